@@ -1,0 +1,29 @@
+find_package(Threads REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(fmt REQUIRED)
+if(TILEJIT_PORTABLE)
+  set(OPENSSL_USE_STATIC_LIBS TRUE)
+  add_link_options(-static-libstdc++ -static-libgcc)
+endif()
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+
+add_library(tilejit_spdlog INTERFACE)
+add_library(tilejit_fmt INTERFACE)
+if(TILEJIT_PORTABLE)
+  target_link_libraries(tilejit_spdlog INTERFACE spdlog::spdlog_header_only fmt::fmt-header-only)
+  target_link_libraries(tilejit_fmt INTERFACE fmt::fmt-header-only)
+else()
+  target_link_libraries(tilejit_spdlog INTERFACE spdlog::spdlog)
+  target_link_libraries(tilejit_fmt INTERFACE fmt::fmt)
+endif()
+
+# cuda.h and nvrtc.h: only their declarations are used; libcuda and NVRTC are loaded at run time.
+find_path(TILEJIT_CUDA_INCLUDE_DIR NAMES cuda.h nvrtc.h
+  HINTS ${PROJECT_SOURCE_DIR}/.deps/cuda/include ENV CUDA_HOME ENV CUDA_PATH
+  PATHS /usr/local/cuda
+  PATH_SUFFIXES include
+  DOC "Folder of cuda.h and nvrtc.h")
+if(NOT TILEJIT_CUDA_INCLUDE_DIR)
+  message(FATAL_ERROR "cuda.h was not found: run ./tools/setup, or set TILEJIT_CUDA_INCLUDE_DIR")
+endif()

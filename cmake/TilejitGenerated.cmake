@@ -1,0 +1,29 @@
+# What the build takes from the sources: the templates as text, the JSON schema as text, and the
+# digest of everything that decides what is generated (a part of every cache key).
+set(generated ${PROJECT_BINARY_DIR}/generated)
+file(GLOB template_files CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/kernels_templates/*.cu ${PROJECT_SOURCE_DIR}/kernels_templates/tile/*.cuh)
+set(generator_files ${template_files})
+foreach(room core layout expr spec plan render)
+  file(GLOB room_files CONFIGURE_DEPENDS
+    ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp ${PROJECT_SOURCE_DIR}/src/${room}/*.hpp)
+  list(APPEND generator_files ${room_files})
+endforeach()
+
+add_custom_command(
+  OUTPUT ${generated}/embedded_templates.cpp
+  COMMAND ${CMAKE_COMMAND} -DOUTPUT=${generated}/embedded_templates.cpp
+    -DSOURCE_DIR=${PROJECT_SOURCE_DIR} "-DTEMPLATES=${template_files}" "-DGENERATOR=${generator_files}"
+    -P ${PROJECT_SOURCE_DIR}/cmake/EmbedTemplates.cmake
+  DEPENDS ${generator_files} ${PROJECT_SOURCE_DIR}/cmake/EmbedTemplates.cmake
+  VERBATIM)
+target_sources(tilejit_room_render PRIVATE ${generated}/embedded_templates.cpp)
+
+set(schema ${PROJECT_SOURCE_DIR}/docs/spec.schema.json)
+add_custom_command(
+  OUTPUT ${generated}/embedded_schema.cpp
+  COMMAND ${CMAKE_COMMAND} -DOUTPUT=${generated}/embedded_schema.cpp -DSCHEMA=${schema}
+    -P ${PROJECT_SOURCE_DIR}/cmake/EmbedSchema.cmake
+  DEPENDS ${schema} ${PROJECT_SOURCE_DIR}/cmake/EmbedSchema.cmake
+  VERBATIM)
+target_sources(tilejit_room_spec PRIVATE ${generated}/embedded_schema.cpp)

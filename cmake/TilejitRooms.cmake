@@ -1,0 +1,31 @@
+# A room is a folder src/<name>, built as an object library. Its headers are included as
+# "<name>/header.hpp", through an include folder that holds that room alone, so that an include of a
+# room that is not named in USES does not compile.
+add_library(tilejit_warnings INTERFACE)
+target_compile_options(tilejit_warnings INTERFACE -Wall -Wextra $<$<BOOL:${TILEJIT_WERROR}>:-Werror>)
+if(TILEJIT_SANITIZE)
+  add_compile_options(-fsanitize=${TILEJIT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${TILEJIT_SANITIZE})
+endif()
+
+set(TILEJIT_ROOMS "" CACHE INTERNAL "")
+
+function(tilejit_room name)
+  cmake_parse_arguments(ARG "" "" "USES" ${ARGN})
+  set(include_dir ${PROJECT_BINARY_DIR}/rooms/${name})
+  file(MAKE_DIRECTORY ${include_dir})
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${name} ${include_dir}/${name} SYMBOLIC)
+
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
+  set(target tilejit_room_${name})
+  add_library(${target} OBJECT ${sources})
+  target_link_libraries(${target} PRIVATE tilejit_warnings)
+  target_include_directories(${target}
+    PRIVATE ${PROJECT_SOURCE_DIR}/include
+    INTERFACE ${include_dir})
+  foreach(used IN LISTS ARG_USES)
+    target_include_directories(${target} PRIVATE ${PROJECT_BINARY_DIR}/rooms/${used})
+  endforeach()
+  target_include_directories(${target} PRIVATE ${include_dir})
+  set(TILEJIT_ROOMS ${TILEJIT_ROOMS} ${name} CACHE INTERNAL "")
+endfunction()

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tilejit/fused.hpp"
+#include "tilejit/options.hpp"
+#include "tilejit/target.hpp"
+
+namespace tilejit {
+
+/// The plan of `op` for `target` as JSON: iteration space, access and vector width of each operand,
+/// launch shape, typed program. Pure and deterministic. Throws what `validate` throws.
+[[nodiscard]] std::string render_plan(const Fused& op, const Target& target);
+
+/// CUDA source as NVRTC gets it, in one self-contained file. Pure and deterministic to the byte.
+[[nodiscard]] std::string render_source(const Fused& op, const Target& target);
+
+/// Only the generated header, `plan.cuh`, that the template includes.
+[[nodiscard]] std::string render_header(const Fused& op, const Target& target);
+
+/// Milliseconds of each step; 0 for steps that were not needed.
+struct StageTimes {
+  double plan = 0;     ///< checking, typing, planning
+  double key = 0;      ///< canonical text and SHA-256
+  double lookup = 0;   ///< memory and disk, reading and verifying included
+  double render = 0;   ///< source text
+  double nvrtc = 0;    ///< the compiler itself
+  double publish = 0;  ///< writing the entry to the disk
+  double load = 0;     ///< into the driver (Runtime only)
+};
+
+/// Which tier of the cache answered.
+enum class CacheTier : std::uint8_t { memory, disk, compiled };
+[[nodiscard]] std::string_view to_string(CacheTier tier) noexcept;
+
+/// A compiled operation, not loaded.
+struct Artifact {
+  std::string key;                             ///< 64 hex digits
+  std::string kernel_name;                     ///< entry point in the cubin
+  Target target;
+  CacheTier tier = CacheTier::compiled;
+  std::shared_ptr<const std::string> cubin;    ///< never null
+  std::shared_ptr<const std::string> metadata; ///< JSON: key fields, registers, spills, compile times
+  StageTimes times;
+};
+
+/// PTX and the compiler's messages, for people. Not cached.
+struct Listing {
+  std::string cubin;
+  std::string ptx;
+  std::string log;  ///< NVRTC's log with ptxas' resource report
+};
+
+/// What is known of the NVRTC that would compile.
+struct NvrtcInfo {
+  std::string path;
+  std::string version;         ///< "13.0"
+  std::string build;           ///< ELF build id
+  std::vector<int> supported;  ///< 75, 80, ...
+};
+
+/// spec -> cubin, through the cache. Needs no GPU and no driver. Thread-safe: concurrent requests for
+/// one key compile once. NVRTC is loaded at the first miss only.
+class Compiler {
+ public:
+  /// Never throws for a cache folder that cannot be used: it warns and keeps artifacts in memory.
+  explicit Compiler(Options options = Options::from_env());
+  ~Compiler();
+  Compiler(Compiler&&) noexcept;
+  Compiler& operator=(Compiler&&) noexcept;
+
+  /// Throws what `validate` throws; Error{no_compiler} on a miss without NVRTC; Error{compile_failed};
+  /// Error{unsupported} for a target that NVRTC does not know.
+  [[nodiscard]] Artifact compile(const Fused& op, const Target& target);
+  /// Compiles without the cache and keeps PTX and the resource report. Throws as compile.
+  [[nodiscard]] Listing listing(const Fused& op, const Target& target);
+  /// Loads NVRTC. Throws Error{no_compiler}.
+  [[nodiscard]] NvrtcInfo nvrtc();
+  [[nodiscard]] const Options& options() const noexcept;
+
+ private:
+  friend class Runtime;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tilejit

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tilejit/dtype.hpp"
+#include "tilejit/layout.hpp"
+
+namespace tilejit {
+
+/// How a kernel uses a tensor. `automatic`: written by the formula means out, else in.
+/// A tensor that is read before it is written must say `inout` (in-place operations).
+enum class Access : std::uint8_t { automatic, in, out, inout };
+
+/// One tensor of a descriptor. Launch arguments come in the order of declaration.
+struct Tensor {
+  std::string name;                   ///< an identifier
+  DType dtype = f32;                  ///< element type
+  Layout layout = {};                 ///< extents and strides in elements; symbols allowed
+  Access access = Access::automatic;  ///< derived from the formula unless given
+  int align = 16;                     ///< bytes the base address is a multiple of: 1, 2, 4, 8 or 16,
+                                      ///< at least the element size; checked at launch
+  bool operator==(const Tensor&) const = default;
+};
+
+/// A value passed at launch, the same for all elements.
+struct Scalar {
+  std::string name;
+  DType dtype = f32;
+  std::optional<double> example = {};  ///< what `tilejit run` passes; no effect on the kernel
+  bool operator==(const Scalar&) const = default;
+};
+
+/// What is promised about a symbol, checked at launch.
+struct Symbol {
+  std::string name;
+  std::int64_t divisible_by = 1;             ///< the value is a multiple of this
+  std::optional<std::int64_t> example = {};  ///< what `tilejit run` uses without --dims; no effect on the kernel
+  bool operator==(const Symbol&) const = default;
+};
+
+/// A function of the formula language, inlined where it is called.
+struct Function {
+  std::string name;
+  std::vector<std::string> args;
+  std::string expr;
+  bool operator==(const Function&) const = default;
+};
+
+/// What a caller may pin; the planner chooses whatever is left empty.
+struct Tuning {
+  std::optional<int> threads = {};  ///< threads a block: a multiple of 32, 32..1024
+  std::optional<int> vector = {};   ///< elements a thread takes at once along the innermost mode: 1,2,4,8,16
+  std::optional<int> unroll = {};   ///< vectors a thread has in flight: 1..16
+  bool operator==(const Tuning&) const = default;
+};
+
+/// A fused elementwise operation: formulas over tensors of any layouts. Shapes broadcast by NumPy's
+/// rules on top-level modes; every output has the full broadcast shape. See docs/formulas.md.
+struct Fused {
+  std::string name = "fused";           ///< an identifier; part of the kernel's name in a profiler
+  std::vector<Symbol> symbols = {};     ///< facts about symbols; a symbol needs no entry here
+  std::vector<Tensor> tensors = {};     ///< launch arguments, first the tensors
+  std::vector<Scalar> scalars = {};     ///< launch arguments, after the tensors
+  std::vector<Function> functions = {}; ///< callable in the formula and in later functions
+  std::string formula = {};             ///< "y = gelu(x + bias)"; statements end with a newline or ';'
+  Tuning tuning = {};
+  bool operator==(const Fused&) const = default;
+};
+
+/// Checks everything that can be checked without values: names, dtypes, shapes, broadcasting, types
+/// of the formula. Throws Error (invalid_spec, invalid_layout, invalid_formula or unsupported) that
+/// lists every fault found, with a JSON pointer for the first.
+void validate(const Fused& op);
+
+/// Reads one descriptor from JSON text (schema: docs/spec.schema.json). Throws as `validate` does.
+[[nodiscard]] Fused parse_fused(std::string_view json);
+/// Reads a spec file's text: one descriptor, or {"kernels": [...]}. At least one, names distinct.
+[[nodiscard]] std::vector<Fused> parse_specs(std::string_view json);
+/// JSON that `parse_fused` reads back to an equal value; two spaces of indent.
+[[nodiscard]] std::string to_json(const Fused& op);
+/// The JSON Schema of spec files, as checked in at docs/spec.schema.json.
+[[nodiscard]] std::string_view spec_schema() noexcept;
+
+}  // namespace tilejit

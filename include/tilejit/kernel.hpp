@@ -1,0 +1,91 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "tilejit/compiler.hpp"
+#include "tilejit/dtype.hpp"
+#include "tilejit/layout.hpp"
+
+struct CUstream_st;  // CUDA's stream; CUstream and cudaStream_t are pointers to it
+
+namespace tilejit {
+
+/// A CUDA stream of any library: CUstream or cudaStream_t. nullptr is the legacy default stream.
+using Stream = ::CUstream_st*;
+
+/// One launch argument: a tensor in device memory, or a scalar. A view: shape and stride point to the
+/// caller's memory and are read during the call only. Not thread-affine, no ownership.
+struct Argument {
+  enum class Kind : std::uint8_t { pointer, tensor, integer, floating };
+
+  Kind kind = Kind::pointer;
+  DType dtype = f32;                         ///< Kind::tensor
+  std::uint64_t address = 0;                 ///< device address, for pointer and tensor
+  std::span<const std::int64_t> shape = {};  ///< Kind::tensor: elements, one a top-level mode, or one a leaf
+  std::span<const std::int64_t> stride = {}; ///< Kind::tensor: elements; as many as shape
+  std::int64_t integer = 0;                  ///< Kind::integer
+  double floating = 0;                       ///< Kind::floating
+
+  Argument() = default;
+  /// A device address laid out as the descriptor says.
+  Argument(void* device_pointer)  // NOLINT: arguments are written as pointers and numbers
+      : address(reinterpret_cast<std::uintptr_t>(device_pointer)) {}
+  Argument(const void* device_pointer)  // NOLINT
+      : address(reinterpret_cast<std::uintptr_t>(device_pointer)) {}
+  /// A tensor: checked against the descriptor, and the source of the values of its symbols.
+  Argument(DType type, void* device_pointer, std::span<const std::int64_t> extents,
+           std::span<const std::int64_t> strides)
+      : kind(Kind::tensor),
+        dtype(type),
+        address(reinterpret_cast<std::uintptr_t>(device_pointer)),
+        shape(extents),
+        stride(strides) {}
+  Argument(std::integral auto value)  // NOLINT
+      : kind(Kind::integer), integer(static_cast<std::int64_t>(value)) {}
+  Argument(std::floating_point auto value)  // NOLINT
+      : kind(Kind::floating), floating(value) {}
+};
+
+/// What the driver says of a loaded kernel.
+struct KernelInfo {
+  int registers = 0;          ///< a thread
+  int local_bytes = 0;        ///< a thread: spills and stack
+  int shared_bytes = 0;       ///< a block, static
+  int threads = 0;            ///< a block, as launched
+  int blocks_per_sm = 0;      ///< resident blocks of that size
+};
+
+/// A loaded kernel. Cheap to copy (shared); thread-safe; outlives its Runtime.
+class Kernel {
+ public:
+  /// Launches on `stream` and returns at once. `args`: tensors, then scalars, in the order of the
+  /// descriptor. Before the driver is called, checks number and kind of arguments, dtype, shape,
+  /// strides, that a symbol has one value and keeps its promised divisor, alignment, and that an
+  /// output overlaps another tensor either exactly (in place) or not at all:
+  /// Error{invalid_argument} names the argument. A zero-size iteration space launches nothing.
+  /// Throws Error{driver_call} if the driver refuses.
+  void launch(Stream stream, std::span<const Argument> args) const;
+  void launch(Stream stream, std::initializer_list<Argument> args) const {
+    launch(stream, std::span<const Argument>(args.begin(), args.size()));
+  }
+  /// As above; gives values to symbols by name, for tensors passed as bare pointers.
+  void launch(Stream stream, std::span<const Argument> args, const SymbolValues& symbols) const;
+
+  [[nodiscard]] const Artifact& artifact() const noexcept;
+  [[nodiscard]] const Fused& op() const noexcept;
+  [[nodiscard]] KernelInfo info() const;
+
+ private:
+  friend class Runtime;
+  struct Impl;
+  explicit Kernel(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace tilejit

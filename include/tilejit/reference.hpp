@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tilejit/fused.hpp"
+
+namespace tilejit {
+
+/// The CPU reference: every formula in double precision, integers exactly, over the same layouts. It
+/// is the oracle of tests and of `tilejit run --verify`, and the executor where there is no GPU.
+
+/// Exact value of one stored element, as double (b8 and integers up to 2^53 exactly).
+[[nodiscard]] double decode(DType dtype, const void* element) noexcept;
+/// Rounds to nearest even and stores; f8 saturate, integers truncate and wrap, as casts do.
+void encode(DType dtype, double value, void* element) noexcept;
+
+/// Host memory of the operation's tensors and scalars, in the order of the descriptor.
+struct HostArguments {
+  std::vector<void*> tensors;      ///< base address of each; cosize elements, laid out as described
+  std::vector<double> scalars;     ///< value of each (integers up to 2^53)
+  SymbolValues symbols;            ///< value of every symbol
+};
+
+/// Runs the operation into the output tensors. In-place tensors are read before they are written.
+/// Throws what `validate` throws, and Error{invalid_argument} if a symbol or argument is missing.
+void evaluate(const Fused& op, const HostArguments& args);
+
+/// The outcome of a comparison. `passed` needs every element within its own bound.
+struct Verification {
+  bool passed = false;
+  std::int64_t elements = 0;      ///< compared, over all outputs
+  std::int64_t mismatches = 0;    ///< outside their bound (a NaN where the reference has none counts)
+  double max_error = 0;           ///< largest absolute difference
+  double max_ratio = 0;           ///< largest difference over its bound; <= 1 passes
+  std::string first_mismatch;     ///< "y(3,17): got 2.5, want 2.0 +- 0.001"; empty if passed
+};
+
+/// Compares `actual` outputs with the reference on the same inputs. The bound of each element follows
+/// from a running error analysis of the formula (Higham, Accuracy and Stability of Numerical
+/// Algorithms, 2nd ed., section 3.3): every operation adds the rounding of the type it computes in,
+/// every store half an ulp of the output's dtype; integers and bool must be equal.
+/// `inputs`: all tensors as before the launch. `actual`: as after it; only outputs are read.
+[[nodiscard]] Verification verify(const Fused& op, const HostArguments& inputs,
+                                  std::span<const void* const> actual);
+
+}  // namespace tilejit

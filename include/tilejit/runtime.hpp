@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tilejit/compiler.hpp"
+#include "tilejit/kernel.hpp"
+
+namespace tilejit {
+
+/// One device, as the driver describes it.
+struct DeviceInfo {
+  int ordinal = 0;
+  std::string name;
+  Target target;                   ///< what kernels are compiled for by default
+  int multiprocessors = 0;
+  std::size_t memory_bytes = 0;
+  int l2_bytes = 0;
+};
+
+/// The driver and its devices. Throws Error{no_driver}.
+struct DriverInfo {
+  int version = 0;  ///< 13000 for CUDA 13.0
+  std::vector<DeviceInfo> devices;
+};
+[[nodiscard]] DriverInfo query_driver();
+
+/// Compiles, loads and launches on one device (its primary context). Thread-safe.
+class Runtime {
+ public:
+  /// Throws Error{no_driver} or Error{no_device}.
+  explicit Runtime(Options options = Options::from_env());
+  ~Runtime();
+  Runtime(Runtime&&) noexcept;
+  Runtime& operator=(Runtime&&) noexcept;
+
+  /// Memory, else disk, else NVRTC; then loaded. Throws as Compiler::compile, and Error{no_driver} if
+  /// the driver is too old for the cubin.
+  [[nodiscard]] Kernel compile(const Fused& op);
+  [[nodiscard]] const DeviceInfo& device() const noexcept;
+  [[nodiscard]] Compiler& compiler() noexcept;
+
+  /// Makes the device's primary context current in the calling thread (as cudaSetDevice does).
+  void make_current() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Device memory of the Runtime's device, freed at the end of its life. Move-only.
+class Buffer {
+ public:
+  Buffer() = default;
+  /// `bytes` of memory; none for 0. Throws Error{driver_call}.
+  Buffer(const Runtime& runtime, std::size_t bytes);
+  ~Buffer();
+  Buffer(Buffer&& other) noexcept;
+  Buffer& operator=(Buffer&& other) noexcept;
+
+  [[nodiscard]] void* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t size_bytes() const noexcept { return size_; }
+  operator Argument() const { return {data_}; }  // NOLINT: buffers are launch arguments
+
+  /// Copies `bytes` bytes and waits for the copy.
+  void copy_from_host(const void* source, std::size_t bytes);
+  void copy_to_host(void* destination, std::size_t bytes) const;
+
+ private:
+  void* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Median milliseconds of `iterations` launches of `kernel`, each timed by events on a stream of its
+/// own after `warmup` launches. `rotate`: argument sets used in turn, so that inputs do not stay in L2.
+struct Timing {
+  double median_ms = 0, min_ms = 0, p90_ms = 0;
+  int iterations = 0;
+};
+[[nodiscard]] Timing time_launches(const Runtime& runtime, const Kernel& kernel,
+                                   std::span<const std::vector<Argument>> rotate,
+                                   const SymbolValues& symbols = {}, int warmup = 5, int iterations = 50);
+/// The same for a device-to-device copy of `bytes` bytes: the ceiling that kernels are held against.
+[[nodiscard]] Timing time_copy(const Runtime& runtime, std::size_t bytes, int warmup = 5,
+                               int iterations = 50);
+
+}  // namespace tilejit

@@ -1,0 +1,31 @@
+#include "tilejit/error.hpp"
+
+#include <utility>
+
+namespace tilejit {
+
+std::string_view to_string(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::invalid_spec: return "invalid_spec";
+    case ErrorCode::invalid_layout: return "invalid_layout";
+    case ErrorCode::invalid_formula: return "invalid_formula";
+    case ErrorCode::invalid_argument: return "invalid_argument";
+    case ErrorCode::unsupported: return "unsupported";
+    case ErrorCode::compile_failed: return "compile_failed";
+    case ErrorCode::no_compiler: return "no_compiler";
+    case ErrorCode::no_driver: return "no_driver";
+    case ErrorCode::no_device: return "no_device";
+    case ErrorCode::driver_call: return "driver_call";
+    case ErrorCode::cache_io: return "cache_io";
+    case ErrorCode::io: return "io";
+  }
+  return "unknown";
+}
+
+Error::Error(ErrorCode code, const std::string& what, std::string where, std::string log)
+    : std::runtime_error(where.empty() ? what : what + " (" + where + ")"),
+      code_(code),
+      where_(std::move(where)),
+      log_(std::move(log)) {}
+
+}  // namespace tilejit

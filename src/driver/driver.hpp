@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <memory>
+#include <string>
+#include <type_traits>
+
+namespace tilejit::driver {
+
+// clang-format off
+/// Every driver function the library calls. `cuda.h` renames some by macro (cuMemAlloc is
+/// cuMemAlloc_v2): the list is expanded in two steps so that the renamed symbol is looked up.
+#define TILEJIT_DRIVER_API(X) \
+  X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) \
+  X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) \
+  X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuCtxGetCurrent) X(cuCtxSetCurrent) \
+  X(cuCtxGetDevice) X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuCtxSynchronize) \
+  X(cuLibraryLoadData) X(cuLibraryUnload) X(cuLibraryGetKernel) X(cuKernelGetFunction) \
+  X(cuFuncGetAttribute) X(cuLaunchKernel) X(cuLaunchKernelEx) \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
+  X(cuMemAlloc) X(cuMemFree) X(cuMemAllocAsync) X(cuMemFreeAsync) X(cuMemGetInfo) \
+  X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuMemsetD8Async) \
+  X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) X(cuStreamQuery) X(cuStreamIsCapturing) \
+  X(cuStreamBeginCapture) X(cuStreamEndCapture) \
+  X(cuGraphInstantiate) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy) \
+  X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventSynchronize) X(cuEventElapsedTime)
+// clang-format on
+
+/// The driver as a table of functions. Tests put their own functions into a copy.
+struct Table {
+#define TILEJIT_DRIVER_FIELD(fn) std::add_pointer_t<decltype(::fn)> fn##_ = nullptr;
+  TILEJIT_DRIVER_API(TILEJIT_DRIVER_FIELD)
+#undef TILEJIT_DRIVER_FIELD
+};
+
+/// The table of libcuda.so.1, loaded at the first call; later calls return the same. Thread-safe.
+/// Throws Error{no_driver}: the library is missing, lacks a function (named), or cuInit failed.
+[[nodiscard]] const Table& load_driver();
+
+/// Throws Error{driver_call} with the error's name, text, and `call` (e.g. "cuLaunchKernel").
+void check(const Table& driver, CUresult result, const char* call);
+
+}  // namespace tilejit::driver

@@ -1,0 +1,148 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "tilejit/dtype.hpp"
+
+namespace tilejit::expr {
+
+/// Operations of the typed program. Unless noted, operands have the node's own type.
+enum class Op : std::uint8_t {
+  constant,  ///< Node::constant
+  load,      ///< element of tensor Node::source, converted exactly to its own type
+  scalar,    ///< run-time scalar Node::source
+  cast,      ///< one operand of any type, converted to Node::type (rules: docs/formulas.md)
+  neg,
+  bit_not,
+  logical_not,  ///< b8
+  add,
+  sub,
+  mul,
+  div,        ///< floating types only; `/` on integers casts to f32 first
+  floor_div,  ///< rounds to minus infinity; integer x // 0 is 0
+  mod,        ///< sign of the divisor; integer x % 0 is 0
+  pow,
+  shl,  ///< a count outside [0, width) gives 0
+  shr,  ///< arithmetic for signed types; a count outside [0, width) gives 0 or -1
+  bit_and,
+  bit_or,
+  bit_xor,
+  logical_and,  ///< b8
+  logical_or,   ///< b8
+  lt,           ///< comparisons: type b8, both operands of one other type
+  le,
+  eq,
+  ne,
+  ge,
+  gt,
+  where,  ///< (b8, type, type)
+  min,    ///< of two; a NaN operand is ignored
+  max,
+  abs,
+  exp,  ///< exp to gelu_tanh: floating types only
+  exp2,
+  log,
+  log2,
+  sqrt,
+  rsqrt,
+  sin,
+  cos,
+  tan,
+  tanh,
+  erf,
+  floor,
+  ceil,
+  round,  ///< half to even
+  sigmoid,
+  silu,
+  gelu,       ///< x * Phi(x), by erf
+  gelu_tanh,  ///< the tanh approximation
+  relu,       ///< NaN stays NaN
+  clamp,      ///< (x, lo, hi); NaN stays NaN
+};
+
+/// The name of `op` as in the enumeration; also the name of the device function that performs it.
+[[nodiscard]] std::string_view to_string(Op op) noexcept;
+
+using NodeId = std::int32_t;
+inline constexpr NodeId kNoNode = -1;
+
+/// Integers and bool are held in std::int64_t (u64 by its bits), floating values in double.
+using Constant = std::variant<std::int64_t, double>;
+
+/// One value. Operands come before their users.
+struct Node {
+  Op op = Op::constant;
+  DType type = DType::f32;
+  std::array<NodeId, 3> args = {kNoNode, kNoNode, kNoNode};
+  Constant constant = std::int64_t{0};  ///< Op::constant only
+  int source = -1;                      ///< Op::load: index of the tensor; Op::scalar: of the scalar
+  bool operator==(const Node&) const = default;
+};
+
+/// `value` (of the tensor's dtype) is written to the element of tensor `tensor`.
+struct Store {
+  int tensor = -1;
+  NodeId value = kNoNode;
+  bool operator==(const Store&) const = default;
+};
+
+/// A formula, parsed and typed, for one element: a list of values without duplicates or dead nodes.
+/// Narrow floating types compute in f32 (f64 in f64) and are rounded by casts and stores only; an
+/// output read after its assignment has the value that was stored.
+struct Program {
+  std::vector<Node> nodes;
+  std::vector<Store> stores;  ///< in order of first assignment; one per output tensor
+  bool operator==(const Program&) const = default;
+};
+
+/// What a formula may refer to.
+struct TensorSymbol {
+  std::string name;
+  DType dtype = DType::f32;
+  bool readable_first = true;  ///< false for tensors declared `out`
+  bool writable = true;        ///< false for tensors declared `in`
+  bool must_declare = true;    ///< access is automatic: reading before writing needs `inout`
+};
+struct ScalarSymbol {
+  std::string name;
+  DType dtype = DType::f32;
+};
+struct FunctionText {
+  std::string name;
+  std::vector<std::string> args;
+  std::string expr;
+};
+struct Scope {
+  std::vector<TensorSymbol> tensors;
+  std::vector<ScalarSymbol> scalars;
+  std::vector<FunctionText> functions;
+};
+
+/// Parses and types `formula`. Throws Error{invalid_formula}: the message has the line, a caret under
+/// the place, and what was expected; where() is "/formula" or "/functions/NAME/expr".
+/// Limits: 64 KiB of text, 200 levels of nesting, 20,000 nodes after functions are inlined.
+[[nodiscard]] Program compile_formula(std::string_view formula, const Scope& scope);
+
+/// True if `name` may not name a tensor, scalar, function or temporary (keywords, constants, dtypes,
+/// built-in functions).
+[[nodiscard]] bool is_reserved(std::string_view name) noexcept;
+/// True for [A-Za-z_][A-Za-z0-9_]{0,63}.
+[[nodiscard]] bool is_identifier(std::string_view name) noexcept;
+
+/// One line a node, e.g. "v2: f32 = add v0 v1": for plans, keys and messages. Deterministic.
+[[nodiscard]] std::vector<std::string> to_lines(const Program& program);
+
+/// The body of the device function that computes one element: one statement a node. Loads read
+/// `in.t<tensor>`, scalars `p.s<scalar>`, stores write `out.t<tensor>` (storage type). Text of
+/// the formula does not appear in it.
+[[nodiscard]] std::string emit_cuda(const Program& program);
+/// The device type that computes values of `type`: "float", "double", "i8", "bool", ...
+[[nodiscard]] std::string_view compute_type(DType type) noexcept;
+
+}  // namespace tilejit::expr

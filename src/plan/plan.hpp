@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "expr/program.hpp"
+#include "spec/analysis.hpp"
+#include "tilejit/fused.hpp"
+#include "tilejit/target.hpp"
+
+namespace tilejit::plan {
+
+/// How one vector (`Plan::vector` neighbours along the innermost mode) touches an operand.
+enum class Reach : std::uint8_t {
+  contiguous,  ///< stride 1: one wide access
+  broadcast,   ///< stride 0: one element for all
+  strided,     ///< any other: an access an element
+};
+[[nodiscard]] std::string_view to_string(Reach reach) noexcept;
+
+/// The operand's share of one iteration mode: its index is the sum over leaves of
+/// ((c / before) % extent) * stride with `before` the product of the extents of the leaves before.
+/// One leaf (the common case): c * stride. Innermost leaf first.
+using OperandMode = std::vector<Mode>;
+
+struct Operand {
+  int tensor = -1;  ///< index into Fused::tensors
+  DType dtype = f32;
+  bool read = false;
+  bool written = false;
+  Reach reach = Reach::contiguous;
+  int access_bytes = 0;             ///< width of its widest global access
+  std::vector<OperandMode> modes;   ///< one an iteration mode, innermost first
+  bool operator==(const Operand&) const = default;
+};
+
+/// One field of the kernel's parameter struct, in order. Fields are naturally aligned, as in C.
+struct Param {
+  enum class Kind : std::uint8_t {
+    pointer,  ///< 8 bytes: address of tensor `index`
+    scalar,   ///< scalar `index`, in its compute type (expr::compute_type): f16, bf16, f8, tf32 as float
+    total,    ///< i64: number of vectors, ceil(extents[0] / vector) * extents[1] * ...
+    dim,      ///< i64: value of `dim`
+    divisor,  ///< 16 bytes, FastDivisor of ceil(dim / per)
+  };
+  Kind kind = Kind::pointer;
+  int index = -1;
+  DType dtype = f32;      ///< Kind::scalar
+  Dim dim;                ///< Kind::dim, Kind::divisor
+  std::int64_t per = 1;   ///< Kind::divisor
+  std::string name;       ///< field name in the generated header: t0, s1, total, d0, q0
+  int offset = 0;         ///< bytes
+  int size = 8;           ///< bytes
+  bool operator==(const Param&) const = default;
+};
+
+/// Division by a value known at launch (Granlund and Montgomery, "Division by invariant integers
+/// using multiplication", 1994), for dividends below 2^31:
+/// n / d == (umulhi(n, magic) + n) >> shift.
+struct FastDivisor {
+  std::uint64_t divisor = 1;
+  std::uint32_t magic = 1;
+  std::uint32_t shift = 0;
+};
+/// `divisor` is at least 1; from 2^31 on, magic and shift are 0 and not to be used.
+[[nodiscard]] FastDivisor make_divisor(std::int64_t divisor) noexcept;
+
+/// Which width the number of a vector needs. `both`: known at launch; the cubin has two entry points,
+/// `kernel_name` for totals below 2^31 and `kernel_name` + "_wide".
+enum class IndexWidth : std::uint8_t { narrow, wide, both };
+[[nodiscard]] std::string_view to_string(IndexWidth width) noexcept;
+
+/// How an operation is done. A value; the same (op, target) give an equal plan anywhere.
+struct Plan {
+  std::string kernel_name;       ///< entry point, e.g. "tilejit_add_f16"
+  Target target;
+  expr::Program program;
+  std::vector<Dim> extents;      ///< iteration space after coalescing, innermost first; at least one
+  std::vector<Operand> operands; ///< in the order of Fused::tensors
+  std::vector<Param> params;
+  int params_bytes = 0;          ///< size of the parameter struct
+  int threads = 256;             ///< a block
+  int vector = 1;                ///< elements a thread takes at once along extents[0]
+  int unroll = 1;                ///< vectors a thread has in flight
+  bool ragged = true;            ///< the last vector of a row may be partial
+  IndexWidth index = IndexWidth::narrow;
+  bool operator==(const Plan&) const = default;
+};
+
+/// Throws Error{invalid_spec} for tuning that cannot be honoured.
+[[nodiscard]] Plan make_plan(const Fused& op, const spec::Analysis& analysis, const Target& target);
+
+/// Vectors of a launch: ceil(extents[0]/vector) * the other extents; 0 if one is 0.
+/// Throws Error{unsupported} on overflow.
+[[nodiscard]] std::int64_t total_vectors(const Plan& plan, const SymbolValues& symbols);
+
+/// Canonical JSON: the text that enters the key. `indent` < 0: one line.
+[[nodiscard]] std::string to_json(const Plan& plan, int indent = -1);
+
+}  // namespace tilejit::plan

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "expr/program.hpp"
+#include "tilejit/fused.hpp"
+
+namespace tilejit::spec {
+
+/// What a descriptor means, once checked: what planning, the reference and launching start from.
+struct Analysis {
+  expr::Program program;
+  /// The iteration space: the broadcast shape, one extent a top-level mode, first mode first. A tensor
+  /// of fewer modes is aligned at the last mode; a mode of extent 1 repeats.
+  std::vector<Dim> shape;
+  /// A tensor: in, out or inout; never automatic.
+  std::vector<Access> access;
+  /// Every symbol of a layout, sorted, with the divisor promised for it (1: nothing).
+  std::map<std::string, std::int64_t> symbols;
+};
+
+/// Throws what `validate` throws.
+[[nodiscard]] Analysis analyze(const Fused& op);
+
+/// The largest known number that divides `dim` for every allowed value of its symbols; 0 if it is 0.
+[[nodiscard]] std::int64_t divisor(const Dim& dim, const std::map<std::string, std::int64_t>& symbols);
+
+}  // namespace tilejit::spec
