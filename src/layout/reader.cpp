@@ -1,0 +1,67 @@
+#include "layout/reader.hpp"
+
+#include <charconv>
+
+#include "tilejit/error.hpp"
+
+namespace tilejit::layout {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+}  // namespace
+
+char Reader::peek() {
+  while (pos_ < text_.size() && (text_[pos_] == ' ' || text_[pos_] == '\t')) ++pos_;
+  return pos_ < text_.size() ? text_[pos_] : '\0';
+}
+
+bool Reader::accept(char c) {
+  if (peek() != c || c == '\0') return false;
+  ++pos_;
+  return true;
+}
+
+Dim Reader::read_factor() {
+  const char c = peek();
+  const std::size_t begin = pos_;
+  if (is_digit(c)) {
+    while (pos_ < text_.size() && is_digit(text_[pos_])) ++pos_;
+    const std::string_view digits = text_.substr(begin, pos_ - begin);
+    std::int64_t value = 0;
+    if (std::from_chars(digits.data(), digits.data() + digits.size(), value).ec != std::errc{}) {
+      pos_ = begin;
+      fail("an integer up to 2^63-1");
+    }
+    return value;
+  }
+  if (!is_name_start(c)) fail(c == '-' ? "an integer that is not negative" : "an integer or a symbol");
+  while (pos_ < text_.size() && (is_name_start(text_[pos_]) || is_digit(text_[pos_]))) ++pos_;
+  return text_.substr(begin, pos_ - begin);
+}
+
+Dim Reader::read_dim() {
+  Dim dim = read_factor();
+  while (accept('*')) dim = dim * read_factor();
+  return dim;
+}
+
+void Reader::expect_end() {
+  if (peek() != '\0' || pos_ < text_.size()) fail("the end");
+}
+
+void Reader::fail(const std::string& what) {
+  const char c = peek();
+  std::string found = "the end";
+  if (pos_ < text_.size()) found = c >= 0x20 && c < 0x7f ? std::string("'") + c + "'" : "an unprintable byte";
+  std::string shown(text_.substr(0, 60));
+  for (char& byte : shown) {
+    if (byte < 0x20 || byte > 0x7e) byte = '?';
+  }
+  if (text_.size() > 60) shown += "...";
+  throw Error(ErrorCode::invalid_layout, "expected " + what + ", found " + found + " at position " +
+                                             std::to_string(pos_) + " of '" + shown + "'");
+}
+
+}  // namespace tilejit::layout

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tilejit/dim.hpp"
+
+namespace tilejit::layout {
+
+/// A cursor over layout text: skips blanks, reads tokens, and reports mistakes with their position.
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text) {}
+
+  /// The next character that is not blank, or 0 at the end.
+  char peek();
+  /// Takes `c` if it is next.
+  bool accept(char c);
+  /// Reads a known integer, a symbol, or a product of them.
+  Dim read_dim();
+  /// Throws unless everything was read.
+  void expect_end();
+  /// Throws Error{invalid_layout}: "expected <what>, found ... at position N of '...'".
+  [[noreturn]] void fail(const std::string& what);
+
+ private:
+  Dim read_factor();
+
+  std::string_view text_;
+  std::size_t pos_ = 0;
+};
+
+}  // namespace tilejit::layout
