@@ -45,8 +45,8 @@ struct Symbol {
 /// A function of the formula language, inlined where it is called.
 struct Function {
   std::string name;
-  std::vector<std::string> args;
-  std::string expr;
+  std::vector<std::string> args = {};
+  std::string expr = {};
   bool operator==(const Function&) const = default;
 };
 

@@ -1,0 +1,107 @@
+// JSON to and from descriptors: the public functions.
+#include <set>
+#include <string>
+
+#include "spec/json_text.hpp"
+#include "spec/object_reader.hpp"
+#include "spec/problems.hpp"
+#include "spec/read_fused.hpp"
+#include "tilejit/fused.hpp"
+
+namespace tilejit {
+namespace {
+
+using spec::Json;
+
+constexpr std::size_t kMaxKernels = 100'000;
+
+/// Structure first: the meaning of a spec with structural faults would only repeat them.
+Fused read_checked(const Json& json, const std::string& where) {
+  spec::Problems problems;
+  Fused op = spec::read_fused(json, where, problems);
+  problems.throw_if_any();
+  try {
+    validate(op);
+  } catch (const Error& error) {
+    if (where.empty()) throw;
+    spec::Problems placed;
+    placed.add(Error(error.code(), error.what()), where);
+    placed.throw_if_any();
+  }
+  return op;
+}
+
+std::string_view access_name(Access access) {
+  switch (access) {
+    case Access::in: return "in";
+    case Access::out: return "out";
+    case Access::inout: return "inout";
+    case Access::automatic: break;
+  }
+  return {};
+}
+
+Json tensor_json(const Tensor& tensor) {
+  Json json = {{"dtype", to_string(tensor.dtype)}, {"layout", to_string(tensor.layout)}};
+  if (tensor.access != Access::automatic) json["access"] = access_name(tensor.access);
+  if (tensor.align != Tensor{}.align) json["align"] = tensor.align;
+  return json;
+}
+
+Json symbol_json(const Symbol& symbol) {
+  Json json = Json::object();
+  if (symbol.divisible_by != 1) json["divisible_by"] = symbol.divisible_by;
+  if (symbol.example) json["example"] = *symbol.example;
+  return json;
+}
+
+Json scalar_json(const Scalar& scalar) {
+  if (!scalar.example) return to_string(scalar.dtype);
+  return {{"dtype", to_string(scalar.dtype)}, {"example", *scalar.example}};
+}
+
+}  // namespace
+
+Fused parse_fused(std::string_view json) { return read_checked(spec::parse_json(json), ""); }
+
+std::vector<Fused> parse_specs(std::string_view text) {
+  const Json json = spec::parse_json(text);
+  if (!json.is_object() || !json.contains("kernels")) return {read_checked(json, "")};
+  spec::Problems problems;
+  spec::ObjectReader object(json, "", problems);
+  object.refuse_others({"$schema", "description", "kernels"});
+  const Json& list = json["kernels"];
+  if (!list.is_array() || list.empty() || list.size() > kMaxKernels) {
+    problems.add(ErrorCode::invalid_spec, "\"kernels\" is a list of 1 to 100,000 descriptors", "/kernels");
+  }
+  problems.throw_if_any();
+  std::vector<Fused> ops;
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::string where = "/kernels/" + std::to_string(i);
+    ops.push_back(read_checked(list[i], where));
+    if (!names.insert(ops.back().name).second) {
+      throw Error(ErrorCode::invalid_spec, "a kernel named '" + ops.back().name + "' stands earlier in the list",
+                  where + "/name");
+    }
+  }
+  return ops;
+}
+
+std::string to_json(const Fused& op) {
+  Json json = {{"name", op.name}};
+  for (const Symbol& symbol : op.symbols) json["symbols"][symbol.name] = symbol_json(symbol);
+  json["tensors"] = Json::object();
+  for (const Tensor& tensor : op.tensors) json["tensors"][tensor.name] = tensor_json(tensor);
+  for (const Scalar& scalar : op.scalars) json["scalars"][scalar.name] = scalar_json(scalar);
+  for (const Function& function : op.functions) {
+    json["functions"][function.name] = {{"args", function.args}, {"expr", function.expr}};
+  }
+  json["formula"] = op.formula;
+  if (op.tuning.threads) json["tuning"]["threads"] = *op.tuning.threads;
+  if (op.tuning.vector) json["tuning"]["vector"] = *op.tuning.vector;
+  if (op.tuning.unroll) json["tuning"]["unroll"] = *op.tuning.unroll;
+  return json.dump(2);
+}
+
+}  // namespace tilejit

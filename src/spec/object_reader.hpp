@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "spec/json_text.hpp"
+#include "spec/problems.hpp"
+
+namespace tilejit::spec {
+
+/// One JSON object of a spec: typed access to its members, every fault collected with its pointer.
+class ObjectReader {
+ public:
+  /// If `json` is no object, that is added to `problems` and all members read as absent.
+  ObjectReader(const Json& json, std::string where, Problems& problems);
+
+  /// Adds a fault for each member that is not named in `known`, with the nearest known name.
+  void refuse_others(std::initializer_list<std::string_view> known);
+
+  [[nodiscard]] const Json* find(std::string_view key) const;
+  [[nodiscard]] std::string at(std::string_view key) const;  ///< JSON pointer of a member
+  [[nodiscard]] std::optional<std::string> text(std::string_view key);
+  [[nodiscard]] std::optional<std::int64_t> integer(std::string_view key);
+  [[nodiscard]] std::optional<double> number(std::string_view key);
+  void missing(std::string_view key, std::string_view example);
+  void wrong(std::string_view key, const std::string& expected);
+
+  /// Calls `each(name, value, pointer)` for the members of the object `key`, if present.
+  void members(std::string_view key,
+               const std::function<void(const std::string&, const Json&, const std::string&)>& each);
+
+ private:
+  const Json* json_;
+  std::string where_;
+  Problems* problems_;
+};
+
+/// `pointer` + "/" + `token`, escaped as RFC 6901 says.
+[[nodiscard]] std::string pointer_to(const std::string& pointer, std::string_view token);
+
+}  // namespace tilejit::spec

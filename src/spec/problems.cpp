@@ -1,0 +1,43 @@
+#include "spec/problems.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tilejit::spec {
+namespace {
+
+constexpr std::size_t kMaxReported = 20;
+
+}  // namespace
+
+void Problems::add(ErrorCode code, std::string message, std::string where) {
+  found_.push_back({code, std::move(message), std::move(where)});
+}
+
+void Problems::add(const Error& error, const std::string& where) {
+  std::string message = error.what();
+  const std::string own_place = error.where().empty() ? "" : " (" + error.where() + ")";
+  if (message.ends_with(own_place)) message.resize(message.size() - own_place.size());
+  add(error.code(), std::move(message), error.where().empty() ? where : error.where());
+}
+
+void Problems::throw_if_any() const {
+  if (found_.empty()) return;
+  if (found_.size() == 1) throw Error(found_[0].code, found_[0].message, found_[0].where);
+  std::string text = std::to_string(found_.size()) + " faults:";
+  for (std::size_t i = 0; i < std::min(found_.size(), kMaxReported); ++i) {
+    text += "\n  " + found_[i].where + ": " + found_[i].message;
+  }
+  if (found_.size() > kMaxReported) text += "\n  and more";
+  throw Error(found_[0].code, text, found_[0].where);
+}
+
+std::string in_quotes(std::string_view text) {
+  std::string shown(text.substr(0, 60));
+  for (char& byte : shown) {
+    if (byte < 0x20 || byte > 0x7e) byte = '?';
+  }
+  return "'" + shown + (text.size() > 60 ? "..." : "") + "'";
+}
+
+}  // namespace tilejit::spec
