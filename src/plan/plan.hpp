@@ -31,7 +31,7 @@ struct Operand {
   bool written = false;
   Reach reach = Reach::contiguous;
   int access_bytes = 0;             ///< width of its widest global access
-  std::vector<OperandMode> modes;   ///< one an iteration mode, innermost first
+  std::vector<OperandMode> modes = {};  ///< one an iteration mode, innermost first
   bool operator==(const Operand&) const = default;
 };
 
@@ -47,9 +47,9 @@ struct Param {
   Kind kind = Kind::pointer;
   int index = -1;
   DType dtype = f32;      ///< Kind::scalar
-  Dim dim;                ///< Kind::dim, Kind::divisor
+  Dim dim = 1;            ///< Kind::dim, Kind::divisor
   std::int64_t per = 1;   ///< Kind::divisor
-  std::string name;       ///< field name in the generated header: t0, s1, total, d0, q0
+  std::string name = {};  ///< field name in the generated header: t0, s1, total, d0, q0
   int offset = 0;         ///< bytes
   int size = 8;           ///< bytes
   bool operator==(const Param&) const = default;

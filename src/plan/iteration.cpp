@@ -1,0 +1,122 @@
+#include "plan/iteration.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tilejit::plan {
+namespace {
+
+/// The leaves of one tensor's top-level mode, in colexicographic order; a repeated mode is one leaf
+/// of stride 0.
+std::vector<OperandMode> leaves_of_mode(const Fused& op, const spec::Analysis& analysis, std::size_t i) {
+  std::vector<OperandMode> leaves;
+  for (const Tensor& tensor : op.tensors) {
+    const std::size_t skipped = analysis.shape.size() - rank(tensor.layout);
+    OperandMode mine;
+    if (i >= skipped) {
+      for (const Mode& leaf : flatten(mode(tensor.layout, i - skipped))) {
+        if (!leaf.extent.is(1)) mine.push_back(leaf);
+      }
+    }
+    if (mine.empty()) mine.push_back({analysis.shape[i], 0});
+    leaves.push_back(std::move(mine));
+  }
+  return leaves;
+}
+
+/// An extent among the first leaves that divides the first leaf of every tensor.
+std::optional<Dim> common_extent(const std::vector<OperandMode>& leaves) {
+  for (const OperandMode& candidate : leaves) {
+    const Dim& extent = candidate.front().extent;
+    const bool divides = std::ranges::all_of(leaves, [&](const OperandMode& other) {
+      return Dim::divide(other.front().extent, extent).has_value();
+    });
+    if (divides) return extent;
+  }
+  return std::nullopt;
+}
+
+/// Takes `extent` off the first leaf.
+Mode split_front(OperandMode& leaves, const Dim& extent) {
+  Mode& front = leaves.front();
+  const Mode taken{extent, front.stride};
+  front = {*Dim::divide(front.extent, extent), front.stride * extent};
+  if (front.extent.is(1) && leaves.size() > 1) leaves.erase(leaves.begin());
+  return taken;
+}
+
+Dim remaining_extent(const OperandMode& leaves) {
+  Dim extent = 1;
+  for (const Mode& leaf : leaves) extent = extent * leaf.extent;
+  return extent;
+}
+
+/// Splits one top-level mode into iteration modes, fastest first.
+void split_mode(std::vector<OperandMode> leaves, std::vector<IterationMode>& modes) {
+  while (!remaining_extent(leaves.front()).is(1)) {
+    const std::optional<Dim> extent = common_extent(leaves);
+    if (!extent) {  // no common split: each tensor decomposes the rest of the coordinate by itself
+      modes.push_back({remaining_extent(leaves.front()), leaves});
+      return;
+    }
+    IterationMode split{*extent, {}};
+    for (OperandMode& mine : leaves) split.operands.push_back({split_front(mine, *extent)});
+    modes.push_back(std::move(split));
+  }
+}
+
+/// Orders strides: known by value before symbolic; a stride of more symbols is taken to be larger.
+bool stride_less(const Dim& a, const Dim& b) {
+  if (a.symbols().size() != b.symbols().size()) return a.symbols().size() < b.symbols().size();
+  return a.factor() < b.factor();
+}
+
+const Dim& smallest_stride(const OperandMode& leaves) {
+  return std::ranges::min_element(leaves, stride_less, &Mode::stride)->stride;
+}
+
+bool merges(const IterationMode& inner, const IterationMode& outer) {
+  for (std::size_t t = 0; t < inner.operands.size(); ++t) {
+    const OperandMode& a = inner.operands[t];
+    const OperandMode& b = outer.operands[t];
+    if (a.size() != 1 || b.size() != 1 || b[0].stride != inner.extent * a[0].stride) return false;
+  }
+  return true;
+}
+
+std::vector<IterationMode> merge_neighbours(std::vector<IterationMode> modes) {
+  std::vector<IterationMode> merged;
+  for (IterationMode& mode : modes) {
+    if (merged.empty() || !merges(merged.back(), mode)) {
+      merged.push_back(std::move(mode));
+      continue;
+    }
+    IterationMode& inner = merged.back();
+    inner.extent = inner.extent * mode.extent;
+    for (OperandMode& leaves : inner.operands) leaves[0].extent = inner.extent;
+  }
+  return merged;
+}
+
+/// The space of an operation that has nothing to do, or one element.
+IterationMode single_mode(std::size_t tensors, const Dim& extent) {
+  return {extent, std::vector<OperandMode>(tensors, {{extent, 1}})};
+}
+
+}  // namespace
+
+std::vector<IterationMode> iterate_together(const Fused& op, const spec::Analysis& analysis, std::size_t leader) {
+  if (std::ranges::any_of(analysis.shape, [](const Dim& extent) { return extent.is(0); })) {
+    return {single_mode(op.tensors.size(), 0)};
+  }
+  std::vector<IterationMode> modes;
+  for (std::size_t i = analysis.shape.size(); i-- > 0;) {
+    split_mode(leaves_of_mode(op, analysis, i), modes);
+  }
+  if (modes.empty()) return {single_mode(op.tensors.size(), 1)};
+  std::ranges::stable_sort(modes, stride_less,
+                           [&](const IterationMode& m) -> const Dim& { return smallest_stride(m.operands[leader]); });
+  return merge_neighbours(std::move(modes));
+}
+
+}  // namespace tilejit::plan

@@ -1,0 +1,210 @@
+#include "plan/plan.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "plan/iteration.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+constexpr int kMaxAccessBytes = 16;
+constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
+
+/// Plans one operation: the space first, then widths, launch shape, parameters.
+class Planner {
+ public:
+  Planner(const Fused& op, const spec::Analysis& analysis, const Target& target)
+      : op_(op), analysis_(analysis) {
+    plan_.target = target;
+    plan_.program = analysis.program;
+  }
+
+  Plan run() {
+    leader_ = static_cast<std::size_t>(analysis_.program.stores.front().tensor);
+    plan_.kernel_name =
+        "tilejit_" + op_.name + "_" + std::string(tilejit::to_string(op_.tensors[leader_].dtype));
+    set_operands();
+    choose_vector();
+    choose_launch();
+    choose_index();
+    set_params();
+    return std::move(plan_);
+  }
+
+ private:
+  void set_operands() {
+    modes_ = iterate_together(op_, analysis_, leader_);
+    for (const IterationMode& mode : modes_) plan_.extents.push_back(mode.extent);
+    for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
+      Operand operand{.tensor = static_cast<int>(t), .dtype = op_.tensors[t].dtype};
+      operand.read = analysis_.access[t] != Access::out;
+      operand.written = analysis_.access[t] != Access::in;
+      for (const IterationMode& mode : modes_) operand.modes.push_back(mode.operands[t]);
+      operand.reach = reach_of(operand);
+      plan_.operands.push_back(std::move(operand));
+    }
+  }
+
+  static Reach reach_of(const Operand& operand) {
+    const OperandMode& innermost = operand.modes.front();
+    if (innermost.size() == 1 && innermost[0].stride.is(1)) return Reach::contiguous;
+    if (innermost.size() == 1 && innermost[0].stride.is(0) && !operand.written) return Reach::broadcast;
+    return Reach::strided;
+  }
+
+  /// The most elements at once that keep every wide access aligned.
+  void choose_vector() {
+    const int wanted = op_.tuning.vector.value_or(default_vector());
+    int vector = wanted;
+    while (vector > 1 && !std::ranges::all_of(plan_.operands, [&](const Operand& o) { return allows(o, vector); })) {
+      vector /= 2;
+    }
+    if (op_.tuning.vector && vector != wanted) {
+      throw Error(ErrorCode::invalid_spec,
+                  "vectors of " + std::to_string(wanted) + " elements are not aligned in every row; use " +
+                      std::to_string(vector) + ", or promise larger alignments or divisors",
+                  "/tuning/vector");
+    }
+    plan_.vector = vector;
+    plan_.ragged = extent_divisor() % vector != 0;
+    for (Operand& operand : plan_.operands) {
+      const int bytes = size_bytes(operand.dtype);
+      operand.access_bytes =
+          operand.reach == Reach::contiguous ? std::min(kMaxAccessBytes, vector * bytes) : bytes;
+    }
+  }
+
+  /// 16 bytes of the widest contiguous element: narrower ones then take 8, 4 or 2 bytes a thread,
+  /// which still fill whole sectors across a warp.
+  [[nodiscard]] int default_vector() const {
+    int widest = 0;
+    for (const Operand& operand : plan_.operands) {
+      if (operand.modes.front().size() > 1) return 1;  // neighbours have no common stride
+      if (operand.reach == Reach::contiguous) widest = std::max(widest, size_bytes(operand.dtype));
+    }
+    return widest == 0 ? 1 : kMaxAccessBytes / widest;
+  }
+
+  [[nodiscard]] std::int64_t extent_divisor() const {
+    return spec::divisor(plan_.extents.front(), analysis_.symbols);
+  }
+
+  [[nodiscard]] bool allows(const Operand& operand, int vector) const {
+    if (operand.modes.front().size() > 1) return vector == 1;
+    if (operand.reach != Reach::contiguous) return true;
+    const int bytes = size_bytes(operand.dtype);
+    const std::int64_t access = std::min(kMaxAccessBytes, vector * bytes);
+    if (op_.tensors[static_cast<std::size_t>(operand.tensor)].align % access != 0) return false;
+    for (std::size_t m = 1; m < operand.modes.size(); ++m) {
+      for (const Mode& leaf : operand.modes[m]) {
+        if (spec::divisor(leaf.stride, analysis_.symbols) % (access / bytes) != 0) return false;
+      }
+    }
+    return true;
+  }
+
+  /// Enough vectors a thread that each has about 32 bytes of loads in flight; with every SM full of
+  /// threads that covers the memory's latency (docs/performance.md has the sweep).
+  void choose_launch() {
+    plan_.threads = op_.tuning.threads.value_or(256);
+    int bytes = 0;
+    for (const Operand& operand : plan_.operands) {
+      if (!operand.read || operand.reach == Reach::broadcast) continue;
+      bytes += plan_.vector * size_bytes(operand.dtype);
+    }
+    int unroll = 1;
+    while (unroll < 4 && unroll * std::max(bytes, 1) < 32) unroll *= 2;
+    plan_.unroll = op_.tuning.unroll.value_or(unroll);
+  }
+
+  void choose_index() {
+    const bool known = std::ranges::all_of(plan_.extents, &Dim::is_known);
+    if (known) {
+      plan_.index = total_vectors(plan_, {}) < kNarrowLimit ? IndexWidth::narrow : IndexWidth::wide;
+    } else {
+      // One mode divides nothing, so 64 bits cost nothing.
+      plan_.index = plan_.extents.size() == 1 ? IndexWidth::wide : IndexWidth::both;
+    }
+  }
+
+  void set_params() {
+    for (const Operand& operand : plan_.operands) {
+      add_param({.kind = Param::Kind::pointer, .index = operand.tensor, .name = "t" + std::to_string(operand.tensor)});
+    }
+    for (std::size_t s = 0; s < op_.scalars.size(); ++s) {
+      const DType dtype = op_.scalars[s].dtype;
+      const bool as_float = is_floating(dtype) && dtype != f64;
+      add_param({.kind = Param::Kind::scalar,
+                 .index = static_cast<int>(s),
+                 .dtype = dtype,
+                 .name = "s" + std::to_string(s),
+                 .size = as_float ? 4 : size_bytes(dtype)});
+    }
+    if (!std::ranges::all_of(plan_.extents, &Dim::is_known)) {
+      add_param({.kind = Param::Kind::total, .name = "total"});
+    }
+    if (plan_.ragged) add_dim(plan_.extents.front());
+    for (const Operand& operand : plan_.operands) {
+      for (const OperandMode& mode : operand.modes) add_dims_of(mode);
+    }
+    for (std::size_t m = 0; m + 1 < plan_.extents.size(); ++m) add_divisor(m);
+    const int last = plan_.params.back().offset + plan_.params.back().size;
+    plan_.params_bytes = (last + 7) / 8 * 8;
+  }
+
+  void add_dims_of(const OperandMode& leaves) {
+    for (const Mode& leaf : leaves) {
+      add_dim(leaf.stride);
+      if (leaves.size() > 1) add_dim(leaf.extent);
+    }
+  }
+
+  void add_param(Param param) {
+    const int align = std::min(param.size, 8);
+    int end = 0;
+    if (!plan_.params.empty()) end = plan_.params.back().offset + plan_.params.back().size;
+    param.offset = (end + align - 1) / align * align;
+    plan_.params.push_back(std::move(param));
+  }
+
+  void add_dim(const Dim& dim) {
+    const bool present = std::ranges::any_of(
+        plan_.params, [&](const Param& p) { return p.kind == Param::Kind::dim && p.dim == dim; });
+    if (dim.is_known() || present) return;
+    const auto count = std::ranges::count(plan_.params, Param::Kind::dim, &Param::kind);
+    add_param({.kind = Param::Kind::dim, .dim = dim, .name = "d" + std::to_string(count)});
+  }
+
+  void add_divisor(std::size_t m) {
+    const Dim& extent = plan_.extents[m];
+    if (extent.is_known()) return;
+    add_param({.kind = Param::Kind::divisor,
+               .dim = extent,
+               .per = m == 0 ? plan_.vector : 1,
+               .name = "q" + std::to_string(m),
+               .size = 16});
+  }
+
+  const Fused& op_;
+  const spec::Analysis& analysis_;
+  std::size_t leader_ = 0;  ///< the tensor whose strides order the space: the first output
+  std::vector<IterationMode> modes_;
+  Plan plan_;
+};
+
+}  // namespace
+
+Plan make_plan(const Fused& op, const spec::Analysis& analysis, const Target& target) {
+  return Planner(op, analysis, target).run();
+}
+
+std::int64_t total_vectors(const Plan& plan, const SymbolValues& symbols) {
+  const std::int64_t extent = plan.extents.front().evaluate(symbols);
+  Dim total = extent / plan.vector + (extent % plan.vector != 0);
+  for (std::size_t m = 1; m < plan.extents.size(); ++m) total = total * Dim(plan.extents[m].evaluate(symbols));
+  return total.value();
+}
+
+}  // namespace tilejit::plan

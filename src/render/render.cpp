@@ -1,0 +1,57 @@
+#include "render/render.hpp"
+
+#include <set>
+
+#include "render/header_writer.hpp"
+#include "render/templates.hpp"
+
+namespace tilejit::render {
+namespace {
+
+constexpr std::string_view kTemplate = "fused_map.cu";
+
+/// Appends `text` with each #include "..." of a known header replaced by its text, once.
+void append_flat(std::string_view text, const RenderedSource& source, std::set<std::string, std::less<>>& done,
+                 std::string& out) {
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line == "#pragma once") continue;
+    if (!line.starts_with("#include \"")) {
+      (out += line) += '\n';
+      continue;
+    }
+    const std::string_view name = line.substr(10, line.find('"', 10) - 10);
+    if (!done.emplace(name).second) continue;
+    for (const auto& [header, contents] : source.headers) {
+      if (header == name) append_flat(contents, source, done, out);
+    }
+  }
+}
+
+}  // namespace
+
+std::string render_header(const plan::Plan& plan) { return HeaderWriter(plan).write(); }
+
+RenderedSource render(const plan::Plan& plan) {
+  RenderedSource source{.name = plan.kernel_name + ".cu", .text = {}, .headers = {}};
+  for (const Template& file : templates()) {
+    if (file.name == kTemplate) {
+      source.text = file.text;
+    } else if (file.name.starts_with("tile/")) {
+      source.headers.emplace_back(file.name, file.text);
+    }
+  }
+  source.headers.emplace_back("plan.cuh", render_header(plan));
+  return source;
+}
+
+std::string flatten(const RenderedSource& source) {
+  std::string out;
+  std::set<std::string, std::less<>> done;
+  append_flat(source.text, source, done, out);
+  return out;
+}
+
+}  // namespace tilejit::render
