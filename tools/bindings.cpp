@@ -1,0 +1,148 @@
+#include "bindings.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "command.hpp"
+#include "spec_file.hpp"
+#include "tilejit/reference.hpp"
+
+namespace tilejit::cli {
+namespace {
+
+// The value that makes `dim` equal to `extent`, if exactly one symbol is unknown, and unsquared.
+std::optional<std::pair<std::string, std::int64_t>> solve(const Dim& dim, std::int64_t extent,
+                                                          const SymbolValues& known) {
+  std::int64_t factor = dim.factor();
+  std::optional<std::string> unknown;
+  for (const std::string& symbol : dim.symbols()) {
+    const auto value = known.find(symbol);
+    if (value == known.end()) {
+      if (unknown) return std::nullopt;
+      unknown = symbol;
+    } else if (__builtin_mul_overflow(factor, value->second, &factor)) {
+      return std::nullopt;
+    }
+  }
+  if (!unknown || factor == 0 || extent % factor != 0) return std::nullopt;
+  return std::pair{*unknown, extent / factor};
+}
+
+bool infer_once(const Fused& op, const Arrays& arrays, SymbolValues& values) {
+  bool found = false;
+  for (const Tensor& tensor : op.tensors) {
+    const auto array = arrays.find(tensor.name);
+    if (array == arrays.end()) continue;
+    const std::vector<std::int64_t>& shape = array->second.header.shape;
+    for (std::size_t i = 0; i < std::min(shape.size(), rank(tensor.layout)); ++i) {
+      if (const auto value = solve(size(mode(tensor.layout, i)), shape[i], values)) {
+        found |= values.insert(*value).second;
+      }
+    }
+  }
+  return found;
+}
+
+void add_examples(const Fused& op, SymbolValues& values) {
+  for (const Symbol& symbol : op.symbols) {
+    if (symbol.example) values.try_emplace(symbol.name, *symbol.example);
+  }
+}
+
+void check_symbols(const Fused& op, const SymbolValues& values) {
+  for (const std::string& name : symbols_of(op)) {
+    if (values.contains(name)) continue;
+    throw UsageError(
+        fmt::format("symbol {0} of kernel {1} has no value; pass --dims {0}=..., or give "
+                    "it an example in the spec",
+                    name, op.name));
+  }
+  for (const Symbol& symbol : op.symbols) {
+    const auto value = values.find(symbol.name);
+    if (value == values.end() || value->second % symbol.divisible_by == 0) continue;
+    throw UsageError(fmt::format("{} is {}, but the spec promises a multiple of {}", symbol.name,
+                                 value->second, symbol.divisible_by));
+  }
+}
+
+}  // namespace
+
+Assignments parse_assignments(const std::vector<std::string>& parts, const std::string& option) {
+  Assignments result;
+  for (const std::string& part : parts) {
+    const std::size_t equals = part.find('=');
+    if (equals == 0 || equals == std::string::npos || equals + 1 == part.size()) {
+      throw UsageError(fmt::format("{} takes name=value, got '{}'", option, part));
+    }
+    if (!result.emplace(part.substr(0, equals), part.substr(equals + 1)).second) {
+      throw UsageError(fmt::format("{} names {} twice", option, part.substr(0, equals)));
+    }
+  }
+  return result;
+}
+
+std::int64_t parse_count(const std::string& text, const std::string& what) {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [next, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || next != end || value < 0) {
+    throw UsageError(
+        fmt::format("{} is '{}'; it takes a whole number from 0 to 2^63-1", what, text));
+  }
+  return value;
+}
+
+SymbolValues bind_symbols(const Fused& op, const Assignments& dims, const Arrays& arrays) {
+  SymbolValues values;
+  for (const std::string& name : symbols_of(op)) {
+    const auto dim = dims.find(name);
+    if (dim != dims.end()) values.emplace(name, parse_count(dim->second, "--dims " + name));
+  }
+  while (infer_once(op, arrays, values)) {
+  }
+  add_examples(op, values);
+  check_symbols(op, values);
+  return values;
+}
+
+std::vector<double> bind_scalars(const Fused& op, const Assignments& values) {
+  std::vector<double> result;
+  for (const Scalar& scalar : op.scalars) {
+    double value = scalar.example.value_or(1.0);
+    if (const auto given = values.find(scalar.name); given != values.end()) {
+      const char* end = given->second.data() + given->second.size();
+      const auto [next, error] = std::from_chars(given->second.data(), end, value);
+      if (error != std::errc() || next != end) {
+        throw UsageError(
+            fmt::format("--scalars {} is '{}', which is not a number", scalar.name, given->second));
+      }
+    }
+    std::array<std::byte, 8> stored{};
+    encode(scalar.dtype, value, stored.data());
+    result.push_back(decode(scalar.dtype, stored.data()));
+  }
+  return result;
+}
+
+void check_array(const NpyArray& array, const Tensor& tensor, const Layout& layout) {
+  if (!npy_matches(array.header.descr, tensor.dtype)) {
+    throw UsageError(fmt::format(
+        "the array for {} holds '{}', but the tensor is {} ('{}'); convert "
+        "it first",
+        tensor.name, array.header.descr, to_string(tensor.dtype), npy_descr(tensor.dtype)));
+  }
+  const std::vector<std::int64_t> want = npy_shape(layout);
+  if (array.header.shape != want) {
+    throw UsageError(
+        fmt::format("the array for {} has shape ({}), but the tensor is ({}); pass the "
+                    "array in that shape, or other --dims",
+                    tensor.name, fmt::join(array.header.shape, ", "), fmt::join(want, ", ")));
+  }
+}
+
+}  // namespace tilejit::cli

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "tilejit/target.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace tilejit::cli {
+
+/// What the command returns to the shell. docs/command.md has the table.
+enum ExitCode : int { kDone = 0, kFailed = 1, kBadUsage = 2 };
+
+/// A mistake on the command line or in a file that it names: exit code 2.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A step that failed although the request was right, or a wrong result: exit code 1.
+class Failure : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Each adds one subcommand to `app`; its callback throws Error, UsageError or Failure.
+void add_run(CLI::App& app);
+void add_render(CLI::App& app);
+void add_compile(CLI::App& app);
+void add_doctor(CLI::App& app);
+void add_schema(CLI::App& app);
+
+/// The target of device 0, or sm_90a where there is no driver or no device.
+[[nodiscard]] Target default_target();
+
+}  // namespace tilejit::cli

@@ -1,0 +1,94 @@
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "command.hpp"
+#include "tilejit/error.hpp"
+#include "tilejit/version.hpp"
+
+namespace tilejit::cli {
+namespace {
+
+int report(int code, const std::string& message) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "tilejit: %s\n", message.c_str());
+  return code;
+}
+
+// A wrong spec, argument or target is the caller's to mend; the rest is a step that failed.
+int exit_code(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::invalid_spec:
+    case ErrorCode::invalid_layout:
+    case ErrorCode::invalid_formula:
+    case ErrorCode::invalid_argument:
+    case ErrorCode::unsupported:
+      return kBadUsage;
+    default:
+      return kFailed;
+  }
+}
+
+void log_to_stderr() {
+  auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  auto logger = std::make_shared<spdlog::logger>("tilejit", std::move(sink));
+  logger->set_pattern("tilejit: %l: %v");
+  logger->set_level(spdlog::level::warn);
+  spdlog::drop("tilejit");
+  spdlog::register_logger(std::move(logger));
+}
+
+void add_commands(CLI::App& app) {
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "tilejit " + std::string(version()));
+  app.footer(
+      "Examples:\n"
+      "  tilejit doctor\n"
+      "  tilejit run examples/specs/vector_add.json\n"
+      "  tilejit render examples/specs/vector_add.json --target sm_80\n"
+      "  tilejit compile examples/specs/vector_add.json -o add.cubin\n\n"
+      "Exit codes: 0 done, 1 failed or wrong result, 2 bad usage or spec.");
+  add_run(app);
+  add_render(app);
+  add_compile(app);
+  add_doctor(app);
+  add_schema(app);
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"Makes GPU kernels from a formula over tensors, at run time.", "tilejit"};
+  add_commands(app);
+  try {
+    log_to_stderr();
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return report(kBadUsage, std::string(error.what()) + " (tilejit --help shows the usage)");
+  } catch (const UsageError& error) {
+    return report(kBadUsage, error.what());
+  } catch (const Error& error) {
+    const std::string log = error.log().empty() ? "" : "\n" + error.log();
+    return report(exit_code(error.code()), error.what() + log);
+  } catch (const std::bad_alloc&) {
+    return report(kFailed, "out of memory");
+  } catch (const std::exception& error) {
+    return report(kFailed, error.what());
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    return report(kFailed, "could not write to standard output");
+  }
+  return kDone;
+}
+
+}  // namespace
+}  // namespace tilejit::cli
+
+int main(int argc, char** argv) {
+  return tilejit::cli::run(argc, argv);
+}

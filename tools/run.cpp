@@ -1,0 +1,163 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ranges>
+
+#include "command.hpp"
+#include "execute.hpp"
+#include "files.hpp"
+#include "npy.hpp"
+#include "report.hpp"
+#include "spec_file.hpp"
+
+namespace tilejit::cli {
+namespace {
+
+constexpr std::uintmax_t kLargestArray = std::uintmax_t{1} << 40;  // bytes
+
+struct RunOptions {
+  std::string spec;
+  std::string kernel;
+  std::string device = "auto";
+  std::vector<std::string> dims, scalars, in, out;
+  std::uint64_t seed = 1;
+  bool verify = false;
+  bool bench = false;
+  bool json = false;
+};
+
+bool has_tensor(const Fused& op, const std::string& name) {
+  return std::ranges::find(op.tensors, name, &Tensor::name) != op.tensors.end();
+}
+
+bool has_symbol(const Fused& op, const std::string& name) {
+  return std::ranges::count(symbols_of(op), name) > 0;
+}
+
+bool has_scalar(const Fused& op, const std::string& name) {
+  return std::ranges::find(op.scalars, name, &Scalar::name) != op.scalars.end();
+}
+
+// A name that no kernel has is a slip of the pen.
+template <typename Has>
+void check_names(const Assignments& given, const std::vector<Fused>& ops, const char* what,
+                 Has has) {
+  for (const std::string& name : given | std::views::keys) {
+    if (std::ranges::none_of(ops, [&](const Fused& op) { return has(op, name); })) {
+      throw UsageError(fmt::format("the spec has no {} named {}", what, name));
+    }
+  }
+}
+
+struct Files {
+  Assignments in, out;
+};
+
+Inputs read_inputs(const RunOptions& options, const std::vector<Fused>& ops, const Files& files) {
+  Inputs inputs{.dims = parse_assignments(options.dims, "--dims"),
+                .scalars = parse_assignments(options.scalars, "--scalars"),
+                .arrays = {},
+                .seed = options.seed};
+  check_names(inputs.dims, ops, "symbol", has_symbol);
+  check_names(inputs.scalars, ops, "scalar", has_scalar);
+  check_names(files.in, ops, "tensor", has_tensor);
+  check_names(files.out, ops, "tensor", has_tensor);
+  if (ops.size() > 1 && !(files.in.empty() && files.out.empty())) {
+    throw UsageError("--in and --out need one kernel; choose it with --kernel");
+  }
+  for (const auto& [tensor, path] : files.in) {
+    const std::uintmax_t limit = std::min<std::uintmax_t>(kLargestArray, available_memory() / 2);
+    inputs.arrays.emplace(tensor, parse_npy(read_file(path, limit), path));
+  }
+  return inputs;
+}
+
+// The memory that holds a tensor's final contents.
+const std::byte* final_contents(const Problem& problem, const Outcome& outcome, std::size_t index) {
+  if (outcome.results.empty() || problem.access[index] == Access::in) {
+    return problem.tensors[index].data();
+  }
+  const auto written_before = std::ranges::count_if(
+      problem.access | std::views::take(index), [](Access access) { return access != Access::in; });
+  return outcome.results[static_cast<std::size_t>(written_before)].data();
+}
+
+void write_outputs(const Problem& problem, const Outcome& outcome, const Assignments& files) {
+  for (std::size_t i = 0; i < problem.op.tensors.size(); ++i) {
+    const Tensor& tensor = problem.op.tensors[i];
+    const auto file = files.find(tensor.name);
+    if (file == files.end()) continue;
+    const NpyArray array =
+        gather(final_contents(problem, outcome, i), problem.layouts[i], tensor.dtype);
+    write_file(file->second, format_npy(array.header, array.data));
+  }
+}
+
+void print(const RunOptions& options, const nlohmann::ordered_json& kernels) {
+  const nlohmann::ordered_json document = {{"seed", options.seed}, {"kernels", kernels}};
+  fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void run(const RunOptions& options) {
+  const std::vector<Fused> ops = select_kernels(load_specs(options.spec), options.kernel);
+  const Files files{.in = parse_assignments(options.in, "--in"),
+                    .out = parse_assignments(options.out, "--out")};
+  const Inputs inputs = read_inputs(options, ops, files);
+  Executor executor(options.device);
+  if (options.bench && options.device == "cpu") {
+    throw UsageError("--bench times a GPU; leave out --device cpu");
+  }
+  const Wanted wanted{.verify = options.verify || !options.bench, .bench = options.bench};
+  if (!options.json)
+    fmt::print("inputs are random with seed {}, unless read from files\n", options.seed);
+
+  auto kernels = nlohmann::ordered_json::array();
+  bool all_right = true;
+  for (const Fused& op : ops) {
+    Problem problem = make_problem(op, resolve_access(op, executor.target()), inputs);
+    const Outcome outcome = executor.execute(problem, wanted);
+    write_outputs(problem, outcome, files.out);
+    all_right = all_right && (!outcome.verification || outcome.verification->passed);
+    kernels.push_back(run_json(problem, outcome, executor));
+    if (!options.json) fmt::print("{}", run_text(problem, outcome, executor));
+  }
+  if (options.json) print(options, kernels);
+  if (options.bench && !executor.on_gpu()) {
+    throw Failure("nothing was timed, there is no GPU: " + executor.no_gpu_reason());
+  }
+  if (!all_right) throw Failure("the result differs from the CPU reference");
+}
+
+}  // namespace
+
+void add_run(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("run", "Compile, launch, verify and time the kernels of a spec");
+  auto options = std::make_shared<RunOptions>();
+  command->add_option("SPEC", options->spec, "Spec file, - for standard input")->required();
+  command->add_option("--kernel", options->kernel, "Only the kernel of this name");
+  command->add_option("--device", options->device, "auto, cpu, or a device's number")
+      ->capture_default_str();
+  command->add_option("--dims", options->dims, "Values of symbols: M=4096,N=8")->delimiter(',');
+  command->add_option("--scalars", options->scalars, "Values of scalars: alpha=0.5")
+      ->delimiter(',');
+  command->add_option("--in", options->in, "Input from a NumPy file: x=x.npy; may be repeated");
+  command->add_option("--out", options->out, "Tensor to a NumPy file: y=y.npy; may be repeated");
+  command->add_option("--seed", options->seed, "Seed of random inputs")->capture_default_str();
+  command->add_flag("--verify", options->verify,
+                    "Compare with the CPU reference (the default without --bench)");
+  command->add_flag("--bench", options->bench, "Time the kernel against a device-to-device copy");
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->footer(
+      "Examples:\n"
+      "  tilejit run examples/specs/vector_add.json\n"
+      "  tilejit run examples/specs/symbolic.json --dims M=33,N=64 --device cpu\n"
+      "  tilejit run examples/specs/gelu_scale.json --in x=x.npy --out y=y.npy\n"
+      "  tilejit run bench/specs/add_f16.json --bench --json");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace tilejit::cli
