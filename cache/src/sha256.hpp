@@ -1,0 +1,17 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace tilejit::cache {
+
+using Digest = std::array<unsigned char, 32>;
+
+/// SHA-256 (FIPS 180-4) of `bytes`. Thread-safe.
+[[nodiscard]] Digest sha256(std::string_view bytes) noexcept;
+
+/// 64 lower-case hex digits.
+[[nodiscard]] std::string to_hex(const Digest& digest);
+
+}  // namespace tilejit::cache
