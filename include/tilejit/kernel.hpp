@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "tilejit/compiler.hpp"
 #include "tilejit/dtype.hpp"
@@ -16,21 +17,32 @@ struct CUstream_st;  // CUDA's stream; CUstream and cudaStream_t are pointers to
 
 namespace tilejit {
 
+namespace runtime {
+struct Internals;  // how the library itself makes and opens the handles below
+}
+
 /// A CUDA stream of any library: CUstream or cudaStream_t. nullptr is the legacy default stream.
 using Stream = ::CUstream_st*;
 
 /// One launch argument: a tensor in device memory, or a scalar. A view: shape and stride point to the
 /// caller's memory and are read during the call only. Not thread-affine, no ownership.
 struct Argument {
-  enum class Kind : std::uint8_t { pointer, tensor, integer, floating };
+  enum class Kind : std::uint8_t {
+    pointer,
+    tensor,
+    integer,
+    unsigned_integer,  ///< above 2^63-1
+    floating,
+  };
 
   Kind kind = Kind::pointer;
   DType dtype = f32;                         ///< Kind::tensor
   std::uint64_t address = 0;                 ///< device address, for pointer and tensor
-  std::span<const std::int64_t> shape = {};  ///< Kind::tensor: elements, one a top-level mode, or one a leaf
-  std::span<const std::int64_t> stride = {}; ///< Kind::tensor: elements; as many as shape
-  std::int64_t integer = 0;                  ///< Kind::integer
-  double floating = 0;                       ///< Kind::floating
+  std::span<const std::int64_t> shape = {};   ///< Kind::tensor: elements, one a leaf of the layout
+                                              ///< (that is, one a mode where none is nested)
+  std::span<const std::int64_t> stride = {};  ///< Kind::tensor: elements; as many as shape
+  std::int64_t integer = 0;                   ///< Kind::integer; the bits of an unsigned_integer
+  double floating = 0;                        ///< Kind::floating
 
   Argument() = default;
   /// A device address laid out as the descriptor says.
@@ -47,7 +59,8 @@ struct Argument {
         shape(extents),
         stride(strides) {}
   Argument(std::integral auto value)  // NOLINT
-      : kind(Kind::integer), integer(static_cast<std::int64_t>(value)) {}
+      : kind(std::in_range<std::int64_t>(+value) ? Kind::integer : Kind::unsigned_integer),
+        integer(static_cast<std::int64_t>(value)) {}
   Argument(std::floating_point auto value)  // NOLINT
       : kind(Kind::floating), floating(value) {}
 };
@@ -69,7 +82,9 @@ class Kernel {
   /// strides, that a symbol has one value and keeps its promised divisor, alignment, and that an
   /// output overlaps another tensor either exactly (in place) or not at all:
   /// Error{invalid_argument} names the argument. A zero-size iteration space launches nothing.
-  /// Throws Error{driver_call} if the driver refuses.
+  /// The device's context need not be current in the thread, but is best made so once
+  /// (Runtime::make_current): without it each launch costs a second driver call.
+  /// Throws Error{driver_call} if the driver refuses, Error{unsupported} above 2^31-1 blocks.
   void launch(Stream stream, std::span<const Argument> args) const;
   void launch(Stream stream, std::initializer_list<Argument> args) const {
     launch(stream, std::span<const Argument>(args.begin(), args.size()));
@@ -82,7 +97,7 @@ class Kernel {
   [[nodiscard]] KernelInfo info() const;
 
  private:
-  friend class Runtime;
+  friend struct runtime::Internals;
   struct Impl;
   explicit Kernel(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   std::shared_ptr<const Impl> impl_;

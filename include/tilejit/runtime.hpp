@@ -11,6 +11,10 @@
 
 namespace tilejit {
 
+namespace driver {
+class Context;  // a device's primary context, shared by what lives in it
+}
+
 /// One device, as the driver describes it.
 struct DeviceInfo {
   int ordinal = 0;
@@ -21,11 +25,12 @@ struct DeviceInfo {
   int l2_bytes = 0;
 };
 
-/// The driver and its devices. Throws Error{no_driver}.
+/// The driver and its devices.
 struct DriverInfo {
   int version = 0;  ///< 13000 for CUDA 13.0
-  std::vector<DeviceInfo> devices;
+  std::vector<DeviceInfo> devices;  ///< empty where the driver sees none
 };
+/// Throws Error{no_driver} or Error{driver_call}.
 [[nodiscard]] DriverInfo query_driver();
 
 /// Compiles, loads and launches on one device (its primary context). Thread-safe.
@@ -47,11 +52,14 @@ class Runtime {
   void make_current() const;
 
  private:
+  friend struct runtime::Internals;
   struct Impl;
+  explicit Runtime(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 
-/// Device memory of the Runtime's device, freed at the end of its life. Move-only.
+/// Device memory of the Runtime's device, freed at the end of its life. Move-only; may outlive the
+/// Runtime.
 class Buffer {
  public:
   Buffer() = default;
@@ -65,17 +73,20 @@ class Buffer {
   [[nodiscard]] std::size_t size_bytes() const noexcept { return size_; }
   operator Argument() const { return {data_}; }  // NOLINT: buffers are launch arguments
 
-  /// Copies `bytes` bytes and waits for the copy.
+  /// Copies `bytes` bytes on the legacy default stream and waits for the copy. Throws
+  /// Error{invalid_argument} for more bytes than there are, Error{driver_call}.
   void copy_from_host(const void* source, std::size_t bytes);
   void copy_to_host(void* destination, std::size_t bytes) const;
 
  private:
+  std::shared_ptr<const driver::Context> context_;
   void* data_ = nullptr;
   std::size_t size_ = 0;
 };
 
 /// Median milliseconds of `iterations` launches of `kernel`, each timed by events on a stream of its
 /// own after `warmup` launches. `rotate`: argument sets used in turn, so that inputs do not stay in L2.
+/// Throws Error{invalid_argument} for no argument set or less than one iteration, and as launch.
 struct Timing {
   double median_ms = 0, min_ms = 0, p90_ms = 0;
   int iterations = 0;

@@ -34,8 +34,9 @@ struct Table {
 #undef TILEJIT_DRIVER_FIELD
 };
 
-/// The table of libcuda.so.1, loaded at the first call; later calls return the same. Thread-safe.
-/// Throws Error{no_driver}: the library is missing, lacks a function (named), or cuInit failed.
+/// The table of libcuda.so.1, loaded and initialised at the first call that succeeds; later calls
+/// return the same. Thread-safe. Throws Error{no_driver}: the library is missing, lacks a function
+/// (named), or cuInit failed; Error{no_device}: cuInit found no device.
 [[nodiscard]] const Table& load_driver();
 
 /// Throws Error{driver_call} with the error's name, text, and `call` (e.g. "cuLaunchKernel").

@@ -1,0 +1,93 @@
+#include "runtime/binder.hpp"
+
+#include <array>
+#include <cstring>
+
+#include "runtime/scalar_argument.hpp"
+#include "runtime/symbol_solver.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::runtime {
+
+Grid Binder::bind(std::span<const Argument> args, const SymbolValues* symbols,
+                  ParamBuffer buffer) const {
+  check_count(args);
+  for (const BoundTensor& tensor : tensors_) tensor.check_form(args[tensor.argument]);
+  if (symbols_.size() != 0) return bind_symbolic(args, symbols, buffer);
+  if (symbols != nullptr && !symbols->empty()) {
+    SymbolSolver(symbols_, tensors_, {}, {}).take_named(*symbols);  // none has a place
+  }
+  check_layouts(args, known_);
+  if (known_.grid.blocks == 0) return known_.grid;
+  std::memcpy(buffer.data(), image_.data(), param_bytes_);
+  write_arguments(args, known_, buffer.data());
+  return known_.grid;
+}
+
+Grid Binder::bind_symbolic(std::span<const Argument> args, const SymbolValues* symbols,
+                           ParamBuffer buffer) const {
+  // Enough for some twenty leaves; beyond that the upstream resource allocates.
+  alignas(std::max_align_t) std::array<std::byte, 1024> scratch;
+  std::pmr::monotonic_buffer_resource memory(scratch.data(), scratch.size());
+  Sizes sizes(&memory);
+  sizes.values.resize(symbols_.size());
+  std::pmr::vector<int> sources(symbols_.size(), &memory);
+  SymbolSolver solver(symbols_, tensors_, sizes.values, sources);
+  if (symbols != nullptr) solver.take_named(*symbols);
+  solver.solve(args);
+  evaluate(sizes);
+  check_layouts(args, sizes);
+  if (sizes.grid.blocks == 0) return sizes.grid;
+  write_sizes(sizes, buffer.data());
+  write_arguments(args, sizes, buffer.data());
+  return sizes.grid;
+}
+
+void Binder::check_count(std::span<const Argument> args) const {
+  if (args.size() == argument_count_) [[likely]]
+    return;
+  throw Error(ErrorCode::invalid_argument, "a launch of this kernel takes " +
+                                               std::to_string(argument_count_) + " arguments (" +
+                                               std::to_string(tensors_.size()) + " tensors, then " +
+                                               std::to_string(argument_count_ - tensors_.size()) +
+                                               " scalars), not " + std::to_string(args.size()));
+}
+
+void Binder::check_layouts(std::span<const Argument> args, const Sizes& sizes) const {
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    const Argument& argument = args[i];
+    if (argument.kind == Argument::Kind::pointer) continue;
+    const std::size_t first = first_leaf_[i];
+    const std::size_t count = first_leaf_[i + 1] - first;
+    tensors_[i].check_layout(argument, {sizes.extents.data() + first, count},
+                             {sizes.strides.data() + first, count});
+  }
+}
+
+void Binder::write_arguments(std::span<const Argument> args, const Sizes& sizes,
+                             std::byte* out) const {
+  for (const BoundTensor& tensor : tensors_) {
+    const std::uint64_t address = args[tensor.argument].address;
+    const auto low_bits = static_cast<std::uint64_t>(tensor.align) - 1;
+    if (address == 0 || (address & low_bits) != 0) [[unlikely]]
+      fail_address(tensor, address);
+  }
+  check_overlaps(args, sizes);
+  for (const PointerField& field : pointers_) {
+    std::memcpy(out + field.offset, &args[field.tensor].address, sizeof(std::uint64_t));
+  }
+  for (const ScalarField& field : scalars_) {
+    store_scalar(field.dtype, args[field.argument], field.name, out + field.offset);
+  }
+}
+
+void Binder::fail_address(const BoundTensor& tensor, std::uint64_t address) const {
+  if (address == 0) tensor.fail("is a null pointer; pass device memory");
+  std::uint64_t aligned = 1;
+  while ((address & aligned) == 0) aligned *= 2;
+  tensor.fail("is aligned to " + std::to_string(aligned) + " bytes only; the descriptor promises " +
+              std::to_string(tensor.align) + ": pass aligned memory, or describe it with align " +
+              std::to_string(aligned));
+}
+
+}  // namespace tilejit::runtime

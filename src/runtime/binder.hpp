@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plan/plan.hpp"
+#include "runtime/bound_tensor.hpp"
+#include "runtime/slot_dim.hpp"
+#include "spec/analysis.hpp"
+#include "tilejit/kernel.hpp"
+
+namespace tilejit::runtime {
+
+/// Bytes of a kernel's parameters that every driver and device takes.
+inline constexpr std::size_t kMaxParamBytes = 4096;
+using ParamBuffer = std::span<std::byte, kMaxParamBytes>;
+
+/// The grid of one launch.
+struct Grid {
+  std::uint32_t blocks = 0;  ///< 0: there is nothing to do
+  bool wide = false;         ///< the entry point with 64-bit indices, where there are two
+};
+
+/// Turns launch arguments into the bytes of a kernel's parameter struct, checking them on the way.
+/// Built once a kernel; immutable, so thread-safe. Where all dimensions are known, everything but
+/// the addresses and scalars is computed here, once, and a launch neither allocates nor evaluates.
+class Binder {
+ public:
+  /// Throws Error{unsupported}: the parameter struct is larger than kMaxParamBytes, or known
+  /// dimensions need more than 2^31-1 blocks.
+  Binder(const Fused& op, const spec::Analysis& analysis, const plan::Plan& plan);
+
+  /// Checks `args` (and values of symbols by name, which may be null) and writes the parameters to
+  /// `buffer`; nothing is written if there is nothing to launch. Throws Error{invalid_argument} as
+  /// Kernel::launch says, Error{unsupported} for more than 2^31-1 blocks.
+  [[nodiscard]] Grid bind(std::span<const Argument> args, const SymbolValues* symbols,
+                          ParamBuffer buffer) const;
+
+ private:
+  /// A leaf of an operand's iteration mode.
+  struct Leaf {
+    SlotDim extent, stride;
+  };
+  struct PointerField {
+    int tensor = 0;
+    int offset = 0;
+  };
+  struct ScalarField {
+    int argument = 0;
+    DType dtype = f32;
+    int offset = 0;
+    std::string name;
+  };
+  struct SizeField {
+    plan::Param::Kind kind = plan::Param::Kind::total;
+    SlotDim dim;
+    std::int64_t per = 1;
+    int offset = 0;
+  };
+
+  /// Everything that follows from the values of the symbols. Leaves of all tensors in one array;
+  /// those of tensor i start at first_leaf_[i].
+  struct Sizes {
+    explicit Sizes(std::pmr::memory_resource* memory)
+        : values(memory), extents(memory), strides(memory), bytes(memory) {}
+    std::pmr::vector<std::int64_t> values;   // one a slot
+    std::pmr::vector<std::int64_t> extents;  // one a leaf
+    std::pmr::vector<std::int64_t> strides;  // one a leaf
+    std::pmr::vector<std::int64_t> bytes;    // one a tensor: first to last byte
+    std::int64_t total = 0;                  // vectors
+    Grid grid;
+  };
+
+  void add_tensors(const Fused& op, const spec::Analysis& analysis);
+  void add_fields(const Fused& op, const plan::Plan& plan);
+  void add_iteration(const plan::Plan& plan);
+
+  void evaluate(Sizes& sizes) const;
+  void evaluate_tensors(Sizes& sizes) const;
+  [[nodiscard]] std::int64_t total_vectors(const Sizes& sizes) const;
+  [[nodiscard]] Grid make_grid(std::int64_t total) const;
+  void write_sizes(const Sizes& sizes, std::byte* out) const;
+
+  void check_count(std::span<const Argument> args) const;
+  void check_layouts(std::span<const Argument> args, const Sizes& sizes) const;
+  [[nodiscard]] Grid bind_symbolic(std::span<const Argument> args, const SymbolValues* symbols,
+                                   ParamBuffer buffer) const;
+  void write_arguments(std::span<const Argument> args, const Sizes& sizes, std::byte* out) const;
+  [[noreturn]] void fail_address(const BoundTensor& tensor, std::uint64_t address) const;
+
+  void check_overlaps(std::span<const Argument> args, const Sizes& sizes) const;
+  void check_pair(std::size_t a, std::size_t b, std::span<const Argument> args,
+                  const Sizes& sizes) const;
+  [[nodiscard]] bool same_elements(std::size_t a, std::size_t b, const Sizes& sizes) const;
+
+  SymbolTable symbols_;
+  std::vector<BoundTensor> tensors_;
+  std::vector<std::size_t> first_leaf_;  // one more than tensors
+  std::vector<std::size_t> written_;     // tensors
+  std::vector<PointerField> pointers_;
+  std::vector<ScalarField> scalars_;
+  std::vector<SizeField> size_fields_;
+  std::vector<SlotDim> iteration_;                             // extents of the plan
+  std::vector<std::vector<std::vector<Leaf>>> operand_modes_;  // [tensor][iteration mode][leaf]
+  std::size_t argument_count_ = 0;
+  std::size_t param_bytes_ = 0;
+  std::int64_t vector_ = 1;
+  std::int64_t vectors_per_block_ = 1;
+  plan::IndexWidth index_ = plan::IndexWidth::narrow;
+  Sizes known_{std::pmr::new_delete_resource()};  // meaningful without symbols
+  std::vector<std::byte> image_;                  // the parameters with known_ filled in
+};
+
+}  // namespace tilejit::runtime

@@ -1,0 +1,71 @@
+// How a Binder is made from a plan.
+
+#include "runtime/binder.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::runtime {
+
+Binder::Binder(const Fused& op, const spec::Analysis& analysis, const plan::Plan& plan)
+    : symbols_(analysis.symbols),
+      argument_count_(op.tensors.size() + op.scalars.size()),
+      param_bytes_(static_cast<std::size_t>(plan.params_bytes)),
+      vector_(plan.vector),
+      vectors_per_block_(std::int64_t{plan.threads} * plan.unroll),
+      index_(plan.index) {
+  if (param_bytes_ > kMaxParamBytes) {
+    throw Error(ErrorCode::unsupported, "the kernel takes " + std::to_string(param_bytes_) +
+                                            " bytes of parameters, and a launch passes at most " +
+                                            std::to_string(kMaxParamBytes) +
+                                            "; use fewer tensors, scalars or symbols");
+  }
+  add_tensors(op, analysis);
+  add_iteration(plan);
+  add_fields(op, plan);
+  if (symbols_.size() != 0) return;
+  evaluate(known_);
+  image_.resize(param_bytes_);
+  if (known_.total > 0) write_sizes(known_, image_.data());
+}
+
+void Binder::add_tensors(const Fused& op, const spec::Analysis& analysis) {
+  first_leaf_.push_back(0);
+  for (std::size_t i = 0; i < op.tensors.size(); ++i) {
+    tensors_.emplace_back(op.tensors[i], analysis.access[i], static_cast<int>(i), symbols_);
+    first_leaf_.push_back(first_leaf_.back() + tensors_.back().extents.size());
+    if (tensors_.back().written) written_.push_back(i);
+  }
+}
+
+void Binder::add_iteration(const plan::Plan& plan) {
+  for (const Dim& extent : plan.extents) iteration_.emplace_back(extent, symbols_);
+  for (const plan::Operand& operand : plan.operands) {
+    auto& modes = operand_modes_.emplace_back();
+    for (const plan::OperandMode& mode : operand.modes) {
+      auto& leaves = modes.emplace_back();
+      for (const Mode& leaf : mode) {
+        leaves.push_back({SlotDim(leaf.extent, symbols_), SlotDim(leaf.stride, symbols_)});
+      }
+    }
+  }
+}
+
+void Binder::add_fields(const Fused& op, const plan::Plan& plan) {
+  for (const plan::Param& param : plan.params) {
+    switch (param.kind) {
+      case plan::Param::Kind::pointer:
+        pointers_.push_back({param.index, param.offset});
+        break;
+      case plan::Param::Kind::scalar:
+        scalars_.push_back({static_cast<int>(op.tensors.size()) + param.index, param.dtype,
+                            param.offset, op.scalars[static_cast<std::size_t>(param.index)].name});
+        break;
+      case plan::Param::Kind::total:
+      case plan::Param::Kind::dim:
+      case plan::Param::Kind::divisor:
+        size_fields_.push_back({param.kind, SlotDim(param.dim, symbols_), param.per, param.offset});
+        break;
+    }
+  }
+}
+
+}  // namespace tilejit::runtime

@@ -1,0 +1,148 @@
+#include "runtime/compiler_impl.hpp"
+
+#include <utility>
+
+#include "render/render.hpp"
+#include "runtime/compile_options.hpp"
+#include "runtime/key.hpp"
+#include "runtime/log.hpp"
+#include "runtime/stopwatch.hpp"
+
+namespace tilejit {
+namespace {
+
+constexpr const char* kCompilers = "compilers";  // kind of the markers that name build ids
+
+cache::Options store_options(const Options& options) {
+  return {.folder = options.cache_folder.value_or(std::filesystem::path()),
+          .memory_bytes = options.cache_memory_bytes,
+          .warn = runtime::warn};
+}
+
+CacheTier tier_of(cache::Tier tier) noexcept {
+  switch (tier) {
+    case cache::Tier::memory:
+      return CacheTier::memory;
+    case cache::Tier::disk:
+      return CacheTier::disk;
+    case cache::Tier::made:
+      break;
+  }
+  return CacheTier::compiled;
+}
+
+/// The artifact shares the cache's entry.
+Artifact make_artifact(const plan::Plan& plan, std::string key, const cache::Answer& answer,
+                       const StageTimes& times) {
+  const auto& entry = answer.entry;
+  return {.key = std::move(key),
+          .kernel_name = plan.kernel_name,
+          .target = plan.target,
+          .tier = tier_of(answer.tier),
+          .cubin = std::shared_ptr<const std::string>(entry, &entry->payload),
+          .metadata = std::shared_ptr<const std::string>(entry, &entry->metadata),
+          .times = times};
+}
+
+}  // namespace
+
+namespace runtime {
+
+Planned make_planned(const Fused& op, const Target& target) {
+  const Stopwatch watch;
+  Planned planned;
+  planned.analysis = spec::analyze(op);
+  planned.plan = plan::make_plan(op, planned.analysis, target);
+  planned.milliseconds = watch.milliseconds();
+  return planned;
+}
+
+compile::Request make_request(const plan::Plan& plan) {
+  render::RenderedSource source = render::render(plan);
+  return {.source = {.name = std::move(source.name),
+                     .text = std::move(source.text),
+                     .headers = std::move(source.headers)},
+          .target = to_string(plan.target),
+          .options = own_options()};
+}
+
+}  // namespace runtime
+
+Compiler::Impl::Impl(Options settings)
+    : options(std::move(settings)), store(store_options(options)) {}
+
+Artifact Compiler::Impl::compile(const runtime::Planned& planned) {
+  const StageTimes times{.plan = planned.milliseconds};
+  std::string build = compiler_build();
+  if (build.empty()) {
+    if (auto found = find_of_any_compiler(planned, times)) return *std::move(found);
+    build = nvrtc().id().build;  // throws, with the places where NVRTC was looked for
+  }
+  return find_or_make(planned, build, times);
+}
+
+std::string Compiler::Impl::compiler_build() {
+  const std::lock_guard lock(mutex_);
+  if (!build_) {
+    const auto id = compile::find_nvrtc(options.nvrtc_path);
+    build_ = id ? id->build : std::string();
+  }
+  return *build_;
+}
+
+const compile::Nvrtc& Compiler::Impl::nvrtc() {
+  const std::lock_guard lock(mutex_);
+  if (!nvrtc_) nvrtc_.emplace(options.nvrtc_path);
+  return *nvrtc_;
+}
+
+std::optional<Artifact> Compiler::Impl::find_of_any_compiler(const runtime::Planned& planned,
+                                                             StageTimes times) {
+  const runtime::Stopwatch watch;
+  for (const std::string& build : store.markers(kCompilers)) {
+    std::string key = cache::sha256_hex(runtime::key_text(planned.plan, build));
+    if (const auto answer = store.find(key)) {
+      times.lookup = watch.milliseconds();
+      return make_artifact(planned.plan, std::move(key), *answer, times);
+    }
+  }
+  return std::nullopt;
+}
+
+Artifact Compiler::Impl::find_or_make(const runtime::Planned& planned, const std::string& build,
+                                      StageTimes times) {
+  runtime::Stopwatch watch;
+  const std::string text = runtime::key_text(planned.plan, build);
+  std::string key = cache::sha256_hex(text);
+  times.key = watch.milliseconds();
+
+  watch = {};
+  std::optional<runtime::Stopwatch> since_made;
+  const cache::Answer answer = store.find_or_make(key, [&] {
+    times.lookup = watch.milliseconds();
+    cache::Entry entry = make(planned.plan, text, times);
+    since_made.emplace();
+    return entry;
+  });
+  if (since_made) {
+    store.add_marker(kCompilers, build);
+    times.publish = since_made->milliseconds();
+  } else {
+    times.lookup = watch.milliseconds();
+  }
+  return make_artifact(planned.plan, std::move(key), answer, times);
+}
+
+cache::Entry Compiler::Impl::make(const plan::Plan& plan, const std::string& key_text,
+                                  StageTimes& times) {
+  const runtime::Stopwatch watch;
+  const compile::Request request = runtime::make_request(plan);
+  times.render = watch.milliseconds();
+  const compile::Nvrtc& compiler = nvrtc();
+  compile::Compiled compiled = compiler.compile(request);
+  times.nvrtc = compiled.milliseconds;
+  std::string metadata = runtime::metadata_text(plan, key_text, compiled, compiler.version());
+  return {.payload = std::move(compiled.cubin), .metadata = std::move(metadata)};
+}
+
+}  // namespace tilejit

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "compile/nvrtc.hpp"
+#include "plan/plan.hpp"
+#include "spec/analysis.hpp"
+#include "tilejit/cache/store.hpp"
+#include "tilejit/compiler.hpp"
+
+namespace tilejit {
+
+namespace runtime {
+
+/// The steps before the key, and what they took.
+struct Planned {
+  spec::Analysis analysis;
+  plan::Plan plan;
+  double milliseconds = 0;
+};
+/// Throws what `validate` throws.
+[[nodiscard]] Planned make_planned(const Fused& op, const Target& target);
+
+/// What NVRTC is asked to do for a plan.
+[[nodiscard]] compile::Request make_request(const plan::Plan& plan);
+
+}  // namespace runtime
+
+struct Compiler::Impl {
+  explicit Impl(Options settings);
+
+  /// The cubin of a plan, through the cache. Throws as Compiler::compile. Thread-safe.
+  [[nodiscard]] Artifact compile(const runtime::Planned& planned);
+  /// NVRTC, loaded by the first call that succeeds. Throws Error{no_compiler}. Thread-safe.
+  [[nodiscard]] const compile::Nvrtc& nvrtc();
+
+  const Options options;
+  cache::Store store;
+
+ private:
+  /// The build id of the compiler that would compile; empty if none is installed. Does not load it.
+  [[nodiscard]] std::string compiler_build();
+  /// Without a compiler: an entry made by any of those that have filled this folder.
+  [[nodiscard]] std::optional<Artifact> find_of_any_compiler(const runtime::Planned& planned,
+                                                             StageTimes times);
+  [[nodiscard]] Artifact find_or_make(const runtime::Planned& planned, const std::string& build,
+                                      StageTimes times);
+  [[nodiscard]] cache::Entry make(const plan::Plan& plan, const std::string& key_text,
+                                  StageTimes& times);
+
+  std::mutex mutex_;                  // guards what follows; both are constant once made
+  std::optional<std::string> build_;  // what compiler_build found
+  std::optional<compile::Nvrtc> nvrtc_;
+};
+
+}  // namespace tilejit

@@ -1,0 +1,55 @@
+#include "runtime/key.hpp"
+
+#include <array>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "render/render.hpp"
+#include "runtime/compile_options.hpp"
+#include "runtime/ptxas_report.hpp"
+
+namespace tilejit::runtime {
+namespace {
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc = {};
+  gmtime_r(&now, &utc);
+  std::array<char, 32> text = {};
+  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return {text.data(), length};
+}
+
+}  // namespace
+
+std::string key_text(const plan::Plan& plan, std::string_view build) {
+  // The plan's text is canonical already and the largest part by far, so it is put in as it is; its
+  // name and "target" sort behind the others.
+  std::string text = nlohmann::json{
+      {"compiler", build},
+      {"generator", render::generator_digest()},
+      {"key_schema", kKeySchema},
+      {"options",
+       all_options()}}.dump();
+  text.back() = ',';
+  text += "\"plan\":" + plan::to_json(plan);
+  text += ",\"target\":\"" + to_string(plan.target) + "\"}";
+  return text;
+}
+
+std::string metadata_text(const plan::Plan& plan, const std::string& key_text,
+                          const compile::Compiled& compiled, const std::string& compiler_version) {
+  nlohmann::json metadata = nlohmann::json::parse(key_text);
+  metadata["kernel"] = plan.kernel_name;
+  metadata["compiler_version"] = compiler_version;
+  metadata["created"] = utc_now();
+  metadata["nvrtc_ms"] = compiled.milliseconds;
+  if (const auto report = parse_ptxas_report(compiled.log)) {
+    metadata["registers"] = report->registers;
+    metadata["spill_bytes"] = report->spill_bytes;
+    metadata["shared_bytes"] = report->shared_bytes;
+  }
+  return metadata.dump(2);
+}
+
+}  // namespace tilejit::runtime

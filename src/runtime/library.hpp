@@ -1,0 +1,44 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "driver/handles.hpp"
+#include "plan/plan.hpp"
+#include "tilejit/compiler.hpp"
+
+namespace tilejit::runtime {
+
+/// A cubin in the driver, unloaded at the end of its life. Shared by the kernels made from it.
+struct Library {
+  std::shared_ptr<const driver::Context> context;  // outlives the library
+  driver::UniqueLibrary handle;
+  CUfunction entry = nullptr;
+  CUfunction wide_entry = nullptr;  ///< entry for totals from 2^31 on; null unless IndexWidth::both
+};
+
+/// Loads `artifact.cubin` and finds its entry points. Throws Error{no_driver} if the driver refuses
+/// the cubin (too old, or made for another device), Error{driver_call}.
+[[nodiscard]] std::shared_ptr<const Library> load_library(
+    std::shared_ptr<const driver::Context> context, const Artifact& artifact,
+    plan::IndexWidth index);
+
+/// The libraries of one Runtime by key. Thread-safe; every key is loaded once.
+class Libraries {
+ public:
+  explicit Libraries(std::shared_ptr<const driver::Context> context)
+      : context_(std::move(context)) {}
+
+  /// Throws as load_library.
+  [[nodiscard]] std::shared_ptr<const Library> find_or_load(const Artifact& artifact,
+                                                            plan::IndexWidth index);
+
+ private:
+  std::shared_ptr<const driver::Context> context_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const Library>> loaded_;
+};
+
+}  // namespace tilejit::runtime

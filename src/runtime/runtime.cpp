@@ -1,0 +1,67 @@
+#include "tilejit/runtime.hpp"
+
+#include "runtime/compiler_impl.hpp"
+#include "runtime/device.hpp"
+#include "runtime/internals.hpp"
+#include "runtime/runtime_impl.hpp"
+#include "runtime/stopwatch.hpp"
+
+namespace tilejit {
+
+Runtime::Impl::Impl(Options options, const driver::Table& driver)
+    : context(driver::Context::retain(driver, options.device)),
+      device(runtime::describe_device(driver, options.device)),
+      compiler(std::move(options)),
+      libraries(context) {}
+
+Runtime::Runtime(Options options)
+    : impl_(std::make_unique<Impl>(std::move(options), driver::load_driver())) {}
+
+Runtime::Runtime(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Runtime::~Runtime() = default;
+Runtime::Runtime(Runtime&&) noexcept = default;
+Runtime& Runtime::operator=(Runtime&&) noexcept = default;
+
+Kernel Runtime::compile(const Fused& op) {
+  const runtime::Planned planned = runtime::make_planned(op, impl_->device.target);
+  Artifact artifact = impl_->compiler.impl_->compile(planned);
+  const runtime::Stopwatch watch;
+  auto library = impl_->libraries.find_or_load(artifact, planned.plan.index);
+  artifact.times.load = watch.milliseconds();
+  return runtime::Internals::make_kernel(std::move(library), std::move(artifact), op,
+                                         planned.analysis, planned.plan);
+}
+
+const DeviceInfo& Runtime::device() const noexcept {
+  return impl_->device;
+}
+
+Compiler& Runtime::compiler() noexcept {
+  return impl_->compiler;
+}
+
+void Runtime::make_current() const {
+  const driver::Table& driver = impl_->context->driver();
+  driver::check(driver, driver.cuCtxSetCurrent_(impl_->context->handle()), "cuCtxSetCurrent");
+}
+
+namespace runtime {
+
+Runtime Internals::make_runtime(Options options, const driver::Table& driver) {
+  return Runtime(std::make_unique<Runtime::Impl>(std::move(options), driver));
+}
+
+const std::shared_ptr<const driver::Context>& Internals::context(const Runtime& runtime) noexcept {
+  return runtime.impl_->context;
+}
+
+Kernel Internals::make_kernel(std::shared_ptr<const Library> library, Artifact artifact,
+                              const Fused& op, const spec::Analysis& analysis,
+                              const plan::Plan& plan) {
+  return Kernel(std::make_shared<const Kernel::Impl>(std::move(library), std::move(artifact), op,
+                                                     analysis, plan));
+}
+
+}  // namespace runtime
+}  // namespace tilejit

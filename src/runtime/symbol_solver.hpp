@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/bound_tensor.hpp"
+
+namespace tilejit::runtime {
+
+/// Finds the value of every symbol for one launch: from values given by name, then from extents and
+/// strides of tensors that are one symbol times a factor. The arrays are the caller's: one value
+/// and one source a slot. Whether products of several symbols agree is checked later, layout by
+/// layout.
+class SymbolSolver {
+ public:
+  SymbolSolver(const SymbolTable& table, std::span<const BoundTensor> tensors,
+               std::span<std::int64_t> values, std::span<int> sources);
+
+  /// Throws Error{invalid_argument} for a name that the operation does not have, and as `solve`.
+  void take_named(const SymbolValues& symbols);
+
+  /// `args` have passed check_form. Throws Error{invalid_argument}: a symbol would have two values
+  /// (both tensors are named), a negative one, not an integer one, none, or breaks its promise. A
+  /// symbol that only strides without effect mention may stay unset; it becomes 0.
+  void solve(std::span<const Argument> args);
+
+ private:
+  void take_extents(const BoundTensor& tensor, const Argument& argument);
+  void take_strides(const BoundTensor& tensor, const Argument& argument);
+  void take(const BoundTensor& tensor, const char* what, std::size_t leaf, const SlotDim& dim,
+            std::int64_t given);
+  void assign(int slot, std::int64_t value, int source);
+  void check_promise(std::size_t slot) const;
+  void require_all() const;
+  void require(const SlotDim& dim) const;
+  [[noreturn]] void fail(int slot, const std::string& why) const;
+  [[nodiscard]] std::string source_text(int source) const;
+
+  const SymbolTable& table_;
+  std::span<const BoundTensor> tensors_;
+  std::span<std::int64_t> values_;
+  std::span<int> sources_;  // index of the tensor, or kNamed
+};
+
+}  // namespace tilejit::runtime
