@@ -1,0 +1,228 @@
+#include "reference/block.hpp"
+
+#include <algorithm>
+
+#include "reference/cast.hpp"
+#include "reference/convert.hpp"
+#include "reference/format.hpp"
+#include "reference/operations.hpp"
+#include "tilejit/reference.hpp"
+
+namespace tilejit::reference {
+namespace {
+
+using expr::kNoNode;
+using expr::Node;
+using expr::NodeId;
+using expr::Op;
+
+bool is_uniform(Op op) noexcept {
+  return op == Op::constant || op == Op::scalar;
+}
+
+// Columns of all nodes together should stay in a core's L2 cache.
+std::size_t choose_capacity(std::size_t nodes) noexcept {
+  return std::clamp<std::size_t>(32768 / std::max<std::size_t>(nodes, 1), 32, 512);
+}
+
+}  // namespace
+
+Block::Block(const Problem& problem, WithBounds with_bounds)
+    : problem_(problem),
+      capacity_(choose_capacity(problem.program.nodes.size())),
+      with_bounds_(with_bounds == WithBounds::yes),
+      reached_(problem.tensors.size(), false),
+      reals_(problem.program.nodes.size() * capacity_),
+      integers_(problem.program.nodes.size() * capacity_),
+      bounds_(with_bounds_ ? problem.program.nodes.size() * capacity_ : 0),
+      offsets_(problem.tensors.size() * capacity_) {
+  const auto& [nodes, stores] = problem.program;
+  for (const expr::Store& store : stores) reached_[store.tensor] = true;
+  count_ = capacity_;
+  for (NodeId id = 0; id < static_cast<NodeId>(nodes.size()); ++id) {
+    if (nodes[id].op == Op::load) reached_[nodes[id].source] = true;
+    if (is_uniform(nodes[id].op)) fill_uniform(id);
+  }
+}
+
+void Block::run(std::int64_t first, std::size_t count) {
+  count_ = count;
+  for (std::size_t t = 0; t < reached_.size(); ++t) {
+    if (!reached_[t]) continue;
+    fill_offsets(problem_.tensors[t], problem_.shape, first,
+                 {offsets_.data() + t * capacity_, count});
+  }
+  const std::vector<Node>& nodes = problem_.program.nodes;
+  for (NodeId id = 0; id < static_cast<NodeId>(nodes.size()); ++id) {
+    if (!is_uniform(nodes[id].op)) compute(id);
+  }
+}
+
+std::span<const double> Block::reals(NodeId id) const {
+  return {reals_.data() + id * capacity_, count_};
+}
+std::span<const std::int64_t> Block::integers(NodeId id) const {
+  return {integers_.data() + id * capacity_, count_};
+}
+std::span<const double> Block::bounds(NodeId id) const {
+  return {bounds_.data() + id * capacity_, count_};
+}
+std::span<const std::int64_t> Block::offsets(int tensor) const {
+  return {offsets_.data() + tensor * capacity_, count_};
+}
+
+// A scalar is passed in the type it computes in, a literal is written in it.
+void Block::fill_uniform(NodeId id) {
+  const Node& node = problem_.program.nodes[id];
+  const bool real = is_floating(node.type);
+  const double scalar = node.op == Op::scalar ? problem_.scalars[node.source] : 0;
+  if (node.op == Op::scalar && real) {
+    std::fill_n(reals_of(id), capacity_, node.type == f64 ? scalar : round_to(f32, scalar));
+  } else if (node.op == Op::scalar) {
+    std::fill_n(integers_of(id), capacity_, real_to_integer(scalar, node.type));
+  } else if (real) {
+    std::fill_n(reals_of(id), capacity_, std::get<double>(node.constant));
+    if (with_bounds_) {
+      const double value = std::get<double>(node.constant);
+      std::fill_n(bounds_of(id), capacity_, constant_bound(node.type, value));
+    }
+    limit(node, id);
+  } else {
+    const auto value = static_cast<std::uint64_t>(std::get<std::int64_t>(node.constant));
+    std::fill_n(integers_of(id), capacity_, wrap(value, node.type));
+  }
+}
+
+void Block::compute(NodeId id) {
+  const Node& node = problem_.program.nodes[id];
+  if (node.op == Op::load) return load(node, id);
+  if (is_comparison(node.op)) return compute_comparison(node, id);
+  if (node.op == Op::where) return select(node, id);
+  if (node.op == Op::cast) {
+    cast(node, id);
+  } else if (is_floating(node.type)) {
+    compute_reals(node, id);
+  } else {
+    compute_integers(node, id);
+  }
+  if (is_floating(node.type)) limit(node, id);
+}
+
+void Block::load(const Node& node, NodeId id) {
+  const TensorView& tensor = problem_.tensors[node.source];
+  const auto* base = static_cast<const std::byte*>(tensor.data);
+  const std::span<const std::int64_t> at = offsets(node.source);
+  const int bytes = size_bytes(tensor.dtype);
+  if (is_floating(node.type)) {
+    for (std::size_t i = 0; i < count_; ++i) {
+      reals_of(id)[i] = decode(tensor.dtype, base + at[i] * bytes);
+    }
+  } else {
+    for (std::size_t i = 0; i < count_; ++i) {
+      integers_of(id)[i] = load_integer(tensor.dtype, base + at[i] * bytes);
+    }
+  }
+}
+
+void Block::cast(const Node& node, NodeId id) {
+  const NodeId arg = node.args[0];
+  const DType from = type(arg), to = node.type;
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (is_floating(to)) {
+      const double value =
+          is_floating(from) ? reals(arg)[i] : integer_to_real(integers(arg)[i], from);
+      reals_of(id)[i] = cast_real(from, to, value);
+    } else {
+      integers_of(id)[i] = is_floating(from) ? real_to_integer(reals(arg)[i], to)
+                                             : integer_to_integer(integers(arg)[i], to);
+    }
+  }
+  if (!with_bounds_) return;
+  for (std::size_t i = 0; i < count_; ++i) {
+    bounds_of(id)[i] = cast_bound(from, to, approx(arg, i), approx(id, i).value);
+  }
+}
+
+void Block::compute_reals(const Node& node, NodeId id) {
+  double* const out = reals_of(id);
+  // Operands that are missing repeat the first, which every operation has.
+  const auto column = [&](int k) {
+    return reals(node.args[k] == kNoNode ? node.args[0] : node.args[k]).data();
+  };
+  const double *const a = column(0), *const b = column(1), *const c = column(2);
+  for (std::size_t i = 0; i < count_; ++i) out[i] = apply(node.op, {a[i], b[i], c[i]});
+  if (!with_bounds_) return;
+  for (std::size_t i = 0; i < count_; ++i) {
+    bounds_of(id)[i] = real_bound(node.op, node.type, out[i], operands(node, i));
+  }
+}
+
+void Block::compute_integers(const Node& node, NodeId id) {
+  std::int64_t* const out = integers_of(id);
+  const auto column = [&](int k) {
+    return integers(node.args[k] == kNoNode ? node.args[0] : node.args[k]).data();
+  };
+  const std::int64_t *const a = column(0), *const b = column(1), *const c = column(2);
+  for (std::size_t i = 0; i < count_; ++i) out[i] = apply(node.op, node.type, {a[i], b[i], c[i]});
+  if (!with_bounds_) return;
+  for (std::size_t i = 0; i < count_; ++i) {
+    bounds_of(id)[i] = integer_bound(node.op, node.type, approx(id, i).value, operands(node, i));
+  }
+}
+
+void Block::compute_comparison(const Node& node, NodeId id) {
+  const auto [a, b, unused] = node.args;
+  const DType operand = type(a);
+  for (std::size_t i = 0; i < count_; ++i) {
+    integers_of(id)[i] = is_floating(operand)
+                             ? compare(node.op, reals(a)[i], reals(b)[i])
+                             : compare(node.op, operand, integers(a)[i], integers(b)[i]);
+    if (with_bounds_) bounds_of(id)[i] = comparison_bound(approx(a, i), approx(b, i));
+  }
+}
+
+void Block::select(const Node& node, NodeId id) {
+  for (std::size_t i = 0; i < count_; ++i) {
+    const bool condition = integers(node.args[0])[i] != 0;
+    const NodeId chosen = condition ? node.args[1] : node.args[2];
+    const NodeId other = condition ? node.args[2] : node.args[1];
+    if (is_floating(node.type)) {
+      reals_of(id)[i] = reals(chosen)[i];
+    } else {
+      integers_of(id)[i] = integers(chosen)[i];
+    }
+    if (with_bounds_) {
+      bounds_of(id)[i] = where_bound(bounds(node.args[0])[i], approx(chosen, i), approx(other, i));
+    }
+  }
+}
+
+void Block::limit(const Node& node, NodeId id) {
+  const Arithmetic& m = arithmetic(node.type);
+  double* const values = reals_of(id);
+  if (!with_bounds_) {
+    for (std::size_t i = 0; i < count_; ++i) values[i] = in_range(m, values[i]);
+    return;
+  }
+  for (std::size_t i = 0; i < count_; ++i) {
+    const Approx limited = in_range(m, Approx{values[i], bounds_of(id)[i]});
+    values[i] = limited.value;
+    bounds_of(id)[i] = limited.bound;
+  }
+}
+
+Approx Block::approx(NodeId id, std::size_t i) const {
+  const double value =
+      is_floating(type(id)) ? reals(id)[i] : integer_to_real(integers(id)[i], type(id));
+  return {value, bounds(id)[i]};
+}
+
+Approxes Block::operands(const Node& node, std::size_t i) const {
+  Approxes args;
+  for (std::size_t k = 0; k < args.size() && node.args[k] != kNoNode; ++k) {
+    args[k] = approx(node.args[k], i);
+  }
+  return args;
+}
+
+}  // namespace tilejit::reference

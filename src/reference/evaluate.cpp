@@ -1,0 +1,46 @@
+#include <algorithm>
+
+#include "reference/block.hpp"
+#include "reference/convert.hpp"
+#include "reference/execute.hpp"
+
+namespace tilejit::reference {
+namespace {
+
+void store(const Problem& problem, const Block& block, const expr::Store& store) {
+  const TensorView& tensor = problem.tensors[store.tensor];
+  auto* base = static_cast<std::byte*>(tensor.data);
+  const std::span<const std::int64_t> at = block.offsets(store.tensor);
+  const int bytes = size_bytes(tensor.dtype);
+  if (is_floating(tensor.dtype)) {
+    const std::span<const double> values = block.reals(store.value);
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      encode(tensor.dtype, values[i], base + at[i] * bytes);
+    }
+  } else {
+    const std::span<const std::int64_t> values = block.integers(store.value);
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      store_integer(tensor.dtype, values[i], base + at[i] * bytes);
+    }
+  }
+}
+
+}  // namespace
+
+void evaluate(const Problem& problem) {
+  const std::vector<Range> ranges = split(size(problem));
+  std::vector<Block>
+      blocks;  // before the threads: an allocation that fails must not end the process
+  blocks.reserve(ranges.size());
+  for (std::size_t i = 0; i < ranges.size(); ++i) blocks.emplace_back(problem, WithBounds::no);
+  run_parallel(ranges.size(), [&](std::size_t i) {
+    Block& block = blocks[i];
+    const auto step = static_cast<std::int64_t>(block.capacity());
+    for (std::int64_t first = ranges[i].first; first < ranges[i].last; first += step) {
+      block.run(first, static_cast<std::size_t>(std::min(step, ranges[i].last - first)));
+      for (const expr::Store& output : problem.program.stores) store(problem, block, output);
+    }
+  });
+}
+
+}  // namespace tilejit::reference

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "expr/program.hpp"
+
+namespace tilejit::reference {
+
+/// Operands of one element; those that an operation does not have are not looked at.
+using Reals = std::array<double, 3>;
+using Integers = std::array<std::int64_t, 3>;
+
+/// `op` on floating operands, in double, of neg .. pow and min .. clamp. Not rounded to any
+/// narrower type.
+[[nodiscard]] double apply(expr::Op op, const Reals& args) noexcept;
+/// `op` on operands of the integer type (or bool) `type`, wrapped to it.
+[[nodiscard]] std::int64_t apply(expr::Op op, DType type, const Integers& args) noexcept;
+
+[[nodiscard]] bool is_comparison(expr::Op op) noexcept;
+[[nodiscard]] bool compare(expr::Op op, double a, double b) noexcept;
+/// `type`: of the operands; u64 compares unsigned.
+[[nodiscard]] bool compare(expr::Op op, DType type, std::int64_t a, std::int64_t b) noexcept;
+
+}  // namespace tilejit::reference

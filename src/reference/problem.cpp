@@ -1,0 +1,99 @@
+#include "reference/problem.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "spec/analysis.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::reference {
+namespace {
+
+[[noreturn]] void invalid_argument(const std::string& what, const std::string& where) {
+  throw Error(ErrorCode::invalid_argument, what, where);
+}
+
+void check_count(std::size_t got, std::size_t want, const std::string& kind) {
+  if (got == want) return;
+  invalid_argument("the operation has " + std::to_string(want) + " " + kind + ", but " +
+                       std::to_string(got) + " were given; pass one value for each",
+                   "/" + kind);
+}
+
+void check_symbols(const spec::Analysis& analysis, const SymbolValues& values) {
+  for (const auto& [name, divisor] : analysis.symbols) {
+    const auto found = values.find(name);
+    const std::string where = "/symbols/" + name;
+    if (found == values.end()) {
+      invalid_argument("the symbol '" + name + "' has no value; give it one", where);
+    }
+    const std::string value = name + "=" + std::to_string(found->second);
+    if (found->second < 0) invalid_argument(value + " is negative; sizes start at 0", where);
+    if (found->second % divisor != 0) {
+      invalid_argument(value + " is not a multiple of " + std::to_string(divisor) +
+                           ", as the descriptor promises",
+                       where);
+    }
+  }
+}
+
+TensorView make_view(const Tensor& tensor, void* data, const Problem& problem,
+                     const SymbolValues& symbols) {
+  TensorView view{tensor.name, tensor.dtype, data, {}};
+  const std::size_t modes = rank(tensor.layout);
+  view.modes.resize(problem.shape.size());
+  const std::size_t skipped = problem.shape.size() - modes;
+  for (std::size_t i = 0; i < modes; ++i) {
+    std::int64_t extent = 1;
+    ModeLeaves leaves;
+    for (const Mode& leaf : flatten(mode(tensor.layout, i))) {
+      leaves.push_back({leaf.extent.evaluate(symbols), leaf.stride.evaluate(symbols)});
+      extent *= leaves.back().extent;
+    }
+    if (extent != 1) view.modes[skipped + i] = std::move(leaves);
+  }
+  return view;
+}
+
+void check_size(const std::vector<std::int64_t>& shape) {
+  if (std::ranges::find(shape, 0) != shape.end()) return;
+  std::int64_t total = 1;
+  for (const std::int64_t extent : shape) {
+    if (__builtin_mul_overflow(total, extent, &total)) {
+      throw Error(ErrorCode::unsupported,
+                  "the iteration space has more than 2^63-1 elements; use smaller extents");
+    }
+  }
+}
+
+void check_tensor(const Problem& problem, std::size_t i, Access access, Needs needs) {
+  const TensorView& view = problem.tensors[i];
+  const bool needed = needs == Needs::all || access != Access::out;
+  if (needed && view.data == nullptr && size(problem) != 0) {
+    invalid_argument("tensor '" + view.name + "' is null; pass its host memory",
+                     "/tensors/" + view.name);
+  }
+}
+
+}  // namespace
+
+Problem make_problem(const Fused& op, const HostArguments& args, Needs needs) {
+  spec::Analysis analysis = spec::analyze(op);
+  check_count(args.tensors.size(), op.tensors.size(), "tensors");
+  check_count(args.scalars.size(), op.scalars.size(), "scalars");
+  check_symbols(analysis, args.symbols);
+
+  Problem problem{std::move(analysis.program), {}, {}, args.scalars};
+  for (const Dim& extent : analysis.shape) {
+    problem.shape.push_back(extent.evaluate(args.symbols));
+  }
+  if (problem.shape.empty()) problem.shape.push_back(1);
+  check_size(problem.shape);
+  for (std::size_t i = 0; i < op.tensors.size(); ++i) {
+    problem.tensors.push_back(make_view(op.tensors[i], args.tensors[i], problem, args.symbols));
+    check_tensor(problem, i, analysis.access[i], needs);
+  }
+  return problem;
+}
+
+}  // namespace tilejit::reference

@@ -1,0 +1,33 @@
+#include "tilejit/reference.hpp"
+
+#include "reference/execute.hpp"
+#include "reference/problem.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit {
+
+void evaluate(const Fused& op, const HostArguments& args) {
+  reference::evaluate(reference::make_problem(op, args, reference::Needs::all));
+}
+
+Verification verify(const Fused& op, const HostArguments& inputs,
+                    std::span<const void* const> actual) {
+  const reference::Problem problem = reference::make_problem(op, inputs, reference::Needs::inputs);
+  if (actual.size() != op.tensors.size()) {
+    throw Error(ErrorCode::invalid_argument,
+                "the operation has " + std::to_string(op.tensors.size()) + " tensors, but " +
+                    std::to_string(actual.size()) +
+                    " results were given; pass one pointer for each tensor, null for inputs",
+                "/tensors");
+  }
+  for (const expr::Store& store : problem.program.stores) {
+    if (actual[store.tensor] != nullptr || reference::size(problem) == 0) continue;
+    const std::string& name = op.tensors[store.tensor].name;
+    throw Error(ErrorCode::invalid_argument,
+                "the result of output '" + name + "' is null; pass its host memory",
+                "/tensors/" + name);
+  }
+  return reference::verify(problem, actual);
+}
+
+}  // namespace tilejit

@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "reference/block.hpp"
+#include "reference/convert.hpp"
+#include "reference/execute.hpp"
+#include "reference/format.hpp"
+#include "reference/judge.hpp"
+
+namespace tilejit::reference {
+namespace {
+
+// Where a mismatch is, and what is told of it.
+struct Mismatch {
+  std::int64_t index = 0;
+  int tensor = -1;
+  std::string got, want;
+  double allowed = 0;
+};
+
+// The shortest text that reads back to the same number.
+std::string to_text(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+std::string to_text(DType dtype, std::int64_t value) {
+  return dtype == u64 ? std::to_string(static_cast<std::uint64_t>(value)) : std::to_string(value);
+}
+
+std::string describe(const Problem& problem, const Mismatch& mismatch) {
+  std::string text = problem.tensors[mismatch.tensor].name;
+  char separator = '(';
+  for (const std::int64_t c : coordinate(problem.shape, mismatch.index)) {
+    text += separator + std::to_string(c);
+    separator = ',';
+  }
+  text += "): got " + mismatch.got + ", want " + mismatch.want;
+  return mismatch.allowed == 0 ? text : text + " +- " + to_text(mismatch.allowed);
+}
+
+/// Judges one range of the iteration space, block by block.
+class RangeVerifier {
+ public:
+  RangeVerifier(const Problem& problem, std::span<const void* const> actual)
+      : problem_(problem), actual_(actual), block_(problem, WithBounds::yes) {}
+
+  void run(const Range& range) {
+    const auto step = static_cast<std::int64_t>(block_.capacity());
+    for (std::int64_t first = range.first; first < range.last; first += step) {
+      block_.run(first, static_cast<std::size_t>(std::min(step, range.last - first)));
+      for (const expr::Store& store : problem_.program.stores) check(store, first);
+    }
+  }
+
+  [[nodiscard]] const Verification& result() const noexcept { return result_; }
+  [[nodiscard]] const std::optional<Mismatch>& first_mismatch() const noexcept { return first_; }
+
+ private:
+  void check(const expr::Store& store, std::int64_t first) {
+    const DType dtype = problem_.tensors[store.tensor].dtype;
+    const auto* base = static_cast<const std::byte*>(actual_[store.tensor]);
+    const std::span<const std::int64_t> at = block_.offsets(store.tensor);
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      const std::byte* element = base + at[i] * size_bytes(dtype);
+      const Judgement judgement = judge(store, dtype, element, i);
+      result_.max_error = std::max(result_.max_error, judgement.error);
+      result_.max_ratio = std::max(result_.max_ratio, judgement.ratio());
+      if (judgement.passed) continue;
+      ++result_.mismatches;
+      const std::int64_t index = first + static_cast<std::int64_t>(i);
+      if (!first_ || index < first_->index) {
+        first_ = describe_element(store, dtype, element, i);
+        first_->index = index;
+        first_->allowed = judgement.allowed;
+      }
+    }
+    result_.elements += static_cast<std::int64_t>(at.size());
+  }
+
+  [[nodiscard]] Judgement judge(const expr::Store& store, DType dtype, const std::byte* element,
+                                std::size_t i) const {
+    const double bound = block_.bounds(store.value)[i];
+    if (is_floating(dtype)) {
+      return judge_real(dtype, decode(dtype, element), {block_.reals(store.value)[i], bound});
+    }
+    return judge_integer(dtype, stored_integer(dtype, element), block_.integers(store.value)[i],
+                         bound);
+  }
+
+  // A bool is compared as its byte: only 0 and 1 are well-formed.
+  static std::int64_t stored_integer(DType dtype, const std::byte* element) noexcept {
+    return load_integer(dtype == b8 ? u8 : dtype, element);
+  }
+
+  [[nodiscard]] Mismatch describe_element(const expr::Store& store, DType dtype,
+                                          const std::byte* element, std::size_t i) const {
+    if (is_floating(dtype)) {
+      return {0, store.tensor, to_text(decode(dtype, element)),
+              to_text(block_.reals(store.value)[i]), 0};
+    }
+    return {0, store.tensor, to_text(dtype, stored_integer(dtype, element)),
+            to_text(dtype, block_.integers(store.value)[i]), 0};
+  }
+
+  const Problem& problem_;
+  std::span<const void* const> actual_;
+  Block block_;
+  Verification result_;
+  std::optional<Mismatch> first_;
+};
+
+}  // namespace
+
+Verification verify(const Problem& problem, std::span<const void* const> actual) {
+  const std::vector<Range> ranges = split(size(problem));
+  std::vector<RangeVerifier> verifiers;
+  verifiers.reserve(ranges.size());
+  for (std::size_t i = 0; i < ranges.size(); ++i) verifiers.emplace_back(problem, actual);
+  run_parallel(ranges.size(), [&](std::size_t i) { verifiers[i].run(ranges[i]); });
+
+  Verification total;
+  for (const RangeVerifier& verifier : verifiers) {
+    const Verification& part = verifier.result();
+    total.elements += part.elements;
+    total.mismatches += part.mismatches;
+    total.max_error = std::max(total.max_error, part.max_error);
+    total.max_ratio = std::max(total.max_ratio, part.max_ratio);
+    if (total.first_mismatch.empty() && verifier.first_mismatch()) {
+      total.first_mismatch = describe(problem, *verifier.first_mismatch());
+    }
+  }
+  total.passed = total.mismatches == 0;
+  return total;
+}
+
+}  // namespace tilejit::reference
