@@ -1,0 +1,202 @@
+#include "plan/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "support/specs.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+const Target kHopper = {.major = 9, .minor = 0, .feature = 'a'};
+
+Plan plan_of(const Fused& op) { return make_plan(op, spec::analyze(op), kHopper); }
+
+std::string extents_of(const Plan& plan) {
+  std::string text;
+  for (const Dim& extent : plan.extents) text += (text.empty() ? "" : " ") + to_string(extent);
+  return text;
+}
+
+struct Case {
+  const char* name;
+  std::vector<std::pair<std::string, std::string>> tensors;  // the last is y, the output
+  const char* extents;                                       // innermost first
+  int vector;
+  bool ragged;
+  std::vector<Reach> reach;
+};
+
+constexpr Reach kC = Reach::contiguous, kB = Reach::broadcast, kS = Reach::strided;
+
+TEST(Plan, CoalescesAndVectorises) {
+  const Case cases[] = {  // all f16
+      {"contiguous", {{"a", "(64,128):(128,1)"}, {"y", "(64,128):(128,1)"}}, "8192", 8, false, {kC, kC}},
+      {"column-major", {{"a", "(64,128):(1,64)"}, {"y", "(64,128):(1,64)"}}, "8192", 8, false, {kC, kC}},
+      {"symbolic", {{"a", "(M,N):(N,1)"}, {"y", "(M,N):(N,1)"}}, "M*N", 8, true, {kC, kC}},
+      {"bias row", {{"a", "(64,128):(128,1)"}, {"b", "(128):(1)"}, {"y", "(64,128):(128,1)"}}, "128 64", 8, false, {kC, kC, kC}},
+      {"bias column", {{"a", "(64,128):(128,1)"}, {"b", "(64,1):(1,0)"}, {"y", "(64,128):(128,1)"}}, "128 64", 8, false, {kC, kB, kC}},
+      {"scalar tensor", {{"a", "(64,128):(128,1)"}, {"b", "1:0"}, {"y", "(64,128):(128,1)"}}, "8192", 8, false, {kC, kB, kC}},
+      {"transposed operand", {{"a", "(64,128):(1,64)"}, {"y", "(64,128):(128,1)"}}, "128 64", 8, false, {kS, kC}},
+      {"padded rows", {{"a", "(64,100):(104,1)"}, {"y", "(64,100):(104,1)"}}, "100 64", 8, true, {kC, kC}},
+      {"odd rows", {{"a", "(64,99):(101,1)"}, {"y", "(64,99):(101,1)"}}, "99 64", 1, false, {kC, kC}},
+      {"rows of even pitch", {{"a", "(64,99):(102,1)"}, {"y", "(64,99):(102,1)"}}, "99 64", 2, true, {kC, kC}},
+      {"symbolic rows", {{"a", "(M,N):(N,1)"}, {"b", "(N):(1)"}, {"y", "(M,N):(N,1)"}}, "N M", 1, false, {kC, kC, kC}},
+      {"nested", {{"a", "(8,(4,2)):(1,(8,32))"}, {"y", "(8,(4,2)):(1,(8,32))"}}, "64", 8, false, {kC, kC}},
+      {"nested against flat", {{"a", "(8,(4,2)):(1,(8,32))"}, {"y", "(8,8):(1,8)"}}, "64", 8, false, {kC, kC}},
+      {"nested, split", {{"a", "((4,2),8):((1,32),4)"}, {"y", "(8,8):(1,8)"}}, "4 2 8", 4, false, {kC, kC}},
+      {"no common split", {{"a", "((4,6)):((6,1))"}, {"y", "((6,4)):((1,6))"}}, "24", 1, false, {kS, kC}},
+      {"extents of 1", {{"a", "(1,64,1):(7,1,9)"}, {"y", "(1,64,1):(0,1,0)"}}, "64", 8, false, {kC, kC}},
+      {"one element", {{"a", "1:0"}, {"y", "1:0"}}, "1", 8, true, {kC, kC}},
+      {"zero size", {{"a", "(0,8):(8,1)"}, {"y", "(0,8):(8,1)"}}, "0", 8, false, {kC, kC}},
+      {"permuted rank 4", {{"a", "(2,3,5,8):(120,8,24,1)"}, {"y", "(2,3,5,8):(120,40,8,1)"}}, "8 5 3 2", 8, false, {kC, kC}},
+      {"gaps", {{"a", "(16):(2)"}, {"y", "(16):(3)"}}, "16", 1, false, {kS, kS}},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    const Plan plan = plan_of(test::make_op(f16, c.tensors, c.tensors.size() == 3 ? "y = a + b" : "y = a"));
+    EXPECT_EQ(extents_of(plan), c.extents);
+    EXPECT_EQ(plan.vector, c.vector);
+    EXPECT_EQ(plan.ragged, c.ragged);
+    for (std::size_t i = 0; i < c.reach.size(); ++i) EXPECT_EQ(plan.operands[i].reach, c.reach[i]) << i;
+  }
+}
+
+TEST(Plan, WidthsFollowDtypesAndPromises) {
+  Fused cast = test::make_op(f32, {{"x", "(1024):(1)"}, {"y", "(1024):(1)"}}, "y = x");
+  cast.tensors[1].dtype = f8e4m3;
+  EXPECT_EQ(plan_of(cast).vector, 4);
+  EXPECT_EQ(plan_of(cast).operands[0].access_bytes, 16);
+  EXPECT_EQ(plan_of(cast).operands[1].access_bytes, 4);
+
+  Fused unaligned = test::make_op(f16, {{"x", "(1024):(1)"}, {"y", "(1024):(1)"}}, "y = x");
+  unaligned.tensors[0].align = 4;
+  EXPECT_EQ(plan_of(unaligned).vector, 2);
+
+  Fused rows = test::make_op(f16, {{"x", "(M,N):(N,1)"}, {"b", "(N):(1)"}, {"y", "(M,N):(N,1)"}}, "y = x + b");
+  rows.symbols = {{.name = "N", .divisible_by = 8}};
+  EXPECT_EQ(plan_of(rows).vector, 8);
+  EXPECT_FALSE(plan_of(rows).ragged);
+}
+
+TEST(Plan, ChoosesIndexWidth) {
+  struct Row {
+    const char *a, *y;
+    IndexWidth width;
+  };
+  constexpr Row kRows[] = {
+      {"(1024):(1)", "(1024):(1)", IndexWidth::narrow},
+      {"(17179869183):(1)", "(17179869183):(1)", IndexWidth::narrow},  // 2^31-1 whole vectors of 8, and a part
+      {"(17179869184):(1)", "(17179869184):(1)", IndexWidth::wide},
+      {"(M):(1)", "(M):(1)", IndexWidth::wide},
+      {"(M,N):(1,M)", "(M,N):(N,1)", IndexWidth::both},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.y);
+    EXPECT_EQ(plan_of(test::make_op(f16, {{"a", row.a}, {"y", row.y}}, "y = a")).index, row.width);
+  }
+}
+
+TEST(Plan, ParametersAreLaidOutAsInC) {
+  Fused op = test::make_op(f16, {{"x", "(M,N):(N,1)"}, {"b", "(N):(1)"}, {"y", "(M,N):(N,1)"}}, "y = x * s + b + cast(n, f16) + cast(d, f16)");
+  op.scalars = {{.name = "s", .dtype = f16}, {.name = "n", .dtype = i8}, {.name = "d", .dtype = f64}};
+  const Plan plan = plan_of(op);
+  std::vector<std::string> got;
+  for (const Param& p : plan.params) got.push_back(p.name + "@" + std::to_string(p.offset) + "+" + std::to_string(p.size));
+  const std::vector<std::string> want = {"t0@0+8",  "t1@8+8",     "t2@16+8", "s0@24+4", "s1@28+1",
+                                         "s2@32+8", "total@40+8", "d0@48+8", "q0@56+16"};
+  EXPECT_EQ(got, want);
+  EXPECT_EQ(plan.params_bytes, 72);
+}
+
+/// Element index of every operand at linear position `i` of the plan's space.
+std::int64_t index_at(const Plan& plan, const Operand& operand, std::int64_t i) {
+  std::int64_t index = 0;
+  for (std::size_t m = 0; m < plan.extents.size(); ++m) {
+    std::int64_t c = i % plan.extents[m].value();
+    i /= plan.extents[m].value();
+    for (const Mode& leaf : operand.modes[m]) {
+      const bool last = &leaf == &operand.modes[m].back();
+      index += (last ? c : c % leaf.extent.value()) * leaf.stride.value();
+      c /= leaf.extent.value();
+    }
+  }
+  return index;
+}
+
+/// Index of a tensor at a row-major position of the broadcast shape, by the layout's definition.
+std::int64_t layout_at(const Layout& layout, const std::vector<std::int64_t>& shape, std::int64_t position) {
+  std::int64_t index = 0;
+  for (std::size_t k = 0; k < shape.size(); ++k) {
+    const std::size_t i = shape.size() - 1 - k;
+    std::int64_t c = position % shape[i];
+    position /= shape[i];
+    const std::size_t skipped = shape.size() - rank(layout);
+    if (i < skipped) continue;
+    const Layout own = mode(layout, i - skipped);
+    if (size(own).is(1)) continue;
+    for (const Mode& leaf : flatten(own)) {
+      index += c % leaf.extent.value() * leaf.stride.value();
+      c /= leaf.extent.value();
+    }
+  }
+  return index;
+}
+
+TEST(Plan, VisitsTheSameElementsAsTheLayouts) {
+  const std::vector<std::vector<std::pair<std::string, std::string>>> cases = {
+      {{"a", "(4,6):(1,4)"}, {"b", "(6):(1)"}, {"y", "(4,6):(6,1)"}},
+      {{"a", "((4,6),3):((6,1),24)"}, {"b", "((6,4),3):((1,6),24)"}, {"y", "(24,3):(3,1)"}},
+      {{"a", "((2,3),(2,2)):((8,16),(1,4))"}, {"b", "(6,1):(5,0)"}, {"y", "(6,(2,2)):(1,(6,12))"}},
+      {{"a", "(2,3,4,5):(60,20,5,1)"}, {"b", "(3,1,5):(5,0,1)"}, {"y", "(2,3,4,5):(1,2,30,6)"}},
+      {{"a", "(1,5):(9,2)"}, {"b", "(7,1):(1,0)"}, {"y", "(7,5):(5,1)"}},
+  };
+  for (const auto& tensors : cases) {
+    SCOPED_TRACE(tensors[0].second + " and " + tensors[1].second);
+    const Fused op = test::make_op(f32, tensors, "y = a + b");
+    const spec::Analysis analysis = spec::analyze(op);
+    const Plan plan = make_plan(op, analysis, kHopper);
+    std::vector<std::int64_t> shape;
+    std::int64_t count = 1;
+    for (const Dim& extent : analysis.shape) count *= shape.emplace_back(extent.value());
+    using Indices = std::vector<std::int64_t>;
+    std::map<Indices, int> visits;  // (index of a, of b, of y) -> times planned minus times wanted
+    for (std::int64_t i = 0; i < count; ++i) {
+      Indices planned, wanted;
+      for (std::size_t t = 0; t < tensors.size(); ++t) {
+        planned.push_back(index_at(plan, plan.operands[t], i));
+        wanted.push_back(layout_at(op.tensors[t].layout, shape, i));
+      }
+      ++visits[planned];
+      --visits[wanted];
+    }
+    for (const auto& [indices, times] : visits) ASSERT_EQ(times, 0) << indices[0] << "," << indices[1] << "," << indices[2];
+  }
+}
+
+TEST(Plan, HonoursTuning) {
+  Fused op = test::make_op(f16, {{"a", "(1024):(1)"}, {"y", "(1024):(1)"}}, "y = a");
+  op.tuning = {.threads = 128, .vector = 4, .unroll = 3};
+  const Plan plan = plan_of(op);
+  EXPECT_EQ(plan.threads, 128);
+  EXPECT_EQ(plan.vector, 4);
+  EXPECT_EQ(plan.unroll, 3);
+  op.tensors[0].align = 2;
+  try {
+    (void)plan_of(op);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.where(), "/tuning/vector");
+  }
+}
+
+TEST(Plan, IsDeterministicAndPrints) {
+  const Fused op = test::make_op(f16, {{"a", "(M,N):(1,M)"}, {"y", "(M,N):(N,1)"}}, "y = a * 2");
+  EXPECT_EQ(to_json(plan_of(op)), to_json(plan_of(op)));
+  EXPECT_EQ(plan_of(op), plan_of(op));
+}
+
+}  // namespace
+}  // namespace tilejit::plan

@@ -1,0 +1,76 @@
+// Plans and generated headers, byte for byte. TILEJIT_UPDATE_GOLDEN=1 rewrites them; review the diff.
+// The headers lie in kernels_templates/samples, where plain nvcc and editors find them.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tilejit/fused.hpp"
+#include "plan/plan.hpp"
+#include "render/render.hpp"
+
+namespace tilejit {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kSpecs = fs::path(TILEJIT_SOURCE_DIR) / "tests/golden";
+const fs::path kSamples = fs::path(TILEJIT_SOURCE_DIR) / "kernels_templates/samples";
+
+std::string read(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void compare(const fs::path& path, const std::string& got) {
+  if (std::getenv("TILEJIT_UPDATE_GOLDEN") != nullptr) {
+    fs::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << got;
+  }
+  EXPECT_EQ(got, read(path)) << path;
+}
+
+std::vector<std::string> cases() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(kSpecs)) {
+    const std::string name = entry.path().filename();
+    if (name.ends_with(".spec.json")) names.push_back(name.substr(0, name.size() - 10));
+  }
+  return names;
+}
+
+class Golden : public testing::TestWithParam<std::string> {};
+
+TEST_P(Golden, PlanAndHeader) {
+  const Fused op = parse_fused(read(kSpecs / (GetParam() + ".spec.json")));
+  const plan::Plan plan = plan::make_plan(op, spec::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
+  compare(kSpecs / (GetParam() + ".plan.json"), to_json(plan, 2) + "\n");
+  compare(kSamples / GetParam() / "plan.cuh", render::render_header(plan));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, Golden, testing::ValuesIn(cases()), [](const auto& info) { return info.param; });
+
+TEST(Render, SamplesHaveSpecs) {
+  for (const auto& entry : fs::directory_iterator(kSamples)) {
+    const std::string name = entry.path().filename();
+    EXPECT_TRUE(fs::exists(kSpecs / (name + ".spec.json"))) << name << " is left over";
+  }
+}
+
+TEST(Render, FlatSourceHasNoIncludes) {
+  const Fused op = parse_fused(read(kSpecs / "add_contiguous.spec.json"));
+  const plan::Plan plan = plan::make_plan(op, spec::analyze(op), {});
+  const std::string flat = flatten(render::render(plan));
+  EXPECT_EQ(flat.find("#include"), std::string::npos);
+  EXPECT_NE(flat.find(plan.kernel_name), std::string::npos);
+  EXPECT_EQ(flat, flatten(render::render(plan)));
+}
+
+TEST(Render, DigestIsSha256) { EXPECT_EQ(render::generator_digest().size(), 64u); }
+
+}  // namespace
+}  // namespace tilejit
