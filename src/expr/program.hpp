@@ -63,10 +63,10 @@ enum class Op : std::uint8_t {
   gelu,       ///< x * Phi(x), by erf
   gelu_tanh,  ///< the tanh approximation
   relu,       ///< NaN stays NaN
-  clamp,      ///< (x, lo, hi); NaN stays NaN
+  clamp,      ///< (x, lo, hi): x < lo becomes lo, then what exceeds hi becomes hi; NaN stays NaN
 };
 
-/// The name of `op` as in the enumeration; also the name of the device function that performs it.
+/// The name of `op` as in the enumeration.
 [[nodiscard]] std::string_view to_string(Op op) noexcept;
 
 using NodeId = std::int32_t;
@@ -81,8 +81,9 @@ struct Node {
   DType type = DType::f32;
   std::array<NodeId, 3> args = {kNoNode, kNoNode, kNoNode};
   Constant constant = std::int64_t{0};  ///< Op::constant only
-  int source = -1;                      ///< Op::load: index of the tensor; Op::scalar: of the scalar
-  bool operator==(const Node&) const = default;
+  int source = -1;  ///< Op::load: index of the tensor; Op::scalar: of the scalar
+  /// Floating constants are compared by their bits: nan equals nan, 0.0 differs from -0.0.
+  friend bool operator==(const Node& a, const Node& b) noexcept;
 };
 
 /// `value` (of the tensor's dtype) is written to the element of tensor `tensor`.
@@ -124,13 +125,13 @@ struct Scope {
   std::vector<FunctionText> functions;
 };
 
-/// Parses and types `formula`. Throws Error{invalid_formula}: the message has the line, a caret under
-/// the place, and what was expected; where() is "/formula" or "/functions/NAME/expr".
-/// Limits: 64 KiB of text, 200 levels of nesting, 20,000 nodes after functions are inlined.
+/// Parses and types `formula`. Throws Error{invalid_formula}: the message has the line, a caret
+/// under the place, and what was expected; where() is "/formula" or "/functions/NAME/expr". Limits:
+/// 64 KiB of text, 200 levels of nesting, 20,000 nodes after functions are inlined.
 [[nodiscard]] Program compile_formula(std::string_view formula, const Scope& scope);
 
-/// True if `name` may not name a tensor, scalar, function or temporary (keywords, constants, dtypes,
-/// built-in functions).
+/// True if `name` may not name a tensor, scalar, function or temporary (keywords, constants,
+/// dtypes, built-in functions).
 [[nodiscard]] bool is_reserved(std::string_view name) noexcept;
 /// True for [A-Za-z_][A-Za-z0-9_]{0,63}.
 [[nodiscard]] bool is_identifier(std::string_view name) noexcept;

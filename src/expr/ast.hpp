@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "expr/message.hpp"
+#include "expr/weak.hpp"
+
+namespace tilejit::expr {
+
+/// Index into ParsedText::nodes.
+using AstId = std::uint32_t;
+
+/// One node of a parsed expression, untyped.
+struct AstNode {
+  enum class Kind : std::uint8_t {
+    literal,  ///< `literal`
+    name,     ///< `text`
+    plus,     ///< unary +
+    unary,    ///< `op` on one operand
+    binary,   ///< `op` on two operands
+    cast,     ///< one operand to `dtype`
+    call,     ///< function `text` on the operands
+  };
+  Kind kind = Kind::literal;
+  Op op = Op::constant;
+  DType dtype = DType::f32;
+  std::size_t position = 0;    ///< byte that a message points to
+  std::string_view text = {};  ///< a view into the source
+  Weak literal = false;
+  std::uint32_t operands = 0;  ///< index of the first in ParsedText::operands
+  std::uint32_t count = 0;     ///< number of operands
+};
+
+/// A contiguous run of nodes, operands before their users; the last one is the value.
+struct AstRange {
+  AstId begin = 0;
+  AstId end = 0;
+};
+
+/// `name = value`. In a function's text there is one, without a name.
+struct Statement {
+  std::string_view name = {};
+  std::size_t position = 0;  ///< of the name
+  AstRange value = {};
+};
+
+/// A text and its trees. Nodes lie in the order of evaluation, so walking them takes a loop only:
+/// a chain of thousands of operators needs no stack.
+struct ParsedText {
+  SourceText source;
+  std::vector<AstNode> nodes;
+  std::vector<AstId> operands;
+  std::vector<Statement> statements;
+};
+
+}  // namespace tilejit::expr

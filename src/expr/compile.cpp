@@ -1,0 +1,142 @@
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "expr/functions.hpp"
+#include "expr/names.hpp"
+#include "expr/parser.hpp"
+#include "expr/program.hpp"
+#include "expr/symbols.hpp"
+#include "expr/typer.hpp"
+
+namespace tilejit::expr {
+namespace {
+
+// Bounds the work of formulas whose functions multiply literals only, which makes no nodes.
+constexpr std::size_t kMaxSteps = 500'000;
+
+// Walks the trees of a formula and of the functions that it calls, in order of evaluation.
+class Evaluator {
+ public:
+  using ReadName = std::function<Value(std::string_view name, std::size_t position)>;
+
+  Evaluator(const FunctionTable& functions, Typer& typer, const SourceText& formula)
+      : functions_(functions), typer_(typer), formula_(formula) {}
+
+  Value evaluate(const ParsedText& text, AstRange range, const ReadName& read) {
+    std::vector<Value> values;
+    values.reserve(range.end - range.begin);
+    for (AstId id = range.begin; id < range.end; ++id) {
+      const AstNode& node = text.nodes[id];
+      std::vector<Value> args;
+      for (std::uint32_t i = 0; i < node.count; ++i) {
+        args.push_back(values[text.operands[node.operands + i] - range.begin]);
+      }
+      try {
+        if (++steps_ > kMaxSteps)
+          throw Fault{"the formula is too large once its functions are inlined"};
+        values.push_back(apply(text, node, args, read));
+      } catch (const Fault& fault) {
+        fail_at(text.source, node.position, fault.message, call_site(text));
+      }
+    }
+    return values.back();
+  }
+
+ private:
+  // Where in the formula the outermost function was called, if `text` is a function.
+  std::string call_site(const ParsedText& text) const {
+    if (calls_.empty() || &text.source == &formula_) return {};
+    return "  in the call at formula line " +
+           std::to_string(line_number(formula_.text, calls_.front()));
+  }
+
+  Value apply(const ParsedText& text, const AstNode& node, const std::vector<Value>& args,
+              const ReadName& read) {
+    using Kind = AstNode::Kind;
+    switch (node.kind) {
+      case Kind::literal:
+        return node.literal;
+      case Kind::name:
+        return read(node.text, node.position);
+      case Kind::plus:
+        return typer_.plus(args[0]);
+      case Kind::unary:
+        return typer_.unary(node.op, args[0]);
+      case Kind::binary:
+        return typer_.binary(node.op, args[0], args[1]);
+      case Kind::cast:
+        return typer_.cast(args[0], node.dtype);
+      case Kind::call:
+        break;
+    }
+    functions_.check_call(text.source, node);
+    if (const Builtin* builtin = find_builtin(node.text)) return typer_.call(builtin->op, args);
+    return inlined(*functions_.find(node.text), args, node.position);
+  }
+
+  // Equal arguments give equal values, so a call is gone through once: without this, functions that
+  // call each other twice would take exponential time.
+  Value inlined(std::size_t function, const std::vector<Value>& args, std::size_t position) {
+    const auto key = call_key(function, args);
+    if (const auto known = inlined_.find(key); known != inlined_.end()) return known->second;
+    if (calls_.size() == kMaxCallDepth) {
+      throw Fault{"functions call each other more than " + std::to_string(kMaxCallDepth) +
+                  " levels deep"};
+    }
+    calls_.push_back(position);
+    const ParsedText& body = functions_.body(function);
+    Value value = evaluate(body, body.statements[0].value, [&](std::string_view name, std::size_t) {
+      return args[*functions_.argument(function, name)];
+    });
+    calls_.pop_back();
+    inlined_.emplace(key, value);
+    return value;
+  }
+
+  using CallKey = std::vector<std::uint64_t>;
+  static CallKey call_key(std::size_t function, const std::vector<Value>& args) {
+    CallKey key = {function};
+    for (const Value& arg : args) {
+      key.push_back(static_cast<std::uint64_t>(arg.node));
+      if (!arg.is_weak()) continue;
+      const auto* integer = std::get_if<WideInt>(&arg.weak);
+      key.push_back(arg.weak.index());
+      key.push_back(integer != nullptr ? static_cast<std::uint64_t>(*integer)
+                                       : constant_bits(to_double(arg.weak)));
+      key.push_back(integer != nullptr && *integer < 0);
+    }
+    return key;
+  }
+
+  const FunctionTable& functions_;
+  Typer& typer_;
+  const SourceText& formula_;
+  std::vector<std::size_t> calls_;  // positions of the calls that are being inlined
+  std::map<CallKey, Value> inlined_;
+  std::size_t steps_ = 0;
+};
+
+}  // namespace
+
+Program compile_formula(std::string_view formula, const Scope& scope) {
+  const FunctionTable functions(scope.functions);
+  const ParsedText parsed = parse_statements({formula, "formula", "/formula"});
+  Graph graph;
+  Typer typer(graph);
+  Symbols symbols(scope, functions, parsed, graph, typer);
+  Evaluator evaluator(functions, typer, parsed.source);
+  for (const Statement& statement : parsed.statements) {
+    const Value value = evaluator.evaluate(
+        parsed, statement.value,
+        [&](std::string_view name, std::size_t position) { return symbols.read(name, position); });
+    try {
+      symbols.assign(statement, value);
+    } catch (const Fault& fault) {
+      fail_at(parsed.source, statement.position, fault.message);
+    }
+  }
+  return symbols.finish();
+}
+
+}  // namespace tilejit::expr

@@ -1,0 +1,253 @@
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+#include "expr/program.hpp"
+
+namespace tilejit::expr {
+namespace {
+
+std::string value_name(NodeId id) {
+  return "v" + std::to_string(id);
+}
+
+// A float literal of exactly this value: "0x1.8p+1f".
+std::string floating_literal(double value, bool is_double) {
+  if (std::isnan(value)) return is_double ? "math::nan_f64()" : "math::nan_f32()";
+  const std::string sign = std::signbit(value) ? "-" : "";
+  if (std::isinf(value)) return sign + (is_double ? "math::inf_f64()" : "math::inf_f32()");
+  char text[40];
+  char* const end =
+      std::to_chars(text, text + sizeof text, std::fabs(value), std::chars_format::hex).ptr;
+  return sign + "0x" + std::string(text, end) + (is_double ? "" : "f");
+}
+
+std::string integer_literal(std::int64_t value, DType type) {
+  switch (type) {
+    case b8:
+      return value != 0 ? "true" : "false";
+    case u32:
+      return std::to_string(value) + "u";
+    case u64:
+      return std::to_string(static_cast<std::uint64_t>(value)) + "ull";
+    case i64:
+      if (value == INT64_MIN) return "-9223372036854775807ll - 1";
+      return std::to_string(value) + "ll";
+    default:
+      if (value == INT32_MIN) return "-2147483647 - 1";
+      return std::to_string(value);
+  }
+}
+
+std::string_view infix(Op op) {
+  switch (op) {
+    case Op::add:
+      return "+";
+    case Op::sub:
+      return "-";
+    case Op::mul:
+      return "*";
+    case Op::div:
+      return "/";
+    case Op::bit_and:
+      return "&";
+    case Op::bit_or:
+      return "|";
+    case Op::bit_xor:
+      return "^";
+    case Op::logical_and:
+      return "&&";
+    case Op::logical_or:
+      return "||";
+    case Op::lt:
+      return "<";
+    case Op::le:
+      return "<=";
+    case Op::eq:
+      return "==";
+    case Op::ne:
+      return "!=";
+    case Op::ge:
+      return ">=";
+    case Op::gt:
+      return ">";
+    default:
+      return {};
+  }
+}
+
+// CUDA's built-in function for `op` on double; the one on float has an 'f' behind its name.
+std::string_view builtin(Op op) {
+  switch (op) {
+    case Op::exp:
+    case Op::exp2:
+    case Op::log:
+    case Op::log2:
+    case Op::sqrt:
+    case Op::rsqrt:
+    case Op::sin:
+    case Op::cos:
+    case Op::tan:
+    case Op::tanh:
+    case Op::erf:
+    case Op::pow:
+    case Op::floor:
+    case Op::ceil:
+      return to_string(op);
+    case Op::round:
+      return "rint";
+    case Op::min:
+      return "fmin";
+    case Op::max:
+      return "fmax";
+    case Op::abs:
+      return "fabs";
+    default:
+      return {};
+  }
+}
+
+class Emitter {
+ public:
+  explicit Emitter(const Program& program) : program_(program), uses_(program.nodes.size(), 0) {
+    for (const Node& node : program.nodes) {
+      for (const NodeId arg : node.args) {
+        if (arg != kNoNode) ++uses_[static_cast<std::size_t>(arg)];
+      }
+    }
+    stored_.resize(program.nodes.size(), 0);
+    for (const Store& store : program.stores) ++stored_[static_cast<std::size_t>(store.value)];
+  }
+
+  std::string run() const {
+    std::string text;
+    for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
+      const auto id = static_cast<NodeId>(i);
+      if (converts_in_store(id)) continue;
+      text += "const " + std::string(compute_type(node(id).type)) + " " + value_name(id) + " = " +
+              expression(id) + ";\n";
+    }
+    for (const Store& store : program_.stores) {
+      const std::string value =
+          converts_in_store(store.value) ? unrounded(store.value) : value_name(store.value);
+      text += "out.t" + std::to_string(store.tensor) + " = store_as<" +
+              storage_type(node(store.value).type) + ">(" + value + ");\n";
+    }
+    return text;
+  }
+
+ private:
+  const Node& node(NodeId id) const { return program_.nodes[static_cast<std::size_t>(id)]; }
+  DType argument_type(const Node& user, std::size_t i) const { return node(user.args[i]).type; }
+
+  static std::string storage_type(DType type) {
+    return type == b8 ? "b8" : std::string(tilejit::to_string(type));
+  }
+
+  // A cast to a narrow float that only a store uses: the store rounds, once.
+  bool converts_in_store(NodeId id) const {
+    const auto i = static_cast<std::size_t>(id);
+    return node(id).op == Op::cast && compute_type(node(id).type) == "float" &&
+           node(id).type != f32 && uses_[i] == 0 && stored_[i] > 0;
+  }
+
+  std::string expression(NodeId id) const {
+    const Node& n = node(id);
+    switch (n.op) {
+      case Op::constant:
+        return constant(n);
+      case Op::load:
+        return "to_compute(in.t" + std::to_string(n.source) + ")";
+      case Op::scalar:
+        return "p.s" + std::to_string(n.source);
+      case Op::cast:
+        return cast(id);
+      case Op::where:
+        return value_name(n.args[0]) + " ? " + value_name(n.args[1]) + " : " +
+               value_name(n.args[2]);
+      case Op::bit_not:
+        return "~" + value_name(n.args[0]);
+      case Op::logical_not:
+        return "!" + value_name(n.args[0]);
+      default:
+        return is_floating(argument_type(n, 0)) ? floating(n) : integral(n);
+    }
+  }
+
+  static std::string constant(const Node& n) {
+    const auto* integer = std::get_if<std::int64_t>(&n.constant);
+    return integer != nullptr ? integer_literal(*integer, n.type)
+                              : floating_literal(std::get<double>(n.constant), n.type == f64);
+  }
+
+  std::string call(std::string function, const Node& n) const {
+    function += "(";
+    for (std::size_t i = 0; i < n.args.size() && n.args[i] != kNoNode; ++i) {
+      function += (i == 0 ? "" : ", ") + value_name(n.args[i]);
+    }
+    return function + ")";
+  }
+
+  std::string binary(std::string_view symbol, const Node& n) const {
+    return value_name(n.args[0]) + " " + std::string(symbol) + " " + value_name(n.args[1]);
+  }
+
+  std::string device_function(const Node& n) const {
+    return call("math::" + std::string(to_string(n.op)), n);
+  }
+
+  std::string floating(const Node& n) const {
+    if (n.op == Op::neg) return "-" + value_name(n.args[0]);
+    if (const auto symbol = infix(n.op); !symbol.empty()) return binary(symbol, n);
+    const auto function = builtin(n.op);
+    if (function.empty()) return device_function(n);
+    return call(std::string(function) + (n.type == f64 ? "" : "f"), n);
+  }
+
+  // C++ leaves the overflow of signed arithmetic undefined; the device functions wrap.
+  std::string integral(const Node& n) const {
+    const bool may_overflow = n.op == Op::add || n.op == Op::sub || n.op == Op::mul;
+    const auto symbol = infix(n.op);
+    return may_overflow || symbol.empty() ? device_function(n) : binary(symbol, n);
+  }
+
+  std::string cast(NodeId id) const {
+    const Node& n = node(id);
+    const DType from = argument_type(n, 0);
+    const std::string value = value_name(n.args[0]);
+    const std::string type(compute_type(n.type));
+    if (n.type == b8) return value + " != 0";
+    if (!is_floating(n.type)) {
+      if (is_floating(from)) return "math::truncate<" + type + ">(" + value + ")";
+      return "static_cast<" + type + ">(" + value + ")";
+    }
+    if (n.type == f32 || n.type == f64) {
+      return type == compute_type(from) ? value : "static_cast<" + type + ">(" + value + ")";
+    }
+    return "round_to<" + storage_type(n.type) + ">(" + unrounded(id) + ")";
+  }
+
+  // The operand of a cast to a narrow float, as the float that is rounded to it. Operands with more
+  // bits than a float go through round_odd, so that they are rounded to the narrow type as if once.
+  // Integers that a float does not hold are beyond the range of f16 and f8 anyway.
+  std::string unrounded(NodeId id) const {
+    const DType from = argument_type(node(id), 0);
+    const DType to = node(id).type;
+    const std::string value = value_name(node(id).args[0]);
+    if (compute_type(from) == "float") return value;
+    const bool exact = size_bytes(from) <= 2 || (from != f64 && to != bf16 && to != tf32);
+    return (exact ? "static_cast<float>(" : "math::round_odd(") + value + ")";
+  }
+
+  const Program& program_;
+  std::vector<int> uses_;
+  std::vector<int> stored_;
+};
+
+}  // namespace
+
+std::string emit_cuda(const Program& program) {
+  return Emitter(program).run();
+}
+
+}  // namespace tilejit::expr

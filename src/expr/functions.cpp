@@ -1,0 +1,148 @@
+#include "expr/functions.hpp"
+
+#include <string>
+
+#include "expr/names.hpp"
+#include "expr/parser.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::expr {
+namespace {
+
+[[noreturn]] void fail(const std::string& message, const std::string& where) {
+  throw Error(ErrorCode::invalid_formula, message, where);
+}
+
+std::string counted(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " argument" : " arguments");
+}
+
+void check_name(std::string_view name, const std::string& what, const std::string& where) {
+  if (!is_identifier(name)) {
+    fail(what + " " + quoted(name) + " is not a name: use letters, digits and '_', at most 64",
+         where);
+  }
+  if (is_reserved(name))
+    fail(what + " " + quoted(name) + " is a word of the language; rename it", where);
+}
+
+// Depth-first search for a cycle among the calls of functions.
+class CycleSearch {
+ public:
+  CycleSearch(const FunctionTable& table, const std::vector<FunctionText>& functions)
+      : table_(table), functions_(functions), done_(functions.size(), false) {}
+
+  void visit(std::size_t function) {
+    if (done_[function]) return;
+    check_path(function);
+    path_.push_back(function);
+    const ParsedText& body = table_.body(function);
+    for (const AstNode& node : body.nodes) {
+      if (node.kind != AstNode::Kind::call) continue;
+      if (const auto callee = table_.find(node.text)) visit(*callee);
+    }
+    path_.pop_back();
+    done_[function] = true;
+  }
+
+ private:
+  void check_path(std::size_t function) const {
+    const std::string& where = table_.body(function).source.where;
+    for (std::size_t i = 0; i < path_.size(); ++i) {
+      if (path_[i] != function) continue;
+      std::string cycle;
+      for (std::size_t j = i; j < path_.size() && j < i + 8; ++j)
+        cycle += functions_[path_[j]].name + " -> ";
+      if (path_.size() > i + 8) cycle += "... -> ";
+      fail("functions call themselves: " + cycle + functions_[function].name +
+               "; recursion is not possible",
+           where);
+    }
+    if (path_.size() == kMaxCallDepth) {
+      fail("functions call each other more than " + std::to_string(kMaxCallDepth) + " levels deep",
+           where);
+    }
+  }
+
+  const FunctionTable& table_;
+  const std::vector<FunctionText>& functions_;
+  std::vector<bool> done_;
+  std::vector<std::size_t> path_;
+};
+
+}  // namespace
+
+FunctionTable::FunctionTable(const std::vector<FunctionText>& functions) : functions_(functions) {
+  for (std::size_t i = 0; i < functions.size(); ++i) declare(i);
+  for (std::size_t i = 0; i < functions.size(); ++i) check_body(i);
+  CycleSearch search(*this, functions_);
+  for (std::size_t i = 0; i < functions.size(); ++i) search.visit(i);
+}
+
+void FunctionTable::declare(std::size_t function) {
+  const FunctionText& text = functions_[function];
+  check_name(text.name, "function", "/functions");
+  const std::string folder = "/functions/" + text.name;
+  if (!indices_.emplace(text.name, function).second) {
+    fail("function " + quoted(text.name) + " is defined twice; rename one", folder);
+  }
+  std::map<std::string_view, std::size_t> arguments;
+  for (const std::string& name : text.args) {
+    check_name(name, "argument", folder + "/args");
+    if (!arguments.emplace(name, arguments.size()).second) {
+      fail("argument " + quoted(name) + " of function " + text.name + " appears twice; rename one",
+           folder + "/args");
+    }
+  }
+  arguments_.push_back(std::move(arguments));
+  bodies_.push_back(parse_expression({text.expr, "function " + text.name, folder + "/expr"}));
+}
+
+std::optional<std::size_t> FunctionTable::find(std::string_view name) const {
+  const auto found = indices_.find(name);
+  return found == indices_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::size_t> FunctionTable::argument(std::size_t function,
+                                                   std::string_view name) const {
+  const auto found = arguments_[function].find(name);
+  return found == arguments_[function].end() ? std::nullopt : std::optional(found->second);
+}
+
+void FunctionTable::check_body(std::size_t function) const {
+  const ParsedText& body = bodies_[function];
+  for (const AstNode& node : body.nodes) {
+    if (node.kind == AstNode::Kind::call) check_call(body.source, node);
+    if (node.kind != AstNode::Kind::name || argument(function, node.text)) continue;
+    std::vector<std::string_view> known(functions_[function].args.begin(),
+                                        functions_[function].args.end());
+    fail_at(body.source, node.position,
+            "unknown name " + quoted(node.text) + "; a function sees its arguments only" +
+                suggestion(node.text, known));
+  }
+}
+
+void FunctionTable::check_call(const SourceText& text, const AstNode& call) const {
+  const std::string name = quoted(call.text);
+  const std::string given = ", not " + std::to_string(call.count);
+  if (const Builtin* builtin = find_builtin(call.text)) {
+    const auto count = static_cast<int>(call.count);
+    const bool too_many = builtin->max_args != kAnyNumber && count > builtin->max_args;
+    if (count < builtin->min_args || too_many) {
+      fail_at(text, call.position, name + " takes " + expected_arguments(*builtin) + given);
+    }
+    return;
+  }
+  const auto function = find(call.text);
+  if (!function) {
+    std::vector<std::string_view> known;
+    for (const auto& [known_name, index] : indices_) known.push_back(known_name);
+    fail_at(text, call.position, "unknown function " + name + suggestion(call.text, known));
+  }
+  const std::size_t wanted = functions_[*function].args.size();
+  if (call.count != wanted) {
+    fail_at(text, call.position, name + " takes " + counted(wanted) + given);
+  }
+}
+
+}  // namespace tilejit::expr

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "expr/ast.hpp"
+#include "expr/program.hpp"
+
+namespace tilejit::expr {
+
+inline constexpr std::size_t kMaxCallDepth = 200;
+
+/// The functions of a scope, parsed. Their names, arguments, and the calls in them are right, and
+/// no function reaches itself. Keeps views of the scope's strings.
+class FunctionTable {
+ public:
+  /// Throws Error{invalid_formula}.
+  explicit FunctionTable(const std::vector<FunctionText>& functions);
+
+  [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const;
+  [[nodiscard]] const ParsedText& body(std::size_t function) const { return bodies_[function]; }
+  /// The position of `name` among the arguments of a function.
+  [[nodiscard]] std::optional<std::size_t> argument(std::size_t function,
+                                                    std::string_view name) const;
+
+  /// Throws Error unless `call`, a node of `text`, names a built-in function or one of the table
+  /// and has as many operands as that takes.
+  void check_call(const SourceText& text, const AstNode& call) const;
+
+ private:
+  void declare(std::size_t function);
+  void check_body(std::size_t function) const;
+  void check_cycles() const;
+
+  const std::vector<FunctionText>& functions_;
+  std::map<std::string_view, std::size_t> indices_;
+  std::vector<std::map<std::string_view, std::size_t>> arguments_;
+  std::vector<ParsedText> bodies_;
+};
+
+}  // namespace tilejit::expr

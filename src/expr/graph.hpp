@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "expr/program.hpp"
+
+namespace tilejit::expr {
+
+inline constexpr std::size_t kMaxNodes = 20000;
+
+/// Nodes of a program under construction; equal nodes exist once (hash-consing).
+class Graph {
+ public:
+  /// The node equal to `node`, added if there is none. Throws Fault beyond kMaxNodes.
+  NodeId add(const Node& node);
+  NodeId constant(DType type, Constant value);
+  NodeId operation(Op op, DType type, NodeId a, NodeId b = kNoNode, NodeId c = kNoNode);
+
+  [[nodiscard]] const Node& operator[](NodeId id) const {
+    return nodes_[static_cast<std::size_t>(id)];
+  }
+
+  /// The nodes that `stores` need, renumbered in the order in which they were made.
+  [[nodiscard]] Program prune(const std::vector<Store>& stores) const;
+
+ private:
+  using Key = std::array<std::uint64_t, 4>;
+  struct HashKey {
+    std::size_t operator()(const Key& key) const noexcept;
+  };
+  static Key key_of(const Node& node) noexcept;
+
+  std::vector<Node> nodes_;
+  std::unordered_map<Key, NodeId, HashKey> ids_;
+};
+
+/// The bits of a constant: of the integer, or of the double.
+[[nodiscard]] std::uint64_t constant_bits(const Constant& constant) noexcept;
+
+}  // namespace tilejit::expr

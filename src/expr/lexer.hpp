@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "expr/message.hpp"
+
+namespace tilejit::expr {
+
+/// One token of a formula.
+struct Token {
+  enum class Kind : unsigned char {
+    name,       ///< identifier or keyword
+    integer,    ///< decimal or 0x hexadecimal digits
+    floating,   ///< with a point or an exponent
+    symbol,     ///< operator or punctuation
+    separator,  ///< newline outside parentheses, or ';'
+    end,        ///< always the last token
+  };
+  Kind kind = Kind::end;
+  std::string_view text;     ///< a view into the source
+  std::size_t position = 0;  ///< byte in the source
+
+  [[nodiscard]] bool is(std::string_view spelling) const noexcept {
+    return (kind == Kind::symbol || kind == Kind::name) && text == spelling;
+  }
+};
+
+/// Splits a text into tokens; comments and blanks vanish. Throws Error{invalid_formula}.
+[[nodiscard]] std::vector<Token> tokenize(const SourceText& source);
+
+}  // namespace tilejit::expr

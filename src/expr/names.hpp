@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "expr/program.hpp"
+
+namespace tilejit::expr {
+
+/// A function that is part of the language.
+struct Builtin {
+  std::string_view name;
+  Op op;
+  int min_args = 1;
+  int max_args = 1;  ///< kAnyNumber: no bound
+};
+inline constexpr int kAnyNumber = -1;
+
+/// Every built-in function but the casts. nullptr: there is none of that name.
+[[nodiscard]] const Builtin* find_builtin(std::string_view name) noexcept;
+[[nodiscard]] std::optional<DType> find_dtype(std::string_view name) noexcept;
+
+/// "1 argument", "2 or more arguments".
+[[nodiscard]] std::string expected_arguments(const Builtin& builtin);
+
+/// "; did you mean 'scale'?" for the nearest of `known` and the built-in names, or nothing.
+[[nodiscard]] std::string suggestion(std::string_view name,
+                                     std::span<const std::string_view> known);
+
+}  // namespace tilejit::expr

@@ -1,0 +1,323 @@
+#include "expr/parser.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "expr/lexer.hpp"
+#include "expr/names.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::expr {
+namespace {
+
+using Kind = AstNode::Kind;
+
+// Levels of precedence, loosest first, as in Python.
+enum Level : int {
+  kLowest = 1,
+  kNot = 3,
+  kComparison = 4,
+  kUnary = 11,
+  kPower = 12,
+};
+
+struct BinaryOperator {
+  std::string_view spelling;
+  int level;
+  Op op;
+};
+constexpr BinaryOperator kBinaryOperators[] = {
+    {"or", 1, Op::logical_or},   {"and", 2, Op::logical_and}, {"<", kComparison, Op::lt},
+    {"<=", kComparison, Op::le}, {"==", kComparison, Op::eq}, {"!=", kComparison, Op::ne},
+    {">=", kComparison, Op::ge}, {">", kComparison, Op::gt},  {"|", 5, Op::bit_or},
+    {"^", 6, Op::bit_xor},       {"&", 7, Op::bit_and},       {"<<", 8, Op::shl},
+    {">>", 8, Op::shr},          {"+", 9, Op::add},           {"-", 9, Op::sub},
+    {"*", 10, Op::mul},          {"/", 10, Op::div},          {"//", 10, Op::floor_div},
+    {"%", 10, Op::mod},          {"**", kPower, Op::pow},
+};
+
+const BinaryOperator* find_binary(const Token& token) {
+  for (const BinaryOperator& candidate : kBinaryOperators) {
+    if (token.is(candidate.spelling)) return &candidate;
+  }
+  return nullptr;
+}
+
+std::optional<Weak> find_constant(std::string_view name) {
+  if (name == "true") return true;
+  if (name == "false") return false;
+  if (name == "inf") return std::numeric_limits<double>::infinity();
+  if (name == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (name == "pi") return 3.14159265358979323846;
+  return std::nullopt;
+}
+
+bool is_keyword(const Token& token) {
+  return token.is("and") || token.is("or") || token.is("not") || token.is("if") || token.is("else");
+}
+
+class Parser {
+ public:
+  explicit Parser(SourceText source) : tokens_(tokenize(source)) {
+    parsed_.source = std::move(source);
+  }
+
+  ParsedText statements() {
+    while (skip_separators()) {
+      statement();
+      if (!at_statement_end()) fail("expected the end of the statement, found " + found() + hint());
+    }
+    return std::move(parsed_);
+  }
+
+  ParsedText single_expression() {
+    (void)skip_separators();
+    Statement whole;
+    whole.value = value();
+    if (skip_separators()) fail("expected the end of the expression, found " + found() + hint());
+    parsed_.statements.push_back(whole);
+    return std::move(parsed_);
+  }
+
+ private:
+  // One more level of parentheses or prefix operators while it lives.
+  class Nesting {
+   public:
+    explicit Nesting(Parser& parser) : parser_(parser) {
+      if (++parser_.depth_ > kMaxNesting) {
+        parser_.fail("expressions nest at most " + std::to_string(kMaxNesting) +
+                     " levels deep; use temporaries");
+      }
+    }
+    ~Nesting() { --parser_.depth_; }
+    Nesting(const Nesting&) = delete;
+    Nesting& operator=(const Nesting&) = delete;
+
+   private:
+    Parser& parser_;
+  };
+
+  [[noreturn]] void fail(const std::string& message) const {
+    fail_at(parsed_.source, peek().position, message);
+  }
+
+  const Token& peek() const { return tokens_[at_]; }
+  const Token& take() { return tokens_[at_++]; }
+  bool accept(std::string_view spelling) {
+    const bool matches = peek().is(spelling);
+    if (matches) ++at_;
+    return matches;
+  }
+
+  bool at_statement_end() const {
+    return peek().kind == Token::Kind::separator || peek().kind == Token::Kind::end;
+  }
+  // False at the end of the text.
+  bool skip_separators() {
+    while (peek().kind == Token::Kind::separator) ++at_;
+    return peek().kind != Token::Kind::end;
+  }
+
+  std::string found() const {
+    if (peek().kind == Token::Kind::end) return "the end of the text";
+    if (peek().text == "\n") return "the end of the line";
+    return quoted(peek().text);
+  }
+  std::string hint() const {
+    if (peek().is("=")) return "; write '==' to compare";
+    if (peek().is("if")) return "; write where(condition, a, b)";
+    return "";
+  }
+
+  AstId add(AstNode node, std::initializer_list<AstId> operands = {}) {
+    return add(std::move(node), std::vector<AstId>(operands));
+  }
+  AstId add(AstNode node, const std::vector<AstId>& operands) {
+    node.operands = static_cast<std::uint32_t>(parsed_.operands.size());
+    node.count = static_cast<std::uint32_t>(operands.size());
+    parsed_.operands.insert(parsed_.operands.end(), operands.begin(), operands.end());
+    parsed_.nodes.push_back(std::move(node));
+    return static_cast<AstId>(parsed_.nodes.size() - 1);
+  }
+
+  AstRange value() {
+    const auto begin = static_cast<AstId>(parsed_.nodes.size());
+    (void)expression(kLowest);
+    return {begin, static_cast<AstId>(parsed_.nodes.size())};
+  }
+
+  void statement() {
+    const Token& name = peek();
+    if (name.kind != Token::Kind::name || is_keyword(name)) {
+      fail("expected a statement 'name = expression', found " + found());
+    }
+    ++at_;
+    if (!accept("=")) fail("expected '=' after " + quoted(name.text) + ", found " + found());
+    parsed_.statements.push_back({name.text, name.position, value()});
+  }
+
+  // Precedence climbing: operators of at least `level`.
+  AstId expression(int level) {
+    AstId left = prefix(level);
+    while (const BinaryOperator* binary = find_binary(peek())) {
+      if (binary->level < level) break;
+      left = binary_expression(left, *binary);
+    }
+    return left;
+  }
+
+  AstId binary_expression(AstId left, const BinaryOperator& binary) {
+    const std::size_t position = take().position;
+    AstId right = 0;
+    if (binary.level == kPower) {  // right associative, and 2 ** -1 is fine
+      const Nesting nesting(*this);
+      right = expression(kUnary);
+    } else {
+      right = expression(binary.level + 1);
+    }
+    if (binary.level == kComparison) refuse_chain();
+    return add({.kind = Kind::binary, .op = binary.op, .position = position}, {left, right});
+  }
+
+  void refuse_chain() const {
+    const BinaryOperator* next = find_binary(peek());
+    if (next != nullptr && next->level == kComparison) {
+      fail("comparisons do not chain: write 'a < b and b < c'");
+    }
+  }
+
+  AstId prefix(int level) {
+    const Token token = peek();
+    if (token.is("not") && level <= kNot) return unary(Op::logical_not, kNot);
+    if (token.is("-")) return unary(Op::neg, kUnary);
+    if (token.is("~")) return unary(Op::bit_not, kUnary);
+    if (token.is("+")) return unary(std::nullopt, kUnary);
+    return primary();
+  }
+
+  AstId unary(std::optional<Op> op, int level) {
+    const Nesting nesting(*this);
+    const std::size_t position = take().position;
+    const AstId operand = expression(level);
+    return add({.kind = op ? Kind::unary : Kind::plus,
+                .op = op.value_or(Op::constant),
+                .position = position},
+               {operand});
+  }
+
+  AstId primary() {
+    const Token& token = peek();
+    if (token.kind == Token::Kind::integer || token.kind == Token::Kind::floating) return number();
+    if (token.is("(")) {
+      const Nesting nesting(*this);
+      ++at_;
+      const AstId inner = expression(kLowest);
+      close(token);
+      return inner;
+    }
+    if (token.kind == Token::Kind::name && !is_keyword(token)) return name();
+    const bool is_not = token.is("not");
+    fail("expected an expression, found " + found() + (is_not ? "; put it into parentheses" : ""));
+  }
+
+  void close(const Token& open) {
+    if (accept(")")) return;
+    fail("expected ')' to close the '(' of line " +
+         std::to_string(line_number(parsed_.source.text, open.position)) + ", found " + found() +
+         hint());
+  }
+
+  AstId number() {
+    const Token& token = peek();
+    AstNode node{.kind = Kind::literal, .position = token.position, .text = token.text};
+    if (token.kind == Token::Kind::integer) {
+      const auto value = parse_integer(token.text);
+      if (!value) fail("an integer literal has at most 64 bits");
+      node.literal = *value;
+    } else {
+      double value = 0;
+      const char* const begin = token.text.data();
+      if (std::from_chars(begin, begin + token.text.size(), value).ec != std::errc{}) {
+        fail("the number is out of the range of f64; write inf or 0.0 if it is meant");
+      }
+      node.literal = value;
+    }
+    ++at_;
+    return add(std::move(node));
+  }
+
+  AstId name() {
+    const Token& token = take();
+    const bool called = peek().is("(");
+    if (const auto constant = find_constant(token.text)) {
+      return add({.kind = Kind::literal,
+                  .position = token.position,
+                  .text = token.text,
+                  .literal = *constant});
+    }
+    if (called) return call(token);
+    if (find_dtype(token.text) || find_builtin(token.text) != nullptr || token.text == "cast") {
+      fail("expected '(': " + quoted(token.text) + " is a function of the language");
+    }
+    return add({.kind = Kind::name, .position = token.position, .text = token.text});
+  }
+
+  AstId call(const Token& callee) {
+    const Nesting nesting(*this);
+    const Token& open = take();
+    AstNode node{.kind = Kind::call, .position = callee.position, .text = callee.text};
+    std::vector<AstId> args;
+    if (const auto dtype = find_dtype(callee.text)) {
+      node.kind = Kind::cast;
+      node.dtype = *dtype;
+      args.push_back(expression(kLowest));
+    } else if (callee.text == "cast") {
+      node.kind = Kind::cast;
+      args.push_back(expression(kLowest));
+      node.dtype = cast_target();
+    } else if (!peek().is(")")) {
+      do {
+        args.push_back(expression(kLowest));
+      } while (accept(","));
+    }
+    close(open);
+    return add(std::move(node), args);
+  }
+
+  DType cast_target() {
+    if (!accept(",")) fail("expected ',' and a dtype, as in cast(x, f16), found " + found());
+    const auto dtype = find_dtype(peek().text);
+    if (!dtype) fail("expected a dtype such as f16 or i32, found " + found());
+    ++at_;
+    return *dtype;
+  }
+
+  ParsedText parsed_;
+  std::vector<Token> tokens_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+};
+
+void check_size(const SourceText& source) {
+  if (source.text.size() <= kMaxTextBytes) return;
+  throw Error(ErrorCode::invalid_formula,
+              source.title + ": the text has " + std::to_string(source.text.size()) +
+                  " bytes, at most " + std::to_string(kMaxTextBytes) + " are allowed",
+              source.where);
+}
+
+}  // namespace
+
+ParsedText parse_statements(SourceText source) {
+  check_size(source);
+  return Parser(std::move(source)).statements();
+}
+
+ParsedText parse_expression(SourceText source) {
+  check_size(source);
+  return Parser(std::move(source)).single_expression();
+}
+
+}  // namespace tilejit::expr

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "expr/ast.hpp"
+#include "expr/functions.hpp"
+#include "expr/typer.hpp"
+
+namespace tilejit::expr {
+
+/// The names that a formula reads and assigns, and their state while its statements are gone
+/// through in order. Messages point into the formula. Keeps views of the scope and the formula.
+class Symbols {
+ public:
+  Symbols(const Scope& scope, const FunctionTable& functions, const ParsedText& formula,
+          Graph& graph, Typer& typer);
+
+  /// The value of `name`. Throws Error for unknown names and for outputs and temporaries that have
+  /// no value yet.
+  Value read(std::string_view name, std::size_t position);
+  /// Throws Error if the name may not be assigned (again).
+  void assign(const Statement& statement, const Value& value);
+  /// The program, once every statement was gone through. Throws Error if an output was not assigned
+  /// or if a tensor or scalar does not take part.
+  [[nodiscard]] Program finish() const;
+
+ private:
+  struct Tensor {
+    std::optional<NodeId> stored = {};           // what later reads see
+    std::optional<std::size_t> first_read = {};  // of the element as it was before the kernel
+  };
+
+  [[noreturn]] void fail(std::size_t position, const std::string& message) const;
+  [[noreturn]] void fail_unknown(std::string_view name, std::size_t position) const;
+  Value read_tensor(std::size_t index, std::size_t position);
+  void assign_tensor(std::size_t index, const Statement& statement, const Value& value);
+  void assign_temporary(const Statement& statement, const Value& value);
+  void check_outputs() const;
+  void check_all_used(const Program& program) const;
+
+  const Scope& scope_;
+  const FunctionTable& functions_;
+  const ParsedText& formula_;
+  Graph& graph_;
+  Typer& typer_;
+  std::map<std::string_view, std::size_t> tensor_indices_;
+  std::map<std::string_view, std::size_t> scalar_indices_;
+  std::vector<Tensor> tensors_;
+  std::map<std::string_view, Value> temporaries_;
+  std::vector<Store> stores_;
+};
+
+}  // namespace tilejit::expr

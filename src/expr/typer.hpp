@@ -1,0 +1,67 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "expr/graph.hpp"
+#include "expr/weak.hpp"
+
+namespace tilejit::expr {
+
+/// A typed node of the graph, or a weak value.
+struct Value {
+  NodeId node = kNoNode;  ///< kNoNode: `weak` is the value
+  Weak weak = false;
+
+  Value(NodeId id) : node(id) {}                 // NOLINT: both kinds are written as what they hold
+  Value(Weak value) : weak(std::move(value)) {}  // NOLINT
+  [[nodiscard]] bool is_weak() const noexcept { return node == kNoNode; }
+};
+
+/// The rules of types: which operands may meet, what type they meet in, and which nodes that takes.
+/// Every operation throws Fault for operands that it does not accept.
+class Typer {
+ public:
+  explicit Typer(Graph& graph) : graph_(graph) {}
+
+  Value unary(Op op, const Value& a);
+  /// Unary plus: a bool becomes a number.
+  Value plus(const Value& a);
+  Value binary(Op op, const Value& a, const Value& b);
+  /// A built-in function; the number of arguments is right.
+  Value call(Op op, std::span<const Value> args);
+  /// A cast as written: narrow floating types are rounded even if the type does not change.
+  NodeId cast(const Value& value, DType type);
+  /// What is stored when `value` is assigned to a tensor of `type`.
+  NodeId stored(const Value& value, DType type);
+
+ private:
+  [[nodiscard]] DType type_of(const Value& value) const { return graph_[value.node].type; }
+  /// "f16", or the literal's text: what a message calls the operand.
+  [[nodiscard]] std::string describe(const Value& value) const;
+  /// The type in which `values` meet; their default type if all are weak.
+  [[nodiscard]] DType common_type(std::span<const Value> values) const;
+  /// The same for numbers: i32 for bool.
+  [[nodiscard]] DType number_type(std::span<const Value> values) const;
+  /// `value` as an operand of `type`.
+  NodeId operand(const Value& value, DType type);
+  NodeId truth(const Value& value);
+  NodeId numbers(Op op, const Value& a, const Value& b);
+  NodeId convert(NodeId node, DType type);
+  /// True if the value is known to be one that the narrow floating type can hold.
+  [[nodiscard]] bool is_rounded(NodeId node) const;
+
+  NodeId divide(const Value& a, const Value& b);
+  NodeId power(const Value& a, const Value& b);
+  NodeId bitwise(Op op, const Value& a, const Value& b);
+  NodeId compare(Op op, const Value& a, const Value& b);
+  NodeId select(const Value& condition, const Value& a, const Value& b);
+  NodeId extremum(Op op, std::span<const Value> args);
+  NodeId clamp(std::span<const Value> args);
+  NodeId math(Op op, const Value& a);
+
+  Graph& graph_;
+};
+
+}  // namespace tilejit::expr

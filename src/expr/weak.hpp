@@ -1,0 +1,49 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+
+#include "expr/program.hpp"
+
+namespace tilejit::expr {
+
+/// What is wrong with an operation. Thrown inside this room only: the checker adds the place in the
+/// text and makes it an Error.
+struct Fault {
+  std::string message;
+};
+
+/// Holds every value of i64 and of u64, and nothing else.
+__extension__ using WideInt = __int128;
+
+/// A value without a dtype: a literal, or an operation on literals alone. It takes the dtype of the
+/// typed operand that it meets.
+using Weak = std::variant<bool, WideInt, double>;
+
+[[nodiscard]] bool is_true(const Weak& value) noexcept;  ///< != 0; NaN is true
+[[nodiscard]] double to_double(const Weak& value) noexcept;
+[[nodiscard]] std::string to_string(const Weak& value);
+
+/// Operations on weak values alone, exact in integers and in double otherwise. `/ // % **` mean
+/// what they mean in Python. Throw Fault: overflow of 64 bits, division by zero, wrong kind of
+/// operand.
+[[nodiscard]] Weak fold_unary(Op op, const Weak& a);
+[[nodiscard]] Weak fold_binary(Op op, const Weak& a, const Weak& b);
+/// A built-in function: exp, min (two operands), clamp, where, ...
+[[nodiscard]] Weak fold_call(Op op, std::span<const Weak> args);
+
+/// The integer of a decimal or hexadecimal literal; nothing if it exceeds 64 bits.
+[[nodiscard]] std::optional<WideInt> parse_integer(std::string_view digits) noexcept;
+
+/// `value` as a constant of `type`, as a cast converts it: integers wrap, floating values truncate
+/// or are rounded once. For narrow floating types the result is a value of that type.
+[[nodiscard]] Constant cast_weak(const Weak& value, DType type) noexcept;
+/// `value` as an operand of `type`: floating values keep the precision that `type` computes in.
+/// Throws Fault for an integer out of the range of `type`. Floating values need a floating type.
+[[nodiscard]] Constant operand_constant(const Weak& value, DType type);
+/// The dtype of a weak value where nothing else decides: b8; i32, else i64, else u64; f32.
+[[nodiscard]] DType default_type(const Weak& value) noexcept;
+
+}  // namespace tilejit::expr
