@@ -33,12 +33,12 @@ Buffer::Buffer(const Runtime& runtime, std::size_t bytes) : size_(bytes) {
 Buffer::~Buffer() {
   if (data_ == nullptr) return;
   const driver::Table& driver = context_->driver();
-  // Not a ContextScope: it may throw. Without the context, as when the process ends, the driver has
-  // freed the memory or will.
-  if (driver.cuCtxPushCurrent_(context_->handle()) != CUDA_SUCCESS) return;
+  // Not a ContextScope: that may throw. Without its context the driver refuses, as it may when the
+  // process ends; the memory is gone then anyway.
+  const bool pushed = driver.cuCtxPushCurrent_(context_->handle()) == CUDA_SUCCESS;
   driver.cuMemFree_(address_of(data_));
   CUcontext popped = nullptr;
-  driver.cuCtxPopCurrent_(&popped);
+  if (pushed) driver.cuCtxPopCurrent_(&popped);
 }
 
 Buffer::Buffer(Buffer&& other) noexcept

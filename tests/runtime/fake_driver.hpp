@@ -1,0 +1,251 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "driver/driver.hpp"
+
+namespace tilejit {
+
+/// A driver without a device behind it: records every call, counts what is alive, and fails where it
+/// is told to. "Device memory" is host memory that is never touched but by copies. One at a time;
+/// not thread-safe.
+class FakeDriver {
+ public:
+  struct Launch {
+    CUfunction function;
+    unsigned blocks, threads;
+    CUstream stream;
+    std::vector<std::byte> params;
+  };
+
+  FakeDriver() {
+    active() = this;
+    fill_queries();
+    fill_contexts();
+    fill_libraries();
+    fill_memory();
+    fill_streams();
+  }
+  ~FakeDriver() { active() = nullptr; }
+  FakeDriver(const FakeDriver&) = delete;
+  FakeDriver& operator=(const FakeDriver&) = delete;
+
+  driver::Table table;
+
+  // What it is like.
+  int device_count = 1;
+  int capability_major = 9, capability_minor = 0;
+  int version = 13000;
+  bool launch_needs_context = false;   ///< as a stream of the legacy kind does
+  std::size_t param_bytes = 0;         ///< how much of the kernel's parameter is recorded
+  float elapsed_ms = 1;                ///< of the next pair of events; grows by 1
+  int fail_at = -1;                    ///< number of the call that fails, counted from 0
+  std::map<std::string, CUresult> fail_on = {};  ///< calls that always fail
+  CUresult failure = CUDA_ERROR_UNKNOWN;         ///< what fail_at returns
+
+  // What has happened.
+  std::vector<std::string> calls = {};
+  std::vector<Launch> launches = {};
+  std::vector<std::string> entries = {};  ///< names asked of libraries; CUfunction is index + 1
+  int contexts = 0, libraries = 0, streams = 0, events = 0, buffers = 0;  ///< alive
+  std::vector<CUcontext> current = {};                                    ///< stack of contexts
+
+  [[nodiscard]] int alive() const { return contexts + libraries + streams + events + buffers; }
+  [[nodiscard]] int count(const std::string& call) const {
+    return static_cast<int>(std::count(calls.begin(), calls.end(), call));
+  }
+
+ private:
+  static FakeDriver*& active() {
+    static FakeDriver* driver = nullptr;
+    return driver;
+  }
+  /// Records a call; returns what it has to return.
+  static CUresult enter(const char* call) {
+    FakeDriver& self = *active();
+    const int number = static_cast<int>(self.calls.size());
+    self.calls.emplace_back(call);
+    if (number == self.fail_at) return self.failure;
+    const auto found = self.fail_on.find(call);
+    return found == self.fail_on.end() ? CUDA_SUCCESS : found->second;
+  }
+  /// Records a call that makes (1) or destroys (-1) something. What fails to be destroyed counts as
+  /// destroyed: trying is all that can be asked.
+  static CUresult enter(const char* call, int FakeDriver::*alive, int change) {
+    const CUresult result = enter(call);
+    if (result == CUDA_SUCCESS || change < 0) active()->*alive += change;
+    return result;
+  }
+  template <typename Handle>
+  static Handle handle(std::uintptr_t number) {
+    return reinterpret_cast<Handle>(number);
+  }
+
+  void fill_queries();
+  void fill_contexts();
+  void fill_libraries();
+  void fill_memory();
+  void fill_streams();
+};
+
+inline void FakeDriver::fill_queries() {
+  table.cuInit_ = [](unsigned) { return enter("cuInit"); };
+  table.cuDriverGetVersion_ = [](int* version) {
+    *version = active()->version;
+    return enter("cuDriverGetVersion");
+  };
+  table.cuGetErrorName_ = [](CUresult result, const char** name) {
+    *name = result == CUDA_ERROR_UNKNOWN ? "CUDA_ERROR_UNKNOWN" : "CUDA_ERROR_OTHER";
+    return CUDA_SUCCESS;
+  };
+  table.cuGetErrorString_ = [](CUresult, const char** text) {
+    *text = "a fake failure";
+    return CUDA_SUCCESS;
+  };
+  table.cuDeviceGetCount_ = [](int* count) {
+    *count = active()->device_count;
+    return enter("cuDeviceGetCount");
+  };
+  table.cuDeviceGet_ = [](CUdevice* device, int ordinal) {
+    *device = ordinal;
+    return enter("cuDeviceGet");
+  };
+  table.cuDeviceGetName_ = [](char* name, int length, CUdevice) {
+    std::strncpy(name, "Fake GPU", static_cast<std::size_t>(length));
+    return enter("cuDeviceGetName");
+  };
+  table.cuDeviceTotalMem_ = [](std::size_t* bytes, CUdevice) {
+    *bytes = std::size_t{80} << 30;
+    return enter("cuDeviceTotalMem");
+  };
+  table.cuDeviceGetAttribute_ = [](int* value, CUdevice_attribute which, CUdevice) {
+    switch (which) {
+      case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = active()->capability_major; break;
+      case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = active()->capability_minor; break;
+      case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 132; break;
+      case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: *value = 50 << 20; break;
+      default: return CUDA_ERROR_INVALID_VALUE;
+    }
+    return enter("cuDeviceGetAttribute");
+  };
+}
+
+inline void FakeDriver::fill_contexts() {
+  table.cuDevicePrimaryCtxRetain_ = [](CUcontext* context, CUdevice device) {
+    *context = handle<CUcontext>(static_cast<std::uintptr_t>(device) + 1);
+    return enter("cuDevicePrimaryCtxRetain", &FakeDriver::contexts, 1);
+  };
+  table.cuDevicePrimaryCtxRelease_ = [](CUdevice) {
+    return enter("cuDevicePrimaryCtxRelease", &FakeDriver::contexts, -1);
+  };
+  table.cuCtxPushCurrent_ = [](CUcontext context) {
+    const CUresult result = enter("cuCtxPushCurrent");
+    if (result == CUDA_SUCCESS) active()->current.push_back(context);
+    return result;
+  };
+  table.cuCtxPopCurrent_ = [](CUcontext* context) {
+    *context = active()->current.back();
+    active()->current.pop_back();
+    return enter("cuCtxPopCurrent");
+  };
+  table.cuCtxSetCurrent_ = [](CUcontext context) {
+    const CUresult result = enter("cuCtxSetCurrent");
+    if (result == CUDA_SUCCESS) active()->current.assign(1, context);
+    return result;
+  };
+}
+
+inline void FakeDriver::fill_libraries() {
+  table.cuLibraryLoadData_ = [](CUlibrary* library, const void*, CUjit_option*, void**, unsigned,
+                                CUlibraryOption*, void**, unsigned) {
+    *library = handle<CUlibrary>(1);
+    return enter("cuLibraryLoadData", &FakeDriver::libraries, 1);
+  };
+  table.cuLibraryUnload_ = [](CUlibrary) {
+    return enter("cuLibraryUnload", &FakeDriver::libraries, -1);
+  };
+  table.cuLibraryGetKernel_ = [](CUkernel* kernel, CUlibrary, const char* name) {
+    active()->entries.emplace_back(name);
+    *kernel = handle<CUkernel>(active()->entries.size());
+    return enter("cuLibraryGetKernel");
+  };
+  table.cuKernelGetFunction_ = [](CUfunction* function, CUkernel kernel) {
+    *function = reinterpret_cast<CUfunction>(kernel);
+    return enter("cuKernelGetFunction");
+  };
+  table.cuFuncGetAttribute_ = [](int* value, CUfunction_attribute which, CUfunction) {
+    *value = 100 + static_cast<int>(which);
+    return enter("cuFuncGetAttribute");
+  };
+  table.cuOccupancyMaxActiveBlocksPerMultiprocessor_ = [](int* blocks, CUfunction, int,
+                                                          std::size_t) {
+    *blocks = 8;
+    return enter("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  };
+  table.cuLaunchKernel_ = [](CUfunction function, unsigned blocks, unsigned, unsigned,
+                             unsigned threads, unsigned, unsigned, unsigned, CUstream stream,
+                             void** params, void**) {
+    FakeDriver& self = *active();
+    const CUresult result = enter("cuLaunchKernel");
+    if (result != CUDA_SUCCESS) return result;
+    if (self.launch_needs_context && self.current.empty()) return CUDA_ERROR_INVALID_CONTEXT;
+    const auto* bytes = static_cast<const std::byte*>(params[0]);
+    self.launches.push_back({function, blocks, threads, stream, {bytes, bytes + self.param_bytes}});
+    return CUDA_SUCCESS;
+  };
+}
+
+inline void FakeDriver::fill_memory() {
+  table.cuMemAlloc_ = [](CUdeviceptr* address, std::size_t bytes) {
+    const CUresult result = enter("cuMemAlloc", &FakeDriver::buffers, 1);
+    if (result == CUDA_SUCCESS) *address = reinterpret_cast<CUdeviceptr>(::operator new(bytes));
+    return result;
+  };
+  table.cuMemFree_ = [](CUdeviceptr address) {
+    ::operator delete(reinterpret_cast<void*>(address));
+    return enter("cuMemFree", &FakeDriver::buffers, -1);
+  };
+  table.cuMemcpyHtoDAsync_ = [](CUdeviceptr to, const void* from, std::size_t bytes, CUstream) {
+    std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+    return enter("cuMemcpyHtoDAsync");
+  };
+  table.cuMemcpyDtoHAsync_ = [](void* to, CUdeviceptr from, std::size_t bytes, CUstream) {
+    std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+    return enter("cuMemcpyDtoHAsync");
+  };
+  table.cuMemcpyDtoDAsync_ = [](CUdeviceptr, CUdeviceptr, std::size_t, CUstream) {
+    return enter("cuMemcpyDtoDAsync");
+  };
+}
+
+inline void FakeDriver::fill_streams() {
+  table.cuStreamCreate_ = [](CUstream* stream, unsigned) {
+    *stream = handle<CUstream>(7);
+    return enter("cuStreamCreate", &FakeDriver::streams, 1);
+  };
+  table.cuStreamDestroy_ = [](CUstream) {
+    return enter("cuStreamDestroy", &FakeDriver::streams, -1);
+  };
+  table.cuStreamSynchronize_ = [](CUstream) { return enter("cuStreamSynchronize"); };
+  table.cuEventCreate_ = [](CUevent* event, unsigned) {
+    *event = handle<CUevent>(9);
+    return enter("cuEventCreate", &FakeDriver::events, 1);
+  };
+  table.cuEventDestroy_ = [](CUevent) {
+    return enter("cuEventDestroy", &FakeDriver::events, -1);
+  };
+  table.cuEventRecord_ = [](CUevent, CUstream) { return enter("cuEventRecord"); };
+  table.cuEventElapsedTime_ = [](float* ms, CUevent, CUevent) {
+    *ms = active()->elapsed_ms++;
+    return enter("cuEventElapsedTime");
+  };
+}
+
+}  // namespace tilejit
