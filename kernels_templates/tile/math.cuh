@@ -1,8 +1,7 @@
 // Functions of the formula language that neither C++ operators nor CUDA's built-in functions are.
-// T is a compute type: bool, an integer, float or double. docs/formulas.md has their meaning.
+// T is a compute type: an integer, float or double. docs/formulas.md has their meaning.
+// Included after tile/types.cuh.
 #pragma once
-
-#include "tile/types.cuh"
 
 namespace math {
 

@@ -1,12 +1,11 @@
 #include "expr/parser.hpp"
 
 #include <charconv>
-#include <cmath>
-#include <limits>
 #include <optional>
 
 #include "expr/lexer.hpp"
 #include "expr/names.hpp"
+#include "expr/operators.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::expr {
@@ -14,44 +13,9 @@ namespace {
 
 using Kind = AstNode::Kind;
 
-// Levels of precedence, loosest first, as in Python.
-enum Level : int {
-  kLowest = 1,
-  kNot = 3,
-  kComparison = 4,
-  kUnary = 11,
-  kPower = 12,
-};
-
-struct BinaryOperator {
-  std::string_view spelling;
-  int level;
-  Op op;
-};
-constexpr BinaryOperator kBinaryOperators[] = {
-    {"or", 1, Op::logical_or},   {"and", 2, Op::logical_and}, {"<", kComparison, Op::lt},
-    {"<=", kComparison, Op::le}, {"==", kComparison, Op::eq}, {"!=", kComparison, Op::ne},
-    {">=", kComparison, Op::ge}, {">", kComparison, Op::gt},  {"|", 5, Op::bit_or},
-    {"^", 6, Op::bit_xor},       {"&", 7, Op::bit_and},       {"<<", 8, Op::shl},
-    {">>", 8, Op::shr},          {"+", 9, Op::add},           {"-", 9, Op::sub},
-    {"*", 10, Op::mul},          {"/", 10, Op::div},          {"//", 10, Op::floor_div},
-    {"%", 10, Op::mod},          {"**", kPower, Op::pow},
-};
-
-const BinaryOperator* find_binary(const Token& token) {
-  for (const BinaryOperator& candidate : kBinaryOperators) {
-    if (token.is(candidate.spelling)) return &candidate;
-  }
-  return nullptr;
-}
-
-std::optional<Weak> find_constant(std::string_view name) {
-  if (name == "true") return true;
-  if (name == "false") return false;
-  if (name == "inf") return std::numeric_limits<double>::infinity();
-  if (name == "nan") return std::numeric_limits<double>::quiet_NaN();
-  if (name == "pi") return 3.14159265358979323846;
-  return std::nullopt;
+const BinaryOperator* binary_at(const Token& token) {
+  const bool may_be = token.kind == Token::Kind::symbol || token.kind == Token::Kind::name;
+  return may_be ? find_binary(token.text) : nullptr;
 }
 
 bool is_keyword(const Token& token) {
@@ -161,7 +125,7 @@ class Parser {
   // Precedence climbing: operators of at least `level`.
   AstId expression(int level) {
     AstId left = prefix(level);
-    while (const BinaryOperator* binary = find_binary(peek())) {
+    while (const BinaryOperator* binary = binary_at(peek())) {
       if (binary->level < level) break;
       left = binary_expression(left, *binary);
     }
@@ -182,7 +146,7 @@ class Parser {
   }
 
   void refuse_chain() const {
-    const BinaryOperator* next = find_binary(peek());
+    const BinaryOperator* next = binary_at(peek());
     if (next != nullptr && next->level == kComparison) {
       fail("comparisons do not chain: write 'a < b and b < c'");
     }
