@@ -1,0 +1,122 @@
+// From spec text to cubin, without a GPU: what the library adds to NVRTC's own time, what the tiers
+// of the cache cost, and what the device library costs NVRTC.
+#include <benchmark/benchmark.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "compile/nvrtc.hpp"
+#include "tilejit/tilejit.hpp"
+
+namespace {
+
+using namespace tilejit;
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kCompiles = 20;
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+// A cache folder that is gone when the benchmark ends.
+class ScratchFolder {
+ public:
+  ScratchFolder()
+      : path_(fs::temp_directory_path() / ("tilejit-bench-" + std::to_string(::getpid()))) {
+    fs::create_directories(path_);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  [[nodiscard]] Options options() const {
+    Options options = Options::from_env();
+    options.cache_folder = path_;
+    return options;
+  }
+
+ private:
+  fs::path path_;
+};
+
+// The vector addition; the name enters the key, so that each number is a kernel of its own.
+std::string spec_text(int number){return R"({"name": "add_)" + std::to_string(number) +
+                                         R"(", "tensors": {
+    "a": {"dtype": "f16", "layout": "(16384,8192):(8192,1)"},
+    "b" : {"dtype" : "f16", "layout" : "(16384,8192):(8192,1)"}, "c" : {
+  "dtype" : "f16", "layout" : "(16384,8192):(8192,1)"
+}
+}
+, "formula" : "c = a + b"
+})";
+}
+
+// One kernel an iteration that no cache has. The counters are means over the iterations.
+void cold(benchmark::State& state) {
+  const ScratchFolder folder;
+  Compiler compiler(folder.options());
+  (void)compiler.compile(parse_fused(spec_text(-1)), Target{});  // NVRTC is loaded by the first
+  double nvrtc = 0, beyond = 0;
+  int number = 0;
+  for (auto _ : state) {
+    const auto start = Clock::now();
+    const Artifact artifact = compiler.compile(parse_fused(spec_text(number++)), Target{});
+    const double whole = milliseconds_since(start);
+    nvrtc += artifact.times.nvrtc;
+    beyond += whole - artifact.times.nvrtc;
+  }
+  state.counters["nvrtc_ms"] = benchmark::Counter(nvrtc, benchmark::Counter::kAvgIterations);
+  state.counters["beyond_nvrtc_ms"] =
+      benchmark::Counter(beyond, benchmark::Counter::kAvgIterations);
+}
+BENCHMARK(cold)->Iterations(kCompiles)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+void memory_hit(benchmark::State& state) {
+  const ScratchFolder folder;
+  Compiler compiler(folder.options());
+  const std::string text = spec_text(0);
+  for (auto _ : state) benchmark::DoNotOptimize(compiler.compile(parse_fused(text), Target{}));
+}
+BENCHMARK(memory_hit)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+// A new Compiler an iteration: its memory is empty.
+void disk_hit(benchmark::State& state) {
+  const ScratchFolder folder;
+  const std::string text = spec_text(0);
+  (void)Compiler(folder.options()).compile(parse_fused(text), Target{});
+  for (auto _ : state) {
+    Compiler compiler(folder.options());
+    benchmark::DoNotOptimize(compiler.compile(parse_fused(text), Target{}));
+  }
+}
+BENCHMARK(disk_hit)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+void nvrtc_of(benchmark::State& state, const std::string& source) {
+  const compile::Nvrtc nvrtc;
+  const compile::Request request{.source = {.name = "kernel.cu", .text = source, .headers = {}},
+                                 .target = "sm_90a",
+                                 .options = compile::default_options()};
+  (void)nvrtc.compile(request);
+  for (auto _ : state) benchmark::DoNotOptimize(nvrtc.compile(request));
+}
+
+void nvrtc_empty_kernel(benchmark::State& state) {
+  nvrtc_of(state, "extern \"C\" __global__ void empty() {}\n");
+}
+BENCHMARK(nvrtc_empty_kernel)->Iterations(kCompiles)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+void nvrtc_vector_add(benchmark::State& state) {
+  nvrtc_of(state, render_source(parse_fused(spec_text(0)), Target{}));
+}
+BENCHMARK(nvrtc_vector_add)->Iterations(kCompiles)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+}  // namespace
+
+BENCHMARK_MAIN();

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Runs every benchmark and prints one table; what needs a GPU is left out where there is none.
+
+    cmake --preset release && cmake --build --preset release
+    bench/run.py --build build/release
+
+PyTorch, Triton and CuPy are measured beside it where they are installed (bench/peers.py).
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+SPEC = ROOT / "bench" / "specs" / "add_f16.json"
+NEW_PROCESSES = 21
+
+
+def output_of(*command, **environment):
+    result = subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        check=False,
+    )
+    if result.returncode != 0:
+        raise RuntimeError(f"{command[0]}: {result.stderr.strip()}")
+    return result.stdout
+
+
+def google_benchmark(program):
+    document = json.loads(output_of(program, "--benchmark_format=json"))
+    return {entry["name"].split("/")[0]: entry for entry in document["benchmarks"]}
+
+
+def compile_rows(build):
+    found = google_benchmark(build / "bench" / "compile_bench")
+    empty, add = found["nvrtc_empty_kernel"]["real_time"], found["nvrtc_vector_add"]["real_time"]
+    yield "cold: spec text to cubin, beyond NVRTC", f"{found['cold']['beyond_nvrtc_ms']:.2f} ms"
+    yield "cold: NVRTC's own time in it", f"{found['cold']['nvrtc_ms']:.2f} ms"
+    yield "memory hit: spec text to cubin", f"{found['memory_hit']['real_time']:.4f} ms"
+    yield "disk hit: spec text to cubin, same process", f"{found['disk_hit']['real_time']:.4f} ms"
+    yield "NVRTC: vector add against an empty kernel", f"{add:.2f} / {empty:.2f} ms = {add / empty:.2f}"
+
+
+def first_kernel_rows(build):
+    with tempfile.TemporaryDirectory() as cache:
+        runs = [
+            json.loads(output_of(build / "bench" / "first_kernel", SPEC, TILEJIT_CACHE_DIR=cache))
+            for _ in range(NEW_PROCESSES + 1)
+        ]
+    disk = [run["milliseconds"] for run in runs[1:]]
+    until = {"loaded": "loaded kernel", "cubin": "cubin (no GPU)"}[runs[0]["until"]]
+    yield f"new process, first time: spec text to {until}", f"{runs[0]['milliseconds']:.2f} ms"
+    yield (
+        f"new process, from the disk: spec text to {until}",
+        f"{statistics.median(disk):.3f} ms (of {len(disk)}; least {min(disk):.3f})",
+    )
+
+
+def gpu_rows(build):
+    launch = google_benchmark(build / "bench" / "launch_bench")["launch"]
+    yield (
+        "host time of a launch against cuLaunchKernel",
+        f"{launch['launch_us']:.2f} / {launch['cuLaunchKernel_us']:.2f} us = {launch['ratio']:.3f}",
+    )
+    document = json.loads(output_of(build / "bin" / "tilejit", "run", SPEC, "--bench", "--json"))
+    kernel = document["kernels"][0]
+    speed = kernel["benchmark"]
+    yield "device", kernel["device"]
+    yield (
+        "add f16 (16384,8192)",
+        f"{speed['gigabytes_per_second']:.0f} GB/s, {speed['percent_of_copy']:.1f} % of a copy",
+    )
+
+
+def peer_rows():
+    result = subprocess.run(
+        [sys.executable, str(ROOT / "bench" / "peers.py")], capture_output=True, text=True, check=False
+    )
+    for line in result.stdout.splitlines():
+        name, value = line.split("\t")
+        yield name, value
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
+    build = parser.parse_args().build
+    doctor = json.loads(
+        subprocess.run(
+            [str(build / "bin" / "tilejit"), "doctor", "--json"], capture_output=True, text=True, check=False
+        ).stdout
+    )
+    rows = [*compile_rows(build), *first_kernel_rows(build)]
+    if doctor["driver"].get("devices"):
+        rows += [*gpu_rows(build), *peer_rows()]
+    print("| what | measured |\n|---|---|")
+    for name, value in rows:
+        print(f"| {name} | {value} |")
+
+
+if __name__ == "__main__":
+    main()
