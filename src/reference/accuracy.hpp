@@ -18,38 +18,22 @@ struct Accuracy {
 [[nodiscard]] constexpr Accuracy accuracy(expr::Op op) noexcept {
   using expr::Op;
   switch (op) {
-    case Op::exp:
-      return {2, 3};
-    case Op::exp2:
-      return {2, 3};
-    case Op::log:
-      return {1, 3};
-    case Op::log2:
-      return {1, 3};
-    case Op::rsqrt:
-      return {2, 3};
-    case Op::sin:
-      return {2, 4};
-    case Op::cos:
-      return {2, 4};
-    case Op::tan:
-      return {4, 4};
-    case Op::tanh:
-      return {2, 4};
-    case Op::erf:
-      return {2, 4};
-    case Op::pow:
-      return {8, 4};
-    case Op::sigmoid:
-      return {4, 6};
-    case Op::silu:
-      return {5, 7};
-    case Op::gelu:
-      return {4, 8};
-    case Op::gelu_tanh:
-      return {4, 8};
-    default:
-      return {};
+    case Op::exp: return {2, 3};
+    case Op::exp2: return {2, 3};
+    case Op::log: return {1, 3};
+    case Op::log2: return {1, 3};
+    case Op::rsqrt: return {2, 3};
+    case Op::sin: return {2, 4};
+    case Op::cos: return {2, 4};
+    case Op::tan: return {4, 4};
+    case Op::tanh: return {2, 4};
+    case Op::erf: return {2, 4};
+    case Op::pow: return {8, 4};
+    case Op::sigmoid: return {4, 6};
+    case Op::silu: return {5, 7};
+    case Op::gelu: return {4, 8};
+    case Op::gelu_tanh: return {4, 8};
+    default: return {};
   }
 }
 

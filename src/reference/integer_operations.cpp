@@ -65,47 +65,28 @@ std::uint64_t apply_modular(Op op, DType type, const Integers& args) noexcept {
   const auto ua = static_cast<std::uint64_t>(a);
   const auto ub = static_cast<std::uint64_t>(b);
   switch (op) {
-    case Op::neg:
-      return -ua;
-    case Op::bit_not:
-      return ~ua;
-    case Op::logical_not:
-      return a == 0;
-    case Op::add:
-      return ua + ub;
-    case Op::sub:
-      return ua - ub;
-    case Op::mul:
-      return ua * ub;
-    case Op::floor_div:
-      return static_cast<std::uint64_t>(divide(type, a, b).quotient);
-    case Op::mod:
-      return static_cast<std::uint64_t>(divide(type, a, b).remainder);
-    case Op::pow:
-      return power(type, a, b);
+    case Op::neg: return -ua;
+    case Op::bit_not: return ~ua;
+    case Op::logical_not: return a == 0;
+    case Op::add: return ua + ub;
+    case Op::sub: return ua - ub;
+    case Op::mul: return ua * ub;
+    case Op::floor_div: return static_cast<std::uint64_t>(divide(type, a, b).quotient);
+    case Op::mod: return static_cast<std::uint64_t>(divide(type, a, b).remainder);
+    case Op::pow: return power(type, a, b);
     case Op::shl:
-    case Op::shr:
-      return shift(op, type, a, b);
+    case Op::shr: return shift(op, type, a, b);
     case Op::bit_and:
-    case Op::logical_and:
-      return ua & ub;
+    case Op::logical_and: return ua & ub;
     case Op::bit_or:
-    case Op::logical_or:
-      return ua | ub;
-    case Op::bit_xor:
-      return ua ^ ub;
-    case Op::min:
-      return less(type, b, a) ? ub : ua;
-    case Op::max:
-      return less(type, a, b) ? ub : ua;
-    case Op::abs:
-      return less(type, a, 0) ? -ua : ua;
-    case Op::relu:
-      return less(type, a, 0) ? 0 : ua;
-    case Op::clamp:
-      return static_cast<std::uint64_t>(clamp(type, a, b, c));
-    default:
-      return 0;
+    case Op::logical_or: return ua | ub;
+    case Op::bit_xor: return ua ^ ub;
+    case Op::min: return less(type, b, a) ? ub : ua;
+    case Op::max: return less(type, a, b) ? ub : ua;
+    case Op::abs: return less(type, a, 0) ? -ua : ua;
+    case Op::relu: return less(type, a, 0) ? 0 : ua;
+    case Op::clamp: return static_cast<std::uint64_t>(clamp(type, a, b, c));
+    default: return 0;
   }
 }
 
@@ -117,18 +98,12 @@ std::int64_t apply(Op op, DType type, const Integers& args) noexcept {
 
 bool compare(Op op, DType type, std::int64_t a, std::int64_t b) noexcept {
   switch (op) {
-    case Op::lt:
-      return less(type, a, b);
-    case Op::le:
-      return !less(type, b, a);
-    case Op::eq:
-      return a == b;
-    case Op::ne:
-      return a != b;
-    case Op::ge:
-      return !less(type, a, b);
-    default:
-      return less(type, b, a);
+    case Op::lt: return less(type, a, b);
+    case Op::le: return !less(type, b, a);
+    case Op::eq: return a == b;
+    case Op::ne: return a != b;
+    case Op::ge: return !less(type, a, b);
+    default: return less(type, b, a);
   }
 }
 

@@ -38,44 +38,25 @@ double clamp(double x, double lo, double hi) noexcept {
 
 double apply_function(Op op, double x) noexcept {  // one line an operation
   switch (op) {
-    case Op::exp:
-      return std::exp(x);
-    case Op::exp2:
-      return std::exp2(x);
-    case Op::log:
-      return std::log(x);
-    case Op::log2:
-      return std::log2(x);
-    case Op::sqrt:
-      return std::sqrt(x);
-    case Op::rsqrt:
-      return 1 / std::sqrt(x);
-    case Op::sin:
-      return std::sin(x);
-    case Op::cos:
-      return std::cos(x);
-    case Op::tan:
-      return std::tan(x);
-    case Op::tanh:
-      return std::tanh(x);
-    case Op::erf:
-      return std::erf(x);
-    case Op::floor:
-      return std::floor(x);
-    case Op::ceil:
-      return std::ceil(x);
-    case Op::round:
-      return round_half_even(x);
-    case Op::sigmoid:
-      return 1 / (1 + std::exp(-x));
-    case Op::silu:
-      return x / (1 + std::exp(-x));
-    case Op::gelu:
-      return gelu(x);
-    case Op::gelu_tanh:
-      return gelu_tanh(x);
-    default:
-      return kNan;
+    case Op::exp: return std::exp(x);
+    case Op::exp2: return std::exp2(x);
+    case Op::log: return std::log(x);
+    case Op::log2: return std::log2(x);
+    case Op::sqrt: return std::sqrt(x);
+    case Op::rsqrt: return 1 / std::sqrt(x);
+    case Op::sin: return std::sin(x);
+    case Op::cos: return std::cos(x);
+    case Op::tan: return std::tan(x);
+    case Op::tanh: return std::tanh(x);
+    case Op::erf: return std::erf(x);
+    case Op::floor: return std::floor(x);
+    case Op::ceil: return std::ceil(x);
+    case Op::round: return round_half_even(x);
+    case Op::sigmoid: return 1 / (1 + std::exp(-x));
+    case Op::silu: return x / (1 + std::exp(-x));
+    case Op::gelu: return gelu(x);
+    case Op::gelu_tanh: return gelu_tanh(x);
+    default: return kNan;
   }
 }
 
@@ -84,34 +65,20 @@ double apply_function(Op op, double x) noexcept {  // one line an operation
 double apply(Op op, const Reals& args) noexcept {
   const auto [a, b, c] = args;
   switch (op) {
-    case Op::neg:
-      return -a;
-    case Op::add:
-      return a + b;
-    case Op::sub:
-      return a - b;
-    case Op::mul:
-      return a * b;
-    case Op::div:
-      return a / b;
-    case Op::floor_div:
-      return std::floor(a / b);
-    case Op::mod:
-      return floored_remainder(a, b);
-    case Op::pow:
-      return std::pow(a, b);
-    case Op::min:
-      return std::fmin(a, b);
-    case Op::max:
-      return std::fmax(a, b);
-    case Op::abs:
-      return std::fabs(a);
-    case Op::relu:
-      return a < 0 ? 0 : a;
-    case Op::clamp:
-      return clamp(a, b, c);
-    default:
-      return apply_function(op, a);
+    case Op::neg: return -a;
+    case Op::add: return a + b;
+    case Op::sub: return a - b;
+    case Op::mul: return a * b;
+    case Op::div: return a / b;
+    case Op::floor_div: return std::floor(a / b);
+    case Op::mod: return floored_remainder(a, b);
+    case Op::pow: return std::pow(a, b);
+    case Op::min: return std::fmin(a, b);
+    case Op::max: return std::fmax(a, b);
+    case Op::abs: return std::fabs(a);
+    case Op::relu: return a < 0 ? 0 : a;
+    case Op::clamp: return clamp(a, b, c);
+    default: return apply_function(op, a);
   }
 }
 
@@ -121,18 +88,12 @@ bool is_comparison(Op op) noexcept {
 
 bool compare(Op op, double a, double b) noexcept {
   switch (op) {
-    case Op::lt:
-      return a < b;
-    case Op::le:
-      return a <= b;
-    case Op::eq:
-      return a == b;
-    case Op::ne:
-      return a != b;
-    case Op::ge:
-      return a >= b;
-    default:
-      return a > b;
+    case Op::lt: return a < b;
+    case Op::le: return a <= b;
+    case Op::eq: return a == b;
+    case Op::ne: return a != b;
+    case Op::ge: return a >= b;
+    default: return a > b;
   }
 }
 
