@@ -14,11 +14,12 @@ fi
 
 step() { printf '\n== %s\n' "$*"; }
 
-# configure PRESET: quiet unless it fails.
+# configure PRESET [ARGUMENT...]: quiet unless it fails.
 configure() {
-  local log="build/$1/configure.log"
-  mkdir -p "build/$1"
-  cmake --preset "$1" "${configure_arguments[@]}" >"$log" 2>&1 || {
+  local preset="$1" log="build/$1/configure.log"
+  shift
+  mkdir -p "build/$preset"
+  cmake --preset "$preset" "${configure_arguments[@]}" "$@" >"$log" 2>&1 || {
     cat "$log" >&2
     return 1
   }

@@ -60,9 +60,9 @@ std::vector<Access> resolve_access(const Fused& op, const Target& target) {
   std::vector<Access> access(op.tensors.size(), Access::in);
   const auto plan = nlohmann::json::parse(render_plan(op, target));
   for (const auto& operand : plan.at("operands")) {
-    const bool read = operand.at("read").get<bool>(), written = operand.at("written").get<bool>();
-    if (written) {
-      access.at(operand.at("tensor").get<std::size_t>()) = read ? Access::inout : Access::out;
+    Access& known = access.at(operand.at("tensor").get<std::size_t>());
+    for (const Access candidate : {Access::in, Access::out, Access::inout}) {
+      if (operand.at("access") == to_string(candidate)) known = candidate;
     }
   }
   return access;

@@ -1,0 +1,20 @@
+// Any bytes as a spec file: refused by tilejit::Error, or read back from its own JSON unchanged.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "tilejit/error.hpp"
+#include "tilejit/fused.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace tilejit;
+  try {
+    for (const Fused& op : parse_specs({reinterpret_cast<const char*>(data), size})) {
+      if (!(parse_fused(to_json(op)) == op)) std::abort();
+    }
+  } catch (const Error&) {
+    // Refused, as most inputs are.
+  }
+  return 0;
+}
