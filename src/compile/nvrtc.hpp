@@ -14,13 +14,18 @@ namespace tilejit::compile {
 /// cache hit must not pay for that.
 struct CompilerId {
   std::filesystem::path path;  ///< the library file
-  std::string build;           ///< its ELF build id in hex, e.g. "65be0db3..."; the same for the same bytes
+  /// Its ELF build id in hex, "65be0db3...", or "fnv1a64:..." (of its size, head and tail) if it
+  /// has none: the same for the same bytes.
+  std::string build;
 };
 
 /// Looks in this order: `explicit_path` (a file or a folder), a copy already loaded in the process,
-/// LD_LIBRARY_PATH, the folder of libtilejit itself, CUDA_HOME and CUDA_PATH (lib64, targets/*/lib),
-/// /usr/local/cuda*, the system's library folders (newest version first), then the dynamic loader.
-/// With an `explicit_path` only that is tried. Nothing found: nullopt.
+/// LD_LIBRARY_PATH, the folder of libtilejit itself, CUDA_HOME and CUDA_PATH (lib64,
+/// targets/*/lib), /usr/local/cuda*, the system's library folders (newest version first), then the
+/// dynamic loader (the one place that can be asked only by loading). A version too old, where a
+/// file name tells, is passed over unless there is no other. With an `explicit_path` only that is
+/// tried: the file, or libnvrtc.so, .so.13, .so.12 in the folder or below it as a toolkit or a PyPI
+/// wheel places them. Nothing found: nullopt. Reads LD_LIBRARY_PATH, CUDA_HOME and CUDA_PATH.
 [[nodiscard]] std::optional<CompilerId> find_nvrtc(const std::filesystem::path& explicit_path = {});
 
 struct Source {
@@ -31,22 +36,23 @@ struct Source {
 
 struct Compiled {
   std::string cubin;
-  std::string ptx;  ///< only if asked for
-  std::string log;  ///< warnings and, with verbose, ptxas' resource report; may be empty
-  double milliseconds = 0;
+  std::string ptx;          ///< only if asked for
+  std::string log;          ///< warnings and, with verbose, ptxas' resource report; may be empty
+  double milliseconds = 0;  ///< NVRTC's own time
 };
 
 struct Request {
   Source source;
   std::string target;                ///< "sm_90a"
-  std::vector<std::string> options;  ///< beside --gpu-architecture
+  std::vector<std::string> options;  ///< beside --gpu-architecture and default_options()
   bool want_ptx = false;
 };
 
 /// NVRTC, loaded at run time. Thread-safe (NVRTC itself serialises its front end).
 class Nvrtc {
  public:
-  /// Loads the library. Throws Error{no_compiler} that says where was looked and what to install.
+  /// Loads the library, which then stays loaded. Throws Error{no_compiler}: not found (says where
+  /// was looked and what to install), does not load, or is not of version 12.8 to 13.x.
   explicit Nvrtc(const std::filesystem::path& explicit_path = {});
   ~Nvrtc();
   Nvrtc(Nvrtc&&) noexcept;
@@ -54,10 +60,11 @@ class Nvrtc {
 
   [[nodiscard]] const CompilerId& id() const noexcept;
   [[nodiscard]] std::string version() const;  ///< "13.0"
-  /// Virtual numbers it accepts: 75, 80, ..., 121.
+  /// Architectures it makes cubins for, of those from 75 on: 75, 80, ..., 121.
   [[nodiscard]] std::vector<int> supported_architectures() const;
-  /// Throws Error{compile_failed} with the log, Error{unsupported} for a target that it does not know
-  /// (the message lists those it knows).
+  /// Throws Error{compile_failed}, where() the source's name, with the log in full;
+  /// Error{unsupported} for a target that it does not know (the message lists those it knows);
+  /// Error{no_compiler} if its builtins library is missing.
   [[nodiscard]] Compiled compile(const Request& request) const;
 
  private:
@@ -65,8 +72,9 @@ class Nvrtc {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Options every compile of ours gets: no disk cache of NVRTC's (it empties the log), no change of
-/// the process's stack limit, C++17, our includes only.
+/// Options every compile of ours gets: C++17, no change of the process's stack limit, our includes
+/// only, and the small language that compiles fastest. (NVRTC's own disk cache, which empties the
+/// log, is turned off by compile() where the version has one: that does not change a cubin.)
 [[nodiscard]] const std::vector<std::string>& default_options();
 
 }  // namespace tilejit::compile

@@ -1,0 +1,177 @@
+#include "compile/search.hpp"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "compile/nvrtc_api.hpp"
+#include "fake_elf.hpp"
+#include "support.hpp"
+
+namespace tilejit::compile {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+struct NameCase {
+  const char* name;
+  std::optional<std::pair<int, int>> want;
+};
+
+TEST(VersionInName, ReadsMajorAndMinor) {
+  const NameCase cases[] = {
+      {"libnvrtc.so.13", {{13, -1}}},
+      {"libnvrtc.so.12.4.127", {{12, 4}}},
+      {"libnvrtc.so.11.2", {{11, 2}}},
+      {"libnvrtc.so", std::nullopt},
+      {"libnvrtc.so.", std::nullopt},
+      {"libnvrtc.so.x", std::nullopt},
+      {"libnvrtc.so.99999999999999999999", std::nullopt},
+      {"libnvrtc-builtins.so.13.0", std::nullopt},
+  };
+  for (const auto& c : cases) EXPECT_EQ(version_in_name(c.name), c.want) << c.name;
+}
+
+struct VersionCase {
+  int major;
+  int minor;
+};
+
+TEST(RequireSupported, Accepts12_8To13) {
+  for (const VersionCase c : {VersionCase{12, 8}, {12, 9}, {12, 10}, {13, 0}, {13, 5}}) {
+    EXPECT_NO_THROW(require_supported(c.major, c.minor, "lib")) << c.major << '.' << c.minor;
+  }
+}
+
+TEST(RequireSupported, RefusesOthersAndSaysWhichWasFound) {
+  for (const VersionCase c : {VersionCase{11, 8}, {12, 0}, {12, 7}, {14, 0}}) {
+    const Error error = thrown_by([&] { require_supported(c.major, c.minor, "/lib/found"); });
+    EXPECT_EQ(error.code(), ErrorCode::no_compiler);
+    EXPECT_THAT(error.what(),
+                HasSubstr("version " + std::to_string(c.major) + "." + std::to_string(c.minor)));
+    EXPECT_EQ(error.where(), "/lib/found");
+  }
+}
+
+struct PlaceCase {
+  const char* name;
+  const char* file;  // below the folder given
+};
+
+TEST(FindNvrtc, LooksIntoAndBelowAnExplicitFolder) {
+  const PlaceCase cases[] = {
+      {"plain", "libnvrtc.so"},
+      {"major 13", "libnvrtc.so.13"},
+      {"major 12", "libnvrtc.so.12"},
+      {"a toolkit", "lib64/libnvrtc.so"},
+      {"wheels of CUDA 13", "nvidia/cu13/lib/libnvrtc.so.13"},
+      {"wheels of CUDA 12", "nvidia/cuda_nvrtc/lib/libnvrtc.so.12"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const TempFolder folder;
+    write_file(folder.path() / c.file, FakeElf().bytes());
+    const auto found = find_nvrtc(folder.path());
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->path, folder.path() / c.file);
+    EXPECT_EQ(found->build, "deadbeef");
+    EXPECT_EQ(find_nvrtc(folder.path() / c.file)->path, folder.path() / c.file);
+  }
+}
+
+TEST(FindNvrtc, WithAnExplicitPathLooksNowhereElse) {
+  const TempFolder empty;
+  EXPECT_FALSE(find_nvrtc(empty.path()));
+  EXPECT_FALSE(find_nvrtc(empty.path() / "missing.so"));
+  write_file(empty.path() / "text.so", "text");
+  EXPECT_FALSE(find_nvrtc(empty.path() / "text.so"));
+  EXPECT_THAT(search_nvrtc(empty.path() / "missing.so").looked_in,
+              ElementsAre((empty.path() / "missing.so").string()));
+}
+
+TEST(FindNvrtc, TakesAnExplicitOldVersionForTheLoaderToRefuse) {
+  const TempFolder folder;
+  write_file(folder.path() / "libnvrtc.so.11.2", FakeElf().bytes());
+  EXPECT_TRUE(find_nvrtc(folder.path() / "libnvrtc.so.11.2"));
+}
+
+// The rest cannot be seen if a copy is loaded already: that one is taken first.
+class FindNvrtcAround : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* soname : {"libnvrtc.so.13", "libnvrtc.so.12"}) {
+      if (::dlopen(soname, RTLD_LAZY | RTLD_NOLOAD) != nullptr) {
+        GTEST_SKIP() << soname << " is loaded already, by another test of this process";
+      }
+    }
+  }
+
+  TempFolder first_, second_;
+};
+
+TEST_F(FindNvrtcAround, FollowsTheEnvironmentInOrder) {
+  write_file(second_.path() / "lib64/libnvrtc.so", FakeElf().bytes());
+  const ScopedVariable home("CUDA_HOME", second_.path());
+  const ScopedVariable libraries("LD_LIBRARY_PATH", "/missing::" + first_.path().string() + ":");
+  EXPECT_EQ(find_nvrtc()->path, second_.path() / "lib64/libnvrtc.so");
+  write_file(first_.path() / "libnvrtc.so.13", FakeElf().bytes());
+  EXPECT_EQ(find_nvrtc()->path, first_.path() / "libnvrtc.so.13");
+}
+
+TEST_F(FindNvrtcAround, PassesOverWhatIsTooOldOrBroken) {
+  write_file(first_.path() / "libnvrtc.so.12.4.127", FakeElf().bytes());
+  std::filesystem::create_symlink("libnvrtc.so.12.4.127", first_.path() / "libnvrtc.so.12");
+  write_file(first_.path() / "libnvrtc.so", "INPUT(libnvrtc.so.12)");
+  write_file(second_.path() / "targets/any-linux/lib/libnvrtc.so.13", FakeElf().bytes());
+  const ScopedVariable libraries("LD_LIBRARY_PATH", first_.path());
+  const ScopedVariable home("CUDA_HOME", second_.path());
+  EXPECT_EQ(find_nvrtc()->path, second_.path() / "targets/any-linux/lib/libnvrtc.so.13");
+}
+
+TEST_F(FindNvrtcAround, DoesNotLoadTheLibrary) {
+  write_file(first_.path() / "libnvrtc.so.13", FakeElf().bytes());  // would not load
+  const ScopedVariable libraries("LD_LIBRARY_PATH", first_.path());
+  EXPECT_EQ(find_nvrtc()->build, "deadbeef");
+  EXPECT_EQ(::dlopen("libnvrtc.so.13", RTLD_LAZY | RTLD_NOLOAD), nullptr);
+}
+
+TEST_F(FindNvrtcAround, TellsWhereItLooked) {
+  const ScopedVariable libraries("LD_LIBRARY_PATH", first_.path());
+  const ScopedVariable home("CUDA_HOME", second_.path());
+  const auto places = search_nvrtc({}).looked_in;
+  EXPECT_THAT(places, Contains(first_.path().string()));
+  EXPECT_THAT(places, Contains((second_.path() / "lib64").string()));
+}
+
+TEST(Nvrtc, MissingLibrarySaysWhatToDo) {
+  const TempFolder empty;
+  const Error error = thrown_by([&] { const Nvrtc nvrtc(empty.path()); });
+  EXPECT_EQ(error.code(), ErrorCode::no_compiler);
+  for (const auto& text : {empty.path().string(), std::string("pip install nvidia-cuda-nvrtc"),
+                           std::string("CUDA toolkit"), std::string("TILEJIT_NVRTC")}) {
+    EXPECT_THAT(error.what(), HasSubstr(text));
+  }
+}
+
+TEST(Nvrtc, LibraryThatDoesNotLoadIsNamed) {
+  const TempFolder folder;
+  write_file(folder.path() / "libnvrtc.so", FakeElf().bytes());
+  const Error error = thrown_by([&] { const Nvrtc nvrtc(folder.path()); });
+  EXPECT_EQ(error.code(), ErrorCode::no_compiler);
+  EXPECT_EQ(error.where(), folder.path() / "libnvrtc.so");
+}
+
+TEST(Nvrtc, LibraryOfAnotherKindIsNamed) {
+  Dl_info libc;
+  ASSERT_NE(::dladdr(reinterpret_cast<void*>(&::malloc), &libc), 0);
+  const Error error = thrown_by([&] { const Nvrtc nvrtc(libc.dli_fname); });
+  EXPECT_EQ(error.code(), ErrorCode::no_compiler);
+  EXPECT_THAT(error.what(), HasSubstr("nvrtcVersion"));
+}
+
+}  // namespace
+}  // namespace tilejit::compile
