@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The same work by PyTorch, Triton and CuPy, where they are installed: one line `what<TAB>measured` each.
+"""The same work by PyTorch, Triton and CuPy, where installed: one line `what<TAB>measured` each.
 
 `peers.py first triton|cupy` prints the milliseconds to the first launch in this process.
 """
@@ -39,7 +39,8 @@ def pytorch_rows():
     target = torch.empty_like(source)
     copy = median_ms(torch, lambda: target.copy_(source))
     add = median_ms(torch, lambda: torch.add(a, b, out=c))
-    yield "PyTorch: add f16 (16384,8192)", f"{moved / add / 1e6:.0f} GB/s, {100 * copy / add:.1f} % of a copy"
+    speed = f"{moved / add / 1e6:.0f} GB/s, {100 * copy / add:.1f} % of a copy"
+    yield "PyTorch: add f16 (16384,8192)", speed
 
 
 def first_triton():
@@ -98,7 +99,8 @@ def first_rows(peer, label):
             for _ in range(NEW_PROCESSES + 1)
         ]
     yield f"{label}: new process, first launch, nothing cached", f"{times[0]:.1f} ms"
-    yield f"{label}: new process, first launch, from the disk", f"{statistics.median(times[1:]):.2f} ms"
+    disk = statistics.median(times[1:])
+    yield f"{label}: new process, first launch, from the disk", f"{disk:.2f} ms"
 
 
 def main():

@@ -46,7 +46,8 @@ def compile_rows(build):
     yield "cold: NVRTC's own time in it", f"{found['cold']['nvrtc_ms']:.2f} ms"
     yield "memory hit: spec text to cubin", f"{found['memory_hit']['real_time']:.4f} ms"
     yield "disk hit: spec text to cubin, same process", f"{found['disk_hit']['real_time']:.4f} ms"
-    yield "NVRTC: vector add against an empty kernel", f"{add:.2f} / {empty:.2f} ms = {add / empty:.2f}"
+    against = f"{add:.2f} / {empty:.2f} ms = {add / empty:.2f}"
+    yield "NVRTC: vector add against an empty kernel", against
 
 
 def first_kernel_rows(build):
@@ -82,7 +83,10 @@ def gpu_rows(build):
 
 def peer_rows():
     result = subprocess.run(
-        [sys.executable, str(ROOT / "bench" / "peers.py")], capture_output=True, text=True, check=False
+        [sys.executable, str(ROOT / "bench" / "peers.py")],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     for line in result.stdout.splitlines():
         name, value = line.split("\t")
@@ -90,12 +94,17 @@ def peer_rows():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
     build = parser.parse_args().build
     doctor = json.loads(
         subprocess.run(
-            [str(build / "bin" / "tilejit"), "doctor", "--json"], capture_output=True, text=True, check=False
+            [str(build / "bin" / "tilejit"), "doctor", "--json"],
+            capture_output=True,
+            text=True,
+            check=False,
         ).stdout
     )
     rows = [*compile_rows(build), *first_kernel_rows(build)]

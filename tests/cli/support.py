@@ -64,7 +64,7 @@ class CommandTest(unittest.TestCase):
         return json.loads(self.assert_ok(*arguments, **options))
 
     def assert_fails(self, code, message, *arguments, **options):
-        """Exit code, one `tilejit: ...` sentence with `message` on stderr, and no trace of a crash."""
+        """Exit code, one `tilejit: ...` sentence with `message` on stderr, and no crash."""
         result = self.run_command(*arguments, **options)
         self.assertEqual(result.returncode, code, result.stderr)
         self.assertTrue(result.stderr.startswith("tilejit: "), result.stderr)

@@ -21,11 +21,27 @@ SPECS = [
     ("no tensors", {"tensors": None}, "tensors"),
     ("no formula", {"formula": None}, "formula"),
     ("name that is no identifier", {"name": "a b"}, "/name"),
-    ("tensor name that is no identifier", {"tensors": {"x-y": X, "y": X}, "formula": "y = 1.0"}, "x-y"),
+    (
+        "tensor name that is no identifier",
+        {"tensors": {"x-y": X, "y": X}, "formula": "y = 1.0"},
+        "x-y",
+    ),
     ("scalar named as a tensor", {"scalars": {"x": "f32"}}, "x"),
-    ("unbalanced layout", {"tensors": tensors(x={"dtype": "f32", "layout": "(4,6:(6,1)"})}, "layout"),
-    ("incongruent layout", {"tensors": tensors(x={"dtype": "f32", "layout": "(4,6):(6,1,2)"})}, "layout"),
-    ("negative extent", {"tensors": tensors(x={"dtype": "f32", "shape": [-4]})}, "/tensors/x/shape"),
+    (
+        "unbalanced layout",
+        {"tensors": tensors(x={"dtype": "f32", "layout": "(4,6:(6,1)"})},
+        "layout",
+    ),
+    (
+        "incongruent layout",
+        {"tensors": tensors(x={"dtype": "f32", "layout": "(4,6):(6,1,2)"})},
+        "layout",
+    ),
+    (
+        "negative extent",
+        {"tensors": tensors(x={"dtype": "f32", "shape": [-4]})},
+        "/tensors/x/shape",
+    ),
     ("neither layout nor shape", {"tensors": tensors(x={"dtype": "f32"})}, "/tensors/x"),
     ("both layout and shape", {"tensors": tensors(x={**X, "layout": "4:1"})}, "/tensors/x"),
     ("unknown dtype", {"tensors": tensors(x={**X, "dtype": "f12"})}, "unknown dtype 'f12'"),
@@ -122,7 +138,9 @@ class BadInput(CommandTest):
     def test_outputs_that_cannot_be_written(self):
         spec = self.spec()
         target = self.folder / "nowhere" / "y.npy"
-        self.assert_fails(1, "could not be written", "run", spec, "--device", "cpu", "--out", f"y={target}")
+        self.assert_fails(
+            1, "could not be written", "run", spec, "--device", "cpu", "--out", f"y={target}"
+        )
         self.assert_fails(1, "could not be written", "render", spec, "-o", self.folder)
         self.assert_fails(1, "/dev/full could not be written", "render", spec, "-o", "/dev/full")
         self.assertEqual(sorted(path.name for path in self.folder.glob("*.tmp")), [])

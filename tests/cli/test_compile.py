@@ -26,7 +26,7 @@ class Render(CommandTest):
     def test_plan_is_json_for_the_target(self):
         plan = self.assert_json("render", SPECS / "vector_add.json", "--plan", "--target", "sm_75")
         self.assertEqual(plan["target"], "sm_75")
-        self.assertEqual([operand["written"] for operand in plan["operands"]], [False, False, True])
+        self.assertEqual([operand["access"] for operand in plan["operands"]], ["in", "in", "out"])
 
     def test_needs_neither_compiler_nor_cache(self):
         out = self.folder / "add.cu"
@@ -37,7 +37,8 @@ class Render(CommandTest):
     def test_reads_standard_input(self):
         text = (SPECS / "vector_add.json").read_text()
         self.assertEqual(
-            self.assert_ok("render", "-", stdin=text), self.assert_ok("render", SPECS / "vector_add.json")
+            self.assert_ok("render", "-", stdin=text),
+            self.assert_ok("render", SPECS / "vector_add.json"),
         )
 
     def test_several_kernels_need_a_choice(self):
@@ -82,12 +83,16 @@ class Compile(CommandTest):
         self.assertEqual(json.loads(result.stdout)["artifacts"][0]["key"], first["key"])
 
     def test_targets(self):
-        artifacts = self.compile(SPECS / "cast_f32_f8e4m3.json", "--target", "sm_75,sm_80,sm_90a,sm_120a")
+        artifacts = self.compile(
+            SPECS / "cast_f32_f8e4m3.json", "--target", "sm_75,sm_80,sm_90a,sm_120a"
+        )
         self.assertEqual([a["target"] for a in artifacts], ["sm_75", "sm_80", "sm_90a", "sm_120a"])
         self.assertEqual(len({a["key"] for a in artifacts}), 4)
 
     def test_target_that_nvrtc_does_not_know(self):
-        result = self.assert_fails(2, "sm_99", "compile", SPECS / "vector_add.json", "--target", "sm_99")
+        result = self.assert_fails(
+            2, "sm_99", "compile", SPECS / "vector_add.json", "--target", "sm_99"
+        )
         self.assertIn("90", result.stderr.replace("sm_99", ""))
 
     def test_unusable_cache_folder_is_warned_of(self):

@@ -18,7 +18,9 @@ class Run(CommandTest):
         for spec in sorted(SPECS.glob("*.json")):
             with self.subTest(spec=spec.name):
                 text = self.assert_ok("run", spec)
-                expected = "verified against the CPU reference" if HAVE_GPU else "ran on the CPU reference"
+                expected = (
+                    "verified against the CPU reference" if HAVE_GPU else "ran on the CPU reference"
+                )
                 self.assertIn(expected, text)
 
     def test_report_is_one_json_document(self):
@@ -113,7 +115,9 @@ class Run(CommandTest):
 
     @unittest.skipUnless(HAVE_GPU, "there is no GPU")
     def test_benchmark(self):
-        (kernel,) = self.assert_json("run", SPECS / "vector_add.json", "--bench", "--json")["kernels"]
+        (kernel,) = self.assert_json("run", SPECS / "vector_add.json", "--bench", "--json")[
+            "kernels"
+        ]
         self.assertGreater(kernel["benchmark"]["gigabytes_per_second"], 0)
         self.assertNotIn("verification", kernel)
 
@@ -151,7 +155,9 @@ class NumpyNames(CommandTest):
             for name in names:
                 with self.subTest(dtype=dtype, name=name):
                     write_npy(x, name, (5,), data)
-                    self.assert_ok("run", spec, "--device", "cpu", "--in", f"x={x}", "--out", f"y={y}")
+                    self.assert_ok(
+                        "run", spec, "--device", "cpu", "--in", f"x={x}", "--out", f"y={y}"
+                    )
                     self.assertEqual(read_npy(y), (names[0], (5,), data))
 
     def test_numpy_reads_what_is_written(self):

@@ -31,11 +31,17 @@ class Usage(CommandTest):
             (("run", spec, "--dims", "M=4"), "the spec has no symbol named M"),
             (("run", spec, "--scalars", "s=4"), "the spec has no scalar named s"),
             (("run", spec, "--in", "q=q.npy"), "the spec has no tensor named q"),
-            (("run", spec, "--kernel", "other"), "no kernel is named 'other'; the spec has vector_add"),
+            (
+                ("run", spec, "--kernel", "other"),
+                "no kernel is named 'other'; the spec has vector_add",
+            ),
             (("render", spec, "--plan", "--header"), "--plan"),
             (("render", spec, "--target", "sm_9000"), "sm_9000"),
             (("render", spec, "--target", "volta"), "volta"),
-            (("compile", spec, "--target", "sm_80,sm_90a", "-o", "x.cubin"), "one kernel and one target"),
+            (
+                ("compile", spec, "--target", "sm_80,sm_90a", "-o", "x.cubin"),
+                "one kernel and one target",
+            ),
             (("compile", spec, "--json", "-o", "-"), "--json"),
         ]
         for arguments, message in cases:
@@ -64,7 +70,10 @@ class Usage(CommandTest):
 
         with open("/dev/full", "w", encoding="ascii") as full:
             result = subprocess.run(
-                [os.environ["TILEJIT_COMMAND"], "schema"], stdout=full, stderr=subprocess.PIPE, check=False
+                [os.environ["TILEJIT_COMMAND"], "schema"],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                check=False,
             )
         self.assertEqual(result.returncode, 1)
         self.assertIn(b"tilejit: ", result.stderr)
@@ -80,7 +89,9 @@ class Usage(CommandTest):
             self.assertIn(part, text)
 
     def test_doctor_says_what_to_install(self):
-        result = self.assert_fails(1, "install NVRTC", "doctor", TILEJIT_NVRTC="/nowhere/libnvrtc.so")
+        result = self.assert_fails(
+            1, "install NVRTC", "doctor", TILEJIT_NVRTC="/nowhere/libnvrtc.so"
+        )
         self.assertIn("missing: ", result.stdout)
 
     def test_doctor_sees_an_unusable_cache_folder(self):
