@@ -82,9 +82,8 @@ void SymbolSolver::take(const BoundTensor& tensor, const char* what, std::size_t
 }
 
 void SymbolSolver::assign(int slot, std::int64_t value, int source) {
-  if (values_[slot] == value) [[likely]]
-    return;
   if (value < 0) fail(slot, "cannot be " + std::to_string(value) + "; it is a size");
+  if (values_[slot] == value) return;
   if (values_[slot] != kUnset) {
     fail(slot, "is " + std::to_string(values_[slot]) + " by " + source_text(sources_[slot]) +
                    " but " + std::to_string(value) + " by " + source_text(source));

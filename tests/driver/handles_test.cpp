@@ -11,7 +11,6 @@
 namespace tilejit::driver {
 namespace {
 
-
 TEST(Handles, CostNoMoreThanTheHandleAndItsTable) {
   EXPECT_EQ(sizeof(UniqueStream), sizeof(CUstream) + sizeof(const Table*));
 }

@@ -27,10 +27,10 @@ std::vector<std::string> symbols_looked_up() {
 TEST(Loader, LooksUpTheVersionsThatTheHeaderDeclares) {
   const std::vector<std::string> all = symbols_looked_up();
   const std::set<std::string> symbols(all.begin(), all.end());
-  for (const char* versioned : {"cuMemAlloc_v2", "cuMemFree_v2", "cuDeviceTotalMem_v2",
-                                "cuMemcpyHtoDAsync_v2", "cuStreamDestroy_v2", "cuEventDestroy_v2",
-                                "cuDevicePrimaryCtxRelease_v2", "cuCtxPushCurrent_v2",
-                                "cuCtxPopCurrent_v2", "cuGraphInstantiateWithFlags"}) {
+  for (const char* versioned :
+       {"cuMemAlloc_v2", "cuMemFree_v2", "cuDeviceTotalMem_v2", "cuMemcpyHtoDAsync_v2",
+        "cuStreamDestroy_v2", "cuEventDestroy_v2", "cuDevicePrimaryCtxRelease_v2",
+        "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuGraphInstantiateWithFlags"}) {
     EXPECT_TRUE(symbols.contains(versioned)) << versioned;
   }
   for (const char* old : {"cuMemAlloc", "cuStreamDestroy", "cuCtxPushCurrent"}) {

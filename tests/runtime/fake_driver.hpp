@@ -13,9 +13,9 @@
 
 namespace tilejit {
 
-/// A driver without a device behind it: records every call, counts what is alive, and fails where it
-/// is told to. "Device memory" is host memory that is never touched but by copies. One at a time;
-/// not thread-safe.
+/// A driver without a device behind it: records every call, counts what is alive, and fails where
+/// it is told to. "Device memory" is host memory that is never touched but by copies. One at a
+/// time; not thread-safe.
 class FakeDriver {
  public:
   struct Launch {
@@ -43,10 +43,10 @@ class FakeDriver {
   int device_count = 1;
   int capability_major = 9, capability_minor = 0;
   int version = 13000;
-  bool launch_needs_context = false;   ///< as a stream of the legacy kind does
-  std::size_t param_bytes = 0;         ///< how much of the kernel's parameter is recorded
-  float elapsed_ms = 1;                ///< of the next pair of events; grows by 1
-  int fail_at = -1;                    ///< number of the call that fails, counted from 0
+  bool launch_needs_context = false;             ///< as a stream of the legacy kind does
+  std::size_t param_bytes = 0;                   ///< how much of the kernel's parameter is recorded
+  float elapsed_ms = 1;                          ///< of the next pair of events; grows by 1
+  int fail_at = -1;                              ///< number of the call that fails, counted from 0
   std::map<std::string, CUresult> fail_on = {};  ///< calls that always fail
   CUresult failure = CUDA_ERROR_UNKNOWN;         ///< what fail_at returns
 
@@ -127,11 +127,20 @@ inline void FakeDriver::fill_queries() {
   };
   table.cuDeviceGetAttribute_ = [](int* value, CUdevice_attribute which, CUdevice) {
     switch (which) {
-      case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = active()->capability_major; break;
-      case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = active()->capability_minor; break;
-      case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 132; break;
-      case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: *value = 50 << 20; break;
-      default: return CUDA_ERROR_INVALID_VALUE;
+      case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+        *value = active()->capability_major;
+        break;
+      case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+        *value = active()->capability_minor;
+        break;
+      case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+        *value = 132;
+        break;
+      case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
+        *value = 50 << 20;
+        break;
+      default:
+        return CUDA_ERROR_INVALID_VALUE;
     }
     return enter("cuDeviceGetAttribute");
   };
@@ -238,9 +247,7 @@ inline void FakeDriver::fill_streams() {
     *event = handle<CUevent>(9);
     return enter("cuEventCreate", &FakeDriver::events, 1);
   };
-  table.cuEventDestroy_ = [](CUevent) {
-    return enter("cuEventDestroy", &FakeDriver::events, -1);
-  };
+  table.cuEventDestroy_ = [](CUevent) { return enter("cuEventDestroy", &FakeDriver::events, -1); };
   table.cuEventRecord_ = [](CUevent, CUstream) { return enter("cuEventRecord"); };
   table.cuEventElapsedTime_ = [](float* ms, CUevent, CUevent) {
     *ms = active()->elapsed_ms++;

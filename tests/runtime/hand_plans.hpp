@@ -14,8 +14,8 @@
 
 namespace tilejit {
 
-/// An operation with a plan written by hand, so that tests of the launch path say themselves what the
-/// kernel's parameters are. Modes are not coalesced; leaves of nested layouts are.
+/// An operation with a plan written by hand, so that tests of the launch path say themselves what
+/// the kernel's parameters are. Modes are not coalesced; leaves of nested layouts are.
 struct HandPlan {
   Fused op;
   spec::Analysis analysis;
@@ -61,8 +61,7 @@ struct HandPlan {
   HandPlan& total() { return param({.kind = plan::Param::Kind::total}); }
   HandPlan& dim(const Dim& value) { return param({.kind = plan::Param::Kind::dim, .dim = value}); }
   HandPlan& divisor(const Dim& value, std::int64_t per) {
-    return param(
-        {.kind = plan::Param::Kind::divisor, .dim = value, .per = per, .size = 16});
+    return param({.kind = plan::Param::Kind::divisor, .dim = value, .per = per, .size = 16});
   }
 
   /// Appends a field, naturally aligned as in C.
@@ -86,6 +85,8 @@ T field_at(const std::byte* params, int offset) {
 }
 
 /// An address that no test dereferences.
-inline void* device(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+inline void* device(std::uintptr_t address) {
+  return reinterpret_cast<void*>(address);
+}
 
 }  // namespace tilejit
