@@ -60,11 +60,19 @@ void add_commands(CLI::App& app) {
   add_schema(app);
 }
 
+// CLI11 would only say that a subcommand is missing.
+void check_command(const CLI::App& app, int argc, char** argv) {
+  const std::string name = argc > 1 ? argv[1] : "";
+  if (name.empty() || name.front() == '-' || app.get_subcommand_no_throw(name) != nullptr) return;
+  throw UsageError("there is no command '" + name + "'; tilejit --help lists them");
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Makes GPU kernels from a formula over tensors, at run time.", "tilejit"};
   add_commands(app);
   try {
     log_to_stderr();
+    check_command(app, argc, argv);
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);

@@ -21,7 +21,7 @@ class Usage(CommandTest):
         spec = SPECS / "vector_add.json"
         cases = [
             ((), "subcommand is required"),
-            (("walk",), "walk"),
+            (("walk",), "there is no command 'walk'"),
             (("run",), "SPEC is required"),
             (("run", spec, "--colour"), "--colour"),
             (("run", spec, "--seed", "red"), "--seed"),
