@@ -13,19 +13,22 @@ namespace tilejit {
 /// The CPU reference: every formula in double precision, integers exactly, over the same layouts. It
 /// is the oracle of tests and of `tilejit run --verify`, and the executor where there is no GPU.
 
-/// Exact value of one stored element, as double (b8 and integers up to 2^53 exactly).
+/// Exact value of one stored element, as double (b8 and integers up to 2^53 exactly). NaN is quiet.
 [[nodiscard]] double decode(DType dtype, const void* element) noexcept;
-/// Rounds to nearest even and stores; f8 saturate, integers truncate and wrap, as casts do.
+/// Rounds and stores as casts do: to nearest even, tf32 with ties away from zero; f8 saturate,
+/// infinities too. Integers truncate and saturate at 32 and 64 bits, narrower ones wrap from i32; NaN
+/// gives 0.
 void encode(DType dtype, double value, void* element) noexcept;
 
 /// Host memory of the operation's tensors and scalars, in the order of the descriptor.
 struct HostArguments {
-  std::vector<void*> tensors;      ///< base address of each; cosize elements, laid out as described
-  std::vector<double> scalars;     ///< value of each (integers up to 2^53)
-  SymbolValues symbols;            ///< value of every symbol
+  std::vector<void*> tensors = {};   ///< base address of each; cosize elements, laid out as described
+  std::vector<double> scalars = {};  ///< value of each (integers up to 2^53)
+  SymbolValues symbols = {};         ///< value of every symbol
 };
 
-/// Runs the operation into the output tensors. In-place tensors are read before they are written.
+/// Runs the operation into the output tensors, on all hardware threads. f32 and narrower types are
+/// computed in double, within the range of f32. In-place tensors are read before they are written.
 /// Throws what `validate` throws, and Error{invalid_argument} if a symbol or argument is missing.
 void evaluate(const Fused& op, const HostArguments& args);
 
@@ -42,8 +45,11 @@ struct Verification {
 /// Compares `actual` outputs with the reference on the same inputs. The bound of each element follows
 /// from a running error analysis of the formula (Higham, Accuracy and Stability of Numerical
 /// Algorithms, 2nd ed., section 3.3): every operation adds the rounding of the type it computes in,
-/// every store half an ulp of the output's dtype; integers and bool must be equal.
-/// `inputs`: all tensors as before the launch. `actual`: as after it; only outputs are read.
+/// every store to a narrower type half an ulp of it; integers and bool must be equal. Where rounding
+/// may decide a comparison or a cast, both outcomes pass; where nothing is known of a value (rounding
+/// decides whether it overflows or is NaN), any does.
+/// `inputs`: tensors as before the launch; outputs may be null. `actual`: as after it, one a tensor;
+/// only outputs are read. Throws as `evaluate`.
 [[nodiscard]] Verification verify(const Fused& op, const HostArguments& inputs,
                                   std::span<const void* const> actual);
 

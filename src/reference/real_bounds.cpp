@@ -82,15 +82,19 @@ double carried_by_quotient(const Approx& a, const Approx& b) noexcept {
   return (a.bound + times(a.value / b.value, b.bound)) / (std::fabs(b.value) - b.bound);
 }
 
-// The quotient before it is rounded down, so that a bound wider than 1 unit stays an interval.
-double floor_div_bound(const Arithmetic& m, const Approx& a, const Approx& b) noexcept {
-  const double quotient = a.value / b.value;
+// Within `slack` of a whole number the next lower one is possible. The quotient itself is exact,
+// from the exact remainder, while its roundings (of a - r, of the division, and of the result) are
+// below 1/4.
+double floor_div_bound(const Arithmetic& m, double result, const Approx& a,
+                       const Approx& b) noexcept {
   const double carried = carried_by_quotient(a, b);
-  const bool exact = carried == 0 && is_reproduced(Op::div, m, quotient);
-  const double bound = exact ? 0 : with_rounding(Op::div, m, carried, quotient);
-  const double floor = std::floor(quotient);
-  return std::max(distance(std::floor(quotient - bound), floor),
-                  distance(std::floor(quotient + bound), floor));
+  const double quotient = a.value / b.value;
+  const double slack = carried == 0 ? 0 : carried + 0x1p-50 * std::fabs(quotient);
+  const double ends = slack == 0 ? 0
+                                 : std::max(distance(std::floor(quotient - slack), result),
+                                            distance(std::floor(quotient + slack), result));
+  const double rounding = 4 * m.unit * std::fabs(result);
+  return rounding < 0.25 || (m.is_double && ends == 0) ? ends : ends + rounding + 1;
 }
 
 // a - floor(a/b) b. Where the operands leave open which whole number is below a/b, the result may
@@ -237,7 +241,8 @@ double real_bound(Op op, DType type, double result, const Approxes& args) noexce
     case Op::round:
     case Op::relu: return monotone(op, m, result, a);
     case Op::floor_div:
-      return std::isfinite(result) ? floor_div_bound(m, a, b) : at_corners(op, m, result, a, b);
+      return std::isfinite(result) ? floor_div_bound(m, result, a, b)
+                                   : at_corners(op, m, result, a, b);
     case Op::mod:
       return std::isfinite(result) ? mod_bound(m, result, a, b) : at_corners(op, m, result, a, b);
     case Op::add:

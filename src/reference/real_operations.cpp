@@ -9,16 +9,24 @@ namespace {
 
 using expr::Op;
 
+// Half to even whatever the rounding mode is: the remainder of a division by 1 is exact.
+double round_half_even(double x) noexcept {
+  if (!std::isfinite(x)) return x;
+  return std::copysign(x - std::remainder(x, 1.0), x);
+}
+
 // The exact remainder, moved to the side of the divisor.
 double floored_remainder(double a, double b) noexcept {
   const double r = std::fmod(a, b);
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-// Half to even whatever the rounding mode is: the remainder of a division by 1 is exact.
-double round_half_even(double x) noexcept {
-  if (!std::isfinite(x)) return x;
-  return std::copysign(x - std::remainder(x, 1.0), x);
+// As Python: from the exact remainder, since a/b may round up to a whole number that it is below.
+double floored_quotient(double a, double b) noexcept {
+  if (b == 0) return a / b;
+  const double r = std::fmod(a, b);
+  const double quotient = (a - r) / b - (r != 0 && (r < 0) != (b < 0) ? 1 : 0);
+  return round_half_even(quotient);
 }
 
 // 1 + erf(z) loses all digits for negative z; erfc(-z) is the same sum without cancellation.
@@ -70,7 +78,7 @@ double apply(Op op, const Reals& args) noexcept {
     case Op::sub: return a - b;
     case Op::mul: return a * b;
     case Op::div: return a / b;
-    case Op::floor_div: return std::floor(a / b);
+    case Op::floor_div: return floored_quotient(a, b);
     case Op::mod: return floored_remainder(a, b);
     case Op::pow: return std::pow(a, b);
     case Op::min: return std::fmin(a, b);

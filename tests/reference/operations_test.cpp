@@ -29,6 +29,11 @@ constexpr RealCase kReals[] = {
     {Op::floor_div, {7, 2}, 3},
     {Op::floor_div, {-7, 2}, -4},
     {Op::floor_div, {7, -2}, -4},
+    {Op::floor_div, {1, 0.1}, 9},  // 0.1 is above a tenth, though 1 / 0.1 rounds to 10
+    {Op::floor_div, {0.5, 2}, 0},
+    {Op::floor_div, {-1, kInfinity}, -1},
+    {Op::floor_div, {kInfinity, 2}, kNan},
+    {Op::floor_div, {1, 0}, kInfinity},
     {Op::mod, {7, 3}, 1},
     {Op::mod, {-7, 3}, 2},
     {Op::mod, {7, -3}, -2},
