@@ -38,6 +38,7 @@ struct Nvrtc::Impl {
       : id(find_or_throw(explicit_path)), api(load_nvrtc(id.path)) {
     check(api.nvrtcVersion(&major, &minor), "nvrtcVersion");
     require_supported(major, minor, id.path);
+    load_builtins(id.path, version());
   }
 
   // For calls that fail only where NVRTC itself is broken or out of memory.

@@ -24,7 +24,7 @@ struct CompilerId {
 /// targets/*/lib), /usr/local/cuda*, the system's library folders (newest version first), then the
 /// dynamic loader (the one place that can be asked only by loading). A version too old, where a
 /// file name tells, is passed over unless there is no other. With an `explicit_path` only that is
-/// tried: the file, or libnvrtc.so, .so.13, .so.12 in the folder or below it as a toolkit or a PyPI
+/// tried: the file, or libnvrtc.so.13, .so.12, .so in the folder or below it as a toolkit or a PyPI
 /// wheel places them. Nothing found: nullopt. Reads LD_LIBRARY_PATH, CUDA_HOME and CUDA_PATH.
 [[nodiscard]] std::optional<CompilerId> find_nvrtc(const std::filesystem::path& explicit_path = {});
 

@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <system_error>
+
 #include "compile/search.hpp"
 #include "tilejit/error.hpp"
 
@@ -37,6 +39,15 @@ NvrtcApi load_nvrtc(const std::filesystem::path& path) {
   TILEJIT_NVRTC_API(TILEJIT_NVRTC_RESOLVE)
 #undef TILEJIT_NVRTC_RESOLVE
   return api;
+}
+
+void load_builtins(const std::filesystem::path& library, const std::string& version) {
+  std::error_code error;
+  for (const auto& file : {library, std::filesystem::canonical(library, error)}) {
+    const auto builtins = file.parent_path() / ("libnvrtc-builtins.so." + version);
+    // If it fails NVRTC may find it by itself; where it does not, compiling says so.
+    if (::dlopen(builtins.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) != nullptr) return;
+  }
 }
 
 void require_supported(int major, int minor, const std::filesystem::path& library) {

@@ -12,10 +12,11 @@ namespace tilejit::compile {
 /// Every function of NVRTC the library calls.
 #define TILEJIT_NVRTC_API(X)                                                                    \
   X(nvrtcVersion)                                                                               \
-  X(nvrtcGetErrorString) X(nvrtcGetNumSupportedArchs) X(nvrtcGetSupportedArchs)                 \
-      X(nvrtcCreateProgram) X(nvrtcDestroyProgram) X(nvrtcCompileProgram)                       \
-          X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog) X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN) \
-              X(nvrtcGetPTXSize) X(nvrtcGetPTX)
+  X(nvrtcGetErrorString)                                                                        \
+  X(nvrtcGetNumSupportedArchs)                                                                  \
+  X(nvrtcGetSupportedArchs) X(nvrtcCreateProgram) X(nvrtcDestroyProgram) X(nvrtcCompileProgram) \
+      X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog) X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN)     \
+          X(nvrtcGetPTXSize) X(nvrtcGetPTX)
 
 /// NVRTC as a table of functions; nothing is linked.
 struct NvrtcApi {
@@ -27,6 +28,10 @@ struct NvrtcApi {
 /// Loads `library`, for the rest of the process. Throws Error{no_compiler} if it does not load or
 /// lacks a function (named).
 [[nodiscard]] NvrtcApi load_nvrtc(const std::filesystem::path& library);
+
+/// Loads the libnvrtc-builtins of `version` ("13.0") that is beside `library`, if there is one.
+/// NVRTC asks the dynamic loader for it by its bare name, which a wheel's folder is no place for.
+void load_builtins(const std::filesystem::path& library, const std::string& version);
 
 /// Throws Error{no_compiler}, which names the version and the library, unless this library works
 /// with that version.

@@ -20,9 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<const char*, 3> kFileNames = {"libnvrtc.so", "libnvrtc.so.13",
-                                                   "libnvrtc.so.12"};
-constexpr std::array<const char*, 2> kSonames = {"libnvrtc.so.13", "libnvrtc.so.12"};
+// Newest first; the bare name may be of any version.
+constexpr std::array<const char*, 3> kFileNames = {"libnvrtc.so.13", "libnvrtc.so.12",
+                                                   "libnvrtc.so"};
 
 #if defined(__x86_64__)
 constexpr const char* kMultiarch = "x86_64-linux-gnu";
@@ -44,6 +44,22 @@ std::string path_of(void* library) {
   const link_map* map = nullptr;
   if (::dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || map->l_name == nullptr) return {};
   return map->l_name;
+}
+
+// dlopen with RTLD_NOLOAD would tell too, but goes through all folders of the loader before it
+// does.
+std::string loaded_copy() {
+  std::string path;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* out) {
+        const std::string_view name = info->dlpi_name;
+        const std::string_view file = name.substr(name.rfind('/') + 1);
+        if (!file.starts_with("libnvrtc.so")) return 0;
+        *static_cast<std::string*>(out) = name;
+        return 1;
+      },
+      &path);
+  return path;
 }
 
 std::string environment(const char* name) {
@@ -108,6 +124,14 @@ std::vector<fs::path> system_folders() {
   return folders;
 }
 
+// As far as the name behind all links tells: "libnvrtc.so.12" may be any of 12.x.
+bool is_outdated(const fs::path& file) {
+  if (file.filename() == kFileNames[0]) return false;  // the usual case needs no links resolved
+  std::error_code error;
+  const auto version = version_in_name(fs::canonical(file, error).filename().string());
+  return version.has_value() && !is_supported_version(version->first, version->second);
+}
+
 // Each function looks at one kind of place and is true when the search is over.
 class Search {
  public:
@@ -126,7 +150,7 @@ class Search {
   }
 
   bool everywhere() {
-    if (by_soname(RTLD_NOLOAD)) return true;
+    if (const std::string loaded = loaded_copy(); !loaded.empty() && at_file(loaded)) return true;
     for (const auto& folder : split(environment("LD_LIBRARY_PATH"), ":;")) {
       if (in_folder(folder)) return true;
     }
@@ -163,8 +187,7 @@ class Search {
     auto id = elf_id(file);
     if (!id) return false;
     CompilerId found{file, std::move(*id)};
-    const auto version = version_in_name(fs::canonical(file, error).filename().string());
-    if (skip_outdated_ && version && !is_supported_version(version->first, version->second)) {
+    if (skip_outdated_ && is_outdated(file)) {
       // Kept for the error message, in case that there is no other.
       if (!outdated_) outdated_ = std::move(found);
       return false;
@@ -199,8 +222,7 @@ class Search {
   bool in_system_folders() {
     const std::vector<fs::path> folders = system_folders();
     for (const auto& folder : folders) note(folder.string());
-    // Newest first over all folders; the bare name may be of any version.
-    for (const char* name : {kFileNames[1], kFileNames[2], kFileNames[0]}) {
+    for (const char* name : kFileNames) {  // newest first over all folders
       for (const auto& folder : folders) {
         if (at_file(folder / name)) return true;
       }
@@ -212,12 +234,8 @@ class Search {
   // loading. A copy found so stays loaded: it is the one to be used.
   bool in_the_loader() {
     note("the dynamic loader");
-    return by_soname(RTLD_NODELETE);
-  }
-
-  bool by_soname(int flag) {
-    return std::any_of(kSonames.begin(), kSonames.end(), [&](const char* soname) {
-      const UniqueLibrary library(::dlopen(soname, RTLD_LAZY | RTLD_LOCAL | flag));
+    return std::any_of(kFileNames.begin(), kFileNames.end(), [&](const char* name) {
+      const UniqueLibrary library(::dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE));
       return library != nullptr && at_file(path_of(library.get()));
     });
   }

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <link.h>
 
 #include <string>
 
@@ -137,6 +138,25 @@ TEST_F(FindNvrtcAround, DoesNotLoadTheLibrary) {
   const ScopedVariable libraries("LD_LIBRARY_PATH", first_.path());
   EXPECT_EQ(find_nvrtc()->build, "deadbeef");
   EXPECT_EQ(::dlopen("libnvrtc.so.13", RTLD_LAZY | RTLD_NOLOAD), nullptr);
+}
+
+// NVRTC 13.0 has no run path: it found its builtins only in the loader's own folders.
+TEST_F(FindNvrtcAround, NvrtcTakesTheBuiltinsBesideIt) {
+  const auto installed = find_nvrtc();
+  if (!installed) GTEST_SKIP() << "NVRTC is not installed";
+  const auto folder = std::filesystem::canonical(installed->path).parent_path();
+  for (const auto& item : std::filesystem::directory_iterator(folder)) {
+    if (item.path().filename().string().starts_with("libnvrtc")) {
+      std::filesystem::create_symlink(item.path(), first_.path() / item.path().filename());
+    }
+  }
+  const Nvrtc nvrtc(first_.path());
+  const std::string name = "libnvrtc-builtins.so." + nvrtc.version();
+  void* builtins = ::dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  ASSERT_NE(builtins, nullptr);
+  const link_map* map = nullptr;
+  ASSERT_EQ(::dlinfo(builtins, RTLD_DI_LINKMAP, &map), 0);
+  EXPECT_EQ(map->l_name, first_.path() / name);
 }
 
 TEST_F(FindNvrtcAround, TellsWhereItLooked) {
