@@ -34,7 +34,7 @@ class Evaluator {
       }
       try {
         if (++steps_ > kMaxSteps)
-          throw Fault{"the formula is too large once its functions are inlined"};
+          throw Fault{"the formula is too large after its functions are inlined"};
         values.push_back(apply(text, node, args, read));
       } catch (const Fault& fault) {
         fail_at(text.source, node.position, fault.message, call_site(text));

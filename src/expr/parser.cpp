@@ -37,10 +37,11 @@ class Parser {
   }
 
   ParsedText single_expression() {
-    (void)skip_separators();
+    std::erase_if(tokens_, [](const Token& token) { return token.text == "\n"; });
     Statement whole;
     whole.value = value();
-    if (skip_separators()) fail("expected the end of the expression, found " + found() + hint());
+    if (peek().kind != Token::Kind::end)
+      fail("expected the end of the expression, found " + found() + hint());
     parsed_.statements.push_back(whole);
     return std::move(parsed_);
   }

@@ -10,7 +10,7 @@ inline constexpr int kMaxNesting = 200;
 /// Parses statements. The grammar is in docs/formulas.md. The views of the result point into the
 /// text of `source`. Throws Error{invalid_formula}.
 [[nodiscard]] ParsedText parse_statements(SourceText source);
-/// Parses one expression: the text of a function.
+/// Parses one expression, on any number of lines: the text of a function.
 [[nodiscard]] ParsedText parse_expression(SourceText source);
 
 }  // namespace tilejit::expr

@@ -97,32 +97,32 @@ struct Store {
 /// Narrow floating types compute in f32 (f64 in f64) and are rounded by casts and stores only; an
 /// output read after its assignment has the value that was stored.
 struct Program {
-  std::vector<Node> nodes;
-  std::vector<Store> stores;  ///< in order of first assignment; one per output tensor
+  std::vector<Node> nodes = {};
+  std::vector<Store> stores = {};  ///< in order of first assignment; one per output tensor
   bool operator==(const Program&) const = default;
 };
 
 /// What a formula may refer to.
 struct TensorSymbol {
-  std::string name;
+  std::string name = {};
   DType dtype = DType::f32;
   bool readable_first = true;  ///< false for tensors declared `out`
   bool writable = true;        ///< false for tensors declared `in`
   bool must_declare = true;    ///< access is automatic: reading before writing needs `inout`
 };
 struct ScalarSymbol {
-  std::string name;
+  std::string name = {};
   DType dtype = DType::f32;
 };
 struct FunctionText {
-  std::string name;
-  std::vector<std::string> args;
-  std::string expr;
+  std::string name = {};
+  std::vector<std::string> args = {};
+  std::string expr = {};
 };
 struct Scope {
-  std::vector<TensorSymbol> tensors;
-  std::vector<ScalarSymbol> scalars;
-  std::vector<FunctionText> functions;
+  std::vector<TensorSymbol> tensors = {};
+  std::vector<ScalarSymbol> scalars = {};
+  std::vector<FunctionText> functions = {};
 };
 
 /// Parses and types `formula`. Throws Error{invalid_formula}: the message has the line, a caret

@@ -1,27 +1,47 @@
-// Any bytes as a formula over tensors of several types: refused by tilejit::Error, or rendered.
+// Any bytes as a formula: a program or Error{invalid_formula}, nothing else. The first byte chooses
+// the dtypes; what follows a NUL byte is the text of a function f(a, b).
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <string>
+#include <string_view>
 
-#include "tilejit/compiler.hpp"
+#include "expr/program.hpp"
 #include "tilejit/error.hpp"
 
+namespace {
+
+tilejit::expr::Scope scope_of(std::uint8_t choice, std::string_view function) {
+  using tilejit::kAllDTypes;
+  tilejit::expr::Scope scope;
+  for (const char* name : {"a", "b", "x", "y"}) {
+    tilejit::expr::TensorSymbol tensor;
+    tensor.name = name;
+    tensor.dtype = kAllDTypes[choice % 16];
+    choice = static_cast<std::uint8_t>(choice * 7 + 3);
+    scope.tensors.push_back(tensor);
+  }
+  scope.scalars = {{"s", kAllDTypes[choice % 16]}};
+  if (!function.empty()) scope.functions = {{"f", {"a", "b"}, std::string(function)}};
+  return scope;
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace tilejit;
-  const Fused op{.name = "fuzz",
-                 .tensors = {{"x", f32, "(3,8):(8,1)"},
-                             {"h", f16, "(3,8):(8,1)"},
-                             {"n", i32, "(3,8):(8,1)"},
-                             {"b", b8, "(1,8):(8,1)"},
-                             {"y", f32, "(3,8):(8,1)"}},
-                 .scalars = {{.name = "s", .dtype = f32, .example = {}}},
-                 .functions = {{.name = "twice", .args = {"a"}, .expr = "a + a"}},
-                 .formula = std::string(reinterpret_cast<const char*>(data), size)};
+  if (size == 0) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  const std::size_t end = text.find('\0');
+  const std::string_view function = end == text.npos ? "" : text.substr(end + 1);
   try {
-    if (render_source(op, Target{}).empty()) std::abort();
-  } catch (const Error&) {
-    // Refused, as most inputs are.
+    const auto program =
+        tilejit::expr::compile_formula(text.substr(0, end), scope_of(data[0], function));
+    if (tilejit::expr::emit_cuda(program).empty()) std::abort();
+    if (tilejit::expr::to_lines(program).size() != program.nodes.size() + program.stores.size()) {
+      std::abort();
+    }
+  } catch (const tilejit::Error& error) {
+    if (error.code() != tilejit::ErrorCode::invalid_formula) std::abort();
   }
   return 0;
 }

@@ -1,0 +1,267 @@
+// kernels_templates/tile/math.cuh, compiled for the CPU: the same functions, against plain
+// arithmetic.
+
+#include <gtest/gtest.h>
+#include <math.h>
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <random>
+
+#include "expr/host_float.hpp"
+
+using i8 = signed char;
+using i16 = short;
+using i32 = int;
+using i64 = long long;
+using u8 = unsigned char;
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+
+#define TILE_DEVICE inline
+
+// CUDA's built-in functions that math.cuh calls.
+inline float __int_as_float(int x) {
+  return std::bit_cast<float>(x);
+}
+inline int __float_as_int(float x) {
+  return std::bit_cast<int>(x);
+}
+inline double __longlong_as_double(long long x) {
+  return std::bit_cast<double>(x);
+}
+
+template <class To, class From>
+To convert_rz(From x) {
+  if (x <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+  if (x >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+  return static_cast<To>(x);
+}
+inline int __float2int_rz(float x) {
+  return convert_rz<int>(x);
+}
+inline unsigned __float2uint_rz(float x) {
+  return convert_rz<unsigned>(x);
+}
+inline long long __float2ll_rz(float x) {
+  return convert_rz<long long>(x);
+}
+inline unsigned long long __float2ull_rz(float x) {
+  return convert_rz<unsigned long long>(x);
+}
+inline int __double2int_rz(double x) {
+  return convert_rz<int>(x);
+}
+inline unsigned __double2uint_rz(double x) {
+  return convert_rz<unsigned>(x);
+}
+inline long long __double2ll_rz(double x) {
+  return convert_rz<long long>(x);
+}
+inline unsigned long long __double2ull_rz(double x) {
+  return convert_rz<unsigned long long>(x);
+}
+
+template <class From>
+float to_float_rz(From x) {
+  const float nearest = static_cast<float>(x);
+  const bool away =
+      std::fabs(static_cast<long double>(nearest)) > std::fabs(static_cast<long double>(x));
+  return away ? nextafterf(nearest, 0.0f) : nearest;
+}
+inline float __double2float_rz(double x) {
+  return to_float_rz(x);
+}
+inline float __int2float_rz(int x) {
+  return to_float_rz(x);
+}
+inline float __uint2float_rz(unsigned x) {
+  return to_float_rz(x);
+}
+inline float __ll2float_rz(long long x) {
+  return to_float_rz(x);
+}
+inline float __ull2float_rz(unsigned long long x) {
+  return to_float_rz(x);
+}
+
+#include "../../kernels_templates/tile/math.cuh"
+
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+int floor_div_of(int a, int b) {
+  return b == 0 ? 0 : static_cast<int>(std::floor(double(a) / b));
+}
+
+template <class T>
+T power_of(int base, int exponent) {
+  if (exponent < 0)
+    return static_cast<T>(base == 1 ? 1 : base == -1 ? (exponent % 2 != 0 ? -1 : 1) : 0);
+  T result = 1;
+  for (int i = 0; i < exponent; ++i) result = static_cast<T>(result * base);
+  return result;
+}
+
+template <class T>
+T shifted_of(int a, int count, bool left) {
+  if (count < 0 || count >= 8) return static_cast<T>(!left && a < 0 ? -1 : 0);
+  return static_cast<T>(left ? a * (1 << count)
+                             : static_cast<int>(std::floor(a / double(1 << count))));
+}
+
+// Every pair of 8-bit integers.
+template <class T>
+void check_all_pairs() {
+  for (int a = std::numeric_limits<T>::min(); a <= std::numeric_limits<T>::max(); ++a) {
+    ASSERT_EQ(math::neg(T(a)), T(-a)) << a;
+    for (int b = std::numeric_limits<T>::min(); b <= std::numeric_limits<T>::max(); ++b) {
+      const T x = T(a);
+      const T y = T(b);
+      SCOPED_TRACE(::testing::Message() << a << " and " << b);
+      ASSERT_EQ(math::add(x, y), T(a + b));
+      ASSERT_EQ(math::sub(x, y), T(a - b));
+      ASSERT_EQ(math::mul(x, y), T(a * b));
+      ASSERT_EQ(math::floor_div(x, y), T(floor_div_of(a, b)));
+      ASSERT_EQ(math::mod(x, y), b == 0 ? T(0) : T(a - floor_div_of(a, b) * b));
+      ASSERT_EQ(math::pow(x, y), power_of<T>(a, b));
+      ASSERT_EQ(math::shl(x, y), shifted_of<T>(a, b, true));
+      ASSERT_EQ(math::shr(x, y), shifted_of<T>(a, b, false));
+      ASSERT_EQ(math::min(x, y), a < b ? x : y);
+      ASSERT_EQ(math::max(x, y), a < b ? y : x);
+    }
+  }
+}
+
+TEST(DeviceMath, SignedBytes) {
+  check_all_pairs<i8>();
+}
+TEST(DeviceMath, UnsignedBytes) {
+  check_all_pairs<u8>();
+}
+
+TEST(DeviceMath, WideIntegersWrapAndNeverTrap) {
+  constexpr i64 kMin = std::numeric_limits<i64>::min();
+  constexpr i32 kMin32 = std::numeric_limits<i32>::min();
+  EXPECT_EQ(math::floor_div(kMin32, -1), kMin32);
+  EXPECT_EQ(math::mod(kMin32, -1), 0);
+  EXPECT_EQ(math::floor_div(kMin, i64{-1}), kMin);
+  EXPECT_EQ(math::mod(kMin, i64{-1}), 0);
+  EXPECT_EQ(math::floor_div(kMin, i64{3}), kMin / 3 - 1);
+  EXPECT_EQ(math::floor_div(i64{5}, i64{0}), 0);
+  EXPECT_EQ(math::add(std::numeric_limits<i64>::max(), i64{1}), kMin);
+  EXPECT_EQ(math::mul(kMin, i64{-1}), kMin);
+  EXPECT_EQ(math::abs(kMin32), kMin32);
+  EXPECT_EQ(math::abs(-7), 7);
+  EXPECT_EQ(math::pow(i64{3}, i64{40}), 12157665459056928801ull);
+  EXPECT_EQ(math::pow(u64{7}, u64{0}), 1u);
+  EXPECT_EQ(math::shl(i64{1}, i64{63}), kMin);
+  EXPECT_EQ(math::shl(i64{1}, i64{64}), 0);
+  EXPECT_EQ(math::shr(kMin, i64{63}), -1);
+  EXPECT_EQ(math::shr(kMin, i64{-1}), -1);
+  EXPECT_EQ(math::shr(~u64{0}, u64{64}), 0u);
+}
+
+TEST(DeviceMath, FloatDivisionIsThatOfTheHost) {
+  const double kValues[] = {0.0,  -0.0, 0.1,    -0.1, 1.0,   -1.0, 2.5,
+                            -7.0, 1e30, -1e-30, kInf, -kInf, kNan};
+  for (const double a : kValues) {
+    for (const double b : kValues) {
+      SCOPED_TRACE(::testing::Message() << a << " and " << b);
+      const auto same = [](double x, double y) {
+        return std::isnan(x) ? std::isnan(y) : x == y && std::signbit(x) == std::signbit(y);
+      };
+      EXPECT_TRUE(same(math::floor_div(a, b), tilejit::expr::floor_div(a, b)));
+      EXPECT_TRUE(same(math::mod(a, b), tilejit::expr::floor_mod(a, b)));
+    }
+  }
+  EXPECT_EQ(math::floor_div(-7.0f, 2.0f), -4.0f);
+  EXPECT_EQ(math::mod(-7.0f, 2.0f), 1.0f);
+  EXPECT_EQ(math::floor_div(1.0f, 0.0f), kInf);
+  EXPECT_TRUE(std::isnan(math::mod(1.0f, 0.0f)));
+}
+
+TEST(DeviceMath, NansStayInReluAndClamp) {
+  EXPECT_TRUE(std::isnan(math::relu(kNan)));
+  EXPECT_TRUE(std::isnan(math::clamp(kNan, 0.0f, 1.0f)));
+  EXPECT_EQ(math::relu(-3.0f), 0.0f);
+  EXPECT_EQ(math::relu(2.0), 2.0);
+  EXPECT_EQ(math::clamp(5.0f, 0.0f, 3.0f), 3.0f);
+  EXPECT_EQ(math::clamp(-5, 0, 3), 0);
+  EXPECT_EQ(math::clamp(0, 3, 1), 1);
+  EXPECT_EQ(math::clamp(0.5f, kNan, kNan), 0.5f);
+}
+
+TEST(DeviceMath, ActivationsAtTheirEdges) {
+  EXPECT_EQ(math::sigmoid(0.0f), 0.5f);
+  EXPECT_EQ(math::sigmoid(-200.0f), 0.0f);
+  EXPECT_EQ(math::sigmoid(200.0f), 1.0f);
+  EXPECT_EQ(math::sigmoid(-kInf), 0.0f);
+  EXPECT_EQ(math::silu(-200.0f), 0.0f);
+  EXPECT_EQ(math::silu(kInf), kInf);
+  EXPECT_EQ(math::gelu(kInf), kInf);
+  EXPECT_EQ(math::gelu(-20.0f), 0.0f);
+  EXPECT_EQ(math::gelu_tanh(-20.0f), 0.0f);
+  for (double x = -8; x <= 8; x += 0.125) {
+    EXPECT_NEAR(math::gelu(x), tilejit::expr::gelu(x), 1e-15) << x;
+    EXPECT_NEAR(math::gelu_tanh(x), tilejit::expr::gelu_tanh(x), 1e-15) << x;
+    EXPECT_NEAR(math::silu(x), x * tilejit::expr::sigmoid(x), 1e-15) << x;
+  }
+}
+
+TEST(DeviceMath, TruncatesSaturatesAndWrapsNarrowTypes) {
+  EXPECT_EQ(math::truncate<i32>(-2.9f), -2);
+  EXPECT_EQ(math::truncate<i32>(3e9f), std::numeric_limits<i32>::max());
+  EXPECT_EQ(math::truncate<i32>(-1e30), std::numeric_limits<i32>::min());
+  EXPECT_EQ(math::truncate<u32>(-1.0f), 0u);
+  EXPECT_EQ(math::truncate<u32>(kInf), ~0u);
+  EXPECT_EQ(math::truncate<i64>(1e30), std::numeric_limits<i64>::max());
+  EXPECT_EQ(math::truncate<u64>(1e30f), ~0ull);
+  EXPECT_EQ(math::truncate<i8>(300.7f), 44);
+  EXPECT_EQ(math::truncate<u8>(-1.0f), 255);
+  EXPECT_EQ(math::truncate<i16>(1e20f), -1);
+  EXPECT_EQ(math::truncate<i64>(kNan), 0);
+  EXPECT_EQ(math::truncate<u8>(double{kNan}), 0);
+}
+
+// Rounding the odd float to 8 bits must be the same as rounding the exact value.
+template <class T>
+void check_round_odd(T x) {
+  const double direct = tilejit::expr::round_to(tilejit::bf16, static_cast<double>(x));
+  EXPECT_EQ(tilejit::expr::round_to(tilejit::bf16, math::round_odd(x)), direct) << +x;
+}
+
+TEST(DeviceMath, RoundOddKeepsTheSideOfTies) {
+  for (const double x :
+       {1.00390625, 1.00390626, 1.0039062500001, -1.0117187500001, 1e300, -1e300, 1e-300}) {
+    check_round_odd(x);
+  }
+  for (const i32 x : {16842752, 16842753, 16842751, -16842753, 2147483647, -2147483647 - 1}) {
+    check_round_odd(x);
+    check_round_odd(static_cast<u32>(x));
+    check_round_odd(static_cast<i64>(x) * 65536);
+    check_round_odd(static_cast<u64>(static_cast<u32>(x)) << 20);
+  }
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 10000; ++i) {
+    const u64 bits = random();
+    check_round_odd(static_cast<i32>(bits));
+    check_round_odd(static_cast<i64>(bits) >> 11);  // 53 bits: the oracle's double is exact
+    check_round_odd(bits >> 11);
+  }
+  EXPECT_TRUE(std::isnan(math::round_odd(double{kNan})));
+  EXPECT_EQ(math::round_odd(double{kInf}), kInf);
+}
+
+TEST(DeviceMath, SpecialValues) {
+  EXPECT_EQ(math::inf_f32(), kInf);
+  EXPECT_EQ(math::inf_f64(), std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(math::nan_f32()));
+  EXPECT_TRUE(std::isnan(math::nan_f64()));
+}
+
+}  // namespace
