@@ -1,0 +1,54 @@
+#include "gpu/gpu_fixture.hpp"
+
+#include "spec/analysis.hpp"
+
+namespace tilejit::test {
+namespace {
+
+std::vector<Argument> scalar_arguments(const RandomCase& c) {
+  std::vector<Argument> args;
+  for (std::size_t i = 0; i < c.scalars.size(); ++i) {
+    if (is_floating(c.op.scalars[i].dtype)) {
+      args.emplace_back(c.scalars[i]);
+    } else {
+      args.emplace_back(static_cast<std::int64_t>(c.scalars[i]));
+    }
+  }
+  return args;
+}
+
+}  // namespace
+
+void Gpu::run_and_verify(const RandomCase& c, Random& random) {
+  const spec::Analysis analysis = spec::analyze(c.op);
+  std::vector<GuardedTensor> host;
+  for (std::size_t i = 0; i < c.op.tensors.size(); ++i) {
+    host.emplace_back(c.op.tensors[i], c.symbols);
+    if (analysis.access[i] != Access::out) host.back().fill(random);
+  }
+  HostArguments inputs{.tensors = {}, .scalars = c.scalars, .symbols = c.symbols};
+  std::vector<GuardedTensor> before = host;
+  for (GuardedTensor& tensor : before) inputs.tensors.push_back(tensor.data());
+
+  std::vector<Buffer> device;
+  std::vector<Argument> args;
+  for (GuardedTensor& tensor : host) {
+    device.emplace_back(*runtime(), tensor.bytes().size());
+    device.back().copy_from_host(tensor.bytes().data(), tensor.bytes().size());
+    args.emplace_back(static_cast<void*>(static_cast<char*>(device.back().data()) + GuardedTensor::kGuard));
+  }
+  for (const Argument& scalar : scalar_arguments(c)) args.push_back(scalar);
+  runtime()->compile(c.op).launch(nullptr, args, c.symbols);
+
+  std::vector<const void*> actual;
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    device[i].copy_to_host(host[i].bytes().data(), host[i].bytes().size());
+    EXPECT_EQ(host[i].check_guards(), "") << "tensor " << c.op.tensors[i].name;
+    if (analysis.access[i] == Access::in) EXPECT_EQ(host[i].bytes(), before[i].bytes()) << "an input changed";
+    actual.push_back(host[i].data());
+  }
+  const Verification result = verify(c.op, inputs, actual);
+  EXPECT_TRUE(result.passed) << result.first_mismatch << " (" << result.mismatches << " of " << result.elements << ")";
+}
+
+}  // namespace tilejit::test

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/random_case.hpp"
+#include "tilejit/tilejit.hpp"
+
+namespace tilejit::test {
+
+/// Tests that need a device; they skip with the reason where there is none. One Runtime for all.
+class Gpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (runtime() == nullptr) GTEST_SKIP() << "no GPU: " << reason();
+    runtime()->make_current();
+  }
+
+  static Runtime* runtime() { return shared().runtime.get(); }
+  static const std::string& reason() { return shared().reason; }
+
+  /// Runs `c` on the device over fresh random inputs and poisoned outputs, and checks every element
+  /// against the reference, every other byte against the poison.
+  static void run_and_verify(const RandomCase& c, Random& random);
+
+ private:
+  struct Shared {
+    std::unique_ptr<Runtime> runtime;
+    std::string reason;
+  };
+  static Shared& shared() {
+    static Shared instance = [] {
+      Shared made;
+      try {
+        Options options = Options::from_env();
+        options.cache_folder.reset();
+        made.runtime = std::make_unique<Runtime>(options);
+      } catch (const Error& error) {
+        made.reason = error.what();
+      }
+      return made;
+    }();
+    return instance;
+  }
+};
+
+}  // namespace tilejit::test

@@ -1,0 +1,37 @@
+// Random operations on the device against the CPU reference. TILEJIT_TEST_CASES sets how many,
+// TILEJIT_TEST_SEED the first seed.
+#include <cstdlib>
+
+#include "gpu/gpu_fixture.hpp"
+
+namespace tilejit::test {
+namespace {
+
+std::uint64_t number_from_env(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+class RandomSpecs : public Gpu {};
+
+TEST_F(RandomSpecs, AgreeWithTheReference) {
+  const std::uint64_t first = number_from_env("TILEJIT_TEST_SEED", 1);
+  const std::uint64_t count = number_from_env("TILEJIT_TEST_CASES", 300);
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    Random random(seed);
+    const RandomCase c = random_case(random);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + to_json(c.op));
+    try {
+      run_and_verify(c, random);
+    } catch (const Error& error) {
+      ADD_FAILURE() << error.what() << "\n" << error.log();
+    }
+    if (HasFailure() && count > 1) {
+      static int failures = 0;
+      ASSERT_LT(++failures, 5) << "stopped after five failing seeds";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tilejit::test

@@ -1,0 +1,192 @@
+#include "support/random_case.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tilejit::test {
+namespace {
+
+int pick(Random& random, int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); }
+bool chance(Random& random, int percent) { return pick(random, 1, 100) <= percent; }
+
+template <class T>
+const T& pick_of(Random& random, const std::vector<T>& values) {
+  return values[static_cast<std::size_t>(pick(random, 0, static_cast<int>(values.size()) - 1))];
+}
+
+/// dtypes that may meet in one formula without a cast.
+const std::vector<std::vector<DType>> kFamilies = {
+    {f16, f32, f64}, {bf16, f32, f64}, {f16}, {bf16}, {f32}, {f32}, {i8, i16, i32, i64},
+    {u8, u16, u32, u64}, {i32, f32}, {b8, i32, f32}, {f8e4m3}, {f8e5m2}, {tf32},
+};
+
+class Generator {
+ public:
+  explicit Generator(Random& random) : random_(random) {}
+
+  RandomCase run() {
+    make_shape();
+    family_ = pick_of(random_, kFamilies);
+    const int inputs = pick(random_, 1, 3);
+    for (int i = 0; i < inputs; ++i) add_tensor("x" + std::to_string(i), pick_of(random_, family_), true);
+    if (chance(random_, 30)) {
+      const DType dtype = pick_of(random_, family_);
+      case_.op.scalars.push_back({.name = "s", .dtype = dtype});
+      case_.scalars.push_back(dtype == b8 ? 1 : is_floating(dtype) ? 0.75 : 3);
+    }
+    make_formula();
+    case_.op.name = "random";
+    return std::move(case_);
+  }
+
+ private:
+  void make_shape() {
+    const int modes = pick(random_, 1, 4);
+    const int limit = modes == 1 ? 5000 : modes == 2 ? 150 : 24;
+    for (int m = 0; m < modes; ++m) {
+      const int extent = chance(random_, 3) ? 0 : chance(random_, 40) ? 8 * pick(random_, 1, std::max(1, limit / 8)) : pick(random_, 1, limit);
+      shape_.push_back(extent);
+      symbolic_.push_back(chance(random_, 25));
+    }
+  }
+
+  Dim extent_of(std::size_t m) {
+    if (!symbolic_[m]) return shape_[m];
+    const std::string name = "D" + std::to_string(m);
+    case_.symbols[name] = shape_[m];
+    return Dim(name);
+  }
+
+  void add_tensor(const std::string& name, DType dtype, bool may_broadcast) {
+    const std::size_t modes = shape_.size();
+    std::size_t first = may_broadcast && chance(random_, 20) ? static_cast<std::size_t>(pick(random_, 0, static_cast<int>(modes) - 1)) : 0;
+    std::vector<Dim> extents, strides(modes - first);
+    for (std::size_t m = first; m < modes; ++m) {
+      extents.push_back(may_broadcast && chance(random_, 15) ? Dim(1) : extent_of(m));
+    }
+    std::vector<std::size_t> order(extents.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::reverse(order);  // row-major unless shuffled
+    if (chance(random_, 35)) std::ranges::shuffle(order, random_);
+    Dim next = chance(random_, 8) ? 2 : 1;
+    for (const std::size_t m : order) {
+      strides[m] = next;
+      if (!extents[m].is(0)) next = next * extents[m];
+      if (chance(random_, 10)) next = next * Dim(2);  // gaps between rows
+    }
+    case_.op.tensors.push_back({.name = name, .dtype = dtype, .layout = {as_tuple(extents), as_tuple(strides)}});
+  }
+
+  static IntTuple as_tuple(const std::vector<Dim>& dims) {
+    return IntTuple::tuple({dims.begin(), dims.end()});
+  }
+
+  void make_formula() {
+    const int outputs = chance(random_, 25) ? 2 : 1;
+    std::string formula;
+    for (int i = 0; i < outputs; ++i) {
+      const std::string name = "y" + std::to_string(i);
+      const std::string value = expression(pick(random_, 1, 4));
+      add_tensor(name, chance(random_, 70) ? pick_of(random_, family_) : pick_of(random_, family_of_any()), false);
+      formula += name + " = " + value + "\n";
+    }
+    // Every operand has to be used.
+    std::string sum;
+    for (const Tensor& t : case_.op.tensors) {
+      if (t.name[0] == 'x') sum += (sum.empty() ? "" : " + ") + t.name;
+    }
+    for (const Scalar& s : case_.op.scalars) sum += " + " + s.name;
+    add_tensor("z", pick_of(random_, family_), false);
+    if (chance(random_, 15)) {
+      Tensor& in_place = case_.op.tensors.back();
+      in_place.access = Access::inout;
+      sum += " + z";
+    }
+    case_.op.formula = formula + "z = " + sum;
+  }
+
+  std::vector<DType> family_of_any() { return {std::begin(kAllDTypes), std::end(kAllDTypes)}; }
+
+  bool floating() const { return std::ranges::any_of(family_, [](DType d) { return is_floating(d); }); }
+
+  std::string leaf() {
+    std::vector<std::string> names;
+    for (const Tensor& t : case_.op.tensors) {
+      if (t.name[0] == 'x') names.push_back(t.name);
+    }
+    if (!case_.op.scalars.empty()) names.push_back("s");
+    if (chance(random_, 15)) return floating() ? "1.5" : "3";
+    return pick_of(random_, names);
+  }
+
+  std::string expression(int depth) {
+    if (depth == 0) return leaf();
+    const std::string a = expression(depth - 1);
+    const std::string b = chance(random_, 50) ? leaf() : expression(depth - 1);
+    static const std::vector<std::string> kBoth = {"($a + $b)", "($a - $b)", "($a * $b)", "min($a, $b)", "max($a, $b)",
+                                                   "abs($a)", "-($a)", "where($a < $b, $a, $b)", "relu($a)",
+                                                   "($a // ($b + 5))", "($a % 7)", "where($a == $b or $a > 1, $b, $a)"};
+    static const std::vector<std::string> kFloating = {"sigmoid($a)", "tanh($a)", "silu($a)", "gelu($a)", "gelu_tanh($a)",
+                                                       "exp(-abs($a))", "sqrt(abs($a))", "erf($a)", "sin($a)", "cos($a)",
+                                                       "($a / (abs($b) + 1))", "floor($a)", "clamp($a, -1, 1)",
+                                                       "log(abs($a) + 1)", "rsqrt(abs($a) + 0.5)", "exp2($a * 0.25)", "round($a)"};
+    static const std::vector<std::string> kInteger = {"($a & $b)", "($a | 5)", "($a ^ $b)", "~$a", "($a << 2)", "($a >> 1)",
+                                                      "($a // $b)", "($a % $b)", "cast($a, i8)", "clamp($a, 1, 9)"};
+    std::string text = pick_of(random_, chance(random_, 50) ? kBoth : floating() ? kFloating : kInteger);
+    for (const auto& [from, to] : {std::pair<std::string, std::string>{"$a", a}, {"$b", b}}) {
+      for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, 2, to);
+    }
+    return text;
+  }
+
+  Random& random_;
+  RandomCase case_;
+  std::vector<std::int64_t> shape_;
+  std::vector<bool> symbolic_;
+  std::vector<DType> family_;
+};
+
+void append_indices(const std::vector<Mode>& modes, std::size_t m, std::int64_t base, std::vector<std::int64_t>& out) {
+  if (m == modes.size()) return out.push_back(base);
+  for (std::int64_t c = 0; c < modes[m].extent.value(); ++c) {
+    append_indices(modes, m + 1, base + c * modes[m].stride.value(), out);
+  }
+}
+
+}  // namespace
+
+RandomCase random_case(Random& random) { return Generator(random).run(); }
+
+GuardedTensor::GuardedTensor(const Tensor& tensor, const SymbolValues& symbols) : dtype_(tensor.dtype) {
+  const Layout layout = substitute(tensor.layout, symbols);
+  const auto size = static_cast<std::size_t>(cosize(layout)) * static_cast<std::size_t>(size_bytes(dtype_));
+  bytes_.assign(size + 2 * kGuard, kPoison);
+  append_indices(flatten(layout), 0, 0, elements_);
+  std::ranges::sort(elements_);
+}
+
+void GuardedTensor::fill(Random& random) {
+  std::uniform_real_distribution<double> real(-2.0, 2.0);
+  std::uniform_int_distribution<int> integer(category(dtype_) == Category::signed_integer ? -60 : 0, 60);
+  for (const std::int64_t i : elements_) {
+    const double value = dtype_ == b8 ? static_cast<double>(random() & 1) : is_floating(dtype_) ? real(random) : integer(random);
+    encode(dtype_, value, data() + i * size_bytes(dtype_));
+  }
+}
+
+std::string GuardedTensor::check_guards() const {
+  std::vector<bool> reached(bytes_.size(), false);
+  for (const std::int64_t i : elements_) {
+    for (int b = 0; b < size_bytes(dtype_); ++b) {
+      reached[kGuard + static_cast<std::size_t>(i * size_bytes(dtype_) + b)] = true;
+    }
+  }
+  for (std::size_t at = 0; at < bytes_.size(); ++at) {
+    if (!reached[at] && bytes_[at] != kPoison) {
+      return "byte " + std::to_string(static_cast<std::int64_t>(at) - static_cast<std::int64_t>(kGuard)) + " was written";
+    }
+  }
+  return {};
+}
+
+}  // namespace tilejit::test

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tilejit/fused.hpp"
+#include "tilejit/reference.hpp"
+
+namespace tilejit::test {
+
+using Random = std::mt19937_64;
+
+/// A random operation and values for its symbols and scalars.
+struct RandomCase {
+  Fused op;
+  SymbolValues symbols;
+  std::vector<double> scalars;
+};
+
+/// Layouts of random rank, order and padding, some broadcast, some symbolic; a random formula of
+/// matching dtypes; one or two outputs, now and then in place. Extents are small and often ragged.
+[[nodiscard]] RandomCase random_case(Random& random);
+
+/// Host memory of one tensor with a guard zone at either end, all filled with a poison pattern.
+class GuardedTensor {
+ public:
+  GuardedTensor(const Tensor& tensor, const SymbolValues& symbols);
+
+  [[nodiscard]] unsigned char* data() { return bytes_.data() + kGuard; }
+  [[nodiscard]] const unsigned char* data() const { return bytes_.data() + kGuard; }
+  [[nodiscard]] std::vector<unsigned char>& bytes() { return bytes_; }  ///< guards included
+  /// Random values in every element that the layout reaches.
+  void fill(Random& random);
+  /// Empty if all bytes that the layout does not reach still hold the poison; else where not.
+  [[nodiscard]] std::string check_guards() const;
+
+  static constexpr std::size_t kGuard = 256;  ///< bytes; keeps the alignment of device memory
+  static constexpr unsigned char kPoison = 0xa5;
+
+ private:
+  DType dtype_;
+  std::vector<std::int64_t> elements_;  ///< indices that the layout reaches
+  std::vector<unsigned char> bytes_;
+};
+
+}  // namespace tilejit::test
