@@ -10,19 +10,19 @@
 
 namespace tilejit {
 
-/// The CPU reference: every formula in double precision, integers exactly, over the same layouts. It
-/// is the oracle of tests and of `tilejit run --verify`, and the executor where there is no GPU.
+/// The CPU reference: every formula in double precision, integers exactly, over the same layouts.
+/// It is the oracle of tests and of `tilejit run --verify`, and the executor where there is no GPU.
 
 /// Exact value of one stored element, as double (b8 and integers up to 2^53 exactly). NaN is quiet.
 [[nodiscard]] double decode(DType dtype, const void* element) noexcept;
 /// Rounds and stores as casts do: to nearest even, tf32 with ties away from zero; f8 saturate,
-/// infinities too. Integers truncate and saturate at 32 and 64 bits, narrower ones wrap from i32; NaN
-/// gives 0.
+/// infinities too. Integers truncate and saturate at 32 and 64 bits, narrower ones wrap from i32;
+/// NaN gives 0.
 void encode(DType dtype, double value, void* element) noexcept;
 
 /// Host memory of the operation's tensors and scalars, in the order of the descriptor.
 struct HostArguments {
-  std::vector<void*> tensors = {};   ///< base address of each; cosize elements, laid out as described
+  std::vector<void*> tensors = {};   ///< base address of each, with cosize elements
   std::vector<double> scalars = {};  ///< value of each (integers up to 2^53)
   SymbolValues symbols = {};         ///< value of every symbol
 };
@@ -35,21 +35,22 @@ void evaluate(const Fused& op, const HostArguments& args);
 /// The outcome of a comparison. `passed` needs every element within its own bound.
 struct Verification {
   bool passed = false;
-  std::int64_t elements = 0;      ///< compared, over all outputs
-  std::int64_t mismatches = 0;    ///< outside their bound (a NaN where the reference has none counts)
-  double max_error = 0;           ///< largest absolute difference
-  double max_ratio = 0;           ///< largest difference over its bound; <= 1 passes
-  std::string first_mismatch;     ///< "y(3,17): got 2.5, want 2.0 +- 0.001"; empty if passed
+  std::int64_t elements = 0;    ///< compared, over all outputs
+  std::int64_t mismatches = 0;  ///< outside their bound (a NaN where the reference has none counts)
+  double max_error = 0;         ///< largest absolute difference
+  double max_ratio = 0;         ///< largest difference over its bound; <= 1 passes
+  std::string first_mismatch;   ///< "y(3,17): got 2.5, want 2.0 +- 0.001"; empty if passed
 };
 
-/// Compares `actual` outputs with the reference on the same inputs. The bound of each element follows
-/// from a running error analysis of the formula (Higham, Accuracy and Stability of Numerical
-/// Algorithms, 2nd ed., section 3.3): every operation adds the rounding of the type it computes in,
-/// every store to a narrower type half an ulp of it; integers and bool must be equal. Where rounding
-/// may decide a comparison or a cast, both outcomes pass; where nothing is known of a value (rounding
-/// decides whether it overflows or is NaN), any does.
-/// `inputs`: tensors as before the launch; outputs may be null. `actual`: as after it, one a tensor;
-/// only outputs are read. Throws as `evaluate`.
+/// Compares `actual` outputs with the reference on the same inputs. The bound of each element
+/// follows from a running error analysis of the formula (Higham, Accuracy and Stability of
+/// Numerical Algorithms, 2nd ed., section 3.3): every operation adds the rounding of the type it
+/// computes in, every store to a narrower type half an ulp of it; integers and bool must be equal.
+/// Where rounding may decide a comparison or a cast, both outcomes pass; where nothing is known of
+/// a value (rounding decides whether it overflows or is NaN), any does.
+///
+/// `inputs`: tensors as before the launch; outputs may be null. `actual`: as after it, one a
+/// tensor; only outputs are read. Throws as `evaluate`.
 [[nodiscard]] Verification verify(const Fused& op, const HostArguments& inputs,
                                   std::span<const void* const> actual);
 

@@ -44,7 +44,8 @@ double clamp(double x, double lo, double hi) noexcept {
   return std::isnan(x) ? x : std::fmin(std::fmax(x, lo), hi);
 }
 
-double apply_function(Op op, double x) noexcept {  // one line an operation
+double apply_function(Op op, double x) noexcept {
+  // clang-format off
   switch (op) {
     case Op::exp: return std::exp(x);
     case Op::exp2: return std::exp2(x);
@@ -66,12 +67,14 @@ double apply_function(Op op, double x) noexcept {  // one line an operation
     case Op::gelu_tanh: return gelu_tanh(x);
     default: return kNan;
   }
+  // clang-format on
 }
 
 }  // namespace
 
 double apply(Op op, const Reals& args) noexcept {
   const auto [a, b, c] = args;
+  // clang-format off
   switch (op) {
     case Op::neg: return -a;
     case Op::add: return a + b;
@@ -88,6 +91,7 @@ double apply(Op op, const Reals& args) noexcept {
     case Op::clamp: return clamp(a, b, c);
     default: return apply_function(op, a);
   }
+  // clang-format on
 }
 
 bool is_comparison(Op op) noexcept {
@@ -95,6 +99,7 @@ bool is_comparison(Op op) noexcept {
 }
 
 bool compare(Op op, double a, double b) noexcept {
+  // clang-format off
   switch (op) {
     case Op::lt: return a < b;
     case Op::le: return a <= b;
@@ -103,6 +108,7 @@ bool compare(Op op, double a, double b) noexcept {
     case Op::ge: return a >= b;
     default: return a > b;
   }
+  // clang-format on
 }
 
 }  // namespace tilejit::reference

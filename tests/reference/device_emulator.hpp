@@ -53,10 +53,10 @@ class DeviceEmulator {
     return q - whole > T(0.5) ? whole + 1 : whole;
   }
 
-  // One line an operation.
   template <typename T>
   static T apply_as(expr::Op op, T a, T b, T c) {
     using expr::Op;
+    // clang-format off
     switch (op) {
       case Op::neg: return -a;
       case Op::add: return a + b;
@@ -93,6 +93,7 @@ class DeviceEmulator {
       case Op::clamp: return c < (a < b ? b : a) ? c : (a < b ? b : a);
       default: return T(kNan);
     }
+    // clang-format on
   }
 
   void compute(const expr::Node& node, std::size_t id, std::int64_t index) {
