@@ -2,8 +2,10 @@
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <new>
 #include <string>
 
@@ -63,7 +65,9 @@ void add_commands(CLI::App& app) {
 // CLI11 would only say that a subcommand is missing.
 void check_command(const CLI::App& app, int argc, char** argv) {
   const std::string name = argc > 1 ? argv[1] : "";
-  if (name.empty() || name.front() == '-' || app.get_subcommand_no_throw(name) != nullptr) return;
+  const auto is_name = [&](const CLI::App* command) { return command->get_name() == name; };
+  if (name.empty() || name.front() == '-') return;
+  if (std::ranges::any_of(app.get_subcommands(nullptr), is_name)) return;
   throw UsageError("there is no command '" + name + "'; tilejit --help lists them");
 }
 
