@@ -72,7 +72,7 @@ class CommandTest(unittest.TestCase):
         self.assertNotIn("terminate called", result.stderr)
         return result
 
-    def spec(self, name="spec.json", **fields):
+    def spec(self, **fields):
         """Writes a spec; fields of value None are left out."""
         base = {
             "name": "copy",
@@ -82,7 +82,7 @@ class CommandTest(unittest.TestCase):
             },
             "formula": "y = x",
         }
-        path = self.folder / name
+        path = self.folder / "spec.json"
         merged = {key: value for key, value in {**base, **fields}.items() if value is not None}
         path.write_text(json.dumps(merged))
         return path
