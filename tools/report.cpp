@@ -37,6 +37,15 @@ std::string tier_text(CacheTier tier) {
   return "compiled by NVRTC";
 }
 
+// ", 24 registers, no spills", if the compiler reported them.
+std::string resources_text(const Artifact& artifact) {
+  const auto metadata = ordered_json::parse(*artifact.metadata, nullptr, false);
+  if (!metadata.is_object() || !metadata.contains("registers")) return "";
+  const int spilled = metadata.value("spill_bytes", 0);
+  return fmt::format(", {} registers, {}", metadata["registers"].get<int>(),
+                     spilled == 0 ? "no spills" : fmt::format("{} bytes spilled", spilled));
+}
+
 ordered_json timing_json(const Timing& timing) {
   return {{"median_ms", timing.median_ms},
           {"min_ms", timing.min_ms},
@@ -121,9 +130,10 @@ std::string artifact_text(const Artifact& artifact) {
                      milliseconds);
     }
   }
-  return fmt::format("{} {} for {}, {} (ms: {})", artifact.kernel_name, tier_text(artifact.tier),
+  return fmt::format("{} {} for {}, {}{} (ms: {})", artifact.kernel_name, tier_text(artifact.tier),
                      to_string(artifact.target),
-                     bytes_text(static_cast<double>(artifact.cubin->size())), steps);
+                     bytes_text(static_cast<double>(artifact.cubin->size())),
+                     resources_text(artifact), steps);
 }
 
 ordered_json run_json(const Problem& problem, const Outcome& outcome, const Executor& executor) {
