@@ -16,6 +16,14 @@ constexpr std::size_t kMostArgumentSets = 16;
 
 using Place = std::variant<Runtime, Compiler>;
 
+// The message without the place, which for these errors the sentence names already.
+std::string sentence(const Error& error) {
+  std::string text = error.what();
+  const std::string place = " (" + error.where() + ")";
+  if (text.ends_with(place)) text.resize(text.size() - place.size());
+  return text;
+}
+
 Place open_place(const std::string& device, std::string& reason) {
   Options options = Options::from_env();
   if (device == "cpu") return Compiler(std::move(options));
@@ -24,7 +32,7 @@ Place open_place(const std::string& device, std::string& reason) {
       return Runtime(options);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::no_driver && error.code() != ErrorCode::no_device) throw;
-      reason = error.what();
+      reason = sentence(error);
       return Compiler(std::move(options));
     }
   }

@@ -81,9 +81,8 @@ std::string verification_text(const Verification& v) {
 
 std::string result_text(const Outcome& outcome, const Executor& executor) {
   if (!executor.on_gpu()) {
-    const std::string why = executor.no_gpu_reason();
     return fmt::format("ran on the CPU reference in {:.1f} ms ({})", outcome.evaluate_ms,
-                       why.empty() ? "as asked" : "no GPU: " + why);
+                       executor.no_gpu_reason().empty() ? "as asked" : "no GPU");
   }
   const std::string where = "launched on " + executor.device_name();
   return outcome.verification ? where + ", " + verification_text(*outcome.verification)
@@ -130,8 +129,8 @@ std::string artifact_text(const Artifact& artifact) {
                      milliseconds);
     }
   }
-  return fmt::format("{} {} for {}, {}{} (ms: {})", artifact.kernel_name, tier_text(artifact.tier),
-                     to_string(artifact.target),
+  return fmt::format("{} {} for {}, {}{}\n    ms: {}", artifact.kernel_name,
+                     tier_text(artifact.tier), to_string(artifact.target),
                      bytes_text(static_cast<double>(artifact.cubin->size())),
                      resources_text(artifact), steps);
 }

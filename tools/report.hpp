@@ -11,7 +11,7 @@ namespace tilejit::cli {
 /// The artifact's key, target, tier, sizes and milliseconds of each stage; with what its metadata
 /// says of registers and spills.
 [[nodiscard]] nlohmann::ordered_json artifact_json(const Artifact& artifact);
-/// One line: which tier answered and how many milliseconds each stage took that was needed.
+/// Two lines: which tier answered, and how many milliseconds each stage took that was needed.
 [[nodiscard]] std::string artifact_text(const Artifact& artifact);
 
 /// One kernel's entry of `tilejit run --json`.

@@ -101,6 +101,12 @@ void print(const RunOptions& options, const nlohmann::ordered_json& kernels) {
   fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
+std::string preamble(const RunOptions& options, const Executor& executor) {
+  const std::string& why = executor.no_gpu_reason();
+  return (why.empty() ? "" : "no GPU: " + why + "\n") +
+         fmt::format("inputs are random with seed {}, unless read from files\n", options.seed);
+}
+
 void run(const RunOptions& options) {
   const std::vector<Fused> ops = select_kernels(load_specs(options.spec), options.kernel);
   const Files files{.in = parse_assignments(options.in, "--in"),
@@ -111,8 +117,7 @@ void run(const RunOptions& options) {
     throw UsageError("--bench times a GPU; leave out --device cpu");
   }
   const Wanted wanted{.verify = options.verify || !options.bench, .bench = options.bench};
-  if (!options.json)
-    fmt::print("inputs are random with seed {}, unless read from files\n", options.seed);
+  if (!options.json) fmt::print("{}", preamble(options, executor));
 
   auto kernels = nlohmann::ordered_json::array();
   bool all_right = true;
