@@ -65,14 +65,17 @@ TEST(StoreThreads, WithoutAnyTierWaitersStillShare) {
   auto leader = std::async(std::launch::async,
                            [&] { return store.find_or_make(test_key(1), [&] { return slow(); }); });
   slow.wait_until_begun();
+  std::latch arrived(1);
   std::atomic<int> makes = 0;
   auto waiter = std::async(std::launch::async, [&] {
+    arrived.count_down();
     return store.find_or_make(test_key(1), [&] {
       ++makes;
       return Entry{"own", "{}"};
     });
   });
-  EXPECT_EQ(waiter.wait_for(30ms), std::future_status::timeout);
+  arrived.wait();
+  EXPECT_EQ(waiter.wait_for(50ms), std::future_status::timeout);
   slow.end();
   EXPECT_EQ(waiter.get().entry, leader.get().entry);
   EXPECT_EQ(makes, 0);
@@ -82,8 +85,10 @@ TEST(StoreThreads, ShareAnExceptionAndForgetIt) {
   Store store({});
   std::promise<void> release;
   const auto released = release.get_future().share();
+  std::latch arrived(9);
   std::atomic<int> makes = 0, caught = 0;
   const auto request = [&] {
+    arrived.count_down();
     try {
       (void)store.find_or_make(test_key(1), [&]() -> Entry {
         ++makes;
@@ -96,6 +101,7 @@ TEST(StoreThreads, ShareAnExceptionAndForgetIt) {
   };
   std::vector<std::jthread> threads;
   for (int i = 0; i < 9; ++i) threads.emplace_back(request);
+  arrived.wait();
   std::this_thread::sleep_for(50ms);  // for the waiters to wait; late ones would make again
   release.set_value();
   threads.clear();

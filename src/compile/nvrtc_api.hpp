@@ -9,14 +9,14 @@
 
 namespace tilejit::compile {
 
+// clang-format off
 /// Every function of NVRTC the library calls.
-#define TILEJIT_NVRTC_API(X)                                                                    \
-  X(nvrtcVersion)                                                                               \
-  X(nvrtcGetErrorString)                                                                        \
-  X(nvrtcGetNumSupportedArchs)                                                                  \
-  X(nvrtcGetSupportedArchs) X(nvrtcCreateProgram) X(nvrtcDestroyProgram) X(nvrtcCompileProgram) \
-      X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog) X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN)     \
-          X(nvrtcGetPTXSize) X(nvrtcGetPTX)
+#define TILEJIT_NVRTC_API(X) \
+  X(nvrtcVersion) X(nvrtcGetErrorString) X(nvrtcGetNumSupportedArchs) X(nvrtcGetSupportedArchs) \
+  X(nvrtcCreateProgram) X(nvrtcDestroyProgram) X(nvrtcCompileProgram) \
+  X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog) \
+  X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN) X(nvrtcGetPTXSize) X(nvrtcGetPTX)
+// clang-format on
 
 /// NVRTC as a table of functions; nothing is linked.
 struct NvrtcApi {
