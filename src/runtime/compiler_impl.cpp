@@ -1,5 +1,7 @@
 #include "runtime/compiler_impl.hpp"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "render/render.hpp"
@@ -125,7 +127,9 @@ Artifact Compiler::Impl::find_or_make(const runtime::Planned& planned, const std
     return entry;
   });
   if (since_made) {
-    store.add_marker(kCompilers, build);
+    // Where the entry could not be written a marker cannot either, and one warning is enough.
+    std::error_code error;
+    if (std::filesystem::exists(store.path_of(key), error)) store.add_marker(kCompilers, build);
     times.publish = since_made->milliseconds();
   } else {
     times.lookup = watch.milliseconds();

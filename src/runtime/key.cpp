@@ -23,8 +23,8 @@ std::string utc_now() {
 }  // namespace
 
 std::string key_text(const plan::Plan& plan, std::string_view build) {
-  // The plan's text is canonical already and the largest part by far, so it is put in as it is; its
-  // name and "target" sort behind the others.
+  // The plan's text is the largest part by far and put in as it is; its name and "target" sort
+  // behind the others.
   std::string text = nlohmann::json{
       {"compiler", build},
       {"generator", render::generator_digest()},
@@ -39,7 +39,7 @@ std::string key_text(const plan::Plan& plan, std::string_view build) {
 
 std::string metadata_text(const plan::Plan& plan, const std::string& key_text,
                           const compile::Compiled& compiled, const std::string& compiler_version) {
-  nlohmann::json metadata = nlohmann::json::parse(key_text);
+  auto metadata = nlohmann::ordered_json::parse(key_text);  // whose dump is the key's text again
   metadata["kernel"] = plan.kernel_name;
   metadata["compiler_version"] = compiler_version;
   metadata["created"] = utc_now();

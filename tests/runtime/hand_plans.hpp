@@ -31,7 +31,10 @@ struct HandPlan {
     op.tensors.push_back({.name = name, .dtype = dtype, .layout = layout, .access = access});
     analysis.access.push_back(access);
     const std::size_t modes = rank(layout);
-    plan::Operand operand{.tensor = static_cast<int>(op.tensors.size()) - 1, .dtype = dtype};
+    plan::Operand operand{.tensor = static_cast<int>(op.tensors.size()) - 1,
+                          .dtype = dtype,
+                          .read = access != Access::out,
+                          .written = access != Access::in};
     for (std::size_t i = modes; i-- > 0;) {
       operand.modes.push_back(flatten(mode(layout, i)));
       if (plan.operands.empty()) plan.extents.push_back(size(mode(layout, i)));

@@ -1,0 +1,83 @@
+#include "runtime/key.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "render/render.hpp"
+#include "runtime/compile_options.hpp"
+#include "runtime/hand_plans.hpp"
+
+namespace tilejit::runtime {
+namespace {
+
+HandPlan hand_plan() {
+  HandPlan plan;
+  plan.in("x", "(64,32):(32,1)").out("y", "(64,32):(32,1)").scalar("alpha", f32);
+  return plan;
+}
+
+TEST(Key, IsCanonicalJsonOfEverythingACubinDependsOn) {
+  const HandPlan hand = hand_plan();
+  const std::string text = key_text(hand.plan, "abc123");
+  const auto key = nlohmann::ordered_json::parse(text);
+  EXPECT_EQ(key.dump(), text);
+  EXPECT_EQ(key.size(), 6U);
+  EXPECT_EQ(key["key_schema"], kKeySchema);
+  EXPECT_EQ(key["compiler"], "abc123");
+  EXPECT_EQ(key["generator"], render::generator_digest());
+  EXPECT_EQ(key["options"], nlohmann::ordered_json(all_options()));
+  EXPECT_EQ(key["plan"].dump(), plan::to_json(hand.plan));
+  EXPECT_EQ(key["target"], "sm_90a");
+}
+
+TEST(Key, ChangesWithEveryPart) {
+  std::set<std::string> texts = {key_text(hand_plan().plan, "abc123")};
+  std::size_t variants = 1;
+  const auto expect_new = [&](const plan::Plan& plan, const char* build) {
+    texts.insert(key_text(plan, build));
+    EXPECT_EQ(texts.size(), ++variants);
+  };
+  expect_new(hand_plan().plan, "abc124");
+  plan::Plan plan = hand_plan().plan;
+  plan.target = parse_target("sm_90");
+  expect_new(plan, "abc123");
+  plan = hand_plan().plan;
+  plan.kernel_name = "other";
+  expect_new(plan, "abc123");
+  plan = hand_plan().plan;
+  plan.threads = 128;
+  expect_new(plan, "abc123");
+}
+
+TEST(Metadata, HoldsTheKeyAndWhatPeopleAskFor) {
+  const HandPlan hand = hand_plan();
+  const std::string text = key_text(hand.plan, "abc123");
+  compile::Compiled compiled;
+  compiled.log = "ptxas info    : Used 14 registers, used 0 barriers\n";
+  compiled.milliseconds = 12.5;
+  const auto metadata = nlohmann::json::parse(metadata_text(hand.plan, text, compiled, "13.0"));
+  const auto key = nlohmann::json::parse(text);
+  for (const auto& [name, value] : key.items()) {
+    EXPECT_EQ(metadata.at(name), value) << name;
+  }
+  EXPECT_EQ(metadata["kernel"], "tilejit_hand");
+  EXPECT_EQ(metadata["compiler_version"], "13.0");
+  EXPECT_EQ(metadata["nvrtc_ms"], 12.5);
+  EXPECT_EQ(metadata["registers"], 14);
+  EXPECT_EQ(metadata["spill_bytes"], 0);
+  EXPECT_EQ(metadata["created"].get<std::string>().size(),
+            std::string("2025-01-01T00:00:00Z").size());
+}
+
+TEST(Metadata, LeavesOutResourcesThatNobodyReported) {
+  const HandPlan hand = hand_plan();
+  const auto metadata = nlohmann::json::parse(
+      metadata_text(hand.plan, key_text(hand.plan, "abc123"), compile::Compiled{}, "13.0"));
+  EXPECT_FALSE(metadata.contains("registers"));
+}
+
+}  // namespace
+}  // namespace tilejit::runtime

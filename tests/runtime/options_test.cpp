@@ -1,0 +1,93 @@
+#include "tilejit/options.hpp"
+
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "runtime/expect_error.hpp"
+
+namespace tilejit {
+namespace {
+
+constexpr const char* kVariables[] = {"TILEJIT_CACHE_DIR", "XDG_CACHE_HOME", "HOME",
+                                      "TILEJIT_NVRTC", "TILEJIT_DEVICE"};
+using Environment = std::map<std::string, std::string>;
+
+/// The variables of the table have these values, the others none, until the end of the scope.
+class EnvironmentScope {
+ public:
+  explicit EnvironmentScope(const Environment& environment) {
+    for (const char* name : kVariables) {
+      if (const char* value = std::getenv(name)) before_[name] = value;
+      unsetenv(name);
+    }
+    for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
+  }
+  ~EnvironmentScope() {
+    for (const char* name : kVariables) unsetenv(name);
+    for (const auto& [name, value] : before_) setenv(name.c_str(), value.c_str(), 1);
+  }
+  EnvironmentScope(const EnvironmentScope&) = delete;
+  EnvironmentScope& operator=(const EnvironmentScope&) = delete;
+
+ private:
+  Environment before_;
+};
+
+struct FolderCase {
+  const char* name;
+  Environment environment;
+  std::optional<std::string> folder;
+};
+const FolderCase kFolders[] = {
+    {"chosen", {{"TILEJIT_CACHE_DIR", "/c"}, {"XDG_CACHE_HOME", "/x"}, {"HOME", "/h"}}, "/c"},
+    {"chosen, relative", {{"TILEJIT_CACHE_DIR", "here"}}, "here"},
+    {"off", {{"TILEJIT_CACHE_DIR", "off"}, {"HOME", "/h"}}, std::nullopt},
+    {"empty is unset", {{"TILEJIT_CACHE_DIR", ""}, {"XDG_CACHE_HOME", "/x"}}, "/x/tilejit"},
+    {"XDG", {{"XDG_CACHE_HOME", "/x"}, {"HOME", "/h"}}, "/x/tilejit"},
+    {"XDG is ignored when relative",
+     {{"XDG_CACHE_HOME", "x"}, {"HOME", "/h"}},
+     "/h/.cache/tilejit"},
+    {"HOME", {{"HOME", "/h"}}, "/h/.cache/tilejit"},
+    {"nothing", {}, std::nullopt},
+};
+
+TEST(Options, FindTheCacheFolder) {
+  for (const FolderCase& c : kFolders) {
+    SCOPED_TRACE(c.name);
+    const EnvironmentScope scope(c.environment);
+    const auto folder = Options::from_env().cache_folder;
+    ASSERT_EQ(folder.has_value(), c.folder.has_value());
+    EXPECT_EQ(folder.value_or("").string(), c.folder.value_or(""));
+  }
+}
+
+TEST(Options, HaveDefaults) {
+  const EnvironmentScope scope(Environment{});
+  const Options options = Options::from_env();
+  EXPECT_TRUE(options.nvrtc_path.empty());
+  EXPECT_EQ(options.device, 0);
+  EXPECT_EQ(options.cache_memory_bytes, 256U << 20);
+}
+
+TEST(Options, ReadCompilerAndDevice) {
+  const EnvironmentScope scope(
+      Environment{{"TILEJIT_NVRTC", "/opt/nvrtc"}, {"TILEJIT_DEVICE", "12"}});
+  const Options options = Options::from_env();
+  EXPECT_EQ(options.nvrtc_path, "/opt/nvrtc");
+  EXPECT_EQ(options.device, 12);
+}
+
+TEST(Options, RejectADeviceThatIsNotANumber) {
+  for (const char* text : {"x", "1x", "-1", " 1", "1.5", "99999999999"}) {
+    SCOPED_TRACE(text);
+    const EnvironmentScope scope(Environment{{"TILEJIT_DEVICE", text}});
+    EXPECT_EQ(expect_error(ErrorCode::invalid_argument, "number of a device",
+                           [] { (void)Options::from_env(); }),
+              "TILEJIT_DEVICE");
+  }
+}
+
+}  // namespace
+}  // namespace tilejit
