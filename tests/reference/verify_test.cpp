@@ -1,10 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <random>
-#include <regex>
 
 #include "reference/device_emulator.hpp"
 #include "reference/execute.hpp"
@@ -103,8 +103,15 @@ class FormulaProblem {
   void set(std::size_t k, double value) { builder_.set(y_, k, value); }
 
  private:
+  // As a whole word.
   [[nodiscard]] bool names(const std::string& name) const {
-    return std::regex_search(formula_, std::regex("\\b" + name + "\\b"));
+    const auto in_word = [&](std::size_t at) {
+      return at < formula_.size() && std::isalnum(static_cast<unsigned char>(formula_[at])) != 0;
+    };
+    for (auto at = formula_.find(name); at != std::string::npos; at = formula_.find(name, at + 1)) {
+      if (!in_word(at - 1) && !in_word(at + name.size())) return true;
+    }
+    return false;
   }
   template <typename Distribution>
   void add(const std::string& name, DType dtype, Distribution values) {
