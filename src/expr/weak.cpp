@@ -204,6 +204,17 @@ Weak as_number(const Weak& value) {
   return is_floating_weak(value) ? value : Weak(integer_of(value));
 }
 
+// A NaN operand loses.
+Weak fold_extremum(Op op, const Weak& a, const Weak& b) {
+  if (is_nan(a) || is_nan(b)) return pick(is_nan(b), a, b);
+  return pick(op == Op::min ? !is_less(b, a) : !is_less(a, b), a, b);
+}
+
+Weak fold_clamp(const Weak& x, const Weak& low, const Weak& high) {
+  const Weak raised = pick(is_less(x, low), low, x);
+  return pick(is_less(high, raised), high, raised);
+}
+
 }  // namespace
 
 Weak fold_unary(Op op, const Weak& a) {
@@ -242,18 +253,10 @@ Weak fold_call(Op op, std::span<const Weak> args) {
     case Op::pow:
       return fold_binary(op, args[0], args[1]);
     case Op::min:
-    case Op::max: {  // a NaN operand loses
-      const Weak a = as_number(args[0]);
-      const Weak b = as_number(args[1]);
-      return pick(is_nan(b) ||
-                      (op == Op::min ? !is_less(b, a) && !is_nan(a) : !is_less(a, b) && !is_nan(a)),
-                  a, b);
-    }
-    case Op::clamp: {
-      const Weak x = as_number(args[0]);
-      const Weak low = pick(is_less(x, args[1]), as_number(args[1]), x);
-      return pick(is_less(args[2], low), as_number(args[2]), low);
-    }
+    case Op::max:
+      return fold_extremum(op, as_number(args[0]), as_number(args[1]));
+    case Op::clamp:
+      return fold_clamp(as_number(args[0]), as_number(args[1]), as_number(args[2]));
     case Op::abs:
     case Op::relu:
       if (!is_floating_weak(args[0])) {
