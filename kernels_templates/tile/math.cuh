@@ -91,13 +91,6 @@ TILE_DEVICE T shr(T a, T count) {
 
 // ---- floor division with the remainder's sign of the divisor; floats as in Python
 
-TILE_DEVICE float remainder(float a, float b) {
-  return fmodf(a, b);
-}
-TILE_DEVICE double remainder(double a, double b) {
-  return fmod(a, b);
-}
-
 template <class T>
 TILE_DEVICE T mod(T a, T b) {
   if constexpr (kIsFloat<T>) {

@@ -130,8 +130,7 @@ class Emitter {
     for (const Store& store : program_.stores) {
       const std::string value =
           converts_in_store(store.value) ? unrounded(store.value) : value_name(store.value);
-      text += "out.t" + std::to_string(store.tensor) + " = store_as<" +
-              storage_type(node(store.value).type) + ">(" + value + ");\n";
+      text += "y" + std::to_string(store.tensor) + " = " + value + ";\n";
     }
     return text;
   }
@@ -157,7 +156,7 @@ class Emitter {
       case Op::constant:
         return constant(n);
       case Op::load:
-        return "to_compute(in.t" + std::to_string(n.source) + ")";
+        return "t" + std::to_string(n.source);
       case Op::scalar:
         return "p.s" + std::to_string(n.source);
       case Op::cast:

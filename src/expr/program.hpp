@@ -140,8 +140,8 @@ struct Scope {
 [[nodiscard]] std::vector<std::string> to_lines(const Program& program);
 
 /// The body of the device function that computes one element: one statement a node. Loads read
-/// `in.t<tensor>`, scalars `p.s<scalar>`, stores write `out.t<tensor>` (storage type). Text of
-/// the formula does not appear in it.
+/// `t<tensor>`, scalars `p.s<scalar>`, stores write `y<tensor>`, all in compute types: the caller
+/// converts from storage and rounds to it. Text of the formula does not appear in it.
 [[nodiscard]] std::string emit_cuda(const Program& program);
 /// The device type that computes values of `type`: "float", "double", "i8", "bool", ...
 [[nodiscard]] std::string_view compute_type(DType type) noexcept;

@@ -14,14 +14,14 @@ class HeaderWriter {
   [[nodiscard]] std::string write();
 
  private:
+  void write_includes(const std::string& body);
   void write_constants();
   void write_params();
   void write_coord();
   void write_valid();
-  void write_elements();
-  void write_formula();
+  void write_formula(const std::string& body);
   void write_fragments(bool inputs);
-  void write_fragment_calls(bool inputs);
+  void write_map();
 
   void line(std::string_view text) { (out_ += text) += '\n'; }
   /// A known dimension as a literal, a symbolic one as the parameter that holds it.
@@ -29,8 +29,8 @@ class HeaderWriter {
   /// Offset in elements of the operand's first element at coordinate `c`.
   [[nodiscard]] std::string offset_of(const plan::Operand& operand) const;
   [[nodiscard]] std::string share_of(const plan::OperandMode& leaves, std::size_t m) const;
-  /// Distance of neighbours along the innermost mode, in elements.
-  [[nodiscard]] std::string step_of(const plan::Operand& operand) const;
+  /// What a load or store takes behind the address: distance of neighbours, number of elements.
+  [[nodiscard]] std::string access_arguments(const plan::Operand& operand) const;
   [[nodiscard]] std::string fragment_type(const plan::Operand& operand) const;
   [[nodiscard]] bool touched(const plan::Operand& operand, bool inputs) const {
     return inputs ? operand.read : operand.written;

@@ -12,23 +12,23 @@ std::string emitted(std::string_view formula, DType output = f32) {
 
 TEST(Emit, OneStatementANode) {
   EXPECT_EQ(emitted("y = gelu(x_f16 + alpha) * 0.5", f16),
-            "const float v0 = to_compute(in.t0);\n"
+            "const float v0 = t0;\n"
             "const float v1 = p.s0;\n"
             "const float v2 = v0;\n"
             "const float v3 = v2 + v1;\n"
             "const float v4 = math::gelu(v3);\n"
             "const float v5 = 0x1p-1f;\n"
             "const float v6 = v4 * v5;\n"
-            "out.t1 = store_as<f16>(v6);\n");
+            "y1 = v6;\n");
 }
 
 TEST(Emit, CastThatIsAlsoReadRoundsOnce) {
   EXPECT_EQ(emitted("y = f16(x_f32) + 1", f16),
-            "const float v0 = to_compute(in.t0);\n"
+            "const float v0 = t0;\n"
             "const float v1 = round_to<f16>(v0);\n"
             "const float v2 = 0x1p+0f;\n"
             "const float v3 = v1 + v2;\n"
-            "out.t1 = store_as<f16>(v3);\n");
+            "y1 = v3;\n");
 }
 
 struct Line {
@@ -70,12 +70,12 @@ TEST(Emit, EveryKindOfOperation) {
       {"y = f32(x_f64)", f32, "const float v1 = static_cast<float>(v0);"},
       {"y = f64(x_f16)", f64, "const double v1 = static_cast<double>(v0);"},
       {"y = bf16(x_f64) + 1", bf16, "const float v1 = round_to<bf16>(math::round_odd(v0));"},
-      {"y = x_f64", bf16, "out.t1 = store_as<bf16>(math::round_odd(v0));"},
-      {"y = x_i32", bf16, "out.t1 = store_as<bf16>(math::round_odd(v0));"},
-      {"y = x_i32", f8e4m3, "out.t1 = store_as<f8e4m3>(static_cast<float>(v0));"},
-      {"y = x_f32", tf32, "out.t1 = store_as<tf32>(v0);"},
-      {"y = x_f32", i16, "out.t1 = store_as<i16>(v1);"},
-      {"y = x_bool", b8, "out.t1 = store_as<b8>(v0);"},
+      {"y = x_f64", bf16, "y1 = math::round_odd(v0);"},
+      {"y = x_i32", bf16, "y1 = math::round_odd(v0);"},
+      {"y = x_i32", f8e4m3, "y1 = static_cast<float>(v0);"},
+      {"y = x_f32", tf32, "y1 = v0;"},
+      {"y = x_f32", i16, "y1 = v1;"},
+      {"y = x_bool", b8, "y1 = v0;"},
   };
   for (const Line& line : kLines) {
     SCOPED_TRACE(line.formula);
@@ -112,7 +112,7 @@ TEST(Emit, ConstantsAreExact) {
 TEST(Emit, NoTextOfTheFormulaGetsThrough) {
   const std::string text =
       emitted("evil_temporary = x_f32 # */ asm(\"trap;\")\ny = evil_temporary");
-  EXPECT_EQ(text, "const float v0 = to_compute(in.t0);\nout.t1 = store_as<f32>(v0);\n");
+  EXPECT_EQ(text, "const float v0 = t0;\ny1 = v0;\n");
 }
 
 TEST(Emit, EveryOpHasItsOwnName) {

@@ -151,7 +151,7 @@ TEST_F(Launch, MoreThanTwoToThe31Elements) {
     Buffer x(*runtime(), static_cast<std::size_t>(count));
     ASSERT_EQ(driver_->cuMemsetD8Async_(reinterpret_cast<CUdeviceptr>(x.data()), 7, std::size_t(count), nullptr), CUDA_SUCCESS);
     const std::vector<Argument> args = {x};
-    runtime()->compile(op).launch(nullptr, args, {{"N", count}});
+    runtime()->compile(op).launch(nullptr, args, symbolic ? SymbolValues{{"N", count}} : SymbolValues{});
     std::vector<unsigned char> got(static_cast<std::size_t>(count));
     x.copy_to_host(got.data(), got.size());
     EXPECT_EQ(std::count(got.begin(), got.end(), 22), count);

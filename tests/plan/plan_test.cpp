@@ -47,7 +47,7 @@ TEST(Plan, CoalescesAndVectorises) {
       {"nested", {{"a", "(8,(4,2)):(1,(8,32))"}, {"y", "(8,(4,2)):(1,(8,32))"}}, "64", 8, false, {kC, kC}},
       {"nested against flat", {{"a", "(8,(4,2)):(1,(8,32))"}, {"y", "(8,8):(1,8)"}}, "64", 8, false, {kC, kC}},
       {"nested, split", {{"a", "((4,2),8):((1,32),4)"}, {"y", "(8,8):(1,8)"}}, "4 2 8", 4, false, {kC, kC}},
-      {"no common split", {{"a", "((4,6)):((6,1))"}, {"y", "((6,4)):((1,6))"}}, "24", 1, false, {kS, kC}},
+      {"no common split", {{"a", "((4,6)):((6,1))"}, {"y", "((6,4)):((1,6))"}}, "24", 1, false, {kS, kS}},
       {"extents of 1", {{"a", "(1,64,1):(7,1,9)"}, {"y", "(1,64,1):(0,1,0)"}}, "64", 8, false, {kC, kC}},
       {"one element", {{"a", "1:0"}, {"y", "1:0"}}, "1", 8, true, {kC, kC}},
       {"zero size", {{"a", "(0,8):(8,1)"}, {"y", "(0,8):(8,1)"}}, "0", 8, false, {kC, kC}},
@@ -88,8 +88,8 @@ TEST(Plan, ChoosesIndexWidth) {
   };
   constexpr Row kRows[] = {
       {"(1024):(1)", "(1024):(1)", IndexWidth::narrow},
-      {"(17179869183):(1)", "(17179869183):(1)", IndexWidth::narrow},  // 2^31-1 whole vectors of 8, and a part
-      {"(17179869184):(1)", "(17179869184):(1)", IndexWidth::wide},
+      {"(17179869176):(1)", "(17179869176):(1)", IndexWidth::narrow},  // 2^31-1 vectors of 8
+      {"(17179869177):(1)", "(17179869177):(1)", IndexWidth::wide},
       {"(M):(1)", "(M):(1)", IndexWidth::wide},
       {"(M,N):(1,M)", "(M,N):(N,1)", IndexWidth::both},
   };

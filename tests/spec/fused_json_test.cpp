@@ -58,7 +58,7 @@ TEST(ParseFused, ShapesOrdersAndRankZero) {
       {R"("shape": [8])", "(8):(1)"},
       {R"("shape": [8, [4, 2]], "stride": [1, [8, 32]])", "(8,(4,2)):(1,(8,32))"},
       {R"("shape": ["8*M", 2])", "(8*M,2):(2,1)"},
-      {R"("layout": "(4,8)")", "(4,8):(8,1)"},
+      {R"_("layout": "(4,8)")_", "(4,8):(8,1)"},
       {R"("shape": [0, 8])", "(0,8):(8,1)"},
   };
   for (const Row& row : kRows) {
@@ -138,7 +138,7 @@ TEST(ParseSpecs, RefusesBadFields) {
       {"no dtype", tensor(R"("shape": [8])"), spec, "/tensors/c", "'dtype' is missing"},
       {"no shape", tensor(R"("dtype": "f16")"), spec, "/tensors/c", "'shape' is missing"},
       {"layout and shape", tensor(R"_("dtype": "f16", "shape": [8], "layout": "8:1")_"), spec, "/tensors/c/shape", "either"},
-      {"unbalanced layout", tensor(R"("dtype": "f16", "layout": "(8:1")"), ErrorCode::invalid_layout, "/tensors/c/layout", "position 2"},
+      {"unbalanced layout", tensor(R"_("dtype": "f16", "layout": "(8:1")_"), ErrorCode::invalid_layout, "/tensors/c/layout", "position 2"},
       {"negative extent", tensor(R"("dtype": "f16", "shape": [-8])"), ErrorCode::invalid_layout, "/tensors/c/shape/0", "from 0"},
       {"huge extent", tensor(R"("dtype": "f16", "shape": [99999999999999999999])"), ErrorCode::invalid_layout, "/tensors/c/shape/0", "integer"},
       {"overflow", tensor(R"("dtype": "f16", "shape": [4611686018427387904, 4])"), ErrorCode::unsupported, "/tensors/c/shape", "2^63-1"},
@@ -151,7 +151,7 @@ TEST(ParseSpecs, RefusesBadFields) {
       {"mode mismatch", tensor(R"("dtype": "f16", "shape": [9])"), spec, "/tensors/c", "extents must be equal or 1"},
       {"symbol against number", tensor(R"("dtype": "f16", "shape": ["M"])"), spec, "/tensors/c", "has extent M"},
       {"output broadcasts", tensor(R"("dtype": "f16", "shape": [1])"), spec, "/tensors/c", "outputs do not broadcast"},
-      {"output overlaps itself", tensor(R"("dtype": "f16", "layout": "(8):(0)")"), spec, "/tensors/c", "stride 0"},
+      {"output overlaps itself", tensor(R"_("dtype": "f16", "layout": "(8):(0)")_"), spec, "/tensors/c", "stride 0"},
       {"bad name", spec_of(R"("a-b": {"dtype": "f16", "shape": [8]})", "c = a"), spec, "/tensors/a-b", "not an identifier"},
       {"reserved name", spec_of(R"("exp": {"dtype": "f16", "shape": [8]})", "c = a"), spec, "/tensors/exp", "formula language"},
       {"name used twice", spec_of(kAdd, "c = a", R"(, "scalars": {"a": "f32"})"), spec, "/scalars/a", "used twice"},

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tilejit/error.hpp"
+
 namespace tilejit::test {
 namespace {
 
@@ -155,7 +157,18 @@ void append_indices(const std::vector<Mode>& modes, std::size_t m, std::int64_t 
 
 }  // namespace
 
-RandomCase random_case(Random& random) { return Generator(random).run(); }
+RandomCase random_case(Random& random) {
+  for (;;) {
+    RandomCase c = Generator(random).run();
+    try {
+      validate(c.op);
+      return c;
+    } catch (const Error& error) {
+      // A literal that does not fit, such as ~3 for an unsigned dtype: the next one will do.
+      if (error.code() != ErrorCode::invalid_formula) throw;
+    }
+  }
+}
 
 GuardedTensor::GuardedTensor(const Tensor& tensor, const SymbolValues& symbols) : dtype_(tensor.dtype) {
   const Layout layout = substitute(tensor.layout, symbols);
