@@ -5,7 +5,8 @@ add_library(tilejit_warnings INTERFACE)
 target_compile_options(tilejit_warnings INTERFACE -Wall -Wextra $<$<BOOL:${TILEJIT_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # False alarms on short std::strings when optimising, e.g. gcc.gnu.org/PR105651.
-  target_compile_options(tilejit_warnings INTERFACE -Wno-restrict -Wno-array-bounds)
+  target_compile_options(tilejit_warnings INTERFACE
+    -Wno-restrict -Wno-array-bounds -Wno-stringop-overread)
 endif()
 if(TILEJIT_SANITIZE)
   add_compile_options(-fsanitize=${TILEJIT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
