@@ -24,8 +24,8 @@ struct Internals;  // how the library itself makes and opens the handles below
 /// A CUDA stream of any library: CUstream or cudaStream_t. nullptr is the legacy default stream.
 using Stream = ::CUstream_st*;
 
-/// One launch argument: a tensor in device memory, or a scalar. A view: shape and stride point to the
-/// caller's memory and are read during the call only. Not thread-affine, no ownership.
+/// One launch argument: a tensor in device memory, or a scalar. A view: shape and stride point to
+/// the caller's memory and are read during the call only. Not thread-affine, no ownership.
 struct Argument {
   enum class Kind : std::uint8_t {
     pointer,
@@ -36,8 +36,8 @@ struct Argument {
   };
 
   Kind kind = Kind::pointer;
-  DType dtype = f32;                         ///< Kind::tensor
-  std::uint64_t address = 0;                 ///< device address, for pointer and tensor
+  DType dtype = f32;                          ///< Kind::tensor
+  std::uint64_t address = 0;                  ///< device address, for pointer and tensor
   std::span<const std::int64_t> shape = {};   ///< Kind::tensor: elements, one a leaf of the layout
                                               ///< (that is, one a mode where none is nested)
   std::span<const std::int64_t> stride = {};  ///< Kind::tensor: elements; as many as shape
@@ -67,11 +67,11 @@ struct Argument {
 
 /// What the driver says of a loaded kernel.
 struct KernelInfo {
-  int registers = 0;          ///< a thread
-  int local_bytes = 0;        ///< a thread: spills and stack
-  int shared_bytes = 0;       ///< a block, static
-  int threads = 0;            ///< a block, as launched
-  int blocks_per_sm = 0;      ///< resident blocks of that size
+  int registers = 0;      ///< a thread
+  int local_bytes = 0;    ///< a thread: spills and stack
+  int shared_bytes = 0;   ///< a block, static
+  int threads = 0;        ///< a block, as launched
+  int blocks_per_sm = 0;  ///< resident blocks of that size
 };
 
 /// A loaded kernel. Cheap to copy (shared); thread-safe; outlives its Runtime.

@@ -19,7 +19,7 @@ class Context;  // a device's primary context, shared by what lives in it
 struct DeviceInfo {
   int ordinal = 0;
   std::string name;
-  Target target;                   ///< what kernels are compiled for by default
+  Target target;  ///< what kernels are compiled for by default
   int multiprocessors = 0;
   std::size_t memory_bytes = 0;
   int l2_bytes = 0;
@@ -27,7 +27,7 @@ struct DeviceInfo {
 
 /// The driver and its devices.
 struct DriverInfo {
-  int version = 0;  ///< 13000 for CUDA 13.0
+  int version = 0;                  ///< 13000 for CUDA 13.0
   std::vector<DeviceInfo> devices;  ///< empty where the driver sees none
 };
 /// Throws Error{no_driver} or Error{driver_call}.
@@ -42,8 +42,8 @@ class Runtime {
   Runtime(Runtime&&) noexcept;
   Runtime& operator=(Runtime&&) noexcept;
 
-  /// Memory, else disk, else NVRTC; then loaded. Throws as Compiler::compile, and Error{no_driver} if
-  /// the driver is too old for the cubin.
+  /// Memory, else disk, else NVRTC; then loaded. Throws as Compiler::compile, and Error{no_driver}
+  /// if the driver is too old for the cubin.
   [[nodiscard]] Kernel compile(const Fused& op);
   [[nodiscard]] const DeviceInfo& device() const noexcept;
   [[nodiscard]] Compiler& compiler() noexcept;
@@ -84,17 +84,20 @@ class Buffer {
   std::size_t size_ = 0;
 };
 
-/// Median milliseconds of `iterations` launches of `kernel`, each timed by events on a stream of its
-/// own after `warmup` launches. `rotate`: argument sets used in turn, so that inputs do not stay in L2.
-/// Throws Error{invalid_argument} for no argument set or less than one iteration, and as launch.
+/// Median milliseconds of `iterations` launches of `kernel`, each timed by events on a stream of
+/// its own after `warmup` launches. `rotate`: argument sets used in turn, so that inputs do not
+/// stay in L2. Throws Error{invalid_argument} for no argument set or less than one iteration, and
+/// as launch.
 struct Timing {
   double median_ms = 0, min_ms = 0, p90_ms = 0;
   int iterations = 0;
 };
 [[nodiscard]] Timing time_launches(const Runtime& runtime, const Kernel& kernel,
                                    std::span<const std::vector<Argument>> rotate,
-                                   const SymbolValues& symbols = {}, int warmup = 5, int iterations = 50);
-/// The same for a device-to-device copy of `bytes` bytes: the ceiling that kernels are held against.
+                                   const SymbolValues& symbols = {}, int warmup = 5,
+                                   int iterations = 50);
+/// The same for a device-to-device copy of `bytes` bytes: the ceiling that kernels are held
+/// against.
 [[nodiscard]] Timing time_copy(const Runtime& runtime, std::size_t bytes, int warmup = 5,
                                int iterations = 50);
 

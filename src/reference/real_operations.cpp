@@ -22,11 +22,13 @@ double floored_remainder(double a, double b) noexcept {
 }
 
 // As Python: from the exact remainder, since a/b may round up to a whole number that it is below.
+// Roundings leave the quotient within 1/2 of the whole number meant: a tie is one rounded upwards.
 double floored_quotient(double a, double b) noexcept {
   if (b == 0) return a / b;
   const double r = std::fmod(a, b);
   const double quotient = (a - r) / b - (r != 0 && (r < 0) != (b < 0) ? 1 : 0);
-  return round_half_even(quotient);
+  const double whole = std::floor(quotient);
+  return quotient - whole > 0.5 ? whole + 1 : whole;
 }
 
 // 1 + erf(z) loses all digits for negative z; erfc(-z) is the same sum without cancellation.

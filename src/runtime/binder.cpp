@@ -2,12 +2,35 @@
 
 #include <array>
 #include <cstring>
+#include <memory>
+#include <utility>
 
 #include "runtime/scalar_argument.hpp"
 #include "runtime/symbol_solver.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::runtime {
+namespace {
+
+/// Room for the numbers of one launch: on the stack where they are few enough, as nearly always.
+class Workspace {
+ public:
+  explicit Workspace(std::size_t count) {
+    if (count <= few_.size()) return;
+    many_ = std::make_unique_for_overwrite<std::int64_t[]>(count);
+    next_ = many_.get();
+  }
+  [[nodiscard]] std::span<std::int64_t> take(std::size_t count) noexcept {
+    return {std::exchange(next_, next_ + count), count};
+  }
+
+ private:
+  std::array<std::int64_t, 128> few_;
+  std::unique_ptr<std::int64_t[]> many_;
+  std::int64_t* next_ = few_.data();
+};
+
+}  // namespace
 
 Grid Binder::bind(std::span<const Argument> args, const SymbolValues* symbols,
                   ParamBuffer buffer) const {
@@ -15,7 +38,7 @@ Grid Binder::bind(std::span<const Argument> args, const SymbolValues* symbols,
   for (const BoundTensor& tensor : tensors_) tensor.check_form(args[tensor.argument]);
   if (symbols_.size() != 0) return bind_symbolic(args, symbols, buffer);
   if (symbols != nullptr && !symbols->empty()) {
-    SymbolSolver(symbols_, tensors_, {}, {}).take_named(*symbols);  // none has a place
+    SymbolSolver(symbols_, dims_, tensors_, {}, {}).take_named(*symbols);  // none has a place
   }
   check_layouts(args, known_);
   if (known_.grid.blocks == 0) return known_.grid;
@@ -26,16 +49,14 @@ Grid Binder::bind(std::span<const Argument> args, const SymbolValues* symbols,
 
 Grid Binder::bind_symbolic(std::span<const Argument> args, const SymbolValues* symbols,
                            ParamBuffer buffer) const {
-  // Enough for some twenty leaves; beyond that the upstream resource allocates.
-  alignas(std::max_align_t) std::array<std::byte, 1024> scratch;
-  std::pmr::monotonic_buffer_resource memory(scratch.data(), scratch.size());
-  Sizes sizes(&memory);
-  sizes.values.resize(symbols_.size());
-  std::pmr::vector<int> sources(symbols_.size(), &memory);
-  SymbolSolver solver(symbols_, tensors_, sizes.values, sources);
+  const std::size_t slots = symbols_.size();
+  Workspace workspace(2 * slots + dims_.size() + tensors_.size());
+  const std::span<std::int64_t> values = workspace.take(slots);
+  SymbolSolver solver(symbols_, dims_, tensors_, values, workspace.take(slots));
   if (symbols != nullptr) solver.take_named(*symbols);
   solver.solve(args);
-  evaluate(sizes);
+  Sizes sizes{.dims = workspace.take(dims_.size()), .bytes = workspace.take(tensors_.size())};
+  evaluate(values, sizes);
   check_layouts(args, sizes);
   if (sizes.grid.blocks == 0) return sizes.grid;
   write_sizes(sizes, buffer.data());
@@ -54,13 +75,9 @@ void Binder::check_count(std::span<const Argument> args) const {
 }
 
 void Binder::check_layouts(std::span<const Argument> args, const Sizes& sizes) const {
-  for (std::size_t i = 0; i < tensors_.size(); ++i) {
-    const Argument& argument = args[i];
-    if (argument.kind == Argument::Kind::pointer) continue;
-    const std::size_t first = first_leaf_[i];
-    const std::size_t count = first_leaf_[i + 1] - first;
-    tensors_[i].check_layout(argument, {sizes.extents.data() + first, count},
-                             {sizes.strides.data() + first, count});
+  for (const BoundTensor& tensor : tensors_) {
+    const Argument& argument = args[tensor.argument];
+    if (argument.kind == Argument::Kind::tensor) tensor.check_layout(argument, sizes.dims);
   }
 }
 

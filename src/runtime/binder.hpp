@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory_resource>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +32,8 @@ class Binder {
   /// Throws Error{unsupported}: the parameter struct is larger than kMaxParamBytes, or known
   /// dimensions need more than 2^31-1 blocks.
   Binder(const Fused& op, const spec::Analysis& analysis, const plan::Plan& plan);
+  Binder(const Binder&) = delete;  // known_ points into known_values_
+  Binder& operator=(const Binder&) = delete;
 
   /// Checks `args` (and values of symbols by name, which may be null) and writes the parameters to
   /// `buffer`; nothing is written if there is nothing to launch. Throws Error{invalid_argument} as
@@ -41,9 +42,9 @@ class Binder {
                           ParamBuffer buffer) const;
 
  private:
-  /// A leaf of an operand's iteration mode.
+  /// A leaf of an operand's iteration mode; numbers of dims.
   struct Leaf {
-    SlotDim extent, stride;
+    int extent = 0, stride = 0;
   };
   struct PointerField {
     int tensor = 0;
@@ -57,30 +58,25 @@ class Binder {
   };
   struct SizeField {
     plan::Param::Kind kind = plan::Param::Kind::total;
-    SlotDim dim;
+    int dim = 0;  // number
     std::int64_t per = 1;
     int offset = 0;
   };
 
-  /// Everything that follows from the values of the symbols. Leaves of all tensors in one array;
-  /// those of tensor i start at first_leaf_[i].
+  /// Everything that follows from the values of the symbols.
   struct Sizes {
-    explicit Sizes(std::pmr::memory_resource* memory)
-        : values(memory), extents(memory), strides(memory), bytes(memory) {}
-    std::pmr::vector<std::int64_t> values;   // one a slot
-    std::pmr::vector<std::int64_t> extents;  // one a leaf
-    std::pmr::vector<std::int64_t> strides;  // one a leaf
-    std::pmr::vector<std::int64_t> bytes;    // one a tensor: first to last byte
-    std::int64_t total = 0;                  // vectors
-    Grid grid;
+    std::span<std::int64_t> dims;   // one a number of dims_
+    std::span<std::int64_t> bytes;  // one a tensor: first to last byte
+    std::int64_t total = 0;         // vectors
+    Grid grid = {};
   };
 
   void add_tensors(const Fused& op, const spec::Analysis& analysis);
   void add_fields(const Fused& op, const plan::Plan& plan);
   void add_iteration(const plan::Plan& plan);
 
-  void evaluate(Sizes& sizes) const;
-  void evaluate_tensors(Sizes& sizes) const;
+  void evaluate(std::span<const std::int64_t> values, Sizes& sizes) const;
+  [[nodiscard]] std::int64_t range_bytes(const BoundTensor& tensor, const Sizes& sizes) const;
   [[nodiscard]] std::int64_t total_vectors(const Sizes& sizes) const;
   [[nodiscard]] Grid make_grid(std::int64_t total) const;
   void write_sizes(const Sizes& sizes, std::byte* out) const;
@@ -95,24 +91,28 @@ class Binder {
   void check_overlaps(std::span<const Argument> args, const Sizes& sizes) const;
   void check_pair(std::size_t a, std::size_t b, std::span<const Argument> args,
                   const Sizes& sizes) const;
+  [[nodiscard]] bool share_memory(std::size_t a, std::size_t b, std::span<const Argument> args,
+                                  const Sizes& sizes) const;
   [[nodiscard]] bool same_elements(std::size_t a, std::size_t b, const Sizes& sizes) const;
 
   SymbolTable symbols_;
+  DimTable dims_;
   std::vector<BoundTensor> tensors_;
-  std::vector<std::size_t> first_leaf_;  // one more than tensors
-  std::vector<std::size_t> written_;     // tensors
+  std::vector<std::size_t> written_;  // tensors
   std::vector<PointerField> pointers_;
   std::vector<ScalarField> scalars_;
   std::vector<SizeField> size_fields_;
-  std::vector<SlotDim> iteration_;                             // extents of the plan
+  std::vector<int> iteration_;  // extents of the plan, numbers of dims
   std::vector<std::vector<std::vector<Leaf>>> operand_modes_;  // [tensor][iteration mode][leaf]
   std::size_t argument_count_ = 0;
   std::size_t param_bytes_ = 0;
   std::int64_t vector_ = 1;
   std::int64_t vectors_per_block_ = 1;
   plan::IndexWidth index_ = plan::IndexWidth::narrow;
-  Sizes known_{std::pmr::new_delete_resource()};  // meaningful without symbols
-  std::vector<std::byte> image_;                  // the parameters with known_ filled in
+  // Without symbols: all sizes, and the parameters with them filled in.
+  std::vector<std::int64_t> known_values_;
+  Sizes known_;
+  std::vector<std::byte> image_;
 };
 
 }  // namespace tilejit::runtime

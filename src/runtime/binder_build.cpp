@@ -22,28 +22,35 @@ Binder::Binder(const Fused& op, const spec::Analysis& analysis, const plan::Plan
   add_iteration(plan);
   add_fields(op, plan);
   if (symbols_.size() != 0) return;
-  evaluate(known_);
+  known_values_.resize(dims_.size() + tensors_.size());
+  known_.dims = std::span(known_values_).first(dims_.size());
+  known_.bytes = std::span(known_values_).subspan(dims_.size());
+  evaluate({}, known_);
   image_.resize(param_bytes_);
   if (known_.total > 0) write_sizes(known_, image_.data());
 }
 
 void Binder::add_tensors(const Fused& op, const spec::Analysis& analysis) {
-  first_leaf_.push_back(0);
   for (std::size_t i = 0; i < op.tensors.size(); ++i) {
-    tensors_.emplace_back(op.tensors[i], analysis.access[i], static_cast<int>(i), symbols_);
-    first_leaf_.push_back(first_leaf_.back() + tensors_.back().extents.size());
-    if (tensors_.back().written) written_.push_back(i);
+    BoundTensor& tensor =
+        tensors_.emplace_back(op.tensors[i], analysis.access[i], static_cast<int>(i));
+    for (const Mode& leaf : tensor.leaves) {
+      tensor.extents.push_back(dims_.number(leaf.extent, symbols_));
+      tensor.strides.push_back(dims_.number(leaf.stride, symbols_));
+    }
+    if (tensor.written) written_.push_back(i);
   }
 }
 
 void Binder::add_iteration(const plan::Plan& plan) {
-  for (const Dim& extent : plan.extents) iteration_.emplace_back(extent, symbols_);
+  for (const Dim& extent : plan.extents) iteration_.push_back(dims_.number(extent, symbols_));
   for (const plan::Operand& operand : plan.operands) {
     auto& modes = operand_modes_.emplace_back();
     for (const plan::OperandMode& mode : operand.modes) {
       auto& leaves = modes.emplace_back();
       for (const Mode& leaf : mode) {
-        leaves.push_back({SlotDim(leaf.extent, symbols_), SlotDim(leaf.stride, symbols_)});
+        leaves.push_back(
+            {dims_.number(leaf.extent, symbols_), dims_.number(leaf.stride, symbols_)});
       }
     }
   }
@@ -62,7 +69,8 @@ void Binder::add_fields(const Fused& op, const plan::Plan& plan) {
       case plan::Param::Kind::total:
       case plan::Param::Kind::dim:
       case plan::Param::Kind::divisor:
-        size_fields_.push_back({param.kind, SlotDim(param.dim, symbols_), param.per, param.offset});
+        size_fields_.push_back(
+            {param.kind, dims_.number(param.dim, symbols_), param.per, param.offset});
         break;
     }
   }

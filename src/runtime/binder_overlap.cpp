@@ -1,6 +1,9 @@
 // Which tensors of a launch may share memory: an input with the output that replaces it, element by
 // element, and nothing else.
 
+#include <array>
+#include <vector>
+
 #include "runtime/binder.hpp"
 #include "runtime/overlap.hpp"
 
@@ -24,31 +27,39 @@ void Binder::check_pair(std::size_t a, std::size_t b, std::span<const Argument> 
                         const Sizes& sizes) const {
   const bool both_written = tensors_[a].written && tensors_[b].written;
   if (!both_written && args[a].address == args[b].address && same_elements(a, b, sizes)) return;
-  const auto footprint = [&](std::size_t i) {
-    const std::size_t first = first_leaf_[i];
-    const std::size_t count = first_leaf_[i + 1] - first;
-    return Footprint{.address = args[i].address,
-                     .extents = {sizes.extents.data() + first, count},
-                     .strides = {sizes.strides.data() + first, count},
-                     .element_bytes = size_bytes(tensors_[i].dtype),
-                     .bytes = sizes.bytes[i]};
-  };
-  if (!share_memory(footprint(a), footprint(b))) return;
+  if (!share_memory(a, b, args, sizes)) return;
   tensors_[a].fail("overlaps tensor '" + tensors_[b].name + "' (argument " + std::to_string(b) +
                    "): an output may replace an input of the same layout exactly, and share no "
                    "memory otherwise");
 }
 
+bool Binder::share_memory(std::size_t a, std::size_t b, std::span<const Argument> args,
+                          const Sizes& sizes) const {
+  std::array<std::vector<std::int64_t>, 2> extents, strides;
+  const auto footprint = [&](std::size_t i, std::vector<std::int64_t>& shape,
+                             std::vector<std::int64_t>& stride) {
+    for (const int number : tensors_[i].extents) shape.push_back(sizes.dims[number]);
+    for (const int number : tensors_[i].strides) stride.push_back(sizes.dims[number]);
+    return Footprint{.address = args[i].address,
+                     .extents = shape,
+                     .strides = stride,
+                     .element_bytes = tensors_[i].element_bytes,
+                     .bytes = sizes.bytes[i]};
+  };
+  return runtime::share_memory(footprint(a, extents[0], strides[0]),
+                               footprint(b, extents[1], strides[1]));
+}
+
 bool Binder::same_elements(std::size_t a, std::size_t b, const Sizes& sizes) const {
-  if (size_bytes(tensors_[a].dtype) != size_bytes(tensors_[b].dtype)) return false;
+  if (tensors_[a].element_bytes != tensors_[b].element_bytes) return false;
   for (std::size_t mode = 0; mode < iteration_.size(); ++mode) {
-    if (iteration_[mode].evaluate(sizes.values) <= 1) continue;
+    if (sizes.dims[iteration_[mode]] <= 1) continue;
     const std::vector<Leaf>& left = operand_modes_[a][mode];
     const std::vector<Leaf>& right = operand_modes_[b][mode];
     if (left.size() != right.size()) return false;
     for (std::size_t i = 0; i < left.size(); ++i) {
-      if (left[i].extent.evaluate(sizes.values) != right[i].extent.evaluate(sizes.values) ||
-          left[i].stride.evaluate(sizes.values) != right[i].stride.evaluate(sizes.values)) {
+      if (sizes.dims[left[i].extent] != sizes.dims[right[i].extent] ||
+          sizes.dims[left[i].stride] != sizes.dims[right[i].stride]) {
         return false;
       }
     }

@@ -18,36 +18,32 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept {
 
 }  // namespace
 
-void Binder::evaluate(Sizes& sizes) const {
+void Binder::evaluate(std::span<const std::int64_t> values, Sizes& sizes) const {
+  dims_.evaluate(values, sizes.dims);
   sizes.total = total_vectors(sizes);
-  evaluate_tensors(sizes);
   sizes.grid = make_grid(sizes.total);
+  if (sizes.total == 0) return;
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    sizes.bytes[i] = range_bytes(tensors_[i], sizes);
+  }
 }
 
-void Binder::evaluate_tensors(Sizes& sizes) const {
-  sizes.extents.reserve(first_leaf_.back());
-  sizes.strides.reserve(first_leaf_.back());
-  sizes.bytes.reserve(tensors_.size());
-  for (const BoundTensor& tensor : tensors_) {
-    std::int64_t last = 0;  // index of the last element
-    for (std::size_t i = 0; i < tensor.extents.size(); ++i) {
-      const std::int64_t extent = tensor.extents[i].evaluate(sizes.values);
-      const std::int64_t stride = tensor.strides[i].evaluate(sizes.values);
-      sizes.extents.push_back(extent);
-      sizes.strides.push_back(stride);
-      if (extent > 1 && sizes.total > 0) last = add(last, multiply(extent - 1, stride));
-    }
-    sizes.bytes.push_back(multiply(add(last, 1), size_bytes(tensor.dtype)));
+std::int64_t Binder::range_bytes(const BoundTensor& tensor, const Sizes& sizes) const {
+  std::int64_t last = 0;  // index of the last element
+  for (std::size_t i = 0; i < tensor.extents.size(); ++i) {
+    const std::int64_t extent = sizes.dims[tensor.extents[i]];
+    if (extent > 1) last = add(last, multiply(extent - 1, sizes.dims[tensor.strides[i]]));
   }
+  return multiply(add(last, 1), tensor.element_bytes);
 }
 
 std::int64_t Binder::total_vectors(const Sizes& sizes) const {
-  for (const SlotDim& extent : iteration_) {
-    if (extent.evaluate(sizes.values) == 0) return 0;  // also where the others alone overflow
+  for (const int extent : iteration_) {
+    if (sizes.dims[extent] == 0) return 0;  // also where the others alone overflow
   }
-  std::int64_t total = ceil_div(iteration_[0].evaluate(sizes.values), vector_);
+  std::int64_t total = ceil_div(sizes.dims[iteration_[0]], vector_);
   for (std::size_t i = 1; i < iteration_.size(); ++i) {
-    total = multiply(total, iteration_[i].evaluate(sizes.values));
+    total = multiply(total, sizes.dims[iteration_[i]]);
   }
   return total;
 }
@@ -68,13 +64,13 @@ Grid Binder::make_grid(std::int64_t total) const {
 void Binder::write_sizes(const Sizes& sizes, std::byte* out) const {
   for (const SizeField& field : size_fields_) {
     if (field.kind == plan::Param::Kind::divisor) {
-      const std::int64_t dim = field.dim.evaluate(sizes.values);
+      const std::int64_t dim = sizes.dims[field.dim];
       const plan::FastDivisor divisor = plan::make_divisor(ceil_div(dim, field.per));
       std::memcpy(out + field.offset, &divisor, sizeof divisor);
       continue;
     }
     const std::int64_t value =
-        field.kind == plan::Param::Kind::total ? sizes.total : field.dim.evaluate(sizes.values);
+        field.kind == plan::Param::Kind::total ? sizes.total : sizes.dims[field.dim];
     std::memcpy(out + field.offset, &value, sizeof value);
   }
 }

@@ -23,22 +23,17 @@ std::string mismatch(const char* what, std::size_t leaf, std::int64_t given, con
 
 }  // namespace
 
-BoundTensor::BoundTensor(const Tensor& tensor, Access access, int position,
-                         const SymbolTable& symbols)
+BoundTensor::BoundTensor(const Tensor& tensor, Access access, int position)
     : name(tensor.name),
       dtype(tensor.dtype),
+      element_bytes(size_bytes(tensor.dtype)),
       argument(position),
       align(tensor.align),
       read(access != Access::out),
       written(access != Access::in),
       leaves(flatten(tensor.layout)),
       layout(to_string(tensor.layout)),
-      rank(tilejit::rank(tensor.layout)) {
-  for (const Mode& leaf : leaves) {
-    extents.emplace_back(leaf.extent, symbols);
-    strides.emplace_back(leaf.stride, symbols);
-  }
-}
+      rank(tilejit::rank(tensor.layout)) {}
 
 void BoundTensor::fail(const std::string& why) const {
   throw Error(ErrorCode::invalid_argument,
@@ -65,19 +60,20 @@ void BoundTensor::check_form(const Argument& given) const {
   fail(why);
 }
 
-void BoundTensor::check_layout(const Argument& given, std::span<const std::int64_t> want_extents,
-                               std::span<const std::int64_t> want_strides) const {
+void BoundTensor::check_layout(const Argument& given, std::span<const std::int64_t> dims) const {
   const std::size_t count = given.shape.size();
   for (std::size_t i = 0; i < count; ++i) {
-    if (given.shape[i] != want_extents[i]) [[unlikely]] {
-      fail(mismatch("extent", i, given.shape[i], leaves[i].extent, want_extents[i], layout));
-    }
+    const std::int64_t want = dims[extents[i]];
+    if (given.shape[i] == want) [[likely]]
+      continue;
+    fail(mismatch("extent", i, given.shape[i], leaves[i].extent, want, layout));
   }
   for (std::size_t i = 0; i < count; ++i) {
-    if (given.stride[i] == want_strides[i] || given.shape[i] <= 1) [[likely]]
+    const std::int64_t want = dims[strides[i]];
+    if (given.stride[i] == want || given.shape[i] <= 1) [[likely]]
       continue;
     if (has_no_elements(given.shape)) return;
-    fail(mismatch("stride", i, given.stride[i], leaves[i].stride, want_strides[i], layout));
+    fail(mismatch("stride", i, given.stride[i], leaves[i].stride, want, layout));
   }
 }
 

@@ -8,13 +8,14 @@
 namespace tilejit::runtime {
 namespace {
 
-constexpr int kNamed = -1;  // the value was given by name
+constexpr std::int64_t kNamed = -1;  // the value was given by name
 
 }  // namespace
 
-SymbolSolver::SymbolSolver(const SymbolTable& table, std::span<const BoundTensor> tensors,
-                           std::span<std::int64_t> values, std::span<int> sources)
-    : table_(table), tensors_(tensors), values_(values), sources_(sources) {
+SymbolSolver::SymbolSolver(const SymbolTable& symbols, const DimTable& dims,
+                           std::span<const BoundTensor> tensors, std::span<std::int64_t> values,
+                           std::span<std::int64_t> sources)
+    : table_(symbols), dims_(dims), tensors_(tensors), values_(values), sources_(sources) {
   std::fill(values_.begin(), values_.end(), kUnset);
 }
 
@@ -68,20 +69,22 @@ void SymbolSolver::take_strides(const BoundTensor& tensor, const Argument& argum
 }
 
 void SymbolSolver::take(const BoundTensor& tensor, const char* what, std::size_t leaf,
-                        const SlotDim& dim, std::int64_t given) {
-  if (dim.slots.size() != 1) return;
-  if (given % dim.factor != 0) {
+                        int dim_number, std::int64_t given) {
+  const SlotDim& dim = dims_[dim_number];
+  const std::int64_t source = &tensor - tensors_.data();
+  if (dim.alone() >= 0) return assign(dim.alone(), given, source);  // spares two divisions
+  if (dim.slots().size() != 1) return;
+  if (given % dim.factor() != 0) {
     const Mode& mode = tensor.leaves[leaf];
     tensor.fail("has " + std::string(what) + " " + std::to_string(given) + " in mode " +
                 std::to_string(leaf) + ", which is not a multiple of " +
-                std::to_string(dim.factor) + " as " +
+                std::to_string(dim.factor()) + " as " +
                 to_string(what[0] == 'e' ? mode.extent : mode.stride) + " must be");
   }
-  const auto source = static_cast<int>(&tensor - tensors_.data());
-  assign(dim.slots[0], given / dim.factor, source);
+  assign(dim.slots()[0], given / dim.factor(), source);
 }
 
-void SymbolSolver::assign(int slot, std::int64_t value, int source) {
+void SymbolSolver::assign(int slot, std::int64_t value, std::int64_t source) {
   if (value < 0) fail(slot, "cannot be " + std::to_string(value) + "; it is a size");
   if (values_[slot] == value) return;
   if (values_[slot] != kUnset) {
@@ -104,19 +107,19 @@ void SymbolSolver::check_promise(std::size_t slot) const {
 void SymbolSolver::require_all() const {
   for (const BoundTensor& tensor : tensors_) {
     bool empty = false;
-    for (const SlotDim& extent : tensor.extents) {
+    for (const int extent : tensor.extents) {
       require(extent);
-      empty = empty || extent.evaluate(values_) == 0;
+      empty = empty || dims_[extent].evaluate(values_) == 0;
     }
     if (empty) continue;
     for (std::size_t i = 0; i < tensor.strides.size(); ++i) {
-      if (tensor.extents[i].evaluate(values_) > 1) require(tensor.strides[i]);
+      if (dims_[tensor.extents[i]].evaluate(values_) > 1) require(tensor.strides[i]);
     }
   }
 }
 
-void SymbolSolver::require(const SlotDim& dim) const {
-  for (const int slot : dim.slots) {
+void SymbolSolver::require(int dim_number) const {
+  for (const int slot : dims_[dim_number].slots()) {
     if (values_[slot] != kUnset) continue;
     fail(slot, "has no value: pass a tensor that has it with its shape, or the value by name");
   }
@@ -127,7 +130,7 @@ void SymbolSolver::fail(int slot, const std::string& why) const {
   throw Error(ErrorCode::invalid_argument, "symbol '" + name + "' " + why, "/symbols/" + name);
 }
 
-std::string SymbolSolver::source_text(int source) const {
+std::string SymbolSolver::source_text(std::int64_t source) const {
   return source == kNamed ? "name" : "tensor '" + tensors_[source].name + "'";
 }
 

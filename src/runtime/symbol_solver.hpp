@@ -14,8 +14,9 @@ namespace tilejit::runtime {
 /// layout.
 class SymbolSolver {
  public:
-  SymbolSolver(const SymbolTable& table, std::span<const BoundTensor> tensors,
-               std::span<std::int64_t> values, std::span<int> sources);
+  SymbolSolver(const SymbolTable& symbols, const DimTable& dims,
+               std::span<const BoundTensor> tensors, std::span<std::int64_t> values,
+               std::span<std::int64_t> sources);
 
   /// Throws Error{invalid_argument} for a name that the operation does not have, and as `solve`.
   void take_named(const SymbolValues& symbols);
@@ -28,19 +29,20 @@ class SymbolSolver {
  private:
   void take_extents(const BoundTensor& tensor, const Argument& argument);
   void take_strides(const BoundTensor& tensor, const Argument& argument);
-  void take(const BoundTensor& tensor, const char* what, std::size_t leaf, const SlotDim& dim,
+  void take(const BoundTensor& tensor, const char* what, std::size_t leaf, int dim_number,
             std::int64_t given);
-  void assign(int slot, std::int64_t value, int source);
+  void assign(int slot, std::int64_t value, std::int64_t source);
   void check_promise(std::size_t slot) const;
   void require_all() const;
-  void require(const SlotDim& dim) const;
+  void require(int dim_number) const;
   [[noreturn]] void fail(int slot, const std::string& why) const;
-  [[nodiscard]] std::string source_text(int source) const;
+  [[nodiscard]] std::string source_text(std::int64_t source) const;
 
   const SymbolTable& table_;
+  const DimTable& dims_;
   std::span<const BoundTensor> tensors_;
   std::span<std::int64_t> values_;
-  std::span<int> sources_;  // index of the tensor, or kNamed
+  std::span<std::int64_t> sources_;  // index of the tensor, or kNamed
 };
 
 }  // namespace tilejit::runtime

@@ -44,7 +44,9 @@ void Gpu::run_and_verify(const RandomCase& c, Random& random) {
   for (std::size_t i = 0; i < host.size(); ++i) {
     device[i].copy_to_host(host[i].bytes().data(), host[i].bytes().size());
     EXPECT_EQ(host[i].check_guards(), "") << "tensor " << c.op.tensors[i].name;
-    if (analysis.access[i] == Access::in) EXPECT_EQ(host[i].bytes(), before[i].bytes()) << "an input changed";
+    if (analysis.access[i] == Access::in) {
+      EXPECT_EQ(host[i].bytes(), before[i].bytes()) << "an input changed";
+    }
     actual.push_back(host[i].data());
   }
   const Verification result = verify(c.op, inputs, actual);

@@ -30,6 +30,7 @@ constexpr RealCase kReals[] = {
     {Op::floor_div, {-7, 2}, -4},
     {Op::floor_div, {7, -2}, -4},
     {Op::floor_div, {1, 0.1}, 9},  // 0.1 is above a tenth, though 1 / 0.1 rounds to 10
+    {Op::floor_div, {10143929995362304.0, 3}, 3381309998454101.0},  // a - 1 rounds to a: a tie
     {Op::floor_div, {0.5, 2}, 0},
     {Op::floor_div, {-1, kInfinity}, -1},
     {Op::floor_div, {kInfinity, 2}, kNan},

@@ -1,0 +1,152 @@
+#include "tilejit/kernel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/expect_error.hpp"
+#include "runtime/fake_runtime.hpp"
+
+namespace tilejit {
+namespace {
+
+using runtime::Internals;
+
+TEST(Kernel, LaunchesOnTheStreamOfTheCaller) {
+  FakeDriver fake;
+  fake.param_bytes = 20;
+  const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
+  const Kernel kernel = load(runtime, hand_plan());
+  fake.calls.clear();
+  kernel.launch(kStream, {device(0x10000), device(0x20000), 0.5});
+  EXPECT_EQ(fake.calls, std::vector<std::string>{"cuLaunchKernel"});  // and nothing else
+  ASSERT_EQ(fake.launches.size(), 1U);
+  const FakeDriver::Launch& launch = fake.launches[0];
+  EXPECT_EQ(launch.blocks, 8U);
+  EXPECT_EQ(launch.threads, 256U);
+  EXPECT_EQ(launch.stream, kStream);
+  EXPECT_EQ(field_at<std::uint64_t>(launch.params.data(), 8), 0x20000U);
+  EXPECT_EQ(field_at<float>(launch.params.data(), 16), 0.5F);
+}
+
+TEST(Kernel, DoesNotReachTheDriverWithBadArgumentsOrNothingToDo) {
+  FakeDriver fake;
+  const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
+  const Kernel kernel = load(runtime, hand_plan());
+  HandPlan nothing;
+  nothing.out("y", "0:1");
+  const Kernel empty = load(runtime, nothing);
+  fake.calls.clear();
+  expect_error(ErrorCode::invalid_argument, "null pointer", [&] {
+    kernel.launch(kStream, {device(0), device(0x20000), 0.5});
+  });
+  empty.launch(kStream, {device(0)});
+  EXPECT_TRUE(fake.calls.empty());
+}
+
+TEST(Kernel, PicksTheEntryForTheSize) {
+  FakeDriver fake;
+  const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
+  HandPlan plan;
+  plan.out("y", "N:1", u8).plan.index = plan::IndexWidth::both;
+  const Kernel kernel = load(runtime, plan);
+  EXPECT_EQ(fake.entries, (std::vector<std::string>{"tilejit_hand", "tilejit_hand_wide"}));
+  const std::vector<Argument> args = {device(0x1000)};
+  kernel.launch(kStream, args, {{"N", 1000}});
+  kernel.launch(kStream, args, {{"N", 1LL << 31}});
+  ASSERT_EQ(fake.launches.size(), 2U);
+  EXPECT_EQ(fake.launches[0].function, reinterpret_cast<CUfunction>(1));
+  EXPECT_EQ(fake.launches[1].function, reinterpret_cast<CUfunction>(2));
+}
+
+TEST(Kernel, LaunchesFromAThreadWithoutAContext) {
+  FakeDriver fake;
+  fake.launch_needs_context = true;
+  const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
+  const Kernel kernel = load(runtime, hand_plan());
+  fake.calls.clear();
+  kernel.launch(nullptr, hand_arguments());
+  EXPECT_EQ(fake.calls, (std::vector<std::string>{"cuLaunchKernel", "cuCtxPushCurrent",
+                                                  "cuLaunchKernel", "cuCtxPopCurrent"}));
+  EXPECT_EQ(fake.launches.size(), 1U);
+  runtime.make_current();
+  fake.calls.clear();
+  kernel.launch(nullptr, hand_arguments());
+  EXPECT_EQ(fake.calls, std::vector<std::string>{"cuLaunchKernel"});
+}
+
+TEST(Kernel, TriesAContextOnlyOnce) {
+  FakeDriver fake;
+  const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
+  const Kernel kernel = load(runtime, hand_plan());
+  fake.fail_on["cuLaunchKernel"] = CUDA_ERROR_INVALID_CONTEXT;
+  expect_error(ErrorCode::driver_call, "context of the stream's device",
+               [&] { kernel.launch(kStream, hand_arguments()); });
+  EXPECT_EQ(fake.count("cuLaunchKernel"), 2);
+  EXPECT_TRUE(fake.current.empty());
+}
+
+TEST(Kernel, OutlivesItsRuntime) {
+  FakeDriver fake;
+  std::optional<Kernel> copy;
+  {
+    const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
+    const Kernel kernel = load(runtime, hand_plan());
+    copy = kernel;
+  }
+  EXPECT_EQ(fake.contexts, 1);
+  EXPECT_EQ(fake.libraries, 1);
+  copy->launch(kStream, hand_arguments());
+  copy.reset();
+  EXPECT_EQ(fake.alive(), 0);
+  EXPECT_EQ(fake.calls.back(), "cuDevicePrimaryCtxRelease");  // after the library
+}
+
+TEST(Kernel, TellsWhatTheDriverKnows) {
+  FakeDriver fake;
+  const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
+  const KernelInfo info = load(runtime, hand_plan()).info();
+  EXPECT_EQ(info.registers, 100 + CU_FUNC_ATTRIBUTE_NUM_REGS);
+  EXPECT_EQ(info.local_bytes, 100 + CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+  EXPECT_EQ(info.shared_bytes, 100 + CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+  EXPECT_EQ(info.threads, 256);
+  EXPECT_EQ(info.blocks_per_sm, 8);
+  EXPECT_TRUE(fake.current.empty());
+}
+
+TEST(Libraries, LoadEveryKeyOnce) {
+  FakeDriver fake;
+  const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
+  runtime::Libraries libraries(Internals::context(runtime));
+  Artifact other = hand_artifact();
+  other.key = "other";
+  const auto first = libraries.find_or_load(hand_artifact(), plan::IndexWidth::narrow);
+  EXPECT_EQ(libraries.find_or_load(hand_artifact(), plan::IndexWidth::narrow), first);
+  EXPECT_NE(libraries.find_or_load(other, plan::IndexWidth::narrow), first);
+  EXPECT_EQ(fake.count("cuLibraryLoadData"), 2);
+}
+
+TEST(LoadLibrary, ExplainsARefusedCubin) {
+  for (const char* call : {"cuLibraryLoadData", "cuLibraryGetKernel", "cuKernelGetFunction"}) {
+    for (const CUresult refusal : {CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_NO_BINARY_FOR_GPU,
+                                   CUDA_ERROR_UNSUPPORTED_PTX_VERSION}) {
+      SCOPED_TRACE(call);
+      FakeDriver fake;
+      fake.version = 12080;
+      const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
+      fake.fail_on[call] = refusal;
+      EXPECT_EQ(
+          expect_error(ErrorCode::no_driver, "sm_90a", [&] { (void)load(runtime, hand_plan()); }),
+          call);
+      expect_error(ErrorCode::no_driver, "it supports CUDA 12.8",
+                   [&] { (void)load(runtime, hand_plan()); });
+      EXPECT_EQ(fake.libraries, 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tilejit
