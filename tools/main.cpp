@@ -29,10 +29,8 @@ int exit_code(ErrorCode code) noexcept {
     case ErrorCode::invalid_layout:
     case ErrorCode::invalid_formula:
     case ErrorCode::invalid_argument:
-    case ErrorCode::unsupported:
-      return kBadUsage;
-    default:
-      return kFailed;
+    case ErrorCode::unsupported: return kBadUsage;
+    default: return kFailed;
   }
 }
 

@@ -58,36 +58,22 @@ void copy_elements(const NpyArray& array, const Layout& layout, bool is_bool, st
 
 std::string_view npy_descr(DType dtype) noexcept {
   switch (dtype) {
-    case b8:
-      return "|b1";
-    case i8:
-      return "|i1";
-    case i16:
-      return "<i2";
-    case i32:
-      return "<i4";
-    case i64:
-      return "<i8";
-    case u8:
-      return "|u1";
-    case u16:
-      return "<u2";
-    case u32:
-      return "<u4";
-    case u64:
-      return "<u8";
-    case f16:
-      return "<f2";
-    case bf16:
-      return "<V2";
+    case b8: return "|b1";
+    case i8: return "|i1";
+    case i16: return "<i2";
+    case i32: return "<i4";
+    case i64: return "<i8";
+    case u8: return "|u1";
+    case u16: return "<u2";
+    case u32: return "<u4";
+    case u64: return "<u8";
+    case f16: return "<f2";
+    case bf16: return "<V2";
     case f32:
-    case tf32:
-      return "<f4";
-    case f64:
-      return "<f8";
+    case tf32: return "<f4";
+    case f64: return "<f8";
     case f8e4m3:
-    case f8e5m2:
-      return "|V1";
+    case f8e5m2: return "|V1";
   }
   return "";
 }
@@ -97,14 +83,10 @@ bool npy_matches(std::string_view descr, DType dtype) noexcept {
     return std::ranges::find(names, descr) != names.end();
   };
   switch (dtype) {
-    case bf16:
-      return one_of({"<V2", "|V2", "bfloat16", "<u2"});
-    case f8e4m3:
-      return one_of({"<V1", "|V1", "float8_e4m3fn", "|u1"});
-    case f8e5m2:
-      return one_of({"<f1", "|f1", "<V1", "|V1", "float8_e5m2", "|u1"});
-    default:
-      return descr == npy_descr(dtype);
+    case bf16: return one_of({"<V2", "|V2", "bfloat16", "<u2"});
+    case f8e4m3: return one_of({"<V1", "|V1", "float8_e4m3fn", "|u1"});
+    case f8e5m2: return one_of({"<f1", "|f1", "<V1", "|V1", "float8_e5m2", "|u1"});
+    default: return descr == npy_descr(dtype);
   }
 }
 
@@ -116,14 +98,10 @@ std::vector<std::int64_t> npy_shape(const Layout& layout) {
 
 void scatter(const NpyArray& array, const Layout& layout, DType dtype, std::byte* tensor) {
   switch (size_bytes(dtype)) {
-    case 1:
-      return copy_elements<1>(array, layout, dtype == b8, tensor);
-    case 2:
-      return copy_elements<2>(array, layout, false, tensor);
-    case 4:
-      return copy_elements<4>(array, layout, false, tensor);
-    default:
-      return copy_elements<8>(array, layout, false, tensor);
+    case 1: return copy_elements<1>(array, layout, dtype == b8, tensor);
+    case 2: return copy_elements<2>(array, layout, false, tensor);
+    case 4: return copy_elements<4>(array, layout, false, tensor);
+    default: return copy_elements<8>(array, layout, false, tensor);
   }
 }
 

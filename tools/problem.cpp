@@ -27,14 +27,10 @@ std::uint64_t next_random(std::uint64_t& state) noexcept {
 
 double random_value(DType dtype, std::uint64_t bits) noexcept {
   switch (category(dtype)) {
-    case Category::boolean:
-      return static_cast<double>(bits >> 63u);
-    case Category::signed_integer:
-      return static_cast<double>(bits % 201) - 100.0;
-    case Category::unsigned_integer:
-      return static_cast<double>(bits % 101);
-    case Category::floating:
-      break;
+    case Category::boolean: return static_cast<double>(bits >> 63u);
+    case Category::signed_integer: return static_cast<double>(bits % 201) - 100.0;
+    case Category::unsigned_integer: return static_cast<double>(bits % 101);
+    case Category::floating: break;
   }
   return static_cast<double>(bits >> 11u) * 0x1p-52 - 1.0;
 }

@@ -27,12 +27,9 @@ Stages stages(const StageTimes& times) {
 
 std::string tier_text(CacheTier tier) {
   switch (tier) {
-    case CacheTier::memory:
-      return "found in memory";
-    case CacheTier::disk:
-      return "found on disk";
-    case CacheTier::compiled:
-      break;
+    case CacheTier::memory: return "found in memory";
+    case CacheTier::disk: return "found on disk";
+    case CacheTier::compiled: break;
   }
   return "compiled by NVRTC";
 }

@@ -70,14 +70,10 @@ std::vector<Access> resolve_access(const Fused& op, const Target& target) {
 
 std::string_view to_string(Access access) noexcept {
   switch (access) {
-    case Access::in:
-      return "in";
-    case Access::out:
-      return "out";
-    case Access::inout:
-      return "inout";
-    case Access::automatic:
-      break;
+    case Access::in: return "in";
+    case Access::out: return "out";
+    case Access::inout: return "inout";
+    case Access::automatic: break;
   }
   return "automatic";
 }

@@ -65,12 +65,9 @@ void check_kind(const std::string& kind) {
 
 std::string_view to_string(Tier tier) noexcept {
   switch (tier) {
-    case Tier::memory:
-      return "memory";
-    case Tier::disk:
-      return "disk";
-    case Tier::made:
-      return "made";
+    case Tier::memory: return "memory";
+    case Tier::disk: return "disk";
+    case Tier::made: return "made";
   }
   return "unknown";
 }

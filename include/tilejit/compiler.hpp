@@ -39,12 +39,13 @@ enum class CacheTier : std::uint8_t { memory, disk, compiled };
 
 /// A compiled operation, not loaded.
 struct Artifact {
-  std::string key;                             ///< 64 hex digits
-  std::string kernel_name;                     ///< entry point in the cubin
+  std::string key;          ///< 64 hex digits
+  std::string kernel_name;  ///< entry point in the cubin
   Target target;
   CacheTier tier = CacheTier::compiled;
-  std::shared_ptr<const std::string> cubin;    ///< never null
-  std::shared_ptr<const std::string> metadata; ///< JSON: key fields, registers, spills, compile times
+  std::shared_ptr<const std::string> cubin;  ///< never null
+  std::shared_ptr<const std::string>
+      metadata;  ///< JSON: key fields, registers, spills, compile times
   StageTimes times;
 };
 
@@ -63,8 +64,8 @@ struct NvrtcInfo {
   std::vector<int> supported;  ///< 75, 80, ...
 };
 
-/// spec -> cubin, through the cache. Needs no GPU and no driver. Thread-safe: concurrent requests for
-/// one key compile once. NVRTC is loaded at the first miss only.
+/// spec -> cubin, through the cache. Needs no GPU and no driver. Thread-safe: concurrent requests
+/// for one key compile once. NVRTC is loaded at the first miss only.
 class Compiler {
  public:
   /// Never throws for a cache folder that cannot be used: it warns and keeps artifacts in memory.
@@ -73,8 +74,8 @@ class Compiler {
   Compiler(Compiler&&) noexcept;
   Compiler& operator=(Compiler&&) noexcept;
 
-  /// Throws what `validate` throws; Error{no_compiler} on a miss without NVRTC; Error{compile_failed};
-  /// Error{unsupported} for a target that NVRTC does not know.
+  /// Throws what `validate` throws; Error{no_compiler} on a miss without NVRTC;
+  /// Error{compile_failed}; Error{unsupported} for a target that NVRTC does not know.
   [[nodiscard]] Artifact compile(const Fused& op, const Target& target);
   /// Compiles without the cache and keeps PTX and the resource report. Throws as compile.
   [[nodiscard]] Listing listing(const Fused& op, const Target& target);

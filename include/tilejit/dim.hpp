@@ -24,13 +24,15 @@ class Dim {
   Dim(std::integral auto value)  // NOLINT: a known dimension is written as a number
       : Dim(Known{}, static_cast<std::int64_t>(value)) {}
   /// A symbol. Throws Error{invalid_layout} if `name` is not an identifier.
-  Dim(std::string_view name);  // NOLINT: a symbol is written as its name
+  Dim(std::string_view name);                             // NOLINT: a symbol is written as its name
   Dim(const char* name) : Dim(std::string_view(name)) {}  // NOLINT
 
   [[nodiscard]] bool is_known() const noexcept { return symbols_.empty(); }
   /// The integer of a known dimension. Throws std::logic_error for a symbolic one.
   [[nodiscard]] std::int64_t value() const;
-  [[nodiscard]] bool is(std::int64_t value) const noexcept { return is_known() && factor_ == value; }
+  [[nodiscard]] bool is(std::int64_t value) const noexcept {
+    return is_known() && factor_ == value;
+  }
   /// The known factor: the value itself when known.
   [[nodiscard]] std::int64_t factor() const noexcept { return factor_; }
   /// The symbols of the product, sorted, a squared symbol twice.

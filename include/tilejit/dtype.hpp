@@ -43,8 +43,9 @@ enum class Category : std::uint8_t { boolean, signed_integer, unsigned_integer, 
 /// The name used in specs: "bool", "i8", ..., "f8e4m3", "tf32".
 [[nodiscard]] std::string_view to_string(DType dtype) noexcept;
 
-/// The inverse of to_string. Throws Error{unsupported} for 128-bit integers and Error{invalid_spec},
-/// which lists the known names, for anything else unknown. `where` is put into the error.
+/// The inverse of to_string. Throws Error{unsupported} for 128-bit integers and
+/// Error{invalid_spec}, which lists the known names, for anything else unknown. `where` is put into
+/// the error.
 [[nodiscard]] DType parse_dtype(std::string_view text, std::string_view where = {});
 
 }  // namespace tilejit

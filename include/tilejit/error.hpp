@@ -25,13 +25,15 @@ enum class ErrorCode {
 /// The name of `code` as it is spelled above, e.g. "invalid_spec".
 [[nodiscard]] std::string_view to_string(ErrorCode code) noexcept;
 
-/// The one exception type of the library: a code, one sentence that says what, where and what to do.
+/// The one exception type of the library: a code, one sentence that says what, where and what to
+/// do.
 class Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& what, std::string where = {}, std::string log = {});
 
   [[nodiscard]] ErrorCode code() const noexcept { return code_; }
-  /// JSON pointer into the spec ("/tensors/x/layout"), a file, or the failing driver call; may be empty.
+  /// JSON pointer into the spec ("/tensors/x/layout"), a file, or the failing driver call; may be
+  /// empty.
   [[nodiscard]] const std::string& where() const noexcept { return where_; }
   /// NVRTC's log in full for `compile_failed`; empty for other codes.
   [[nodiscard]] const std::string& log() const noexcept { return log_; }

@@ -21,8 +21,8 @@ struct Tensor {
   DType dtype = f32;                  ///< element type
   Layout layout = {};                 ///< extents and strides in elements; symbols allowed
   Access access = Access::automatic;  ///< derived from the formula unless given
-  int align = 16;                     ///< bytes the base address is a multiple of: 1, 2, 4, 8 or 16,
-                                      ///< at least the element size; checked at launch
+  int align = 16;  ///< bytes the base address is a multiple of: 1, 2, 4, 8 or 16,
+                   ///< at least the element size; checked at launch
   bool operator==(const Tensor&) const = default;
 };
 
@@ -37,8 +37,9 @@ struct Scalar {
 /// What is promised about a symbol, checked at launch.
 struct Symbol {
   std::string name;
-  std::int64_t divisible_by = 1;             ///< the value is a multiple of this
-  std::optional<std::int64_t> example = {};  ///< what `tilejit run` uses without --dims; no effect on the kernel
+  std::int64_t divisible_by = 1;  ///< the value is a multiple of this
+  std::optional<std::int64_t> example =
+      {};  ///< what `tilejit run` uses without --dims; no effect on the kernel
   bool operator==(const Symbol&) const = default;
 };
 
@@ -53,20 +54,21 @@ struct Function {
 /// What a caller may pin; the planner chooses whatever is left empty.
 struct Tuning {
   std::optional<int> threads = {};  ///< threads a block: a multiple of 32, 32..1024
-  std::optional<int> vector = {};   ///< elements a thread takes at once along the innermost mode: 1,2,4,8,16
-  std::optional<int> unroll = {};   ///< vectors a thread has in flight: 1..16
+  std::optional<int> vector =
+      {};  ///< elements a thread takes at once along the innermost mode: 1,2,4,8,16
+  std::optional<int> unroll = {};  ///< vectors a thread has in flight: 1..16
   bool operator==(const Tuning&) const = default;
 };
 
 /// A fused elementwise operation: formulas over tensors of any layouts. Shapes broadcast by NumPy's
 /// rules on top-level modes; every output has the full broadcast shape. See docs/formulas.md.
 struct Fused {
-  std::string name = "fused";           ///< an identifier; part of the kernel's name in a profiler
-  std::vector<Symbol> symbols = {};     ///< facts about symbols; a symbol needs no entry here
-  std::vector<Tensor> tensors = {};     ///< launch arguments, first the tensors
-  std::vector<Scalar> scalars = {};     ///< launch arguments, after the tensors
-  std::vector<Function> functions = {}; ///< callable in the formula and in later functions
-  std::string formula = {};             ///< "y = gelu(x + bias)"; statements end with a newline or ';'
+  std::string name = "fused";            ///< an identifier; part of the kernel's name in a profiler
+  std::vector<Symbol> symbols = {};      ///< facts about symbols; a symbol needs no entry here
+  std::vector<Tensor> tensors = {};      ///< launch arguments, first the tensors
+  std::vector<Scalar> scalars = {};      ///< launch arguments, after the tensors
+  std::vector<Function> functions = {};  ///< callable in the formula and in later functions
+  std::string formula = {};  ///< "y = gelu(x + bias)"; statements end with a newline or ';'
   Tuning tuning = {};
   bool operator==(const Fused&) const = default;
 };

@@ -15,10 +15,10 @@ namespace tilejit {
 /// `4` and `(4)` differ: both have rank 1, but depth 0 and 1. A value type.
 class IntTuple {
  public:
-  IntTuple() = default;                                  ///< the integer 1
-  IntTuple(Dim leaf) : leaf_(std::move(leaf)) {}         // NOLINT: a leaf is an int tuple
-  IntTuple(std::integral auto leaf) : leaf_(leaf) {}     // NOLINT
-  IntTuple(const char* symbol) : leaf_(symbol) {}        // NOLINT
+  IntTuple() = default;                               ///< the integer 1
+  IntTuple(Dim leaf) : leaf_(std::move(leaf)) {}      // NOLINT: a leaf is an int tuple
+  IntTuple(std::integral auto leaf) : leaf_(leaf) {}  // NOLINT
+  IntTuple(const char* symbol) : leaf_(symbol) {}     // NOLINT
   IntTuple(std::initializer_list<IntTuple> modes) : modes_(modes), is_leaf_(false) {}
   /// A tuple of `modes`, also when there is only one or none.
   [[nodiscard]] static IntTuple tuple(std::vector<IntTuple> modes);

@@ -17,8 +17,9 @@ struct Mode {
   bool operator==(const Mode&) const = default;
 };
 
-/// CuTe's layout: a function from coordinates to indices, `shape:stride`, both nested alike. Extents
-/// and strides are in elements and not negative. A value type; `parse_layout(to_string(x)) == x`.
+/// CuTe's layout: a function from coordinates to indices, `shape:stride`, both nested alike.
+/// Extents and strides are in elements and not negative. A value type; `parse_layout(to_string(x))
+/// == x`.
 class Layout {
  public:
   Layout() = default;  ///< 1:0

@@ -1,14 +1,14 @@
 // bfloat16: the upper half of an f32.
 #pragma once
 
-#include "tile/types.cuh"
+#include "tile/packed.cuh"
 
 struct bf16 {
   u16 bits;
 };
 
 TILE_DEVICE void assign_bits(bf16& x, u32 bits) { x.bits = u16(bits); }
-TILE_DEVICE u16 bits_of(bf16 x) { return x.bits; }
+TILE_DEVICE u32 bits_of(bf16 x) { return x.bits; }
 TILE_DEVICE float to_compute(bf16 x) { return __uint_as_float(u32(x.bits) << 16); }
 template <>
 TILE_DEVICE bf16 store_as<bf16>(float x) {
@@ -23,12 +23,14 @@ TILE_DEVICE bf16 store_as<bf16>(float x) {
 #endif
 }
 
-TILE_DEVICE void unpack_word(bf16, u32 word, float* x) {
+template <>
+TILE_DEVICE void unpack_word<bf16>(u32 word, float* x) {
   x[0] = __uint_as_float(word << 16);
   x[1] = __uint_as_float(word & 0xffff0000u);
 }
 #if __CUDA_ARCH__ >= 800
-TILE_DEVICE void pack_word(bf16, u32& word, const float* x) {
+template <>
+TILE_DEVICE void pack_word<bf16>(u32& word, const float* x) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(x[1]), "f"(x[0]));
 }
 #endif

@@ -1,14 +1,14 @@
 // IEEE half precision.
 #pragma once
 
-#include "tile/types.cuh"
+#include "tile/packed.cuh"
 
 struct f16 {
   u16 bits;
 };
 
 TILE_DEVICE void assign_bits(f16& x, u32 bits) { x.bits = u16(bits); }
-TILE_DEVICE u16 bits_of(f16 x) { return x.bits; }
+TILE_DEVICE u32 bits_of(f16 x) { return x.bits; }
 TILE_DEVICE float to_compute(f16 x) {
   float y;
   asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
@@ -21,13 +21,15 @@ TILE_DEVICE f16 store_as<f16>(float x) {
   return {bits};
 }
 
-TILE_DEVICE void unpack_word(f16, u32 word, float* x) {
+template <>
+TILE_DEVICE void unpack_word<f16>(u32 word, float* x) {
   asm("{ .reg .b16 low, high; mov.b32 {low, high}, %2; cvt.f32.f16 %0, low; cvt.f32.f16 %1, high; }"
       : "=f"(x[0]), "=f"(x[1])
       : "r"(word));
 }
 #if __CUDA_ARCH__ >= 800
-TILE_DEVICE void pack_word(f16, u32& word, const float* x) {
+template <>
+TILE_DEVICE void pack_word<f16>(u32& word, const float* x) {
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(x[1]), "f"(x[0]));
 }
 #endif

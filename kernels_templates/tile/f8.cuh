@@ -13,8 +13,8 @@ struct f8e5m2 {
 
 TILE_DEVICE void assign_bits(f8e4m3& x, u32 bits) { x.bits = u8(bits); }
 TILE_DEVICE void assign_bits(f8e5m2& x, u32 bits) { x.bits = u8(bits); }
-TILE_DEVICE u8 bits_of(f8e4m3 x) { return x.bits; }
-TILE_DEVICE u8 bits_of(f8e5m2 x) { return x.bits; }
+TILE_DEVICE u32 bits_of(f8e4m3 x) { return x.bits; }
+TILE_DEVICE u32 bits_of(f8e5m2 x) { return x.bits; }
 
 #if __CUDA_ARCH__ >= 890
 TILE_DEVICE float to_compute(f8e4m3 x) {

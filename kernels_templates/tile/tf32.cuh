@@ -7,8 +7,6 @@ struct tf32 {
   float value;
 };
 
-TILE_DEVICE void assign_bits(tf32& x, u32 bits) { x.value = __uint_as_float(bits); }
-TILE_DEVICE u32 bits_of(tf32 x) { return __float_as_uint(x.value); }
 TILE_DEVICE float to_compute(tf32 x) { return x.value; }
 template <>
 TILE_DEVICE tf32 store_as<tf32>(float x) {  // to nearest, ties away from zero, as cvt.rna.tf32 does

@@ -26,7 +26,9 @@ bool is_integer(DType dtype) noexcept {
   return c == Category::signed_integer || c == Category::unsigned_integer;
 }
 
-bool is_floating(DType dtype) noexcept { return category(dtype) == Category::floating; }
+bool is_floating(DType dtype) noexcept {
+  return category(dtype) == Category::floating;
+}
 
 int size_bytes(DType dtype) noexcept {
   switch (dtype) {
@@ -78,12 +80,14 @@ DType parse_dtype(std::string_view text, std::string_view where) {
   }
   const std::string name(text.substr(0, 40));
   if (text == "i128" || text == "u128") {
-    throw Error(ErrorCode::unsupported,
-                "dtype '" + name + "' is unsupported: 128-bit integers are not available; use i64 or u64",
-                std::string(where));
+    throw Error(
+        ErrorCode::unsupported,
+        "dtype '" + name + "' is unsupported: 128-bit integers are not available; use i64 or u64",
+        std::string(where));
   }
   std::string known;
-  for (const DType dtype : kAllDTypes) known += (known.empty() ? "" : ", ") + std::string(to_string(dtype));
+  for (const DType dtype : kAllDTypes)
+    known += (known.empty() ? "" : ", ") + std::string(to_string(dtype));
   throw Error(ErrorCode::invalid_spec, "unknown dtype '" + name + "'; use one of " + known,
               std::string(where));
 }

@@ -2,6 +2,8 @@
 
 namespace tilejit {
 
-std::string_view version() noexcept { return TILEJIT_VERSION; }
+std::string_view version() noexcept {
+  return TILEJIT_VERSION;
+}
 
 }  // namespace tilejit

@@ -10,8 +10,7 @@ namespace {
 /// What a user can do about `result`; empty where the error's own text says it all.
 const char* advice(CUresult result) noexcept {
   switch (result) {
-    case CUDA_ERROR_OUT_OF_MEMORY:
-      return "; free device memory";
+    case CUDA_ERROR_OUT_OF_MEMORY: return "; free device memory";
     case CUDA_ERROR_INVALID_CONTEXT:
     case CUDA_ERROR_CONTEXT_IS_DESTROYED:
       return "; make the context of the stream's device current in this thread";
@@ -23,10 +22,8 @@ const char* advice(CUresult result) noexcept {
       return "; an earlier kernel of this process failed: check that every tensor spans its "
              "layout, "
              "and restart the process";
-    case CUDA_ERROR_DEINITIALIZED:
-      return "; the process is ending";
-    default:
-      return "";
+    case CUDA_ERROR_DEINITIALIZED: return "; the process is ending";
+    default: return "";
   }
 }
 

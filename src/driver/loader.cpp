@@ -53,8 +53,7 @@ std::string explain_init(CUresult result) {
     case CUDA_ERROR_OPERATING_SYSTEM:
       return "the operating system refused access to the device; check the permissions of "
              "/dev/nvidia*";
-    default:
-      return "the driver could not be initialised; check nvidia-smi";
+    default: return "the driver could not be initialised; check nvidia-smi";
   }
 }
 

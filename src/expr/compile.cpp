@@ -55,20 +55,13 @@ class Evaluator {
               const ReadName& read) {
     using Kind = AstNode::Kind;
     switch (node.kind) {
-      case Kind::literal:
-        return node.literal;
-      case Kind::name:
-        return read(node.text, node.position);
-      case Kind::plus:
-        return typer_.plus(args[0]);
-      case Kind::unary:
-        return typer_.unary(node.op, args[0]);
-      case Kind::binary:
-        return typer_.binary(node.op, args[0], args[1]);
-      case Kind::cast:
-        return typer_.cast(args[0], node.dtype);
-      case Kind::call:
-        break;
+      case Kind::literal: return node.literal;
+      case Kind::name: return read(node.text, node.position);
+      case Kind::plus: return typer_.plus(args[0]);
+      case Kind::unary: return typer_.unary(node.op, args[0]);
+      case Kind::binary: return typer_.binary(node.op, args[0], args[1]);
+      case Kind::cast: return typer_.cast(args[0], node.dtype);
+      case Kind::call: break;
     }
     functions_.check_call(text.source, node);
     if (const Builtin* builtin = find_builtin(node.text)) return typer_.call(builtin->op, args);

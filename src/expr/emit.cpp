@@ -24,12 +24,9 @@ std::string floating_literal(double value, bool is_double) {
 
 std::string integer_literal(std::int64_t value, DType type) {
   switch (type) {
-    case b8:
-      return value != 0 ? "true" : "false";
-    case u32:
-      return std::to_string(value) + "u";
-    case u64:
-      return std::to_string(static_cast<std::uint64_t>(value)) + "ull";
+    case b8: return value != 0 ? "true" : "false";
+    case u32: return std::to_string(value) + "u";
+    case u64: return std::to_string(static_cast<std::uint64_t>(value)) + "ull";
     case i64:
       if (value == INT64_MIN) return "-9223372036854775807ll - 1";
       return std::to_string(value) + "ll";
@@ -41,38 +38,22 @@ std::string integer_literal(std::int64_t value, DType type) {
 
 std::string_view infix(Op op) {
   switch (op) {
-    case Op::add:
-      return "+";
-    case Op::sub:
-      return "-";
-    case Op::mul:
-      return "*";
-    case Op::div:
-      return "/";
-    case Op::bit_and:
-      return "&";
-    case Op::bit_or:
-      return "|";
-    case Op::bit_xor:
-      return "^";
-    case Op::logical_and:
-      return "&&";
-    case Op::logical_or:
-      return "||";
-    case Op::lt:
-      return "<";
-    case Op::le:
-      return "<=";
-    case Op::eq:
-      return "==";
-    case Op::ne:
-      return "!=";
-    case Op::ge:
-      return ">=";
-    case Op::gt:
-      return ">";
-    default:
-      return {};
+    case Op::add: return "+";
+    case Op::sub: return "-";
+    case Op::mul: return "*";
+    case Op::div: return "/";
+    case Op::bit_and: return "&";
+    case Op::bit_or: return "|";
+    case Op::bit_xor: return "^";
+    case Op::logical_and: return "&&";
+    case Op::logical_or: return "||";
+    case Op::lt: return "<";
+    case Op::le: return "<=";
+    case Op::eq: return "==";
+    case Op::ne: return "!=";
+    case Op::ge: return ">=";
+    case Op::gt: return ">";
+    default: return {};
   }
 }
 
@@ -92,18 +73,12 @@ std::string_view builtin(Op op) {
     case Op::erf:
     case Op::pow:
     case Op::floor:
-    case Op::ceil:
-      return to_string(op);
-    case Op::round:
-      return "rint";
-    case Op::min:
-      return "fmin";
-    case Op::max:
-      return "fmax";
-    case Op::abs:
-      return "fabs";
-    default:
-      return {};
+    case Op::ceil: return to_string(op);
+    case Op::round: return "rint";
+    case Op::min: return "fmin";
+    case Op::max: return "fmax";
+    case Op::abs: return "fabs";
+    default: return {};
   }
 }
 
@@ -153,23 +128,16 @@ class Emitter {
   std::string expression(NodeId id) const {
     const Node& n = node(id);
     switch (n.op) {
-      case Op::constant:
-        return constant(n);
-      case Op::load:
-        return "t" + std::to_string(n.source);
-      case Op::scalar:
-        return "p.s" + std::to_string(n.source);
-      case Op::cast:
-        return cast(id);
+      case Op::constant: return constant(n);
+      case Op::load: return "t" + std::to_string(n.source);
+      case Op::scalar: return "p.s" + std::to_string(n.source);
+      case Op::cast: return cast(id);
       case Op::where:
         return value_name(n.args[0]) + " ? " + value_name(n.args[1]) + " : " +
                value_name(n.args[2]);
-      case Op::bit_not:
-        return "~" + value_name(n.args[0]);
-      case Op::logical_not:
-        return "!" + value_name(n.args[0]);
-      default:
-        return is_floating(argument_type(n, 0)) ? floating(n) : integral(n);
+      case Op::bit_not: return "~" + value_name(n.args[0]);
+      case Op::logical_not: return "!" + value_name(n.args[0]);
+      default: return is_floating(argument_type(n, 0)) ? floating(n) : integral(n);
     }
   }
 

@@ -16,20 +16,13 @@ struct Format {
 
 Format format_of(DType type) noexcept {
   switch (type) {
-    case f16:
-      return {11, -24, 65504.0, false};
-    case bf16:
-      return {8, -133, 0x1.FEp127, false};
-    case f8e4m3:
-      return {4, -9, 448.0, true};
-    case f8e5m2:
-      return {3, -16, 57344.0, true};
-    case tf32:
-      return {11, -136, 0x1.FFCp127, false};
-    case f32:
-      return {24, -149, std::numeric_limits<float>::max(), false};
-    default:
-      return {53, -1074, std::numeric_limits<double>::max(), false};
+    case f16: return {11, -24, 65504.0, false};
+    case bf16: return {8, -133, 0x1.FEp127, false};
+    case f8e4m3: return {4, -9, 448.0, true};
+    case f8e5m2: return {3, -16, 57344.0, true};
+    case tf32: return {11, -136, 0x1.FFCp127, false};
+    case f32: return {24, -149, std::numeric_limits<float>::max(), false};
+    default: return {53, -1074, std::numeric_limits<double>::max(), false};
   }
 }
 

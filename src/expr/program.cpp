@@ -58,17 +58,14 @@ std::vector<std::string> to_lines(const Program& program) {
 
 std::string_view compute_type(DType type) noexcept {
   switch (type) {
-    case f64:
-      return "double";
+    case f64: return "double";
     case f16:
     case bf16:
     case f32:
     case f8e4m3:
     case f8e5m2:
-    case tf32:
-      return "float";
-    default:
-      return tilejit::to_string(type);  // "bool", "i8", ..., "u64"
+    case tf32: return "float";
+    default: return tilejit::to_string(type);  // "bool", "i8", ..., "u64"
   }
 }
 

@@ -9,12 +9,9 @@ bool is_restricted(DType type) {
 
 int rank(DType type) {
   switch (category(type)) {
-    case Category::boolean:
-      return 0;
-    case Category::floating:
-      return 2;
-    default:
-      return 1;
+    case Category::boolean: return 0;
+    case Category::floating: return 2;
+    default: return 1;
   }
 }
 

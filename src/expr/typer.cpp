@@ -22,18 +22,12 @@ bool all_weak(std::span<const Value> values) {
 
 std::string_view spelling(Op op) {
   switch (op) {
-    case Op::shl:
-      return "<<";
-    case Op::shr:
-      return ">>";
-    case Op::bit_and:
-      return "&";
-    case Op::bit_or:
-      return "|";
-    case Op::bit_xor:
-      return "^";
-    default:
-      return "~";
+    case Op::shl: return "<<";
+    case Op::shr: return ">>";
+    case Op::bit_and: return "&";
+    case Op::bit_or: return "|";
+    case Op::bit_xor: return "^";
+    default: return "~";
   }
 }
 
@@ -141,10 +135,8 @@ Value Typer::binary(Op op, const Value& a, const Value& b) {
   if (a.is_weak() && b.is_weak()) return fold_binary(op, a.weak, b.weak);
   if (is_comparison(op)) return compare(op, a, b);
   switch (op) {
-    case Op::div:
-      return divide(a, b);
-    case Op::pow:
-      return power(a, b);
+    case Op::div: return divide(a, b);
+    case Op::pow: return power(a, b);
     case Op::logical_and:
     case Op::logical_or: {
       const NodeId left = truth(a);
@@ -154,10 +146,8 @@ Value Typer::binary(Op op, const Value& a, const Value& b) {
     case Op::shr:
     case Op::bit_and:
     case Op::bit_or:
-    case Op::bit_xor:
-      return bitwise(op, a, b);
-    default:
-      return numbers(op, a, b);
+    case Op::bit_xor: return bitwise(op, a, b);
+    default: return numbers(op, a, b);
   }
 }
 
@@ -253,14 +243,10 @@ Value Typer::call(Op op, std::span<const Value> args) {
   }
   if (is_extremum) return extremum(op, args);
   switch (op) {
-    case Op::where:
-      return select(args[0], args[1], args[2]);
-    case Op::pow:
-      return power(args[0], args[1]);
-    case Op::clamp:
-      return clamp(args);
-    default:
-      return math(op, args[0]);
+    case Op::where: return select(args[0], args[1], args[2]);
+    case Op::pow: return power(args[0], args[1]);
+    case Op::clamp: return clamp(args);
+    default: return math(op, args[0]);
   }
 }
 

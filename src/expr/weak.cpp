@@ -71,50 +71,33 @@ Weak shift(Op op, WideInt value, WideInt count) {
 Weak fold_integers(Op op, WideInt a, WideInt b) {
   WideInt result = 0;
   switch (op) {
-    case Op::add:
-      return checked(a + b);
-    case Op::sub:
-      return checked(a - b);
+    case Op::add: return checked(a + b);
+    case Op::sub: return checked(a - b);
     case Op::mul: {
       const bool overflowed = __builtin_mul_overflow(a, b, &result);
       return checked(result, overflowed);
     }
-    case Op::div:
-      return static_cast<double>(a) / static_cast<double>(b);
-    case Op::floor_div:
-      return checked(floor_quotient(a, b));
-    case Op::mod:
-      return a - floor_quotient(a, b) * b;
-    case Op::pow:
-      return power(a, b);
+    case Op::div: return static_cast<double>(a) / static_cast<double>(b);
+    case Op::floor_div: return checked(floor_quotient(a, b));
+    case Op::mod: return a - floor_quotient(a, b) * b;
+    case Op::pow: return power(a, b);
     case Op::shl:
-    case Op::shr:
-      return shift(op, a, b);
-    case Op::bit_and:
-      return a & b;
-    case Op::bit_or:
-      return a | b;
-    default:
-      return checked(a ^ b);
+    case Op::shr: return shift(op, a, b);
+    case Op::bit_and: return a & b;
+    case Op::bit_or: return a | b;
+    default: return checked(a ^ b);
   }
 }
 
 Weak fold_floats(Op op, double a, double b) {
   switch (op) {
-    case Op::add:
-      return a + b;
-    case Op::sub:
-      return a - b;
-    case Op::mul:
-      return a * b;
-    case Op::div:
-      return a / b;
-    case Op::floor_div:
-      return floor_div(a, b);
-    case Op::mod:
-      return floor_mod(a, b);
-    case Op::pow:
-      return power(a, b);
+    case Op::add: return a + b;
+    case Op::sub: return a - b;
+    case Op::mul: return a * b;
+    case Op::div: return a / b;
+    case Op::floor_div: return floor_div(a, b);
+    case Op::mod: return floor_mod(a, b);
+    case Op::pow: return power(a, b);
     default:
       fault("'& | ^ << >>' take integers, not " + to_string(Weak(a)) + " and " +
             to_string(Weak(b)));
@@ -124,63 +107,37 @@ Weak fold_floats(Op op, double a, double b) {
 template <class T>
 bool compare(Op op, T a, T b) {
   switch (op) {
-    case Op::lt:
-      return a < b;
-    case Op::le:
-      return a <= b;
-    case Op::eq:
-      return a == b;
-    case Op::ne:
-      return a != b;
-    case Op::ge:
-      return a >= b;
-    default:
-      return a > b;
+    case Op::lt: return a < b;
+    case Op::le: return a <= b;
+    case Op::eq: return a == b;
+    case Op::ne: return a != b;
+    case Op::ge: return a >= b;
+    default: return a > b;
   }
 }
 
 double math(Op op, double x) {
   switch (op) {
-    case Op::exp:
-      return std::exp(x);
-    case Op::exp2:
-      return std::exp2(x);
-    case Op::log:
-      return std::log(x);
-    case Op::log2:
-      return std::log2(x);
-    case Op::sqrt:
-      return std::sqrt(x);
-    case Op::rsqrt:
-      return 1 / std::sqrt(x);
-    case Op::sin:
-      return std::sin(x);
-    case Op::cos:
-      return std::cos(x);
-    case Op::tan:
-      return std::tan(x);
-    case Op::tanh:
-      return std::tanh(x);
-    case Op::erf:
-      return std::erf(x);
-    case Op::floor:
-      return std::floor(x);
-    case Op::ceil:
-      return std::ceil(x);
-    case Op::round:
-      return round_half_even(x);
-    case Op::sigmoid:
-      return sigmoid(x);
-    case Op::silu:
-      return x * sigmoid(x);
-    case Op::gelu:
-      return gelu(x);
-    case Op::gelu_tanh:
-      return gelu_tanh(x);
-    case Op::abs:
-      return std::fabs(x);
-    default:
-      return x < 0 ? 0 : x;  // relu
+    case Op::exp: return std::exp(x);
+    case Op::exp2: return std::exp2(x);
+    case Op::log: return std::log(x);
+    case Op::log2: return std::log2(x);
+    case Op::sqrt: return std::sqrt(x);
+    case Op::rsqrt: return 1 / std::sqrt(x);
+    case Op::sin: return std::sin(x);
+    case Op::cos: return std::cos(x);
+    case Op::tan: return std::tan(x);
+    case Op::tanh: return std::tanh(x);
+    case Op::erf: return std::erf(x);
+    case Op::floor: return std::floor(x);
+    case Op::ceil: return std::ceil(x);
+    case Op::round: return round_half_even(x);
+    case Op::sigmoid: return sigmoid(x);
+    case Op::silu: return x * sigmoid(x);
+    case Op::gelu: return gelu(x);
+    case Op::gelu_tanh: return gelu_tanh(x);
+    case Op::abs: return std::fabs(x);
+    default: return x < 0 ? 0 : x;  // relu
   }
 }
 
@@ -248,15 +205,11 @@ Weak fold_binary(Op op, const Weak& a, const Weak& b) {
 
 Weak fold_call(Op op, std::span<const Weak> args) {
   switch (op) {
-    case Op::where:
-      return pick(is_true(args[0]), args[1], args[2]);
-    case Op::pow:
-      return fold_binary(op, args[0], args[1]);
+    case Op::where: return pick(is_true(args[0]), args[1], args[2]);
+    case Op::pow: return fold_binary(op, args[0], args[1]);
     case Op::min:
-    case Op::max:
-      return fold_extremum(op, as_number(args[0]), as_number(args[1]));
-    case Op::clamp:
-      return fold_clamp(as_number(args[0]), as_number(args[1]), as_number(args[2]));
+    case Op::max: return fold_extremum(op, as_number(args[0]), as_number(args[1]));
+    case Op::clamp: return fold_clamp(as_number(args[0]), as_number(args[1]), as_number(args[2]));
     case Op::abs:
     case Op::relu:
       if (!is_floating_weak(args[0])) {
@@ -268,8 +221,7 @@ Weak fold_call(Op op, std::span<const Weak> args) {
     case Op::ceil:
     case Op::round:
       return is_floating_weak(args[0]) ? Weak(math(op, to_double(args[0]))) : as_number(args[0]);
-    default:
-      return math(op, to_double(args[0]));
+    default: return math(op, to_double(args[0]));
   }
 }
 

@@ -10,7 +10,8 @@ namespace tilejit::layout {
 inline std::int64_t checked_multiply(std::int64_t a, std::int64_t b) {
   std::int64_t product = 0;
   if (__builtin_mul_overflow(a, b, &product)) {
-    throw Error(ErrorCode::unsupported, "the product " + std::to_string(a) + " * " + std::to_string(b) +
+    throw Error(ErrorCode::unsupported, "the product " + std::to_string(a) + " * " +
+                                            std::to_string(b) +
                                             " exceeds 2^63-1; sizes and offsets are 64-bit");
   }
   return product;

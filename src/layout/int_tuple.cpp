@@ -30,7 +30,9 @@ IntTuple read_nested(layout::Reader& reader, int nesting) {
 
 }  // namespace
 
-IntTuple layout::read_int_tuple(Reader& reader) { return read_nested(reader, 0); }
+IntTuple layout::read_int_tuple(Reader& reader) {
+  return read_nested(reader, 0);
+}
 
 IntTuple IntTuple::tuple(std::vector<IntTuple> modes) {
   IntTuple result;
@@ -39,7 +41,9 @@ IntTuple IntTuple::tuple(std::vector<IntTuple> modes) {
   return result;
 }
 
-std::size_t rank(const IntTuple& tuple) noexcept { return tuple.is_leaf() ? 1 : tuple.modes().size(); }
+std::size_t rank(const IntTuple& tuple) noexcept {
+  return tuple.is_leaf() ? 1 : tuple.modes().size();
+}
 
 std::size_t depth(const IntTuple& tuple) noexcept {
   if (tuple.is_leaf()) return 0;
@@ -67,7 +71,8 @@ std::vector<Dim> flatten(const IntTuple& tuple) {
 
 bool congruent(const IntTuple& a, const IntTuple& b) noexcept {
   if (a.is_leaf() || b.is_leaf()) return a.is_leaf() && b.is_leaf();
-  return std::ranges::equal(a.modes(), b.modes(), [](const auto& x, const auto& y) { return congruent(x, y); });
+  return std::ranges::equal(a.modes(), b.modes(),
+                            [](const auto& x, const auto& y) { return congruent(x, y); });
 }
 
 std::string to_string(const IntTuple& tuple) {

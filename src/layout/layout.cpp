@@ -45,10 +45,12 @@ IntTuple substitute(const IntTuple& tuple, const SymbolValues& values) {
 
 }  // namespace
 
-Layout::Layout(IntTuple shape, IntTuple stride) : shape_(std::move(shape)), stride_(std::move(stride)) {
+Layout::Layout(IntTuple shape, IntTuple stride)
+    : shape_(std::move(shape)), stride_(std::move(stride)) {
   if (!congruent(shape_, stride_)) {
-    throw Error(ErrorCode::invalid_layout, "shape " + to_string(shape_) + " and stride " + to_string(stride_) +
-                                               " are not nested alike; give every extent one stride");
+    throw Error(ErrorCode::invalid_layout,
+                "shape " + to_string(shape_) + " and stride " + to_string(stride_) +
+                    " are not nested alike; give every extent one stride");
   }
 }
 
@@ -69,11 +71,13 @@ Layout ordered(const IntTuple& shape, std::span<const int> order) {
   std::iota(by_speed.begin(), by_speed.end(), 0);
   std::vector<int> sorted(order.begin(), order.end());
   std::ranges::sort(sorted);
-  const bool permutation = sorted.size() == by_speed.size() &&
-                           std::ranges::equal(sorted, by_speed, {}, [](int i) { return std::size_t(i); });
+  const bool permutation =
+      sorted.size() == by_speed.size() &&
+      std::ranges::equal(sorted, by_speed, {}, [](int i) { return std::size_t(i); });
   if (!permutation) {
     throw Error(ErrorCode::invalid_layout, "the order of shape " + to_string(shape) +
-                                               " must be a permutation of 0.." + std::to_string(rank(shape) - 1));
+                                               " must be a permutation of 0.." +
+                                               std::to_string(rank(shape) - 1));
   }
   std::ranges::sort(by_speed, {}, [&](std::size_t i) { return order[i]; });
   Dim next = 1;
@@ -83,9 +87,13 @@ Layout ordered(const IntTuple& shape, std::span<const int> order) {
   return {shape, IntTuple::tuple(std::move(strides))};
 }
 
-std::size_t rank(const Layout& layout) noexcept { return rank(layout.shape()); }
+std::size_t rank(const Layout& layout) noexcept {
+  return rank(layout.shape());
+}
 
-Dim size(const Layout& layout) { return product(layout.shape()); }
+Dim size(const Layout& layout) {
+  return product(layout.shape());
+}
 
 Layout mode(const Layout& layout, std::size_t i) {
   return {mode(layout.shape(), i), mode(layout.stride(), i)};
@@ -102,7 +110,8 @@ std::int64_t cosize(const Layout& layout, const SymbolValues& values) {
   for (const Mode& mode : flatten(layout)) {
     const std::int64_t extent = mode.extent.evaluate(values);
     if (extent == 0) return 0;
-    last = layout::checked_add(last, layout::checked_multiply(extent - 1, mode.stride.evaluate(values)));
+    last = layout::checked_add(last,
+                               layout::checked_multiply(extent - 1, mode.stride.evaluate(values)));
   }
   return layout::checked_add(last, 1);
 }

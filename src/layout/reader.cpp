@@ -7,8 +7,12 @@
 namespace tilejit::layout {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_name_start(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 
 }  // namespace
 
@@ -36,7 +40,8 @@ Dim Reader::read_factor() {
     }
     return value;
   }
-  if (!is_name_start(c)) fail(c == '-' ? "an integer that is not negative" : "an integer or a symbol");
+  if (!is_name_start(c))
+    fail(c == '-' ? "an integer that is not negative" : "an integer or a symbol");
   while (pos_ < text_.size() && (is_name_start(text_[pos_]) || is_digit(text_[pos_]))) ++pos_;
   return text_.substr(begin, pos_ - begin);
 }
@@ -54,7 +59,8 @@ void Reader::expect_end() {
 void Reader::fail(const std::string& what) {
   const char c = peek();
   std::string found = "the end";
-  if (pos_ < text_.size()) found = c >= 0x20 && c < 0x7f ? std::string("'") + c + "'" : "an unprintable byte";
+  if (pos_ < text_.size())
+    found = c >= 0x20 && c < 0x7f ? std::string("'") + c + "'" : "an unprintable byte";
   std::string shown(text_.substr(0, 60));
   for (char& byte : shown) {
     if (byte < 0x20 || byte > 0x7e) byte = '?';

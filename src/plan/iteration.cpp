@@ -8,7 +8,8 @@ namespace {
 
 /// The leaves of one tensor's top-level mode, in colexicographic order; a repeated mode is one leaf
 /// of stride 0.
-std::vector<OperandMode> leaves_of_mode(const Fused& op, const spec::Analysis& analysis, std::size_t i) {
+std::vector<OperandMode> leaves_of_mode(const Fused& op, const spec::Analysis& analysis,
+                                        std::size_t i) {
   std::vector<OperandMode> leaves;
   for (const Tensor& tensor : op.tensors) {
     const std::size_t skipped = analysis.shape.size() - rank(tensor.layout);
@@ -105,7 +106,8 @@ IterationMode single_mode(std::size_t tensors, const Dim& extent) {
 
 }  // namespace
 
-std::vector<IterationMode> iterate_together(const Fused& op, const spec::Analysis& analysis, std::size_t leader) {
+std::vector<IterationMode> iterate_together(const Fused& op, const spec::Analysis& analysis,
+                                            std::size_t leader) {
   if (std::ranges::any_of(analysis.shape, [](const Dim& extent) { return extent.is(0); })) {
     return {single_mode(op.tensors.size(), 0)};
   }
@@ -114,8 +116,9 @@ std::vector<IterationMode> iterate_together(const Fused& op, const spec::Analysi
     split_mode(leaves_of_mode(op, analysis, i), modes);
   }
   if (modes.empty()) return {single_mode(op.tensors.size(), 1)};
-  std::ranges::stable_sort(modes, stride_less,
-                           [&](const IterationMode& m) -> const Dim& { return smallest_stride(m.operands[leader]); });
+  std::ranges::stable_sort(modes, stride_less, [&](const IterationMode& m) -> const Dim& {
+    return smallest_stride(m.operands[leader]);
+  });
   return merge_neighbours(std::move(modes));
 }
 

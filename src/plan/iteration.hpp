@@ -12,11 +12,12 @@ struct IterationMode {
   std::vector<OperandMode> operands;  ///< one a tensor, leaves innermost first
 };
 
-/// The iteration space of all tensors together, first coordinate fastest: top-level modes split where
-/// every tensor's nested modes can be split alike (else one mode keeps several leaves), extents of 1
-/// dropped, sorted by the strides of `leader` (a tensor that is written), merged where that keeps every
-/// tensor's index. At least one mode.
-[[nodiscard]] std::vector<IterationMode> iterate_together(const Fused& op, const spec::Analysis& analysis,
+/// The iteration space of all tensors together, first coordinate fastest: top-level modes split
+/// where every tensor's nested modes can be split alike (else one mode keeps several leaves),
+/// extents of 1 dropped, sorted by the strides of `leader` (a tensor that is written), merged where
+/// that keeps every tensor's index. At least one mode.
+[[nodiscard]] std::vector<IterationMode> iterate_together(const Fused& op,
+                                                          const spec::Analysis& analysis,
                                                           std::size_t leader);
 
 }  // namespace tilejit::plan

@@ -50,7 +50,8 @@ class Planner {
   static Reach reach_of(const Operand& operand) {
     const OperandMode& innermost = operand.modes.front();
     if (innermost.size() == 1 && innermost[0].stride.is(1)) return Reach::contiguous;
-    if (innermost.size() == 1 && innermost[0].stride.is(0) && !operand.written) return Reach::broadcast;
+    if (innermost.size() == 1 && innermost[0].stride.is(0) && !operand.written)
+      return Reach::broadcast;
     return Reach::strided;
   }
 
@@ -58,13 +59,15 @@ class Planner {
   void choose_vector() {
     const int wanted = op_.tuning.vector.value_or(default_vector());
     int vector = wanted;
-    while (vector > 1 && !std::ranges::all_of(plan_.operands, [&](const Operand& o) { return allows(o, vector); })) {
+    while (vector > 1 && !std::ranges::all_of(
+                             plan_.operands, [&](const Operand& o) { return allows(o, vector); })) {
       vector /= 2;
     }
     if (op_.tuning.vector && vector != wanted) {
       throw Error(ErrorCode::invalid_spec,
-                  "vectors of " + std::to_string(wanted) + " elements are not aligned in every row; use " +
-                      std::to_string(vector) + ", or promise larger alignments or divisors",
+                  "vectors of " + std::to_string(wanted) +
+                      " elements are not aligned in every row; use " + std::to_string(vector) +
+                      ", or promise larger alignments or divisors",
                   "/tuning/vector");
     }
     plan_.vector = vector;
@@ -131,7 +134,9 @@ class Planner {
 
   void set_params() {
     for (const Operand& operand : plan_.operands) {
-      add_param({.kind = Param::Kind::pointer, .index = operand.tensor, .name = "t" + std::to_string(operand.tensor)});
+      add_param({.kind = Param::Kind::pointer,
+                 .index = operand.tensor,
+                 .name = "t" + std::to_string(operand.tensor)});
     }
     for (std::size_t s = 0; s < op_.scalars.size(); ++s) {
       const DType dtype = op_.scalars[s].dtype;
@@ -203,7 +208,8 @@ Plan make_plan(const Fused& op, const spec::Analysis& analysis, const Target& ta
 std::int64_t total_vectors(const Plan& plan, const SymbolValues& symbols) {
   const std::int64_t extent = plan.extents.front().evaluate(symbols);
   Dim total = extent / plan.vector + (extent % plan.vector != 0);
-  for (std::size_t m = 1; m < plan.extents.size(); ++m) total = total * Dim(plan.extents[m].evaluate(symbols));
+  for (std::size_t m = 1; m < plan.extents.size(); ++m)
+    total = total * Dim(plan.extents[m].evaluate(symbols));
   return total.value();
 }
 

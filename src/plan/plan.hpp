@@ -30,7 +30,7 @@ struct Operand {
   bool read = false;
   bool written = false;
   Reach reach = Reach::contiguous;
-  int access_bytes = 0;             ///< width of its widest global access
+  int access_bytes = 0;                 ///< width of its widest global access
   std::vector<OperandMode> modes = {};  ///< one an iteration mode, innermost first
   bool operator==(const Operand&) const = default;
 };
@@ -39,7 +39,8 @@ struct Operand {
 struct Param {
   enum class Kind : std::uint8_t {
     pointer,  ///< 8 bytes: address of tensor `index`
-    scalar,   ///< scalar `index`, in its compute type (expr::compute_type): f16, bf16, f8, tf32 as float
+    scalar,   ///< scalar `index`, in its compute type (expr::compute_type): f16, bf16, f8, tf32 as
+              ///< float
     total,    ///< i64: number of vectors, ceil(extents[0] / vector) * extents[1] * ...
     dim,      ///< i64: value of `dim`
     divisor,  ///< 16 bytes, FastDivisor of ceil(dim / per)
@@ -66,24 +67,24 @@ struct FastDivisor {
 /// `divisor` is at least 1; from 2^31 on, magic and shift are 0 and not to be used.
 [[nodiscard]] FastDivisor make_divisor(std::int64_t divisor) noexcept;
 
-/// Which width the number of a vector needs. `both`: known at launch; the cubin has two entry points,
-/// `kernel_name` for totals below 2^31 and `kernel_name` + "_wide".
+/// Which width the number of a vector needs. `both`: known at launch; the cubin has two entry
+/// points, `kernel_name` for totals below 2^31 and `kernel_name` + "_wide".
 enum class IndexWidth : std::uint8_t { narrow, wide, both };
 [[nodiscard]] std::string_view to_string(IndexWidth width) noexcept;
 
 /// How an operation is done. A value; the same (op, target) give an equal plan anywhere.
 struct Plan {
-  std::string kernel_name;       ///< entry point, e.g. "tilejit_add_f16"
+  std::string kernel_name;  ///< entry point, e.g. "tilejit_add_f16"
   Target target;
   expr::Program program;
-  std::vector<Dim> extents;      ///< iteration space after coalescing, innermost first; at least one
-  std::vector<Operand> operands; ///< in the order of Fused::tensors
+  std::vector<Dim> extents;  ///< iteration space after coalescing, innermost first; at least one
+  std::vector<Operand> operands;  ///< in the order of Fused::tensors
   std::vector<Param> params;
-  int params_bytes = 0;          ///< size of the parameter struct
-  int threads = 256;             ///< a block
-  int vector = 1;                ///< elements a thread takes at once along extents[0]
-  int unroll = 1;                ///< vectors a thread has in flight
-  bool ragged = true;            ///< the last vector of a row may be partial
+  int params_bytes = 0;  ///< size of the parameter struct
+  int threads = 256;     ///< a block
+  int vector = 1;        ///< elements a thread takes at once along extents[0]
+  int unroll = 1;        ///< vectors a thread has in flight
+  bool ragged = true;    ///< the last vector of a row may be partial
   IndexWidth index = IndexWidth::narrow;
   bool operator==(const Plan&) const = default;
 };

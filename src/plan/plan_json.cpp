@@ -45,8 +45,9 @@ Json param_json(const Param& param) {
   if (param.kind == Param::Kind::scalar) json["dtype"] = to_string(param.dtype);
   if (param.kind == Param::Kind::dim) json["value"] = to_string(param.dim);
   if (param.kind == Param::Kind::divisor) {
-    json["value"] = param.per == 1 ? to_string(param.dim)
-                                   : "ceil(" + to_string(param.dim) + "/" + std::to_string(param.per) + ")";
+    json["value"] = param.per == 1
+                        ? to_string(param.dim)
+                        : "ceil(" + to_string(param.dim) + "/" + std::to_string(param.per) + ")";
   }
   return json;
 }

@@ -17,7 +17,6 @@ struct Accuracy {
 /// C library. Operations composed of several (sigmoid ... gelu_tanh) have the sum of their parts.
 [[nodiscard]] constexpr Accuracy accuracy(expr::Op op) noexcept {
   using expr::Op;
-  // clang-format off
   switch (op) {
     case Op::exp: return {2, 3};
     case Op::exp2: return {2, 3};
@@ -36,7 +35,6 @@ struct Accuracy {
     case Op::gelu_tanh: return {4, 8};
     default: return {};
   }
-  // clang-format on
 }
 
 }  // namespace tilejit::reference

@@ -54,14 +54,10 @@ std::int64_t real_to_integer(double value, DType dtype) noexcept {
   if (std::isnan(value)) return 0;
   const double whole = std::trunc(value);
   switch (dtype) {
-    case i64:
-      return saturate<std::int64_t>(whole);
-    case u64:
-      return static_cast<std::int64_t>(saturate<std::uint64_t>(whole));
-    case u32:
-      return saturate<std::uint32_t>(whole);
-    default:
-      return wrap(static_cast<std::uint64_t>(saturate<std::int32_t>(whole)), dtype);
+    case i64: return saturate<std::int64_t>(whole);
+    case u64: return static_cast<std::int64_t>(saturate<std::uint64_t>(whole));
+    case u32: return saturate<std::uint32_t>(whole);
+    default: return wrap(static_cast<std::uint64_t>(saturate<std::int32_t>(whole)), dtype);
   }
 }
 
@@ -81,35 +77,23 @@ IntegerRange integer_range(DType dtype) noexcept {
 
 std::int64_t load_integer(DType dtype, const void* element) noexcept {
   switch (dtype) {
-    case b8:
-      return load_as<std::uint8_t>(element) != 0;
-    case i8:
-      return load_as<std::int8_t>(element);
-    case i16:
-      return load_as<std::int16_t>(element);
-    case i32:
-      return load_as<std::int32_t>(element);
-    case u8:
-      return load_as<std::uint8_t>(element);
-    case u16:
-      return load_as<std::uint16_t>(element);
-    case u32:
-      return load_as<std::uint32_t>(element);
-    default:
-      return load_as<std::int64_t>(element);
+    case b8: return load_as<std::uint8_t>(element) != 0;
+    case i8: return load_as<std::int8_t>(element);
+    case i16: return load_as<std::int16_t>(element);
+    case i32: return load_as<std::int32_t>(element);
+    case u8: return load_as<std::uint8_t>(element);
+    case u16: return load_as<std::uint16_t>(element);
+    case u32: return load_as<std::uint32_t>(element);
+    default: return load_as<std::int64_t>(element);
   }
 }
 
 void store_integer(DType dtype, std::int64_t value, void* element) noexcept {
   switch (size_bytes(dtype)) {
-    case 1:
-      return store_as(static_cast<std::uint8_t>(value), element);
-    case 2:
-      return store_as(static_cast<std::uint16_t>(value), element);
-    case 4:
-      return store_as(static_cast<std::uint32_t>(value), element);
-    default:
-      return store_as(value, element);
+    case 1: return store_as(static_cast<std::uint8_t>(value), element);
+    case 2: return store_as(static_cast<std::uint16_t>(value), element);
+    case 4: return store_as(static_cast<std::uint32_t>(value), element);
+    default: return store_as(value, element);
   }
 }
 
@@ -121,32 +105,22 @@ namespace ref = reference;
 
 double decode(DType dtype, const void* element) noexcept {
   switch (dtype) {
-    case f64:
-      return ref::load_as<double>(element);
+    case f64: return ref::load_as<double>(element);
     case f32:
-    case tf32:
-      return static_cast<double>(ref::load_as<float>(element));
-    case f16:
-      return ref::decode_bits(ref::kF16, ref::load_as<std::uint16_t>(element));
-    case bf16:
-      return ref::decode_bits(ref::kBf16, ref::load_as<std::uint16_t>(element));
-    case f8e4m3:
-      return ref::decode_bits(ref::kF8e4m3, ref::load_as<std::uint8_t>(element));
-    case f8e5m2:
-      return ref::decode_bits(ref::kF8e5m2, ref::load_as<std::uint8_t>(element));
-    default:
-      return ref::integer_to_real(ref::load_integer(dtype, element), dtype);
+    case tf32: return static_cast<double>(ref::load_as<float>(element));
+    case f16: return ref::decode_bits(ref::kF16, ref::load_as<std::uint16_t>(element));
+    case bf16: return ref::decode_bits(ref::kBf16, ref::load_as<std::uint16_t>(element));
+    case f8e4m3: return ref::decode_bits(ref::kF8e4m3, ref::load_as<std::uint8_t>(element));
+    case f8e5m2: return ref::decode_bits(ref::kF8e5m2, ref::load_as<std::uint8_t>(element));
+    default: return ref::integer_to_real(ref::load_integer(dtype, element), dtype);
   }
 }
 
 void encode(DType dtype, double value, void* element) noexcept {
   switch (dtype) {
-    case f64:
-      return ref::store_as(value, element);
-    case tf32:
-      return ref::store_as(ref::encode_bits(ref::kTf32, value) << 13, element);
-    case f32:
-      return ref::store_as(ref::encode_bits(ref::kF32, value), element);
+    case f64: return ref::store_as(value, element);
+    case tf32: return ref::store_as(ref::encode_bits(ref::kTf32, value) << 13, element);
+    case f32: return ref::store_as(ref::encode_bits(ref::kF32, value), element);
     case f16:
     case bf16:
       return ref::store_as(
@@ -155,8 +129,7 @@ void encode(DType dtype, double value, void* element) noexcept {
     case f8e5m2:
       return ref::store_as(
           static_cast<std::uint8_t>(ref::encode_bits(ref::format_of(dtype), value)), element);
-    default:
-      return ref::store_integer(dtype, ref::real_to_integer(value, dtype), element);
+    default: return ref::store_integer(dtype, ref::real_to_integer(value, dtype), element);
   }
 }
 

@@ -65,18 +65,12 @@ double decode_bits(const Format& format, std::uint32_t code) noexcept {
 
 const Format& format_of(DType dtype) noexcept {
   switch (dtype) {
-    case f16:
-      return kF16;
-    case bf16:
-      return kBf16;
-    case f8e4m3:
-      return kF8e4m3;
-    case f8e5m2:
-      return kF8e5m2;
-    case tf32:
-      return kTf32;
-    default:
-      return kF32;
+    case f16: return kF16;
+    case bf16: return kBf16;
+    case f8e4m3: return kF8e4m3;
+    case f8e5m2: return kF8e5m2;
+    case tf32: return kTf32;
+    default: return kF32;
   }
 }
 

@@ -27,23 +27,18 @@ double carried(Op op, const Approxes& args) noexcept {
   switch (op) {
     case Op::neg:
     case Op::abs:
-    case Op::relu:
-      return a.bound;
+    case Op::relu: return a.bound;
     case Op::add:
-    case Op::sub:
-      return a.bound + b.bound;
+    case Op::sub: return a.bound + b.bound;
     case Op::mul:
       return std::fabs(a.value) * b.bound + std::fabs(b.value) * a.bound + a.bound * b.bound;
     case Op::min:
-    case Op::max:
-      return std::max(a.bound, b.bound);
-    case Op::clamp:
-      return std::max({a.bound, b.bound, c.bound});
+    case Op::max: return std::max(a.bound, b.bound);
+    case Op::clamp: return std::max({a.bound, b.bound, c.bound});
     case Op::floor_div:
       return b.bound == 0 && b.value != 0 ? std::floor(a.bound / std::fabs(b.value)) + 1
                                           : kInfinity;
-    default:
-      return kInfinity;
+    default: return kInfinity;
   }
 }
 

@@ -64,7 +64,6 @@ std::uint64_t apply_modular(Op op, DType type, const Integers& args) noexcept {
   const auto [a, b, c] = args;
   const auto ua = static_cast<std::uint64_t>(a);
   const auto ub = static_cast<std::uint64_t>(b);
-  // clang-format off
   switch (op) {
     case Op::neg: return -ua;
     case Op::bit_not: return ~ua;
@@ -89,7 +88,6 @@ std::uint64_t apply_modular(Op op, DType type, const Integers& args) noexcept {
     case Op::clamp: return static_cast<std::uint64_t>(clamp(type, a, b, c));
     default: return 0;
   }
-  // clang-format on
 }
 
 }  // namespace
@@ -99,7 +97,6 @@ std::int64_t apply(Op op, DType type, const Integers& args) noexcept {
 }
 
 bool compare(Op op, DType type, std::int64_t a, std::int64_t b) noexcept {
-  // clang-format off
   switch (op) {
     case Op::lt: return less(type, a, b);
     case Op::le: return !less(type, b, a);
@@ -108,7 +105,6 @@ bool compare(Op op, DType type, std::int64_t a, std::int64_t b) noexcept {
     case Op::ge: return !less(type, a, b);
     default: return less(type, b, a);
   }
-  // clang-format on
 }
 
 }  // namespace tilejit::reference

@@ -150,32 +150,23 @@ double clamp_bound(const Approxes& args) noexcept {
 // errors of z and of the function, six units of 1 at most.
 double inner_error(Op op, const Arithmetic& m, double x) noexcept {
   switch (op) {
-    case Op::sigmoid:
-      return m.min_normal;
-    case Op::silu:
-      return std::fabs(x) * m.min_normal;
+    case Op::sigmoid: return m.min_normal;
+    case Op::silu: return std::fabs(x) * m.min_normal;
     case Op::gelu:
-    case Op::gelu_tanh:
-      return 6 * m.unit * std::fabs(x);
-    default:
-      return 0;
+    case Op::gelu_tanh: return 6 * m.unit * std::fabs(x);
+    default: return 0;
   }
 }
 
 double carried_by_function(Op op, const Arithmetic& m, double result, const Approx& a) noexcept {
   switch (op) {
     case Op::sin:
-    case Op::cos:
-      return std::min(a.bound, 2.0);
-    case Op::tan:
-      return carried_by_tan(result, a.bound);
-    case Op::silu:
-      return kSiluSlope * a.bound;
+    case Op::cos: return std::min(a.bound, 2.0);
+    case Op::tan: return carried_by_tan(result, a.bound);
+    case Op::silu: return kSiluSlope * a.bound;
     case Op::gelu:
-    case Op::gelu_tanh:
-      return kGeluSlope * a.bound;
-    default:
-      return monotone(op, m, result, a);
+    case Op::gelu_tanh: return kGeluSlope * a.bound;
+    default: return monotone(op, m, result, a);
   }
 }
 
@@ -198,14 +189,9 @@ double arithmetic_bound(Op op, const Arithmetic& m, double result, const Approx&
     case Op::mul:
       carried = times(a.value, b.bound) + times(b.value, a.bound) + a.bound * b.bound;
       break;
-    case Op::div:
-      carried = carried_by_quotient(a, b);
-      break;
-    case Op::pow:
-      carried = carried_by_pow(m, result, a, b);
-      break;
-    default:
-      carried = a.bound + b.bound;
+    case Op::div: carried = carried_by_quotient(a, b); break;
+    case Op::pow: carried = carried_by_pow(m, result, a, b); break;
+    default: carried = a.bound + b.bound;
   }
   if (carried == 0 && is_reproduced(op, m, result)) return 0;
   return with_rounding(op, m, carried, result);
@@ -242,23 +228,18 @@ double real_bound(Op op, DType type, double result, const Approxes& args) noexce
   const auto& [a, b, c] = args;
   switch (op) {
     case Op::neg:
-    case Op::abs:
-      return a.bound;
+    case Op::abs: return a.bound;
     case Op::min:
-    case Op::max:
-      return min_max_bound(a, b);
-    case Op::clamp:
-      return clamp_bound(args);
-    default:
-      break;
+    case Op::max: return min_max_bound(a, b);
+    case Op::clamp: return clamp_bound(args);
+    default: break;
   }
   if (std::isinf(a.bound) || std::isinf(b.bound)) return kInfinity;
   switch (op) {
     case Op::floor:
     case Op::ceil:
     case Op::round:
-    case Op::relu:
-      return monotone(op, m, result, a);
+    case Op::relu: return monotone(op, m, result, a);
     case Op::floor_div:
       return std::isfinite(result) ? floor_div_bound(m, result, a, b)
                                    : at_corners(op, m, result, a, b);
@@ -268,10 +249,8 @@ double real_bound(Op op, DType type, double result, const Approxes& args) noexce
     case Op::sub:
     case Op::mul:
     case Op::div:
-    case Op::pow:
-      return arithmetic_bound(op, m, result, a, b);
-    default:
-      return function_bound(op, m, result, a);
+    case Op::pow: return arithmetic_bound(op, m, result, a, b);
+    default: return function_bound(op, m, result, a);
   }
 }
 

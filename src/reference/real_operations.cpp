@@ -47,7 +47,6 @@ double clamp(double x, double lo, double hi) noexcept {
 }
 
 double apply_function(Op op, double x) noexcept {
-  // clang-format off
   switch (op) {
     case Op::exp: return std::exp(x);
     case Op::exp2: return std::exp2(x);
@@ -69,14 +68,12 @@ double apply_function(Op op, double x) noexcept {
     case Op::gelu_tanh: return gelu_tanh(x);
     default: return kNan;
   }
-  // clang-format on
 }
 
 }  // namespace
 
 double apply(Op op, const Reals& args) noexcept {
   const auto [a, b, c] = args;
-  // clang-format off
   switch (op) {
     case Op::neg: return -a;
     case Op::add: return a + b;
@@ -93,7 +90,6 @@ double apply(Op op, const Reals& args) noexcept {
     case Op::clamp: return clamp(a, b, c);
     default: return apply_function(op, a);
   }
-  // clang-format on
 }
 
 bool is_comparison(Op op) noexcept {
@@ -101,7 +97,6 @@ bool is_comparison(Op op) noexcept {
 }
 
 bool compare(Op op, double a, double b) noexcept {
-  // clang-format off
   switch (op) {
     case Op::lt: return a < b;
     case Op::le: return a <= b;
@@ -110,7 +105,6 @@ bool compare(Op op, double a, double b) noexcept {
     case Op::ge: return a >= b;
     default: return a > b;
   }
-  // clang-format on
 }
 
 }  // namespace tilejit::reference

@@ -15,7 +15,34 @@ using plan::OperandMode;
 using plan::Param;
 using plan::Reach;
 
-std::string_view storage_type(DType dtype) { return dtype == b8 ? "b8" : to_string(dtype); }
+std::string_view storage_type(DType dtype) {
+  return dtype == b8 ? "b8" : to_string(dtype);
+}
+
+bool computes_as_stored(DType dtype) {
+  return !is_floating(dtype) ? dtype != b8 : dtype == f32 || dtype == f64;
+}
+
+/// "word[first / 2 + 1]": word `i` of a group.
+std::string word(int per_word, int i) {
+  return fmt::format("word[first / {}{}]", per_word, i == 0 ? "" : fmt::format(" + {}", i));
+}
+
+/// "x0 + 2": the values of word `i` of a group.
+std::string values(char array, int k, int per_word, int i) {
+  return fmt::format("{}{}{}", array, k, i == 0 ? "" : fmt::format(" + {}", i * per_word));
+}
+
+/// `text` with every line moved to the right.
+std::string indented(std::string_view text, int spaces) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1);
+    out.append(static_cast<std::size_t>(spaces), ' ').append(text.substr(0, end + 1));
+    text.remove_prefix(end + 1);
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -26,11 +53,7 @@ std::string HeaderWriter::write() {
   write_includes(body);
   write_constants();
   write_params();
-  write_coord();
-  write_formula(body);
-  write_fragments(true);
-  write_fragments(false);
-  write_map();
+  write_vector(body);
   return std::move(out_);
 }
 
@@ -41,7 +64,14 @@ void HeaderWriter::write_includes(const std::string& body) {
     return std::ranges::any_of(plan_.operands, among, &Operand::dtype) ||
            std::ranges::any_of(plan_.program.nodes, among, &expr::Node::type);
   };
+  const auto has = [&](Form form) {
+    return std::ranges::any_of(plan_.operands,
+                               [&](const Operand& operand) { return form_of(operand) == form; });
+  };
   line("#include \"tile/types.cuh\"");
+  if (has(Form::contiguous)) line("#include \"tile/contiguous.cuh\"");
+  if (has(Form::packed)) line("#include \"tile/packed.cuh\"");
+  if (has(Form::strided)) line("#include \"tile/strided.cuh\"");
   if (uses({b8})) line("#include \"tile/b8.cuh\"");
   if (uses({f16})) line("#include \"tile/f16.cuh\"");
   if (uses({bf16})) line("#include \"tile/bf16.cuh\"");
@@ -51,7 +81,7 @@ void HeaderWriter::write_includes(const std::string& body) {
   const bool divides = std::ranges::any_of(
       plan_.params, [](const Param& p) { return p.kind == Param::Kind::divisor; });
   if (divides) line("#include \"tile/divisor.cuh\"");
-  line("#include \"tile/fragment.cuh\"\n");
+  line("");
 }
 
 void HeaderWriter::write_constants() {
@@ -61,7 +91,8 @@ void HeaderWriter::write_constants() {
   line(fmt::format("#define INDEX_NARROW {:d}", plan_.index != IndexWidth::wide));
   line(fmt::format("#define INDEX_WIDE {:d}\n", plan_.index != IndexWidth::narrow));
   line(fmt::format("constexpr int kThreads = {};  // a block", plan_.threads));
-  line(fmt::format("constexpr int kVector = {};  // elements along the innermost mode", plan_.vector));
+  line(fmt::format("constexpr int kVector = {};  // elements along the innermost mode",
+                   plan_.vector));
   line(fmt::format("constexpr int kUnroll = {};  // vectors a thread\n", plan_.unroll));
 }
 
@@ -71,14 +102,17 @@ void HeaderWriter::write_params() {
     switch (param.kind) {
       case Param::Kind::pointer: {
         const Operand& operand = plan_.operands.at(static_cast<std::size_t>(param.index));
-        line(fmt::format("  {}{}* {};", operand.written ? "" : "const ", storage_type(operand.dtype), param.name));
+        line(fmt::format("  {}{}* {};", operand.written ? "" : "const ",
+                         storage_type(operand.dtype), param.name));
         break;
       }
       case Param::Kind::scalar:
         line(fmt::format("  {} {};", expr::compute_type(param.dtype), param.name));
         break;
       case Param::Kind::total: line("  i64 total;  // vectors"); break;
-      case Param::Kind::dim: line(fmt::format("  i64 {};  // {}", param.name, to_string(param.dim))); break;
+      case Param::Kind::dim:
+        line(fmt::format("  i64 {};  // {}", param.name, to_string(param.dim)));
+        break;
       case Param::Kind::divisor:
         line(fmt::format("  FastDivisor {};  // {}{}", param.name, to_string(param.dim),
                          param.per == 1 ? "" : fmt::format(" in vectors of {}", param.per)));
@@ -86,105 +120,181 @@ void HeaderWriter::write_params() {
     }
   }
   if (std::ranges::all_of(plan_.extents, &Dim::is_known)) {
-    line(fmt::format("  static constexpr i64 total = {};  // vectors", plan::total_vectors(plan_, {})));
+    line(fmt::format("  static constexpr i64 total = {};  // vectors",
+                     plan::total_vectors(plan_, {})));
   }
   line("};");
-  line(fmt::format("static_assert(sizeof(Params) == {}, \"the host packs the same bytes\");\n", plan_.params_bytes));
+  line(fmt::format("static_assert(sizeof(Params) == {}, \"the host packs the same bytes\");\n",
+                   plan_.params_bytes));
 }
 
-void HeaderWriter::write_coord() {
+HeaderWriter::Form HeaderWriter::form_of(const Operand& operand) const {
+  if (operand.reach == Reach::broadcast) return Form::one;
+  if (operand.reach == Reach::strided) return Form::strided;
+  return size_bytes(operand.dtype) < 4 && plan_.vector > 1 ? Form::packed : Form::contiguous;
+}
+
+int HeaderWriter::per_word(const Operand& operand) const {
+  return std::min(plan_.vector, 4 / size_bytes(operand.dtype));
+}
+
+int HeaderWriter::group() const {
+  int group = 1;
+  for (const Operand& operand : plan_.operands) {
+    if (form_of(operand) == Form::packed) group = std::max(group, per_word(operand));
+  }
+  return group;
+}
+
+void HeaderWriter::write_vector(const std::string& body) {
+  const std::string loads = accesses(true), stores = accesses(false);
+  line("// Vector v: kVector neighbours along the innermost mode, of every operand.");
+  line("template <class Index>\nstruct Vector {");
+  for (const Operand& operand : plan_.operands) {
+    if (operand.read) line(fmt::format("  {} in{};", type_of(operand), operand.tensor));
+  }
+  line("\n  TILE_DEVICE void load(const Params& p, Index v) {");
+  write_coordinates(loads);
+  out_ += loads;
+  line("  }\n");
+  line("  TILE_DEVICE void map(const Params& p, Index v) const {");
+  for (const Operand& operand : plan_.operands) {
+    if (operand.written) line(fmt::format("    {} out{};", type_of(operand), operand.tensor));
+  }
+  write_groups(body);
+  write_coordinates(stores);
+  out_ += stores;
+  line("  }\n};");
+}
+
+/// Where vector v lies, as far as `accesses` ask: c0 counts vectors along the innermost mode, the
+/// others elements; `valid` counts the elements that exist.
+void HeaderWriter::write_coordinates(const std::string& accesses) {
   const std::size_t rank = plan_.extents.size();
-  line("// Where vector v lies: c0 counts vectors along the innermost mode, the others elements.");
-  line("template <class Index>\nstruct Coord {");
-  for (std::size_t m = 0; m < rank; ++m) line(fmt::format("  Index c{};  // {}", m, to_string(plan_.extents[m])));
-  line("\n  TILE_DEVICE Coord(const Params& p, Index v) {");
-  for (std::size_t m = 0; m + 1 < rank; ++m) {
+  const bool counts = accesses.find("valid") != std::string::npos;
+  const auto asked = [&](std::size_t m) {
+    return (m == 0 && counts && plan_.ragged) ||
+           accesses.find(fmt::format("(c{})", m)) != std::string::npos;
+  };
+  std::size_t end = rank;  // behind the last one asked for
+  while (end > 0 && !asked(end - 1)) --end;
+  std::string from = "v";
+  for (std::size_t m = 0; m < end; ++m) {
+    if (m + 1 == rank) {
+      line(fmt::format("    const Index c{} = {};", m, from));
+      break;
+    }
     const Dim& extent = plan_.extents[m];
-    const std::string from = m == 0 ? "v" : fmt::format("rest{}", m);
+    const std::int64_t per = m == 0 ? plan_.vector : 1;
     const std::string to = fmt::format("rest{}", m + 1);
+    std::string count = fmt::format("Index(p.q{}.divisor)", m),
+                quotient = fmt::format("divide({}, p.q{})", from, m);
     if (extent.is_known()) {
-      const std::int64_t per = m == 0 ? plan_.vector : 1;
-      const std::int64_t count = std::max<std::int64_t>(1, extent.value() / per + (extent.value() % per != 0));
-      line(fmt::format("    const Index {} = {} / Index({}ull);", to, from, count));
-      line(fmt::format("    c{} = {} - {} * Index({}ull);", m, from, to, count));
-    } else {
-      line(fmt::format("    const Index {} = divide({}, p.q{});", to, from, m));
-      line(fmt::format("    c{} = {} - {} * Index(p.q{}.divisor);", m, from, to, m));
+      count = fmt::format(
+          "Index({}ull)",
+          std::max<std::int64_t>(1, extent.value() / per + (extent.value() % per != 0)));
+      quotient = fmt::format("{} / {}", from, count);
+    }
+    line(fmt::format("    const Index {} = {};", to, quotient));
+    if (asked(m))
+      line(fmt::format("    const Index c{} = {} - {} * {};  // {}", m, from, to, count,
+                       to_string(extent)));
+    from = to;
+  }
+  if (!counts) return;
+  if (!plan_.ragged) return line("    constexpr int valid = kVector;");
+  line(
+      fmt::format("    const i64 rest = {} - i64(c0) * kVector;", value_of(plan_.extents.front())));
+  line("    const int valid = rest < kVector ? int(rest) : kVector;");
+}
+
+void HeaderWriter::write_groups(const std::string& body) {
+  const int count = group();
+  line("#pragma unroll");
+  if (count == 1) {
+    line("    for (int e = 0; e < kVector; ++e) {");
+    write_element(body);
+  } else {
+    line(fmt::format("    for (int first = 0; first < kVector; first += {}) {{", count));
+    for (const Operand& operand : plan_.operands) write_unpacking(operand);
+    line("#pragma unroll");
+    line(fmt::format("      for (int i = 0; i < {}; ++i) {{", count));
+    write_element(body);
+    line("      }");
+    for (const Operand& operand : plan_.operands) write_packing(operand);
+  }
+  line("    }");
+}
+
+/// Also declares the group's values of what is written.
+void HeaderWriter::write_unpacking(const Operand& operand) {
+  if (form_of(operand) != Form::packed) return;
+  const std::string_view type = expr::compute_type(operand.dtype);
+  const int k = operand.tensor, per = per_word(operand);
+  if (operand.read) {
+    line(fmt::format("      {} x{}[{}];", type, k, group()));
+    for (int i = 0; i < group() / per; ++i) {
+      line(fmt::format("      unpack_word<{}>(in{}.{}, {});", storage_type(operand.dtype), k,
+                       word(per, i), values('x', k, per, i)));
     }
   }
-  line(fmt::format("    c{} = {};\n  }}", rank - 1, rank == 1 ? "v" : fmt::format("rest{}", rank - 1)));
-  write_valid();
-  line("};\n");
+  if (operand.written) line(fmt::format("      {} z{}[{}];", type, k, group()));
 }
 
-void HeaderWriter::write_valid() {
-  line("  // Elements of the vector that exist.");
-  line("  TILE_DEVICE int valid(const Params& p) const {");
-  if (plan_.ragged) {
-    line(fmt::format("    const i64 rest = {} - i64(c0) * kVector;", value_of(plan_.extents.front())));
-    line("    return rest < kVector ? int(rest) : kVector;");
-  } else {
-    line("    return kVector;");
-  }
-  line("  }");
-}
-
-void HeaderWriter::write_formula(const std::string& body) {
-  line("// One element.");
-  std::string parameters = "const Params& p";
+/// The formula of one element: t<k> are what it reads, y<k> what it writes.
+void HeaderWriter::write_element(const std::string& body) {
+  const int spaces = group() == 1 ? 6 : 8;
+  const std::string element = group() == 1 ? "e" : "first + i";
+  std::string before, after;
   for (const Operand& operand : plan_.operands) {
+    const Form form = form_of(operand);
     const std::string_view type = expr::compute_type(operand.dtype);
-    if (operand.read) parameters += fmt::format(", {} t{}", type, operand.tensor);
-    if (operand.written) parameters += fmt::format(", {}& y{}", type, operand.tensor);
-  }
-  line(fmt::format("TILE_DEVICE void formula({}) {{", parameters));
-  out_ += body;
-  line("}\n");
-}
-
-void HeaderWriter::write_fragments(bool inputs) {
-  line(inputs ? "struct Inputs {" : "struct Outputs {");
-  for (const Operand& operand : plan_.operands) {
-    if (touched(operand, inputs)) line(fmt::format("  {} t{};", fragment_type(operand), operand.tensor));
-  }
-  line("\n  template <class Index>");
-  line(fmt::format("  TILE_DEVICE void {}(const Params& p, const Coord<Index>& c){} {{",
-                   inputs ? "load" : "store", inputs ? "" : " const"));
-  const auto counts = [&](const Operand& operand) {
-    return touched(operand, inputs) && access_arguments(operand).ends_with("valid");
-  };
-  if (std::ranges::any_of(plan_.operands, counts)) line("    const int valid = c.valid(p);");
-  for (const Operand& operand : plan_.operands) {
-    if (!touched(operand, inputs)) continue;
-    line(fmt::format("    t{0}.{1}(p.t{0}{2}{3});", operand.tensor, inputs ? "load" : "store",
-                     offset_of(operand), access_arguments(operand)));
-  }
-  line("  }\n};\n");
-}
-
-void HeaderWriter::write_map() {
-  line("// One vector.");
-  line("TILE_DEVICE void map(const Params& p, const Inputs& in, Outputs& out) {");
-  std::string arguments = "p";
-  for (const Operand& operand : plan_.operands) {
-    const std::string_view type = expr::compute_type(operand.dtype);
-    const bool one = operand.reach == Reach::broadcast;
+    const int k = operand.tensor;
+    const std::string held = form == Form::one ? "" : fmt::format(".element[{}]", element);
+    const bool plain = computes_as_stored(operand.dtype);
     if (operand.read) {
-      line(fmt::format("  {} t{}{};", type, operand.tensor, one ? "" : "[kVector]"));
-      line(fmt::format("  in.t{0}.unpack(t{0});", operand.tensor));
-      arguments += fmt::format(", t{}{}", operand.tensor, one ? "" : "[i]");
+      const std::string value = form == Form::packed ? fmt::format("x{}[i]", k)
+                                : plain              ? fmt::format("in{}{}", k, held)
+                                                     : fmt::format("to_compute(in{}{})", k, held);
+      before += fmt::format("const {} t{} = {};\n", type, k, value);
     }
     if (operand.written) {
-      line(fmt::format("  {} y{}[kVector];", type, operand.tensor));
-      arguments += fmt::format(", y{}[i]", operand.tensor);
+      before += fmt::format("{} y{};\n", type, k);
+      after += form == Form::packed ? fmt::format("z{0}[i] = y{0};\n", k)
+               : plain              ? fmt::format("out{0}{1} = y{0};\n", k, held)
+                                    : fmt::format("out{0}{1} = store_as<{2}>(y{0});\n", k, held,
+                                                  storage_type(operand.dtype));
     }
   }
-  line("#pragma unroll");
-  line(fmt::format("  for (int i = 0; i < kVector; ++i) formula({});", arguments));
-  for (const Operand& operand : plan_.operands) {
-    if (operand.written) line(fmt::format("  out.t{0}.pack(y{0});", operand.tensor));
+  out_ += indented(before + body + after, spaces);
+}
+
+void HeaderWriter::write_packing(const Operand& operand) {
+  if (form_of(operand) != Form::packed || !operand.written) return;
+  const int k = operand.tensor, per = per_word(operand);
+  for (int i = 0; i < group() / per; ++i) {
+    line(fmt::format("      pack_word<{}>(out{}.{}, {});", storage_type(operand.dtype), k,
+                     word(per, i), values('z', k, per, i)));
   }
-  line("}");
+}
+
+std::string HeaderWriter::accesses(bool loads) const {
+  std::string text;
+  for (const Operand& operand : plan_.operands) {
+    const int k = operand.tensor;
+    if (loads && operand.read) text += load_of(operand);
+    if (loads || !operand.written) continue;
+    text += fmt::format("    out{0}.store(p.t{0}{1}{2});\n", k, offset_of(operand),
+                        access_arguments(operand));
+  }
+  return text;
+}
+
+std::string HeaderWriter::load_of(const Operand& operand) const {
+  const std::string address = fmt::format("p.t{}{}", operand.tensor, offset_of(operand));
+  if (form_of(operand) == Form::one)
+    return fmt::format("    in{} = *({});\n", operand.tensor, address);
+  return fmt::format("    in{}.load({}{});\n", operand.tensor, address, access_arguments(operand));
 }
 
 std::string HeaderWriter::value_of(const Dim& dim) const {
@@ -195,7 +305,8 @@ std::string HeaderWriter::value_of(const Dim& dim) const {
 }
 
 std::string HeaderWriter::share_of(const OperandMode& leaves, std::size_t m) const {
-  const std::string coord = m == 0 && plan_.vector > 1 ? "i64(c.c0) * kVector" : fmt::format("i64(c.c{})", m);
+  const std::string coord =
+      m == 0 && plan_.vector > 1 ? "i64(c0) * kVector" : fmt::format("i64(c{})", m);
   if (leaves.size() == 1) {
     const Dim& stride = leaves[0].stride;
     if (stride.is(0)) return {};
@@ -228,12 +339,15 @@ std::string HeaderWriter::access_arguments(const Operand& operand) const {
   return fmt::format(", {}, valid", innermost.size() == 1 ? value_of(innermost[0].stride) : "0");
 }
 
-std::string HeaderWriter::fragment_type(const Operand& operand) const {
-  const std::string_view name = operand.reach == Reach::contiguous  ? "Contiguous"
-                                : operand.reach == Reach::broadcast ? "Broadcast"
-                                                                    : "Strided";
-  const std::string_view count = operand.reach == Reach::broadcast ? "" : ", kVector";
-  return fmt::format("{}<{}{}>", name, storage_type(operand.dtype), count);
+std::string HeaderWriter::type_of(const Operand& operand) const {
+  const std::string_view type = storage_type(operand.dtype);
+  switch (form_of(operand)) {
+    case Form::one: return std::string(type);
+    case Form::contiguous: return fmt::format("Contiguous<{}, kVector>", type);
+    case Form::packed: return fmt::format("Packed<{}, kVector>", type);
+    case Form::strided: break;
+  }
+  return fmt::format("Strided<{}, kVector>", type);
 }
 
 }  // namespace tilejit::render

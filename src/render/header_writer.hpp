@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,27 +15,41 @@ class HeaderWriter {
   [[nodiscard]] std::string write();
 
  private:
+  /// How a thread holds its vector of an operand.
+  enum class Form : std::uint8_t {
+    one,         ///< one element for all
+    contiguous,  ///< tile/contiguous.cuh
+    packed,      ///< tile/packed.cuh
+    strided,     ///< tile/strided.cuh
+  };
+  [[nodiscard]] Form form_of(const plan::Operand& operand) const;
+  /// Elements in a word of a packed operand.
+  [[nodiscard]] int per_word(const plan::Operand& operand) const;
+  /// Elements that the formula takes at once: as many as the fullest word holds.
+  [[nodiscard]] int group() const;
+
   void write_includes(const std::string& body);
   void write_constants();
   void write_params();
-  void write_coord();
-  void write_valid();
-  void write_formula(const std::string& body);
-  void write_fragments(bool inputs);
-  void write_map();
+  void write_vector(const std::string& body);
+  void write_coordinates(const std::string& accesses);
+  void write_groups(const std::string& body);
+  void write_unpacking(const plan::Operand& operand);
+  void write_element(const std::string& body);
+  void write_packing(const plan::Operand& operand);
 
   void line(std::string_view text) { (out_ += text) += '\n'; }
   /// A known dimension as a literal, a symbolic one as the parameter that holds it.
   [[nodiscard]] std::string value_of(const Dim& dim) const;
-  /// Offset in elements of the operand's first element at coordinate `c`.
+  /// The loads of all that is read, or the stores of all that is written.
+  [[nodiscard]] std::string accesses(bool loads) const;
+  [[nodiscard]] std::string load_of(const plan::Operand& operand) const;
+  /// Offset in elements of the operand's first element, of the coordinates c0, c1, ...
   [[nodiscard]] std::string offset_of(const plan::Operand& operand) const;
   [[nodiscard]] std::string share_of(const plan::OperandMode& leaves, std::size_t m) const;
   /// What a load or store takes behind the address: distance of neighbours, number of elements.
   [[nodiscard]] std::string access_arguments(const plan::Operand& operand) const;
-  [[nodiscard]] std::string fragment_type(const plan::Operand& operand) const;
-  [[nodiscard]] bool touched(const plan::Operand& operand, bool inputs) const {
-    return inputs ? operand.read : operand.written;
-  }
+  [[nodiscard]] std::string type_of(const plan::Operand& operand) const;
 
   const plan::Plan& plan_;
   std::string out_;

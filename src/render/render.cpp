@@ -11,8 +11,8 @@ namespace {
 constexpr std::string_view kTemplate = "fused_map.cu";
 
 /// Appends `text` with each #include "..." of a known header replaced by its text, once.
-void append_flat(std::string_view text, const RenderedSource& source, std::set<std::string, std::less<>>& done,
-                 std::string& out) {
+void append_flat(std::string_view text, const RenderedSource& source,
+                 std::set<std::string, std::less<>>& done, std::string& out) {
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
@@ -32,7 +32,9 @@ void append_flat(std::string_view text, const RenderedSource& source, std::set<s
 
 }  // namespace
 
-std::string render_header(const plan::Plan& plan) { return HeaderWriter(plan).write(); }
+std::string render_header(const plan::Plan& plan) {
+  return HeaderWriter(plan).write();
+}
 
 RenderedSource render(const plan::Plan& plan) {
   RenderedSource source{.name = plan.kernel_name + ".cu", .text = {}, .headers = {}};

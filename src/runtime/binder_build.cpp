@@ -59,9 +59,7 @@ void Binder::add_iteration(const plan::Plan& plan) {
 void Binder::add_fields(const Fused& op, const plan::Plan& plan) {
   for (const plan::Param& param : plan.params) {
     switch (param.kind) {
-      case plan::Param::Kind::pointer:
-        pointers_.push_back({param.index, param.offset});
-        break;
+      case plan::Param::Kind::pointer: pointers_.push_back({param.index, param.offset}); break;
       case plan::Param::Kind::scalar:
         scalars_.push_back({static_cast<int>(op.tensors.size()) + param.index, param.dtype,
                             param.offset, op.scalars[static_cast<std::size_t>(param.index)].name});

@@ -19,12 +19,9 @@ std::string render_header(const Fused& op, const Target& target) {
 
 std::string_view to_string(CacheTier tier) noexcept {
   switch (tier) {
-    case CacheTier::memory:
-      return "memory";
-    case CacheTier::disk:
-      return "disk";
-    case CacheTier::compiled:
-      return "compiled";
+    case CacheTier::memory: return "memory";
+    case CacheTier::disk: return "disk";
+    case CacheTier::compiled: return "compiled";
   }
   return "unknown";
 }

@@ -23,12 +23,9 @@ cache::Options store_options(const Options& options) {
 
 CacheTier tier_of(cache::Tier tier) noexcept {
   switch (tier) {
-    case cache::Tier::memory:
-      return CacheTier::memory;
-    case cache::Tier::disk:
-      return CacheTier::disk;
-    case cache::Tier::made:
-      break;
+    case cache::Tier::memory: return CacheTier::memory;
+    case cache::Tier::disk: return CacheTier::disk;
+    case cache::Tier::made: break;
   }
   return CacheTier::compiled;
 }

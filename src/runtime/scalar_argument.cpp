@@ -25,12 +25,10 @@ std::string text_of(const Argument& argument) {
 
 double floating_value(const Argument& argument) noexcept {
   switch (argument.kind) {
-    case Argument::Kind::floating:
-      return argument.floating;
+    case Argument::Kind::floating: return argument.floating;
     case Argument::Kind::unsigned_integer:
       return static_cast<double>(static_cast<std::uint64_t>(argument.integer));
-    default:
-      return static_cast<double>(argument.integer);
+    default: return static_cast<double>(argument.integer);
   }
 }
 

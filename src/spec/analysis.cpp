@@ -37,11 +37,13 @@ class Analyzer {
 
   void check_names() {
     if (!expr::is_identifier(op_.name)) {
-      spec_fault("the name " + in_quotes(op_.name) + " is not an identifier: letters, digits and '_', at most 64",
+      spec_fault("the name " + in_quotes(op_.name) +
+                     " is not an identifier: letters, digits and '_', at most 64",
                  "/name");
     }
     if (op_.tensors.empty() || op_.tensors.size() > kMaxTensors) {
-      spec_fault("an operation has 1 to 64 tensors, found " + std::to_string(op_.tensors.size()), "/tensors");
+      spec_fault("an operation has 1 to 64 tensors, found " + std::to_string(op_.tensors.size()),
+                 "/tensors");
     }
     for (const Tensor& tensor : op_.tensors) check_name(tensor.name, "/tensors/");
     for (const Scalar& scalar : op_.scalars) check_name(scalar.name, "/scalars/");
@@ -50,12 +52,15 @@ class Analyzer {
 
   void check_name(const std::string& name, const std::string& folder) {
     if (!expr::is_identifier(name)) {
-      spec_fault("the name " + in_quotes(name) + " is not an identifier: letters, digits and '_', at most 64",
+      spec_fault("the name " + in_quotes(name) +
+                     " is not an identifier: letters, digits and '_', at most 64",
                  folder + name.substr(0, 64));
     } else if (expr::is_reserved(name)) {
-      spec_fault("the name '" + name + "' belongs to the formula language; choose another", folder + name);
+      spec_fault("the name '" + name + "' belongs to the formula language; choose another",
+                 folder + name);
     } else if (!names_.insert(name).second) {
-      spec_fault("the name '" + name + "' is used twice; tensors, scalars and functions share one set of names",
+      spec_fault("the name '" + name +
+                     "' is used twice; tensors, scalars and functions share one set of names",
                  folder + name);
     }
   }
@@ -76,8 +81,10 @@ class Analyzer {
       } else if (!seen.insert(symbol.name).second) {
         spec_fault("the symbol '" + symbol.name + "' is described twice", where);
       } else if (symbol.divisible_by < 1 || symbol.divisible_by > INT32_MAX) {
-        spec_fault("divisible_by is 1 to 2147483647, found " + std::to_string(symbol.divisible_by), where);
-      } else if (symbol.example && (*symbol.example < 0 || *symbol.example % symbol.divisible_by != 0)) {
+        spec_fault("divisible_by is 1 to 2147483647, found " + std::to_string(symbol.divisible_by),
+                   where);
+      } else if (symbol.example &&
+                 (*symbol.example < 0 || *symbol.example % symbol.divisible_by != 0)) {
         spec_fault("the example " + std::to_string(*symbol.example) + " is not a multiple of " +
                        std::to_string(symbol.divisible_by) + " from 0 on",
                    where);
@@ -88,10 +95,12 @@ class Analyzer {
   }
 
   void check_tuning() {
-    const auto check = [&](const std::optional<int>& value, bool good, const char* name, const char* allowed) {
+    const auto check = [&](const std::optional<int>& value, bool good, const char* name,
+                           const char* allowed) {
       if (value && !good) {
-        spec_fault(std::string("tuning.") + name + " is " + std::to_string(*value) + "; use " + allowed,
-                   std::string("/tuning/") + name);
+        spec_fault(
+            std::string("tuning.") + name + " is " + std::to_string(*value) + "; use " + allowed,
+            std::string("/tuning/") + name);
       }
     };
     const int threads = op_.tuning.threads.value_or(32);
@@ -106,16 +115,19 @@ class Analyzer {
 
   void check_tensor(const Tensor& tensor) {
     const std::string where = "/tensors/" + tensor.name;
-    const bool power = tensor.align >= 1 && tensor.align <= 16 && (tensor.align & (tensor.align - 1)) == 0;
+    const bool power =
+        tensor.align >= 1 && tensor.align <= 16 && (tensor.align & (tensor.align - 1)) == 0;
     if (!power || tensor.align < size_bytes(tensor.dtype)) {
-      spec_fault("align is " + std::to_string(tensor.align) + " bytes; use 1, 2, 4, 8 or 16, at least the element's " +
+      spec_fault("align is " + std::to_string(tensor.align) +
+                     " bytes; use 1, 2, 4, 8 or 16, at least the element's " +
                      std::to_string(size_bytes(tensor.dtype)),
                  where + "/align");
     }
     try {
       (void)product(tensor.layout.shape());
-      if (std::ranges::all_of(flatten(tensor.layout),
-                              [](const Mode& m) { return m.extent.is_known() && m.stride.is_known(); })) {
+      if (std::ranges::all_of(flatten(tensor.layout), [](const Mode& m) {
+            return m.extent.is_known() && m.stride.is_known();
+          })) {
         check_bytes(tensor, where);
       }
     } catch (const Error& error) {
@@ -125,7 +137,8 @@ class Analyzer {
 
   void check_bytes(const Tensor& tensor, const std::string& where) {
     if (cosize(tensor.layout) > INT64_MAX / size_bytes(tensor.dtype)) {
-      problems_.add(ErrorCode::unsupported, "the tensor spans more than 2^63-1 bytes", where + "/layout");
+      problems_.add(ErrorCode::unsupported, "the tensor spans more than 2^63-1 bytes",
+                    where + "/layout");
     }
   }
 
@@ -146,7 +159,8 @@ class Analyzer {
           continue;
         }
         spec_fault("mode " + std::to_string(i - skipped) + " of '" + tensor.name + "' has extent " +
-                       to_string(extent) + ", but '" + decided[i]->name + "' has " + to_string(result_.shape[i]) +
+                       to_string(extent) + ", but '" + decided[i]->name + "' has " +
+                       to_string(result_.shape[i]) +
                        " there; extents must be equal or 1, aligned at the last mode",
                    "/tensors/" + tensor.name);
       }
@@ -197,7 +211,8 @@ class Analyzer {
     }
     if (!full) {
       spec_fault("the output '" + tensor.name + "' has shape " + to_string(tensor.layout.shape()) +
-                     ", but the operation's broadcast shape is " + shape_text() + "; outputs do not broadcast",
+                     ", but the operation's broadcast shape is " + shape_text() +
+                     "; outputs do not broadcast",
                  where);
     }
     check_distinct(tensor, where);
@@ -206,17 +221,21 @@ class Analyzer {
   /// Two coordinates of an output must not share an element. Exact for any pair of modes.
   void check_distinct(const Tensor& tensor, const std::string& where) {
     std::vector<Mode> modes = flatten(tensor.layout);
-    std::erase_if(modes, [](const Mode& m) { return m.extent.is(1) || m.extent.is(0) || !m.stride.is_known(); });
+    std::erase_if(modes, [](const Mode& m) {
+      return m.extent.is(1) || m.extent.is(0) || !m.stride.is_known();
+    });
     for (std::size_t i = 0; i < modes.size(); ++i) {
       if (modes[i].stride.is(0)) {
-        spec_fault("the output '" + tensor.name + "' has a mode of stride 0: its coordinates would share elements",
+        spec_fault("the output '" + tensor.name +
+                       "' has a mode of stride 0: its coordinates would share elements",
                    where);
         return;
       }
       for (std::size_t j = 0; j < i; ++j) {
         if (!collide(modes[i], modes[j])) continue;
-        spec_fault("the modes " + mode_text(modes[j]) + " and " + mode_text(modes[i]) + " of the output '" +
-                       tensor.name + "' overlap: two coordinates would share an element",
+        spec_fault("the modes " + mode_text(modes[j]) + " and " + mode_text(modes[i]) +
+                       " of the output '" + tensor.name +
+                       "' overlap: two coordinates would share an element",
                    where);
         return;
       }
@@ -229,14 +248,18 @@ class Analyzer {
     const auto inside = [](std::int64_t steps, const Dim& extent) {
       return extent.is_known() && steps < extent.value();
     };
-    return inside(b.stride.value() / common, a.extent) && inside(a.stride.value() / common, b.extent);
+    return inside(b.stride.value() / common, a.extent) &&
+           inside(a.stride.value() / common, b.extent);
   }
 
-  static std::string mode_text(const Mode& mode) { return to_string(mode.extent) + ":" + to_string(mode.stride); }
+  static std::string mode_text(const Mode& mode) {
+    return to_string(mode.extent) + ":" + to_string(mode.stride);
+  }
 
   [[nodiscard]] std::string shape_text() const {
     std::string text = "(";
-    for (const Dim& extent : result_.shape) text += (text.size() > 1 ? "," : "") + to_string(extent);
+    for (const Dim& extent : result_.shape)
+      text += (text.size() > 1 ? "," : "") + to_string(extent);
     return text + ")";
   }
 
@@ -248,7 +271,9 @@ class Analyzer {
 
 }  // namespace
 
-Analysis analyze(const Fused& op) { return Analyzer(op).run(); }
+Analysis analyze(const Fused& op) {
+  return Analyzer(op).run();
+}
 
 std::int64_t divisor(const Dim& dim, const std::map<std::string, std::int64_t>& symbols) {
   std::int64_t result = dim.factor();
@@ -256,7 +281,8 @@ std::int64_t divisor(const Dim& dim, const std::map<std::string, std::int64_t>& 
     const auto found = symbols.find(name);
     // A divisor too large for the type is still a divisor without this factor.
     std::int64_t product = 0;
-    if (found != symbols.end() && !__builtin_mul_overflow(result, found->second, &product)) result = product;
+    if (found != symbols.end() && !__builtin_mul_overflow(result, found->second, &product))
+      result = product;
   }
   return result;
 }
@@ -265,6 +291,8 @@ std::int64_t divisor(const Dim& dim, const std::map<std::string, std::int64_t>& 
 
 namespace tilejit {
 
-void validate(const Fused& op) { (void)spec::analyze(op); }
+void validate(const Fused& op) {
+  (void)spec::analyze(op);
+}
 
 }  // namespace tilejit

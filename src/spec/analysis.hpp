@@ -13,8 +13,8 @@ namespace tilejit::spec {
 /// What a descriptor means, once checked: what planning, the reference and launching start from.
 struct Analysis {
   expr::Program program;
-  /// The iteration space: the broadcast shape, one extent a top-level mode, first mode first. A tensor
-  /// of fewer modes is aligned at the last mode; a mode of extent 1 repeats.
+  /// The iteration space: the broadcast shape, one extent a top-level mode, first mode first. A
+  /// tensor of fewer modes is aligned at the last mode; a mode of extent 1 repeats.
   std::vector<Dim> shape;
   /// A tensor: in, out or inout; never automatic.
   std::vector<Access> access;
@@ -25,7 +25,9 @@ struct Analysis {
 /// Throws what `validate` throws.
 [[nodiscard]] Analysis analyze(const Fused& op);
 
-/// The largest known number that divides `dim` for every allowed value of its symbols; 0 if it is 0.
-[[nodiscard]] std::int64_t divisor(const Dim& dim, const std::map<std::string, std::int64_t>& symbols);
+/// The largest known number that divides `dim` for every allowed value of its symbols; 0 if it is
+/// 0.
+[[nodiscard]] std::int64_t divisor(const Dim& dim,
+                                   const std::map<std::string, std::int64_t>& symbols);
 
 }  // namespace tilejit::spec

@@ -62,7 +62,9 @@ Json scalar_json(const Scalar& scalar) {
 
 }  // namespace
 
-Fused parse_fused(std::string_view json) { return read_checked(spec::parse_json(json), ""); }
+Fused parse_fused(std::string_view json) {
+  return read_checked(spec::parse_json(json), "");
+}
 
 std::vector<Fused> parse_specs(std::string_view text) {
   const Json json = spec::parse_json(text);
@@ -72,7 +74,8 @@ std::vector<Fused> parse_specs(std::string_view text) {
   object.refuse_others({"$schema", "description", "kernels"});
   const Json& list = json["kernels"];
   if (!list.is_array() || list.empty() || list.size() > kMaxKernels) {
-    problems.add(ErrorCode::invalid_spec, "\"kernels\" is a list of 1 to 100,000 descriptors", "/kernels");
+    problems.add(ErrorCode::invalid_spec, "\"kernels\" is a list of 1 to 100,000 descriptors",
+                 "/kernels");
   }
   problems.throw_if_any();
   std::vector<Fused> ops;
@@ -81,7 +84,8 @@ std::vector<Fused> parse_specs(std::string_view text) {
     const std::string where = "/kernels/" + std::to_string(i);
     ops.push_back(read_checked(list[i], where));
     if (!names.insert(ops.back().name).second) {
-      throw Error(ErrorCode::invalid_spec, "a kernel named '" + ops.back().name + "' stands earlier in the list",
+      throw Error(ErrorCode::invalid_spec,
+                  "a kernel named '" + ops.back().name + "' stands earlier in the list",
                   where + "/name");
     }
   }

@@ -17,7 +17,8 @@ class Guard {
  public:
   bool operator()(int depth, nlohmann::json::parse_event_t event, Json& value) {
     using Event = nlohmann::json::parse_event_t;
-    if (depth > kMaxDepth) throw Error(ErrorCode::invalid_spec, "JSON is nested more than 100 levels deep");
+    if (depth > kMaxDepth)
+      throw Error(ErrorCode::invalid_spec, "JSON is nested more than 100 levels deep");
     if (event == Event::object_start) {
       keys_.emplace_back();
     } else if (event == Event::object_end) {
@@ -25,7 +26,8 @@ class Guard {
     } else if (event == Event::key) {
       const std::string key = value.get<std::string>();
       if (!keys_.back().insert(key).second) {
-        throw Error(ErrorCode::invalid_spec, "the key " + in_quotes(key) + " is given twice in one object");
+        throw Error(ErrorCode::invalid_spec,
+                    "the key " + in_quotes(key) + " is given twice in one object");
       }
     }
     return true;
@@ -53,7 +55,8 @@ std::string reason(const nlohmann::json::parse_error& error, std::string_view te
 
 Json parse_json(std::string_view text) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    throw Error(ErrorCode::invalid_spec, "the spec is empty; `tilejit schema` prints what it should hold");
+    throw Error(ErrorCode::invalid_spec,
+                "the spec is empty; `tilejit schema` prints what it should hold");
   }
   try {
     return Json::parse(text.begin(), text.end(), Guard{});

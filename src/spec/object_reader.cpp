@@ -11,8 +11,9 @@ const Json kEmptyObject = Json::object();
 std::string kind_of(const Json& json) {
   if (json.is_number_integer()) return "an integer";
   if (json.is_boolean()) return "true or false";
-  return json.is_null() ? "null" : (json.is_object() || json.is_array() ? "an " : "a ") +
-                                       std::string(json.type_name());
+  return json.is_null()
+             ? "null"
+             : (json.is_object() || json.is_array() ? "an " : "a ") + std::string(json.type_name());
 }
 
 /// Letters that differ, counted position by position: enough to spot a slip of the hand.
@@ -49,13 +50,14 @@ void ObjectReader::refuse_others(std::initializer_list<std::string_view> known) 
   for (const auto& [key, value] : json_->items()) {
     if (std::ranges::find(known, key) != known.end()) continue;
     std::string message = "unknown field " + in_quotes(key);
-    const auto nearest =
-        std::ranges::min_element(known, {}, [&](std::string_view name) { return difference(name, key); });
+    const auto nearest = std::ranges::min_element(
+        known, {}, [&](std::string_view name) { return difference(name, key); });
     if (difference(*nearest, key) <= 3) {
       message += "; did you mean '" + std::string(*nearest) + "'?";
     } else {
       message += "; known are";
-      for (const std::string_view name : known) message += (name == *known.begin() ? " " : ", ") + std::string(name);
+      for (const std::string_view name : known)
+        message += (name == *known.begin() ? " " : ", ") + std::string(name);
     }
     problems_->add(ErrorCode::invalid_spec, message, at(key));
   }
@@ -66,7 +68,9 @@ const Json* ObjectReader::find(std::string_view key) const {
   return found == json_->end() ? nullptr : &*found;
 }
 
-std::string ObjectReader::at(std::string_view key) const { return pointer_to(where_, key); }
+std::string ObjectReader::at(std::string_view key) const {
+  return pointer_to(where_, key);
+}
 
 std::optional<std::string> ObjectReader::text(std::string_view key) {
   const Json* const value = find(key);
@@ -95,13 +99,15 @@ std::optional<double> ObjectReader::number(std::string_view key) {
 }
 
 void ObjectReader::missing(std::string_view key, std::string_view example) {
-  problems_->add(ErrorCode::invalid_spec,
-                 "the field '" + std::string(key) + "' is missing; write for instance " + std::string(example),
-                 where_);
+  problems_->add(
+      ErrorCode::invalid_spec,
+      "the field '" + std::string(key) + "' is missing; write for instance " + std::string(example),
+      where_);
 }
 
 void ObjectReader::wrong(std::string_view key, const std::string& expected) {
-  problems_->add(ErrorCode::invalid_spec, "expected " + expected + ", found " + kind_of(*find(key)), at(key));
+  problems_->add(ErrorCode::invalid_spec, "expected " + expected + ", found " + kind_of(*find(key)),
+                 at(key));
 }
 
 void ObjectReader::members(

@@ -30,8 +30,9 @@ class ObjectReader {
   void wrong(std::string_view key, const std::string& expected);
 
   /// Calls `each(name, value, pointer)` for the members of the object `key`, if present.
-  void members(std::string_view key,
-               const std::function<void(const std::string&, const Json&, const std::string&)>& each);
+  void members(
+      std::string_view key,
+      const std::function<void(const std::string&, const Json&, const std::string&)>& each);
 
  private:
   const Json* json_;

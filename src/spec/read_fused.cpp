@@ -19,8 +19,8 @@ class FusedReader {
     object_.refuse_others({"$schema", "description", "name", "op", "symbols", "tensors", "scalars",
                            "functions", "formula", "tuning"});
     if (const auto kind = object_.text("op"); kind && *kind != "fused") {
-      problems_.add(ErrorCode::invalid_spec, "unknown operation " + in_quotes(*kind) + "; use \"fused\"",
-                    object_.at("op"));
+      problems_.add(ErrorCode::invalid_spec,
+                    "unknown operation " + in_quotes(*kind) + "; use \"fused\"", object_.at("op"));
     }
     if (auto name = object_.text("name")) op_.name = std::move(*name);
     (void)object_.text("description");
@@ -35,10 +35,11 @@ class FusedReader {
 
  private:
   void read_symbols() {
-    object_.members("symbols", [&](const std::string& name, const Json& json, const std::string& where) {
-      op_.symbols.push_back({.name = name});
-      read_facts(json, where, op_.symbols.back());
-    });
+    object_.members("symbols",
+                    [&](const std::string& name, const Json& json, const std::string& where) {
+                      op_.symbols.push_back({.name = name});
+                      read_facts(json, where, op_.symbols.back());
+                    });
   }
 
   void read_facts(const Json& json, const std::string& where, Symbol& symbol) {
@@ -62,9 +63,10 @@ class FusedReader {
     if (object_.find("tensors") == nullptr) {
       object_.missing("tensors", R"({"x": {"dtype": "f16", "shape": [1024]}})");
     }
-    object_.members("tensors", [&](const std::string& name, const Json& json, const std::string& where) {
-      op_.tensors.push_back(read_tensor(name, json, where));
-    });
+    object_.members("tensors",
+                    [&](const std::string& name, const Json& json, const std::string& where) {
+                      op_.tensors.push_back(read_tensor(name, json, where));
+                    });
   }
 
   Tensor read_tensor(const std::string& name, const Json& json, const std::string& where) {
@@ -76,7 +78,8 @@ class FusedReader {
     if (const auto align = object.integer("align")) {
       tensor.align = static_cast<int>(std::clamp<std::int64_t>(*align, -1, 1 << 20));
     }
-    if (const auto access = object.text("access")) tensor.access = read_access(*access, object.at("access"));
+    if (const auto access = object.text("access"))
+      tensor.access = read_access(*access, object.at("access"));
     try {
       tensor.layout = read_layout(object);
     } catch (const Error& error) {
@@ -100,7 +103,8 @@ class FusedReader {
     if (text == "in") return Access::in;
     if (text == "out") return Access::out;
     if (text == "inout") return Access::inout;
-    problems_.add(ErrorCode::invalid_spec, "unknown access " + in_quotes(text) + "; use \"in\", \"out\" or \"inout\"",
+    problems_.add(ErrorCode::invalid_spec,
+                  "unknown access " + in_quotes(text) + "; use \"in\", \"out\" or \"inout\"",
                   where);
     return Access::automatic;
   }
@@ -109,9 +113,10 @@ class FusedReader {
     if (const auto text = object.text("layout")) {
       for (const char* other : {"shape", "stride", "order"}) {
         if (object.find(other) != nullptr) {
-          problems_.add(ErrorCode::invalid_spec,
-                        std::string("a tensor has either \"layout\" or \"shape\"; remove \"") + other + "\"",
-                        object.at(other));
+          problems_.add(
+              ErrorCode::invalid_spec,
+              std::string("a tensor has either \"layout\" or \"shape\"; remove \"") + other + "\"",
+              object.at(other));
         }
       }
       return parse_layout(*text);
@@ -135,13 +140,15 @@ class FusedReader {
     if (*order == "column") return column_major(shape);
     std::vector<int> speeds;
     if (order->is_array()) {
-      for (const Json& item : *order) speeds.push_back(item.is_number_integer() ? item.get<int>() : -1);
+      for (const Json& item : *order)
+        speeds.push_back(item.is_number_integer() ? item.get<int>() : -1);
     }
     try {
       return ordered(shape, speeds);
     } catch (const Error& error) {
       problems_.add(ErrorCode::invalid_spec,
-                    "order is \"row\", \"column\" or a permutation, the fastest mode 0: " + std::string(error.what()),
+                    "order is \"row\", \"column\" or a permutation, the fastest mode 0: " +
+                        std::string(error.what()),
                     object.at("order"));
       return row_major(shape);
     }
@@ -151,7 +158,8 @@ class FusedReader {
     if (!json.is_array()) return read_extent(json, where);
     if (depth == 0 && json.empty()) return 1;  // a rank-0 tensor has one element
     if (json.empty() || depth > 32) {
-      problems_.add(ErrorCode::invalid_spec, "a nested mode holds 1 or more extents, at most 32 levels deep", where);
+      problems_.add(ErrorCode::invalid_spec,
+                    "a nested mode holds 1 or more extents, at most 32 levels deep", where);
       return 1;
     }
     std::vector<IntTuple> modes;
@@ -163,7 +171,8 @@ class FusedReader {
 
   Dim read_extent(const Json& json, const std::string& where) {
     try {
-      if (json.is_number_unsigned() && json.get<std::uint64_t>() <= INT64_MAX) return json.get<std::int64_t>();
+      if (json.is_number_unsigned() && json.get<std::uint64_t>() <= INT64_MAX)
+        return json.get<std::int64_t>();
       if (json.is_string()) return parse_dim(json.get<std::string>());
       if (json.is_object() && json.size() == 1) {
         const std::string name = json.begin().key();
@@ -171,10 +180,11 @@ class FusedReader {
         read_facts(json.begin().value(), pointer_to(where, name), symbol_named(name));
         return symbol;
       }
-      problems_.add(ErrorCode::invalid_layout,
-                    "an extent or stride is an integer from 0, a symbol \"M\", a product \"8*M\" or "
-                    "{\"M\": {\"divisible_by\": 8}}",
-                    where);
+      problems_.add(
+          ErrorCode::invalid_layout,
+          "an extent or stride is an integer from 0, a symbol \"M\", a product \"8*M\" or "
+          "{\"M\": {\"divisible_by\": 8}}",
+          where);
     } catch (const Error& error) {
       problems_.add(error, where);
     }
@@ -182,42 +192,46 @@ class FusedReader {
   }
 
   void read_scalars() {
-    object_.members("scalars", [&](const std::string& name, const Json& json, const std::string& where) {
-      Scalar scalar{.name = name};
-      if (json.is_string()) {
-        Json wrapped = Json::object();
-        wrapped["dtype"] = json;
-        ObjectReader object(wrapped, where, problems_);
-        scalar.dtype = read_dtype(object, "dtype");
-      } else {
-        ObjectReader object(json, where, problems_);
-        object.refuse_others({"dtype", "example"});
-        if (object.find("dtype") == nullptr) object.missing("dtype", "\"f32\"");
-        scalar.dtype = read_dtype(object, "dtype");
-        scalar.example = object.number("example");
-      }
-      op_.scalars.push_back(std::move(scalar));
-    });
+    object_.members("scalars",
+                    [&](const std::string& name, const Json& json, const std::string& where) {
+                      Scalar scalar{.name = name};
+                      if (json.is_string()) {
+                        Json wrapped = Json::object();
+                        wrapped["dtype"] = json;
+                        ObjectReader object(wrapped, where, problems_);
+                        scalar.dtype = read_dtype(object, "dtype");
+                      } else {
+                        ObjectReader object(json, where, problems_);
+                        object.refuse_others({"dtype", "example"});
+                        if (object.find("dtype") == nullptr) object.missing("dtype", "\"f32\"");
+                        scalar.dtype = read_dtype(object, "dtype");
+                        scalar.example = object.number("example");
+                      }
+                      op_.scalars.push_back(std::move(scalar));
+                    });
   }
 
   void read_functions() {
-    object_.members("functions", [&](const std::string& name, const Json& json, const std::string& where) {
-      ObjectReader object(json, where, problems_);
-      object.refuse_others({"args", "expr"});
-      Function function{.name = name};
-      if (object.find("expr") == nullptr) object.missing("expr", "\"where(a*b > 0, a*b, 0)\"");
-      if (auto expr = object.text("expr")) function.expr = std::move(*expr);
-      if (object.find("args") == nullptr) object.missing("args", R"(["a", "b"])");
-      read_strings(object, "args", function.args);
-      op_.functions.push_back(std::move(function));
-    });
+    object_.members("functions",
+                    [&](const std::string& name, const Json& json, const std::string& where) {
+                      ObjectReader object(json, where, problems_);
+                      object.refuse_others({"args", "expr"});
+                      Function function{.name = name};
+                      if (object.find("expr") == nullptr)
+                        object.missing("expr", "\"where(a*b > 0, a*b, 0)\"");
+                      if (auto expr = object.text("expr")) function.expr = std::move(*expr);
+                      if (object.find("args") == nullptr) object.missing("args", R"(["a", "b"])");
+                      read_strings(object, "args", function.args);
+                      op_.functions.push_back(std::move(function));
+                    });
   }
 
   void read_strings(ObjectReader& object, std::string_view key, std::vector<std::string>& strings) {
     const Json* const list = object.find(key);
     if (list == nullptr) return;
-    const bool all_text =
-        list->is_array() && std::ranges::all_of(*list, [](const Json& item) { return item.is_string(); });
+    const bool all_text = list->is_array() && std::ranges::all_of(*list, [](const Json& item) {
+                            return item.is_string();
+                          });
     if (!all_text) return object.wrong(key, "a list of strings");
     for (const Json& item : *list) strings.push_back(item.get<std::string>());
   }
@@ -246,7 +260,8 @@ class FusedReader {
       if (!value) return std::nullopt;
       return static_cast<int>(std::clamp<std::int64_t>(*value, -1, 1 << 20));
     };
-    op_.tuning = {.threads = small("threads"), .vector = small("vector"), .unroll = small("unroll")};
+    op_.tuning = {
+        .threads = small("threads"), .vector = small("vector"), .unroll = small("unroll")};
   }
 
   ObjectReader object_;

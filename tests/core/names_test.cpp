@@ -19,9 +19,11 @@ TEST(DType, SizesAndCategories) {
     Category category;
   };
   constexpr Row kRows[] = {
-      {b8, 1, Category::boolean},       {i8, 1, Category::signed_integer},    {u16, 2, Category::unsigned_integer},
-      {i64, 8, Category::signed_integer}, {f16, 2, Category::floating},       {bf16, 2, Category::floating},
-      {f8e4m3, 1, Category::floating},  {tf32, 4, Category::floating},        {f64, 8, Category::floating},
+      {b8, 1, Category::boolean},           {i8, 1, Category::signed_integer},
+      {u16, 2, Category::unsigned_integer}, {i64, 8, Category::signed_integer},
+      {f16, 2, Category::floating},         {bf16, 2, Category::floating},
+      {f8e4m3, 1, Category::floating},      {tf32, 4, Category::floating},
+      {f64, 8, Category::floating},
   };
   for (const Row& row : kRows) {
     SCOPED_TRACE(to_string(row.dtype));
@@ -50,14 +52,16 @@ TEST(DType, RefusesUnknownNames) {
 }
 
 TEST(Target, ParsesAndPrints) {
-  for (const char* text : {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_103f", "sm_120a"}) {
+  for (const char* text :
+       {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_103f", "sm_120a"}) {
     EXPECT_EQ(to_string(parse_target(text)), text);
   }
   EXPECT_EQ(parse_target("sm_120a"), (Target{.major = 12, .minor = 0, .feature = 'a'}));
 }
 
 TEST(Target, RefusesOtherText) {
-  for (const char* text : {"", "sm_", "sm_70", "90", "sm_90b", "sm_90aa", "compute_90", "sm_9999", "sm_-90"}) {
+  for (const char* text :
+       {"", "sm_", "sm_70", "90", "sm_90b", "sm_90aa", "compute_90", "sm_9999", "sm_-90"}) {
     SCOPED_TRACE(text);
     try {
       (void)parse_target(text);

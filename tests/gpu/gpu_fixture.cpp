@@ -35,7 +35,8 @@ void Gpu::run_and_verify(const RandomCase& c, Random& random) {
   for (GuardedTensor& tensor : host) {
     device.emplace_back(*runtime(), tensor.bytes().size());
     device.back().copy_from_host(tensor.bytes().data(), tensor.bytes().size());
-    args.emplace_back(static_cast<void*>(static_cast<char*>(device.back().data()) + GuardedTensor::kGuard));
+    args.emplace_back(
+        static_cast<void*>(static_cast<char*>(device.back().data()) + GuardedTensor::kGuard));
   }
   for (const Argument& scalar : scalar_arguments(c)) args.push_back(scalar);
   runtime()->compile(c.op).launch(nullptr, args, c.symbols);
@@ -50,7 +51,8 @@ void Gpu::run_and_verify(const RandomCase& c, Random& random) {
     actual.push_back(host[i].data());
   }
   const Verification result = verify(c.op, inputs, actual);
-  EXPECT_TRUE(result.passed) << result.first_mismatch << " (" << result.mismatches << " of " << result.elements << ")";
+  EXPECT_TRUE(result.passed) << result.first_mismatch << " (" << result.mismatches << " of "
+                             << result.elements << ")";
 }
 
 }  // namespace tilejit::test

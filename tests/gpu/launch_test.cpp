@@ -1,4 +1,5 @@
-// Launching on a device: streams, capture, in-place operation, refusals, sizes beyond 2^31 elements.
+// Launching on a device: streams, capture, in-place operation, refusals, sizes beyond 2^31
+// elements.
 #include <cuda.h>
 
 #include <cstring>
@@ -98,18 +99,23 @@ TEST_F(Launch, FromAThreadWithoutAContext) {
 }
 
 TEST_F(Launch, SymbolsComeFromTensors) {
-  const Fused op = make_op(f32, {{"a", "(M,N):(N,1)"}, {"b", "(N):(1)"}, {"c", "(M,N):(N,1)"}}, "c = a * b");
+  const Fused op =
+      make_op(f32, {{"a", "(M,N):(N,1)"}, {"b", "(N):(1)"}, {"c", "(M,N):(N,1)"}}, "c = a * b");
   const Kernel kernel = runtime()->compile(op);
-  for (const auto& [m, n] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {3, 5}, {70, 129}, {0, 4}, {257, 1024}}) {
+  for (const auto& [m, n] :
+       {std::pair<std::int64_t, std::int64_t>{1, 1}, {3, 5}, {70, 129}, {0, 4}, {257, 1024}}) {
     SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(n));
     const auto count = static_cast<std::size_t>(m * n);
     const Buffer a = upload(counting(count)), b = upload(counting(static_cast<std::size_t>(n)));
     Buffer c = upload(std::vector<float>(count, -1.0f));
     const std::int64_t shape[] = {m, n}, stride[] = {n, 1}, bias_shape[] = {n}, bias_stride[] = {1};
-    kernel.launch(nullptr, {{f32, a.data(), shape, stride}, {f32, b.data(), bias_shape, bias_stride}, {f32, c.data(), shape, stride}});
+    kernel.launch(nullptr, {{f32, a.data(), shape, stride},
+                            {f32, b.data(), bias_shape, bias_stride},
+                            {f32, c.data(), shape, stride}});
     const std::vector<float> got = download(c);
     for (std::size_t i = 0; i < count; ++i) {
-      ASSERT_EQ(got[i], static_cast<float>(i) * static_cast<float>(i % static_cast<std::size_t>(n)));
+      ASSERT_EQ(got[i],
+                static_cast<float>(i) * static_cast<float>(i % static_cast<std::size_t>(n)));
     }
   }
 }
@@ -121,12 +127,12 @@ TEST_F(Launch, RefusesWhatContradictsTheDescriptor) {
   char* const base = static_cast<char*>(c.data());
   const std::int64_t shape[] = {63}, stride[] = {1};
   const std::vector<std::vector<Argument>> bad = {
-      {a, a},                                        // too few
-      {a, a, static_cast<void*>(base + 4)},          // not aligned as promised
-      {a, {f32, a.data(), shape, stride}, c},        // another shape
-      {static_cast<void*>(base + 16), a, c},         // overlaps the output, but not exactly
-      {a, a, Argument(static_cast<void*>(nullptr))}, // nowhere
-      {a, 3, c},                                     // a number for a tensor
+      {a, a},                                         // too few
+      {a, a, static_cast<void*>(base + 4)},           // not aligned as promised
+      {a, {f32, a.data(), shape, stride}, c},         // another shape
+      {static_cast<void*>(base + 16), a, c},          // overlaps the output, but not exactly
+      {a, a, Argument(static_cast<void*>(nullptr))},  // nowhere
+      {a, 3, c},                                      // a number for a tensor
   };
   for (const std::vector<Argument>& args : bad) {
     try {
@@ -149,9 +155,12 @@ TEST_F(Launch, MoreThanTwoToThe31Elements) {
     Fused op = make_op(u8, {{"x", layout}}, "x = x * 3 + 1");
     op.tensors[0].access = Access::inout;
     Buffer x(*runtime(), static_cast<std::size_t>(count));
-    ASSERT_EQ(driver_->cuMemsetD8Async_(reinterpret_cast<CUdeviceptr>(x.data()), 7, std::size_t(count), nullptr), CUDA_SUCCESS);
+    ASSERT_EQ(driver_->cuMemsetD8Async_(reinterpret_cast<CUdeviceptr>(x.data()), 7,
+                                        std::size_t(count), nullptr),
+              CUDA_SUCCESS);
     const std::vector<Argument> args = {x};
-    runtime()->compile(op).launch(nullptr, args, symbolic ? SymbolValues{{"N", count}} : SymbolValues{});
+    runtime()->compile(op).launch(nullptr, args,
+                                  symbolic ? SymbolValues{{"N", count}} : SymbolValues{});
     std::vector<unsigned char> got(static_cast<std::size_t>(count));
     x.copy_to_host(got.data(), got.size());
     EXPECT_EQ(std::count(got.begin(), got.end(), 22), count);
@@ -161,12 +170,14 @@ TEST_F(Launch, MoreThanTwoToThe31Elements) {
 TEST_F(Launch, StridedTotalsBeyondTwoToThe31UseTheWideEntry) {
   // A transposed view keeps two modes; 2^31 elements and some, of one byte.
   const std::int64_t m = 46341, n = 46345;
-  if (runtime()->device().memory_bytes < std::size_t(6) << 30) GTEST_SKIP() << "needs 6 GB of device memory";
+  if (runtime()->device().memory_bytes < std::size_t(6) << 30)
+    GTEST_SKIP() << "needs 6 GB of device memory";
   const Fused op = make_op(u8, {{"x", "(M,N):(1,M)"}, {"y", "(M,N):(N,1)"}}, "y = x + 1");
   const auto bytes = static_cast<std::size_t>(m * n);
   Buffer x(*runtime(), bytes), y(*runtime(), bytes);
   std::vector<unsigned char> host(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) host[i] = static_cast<unsigned char>((i * 2654435761u) >> 24);
+  for (std::size_t i = 0; i < bytes; ++i)
+    host[i] = static_cast<unsigned char>((i * 2654435761u) >> 24);
   x.copy_from_host(host.data(), bytes);
   const std::vector<Argument> args = {x, y};
   runtime()->compile(op).launch(nullptr, args, {{"M", m}, {"N", n}});
@@ -175,7 +186,8 @@ TEST_F(Launch, StridedTotalsBeyondTwoToThe31UseTheWideEntry) {
   std::int64_t wrong = 0;
   for (std::int64_t i = 0; i < m; ++i) {
     for (std::int64_t j = 0; j < n; ++j) {
-      wrong += got[std::size_t(i * n + j)] != static_cast<unsigned char>(host[std::size_t(i + j * m)] + 1);
+      wrong += got[std::size_t(i * n + j)] !=
+               static_cast<unsigned char>(host[std::size_t(i + j * m)] + 1);
     }
   }
   EXPECT_EQ(wrong, 0);

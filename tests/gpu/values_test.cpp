@@ -1,4 +1,5 @@
-// Every function and every cast on the values that go wrong: zeros, subnormals, limits, infinities, NaN.
+// Every function and every cast on the values that go wrong: zeros, subnormals, limits, infinities,
+// NaN.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -34,7 +35,8 @@ class Values : public Gpu {
       actual.push_back(host[i].data());
     }
     const Verification result = verify(op, inputs, actual);
-    EXPECT_TRUE(result.passed) << result.first_mismatch << " (" << result.mismatches << " of " << result.elements << ")";
+    EXPECT_TRUE(result.passed) << result.first_mismatch << " (" << result.mismatches << " of "
+                               << result.elements << ")";
   }
 
   template <class T>
@@ -77,11 +79,37 @@ TEST_F(Values, EveryEightBitCodeToEveryDtype) {
 template <class T>
 std::vector<T> edge_values() {
   using Limits = std::numeric_limits<T>;
-  std::vector<T> values = {T(0), T(1), T(2), T(3), T(127), T(128), T(255), T(256), Limits::max(), Limits::lowest()};
+  std::vector<T> values = {T(0),   T(1),   T(2),   T(3),          T(127),
+                           T(128), T(255), T(256), Limits::max(), Limits::lowest()};
   if constexpr (std::is_floating_point_v<T>) {
-    const T more[] = {-T(0), T(0.5), T(1.5), T(2.5), T(0.1), Limits::min(), Limits::denorm_min(), Limits::infinity(), Limits::quiet_NaN(),
-                      T(2147483648.0), T(4294967296.0), T(9223372036854775808.0), T(18446744073709551616.0), T(448), T(464), T(465), T(57344), T(61440),
-                      T(65504), T(65519), T(65520), T(1e-8), T(6e-8), T(88.7), T(88.8), T(103.9), T(710), T(1e10)};
+    const T more[] = {-T(0),
+                      T(0.5),
+                      T(1.5),
+                      T(2.5),
+                      T(0.1),
+                      Limits::min(),
+                      Limits::denorm_min(),
+                      Limits::infinity(),
+                      Limits::quiet_NaN(),
+                      T(2147483648.0),
+                      T(4294967296.0),
+                      T(9223372036854775808.0),
+                      T(18446744073709551616.0),
+                      T(448),
+                      T(464),
+                      T(465),
+                      T(57344),
+                      T(61440),
+                      T(65504),
+                      T(65519),
+                      T(65520),
+                      T(1e-8),
+                      T(6e-8),
+                      T(88.7),
+                      T(88.8),
+                      T(103.9),
+                      T(710),
+                      T(1e10)};
     values.insert(values.end(), std::begin(more), std::end(more));
     const std::size_t count = values.size();
     for (std::size_t i = 0; i < count; ++i) values.push_back(-values[i]);
@@ -89,7 +117,8 @@ std::vector<T> edge_values() {
       values.push_back(static_cast<T>(std::bit_cast<float>(i * 1048583u)));
     }
   } else {
-    for (std::uint64_t i = 0; i < 512; ++i) values.push_back(static_cast<T>(i * 0x9e3779b97f4a7c15u));
+    for (std::uint64_t i = 0; i < 512; ++i)
+      values.push_back(static_cast<T>(i * 0x9e3779b97f4a7c15u));
   }
   return values;
 }
@@ -111,16 +140,25 @@ TEST_F(Values, EdgesOfWideTypesToEveryDtype) {
 }
 
 TEST_F(Values, EveryFunctionOnEdges) {
-  const char* const functions[] = {"exp(x)", "exp2(x)", "log(x)", "log2(x)", "sqrt(x)", "rsqrt(x)", "sin(x)", "cos(x)", "tan(x)", "tanh(x)",
-                                   "erf(x)", "floor(x)", "ceil(x)", "round(x)", "sigmoid(x)", "silu(x)", "gelu(x)", "gelu_tanh(x)", "relu(x)",
-                                   "clamp(x, -1, 2)", "abs(x)", "-x", "x ** 2", "x ** 0.5", "2.0 ** x", "min(x, 1.0)", "max(x, 1.0)", "x // 3.0",
-                                   "x % 3.0", "x % -3.0", "1.0 / x", "x // 0.0", "where(x < 1, x, -x)", "x * x - x"};
+  const char* const functions[] = {"exp(x)",   "exp2(x)",         "log(x)",
+                                   "log2(x)",  "sqrt(x)",         "rsqrt(x)",
+                                   "sin(x)",   "cos(x)",          "tan(x)",
+                                   "tanh(x)",  "erf(x)",          "floor(x)",
+                                   "ceil(x)",  "round(x)",        "sigmoid(x)",
+                                   "silu(x)",  "gelu(x)",         "gelu_tanh(x)",
+                                   "relu(x)",  "clamp(x, -1, 2)", "abs(x)",
+                                   "-x",       "x ** 2",          "x ** 0.5",
+                                   "2.0 ** x", "min(x, 1.0)",     "max(x, 1.0)",
+                                   "x // 3.0", "x % 3.0",         "x % -3.0",
+                                   "1.0 / x",  "x // 0.0",        "where(x < 1, x, -x)",
+                                   "x * x - x"};
   for (const char* function : functions) {
     SCOPED_TRACE(function);
     const auto floats = edge_values<float>();
     const auto doubles = edge_values<double>();
     const std::string text = std::string("y = ") + function;
-    for (const auto& [dtype, bytes] : {std::pair{f32, bytes_of(floats)}, std::pair{f64, bytes_of(doubles)}}) {
+    for (const auto& [dtype, bytes] :
+         {std::pair{f32, bytes_of(floats)}, std::pair{f64, bytes_of(doubles)}}) {
       SCOPED_TRACE(to_string(dtype));
       const std::string layout = "(" + std::to_string(floats.size()) + "):(1)";
       check(make_op(dtype, {{"x", layout}, {"y", layout}}, text), bytes);
@@ -129,14 +167,18 @@ TEST_F(Values, EveryFunctionOnEdges) {
 }
 
 TEST_F(Values, IntegerOperatorsOnEdges) {
-  const char* const formulas[] = {"x + x", "x * x", "x - 1", "-x", "~x", "abs(x)", "x // 7", "x % 7", "7 // x", "7 % x", "x ** 3", "3 ** x", "x ** x",
-                                  "x << 3", "x >> 3", "x << x", "x >> x", "x / 3", "x // x", "x % x", "min(x, 5)", "max(x, 5)", "x & 6", "x | 6", "x ^ 6"};
+  const char* const formulas[] = {"x + x",     "x * x",     "x - 1",  "-x",     "~x",
+                                  "abs(x)",    "x // 7",    "x % 7",  "7 // x", "7 % x",
+                                  "x ** 3",    "3 ** x",    "x ** x", "x << 3", "x >> 3",
+                                  "x << x",    "x >> x",    "x / 3",  "x // x", "x % x",
+                                  "min(x, 5)", "max(x, 5)", "x & 6",  "x | 6",  "x ^ 6"};
   const auto run = [&](DType dtype, const auto& values) {
     SCOPED_TRACE(to_string(dtype));
     const std::string layout = "(" + std::to_string(values.size()) + "):(1)";
     for (const char* formula : formulas) {
       SCOPED_TRACE(formula);
-      check(make_op(dtype, {{"x", layout}, {"y", layout}}, std::string("y = ") + formula), bytes_of(values));
+      check(make_op(dtype, {{"x", layout}, {"y", layout}}, std::string("y = ") + formula),
+            bytes_of(values));
     }
   };
   run(i8, edge_values<std::int8_t>());

@@ -12,9 +12,9 @@ TEST(Dim, MultipliesAndDivides) {
     const char *a, *b, *product, *quotient;  // quotient of a by b; "" if not exact
   };
   constexpr Row kRows[] = {
-      {"12", "4", "48", "3"},      {"M", "1", "M", "M"},        {"M*N", "N", "M*N*N", "M"},
-      {"8*M", "4", "32*M", "2*M"}, {"M", "2", "2*M", ""},       {"M", "N", "M*N", ""},
-      {"0", "7", "0", "0"},        {"7", "0", "0", ""},         {"M*M", "M", "M*M*M", "M"},
+      {"12", "4", "48", "3"},         {"M", "1", "M", "M"},  {"M*N", "N", "M*N*N", "M"},
+      {"8*M", "4", "32*M", "2*M"},    {"M", "2", "2*M", ""}, {"M", "N", "M*N", ""},
+      {"0", "7", "0", "0"},           {"7", "0", "0", ""},   {"M*M", "M", "M*M*M", "M"},
       {"N*M", "M*N", "M*M*N*N", "1"},
   };
   for (const Row& row : kRows) {
@@ -34,8 +34,9 @@ TEST(Dim, Evaluates) {
 }
 
 TEST(Layout, PrintsWhatItParsed) {
-  for (const char* text : {"1:0", "8:1", "(8):(1)", "(8,(4,2)):(1,(8,32))", "((2,2),(2,(2,2))):((1,4),(2,(8,16)))",
-                           "(M,N):(N,1)", "(8*M,4):(4,1)", "(0,8):(8,1)", "9223372036854775807:0"}) {
+  for (const char* text :
+       {"1:0", "8:1", "(8):(1)", "(8,(4,2)):(1,(8,32))", "((2,2),(2,(2,2))):((1,4),(2,(8,16)))",
+        "(M,N):(N,1)", "(8*M,4):(4,1)", "(0,8):(8,1)", "9223372036854775807:0"}) {
     SCOPED_TRACE(text);
     const Layout layout = parse_layout(text);
     EXPECT_EQ(to_string(layout), text);
@@ -69,7 +70,8 @@ TEST(Layout, MakesCompactStrides) {
 
 TEST(Layout, RefusesOrdersThatAreNoPermutation) {
   const IntTuple shape = parse_int_tuple("(2,3)");
-  for (const std::vector<int>& order : {std::vector<int>{0}, {0, 0}, {1, 2}, {-1, 0}, {0, 1, 2}, {}}) {
+  for (const std::vector<int>& order :
+       {std::vector<int>{0}, {0, 0}, {1, 2}, {-1, 0}, {0, 1, 2}, {}}) {
     EXPECT_THROW((void)ordered(shape, order), Error);
   }
 }

@@ -14,8 +14,10 @@ std::uint32_t divide(std::uint32_t n, const FastDivisor& by) {
 
 TEST(FastDivisor, EqualsDivision) {
   std::mt19937 random(20240611);
-  std::vector<std::uint32_t> divisors = {1, 2, 3, 5, 7, 8, 641, 65535, 65536, 65537, 0x7ffffffe, 0x7fffffff};
-  for (int i = 0; i < 2000; ++i) divisors.push_back(1 + (random() & 0x7ffffffe) / (1u << (random() % 31)));
+  std::vector<std::uint32_t> divisors = {1,   2,     3,     5,     7,          8,
+                                         641, 65535, 65536, 65537, 0x7ffffffe, 0x7fffffff};
+  for (int i = 0; i < 2000; ++i)
+    divisors.push_back(1 + (random() & 0x7ffffffe) / (1u << (random() % 31)));
   for (const std::uint32_t d : divisors) {
     const FastDivisor by = make_divisor(d);
     std::vector<std::uint32_t> dividends = {0, 1, d - 1, d, 0x7fffffff, 0x7ffffffe};

@@ -12,7 +12,9 @@ namespace {
 
 const Target kHopper = {.major = 9, .minor = 0, .feature = 'a'};
 
-Plan plan_of(const Fused& op) { return make_plan(op, spec::analyze(op), kHopper); }
+Plan plan_of(const Fused& op) {
+  return make_plan(op, spec::analyze(op), kHopper);
+}
 
 std::string extents_of(const Plan& plan) {
   std::string text;
@@ -32,35 +34,118 @@ struct Case {
 constexpr Reach kC = Reach::contiguous, kB = Reach::broadcast, kS = Reach::strided;
 
 TEST(Plan, CoalescesAndVectorises) {
-  const Case cases[] = {  // all f16
-      {"contiguous", {{"a", "(64,128):(128,1)"}, {"y", "(64,128):(128,1)"}}, "8192", 8, false, {kC, kC}},
-      {"column-major", {{"a", "(64,128):(1,64)"}, {"y", "(64,128):(1,64)"}}, "8192", 8, false, {kC, kC}},
+  const Case cases[] = {
+      // all f16
+      {"contiguous",
+       {{"a", "(64,128):(128,1)"}, {"y", "(64,128):(128,1)"}},
+       "8192",
+       8,
+       false,
+       {kC, kC}},
+      {"column-major",
+       {{"a", "(64,128):(1,64)"}, {"y", "(64,128):(1,64)"}},
+       "8192",
+       8,
+       false,
+       {kC, kC}},
       {"symbolic", {{"a", "(M,N):(N,1)"}, {"y", "(M,N):(N,1)"}}, "M*N", 8, true, {kC, kC}},
-      {"bias row", {{"a", "(64,128):(128,1)"}, {"b", "(128):(1)"}, {"y", "(64,128):(128,1)"}}, "128 64", 8, false, {kC, kC, kC}},
-      {"bias column", {{"a", "(64,128):(128,1)"}, {"b", "(64,1):(1,0)"}, {"y", "(64,128):(128,1)"}}, "128 64", 8, false, {kC, kB, kC}},
-      {"scalar tensor", {{"a", "(64,128):(128,1)"}, {"b", "1:0"}, {"y", "(64,128):(128,1)"}}, "8192", 8, false, {kC, kB, kC}},
-      {"transposed operand", {{"a", "(64,128):(1,64)"}, {"y", "(64,128):(128,1)"}}, "128 64", 8, false, {kS, kC}},
-      {"padded rows", {{"a", "(64,100):(104,1)"}, {"y", "(64,100):(104,1)"}}, "100 64", 8, true, {kC, kC}},
-      {"odd rows", {{"a", "(64,99):(101,1)"}, {"y", "(64,99):(101,1)"}}, "99 64", 1, false, {kC, kC}},
-      {"rows of even pitch", {{"a", "(64,99):(102,1)"}, {"y", "(64,99):(102,1)"}}, "99 64", 2, true, {kC, kC}},
-      {"symbolic rows", {{"a", "(M,N):(N,1)"}, {"b", "(N):(1)"}, {"y", "(M,N):(N,1)"}}, "N M", 1, false, {kC, kC, kC}},
-      {"nested", {{"a", "(8,(4,2)):(1,(8,32))"}, {"y", "(8,(4,2)):(1,(8,32))"}}, "64", 8, false, {kC, kC}},
-      {"nested against flat", {{"a", "(8,(4,2)):(1,(8,32))"}, {"y", "(8,8):(1,8)"}}, "64", 8, false, {kC, kC}},
-      {"nested, split", {{"a", "((4,2),8):((1,32),4)"}, {"y", "(8,8):(1,8)"}}, "4 2 8", 4, false, {kC, kC}},
-      {"no common split", {{"a", "((4,6)):((6,1))"}, {"y", "((6,4)):((1,6))"}}, "24", 1, false, {kS, kS}},
-      {"extents of 1", {{"a", "(1,64,1):(7,1,9)"}, {"y", "(1,64,1):(0,1,0)"}}, "64", 8, false, {kC, kC}},
+      {"bias row",
+       {{"a", "(64,128):(128,1)"}, {"b", "(128):(1)"}, {"y", "(64,128):(128,1)"}},
+       "128 64",
+       8,
+       false,
+       {kC, kC, kC}},
+      {"bias column",
+       {{"a", "(64,128):(128,1)"}, {"b", "(64,1):(1,0)"}, {"y", "(64,128):(128,1)"}},
+       "128 64",
+       8,
+       false,
+       {kC, kB, kC}},
+      {"scalar tensor",
+       {{"a", "(64,128):(128,1)"}, {"b", "1:0"}, {"y", "(64,128):(128,1)"}},
+       "8192",
+       8,
+       false,
+       {kC, kB, kC}},
+      {"transposed operand",
+       {{"a", "(64,128):(1,64)"}, {"y", "(64,128):(128,1)"}},
+       "128 64",
+       8,
+       false,
+       {kS, kC}},
+      {"padded rows",
+       {{"a", "(64,100):(104,1)"}, {"y", "(64,100):(104,1)"}},
+       "100 64",
+       8,
+       true,
+       {kC, kC}},
+      {"odd rows",
+       {{"a", "(64,99):(101,1)"}, {"y", "(64,99):(101,1)"}},
+       "99 64",
+       1,
+       false,
+       {kC, kC}},
+      {"rows of even pitch",
+       {{"a", "(64,99):(102,1)"}, {"y", "(64,99):(102,1)"}},
+       "99 64",
+       2,
+       true,
+       {kC, kC}},
+      {"symbolic rows",
+       {{"a", "(M,N):(N,1)"}, {"b", "(N):(1)"}, {"y", "(M,N):(N,1)"}},
+       "N M",
+       1,
+       false,
+       {kC, kC, kC}},
+      {"nested",
+       {{"a", "(8,(4,2)):(1,(8,32))"}, {"y", "(8,(4,2)):(1,(8,32))"}},
+       "64",
+       8,
+       false,
+       {kC, kC}},
+      {"nested against flat",
+       {{"a", "(8,(4,2)):(1,(8,32))"}, {"y", "(8,8):(1,8)"}},
+       "64",
+       8,
+       false,
+       {kC, kC}},
+      {"nested, split",
+       {{"a", "((4,2),8):((1,32),4)"}, {"y", "(8,8):(1,8)"}},
+       "4 2 8",
+       4,
+       false,
+       {kC, kC}},
+      {"no common split",
+       {{"a", "((4,6)):((6,1))"}, {"y", "((6,4)):((1,6))"}},
+       "24",
+       1,
+       false,
+       {kS, kS}},
+      {"extents of 1",
+       {{"a", "(1,64,1):(7,1,9)"}, {"y", "(1,64,1):(0,1,0)"}},
+       "64",
+       8,
+       false,
+       {kC, kC}},
       {"one element", {{"a", "1:0"}, {"y", "1:0"}}, "1", 8, true, {kC, kC}},
       {"zero size", {{"a", "(0,8):(8,1)"}, {"y", "(0,8):(8,1)"}}, "0", 8, false, {kC, kC}},
-      {"permuted rank 4", {{"a", "(2,3,5,8):(120,8,24,1)"}, {"y", "(2,3,5,8):(120,40,8,1)"}}, "8 5 3 2", 8, false, {kC, kC}},
+      {"permuted rank 4",
+       {{"a", "(2,3,5,8):(120,8,24,1)"}, {"y", "(2,3,5,8):(120,40,8,1)"}},
+       "8 5 3 2",
+       8,
+       false,
+       {kC, kC}},
       {"gaps", {{"a", "(16):(2)"}, {"y", "(16):(3)"}}, "16", 1, false, {kS, kS}},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    const Plan plan = plan_of(test::make_op(f16, c.tensors, c.tensors.size() == 3 ? "y = a + b" : "y = a"));
+    const Plan plan =
+        plan_of(test::make_op(f16, c.tensors, c.tensors.size() == 3 ? "y = a + b" : "y = a"));
     EXPECT_EQ(extents_of(plan), c.extents);
     EXPECT_EQ(plan.vector, c.vector);
     EXPECT_EQ(plan.ragged, c.ragged);
-    for (std::size_t i = 0; i < c.reach.size(); ++i) EXPECT_EQ(plan.operands[i].reach, c.reach[i]) << i;
+    for (std::size_t i = 0; i < c.reach.size(); ++i)
+      EXPECT_EQ(plan.operands[i].reach, c.reach[i]) << i;
   }
 }
 
@@ -75,7 +160,8 @@ TEST(Plan, WidthsFollowDtypesAndPromises) {
   unaligned.tensors[0].align = 4;
   EXPECT_EQ(plan_of(unaligned).vector, 2);
 
-  Fused rows = test::make_op(f16, {{"x", "(M,N):(N,1)"}, {"b", "(N):(1)"}, {"y", "(M,N):(N,1)"}}, "y = x + b");
+  Fused rows = test::make_op(f16, {{"x", "(M,N):(N,1)"}, {"b", "(N):(1)"}, {"y", "(M,N):(N,1)"}},
+                             "y = x + b");
   rows.symbols = {{.name = "N", .divisible_by = 8}};
   EXPECT_EQ(plan_of(rows).vector, 8);
   EXPECT_FALSE(plan_of(rows).ragged);
@@ -100,11 +186,14 @@ TEST(Plan, ChoosesIndexWidth) {
 }
 
 TEST(Plan, ParametersAreLaidOutAsInC) {
-  Fused op = test::make_op(f16, {{"x", "(M,N):(N,1)"}, {"b", "(N):(1)"}, {"y", "(M,N):(N,1)"}}, "y = x * s + b + cast(n, f16) + cast(d, f16)");
-  op.scalars = {{.name = "s", .dtype = f16}, {.name = "n", .dtype = i8}, {.name = "d", .dtype = f64}};
+  Fused op = test::make_op(f16, {{"x", "(M,N):(N,1)"}, {"b", "(N):(1)"}, {"y", "(M,N):(N,1)"}},
+                           "y = x * s + b + cast(n, f16) + cast(d, f16)");
+  op.scalars = {
+      {.name = "s", .dtype = f16}, {.name = "n", .dtype = i8}, {.name = "d", .dtype = f64}};
   const Plan plan = plan_of(op);
   std::vector<std::string> got;
-  for (const Param& p : plan.params) got.push_back(p.name + "@" + std::to_string(p.offset) + "+" + std::to_string(p.size));
+  for (const Param& p : plan.params)
+    got.push_back(p.name + "@" + std::to_string(p.offset) + "+" + std::to_string(p.size));
   const std::vector<std::string> want = {"t0@0+8",  "t1@8+8",     "t2@16+8", "s0@24+4", "s1@28+1",
                                          "s2@32+8", "total@40+8", "d0@48+8", "q0@56+16"};
   EXPECT_EQ(got, want);
@@ -127,7 +216,8 @@ std::int64_t index_at(const Plan& plan, const Operand& operand, std::int64_t i) 
 }
 
 /// Index of a tensor at a row-major position of the broadcast shape, by the layout's definition.
-std::int64_t layout_at(const Layout& layout, const std::vector<std::int64_t>& shape, std::int64_t position) {
+std::int64_t layout_at(const Layout& layout, const std::vector<std::int64_t>& shape,
+                       std::int64_t position) {
   std::int64_t index = 0;
   for (std::size_t k = 0; k < shape.size(); ++k) {
     const std::size_t i = shape.size() - 1 - k;
@@ -172,7 +262,8 @@ TEST(Plan, VisitsTheSameElementsAsTheLayouts) {
       ++visits[planned];
       --visits[wanted];
     }
-    for (const auto& [indices, times] : visits) ASSERT_EQ(times, 0) << indices[0] << "," << indices[1] << "," << indices[2];
+    for (const auto& [indices, times] : visits)
+      ASSERT_EQ(times, 0) << indices[0] << "," << indices[1] << "," << indices[2];
   }
 }
 

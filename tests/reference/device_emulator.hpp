@@ -56,7 +56,6 @@ class DeviceEmulator {
   template <typename T>
   static T apply_as(expr::Op op, T a, T b, T c) {
     using expr::Op;
-    // clang-format off
     switch (op) {
       case Op::neg: return -a;
       case Op::add: return a + b;
@@ -93,7 +92,6 @@ class DeviceEmulator {
       case Op::clamp: return c < (a < b ? b : a) ? c : (a < b ? b : a);
       default: return T(kNan);
     }
-    // clang-format on
   }
 
   void compute(const expr::Node& node, std::size_t id, std::int64_t index) {

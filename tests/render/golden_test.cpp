@@ -1,5 +1,5 @@
-// Plans and generated headers, byte for byte. TILEJIT_UPDATE_GOLDEN=1 rewrites them; review the diff.
-// The headers lie in kernels_templates/samples, where plain nvcc and editors find them.
+// Plans and generated headers, byte for byte. TILEJIT_UPDATE_GOLDEN=1 rewrites them; review the
+// diff. The headers lie in kernels_templates/samples, where plain nvcc and editors find them.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -7,9 +7,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "tilejit/fused.hpp"
 #include "plan/plan.hpp"
 #include "render/render.hpp"
+#include "tilejit/fused.hpp"
 
 namespace tilejit {
 namespace {
@@ -47,12 +47,14 @@ class Golden : public testing::TestWithParam<std::string> {};
 
 TEST_P(Golden, PlanAndHeader) {
   const Fused op = parse_fused(read(kSpecs / (GetParam() + ".spec.json")));
-  const plan::Plan plan = plan::make_plan(op, spec::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
+  const plan::Plan plan =
+      plan::make_plan(op, spec::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
   compare(kSpecs / (GetParam() + ".plan.json"), to_json(plan, 2) + "\n");
   compare(kSamples / GetParam() / "plan.cuh", render::render_header(plan));
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, Golden, testing::ValuesIn(cases()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Cases, Golden, testing::ValuesIn(cases()),
+                         [](const auto& info) { return info.param; });
 
 TEST(Render, SamplesHaveSpecs) {
   for (const auto& entry : fs::directory_iterator(kSamples)) {
@@ -70,7 +72,9 @@ TEST(Render, FlatSourceHasNoIncludes) {
   EXPECT_EQ(flat, flatten(render::render(plan)));
 }
 
-TEST(Render, DigestIsSha256) { EXPECT_EQ(render::generator_digest().size(), 64u); }
+TEST(Render, DigestIsSha256) {
+  EXPECT_EQ(render::generator_digest().size(), 64u);
+}
 
 }  // namespace
 }  // namespace tilejit

@@ -127,20 +127,11 @@ inline void FakeDriver::fill_queries() {
   };
   table.cuDeviceGetAttribute_ = [](int* value, CUdevice_attribute which, CUdevice) {
     switch (which) {
-      case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-        *value = active()->capability_major;
-        break;
-      case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
-        *value = active()->capability_minor;
-        break;
-      case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-        *value = 132;
-        break;
-      case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
-        *value = 50 << 20;
-        break;
-      default:
-        return CUDA_ERROR_INVALID_VALUE;
+      case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = active()->capability_major; break;
+      case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = active()->capability_minor; break;
+      case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 132; break;
+      case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: *value = 50 << 20; break;
+      default: return CUDA_ERROR_INVALID_VALUE;
     }
     return enter("cuDeviceGetAttribute");
   };

@@ -11,11 +11,14 @@ namespace tilejit {
 namespace {
 
 /// A spec around `tensors` and `formula`.
-std::string spec_of(const std::string& tensors, const std::string& formula, const std::string& more = "") {
-  return R"({"name": "t", "tensors": {)" + tensors + R"(}, "formula": ")" + formula + "\"" + more + "}";
+std::string spec_of(const std::string& tensors, const std::string& formula,
+                    const std::string& more = "") {
+  return R"({"name": "t", "tensors": {)" + tensors + R"(}, "formula": ")" + formula + "\"" + more +
+         "}";
 }
 
-const char* const kAdd = R"("a": {"dtype": "f16", "shape": ["M", 8]}, "c": {"dtype": "f16", "shape": ["M", 8]})";
+const char* const kAdd =
+    R"("a": {"dtype": "f16", "shape": ["M", 8]}, "c": {"dtype": "f16", "shape": ["M", 8]})";
 
 TEST(ParseFused, ReadsEveryField) {
   const Fused op = parse_fused(R"_({
@@ -109,13 +112,20 @@ TEST(ParseSpecs, RefusesBadJson) {
       {"key twice", R"({"name": "a", "name": "b"})", spec, "", "'name' is given twice"},
       {"tensor twice", R"({"tensors": {"a": {}, "a": {}}})", spec, "", "'a' is given twice"},
       {"100,000 deep", std::string(100'000, '['), spec, "", "100 levels"},
-      {"deep object", [] { std::string s; for (int i = 0; i < 5000; ++i) s += "{\"a\":"; return s; }(), spec, "",
-       "100 levels"},
+      {"deep object",
+       [] {
+         std::string s;
+         for (int i = 0; i < 5000; ++i) s += "{\"a\":";
+         return s;
+       }(),
+       spec, "", "100 levels"},
       {"kernels empty", R"({"kernels": []})", spec, "/kernels", "1 to 100,000"},
       {"kernels no list", R"({"kernels": 3})", spec, "/kernels", "1 to 100,000"},
-      {"same names", "{\"kernels\": [" + spec_of(kAdd, "c = a") + "," + spec_of(kAdd, "c = a") + "]}", spec,
+      {"same names",
+       "{\"kernels\": [" + spec_of(kAdd, "c = a") + "," + spec_of(kAdd, "c = a") + "]}", spec,
        "/kernels/1/name", "earlier"},
-      {"fault in a list", "{\"kernels\": [" + spec_of(kAdd, "c = a") + ", {}]}", spec, "/kernels/1", "tensors"},
+      {"fault in a list", "{\"kernels\": [" + spec_of(kAdd, "c = a") + ", {}]}", spec, "/kernels/1",
+       "tensors"},
   };
   for (const Refused& row : rows) expect_refused(row);
 }
@@ -123,47 +133,83 @@ TEST(ParseSpecs, RefusesBadJson) {
 TEST(ParseSpecs, RefusesBadFields) {
   const ErrorCode spec = ErrorCode::invalid_spec;
   const std::string good_a = R"("a": {"dtype": "f16", "shape": [8]})";
-  const auto tensor = [&](const std::string& members) { return spec_of(good_a + ", \"c\": {" + members + "}", "c = a"); };
+  const auto tensor = [&](const std::string& members) {
+    return spec_of(good_a + ", \"c\": {" + members + "}", "c = a");
+  };
   const Refused rows[] = {
-      {"unknown field", spec_of(kAdd, "c = a", R"(, "formulae": 1)"), spec, "/formulae", "did you mean 'formula'"},
-      {"unknown field far", spec_of(kAdd, "c = a", R"(, "zzzzzzzzzzzz": 1)"), spec, "/zzzzzzzzzzzz", "known are"},
-      {"pointer escapes", spec_of(kAdd, "c = a", R"(, "a/b~c": 1)"), spec, "/a~1b~0c", "unknown field"},
-      {"wrong type", R"({"name": 3, "tensors": {}, "formula": ""})", spec, "/name", "expected a string, found an integer"},
+      {"unknown field", spec_of(kAdd, "c = a", R"(, "formulae": 1)"), spec, "/formulae",
+       "did you mean 'formula'"},
+      {"unknown field far", spec_of(kAdd, "c = a", R"(, "zzzzzzzzzzzz": 1)"), spec, "/zzzzzzzzzzzz",
+       "known are"},
+      {"pointer escapes", spec_of(kAdd, "c = a", R"(, "a/b~c": 1)"), spec, "/a~1b~0c",
+       "unknown field"},
+      {"wrong type", R"({"name": 3, "tensors": {}, "formula": ""})", spec, "/name",
+       "expected a string, found an integer"},
       {"no tensors", R"({"formula": "c = a"})", spec, "", "'tensors' is missing"},
       {"no formula", "{\"tensors\": {" + good_a + "}}", spec, "", "'formula' is missing"},
-      {"formula a number", "{\"tensors\": {" + good_a + "}, \"formula\": 3}", spec, "/formula", "a list of strings"},
+      {"formula a number", "{\"tensors\": {" + good_a + "}, \"formula\": 3}", spec, "/formula",
+       "a list of strings"},
       {"unknown operation", spec_of(kAdd, "c = a", R"(, "op": "conv")"), spec, "/op", "'conv'"},
-      {"unknown dtype", tensor(R"("dtype": "half", "shape": [8])"), spec, "/tensors/c/dtype", "bf16"},
-      {"int128", tensor(R"("dtype": "i128", "shape": [8])"), ErrorCode::unsupported, "/tensors/c/dtype", "128-bit"},
+      {"unknown dtype", tensor(R"("dtype": "half", "shape": [8])"), spec, "/tensors/c/dtype",
+       "bf16"},
+      {"int128", tensor(R"("dtype": "i128", "shape": [8])"), ErrorCode::unsupported,
+       "/tensors/c/dtype", "128-bit"},
       {"no dtype", tensor(R"("shape": [8])"), spec, "/tensors/c", "'dtype' is missing"},
       {"no shape", tensor(R"("dtype": "f16")"), spec, "/tensors/c", "'shape' is missing"},
-      {"layout and shape", tensor(R"_("dtype": "f16", "shape": [8], "layout": "8:1")_"), spec, "/tensors/c/shape", "either"},
-      {"unbalanced layout", tensor(R"_("dtype": "f16", "layout": "(8:1")_"), ErrorCode::invalid_layout, "/tensors/c/layout", "position 2"},
-      {"negative extent", tensor(R"("dtype": "f16", "shape": [-8])"), ErrorCode::invalid_layout, "/tensors/c/shape/0", "from 0"},
-      {"huge extent", tensor(R"("dtype": "f16", "shape": [99999999999999999999])"), ErrorCode::invalid_layout, "/tensors/c/shape/0", "integer"},
-      {"overflow", tensor(R"("dtype": "f16", "shape": [4611686018427387904, 4])"), ErrorCode::unsupported, "/tensors/c/shape", "2^63-1"},
-      {"bad symbol", tensor(R"("dtype": "f16", "shape": ["8M"])"), ErrorCode::invalid_layout, "/tensors/c/shape/0", "position 1"},
-      {"stride of other nesting", tensor(R"("dtype": "f16", "shape": [8], "stride": [1, 2])"), ErrorCode::invalid_layout, "/tensors/c/shape", "nested alike"},
-      {"bad order", tensor(R"("dtype": "f16", "shape": [8], "order": "C")"), spec, "/tensors/c/order", "permutation"},
-      {"bad access", tensor(R"("dtype": "f16", "shape": [8], "access": "rw")"), spec, "/tensors/c/access", "inout"},
-      {"align 3", tensor(R"("dtype": "f16", "shape": [8], "align": 3)"), spec, "/tensors/c/align", "align is 3"},
-      {"align below element", tensor(R"("dtype": "f64", "shape": [8], "align": 4)"), spec, "/tensors/c/align", "at least the element's 8"},
-      {"mode mismatch", tensor(R"("dtype": "f16", "shape": [9])"), spec, "/tensors/c", "extents must be equal or 1"},
-      {"symbol against number", tensor(R"("dtype": "f16", "shape": ["M"])"), spec, "/tensors/c", "has extent M"},
-      {"output broadcasts", tensor(R"("dtype": "f16", "shape": [1])"), spec, "/tensors/c", "outputs do not broadcast"},
-      {"output overlaps itself", tensor(R"_("dtype": "f16", "layout": "(8):(0)")_"), spec, "/tensors/c", "stride 0"},
-      {"bad name", spec_of(R"("a-b": {"dtype": "f16", "shape": [8]})", "c = a"), spec, "/tensors/a-b", "not an identifier"},
-      {"reserved name", spec_of(R"("exp": {"dtype": "f16", "shape": [8]})", "c = a"), spec, "/tensors/exp", "formula language"},
-      {"name used twice", spec_of(kAdd, "c = a", R"(, "scalars": {"a": "f32"})"), spec, "/scalars/a", "used twice"},
-      {"unused symbol", spec_of(kAdd, "c = a", R"(, "symbols": {"K": {}})"), spec, "/symbols/K", "no layout uses"},
-      {"bad divisor", spec_of(kAdd, "c = a", R"(, "symbols": {"M": {"divisible_by": 0}})"), spec, "/symbols/M", "divisible_by"},
-      {"bad example", spec_of(kAdd, "c = a", R"(, "symbols": {"M": {"divisible_by": 8, "example": 12}})"), spec, "/symbols/M", "multiple of 8"},
-      {"bad threads", spec_of(kAdd, "c = a", R"(, "tuning": {"threads": 33})"), spec, "/tuning/threads", "multiple of 32"},
-      {"bad vector", spec_of(kAdd, "c = a", R"(, "tuning": {"vector": 3})"), spec, "/tuning/vector", "1, 2, 4, 8 or 16"},
-      {"unknown tuning", spec_of(kAdd, "c = a", R"(, "tuning": {"warps": 3})"), spec, "/tuning/warps", "unknown field"},
+      {"layout and shape", tensor(R"_("dtype": "f16", "shape": [8], "layout": "8:1")_"), spec,
+       "/tensors/c/shape", "either"},
+      {"unbalanced layout", tensor(R"_("dtype": "f16", "layout": "(8:1")_"),
+       ErrorCode::invalid_layout, "/tensors/c/layout", "position 2"},
+      {"negative extent", tensor(R"("dtype": "f16", "shape": [-8])"), ErrorCode::invalid_layout,
+       "/tensors/c/shape/0", "from 0"},
+      {"huge extent", tensor(R"("dtype": "f16", "shape": [99999999999999999999])"),
+       ErrorCode::invalid_layout, "/tensors/c/shape/0", "integer"},
+      {"overflow", tensor(R"("dtype": "f16", "shape": [4611686018427387904, 4])"),
+       ErrorCode::unsupported, "/tensors/c/shape", "2^63-1"},
+      {"bad symbol", tensor(R"("dtype": "f16", "shape": ["8M"])"), ErrorCode::invalid_layout,
+       "/tensors/c/shape/0", "position 1"},
+      {"stride of other nesting", tensor(R"("dtype": "f16", "shape": [8], "stride": [1, 2])"),
+       ErrorCode::invalid_layout, "/tensors/c/shape", "nested alike"},
+      {"bad order", tensor(R"("dtype": "f16", "shape": [8], "order": "C")"), spec,
+       "/tensors/c/order", "permutation"},
+      {"bad access", tensor(R"("dtype": "f16", "shape": [8], "access": "rw")"), spec,
+       "/tensors/c/access", "inout"},
+      {"align 3", tensor(R"("dtype": "f16", "shape": [8], "align": 3)"), spec, "/tensors/c/align",
+       "align is 3"},
+      {"align below element", tensor(R"("dtype": "f64", "shape": [8], "align": 4)"), spec,
+       "/tensors/c/align", "at least the element's 8"},
+      {"mode mismatch", tensor(R"("dtype": "f16", "shape": [9])"), spec, "/tensors/c",
+       "extents must be equal or 1"},
+      {"symbol against number", tensor(R"("dtype": "f16", "shape": ["M"])"), spec, "/tensors/c",
+       "has extent M"},
+      {"output broadcasts", tensor(R"("dtype": "f16", "shape": [1])"), spec, "/tensors/c",
+       "outputs do not broadcast"},
+      {"output overlaps itself", tensor(R"_("dtype": "f16", "layout": "(8):(0)")_"), spec,
+       "/tensors/c", "stride 0"},
+      {"bad name", spec_of(R"("a-b": {"dtype": "f16", "shape": [8]})", "c = a"), spec,
+       "/tensors/a-b", "not an identifier"},
+      {"reserved name", spec_of(R"("exp": {"dtype": "f16", "shape": [8]})", "c = a"), spec,
+       "/tensors/exp", "formula language"},
+      {"name used twice", spec_of(kAdd, "c = a", R"(, "scalars": {"a": "f32"})"), spec,
+       "/scalars/a", "used twice"},
+      {"unused symbol", spec_of(kAdd, "c = a", R"(, "symbols": {"K": {}})"), spec, "/symbols/K",
+       "no layout uses"},
+      {"bad divisor", spec_of(kAdd, "c = a", R"(, "symbols": {"M": {"divisible_by": 0}})"), spec,
+       "/symbols/M", "divisible_by"},
+      {"bad example",
+       spec_of(kAdd, "c = a", R"(, "symbols": {"M": {"divisible_by": 8, "example": 12}})"), spec,
+       "/symbols/M", "multiple of 8"},
+      {"bad threads", spec_of(kAdd, "c = a", R"(, "tuning": {"threads": 33})"), spec,
+       "/tuning/threads", "multiple of 32"},
+      {"bad vector", spec_of(kAdd, "c = a", R"(, "tuning": {"vector": 3})"), spec, "/tuning/vector",
+       "1, 2, 4, 8 or 16"},
+      {"unknown tuning", spec_of(kAdd, "c = a", R"(, "tuning": {"warps": 3})"), spec,
+       "/tuning/warps", "unknown field"},
       {"formula fault", spec_of(kAdd, "c = a +"), ErrorCode::invalid_formula, "/formula", "^"},
-      {"unknown function", spec_of(kAdd, "c = gelo(a)"), ErrorCode::invalid_formula, "/formula", "gelo"},
-      {"in declared, assigned", spec_of(R"("a": {"dtype": "f16", "shape": [8], "access": "in"})", "a = 1.0"),
+      {"unknown function", spec_of(kAdd, "c = gelo(a)"), ErrorCode::invalid_formula, "/formula",
+       "gelo"},
+      {"in declared, assigned",
+       spec_of(R"("a": {"dtype": "f16", "shape": [8], "access": "in"})", "a = 1.0"),
        ErrorCode::invalid_formula, "/formula", "a"},
   };
   for (const Refused& row : rows) expect_refused(row);
@@ -171,12 +217,14 @@ TEST(ParseSpecs, RefusesBadFields) {
 
 TEST(ParseSpecs, ReportsEveryFault) {
   try {
-    (void)parse_specs(R"({"tensors": {"a": {"dtype": "half", "shape": [8]}, "b": {"dtype": "f16", "shape": [-1]}},
+    (void)parse_specs(
+        R"({"tensors": {"a": {"dtype": "half", "shape": [8]}, "b": {"dtype": "f16", "shape": [-1]}},
                           "formula": 3, "extra": 1})");
     FAIL();
   } catch (const Error& error) {
     const std::string text = error.what();
-    for (const char* part : {"4 faults", "/extra", "/tensors/a/dtype", "/tensors/b/shape/0", "/formula"}) {
+    for (const char* part :
+         {"4 faults", "/extra", "/tensors/a/dtype", "/tensors/b/shape/0", "/formula"}) {
       EXPECT_NE(text.find(part), std::string::npos) << text;
     }
   }

@@ -8,8 +8,12 @@
 namespace tilejit::test {
 namespace {
 
-int pick(Random& random, int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); }
-bool chance(Random& random, int percent) { return pick(random, 1, 100) <= percent; }
+int pick(Random& random, int low, int high) {
+  return std::uniform_int_distribution<int>(low, high)(random);
+}
+bool chance(Random& random, int percent) {
+  return pick(random, 1, 100) <= percent;
+}
 
 template <class T>
 const T& pick_of(Random& random, const std::vector<T>& values) {
@@ -18,8 +22,19 @@ const T& pick_of(Random& random, const std::vector<T>& values) {
 
 /// dtypes that may meet in one formula without a cast.
 const std::vector<std::vector<DType>> kFamilies = {
-    {f16, f32, f64}, {bf16, f32, f64}, {f16}, {bf16}, {f32}, {f32}, {i8, i16, i32, i64},
-    {u8, u16, u32, u64}, {i32, f32}, {b8, i32, f32}, {f8e4m3}, {f8e5m2}, {tf32},
+    {f16, f32, f64},
+    {bf16, f32, f64},
+    {f16},
+    {bf16},
+    {f32},
+    {f32},
+    {i8, i16, i32, i64},
+    {u8, u16, u32, u64},
+    {i32, f32},
+    {b8, i32, f32},
+    {f8e4m3},
+    {f8e5m2},
+    {tf32},
 };
 
 class Generator {
@@ -30,7 +45,8 @@ class Generator {
     make_shape();
     family_ = pick_of(random_, kFamilies);
     const int inputs = pick(random_, 1, 3);
-    for (int i = 0; i < inputs; ++i) add_tensor("x" + std::to_string(i), pick_of(random_, family_), true);
+    for (int i = 0; i < inputs; ++i)
+      add_tensor("x" + std::to_string(i), pick_of(random_, family_), true);
     if (chance(random_, 30)) {
       const DType dtype = pick_of(random_, family_);
       case_.op.scalars.push_back({.name = "s", .dtype = dtype});
@@ -46,7 +62,9 @@ class Generator {
     const int modes = pick(random_, 1, 4);
     const int limit = modes == 1 ? 5000 : modes == 2 ? 150 : 24;
     for (int m = 0; m < modes; ++m) {
-      const int extent = chance(random_, 3) ? 0 : chance(random_, 40) ? 8 * pick(random_, 1, std::max(1, limit / 8)) : pick(random_, 1, limit);
+      const int extent = chance(random_, 3)    ? 0
+                         : chance(random_, 40) ? 8 * pick(random_, 1, std::max(1, limit / 8))
+                                               : pick(random_, 1, limit);
       shape_.push_back(extent);
       symbolic_.push_back(chance(random_, 25));
     }
@@ -61,7 +79,10 @@ class Generator {
 
   void add_tensor(const std::string& name, DType dtype, bool may_broadcast) {
     const std::size_t modes = shape_.size();
-    std::size_t first = may_broadcast && chance(random_, 20) ? static_cast<std::size_t>(pick(random_, 0, static_cast<int>(modes) - 1)) : 0;
+    std::size_t first =
+        may_broadcast && chance(random_, 20)
+            ? static_cast<std::size_t>(pick(random_, 0, static_cast<int>(modes) - 1))
+            : 0;
     std::vector<Dim> extents, strides(modes - first);
     for (std::size_t m = first; m < modes; ++m) {
       extents.push_back(may_broadcast && chance(random_, 15) ? Dim(1) : extent_of(m));
@@ -76,7 +97,8 @@ class Generator {
       if (!extents[m].is(0)) next = next * extents[m];
       if (chance(random_, 10)) next = next * Dim(2);  // gaps between rows
     }
-    case_.op.tensors.push_back({.name = name, .dtype = dtype, .layout = {as_tuple(extents), as_tuple(strides)}});
+    case_.op.tensors.push_back(
+        {.name = name, .dtype = dtype, .layout = {as_tuple(extents), as_tuple(strides)}});
   }
 
   static IntTuple as_tuple(const std::vector<Dim>& dims) {
@@ -89,7 +111,9 @@ class Generator {
     for (int i = 0; i < outputs; ++i) {
       const std::string name = "y" + std::to_string(i);
       const std::string value = expression(pick(random_, 1, 4));
-      add_tensor(name, chance(random_, 70) ? pick_of(random_, family_) : pick_of(random_, family_of_any()), false);
+      add_tensor(
+          name, chance(random_, 70) ? pick_of(random_, family_) : pick_of(random_, family_of_any()),
+          false);
       formula += name + " = " + value + "\n";
     }
     // Every operand has to be used.
@@ -109,7 +133,9 @@ class Generator {
 
   std::vector<DType> family_of_any() { return {std::begin(kAllDTypes), std::end(kAllDTypes)}; }
 
-  bool floating() const { return std::ranges::any_of(family_, [](DType d) { return is_floating(d); }); }
+  bool floating() const {
+    return std::ranges::any_of(family_, [](DType d) { return is_floating(d); });
+  }
 
   std::string leaf() {
     std::vector<std::string> names;
@@ -125,18 +151,36 @@ class Generator {
     if (depth == 0) return leaf();
     const std::string a = expression(depth - 1);
     const std::string b = chance(random_, 50) ? leaf() : expression(depth - 1);
-    static const std::vector<std::string> kBoth = {"($a + $b)", "($a - $b)", "($a * $b)", "min($a, $b)", "max($a, $b)",
-                                                   "abs($a)", "-($a)", "where($a < $b, $a, $b)", "relu($a)",
-                                                   "($a // ($b + 5))", "($a % 7)", "where($a == $b or $a > 1, $b, $a)"};
-    static const std::vector<std::string> kFloating = {"sigmoid($a)", "tanh($a)", "silu($a)", "gelu($a)", "gelu_tanh($a)",
-                                                       "exp(-abs($a))", "sqrt(abs($a))", "erf($a)", "sin($a)", "cos($a)",
-                                                       "($a / (abs($b) + 1))", "floor($a)", "clamp($a, -1, 1)",
-                                                       "log(abs($a) + 1)", "rsqrt(abs($a) + 0.5)", "exp2($a * 0.25)", "round($a)"};
-    static const std::vector<std::string> kInteger = {"($a & $b)", "($a | 5)", "($a ^ $b)", "~$a", "($a << 2)", "($a >> 1)",
-                                                      "($a // $b)", "($a % $b)", "cast($a, i8)", "clamp($a, 1, 9)"};
-    std::string text = pick_of(random_, chance(random_, 50) ? kBoth : floating() ? kFloating : kInteger);
+    static const std::vector<std::string> kBoth = {
+        "($a + $b)",   "($a - $b)",        "($a * $b)", "min($a, $b)",
+        "max($a, $b)", "abs($a)",          "-($a)",     "where($a < $b, $a, $b)",
+        "relu($a)",    "($a // ($b + 5))", "($a % 7)",  "where($a == $b or $a > 1, $b, $a)"};
+    static const std::vector<std::string> kFloating = {"sigmoid($a)",
+                                                       "tanh($a)",
+                                                       "silu($a)",
+                                                       "gelu($a)",
+                                                       "gelu_tanh($a)",
+                                                       "exp(-abs($a))",
+                                                       "sqrt(abs($a))",
+                                                       "erf($a)",
+                                                       "sin($a)",
+                                                       "cos($a)",
+                                                       "($a / (abs($b) + 1))",
+                                                       "floor($a)",
+                                                       "clamp($a, -1, 1)",
+                                                       "log(abs($a) + 1)",
+                                                       "rsqrt(abs($a) + 0.5)",
+                                                       "exp2($a * 0.25)",
+                                                       "round($a)"};
+    static const std::vector<std::string> kInteger = {
+        "($a & $b)", "($a | 5)",   "($a ^ $b)", "~$a",          "($a << 2)",
+        "($a >> 1)", "($a // $b)", "($a % $b)", "cast($a, i8)", "clamp($a, 1, 9)"};
+    std::string text = pick_of(random_, chance(random_, 50) ? kBoth
+                                        : floating()        ? kFloating
+                                                            : kInteger);
     for (const auto& [from, to] : {std::pair<std::string, std::string>{"$a", a}, {"$b", b}}) {
-      for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, 2, to);
+      for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+        text.replace(at, 2, to);
     }
     return text;
   }
@@ -148,7 +192,8 @@ class Generator {
   std::vector<DType> family_;
 };
 
-void append_indices(const std::vector<Mode>& modes, std::size_t m, std::int64_t base, std::vector<std::int64_t>& out) {
+void append_indices(const std::vector<Mode>& modes, std::size_t m, std::int64_t base,
+                    std::vector<std::int64_t>& out) {
   if (m == modes.size()) return out.push_back(base);
   for (std::int64_t c = 0; c < modes[m].extent.value(); ++c) {
     append_indices(modes, m + 1, base + c * modes[m].stride.value(), out);
@@ -170,9 +215,11 @@ RandomCase random_case(Random& random) {
   }
 }
 
-GuardedTensor::GuardedTensor(const Tensor& tensor, const SymbolValues& symbols) : dtype_(tensor.dtype) {
+GuardedTensor::GuardedTensor(const Tensor& tensor, const SymbolValues& symbols)
+    : dtype_(tensor.dtype) {
   const Layout layout = substitute(tensor.layout, symbols);
-  const auto size = static_cast<std::size_t>(cosize(layout)) * static_cast<std::size_t>(size_bytes(dtype_));
+  const auto size =
+      static_cast<std::size_t>(cosize(layout)) * static_cast<std::size_t>(size_bytes(dtype_));
   bytes_.assign(size + 2 * kGuard, kPoison);
   append_indices(flatten(layout), 0, 0, elements_);
   std::ranges::sort(elements_);
@@ -180,9 +227,12 @@ GuardedTensor::GuardedTensor(const Tensor& tensor, const SymbolValues& symbols) 
 
 void GuardedTensor::fill(Random& random) {
   std::uniform_real_distribution<double> real(-2.0, 2.0);
-  std::uniform_int_distribution<int> integer(category(dtype_) == Category::signed_integer ? -60 : 0, 60);
+  std::uniform_int_distribution<int> integer(category(dtype_) == Category::signed_integer ? -60 : 0,
+                                             60);
   for (const std::int64_t i : elements_) {
-    const double value = dtype_ == b8 ? static_cast<double>(random() & 1) : is_floating(dtype_) ? real(random) : integer(random);
+    const double value = dtype_ == b8          ? static_cast<double>(random() & 1)
+                         : is_floating(dtype_) ? real(random)
+                                               : integer(random);
     encode(dtype_, value, data() + i * size_bytes(dtype_));
   }
 }
@@ -196,7 +246,9 @@ std::string GuardedTensor::check_guards() const {
   }
   for (std::size_t at = 0; at < bytes_.size(); ++at) {
     if (!reached[at] && bytes_[at] != kPoison) {
-      return "byte " + std::to_string(static_cast<std::int64_t>(at) - static_cast<std::int64_t>(kGuard)) + " was written";
+      return "byte " +
+             std::to_string(static_cast<std::int64_t>(at) - static_cast<std::int64_t>(kGuard)) +
+             " was written";
     }
   }
   return {};

@@ -12,7 +12,8 @@ namespace tilejit::test {
 inline Fused make_op(DType dtype, const std::vector<std::pair<std::string, std::string>>& tensors,
                      const std::string& formula) {
   Fused op{.name = "test"};
-  for (const auto& [name, layout] : tensors) op.tensors.push_back({.name = name, .dtype = dtype, .layout = layout});
+  for (const auto& [name, layout] : tensors)
+    op.tensors.push_back({.name = name, .dtype = dtype, .layout = layout});
   op.formula = formula;
   return op;
 }

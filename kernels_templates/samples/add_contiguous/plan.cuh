@@ -2,8 +2,8 @@
 #pragma once
 
 #include "tile/types.cuh"
+#include "tile/packed.cuh"
 #include "tile/f16.cuh"
-#include "tile/fragment.cuh"
 
 #define KERNEL_NAME tilejit_add_f16
 #define KERNEL_NAME_WIDE tilejit_add_f16
@@ -22,56 +22,41 @@ struct Params {
 };
 static_assert(sizeof(Params) == 24, "the host packs the same bytes");
 
-// Where vector v lies: c0 counts vectors along the innermost mode, the others elements.
+// Vector v: kVector neighbours along the innermost mode, of every operand.
 template <class Index>
-struct Coord {
-  Index c0;  // 134217728
+struct Vector {
+  Packed<f16, kVector> in0;
+  Packed<f16, kVector> in1;
 
-  TILE_DEVICE Coord(const Params& p, Index v) {
-    c0 = v;
+  TILE_DEVICE void load(const Params& p, Index v) {
+    const Index c0 = v;
+    in0.load(p.t0 + i64(c0) * kVector);
+    in1.load(p.t1 + i64(c0) * kVector);
   }
-  // Elements of the vector that exist.
-  TILE_DEVICE int valid(const Params& p) const {
-    return kVector;
-  }
-};
 
-// One element.
-TILE_DEVICE void formula(const Params& p, float t0, float t1, float& y2) {
-const float v0 = t0;
-const float v1 = t1;
-const float v2 = v0 + v1;
-y2 = v2;
-}
-
-struct Inputs {
-  Contiguous<f16, kVector> t0;
-  Contiguous<f16, kVector> t1;
-
-  template <class Index>
-  TILE_DEVICE void load(const Params& p, const Coord<Index>& c) {
-    t0.load(p.t0 + i64(c.c0) * kVector);
-    t1.load(p.t1 + i64(c.c0) * kVector);
-  }
-};
-
-struct Outputs {
-  Contiguous<f16, kVector> t2;
-
-  template <class Index>
-  TILE_DEVICE void store(const Params& p, const Coord<Index>& c) const {
-    t2.store(p.t2 + i64(c.c0) * kVector);
-  }
-};
-
-// One vector.
-TILE_DEVICE void map(const Params& p, const Inputs& in, Outputs& out) {
-  float t0[kVector];
-  in.t0.unpack(t0);
-  float t1[kVector];
-  in.t1.unpack(t1);
-  float y2[kVector];
+  TILE_DEVICE void map(const Params& p, Index v) const {
+    Packed<f16, kVector> out2;
 #pragma unroll
-  for (int i = 0; i < kVector; ++i) formula(p, t0[i], t1[i], y2[i]);
-  out.t2.pack(y2);
-}
+    for (int first = 0; first < kVector; first += 2) {
+      float x0[2];
+      unpack_word<f16>(in0.word[first / 2], x0);
+      float x1[2];
+      unpack_word<f16>(in1.word[first / 2], x1);
+      float z2[2];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const float t0 = x0[i];
+        const float t1 = x1[i];
+        float y2;
+        const float v0 = t0;
+        const float v1 = t1;
+        const float v2 = v0 + v1;
+        y2 = v2;
+        z2[i] = y2;
+      }
+      pack_word<f16>(out2.word[first / 2], z2);
+    }
+    const Index c0 = v;
+    out2.store(p.t2 + i64(c0) * kVector);
+  }
+};

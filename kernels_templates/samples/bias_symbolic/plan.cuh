@@ -2,10 +2,10 @@
 #pragma once
 
 #include "tile/types.cuh"
+#include "tile/packed.cuh"
 #include "tile/bf16.cuh"
 #include "tile/math.cuh"
 #include "tile/divisor.cuh"
-#include "tile/fragment.cuh"
 
 #define KERNEL_NAME tilejit_bias_bf16
 #define KERNEL_NAME_WIDE tilejit_bias_bf16_wide
@@ -27,64 +27,50 @@ struct Params {
 };
 static_assert(sizeof(Params) == 64, "the host packs the same bytes");
 
-// Where vector v lies: c0 counts vectors along the innermost mode, the others elements.
+// Vector v: kVector neighbours along the innermost mode, of every operand.
 template <class Index>
-struct Coord {
-  Index c0;  // N
-  Index c1;  // M
+struct Vector {
+  Packed<bf16, kVector> in0;
+  Packed<bf16, kVector> in1;
 
-  TILE_DEVICE Coord(const Params& p, Index v) {
+  TILE_DEVICE void load(const Params& p, Index v) {
     const Index rest1 = divide(v, p.q0);
-    c0 = v - rest1 * Index(p.q0.divisor);
-    c1 = rest1;
+    const Index c0 = v - rest1 * Index(p.q0.divisor);  // N
+    const Index c1 = rest1;
+    in0.load(p.t0 + i64(c0) * kVector + i64(c1) * p.d0);
+    in1.load(p.t1 + i64(c0) * kVector);
   }
-  // Elements of the vector that exist.
-  TILE_DEVICE int valid(const Params& p) const {
-    return kVector;
-  }
-};
 
-// One element.
-TILE_DEVICE void formula(const Params& p, float t0, float t1, float& y2) {
-const float v0 = t0;
-const float v1 = p.s0;
-const float v2 = v0;
-const float v3 = v2 * v1;
-const float v4 = t1;
-const float v5 = v4;
-const float v6 = v3 + v5;
-const float v7 = math::gelu(v6);
-y2 = v7;
-}
-
-struct Inputs {
-  Contiguous<bf16, kVector> t0;
-  Contiguous<bf16, kVector> t1;
-
-  template <class Index>
-  TILE_DEVICE void load(const Params& p, const Coord<Index>& c) {
-    t0.load(p.t0 + i64(c.c0) * kVector + i64(c.c1) * p.d0);
-    t1.load(p.t1 + i64(c.c0) * kVector);
-  }
-};
-
-struct Outputs {
-  Contiguous<bf16, kVector> t2;
-
-  template <class Index>
-  TILE_DEVICE void store(const Params& p, const Coord<Index>& c) const {
-    t2.store(p.t2 + i64(c.c0) * kVector + i64(c.c1) * p.d0);
-  }
-};
-
-// One vector.
-TILE_DEVICE void map(const Params& p, const Inputs& in, Outputs& out) {
-  float t0[kVector];
-  in.t0.unpack(t0);
-  float t1[kVector];
-  in.t1.unpack(t1);
-  float y2[kVector];
+  TILE_DEVICE void map(const Params& p, Index v) const {
+    Packed<bf16, kVector> out2;
 #pragma unroll
-  for (int i = 0; i < kVector; ++i) formula(p, t0[i], t1[i], y2[i]);
-  out.t2.pack(y2);
-}
+    for (int first = 0; first < kVector; first += 2) {
+      float x0[2];
+      unpack_word<bf16>(in0.word[first / 2], x0);
+      float x1[2];
+      unpack_word<bf16>(in1.word[first / 2], x1);
+      float z2[2];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const float t0 = x0[i];
+        const float t1 = x1[i];
+        float y2;
+        const float v0 = t0;
+        const float v1 = p.s0;
+        const float v2 = v0;
+        const float v3 = v2 * v1;
+        const float v4 = t1;
+        const float v5 = v4;
+        const float v6 = v3 + v5;
+        const float v7 = math::gelu(v6);
+        y2 = v7;
+        z2[i] = y2;
+      }
+      pack_word<bf16>(out2.word[first / 2], z2);
+    }
+    const Index rest1 = divide(v, p.q0);
+    const Index c0 = v - rest1 * Index(p.q0.divisor);  // N
+    const Index c1 = rest1;
+    out2.store(p.t2 + i64(c0) * kVector + i64(c1) * p.d0);
+  }
+};

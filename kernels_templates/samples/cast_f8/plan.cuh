@@ -2,8 +2,9 @@
 #pragma once
 
 #include "tile/types.cuh"
+#include "tile/contiguous.cuh"
+#include "tile/packed.cuh"
 #include "tile/f8.cuh"
-#include "tile/fragment.cuh"
 
 #define KERNEL_NAME tilejit_cast_f8e4m3
 #define KERNEL_NAME_WIDE tilejit_cast_f8e4m3
@@ -21,50 +22,32 @@ struct Params {
 };
 static_assert(sizeof(Params) == 16, "the host packs the same bytes");
 
-// Where vector v lies: c0 counts vectors along the innermost mode, the others elements.
+// Vector v: kVector neighbours along the innermost mode, of every operand.
 template <class Index>
-struct Coord {
-  Index c0;  // 1000
+struct Vector {
+  Contiguous<f32, kVector> in0;
 
-  TILE_DEVICE Coord(const Params& p, Index v) {
-    c0 = v;
+  TILE_DEVICE void load(const Params& p, Index v) {
+    const Index c0 = v;
+    in0.load(p.t0 + i64(c0) * kVector);
   }
-  // Elements of the vector that exist.
-  TILE_DEVICE int valid(const Params& p) const {
-    return kVector;
-  }
-};
 
-// One element.
-TILE_DEVICE void formula(const Params& p, float t0, float& y1) {
-const float v0 = t0;
-y1 = v0;
-}
-
-struct Inputs {
-  Contiguous<f32, kVector> t0;
-
-  template <class Index>
-  TILE_DEVICE void load(const Params& p, const Coord<Index>& c) {
-    t0.load(p.t0 + i64(c.c0) * kVector);
-  }
-};
-
-struct Outputs {
-  Contiguous<f8e4m3, kVector> t1;
-
-  template <class Index>
-  TILE_DEVICE void store(const Params& p, const Coord<Index>& c) const {
-    t1.store(p.t1 + i64(c.c0) * kVector);
-  }
-};
-
-// One vector.
-TILE_DEVICE void map(const Params& p, const Inputs& in, Outputs& out) {
-  float t0[kVector];
-  in.t0.unpack(t0);
-  float y1[kVector];
+  TILE_DEVICE void map(const Params& p, Index v) const {
+    Packed<f8e4m3, kVector> out1;
 #pragma unroll
-  for (int i = 0; i < kVector; ++i) formula(p, t0[i], y1[i]);
-  out.t1.pack(y1);
-}
+    for (int first = 0; first < kVector; first += 4) {
+      float z1[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float t0 = in0.element[first + i];
+        float y1;
+        const float v0 = t0;
+        y1 = v0;
+        z1[i] = y1;
+      }
+      pack_word<f8e4m3>(out1.word[first / 4], z1);
+    }
+    const Index c0 = v;
+    out1.store(p.t1 + i64(c0) * kVector);
+  }
+};

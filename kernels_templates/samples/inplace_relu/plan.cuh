@@ -2,9 +2,9 @@
 #pragma once
 
 #include "tile/types.cuh"
+#include "tile/packed.cuh"
 #include "tile/f16.cuh"
 #include "tile/math.cuh"
-#include "tile/fragment.cuh"
 
 #define KERNEL_NAME tilejit_relu_f16
 #define KERNEL_NAME_WIDE tilejit_relu_f16
@@ -22,54 +22,39 @@ struct Params {
 };
 static_assert(sizeof(Params) == 24, "the host packs the same bytes");
 
-// Where vector v lies: c0 counts vectors along the innermost mode, the others elements.
+// Vector v: kVector neighbours along the innermost mode, of every operand.
 template <class Index>
-struct Coord {
-  Index c0;  // N
+struct Vector {
+  Packed<f16, kVector> in0;
 
-  TILE_DEVICE Coord(const Params& p, Index v) {
-    c0 = v;
-  }
-  // Elements of the vector that exist.
-  TILE_DEVICE int valid(const Params& p) const {
+  TILE_DEVICE void load(const Params& p, Index v) {
+    const Index c0 = v;
     const i64 rest = p.d0 - i64(c0) * kVector;
-    return rest < kVector ? int(rest) : kVector;
+    const int valid = rest < kVector ? int(rest) : kVector;
+    in0.load(p.t0 + i64(c0) * kVector, valid);
   }
-};
 
-// One element.
-TILE_DEVICE void formula(const Params& p, float t0, float& y0) {
-const float v0 = t0;
-const float v1 = math::relu(v0);
-y0 = v1;
-}
-
-struct Inputs {
-  Contiguous<f16, kVector> t0;
-
-  template <class Index>
-  TILE_DEVICE void load(const Params& p, const Coord<Index>& c) {
-    const int valid = c.valid(p);
-    t0.load(p.t0 + i64(c.c0) * kVector, valid);
-  }
-};
-
-struct Outputs {
-  Contiguous<f16, kVector> t0;
-
-  template <class Index>
-  TILE_DEVICE void store(const Params& p, const Coord<Index>& c) const {
-    const int valid = c.valid(p);
-    t0.store(p.t0 + i64(c.c0) * kVector, valid);
-  }
-};
-
-// One vector.
-TILE_DEVICE void map(const Params& p, const Inputs& in, Outputs& out) {
-  float t0[kVector];
-  in.t0.unpack(t0);
-  float y0[kVector];
+  TILE_DEVICE void map(const Params& p, Index v) const {
+    Packed<f16, kVector> out0;
 #pragma unroll
-  for (int i = 0; i < kVector; ++i) formula(p, t0[i], y0[i]);
-  out.t0.pack(y0);
-}
+    for (int first = 0; first < kVector; first += 2) {
+      float x0[2];
+      unpack_word<f16>(in0.word[first / 2], x0);
+      float z0[2];
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const float t0 = x0[i];
+        float y0;
+        const float v0 = t0;
+        const float v1 = math::relu(v0);
+        y0 = v1;
+        z0[i] = y0;
+      }
+      pack_word<f16>(out0.word[first / 2], z0);
+    }
+    const Index c0 = v;
+    const i64 rest = p.d0 - i64(c0) * kVector;
+    const int valid = rest < kVector ? int(rest) : kVector;
+    out0.store(p.t0 + i64(c0) * kVector, valid);
+  }
+};

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "tile/types.cuh"
+#include "tile/strided.cuh"
 #include "tile/math.cuh"
-#include "tile/fragment.cuh"
 
 #define KERNEL_NAME tilejit_nested_i64
 #define KERNEL_NAME_WIDE tilejit_nested_i64
@@ -21,61 +21,39 @@ struct Params {
 };
 static_assert(sizeof(Params) == 16, "the host packs the same bytes");
 
-// Where vector v lies: c0 counts vectors along the innermost mode, the others elements.
+// Vector v: kVector neighbours along the innermost mode, of every operand.
 template <class Index>
-struct Coord {
-  Index c0;  // 24
-  Index c1;  // 3
+struct Vector {
+  Strided<i32, kVector> in0;
 
-  TILE_DEVICE Coord(const Params& p, Index v) {
+  TILE_DEVICE void load(const Params& p, Index v) {
     const Index rest1 = v / Index(24ull);
-    c0 = v - rest1 * Index(24ull);
-    c1 = rest1;
+    const Index c0 = v - rest1 * Index(24ull);  // 24
+    const Index c1 = rest1;
+    constexpr int valid = kVector;
+    in0.load(p.t0 + i64(i64(c0)) % 4ll * 6ll + i64(i64(c0)) / 4ll * 1ll + i64(c1) * 24ll, 0, valid);
   }
-  // Elements of the vector that exist.
-  TILE_DEVICE int valid(const Params& p) const {
-    return kVector;
-  }
-};
 
-// One element.
-TILE_DEVICE void formula(const Params& p, i32 t0, i64& y1) {
-const i32 v0 = t0;
-const i32 v1 = 3;
-const i32 v2 = math::floor_div(v0, v1);
-const i32 v3 = 5;
-const i32 v4 = math::mod(v0, v3);
-const i32 v5 = math::add(v2, v4);
-const i64 v6 = static_cast<i64>(v5);
-y1 = v6;
-}
-
-struct Inputs {
-  Strided<i32, kVector> t0;
-
-  template <class Index>
-  TILE_DEVICE void load(const Params& p, const Coord<Index>& c) {
-    const int valid = c.valid(p);
-    t0.load(p.t0 + i64(i64(c.c0)) % 4ll * 6ll + i64(i64(c.c0)) / 4ll * 1ll + i64(c.c1) * 24ll, 0, valid);
-  }
-};
-
-struct Outputs {
-  Strided<i64, kVector> t1;
-
-  template <class Index>
-  TILE_DEVICE void store(const Params& p, const Coord<Index>& c) const {
-    const int valid = c.valid(p);
-    t1.store(p.t1 + i64(i64(c.c0)) % 6ll * 1ll + i64(i64(c.c0)) / 6ll * 6ll + i64(c.c1) * 24ll, 0, valid);
-  }
-};
-
-// One vector.
-TILE_DEVICE void map(const Params& p, const Inputs& in, Outputs& out) {
-  i32 t0[kVector];
-  in.t0.unpack(t0);
-  i64 y1[kVector];
+  TILE_DEVICE void map(const Params& p, Index v) const {
+    Strided<i64, kVector> out1;
 #pragma unroll
-  for (int i = 0; i < kVector; ++i) formula(p, t0[i], y1[i]);
-  out.t1.pack(y1);
-}
+    for (int e = 0; e < kVector; ++e) {
+      const i32 t0 = in0.element[e];
+      i64 y1;
+      const i32 v0 = t0;
+      const i32 v1 = 3;
+      const i32 v2 = math::floor_div(v0, v1);
+      const i32 v3 = 5;
+      const i32 v4 = math::mod(v0, v3);
+      const i32 v5 = math::add(v2, v4);
+      const i64 v6 = static_cast<i64>(v5);
+      y1 = v6;
+      out1.element[e] = y1;
+    }
+    const Index rest1 = v / Index(24ull);
+    const Index c0 = v - rest1 * Index(24ull);  // 24
+    const Index c1 = rest1;
+    constexpr int valid = kVector;
+    out1.store(p.t1 + i64(i64(c0)) % 6ll * 1ll + i64(i64(c0)) / 6ll * 6ll + i64(c1) * 24ll, 0, valid);
+  }
+};

@@ -2,8 +2,9 @@
 #pragma once
 
 #include "tile/types.cuh"
+#include "tile/contiguous.cuh"
+#include "tile/strided.cuh"
 #include "tile/divisor.cuh"
-#include "tile/fragment.cuh"
 
 #define KERNEL_NAME tilejit_wide_f64
 #define KERNEL_NAME_WIDE tilejit_wide_f64_wide
@@ -28,61 +29,40 @@ struct Params {
 };
 static_assert(sizeof(Params) == 96, "the host packs the same bytes");
 
-// Where vector v lies: c0 counts vectors along the innermost mode, the others elements.
+// Vector v: kVector neighbours along the innermost mode, of every operand.
 template <class Index>
-struct Coord {
-  Index c0;  // K
-  Index c1;  // N
-  Index c2;  // M
+struct Vector {
+  Strided<u8, kVector> in0;
 
-  TILE_DEVICE Coord(const Params& p, Index v) {
+  TILE_DEVICE void load(const Params& p, Index v) {
     const Index rest1 = divide(v, p.q0);
-    c0 = v - rest1 * Index(p.q0.divisor);
+    const Index c0 = v - rest1 * Index(p.q0.divisor);  // K
     const Index rest2 = divide(rest1, p.q1);
-    c1 = rest1 - rest2 * Index(p.q1.divisor);
-    c2 = rest2;
+    const Index c1 = rest1 - rest2 * Index(p.q1.divisor);  // N
+    const Index c2 = rest2;
+    constexpr int valid = kVector;
+    in0.load(p.t0 + i64(c0) * p.d0 + i64(c1) * p.d1 + i64(c2) * p.d2, p.d0, valid);
   }
-  // Elements of the vector that exist.
-  TILE_DEVICE int valid(const Params& p) const {
-    return kVector;
-  }
-};
 
-// One element.
-TILE_DEVICE void formula(const Params& p, u8 t0, double& y1) {
-const u8 v0 = t0;
-const float v1 = static_cast<float>(v0);
-const float v2 = 0x1p-1f;
-const float v3 = v1 * v2;
-const double v4 = static_cast<double>(v3);
-y1 = v4;
-}
-
-struct Inputs {
-  Strided<u8, kVector> t0;
-
-  template <class Index>
-  TILE_DEVICE void load(const Params& p, const Coord<Index>& c) {
-    const int valid = c.valid(p);
-    t0.load(p.t0 + i64(c.c0) * p.d0 + i64(c.c1) * p.d1 + i64(c.c2) * p.d2, p.d0, valid);
-  }
-};
-
-struct Outputs {
-  Contiguous<f64, kVector> t1;
-
-  template <class Index>
-  TILE_DEVICE void store(const Params& p, const Coord<Index>& c) const {
-    t1.store(p.t1 + i64(c.c0) + i64(c.c1) * p.d3 + i64(c.c2) * p.d4);
-  }
-};
-
-// One vector.
-TILE_DEVICE void map(const Params& p, const Inputs& in, Outputs& out) {
-  u8 t0[kVector];
-  in.t0.unpack(t0);
-  double y1[kVector];
+  TILE_DEVICE void map(const Params& p, Index v) const {
+    Contiguous<f64, kVector> out1;
 #pragma unroll
-  for (int i = 0; i < kVector; ++i) formula(p, t0[i], y1[i]);
-  out.t1.pack(y1);
-}
+    for (int e = 0; e < kVector; ++e) {
+      const u8 t0 = in0.element[e];
+      double y1;
+      const u8 v0 = t0;
+      const float v1 = static_cast<float>(v0);
+      const float v2 = 0x1p-1f;
+      const float v3 = v1 * v2;
+      const double v4 = static_cast<double>(v3);
+      y1 = v4;
+      out1.element[e] = y1;
+    }
+    const Index rest1 = divide(v, p.q0);
+    const Index c0 = v - rest1 * Index(p.q0.divisor);  // K
+    const Index rest2 = divide(rest1, p.q1);
+    const Index c1 = rest1 - rest2 * Index(p.q1.divisor);  // N
+    const Index c2 = rest2;
+    out1.store(p.t1 + i64(c0) + i64(c1) * p.d3 + i64(c2) * p.d4);
+  }
+};

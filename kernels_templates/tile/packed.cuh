@@ -1,0 +1,77 @@
+// Contiguous elements of one or two bytes, in words of several: so one wide access remains one, and
+// conversions take a word at a time.
+#pragma once
+
+#include "tile/types.cuh"
+
+// The unsigned integer of that many bytes.
+template <int kBytes>
+struct SizedWord {
+  using type = u32;
+};
+template <>
+struct SizedWord<2> {
+  using type = u16;
+};
+
+// An element of an integer type <-> its bits in the low end of a word; the other types overload.
+template <class T>
+TILE_DEVICE void assign_bits(T& x, u32 bits) {
+  x = T(bits);
+}
+template <class T>
+TILE_DEVICE u32 bits_of(T x) {
+  return sizeof(T) == 1 ? u8(x) : u16(x);
+}
+
+// One word of storage <-> the compute values in it. Types that an instruction takes in pairs
+// specialise these.
+template <class T, class Word, class Value>
+TILE_DEVICE void unpack_word(Word word, Value* x) {
+#pragma unroll
+  for (int i = 0; i < int(sizeof(Word) / sizeof(T)); ++i) {
+    T element;
+    assign_bits(element, word >> (8 * int(sizeof(T)) * i));
+    x[i] = to_compute(element);
+  }
+}
+template <class T, class Word, class Value>
+TILE_DEVICE void pack_word(Word& word, const Value* x) {
+  word = 0;
+#pragma unroll
+  for (int i = 0; i < int(sizeof(Word) / sizeof(T)); ++i) {
+    word |= Word(bits_of(store_as<T>(x[i])) << (8 * int(sizeof(T)) * i));
+  }
+}
+
+template <class T, int kCount>
+struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Packed {
+  using Word = typename SizedWord<int(sizeof(T)) * kCount>::type;
+  static constexpr int kPerWord = int(sizeof(Word) / sizeof(T));
+
+  Word word[kCount / kPerWord];
+
+  TILE_DEVICE void load(const T* p) { *this = *reinterpret_cast<const Packed*>(p); }
+  TILE_DEVICE void store(T* p) const { *reinterpret_cast<Packed*>(p) = *this; }
+
+  // At the ragged end of a row only `valid` elements exist.
+  TILE_DEVICE void load(const T* p, int valid) {
+    if (valid == kCount) return load(p);
+#pragma unroll
+    for (int w = 0; w < kCount / kPerWord; ++w) word[w] = 0;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      if (i < valid) word[i / kPerWord] |= Word(bits_of(p[i]) << shift(i));
+    }
+  }
+  TILE_DEVICE void store(T* p, int valid) const {
+    if (valid == kCount) return store(p);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      if (i < valid) assign_bits(p[i], word[i / kPerWord] >> shift(i));
+    }
+  }
+
+ private:
+  static TILE_DEVICE int shift(int i) { return 8 * int(sizeof(T)) * (i % kPerWord); }
+};
