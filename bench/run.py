@@ -8,6 +8,7 @@ PyTorch, Triton and CuPy are measured beside it where they are installed (bench/
 """
 
 import argparse
+import datetime
 import json
 import os
 import pathlib
@@ -41,13 +42,15 @@ def google_benchmark(program):
 
 def compile_rows(build):
     found = google_benchmark(build / "bench" / "compile_bench")
-    empty, add = found["nvrtc_empty_kernel"]["real_time"], found["nvrtc_vector_add"]["real_time"]
+    nvrtc = found["nvrtc_vector_add"]
     yield "cold: spec text to cubin, beyond NVRTC", f"{found['cold']['beyond_nvrtc_ms']:.2f} ms"
     yield "cold: NVRTC's own time in it", f"{found['cold']['nvrtc_ms']:.2f} ms"
     yield "memory hit: spec text to cubin", f"{found['memory_hit']['real_time']:.4f} ms"
     yield "disk hit: spec text to cubin, same process", f"{found['disk_hit']['real_time']:.4f} ms"
-    against = f"{add:.2f} / {empty:.2f} ms = {add / empty:.2f}"
-    yield "NVRTC: vector add against an empty kernel", against
+    yield (
+        "NVRTC: vector add f16 against an empty kernel",
+        f"{nvrtc['add_ms']:.2f} / {nvrtc['empty_ms']:.2f} ms = {nvrtc['ratio']:.3f}",
+    )
 
 
 def first_kernel_rows(build):
@@ -74,7 +77,6 @@ def gpu_rows(build):
     document = json.loads(output_of(build / "bin" / "tilejit", "run", SPEC, "--bench", "--json"))
     kernel = document["kernels"][0]
     speed = kernel["benchmark"]
-    yield "device", kernel["device"]
     yield (
         "add f16 (16384,8192)",
         f"{speed['gigabytes_per_second']:.0f} GB/s, {speed['percent_of_copy']:.1f} % of a copy",
@@ -93,6 +95,16 @@ def peer_rows():
         yield name, value
 
 
+def machine(doctor):
+    """The GPU if there is one, its driver, the processor, and NVRTC, as a document names them."""
+    with open("/proc/cpuinfo", encoding="utf-8") as lines:
+        cpu = next((line.split(":")[1].strip() for line in lines if "model name" in line), "?")
+    driver = doctor["driver"]
+    gpus = [f"{device['name']}" for device in driver.get("devices", [])[:1]]
+    known = f"driver {driver['version']}, " if gpus else ""
+    return ", ".join([*gpus, f"{known}{cpu}, {os.cpu_count()} cores, NVRTC {doctor['nvrtc']['version']}"])
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -108,8 +120,10 @@ def main():
         ).stdout
     )
     rows = [*compile_rows(build), *first_kernel_rows(build)]
-    if doctor["driver"].get("devices"):
+    devices = doctor["driver"].get("devices")
+    if devices:
         rows += [*gpu_rows(build), *peer_rows()]
+    print(f"{machine(doctor)}; {datetime.date.today()}; `{' '.join(sys.argv)}`\n")
     print("| what | measured |\n|---|---|")
     for name, value in rows:
         print(f"| {name} | {value} |")
