@@ -68,7 +68,8 @@ struct NvrtcInfo {
 /// for one key compile once. NVRTC is loaded at the first miss only.
 class Compiler {
  public:
-  /// Never throws for a cache folder that cannot be used: it warns and keeps artifacts in memory.
+  /// Looks for NVRTC without loading it; its absence is an error of the call that needs it. Nor
+  /// does a cache folder that cannot be used throw: it warns and keeps artifacts in memory.
   explicit Compiler(Options options = Options::from_env());
   ~Compiler();
   Compiler(Compiler&&) noexcept;

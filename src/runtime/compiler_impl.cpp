@@ -21,6 +21,11 @@ cache::Options store_options(const Options& options) {
           .warn = runtime::warn};
 }
 
+std::string installed_build(const std::filesystem::path& nvrtc_path) {
+  const auto id = compile::find_nvrtc(nvrtc_path);
+  return id ? id->build : std::string();
+}
+
 CacheTier tier_of(cache::Tier tier) noexcept {
   switch (tier) {
     case cache::Tier::memory: return CacheTier::memory;
@@ -68,25 +73,16 @@ compile::Request make_request(const plan::Plan& plan) {
 }  // namespace runtime
 
 Compiler::Impl::Impl(Options settings)
-    : options(std::move(settings)), store(store_options(options)) {}
+    : options(std::move(settings)),
+      store(store_options(options)),
+      build_(installed_build(options.nvrtc_path)) {}
 
 Artifact Compiler::Impl::compile(const runtime::Planned& planned) {
   const StageTimes times{.plan = planned.milliseconds};
-  std::string build = compiler_build();
-  if (build.empty()) {
-    if (auto found = find_of_any_compiler(planned, times)) return *std::move(found);
-    build = nvrtc().id().build;  // throws, with the places where NVRTC was looked for
-  }
-  return find_or_make(planned, build, times);
-}
-
-std::string Compiler::Impl::compiler_build() {
-  const std::lock_guard lock(mutex_);
-  if (!build_) {
-    const auto id = compile::find_nvrtc(options.nvrtc_path);
-    build_ = id ? id->build : std::string();
-  }
-  return *build_;
+  if (!build_.empty()) return find_or_make(planned, build_, times);
+  if (auto found = find_of_any_compiler(planned, times)) return *std::move(found);
+  // Throws, with the places where NVRTC was looked for, unless it has been installed meanwhile.
+  return find_or_make(planned, nvrtc().id().build, times);
 }
 
 const compile::Nvrtc& Compiler::Impl::nvrtc() {

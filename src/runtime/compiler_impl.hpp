@@ -40,8 +40,6 @@ struct Compiler::Impl {
   cache::Store store;
 
  private:
-  /// The build id of the compiler that would compile; empty if none is installed. Does not load it.
-  [[nodiscard]] std::string compiler_build();
   /// Without a compiler: an entry made by any of those that have filled this folder.
   [[nodiscard]] std::optional<Artifact> find_of_any_compiler(const runtime::Planned& planned,
                                                              StageTimes times);
@@ -50,8 +48,8 @@ struct Compiler::Impl {
   [[nodiscard]] cache::Entry make(const plan::Plan& plan, const std::string& key_text,
                                   StageTimes& times);
 
-  std::mutex mutex_;                  // guards what follows; both are constant once made
-  std::optional<std::string> build_;  // what compiler_build found
+  const std::string build_;  // of the compiler that would compile; empty if none is installed
+  std::mutex mutex_;         // guards what follows, which is constant once made
   std::optional<compile::Nvrtc> nvrtc_;
 };
 

@@ -1,5 +1,7 @@
 #include "runtime/key.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <ctime>
 #include <nlohmann/json.hpp>
@@ -23,18 +25,12 @@ std::string utc_now() {
 }  // namespace
 
 std::string key_text(const plan::Plan& plan, std::string_view build) {
-  // The plan's text is the largest part by far and put in as it is; its name and "target" sort
-  // behind the others.
-  std::string text = nlohmann::json{
-      {"compiler", build},
-      {"generator", render::generator_digest()},
-      {"key_schema", kKeySchema},
-      {"options",
-       all_options()}}.dump();
-  text.back() = ',';
-  text += "\"plan\":" + plan::to_json(plan);
-  text += ",\"target\":\"" + to_string(plan.target) + "\"}";
-  return text;
+  // In the order of the names. No text in it needs an escape.
+  return fmt::format(
+      R"({{"compiler":"{}","generator":"{}","key_schema":{},"options":["{}"],"plan":{},)"
+      R"("target":"{}"}})",
+      build, render::generator_digest(), kKeySchema, fmt::join(all_options(), R"(",")"),
+      plan::to_json(plan), to_string(plan.target));
 }
 
 std::string metadata_text(const plan::Plan& plan, const std::string& key_text,

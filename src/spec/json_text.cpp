@@ -1,7 +1,9 @@
 #include "spec/json_text.hpp"
 
-#include <set>
+#include <algorithm>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "spec/problems.hpp"
@@ -10,46 +12,79 @@
 namespace tilejit::spec {
 namespace {
 
-constexpr int kMaxDepth = 100;
-
-/// Watches the parser: refuses what the value alone would not show any more.
-class Guard {
- public:
-  bool operator()(int depth, nlohmann::json::parse_event_t event, Json& value) {
-    using Event = nlohmann::json::parse_event_t;
-    if (depth > kMaxDepth)
-      throw Error(ErrorCode::invalid_spec, "JSON is nested more than 100 levels deep");
-    if (event == Event::object_start) {
-      keys_.emplace_back();
-    } else if (event == Event::object_end) {
-      keys_.pop_back();
-    } else if (event == Event::key) {
-      const std::string key = value.get<std::string>();
-      if (!keys_.back().insert(key).second) {
-        throw Error(ErrorCode::invalid_spec,
-                    "the key " + in_quotes(key) + " is given twice in one object");
-      }
-    }
-    return true;
-  }
-
- private:
-  std::vector<std::set<std::string>> keys_;
-};
+constexpr std::size_t kMaxDepth = 100;
 
 /// The position and reason of nlohmann's message, without its own codes.
-std::string reason(const nlohmann::json::parse_error& error, std::string_view text) {
-  const std::size_t byte = std::min(error.byte, text.size());
+std::string reason(std::string_view text, std::size_t byte, std::string_view message) {
+  byte = std::min(byte, text.size());
   std::size_t line = 1, column = 1;
   for (const char c : text.substr(0, byte > 0 ? byte - 1 : 0)) {
     column = c == '\n' ? 1 : column + 1;
     line += c == '\n';
   }
-  const std::string what = error.what();
-  const bool utf8 = what.find("UTF-8") != std::string::npos;
+  const bool utf8 = message.find("UTF-8") != std::string_view::npos;
   return std::string(utf8 ? "the text is not UTF-8" : "the text is not JSON") + " at line " +
          std::to_string(line) + ", column " + std::to_string(column);
 }
+
+/// Makes the value from the parser's events, and refuses what the value alone would not show any
+/// more.
+class Builder : public nlohmann::json_sax<Json> {
+ public:
+  explicit Builder(std::string_view text) : text_(text) {}
+  [[nodiscard]] Json take() { return std::move(root_); }
+
+  bool null() override { return put(nullptr) != nullptr; }
+  bool boolean(bool value) override { return put(value) != nullptr; }
+  bool number_integer(std::int64_t value) override { return put(value) != nullptr; }
+  bool number_unsigned(std::uint64_t value) override { return put(value) != nullptr; }
+  bool number_float(double value, const std::string&) override { return put(value) != nullptr; }
+  bool string(std::string& value) override { return put(std::move(value)) != nullptr; }
+  bool binary(Json::binary_t&) override { return false; }  // no text has it
+  bool start_object(std::size_t) override { return open(Json::object()); }
+  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(std::string& name) override {
+    const auto [member, is_new] = open_.back()->get_ref<Json::object_t&>().emplace(name, nullptr);
+    if (!is_new) {
+      throw Error(ErrorCode::invalid_spec,
+                  "the key " + in_quotes(name) + " is given twice in one object");
+    }
+    member_ = &member->second;
+    return true;
+  }
+
+  bool parse_error(std::size_t byte, const std::string&,
+                   const nlohmann::json::exception& error) override {
+    throw Error(ErrorCode::invalid_spec, reason(text_, byte, error.what()));
+  }
+
+ private:
+  /// Where the value came to lie; never null.
+  Json* put(Json value) {
+    if (open_.empty()) return &(root_ = std::move(value));
+    if (open_.back()->is_array()) return &open_.back()->emplace_back(std::move(value));
+    return &(*member_ = std::move(value));
+  }
+  bool open(Json container) {
+    if (open_.size() == kMaxDepth) {
+      throw Error(ErrorCode::invalid_spec, "JSON is nested more than 100 levels deep");
+    }
+    open_.push_back(put(std::move(container)));
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  std::string_view text_;
+  Json root_;
+  std::vector<Json*> open_;  // of each, only the innermost grows
+  Json* member_ = nullptr;   // of the innermost object, after its key
+};
 
 }  // namespace
 
@@ -58,11 +93,9 @@ Json parse_json(std::string_view text) {
     throw Error(ErrorCode::invalid_spec,
                 "the spec is empty; `tilejit schema` prints what it should hold");
   }
-  try {
-    return Json::parse(text.begin(), text.end(), Guard{});
-  } catch (const nlohmann::json::parse_error& error) {
-    throw Error(ErrorCode::invalid_spec, reason(error, text));
-  }
+  Builder builder(text);
+  Json::sax_parse(text.begin(), text.end(), &builder);
+  return builder.take();
 }
 
 }  // namespace tilejit::spec
