@@ -1,6 +1,7 @@
 # A room is a folder src/<name>, built as an object library. Its headers are included as
 # "<name>/header.hpp", through an include folder that holds that room alone, so that an include of a
-# room that is not named in USES does not compile.
+# room that is not named in USES does not compile. A COLD room runs once a kernel, when its code is in
+# no cache of the processor yet, and is the faster the smaller it is (docs/performance.md).
 add_library(tilejit_warnings INTERFACE)
 target_compile_options(tilejit_warnings INTERFACE -Wall -Wextra $<$<BOOL:${TILEJIT_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
@@ -16,7 +17,7 @@ endif()
 set(TILEJIT_ROOMS "" CACHE INTERNAL "")
 
 function(tilejit_room name)
-  cmake_parse_arguments(ARG "" "" "USES" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "" "USES" ${ARGN})
   set(include_dir ${PROJECT_BINARY_DIR}/rooms/${name})
   file(MAKE_DIRECTORY ${include_dir})
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${name} ${include_dir}/${name} SYMBOLIC)
@@ -25,6 +26,9 @@ function(tilejit_room name)
   set(target tilejit_room_${name})
   add_library(${target} OBJECT ${sources})
   target_link_libraries(${target} PRIVATE tilejit_warnings)
+  if(ARG_COLD)
+    target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-Os>)
+  endif()
   target_include_directories(${target}
     PRIVATE ${PROJECT_SOURCE_DIR}/include
     INTERFACE ${include_dir})

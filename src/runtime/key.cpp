@@ -1,11 +1,10 @@
 #include "runtime/key.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "core/json_line.hpp"
 #include "render/render.hpp"
 #include "runtime/compile_options.hpp"
 #include "runtime/ptxas_report.hpp"
@@ -25,12 +24,16 @@ std::string utc_now() {
 }  // namespace
 
 std::string key_text(const plan::Plan& plan, std::string_view build) {
-  // In the order of the names. No text in it needs an escape.
-  return fmt::format(
-      R"({{"compiler":"{}","generator":"{}","key_schema":{},"options":["{}"],"plan":{},)"
-      R"("target":"{}"}})",
-      build, render::generator_digest(), kKeySchema, fmt::join(all_options(), R"(",")"),
-      plan::to_json(plan), to_string(plan.target));
+  core::JsonLine line;
+  line.open('{')
+      .member("compiler", build)
+      .member("generator", render::generator_digest())
+      .member("key_schema", kKeySchema)
+      .key("options")
+      .open('[');
+  for (const std::string& option : all_options()) line.value(option);
+  line.close(']').key("plan").raw(plan::to_json(plan)).member("target", to_string(plan.target));
+  return line.close('}').take();
 }
 
 std::string metadata_text(const plan::Plan& plan, const std::string& key_text,
