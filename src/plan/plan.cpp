@@ -11,6 +11,39 @@ namespace {
 
 constexpr int kMaxAccessBytes = 16;
 constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
+constexpr std::int64_t kManyVectors = std::int64_t{1}
+                                      << 22;  // blocks of 1024 for 15 turns of 132 SMs
+
+/// An instruction or two, for numbers of every dtype.
+bool is_light(expr::Op op) noexcept {
+  using expr::Op;
+  switch (op) {
+    case Op::constant:
+    case Op::load:
+    case Op::scalar:
+    case Op::cast:
+    case Op::neg:
+    case Op::add:
+    case Op::sub:
+    case Op::mul:
+    case Op::bit_and:
+    case Op::bit_or:
+    case Op::bit_xor:
+    case Op::lt:
+    case Op::le:
+    case Op::eq:
+    case Op::ne:
+    case Op::ge:
+    case Op::gt:
+    case Op::where:
+    case Op::min:
+    case Op::max:
+    case Op::abs:
+    case Op::relu:
+    case Op::clamp: return true;
+    default: return false;
+  }
+}
 
 /// Plans one operation: the space first, then widths, launch shape, parameters.
 class Planner {
@@ -111,7 +144,6 @@ class Planner {
   /// Enough vectors a thread that each has about 32 bytes of loads in flight; with every SM full of
   /// threads that covers the memory's latency (docs/performance.md has the sweep).
   void choose_launch() {
-    plan_.threads = op_.tuning.threads.value_or(256);
     int bytes = 0;
     for (const Operand& operand : plan_.operands) {
       if (!operand.read || operand.reach == Reach::broadcast) continue;
@@ -120,6 +152,21 @@ class Planner {
     int unroll = 1;
     while (unroll < 4 && unroll * std::max(bytes, 1) < 32) unroll *= 2;
     plan_.unroll = op_.tuning.unroll.value_or(unroll);
+    plan_.threads = op_.tuning.threads.value_or(fills_large_blocks() ? 1024 : 256);
+  }
+
+  /// Blocks of 1024 threads stream up to 0.6 % faster (same sweep). They ask for many vectors, and
+  /// for at most 64 registers a thread, which only a light formula keeps without spills.
+  [[nodiscard]] bool fills_large_blocks() const {
+    if (!std::ranges::all_of(plan_.extents, &Dim::is_known)) return false;
+    if (total_vectors(plan_, {}) < kManyVectors) return false;
+    int bytes = 0;  // a thread's values, as they are computed
+    for (const Operand& operand : plan_.operands) {
+      bytes += plan_.unroll * plan_.vector * std::max(4, size_bytes(operand.dtype));
+    }
+    const auto is_light_node = [](const expr::Node& node) { return is_light(node.op); };
+    return bytes <= 128 && plan_.program.nodes.size() <= 16 &&
+           std::ranges::all_of(plan_.program.nodes, is_light_node);
   }
 
   void choose_index() {

@@ -267,6 +267,29 @@ TEST(Plan, VisitsTheSameElementsAsTheLayouts) {
   }
 }
 
+TEST(Plan, LargeBlocksForLightFormulasOverManyVectors) {
+  const struct {
+    const char* name;
+    DType dtype;
+    const char* layout;
+    const char* formula;
+    int threads;
+  } cases[] = {
+      {"streams", f16, "(33554432):(1)", "y = a + b", 1024},
+      {"wide values", f64, "(16777216):(1)", "y = where(a < b, a, -b)", 1024},
+      {"few vectors", f16, "(33554424):(1)", "y = a + b", 256},
+      {"symbolic", f16, "(N):(1)", "y = a + b", 256},
+      {"a heavy function", f16, "(33554432):(1)", "y = gelu(a) + b", 256},
+      {"many registers", i8, "(134217728):(1)", "y = a + b", 256},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const Fused op =
+        test::make_op(c.dtype, {{"a", c.layout}, {"b", c.layout}, {"y", c.layout}}, c.formula);
+    EXPECT_EQ(plan_of(op).threads, c.threads);
+  }
+}
+
 TEST(Plan, HonoursTuning) {
   Fused op = test::make_op(f16, {{"a", "(1024):(1)"}, {"y", "(1024):(1)"}}, "y = a");
   op.tuning = {.threads = 128, .vector = 4, .unroll = 3};
