@@ -48,10 +48,10 @@ class ScratchFolder {
 };
 
 // The vector addition; the name enters the key, so that each number is a kernel of its own.
-std::string spec_text(int number) {
+std::string spec_text(int number, DType dtype = f16) {
   constexpr const char* kLayout = "(16384,8192):(8192,1)";
   return to_json({.name = "add_" + std::to_string(number),
-                  .tensors = {{"a", f16, kLayout}, {"b", f16, kLayout}, {"c", f16, kLayout}},
+                  .tensors = {{"a", dtype, kLayout}, {"b", dtype, kLayout}, {"c", dtype, kLayout}},
                   .formula = "c = a + b"});
 }
 
@@ -112,10 +112,11 @@ double median(std::vector<double> values) {
 }
 
 // By turns, so that clocks and noise meet both alike.
-void nvrtc_vector_add(benchmark::State& state) {
+void nvrtc_vector_add(benchmark::State& state, DType dtype) {
   const compile::Nvrtc nvrtc;
   const compile::Request empty = request_of("extern \"C\" __global__ void empty() {}\n");
-  const compile::Request add = request_of(render_source(parse_fused(spec_text(0)), Target{}));
+  const compile::Request add =
+      request_of(render_source(parse_fused(spec_text(0, dtype)), Target{}));
   (void)nvrtc.compile(empty);
   std::vector<double> empty_ms, add_ms;
   for (auto _ : state) {
@@ -126,7 +127,8 @@ void nvrtc_vector_add(benchmark::State& state) {
   state.counters["add_ms"] = median(add_ms);
   state.counters["ratio"] = median(add_ms) / median(empty_ms);
 }
-BENCHMARK(nvrtc_vector_add)->Iterations(61)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(nvrtc_vector_add, f16, f16)->Iterations(61)->UseRealTime();
+BENCHMARK_CAPTURE(nvrtc_vector_add, f32, f32)->Iterations(61)->UseRealTime();
 
 }  // namespace
 

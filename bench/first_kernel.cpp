@@ -1,7 +1,7 @@
-// first_kernel SPEC [CUBIN ENTRY]: milliseconds from spec text to a loaded kernel, in a process that
-// has only created a Runtime and, as whoever asks for a kernel, put a tensor into device memory:
-// neither is counted. With CUBIN that kernel has been loaded through the driver before, as the
-// program's other kernels are: the first load of a context costs the driver more than the next.
+// first_kernel SPEC [CUBIN ENTRY]: milliseconds from spec text to a loaded kernel, in a process
+// that has only created a Runtime and, as whoever asks for a kernel, put a tensor into device
+// memory: neither is counted. With CUBIN that kernel has been loaded through the driver before, as
+// the program's other kernels are: the first load of a context costs the driver more than the next.
 // Without a GPU: to the cubin in memory. One JSON line; run it twice for the time from the disk.
 #include <chrono>
 #include <cstdio>
@@ -43,10 +43,10 @@ void load_other_kernel(const char* path, const char* entry) {
   CUlibrary library{};
   CUkernel kernel{};
   CUfunction function{};
-  driver::check(driver,
-                driver.cuLibraryLoadData_(&library, cubin.data(), nullptr, nullptr, 0, nullptr,
-                                          nullptr, 0),
-                "cuLibraryLoadData");
+  driver::check(
+      driver,
+      driver.cuLibraryLoadData_(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+      "cuLibraryLoadData");
   driver::check(driver, driver.cuLibraryGetKernel_(&kernel, library, entry), "cuLibraryGetKernel");
   driver::check(driver, driver.cuKernelGetFunction_(&function, kernel), "cuKernelGetFunction");
 }

@@ -2,7 +2,7 @@
 // The space is a list of vectors: kVector neighbours along the innermost mode. A block takes
 // kThreads * kUnroll of them, a thread every kThreads-th, and loads all of its vectors before it
 // stores one, so that kUnroll loads an operand are in flight and in-place operation is safe.
-#include "plan.cuh"  // generated: constants, Params, Vector
+#include "plan.cuh"  // generated: constants, Params, Vector, with the formula
 
 template <class Index>
 TILE_DEVICE void fused_map(const Params& p) {

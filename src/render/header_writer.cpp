@@ -23,9 +23,14 @@ bool computes_as_stored(DType dtype) {
   return !is_floating(dtype) ? dtype != b8 : dtype == f32 || dtype == f64;
 }
 
-/// "word[first / 2 + 1]": word `i` of a group.
+/// ".element[e + 1]": element `i` of a group.
+std::string element(int i) {
+  return i == 0 ? ".element[e]" : fmt::format(".element[e + {}]", i);
+}
+
+/// "word[e / 2 + 1]": word `i` of a group.
 std::string word(int per_word, int i) {
-  return fmt::format("word[first / {}{}]", per_word, i == 0 ? "" : fmt::format(" + {}", i));
+  return fmt::format("word[e / {}{}]", per_word, i == 0 ? "" : fmt::format(" + {}", i));
 }
 
 /// "x0 + 2": the values of word `i` of a group.
@@ -53,7 +58,8 @@ std::string HeaderWriter::write() {
   write_includes(body);
   write_constants();
   write_params();
-  write_vector(body);
+  write_formula(body);
+  write_vector();
   return std::move(out_);
 }
 
@@ -146,7 +152,7 @@ int HeaderWriter::group() const {
   return group;
 }
 
-void HeaderWriter::write_vector(const std::string& body) {
+void HeaderWriter::write_vector() {
   const std::string loads = accesses(true), stores = accesses(false);
   line("// Vector v: kVector neighbours along the innermost mode, of every operand.");
   line("template <class Index>\nstruct Vector {");
@@ -161,7 +167,7 @@ void HeaderWriter::write_vector(const std::string& body) {
   for (const Operand& operand : plan_.operands) {
     if (operand.written) line(fmt::format("    {} out{};", type_of(operand), operand.tensor));
   }
-  write_groups(body);
+  write_groups();
   write_coordinates(stores);
   out_ += stores;
   line("  }\n};");
@@ -208,73 +214,82 @@ void HeaderWriter::write_coordinates(const std::string& accesses) {
   line("    const int valid = rest < kVector ? int(rest) : kVector;");
 }
 
-void HeaderWriter::write_groups(const std::string& body) {
-  const int count = group();
-  line("#pragma unroll");
-  if (count == 1) {
-    line("    for (int e = 0; e < kVector; ++e) {");
-    write_element(body);
-  } else {
-    line(fmt::format("    for (int first = 0; first < kVector; first += {}) {{", count));
-    for (const Operand& operand : plan_.operands) write_unpacking(operand);
-    line("#pragma unroll");
-    line(fmt::format("      for (int i = 0; i < {}; ++i) {{", count));
-    write_element(body);
-    line("      }");
-    for (const Operand& operand : plan_.operands) write_packing(operand);
+/// One element: t<k> are what it reads, y<k> what it writes.
+void HeaderWriter::write_formula(const std::string& body) {
+  std::string parameters = "const Params& p";
+  for (const Operand& operand : plan_.operands) {
+    const std::string_view type = expr::compute_type(operand.dtype);
+    if (operand.read) parameters += fmt::format(", {} t{}", type, operand.tensor);
+    if (operand.written) parameters += fmt::format(", {}& y{}", type, operand.tensor);
   }
+  line(fmt::format("TILE_DEVICE void formula({}) {{", parameters));
+  out_ += indented(body, 2);
+  line("}\n");
+}
+
+void HeaderWriter::write_groups() {
+  line("#pragma unroll");
+  line(fmt::format("    for (int e = 0; e < kVector; e += {}) {{", group()));
+  for (const Operand& operand : plan_.operands) write_unpacking(operand);
+  for (int i = 0; i < group(); ++i) write_call(i);
+  for (const Operand& operand : plan_.operands) write_packing(operand);
   line("    }");
 }
 
-/// Also declares the group's values of what is written.
+/// Also declares the group's values of what is written in another type than it is computed.
 void HeaderWriter::write_unpacking(const Operand& operand) {
-  if (form_of(operand) != Form::packed) return;
   const std::string_view type = expr::compute_type(operand.dtype);
-  const int k = operand.tensor, per = per_word(operand);
-  if (operand.read) {
+  const int k = operand.tensor;
+  const bool packed = form_of(operand) == Form::packed;
+  if (operand.read && packed) {
+    const int per = per_word(operand);
     line(fmt::format("      {} x{}[{}];", type, k, group()));
     for (int i = 0; i < group() / per; ++i) {
       line(fmt::format("      unpack_word<{}>(in{}.{}, {});", storage_type(operand.dtype), k,
                        word(per, i), values('x', k, per, i)));
     }
   }
-  if (operand.written) line(fmt::format("      {} z{}[{}];", type, k, group()));
+  if (operand.written && (packed || !computes_as_stored(operand.dtype))) {
+    line(fmt::format("      {} z{}[{}];", type, k, group()));
+  }
 }
 
-/// The formula of one element: t<k> are what it reads, y<k> what it writes.
-void HeaderWriter::write_element(const std::string& body) {
-  const int spaces = group() == 1 ? 6 : 8;
-  const std::string element = group() == 1 ? "e" : "first + i";
-  std::string before, after;
+/// The formula of element `i` of a group.
+void HeaderWriter::write_call(int i) {
+  std::string arguments = "p";
   for (const Operand& operand : plan_.operands) {
     const Form form = form_of(operand);
-    const std::string_view type = expr::compute_type(operand.dtype);
-    const int k = operand.tensor;
-    const std::string held = form == Form::one ? "" : fmt::format(".element[{}]", element);
     const bool plain = computes_as_stored(operand.dtype);
+    const int k = operand.tensor;
     if (operand.read) {
-      const std::string value = form == Form::packed ? fmt::format("x{}[i]", k)
-                                : plain              ? fmt::format("in{}{}", k, held)
-                                                     : fmt::format("to_compute(in{}{})", k, held);
-      before += fmt::format("const {} t{} = {};\n", type, k, value);
+      const std::string held = fmt::format("in{}{}", k, form == Form::one ? "" : element(i));
+      arguments += form == Form::packed ? fmt::format(", x{}[{}]", k, i)
+                   : plain              ? ", " + held
+                                        : fmt::format(", to_compute({})", held);
     }
     if (operand.written) {
-      before += fmt::format("{} y{};\n", type, k);
-      after += form == Form::packed ? fmt::format("z{0}[i] = y{0};\n", k)
-               : plain              ? fmt::format("out{0}{1} = y{0};\n", k, held)
-                                    : fmt::format("out{0}{1} = store_as<{2}>(y{0});\n", k, held,
-                                                  storage_type(operand.dtype));
+      const bool direct = form != Form::packed && plain;
+      arguments +=
+          direct ? fmt::format(", out{}{}", k, element(i)) : fmt::format(", z{}[{}]", k, i);
     }
   }
-  out_ += indented(before + body + after, spaces);
+  line(fmt::format("      formula({});", arguments));
 }
 
 void HeaderWriter::write_packing(const Operand& operand) {
-  if (form_of(operand) != Form::packed || !operand.written) return;
-  const int k = operand.tensor, per = per_word(operand);
-  for (int i = 0; i < group() / per; ++i) {
-    line(fmt::format("      pack_word<{}>(out{}.{}, {});", storage_type(operand.dtype), k,
-                     word(per, i), values('z', k, per, i)));
+  if (!operand.written) return;
+  const std::string_view type = storage_type(operand.dtype);
+  const int k = operand.tensor;
+  if (form_of(operand) == Form::packed) {
+    const int per = per_word(operand);
+    for (int i = 0; i < group() / per; ++i) {
+      line(fmt::format("      pack_word<{}>(out{}.{}, {});", type, k, word(per, i),
+                       values('z', k, per, i)));
+    }
+  } else if (!computes_as_stored(operand.dtype)) {
+    for (int i = 0; i < group(); ++i) {
+      line(fmt::format("      out{0}{1} = store_as<{2}>(z{0}[{3}]);", k, element(i), type, i));
+    }
   }
 }
 

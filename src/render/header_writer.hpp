@@ -31,11 +31,12 @@ class HeaderWriter {
   void write_includes(const std::string& body);
   void write_constants();
   void write_params();
-  void write_vector(const std::string& body);
+  void write_formula(const std::string& body);
+  void write_vector();
   void write_coordinates(const std::string& accesses);
-  void write_groups(const std::string& body);
+  void write_groups();
   void write_unpacking(const plan::Operand& operand);
-  void write_element(const std::string& body);
+  void write_call(int i);
   void write_packing(const plan::Operand& operand);
 
   void line(std::string_view text) { (out_ += text) += '\n'; }

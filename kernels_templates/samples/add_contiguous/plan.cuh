@@ -22,6 +22,13 @@ struct Params {
 };
 static_assert(sizeof(Params) == 24, "the host packs the same bytes");
 
+TILE_DEVICE void formula(const Params& p, float t0, float t1, float& y2) {
+  const float v0 = t0;
+  const float v1 = t1;
+  const float v2 = v0 + v1;
+  y2 = v2;
+}
+
 // Vector v: kVector neighbours along the innermost mode, of every operand.
 template <class Index>
 struct Vector {
@@ -37,24 +44,15 @@ struct Vector {
   TILE_DEVICE void map(const Params& p, Index v) const {
     Packed<f16, kVector> out2;
 #pragma unroll
-    for (int first = 0; first < kVector; first += 2) {
+    for (int e = 0; e < kVector; e += 2) {
       float x0[2];
-      unpack_word<f16>(in0.word[first / 2], x0);
+      unpack_word<f16>(in0.word[e / 2], x0);
       float x1[2];
-      unpack_word<f16>(in1.word[first / 2], x1);
+      unpack_word<f16>(in1.word[e / 2], x1);
       float z2[2];
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const float t0 = x0[i];
-        const float t1 = x1[i];
-        float y2;
-        const float v0 = t0;
-        const float v1 = t1;
-        const float v2 = v0 + v1;
-        y2 = v2;
-        z2[i] = y2;
-      }
-      pack_word<f16>(out2.word[first / 2], z2);
+      formula(p, x0[0], x1[0], z2[0]);
+      formula(p, x0[1], x1[1], z2[1]);
+      pack_word<f16>(out2.word[e / 2], z2);
     }
     const Index c0 = v;
     out2.store(p.t2 + i64(c0) * kVector);

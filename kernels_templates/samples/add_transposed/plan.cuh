@@ -23,6 +23,13 @@ struct Params {
 };
 static_assert(sizeof(Params) == 24, "the host packs the same bytes");
 
+TILE_DEVICE void formula(const Params& p, float t0, float t1, float& y2) {
+  const float v0 = t0;
+  const float v1 = t1;
+  const float v2 = v0 + v1;
+  y2 = v2;
+}
+
 // Vector v: kVector neighbours along the innermost mode, of every operand.
 template <class Index>
 struct Vector {
@@ -41,22 +48,13 @@ struct Vector {
   TILE_DEVICE void map(const Params& p, Index v) const {
     Packed<f16, kVector> out2;
 #pragma unroll
-    for (int first = 0; first < kVector; first += 2) {
+    for (int e = 0; e < kVector; e += 2) {
       float x0[2];
-      unpack_word<f16>(in0.word[first / 2], x0);
+      unpack_word<f16>(in0.word[e / 2], x0);
       float z2[2];
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const float t0 = x0[i];
-        const float t1 = to_compute(in1.element[first + i]);
-        float y2;
-        const float v0 = t0;
-        const float v1 = t1;
-        const float v2 = v0 + v1;
-        y2 = v2;
-        z2[i] = y2;
-      }
-      pack_word<f16>(out2.word[first / 2], z2);
+      formula(p, x0[0], to_compute(in1.element[e]), z2[0]);
+      formula(p, x0[1], to_compute(in1.element[e + 1]), z2[1]);
+      pack_word<f16>(out2.word[e / 2], z2);
     }
     const Index rest1 = v / Index(64ull);
     const Index c0 = v - rest1 * Index(64ull);  // 512

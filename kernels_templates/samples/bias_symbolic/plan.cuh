@@ -27,6 +27,18 @@ struct Params {
 };
 static_assert(sizeof(Params) == 64, "the host packs the same bytes");
 
+TILE_DEVICE void formula(const Params& p, float t0, float t1, float& y2) {
+  const float v0 = t0;
+  const float v1 = p.s0;
+  const float v2 = v0;
+  const float v3 = v2 * v1;
+  const float v4 = t1;
+  const float v5 = v4;
+  const float v6 = v3 + v5;
+  const float v7 = math::gelu(v6);
+  y2 = v7;
+}
+
 // Vector v: kVector neighbours along the innermost mode, of every operand.
 template <class Index>
 struct Vector {
@@ -44,29 +56,15 @@ struct Vector {
   TILE_DEVICE void map(const Params& p, Index v) const {
     Packed<bf16, kVector> out2;
 #pragma unroll
-    for (int first = 0; first < kVector; first += 2) {
+    for (int e = 0; e < kVector; e += 2) {
       float x0[2];
-      unpack_word<bf16>(in0.word[first / 2], x0);
+      unpack_word<bf16>(in0.word[e / 2], x0);
       float x1[2];
-      unpack_word<bf16>(in1.word[first / 2], x1);
+      unpack_word<bf16>(in1.word[e / 2], x1);
       float z2[2];
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const float t0 = x0[i];
-        const float t1 = x1[i];
-        float y2;
-        const float v0 = t0;
-        const float v1 = p.s0;
-        const float v2 = v0;
-        const float v3 = v2 * v1;
-        const float v4 = t1;
-        const float v5 = v4;
-        const float v6 = v3 + v5;
-        const float v7 = math::gelu(v6);
-        y2 = v7;
-        z2[i] = y2;
-      }
-      pack_word<bf16>(out2.word[first / 2], z2);
+      formula(p, x0[0], x1[0], z2[0]);
+      formula(p, x0[1], x1[1], z2[1]);
+      pack_word<bf16>(out2.word[e / 2], z2);
     }
     const Index rest1 = divide(v, p.q0);
     const Index c0 = v - rest1 * Index(p.q0.divisor);  // N

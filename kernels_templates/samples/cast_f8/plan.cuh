@@ -22,6 +22,11 @@ struct Params {
 };
 static_assert(sizeof(Params) == 16, "the host packs the same bytes");
 
+TILE_DEVICE void formula(const Params& p, float t0, float& y1) {
+  const float v0 = t0;
+  y1 = v0;
+}
+
 // Vector v: kVector neighbours along the innermost mode, of every operand.
 template <class Index>
 struct Vector {
@@ -35,17 +40,13 @@ struct Vector {
   TILE_DEVICE void map(const Params& p, Index v) const {
     Packed<f8e4m3, kVector> out1;
 #pragma unroll
-    for (int first = 0; first < kVector; first += 4) {
+    for (int e = 0; e < kVector; e += 4) {
       float z1[4];
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float t0 = in0.element[first + i];
-        float y1;
-        const float v0 = t0;
-        y1 = v0;
-        z1[i] = y1;
-      }
-      pack_word<f8e4m3>(out1.word[first / 4], z1);
+      formula(p, in0.element[e], z1[0]);
+      formula(p, in0.element[e + 1], z1[1]);
+      formula(p, in0.element[e + 2], z1[2]);
+      formula(p, in0.element[e + 3], z1[3]);
+      pack_word<f8e4m3>(out1.word[e / 4], z1);
     }
     const Index c0 = v;
     out1.store(p.t1 + i64(c0) * kVector);

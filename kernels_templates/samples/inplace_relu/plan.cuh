@@ -22,6 +22,12 @@ struct Params {
 };
 static_assert(sizeof(Params) == 24, "the host packs the same bytes");
 
+TILE_DEVICE void formula(const Params& p, float t0, float& y0) {
+  const float v0 = t0;
+  const float v1 = math::relu(v0);
+  y0 = v1;
+}
+
 // Vector v: kVector neighbours along the innermost mode, of every operand.
 template <class Index>
 struct Vector {
@@ -37,20 +43,13 @@ struct Vector {
   TILE_DEVICE void map(const Params& p, Index v) const {
     Packed<f16, kVector> out0;
 #pragma unroll
-    for (int first = 0; first < kVector; first += 2) {
+    for (int e = 0; e < kVector; e += 2) {
       float x0[2];
-      unpack_word<f16>(in0.word[first / 2], x0);
+      unpack_word<f16>(in0.word[e / 2], x0);
       float z0[2];
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const float t0 = x0[i];
-        float y0;
-        const float v0 = t0;
-        const float v1 = math::relu(v0);
-        y0 = v1;
-        z0[i] = y0;
-      }
-      pack_word<f16>(out0.word[first / 2], z0);
+      formula(p, x0[0], z0[0]);
+      formula(p, x0[1], z0[1]);
+      pack_word<f16>(out0.word[e / 2], z0);
     }
     const Index c0 = v;
     const i64 rest = p.d0 - i64(c0) * kVector;

@@ -21,6 +21,17 @@ struct Params {
 };
 static_assert(sizeof(Params) == 16, "the host packs the same bytes");
 
+TILE_DEVICE void formula(const Params& p, i32 t0, i64& y1) {
+  const i32 v0 = t0;
+  const i32 v1 = 3;
+  const i32 v2 = math::floor_div(v0, v1);
+  const i32 v3 = 5;
+  const i32 v4 = math::mod(v0, v3);
+  const i32 v5 = math::add(v2, v4);
+  const i64 v6 = static_cast<i64>(v5);
+  y1 = v6;
+}
+
 // Vector v: kVector neighbours along the innermost mode, of every operand.
 template <class Index>
 struct Vector {
@@ -37,18 +48,8 @@ struct Vector {
   TILE_DEVICE void map(const Params& p, Index v) const {
     Strided<i64, kVector> out1;
 #pragma unroll
-    for (int e = 0; e < kVector; ++e) {
-      const i32 t0 = in0.element[e];
-      i64 y1;
-      const i32 v0 = t0;
-      const i32 v1 = 3;
-      const i32 v2 = math::floor_div(v0, v1);
-      const i32 v3 = 5;
-      const i32 v4 = math::mod(v0, v3);
-      const i32 v5 = math::add(v2, v4);
-      const i64 v6 = static_cast<i64>(v5);
-      y1 = v6;
-      out1.element[e] = y1;
+    for (int e = 0; e < kVector; e += 1) {
+      formula(p, in0.element[e], out1.element[e]);
     }
     const Index rest1 = v / Index(24ull);
     const Index c0 = v - rest1 * Index(24ull);  // 24

@@ -29,6 +29,15 @@ struct Params {
 };
 static_assert(sizeof(Params) == 96, "the host packs the same bytes");
 
+TILE_DEVICE void formula(const Params& p, u8 t0, double& y1) {
+  const u8 v0 = t0;
+  const float v1 = static_cast<float>(v0);
+  const float v2 = 0x1p-1f;
+  const float v3 = v1 * v2;
+  const double v4 = static_cast<double>(v3);
+  y1 = v4;
+}
+
 // Vector v: kVector neighbours along the innermost mode, of every operand.
 template <class Index>
 struct Vector {
@@ -47,16 +56,8 @@ struct Vector {
   TILE_DEVICE void map(const Params& p, Index v) const {
     Contiguous<f64, kVector> out1;
 #pragma unroll
-    for (int e = 0; e < kVector; ++e) {
-      const u8 t0 = in0.element[e];
-      double y1;
-      const u8 v0 = t0;
-      const float v1 = static_cast<float>(v0);
-      const float v2 = 0x1p-1f;
-      const float v3 = v1 * v2;
-      const double v4 = static_cast<double>(v3);
-      y1 = v4;
-      out1.element[e] = y1;
+    for (int e = 0; e < kVector; e += 1) {
+      formula(p, in0.element[e], out1.element[e]);
     }
     const Index rest1 = divide(v, p.q0);
     const Index c0 = v - rest1 * Index(p.q0.divisor);  // K
