@@ -51,7 +51,7 @@ void ObjectReader::refuse_others(std::initializer_list<std::string_view> known) 
     if (std::ranges::find(known, key) != known.end()) continue;
     std::string message = "unknown field " + in_quotes(key);
     const auto nearest = std::ranges::min_element(
-        known, {}, [&](std::string_view name) { return difference(name, key); });
+        known, {}, [&, &key = key](std::string_view name) { return difference(name, key); });
     if (difference(*nearest, key) <= 3) {
       message += "; did you mean '" + std::string(*nearest) + "'?";
     } else {
