@@ -8,8 +8,8 @@
 namespace tilejit::core {
 
 /// Writes JSON on one line: what enters keys is written this way at every request, before the cache
-/// can be asked, and a tree of values took a third of a hit's time. Texts are not escaped: names and
-/// numbers only.
+/// can be asked, and a tree of values took a third of a hit's time. Texts are not escaped: names
+/// and numbers only.
 class JsonLine {
  public:
   JsonLine& open(char bracket) {  // '{' or '['

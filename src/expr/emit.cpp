@@ -1,6 +1,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <set>
 
 #include "expr/program.hpp"
 
@@ -84,7 +85,10 @@ std::string_view builtin(Op op) {
 
 class Emitter {
  public:
-  explicit Emitter(const Program& program) : program_(program), uses_(program.nodes.size(), 0) {
+  explicit Emitter(const Program& program)
+      : program_(program),
+        outlines_(weight(program) > kInlineWeight),
+        uses_(program.nodes.size(), 0) {
     for (const Node& node : program.nodes) {
       for (const NodeId arg : node.args) {
         if (arg != kNoNode) ++uses_[static_cast<std::size_t>(arg)];
@@ -94,7 +98,17 @@ class Emitter {
     for (const Store& store : program.stores) ++stored_[static_cast<std::size_t>(store.value)];
   }
 
-  std::string run() const {
+  std::string functions() const {
+    std::set<std::string> definitions;
+    for (const Node& n : program_.nodes) {
+      if (outlined(n)) definitions.insert(definition(n));
+    }
+    std::string text;
+    for (const std::string& one : definitions) text += one;
+    return text;
+  }
+
+  std::string body() const {
     std::string text;
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
       const auto id = static_cast<NodeId>(i);
@@ -137,7 +151,7 @@ class Emitter {
                value_name(n.args[2]);
       case Op::bit_not: return "~" + value_name(n.args[0]);
       case Op::logical_not: return "!" + value_name(n.args[0]);
-      default: return is_floating(argument_type(n, 0)) ? floating(n) : integral(n);
+      default: return computed(n);
     }
   }
 
@@ -147,35 +161,51 @@ class Emitter {
                               : floating_literal(std::get<double>(n.constant), n.type == f64);
   }
 
-  std::string call(std::string function, const Node& n) const {
-    function += "(";
+  bool outlined(const Node& n) const {
+    return outlines_ && weight(n) > 1 && !function_of(n).empty();
+  }
+  std::string outlined_name(const Node& n) const {
+    return "outlined_" + std::string(to_string(n.op)) + "_" +
+           std::string(tilejit::to_string(n.type));
+  }
+  // Of one function for all nodes of its name and type.
+  std::string definition(const Node& n) const {
+    const std::string type(compute_type(n.type));
+    const bool two = n.args[1] != kNoNode;
+    return "__device__ __noinline__ " + type + " " + outlined_name(n) + "(" + type + " a" +
+           (two ? ", " + type + " b" : "") + ") { return " + function_of(n) + "(a" +
+           (two ? ", b" : "") + "); }\n";
+  }
+
+  std::string call(const Node& n) const {
+    std::string text = (outlined(n) ? outlined_name(n) : function_of(n)) + "(";
     for (std::size_t i = 0; i < n.args.size() && n.args[i] != kNoNode; ++i) {
-      function += (i == 0 ? "" : ", ") + value_name(n.args[i]);
+      text += (i == 0 ? "" : ", ") + value_name(n.args[i]);
     }
-    return function + ")";
+    return text + ")";
   }
 
   std::string binary(std::string_view symbol, const Node& n) const {
     return value_name(n.args[0]) + " " + std::string(symbol) + " " + value_name(n.args[1]);
   }
 
-  std::string device_function(const Node& n) const {
-    return call("math::" + std::string(to_string(n.op)), n);
-  }
-
-  std::string floating(const Node& n) const {
-    if (n.op == Op::neg) return "-" + value_name(n.args[0]);
-    if (const auto symbol = infix(n.op); !symbol.empty()) return binary(symbol, n);
+  // The function that computes a node; empty for operators of the language, and casts.
+  std::string function_of(const Node& n) const {
+    if (n.args[0] == kNoNode || n.op == Op::cast) return {};
+    const std::string device_function = "math::" + std::string(to_string(n.op));
+    if (!is_floating(argument_type(n, 0))) {
+      // C++ leaves the overflow of signed arithmetic undefined; the device functions wrap.
+      const bool may_overflow = n.op == Op::add || n.op == Op::sub || n.op == Op::mul;
+      return may_overflow || infix(n.op).empty() ? device_function : std::string();
+    }
+    if (n.op == Op::neg || !infix(n.op).empty()) return {};
     const auto function = builtin(n.op);
-    if (function.empty()) return device_function(n);
-    return call(std::string(function) + (n.type == f64 ? "" : "f"), n);
+    return function.empty() ? device_function : std::string(function) + (n.type == f64 ? "" : "f");
   }
 
-  // C++ leaves the overflow of signed arithmetic undefined; the device functions wrap.
-  std::string integral(const Node& n) const {
-    const bool may_overflow = n.op == Op::add || n.op == Op::sub || n.op == Op::mul;
-    const auto symbol = infix(n.op);
-    return may_overflow || symbol.empty() ? device_function(n) : binary(symbol, n);
+  std::string computed(const Node& n) const {
+    if (!function_of(n).empty()) return call(n);
+    return n.op == Op::neg ? "-" + value_name(n.args[0]) : binary(infix(n.op), n);
   }
 
   std::string cast(NodeId id) const {
@@ -206,15 +236,22 @@ class Emitter {
     return (exact ? "static_cast<float>(" : "math::round_odd(") + value + ")";
   }
 
+  static constexpr std::int64_t kInlineWeight = 4096;
+
   const Program& program_;
+  bool outlines_;  // heavy functions are called, not inlined
   std::vector<int> uses_;
   std::vector<int> stored_;
 };
 
 }  // namespace
 
+std::string emit_cuda_functions(const Program& program) {
+  return Emitter(program).functions();
+}
+
 std::string emit_cuda(const Program& program) {
-  return Emitter(program).run();
+  return Emitter(program).body();
 }
 
 }  // namespace tilejit::expr

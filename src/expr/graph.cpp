@@ -45,6 +45,11 @@ NodeId Graph::add(const Node& node) {
     throw Fault{"the formula has more than " + std::to_string(kMaxNodes) +
                 " operations after its functions are inlined; split it into several kernels"};
   }
+  if (weight(node) > 1 && ++heavy_ > kMaxHeavyNodes) {
+    throw Fault{"the formula has more than " + std::to_string(kMaxHeavyNodes) +
+                " divisions and functions after its own are inlined; split it into several "
+                "kernels"};
+  }
   nodes_.push_back(node);
   return position->second;
 }

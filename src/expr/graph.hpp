@@ -11,6 +11,7 @@
 namespace tilejit::expr {
 
 inline constexpr std::size_t kMaxNodes = 20000;
+inline constexpr int kMaxHeavyNodes = 1000;  // of weight above 1; NVRTC takes seconds for as many
 
 /// Nodes of a program under construction; equal nodes exist once (hash-consing).
 class Graph {
@@ -35,6 +36,7 @@ class Graph {
   static Key key_of(const Node& node) noexcept;
 
   std::vector<Node> nodes_;
+  int heavy_ = 0;  // nodes of weight above 1
   std::unordered_map<Key, NodeId, HashKey> ids_;
 };
 

@@ -127,7 +127,8 @@ struct Scope {
 
 /// Parses and types `formula`. Throws Error{invalid_formula}: the message has the line, a caret
 /// under the place, and what was expected; where() is "/formula" or "/functions/NAME/expr". Limits:
-/// 64 KiB of text, 200 levels of nesting, 20,000 nodes after functions are inlined.
+/// 64 KiB of text, 200 levels of nesting, 20,000 nodes after functions are inlined, 1,000 of them
+/// heavier than an addition.
 [[nodiscard]] Program compile_formula(std::string_view formula, const Scope& scope);
 
 /// True if `name` may not name a tensor, scalar, function or temporary (keywords, constants,
@@ -139,6 +140,14 @@ struct Scope {
 /// One line a node, e.g. "v2: f32 = add v0 v1": for plans, keys and messages. Deterministic.
 [[nodiscard]] std::vector<std::string> to_lines(const Program& program);
 
+/// What a node, or all of them, cost the compiler and the processor, in additions, roughly.
+[[nodiscard]] int weight(const Node& node) noexcept;
+[[nodiscard]] std::int64_t weight(const Program& program) noexcept;
+
+/// Device functions that `emit_cuda` calls: in programs of more than 4096 in weight each heavy
+/// function is a function of the machine code too, once, since inlined everywhere it would keep the
+/// compiler busy for minutes. Empty for others.
+[[nodiscard]] std::string emit_cuda_functions(const Program& program);
 /// The body of the device function that computes one element: one statement a node. Loads read
 /// `t<tensor>`, scalars `p.s<scalar>`, stores write `y<tensor>`, all in compute types: the caller
 /// converts from storage and rounds to it. Text of the formula does not appear in it.

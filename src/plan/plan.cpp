@@ -1,6 +1,7 @@
 #include "plan/plan.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "plan/iteration.hpp"
@@ -11,6 +12,7 @@ namespace {
 
 constexpr int kMaxAccessBytes = 16;
 constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
+constexpr std::int64_t kWeightOfThread = 2048;  // expr::weight; half a second of NVRTC
 constexpr std::int64_t kManyVectors = std::int64_t{1}
                                       << 22;  // blocks of 1024 for 15 turns of 132 SMs
 
@@ -120,7 +122,17 @@ class Planner {
       if (operand.modes.front().size() > 1) return 1;  // neighbours have no common stride
       if (operand.reach == Reach::contiguous) widest = std::max(widest, size_bytes(operand.dtype));
     }
-    return widest == 0 ? 1 : kMaxAccessBytes / widest;
+    const int vector = widest == 0 ? 1 : kMaxAccessBytes / widest;
+    return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget()));
+  }
+
+  /// Elements of one thread, a power of two: every element repeats the formula in the kernel's
+  /// code, and a heavy formula does not wait for memory anyway.
+  [[nodiscard]] std::int64_t elements_within_budget() const {
+    const std::int64_t budget =
+        kWeightOfThread / std::max<std::int64_t>(1, expr::weight(plan_.program));
+    return static_cast<std::int64_t>(
+        std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, budget))));
   }
 
   [[nodiscard]] std::int64_t extent_divisor() const {
@@ -150,7 +162,10 @@ class Planner {
       bytes += plan_.vector * size_bytes(operand.dtype);
     }
     int unroll = 1;
-    while (unroll < 4 && unroll * std::max(bytes, 1) < 32) unroll *= 2;
+    while (unroll < 4 && unroll * std::max(bytes, 1) < 32 &&
+           2 * unroll * plan_.vector <= elements_within_budget()) {
+      unroll *= 2;
+    }
     plan_.unroll = op_.tuning.unroll.value_or(unroll);
     plan_.threads = op_.tuning.threads.value_or(fills_large_blocks() ? 1024 : 256);
   }

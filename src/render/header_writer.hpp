@@ -28,7 +28,7 @@ class HeaderWriter {
   /// Elements that the formula takes at once: as many as the fullest word holds.
   [[nodiscard]] int group() const;
 
-  void write_includes(const std::string& body);
+  void write_includes(const std::string& code);
   void write_constants();
   void write_params();
   void write_formula(const std::string& body);

@@ -115,6 +115,18 @@ TEST(Emit, NoTextOfTheFormulaGetsThrough) {
   EXPECT_EQ(text, "const float v0 = t0;\ny1 = v0;\n");
 }
 
+TEST(Emit, ManyHeavyFunctionsAreCalledNotInlined) {
+  std::string formula = "y = x_f32";
+  for (int i = 0; i < 70; ++i) formula += " + tan(x_f32 * " + std::to_string(i) + ".5)";
+  const Program program = compile_formula(formula, scope_for(formula, f32));
+  EXPECT_NE(emit_cuda(program).find("= outlined_tan_f32(v"), std::string::npos);
+  EXPECT_EQ(emit_cuda(program).find("tanf("), std::string::npos);
+  EXPECT_EQ(emit_cuda_functions(program),
+            "__device__ __noinline__ float outlined_tan_f32(float a) { return tanf(a); }\n");
+  const Program few = compile_formula("y = tan(x_f32)", scope_for("y = tan(x_f32)", f32));
+  EXPECT_EQ(emit_cuda_functions(few), "");
+}
+
 TEST(Emit, EveryOpHasItsOwnName) {
   std::set<std::string_view> names;
   for (int op = 0; op <= static_cast<int>(Op::clamp); ++op)

@@ -40,6 +40,13 @@ struct Refused {
   const char* message;
 };
 
+// "+exp(x*0.5)+exp(x*1.5)...": terms that differ.
+std::string numbered(const std::string& before, int count, const std::string& after) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += before + std::to_string(i) + after;
+  return text;
+}
+
 TEST(Limits, RefusesWhatIsTooLargeQuickly) {
   const Refused kRefused[] = {
       {"a megabyte", "y = " + std::string(1 << 20, '1'),
@@ -52,6 +59,8 @@ TEST(Limits, RefusesWhatIsTooLargeQuickly) {
       {"nots", "y = " + repeated("not ", 10000) + "1", "nest at most 200 levels"},
       {"powers", "y = 1" + repeated(" ** 1", 10000), "nest at most 200 levels"},
       {"operations", "y = x_f32" + repeated("*2", 30000), "more than 20000 operations"},
+      {"functions", "y = exp(x_f32)" + numbered("+exp(x_f32*", 1001, ".5)"),
+       "more than 1000 divisions and functions"},
       {"a long number", "y = " + repeated("9", 60000), "at most 64 bits"},
       {"a long name", "y = " + repeated("a", 60000), "at most 64 characters"},
       {"a long line", "y = x_f32 " + repeated("+ 1 ", 10000) + ")", "found ')'"},

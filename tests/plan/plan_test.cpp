@@ -267,6 +267,18 @@ TEST(Plan, VisitsTheSameElementsAsTheLayouts) {
   }
 }
 
+TEST(Plan, HeavyFormulasTakeFewElementsAThread) {
+  std::string formula = "y = a";
+  for (int i = 0; i < 10; ++i) formula += " + tan(a * " + std::to_string(i) + ".5)";
+  const Plan ten = plan_of(test::make_op(f16, {{"a", "(1024):(1)"}, {"y", "(1024):(1)"}}, formula));
+  EXPECT_EQ(ten.vector, 2);
+  EXPECT_EQ(ten.unroll, 1);
+  for (int i = 10; i < 50; ++i) formula += " + tan(a * " + std::to_string(i) + ".5)";
+  const Plan fifty =
+      plan_of(test::make_op(f16, {{"a", "(1024):(1)"}, {"y", "(1024):(1)"}}, formula));
+  EXPECT_EQ(fifty.vector, 1);
+}
+
 TEST(Plan, LargeBlocksForLightFormulasOverManyVectors) {
   const struct {
     const char* name;

@@ -142,6 +142,18 @@ TEST(Targets, UnknownToTheCompilerListsThoseItKnows) {
   }
 }
 
+TEST(CompileTime, GrowsNoFasterThanTheFormula) {
+  // Inlined for every element of a thread this took minutes.
+  for (const char* function : {"tan", "gelu"}) {
+    std::string formula = "y = x";
+    for (int i = 0; i < 400; ++i) {
+      formula += std::string(" + ") + function + "(x * " + std::to_string(i) + ".5)";
+    }
+    const Fused op = test::make_op(f32, {{"x", "(8):(1)"}, {"y", "(8):(1)"}}, formula);
+    EXPECT_LT(compile_op(op, "sm_90a").milliseconds, 10'000) << function;
+  }
+}
+
 double compile_milliseconds(const render::RenderedSource& source) {
   compile::Request request;
   request.source = {source.name, source.text, source.headers};
