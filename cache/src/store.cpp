@@ -143,7 +143,11 @@ Answer Store::Impl::answer(const std::string& key, Flight& flight,
     memory.insert(key, entry);
     flight.land(entry, nullptr);
   }
-  const bool published = publish(key, *entry);
+  bool published = false;
+  try {
+    published = publish(key, *entry);
+  } catch (const std::exception&) {  // the waiters have the entry, so trouble here is no error
+  }
   if (!published || read.status == DiskTier::Status::failed) {
     const std::lock_guard lock(mutex);
     ++counters.failures;

@@ -82,8 +82,8 @@ class Kernel {
   /// strides, that a symbol has one value and keeps its promised divisor, alignment, and that an
   /// output overlaps another tensor either exactly (in place) or not at all:
   /// Error{invalid_argument} names the argument. A zero-size iteration space launches nothing.
-  /// The device's context need not be current in the thread, but is best made so once
-  /// (Runtime::make_current): without it each launch costs a second driver call.
+  /// No other device's context may be current in the thread. The device's own is best made so once
+  /// (Runtime::make_current): without any, each launch costs a second driver call.
   /// Throws Error{driver_call} if the driver refuses, Error{unsupported} above 2^31-1 blocks.
   void launch(Stream stream, std::span<const Argument> args) const;
   void launch(Stream stream, std::initializer_list<Argument> args) const {

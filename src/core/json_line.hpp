@@ -7,9 +7,9 @@
 
 namespace tilejit::core {
 
-/// Writes JSON on one line: what enters keys is written this way at every request, before the cache
-/// can be asked, and a tree of values took a third of a hit's time. Texts are not escaped: names
-/// and numbers only.
+/// Writes JSON on one line. What enters keys is written this way at every request, before the cache
+/// can be asked: a tree of values would take longer than the rest of a hit. Texts are not escaped:
+/// names and numbers only.
 class JsonLine {
  public:
   JsonLine& open(char bracket) {  // '{' or '['

@@ -72,7 +72,8 @@ struct FastDivisor {
 enum class IndexWidth : std::uint8_t { narrow, wide, both };
 [[nodiscard]] std::string_view to_string(IndexWidth width) noexcept;
 
-/// How an operation is done. A value; the same (op, target) give an equal plan anywhere.
+/// How an operation is done. A value; the same (op, target) give an equal plan wherever the C
+/// library folds constants alike.
 struct Plan {
   std::string kernel_name;  ///< entry point, e.g. "tilejit_add_f16"
   Target target;

@@ -38,7 +38,7 @@ std::string key_text(const plan::Plan& plan, std::string_view build) {
 
 std::string metadata_text(const plan::Plan& plan, const std::string& key_text,
                           const compile::Compiled& compiled, const std::string& compiler_version) {
-  auto metadata = nlohmann::ordered_json::parse(key_text);  // whose dump is the key's text again
+  auto metadata = nlohmann::ordered_json::parse(key_text);
   metadata["kernel"] = plan.kernel_name;
   metadata["compiler_version"] = compiler_version;
   metadata["created"] = utc_now();

@@ -11,7 +11,7 @@ namespace tilejit::runtime {
 /// Raised whenever the fields of the key, or their meaning, change.
 inline constexpr int kKeySchema = 1;
 
-/// Canonical JSON (sorted names, no spaces) of everything a cubin depends on. The plan stands for
+/// Canonical JSON (names in a fixed order, no spaces) of everything a cubin depends on. The plan stands for
 /// the spec too: nothing else of it reaches the source. `build` is the compiler's build id. The
 /// cache's key is the SHA-256 of this text.
 [[nodiscard]] std::string key_text(const plan::Plan& plan, std::string_view build);
