@@ -137,11 +137,6 @@ std::string Executor::device_name() const {
   return runtime != nullptr ? runtime->device().name : "cpu";
 }
 
-Target Executor::target() const {
-  const auto* runtime = std::get_if<Runtime>(&place_);
-  return runtime != nullptr ? runtime->device().target : Target{};
-}
-
 Outcome Executor::execute(Problem& problem, const Wanted& wanted) {
   if (auto* runtime = std::get_if<Runtime>(&place_)) {
     return execute_on_gpu(*runtime, problem, wanted);

@@ -122,7 +122,7 @@ void run(const RunOptions& options) {
   auto kernels = nlohmann::ordered_json::array();
   bool all_right = true;
   for (const Fused& op : ops) {
-    Problem problem = make_problem(op, resolve_access(op, executor.target()), inputs);
+    Problem problem = make_problem(op, resolve_access(op), inputs);
     const Outcome outcome = executor.execute(problem, wanted);
     write_outputs(problem, outcome, files.out);
     all_right = all_right && (!outcome.verification || outcome.verification->passed);
