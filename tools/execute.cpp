@@ -58,14 +58,7 @@ DeviceArguments upload(const Runtime& runtime, const Problem& problem) {
     if (tensor.size_bytes() > 0) buffer.copy_from_host(tensor.data(), tensor.size_bytes());
     device.arguments.emplace_back(buffer);
   }
-  for (std::size_t i = 0; i < problem.scalars.size(); ++i) {
-    const double value = problem.scalars[i];
-    if (is_floating(problem.op.scalars[i].dtype)) {
-      device.arguments.emplace_back(value);
-    } else {
-      device.arguments.emplace_back(static_cast<std::int64_t>(value));
-    }
-  }
+  device.arguments.insert(device.arguments.end(), problem.scalars.begin(), problem.scalars.end());
   return device;
 }
 
