@@ -107,6 +107,15 @@ class Run(CommandTest):
         self.assertIn("not compiled: ", result.stdout)
         self.assertIn("ran on the CPU reference", result.stdout)
 
+    def test_the_reference_has_nothing_to_verify(self):
+        arguments = ("run", self.spec(), "--device", "cpu")
+        nothing = "nothing to compare: this is the CPU reference"
+        self.assertIn(nothing, self.assert_ok(*arguments, "--verify"))
+        self.assertNotIn(nothing, self.assert_ok(*arguments))
+        for options in ((), ("--verify",)):
+            (kernel,) = self.assert_json(*arguments, "--json", *options)["kernels"]
+            self.assertIsNone(kernel["verification"])
+
     @unittest.skipIf(HAVE_GPU, "there is a GPU")
     def test_without_a_gpu(self):
         self.assertIn("no GPU: ", self.assert_ok("run", self.spec()))
