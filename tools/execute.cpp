@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "command.hpp"
+#include "sentence.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::cli {
@@ -15,14 +16,6 @@ namespace {
 constexpr std::size_t kMostArgumentSets = 16;
 
 using Place = std::variant<Runtime, Compiler>;
-
-// The message without the place, which for these errors the sentence names already.
-std::string sentence(const Error& error) {
-  std::string text = error.what();
-  const std::string place = " (" + error.where() + ")";
-  if (text.ends_with(place)) text.resize(text.size() - place.size());
-  return text;
-}
 
 Place open_place(const std::string& device, std::string& reason) {
   Options options = Options::from_env();
@@ -158,7 +151,7 @@ Outcome Executor::execute_on_cpu(Compiler& compiler, Problem& problem) {
     outcome.artifact = compiler.compile(problem.op, Target{});
   } catch (const Error& error) {
     if (error.code() != ErrorCode::no_compiler) throw;
-    outcome.not_compiled = error.what();
+    outcome.not_compiled = sentence(error);
   }
   const auto start = std::chrono::steady_clock::now();
   evaluate(problem.op, problem.arguments());

@@ -11,6 +11,7 @@
 
 #include "command.hpp"
 #include "tilejit/error.hpp"
+#include "sentence.hpp"
 #include "tilejit/version.hpp"
 
 namespace tilejit::cli {
@@ -84,7 +85,7 @@ int run(int argc, char** argv) {
     return report(kBadUsage, error.what());
   } catch (const Error& error) {
     const std::string log = error.log().empty() ? "" : "\n" + error.log();
-    return report(exit_code(error.code()), error.what() + log);
+    return report(exit_code(error.code()), sentence(error) + log);
   } catch (const std::bad_alloc&) {
     return report(kFailed, "out of memory");
   } catch (const std::exception& error) {
