@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -10,8 +11,8 @@
 #include <string>
 
 #include "command.hpp"
-#include "tilejit/error.hpp"
 #include "sentence.hpp"
+#include "tilejit/error.hpp"
 #include "tilejit/version.hpp"
 
 namespace tilejit::cli {
@@ -101,5 +102,8 @@ int run(int argc, char** argv) {
 }  // namespace tilejit::cli
 
 int main(int argc, char** argv) {
+  // A write beyond RLIMIT_FSIZE then fails, which is reported and cleaned up after; the signal
+  // would end the process with a temporary file left behind.
+  std::signal(SIGXFSZ, SIG_IGN);
   return tilejit::cli::run(argc, argv);
 }
