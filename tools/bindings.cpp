@@ -4,13 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
 
 #include "command.hpp"
 #include "spec_file.hpp"
-#include "tilejit/reference.hpp"
 
 namespace tilejit::cli {
 namespace {
@@ -108,25 +106,6 @@ SymbolValues bind_symbols(const Fused& op, const Assignments& dims, const Arrays
   add_examples(op, values);
   check_symbols(op, values);
   return values;
-}
-
-std::vector<double> bind_scalars(const Fused& op, const Assignments& values) {
-  std::vector<double> result;
-  for (const Scalar& scalar : op.scalars) {
-    double value = scalar.example.value_or(1.0);
-    if (const auto given = values.find(scalar.name); given != values.end()) {
-      const char* end = given->second.data() + given->second.size();
-      const auto [next, error] = std::from_chars(given->second.data(), end, value);
-      if (error != std::errc() || next != end) {
-        throw UsageError(
-            fmt::format("--scalars {} is '{}', which is not a number", scalar.name, given->second));
-      }
-    }
-    std::array<std::byte, 8> stored{};
-    encode(scalar.dtype, value, stored.data());
-    result.push_back(decode(scalar.dtype, stored.data()));
-  }
-  return result;
 }
 
 void check_array(const NpyArray& array, const Tensor& tensor, const Layout& layout) {

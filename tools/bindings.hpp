@@ -6,6 +6,7 @@
 
 #include "npy.hpp"
 #include "tilejit/fused.hpp"
+#include "tilejit/kernel.hpp"
 
 namespace tilejit::cli {
 
@@ -26,10 +27,10 @@ using Arrays = std::map<std::string, NpyArray, std::less<>>;
 [[nodiscard]] SymbolValues bind_symbols(const Fused& op, const Assignments& dims,
                                         const Arrays& arrays);
 
-/// A value for every scalar, rounded to its dtype: from `values`, else the example of the spec,
-/// else
-/// 1. Throws UsageError for text that is not a number.
-[[nodiscard]] std::vector<double> bind_scalars(const Fused& op, const Assignments& values);
+/// A value for every scalar, from `values`, else the example of the spec, else 1: integers (bool
+/// too) as integers, others rounded to their dtype. Throws UsageError for text that is not a
+/// number, and for a number that the dtype does not hold: infinity is one to the f8 types.
+[[nodiscard]] std::vector<Argument> bind_scalars(const Fused& op, const Assignments& values);
 
 /// Throws UsageError if the array's dtype or shape is not that of `tensor` laid out as `layout`.
 void check_array(const NpyArray& array, const Tensor& tensor, const Layout& layout);

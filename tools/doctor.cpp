@@ -4,10 +4,12 @@
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "command.hpp"
 #include "files.hpp"
 #include "report.hpp"
+#include "sentence.hpp"
 #include "tilejit/compiler.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/runtime.hpp"
@@ -21,13 +23,15 @@ using nlohmann::ordered_json;
 ordered_json nvrtc_json(const Options& options) {
   try {
     const NvrtcInfo info = Compiler(options).nvrtc();
+    auto supported = ordered_json::array();
+    for (const int number : info.supported) supported.push_back(fmt::format("sm_{}", number));
     return {{"found", true},
             {"path", info.path},
             {"version", info.version},
             {"build", info.build},
-            {"supported", info.supported}};
+            {"supported", std::move(supported)}};
   } catch (const Error& error) {
-    return {{"found", false}, {"reason", error.what()}};
+    return {{"found", false}, {"reason", sentence(error)}};
   }
 }
 
@@ -45,7 +49,7 @@ ordered_json driver_json() {
     }
     return {{"found", true}, {"version", info.version}, {"devices", std::move(devices)}};
   } catch (const Error& error) {
-    return {{"found", false}, {"reason", error.what()}};
+    return {{"found", false}, {"reason", sentence(error)}};
   }
 }
 
@@ -73,9 +77,9 @@ ordered_json diagnose() {
 
 std::string nvrtc_text(const ordered_json& nvrtc) {
   if (!nvrtc["found"]) return "missing: " + nvrtc["reason"].get<std::string>();
-  return fmt::format("{} at {}, sm_{} to sm_{}", nvrtc["version"].get<std::string>(),
-                     nvrtc["path"].get<std::string>(), nvrtc["supported"].front().get<int>(),
-                     nvrtc["supported"].back().get<int>());
+  return fmt::format(
+      "{} at {}, {} to {}", nvrtc["version"].get<std::string>(), nvrtc["path"].get<std::string>(),
+      nvrtc["supported"].front().get<std::string>(), nvrtc["supported"].back().get<std::string>());
 }
 
 std::string driver_text(const ordered_json& driver) {

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "command.hpp"
+#include "sentence.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::cli {
@@ -15,14 +16,6 @@ namespace {
 constexpr std::size_t kMostArgumentSets = 16;
 
 using Place = std::variant<Runtime, Compiler>;
-
-// The message without the place, which for these errors the sentence names already.
-std::string sentence(const Error& error) {
-  std::string text = error.what();
-  const std::string place = " (" + error.where() + ")";
-  if (text.ends_with(place)) text.resize(text.size() - place.size());
-  return text;
-}
 
 Place open_place(const std::string& device, std::string& reason) {
   Options options = Options::from_env();
@@ -58,14 +51,7 @@ DeviceArguments upload(const Runtime& runtime, const Problem& problem) {
     if (tensor.size_bytes() > 0) buffer.copy_from_host(tensor.data(), tensor.size_bytes());
     device.arguments.emplace_back(buffer);
   }
-  for (std::size_t i = 0; i < problem.scalars.size(); ++i) {
-    const double value = problem.scalars[i];
-    if (is_floating(problem.op.scalars[i].dtype)) {
-      device.arguments.emplace_back(value);
-    } else {
-      device.arguments.emplace_back(static_cast<std::int64_t>(value));
-    }
-  }
+  device.arguments.insert(device.arguments.end(), problem.scalars.begin(), problem.scalars.end());
   return device;
 }
 
@@ -137,11 +123,6 @@ std::string Executor::device_name() const {
   return runtime != nullptr ? runtime->device().name : "cpu";
 }
 
-Target Executor::target() const {
-  const auto* runtime = std::get_if<Runtime>(&place_);
-  return runtime != nullptr ? runtime->device().target : Target{};
-}
-
 Outcome Executor::execute(Problem& problem, const Wanted& wanted) {
   if (auto* runtime = std::get_if<Runtime>(&place_)) {
     return execute_on_gpu(*runtime, problem, wanted);
@@ -170,7 +151,7 @@ Outcome Executor::execute_on_cpu(Compiler& compiler, Problem& problem) {
     outcome.artifact = compiler.compile(problem.op, Target{});
   } catch (const Error& error) {
     if (error.code() != ErrorCode::no_compiler) throw;
-    outcome.not_compiled = error.what();
+    outcome.not_compiled = sentence(error);
   }
   const auto start = std::chrono::steady_clock::now();
   evaluate(problem.op, problem.arguments());

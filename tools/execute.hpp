@@ -48,7 +48,6 @@ class Executor {
   [[nodiscard]] std::string device_name() const;
   /// Why there is no GPU; empty on a GPU, or if the CPU was asked for.
   [[nodiscard]] const std::string& no_gpu_reason() const noexcept { return reason_; }
-  [[nodiscard]] Target target() const;
 
   /// Compiles and runs. On the CPU the outputs are written into the problem's own tensors.
   [[nodiscard]] Outcome execute(Problem& problem, const Wanted& wanted);

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "command.hpp"
+#include "sentence.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/version.hpp"
 
@@ -84,7 +86,7 @@ int run(int argc, char** argv) {
     return report(kBadUsage, error.what());
   } catch (const Error& error) {
     const std::string log = error.log().empty() ? "" : "\n" + error.log();
-    return report(exit_code(error.code()), error.what() + log);
+    return report(exit_code(error.code()), sentence(error) + log);
   } catch (const std::bad_alloc&) {
     return report(kFailed, "out of memory");
   } catch (const std::exception& error) {
@@ -100,5 +102,8 @@ int run(int argc, char** argv) {
 }  // namespace tilejit::cli
 
 int main(int argc, char** argv) {
+  // A write beyond RLIMIT_FSIZE then fails, which is reported and cleaned up after; the signal
+  // would end the process with a temporary file left behind.
+  std::signal(SIGXFSZ, SIG_IGN);
   return tilejit::cli::run(argc, argv);
 }

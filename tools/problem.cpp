@@ -87,6 +87,22 @@ void check_memory(const Problem& problem) {
   }
 }
 
+// The reference takes every scalar as a double, which would round some integers beyond 2^53.
+double as_double(const std::string& name, const Argument& scalar) {
+  if (scalar.kind == Argument::Kind::floating) return scalar.floating;
+  const bool negative = scalar.kind == Argument::Kind::integer && scalar.integer < 0;
+  const auto bits = static_cast<std::uint64_t>(scalar.integer);
+  const std::uint64_t magnitude = negative ? 0 - bits : bits;
+  const auto result = static_cast<double>(magnitude);
+  if (result >= 0x1p64 || static_cast<std::uint64_t>(result) != magnitude) {
+    throw UsageError(fmt::format(
+        "scalar {} is {}{}, which the CPU reference would round to 53 bits; pass a value up to "
+        "2^53, or --bench without --verify on a GPU",
+        name, negative ? "-" : "", magnitude));
+  }
+  return negative ? -result : result;
+}
+
 void fill_inputs(Problem& problem, const Inputs& inputs) {
   for (std::size_t i = 0; i < problem.tensors.size(); ++i) {
     const Tensor& tensor = problem.op.tensors[i];
@@ -110,8 +126,11 @@ HostTensor::HostTensor(std::size_t bytes) : bytes_(bytes) {
 }
 
 HostArguments Problem::arguments() const {
-  HostArguments result{.tensors = {}, .scalars = scalars, .symbols = symbols};
+  HostArguments result{.tensors = {}, .scalars = {}, .symbols = symbols};
   for (const HostTensor& tensor : tensors) result.tensors.push_back(tensor.data());
+  for (std::size_t i = 0; i < scalars.size(); ++i) {
+    result.scalars.push_back(as_double(op.scalars[i].name, scalars[i]));
+  }
   return result;
 }
 

@@ -33,10 +33,11 @@ struct Problem {
   std::vector<Access> access;  ///< of each tensor, never automatic
   SymbolValues symbols;
   std::vector<Layout> layouts;  ///< of each tensor, symbols filled in
-  std::vector<double> scalars;
+  std::vector<Argument> scalars;
   std::vector<HostTensor> tensors;  ///< contents before the launch
   std::int64_t bytes_moved = 0;     ///< each input read once, each output written once
 
+  /// For the CPU reference. Throws UsageError for an integer scalar that is no double.
   [[nodiscard]] HostArguments arguments() const;
 };
 

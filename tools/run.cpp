@@ -52,9 +52,21 @@ void check_names(const Assignments& given, const std::vector<Fused>& ops, const 
   }
 }
 
+std::uint64_t seed_of(const std::string& text) {
+  return static_cast<std::uint64_t>(parse_count(text, "--seed"));
+}
+
 struct Files {
   Assignments in, out;
 };
+
+void check_outputs(const Assignments& out) {
+  for (const auto& [tensor, path] : out) {
+    if (path != "-") continue;
+    throw UsageError(fmt::format(
+        "--out {}=- would mix the array into the report on standard output; name a file", tensor));
+  }
+}
 
 Inputs read_inputs(const RunOptions& options, const std::vector<Fused>& ops, const Files& files) {
   Inputs inputs{.dims = parse_assignments(options.dims, "--dims"),
@@ -104,13 +116,16 @@ void print(const RunOptions& options, const nlohmann::ordered_json& kernels) {
 std::string preamble(const RunOptions& options, const Executor& executor) {
   const std::string& why = executor.no_gpu_reason();
   return (why.empty() ? "" : "no GPU: " + why + "\n") +
-         fmt::format("inputs are random with seed {}, unless read from files\n", options.seed);
+         fmt::format("inputs are random with seed {}, unless read from files\n", options.seed) +
+         (options.verify && !executor.on_gpu() ? "nothing to compare: this is the CPU reference\n"
+                                               : "");
 }
 
 void run(const RunOptions& options) {
   const std::vector<Fused> ops = select_kernels(load_specs(options.spec), options.kernel);
   const Files files{.in = parse_assignments(options.in, "--in"),
                     .out = parse_assignments(options.out, "--out")};
+  check_outputs(files.out);
   const Inputs inputs = read_inputs(options, ops, files);
   Executor executor(options.device);
   if (options.bench && options.device == "cpu") {
@@ -122,7 +137,7 @@ void run(const RunOptions& options) {
   auto kernels = nlohmann::ordered_json::array();
   bool all_right = true;
   for (const Fused& op : ops) {
-    Problem problem = make_problem(op, resolve_access(op, executor.target()), inputs);
+    Problem problem = make_problem(op, resolve_access(op), inputs);
     const Outcome outcome = executor.execute(problem, wanted);
     write_outputs(problem, outcome, files.out);
     all_right = all_right && (!outcome.verification || outcome.verification->passed);
@@ -151,7 +166,12 @@ void add_run(CLI::App& app) {
       ->delimiter(',');
   command->add_option("--in", options->in, "Input from a NumPy file: x=x.npy; may be repeated");
   command->add_option("--out", options->out, "Tensor to a NumPy file: y=y.npy; may be repeated");
-  command->add_option("--seed", options->seed, "Seed of random inputs")->capture_default_str();
+  command
+      ->add_option_function<std::string>(
+          "--seed", [options](const std::string& text) { options->seed = seed_of(text); },
+          "Seed of random inputs")
+      ->type_name("UINT")
+      ->default_str("1");
   command->add_flag("--verify", options->verify,
                     "Compare with the CPU reference (the default without --bench)");
   command->add_flag("--bench", options->bench, "Time the kernel against a device-to-device copy");

@@ -4,12 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "command.hpp"
 #include "files.hpp"
-#include "tilejit/compiler.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::cli {
@@ -54,18 +52,6 @@ Fused only_kernel(std::vector<Fused> ops) {
                                  ops.size(), names_of(ops)));
   }
   return std::move(ops.front());
-}
-
-std::vector<Access> resolve_access(const Fused& op, const Target& target) {
-  std::vector<Access> access(op.tensors.size(), Access::in);
-  const auto plan = nlohmann::json::parse(render_plan(op, target));
-  for (const auto& operand : plan.at("operands")) {
-    Access& known = access.at(operand.at("tensor").get<std::size_t>());
-    for (const Access candidate : {Access::in, Access::out, Access::inout}) {
-      if (operand.at("access") == to_string(candidate)) known = candidate;
-    }
-  }
-  return access;
 }
 
 std::string_view to_string(Access access) noexcept {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "tilejit/fused.hpp"
-#include "tilejit/target.hpp"
 
 namespace tilejit::cli {
 
@@ -20,8 +19,6 @@ namespace tilejit::cli {
 /// The only descriptor. Throws UsageError, listing the names, if there are several.
 [[nodiscard]] Fused only_kernel(std::vector<Fused> ops);
 
-/// How `op` uses each tensor, `automatic` resolved by the plan. Throws what `render_plan` throws.
-[[nodiscard]] std::vector<Access> resolve_access(const Fused& op, const Target& target);
 [[nodiscard]] std::string_view to_string(Access access) noexcept;
 
 /// Every symbol in the layouts of `op`, sorted, without repetition.

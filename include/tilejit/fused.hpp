@@ -78,6 +78,10 @@ struct Fused {
 /// lists every fault found, with a JSON pointer for the first.
 void validate(const Fused& op);
 
+/// How `op` uses each tensor, in the order of declaration: in, out or inout, never automatic.
+/// Throws as `validate` does.
+[[nodiscard]] std::vector<Access> resolve_access(const Fused& op);
+
 /// Reads one descriptor from JSON text (schema: docs/spec.schema.json). Throws as `validate` does.
 [[nodiscard]] Fused parse_fused(std::string_view json);
 /// Reads a spec file's text: one descriptor, or {"kernels": [...]}. At least one, names distinct.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -93,13 +94,126 @@ TEST(ParseAssignments, SplitsAtTheFirstEquals) {
   EXPECT_THROW((void)parse_assignments({"x=1", "x=2"}, "--in"), UsageError);
 }
 
-TEST(BindScalars, RoundsToTheScalarsType) {
+Argument bind_scalar(DType dtype, const std::string& text) {
+  Fused op = symbolic();
+  op.scalars = {{.name = "s", .dtype = dtype, .example = {}}};
+  return bind_scalars(op, {{"s", text}}).at(0);
+}
+
+void expect_same(const Argument& got, const Argument& want) {
+  EXPECT_EQ(got.kind, want.kind);
+  EXPECT_EQ(got.integer, want.integer);
+  EXPECT_THAT(got.floating, ::testing::NanSensitiveDoubleEq(want.floating));
+}
+
+struct ScalarCase {
+  DType dtype;
+  const char* text;
+  Argument want;
+};
+
+TEST(BindScalars, TakesWhatTheDtypeHolds) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const ScalarCase cases[] = {
+      {b8, "0", 0},
+      {b8, "1", 1},
+      {i8, "-128", -128},
+      {i8, "127", 127},
+      {u8, "255", 255},
+      {i32, "-7", -7},
+      {u32, "4294967295", 4294967295},
+      {i64, "-9223372036854775808", std::numeric_limits<std::int64_t>::min()},
+      {i64, "9007199254740993", 9007199254740993},
+      {u64, "9223372036854775807", 9223372036854775807u},
+      {u64, "18446744073709551615", 18446744073709551615u},
+      {f32, "0.1", 0.1F},
+      {f16, "65504", 65504.0},
+      {f16, "65519", 65504.0},
+      {f32, "3.4028235e38", std::numeric_limits<float>::max()},
+      {f16, "1e-30", 0.0},
+      {f16, "-inf", -kInfinity},
+      {tf32, "inf", kInfinity},
+      {f64, "nan", std::numeric_limits<double>::quiet_NaN()},
+      {f8e4m3, "nan", std::numeric_limits<double>::quiet_NaN()},
+      {f8e4m3, "-448", -448.0},
+  };
+  for (const ScalarCase& c : cases) {
+    SCOPED_TRACE(std::string(to_string(c.dtype)) + " " + c.text);
+    expect_same(bind_scalar(c.dtype, c.text), c.want);
+  }
+}
+
+struct WrongScalarCase {
+  DType dtype;
+  const char* text;
+  const char* message;
+};
+
+// Once encoded and decoded: i8 300 came out as 44, i32 nan as 0, f16 1e9 as infinity.
+TEST(BindScalars, RefusesWhatTheDtypeWouldChange) {
+  const WrongScalarCase cases[] = {
+      {b8, "7", "bool takes a whole number from 0 to 1"},
+      {i8, "300", "--scalars s is '300'; i8 takes a whole number from -128 to 127"},
+      {i8, "-129", "from -128 to 127"},
+      {u8, "-1", "from 0 to 255"},
+      {i32, "1.5", "from -2147483648 to 2147483647"},
+      {i32, "nan", "i32 takes a whole number"},
+      {i64, "1e30", "from -9223372036854775808 to 9223372036854775807"},
+      {i64, "9223372036854775808", "i64 takes a whole number"},
+      {u64, "18446744073709551616", "from 0 to 18446744073709551615"},
+      {i32, "7x", "i32 takes a whole number"},
+      {f32, "half", "--scalars s is 'half', which is not a number"},
+      {f32, "1.5x", "which is not a number"},
+      {f16, "1e9", "--scalars s is '1e9', which is beyond the range of f16"},
+      {bf16, "-1e39", "beyond the range of bf16"},
+      {f32, "1e39", "beyond the range of f32"},
+      {f64, "1e400", "beyond the range of f64"},
+      {f8e4m3, "500", "beyond the range of f8e4m3"},
+      {f8e5m2, "inf", "beyond the range of f8e5m2"},
+  };
+  for (const WrongScalarCase& c : cases) {
+    SCOPED_TRACE(std::string(to_string(c.dtype)) + " " + c.text);
+    try {
+      (void)bind_scalar(c.dtype, c.text);
+      ADD_FAILURE() << "accepted";
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(c.message));
+    }
+  }
+}
+
+TEST(BindScalars, ElseTheExampleElseOne) {
   Fused op = symbolic();
   op.scalars = {{.name = "a", .dtype = f32, .example = 0.1},
+                {.name = "m", .dtype = u64, .example = 1e19},
                 {.name = "n", .dtype = i32, .example = {}}};
-  EXPECT_EQ(bind_scalars(op, {}), (std::vector<double>{0.1F, 1}));
-  EXPECT_EQ(bind_scalars(op, {{"a", "0.5"}, {"n", "-7"}}), (std::vector<double>{0.5, -7}));
-  EXPECT_THROW((void)bind_scalars(op, {{"a", "half"}}), UsageError);
+  const std::vector<Argument> values = bind_scalars(op, {});
+  ASSERT_EQ(values.size(), 3U);
+  expect_same(values[0], 0.1F);
+  expect_same(values[1], 10000000000000000000u);
+  expect_same(values[2], 1);
+  op.scalars[2].example = 2.5;
+  EXPECT_THROW((void)bind_scalars(op, {}), UsageError);
+}
+
+Problem problem_with(DType dtype, const std::string& scalar) {
+  Fused op = symbolic();
+  op.scalars = {{.name = "s", .dtype = dtype, .example = {}}};
+  const Inputs inputs{.dims = {{"N", "8"}}, .scalars = {{"s", scalar}}, .arrays = {}};
+  return make_problem(op, {Access::in, Access::out}, inputs);
+}
+
+TEST(Problem, GivesTheReferenceNoRoundedInteger) {
+  const auto reference = [](DType dtype, const char* scalar) {
+    return problem_with(dtype, scalar).arguments().scalars.at(0);
+  };
+  EXPECT_EQ(reference(i64, "-9223372036854775808"), -0x1p63);
+  EXPECT_EQ(reference(u64, "9223372036854775808"), 0x1p63);
+  EXPECT_EQ(reference(i32, "0"), 0);
+  EXPECT_EQ(reference(f32, "-0.5"), -0.5);
+  EXPECT_THROW((void)reference(i64, "9007199254740993"), UsageError);
+  EXPECT_THROW((void)reference(i64, "-9007199254740993"), UsageError);
+  EXPECT_THROW((void)reference(u64, "18446744073709551615"), UsageError);
 }
 
 TEST(CheckArray, ComparesDtypeAndShape) {

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import resource
 import struct
 import subprocess
 import tempfile
@@ -13,14 +14,20 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SPECS = ROOT / "examples" / "specs"
 
 
-def run(*arguments, stdin=None, **environment):
-    """Runs the command; `environment` overrides variables. Text in, text out."""
+def run(*arguments, stdin=None, file_bytes=None, **environment):
+    """Runs the command; `environment` overrides variables, `file_bytes` bounds each file that it
+    writes. Text in, text out."""
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
+
     return subprocess.run(
         [COMMAND, *map(str, arguments)],
         input=stdin,
         capture_output=True,
         text=isinstance(stdin, str) or stdin is None,
         timeout=120,
+        preexec_fn=limit if file_bytes is not None else None,
         env={**os.environ, **environment},
         check=False,
     )
@@ -52,8 +59,8 @@ class CommandTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.cache = self.folder / "cache"
 
-    def run_command(self, *arguments, stdin=None, **environment):
-        return run(*arguments, stdin=stdin, **{"TILEJIT_CACHE_DIR": str(self.cache), **environment})
+    def run_command(self, *arguments, **options):
+        return run(*arguments, **{"TILEJIT_CACHE_DIR": str(self.cache), **options})
 
     def assert_ok(self, *arguments, **options):
         result = self.run_command(*arguments, **options)

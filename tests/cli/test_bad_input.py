@@ -135,6 +135,17 @@ class BadInput(CommandTest):
         self.assert_fails(2, "GiB of host memory", "run", spec, "--dims", "M=1000000,N=8000000")
         self.assert_fails(2, "--dims M is '-1'", "run", spec, "--dims", "M=-1,N=8")
 
+    def test_scalars(self):
+        spec = self.spec(
+            scalars={"h": "f16", "n": {"dtype": "i64", "example": 3}}, formula="y = x * h + n"
+        )
+        run = ("run", spec, "--device", "cpu")
+        self.assert_fails(2, "--scalars n is '1.5'; i64 takes a whole", *run, "--scalars", "n=1.5")
+        self.assert_fails(2, "--scalars h is '1e9', which is beyond", *run, "--scalars", "h=1e9")
+        self.assert_fails(2, "would round", *run, "--scalars", "n=9007199254740993")
+        spec = self.spec(scalars={"n": {"dtype": "i8", "example": 300}}, formula="y = x + n")
+        self.assert_fails(2, "the spec's example of n is '300'; i8 takes", "run", spec)
+
     def test_outputs_that_cannot_be_written(self):
         spec = self.spec()
         target = self.folder / "nowhere" / "y.npy"

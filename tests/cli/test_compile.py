@@ -106,6 +106,18 @@ class Compile(CommandTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("warning", result.stderr)
 
+    def test_bounded_file_sizes_leave_no_partial_file(self):
+        """SIGXFSZ once ended the command, with a temporary file left in the cache."""
+        result = self.run_command("compile", self.spec(), file_bytes=2048)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("warning", result.stderr)
+        self.assertEqual([path for path in self.cache.rglob("*.tmp*")], [])
+        cubin = self.folder / "copy.cubin"
+        self.assert_fails(
+            1, "could not be written", "compile", self.spec(), "-o", cubin, file_bytes=2048
+        )
+        self.assertEqual(list(self.folder.glob("copy.cubin*")), [])
+
     def test_without_nvrtc_the_message_says_what_to_do(self):
         self.assert_fails(1, "NVRTC", "compile", self.spec(), TILEJIT_NVRTC="/nowhere/libnvrtc.so")
 

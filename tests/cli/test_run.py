@@ -4,7 +4,7 @@ import json
 import struct
 import unittest
 
-from support import SPECS, CommandTest, read_npy, run, write_npy
+from support import ROOT, SPECS, CommandTest, read_npy, run, write_npy
 
 HAVE_GPU = bool(json.loads(run("doctor", "--json").stdout)["driver"].get("devices"))
 
@@ -106,6 +106,28 @@ class Run(CommandTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("not compiled: ", result.stdout)
         self.assertIn("ran on the CPU reference", result.stdout)
+
+    def test_the_reference_has_nothing_to_verify(self):
+        arguments = ("run", self.spec(), "--device", "cpu")
+        nothing = "nothing to compare: this is the CPU reference"
+        self.assertIn(nothing, self.assert_ok(*arguments, "--verify"))
+        self.assertNotIn(nothing, self.assert_ok(*arguments))
+        for options in ((), ("--verify",)):
+            (kernel,) = self.assert_json(*arguments, "--json", *options)["kernels"]
+            self.assertIsNone(kernel["verification"])
+
+    def test_readme_shows_what_is_printed(self):
+        """Headings and tensors; sizes, times and the reason why there is no GPU vary."""
+
+        def stable(lines):
+            starts = ("inputs are random", "bias_broadcast", "  in ", "  out ")
+            return [line for line in lines if line.startswith(starts)]
+
+        readme = (ROOT / "README.md").read_text()
+        shown = readme.split("$ tilejit run examples/specs/bias_broadcast.json")[1].split("```")[0]
+        printed = self.assert_ok("run", SPECS / "bias_broadcast.json")
+        self.assertEqual(stable(shown.splitlines()), stable(printed.splitlines()))
+        self.assertEqual(len(stable(shown.splitlines())), 6)
 
     @unittest.skipIf(HAVE_GPU, "there is a GPU")
     def test_without_a_gpu(self):

@@ -24,7 +24,9 @@ class Usage(CommandTest):
             (("walk",), "there is no command 'walk'"),
             (("run",), "SPEC is required"),
             (("run", spec, "--colour"), "--colour"),
-            (("run", spec, "--seed", "red"), "--seed"),
+            (("run", spec, "--seed", "red"), "--seed is 'red'"),
+            (("run", spec, "--seed", "-1"), "--seed is '-1'; it takes a whole number from 0"),
+            (("run", spec, "--out", "c=-"), "--out c=- would mix the array into the report"),
             (("run", spec, "--device", "gpu"), "--device takes auto, cpu or a device's number"),
             (("run", spec, "--device", "cpu", "--bench"), "--bench times a GPU"),
             (("run", spec, "--dims", "M"), "--dims takes name=value"),
@@ -83,10 +85,25 @@ class Usage(CommandTest):
         report = json.loads(result.stdout)
         self.assertEqual(set(report), {"tilejit", "nvrtc", "driver", "cache"})
         self.assertEqual(result.returncode, 0 if report["nvrtc"]["found"] else 1)
+        if report["nvrtc"]["found"]:
+            self.assertIn("sm_90", report["nvrtc"]["supported"])
         self.assertEqual(report["cache"], {"folder": str(self.cache), "writable": True})
         text = self.run_command("doctor").stdout
         for part in ("tilejit ", "NVRTC ", "driver ", "cache ", "verdict "):
             self.assertIn(part, text)
+
+    def test_a_missing_library_is_named_in_one_place(self):
+        """The sentence names it; its place, in brackets behind, once repeated it."""
+        place = "/nowhere/libnvrtc.so"
+        doctor = self.run_command("doctor", TILEJIT_NVRTC=place).stdout
+        self.assertIn(place, doctor)
+        self.assertNotIn(f"({place})", doctor)
+        self.assertNotIn("(libcuda.so.1)", doctor)
+        spec = SPECS / "vector_add.json"
+        launched = self.run_command("run", spec, "--device", "0")
+        self.assertNotIn("(libcuda.so.1)", launched.stderr)
+        refused = self.assert_fails(1, place, "compile", spec, TILEJIT_NVRTC=place)
+        self.assertNotIn(f"({place})", refused.stderr)
 
     def test_doctor_says_what_to_install(self):
         result = self.assert_fails(
