@@ -73,6 +73,16 @@ TEST(ParseFused, ShapesOrdersAndRankZero) {
   }
 }
 
+TEST(ParseFused, TakesOutputsWhoseModesInterleaveOrAreEmpty) {
+  for (const char* layout :
+       {"(2,2):(1,2)", "(4,3):(3,1)", "(2,3):(3,2)", "(2,2,2):(4,1,2)", "(2,3,2):(3,2,12)",
+        "(64,32):(33,1)", "(M,(2,3)):(8,(3,2))", "(3,1000000,1000000):(1000000000000,1000000,1)",
+        "(2,0,2):(0,1,0)", "(8,0,8)"}) {
+    SCOPED_TRACE(layout);
+    EXPECT_NO_THROW(validate({.tensors = {{"y", f32, layout}}, .formula = "y = 1.0"}));
+  }
+}
+
 TEST(ParseSpecs, ReadsOneOrSeveral) {
   const std::string one = spec_of(kAdd, "c = a");
   EXPECT_EQ(parse_specs(one).size(), 1u);
@@ -136,6 +146,9 @@ TEST(ParseSpecs, RefusesBadFields) {
   const auto tensor = [&](const std::string& members) {
     return spec_of(good_a + ", \"c\": {" + members + "}", "c = a");
   };
+  const auto output = [](const std::string& layout) {
+    return spec_of(R"("c": {"dtype": "f16", "layout": ")" + layout + "\"}", "c = 1.0");
+  };
   const Refused rows[] = {
       {"unknown field", spec_of(kAdd, "c = a", R"(, "formulae": 1)"), spec, "/formulae",
        "did you mean 'formula'"},
@@ -186,6 +199,14 @@ TEST(ParseSpecs, RefusesBadFields) {
        "outputs do not broadcast"},
       {"output overlaps itself", tensor(R"_("dtype": "f16", "layout": "(8):(0)")_"), spec,
        "/tensors/c", "stride 0"},
+      {"modes overlap", output(R"_((8,8):(7,1))_"), spec, "/tensors/c", "modes 8:7 and 8:1"},
+      {"three modes overlap", output(R"_((2,2,2):(1,2,3))_"), spec, "/tensors/c",
+       "(2,2,2):(1,2,3) of the output 'c' overlaps itself"},
+      {"modes not settled",
+       output("(1000000,1000000,1000000):(1000000000039,1000000000061,999999999989)"), spec,
+       "/tensors/c", "cannot be checked for overlaps"},
+      {"three nested modes overlap", output(R"_((M,((2,2),2)):(6,((1,2),3)))_"), spec, "/tensors/c",
+       "overlaps itself"},
       {"bad name", spec_of(R"("a-b": {"dtype": "f16", "shape": [8]})", "c = a"), spec,
        "/tensors/a-b", "not an identifier"},
       {"reserved name", spec_of(R"("exp": {"dtype": "f16", "shape": [8]})", "c = a"), spec,
