@@ -4,22 +4,11 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "core/text.hpp"
 #include "layout/checked.hpp"
 #include "layout/reader.hpp"
 
 namespace tilejit {
-namespace {
-
-bool is_identifier(std::string_view text) {
-  const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  if (text.empty() || text.size() > 64 || !letter(text.front())) return false;
-  return std::ranges::all_of(text, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
-
-}  // namespace
-
 Dim::Dim(Known, std::int64_t value) : factor_(value) {
   if (value < 0) {
     throw Error(ErrorCode::invalid_layout,
@@ -28,7 +17,7 @@ Dim::Dim(Known, std::int64_t value) : factor_(value) {
 }
 
 Dim::Dim(std::string_view name) : symbols_{std::string(name)} {
-  if (!is_identifier(name)) {
+  if (!core::is_identifier(name)) {
     throw Error(ErrorCode::invalid_layout,
                 "a symbol is a letter or '_' and up to 63 more letters, digits or '_', found '" +
                     std::string(name.substr(0, 64)) + "'");

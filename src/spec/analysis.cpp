@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/text.hpp"
 #include "spec/overlap.hpp"
 #include "spec/problems.hpp"
 
@@ -37,7 +38,7 @@ class Analyzer {
   }
 
   void check_names() {
-    if (!expr::is_identifier(op_.name)) {
+    if (!core::is_identifier(op_.name)) {
       spec_fault("the name " + in_quotes(op_.name) +
                      " is not an identifier: letters, digits and '_', at most 64",
                  "/name");
@@ -52,7 +53,7 @@ class Analyzer {
   }
 
   void check_name(const std::string& name, const std::string& folder) {
-    if (!expr::is_identifier(name)) {
+    if (!core::is_identifier(name)) {
       spec_fault("the name " + in_quotes(name) +
                      " is not an identifier: letters, digits and '_', at most 64",
                  folder + name.substr(0, 64));
