@@ -12,4 +12,10 @@ bool is_identifier(std::string_view name) noexcept {
          std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
+std::string shortened(std::string text) {
+  constexpr std::size_t kMost = 60;
+  if (text.size() > kMost) text.replace(kMost, text.npos, "...");
+  return text;
+}
+
 }  // namespace tilejit::core

@@ -9,6 +9,12 @@
 #include "layout/reader.hpp"
 
 namespace tilejit {
+namespace {
+
+constexpr std::size_t kMaxSymbols = 8;  // what takes their product stays short
+
+}  // namespace
+
 Dim::Dim(Known, std::int64_t value) : factor_(value) {
   if (value < 0) {
     throw Error(ErrorCode::invalid_layout,
@@ -33,6 +39,11 @@ Dim operator*(const Dim& a, const Dim& b) {
   Dim product;
   product.factor_ = layout::checked_multiply(a.factor_, b.factor_);
   if (product.factor_ == 0) return product;
+  if (a.symbols_.size() + b.symbols_.size() > kMaxSymbols) {
+    throw Error(ErrorCode::unsupported, "the product " + core::shortened(to_string(a)) + " * " +
+                                            core::shortened(to_string(b)) +
+                                            " has more than 8 symbols; use known extents");
+  }
   std::ranges::merge(a.symbols_, b.symbols_, std::back_inserter(product.symbols_));
   return product;
 }

@@ -161,8 +161,8 @@ class Analyzer {
           continue;
         }
         spec_fault("mode " + std::to_string(i - skipped) + " of '" + tensor.name + "' has extent " +
-                       to_string(extent) + ", but '" + decided[i]->name + "' has " +
-                       to_string(result_.shape[i]) +
+                       core::shortened(to_string(extent)) + ", but '" + decided[i]->name +
+                       "' has " + core::shortened(to_string(result_.shape[i])) +
                        " there; extents must be equal or 1, aligned at the last mode",
                    "/tensors/" + tensor.name);
       }
@@ -212,7 +212,8 @@ class Analyzer {
       full = product(mode(tensor.layout.shape(), i)) == result_.shape[i];
     }
     if (!full) {
-      spec_fault("the output '" + tensor.name + "' has shape " + to_string(tensor.layout.shape()) +
+      spec_fault("the output '" + tensor.name + "' has shape " +
+                     core::shortened(to_string(tensor.layout.shape())) +
                      ", but the operation's broadcast shape is " + shape_text() +
                      "; outputs do not broadcast",
                  where);
@@ -243,7 +244,7 @@ class Analyzer {
       known.push_back({modes[i].extent.value(), modes[i].stride.value()});
     }
     const Overlap overlap = find_overlap(std::move(known));
-    const std::string layout = "the layout " + to_string(tensor.layout) + " of ";
+    const std::string layout = "the layout " + core::shortened(to_string(tensor.layout)) + " of ";
     if (overlap == Overlap::found) {
       fault(layout, "overlaps itself: two coordinates would share an element");
     } else if (overlap == Overlap::unknown) {
@@ -268,7 +269,7 @@ class Analyzer {
     std::string text = "(";
     for (const Dim& extent : result_.shape)
       text += (text.size() > 1 ? "," : "") + to_string(extent);
-    return text + ")";
+    return core::shortened(text + ")");
   }
 
   const Fused& op_;

@@ -10,6 +10,12 @@
 namespace tilejit {
 namespace {
 
+std::string repeated(std::string_view text, int times) {
+  std::string result;
+  for (int i = 0; i < times; ++i) result += text;
+  return result;
+}
+
 /// A spec around `tensors` and `formula`.
 std::string spec_of(const std::string& tensors, const std::string& formula,
                     const std::string& more = "") {
@@ -108,6 +114,7 @@ void expect_refused(const Refused& row) {
     EXPECT_EQ(error.code(), row.code) << error.what();
     EXPECT_EQ(error.where(), row.where) << error.what();
     EXPECT_NE(std::string(error.what()).find(row.says), std::string::npos) << error.what();
+    EXPECT_LT(std::string(error.what()).size(), 3000u);
   }
 }
 
@@ -179,6 +186,23 @@ TEST(ParseSpecs, RefusesBadFields) {
        ErrorCode::invalid_layout, "/tensors/c/shape/0", "integer"},
       {"overflow", tensor(R"("dtype": "f16", "shape": [4611686018427387904, 4])"),
        ErrorCode::unsupported, "/tensors/c/shape", "2^63-1"},
+      {"10,000 extents", tensor(R"("dtype": "f16", "shape": [)" + repeated("1,", 9'999) + "1]"),
+       ErrorCode::invalid_layout, "/tensors/c/shape/64", "at most 64 extents"},
+      {"10,000 empty modes",
+       tensor(R"("dtype": "f16", "shape": [)" + repeated("[],", 9'999) + "[]]"), spec,
+       "/tensors/c/shape/0", "nested mode"},
+      {"10,000 nested strides",
+       tensor(R"("dtype": "f16", "shape": [8], "stride": [[)" + repeated("1,", 9'999) + "1]]"),
+       ErrorCode::invalid_layout, "/tensors/c/stride/0/64", "at most 64 extents"},
+      {"9 symbols", tensor(R"("dtype": "f16", "shape": [")" + repeated("M*", 8) + "M\"]"),
+       ErrorCode::unsupported, "/tensors/c/shape/0", "more than 8 symbols"},
+      {"9 symbols in all",
+       tensor(R"("dtype": "f16", "shape": [)" + repeated("\"M\",", 8) + "\"M\"]"),
+       ErrorCode::unsupported, "/tensors/c/shape", "more than 8 symbols"},
+      {"long symbols",
+       tensor(R"("dtype": "f16", "shape": [)" + repeated("\"" + std::string(64, 'M') + "\",", 7) +
+              "9]"),
+       spec, "/tensors/c", "has extent"},
       {"bad symbol", tensor(R"("dtype": "f16", "shape": ["8M"])"), ErrorCode::invalid_layout,
        "/tensors/c/shape/0", "position 1"},
       {"stride of other nesting", tensor(R"("dtype": "f16", "shape": [8], "stride": [1, 2])"),
