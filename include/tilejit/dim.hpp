@@ -16,7 +16,8 @@ using SymbolValues = std::map<std::string, std::int64_t, std::less<>>;
 
 /// A non-negative extent or stride: a known integer, or a known factor times named symbols
 /// ("M", "8*N", "M*N"). Symbols become arguments of the kernel; the same name is the same value
-/// in every tensor of a descriptor. A value type; text form `to_string`, inverse `parse_dim`.
+/// in every tensor of a descriptor. At most 8 symbols are multiplied. A value type; text form
+/// `to_string`, inverse `parse_dim`.
 class Dim {
  public:
   Dim() = default;
@@ -38,7 +39,7 @@ class Dim {
   /// The symbols of the product, sorted, a squared symbol twice.
   [[nodiscard]] const std::vector<std::string>& symbols() const noexcept { return symbols_; }
 
-  /// Throws Error{unsupported} when the known factor exceeds 2^63-1.
+  /// Throws Error{unsupported} when the known factor exceeds 2^63-1, or beyond 8 symbols.
   friend Dim operator*(const Dim& a, const Dim& b);
   /// The exact quotient, if `b` divides `a` for every value of the symbols (and b is not 0).
   [[nodiscard]] static std::optional<Dim> divide(const Dim& a, const Dim& b);
@@ -60,7 +61,7 @@ class Dim {
 
 [[nodiscard]] std::string to_string(const Dim& dim);
 
-/// Parses "128", "M", "8*M*N". Throws Error{invalid_layout}.
+/// Parses "128", "M", "8*M*N". Throws Error{invalid_layout}, or what multiplying throws.
 [[nodiscard]] Dim parse_dim(std::string_view text);
 
 }  // namespace tilejit

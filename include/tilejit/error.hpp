@@ -18,7 +18,6 @@ enum class ErrorCode {
   no_driver,         ///< libcuda is missing or too old
   no_device,         ///< the driver works but there is no such device
   driver_call,       ///< a CUDA driver call failed; `where()` is the call
-  cache_io,          ///< the cache could not be read or written
   io,                ///< a file named by the caller could not be read or written
 };
 

@@ -38,7 +38,7 @@ class IntTuple {
 
 [[nodiscard]] std::size_t rank(const IntTuple& tuple) noexcept;   ///< 1 for a leaf
 [[nodiscard]] std::size_t depth(const IntTuple& tuple) noexcept;  ///< 0 for a leaf
-/// The product of all leaves. Throws Error{unsupported} on overflow.
+/// The product of all leaves. Throws Error{unsupported} on overflow or beyond 8 symbols.
 [[nodiscard]] Dim product(const IntTuple& tuple);
 /// The i-th mode; mode 0 of a leaf is the leaf.
 [[nodiscard]] const IntTuple& mode(const IntTuple& tuple, std::size_t i);
@@ -49,8 +49,8 @@ class IntTuple {
 
 /// CuTe's notation without spaces: "(8,(4,2))".
 [[nodiscard]] std::string to_string(const IntTuple& tuple);
-/// Throws Error{invalid_layout} with the position of the mistake. Spaces are allowed; nesting is
-/// limited to 64 levels, integers to 2^63-1.
+/// Throws Error{invalid_layout} with the position of the mistake. Spaces are allowed; a text has at
+/// most 64 levels of nesting and 64 leaves, its integers are at most 2^63-1.
 [[nodiscard]] IntTuple parse_int_tuple(std::string_view text);
 
 }  // namespace tilejit

@@ -41,7 +41,8 @@ class Layout {
 };
 
 /// Compact layouts: the last (row-major) or the first (column-major) leaf has stride 1. As in CuTe,
-/// an extent of 1 gets stride 0. Throws Error{unsupported} on overflow.
+/// an extent of 1 gets stride 0. Throws Error{unsupported} on overflow or where a stride has more
+/// than 8 symbols.
 [[nodiscard]] Layout row_major(const IntTuple& shape);
 [[nodiscard]] Layout column_major(const IntTuple& shape);
 /// Compact strides in the order given: order[i] is the rank of top-level mode i, 0 the fastest;

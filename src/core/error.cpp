@@ -16,7 +16,6 @@ std::string_view to_string(ErrorCode code) noexcept {
     case ErrorCode::no_driver: return "no_driver";
     case ErrorCode::no_device: return "no_device";
     case ErrorCode::driver_call: return "driver_call";
-    case ErrorCode::cache_io: return "cache_io";
     case ErrorCode::io: return "io";
   }
   return "unknown";

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "core/text.hpp"
 #include "expr/names.hpp"
 #include "expr/parser.hpp"
 #include "tilejit/error.hpp"
@@ -18,7 +19,7 @@ std::string counted(std::size_t count) {
 }
 
 void check_name(std::string_view name, const std::string& what, const std::string& where) {
-  if (!is_identifier(name)) {
+  if (!core::is_identifier(name)) {
     fail(what + " " + quoted(name) + " is not a name: use letters, digits and '_', at most 64",
          where);
   }

@@ -99,13 +99,4 @@ bool is_reserved(std::string_view name) noexcept {
          find_builtin(name) != nullptr || find_dtype(name).has_value() || name == "b8";
 }
 
-bool is_identifier(std::string_view name) noexcept {
-  const auto is_letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  return !name.empty() && name.size() <= 64 && is_letter(name[0]) &&
-         std::all_of(name.begin(), name.end(),
-                     [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
-}
-
 }  // namespace tilejit::expr

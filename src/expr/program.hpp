@@ -134,8 +134,6 @@ struct Scope {
 /// True if `name` may not name a tensor, scalar, function or temporary (keywords, constants,
 /// dtypes, built-in functions).
 [[nodiscard]] bool is_reserved(std::string_view name) noexcept;
-/// True for [A-Za-z_][A-Za-z0-9_]{0,63}.
-[[nodiscard]] bool is_identifier(std::string_view name) noexcept;
 
 /// One line a node, e.g. "v2: f32 = add v0 v1": for plans, keys and messages. Deterministic.
 [[nodiscard]] std::vector<std::string> to_lines(const Program& program);

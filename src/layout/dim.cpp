@@ -4,19 +4,14 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "core/text.hpp"
 #include "layout/checked.hpp"
 #include "layout/reader.hpp"
 
 namespace tilejit {
 namespace {
 
-bool is_identifier(std::string_view text) {
-  const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  if (text.empty() || text.size() > 64 || !letter(text.front())) return false;
-  return std::ranges::all_of(text, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
+constexpr std::size_t kMaxSymbols = 8;  // what takes their product stays short
 
 }  // namespace
 
@@ -28,7 +23,7 @@ Dim::Dim(Known, std::int64_t value) : factor_(value) {
 }
 
 Dim::Dim(std::string_view name) : symbols_{std::string(name)} {
-  if (!is_identifier(name)) {
+  if (!core::is_identifier(name)) {
     throw Error(ErrorCode::invalid_layout,
                 "a symbol is a letter or '_' and up to 63 more letters, digits or '_', found '" +
                     std::string(name.substr(0, 64)) + "'");
@@ -44,6 +39,11 @@ Dim operator*(const Dim& a, const Dim& b) {
   Dim product;
   product.factor_ = layout::checked_multiply(a.factor_, b.factor_);
   if (product.factor_ == 0) return product;
+  if (a.symbols_.size() + b.symbols_.size() > kMaxSymbols) {
+    throw Error(ErrorCode::unsupported, "the product " + core::shortened(to_string(a)) + " * " +
+                                            core::shortened(to_string(b)) +
+                                            " has more than 8 symbols; use known extents");
+  }
   std::ranges::merge(a.symbols_, b.symbols_, std::back_inserter(product.symbols_));
   return product;
 }

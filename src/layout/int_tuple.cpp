@@ -8,6 +8,7 @@ namespace tilejit {
 namespace {
 
 constexpr int kMaxNesting = 64;
+constexpr int kMaxLeaves = 64;
 
 void append_leaves(const IntTuple& tuple, std::vector<Dim>& leaves) {
   if (tuple.is_leaf()) {
@@ -17,12 +18,15 @@ void append_leaves(const IntTuple& tuple, std::vector<Dim>& leaves) {
   for (const IntTuple& mode : tuple.modes()) append_leaves(mode, leaves);
 }
 
-IntTuple read_nested(layout::Reader& reader, int nesting) {
-  if (!reader.accept('(')) return reader.read_dim();
+IntTuple read_nested(layout::Reader& reader, int nesting, int& leaves) {
+  if (!reader.accept('(')) {
+    if (leaves++ == kMaxLeaves) reader.fail("at most 64 extents or strides");
+    return reader.read_dim();
+  }
   if (nesting == kMaxNesting) reader.fail("at most 64 levels of nesting");
   std::vector<IntTuple> modes;
   do {
-    modes.push_back(read_nested(reader, nesting + 1));
+    modes.push_back(read_nested(reader, nesting + 1, leaves));
   } while (reader.accept(','));
   if (!reader.accept(')')) reader.fail("',' or ')'");
   return IntTuple::tuple(std::move(modes));
@@ -31,7 +35,8 @@ IntTuple read_nested(layout::Reader& reader, int nesting) {
 }  // namespace
 
 IntTuple layout::read_int_tuple(Reader& reader) {
-  return read_nested(reader, 0);
+  int leaves = 0;
+  return read_nested(reader, 0, leaves);
 }
 
 IntTuple IntTuple::tuple(std::vector<IntTuple> modes) {

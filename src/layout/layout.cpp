@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/text.hpp"
 #include "layout/checked.hpp"
 #include "layout/int_tuple_reader.hpp"
 
@@ -49,7 +50,8 @@ Layout::Layout(IntTuple shape, IntTuple stride)
     : shape_(std::move(shape)), stride_(std::move(stride)) {
   if (!congruent(shape_, stride_)) {
     throw Error(ErrorCode::invalid_layout,
-                "shape " + to_string(shape_) + " and stride " + to_string(stride_) +
+                "shape " + core::shortened(to_string(shape_)) + " and stride " +
+                    core::shortened(to_string(stride_)) +
                     " are not nested alike; give every extent one stride");
   }
 }
@@ -75,9 +77,9 @@ Layout ordered(const IntTuple& shape, std::span<const int> order) {
       sorted.size() == by_speed.size() &&
       std::ranges::equal(sorted, by_speed, {}, [](int i) { return std::size_t(i); });
   if (!permutation) {
-    throw Error(ErrorCode::invalid_layout, "the order of shape " + to_string(shape) +
-                                               " must be a permutation of 0.." +
-                                               std::to_string(rank(shape) - 1));
+    throw Error(ErrorCode::invalid_layout,
+                "the order of shape " + core::shortened(to_string(shape)) +
+                    " must be a permutation of 0.." + std::to_string(rank(shape) - 1));
   }
   std::ranges::sort(by_speed, {}, [&](std::size_t i) { return order[i]; });
   Dim next = 1;

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <set>
 
+#include "core/text.hpp"
+#include "spec/overlap.hpp"
 #include "spec/problems.hpp"
 
 namespace tilejit::spec {
@@ -36,7 +38,7 @@ class Analyzer {
   }
 
   void check_names() {
-    if (!expr::is_identifier(op_.name)) {
+    if (!core::is_identifier(op_.name)) {
       spec_fault("the name " + in_quotes(op_.name) +
                      " is not an identifier: letters, digits and '_', at most 64",
                  "/name");
@@ -51,7 +53,7 @@ class Analyzer {
   }
 
   void check_name(const std::string& name, const std::string& folder) {
-    if (!expr::is_identifier(name)) {
+    if (!core::is_identifier(name)) {
       spec_fault("the name " + in_quotes(name) +
                      " is not an identifier: letters, digits and '_', at most 64",
                  folder + name.substr(0, 64));
@@ -159,8 +161,8 @@ class Analyzer {
           continue;
         }
         spec_fault("mode " + std::to_string(i - skipped) + " of '" + tensor.name + "' has extent " +
-                       to_string(extent) + ", but '" + decided[i]->name + "' has " +
-                       to_string(result_.shape[i]) +
+                       core::shortened(to_string(extent)) + ", but '" + decided[i]->name +
+                       "' has " + core::shortened(to_string(result_.shape[i])) +
                        " there; extents must be equal or 1, aligned at the last mode",
                    "/tensors/" + tensor.name);
       }
@@ -210,7 +212,8 @@ class Analyzer {
       full = product(mode(tensor.layout.shape(), i)) == result_.shape[i];
     }
     if (!full) {
-      spec_fault("the output '" + tensor.name + "' has shape " + to_string(tensor.layout.shape()) +
+      spec_fault("the output '" + tensor.name + "' has shape " +
+                     core::shortened(to_string(tensor.layout.shape())) +
                      ", but the operation's broadcast shape is " + shape_text() +
                      "; outputs do not broadcast",
                  where);
@@ -218,38 +221,44 @@ class Analyzer {
     check_distinct(tensor, where);
   }
 
-  /// Two coordinates of an output must not share an element. Exact for any pair of modes.
+  /// Two coordinates of an output must not share an element. Checked for modes of known extent and
+  /// stride; what symbols stand for is not known here.
   void check_distinct(const Tensor& tensor, const std::string& where) {
+    const auto fault = [&](const std::string& before, const std::string& after) {
+      spec_fault(before + "the output '" + tensor.name + "' " + after, where);
+    };
     std::vector<Mode> modes = flatten(tensor.layout);
-    std::erase_if(modes, [](const Mode& m) {
-      return m.extent.is(1) || m.extent.is(0) || !m.stride.is_known();
-    });
+    if (std::ranges::any_of(modes, [](const Mode& m) { return m.extent.is(0); })) return;
+    std::erase_if(modes, [](const Mode& m) { return m.extent.is(1) || !m.stride.is_known(); });
+    if (std::ranges::any_of(modes, [](const Mode& m) { return m.stride.is(0); })) {
+      return fault("", "has a mode of stride 0: its coordinates would share elements");
+    }
+    std::erase_if(modes, [](const Mode& m) { return !m.extent.is_known(); });
+    std::vector<KnownMode> known;
     for (std::size_t i = 0; i < modes.size(); ++i) {
-      if (modes[i].stride.is(0)) {
-        spec_fault("the output '" + tensor.name +
-                       "' has a mode of stride 0: its coordinates would share elements",
-                   where);
-        return;
-      }
       for (std::size_t j = 0; j < i; ++j) {
         if (!collide(modes[i], modes[j])) continue;
-        spec_fault("the modes " + mode_text(modes[j]) + " and " + mode_text(modes[i]) +
-                       " of the output '" + tensor.name +
-                       "' overlap: two coordinates would share an element",
-                   where);
-        return;
+        return fault("the modes " + mode_text(modes[j]) + " and " + mode_text(modes[i]) + " of ",
+                     "overlap: two coordinates would share an element");
       }
+      known.push_back({modes[i].extent.value(), modes[i].stride.value()});
+    }
+    const Overlap overlap = find_overlap(std::move(known));
+    const std::string layout = "the layout " + core::shortened(to_string(tensor.layout)) + " of ";
+    if (overlap == Overlap::found) {
+      fault(layout, "overlaps itself: two coordinates would share an element");
+    } else if (overlap == Overlap::unknown) {
+      fault(layout,
+            "interleaves its modes in a way that cannot be checked for overlaps; use strides that "
+            "exceed the span of the modes of smaller stride");
     }
   }
 
   /// Whether x * a.stride == y * b.stride for some 0 < x < a.extent, 0 < y < b.extent.
   static bool collide(const Mode& a, const Mode& b) {
     const std::int64_t common = std::gcd(a.stride.value(), b.stride.value());
-    const auto inside = [](std::int64_t steps, const Dim& extent) {
-      return extent.is_known() && steps < extent.value();
-    };
-    return inside(b.stride.value() / common, a.extent) &&
-           inside(a.stride.value() / common, b.extent);
+    return b.stride.value() / common < a.extent.value() &&
+           a.stride.value() / common < b.extent.value();
   }
 
   static std::string mode_text(const Mode& mode) {
@@ -260,7 +269,7 @@ class Analyzer {
     std::string text = "(";
     for (const Dim& extent : result_.shape)
       text += (text.size() > 1 ? "," : "") + to_string(extent);
-    return text + ")";
+    return core::shortened(text + ")");
   }
 
   const Fused& op_;

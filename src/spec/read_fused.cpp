@@ -9,6 +9,8 @@
 namespace tilejit::spec {
 namespace {
 
+constexpr int kMaxLeaves = 64;  // of a tensor, as in layout text
+
 /// Reads one descriptor. Symbols may be declared in "symbols" or where a shape uses them.
 class FusedReader {
  public:
@@ -127,9 +129,11 @@ class FusedReader {
       object.missing("shape", R"_([1024, "N"], or "layout": "(1024,N):(N,1)")_");
       return Layout();
     }
-    const IntTuple shape = read_shape(*shape_json, object.at("shape"), 0);
+    int extents = 0;
+    const IntTuple shape = read_shape(*shape_json, object.at("shape"), 0, extents);
     if (const Json* const stride = object.find("stride")) {
-      return {shape, read_shape(*stride, object.at("stride"), 0)};
+      int strides = 0;
+      return {shape, read_shape(*stride, object.at("stride"), 0, strides)};
     }
     return read_order(object, shape);
   }
@@ -154,7 +158,11 @@ class FusedReader {
     }
   }
 
-  IntTuple read_shape(const Json& json, const std::string& where, int depth) {
+  IntTuple read_shape(const Json& json, const std::string& where, int depth, int& leaves) {
+    const bool leaf = !json.is_array() || json.empty();
+    if (leaf && leaves++ == kMaxLeaves) {
+      throw Error(ErrorCode::invalid_layout, "at most 64 extents or strides a tensor", where);
+    }
     if (!json.is_array()) return read_extent(json, where);
     if (depth == 0 && json.empty()) return 1;  // a rank-0 tensor has one element
     if (json.empty() || depth > 32) {
@@ -164,7 +172,7 @@ class FusedReader {
     }
     std::vector<IntTuple> modes;
     for (std::size_t i = 0; i < json.size(); ++i) {
-      modes.push_back(read_shape(json[i], pointer_to(where, std::to_string(i)), depth + 1));
+      modes.push_back(read_shape(json[i], pointer_to(where, std::to_string(i)), depth + 1, leaves));
     }
     return IntTuple::tuple(std::move(modes));
   }

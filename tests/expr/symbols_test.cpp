@@ -1,5 +1,6 @@
 #include <string>
 
+#include "core/text.hpp"
 #include "expr_support.hpp"
 
 namespace tilejit::expr {
@@ -98,12 +99,12 @@ TEST(Symbols, ReservedNamesAndIdentifiers) {
   for (const char* name : {"x", "And", "expo", "f17", ""}) EXPECT_FALSE(is_reserved(name)) << name;
   for (const std::string& name :
        {std::string("x"), std::string("_1"), std::string("aB_9"), std::string(64, 'a')}) {
-    EXPECT_TRUE(is_identifier(name)) << name;
+    EXPECT_TRUE(core::is_identifier(name)) << name;
   }
   for (const std::string& name :
        {std::string(), std::string("1x"), std::string("a b"), std::string("a-b"),
         std::string("\xC3\xA9"), std::string(65, 'a')}) {
-    EXPECT_FALSE(is_identifier(name)) << name;
+    EXPECT_FALSE(core::is_identifier(name)) << name;
   }
 }
 

@@ -7,6 +7,12 @@
 namespace tilejit {
 namespace {
 
+std::string repeated(std::string_view text, int times) {
+  std::string result;
+  for (int i = 0; i < times; ++i) result += text;
+  return result;
+}
+
 TEST(Dim, MultipliesAndDivides) {
   struct Row {
     const char *a, *b, *product, *quotient;  // quotient of a by b; "" if not exact
@@ -31,6 +37,23 @@ TEST(Dim, Evaluates) {
   EXPECT_EQ(parse_dim("8*M*N").evaluate(values), 120);
   EXPECT_THROW((void)parse_dim("K").evaluate(values), Error);
   EXPECT_THROW((void)parse_dim("M*M").evaluate({{"M", std::int64_t{1} << 40}}), Error);
+}
+
+TEST(Dim, MultipliesAtMostEightSymbols) {
+  const std::string eight = repeated("M*", 7) + "M", symbol(64, 'N');
+  EXPECT_EQ(to_string(parse_dim("4*" + eight)), "4*" + eight);
+  EXPECT_EQ(parse_dim("0*" + eight) * "M", Dim(0));
+  for (const std::string& text :
+       {eight + "*M", repeated("M*", 20'000) + "M", repeated(symbol + "*", 8) + symbol}) {
+    try {
+      (void)parse_dim(text);
+      ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::unsupported);
+      EXPECT_NE(std::string(error.what()).find("more than 8 symbols"), std::string::npos);
+      EXPECT_LT(std::string(error.what()).size(), 300u);
+    }
+  }
 }
 
 TEST(Layout, PrintsWhatItParsed) {
@@ -95,6 +118,11 @@ TEST(Layout, RefusesBadText) {
     const char *name, *text, *says;
   };
   const std::string deep(100'000, '(');
+  const std::string wide = "(" + repeated("M,", 20'000) + "M)";
+  const std::string nested = "(1,(" + repeated("M,", 20'000) + "M))";
+  const std::string wide_stride = "(1,2):(" + repeated("0,", 20'000) + "0)";
+  const std::string symbol(64, 'M');
+  const std::string long_symbols = "(" + repeated(symbol + ",", 60) + symbol + "):1";
   const Row rows[] = {
       {"empty", "", "position 0"},
       {"unbalanced", "(8,4:1", "',' or ')'"},
@@ -110,6 +138,10 @@ TEST(Layout, RefusesBadText) {
       {"float", "8.5:1", "position 1"},
       {"control bytes", "\x01\x02", "unprintable"},
       {"100,000 parentheses", deep.c_str(), "64 levels"},
+      {"20,000 modes", wide.c_str(), "at most 64 extents"},
+      {"20,000 nested modes", nested.c_str(), "at most 64 extents"},
+      {"20,000 modes against 1", wide_stride.c_str(), "at most 64 extents"},
+      {"long symbols, not congruent", long_symbols.c_str(), "not nested alike"},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
