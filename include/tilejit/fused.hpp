@@ -86,7 +86,8 @@ void validate(const Fused& op);
 [[nodiscard]] Fused parse_fused(std::string_view json);
 /// Reads a spec file's text: one descriptor, or {"kernels": [...]}. At least one, names distinct.
 [[nodiscard]] std::vector<Fused> parse_specs(std::string_view json);
-/// JSON that `parse_fused` reads back to an equal value; two spaces of indent.
+/// JSON that `parse_fused` reads back to an equal value; two spaces of indent. Throws
+/// Error{invalid_spec} if a text of `op` is not UTF-8.
 [[nodiscard]] std::string to_json(const Fused& op);
 /// The JSON Schema of spec files, as checked in at docs/spec.schema.json.
 [[nodiscard]] std::string_view spec_schema() noexcept;

@@ -44,13 +44,13 @@ TensorView make_view(const Tensor& tensor, void* data, const Problem& problem,
   view.modes.resize(problem.shape.size());
   const std::size_t skipped = problem.shape.size() - modes;
   for (std::size_t i = 0; i < modes; ++i) {
-    std::int64_t extent = 1;
     ModeLeaves leaves;
     for (const Mode& leaf : flatten(mode(tensor.layout, i))) {
       leaves.push_back({leaf.extent.evaluate(symbols), leaf.stride.evaluate(symbols)});
-      extent *= leaves.back().extent;
     }
-    if (extent != 1) view.modes[skipped + i] = std::move(leaves);
+    // Not by the product: of an empty mode it may exceed the type.
+    const bool repeats = std::ranges::all_of(leaves, [](const auto& l) { return l.extent == 1; });
+    if (!repeats) view.modes[skipped + i] = std::move(leaves);
   }
   return view;
 }

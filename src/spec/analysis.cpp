@@ -11,8 +11,6 @@
 namespace tilejit::spec {
 namespace {
 
-constexpr std::size_t kMaxTensors = 64;
-
 /// Checks one descriptor part by part; what a fault makes meaningless is not looked at.
 class Analyzer {
  public:

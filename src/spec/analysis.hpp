@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -9,6 +10,8 @@
 #include "tilejit/fused.hpp"
 
 namespace tilejit::spec {
+
+constexpr std::size_t kMaxTensors = 64;
 
 /// What a descriptor means, once checked: what planning, the reference and launching start from.
 struct Analysis {

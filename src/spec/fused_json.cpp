@@ -72,6 +72,8 @@ std::vector<Fused> parse_specs(std::string_view text) {
   spec::Problems problems;
   spec::ObjectReader object(json, "", problems);
   object.refuse_others({"$schema", "description", "kernels"});
+  (void)object.text("$schema");
+  (void)object.text("description");
   const Json& list = json["kernels"];
   if (!list.is_array() || list.empty() || list.size() > kMaxKernels) {
     problems.add(ErrorCode::invalid_spec, "\"kernels\" is a list of 1 to 100,000 descriptors",
@@ -105,7 +107,13 @@ std::string to_json(const Fused& op) {
   if (op.tuning.threads) json["tuning"]["threads"] = *op.tuning.threads;
   if (op.tuning.vector) json["tuning"]["vector"] = *op.tuning.vector;
   if (op.tuning.unroll) json["tuning"]["unroll"] = *op.tuning.unroll;
-  return json.dump(2);
+  try {
+    return json.dump(2);
+  } catch (const Json::type_error&) {
+    throw Error(ErrorCode::invalid_spec,
+                "a name or formula of " + spec::in_quotes(op.name) +
+                    " is not UTF-8, which JSON cannot hold; write it in UTF-8");
+  }
 }
 
 }  // namespace tilejit

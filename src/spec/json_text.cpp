@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "spec/object_reader.hpp"
 #include "spec/problems.hpp"
 #include "tilejit/error.hpp"
 
@@ -13,18 +16,23 @@ namespace tilejit::spec {
 namespace {
 
 constexpr std::size_t kMaxDepth = 100;
+constexpr std::size_t kFewMembers = 32;  // that many are searched one by one
+constexpr int kNumberOverflow = 406;     // nlohmann's id
 
-/// The position and reason of nlohmann's message, without its own codes.
-std::string reason(std::string_view text, std::size_t byte, std::string_view message) {
+/// What is wrong and where, instead of nlohmann's message.
+std::string reason(std::string_view text, std::size_t byte,
+                   const nlohmann::json::exception& error) {
   byte = std::min(byte, text.size());
   std::size_t line = 1, column = 1;
   for (const char c : text.substr(0, byte > 0 ? byte - 1 : 0)) {
     column = c == '\n' ? 1 : column + 1;
     line += c == '\n';
   }
-  const bool utf8 = message.find("UTF-8") != std::string_view::npos;
-  return std::string(utf8 ? "the text is not UTF-8" : "the text is not JSON") + " at line " +
-         std::to_string(line) + ", column " + std::to_string(column);
+  const bool utf8 = std::string_view(error.what()).find("UTF-8") != std::string_view::npos;
+  const std::string place =
+      " at line " + std::to_string(line) + ", column " + std::to_string(column);
+  if (error.id == kNumberOverflow) return "the number" + place + " exceeds a double's range";
+  return (utf8 ? "the text is not UTF-8" : "the text is not JSON") + place;
 }
 
 /// Makes the value from the parser's events, and refuses what the value alone would not show any
@@ -47,32 +55,67 @@ class Builder : public nlohmann::json_sax<Json> {
   bool end_array() override { return close(); }
 
   bool key(std::string& name) override {
-    const auto [member, is_new] = open_.back()->get_ref<Json::object_t&>().emplace(name, nullptr);
+    Json::object_t& members = open_.back().value->get_ref<Json::object_t&>();
+    bool is_new = true;
+    if (members.size() < kFewMembers) {
+      is_new = members.emplace(name, nullptr).second;
+    } else if ((is_new = note(members, name))) {
+      members.emplace_back(name, nullptr);
+    }
     if (!is_new) {
       throw Error(ErrorCode::invalid_spec,
-                  "the key " + in_quotes(name) + " is given twice in one object");
+                  "the key " + in_quotes(name) + " is given twice in one object",
+                  pointer_to(pointer(), name));
     }
-    member_ = &member->second;
+    member_ = &members.back().second;
     return true;
   }
 
   bool parse_error(std::size_t byte, const std::string&,
                    const nlohmann::json::exception& error) override {
-    throw Error(ErrorCode::invalid_spec, reason(text_, byte, error.what()));
+    throw Error(ErrorCode::invalid_spec, reason(text_, byte, error));
   }
 
  private:
+  struct Open {
+    Json* value;
+    std::unique_ptr<std::set<std::string>> names;  // of an object with more than a few members
+  };
+
+  /// Adds `name` to the names of the innermost object. False if it is there.
+  bool note(const Json::object_t& members, const std::string& name) {
+    auto& names = open_.back().names;
+    if (names == nullptr) {
+      names = std::make_unique<std::set<std::string>>();
+      for (const auto& [known, value] : members) names->insert(known);
+    }
+    return names->insert(name).second;
+  }
+
+  /// The place of the innermost container: each lies last in the one around it.
+  [[nodiscard]] std::string pointer() const {
+    std::string place;
+    for (std::size_t i = 0; i + 1 < open_.size(); ++i) {
+      const Json& outer = *open_[i].value;
+      place =
+          pointer_to(place, outer.is_array() ? std::to_string(outer.size() - 1)
+                                             : outer.get_ref<const Json::object_t&>().back().first);
+    }
+    return place;
+  }
+
   /// Where the value came to lie; never null.
   Json* put(Json value) {
     if (open_.empty()) return &(root_ = std::move(value));
-    if (open_.back()->is_array()) return &open_.back()->emplace_back(std::move(value));
+    Json& innermost = *open_.back().value;
+    if (innermost.is_array()) return &innermost.emplace_back(std::move(value));
     return &(*member_ = std::move(value));
   }
   bool open(Json container) {
     if (open_.size() == kMaxDepth) {
       throw Error(ErrorCode::invalid_spec, "JSON is nested more than 100 levels deep");
     }
-    open_.push_back(put(std::move(container)));
+    open_.push_back({put(std::move(container)), nullptr});
     return true;
   }
   bool close() {
@@ -82,8 +125,8 @@ class Builder : public nlohmann::json_sax<Json> {
 
   std::string_view text_;
   Json root_;
-  std::vector<Json*> open_;  // of each, only the innermost grows
-  Json* member_ = nullptr;   // of the innermost object, after its key
+  std::vector<Open> open_;  // of each, only the innermost grows
+  Json* member_ = nullptr;  // of the innermost object, after its key
 };
 
 }  // namespace

@@ -9,8 +9,8 @@ namespace tilejit::spec {
 /// JSON with the members of objects in the order of the text.
 using Json = nlohmann::ordered_json;
 
-/// Parses `text`. Throws Error{invalid_spec}: empty, not JSON, not UTF-8 (with the byte), a key
-/// given twice, or nested more than 100 levels.
+/// Parses `text`. Throws Error{invalid_spec}: empty, not JSON, not UTF-8 or a number beyond double
+/// (with line and column), a key given twice (with its pointer), or nested more than 100 levels.
 [[nodiscard]] Json parse_json(std::string_view text);
 
 }  // namespace tilejit::spec

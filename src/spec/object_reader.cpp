@@ -52,7 +52,8 @@ void ObjectReader::refuse_others(std::initializer_list<std::string_view> known) 
     std::string message = "unknown field " + in_quotes(key);
     const auto nearest = std::ranges::min_element(
         known, {}, [&, &key = key](std::string_view name) { return difference(name, key); });
-    if (difference(*nearest, key) <= 3) {
+    const std::size_t slips = difference(*nearest, key);
+    if (slips <= 3 && 2 * slips < key.size()) {
       message += "; did you mean '" + std::string(*nearest) + "'?";
     } else {
       message += "; known are";
@@ -99,6 +100,7 @@ std::optional<double> ObjectReader::number(std::string_view key) {
 }
 
 void ObjectReader::missing(std::string_view key, std::string_view example) {
+  if (json_ == &kEmptyObject) return;  // what was no object has its fault
   problems_->add(
       ErrorCode::invalid_spec,
       "the field '" + std::string(key) + "' is missing; write for instance " + std::string(example),

@@ -26,7 +26,7 @@ void Problems::throw_if_any() const {
   if (found_.size() == 1) throw Error(found_[0].code, found_[0].message, found_[0].where);
   std::string text = std::to_string(found_.size()) + " faults:";
   for (std::size_t i = 0; i < std::min(found_.size(), kMaxReported); ++i) {
-    text += "\n  " + found_[i].where + ": " + found_[i].message;
+    text += "\n  " + found_[i].where + (found_[i].where.empty() ? "" : ": ") + found_[i].message;
   }
   if (found_.size() > kMaxReported) text += "\n  and more";
   throw Error(found_[0].code, text, found_[0].where);

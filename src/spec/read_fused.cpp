@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "spec/analysis.hpp"
 #include "spec/object_reader.hpp"
 
 namespace tilejit::spec {
@@ -25,6 +26,7 @@ class FusedReader {
                     "unknown operation " + in_quotes(*kind) + "; use \"fused\"", object_.at("op"));
     }
     if (auto name = object_.text("name")) op_.name = std::move(*name);
+    (void)object_.text("$schema");
     (void)object_.text("description");
     read_symbols();
     read_tensors();
@@ -64,6 +66,14 @@ class FusedReader {
   void read_tensors() {
     if (object_.find("tensors") == nullptr) {
       object_.missing("tensors", R"({"x": {"dtype": "f16", "shape": [1024]}})");
+    }
+    const Json* const tensors = object_.find("tensors");
+    if (tensors != nullptr && tensors->is_object() && tensors->size() > kMaxTensors) {
+      // Said here already: the symbols of so many shapes would take long to read.
+      problems_.add(ErrorCode::invalid_spec,
+                    "an operation has 1 to 64 tensors, found " + std::to_string(tensors->size()),
+                    object_.at("tensors"));
+      return;
     }
     object_.members("tensors",
                     [&](const std::string& name, const Json& json, const std::string& where) {
@@ -124,16 +134,18 @@ class FusedReader {
       return parse_layout(*text);
     }
     if (object.find("layout") != nullptr) return Layout();
-    const Json* const shape_json = object.find("shape");
-    if (shape_json == nullptr) {
+    if (object.find("shape") == nullptr) {
       object.missing("shape", R"_([1024, "N"], or "layout": "(1024,N):(N,1)")_");
       return Layout();
     }
-    int extents = 0;
-    const IntTuple shape = read_shape(*shape_json, object.at("shape"), 0, extents);
-    if (const Json* const stride = object.find("stride")) {
-      int strides = 0;
-      return {shape, read_shape(*stride, object.at("stride"), 0, strides)};
+    const IntTuple shape = read_modes(object, "shape");
+    if (object.find("stride") != nullptr) {
+      if (object.find("order") != nullptr) {
+        problems_.add(ErrorCode::invalid_spec,
+                      "a tensor has either \"stride\" or \"order\"; remove \"order\"",
+                      object.at("order"));
+      }
+      return {shape, read_modes(object, "stride")};
     }
     return read_order(object, shape);
   }
@@ -144,8 +156,10 @@ class FusedReader {
     if (*order == "column") return column_major(shape);
     std::vector<int> speeds;
     if (order->is_array()) {
-      for (const Json& item : *order)
-        speeds.push_back(item.is_number_integer() ? item.get<int>() : -1);
+      for (const Json& item : *order) {
+        const bool inside = item.is_number_unsigned() && item.get<std::uint64_t>() < order->size();
+        speeds.push_back(inside ? item.get<int>() : -1);
+      }
     }
     try {
       return ordered(shape, speeds);
@@ -156,6 +170,14 @@ class FusedReader {
                     object.at("order"));
       return row_major(shape);
     }
+  }
+
+  IntTuple read_modes(ObjectReader& object, std::string_view key) {
+    const Json& json = *object.find(key);
+    if (!json.is_array())
+      throw Error(ErrorCode::invalid_spec, "expected a list such as [1024, \"N\"]", object.at(key));
+    int leaves = 0;
+    return read_shape(json, object.at(key), 0, leaves);
   }
 
   IntTuple read_shape(const Json& json, const std::string& where, int depth, int& leaves) {

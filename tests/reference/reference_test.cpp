@@ -55,6 +55,12 @@ TEST(Reference, WorksInPlaceAndOnNoElements) {
   evaluate(op, {.tensors = {nullptr}, .symbols = {{"M", 0}}});
 }
 
+TEST(Reference, TakesAnEmptyModeOfLargeLeaves) {
+  const Fused op{.tensors = {{"y", f32, "((M,N,A))"}}, .formula = "y = 1.0"};
+  const std::int64_t large = std::int64_t{1} << 40;
+  evaluate(op, {.tensors = {nullptr}, .symbols = {{"A", 0}, {"M", large}, {"N", large}}});
+}
+
 TEST(Reference, GivesAnOutputThatIsReadAgainItsStoredValue) {
   const Fused op{.tensors = {{"x", f32, "1:1"}, {"h", f16, "1:1"}, {"y", f32, "1:1"}},
                  .formula = "h = f16(x); y = f32(h) - x"};

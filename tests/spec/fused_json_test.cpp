@@ -1,6 +1,7 @@
 // JSON text <-> descriptors: what is accepted, what is refused, and how it is said.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
 #include <sstream>
 
@@ -97,6 +98,15 @@ TEST(ParseSpecs, ReadsOneOrSeveral) {
   EXPECT_EQ(parse_specs("{\"kernels\": [" + one + "," + other + "]}").size(), 2u);
 }
 
+/// "k0": 0, "k1": 0, ...
+std::string keys(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    text += (i == 0 ? "\"k" : ",\"k") + std::to_string(i) + "\": 0";
+  }
+  return text;
+}
+
 struct Refused {
   const char* name;
   std::string text;
@@ -126,8 +136,21 @@ TEST(ParseSpecs, RefusesBadJson) {
       {"not JSON", "{\"a\": 1,\n oops}", spec, "", "line 2"},
       {"not UTF-8", "{\"name\": \"\xff\"}", spec, "", "not UTF-8"},
       {"no object", "[1]", spec, "", "expected an object"},
-      {"key twice", R"({"name": "a", "name": "b"})", spec, "", "'name' is given twice"},
-      {"tensor twice", R"({"tensors": {"a": {}, "a": {}}})", spec, "", "'a' is given twice"},
+      {"null", "null", spec, "", "expected an object {...}, found null"},
+      {"number out of range", "{\"a\": [1,\n1e999]}", spec, "", "the number at line 2, column"},
+      {"key twice", R"({"name": "a", "name": "b"})", spec, "/name", "'name' is given twice"},
+      {"tensor twice", R"({"tensors": {"a": {}, "a": {}}})", spec, "/tensors/a",
+       "'a' is given twice"},
+      {"key twice in a list", R"({"kernels": [{"a/b": {}}, {"a/b": [0, {"x": 1, "x": 2}]}]})", spec,
+       "/kernels/1/a~1b/1/x", "'x' is given twice"},
+      {"the 33rd key twice", "{\"g\": {" + keys(33) + ",\"k32\": 0}}", spec, "/g/k32",
+       "'k32' is given twice"},
+      {"key twice among many", "{\"g\": {" + keys(60'000) + ",\"k31\": 0}}", spec, "/g/k31",
+       "'k31' is given twice"},
+      {"list with a number as schema", R"({"$schema": 1, "kernels": [1]})", spec, "/$schema",
+       "expected a string"},
+      {"list with a number as description", R"({"description": 1, "kernels": [1]})", spec,
+       "/description", "expected a string"},
       {"100,000 deep", std::string(100'000, '['), spec, "", "100 levels"},
       {"deep object",
        [] {
@@ -161,6 +184,11 @@ TEST(ParseSpecs, RefusesBadFields) {
        "did you mean 'formula'"},
       {"unknown field far", spec_of(kAdd, "c = a", R"(, "zzzzzzzzzzzz": 1)"), spec, "/zzzzzzzzzzzz",
        "known are"},
+      {"unknown short field", spec_of(kAdd, "c = a", R"(, "k6": 1)"), spec, "/k6", "known are"},
+      {"slip in a short field", spec_of(kAdd, "c = a", R"(, "nane": 1)"), spec, "/nane",
+       "did you mean 'name'"},
+      {"schema a number", spec_of(kAdd, "c = a", R"(, "$schema": 1)"), spec, "/$schema",
+       "expected a string"},
       {"pointer escapes", spec_of(kAdd, "c = a", R"(, "a/b~c": 1)"), spec, "/a~1b~0c",
        "unknown field"},
       {"wrong type", R"({"name": 3, "tensors": {}, "formula": ""})", spec, "/name",
@@ -174,6 +202,8 @@ TEST(ParseSpecs, RefusesBadFields) {
        "bf16"},
       {"int128", tensor(R"("dtype": "i128", "shape": [8])"), ErrorCode::unsupported,
        "/tensors/c/dtype", "128-bit"},
+      {"65 tensors", "{\"tensors\": {" + keys(65) + "}, \"formula\": \"k0 = 1.0\"}", spec,
+       "/tensors", "1 to 64 tensors, found 65"},
       {"no dtype", tensor(R"("shape": [8])"), spec, "/tensors/c", "'dtype' is missing"},
       {"no shape", tensor(R"("dtype": "f16")"), spec, "/tensors/c", "'shape' is missing"},
       {"layout and shape", tensor(R"_("dtype": "f16", "shape": [8], "layout": "8:1")_"), spec,
@@ -207,8 +237,19 @@ TEST(ParseSpecs, RefusesBadFields) {
        "/tensors/c/shape/0", "position 1"},
       {"stride of other nesting", tensor(R"("dtype": "f16", "shape": [8], "stride": [1, 2])"),
        ErrorCode::invalid_layout, "/tensors/c/shape", "nested alike"},
+      {"shape no list", tensor(R"("dtype": "f16", "shape": 8)"), spec, "/tensors/c/shape",
+       "expected a list"},
+      {"stride no list", tensor(R"("dtype": "f16", "shape": [8], "stride": 1)"), spec,
+       "/tensors/c/stride", "expected a list"},
       {"bad order", tensor(R"("dtype": "f16", "shape": [8], "order": "C")"), spec,
        "/tensors/c/order", "permutation"},
+      {"order wraps", tensor(R"("dtype": "f16", "shape": [8, 8], "order": [4294967296, 1])"), spec,
+       "/tensors/c/order", "permutation"},
+      {"order beyond 2^63",
+       tensor(R"("dtype": "f16", "shape": [8, 8], "order": [0, 18446744073709551615])"), spec,
+       "/tensors/c/order", "permutation"},
+      {"order and stride", tensor(R"("dtype": "f16", "shape": [8], "stride": [1], "order": "row")"),
+       spec, "/tensors/c/order", "either"},
       {"bad access", tensor(R"("dtype": "f16", "shape": [8], "access": "rw")"), spec,
        "/tensors/c/access", "inout"},
       {"align 3", tensor(R"("dtype": "f16", "shape": [8], "align": 3)"), spec, "/tensors/c/align",
@@ -275,8 +316,56 @@ TEST(ParseSpecs, ReportsEveryFault) {
   }
 }
 
-TEST(Schema, IsJsonWithTitle) {
-  EXPECT_NE(spec_schema().find("\"tensors\""), std::string_view::npos);
+TEST(ParseSpecs, ReportsWhatIsNoObjectOnce) {
+  for (const char* text :
+       {"null", "3", R"({"tensors": {"a": null}, "formula": ""})", R"({"kernels": [null]})"}) {
+    SCOPED_TRACE(text);
+    try {
+      (void)parse_specs(text);
+      ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).find("faults"), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(ParseSpecs, ReportsFaultsOfTheWholeWithoutAPlace) {
+  try {
+    (void)parse_specs("{}");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("2 faults:\n  the field 'tensors'"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(ParseSpecs, ReadsManyKeysInTime) {
+  std::string tensors = "{\"tensors\": {\"t\": {}";
+  for (int i = 0; i < 60'000; ++i) {
+    const std::string n = std::to_string(i);
+    tensors += ", \"t" + n + R"(": {"dtype": "f16", "shape": [{"M)" + n + "\": {}}]}";
+  }
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_THROW((void)parse_specs("{\"tensors\": {}, \"g\": {" + keys(60'000) + "}}"), Error);
+  EXPECT_THROW((void)parse_specs(tensors + "}, \"formula\": \"\"}"), Error);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+}
+
+TEST(ToJson, RefusesTextThatIsNotUtf8) {
+  try {
+    (void)to_json({.name = "n", .formula = "y = \xff"});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_spec);
+    EXPECT_NE(std::string(error.what()).find("of 'n' is not UTF-8"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(Schema, HoldsTheLimitsOfTheReader) {
+  for (const char* part : {"\"tensors\"", "\"maxLength\": 64", "\"maxProperties\": 64"}) {
+    EXPECT_NE(spec_schema().find(part), std::string_view::npos) << part;
+  }
 }
 
 }  // namespace
