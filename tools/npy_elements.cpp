@@ -13,8 +13,8 @@ std::vector<Mode> loops(const Layout& layout, bool fortran_order) {
   std::vector<Mode> result;
   const auto modes = static_cast<std::size_t>(rank(layout));
   for (std::size_t i = 0; i < modes; ++i) {
-    const std::vector<Mode> leaves = flatten(mode(layout, fortran_order ? i : modes - 1 - i));
-    result.insert(result.end(), leaves.begin(), leaves.end());
+    const Layout own = mode(layout, fortran_order ? i : modes - 1 - i);
+    result.insert(result.end(), own.leaves().begin(), own.leaves().end());
   }
   std::erase_if(result, [](const Mode& m) { return m.extent.is(1); });
   return result;

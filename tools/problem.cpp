@@ -49,7 +49,7 @@ std::int64_t saturating_add(std::int64_t a, std::int64_t b) noexcept {
 // Elements that the layout touches: modes of stride 0 touch theirs once.
 std::int64_t unique_elements(const Layout& layout) {
   std::int64_t count = 1;
-  for (const Mode& leaf : flatten(layout)) {
+  for (const Mode& leaf : layout.leaves()) {
     if (leaf.extent.is(0)) return 0;
     if (!leaf.stride.is(0)) count = saturating_multiply(count, leaf.extent.value());
   }

@@ -67,7 +67,7 @@ std::string_view to_string(Access access) noexcept {
 std::vector<std::string> symbols_of(const Fused& op) {
   std::set<std::string> names;
   for (const Tensor& tensor : op.tensors) {
-    for (const Mode& mode : flatten(tensor.layout)) {
+    for (const Mode& mode : tensor.layout.leaves()) {
       names.insert(mode.extent.symbols().begin(), mode.extent.symbols().end());
       names.insert(mode.stride.symbols().begin(), mode.stride.symbols().end());
     }

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "tilejit/int_tuple.hpp"
 
@@ -24,20 +24,25 @@ class Layout {
  public:
   Layout() = default;  ///< 1:0
   /// Throws Error{invalid_layout} if shape and stride are not congruent.
-  Layout(IntTuple shape, IntTuple stride);
+  Layout(const IntTuple& shape, const IntTuple& stride);
   /// Parses CuTe notation, "(8,(4,2)):(1,(8,32))"; without a stride the shape is row-major.
   Layout(std::string_view text);  // NOLINT: descriptors are written with layout text
   Layout(const char* text) : Layout(std::string_view(text)) {}
   Layout(const std::string& text) : Layout(std::string_view(text)) {}
 
-  [[nodiscard]] const IntTuple& shape() const noexcept { return shape_; }
-  [[nodiscard]] const IntTuple& stride() const noexcept { return stride_; }
+  Layout(Nested<Mode> modes) noexcept : modes_(std::move(modes)) {}  // NOLINT: what a layout is
+
+  [[nodiscard]] IntTuple shape() const;
+  [[nodiscard]] IntTuple stride() const;
+  /// Extents and strides in one tree.
+  [[nodiscard]] const Nested<Mode>& modes() const noexcept { return modes_; }
+  /// The leaves in order, extents of 1 included. Valid until this value changes.
+  [[nodiscard]] std::span<const Mode> leaves() const noexcept { return modes_.leaves(); }
 
   bool operator==(const Layout&) const = default;
 
  private:
-  IntTuple shape_;
-  IntTuple stride_ = 0;
+  Nested<Mode> modes_;
 };
 
 /// Compact layouts: the last (row-major) or the first (column-major) leaf has stride 1. As in CuTe,
@@ -52,8 +57,6 @@ class Layout {
 [[nodiscard]] std::size_t rank(const Layout& layout) noexcept;
 [[nodiscard]] Dim size(const Layout& layout);
 [[nodiscard]] Layout mode(const Layout& layout, std::size_t i);
-/// Leaves in order, extents of 1 included.
-[[nodiscard]] std::vector<Mode> flatten(const Layout& layout);
 /// One more than the largest index, in elements; 0 for an empty layout. Throws Error{unsupported}
 /// on overflow and Error{invalid_argument} if a symbol has no value.
 [[nodiscard]] std::int64_t cosize(const Layout& layout, const SymbolValues& values = {});

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <mutex>
 #include <stdexcept>
 
 #include "core/text.hpp"
@@ -13,21 +15,47 @@ namespace {
 
 constexpr std::size_t kMaxSymbols = 8;  // what takes their product stays short
 
+/// The one object of a set of symbols.
+const detail::SymbolSet* intern(std::vector<std::string> names) {
+  using Sets = std::map<std::vector<std::string>, detail::SymbolSet>;
+  static std::mutex mutex;
+  static Sets& sets = *new Sets;  // never destroyed: dimensions of static life point into it
+  const std::lock_guard lock(mutex);
+  const auto [at, is_new] = sets.try_emplace(std::move(names));
+  if (is_new) at->second.names = at->first;
+  return &at->second;
+}
+
+const detail::SymbolSet* no_name() {
+  static const auto* set = new detail::SymbolSet;
+  return set;
+}
+
 }  // namespace
 
-Dim::Dim(Known, std::int64_t value) : factor_(value) {
+std::int64_t Dim::checked(std::int64_t value) {
   if (value < 0) {
     throw Error(ErrorCode::invalid_layout,
                 "extents and strides are not negative, found " + std::to_string(value));
   }
+  return value;
 }
 
-Dim::Dim(std::string_view name) : symbols_{std::string(name)} {
+Dim::Dim(std::string_view name) {
   if (!core::is_identifier(name)) {
     throw Error(ErrorCode::invalid_layout,
                 "a symbol is a letter or '_' and up to 63 more letters, digits or '_', found '" +
                     std::string(name.substr(0, 64)) + "'");
   }
+  symbols_ = intern({std::string(name)});
+}
+
+Dim Dim::unknown(std::int64_t divisor) {
+  if (divisor < 1) {
+    throw Error(ErrorCode::invalid_layout,
+                "the divisor of an unknown is at least 1, found " + std::to_string(divisor));
+  }
+  return {divisor, no_name()};
 }
 
 std::int64_t Dim::value() const {
@@ -36,30 +64,45 @@ std::int64_t Dim::value() const {
 }
 
 Dim operator*(const Dim& a, const Dim& b) {
-  Dim product;
-  product.factor_ = layout::checked_multiply(a.factor_, b.factor_);
-  if (product.factor_ == 0) return product;
-  if (a.symbols_.size() + b.symbols_.size() > kMaxSymbols) {
+  const std::int64_t factor = layout::checked_multiply(a.factor_, b.factor_);
+  if (factor == 0) return 0;
+  if (a.is_known() || b.is_known()) return {factor, a.is_known() ? b.symbols_ : a.symbols_};
+  if (!a.is_named() || !b.is_named()) return {factor, no_name()};
+  if (a.symbols().size() + b.symbols().size() > kMaxSymbols) {
     throw Error(ErrorCode::unsupported, "the product " + core::shortened(to_string(a)) + " * " +
                                             core::shortened(to_string(b)) +
                                             " has more than 8 symbols; use known extents");
   }
-  std::ranges::merge(a.symbols_, b.symbols_, std::back_inserter(product.symbols_));
-  return product;
+  std::vector<std::string> names;
+  std::ranges::merge(a.symbols(), b.symbols(), std::back_inserter(names));
+  return {factor, intern(std::move(names))};
 }
 
 std::optional<Dim> Dim::divide(const Dim& a, const Dim& b) {
   if (b.factor_ == 0 || a.factor_ % b.factor_ != 0) return std::nullopt;
-  Dim quotient = a.factor_ / b.factor_;
-  if (quotient.factor_ == 0) return quotient;
-  if (!std::ranges::includes(a.symbols_, b.symbols_)) return std::nullopt;
-  std::ranges::set_difference(a.symbols_, b.symbols_, std::back_inserter(quotient.symbols_));
-  return quotient;
+  const std::int64_t factor = a.factor_ / b.factor_;
+  if (factor == 0) return Dim(0);
+  if (b.is_known()) return Dim(factor, a.symbols_);
+  if (!b.is_named() || !std::ranges::includes(a.symbols(), b.symbols())) return std::nullopt;
+  std::vector<std::string> names;
+  std::ranges::set_difference(a.symbols(), b.symbols(), std::back_inserter(names));
+  return Dim(factor, names.empty() ? nullptr : intern(std::move(names)));
+}
+
+std::strong_ordering Dim::operator<=>(const Dim& other) const noexcept {
+  if (symbols_ == other.symbols_) return factor_ <=> other.factor_;
+  if (is_known() || other.is_known()) return other.is_known() <=> is_known();
+  const auto a = symbols(), b = other.symbols();
+  return std::lexicographical_compare_three_way(a.begin(), a.end(), b.begin(), b.end());
 }
 
 std::int64_t Dim::evaluate(const SymbolValues& values) const {
+  if (!is_known() && !is_named()) {
+    throw Error(ErrorCode::invalid_argument,
+                "the unknown '" + to_string(*this) + "' has no name to give it a value by");
+  }
   std::int64_t result = factor_;
-  for (const std::string& symbol : symbols_) {
+  for (const std::string& symbol : symbols()) {
     const auto found = values.find(symbol);
     if (found == values.end()) {
       throw Error(ErrorCode::invalid_argument, "symbol '" + symbol + "' has no value");
@@ -70,8 +113,12 @@ std::int64_t Dim::evaluate(const SymbolValues& values) const {
 }
 
 std::string to_string(const Dim& dim) {
+  if (dim.is_known()) return std::to_string(dim.factor());
+  if (!dim.is_named()) {
+    return dim.factor() == 1 ? "?" : "?{div=" + std::to_string(dim.factor()) + "}";
+  }
   std::string text;
-  if (dim.is_known() || dim.factor() != 1) text = std::to_string(dim.factor());
+  if (dim.factor() != 1) text = std::to_string(dim.factor());
   for (const std::string& symbol : dim.symbols()) text += (text.empty() ? "" : "*") + symbol;
   return text;
 }

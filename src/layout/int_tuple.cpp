@@ -1,8 +1,7 @@
 #include "tilejit/int_tuple.hpp"
 
-#include <algorithm>
-
 #include "layout/int_tuple_reader.hpp"
+#include "tilejit/error.hpp"
 
 namespace tilejit {
 namespace {
@@ -10,26 +9,18 @@ namespace {
 constexpr int kMaxNesting = 64;
 constexpr int kMaxLeaves = 64;
 
-void append_leaves(const IntTuple& tuple, std::vector<Dim>& leaves) {
-  if (tuple.is_leaf()) {
-    leaves.push_back(tuple.leaf());
-    return;
-  }
-  for (const IntTuple& mode : tuple.modes()) append_leaves(mode, leaves);
-}
-
 IntTuple read_nested(layout::Reader& reader, int nesting, int& leaves) {
   if (!reader.accept('(')) {
     if (leaves++ == kMaxLeaves) reader.fail("at most 64 extents or strides");
     return reader.read_dim();
   }
   if (nesting == kMaxNesting) reader.fail("at most 64 levels of nesting");
-  std::vector<IntTuple> modes;
+  IntTuple tuple = IntTuple::empty_tuple();
   do {
-    modes.push_back(read_nested(reader, nesting + 1, leaves));
+    tuple.append(read_nested(reader, nesting + 1, leaves));
   } while (reader.accept(','));
   if (!reader.accept(')')) reader.fail("',' or ')'");
-  return IntTuple::tuple(std::move(modes));
+  return tuple;
 }
 
 }  // namespace
@@ -39,54 +30,40 @@ IntTuple layout::read_int_tuple(Reader& reader) {
   return read_nested(reader, 0, leaves);
 }
 
-IntTuple IntTuple::tuple(std::vector<IntTuple> modes) {
-  IntTuple result;
-  result.modes_ = std::move(modes);
-  result.is_leaf_ = false;
-  return result;
-}
-
 std::size_t rank(const IntTuple& tuple) noexcept {
-  return tuple.is_leaf() ? 1 : tuple.modes().size();
+  return tuple.rank();
 }
 
 std::size_t depth(const IntTuple& tuple) noexcept {
-  if (tuple.is_leaf()) return 0;
-  std::size_t deepest = 0;
-  for (const IntTuple& mode : tuple.modes()) deepest = std::max(deepest, depth(mode));
-  return deepest + 1;
+  return tuple.depth();
 }
 
 Dim product(const IntTuple& tuple) {
-  if (tuple.is_leaf()) return tuple.leaf();
   Dim result = 1;
-  for (const IntTuple& mode : tuple.modes()) result = result * product(mode);
+  for (const Dim& leaf : tuple.leaves()) result = result * leaf;
   return result;
 }
 
-const IntTuple& mode(const IntTuple& tuple, std::size_t i) {
-  return tuple.is_leaf() ? tuple : tuple.modes().at(i);
-}
-
-std::vector<Dim> flatten(const IntTuple& tuple) {
-  std::vector<Dim> leaves;
-  append_leaves(tuple, leaves);
-  return leaves;
+IntTuple mode(const IntTuple& tuple, std::size_t i) {
+  if (i >= tuple.rank()) {
+    throw Error(ErrorCode::invalid_layout, to_string(tuple) + " has " +
+                                               std::to_string(tuple.rank()) +
+                                               " modes, and no mode " + std::to_string(i));
+  }
+  return tuple.mode(i);
 }
 
 bool congruent(const IntTuple& a, const IntTuple& b) noexcept {
-  if (a.is_leaf() || b.is_leaf()) return a.is_leaf() && b.is_leaf();
-  return std::ranges::equal(a.modes(), b.modes(),
-                            [](const auto& x, const auto& y) { return congruent(x, y); });
+  return a.congruent_to(b);
 }
 
 std::string to_string(const IntTuple& tuple) {
   if (tuple.is_leaf()) return to_string(tuple.leaf());
   std::string text = "(";
-  for (const IntTuple& mode : tuple.modes()) {
+  tuple.for_each_mode([&](const IntTuple& mode) {
     if (text.size() > 1) text += ',';
     text += to_string(mode);
-  }
+  });
   return text + ')';
 }
 

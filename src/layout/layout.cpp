@@ -19,44 +19,38 @@ IntTuple compact_strides(const IntTuple& shape, Dim& next, bool last_is_fastest)
     next = next * shape.leaf();
     return stride;
   }
-  std::vector<IntTuple> strides(shape.modes().size());
+  std::vector<IntTuple> strides(shape.rank());
   for (std::size_t k = 0; k < strides.size(); ++k) {
     const std::size_t i = last_is_fastest ? strides.size() - 1 - k : k;
-    strides[i] = compact_strides(shape.modes()[i], next, last_is_fastest);
+    strides[i] = compact_strides(shape.mode(i), next, last_is_fastest);
   }
-  return IntTuple::tuple(std::move(strides));
+  return IntTuple::tuple(strides);
 }
 
-void append_modes(const IntTuple& shape, const IntTuple& stride, std::vector<Mode>& modes) {
-  if (shape.is_leaf()) {
-    modes.push_back({shape.leaf(), stride.leaf()});
-    return;
+Nested<Mode> zip(const IntTuple& shape, const IntTuple& stride) {
+  if (!congruent(shape, stride)) {
+    throw Error(ErrorCode::invalid_layout,
+                "shape " + core::shortened(to_string(shape)) + " and stride " +
+                    core::shortened(to_string(stride)) +
+                    " are not nested alike; give every extent one stride");
   }
-  for (std::size_t i = 0; i < shape.modes().size(); ++i) {
-    append_modes(shape.modes()[i], stride.modes()[i], modes);
-  }
-}
-
-IntTuple substitute(const IntTuple& tuple, const SymbolValues& values) {
-  if (tuple.is_leaf()) return tuple.leaf().evaluate(values);
-  std::vector<IntTuple> modes;
-  for (const IntTuple& mode : tuple.modes()) modes.push_back(substitute(mode, values));
-  return IntTuple::tuple(std::move(modes));
+  const Dim* next = stride.leaves().data();
+  return shape.map([&](const Dim& extent) { return Mode{extent, *next++}; });
 }
 
 }  // namespace
 
-Layout::Layout(IntTuple shape, IntTuple stride)
-    : shape_(std::move(shape)), stride_(std::move(stride)) {
-  if (!congruent(shape_, stride_)) {
-    throw Error(ErrorCode::invalid_layout,
-                "shape " + core::shortened(to_string(shape_)) + " and stride " +
-                    core::shortened(to_string(stride_)) +
-                    " are not nested alike; give every extent one stride");
-  }
-}
+Layout::Layout(const IntTuple& shape, const IntTuple& stride) : modes_(zip(shape, stride)) {}
 
 Layout::Layout(std::string_view text) : Layout(parse_layout(text)) {}
+
+IntTuple Layout::shape() const {
+  return modes_.map([](const Mode& mode) { return mode.extent; });
+}
+
+IntTuple Layout::stride() const {
+  return modes_.map([](const Mode& mode) { return mode.stride; });
+}
 
 Layout row_major(const IntTuple& shape) {
   Dim next = 1;
@@ -85,31 +79,32 @@ Layout ordered(const IntTuple& shape, std::span<const int> order) {
   Dim next = 1;
   if (shape.is_leaf()) return {shape, compact_strides(shape, next, false)};
   std::vector<IntTuple> strides(rank(shape));
-  for (const std::size_t i : by_speed) strides[i] = compact_strides(shape.modes()[i], next, false);
-  return {shape, IntTuple::tuple(std::move(strides))};
+  for (const std::size_t i : by_speed) strides[i] = compact_strides(shape.mode(i), next, false);
+  return {shape, IntTuple::tuple(strides)};
 }
 
 std::size_t rank(const Layout& layout) noexcept {
-  return rank(layout.shape());
+  return layout.modes().rank();
 }
 
 Dim size(const Layout& layout) {
-  return product(layout.shape());
+  Dim result = 1;
+  for (const Mode& leaf : layout.leaves()) result = result * leaf.extent;
+  return result;
 }
 
 Layout mode(const Layout& layout, std::size_t i) {
-  return {mode(layout.shape(), i), mode(layout.stride(), i)};
-}
-
-std::vector<Mode> flatten(const Layout& layout) {
-  std::vector<Mode> modes;
-  append_modes(layout.shape(), layout.stride(), modes);
-  return modes;
+  if (i >= rank(layout)) {
+    throw Error(ErrorCode::invalid_layout, to_string(layout) + " has " +
+                                               std::to_string(rank(layout)) +
+                                               " modes, and no mode " + std::to_string(i));
+  }
+  return layout.modes().mode(i);
 }
 
 std::int64_t cosize(const Layout& layout, const SymbolValues& values) {
   std::int64_t last = 0;
-  for (const Mode& mode : flatten(layout)) {
+  for (const Mode& mode : layout.leaves()) {
     const std::int64_t extent = mode.extent.evaluate(values);
     if (extent == 0) return 0;
     last = layout::checked_add(last,
@@ -119,7 +114,9 @@ std::int64_t cosize(const Layout& layout, const SymbolValues& values) {
 }
 
 Layout substitute(const Layout& layout, const SymbolValues& values) {
-  return {substitute(layout.shape(), values), substitute(layout.stride(), values)};
+  return layout.modes().map([&](const Mode& mode) {
+    return Mode{mode.extent.evaluate(values), mode.stride.evaluate(values)};
+  });
 }
 
 std::string to_string(const Layout& layout) {
@@ -135,7 +132,7 @@ Layout parse_layout(std::string_view text) {
   }
   IntTuple stride = layout::read_int_tuple(reader);
   reader.expect_end();
-  return {std::move(shape), std::move(stride)};
+  return {shape, stride};
 }
 
 }  // namespace tilejit

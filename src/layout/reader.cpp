@@ -27,21 +27,37 @@ bool Reader::accept(char c) {
   return true;
 }
 
+std::int64_t Reader::read_integer() {
+  if (!is_digit(peek())) fail("an integer");
+  const std::size_t begin = pos_;
+  while (pos_ < text_.size() && is_digit(text_[pos_])) ++pos_;
+  const std::string_view digits = text_.substr(begin, pos_ - begin);
+  std::int64_t value = 0;
+  if (std::from_chars(digits.data(), digits.data() + digits.size(), value).ec != std::errc{}) {
+    pos_ = begin;
+    fail("an integer up to 2^63-1");
+  }
+  return value;
+}
+
+/// What follows a '?': nothing, or "{div=8}".
+Dim Reader::read_unknown() {
+  if (!accept('{')) return Dim::unknown();
+  for (const char c : std::string_view("div=")) {
+    if (!accept(c)) fail("'{div=N}' behind '?'");
+  }
+  const std::int64_t divisor = read_integer();
+  if (divisor < 1 || !accept('}')) fail("a positive divisor and '}'");
+  return Dim::unknown(divisor);
+}
+
 Dim Reader::read_factor() {
   const char c = peek();
-  const std::size_t begin = pos_;
-  if (is_digit(c)) {
-    while (pos_ < text_.size() && is_digit(text_[pos_])) ++pos_;
-    const std::string_view digits = text_.substr(begin, pos_ - begin);
-    std::int64_t value = 0;
-    if (std::from_chars(digits.data(), digits.data() + digits.size(), value).ec != std::errc{}) {
-      pos_ = begin;
-      fail("an integer up to 2^63-1");
-    }
-    return value;
-  }
+  if (is_digit(c)) return read_integer();
+  if (accept('?')) return read_unknown();
   if (!is_name_start(c))
-    fail(c == '-' ? "an integer that is not negative" : "an integer or a symbol");
+    fail(c == '-' ? "an integer that is not negative" : "an integer, a symbol or '?'");
+  const std::size_t begin = pos_;
   while (pos_ < text_.size() && (is_name_start(text_[pos_]) || is_digit(text_[pos_]))) ++pos_;
   return text_.substr(begin, pos_ - begin);
 }

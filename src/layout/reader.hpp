@@ -16,8 +16,10 @@ class Reader {
   char peek();
   /// Takes `c` if it is next.
   bool accept(char c);
-  /// Reads a known integer, a symbol, or a product of them.
+  /// Reads a known integer, a symbol, "?", "?{div=8}", or a product of them.
   Dim read_dim();
+  /// Reads a known integer.
+  std::int64_t read_integer();
   /// Throws unless everything was read.
   void expect_end();
   /// Throws Error{invalid_layout}: "expected <what>, found ... at position N of '...'".
@@ -25,6 +27,7 @@ class Reader {
 
  private:
   Dim read_factor();
+  Dim read_unknown();
 
   std::string_view text_;
   std::size_t pos_ = 0;

@@ -15,7 +15,8 @@ std::vector<OperandMode> leaves_of_mode(const Fused& op, const spec::Analysis& a
     const std::size_t skipped = analysis.shape.size() - rank(tensor.layout);
     OperandMode mine;
     if (i >= skipped) {
-      for (const Mode& leaf : flatten(mode(tensor.layout, i - skipped))) {
+      const Layout own = mode(tensor.layout, i - skipped);
+      for (const Mode& leaf : own.leaves()) {
         if (!leaf.extent.is(1)) mine.push_back(leaf);
       }
     }

@@ -45,7 +45,8 @@ TensorView make_view(const Tensor& tensor, void* data, const Problem& problem,
   const std::size_t skipped = problem.shape.size() - modes;
   for (std::size_t i = 0; i < modes; ++i) {
     ModeLeaves leaves;
-    for (const Mode& leaf : flatten(mode(tensor.layout, i))) {
+    const Layout own = mode(tensor.layout, i);
+    for (const Mode& leaf : own.leaves()) {
       leaves.push_back({leaf.extent.evaluate(symbols), leaf.stride.evaluate(symbols)});
     }
     // Not by the product: of an empty mode it may exceed the type.

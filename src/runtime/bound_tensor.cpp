@@ -31,7 +31,7 @@ BoundTensor::BoundTensor(const Tensor& tensor, Access access, int position)
       align(tensor.align),
       read(access != Access::out),
       written(access != Access::in),
-      leaves(flatten(tensor.layout)),
+      leaves(tensor.layout.leaves().begin(), tensor.layout.leaves().end()),
       layout(to_string(tensor.layout)),
       rank(tilejit::rank(tensor.layout)) {}
 

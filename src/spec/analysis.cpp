@@ -67,7 +67,13 @@ class Analyzer {
 
   void check_symbols() {
     for (const Tensor& tensor : op_.tensors) {
-      for (const Mode& mode : flatten(tensor.layout)) {
+      for (const Mode& mode : tensor.layout.leaves()) {
+        for (const Dim& dim : {mode.extent, mode.stride}) {
+          if (dim.is_known() || dim.is_named()) continue;
+          spec_fault("the layout of tensor '" + tensor.name + "' has the unknown " +
+                         to_string(dim) + "; give it a name, for example \"N\"",
+                     "/tensors/" + tensor.name + "/layout");
+        }
         for (const std::string& symbol : mode.extent.symbols()) result_.symbols.emplace(symbol, 1);
         for (const std::string& symbol : mode.stride.symbols()) result_.symbols.emplace(symbol, 1);
       }
@@ -125,7 +131,7 @@ class Analyzer {
     }
     try {
       (void)product(tensor.layout.shape());
-      if (std::ranges::all_of(flatten(tensor.layout), [](const Mode& m) {
+      if (std::ranges::all_of(tensor.layout.leaves(), [](const Mode& m) {
             return m.extent.is_known() && m.stride.is_known();
           })) {
         check_bytes(tensor, where);
@@ -225,7 +231,7 @@ class Analyzer {
     const auto fault = [&](const std::string& before, const std::string& after) {
       spec_fault(before + "the output '" + tensor.name + "' " + after, where);
     };
-    std::vector<Mode> modes = flatten(tensor.layout);
+    std::vector<Mode> modes(tensor.layout.leaves().begin(), tensor.layout.leaves().end());
     if (std::ranges::any_of(modes, [](const Mode& m) { return m.extent.is(0); })) return;
     std::erase_if(modes, [](const Mode& m) { return m.extent.is(1) || !m.stride.is_known(); });
     if (std::ranges::any_of(modes, [](const Mode& m) { return m.stride.is(0); })) {

@@ -192,11 +192,11 @@ class FusedReader {
                     "a nested mode holds 1 or more extents, at most 32 levels deep", where);
       return 1;
     }
-    std::vector<IntTuple> modes;
+    IntTuple tuple = IntTuple::empty_tuple();
     for (std::size_t i = 0; i < json.size(); ++i) {
-      modes.push_back(read_shape(json[i], pointer_to(where, std::to_string(i)), depth + 1, leaves));
+      tuple.append(read_shape(json[i], pointer_to(where, std::to_string(i)), depth + 1, leaves));
     }
-    return IntTuple::tuple(std::move(modes));
+    return tuple;
   }
 
   Dim read_extent(const Json& json, const std::string& where) {

@@ -18,10 +18,22 @@ TEST(Dim, MultipliesAndDivides) {
     const char *a, *b, *product, *quotient;  // quotient of a by b; "" if not exact
   };
   constexpr Row kRows[] = {
-      {"12", "4", "48", "3"},         {"M", "1", "M", "M"},  {"M*N", "N", "M*N*N", "M"},
-      {"8*M", "4", "32*M", "2*M"},    {"M", "2", "2*M", ""}, {"M", "N", "M*N", ""},
-      {"0", "7", "0", "0"},           {"7", "0", "0", ""},   {"M*M", "M", "M*M*M", "M"},
+      {"12", "4", "48", "3"},
+      {"M", "1", "M", "M"},
+      {"M*N", "N", "M*N*N", "M"},
+      {"8*M", "4", "32*M", "2*M"},
+      {"M", "2", "2*M", ""},
+      {"M", "N", "M*N", ""},
+      {"0", "7", "0", "0"},
+      {"7", "0", "0", ""},
+      {"M*M", "M", "M*M*M", "M"},
       {"N*M", "M*N", "M*M*N*N", "1"},
+      {"?", "4", "?{div=4}", ""},
+      {"?{div=6}", "3", "?{div=18}", "?{div=2}"},
+      {"?", "?", "?", ""},
+      {"?", "M", "?", ""},
+      {"?{div=6}", "?{div=4}", "?{div=24}", ""},
+      {"0", "?", "0", "0"},
   };
   for (const Row& row : kRows) {
     SCOPED_TRACE(std::string(row.a) + " and " + row.b);
@@ -30,6 +42,18 @@ TEST(Dim, MultipliesAndDivides) {
     const auto quotient = Dim::divide(a, b);
     EXPECT_EQ(quotient ? to_string(*quotient) : "", row.quotient);
   }
+}
+
+TEST(Dim, UnknownsHaveNoValueAndNoIdentity) {
+  const Dim unknown = parse_dim("?{div=8}");
+  EXPECT_EQ(unknown, Dim::unknown(8));
+  EXPECT_FALSE(unknown.is_known());
+  EXPECT_FALSE(unknown.is_named());
+  EXPECT_FALSE(unknown.same_value(unknown));
+  EXPECT_TRUE(Dim("M").same_value("M"));
+  EXPECT_TRUE(Dim(4).same_value(4));
+  EXPECT_THROW((void)unknown.evaluate({}), Error);
+  EXPECT_THROW((void)Dim::unknown(0), Error);
 }
 
 TEST(Dim, Evaluates) {
@@ -128,7 +152,7 @@ TEST(Layout, RefusesBadText) {
       {"unbalanced", "(8,4:1", "',' or ')'"},
       {"closed twice", "(8,4)):(1,8)", "position 5"},
       {"empty mode", "(8,):(1,8)", "position 3"},
-      {"empty tuple", "():()", "an integer or a symbol"},
+      {"empty tuple", "():()", "an integer, a symbol or '?'"},
       {"negative", "(8,-4):(1,8)", "not negative"},
       {"huge", "(99999999999999999999):(1)", "2^63-1"},
       {"not congruent", "(8,4):(1,8,32)", "not nested alike"},

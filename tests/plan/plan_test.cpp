@@ -227,7 +227,7 @@ std::int64_t layout_at(const Layout& layout, const std::vector<std::int64_t>& sh
     if (i < skipped) continue;
     const Layout own = mode(layout, i - skipped);
     if (size(own).is(1)) continue;
-    for (const Mode& leaf : flatten(own)) {
+    for (const Mode& leaf : own.leaves()) {
       index += c % leaf.extent.value() * leaf.stride.value();
       c /= leaf.extent.value();
     }

@@ -36,11 +36,12 @@ struct HandPlan {
                           .read = access != Access::out,
                           .written = access != Access::in};
     for (std::size_t i = modes; i-- > 0;) {
-      operand.modes.push_back(flatten(mode(layout, i)));
+      const Layout own = mode(layout, i);
+      operand.modes.emplace_back(own.leaves().begin(), own.leaves().end());
       if (plan.operands.empty()) plan.extents.push_back(size(mode(layout, i)));
     }
     plan.operands.push_back(std::move(operand));
-    for (const Mode& leaf : flatten(layout)) {
+    for (const Mode& leaf : layout.leaves()) {
       for (const Dim& dim : {leaf.extent, leaf.stride}) {
         for (const std::string& symbol : dim.symbols()) analysis.symbols.try_emplace(symbol, 1);
       }

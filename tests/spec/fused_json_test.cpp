@@ -208,6 +208,8 @@ TEST(ParseSpecs, RefusesBadFields) {
       {"no shape", tensor(R"("dtype": "f16")"), spec, "/tensors/c", "'shape' is missing"},
       {"layout and shape", tensor(R"_("dtype": "f16", "shape": [8], "layout": "8:1")_"), spec,
        "/tensors/c/shape", "either"},
+      {"an unknown without a name", tensor(R"_("dtype": "f16", "layout": "(8,?):(?,1)")_"), spec,
+       "/tensors/c/layout", "give it a name"},
       {"unbalanced layout", tensor(R"_("dtype": "f16", "layout": "(8:1")_"),
        ErrorCode::invalid_layout, "/tensors/c/layout", "position 2"},
       {"negative extent", tensor(R"("dtype": "f16", "shape": [-8])"), ErrorCode::invalid_layout,

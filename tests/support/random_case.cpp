@@ -102,7 +102,7 @@ class Generator {
   }
 
   static IntTuple as_tuple(const std::vector<Dim>& dims) {
-    return IntTuple::tuple({dims.begin(), dims.end()});
+    return IntTuple::tuple(std::vector<IntTuple>(dims.begin(), dims.end()));
   }
 
   void make_formula() {
@@ -192,7 +192,7 @@ class Generator {
   std::vector<DType> family_;
 };
 
-void append_indices(const std::vector<Mode>& modes, std::size_t m, std::int64_t base,
+void append_indices(std::span<const Mode> modes, std::size_t m, std::int64_t base,
                     std::vector<std::int64_t>& out) {
   if (m == modes.size()) return out.push_back(base);
   for (std::int64_t c = 0; c < modes[m].extent.value(); ++c) {
@@ -221,7 +221,7 @@ GuardedTensor::GuardedTensor(const Tensor& tensor, const SymbolValues& symbols)
   const auto size =
       static_cast<std::size_t>(cosize(layout)) * static_cast<std::size_t>(size_bytes(dtype_));
   bytes_.assign(size + 2 * kGuard, kPoison);
-  append_indices(flatten(layout), 0, 0, elements_);
+  append_indices(layout.leaves(), 0, 0, elements_);
   std::ranges::sort(elements_);
 }
 
