@@ -6,6 +6,7 @@
 #include "tilejit/fused.hpp"
 #include "tilejit/kernel.hpp"
 #include "tilejit/layout.hpp"
+#include "tilejit/layout_algebra.hpp"
 #include "tilejit/options.hpp"
 #include "tilejit/reference.hpp"
 #include "tilejit/runtime.hpp"

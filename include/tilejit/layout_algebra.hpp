@@ -1,0 +1,97 @@
+#pragma once
+
+#include <initializer_list>
+#include <variant>
+#include <vector>
+
+#include "tilejit/layout.hpp"
+
+namespace tilejit {
+
+/// CuTe's layout algebra (CUTLASS, media/docs/cpp/cute/02_layout_algebra.md) at run time. Layouts
+/// of known extents and strides; a symbol or '?' is Error{unsupported}. All functions are pure and
+/// thread-safe; their cost grows with the number of leaves, n, not with sizes: n^2 at most. A
+/// request without an answer, for want of divisibility, is Error{invalid_layout} and names the
+/// modes; sizes beyond 2^63-1 are Error{unsupported}.
+
+/// Composition by-mode: what is done to each mode of a layout. A tuple may be shorter than the
+/// layout's rank, and nested.
+class Tiler {
+ public:
+  struct Underscore {};                                  ///< `_`: the mode stays as it is
+  Tiler(Underscore) {}                                   // NOLINT: written as the value it is
+  Tiler(Layout layout) : value_(std::move(layout)) {}    // NOLINT
+  Tiler(const char* layout) : value_(Layout(layout)) {}  // NOLINT
+  Tiler(std::integral auto extent) : value_(static_cast<std::int64_t>(extent)) {}  // NOLINT: n
+  Tiler(std::initializer_list<Tiler> modes) : value_(std::vector<Tiler>(modes)) {}
+  Tiler(std::vector<Tiler> modes) : value_(std::move(modes)) {}  // NOLINT
+
+  [[nodiscard]] bool is_underscore() const noexcept {
+    return std::holds_alternative<Underscore>(value_);
+  }
+  [[nodiscard]] const std::int64_t* extent() const noexcept {
+    return std::get_if<std::int64_t>(&value_);
+  }
+  [[nodiscard]] const Layout* layout() const noexcept { return std::get_if<Layout>(&value_); }
+  [[nodiscard]] const std::vector<Tiler>* modes() const noexcept {
+    return std::get_if<std::vector<Tiler>>(&value_);
+  }
+
+ private:
+  std::variant<Underscore, std::int64_t, Layout, std::vector<Tiler>> value_;
+};
+
+/// The same function of 0 <= i < size(layout), flat, with as few modes as possible.
+[[nodiscard]] Layout coalesce(const Layout& layout);
+/// The same at each leaf of `profile`, whose integers do not matter; modes beyond it stay.
+[[nodiscard]] Layout coalesce(const Layout& layout, const IntTuple& profile);
+/// Extents of stride-0 leaves become 1.
+[[nodiscard]] Layout filter_zeros(const Layout& layout);
+/// coalesce(filter_zeros(layout)): what the layout reaches, each element once.
+[[nodiscard]] Layout filter(const Layout& layout);
+
+/// What composition does where CuTe's answer R is not A(B(c)) for every coordinate c.
+enum class Exactness {
+  exact,    ///< refuse
+  as_cute,  ///< answer as CuTe does
+};
+/// R(c) = a(b(c)), with the shape of `b`, leaves of it split where `a` needs that. The last mode of
+/// `a` extends beyond its domain.
+[[nodiscard]] Layout composition(const Layout& a, const Layout& b,
+                                 Exactness exactness = Exactness::exact);
+/// By mode. Modes of `a` beyond the tiler are dropped.
+[[nodiscard]] Layout composition(const Layout& a, const Tiler& tiler,
+                                 Exactness exactness = Exactness::exact);
+
+/// A layout of what `layout` leaves out of 0 <= i < cotarget, in ascending strides. A tuple is
+/// divided mode by mode, as CuTe does.
+[[nodiscard]] Layout complement(const Layout& layout, const IntTuple& cotarget);
+/// Up to the cosize of filter(layout).
+[[nodiscard]] Layout complement(const Layout& layout);
+
+/// (tile, rest) of the layout, or of each mode for a tuple. A tile may overhang the end.
+[[nodiscard]] Layout logical_divide(const Layout& layout, const Tiler& tiler);
+/// ((tiles...), (rests..., untouched modes...)).
+[[nodiscard]] Layout zipped_divide(const Layout& layout, const Tiler& tiler);
+/// ((tiles...), rest, rest, ...).
+[[nodiscard]] Layout tiled_divide(const Layout& layout, const Tiler& tiler);
+/// (tile, tile, ..., rest, rest, ...).
+[[nodiscard]] Layout flat_divide(const Layout& layout, const Tiler& tiler);
+
+/// (layout, its repetitions in the order of the tiler), or so for each mode for a tuple.
+[[nodiscard]] Layout logical_product(const Layout& layout, const Tiler& tiler);
+[[nodiscard]] Layout zipped_product(const Layout& layout, const Tiler& tiler);
+[[nodiscard]] Layout tiled_product(const Layout& layout, const Tiler& tiler);
+[[nodiscard]] Layout flat_product(const Layout& layout, const Tiler& tiler);
+/// Mode i of the result is (mode i of the block, mode i of the tiler).
+[[nodiscard]] Layout blocked_product(const Layout& block, const Layout& tiler);
+/// Mode i of the result is (mode i of the tiler, mode i of the block).
+[[nodiscard]] Layout raked_product(const Layout& block, const Layout& tiler);
+
+/// layout(R(i)) == i for 0 <= i < size(R), with R as large as the layout's strides 1, 1*s, ...
+/// allow.
+[[nodiscard]] Layout right_inverse(const Layout& layout);
+/// layout(L(layout(i))) == layout(i); L(layout(i)) == i if the layout is injective.
+[[nodiscard]] Layout left_inverse(const Layout& layout);
+
+}  // namespace tilejit

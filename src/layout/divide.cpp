@@ -1,0 +1,153 @@
+// Divisions and products: one layout on the left, a tiler on the right, and what is left over.
+#include <algorithm>
+
+#include "core/text.hpp"
+#include "layout/checked.hpp"
+#include "layout/known_modes.hpp"
+#include "tilejit/layout_algebra.hpp"
+
+namespace tilejit {
+namespace {
+
+using layout::tuple_of;
+using Operation = Layout (*)(const Layout&, const Layout&);
+
+Layout pair_of(const Layout& a, const Layout& b) {
+  return tuple_of(std::vector<Layout>{a, b});
+}
+
+Layout divide(const Layout& a, const Layout& b) {
+  const Layout rest = complement(b, coalesce(a).shape());
+  return composition(a, pair_of(b, rest), Exactness::as_cute);
+}
+
+Layout product(const Layout& a, const Layout& b) {
+  const std::int64_t reach = layout::checked_multiply(size(a).value(), cosize(b));
+  return pair_of(a, composition(complement(a, reach), b, Exactness::as_cute));
+}
+
+void check_rank(const Layout& layout, const std::vector<Tiler>& modes) {
+  if (modes.size() <= rank(layout)) return;
+  throw Error(ErrorCode::invalid_layout,
+              "the tiler has " + std::to_string(modes.size()) + " modes, the layout " +
+                  core::shortened(to_string(layout)) + " only " + std::to_string(rank(layout)));
+}
+
+/// By mode; modes beyond the tiler, or with `_`, stay.
+Layout apply(Operation operation, const Layout& layout, const Tiler& tiler) {
+  if (tiler.is_underscore()) return layout;
+  if (const Layout* b = tiler.layout()) return operation(layout, *b);
+  if (const std::int64_t* n = tiler.extent()) return operation(layout, column_major(*n));
+  check_rank(layout, *tiler.modes());
+  std::vector<Layout> modes;
+  for (std::size_t i = 0; i < rank(layout); ++i) {
+    const Layout own = mode(layout, i);
+    modes.push_back(i < tiler.modes()->size() ? apply(operation, own, (*tiler.modes())[i]) : own);
+  }
+  return tuple_of(modes);
+}
+
+/// The pairs that `apply` leaves at each leaf of the tiler, as (first ones, second ones).
+Layout zip_pairs(const Layout& pairs, const Tiler& tiler) {
+  if (tiler.is_underscore()) {
+    throw Error(ErrorCode::invalid_layout,
+                "'_' in the tiler has no tile to collect; give every mode one");
+  }
+  if (tiler.modes() == nullptr) return pairs;
+  std::vector<Layout> first, second;
+  for (std::size_t i = 0; i < rank(pairs); ++i) {
+    const Layout own = mode(pairs, i);
+    if (i >= tiler.modes()->size()) {
+      second.push_back(own);
+      continue;
+    }
+    const Layout zipped = zip_pairs(own, (*tiler.modes())[i]);
+    first.push_back(mode(zipped, 0));
+    second.push_back(mode(zipped, 1));
+  }
+  return pair_of(tuple_of(first), tuple_of(second));
+}
+
+Layout zipped(Operation operation, const Layout& layout, const Tiler& tiler) {
+  return zip_pairs(apply(operation, layout, tiler), tiler);
+}
+
+/// Appends the modes of `layout`; one of rank 1 stays as it is, as in CuTe.
+void append_unpacked(std::vector<Layout>& modes, const Layout& layout) {
+  if (rank(layout) == 1) {
+    modes.push_back(layout);
+    return;
+  }
+  for (std::size_t i = 0; i < rank(layout); ++i) modes.push_back(mode(layout, i));
+}
+
+Layout tiled(const Layout& pair) {
+  std::vector<Layout> modes = {mode(pair, 0)};
+  append_unpacked(modes, mode(pair, 1));
+  return tuple_of(modes);
+}
+
+Layout flat(const Layout& pair) {
+  std::vector<Layout> modes;
+  append_unpacked(modes, mode(pair, 0));
+  append_unpacked(modes, mode(pair, 1));
+  return tuple_of(modes);
+}
+
+/// With modes 1:0 up to `wanted`; a leaf becomes a tuple where it needs any.
+Layout padded(const Layout& layout, std::size_t wanted) {
+  std::vector<Layout> modes;
+  for (std::size_t i = 0; i < rank(layout); ++i) modes.push_back(mode(layout, i));
+  modes.resize(wanted, Layout(1, 0));
+  return tuple_of(modes);
+}
+
+/// (block_i, tiler_i) for each mode.
+Layout interleaved(const Layout& block, const Layout& tiler, bool raked) {
+  const std::size_t wanted = std::max(rank(block), rank(tiler));
+  const Layout pair = product(padded(block, wanted), padded(tiler, wanted));
+  const Layout inside = mode(pair, 0), outside = mode(pair, 1);
+  std::vector<Layout> modes;
+  for (std::size_t i = 0; i < wanted; ++i) {
+    const Layout a = mode(inside, i), b = mode(outside, i);
+    modes.push_back(raked ? pair_of(b, a) : pair_of(a, b));
+  }
+  return tuple_of(modes);
+}
+
+}  // namespace
+
+Layout logical_divide(const Layout& layout, const Tiler& tiler) {
+  return apply(divide, layout, tiler);
+}
+Layout zipped_divide(const Layout& layout, const Tiler& tiler) {
+  return zipped(divide, layout, tiler);
+}
+Layout tiled_divide(const Layout& layout, const Tiler& tiler) {
+  return tiled(zipped_divide(layout, tiler));
+}
+Layout flat_divide(const Layout& layout, const Tiler& tiler) {
+  return flat(zipped_divide(layout, tiler));
+}
+
+Layout logical_product(const Layout& layout, const Tiler& tiler) {
+  return apply(product, layout, tiler);
+}
+Layout zipped_product(const Layout& layout, const Tiler& tiler) {
+  return zipped(product, layout, tiler);
+}
+Layout tiled_product(const Layout& layout, const Tiler& tiler) {
+  return tiled(zipped_product(layout, tiler));
+}
+Layout flat_product(const Layout& layout, const Tiler& tiler) {
+  return flat(zipped_product(layout, tiler));
+}
+
+Layout blocked_product(const Layout& block, const Layout& tiler) {
+  return interleaved(block, tiler, false);
+}
+Layout raked_product(const Layout& block, const Layout& tiler) {
+  return interleaved(block, tiler, true);
+}
+
+}  // namespace tilejit
