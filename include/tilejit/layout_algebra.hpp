@@ -52,7 +52,7 @@ class Tiler {
 
 /// What composition does where CuTe's answer R is not A(B(c)) for every coordinate c.
 enum class Exactness {
-  exact,    ///< refuse
+  exact,    ///< refuse: where a carry from mode to mode would be lost, even if by chance it is 0
   as_cute,  ///< answer as CuTe does
 };
 /// R(c) = a(b(c)), with the shape of `b`, leaves of it split where `a` needs that. The last mode of
