@@ -36,8 +36,10 @@ class SmallVector {
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
-  [[nodiscard]] T* data() noexcept { return heap_ ? heap_.get() : few_; }
-  [[nodiscard]] const T* data() const noexcept { return heap_ ? heap_.get() : few_; }
+  [[nodiscard]] T* data() noexcept { return heap_ ? heap_.get() : few(); }
+  [[nodiscard]] const T* data() const noexcept {
+    return heap_ ? heap_.get() : const_cast<SmallVector*>(this)->few();
+  }
   [[nodiscard]] T* begin() noexcept { return data(); }
   [[nodiscard]] T* end() noexcept { return data() + size_; }
   [[nodiscard]] const T* begin() const noexcept { return data(); }
@@ -79,15 +81,17 @@ class SmallVector {
     } else {
       heap_.reset();
       capacity_ = N;
-      std::copy(other.few_, other.few_ + other.size_, few_);
+      std::copy(other.few(), other.few() + other.size_, few());
     }
     size_ = std::exchange(other.size_, 0);
   }
 
+  [[nodiscard]] T* few() noexcept { return reinterpret_cast<T*>(few_); }
+
   std::size_t size_ = 0;
   std::size_t capacity_ = N;
   std::unique_ptr<T[]> heap_;
-  T few_[N];
+  alignas(T) std::byte few_[N * sizeof(T)];  // only `size_` of them are values
 };
 
 namespace detail {
