@@ -56,6 +56,11 @@ def compile_rows(build):
         )
 
 
+def layout_rows(build):
+    for name, entry in google_benchmark(build / "bench" / "layout_bench").items():
+        yield f"layouts: {name.replace('_', ' ')}", f"{entry['real_time'] / 1000:.2f} us"
+
+
 def first_kernel_rows(build):
     with tempfile.TemporaryDirectory() as cache:
 
@@ -131,7 +136,7 @@ def main():
             check=False,
         ).stdout
     )
-    rows = [*compile_rows(build), *first_kernel_rows(build)]
+    rows = [*compile_rows(build), *layout_rows(build), *first_kernel_rows(build)]
     devices = doctor["driver"].get("devices")
     if devices:
         rows += [*gpu_rows(build), *peer_rows()]
