@@ -350,7 +350,8 @@ TEST(ParseSpecs, ReadsManyKeysInTime) {
   const auto start = std::chrono::steady_clock::now();
   EXPECT_THROW((void)parse_specs("{\"tensors\": {}, \"g\": {" + keys(60'000) + "}}"), Error);
   EXPECT_THROW((void)parse_specs(tensors + "}, \"formula\": \"\"}"), Error);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+  // A second under sanitizers; 10^9 comparisons of keys would take far more than the bound.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
 TEST(ToJson, RefusesTextThatIsNotUtf8) {
