@@ -16,18 +16,29 @@ namespace tilejit {
 using SymbolValues = std::map<std::string, std::int64_t, std::less<>>;
 
 namespace detail {
-/// The symbols of a product, sorted, a squared one twice. One object a set, alive for ever.
+/// The symbols and quotients of a product, sorted by text, a squared one twice. One object a set,
+/// alive for ever.
 struct SymbolSet {
   std::vector<std::string> names;
 };
 }  // namespace detail
 
-/// A non-negative extent or stride: a known integer; a known factor times named symbols ("M",
-/// "8*N", "M*N"); or an unknown multiple of a known factor, without a name ("?", "?{div=8}").
-/// Symbols become arguments of the kernel; the same name is the same value in every tensor of a
-/// descriptor, whereas two "?" are two values. At most 8 symbols are multiplied. A value type of
-/// 16 bytes; text form `to_string`,
-/// inverse `parse_dim`. Sets of symbols that have occurred are kept for the life of the process.
+/// Functions of dimensions that a product cannot express.
+enum class DimFunction {
+  ceil_div,    ///< the quotient, rounded up
+  min,         ///< the smaller one
+  exact_div,   ///< the quotient; no value unless b divides a
+  stride_div,  ///< what is left of a stride behind b coordinates: ceil_div; no value unless a < b
+               ///< or b divides a
+};
+
+/// A non-negative extent or stride: a known integer; a known factor times symbols ("M", "8*N",
+/// "M*N"), or times functions of them ("ceil_div(M,128)"); or an unknown multiple of a known
+/// factor, without a name ("?", "?{div=8}"). The same name is the same value everywhere, at least
+/// 1 where the layout algebra relies on it, whereas two "?" are two values. At most 8 symbols are
+/// multiplied; a function whose text exceeds 256 bytes is a "?". A value type of 16 bytes; text
+/// form `to_string`, inverse `parse_dim`. Sets of symbols, and functions, that have occurred are
+/// kept for the life of the process.
 class Dim {
  public:
   Dim() = default;
@@ -44,6 +55,8 @@ class Dim {
   [[nodiscard]] bool is_named() const noexcept {
     return symbols_ != nullptr && !symbols_->names.empty();
   }
+  /// Known, or a product of symbols: no "?", no function.
+  [[nodiscard]] bool is_product() const noexcept;
   /// The integer of a known dimension. Throws std::logic_error for another one.
   [[nodiscard]] std::int64_t value() const;
   [[nodiscard]] bool is(std::int64_t value) const noexcept {
@@ -51,7 +64,7 @@ class Dim {
   }
   /// The known factor: the value itself when known, else what the value is a multiple of.
   [[nodiscard]] std::int64_t factor() const noexcept { return factor_; }
-  /// The symbols of the product, sorted, a squared symbol twice.
+  /// The symbols of the product, and the texts of functions, sorted, a squared one twice.
   [[nodiscard]] std::span<const std::string> symbols() const noexcept {
     return symbols_ == nullptr ? std::span<const std::string>() : symbols_->names;
   }
@@ -61,12 +74,18 @@ class Dim {
   }
 
   /// Throws Error{unsupported} when the known factor exceeds 2^63-1, or beyond 8 symbols.
-  friend Dim operator*(const Dim& a, const Dim& b);
+  friend Dim operator*(const Dim& a, const Dim& b) {
+    std::int64_t product = 0;
+    if (a.is_known() && b.is_known() && !__builtin_mul_overflow(a.factor_, b.factor_, &product)) {
+      return {product, nullptr};
+    }
+    return multiply(a, b);
+  }
   /// The exact quotient, if `b` divides `a` for every value of the symbols (and b is not 0).
   [[nodiscard]] static std::optional<Dim> divide(const Dim& a, const Dim& b);
 
-  /// The value with symbols filled in. Throws Error{invalid_argument} if a symbol has no value, or
-  /// for "?", Error{unsupported} on overflow of 63 bits.
+  /// The value with symbols filled in. Throws Error{invalid_argument} if a symbol has no value,
+  /// for "?", or where a function has no value, Error{unsupported} on overflow of 63 bits.
   [[nodiscard]] std::int64_t evaluate(const SymbolValues& values) const;
 
   bool operator==(const Dim&) const = default;
@@ -74,18 +93,35 @@ class Dim {
   std::strong_ordering operator<=>(const Dim& other) const noexcept;
 
  private:
+  friend Dim function_of(DimFunction function, const Dim& a, const Dim& b);
+
   Dim(std::int64_t factor, const detail::SymbolSet* symbols) noexcept
       : factor_(factor), symbols_(symbols) {}
-  static std::int64_t checked(std::int64_t value);
+  static std::int64_t checked(std::int64_t value) {
+    if (value < 0) refuse_negative(value);
+    return value;
+  }
+  [[noreturn]] static void refuse_negative(std::int64_t value);
+  static Dim multiply(const Dim& a, const Dim& b);
 
   std::int64_t factor_ = 1;
   const detail::SymbolSet* symbols_ = nullptr;  // null: known; an empty set: unknown
 };
 
+/// The function of the two, as a product where that is certain; "?" if one is. Of known values that
+/// have none: Error{invalid_layout}.
+[[nodiscard]] Dim function_of(DimFunction function, const Dim& a, const Dim& b);
+[[nodiscard]] inline Dim ceil_div(const Dim& a, const Dim& b) {
+  return function_of(DimFunction::ceil_div, a, b);
+}
+[[nodiscard]] inline Dim min(const Dim& a, const Dim& b) {
+  return function_of(DimFunction::min, a, b);
+}
+
 [[nodiscard]] std::string to_string(const Dim& dim);
 
-/// Parses "128", "M", "8*M*N", "?", "?{div=8}". Throws Error{invalid_layout}, or what multiplying
-/// throws.
+/// Parses "128", "M", "8*M*N", "?", "?{div=8}", "ceil_div(M,4)". Throws Error{invalid_layout}, or
+/// what multiplying throws.
 [[nodiscard]] Dim parse_dim(std::string_view text);
 
 }  // namespace tilejit

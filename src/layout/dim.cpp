@@ -8,6 +8,7 @@
 
 #include "core/text.hpp"
 #include "layout/checked.hpp"
+#include "layout/dim_function.hpp"
 #include "layout/reader.hpp"
 
 namespace tilejit {
@@ -15,8 +16,14 @@ namespace {
 
 constexpr std::size_t kMaxSymbols = 8;  // what takes their product stays short
 
-/// The one object of a set of symbols.
-const detail::SymbolSet* intern(std::vector<std::string> names) {
+const detail::SymbolSet* no_name() {
+  static const auto* set = new detail::SymbolSet;
+  return set;
+}
+
+}  // namespace
+
+const detail::SymbolSet* layout::intern(std::vector<std::string> names) {
   using Sets = std::map<std::vector<std::string>, detail::SymbolSet>;
   static std::mutex mutex;
   static Sets& sets = *new Sets;  // never destroyed: dimensions of static life point into it
@@ -26,19 +33,9 @@ const detail::SymbolSet* intern(std::vector<std::string> names) {
   return &at->second;
 }
 
-const detail::SymbolSet* no_name() {
-  static const auto* set = new detail::SymbolSet;
-  return set;
-}
-
-}  // namespace
-
-std::int64_t Dim::checked(std::int64_t value) {
-  if (value < 0) {
-    throw Error(ErrorCode::invalid_layout,
-                "extents and strides are not negative, found " + std::to_string(value));
-  }
-  return value;
+void Dim::refuse_negative(std::int64_t value) {
+  throw Error(ErrorCode::invalid_layout,
+              "extents and strides are not negative, found " + std::to_string(value));
 }
 
 Dim::Dim(std::string_view name) {
@@ -47,7 +44,7 @@ Dim::Dim(std::string_view name) {
                 "a symbol is a letter or '_' and up to 63 more letters, digits or '_', found '" +
                     std::string(name.substr(0, 64)) + "'");
   }
-  symbols_ = intern({std::string(name)});
+  symbols_ = layout::intern({std::string(name)});
 }
 
 Dim Dim::unknown(std::int64_t divisor) {
@@ -63,7 +60,11 @@ std::int64_t Dim::value() const {
   return factor_;
 }
 
-Dim operator*(const Dim& a, const Dim& b) {
+bool Dim::is_product() const noexcept {
+  return is_known() || (is_named() && std::ranges::none_of(symbols(), layout::is_function));
+}
+
+Dim Dim::multiply(const Dim& a, const Dim& b) {
   const std::int64_t factor = layout::checked_multiply(a.factor_, b.factor_);
   if (factor == 0) return 0;
   if (a.is_known() || b.is_known()) return {factor, a.is_known() ? b.symbols_ : a.symbols_};
@@ -75,7 +76,7 @@ Dim operator*(const Dim& a, const Dim& b) {
   }
   std::vector<std::string> names;
   std::ranges::merge(a.symbols(), b.symbols(), std::back_inserter(names));
-  return {factor, intern(std::move(names))};
+  return {factor, layout::intern(std::move(names))};
 }
 
 std::optional<Dim> Dim::divide(const Dim& a, const Dim& b) {
@@ -86,7 +87,7 @@ std::optional<Dim> Dim::divide(const Dim& a, const Dim& b) {
   if (!b.is_named() || !std::ranges::includes(a.symbols(), b.symbols())) return std::nullopt;
   std::vector<std::string> names;
   std::ranges::set_difference(a.symbols(), b.symbols(), std::back_inserter(names));
-  return Dim(factor, names.empty() ? nullptr : intern(std::move(names)));
+  return Dim(factor, names.empty() ? nullptr : layout::intern(std::move(names)));
 }
 
 std::strong_ordering Dim::operator<=>(const Dim& other) const noexcept {
@@ -103,11 +104,7 @@ std::int64_t Dim::evaluate(const SymbolValues& values) const {
   }
   std::int64_t result = factor_;
   for (const std::string& symbol : symbols()) {
-    const auto found = values.find(symbol);
-    if (found == values.end()) {
-      throw Error(ErrorCode::invalid_argument, "symbol '" + symbol + "' has no value");
-    }
-    result = layout::checked_multiply(result, found->second);
+    result = layout::checked_multiply(result, layout::evaluate_symbol(symbol, values));
   }
   return result;
 }

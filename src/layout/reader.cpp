@@ -2,10 +2,13 @@
 
 #include <charconv>
 
+#include "layout/dim_function.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::layout {
 namespace {
+
+constexpr int kMaxNesting = 16;
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -55,11 +58,26 @@ Dim Reader::read_factor() {
   const char c = peek();
   if (is_digit(c)) return read_integer();
   if (accept('?')) return read_unknown();
-  if (!is_name_start(c))
-    fail(c == '-' ? "an integer that is not negative" : "an integer, a symbol or '?'");
+  if (is_name_start(c)) return read_name();
+  fail(c == '-' ? "an integer that is not negative" : "an integer, a symbol or '?'");
+}
+
+/// A symbol, or a function of two dimensions.
+Dim Reader::read_name() {
   const std::size_t begin = pos_;
   while (pos_ < text_.size() && (is_name_start(text_[pos_]) || is_digit(text_[pos_]))) ++pos_;
-  return text_.substr(begin, pos_ - begin);
+  const std::string_view name = text_.substr(begin, pos_ - begin);
+  const auto function = peek() == '(' ? parse_function(name) : std::nullopt;
+  if (!function) return name;
+  if (nesting_ == kMaxNesting) fail("at most 16 functions one in another");
+  ++nesting_;
+  (void)accept('(');
+  const Dim a = read_dim();
+  if (!accept(',')) fail("',' and a second dimension");
+  const Dim b = read_dim();
+  if (!accept(')')) fail("')'");
+  --nesting_;
+  return function_of(*function, a, b);
 }
 
 Dim Reader::read_dim() {

@@ -16,7 +16,7 @@ class Reader {
   char peek();
   /// Takes `c` if it is next.
   bool accept(char c);
-  /// Reads a known integer, a symbol, "?", "?{div=8}", or a product of them.
+  /// Reads a known integer, a symbol, "?", "?{div=8}", a function, or a product of them.
   Dim read_dim();
   /// Reads a known integer.
   std::int64_t read_integer();
@@ -28,9 +28,11 @@ class Reader {
  private:
   Dim read_factor();
   Dim read_unknown();
+  Dim read_name();
 
   std::string_view text_;
   std::size_t pos_ = 0;
+  int nesting_ = 0;  // of functions
 };
 
 }  // namespace tilejit::layout

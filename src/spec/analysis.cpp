@@ -69,7 +69,7 @@ class Analyzer {
     for (const Tensor& tensor : op_.tensors) {
       for (const Mode& mode : tensor.layout.leaves()) {
         for (const Dim& dim : {mode.extent, mode.stride}) {
-          if (dim.is_known() || dim.is_named()) continue;
+          if (dim.is_product()) continue;
           spec_fault("the layout of tensor '" + tensor.name + "' has the unknown " +
                          to_string(dim) + "; give it a name, for example \"N\"",
                      "/tensors/" + tensor.name + "/layout");

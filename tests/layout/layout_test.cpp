@@ -56,6 +56,72 @@ TEST(Dim, UnknownsHaveNoValueAndNoIdentity) {
   EXPECT_THROW((void)Dim::unknown(0), Error);
 }
 
+TEST(Dim, FunctionsBecomeProductsWhereThatIsCertain) {
+  struct Row {
+    DimFunction function;
+    const char *a, *b, *result;
+  };
+  using enum DimFunction;
+  constexpr Row kRows[] = {
+      {ceil_div, "7", "2", "4"},
+      {ceil_div, "8*M", "4", "2*M"},
+      {ceil_div, "6*M", "4", "ceil_div(3*M,2)"},
+      {ceil_div, "M*N", "4*N", "ceil_div(M,4)"},
+      {ceil_div, "M", "2*M", "1"},
+      {ceil_div, "1", "M", "1"},
+      {ceil_div, "0", "M", "0"},
+      {ceil_div, "?{div=8}", "4", "?{div=2}"},
+      {ceil_div, "?{div=8}", "3", "?"},
+      {ceil_div, "ceil_div(M,4)", "N", "ceil_div(ceil_div(M,4),N)"},
+      {min, "8", "6", "6"},
+      {min, "M", "M", "M"},
+      {min, "2*M", "4*M", "2*M"},
+      {min, "6*N", "9*M", "3*min(3*M,2*N)"},
+      {min, "9*M", "6*N", "3*min(3*M,2*N)"},
+      {min, "M", "0", "0"},
+      {min, "1", "M", "1"},
+      {min, "?", "?", "?"},
+      {min, "?{div=8}", "12", "?{div=4}"},
+      {exact_div, "M*N", "M", "N"},
+      {exact_div, "1", "M", "exact_div(1,M)"},
+      {stride_div, "3", "5", "1"},
+      {stride_div, "M", "5", "stride_div(M,5)"},
+  };
+  for (const Row& row : kRows) {
+    const Dim result = function_of(row.function, parse_dim(row.a), parse_dim(row.b));
+    SCOPED_TRACE(row.result);
+    EXPECT_EQ(to_string(result), row.result);
+    EXPECT_EQ(parse_dim(row.result), result);
+  }
+  EXPECT_THROW((void)parse_dim("exact_div(7,2)"), Error);
+  EXPECT_THROW((void)parse_dim("stride_div(7,2)"), Error);
+  EXPECT_THROW((void)parse_dim("ceil_div(M,0)"), Error);
+  EXPECT_THROW((void)parse_dim("ceil_div(M)"), Error);
+  EXPECT_THROW((void)parse_dim("max(M,4)"), Error);
+  EXPECT_THROW((void)parse_dim(repeated("min(M,", 10'000)), Error);
+  EXPECT_TRUE(parse_dim("2*M").is_product());
+  EXPECT_FALSE(parse_dim("2*min(M,4)").is_product());
+  EXPECT_EQ(parse_dim("ceil_div"), Dim("ceil_div"));
+}
+
+TEST(Dim, FunctionsHaveValuesWhereTheirSymbolsHave) {
+  const SymbolValues values = {{"M", 10}, {"N", 4}};
+  EXPECT_EQ(parse_dim("2*ceil_div(M,N)").evaluate(values), 6);
+  EXPECT_EQ(parse_dim("min(M,ceil_div(9*N,5))").evaluate(values), 8);
+  EXPECT_EQ(parse_dim("exact_div(2*M,N)").evaluate(values), 5);
+  EXPECT_EQ(parse_dim("stride_div(N,M)").evaluate(values), 1);
+  for (const char* text : {"exact_div(M,N)", "stride_div(M,N)", "ceil_div(M,K)", "min(M,K)"}) {
+    EXPECT_THROW((void)parse_dim(text).evaluate(values), Error) << text;
+  }
+  EXPECT_THROW((void)parse_dim("ceil_div(M,N)").evaluate({{"M", 1}, {"N", 0}}), Error);
+}
+
+TEST(Dim, LongFunctionsAreUnknown) {
+  Dim dim = "M";
+  for (int i = 0; i < 1000; ++i) dim = ceil_div(dim * 3, 2);
+  EXPECT_EQ(dim, Dim::unknown());
+}
+
 TEST(Dim, Evaluates) {
   const SymbolValues values = {{"M", 3}, {"N", 5}};
   EXPECT_EQ(parse_dim("8*M*N").evaluate(values), 120);
