@@ -8,11 +8,15 @@
 
 namespace tilejit {
 
-/// CuTe's layout algebra (CUTLASS, media/docs/cpp/cute/02_layout_algebra.md) at run time. Layouts
-/// of known extents and strides; a symbol or '?' is Error{unsupported}. All functions are pure and
-/// thread-safe; their cost grows with the number of leaves, n, not with sizes: n^2 at most. A
-/// request without an answer, for want of divisibility, is Error{invalid_layout} and names the
-/// modes; sizes beyond 2^63-1 are Error{unsupported}.
+/// CuTe's layout algebra (CUTLASS, media/docs/cpp/cute/02_layout_algebra.md) at run time. All
+/// functions are pure and thread-safe; their cost grows with the number of leaves, n, not with
+/// sizes: n^2 at most. A request without an answer, for want of divisibility, is
+/// Error{invalid_layout} and names the modes; sizes beyond 2^63-1 are Error{unsupported}.
+///
+/// Leaves that are not known give results with "?", which keep divisors as CuTe DSL does, or with
+/// functions of symbols, for `substitute` to fill in. Modes then merge, and extents of 1 go, only
+/// where that is certain; what must divide is taken to, and checked by `substitute` as far as the
+/// functions tell.
 
 /// Composition by-mode: what is done to each mode of a layout. A tuple may be shorter than the
 /// layout's rank, and nested.
@@ -59,6 +63,10 @@ enum class Exactness {
 /// `a` extends beyond its domain.
 [[nodiscard]] Layout composition(const Layout& a, const Layout& b,
                                  Exactness exactness = Exactness::exact);
+[[nodiscard]] inline Layout composition(const Layout& a, const char* b,
+                                        Exactness exactness = Exactness::exact) {
+  return composition(a, Layout(b), exactness);
+}
 /// By mode. Modes of `a` beyond the tiler are dropped.
 [[nodiscard]] Layout composition(const Layout& a, const Tiler& tiler,
                                  Exactness exactness = Exactness::exact);

@@ -166,15 +166,16 @@ TEST(Algebra, CostsNothingForHugeSizes) {
   EXPECT_THROW((void)logical_product(huge, Layout("1073741824:1")), Error);
 }
 
-TEST(Algebra, RefusesUnknownsAndEmptyLayouts) {
-  for (const char* text : {"(M,4):(4,1)", "(?,4):(4,1)", "(2,4):(?,1)", "(0,4):(4,1)"}) {
-    SCOPED_TRACE(text);
-    EXPECT_THROW((void)coalesce(Layout(text)), Error);
-    EXPECT_THROW((void)composition(Layout(text), Layout("2:1")), Error);
-    EXPECT_THROW((void)composition(Layout("8:1"), Layout(text)), Error);
-    EXPECT_THROW((void)complement(Layout(text), 64), Error);
-    EXPECT_THROW((void)right_inverse(Layout(text)), Error);
-  }
+TEST(Algebra, RefusesWhatHasNoAnswer) {
+  const Layout empty("(0,4):(4,1)");
+  EXPECT_THROW((void)coalesce(empty), Error);
+  EXPECT_THROW((void)composition(empty, Layout("2:1")), Error);
+  EXPECT_THROW((void)composition(Layout("8:1"), empty), Error);
+  EXPECT_THROW((void)complement(empty, 64), Error);
+  EXPECT_THROW((void)complement("8:1", 0), Error);
+  EXPECT_THROW((void)right_inverse(empty), Error);
+  EXPECT_THROW((void)left_inverse("(4,2):(?,1)"), Error);
+  EXPECT_THROW((void)complement("(4,2):(?,1)", 64), Error);
 }
 
 }  // namespace
