@@ -24,10 +24,6 @@ Layout flat_layout(const Modes& modes) {
   return Nested<Mode>::flat(modes.span());
 }
 
-namespace {
-
-/// True if coordinates go on from `a` to `b` in equal steps, whatever the symbols are. As in CuTe,
-/// an unknown extent is no part of a merged one.
 bool continues(const Mode& a, const Mode& b) {
   if (a.extent.is_unknown() || b.extent.is_unknown()) return false;
   if (a.extent.is_known() && a.stride.is_known()) {
@@ -40,8 +36,6 @@ bool continues(const Mode& a, const Mode& b) {
   const auto steps = Dim::divide(b.stride, a.stride);
   return steps && steps->same_value(a.extent);
 }
-
-}  // namespace
 
 void append_coalesced(Modes& modes, const Mode& next) {
   if (next.extent.is(1)) return;

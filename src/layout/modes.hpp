@@ -13,6 +13,9 @@ using Modes = SmallVector<Mode, 8>;
 void check_extents(const Layout& layout, const char* operation);
 /// A flat layout of them: 1:0 for none, no tuple for one.
 [[nodiscard]] Layout flat_layout(const Modes& modes);
+/// True if coordinates go on from `a` to `b` in equal steps, whatever the symbols are. As in CuTe,
+/// an unknown extent is no part of a merged one.
+[[nodiscard]] bool continues(const Mode& a, const Mode& b);
 /// Adds a mode behind `modes`, merged with the last one if it certainly continues that.
 void append_coalesced(Modes& modes, const Mode& next);
 /// The modes of coalesce(layout); none for a layout of size 1.

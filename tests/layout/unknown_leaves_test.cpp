@@ -107,7 +107,8 @@ class Filled : public testing::Test {
   Layout hidden(const Layout& layout) {
     const auto hide = [&](const Dim& known) {
       if (pick(0, 1) == 0 || known.is(0)) return known;
-      const std::string name = "s" + std::to_string(values_.size());
+      std::string name = "s";
+      name += std::to_string(values_.size());
       values_[name] = known.value();
       return Dim(name);
     };
