@@ -88,12 +88,12 @@ void layout::refuse_underscore(const Coordinate& coordinate) {
                                              " selects no single element; use slice for a '_'");
 }
 
-void layout::refuse_rank(const Coordinate& coordinate, const Nested<Mode>& modes) {
-  const std::string given = std::to_string(coordinate.rank());
-  const std::string wanted = modes.is_leaf() ? "an integer" : std::to_string(modes.rank());
-  throw Error(ErrorCode::invalid_layout,
-              "the coordinate " + short_text(coordinate) + " has " + given + " modes for " +
-                  core::shortened(to_string(Layout(modes))) + ", which takes " + wanted);
+void layout::refuse_rank(const Coordinate& coordinate, const std::string& what,
+                         std::size_t wanted) {
+  throw Error(ErrorCode::invalid_layout, "the coordinate " + short_text(coordinate) + " has " +
+                                             std::to_string(coordinate.rank()) + " modes, but " +
+                                             core::shortened(what) + " takes " +
+                                             (wanted == 0 ? "an integer" : std::to_string(wanted)));
 }
 
 void CoordinateLeaf::refuse_negative(std::int64_t value) {
@@ -159,6 +159,18 @@ Coordinate idx2crd(std::int64_t index, const IntTuple& shape) {
     index /= extent;
     return now % extent;
   });
+}
+
+Coordinate idx2crd(const Coordinate& coordinate, const IntTuple& shape) {
+  if (coordinate.is_leaf()) {
+    if (coordinate.leaf().is_underscore()) layout::refuse_underscore(coordinate);
+    return idx2crd(coordinate.leaf().value(), shape);
+  }
+  auto result = Coordinate::empty_tuple();
+  layout::for_each_pair(coordinate, shape, [&](const Coordinate& c, const IntTuple& mode) {
+    result.append(idx2crd(c, mode));
+  });
+  return result;
 }
 
 Coordinate idx2crd(std::int64_t index, const IntTuple& shape, const IntTuple& stride) {
