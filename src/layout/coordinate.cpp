@@ -20,10 +20,10 @@ using layout::checked_multiply;
                                           core::shortened(text) + "; substitute its symbols");
 }
 
-void refuse_negative_index(std::int64_t index) {
-  if (index >= 0) return;
+void refuse_negative(std::int64_t number) {
+  if (number >= 0) return;
   throw Error(ErrorCode::invalid_layout,
-              "an index is not negative, found " + std::to_string(index));
+              "indices and coordinates are not negative, found " + std::to_string(number));
 }
 
 bool is_usable(const Mode& leaf) noexcept {
@@ -128,7 +128,7 @@ std::int64_t index(const Layout& layout, const Coordinate& coordinate) {
 }
 
 std::int64_t index(const Layout& layout, std::int64_t coordinate) {
-  refuse_negative_index(coordinate);
+  refuse_negative(coordinate);
   std::int64_t result = 0;
   const auto leaves = layout.leaves();
   for (std::size_t i = 0; i < leaves.size(); ++i) {
@@ -151,7 +151,7 @@ std::int64_t crd2idx(const Coordinate& coordinate, const IntTuple& shape) {
 }
 
 Coordinate idx2crd(std::int64_t index, const IntTuple& shape) {
-  refuse_negative_index(index);
+  refuse_negative(index);
   std::size_t left = shape.leaves().size();
   return shape.map([&](const Dim& leaf) -> CoordinateLeaf {
     const std::int64_t extent = extent_of(leaf), now = index;
@@ -178,7 +178,7 @@ Coordinate idx2crd(std::int64_t index, const IntTuple& shape, const IntTuple& st
 }
 
 Coordinate get_hier_coord(std::int64_t index, const Layout& layout) {
-  refuse_negative_index(index);
+  refuse_negative(index);
   return layout.modes().map([&](const Mode& leaf) { return coordinate_of(index, leaf); });
 }
 
