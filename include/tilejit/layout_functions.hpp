@@ -47,6 +47,7 @@ namespace tilejit {
 /// divide each other in a chain, or three and more modes that interleave and would take more than
 /// 4096 steps; strides that each exceed the sum of what the smaller ones reach, or are all
 /// multiples of a number that exceeds it, do not interleave. An empty layout is injective.
+/// Cost: n^3 for symbols.
 [[nodiscard]] std::optional<bool> is_injective(const Layout& layout);
 /// Injective, with cosize(layout) == size(layout): every index below the size once. Of symbols:
 /// certain for all their values.

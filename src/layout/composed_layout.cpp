@@ -60,8 +60,8 @@ class SwizzledFromLeft {
       if (behind % block_ != 0 && block_ % behind != 0) refuse();
       const std::int64_t step = std::max(begin, block_);
       if (behind > step) {
-        terms_.push_back(
-            {layout::checked_multiply(leaves[i].stride.value(), step / begin), behind / step - 1});
+        terms_.push_back({layout::checked_multiply(leaves[i].stride.value(), step / begin),
+                          (behind - 1) / step});
       }
       begin = behind;
     }
@@ -105,11 +105,20 @@ class SwizzledFromLeft {
 
 /// layout(swizzle(i)) for i < end, as a swizzle of the layout.
 ComposedLayout composed(const Layout& layout, const Swizzle& swizzle, std::int64_t end) {
-  if (swizzle.bits() == 0) return layout;
   return {SwizzledFromLeft(layout, swizzle, end).swizzle(), 0, layout};
 }
 
-void check_no_offset(const ComposedLayout& layout) {
+void check_known(const Layout& layout) {
+  const auto is_unknown = [](const Mode& leaf) {
+    return !leaf.extent.is_known() || !leaf.stride.is_known();
+  };
+  if (std::ranges::none_of(layout.leaves(), is_unknown)) return;
+  throw Error(ErrorCode::unsupported, "a swizzle moves through known extents and strides, found " +
+                                          core::shortened(to_string(layout)));
+}
+
+void check_movable(const ComposedLayout& layout) {
+  check_known(layout.layout());
   if (layout.offset() == 0) return;
   throw Error(ErrorCode::unsupported,
               core::shortened(to_string(layout)) +
@@ -195,13 +204,16 @@ ComposedLayout downcast(const ComposedLayout& layout, std::int64_t n) {
 }
 
 ComposedLayout composition(const Layout& a, const ComposedLayout& b) {
-  check_no_offset(b);
+  if (b.is_plain()) return composition(a, b.layout());
+  check_known(a);
+  check_movable(b);
   const ComposedLayout left = composed(a, b.swizzle(), cosize(b.layout()));
   return with_layout(left, composition(a, b.layout()));
 }
 
 ComposedLayout right_inverse(const ComposedLayout& layout) {
-  check_no_offset(layout);
+  if (layout.is_plain()) return right_inverse(layout.layout());
+  check_movable(layout);
   const Layout inverse = right_inverse(layout.layout());
   const std::int64_t end = size(inverse).value(), mask = layout.swizzle().target_mask();
   if (end % static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(mask) + 1)) != 0) {
@@ -213,7 +225,8 @@ ComposedLayout right_inverse(const ComposedLayout& layout) {
 }
 
 ComposedLayout left_inverse(const ComposedLayout& layout) {
-  check_no_offset(layout);
+  if (layout.is_plain()) return left_inverse(layout.layout());
+  check_movable(layout);
   return composed(left_inverse(layout.layout()), layout.swizzle(), cosize(layout.layout()));
 }
 
