@@ -4,7 +4,7 @@
 #include <variant>
 #include <vector>
 
-#include "tilejit/layout.hpp"
+#include "tilejit/coordinate.hpp"
 
 namespace tilejit {
 
@@ -22,8 +22,7 @@ namespace tilejit {
 /// layout's rank, and nested.
 class Tiler {
  public:
-  struct Underscore {};                                  ///< `_`: the mode stays as it is
-  Tiler(Underscore) {}                                   // NOLINT: written as the value it is
+  Tiler(Underscore) {}                                   // NOLINT: the mode stays as it is
   Tiler(Layout layout) : value_(std::move(layout)) {}    // NOLINT
   Tiler(const char* layout) : value_(Layout(layout)) {}  // NOLINT
   Tiler(std::integral auto extent) : value_(static_cast<std::int64_t>(extent)) {}  // NOLINT: n
@@ -99,7 +98,7 @@ enum class Exactness {
 /// layout(R(i)) == i for 0 <= i < size(R), with R as large as the layout's strides 1, 1*s, ...
 /// allow.
 [[nodiscard]] Layout right_inverse(const Layout& layout);
-/// layout(L(layout(i))) == layout(i); L(layout(i)) == i if the layout is injective.
+/// L(layout(i)) == i if the layout is injective; else, as in CuTe, some other layout.
 [[nodiscard]] Layout left_inverse(const Layout& layout);
 
 }  // namespace tilejit
