@@ -104,8 +104,7 @@ class Warp {
       }
     }
     std::ranges::sort(words);
-    const auto repeated = std::ranges::unique(words);
-    words.erase(repeated.begin(), repeated.end());
+    words.erase(std::unique(words.begin(), words.end()), words.end());
     std::array<std::int64_t, kBanks> in_bank{};
     for (const std::int64_t word : words) ++in_bank[static_cast<std::size_t>(word % kBanks)];
     return std::ranges::max(in_bank);
