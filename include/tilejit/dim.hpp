@@ -62,7 +62,10 @@ class Dim {
   /// Known, or a product of symbols: no "?", no function.
   [[nodiscard]] bool is_product() const noexcept;
   /// The integer of a known dimension. Throws std::logic_error for another one.
-  [[nodiscard]] std::int64_t value() const;
+  [[nodiscard]] std::int64_t value() const {
+    if (!is_known()) refuse_symbolic();
+    return factor_;
+  }
   [[nodiscard]] bool is(std::int64_t value) const noexcept {
     return is_known() && factor_ == value;
   }
@@ -111,6 +114,7 @@ class Dim {
     return value;
   }
   [[noreturn]] static void refuse_negative(std::int64_t value);
+  [[noreturn]] void refuse_symbolic() const;
   static Dim multiply(const Dim& a, const Dim& b);
 
   std::int64_t factor_ = 1;
@@ -129,10 +133,15 @@ class Dim {
   return std::min(a.factor(), b.factor());
 }
 [[nodiscard]] inline Dim exact_div(const Dim& a, const Dim& b) {
-  return function_of(DimFunction::exact_div, a, b);
+  if (!a.is_known() || !b.is_known() || b.is(0) || a.factor() % b.factor() != 0) {
+    return function_of(DimFunction::exact_div, a, b);
+  }
+  return a.factor() / b.factor();
 }
 [[nodiscard]] inline Dim stride_div(const Dim& a, const Dim& b) {
-  return function_of(DimFunction::stride_div, a, b);
+  if (a.is_known() && b.is_known() && a.factor() < b.factor() && !a.is(0)) return 1;
+  return a.is_known() && b.is_known() ? exact_div(a, b)
+                                      : function_of(DimFunction::stride_div, a, b);
 }
 
 [[nodiscard]] std::string to_string(const Dim& dim);

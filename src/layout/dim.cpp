@@ -55,9 +55,8 @@ Dim Dim::unknown(std::int64_t divisor) {
   return {divisor, no_name()};
 }
 
-std::int64_t Dim::value() const {
-  if (!is_known()) throw std::logic_error("Dim::value of the symbolic " + to_string(*this));
-  return factor_;
+void Dim::refuse_symbolic() const {
+  throw std::logic_error("Dim::value of the symbolic " + to_string(*this));
 }
 
 bool Dim::is_product() const noexcept {
