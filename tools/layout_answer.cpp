@@ -1,0 +1,42 @@
+#include "layout_value.hpp"
+
+namespace tilejit::cli {
+namespace {
+
+nlohmann::ordered_json to_json(const Dim& dim) {
+  if (dim.is_known()) return dim.value();
+  return to_string(dim);
+}
+
+nlohmann::ordered_json to_json(const IntTuple& tuple) {
+  if (tuple.is_leaf()) return to_json(tuple.leaf());
+  auto modes = nlohmann::ordered_json::array();
+  tuple.for_each_mode([&](const IntTuple& mode) { modes.push_back(to_json(mode)); });
+  return modes;
+}
+
+}  // namespace
+
+Answer make_answer(bool value) {
+  return {value ? "true" : "false", value};
+}
+
+Answer make_answer(std::int64_t value) {
+  return {std::to_string(value), value};
+}
+
+Answer make_answer(const Dim& value) {
+  return {to_string(value), to_json(value)};
+}
+
+Answer make_answer(const IntTuple& value) {
+  return {to_string(value), to_json(value)};
+}
+
+Answer make_answer(const Layout& value) {
+  const std::string text = to_string(value);
+  return {text,
+          {{"shape", to_json(value.shape())}, {"stride", to_json(value.stride())}, {"text", text}}};
+}
+
+}  // namespace tilejit::cli

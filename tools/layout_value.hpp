@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "tilejit/layout_algebra.hpp"
+
+namespace tilejit::cli {
+
+/// What an argument of an operation is; each has a text form and a JSON form.
+enum class Kind { flag, integer, int_tuple, layout, tiler };
+
+/// An argument; std::monostate is an optional one that was left out. Alternatives are in the order
+/// of Kind.
+using Argument = std::variant<std::monostate, bool, std::int64_t, IntTuple, Layout, Tiler>;
+
+/// "a layout, as in (4,2):(1,4)": for help and messages.
+[[nodiscard]] std::string_view kind_text(Kind kind) noexcept;
+
+/// Throws Error with the position of the mistake.
+[[nodiscard]] Argument read_text(Kind kind, std::string_view text);
+/// Integers, nested arrays, {"shape", "stride"}, null for `_`; or the text form as a string. Throws
+/// Error.
+[[nodiscard]] Argument read_json(Kind kind, const nlohmann::json& json);
+
+/// A tiler's text: an integer, `_`, a layout, or a tuple of tilers, "<3:3,(2,4):(1,8),_>". A tuple
+/// without strides, "(3,_)", is one of tilers too. Throws Error with the position of the mistake.
+[[nodiscard]] Tiler parse_tiler(std::string_view text);
+
+/// What an operation answers, as a person reads it and as a program does.
+struct Answer {
+  std::string text;
+  nlohmann::ordered_json json;
+};
+
+[[nodiscard]] Answer make_answer(bool value);
+[[nodiscard]] Answer make_answer(std::int64_t value);
+[[nodiscard]] Answer make_answer(const Dim& value);
+[[nodiscard]] Answer make_answer(const IntTuple& value);
+[[nodiscard]] Answer make_answer(const Layout& value);
+
+}  // namespace tilejit::cli
