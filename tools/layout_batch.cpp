@@ -115,9 +115,8 @@ void rename_tiler(std::string& name, Json& in) {
 
 void check_members(const Operation& operation, const Json& in) {
   for (const auto& [name, value] : in.items()) {
-    if (name == "fn" || std::ranges::count(operation.parameters, name, &Parameter::name) > 0) {
-      continue;
-    }
+    const bool known = std::ranges::count(operation.parameters, name, &Parameter::name) > 0;
+    if (known || name == "fn" || value.is_null()) continue;
     std::vector<std::string_view> names;
     for (const Parameter& parameter : operation.parameters) names.push_back(parameter.name);
     throw UsageError(fmt::format("{} has no argument '{}', it takes {}", operation.name,

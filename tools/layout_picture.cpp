@@ -32,7 +32,7 @@ std::size_t digits(std::int64_t value) {
 
 // White text where black would be hard to read.
 bool is_dark(Colour colour) {
-  return 299 * colour.red + 587 * colour.green + 114 * colour.blue < 128 * 1000;
+  return 299 * colour.red + 587 * colour.green + 114 * colour.blue < 115 * 1000;
 }
 
 std::string joined(const Cell& cell, const char* separator) {
