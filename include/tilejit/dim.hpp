@@ -2,7 +2,9 @@
 
 #include <compare>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -91,6 +93,11 @@ class Dim {
   bool operator==(const Dim&) const = default;
   /// By symbols, then by factor.
   std::strong_ordering operator<=>(const Dim& other) const noexcept;
+  /// The same number for equal dimensions, in this process.
+  [[nodiscard]] std::size_t hash() const noexcept {
+    const std::size_t symbols = std::hash<const detail::SymbolSet*>{}(symbols_);
+    return symbols ^ std::hash<std::int64_t>{}(factor_);
+  }
 
  private:
   friend Dim function_of(DimFunction function, const Dim& a, const Dim& b);
@@ -125,3 +132,8 @@ class Dim {
 [[nodiscard]] Dim parse_dim(std::string_view text);
 
 }  // namespace tilejit
+
+template <>
+struct std::hash<tilejit::Dim> {
+  std::size_t operator()(const tilejit::Dim& dim) const noexcept { return dim.hash(); }
+};

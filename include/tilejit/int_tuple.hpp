@@ -18,8 +18,48 @@ using IntTuple = Nested<Dim>;
 [[nodiscard]] Dim product(const IntTuple& tuple);
 /// The i-th mode; mode 0 of a leaf is the leaf. Throws Error{invalid_layout} if there is none.
 [[nodiscard]] IntTuple mode(const IntTuple& tuple, std::size_t i);
+/// A tuple of all leaves; a leaf stays one.
+[[nodiscard]] IntTuple flatten(const IntTuple& tuple);
+/// The modes of `flat`, nested as `profile`, whose integers do not matter. Throws
+/// Error{invalid_layout} unless it has as many leaves.
+[[nodiscard]] IntTuple unflatten(const IntTuple& flat, const IntTuple& profile);
+
+// All functions below are CuTe's, pure and thread-safe; their cost grows with the number of leaves
+// times the depth. Tuples whose ranks do not fit together are Error{invalid_layout}.
+
+/// The product of each mode; a leaf stays one. Throws as `product`.
+[[nodiscard]] IntTuple product_each(const IntTuple& tuple);
+/// The products of what is below the leaves of `guide`, whose integers do not matter.
+[[nodiscard]] IntTuple product_like(const IntTuple& tuple, const IntTuple& guide);
+
+/// a / b, rounded up. Tuples by mode, where `b` may have fewer; an integer by the product of a
+/// tuple; a tuple by an integer folds: each mode is divided by what the modes before it leave of
+/// `b`. Throws Error{invalid_layout} for a divisor of 0.
+[[nodiscard]] IntTuple ceil_div(const IntTuple& a, const IntTuple& b);
+/// As ceil_div, for tuples of equal rank where at each leaf one divides the other. Throws
+/// Error{invalid_layout} where none does, Error{unsupported} where a symbol leaves that open.
+[[nodiscard]] IntTuple shape_div(const IntTuple& a, const IntTuple& b);
+/// The least multiple of `b` that is not below `a`. Tuples by mode, where `b` may have fewer.
+/// Throws Error{invalid_layout} for a tuple and an integer, or a `b` of 0.
+[[nodiscard]] IntTuple round_up(const IntTuple& a, const IntTuple& b);
+
 /// Same nesting, whatever the integers are.
 [[nodiscard]] bool congruent(const IntTuple& a, const IntTuple& b) noexcept;
+/// The nesting of `b` is that of `a`, or splits leaves of it.
+[[nodiscard]] bool weakly_congruent(const IntTuple& a, const IntTuple& b);
+/// Coordinates of `a` are coordinates of `b`: weakly congruent, with the same size at each leaf of
+/// `a`. Symbols: if that is certain. Throws as `product`.
+[[nodiscard]] bool compatible(const IntTuple& a, const IntTuple& b);
+
+// Throw Error{invalid_layout} where a leaf meets a tuple, Error{unsupported} where a symbol leaves
+// the answer open.
+
+/// The first mode that differs is less, or `a` is the beginning of `b`.
+[[nodiscard]] bool lex_less(const IntTuple& a, const IntTuple& b);
+/// The last mode that differs is less, or `a` is the end of `b`.
+[[nodiscard]] bool colex_less(const IntTuple& a, const IntTuple& b);
+/// Every mode of `a` is less than that of `b`, which may have more.
+[[nodiscard]] bool elem_less(const IntTuple& a, const IntTuple& b);
 
 /// CuTe's notation without spaces: "(8,(4,2))".
 [[nodiscard]] std::string to_string(const IntTuple& tuple);

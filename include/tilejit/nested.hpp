@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -96,6 +97,11 @@ class SmallVector {
 
 namespace detail {
 struct NoLeaves {};
+
+[[nodiscard]] constexpr std::size_t hash_combine(std::size_t seed, std::size_t value) noexcept {
+  const std::uint64_t mixed = (std::uint64_t{seed} ^ value) * 0x9e3779b97f4a7c15u;
+  return static_cast<std::size_t>(mixed ^ (mixed >> 32));
+}
 }  // namespace detail
 
 /// CuTe's hierarchical tuple: one leaf, or a tuple of such values, its modes. `4` and `(4)` differ:
@@ -174,6 +180,17 @@ class Nested {
   }
 
   bool operator==(const Nested&) const = default;
+  /// The same number for equal values. Needs std::hash<Leaf>.
+  [[nodiscard]] std::size_t hash() const noexcept {
+    std::size_t result = nodes_.size();
+    for (const std::int32_t node : nodes_) {
+      result = detail::hash_combine(result, static_cast<std::size_t>(node));
+    }
+    for (const Leaf& leaf : leaves_) {
+      result = detail::hash_combine(result, std::hash<Leaf>{}(leaf));
+    }
+    return result;
+  }
 
  private:
   template <typename>
@@ -214,3 +231,10 @@ class Nested {
 };
 
 }  // namespace tilejit
+
+template <typename Leaf>
+struct std::hash<tilejit::Nested<Leaf>> {
+  std::size_t operator()(const tilejit::Nested<Leaf>& nested) const noexcept {
+    return nested.hash();
+  }
+};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tilejit/compiler.hpp"
+#include "tilejit/coordinate.hpp"
 #include "tilejit/dtype.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/fused.hpp"

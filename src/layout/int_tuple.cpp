@@ -1,33 +1,15 @@
 #include "tilejit/int_tuple.hpp"
 
 #include "layout/int_tuple_reader.hpp"
+#include "layout/nested_modes.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit {
-namespace {
-
-constexpr int kMaxNesting = 64;
-constexpr int kMaxLeaves = 64;
-
-IntTuple read_nested(layout::Reader& reader, int nesting, int& leaves) {
-  if (!reader.accept('(')) {
-    if (leaves++ == kMaxLeaves) reader.fail("at most 64 extents or strides");
-    return reader.read_dim();
-  }
-  if (nesting == kMaxNesting) reader.fail("at most 64 levels of nesting");
-  IntTuple tuple = IntTuple::empty_tuple();
-  do {
-    tuple.append(read_nested(reader, nesting + 1, leaves));
-  } while (reader.accept(','));
-  if (!reader.accept(')')) reader.fail("',' or ')'");
-  return tuple;
-}
-
-}  // namespace
 
 IntTuple layout::read_int_tuple(Reader& reader) {
   int leaves = 0;
-  return read_nested(reader, 0, leaves);
+  return read_nested<Dim>(
+      reader, [](Reader& from) { return from.read_dim(); }, "extents or strides", leaves);
 }
 
 std::size_t rank(const IntTuple& tuple) noexcept {
@@ -57,14 +39,16 @@ bool congruent(const IntTuple& a, const IntTuple& b) noexcept {
   return a.congruent_to(b);
 }
 
+IntTuple flatten(const IntTuple& tuple) {
+  return layout::flattened(tuple);
+}
+
+IntTuple unflatten(const IntTuple& flat, const IntTuple& profile) {
+  return layout::unflattened(flat, profile);
+}
+
 std::string to_string(const IntTuple& tuple) {
-  if (tuple.is_leaf()) return to_string(tuple.leaf());
-  std::string text = "(";
-  tuple.for_each_mode([&](const IntTuple& mode) {
-    if (text.size() > 1) text += ',';
-    text += to_string(mode);
-  });
-  return text + ')';
+  return layout::nested_text(tuple);
 }
 
 IntTuple parse_int_tuple(std::string_view text) {
