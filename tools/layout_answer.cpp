@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "layout_value.hpp"
 
 namespace tilejit::cli {
@@ -8,10 +11,16 @@ nlohmann::ordered_json to_json(const Dim& dim) {
   return to_string(dim);
 }
 
-nlohmann::ordered_json to_json(const IntTuple& tuple) {
+nlohmann::ordered_json to_json(const CoordinateLeaf& leaf) {
+  if (leaf.is_underscore()) return nullptr;
+  return leaf.value();
+}
+
+template <typename Leaf>
+nlohmann::ordered_json to_json(const Nested<Leaf>& tuple) {
   if (tuple.is_leaf()) return to_json(tuple.leaf());
   auto modes = nlohmann::ordered_json::array();
-  tuple.for_each_mode([&](const IntTuple& mode) { modes.push_back(to_json(mode)); });
+  tuple.for_each_mode([&](const Nested<Leaf>& mode) { modes.push_back(to_json(mode)); });
   return modes;
 }
 
@@ -27,6 +36,20 @@ Answer make_answer(std::int64_t value) {
 
 Answer make_answer(const Dim& value) {
   return {to_string(value), to_json(value)};
+}
+
+Answer make_answer(const std::vector<std::int64_t>& values) {
+  return {fmt::format("{}", fmt::join(values, " ")), values};
+}
+
+Answer make_answer(const Coordinate& value) {
+  return {to_string(value), to_json(value)};
+}
+
+Answer make_answer(const Slice& value) {
+  const Answer layout = make_answer(value.layout);
+  return {fmt::format("{} at offset {}", layout.text, value.offset),
+          {{"layout", layout.json}, {"offset", value.offset}}};
 }
 
 Answer make_answer(const IntTuple& value) {

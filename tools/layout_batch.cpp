@@ -105,8 +105,9 @@ std::string operation_name(const Json& request) {
   return name.get<std::string>();
 }
 
-// Composition with a tiler has a name of its own in CuTe's vectors.
-void rename_tiler(std::string& name, Json& in) {
+// CuTe's vectors have names of their own for functions that take other arguments.
+void rename_vectors(std::string& name, Json& in) {
+  if (name == "idx2crd_stride") name = "idx2crd";
   if (name != "composition_tiler") return;
   name = "composition";
   if (in.contains("tiler")) in["b"] = std::move(in["tiler"]);
@@ -147,7 +148,7 @@ OrderedJson answer(Json request) {
   }
   Json& in = request["in"];
   std::string name = operation_name(request);
-  rename_tiler(name, in);
+  rename_vectors(name, in);
   const Operation& operation = find_operation(name);
   check_members(operation, in);
   Arguments arguments;

@@ -32,7 +32,5 @@ void write_picture(const Picture& picture, const PictureFiles& files);
 void check_known(const Layout& layout, const std::string& what);
 /// Throws UsageError unless 1 <= rows * columns <= kMostCells.
 void check_cells(std::int64_t rows, std::int64_t columns, const std::string& what);
-/// The index of the i-th coordinate of a layout of known numbers, 0 <= i < size(layout).
-[[nodiscard]] std::int64_t index_at(const Layout& layout, std::int64_t i);
 
 }  // namespace tilejit::cli

@@ -40,6 +40,23 @@ IntTuple read_int_tuple(const Json& json, int nesting = 0) {
   return tuple;
 }
 
+Coordinate read_coordinate(const Json& json, int nesting = 0) {
+  if (json.is_null()) return Underscore{};
+  if (json.is_string()) return parse_coordinate(json.get_ref<const std::string&>());
+  if (!json.is_array()) return read_integer(json);
+  check_nesting(nesting);
+  Coordinate coordinate = Coordinate::empty_tuple();
+  for (const Json& mode : json) coordinate.append(read_coordinate(mode, nesting + 1));
+  return coordinate;
+}
+
+Order read_order(const Json& json) {
+  if (json.is_string()) {
+    return std::get<Order>(read_text(Kind::order, json.get_ref<const std::string&>()));
+  }
+  return {Order::By::modes, read_int_tuple(json)};
+}
+
 Layout read_layout(const Json& json) {
   if (json.is_string()) return parse_layout(json.get_ref<const std::string&>());
   if (!json.is_object() || !json.contains("shape") || !json.contains("stride")) {
@@ -71,6 +88,8 @@ Argument read_json(Kind kind, const Json& json) {
     case Kind::flag: return read_flag(json);
     case Kind::integer: return read_integer(json);
     case Kind::int_tuple: return read_int_tuple(json);
+    case Kind::coordinate: return read_coordinate(json);
+    case Kind::order: return read_order(json);
     case Kind::layout: return read_layout(json);
     case Kind::tiler: return read_tiler(json);
   }

@@ -19,7 +19,11 @@ std::vector<Operation> all_operations() {
     }
   };
   add("Layouts", shape_operations());
+  add("Coordinates", coordinate_operations());
+  add("Making layouts", making_operations());
+  add("Modes", mode_operations());
   add("Algebra", algebra_operations());
+  add("Int tuples", int_tuple_operations());
   return all;
 }
 

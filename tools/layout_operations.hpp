@@ -36,8 +36,12 @@ struct Operation {
 [[nodiscard]] const Operation& find_operation(std::string_view name);
 
 /// Rows by group, each in a file of its own.
-[[nodiscard]] std::vector<Operation> algebra_operations();
 [[nodiscard]] std::vector<Operation> shape_operations();
+[[nodiscard]] std::vector<Operation> coordinate_operations();
+[[nodiscard]] std::vector<Operation> making_operations();
+[[nodiscard]] std::vector<Operation> mode_operations();
+[[nodiscard]] std::vector<Operation> algebra_operations();
+[[nodiscard]] std::vector<Operation> int_tuple_operations();
 
 namespace detail {
 
@@ -46,6 +50,8 @@ constexpr Kind kKind = [] {
   if constexpr (std::is_same_v<T, bool>) return Kind::flag;
   if constexpr (std::is_same_v<T, std::int64_t>) return Kind::integer;
   if constexpr (std::is_same_v<T, IntTuple>) return Kind::int_tuple;
+  if constexpr (std::is_same_v<T, Coordinate>) return Kind::coordinate;
+  if constexpr (std::is_same_v<T, Order>) return Kind::order;
   if constexpr (std::is_same_v<T, Layout>) return Kind::layout;
   if constexpr (std::is_same_v<T, Tiler>) return Kind::tiler;
 }();

@@ -24,7 +24,7 @@ std::vector<Operation> shape_operations() {
           +[](const Layout& layout) { return static_cast<std::int64_t>(rank(layout)); }),
       operation(
           "depth", {"layout"}, "The levels of nesting, 0 for an integer", {"(4,(2,3)):(1,(4,8))"},
-          +[](const Layout& layout) { return static_cast<std::int64_t>(depth(layout.shape())); }),
+          +[](const Layout& layout) { return static_cast<std::int64_t>(depth(layout)); }),
       operation(
           "shape", {"layout"}, "The extents", {"(4,(2,3)):(1,(4,8))"},
           +[](const Layout& layout) { return layout.shape(); }),

@@ -7,6 +7,7 @@
 #include "command.hpp"
 #include "files.hpp"
 #include "layout_commands.hpp"
+#include "tilejit/coordinate.hpp"
 
 namespace tilejit::cli {
 namespace {
@@ -37,8 +38,8 @@ Picture layout_picture(const Layout& layout) {
   check_cells(picture.rows, picture.columns, picture.title);
   for (std::int64_t m = 0; m < picture.rows; ++m) {
     for (std::int64_t n = 0; n < picture.columns; ++n) {
-      const std::int64_t index = index_at(row, m) + index_at(column, n);
-      picture.cells.push_back({{std::to_string(index)}, grey_of(index)});
+      const std::int64_t value = index(row, m) + index(column, n);
+      picture.cells.push_back({{std::to_string(value)}, grey_of(value)});
     }
   }
   return picture;
@@ -80,15 +81,6 @@ void check_cells(std::int64_t rows, std::int64_t columns, const std::string& wha
       fmt::format("{} is a table of {} by {}, and {} cells are the most that is drawn; "
                   "draw a part of it, as zipped_divide gives",
                   what, rows, columns, kMostCells));
-}
-
-std::int64_t index_at(const Layout& layout, std::int64_t i) {
-  std::int64_t index = 0;
-  for (const Mode& leaf : layout.leaves()) {
-    index += i % leaf.extent.value() * leaf.stride.value();
-    i /= leaf.extent.value();
-  }
-  return index;
 }
 
 void add_layout_show(CLI::App& layout) {

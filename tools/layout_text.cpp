@@ -105,6 +105,12 @@ std::int64_t parse_integer(std::string_view text) {
               fmt::format("'{}' is not a known integer; give a number", shown(text)));
 }
 
+Order parse_order(std::string_view text) {
+  if (text == "left") return {Order::By::left};
+  if (text == "right") return {Order::By::right};
+  return {Order::By::modes, parse_int_tuple(text)};
+}
+
 }  // namespace
 
 std::string_view kind_text(Kind kind) noexcept {
@@ -112,6 +118,8 @@ std::string_view kind_text(Kind kind) noexcept {
     case Kind::flag: return "true or false";
     case Kind::integer: return "an integer";
     case Kind::int_tuple: return "an integer or a tuple of them, as in (4,(2,3))";
+    case Kind::coordinate: return "a coordinate, as in 5, (1,2) or (_,(1,_))";
+    case Kind::order: return "left, right, or a tuple, the smallest integer first";
     case Kind::layout: return "a layout, as in (4,2):(1,4)";
     case Kind::tiler: return "a tiler: 4, _, a layout, or a tuple of these, as in <3:3,_>";
   }
@@ -127,6 +135,8 @@ Argument read_text(Kind kind, std::string_view text) {
     case Kind::flag: return true;
     case Kind::integer: return parse_integer(text);
     case Kind::int_tuple: return parse_int_tuple(text);
+    case Kind::coordinate: return parse_coordinate(text);
+    case Kind::order: return parse_order(text);
     case Kind::layout: return parse_layout(text);
     case Kind::tiler: return parse_tiler(text);
   }

@@ -5,6 +5,7 @@
 
 #include "command.hpp"
 #include "layout_commands.hpp"
+#include "tilejit/coordinate.hpp"
 
 namespace tilejit::cli {
 namespace {
@@ -51,14 +52,14 @@ OwnedTile owned_tile(const Layout& tv, const std::string& tile_text) {
   const Layout threads = mode(tv, 0), values = mode(tv, 1);
   for (std::int64_t t = 0; t < size(threads).value(); ++t) {
     for (std::int64_t v = 0; v < size(values).value(); ++v) {
-      const std::int64_t index = index_at(threads, t) + index_at(values, v);
-      if (index >= tile.rows * tile.columns) {
+      const std::int64_t at = index(threads, t) + index(values, v);
+      if (at >= tile.rows * tile.columns) {
         throw UsageError(
             fmt::format("thread {} value {} is at index {}, beyond the {} elements of "
                         "--tile {}; give the tile that the TV layout was made for",
-                        t, v, index, tile.rows * tile.columns, tile_text));
+                        t, v, at, tile.rows * tile.columns, tile_text));
       }
-      const std::int64_t cell = index % tile.rows * tile.columns + index / tile.rows;
+      const std::int64_t cell = at % tile.rows * tile.columns + at / tile.rows;
       tile.owners[static_cast<std::size_t>(cell)].push_back({t, v});
     }
   }

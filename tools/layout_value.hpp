@@ -5,17 +5,26 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
+#include "tilejit/coordinate.hpp"
 #include "tilejit/layout_algebra.hpp"
 
 namespace tilejit::cli {
 
 /// What an argument of an operation is; each has a text form and a JSON form.
-enum class Kind { flag, integer, int_tuple, layout, tiler };
+enum class Kind { flag, integer, int_tuple, coordinate, order, layout, tiler };
 
-/// An argument; std::monostate is an optional one that was left out. Alternatives are in the order
-/// of Kind.
-using Argument = std::variant<std::monostate, bool, std::int64_t, IntTuple, Layout, Tiler>;
+/// The order of compact strides: along the first mode, along the last, or by the integers of a
+/// tuple.
+struct Order {
+  enum class By { left, right, modes } by = By::left;
+  IntTuple modes = {};
+};
+
+/// An argument; std::monostate is an optional one that was left out.
+using Argument =
+    std::variant<std::monostate, bool, std::int64_t, IntTuple, Coordinate, Order, Layout, Tiler>;
 
 /// "a layout, as in (4,2):(1,4)": for help and messages.
 [[nodiscard]] std::string_view kind_text(Kind kind) noexcept;
@@ -39,6 +48,9 @@ struct Answer {
 [[nodiscard]] Answer make_answer(bool value);
 [[nodiscard]] Answer make_answer(std::int64_t value);
 [[nodiscard]] Answer make_answer(const Dim& value);
+[[nodiscard]] Answer make_answer(const std::vector<std::int64_t>& values);
+[[nodiscard]] Answer make_answer(const Coordinate& value);
+[[nodiscard]] Answer make_answer(const Slice& value);
 [[nodiscard]] Answer make_answer(const IntTuple& value);
 [[nodiscard]] Answer make_answer(const Layout& value);
 

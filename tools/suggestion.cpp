@@ -30,7 +30,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string suggestion(std::string_view name, const std::vector<std::string>& names) {
   if (name.size() > kLongestName) return "";
   std::string nearest;
-  std::size_t least = 1 + std::max<std::size_t>(1, name.size() / 3);
+  std::size_t least = 1 + std::max<std::size_t>(2, name.size() / 3);
   for (const std::string& candidate : names) {
     const std::size_t distance = edit_distance(name, candidate);
     if (distance >= least) continue;
