@@ -69,6 +69,8 @@ using Coordinate = Nested<CoordinateLeaf>;
 
 /// The coordinate, nested as `shape`, of a colexicographic number. The last leaf is not wrapped.
 [[nodiscard]] Coordinate idx2crd(std::int64_t index, const IntTuple& shape);
+/// So for each integer of a coordinate that stands for a tuple.
+[[nodiscard]] Coordinate idx2crd(const Coordinate& coordinate, const IntTuple& shape);
 /// (index / stride) % extent for each leaf, 0 where the extent is 1: the coordinate of an index, if
 /// the layout is compact. Throws Error{invalid_layout} for a stride of 0 of another extent.
 [[nodiscard]] Coordinate idx2crd(std::int64_t index, const IntTuple& shape, const IntTuple& stride);

@@ -104,8 +104,9 @@ class Layout {
 [[nodiscard]] Layout unflatten(const Layout& layout, const IntTuple& profile);
 
 class Tiler;
-/// True if logical_divide(shape, tiler) is as large as the shape: no tile overhangs. False if the
-/// tiler has more modes than the shape. Throws as `complement`.
+/// True if no tile of logical_divide(column_major(shape), tiler) overhangs. As in CuTe, a tuple by
+/// an integer is divided as ceil_div does it, which can be false though the size is a multiple.
+/// False if the tiler has more modes than the shape. Throws as ceil_div and complement.
 [[nodiscard]] bool evenly_divides(const IntTuple& shape, const Tiler& tiler);
 
 [[nodiscard]] std::size_t rank(const Layout& layout) noexcept;

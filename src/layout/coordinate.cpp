@@ -20,10 +20,10 @@ using layout::checked_multiply;
                                           core::shortened(text) + "; substitute its symbols");
 }
 
-void refuse_negative_index(std::int64_t index) {
-  if (index >= 0) return;
+void refuse_negative(std::int64_t number) {
+  if (number >= 0) return;
   throw Error(ErrorCode::invalid_layout,
-              "an index is not negative, found " + std::to_string(index));
+              "indices and coordinates are not negative, found " + std::to_string(number));
 }
 
 bool is_usable(const Mode& leaf) noexcept {
@@ -88,12 +88,12 @@ void layout::refuse_underscore(const Coordinate& coordinate) {
                                              " selects no single element; use slice for a '_'");
 }
 
-void layout::refuse_rank(const Coordinate& coordinate, const Nested<Mode>& modes) {
-  const std::string given = std::to_string(coordinate.rank());
-  const std::string wanted = modes.is_leaf() ? "an integer" : std::to_string(modes.rank());
-  throw Error(ErrorCode::invalid_layout,
-              "the coordinate " + short_text(coordinate) + " has " + given + " modes for " +
-                  core::shortened(to_string(Layout(modes))) + ", which takes " + wanted);
+void layout::refuse_rank(const Coordinate& coordinate, const std::string& what,
+                         std::size_t wanted) {
+  throw Error(ErrorCode::invalid_layout, "the coordinate " + short_text(coordinate) + " has " +
+                                             std::to_string(coordinate.rank()) + " modes, but " +
+                                             core::shortened(what) + " takes " +
+                                             (wanted == 0 ? "an integer" : std::to_string(wanted)));
 }
 
 void CoordinateLeaf::refuse_negative(std::int64_t value) {
@@ -128,7 +128,7 @@ std::int64_t index(const Layout& layout, const Coordinate& coordinate) {
 }
 
 std::int64_t index(const Layout& layout, std::int64_t coordinate) {
-  refuse_negative_index(coordinate);
+  refuse_negative(coordinate);
   std::int64_t result = 0;
   const auto leaves = layout.leaves();
   for (std::size_t i = 0; i < leaves.size(); ++i) {
@@ -151,7 +151,7 @@ std::int64_t crd2idx(const Coordinate& coordinate, const IntTuple& shape) {
 }
 
 Coordinate idx2crd(std::int64_t index, const IntTuple& shape) {
-  refuse_negative_index(index);
+  refuse_negative(index);
   std::size_t left = shape.leaves().size();
   return shape.map([&](const Dim& leaf) -> CoordinateLeaf {
     const std::int64_t extent = extent_of(leaf), now = index;
@@ -161,12 +161,24 @@ Coordinate idx2crd(std::int64_t index, const IntTuple& shape) {
   });
 }
 
+Coordinate idx2crd(const Coordinate& coordinate, const IntTuple& shape) {
+  if (coordinate.is_leaf()) {
+    if (coordinate.leaf().is_underscore()) layout::refuse_underscore(coordinate);
+    return idx2crd(coordinate.leaf().value(), shape);
+  }
+  auto result = Coordinate::empty_tuple();
+  layout::for_each_pair(coordinate, shape, [&](const Coordinate& c, const IntTuple& mode) {
+    result.append(idx2crd(c, mode));
+  });
+  return result;
+}
+
 Coordinate idx2crd(std::int64_t index, const IntTuple& shape, const IntTuple& stride) {
   return get_hier_coord(index, Layout(shape, stride));
 }
 
 Coordinate get_hier_coord(std::int64_t index, const Layout& layout) {
-  refuse_negative_index(index);
+  refuse_negative(index);
   return layout.modes().map([&](const Mode& leaf) { return coordinate_of(index, leaf); });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "layout/nested_modes.hpp"
@@ -8,17 +9,26 @@
 namespace tilejit::layout {
 
 [[noreturn]] void refuse_underscore(const Coordinate& coordinate);
-/// The modes of a tuple are not those of the layout.
-[[noreturn]] void refuse_rank(const Coordinate& coordinate, const Nested<Mode>& modes);
+/// `coordinate` is a tuple, but not of the `wanted` modes of `what`: an integer for none.
+[[noreturn]] void refuse_rank(const Coordinate& coordinate, const std::string& what,
+                              std::size_t wanted);
 
-/// Calls `each(mode of the coordinate, mode of the layout)`. Throws Error{invalid_layout} unless
+[[nodiscard]] inline std::string text_of(const Nested<Mode>& modes) {
+  return to_string(Layout(modes));
+}
+[[nodiscard]] inline std::string text_of(const IntTuple& shape) {
+  return to_string(shape);
+}
+
+/// Calls `each(mode of the coordinate, mode of the other)`. Throws Error{invalid_layout} unless
 /// both are tuples of one rank.
-template <typename Each>
-void for_each_pair(const Coordinate& coordinate, const Nested<Mode>& modes, Each each) {
-  if (modes.is_leaf() || coordinate.rank() != modes.rank()) refuse_rank(coordinate, modes);
+template <typename Leaf, typename Each>
+void for_each_pair(const Coordinate& coordinate, const Nested<Leaf>& other, Each each) {
+  if (other.is_leaf()) refuse_rank(coordinate, text_of(other), 0);
+  if (coordinate.rank() != other.rank()) refuse_rank(coordinate, text_of(other), other.rank());
   const std::vector<Coordinate> coordinates = modes_of(coordinate);
   auto next = coordinates.begin();
-  modes.for_each_mode([&](const Nested<Mode>& mode) { each(*next++, mode); });
+  other.for_each_mode([&](const Nested<Leaf>& mode) { each(*next++, mode); });
 }
 
 }  // namespace tilejit::layout

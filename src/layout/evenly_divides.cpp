@@ -6,10 +6,10 @@ namespace {
 
 /// The size of all tiles together, the last of which may overhang.
 Dim tiled_size(const IntTuple& shape, const Tiler& tiler) {
-  if (const std::int64_t* extent = tiler.extent()) {
+  if (const auto* extent = tiler.extent()) {
     return Dim(*extent) * product(ceil_div(shape, *extent));
   }
-  return size(*tiler.layout()) * size(complement(*tiler.layout(), shape));
+  return size(*tiler.layout()) * size(complement(*tiler.layout(), product(shape)));
 }
 
 }  // namespace

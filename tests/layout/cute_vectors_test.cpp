@@ -1,38 +1,16 @@
 // Answers computed by CuTe C++ itself: tests/data/layout/README.md.
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 
+#include "layout/vectors.hpp"
 #include "tilejit/error.hpp"
-#include "tilejit/layout_algebra.hpp"
 
 namespace tilejit {
 namespace {
 
-using Json = nlohmann::json;
-
-IntTuple tuple_from(const Json& json) {
-  if (!json.is_array()) return json.get<std::int64_t>();
-  IntTuple tuple = IntTuple::empty_tuple();
-  for (const Json& mode : json) tuple.append(tuple_from(mode));
-  return tuple;
-}
-
-Layout layout_from(const Json& json) {
-  return {tuple_from(json["shape"]), tuple_from(json["stride"])};
-}
-
-Tiler tiler_from(const Json& json) {
-  if (json.is_null()) return Tiler::Underscore{};
-  if (json.is_object()) return layout_from(json);
-  if (json.is_number()) return json.get<std::int64_t>();
-  std::vector<Tiler> modes;
-  for (const Json& mode : json) modes.push_back(tiler_from(mode));
-  return modes;
-}
+using namespace vectors;  // NOLINT: their readers
 
 using Answer = std::function<Layout(const Json& in)>;
 
@@ -89,20 +67,6 @@ const std::map<std::string, Answer>& answers() {
       {"left_inverse", unary(left_inverse)},
   };
   return table;
-}
-
-Json cases_of(const std::string& operation) {
-  std::ifstream file(std::string(TILEJIT_SOURCE_DIR) + "/tests/data/layout/" + operation + ".json");
-  return Json::parse(file)["cases"];
-}
-
-bool has_tag(const Json& one, const char* tag) {
-  return one.contains("tags") && std::ranges::count(one["tags"], Json(tag)) != 0;
-}
-
-/// Bases and negative numbers as strides are not ours.
-bool is_left_out(const Json& one) {
-  return has_tag(one, "basis-stride") || has_tag(one, "negative-stride");
 }
 
 class CuteVectors : public testing::TestWithParam<std::string> {};

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tilejit/coordinate.hpp"
+#include "tilejit/layout_algebra.hpp"
+
+namespace tilejit::vectors {
+
+// Readers of the files in tests/data/layout: their README.md says what they hold.
+
+using Json = nlohmann::json;
+
+inline IntTuple tuple_from(const Json& json) {
+  if (!json.is_array()) return json.get<std::int64_t>();
+  IntTuple tuple = IntTuple::empty_tuple();
+  for (const Json& mode : json) tuple.append(tuple_from(mode));
+  return tuple;
+}
+
+inline Layout layout_from(const Json& json) {
+  return {tuple_from(json["shape"]), tuple_from(json["stride"])};
+}
+
+inline Tiler tiler_from(const Json& json) {
+  if (json.is_null()) return Tiler::Underscore{};
+  if (json.is_object()) return layout_from(json);
+  if (json.is_number()) return json.get<std::int64_t>();
+  std::vector<Tiler> modes;
+  for (const Json& mode : json) modes.push_back(tiler_from(mode));
+  return modes;
+}
+
+inline Coordinate coordinate_from(const Json& json) {
+  if (json.is_null()) return Underscore{};
+  if (!json.is_array()) return json.get<std::int64_t>();
+  auto tuple = Coordinate::empty_tuple();
+  for (const Json& mode : json) tuple.append(coordinate_from(mode));
+  return tuple;
+}
+
+inline Json cases_of(const std::string& operation) {
+  std::ifstream file(std::string(TILEJIT_SOURCE_DIR) + "/tests/data/layout/" + operation + ".json");
+  return Json::parse(file)["cases"];
+}
+
+inline bool has_tag(const Json& one, const char* tag) {
+  return one.contains("tags") && std::ranges::count(one["tags"], Json(tag)) != 0;
+}
+
+/// Bases and negative numbers as strides are not ours.
+inline bool is_left_out(const Json& one) {
+  return has_tag(one, "basis-stride") || has_tag(one, "negative-stride");
+}
+
+}  // namespace tilejit::vectors
