@@ -1,0 +1,219 @@
+// Answers computed by CuTe C++ itself for functions on top of the algebra: tests/data/layout.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "tilejit/error.hpp"
+#include "tilejit/swizzle.hpp"
+#include "tilejit/tv.hpp"
+
+namespace tilejit {
+namespace {
+
+using Json = nlohmann::json;
+
+IntTuple tuple_from(const Json& json) {
+  if (!json.is_array()) return json.get<std::int64_t>();
+  IntTuple tuple = IntTuple::empty_tuple();
+  for (const Json& mode : json) tuple.append(tuple_from(mode));
+  return tuple;
+}
+
+Layout layout_from(const Json& json) {
+  return {tuple_from(json["shape"]), tuple_from(json["stride"])};
+}
+
+Tiler tiler_from(const Json& json) {
+  if (!json.is_array()) return json.get<std::int64_t>();
+  std::vector<Tiler> modes;
+  for (const Json& mode : json) modes.push_back(tiler_from(mode));
+  return modes;
+}
+
+TileOrder order_from(const Json& json) {
+  return json == "left" ? TileOrder::left : TileOrder::right;
+}
+
+/// What a case should answer, and does, as text.
+using Answer = std::function<std::string(const Json& in)>;
+
+std::string filtered(const Json& in) {
+  const Layout layout = layout_from(in["layout"]);
+  const bool zeros_only = in["fn"] == "filter_zeros";
+  if (in["profile"].is_null()) return to_string(zeros_only ? filter_zeros(layout) : filter(layout));
+  const IntTuple profile = tuple_from(in["profile"]);
+  return to_string(zeros_only ? filter_zeros(layout, profile) : filter(layout, profile));
+}
+
+std::string tiled_to_shape(const Json& in) {
+  const Layout block = layout_from(in["block"]);
+  const IntTuple shape = tuple_from(in["shape"]);
+  return to_string(in["order"].is_string() ? tile_to_shape(block, shape, order_from(in["order"]))
+                                           : tile_to_shape(block, shape, tuple_from(in["order"])));
+}
+
+std::string tv_of(const Json& in) {
+  const LayoutTV tv = make_layout_tv(layout_from(in["thr"]), layout_from(in["val"]));
+  return to_string(tv.layout_mn) + " " + to_string(tv.tiler) + " " + to_string(tv.layout_tv);
+}
+
+Swizzle swizzle_from(const Json& json) {
+  return {json[0].get<int>(), json[1].get<int>(), json[2].get<int>()};
+}
+
+ComposedLayout composed_from(const Json& json) {
+  return {swizzle_from(json["swizzle"]), json["offset"].get<std::int64_t>(),
+          layout_from(json["layout"])};
+}
+
+/// f(i) for each of the indices.
+template <typename Function>
+std::string table_of(const Function& f, const std::vector<std::int64_t>& indices) {
+  Json table = Json::array();
+  for (const std::int64_t i : indices) table.push_back(f(i));
+  return table.dump();
+}
+
+std::string with_table(const ComposedLayout& layout) {
+  std::vector<std::int64_t> indices(static_cast<std::size_t>(size(layout.layout()).value()));
+  std::iota(indices.begin(), indices.end(), 0);
+  return to_string(layout) + " " + table_of(layout, indices);
+}
+
+const std::map<std::string, Answer>& answers_of_swizzles() {
+  static const std::map<std::string, Answer> table = {
+      {"apply",
+       [](const Json& in) { return table_of(swizzle_from(in["swizzle"]), in["indices"]); }},
+      {"points", [](const Json& in) { return table_of(composed_from(in), in["indices"]); }},
+      {"table", [](const Json& in) { return with_table(composed_from(in)); }},
+      {"compose",
+       [](const Json& in) {
+         return with_table(composition(composed_from(in), layout_from(in["b"])));
+       }},
+      {"upcast",
+       [](const Json& in) {
+         return to_string(upcast(swizzle_from(in["swizzle"]), in["n"].get<std::int64_t>()));
+       }},
+      {"tile_to_shape",
+       [](const Json& in) {
+         const ComposedLayout block = composed_from(in);
+         const IntTuple shape = tuple_from(in["shape"]);
+         return to_string(in["order"].is_string()
+                              ? tile_to_shape(block, shape, order_from(in["order"]))
+                              : tile_to_shape(block, shape, tuple_from(in["order"])));
+       }},
+      {"logical_divide",
+       [](const Json& in) {
+         return to_string(logical_divide(composed_from(in), tiler_from(in["tiler"])));
+       }},
+      {"zipped_divide",
+       [](const Json& in) {
+         return to_string(zipped_divide(composed_from(in), tiler_from(in["tiler"])));
+       }},
+      {"left_inverse", [](const Json& in) { return to_string(left_inverse(composed_from(in))); }},
+      {"right_inverse", [](const Json& in) { return to_string(right_inverse(composed_from(in))); }},
+      {"layout_o_swizzled",
+       [](const Json& in) {
+         return to_string(composition(layout_from(in["a"]), composed_from(in)));
+       }},
+  };
+  return table;
+}
+
+const std::map<std::string, Answer>& answers() {
+  static const std::map<std::string, Answer> table = {
+      {"filter", filtered},
+      {"nullspace", [](const Json& in) { return to_string(nullspace(layout_from(in["layout"]))); }},
+      {"max_common",
+       [](const Json& in) {
+         const Layout a = layout_from(in["a"]), b = layout_from(in["b"]);
+         return to_string(max_common_vector(a, b)) + " " + to_string(max_common_layout(a, b));
+       }},
+      {"max_alignment",
+       [](const Json& in) { return std::to_string(max_alignment(layout_from(in["layout"]))); }},
+      {"domain_distribute",
+       [](const Json& in) {
+         return to_string(domain_distribute(tuple_from(in["shape"]), in["n"].get<std::int64_t>()));
+       }},
+      {"recast_layout",
+       [](const Json& in) {
+         return to_string(recast_layout(layout_from(in["layout"]),
+                                        in["old_bits"].get<std::int64_t>(),
+                                        in["new_bits"].get<std::int64_t>()));
+       }},
+      {"tile_to_shape", tiled_to_shape},
+      {"make_layout_tv", tv_of},
+      {"swizzle",
+       [](const Json& in) { return answers_of_swizzles().at(in["fn"].get<std::string>())(in); }},
+  };
+  return table;
+}
+
+std::string expected(const Json& out) {
+  if (out.contains("vector")) {
+    return out["vector"].dump() + " " + out["layout"]["text"].get<std::string>();
+  }
+  if (out.contains("layout_tv")) {
+    return out["layout_mn"]["text"].get<std::string>() + " " + to_string(tuple_from(out["tiler"])) +
+           " " + out["layout_tv"]["text"].get<std::string>();
+  }
+  if (out.contains("table")) {
+    return out["layout"]["text"].get<std::string>() + " " + out["table"].dump();
+  }
+  return out.is_object() ? out["text"].get<std::string>() : out.dump();
+}
+
+Json cases_of(const std::string& operation) {
+  std::ifstream file(std::string(TILEJIT_SOURCE_DIR) + "/tests/data/layout/" + operation + ".json");
+  return Json::parse(file)["cases"];
+}
+
+/// Bases and negative numbers as strides are not ours.
+bool is_left_out(const Json& one) {
+  const auto has_tag = [&](const char* tag) {
+    return one.contains("tags") && std::ranges::count(one["tags"], Json(tag)) != 0;
+  };
+  return has_tag("basis-stride") || has_tag("negative-stride");
+}
+
+class CuteVectorsMore : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Operations, CuteVectorsMore, testing::ValuesIn([] {
+                           std::vector<std::string> names;
+                           for (const auto& [name, answer] : answers()) names.push_back(name);
+                           return names;
+                         }()),
+                         [](const auto& info) { return info.param; });
+
+TEST_P(CuteVectorsMore, AreReproduced) {
+  int seen = 0;
+  for (const Json& one : cases_of(GetParam())) {
+    if (is_left_out(one)) continue;
+    SCOPED_TRACE(one.dump());
+    ++seen;
+    try {
+      EXPECT_EQ(answers().at(GetParam())(one["in"]), expected(one["out"]));
+    } catch (const Error& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+  EXPECT_GT(seen, 10);
+}
+
+TEST(CuteVectorsMore, WhatCuteRefusesIsRefused) {
+  int seen = 0;
+  for (const Json& one : cases_of("errors")) {
+    const std::string operation = one["in"]["op"];
+    if (is_left_out(one) || !answers().contains(operation)) continue;
+    SCOPED_TRACE(one.dump());
+    ++seen;
+    EXPECT_THROW((void)answers().at(operation)(one["in"]), Error);
+  }
+  EXPECT_GE(seen, 5);
+}
+
+}  // namespace
+}  // namespace tilejit
