@@ -52,6 +52,35 @@ Answer make_answer(const Slice& value) {
           {{"layout", layout.json}, {"offset", value.offset}}};
 }
 
+Answer make_answer(const ComposedLayout& value) {
+  if (value.is_plain()) return make_answer(value.layout());
+  const Swizzle& swizzle = value.swizzle();
+  const std::string text = to_string(value);
+  return {text,
+          {{"swizzle", {swizzle.bits(), swizzle.base(), swizzle.shift()}},
+           {"offset", value.offset()},
+           {"layout", make_answer(value.layout()).json},
+           {"text", text}}};
+}
+
+Answer make_answer(const LayoutTV& value) {
+  return {fmt::format("tiler     {}\nlayout_tv {}\nlayout_mn {}", to_string(value.tiler),
+                      to_string(value.layout_tv), to_string(value.layout_mn)),
+          {{"layout_mn", make_answer(value.layout_mn).json},
+           {"tiler", to_json(value.tiler)},
+           {"layout_tv", make_answer(value.layout_tv).json}}};
+}
+
+Answer make_answer(const BankConflicts& value) {
+  return {
+      fmt::format("wavefronts {}, without conflicts {}", value.wavefronts, value.ideal_wavefronts),
+      {{"wavefronts", value.wavefronts}, {"ideal_wavefronts", value.ideal_wavefronts}}};
+}
+
+Answer make_answer(const std::optional<bool>& value) {
+  return value ? make_answer(*value) : Answer{"undecided", nullptr};
+}
+
 Answer make_answer(const IntTuple& value) {
   return {to_string(value), to_json(value)};
 }

@@ -17,14 +17,14 @@ Coordinate coordinate_of(std::int64_t index, const IntTuple& shape, const IntTup
   return stride == nullptr ? idx2crd(index, shape) : idx2crd(index, shape, *stride);
 }
 
-std::vector<std::int64_t> index_table(const Layout& layout) {
-  const Dim count = size(layout);
+std::vector<std::int64_t> index_table(const ComposedLayout& layout) {
+  const Dim count = size(layout.layout());
   if (!count.is_known() || count.value() > kLongestTable) {
     throw UsageError(fmt::format("index_table lists up to {} indices, and {} has {}", kLongestTable,
                                  to_string(layout), to_string(count)));
   }
   std::vector<std::int64_t> indices;
-  for (std::int64_t i = 0; i < count.value(); ++i) indices.push_back(index(layout, i));
+  for (std::int64_t i = 0; i < count.value(); ++i) indices.push_back(layout(i));
   return indices;
 }
 

@@ -65,6 +65,26 @@ Layout read_layout(const Json& json) {
   return {read_int_tuple(json["shape"]), read_int_tuple(json["stride"])};
 }
 
+int read_bits(const Json& json) {
+  if (!json.is_number_integer() || json > 64 || json < -64) refuse("an integer up to 64", json);
+  return json.get<int>();
+}
+
+Swizzle read_swizzle(const Json& json) {
+  if (json.is_string()) return parse_swizzle(json.get_ref<const std::string&>());
+  if (!json.is_array() || json.size() != 3) refuse("a swizzle, as in [3,3,3]", json);
+  return {read_bits(json[0]), read_bits(json[1]), read_bits(json[2])};
+}
+
+ComposedLayout read_composed(const Json& json) {
+  if (json.is_string()) return parse_composed_layout(json.get_ref<const std::string&>());
+  if (!json.is_object() || !json.contains("swizzle")) return read_layout(json);
+  if (!json.contains("offset") || !json.contains("layout")) {
+    refuse("{\"swizzle\", \"offset\", \"layout\"}", json);
+  }
+  return {read_swizzle(json["swizzle"]), read_integer(json["offset"]), read_layout(json["layout"])};
+}
+
 Tiler read_tiler(const Json& json, int nesting = 0) {
   if (json.is_null()) return Tiler::Underscore{};
   if (json.is_object()) return read_layout(json);
@@ -92,6 +112,8 @@ Argument read_json(Kind kind, const Json& json) {
     case Kind::order: return read_order(json);
     case Kind::layout: return read_layout(json);
     case Kind::tiler: return read_tiler(json);
+    case Kind::swizzle: return read_swizzle(json);
+    case Kind::composed: return read_composed(json);
   }
   return {};
 }

@@ -23,6 +23,7 @@ std::vector<Operation> all_operations() {
   add("Making layouts", making_operations());
   add("Modes", mode_operations());
   add("Algebra", algebra_operations());
+  add("Functions of layouts, swizzles, thread-value layouts", function_operations());
   add("Int tuples", int_tuple_operations());
   return all;
 }

@@ -41,6 +41,7 @@ struct Operation {
 [[nodiscard]] std::vector<Operation> making_operations();
 [[nodiscard]] std::vector<Operation> mode_operations();
 [[nodiscard]] std::vector<Operation> algebra_operations();
+[[nodiscard]] std::vector<Operation> function_operations();
 [[nodiscard]] std::vector<Operation> int_tuple_operations();
 
 namespace detail {
@@ -53,6 +54,8 @@ constexpr Kind kKind = [] {
   if constexpr (std::is_same_v<T, Coordinate>) return Kind::coordinate;
   if constexpr (std::is_same_v<T, Order>) return Kind::order;
   if constexpr (std::is_same_v<T, Layout>) return Kind::layout;
+  if constexpr (std::is_same_v<T, Swizzle>) return Kind::swizzle;
+  if constexpr (std::is_same_v<T, ComposedLayout>) return Kind::composed;
   if constexpr (std::is_same_v<T, Tiler>) return Kind::tiler;
 }();
 

@@ -7,7 +7,7 @@
 #include "command.hpp"
 #include "files.hpp"
 #include "layout_commands.hpp"
-#include "tilejit/coordinate.hpp"
+#include "tilejit/swizzle.hpp"
 
 namespace tilejit::cli {
 namespace {
@@ -25,20 +25,28 @@ void check_rank(const Layout& layout) {
                                to_string(layout), rank(layout), to_string(grouped(layout))));
 }
 
-Picture layout_picture(const Layout& layout) {
-  check_rank(layout);
-  check_known(layout, "show");
-  const Layout row = mode(layout, 0);
-  const Layout column = rank(layout) == 2 ? mode(layout, 1) : Layout();
+// As wide as CuTe's: by the cosize, of a swizzled layout by the largest index.
+std::size_t widest_index(const ComposedLayout& layout, std::int64_t size) {
+  std::int64_t largest = layout.is_plain() ? cosize(layout.layout()) : 0;
+  for (std::int64_t i = 0; i < size && !layout.is_plain(); ++i)
+    largest = std::max(largest, layout(i));
+  return std::to_string(largest).size();
+}
+
+Picture layout_picture(const ComposedLayout& layout) {
+  check_rank(layout.layout());
+  check_known(layout.layout(), "show");
+  const Dim rows = size(mode(layout.layout(), 0));
+  const Dim columns = rank(layout.layout()) == 2 ? size(mode(layout.layout(), 1)) : Dim(1);
+  check_cells(rows.value(), columns.value(), to_string(layout));
   Picture picture{.title = to_string(layout),
-                  .rows = size(row).value(),
-                  .columns = size(column).value(),
-                  .width = std::to_string(cosize(layout)).size(),
+                  .rows = rows.value(),
+                  .columns = columns.value(),
+                  .width = widest_index(layout, rows.value() * columns.value()),
                   .cells = {}};
-  check_cells(picture.rows, picture.columns, picture.title);
   for (std::int64_t m = 0; m < picture.rows; ++m) {
     for (std::int64_t n = 0; n < picture.columns; ++n) {
-      const std::int64_t value = index(row, m) + index(column, n);
+      const std::int64_t value = layout(m + n * picture.rows);
       picture.cells.push_back({{std::to_string(value)}, grey_of(value)});
     }
   }
@@ -93,9 +101,11 @@ void add_layout_show(CLI::App& layout) {
   command->footer(
       "Examples:\n"
       "  tilejit layout show '((2,2),2):((4,2),1)'\n"
+      "  tilejit layout show 'Sw<3,0,3> o 0 o (8,8):(8,1)'\n"
       "  tilejit layout show '(8,8):(8,1)' --svg layout.svg --latex layout.tex");
-  command->callback(
-      [options] { write_picture(layout_picture(parse_layout(options->layout)), options->files); });
+  command->callback([options] {
+    write_picture(layout_picture(parse_composed_layout(options->layout)), options->files);
+  });
 }
 
 }  // namespace tilejit::cli

@@ -121,6 +121,8 @@ std::string_view kind_text(Kind kind) noexcept {
     case Kind::coordinate: return "a coordinate, as in 5, (1,2) or (_,(1,_))";
     case Kind::order: return "left, right, or a tuple, the smallest integer first";
     case Kind::layout: return "a layout, as in (4,2):(1,4)";
+    case Kind::swizzle: return "a swizzle, as in Sw<3,3,3>";
+    case Kind::composed: return "a layout, as in (4,2):(1,4) or Sw<3,3,3> o 0 o (8,8):(8,1)";
     case Kind::tiler: return "a tiler: 4, _, a layout, or a tuple of these, as in <3:3,_>";
   }
   return "";
@@ -139,6 +141,8 @@ Argument read_text(Kind kind, std::string_view text) {
     case Kind::order: return parse_order(text);
     case Kind::layout: return parse_layout(text);
     case Kind::tiler: return parse_tiler(text);
+    case Kind::swizzle: return parse_swizzle(text);
+    case Kind::composed: return parse_composed_layout(text);
   }
   return {};
 }

@@ -2,18 +2,19 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "tilejit/coordinate.hpp"
-#include "tilejit/layout_algebra.hpp"
+#include "tilejit/tv.hpp"
 
 namespace tilejit::cli {
 
 /// What an argument of an operation is; each has a text form and a JSON form.
-enum class Kind { flag, integer, int_tuple, coordinate, order, layout, tiler };
+enum class Kind { flag, integer, int_tuple, coordinate, order, layout, tiler, swizzle, composed };
 
 /// The order of compact strides: along the first mode, along the last, or by the integers of a
 /// tuple.
@@ -23,8 +24,8 @@ struct Order {
 };
 
 /// An argument; std::monostate is an optional one that was left out.
-using Argument =
-    std::variant<std::monostate, bool, std::int64_t, IntTuple, Coordinate, Order, Layout, Tiler>;
+using Argument = std::variant<std::monostate, bool, std::int64_t, IntTuple, Coordinate, Order,
+                              Layout, Tiler, Swizzle, ComposedLayout>;
 
 /// "a layout, as in (4,2):(1,4)": for help and messages.
 [[nodiscard]] std::string_view kind_text(Kind kind) noexcept;
@@ -51,6 +52,11 @@ struct Answer {
 [[nodiscard]] Answer make_answer(const std::vector<std::int64_t>& values);
 [[nodiscard]] Answer make_answer(const Coordinate& value);
 [[nodiscard]] Answer make_answer(const Slice& value);
+[[nodiscard]] Answer make_answer(const ComposedLayout& value);
+[[nodiscard]] Answer make_answer(const LayoutTV& value);
+[[nodiscard]] Answer make_answer(const BankConflicts& value);
+/// Nothing is an answer that was not found.
+[[nodiscard]] Answer make_answer(const std::optional<bool>& value);
 [[nodiscard]] Answer make_answer(const IntTuple& value);
 [[nodiscard]] Answer make_answer(const Layout& value);
 
