@@ -13,8 +13,14 @@ std::int64_t index_of(const Coordinate& coord, const IntTuple& shape, const IntT
   return stride == nullptr ? crd2idx(coord, shape) : crd2idx(coord, shape, *stride);
 }
 
-Coordinate coordinate_of(std::int64_t index, const IntTuple& shape, const IntTuple* stride) {
-  return stride == nullptr ? idx2crd(index, shape) : idx2crd(index, shape, *stride);
+// A tuple is looked up mode by mode, in shapes alone.
+Coordinate coordinate_of(const Coordinate& index, const IntTuple& shape, const IntTuple* stride) {
+  if (stride == nullptr) return idx2crd(index, shape);
+  if (!index.is_leaf() || index.leaf().is_underscore()) {
+    throw UsageError(fmt::format("idx2crd takes an integer where strides are given, found {}",
+                                 to_string(index)));
+  }
+  return idx2crd(index.leaf().value(), shape, *stride);
 }
 
 std::vector<std::int64_t> index_table(const ComposedLayout& layout) {

@@ -1,7 +1,5 @@
 // What CuTe and planning ask of layouts, swizzles and thread-value layouts: rows of the table of
 // operations.
-#include <limits>
-
 #include "command.hpp"
 #include "layout_operations.hpp"
 
@@ -35,13 +33,14 @@ std::vector<std::int64_t> swizzled(const Swizzle& swizzle, const IntTuple& indic
   return result;
 }
 
-int as_bytes(std::int64_t value) {
-  return value > std::numeric_limits<int>::max() ? -1 : static_cast<int>(value);
-}
-
 BankConflicts conflicts(const Layout& tv, const ComposedLayout& shared, std::int64_t access_bytes,
                         std::int64_t element_bytes) {
-  return bank_conflicts(tv, shared, as_bytes(access_bytes), as_bytes(element_bytes));
+  constexpr std::int64_t kMost = 16;
+  if (access_bytes > kMost || element_bytes > kMost) {
+    throw UsageError("bank_conflicts takes accesses and elements of up to 16 bytes");
+  }
+  return bank_conflicts(tv, shared, static_cast<int>(access_bytes),
+                        static_cast<int>(element_bytes));
 }
 
 ComposedLayout composed_with_swizzled(const Layout& a, const ComposedLayout& b) {
