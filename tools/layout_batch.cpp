@@ -20,6 +20,7 @@ namespace {
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
+constexpr int kDeepest = 128;                               // levels of JSON
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;  // bytes
 
 struct Line {
@@ -86,10 +87,16 @@ class LineReader {
   char block_[1 << 16];
 };
 
+// Deeper values would exhaust the stack where they are printed.
+bool check_depth(int depth, Json::parse_event_t, Json&) {
+  if (depth > kDeepest) throw UsageError(fmt::format("the line nests deeper than {}", kDeepest));
+  return true;
+}
+
 Json parse_line(const Line& line) {
   if (line.too_long) throw UsageError("the line is longer than 1 MiB");
   try {
-    Json request = Json::parse(line.text);
+    Json request = Json::parse(line.text, check_depth);
     if (request.is_object()) return request;
   } catch (const Json::parse_error& error) {
     throw UsageError(fmt::format("the line is not JSON at byte {}", error.byte));

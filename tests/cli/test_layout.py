@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import unittest
 from xml.etree import ElementTree
 
@@ -109,7 +110,7 @@ class Operations(LayoutTest):
             with self.subTest(name=name):
                 text = self.layout(name, "--help")
                 (line,) = re.findall(rf"^  tilejit layout {name} (.*)$", text, re.MULTILINE)
-                arguments = [word.strip("'") for word in line.split(" ")]
+                arguments = shlex.split(line)
                 answer = json.loads(self.layout(name, *arguments, "--json"))
                 self.assertEqual(answer["op"], name)
                 self.assertNotEqual(self.layout(name, *arguments), "\n")
@@ -258,6 +259,13 @@ class Pictures(LayoutTest):
                 self.refused(message, *arguments)
 
 
+def deep(argument, levels):
+    """A request with an argument of so many levels."""
+    values = {"layout": "8:1", "tiler": 4, argument: 0}
+    text = json.dumps({"op": "flat_divide", "in": values})
+    return text.replace(f'"{argument}": 0', f'"{argument}": ' + "[" * levels + "]" * levels)
+
+
 class Batch(LayoutTest):
     def batch(self, lines, code):
         result = self.run_command("layout", "--batch", stdin=lines)
@@ -311,9 +319,11 @@ class Batch(LayoutTest):
             ('{"op":"rank","in":{"layout":{"shape":[[],2],"stride":[[],1]}}}', None),
             ('{"op":"mode","in":{"layout":"8:1","i":-1}}', "not negative"),
             ('{"op":"composition","in":{"a":"8:1","b":4,"as_cute":1}}', "true or false"),
-            ('{"op":"flat_divide","in":{"layout":"8:1","tiler":%s}}' % ("[" * 500 + "]" * 500), "64"),
-            ("[" * 100000, "not JSON"),
-            ("[" * 100000 + "]" * 100000, "not a JSON object"),
+            (deep("tiler", 70), "64 levels of nesting"),
+            (deep("tiler", 400000), "nests deeper than 128"),
+            (deep("layout", 400000), "nests deeper than 128"),
+            ('{"id":' + "[" * 400000 + "]" * 400000 + "}", "nests deeper than 128"),
+            ("[" * 100000, "nests deeper than 128"),
         ]
         lines = "".join(f"{line}\n{good}\n\n" for line, _ in bad)
         answers = self.batch(lines, 1)
