@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <optional>
 
 #include "command.hpp"
@@ -176,7 +177,7 @@ OrderedJson answer_line(const Line& line, std::int64_t number, bool& failed) {
     return result;
   } catch (const Error& error) {
     message = sentence(error);
-  } catch (const UsageError& error) {
+  } catch (const std::exception& error) {
     message = error.what();
   }
   failed = true;

@@ -56,7 +56,8 @@ void add_commands(CLI::App& app) {
       "  tilejit doctor\n"
       "  tilejit run examples/specs/vector_add.json\n"
       "  tilejit render examples/specs/vector_add.json --target sm_80\n"
-      "  tilejit compile examples/specs/vector_add.json -o add.cubin\n\n"
+      "  tilejit compile examples/specs/vector_add.json -o add.cubin\n"
+      "  tilejit layout composition '(6,2):(8,2)' '(4,3):(3,1)'\n\n"
       "Exit codes: 0 done, 1 failed or wrong result, 2 bad usage or spec.");
   add_run(app);
   add_render(app);

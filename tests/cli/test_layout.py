@@ -319,6 +319,7 @@ class Batch(LayoutTest):
             ('{"op":"rank","in":{"layout":{"shape":[[],2],"stride":[[],1]}}}', None),
             ('{"op":"mode","in":{"layout":"8:1","i":-1}}', "not negative"),
             ('{"op":"composition","in":{"a":"8:1","b":4,"as_cute":1}}', "true or false"),
+            ('{"op":"flat_product","in":{"layout":"(M,2):(1,M)","tiler":2}}', "M"),
             (deep("tiler", 70), "64 levels of nesting"),
             (deep("tiler", 400000), "nests deeper than 128"),
             (deep("layout", 400000), "nests deeper than 128"),
