@@ -1,6 +1,8 @@
-// The layout algebra's time for one operation.
+// The layout algebra's time for one operation, and its part of a plan.
 #include <benchmark/benchmark.h>
 
+#include "plan/iteration.hpp"
+#include "spec/analysis.hpp"
 #include "tilejit/layout_algebra.hpp"
 
 namespace {
@@ -13,6 +15,18 @@ void composition_of_four_modes(benchmark::State& state) {
 }
 BENCHMARK(composition_of_four_modes);
 
+void complement_of_three_modes(benchmark::State& state) {
+  const Layout a("(4,8,2):(2,64,16)");
+  for (auto _ : state) benchmark::DoNotOptimize(complement(a, 4096));
+}
+BENCHMARK(complement_of_three_modes);
+
+void right_inverse_of_three_modes(benchmark::State& state) {
+  const Layout a("(4,8,16):(128,1,8)");
+  for (auto _ : state) benchmark::DoNotOptimize(right_inverse(a));
+}
+BENCHMARK(right_inverse_of_three_modes);
+
 void parse_divide_coalesce_print(benchmark::State& state) {
   for (auto _ : state) {
     const Layout layout("(128,(8,64)):(512,(64,1))");
@@ -21,6 +35,25 @@ void parse_divide_coalesce_print(benchmark::State& state) {
   }
 }
 BENCHMARK(parse_divide_coalesce_print);
+
+// Six tensors of four axes, no two of one layout: what a plan asks of the algebra.
+void plan_of_six_tensors(benchmark::State& state) {
+  const IntTuple shape{16, 32, 64, 128};
+  const auto tensor = [&](const char* name, std::initializer_list<int> order) {
+    return Tensor{name, f32, ordered(shape, {order.begin(), order.size()})};
+  };
+  const Fused op{.name = "six",
+                 .tensors = {tensor("a", {3, 2, 1, 0}),
+                             tensor("b", {0, 1, 2, 3}),
+                             tensor("c", {2, 3, 1, 0}),
+                             tensor("d", {1, 0, 3, 2}),
+                             {"e", f32, "(64,128):(0,1)"},
+                             tensor("y", {3, 2, 1, 0})},
+                 .formula = "y = a + b * c + d * e"};
+  const spec::Analysis analysis = spec::analyze(op);
+  for (auto _ : state) benchmark::DoNotOptimize(plan::iterate_together(op, analysis, 5));
+}
+BENCHMARK(plan_of_six_tensors);
 
 }  // namespace
 

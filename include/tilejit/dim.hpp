@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <concepts>
 #include <cstddef>
@@ -57,6 +58,7 @@ class Dim {
   [[nodiscard]] bool is_named() const noexcept {
     return symbols_ != nullptr && !symbols_->names.empty();
   }
+  [[nodiscard]] bool is_unknown() const noexcept { return !is_known() && !is_named(); }
   /// Known, or a product of symbols: no "?", no function.
   [[nodiscard]] bool is_product() const noexcept;
   /// The integer of a known dimension. Throws std::logic_error for another one.
@@ -119,10 +121,18 @@ class Dim {
 /// have none: Error{invalid_layout}.
 [[nodiscard]] Dim function_of(DimFunction function, const Dim& a, const Dim& b);
 [[nodiscard]] inline Dim ceil_div(const Dim& a, const Dim& b) {
-  return function_of(DimFunction::ceil_div, a, b);
+  if (!a.is_known() || !b.is_known() || b.is(0)) return function_of(DimFunction::ceil_div, a, b);
+  return a.factor() / b.factor() + (a.factor() % b.factor() != 0);
 }
 [[nodiscard]] inline Dim min(const Dim& a, const Dim& b) {
-  return function_of(DimFunction::min, a, b);
+  if (!a.is_known() || !b.is_known()) return function_of(DimFunction::min, a, b);
+  return std::min(a.factor(), b.factor());
+}
+[[nodiscard]] inline Dim exact_div(const Dim& a, const Dim& b) {
+  return function_of(DimFunction::exact_div, a, b);
+}
+[[nodiscard]] inline Dim stride_div(const Dim& a, const Dim& b) {
+  return function_of(DimFunction::stride_div, a, b);
 }
 
 [[nodiscard]] std::string to_string(const Dim& dim);

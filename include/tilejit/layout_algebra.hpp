@@ -4,22 +4,25 @@
 #include <variant>
 #include <vector>
 
-#include "tilejit/layout.hpp"
+#include "tilejit/coordinate.hpp"
 
 namespace tilejit {
 
-/// CuTe's layout algebra (CUTLASS, media/docs/cpp/cute/02_layout_algebra.md) at run time. Layouts
-/// of known extents and strides; a symbol or '?' is Error{unsupported}. All functions are pure and
-/// thread-safe; their cost grows with the number of leaves, n, not with sizes: n^2 at most. A
-/// request without an answer, for want of divisibility, is Error{invalid_layout} and names the
-/// modes; sizes beyond 2^63-1 are Error{unsupported}.
+/// CuTe's layout algebra (CUTLASS, media/docs/cpp/cute/02_layout_algebra.md) at run time. All
+/// functions are pure and thread-safe; their cost grows with the number of leaves, n, not with
+/// sizes: n^2 at most. A request without an answer, for want of divisibility, is
+/// Error{invalid_layout} and names the modes; sizes beyond 2^63-1 are Error{unsupported}.
+///
+/// Leaves that are not known give results with "?", which keep divisors as CuTe DSL does, or with
+/// functions of symbols, for `substitute` to fill in. Modes then merge, and extents of 1 go, only
+/// where that is certain; what must divide is taken to, and checked by `substitute` as far as the
+/// functions tell.
 
 /// Composition by-mode: what is done to each mode of a layout. A tuple may be shorter than the
 /// layout's rank, and nested.
 class Tiler {
  public:
-  struct Underscore {};                                  ///< `_`: the mode stays as it is
-  Tiler(Underscore) {}                                   // NOLINT: written as the value it is
+  Tiler(Underscore) {}                                   // NOLINT: the mode stays as it is
   Tiler(Layout layout) : value_(std::move(layout)) {}    // NOLINT
   Tiler(const char* layout) : value_(Layout(layout)) {}  // NOLINT
   Tiler(std::integral auto extent) : value_(static_cast<std::int64_t>(extent)) {}  // NOLINT: n
@@ -59,6 +62,10 @@ enum class Exactness {
 /// `a` extends beyond its domain.
 [[nodiscard]] Layout composition(const Layout& a, const Layout& b,
                                  Exactness exactness = Exactness::exact);
+[[nodiscard]] inline Layout composition(const Layout& a, const char* b,
+                                        Exactness exactness = Exactness::exact) {
+  return composition(a, Layout(b), exactness);
+}
 /// By mode. Modes of `a` beyond the tiler are dropped.
 [[nodiscard]] Layout composition(const Layout& a, const Tiler& tiler,
                                  Exactness exactness = Exactness::exact);
@@ -91,7 +98,7 @@ enum class Exactness {
 /// layout(R(i)) == i for 0 <= i < size(R), with R as large as the layout's strides 1, 1*s, ...
 /// allow.
 [[nodiscard]] Layout right_inverse(const Layout& layout);
-/// layout(L(layout(i))) == layout(i); L(layout(i)) == i if the layout is injective.
+/// L(layout(i)) == i if the layout is injective; else, as in CuTe, some other layout.
 [[nodiscard]] Layout left_inverse(const Layout& layout);
 
 }  // namespace tilejit

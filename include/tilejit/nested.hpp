@@ -124,6 +124,14 @@ class Nested {
     for (const Nested& mode : modes) result.append(mode);
     return result;
   }
+  /// A tuple of leaves.
+  [[nodiscard]] static Nested flat(std::span<const Leaf> leaves) {
+    Nested result(detail::NoLeaves{});
+    result.nodes_.push_back(static_cast<std::int32_t>(leaves.size()));
+    for (std::size_t i = 0; i < leaves.size(); ++i) result.nodes_.push_back(kLeaf);
+    result.leaves_.append(leaves);
+    return result;
+  }
   [[nodiscard]] static Nested empty_tuple() {
     Nested result(detail::NoLeaves{});
     result.nodes_.push_back(0);
@@ -171,6 +179,25 @@ class Nested {
     Nested<std::remove_cvref_t<decltype(convert(leaves_[0]))>> result(detail::NoLeaves{});
     result.nodes_ = nodes_;
     for (const Leaf& leaf : leaves_) result.leaves_.push_back(convert(leaf));
+    return result;
+  }
+  /// The same nesting with what `split(leaf, leaves)` appends to `leaves` in place of each leaf: a
+  /// leaf for one value, a tuple for several or none.
+  template <typename Split>
+  [[nodiscard]] Nested split(Split split) const {
+    Nested result(detail::NoLeaves{});
+    const Leaf* leaf = leaves_.begin();
+    for (const std::int32_t node : nodes_) {
+      if (node != kLeaf) {
+        result.nodes_.push_back(node);
+        continue;
+      }
+      const std::size_t before = result.leaves_.size();
+      split(*leaf++, result.leaves_);
+      const std::size_t count = result.leaves_.size() - before;
+      if (count != 1) result.nodes_.push_back(static_cast<std::int32_t>(count));
+      for (std::size_t i = 0; i < count; ++i) result.nodes_.push_back(kLeaf);
+    }
     return result;
   }
   /// Same nesting, whatever the leaves are.

@@ -99,8 +99,8 @@ class ComposedLayout {
 /// no swizzle, which is certain only if `a` keeps the swizzled bits apart from all others, and
 /// Error{unsupported} for an offset other than 0, symbols or '?'.
 [[nodiscard]] ComposedLayout composition(const Layout& a, const ComposedLayout& b);
-/// As of layouts: layout(R(i)) == i, and layout(L(layout(i))) == layout(i). Throws what the inverse
-/// of the layout inside and the composition of that with the swizzle throw.
+/// As of layouts: layout(R(i)) == i, and L(layout(i)) == i if it is injective. Throws what the
+/// inverse of the layout inside and the composition of that with the swizzle throw.
 [[nodiscard]] ComposedLayout right_inverse(const ComposedLayout& layout);
 [[nodiscard]] ComposedLayout left_inverse(const ComposedLayout& layout);
 

@@ -1,59 +1,54 @@
 #include <algorithm>
 
 #include "core/text.hpp"
-#include "layout/checked.hpp"
-#include "layout/known_modes.hpp"
+#include "layout/modes.hpp"
+#include "tilejit/error.hpp"
 #include "tilejit/layout_algebra.hpp"
 
 namespace tilejit {
 
 namespace layout {
 
-KnownModes known_modes(const Layout& layout, const char* operation) {
-  KnownModes modes;
+void check_extents(const Layout& layout, const char* operation) {
   for (const Mode& leaf : layout.leaves()) {
-    if (!leaf.extent.is_known() || !leaf.stride.is_known()) {
-      throw Error(ErrorCode::unsupported, std::string(operation) + " needs known extents and " +
-                                              "strides, found " +
-                                              core::shortened(to_string(layout)));
-    }
-    if (leaf.extent.is(0)) {
-      throw Error(ErrorCode::invalid_layout, std::string(operation) +
-                                                 " needs extents of at least " + "1, found " +
-                                                 core::shortened(to_string(layout)));
-    }
-    modes.push_back({leaf.extent.value(), leaf.stride.value()});
+    if (!leaf.extent.is(0)) continue;
+    throw Error(ErrorCode::invalid_layout, std::string(operation) +
+                                               " needs extents of at least 1, found " +
+                                               core::shortened(to_string(layout)));
   }
-  return modes;
 }
 
-Layout flat_layout(const KnownModes& modes) {
+Layout flat_layout(const Modes& modes) {
   if (modes.empty()) return {1, 0};
-  const auto leaf = [](const KnownMode& mode) {
-    return Nested<Mode>(Mode{mode.extent, mode.stride});
-  };
-  if (modes.size() == 1) return leaf(modes[0]);
-  auto tuple = Nested<Mode>::empty_tuple();
-  for (const KnownMode& mode : modes) tuple.append(leaf(mode));
-  return tuple;
+  if (modes.size() == 1) return Nested<Mode>(modes[0]);
+  return Nested<Mode>::flat(modes.span());
 }
 
-void append_coalesced(KnownModes& modes, KnownMode next) {
-  if (next.extent == 1) return;
-  if (!modes.empty()) {
-    KnownMode& last = modes.back();
+bool continues(const Mode& a, const Mode& b) {
+  if (a.extent.is_unknown() || b.extent.is_unknown()) return false;
+  if (a.extent.is_known() && a.stride.is_known()) {
     std::int64_t end = 0;
-    if (!__builtin_mul_overflow(last.extent, last.stride, &end) && end == next.stride) {
-      last.extent = checked_multiply(last.extent, next.extent);
-      return;
-    }
+    return b.stride.is_known() &&
+           !__builtin_mul_overflow(a.extent.factor(), a.stride.factor(), &end) &&
+           end == b.stride.factor();
   }
-  modes.push_back(next);
+  if (a.stride.is(0)) return b.stride.is(0);
+  const auto steps = Dim::divide(b.stride, a.stride);
+  return steps && steps->same_value(a.extent);
 }
 
-KnownModes coalesced(const KnownModes& modes) {
-  KnownModes result;
-  for (const KnownMode& mode : modes) append_coalesced(result, mode);
+void append_coalesced(Modes& modes, const Mode& next) {
+  if (next.extent.is(1)) return;
+  if (!modes.empty() && continues(modes.back(), next)) {
+    modes.back().extent = modes.back().extent * next.extent;
+  } else {
+    modes.push_back(next);
+  }
+}
+
+Modes coalesced(std::span<const Mode> modes) {
+  Modes result;
+  for (const Mode& mode : modes) append_coalesced(result, mode);
   return result;
 }
 
@@ -63,14 +58,11 @@ Layout tuple_of(std::span<const Layout> modes) {
   return tuple;
 }
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept {
-  return a / b + (a % b != 0);
-}
-
 }  // namespace layout
 
 Layout coalesce(const Layout& layout) {
-  return layout::flat_layout(layout::coalesced(layout::known_modes(layout, "coalesce")));
+  layout::check_extents(layout, "coalesce");
+  return layout::flat_layout(layout::coalesced(layout.leaves()));
 }
 
 Layout coalesce(const Layout& layout, const IntTuple& profile) {

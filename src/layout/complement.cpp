@@ -2,114 +2,146 @@
 #include <numeric>
 
 #include "core/text.hpp"
-#include "layout/checked.hpp"
-#include "layout/known_modes.hpp"
+#include "layout/modes.hpp"
+#include "tilejit/error.hpp"
 #include "tilejit/layout_algebra.hpp"
 
 namespace tilejit {
 namespace {
 
-using layout::ceil_div;
-using layout::checked_multiply;
-using layout::KnownMode;
-using layout::KnownModes;
+using layout::Modes;
 
-/// The modes by ascending strides; equal strides stay in order.
-KnownModes by_stride(KnownModes modes) {
-  std::stable_sort(modes.begin(), modes.end(),
-                   [](const KnownMode& a, const KnownMode& b) { return a.stride < b.stride; });
-  return modes;
-}
-
-/// ceil_div(cotarget, n) of CuTe: a tuple is divided leaf by leaf, each by what is left of n.
-std::int64_t divided_size(const IntTuple& cotarget, std::int64_t n) {
-  std::int64_t size = 1;
-  for (const Dim& leaf : cotarget.leaves()) {
-    if (!leaf.is_known() || leaf.is(0)) {
-      throw Error(ErrorCode::unsupported,
-                  "complement needs a known cotarget of at least 1, found " +
-                      core::shortened(to_string(cotarget)));
-    }
-    size = checked_multiply(size, ceil_div(leaf.value(), n));
-    n = ceil_div(n, leaf.value());
+/// Throws where the order of the strides is not certain.
+void check_strides(const Modes& modes, const char* operation) {
+  for (const Mode& mode : modes) {
+    if (mode.stride.is_known()) continue;
+    throw Error(ErrorCode::unsupported, std::string(operation) + " needs known strides to sort, " +
+                                            "found the stride " + to_string(mode.stride));
   }
-  return size;
 }
 
 /// For each mode the product of the extents before it.
-std::vector<std::int64_t> prefix_products(const KnownModes& modes) {
-  std::vector<std::int64_t> products;
-  std::int64_t product = 1;
-  for (const KnownMode& mode : modes) {
+SmallVector<Dim, 8> prefix_products(const Modes& modes) {
+  SmallVector<Dim, 8> products;
+  Dim product = 1;
+  for (const Mode& mode : modes) {
     products.push_back(product);
-    product = checked_multiply(product, mode.extent);
+    product = product * mode.extent;
   }
   return products;
 }
 
-/// Numbers of the modes by ascending strides; equal strides stay in order.
-std::vector<std::size_t> order_of(const KnownModes& modes) {
-  std::vector<std::size_t> order(modes.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return modes[i].stride; });
+/// Numbers of the modes by ascending known strides; equal strides stay in order.
+SmallVector<std::size_t, 8> order_of(const Modes& modes) {
+  SmallVector<std::size_t, 8> order;
+  for (std::size_t i = 0; i < modes.size(); ++i) {
+    order.push_back(i);
+    for (std::size_t k = i;
+         k > 0 && modes[order[k]].stride.value() < modes[order[k - 1]].stride.value(); --k) {
+      std::swap(order[k], order[k - 1]);
+    }
+  }
   return order;
+}
+
+/// How many coordinates of stride `current` fit before the first step of `mode`, rounded down.
+Dim hole_before(const Mode& mode, const Dim& current, const Layout& layout) {
+  if (!mode.stride.is_known() || !current.is_known()) return exact_div(mode.stride, current);
+  const std::int64_t hole = mode.stride.value() / current.value();
+  if (hole != 0) return hole;
+  throw Error(ErrorCode::invalid_layout, "complement: modes of " +
+                                             core::shortened(to_string(layout)) +
+                                             " overlap; use an injective layout");
+}
+
+/// ceil_div(cotarget, n) of CuTe behind `modes`: a tuple is divided leaf by leaf, each by what is
+/// left of n, into modes of strides from n. Behind an unknown extent they are one mode.
+void append_rest(Modes& modes, const IntTuple& cotarget, Dim n) {
+  Dim stride = n;
+  bool is_unknown = false;
+  for (const Dim& leaf : cotarget.leaves()) {
+    if (leaf.is(0)) {
+      throw Error(ErrorCode::invalid_layout, "complement needs a cotarget of at least 1, found " +
+                                                 core::shortened(to_string(cotarget)));
+    }
+    const Dim rest = ceil_div(leaf, n);
+    if (is_unknown) {
+      modes.back().extent = modes.back().extent * rest;
+    } else {
+      layout::append_coalesced(modes, {rest, stride});
+      is_unknown = rest.is_unknown();
+    }
+    stride = stride * rest;
+    n = ceil_div(n, leaf);
+  }
 }
 
 }  // namespace
 
+Dim layout::cosize_of(const Layout& layout) {
+  const auto is_known = [](const Mode& mode) {
+    return mode.extent.is_known() && mode.stride.is_known();
+  };
+  if (std::ranges::all_of(layout.leaves(), is_known)) return cosize(layout);
+  const Dim all = size(layout);
+  return size(right_inverse(layout)).same_value(all) ? all : Dim::unknown();
+}
+
 Layout complement(const Layout& layout, const IntTuple& cotarget) {
-  const KnownModes reached = by_stride(layout::known_modes(filter(layout), "complement"));
-  KnownModes result;
-  std::int64_t current = 1;
-  for (const KnownMode& mode : reached) {
-    if (mode.stride == 0) continue;  // 1:0 alone
-    const std::int64_t hole = mode.stride / current;
-    if (hole == 0) {
-      throw Error(ErrorCode::invalid_layout, "complement: modes of " +
-                                                 core::shortened(to_string(layout)) +
-                                                 " overlap; use an injective layout");
-    }
-    layout::append_coalesced(result, {hole, current});
-    current = checked_multiply(mode.stride, mode.extent);
+  layout::check_extents(layout, "complement");
+  const Modes reached = layout::coalesced(filter_zeros(layout).leaves());
+  if (reached.size() > 1) check_strides(reached, "complement");
+  Modes result;
+  Dim current = 1;
+  for (const std::size_t i : order_of(reached)) {
+    layout::append_coalesced(result, {hole_before(reached[i], current, layout), current});
+    current = reached[i].stride * reached[i].extent;
   }
-  layout::append_coalesced(result, {divided_size(cotarget, current), current});
+  append_rest(result, cotarget, current);
   return layout::flat_layout(result);
 }
 
 Layout complement(const Layout& layout) {
-  return complement(layout, cosize(filter(layout)));
+  return complement(layout, layout::cosize_of(filter(layout)));
 }
 
 Layout right_inverse(const Layout& layout) {
-  const KnownModes modes = layout::coalesced(layout::known_modes(layout, "right_inverse"));
-  const std::vector<std::int64_t> before = prefix_products(modes);
-  KnownModes result;
-  std::int64_t next = 1;
-  for (const std::size_t i : order_of(modes)) {
-    if (modes[i].stride != next) continue;
-    layout::append_coalesced(result, {modes[i].extent, before[i]});
-    next = checked_multiply(next, modes[i].extent);
+  layout::check_extents(layout, "right_inverse");
+  const Modes modes = layout::coalesced(layout.leaves());
+  const auto before = prefix_products(modes);
+  const auto continuing = [&](const Dim& stride) {
+    return std::ranges::find_if(modes,
+                                [&](const Mode& mode) { return mode.stride.same_value(stride); });
+  };
+  Modes result;
+  for (auto mode = continuing(1); mode != modes.end();
+       mode = continuing(mode->stride * mode->extent)) {
+    layout::append_coalesced(
+        result, {mode->extent, before[static_cast<std::size_t>(mode - modes.begin())]});
   }
   return layout::flat_layout(result);
 }
 
 Layout left_inverse(const Layout& layout) {
-  const KnownModes modes = layout::coalesced(layout::known_modes(layout, "left_inverse"));
-  const std::vector<std::int64_t> before = prefix_products(modes);
-  KnownModes result;
-  std::int64_t reached = 1, stride = 0, extent = 1;  // of the mode to come
+  layout::check_extents(layout, "left_inverse");
+  const Modes modes = layout::coalesced(layout.leaves());
+  check_strides(modes, "left_inverse");
+  const auto before = prefix_products(modes);
+  Modes result;
+  Dim reached = 1, stride = 0, extent = 1;  // of the mode to come
   for (const std::size_t i : order_of(modes)) {
-    if (modes[i].stride == 0) {
+    if (modes[i].stride.is(0)) {
       extent = modes[i].extent;
       continue;
     }
-    if (modes[i].stride % reached != 0) {
+    const auto step = Dim::divide(modes[i].stride, reached);
+    if (!step) {
       throw Error(ErrorCode::invalid_layout,
-                  "left_inverse: the stride " + std::to_string(modes[i].stride) + " of " +
+                  "left_inverse: the stride " + to_string(modes[i].stride) + " of " +
                       core::shortened(to_string(layout)) + " is not a multiple of " +
-                      std::to_string(reached) + ", what the smaller strides reach");
+                      to_string(reached) + ", what the smaller strides reach");
     }
-    layout::append_coalesced(result, {modes[i].stride / reached, stride});
+    layout::append_coalesced(result, {*step, stride});
     reached = modes[i].stride;
     stride = before[i];
     extent = modes[i].extent;

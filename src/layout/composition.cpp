@@ -1,103 +1,102 @@
 #include "core/text.hpp"
-#include "layout/checked.hpp"
-#include "layout/known_modes.hpp"
+#include "layout/modes.hpp"
+#include "tilejit/error.hpp"
 #include "tilejit/layout_algebra.hpp"
 
 namespace tilejit {
 namespace {
 
-using layout::ceil_div;
-using layout::checked_multiply;
-using layout::KnownMode;
-using layout::KnownModes;
+using layout::Modes;
 
-std::string text_of(const KnownMode& mode) {
-  return std::to_string(mode.extent) + ":" + std::to_string(mode.stride);
+std::string text_of(const Mode& mode) {
+  return to_string(mode.extent) + ":" + to_string(mode.stride);
 }
 
-/// One layout on the left, composed with the leaves of another.
+bool is_known(const Dim& a, const Dim& b) {
+  return a.is_known() && b.is_known();
+}
+
+/// One layout on the left, composed with the leaves of another. Where extents or strides are not
+/// known, what cannot be checked is taken to hold, as in CuTe.
 class Composer {
  public:
-  Composer(const Layout& a, Exactness exactness)
-      : a_(opened(layout::known_modes(a, "composition"))), exactness_(exactness) {
+  Composer(const Layout& a, Exactness exactness) : a_(opened(a.leaves())), exactness_(exactness) {
     for (std::size_t i = 0; i < a_.size(); ++i) reach_.push_back(0);
   }
 
   /// The nesting of `b` is kept; a leaf becomes a tuple where `a` splits it.
   Nested<Mode> compose(const Nested<Mode>& b) {
-    if (b.is_leaf()) return compose_leaf({b.leaf().extent.value(), b.leaf().stride.value()});
-    auto result = Nested<Mode>::empty_tuple();
-    b.for_each_mode([&](const Nested<Mode>& mode) { result.append(compose(mode)); });
-    return result;
+    return b.split([this](const Mode& leaf, Modes& out) { compose_leaf(leaf, out); });
   }
 
  private:
   /// Coalesced such that the function is the same beyond the domain too: a last extent of 1 counts
   /// as 2. At least one mode.
-  static KnownModes opened(KnownModes modes) {
-    if (modes.back().extent == 1) modes.back().extent = 2;
-    KnownModes result = layout::coalesced(modes);
-    if (result.empty()) result.push_back({1, 0});
+  static Modes opened(std::span<const Mode> modes) {
+    Modes result = layout::coalesced(modes.first(modes.size() - 1));
+    const Mode& last = modes.back();
+    layout::append_coalesced(result, {last.extent.is(1) ? Dim(2) : last.extent, last.stride});
     return result;
   }
 
-  Nested<Mode> compose_leaf(const KnownMode& b) {
-    if (b.stride == 0) return Mode{b.extent, 0};
-    KnownModes emitted;
-    std::int64_t extent = b.extent, stride = b.stride;
+  /// Appends at least one mode to `out`.
+  void compose_leaf(const Mode& b, Modes& out) {
+    if (b.stride.is(0)) return out.push_back(b);
+    const std::size_t before = out.size();
+    Dim extent = b.extent, stride = b.stride;
     for (std::size_t i = 0; i + 1 < a_.size(); ++i) {
-      const KnownMode& a = a_[i];
-      if (stride % a.extent != 0 && stride >= a.extent) refuse_stride(b, a);
-      const std::int64_t count = ceil_div(a.extent, stride);
-      if (count > 1 && extent > 1) {
-        const std::int64_t taken = std::min(count, extent);
-        if (extent % taken != 0) refuse_extent(b, a, extent, taken);
-        emitted.push_back({taken, checked_multiply(stride, a.stride)});
-        extent /= taken;
-        note_reach(i, (taken - 1) * stride, b);
-        if (extent > 1 && count * stride != a.extent) refuse_inexact(b, a);
+      const Mode& a = a_[i];
+      check_stride(stride, b, a);
+      const Dim count = ceil_div(a.extent, stride);
+      if (!count.is(1) && !extent.is(1)) {
+        const Dim taken = min(count, extent);
+        check_extent(extent, taken, b, a);
+        out.push_back({taken, stride * a.stride});
+        extent = exact_div(extent, taken);
+        check_reach(i, taken, stride, b);
+        if (!extent.is(1) && is_known(count, stride) && count * stride != a.extent) {
+          refuse_inexact(b, a);
+        }
       }
-      stride = ceil_div(stride, a.extent);
+      stride = stride_div(stride, a.extent);
     }
-    if (emitted.empty() || extent != 1) {
-      emitted.push_back({extent, checked_multiply(stride, a_.back().stride)});
+    if (out.size() == before || !extent.is(1)) {
+      out.push_back({extent, stride * a_.back().stride});
     }
-    return layout::flat_layout(emitted).modes();
   }
 
-  /// Leaves of `b` are composed apart; together they must not carry from one mode of `a` into the
-  /// next.
-  void note_reach(std::size_t i, std::int64_t reach, const KnownMode& b) {
-    reach_[i] += reach;
-    if (reach_[i] >= a_[i].extent) refuse_inexact(b, a_[i]);
-  }
-
-  [[noreturn]] static void refuse_stride(const KnownMode& b, const KnownMode& a) {
+  static void check_stride(const Dim& stride, const Mode& b, const Mode& a) {
+    if (!is_known(stride, a.extent) || stride.value() < a.extent.value()) return;
+    if (stride.value() % a.extent.value() == 0) return;
     throw Error(ErrorCode::invalid_layout,
                 "composition: the stride of the mode " + text_of(b) +
                     " on the right and the mode " + text_of(a) +
                     " on the left do not divide; use a stride that is a multiple of " +
-                    std::to_string(a.extent) + ", or smaller");
+                    to_string(a.extent) + ", or smaller");
   }
-  [[noreturn]] static void refuse_extent(const KnownMode& b, const KnownMode& a, std::int64_t rest,
-                                         std::int64_t taken) {
+  static void check_extent(const Dim& rest, const Dim& taken, const Mode& b, const Mode& a) {
+    if (!is_known(rest, taken) || rest.value() % taken.value() == 0) return;
     throw Error(ErrorCode::invalid_layout,
-                "composition: of the mode " + text_of(b) + " on the right " + std::to_string(rest) +
-                    " coordinates are to be split by " + std::to_string(taken) + " at the mode " +
+                "composition: of the mode " + text_of(b) + " on the right " + to_string(rest) +
+                    " coordinates are to be split by " + to_string(taken) + " at the mode " +
                     text_of(a) + " on the left; use an extent that this divides");
   }
-  void refuse_inexact(const KnownMode& b, const KnownMode& a) const {
+  /// Leaves of `b` are composed apart; together they must not carry from mode i of `a` into the
+  /// next.
+  void check_reach(std::size_t i, const Dim& taken, const Dim& stride, const Mode& b) {
+    if (!is_known(taken, stride) || !a_[i].extent.is_known()) return;
+    reach_[i] += (taken.value() - 1) * stride.value();
+    if (reach_[i] >= a_[i].extent.value()) refuse_inexact(b, a_[i]);
+  }
+  void refuse_inexact(const Mode& b, const Mode& a) const {
     if (exactness_ == Exactness::as_cute) return;
     throw Error(ErrorCode::invalid_layout,
-                "composition: the mode " + text_of(b) +
-                    " on the right runs over the end of the "
-                    "mode " +
-                    text_of(a) +
-                    " on the left, and no layout is that function; ask for "
-                    "CuTe's answer (as_cute) if it is wanted");
+                "composition: the mode " + text_of(b) + " on the right runs over the end of the " +
+                    "mode " + text_of(a) + " on the left, and no layout is that function; ask " +
+                    "for CuTe's answer (as_cute) if it is wanted");
   }
 
-  KnownModes a_;
+  Modes a_;
   SmallVector<std::int64_t, 8> reach_;  // of all leaves so far, in each mode of `a`
   Exactness exactness_;
 };
@@ -111,7 +110,8 @@ class Composer {
 }  // namespace
 
 Layout composition(const Layout& a, const Layout& b, Exactness exactness) {
-  (void)layout::known_modes(b, "composition");
+  layout::check_extents(a, "composition");
+  layout::check_extents(b, "composition");
   return Composer(a, exactness).compose(b.modes());
 }
 

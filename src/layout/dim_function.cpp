@@ -97,13 +97,11 @@ Dim function_of(DimFunction function, const Dim& a, const Dim& b) {
     if (is_min) return b;
     throw Error(ErrorCode::invalid_layout, "the quotient " + to_string(a) + " / 0 has no value");
   }
-  if (a.is(0) || (is_min && a.same_value(b))) return a;
+  if (a.is(0) || (is_min ? a.same_value(b) : b.is(1))) return a;
+  const std::int64_t divisor = std::gcd(a.factor(), b.factor());
+  if (a.is_unknown() || b.is_unknown()) return Dim::unknown(is_min ? divisor : 1);
   if (!is_min) {
     if (const auto quotient = Dim::divide(a, b)) return *quotient;
-  }
-  const std::int64_t divisor = std::gcd(a.factor(), b.factor());
-  if ((!a.is_known() && !a.is_named()) || (!b.is_known() && !b.is_named())) {
-    return Dim::unknown(is_min ? divisor : 1);
   }
   // What both are multiples of.
   std::vector<std::string> names;

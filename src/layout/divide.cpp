@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "core/text.hpp"
-#include "layout/checked.hpp"
-#include "layout/known_modes.hpp"
+#include "layout/modes.hpp"
+#include "tilejit/error.hpp"
 #include "tilejit/layout_algebra.hpp"
 
 namespace tilejit {
@@ -22,8 +22,8 @@ Layout divide(const Layout& a, const Layout& b) {
 }
 
 Layout product(const Layout& a, const Layout& b) {
-  const std::int64_t reach = layout::checked_multiply(size(a).value(), cosize(b));
-  return pair_of(a, composition(complement(a, reach), b, Exactness::as_cute));
+  const Layout rest = complement(a, size(a) * layout::cosize_of(b));
+  return pair_of(a, composition(rest, b, Exactness::as_cute));
 }
 
 void check_rank(const Layout& layout, const std::vector<Tiler>& modes) {

@@ -1,5 +1,4 @@
 #include "core/text.hpp"
-#include "layout/compact_order.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/layout_algebra.hpp"
 #include "tilejit/layout_functions.hpp"
@@ -54,7 +53,7 @@ Layout tile_to_shape(const Layout& block, const IntTuple& shape, TileOrder order
 
 Layout tile_to_shape(const Layout& block, const IntTuple& shape, const IntTuple& order) {
   const IntTuple counts = repetitions(block, shape);
-  return repeated(block, Layout(counts, layout::compact_order(counts, order)));
+  return repeated(block, make_ordered_layout(counts, order));
 }
 
 }  // namespace tilejit

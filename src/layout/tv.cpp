@@ -6,7 +6,7 @@
 
 #include "core/text.hpp"
 #include "layout/checked.hpp"
-#include "layout/evaluate.hpp"
+#include "tilejit/coordinate.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit {
@@ -78,10 +78,9 @@ class Warp {
 
   /// The element that a thread has as this value.
   [[nodiscard]] std::int64_t element(std::int64_t lane, std::int64_t value) const {
-    const std::int64_t index =
-        layout::checked_add(layout::index_at(threads_, lane), layout::index_at(values_, value));
-    if (index >= tile_) refuse("leaves the tile");
-    return shared_(index);
+    const std::int64_t in_tile = layout::checked_add(index(threads_, lane), index(values_, value));
+    if (in_tile >= tile_) refuse("leaves the tile");
+    return shared_(in_tile);
   }
 
   /// The first byte of an access.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "layout/modes.hpp"
+
 namespace tilejit::plan {
 namespace {
 
@@ -81,7 +83,8 @@ bool merges(const IterationMode& inner, const IterationMode& outer) {
   for (std::size_t t = 0; t < inner.operands.size(); ++t) {
     const OperandMode& a = inner.operands[t];
     const OperandMode& b = outer.operands[t];
-    if (a.size() != 1 || b.size() != 1 || b[0].stride != inner.extent * a[0].stride) return false;
+    if (a.size() != 1 || b.size() != 1) return false;
+    if (!layout::continues({inner.extent, a[0].stride}, b[0])) return false;
   }
   return true;
 }

@@ -1,12 +1,11 @@
 // Answers computed by CuTe C++ itself for functions on top of the algebra: tests/data/layout.
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "layout/vectors.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/swizzle.hpp"
 #include "tilejit/tv.hpp"
@@ -14,25 +13,7 @@
 namespace tilejit {
 namespace {
 
-using Json = nlohmann::json;
-
-IntTuple tuple_from(const Json& json) {
-  if (!json.is_array()) return json.get<std::int64_t>();
-  IntTuple tuple = IntTuple::empty_tuple();
-  for (const Json& mode : json) tuple.append(tuple_from(mode));
-  return tuple;
-}
-
-Layout layout_from(const Json& json) {
-  return {tuple_from(json["shape"]), tuple_from(json["stride"])};
-}
-
-Tiler tiler_from(const Json& json) {
-  if (!json.is_array()) return json.get<std::int64_t>();
-  std::vector<Tiler> modes;
-  for (const Json& mode : json) modes.push_back(tiler_from(mode));
-  return modes;
-}
+using namespace vectors;
 
 TileOrder order_from(const Json& json) {
   return json == "left" ? TileOrder::left : TileOrder::right;
@@ -165,19 +146,6 @@ std::string expected(const Json& out) {
     return out["layout"]["text"].get<std::string>() + " " + out["table"].dump();
   }
   return out.is_object() ? out["text"].get<std::string>() : out.dump();
-}
-
-Json cases_of(const std::string& operation) {
-  std::ifstream file(std::string(TILEJIT_SOURCE_DIR) + "/tests/data/layout/" + operation + ".json");
-  return Json::parse(file)["cases"];
-}
-
-/// Bases and negative numbers as strides are not ours.
-bool is_left_out(const Json& one) {
-  const auto has_tag = [&](const char* tag) {
-    return one.contains("tags") && std::ranges::count(one["tags"], Json(tag)) != 0;
-  };
-  return has_tag("basis-stride") || has_tag("negative-stride");
 }
 
 class CuteVectorsMore : public testing::TestWithParam<std::string> {};

@@ -4,7 +4,6 @@
 
 #include <functional>
 
-#include "layout/compact_order.hpp"
 #include "layout/random_layouts.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/layout_algebra.hpp"
@@ -250,20 +249,6 @@ TEST(LayoutFunctions, RefuseBadNumbers) {
               (void)tile_to_shape(layout, IntTuple{8, 8}, IntTuple{0, 1, 2});
             }),
             invalid_layout);
-}
-
-TEST(CompactOrder, MayBeCoarserAndHaveTies) {
-  const auto strides = [](const char* shape, const char* order) {
-    return to_string(layout::compact_order(parse_int_tuple(shape), parse_int_tuple(order)));
-  };
-  EXPECT_EQ(strides("(2,2,2,2)", "(0,2,3,1)"), "(1,4,8,2)");
-  EXPECT_EQ(strides("((2,5),5)", "(1,0)"), "((5,10),1)");
-  EXPECT_EQ(strides("(3,4,3,8)", "(0,2,1,0)"), "(1,72,24,1)");
-  EXPECT_EQ(strides("(M,N,1)", "(1,0,2)"), "(N,1,0)");
-  EXPECT_EQ(strides("10", "0"), "1");
-  for (const char* order : {"(0,1,2)", "((0,1),1)", "(M,1)", "(?,0)"}) {
-    EXPECT_EQ(code_of([&] { (void)strides("(4,8)", order); }), ErrorCode::invalid_layout) << order;
-  }
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ TEST(IntTuple, ComparesSymbolsWhereThatIsCertain) {
   EXPECT_TRUE(colex_less(tuple("(1,2)"), tuple("(9,1,2)")));
   EXPECT_FALSE(elem_less(tuple("(1,2)"), tuple("(9)")));
   EXPECT_TRUE(elem_less(tuple("(1)"), tuple("(9,0)")));
-  EXPECT_TRUE(evenly_divides(tuple("(8,M)"), {4, Tiler::Underscore{}}));
+  EXPECT_TRUE(evenly_divides(tuple("(8,M)"), {4, Underscore{}}));
 }
 
 TEST(IntTuple, RefusesWhatDoesNotFitTogether) {

@@ -26,7 +26,7 @@ inline Layout layout_from(const Json& json) {
 }
 
 inline Tiler tiler_from(const Json& json) {
-  if (json.is_null()) return Tiler::Underscore{};
+  if (json.is_null()) return Underscore{};
   if (json.is_object()) return layout_from(json);
   if (json.is_number()) return json.get<std::int64_t>();
   std::vector<Tiler> modes;
