@@ -86,7 +86,7 @@ ComposedLayout read_composed(const Json& json) {
 }
 
 Tiler read_tiler(const Json& json, int nesting = 0) {
-  if (json.is_null()) return Tiler::Underscore{};
+  if (json.is_null()) return Underscore{};
   if (json.is_object()) return read_layout(json);
   if (json.is_string()) return parse_tiler(json.get_ref<const std::string&>());
   if (!json.is_array()) return read_integer(json);

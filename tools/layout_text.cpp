@@ -65,7 +65,7 @@ class TilerReader {
     const auto [own, colon] = extent();
     if (!colon && opens(first)) return read_tuple(nesting);
     if (modes_++ == kMaxModes) fail("at most 64 modes");
-    if (!colon && accept('_')) return Tiler::Underscore{};
+    if (!colon && accept('_')) return Underscore{};
     if (own.empty()) fail("an integer, '_', a layout or '<'");
     pos_ += own.size();
     if (colon) return parse_layout(own);
