@@ -32,6 +32,7 @@ void add_render(CLI::App& app);
 void add_compile(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_schema(CLI::App& app);
+void add_layout(CLI::App& app);
 
 /// The target of device 0, or sm_90a where there is no driver or no device.
 [[nodiscard]] Target default_target();

@@ -1,17 +1,20 @@
+#include <fmt/format.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "command.hpp"
 #include "sentence.hpp"
+#include "suggestion.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/version.hpp"
 
@@ -53,22 +56,32 @@ void add_commands(CLI::App& app) {
       "  tilejit doctor\n"
       "  tilejit run examples/specs/vector_add.json\n"
       "  tilejit render examples/specs/vector_add.json --target sm_80\n"
-      "  tilejit compile examples/specs/vector_add.json -o add.cubin\n\n"
+      "  tilejit compile examples/specs/vector_add.json -o add.cubin\n"
+      "  tilejit layout composition '(6,2):(8,2)' '(4,3):(3,1)'\n\n"
       "Exit codes: 0 done, 1 failed or wrong result, 2 bad usage or spec.");
   add_run(app);
   add_render(app);
   add_compile(app);
   add_doctor(app);
   add_schema(app);
+  add_layout(app);
 }
 
-// CLI11 would only say that a subcommand is missing.
-void check_command(const CLI::App& app, int argc, char** argv) {
-  const std::string name = argc > 1 ? argv[1] : "";
-  const auto is_name = [&](const CLI::App* command) { return command->get_name() == name; };
+// CLI11 would only say that a subcommand is missing, or an argument not expected.
+void check_command(const CLI::App& app, std::span<char* const> arguments, const std::string& path) {
+  const std::string name = arguments.empty() ? "" : arguments.front();
   if (name.empty() || name.front() == '-') return;
-  if (std::ranges::any_of(app.get_subcommands(nullptr), is_name)) return;
-  throw UsageError("there is no command '" + name + "'; tilejit --help lists them");
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    if (command->get_name() == name) {
+      return check_command(*command, arguments.subspan(1), path + ' ' + name);
+    }
+    commands.push_back(command->get_name());
+  }
+  if (commands.empty()) return;
+  const std::string nearest = suggestion(name, commands);
+  throw UsageError(fmt::format("there is no command '{}'{} {} --help lists them", name,
+                               nearest.empty() ? ";" : nearest, path));
 }
 
 int run(int argc, char** argv) {
@@ -76,7 +89,7 @@ int run(int argc, char** argv) {
   add_commands(app);
   try {
     log_to_stderr();
-    check_command(app, argc, argv);
+    check_command(app, {argv + 1, argv + argc}, "tilejit");
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);

@@ -93,3 +93,14 @@ class CommandTest(unittest.TestCase):
         merged = {key: value for key, value in {**base, **fields}.items() if value is not None}
         path.write_text(json.dumps(merged))
         return path
+
+
+class LayoutTest(CommandTest):
+    """Of `tilejit layout`."""
+
+    def layout(self, *arguments, **options):
+        return self.assert_ok("layout", *arguments, **options)
+
+    def refused(self, message, *arguments, **options):
+        result = self.assert_fails(2, message, "layout", *arguments, **options)
+        self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)

@@ -5,7 +5,7 @@ import unittest
 
 from support import ROOT, SPECS, CommandTest
 
-COMMANDS = ("run", "render", "compile", "doctor", "schema")
+COMMANDS = ("run", "render", "compile", "doctor", "schema", "layout")
 
 
 class Usage(CommandTest):

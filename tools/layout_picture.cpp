@@ -1,0 +1,196 @@
+#include "layout_picture.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace tilejit::cli {
+namespace {
+
+using Out = std::back_insert_iterator<std::string>;
+
+constexpr std::array<int, 8> kBlackness = {0, 40, 20, 60, 10, 50, 30, 70};  // percent
+
+constexpr std::array<Colour, 12> kColours = {{{0x8d, 0xd3, 0xc7},
+                                              {0xff, 0xff, 0xb3},
+                                              {0xbe, 0xba, 0xda},
+                                              {0xfb, 0x80, 0x72},
+                                              {0x80, 0xb1, 0xd3},
+                                              {0xfd, 0xb4, 0x62},
+                                              {0xb3, 0xde, 0x69},
+                                              {0xfc, 0xcd, 0xe5},
+                                              {0xd9, 0xd9, 0xd9},
+                                              {0xbc, 0x80, 0xbd},
+                                              {0xcc, 0xeb, 0xc5},
+                                              {0xff, 0xed, 0x6f}}};
+
+std::size_t digits(std::int64_t value) {
+  return std::to_string(value).size();
+}
+
+// White text where black would be hard to read.
+bool is_dark(Colour colour) {
+  return 299 * colour.red + 587 * colour.green + 114 * colour.blue < 115 * 1000;
+}
+
+std::string joined(const Cell& cell, const char* separator) {
+  return fmt::format("{}", fmt::join(cell.lines, separator));
+}
+
+std::size_t widest(const Picture& picture) {
+  std::size_t width = std::max(picture.width, digits(picture.columns - 1));
+  for (const Cell& cell : picture.cells) width = std::max(width, joined(cell, " ").size());
+  return width;
+}
+
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&': result += "&amp;"; break;
+      case '<': result += "&lt;"; break;
+      case '>': result += "&gt;"; break;
+      case '"': result += "&quot;"; break;
+      default: result += c;
+    }
+  }
+  return result;
+}
+
+// Sizes of an SVG, in pixels.
+struct Metrics {
+  explicit Metrics(const Picture& picture) {
+    std::size_t longest = std::max<std::size_t>(picture.width, 2);
+    std::size_t lines = 1;
+    for (const Cell& cell : picture.cells) {
+      lines = std::max(lines, cell.lines.size());
+      for (const std::string& line : cell.lines) longest = std::max(longest, line.size());
+    }
+    cell_width = 12 + 8 * static_cast<std::int64_t>(longest);
+    cell_height = 14 + 14 * static_cast<std::int64_t>(lines);
+    left = 16 + 8 * static_cast<std::int64_t>(digits(picture.rows - 1));
+    const auto title = 16 + 8 * static_cast<std::int64_t>(picture.title.size());
+    width = std::max(left + picture.columns * cell_width + 8, title);
+    height = top + picture.rows * cell_height + 8;
+  }
+
+  std::int64_t cell_width, cell_height, left, width, height;
+  static constexpr std::int64_t top = 48;
+};
+
+void svg_text(Out out, std::int64_t x, std::int64_t y, const char* style, const std::string& text) {
+  fmt::format_to(out, "<text x=\"{}\" y=\"{}\"{}>{}</text>\n", x, y, style, escaped(text));
+}
+
+void svg_cell(Out out, const Metrics& m, std::int64_t x, std::int64_t y, const Cell& cell) {
+  const Colour fill = cell.fill;
+  fmt::format_to(out,
+                 "<rect class=\"cell\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
+                 "fill=\"#{:02x}{:02x}{:02x}\" stroke=\"#000\"/>\n",
+                 x, y, m.cell_width, m.cell_height, fill.red, fill.green, fill.blue);
+  const auto lines = static_cast<std::int64_t>(cell.lines.size());
+  std::int64_t baseline = y + m.cell_height / 2 + 5 - 7 * (lines - 1);
+  for (const std::string& line : cell.lines) {
+    svg_text(out, x + m.cell_width / 2, baseline, is_dark(fill) ? " fill=\"#fff\"" : "", line);
+    baseline += 14;
+  }
+}
+
+void svg_labels(Out out, const Picture& picture, const Metrics& m) {
+  constexpr const char* kLabel = " fill=\"#666\"";
+  svg_text(out, 8, 20, " text-anchor=\"start\"", picture.title);
+  for (std::int64_t n = 0; n < picture.columns; ++n) {
+    svg_text(out, m.left + n * m.cell_width + m.cell_width / 2, m.top - 6, kLabel,
+             std::to_string(n));
+  }
+  for (std::int64_t row = 0; row < picture.rows; ++row) {
+    svg_text(out, m.left / 2, m.top + row * m.cell_height + m.cell_height / 2 + 5, kLabel,
+             std::to_string(row));
+  }
+}
+
+void tikz_cell(Out out, std::int64_t row, std::int64_t column, const Cell& cell) {
+  const Colour fill = cell.fill;
+  fmt::format_to(out,
+                 "\\node[fill={{rgb,255:red,{};green,{};blue,{}}},text={}] at ({},{}) {{{}}};\n",
+                 fill.red, fill.green, fill.blue, is_dark(fill) ? "white" : "black", row, column,
+                 joined(cell, "\\\\"));
+}
+
+}  // namespace
+
+std::string picture_text(const Picture& picture) {
+  const std::size_t width = widest(picture);
+  const std::size_t label = std::max<std::size_t>(2, digits(picture.rows - 1));
+  const std::string margin(label + 2, ' ');
+  std::string rule = margin, text = picture.title + '\n' + margin;
+  for (std::int64_t n = 0; n < picture.columns; ++n) {
+    text += fmt::format("  {:>{}} ", n, width);
+    rule += '+' + std::string(width + 2, '-');
+  }
+  text += '\n' + rule + "+\n";
+  auto cell = picture.cells.begin();
+  for (std::int64_t m = 0; m < picture.rows; ++m) {
+    text += fmt::format("{:>{}}  ", m, label);
+    for (std::int64_t n = 0; n < picture.columns; ++n) {
+      text += fmt::format("| {:>{}} ", joined(*cell++, " "), width);
+    }
+    text += "|\n" + rule + "+\n";
+  }
+  return text;
+}
+
+std::string picture_svg(const Picture& picture) {
+  const Metrics m(picture);
+  std::string svg;
+  const Out out = std::back_inserter(svg);
+  fmt::format_to(out,
+                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
+                 "viewBox=\"0 0 {0} {1}\" font-family=\"monospace\" font-size=\"13\" "
+                 "text-anchor=\"middle\">\n<title>{2}</title>\n"
+                 "<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n",
+                 m.width, m.height, escaped(picture.title));
+  svg_labels(out, picture, m);
+  auto cell = picture.cells.begin();
+  for (std::int64_t row = 0; row < picture.rows; ++row) {
+    for (std::int64_t n = 0; n < picture.columns; ++n) {
+      svg_cell(out, m, m.left + n * m.cell_width, m.top + row * m.cell_height, *cell++);
+    }
+  }
+  return svg + "</svg>\n";
+}
+
+std::string picture_latex(const Picture& picture) {
+  std::string tex = "% " + picture.title +
+                    "\n\\documentclass{standalone}\n\\usepackage{tikz}\n\n\\begin{document}\n"
+                    "\\begin{tikzpicture}[x={(0cm,-1cm)},y={(1cm,0cm)},"
+                    "every node/.style={minimum size=1cm,outer sep=0pt,align=center}]\n";
+  const Out out = std::back_inserter(tex);
+  auto cell = picture.cells.begin();
+  for (std::int64_t row = 0; row < picture.rows; ++row) {
+    for (std::int64_t n = 0; n < picture.columns; ++n) tikz_cell(out, row, n, *cell++);
+  }
+  fmt::format_to(out, "\\draw[thick,shift={{(-0.5,-0.5)}}] (0,0) grid ({},{});\n", picture.rows,
+                 picture.columns);
+  for (std::int64_t row = 0; row < picture.rows; ++row) {
+    fmt::format_to(out, "\\node at ({0},-1) {{\\texttt{{{0}}}}};\n", row);
+  }
+  for (std::int64_t n = 0; n < picture.columns; ++n) {
+    fmt::format_to(out, "\\node at (-1,{0}) {{\\texttt{{{0}}}}};\n", n);
+  }
+  return tex + "\\end{tikzpicture}\n\\end{document}\n";
+}
+
+Colour grey_of(std::int64_t value) {
+  const int blackness = kBlackness[static_cast<std::size_t>(value) % kBlackness.size()];
+  const auto level = static_cast<std::uint8_t>(255 * (100 - blackness) / 100);
+  return {level, level, level};
+}
+
+Colour colour_of(std::int64_t value) {
+  return kColours[static_cast<std::size_t>(value) % kColours.size()];
+}
+
+}  // namespace tilejit::cli

@@ -1,0 +1,40 @@
+// Parts and sizes of a layout: rows of the table of operations.
+#include "layout_operations.hpp"
+
+namespace tilejit::cli {
+namespace {
+
+// An index that is too large for a mode is refused by the operation itself.
+std::size_t as_index(std::int64_t value) {
+  return static_cast<std::size_t>(value);
+}
+
+}  // namespace
+
+std::vector<Operation> shape_operations() {
+  return {
+      operation(
+          "size", {"layout"}, "The number of coordinates", {"(4,(2,3)):(1,(4,8))"},
+          +[](const Layout& layout) { return size(layout); }),
+      operation(
+          "cosize", {"layout"}, "One more than the largest index", {"(4,(2,3)):(1,(4,10))"},
+          +[](const Layout& layout) { return cosize(layout); }),
+      operation(
+          "rank", {"layout"}, "The number of modes", {"(4,(2,3)):(1,(4,8))"},
+          +[](const Layout& layout) { return static_cast<std::int64_t>(rank(layout)); }),
+      operation(
+          "depth", {"layout"}, "The levels of nesting, 0 for an integer", {"(4,(2,3)):(1,(4,8))"},
+          +[](const Layout& layout) { return static_cast<std::int64_t>(depth(layout)); }),
+      operation(
+          "shape", {"layout"}, "The extents", {"(4,(2,3)):(1,(4,8))"},
+          +[](const Layout& layout) { return layout.shape(); }),
+      operation(
+          "stride", {"layout"}, "The strides", {"(4,(2,3)):(1,(4,8))"},
+          +[](const Layout& layout) { return layout.stride(); }),
+      operation(
+          "mode", {"layout", "i"}, "The i-th mode", {"(4,(2,3)):(1,(4,8))", "1"},
+          +[](const Layout& layout, std::int64_t i) { return mode(layout, as_index(i)); }),
+  };
+}
+
+}  // namespace tilejit::cli

@@ -1,0 +1,150 @@
+#include <fmt/format.h>
+
+#include "layout_value.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::cli {
+namespace {
+
+constexpr int kMaxNesting = 64;
+constexpr int kMaxModes = 64;
+
+std::string shown(std::string_view text) {
+  std::string result(text.substr(0, 60));
+  for (char& byte : result) {
+    if (byte < 0x20 || byte > 0x7e) byte = '?';
+  }
+  return text.size() > 60 ? result + "..." : result;
+}
+
+bool opens(char c) {
+  return c == '(' || c == '<';
+}
+bool closes(char c) {
+  return c == ')' || c == '>';
+}
+
+// Reads the text form of a tiler; what has a ':' of its own is left to parse_layout.
+class TilerReader {
+ public:
+  explicit TilerReader(std::string_view text) : text_(text) {}
+
+  Tiler read() {
+    Tiler tiler = read_tiler(0);
+    if (peek() != '\0') fail("the end");
+    return tiler;
+  }
+
+ private:
+  char peek() {
+    while (pos_ < text_.size() && (text_[pos_] == ' ' || text_[pos_] == '\t')) ++pos_;
+    return pos_ < text_.size() ? text_[pos_] : '\0';
+  }
+
+  bool accept(char c) {
+    if (peek() != c) return false;
+    ++pos_;
+    return true;
+  }
+
+  // The text up to the ',' or bracket that ends this tiler, and whether it has a ':' of its own.
+  std::pair<std::string_view, bool> extent() const {
+    bool colon = false;
+    std::size_t end = pos_;
+    for (int depth = 0; end < text_.size(); ++end) {
+      const char c = text_[end];
+      if (depth == 0 && (c == ',' || closes(c))) break;
+      depth += opens(c) ? 1 : closes(c) ? -1 : 0;
+      colon = colon || (depth == 0 && c == ':');
+    }
+    return {text_.substr(pos_, end - pos_), colon};
+  }
+
+  Tiler read_tiler(int nesting) {
+    const char first = peek();
+    const auto [own, colon] = extent();
+    if (!colon && opens(first)) return read_tuple(nesting);
+    if (modes_++ == kMaxModes) fail("at most 64 modes");
+    if (!colon && accept('_')) return Underscore{};
+    if (own.empty()) fail("an integer, '_', a layout or '<'");
+    pos_ += own.size();
+    if (colon) return parse_layout(own);
+    return std::get<std::int64_t>(read_text(Kind::integer, own));
+  }
+
+  Tiler read_tuple(int nesting) {
+    if (nesting == kMaxNesting) fail("at most 64 levels of nesting");
+    const char close = text_[pos_++] == '(' ? ')' : '>';
+    std::vector<Tiler> modes;
+    do {
+      modes.push_back(read_tiler(nesting + 1));
+    } while (accept(','));
+    if (!accept(close)) fail(fmt::format("',' or '{}'", close));
+    return modes;
+  }
+
+  [[noreturn]] void fail(const std::string& what) {
+    const char c = peek();
+    const std::string found = c == '\0'              ? "the end"
+                              : c < 0x20 || c > 0x7e ? "an unprintable byte"
+                                                     : fmt::format("'{}'", c);
+    throw Error(ErrorCode::invalid_layout,
+                fmt::format("expected {}, found {} at position {} of '{}'", what, found, pos_,
+                            shown(text_)));
+  }
+
+  std::string_view text_;
+  std::size_t pos_ = 0;
+  int modes_ = 0;
+};
+
+std::int64_t parse_integer(std::string_view text) {
+  const Dim dim = parse_dim(text);
+  if (dim.is_known()) return dim.value();
+  throw Error(ErrorCode::invalid_layout,
+              fmt::format("'{}' is not a known integer; give a number", shown(text)));
+}
+
+Order parse_order(std::string_view text) {
+  if (text == "left") return {Order::By::left};
+  if (text == "right") return {Order::By::right};
+  return {Order::By::modes, parse_int_tuple(text)};
+}
+
+}  // namespace
+
+std::string_view kind_text(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::flag: return "true or false";
+    case Kind::integer: return "an integer";
+    case Kind::int_tuple: return "an integer or a tuple of them, as in (4,(2,3))";
+    case Kind::coordinate: return "a coordinate, as in 5, (1,2) or (_,(1,_))";
+    case Kind::order: return "left, right, or a tuple, the smallest integer first";
+    case Kind::layout: return "a layout, as in (4,2):(1,4)";
+    case Kind::swizzle: return "a swizzle, as in Sw<3,3,3>";
+    case Kind::composed: return "a layout, as in (4,2):(1,4) or Sw<3,3,3> o 0 o (8,8):(8,1)";
+    case Kind::tiler: return "a tiler: 4, _, a layout, or a tuple of these, as in <3:3,_>";
+  }
+  return "";
+}
+
+Tiler parse_tiler(std::string_view text) {
+  return TilerReader(text).read();
+}
+
+Argument read_text(Kind kind, std::string_view text) {
+  switch (kind) {
+    case Kind::flag: return true;
+    case Kind::integer: return parse_integer(text);
+    case Kind::int_tuple: return parse_int_tuple(text);
+    case Kind::coordinate: return parse_coordinate(text);
+    case Kind::order: return parse_order(text);
+    case Kind::layout: return parse_layout(text);
+    case Kind::tiler: return parse_tiler(text);
+    case Kind::swizzle: return parse_swizzle(text);
+    case Kind::composed: return parse_composed_layout(text);
+  }
+  return {};
+}
+
+}  // namespace tilejit::cli

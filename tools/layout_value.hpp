@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "tilejit/coordinate.hpp"
+#include "tilejit/tv.hpp"
+
+namespace tilejit::cli {
+
+/// What an argument of an operation is; each has a text form and a JSON form.
+enum class Kind { flag, integer, int_tuple, coordinate, order, layout, tiler, swizzle, composed };
+
+/// The order of compact strides: along the first mode, along the last, or by the integers of a
+/// tuple.
+struct Order {
+  enum class By { left, right, modes } by = By::left;
+  IntTuple modes = {};
+};
+
+/// An argument; std::monostate is an optional one that was left out.
+using Argument = std::variant<std::monostate, bool, std::int64_t, IntTuple, Coordinate, Order,
+                              Layout, Tiler, Swizzle, ComposedLayout>;
+
+/// "a layout, as in (4,2):(1,4)": for help and messages.
+[[nodiscard]] std::string_view kind_text(Kind kind) noexcept;
+
+/// Throws Error with the position of the mistake.
+[[nodiscard]] Argument read_text(Kind kind, std::string_view text);
+/// Integers, nested arrays, {"shape", "stride"}, null for `_`; or the text form as a string. Throws
+/// Error.
+[[nodiscard]] Argument read_json(Kind kind, const nlohmann::json& json);
+
+/// A tiler's text: an integer, `_`, a layout, or a tuple of tilers, "<3:3,(2,4):(1,8),_>". A tuple
+/// without strides, "(3,_)", is one of tilers too. Throws Error with the position of the mistake.
+[[nodiscard]] Tiler parse_tiler(std::string_view text);
+
+/// What an operation answers, as a person reads it and as a program does.
+struct Answer {
+  std::string text;
+  nlohmann::ordered_json json;
+};
+
+[[nodiscard]] Answer make_answer(bool value);
+[[nodiscard]] Answer make_answer(std::int64_t value);
+[[nodiscard]] Answer make_answer(const Dim& value);
+[[nodiscard]] Answer make_answer(const std::vector<std::int64_t>& values);
+[[nodiscard]] Answer make_answer(const Coordinate& value);
+[[nodiscard]] Answer make_answer(const Slice& value);
+[[nodiscard]] Answer make_answer(const ComposedLayout& value);
+[[nodiscard]] Answer make_answer(const LayoutTV& value);
+[[nodiscard]] Answer make_answer(const BankConflicts& value);
+/// Nothing is an answer that was not found.
+[[nodiscard]] Answer make_answer(const std::optional<bool>& value);
+[[nodiscard]] Answer make_answer(const IntTuple& value);
+[[nodiscard]] Answer make_answer(const Layout& value);
+
+}  // namespace tilejit::cli
