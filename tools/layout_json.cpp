@@ -57,6 +57,16 @@ Order read_order(const Json& json) {
   return {Order::By::modes, read_int_tuple(json)};
 }
 
+SymbolValues read_values(const Json& json) {
+  if (json.is_string()) {
+    return std::get<SymbolValues>(read_text(Kind::values, json.get_ref<const std::string&>()));
+  }
+  if (!json.is_object()) refuse("values of symbols, as in {\"M\": 10}", json);
+  SymbolValues values;
+  for (const auto& [name, value] : json.items()) values[name] = read_integer(value);
+  return values;
+}
+
 Layout read_layout(const Json& json) {
   if (json.is_string()) return parse_layout(json.get_ref<const std::string&>());
   if (!json.is_object() || !json.contains("shape") || !json.contains("stride")) {
@@ -110,6 +120,7 @@ Argument read_json(Kind kind, const Json& json) {
     case Kind::int_tuple: return read_int_tuple(json);
     case Kind::coordinate: return read_coordinate(json);
     case Kind::order: return read_order(json);
+    case Kind::values: return read_values(json);
     case Kind::layout: return read_layout(json);
     case Kind::tiler: return read_tiler(json);
     case Kind::swizzle: return read_swizzle(json);

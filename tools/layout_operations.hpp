@@ -53,6 +53,7 @@ constexpr Kind kKind = [] {
   if constexpr (std::is_same_v<T, IntTuple>) return Kind::int_tuple;
   if constexpr (std::is_same_v<T, Coordinate>) return Kind::coordinate;
   if constexpr (std::is_same_v<T, Order>) return Kind::order;
+  if constexpr (std::is_same_v<T, SymbolValues>) return Kind::values;
   if constexpr (std::is_same_v<T, Layout>) return Kind::layout;
   if constexpr (std::is_same_v<T, Swizzle>) return Kind::swizzle;
   if constexpr (std::is_same_v<T, ComposedLayout>) return Kind::composed;

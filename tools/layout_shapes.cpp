@@ -34,6 +34,12 @@ std::vector<Operation> shape_operations() {
       operation(
           "mode", {"layout", "i"}, "The i-th mode", {"(4,(2,3)):(1,(4,8))", "1"},
           +[](const Layout& layout, std::int64_t i) { return mode(layout, as_index(i)); }),
+      operation(
+          "substitute", {"layout", "values"}, "Symbols filled in",
+          {"(M,ceil_div(N,4)):(1,M)", "M=10,N=6"},
+          +[](const Layout& layout, const SymbolValues& values) {
+            return substitute(layout, values);
+          }),
   };
 }
 

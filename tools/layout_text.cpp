@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "bindings.hpp"
 #include "layout_value.hpp"
 #include "tilejit/error.hpp"
 
@@ -105,6 +108,19 @@ std::int64_t parse_integer(std::string_view text) {
               fmt::format("'{}' is not a known integer; give a number", shown(text)));
 }
 
+SymbolValues parse_values(std::string_view text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0, end = 0; end != text.size(); begin = end + 1) {
+    end = std::min(text.find(',', begin), text.size());
+    parts.emplace_back(text.substr(begin, end - begin));
+  }
+  SymbolValues values;
+  for (const auto& [name, value] : parse_assignments(parts, "VALUES")) {
+    values[name] = parse_integer(value);
+  }
+  return values;
+}
+
 Order parse_order(std::string_view text) {
   if (text == "left") return {Order::By::left};
   if (text == "right") return {Order::By::right};
@@ -120,6 +136,7 @@ std::string_view kind_text(Kind kind) noexcept {
     case Kind::int_tuple: return "an integer or a tuple of them, as in (4,(2,3))";
     case Kind::coordinate: return "a coordinate, as in 5, (1,2) or (_,(1,_))";
     case Kind::order: return "left, right, or a tuple, the smallest integer first";
+    case Kind::values: return "values of symbols, as in M=10,N=4";
     case Kind::layout: return "a layout, as in (4,2):(1,4)";
     case Kind::swizzle: return "a swizzle, as in Sw<3,3,3>";
     case Kind::composed: return "a layout, as in (4,2):(1,4) or Sw<3,3,3> o 0 o (8,8):(8,1)";
@@ -139,6 +156,7 @@ Argument read_text(Kind kind, std::string_view text) {
     case Kind::int_tuple: return parse_int_tuple(text);
     case Kind::coordinate: return parse_coordinate(text);
     case Kind::order: return parse_order(text);
+    case Kind::values: return parse_values(text);
     case Kind::layout: return parse_layout(text);
     case Kind::tiler: return parse_tiler(text);
     case Kind::swizzle: return parse_swizzle(text);

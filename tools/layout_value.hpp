@@ -14,7 +14,18 @@
 namespace tilejit::cli {
 
 /// What an argument of an operation is; each has a text form and a JSON form.
-enum class Kind { flag, integer, int_tuple, coordinate, order, layout, tiler, swizzle, composed };
+enum class Kind {
+  flag,
+  integer,
+  int_tuple,
+  coordinate,
+  order,
+  values,
+  layout,
+  tiler,
+  swizzle,
+  composed
+};
 
 /// The order of compact strides: along the first mode, along the last, or by the integers of a
 /// tuple.
@@ -25,7 +36,7 @@ struct Order {
 
 /// An argument; std::monostate is an optional one that was left out.
 using Argument = std::variant<std::monostate, bool, std::int64_t, IntTuple, Coordinate, Order,
-                              Layout, Tiler, Swizzle, ComposedLayout>;
+                              SymbolValues, Layout, Tiler, Swizzle, ComposedLayout>;
 
 /// "a layout, as in (4,2):(1,4)": for help and messages.
 [[nodiscard]] std::string_view kind_text(Kind kind) noexcept;
