@@ -71,8 +71,8 @@ std::vector<Operation> algebra_operations() {
                 {"(2,5):(5,1)", "(3,4):(1,3)"}, raked_product),
       operation("right_inverse", {"layout"}, "R with layout(R(i)) = i", {"(4,8):(8,1)"},
                 static_cast<Inverse>(right_inverse)),
-      operation("left_inverse", {"layout"}, "L with layout(L(layout(i))) = layout(i)",
-                {"(4,8):(8,1)"}, static_cast<Inverse>(left_inverse)),
+      operation("left_inverse", {"layout"}, "L with L(layout(i)) = i", {"(4,8):(8,1)"},
+                static_cast<Inverse>(left_inverse)),
   };
 }
 

@@ -2,11 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <random>
 #include <unordered_set>
 
-#include "tilejit/error.hpp"
+#include "layout/refusals.hpp"
 
 namespace tilejit {
 namespace {
@@ -168,13 +167,8 @@ TEST(Coordinate, RefusesBadText) {
 TEST(Coordinate, RefusesWhatIsNoCoordinateOfTheLayout) {
   constexpr std::int64_t kHuge = std::int64_t{1} << 62;
   const Layout layout("(4,(2,3)):(6,(3,1))"), long_one("(2,4):(4611686018427387904,1)");
-  struct Row {
-    const char *name, *says;
-    ErrorCode code;
-    std::function<void()> call;
-  };
   using enum ErrorCode;
-  const Row rows[] = {
+  const Refusal rows[] = {
       {"rank", "(1,2,3) has 3 modes", invalid_layout,
        [&] {
          (void)index(layout, {1, 2, 3});
@@ -242,18 +236,7 @@ TEST(Coordinate, RefusesWhatIsNoCoordinateOfTheLayout) {
          (void)crd2idx({1, 1, 1}, {kHuge, 4, 2});
        }},
   };
-  for (const Row& row : rows) {
-    SCOPED_TRACE(row.name);
-    try {
-      row.call();
-      ADD_FAILURE() << "accepted";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), row.code);
-      EXPECT_NE(std::string(error.what()).find(row.says), std::string::npos) << error.what();
-      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
-      EXPECT_EQ(std::string(error.what()).find(". "), std::string::npos);
-    }
-  }
+  expect_refused(rows);
 }
 
 TEST(Coordinate, CostsNothingForHugeSizes) {

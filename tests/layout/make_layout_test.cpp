@@ -1,36 +1,14 @@
 // Layouts and tuples made and rearranged, beyond what the vectors of CuTe hold.
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "tilejit/error.hpp"
+#include "layout/refusals.hpp"
 #include "tilejit/layout_algebra.hpp"
 
 namespace tilejit {
 namespace {
-
-struct Refusal {
-  const char *name, *says;
-  ErrorCode code;
-  std::function<void()> call;
-};
-
-void expect_refused(std::span<const Refusal> rows) {
-  for (const Refusal& row : rows) {
-    SCOPED_TRACE(row.name);
-    try {
-      row.call();
-      ADD_FAILURE() << "accepted";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), row.code);
-      EXPECT_NE(std::string(error.what()).find(row.says), std::string::npos) << error.what();
-      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
-      EXPECT_LT(std::string(error.what()).size(), 300u);
-    }
-  }
-}
 
 IntTuple tuple(const char* text) {
   return parse_int_tuple(text);

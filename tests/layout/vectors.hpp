@@ -1,11 +1,15 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "tilejit/coordinate.hpp"
+#include "tilejit/error.hpp"
 #include "tilejit/layout_algebra.hpp"
 
 namespace tilejit::vectors {
@@ -54,6 +58,45 @@ inline bool has_tag(const Json& one, const char* tag) {
 /// Bases and negative numbers as strides are not ours.
 inline bool is_left_out(const Json& one) {
   return has_tag(one, "basis-stride") || has_tag(one, "negative-stride");
+}
+
+/// Keys of a table by operations, for a parameterised test.
+template <typename Answers>
+std::vector<std::string> names_of(const Answers& answers) {
+  std::vector<std::string> names;
+  for (const auto& [name, answer] : answers) names.push_back(name);
+  return names;
+}
+
+/// Calls `check(case)` for each case of the operation.
+template <typename Check>
+void for_each_case(const std::string& operation, Check check) {
+  int seen = 0;
+  for (const Json& one : cases_of(operation)) {
+    if (is_left_out(one)) continue;
+    SCOPED_TRACE(one.dump());
+    ++seen;
+    try {
+      check(one);
+    } catch (const Error& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+  EXPECT_GT(seen, 10);
+}
+
+/// What CuTe refuses of these operations, they refuse.
+template <typename Answers>
+void expect_refusals(const Answers& answers) {
+  int seen = 0;
+  for (const Json& one : cases_of("errors")) {
+    const std::string operation = one["in"]["op"];
+    if (is_left_out(one) || !answers.contains(operation)) continue;
+    SCOPED_TRACE(one.dump());
+    ++seen;
+    EXPECT_THROW((void)answers.at(operation)(one["in"]), Error);
+  }
+  EXPECT_GE(seen, 5);
 }
 
 }  // namespace tilejit::vectors
