@@ -32,7 +32,8 @@ void add_render(CLI::App& app);
 void add_compile(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_schema(CLI::App& app);
-void add_layout(CLI::App& app);
+/// Its many operations are added only where they are needed.
+void add_layout(CLI::App& app, bool with_operations);
 
 /// The target of device 0, or sm_90a where there is no driver or no device.
 [[nodiscard]] Target default_target();

@@ -37,6 +37,7 @@ std::string dashed(std::string_view name) {
 }
 
 Argument read_argument(const Parameter& parameter, const Given::Text& given) {
+  if (parameter.kind == Kind::flag) return given.flag;
   if (given.option->count() == 0) return {};
   try {
     return read_text(parameter.kind, given.text);
@@ -90,23 +91,28 @@ void add_operation(CLI::App& layout, const Operation& operation) {
   }
   command->add_flag("--json", given->json, "One JSON object on standard output");
   command->footer(example(operation));
-  command->callback([&operation, given] { answer(operation, *given); });
+  command->callback([&operation, &layout, given] {
+    check_no_batch(layout);
+    answer(operation, *given);
+  });
 }
 
 void run_batch(const CLI::App& layout, const CLI::Option& option, const std::string& path) {
-  const bool batch = option.count() > 0;
-  if (batch && !layout.get_subcommands().empty()) {
-    throw UsageError("--batch takes its operations from the file; leave out the one given");
-  }
-  if (batch) return answer_batch(path.empty() ? "-" : path);
+  if (option.count() > 0) return answer_batch(path.empty() ? "-" : path);
   if (!layout.get_subcommands().empty()) return;
   throw UsageError("layout needs an operation or --batch; tilejit layout --help lists them");
 }
 
 }  // namespace
 
-void add_layout(CLI::App& app) {
+void check_no_batch(const CLI::App& layout) {
+  if (layout.get_option("--batch")->count() == 0) return;
+  throw UsageError("--batch takes its operations from the file; leave out the one given");
+}
+
+void add_layout(CLI::App& app, bool with_operations) {
   CLI::App* command = app.add_subcommand("layout", "Compute with layouts, as CuTe's algebra does");
+  if (!with_operations) return;
   for (const Operation& operation : operations()) add_operation(*command, operation);
   add_layout_show(*command);
   add_layout_tv(*command);

@@ -101,6 +101,8 @@ Json parse_line(const Line& line) {
     if (request.is_object()) return request;
   } catch (const Json::parse_error& error) {
     throw UsageError(fmt::format("the line is not JSON at byte {}", error.byte));
+  } catch (const Json::out_of_range&) {
+    throw UsageError("the line has a number beyond what a double holds");
   }
   throw UsageError("the line is not a JSON object; it takes {\"op\": ..., \"in\": {...}}");
 }

@@ -1,11 +1,6 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <string>
-
-#include "layout_picture.hpp"
-#include "tilejit/layout.hpp"
 
 namespace CLI {
 class App;
@@ -20,17 +15,7 @@ void add_layout_tv(CLI::App& layout);
 /// Answers one JSON object a line, from a file or "-". Throws Failure, after the last line, if a
 /// line had no answer.
 void answer_batch(const std::filesystem::path& path);
-
-/// Where a picture goes besides the text on standard output, which it replaces.
-struct PictureFiles {
-  std::string svg, latex;
-};
-void add_picture_options(CLI::App& command, PictureFiles& files);
-void write_picture(const Picture& picture, const PictureFiles& files);
-
-/// Throws UsageError, with what to do, unless all extents and strides are known numbers.
-void check_known(const Layout& layout, const std::string& what);
-/// Throws UsageError unless 1 <= rows * columns <= kMostCells.
-void check_cells(std::int64_t rows, std::int64_t columns, const std::string& what);
+/// Throws UsageError if `tilejit layout --batch` was asked for, with which no subcommand goes.
+void check_no_batch(const CLI::App& layout);
 
 }  // namespace tilejit::cli

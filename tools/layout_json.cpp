@@ -8,17 +8,28 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMaxNesting = 64;
-
 [[noreturn]] void refuse(const std::string& what, const Json& json) {
   std::string shown = json.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, 60);
   if (shown.size() == 60) shown += "...";
   throw Error(ErrorCode::invalid_layout, fmt::format("expected {}, found {}", what, shown));
 }
 
-void check_nesting(int nesting) {
-  if (nesting < kMaxNesting) return;
-  throw Error(ErrorCode::unsupported, "expected at most 64 levels of nesting");
+int count_leaves(const Json& json, int nesting) {
+  if (!json.is_array()) return 1;
+  if (nesting == kMaxNesting) refuse("at most 64 levels of nesting", json);
+  if (json.empty()) refuse("at least one mode", json);
+  int leaves = 0;
+  for (const Json& mode : json) {
+    leaves += count_leaves(mode, nesting + 1);
+    if (leaves > kMaxModes) refuse("at most 64 modes", json);
+  }
+  return leaves;
+}
+
+/// Throws unless a tuple has modes, not too many, at every level; before any of them is read.
+const Json& checked(const Json& json) {
+  (void)count_leaves(json, 0);
+  return json;
 }
 
 std::int64_t read_integer(const Json& json) {
@@ -31,22 +42,20 @@ std::int64_t read_integer(const Json& json) {
   return value;
 }
 
-IntTuple read_int_tuple(const Json& json, int nesting = 0) {
+IntTuple read_int_tuple(const Json& json) {
   if (json.is_string()) return parse_int_tuple(json.get_ref<const std::string&>());
   if (!json.is_array()) return read_integer(json);
-  check_nesting(nesting);
   IntTuple tuple = IntTuple::empty_tuple();
-  for (const Json& mode : json) tuple.append(read_int_tuple(mode, nesting + 1));
+  for (const Json& mode : json) tuple.append(read_int_tuple(mode));
   return tuple;
 }
 
-Coordinate read_coordinate(const Json& json, int nesting = 0) {
+Coordinate read_coordinate(const Json& json) {
   if (json.is_null()) return Underscore{};
   if (json.is_string()) return parse_coordinate(json.get_ref<const std::string&>());
   if (!json.is_array()) return read_integer(json);
-  check_nesting(nesting);
   Coordinate coordinate = Coordinate::empty_tuple();
-  for (const Json& mode : json) coordinate.append(read_coordinate(mode, nesting + 1));
+  for (const Json& mode : json) coordinate.append(read_coordinate(mode));
   return coordinate;
 }
 
@@ -54,7 +63,7 @@ Order read_order(const Json& json) {
   if (json.is_string()) {
     return std::get<Order>(read_text(Kind::order, json.get_ref<const std::string&>()));
   }
-  return {Order::By::modes, read_int_tuple(json)};
+  return make_order(read_int_tuple(checked(json)));
 }
 
 SymbolValues read_values(const Json& json) {
@@ -72,7 +81,7 @@ Layout read_layout(const Json& json) {
   if (!json.is_object() || !json.contains("shape") || !json.contains("stride")) {
     refuse("a layout, as text or as {\"shape\", \"stride\"}", json);
   }
-  return {read_int_tuple(json["shape"]), read_int_tuple(json["stride"])};
+  return {read_int_tuple(checked(json["shape"])), read_int_tuple(checked(json["stride"]))};
 }
 
 int read_bits(const Json& json) {
@@ -95,14 +104,13 @@ ComposedLayout read_composed(const Json& json) {
   return {read_swizzle(json["swizzle"]), read_integer(json["offset"]), read_layout(json["layout"])};
 }
 
-Tiler read_tiler(const Json& json, int nesting = 0) {
+Tiler read_tiler(const Json& json) {
   if (json.is_null()) return Underscore{};
   if (json.is_object()) return read_layout(json);
   if (json.is_string()) return parse_tiler(json.get_ref<const std::string&>());
   if (!json.is_array()) return read_integer(json);
-  check_nesting(nesting);
   std::vector<Tiler> modes;
-  for (const Json& mode : json) modes.push_back(read_tiler(mode, nesting + 1));
+  for (const Json& mode : json) modes.push_back(read_tiler(mode));
   return modes;
 }
 
@@ -117,12 +125,12 @@ Argument read_json(Kind kind, const Json& json) {
   switch (kind) {
     case Kind::flag: return read_flag(json);
     case Kind::integer: return read_integer(json);
-    case Kind::int_tuple: return read_int_tuple(json);
-    case Kind::coordinate: return read_coordinate(json);
+    case Kind::int_tuple: return read_int_tuple(checked(json));
+    case Kind::coordinate: return read_coordinate(checked(json));
     case Kind::order: return read_order(json);
     case Kind::values: return read_values(json);
     case Kind::layout: return read_layout(json);
-    case Kind::tiler: return read_tiler(json);
+    case Kind::tiler: return read_tiler(checked(json));
     case Kind::swizzle: return read_swizzle(json);
     case Kind::composed: return read_composed(json);
   }

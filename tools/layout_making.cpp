@@ -1,5 +1,6 @@
 // Layouts from shapes: rows of the table of operations.
 #include "layout_operations.hpp"
+#include "tilejit/error.hpp"
 
 namespace tilejit::cli {
 namespace {
@@ -16,7 +17,10 @@ Layout make_ordered(const IntTuple& shape, const Order& order) {
 Layout make_compact(const IntTuple& shape, const Order* order, const std::int64_t* start) {
   const Order::By by = order == nullptr ? Order::By::left : order->by;
   const Dim first = start == nullptr ? 1 : *start;
-  if (by == Order::By::modes) return make_ordered(shape, *order);
+  if (by == Order::By::modes) {
+    if (start == nullptr) return make_ordered(shape, *order);
+    throw Error(ErrorCode::invalid_argument, "START goes with left or right, not with a tuple");
+  }
   return by == Order::By::left ? column_major(shape, first) : row_major(shape, first);
 }
 

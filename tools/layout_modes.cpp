@@ -19,10 +19,6 @@ std::vector<std::size_t> numbers(const IntTuple& tuple) {
   return result;
 }
 
-std::size_t as_index(std::int64_t value) {
-  return static_cast<std::size_t>(value);
-}
-
 Layout concatenated(const Tiler& layouts) {
   if (layouts.modes() == nullptr) throw UsageError("concat takes a tuple, as in <3:1,4:3>");
   std::vector<Layout> modes;

@@ -44,6 +44,11 @@ struct Operation {
 [[nodiscard]] std::vector<Operation> function_operations();
 [[nodiscard]] std::vector<Operation> int_tuple_operations();
 
+/// Of a mode; one that is too large is refused by the operation itself.
+[[nodiscard]] constexpr std::size_t as_index(std::int64_t value) noexcept {
+  return static_cast<std::size_t>(value);
+}
+
 namespace detail {
 
 template <typename T>

@@ -45,6 +45,14 @@ std::size_t widest(const Picture& picture) {
   return width;
 }
 
+std::size_t widest_line(const Picture& picture) {
+  std::size_t width = picture.width;
+  for (const Cell& cell : picture.cells) {
+    for (const std::string& line : cell.lines) width = std::max(width, line.size());
+  }
+  return width;
+}
+
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -62,12 +70,9 @@ std::string escaped(const std::string& text) {
 // Sizes of an SVG, in pixels.
 struct Metrics {
   explicit Metrics(const Picture& picture) {
-    std::size_t longest = std::max<std::size_t>(picture.width, 2);
+    const std::size_t longest = std::max<std::size_t>(widest_line(picture), 2);
     std::size_t lines = 1;
-    for (const Cell& cell : picture.cells) {
-      lines = std::max(lines, cell.lines.size());
-      for (const std::string& line : cell.lines) longest = std::max(longest, line.size());
-    }
+    for (const Cell& cell : picture.cells) lines = std::max(lines, cell.lines.size());
     cell_width = 12 + 8 * static_cast<std::int64_t>(longest);
     cell_height = 14 + 14 * static_cast<std::int64_t>(lines);
     left = 16 + 8 * static_cast<std::int64_t>(digits(picture.rows - 1));
@@ -163,11 +168,14 @@ std::string picture_svg(const Picture& picture) {
 }
 
 std::string picture_latex(const Picture& picture) {
+  const auto wide = static_cast<double>(std::max<std::size_t>(4, widest_line(picture))) / 4;
   std::string tex = "% " + picture.title +
-                    "\n\\documentclass{standalone}\n\\usepackage{tikz}\n\n\\begin{document}\n"
-                    "\\begin{tikzpicture}[x={(0cm,-1cm)},y={(1cm,0cm)},"
-                    "every node/.style={minimum size=1cm,outer sep=0pt,align=center}]\n";
+                    "\n\\documentclass{standalone}\n\\usepackage{tikz}\n\n\\begin{document}\n";
   const Out out = std::back_inserter(tex);
+  fmt::format_to(out,
+                 "\\begin{{tikzpicture}}[x={{(0cm,-1cm)}},y={{({0}cm,0cm)}},every node/.style={{"
+                 "minimum width={0}cm,minimum height=1cm,outer sep=0pt,align=center}}]\n",
+                 wide);
   auto cell = picture.cells.begin();
   for (std::int64_t row = 0; row < picture.rows; ++row) {
     for (std::int64_t n = 0; n < picture.columns; ++n) tikz_cell(out, row, n, *cell++);

@@ -2,15 +2,6 @@
 #include "layout_operations.hpp"
 
 namespace tilejit::cli {
-namespace {
-
-// An index that is too large for a mode is refused by the operation itself.
-std::size_t as_index(std::int64_t value) {
-  return static_cast<std::size_t>(value);
-}
-
-}  // namespace
-
 std::vector<Operation> shape_operations() {
   return {
       operation(

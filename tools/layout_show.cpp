@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "command.hpp"
-#include "files.hpp"
 #include "layout_commands.hpp"
+#include "layout_drawing.hpp"
 #include "tilejit/swizzle.hpp"
 
 namespace tilejit::cli {
@@ -60,37 +60,6 @@ struct ShowOptions {
 
 }  // namespace
 
-void add_picture_options(CLI::App& command, PictureFiles& files) {
-  command.add_option("--svg", files.svg, "A picture to this file, - for standard output");
-  command.add_option("--latex", files.latex, "TikZ to this file, - for standard output");
-}
-
-void write_picture(const Picture& picture, const PictureFiles& files) {
-  if (!files.svg.empty()) write_file(files.svg, picture_svg(picture));
-  if (!files.latex.empty()) write_file(files.latex, picture_latex(picture));
-  if (files.svg.empty() && files.latex.empty()) write_file("-", picture_text(picture));
-}
-
-void check_known(const Layout& layout, const std::string& what) {
-  const auto known = [](const Mode& leaf) {
-    return leaf.extent.is_known() && leaf.stride.is_known();
-  };
-  if (std::ranges::all_of(layout.leaves(), known)) return;
-  throw UsageError(fmt::format("{} needs known extents and strides, and {} has others; put numbers",
-                               what, to_string(layout)));
-}
-
-void check_cells(std::int64_t rows, std::int64_t columns, const std::string& what) {
-  if (rows < 1 || columns < 1) {
-    throw UsageError(fmt::format("{} has no elements to draw", what));
-  }
-  if (columns <= kMostCells / rows) return;
-  throw UsageError(
-      fmt::format("{} is a table of {} by {}, and {} cells are the most that is drawn; "
-                  "draw a part of it, as zipped_divide gives",
-                  what, rows, columns, kMostCells));
-}
-
 void add_layout_show(CLI::App& layout) {
   CLI::App* command = layout.add_subcommand("show", "Draw the table of a layout's indices");
   command->group("Pictures");
@@ -103,7 +72,8 @@ void add_layout_show(CLI::App& layout) {
       "  tilejit layout show '((2,2),2):((4,2),1)'\n"
       "  tilejit layout show 'Sw<3,0,3> o 0 o (8,8):(8,1)'\n"
       "  tilejit layout show '(8,8):(8,1)' --svg layout.svg --latex layout.tex");
-  command->callback([options] {
+  command->callback([options, &layout] {
+    check_no_batch(layout);
     write_picture(layout_picture(parse_composed_layout(options->layout)), options->files);
   });
 }

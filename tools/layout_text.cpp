@@ -9,9 +9,6 @@
 namespace tilejit::cli {
 namespace {
 
-constexpr int kMaxNesting = 64;
-constexpr int kMaxModes = 64;
-
 std::string shown(std::string_view text) {
   std::string result(text.substr(0, 60));
   for (char& byte : result) {
@@ -124,7 +121,7 @@ SymbolValues parse_values(std::string_view text) {
 Order parse_order(std::string_view text) {
   if (text == "left") return {Order::By::left};
   if (text == "right") return {Order::By::right};
-  return {Order::By::modes, parse_int_tuple(text)};
+  return make_order(parse_int_tuple(text));
 }
 
 }  // namespace
@@ -149,9 +146,17 @@ Tiler parse_tiler(std::string_view text) {
   return TilerReader(text).read();
 }
 
+Order make_order(const IntTuple& modes) {
+  const auto known = [](const Dim& leaf) { return leaf.is_known(); };
+  if (std::ranges::all_of(modes.leaves(), known)) return {Order::By::modes, modes};
+  throw Error(
+      ErrorCode::invalid_layout,
+      fmt::format("an order is left, right or known integers, found {}", shown(to_string(modes))));
+}
+
 Argument read_text(Kind kind, std::string_view text) {
   switch (kind) {
-    case Kind::flag: return true;
+    case Kind::flag: break;  // has no text
     case Kind::integer: return parse_integer(text);
     case Kind::int_tuple: return parse_int_tuple(text);
     case Kind::coordinate: return parse_coordinate(text);

@@ -5,6 +5,7 @@
 
 #include "command.hpp"
 #include "layout_commands.hpp"
+#include "layout_drawing.hpp"
 #include "tilejit/coordinate.hpp"
 
 namespace tilejit::cli {
@@ -131,7 +132,10 @@ void add_layout_tv(CLI::App& layout) {
       "  tilejit layout tv '((2,4),(2,2)):((8,1),(4,16))' --tile '(4,8)'\n"
       "  tilejit layout tv '((2,4),(2,2)):((8,1),(4,16))' --tile '(4,8)' --svg tv.svg\n"
       "  tilejit layout tv '((2,4),(2,2)):((8,1),(4,16))' --tile '(4,8)' --inverse");
-  command->callback([options] { draw(*options); });
+  command->callback([options, &layout] {
+    check_no_batch(layout);
+    draw(*options);
+  });
 }
 
 }  // namespace tilejit::cli

@@ -13,6 +13,10 @@
 
 namespace tilejit::cli {
 
+/// What the text and the JSON form of nested values may have.
+constexpr int kMaxNesting = 64;
+constexpr int kMaxModes = 64;
+
 /// What an argument of an operation is; each has a text form and a JSON form.
 enum class Kind {
   flag,
@@ -34,6 +38,9 @@ struct Order {
   IntTuple modes = {};
 };
 
+/// The order by the integers of a tuple. Throws Error for others.
+[[nodiscard]] Order make_order(const IntTuple& modes);
+
 /// An argument; std::monostate is an optional one that was left out.
 using Argument = std::variant<std::monostate, bool, std::int64_t, IntTuple, Coordinate, Order,
                               SymbolValues, Layout, Tiler, Swizzle, ComposedLayout>;
@@ -43,8 +50,8 @@ using Argument = std::variant<std::monostate, bool, std::int64_t, IntTuple, Coor
 
 /// Throws Error with the position of the mistake.
 [[nodiscard]] Argument read_text(Kind kind, std::string_view text);
-/// Integers, nested arrays, {"shape", "stride"}, null for `_`; or the text form as a string. Throws
-/// Error.
+/// Integers, booleans, nested arrays, {"shape", "stride"}, null for `_`; what has several integers
+/// also in its text form, as a string. Throws Error.
 [[nodiscard]] Argument read_json(Kind kind, const nlohmann::json& json);
 
 /// A tiler's text: an integer, `_`, a layout, or a tuple of tilers, "<3:3,(2,4):(1,8),_>". A tuple

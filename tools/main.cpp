@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -10,6 +11,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "command.hpp"
@@ -21,7 +23,14 @@
 namespace tilejit::cli {
 namespace {
 
-int report(int code, const std::string& message) {
+constexpr std::size_t kLongestMistake = 400;  // bytes of a command line that a message repeats
+
+// Bytes that would steer a terminal come from the command line or a file.
+int report(int code, std::string message) {
+  const auto steers = [](unsigned char c) {
+    return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+  };
+  std::ranges::replace_if(message, steers, '?');
   std::fflush(stdout);
   std::fprintf(stderr, "tilejit: %s\n", message.c_str());
   return code;
@@ -48,7 +57,7 @@ void log_to_stderr() {
   spdlog::register_logger(std::move(logger));
 }
 
-void add_commands(CLI::App& app) {
+void add_commands(CLI::App& app, std::span<char* const> arguments) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "tilejit " + std::string(version()));
   app.footer(
@@ -64,7 +73,10 @@ void add_commands(CLI::App& app) {
   add_compile(app);
   add_doctor(app);
   add_schema(app);
-  add_layout(app);
+  const auto is_layout = [](const char* argument) {
+    return std::string_view(argument) == "layout";
+  };
+  add_layout(app, std::ranges::any_of(arguments, is_layout));
 }
 
 // CLI11 would only say that a subcommand is missing, or an argument not expected.
@@ -80,21 +92,23 @@ void check_command(const CLI::App& app, std::span<char* const> arguments, const 
   }
   if (commands.empty()) return;
   const std::string nearest = suggestion(name, commands);
-  throw UsageError(fmt::format("there is no command '{}'{} {} --help lists them", name,
-                               nearest.empty() ? ";" : nearest, path));
+  throw UsageError(fmt::format("there is no command '{}'{} {} --help lists them",
+                               name.substr(0, 64), nearest.empty() ? ";" : nearest, path));
 }
 
 int run(int argc, char** argv) {
   CLI::App app{"Makes GPU kernels from a formula over tensors, at run time.", "tilejit"};
-  add_commands(app);
+  const std::span<char* const> arguments(argv + 1, argv + argc);
+  add_commands(app, arguments);
   try {
     log_to_stderr();
-    check_command(app, {argv + 1, argv + argc}, "tilejit");
+    check_command(app, arguments, "tilejit");
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
-    return app.exit(success);
+    app.exit(success);
   } catch (const CLI::ParseError& error) {
-    return report(kBadUsage, std::string(error.what()) + " (tilejit --help shows the usage)");
+    return report(kBadUsage, std::string(error.what()).substr(0, kLongestMistake) +
+                                 " (tilejit --help shows the usage)");
   } catch (const UsageError& error) {
     return report(kBadUsage, error.what());
   } catch (const Error& error) {

@@ -10,6 +10,9 @@ namespace tilejit {
 namespace layout {
 
 void check_extents(const Layout& layout, const char* operation) {
+  if (layout.leaves().empty()) {
+    throw Error(ErrorCode::invalid_layout, std::string(operation) + " needs at least one mode");
+  }
   for (const Mode& leaf : layout.leaves()) {
     if (!leaf.extent.is(0)) continue;
     throw Error(ErrorCode::invalid_layout, std::string(operation) +

@@ -28,7 +28,7 @@ Dim product(const IntTuple& tuple) {
 
 IntTuple mode(const IntTuple& tuple, std::size_t i) {
   if (i >= tuple.rank()) {
-    throw Error(ErrorCode::invalid_layout, to_string(tuple) + " has " +
+    throw Error(ErrorCode::invalid_layout, core::shortened(to_string(tuple)) + " has " +
                                                std::to_string(tuple.rank()) +
                                                " modes, and no mode " + std::to_string(i));
   }

@@ -48,7 +48,7 @@ Dim size(const Layout& layout) {
 
 Layout mode(const Layout& layout, std::size_t i) {
   if (i >= rank(layout)) {
-    throw Error(ErrorCode::invalid_layout, to_string(layout) + " has " +
+    throw Error(ErrorCode::invalid_layout, core::shortened(to_string(layout)) + " has " +
                                                std::to_string(rank(layout)) +
                                                " modes, and no mode " + std::to_string(i));
   }

@@ -9,7 +9,7 @@ namespace tilejit::layout {
 
 using Modes = SmallVector<Mode, 8>;
 
-/// Throws Error{invalid_layout}, naming `operation`, if an extent is 0.
+/// Throws Error{invalid_layout}, naming `operation`, if an extent is 0 or there is no mode.
 void check_extents(const Layout& layout, const char* operation);
 /// A flat layout of them: 1:0 for none, no tuple for one.
 [[nodiscard]] Layout flat_layout(const Modes& modes);

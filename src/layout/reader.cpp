@@ -68,6 +68,10 @@ Dim Reader::read_name() {
   while (pos_ < text_.size() && (is_name_start(text_[pos_]) || is_digit(text_[pos_]))) ++pos_;
   const std::string_view name = text_.substr(begin, pos_ - begin);
   const auto function = peek() == '(' ? parse_function(name) : std::nullopt;
+  if (name == "_") {
+    pos_ = begin;
+    fail("an integer, a symbol or '?'");
+  }
   if (!function) return name;
   if (nesting_ == kMaxNesting) fail("at most 16 functions one in another");
   ++nesting_;

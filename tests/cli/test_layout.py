@@ -129,7 +129,7 @@ class WrongInput(LayoutTest):
         ("of '2:1:2'", "flat_divide", "8:1", "<2:1:2>"),
         ("TILER: 'M' is not a known integer", "flat_divide", "8:1", "M"),
         ("TILER: expected", "flat_divide", "8:1", ""),
-        ("TILER: expected", "flat_divide", "8:1", "-1"[1:] + "x"),
+        ("TILER: expected", "flat_divide", "8:1", "1x"),
         ("tiler has 3 modes", "flat_divide", "(8,8):(8,1)", "(2,2,2)"),
         ("has 2 modes, and no mode 5", "mode", "(2,3):(1,2)", "5"),
         ("2^63-1", "size", "99999999999999999999:1"),
@@ -142,6 +142,12 @@ class WrongInput(LayoutTest):
         ("unprintable byte", "size", "\N{SNOWMAN}"),
         ("unprintable byte", "flat_divide", "8:1", "<\N{SNOWMAN}>"),
         ("ask for CuTe's answer", "composition", "(10,3):(1,100)", "6:4"),
+        ("LAYOUT: expected an integer, a symbol or '?', found '_'", "size", "(4,_):(1,4)"),
+        ("ORDER: an order is left, right or known integers", "make_layout", "(4,2)", "Right"),
+        ("START goes with left or right", "make_layout", "(4,2)", "(1,0)", "5"),
+        ("ask for CuTe's answer", "composition", "(10,3):(1,100)", "6:4", "--as-cute=false"),
+        ("there is no command '?[31mred'", "\x1b[31mred"),
+        ("there is no command '" + "x" * 64 + "'", "x" * 100000),
         ("lists up to 65536 indices", "index_table", "100000:1"),
         ("lists up to 65536 indices", "index_table", "M:1"),
         ("up to 16 bytes", "bank_conflicts", "(32,1):(1,0)", "32:32", "99999999999", "4"),
@@ -243,6 +249,9 @@ class Pictures(LayoutTest):
             ("takes rank 1 or 2", "tv", TV, "--tile", "(2,4,4)"),
             ("takes numbers", "tv", TV, "--tile", "(M,4)"),
             ("--inverse", "tv", TV, "--tile", "(4,8)", "--inverse", "--svg", "-"),
+            ("--svg and --latex both write -", "show", "8:1", "--svg", "-", "--latex", "-"),
+            ("takes a file or -, got '--latex'", "show", "8:1", "--svg", "--latex"),
+            ("takes its operations from the file", "--batch=-", "show", "8:1"),
         ]
         for message, *arguments in cases:
             with self.subTest(arguments=arguments):

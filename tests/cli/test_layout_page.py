@@ -41,6 +41,13 @@ class Page(unittest.TestCase):
             with self.subTest(command=command):
                 self.assertEqual(printed(command), output)
 
+    def test_lists_all_operations(self):
+        help_text = printed("tilejit layout --help").split("Layouts:")[1].split("Pictures:")[0]
+        operations = re.findall(r"^  (\w+) +(\S.*)$", help_text, re.MULTILINE)
+        listed = re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
+        self.assertGreater(len(operations), 50)
+        self.assertEqual(listed, operations)
+
 
 if __name__ == "__main__":
     unittest.main()
