@@ -17,87 +17,6 @@ std::string shown(std::string_view text) {
   return text.size() > 60 ? result + "..." : result;
 }
 
-bool opens(char c) {
-  return c == '(' || c == '<';
-}
-bool closes(char c) {
-  return c == ')' || c == '>';
-}
-
-// Reads the text form of a tiler; what has a ':' of its own is left to parse_layout.
-class TilerReader {
- public:
-  explicit TilerReader(std::string_view text) : text_(text) {}
-
-  Tiler read() {
-    Tiler tiler = read_tiler(0);
-    if (peek() != '\0') fail("the end");
-    return tiler;
-  }
-
- private:
-  char peek() {
-    while (pos_ < text_.size() && (text_[pos_] == ' ' || text_[pos_] == '\t')) ++pos_;
-    return pos_ < text_.size() ? text_[pos_] : '\0';
-  }
-
-  bool accept(char c) {
-    if (peek() != c) return false;
-    ++pos_;
-    return true;
-  }
-
-  // The text up to the ',' or bracket that ends this tiler, and whether it has a ':' of its own.
-  std::pair<std::string_view, bool> extent() const {
-    bool colon = false;
-    std::size_t end = pos_;
-    for (int depth = 0; end < text_.size(); ++end) {
-      const char c = text_[end];
-      if (depth == 0 && (c == ',' || closes(c))) break;
-      depth += opens(c) ? 1 : closes(c) ? -1 : 0;
-      colon = colon || (depth == 0 && c == ':');
-    }
-    return {text_.substr(pos_, end - pos_), colon};
-  }
-
-  Tiler read_tiler(int nesting) {
-    const char first = peek();
-    const auto [own, colon] = extent();
-    if (!colon && opens(first)) return read_tuple(nesting);
-    if (modes_++ == kMaxModes) fail("at most 64 modes");
-    if (!colon && accept('_')) return Underscore{};
-    if (own.empty()) fail("an integer, '_', a layout or '<'");
-    pos_ += own.size();
-    if (colon) return parse_layout(own);
-    return std::get<std::int64_t>(read_text(Kind::integer, own));
-  }
-
-  Tiler read_tuple(int nesting) {
-    if (nesting == kMaxNesting) fail("at most 64 levels of nesting");
-    const char close = text_[pos_++] == '(' ? ')' : '>';
-    std::vector<Tiler> modes;
-    do {
-      modes.push_back(read_tiler(nesting + 1));
-    } while (accept(','));
-    if (!accept(close)) fail(fmt::format("',' or '{}'", close));
-    return modes;
-  }
-
-  [[noreturn]] void fail(const std::string& what) {
-    const char c = peek();
-    const std::string found = c == '\0'              ? "the end"
-                              : c < 0x20 || c > 0x7e ? "an unprintable byte"
-                                                     : fmt::format("'{}'", c);
-    throw Error(ErrorCode::invalid_layout,
-                fmt::format("expected {}, found {} at position {} of '{}'", what, found, pos_,
-                            shown(text_)));
-  }
-
-  std::string_view text_;
-  std::size_t pos_ = 0;
-  int modes_ = 0;
-};
-
 std::int64_t parse_integer(std::string_view text) {
   const Dim dim = parse_dim(text);
   if (dim.is_known()) return dim.value();
@@ -140,10 +59,6 @@ std::string_view kind_text(Kind kind) noexcept {
     case Kind::tiler: return "a tiler: 4, _, a layout, or a tuple of these, as in <3:3,_>";
   }
   return "";
-}
-
-Tiler parse_tiler(std::string_view text) {
-  return TilerReader(text).read();
 }
 
 Order make_order(const IntTuple& modes) {

@@ -6,7 +6,7 @@
 #include "command.hpp"
 #include "layout_commands.hpp"
 #include "layout_drawing.hpp"
-#include "tilejit/coordinate.hpp"
+#include "tilejit/indexing.hpp"
 
 namespace tilejit::cli {
 namespace {
@@ -53,7 +53,7 @@ OwnedTile owned_tile(const Layout& tv, const std::string& tile_text) {
   const Layout threads = mode(tv, 0), values = mode(tv, 1);
   for (std::int64_t t = 0; t < size(threads).value(); ++t) {
     for (std::int64_t v = 0; v < size(values).value(); ++v) {
-      const std::int64_t at = index(threads, t) + index(values, v);
+      const std::int64_t at = threads(t) + values(v);
       if (at >= tile.rows * tile.columns) {
         throw UsageError(
             fmt::format("thread {} value {} is at index {}, beyond the {} elements of "

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "tilejit/coordinate.hpp"
+#include "tilejit/indexing.hpp"
 #include "tilejit/tv.hpp"
 
 namespace tilejit::cli {
@@ -53,10 +53,6 @@ using Argument = std::variant<std::monostate, bool, std::int64_t, IntTuple, Coor
 /// Integers, booleans, nested arrays, {"shape", "stride"}, null for `_`; what has several integers
 /// also in its text form, as a string. Throws Error.
 [[nodiscard]] Argument read_json(Kind kind, const nlohmann::json& json);
-
-/// A tiler's text: an integer, `_`, a layout, or a tuple of tilers, "<3:3,(2,4):(1,8),_>". A tuple
-/// without strides, "(3,_)", is one of tilers too. Throws Error with the position of the mistake.
-[[nodiscard]] Tiler parse_tiler(std::string_view text);
 
 /// What an operation answers, as a person reads it and as a program does.
 struct Answer {

@@ -31,8 +31,7 @@ enum class DimFunction {
   ceil_div,    ///< the quotient, rounded up
   min,         ///< the smaller one
   exact_div,   ///< the quotient; no value unless b divides a
-  stride_div,  ///< what is left of a stride behind b coordinates: ceil_div; no value unless a < b
-               ///< or b divides a
+  stride_div,  ///< the quotient, 1 where a < b; no value unless a < b or b divides a
 };
 
 /// A non-negative extent or stride: a known integer; a known factor times symbols ("M", "8*N",
@@ -44,8 +43,11 @@ enum class DimFunction {
 /// kept for the life of the process.
 class Dim {
  public:
+  /// Of a product: what takes it stays short.
+  static constexpr std::size_t kMaxSymbols = 8;
+
   Dim() = default;
-  /// Throws Error{invalid_layout} if `value` is negative.
+  /// Throws Error{invalid_layout} if `value` is negative, or beyond 2^63-1.
   Dim(std::integral auto value)  // NOLINT: a known dimension is written as a number
       : Dim(checked(static_cast<std::int64_t>(value)), nullptr) {}
   /// A symbol. Throws Error{invalid_layout} if `name` is not an identifier.
@@ -127,6 +129,9 @@ class Dim {
 [[nodiscard]] inline Dim ceil_div(const Dim& a, const Dim& b) {
   if (!a.is_known() || !b.is_known() || b.is(0)) return function_of(DimFunction::ceil_div, a, b);
   return a.factor() / b.factor() + (a.factor() % b.factor() != 0);
+}
+[[nodiscard]] inline Dim ceil_div(std::integral auto a, std::integral auto b) {
+  return ceil_div(Dim(a), Dim(b));
 }
 [[nodiscard]] inline Dim min(const Dim& a, const Dim& b) {
   if (!a.is_known() || !b.is_known()) return function_of(DimFunction::min, a, b);

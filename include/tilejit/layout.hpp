@@ -9,9 +9,13 @@
 #include <string_view>
 #include <utility>
 
+#include "tilejit/coordinate.hpp"
 #include "tilejit/int_tuple.hpp"
 
 namespace tilejit {
+
+using Shape = IntTuple;
+using Stride = IntTuple;
 
 /// One leaf of a layout: `extent` coordinates, `stride` elements apart.
 struct Mode {
@@ -32,8 +36,10 @@ class Layout {
   Layout(std::string_view text);  // NOLINT: descriptors are written with layout text
   Layout(const char* text) : Layout(std::string_view(text)) {}
   Layout(const std::string& text) : Layout(std::string_view(text)) {}
+  Layout(std::nullptr_t) = delete;
 
-  Layout(Nested<Mode> modes) noexcept : modes_(std::move(modes)) {}  // NOLINT: what a layout is
+  /// Throws Error{invalid_layout} if there is no mode.
+  Layout(Nested<Mode> modes);  // NOLINT: what a layout is
 
   [[nodiscard]] IntTuple shape() const;
   [[nodiscard]] IntTuple stride() const;
@@ -41,6 +47,15 @@ class Layout {
   [[nodiscard]] const Nested<Mode>& modes() const noexcept { return modes_; }
   /// The leaves in order, extents of 1 included. Valid until this value changes.
   [[nodiscard]] std::span<const Mode> leaves() const noexcept { return modes_.leaves(); }
+
+  /// The index of the element at a coordinate: an integer, the colexicographic number; or a tuple
+  /// of the layout's rank, each of its modes in turn an integer or a tuple. Pure and thread-safe;
+  /// an integer needs no heap. Throws Error{invalid_layout} for a coordinate outside of the layout
+  /// or of another rank, a `_` (that is for `slice`), an extent of 0; Error{unsupported} for a
+  /// symbol or
+  /// '?', and beyond 2^63-1.
+  [[nodiscard]] std::int64_t operator()(std::int64_t coordinate) const;
+  [[nodiscard]] std::int64_t operator()(const Coordinate& coordinate) const;
 
   bool operator==(const Layout&) const = default;
 

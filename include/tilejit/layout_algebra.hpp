@@ -1,10 +1,12 @@
 #pragma once
 
 #include <initializer_list>
+#include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
-#include "tilejit/coordinate.hpp"
+#include "tilejit/layout.hpp"
 
 namespace tilejit {
 
@@ -22,12 +24,17 @@ namespace tilejit {
 /// layout's rank, and nested.
 class Tiler {
  public:
-  Tiler(Underscore) {}                                   // NOLINT: the mode stays as it is
-  Tiler(Layout layout) : value_(std::move(layout)) {}    // NOLINT
-  Tiler(const char* layout) : value_(Layout(layout)) {}  // NOLINT
+  Tiler(Underscore) {}                                 // NOLINT: the mode stays as it is
+  Tiler(Layout layout) : value_(std::move(layout)) {}  // NOLINT
+  /// The text form. Throws Error{invalid_layout} with the position of the mistake.
+  Tiler(std::string_view text);                                      // NOLINT
+  Tiler(const char* text) : Tiler(std::string_view(text)) {}         // NOLINT
+  Tiler(const std::string& text) : Tiler(std::string_view(text)) {}  // NOLINT
+  Tiler(std::nullptr_t) = delete;
   Tiler(std::integral auto extent) : value_(static_cast<std::int64_t>(extent)) {}  // NOLINT: n
-  Tiler(std::initializer_list<Tiler> modes) : value_(std::vector<Tiler>(modes)) {}
-  Tiler(std::vector<Tiler> modes) : value_(std::move(modes)) {}  // NOLINT
+  /// Throws Error{invalid_layout} if there is none.
+  Tiler(std::initializer_list<Tiler> modes) : Tiler(std::vector<Tiler>(modes)) {}
+  Tiler(std::vector<Tiler> modes);  // NOLINT
 
   [[nodiscard]] bool is_underscore() const noexcept {
     return std::holds_alternative<Underscore>(value_);
@@ -40,9 +47,18 @@ class Tiler {
     return std::get_if<std::vector<Tiler>>(&value_);
   }
 
+  bool operator==(const Tiler&) const = default;
+
  private:
   std::variant<Underscore, std::int64_t, Layout, std::vector<Tiler>> value_;
 };
+
+/// An integer, `_`, a layout, or a tuple of tilers, "<3:3,(2,4):(1,8),_>". In text a tuple without
+/// strides, "(3,_)", is one of tilers too; parse_tiler(to_string(x)) == x. At most 64 levels of
+/// nesting and 64 modes.
+[[nodiscard]] std::string to_string(const Tiler& tiler);
+/// Throws Error{invalid_layout} with the position of the mistake.
+[[nodiscard]] Tiler parse_tiler(std::string_view text);
 
 /// The same function of 0 <= i < size(layout), flat, with as few modes as possible.
 [[nodiscard]] Layout coalesce(const Layout& layout);
@@ -55,7 +71,8 @@ class Tiler {
 
 /// What composition does where CuTe's answer R is not A(B(c)) for every coordinate c.
 enum class Exactness {
-  exact,    ///< refuse: where a carry from mode to mode would be lost, even if by chance it is 0
+  exact,    ///< refuse: where a carry from mode to mode would be lost, even if by chance it is 0;
+            ///< where extents or strides are not known, carries between modes of b are not seen
   as_cute,  ///< answer as CuTe does
 };
 /// R(c) = a(b(c)), with the shape of `b`, leaves of it split where `a` needs that. The last mode of
@@ -65,6 +82,10 @@ enum class Exactness {
 [[nodiscard]] inline Layout composition(const Layout& a, const char* b,
                                         Exactness exactness = Exactness::exact) {
   return composition(a, Layout(b), exactness);
+}
+[[nodiscard]] Layout composition(const Layout& a, std::integral auto n,
+                                 Exactness exactness = Exactness::exact) {
+  return composition(a, Layout(n, 1), exactness);
 }
 /// By mode. Modes of `a` beyond the tiler are dropped.
 [[nodiscard]] Layout composition(const Layout& a, const Tiler& tiler,
@@ -76,7 +97,9 @@ enum class Exactness {
 /// Up to the cosize of filter(layout).
 [[nodiscard]] Layout complement(const Layout& layout);
 
-/// (tile, rest) of the layout, or of each mode for a tuple. A tile may overhang the end.
+/// (tile, rest) of the layout, or of each mode for a tuple. A tile may overhang the end. Divisions
+/// and products answer as CuTe does: where composition(layout, tiler) is refused as inexact, mode 0
+/// is what Exactness::as_cute gives, and a product may reach an element twice.
 [[nodiscard]] Layout logical_divide(const Layout& layout, const Tiler& tiler);
 /// ((tiles...), (rests..., untouched modes...)).
 [[nodiscard]] Layout zipped_divide(const Layout& layout, const Tiler& tiler);
@@ -102,3 +125,10 @@ enum class Exactness {
 [[nodiscard]] Layout left_inverse(const Layout& layout);
 
 }  // namespace tilejit
+
+template <>
+struct std::hash<tilejit::Tiler> {
+  std::size_t operator()(const tilejit::Tiler& tiler) const {
+    return std::hash<std::string>()(tilejit::to_string(tiler));
+  }
+};

@@ -99,13 +99,15 @@ namespace detail {
 struct NoLeaves {};
 
 [[nodiscard]] constexpr std::size_t hash_combine(std::size_t seed, std::size_t value) noexcept {
-  const std::uint64_t mixed = (std::uint64_t{seed} ^ value) * 0x9e3779b97f4a7c15u;
+  const std::uint64_t both = std::uint64_t{seed} * 0x9e3779b97f4a7c15u + value;
+  const std::uint64_t mixed = (both ^ (both >> 32)) * 0xd6e8feb86659fd93u;
   return static_cast<std::size_t>(mixed ^ (mixed >> 32));
 }
 }  // namespace detail
 
 /// CuTe's hierarchical tuple: one leaf, or a tuple of such values, its modes. `4` and `(4)` differ:
-/// both have rank 1, but depth 0 and 1. A value type; up to 8 leaves need no heap.
+/// both have rank 1, but depth 0 and 1. A value type; up to 8 leaves need no heap. Braces make a
+/// tuple, so copies are written with parentheses; what was moved from can only be assigned to.
 template <typename Leaf>
 class Nested {
  public:
@@ -169,6 +171,7 @@ class Nested {
   }
   /// Adds a mode at the end of a tuple.
   void append(const Nested& mode) {
+    if (&mode == this) return append(Nested(mode));
     ++nodes_[0];
     nodes_.append(mode.nodes_.span());
     leaves_.append(mode.leaves_.span());

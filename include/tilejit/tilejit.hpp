@@ -5,6 +5,8 @@
 #include "tilejit/dtype.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/fused.hpp"
+#include "tilejit/indexing.hpp"
+#include "tilejit/int_tuple.hpp"
 #include "tilejit/kernel.hpp"
 #include "tilejit/layout.hpp"
 #include "tilejit/layout_algebra.hpp"

@@ -10,9 +10,6 @@ namespace tilejit {
 namespace layout {
 
 void check_extents(const Layout& layout, const char* operation) {
-  if (layout.leaves().empty()) {
-    throw Error(ErrorCode::invalid_layout, std::string(operation) + " needs at least one mode");
-  }
   for (const Mode& leaf : layout.leaves()) {
     if (!leaf.extent.is(0)) continue;
     throw Error(ErrorCode::invalid_layout, std::string(operation) +
@@ -21,13 +18,14 @@ void check_extents(const Layout& layout, const char* operation) {
   }
 }
 
-Layout flat_layout(const Modes& modes) {
+Layout flat_layout(std::span<const Mode> modes) {
   if (modes.empty()) return {1, 0};
   if (modes.size() == 1) return Nested<Mode>(modes[0]);
-  return Nested<Mode>::flat(modes.span());
+  return Nested<Mode>::flat(modes);
 }
 
 bool continues(const Mode& a, const Mode& b) {
+  if (a.extent.symbols().size() + b.extent.symbols().size() > Dim::kMaxSymbols) return false;
   if (a.extent.is_unknown() || b.extent.is_unknown()) return false;
   if (a.extent.is_known() && a.stride.is_known()) {
     std::int64_t end = 0;
@@ -55,10 +53,11 @@ Modes coalesced(std::span<const Mode> modes) {
   return result;
 }
 
-Layout tuple_of(std::span<const Layout> modes) {
-  auto tuple = Nested<Mode>::empty_tuple();
-  for (const Layout& mode : modes) tuple.append(mode.modes());
-  return tuple;
+void check_rank(const char* what, std::size_t modes, const Layout& layout) {
+  if (modes <= rank(layout)) return;
+  throw Error(ErrorCode::invalid_layout,
+              std::string("the ") + what + " has " + std::to_string(modes) + " modes, the layout " +
+                  core::shortened(to_string(layout)) + " only " + std::to_string(rank(layout)));
 }
 
 }  // namespace layout
@@ -66,21 +65,6 @@ Layout tuple_of(std::span<const Layout> modes) {
 Layout coalesce(const Layout& layout) {
   layout::check_extents(layout, "coalesce");
   return layout::flat_layout(layout::coalesced(layout.leaves()));
-}
-
-Layout coalesce(const Layout& layout, const IntTuple& profile) {
-  if (profile.is_leaf()) return coalesce(layout);
-  if (rank(profile) > rank(layout)) {
-    throw Error(ErrorCode::invalid_layout,
-                "the profile has " + std::to_string(rank(profile)) + " modes, the layout " +
-                    core::shortened(to_string(layout)) + " only " + std::to_string(rank(layout)));
-  }
-  std::vector<Layout> modes;
-  for (std::size_t i = 0; i < rank(layout); ++i) {
-    const Layout own = mode(layout, i);
-    modes.push_back(i < rank(profile) ? coalesce(own, mode(profile, i)) : own);
-  }
-  return layout::tuple_of(modes);
 }
 
 Layout filter_zeros(const Layout& layout) {

@@ -6,8 +6,8 @@
 #include "layout/checked.hpp"
 #include "layout/int_tuple_reader.hpp"
 #include "layout/swizzle_reader.hpp"
-#include "tilejit/coordinate.hpp"
 #include "tilejit/error.hpp"
+#include "tilejit/indexing.hpp"
 #include "tilejit/swizzle.hpp"
 
 namespace tilejit {
@@ -48,7 +48,7 @@ class SwizzledFromLeft {
     std::int64_t stride, most;
   };
 
-  [[nodiscard]] std::int64_t at(std::int64_t i) const { return index(layout_, i); }
+  [[nodiscard]] std::int64_t at(std::int64_t i) const { return layout_(i); }
 
   void add_modes(std::int64_t end) {
     const std::span<const Mode> leaves = layout_.leaves();
@@ -143,7 +143,7 @@ std::int64_t ComposedLayout::operator()(std::int64_t i) const {
     throw Error(ErrorCode::invalid_argument,
                 "a coordinate is not negative, found " + std::to_string(i));
   }
-  return swizzle_(layout::checked_add(offset_, index(layout_, i)));
+  return swizzle_(layout::checked_add(offset_, layout_(i)));
 }
 
 std::string to_string(const ComposedLayout& layout) {

@@ -47,14 +47,14 @@ class Composer {
     for (std::size_t i = 0; i + 1 < a_.size(); ++i) {
       const Mode& a = a_[i];
       check_stride(stride, b, a);
-      const Dim count = ceil_div(a.extent, stride);
+      const Dim count = count_of(a.extent, stride);
       if (!count.is(1) && !extent.is(1)) {
         const Dim taken = min(count, extent);
         check_extent(extent, taken, b, a);
         out.push_back({taken, stride * a.stride});
         extent = exact_div(extent, taken);
         check_reach(i, taken, stride, b);
-        if (!extent.is(1) && is_known(count, stride) && count * stride != a.extent) {
+        if (!extent.is(1) && is_known(a.extent, stride) && a.extent.value() % stride.value() != 0) {
           refuse_inexact(b, a);
         }
       }
@@ -63,6 +63,13 @@ class Composer {
     if (out.size() == before || !extent.is(1)) {
       out.push_back({extent, stride * a_.back().stride});
     }
+  }
+
+  /// How many steps of `stride` start inside the extent. Of symbols, where an exact answer is asked
+  /// for, `substitute` finds no value unless one divides the other.
+  [[nodiscard]] Dim count_of(const Dim& extent, const Dim& stride) const {
+    const bool may_round = exactness_ == Exactness::as_cute || is_known(extent, stride);
+    return may_round ? ceil_div(extent, stride) : stride_div(extent, stride);
   }
 
   static void check_stride(const Dim& stride, const Mode& b, const Mode& a) {
@@ -84,9 +91,11 @@ class Composer {
   /// Leaves of `b` are composed apart; together they must not carry from mode i of `a` into the
   /// next.
   void check_reach(std::size_t i, const Dim& taken, const Dim& stride, const Mode& b) {
+    if (exactness_ == Exactness::as_cute) return;
     if (!is_known(taken, stride) || !a_[i].extent.is_known()) return;
-    reach_[i] += (taken.value() - 1) * stride.value();
-    if (reach_[i] >= a_[i].extent.value()) refuse_inexact(b, a_[i]);
+    const std::int64_t own = (taken.value() - 1) * stride.value();  // below the extent
+    if (own >= a_[i].extent.value() - reach_[i]) refuse_inexact(b, a_[i]);
+    reach_[i] += own;
   }
   void refuse_inexact(const Mode& b, const Mode& a) const {
     if (exactness_ == Exactness::as_cute) return;
@@ -101,12 +110,6 @@ class Composer {
   Exactness exactness_;
 };
 
-[[noreturn]] void refuse_rank(const Tiler& tiler, const Layout& layout) {
-  throw Error(ErrorCode::invalid_layout,
-              "the tiler has " + std::to_string(tiler.modes()->size()) + " modes, the layout " +
-                  core::shortened(to_string(layout)) + " only " + std::to_string(rank(layout)));
-}
-
 }  // namespace
 
 Layout composition(const Layout& a, const Layout& b, Exactness exactness) {
@@ -119,12 +122,12 @@ Layout composition(const Layout& a, const Tiler& tiler, Exactness exactness) {
   if (tiler.is_underscore()) return a;
   if (const Layout* b = tiler.layout()) return composition(a, *b, exactness);
   if (const std::int64_t* n = tiler.extent()) return composition(a, Layout(*n, 1), exactness);
-  if (tiler.modes()->size() > rank(a)) refuse_rank(tiler, a);
+  layout::check_rank("tiler", tiler.modes()->size(), a);
   std::vector<Layout> modes;
   for (std::size_t i = 0; i < tiler.modes()->size(); ++i) {
     modes.push_back(composition(mode(a, i), (*tiler.modes())[i], exactness));
   }
-  return layout::tuple_of(modes);
+  return make_layout(modes);
 }
 
 }  // namespace tilejit

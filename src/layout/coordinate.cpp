@@ -1,4 +1,4 @@
-#include "tilejit/coordinate.hpp"
+#include "tilejit/indexing.hpp"
 
 #include "layout/checked.hpp"
 #include "layout/coordinate_index.hpp"
@@ -35,27 +35,40 @@ std::int64_t extent_of(const Dim& extent) {
   return extent.factor();
 }
 
-/// Of a coordinate nested as the layout.
-std::int64_t index_leaf_by_leaf(const Coordinate& coordinate, const Nested<Mode>& modes) {
-  std::int64_t result = 0;
-  const CoordinateLeaf* at = coordinate.leaves().data();
-  for (const Mode& leaf : modes.leaves()) {
-    if (at->is_underscore()) layout::refuse_underscore(coordinate);
-    if (!is_usable(leaf)) refuse_leaf(leaf);
-    result = checked_add(result, checked_multiply(at++->value(), leaf.stride.factor()));
+[[noreturn]] void refuse_outside(std::int64_t coordinate, const Layout& layout) {
+  throw Error(ErrorCode::invalid_layout,
+              "the coordinate " + std::to_string(coordinate) + " is outside of " +
+                  core::shortened(to_string(layout)) + ", which has " + to_string(size(layout)));
+}
+
+/// Whether a coordinate may go on beyond the end of a mode.
+enum class Domain { checked, open };
+
+std::int64_t index_of_number(const Layout& layout, std::int64_t number, Domain domain) {
+  refuse_negative(number);
+  std::int64_t result = 0, left = number;
+  const auto leaves = layout.leaves();
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    if (!is_usable(leaves[i])) refuse_leaf(leaves[i]);
+    const std::int64_t extent = leaves[i].extent.factor();
+    const bool is_last = i + 1 == leaves.size();
+    if (is_last && domain == Domain::checked && left >= extent) refuse_outside(number, layout);
+    const std::int64_t rest = is_last ? 0 : left / extent;
+    const std::int64_t own = left - rest * extent;
+    result = checked_add(result, checked_multiply(own, leaves[i].stride.factor()));
+    left = rest;
   }
   return result;
 }
 
-std::int64_t index_at(const Coordinate& coordinate, const Nested<Mode>& modes) {
-  if (coordinate.congruent_to(modes)) return index_leaf_by_leaf(coordinate, modes);
+std::int64_t index_of(const Coordinate& coordinate, const Nested<Mode>& modes, Domain domain) {
   if (coordinate.is_leaf()) {
     if (coordinate.leaf().is_underscore()) layout::refuse_underscore(coordinate);
-    return index(modes, coordinate.leaf().value());
+    return index_of_number(modes, coordinate.leaf().value(), domain);
   }
   std::int64_t result = 0;
   layout::for_each_pair(coordinate, modes, [&](const Coordinate& c, const Nested<Mode>& mode) {
-    result = checked_add(result, index_at(c, mode));
+    result = checked_add(result, index_of(c, mode, domain));
   });
   return result;
 }
@@ -123,31 +136,20 @@ Coordinate parse_coordinate(std::string_view text) {
   return coordinate;
 }
 
-std::int64_t index(const Layout& layout, const Coordinate& coordinate) {
-  return index_at(coordinate, layout.modes());
+std::int64_t Layout::operator()(const Coordinate& coordinate) const {
+  return index_of(coordinate, modes_, Domain::checked);
 }
 
-std::int64_t index(const Layout& layout, std::int64_t coordinate) {
-  refuse_negative(coordinate);
-  std::int64_t result = 0;
-  const auto leaves = layout.leaves();
-  for (std::size_t i = 0; i < leaves.size(); ++i) {
-    if (!is_usable(leaves[i])) refuse_leaf(leaves[i]);
-    const std::int64_t extent = leaves[i].extent.factor();
-    const std::int64_t rest = i + 1 == leaves.size() ? 0 : coordinate / extent;
-    const std::int64_t own = coordinate - rest * extent;
-    result = checked_add(result, checked_multiply(own, leaves[i].stride.factor()));
-    coordinate = rest;
-  }
-  return result;
+std::int64_t Layout::operator()(std::int64_t coordinate) const {
+  return index_of_number(*this, coordinate, Domain::checked);
 }
 
 std::int64_t crd2idx(const Coordinate& coordinate, const IntTuple& shape, const IntTuple& stride) {
-  return index(Layout(shape, stride), coordinate);
+  return index_of(coordinate, Layout(shape, stride).modes(), Domain::open);
 }
 
 std::int64_t crd2idx(const Coordinate& coordinate, const IntTuple& shape) {
-  return index(colexicographic(shape), coordinate);
+  return index_of(coordinate, colexicographic(shape).modes(), Domain::open);
 }
 
 Coordinate idx2crd(std::int64_t index, const IntTuple& shape) {

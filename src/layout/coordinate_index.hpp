@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "layout/nested_modes.hpp"
-#include "tilejit/coordinate.hpp"
+#include "tilejit/indexing.hpp"
 
 namespace tilejit::layout {
 

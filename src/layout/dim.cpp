@@ -14,8 +14,6 @@
 namespace tilejit {
 namespace {
 
-constexpr std::size_t kMaxSymbols = 8;  // what takes their product stays short
-
 const detail::SymbolSet* no_name() {
   static const auto* set = new detail::SymbolSet;
   return set;
@@ -34,14 +32,16 @@ const detail::SymbolSet* layout::intern(std::vector<std::string> names) {
 }
 
 void Dim::refuse_negative(std::int64_t value) {
-  throw Error(ErrorCode::invalid_layout,
-              "extents and strides are not negative, found " + std::to_string(value));
+  throw Error(
+      ErrorCode::invalid_layout,
+      "extents and strides are not negative, and at most 2^63-1; found " + std::to_string(value));
 }
 
 Dim::Dim(std::string_view name) {
-  if (!core::is_identifier(name)) {
+  if (!core::is_identifier(name) || name == "_") {
     throw Error(ErrorCode::invalid_layout,
-                "a symbol is a letter or '_' and up to 63 more letters, digits or '_', found '" +
+                "a symbol is a letter or '_' and up to 63 more letters, digits or '_', not '_' "
+                "alone, found '" +
                     std::string(name.substr(0, 64)) + "'");
   }
   symbols_ = layout::intern({std::string(name)});

@@ -77,8 +77,12 @@ bool layout::is_function(const std::string& symbol) noexcept {
 std::int64_t layout::evaluate_symbol(const std::string& symbol, const SymbolValues& values) {
   if (!is_function(symbol)) {
     const auto found = values.find(symbol);
-    if (found != values.end()) return found->second;
-    throw Error(ErrorCode::invalid_argument, "symbol '" + symbol + "' has no value");
+    if (found != values.end() && found->second >= 0) return found->second;
+    throw Error(ErrorCode::invalid_argument,
+                "symbol '" + symbol + "' " +
+                    (found == values.end() ? "has no value"
+                                           : "is " + std::to_string(found->second) +
+                                                 "; extents and strides are not negative"));
   }
   const Function& function = Functions::all().at(symbol);
   const std::int64_t a = function.a.evaluate(values), b = function.b.evaluate(values);
@@ -95,7 +99,8 @@ Dim function_of(DimFunction function, const Dim& a, const Dim& b) {
   const bool is_min = function == DimFunction::min;
   if (b.is(0)) {
     if (is_min) return b;
-    throw Error(ErrorCode::invalid_layout, "the quotient " + to_string(a) + " / 0 has no value");
+    throw Error(ErrorCode::invalid_layout,
+                "the quotient " + core::shortened(to_string(a)) + " / 0 has no value");
   }
   if (a.is(0) || (is_min ? a.same_value(b) : b.is(1))) return a;
   const std::int64_t divisor = std::gcd(a.factor(), b.factor());
@@ -106,8 +111,7 @@ Dim function_of(DimFunction function, const Dim& a, const Dim& b) {
   // What both are multiples of.
   std::vector<std::string> names;
   std::ranges::set_intersection(a.symbols(), b.symbols(), std::back_inserter(names));
-  Dim common = divisor;
-  for (const std::string& name : names) common = common * parse_dim(name);
+  const Dim common = names.empty() ? Dim(divisor) : Dim(divisor, layout::intern(std::move(names)));
   Function reduced = {function, *Dim::divide(a, common), *Dim::divide(b, common)};
   if (reduced.a.is_known() && reduced.b.is_known()) {
     return (is_min ? common : Dim(1)) * function_of(function, reduced.a, reduced.b);

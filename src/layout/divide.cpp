@@ -9,28 +9,35 @@
 namespace tilejit {
 namespace {
 
-using layout::tuple_of;
 using Operation = Layout (*)(const Layout&, const Layout&);
 
 Layout pair_of(const Layout& a, const Layout& b) {
-  return tuple_of(std::vector<Layout>{a, b});
+  return make_layout({a, b});
+}
+
+/// `operation(a, b)`; an error says first whose it is, since its modes are partly of the rest.
+template <typename Operation>
+Layout explained(const char* what, const Layout& a, const Layout& b, Operation operation) {
+  try {
+    return operation();
+  } catch (const Error& error) {
+    throw Error(error.code(), std::string(what) + " " + core::shortened(to_string(a)) + " by " +
+                                  core::shortened(to_string(b)) + ": " + error.what());
+  }
 }
 
 Layout divide(const Layout& a, const Layout& b) {
-  const Layout rest = complement(b, coalesce(a).shape());
-  return composition(a, pair_of(b, rest), Exactness::as_cute);
+  return explained("dividing", a, b, [&] {
+    const Layout rest = complement(b, coalesce(a).shape());
+    return composition(a, pair_of(b, rest), Exactness::as_cute);
+  });
 }
 
 Layout product(const Layout& a, const Layout& b) {
-  const Layout rest = complement(a, size(a) * layout::cosize_of(b));
-  return pair_of(a, composition(rest, b, Exactness::as_cute));
-}
-
-void check_rank(const Layout& layout, const std::vector<Tiler>& modes) {
-  if (modes.size() <= rank(layout)) return;
-  throw Error(ErrorCode::invalid_layout,
-              "the tiler has " + std::to_string(modes.size()) + " modes, the layout " +
-                  core::shortened(to_string(layout)) + " only " + std::to_string(rank(layout)));
+  return explained("multiplying", a, b, [&] {
+    const Layout rest = complement(a, size(a) * layout::cosize_of(b));
+    return pair_of(a, composition(rest, b, Exactness::as_cute));
+  });
 }
 
 /// By mode; modes beyond the tiler, or with `_`, stay.
@@ -38,13 +45,13 @@ Layout apply(Operation operation, const Layout& layout, const Tiler& tiler) {
   if (tiler.is_underscore()) return layout;
   if (const Layout* b = tiler.layout()) return operation(layout, *b);
   if (const std::int64_t* n = tiler.extent()) return operation(layout, column_major(*n));
-  check_rank(layout, *tiler.modes());
+  layout::check_rank("tiler", tiler.modes()->size(), layout);
   std::vector<Layout> modes;
   for (std::size_t i = 0; i < rank(layout); ++i) {
     const Layout own = mode(layout, i);
     modes.push_back(i < tiler.modes()->size() ? apply(operation, own, (*tiler.modes())[i]) : own);
   }
-  return tuple_of(modes);
+  return make_layout(modes);
 }
 
 /// The pairs that `apply` leaves at each leaf of the tiler, as (first ones, second ones).
@@ -65,7 +72,7 @@ Layout zip_pairs(const Layout& pairs, const Tiler& tiler) {
     first.push_back(mode(zipped, 0));
     second.push_back(mode(zipped, 1));
   }
-  return pair_of(tuple_of(first), tuple_of(second));
+  return pair_of(make_layout(first), make_layout(second));
 }
 
 Layout zipped(Operation operation, const Layout& layout, const Tiler& tiler) {
@@ -84,14 +91,14 @@ void append_unpacked(std::vector<Layout>& modes, const Layout& layout) {
 Layout tiled(const Layout& pair) {
   std::vector<Layout> modes = {mode(pair, 0)};
   append_unpacked(modes, mode(pair, 1));
-  return tuple_of(modes);
+  return make_layout(modes);
 }
 
 Layout flat(const Layout& pair) {
   std::vector<Layout> modes;
   append_unpacked(modes, mode(pair, 0));
   append_unpacked(modes, mode(pair, 1));
-  return tuple_of(modes);
+  return make_layout(modes);
 }
 
 /// With modes 1:0 up to `wanted`; a leaf becomes a tuple where it needs any.
@@ -99,7 +106,7 @@ Layout padded(const Layout& layout, std::size_t wanted) {
   std::vector<Layout> modes;
   for (std::size_t i = 0; i < rank(layout); ++i) modes.push_back(mode(layout, i));
   modes.resize(wanted, Layout(1, 0));
-  return tuple_of(modes);
+  return make_layout(modes);
 }
 
 /// (block_i, tiler_i) for each mode.
@@ -112,7 +119,7 @@ Layout interleaved(const Layout& block, const Layout& tiler, bool raked) {
     const Layout a = mode(inside, i), b = mode(outside, i);
     modes.push_back(raked ? pair_of(b, a) : pair_of(a, b));
   }
-  return tuple_of(modes);
+  return make_layout(modes);
 }
 
 }  // namespace

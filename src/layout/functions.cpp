@@ -3,6 +3,7 @@
 
 #include "core/text.hpp"
 #include "layout/checked.hpp"
+#include "layout/modes.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/layout_algebra.hpp"
 #include "tilejit/layout_functions.hpp"
@@ -15,11 +16,7 @@ using LeafRule = Layout (*)(const Layout& layout, const Dim& leaf_of_profile);
 /// `rule` at each leaf of the profile.
 Layout at_leaves(LeafRule rule, const Layout& layout, const IntTuple& profile) {
   if (profile.is_leaf()) return rule(layout, profile.leaf());
-  if (rank(profile) > rank(layout)) {
-    throw Error(ErrorCode::invalid_layout,
-                "the profile has " + std::to_string(rank(profile)) + " modes, the layout " +
-                    core::shortened(to_string(layout)) + " only " + std::to_string(rank(layout)));
-  }
+  layout::check_rank("profile", rank(profile), layout);
   auto result = Nested<Mode>::empty_tuple();
   for (std::size_t i = 0; i < rank(layout); ++i) {
     const Layout own = mode(layout, i);
@@ -29,22 +26,18 @@ Layout at_leaves(LeafRule rule, const Layout& layout, const IntTuple& profile) {
   return result;
 }
 
-/// A flat layout of `modes`: 1:0 for none, no tuple for one.
-Layout flat_layout(std::span<const Mode> modes) {
-  if (modes.empty()) return {1, 0};
-  if (modes.size() == 1) return Nested<Mode>(modes[0]);
-  auto tuple = Nested<Mode>::empty_tuple();
-  for (const Mode& mode : modes) tuple.append(mode);
-  return tuple;
-}
-
 /// Where `a` is contiguous in the order of `inverse_of_b`; 1:0 where it does not start so.
 Layout common_in_order(const Layout& a, const Layout& inverse_of_b) {
-  const Layout first = mode(coalesce(composition(a, inverse_of_b)), 0);
+  const Layout first = mode(coalesce(composition(a, inverse_of_b, Exactness::as_cute)), 0);
   return first.leaves()[0].stride.is(1) ? first : Layout(1, 0);
 }
 
 }  // namespace
+
+Layout coalesce(const Layout& layout, const IntTuple& profile) {
+  const LeafRule rule = [](const Layout& own, const Dim&) { return coalesce(own); };
+  return at_leaves(rule, layout, profile);
+}
 
 Layout filter_zeros(const Layout& layout, const IntTuple& profile) {
   const LeafRule rule = [](const Layout& own, const Dim& flag) -> Layout {
@@ -66,12 +59,12 @@ Layout nullspace(const Layout& layout) {
     if (leaf.stride.is(0)) zeros.push_back({leaf.extent, leaf.extent.is(1) ? Dim(0) : next});
     next = next * leaf.extent;
   }
-  return flat_layout(zeros);
+  return layout::flat_layout(zeros);
 }
 
 Layout max_common_layout(const Layout& a, const Layout& b) {
   const Layout inverse = right_inverse(b);
-  return composition(inverse, common_in_order(a, inverse));
+  return composition(inverse, common_in_order(a, inverse), Exactness::as_cute);
 }
 
 Dim max_common_vector(const Layout& a, const Layout& b) {
@@ -107,7 +100,7 @@ Layout domain_distribute(const IntTuple& shape, std::int64_t n) {
     n /= taken;
     next = layout::checked_multiply(next, extent.value());
   }
-  return coalesce(flat_layout(modes));
+  return coalesce(layout::flat_layout(modes));
 }
 
 }  // namespace tilejit

@@ -20,9 +20,14 @@ Nested<Mode> zip(const IntTuple& shape, const IntTuple& stride) {
 
 }  // namespace
 
-Layout::Layout(const IntTuple& shape, const IntTuple& stride) : modes_(zip(shape, stride)) {}
+Layout::Layout(const IntTuple& shape, const IntTuple& stride) : Layout(zip(shape, stride)) {}
 
 Layout::Layout(std::string_view text) : Layout(parse_layout(text)) {}
+
+Layout::Layout(Nested<Mode> modes) : modes_(std::move(modes)) {
+  if (!modes_.leaves().empty()) return;
+  throw Error(ErrorCode::invalid_layout, "a layout has at least one mode, found none");
+}
 
 IntTuple Layout::shape() const {
   return modes_.map([](const Mode& mode) { return mode.extent; });
@@ -81,6 +86,7 @@ Layout parse_layout(std::string_view text) {
   IntTuple shape = layout::read_int_tuple(reader);
   if (!reader.accept(':')) {
     if (reader.peek() != '\0') reader.fail("':' and a stride, or the end");
+    reader.expect_end();
     return row_major(shape);
   }
   IntTuple stride = layout::read_int_tuple(reader);

@@ -1,5 +1,6 @@
 #include "layout/reader.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "layout/dim_function.hpp"
@@ -8,13 +9,29 @@
 namespace tilejit::layout {
 namespace {
 
-constexpr int kMaxNesting = 16;
+constexpr int kMaxNesting = 64;
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 bool is_name_start(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+bool is_printable(char c) {
+  return c >= 0x20 && c < 0x7f;
+}
+
+/// " at position N of '...'", the text shortened to what is around it.
+std::string place(std::string_view text, std::size_t position) {
+  constexpr std::size_t kShown = 60;
+  const std::size_t begin = position < kShown ? 0 : position - kShown / 2;
+  std::string shown(text.substr(begin, kShown));
+  std::ranges::replace_if(
+      shown, [&](char c) { return !is_printable(c); }, '?');
+  if (begin > 0) shown = "..." + shown;
+  if (begin + kShown < text.size()) shown += "...";
+  return " at position " + std::to_string(position) + " of '" + shown + "'";
 }
 
 }  // namespace
@@ -62,6 +79,16 @@ Dim Reader::read_factor() {
   fail(c == '-' ? "an integer that is not negative" : "an integer, a symbol or '?'");
 }
 
+/// What `make` returns; its error with the position of the text that it was made from.
+template <typename Make>
+Dim Reader::made_at(std::size_t begin, Make make) const {
+  try {
+    return make();
+  } catch (const Error& error) {
+    throw Error(error.code(), error.what() + place(text_, begin));
+  }
+}
+
 /// A symbol, or a function of two dimensions.
 Dim Reader::read_name() {
   const std::size_t begin = pos_;
@@ -72,8 +99,8 @@ Dim Reader::read_name() {
     pos_ = begin;
     fail("an integer, a symbol or '?'");
   }
-  if (!function) return name;
-  if (nesting_ == kMaxNesting) fail("at most 16 functions one in another");
+  if (!function) return made_at(begin, [&] { return Dim(name); });
+  if (nesting_ == kMaxNesting) fail("at most 64 functions one in another");
   ++nesting_;
   (void)accept('(');
   const Dim a = read_dim();
@@ -81,12 +108,16 @@ Dim Reader::read_name() {
   const Dim b = read_dim();
   if (!accept(')')) fail("')'");
   --nesting_;
-  return function_of(*function, a, b);
+  return made_at(begin, [&] { return function_of(*function, a, b); });
 }
 
 Dim Reader::read_dim() {
+  const std::size_t begin = pos_;
   Dim dim = read_factor();
-  while (accept('*')) dim = dim * read_factor();
+  while (accept('*')) {
+    const Dim factor = read_factor();
+    dim = made_at(begin, [&] { return dim * factor; });
+  }
   return dim;
 }
 
@@ -95,17 +126,18 @@ void Reader::expect_end() {
 }
 
 void Reader::fail(const std::string& what) {
-  const char c = peek();
+  (void)peek();
+  fail_at(text_, pos_, what);
+}
+
+void fail_at(std::string_view text, std::size_t position, const std::string& what) {
   std::string found = "the end";
-  if (pos_ < text_.size())
-    found = c >= 0x20 && c < 0x7f ? std::string("'") + c + "'" : "an unprintable byte";
-  std::string shown(text_.substr(0, 60));
-  for (char& byte : shown) {
-    if (byte < 0x20 || byte > 0x7e) byte = '?';
+  if (position < text.size()) {
+    const char c = text[position];
+    found = is_printable(c) ? std::string("'") + c + "'" : "an unprintable byte";
   }
-  if (text_.size() > 60) shown += "...";
-  throw Error(ErrorCode::invalid_layout, "expected " + what + ", found " + found + " at position " +
-                                             std::to_string(pos_) + " of '" + shown + "'");
+  throw Error(ErrorCode::invalid_layout,
+              "expected " + what + ", found " + found + place(text, position));
 }
 
 }  // namespace tilejit::layout

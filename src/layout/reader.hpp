@@ -7,6 +7,9 @@
 
 namespace tilejit::layout {
 
+/// Throws Error{invalid_layout}: "expected <what>, found ... at position N of '...'".
+[[noreturn]] void fail_at(std::string_view text, std::size_t position, const std::string& what);
+
 /// A cursor over layout text: skips blanks, reads tokens, and reports mistakes with their position.
 class Reader {
  public:
@@ -22,13 +25,15 @@ class Reader {
   std::int64_t read_integer();
   /// Throws unless everything was read.
   void expect_end();
-  /// Throws Error{invalid_layout}: "expected <what>, found ... at position N of '...'".
+  /// fail_at the next character that is not blank.
   [[noreturn]] void fail(const std::string& what);
 
  private:
   Dim read_factor();
   Dim read_unknown();
   Dim read_name();
+  template <typename Make>
+  Dim made_at(std::size_t begin, Make make) const;
 
   std::string_view text_;
   std::size_t pos_ = 0;

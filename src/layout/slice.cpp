@@ -28,10 +28,10 @@ Slice slice(const Coordinate& coordinate, const Layout& layout) {
   std::int64_t offset = 0;
   const auto part = [&](const CoordinateLeaf& leaf, const Nested<Mode>& modes) {
     if (leaf.is_underscore()) return kept.append(modes);
-    offset = layout::checked_add(offset, index(modes, leaf.value()));
+    offset = layout::checked_add(offset, Layout(modes)(leaf.value()));
   };
   for_each_part(coordinate, layout.modes(), part);
-  if (kept.rank() == 0) refuse_nothing_left("slice", coordinate, "use index, or a '_'");
+  if (kept.rank() == 0) refuse_nothing_left("slice", coordinate, "use the layout itself, or a '_'");
   return {kept, offset};
 }
 

@@ -30,18 +30,12 @@ IntTuple repetitions(const Layout& block, const IntTuple& shape) {
   return counts;
 }
 
-Layout tuple_of_one(const Layout& layout) {
-  auto tuple = Nested<Mode>::empty_tuple();
-  tuple.append(layout.modes());
-  return tuple;
-}
-
 Layout repeated(const Layout& block, const Layout& repetitions) {
   if (!block.modes().is_leaf() || rank(repetitions) > 1) {
     return blocked_product(block, repetitions);
   }
   // CuTe does not unpack the repetitions of a block that is no tuple.
-  return blocked_product(tuple_of_one(block), tuple_of_one(repetitions));
+  return blocked_product(make_layout({block}), make_layout({repetitions}));
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 #include "core/text.hpp"
 #include "layout/checked.hpp"
-#include "tilejit/coordinate.hpp"
 #include "tilejit/error.hpp"
+#include "tilejit/indexing.hpp"
 
 namespace tilejit {
 namespace {
@@ -78,7 +78,7 @@ class Warp {
 
   /// The element that a thread has as this value.
   [[nodiscard]] std::int64_t element(std::int64_t lane, std::int64_t value) const {
-    const std::int64_t in_tile = layout::checked_add(index(threads_, lane), index(values_, value));
+    const std::int64_t in_tile = layout::checked_add(threads_(lane), values_(value));
     if (in_tile >= tile_) refuse("leaves the tile");
     return shared_(in_tile);
   }
@@ -98,7 +98,8 @@ class Warp {
   [[nodiscard]] std::int64_t passes(std::int64_t first_lane, std::int64_t value) const {
     std::vector<std::int64_t> words;
     for (std::int64_t lane = first_lane; lane < std::min(first_lane + group_, lanes_); ++lane) {
-      const std::int64_t begin = address(lane, value), end = begin + width_ * bytes_;
+      const std::int64_t begin = address(lane, value);
+      const std::int64_t end = layout::checked_add(begin, width_ * bytes_);
       for (std::int64_t byte = begin; byte < end; byte += kWordBytes) {
         words.push_back(byte / kWordBytes);
       }

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "tilejit/error.hpp"
+#include "tilejit/indexing.hpp"
 #include "tilejit/tv.hpp"
 
 namespace {
@@ -23,7 +24,7 @@ void require(bool condition) {
 /// Of what is not a layout only that it is refused or returned matters.
 void evaluate(const Layout& a, const Layout& b) {
   const std::int64_t number = 7;
-  (void)index(a, number);
+  (void)a(number);
   (void)idx2crd(number, a.shape());
   (void)contiguous_vector(a);
   (void)common_alignment(a);
@@ -76,7 +77,7 @@ void check_injective(const Layout& a) {
   std::set<std::int64_t> seen;
   bool is_new = true;
   for (std::int64_t i = 0; i < size(a).value(); ++i)
-    is_new = seen.insert(index(a, i)).second && is_new;
+    is_new = seen.insert(a(i)).second && is_new;
   require(*claim == is_new);
 }
 
@@ -89,7 +90,7 @@ void check(char op, const Layout& a, const Layout& b, const Layout& result) {
   if (op != 'a' || !is_small(a) || !is_small(b)) return;
   require(size(result) == size(b));
   for (std::int64_t i = 0; i < size(b).value(); ++i) {
-    require(index(result, i) == index(a, index(b, i)));
+    require(result(i) == a(b(i)));
   }
 }
 

@@ -1,4 +1,4 @@
-#include "tilejit/coordinate.hpp"
+#include "tilejit/indexing.hpp"
 
 #include <gtest/gtest.h>
 
@@ -63,10 +63,9 @@ TEST_F(Coordinates, NumbersAndCoordinatesAreOneToOne) {
       const Coordinate coordinate = idx2crd(i, shape);
       ASSERT_TRUE(coordinate.congruent_to(shape));
       ASSERT_EQ(crd2idx(coordinate, shape), i);
-      ASSERT_EQ(index(layout, coordinate), index(layout, i));
-      ASSERT_EQ(idx2crd(index(column_major(shape), i), shape, column_major(shape).stride()),
-                coordinate);
-      ASSERT_EQ(get_1d_coord(index(row_major(shape), i), row_major(shape)), i);
+      ASSERT_EQ(layout(coordinate), layout(i));
+      ASSERT_EQ(idx2crd(column_major(shape)(i), shape, column_major(shape).stride()), coordinate);
+      ASSERT_EQ(get_1d_coord(row_major(shape)(i), row_major(shape)), i);
     }
   }
 }
@@ -76,9 +75,9 @@ TEST_F(Coordinates, MixedNestingIsTheSameElement) {
     const Layout layout = random_layout();
     const Coordinate coordinate = random_coordinate(layout.shape());
     SCOPED_TRACE(to_string(layout) + " at " + to_string(coordinate));
-    ASSERT_EQ(index(layout, coordinate), index(layout, crd2idx(coordinate, layout.shape())));
-    ASSERT_EQ(index(layout, coordinate), index(layout, idx2crd(coordinate, layout.shape())));
-    ASSERT_EQ(crd2idx(coordinate, layout.shape(), layout.stride()), index(layout, coordinate));
+    ASSERT_EQ(layout(coordinate), layout(crd2idx(coordinate, layout.shape())));
+    ASSERT_EQ(layout(coordinate), layout(idx2crd(coordinate, layout.shape())));
+    ASSERT_EQ(crd2idx(coordinate, layout.shape(), layout.stride()), layout(coordinate));
     ASSERT_EQ(parse_coordinate(to_string(coordinate)), coordinate);
   }
 }
@@ -94,7 +93,7 @@ TEST_F(Coordinates, ASliceIsTheLayoutAtTheOtherIntegers) {
     if (open.is_leaf() || rest.rank() == 0) continue;
     ++sliced;
     const Slice result = slice(open, layout);
-    ASSERT_EQ(index(result.layout, rest) + result.offset, index(layout, full));
+    ASSERT_EQ(result.layout(rest) + result.offset, layout(full));
     if (rest.leaves().size() == full.leaves().size()) {
       EXPECT_EQ(result.offset, 0);
       EXPECT_THROW((void)dice(open, layout), Error);
@@ -129,8 +128,8 @@ TEST(Coordinate, SlicesAndDices) {
 
 TEST(Coordinate, GoesOnAlongTheLastMode) {
   EXPECT_EQ(to_string(idx2crd(25, {5, 4})), "(0,5)");
-  EXPECT_EQ(index(Layout("(4,2):(2,100)"), 11), 2 * 3 + 100 * 2);
-  EXPECT_EQ(index(Layout("(4,2):(2,100)"), {7, 0}), 14);
+  EXPECT_EQ(crd2idx(11, {4, 2}, {2, 100}), 2 * 3 + 100 * 2);
+  EXPECT_EQ(crd2idx({7, 0}, {4, 2}, {2, 100}), 14);
   EXPECT_EQ(to_string(get_flat_coord(3, Layout("(8):(1)"))), "3");
 }
 
@@ -171,15 +170,15 @@ TEST(Coordinate, RefusesWhatIsNoCoordinateOfTheLayout) {
   const Refusal rows[] = {
       {"rank", "(1,2,3) has 3 modes", invalid_layout,
        [&] {
-         (void)index(layout, {1, 2, 3});
+         (void)layout({1, 2, 3});
        }},
       {"rank named", "takes 2", invalid_layout,
        [&] {
-         (void)index(layout, {1, {0, 1, 2}});
+         (void)layout({1, {0, 1, 2}});
        }},
       {"tuple on a leaf", "takes an integer", invalid_layout,
        [&] {
-         (void)index(layout, {{1, 1}, 0});
+         (void)layout({{1, 1}, 0});
        }},
       {"rank of a slice", "has 3 modes", invalid_layout,
        [&] {
@@ -187,19 +186,19 @@ TEST(Coordinate, RefusesWhatIsNoCoordinateOfTheLayout) {
        }},
       {"rank of a shape", "has 1 modes", invalid_layout,
        [&] { (void)idx2crd(parse_coordinate("(1)"), layout.shape()); }},
-      {"negative", "not negative, found -1", invalid_layout, [&] { (void)index(layout, -1); }},
+      {"negative", "not negative, found -1", invalid_layout, [&] { (void)layout(-1); }},
       {"negative leaf", "not negative, found -1", invalid_layout,
        [&] {
-         (void)index(layout, {-1, 2});
+         (void)layout({-1, 2});
        }},
       {"negative index", "not negative, found -5", invalid_layout,
        [&] { (void)idx2crd(-5, layout.shape()); }},
       {"underscore", "use slice", invalid_layout,
        [&] {
-         (void)index(layout, {_, 2});
+         (void)layout({_, 2});
        }},
-      {"underscore alone", "use slice", invalid_layout, [&] { (void)index(layout, _); }},
-      {"no underscore", "use index", invalid_layout,
+      {"underscore alone", "use slice", invalid_layout, [&] { (void)layout(_); }},
+      {"no underscore", "use the layout itself", invalid_layout,
        [&] {
          (void)slice({1, 2}, layout);
        }},
@@ -207,7 +206,7 @@ TEST(Coordinate, RefusesWhatIsNoCoordinateOfTheLayout) {
        [&] {
          (void)dice({_, _}, layout);
        }},
-      {"empty", "has no element", invalid_layout, [] { (void)index(Layout("(0,4):(4,1)"), 1); }},
+      {"empty", "has no element", invalid_layout, [] { (void)Layout("(0,4):(4,1)")(1); }},
       {"empty shape", "has no element", invalid_layout,
        [] {
          (void)idx2crd(1, {0, 4});
@@ -216,20 +215,26 @@ TEST(Coordinate, RefusesWhatIsNoCoordinateOfTheLayout) {
        [] { (void)get_hier_coord(1, Layout("(2,4):(0,1)")); }},
       {"symbol", "substitute", unsupported,
        [] {
-         (void)index(Layout("(M,4):(4,1)"), {1, 1});
+         (void)Layout("(M,4):(4,1)")({1, 1});
        }},
-      {"symbolic stride", "substitute", unsupported, [] { (void)index(Layout("(2,4):(M,1)"), 1); }},
+      {"symbolic stride", "substitute", unsupported, [] { (void)Layout("(2,4):(M,1)")(1); }},
       {"symbolic shape", "substitute", unsupported,
        [] {
          (void)idx2crd(1, {"M", 4});
        }},
+      {"outside", "coordinate 11 is outside of (4,2):(2,100), which has 8", invalid_layout,
+       [] { (void)Layout("(4,2):(2,100)")(11); }},
+      {"outside of a mode", "coordinate 7 is outside of 4:2, which has 4", invalid_layout,
+       [] {
+         (void)Layout("(4,2):(2,100)")({7, 0});
+       }},
       {"huge product", "2^63-1", unsupported,
        [&] {
-         (void)index(long_one, {2, 0});
+         (void)crd2idx({2, 0}, long_one.shape(), long_one.stride());
        }},
       {"huge sum", "2^63-1", unsupported,
        [&] {
-         (void)index(long_one, {1, kHuge});
+         (void)crd2idx({1, kHuge}, long_one.shape(), long_one.stride());
        }},
       {"huge shape", "2^63-1", unsupported,
        [&] {
@@ -242,8 +247,8 @@ TEST(Coordinate, RefusesWhatIsNoCoordinateOfTheLayout) {
 TEST(Coordinate, CostsNothingForHugeSizes) {
   const Layout huge("(1073741824,1073741824):(1073741824,1)");
   const std::int64_t last = size(huge).value() - 1;
-  EXPECT_EQ(index(huge, last), last);
-  EXPECT_EQ(index(huge, idx2crd(last, huge.shape())), last);
+  EXPECT_EQ(huge(last), last);
+  EXPECT_EQ(huge(idx2crd(last, huge.shape())), last);
   EXPECT_EQ(get_1d_coord(1, huge), 1073741824);
 }
 

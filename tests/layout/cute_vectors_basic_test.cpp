@@ -91,7 +91,7 @@ Json idx2crd_answer(const Json& in) {
 Json index_table_answer(const Json& in) {
   const Layout layout = layout_from(in["layout"]);
   Json table = Json::array();
-  for (std::int64_t i = 0; i < size(layout).value(); ++i) table.push_back(index(layout, i));
+  for (std::int64_t i = 0; i < size(layout).value(); ++i) table.push_back(layout(i));
   return table;
 }
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "tilejit/coordinate.hpp"
 #include "tilejit/error.hpp"
+#include "tilejit/indexing.hpp"
 #include "tilejit/layout_algebra.hpp"
 
 namespace tilejit::vectors {
