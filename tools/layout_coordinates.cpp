@@ -41,7 +41,7 @@ std::vector<Operation> coordinate_operations() {
       operation(
           "index", {"layout", "coord"}, "The index of the element at a coordinate",
           {"(3,(2,3)):(3,(12,1))", "(1,(1,2))"},
-          +[](const Layout& layout, const Coordinate& coord) { return layout(coord); }),
+          +[](const ComposedLayout& layout, const Coordinate& coord) { return layout(coord); }),
       operation("index_table", {"layout"}, "The index at each coordinate, in their order",
                 {"(4,2):(2,1)"}, index_table),
       operation("crd2idx", {"coord", "shape", "stride"},

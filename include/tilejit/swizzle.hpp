@@ -61,10 +61,9 @@ class ComposedLayout {
   [[nodiscard]] const Layout& layout() const noexcept { return layout_; }
   [[nodiscard]] bool is_plain() const noexcept { return swizzle_.bits() == 0 && offset_ == 0; }
 
-  /// The index of the i-th coordinate, i >= 0, in colexicographic order; beyond the size the last
-  /// leaf goes on. Linear in the number of leaves. Throws Error{invalid_argument} if i is negative,
-  /// Error{unsupported} for a symbol, '?' or an extent of 0, and beyond 2^63-1.
-  [[nodiscard]] std::int64_t operator()(std::int64_t i) const;
+  /// As of the layout inside, and with its errors.
+  [[nodiscard]] std::int64_t operator()(std::int64_t coordinate) const;
+  [[nodiscard]] std::int64_t operator()(const Coordinate& coordinate) const;
 
   bool operator==(const ComposedLayout&) const = default;
 
@@ -78,6 +77,10 @@ class ComposedLayout {
 [[nodiscard]] std::string to_string(const ComposedLayout& layout);
 /// A layout alone is accepted too. Throws Error{invalid_layout} with the position of the mistake.
 [[nodiscard]] ComposedLayout parse_composed_layout(std::string_view text);
+
+/// What a coordinate with `_` leaves: the same swizzle, a larger offset, the modes at `_`. Throws
+/// as `slice` of the layout inside.
+[[nodiscard]] ComposedLayout slice(const Coordinate& coordinate, const ComposedLayout& layout);
 
 /// What follows acts on the layout inside, and throws what its operation on that throws.
 [[nodiscard]] ComposedLayout composition(const ComposedLayout& a, const Tiler& b,

@@ -138,12 +138,17 @@ ComposedLayout::ComposedLayout(Swizzle swizzle, std::int64_t offset, Layout layo
   if (is_plain()) swizzle_ = {};
 }
 
-std::int64_t ComposedLayout::operator()(std::int64_t i) const {
-  if (i < 0) {
-    throw Error(ErrorCode::invalid_argument,
-                "a coordinate is not negative, found " + std::to_string(i));
-  }
-  return swizzle_(layout::checked_add(offset_, layout_(i)));
+std::int64_t ComposedLayout::operator()(std::int64_t coordinate) const {
+  return swizzle_(layout::checked_add(offset_, layout_(coordinate)));
+}
+
+std::int64_t ComposedLayout::operator()(const Coordinate& coordinate) const {
+  return swizzle_(layout::checked_add(offset_, layout_(coordinate)));
+}
+
+ComposedLayout slice(const Coordinate& coordinate, const ComposedLayout& layout) {
+  const Slice inside = slice(coordinate, layout.layout());
+  return {layout.swizzle(), layout::checked_add(layout.offset(), inside.offset), inside.layout};
 }
 
 std::string to_string(const ComposedLayout& layout) {

@@ -76,8 +76,7 @@ void check_injective(const Layout& a) {
   if (!claim || !is_small(a)) return;
   std::set<std::int64_t> seen;
   bool is_new = true;
-  for (std::int64_t i = 0; i < size(a).value(); ++i)
-    is_new = seen.insert(a(i)).second && is_new;
+  for (std::int64_t i = 0; i < size(a).value(); ++i) is_new = seen.insert(a(i)).second && is_new;
   require(*claim == is_new);
 }
 

@@ -167,5 +167,16 @@ TEST(ComposedLayout, RefusesWhatHasNoAnswer) {
   EXPECT_THROW((void)parse_composed_layout("Sw<1,0,1> o 9223372036854775807 o 8:1")(1), Error);
 }
 
+TEST(ComposedLayouts, AreSlicedByCoordinates) {
+  const ComposedLayout tile(Swizzle(3, 0, 3), 5, Layout("(8,(4,2)):(8,(1,4))"));
+  const ComposedLayout row = slice({3, _}, tile);
+  for (std::int64_t n = 0; n < 8; ++n) {
+    EXPECT_EQ(row(n), tile({3, n}));
+    EXPECT_EQ(row(n), tile({3, {n % 4, n / 4}}));
+  }
+  EXPECT_THROW((void)tile({3, 8}), Error);
+  EXPECT_THROW((void)slice({3, 0}, tile), Error);
+}
+
 }  // namespace
 }  // namespace tilejit
