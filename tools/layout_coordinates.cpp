@@ -58,8 +58,10 @@ std::vector<Operation> coordinate_operations() {
                 {"17", "(3,(2,3)):(6,(3,1))"}, get_flat_coord),
       operation("get_1d_coord", {"index", "layout"}, "The coordinate of an index, an integer",
                 {"17", "(3,(2,3)):(6,(3,1))"}, get_1d_coord),
-      operation("slice", {"coord", "layout"}, "The modes at _, and the index of the others",
-                {"(_,(1,_))", "(3,(2,3)):(3,(12,1))"}, slice),
+      operation(
+          "slice", {"coord", "layout"}, "The modes at _, and the index of the others",
+          {"(_,(1,_))", "(3,(2,3)):(3,(12,1))"},
+          +[](const Coordinate& coord, const Layout& layout) { return slice(coord, layout); }),
       operation("dice", {"coord", "layout"}, "The modes at integers",
                 {"(_,(1,_))", "(3,(2,3)):(3,(12,1))"}, dice),
   };
