@@ -41,6 +41,15 @@ Wide inverse(Wide a, Wide m) {
   return x;
 }
 
+/// Throws where a sum below could exceed 2^63-1.
+void check_sums(Terms terms) {
+  std::int64_t reached = 0;
+  for (const Term& term : terms) {
+    reached = layout::checked_add(reached, layout::checked_multiply(term.extent - 1, term.stride));
+  }
+  (void)layout::checked_add(reached, 1);
+}
+
 /// Whether x * a.stride + y * b.stride == sum for some |x| < a.extent and |y| < b.extent.
 bool is_reached(std::int64_t sum, const Term& a, const Term& b) {
   const std::int64_t common = std::gcd(a.stride, b.stride);
@@ -208,7 +217,7 @@ std::optional<bool> is_injective(const Layout& layout) {
     }
   }
   if (terms.size() == modes.size()) {
-    (void)cosize(layout);  // so that no sum below exceeds 2^63-1
+    check_sums(terms);
     return is_injective_known(std::move(terms));
   }
   if (may_be_zero || !is_chain(modes)) return std::nullopt;

@@ -177,6 +177,7 @@ TEST(Injective, IsDecidedWithoutTheDomain) {
     const auto answer = is_injective(Layout(row.layout));
     EXPECT_STREQ(!answer ? "?" : *answer ? "yes" : "no", row.answer);
   }
+  EXPECT_EQ(is_injective("(1,4):(M,1)"), true);
   EXPECT_EQ(code_of([] { (void)is_injective("(4611686018427387904,3):(2,1)"); }),
             ErrorCode::unsupported);
 }

@@ -34,9 +34,6 @@ class SymbolLaws : public RandomDomains {
     });
   }
   [[nodiscard]] Layout filled(const Layout& layout) const { return substitute(layout, values_); }
-  static std::optional<bool> injectivity(const Layout& layout) {
-    return answer([&] { return is_injective(layout); }).value_or(std::nullopt);
-  }
   static bool has_symbols(const Layout& layout) {
     return std::ranges::any_of(layout.leaves(), [](const Mode& leaf) {
       return !leaf.extent.is_known() || !leaf.stride.is_known();
@@ -73,7 +70,7 @@ TEST_F(SymbolLaws, InversesInvertForAllValues) {
       }
     }
     if (const auto inverse = answer([&] { return filled(left_inverse(a)); });
-        inverse && injectivity(a) == true) {
+        inverse && is_injective(a) == true) {
       ++left;
       for (std::int64_t i = 0; i < size(known).value(); ++i) {
         ASSERT_EQ(value_at(*inverse, value_at(known, i)), i) << to_string(*inverse);
@@ -101,7 +98,7 @@ TEST_F(SymbolLaws, WhatIsCertainHoldsForAllValues) {
     const Layout known = filled(a);
     SCOPED_TRACE(to_string(a) + " is " + to_string(known) + ", and " + to_string(b));
     const bool is_once = reaches_nothing_twice(known);
-    if (const auto decided = injectivity(a)) {
+    if (const auto decided = is_injective(a)) {
       ASSERT_EQ(*decided, is_once);
       ++(is_once ? injective : others);
     }
