@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "layout/domains.hpp"
+#include "tilejit/indexing.hpp"
 #include "tilejit/layout_algebra.hpp"
 #include "tilejit/layout_functions.hpp"
 
