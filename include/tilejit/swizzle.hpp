@@ -61,7 +61,8 @@ class ComposedLayout {
   [[nodiscard]] const Layout& layout() const noexcept { return layout_; }
   [[nodiscard]] bool is_plain() const noexcept { return swizzle_.bits() == 0 && offset_ == 0; }
 
-  /// As of the layout inside, and with its errors.
+  /// As of the layout inside, and with its errors, but that coordinates beyond the domain go on
+  /// along the last mode: those of an inverse are swizzled, and need not stay in it.
   [[nodiscard]] std::int64_t operator()(std::int64_t coordinate) const;
   [[nodiscard]] std::int64_t operator()(const Coordinate& coordinate) const;
 

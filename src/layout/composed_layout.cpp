@@ -4,6 +4,7 @@
 
 #include "core/text.hpp"
 #include "layout/checked.hpp"
+#include "layout/coordinate_index.hpp"
 #include "layout/int_tuple_reader.hpp"
 #include "layout/swizzle_reader.hpp"
 #include "tilejit/error.hpp"
@@ -48,7 +49,7 @@ class SwizzledFromLeft {
     std::int64_t stride, most;
   };
 
-  [[nodiscard]] std::int64_t at(std::int64_t i) const { return layout_(i); }
+  [[nodiscard]] std::int64_t at(std::int64_t i) const { return layout::open_index(layout_, i); }
 
   void add_modes(std::int64_t end) {
     const std::span<const Mode> leaves = layout_.leaves();
@@ -139,11 +140,11 @@ ComposedLayout::ComposedLayout(Swizzle swizzle, std::int64_t offset, Layout layo
 }
 
 std::int64_t ComposedLayout::operator()(std::int64_t coordinate) const {
-  return swizzle_(layout::checked_add(offset_, layout_(coordinate)));
+  return swizzle_(layout::checked_add(offset_, layout::open_index(layout_, coordinate)));
 }
 
 std::int64_t ComposedLayout::operator()(const Coordinate& coordinate) const {
-  return swizzle_(layout::checked_add(offset_, layout_(coordinate)));
+  return swizzle_(layout::checked_add(offset_, layout::open_index(layout_, coordinate)));
 }
 
 ComposedLayout slice(const Coordinate& coordinate, const ComposedLayout& layout) {

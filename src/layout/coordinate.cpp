@@ -96,6 +96,14 @@ CoordinateLeaf coordinate_of(std::int64_t index, const Mode& leaf) {
 
 }  // namespace
 
+std::int64_t layout::open_index(const Layout& layout, std::int64_t coordinate) {
+  return index_of_number(layout, coordinate, Domain::open);
+}
+
+std::int64_t layout::open_index(const Layout& layout, const Coordinate& coordinate) {
+  return index_of(coordinate, layout.modes(), Domain::open);
+}
+
 void layout::refuse_underscore(const Coordinate& coordinate) {
   throw Error(ErrorCode::invalid_layout, "the coordinate " + short_text(coordinate) +
                                              " selects no single element; use slice for a '_'");
@@ -145,11 +153,11 @@ std::int64_t Layout::operator()(std::int64_t coordinate) const {
 }
 
 std::int64_t crd2idx(const Coordinate& coordinate, const IntTuple& shape, const IntTuple& stride) {
-  return index_of(coordinate, Layout(shape, stride).modes(), Domain::open);
+  return layout::open_index(Layout(shape, stride), coordinate);
 }
 
 std::int64_t crd2idx(const Coordinate& coordinate, const IntTuple& shape) {
-  return index_of(coordinate, colexicographic(shape).modes(), Domain::open);
+  return layout::open_index(colexicographic(shape), coordinate);
 }
 
 Coordinate idx2crd(std::int64_t index, const IntTuple& shape) {

@@ -8,6 +8,10 @@
 
 namespace tilejit::layout {
 
+/// What the layout gives at `coordinate`, beyond its domain too: the last mode goes on.
+[[nodiscard]] std::int64_t open_index(const Layout& layout, std::int64_t coordinate);
+[[nodiscard]] std::int64_t open_index(const Layout& layout, const Coordinate& coordinate);
+
 [[noreturn]] void refuse_underscore(const Coordinate& coordinate);
 /// `coordinate` is a tuple, but not of the `wanted` modes of `what`: an integer for none.
 [[noreturn]] void refuse_rank(const Coordinate& coordinate, const std::string& what,
