@@ -29,7 +29,8 @@ TILE_DEVICE void fused_map(const Params& p) {
 }
 
 #if INDEX_NARROW
-extern "C" __global__ void __launch_bounds__(kThreads) KERNEL_NAME(const __grid_constant__ Params p) {
+extern "C" __global__ void __launch_bounds__(kThreads)
+    KERNEL_NAME(const __grid_constant__ Params p) {
   fused_map<u32>(p);
 }
 #endif

@@ -7,9 +7,15 @@ struct b8 {
   u8 value;  // 0 or 1; any other value reads as true
 };
 
-TILE_DEVICE void assign_bits(b8& x, u32 bits) { x.value = u8(bits); }
-TILE_DEVICE u32 bits_of(b8 x) { return x.value; }
-TILE_DEVICE bool to_compute(b8 x) { return x.value != 0; }
+TILE_DEVICE void assign_bits(b8& x, u32 bits) {
+  x.value = u8(bits);
+}
+TILE_DEVICE u32 bits_of(b8 x) {
+  return x.value;
+}
+TILE_DEVICE bool to_compute(b8 x) {
+  return x.value != 0;
+}
 template <>
 TILE_DEVICE b8 store_as<b8>(bool x) {
   return {u8(x)};

@@ -7,9 +7,15 @@ struct bf16 {
   u16 bits;
 };
 
-TILE_DEVICE void assign_bits(bf16& x, u32 bits) { x.bits = u16(bits); }
-TILE_DEVICE u32 bits_of(bf16 x) { return x.bits; }
-TILE_DEVICE float to_compute(bf16 x) { return __uint_as_float(u32(x.bits) << 16); }
+TILE_DEVICE void assign_bits(bf16& x, u32 bits) {
+  x.bits = u16(bits);
+}
+TILE_DEVICE u32 bits_of(bf16 x) {
+  return x.bits;
+}
+TILE_DEVICE float to_compute(bf16 x) {
+  return __uint_as_float(u32(x.bits) << 16);
+}
 template <>
 TILE_DEVICE bf16 store_as<bf16>(float x) {
 #if __CUDA_ARCH__ >= 800

@@ -13,4 +13,6 @@ struct FastDivisor {
 TILE_DEVICE u32 divide(u32 n, const FastDivisor& by) {
   return (__umulhi(n, by.magic) + n) >> by.shift;
 }
-TILE_DEVICE u64 divide(u64 n, const FastDivisor& by) { return n / by.divisor; }
+TILE_DEVICE u64 divide(u64 n, const FastDivisor& by) {
+  return n / by.divisor;
+}

@@ -7,8 +7,12 @@ struct f16 {
   u16 bits;
 };
 
-TILE_DEVICE void assign_bits(f16& x, u32 bits) { x.bits = u16(bits); }
-TILE_DEVICE u32 bits_of(f16 x) { return x.bits; }
+TILE_DEVICE void assign_bits(f16& x, u32 bits) {
+  x.bits = u16(bits);
+}
+TILE_DEVICE u32 bits_of(f16 x) {
+  return x.bits;
+}
 TILE_DEVICE float to_compute(f16 x) {
   float y;
   asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));

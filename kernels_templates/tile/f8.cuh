@@ -11,10 +11,18 @@ struct f8e5m2 {
   u8 bits;
 };
 
-TILE_DEVICE void assign_bits(f8e4m3& x, u32 bits) { x.bits = u8(bits); }
-TILE_DEVICE void assign_bits(f8e5m2& x, u32 bits) { x.bits = u8(bits); }
-TILE_DEVICE u32 bits_of(f8e4m3 x) { return x.bits; }
-TILE_DEVICE u32 bits_of(f8e5m2 x) { return x.bits; }
+TILE_DEVICE void assign_bits(f8e4m3& x, u32 bits) {
+  x.bits = u8(bits);
+}
+TILE_DEVICE void assign_bits(f8e5m2& x, u32 bits) {
+  x.bits = u8(bits);
+}
+TILE_DEVICE u32 bits_of(f8e4m3 x) {
+  return x.bits;
+}
+TILE_DEVICE u32 bits_of(f8e5m2 x) {
+  return x.bits;
+}
 
 #if __CUDA_ARCH__ >= 890
 TILE_DEVICE float to_compute(f8e4m3 x) {
@@ -33,7 +41,9 @@ TILE_DEVICE float to_compute(f8e4m3 x) {
 #endif
 
 // E5M2 is the upper half of an f16.
-TILE_DEVICE float to_compute(f8e5m2 x) { return to_compute(f16{u16(x.bits << 8)}); }
+TILE_DEVICE float to_compute(f8e5m2 x) {
+  return to_compute(f16{u16(x.bits << 8)});
+}
 
 #if __CUDA_ARCH__ >= 890
 template <>

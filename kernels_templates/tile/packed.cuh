@@ -73,5 +73,7 @@ struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Packed {
   }
 
  private:
-  static TILE_DEVICE int shift(int i) { return 8 * int(sizeof(T)) * (i % kPerWord); }
+  static TILE_DEVICE int shift(int i) {
+    return 8 * int(sizeof(T)) * (i % kPerWord);
+  }
 };

@@ -7,7 +7,9 @@ struct tf32 {
   float value;
 };
 
-TILE_DEVICE float to_compute(tf32 x) { return x.value; }
+TILE_DEVICE float to_compute(tf32 x) {
+  return x.value;
+}
 template <>
 TILE_DEVICE tf32 store_as<tf32>(float x) {  // to nearest, ties away from zero, as cvt.rna.tf32 does
   const u32 bits = __float_as_uint(x);
