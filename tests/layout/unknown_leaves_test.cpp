@@ -83,6 +83,17 @@ TEST(UnknownLeaves, FilledInKeepTheModesThatWereNotKnown) {
   EXPECT_EQ(to_string(composition("(?,?):(?,?)", "(?,?):(?,?)")), "((?,?),(?,?)):((?,?),(?,?))");
 }
 
+// Where CuTe C++ has dynamic integers of these values, and how the DSL prints unknown ones.
+TEST(UnknownLeaves, AreKeptApartAsInCute) {
+  EXPECT_EQ(to_string(make_ordered_layout(parse_int_tuple("(?{div=2},4,16,2)"), {1, 2, 3, 0})),
+            "(?{div=2},4,16,2):(2,?{div=4},?{div=16},1)");
+  EXPECT_EQ(to_string(complement("1:0", parse_int_tuple("(2,?)"))), "(2,?):(1,2)");
+  EXPECT_EQ(to_string(coalesce("(2,1,?):(1,?,4)")), "(2,?):(1,4)");
+  const Layout split = composition("(A,B):(C,D)", "(4):(1)");
+  EXPECT_EQ(to_string(substitute(split, {{"A", 12}, {"B", 3}, {"C", 1}, {"D", 24}})),
+            "((4,1)):((1,24))");
+}
+
 TEST(UnknownLeaves, SymbolsStayWhereTheAnswerIsAProduct) {
   EXPECT_EQ(to_string(coalesce("(M,N):(1,M)")), "M*N:1");
   EXPECT_EQ(to_string(coalesce("(M,N):(N,1)")), "(M,N):(N,1)");
