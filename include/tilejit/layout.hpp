@@ -52,8 +52,7 @@ class Layout {
   /// of the layout's rank, each of its modes in turn an integer or a tuple. Pure and thread-safe;
   /// an integer needs no heap. Throws Error{invalid_layout} for a coordinate outside of the layout
   /// or of another rank, a `_` (that is for `slice`), an extent of 0; Error{unsupported} for a
-  /// symbol or
-  /// '?', and beyond 2^63-1.
+  /// symbol or '?', and beyond 2^63-1.
   [[nodiscard]] std::int64_t operator()(std::int64_t coordinate) const;
   [[nodiscard]] std::int64_t operator()(const Coordinate& coordinate) const;
 

@@ -11,15 +11,11 @@ namespace {
 
 using Operation = Layout (*)(const Layout&, const Layout&);
 
-Layout pair_of(const Layout& a, const Layout& b) {
-  return make_layout({a, b});
-}
-
-/// `operation(a, b)`; an error says first whose it is, since its modes are partly of the rest.
-template <typename Operation>
-Layout explained(const char* what, const Layout& a, const Layout& b, Operation operation) {
+/// What `make` returns; an error says first whose it is, since its modes are partly of the rest.
+template <typename Make>
+Layout explained(const char* what, const Layout& a, const Layout& b, Make make) {
   try {
-    return operation();
+    return make();
   } catch (const Error& error) {
     throw Error(error.code(), std::string(what) + " " + core::shortened(to_string(a)) + " by " +
                                   core::shortened(to_string(b)) + ": " + error.what());
@@ -29,14 +25,14 @@ Layout explained(const char* what, const Layout& a, const Layout& b, Operation o
 Layout divide(const Layout& a, const Layout& b) {
   return explained("dividing", a, b, [&] {
     const Layout rest = complement(b, coalesce(a).shape());
-    return composition(a, pair_of(b, rest), Exactness::as_cute);
+    return composition(a, make_layout({b, rest}), Exactness::as_cute);
   });
 }
 
 Layout product(const Layout& a, const Layout& b) {
   return explained("multiplying", a, b, [&] {
     const Layout rest = complement(a, size(a) * layout::cosize_of(b));
-    return pair_of(a, composition(rest, b, Exactness::as_cute));
+    return make_layout({a, composition(rest, b, Exactness::as_cute)});
   });
 }
 
@@ -72,7 +68,7 @@ Layout zip_pairs(const Layout& pairs, const Tiler& tiler) {
     first.push_back(mode(zipped, 0));
     second.push_back(mode(zipped, 1));
   }
-  return pair_of(make_layout(first), make_layout(second));
+  return make_layout({make_layout(first), make_layout(second)});
 }
 
 Layout zipped(Operation operation, const Layout& layout, const Tiler& tiler) {
@@ -117,7 +113,7 @@ Layout interleaved(const Layout& block, const Layout& tiler, bool raked) {
   std::vector<Layout> modes;
   for (std::size_t i = 0; i < wanted; ++i) {
     const Layout a = mode(inside, i), b = mode(outside, i);
-    modes.push_back(raked ? pair_of(b, a) : pair_of(a, b));
+    modes.push_back(raked ? make_layout({b, a}) : make_layout({a, b}));
   }
   return make_layout(modes);
 }
