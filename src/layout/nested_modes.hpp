@@ -22,10 +22,7 @@ template <typename Leaf>
 /// A tuple of the leaves; a leaf stays one.
 template <typename Leaf>
 [[nodiscard]] Nested<Leaf> flattened(const Nested<Leaf>& nested) {
-  if (nested.is_leaf()) return nested;
-  auto result = Nested<Leaf>::empty_tuple();
-  for (const Leaf& leaf : nested.leaves()) result.append(leaf);
-  return result;
+  return nested.is_leaf() ? nested : Nested<Leaf>::flat(nested.leaves());
 }
 
 /// The next modes, nested as `profile`; `next` moves behind them.
