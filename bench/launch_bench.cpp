@@ -33,7 +33,7 @@ std::vector<std::byte> parameters(const plan::Plan& plan, const std::vector<Argu
     if (param.kind == plan::Param::Kind::pointer) {
       std::memcpy(field, &args.at(static_cast<std::size_t>(param.index)).address, 8);
     } else if (param.kind == plan::Param::Kind::total) {
-      const std::int64_t total = plan::total_vectors(plan, {});
+      const std::int64_t total = plan::total_units(plan, {});
       std::memcpy(field, &total, 8);
     } else if (param.kind == plan::Param::Kind::divisor) {
       const plan::FastDivisor divisor = plan::make_divisor(param.dim.evaluate({}) / param.per);
@@ -55,8 +55,8 @@ class BareKernel {
     CUkernel loaded{};
     check(driver_.cuLibraryGetKernel_(&loaded, library_, kernel.artifact().kernel_name.c_str()));
     check(driver_.cuKernelGetFunction_(&function_, loaded));
-    const std::int64_t covered = std::int64_t{plan_.threads} * plan_.unroll;
-    blocks_ = static_cast<unsigned>((plan::total_vectors(plan_, {}) + covered - 1) / covered);
+    const std::int64_t covered = plan::units_per_block(plan_);
+    blocks_ = static_cast<unsigned>((plan::total_units(plan_, {}) + covered - 1) / covered);
   }
   BareKernel(const BareKernel&) = delete;
   BareKernel& operator=(const BareKernel&) = delete;

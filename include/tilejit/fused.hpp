@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -57,6 +58,9 @@ struct Tuning {
   std::optional<int> vector =
       {};  ///< elements a thread takes at once along the innermost mode: 1,2,4,8,16
   std::optional<int> unroll = {};  ///< vectors a thread has in flight: 1..16
+  /// Where operands are contiguous along two modes: elements of a block's tile along the outputs'
+  /// contiguous mode, then along the other; powers of two, 1..4096.
+  std::optional<std::array<int, 2>> tile = {};
   bool operator==(const Tuning&) const = default;
 };
 

@@ -13,6 +13,10 @@ template <>
 struct SizedWord<2> {
   using type = u16;
 };
+template <>
+struct SizedWord<1> {
+  using type = u8;
+};
 
 // An element of an integer type <-> its bits in the low end of a word; the other types overload.
 template <class T>
@@ -72,7 +76,7 @@ struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Packed {
     }
   }
 
- private:
+  // Where element i lies in its word, in bits.
   static TILE_DEVICE int shift(int i) {
     return 8 * int(sizeof(T)) * (i % kPerWord);
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "plan/iteration.hpp"
+#include "plan/tiling.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::plan {
@@ -61,7 +62,9 @@ class Planner {
     plan_.kernel_name =
         "tilejit_" + op_.name + "_" + std::string(tilejit::to_string(op_.tensors[leader_].dtype));
     set_operands();
+    find_crossed();
     choose_vector();
+    set_tile();
     choose_launch();
     choose_index();
     set_params();
@@ -90,13 +93,29 @@ class Planner {
     return Reach::strided;
   }
 
-  /// The most elements at once that keep every wide access aligned.
+  void find_crossed() {
+    cross_mode_ = find_cross_mode(plan_.operands, plan_.extents);
+    if (!cross_mode_) return;
+    for (Operand& operand : plan_.operands) {
+      const OperandMode& leaves = operand.modes[*cross_mode_];
+      if (operand.reach == Reach::strided && leaves.size() == 1 && leaves[0].stride.is(1)) {
+        operand.reach = Reach::crossed;
+      }
+    }
+  }
+
+  /// The most elements at once that keep every wide store aligned, and some load: the other loads
+  /// are split, which the L1 cache makes up for; stores are not.
   void choose_vector() {
     const int wanted = op_.tuning.vector.value_or(default_vector());
-    int vector = wanted;
-    while (vector > 1 && !std::ranges::all_of(
-                             plan_.operands, [&](const Operand& o) { return allows(o, vector); })) {
-      vector /= 2;
+    int vector = std::ranges::any_of(plan_.operands, is_wide) ? 1 : wanted;
+    for (const Operand& operand : plan_.operands) {
+      if (is_wide(operand)) vector = std::max(vector, widest_access(operand, wanted));
+    }
+    for (const Operand& operand : plan_.operands) {
+      if (operand.modes.front().size() > 1) vector = 1;  // neighbours have no common stride
+      if (operand.written && is_wide(operand))
+        vector = std::min(vector, widest_access(operand, vector));
     }
     if (op_.tuning.vector && vector != wanted) {
       throw Error(ErrorCode::invalid_spec,
@@ -106,12 +125,17 @@ class Planner {
                   "/tuning/vector");
     }
     plan_.vector = vector;
-    plan_.ragged = extent_divisor() % vector != 0;
+    plan_.ragged = spec::divisor(plan_.extents.front(), analysis_.symbols) % vector != 0;
     for (Operand& operand : plan_.operands) {
       const int bytes = size_bytes(operand.dtype);
-      operand.access_bytes =
-          operand.reach == Reach::contiguous ? std::min(kMaxAccessBytes, vector * bytes) : bytes;
+      operand.access_bytes = is_wide(operand)
+                                 ? std::min(kMaxAccessBytes, widest_access(operand, vector) * bytes)
+                                 : bytes;
     }
+  }
+
+  static bool is_wide(const Operand& operand) {
+    return operand.reach == Reach::contiguous || operand.reach == Reach::crossed;
   }
 
   /// 16 bytes of the widest contiguous element: narrower ones then take 8, 4 or 2 bytes a thread,
@@ -119,8 +143,7 @@ class Planner {
   [[nodiscard]] int default_vector() const {
     int widest = 0;
     for (const Operand& operand : plan_.operands) {
-      if (operand.modes.front().size() > 1) return 1;  // neighbours have no common stride
-      if (operand.reach == Reach::contiguous) widest = std::max(widest, size_bytes(operand.dtype));
+      if (is_wide(operand)) widest = std::max(widest, size_bytes(operand.dtype));
     }
     const int vector = widest == 0 ? 1 : kMaxAccessBytes / widest;
     return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget()));
@@ -135,17 +158,19 @@ class Planner {
         std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, budget))));
   }
 
-  [[nodiscard]] std::int64_t extent_divisor() const {
-    return spec::divisor(plan_.extents.front(), analysis_.symbols);
+  /// The most elements, at most `vector`, that keep every access of 16 bytes or less aligned.
+  [[nodiscard]] int widest_access(const Operand& operand, int vector) const {
+    while (vector > 1 && !is_aligned(operand, vector)) vector /= 2;
+    return vector;
   }
 
-  [[nodiscard]] bool allows(const Operand& operand, int vector) const {
-    if (operand.modes.front().size() > 1) return vector == 1;
-    if (operand.reach != Reach::contiguous) return true;
+  [[nodiscard]] bool is_aligned(const Operand& operand, int vector) const {
     const int bytes = size_bytes(operand.dtype);
     const std::int64_t access = std::min(kMaxAccessBytes, vector * bytes);
     if (op_.tensors[static_cast<std::size_t>(operand.tensor)].align % access != 0) return false;
-    for (std::size_t m = 1; m < operand.modes.size(); ++m) {
+    const std::size_t contiguous = operand.reach == Reach::crossed ? *cross_mode_ : 0;
+    for (std::size_t m = 0; m < operand.modes.size(); ++m) {
+      if (m == contiguous) continue;
       for (const Mode& leaf : operand.modes[m]) {
         if (spec::divisor(leaf.stride, analysis_.symbols) % (access / bytes) != 0) return false;
       }
@@ -153,9 +178,31 @@ class Planner {
     return true;
   }
 
+  void set_tile_as_asked(const std::array<int, 2>& tile) {
+    plan_.tile->columns = tile[0];
+    plan_.tile->rows = tile[1];
+    const std::int64_t bytes = shared_bytes(plan_.operands, *plan_.tile);
+    if (std::min(tile[0], tile[1]) >= plan_.vector && bytes <= kMaxSharedBytes) return;
+    throw Error(ErrorCode::invalid_spec,
+                "a tile of " + std::to_string(tile[0]) + " by " + std::to_string(tile[1]) +
+                    " elements takes " + std::to_string(bytes) +
+                    " bytes of shared memory and vectors of " + std::to_string(plan_.vector) +
+                    " elements; use at most 49152 bytes, and sides of a vector or more",
+                "/tuning/tile");
+  }
+
+  void set_tile() {
+    if (!cross_mode_) return;
+    plan_.tile = choose_tile(plan_.operands, plan_.extents, *cross_mode_, plan_.vector);
+    if (op_.tuning.tile) set_tile_as_asked(*op_.tuning.tile);
+    const Dim& extent = plan_.extents[*cross_mode_];
+    plan_.tile->ragged = spec::divisor(extent, analysis_.symbols) % plan_.vector != 0;
+  }
+
   /// Enough vectors a thread that each has about 32 bytes of loads in flight; with every SM full of
   /// threads that covers the memory's latency (docs/performance.md has the sweep).
   void choose_launch() {
+    if (plan_.tile) return choose_threads_of_tile();
     int bytes = 0;
     for (const Operand& operand : plan_.operands) {
       if (!operand.read || operand.reach == Reach::broadcast) continue;
@@ -170,11 +217,27 @@ class Planner {
     plan_.threads = op_.tuning.threads.value_or(fills_large_blocks() ? 1024 : 256);
   }
 
+  /// A square a thread: as many bytes in flight as its registers hold.
+  void choose_threads_of_tile() {
+    const int vector = plan_.vector;
+    const int squares = plan_.tile->columns / vector * (plan_.tile->rows / vector);
+    plan_.threads = op_.tuning.threads.value_or(
+        std::min(squares / op_.tuning.unroll.value_or(1), kMaxTileThreads));
+    plan_.unroll = op_.tuning.unroll.value_or(std::max(1, squares / plan_.threads));
+    if (plan_.threads % 32 == 0 && plan_.threads * plan_.unroll == squares) return;
+    throw Error(ErrorCode::invalid_spec,
+                "a tile of " + std::to_string(plan_.tile->columns) + " by " +
+                    std::to_string(plan_.tile->rows) + " elements has " + std::to_string(squares) +
+                    " squares of vectors of " + std::to_string(vector) +
+                    "; choose threads times unroll to be as many",
+                "/tuning");
+  }
+
   /// Blocks of 1024 threads stream up to 0.6 % faster (same sweep). They ask for many vectors, and
   /// for at most 64 registers a thread, which only a light formula keeps without spills.
   [[nodiscard]] bool fills_large_blocks() const {
     if (!std::ranges::all_of(plan_.extents, &Dim::is_known)) return false;
-    if (total_vectors(plan_, {}) < kManyVectors) return false;
+    if (total_units(plan_, {}) < kManyVectors) return false;
     int bytes = 0;  // a thread's values, as they are computed
     for (const Operand& operand : plan_.operands) {
       bytes += plan_.unroll * plan_.vector * std::max(4, size_bytes(operand.dtype));
@@ -185,9 +248,10 @@ class Planner {
   }
 
   void choose_index() {
+    if (plan_.tile) return;  // tiles are counted by the grid, of less than 2^31 blocks
     const bool known = std::ranges::all_of(plan_.extents, &Dim::is_known);
     if (known) {
-      plan_.index = total_vectors(plan_, {}) < kNarrowLimit ? IndexWidth::narrow : IndexWidth::wide;
+      plan_.index = total_units(plan_, {}) < kNarrowLimit ? IndexWidth::narrow : IndexWidth::wide;
     } else {
       // One mode divides nothing, so 64 bits cost nothing.
       plan_.index = plan_.extents.size() == 1 ? IndexWidth::wide : IndexWidth::both;
@@ -209,10 +273,11 @@ class Planner {
                  .name = "s" + std::to_string(s),
                  .size = as_float ? 4 : size_bytes(dtype)});
     }
-    if (!std::ranges::all_of(plan_.extents, &Dim::is_known)) {
+    if (!plan_.tile && !std::ranges::all_of(plan_.extents, &Dim::is_known)) {
       add_param({.kind = Param::Kind::total, .name = "total"});
     }
-    if (plan_.ragged) add_dim(plan_.extents.front());
+    if (plan_.ragged || plan_.tile) add_dim(plan_.extents.front());
+    if (plan_.tile) add_dim(plan_.extents[plan_.tile->mode]);
     for (const Operand& operand : plan_.operands) {
       for (const OperandMode& mode : operand.modes) add_dims_of(mode);
     }
@@ -249,7 +314,7 @@ class Planner {
     if (extent.is_known()) return;
     add_param({.kind = Param::Kind::divisor,
                .dim = extent,
-               .per = m == 0 ? plan_.vector : 1,
+               .per = unit_extent(plan_, m),
                .name = "q" + std::to_string(m),
                .size = 16});
   }
@@ -258,6 +323,7 @@ class Planner {
   const spec::Analysis& analysis_;
   std::size_t leader_ = 0;  ///< the tensor whose strides order the space: the first output
   std::vector<IterationMode> modes_;
+  std::optional<std::size_t> cross_mode_;  ///< where some operands are contiguous, but not others
   Plan plan_;
 };
 
@@ -267,11 +333,22 @@ Plan make_plan(const Fused& op, const spec::Analysis& analysis, const Target& ta
   return Planner(op, analysis, target).run();
 }
 
-std::int64_t total_vectors(const Plan& plan, const SymbolValues& symbols) {
-  const std::int64_t extent = plan.extents.front().evaluate(symbols);
-  Dim total = extent / plan.vector + (extent % plan.vector != 0);
-  for (std::size_t m = 1; m < plan.extents.size(); ++m)
-    total = total * Dim(plan.extents[m].evaluate(symbols));
+std::int64_t unit_extent(const Plan& plan, std::size_t m) noexcept {
+  if (!plan.tile) return m == 0 ? plan.vector : 1;
+  if (m == 0) return plan.tile->columns;
+  return m == plan.tile->mode ? plan.tile->rows : 1;
+}
+
+std::int64_t units_per_block(const Plan& plan) noexcept {
+  return plan.tile ? 1 : std::int64_t{plan.threads} * plan.unroll;
+}
+
+std::int64_t total_units(const Plan& plan, const SymbolValues& symbols) {
+  Dim total = 1;
+  for (std::size_t m = 0; m < plan.extents.size(); ++m) {
+    const std::int64_t extent = plan.extents[m].evaluate(symbols), per = unit_extent(plan, m);
+    total = total * Dim(extent / per + (extent % per != 0));
+  }
   return total.value();
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,10 +13,11 @@
 
 namespace tilejit::plan {
 
-/// How one vector (`Plan::vector` neighbours along the innermost mode) touches an operand.
+/// How one vector (`Plan::vector` neighbours along the innermost mode) reaches an operand.
 enum class Reach : std::uint8_t {
   contiguous,  ///< stride 1: one wide access
   broadcast,   ///< stride 0: one element for all
+  crossed,     ///< stride 1 along mode Tile::mode: wide accesses, transposed in shared memory
   strided,     ///< any other: an access an element
 };
 [[nodiscard]] std::string_view to_string(Reach reach) noexcept;
@@ -35,13 +38,22 @@ struct Operand {
   bool operator==(const Operand&) const = default;
 };
 
+/// What a block takes where operands are contiguous along two modes (template fused_tile.cu).
+struct Tile {
+  std::size_t mode = 1;  ///< the mode along which the crossed operands are contiguous
+  int columns = 1;       ///< elements along mode 0, a power of two
+  int rows = 1;          ///< elements along `mode`, a power of two
+  bool ragged = true;    ///< the last vector along `mode` may be partial
+  bool operator==(const Tile&) const = default;
+};
+
 /// One field of the kernel's parameter struct, in order. Fields are naturally aligned, as in C.
 struct Param {
   enum class Kind : std::uint8_t {
     pointer,  ///< 8 bytes: address of tensor `index`
     scalar,   ///< scalar `index`, in its compute type (expr::compute_type): f16, bf16, f8, tf32 as
               ///< float
-    total,    ///< i64: number of vectors, ceil(extents[0] / vector) * extents[1] * ...
+    total,    ///< i64: number of units (see total_units)
     dim,      ///< i64: value of `dim`
     divisor,  ///< 16 bytes, FastDivisor of ceil(dim / per)
   };
@@ -81,11 +93,12 @@ struct Plan {
   std::vector<Dim> extents;  ///< iteration space after coalescing, innermost first; at least one
   std::vector<Operand> operands;  ///< in the order of Fused::tensors
   std::vector<Param> params;
-  int params_bytes = 0;  ///< size of the parameter struct
-  int threads = 256;     ///< a block
-  int vector = 1;        ///< elements a thread takes at once along extents[0]
-  int unroll = 1;        ///< vectors a thread has in flight
-  bool ragged = true;    ///< the last vector of a row may be partial
+  int params_bytes = 0;           ///< size of the parameter struct
+  int threads = 256;              ///< a block
+  int vector = 1;                 ///< elements a thread takes at once along extents[0]
+  int unroll = 1;                 ///< vectors a thread has in flight
+  bool ragged = true;             ///< the last vector of a row may be partial
+  std::optional<Tile> tile = {};  ///< empty: vectors in any order (template fused_map.cu)
   IndexWidth index = IndexWidth::narrow;
   bool operator==(const Plan&) const = default;
 };
@@ -93,9 +106,13 @@ struct Plan {
 /// Throws Error{invalid_spec} for tuning that cannot be honoured.
 [[nodiscard]] Plan make_plan(const Fused& op, const spec::Analysis& analysis, const Target& target);
 
-/// Vectors of a launch: ceil(extents[0]/vector) * the other extents; 0 if one is 0.
+/// A launch covers the iteration space with units: vectors, or tiles. The elements of a unit
+/// along mode `m`, and the units that a block takes.
+[[nodiscard]] std::int64_t unit_extent(const Plan& plan, std::size_t m) noexcept;
+[[nodiscard]] std::int64_t units_per_block(const Plan& plan) noexcept;
+/// Units of a launch: the product of ceil(extents[m] / unit_extent(m)); 0 if an extent is 0.
 /// Throws Error{unsupported} on overflow.
-[[nodiscard]] std::int64_t total_vectors(const Plan& plan, const SymbolValues& symbols);
+[[nodiscard]] std::int64_t total_units(const Plan& plan, const SymbolValues& symbols);
 
 /// Canonical JSON: the text that enters the key. `indent` < 0: one line.
 [[nodiscard]] std::string to_json(const Plan& plan, int indent = -1);

@@ -61,6 +61,7 @@ std::string_view to_string(Reach reach) noexcept {
   switch (reach) {
     case Reach::contiguous: return "contiguous";
     case Reach::broadcast: return "broadcast";
+    case Reach::crossed: return "crossed";
     case Reach::strided: return "strided";
   }
   return "unknown";
@@ -77,13 +78,25 @@ std::string_view to_string(IndexWidth width) noexcept {
 
 std::string to_json(const Plan& plan, int indent) {
   JsonLine line;
-  line.open('{').member("template", "fused_map").member("kernel", plan.kernel_name);
+  line.open('{')
+      .member("template", plan.tile ? "fused_tile" : "fused_map")
+      .member("kernel", plan.kernel_name);
   line.member("target", tilejit::to_string(plan.target)).key("extents").open('[');
   for (const Dim& extent : plan.extents) line.value(to_string(extent));
   line.close(']').key("operands").open('[');
   for (const Operand& operand : plan.operands) write(line, operand);
-  line.close(']')
-      .member("threads", plan.threads)
+  line.close(']');
+  if (plan.tile) {
+    line.key("tile")
+        .open('{')
+        .member("mode", static_cast<int>(plan.tile->mode))
+        .member("columns", plan.tile->columns)
+        .member("rows", plan.tile->rows)
+        .key("ragged")
+        .raw(plan.tile->ragged ? "true" : "false")
+        .close('}');
+  }
+  line.member("threads", plan.threads)
       .member("vector", plan.vector)
       .member("unroll", plan.unroll)
       .key("ragged")

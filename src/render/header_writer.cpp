@@ -15,10 +15,6 @@ using plan::OperandMode;
 using plan::Param;
 using plan::Reach;
 
-std::string_view storage_type(DType dtype) {
-  return dtype == b8 ? "b8" : to_string(dtype);
-}
-
 bool computes_as_stored(DType dtype) {
   return !is_floating(dtype) ? dtype != b8 : dtype == f32 || dtype == f64;
 }
@@ -38,8 +34,13 @@ std::string values(char array, int k, int per_word, int i) {
   return fmt::format("{}{}{}", array, k, i == 0 ? "" : fmt::format(" + {}", i * per_word));
 }
 
-/// `text` with every line moved to the right.
-std::string indented(std::string_view text, int spaces) {
+}  // namespace
+
+std::string_view HeaderWriter::storage_type(DType dtype) {
+  return dtype == b8 ? "b8" : to_string(dtype);
+}
+
+std::string HeaderWriter::indented(std::string_view text, int spaces) {
   std::string out;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1);
@@ -48,8 +49,6 @@ std::string indented(std::string_view text, int spaces) {
   }
   return out;
 }
-
-}  // namespace
 
 std::string HeaderWriter::write() {
   const std::string functions = expr::emit_cuda_functions(plan_.program);
@@ -61,7 +60,17 @@ std::string HeaderWriter::write() {
   write_params();
   out_ += functions;
   write_formula(body);
-  write_vector();
+  if (plan_.tile) {
+    write_shared();
+    write_tile();
+    write_square();
+    write_tile_vector();
+    write_square_store();
+    write_elements(Part::crossed_loads);
+    write_elements(Part::crossed_stores);
+  } else {
+    write_vector();
+  }
   return std::move(out_);
 }
 
@@ -80,6 +89,13 @@ void HeaderWriter::write_includes(const std::string& code) {
   if (has(Form::contiguous)) line("#include \"tile/contiguous.cuh\"");
   if (has(Form::packed)) line("#include \"tile/packed.cuh\"");
   if (has(Form::strided)) line("#include \"tile/strided.cuh\"");
+  const auto is_split = [&](const Operand& operand) {
+    const Form form = form_of(operand);
+    return (form == Form::contiguous || form == Form::packed) &&
+           operand.access_bytes < std::min(16, plan_.vector * size_bytes(operand.dtype));
+  };
+  if (std::ranges::any_of(plan_.operands, is_split)) line("#include \"tile/split.cuh\"");
+  if (plan_.tile) line("#include \"tile/cross.cuh\"\n#include \"tile/wide.cuh\"");
   if (uses({b8})) line("#include \"tile/b8.cuh\"");
   if (uses({f16})) line("#include \"tile/f16.cuh\"");
   if (uses({bf16})) line("#include \"tile/bf16.cuh\"");
@@ -94,6 +110,16 @@ void HeaderWriter::write_includes(const std::string& code) {
 
 void HeaderWriter::write_constants() {
   line(fmt::format("#define KERNEL_NAME {}", plan_.kernel_name));
+  if (plan_.tile) {
+    line(fmt::format("\nconstexpr int kThreads = {};  // a block", plan_.threads));
+    line(fmt::format("constexpr int kVector = {};  // elements a thread takes at once",
+                     plan_.vector));
+    line(fmt::format("constexpr int kColumns = {};  // of a tile, along mode 0",
+                     plan_.tile->columns));
+    line(fmt::format("constexpr int kRows = {};  // of a tile, along mode {}\n", plan_.tile->rows,
+                     plan_.tile->mode));
+    return;
+  }
   const bool both = plan_.index == IndexWidth::both;
   line(fmt::format("#define KERNEL_NAME_WIDE {}{}", plan_.kernel_name, both ? "_wide" : ""));
   line(fmt::format("#define INDEX_NARROW {:d}", plan_.index != IndexWidth::wide));
@@ -123,13 +149,13 @@ void HeaderWriter::write_params() {
         break;
       case Param::Kind::divisor:
         line(fmt::format("  FastDivisor {};  // {}{}", param.name, to_string(param.dim),
-                         param.per == 1 ? "" : fmt::format(" in vectors of {}", param.per)));
+                         param.per == 1 ? "" : fmt::format(" in units of {}", param.per)));
         break;
     }
   }
-  if (std::ranges::all_of(plan_.extents, &Dim::is_known)) {
+  if (!plan_.tile && std::ranges::all_of(plan_.extents, &Dim::is_known)) {
     line(fmt::format("  static constexpr i64 total = {};  // vectors",
-                     plan::total_vectors(plan_, {})));
+                     plan::total_units(plan_, {})));
   }
   line("};");
   line(fmt::format("static_assert(sizeof(Params) == {}, \"the host packs the same bytes\");\n",
@@ -155,7 +181,7 @@ int HeaderWriter::group() const {
 }
 
 void HeaderWriter::write_vector() {
-  const std::string loads = accesses(true), stores = accesses(false);
+  const std::string loads = accesses(Part::direct_loads), stores = accesses(Part::direct_stores);
   line("// Vector v: kVector neighbours along the innermost mode, of every operand.");
   line("template <class Index>\nstruct Vector {");
   for (const Operand& operand : plan_.operands) {
@@ -295,23 +321,54 @@ void HeaderWriter::write_packing(const Operand& operand) {
   }
 }
 
-std::string HeaderWriter::accesses(bool loads) const {
+bool HeaderWriter::belongs(const Operand& operand, Part part) const {
+  switch (part) {
+    case Part::direct_loads: return operand.read && !is_crossed(operand);
+    case Part::direct_stores: return operand.written && !is_crossed(operand);
+    case Part::crossed_loads: return operand.read && is_crossed(operand);
+    case Part::crossed_stores: return operand.written && is_crossed(operand);
+  }
+  return false;
+}
+
+std::string HeaderWriter::variable_of(const Operand& operand, bool loads) {
+  if (is_crossed(operand)) return fmt::format("x{}[i]", operand.tensor);
+  return fmt::format("{}{}", loads ? "in" : "out", operand.tensor);
+}
+
+std::string HeaderWriter::accesses(Part part) const {
+  const bool loads = part == Part::direct_loads || part == Part::crossed_loads;
   std::string text;
   for (const Operand& operand : plan_.operands) {
-    const int k = operand.tensor;
-    if (loads && operand.read) text += load_of(operand);
-    if (loads || !operand.written) continue;
-    text += fmt::format("    out{0}.store(p.t{0}{1}{2});\n", k, offset_of(operand),
-                        access_arguments(operand));
+    if (belongs(operand, part)) text += loads ? load_of(operand) : store_of(operand);
   }
   return text;
 }
 
+std::string HeaderWriter::store_of(const Operand& operand) const {
+  const std::string address = fmt::format("p.t{}{}", operand.tensor, offset_of(operand));
+  const std::string variable = variable_of(operand, false), rest = access_arguments(operand);
+  if (plan_.tile && operand.reach != Reach::strided) {
+    return fmt::format("    store_wide({}, {}{});\n", address, variable, rest);
+  }
+  return fmt::format("    {}.store({}{});\n", variable, address, rest);
+}
+
 std::string HeaderWriter::load_of(const Operand& operand) const {
   const std::string address = fmt::format("p.t{}{}", operand.tensor, offset_of(operand));
-  if (form_of(operand) == Form::one)
-    return fmt::format("    in{} = *({});\n", operand.tensor, address);
-  return fmt::format("    in{}.load({}{});\n", operand.tensor, address, access_arguments(operand));
+  const std::string variable = variable_of(operand, true);
+  const Form form = form_of(operand);
+  if (form == Form::one) return fmt::format("    {} = *({});\n", variable, address);
+  const int bytes = size_bytes(operand.dtype);
+  if (form != Form::strided && operand.access_bytes < std::min(16, plan_.vector * bytes)) {
+    return fmt::format("    load_split<{}>({}, {}, {});\n", operand.access_bytes / bytes, variable,
+                       address, may_be_partial(operand) ? "valid" : "kVector");
+  }
+  return fmt::format("    {}.load({}{});\n", variable, address, access_arguments(operand));
+}
+
+bool HeaderWriter::may_be_partial(const Operand& operand) const {
+  return plan_.ragged && !is_crossed(operand);  // squares are whole
 }
 
 std::string HeaderWriter::value_of(const Dim& dim) const {
@@ -322,8 +379,9 @@ std::string HeaderWriter::value_of(const Dim& dim) const {
 }
 
 std::string HeaderWriter::share_of(const OperandMode& leaves, std::size_t m) const {
-  const std::string coord =
-      m == 0 && plan_.vector > 1 ? "i64(c0) * kVector" : fmt::format("i64(c{})", m);
+  const std::string coord = plan_.tile                   ? fmt::format("c{}", m)
+                            : m == 0 && plan_.vector > 1 ? "i64(c0) * kVector"
+                                                         : fmt::format("i64(c{})", m);
   if (leaves.size() == 1) {
     const Dim& stride = leaves[0].stride;
     if (stride.is(0)) return {};
@@ -350,7 +408,7 @@ std::string HeaderWriter::offset_of(const Operand& operand) const {
 
 std::string HeaderWriter::access_arguments(const Operand& operand) const {
   if (operand.reach == Reach::broadcast) return {};
-  if (operand.reach == Reach::contiguous) return plan_.ragged ? ", valid" : "";
+  if (operand.reach != Reach::strided) return may_be_partial(operand) ? ", valid" : "";
   // Neighbours without a common stride come in vectors of one.
   const OperandMode& innermost = operand.modes.front();
   return fmt::format(", {}, valid", innermost.size() == 1 ? value_of(innermost[0].stride) : "0");

@@ -8,7 +8,7 @@
 
 namespace tilejit::render {
 
-/// Writes `plan.cuh`: the names that the template `fused_map.cu` expects.
+/// Writes `plan.cuh`: the names that the template, `fused_map.cu` or `fused_tile.cu`, expects.
 class HeaderWriter {
  public:
   explicit HeaderWriter(const plan::Plan& plan) : plan_(plan) {}
@@ -28,26 +28,49 @@ class HeaderWriter {
   /// Elements that the formula takes at once: as many as the fullest word holds.
   [[nodiscard]] int group() const;
 
+  /// What is loaded or stored by one function of the header.
+  enum class Part : std::uint8_t { direct_loads, direct_stores, crossed_loads, crossed_stores };
+  [[nodiscard]] static bool is_crossed(const plan::Operand& operand) noexcept {
+    return operand.reach == plan::Reach::crossed;
+  }
+  [[nodiscard]] bool belongs(const plan::Operand& operand, Part part) const;
+
   void write_includes(const std::string& code);
   void write_constants();
   void write_params();
   void write_formula(const std::string& body);
   void write_vector();
   void write_coordinates(const std::string& accesses);
+  // For fused_tile.cu.
+  void write_shared();
+  void write_tile();
+  void write_square();
+  void write_tile_vector();
+  void write_square_store();
+  void write_elements(Part part);
+  [[nodiscard]] std::string tile_coordinates(const std::string& accesses, Part part) const;
+  [[nodiscard]] bool is_whole(std::size_t m) const;
   void write_groups();
   void write_unpacking(const plan::Operand& operand);
   void write_call(int i);
   void write_packing(const plan::Operand& operand);
 
+  [[nodiscard]] static std::string_view storage_type(DType dtype);
+  /// `text` with every line moved to the right.
+  [[nodiscard]] static std::string indented(std::string_view text, int spaces);
   void line(std::string_view text) { (out_ += text) += '\n'; }
   /// A known dimension as a literal, a symbolic one as the parameter that holds it.
   [[nodiscard]] std::string value_of(const Dim& dim) const;
-  /// The loads of all that is read, or the stores of all that is written.
-  [[nodiscard]] std::string accesses(bool loads) const;
+  [[nodiscard]] std::string accesses(Part part) const;
   [[nodiscard]] std::string load_of(const plan::Operand& operand) const;
+  [[nodiscard]] std::string store_of(const plan::Operand& operand) const;
+  /// The variable that holds the operand's elements: "in2", "out0", "x1[i]".
+  [[nodiscard]] static std::string variable_of(const plan::Operand& operand, bool loads);
   /// Offset in elements of the operand's first element, of the coordinates c0, c1, ...
   [[nodiscard]] std::string offset_of(const plan::Operand& operand) const;
   [[nodiscard]] std::string share_of(const plan::OperandMode& leaves, std::size_t m) const;
+  /// Whether only some of a vector's elements may exist.
+  [[nodiscard]] bool may_be_partial(const plan::Operand& operand) const;
   /// What a load or store takes behind the address: distance of neighbours, number of elements.
   [[nodiscard]] std::string access_arguments(const plan::Operand& operand) const;
   [[nodiscard]] std::string type_of(const plan::Operand& operand) const;

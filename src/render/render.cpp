@@ -8,8 +8,6 @@
 namespace tilejit::render {
 namespace {
 
-constexpr std::string_view kTemplate = "fused_map.cu";
-
 /// Appends `text` with each #include "..." of a known header replaced by its text, once.
 void append_flat(std::string_view text, const RenderedSource& source,
                  std::set<std::string, std::less<>>& done, std::string& out) {
@@ -38,8 +36,9 @@ std::string render_header(const plan::Plan& plan) {
 
 RenderedSource render(const plan::Plan& plan) {
   RenderedSource source{.name = plan.kernel_name + ".cu", .text = {}, .headers = {}};
+  const std::string_view kernel = plan.tile ? "fused_tile.cu" : "fused_map.cu";
   for (const Template& file : templates()) {
-    if (file.name == kTemplate) {
+    if (file.name == kernel) {
       source.text = file.text;
     } else if (file.name.starts_with("tile/")) {
       source.headers.emplace_back(file.name, file.text);

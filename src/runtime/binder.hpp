@@ -46,6 +46,11 @@ class Binder {
   struct Leaf {
     int extent = 0, stride = 0;
   };
+  /// A mode of the plan's space: its extent, a number of dims, and the elements a unit.
+  struct IterationMode {
+    int extent = 0;
+    std::int64_t unit = 1;
+  };
   struct PointerField {
     int tensor = 0;
     int offset = 0;
@@ -67,7 +72,7 @@ class Binder {
   struct Sizes {
     std::span<std::int64_t> dims;   // one a number of dims_
     std::span<std::int64_t> bytes;  // one a tensor: first to last byte
-    std::int64_t total = 0;         // vectors
+    std::int64_t total = 0;         // units of the plan
     Grid grid = {};
   };
 
@@ -77,7 +82,7 @@ class Binder {
 
   void evaluate(std::span<const std::int64_t> values, Sizes& sizes) const;
   [[nodiscard]] std::int64_t range_bytes(const BoundTensor& tensor, const Sizes& sizes) const;
-  [[nodiscard]] std::int64_t total_vectors(const Sizes& sizes) const;
+  [[nodiscard]] std::int64_t total_units(const Sizes& sizes) const;
   [[nodiscard]] Grid make_grid(std::int64_t total) const;
   void write_sizes(const Sizes& sizes, std::byte* out) const;
 
@@ -102,12 +107,11 @@ class Binder {
   std::vector<PointerField> pointers_;
   std::vector<ScalarField> scalars_;
   std::vector<SizeField> size_fields_;
-  std::vector<int> iteration_;  // extents of the plan, numbers of dims
+  std::vector<IterationMode> iteration_;
   std::vector<std::vector<std::vector<Leaf>>> operand_modes_;  // [tensor][iteration mode][leaf]
   std::size_t argument_count_ = 0;
   std::size_t param_bytes_ = 0;
-  std::int64_t vector_ = 1;
-  std::int64_t vectors_per_block_ = 1;
+  std::int64_t units_per_block_ = 1;
   plan::IndexWidth index_ = plan::IndexWidth::narrow;
   // Without symbols: all sizes, and the parameters with them filled in.
   std::vector<std::int64_t> known_values_;

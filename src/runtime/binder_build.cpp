@@ -9,8 +9,7 @@ Binder::Binder(const Fused& op, const spec::Analysis& analysis, const plan::Plan
     : symbols_(analysis.symbols),
       argument_count_(op.tensors.size() + op.scalars.size()),
       param_bytes_(static_cast<std::size_t>(plan.params_bytes)),
-      vector_(plan.vector),
-      vectors_per_block_(std::int64_t{plan.threads} * plan.unroll),
+      units_per_block_(plan::units_per_block(plan)),
       index_(plan.index) {
   if (param_bytes_ > kMaxParamBytes) {
     throw Error(ErrorCode::unsupported, "the kernel takes " + std::to_string(param_bytes_) +
@@ -43,7 +42,9 @@ void Binder::add_tensors(const Fused& op, const spec::Analysis& analysis) {
 }
 
 void Binder::add_iteration(const plan::Plan& plan) {
-  for (const Dim& extent : plan.extents) iteration_.push_back(dims_.number(extent, symbols_));
+  for (std::size_t m = 0; m < plan.extents.size(); ++m) {
+    iteration_.push_back({dims_.number(plan.extents[m], symbols_), plan::unit_extent(plan, m)});
+  }
   for (const plan::Operand& operand : plan.operands) {
     auto& modes = operand_modes_.emplace_back();
     for (const plan::OperandMode& mode : operand.modes) {

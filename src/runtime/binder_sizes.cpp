@@ -20,7 +20,7 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept {
 
 void Binder::evaluate(std::span<const std::int64_t> values, Sizes& sizes) const {
   dims_.evaluate(values, sizes.dims);
-  sizes.total = total_vectors(sizes);
+  sizes.total = total_units(sizes);
   sizes.grid = make_grid(sizes.total);
   if (sizes.total == 0) return;
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
@@ -37,19 +37,19 @@ std::int64_t Binder::range_bytes(const BoundTensor& tensor, const Sizes& sizes) 
   return multiply(add(last, 1), tensor.element_bytes);
 }
 
-std::int64_t Binder::total_vectors(const Sizes& sizes) const {
-  for (const int extent : iteration_) {
-    if (sizes.dims[extent] == 0) return 0;  // also where the others alone overflow
+std::int64_t Binder::total_units(const Sizes& sizes) const {
+  for (const IterationMode& mode : iteration_) {
+    if (sizes.dims[mode.extent] == 0) return 0;  // also where the others alone overflow
   }
-  std::int64_t total = ceil_div(sizes.dims[iteration_[0]], vector_);
-  for (std::size_t i = 1; i < iteration_.size(); ++i) {
-    total = multiply(total, sizes.dims[iteration_[i]]);
+  std::int64_t total = 1;
+  for (const IterationMode& mode : iteration_) {
+    total = multiply(total, ceil_div(sizes.dims[mode.extent], mode.unit));
   }
   return total;
 }
 
 Grid Binder::make_grid(std::int64_t total) const {
-  const std::int64_t blocks = ceil_div(total, vectors_per_block_);
+  const std::int64_t blocks = ceil_div(total, units_per_block_);
   if (blocks > kMaxBlocks) {
     throw Error(ErrorCode::unsupported,
                 "the launch would need " + std::to_string(blocks) +

@@ -117,6 +117,10 @@ class Analyzer {
     check(op_.tuning.vector, vector >= 1 && vector <= 16 && (vector & (vector - 1)) == 0, "vector",
           "1, 2, 4, 8 or 16");
     check(op_.tuning.unroll, unroll >= 1 && unroll <= 16, "unroll", "1 to 16");
+    for (const int side : op_.tuning.tile.value_or(std::array{1, 1})) {
+      check(side, side >= 1 && side <= kMaxTileSide && (side & (side - 1)) == 0, "tile",
+            "powers of two from 1 to 4096");
+    }
   }
 
   void check_tensor(const Tensor& tensor) {

@@ -12,6 +12,7 @@
 namespace tilejit::spec {
 
 constexpr std::size_t kMaxTensors = 64;
+constexpr int kMaxTileSide = 4096;
 
 /// What a descriptor means, once checked: what planning, the reference and launching start from.
 struct Analysis {

@@ -107,6 +107,7 @@ std::string to_json(const Fused& op) {
   if (op.tuning.threads) json["tuning"]["threads"] = *op.tuning.threads;
   if (op.tuning.vector) json["tuning"]["vector"] = *op.tuning.vector;
   if (op.tuning.unroll) json["tuning"]["unroll"] = *op.tuning.unroll;
+  if (op.tuning.tile) json["tuning"]["tile"] = *op.tuning.tile;
   try {
     return json.dump(2);
   } catch (const Json::type_error&) {

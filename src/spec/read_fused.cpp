@@ -284,7 +284,7 @@ class FusedReader {
     const Json* const json = object_.find("tuning");
     if (json == nullptr) return;
     ObjectReader object(*json, object_.at("tuning"), problems_);
-    object.refuse_others({"threads", "vector", "unroll"});
+    object.refuse_others({"threads", "vector", "unroll", "tile"});
     const auto small = [&](std::string_view key) -> std::optional<int> {
       const auto value = object.integer(key);
       if (!value) return std::nullopt;
@@ -292,6 +292,15 @@ class FusedReader {
     };
     op_.tuning = {
         .threads = small("threads"), .vector = small("vector"), .unroll = small("unroll")};
+    const Json* const tile = object.find("tile");
+    if (tile == nullptr) return;
+    const auto is_side = [](const Json& side) {
+      return side.is_number_integer() && side >= 1 && side <= kMaxTileSide;
+    };
+    if (!tile->is_array() || tile->size() != 2 || !std::ranges::all_of(*tile, is_side)) {
+      return object.wrong("tile", "two powers of two, from 1 to 4096, as in [64, 128]");
+    }
+    op_.tuning.tile = {(*tile)[0].get<int>(), (*tile)[1].get<int>()};
   }
 
   ObjectReader object_;

@@ -31,7 +31,8 @@ struct Case {
   std::vector<Reach> reach;
 };
 
-constexpr Reach kC = Reach::contiguous, kB = Reach::broadcast, kS = Reach::strided;
+constexpr Reach kC = Reach::contiguous, kB = Reach::broadcast, kS = Reach::strided,
+                kX = Reach::crossed;
 
 TEST(Plan, CoalescesAndVectorises) {
   const Case cases[] = {
@@ -72,7 +73,19 @@ TEST(Plan, CoalescesAndVectorises) {
        "128 64",
        8,
        false,
+       {kX, kC}},
+      {"transposed operand of few rows",
+       {{"a", "(3,128):(1,3)"}, {"y", "(3,128):(128,1)"}},
+       "128 3",
+       8,
+       false,
        {kS, kC}},
+      {"one row unaligned in an input",
+       {{"a", "(64,104):(105,1)"}, {"y", "(64,104):(104,1)"}},
+       "104 64",
+       8,
+       false,
+       {kC, kC}},
       {"padded rows",
        {{"a", "(64,100):(104,1)"}, {"y", "(64,100):(104,1)"}},
        "100 64",
@@ -157,8 +170,12 @@ TEST(Plan, WidthsFollowDtypesAndPromises) {
   EXPECT_EQ(plan_of(cast).operands[1].access_bytes, 4);
 
   Fused unaligned = test::make_op(f16, {{"x", "(1024):(1)"}, {"y", "(1024):(1)"}}, "y = x");
-  unaligned.tensors[0].align = 4;
-  EXPECT_EQ(plan_of(unaligned).vector, 2);
+  unaligned.tensors[1].align = 4;
+  EXPECT_EQ(plan_of(unaligned).vector, 2) << "stores are not split";
+  std::swap(unaligned.tensors[0].align, unaligned.tensors[1].align);
+  EXPECT_EQ(plan_of(unaligned).vector, 8) << "loads are";
+  EXPECT_EQ(plan_of(unaligned).operands[0].access_bytes, 4);
+  EXPECT_EQ(plan_of(unaligned).operands[1].access_bytes, 16);
 
   Fused rows = test::make_op(f16, {{"x", "(M,N):(N,1)"}, {"b", "(N):(1)"}, {"y", "(M,N):(N,1)"}},
                              "y = x + b");
@@ -177,7 +194,8 @@ TEST(Plan, ChoosesIndexWidth) {
       {"(17179869176):(1)", "(17179869176):(1)", IndexWidth::narrow},  // 2^31-1 vectors of 8
       {"(17179869177):(1)", "(17179869177):(1)", IndexWidth::wide},
       {"(M):(1)", "(M):(1)", IndexWidth::wide},
-      {"(M,N):(1,M)", "(M,N):(N,1)", IndexWidth::both},
+      {"(M,N):(2,M)", "(M,N):(N,1)", IndexWidth::both},
+      {"(M,N):(1,M)", "(M,N):(N,1)", IndexWidth::narrow},  // tiles
   };
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.y);
@@ -309,7 +327,7 @@ TEST(Plan, HonoursTuning) {
   EXPECT_EQ(plan.threads, 128);
   EXPECT_EQ(plan.vector, 4);
   EXPECT_EQ(plan.unroll, 3);
-  op.tensors[0].align = 2;
+  op.tensors[1].align = 2;
   try {
     (void)plan_of(op);
     FAIL();

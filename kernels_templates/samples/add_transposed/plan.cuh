@@ -3,23 +3,21 @@
 
 #include "tile/types.cuh"
 #include "tile/packed.cuh"
-#include "tile/strided.cuh"
+#include "tile/cross.cuh"
+#include "tile/wide.cuh"
 #include "tile/f16.cuh"
 
 #define KERNEL_NAME tilejit_add_t_f16
-#define KERNEL_NAME_WIDE tilejit_add_t_f16
-#define INDEX_NARROW 1
-#define INDEX_WIDE 0
 
-constexpr int kThreads = 256;  // a block
-constexpr int kVector = 8;  // elements along the innermost mode
-constexpr int kUnroll = 1;  // vectors a thread
+constexpr int kThreads = 64;  // a block
+constexpr int kVector = 8;  // elements a thread takes at once
+constexpr int kColumns = 64;  // of a tile, along mode 0
+constexpr int kRows = 64;  // of a tile, along mode 1
 
 struct Params {
   const f16* t0;
   const f16* t1;
   f16* t2;
-  static constexpr i64 total = 65536;  // vectors
 };
 static_assert(sizeof(Params) == 24, "the host packs the same bytes");
 
@@ -30,35 +28,100 @@ TILE_DEVICE void formula(const Params& p, float t0, float t1, float& y2) {
   y2 = v2;
 }
 
-// Vector v: kVector neighbours along the innermost mode, of every operand.
-template <class Index>
+constexpr bool kDirectInputs = true;
+constexpr bool kWhole = true;  // every tile
+constexpr bool kRaggedColumns = false;
+constexpr bool kRagged = false;
+constexpr bool kCrossedOutputs = false;
+
+struct Shared {
+  CrossTile<Packed<f16, kVector>, kVector, kColumns, kRows> x1;
+};
+
+// Where a tile's first element lies, and how many of its columns and rows exist.
+struct Tile {
+  i64 c0;
+  i64 c1;
+  int columns, rows;
+};
+
+TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
+  Tile tile;
+  const u32 rest1 = t / 8u;
+  tile.c0 = i64(t - rest1 * 8u) * 64;  // 512
+  tile.c1 = i64(rest1) * 64;
+  tile.columns = kColumns;
+  tile.rows = kRows;
+  return tile;
+}
+
+// kVector columns of the crossed inputs, each kVector neighbours along the rows.
+struct Square {
+  Packed<f16, kVector> x1[kVector];
+
+  TILE_DEVICE void load(const Params& p, const Tile& tile, int row, int column) {
+#pragma unroll
+    for (int i = 0; i < kVector; ++i) {
+      const i64 c0 = tile.c0 + (column * kVector + i);
+      const i64 c1 = tile.c1 + row * kVector;
+      x1[i].load(p.t1 + c0 * 1024ll + c1);
+    }
+  }
+  TILE_DEVICE void put(Shared& shared, int row, int column) {
+    transpose(x1);
+#pragma unroll
+    for (int i = 0; i < kVector; ++i) {
+      shared.x1.at(row * kVector + i, column) = x1[i];
+    }
+  }
+};
+
+// kVector neighbours along mode 0, of every operand; `valid` of them exist.
 struct Vector {
   Packed<f16, kVector> in0;
-  Strided<f16, kVector> in1;
 
-  TILE_DEVICE void load(const Params& p, Index v) {
-    const Index rest1 = v / Index(64ull);
-    const Index c0 = v - rest1 * Index(64ull);  // 512
-    const Index c1 = rest1;
-    constexpr int valid = kVector;
-    in0.load(p.t0 + i64(c0) * kVector + i64(c1) * 512ll);
-    in1.load(p.t1 + i64(c0) * kVector * 1024ll + i64(c1), 1024ll, valid);
+  TILE_DEVICE void load(const Params& p, const Tile& tile, int row, int column,
+                        int valid) {
+    const i64 c0 = tile.c0 + column * kVector;
+    const i64 c1 = tile.c1 + row;
+    in0.load(p.t0 + c0 + c1 * 512ll);
   }
-
-  TILE_DEVICE void map(const Params& p, Index v) const {
+  TILE_DEVICE void map(const Params& p, const Tile& tile, Shared& shared, int row,
+                       int column, int valid) const {
+    const Packed<f16, kVector> in1 = shared.x1.at(row, column);
     Packed<f16, kVector> out2;
 #pragma unroll
     for (int e = 0; e < kVector; e += 2) {
       float x0[2];
       unpack_word<f16>(in0.word[e / 2], x0);
+      float x1[2];
+      unpack_word<f16>(in1.word[e / 2], x1);
       float z2[2];
-      formula(p, x0[0], to_compute(in1.element[e]), z2[0]);
-      formula(p, x0[1], to_compute(in1.element[e + 1]), z2[1]);
+      formula(p, x0[0], x1[0], z2[0]);
+      formula(p, x0[1], x1[1], z2[1]);
       pack_word<f16>(out2.word[e / 2], z2);
     }
-    const Index rest1 = v / Index(64ull);
-    const Index c0 = v - rest1 * Index(64ull);  // 512
-    const Index c1 = rest1;
-    out2.store(p.t2 + i64(c0) * kVector + i64(c1) * 512ll);
+    const i64 c0 = tile.c0 + column * kVector;
+    const i64 c1 = tile.c1 + row;
+    store_wide(p.t2 + c0 + c1 * 512ll, out2);
   }
 };
+
+TILE_DEVICE void store_square(const Params& p, const Tile& tile, Shared& shared, int row,
+                              int column) {
+}
+
+TILE_DEVICE void load_elements(const Params& p, const Tile& tile, Shared& shared,
+                               int row, int column) {
+#pragma unroll 1
+  for (int e = 0; e < kVector * kVector; ++e) {
+    const int r = row * kVector + e % kVector, c = column * kVector + e / kVector;
+    if (r >= tile.rows || c >= tile.columns) continue;
+    const i64 c0 = tile.c0 + c;
+    const i64 c1 = tile.c1 + r;
+    shared.x1.element<f16>(r, c) = p.t1[c0 * 1024ll + c1];
+  }
+}
+TILE_DEVICE void store_elements(const Params& p, const Tile& tile, Shared& shared,
+                               int row, int column) {
+}

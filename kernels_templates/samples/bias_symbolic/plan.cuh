@@ -23,7 +23,7 @@ struct Params {
   float s0;
   i64 total;  // vectors
   i64 d0;  // N
-  FastDivisor q0;  // N in vectors of 8
+  FastDivisor q0;  // N in units of 8
 };
 static_assert(sizeof(Params) == 64, "the host packs the same bytes");
 

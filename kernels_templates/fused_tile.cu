@@ -1,0 +1,97 @@
+// out(c) = formula(in(c)) for every coordinate c of the iteration space, where operands are
+// contiguous along two modes: most along mode 0, the crossed ones along another.
+// A block takes one tile of kColumns (mode 0) by kRows elements. Squares of the crossed inputs come
+// through shared memory; then a thread has vectors along mode 0 of every operand, as in
+// fused_map.cu; crossed outputs go back the same way. A thread's loads are all issued before it
+// waits, and a block's before it stores, so that in-place operation is safe. What the edge of the
+// space cuts off a square or a vector goes element by element, in loops that are not unrolled.
+#include "plan.cuh"  // generated: constants, Params, Shared, Tile, Square, Vector, with the formula
+
+constexpr int kVectorsAcross = kColumns / kVector;
+constexpr int kSquaresDown = kRows / kVector;
+constexpr int kSquares = kVectorsAcross * kSquaresDown / kThreads;  // a thread
+constexpr int kVectors = kVectorsAcross * kRows / kThreads;         // a thread
+// Where no vector waits in registers, the compiler is spared most of the copies.
+constexpr int kUnrolled = kDirectInputs ? kVectors : 2;
+
+// Square s and vector v of this thread, counted in squares and in vectors; only whole ones.
+struct SquarePlace {
+  int row, column;
+  TILE_DEVICE explicit SquarePlace(int s)
+      : row((threadIdx.x + s * kThreads) % kSquaresDown),
+        column((threadIdx.x + s * kThreads) / kSquaresDown) {}
+  TILE_DEVICE bool exists(const Tile& tile) const {
+    return kWhole || ((column + 1) * kVector <= tile.columns && (row + 1) * kVector <= tile.rows);
+  }
+};
+struct VectorPlace {
+  int row, column;
+  TILE_DEVICE explicit VectorPlace(int v)
+      : row((threadIdx.x + v * kThreads) / kVectorsAcross),
+        column((threadIdx.x + v * kThreads) % kVectorsAcross) {}
+  TILE_DEVICE bool exists(const Tile& tile) const {
+    return kWhole || ((column + 1) * kVector <= tile.columns && row < tile.rows);
+  }
+};
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    KERNEL_NAME(const __grid_constant__ Params p) {
+  __shared__ Shared shared;
+  const Tile tile = tile_at(p, blockIdx.x);
+  Square squares[kSquares];
+  Vector vectors[kVectors];
+#pragma unroll
+  for (int s = 0; s < kSquares; ++s) {
+    const SquarePlace at(s);
+    if (at.exists(tile)) squares[s].load(p, tile, at.row, at.column);
+  }
+  if constexpr (kDirectInputs) {
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      const VectorPlace at(v);
+      if (at.exists(tile)) vectors[v].load(p, tile, at.row, at.column, kVector);
+    }
+  }
+#pragma unroll
+  for (int s = 0; s < kSquares; ++s) {
+    const SquarePlace at(s);
+    if (at.exists(tile)) squares[s].put(shared, at.row, at.column);
+  }
+  if constexpr (kRagged) {
+#pragma unroll 1
+    for (int s = 0; s < kSquares; ++s) {
+      const SquarePlace at(s);
+      if (!at.exists(tile)) load_elements(p, tile, shared, at.row, at.column);
+    }
+  }
+  __syncthreads();
+#pragma unroll kUnrolled
+  for (int v = 0; v < kVectors; ++v) {
+    const VectorPlace at(v);
+    if (at.exists(tile)) vectors[v].map(p, tile, shared, at.row, at.column, kVector);
+  }
+  if constexpr (kRaggedColumns) {
+    const int column = tile.columns / kVector, valid = tile.columns % kVector;
+#pragma unroll 1
+    for (int row = valid == 0 ? kRows : threadIdx.x; row < tile.rows; row += kThreads) {
+      Vector vector;
+      vector.load(p, tile, row, column, valid);
+      vector.map(p, tile, shared, row, column, valid);
+    }
+  }
+  if constexpr (kCrossedOutputs) {
+    __syncthreads();
+#pragma unroll
+    for (int s = 0; s < kSquares; ++s) {
+      const SquarePlace at(s);
+      if (at.exists(tile)) store_square(p, tile, shared, at.row, at.column);
+    }
+    if constexpr (kRagged) {
+#pragma unroll 1
+      for (int s = 0; s < kSquares; ++s) {
+        const SquarePlace at(s);
+        if (!at.exists(tile)) store_elements(p, tile, shared, at.row, at.column);
+      }
+    }
+  }
+}

@@ -1,0 +1,97 @@
+// Operands that are contiguous along another mode than the kernel's vectors: tiles of them pass
+// through shared memory, transposed on the way in squares of kCount x kCount elements by registers,
+// so that global memory and shared memory are both accessed in whole vectors.
+// Included after tile/contiguous.cuh and tile/packed.cuh, as far as they are used.
+#pragma once
+
+#include "tile/types.cuh"
+
+template <class T, int kCount>
+struct Contiguous;
+template <class T, int kCount>
+struct Packed;
+
+// Rows of kCount elements, kCount of them.
+template <class T, int kCount>
+TILE_DEVICE void transpose(Contiguous<T, kCount> (&row)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+#pragma unroll
+    for (int j = 0; j < i; ++j) {
+      const T swapped = row[i].element[j];
+      row[i].element[j] = row[j].element[i];
+      row[j].element[i] = swapped;
+    }
+  }
+}
+
+// Words of two elements: the square is one of 2 x 2 elements, of two words each.
+template <class T, int kCount>
+TILE_DEVICE void transpose_pairs(Packed<T, kCount> (&row)[kCount]) {
+  Packed<T, kCount> out[kCount];
+#pragma unroll
+  for (int i = 0; i < kCount; i += 2) {
+#pragma unroll
+    for (int j = 0; j < kCount; j += 2) {
+      const u32 upper = row[j].word[i / 2], lower = row[j + 1].word[i / 2];
+      out[i].word[j / 2] = __byte_perm(upper, lower, 0x5410);
+      out[i + 1].word[j / 2] = __byte_perm(upper, lower, 0x7632);
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) row[i] = out[i];
+}
+
+// Words of four elements: 4 x 4 elements, of four words, by way of pairs.
+template <class T, int kCount>
+TILE_DEVICE void transpose_quads(Packed<T, kCount> (&row)[kCount]) {
+  Packed<T, kCount> out[kCount];
+#pragma unroll
+  for (int i = 0; i < kCount; i += 4) {
+#pragma unroll
+    for (int j = 0; j < kCount; j += 4) {
+      const u32 a = row[j].word[i / 4], b = row[j + 1].word[i / 4];
+      const u32 c = row[j + 2].word[i / 4], d = row[j + 3].word[i / 4];
+      const u32 ab_low = __byte_perm(a, b, 0x5140), ab_high = __byte_perm(a, b, 0x7362);
+      const u32 cd_low = __byte_perm(c, d, 0x5140), cd_high = __byte_perm(c, d, 0x7362);
+      out[i].word[j / 4] = __byte_perm(ab_low, cd_low, 0x5410);
+      out[i + 1].word[j / 4] = __byte_perm(ab_low, cd_low, 0x7632);
+      out[i + 2].word[j / 4] = __byte_perm(ab_high, cd_high, 0x5410);
+      out[i + 3].word[j / 4] = __byte_perm(ab_high, cd_high, 0x7632);
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) row[i] = out[i];
+}
+
+template <class T, int kCount>
+TILE_DEVICE void transpose(Packed<T, kCount> (&row)[kCount]) {
+  if constexpr (sizeof(T) == 2) {
+    transpose_pairs(row);
+  } else if constexpr (kCount >= 4) {
+    transpose_quads(row);
+  } else {  // two bytes a row
+    const u32 both = u32(row[0].word[0]) | u32(row[1].word[0]) << 16;
+    const u32 swapped = __byte_perm(both, 0, 0x3120);
+    row[0].word[0] = u16(swapped);
+    row[1].word[0] = u16(swapped >> 16);
+  }
+}
+
+// A tile in shared memory: kRows rows of kColumns elements, each in vectors of kCount. The columns
+// of vectors are swizzled by the row of squares, so that neither writing a square's rows nor
+// reading a row meets a bank twice, where rows are 128 bytes or more.
+template <class Row, int kCount, int kColumns, int kRows>
+struct CrossTile {
+  static constexpr int kVectors = kColumns / kCount;  // a row, a power of two
+
+  Row vector[kRows][kVectors];
+
+  TILE_DEVICE Row& at(int row, int column) {
+    return vector[row][(column ^ (row / kCount)) & (kVectors - 1)];
+  }
+  template <class T>
+  TILE_DEVICE T& element(int row, int column) {
+    return reinterpret_cast<T*>(&at(row, column / kCount))[column % kCount];
+  }
+};

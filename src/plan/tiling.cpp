@@ -1,0 +1,108 @@
+#include "plan/tiling.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace tilejit::plan {
+namespace {
+
+constexpr int kLineBytes = 128;
+constexpr int kSideBytes = 2 * kLineBytes;  // 3 % faster than one line (docs/performance.md)
+constexpr std::int64_t kManyTiles = 512;    // a few on every multiprocessor
+constexpr int kMinSide = 32;
+constexpr std::int64_t kMinExtent =
+    4;  // below, strided accesses find their sectors in the L1 cache
+constexpr int kWarp = 32;
+constexpr int kMaxAccesses = 16;
+
+/// Neither mode 0 nor `m` is split among several leaves, and `m` is the contiguous one.
+bool crosses(const Operand& operand, std::size_t m) {
+  const OperandMode &inner = operand.modes.front(), &outer = operand.modes[m];
+  return inner.size() == 1 && outer.size() == 1 && outer[0].stride.is(1) &&
+         !inner[0].stride.is(0) && !inner[0].stride.is(1);
+}
+
+bool is_long(const Dim& extent) {
+  return !extent.is_known() || extent.value() >= kMinExtent;
+}
+
+/// The smallest power of two that holds `extent`, as far as it is known, and at most `most`.
+int side_of(const Dim& extent, int most) {
+  if (!extent.is_known() || extent.value() >= most) return most;
+  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(extent.value())));
+}
+
+/// Unknown extents are taken to be long.
+std::int64_t count_tiles(const std::vector<Dim>& extents, const Tile& tile) {
+  std::int64_t count = 1;
+  for (std::size_t m = 0; m < extents.size(); ++m) {
+    if (!extents[m].is_known()) return kManyTiles;
+    const std::int64_t unit = m == 0 ? tile.columns : m == tile.mode ? tile.rows : 1;
+    count *= std::min(kManyTiles, extents[m].value() / unit + (extents[m].value() % unit != 0));
+    count = std::min(count, kManyTiles);
+  }
+  return count;
+}
+
+}  // namespace
+
+std::optional<std::size_t> find_cross_mode(const std::vector<Operand>& operands,
+                                           const std::vector<Dim>& extents) {
+  const bool plain = std::ranges::all_of(
+      operands, [](const Operand& operand) { return operand.modes.front().size() == 1; });
+  if (!plain || !is_long(extents.front())) return std::nullopt;
+  std::optional<std::size_t> best;
+  int most = 0;
+  for (std::size_t m = 1; m < extents.size(); ++m) {
+    if (!is_long(extents[m])) continue;
+    int bytes = 0;
+    for (const Operand& operand : operands) {
+      if (crosses(operand, m)) bytes += size_bytes(operand.dtype);
+    }
+    if (bytes > most) best = m, most = bytes;
+  }
+  return best;
+}
+
+std::int64_t shared_bytes(const std::vector<Operand>& operands, const Tile& tile) {
+  std::int64_t bytes = 0;
+  for (const Operand& operand : operands) {
+    if (operand.reach == Reach::crossed) {
+      bytes += std::int64_t{tile.columns} * tile.rows * size_bytes(operand.dtype);
+    }
+  }
+  return bytes;
+}
+
+Tile choose_tile(const std::vector<Operand>& operands, const std::vector<Dim>& extents,
+                 std::size_t mode, int vector) {
+  int narrowest = 8;
+  for (const Operand& operand : operands) {
+    if (operand.reach == Reach::crossed) narrowest = std::min(narrowest, size_bytes(operand.dtype));
+  }
+  // A thread issues at most kMaxAccesses loads of an operand.
+  const int most = kMaxTileThreads * kMaxAccesses * vector;
+  int side = std::max(kMinSide, kSideBytes / narrowest);
+  while (side * side > most) side /= 2;
+  const int area = side * side;
+  Tile tile{.mode = mode};
+  tile.columns = std::max(vector, side_of(extents.front(), side));
+  tile.rows = std::max(vector, side_of(extents[mode], area / tile.columns));
+  if (tile.rows < side) {
+    tile.columns = std::max(vector, side_of(extents.front(), area / tile.rows));
+  } else if (tile.columns == side) {
+    tile.rows = side;
+  }
+  const int line = std::max(vector, kLineBytes / narrowest);
+  const auto is_too_large = [&] {
+    return shared_bytes(operands, tile) > kMaxSharedBytes ||
+           (std::max(tile.columns, tile.rows) > line && count_tiles(extents, tile) < kManyTiles);
+  };
+  while (is_too_large()) (tile.rows > tile.columns ? tile.rows : tile.columns) /= 2;
+  while (tile.columns / vector * (tile.rows / vector) < kWarp) {
+    (tile.columns > tile.rows ? tile.rows : tile.columns) *= 2;
+  }
+  return tile;
+}
+
+}  // namespace tilejit::plan

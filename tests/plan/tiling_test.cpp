@@ -1,0 +1,141 @@
+// Tiles through shared memory: their sides, the threads that take them, and their banks.
+#include "plan/tiling.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "support/specs.hpp"
+#include "tilejit/error.hpp"
+#include "tilejit/tv.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+Plan plan_of(const Fused& op) {
+  return make_plan(op, spec::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
+}
+
+Fused transpose(DType dtype, const std::string& x, const std::string& y) {
+  return test::make_op(dtype, {{"x", x}, {"y", y}}, "y = x");
+}
+
+TEST(Tiling, SidesFollowDtypesAndExtents) {
+  struct Row {
+    const char* what;
+    DType dtype;
+    const char *x, *y;
+    int vector, columns, rows, threads, unroll;
+    bool ragged_columns, ragged_rows;
+  };
+  constexpr const char *kX = "(16384,8192):(1,16384)", *kY = "(16384,8192):(8192,1)";
+  constexpr Row kRows[] = {
+      {"1 byte", u8, kX, kY, 16, 128, 256, 128, 1, false, false},
+      {"2 bytes", f16, kX, kY, 8, 128, 128, 256, 1, false, false},
+      {"4 bytes", f32, kX, kY, 4, 64, 64, 256, 1, false, false},
+      {"8 bytes", f64, kX, kY, 2, 32, 32, 256, 1, false, false},
+      {"few tiles: smaller ones", f16, "(512,512):(1,512)", "(512,512):(512,1)", 8, 64, 64, 64, 1,
+       false, false},
+      {"a short mode", f32, "(1048576,4):(4,1)", "(1048576,4):(1,1048576)", 4, 1024, 4, 256, 1,
+       false, false},
+      {"ragged", f32, "(9000,7002):(1,9000)", "(9000,7002):(7004,1)", 4, 64, 64, 256, 1, true,
+       false},
+      {"odd rows of the output", f16, "(8191,8193):(1,8191)", "(8191,8193):(8193,1)", 1, 64, 64,
+       256, 16, false, false},
+      {"symbolic", f32, "(M,N):(1,M)", "(M,N):(N,1)", 1, 64, 64, 256, 16, false, false},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.what);
+    const Plan plan = plan_of(transpose(row.dtype, row.x, row.y));
+    ASSERT_TRUE(plan.tile);
+    EXPECT_EQ(plan.vector, row.vector);
+    EXPECT_EQ(plan.tile->columns, row.columns);
+    EXPECT_EQ(plan.tile->rows, row.rows);
+    EXPECT_EQ(plan.threads, row.threads);
+    EXPECT_EQ(plan.unroll, row.unroll);
+    EXPECT_EQ(plan.ragged, row.ragged_columns);
+    EXPECT_EQ(plan.tile->ragged, row.ragged_rows);
+    const Tile& tile = *plan.tile;
+    EXPECT_EQ(tile.columns / plan.vector * (tile.rows / plan.vector), plan.threads * plan.unroll);
+    EXPECT_LE(shared_bytes(plan.operands, tile), kMaxSharedBytes);
+  }
+}
+
+TEST(Tiling, CrossesTheModeOfMostBytes) {
+  const Plan plan = plan_of(test::make_op(f16,
+                                          {{"a", "(64,32,16):(512,16,1)"},
+                                           {"b", "(64,32,16):(1,1024,64)"},
+                                           {"c", "(64,32,16):(1,1024,64)"},
+                                           {"d", "(64,32,16):(32,1,2048)"},
+                                           {"y", "(64,32,16):(512,16,1)"}},
+                                          "y = a + b + c + d"));
+  ASSERT_TRUE(plan.tile);
+  EXPECT_EQ(plan.operands[1].reach, Reach::crossed);
+  EXPECT_EQ(plan.operands[2].reach, Reach::crossed);
+  EXPECT_EQ(plan.operands[3].reach, Reach::strided);
+  EXPECT_TRUE(plan.extents[plan.tile->mode].is(64));
+}
+
+TEST(Tiling, ManyCrossedOperandsShareTheMemory) {
+  Fused op = test::make_op(f32, {}, "y = ");
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = "x" + std::to_string(i);
+    op.tensors.push_back({.name = name, .dtype = f32, .layout = "(4096,4096):(1,4096)"});
+    op.formula += (i == 0 ? "" : " + ") + name;
+  }
+  op.tensors.push_back({.name = "y", .dtype = f32, .layout = "(4096,4096):(4096,1)"});
+  const Plan plan = plan_of(op);
+  ASSERT_TRUE(plan.tile);
+  EXPECT_LE(shared_bytes(plan.operands, *plan.tile), kMaxSharedBytes);
+}
+
+TEST(Tiling, HonoursTuning) {
+  Fused op = transpose(f16, "(1024,1024):(1,1024)", "(1024,1024):(1024,1)");
+  op.tuning.tile = {128, 64};
+  EXPECT_EQ(plan_of(op).tile->columns, 128);
+  EXPECT_EQ(plan_of(op).tile->rows, 64);
+  EXPECT_EQ(plan_of(op).threads, 128);
+  op.tuning.unroll = 2;
+  EXPECT_EQ(plan_of(op).threads, 64);
+
+  const auto where_of = [&](const Tuning& tuning) -> std::string {
+    op.tuning = tuning;
+    try {
+      (void)plan_of(op);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_spec);
+      return error.where();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(where_of({.tile = {{512, 512}}}), "/tuning/tile") << "shared memory";
+  EXPECT_EQ(where_of({.tile = {{128, 4}}}), "/tuning/tile") << "less than a vector";
+  EXPECT_EQ(where_of({.tile = {{100, 64}}}), "/tuning/tile") << "no power of two";
+  EXPECT_EQ(where_of({.threads = 96, .tile = {{64, 64}}}), "/tuning") << "squares left over";
+}
+
+/// A warp writes a line of each of its squares, or reads vectors of a row: tile/cross.cuh.
+TEST(Tiling, SharedMemoryIsFreeOfBankConflicts) {
+  const auto log2 = [](int x) { return std::countr_zero(static_cast<unsigned>(x)); };
+  for (const DType dtype : {u8, f16, f32, f64}) {
+    SCOPED_TRACE(to_string(dtype));
+    const Plan plan =
+        plan_of(transpose(dtype, "(16384,8192):(1,16384)", "(16384,8192):(8192,1)"));
+    const int vector = plan.vector, columns = plan.tile->columns, rows = plan.tile->rows;
+    const Layout tile({columns, rows}, {1, columns});
+    const ComposedLayout swizzled(
+        Swizzle(log2(columns / vector), log2(vector), log2(columns)), 0, tile);
+    const int across = std::min(32, columns / vector), down = std::min(32, rows / vector);
+    const Layout read({{across, 32 / across}, vector}, {{vector, columns}, 1});
+    const Layout write({{down, 32 / down}, vector}, {{vector * columns, vector}, 1});
+    const int size = size_bytes(dtype);
+    EXPECT_TRUE(bank_conflicts(read, swizzled, vector * size, size).conflict_free());
+    EXPECT_TRUE(bank_conflicts(write, swizzled, vector * size, size).conflict_free());
+    EXPECT_FALSE(bank_conflicts(write, tile, vector * size, size).conflict_free())
+        << "the swizzle is needed";
+  }
+}
+
+}  // namespace
+}  // namespace tilejit::plan
