@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -11,6 +12,7 @@ namespace tilejit::expr {
 
 /// Index into ParsedText::nodes.
 using AstId = std::uint32_t;
+inline constexpr std::uint32_t kNoKeywords = 0xffffffff;
 
 /// One node of a parsed expression, untyped.
 struct AstNode {
@@ -21,7 +23,9 @@ struct AstNode {
     unary,    ///< `op` on one operand
     binary,   ///< `op` on two operands
     cast,     ///< one operand to `dtype`
-    call,     ///< function `text` on the operands
+    call,     ///< function `text` on the operands, `init` of a reduction the last one
+    iota,     ///< the coordinate along the axis of `axes`
+    extent,   ///< the product of the extents of `axes`
   };
   Kind kind = Kind::literal;
   Op op = Op::constant;
@@ -29,8 +33,21 @@ struct AstNode {
   std::size_t position = 0;    ///< byte that a message points to
   std::string_view text = {};  ///< a view into the source
   Weak literal = false;
-  std::uint32_t operands = 0;  ///< index of the first in ParsedText::operands
-  std::uint32_t count = 0;     ///< number of operands
+  std::uint32_t operands = 0;            ///< index of the first in ParsedText::operands
+  std::uint32_t count = 0;               ///< number of operands
+  std::uint32_t keywords = kNoKeywords;  ///< index in ParsedText::keywords
+};
+
+/// An axis as written: negative ones count from the last.
+struct AxisLiteral {
+  std::int64_t value = 0;
+  std::size_t position = 0;
+};
+
+/// What a call says of axes, and whether its last operand is `init=`.
+struct Keywords {
+  std::optional<std::vector<AxisLiteral>> axes = {};
+  std::optional<std::size_t> init = {};  ///< position of the keyword
 };
 
 /// A contiguous run of nodes, operands before their users; the last one is the value.
@@ -52,6 +69,7 @@ struct ParsedText {
   SourceText source;
   std::vector<AstNode> nodes;
   std::vector<AstId> operands;
+  std::vector<Keywords> keywords;
   std::vector<Statement> statements;
 };
 

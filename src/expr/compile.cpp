@@ -2,6 +2,7 @@
 #include <map>
 #include <utility>
 
+#include "expr/axes.hpp"
 #include "expr/functions.hpp"
 #include "expr/names.hpp"
 #include "expr/parser.hpp"
@@ -20,8 +21,9 @@ class Evaluator {
  public:
   using ReadName = std::function<Value(std::string_view name, std::size_t position)>;
 
-  Evaluator(const FunctionTable& functions, Typer& typer, const SourceText& formula)
-      : functions_(functions), typer_(typer), formula_(formula) {}
+  Evaluator(const FunctionTable& functions, const AxisTable& axes, Typer& typer,
+            const SourceText& formula)
+      : functions_(functions), axes_(axes), typer_(typer), formula_(formula) {}
 
   Value evaluate(const ParsedText& text, AstRange range, const ReadName& read) {
     std::vector<Value> values;
@@ -37,7 +39,8 @@ class Evaluator {
           throw Fault{"the formula is too large after its functions are inlined"};
         values.push_back(apply(text, node, args, read));
       } catch (const Fault& fault) {
-        fail_at(text.source, node.position, fault.message, call_site(text));
+        fail_at(text.source, fault.position.value_or(node.position), fault.message,
+                call_site(text));
       }
     }
     return values.back();
@@ -61,11 +64,25 @@ class Evaluator {
       case Kind::unary: return typer_.unary(node.op, args[0]);
       case Kind::binary: return typer_.binary(node.op, args[0], args[1]);
       case Kind::cast: return typer_.cast(args[0], node.dtype);
+      case Kind::iota: return typer_.index(axes_.one(*text.keywords[node.keywords].axes));
+      case Kind::extent: return typer_.extent(axes_.mask(*text.keywords[node.keywords].axes));
       case Kind::call: break;
     }
-    functions_.check_call(text.source, node);
+    functions_.check_call(text, node);
+    if (const Reduction* reduction = reduction_called(text, node)) {
+      return reduced(*reduction, text, node, args);
+    }
     if (const Builtin* builtin = find_builtin(node.text)) return typer_.call(builtin->op, args);
     return inlined(*functions_.find(node.text), args, node.position);
+  }
+
+  Value reduced(const Reduction& reduction, const ParsedText& text, const AstNode& node,
+                const std::vector<Value>& args) {
+    const Keywords* given = node.keywords == kNoKeywords ? nullptr : &text.keywords[node.keywords];
+    const bool names_axes = given != nullptr && given->axes;
+    const std::uint32_t axes = names_axes ? axes_.mask(*given->axes) : axes_.by_default();
+    if (given == nullptr || !given->init) return typer_.reduce(reduction, axes, args[0], {});
+    return typer_.reduce(reduction, axes, args[0], args[1]);
   }
 
   // Equal arguments give equal values, so a call is gone through once: without this, functions that
@@ -103,6 +120,7 @@ class Evaluator {
   }
 
   const FunctionTable& functions_;
+  const AxisTable& axes_;
   Typer& typer_;
   const SourceText& formula_;
   std::vector<std::size_t> calls_;  // positions of the calls that are being inlined
@@ -118,7 +136,8 @@ Program compile_formula(std::string_view formula, const Scope& scope) {
   Graph graph;
   Typer typer(graph);
   Symbols symbols(scope, functions, parsed, graph, typer);
-  Evaluator evaluator(functions, typer, parsed.source);
+  const AxisTable axes(scope);
+  Evaluator evaluator(functions, axes, typer, parsed.source);
   for (const Statement& statement : parsed.statements) {
     const Value value = evaluator.evaluate(
         parsed, statement.value,

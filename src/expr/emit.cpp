@@ -4,6 +4,7 @@
 #include <set>
 
 #include "expr/program.hpp"
+#include "tilejit/error.hpp"
 
 namespace tilejit::expr {
 namespace {
@@ -151,6 +152,8 @@ class Emitter {
                value_name(n.args[2]);
       case Op::bit_not: return "~" + value_name(n.args[0]);
       case Op::logical_not: return "!" + value_name(n.args[0]);
+      case Op::index:
+      case Op::extent: refuse(n);
       default: return computed(n);
     }
   }
@@ -191,7 +194,7 @@ class Emitter {
 
   // The function that computes a node; empty for operators of the language, and casts.
   std::string function_of(const Node& n) const {
-    if (n.args[0] == kNoNode || n.op == Op::cast) return {};
+    if (n.args[0] == kNoNode || n.op == Op::cast || is_reduction(n.op)) return {};
     const std::string device_function = "math::" + std::string(to_string(n.op));
     if (!is_floating(argument_type(n, 0))) {
       // C++ leaves the overflow of signed arithmetic undefined; the device functions wrap.
@@ -203,7 +206,13 @@ class Emitter {
     return function.empty() ? device_function : std::string(function) + (n.type == f64 ? "" : "f");
   }
 
+  [[noreturn]] static void refuse(const Node& n) {
+    throw Error(ErrorCode::unsupported,
+                std::string(to_string(n.op)) + " is not the work of one element");
+  }
+
   std::string computed(const Node& n) const {
+    if (is_reduction(n.op)) refuse(n);
     if (!function_of(n).empty()) return call(n);
     return n.op == Op::neg ? "-" + value_name(n.args[0]) : binary(infix(n.op), n);
   }

@@ -18,6 +18,10 @@ std::string counted(std::size_t count) {
   return std::to_string(count) + (count == 1 ? " argument" : " arguments");
 }
 
+std::string given(std::size_t count) {
+  return ", not " + std::to_string(count);
+}
+
 void check_name(std::string_view name, const std::string& what, const std::string& where) {
   if (!core::is_identifier(name)) {
     fail(what + " " + quoted(name) + " is not a name: use letters, digits and '_', at most 64",
@@ -25,6 +29,31 @@ void check_name(std::string_view name, const std::string& what, const std::strin
   }
   if (is_reserved(name))
     fail(what + " " + quoted(name) + " is a word of the language; rename it", where);
+}
+
+const Keywords* keywords_of(const ParsedText& text, const AstNode& call) {
+  return call.keywords == kNoKeywords ? nullptr : &text.keywords[call.keywords];
+}
+
+std::size_t positional_arguments(const ParsedText& text, const AstNode& call) {
+  const Keywords* keywords = keywords_of(text, call);
+  return call.count - (keywords != nullptr && keywords->init ? 1 : 0);
+}
+
+void check_reduction(const Reduction& reduction, const ParsedText& text, const AstNode& call) {
+  const std::string name = quoted(call.text);
+  const std::size_t count = positional_arguments(text, call);
+  if (count != 1) {
+    const bool also_elementwise = find_builtin(call.text) != nullptr;
+    const std::string wanted = !also_elementwise ? "1 argument"
+                               : count == 0      ? "1 or more arguments"
+                                                 : "1 argument beside axis= and init=";
+    fail_at(text.source, call.position, name + " takes " + wanted + given(count));
+  }
+  const Keywords* keywords = keywords_of(text, call);
+  if (keywords != nullptr && keywords->init && !reduction.takes_init) {
+    fail_at(text.source, *keywords->init, name + " takes no init=");
+  }
 }
 
 // Depth-first search for a cycle among the calls of functions.
@@ -73,6 +102,12 @@ class CycleSearch {
 
 }  // namespace
 
+const Reduction* reduction_called(const ParsedText& text, const AstNode& call) {
+  const bool elementwise = find_builtin(call.text) != nullptr && call.keywords == kNoKeywords &&
+                           positional_arguments(text, call) > 1;
+  return elementwise ? nullptr : find_reduction(call.text);
+}
+
 FunctionTable::FunctionTable(const std::vector<FunctionText>& functions) : functions_(functions) {
   for (std::size_t i = 0; i < functions.size(); ++i) declare(i);
   for (std::size_t i = 0; i < functions.size(); ++i) check_body(i);
@@ -113,7 +148,7 @@ std::optional<std::size_t> FunctionTable::argument(std::size_t function,
 void FunctionTable::check_body(std::size_t function) const {
   const ParsedText& body = bodies_[function];
   for (const AstNode& node : body.nodes) {
-    if (node.kind == AstNode::Kind::call) check_call(body.source, node);
+    if (node.kind == AstNode::Kind::call) check_call(body, node);
     if (node.kind != AstNode::Kind::name || argument(function, node.text)) continue;
     std::vector<std::string_view> known(functions_[function].args.begin(),
                                         functions_[function].args.end());
@@ -123,17 +158,22 @@ void FunctionTable::check_body(std::size_t function) const {
   }
 }
 
-void FunctionTable::check_call(const SourceText& text, const AstNode& call) const {
-  const std::string name = quoted(call.text);
-  const std::string given = ", not " + std::to_string(call.count);
-  if (const Builtin* builtin = find_builtin(call.text)) {
-    const auto count = static_cast<int>(call.count);
-    const bool too_many = builtin->max_args != kAnyNumber && count > builtin->max_args;
-    if (count < builtin->min_args || too_many) {
-      fail_at(text, call.position, name + " takes " + expected_arguments(*builtin) + given);
-    }
-    return;
+void FunctionTable::check_call(const ParsedText& text, const AstNode& call) const {
+  if (const Reduction* reduction = reduction_called(text, call)) {
+    return check_reduction(*reduction, text, call);
   }
+  const Builtin* builtin = find_builtin(call.text);
+  if (builtin == nullptr) return check_function(text.source, call);
+  const auto count = static_cast<int>(call.count);
+  const bool too_many = builtin->max_args != kAnyNumber && count > builtin->max_args;
+  if (count < builtin->min_args || too_many) {
+    fail_at(text.source, call.position,
+            quoted(call.text) + " takes " + expected_arguments(*builtin) + given(call.count));
+  }
+}
+
+void FunctionTable::check_function(const SourceText& text, const AstNode& call) const {
+  const std::string name = quoted(call.text);
   const auto function = find(call.text);
   if (!function) {
     std::vector<std::string_view> known;
@@ -142,7 +182,7 @@ void FunctionTable::check_call(const SourceText& text, const AstNode& call) cons
   }
   const std::size_t wanted = functions_[*function].args.size();
   if (call.count != wanted) {
-    fail_at(text, call.position, name + " takes " + counted(wanted) + given);
+    fail_at(text, call.position, name + " takes " + counted(wanted) + given(call.count));
   }
 }
 

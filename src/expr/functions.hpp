@@ -7,11 +7,16 @@
 #include <vector>
 
 #include "expr/ast.hpp"
+#include "expr/names.hpp"
 #include "expr/program.hpp"
 
 namespace tilejit::expr {
 
 inline constexpr std::size_t kMaxCallDepth = 200;
+
+/// The reduction that `call`, a node of `text`, is; nullptr if it is none. `min` and `max` are one
+/// with one argument, or with keywords.
+[[nodiscard]] const Reduction* reduction_called(const ParsedText& text, const AstNode& call);
 
 /// The functions of a scope, parsed. Their names, arguments, and the calls in them are right, and
 /// no function reaches itself. Keeps views of the scope's strings.
@@ -27,13 +32,14 @@ class FunctionTable {
                                                     std::string_view name) const;
 
   /// Throws Error unless `call`, a node of `text`, names a built-in function or one of the table
-  /// and has as many operands as that takes.
-  void check_call(const SourceText& text, const AstNode& call) const;
+  /// and has as many operands, and the keywords, that it takes.
+  void check_call(const ParsedText& text, const AstNode& call) const;
 
  private:
   void declare(std::size_t function);
   void check_body(std::size_t function) const;
   void check_cycles() const;
+  void check_function(const SourceText& text, const AstNode& call) const;
 
   const std::vector<FunctionText>& functions_;
   std::map<std::string_view, std::size_t> indices_;

@@ -15,7 +15,7 @@ std::uint64_t constant_bits(const Constant& constant) noexcept {
 
 bool operator==(const Node& a, const Node& b) noexcept {
   return a.op == b.op && a.type == b.type && a.args == b.args && a.source == b.source &&
-         a.constant.index() == b.constant.index() &&
+         a.axes == b.axes && a.constant.index() == b.constant.index() &&
          constant_bits(a.constant) == constant_bits(b.constant);
 }
 
@@ -27,8 +27,8 @@ Graph::Key Graph::key_of(const Node& node) noexcept {
   const auto kind = static_cast<std::int32_t>(static_cast<unsigned>(node.op) |
                                               static_cast<unsigned>(node.type) << 8 |
                                               static_cast<unsigned>(node.constant.index()) << 16);
-  return {pack(kind, node.source), pack(node.args[0], node.args[1]), pack(node.args[2], 0),
-          constant_bits(node.constant)};
+  return {pack(kind, node.source), pack(node.args[0], node.args[1]),
+          pack(node.args[2], static_cast<std::int32_t>(node.axes)), constant_bits(node.constant)};
 }
 
 std::size_t Graph::HashKey::operator()(const Key& key) const noexcept {
@@ -66,6 +66,15 @@ NodeId Graph::operation(Op op, DType type, NodeId a, NodeId b, NodeId c) {
   node.op = op;
   node.type = type;
   node.args = {a, b, c};
+  return add(node);
+}
+
+NodeId Graph::over_axes(Op op, DType type, std::uint32_t axes, NodeId a) {
+  Node node;
+  node.op = op;
+  node.type = type;
+  node.args[0] = a;
+  node.axes = axes;
   return add(node);
 }
 

@@ -21,6 +21,9 @@ class Graph {
   NodeId constant(DType type, Constant value);
   NodeId operation(Op op, DType type, NodeId a, NodeId b = kNoNode, NodeId c = kNoNode);
 
+  /// A reduction of `a`; without it the index or extent of `axes`.
+  NodeId over_axes(Op op, DType type, std::uint32_t axes, NodeId a = kNoNode);
+
   [[nodiscard]] const Node& operator[](NodeId id) const {
     return nodes_[static_cast<std::size_t>(id)];
   }

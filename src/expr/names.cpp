@@ -34,8 +34,16 @@ constexpr Builtin kBuiltins[] = {
     {"clamp", Op::clamp, 3, 3},
 };
 
-constexpr std::string_view kWords[] = {"and",   "or",  "not", "if", "else", "true",
-                                       "false", "inf", "nan", "pi", "cast"};
+constexpr Reduction kReductions[] = {
+    {"sum", Reduction::Kind::sum, true}, {"prod", Reduction::Kind::prod, true},
+    {"mean", Reduction::Kind::mean},     {"var", Reduction::Kind::var},
+    {"min", Reduction::Kind::min, true}, {"max", Reduction::Kind::max, true},
+    {"any", Reduction::Kind::any, true}, {"all", Reduction::Kind::all, true},
+    {"argmin", Reduction::Kind::argmin}, {"argmax", Reduction::Kind::argmax},
+};
+
+constexpr std::string_view kWords[] = {"and", "or",  "not", "if",   "else", "true",  "false",
+                                       "inf", "nan", "pi",  "cast", "iota", "extent"};
 
 // Levenshtein's distance, row by row.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -59,6 +67,13 @@ const Builtin* find_builtin(std::string_view name) noexcept {
   const auto* found = std::find_if(std::begin(kBuiltins), std::end(kBuiltins),
                                    [&](const Builtin& builtin) { return builtin.name == name; });
   return found == std::end(kBuiltins) ? nullptr : found;
+}
+
+const Reduction* find_reduction(std::string_view name) noexcept {
+  const auto* found =
+      std::find_if(std::begin(kReductions), std::end(kReductions),
+                   [&](const Reduction& reduction) { return reduction.name == name; });
+  return found == std::end(kReductions) ? nullptr : found;
 }
 
 std::optional<DType> find_dtype(std::string_view name) noexcept {
@@ -89,6 +104,7 @@ std::string suggestion(std::string_view name, std::span<const std::string_view> 
   };
   for (const std::string_view candidate : known) consider(candidate);
   for (const Builtin& builtin : kBuiltins) consider(builtin.name);
+  for (const Reduction& reduction : kReductions) consider(reduction.name);
   for (const std::string_view word : kWords) consider(word);
   for (const DType dtype : kAllDTypes) consider(to_string(dtype));
   return nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?";
@@ -96,7 +112,8 @@ std::string suggestion(std::string_view name, std::span<const std::string_view> 
 
 bool is_reserved(std::string_view name) noexcept {
   return std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords) ||
-         find_builtin(name) != nullptr || find_dtype(name).has_value() || name == "b8";
+         find_builtin(name) != nullptr || find_reduction(name) != nullptr ||
+         find_dtype(name).has_value() || name == "b8";
 }
 
 }  // namespace tilejit::expr

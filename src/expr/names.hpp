@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,8 +19,18 @@ struct Builtin {
 };
 inline constexpr int kAnyNumber = -1;
 
+/// A function of one argument that combines its values along axes.
+struct Reduction {
+  enum class Kind : std::uint8_t { sum, prod, mean, var, min, max, any, all, argmin, argmax };
+  std::string_view name;
+  Kind kind;
+  bool takes_init = false;
+};
+
 /// Every built-in function but the casts. nullptr: there is none of that name.
 [[nodiscard]] const Builtin* find_builtin(std::string_view name) noexcept;
+/// The same of reductions; `min` and `max` of two or more arguments are built-in functions too.
+[[nodiscard]] const Reduction* find_reduction(std::string_view name) noexcept;
 [[nodiscard]] std::optional<DType> find_dtype(std::string_view name) noexcept;
 
 /// "1 argument", "2 or more arguments".

@@ -22,6 +22,12 @@ bool is_keyword(const Token& token) {
   return token.is("and") || token.is("or") || token.is("not") || token.is("if") || token.is("else");
 }
 
+bool names_function(const Token& token) {
+  return find_dtype(token.text) || find_builtin(token.text) != nullptr ||
+         find_reduction(token.text) != nullptr || token.is("cast") || token.is("iota") ||
+         token.is("extent");
+}
+
 class Parser {
  public:
   explicit Parser(SourceText source) : tokens_(tokenize(source)) {
@@ -223,7 +229,7 @@ class Parser {
                   .literal = *constant});
     }
     if (called) return call(token);
-    if (find_dtype(token.text) || find_builtin(token.text) != nullptr || token.text == "cast") {
+    if (names_function(token)) {
       fail("expected '(': " + quoted(token.text) + " is a function of the language");
     }
     return add({.kind = Kind::name, .position = token.position, .text = token.text});
@@ -242,13 +248,83 @@ class Parser {
       node.kind = Kind::cast;
       args.push_back(expression(kLowest));
       node.dtype = cast_target();
+    } else if (callee.text == "iota" || callee.text == "extent") {
+      node.kind = callee.text == "iota" ? Kind::iota : Kind::extent;
+      keywords_of(node).axes = axis_list();
     } else if (!peek().is(")")) {
-      do {
-        args.push_back(expression(kLowest));
-      } while (accept(","));
+      arguments(node, args);
     }
     close(open);
     return add(std::move(node), args);
+  }
+
+  // Positional ones, then the keywords of a reduction.
+  void arguments(AstNode& call, std::vector<AstId>& args) {
+    const bool may_have_keywords = find_reduction(call.text) != nullptr;
+    do {
+      if (may_have_keywords && at_keyword()) {
+        keyword(call, args);
+        continue;
+      }
+      if (call.keywords != kNoKeywords) fail("a keyword argument stands behind the others");
+      args.push_back(expression(kLowest));
+    } while (accept(","));
+  }
+
+  bool at_keyword() const {
+    return peek().kind == Token::Kind::name && !is_keyword(peek()) && tokens_[at_ + 1].is("=");
+  }
+
+  void keyword(AstNode& call, std::vector<AstId>& args) {
+    const Token& name = peek();
+    const bool is_axis = name.is("axis");
+    if (!is_axis && !name.is("init")) {
+      fail(quoted(call.text) + " has no keyword " + quoted(name.text) +
+           "; it takes axis= and init= (write '==' to compare)");
+    }
+    Keywords& given = keywords_of(call);
+    if (is_axis ? given.axes.has_value() : given.init.has_value()) {
+      fail("the keyword " + quoted(name.text) + " is given twice");
+    }
+    at_ += 2;
+    if (is_axis) {
+      given.axes = axis_list();
+    } else {
+      given.init = name.position;
+      const AstId init = expression(kLowest);  // may add keywords of its own
+      args.push_back(init);
+    }
+  }
+
+  Keywords& keywords_of(AstNode& call) {
+    if (call.keywords == kNoKeywords) {
+      call.keywords = static_cast<std::uint32_t>(parsed_.keywords.size());
+      parsed_.keywords.emplace_back();
+    }
+    return parsed_.keywords[call.keywords];
+  }
+
+  std::vector<AxisLiteral> axis_list() {
+    const Token& open = peek();
+    if (!accept("(")) return {axis()};
+    std::vector<AxisLiteral> axes;
+    do {
+      axes.push_back(axis());
+    } while (accept(",") && !peek().is(")"));
+    close(open);
+    return axes;
+  }
+
+  AxisLiteral axis() {
+    const std::size_t position = peek().position;
+    const bool negative = accept("-");
+    if (peek().kind != Token::Kind::integer) {
+      fail("expected an axis, an integer literal such as 0 or -1, found " + found());
+    }
+    const auto value = parse_integer(take().text);
+    if (!value || *value > INT32_MAX) fail_at(parsed_.source, position, "there is no such axis");
+    const auto number = static_cast<std::int64_t>(*value);
+    return {negative ? -number : number, position};
   }
 
   DType cast_target() {

@@ -6,14 +6,18 @@ namespace tilejit::expr {
 namespace {
 
 constexpr std::string_view kOpNames[] = {
-    "constant",  "load",   "scalar",  "cast",        "neg",        "bit_not", "logical_not", "add",
-    "sub",       "mul",    "div",     "floor_div",   "mod",        "pow",     "shl",         "shr",
-    "bit_and",   "bit_or", "bit_xor", "logical_and", "logical_or", "lt",      "le",          "eq",
-    "ne",        "ge",     "gt",      "where",       "min",        "max",     "abs",         "exp",
-    "exp2",      "log",    "log2",    "sqrt",        "rsqrt",      "sin",     "cos",         "tan",
-    "tanh",      "erf",    "floor",   "ceil",        "round",      "sigmoid", "silu",        "gelu",
-    "gelu_tanh", "relu",   "clamp"};
-static_assert(std::size(kOpNames) == static_cast<std::size_t>(Op::clamp) + 1);
+    "constant",     "load",        "scalar",     "cast",       "neg",        "bit_not",
+    "logical_not",  "add",         "sub",        "mul",        "div",        "floor_div",
+    "mod",          "pow",         "shl",        "shr",        "bit_and",    "bit_or",
+    "bit_xor",      "logical_and", "logical_or", "lt",         "le",         "eq",
+    "ne",           "ge",          "gt",         "where",      "min",        "max",
+    "abs",          "exp",         "exp2",       "log",        "log2",       "sqrt",
+    "rsqrt",        "sin",         "cos",        "tan",        "tanh",       "erf",
+    "floor",        "ceil",        "round",      "sigmoid",    "silu",       "gelu",
+    "gelu_tanh",    "relu",        "clamp",      "index",      "extent",     "reduce_sum",
+    "reduce_prod",  "reduce_min",  "reduce_max", "reduce_any", "reduce_all", "reduce_argmin",
+    "reduce_argmax"};
+static_assert(std::size(kOpNames) == static_cast<std::size_t>(Op::reduce_argmax) + 1);
 
 std::string to_string(const Constant& constant, DType type) {
   char text[40];
@@ -29,10 +33,49 @@ std::string to_string(const Constant& constant, DType type) {
   return {text, end};
 }
 
+// "0,2"
+std::string axes_text(std::uint32_t axes) {
+  std::string text;
+  for (int axis = 0; axis < kMaxReducedRank; ++axis) {
+    if ((axes >> axis & 1) != 0) text += (text.empty() ? "" : ",") + std::to_string(axis);
+  }
+  return text;
+}
+
+ValueAxes axes_of_value(const Node& node, const std::vector<ValueAxes>& known,
+                        std::span<const std::uint32_t> tensor_axes) {
+  ValueAxes axes;
+  if (node.op == Op::load) axes.varying = tensor_axes[static_cast<std::size_t>(node.source)];
+  if (node.op == Op::index) axes.varying = node.axes;
+  for (const NodeId arg : node.args) {
+    if (arg == kNoNode) continue;
+    axes.varying |= known[static_cast<std::size_t>(arg)].varying;
+    axes.reduced |= known[static_cast<std::size_t>(arg)].reduced;
+  }
+  if (is_reduction(node.op)) {
+    axes.varying &= ~node.axes;
+    axes.reduced |= node.axes;
+  }
+  axes.reduced &= ~axes.varying;
+  return axes;
+}
+
 }  // namespace
 
 std::string_view to_string(Op op) noexcept {
   return kOpNames[static_cast<std::size_t>(op)];
+}
+
+bool is_reduction(Op op) noexcept {
+  return op >= Op::reduce_sum && op <= Op::reduce_argmax;
+}
+
+std::vector<ValueAxes> axes_of_values(const Program& program,
+                                      std::span<const std::uint32_t> tensor_axes) {
+  std::vector<ValueAxes> axes;
+  axes.reserve(program.nodes.size());
+  for (const Node& node : program.nodes) axes.push_back(axes_of_value(node, axes, tensor_axes));
+  return axes;
 }
 
 std::vector<std::string> to_lines(const Program& program) {
@@ -48,6 +91,7 @@ std::vector<std::string> to_lines(const Program& program) {
     for (const NodeId arg : node.args) {
       if (arg != kNoNode) line += " v" + std::to_string(arg);
     }
+    if (node.axes != 0) line += " axes " + axes_text(node.axes);
     lines.push_back(std::move(line));
   }
   for (const Store& store : program.stores) {

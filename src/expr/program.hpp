@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -60,14 +61,27 @@ enum class Op : std::uint8_t {
   round,  ///< half to even
   sigmoid,
   silu,
-  gelu,       ///< x * Phi(x), by erf
-  gelu_tanh,  ///< the tanh approximation
-  relu,       ///< NaN stays NaN
-  clamp,      ///< (x, lo, hi): x < lo becomes lo, then what exceeds hi becomes hi; NaN stays NaN
+  gelu,         ///< x * Phi(x), by erf
+  gelu_tanh,    ///< the tanh approximation
+  relu,         ///< NaN stays NaN
+  clamp,        ///< (x, lo, hi): x < lo becomes lo, then what exceeds hi becomes hi; NaN stays NaN
+  index,        ///< i64: the coordinate along Node::axes, which is one axis
+  extent,       ///< the product of the extents of Node::axes, in i64 or as the type computes it
+  reduce_sum,   ///< reductions of args[0] over Node::axes; of the argument's type: i64, u64, float
+  reduce_prod,  ///< the same
+  reduce_min,   ///< NaN is ignored; all NaN: NaN; of nothing: infinity or the greatest value
+  reduce_max,   ///< NaN is ignored; all NaN: NaN; of nothing: -infinity or the least value
+  reduce_any,   ///< b8; of nothing: false
+  reduce_all,   ///< b8; of nothing: true
+  reduce_argmin,  ///< i64 of a number: the first place of the least value, row-major over the axes
+                  ///< in ascending order; NaN is ignored; 0 if there is nothing else
+  reduce_argmax,  ///< the same of the greatest value
 };
 
 /// The name of `op` as in the enumeration.
 [[nodiscard]] std::string_view to_string(Op op) noexcept;
+/// True for reduce_sum to reduce_argmax.
+[[nodiscard]] bool is_reduction(Op op) noexcept;
 
 using NodeId = std::int32_t;
 inline constexpr NodeId kNoNode = -1;
@@ -81,7 +95,9 @@ struct Node {
   DType type = DType::f32;
   std::array<NodeId, 3> args = {kNoNode, kNoNode, kNoNode};
   Constant constant = std::int64_t{0};  ///< Op::constant only
-  int source = -1;  ///< Op::load: index of the tensor; Op::scalar: of the scalar
+  int source = -1;         ///< Op::load: index of the tensor; Op::scalar: of the scalar
+  std::uint32_t axes = 0;  ///< bit i: axis i of the iteration space, first mode first; for
+                           ///< reductions, index and extent
   /// Floating constants are compared by their bits: nan equals nan, 0.0 differs from -0.0.
   friend bool operator==(const Node& a, const Node& b) noexcept;
 };
@@ -93,7 +109,9 @@ struct Store {
   bool operator==(const Store&) const = default;
 };
 
-/// A formula, parsed and typed, for one element: a list of values without duplicates or dead nodes.
+/// A formula, parsed and typed: a list of values without duplicates or dead nodes. A value belongs
+/// to one coordinate of the iteration space; a reduction combines those along its axes into one
+/// value for all coordinates that differ along these axes only.
 /// Narrow floating types compute in f32 (f64 in f64) and are rounded by casts and stores only; an
 /// output read after its assignment has the value that was stored.
 struct Program {
@@ -123,7 +141,12 @@ struct Scope {
   std::vector<TensorSymbol> tensors = {};
   std::vector<ScalarSymbol> scalars = {};
   std::vector<FunctionText> functions = {};
+  int rank = 1;                ///< axes of the iteration space
+  std::vector<int> axis = {};  ///< of reductions that name none; empty: the last axis
 };
+
+/// More axes than Node::axes has bits: reductions, iota and extent are refused there.
+inline constexpr int kMaxReducedRank = 32;
 
 /// Parses and types `formula`. Throws Error{invalid_formula}: the message has the line, a caret
 /// under the place, and what was expected; where() is "/formula" or "/functions/NAME/expr". Limits:
@@ -131,11 +154,22 @@ struct Scope {
 /// heavier than an addition.
 [[nodiscard]] Program compile_formula(std::string_view formula, const Scope& scope);
 
+/// The axes of the iteration space that a value has to do with: bit i is axis i.
+struct ValueAxes {
+  std::uint32_t varying = 0;  ///< it may differ along these
+  std::uint32_t reduced = 0;  ///< it was reduced over these, and does not vary along them
+  bool operator==(const ValueAxes&) const = default;
+};
+/// Of every node. `tensor_axes`: for each tensor the axes along which it does not repeat.
+[[nodiscard]] std::vector<ValueAxes> axes_of_values(const Program& program,
+                                                    std::span<const std::uint32_t> tensor_axes);
+
 /// True if `name` may not name a tensor, scalar, function or temporary (keywords, constants,
 /// dtypes, built-in functions).
 [[nodiscard]] bool is_reserved(std::string_view name) noexcept;
 
-/// One line a node, e.g. "v2: f32 = add v0 v1": for plans, keys and messages. Deterministic.
+/// One line a node, e.g. "v2: f32 = add v0 v1" or "v3: f32 = reduce_max v2 axes 0,1": for plans,
+/// keys and messages. Deterministic.
 [[nodiscard]] std::vector<std::string> to_lines(const Program& program);
 
 /// What a node, or all of them, cost the compiler and the processor, in additions, roughly.
@@ -148,7 +182,8 @@ struct Scope {
 [[nodiscard]] std::string emit_cuda_functions(const Program& program);
 /// The body of the device function that computes one element: one statement a node. Loads read
 /// `t<tensor>`, scalars `p.s<scalar>`, stores write `y<tensor>`, all in compute types: the caller
-/// converts from storage and rounds to it. Text of the formula does not appear in it.
+/// converts from storage and rounds to it. Text of the formula does not appear in it. Throws
+/// Error{unsupported} for reductions, index and extent, which are not the work of one element.
 [[nodiscard]] std::string emit_cuda(const Program& program);
 /// The device type that computes values of `type`: "float", "double", "i8", "bool", ...
 [[nodiscard]] std::string_view compute_type(DType type) noexcept;

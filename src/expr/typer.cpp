@@ -250,4 +250,75 @@ Value Typer::call(Op op, std::span<const Value> args) {
   }
 }
 
+// Integers add up and multiply in 64 bits; a narrow floating type computes in f32 anyway.
+NodeId Typer::total(Op op, std::uint32_t axes, const Value& x) {
+  const DType type = type_of(x);
+  const DType wide = category(type) == Category::unsigned_integer ? u64 : i64;
+  const DType result = is_floating(type) ? type : wide;
+  return graph_.over_axes(op, result, axes, operand(x, result));
+}
+
+NodeId Typer::mean(std::uint32_t axes, const Value& x) {
+  const DType type = is_floating(type_of(x)) ? type_of(x) : f32;
+  const NodeId sum = graph_.over_axes(Op::reduce_sum, type, axes, operand(x, type));
+  // Of the floating type, not cast to it: that would round the count to a narrow one.
+  return graph_.operation(Op::div, type, sum, graph_.over_axes(Op::extent, type, axes));
+}
+
+NodeId Typer::variance(std::uint32_t axes, const Value& x) {
+  const NodeId center = mean(axes, x);
+  const DType type = graph_[center].type;
+  const NodeId distance = graph_.operation(Op::sub, type, operand(x, type), center);
+  return mean(axes, graph_.operation(Op::mul, type, distance, distance));
+}
+
+NodeId Typer::reduced(Reduction::Kind kind, std::uint32_t axes, const Value& x) {
+  using Kind = Reduction::Kind;
+  const DType number = number_type({{x}});
+  switch (kind) {
+    case Kind::sum: return total(Op::reduce_sum, axes, x);
+    case Kind::prod: return total(Op::reduce_prod, axes, x);
+    case Kind::mean: return mean(axes, x);
+    case Kind::var: return variance(axes, x);
+    case Kind::min: return graph_.over_axes(Op::reduce_min, number, axes, operand(x, number));
+    case Kind::max: return graph_.over_axes(Op::reduce_max, number, axes, operand(x, number));
+    case Kind::any: return graph_.over_axes(Op::reduce_any, b8, axes, truth(x));
+    case Kind::all: return graph_.over_axes(Op::reduce_all, b8, axes, truth(x));
+    case Kind::argmin: return graph_.over_axes(Op::reduce_argmin, i64, axes, operand(x, number));
+    case Kind::argmax: return graph_.over_axes(Op::reduce_argmax, i64, axes, operand(x, number));
+  }
+  return kNoNode;
+}
+
+bool Typer::is_uniform(const Value& value) const {
+  if (value.is_weak()) return true;
+  NodeId id = value.node;
+  while (graph_[id].op == Op::cast || graph_[id].op == Op::neg) id = graph_[id].args[0];
+  return graph_[id].op == Op::scalar || graph_[id].op == Op::constant;
+}
+
+Value Typer::with_init(Reduction::Kind kind, const Value& result, const Value& init) {
+  using Kind = Reduction::Kind;
+  if (!is_uniform(init)) fault("init= takes a literal or a scalar");
+  switch (kind) {
+    case Kind::sum: return binary(Op::add, result, init);
+    case Kind::prod: return binary(Op::mul, result, init);
+    case Kind::min: return extremum(Op::min, {{result, init}});
+    case Kind::max: return extremum(Op::max, {{result, init}});
+    case Kind::any: return binary(Op::logical_or, result, init);
+    default: return binary(Op::logical_and, result, init);
+  }
+}
+
+Value Typer::reduce(const Reduction& reduction, std::uint32_t axes, const Value& x,
+                    const std::optional<Value>& init) {
+  const std::string name(reduction.name);
+  if (x.is_weak()) {
+    fault("'" + name + "' of a literal has no dtype: cast it first, e.g. " + name + "(i64(" +
+          describe(x) + "))");
+  }
+  const Value result = reduced(reduction.kind, axes, x);
+  return init ? with_init(reduction.kind, result, *init) : result;
+}
+
 }  // namespace tilejit::expr

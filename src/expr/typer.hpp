@@ -5,6 +5,7 @@
 #include <string>
 
 #include "expr/graph.hpp"
+#include "expr/names.hpp"
 #include "expr/weak.hpp"
 
 namespace tilejit::expr {
@@ -31,6 +32,13 @@ class Typer {
   Value binary(Op op, const Value& a, const Value& b);
   /// A built-in function; the number of arguments is right.
   Value call(Op op, std::span<const Value> args);
+  /// A reduction over `axes`, not empty, with `init` folded in once. `var` is the mean of squares.
+  Value reduce(const Reduction& reduction, std::uint32_t axes, const Value& x,
+               const std::optional<Value>& init);
+  /// The coordinate along the one axis of `axes`.
+  Value index(std::uint32_t axes) { return graph_.over_axes(Op::index, i64, axes); }
+  /// The product of the extents of `axes`.
+  Value extent(std::uint32_t axes) { return graph_.over_axes(Op::extent, i64, axes); }
   /// A cast as written: narrow floating types are rounded even if the type does not change.
   NodeId cast(const Value& value, DType type);
   /// What is stored when `value` is assigned to a tensor of `type`.
@@ -60,6 +68,13 @@ class Typer {
   NodeId extremum(Op op, std::span<const Value> args);
   NodeId clamp(std::span<const Value> args);
   NodeId math(Op op, const Value& a);
+  NodeId total(Op op, std::uint32_t axes, const Value& x);
+  NodeId mean(std::uint32_t axes, const Value& x);
+  NodeId variance(std::uint32_t axes, const Value& x);
+  NodeId reduced(Reduction::Kind kind, std::uint32_t axes, const Value& x);
+  Value with_init(Reduction::Kind kind, const Value& result, const Value& init);
+  /// A scalar, or what operations on scalars and literals make of it.
+  [[nodiscard]] bool is_uniform(const Value& value) const;
 
   Graph& graph_;
 };

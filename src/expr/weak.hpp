@@ -13,6 +13,7 @@ namespace tilejit::expr {
 /// text and makes it an Error.
 struct Fault {
   std::string message;
+  std::optional<std::size_t> position = {};  ///< where, if not at the operation itself
 };
 
 /// Holds every value of i64 and of u64, and nothing else.

@@ -28,6 +28,14 @@ int weight(const Node& node) noexcept {
     case Op::silu:
     case Op::gelu:
     case Op::gelu_tanh: return 8 * wide;
+    case Op::reduce_sum:
+    case Op::reduce_prod:
+    case Op::reduce_min:
+    case Op::reduce_max:
+    case Op::reduce_any:
+    case Op::reduce_all:
+    case Op::reduce_argmin:
+    case Op::reduce_argmax: return 8;
     default: return 1;
   }
 }

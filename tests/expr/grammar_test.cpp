@@ -110,7 +110,7 @@ TEST(Grammar, RefusesWithTheReason) {
       {"y = exp()", "'exp' takes 1 argument, not 0"},
       {"y = exp(x_f32, x_f32)", "'exp' takes 1 argument, not 2"},
       {"y = where(x_f32, 1)", "'where' takes 3 arguments, not 2"},
-      {"y = max(x_f32)", "'max' takes 2 or more arguments, not 1"},
+      {"y = max()", "'max' takes 1 or more arguments, not 0"},
       {"y = exp(x_f32,)", "expected an expression, found ')'"},
       {"y = exq(x_f32)", "unknown function 'exq'; did you mean 'exp'?"},
       {"y = alpa * x_f32 + alpha", "unknown name 'alpa'; did you mean 'alpha'?"},

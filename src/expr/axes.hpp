@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "expr/ast.hpp"
+#include "expr/program.hpp"
+
+namespace tilejit::expr {
+
+/// The axes of the iteration space, as a formula names them. Every function throws Fault for an
+/// axis that there is not, or that is named twice. Keeps a view of the scope.
+class AxisTable {
+ public:
+  explicit AxisTable(const Scope& scope) : scope_(scope) {}
+
+  /// Bit i: axis i. Negative axes count from the last.
+  [[nodiscard]] std::uint32_t mask(std::span<const AxisLiteral> axes) const;
+  /// The same for exactly one axis.
+  [[nodiscard]] std::uint32_t one(std::span<const AxisLiteral> axes) const;
+  /// Of a reduction that names none.
+  [[nodiscard]] std::uint32_t by_default() const;
+
+ private:
+  [[nodiscard]] std::uint32_t bit(const AxisLiteral& axis) const;
+
+  const Scope& scope_;
+};
+
+}  // namespace tilejit::expr
