@@ -64,15 +64,18 @@ struct Tuning {
   bool operator==(const Tuning&) const = default;
 };
 
-/// A fused elementwise operation: formulas over tensors of any layouts. Shapes broadcast by NumPy's
-/// rules on top-level modes; every output has the full broadcast shape. See docs/formulas.md.
+/// A fused operation: formulas over tensors of any layouts. Shapes broadcast by NumPy's rules on
+/// top-level modes to the iteration space. An output has the shape of that, with extents of 1 along
+/// the axes over which its value was reduced, or these axes left out. See docs/formulas.md.
 struct Fused {
   std::string name = "fused";            ///< an identifier; part of the kernel's name in a profiler
   std::vector<Symbol> symbols = {};      ///< facts about symbols; a symbol needs no entry here
   std::vector<Tensor> tensors = {};      ///< launch arguments, first the tensors
   std::vector<Scalar> scalars = {};      ///< launch arguments, after the tensors
   std::vector<Function> functions = {};  ///< callable in the formula and in later functions
-  std::string formula = {};  ///< "y = gelu(x + bias)"; statements end with a newline or ';'
+  std::string formula = {};    ///< "y = gelu(x + bias)"; statements end with a newline or ';'
+  std::vector<int> axis = {};  ///< of reductions that name none; from the last if negative. Empty:
+                               ///< the last
   Tuning tuning = {};
   bool operator==(const Fused&) const = default;
 };

@@ -13,11 +13,12 @@ namespace {
 std::vector<OperandMode> leaves_of_mode(const Fused& op, const spec::Analysis& analysis,
                                         std::size_t i) {
   std::vector<OperandMode> leaves;
-  for (const Tensor& tensor : op.tensors) {
-    const std::size_t skipped = analysis.shape.size() - rank(tensor.layout);
+  for (std::size_t t = 0; t < op.tensors.size(); ++t) {
+    const std::vector<int>& axes = analysis.axes[t];
+    const auto at = std::ranges::find(axes, static_cast<int>(i));
     OperandMode mine;
-    if (i >= skipped) {
-      const Layout own = mode(tensor.layout, i - skipped);
+    if (at != axes.end()) {
+      const Layout own = mode(op.tensors[t].layout, static_cast<std::size_t>(at - axes.begin()));
       for (const Mode& leaf : own.leaves()) {
         if (!leaf.extent.is(1)) mine.push_back(leaf);
       }

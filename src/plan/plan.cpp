@@ -330,6 +330,13 @@ class Planner {
 }  // namespace
 
 Plan make_plan(const Fused& op, const spec::Analysis& analysis, const Target& target) {
+  if (std::ranges::any_of(analysis.program.nodes,
+                          [](const expr::Node& n) { return n.axes != 0; })) {
+    throw Error(ErrorCode::unsupported,
+                "reductions, iota and extent are not yet planned for the GPU; run the operation on "
+                "the CPU reference",
+                "/formula");
+  }
   return Planner(op, analysis, target).run();
 }
 

@@ -1,7 +1,9 @@
 #include "spec/analysis.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "core/text.hpp"
@@ -22,9 +24,13 @@ class Analyzer {
     check_tuning();
     for (std::size_t i = 0; i < op_.tensors.size(); ++i) check_tensor(op_.tensors[i]);
     problems_.throw_if_any();
+    align();
+    check_axis();
+    const std::optional<Error> refused = compile_formula();
     broadcast();
-    compile_formula();
+    if (refused) problems_.add(*refused, "/formula");
     problems_.throw_if_any();
+    place_outputs();
     for (std::size_t i = 0; i < op_.tensors.size(); ++i) resolve_access(i);
     problems_.throw_if_any();
     return std::move(result_);
@@ -152,32 +158,121 @@ class Analyzer {
     }
   }
 
-  /// NumPy's rule on top-level modes, aligned at the last.
-  void broadcast() {
+  [[nodiscard]] std::size_t space_rank() const { return result_.shape.size(); }
+  [[nodiscard]] Dim extent_of(std::size_t tensor, std::size_t i) const {
+    return product(mode(op_.tensors[tensor].layout.shape(), i));
+  }
+
+  /// As many axes as the tensor of the most modes; all tensors aligned at the last.
+  void align() {
     std::size_t modes = 0;
     for (const Tensor& tensor : op_.tensors) modes = std::max(modes, rank(tensor.layout));
     result_.shape.assign(modes, Dim(1));
-    std::vector<const Tensor*> decided(modes, nullptr);
     for (const Tensor& tensor : op_.tensors) {
-      const std::size_t skipped = modes - rank(tensor.layout);
-      for (std::size_t i = skipped; i < modes; ++i) {
-        const Dim extent = product(mode(tensor.layout.shape(), i - skipped));
-        if (extent.is(1) || extent == result_.shape[i]) continue;
-        if (decided[i] == nullptr) {
-          decided[i] = &tensor;
-          result_.shape[i] = extent;
-          continue;
-        }
-        spec_fault("mode " + std::to_string(i - skipped) + " of '" + tensor.name + "' has extent " +
-                       core::shortened(to_string(extent)) + ", but '" + decided[i]->name +
-                       "' has " + core::shortened(to_string(result_.shape[i])) +
-                       " there; extents must be equal or 1, aligned at the last mode",
-                   "/tensors/" + tensor.name);
-      }
+      std::vector<int> axes(rank(tensor.layout));
+      std::iota(axes.begin(), axes.end(), static_cast<int>(modes - axes.size()));
+      result_.axes.push_back(std::move(axes));
     }
   }
 
-  void compile_formula() {
+  void check_axis() {
+    const int modes = static_cast<int>(space_rank());
+    std::set<int> seen;
+    for (const int axis : op_.axis) {
+      const bool inside = axis >= -modes && axis < modes;
+      if (!inside) {
+        spec_fault("axis " + std::to_string(axis) + " is out of range: the operation has " +
+                       std::to_string(modes) + (modes == 1 ? " axis" : " axes"),
+                   "/axis");
+      } else if (!seen.insert(axis < 0 ? axis + modes : axis).second) {
+        spec_fault("axis " + std::to_string(axis) + " is named twice", "/axis");
+      }
+    }
+    if (problems_.empty()) axis_ = op_.axis;
+  }
+
+  /// NumPy's rule on top-level modes. Outputs of fewer modes are left for later: which axes they
+  /// lack depends on their values.
+  void broadcast() {
+    std::vector<const Tensor*> decided(space_rank(), nullptr);
+    for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
+      if (is_aligned(t)) broadcast_with(t, decided);
+    }
+  }
+
+  /// True for inputs, and for outputs of as many modes as the space. Without a program nothing is
+  /// known of tensors that may be outputs.
+  [[nodiscard]] bool is_aligned(std::size_t tensor) const {
+    if (rank(op_.tensors[tensor].layout) == space_rank()) return true;
+    if (!result_.program.stores.empty()) return is_read(tensor);
+    return op_.tensors[tensor].access == Access::in || op_.tensors[tensor].access == Access::inout;
+  }
+
+  void broadcast_with(std::size_t t, std::vector<const Tensor*>& decided) {
+    const Tensor& tensor = op_.tensors[t];
+    for (std::size_t i = 0; i < rank(tensor.layout); ++i) {
+      const Dim extent = extent_of(t, i);
+      const auto axis = static_cast<std::size_t>(result_.axes[t][i]);
+      Dim& known = result_.shape[axis];
+      if (extent.is(1) || extent == known) continue;
+      if (decided[axis] == nullptr) {
+        decided[axis] = &tensor;
+        known = extent;
+        continue;
+      }
+      spec_fault("mode " + std::to_string(i) + " of '" + tensor.name + "' has extent " +
+                     core::shortened(to_string(extent)) + ", but '" + decided[axis]->name +
+                     "' has " + core::shortened(to_string(known)) +
+                     " there; extents must be equal or 1, aligned at the last mode",
+                 "/tensors/" + tensor.name);
+    }
+  }
+
+  /// Finds the axes of outputs that lack some, and lets them decide extents where no other tensor
+  /// does.
+  void place_outputs() {
+    reduced_.assign(op_.tensors.size(), 0);
+    if (space_rank() > expr::kMaxReducedRank) return;  // such a program has no reductions
+    std::vector<std::uint32_t> spanned;
+    for (std::size_t t = 0; t < op_.tensors.size(); ++t) spanned.push_back(axes_spanned(t));
+    const auto values = expr::axes_of_values(result_.program, spanned);
+    for (const expr::Store& store : result_.program.stores) {
+      const auto t = static_cast<std::size_t>(store.tensor);
+      reduced_[t] = values[static_cast<std::size_t>(store.value)].reduced;
+      if (!is_aligned(t)) place_output(t);
+    }
+  }
+
+  /// Bit i: the tensor does not repeat along axis i.
+  [[nodiscard]] std::uint32_t axes_spanned(std::size_t tensor) const {
+    std::uint32_t axes = 0;
+    for (std::size_t i = 0; i < result_.axes[tensor].size(); ++i) {
+      if (!extent_of(tensor, i).is(1)) axes |= std::uint32_t{1} << result_.axes[tensor][i];
+    }
+    return axes;
+  }
+
+  void place_output(std::size_t t) {
+    std::vector<int>& axes = result_.axes[t];
+    if (axes.size() + std::popcount(reduced_[t]) == space_rank()) {
+      axes.clear();
+      for (std::size_t axis = 0; axis < space_rank(); ++axis) {
+        if (!is_reduced(t, axis)) axes.push_back(static_cast<int>(axis));
+      }
+    }
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      Dim& known = result_.shape[static_cast<std::size_t>(axes[i])];
+      if (known.is(1)) known = extent_of(t, i);
+    }
+  }
+
+  /// Whether the value that the output holds was reduced over `axis`.
+  [[nodiscard]] bool is_reduced(std::size_t output, std::size_t axis) const {
+    return axis < expr::kMaxReducedRank && (reduced_[output] >> axis & 1) != 0;
+  }
+
+  /// The program into the result, or why there is none.
+  std::optional<Error> compile_formula() {
     expr::Scope scope;
     for (const Tensor& tensor : op_.tensors) {
       scope.tensors.push_back({.name = tensor.name,
@@ -188,45 +283,78 @@ class Analyzer {
     }
     for (const Scalar& scalar : op_.scalars) scope.scalars.push_back({scalar.name, scalar.dtype});
     for (const Function& f : op_.functions) scope.functions.push_back({f.name, f.args, f.expr});
+    scope.rank = static_cast<int>(space_rank());
+    scope.axis = axis_;
     try {
       result_.program = expr::compile_formula(op_.formula, scope);
     } catch (const Error& error) {
-      problems_.add(error, "/formula");
+      return error;
     }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] bool is_read(std::size_t tensor) const {
+    return std::ranges::any_of(result_.program.nodes, [&](const expr::Node& node) {
+      return node.op == expr::Op::load && node.source == static_cast<int>(tensor);
+    });
   }
 
   void resolve_access(std::size_t i) {
     const Tensor& tensor = op_.tensors[i];
     const int index = static_cast<int>(i);
-    const bool read = std::ranges::any_of(result_.program.nodes, [&](const expr::Node& node) {
-      return node.op == expr::Op::load && node.source == index;
-    });
+    const bool read = is_read(i);
     const bool written = std::ranges::any_of(
         result_.program.stores, [&](const expr::Store& store) { return store.tensor == index; });
     result_.access.push_back(written ? (read ? Access::inout : Access::out) : Access::in);
     if (written) {
-      check_output(tensor);
+      check_output(i);
     } else if (tensor.access == Access::out || tensor.access == Access::inout) {
       spec_fault("'" + tensor.name + "' is declared as an output but the formula never assigns it",
                  "/tensors/" + tensor.name + "/access");
     }
   }
 
-  void check_output(const Tensor& tensor) {
+  void check_output(std::size_t t) {
+    const Tensor& tensor = op_.tensors[t];
     const std::string where = "/tensors/" + tensor.name;
-    const std::size_t modes = rank(tensor.layout);
-    bool full = modes == result_.shape.size();
-    for (std::size_t i = 0; full && i < modes; ++i) {
-      full = product(mode(tensor.layout.shape(), i)) == result_.shape[i];
-    }
-    if (!full) {
-      spec_fault("the output '" + tensor.name + "' has shape " +
-                     core::shortened(to_string(tensor.layout.shape())) +
-                     ", but the operation's broadcast shape is " + shape_text() +
-                     "; outputs do not broadcast",
-                 where);
+    if (!holds_its_value(t)) {
+      const std::string shape = "the output '" + tensor.name + "' has shape " +
+                                core::shortened(to_string(tensor.layout.shape()));
+      if (reduced_[t] == 0) {
+        spec_fault(shape + ", but the operation's broadcast shape is " + text(result_.shape) +
+                       "; outputs do not broadcast",
+                   where);
+      } else {
+        spec_fault(shape + ", but its value has shape " + text(value_shape(t)) +
+                       "; an output has that shape, or leaves exactly the reduced axes out, or "
+                       "repeats the value along them",
+                   where);
+      }
     }
     check_distinct(tensor, where);
+  }
+
+  /// Axes that the output lacks, and its modes of extent 1, must be reduced.
+  [[nodiscard]] bool holds_its_value(std::size_t t) const {
+    std::vector<bool> spanned(space_rank(), false);
+    for (std::size_t i = 0; i < result_.axes[t].size(); ++i) {
+      const Dim extent = extent_of(t, i);
+      const auto axis = static_cast<std::size_t>(result_.axes[t][i]);
+      spanned[axis] = extent == result_.shape[axis];
+      if (!spanned[axis] && !extent.is(1)) return false;
+    }
+    for (std::size_t axis = 0; axis < spanned.size(); ++axis) {
+      if (!spanned[axis] && !is_reduced(t, axis)) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::vector<Dim> value_shape(std::size_t t) const {
+    std::vector<Dim> shape = result_.shape;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      if (is_reduced(t, axis)) shape[axis] = 1;
+    }
+    return shape;
   }
 
   /// Two coordinates of an output must not share an element. Checked for modes of known extent and
@@ -273,10 +401,9 @@ class Analyzer {
     return to_string(mode.extent) + ":" + to_string(mode.stride);
   }
 
-  [[nodiscard]] std::string shape_text() const {
+  static std::string text(const std::vector<Dim>& shape) {
     std::string text = "(";
-    for (const Dim& extent : result_.shape)
-      text += (text.size() > 1 ? "," : "") + to_string(extent);
+    for (const Dim& extent : shape) text += (text.size() > 1 ? "," : "") + to_string(extent);
     return core::shortened(text + ")");
   }
 
@@ -284,12 +411,20 @@ class Analyzer {
   Problems problems_;
   Analysis result_;
   std::set<std::string> names_;
+  std::vector<int> axis_;  ///< the descriptor's, if they are right
+  std::vector<std::uint32_t>
+      reduced_;  ///< a tensor: the axes that its stored value was reduced over
 };
 
 }  // namespace
 
 Analysis analyze(const Fused& op) {
   return Analyzer(op).run();
+}
+
+bool has_reductions(const expr::Program& program) noexcept {
+  return std::ranges::any_of(program.nodes,
+                             [](const expr::Node& node) { return expr::is_reduction(node.op); });
 }
 
 std::int64_t divisor(const Dim& dim, const std::map<std::string, std::int64_t>& symbols) {

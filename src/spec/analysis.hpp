@@ -17,9 +17,13 @@ constexpr int kMaxTileSide = 4096;
 /// What a descriptor means, once checked: what planning, the reference and launching start from.
 struct Analysis {
   expr::Program program;
-  /// The iteration space: the broadcast shape, one extent a top-level mode, first mode first. A
-  /// tensor of fewer modes is aligned at the last mode; a mode of extent 1 repeats.
+  /// The iteration space: the broadcast shape of the inputs and of what outputs add to it, one
+  /// extent an axis, first axis first.
   std::vector<Dim> shape;
+  /// A tensor: the axis of the space for each of its top-level modes, ascending. Inputs are aligned
+  /// at the last axis; an output may lack axes that its value was reduced over. A mode of extent 1
+  /// repeats; of an output it holds the one value that a reduction left.
+  std::vector<std::vector<int>> axes;
   /// A tensor: in, out or inout; never automatic.
   std::vector<Access> access;
   /// Every symbol of a layout, sorted, with the divisor promised for it (1: nothing).
@@ -28,6 +32,9 @@ struct Analysis {
 
 /// Throws what `validate` throws.
 [[nodiscard]] Analysis analyze(const Fused& op);
+
+/// True if a value depends on more than one element of the iteration space.
+[[nodiscard]] bool has_reductions(const expr::Program& program) noexcept;
 
 /// The largest known number that divides `dim` for every allowed value of its symbols; 0 if it is
 /// 0.

@@ -104,6 +104,8 @@ std::string to_json(const Fused& op) {
     json["functions"][function.name] = {{"args", function.args}, {"expr", function.expr}};
   }
   json["formula"] = op.formula;
+  if (op.axis.size() == 1) json["axis"] = op.axis.front();
+  if (op.axis.size() > 1) json["axis"] = op.axis;
   if (op.tuning.threads) json["tuning"]["threads"] = *op.tuning.threads;
   if (op.tuning.vector) json["tuning"]["vector"] = *op.tuning.vector;
   if (op.tuning.unroll) json["tuning"]["unroll"] = *op.tuning.unroll;

@@ -20,7 +20,7 @@ class FusedReader {
 
   Fused read() {
     object_.refuse_others({"$schema", "description", "name", "op", "symbols", "tensors", "scalars",
-                           "functions", "formula", "tuning"});
+                           "functions", "formula", "axis", "tuning"});
     if (const auto kind = object_.text("op"); kind && *kind != "fused") {
       problems_.add(ErrorCode::invalid_spec,
                     "unknown operation " + in_quotes(*kind) + "; use \"fused\"", object_.at("op"));
@@ -33,6 +33,7 @@ class FusedReader {
     read_scalars();
     read_functions();
     read_formula();
+    read_axis();
     read_tuning();
     return std::move(op_);
   }
@@ -278,6 +279,19 @@ class FusedReader {
       read_strings(object_, "formula", lines);
       for (const std::string& line : lines) op_.formula += (op_.formula.empty() ? "" : "\n") + line;
     }
+  }
+
+  void read_axis() {
+    const Json* const json = object_.find("axis");
+    if (json == nullptr) return;
+    const bool is_list = json->is_array() && !json->empty();
+    const bool good = is_list ? std::ranges::all_of(*json, is_small) : is_small(*json);
+    if (!good) return object_.wrong("axis", "an integer such as -1, or a list of them");
+    if (!is_list) return op_.axis.push_back(json->get<int>());
+    for (const Json& item : *json) op_.axis.push_back(item.get<int>());
+  }
+  static bool is_small(const Json& json) {
+    return json.is_number_integer() && json >= -1000 && json <= 1000;
   }
 
   void read_tuning() {
