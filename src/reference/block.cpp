@@ -17,7 +17,7 @@ using expr::NodeId;
 using expr::Op;
 
 bool is_uniform(Op op) noexcept {
-  return op == Op::constant || op == Op::scalar;
+  return op == Op::constant || op == Op::scalar || op == Op::extent;
 }
 
 // Columns of all nodes together should stay in a core's L2 cache.
@@ -27,70 +27,134 @@ std::size_t choose_capacity(std::size_t nodes) noexcept {
 
 }  // namespace
 
-Block::Block(const Problem& problem, WithBounds with_bounds)
+Block::Block(const Problem& problem, const Pass& pass, const Results& results,
+             WithBounds with_bounds)
     : problem_(problem),
-      capacity_(choose_capacity(problem.program.nodes.size())),
+      pass_(pass),
+      results_(results),
+      capacity_(choose_capacity(pass.nodes.size())),
       with_bounds_(with_bounds == WithBounds::yes),
-      reached_(problem.tensors.size(), false),
-      reals_(problem.program.nodes.size() * capacity_),
-      integers_(problem.program.nodes.size() * capacity_),
-      bounds_(with_bounds_ ? problem.program.nodes.size() * capacity_ : 0),
-      offsets_(problem.tensors.size() * capacity_) {
-  const auto& [nodes, stores] = problem.program;
-  for (const expr::Store& store : stores) reached_[store.tensor] = true;
+      tensor_modes_(problem.tensors.size()),
+      node_modes_(problem.program.nodes.size()),
+      reals_(pass.nodes.size() * capacity_),
+      integers_(pass.nodes.size() * capacity_),
+      bounds_(with_bounds_ ? pass.nodes.size() * capacity_ : 0),
+      offsets_((problem.tensors.size() + 1) * capacity_) {
+  place_columns();
   count_ = capacity_;
-  for (NodeId id = 0; id < static_cast<NodeId>(nodes.size()); ++id) {
-    if (nodes[id].op == Op::load) reached_[nodes[id].source] = true;
-    if (is_uniform(nodes[id].op)) fill_uniform(id);
+  for (const NodeId id : pass.nodes) {
+    if (is_uniform(problem.program.nodes[id].op)) fill_uniform(id);
   }
+}
+
+void Block::place_columns() {
+  columns_.resize(problem_.program.nodes.size());
+  const auto reach = [&](int tensor) {
+    tensor_modes_[tensor] = modes_in_order(pass_, problem_.tensors[tensor].modes);
+  };
+  for (const expr::Store& store : pass_.stores) reach(store.tensor);
+  for (std::size_t i = 0; i < pass_.nodes.size(); ++i) {
+    const NodeId id = pass_.nodes[i];
+    const Node& node = problem_.program.nodes[id];
+    columns_[id] = i;
+    if (node.op == Op::load) reach(node.source);
+    if (node.op == Op::index) node_modes_[id] = modes_in_order(pass_, place_modes(node));
+    if (expr::is_reduction(node.op)) node_modes_[id] = modes_in_order(pass_, results_[id].modes);
+  }
+}
+
+// As of a tensor that holds the coordinate's offset itself.
+std::vector<ModeLeaves> Block::place_modes(const Node& node) const {
+  std::vector<ModeLeaves> modes(problem_.shape.size());
+  for (std::size_t axis = 0; axis < modes.size() && axis < expr::kMaxReducedRank; ++axis) {
+    if ((node.axes >> axis & 1) != 0) modes[axis] = {{problem_.shape[axis], 1}};
+  }
+  return modes;
 }
 
 void Block::run(std::int64_t first, std::size_t count) {
   count_ = count;
-  for (std::size_t t = 0; t < reached_.size(); ++t) {
-    if (!reached_[t]) continue;
-    fill_offsets(problem_.tensors[t], problem_.shape, first,
-                 {offsets_.data() + t * capacity_, count});
+  for (std::size_t t = 0; t < tensor_modes_.size(); ++t) {
+    if (tensor_modes_[t].empty()) continue;
+    fill_offsets(tensor_modes_[t], pass_.shape, first, {offsets_.data() + t * capacity_, count});
   }
-  const std::vector<Node>& nodes = problem_.program.nodes;
-  for (NodeId id = 0; id < static_cast<NodeId>(nodes.size()); ++id) {
-    if (!is_uniform(nodes[id].op)) compute(id);
+  for (const NodeId id : pass_.nodes) {
+    const Node& node = problem_.program.nodes[id];
+    if (is_uniform(node.op)) continue;
+    if (node.op == Op::index) {
+      fill_offsets(node_modes_[id], pass_.shape, first, {integers_of(id), count});
+    } else if (expr::is_reduction(node.op)) {
+      read_result(node, id, first);
+    } else {
+      compute(id);
+    }
+  }
+}
+
+void Block::read_result(const Node& node, NodeId id, std::int64_t first) {
+  const std::span<std::int64_t> at{offsets_.data() + tensor_modes_.size() * capacity_, count_};
+  fill_offsets(node_modes_[id], pass_.shape, first, at);
+  const Result& result = results_[id];
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (is_floating(node.type)) {
+      reals_of(id)[i] = result.reals[at[i]];
+    } else {
+      integers_of(id)[i] = result.integers[at[i]];
+    }
+    if (with_bounds_) bounds_of(id)[i] = result.bounds[at[i]];
   }
 }
 
 std::span<const double> Block::reals(NodeId id) const {
-  return {reals_.data() + id * capacity_, count_};
+  return {reals_.data() + column(id), count_};
 }
 std::span<const std::int64_t> Block::integers(NodeId id) const {
-  return {integers_.data() + id * capacity_, count_};
+  return {integers_.data() + column(id), count_};
 }
 std::span<const double> Block::bounds(NodeId id) const {
-  return {bounds_.data() + id * capacity_, count_};
+  return {bounds_.data() + column(id), count_};
 }
 std::span<const std::int64_t> Block::offsets(int tensor) const {
   return {offsets_.data() + tensor * capacity_, count_};
 }
 
-// A scalar is passed in the type it computes in, a literal is written in it.
 void Block::fill_uniform(NodeId id) {
   const Node& node = problem_.program.nodes[id];
-  const bool real = is_floating(node.type);
-  const double scalar = node.op == Op::scalar ? problem_.scalars[node.source] : 0;
-  if (node.op == Op::scalar && real) {
-    std::fill_n(reals_of(id), capacity_, node.type == f64 ? scalar : round_to(f32, scalar));
-  } else if (node.op == Op::scalar) {
-    std::fill_n(integers_of(id), capacity_, real_to_integer(scalar, node.type));
-  } else if (real) {
-    std::fill_n(reals_of(id), capacity_, std::get<double>(node.constant));
-    if (with_bounds_) {
-      const double value = std::get<double>(node.constant);
-      std::fill_n(bounds_of(id), capacity_, constant_bound(node.type, value));
-    }
-    limit(node, id);
+  if (is_floating(node.type)) return fill_uniform_real(node, id);
+  std::int64_t value = 0;
+  if (node.op == Op::scalar) {
+    value = real_to_integer(problem_.scalars[node.source], node.type);
+  } else if (node.op == Op::extent) {
+    value = extent_of(node);
   } else {
-    const auto value = static_cast<std::uint64_t>(std::get<std::int64_t>(node.constant));
-    std::fill_n(integers_of(id), capacity_, wrap(value, node.type));
+    value = wrap(static_cast<std::uint64_t>(std::get<std::int64_t>(node.constant)), node.type);
   }
+  std::fill_n(integers_of(id), capacity_, value);
+}
+
+// A scalar and an extent are passed in the type they compute in, a literal is written in it.
+void Block::fill_uniform_real(const Node& node, NodeId id) {
+  double value = 0;
+  if (node.op == Op::constant) {
+    value = std::get<double>(node.constant);
+    if (with_bounds_) std::fill_n(bounds_of(id), capacity_, constant_bound(node.type, value));
+  } else {
+    value = node.op == Op::scalar ? problem_.scalars[node.source]
+                                  : static_cast<double>(extent_of(node));
+    if (node.type != f64) value = round_to(f32, value);
+  }
+  std::fill_n(reals_of(id), capacity_, value);
+  if (node.op == Op::constant) limit(node, id);
+}
+
+// Wraps where another extent is 0, beside which the product may be too large.
+std::int64_t Block::extent_of(const Node& node) const {
+  std::uint64_t product = 1;
+  for (std::size_t axis = 0; axis < problem_.shape.size(); ++axis) {
+    if (axis >= expr::kMaxReducedRank || (node.axes >> axis & 1) == 0) continue;
+    product *= static_cast<std::uint64_t>(problem_.shape[axis]);
+  }
+  return static_cast<std::int64_t>(product);
 }
 
 void Block::compute(NodeId id) {

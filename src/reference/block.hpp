@@ -6,23 +6,23 @@
 
 #include "reference/bounds.hpp"
 #include "reference/problem.hpp"
+#include "reference/results.hpp"
+#include "reference/schedule.hpp"
 
 namespace tilejit::reference {
 
-/// Whether error bounds are carried beside the values.
-enum class WithBounds : std::uint8_t { no, yes };
-
-/// Evaluates a program for neighbouring elements at once: each node has a column of values (double,
-/// or std::int64_t for integers and bool) and, if asked for, one of bounds. For one thread; the
-/// problem must outlive it. Only the constructor allocates more than a coordinate.
+/// Evaluates the nodes of a pass for neighbouring elements at once: each has a column of values
+/// (double, or std::int64_t for integers and bool) and, if asked for, one of bounds. For one
+/// thread; the arguments must outlive it. Only the constructor allocates more than a coordinate.
 class Block {
  public:
-  Block(const Problem& problem, WithBounds with_bounds);
+  /// `results`: of the reductions among the nodes of the pass, as far as their arguments are not.
+  Block(const Problem& problem, const Pass& pass, const Results& results, WithBounds with_bounds);
 
   /// Elements a call of `run` may take.
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
-  /// Reads the inputs at iteration indices first .. first + count - 1 and computes every node.
+  /// Reads the inputs at indices first .. first + count - 1 of the pass and computes its nodes.
   /// Stores nothing: all loads come before the caller's stores.
   void run(std::int64_t first, std::size_t count);
 
@@ -34,7 +34,12 @@ class Block {
   [[nodiscard]] std::span<const std::int64_t> offsets(int tensor) const;
 
  private:
+  void place_columns();
   void fill_uniform(expr::NodeId id);
+  void fill_uniform_real(const expr::Node& node, expr::NodeId id);
+  void read_result(const expr::Node& node, expr::NodeId id, std::int64_t first);
+  [[nodiscard]] std::vector<ModeLeaves> place_modes(const expr::Node& node) const;
+  [[nodiscard]] std::int64_t extent_of(const expr::Node& node) const;
   void compute(expr::NodeId id);
   void load(const expr::Node& node, expr::NodeId id);
   void cast(const expr::Node& node, expr::NodeId id);
@@ -47,15 +52,23 @@ class Block {
   [[nodiscard]] DType type(expr::NodeId id) const { return problem_.program.nodes[id].type; }
   [[nodiscard]] Approx approx(expr::NodeId id, std::size_t i) const;
   [[nodiscard]] Approxes operands(const expr::Node& node, std::size_t i) const;
-  double* reals_of(expr::NodeId id) { return reals_.data() + id * capacity_; }
-  std::int64_t* integers_of(expr::NodeId id) { return integers_.data() + id * capacity_; }
-  double* bounds_of(expr::NodeId id) { return bounds_.data() + id * capacity_; }
+  [[nodiscard]] std::size_t column(expr::NodeId id) const { return columns_[id] * capacity_; }
+  double* reals_of(expr::NodeId id) { return reals_.data() + column(id); }
+  std::int64_t* integers_of(expr::NodeId id) { return integers_.data() + column(id); }
+  double* bounds_of(expr::NodeId id) { return bounds_.data() + column(id); }
+
+  // Memory whose offsets are needed, in the order of the pass's axes.
+  using Modes = std::vector<ModeLeaves>;
 
   const Problem& problem_;
+  const Pass& pass_;
+  const Results& results_;
   std::size_t capacity_;
   std::size_t count_ = 0;
   bool with_bounds_;
-  std::vector<bool> reached_;  // a tensor: its offsets are needed
+  std::vector<std::size_t> columns_;  // a node of the pass: its place among them
+  std::vector<Modes> tensor_modes_;   // a tensor; empty: it is not reached
+  std::vector<Modes> node_modes_;     // an index or a reduction: of its place or its result
   std::vector<double> reals_;
   std::vector<std::int64_t> integers_;
   std::vector<double> bounds_;  // empty without bounds

@@ -25,22 +25,30 @@ void store(const Problem& problem, const Block& block, const expr::Store& store)
   }
 }
 
-}  // namespace
-
-void evaluate(const Problem& problem) {
-  const std::vector<Range> ranges = split(size(problem));
+void run_pass(const Problem& problem, const Pass& pass, const Results& results) {
+  const std::vector<Range> ranges = split(size(pass));
   std::vector<Block>
       blocks;  // before the threads: an allocation that fails must not end the process
   blocks.reserve(ranges.size());
-  for (std::size_t i = 0; i < ranges.size(); ++i) blocks.emplace_back(problem, WithBounds::no);
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    blocks.emplace_back(problem, pass, results, WithBounds::no);
+  }
   run_parallel(ranges.size(), [&](std::size_t i) {
     Block& block = blocks[i];
     const auto step = static_cast<std::int64_t>(block.capacity());
     for (std::int64_t first = ranges[i].first; first < ranges[i].last; first += step) {
       block.run(first, static_cast<std::size_t>(std::min(step, ranges[i].last - first)));
-      for (const expr::Store& output : problem.program.stores) store(problem, block, output);
+      for (const expr::Store& output : pass.stores) store(problem, block, output);
     }
   });
+}
+
+}  // namespace
+
+void evaluate(const Problem& problem) {
+  const Schedule schedule = make_schedule(problem);
+  const Results results = reduce(problem, schedule, WithBounds::no);
+  for (const Pass& pass : schedule.stores) run_pass(problem, pass, results);
 }
 
 }  // namespace tilejit::reference

@@ -30,11 +30,10 @@ void fill_run(const ModeLeaves& leaves, std::int64_t base, std::int64_t first,
 
 }  // namespace
 
-std::int64_t size(const Problem& problem) noexcept {
+std::int64_t count_elements(std::span<const std::int64_t> shape) noexcept {
   // A zero anywhere decides, however large the others are.
-  if (std::ranges::find(problem.shape, 0) != problem.shape.end()) return 0;
-  return std::accumulate(problem.shape.begin(), problem.shape.end(), std::int64_t{1},
-                         std::multiplies<>());
+  if (std::ranges::find(shape, 0) != shape.end()) return 0;
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
 std::vector<std::int64_t> coordinate(std::span<const std::int64_t> shape, std::int64_t index) {
@@ -43,16 +42,16 @@ std::vector<std::int64_t> coordinate(std::span<const std::int64_t> shape, std::i
   return coord;
 }
 
-void fill_offsets(const TensorView& view, std::span<const std::int64_t> shape, std::int64_t first,
-                  std::span<std::int64_t> out) {
+void fill_offsets(std::span<const ModeLeaves> modes, std::span<const std::int64_t> shape,
+                  std::int64_t first, std::span<std::int64_t> out) {
   std::vector<std::int64_t> coord = coordinate(shape, first);
   const std::size_t last = shape.size() - 1;
   while (!out.empty()) {
     std::int64_t base = 0;
-    for (std::size_t i = 0; i < last; ++i) base += offset_in_mode(view.modes[i], coord[i]);
+    for (std::size_t i = 0; i < last; ++i) base += offset_in_mode(modes[i], coord[i]);
     const auto left = static_cast<std::size_t>(shape[last] - coord[last]);
     const std::size_t run = std::min(left, out.size());
-    fill_run(view.modes[last], base, coord[last], out.first(run));
+    fill_run(modes[last], base, coord[last], out.first(run));
     out = out.subspan(run);
     coord[last] = 0;
     for (std::size_t i = last; i-- > 0;) {

@@ -37,13 +37,11 @@ void check_symbols(const spec::Analysis& analysis, const SymbolValues& values) {
   }
 }
 
-TensorView make_view(const Tensor& tensor, void* data, const Problem& problem,
-                     const SymbolValues& symbols) {
-  TensorView view{tensor.name, tensor.dtype, data, {}};
-  const std::size_t modes = rank(tensor.layout);
+TensorView make_view(const Tensor& tensor, void* data, const std::vector<int>& axes,
+                     const Problem& problem, const SymbolValues& symbols) {
+  TensorView view{tensor.name, tensor.dtype, data, {}, axes};
   view.modes.resize(problem.shape.size());
-  const std::size_t skipped = problem.shape.size() - modes;
-  for (std::size_t i = 0; i < modes; ++i) {
+  for (std::size_t i = 0; i < axes.size(); ++i) {
     ModeLeaves leaves;
     const Layout own = mode(tensor.layout, i);
     for (const Mode& leaf : own.leaves()) {
@@ -51,7 +49,7 @@ TensorView make_view(const Tensor& tensor, void* data, const Problem& problem,
     }
     // Not by the product: of an empty mode it may exceed the type.
     const bool repeats = std::ranges::all_of(leaves, [](const auto& l) { return l.extent == 1; });
-    if (!repeats) view.modes[skipped + i] = std::move(leaves);
+    if (!repeats) view.modes[static_cast<std::size_t>(axes[i])] = std::move(leaves);
   }
   return view;
 }
@@ -67,16 +65,28 @@ void check_size(const std::vector<std::int64_t>& shape) {
   }
 }
 
+// Over an empty space only a reduction leaves something to read or write.
+bool is_untouched(const Problem& problem, const TensorView& view) {
+  const bool reduces = spec::has_reductions(problem.program);
+  return has_no_elements(view) || (!reduces && count_elements(problem.shape) == 0);
+}
+
 void check_tensor(const Problem& problem, std::size_t i, Access access, Needs needs) {
   const TensorView& view = problem.tensors[i];
   const bool needed = needs == Needs::all || access != Access::out;
-  if (needed && view.data == nullptr && size(problem) != 0) {
+  if (needed && view.data == nullptr && !is_untouched(problem, view)) {
     invalid_argument("tensor '" + view.name + "' is null; pass its host memory",
                      "/tensors/" + view.name);
   }
 }
 
 }  // namespace
+
+bool has_no_elements(const TensorView& view) noexcept {
+  return std::ranges::any_of(view.modes, [](const ModeLeaves& leaves) {
+    return std::ranges::find(leaves, 0, &Leaf::extent) != leaves.end();
+  });
+}
 
 Problem make_problem(const Fused& op, const HostArguments& args, Needs needs) {
   spec::Analysis analysis = spec::analyze(op);
@@ -91,7 +101,8 @@ Problem make_problem(const Fused& op, const HostArguments& args, Needs needs) {
   if (problem.shape.empty()) problem.shape.push_back(1);
   check_size(problem.shape);
   for (std::size_t i = 0; i < op.tensors.size(); ++i) {
-    problem.tensors.push_back(make_view(op.tensors[i], args.tensors[i], problem, args.symbols));
+    problem.tensors.push_back(
+        make_view(op.tensors[i], args.tensors[i], analysis.axes[i], problem, args.symbols));
     check_tensor(problem, i, analysis.access[i], needs);
   }
   return problem;

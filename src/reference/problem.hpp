@@ -26,6 +26,7 @@ struct TensorView {
   DType dtype = f32;
   void* data = nullptr;
   std::vector<ModeLeaves> modes;  ///< one an iteration mode
+  std::vector<int> axes = {};     ///< the iteration mode of each of its own modes; for messages
 };
 
 /// An operation with everything known: no symbols, no public types to look things up in.
@@ -37,14 +38,17 @@ struct Problem {
   std::vector<double> scalars;
 };
 
-/// Elements of the iteration space.
-[[nodiscard]] std::int64_t size(const Problem& problem) noexcept;
+/// The product of extents.
+[[nodiscard]] std::int64_t count_elements(std::span<const std::int64_t> shape) noexcept;
+/// True if a mode of the tensor is empty.
+[[nodiscard]] bool has_no_elements(const TensorView& view) noexcept;
 
-/// The element offsets of `view` at iteration indices first, first + 1, ...: one for each of `out`.
-void fill_offsets(const TensorView& view, std::span<const std::int64_t> shape, std::int64_t first,
-                  std::span<std::int64_t> out);
+/// The element offsets of a tensor of `modes` at indices first, first + 1, ... of a space of
+/// `shape`, the last mode fastest: one for each of `out`.
+void fill_offsets(std::span<const ModeLeaves> modes, std::span<const std::int64_t> shape,
+                  std::int64_t first, std::span<std::int64_t> out);
 
-/// Row-major coordinate of iteration index `index`.
+/// Row-major coordinate of index `index` in `shape`.
 [[nodiscard]] std::vector<std::int64_t> coordinate(std::span<const std::int64_t> shape,
                                                    std::int64_t index);
 

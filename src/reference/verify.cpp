@@ -31,10 +31,23 @@ std::string to_text(DType dtype, std::int64_t value) {
   return dtype == u64 ? std::to_string(static_cast<std::uint64_t>(value)) : std::to_string(value);
 }
 
-std::string describe(const Problem& problem, const Mismatch& mismatch) {
+// The tensor's own coordinate: an output may lack axes.
+std::vector<std::int64_t> own_coordinate(const Problem& problem, const Pass& pass,
+                                         const Mismatch& mismatch) {
+  const std::vector<std::int64_t> walked = coordinate(pass.shape, mismatch.index);
+  std::vector<std::int64_t> own;
+  for (const int axis : problem.tensors[mismatch.tensor].axes) {
+    const auto at = std::ranges::find(pass.axes, axis);
+    own.push_back(at == pass.axes.end() ? 0 : walked[at - pass.axes.begin()]);
+  }
+  if (own.empty()) own.push_back(0);
+  return own;
+}
+
+std::string describe(const Problem& problem, const Pass& pass, const Mismatch& mismatch) {
   std::string text = problem.tensors[mismatch.tensor].name;
   char separator = '(';
-  for (const std::int64_t c : coordinate(problem.shape, mismatch.index)) {
+  for (const std::int64_t c : own_coordinate(problem, pass, mismatch)) {
     text += separator + std::to_string(c);
     separator = ',';
   }
@@ -42,17 +55,21 @@ std::string describe(const Problem& problem, const Mismatch& mismatch) {
   return mismatch.allowed == 0 ? text : text + " +- " + to_text(mismatch.allowed);
 }
 
-/// Judges one range of the iteration space, block by block.
+/// Judges one range of a pass, block by block.
 class RangeVerifier {
  public:
-  RangeVerifier(const Problem& problem, std::span<const void* const> actual)
-      : problem_(problem), actual_(actual), block_(problem, WithBounds::yes) {}
+  RangeVerifier(const Problem& problem, const Pass& pass, const Results& results,
+                std::span<const void* const> actual)
+      : problem_(problem),
+        pass_(pass),
+        actual_(actual),
+        block_(problem, pass, results, WithBounds::yes) {}
 
   void run(const Range& range) {
     const auto step = static_cast<std::int64_t>(block_.capacity());
     for (std::int64_t first = range.first; first < range.last; first += step) {
       block_.run(first, static_cast<std::size_t>(std::min(step, range.last - first)));
-      for (const expr::Store& store : problem_.program.stores) check(store, first);
+      for (const expr::Store& store : pass_.stores) check(store, first);
     }
   }
 
@@ -107,22 +124,22 @@ class RangeVerifier {
   }
 
   const Problem& problem_;
+  const Pass& pass_;
   std::span<const void* const> actual_;
   Block block_;
   Verification result_;
   std::optional<Mismatch> first_;
 };
 
-}  // namespace
-
-Verification verify(const Problem& problem, std::span<const void* const> actual) {
-  const std::vector<Range> ranges = split(size(problem));
+void verify_pass(const Problem& problem, const Pass& pass, const Results& results,
+                 std::span<const void* const> actual, Verification& total) {
+  const std::vector<Range> ranges = split(size(pass));
   std::vector<RangeVerifier> verifiers;
   verifiers.reserve(ranges.size());
-  for (std::size_t i = 0; i < ranges.size(); ++i) verifiers.emplace_back(problem, actual);
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    verifiers.emplace_back(problem, pass, results, actual);
+  }
   run_parallel(ranges.size(), [&](std::size_t i) { verifiers[i].run(ranges[i]); });
-
-  Verification total;
   for (const RangeVerifier& verifier : verifiers) {
     const Verification& part = verifier.result();
     total.elements += part.elements;
@@ -130,9 +147,18 @@ Verification verify(const Problem& problem, std::span<const void* const> actual)
     total.max_error = std::max(total.max_error, part.max_error);
     total.max_ratio = std::max(total.max_ratio, part.max_ratio);
     if (total.first_mismatch.empty() && verifier.first_mismatch()) {
-      total.first_mismatch = describe(problem, *verifier.first_mismatch());
+      total.first_mismatch = describe(problem, pass, *verifier.first_mismatch());
     }
   }
+}
+
+}  // namespace
+
+Verification verify(const Problem& problem, std::span<const void* const> actual) {
+  const Schedule schedule = make_schedule(problem);
+  const Results results = reduce(problem, schedule, WithBounds::yes);
+  Verification total;
+  for (const Pass& pass : schedule.stores) verify_pass(problem, pass, results, actual, total);
   total.passed = total.mismatches == 0;
   return total;
 }

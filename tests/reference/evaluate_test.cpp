@@ -58,7 +58,7 @@ TEST(Evaluate, LeavesGapsOfTheOutputAlone) {
 
 TEST(Evaluate, DoesNothingForAnEmptySpace) {
   const std::int64_t huge = std::numeric_limits<std::int64_t>::max();
-  ProblemBuilder builder = sum({huge, huge, 0}, {{}, {}, {}}, {{}, {}, {}}, {{}, {}, {}});
+  ProblemBuilder builder = sum({huge, huge, 0}, {{}, {}, {}}, {{}, {}, {}}, {{}, {}, {{0, 1}}});
   evaluate(builder.problem());
   EXPECT_EQ(builder.get(2, 0), -1);
 }

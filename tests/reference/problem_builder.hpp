@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <initializer_list>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -19,7 +20,10 @@ class ProblemBuilder {
   /// A tensor of `elements` elements, all zero bytes. Returns its index.
   int tensor(std::string name, DType dtype, std::vector<ModeLeaves> modes, std::size_t elements) {
     memory_.emplace_back(elements * static_cast<std::size_t>(size_bytes(dtype)) + 8);
-    problem_.tensors.push_back({std::move(name), dtype, memory_.back().data(), std::move(modes)});
+    std::vector<int> axes(modes.size());
+    std::iota(axes.begin(), axes.end(), 0);
+    problem_.tensors.push_back(
+        {std::move(name), dtype, memory_.back().data(), std::move(modes), std::move(axes)});
     return static_cast<int>(problem_.tensors.size()) - 1;
   }
   /// A tensor with the memory of `values`, contiguous along a one-mode iteration space.

@@ -239,7 +239,7 @@ TEST(Verify, TellsTheFirstMismatchInRowMajorOrder) {
 
 TEST(Verify, PassesAnEmptySpace) {
   ProblemBuilder builder({4, 0});
-  const int x = builder.tensor("x", f32, {{}, {}}, 0);
+  const int x = builder.tensor("x", f32, {{{4, 1}}, {{0, 1}}}, 0);
   builder.store(x, builder.load(x));
   const Verification result = verify(builder.problem(), builder.memory());
   EXPECT_TRUE(result.passed);

@@ -1,0 +1,192 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <variant>
+
+#include "expr/program.hpp"
+#include "reference/bounds.hpp"
+
+namespace tilejit::reference {
+
+/// Neighbouring values of the node that a reduction combines.
+struct Values {
+  std::span<const double> reals = {};           ///< of a floating node
+  std::span<const std::int64_t> integers = {};  ///< of another
+  std::span<const double> bounds = {};          ///< empty: not wanted
+  std::int64_t place = 0;                       ///< of the first, along the reduced axes
+};
+
+/// What a reduction gives: `real` or `integer` by the type of its node.
+struct Reduced {
+  double real = 0;
+  std::int64_t integer = 0;
+  double bound = 0;
+};
+
+/// The longest chain of roundings behind one of `count` values that a kernel combines: it promises
+/// to stay below in whatever order it adds or multiplies.
+[[nodiscard]] double reduction_depth(std::int64_t count) noexcept;
+
+/// Sum of floating values, with compensation (Neumaier).
+class RealSum {
+ public:
+  void add(const Values& values) noexcept;
+  void merge(const RealSum& later) noexcept;
+  [[nodiscard]] Reduced result(DType type) const noexcept;
+
+ private:
+  void add(double value) noexcept;
+  void add_bound(double value, double bound) noexcept;
+  [[nodiscard]] double bound(DType type, double sum) const noexcept;
+
+  std::int64_t count_ = 0;
+  double sum_ = 0, compensation_ = 0;  // of the finite values
+  double special_ = 0;                 // sum of the others
+  bool has_special_ = false;
+  bool certain_nan_ = false;
+  double magnitude_ = 0;  // sum of what the device's finite values may reach
+  double carried_ = 0;    // sum of bounds
+  double grain_ = 0;      // the least power of two among the last bits of values; 0: all are 0
+};
+
+/// Product of floating values, as a mantissa and an exponent beyond that of double.
+class RealProduct {
+ public:
+  void add(const Values& values) noexcept;
+  void merge(const RealProduct& later) noexcept;
+  [[nodiscard]] Reduced result(DType type) const noexcept;
+
+ private:
+  void multiply(double mantissa, std::int64_t exponent) noexcept;
+  void add_bound(double value, double bound) noexcept;
+  [[nodiscard]] double bound(DType type, double product) const noexcept;
+
+  std::int64_t count_ = 0;
+  double mantissa_ = 1;
+  std::int64_t exponent_ = 0;
+  bool unknown_ = false;  // a factor of which nothing is known
+  bool certain_nan_ = false, has_infinity_ = false, certain_zero_ = false, may_be_zero_ = false;
+  double growth_ = 0;         // logarithm of the product of 1 + bound / |factor|
+  double up_ = 0, down_ = 0;  // sums of the positive and the negative binary logarithms of factors
+};
+
+/// Smallest or largest of floating values; NaN is ignored.
+class RealExtremum {
+ public:
+  explicit RealExtremum(bool largest) noexcept : largest_(largest) {}
+  void add(const Values& values) noexcept;
+  void merge(const RealExtremum& later) noexcept;
+  [[nodiscard]] Reduced result() const noexcept;
+
+ private:
+  void take(double value) noexcept;
+
+  bool largest_;
+  bool any_value_ = false, any_number_ = false;
+  double best_ = 0;
+  double bound_ = 0;
+};
+
+/// Sum or product of integers, wrapping.
+class IntegerTotal {
+ public:
+  explicit IntegerTotal(bool product) noexcept : product_(product), total_(product ? 1 : 0) {}
+  void add(const Values& values) noexcept;
+  void merge(const IntegerTotal& later) noexcept;
+  [[nodiscard]] Reduced result(DType type) const noexcept;
+
+ private:
+  bool product_;
+  std::uint64_t total_;
+  double carried_ = 0;  // sum of bounds
+};
+
+/// Smallest or largest of integers.
+class IntegerExtremum {
+ public:
+  IntegerExtremum(DType type, bool largest) noexcept;
+  void add(const Values& values) noexcept;
+  void merge(const IntegerExtremum& later) noexcept;
+  [[nodiscard]] Reduced result() const noexcept { return {.integer = best_, .bound = bound_}; }
+
+ private:
+  void take(std::int64_t value) noexcept;
+
+  DType type_;
+  bool largest_;
+  std::int64_t best_;
+  double bound_ = 0;
+};
+
+/// Whether one of some truths is `deciding`.
+class Decision {
+ public:
+  explicit Decision(bool deciding) noexcept : deciding_(deciding) {}
+  void add(const Values& values) noexcept;
+  void merge(const Decision& later) noexcept;
+  [[nodiscard]] Reduced result() const noexcept;
+
+ private:
+  bool deciding_;
+  bool found_ = false, certain_ = false;
+  bool uncertain_ = false;  // one may be otherwise than it is here
+};
+
+/// The first place of the smallest or largest number. Where rounding may make another place win,
+/// its bound is infinite: the places in question need not be neighbours, so no distance tells them
+/// from others.
+class BestPlace {
+ public:
+  BestPlace(DType type, bool largest) noexcept : type_(type), largest_(largest) {}
+  void add(const Values& values) noexcept;
+  void merge(const BestPlace& later) noexcept;
+  [[nodiscard]] Reduced result() const noexcept;
+
+ private:
+  struct Candidate {
+    double real = 0;
+    std::int64_t integer = 0;
+    double bound = 0;
+    std::int64_t place = 0;
+  };
+  void take(const Candidate& candidate) noexcept;
+  void add_rival(const Candidate& candidate) noexcept;
+  [[nodiscard]] bool beats(const Candidate& a, const Candidate& b) const noexcept;
+  // Larger is better.
+  [[nodiscard]] double score(const Candidate& candidate) const noexcept;
+
+  DType type_;
+  bool largest_;
+  bool any_ = false;
+  bool unknown_ = false;  // nothing is known of a number
+  Candidate best_;
+  // The scores that others may reach: those that are exact, and those with a bound.
+  double exact_rival_ = -std::numeric_limits<double>::infinity();
+  double uncertain_rival_ = -std::numeric_limits<double>::infinity();
+};
+
+/// One result of a reduction in the making.
+class Accumulator {
+ public:
+  /// `argument`: the type of what is combined.
+  Accumulator(const expr::Node& reduction, DType argument);
+
+  /// Values must come in the order of their places.
+  void add(const Values& values) noexcept;
+  /// Takes what `later` has combined, of places behind.
+  void merge(const Accumulator& later) noexcept;
+  /// In the range of the reduction's type.
+  [[nodiscard]] Reduced result() const noexcept;
+
+ private:
+  using State = std::variant<RealSum, RealProduct, RealExtremum, IntegerTotal, IntegerExtremum,
+                             Decision, BestPlace>;
+  static State start(expr::Op op, DType argument) noexcept;
+
+  DType type_;
+  State state_;
+};
+
+}  // namespace tilejit::reference

@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <optional>
+
+#include "reference/accumulator.hpp"
+#include "reference/block.hpp"
+#include "reference/execute.hpp"
+#include "reference/results.hpp"
+
+namespace tilejit::reference {
+namespace {
+
+using expr::Node;
+using expr::NodeId;
+
+Accumulator fresh(const Problem& problem, NodeId id) {
+  const Node& node = problem.program.nodes[id];
+  return {node, problem.program.nodes[node.args[0]].type};
+}
+
+void write(Result& result, std::int64_t index, const Reduced& value) noexcept {
+  const auto at = static_cast<std::size_t>(index);
+  if (!result.reals.empty()) result.reals[at] = value.real;
+  if (!result.integers.empty()) result.integers[at] = value.integer;
+  if (!result.bounds.empty()) result.bounds[at] = value.bound;
+}
+
+// The axes of the results are those of the pass but the reduced ones, which come last.
+Result make_result(const Problem& problem, const Schedule& schedule, NodeId id,
+                   WithBounds with_bounds) {
+  Result result;
+  result.modes.resize(problem.shape.size());
+  std::int64_t count = 1;
+  for (std::size_t axis = result.modes.size(); axis-- > 0;) {
+    if ((schedule.varying[id] >> axis & 1) == 0) continue;
+    result.modes[axis] = {{problem.shape[axis], count}};
+    count *= problem.shape[axis];
+  }
+  const auto elements = static_cast<std::size_t>(count);
+  if (is_floating(problem.program.nodes[id].type)) {
+    result.reals.resize(elements);
+  } else {
+    result.integers.resize(elements);
+  }
+  if (with_bounds == WithBounds::yes) result.bounds.resize(elements);
+  // What no value is combined for keeps this.
+  const Reduced nothing = fresh(problem, id).result();
+  for (std::int64_t i = 0; i < count; ++i) write(result, i, nothing);
+  return result;
+}
+
+/// What one thread has of one result whose other values belong to its neighbours.
+struct Piece {
+  std::int64_t result = 0;
+  Accumulator part;
+  bool begins = false;  // holds the first value
+  bool ends = false;    // holds the last one
+};
+
+/// Combines one range of a pass. Results that lie within it are written, the first and the last may
+/// be pieces.
+class RangeReducer {
+ public:
+  RangeReducer(const Problem& problem, const Pass& pass, Results& results, WithBounds with_bounds)
+      : problem_(problem),
+        pass_(pass),
+        results_(results),
+        with_bounds_(with_bounds == WithBounds::yes),
+        block_(problem, pass, results, with_bounds) {
+    for (const NodeId id : pass.reductions) {
+      current_.push_back(fresh(problem, id));
+      pieces_.emplace_back().reserve(2);
+    }
+  }
+
+  void run(const Range& range) {
+    const auto step = static_cast<std::int64_t>(block_.capacity());
+    for (std::int64_t first = range.first; first < range.last; first += step) {
+      const std::int64_t count = std::min(step, range.last - first);
+      block_.run(first, static_cast<std::size_t>(count));
+      for (std::size_t k = 0; k < current_.size(); ++k) combine(k, first, count, range);
+    }
+  }
+
+  /// Of the k-th reduction of the pass, in order: none, one or two.
+  [[nodiscard]] const std::vector<Piece>& pieces(std::size_t k) const { return pieces_[k]; }
+
+ private:
+  void combine(std::size_t k, std::int64_t first, std::int64_t count, const Range& range) {
+    for (std::int64_t done = 0; done < count;) {
+      const std::int64_t index = (first + done) / pass_.run, place = (first + done) % pass_.run;
+      const std::int64_t length = std::min(pass_.run - place, count - done);
+      if (place == 0) current_[k] = fresh(problem_, pass_.reductions[k]);
+      current_[k].add(
+          values(problem_.program.nodes[pass_.reductions[k]].args[0], done, length, place));
+      done += length;
+      const bool ends = place + length == pass_.run;
+      if (ends || first + done == range.last) finish(k, index, ends, range);
+    }
+  }
+
+  void finish(std::size_t k, std::int64_t index, bool ends, const Range& range) {
+    const bool begins = index * pass_.run >= range.first;
+    if (begins && ends) {
+      write(results_[pass_.reductions[k]], index, current_[k].result());
+    } else {
+      pieces_[k].push_back({index, current_[k], begins, ends});
+    }
+  }
+
+  [[nodiscard]] Values values(NodeId id, std::int64_t first, std::int64_t count,
+                              std::int64_t place) const {
+    const auto at = static_cast<std::size_t>(first), length = static_cast<std::size_t>(count);
+    Values values{.place = place};
+    if (is_floating(problem_.program.nodes[id].type)) {
+      values.reals = block_.reals(id).subspan(at, length);
+    } else {
+      values.integers = block_.integers(id).subspan(at, length);
+    }
+    if (with_bounds_) values.bounds = block_.bounds(id).subspan(at, length);
+    return values;
+  }
+
+  const Problem& problem_;
+  const Pass& pass_;
+  Results& results_;
+  bool with_bounds_;
+  Block block_;
+  std::vector<Accumulator> current_;        // one a reduction
+  std::vector<std::vector<Piece>> pieces_;  // likewise
+};
+
+void join_pieces(const Pass& pass, const std::vector<RangeReducer>& reducers, Results& results) {
+  for (std::size_t k = 0; k < pass.reductions.size(); ++k) {
+    std::optional<Accumulator> open;
+    for (const RangeReducer& reducer : reducers) {
+      for (const Piece& piece : reducer.pieces(k)) {
+        if (piece.begins) {
+          open = piece.part;
+        } else {
+          open->merge(piece.part);
+        }
+        if (piece.ends) write(results[pass.reductions[k]], piece.result, open->result());
+      }
+    }
+  }
+}
+
+void run_pass(const Problem& problem, const Pass& pass, Results& results, WithBounds with_bounds) {
+  const std::vector<Range> ranges = split(size(pass));
+  std::vector<RangeReducer> reducers;
+  reducers.reserve(ranges.size());
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    reducers.emplace_back(problem, pass, results, with_bounds);
+  }
+  run_parallel(ranges.size(), [&](std::size_t i) { reducers[i].run(ranges[i]); });
+  join_pieces(pass, reducers, results);
+}
+
+}  // namespace
+
+Results reduce(const Problem& problem, const Schedule& schedule, WithBounds with_bounds) {
+  Results results(problem.program.nodes.size());
+  for (const Pass& pass : schedule.reductions) {
+    for (const NodeId id : pass.reductions) {
+      results[id] = make_result(problem, schedule, id, with_bounds);
+    }
+    run_pass(problem, pass, results, with_bounds);
+  }
+  return results;
+}
+
+}  // namespace tilejit::reference
