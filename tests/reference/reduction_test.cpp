@@ -1,0 +1,646 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <random>
+#include <string>
+
+#include "tilejit/error.hpp"
+#include "tilejit/reference.hpp"
+
+namespace tilejit {
+namespace {
+
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::NanSensitiveDoubleEq;
+using testing::Pointwise;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// An operation with memory for its tensors, which are read and written as doubles.
+class Operation {
+ public:
+  explicit Operation(Fused op, SymbolValues symbols = {}) : op_(std::move(op)) {
+    args_.symbols = std::move(symbols);
+    for (const Tensor& tensor : op_.tensors) {
+      std::int64_t elements = 1;
+      for (const Mode& leaf : tensor.layout.leaves()) {
+        const std::int64_t extent = leaf.extent.evaluate(args_.symbols);
+        elements = extent == 0 ? 0 : elements + (extent - 1) * leaf.stride.evaluate(args_.symbols);
+        if (extent == 0) break;
+      }
+      counts_.push_back(static_cast<std::size_t>(elements));
+      memory_.emplace_back(counts_.back() * static_cast<std::size_t>(size_bytes(tensor.dtype)) + 1);
+      args_.tensors.push_back(memory_.back().data());
+    }
+  }
+
+  void set(std::size_t tensor, std::size_t element, double value) {
+    encode(op_.tensors[tensor].dtype, value, address(tensor, element));
+  }
+  void fill(std::size_t tensor, const std::vector<double>& values) {
+    ASSERT_EQ(values.size(), counts_[tensor]) << op_.tensors[tensor].name;
+    for (std::size_t i = 0; i < values.size(); ++i) set(tensor, i, values[i]);
+  }
+  [[nodiscard]] double get(std::size_t tensor, std::size_t element) {
+    return decode(op_.tensors[tensor].dtype, address(tensor, element));
+  }
+  [[nodiscard]] std::vector<double> values(std::size_t tensor) {
+    std::vector<double> out;
+    for (std::size_t i = 0; i < counts_[tensor]; ++i) out.push_back(get(tensor, i));
+    return out;
+  }
+  [[nodiscard]] std::vector<double> last() { return values(op_.tensors.size() - 1); }
+
+  void run() { evaluate(op_, args_); }
+  /// Of the outputs as they are; inputs must not have been overwritten.
+  [[nodiscard]] Verification check() {
+    std::vector<const void*> actual(args_.tensors.begin(), args_.tensors.end());
+    return verify(op_, args_, actual);
+  }
+
+ private:
+  void* address(std::size_t tensor, std::size_t element) {
+    return memory_[tensor].data() +
+           element * static_cast<std::size_t>(size_bytes(op_.tensors[tensor].dtype));
+  }
+
+  Fused op_;
+  HostArguments args_;
+  std::vector<std::size_t> counts_;
+  std::vector<std::vector<std::byte>> memory_;
+};
+
+std::vector<double> run(Fused op, const std::vector<std::vector<double>>& inputs) {
+  Operation operation(std::move(op));
+  for (std::size_t i = 0; i < inputs.size(); ++i) operation.fill(i, inputs[i]);
+  operation.run();
+  EXPECT_TRUE(operation.check().passed) << operation.check().first_mismatch;
+  return operation.last();
+}
+
+struct Row {
+  const char* formula;  // x: (2,3), 1 to 6; b: (2,1), 10 and 20; r: (3), 1 2 4
+  const char* output;   // layout of y
+  std::vector<double> want;
+};
+
+std::vector<double> run_row(const Row& row, DType dtype) {
+  const std::string formula(row.formula);
+  Fused op{.formula = formula};
+  std::vector<std::vector<double>> inputs;
+  const auto add = [&](const char* name, const char* layout, std::vector<double> values) {
+    if (formula.find(std::string("(") + name) == std::string::npos) return;
+    op.tensors.push_back({name, dtype, parse_layout(layout)});
+    inputs.push_back(std::move(values));
+  };
+  add("x", "(2,3):(3,1)", {1, 2, 3, 4, 5, 6});
+  add("b", "(2,1):(1,1)", {10, 20});
+  add("r", "3:1", {1, 2, 4});
+  op.tensors.push_back({"y", f64, parse_layout(row.output)});
+  return run(std::move(op), inputs);
+}
+
+TEST(Reduction, GivesWhatAPersonGets) {
+  const Row rows[] = {
+      {"y = sum(x)", "2:1", {6, 15}},
+      {"y = sum(x)", "(2,1):(1,1)", {6, 15}},
+      {"y = sum(x)", "(2,3):(3,1)", {6, 6, 6, 15, 15, 15}},
+      {"y = sum(x, axis=0)", "3:1", {5, 7, 9}},
+      {"y = sum(x, axis=0)", "(1,3):(3,1)", {5, 7, 9}},
+      {"y = sum(x, axis=(0, 1))", "1:1", {21}},
+      {"y = sum(x, axis=(1, -2))", "(1,1):(1,1)", {21}},
+      {"y = prod(x)", "2:1", {6, 120}},
+      {"y = mean(x)", "2:1", {2, 5}},
+      {"y = var(x, axis=0)", "3:1", {2.25, 2.25, 2.25}},
+      {"y = max(x)", "2:1", {3, 6}},
+      {"y = min(x, axis=0)", "3:1", {1, 2, 3}},
+      {"y = argmax(x)", "2:1", {2, 2}},
+      {"y = argmin(x, axis=(0, 1))", "1:1", {0}},
+      {"y = argmax(x * (6 - x), axis=(0, 1))", "1:1", {2}},
+      {"y = any(x > 3)", "2:1", {0, 1}},
+      {"y = all(x > 3)", "2:1", {0, 1}},
+      {"y = all(x > 0, axis=(0, 1)) and any(x == 6, axis=(0, 1))", "1:1", {1}},
+      {"y = sum(x, init=100)", "2:1", {106, 115}},
+      {"y = prod(x, init=2, axis=0)", "3:1", {8, 20, 36}},
+      {"y = max(x, init=4)", "2:1", {4, 6}},
+      {"y = min(x, init=2)", "2:1", {1, 2}},
+      {"y = any(x > 5, init=true)", "2:1", {1, 1}},
+      {"y = all(x > 0, init=false)", "2:1", {0, 0}},
+      {"y = (x - min(x)) * 1", "(2,3):(3,1)", {0, 1, 2, 0, 1, 2}},
+      {"y = max(sum(x), axis=0)", "1:1", {15}},
+      {"t = sum(x); y = sum((x - t) * (x - t), axis=0)", "3:1", {25 + 121, 16 + 100, 9 + 81}},
+      {"y = sum(b) + 0 * sum(x)", "2:1", {30, 60}},
+      {"y = sum(r, axis=0) + 0 * sum(x, axis=0)", "3:1", {2, 4, 8}},
+      {"y = sum(x) + (b)", "(2,1):(1,1)", {16, 35}},
+      {"y = sum(x, axis=0) + (r)", "3:1", {6, 9, 13}},
+      {"y = sum(x) * (r)", "(2,3):(3,1)", {6, 12, 24, 15, 30, 60}},
+      {"y = sum(x * iota(1)) + extent((0, 1)) * extent(0)", "2:1", {8 + 12, 17 + 12}},
+      {"y = iota(0) * 10 + iota(-1)", "(2,3):(3,1)", {0, 1, 2, 10, 11, 12}},
+      {"y = sum(iota(1))", "(2,3):(3,1)", {3, 3, 3, 3, 3, 3}},
+      {"y = extent(-1)", "(2,3):(3,1)", {3, 3, 3, 3, 3, 3}},
+      {"y = 3", "(2,2):(2,1)", {3, 3, 3, 3}},
+  };
+  for (const Row& row : rows) {
+    for (const DType dtype : {f32, f64, f16, i32}) {
+      SCOPED_TRACE(std::string(row.formula) + " of " + std::string(to_string(dtype)));
+      EXPECT_EQ(run_row(row, dtype), row.want);
+    }
+  }
+}
+
+TEST(Reduction, NegativeAndUnsignedIntegersWrapIn64Bits) {
+  const Fused op{.tensors = {{"x", i8, "3:1"}, {"s", i64, "1:1"}, {"p", i64, "1:1"}},
+                 .formula = "s = sum(x); p = prod(x)"};
+  Operation operation(op);
+  operation.fill(0, {-100, -100, 100});
+  operation.run();
+  EXPECT_EQ(operation.get(1, 0), -100);
+  EXPECT_EQ(operation.get(2, 0), 1e6);
+  EXPECT_THAT(run({.tensors = {{"x", u64, "2:1"}, {"y", u64, "1:1"}}, .formula = "y = sum(x - 1)"},
+                  {{0, 2}}),
+              ElementsAre(0));
+}
+
+TEST(Reduction, NanIsIgnoredByExtremesOnly) {
+  struct NanRow {
+    const char* formula;
+    std::vector<double> want;
+  };
+  const NanRow rows[] = {
+      {"y = max(x)", {3, kNan, -kInf}},   {"y = min(x)", {1, kNan, -kInf}},
+      {"y = argmax(x)", {2, 0, 1}},       {"y = argmin(x)", {1, 0, 1}},
+      {"y = sum(x)", {kNan, kNan, kNan}}, {"y = prod(x)", {kNan, kNan, kNan}},
+      {"y = any(x)", {1, 1, 1}},          {"y = all(x)", {1, 1, 1}},
+      {"y = max(x, init=0)", {3, 0, 0}},
+  };
+  for (const NanRow& row : rows) {
+    SCOPED_TRACE(row.formula);
+    EXPECT_THAT(
+        run({.tensors = {{"x", f32, "(3,3):(3,1)"}, {"y", f64, "3:1"}}, .formula = row.formula},
+            {{kNan, 1, 3, kNan, kNan, kNan, kNan, -kInf, -kInf}}),
+        Pointwise(NanSensitiveDoubleEq(), row.want));
+  }
+}
+
+TEST(Reduction, InfinitiesAddUp) {
+  EXPECT_THAT(
+      run({.tensors = {{"x", f32, "(3,2):(2,1)"}, {"y", f64, "3:1"}}, .formula = "y = sum(x)"},
+          {{kInf, 1, -kInf, -kInf, kInf, -kInf}}),
+      Pointwise(NanSensitiveDoubleEq(), {kInf, -kInf, kNan}));
+  EXPECT_THAT(
+      run({.tensors = {{"x", f32, "(3,2):(2,1)"}, {"y", f64, "3:1"}}, .formula = "y = prod(x)"},
+          {{kInf, -1, -kInf, -kInf, kInf, 0}}),
+      Pointwise(NanSensitiveDoubleEq(), {-kInf, kInf, kNan}));
+}
+
+TEST(Reduction, OfNothingIsTheNeutralValue) {
+  struct EmptyRow {
+    const char* formula;
+    DType dtype;
+    double want;
+  };
+  constexpr EmptyRow kRows[] = {
+      {"y = sum(x)", f32, 0},         {"y = prod(x)", f32, 1},
+      {"y = max(x)", f32, -kInf},     {"y = min(x)", f16, kInf},
+      {"y = max(x)", i8, -128},       {"y = min(x)", i8, 127},
+      {"y = max(x)", u16, 0},         {"y = min(x)", u16, 65535},
+      {"y = max(x)", b8, -0x1p31},    {"y = any(x)", f32, 0},
+      {"y = all(x)", f32, 1},         {"y = argmax(x)", f32, 0},
+      {"y = argmin(x)", i32, 0},      {"y = mean(x)", f32, kNan},
+      {"y = sum(x, init=7)", i32, 7}, {"y = extent(1) + sum(x)", f32, 0},
+  };
+  for (const EmptyRow& row : kRows) {
+    SCOPED_TRACE(row.formula);
+    EXPECT_THAT(run({.tensors = {{"x", row.dtype, "(2,0):(1,1)"}, {"y", f64, "2:1"}},
+                     .formula = row.formula},
+                    {{}}),
+                Pointwise(NanSensitiveDoubleEq(), {row.want, row.want}));
+  }
+}
+
+TEST(Reduction, EmptyResultsAreLeftAlone) {
+  Operation operation(
+      {.tensors = {{"x", f32, "(M,3):(3,1)"}, {"y", f32, "M:1"}}, .formula = "y = sum(x)"},
+      {{"M", 0}});
+  operation.run();
+  EXPECT_EQ(operation.check().elements, 0);
+}
+
+TEST(Reduction, NullTensorsAreRefusedOverAnEmptySpaceToo) {
+  const Fused op{.tensors = {{"x", f32, "(2,0):(1,1)"}, {"y", f32, "2:1"}},
+                 .formula = "y = sum(x)"};
+  try {
+    evaluate(op, {.tensors = {nullptr, nullptr}});
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    EXPECT_THAT(error.what(), HasSubstr("tensor 'y' is null"));
+  }
+}
+
+// In place, the element that is read is the one from before, for every output.
+TEST(Reduction, OutputsOfFewerAxesAreStoredLast) {
+  const Fused op{.tensors = {{.name = "x", .layout = "(2,3):(3,1)", .access = Access::inout},
+                             {.name = "acc", .layout = "(2,1):(1,1)", .access = Access::inout},
+                             {"y", f32, "(2,3):(3,1)"}},
+                 .formula = "n = acc + sum(x); y = x + acc; acc = n; x = x / sum(x)"};
+  Operation operation(op);
+  operation.fill(0, {1, 1, 2, 2, 4, 2});
+  operation.fill(1, {10, 20});
+  operation.run();
+  EXPECT_THAT(operation.values(0), ElementsAre(0.25, 0.25, 0.5, 0.25, 0.5, 0.25));
+  EXPECT_THAT(operation.values(1), ElementsAre(14, 28));
+  EXPECT_THAT(operation.values(2), ElementsAre(11, 11, 12, 22, 24, 22));
+}
+
+TEST(Reduction, MeanOfManyNarrowValuesCountsThemExactly) {
+  // 70000 is no f16; the sum is no f16 either.
+  Operation operation(
+      {.tensors = {{"x", f16, "70000:1"}, {"y", f32, "1:1"}}, .formula = "y = mean(x)"});
+  for (std::size_t i = 0; i < 70000; ++i) operation.set(0, i, 2);
+  operation.run();
+  EXPECT_THAT(operation.last(), ElementsAre(2));
+  EXPECT_TRUE(operation.check().passed);
+}
+
+/// What a reduction means, one value after the other.
+double naive(const std::string& name, const std::vector<double>& values) {
+  double sum = 0, product = 1, largest = -kInf, smallest = kInf;
+  std::size_t first_largest = 0, first_smallest = 0;
+  bool any = false, all = true;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    sum += values[i];
+    product *= values[i];
+    any = any || values[i] != 0;
+    all = all && values[i] != 0;
+    if (values[i] > largest) first_largest = i;
+    if (values[i] < smallest) first_smallest = i;
+    largest = std::max(largest, values[i]);
+    smallest = std::min(smallest, values[i]);
+  }
+  if (name == "sum") return sum;
+  if (name == "prod") return product;
+  if (name == "max") return largest;
+  if (name == "min") return smallest;
+  if (name == "argmax") return static_cast<double>(first_largest);
+  if (name == "argmin") return static_cast<double>(first_smallest);
+  return name == "any" ? any : all;
+}
+
+/// A tensor of random extents and strides, of small whole numbers, reduced over random axes.
+class RandomReduction {
+ public:
+  explicit RandomReduction(std::uint64_t seed) : random_(seed) {
+    const int rank = pick(1, 4);
+    for (int i = 0; i < rank; ++i) {
+      shape_.push_back(pick(0, 12) == 0 ? 0 : pick(1, 6));
+      reduced_.push_back(pick(0, 1) == 1);
+    }
+    if (std::ranges::count(reduced_, true) == 0) reduced_[0] = true;
+  }
+
+  void check() {
+    static const char* const kNames[] = {"sum", "prod", "max",    "min",
+                                         "any", "all",  "argmax", "argmin"};
+    const std::string name = kNames[pick(0, 7)];
+    Fused op{.formula = "y = " + name + "(x, axis=" + axes() + ")"};
+    SCOPED_TRACE(op.formula);
+    op.tensors.push_back({"x", pick(0, 1) == 1 ? f64 : i64, input_layout()});
+    op.tensors.push_back({"y", f64, output_layout()});
+    const Layout layout = op.tensors[0].layout;
+    SCOPED_TRACE(to_string(layout) + " to " + to_string(op.tensors[1].layout));
+    Operation operation(op);
+    std::vector<std::vector<double>> gathered(operation.last().size());
+    for (std::int64_t i = 0, n = count(shape_); i < n; ++i) {
+      const std::vector<std::int64_t> at = coordinate(i);
+      const double value = pick(-2, 3);
+      std::int64_t offset = 0;
+      for (std::size_t axis = 0; axis < at.size(); ++axis) offset += at[axis] * strides_[axis];
+      operation.set(0, static_cast<std::size_t>(offset), value);
+      gathered[result_of(at)].push_back(value);
+    }
+    operation.run();
+    for (std::size_t r = 0; r < gathered.size(); ++r) {
+      const bool wraps = op.tensors[0].dtype == i64 && gathered[r].empty();
+      if (wraps && (name == "max" || name == "min")) continue;
+      EXPECT_EQ(operation.get(1, r), naive(name, gathered[r])) << r;
+    }
+    const Verification verification = operation.check();
+    EXPECT_TRUE(verification.passed) << verification.first_mismatch;
+    EXPECT_EQ(verification.elements, static_cast<std::int64_t>(gathered.size()));
+  }
+
+ private:
+  int pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
+
+  [[nodiscard]] static std::int64_t count(const std::vector<std::int64_t>& shape) {
+    return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+  }
+  [[nodiscard]] std::vector<std::int64_t> coordinate(std::int64_t index) const {
+    std::vector<std::int64_t> at(shape_.size());
+    for (std::size_t axis = at.size(); axis-- > 0; index /= shape_[axis]) {
+      at[axis] = index % shape_[axis];
+    }
+    return at;
+  }
+  [[nodiscard]] std::size_t result_of(const std::vector<std::int64_t>& at) const {
+    std::int64_t result = 0;
+    for (std::size_t axis = 0; axis < at.size(); ++axis) {
+      if (!reduced_[axis]) result = result * shape_[axis] + at[axis];
+    }
+    return static_cast<std::size_t>(result);
+  }
+  std::string axes() {
+    std::string text;
+    const auto rank = static_cast<int>(shape_.size());
+    for (int axis = 0; axis < rank; ++axis) {
+      if (!reduced_[static_cast<std::size_t>(axis)]) continue;
+      text += (text.empty() ? "(" : ", ") + std::to_string(pick(0, 1) == 1 ? axis : axis - rank);
+    }
+    return text + ")";
+  }
+  // Axes in a random order of speed, with a gap here and there.
+  Layout input_layout() {
+    std::vector<std::size_t> order(shape_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::shuffle(order.begin(), order.end(), random_);
+    strides_.assign(shape_.size(), 0);
+    std::int64_t next = 1;
+    for (const std::size_t axis : order) {
+      strides_[axis] = next;
+      next *= std::max<std::int64_t>(shape_[axis], 1) + pick(0, 1);
+    }
+    return layout_of(shape_, strides_);
+  }
+  // Row-major, with the reduced axes or without.
+  Layout output_layout() {
+    const bool keeps = pick(0, 1) == 1;
+    std::vector<std::int64_t> shape, strides;
+    for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
+      if (!reduced_[axis]) shape.push_back(shape_[axis]);
+      if (reduced_[axis] && keeps) shape.push_back(1);
+    }
+    if (shape.empty()) shape.push_back(1);
+    strides.assign(shape.size(), 1);
+    for (std::size_t i = shape.size() - 1; i-- > 0;) {
+      strides[i] = strides[i + 1] * std::max<std::int64_t>(shape[i + 1], 1);
+    }
+    return layout_of(shape, strides);
+  }
+  static Layout layout_of(const std::vector<std::int64_t>& shape,
+                          const std::vector<std::int64_t>& strides) {
+    std::string extents, steps;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      extents += (i == 0 ? "" : ",") + std::to_string(shape[i]);
+      steps += (i == 0 ? "" : ",") + std::to_string(strides[i]);
+    }
+    return parse_layout("(" + extents + "):(" + steps + ")");
+  }
+
+  std::mt19937_64 random_;
+  std::vector<std::int64_t> shape_, strides_;
+  std::vector<bool> reduced_;
+};
+
+TEST(Reduction, AgreesWithALoop) {
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomReduction(seed).check();
+    if (HasFailure()) break;
+  }
+}
+
+// Large enough for several threads, which share results at the ends of their ranges.
+TEST(Reduction, ThreadsShareResults) {
+  constexpr std::int64_t kRows = 300, kColumns = 1001;
+  struct SharedRow {
+    const char* axes;
+    const char* output;
+  };
+  constexpr SharedRow kShared[] = {{"(0, 1)", "1:1"}, {"0", "1001:1"}, {"1", "300:1"}};
+  for (const SharedRow& row : kShared) {
+    SCOPED_TRACE(row.axes);
+    const std::string axes = std::string(", axis=") + row.axes + ")";
+    Operation operation(
+        {.tensors = {{"x", i32, "(300,1001):(1001,1)"},
+                     {"s", i64, parse_layout(row.output)},
+                     {"a", i64, parse_layout(row.output)},
+                     {"m", f64, parse_layout(row.output)}},
+         .formula = "s = sum(x" + axes + "; a = argmax(x" + axes + "; m = max(f64(x)" + axes});
+    const std::size_t results = operation.last().size();
+    std::vector<double> sums(results, 0), largest(results, -kInf), places(results, 0);
+    std::mt19937_64 random(5);
+    for (std::int64_t i = 0; i < kRows * kColumns; ++i) {
+      const auto value = static_cast<double>(random() % 100000);
+      operation.set(0, static_cast<std::size_t>(i), value);
+      const bool whole = results == 1, by_column = results == kColumns;
+      const auto r = static_cast<std::size_t>(whole ? 0 : by_column ? i % kColumns : i / kColumns);
+      const std::int64_t place = whole ? i : by_column ? i / kColumns : i % kColumns;
+      sums[r] += value;
+      if (value <= largest[r]) continue;
+      largest[r] = value;
+      places[r] = static_cast<double>(place);
+    }
+    operation.run();
+    EXPECT_EQ(operation.values(1), sums);
+    EXPECT_EQ(operation.values(2), places);
+    EXPECT_EQ(operation.values(3), largest);
+    EXPECT_TRUE(operation.check().passed) << operation.check().first_mismatch;
+  }
+}
+
+TEST(Reduction, Softmax) {
+  const Fused op{.tensors = {{"x", f32, "(2,3):(3,1)"}, {"y", f64, "(2,3):(3,1)"}},
+                 .formula = "e = exp(x - max(x)); y = e / sum(e)"};
+  const std::vector<double> x = {1000, 1001, 1002, -1, 0, 3};
+  const std::vector<double> y = run(op, {x});
+  for (int row = 0; row < 2; ++row) {
+    double total = 0;
+    for (int i = 0; i < 3; ++i) total += std::exp(x[3 * row + i] - x[3 * row + 2]);
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_NEAR(y[3 * row + i], std::exp(x[3 * row + i] - x[3 * row + 2]) / total, 1e-15);
+    }
+  }
+}
+
+TEST(Reduction, LayernormOverTwoAxesWithStatistics) {
+  const Fused op{.tensors = {{"x", f32, "(2,2,2):(4,2,1)"},
+                             {"w", f32, "(2,2):(2,1)"},
+                             {"center", f64, "2:1"},
+                             {"y", f64, "(2,2,2):(4,2,1)"}},
+                 .formula = "center = mean(x); y = (x - mean(x)) * rsqrt(var(x) + 1e-5) * w",
+                 .axis = {1, 2}};
+  Operation operation(op);
+  operation.fill(0, {1, 2, 3, 4, 0, 0, 0, 8});
+  operation.fill(1, {1, 1, 1, 2});
+  operation.run();
+  EXPECT_THAT(operation.values(2), ElementsAre(2.5, 2));
+  const double a = 1 / std::sqrt(1.25 + 1e-5), b = 1 / std::sqrt(12 + 1e-5);
+  EXPECT_THAT(operation.last(), Pointwise(DoubleNear(1e-7), {-1.5 * a, -0.5 * a, 0.5 * a, 3 * a,
+                                                             -2 * b, -2 * b, -2 * b, 12 * b}));
+  EXPECT_TRUE(operation.check().passed);
+}
+
+/// As a kernel adds: lanes of neighbours one after the other, then the lanes in pairs.
+float add_in_single(std::vector<float> lanes, const std::vector<float>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) lanes[i % lanes.size()] += values[i];
+  for (std::size_t n = lanes.size() / 2; n > 0; n /= 2) {
+    for (std::size_t i = 0; i < n; ++i) lanes[i] += lanes[i + n];
+  }
+  return lanes[0];
+}
+
+TEST(VerifyReduction, AcceptsSinglePrecisionInAnyOrder) {
+  for (const std::size_t n : {std::size_t{1}, std::size_t{200}, std::size_t{50000}}) {
+    for (const std::size_t lanes : {std::size_t{1}, std::size_t{32}, std::size_t{1024}}) {
+      if (n / lanes > 256) continue;  // deeper than kernels promise
+      SCOPED_TRACE(std::to_string(n) + " in " + std::to_string(lanes));
+      Operation operation(
+          {.tensors = {{"x", f32, parse_layout(std::to_string(n) + ":1")}, {"y", f32, "1:1"}},
+           .formula = "y = sum(x)"});
+      std::mt19937_64 random(n);
+      std::vector<float> values;
+      for (std::size_t i = 0; i < n; ++i) {
+        values.push_back(std::uniform_real_distribution<float>(-1, 1)(random));
+        operation.set(0, i, values.back());
+      }
+      const float sum = add_in_single(std::vector<float>(lanes, 0.0f), values);
+      operation.set(1, 0, sum);
+      EXPECT_TRUE(operation.check().passed) << operation.check().first_mismatch;
+      EXPECT_LE(operation.check().max_ratio, 1);
+      operation.set(1, 0, sum + 1e-4 * static_cast<double>(n));
+      EXPECT_FALSE(operation.check().passed);
+      EXPECT_THAT(operation.check().first_mismatch, HasSubstr("y(0): got "));
+    }
+  }
+}
+
+TEST(VerifyReduction, HoldsExactResultsToTheBit) {
+  struct ExactRow {
+    const char* formula;
+    double want;
+  };
+  constexpr ExactRow kRows[] = {{"y = sum(x)", 11}, {"y = max(x)", 4},     {"y = mean(x)", 2.75},
+                                {"y = min(x)", 1},  {"y = sum(x < 4)", 2}, {"y = argmax(x)", 1}};
+  for (const ExactRow& row : kRows) {
+    SCOPED_TRACE(row.formula);
+    Operation operation(
+        {.tensors = {{"x", f32, "(2,4):(4,1)"}, {"y", f32, "2:1"}}, .formula = row.formula});
+    operation.fill(0, {1, 4, 2, 4, 1, 4, 2, 4});
+    operation.fill(1, {row.want, row.want});
+    EXPECT_TRUE(operation.check().passed) << operation.check().first_mismatch;
+    EXPECT_EQ(operation.check().elements, 2);
+    operation.set(1, 1, row.want * (1 + 0x1p-20));
+    EXPECT_FALSE(operation.check().passed);
+    EXPECT_THAT(operation.check().first_mismatch, HasSubstr("y(1): got "));
+  }
+}
+
+TEST(VerifyReduction, TellsTheCoordinateOfTheOutput) {
+  Operation operation({.tensors = {{"x", f32, "(2,3,4):(12,4,1)"}, {"y", f32, "(2,1,4):(4,4,1)"}},
+                       .formula = "y = max(x, axis=1)"});
+  operation.set(1, 6, 5);
+  EXPECT_EQ(operation.check().first_mismatch, "y(1,0,2): got 5, want 0");
+}
+
+// Where rounding may decide which element wins, every place passes; else one does.
+TEST(VerifyReduction, AcceptsAnyPlaceOnlyWhereRoundingDecides) {
+  struct PlaceRow {
+    const char* formula;
+    bool any;
+  };
+  constexpr PlaceRow kRows[] = {
+      {"y = argmax(x)", false},
+      {"y = argmax(exp(x * 1e-9))", true},  // exp is not exact, and all are near 1
+      {"y = argmax(exp(x))", false},
+      {"y = argmin(-x)", false},
+  };
+  for (const PlaceRow& row : kRows) {
+    SCOPED_TRACE(row.formula);
+    Operation operation(
+        {.tensors = {{"x", f32, "4:1"}, {"y", i64, "1:1"}}, .formula = row.formula});
+    operation.fill(0, {1, 3, 2, 0});
+    operation.set(1, 0, 1);
+    EXPECT_TRUE(operation.check().passed) << operation.check().first_mismatch;
+    operation.set(1, 0, 2);
+    EXPECT_EQ(operation.check().passed, row.any);
+  }
+}
+
+TEST(VerifyReduction, AcceptsEitherTruthOnlyWhereNoneIsCertain) {
+  struct TruthRow {
+    const char* formula;
+    double want;
+    bool either;
+  };
+  constexpr TruthRow kRows[] = {
+      {"y = any(exp(x) > 20.085537)", 1, false},  // exp(3) is uncertain, exp(4) is above
+      {"y = any(exp(x) > 54.59815)", 0, true},    // exp(4) is uncertain
+      {"y = any(x > 5)", 0, false},
+      {"y = all(exp(x) > 2.7182817)", 0, true},
+      {"y = all(exp(x) > 7.389056)", 0, false},
+  };
+  for (const TruthRow& row : kRows) {
+    SCOPED_TRACE(row.formula);
+    Operation operation({.tensors = {{"x", f32, "4:1"}, {"y", b8, "1:1"}}, .formula = row.formula});
+    operation.fill(0, {1, 2, 3, 4});
+    operation.set(1, 0, row.want);
+    EXPECT_TRUE(operation.check().passed || row.either) << operation.check().first_mismatch;
+    operation.set(1, 0, 1 - row.want);
+    EXPECT_EQ(operation.check().passed, row.either) << operation.check().first_mismatch;
+  }
+}
+
+TEST(VerifyReduction, BoundsProducts) {
+  Operation operation(
+      {.tensors = {{"x", f32, "100:1"}, {"y", f32, "1:1"}}, .formula = "y = prod(x)"});
+  float product = 1;
+  std::mt19937_64 random(3);
+  for (std::size_t i = 0; i < 100; ++i) {
+    const float value = std::uniform_real_distribution<float>(0.7f, 1.4f)(random);
+    operation.set(0, i, value);
+    product *= value;
+  }
+  operation.set(1, 0, product);
+  EXPECT_TRUE(operation.check().passed) << operation.check().first_mismatch;
+  operation.set(1, 0, product * (1 + 1e-4));
+  EXPECT_FALSE(operation.check().passed);
+}
+
+// Partial products may overflow or vanish in one order and not in another.
+TEST(VerifyReduction, KnowsNothingOfProductsThatLeaveTheRange) {
+  Operation operation(
+      {.tensors = {{"x", f32, "4:1"}, {"y", f32, "1:1"}}, .formula = "y = prod(x)"});
+  operation.fill(0, {1e30, 1e30, 1e-30, 1e-30});
+  for (const double result : {1.0, kInf, 0.0}) {
+    operation.set(1, 0, result);
+    EXPECT_TRUE(operation.check().passed) << result;
+  }
+  operation.fill(0, {1e30, 1e30, 2, 2});
+  operation.set(1, 0, kInf);
+  EXPECT_TRUE(operation.check().passed);
+  operation.set(1, 0, 1);
+  EXPECT_FALSE(operation.check().passed);
+}
+
+TEST(VerifyReduction, AcceptsASumThatMayOverflow) {
+  Operation operation({.tensors = {{"x", f32, "3:1"}, {"y", f32, "1:1"}}, .formula = "y = sum(x)"});
+  operation.fill(0, {3e38, 3e38, -3e38});
+  for (const double result : {3e38, kInf}) {
+    operation.set(1, 0, result);
+    EXPECT_TRUE(operation.check().passed) << result;
+  }
+  operation.fill(0, {3e38, 3e38, 3e38});
+  EXPECT_TRUE(operation.check().passed);
+  operation.set(1, 0, 3e38);
+  EXPECT_FALSE(operation.check().passed);
+}
+
+}  // namespace
+}  // namespace tilejit
