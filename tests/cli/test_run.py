@@ -49,6 +49,26 @@ class Run(CommandTest):
         self.assert_ok("run", self.spec(tensors=strided), "--in", f"x={x}", "--out", f"y={y}")
         self.assertEqual(read_npy(y), ("<f4", (4, 6), floats(*range(24))))
 
+    def test_reductions_run_on_the_cpu_reference(self):
+        x, y, top = (self.folder / name for name in ("x.npy", "y.npy", "top.npy"))
+        write_npy(x, "<f4", (2, 3), floats(1, 5, 2, 7, 3, 0))
+        spec = self.spec(
+            tensors={
+                "x": {"dtype": "f32", "shape": [2, 3]},
+                "y": {"dtype": "f32", "shape": [1, 3]},
+                "top": {"dtype": "i64", "shape": [2]},
+            },
+            formula=["y = sum(x)", "top = argmax(x, axis=1)"],
+            axis=0,
+        )
+        files = ("--in", f"x={x}", "--out", f"y={y}", "--out", f"top={top}")
+        text = self.assert_ok("run", spec, "--device", "cpu", *files)
+        self.assertIn("ran on the CPU reference", text)
+        self.assertEqual(read_npy(y), ("<f4", (1, 3), floats(8, 8, 2)))
+        self.assertEqual(read_npy(top), ("<i8", (2,), struct.pack("<2q", 1, 0)))
+        for command in ("render", "compile"):
+            self.assert_fails(2, "not yet planned for the GPU", command, spec)
+
     def test_in_place(self):
         x, y = self.folder / "x.npy", self.folder / "y.npy"
         write_npy(x, "<f4", (3,), floats(-1, 0, 2))
