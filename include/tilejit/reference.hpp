@@ -46,6 +46,7 @@ struct Verification {
 /// follows from a running error analysis of the formula (Higham, Accuracy and Stability of
 /// Numerical Algorithms, 2nd ed., section 3.3): every operation adds the rounding of the type it
 /// computes in, every store to a narrower type half an ulp of it; integers and bool must be equal.
+/// A reduction of n values rounds each of them min(n, 256 + 2 ceil(log2 n)) times, in any order.
 /// Where rounding may decide a comparison or a cast, both outcomes pass; where nothing is known of
 /// a value (rounding decides whether it overflows or is NaN), any does.
 ///
