@@ -521,6 +521,60 @@ TEST(VerifyReduction, AcceptsSinglePrecisionInAnyOrder) {
   }
 }
 
+constexpr std::size_t kEmulatedRows = 20, kEmulatedColumns = 300, kLanes = 32;
+
+/// Random rows of x around a center that differs from row to row, as floats.
+std::vector<std::vector<float>> random_rows(Operation& operation) {
+  std::mt19937_64 random(9);
+  std::vector<std::vector<float>> rows(kEmulatedRows);
+  for (std::size_t r = 0; r < kEmulatedRows; ++r) {
+    std::normal_distribution<float> values(static_cast<float>(r), 1.5f);
+    for (std::size_t i = 0; i < kEmulatedColumns; ++i) {
+      rows[r].push_back(values(random));
+      operation.set(0, r * kEmulatedColumns + i, rows[r].back());
+    }
+  }
+  return rows;
+}
+
+float lane_sum(const std::vector<float>& values) {
+  return add_in_single(std::vector<float>(kLanes, 0.0f), values);
+}
+
+TEST(VerifyReduction, AcceptsSoftmaxInSinglePrecision) {
+  Operation operation({.tensors = {{"x", f32, "(20,300):(300,1)"}, {"y", f32, "(20,300):(300,1)"}},
+                       .formula = "e = exp(x - max(x)); y = e / sum(e)"});
+  std::size_t at = 0;
+  for (const std::vector<float>& row : random_rows(operation)) {
+    const float largest = *std::ranges::max_element(row);
+    std::vector<float> exponentials;
+    for (const float x : row) exponentials.push_back(std::exp(x - largest));
+    const float sum = lane_sum(exponentials);
+    for (const float e : exponentials) operation.set(1, at++, e / sum);
+  }
+  const Verification result = operation.check();
+  EXPECT_TRUE(result.passed) << result.first_mismatch;
+  EXPECT_GT(result.max_ratio, 0);
+}
+
+TEST(VerifyReduction, AcceptsLayernormInSinglePrecision) {
+  Operation operation({.tensors = {{"x", f32, "(20,300):(300,1)"}, {"y", f32, "(20,300):(300,1)"}},
+                       .formula = "y = (x - mean(x)) / sqrt(var(x) + 1e-5)"});
+  std::size_t at = 0;
+  for (const std::vector<float>& row : random_rows(operation)) {
+    const float mean = lane_sum(row) / kEmulatedColumns;
+    std::vector<float> squares;
+    for (const float x : row) squares.push_back((x - mean) * (x - mean));
+    const float root = std::sqrt(lane_sum(squares) / kEmulatedColumns + 1e-5f);
+    for (const float x : row) operation.set(1, at++, (x - mean) / root);
+  }
+  const Verification result = operation.check();
+  EXPECT_TRUE(result.passed) << result.first_mismatch;
+  EXPECT_GT(result.max_ratio, 1e-6);
+  operation.set(1, 7, operation.get(1, 7) + 1e-2);
+  EXPECT_EQ(operation.check().mismatches, 1);
+}
+
 TEST(VerifyReduction, HoldsExactResultsToTheBit) {
   struct ExactRow {
     const char* formula;

@@ -38,6 +38,7 @@ TEST(ParseFused, ReadsEveryField) {
     "scalars": {"alpha": "f32", "n": {"dtype": "i32", "example": 3}},
     "functions": {"twice": {"args": ["v"], "expr": "v * 2"}},
     "formula": ["t = twice(cast(y, f32)) * alpha", "z = x + t + n"],
+    "axis": [1, 0],
     "tuning": {"threads": 128, "vector": 1, "unroll": 2}})_");
   EXPECT_EQ(op.name, "everything");
   ASSERT_EQ(op.tensors.size(), 3u);
@@ -51,6 +52,7 @@ TEST(ParseFused, ReadsEveryField) {
   EXPECT_EQ(op.symbols[1], (Symbol{.name = "N", .divisible_by = 8}));
   EXPECT_EQ(op.scalars[1].example, 3.0);
   EXPECT_EQ(op.formula, "t = twice(cast(y, f32)) * alpha\nz = x + t + n");
+  EXPECT_EQ(op.axis, (std::vector<int>{1, 0}));
   EXPECT_EQ(op.tuning, (Tuning{.threads = 128, .vector = 1, .unroll = 2}));
   EXPECT_EQ(parse_fused(to_json(op)), op) << to_json(op);
 }
