@@ -36,8 +36,8 @@ std::string to_string(const Constant& constant, DType type) {
 // "0,2"
 std::string axes_text(std::uint32_t axes) {
   std::string text;
-  for (int axis = 0; axis < kMaxReducedRank; ++axis) {
-    if ((axes >> axis & 1) != 0) text += (text.empty() ? "" : ",") + std::to_string(axis);
+  for (std::size_t axis = 0; axis < kMaxReducedRank; ++axis) {
+    if (has_axis(axes, axis)) text += (text.empty() ? "" : ",") + std::to_string(axis);
   }
   return text;
 }

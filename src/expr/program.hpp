@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -83,6 +84,13 @@ enum class Op : std::uint8_t {
 /// True for reduce_sum to reduce_argmax.
 [[nodiscard]] bool is_reduction(Op op) noexcept;
 
+/// Node::axes has no bits for more: in larger spaces reductions, iota and extent are refused.
+inline constexpr int kMaxReducedRank = 32;
+/// Whether bit `axis` of a set of axes is set.
+[[nodiscard]] constexpr bool has_axis(std::uint32_t axes, std::size_t axis) noexcept {
+  return axis < kMaxReducedRank && (axes >> axis & 1) != 0;
+}
+
 using NodeId = std::int32_t;
 inline constexpr NodeId kNoNode = -1;
 
@@ -144,9 +152,6 @@ struct Scope {
   int rank = 1;                ///< axes of the iteration space
   std::vector<int> axis = {};  ///< of reductions that name none; empty: the last axis
 };
-
-/// More axes than Node::axes has bits: reductions, iota and extent are refused there.
-inline constexpr int kMaxReducedRank = 32;
 
 /// Parses and types `formula`. Throws Error{invalid_formula}: the message has the line, a caret
 /// under the place, and what was expected; where() is "/formula" or "/functions/NAME/expr". Limits:

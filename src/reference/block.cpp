@@ -66,8 +66,8 @@ void Block::place_columns() {
 // As of a tensor that holds the coordinate's offset itself.
 std::vector<ModeLeaves> Block::place_modes(const Node& node) const {
   std::vector<ModeLeaves> modes(problem_.shape.size());
-  for (std::size_t axis = 0; axis < modes.size() && axis < expr::kMaxReducedRank; ++axis) {
-    if ((node.axes >> axis & 1) != 0) modes[axis] = {{problem_.shape[axis], 1}};
+  for (std::size_t axis = 0; axis < modes.size(); ++axis) {
+    if (expr::has_axis(node.axes, axis)) modes[axis] = {{problem_.shape[axis], 1}};
   }
   return modes;
 }
@@ -151,7 +151,7 @@ void Block::fill_uniform_real(const Node& node, NodeId id) {
 std::int64_t Block::extent_of(const Node& node) const {
   std::uint64_t product = 1;
   for (std::size_t axis = 0; axis < problem_.shape.size(); ++axis) {
-    if (axis >= expr::kMaxReducedRank || (node.axes >> axis & 1) == 0) continue;
+    if (!expr::has_axis(node.axes, axis)) continue;
     product *= static_cast<std::uint64_t>(problem_.shape[axis]);
   }
   return static_cast<std::int64_t>(product);

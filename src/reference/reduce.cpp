@@ -31,7 +31,7 @@ Result make_result(const Problem& problem, const Schedule& schedule, NodeId id,
   result.modes.resize(problem.shape.size());
   std::int64_t count = 1;
   for (std::size_t axis = result.modes.size(); axis-- > 0;) {
-    if ((schedule.varying[id] >> axis & 1) == 0) continue;
+    if (!expr::has_axis(schedule.varying[id], axis)) continue;
     result.modes[axis] = {{problem.shape[axis], count}};
     count *= problem.shape[axis];
   }

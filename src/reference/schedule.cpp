@@ -14,14 +14,10 @@ using expr::kNoNode;
 using expr::Node;
 using expr::NodeId;
 
-bool has(std::uint32_t axes, std::size_t axis) noexcept {
-  return (axes >> axis & 1) != 0;
-}
-
 std::vector<int> axes_of(std::uint32_t mask) {
   std::vector<int> axes;
   for (std::size_t axis = 0; axis < expr::kMaxReducedRank; ++axis) {
-    if (has(mask, axis)) axes.push_back(static_cast<int>(axis));
+    if (expr::has_axis(mask, axis)) axes.push_back(static_cast<int>(axis));
   }
   return axes;
 }

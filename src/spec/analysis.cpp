@@ -268,7 +268,7 @@ class Analyzer {
 
   /// Whether the value that the output holds was reduced over `axis`.
   [[nodiscard]] bool is_reduced(std::size_t output, std::size_t axis) const {
-    return axis < expr::kMaxReducedRank && (reduced_[output] >> axis & 1) != 0;
+    return expr::has_axis(reduced_[output], axis);
   }
 
   /// The program into the result, or why there is none.
