@@ -120,12 +120,11 @@ TEST(Tiling, SharedMemoryIsFreeOfBankConflicts) {
   const auto log2 = [](int x) { return std::countr_zero(static_cast<unsigned>(x)); };
   for (const DType dtype : {u8, f16, f32, f64}) {
     SCOPED_TRACE(to_string(dtype));
-    const Plan plan =
-        plan_of(transpose(dtype, "(16384,8192):(1,16384)", "(16384,8192):(8192,1)"));
+    const Plan plan = plan_of(transpose(dtype, "(16384,8192):(1,16384)", "(16384,8192):(8192,1)"));
     const int vector = plan.vector, columns = plan.tile->columns, rows = plan.tile->rows;
     const Layout tile({columns, rows}, {1, columns});
-    const ComposedLayout swizzled(
-        Swizzle(log2(columns / vector), log2(vector), log2(columns)), 0, tile);
+    const ComposedLayout swizzled(Swizzle(log2(columns / vector), log2(vector), log2(columns)), 0,
+                                  tile);
     const int across = std::min(32, columns / vector), down = std::min(32, rows / vector);
     const Layout read({{across, 32 / across}, vector}, {{vector, columns}, 1});
     const Layout write({{down, 32 / down}, vector}, {{vector * columns, vector}, 1});
