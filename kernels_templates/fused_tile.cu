@@ -11,8 +11,6 @@ constexpr int kVectorsAcross = kColumns / kVector;
 constexpr int kSquaresDown = kRows / kVector;
 constexpr int kSquares = kVectorsAcross * kSquaresDown / kThreads;  // a thread
 constexpr int kVectors = kVectorsAcross * kRows / kThreads;         // a thread
-// Where no vector waits in registers, the compiler is spared most of the copies.
-constexpr int kUnrolled = kDirectInputs ? kVectors : 2;
 
 // Square s and vector v of this thread, counted in squares and in vectors; only whole ones.
 struct SquarePlace {
@@ -39,13 +37,13 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   __shared__ Shared shared;
   const Tile tile = tile_at(p, blockIdx.x);
   Square squares[kSquares];
-  Vector vectors[kVectors];
+  Vector vectors[kAhead ? kVectors : 1];
 #pragma unroll
   for (int s = 0; s < kSquares; ++s) {
     const SquarePlace at(s);
     if (at.exists(tile)) squares[s].load(p, tile, at.row, at.column);
   }
-  if constexpr (kDirectInputs) {
+  if constexpr (kAhead) {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
       const VectorPlace at(v);
@@ -65,10 +63,13 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
   }
   __syncthreads();
-#pragma unroll kUnrolled
+#pragma unroll kCopies
   for (int v = 0; v < kVectors; ++v) {
     const VectorPlace at(v);
-    if (at.exists(tile)) vectors[v].map(p, tile, shared, at.row, at.column, kVector);
+    if (!at.exists(tile)) continue;
+    Vector& vector = vectors[kAhead ? v : 0];
+    if (!kAhead) vector.load(p, tile, at.row, at.column, kVector);
+    vector.map(p, tile, shared, at.row, at.column, kVector);
   }
   if constexpr (kRaggedColumns) {
     const int column = tile.columns / kVector, valid = tile.columns % kVector;

@@ -109,15 +109,16 @@ class Emitter {
     return text;
   }
 
-  std::string body() const {
+  std::string body(const Slice& slice) const {
     std::string text;
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
       const auto id = static_cast<NodeId>(i);
-      if (converts_in_store(id)) continue;
+      if (!slice.nodes[i] || converts_in_store(id)) continue;
+      const std::string given = slice.given ? slice.given(id) : std::string();
       text += "const " + std::string(compute_type(node(id).type)) + " " + value_name(id) + " = " +
-              expression(id) + ";\n";
+              (given.empty() ? expression(id) : given) + ";\n";
     }
-    for (const Store& store : program_.stores) {
+    for (const Store& store : slice.stores) {
       const std::string value =
           converts_in_store(store.value) ? unrounded(store.value) : value_name(store.value);
       text += "y" + std::to_string(store.tensor) + " = " + value + ";\n";
@@ -143,7 +144,7 @@ class Emitter {
   std::string expression(NodeId id) const {
     const Node& n = node(id);
     switch (n.op) {
-      case Op::constant: return constant(n);
+      case Op::constant: return emit_constant(n.constant, n.type);
       case Op::load: return "t" + std::to_string(n.source);
       case Op::scalar: return "p.s" + std::to_string(n.source);
       case Op::cast: return cast(id);
@@ -156,12 +157,6 @@ class Emitter {
       case Op::extent: refuse(n);
       default: return computed(n);
     }
-  }
-
-  static std::string constant(const Node& n) {
-    const auto* integer = std::get_if<std::int64_t>(&n.constant);
-    return integer != nullptr ? integer_literal(*integer, n.type)
-                              : floating_literal(std::get<double>(n.constant), n.type == f64);
   }
 
   bool outlined(const Node& n) const {
@@ -259,8 +254,36 @@ std::string emit_cuda_functions(const Program& program) {
   return Emitter(program).functions();
 }
 
+std::string emit_cuda(const Program& program, const Slice& slice) {
+  return Emitter(program).body(slice);
+}
+
 std::string emit_cuda(const Program& program) {
-  return Emitter(program).body();
+  return emit_cuda(program, {.nodes = std::vector<bool>(program.nodes.size(), true),
+                             .stores = program.stores,
+                             .given = {}});
+}
+
+std::string emit_constant(const Constant& value, DType type) {
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  return integer != nullptr ? integer_literal(*integer, type)
+                            : floating_literal(std::get<double>(value), type == f64);
+}
+
+std::string emit_combination(const Node& node, const std::string& a, const std::string& b) {
+  const bool floating = is_floating(node.type);
+  const auto call = [&](const std::string& function) {
+    return function + "(" + a + ", " + b + ")";
+  };
+  const std::string width = node.type == f64 ? "" : "f";
+  switch (node.op) {
+    case Op::reduce_sum: return floating ? a + " + " + b : call("math::add");
+    case Op::reduce_prod: return floating ? a + " * " + b : call("math::mul");
+    case Op::reduce_min: return call(floating ? "fmin" + width : "math::min");
+    case Op::reduce_max: return call(floating ? "fmax" + width : "math::max");
+    case Op::reduce_any: return a + " | " + b;
+    default: return a + " & " + b;  // reduce_all
+  }
 }
 
 }  // namespace tilejit::expr

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -190,6 +191,20 @@ struct ValueAxes {
 /// converts from storage and rounds to it. Text of the formula does not appear in it. Throws
 /// Error{unsupported} for reductions, index and extent, which are not the work of one element.
 [[nodiscard]] std::string emit_cuda(const Program& program);
+/// A part of a program that one device function computes.
+struct Slice {
+  std::vector<bool> nodes;    ///< those to compute; operands of them are computed or given
+  std::vector<Store> stores;  ///< of values among them
+  /// The text of a value that is given: of reductions, index and extent. Empty for all others.
+  std::function<std::string(NodeId)> given;
+};
+[[nodiscard]] std::string emit_cuda(const Program& program, const Slice& slice);
+/// A constant of `type` as a literal of its compute type.
+[[nodiscard]] std::string emit_constant(const Constant& value, DType type);
+/// The device expression that combines `a` and `b`, which both hold results of the reduction `node`
+/// (not of reduce_argmin, reduce_argmax) over parts of its axes, or a result and an element.
+[[nodiscard]] std::string emit_combination(const Node& node, const std::string& a,
+                                           const std::string& b);
 /// The device type that computes values of `type`: "float", "double", "i8", "bool", ...
 [[nodiscard]] std::string_view compute_type(DType type) noexcept;
 

@@ -112,13 +112,14 @@ IterationMode single_mode(std::size_t tensors, const Dim& extent) {
 }  // namespace
 
 std::vector<IterationMode> iterate_together(const Fused& op, const spec::Analysis& analysis,
+                                            const std::vector<std::size_t>& axes,
                                             std::size_t leader) {
-  if (std::ranges::any_of(analysis.shape, [](const Dim& extent) { return extent.is(0); })) {
+  if (std::ranges::any_of(axes, [&](std::size_t i) { return analysis.shape[i].is(0); })) {
     return {single_mode(op.tensors.size(), 0)};
   }
   std::vector<IterationMode> modes;
-  for (std::size_t i = analysis.shape.size(); i-- > 0;) {
-    split_mode(leaves_of_mode(op, analysis, i), modes);
+  for (auto i = axes.rbegin(); i != axes.rend(); ++i) {
+    split_mode(leaves_of_mode(op, analysis, *i), modes);
   }
   if (modes.empty()) return {single_mode(op.tensors.size(), 1)};
   std::ranges::stable_sort(modes, stride_less, [&](const IterationMode& m) -> const Dim& {

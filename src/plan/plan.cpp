@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <utility>
 
 #include "plan/iteration.hpp"
+#include "plan/rows.hpp"
 #include "plan/tiling.hpp"
 #include "tilejit/error.hpp"
 
@@ -12,6 +14,7 @@ namespace tilejit::plan {
 namespace {
 
 constexpr int kMaxAccessBytes = 16;
+constexpr int kBatchOfRows = 4;  // loads in flight where a row is not held
 constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
 constexpr std::int64_t kWeightOfThread = 2048;  // expr::weight; half a second of NVRTC
 constexpr std::int64_t kManyVectors = std::int64_t{1}
@@ -61,6 +64,7 @@ class Planner {
     leader_ = static_cast<std::size_t>(analysis_.program.stores.front().tensor);
     plan_.kernel_name =
         "tilejit_" + op_.name + "_" + std::string(tilejit::to_string(op_.tensors[leader_].dtype));
+    set_space();
     set_operands();
     find_crossed();
     choose_vector();
@@ -72,17 +76,75 @@ class Planner {
   }
 
  private:
-  void set_operands() {
-    modes_ = iterate_together(op_, analysis_, leader_);
+  void set_space() {
+    const std::uint32_t axes = reduced_axes(analysis_.program);
+    std::vector<std::size_t> reduced, kept;
+    for (std::size_t i = 0; i < analysis_.shape.size(); ++i) {
+      (expr::has_axis(axes, i) ? reduced : kept).push_back(i);
+    }
+    if (axes == 0) {
+      modes_ = iterate_together(op_, analysis_, kept, leader_);
+    } else {
+      set_rows(iterate_together(op_, analysis_, reduced, widest_input()),
+               iterate_together(op_, analysis_, kept, widest_input()));
+    }
     for (const IterationMode& mode : modes_) plan_.extents.push_back(mode.extent);
+    const auto is_extent = [](const expr::Node& node) { return node.op == expr::Op::extent; };
+    if (std::ranges::any_of(analysis_.program.nodes, is_extent)) plan_.shape = analysis_.shape;
+  }
+
+  /// The input of most elements decides the order of the modes; without inputs, the first output.
+  [[nodiscard]] std::size_t widest_input() const {
+    std::size_t widest = leader_, most = 0;
+    for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
+      std::size_t varying = 0;
+      for (const Mode& leaf : op_.tensors[t].layout.leaves()) {
+        varying += !leaf.extent.is(1) && !leaf.stride.is(0);
+      }
+      if (analysis_.access[t] == Access::out || varying <= most) continue;
+      widest = t;
+      most = varying;
+    }
+    return widest;
+  }
+
+  /// Vectors lie along the modes where the widest input is contiguous.
+  void set_rows(std::vector<IterationMode> reduced, std::vector<IterationMode> kept) {
+    const auto is_contiguous = [&](const IterationMode& mode) {
+      const OperandMode& leaves = mode.operands[widest_input()];
+      return leaves.size() == 1 && leaves[0].stride.is(1) && !mode.extent.is(1);
+    };
+    const bool across = is_contiguous(kept.front()) && !is_contiguous(reduced.front());
+    if (kept.size() == 1 && kept.front().extent.is(1)) kept.clear();
+    const std::size_t before = across ? kept.size() : 0;
+    plan_.rows = Rows{.first = before, .count = reduced.size()};
+    std::vector<IterationMode>& inner = across ? kept : reduced;
+    std::vector<IterationMode>& outer = across ? reduced : kept;
+    modes_ = std::move(inner);
+    std::ranges::move(outer, std::back_inserter(modes_));
+  }
+
+  void set_operands() {
     for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
       Operand operand{.tensor = static_cast<int>(t), .dtype = op_.tensors[t].dtype};
       operand.read = analysis_.access[t] != Access::out;
       operand.written = analysis_.access[t] != Access::in;
       for (const IterationMode& mode : modes_) operand.modes.push_back(mode.operands[t]);
+      operand.per_row = plan_.rows && operand.written && !spans_row(t);
       operand.reach = reach_of(operand);
       plan_.operands.push_back(std::move(operand));
     }
+  }
+
+  [[nodiscard]] bool spans_row(std::size_t t) const {
+    const std::uint32_t axes = reduced_axes(analysis_.program);
+    for (std::size_t i = 0; i < analysis_.axes[t].size(); ++i) {
+      const auto axis = static_cast<std::size_t>(analysis_.axes[t][i]);
+      if (expr::has_axis(axes, axis) && !product(mode(op_.tensors[t].layout.shape(), i)).is(1)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   static Reach reach_of(const Operand& operand) {
@@ -94,6 +156,7 @@ class Planner {
   }
 
   void find_crossed() {
+    if (plan_.rows) return;
     cross_mode_ = find_cross_mode(plan_.operands, plan_.extents);
     if (!cross_mode_) return;
     for (Operand& operand : plan_.operands) {
@@ -114,7 +177,7 @@ class Planner {
     }
     for (const Operand& operand : plan_.operands) {
       if (operand.modes.front().size() > 1) vector = 1;  // neighbours have no common stride
-      if (operand.written && is_wide(operand))
+      if (operand.written && is_wide(operand) && !operand.per_row)
         vector = std::min(vector, widest_access(operand, vector));
     }
     if (op_.tuning.vector && vector != wanted) {
@@ -192,6 +255,12 @@ class Planner {
   }
 
   void set_tile() {
+    if (op_.tuning.tile && !cross_mode_) {
+      throw Error(ErrorCode::invalid_spec,
+                  "no tile is used, since no operand is contiguous along another mode than the "
+                  "output; remove it",
+                  "/tuning/tile");
+    }
     if (!cross_mode_) return;
     plan_.tile = choose_tile(plan_.operands, plan_.extents, *cross_mode_, plan_.vector);
     if (op_.tuning.tile) set_tile_as_asked(*op_.tuning.tile);
@@ -203,6 +272,7 @@ class Planner {
   /// threads that covers the memory's latency (docs/performance.md has the sweep).
   void choose_launch() {
     if (plan_.tile) return choose_threads_of_tile();
+    if (plan_.rows) return choose_threads_of_rows();
     int bytes = 0;
     for (const Operand& operand : plan_.operands) {
       if (!operand.read || operand.reach == Reach::broadcast) continue;
@@ -217,6 +287,20 @@ class Planner {
     plan_.threads = op_.tuning.threads.value_or(fills_large_blocks() ? 1024 : 256);
   }
 
+  void choose_threads_of_rows() {
+    const auto most = std::max<std::int64_t>(1, 2 * elements_within_budget() / plan_.vector);
+    const RowShape shape = choose_row_shape(plan_, *plan_.rows, most);
+    plan_.rows = shape.rows;
+    plan_.unroll =
+        op_.tuning.unroll.value_or(static_cast<int>(std::min<std::int64_t>(kBatchOfRows, most)));
+    plan_.threads = op_.tuning.threads.value_or(shape.threads);
+    if (plan_.threads >= plan_.rows->lanes && plan_.threads % plan_.rows->lanes == 0) return;
+    throw Error(ErrorCode::invalid_spec,
+                std::to_string(plan_.threads) + " threads cannot be shared by groups of " +
+                    std::to_string(plan_.rows->lanes) + ", as a row takes; use a multiple",
+                "/tuning/threads");
+  }
+
   /// A square a thread: as many bytes in flight as its registers hold.
   void choose_threads_of_tile() {
     const int vector = plan_.vector;
@@ -224,6 +308,9 @@ class Planner {
     plan_.threads = op_.tuning.threads.value_or(
         std::min(squares / op_.tuning.unroll.value_or(1), kMaxTileThreads));
     plan_.unroll = op_.tuning.unroll.value_or(std::max(1, squares / plan_.threads));
+    const int vectors = vector * plan_.unroll;
+    const bool written_out = vectors <= 2 * elements_within_budget() / vector;
+    plan_.tile->copies = written_out ? vectors : 1;
     if (plan_.threads % 32 == 0 && plan_.threads * plan_.unroll == squares) return;
     throw Error(ErrorCode::invalid_spec,
                 "a tile of " + std::to_string(plan_.tile->columns) + " by " +
@@ -248,7 +335,8 @@ class Planner {
   }
 
   void choose_index() {
-    if (plan_.tile) return;  // tiles are counted by the grid, of less than 2^31 blocks
+    // Blocks are fewer than 2^31; of rows the launch sees to it that there are as few.
+    if (plan_.tile || plan_.rows) return;
     const bool known = std::ranges::all_of(plan_.extents, &Dim::is_known);
     if (known) {
       plan_.index = total_units(plan_, {}) < kNarrowLimit ? IndexWidth::narrow : IndexWidth::wide;
@@ -278,10 +366,19 @@ class Planner {
     }
     if (plan_.ragged || plan_.tile) add_dim(plan_.extents.front());
     if (plan_.tile) add_dim(plan_.extents[plan_.tile->mode]);
+    for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
+      if (plan_.rows && plan_.rows->reduces(m)) add_dim(plan_.extents[m]);
+    }
+    for (const Dim& extent : plan_.shape) add_dim(extent);
     for (const Operand& operand : plan_.operands) {
       for (const OperandMode& mode : operand.modes) add_dims_of(mode);
     }
-    for (std::size_t m = 0; m + 1 < plan_.extents.size(); ++m) add_divisor(m);
+    const std::size_t rank = plan_.extents.size();
+    for (std::size_t m = 0; m < rank; ++m) {
+      const bool ends_chain = plan_.rows && (m + 1 == plan_.rows->first ||
+                                             m + 1 == plan_.rows->first + plan_.rows->count);
+      if (m + 1 < rank && !ends_chain) add_divisor(m);
+    }
     const int last = plan_.params.back().offset + plan_.params.back().size;
     plan_.params_bytes = (last + 7) / 8 * 8;
   }
@@ -314,7 +411,7 @@ class Planner {
     if (extent.is_known()) return;
     add_param({.kind = Param::Kind::divisor,
                .dim = extent,
-               .per = unit_extent(plan_, m),
+               .per = plan_.rows ? (m == 0 ? plan_.vector : 1) : unit_extent(plan_, m),
                .name = "q" + std::to_string(m),
                .size = 16});
   }
@@ -330,31 +427,30 @@ class Planner {
 }  // namespace
 
 Plan make_plan(const Fused& op, const spec::Analysis& analysis, const Target& target) {
-  if (std::ranges::any_of(analysis.program.nodes,
-                          [](const expr::Node& n) { return n.axes != 0; })) {
-    throw Error(ErrorCode::unsupported,
-                "reductions, iota and extent are not yet planned for the GPU; run the operation on "
-                "the CPU reference",
-                "/formula");
-  }
   return Planner(op, analysis, target).run();
 }
 
 std::int64_t unit_extent(const Plan& plan, std::size_t m) noexcept {
+  if (plan.rows && plan.rows->reduces(m)) return 0;
   if (!plan.tile) return m == 0 ? plan.vector : 1;
   if (m == 0) return plan.tile->columns;
   return m == plan.tile->mode ? plan.tile->rows : 1;
 }
 
 std::int64_t units_per_block(const Plan& plan) noexcept {
+  if (plan.rows) return plan.threads / plan.rows->lanes;
   return plan.tile ? 1 : std::int64_t{plan.threads} * plan.unroll;
+}
+
+std::int64_t blocks_per_unit(const Plan& plan) noexcept {
+  return plan.rows ? plan.rows->cluster : 1;
 }
 
 std::int64_t total_units(const Plan& plan, const SymbolValues& symbols) {
   Dim total = 1;
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {
     const std::int64_t extent = plan.extents[m].evaluate(symbols), per = unit_extent(plan, m);
-    total = total * Dim(extent / per + (extent % per != 0));
+    if (per != 0) total = total * Dim(extent / per + (extent % per != 0));
   }
   return total.value();
 }

@@ -32,6 +32,7 @@ struct Operand {
   DType dtype = f32;
   bool read = false;
   bool written = false;
+  bool per_row = false;  ///< an output of one element a row: stored once, behind the reductions
   Reach reach = Reach::contiguous;
   int access_bytes = 0;                 ///< width of its widest global access
   std::vector<OperandMode> modes = {};  ///< one an iteration mode, innermost first
@@ -44,7 +45,24 @@ struct Tile {
   int columns = 1;       ///< elements along mode 0, a power of two
   int rows = 1;          ///< elements along `mode`, a power of two
   bool ragged = true;    ///< the last vector along `mode` may be partial
+  int copies = 1;        ///< vectors of a thread whose code is written out; all: loaded ahead
   bool operator==(const Tile&) const = default;
+};
+
+/// How threads share rows, the parts of the space over which the formula reduces (template
+/// fused_rows.cu). Plan::threads / lanes groups of lanes are in a block.
+struct Rows {
+  std::size_t first = 0;  ///< modes first .. first + count - 1 are reduced over
+  std::size_t count = 1;
+  int lanes = 32;   ///< threads of a block that share a row, a power of two
+  int cluster = 1;  ///< blocks that share a row, with as many lanes each
+  int held = 0;  ///< vectors of a row that a lane keeps in registers; 0: it reads them in each pass
+  /// Vectors lie along the row; else each of their elements belongs to a row of its own.
+  [[nodiscard]] bool along() const noexcept { return first == 0; }
+  [[nodiscard]] bool reduces(std::size_t m) const noexcept {
+    return m >= first && m < first + count;
+  }
+  bool operator==(const Rows&) const = default;
 };
 
 /// One field of the kernel's parameter struct, in order. Fields are naturally aligned, as in C.
@@ -91,6 +109,7 @@ struct Plan {
   Target target;
   expr::Program program;
   std::vector<Dim> extents;  ///< iteration space after coalescing, innermost first; at least one
+  std::vector<Dim> shape;    ///< the space by axes, where the program asks for extents; else empty
   std::vector<Operand> operands;  ///< in the order of Fused::tensors
   std::vector<Param> params;
   int params_bytes = 0;           ///< size of the parameter struct
@@ -98,7 +117,8 @@ struct Plan {
   int vector = 1;                 ///< elements a thread takes at once along extents[0]
   int unroll = 1;                 ///< vectors a thread has in flight
   bool ragged = true;             ///< the last vector of a row may be partial
-  std::optional<Tile> tile = {};  ///< empty: vectors in any order (template fused_map.cu)
+  std::optional<Tile> tile = {};  ///< at most one of these two; neither: vectors in any order
+  std::optional<Rows> rows = {};  ///< (template fused_map.cu)
   IndexWidth index = IndexWidth::narrow;
   bool operator==(const Plan&) const = default;
 };
@@ -108,8 +128,11 @@ struct Plan {
 
 /// A launch covers the iteration space with units: vectors, or tiles. The elements of a unit
 /// along mode `m`, and the units that a block takes.
+/// For rows, 0 along a mode that is reduced: a unit has all of it.
 [[nodiscard]] std::int64_t unit_extent(const Plan& plan, std::size_t m) noexcept;
 [[nodiscard]] std::int64_t units_per_block(const Plan& plan) noexcept;
+/// Blocks that share a unit; where they are several, a block takes one unit.
+[[nodiscard]] std::int64_t blocks_per_unit(const Plan& plan) noexcept;
 /// Units of a launch: the product of ceil(extents[m] / unit_extent(m)); 0 if an extent is 0.
 /// Throws Error{unsupported} on overflow.
 [[nodiscard]] std::int64_t total_units(const Plan& plan, const SymbolValues& symbols);

@@ -28,7 +28,9 @@ void write(JsonLine& line, const Operand& operand) {
       .key("modes")
       .open('[');
   for (const OperandMode& mode : operand.modes) line.value(text_of(mode));
-  line.close(']').close('}');
+  line.close(']');
+  if (operand.per_row) line.key("per_row").raw("true");
+  line.close('}');
 }
 
 std::string_view kind_name(Param::Kind kind) {
@@ -79,10 +81,16 @@ std::string_view to_string(IndexWidth width) noexcept {
 std::string to_json(const Plan& plan, int indent) {
   JsonLine line;
   line.open('{')
-      .member("template", plan.tile ? "fused_tile" : "fused_map")
+      .member("template", plan.rows   ? "fused_rows"
+                          : plan.tile ? "fused_tile"
+                                      : "fused_map")
       .member("kernel", plan.kernel_name);
   line.member("target", tilejit::to_string(plan.target)).key("extents").open('[');
   for (const Dim& extent : plan.extents) line.value(to_string(extent));
+  if (!plan.shape.empty()) {
+    line.close(']').key("shape").open('[');
+    for (const Dim& extent : plan.shape) line.value(to_string(extent));
+  }
   line.close(']').key("operands").open('[');
   for (const Operand& operand : plan.operands) write(line, operand);
   line.close(']');
@@ -94,6 +102,17 @@ std::string to_json(const Plan& plan, int indent) {
         .member("rows", plan.tile->rows)
         .key("ragged")
         .raw(plan.tile->ragged ? "true" : "false")
+        .member("copies", plan.tile->copies)
+        .close('}');
+  }
+  if (plan.rows) {
+    line.key("rows")
+        .open('{')
+        .member("first", static_cast<int>(plan.rows->first))
+        .member("count", static_cast<int>(plan.rows->count))
+        .member("lanes", plan.rows->lanes)
+        .member("cluster", plan.rows->cluster)
+        .member("held", plan.rows->held)
         .close('}');
   }
   line.member("threads", plan.threads)

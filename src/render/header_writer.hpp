@@ -5,13 +5,14 @@
 #include <string_view>
 
 #include "plan/plan.hpp"
+#include "render/stages.hpp"
 
 namespace tilejit::render {
 
 /// Writes `plan.cuh`: the names that the template, `fused_map.cu` or `fused_tile.cu`, expects.
 class HeaderWriter {
  public:
-  explicit HeaderWriter(const plan::Plan& plan) : plan_(plan) {}
+  explicit HeaderWriter(const plan::Plan& plan) : plan_(plan), stages_(find_stages(plan)) {}
   [[nodiscard]] std::string write();
 
  private:
@@ -38,9 +39,19 @@ class HeaderWriter {
   void write_includes(const std::string& code);
   void write_constants();
   void write_params();
-  void write_formula(const std::string& body);
+  void write_formula();
   void write_vector();
   void write_coordinates(const std::string& accesses);
+  // For fused_rows.cu.
+  void write_row();
+  void write_results();
+  void write_stage(int stage);
+  void write_row_vector();
+  void write_row_store();
+  [[nodiscard]] std::string row_coordinates() const;
+  [[nodiscard]] std::string decode(const std::string& index, std::size_t first, std::size_t count,
+                                   const std::string& type, const std::string& target) const;
+  [[nodiscard]] std::string accumulator_list() const;
   // For fused_tile.cu.
   void write_shared();
   void write_tile();
@@ -51,10 +62,21 @@ class HeaderWriter {
   [[nodiscard]] std::string tile_coordinates(const std::string& accesses, Part part) const;
   [[nodiscard]] bool is_whole(std::size_t m) const;
   void write_groups();
-  void write_unpacking(const plan::Operand& operand);
-  void write_call(int i);
+  /// The parameters t<k> of what is read, and y<k> of what is written for each element.
+  [[nodiscard]] std::string element_parameters(bool outputs) const;
+  /// The text of values that are not the work of one element.
+  [[nodiscard]] std::string given(expr::NodeId id) const;
+  [[nodiscard]] std::vector<bool> needed_for_stores(const std::vector<expr::Store>& stores) const;
+  /// Whether the operand is an output of one element for each of the space, or of a row's.
+  [[nodiscard]] static bool writes_elements(const plan::Operand& operand) noexcept;
+  void write_unpacking(const plan::Operand& operand, bool outputs);
+  /// `lines` calls of `function`, one an element of a group, with the values that are read, those
+  /// that are written if `outputs`, and `more` behind them.
+  void write_call(int i, const std::string& function, const std::string& first, bool outputs);
   void write_packing(const plan::Operand& operand);
 
+  /// Whether `text` has the variable `name`; c10 is not c1.
+  [[nodiscard]] static bool mentions(std::string_view text, std::string_view name);
   [[nodiscard]] static std::string_view storage_type(DType dtype);
   /// `text` with every line moved to the right.
   [[nodiscard]] static std::string indented(std::string_view text, int spaces);
@@ -76,6 +98,7 @@ class HeaderWriter {
   [[nodiscard]] std::string type_of(const plan::Operand& operand) const;
 
   const plan::Plan& plan_;
+  Stages stages_;
   std::string out_;
 };
 

@@ -19,7 +19,11 @@ void HeaderWriter::write_shared() {
   const auto has = [&](Part part) {
     return std::ranges::any_of(plan_.operands, [&](const Operand& o) { return belongs(o, part); });
   };
-  line(fmt::format("constexpr bool kDirectInputs = {};", has(Part::direct_loads)));
+  const bool ahead = has(Part::direct_loads) && plan_.tile->copies == plan_.vector * plan_.unroll;
+  line(fmt::format(
+      "constexpr bool kAhead = {};  // vectors are loaded before the squares are there", ahead));
+  line(fmt::format("constexpr int kCopies = {};  // of a vector's code",
+                   ahead ? plan_.tile->copies : std::min(2, plan_.tile->copies)));
   line(fmt::format("constexpr bool kWhole = {};  // every tile",
                    is_whole(0) && is_whole(plan_.tile->mode)));
   line(fmt::format("constexpr bool kRaggedColumns = {};", plan_.ragged));
@@ -79,14 +83,7 @@ std::string HeaderWriter::tile_coordinates(const std::string& accesses, Part par
   std::string text;
   for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
     const std::string name = fmt::format("c{}", m);
-    const auto asked = [&] {  // and not c10 for c1
-      for (std::size_t at = 0; (at = accesses.find(name, at)) != std::string::npos; ++at) {
-        const std::size_t end = at + name.size();
-        if (end == accesses.size() || accesses[end] < '0' || accesses[end] > '9') return true;
-      }
-      return false;
-    };
-    if (!asked()) continue;
+    if (!mentions(accesses, name)) continue;
     std::string within;
     if (m == 0) within = square ? " + (column * kVector + i)" : " + column * kVector";
     if (m == plan_.tile->mode) within = square ? " + row * kVector" : " + row";

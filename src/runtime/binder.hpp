@@ -46,7 +46,7 @@ class Binder {
   struct Leaf {
     int extent = 0, stride = 0;
   };
-  /// A mode of the plan's space: its extent, a number of dims, and the elements a unit.
+  /// A mode of the plan's space: its extent, a number of dims, and the elements a unit; 0: all.
   struct IterationMode {
     int extent = 0;
     std::int64_t unit = 1;
@@ -112,6 +112,8 @@ class Binder {
   std::size_t argument_count_ = 0;
   std::size_t param_bytes_ = 0;
   std::int64_t units_per_block_ = 1;
+  std::int64_t blocks_per_unit_ = 1;
+  bool rows_ = false;  // units are rows, counted in 32 bits
   plan::IndexWidth index_ = plan::IndexWidth::narrow;
   // Without symbols: all sizes, and the parameters with them filled in.
   std::vector<std::int64_t> known_values_;

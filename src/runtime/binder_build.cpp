@@ -10,6 +10,8 @@ Binder::Binder(const Fused& op, const spec::Analysis& analysis, const plan::Plan
       argument_count_(op.tensors.size() + op.scalars.size()),
       param_bytes_(static_cast<std::size_t>(plan.params_bytes)),
       units_per_block_(plan::units_per_block(plan)),
+      blocks_per_unit_(plan::blocks_per_unit(plan)),
+      rows_(plan.rows.has_value()),
       index_(plan.index) {
   if (param_bytes_ > kMaxParamBytes) {
     throw Error(ErrorCode::unsupported, "the kernel takes " + std::to_string(param_bytes_) +

@@ -39,22 +39,26 @@ std::int64_t Binder::range_bytes(const BoundTensor& tensor, const Sizes& sizes) 
 
 std::int64_t Binder::total_units(const Sizes& sizes) const {
   for (const IterationMode& mode : iteration_) {
-    if (sizes.dims[mode.extent] == 0) return 0;  // also where the others alone overflow
+    if (mode.unit != 0 && sizes.dims[mode.extent] == 0) return 0;  // also where others overflow
   }
   std::int64_t total = 1;
   for (const IterationMode& mode : iteration_) {
-    total = multiply(total, ceil_div(sizes.dims[mode.extent], mode.unit));
+    if (mode.unit != 0) total = multiply(total, ceil_div(sizes.dims[mode.extent], mode.unit));
   }
   return total;
 }
 
 Grid Binder::make_grid(std::int64_t total) const {
-  const std::int64_t blocks = ceil_div(total, units_per_block_);
+  const std::int64_t blocks = multiply(ceil_div(total, units_per_block_), blocks_per_unit_);
   if (blocks > kMaxBlocks) {
     throw Error(ErrorCode::unsupported,
                 "the launch would need " + std::to_string(blocks) +
                     " blocks, and a grid has at most 2^31-1; split the tensors, or raise "
                     "tuning.threads or tuning.unroll");
+  }
+  if (rows_ && total > kMaxBlocks) {
+    throw Error(ErrorCode::unsupported, "a launch reduces at most 2^31-1 rows, not " +
+                                            std::to_string(total) + "; split the tensors");
   }
   const bool wide =
       index_ == plan::IndexWidth::both && total > std::numeric_limits<std::int32_t>::max();

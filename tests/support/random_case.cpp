@@ -52,6 +52,7 @@ class Generator {
       case_.op.scalars.push_back({.name = "s", .dtype = dtype});
       case_.scalars.push_back(dtype == b8 ? 1 : is_floating(dtype) ? 0.75 : 3);
     }
+    if (chance(random_, 40)) choose_reduced_axes();
     make_formula();
     case_.op.name = "random";
     return std::move(case_);
@@ -105,9 +106,52 @@ class Generator {
     return IntTuple::tuple(std::vector<IntTuple>(dims.begin(), dims.end()));
   }
 
+  void choose_reduced_axes() {
+    const int modes = static_cast<int>(shape_.size());
+    for (int m = 0; m < modes; ++m) {
+      if (chance(random_, 50)) case_.op.axis.push_back(m);
+    }
+    if (case_.op.axis.empty()) case_.op.axis.push_back(pick(random_, 0, modes - 1));
+    reduces_ = true;
+  }
+
+  /// One or two reductions, the second perhaps of the first one's result.
+  std::string reductions() {
+    static const std::vector<std::string> kFloating = {"sum", "mean", "max", "min", "var"};
+    static const std::vector<std::string> kInteger = {"sum", "max", "min", "any", "all"};
+    std::string text;
+    const int count = pick(random_, 1, 2);
+    for (int i = 0; i < count; ++i) {
+      const std::string name = "r" + std::to_string(i);
+      text += name + " = " + pick_of(random_, floating() ? kFloating : kInteger) + "(" +
+              expression(pick(random_, 0, 2)) + ")\n";
+      reduced_.push_back(name);
+    }
+    return text;
+  }
+
+  /// An output of one element a row: the reduced axes left out, or with extent 1.
+  void add_row_tensor(const std::string& name, DType dtype) {
+    const bool keeps = chance(random_, 50);
+    std::vector<Dim> extents, strides;
+    for (std::size_t m = 0; m < shape_.size(); ++m) {
+      const bool reduced = std::ranges::count(case_.op.axis, static_cast<int>(m)) != 0;
+      if (!reduced || keeps) extents.push_back(reduced ? Dim(1) : extent_of(m));
+    }
+    if (extents.empty()) extents.push_back(Dim(1));
+    strides.resize(extents.size());
+    Dim next = 1;
+    for (std::size_t m = extents.size(); m-- > 0;) {
+      strides[m] = next;
+      if (!extents[m].is(0)) next = next * extents[m];
+    }
+    case_.op.tensors.push_back(
+        {.name = name, .dtype = dtype, .layout = {as_tuple(extents), as_tuple(strides)}});
+  }
+
   void make_formula() {
     const int outputs = chance(random_, 25) ? 2 : 1;
-    std::string formula;
+    std::string formula = reduces_ ? reductions() : "";
     for (int i = 0; i < outputs; ++i) {
       const std::string name = "y" + std::to_string(i);
       const std::string value = expression(pick(random_, 1, 4));
@@ -122,6 +166,11 @@ class Generator {
       if (t.name[0] == 'x') sum += (sum.empty() ? "" : " + ") + t.name;
     }
     for (const Scalar& s : case_.op.scalars) sum += " + " + s.name;
+    if (reduces_) {
+      const std::string& result = reduced_.back();
+      add_row_tensor("w", pick_of(random_, family_));
+      formula += "w = " + (chance(random_, 50) ? result : "abs(" + result + ")") + "\n";
+    }
     add_tensor("z", pick_of(random_, family_), false);
     if (chance(random_, 15)) {
       Tensor& in_place = case_.op.tensors.back();
@@ -144,6 +193,7 @@ class Generator {
     }
     if (!case_.op.scalars.empty()) names.push_back("s");
     if (chance(random_, 15)) return floating() ? "1.5" : "3";
+    names.insert(names.end(), reduced_.begin(), reduced_.end());
     return pick_of(random_, names);
   }
 
@@ -190,6 +240,8 @@ class Generator {
   std::vector<std::int64_t> shape_;
   std::vector<bool> symbolic_;
   std::vector<DType> family_;
+  bool reduces_ = false;
+  std::vector<std::string> reduced_;  // temporaries that hold results
 };
 
 void append_indices(std::span<const Mode> modes, std::size_t m, std::int64_t base,

@@ -1,0 +1,187 @@
+// Reductions, and formulas of what they give: out(c) = formula(in(c), results of c's row), where a
+// row is the part of the iteration space over which the formula reduces.
+// kLanes threads of a block, or of each of kCluster blocks, share a row; each folds its part into
+// an accumulator, and the accumulators are combined in an order that the plan alone decides, so
+// that the result has the same bits in every run. A formula of several reductions, one of another's
+// result, makes as many passes over the row, and one more for outputs of the full space: over
+// vectors held in registers, or read again. The vectors lie along the row (kAlong), or each element
+// of a vector belongs to a row of its own.
+#include "plan.cuh"  // generated: constants, Params, Row, Results, the stages, Vector
+
+constexpr int kGroups = kThreads / kLanes;  // groups of lanes in a block
+constexpr int kWarpLanes = kLanes < 32 ? kLanes : 32;
+constexpr int kRowLanes = kLanes * kCluster;
+// Sums of kChain vectors are added up, and these sums again: the error grows with the square root
+// of the row's length.
+constexpr int kChain = 128 / kVector > kBatch ? 128 / kVector : kBatch;
+
+template <class T>
+TILE_DEVICE T shuffle(const T& x, int offset) {
+  static_assert(sizeof(T) % 4 == 0);
+  T y;
+#pragma unroll
+  for (int i = 0; i < int(sizeof(T) / 4); ++i) {
+    reinterpret_cast<u32*>(&y)[i] =
+        __shfl_xor_sync(0xffffffffu, reinterpret_cast<const u32*>(&x)[i], offset);
+  }
+  return y;
+}
+
+// What block `rank` of those that share a row has at the place of `own` in its shared memory.
+template <class T>
+TILE_DEVICE T of_block(const T* own, int rank) {
+  if constexpr (kCluster > 1) return read_of_block(own, rank);
+  return *own;
+}
+
+// Leaves the combination of all lanes' accumulators in each of them. `shared` is not used by the
+// stage before or after.
+template <class Stage>
+TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, unsigned char* shared) {
+  Stage* slots = reinterpret_cast<Stage*>(shared);
+  if constexpr (kAlong) {
+#pragma unroll
+    for (int offset = kWarpLanes / 2; offset > 0; offset /= 2) a[0].combine(shuffle(a[0], offset));
+    constexpr int kWarps = kLanes / 32;
+    if constexpr (kWarps > 1) {
+      if (lane % 32 == 0) slots[group * kWarps + lane / 32] = a[0];
+      __syncthreads();
+      a[0] = slots[group * kWarps];
+      for (int w = 1; w < kWarps; ++w) a[0].combine(slots[group * kWarps + w]);
+    }
+    if constexpr (kCluster > 1) {
+      Stage* own = slots + kGroups * kWarps;
+      if (lane == 0) *own = a[0];
+      cluster_sync();
+      a[0] = of_block(own, 0);
+      for (int rank = 1; rank < kCluster; ++rank) a[0].combine(of_block(own, rank));
+    }
+  } else if constexpr (kLanes * kCluster > 1) {
+    for (int half = kLanes / 2; half > 0; half /= 2) {
+      if (lane >= half && lane < 2 * half) {
+        for (int e = 0; e < kAcross; ++e)
+          slots[((lane - half) * kAcross + e) * kGroups + group] = a[e];
+      }
+      __syncthreads();
+      if (lane < half) {
+        for (int e = 0; e < kAcross; ++e)
+          a[e].combine(slots[(lane * kAcross + e) * kGroups + group]);
+      }
+      __syncthreads();
+    }
+    if (lane == 0) {
+      for (int e = 0; e < kAcross; ++e) slots[e * kGroups + group] = a[e];
+    }
+    __syncthreads();
+    if constexpr (kCluster > 1) cluster_sync();
+    for (int e = 0; e < kAcross; ++e) {
+      const Stage* own = slots + e * kGroups + group;
+      a[e] = of_block(own, 0);
+      for (int rank = 1; rank < kCluster; ++rank) a[e].combine(of_block(own, rank));
+    }
+  }
+}
+
+constexpr int kSharedBytes =
+    kStageBytes * (kAlong ? kGroups * (kLanes / 32) + (kCluster > 1 ? 1 : 0)
+                          : (kLanes + 1) / 2 * kGroups * kAcross);
+
+// One thread's view of its rows.
+struct Lane {
+  const Params& p;
+  Row row;
+  Index count;  // vectors of a row
+  int lane, group;
+  bool active;  // its row exists
+
+  TILE_DEVICE Index vector(int step) const { return Index(lane) + Index(step) * kRowLanes; }
+
+  template <class Stage>
+  TILE_DEVICE void reduce(const Vector* held, Results (&r)[kAcross], unsigned char* shared) const {
+    Stage total[kAcross];
+    if constexpr (kHeld > 0) {
+#pragma unroll
+      for (int s = 0; s < kHeld; ++s) {
+        if (vector(s) < count) held[s].fold(p, r, total);
+      }
+    } else {
+      for (Index v = lane; v < count;) {
+        Stage part[kAcross];
+        for (int s = 0; s < kChain && v < count; s += kBatch, v += kBatch * kRowLanes) {
+          Vector x[kBatch];
+#pragma unroll
+          for (int b = 0; b < kBatch; ++b) {
+            if (v + b * kRowLanes < count) x[b].load(p, row, v + b * kRowLanes);
+          }
+#pragma unroll
+          for (int b = 0; b < kBatch; ++b) {
+            if (v + b * kRowLanes < count) x[b].fold(p, r, part);
+          }
+        }
+#pragma unroll
+        for (int e = 0; e < kAcross; ++e) total[e].combine(part[e]);
+      }
+    }
+    combine_lanes(total, lane % kLanes, group, shared);
+#pragma unroll
+    for (int e = 0; e < kAcross; ++e) total[e].finish(p, r[e]);
+  }
+
+  template <class... Stages>
+  TILE_DEVICE void reduce_all(
+      List<Stages...>, const Vector* held, Results (&r)[kAcross],
+      unsigned char (&shared)[2][kSharedBytes > 0 ? kSharedBytes : 16]) const {
+    int stage = 0;
+    (reduce<Stages>(held, r, shared[stage++ % 2]), ...);
+  }
+
+  TILE_DEVICE void map(const Vector* held, const Results (&r)[kAcross]) const {
+    if constexpr (kHeld > 0) {
+#pragma unroll
+      for (int s = 0; s < kHeld; ++s) {
+        if (vector(s) < count) held[s].map(p, row, vector(s), r);
+      }
+    } else {
+      for (Index v = lane; v < count; v += kBatch * kRowLanes) {
+        Vector x[kBatch];
+#pragma unroll
+        for (int b = 0; b < kBatch; ++b) {
+          if (v + b * kRowLanes < count) x[b].load(p, row, v + b * kRowLanes);
+        }
+#pragma unroll
+        for (int b = 0; b < kBatch; ++b) {
+          if (v + b * kRowLanes < count) x[b].map(p, row, v + b * kRowLanes, r);
+        }
+      }
+    }
+  }
+};
+
+extern "C" __global__ void __launch_bounds__(kThreads) CLUSTER_DIMS
+    KERNEL_NAME(const __grid_constant__ Params p) {
+  __shared__ alignas(16) unsigned char shared[2][kSharedBytes > 0 ? kSharedBytes : 16];
+  const int rank = kCluster > 1 ? blockIdx.x % kCluster : 0;
+  const int lane = (kAlong ? threadIdx.x % kLanes : threadIdx.x / kGroups) + rank * kLanes;
+  const int group = kAlong ? threadIdx.x / kLanes : threadIdx.x % kGroups;
+  const u32 index = blockIdx.x / kCluster * kGroups + group, total = u32(p.total);
+  const bool active = index < total;  // others go along, so that all threads meet
+  const Lane self{p, row_at(p, active ? index : total - 1), row_length(p), lane, group, active};
+  Vector held[kHeld > 0 ? kHeld : 1];
+  if constexpr (kHeld > 0) {
+#pragma unroll
+    for (int s = 0; s < kHeld; ++s) {
+      if (self.vector(s) < self.count) held[s].load(p, self.row, self.vector(s));
+    }
+  }
+  Results r[kAcross];
+  self.reduce_all(Stages(), held, r, shared);
+  if (kFullOutputs && active) self.map(held, r);
+  if constexpr (kRowOutputs) {
+    if constexpr (kRowsInPlace) {  // other lanes still read them
+      __syncthreads();
+      if constexpr (kCluster > 1) cluster_sync();
+    }
+    if (lane == 0 && active) store_row(p, self.row, r);
+  }
+  if constexpr (kCluster > 1) cluster_sync();  // what others read of this block is still there
+}

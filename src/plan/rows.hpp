@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace tilejit::plan {
+
+/// Accumulators of a block, and what is read of each result, share this much memory.
+inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
+
+/// The axes that the reductions of `program` share; 0 without reductions. Throws Error{unsupported}
+/// for what no template computes yet: reductions over different axes, argmin, argmax, iota.
+[[nodiscard]] std::uint32_t reduced_axes(const expr::Program& program);
+
+/// Threads of a block, and how they share rows.
+struct RowShape {
+  Rows rows;
+  int threads = 256;
+};
+
+/// `plan` has its extents, operands and vector; `rows` says which modes are reduced. Enough lanes a
+/// row that each has a few vectors of it, held in registers where they fit and are at most
+/// `most_held`, so that global memory is read once.
+[[nodiscard]] RowShape choose_row_shape(const Plan& plan, Rows rows, std::int64_t most_held);
+
+}  // namespace tilejit::plan

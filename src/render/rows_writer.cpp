@@ -1,0 +1,319 @@
+// The part of plan.cuh that fused_rows.cu asks for.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "render/header_writer.hpp"
+
+namespace tilejit::render {
+namespace {
+
+using expr::Node;
+using expr::NodeId;
+using expr::Op;
+using plan::Operand;
+
+bool is_extremum(Op op) noexcept {
+  return op == Op::reduce_min || op == Op::reduce_max;
+}
+
+/// The type that accumulates: at least four bytes, which threads exchange.
+std::string_view accumulator_type(const Node& node) {
+  if (is_floating(node.type) || size_bytes(node.type) >= 4) return expr::compute_type(node.type);
+  return category(node.type) == Category::signed_integer ? "i32" : "u32";
+}
+
+/// What a reduction of nothing gives, except that extrema of floats start with nan: it is what they
+/// ignore, and what is left if there is nothing else.
+std::string identity(const Node& node) {
+  const bool floating = is_floating(node.type);
+  switch (node.op) {
+    case Op::reduce_sum:
+    case Op::reduce_any: return "0";
+    case Op::reduce_prod:
+    case Op::reduce_all: return "1";
+    default: break;
+  }
+  if (floating) return node.type == f64 ? "math::nan_f64()" : "math::nan_f32()";
+  const bool is_signed = category(node.type) == Category::signed_integer;
+  const int bits = 8 * size_bytes(node.type);
+  const std::int64_t greatest =
+      static_cast<std::int64_t>(~0ull >> (64 - bits + (is_signed ? 1 : 0)));
+  const std::int64_t least = is_signed ? -greatest - 1 : 0;
+  return expr::emit_constant(node.op == Op::reduce_min ? greatest : least, node.type);
+}
+
+std::string infinity(const Node& node) {
+  const char* text = node.type == f64 ? "math::inf_f64()" : "math::inf_f32()";
+  return (node.op == Op::reduce_max ? "-" : "") + std::string(text);
+}
+
+}  // namespace
+
+/// Lines that take `index` apart into the coordinates of `count` modes, as `type`.
+std::string HeaderWriter::decode(const std::string& index, std::size_t first, std::size_t count,
+                                 const std::string& type, const std::string& target) const {
+  std::string text, from = index;
+  for (std::size_t m = first; m < first + count; ++m) {
+    const std::string to =
+        target.empty() ? fmt::format("const {} c{}", type, m) : fmt::format("{}c{}", target, m);
+    if (m + 1 == first + count) return text + fmt::format("  {} = {};\n", to, from);
+    const Dim& extent = plan_.extents[m];
+    const std::int64_t per = m == 0 ? plan_.vector : 1;
+    const std::string rest = fmt::format("rest{}", m + 1);
+    std::string units = fmt::format("{}(p.q{}.divisor)", type, m),
+                quotient = fmt::format("divide({}, p.q{})", from, m);
+    if (extent.is_known()) {
+      units = fmt::format("{}({}ull)", type,
+                          std::max<std::int64_t>(1, (extent.value() + per - 1) / per));
+      quotient = fmt::format("{} / {}", from, units);
+    }
+    text += fmt::format("  const {} {} = {};\n  {} = {} - {} * {};  // {}\n", type, rest, quotient,
+                        to, from, rest, units, to_string(extent));
+    from = rest;
+  }
+  return text;
+}
+
+void HeaderWriter::write_row() {
+  const plan::Rows& rows = *plan_.rows;
+  const std::size_t rank = plan_.extents.size();
+  const std::size_t kept = rows.along() ? rows.count : 0, kept_count = rank - rows.count;
+  const auto outputs = [&](bool per_row) {
+    return std::ranges::any_of(plan_.operands, [&](const Operand& operand) {
+      return operand.written && operand.per_row == per_row;
+    });
+  };
+  const bool in_place = std::ranges::any_of(
+      plan_.operands, [](const Operand& operand) { return operand.per_row && operand.read; });
+  bool narrow = true;
+  for (std::size_t m = 0; m < rank; ++m) {
+    narrow = narrow && (!rows.reduces(m) || plan_.extents[m].is_known());
+  }
+  line(fmt::format("using Index = {};  // of the vectors of a row", narrow ? "u32" : "u64"));
+  line(fmt::format("constexpr bool kAlong = {};", rows.along()));
+  line(fmt::format("constexpr int kAcross = {};  // rows of a thread",
+                   rows.along() ? 1 : plan_.vector));
+  line(fmt::format("constexpr int kLanes = {};  // threads of a block that share a row",
+                   rows.lanes));
+  line(fmt::format("constexpr int kCluster = {};  // blocks a row", rows.cluster));
+  line(rows.cluster == 1
+           ? std::string("#define CLUSTER_DIMS")
+           : fmt::format("#define CLUSTER_DIMS __cluster_dims__({}, 1, 1)", rows.cluster));
+  line(fmt::format("constexpr int kHeld = {};  // vectors in registers", rows.held));
+  line(fmt::format("constexpr int kBatch = {};  // loads in flight", plan_.unroll));
+  line(fmt::format("constexpr bool kFullOutputs = {};", outputs(false)));
+  line(fmt::format("constexpr bool kRowOutputs = {};", outputs(true)));
+  line(fmt::format("constexpr bool kRowsInPlace = {};\n", in_place));
+
+  line("struct Row {");
+  for (std::size_t m = kept; m < kept + kept_count; ++m) line(fmt::format("  i64 c{};", m));
+  if (!rows.along() && plan_.ragged) line("  int valid;");
+  line("};\n\nTILE_DEVICE Row row_at(const Params& p, u32 index) {\n  Row row;");
+  out_ += decode("index", kept, kept_count, "u32", "row.");
+  if (!rows.along() && plan_.ragged) {
+    line(fmt::format("  const i64 rest = {} - row.c0 * kVector;", value_of(plan_.extents.front())));
+    line("  row.valid = rest < kVector ? int(rest) : kVector;");
+  }
+  line("  return row;\n}\n");
+
+  std::string length;
+  for (std::size_t m = rows.first; m < rows.first + rows.count; ++m) {
+    const std::string extent = value_of(plan_.extents[m]);
+    length += length.empty() ? "" : " * ";
+    length +=
+        m == 0 && plan_.vector > 1 ? fmt::format("(({} + kVector - 1) / kVector)", extent) : extent;
+  }
+  line("// In vectors.");
+  line(fmt::format("TILE_DEVICE Index row_length(const Params& p) {{\n  return Index({});\n}}\n",
+                   length));
+}
+
+/// The values that reductions give, by node.
+void HeaderWriter::write_results() {
+  line("struct Results {");
+  for (std::size_t i = 0; i < plan_.program.nodes.size(); ++i) {
+    const Node& node = plan_.program.nodes[i];
+    if (!expr::is_reduction(node.op)) continue;
+    line(fmt::format("  {} v{};", expr::compute_type(node.type), i));
+  }
+  line("};\n");
+}
+
+void HeaderWriter::write_stage(int stage) {
+  const std::vector<NodeId> reductions = stages_.reductions(plan_.program, stage);
+  const auto node_of = [&](NodeId id) -> const Node& {
+    return plan_.program.nodes[static_cast<std::size_t>(id)];
+  };
+  line(fmt::format("struct Stage{} {{", stage));
+  for (const NodeId id : reductions) {
+    line(fmt::format("  {} a{} = {};", accumulator_type(node_of(id)), id, identity(node_of(id))));
+  }
+  line(fmt::format("\n  TILE_DEVICE void fold({}) {{", element_parameters(false)));
+  out_ += indented(emit_cuda(plan_.program, {.nodes = needed_for(plan_.program, reductions),
+                                             .stores = {},
+                                             .given = [this](NodeId id) { return given(id); }}),
+                   4);
+  for (const NodeId id : reductions) {
+    const Node& node = node_of(id);
+    const std::string own = fmt::format("a{}", id);
+    const std::string value = fmt::format("{}(v{})", accumulator_type(node), node.args[0]);
+    line(fmt::format("    {} = {};", own, expr::emit_combination(node, own, value)));
+  }
+  line(fmt::format("  }}\n  TILE_DEVICE void combine(const Stage{}& other) {{", stage));
+  for (const NodeId id : reductions) {
+    const std::string own = fmt::format("a{}", id);
+    line(
+        fmt::format("    {} = {};", own, expr::emit_combination(node_of(id), own, "other." + own)));
+  }
+  line("  }\n  TILE_DEVICE void finish(const Params& p, Results& r) const {");
+  const bool may_be_empty = std::ranges::any_of(
+      plan_.extents, [](const Dim& extent) { return !extent.is_known() || extent.is(0); });
+  for (const NodeId id : reductions) {
+    const Node& node = node_of(id);
+    std::string value = fmt::format("a{}", id);
+    if (is_extremum(node.op) && is_floating(node.type) && may_be_empty) {
+      value = fmt::format("row_length(p) == 0 ? {} : {}", infinity(node), value);
+    } else if (!is_floating(node.type)) {
+      value = node.type == b8 ? value + " != 0"
+                              : fmt::format("{}({})", expr::compute_type(node.type), value);
+    }
+    line(fmt::format("    r.v{} = {};", id, value));
+  }
+  line("  }\n};\n");
+}
+
+/// The coordinates of a vector's first element: those of its row, and those that `v` holds.
+std::string HeaderWriter::row_coordinates() const {
+  const plan::Rows& rows = *plan_.rows;
+  std::string text;
+  for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
+    if (!rows.reduces(m)) text += fmt::format("  const i64 c{0} = row.c{0};\n", m);
+  }
+  return text + decode("v", rows.first, rows.count, "Index", "");
+}
+
+void HeaderWriter::write_row_vector() {
+  const bool along = plan_.rows->along(), partial = along && plan_.ragged;
+  line("// kVector neighbours along mode 0, of every operand.");
+  line("struct Vector {");
+  for (const Operand& operand : plan_.operands) {
+    if (operand.read) line(fmt::format("  {} in{};", type_of(operand), operand.tensor));
+  }
+  if (partial) line("  int valid;  // elements that exist");
+  line("\n  TILE_DEVICE void load(const Params& p, const Row& row, Index v) {");
+  out_ += indented(row_coordinates(), 2);
+  const std::string valid = !along && plan_.ragged ? "    const int valid = row.valid;"
+                                                   : "    constexpr int valid = kVector;";
+  const std::string loads = accesses(Part::direct_loads);
+  if (partial) {
+    line(fmt::format("    const i64 rest = {} - i64(c0) * kVector;",
+                     value_of(plan_.extents.front())));
+    line("    valid = rest < kVector ? int(rest) : kVector;");
+  } else if (mentions(loads, "valid")) {
+    line(valid);
+  }
+  out_ += loads;
+  line("  }");
+
+  for (int stage = 0; stage < stages_.count; ++stage) {
+    line(
+        fmt::format("  TILE_DEVICE void fold(const Params& p, const Results (&r)[kAcross], Stage{} "
+                    "(&a)[kAcross])",
+                    stage));
+    line("      const {\n#pragma unroll");
+    line(fmt::format("    for (int e = 0; e < kVector; e += {}) {{", group()));
+    for (const Operand& operand : plan_.operands) write_unpacking(operand, false);
+    for (int i = 0; i < group(); ++i) {
+      const std::string at = along ? "0" : i == 0 ? "e" : fmt::format("e + {}", i);
+      const std::string exists = partial ? fmt::format("if (e + {} < valid) ", i) : "";
+      write_call(i, fmt::format("{}a[{}].fold", exists, at), fmt::format("p, r[{}]", at), false);
+    }
+    line("    }\n  }");
+  }
+
+  line("  TILE_DEVICE void map(const Params& p, const Row& row, Index v,");
+  line("                       const Results (&r)[kAcross]) const {");
+  const std::string stores = accesses(Part::direct_stores);
+  if (!stores.empty()) {
+    for (const Operand& operand : plan_.operands) {
+      if (writes_elements(operand)) {
+        line(fmt::format("    {} out{};", type_of(operand), operand.tensor));
+      }
+    }
+    write_groups();
+    out_ += indented(row_coordinates(), 2);
+    if (!partial && mentions(stores, "valid")) line(valid);
+    out_ += stores;
+  }
+  line("  }\n};\n");
+}
+
+/// The outputs of one element a row, and what else they are made of.
+void HeaderWriter::write_row_store() {
+  const bool along = plan_.rows->along();
+  std::vector<expr::Store> row_stores = plan_.program.stores;
+  std::erase_if(row_stores, [&](const expr::Store& store) {
+    return !plan_.operands[static_cast<std::size_t>(store.tensor)].per_row;
+  });
+  const std::vector<bool> needed = needed_for_stores(row_stores);
+  line("TILE_DEVICE void store_row(const Params& p, const Row& row,");
+  line("                           const Results (&results)[kAcross]) {");
+  if (row_stores.empty()) return line("}");
+  line("  for (int e = 0; e < kAcross; ++e) {");
+  if (!along && plan_.ragged) line("    if (e >= row.valid) break;");
+  line("    const Results& r = results[e];");
+  const auto element_of = [&](const Operand& operand) {
+    std::string offset = offset_of(operand);
+    const plan::OperandMode& innermost = operand.modes.front();
+    if (!along && innermost.size() == 1 && !innermost[0].stride.is(0)) {
+      offset += fmt::format(" + e * {}", value_of(innermost[0].stride));
+    }
+    return fmt::format("p.t{}[{}]", operand.tensor, offset.empty() ? "0" : offset.substr(3));
+  };
+  std::string loads, stores;
+  for (const Operand& operand : plan_.operands) {
+    const int k = operand.tensor;
+    bool read = false;
+    for (std::size_t i = 0; i < needed.size(); ++i) {
+      const Node& node = plan_.program.nodes[i];
+      read = read || (needed[i] && node.op == Op::load && node.source == k);
+    }
+    const std::string_view type = expr::compute_type(operand.dtype);
+    if (read)
+      loads += fmt::format("    const {} t{} = to_compute({});\n", type, k, element_of(operand));
+    if (!operand.per_row) continue;
+    loads += fmt::format("    {} y{};\n", type, k);
+    stores += fmt::format("    {} = store_as<{}>(y{});\n", element_of(operand),
+                          storage_type(operand.dtype), k);
+  }
+  for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
+    if (!mentions(loads + stores, fmt::format("c{}", m))) continue;
+    line(plan_.rows->reduces(m) ? fmt::format("    constexpr i64 c{} = 0;", m)
+                                : fmt::format("    const i64 c{0} = row.c{0};", m));
+  }
+  out_ += loads;
+  out_ += indented(emit_cuda(plan_.program, {.nodes = needed,
+                                             .stores = row_stores,
+                                             .given = [this](NodeId id) { return given(id); }}),
+                   4);
+  out_ += stores;
+  line("  }\n}");
+}
+
+/// List<Stage0, Stage1>, and the bytes of the largest.
+std::string HeaderWriter::accumulator_list() const {
+  std::string list, bytes = "4";
+  for (int stage = 0; stage < stages_.count; ++stage) {
+    const std::string name = fmt::format("Stage{}", stage);
+    list += (list.empty() ? "" : ", ") + name;
+    bytes = fmt::format("(sizeof({0}) > {1} ? int(sizeof({0})) : {1})", name, bytes);
+  }
+  return fmt::format(
+      "template <class... T>\nstruct List {{}};\nusing Stages = List<{}>;\nconstexpr int "
+      "kStageBytes = "
+      "{};\n",
+      list, bytes);
+}
+
+}  // namespace tilejit::render
