@@ -12,6 +12,7 @@ import unittest
 COMMAND = os.environ["TILEJIT_COMMAND"]
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SPECS = ROOT / "examples" / "specs"
+CATALOGUE = ROOT / "examples" / "catalogue"
 
 
 def run(*arguments, stdin=None, file_bytes=None, **environment):

@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from support import ROOT, SPECS, CommandTest
+from support import CATALOGUE, ROOT, SPECS, CommandTest
 
 COMMANDS = ("run", "render", "compile", "doctor", "schema", "layout")
 
@@ -60,7 +60,8 @@ class Usage(CommandTest):
             self.skipTest("python3-jsonschema is not installed")
         schema = json.loads(self.assert_ok("schema"))
         jsonschema.Draft202012Validator.check_schema(schema)
-        specs = [*SPECS.glob("*.json"), *(ROOT / "bench" / "specs").glob("*.json")]
+        folders = (SPECS, CATALOGUE, ROOT / "bench" / "specs")
+        specs = [spec for folder in folders for spec in folder.glob("*.json")]
         self.assertGreater(len(specs), 7)
         for spec in specs:
             with self.subTest(spec=spec.name):
