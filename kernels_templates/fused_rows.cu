@@ -102,7 +102,7 @@ struct Lane {
     if constexpr (kHeld > 0) {
 #pragma unroll
       for (int s = 0; s < kHeld; ++s) {
-        if (vector(s) < count) held[s].fold(p, r, total);
+        if (vector(s) < count) held[s].fold(p, row, vector(s), r, total);
       }
     } else {
       for (Index v = lane; v < count;) {
@@ -115,7 +115,7 @@ struct Lane {
           }
 #pragma unroll
           for (int b = 0; b < kBatch; ++b) {
-            if (v + b * kRowLanes < count) x[b].fold(p, r, part);
+            if (v + b * kRowLanes < count) x[b].fold(p, row, v + b * kRowLanes, r, part);
           }
         }
 #pragma unroll

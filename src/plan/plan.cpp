@@ -131,6 +131,8 @@ class Planner {
       operand.written = analysis_.access[t] != Access::in;
       for (const IterationMode& mode : modes_) operand.modes.push_back(mode.operands[t]);
       operand.per_row = plan_.rows && operand.written && !spans_row(t);
+      operand.every_row =
+          plan_.rows && operand.read && !operand.written && !varies_across_rows(operand);
       operand.reach = reach_of(operand);
       plan_.operands.push_back(std::move(operand));
     }
@@ -142,6 +144,16 @@ class Planner {
       const auto axis = static_cast<std::size_t>(analysis_.axes[t][i]);
       if (expr::has_axis(axes, axis) && !product(mode(op_.tensors[t].layout.shape(), i)).is(1)) {
         return true;
+      }
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool varies_across_rows(const Operand& operand) const {
+    for (std::size_t m = 0; m < operand.modes.size(); ++m) {
+      if (plan_.rows->reduces(m)) continue;
+      for (const Mode& leaf : operand.modes[m]) {
+        if (!leaf.stride.is(0)) return true;
       }
     }
     return false;

@@ -32,7 +32,8 @@ struct Operand {
   DType dtype = f32;
   bool read = false;
   bool written = false;
-  bool per_row = false;  ///< an output of one element a row: stored once, behind the reductions
+  bool every_row = false;  ///< an input that is the same in every row, as weights are
+  bool per_row = false;    ///< an output of one element a row: stored once, behind the reductions
   Reach reach = Reach::contiguous;
   int access_bytes = 0;                 ///< width of its widest global access
   std::vector<OperandMode> modes = {};  ///< one an iteration mode, innermost first

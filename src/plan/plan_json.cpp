@@ -29,6 +29,7 @@ void write(JsonLine& line, const Operand& operand) {
       .open('[');
   for (const OperandMode& mode : operand.modes) line.value(text_of(mode));
   line.close(']');
+  if (operand.every_row) line.key("every_row").raw("true");
   if (operand.per_row) line.key("per_row").raw("true");
   line.close('}');
 }

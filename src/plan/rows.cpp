@@ -17,6 +17,7 @@ constexpr int kMaxCluster = 8;   // of every device that has clusters
 // Registers that hold vectors: few enough that two blocks of 512 threads are on a multiprocessor,
 // as many as one such block has, and those of the 64 that a block of 1024 threads leaves.
 constexpr int kFewRegisters = 32;
+constexpr int kFewRegistersOfCluster = 16;  // its blocks wait for each other
 constexpr int kManyRegisters = 64;
 constexpr int kFewestRegisters = 24;
 constexpr std::int64_t kManyBlocks = 128;  // about one a multiprocessor
@@ -56,7 +57,8 @@ bool varies(const Operand& operand, const Rows& rows) {
 int registers_of_vector(const Plan& plan, const Rows& rows) {
   int bytes = 0;
   for (const Operand& operand : plan.operands) {
-    if (operand.read && varies(operand, rows)) bytes += plan.vector * size_bytes(operand.dtype);
+    if (operand.read && !operand.every_row && varies(operand, rows))
+      bytes += plan.vector * size_bytes(operand.dtype);
   }
   return std::max(1, bytes / 4);
 }
@@ -104,8 +106,8 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
     }
     return false;
   };
-  if (!by_block() && !by_cluster(kFewRegisters) && !holds(kMaxThreads, 1, kFewestRegisters) &&
-      !by_cluster(kManyRegisters)) {
+  if (!by_block() && !by_cluster(kFewRegistersOfCluster) && !by_cluster(kFewRegisters) &&
+      !holds(kMaxThreads, 1, kFewestRegisters) && !by_cluster(kManyRegisters)) {
     rows.lanes = kMaxThreads;
     const auto count = count_vectors(plan, [&](std::size_t m) { return !rows.reduces(m); });
     rows.cluster = share_among_blocks(plan, count.value_or(kManyBlocks), *vectors / rows.lanes);

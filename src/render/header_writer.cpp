@@ -306,14 +306,20 @@ void HeaderWriter::write_formula() {
                     .stores = plan_.program.stores,
                     .given = [this](expr::NodeId id) { return given(id); }};
   if (plan_.rows) {
-    std::erase_if(slice.stores, [&](const expr::Store& store) {
-      return plan_.operands[static_cast<std::size_t>(store.tensor)].per_row;
-    });
+    slice.stores = element_stores();
     slice.nodes = needed_for_stores(slice.stores);
   }
   line(fmt::format("TILE_DEVICE void formula({}) {{", element_parameters(true)));
   out_ += indented(emit_cuda(plan_.program, slice), 2);
   line("}\n");
+}
+
+std::vector<expr::Store> HeaderWriter::element_stores() const {
+  std::vector<expr::Store> stores = plan_.program.stores;
+  std::erase_if(stores, [&](const expr::Store& store) {
+    return plan_.operands[static_cast<std::size_t>(store.tensor)].per_row;
+  });
+  return stores;
 }
 
 /// The nodes that `stores` need, reductions among them as values that are given.
@@ -400,7 +406,7 @@ void HeaderWriter::write_packing(const Operand& operand) {
 
 bool HeaderWriter::belongs(const Operand& operand, Part part) const {
   switch (part) {
-    case Part::direct_loads: return operand.read && !is_crossed(operand);
+    case Part::direct_loads: return operand.read && !is_crossed(operand) && !operand.every_row;
     case Part::direct_stores: return writes_elements(operand) && !is_crossed(operand);
     case Part::crossed_loads: return operand.read && is_crossed(operand);
     case Part::crossed_stores: return operand.written && is_crossed(operand);

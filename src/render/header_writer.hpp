@@ -30,7 +30,12 @@ class HeaderWriter {
   [[nodiscard]] int group() const;
 
   /// What is loaded or stored by one function of the header.
-  enum class Part : std::uint8_t { direct_loads, direct_stores, crossed_loads, crossed_stores };
+  enum class Part : std::uint8_t {
+    direct_loads,
+    direct_stores,
+    crossed_loads,
+    crossed_stores,
+  };
   [[nodiscard]] static bool is_crossed(const plan::Operand& operand) noexcept {
     return operand.reach == plan::Reach::crossed;
   }
@@ -49,6 +54,10 @@ class HeaderWriter {
   void write_row_vector();
   void write_row_store();
   [[nodiscard]] std::string row_coordinates() const;
+  /// What a pass begins with: where its vector lies, as far as `accesses` ask, and the inputs that
+  /// are the same in every row, as far as `nodes` read them.
+  [[nodiscard]] std::string pass_start(const std::vector<bool>& nodes,
+                                       const std::string& accesses) const;
   [[nodiscard]] std::string decode(const std::string& index, std::size_t first, std::size_t count,
                                    const std::string& type, const std::string& target) const;
   [[nodiscard]] std::string accumulator_list() const;
@@ -66,6 +75,9 @@ class HeaderWriter {
   [[nodiscard]] std::string element_parameters(bool outputs) const;
   /// The text of values that are not the work of one element.
   [[nodiscard]] std::string given(expr::NodeId id) const;
+  [[nodiscard]] std::string valid_of_vector(const std::string& accesses) const;
+  /// The stores of each element, not of a row's one.
+  [[nodiscard]] std::vector<expr::Store> element_stores() const;
   [[nodiscard]] std::vector<bool> needed_for_stores(const std::vector<expr::Store>& stores) const;
   /// Whether the operand is an output of one element for each of the space, or of a row's.
   [[nodiscard]] static bool writes_elements(const plan::Operand& operand) noexcept;

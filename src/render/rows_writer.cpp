@@ -193,35 +193,60 @@ std::string HeaderWriter::row_coordinates() const {
   return text + decode("v", rows.first, rows.count, "Index", "");
 }
 
+std::string HeaderWriter::pass_start(const std::vector<bool>& nodes,
+                                     const std::string& accesses) const {
+  std::string declarations, loads;
+  for (const Operand& operand : plan_.operands) {
+    if (!operand.every_row) continue;
+    declarations += fmt::format("    {} in{} = {{}};\n", type_of(operand), operand.tensor);
+    bool read = false;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const Node& node = plan_.program.nodes[i];
+      read = read || (nodes[i] && node.op == Op::load && node.source == operand.tensor);
+    }
+    if (read) loads += load_of(operand);
+  }
+  const std::string asking = loads + accesses;
+  if (asking.empty()) return declarations;
+  return indented(row_coordinates(), 2) + valid_of_vector(asking) + declarations + loads;
+}
+
+/// The elements of a vector that exist, unless it knows them itself.
+std::string HeaderWriter::valid_of_vector(const std::string& accesses) const {
+  const bool along = plan_.rows->along();
+  if ((along && plan_.ragged) || !mentions(accesses, "valid")) return {};
+  return !along && plan_.ragged ? "    const int valid = row.valid;\n"
+                                : "    constexpr int valid = kVector;\n";
+}
+
 void HeaderWriter::write_row_vector() {
   const bool along = plan_.rows->along(), partial = along && plan_.ragged;
   line("// kVector neighbours along mode 0, of every operand.");
   line("struct Vector {");
   for (const Operand& operand : plan_.operands) {
-    if (operand.read) line(fmt::format("  {} in{};", type_of(operand), operand.tensor));
+    if (!belongs(operand, Part::direct_loads)) continue;
+    line(fmt::format("  {} in{};", type_of(operand), operand.tensor));
   }
   if (partial) line("  int valid;  // elements that exist");
   line("\n  TILE_DEVICE void load(const Params& p, const Row& row, Index v) {");
-  out_ += indented(row_coordinates(), 2);
-  const std::string valid = !along && plan_.ragged ? "    const int valid = row.valid;"
-                                                   : "    constexpr int valid = kVector;";
   const std::string loads = accesses(Part::direct_loads);
+  if (partial || !loads.empty()) out_ += indented(row_coordinates(), 2) + valid_of_vector(loads);
   if (partial) {
     line(fmt::format("    const i64 rest = {} - i64(c0) * kVector;",
                      value_of(plan_.extents.front())));
     line("    valid = rest < kVector ? int(rest) : kVector;");
-  } else if (mentions(loads, "valid")) {
-    line(valid);
   }
   out_ += loads;
   line("  }");
 
   for (int stage = 0; stage < stages_.count; ++stage) {
+    line("  TILE_DEVICE void fold(const Params& p, const Row& row, Index v,");
     line(
-        fmt::format("  TILE_DEVICE void fold(const Params& p, const Results (&r)[kAcross], Stage{} "
-                    "(&a)[kAcross])",
+        fmt::format("                        const Results (&r)[kAcross], Stage{} (&a)[kAcross]) "
+                    "const {{",
                     stage));
-    line("      const {\n#pragma unroll");
+    out_ += pass_start(needed_for(plan_.program, stages_.reductions(plan_.program, stage)), "");
+    line("#pragma unroll");
     line(fmt::format("    for (int e = 0; e < kVector; e += {}) {{", group()));
     for (const Operand& operand : plan_.operands) write_unpacking(operand, false);
     for (int i = 0; i < group(); ++i) {
@@ -236,14 +261,12 @@ void HeaderWriter::write_row_vector() {
   line("                       const Results (&r)[kAcross]) const {");
   const std::string stores = accesses(Part::direct_stores);
   if (!stores.empty()) {
+    out_ += pass_start(needed_for_stores(element_stores()), stores);
     for (const Operand& operand : plan_.operands) {
-      if (writes_elements(operand)) {
-        line(fmt::format("    {} out{};", type_of(operand), operand.tensor));
-      }
+      if (!writes_elements(operand)) continue;
+      line(fmt::format("    {} out{};", type_of(operand), operand.tensor));
     }
     write_groups();
-    out_ += indented(row_coordinates(), 2);
-    if (!partial && mentions(stores, "valid")) line(valid);
     out_ += stores;
   }
   line("  }\n};\n");

@@ -83,11 +83,12 @@ void Binder::check_layouts(std::span<const Argument> args, const Sizes& sizes) c
 
 void Binder::write_arguments(std::span<const Argument> args, const Sizes& sizes,
                              std::byte* out) const {
-  for (const BoundTensor& tensor : tensors_) {
-    const std::uint64_t address = args[tensor.argument].address;
-    const auto low_bits = static_cast<std::uint64_t>(tensor.align) - 1;
-    if (address == 0 || (address & low_bits) != 0) [[unlikely]]
-      fail_address(tensor, address);
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    const std::uint64_t address = args[tensors_[i].argument].address;
+    const auto low_bits = static_cast<std::uint64_t>(tensors_[i].align) - 1;
+    if (address == 0 || (address & low_bits) != 0) [[unlikely]] {
+      if (sizes.bytes[i] > 0) fail_address(tensors_[i], address);  // nobody reads an empty tensor
+    }
   }
   check_overlaps(args, sizes);
   for (const PointerField& field : pointers_) {

@@ -32,6 +32,7 @@ std::int64_t Binder::range_bytes(const BoundTensor& tensor, const Sizes& sizes) 
   std::int64_t last = 0;  // index of the last element
   for (std::size_t i = 0; i < tensor.extents.size(); ++i) {
     const std::int64_t extent = sizes.dims[tensor.extents[i]];
+    if (extent == 0) return 0;
     if (extent > 1) last = add(last, multiply(extent - 1, sizes.dims[tensor.strides[i]]));
   }
   return multiply(add(last, 1), tensor.element_bytes);

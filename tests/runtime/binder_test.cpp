@@ -50,6 +50,40 @@ TEST(Binder, WritesAddressesInTheOrderOfThePlan) {
   EXPECT_EQ(bound.at<std::uint8_t>(48), 0xEE);  // not a byte beyond the struct
 }
 
+TEST(Binder, RowsAreTheUnitsOfReductions) {
+  struct Row {
+    const char* what;
+    const char* layout;
+    plan::Rows rows;  // modes are counted from the innermost
+    int threads;
+    std::uint32_t blocks;
+  };
+  const Row kRows[] = {
+      {"a block a row", "(100,64)", {.first = 0, .lanes = 128}, 128, 100},
+      {"four rows a block", "(101,64)", {.first = 0, .lanes = 32}, 128, 26},
+      {"a cluster a row", "(100,64)", {.first = 0, .lanes = 512, .cluster = 4}, 512, 400},
+      {"everything in one row", "(100,64)", {.first = 0, .count = 2, .lanes = 256}, 256, 1},
+      {"rows side by side", "(100,64)", {.first = 1, .lanes = 8}, 256, 2},
+      {"empty rows still have results", "(100,0)", {.first = 0, .lanes = 32}, 128, 25},
+      {"no rows", "(0,64)", {.first = 0, .lanes = 32}, 128, 0},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.what);
+    HandPlan plan;
+    plan.in("x", row.layout).out("y", row.layout);
+    plan.plan.rows = row.rows;
+    plan.plan.threads = row.threads;
+    EXPECT_EQ(Bound(plan.binder(), {device(0x10000), device(0x4000000)}).grid.blocks, row.blocks);
+  }
+}
+
+TEST(Binder, EmptyTensorsNeedNoMemoryOfTheirOwn) {
+  HandPlan plan;
+  plan.in("x", "(4,0)").out("y", "(4,0)").out("z", "(4,0)");
+  plan.plan.rows = plan::Rows{.first = 0, .lanes = 32};
+  EXPECT_EQ(Bound(plan.binder(), {device(0), device(0x10000), device(0x10000)}).grid.blocks, 1U);
+}
+
 struct GridCase {
   const char* name;
   const char* layout;
