@@ -6,6 +6,7 @@
 #include <fstream>
 #include <optional>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "compile/nvrtc.hpp"
@@ -48,11 +49,16 @@ void expect_no_spills(const compile::Compiled& compiled) {
   EXPECT_EQ(found[2], "0") << compiled.log;
 }
 
-Fused golden(const std::string& name) {
-  std::ifstream file(fs::path(TILEJIT_SOURCE_DIR) / "tests/golden" / (name + ".spec.json"));
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path);
   std::ostringstream text;
   text << file.rdbuf();
-  return parse_fused(text.str());
+  return text.str();
+}
+
+Fused golden(const std::string& name) {
+  return parse_fused(
+      text_of(fs::path(TILEJIT_SOURCE_DIR) / "tests/golden" / (name + ".spec.json")));
 }
 
 class ForTarget : public testing::TestWithParam<const char*> {};
@@ -70,6 +76,41 @@ TEST_P(ForTarget, GoldenSpecsCompileWithoutSpills) {
         compiled.cubin.starts_with("\x7f"
                                    "ELF"));
     expect_no_spills(compiled);
+  }
+}
+
+TEST_P(ForTarget, CatalogueCompilesWithoutSpills) {
+  const std::set<std::string> refused = {"argmax_rows", "causal_softmax", "cross_entropy", "iota"};
+  const fs::path folder = fs::path(TILEJIT_SOURCE_DIR) / "examples/catalogue";
+  int compiled_ones = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().stem();
+    SCOPED_TRACE(name);
+    const Fused op = parse_fused(text_of(entry.path()));
+    if (refused.contains(name)) {
+      EXPECT_THROW((void)compile_op(op, GetParam()), Error);
+      continue;
+    }
+    expect_no_spills(compile_op(op, GetParam()));
+    ++compiled_ones;
+  }
+  EXPECT_GE(compiled_ones, 20);
+}
+
+TEST_P(ForTarget, TilesAreAccessedSixteenBytesAtATime) {
+  static const std::regex kAccess("(?:ld|st)\\.(?:global|shared)[^ \t]*");
+  static const std::regex kWide(".*\\.(?:v4\\.[ubfs]32|v2\\.[ubfs]64)");
+  for (const DType dtype : {u8, f16, f32, f64}) {
+    SCOPED_TRACE(to_string(dtype));
+    const Fused op = test::make_op(
+        dtype, {{"x", "(4096,4096):(1,4096)"}, {"y", "(4096,4096):(4096,1)"}}, "y = x");
+    const std::string ptx = compile_op(op, GetParam()).ptx;
+    int accesses = 0;
+    for (std::sregex_iterator it(ptx.begin(), ptx.end(), kAccess), end; it != end; ++it) {
+      EXPECT_TRUE(std::regex_match(it->str(), kWide)) << it->str();
+      ++accesses;
+    }
+    EXPECT_GE(accesses, 4);
   }
 }
 

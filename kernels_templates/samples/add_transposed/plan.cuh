@@ -28,7 +28,8 @@ TILE_DEVICE void formula(const Params& p, float t0, float t1, float& y2) {
   y2 = v2;
 }
 
-constexpr bool kDirectInputs = true;
+constexpr bool kAhead = true;  // vectors are loaded before the squares are there
+constexpr int kCopies = 8;  // of a vector's code
 constexpr bool kWhole = true;  // every tile
 constexpr bool kRaggedColumns = false;
 constexpr bool kRagged = false;

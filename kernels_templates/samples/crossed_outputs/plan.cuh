@@ -37,7 +37,8 @@ TILE_DEVICE void formula(const Params& p, u8 t0, u8& y1, u8& y2) {
   y2 = v4;
 }
 
-constexpr bool kDirectInputs = true;
+constexpr bool kAhead = true;  // vectors are loaded before the squares are there
+constexpr int kCopies = 16;  // of a vector's code
 constexpr bool kWhole = false;  // every tile
 constexpr bool kRaggedColumns = false;
 constexpr bool kRagged = false;

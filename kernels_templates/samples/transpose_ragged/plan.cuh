@@ -24,7 +24,8 @@ TILE_DEVICE void formula(const Params& p, float t0, float& y1) {
   y1 = v0;
 }
 
-constexpr bool kDirectInputs = false;
+constexpr bool kAhead = false;  // vectors are loaded before the squares are there
+constexpr int kCopies = 2;  // of a vector's code
 constexpr bool kWhole = false;  // every tile
 constexpr bool kRaggedColumns = false;
 constexpr bool kRagged = false;

@@ -1,0 +1,149 @@
+// How reductions are planned: which modes are a row, and who shares it.
+#include "plan/rows.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/specs.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+constexpr Target kHopper = {.major = 9, .minor = 0, .feature = 'a'};
+constexpr Target kAmpere = {.major = 8, .minor = 0};
+
+Plan plan_of(const Fused& op, const Target& target = kHopper) {
+  return make_plan(op, spec::analyze(op), target);
+}
+
+Fused softmax(const std::string& layout, DType dtype = bf16) {
+  return test::make_op(dtype, {{"x", layout}, {"y", layout}},
+                       "e = exp(x - max(x))\ny = e / sum(e)");
+}
+
+Fused sum(const std::string& x, const std::string& y, std::vector<int> axis) {
+  Fused op = test::make_op(bf16, {{"x", x}, {"y", y}}, "y = sum(x)");
+  op.axis = std::move(axis);
+  return op;
+}
+
+TEST(Rows, AreSharedByAsManyThreadsAsHoldThem) {
+  struct Row {
+    const char* what;
+    const char* layout;
+    Target target;
+    int lanes, cluster, held, threads;
+  };
+  constexpr Row kRows[] = {
+      {"one vector", "(1000,8):(8,1)", kHopper, 1, 1, 1, 128},
+      {"less than a warp", "(1000,64):(64,1)", kHopper, 8, 1, 1, 128},
+      {"a warp", "(1000,1024):(1024,1)", kHopper, 32, 1, 4, 128},
+      {"a block", "(8192,4096):(4096,1)", kHopper, 128, 1, 4, 128},
+      {"a large block", "(4096,16384):(16384,1)", kHopper, 512, 1, 4, 512},
+      {"a cluster", "(1024,131072):(131072,1)", kHopper, 512, 8, 4, 512},
+      {"no clusters", "(1024,131072):(131072,1)", kAmpere, 1024, 1, 0, 1024},
+      {"longer than a cluster holds", "(64,4194304):(4194304,1)", kHopper, 1024, 2, 0, 1024},
+      {"length known at launch", "(M,N):(N,1)", kHopper, 256, 1, 0, 256},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.what);
+    const Plan plan = plan_of(softmax(row.layout), row.target);
+    ASSERT_TRUE(plan.rows);
+    EXPECT_TRUE(plan.rows->along());
+    EXPECT_EQ(plan.rows->lanes, row.lanes);
+    EXPECT_EQ(plan.rows->cluster, row.cluster);
+    EXPECT_EQ(plan.rows->held, row.held);
+    EXPECT_EQ(plan.threads, row.threads);
+    EXPECT_FALSE(plan.operands[1].per_row);
+  }
+}
+
+TEST(Rows, LieAlongOrAcrossTheContiguousMode) {
+  struct Row {
+    const char* what;
+    const char *x, *y;
+    std::vector<int> axis;
+    std::size_t first, count;
+    const char* extents;  // innermost first
+  };
+  const Row kRows[] = {
+      {"rows", "(64,128):(128,1)", "64:1", {1}, 0, 1, "128 64"},
+      {"columns", "(64,128):(128,1)", "128:1", {0}, 1, 1, "128 64"},
+      {"rows of a transposed matrix", "(64,128):(1,64)", "64:1", {1}, 1, 1, "64 128"},
+      {"everything", "(64,128):(128,1)", "1:0", {0, 1}, 0, 1, "8192"},
+      {"the middle", "(4,64,128):(8192,128,1)", "(4,128):(128,1)", {1}, 2, 1, "128 4 64"},
+      {"all but the middle", "(4,64,128):(8192,128,1)", "64:1", {0, 2}, 0, 2, "128 4 64"},
+      {"two at the end", "(4,64,128):(8192,128,1)", "4:1", {1, 2}, 0, 1, "8192 4"},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.what);
+    const Plan plan = plan_of(sum(row.x, row.y, row.axis));
+    ASSERT_TRUE(plan.rows);
+    EXPECT_EQ(plan.rows->first, row.first);
+    EXPECT_EQ(plan.rows->count, row.count);
+    EXPECT_TRUE(plan.operands[1].per_row);
+    EXPECT_EQ(plan.vector, 8);
+    std::string extents;
+    for (const Dim& extent : plan.extents) {
+      extents += (extents.empty() ? "" : " ") + to_string(extent);
+    }
+    EXPECT_EQ(extents, row.extents);
+  }
+}
+
+TEST(Rows, HoldNoWeights) {
+  const char* const kX = "(4096,16384):(16384,1)";
+  const Plan plan =
+      plan_of(test::make_op(bf16, {{"x", kX}, {"w", "16384:1"}, {"b", "16384:1"}, {"y", kX}},
+                            "d = x - mean(x)\ny = d * rsqrt(mean(d * d) + 1e-5) * w + b"));
+  EXPECT_FALSE(plan.operands[0].every_row);
+  EXPECT_TRUE(plan.operands[1].every_row);
+  EXPECT_TRUE(plan.operands[2].every_row);
+  EXPECT_EQ(plan.rows->held, 4);
+  EXPECT_EQ(plan.rows->lanes, 512);
+}
+
+TEST(Rows, OfHeavyFormulasAreNotHeld) {
+  std::string formula = "y = x / sum(x";
+  for (int i = 0; i < 20; ++i) formula += " + tan(x * " + std::to_string(i) + ".5)";
+  const char* const kX = "(4096,16384):(16384,1)";
+  const Plan plan = plan_of(test::make_op(bf16, {{"x", kX}, {"y", kX}}, formula + ")"));
+  EXPECT_EQ(plan.rows->held, 0) << "every vector held repeats the formula in the code";
+  EXPECT_LE(plan.unroll, 2);
+}
+
+TEST(Rows, HonourTuning) {
+  Fused op = softmax("(1000,1024):(1024,1)");
+  op.tuning.threads = 256;
+  EXPECT_EQ(plan_of(op).threads, 256);
+  EXPECT_EQ(plan_of(op).rows->lanes, 32);
+  op = softmax("(4096,16384):(16384,1)");
+  op.tuning.threads = 256;
+  try {
+    (void)plan_of(op);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_spec);
+    EXPECT_EQ(error.where(), "/tuning/threads");
+  }
+  op.tuning = {.tile = {{64, 64}}};
+  EXPECT_THROW((void)plan_of(op), Error) << "rows have no tiles";
+}
+
+TEST(Rows, RefuseWhatNoTemplateComputes) {
+  for (const char* formula :
+       {"y = sum(x, axis=1) + sum(x, axis=0)", "y = argmax(x)", "y = x * f32(iota(1))"}) {
+    SCOPED_TRACE(formula);
+    const char* const kX = "(64,128):(128,1)";
+    try {
+      (void)plan_of(test::make_op(f32, {{"x", kX}, {"y", kX}}, formula));
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::unsupported);
+      EXPECT_EQ(error.where(), "/formula");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tilejit::plan
