@@ -85,6 +85,11 @@ enum class Op : std::uint8_t {
 /// True for reduce_sum to reduce_argmax.
 [[nodiscard]] bool is_reduction(Op op) noexcept;
 
+/// True for reduce_argmin and reduce_argmax.
+[[nodiscard]] constexpr bool finds_place(Op op) noexcept {
+  return op == Op::reduce_argmin || op == Op::reduce_argmax;
+}
+
 /// Node::axes has no bits for more: in larger spaces reductions, iota and extent are refused.
 inline constexpr int kMaxReducedRank = 32;
 /// Whether bit `axis` of a set of axes is set.

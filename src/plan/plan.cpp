@@ -82,15 +82,54 @@ class Planner {
     for (std::size_t i = 0; i < analysis_.shape.size(); ++i) {
       (expr::has_axis(axes, i) ? reduced : kept).push_back(i);
     }
+    set_places();
+    const Fused& op = plan_.places.empty() ? op_ : op_with_places_;
+    const spec::Analysis& analysis = plan_.places.empty() ? analysis_ : analysis_with_places_;
     if (axes == 0) {
-      modes_ = iterate_together(op_, analysis_, kept, leader_);
+      modes_ = iterate_together(op, analysis, kept, leader_);
     } else {
-      set_rows(iterate_together(op_, analysis_, reduced, widest_input()),
-               iterate_together(op_, analysis_, kept, widest_input()));
+      set_rows(iterate_together(op, analysis, reduced, widest_input()),
+               iterate_together(op, analysis, kept, widest_input()));
+    }
+    for (std::size_t i = 0; i < plan_.places.size(); ++i) {
+      for (const IterationMode& mode : modes_) {
+        plan_.places[i].modes.push_back(mode.operands[op_.tensors.size() + i]);
+      }
     }
     for (const IterationMode& mode : modes_) plan_.extents.push_back(mode.extent);
     const auto is_extent = [](const expr::Node& node) { return node.op == expr::Op::extent; };
     if (std::ranges::any_of(analysis_.program.nodes, is_extent)) plan_.shape = analysis_.shape;
+  }
+
+  /// A tensor more for each place that the program asks for: its layout maps coordinates to that
+  /// number, so that the space is split and merged as it needs.
+  void set_places() {
+    for (const expr::Node& node : analysis_.program.nodes) {
+      if (node.op != expr::Op::index && !expr::finds_place(node.op)) continue;
+      if (std::ranges::count(plan_.places, node.axes, &Place::axes) != 0) continue;
+      if (plan_.places.empty()) {
+        op_with_places_ = op_;
+        analysis_with_places_ = analysis_;
+      }
+      plan_.places.push_back({.axes = node.axes});
+      std::vector<int> axes;
+      std::vector<IntTuple> extents, strides;
+      for (std::size_t i = 0; i < analysis_.shape.size(); ++i) {
+        if (!expr::has_axis(node.axes, i)) continue;
+        axes.push_back(static_cast<int>(i));
+        extents.emplace_back(analysis_.shape[i]);
+      }
+      Dim stride = 1;
+      for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+        strides.insert(strides.begin(), IntTuple(stride));
+        stride = stride * analysis_.shape[static_cast<std::size_t>(*axis)];
+      }
+      op_with_places_.tensors.push_back(
+          {.name = "place",
+           .dtype = i64,
+           .layout = {IntTuple::tuple(extents), IntTuple::tuple(strides)}});
+      analysis_with_places_.axes.push_back(std::move(axes));
+    }
   }
 
   /// The input of most elements decides the order of the modes; without inputs, the first output.
@@ -187,8 +226,11 @@ class Planner {
     for (const Operand& operand : plan_.operands) {
       if (is_wide(operand)) vector = std::max(vector, widest_access(operand, wanted));
     }
+    for (const Place& place : plan_.places) {
+      if (place.modes.front().size() > 1) vector = 1;  // neighbours have no common stride
+    }
     for (const Operand& operand : plan_.operands) {
-      if (operand.modes.front().size() > 1) vector = 1;  // neighbours have no common stride
+      if (operand.modes.front().size() > 1) vector = 1;
       if (operand.written && is_wide(operand) && !operand.per_row)
         vector = std::min(vector, widest_access(operand, vector));
     }
@@ -385,6 +427,9 @@ class Planner {
     for (const Operand& operand : plan_.operands) {
       for (const OperandMode& mode : operand.modes) add_dims_of(mode);
     }
+    for (const Place& place : plan_.places) {
+      for (const OperandMode& mode : place.modes) add_dims_of(mode);
+    }
     const std::size_t rank = plan_.extents.size();
     for (std::size_t m = 0; m < rank; ++m) {
       const bool ends_chain = plan_.rows && (m + 1 == plan_.rows->first ||
@@ -431,6 +476,8 @@ class Planner {
   const Fused& op_;
   const spec::Analysis& analysis_;
   std::size_t leader_ = 0;  ///< the tensor whose strides order the space: the first output
+  Fused op_with_places_;    ///< these two only where there are places
+  spec::Analysis analysis_with_places_;
   std::vector<IterationMode> modes_;
   std::optional<std::size_t> cross_mode_;  ///< where some operands are contiguous, but not others
   Plan plan_;

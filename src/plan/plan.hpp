@@ -40,6 +40,14 @@ struct Operand {
   bool operator==(const Operand&) const = default;
 };
 
+/// A place in the space as a number: the coordinate along an axis, or the row-major number along
+/// several. It follows from the iteration coordinates as the index of an operand's element does.
+struct Place {
+  std::uint32_t axes = 0;               ///< bit i: axis i
+  std::vector<OperandMode> modes = {};  ///< one an iteration mode, innermost first
+  bool operator==(const Place&) const = default;
+};
+
 /// What a block takes where operands are contiguous along two modes (template fused_tile.cu).
 struct Tile {
   std::size_t mode = 1;  ///< the mode along which the crossed operands are contiguous
@@ -112,6 +120,7 @@ struct Plan {
   std::vector<Dim> extents;  ///< iteration space after coalescing, innermost first; at least one
   std::vector<Dim> shape;    ///< the space by axes, where the program asks for extents; else empty
   std::vector<Operand> operands;  ///< in the order of Fused::tensors
+  std::vector<Place> places;      ///< that the program asks for: iota, argmin, argmax
   std::vector<Param> params;
   int params_bytes = 0;           ///< size of the parameter struct
   int threads = 256;              ///< a block

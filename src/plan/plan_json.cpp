@@ -94,6 +94,14 @@ std::string to_json(const Plan& plan, int indent) {
   }
   line.close(']').key("operands").open('[');
   for (const Operand& operand : plan.operands) write(line, operand);
+  if (!plan.places.empty()) {
+    line.close(']').key("places").open('[');
+    for (const Place& place : plan.places) {
+      line.open('{').member("axes", place.axes).key("modes").open('[');
+      for (const OperandMode& mode : place.modes) line.value(text_of(mode));
+      line.close(']').close('}');
+    }
+  }
   line.close(']');
   if (plan.tile) {
     line.key("tile")

@@ -117,9 +117,11 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
 
 /// Accumulators lie in shared memory, two threads' in the place of one.
 std::int64_t accumulator_bytes(const Plan& plan, int threads) {
-  const auto reductions = std::ranges::count_if(
-      plan.program.nodes, [](const expr::Node& node) { return expr::is_reduction(node.op); });
-  return reductions * 8 * plan.vector * threads;  // two buffers of half of them
+  std::int64_t bytes = 0;
+  for (const expr::Node& node : plan.program.nodes) {
+    if (expr::is_reduction(node.op)) bytes += expr::finds_place(node.op) ? 16 : 8;
+  }
+  return bytes * plan.vector * threads;  // two buffers of half of them
 }
 
 RowShape shape_across(const Plan& plan, Rows rows) {
@@ -141,25 +143,18 @@ RowShape shape_across(const Plan& plan, Rows rows) {
   return {rows, std::max(kWarp, rows.lanes * groups)};
 }
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error(ErrorCode::unsupported,
-              what +
-                  " cannot be planned for the GPU yet; run the operation on the CPU reference, or "
-                  "split it",
-              "/formula");
-}
-
 }  // namespace
 
 std::uint32_t reduced_axes(const expr::Program& program) {
   std::uint32_t axes = 0;
   for (const expr::Node& node : program.nodes) {
-    if (node.op == expr::Op::index) refuse("iota");
     if (!expr::is_reduction(node.op)) continue;
-    if (node.op == expr::Op::reduce_argmin || node.op == expr::Op::reduce_argmax) {
-      refuse("argmin and argmax");
+    if (axes != 0 && node.axes != axes) {
+      throw Error(ErrorCode::unsupported,
+                  "reductions over different axes cannot be planned for the GPU yet; run the "
+                  "operation on the CPU reference, or split it",
+                  "/formula");
     }
-    if (axes != 0 && node.axes != axes) refuse("reductions over different axes");
     axes = node.axes;
   }
   return axes;

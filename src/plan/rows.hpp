@@ -11,7 +11,7 @@ namespace tilejit::plan {
 inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 
 /// The axes that the reductions of `program` share; 0 without reductions. Throws Error{unsupported}
-/// for what no template computes yet: reductions over different axes, argmin, argmax, iota.
+/// for reductions over different axes, which no template computes yet.
 [[nodiscard]] std::uint32_t reduced_axes(const expr::Program& program);
 
 /// Threads of a block, and how they share rows.

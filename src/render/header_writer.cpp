@@ -224,8 +224,9 @@ void HeaderWriter::write_vector() {
   for (const Operand& operand : plan_.operands) {
     if (operand.written) line(fmt::format("    {} out{};", type_of(operand), operand.tensor));
   }
+  write_coordinates(places() + stores);
+  out_ += places();
   write_groups();
-  write_coordinates(stores);
   out_ += stores;
   line("  }\n};");
 }
@@ -278,6 +279,10 @@ bool HeaderWriter::writes_elements(const Operand& operand) noexcept {
 std::string HeaderWriter::given(expr::NodeId id) const {
   const expr::Node& node = plan_.program.nodes[static_cast<std::size_t>(id)];
   if (expr::is_reduction(node.op)) return fmt::format("r.v{}", id);
+  if (node.op == expr::Op::index) {
+    const auto place = std::ranges::find(plan_.places, node.axes, &plan::Place::axes);
+    return fmt::format("n{}", place - plan_.places.begin());
+  }
   if (node.op != expr::Op::extent) return {};
   std::string product;
   for (std::size_t i = 0; i < plan_.shape.size(); ++i) {
@@ -290,6 +295,7 @@ std::string HeaderWriter::given(expr::NodeId id) const {
 std::string HeaderWriter::element_parameters(bool outputs) const {
   std::string parameters = "const Params& p";
   if (plan_.rows) parameters += ", const Results& r";
+  for (std::size_t k = 0; k < plan_.places.size(); ++k) parameters += fmt::format(", i64 n{}", k);
   for (const Operand& operand : plan_.operands) {
     const std::string_view type = expr::compute_type(operand.dtype);
     if (operand.read) parameters += fmt::format(", {} t{}", type, operand.tensor);
@@ -368,6 +374,9 @@ void HeaderWriter::write_unpacking(const Operand& operand, bool outputs) {
 void HeaderWriter::write_call(int i, const std::string& function, const std::string& first,
                               bool outputs) {
   std::string arguments = first;
+  for (std::size_t k = 0; k < plan_.places.size(); ++k) {
+    arguments += fmt::format(", n{} + (e + {}) * {}", k, i, place_stride(plan_.places[k]));
+  }
   for (const Operand& operand : plan_.operands) {
     const Form form = form_of(operand);
     const bool plain = computes_as_stored(operand.dtype);
@@ -481,12 +490,30 @@ std::string HeaderWriter::share_of(const OperandMode& leaves, std::size_t m) con
 }
 
 std::string HeaderWriter::offset_of(const Operand& operand) const {
+  return offset_of(operand.modes);
+}
+
+std::string HeaderWriter::offset_of(const std::vector<OperandMode>& modes) const {
   std::string offset;
-  for (std::size_t m = 0; m < operand.modes.size(); ++m) {
-    const std::string share = share_of(operand.modes[m], m);
+  for (std::size_t m = 0; m < modes.size(); ++m) {
+    const std::string share = share_of(modes[m], m);
     if (!share.empty()) offset += " + " + share;
   }
   return offset;
+}
+
+std::string HeaderWriter::places() const {
+  std::string text;
+  for (std::size_t k = 0; k < plan_.places.size(); ++k) {
+    const std::string offset = offset_of(plan_.places[k].modes);
+    text += fmt::format("    const i64 n{} = {};\n", k, offset.empty() ? "0" : offset.substr(3));
+  }
+  return text;
+}
+
+std::string HeaderWriter::place_stride(const plan::Place& place) const {
+  const OperandMode& innermost = place.modes.front();
+  return innermost.size() == 1 ? value_of(innermost[0].stride) : "0";
 }
 
 std::string HeaderWriter::access_arguments(const Operand& operand) const {

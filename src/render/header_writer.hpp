@@ -102,6 +102,11 @@ class HeaderWriter {
   [[nodiscard]] static std::string variable_of(const plan::Operand& operand, bool loads);
   /// Offset in elements of the operand's first element, of the coordinates c0, c1, ...
   [[nodiscard]] std::string offset_of(const plan::Operand& operand) const;
+  [[nodiscard]] std::string offset_of(const std::vector<plan::OperandMode>& modes) const;
+  /// Declares n<k>, the places of a vector's first element.
+  [[nodiscard]] std::string places() const;
+  /// The distance of neighbours' places along mode 0.
+  [[nodiscard]] std::string place_stride(const plan::Place& place) const;
   [[nodiscard]] std::string share_of(const plan::OperandMode& leaves, std::size_t m) const;
   /// Whether only some of a vector's elements may exist.
   [[nodiscard]] bool may_be_partial(const plan::Operand& operand) const;

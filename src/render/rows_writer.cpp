@@ -23,6 +23,14 @@ std::string_view accumulator_type(const Node& node) {
   return category(node.type) == Category::signed_integer ? "i32" : "u32";
 }
 
+/// Whether the element (`value`, `place`) comes before what the accumulator of node `id` has found.
+std::string precedes(const Node& node, NodeId id, const std::string& value,
+                     const std::string& place) {
+  const char* better = node.op == Op::reduce_argmin ? "<" : ">";
+  return fmt::format("b{0} < 0 || {1} {3} a{0} || ({1} == a{0} && {2} < b{0})", id, value, place,
+                     better);
+}
+
 /// What a reduction of nothing gives, except that extrema of floats start with nan: it is what they
 /// ignore, and what is left if there is nothing else.
 std::string identity(const Node& node) {
@@ -147,7 +155,13 @@ void HeaderWriter::write_stage(int stage) {
   };
   line(fmt::format("struct Stage{} {{", stage));
   for (const NodeId id : reductions) {
-    line(fmt::format("  {} a{} = {};", accumulator_type(node_of(id)), id, identity(node_of(id))));
+    const Node& node = node_of(id);
+    if (expr::finds_place(node.op)) {
+      line(fmt::format("  {} a{} = 0;", accumulator_type(node_of(node.args[0])), id));
+      line(fmt::format("  i64 b{} = -1;  // its place", id));
+    } else {
+      line(fmt::format("  {} a{} = {};", accumulator_type(node), id, identity(node)));
+    }
   }
   line(fmt::format("\n  TILE_DEVICE void fold({}) {{", element_parameters(false)));
   out_ += indented(emit_cuda(plan_.program, {.nodes = needed_for(plan_.program, reductions),
@@ -157,14 +171,30 @@ void HeaderWriter::write_stage(int stage) {
   for (const NodeId id : reductions) {
     const Node& node = node_of(id);
     const std::string own = fmt::format("a{}", id);
+    if (expr::finds_place(node.op)) {
+      const Node& argument = node_of(node.args[0]);
+      const std::string value = fmt::format("{}(v{})", accumulator_type(argument), node.args[0]);
+      const auto found = std::ranges::find(plan_.places, node.axes, &plan::Place::axes);
+      const std::string place = fmt::format("n{}", found - plan_.places.begin());
+      line(fmt::format("    if ({0} == {0} && ({1})) {{  // no nan", value,
+                       precedes(node, id, value, place)));
+      line(fmt::format("      a{0} = {1};\n      b{0} = {2};\n    }}", id, value, place));
+      continue;
+    }
     const std::string value = fmt::format("{}(v{})", accumulator_type(node), node.args[0]);
     line(fmt::format("    {} = {};", own, expr::emit_combination(node, own, value)));
   }
   line(fmt::format("  }}\n  TILE_DEVICE void combine(const Stage{}& other) {{", stage));
   for (const NodeId id : reductions) {
-    const std::string own = fmt::format("a{}", id);
-    line(
-        fmt::format("    {} = {};", own, expr::emit_combination(node_of(id), own, "other." + own)));
+    const Node& node = node_of(id);
+    const std::string own = fmt::format("a{}", id), value = "other." + own;
+    if (expr::finds_place(node.op)) {
+      const std::string place = fmt::format("other.b{}", id);
+      line(fmt::format("    if ({} >= 0 && ({})) {{", place, precedes(node, id, value, place)));
+      line(fmt::format("      a{0} = {1};\n      b{0} = {2};\n    }}", id, value, place));
+    } else {
+      line(fmt::format("    {} = {};", own, expr::emit_combination(node, own, value)));
+    }
   }
   line("  }\n  TILE_DEVICE void finish(const Params& p, Results& r) const {");
   const bool may_be_empty = std::ranges::any_of(
@@ -172,7 +202,9 @@ void HeaderWriter::write_stage(int stage) {
   for (const NodeId id : reductions) {
     const Node& node = node_of(id);
     std::string value = fmt::format("a{}", id);
-    if (is_extremum(node.op) && is_floating(node.type) && may_be_empty) {
+    if (expr::finds_place(node.op)) {
+      value = fmt::format("b{0} < 0 ? 0 : b{0}", id);
+    } else if (is_extremum(node.op) && is_floating(node.type) && may_be_empty) {
       value = fmt::format("row_length(p) == 0 ? {} : {}", infinity(node), value);
     } else if (!is_floating(node.type)) {
       value = node.type == b8 ? value + " != 0"
@@ -206,6 +238,7 @@ std::string HeaderWriter::pass_start(const std::vector<bool>& nodes,
     }
     if (read) loads += load_of(operand);
   }
+  loads += places();
   const std::string asking = loads + accesses;
   if (asking.empty()) return declarations;
   return indented(row_coordinates(), 2) + valid_of_vector(asking) + declarations + loads;
@@ -309,6 +342,12 @@ void HeaderWriter::write_row_store() {
     loads += fmt::format("    {} y{};\n", type, k);
     stores += fmt::format("    {} = store_as<{}>(y{});\n", element_of(operand),
                           storage_type(operand.dtype), k);
+  }
+  for (std::size_t k = 0; k < plan_.places.size(); ++k) {
+    const std::string offset = offset_of(plan_.places[k].modes);
+    loads += fmt::format("    const i64 n{} = {} + {} * e;\n", k,
+                         offset.empty() ? "0" : offset.substr(3),
+                         along ? "0" : place_stride(plan_.places[k]));
   }
   for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
     if (!mentions(loads + stores, fmt::format("c{}", m))) continue;

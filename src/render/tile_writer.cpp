@@ -139,8 +139,9 @@ void HeaderWriter::write_tile_vector() {
     }
     if (operand.written) line(fmt::format("    {} out{};", type_of(operand), k));
   }
+  out_ += tile_coordinates(places() + stores, Part::direct_stores) + places();
   write_groups();
-  out_ += tile_coordinates(stores, Part::direct_stores) + stores;
+  out_ += stores;
   for (const Operand& operand : plan_.operands) {
     if (!belongs(operand, Part::crossed_stores)) continue;
     line(fmt::format("    shared.x{0}.at(row, column) = out{0};", operand.tensor));

@@ -67,7 +67,7 @@ class Run(CommandTest):
         self.assertEqual(read_npy(y), ("<f4", (1, 3), floats(8, 8, 2)))
         self.assertEqual(read_npy(top), ("<i8", (2,), struct.pack("<2q", 1, 0)))
         for command in ("render", "compile"):
-            self.assert_fails(2, "not yet planned for the GPU", command, spec)
+            self.assert_fails(2, "cannot be planned for the GPU yet", command, spec)
 
     def test_in_place(self):
         x, y = self.folder / "x.npy", self.folder / "y.npy"

@@ -130,18 +130,45 @@ TEST(Rows, HonourTuning) {
   EXPECT_THROW((void)plan_of(op), Error) << "rows have no tiles";
 }
 
-TEST(Rows, RefuseWhatNoTemplateComputes) {
-  for (const char* formula :
-       {"y = sum(x, axis=1) + sum(x, axis=0)", "y = argmax(x)", "y = x * f32(iota(1))"}) {
-    SCOPED_TRACE(formula);
+TEST(Rows, RefuseDifferentAxes) {
+  const char* const kX = "(64,128):(128,1)";
+  try {
+    (void)plan_of(
+        test::make_op(f32, {{"x", kX}, {"y", kX}}, "y = sum(x, axis=1) + sum(x, axis=0)"));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::unsupported);
+    EXPECT_EQ(error.where(), "/formula");
+  }
+}
+
+TEST(Plan, PlacesKeepTheModesTheyNeedApart) {
+  struct Row {
+    const char* formula;
+    const char* extents;
+    std::vector<std::string> places;  // one a mode, innermost first
+  };
+  const Row kRows[] = {
+      {"y = f32(iota(1)) + x", "128 64", {"128:1", "64:0"}},
+      {"y = f32(iota(0)) + x", "128 64", {"128:0", "64:1"}},
+      {"y = x + 0 * f32(argmax(x, axis=(0, 1)))", "8192", {"8192:1"}},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.formula);
     const char* const kX = "(64,128):(128,1)";
-    try {
-      (void)plan_of(test::make_op(f32, {{"x", kX}, {"y", kX}}, formula));
-      FAIL();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::unsupported);
-      EXPECT_EQ(error.where(), "/formula");
+    const Plan plan = plan_of(test::make_op(f32, {{"x", kX}, {"y", kX}}, row.formula));
+    std::string extents;
+    for (const Dim& extent : plan.extents) {
+      extents += (extents.empty() ? "" : " ") + to_string(extent);
     }
+    EXPECT_EQ(extents, row.extents);
+    ASSERT_EQ(plan.places.size(), 1U);
+    std::vector<std::string> modes;
+    for (const OperandMode& mode : plan.places[0].modes) {
+      ASSERT_EQ(mode.size(), 1U);
+      modes.push_back(to_string(mode[0].extent) + ":" + to_string(mode[0].stride));
+    }
+    EXPECT_EQ(modes, row.places);
   }
 }
 

@@ -117,8 +117,9 @@ class Generator {
 
   /// One or two reductions, the second perhaps of the first one's result.
   std::string reductions() {
-    static const std::vector<std::string> kFloating = {"sum", "mean", "max", "min", "var"};
-    static const std::vector<std::string> kInteger = {"sum", "max", "min", "any", "all"};
+    static const std::vector<std::string> kFloating = {"sum", "mean",   "max",   "min",
+                                                       "var", "argmax", "argmin"};
+    static const std::vector<std::string> kInteger = {"sum", "max", "min", "any", "all", "argmax"};
     std::string text;
     const int count = pick(random_, 1, 2);
     for (int i = 0; i < count; ++i) {
@@ -193,6 +194,11 @@ class Generator {
     }
     if (!case_.op.scalars.empty()) names.push_back("s");
     if (chance(random_, 15)) return floating() ? "1.5" : "3";
+    if (chance(random_, 5)) {
+      const int axis = pick(random_, 0, static_cast<int>(shape_.size()) - 1);
+      const std::string place = "iota(" + std::to_string(axis) + ")";
+      return floating() ? "cast(" + place + " % 7, f32)" : place;
+    }
     names.insert(names.end(), reduced_.begin(), reduced_.end());
     return pick_of(random_, names);
   }
