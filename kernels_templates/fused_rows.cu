@@ -5,12 +5,14 @@
 // that the result has the same bits in every run. A formula of several reductions, one of another's
 // result, makes as many passes over the row, and one more for outputs of the full space: over
 // vectors held in registers, or read again. The vectors lie along the row (kAlong), or each element
-// of a vector belongs to a row of its own.
+// of a vector belongs to a row of its own. Where rows are few and long, kShares blocks leave their
+// accumulators in memory, and a second kernel combines them.
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the stages, Vector
 
 constexpr int kGroups = kThreads / kLanes;  // groups of lanes in a block
 constexpr int kWarpLanes = kLanes < 32 ? kLanes : 32;
-constexpr int kRowLanes = kLanes * kCluster;
+constexpr int kBlocksOfRow = kCluster * kShares;
+constexpr int kRowLanes = kLanes * kBlocksOfRow;
 // Sums of kChain vectors are added up, and these sums again: the error grows with the square root
 // of the row's length.
 constexpr int kChain = 128 / kVector > kBatch ? 128 / kVector : kBatch;
@@ -86,6 +88,12 @@ constexpr int kSharedBytes =
     kStageBytes * (kAlong ? kGroups * (kLanes / 32) + (kCluster > 1 ? 1 : 0)
                           : (kLanes + 1) / 2 * kGroups * kAcross);
 
+// Where share `share` of element e of a row's vector lies.
+template <class Stage>
+TILE_DEVICE Stage* partial(const Params& p, u32 row, int e, int share) {
+  return reinterpret_cast<Stage*>(partials_of(p)) + (i64(row) * kAcross + e) * kShares + share;
+}
+
 // One thread's view of its rows.
 struct Lane {
   const Params& p;
@@ -96,9 +104,10 @@ struct Lane {
 
   TILE_DEVICE Index vector(int step) const { return Index(lane) + Index(step) * kRowLanes; }
 
+  // Folds what the lane has of its rows.
   template <class Stage>
-  TILE_DEVICE void reduce(const Vector* held, Results (&r)[kAcross], unsigned char* shared) const {
-    Stage total[kAcross];
+  TILE_DEVICE void fold(const Vector* held, const Results (&r)[kAcross],
+                        Stage (&total)[kAcross]) const {
     if constexpr (kHeld > 0) {
 #pragma unroll
       for (int s = 0; s < kHeld; ++s) {
@@ -122,6 +131,12 @@ struct Lane {
         for (int e = 0; e < kAcross; ++e) total[e].combine(part[e]);
       }
     }
+  }
+
+  template <class Stage>
+  TILE_DEVICE void reduce(const Vector* held, Results (&r)[kAcross], unsigned char* shared) const {
+    Stage total[kAcross];
+    fold(held, r, total);
     combine_lanes(total, lane % kLanes, group, shared);
 #pragma unroll
     for (int e = 0; e < kAcross; ++e) total[e].finish(p, r[e]);
@@ -133,6 +148,17 @@ struct Lane {
       unsigned char (&shared)[2][kSharedBytes > 0 ? kSharedBytes : 16]) const {
     int stage = 0;
     (reduce<Stages>(held, r, shared[stage++ % 2]), ...);
+  }
+
+  // Leaves the block's share of its rows in memory.
+  template <class Stage>
+  TILE_DEVICE void reduce_share(List<Stage>, u32 row_index, unsigned char* shared) const {
+    Stage total[kAcross];
+    const Results none[kAcross] = {};
+    fold(nullptr, none, total);
+    combine_lanes(total, lane % kLanes, group, shared);
+    if (lane % kLanes != 0 || !active) return;
+    for (int e = 0; e < kAcross; ++e) *partial<Stage>(p, row_index, e, lane / kLanes) = total[e];
   }
 
   TILE_DEVICE void map(const Vector* held, const Results (&r)[kAcross]) const {
@@ -160,12 +186,15 @@ struct Lane {
 extern "C" __global__ void __launch_bounds__(kThreads) CLUSTER_DIMS
     KERNEL_NAME(const __grid_constant__ Params p) {
   __shared__ alignas(16) unsigned char shared[2][kSharedBytes > 0 ? kSharedBytes : 16];
-  const int rank = kCluster > 1 ? blockIdx.x % kCluster : 0;
+  const int rank = kBlocksOfRow > 1 ? blockIdx.x % kBlocksOfRow : 0;
   const int lane = (kAlong ? threadIdx.x % kLanes : threadIdx.x / kGroups) + rank * kLanes;
   const int group = kAlong ? threadIdx.x / kLanes : threadIdx.x % kGroups;
-  const u32 index = blockIdx.x / kCluster * kGroups + group, total = u32(p.total);
+  const u32 index = blockIdx.x / kBlocksOfRow * kGroups + group, total = u32(p.total);
   const bool active = index < total;  // others go along, so that all threads meet
   const Lane self{p, row_at(p, active ? index : total - 1), row_length(p), lane, group, active};
+#if SHARES_ROWS
+  self.reduce_share(Stages(), index, shared[0]);
+#else
   Vector held[kHeld > 0 ? kHeld : 1];
   if constexpr (kHeld > 0) {
 #pragma unroll
@@ -184,4 +213,31 @@ extern "C" __global__ void __launch_bounds__(kThreads) CLUSTER_DIMS
     if (lane == 0 && active) store_row(p, self.row, r);
   }
   if constexpr (kCluster > 1) cluster_sync();  // what others read of this block is still there
+#endif
 }
+
+#if SHARES_ROWS
+// A warp a row.
+template <class Stage>
+TILE_DEVICE void combine_shares(List<Stage>, const Params& p) {
+  const u32 index = (blockIdx.x * kThreads + threadIdx.x) / 32, total = u32(p.total);
+  const int lane = threadIdx.x % 32;
+  if (index >= total) return;
+  Results r[kAcross];
+  for (int e = 0; e < kAcross; ++e) {
+    Stage a;
+    for (int share = lane; share < kShares; share += 32) {
+      a.combine(*partial<Stage>(p, index, e, share));
+    }
+#pragma unroll
+    for (int offset = 16; offset > 0; offset /= 2) a.combine(shuffle(a, offset));
+    a.finish(p, r[e]);
+  }
+  if (lane == 0) store_row(p, row_at(p, index), r);
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    KERNEL_NAME_COMBINE(const __grid_constant__ Params p) {
+  combine_shares(Stages(), p);
+}
+#endif

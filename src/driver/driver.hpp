@@ -19,6 +19,8 @@ namespace tilejit::driver {
   X(cuCtxSetCurrent) X(cuCtxPushCurrent) X(cuCtxPopCurrent) \
   X(cuLibraryLoadData) X(cuLibraryUnload) X(cuLibraryGetKernel) X(cuKernelGetFunction) \
   X(cuFuncGetAttribute) X(cuLaunchKernel) X(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
+  X(cuMemPoolCreate) X(cuMemPoolSetAttribute) X(cuMemPoolDestroy) \
+  X(cuMemAllocFromPoolAsync) X(cuMemFreeAsync) \
   X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuMemsetD8Async) \
   X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) \
   X(cuStreamBeginCapture) X(cuStreamEndCapture) \

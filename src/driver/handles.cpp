@@ -1,5 +1,6 @@
 #include "driver/handles.hpp"
 
+#include <cstdint>
 #include <string>
 
 #include "tilejit/error.hpp"
@@ -37,6 +38,20 @@ UniqueEvent make_event(const Table& driver, unsigned flags) {
   CUevent event = nullptr;
   check(driver, driver.cuEventCreate_(&event, flags), "cuEventCreate");
   return UniqueEvent(event, {&driver});
+}
+
+UniquePool make_pool(const Table& driver, CUdevice device) {
+  CUmemPoolProps props = {};
+  props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  props.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  props.location.id = device;
+  CUmemoryPool pool = nullptr;
+  check(driver, driver.cuMemPoolCreate_(&pool, &props), "cuMemPoolCreate");
+  UniquePool owned(pool, {&driver});
+  std::uint64_t kept = UINT64_MAX;  // else a synchronisation would give the memory back
+  check(driver, driver.cuMemPoolSetAttribute_(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &kept),
+        "cuMemPoolSetAttribute");
+  return owned;
 }
 
 std::shared_ptr<const Context> Context::retain(const Table& driver, int ordinal) {

@@ -22,6 +22,7 @@ using Unique = std::unique_ptr<Handle, Release<Handle, Destroy>>;
 using UniqueLibrary = Unique<CUlibrary, &Table::cuLibraryUnload_>;
 using UniqueStream = Unique<CUstream, &Table::cuStreamDestroy_>;
 using UniqueEvent = Unique<CUevent, &Table::cuEventDestroy_>;
+using UniquePool = Unique<CUmemoryPool, &Table::cuMemPoolDestroy_>;
 
 /// Takes over a library that was just loaded.
 [[nodiscard]] UniqueLibrary own(const Table& driver, CUlibrary library) noexcept;
@@ -29,6 +30,10 @@ using UniqueEvent = Unique<CUevent, &Table::cuEventDestroy_>;
 /// Throw Error{driver_call}.
 [[nodiscard]] UniqueStream make_stream(const Table& driver, unsigned flags);
 [[nodiscard]] UniqueEvent make_event(const Table& driver, unsigned flags);
+
+/// Device memory that streams take and give back in their own order, and that stays with the pool
+/// meanwhile. Throws Error{driver_call}.
+[[nodiscard]] UniquePool make_pool(const Table& driver, CUdevice device);
 
 /// The primary context of a device, retained for the life of the object. Not copyable: share it.
 /// Thread-safe: immutable.

@@ -418,6 +418,9 @@ class Planner {
     if (!plan_.tile && !std::ranges::all_of(plan_.extents, &Dim::is_known)) {
       add_param({.kind = Param::Kind::total, .name = "total"});
     }
+    if (plan_.rows && plan_.rows->shares > 1) {
+      add_param({.kind = Param::Kind::partials, .name = "partials"});
+    }
     if (plan_.ragged || plan_.tile) add_dim(plan_.extents.front());
     if (plan_.tile) add_dim(plan_.extents[plan_.tile->mode]);
     for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
@@ -502,7 +505,18 @@ std::int64_t units_per_block(const Plan& plan) noexcept {
 }
 
 std::int64_t blocks_per_unit(const Plan& plan) noexcept {
-  return plan.rows ? plan.rows->cluster : 1;
+  return plan.rows ? std::int64_t{plan.rows->cluster} * plan.rows->shares : 1;
+}
+
+std::int64_t partials_bytes(const Plan& plan) {
+  if (!plan.rows || plan.rows->shares == 1) return 0;
+  const std::int64_t across = plan.rows->along() ? 1 : plan.vector;
+  return total_units(plan, {}) * across * plan.rows->shares * accumulator_bytes(plan.program);
+}
+
+std::string_view second_entry(const Plan& plan) noexcept {
+  if (plan.rows && plan.rows->shares > 1) return "_combine";
+  return plan.index == IndexWidth::both ? "_wide" : "";
 }
 
 std::int64_t total_units(const Plan& plan, const SymbolValues& symbols) {

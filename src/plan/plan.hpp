@@ -65,6 +65,8 @@ struct Rows {
   std::size_t count = 1;
   int lanes = 32;   ///< threads of a block that share a row, a power of two
   int cluster = 1;  ///< blocks that share a row, with as many lanes each
+  /// Blocks that share a row and leave what they have in memory, for a second kernel to combine.
+  int shares = 1;
   int held = 0;  ///< vectors of a row that a lane keeps in registers; 0: it reads them in each pass
   /// Vectors lie along the row; else each of their elements belongs to a row of its own.
   [[nodiscard]] bool along() const noexcept { return first == 0; }
@@ -77,12 +79,13 @@ struct Rows {
 /// One field of the kernel's parameter struct, in order. Fields are naturally aligned, as in C.
 struct Param {
   enum class Kind : std::uint8_t {
-    pointer,  ///< 8 bytes: address of tensor `index`
-    scalar,   ///< scalar `index`, in its compute type (expr::compute_type): f16, bf16, f8, tf32 as
-              ///< float
-    total,    ///< i64: number of units (see total_units)
-    dim,      ///< i64: value of `dim`
-    divisor,  ///< 16 bytes, FastDivisor of ceil(dim / per)
+    pointer,   ///< 8 bytes: address of tensor `index`
+    scalar,    ///< scalar `index`, in its compute type (expr::compute_type): f16, bf16, f8, tf32 as
+               ///< float
+    total,     ///< i64: number of units (see total_units)
+    dim,       ///< i64: value of `dim`
+    divisor,   ///< 16 bytes, FastDivisor of ceil(dim / per)
+    partials,  ///< 8 bytes: address of partials_bytes(), for the time of the launch
   };
   Kind kind = Kind::pointer;
   int index = -1;
@@ -141,6 +144,11 @@ struct Plan {
 /// For rows, 0 along a mode that is reduced: a unit has all of it.
 [[nodiscard]] std::int64_t unit_extent(const Plan& plan, std::size_t m) noexcept;
 [[nodiscard]] std::int64_t units_per_block(const Plan& plan) noexcept;
+/// Memory that a launch needs for itself, in bytes; 0 unless Rows::shares.
+[[nodiscard]] std::int64_t partials_bytes(const Plan& plan);
+/// What the second entry point's name ends with: "_wide" (IndexWidth::both), "_combine"
+/// (Rows::shares), or nothing if there is one entry point only.
+[[nodiscard]] std::string_view second_entry(const Plan& plan) noexcept;
 /// Blocks that share a unit; where they are several, a block takes one unit.
 [[nodiscard]] std::int64_t blocks_per_unit(const Plan& plan) noexcept;
 /// Units of a launch: the product of ceil(extents[m] / unit_extent(m)); 0 if an extent is 0.

@@ -41,6 +41,7 @@ std::string_view kind_name(Param::Kind kind) {
     case Param::Kind::total: return "total";
     case Param::Kind::dim: return "dim";
     case Param::Kind::divisor: return "divisor";
+    case Param::Kind::partials: return "partials";
   }
   return "unknown";
 }
@@ -121,6 +122,7 @@ std::string to_json(const Plan& plan, int indent) {
         .member("count", static_cast<int>(plan.rows->count))
         .member("lanes", plan.rows->lanes)
         .member("cluster", plan.rows->cluster)
+        .member("shares", plan.rows->shares)
         .member("held", plan.rows->held)
         .close('}');
   }

@@ -20,7 +20,8 @@ constexpr int kFewRegisters = 32;
 constexpr int kFewRegistersOfCluster = 16;  // its blocks wait for each other
 constexpr int kManyRegisters = 64;
 constexpr int kFewestRegisters = 24;
-constexpr std::int64_t kManyBlocks = 128;  // about one a multiprocessor
+constexpr std::int64_t kManyBlocks = 128;    // about one a multiprocessor
+constexpr std::int64_t kWantedBlocks = 528;  // four a multiprocessor of 132
 constexpr int kThreadsAcross = 512;
 constexpr int kLeastGroups = 4;  // 64 bytes side by side with vectors of 16
 
@@ -63,15 +64,36 @@ int registers_of_vector(const Plan& plan, const Rows& rows) {
   return std::max(1, bytes / 4);
 }
 
-/// Blocks that share rows where fewer blocks than multiprocessors would have one each, and where
-/// each lane has `steps` vectors to share.
-int share_among_blocks(const Plan& plan, std::int64_t blocks, std::int64_t steps) {
-  int cluster = 1;
-  while (plan.target.major >= 9 && cluster < kMaxCluster && cluster * blocks < kManyBlocks &&
-         steps / cluster >= 2 * kStepsOfLane) {
-    cluster *= 2;
+/// Whether each reduction is of elements, and all that is stored are results of rows.
+bool is_one_pass(const Plan& plan) {
+  std::vector<bool> reduced;  // a node: of a reduction's result
+  for (const expr::Node& node : plan.program.nodes) {
+    bool of_result = false;
+    for (const expr::NodeId arg : node.args) {
+      of_result = of_result || (arg != expr::kNoNode && reduced[static_cast<std::size_t>(arg)]);
+    }
+    if (of_result && expr::is_reduction(node.op)) return false;
+    reduced.push_back(of_result || expr::is_reduction(node.op));
   }
-  return cluster;
+  return std::ranges::all_of(plan.operands,
+                             [](const Operand& o) { return !o.written || o.per_row; });
+}
+
+/// Shares long rows among blocks where one block each would leave multiprocessors idle: `blocks`
+/// have rows to reduce, and each lane has `steps` vectors of one.
+void share_among_blocks(const Plan& plan, std::int64_t blocks, std::int64_t steps, Rows& rows) {
+  // A second kernel costs some microseconds: a cluster is better where it is enough.
+  const bool clusters_do = plan.target.major >= 9 && kMaxCluster * blocks >= kManyBlocks;
+  if (is_one_pass(plan) && !clusters_do) {
+    const std::int64_t most =
+        std::min(kWantedBlocks / std::max<std::int64_t>(blocks, 1), steps / (2 * kStepsOfLane));
+    rows.shares = static_cast<int>(std::max<std::int64_t>(1, most));
+    return;
+  }
+  while (plan.target.major >= 9 && rows.cluster < kMaxCluster &&
+         rows.cluster * blocks < kManyBlocks && steps / rows.cluster >= 2 * kStepsOfLane) {
+    rows.cluster *= 2;
+  }
 }
 
 RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
@@ -106,22 +128,23 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
     }
     return false;
   };
-  if (!by_block() && !by_cluster(kFewRegistersOfCluster) && !by_cluster(kFewRegisters) &&
-      !holds(kMaxThreads, 1, kFewestRegisters) && !by_cluster(kManyRegisters)) {
-    rows.lanes = kMaxThreads;
+  const auto is_held = [&] {
+    if (by_block()) return true;
+    if (is_one_pass(plan)) return false;  // nothing would be read twice
+    return by_cluster(kFewRegistersOfCluster) || by_cluster(kFewRegisters) ||
+           holds(kMaxThreads, 1, kFewestRegisters) || by_cluster(kManyRegisters);
+  };
+  if (!is_held()) {
+    rows.lanes = is_one_pass(plan) ? kMaxThreads / 2 : kMaxThreads;
     const auto count = count_vectors(plan, [&](std::size_t m) { return !rows.reduces(m); });
-    rows.cluster = share_among_blocks(plan, count.value_or(kManyBlocks), *vectors / rows.lanes);
+    if (count) share_among_blocks(plan, *count, *vectors / rows.lanes, rows);
   }
   return {rows, std::max(rows.lanes, kFewLanes)};
 }
 
-/// Accumulators lie in shared memory, two threads' in the place of one.
-std::int64_t accumulator_bytes(const Plan& plan, int threads) {
-  std::int64_t bytes = 0;
-  for (const expr::Node& node : plan.program.nodes) {
-    if (expr::is_reduction(node.op)) bytes += expr::finds_place(node.op) ? 16 : 8;
-  }
-  return bytes * plan.vector * threads;  // two buffers of half of them
+/// Accumulators lie in shared memory, two threads' in the place of one, in two buffers.
+std::int64_t shared_accumulator_bytes(const Plan& plan, int threads) {
+  return accumulator_bytes(plan.program) * plan.vector * threads;
 }
 
 RowShape shape_across(const Plan& plan, Rows rows) {
@@ -132,18 +155,36 @@ RowShape shape_across(const Plan& plan, Rows rows) {
     while (groups > kLeastGroups && ceil_div(*count, groups) < kManyBlocks) groups /= 2;
   }
   int threads = kThreadsAcross;
-  while (threads > groups && accumulator_bytes(plan, threads) > kMaxAccumulatorBytes) threads /= 2;
+  while (threads > groups && shared_accumulator_bytes(plan, threads) > kMaxAccumulatorBytes)
+    threads /= 2;
   rows.lanes = std::max(1, threads / groups);
   if (length) {
     rows.lanes = std::min(rows.lanes, power_of_two_from(ceil_div(*length, kStepsOfLane)));
   }
   if (count && length) {
-    rows.cluster = share_among_blocks(plan, ceil_div(*count, groups), *length / rows.lanes);
+    share_among_blocks(plan, ceil_div(*count, groups), *length / rows.lanes, rows);
   }
   return {rows, std::max(kWarp, rows.lanes * groups)};
 }
 
 }  // namespace
+
+std::int64_t accumulator_bytes(const expr::Program& program) {
+  std::int64_t end = 0, widest = 4;
+  const auto add_field = [&](std::int64_t bytes) {
+    end = (end + bytes - 1) / bytes * bytes + bytes;
+    widest = std::max(widest, bytes);
+  };
+  for (const expr::Node& node : program.nodes) {
+    if (!expr::is_reduction(node.op)) continue;
+    const bool place = expr::finds_place(node.op);
+    const DType type =
+        place ? program.nodes[static_cast<std::size_t>(node.args[0])].type : node.type;
+    add_field(type == f64 || type == i64 || type == u64 ? 8 : 4);
+    if (place) add_field(8);
+  }
+  return (end + widest - 1) / widest * widest;
+}
 
 std::uint32_t reduced_axes(const expr::Program& program) {
   std::uint32_t axes = 0;

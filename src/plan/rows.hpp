@@ -14,6 +14,9 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 /// for reductions over different axes, which no template computes yet.
 [[nodiscard]] std::uint32_t reduced_axes(const expr::Program& program);
 
+/// sizeof of the device's struct that accumulates all reductions of `program`, in bytes.
+[[nodiscard]] std::int64_t accumulator_bytes(const expr::Program& program);
+
 /// Threads of a block, and how they share rows.
 struct RowShape {
   Rows rows;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "plan/rows.hpp"
 #include "render/header_writer.hpp"
 
 namespace tilejit::render {
@@ -108,12 +109,19 @@ void HeaderWriter::write_row() {
   line(rows.cluster == 1
            ? std::string("#define CLUSTER_DIMS")
            : fmt::format("#define CLUSTER_DIMS __cluster_dims__({}, 1, 1)", rows.cluster));
+  const bool shares = rows.shares > 1;
+  line(fmt::format("#define SHARES_ROWS {:d}", shares));
+  if (shares) line(fmt::format("#define KERNEL_NAME_COMBINE {}_combine", plan_.kernel_name));
+  line(
+      fmt::format("constexpr int kShares = {};  // blocks a row that meet in memory", rows.shares));
   line(fmt::format("constexpr int kHeld = {};  // vectors in registers", rows.held));
   line(fmt::format("constexpr int kBatch = {};  // loads in flight", plan_.unroll));
   line(fmt::format("constexpr bool kFullOutputs = {};", outputs(false)));
   line(fmt::format("constexpr bool kRowOutputs = {};", outputs(true)));
   line(fmt::format("constexpr bool kRowsInPlace = {};\n", in_place));
 
+  line(fmt::format("TILE_DEVICE unsigned char* partials_of(const Params& p) {{\n  return {};\n}}\n",
+                   shares ? "p.partials" : "nullptr"));
   line("struct Row {");
   for (std::size_t m = kept; m < kept + kept_count; ++m) line(fmt::format("  i64 c{};", m));
   if (!rows.along() && plan_.ragged) line("  int valid;");
@@ -370,6 +378,10 @@ std::string HeaderWriter::accumulator_list() const {
     const std::string name = fmt::format("Stage{}", stage);
     list += (list.empty() ? "" : ", ") + name;
     bytes = fmt::format("(sizeof({0}) > {1} ? int(sizeof({0})) : {1})", name, bytes);
+  }
+  if (plan_.rows->shares > 1) {
+    bytes += fmt::format(";\nstatic_assert(kStageBytes == {}, \"the host makes room\")",
+                         plan::accumulator_bytes(plan_.program));
   }
   return fmt::format(
       "template <class... T>\nstruct List {{}};\nusing Stages = List<{}>;\nconstexpr int "

@@ -67,6 +67,7 @@ void Binder::add_fields(const Fused& op, const plan::Plan& plan) {
         scalars_.push_back({static_cast<int>(op.tensors.size()) + param.index, param.dtype,
                             param.offset, op.scalars[static_cast<std::size_t>(param.index)].name});
         break;
+      case plan::Param::Kind::partials: break;  // for the launch to fill in
       case plan::Param::Kind::total:
       case plan::Param::Kind::dim:
       case plan::Param::Kind::divisor:

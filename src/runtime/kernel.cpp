@@ -1,8 +1,34 @@
+#include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "runtime/kernel_impl.hpp"
 
 namespace tilejit {
+namespace {
+
+/// Memory between two points of a stream.
+class StreamMemory {
+ public:
+  StreamMemory(const driver::Table& driver, CUmemoryPool pool, std::int64_t bytes, CUstream stream)
+      : driver_(driver), stream_(stream) {
+    driver::check(
+        driver_,
+        driver_.cuMemAllocFromPoolAsync_(&address_, static_cast<std::size_t>(bytes), pool, stream_),
+        "cuMemAllocFromPoolAsync");
+  }
+  StreamMemory(const StreamMemory&) = delete;
+  StreamMemory& operator=(const StreamMemory&) = delete;
+  ~StreamMemory() { driver_.cuMemFreeAsync_(address_, stream_); }
+  [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
+
+ private:
+  const driver::Table& driver_;
+  CUstream stream_;
+  CUdeviceptr address_ = 0;
+};
+
+}  // namespace
 
 Kernel::Impl::Impl(std::shared_ptr<const runtime::Library> loaded, Artifact compiled,
                    const Fused& operation, const spec::Analysis& analysis, const plan::Plan& plan)
@@ -10,7 +36,16 @@ Kernel::Impl::Impl(std::shared_ptr<const runtime::Library> loaded, Artifact comp
       artifact(std::move(compiled)),
       op(operation),
       binder(operation, analysis, plan),
-      threads(static_cast<unsigned>(plan.threads)) {}
+      threads(static_cast<unsigned>(plan.threads)),
+      partials_bytes(plan::partials_bytes(plan)) {
+  if (partials_bytes == 0) return;
+  const auto param =
+      std::ranges::find(plan.params, plan::Param::Kind::partials, &plan::Param::kind);
+  partials_offset = param->offset;
+  const std::int64_t rows_a_block = plan.threads / 32;  // a warp a row
+  combining_blocks =
+      static_cast<unsigned>((plan::total_units(plan, {}) + rows_a_block - 1) / rows_a_block);
+}
 
 void Kernel::Impl::launch(Stream stream, std::span<const Argument> args,
                           const SymbolValues* symbols) const {
@@ -18,6 +53,7 @@ void Kernel::Impl::launch(Stream stream, std::span<const Argument> args,
       params;  // written as far as it is used
   const runtime::Grid grid = binder.bind(args, symbols, params);
   if (grid.blocks == 0) return;
+  if (partials_bytes > 0) return launch_with_partials(stream, grid, params.data());
   const CUresult result = submit(stream, grid, params.data());
   if (result == CUDA_SUCCESS) [[likely]]
     return;
@@ -26,10 +62,28 @@ void Kernel::Impl::launch(Stream stream, std::span<const Argument> args,
   driver::check(library->context->driver(), result, "cuLaunchKernel");
 }
 
+void Kernel::Impl::launch_with_partials(Stream stream, runtime::Grid grid,
+                                        std::byte* params) const {
+  const driver::Table& driver = library->context->driver();
+  const driver::ContextScope scope(*library->context);
+  const StreamMemory memory(driver, library->pool.get(), partials_bytes, stream);
+  const CUdeviceptr address = memory.address();
+  std::memcpy(params + partials_offset, &address, sizeof address);
+  std::array<void*, 1> values = {params};
+  const auto launch_entry = [&](CUfunction function, unsigned blocks) {
+    driver::check(driver,
+                  driver.cuLaunchKernel_(function, blocks, 1, 1, threads, 1, 1, 0, stream,
+                                         values.data(), nullptr),
+                  "cuLaunchKernel");
+  };
+  launch_entry(library->entry, grid.blocks);
+  launch_entry(library->second, combining_blocks);
+}
+
 CUresult Kernel::Impl::submit(Stream stream, runtime::Grid grid, std::byte* params) const {
   // The parameter struct is one parameter, passed by value.
   std::array<void*, 1> values = {params};
-  const CUfunction function = grid.wide ? library->wide_entry : library->entry;
+  const CUfunction function = grid.wide ? library->second : library->entry;
   return library->context->driver().cuLaunchKernel_(function, grid.blocks, 1, 1, threads, 1, 1, 0,
                                                     stream, values.data(), nullptr);
 }

@@ -23,8 +23,14 @@ struct Kernel::Impl {
   Fused op;
   runtime::Binder binder;
   unsigned threads;  // a block
+  /// Of plans whose blocks leave partial results in memory.
+  std::int64_t partials_bytes;    // 0: of no others
+  int partials_offset = 0;        // of the pointer in the parameters
+  unsigned combining_blocks = 0;  // of the second kernel
 
  private:
+  /// Two kernels, and memory between them.
+  void launch_with_partials(Stream stream, runtime::Grid grid, std::byte* params) const;
   [[nodiscard]] CUresult submit(Stream stream, runtime::Grid grid, std::byte* params) const;
   void submit_in_context(Stream stream, runtime::Grid grid, std::byte* params) const;
 };

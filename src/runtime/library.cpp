@@ -39,7 +39,7 @@ CUfunction find_entry(const Library& library, const std::string& name, const Tar
 }  // namespace
 
 std::shared_ptr<const Library> load_library(std::shared_ptr<const driver::Context> context,
-                                            const Artifact& artifact, plan::IndexWidth index) {
+                                            const Artifact& artifact, const plan::Plan& plan) {
   const driver::Table& driver = context->driver();
   const driver::ContextScope scope(*context);
   CUlibrary handle = nullptr;
@@ -52,17 +52,21 @@ std::shared_ptr<const Library> load_library(std::shared_ptr<const driver::Contex
   library->context = std::move(context);
   library->handle = std::move(owned);
   library->entry = find_entry(*library, artifact.kernel_name, artifact.target);
-  if (index == plan::IndexWidth::both) {
-    library->wide_entry = find_entry(*library, artifact.kernel_name + "_wide", artifact.target);
+  if (const std::string_view suffix = plan::second_entry(plan); !suffix.empty()) {
+    library->second =
+        find_entry(*library, artifact.kernel_name + std::string(suffix), artifact.target);
+  }
+  if (plan::partials_bytes(plan) > 0) {
+    library->pool = driver::make_pool(driver, library->context->device());
   }
   return library;
 }
 
 std::shared_ptr<const Library> Libraries::find_or_load(const Artifact& artifact,
-                                                       plan::IndexWidth index) {
+                                                       const plan::Plan& plan) {
   const std::lock_guard lock(mutex_);
   if (const auto found = loaded_.find(artifact.key); found != loaded_.end()) return found->second;
-  std::shared_ptr<const Library> library = load_library(context_, artifact, index);
+  std::shared_ptr<const Library> library = load_library(context_, artifact, plan);
   loaded_.emplace(artifact.key, library);
   return library;
 }

@@ -16,14 +16,15 @@ struct Library {
   std::shared_ptr<const driver::Context> context;  // outlives the library
   driver::UniqueLibrary handle;
   CUfunction entry = nullptr;
-  CUfunction wide_entry = nullptr;  ///< entry for totals from 2^31 on; null unless IndexWidth::both
+  CUfunction second = nullptr;  ///< the entry point that plan::second_entry names; null if none
+  driver::UniquePool pool;      ///< for plan::partials_bytes; null if none
 };
 
-/// Loads `artifact.cubin` and finds its entry points. Throws Error{no_driver} if the driver refuses
-/// the cubin (too old, or made for another device), Error{driver_call}.
+/// Loads `artifact.cubin`, made of `plan`, and finds its entry points. Throws Error{no_driver} if
+/// the driver refuses the cubin (too old, or made for another device), Error{driver_call}.
 [[nodiscard]] std::shared_ptr<const Library> load_library(
     std::shared_ptr<const driver::Context> context, const Artifact& artifact,
-    plan::IndexWidth index);
+    const plan::Plan& plan);
 
 /// The libraries of one Runtime by key. Thread-safe; every key is loaded once.
 class Libraries {
@@ -33,7 +34,7 @@ class Libraries {
 
   /// Throws as load_library.
   [[nodiscard]] std::shared_ptr<const Library> find_or_load(const Artifact& artifact,
-                                                            plan::IndexWidth index);
+                                                            const plan::Plan& plan);
 
  private:
   std::shared_ptr<const driver::Context> context_;

@@ -27,7 +27,7 @@ Kernel Runtime::compile(const Fused& op) {
   const runtime::Planned planned = runtime::make_planned(op, impl_->device.target);
   Artifact artifact = impl_->compiler.impl_->compile(planned);
   const runtime::Stopwatch watch;
-  auto library = impl_->libraries.find_or_load(artifact, planned.plan.index);
+  auto library = impl_->libraries.find_or_load(artifact, planned.plan);
   artifact.times.load = watch.milliseconds();
   return runtime::Internals::make_kernel(std::move(library), std::move(artifact), op,
                                          planned.analysis, planned.plan);

@@ -54,10 +54,12 @@ class FakeDriver {
   std::vector<std::string> calls = {};
   std::vector<Launch> launches = {};
   std::vector<std::string> entries = {};  ///< names asked of libraries; CUfunction is index + 1
-  int contexts = 0, libraries = 0, streams = 0, events = 0, buffers = 0;  ///< alive
-  std::vector<CUcontext> current = {};                                    ///< stack of contexts
+  int contexts = 0, libraries = 0, streams = 0, events = 0, buffers = 0, pools = 0;  ///< alive
+  std::vector<CUcontext> current = {};  ///< stack of contexts
 
-  [[nodiscard]] int alive() const { return contexts + libraries + streams + events + buffers; }
+  [[nodiscard]] int alive() const {
+    return contexts + libraries + streams + events + buffers + pools;
+  }
   [[nodiscard]] int count(const std::string& call) const {
     return static_cast<int>(std::count(calls.begin(), calls.end(), call));
   }
@@ -211,6 +213,23 @@ inline void FakeDriver::fill_memory() {
   table.cuMemFree_ = [](CUdeviceptr address) {
     ::operator delete(reinterpret_cast<void*>(address));
     return enter("cuMemFree", &FakeDriver::buffers, -1);
+  };
+  table.cuMemPoolCreate_ = [](CUmemoryPool* pool, const CUmemPoolProps*) {
+    *pool = handle<CUmemoryPool>(11);
+    return enter("cuMemPoolCreate", &FakeDriver::pools, 1);
+  };
+  table.cuMemPoolSetAttribute_ = [](CUmemoryPool, CUmemPool_attribute, void*) {
+    return enter("cuMemPoolSetAttribute");
+  };
+  table.cuMemPoolDestroy_ = [](CUmemoryPool) {
+    return enter("cuMemPoolDestroy", &FakeDriver::pools, -1);
+  };
+  table.cuMemAllocFromPoolAsync_ = [](CUdeviceptr* address, std::size_t, CUmemoryPool, CUstream) {
+    *address = 0x5000;
+    return enter("cuMemAllocFromPoolAsync", &FakeDriver::buffers, 1);
+  };
+  table.cuMemFreeAsync_ = [](CUdeviceptr, CUstream) {
+    return enter("cuMemFreeAsync", &FakeDriver::buffers, -1);
   };
   table.cuMemcpyHtoDAsync_ = [](CUdeviceptr to, const void* from, std::size_t bytes, CUstream) {
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);

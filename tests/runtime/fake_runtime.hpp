@@ -35,7 +35,7 @@ inline Artifact hand_artifact() {
 /// A kernel of hand_artifact() for `plan`.
 inline Kernel load(const Runtime& runtime, const HandPlan& plan) {
   auto library =
-      runtime::load_library(runtime::Internals::context(runtime), hand_artifact(), plan.plan.index);
+      runtime::load_library(runtime::Internals::context(runtime), hand_artifact(), plan.plan);
   return runtime::Internals::make_kernel(std::move(library), hand_artifact(), plan.op,
                                          plan.analysis, plan.plan);
 }

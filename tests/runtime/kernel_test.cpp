@@ -62,6 +62,52 @@ TEST(Kernel, PicksTheEntryForTheSize) {
   EXPECT_EQ(fake.launches[1].function, reinterpret_cast<CUfunction>(2));
 }
 
+/// Rows that blocks share: 1000 of 8 elements, four rows a combining block.
+HandPlan shared_rows() {
+  HandPlan plan;
+  plan.in("x", "(1000,8):(8,1)").out("y", "(1000,8):(8,1)");
+  plan.plan.rows = plan::Rows{.first = 0, .lanes = 128, .shares = 4};
+  plan.plan.threads = 128;
+  plan.param({.kind = plan::Param::Kind::partials});
+  expr::Node sum;
+  sum.op = expr::Op::reduce_sum;
+  plan.plan.program.nodes = {sum};
+  return plan;
+}
+
+TEST(Kernel, CombinesWhatBlocksLeaveInTheStreamsMemory) {
+  FakeDriver fake;
+  fake.param_bytes = 24;
+  {
+    const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
+    const Kernel kernel = load(runtime, shared_rows());
+    EXPECT_EQ(fake.entries, (std::vector<std::string>{"tilejit_hand", "tilejit_hand_combine"}));
+    fake.calls.clear();
+    kernel.launch(kStream, {device(0x10000), device(0x20000)});
+    EXPECT_EQ(fake.calls, (std::vector<std::string>{"cuCtxPushCurrent", "cuMemAllocFromPoolAsync",
+                                                    "cuLaunchKernel", "cuLaunchKernel",
+                                                    "cuMemFreeAsync", "cuCtxPopCurrent"}));
+    ASSERT_EQ(fake.launches.size(), 2U);
+    EXPECT_EQ(fake.launches[0].blocks, 4000U);
+    EXPECT_EQ(fake.launches[1].blocks, 250U);
+    for (const FakeDriver::Launch& launch : fake.launches) {
+      EXPECT_EQ(field_at<std::uint64_t>(launch.params.data(), 16), 0x5000U);
+      EXPECT_EQ(launch.stream, kStream);
+    }
+    fake.fail_on["cuLaunchKernel"] = CUDA_ERROR_UNKNOWN;
+    expect_error(ErrorCode::driver_call, "cuLaunchKernel", [&] {
+      kernel.launch(kStream, {device(0x10000), device(0x20000)});
+    });
+    EXPECT_EQ(fake.buffers, 0) << "freed behind a failure too";
+    fake.fail_on = {{"cuMemAllocFromPoolAsync", CUDA_ERROR_OUT_OF_MEMORY}};
+    expect_error(ErrorCode::driver_call, "free device memory", [&] {
+      kernel.launch(kStream, {device(0x10000), device(0x20000)});
+    });
+    EXPECT_TRUE(fake.current.empty());
+  }
+  EXPECT_EQ(fake.alive(), 0);
+}
+
 TEST(Kernel, LaunchesFromAThreadWithoutAContext) {
   FakeDriver fake;
   fake.launch_needs_context = true;
@@ -123,9 +169,9 @@ TEST(Libraries, LoadEveryKeyOnce) {
   runtime::Libraries libraries(Internals::context(runtime));
   Artifact other = hand_artifact();
   other.key = "other";
-  const auto first = libraries.find_or_load(hand_artifact(), plan::IndexWidth::narrow);
-  EXPECT_EQ(libraries.find_or_load(hand_artifact(), plan::IndexWidth::narrow), first);
-  EXPECT_NE(libraries.find_or_load(other, plan::IndexWidth::narrow), first);
+  const auto first = libraries.find_or_load(hand_artifact(), plan::Plan());
+  EXPECT_EQ(libraries.find_or_load(hand_artifact(), plan::Plan()), first);
+  EXPECT_NE(libraries.find_or_load(other, plan::Plan()), first);
   EXPECT_EQ(fake.count("cuLibraryLoadData"), 2);
 }
 

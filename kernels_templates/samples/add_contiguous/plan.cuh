@@ -43,6 +43,7 @@ struct Vector {
 
   TILE_DEVICE void map(const Params& p, Index v) const {
     Packed<f16, kVector> out2;
+    const Index c0 = v;
 #pragma unroll
     for (int e = 0; e < kVector; e += 2) {
       float x0[2];
@@ -54,7 +55,6 @@ struct Vector {
       formula(p, x0[1], x1[1], z2[1]);
       pack_word<f16>(out2.word[e / 2], z2);
     }
-    const Index c0 = v;
     out2.store(p.t2 + i64(c0) * kVector);
   }
 };

@@ -91,6 +91,8 @@ struct Vector {
                        int column, int valid) const {
     const Packed<f16, kVector> in1 = shared.x1.at(row, column);
     Packed<f16, kVector> out2;
+    const i64 c0 = tile.c0 + column * kVector;
+    const i64 c1 = tile.c1 + row;
 #pragma unroll
     for (int e = 0; e < kVector; e += 2) {
       float x0[2];
@@ -102,8 +104,6 @@ struct Vector {
       formula(p, x0[1], x1[1], z2[1]);
       pack_word<f16>(out2.word[e / 2], z2);
     }
-    const i64 c0 = tile.c0 + column * kVector;
-    const i64 c1 = tile.c1 + row;
     store_wide(p.t2 + c0 + c1 * 512ll, out2);
   }
 };

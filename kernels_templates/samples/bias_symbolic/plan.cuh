@@ -55,6 +55,9 @@ struct Vector {
 
   TILE_DEVICE void map(const Params& p, Index v) const {
     Packed<bf16, kVector> out2;
+    const Index rest1 = divide(v, p.q0);
+    const Index c0 = v - rest1 * Index(p.q0.divisor);  // N
+    const Index c1 = rest1;
 #pragma unroll
     for (int e = 0; e < kVector; e += 2) {
       float x0[2];
@@ -66,9 +69,6 @@ struct Vector {
       formula(p, x0[1], x1[1], z2[1]);
       pack_word<bf16>(out2.word[e / 2], z2);
     }
-    const Index rest1 = divide(v, p.q0);
-    const Index c0 = v - rest1 * Index(p.q0.divisor);  // N
-    const Index c1 = rest1;
     out2.store(p.t2 + i64(c0) * kVector + i64(c1) * p.d0);
   }
 };

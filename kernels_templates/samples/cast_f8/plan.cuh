@@ -39,6 +39,7 @@ struct Vector {
 
   TILE_DEVICE void map(const Params& p, Index v) const {
     Packed<f8e4m3, kVector> out1;
+    const Index c0 = v;
 #pragma unroll
     for (int e = 0; e < kVector; e += 4) {
       float z1[4];
@@ -48,7 +49,6 @@ struct Vector {
       formula(p, in0.element[e + 3], z1[3]);
       pack_word<f8e4m3>(out1.word[e / 4], z1);
     }
-    const Index c0 = v;
     out1.store(p.t1 + i64(c0) * kVector);
   }
 };

@@ -94,6 +94,9 @@ struct Vector {
                        int column, int valid) const {
     Packed<u8, kVector> out1;
     Packed<u8, kVector> out2;
+    const i64 c0 = tile.c0 + column * kVector;
+    const i64 c1 = tile.c1 + row;
+    const i64 c2 = tile.c2;
 #pragma unroll
     for (int e = 0; e < kVector; e += 4) {
       u8 x0[4];
@@ -107,9 +110,6 @@ struct Vector {
       pack_word<u8>(out1.word[e / 4], z1);
       pack_word<u8>(out2.word[e / 4], z2);
     }
-    const i64 c0 = tile.c0 + column * kVector;
-    const i64 c1 = tile.c1 + row;
-    const i64 c2 = tile.c2;
     store_wide(p.t1 + c0 + c1 * p.d0 + c2 * p.d2, out1);
     shared.x2.at(row, column) = out2;
   }

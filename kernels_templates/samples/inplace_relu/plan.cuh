@@ -42,6 +42,9 @@ struct Vector {
 
   TILE_DEVICE void map(const Params& p, Index v) const {
     Packed<f16, kVector> out0;
+    const Index c0 = v;
+    const i64 rest = p.d0 - i64(c0) * kVector;
+    const int valid = rest < kVector ? int(rest) : kVector;
 #pragma unroll
     for (int e = 0; e < kVector; e += 2) {
       float x0[2];
@@ -51,9 +54,6 @@ struct Vector {
       formula(p, x0[1], z0[1]);
       pack_word<f16>(out0.word[e / 2], z0);
     }
-    const Index c0 = v;
-    const i64 rest = p.d0 - i64(c0) * kVector;
-    const int valid = rest < kVector ? int(rest) : kVector;
     out0.store(p.t0 + i64(c0) * kVector, valid);
   }
 };

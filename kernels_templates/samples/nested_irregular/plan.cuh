@@ -47,14 +47,14 @@ struct Vector {
 
   TILE_DEVICE void map(const Params& p, Index v) const {
     Strided<i64, kVector> out1;
-#pragma unroll
-    for (int e = 0; e < kVector; e += 1) {
-      formula(p, in0.element[e], out1.element[e]);
-    }
     const Index rest1 = v / Index(24ull);
     const Index c0 = v - rest1 * Index(24ull);  // 24
     const Index c1 = rest1;
     constexpr int valid = kVector;
+#pragma unroll
+    for (int e = 0; e < kVector; e += 1) {
+      formula(p, in0.element[e], out1.element[e]);
+    }
     out1.store(p.t1 + i64(i64(c0)) % 6ll * 1ll + i64(i64(c0)) / 6ll * 6ll + i64(c1) * 24ll, 0, valid);
   }
 };

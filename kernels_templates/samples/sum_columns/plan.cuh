@@ -27,11 +27,17 @@ constexpr int kAcross = 4;  // rows of a thread
 constexpr int kLanes = 128;  // threads of a block that share a row
 constexpr int kCluster = 1;  // blocks a row
 #define CLUSTER_DIMS
+#define SHARES_ROWS 0
+constexpr int kShares = 1;  // blocks a row that meet in memory
 constexpr int kHeld = 0;  // vectors in registers
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = false;
 constexpr bool kRowOutputs = true;
 constexpr bool kRowsInPlace = false;
+
+TILE_DEVICE unsigned char* partials_of(const Params& p) {
+  return nullptr;
+}
 
 struct Row {
   i64 c0;

@@ -85,12 +85,12 @@ struct Vector {
                        int column, int valid) const {
     const Contiguous<f32, kVector> in0 = shared.x0.at(row, column);
     Contiguous<f32, kVector> out1;
+    const i64 c0 = tile.c0 + column * kVector;
+    const i64 c1 = tile.c1 + row;
 #pragma unroll
     for (int e = 0; e < kVector; e += 1) {
       formula(p, in0.element[e], out1.element[e]);
     }
-    const i64 c0 = tile.c0 + column * kVector;
-    const i64 c1 = tile.c1 + row;
     store_wide(p.t1 + c0 + c1 * 777ll, out1);
   }
 };

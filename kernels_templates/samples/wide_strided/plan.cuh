@@ -55,15 +55,15 @@ struct Vector {
 
   TILE_DEVICE void map(const Params& p, Index v) const {
     Contiguous<f64, kVector> out1;
-#pragma unroll
-    for (int e = 0; e < kVector; e += 1) {
-      formula(p, in0.element[e], out1.element[e]);
-    }
     const Index rest1 = divide(v, p.q0);
     const Index c0 = v - rest1 * Index(p.q0.divisor);  // K
     const Index rest2 = divide(rest1, p.q1);
     const Index c1 = rest1 - rest2 * Index(p.q1.divisor);  // N
     const Index c2 = rest2;
+#pragma unroll
+    for (int e = 0; e < kVector; e += 1) {
+      formula(p, in0.element[e], out1.element[e]);
+    }
     out1.store(p.t1 + i64(c0) + i64(c1) * p.d3 + i64(c2) * p.d4);
   }
 };

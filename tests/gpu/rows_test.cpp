@@ -1,0 +1,104 @@
+// Reductions whose rows are longer, or fewer, than random cases have.
+#include "driver/driver.hpp"
+#include "gpu/gpu_fixture.hpp"
+#include "support/specs.hpp"
+
+namespace tilejit::test {
+namespace {
+
+class Rows : public Gpu {};
+
+TEST_F(Rows, OfEveryLengthAgreeWithTheReference) {
+  struct Case {
+    const char* what;
+    DType dtype;
+    const char *x, *y;
+    std::vector<int> axis;
+    const char* formula;
+  };
+  const Case cases[] = {
+      {"everything", f32, "(4000037):(1)", "1:0", {0}, "y = sum(x)"},
+      {"everything of a matrix", f16, "(3000,2001):(2001,1)", "1:0", {0, 1}, "y = mean(x)"},
+      {"a few long rows", bf16, "(3,1000001):(1000001,1)", "3:1", {1}, "y = max(abs(x))"},
+      {"long columns", f32, "(20011,264):(264,1)", "264:1", {0}, "y = sum(x)"},
+      {"ragged columns", f16, "(9001,131):(131,1)", "131:1", {0}, "y = min(x)"},
+      {"integers", i8, "(2000003):(1)", "1:0", {0}, "y = max(x)"},
+      {"where the largest is", f32, "(1500,1501):(1501,1)", "1:0", {0, 1}, "y = f32(argmax(x))"},
+      {"a cluster",
+       bf16,
+       "(5,131072):(131072,1)",
+       "(5,131072):(131072,1)",
+       {1},
+       "e = exp(x - max(x))\ny = e / sum(e)"},
+      {"a ragged cluster",
+       f16,
+       "(3,90001):(90001,1)",
+       "(3,90001):(90001,1)",
+       {1},
+       "y = (x - mean(x)) * rsqrt(var(x) + 1e-5)"},
+      {"longer than clusters hold",
+       f32,
+       "(2,3000000):(3000000,1)",
+       "(2,3000000):(3000000,1)",
+       {1},
+       "y = x / max(abs(x))"},
+      {"across, several passes",
+       f32,
+       "(5000,96):(96,1)",
+       "(5000,96):(96,1)",
+       {0},
+       "e = exp(x - max(x))\ny = e / sum(e)"},
+  };
+  Random random(20261121);
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    Fused op = make_op(c.dtype, {{"x", c.x}, {"y", c.y}}, c.formula);
+    op.axis = c.axis;
+    run_and_verify({.op = op, .symbols = {}, .scalars = {}}, random);
+  }
+}
+
+/// The memory between the two kernels belongs to each launch, also where launches overlap.
+TEST_F(Rows, SharedAmongBlocksInSeveralStreamsAndGraphs) {
+  const driver::Table& driver = driver::load_driver();
+  constexpr int kCount = 3'000'000, kStreams = 4;
+  Fused op = make_op(f32, {{"x", "(3000000):(1)"}, {"y", "1:0"}}, "y = sum(x)");
+  const Kernel kernel = runtime()->compile(op);
+  std::vector<Buffer> inputs, outputs;
+  std::vector<CUstream> streams(kStreams);
+  for (int i = 0; i < kStreams; ++i) {
+    const std::vector<float> x(kCount, static_cast<float>(i + 1));
+    inputs.emplace_back(*runtime(), x.size() * sizeof(float));
+    inputs.back().copy_from_host(x.data(), x.size() * sizeof(float));
+    outputs.emplace_back(*runtime(), sizeof(float));
+    ASSERT_EQ(driver.cuStreamCreate_(&streams[static_cast<std::size_t>(i)], CU_STREAM_NON_BLOCKING),
+              CUDA_SUCCESS);
+  }
+  for (int round = 0; round < 20; ++round) {
+    for (std::size_t i = 0; i < kStreams; ++i) {
+      kernel.launch(streams[i], {inputs[i], outputs[i]});
+    }
+  }
+  ASSERT_EQ(driver.cuStreamBeginCapture_(streams[0], CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+  kernel.launch(streams[0], {inputs[3], outputs[0]});
+  CUgraph graph = nullptr;
+  ASSERT_EQ(driver.cuStreamEndCapture_(streams[0], &graph), CUDA_SUCCESS);
+  CUgraphExec executable = nullptr;
+  ASSERT_EQ(driver.cuGraphInstantiate_(&executable, graph, 0), CUDA_SUCCESS);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(driver.cuGraphLaunch_(executable, streams[0]), CUDA_SUCCESS);
+  }
+  const int expected[] = {4, 2, 3, 4};  // the first stream's from the graph
+  for (std::size_t i = 0; i < kStreams; ++i) {
+    ASSERT_EQ(driver.cuStreamSynchronize_(streams[i]), CUDA_SUCCESS);
+    float got = 0;
+    outputs[i].copy_to_host(&got, sizeof got);
+    EXPECT_EQ(got, static_cast<float>(expected[i] * kCount));
+    driver.cuStreamDestroy_(streams[i]);
+  }
+  driver.cuGraphExecDestroy_(executable);
+  driver.cuGraphDestroy_(graph);
+}
+
+}  // namespace
+}  // namespace tilejit::test
