@@ -51,7 +51,8 @@ void plan_of_six_tensors(benchmark::State& state) {
                              tensor("y", {3, 2, 1, 0})},
                  .formula = "y = a + b * c + d * e"};
   const spec::Analysis analysis = spec::analyze(op);
-  for (auto _ : state) benchmark::DoNotOptimize(plan::iterate_together(op, analysis, {0, 1, 2, 3}, 5));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(plan::iterate_together(op, analysis, {0, 1, 2, 3}, 5));
 }
 BENCHMARK(plan_of_six_tensors);
 
