@@ -13,8 +13,8 @@ constexpr int kGroups = kThreads / kLanes;  // groups of lanes in a block
 constexpr int kWarpLanes = kLanes < 32 ? kLanes : 32;
 constexpr int kBlocksOfRow = kCluster * kShares;
 constexpr int kRowLanes = kLanes * kBlocksOfRow;
-// Sums of kChain vectors are added up, and these sums again: the error grows with the square root
-// of the row's length.
+// Sums of kChain vectors, 128 elements, are added up by themselves, so that errors do not grow with
+// the row's length.
 constexpr int kChain = 128 / kVector > kBatch ? 128 / kVector : kBatch;
 
 template <class T>
