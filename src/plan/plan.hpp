@@ -125,13 +125,14 @@ struct Plan {
   std::vector<Operand> operands;  ///< in the order of Fused::tensors
   std::vector<Place> places;      ///< that the program asks for: iota, argmin, argmax
   std::vector<Param> params;
-  int params_bytes = 0;           ///< size of the parameter struct
-  int threads = 256;              ///< a block
-  int vector = 1;                 ///< elements a thread takes at once along extents[0]
-  int unroll = 1;                 ///< vectors a thread has in flight
-  bool ragged = true;             ///< the last vector of a row may be partial
-  std::optional<Tile> tile = {};  ///< at most one of these two; neither: vectors in any order
-  std::optional<Rows> rows = {};  ///< (template fused_map.cu)
+  int params_bytes = 0;  ///< size of the parameter struct
+  int threads = 256;     ///< a block
+  int vector = 1;        ///< elements a thread takes at once along extents[0]
+  int unroll = 1;        ///< vectors a thread has in flight
+  bool ragged = true;    ///< the last vector of a row may be partial
+  /// At most one of these two; without them vectors are taken in any order (template fused_map.cu).
+  std::optional<Tile> tile = {};
+  std::optional<Rows> rows = {};
   IndexWidth index = IndexWidth::narrow;
   bool operator==(const Plan&) const = default;
 };
@@ -139,9 +140,8 @@ struct Plan {
 /// Throws Error{invalid_spec} for tuning that cannot be honoured.
 [[nodiscard]] Plan make_plan(const Fused& op, const spec::Analysis& analysis, const Target& target);
 
-/// A launch covers the iteration space with units: vectors, or tiles. The elements of a unit
-/// along mode `m`, and the units that a block takes.
-/// For rows, 0 along a mode that is reduced: a unit has all of it.
+/// A launch covers the iteration space with units: vectors, tiles or rows. The elements of a unit
+/// along mode `m`, 0 if it has all of them, and the units that a block takes.
 [[nodiscard]] std::int64_t unit_extent(const Plan& plan, std::size_t m) noexcept;
 [[nodiscard]] std::int64_t units_per_block(const Plan& plan) noexcept;
 /// Memory that a launch needs for itself, in bytes; 0 unless Rows::shares.

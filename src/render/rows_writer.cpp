@@ -1,5 +1,6 @@
 // The part of plan.cuh that fused_rows.cu asks for.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -95,10 +96,13 @@ void HeaderWriter::write_row() {
   };
   const bool in_place = std::ranges::any_of(
       plan_.operands, [](const Operand& operand) { return operand.per_row && operand.read; });
-  bool narrow = true;
+  double length = 1;  // elements of a row, as far as they are known
   for (std::size_t m = 0; m < rank; ++m) {
-    narrow = narrow && (!rows.reduces(m) || plan_.extents[m].is_known());
+    if (!rows.reduces(m)) continue;
+    length *=
+        plan_.extents[m].is_known() ? static_cast<double>(plan_.extents[m].value()) : HUGE_VAL;
   }
+  const bool narrow = length < 0x1p31;
   line(fmt::format("using Index = {};  // of the vectors of a row", narrow ? "u32" : "u64"));
   line(fmt::format("constexpr bool kAlong = {};", rows.along()));
   line(fmt::format("constexpr int kAcross = {};  // rows of a thread",
@@ -133,16 +137,16 @@ void HeaderWriter::write_row() {
   }
   line("  return row;\n}\n");
 
-  std::string length;
+  std::string vectors;
   for (std::size_t m = rows.first; m < rows.first + rows.count; ++m) {
     const std::string extent = value_of(plan_.extents[m]);
-    length += length.empty() ? "" : " * ";
-    length +=
+    vectors += vectors.empty() ? "" : " * ";
+    vectors +=
         m == 0 && plan_.vector > 1 ? fmt::format("(({} + kVector - 1) / kVector)", extent) : extent;
   }
   line("// In vectors.");
   line(fmt::format("TILE_DEVICE Index row_length(const Params& p) {{\n  return Index({});\n}}\n",
-                   length));
+                   vectors));
 }
 
 /// The values that reductions give, by node.
