@@ -77,19 +77,20 @@ class Planner {
 
  private:
   void set_space() {
-    const std::uint32_t axes = reduced_axes(analysis_.program);
+    axes_ = reduced_axes(analysis_.program);
     std::vector<std::size_t> reduced, kept;
     for (std::size_t i = 0; i < analysis_.shape.size(); ++i) {
-      (expr::has_axis(axes, i) ? reduced : kept).push_back(i);
+      (expr::has_axis(axes_, i) ? reduced : kept).push_back(i);
     }
     set_places();
     const Fused& op = plan_.places.empty() ? op_ : op_with_places_;
     const spec::Analysis& analysis = plan_.places.empty() ? analysis_ : analysis_with_places_;
-    if (axes == 0) {
+    if (axes_ == 0) {
       modes_ = iterate_together(op, analysis, kept, leader_);
     } else {
-      set_rows(iterate_together(op, analysis, reduced, widest_input()),
-               iterate_together(op, analysis, kept, widest_input()));
+      const std::size_t widest = widest_input();
+      set_rows(iterate_together(op, analysis, reduced, widest),
+               iterate_together(op, analysis, kept, widest), widest);
     }
     for (std::size_t i = 0; i < plan_.places.size(); ++i) {
       for (const IterationMode& mode : modes_) {
@@ -148,9 +149,10 @@ class Planner {
   }
 
   /// Vectors lie along the modes where the widest input is contiguous.
-  void set_rows(std::vector<IterationMode> reduced, std::vector<IterationMode> kept) {
+  void set_rows(std::vector<IterationMode> reduced, std::vector<IterationMode> kept,
+                std::size_t widest) {
     const auto is_contiguous = [&](const IterationMode& mode) {
-      const OperandMode& leaves = mode.operands[widest_input()];
+      const OperandMode& leaves = mode.operands[widest];
       return leaves.size() == 1 && leaves[0].stride.is(1) && !mode.extent.is(1);
     };
     const bool across = is_contiguous(kept.front()) && !is_contiguous(reduced.front());
@@ -170,29 +172,18 @@ class Planner {
       operand.written = analysis_.access[t] != Access::in;
       for (const IterationMode& mode : modes_) operand.modes.push_back(mode.operands[t]);
       operand.per_row = plan_.rows && operand.written && !spans_row(t);
-      operand.every_row =
-          plan_.rows && operand.read && !operand.written && !varies_across_rows(operand);
+      operand.every_row = plan_.rows && operand.read && !operand.written &&
+                          !varies_across_rows(operand, *plan_.rows);
       operand.reach = reach_of(operand);
       plan_.operands.push_back(std::move(operand));
     }
   }
 
   [[nodiscard]] bool spans_row(std::size_t t) const {
-    const std::uint32_t axes = reduced_axes(analysis_.program);
     for (std::size_t i = 0; i < analysis_.axes[t].size(); ++i) {
       const auto axis = static_cast<std::size_t>(analysis_.axes[t][i]);
-      if (expr::has_axis(axes, axis) && !product(mode(op_.tensors[t].layout.shape(), i)).is(1)) {
+      if (expr::has_axis(axes_, axis) && !product(mode(op_.tensors[t].layout.shape(), i)).is(1)) {
         return true;
-      }
-    }
-    return false;
-  }
-
-  [[nodiscard]] bool varies_across_rows(const Operand& operand) const {
-    for (std::size_t m = 0; m < operand.modes.size(); ++m) {
-      if (plan_.rows->reduces(m)) continue;
-      for (const Mode& leaf : operand.modes[m]) {
-        if (!leaf.stride.is(0)) return true;
       }
     }
     return false;
@@ -481,6 +472,7 @@ class Planner {
   std::size_t leader_ = 0;  ///< the tensor whose strides order the space: the first output
   Fused op_with_places_;    ///< these two only where there are places
   spec::Analysis analysis_with_places_;
+  std::uint32_t axes_ = 0;  ///< that the formula reduces over
   std::vector<IterationMode> modes_;
   std::optional<std::size_t> cross_mode_;  ///< where some operands are contiguous, but not others
   Plan plan_;

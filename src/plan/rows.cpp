@@ -45,8 +45,9 @@ std::optional<std::int64_t> count_vectors(const Plan& plan, Wanted wanted) {
   return count.value();
 }
 
-bool varies(const Operand& operand, const Rows& rows) {
-  for (std::size_t m = rows.first; m < rows.first + rows.count; ++m) {
+bool varies(const Operand& operand, const Rows& rows, bool in_row) {
+  for (std::size_t m = 0; m < operand.modes.size(); ++m) {
+    if (rows.reduces(m) != in_row) continue;
     for (const Mode& leaf : operand.modes[m]) {
       if (!leaf.stride.is(0)) return true;
     }
@@ -58,7 +59,7 @@ bool varies(const Operand& operand, const Rows& rows) {
 int registers_of_vector(const Plan& plan, const Rows& rows) {
   int bytes = 0;
   for (const Operand& operand : plan.operands) {
-    if (operand.read && !operand.every_row && varies(operand, rows))
+    if (operand.read && !operand.every_row && varies_in_row(operand, rows))
       bytes += plan.vector * size_bytes(operand.dtype);
   }
   return std::max(1, bytes / 4);
@@ -168,6 +169,14 @@ RowShape shape_across(const Plan& plan, Rows rows) {
 }
 
 }  // namespace
+
+bool varies_in_row(const Operand& operand, const Rows& rows) {
+  return varies(operand, rows, true);
+}
+
+bool varies_across_rows(const Operand& operand, const Rows& rows) {
+  return varies(operand, rows, false);
+}
 
 std::int64_t accumulator_bytes(const expr::Program& program) {
   std::int64_t end = 0, widest = 4;

@@ -14,6 +14,11 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 /// for reductions over different axes, which no template computes yet.
 [[nodiscard]] std::uint32_t reduced_axes(const expr::Program& program);
 
+/// Whether the operand's elements differ along the modes that are reduced, and along those that are
+/// kept.
+[[nodiscard]] bool varies_in_row(const Operand& operand, const Rows& rows);
+[[nodiscard]] bool varies_across_rows(const Operand& operand, const Rows& rows);
+
 /// sizeof of the device's struct that accumulates all reductions of `program`, in bytes.
 [[nodiscard]] std::int64_t accumulator_bytes(const expr::Program& program);
 

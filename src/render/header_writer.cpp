@@ -110,12 +110,8 @@ void HeaderWriter::write_includes(const std::string& code) {
   if (has(Form::contiguous)) line("#include \"tile/contiguous.cuh\"");
   if (has(Form::packed)) line("#include \"tile/packed.cuh\"");
   if (has(Form::strided)) line("#include \"tile/strided.cuh\"");
-  const auto is_split = [&](const Operand& operand) {
-    const Form form = form_of(operand);
-    return (form == Form::contiguous || form == Form::packed) &&
-           operand.access_bytes < std::min(16, plan_.vector * size_bytes(operand.dtype));
-  };
-  if (std::ranges::any_of(plan_.operands, is_split)) line("#include \"tile/split.cuh\"");
+  const auto comes_in_pieces = [&](const Operand& operand) { return is_split(operand); };
+  if (std::ranges::any_of(plan_.operands, comes_in_pieces)) line("#include \"tile/split.cuh\"");
   if (plan_.tile) line("#include \"tile/cross.cuh\"");
   if (plan_.tile || plan_.rows) line("#include \"tile/wide.cuh\"");
   if (plan_.rows) line("#include \"tile/cluster.cuh\"");
@@ -192,6 +188,12 @@ void HeaderWriter::write_params() {
                    plan_.params_bytes));
 }
 
+bool HeaderWriter::is_split(const Operand& operand) const {
+  const Form form = form_of(operand);
+  return (form == Form::contiguous || form == Form::packed) &&
+         operand.access_bytes < std::min(16, plan_.vector * size_bytes(operand.dtype));
+}
+
 HeaderWriter::Form HeaderWriter::form_of(const Operand& operand) const {
   if (operand.reach == Reach::broadcast) return Form::one;
   if (operand.reach == Reach::strided) return Form::strided;
@@ -249,21 +251,12 @@ void HeaderWriter::write_coordinates(const std::string& accesses) {
       line(fmt::format("    const Index c{} = {};", m, from));
       break;
     }
-    const Dim& extent = plan_.extents[m];
-    const std::int64_t per = m == 0 ? plan_.vector : 1;
     const std::string to = fmt::format("rest{}", m + 1);
-    std::string count = fmt::format("Index(p.q{}.divisor)", m),
-                quotient = fmt::format("divide({}, p.q{})", from, m);
-    if (extent.is_known()) {
-      count = fmt::format(
-          "Index({}ull)",
-          std::max<std::int64_t>(1, extent.value() / per + (extent.value() % per != 0)));
-      quotient = fmt::format("{} / {}", from, count);
-    }
+    const auto [count, quotient] = split_at(m, m == 0 ? plan_.vector : 1, from, "Index");
     line(fmt::format("    const Index {} = {};", to, quotient));
     if (asked(m))
       line(fmt::format("    const Index c{} = {} - {} * {};  // {}", m, from, to, count,
-                       to_string(extent)));
+                       to_string(plan_.extents[m])));
     from = to;
   }
   if (!counts) return;
@@ -273,6 +266,22 @@ void HeaderWriter::write_coordinates(const std::string& accesses) {
   line("    const int valid = rest < kVector ? int(rest) : kVector;");
 }
 
+std::string HeaderWriter::place_of(const expr::Node& node) const {
+  const auto place = std::ranges::find(plan_.places, node.axes, &plan::Place::axes);
+  return fmt::format("n{}", place - plan_.places.begin());
+}
+
+HeaderWriter::Split HeaderWriter::split_at(std::size_t m, std::int64_t per, const std::string& from,
+                                           const std::string& type) const {
+  const Dim& extent = plan_.extents[m];
+  if (!extent.is_known()) {
+    return {fmt::format("{}(p.q{}.divisor)", type, m), fmt::format("divide({}, p.q{})", from, m)};
+  }
+  const std::int64_t units = extent.value() / per + (extent.value() % per != 0);
+  const std::string count = fmt::format("{}({}ull)", type, std::max<std::int64_t>(1, units));
+  return {count, fmt::format("{} / {}", from, count)};
+}
+
 bool HeaderWriter::writes_elements(const Operand& operand) noexcept {
   return operand.written && !operand.per_row;
 }
@@ -280,10 +289,7 @@ bool HeaderWriter::writes_elements(const Operand& operand) noexcept {
 std::string HeaderWriter::given(expr::NodeId id) const {
   const expr::Node& node = plan_.program.nodes[static_cast<std::size_t>(id)];
   if (expr::is_reduction(node.op)) return fmt::format("r.v{}", id);
-  if (node.op == expr::Op::index) {
-    const auto place = std::ranges::find(plan_.places, node.axes, &plan::Place::axes);
-    return fmt::format("n{}", place - plan_.places.begin());
-  }
+  if (node.op == expr::Op::index) return place_of(node);
   if (node.op != expr::Op::extent) return {};
   std::string product;
   for (std::size_t i = 0; i < plan_.shape.size(); ++i) {
@@ -313,7 +319,7 @@ void HeaderWriter::write_formula() {
                     .stores = plan_.program.stores,
                     .given = [this](expr::NodeId id) { return given(id); }};
   if (plan_.rows) {
-    slice.stores = element_stores();
+    slice.stores = stores_of(false);
     slice.nodes = needed_for_stores(slice.stores);
   }
   line(fmt::format("TILE_DEVICE void formula({}) {{", element_parameters(true)));
@@ -321,10 +327,10 @@ void HeaderWriter::write_formula() {
   line("}\n");
 }
 
-std::vector<expr::Store> HeaderWriter::element_stores() const {
+std::vector<expr::Store> HeaderWriter::stores_of(bool per_row) const {
   std::vector<expr::Store> stores = plan_.program.stores;
   std::erase_if(stores, [&](const expr::Store& store) {
-    return plan_.operands[static_cast<std::size_t>(store.tensor)].per_row;
+    return plan_.operands[static_cast<std::size_t>(store.tensor)].per_row != per_row;
   });
   return stores;
 }
@@ -452,10 +458,10 @@ std::string HeaderWriter::load_of(const Operand& operand) const {
   const std::string variable = variable_of(operand, true);
   const Form form = form_of(operand);
   if (form == Form::one) return fmt::format("    {} = *({});\n", variable, address);
-  const int bytes = size_bytes(operand.dtype);
-  if (form != Form::strided && operand.access_bytes < std::min(16, plan_.vector * bytes)) {
-    return fmt::format("    load_split<{}>({}, {}, {});\n", operand.access_bytes / bytes, variable,
-                       address, may_be_partial(operand) ? "valid" : "kVector");
+  if (is_split(operand)) {
+    const int elements = operand.access_bytes / size_bytes(operand.dtype);
+    return fmt::format("    load_split<{}>({}, {}, {});\n", elements, variable, address,
+                       may_be_partial(operand) ? "valid" : "kVector");
   }
   return fmt::format("    {}.load({}{});\n", variable, address, access_arguments(operand));
 }

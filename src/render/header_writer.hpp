@@ -47,12 +47,23 @@ class HeaderWriter {
   void write_formula();
   void write_vector();
   void write_coordinates(const std::string& accesses);
+  /// How `from`, a number of units, is taken apart at mode `m`, of which a unit has `per` elements:
+  /// units along the mode, and whole turns through them.
+  struct Split {
+    std::string count, quotient;
+  };
+  [[nodiscard]] Split split_at(std::size_t m, std::int64_t per, const std::string& from,
+                               const std::string& type) const;
+  /// Whether an operand's vectors are loaded in pieces, since its address is aligned to less.
+  [[nodiscard]] bool is_split(const plan::Operand& operand) const;
   // For fused_rows.cu.
   void write_row();
   void write_results();
   void write_stage(int stage);
   void write_row_vector();
   void write_row_store();
+  /// Whether one of `nodes` is an element of the tensor.
+  [[nodiscard]] bool is_loaded(const std::vector<bool>& nodes, int tensor) const;
   [[nodiscard]] std::string row_coordinates() const;
   /// What a pass begins with: where its vector lies, as far as `accesses` ask, and the inputs that
   /// are the same in every row, as far as `nodes` read them.
@@ -76,8 +87,8 @@ class HeaderWriter {
   /// The text of values that are not the work of one element.
   [[nodiscard]] std::string given(expr::NodeId id) const;
   [[nodiscard]] std::string valid_of_vector(const std::string& accesses) const;
-  /// The stores of each element, not of a row's one.
-  [[nodiscard]] std::vector<expr::Store> element_stores() const;
+  /// The stores of a row's one element, or of each.
+  [[nodiscard]] std::vector<expr::Store> stores_of(bool per_row) const;
   [[nodiscard]] std::vector<bool> needed_for_stores(const std::vector<expr::Store>& stores) const;
   /// Whether the operand is an output of one element for each of the space, or of a row's.
   [[nodiscard]] static bool writes_elements(const plan::Operand& operand) noexcept;
@@ -105,6 +116,8 @@ class HeaderWriter {
   [[nodiscard]] std::string offset_of(const std::vector<plan::OperandMode>& modes) const;
   /// Declares n<k>, the places of a vector's first element.
   [[nodiscard]] std::string places() const;
+  /// The variable that holds the place that `node` asks for.
+  [[nodiscard]] std::string place_of(const expr::Node& node) const;
   /// The distance of neighbours' places along mode 0.
   [[nodiscard]] std::string place_stride(const plan::Place& place) const;
   [[nodiscard]] std::string share_of(const plan::OperandMode& leaves, std::size_t m) const;

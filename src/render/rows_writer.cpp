@@ -68,18 +68,10 @@ std::string HeaderWriter::decode(const std::string& index, std::size_t first, st
     const std::string to =
         target.empty() ? fmt::format("const {} c{}", type, m) : fmt::format("{}c{}", target, m);
     if (m + 1 == first + count) return text + fmt::format("  {} = {};\n", to, from);
-    const Dim& extent = plan_.extents[m];
-    const std::int64_t per = m == 0 ? plan_.vector : 1;
     const std::string rest = fmt::format("rest{}", m + 1);
-    std::string units = fmt::format("{}(p.q{}.divisor)", type, m),
-                quotient = fmt::format("divide({}, p.q{})", from, m);
-    if (extent.is_known()) {
-      units = fmt::format("{}({}ull)", type,
-                          std::max<std::int64_t>(1, (extent.value() + per - 1) / per));
-      quotient = fmt::format("{} / {}", from, units);
-    }
+    const auto [units, quotient] = split_at(m, m == 0 ? plan_.vector : 1, from, type);
     text += fmt::format("  const {} {} = {};\n  {} = {} - {} * {};  // {}\n", type, rest, quotient,
-                        to, from, rest, units, to_string(extent));
+                        to, from, rest, units, to_string(plan_.extents[m]));
     from = rest;
   }
   return text;
@@ -186,8 +178,7 @@ void HeaderWriter::write_stage(int stage) {
     if (expr::finds_place(node.op)) {
       const Node& argument = node_of(node.args[0]);
       const std::string value = fmt::format("{}(v{})", accumulator_type(argument), node.args[0]);
-      const auto found = std::ranges::find(plan_.places, node.axes, &plan::Place::axes);
-      const std::string place = fmt::format("n{}", found - plan_.places.begin());
+      const std::string place = place_of(node);
       line(fmt::format("    if ({0} == {0} && ({1})) {{  // no nan", value,
                        precedes(node, id, value, place)));
       line(fmt::format("      a{0} = {1};\n      b{0} = {2};\n    }}", id, value, place));
@@ -237,18 +228,21 @@ std::string HeaderWriter::row_coordinates() const {
   return text + decode("v", rows.first, rows.count, "Index", "");
 }
 
+bool HeaderWriter::is_loaded(const std::vector<bool>& nodes, int tensor) const {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = plan_.program.nodes[i];
+    if (nodes[i] && node.op == Op::load && node.source == tensor) return true;
+  }
+  return false;
+}
+
 std::string HeaderWriter::pass_start(const std::vector<bool>& nodes,
                                      const std::string& accesses) const {
   std::string declarations, loads;
   for (const Operand& operand : plan_.operands) {
     if (!operand.every_row) continue;
     declarations += fmt::format("    {} in{} = {{}};\n", type_of(operand), operand.tensor);
-    bool read = false;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const Node& node = plan_.program.nodes[i];
-      read = read || (nodes[i] && node.op == Op::load && node.source == operand.tensor);
-    }
-    if (read) loads += load_of(operand);
+    if (is_loaded(nodes, operand.tensor)) loads += load_of(operand);
   }
   loads += places();
   const std::string asking = loads + accesses;
@@ -306,7 +300,7 @@ void HeaderWriter::write_row_vector() {
   line("                       const Results (&r)[kAcross]) const {");
   const std::string stores = accesses(Part::direct_stores);
   if (!stores.empty()) {
-    out_ += pass_start(needed_for_stores(element_stores()), stores);
+    out_ += pass_start(needed_for_stores(stores_of(false)), stores);
     for (const Operand& operand : plan_.operands) {
       if (!writes_elements(operand)) continue;
       line(fmt::format("    {} out{};", type_of(operand), operand.tensor));
@@ -320,10 +314,7 @@ void HeaderWriter::write_row_vector() {
 /// The outputs of one element a row, and what else they are made of.
 void HeaderWriter::write_row_store() {
   const bool along = plan_.rows->along();
-  std::vector<expr::Store> row_stores = plan_.program.stores;
-  std::erase_if(row_stores, [&](const expr::Store& store) {
-    return !plan_.operands[static_cast<std::size_t>(store.tensor)].per_row;
-  });
+  const std::vector<expr::Store> row_stores = stores_of(true);
   const std::vector<bool> needed = needed_for_stores(row_stores);
   line("TILE_DEVICE void store_row(const Params& p, const Row& row,");
   line("                           const Results (&results)[kAcross]) {");
@@ -342,13 +333,8 @@ void HeaderWriter::write_row_store() {
   std::string loads, stores;
   for (const Operand& operand : plan_.operands) {
     const int k = operand.tensor;
-    bool read = false;
-    for (std::size_t i = 0; i < needed.size(); ++i) {
-      const Node& node = plan_.program.nodes[i];
-      read = read || (needed[i] && node.op == Op::load && node.source == k);
-    }
     const std::string_view type = expr::compute_type(operand.dtype);
-    if (read)
+    if (is_loaded(needed, k))
       loads += fmt::format("    const {} t{} = to_compute({});\n", type, k, element_of(operand));
     if (!operand.per_row) continue;
     loads += fmt::format("    {} y{};\n", type, k);

@@ -2,23 +2,14 @@
 
 #include <algorithm>
 
+#include "plan/rows.hpp"
+
 namespace tilejit::render {
 namespace {
 
 using expr::kNoNode;
 using expr::Node;
 using expr::NodeId;
-
-bool varies_in_row(const plan::Plan& plan, int tensor) {
-  const plan::Operand& operand = plan.operands[static_cast<std::size_t>(tensor)];
-  for (std::size_t m = 0; m < operand.modes.size(); ++m) {
-    if (!plan.rows->reduces(m)) continue;
-    for (const Mode& leaf : operand.modes[m]) {
-      if (!leaf.stride.is(0)) return true;
-    }
-  }
-  return false;
-}
 
 }  // namespace
 
@@ -27,7 +18,9 @@ Stages find_stages(const plan::Plan& plan) {
   if (!plan.rows) return stages;
   for (const Node& node : plan.program.nodes) {
     int level = 0;
-    bool in_row = node.op == expr::Op::load && varies_in_row(plan, node.source);
+    bool in_row =
+        node.op == expr::Op::load &&
+        plan::varies_in_row(plan.operands[static_cast<std::size_t>(node.source)], *plan.rows);
     for (const NodeId arg : node.args) {
       if (arg == kNoNode) continue;
       level = std::max(level, stages.level[static_cast<std::size_t>(arg)]);

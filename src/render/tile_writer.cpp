@@ -54,17 +54,11 @@ void HeaderWriter::write_tile() {
       line(fmt::format("  tile.c{} = i64({}){};", m, from, scale));
       break;
     }
-    const Dim& extent = plan_.extents[m];
     const std::string to = fmt::format("rest{}", m + 1);
-    std::string count = fmt::format("u32(p.q{}.divisor)", m),
-                quotient = fmt::format("divide({}, p.q{})", from, m);
-    if (extent.is_known()) {
-      count = fmt::format("{}u", std::max<std::int64_t>(1, (extent.value() + unit - 1) / unit));
-      quotient = fmt::format("{} / {}", from, count);
-    }
+    const auto [count, quotient] = split_at(m, unit, from, "u32");
     line(fmt::format("  const u32 {} = {};", to, quotient));
     line(fmt::format("  tile.c{} = i64({} - {} * {}){};  // {}", m, from, to, count, scale,
-                     to_string(extent)));
+                     to_string(plan_.extents[m])));
     from = to;
   }
   const auto count = [&](const char* name, const char* most, std::size_t m) {

@@ -1,4 +1,4 @@
-#include "plan/plan.hpp"
+#include "plan/plans.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,18 +9,6 @@
 
 namespace tilejit::plan {
 namespace {
-
-const Target kHopper = {.major = 9, .minor = 0, .feature = 'a'};
-
-Plan plan_of(const Fused& op) {
-  return make_plan(op, spec::analyze(op), kHopper);
-}
-
-std::string extents_of(const Plan& plan) {
-  std::string text;
-  for (const Dim& extent : plan.extents) text += (text.empty() ? "" : " ") + to_string(extent);
-  return text;
-}
 
 struct Case {
   const char* name;

@@ -3,18 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/plans.hpp"
 #include "support/specs.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::plan {
 namespace {
 
-constexpr Target kHopper = {.major = 9, .minor = 0, .feature = 'a'};
 constexpr Target kAmpere = {.major = 8, .minor = 0};
-
-Plan plan_of(const Fused& op, const Target& target = kHopper) {
-  return make_plan(op, spec::analyze(op), target);
-}
 
 Fused softmax(const std::string& layout, DType dtype = bf16) {
   return test::make_op(dtype, {{"x", layout}, {"y", layout}},
@@ -108,11 +104,7 @@ TEST(Rows, LieAlongOrAcrossTheContiguousMode) {
     EXPECT_EQ(plan.rows->count, row.count);
     EXPECT_TRUE(plan.operands[1].per_row);
     EXPECT_EQ(plan.vector, 8);
-    std::string extents;
-    for (const Dim& extent : plan.extents) {
-      extents += (extents.empty() ? "" : " ") + to_string(extent);
-    }
-    EXPECT_EQ(extents, row.extents);
+    EXPECT_EQ(extents_of(plan), row.extents);
   }
 }
 
@@ -182,11 +174,7 @@ TEST(Plan, PlacesKeepTheModesTheyNeedApart) {
     SCOPED_TRACE(row.formula);
     const char* const kX = "(64,128):(128,1)";
     const Plan plan = plan_of(test::make_op(f32, {{"x", kX}, {"y", kX}}, row.formula));
-    std::string extents;
-    for (const Dim& extent : plan.extents) {
-      extents += (extents.empty() ? "" : " ") + to_string(extent);
-    }
-    EXPECT_EQ(extents, row.extents);
+    EXPECT_EQ(extents_of(plan), row.extents);
     ASSERT_EQ(plan.places.size(), 1U);
     std::vector<std::string> modes;
     for (const OperandMode& mode : plan.places[0].modes) {

@@ -6,16 +6,13 @@
 #include <algorithm>
 #include <bit>
 
+#include "plan/plans.hpp"
 #include "support/specs.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/tv.hpp"
 
 namespace tilejit::plan {
 namespace {
-
-Plan plan_of(const Fused& op) {
-  return make_plan(op, spec::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
-}
 
 Fused transpose(DType dtype, const std::string& x, const std::string& y) {
   return test::make_op(dtype, {{"x", x}, {"y", y}}, "y = x");

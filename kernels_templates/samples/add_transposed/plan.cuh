@@ -48,8 +48,8 @@ struct Tile {
 
 TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
   Tile tile;
-  const u32 rest1 = t / 8u;
-  tile.c0 = i64(t - rest1 * 8u) * 64;  // 512
+  const u32 rest1 = t / u32(8ull);
+  tile.c0 = i64(t - rest1 * u32(8ull)) * 64;  // 512
   tile.c1 = i64(rest1) * 64;
   tile.columns = kColumns;
   tile.rows = kRows;

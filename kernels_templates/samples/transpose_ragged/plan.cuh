@@ -44,8 +44,8 @@ struct Tile {
 
 TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
   Tile tile;
-  const u32 rest1 = t / 25u;
-  tile.c0 = i64(t - rest1 * 25u) * 32;  // 777
+  const u32 rest1 = t / u32(25ull);
+  tile.c0 = i64(t - rest1 * u32(25ull)) * 32;  // 777
   tile.c1 = i64(rest1) * 32;
   const i64 columns_left = 777ll - tile.c0;
   tile.columns = columns_left < kColumns ? int(columns_left) : kColumns;
