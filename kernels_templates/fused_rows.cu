@@ -29,18 +29,40 @@ TILE_DEVICE T shuffle(const T& x, int offset) {
   return y;
 }
 
-// What block `rank` of those that share a row has at the place of `own` in its shared memory.
-template <class T>
-TILE_DEVICE T of_block(const T* own, int rank) {
-  if constexpr (kCluster > 1) return read_of_block(own, rank);
-  return *own;
+// What the lanes and blocks of a row exchange. Reduction n of a kernel has buffer n % 2: who is
+// done with it knows that all are done with reduction n - 1.
+constexpr int kSlots = kAlong ? kGroups * (kLanes / 32) : (kLanes + 1) / 2 * kGroups * kAcross;
+constexpr int kSlotsOfBlocks = kCluster > 1 ? kCluster* kGroups* kAcross : 0;
+constexpr int kSlotBytes = kStageBytes * (kSlots + kSlotsOfBlocks);
+struct alignas(16) Shared {
+  unsigned char slots[2][kSlotBytes > 0 ? kSlotBytes : 16];
+  u64 arrived[2];  // bytes from the blocks of a cluster
+};
+
+// Combines what each block of the cluster has in `own`, of which lane < kCluster has a copy.
+template <class Stage>
+TILE_DEVICE void combine_blocks(Stage (&a)[kAcross], const Stage* own, int lane, int group,
+                                Stage* of_blocks, u64* arrived, u32 parity) {
+  const int rank = blockIdx.x % kCluster;
+  for (int to = lane; to < kCluster; to += kLanes) {
+    for (int e = 0; e < kAcross; ++e) {
+      send_to_block(to, of_blocks + (rank * kAcross + e) * kGroups + group, own[e * kGroups],
+                    arrived);
+    }
+  }
+  if (threadIdx.x == 0) expect_bytes(arrived, kSlotsOfBlocks * int(sizeof(Stage)));
+  wait_for_bytes(arrived, parity);
+  for (int e = 0; e < kAcross; ++e) {
+    a[e] = of_blocks[e * kGroups + group];
+    for (int from = 1; from < kCluster; ++from)
+      a[e].combine(of_blocks[(from * kAcross + e) * kGroups + group]);
+  }
 }
 
-// Leaves the combination of all lanes' accumulators in each of them. `shared` is not used by the
-// stage before or after.
+// Leaves the combination of all lanes' accumulators in each of them.
 template <class Stage>
-TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, unsigned char* shared) {
-  Stage* slots = reinterpret_cast<Stage*>(shared);
+TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, Shared& shared, u32 n) {
+  Stage* slots = reinterpret_cast<Stage*>(shared.slots[n % 2]);
   if constexpr (kAlong) {
 #pragma unroll
     for (int offset = kWarpLanes / 2; offset > 0; offset /= 2) a[0].combine(shuffle(a[0], offset));
@@ -52,11 +74,8 @@ TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, unsigne
       for (int w = 1; w < kWarps; ++w) a[0].combine(slots[group * kWarps + w]);
     }
     if constexpr (kCluster > 1) {
-      Stage* own = slots + kGroups * kWarps;
-      if (lane == 0) *own = a[0];
-      cluster_sync();
-      a[0] = of_block(own, 0);
-      for (int rank = 1; rank < kCluster; ++rank) a[0].combine(of_block(own, rank));
+      const Stage own = a[0];
+      combine_blocks(a, &own, lane, group, slots + kSlots, &shared.arrived[n % 2], n / 2 % 2);
     }
   } else if constexpr (kLanes * kCluster > 1) {
     for (int half = kLanes / 2; half > 0; half /= 2) {
@@ -75,18 +94,14 @@ TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, unsigne
       for (int e = 0; e < kAcross; ++e) slots[e * kGroups + group] = a[e];
     }
     __syncthreads();
-    if constexpr (kCluster > 1) cluster_sync();
-    for (int e = 0; e < kAcross; ++e) {
-      const Stage* own = slots + e * kGroups + group;
-      a[e] = of_block(own, 0);
-      for (int rank = 1; rank < kCluster; ++rank) a[e].combine(of_block(own, rank));
+    if constexpr (kCluster > 1) {
+      combine_blocks(a, slots + group, lane, group, slots + kSlots, &shared.arrived[n % 2],
+                     n / 2 % 2);
+    } else {
+      for (int e = 0; e < kAcross; ++e) a[e] = slots[e * kGroups + group];
     }
   }
 }
-
-constexpr int kSharedBytes =
-    kStageBytes * (kAlong ? kGroups * (kLanes / 32) + (kCluster > 1 ? 1 : 0)
-                          : (kLanes + 1) / 2 * kGroups * kAcross);
 
 // Where share `share` of element e of a row's vector lies.
 template <class Stage>
@@ -134,29 +149,28 @@ struct Lane {
   }
 
   template <class Stage>
-  TILE_DEVICE void reduce(const Vector* held, Results (&r)[kAcross], unsigned char* shared) const {
+  TILE_DEVICE void reduce(const Vector* held, Results (&r)[kAcross], Shared& shared, u32 n) const {
     Stage total[kAcross];
     fold(held, r, total);
-    combine_lanes(total, lane % kLanes, group, shared);
+    combine_lanes(total, lane % kLanes, group, shared, n);
 #pragma unroll
     for (int e = 0; e < kAcross; ++e) total[e].finish(p, r[e]);
   }
 
+  // All reductions of a row, of which the first is the kernel's number n.
   template <class... Stages>
-  TILE_DEVICE void reduce_all(
-      List<Stages...>, const Vector* held, Results (&r)[kAcross],
-      unsigned char (&shared)[2][kSharedBytes > 0 ? kSharedBytes : 16]) const {
-    int stage = 0;
-    (reduce<Stages>(held, r, shared[stage++ % 2]), ...);
+  TILE_DEVICE void reduce_all(List<Stages...>, const Vector* held, Results (&r)[kAcross],
+                              Shared& shared, u32 n) const {
+    (reduce<Stages>(held, r, shared, n++), ...);
   }
 
   // Leaves the block's share of its rows in memory.
   template <class Stage>
-  TILE_DEVICE void reduce_share(List<Stage>, u32 row_index, unsigned char* shared) const {
+  TILE_DEVICE void reduce_share(List<Stage>, u32 row_index, Shared& shared) const {
     Stage total[kAcross];
     const Results none[kAcross] = {};
     fold(nullptr, none, total);
-    combine_lanes(total, lane % kLanes, group, shared);
+    combine_lanes(total, lane % kLanes, group, shared, 0);
     if (lane % kLanes != 0 || !active) return;
     for (int e = 0; e < kAcross; ++e) *partial<Stage>(p, row_index, e, lane / kLanes) = total[e];
   }
@@ -183,17 +197,79 @@ struct Lane {
   }
 };
 
+#if !SHARES_ROWS
+// What follows the loads of a row, whose first reduction is the kernel's number n.
+TILE_DEVICE void finish_row(const Lane& self, const Vector* held, Shared& shared, u32 n) {
+  Results r[kAcross];
+  self.reduce_all(Stages(), held, r, shared, n);
+  if (kFullOutputs && self.active) self.map(held, r);
+  if constexpr (kRowOutputs) {
+    if constexpr (kRowsInPlace) {  // other lanes still read them
+      __syncthreads();
+      if constexpr (kCluster > 1) cluster_sync();
+    }
+    if (self.lane == 0 && self.active) store_row(self.p, self.row, r);
+  }
+}
+#endif
+
 extern "C" __global__ void __launch_bounds__(kThreads) CLUSTER_DIMS
     KERNEL_NAME(const __grid_constant__ Params p) {
-  __shared__ alignas(16) unsigned char shared[2][kSharedBytes > 0 ? kSharedBytes : 16];
+  __shared__ Shared shared;
   const int rank = kBlocksOfRow > 1 ? blockIdx.x % kBlocksOfRow : 0;
   const int lane = (kAlong ? threadIdx.x % kLanes : threadIdx.x / kGroups) + rank * kLanes;
   const int group = kAlong ? threadIdx.x / kLanes : threadIdx.x % kGroups;
   const u32 index = blockIdx.x / kBlocksOfRow * kGroups + group, total = u32(p.total);
+  if constexpr (kCluster > 1) {
+    if (threadIdx.x < 2) init_barrier(&shared.arrived[threadIdx.x]);
+    cluster_arrive();
+  }
+#if FETCHES_AHEAD
+  __shared__ u64 full[kStages], kept;
+  const u32 step = gridDim.x / kBlocksOfRow;  // rows in work
+  const bool fetches = threadIdx.x == 0;
+  if (fetches) {
+    for (int s = 0; s < kStages; ++s) init_barrier(&full[s]);
+    init_barrier(&kept);
+  }
+  __syncthreads();
+  const auto fetch = [&](u32 i, int stage) {
+    if (fetches && i < total)
+      fetch_row(p, row_at(p, i), rank, ring + stage * kFetchedBytes, &full[stage]);
+  };
+  for (int s = 0; s < kStages; ++s) fetch(index + s * step, s);
+#if KEEPS_INPUTS
+  if (fetches) fetch_kept(p, row_at(p, 0), rank, ring + kStages * kFetchedBytes, &kept);
+  wait_for_bytes(&kept, 0);
+#endif
+  if constexpr (kCluster > 1) cluster_wait();
+  int stage = 0;
+  u32 parity = 0, n = 0;
+  for (u32 i = index; i < total; i += step) {
+    const Lane self{p, row_at(p, i), row_length(p), lane, group, true};
+    Vector held[kHeld];
+    wait_for_bytes(&full[stage], parity);
+#pragma unroll
+    for (int s = 0; s < kHeld; ++s) {
+      if (self.vector(s) < self.count) {
+        held[s].load_fetched(p, self.row, self.vector(s), ring + stage * kFetchedBytes);
+      }
+    }
+    __syncthreads();
+    fetch(i + kStages * step, stage);
+    if (++stage == kStages) {
+      stage = 0;
+      parity ^= 1;
+    }
+    finish_row(self, held, shared, n);
+    n += kReductions;
+  }
+#else
   const bool active = index < total;  // others go along, so that all threads meet
   const Lane self{p, row_at(p, active ? index : total - 1), row_length(p), lane, group, active};
 #if SHARES_ROWS
-  self.reduce_share(Stages(), index, shared[0]);
+  start_next_kernel();
+  self.reduce_share(Stages(), index, shared);
 #else
   Vector held[kHeld > 0 ? kHeld : 1];
   if constexpr (kHeld > 0) {
@@ -202,17 +278,9 @@ extern "C" __global__ void __launch_bounds__(kThreads) CLUSTER_DIMS
       if (self.vector(s) < self.count) held[s].load(p, self.row, self.vector(s));
     }
   }
-  Results r[kAcross];
-  self.reduce_all(Stages(), held, r, shared);
-  if (kFullOutputs && active) self.map(held, r);
-  if constexpr (kRowOutputs) {
-    if constexpr (kRowsInPlace) {  // other lanes still read them
-      __syncthreads();
-      if constexpr (kCluster > 1) cluster_sync();
-    }
-    if (lane == 0 && active) store_row(p, self.row, r);
-  }
-  if constexpr (kCluster > 1) cluster_sync();  // what others read of this block is still there
+  if constexpr (kCluster > 1) cluster_wait();
+  finish_row(self, held, shared, 0);
+#endif
 #endif
 }
 
@@ -238,6 +306,7 @@ TILE_DEVICE void combine_shares(List<Stage>, const Params& p) {
 
 extern "C" __global__ void __launch_bounds__(kThreads)
     KERNEL_NAME_COMBINE(const __grid_constant__ Params p) {
+  wait_for_previous_kernel();
   combine_shares(Stages(), p);
 }
 #endif

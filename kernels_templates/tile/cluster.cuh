@@ -1,8 +1,9 @@
-// Blocks of a cluster, from sm_90 on: they meet, and read each other's shared memory.
+// Blocks of a cluster, from sm_90 on: they meet, and leave values in each other's shared memory.
 #pragma once
 
-#include "tile/types.cuh"
+#include "tile/barrier.cuh"
 
+// All blocks have come here. What they have written to memory is seen behind it.
 TILE_DEVICE void cluster_sync() {
   asm volatile(
       "barrier.cluster.arrive.release.aligned;\n"
@@ -10,18 +11,30 @@ TILE_DEVICE void cluster_sync() {
           : "memory");
 }
 
-// What block `rank` of the cluster has at the place of `own` in its shared memory.
-template <class T>
-TILE_DEVICE T read_of_block(const T* own, int rank) {
-  u32 address = u32(__cvta_generic_to_shared(own));
+// In two steps, and without a word about memory.
+TILE_DEVICE void cluster_arrive() {
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
+TILE_DEVICE void cluster_wait() {
+  asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+}
+
+TILE_DEVICE u32 address_in_block(const void* own, int rank) {
+  u32 address = shared_address(own);
   asm("mapa.shared::cluster.u32 %0, %0, %1;" : "+r"(address) : "r"(rank));
-  T x;
+  return address;
+}
+
+// Writes x to the place that block `rank` of the cluster has where this one has `to`; its `barrier`
+// counts the bytes. A multiple of 4 of them.
+template <class T>
+TILE_DEVICE void send_to_block(int rank, T* to, const T& x, u64* barrier) {
+  const u32 address = address_in_block(to, rank), counter = address_in_block(barrier, rank);
 #pragma unroll
   for (int i = 0; i < int(sizeof(T) / 4); ++i) {
-    asm volatile("ld.shared::cluster.b32 %0, [%1];"
-                 : "=r"(reinterpret_cast<u32*>(&x)[i])
-                 : "r"(address + 4 * i)
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
+                     address + 4 * i),
+                 "r"(reinterpret_cast<const u32*>(&x)[i]), "r"(counter)
                  : "memory");
   }
-  return x;
 }

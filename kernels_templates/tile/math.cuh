@@ -160,6 +160,28 @@ TILE_DEVICE T gelu_tanh(T x) {
   return T(0.5) * x * (1 + tanh(T(0.79788456080286535588) * (x + T(0.044715) * x * x * x)));
 }
 
+// ---- approximations, good to some units of 2^-22 of the result: for floats of 16 bits and fewer
+
+TILE_DEVICE float fast_exp2(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+TILE_DEVICE float fast_exp(float x) {
+  return fast_exp2(x * 1.44269504f);
+}
+TILE_DEVICE float fast_div(float a, float b) {
+  float y;
+  asm("div.full.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+}
+TILE_DEVICE float fast_sigmoid(float x) {
+  return fast_div(1, 1 + fast_exp(-x));
+}
+TILE_DEVICE float fast_silu(float x) {
+  return fast_div(x, 1 + fast_exp(-x));
+}
+
 // ---- casts
 
 // Floating -> integer: towards zero, saturating at 32 or 64 bits, NaN to 0; narrow types wrap from

@@ -84,6 +84,19 @@ std::string_view builtin(Op op) {
   }
 }
 
+// Of a float of 16 bits or fewer, whose rounding hides the error of an approximation.
+std::string_view approximation(const Node& n) {
+  if (!is_floating(n.type) || size_bytes(n.type) > 2) return {};
+  switch (n.op) {
+    case Op::div: return "math::fast_div";
+    case Op::exp: return "math::fast_exp";
+    case Op::exp2: return "math::fast_exp2";
+    case Op::sigmoid: return "math::fast_sigmoid";
+    case Op::silu: return "math::fast_silu";
+    default: return {};
+  }
+}
+
 class Emitter {
  public:
   explicit Emitter(const Program& program)
@@ -190,6 +203,7 @@ class Emitter {
   // The function that computes a node; empty for operators of the language, and casts.
   std::string function_of(const Node& n) const {
     if (n.args[0] == kNoNode || n.op == Op::cast || is_reduction(n.op)) return {};
+    if (const auto name = approximation(n); !name.empty()) return std::string(name);
     const std::string device_function = "math::" + std::string(to_string(n.op));
     if (!is_floating(argument_type(n, 0))) {
       // C++ leaves the overflow of signed arithmetic undefined; the device functions wrap.

@@ -506,6 +506,11 @@ std::int64_t partials_bytes(const Plan& plan) {
   return total_units(plan, {}) * across * plan.rows->shares * accumulator_bytes(plan.program);
 }
 
+int dynamic_shared_bytes(const Plan& plan) {
+  if (!plan.rows || plan.rows->stages == 0) return 0;
+  return plan.rows->stages * fetched_bytes(plan, *plan.rows) + kept_bytes(plan, *plan.rows);
+}
+
 std::string_view second_entry(const Plan& plan) noexcept {
   if (plan.rows && plan.rows->shares > 1) return "_combine";
   return plan.index == IndexWidth::both ? "_wide" : "";

@@ -12,18 +12,25 @@ namespace {
 constexpr int kMaxThreads = 1024;
 constexpr int kWarp = 32;
 constexpr int kStepsOfLane = 4;  // vectors of a row that a lane loads at once
+constexpr int kHeldOfLane = 2;   // enough in flight; each more repeats the formula in the code
 constexpr int kFewLanes = 128;   // a block has at least as many threads
 constexpr int kMaxCluster = 8;   // of every device that has clusters
 // Registers that hold vectors: few enough that two blocks of 512 threads are on a multiprocessor,
 // as many as one such block has, and those of the 64 that a block of 1024 threads leaves.
 constexpr int kFewRegisters = 32;
 constexpr int kFewRegistersOfCluster = 16;  // its blocks wait for each other
+constexpr int kFewestRegistersOfCluster = 8;
 constexpr int kManyRegisters = 64;
 constexpr int kFewestRegisters = 24;
 constexpr std::int64_t kManyBlocks = 128;    // about one a multiprocessor
 constexpr std::int64_t kWantedBlocks = 528;  // four a multiprocessor of 132
 constexpr int kThreadsAcross = 512;
-constexpr int kLeastGroups = 4;  // 64 bytes side by side with vectors of 16
+constexpr int kThreadsOfStrip = 256;
+constexpr int kLeastGroups = 4;   // 64 bytes side by side with vectors of 16
+constexpr int kGroupsOfLine = 8;  // 128 bytes
+constexpr int kMostStages = 2;
+constexpr int kBulkAlignment = 16;
+constexpr int kSharedBytesOfRest = 12 * 1024;  // of a multiprocessor's blocks: all but the rows
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept {
   return a / b + (a % b != 0);
@@ -65,19 +72,24 @@ int registers_of_vector(const Plan& plan, const Rows& rows) {
   return std::max(1, bytes / 4);
 }
 
+/// Reductions one after another: of elements, of those' results, ...
+int reductions_in_turn(const Plan& plan) {
+  std::vector<int> turns;  // by node
+  for (const expr::Node& node : plan.program.nodes) {
+    int turn = 0;
+    for (const expr::NodeId arg : node.args) {
+      if (arg != expr::kNoNode) turn = std::max(turn, turns[static_cast<std::size_t>(arg)]);
+    }
+    turns.push_back(turn + (expr::is_reduction(node.op) ? 1 : 0));
+  }
+  return *std::ranges::max_element(turns);
+}
+
 /// Whether each reduction is of elements, and all that is stored are results of rows.
 bool is_one_pass(const Plan& plan) {
-  std::vector<bool> reduced;  // a node: of a reduction's result
-  for (const expr::Node& node : plan.program.nodes) {
-    bool of_result = false;
-    for (const expr::NodeId arg : node.args) {
-      of_result = of_result || (arg != expr::kNoNode && reduced[static_cast<std::size_t>(arg)]);
-    }
-    if (of_result && expr::is_reduction(node.op)) return false;
-    reduced.push_back(of_result || expr::is_reduction(node.op));
-  }
-  return std::ranges::all_of(plan.operands,
-                             [](const Operand& o) { return !o.written || o.per_row; });
+  return reductions_in_turn(plan) == 1 && std::ranges::all_of(plan.operands, [](const Operand& o) {
+           return !o.written || o.per_row;
+         });
 }
 
 /// Shares long rows among blocks where one block each would leave multiprocessors idle: `blocks`
@@ -97,6 +109,45 @@ void share_among_blocks(const Plan& plan, std::int64_t blocks, std::int64_t step
   }
 }
 
+/// Whether bulk copies can bring the operand's part of a row to shared memory.
+bool is_copied(const Operand& operand, const Rows& rows) {
+  return operand.read && varies_in_row(operand, rows) && operand.reach == Reach::contiguous &&
+         operand.access_bytes == kBulkAlignment;
+}
+
+template <class Wanted>
+int copied_bytes(const Plan& plan, const Rows& rows, Wanted wanted) {
+  int bytes = 0;  // of a lane's vectors of one step
+  for (const Operand& operand : plan.operands) {
+    if (wanted(operand, rows)) bytes += plan.vector * size_bytes(operand.dtype);
+  }
+  return rows.lanes * rows.held * bytes;
+}
+
+bool can_fetch(const Plan& plan, const Rows& rows) {
+  if (plan.target.major < 9 || plan.ragged || rows.count > 1 || rows.held == 0) return false;
+  return std::ranges::all_of(plan.operands, [&](const Operand& operand) {
+    return !operand.read || operand.every_row || !varies_in_row(operand, rows) ||
+           is_fetched(operand, rows);
+  });
+}
+
+/// Shared memory of a multiprocessor (CUDA C++ Programming Guide, "Compute Capabilities").
+int shared_bytes_of_multiprocessor(const Target& target) {
+  return (target.major == 12 ? 100 : 228) * 1024;
+}
+
+/// Blocks of a cluster wait for each other, and have the next rows on their way meanwhile.
+int choose_stages(const Plan& plan, const Rows& rows) {
+  if (rows.cluster == 1 || !can_fetch(plan, rows)) return 0;
+  const bool two = rows.lanes < kMaxThreads &&
+                   rows.held * registers_of_vector(plan, rows) <= kFewRegistersOfCluster;
+  const int fetched = fetched_bytes(plan, rows), kept = kept_bytes(plan, rows);
+  const int room = shared_bytes_of_multiprocessor(plan.target) - kSharedBytesOfRest;
+  const int of_two = two ? (room / 2 - kept) / fetched : 0;
+  return std::clamp(of_two > 0 ? of_two : (room - kept) / fetched, 0, kMostStages);
+}
+
 RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   const auto vectors = count_vectors(plan, [&](std::size_t m) { return rows.reduces(m); });
   if (!vectors) {
@@ -104,8 +155,8 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
     return {rows, 256};
   }
   rows.lanes = *vectors <= kWarp ? power_of_two_from(*vectors)
-                                 : std::clamp(power_of_two_from(ceil_div(*vectors, kStepsOfLane)),
-                                              kWarp, kMaxThreads);
+                                 : std::clamp(power_of_two_from(ceil_div(*vectors, kHeldOfLane)),
+                                              kWarp, kMaxThreads / 2);
   const int registers = registers_of_vector(plan, rows);
   const auto holds = [&](int lanes, int cluster, int most) {
     const std::int64_t steps =
@@ -116,12 +167,18 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
     rows.held = static_cast<int>(steps);
     return true;
   };
-  const auto by_cluster = [&](int most) {
+  const auto by_cluster = [&](int lanes, int most) {
     if (plan.target.major < 9) return false;
     for (int cluster = 2; cluster <= kMaxCluster; cluster *= 2) {
-      if (holds(kMaxThreads / 2, cluster, most)) return true;
+      if (holds(lanes, cluster, most)) return true;
     }
     return false;
+  };
+  const int half = kMaxThreads / 2;
+  // Where blocks wait for each other more than once, more threads have more to do meanwhile.
+  const auto by_large_blocks = [&] {
+    return reductions_in_turn(plan) > 1 && by_cluster(kMaxThreads, kFewestRegistersOfCluster) &&
+           choose_stages(plan, rows) > 0;
   };
   const auto by_block = [&] {
     for (int lanes = rows.lanes; lanes < kMaxThreads; lanes *= 2) {
@@ -132,20 +189,45 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   const auto is_held = [&] {
     if (by_block()) return true;
     if (is_one_pass(plan)) return false;  // nothing would be read twice
-    return by_cluster(kFewRegistersOfCluster) || by_cluster(kFewRegisters) ||
-           holds(kMaxThreads, 1, kFewestRegisters) || by_cluster(kManyRegisters);
+    return by_large_blocks() || by_cluster(half, kFewRegistersOfCluster) ||
+           by_cluster(half, kFewRegisters) || holds(kMaxThreads, 1, kFewestRegisters) ||
+           by_cluster(half, kManyRegisters);
   };
   if (!is_held()) {
     rows.lanes = is_one_pass(plan) ? kMaxThreads / 2 : kMaxThreads;
     const auto count = count_vectors(plan, [&](std::size_t m) { return !rows.reduces(m); });
     if (count) share_among_blocks(plan, *count, *vectors / rows.lanes, rows);
   }
+  rows.stages = choose_stages(plan, rows);
   return {rows, std::max(rows.lanes, kFewLanes)};
 }
 
-/// Accumulators lie in shared memory, two threads' in the place of one, in two buffers.
-std::int64_t shared_accumulator_bytes(const Plan& plan, int threads) {
-  return accumulator_bytes(plan.program) * plan.vector * threads;
+/// Accumulators lie in shared memory in two buffers: those of half the threads, and one of each
+/// block of a cluster.
+std::int64_t shared_accumulator_bytes(const Plan& plan, int threads, int groups) {
+  const std::int64_t of_blocks = plan.target.major >= 9 ? 2 * kMaxCluster * groups : 0;
+  return accumulator_bytes(plan.program) * plan.vector * (threads + of_blocks);
+}
+
+/// Columns side by side that make less than a line are too many blocks' work: a cluster shares a
+/// wider strip. Two blocks a multiprocessor, or larger ones.
+bool share_strips(const Plan& plan, std::int64_t count, std::int64_t length, RowShape& shape) {
+  if (plan.target.major < 9) return false;
+  const auto fits = [&](int threads, std::int64_t blocks) {
+    int groups = kWarp;
+    while (groups > kGroupsOfLine && ceil_div(count, groups) * kMaxCluster < blocks) groups /= 2;
+    const int lanes = threads / groups;
+    if (ceil_div(count, groups) * kMaxCluster < blocks ||
+        length / (lanes * kMaxCluster) < 2 * kStepsOfLane ||
+        shared_accumulator_bytes(plan, threads, groups) > kMaxAccumulatorBytes) {
+      return false;
+    }
+    shape.rows.lanes = lanes;
+    shape.rows.cluster = kMaxCluster;
+    shape.threads = threads;
+    return true;
+  };
+  return fits(kThreadsOfStrip, 2 * kManyBlocks) || fits(kThreadsAcross, kManyBlocks);
 }
 
 RowShape shape_across(const Plan& plan, Rows rows) {
@@ -155,8 +237,12 @@ RowShape shape_across(const Plan& plan, Rows rows) {
   if (count) {
     while (groups > kLeastGroups && ceil_div(*count, groups) < kManyBlocks) groups /= 2;
   }
+  if (RowShape shape{rows};
+      count && length && groups < kGroupsOfLine && share_strips(plan, *count, *length, shape)) {
+    return shape;
+  }
   int threads = kThreadsAcross;
-  while (threads > groups && shared_accumulator_bytes(plan, threads) > kMaxAccumulatorBytes)
+  while (threads > groups && shared_accumulator_bytes(plan, threads, groups) > kMaxAccumulatorBytes)
     threads /= 2;
   rows.lanes = std::max(1, threads / groups);
   if (length) {
@@ -176,6 +262,22 @@ bool varies_in_row(const Operand& operand, const Rows& rows) {
 
 bool varies_across_rows(const Operand& operand, const Rows& rows) {
   return varies(operand, rows, false);
+}
+
+bool is_fetched(const Operand& operand, const Rows& rows) {
+  return !operand.every_row && is_copied(operand, rows);
+}
+
+bool is_kept(const Operand& operand, const Rows& rows) {
+  return operand.every_row && is_copied(operand, rows);
+}
+
+int fetched_bytes(const Plan& plan, const Rows& rows) {
+  return copied_bytes(plan, rows, is_fetched);
+}
+
+int kept_bytes(const Plan& plan, const Rows& rows) {
+  return copied_bytes(plan, rows, is_kept);
 }
 
 std::int64_t accumulator_bytes(const expr::Program& program) {

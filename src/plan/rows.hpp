@@ -19,6 +19,14 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 [[nodiscard]] bool varies_in_row(const Operand& operand, const Rows& rows);
 [[nodiscard]] bool varies_across_rows(const Operand& operand, const Rows& rows);
 
+/// Where blocks fetch rows ahead (Rows::stages): whether the operand's part of each row is copied
+/// to shared memory, or, of an input that all rows share, its part of all rows, once. Bytes of a
+/// block for one row, and for all.
+[[nodiscard]] bool is_fetched(const Operand& operand, const Rows& rows);
+[[nodiscard]] bool is_kept(const Operand& operand, const Rows& rows);
+[[nodiscard]] int fetched_bytes(const Plan& plan, const Rows& rows);
+[[nodiscard]] int kept_bytes(const Plan& plan, const Rows& rows);
+
 /// sizeof of the device's struct that accumulates all reductions of `program`, in bytes.
 [[nodiscard]] std::int64_t accumulator_bytes(const expr::Program& program);
 

@@ -99,7 +99,7 @@ double RealSum::bound(DType type, double sum) const noexcept {
   if (std::isinf(carried_)) return kInfinity;
   // Where every partial sum has at most as many bits as the type, none is rounded, in any order.
   const bool exact = carried_ == 0 && magnitude_ * m.unit <= grain_;
-  const double roundings = reduction_depth(count_) + (m.is_double ? 2 : 0);
+  const double roundings = reduction_depth(count_) + (m.kind == Arithmetic::Kind::f64 ? 2 : 0);
   const double error = exact ? 0 : kSafety * (carried_ + roundings * m.unit * magnitude_);
   // Where a partial sum may overflow the others may not bring it back, or make it NaN. Values of
   // one sign grow only.
@@ -170,7 +170,7 @@ double RealProduct::bound(DType type, double product) const noexcept {
   if (unknown_) return kInfinity;
   // Partial products may be those of any subset of the factors. The logarithms are rounded.
   const double reach = up_ * kSafety + 2 * growth_ + 1;
-  const bool may_overflow = reach >= (m.is_double ? 1024 : 128);
+  const bool may_overflow = reach >= (m.kind == Arithmetic::Kind::f64 ? 1024 : 128);
   const bool may_underflow = down_ * kSafety - 1 <= std::log2(m.min_normal);
   if (has_infinity_) {
     return !certain_zero_ && (may_be_zero_ || may_underflow) ? kInfinity : 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 
 #include "expr/program.hpp"
 
@@ -15,13 +16,15 @@ struct Approx {
 };
 using Approxes = std::array<Approx, 3>;
 
-/// The arithmetic the device computes a floating type in: f64, or f32 for every other.
+/// The arithmetic the device computes a floating type in: f64, or f32 for every other, with
+/// approximations for those of 16 bits and fewer.
 struct Arithmetic {
+  enum class Kind : std::uint8_t { f64, f32, narrow };
   double unit;        ///< unit roundoff: 2^-24 or 2^-53
   double tiny;        ///< smallest subnormal
   double min_normal;  ///< smallest normal
   double overflow;    ///< smallest magnitude that rounds to infinity
-  bool is_double;     ///< the reference rounds as coarsely as the device
+  Kind kind;          ///< f64: the reference rounds as coarsely as the device
 };
 [[nodiscard]] const Arithmetic& arithmetic(DType type) noexcept;
 

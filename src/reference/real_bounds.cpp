@@ -13,8 +13,10 @@ namespace {
 
 using expr::Op;
 
-constexpr Arithmetic kSingle{0x1p-24, 0x1p-149, 0x1p-126, 0x1.ffffffp127, false};
-constexpr Arithmetic kDouble{0x1p-53, 0x1p-1074, 0x1p-1022, kInfinity, true};
+using Kind = Arithmetic::Kind;
+constexpr Arithmetic kSingle{0x1p-24, 0x1p-149, 0x1p-126, 0x1.ffffffp127, Kind::f32};
+constexpr Arithmetic kNarrow{0x1p-24, 0x1p-149, 0x1p-126, 0x1.ffffffp127, Kind::narrow};
+constexpr Arithmetic kDouble{0x1p-53, 0x1p-1074, 0x1p-1022, kInfinity, Kind::f64};
 
 // Covers what the first-order terms below and the bounds' own arithmetic leave out.
 constexpr double kSafety = 1 + 0x1p-20;
@@ -28,7 +30,12 @@ double times(double factor, double bound) noexcept {
 }
 
 double ulps(Op op, const Arithmetic& m) noexcept {
-  return m.is_double ? accuracy(op).f64 : accuracy(op).f32;
+  switch (m.kind) {
+    case Kind::f64: return accuracy(op).f64;
+    case Kind::f32: return accuracy(op).f32;
+    case Kind::narrow: break;
+  }
+  return accuracy(op).narrow;
 }
 
 // The error carried over from the operands, with the operation's own: an ulp is at most 2 units of
@@ -39,16 +46,16 @@ double with_rounding(Op op, const Arithmetic& m, double carried, double result) 
          (carried * (1 + 2 * count * m.unit) + count * (2 * m.unit * std::fabs(result) + m.tiny));
 }
 
-bool is_correctly_rounded(Op op) noexcept {
-  return op == Op::add || op == Op::sub || op == Op::mul || op == Op::div || op == Op::mod ||
-         op == Op::sqrt;
+bool is_correctly_rounded(Op op, const Arithmetic& m) noexcept {
+  if (op == Op::div) return m.kind != Kind::narrow;
+  return op == Op::add || op == Op::sub || op == Op::mul || op == Op::mod || op == Op::sqrt;
 }
 
 // Exact operands and a result that needs no rounding: the device has the very same. In f64 both
 // sides round alike, but the device may contract a product into an fma.
 bool is_reproduced(Op op, const Arithmetic& m, double result) noexcept {
-  if (!is_correctly_rounded(op)) return false;
-  return m.is_double ? op != Op::mul || result == 0 : result == round_to(f32, result);
+  if (!is_correctly_rounded(op, m)) return false;
+  return m.kind == Kind::f64 ? op != Op::mul || result == 0 : result == round_to(f32, result);
 }
 
 // Of an operation that is monotone in each operand over the box of operands: extremes are at
@@ -94,7 +101,7 @@ double floor_div_bound(const Arithmetic& m, double result, const Approx& a,
                                  : std::max(distance(std::floor(quotient - slack), result),
                                             distance(std::floor(quotient + slack), result));
   const double rounding = 4 * m.unit * std::fabs(result);
-  return rounding < 0.25 || (m.is_double && ends == 0) ? ends : ends + rounding + 1;
+  return rounding < 0.25 || (m.kind == Kind::f64 && ends == 0) ? ends : ends + rounding + 1;
 }
 
 // a - floor(a/b) b. Where the operands leave open which whole number is below a/b, the result may
@@ -147,8 +154,20 @@ double clamp_bound(const Approxes& args) noexcept {
 
 // Errors of the steps inside that do not shrink with the result. exp(-x) overflows while the
 // sigmoid is still above 0; 1 + erf(z) and 1 + tanh(z) cancel for negative z, which leaves the
-// errors of z and of the function, six units of 1 at most.
-double inner_error(Op op, const Arithmetic& m, double x) noexcept {
+// errors of z and of the function, six units of 1 at most. Of narrow floats exp(x) is 2^t with t
+// rounded twice, and flushes subnormal numbers to 0.
+double inner_error(Op op, const Arithmetic& m, const Approx& a, double result) noexcept {
+  const double x = a.value;
+  if (m.kind == Kind::narrow) {
+    const double of_exponent = 2 * m.unit * (std::fabs(x) + a.bound) * std::fabs(result);
+    switch (op) {
+      case Op::exp: return of_exponent + m.min_normal;
+      case Op::exp2: return m.min_normal;
+      case Op::sigmoid: return of_exponent + m.min_normal;
+      case Op::silu: return of_exponent + std::fabs(x) * m.min_normal;
+      default: break;
+    }
+  }
   switch (op) {
     case Op::sigmoid: return m.min_normal;
     case Op::silu: return std::fabs(x) * m.min_normal;
@@ -178,7 +197,7 @@ double function_bound(Op op, const Arithmetic& m, double result, const Approx& a
     return std::isfinite(result) ? with_rounding(op, m, carried, result) : carried;
   }
   if (carried == 0 && is_reproduced(op, m, result)) return 0;
-  return with_rounding(op, m, carried + inner_error(op, m, a.value), result);
+  return with_rounding(op, m, carried + inner_error(op, m, a, result), result);
 }
 
 double arithmetic_bound(Op op, const Arithmetic& m, double result, const Approx& a,
@@ -200,7 +219,8 @@ double arithmetic_bound(Op op, const Arithmetic& m, double result, const Approx&
 }  // namespace
 
 const Arithmetic& arithmetic(DType type) noexcept {
-  return type == f64 ? kDouble : kSingle;
+  if (type == f64) return kDouble;
+  return size_bytes(type) <= 2 ? kNarrow : kSingle;
 }
 
 double in_range(const Arithmetic& arithmetic, double value) noexcept {

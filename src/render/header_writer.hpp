@@ -61,6 +61,10 @@ class HeaderWriter {
   void write_results();
   void write_stage(int stage);
   void write_row_vector();
+  void write_fetch();
+  void write_load_fetched();
+  [[nodiscard]] int place_in_stage(const plan::Operand& operand) const;
+  [[nodiscard]] std::string load_copied(const plan::Operand& operand, std::string_view base) const;
   void write_row_store();
   /// Whether one of `nodes` is an element of the tensor.
   [[nodiscard]] bool is_loaded(const std::vector<bool>& nodes, int tensor) const;

@@ -37,6 +37,7 @@ Kernel::Impl::Impl(std::shared_ptr<const runtime::Library> loaded, Artifact comp
       op(operation),
       binder(operation, analysis, plan),
       threads(static_cast<unsigned>(plan.threads)),
+      shared_bytes(static_cast<unsigned>(plan::dynamic_shared_bytes(plan))),
       partials_bytes(plan::partials_bytes(plan)) {
   if (partials_bytes == 0) return;
   const auto param =
@@ -51,8 +52,9 @@ void Kernel::Impl::launch(Stream stream, std::span<const Argument> args,
                           const SymbolValues* symbols) const {
   alignas(16) std::array<std::byte, runtime::kMaxParamBytes>
       params;  // written as far as it is used
-  const runtime::Grid grid = binder.bind(args, symbols, params);
+  runtime::Grid grid = binder.bind(args, symbols, params);
   if (grid.blocks == 0) return;
+  if (library->most_blocks != 0) grid.blocks = std::min(grid.blocks, library->most_blocks);
   if (partials_bytes > 0) return launch_with_partials(stream, grid, params.data());
   const CUresult result = submit(stream, grid, params.data());
   if (result == CUDA_SUCCESS) [[likely]]
@@ -70,22 +72,32 @@ void Kernel::Impl::launch_with_partials(Stream stream, runtime::Grid grid,
   const CUdeviceptr address = memory.address();
   std::memcpy(params + partials_offset, &address, sizeof address);
   std::array<void*, 1> values = {params};
-  const auto launch_entry = [&](CUfunction function, unsigned blocks) {
-    driver::check(driver,
-                  driver.cuLaunchKernel_(function, blocks, 1, 1, threads, 1, 1, 0, stream,
-                                         values.data(), nullptr),
-                  "cuLaunchKernel");
-  };
-  launch_entry(library->entry, grid.blocks);
-  launch_entry(library->second, combining_blocks);
+  driver::check(driver,
+                driver.cuLaunchKernel_(library->entry, grid.blocks, 1, 1, threads, 1, 1, 0, stream,
+                                       values.data(), nullptr),
+                "cuLaunchKernel");
+  // The second kernel starts while the first one ends, and waits for it by an instruction that
+  // devices before sm_90 do not have.
+  CUlaunchAttribute overlap{};
+  overlap.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  overlap.value.programmaticStreamSerializationAllowed = 1;
+  CUlaunchConfig config{};
+  config.gridDimX = combining_blocks;
+  config.blockDimX = threads;
+  config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
+  config.hStream = stream;
+  config.attrs = &overlap;
+  config.numAttrs = artifact.target.major >= 9 ? 1 : 0;
+  driver::check(driver, driver.cuLaunchKernelEx_(&config, library->second, values.data(), nullptr),
+                "cuLaunchKernelEx");
 }
 
 CUresult Kernel::Impl::submit(Stream stream, runtime::Grid grid, std::byte* params) const {
   // The parameter struct is one parameter, passed by value.
   std::array<void*, 1> values = {params};
   const CUfunction function = grid.wide ? library->second : library->entry;
-  return library->context->driver().cuLaunchKernel_(function, grid.blocks, 1, 1, threads, 1, 1, 0,
-                                                    stream, values.data(), nullptr);
+  return library->context->driver().cuLaunchKernel_(function, grid.blocks, 1, 1, threads, 1, 1,
+                                                    shared_bytes, stream, values.data(), nullptr);
 }
 
 void Kernel::Impl::submit_in_context(Stream stream, runtime::Grid grid, std::byte* params) const {
@@ -104,11 +116,12 @@ KernelInfo Kernel::Impl::info() const {
   };
   KernelInfo info{.registers = attribute(CU_FUNC_ATTRIBUTE_NUM_REGS),
                   .local_bytes = attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
-                  .shared_bytes = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
+                  .shared_bytes = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES) +
+                                  static_cast<int>(shared_bytes),
                   .threads = static_cast<int>(threads)};
   driver::check(driver,
                 driver.cuOccupancyMaxActiveBlocksPerMultiprocessor_(
-                    &info.blocks_per_sm, library->entry, info.threads, 0),
+                    &info.blocks_per_sm, library->entry, info.threads, shared_bytes),
                 "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   return info;
 }

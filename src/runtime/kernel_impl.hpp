@@ -22,7 +22,8 @@ struct Kernel::Impl {
   Artifact artifact;
   Fused op;
   runtime::Binder binder;
-  unsigned threads;  // a block
+  unsigned threads;       // a block
+  unsigned shared_bytes;  // a block, beyond what the kernel declares
   /// Of plans whose blocks leave partial results in memory.
   std::int64_t partials_bytes;    // 0: of no others
   int partials_offset = 0;        // of the pointer in the parameters

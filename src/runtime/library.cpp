@@ -1,5 +1,7 @@
 #include "runtime/library.hpp"
 
+#include <algorithm>
+
 #include "driver/loader.hpp"
 #include "tilejit/error.hpp"
 
@@ -36,6 +38,26 @@ CUfunction find_entry(const Library& library, const std::string& name, const Tar
   return function;
 }
 
+/// Blocks that the device runs at once.
+unsigned resident_blocks(const Library& library, const plan::Plan& plan) {
+  const driver::Table& driver = library.context->driver();
+  CUlaunchAttribute dims{};
+  dims.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  dims.value.clusterDim = {static_cast<unsigned>(plan.rows->cluster), 1, 1};
+  CUlaunchConfig config{};
+  config.gridDimX = dims.value.clusterDim.x;
+  config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = static_cast<unsigned>(plan.threads);
+  config.blockDimY = config.blockDimZ = 1;
+  config.sharedMemBytes = static_cast<unsigned>(plan::dynamic_shared_bytes(plan));
+  config.attrs = &dims;
+  config.numAttrs = 1;
+  int clusters = 0;
+  driver::check(driver, driver.cuOccupancyMaxActiveClusters_(&clusters, library.entry, &config),
+                "cuOccupancyMaxActiveClusters");
+  return static_cast<unsigned>(std::max(1, clusters)) * dims.value.clusterDim.x;
+}
+
 }  // namespace
 
 std::shared_ptr<const Library> load_library(std::shared_ptr<const driver::Context> context,
@@ -58,6 +80,13 @@ std::shared_ptr<const Library> load_library(std::shared_ptr<const driver::Contex
   }
   if (plan::partials_bytes(plan) > 0) {
     library->pool = driver::make_pool(driver, library->context->device());
+  }
+  if (const int bytes = plan::dynamic_shared_bytes(plan); bytes > 0) {
+    driver::check(driver,
+                  driver.cuFuncSetAttribute_(
+                      library->entry, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes),
+                  "cuFuncSetAttribute");
+    library->most_blocks = resident_blocks(*library, plan);
   }
   return library;
 }

@@ -18,6 +18,7 @@ struct Library {
   CUfunction entry = nullptr;
   CUfunction second = nullptr;  ///< the entry point that plan::second_entry names; null if none
   driver::UniquePool pool;      ///< for plan::partials_bytes; null if none
+  unsigned most_blocks = 0;     ///< of a launch, where blocks take one row after another; else 0
 };
 
 /// Loads `artifact.cubin`, made of `plan`, and finds its entry points. Throws Error{no_driver} if

@@ -30,6 +30,25 @@ TEST_F(Rows, OfEveryLengthAgreeWithTheReference) {
        "(5,131072):(131072,1)",
        {1},
        "e = exp(x - max(x))\ny = e / sum(e)"},
+      {"a cluster takes one row after another",
+       bf16,
+       "(70,65536):(65536,1)",
+       "(70,65536):(65536,1)",
+       {1},
+       "e = exp(x - max(x))\ny = e / sum(e)"},
+      {"and reduces each once",
+       f16,
+       "(67,131072):(131072,1)",
+       "(67,131072):(131072,1)",
+       {1},
+       "y = x * rsqrt(mean(x * x) + 1e-5)"},
+      {"three times",
+       f32,
+       "(41,50000):(50000,1)",
+       "(41,50000):(50000,1)",
+       {1},
+       "d = x - mean(x)\ny = d * rsqrt(mean(d * d)) - max(d)"},
+      {"strips of columns", bf16, "(8192,4096):(4096,1)", "4096:1", {0}, "y = mean(x)"},
       {"a ragged cluster",
        f16,
        "(3,90001):(90001,1)",
@@ -56,6 +75,24 @@ TEST_F(Rows, OfEveryLengthAgreeWithTheReference) {
     op.axis = c.axis;
     run_and_verify({.op = op, .symbols = {}, .scalars = {}}, random);
   }
+}
+
+/// What all rows share is copied to each block once, and what is one element a row is read in
+/// place.
+TEST_F(Rows, OfClustersWithWeightsAndResultsOfRows) {
+  Random random(20261122);
+  const char* const kX = "(50,131072):(131072,1)";
+  Fused op{.name = "norm",
+           .tensors = {{"x", bf16, kX},
+                       {"r", bf16, kX},
+                       {"w", bf16, "131072:1"},
+                       {"b", bf16, "131072:1"},
+                       {"scale", f32, "(50,1):(1,0)"},
+                       {"m", f32, "(50,1):(1,0)"},
+                       {"y", bf16, kX}},
+           .formula = "x = x + r\nd = x - mean(x)\ny = d * scale * w + b + m\nm = m + max(abs(d))"};
+  op.tensors[0].access = op.tensors[5].access = Access::inout;
+  run_and_verify({.op = op, .symbols = {}, .scalars = {}}, random);
 }
 
 /// The memory between the two kernels belongs to each launch, also where launches overlap.

@@ -33,10 +33,11 @@ TEST(Rows, AreSharedByAsManyThreadsAsHoldThem) {
   constexpr Row kRows[] = {
       {"one vector", "(1000,8):(8,1)", kHopper, 1, 1, 1, 128},
       {"less than a warp", "(1000,64):(64,1)", kHopper, 8, 1, 1, 128},
-      {"a warp", "(1000,1024):(1024,1)", kHopper, 32, 1, 4, 128},
-      {"a block", "(8192,4096):(4096,1)", kHopper, 128, 1, 4, 128},
+      {"two warps", "(1000,1024):(1024,1)", kHopper, 64, 1, 2, 128},
+      {"a block", "(8192,4096):(4096,1)", kHopper, 256, 1, 2, 256},
       {"a large block", "(4096,16384):(16384,1)", kHopper, 512, 1, 4, 512},
-      {"a cluster", "(1024,131072):(131072,1)", kHopper, 512, 8, 4, 512},
+      {"a cluster", "(1024,131072):(131072,1)", kHopper, 1024, 8, 2, 1024},
+      {"a smaller cluster", "(1024,65536):(65536,1)", kHopper, 1024, 4, 2, 1024},
       {"no clusters", "(1024,131072):(131072,1)", kAmpere, 1024, 1, 0, 1024},
       {"longer than a cluster holds", "(64,4194304):(4194304,1)", kHopper, 1024, 2, 0, 1024},
       {"length known at launch", "(M,N):(N,1)", kHopper, 256, 1, 0, 256},
@@ -64,7 +65,8 @@ TEST(Rows, FewAndLongOnesAreSharedAmongBlocks) {
   const Row kRows[] = {
       {"everything", sum("(8192,4096):(4096,1)", "1:0", {0, 1}), 1, 528, 528 * 4},
       {"little of everything", sum("(64,64):(64,1)", "1:0", {0, 1}), 1, 1, 0},
-      {"columns", sum("(32768,1024):(1024,1)", "1024:1", {0}), 4, 1, 0},
+      {"columns", sum("(32768,1024):(1024,1)", "1024:1", {0}), 8, 1, 0},
+      {"many columns", sum("(1024,131072):(131072,1)", "131072:1", {0}), 1, 1, 0},
       {"few columns", sum("(1000000,64):(64,1)", "64:1", {0}), 1, 264, 64 * 264 * 4},
       {"many rows", sum("(4096,131072):(131072,1)", "4096:1", {1}), 1, 1, 0},
       {"several passes", softmax("(3,4194304):(4194304,1)"), 8, 1, 0},
@@ -108,6 +110,37 @@ TEST(Rows, LieAlongOrAcrossTheContiguousMode) {
   }
 }
 
+TEST(Rows, OfClustersAreFetchedAhead) {
+  constexpr Target kBlackwell{.major = 12, .minor = 0};
+  const char* const kX = "(1024,131072):(131072,1)";
+  const auto rmsnorm = [&](DType w) {
+    return Fused{.name = "norm",
+                 .tensors = {{"x", bf16, kX}, {"w", w, "131072:1"}, {"y", bf16, kX}},
+                 .formula = "y = x * rsqrt(mean(x * x) + 1e-5) * w"};
+  };
+  struct Row {
+    const char* what;
+    Fused op;
+    Target target;
+    int lanes, stages, shared_bytes;
+  };
+  const Row kRows[] = {
+      {"two reductions", softmax(kX), kHopper, 1024, 2, 2 * 32768},
+      {"weights are kept", rmsnorm(bf16), kHopper, 512, 2, 3 * 32768},
+      {"narrower than what is copied", rmsnorm(f32), kHopper, 512, 0, 0},
+      {"little shared memory", rmsnorm(bf16), kBlackwell, 512, 1, 2 * 32768},
+      {"ragged", softmax("(1024,100001):(100001,1)"), kHopper, 512, 0, 0},
+      {"no cluster", softmax("(1024,16384):(16384,1)"), kHopper, 512, 0, 0},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.what);
+    const Plan plan = plan_of(row.op, row.target);
+    EXPECT_EQ(plan.rows->lanes, row.lanes);
+    EXPECT_EQ(plan.rows->stages, row.stages);
+    EXPECT_EQ(dynamic_shared_bytes(plan), row.shared_bytes);
+  }
+}
+
 TEST(Rows, HoldNoWeights) {
   const char* const kX = "(4096,16384):(16384,1)";
   const Plan plan =
@@ -133,7 +166,7 @@ TEST(Rows, HonourTuning) {
   Fused op = softmax("(1000,1024):(1024,1)");
   op.tuning.threads = 256;
   EXPECT_EQ(plan_of(op).threads, 256);
-  EXPECT_EQ(plan_of(op).rows->lanes, 32);
+  EXPECT_EQ(plan_of(op).rows->lanes, 64);
   op = softmax("(4096,16384):(16384,1)");
   op.tuning.threads = 256;
   try {

@@ -108,6 +108,33 @@ TEST(RealBound, IsSharpWhereItMatters) {
   }
 }
 
+// math::fast_exp, whose ex2 is within 2^-22 of the result, at its worst.
+double fast_exp(double x, double error) {
+  const float t = static_cast<float>(x) * 1.44269504f;
+  return std::exp2(static_cast<double>(t)) * (1 + error);
+}
+
+TEST(RealBound, CoversTheApproximationsOfNarrowFloats) {
+  std::mt19937_64 random(11);
+  std::uniform_real_distribution<double> unit(-85, 85);
+  double worst = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const double x = static_cast<float>(unit(random)), result = std::exp(x);
+    const double bound = real_bound(Op::exp, bf16, result, {{{x}}});
+    for (const double error : {-0x1p-22, 0x1p-22}) {
+      ASSERT_LE(std::fabs(fast_exp(x, error) - result), bound) << x;
+      worst = std::max(worst, std::fabs(fast_exp(x, error) - result) / bound);
+    }
+    EXPECT_LT(bound - 0x1p-126, 0x1p-16 * result) << "below the rounding of any narrow float";
+    EXPECT_LT(real_bound(Op::exp, f32, result, {{{x}}}), 0x1p-21 * result);
+  }
+  EXPECT_GT(worst, 0.4) << "the bound is not wider than it has to be";
+  EXPECT_EQ(real_bound(Op::div, f32, 3, {{{6}, {2}}}), 0);
+  EXPECT_GE(real_bound(Op::div, f16, 3, {{{6}, {2}}}), 3 * 0x1p-22);
+  EXPECT_LE(real_bound(Op::div, f16, 3, {{{6}, {2}}}), 3 * 0x1p-21);
+  EXPECT_GE(real_bound(Op::exp, f16, 0, {{{-90}}}), 0x1p-126) << "subnormal numbers are flushed";
+}
+
 TEST(InRange, TellsCertainFromPossibleOverflow) {
   const Arithmetic& m = arithmetic(f32);
   EXPECT_EQ(in_range(m, Approx{1e39, 1e30}).value, kInfinity);

@@ -23,6 +23,8 @@ class FakeDriver {
     unsigned blocks, threads;
     CUstream stream;
     std::vector<std::byte> params;
+    unsigned shared_bytes = 0;
+    bool overlaps = false;  ///< may start while the kernel before it in the stream ends
   };
 
   FakeDriver() {
@@ -43,6 +45,7 @@ class FakeDriver {
   int device_count = 1;
   int capability_major = 9, capability_minor = 0;
   int version = 13000;
+  int active_clusters = 15;                      ///< of any kernel
   bool launch_needs_context = false;             ///< as a stream of the legacy kind does
   std::size_t param_bytes = 0;                   ///< how much of the kernel's parameter is recorded
   float elapsed_ms = 1;                          ///< of the next pair of events; grows by 1
@@ -191,15 +194,38 @@ inline void FakeDriver::fill_libraries() {
     *blocks = 8;
     return enter("cuOccupancyMaxActiveBlocksPerMultiprocessor");
   };
+  table.cuFuncSetAttribute_ = [](CUfunction, CUfunction_attribute, int) {
+    return enter("cuFuncSetAttribute");
+  };
+  table.cuOccupancyMaxActiveClusters_ = [](int* clusters, CUfunction, const CUlaunchConfig*) {
+    *clusters = active()->active_clusters;
+    return enter("cuOccupancyMaxActiveClusters");
+  };
+  table.cuLaunchKernelEx_ = [](const CUlaunchConfig* config, CUfunction function, void** params,
+                               void**) {
+    FakeDriver& self = *active();
+    const CUresult result = enter("cuLaunchKernelEx");
+    if (result != CUDA_SUCCESS) return result;
+    const auto* bytes = static_cast<const std::byte*>(params[0]);
+    self.launches.push_back({function,
+                             config->gridDimX,
+                             config->blockDimX,
+                             config->hStream,
+                             {bytes, bytes + self.param_bytes},
+                             config->sharedMemBytes,
+                             config->numAttrs == 1});
+    return CUDA_SUCCESS;
+  };
   table.cuLaunchKernel_ = [](CUfunction function, unsigned blocks, unsigned, unsigned,
-                             unsigned threads, unsigned, unsigned, unsigned, CUstream stream,
-                             void** params, void**) {
+                             unsigned threads, unsigned, unsigned, unsigned shared_bytes,
+                             CUstream stream, void** params, void**) {
     FakeDriver& self = *active();
     const CUresult result = enter("cuLaunchKernel");
     if (result != CUDA_SUCCESS) return result;
     if (self.launch_needs_context && self.current.empty()) return CUDA_ERROR_INVALID_CONTEXT;
     const auto* bytes = static_cast<const std::byte*>(params[0]);
-    self.launches.push_back({function, blocks, threads, stream, {bytes, bytes + self.param_bytes}});
+    self.launches.push_back(
+        {function, blocks, threads, stream, {bytes, bytes + self.param_bytes}, shared_bytes});
     return CUDA_SUCCESS;
   };
 }

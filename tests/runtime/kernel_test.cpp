@@ -85,7 +85,7 @@ TEST(Kernel, CombinesWhatBlocksLeaveInTheStreamsMemory) {
     fake.calls.clear();
     kernel.launch(kStream, {device(0x10000), device(0x20000)});
     EXPECT_EQ(fake.calls, (std::vector<std::string>{"cuCtxPushCurrent", "cuMemAllocFromPoolAsync",
-                                                    "cuLaunchKernel", "cuLaunchKernel",
+                                                    "cuLaunchKernel", "cuLaunchKernelEx",
                                                     "cuMemFreeAsync", "cuCtxPopCurrent"}));
     ASSERT_EQ(fake.launches.size(), 2U);
     EXPECT_EQ(fake.launches[0].blocks, 4000U);
@@ -94,11 +94,15 @@ TEST(Kernel, CombinesWhatBlocksLeaveInTheStreamsMemory) {
       EXPECT_EQ(field_at<std::uint64_t>(launch.params.data(), 16), 0x5000U);
       EXPECT_EQ(launch.stream, kStream);
     }
-    fake.fail_on["cuLaunchKernel"] = CUDA_ERROR_UNKNOWN;
-    expect_error(ErrorCode::driver_call, "cuLaunchKernel", [&] {
-      kernel.launch(kStream, {device(0x10000), device(0x20000)});
-    });
-    EXPECT_EQ(fake.buffers, 0) << "freed behind a failure too";
+    EXPECT_FALSE(fake.launches[0].overlaps);
+    EXPECT_TRUE(fake.launches[1].overlaps);
+    for (const char* call : {"cuLaunchKernel", "cuLaunchKernelEx"}) {
+      fake.fail_on = {{call, CUDA_ERROR_UNKNOWN}};
+      expect_error(ErrorCode::driver_call, call, [&] {
+        kernel.launch(kStream, {device(0x10000), device(0x20000)});
+      });
+      EXPECT_EQ(fake.buffers, 0) << "freed behind a failure too";
+    }
     fake.fail_on = {{"cuMemAllocFromPoolAsync", CUDA_ERROR_OUT_OF_MEMORY}};
     expect_error(ErrorCode::driver_call, "free device memory", [&] {
       kernel.launch(kStream, {device(0x10000), device(0x20000)});
@@ -106,6 +110,38 @@ TEST(Kernel, CombinesWhatBlocksLeaveInTheStreamsMemory) {
     EXPECT_TRUE(fake.current.empty());
   }
   EXPECT_EQ(fake.alive(), 0);
+}
+
+/// Rows of 4 KB, of which each block of a cluster of 8 has two on their way to it.
+HandPlan fetching_rows() {
+  HandPlan plan;
+  plan.in("x", "(1000,1024):(1024,1)").out("y", "(1000,1024):(1024,1)");
+  plan.plan.rows = plan::Rows{.first = 0, .lanes = 128, .cluster = 8, .held = 1, .stages = 2};
+  plan.plan.threads = 128;
+  for (plan::Operand& operand : plan.plan.operands) operand.access_bytes = 16;
+  return plan;
+}
+
+TEST(Kernel, LaunchesAsManyBlocksAsTheDeviceRunsWhereTheyFetchAhead) {
+  FakeDriver fake;
+  const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
+  {
+    const HandPlan plan = fetching_rows();
+    const Kernel kernel = load(runtime, plan);
+    EXPECT_EQ(fake.count("cuFuncSetAttribute"), 1);
+    kernel.launch(kStream, {device(0x1000000), device(0x2000000)});
+    ASSERT_EQ(fake.launches.size(), 1U);
+    EXPECT_EQ(fake.launches[0].blocks, 15U * 8);
+    EXPECT_EQ(fake.launches[0].shared_bytes, plan::dynamic_shared_bytes(plan.plan));
+    EXPECT_EQ(plan::dynamic_shared_bytes(plan.plan), 2 * 128 * plan.plan.vector * 4);
+  }
+  for (const char* call : {"cuFuncSetAttribute", "cuOccupancyMaxActiveClusters"}) {
+    FakeDriver other;
+    other.fail_on[call] = CUDA_ERROR_UNKNOWN;
+    const Runtime broken = Internals::make_runtime(kInMemory, other.table);
+    expect_error(ErrorCode::driver_call, call, [&] { (void)load(broken, fetching_rows()); });
+    EXPECT_EQ(other.libraries, 0);
+  }
 }
 
 TEST(Kernel, LaunchesFromAThreadWithoutAContext) {

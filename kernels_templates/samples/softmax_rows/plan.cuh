@@ -10,7 +10,7 @@
 
 #define KERNEL_NAME tilejit_softmax_bf16
 
-constexpr int kThreads = 128;  // a block
+constexpr int kThreads = 256;  // a block
 constexpr int kVector = 8;  // elements a thread takes at once
 
 struct Params {
@@ -23,12 +23,13 @@ static_assert(sizeof(Params) == 16, "the host packs the same bytes");
 using Index = u32;  // of the vectors of a row
 constexpr bool kAlong = true;
 constexpr int kAcross = 1;  // rows of a thread
-constexpr int kLanes = 128;  // threads of a block that share a row
+constexpr int kLanes = 256;  // threads of a block that share a row
 constexpr int kCluster = 1;  // blocks a row
 #define CLUSTER_DIMS
 #define SHARES_ROWS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory
-constexpr int kHeld = 4;  // vectors in registers
+constexpr int kHeld = 2;  // vectors in registers
+#define FETCHES_AHEAD 0
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = true;
 constexpr bool kRowOutputs = false;
@@ -80,7 +81,7 @@ struct Stage1 {
     const float v0 = t0;
     const float v1 = r.v1;
     const float v2 = v0 - v1;
-    const float v3 = expf(v2);
+    const float v3 = math::fast_exp(v2);
     a4 = a4 + float(v3);
   }
   TILE_DEVICE void combine(const Stage1& other) {
@@ -100,9 +101,9 @@ TILE_DEVICE void formula(const Params& p, const Results& r, float t0, float& y1)
   const float v0 = t0;
   const float v1 = r.v1;
   const float v2 = v0 - v1;
-  const float v3 = expf(v2);
+  const float v3 = math::fast_exp(v2);
   const float v4 = r.v4;
-  const float v5 = v3 / v4;
+  const float v5 = math::fast_div(v3, v4);
   y1 = v5;
 }
 

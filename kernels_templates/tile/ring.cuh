@@ -1,0 +1,42 @@
+// Rows copied into shared memory ahead of the threads that take them, from sm_90 on: bulk copies,
+// and the barriers that count their bytes (PTX ISA, "cp.async.bulk" and "mbarrier").
+#pragma once
+
+#include "tile/barrier.cuh"
+
+// Both addresses and the size are multiples of 16 bytes.
+TILE_DEVICE void copy_bulk(void* to, const void* from, u32 bytes, u64* barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(shared_address(to)),
+      "l"(from), "r"(bytes), "r"(shared_address(barrier))
+      : "memory");
+}
+
+// A row's vectors go round kBlocks blocks, kLanes to each, kSteps times. How many of `count` step
+// `step` gives to block `rank`.
+template <int kLanes, int kBlocks>
+TILE_DEVICE u32 vectors_of_step(i64 count, int rank, int step) {
+  const i64 left = count - (step * kBlocks + rank) * kLanes;
+  return left < 0 ? 0 : left < kLanes ? u32(left) : kLanes;
+}
+
+// Announces the block's vectors of a row, of kBytes in all operands together.
+template <int kBytes, int kLanes, int kBlocks, int kSteps>
+TILE_DEVICE void fetch_promise(i64 count, int rank, u64* full) {
+  u32 vectors = 0;
+  for (int s = 0; s < kSteps; ++s) vectors += vectors_of_step<kLanes, kBlocks>(count, rank, s);
+  expect_bytes(full, vectors * kBytes);
+}
+
+// Copies the block's vectors, of kBytes each, of the row that begins at `row`.
+template <int kBytes, int kLanes, int kBlocks, int kSteps>
+TILE_DEVICE void fetch_vectors(unsigned char* to, const void* row, i64 count, int rank, u64* full) {
+  const unsigned char* from = static_cast<const unsigned char*>(row);
+  for (int s = 0; s < kSteps; ++s) {
+    const u32 vectors = vectors_of_step<kLanes, kBlocks>(count, rank, s);
+    if (vectors == 0) return;
+    copy_bulk(to + s * kLanes * kBytes, from + i64(s * kBlocks + rank) * kLanes * kBytes,
+              vectors * kBytes, full);
+  }
+}
