@@ -64,13 +64,14 @@ template <class Stage>
 TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, Shared& shared, u32 n) {
   Stage* slots = reinterpret_cast<Stage*>(shared.slots[n % 2]);
   if constexpr (kAlong) {
-#pragma unroll
+#pragma unroll 1
     for (int offset = kWarpLanes / 2; offset > 0; offset /= 2) a[0].combine(shuffle(a[0], offset));
     constexpr int kWarps = kLanes / 32;
     if constexpr (kWarps > 1) {
       if (lane % 32 == 0) slots[group * kWarps + lane / 32] = a[0];
       __syncthreads();
       a[0] = slots[group * kWarps];
+#pragma unroll 1
       for (int w = 1; w < kWarps; ++w) a[0].combine(slots[group * kWarps + w]);
     }
     if constexpr (kCluster > 1) {
@@ -297,7 +298,7 @@ TILE_DEVICE void combine_shares(List<Stage>, const Params& p) {
     for (int share = lane; share < kShares; share += 32) {
       a.combine(*partial<Stage>(p, index, e, share));
     }
-#pragma unroll
+#pragma unroll 1
     for (int offset = 16; offset > 0; offset /= 2) a.combine(shuffle(a, offset));
     a.finish(p, r[e]);
   }

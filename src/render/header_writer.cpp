@@ -291,7 +291,7 @@ bool HeaderWriter::writes_elements(const Operand& operand) noexcept {
 
 std::string HeaderWriter::given(expr::NodeId id) const {
   const expr::Node& node = plan_.program.nodes[static_cast<std::size_t>(id)];
-  if (expr::is_reduction(node.op)) return fmt::format("r.v{}", id);
+  if (stages_.is_result(plan_.program, id)) return fmt::format("r.v{}", id);
   if (node.op == expr::Op::index) return place_of(node);
   if (node.op != expr::Op::extent) return {};
   std::string product;
@@ -338,14 +338,13 @@ std::vector<expr::Store> HeaderWriter::stores_of(bool per_row) const {
   return stores;
 }
 
-/// The nodes that `stores` need, reductions among them as values that are given.
+/// The nodes that `stores` need, results of rows among them as values that are given.
 std::vector<bool> HeaderWriter::needed_for_stores(const std::vector<expr::Store>& stores) const {
   std::vector<expr::NodeId> roots;
   for (const expr::Store& store : stores) {
-    const auto& node = plan_.program.nodes[static_cast<std::size_t>(store.value)];
-    if (!expr::is_reduction(node.op)) roots.push_back(store.value);
+    if (!stages_.is_result(plan_.program, store.value)) roots.push_back(store.value);
   }
-  std::vector<bool> needed = needed_for(plan_.program, roots);
+  std::vector<bool> needed = stages_.needed_for(plan_.program, roots);
   for (const expr::Store& store : stores) needed[static_cast<std::size_t>(store.value)] = true;
   return needed;
 }

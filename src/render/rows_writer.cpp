@@ -142,12 +142,12 @@ void HeaderWriter::write_row() {
                    vectors));
 }
 
-/// The values that reductions give, by node.
+/// The values that reductions give, and what is made of them once a row, by node.
 void HeaderWriter::write_results() {
   line("struct Results {");
   for (std::size_t i = 0; i < plan_.program.nodes.size(); ++i) {
     const Node& node = plan_.program.nodes[i];
-    if (!expr::is_reduction(node.op)) continue;
+    if (!stages_.is_result(plan_.program, static_cast<NodeId>(i))) continue;
     line(fmt::format("  {} v{};", expr::compute_type(node.type), i));
   }
   line("};\n");
@@ -169,7 +169,7 @@ void HeaderWriter::write_stage(int stage) {
     }
   }
   line(fmt::format("\n  TILE_DEVICE void fold({}) {{", element_parameters(false)));
-  out_ += indented(emit_cuda(plan_.program, {.nodes = needed_for(plan_.program, reductions),
+  out_ += indented(emit_cuda(plan_.program, {.nodes = stages_.needed_for(plan_.program, reductions),
                                              .stores = {},
                                              .given = [this](NodeId id) { return given(id); }}),
                    4);
@@ -216,6 +216,19 @@ void HeaderWriter::write_stage(int stage) {
     }
     line(fmt::format("    r.v{} = {};", id, value));
   }
+  const std::vector<NodeId> hoisted = stages_.hoisted_at(stage);
+  std::vector<bool> nodes = stages_.needed_for(plan_.program, hoisted);
+  for (const NodeId id : hoisted) nodes[static_cast<std::size_t>(id)] = true;
+  out_ += indented(emit_cuda(plan_.program, {.nodes = nodes,
+                                             .stores = {},
+                                             .given =
+                                                 [&](NodeId id) {
+                                                   const bool own =
+                                                       std::ranges::count(hoisted, id) > 0;
+                                                   return own ? std::string() : given(id);
+                                                 }}),
+                   4);
+  for (const NodeId id : hoisted) line(fmt::format("    r.v{0} = v{0};", id));
   line("  }\n};\n");
 }
 
@@ -343,7 +356,8 @@ void HeaderWriter::write_row_vector() {
         fmt::format("                        const Results (&r)[kAcross], Stage{} (&a)[kAcross]) "
                     "const {{",
                     stage));
-    out_ += pass_start(needed_for(plan_.program, stages_.reductions(plan_.program, stage)), "");
+    out_ +=
+        pass_start(stages_.needed_for(plan_.program, stages_.reductions(plan_.program, stage)), "");
     line("#pragma unroll");
     line(fmt::format("    for (int e = 0; e < kVector; e += {}) {{", group()));
     for (const Operand& operand : plan_.operands) write_unpacking(operand, false);

@@ -16,20 +16,34 @@ using expr::NodeId;
 Stages find_stages(const plan::Plan& plan) {
   Stages stages;
   if (!plan.rows) return stages;
-  for (const Node& node : plan.program.nodes) {
+  const std::vector<Node>& nodes = plan.program.nodes;
+  std::vector<bool> uniform;  // a node: made of results and constants alone
+  stages.hoisted.resize(nodes.size(), false);
+  for (const Node& node : nodes) {
+    const bool reduction = expr::is_reduction(node.op);
     int level = 0;
     bool in_row =
         node.op == expr::Op::load &&
         plan::varies_in_row(plan.operands[static_cast<std::size_t>(node.source)], *plan.rows);
+    bool of_results = node.op != expr::Op::load && node.op != expr::Op::index;
     for (const NodeId arg : node.args) {
       if (arg == kNoNode) continue;
-      level = std::max(level, stages.level[static_cast<std::size_t>(arg)]);
-      in_row = in_row || stages.in_row[static_cast<std::size_t>(arg)];
+      const auto a = static_cast<std::size_t>(arg);
+      level = std::max(level, stages.level[a]);
+      in_row = in_row || stages.in_row[a];
+      of_results = of_results && uniform[a];
     }
-    const bool reduction = expr::is_reduction(node.op);
     stages.level.push_back(level + reduction);
     stages.in_row.push_back(in_row && !reduction);
     if (reduction) stages.count = std::max(stages.count, level + 1);
+    uniform.push_back(reduction || of_results);
+    if (!reduction && of_results) continue;
+    for (const NodeId arg : node.args) {  // those that the values of elements ask for
+      if (arg == kNoNode) continue;
+      const auto a = static_cast<std::size_t>(arg);
+      if (uniform[a] && stages.level[a] > 0 && !expr::is_reduction(nodes[a].op))
+        stages.hoisted[a] = true;
+    }
   }
   return stages;
 }
@@ -44,23 +58,37 @@ std::vector<NodeId> Stages::reductions(const expr::Program& program, int stage) 
   return found;
 }
 
-std::vector<bool> needed_for(const expr::Program& program, const std::vector<NodeId>& roots) {
+std::vector<NodeId> Stages::hoisted_at(int stage) const {
+  std::vector<NodeId> found;
+  for (std::size_t i = 0; i < hoisted.size(); ++i) {
+    if (hoisted[i] && level[i] == stage + 1) found.push_back(static_cast<NodeId>(i));
+  }
+  return found;
+}
+
+bool Stages::is_result(const expr::Program& program, NodeId id) const {
+  const auto i = static_cast<std::size_t>(id);
+  return expr::is_reduction(program.nodes[i].op) || (!hoisted.empty() && hoisted[i]);
+}
+
+std::vector<bool> Stages::needed_for(const expr::Program& program,
+                                     const std::vector<NodeId>& roots) const {
   std::vector<bool> needed(program.nodes.size(), false);
-  const auto need_args = [&](const Node& node) {
-    for (const NodeId arg : node.args) {
+  const auto need_args = [&](NodeId id) {
+    for (const NodeId arg : program.nodes[static_cast<std::size_t>(id)].args) {
       if (arg != kNoNode) needed[static_cast<std::size_t>(arg)] = true;
     }
   };
   for (const NodeId root : roots) {
-    const Node& node = program.nodes[static_cast<std::size_t>(root)];
-    if (expr::is_reduction(node.op)) {
-      need_args(node);
+    if (is_result(program, root)) {
+      need_args(root);
     } else {
       needed[static_cast<std::size_t>(root)] = true;
     }
   }
   for (std::size_t i = program.nodes.size(); i-- > 0;) {  // operands come before their users
-    if (needed[i] && !expr::is_reduction(program.nodes[i].op)) need_args(program.nodes[i]);
+    const auto id = static_cast<NodeId>(i);
+    if (needed[i] && !is_result(program, id)) need_args(id);
   }
   return needed;
 }

@@ -12,16 +12,21 @@ struct Stages {
   int count = 0;             ///< passes that fold; 0 without reductions
   std::vector<int> level;    ///< a node: reductions on the longest way to it, itself included
   std::vector<bool> in_row;  ///< a node: may differ between the elements of a row
+  /// A node: made of results and constants alone, for values of elements. Computed once a row, with
+  /// the last result that it is made of.
+  std::vector<bool> hoisted;
 
-  /// The reductions that pass `stage` folds.
+  /// The reductions that pass `stage` folds, and the hoisted nodes that are known behind it.
   [[nodiscard]] std::vector<expr::NodeId> reductions(const expr::Program& program, int stage) const;
+  [[nodiscard]] std::vector<expr::NodeId> hoisted_at(int stage) const;
+  /// Whether the row's results have the node.
+  [[nodiscard]] bool is_result(const expr::Program& program, expr::NodeId id) const;
+  /// The nodes that `roots` need, down to loads, constants and results; results among the roots are
+  /// taken for their arguments.
+  [[nodiscard]] std::vector<bool> needed_for(const expr::Program& program,
+                                             const std::vector<expr::NodeId>& roots) const;
 };
 
 [[nodiscard]] Stages find_stages(const plan::Plan& plan);
-
-/// The nodes that `roots` need, down to loads, constants and reductions; reductions among the roots
-/// are taken for their arguments.
-[[nodiscard]] std::vector<bool> needed_for(const expr::Program& program,
-                                           const std::vector<expr::NodeId>& roots);
 
 }  // namespace tilejit::render

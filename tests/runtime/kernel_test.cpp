@@ -125,22 +125,23 @@ HandPlan fetching_rows() {
 TEST(Kernel, LaunchesAsManyBlocksAsTheDeviceRunsWhereTheyFetchAhead) {
   FakeDriver fake;
   const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
-  {
-    const HandPlan plan = fetching_rows();
-    const Kernel kernel = load(runtime, plan);
-    EXPECT_EQ(fake.count("cuFuncSetAttribute"), 1);
-    kernel.launch(kStream, {device(0x1000000), device(0x2000000)});
-    ASSERT_EQ(fake.launches.size(), 1U);
-    EXPECT_EQ(fake.launches[0].blocks, 15U * 8);
-    EXPECT_EQ(fake.launches[0].shared_bytes, plan::dynamic_shared_bytes(plan.plan));
-    EXPECT_EQ(plan::dynamic_shared_bytes(plan.plan), 2 * 128 * plan.plan.vector * 4);
-  }
+  const HandPlan plan = fetching_rows();
+  const Kernel kernel = load(runtime, plan);
+  EXPECT_EQ(fake.count("cuFuncSetAttribute"), 1);
+  kernel.launch(kStream, {device(0x1000000), device(0x2000000)});
+  ASSERT_EQ(fake.launches.size(), 1U);
+  EXPECT_EQ(fake.launches[0].blocks, 15U * 8);
+  EXPECT_EQ(fake.launches[0].shared_bytes, plan::dynamic_shared_bytes(plan.plan));
+  EXPECT_EQ(plan::dynamic_shared_bytes(plan.plan), 2 * 128 * plan.plan.vector * 4);
+}
+
+TEST(Kernel, IsNotLoadedWhereTheDriverGivesItNoSharedMemory) {
   for (const char* call : {"cuFuncSetAttribute", "cuOccupancyMaxActiveClusters"}) {
-    FakeDriver other;
-    other.fail_on[call] = CUDA_ERROR_UNKNOWN;
-    const Runtime broken = Internals::make_runtime(kInMemory, other.table);
-    expect_error(ErrorCode::driver_call, call, [&] { (void)load(broken, fetching_rows()); });
-    EXPECT_EQ(other.libraries, 0);
+    FakeDriver fake;
+    fake.fail_on[call] = CUDA_ERROR_UNKNOWN;
+    const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
+    expect_error(ErrorCode::driver_call, call, [&] { (void)load(runtime, fetching_rows()); });
+    EXPECT_EQ(fake.libraries, 0);
   }
 }
 

@@ -59,7 +59,9 @@ TILE_DEVICE Index row_length(const Params& p) {
 
 struct Results {
   float v1;
+  float v3;
   float v6;
+  float v10;
 };
 
 struct Stage0 {
@@ -74,6 +76,10 @@ struct Stage0 {
   }
   TILE_DEVICE void finish(const Params& p, Results& r) const {
     r.v1 = a1;
+    const float v1 = r.v1;
+    const float v2 = static_cast<float>(131072ll);
+    const float v3 = math::fast_div(v1, v2);
+    r.v3 = v3;
   }
 };
 
@@ -82,9 +88,7 @@ struct Stage1 {
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0, float t1, float t2) {
     const float v0 = t0;
-    const float v1 = r.v1;
-    const float v2 = static_cast<float>(131072ll);
-    const float v3 = math::fast_div(v1, v2);
+    const float v3 = r.v3;
     const float v4 = v0 - v3;
     const float v5 = v4 * v4;
     a6 = a6 + float(v5);
@@ -94,6 +98,13 @@ struct Stage1 {
   }
   TILE_DEVICE void finish(const Params& p, Results& r) const {
     r.v6 = a6;
+    const float v2 = static_cast<float>(131072ll);
+    const float v6 = r.v6;
+    const float v7 = math::fast_div(v6, v2);
+    const float v8 = 0x1.4f8b58p-17f;
+    const float v9 = v7 + v8;
+    const float v10 = rsqrtf(v9);
+    r.v10 = v10;
   }
 };
 
@@ -104,15 +115,9 @@ constexpr int kStageBytes = (sizeof(Stage1) > (sizeof(Stage0) > 4 ? int(sizeof(S
 
 TILE_DEVICE void formula(const Params& p, const Results& r, float t0, float t1, float t2, float& y3) {
   const float v0 = t0;
-  const float v1 = r.v1;
-  const float v2 = static_cast<float>(131072ll);
-  const float v3 = math::fast_div(v1, v2);
+  const float v3 = r.v3;
   const float v4 = v0 - v3;
-  const float v6 = r.v6;
-  const float v7 = math::fast_div(v6, v2);
-  const float v8 = 0x1.4f8b58p-17f;
-  const float v9 = v7 + v8;
-  const float v10 = rsqrtf(v9);
+  const float v10 = r.v10;
   const float v11 = v4 * v10;
   const float v12 = t1;
   const float v13 = v11 * v12;

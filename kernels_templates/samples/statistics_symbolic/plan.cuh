@@ -62,8 +62,10 @@ TILE_DEVICE Index row_length(const Params& p) {
 
 struct Results {
   float v1;
+  float v3;
   float v4;
   float v7;
+  float v11;
 };
 
 struct Stage0 {
@@ -82,6 +84,10 @@ struct Stage0 {
   TILE_DEVICE void finish(const Params& p, Results& r) const {
     r.v1 = a1;
     r.v4 = row_length(p) == 0 ? math::inf_f32() : a4;
+    const float v1 = r.v1;
+    const float v2 = static_cast<float>(p.d2 * p.d3);
+    const float v3 = v1 / v2;
+    r.v3 = v3;
   }
 };
 
@@ -90,9 +96,7 @@ struct Stage1 {
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
-    const float v1 = r.v1;
-    const float v2 = static_cast<float>(p.d2 * p.d3);
-    const float v3 = v1 / v2;
+    const float v3 = r.v3;
     const float v5 = v0 - v3;
     const float v6 = v5 * v5;
     a7 = a7 + float(v6);
@@ -102,6 +106,13 @@ struct Stage1 {
   }
   TILE_DEVICE void finish(const Params& p, Results& r) const {
     r.v7 = a7;
+    const float v2 = static_cast<float>(p.d2 * p.d3);
+    const float v7 = r.v7;
+    const float v8 = v7 / v2;
+    const float v9 = 0x1.4f8b58p-17f;
+    const float v10 = v8 + v9;
+    const float v11 = rsqrtf(v10);
+    r.v11 = v11;
   }
 };
 
@@ -112,15 +123,9 @@ constexpr int kStageBytes = (sizeof(Stage1) > (sizeof(Stage0) > 4 ? int(sizeof(S
 
 TILE_DEVICE void formula(const Params& p, const Results& r, float t0, float& y3) {
   const float v0 = t0;
-  const float v1 = r.v1;
-  const float v2 = static_cast<float>(p.d2 * p.d3);
-  const float v3 = v1 / v2;
+  const float v3 = r.v3;
   const float v5 = v0 - v3;
-  const float v7 = r.v7;
-  const float v8 = v7 / v2;
-  const float v9 = 0x1.4f8b58p-17f;
-  const float v10 = v8 + v9;
-  const float v11 = rsqrtf(v10);
+  const float v11 = r.v11;
   const float v12 = v5 * v11;
   y3 = v12;
 }
@@ -168,9 +173,7 @@ TILE_DEVICE void store_row(const Params& p, const Row& row,
     const i64 c1 = row.c1;
     float y1;
     float y2;
-    const float v1 = r.v1;
-    const float v2 = static_cast<float>(p.d2 * p.d3);
-    const float v3 = v1 / v2;
+    const float v3 = r.v3;
     const float v4 = r.v4;
     y1 = v3;
     y2 = v4;
