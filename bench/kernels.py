@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Kernels of bench/specs at the speed of the memory, beside PyTorch in the same run; one table.
+"""Kernels of bench/specs at the speed of the memory, beside PyTorch and Triton in the same run; one
+table.
 
     cmake --preset release && cmake --build --preset release
     bench/kernels.py --build build/release
     bench/kernels.py --build build/release --only softmax --compiled
 
-Needs a GPU. PyTorch's rows are left out where it is not installed. `--compiled` adds torch.compile,
-which takes minutes. GB/s count every element that is read or written once; the ceiling is a copy
+Needs a GPU. Peers that are not installed are left out. `--compiled` adds torch.compile, which takes
+minutes. GB/s count every element that is read or written once; the ceiling is a copy
 that moves as many bytes. Both are medians of 50 launches, timed by events.
 """
 
@@ -31,10 +32,27 @@ def ours(tilejit, spec, kernel):
     return document["kernels"][0] if "kernels" in document else document
 
 
+def kind_of(name):
+    """The name without its sizes: softmax_8192x4096 is a softmax."""
+    return name.rsplit("_", 1)[0] if "x" in name.rsplit("_", 1)[-1] else name
+
+
+def triton_cell(torch, triton_kernels, name, tensors, moved):
+    if triton_kernels is None:
+        return ""
+    kind = kind_of(name)
+    run = triton_kernels.function_of(kind, tensors)
+    if run is None:
+        return ""
+    if not triton_kernels.matches(kind, tensors, run):
+        return "wrong"
+    return f"{moved / torch_ms(torch, run) / 1e6:.0f}"
+
+
 def function_of(torch, name, t):
     """What PyTorch calls the kernel of this name, writing to the last of the tensors `t`."""
     nn = torch.nn.functional
-    kind = name.rsplit("_", 1)[0] if "x" in name.rsplit("_", 1)[-1] else name
+    kind = kind_of(name)
     row = (t["x"].shape[-1],) if "x" in t else None
     table = {
         "add": lambda: torch.add(t["a"], t["b"], out=t["c"]),
@@ -90,9 +108,13 @@ def main():
         import torch
     except ImportError:
         torch = None
+    try:
+        import triton_kernels
+    except ImportError:
+        triton_kernels = None
     print(f"{datetime.date.today()}; `bench/kernels.py --build {options.build}`\n")
-    print("| kernel | GB/s | of a copy | NVRTC, ms | PyTorch |" + (" compiled |" if options.compiled else ""))
-    print("|---|---|---|---|---|" + ("---|" if options.compiled else ""))
+    print("| kernel | GB/s | of a copy | NVRTC, ms | PyTorch | Triton |" + (" compiled |" if options.compiled else ""))
+    print("|---|---|---|---|---|---|" + ("---|" if options.compiled else ""))
     for file in SPECS:
         for spec in json.loads((ROOT / "bench" / "specs" / file).read_text())["kernels"]:
             name = spec["name"]
@@ -103,11 +125,12 @@ def main():
             nvrtc = result["artifact"]["milliseconds"].get("nvrtc", 0)
             row = f"| {name} | {bench['gigabytes_per_second']:.0f} | {bench['percent_of_copy']:.1f} % | {nvrtc:.0f} |"
             if torch is None:
-                print(row + " |")
+                print(row + " | |")
                 continue
             tensors = tensors_of(torch, spec)
             run = function_of(torch, name, tensors)
             row += f" {result['bytes_moved'] / torch_ms(torch, run) / 1e6:.0f} |"
+            row += f" {triton_cell(torch, triton_kernels, name, tensors, result['bytes_moved'])} |"
             if options.compiled:
                 row += f" {result['bytes_moved'] / torch_ms(torch, torch.compile(run)) / 1e6:.0f} |"
             print(row, flush=True)

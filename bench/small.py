@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Small problems: time of a kernel as a node of a CUDA graph, from 6 KB to 100 MB, beside PyTorch
+and Triton in graphs of the same run; one table.
+
+    cmake --preset release && cmake --build --preset release
+    bench/small.py --build build/release
+
+Needs a GPU. A graph has 50 nodes, one behind the other; the time is the median of 21 launches of the
+graph, divided by 50. Data of less than the L2 cache's size stays in it, for all three alike.
+"""
+
+import argparse
+import datetime
+import json
+import pathlib
+import statistics
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+NODES, LAUNCHES = 50, 21
+
+
+def graph_microseconds(torch, run):
+    run()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(NODES):
+            run()
+    times = []
+    for i in range(LAUNCHES + 3):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        graph.replay()
+        end.record()
+        torch.cuda.synchronize()
+        if i >= 3:
+            times.append(begin.elapsed_time(end))
+    return 1e3 * statistics.median(times) / NODES
+
+
+def peers(torch, triton_kernels, kernel, size):
+    """PyTorch's and Triton's microseconds."""
+    if kernel == "add":
+        t = {name: torch.zeros(size // 6, dtype=torch.float16, device="cuda") for name in "abc"}
+        eager = lambda: torch.add(t["a"], t["b"], out=t["c"])
+    else:
+        t = {name: torch.zeros((size // 4096, 1024), dtype=torch.bfloat16, device="cuda") for name in "xy"}
+        eager = lambda: torch.softmax(t["x"], -1)
+    return [graph_microseconds(torch, run) for run in (eager, triton_kernels.function_of(kernel, t))]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
+    options = parser.parse_args()
+    import torch
+    import triton_kernels
+
+    done = subprocess.run([options.build / "bench" / "graph_bench"], capture_output=True, text=True, check=True)
+    print(f"{datetime.date.today()}; `bench/small.py --build {options.build}`\n")
+    print("| kernel | KB moved | us | GB/s | PyTorch, us | Triton, us |\n|---|---|---|---|---|---|")
+    for line in done.stdout.splitlines():
+        row = json.loads(line)
+        eager, triton = peers(torch, triton_kernels, row["kernel"], row["bytes"])
+        speed = row["bytes"] / row["microseconds"] / 1e3
+        print(
+            f"| {row['kernel']} | {row['bytes'] / 1024:.0f} | {row['microseconds']:.2f} | {speed:.0f} "
+            f"| {eager:.2f} | {triton:.2f} |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
