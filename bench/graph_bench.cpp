@@ -90,6 +90,7 @@ void measure(Runtime& runtime, CUstream stream) {
 int main() {
   try {
     Runtime runtime;
+    runtime.make_current();
     const driver::Table& driver = driver::load_driver();
     CUstream stream{};
     driver::check(driver, driver.cuStreamCreate_(&stream, CU_STREAM_NON_BLOCKING),

@@ -57,7 +57,9 @@ def main():
     import torch
     import triton_kernels
 
-    done = subprocess.run([options.build / "bench" / "graph_bench"], capture_output=True, text=True, check=True)
+    done = subprocess.run([options.build / "bench" / "graph_bench"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit(done.stderr.strip())
     print(f"{datetime.date.today()}; `bench/small.py --build {options.build}`\n")
     print("| kernel | KB moved | us | GB/s | PyTorch, us | Triton, us |\n|---|---|---|---|---|---|")
     for line in done.stdout.splitlines():

@@ -17,6 +17,10 @@ constexpr int kRowLanes = kLanes * kBlocksOfRow;
 // the row's length.
 constexpr int kChain = 128 / kVector > kBatch ? 128 / kVector : kBatch;
 
+// Loops over lanes stay loops, which halves what there is to compile, but not where blocks wait for
+// each other.
+constexpr int kUnrolledTurns = kCluster > 1 ? 5 : 1;
+
 template <class T>
 TILE_DEVICE T shuffle(const T& x, int offset) {
   static_assert(sizeof(T) % 4 == 0);
@@ -64,15 +68,15 @@ template <class Stage>
 TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, Shared& shared, u32 n) {
   Stage* slots = reinterpret_cast<Stage*>(shared.slots[n % 2]);
   if constexpr (kAlong) {
-#pragma unroll 1
+#pragma unroll kUnrolledTurns
     for (int offset = kWarpLanes / 2; offset > 0; offset /= 2) a[0].combine(shuffle(a[0], offset));
     constexpr int kWarps = kLanes / 32;
     if constexpr (kWarps > 1) {
       if (lane % 32 == 0) slots[group * kWarps + lane / 32] = a[0];
       __syncthreads();
-      a[0] = slots[group * kWarps];
-#pragma unroll 1
-      for (int w = 1; w < kWarps; ++w) a[0].combine(slots[group * kWarps + w]);
+      a[0] = slots[group * kWarps + lane % kWarps];
+#pragma unroll kUnrolledTurns
+      for (int offset = kWarps / 2; offset > 0; offset /= 2) a[0].combine(shuffle(a[0], offset));
     }
     if constexpr (kCluster > 1) {
       const Stage own = a[0];

@@ -70,6 +70,7 @@ TEST(Reduction, GivesWhatAPersonGets) {
       {"y = any(x > 3)", "2:1", {0, 1}},
       {"y = all(x > 3)", "2:1", {0, 1}},
       {"y = all(x > 0, axis=(0, 1)) and any(x == 6, axis=(0, 1))", "1:1", {1}},
+      {"y = sum(x, init=1, axis=0)", "3:1", {6, 8, 10}},  // as the CuTe DSL's notebook prints it
       {"y = sum(x, init=100)", "2:1", {106, 115}},
       {"y = prod(x, init=2, axis=0)", "3:1", {8, 20, 36}},
       {"y = max(x, init=4)", "2:1", {4, 6}},
