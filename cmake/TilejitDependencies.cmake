@@ -27,3 +27,9 @@ find_path(TILEJIT_CUDA_INCLUDE_DIR NAMES cuda.h nvrtc.h
 if(NOT TILEJIT_CUDA_INCLUDE_DIR)
   message(FATAL_ERROR "cuda.h was not found: run ./tools/setup, or set TILEJIT_CUDA_INCLUDE_DIR")
 endif()
+
+# curl/curl.h: likewise, and libcurl is loaded only where there is a remote cache.
+find_path(TILEJIT_CURL_INCLUDE_DIR NAMES curl/curl.h DOC "Folder of curl/curl.h")
+if(NOT TILEJIT_CURL_INCLUDE_DIR)
+  message(FATAL_ERROR "curl/curl.h was not found: run ./tools/setup, or set TILEJIT_CURL_INCLUDE_DIR")
+endif()

@@ -10,7 +10,6 @@ if(TARGET tilejit_command_objects)
 endif()
 
 # The command as its users meet it: arguments, exit codes, messages, files.
-find_program(TILEJIT_PYTHON python3 HINTS /usr/bin REQUIRED)  # where packages install modules
 if(TARGET tilejit_command)
   foreach(suite usage bad_input run catalogue compile layout layout_batch layout_documents layout_page)
     add_test(NAME command.${suite}

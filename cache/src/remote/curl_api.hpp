@@ -1,0 +1,37 @@
+#pragma once
+
+#include <curl/curl.h>
+
+#include <string>
+#include <type_traits>
+
+namespace tilejit::cache {
+
+// clang-format off
+/// Every function of libcurl the remote tier calls.
+#define TILEJIT_CURL_API(X) \
+  X(curl_global_init) X(curl_easy_init) X(curl_easy_cleanup) X(curl_easy_reset) \
+  X(curl_easy_setopt) X(curl_easy_getinfo) X(curl_easy_strerror) \
+  X(curl_multi_init) X(curl_multi_cleanup) X(curl_multi_add_handle) X(curl_multi_remove_handle) \
+  X(curl_multi_perform) X(curl_multi_poll) X(curl_multi_info_read) \
+  X(curl_slist_append) X(curl_slist_free_all)
+// clang-format on
+
+/// libcurl as a table of functions. It is not linked: it and the 30 libraries it brings would cost
+/// every start of every program, with a remote or without.
+struct CurlApi {
+#define TILEJIT_CURL_FIELD(fn) std::add_pointer_t<decltype(::fn)> fn##_ = nullptr;
+  TILEJIT_CURL_API(TILEJIT_CURL_FIELD)
+#undef TILEJIT_CURL_FIELD
+};
+
+struct LoadedCurl {
+  const CurlApi* api = nullptr;
+  std::string reason = {};  ///< why there is none, and what to do
+};
+
+/// libcurl, loaded and initialised at the first call and kept for the rest of the process.
+/// Thread-safe.
+[[nodiscard]] const LoadedCurl& load_curl();
+
+}  // namespace tilejit::cache
