@@ -6,6 +6,10 @@ endforeach()
 
 add_library(tilejit SHARED ${objects})
 add_library(tilejit_static STATIC ${objects})
+if(TILEJIT_PORTABLE)
+  # Else libcurl, which is loaded later, would find half of its OpenSSL in ours.
+  target_link_options(tilejit PRIVATE LINKER:--exclude-libs,ALL)
+endif()
 set_target_properties(tilejit PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 set_target_properties(tilejit_static PROPERTIES OUTPUT_NAME tilejit)
 foreach(library tilejit tilejit_static)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "remote/aws_signature.hpp"
 
@@ -151,6 +152,26 @@ Url s3_endpoint(const Url& bucket, const S3Options& s3, std::string& path) {
   return *endpoint;
 }
 
+// A line break at the end of a secret is easily made, and hard to see in "signature does not
+// match".
+void check_identity(const S3Options& s3) {
+  const std::pair<const char*, const std::string*> parts[] = {
+      {"AWS_ACCESS_KEY_ID", &s3.access_key},
+      {"AWS_SECRET_ACCESS_KEY", &s3.secret_key},
+      {"AWS_SESSION_TOKEN", &s3.session_token},
+      {"AWS_REGION", &s3.region}};
+  for (const auto& [name, value] : parts) {
+    if (is_printable(*value)) continue;
+    throw std::invalid_argument(std::string(name) +
+                                " has a space, a line break or another character that no such "
+                                "value has; set it to the bare value");
+  }
+  if (s3.access_key.empty() == s3.secret_key.empty()) return;
+  throw std::invalid_argument(
+      "one of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY is set and the other is not; set both, "
+      "or neither for a public bucket");
+}
+
 RemoteAddress s3_address(const Url& url, const S3Options& s3) {
   if (!is_bucket(url.host) || !url.user_info.empty()) {
     refuse(
@@ -158,11 +179,7 @@ RemoteAddress s3_address(const Url& url, const S3Options& s3) {
         "AWS_SECRET_ACCESS_KEY",
         url);
   }
-  if (s3.access_key.empty() != s3.secret_key.empty()) {
-    throw std::invalid_argument(
-        "one of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY is set and the other is not; set both, "
-        "or neither for a public bucket");
-  }
+  check_identity(s3);
   std::string path = url.path;
   const Url endpoint = s3_endpoint(url, s3, path);
   RemoteAddress address;

@@ -1,5 +1,6 @@
 #include "remote/upload_queue.hpp"
 
+#include <pthread.h>
 #include <signal.h>
 
 #include <system_error>
@@ -9,10 +10,13 @@ namespace tilejit::cache {
 
 bool UploadQueue::start() {
   if (thread_.joinable()) return true;
-  // Signals are the application's: none is delivered here.
-  sigset_t all, before;
-  sigfillset(&all);
-  const bool masked = ::pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
+  // Signals are the application's: none is delivered here, but those of a fault in this thread.
+  sigset_t others, before;
+  sigfillset(&others);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF}) {
+    sigdelset(&others, fault);
+  }
+  const bool masked = ::pthread_sigmask(SIG_BLOCK, &others, &before) == 0;
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error&) {
@@ -34,6 +38,7 @@ bool UploadQueue::push(UploadJob job) {
 }
 
 void UploadQueue::run() {
+  (void)::pthread_setname_np(::pthread_self(), "tilejit-upload");
   std::unique_lock lock(mutex_);
   for (;;) {
     wake_.wait(lock, [&] { return stopping() || !jobs_.empty(); });

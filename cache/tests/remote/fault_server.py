@@ -41,7 +41,7 @@ class Connection:
             raise Done
         self.method, self.path = line[0].decode(), line[1].decode()
         self.headers = {}
-        while (header := self.file.readline().strip()):
+        while header := self.file.readline().strip():
             name, _, value = header.decode().partition(":")
             self.headers[name.lower()] = value.strip()
         _, self.fault, *rest = self.path.split("/")
@@ -80,6 +80,13 @@ class Connection:
         else:
             self.read_body()
             self.answer(401, b"", headers="WWW-Authenticate: Basic realm=x\r\n")
+
+    def fault_unsigned(self):
+        if "authorization" in self.headers:
+            self.read_body()
+            self.answer(400)
+        else:
+            self.fault_store()
 
     def fault_fixed(self):  # takes no uploads
         if self.method == "PUT":

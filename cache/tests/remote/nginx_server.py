@@ -40,10 +40,30 @@ def replaced(text, pattern, new):
 
 def make_certificate(folder):
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-         "-nodes", "-keyout", "key.pem", "-out", "ca.pem", "-days", "2", "-subj", "/CN=localhost",
-         "-addext", "subjectAltName=DNS:localhost"],
-        cwd=folder, check=True, capture_output=True)
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-keyout",
+            "key.pem",
+            "-out",
+            "ca.pem",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=localhost",
+            "-addext",
+            "subjectAltName=DNS:localhost",
+        ],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
 
 
 def write_site(site, folder, port, wanted):
@@ -86,9 +106,11 @@ def main():
     with open(f"{folder}/nginx.conf", "w") as file:
         file.write(MAIN.format(folder=folder, temporaries=temporaries))
     os.makedirs(f"{folder}/entries", exist_ok=True)
-    server = subprocess.Popen([program, "-p", folder, "-e", f"{folder}/error.log", "-c",
-                               f"{folder}/nginx.conf"], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.DEVNULL)
+    server = subprocess.Popen(
+        [program, "-p", folder, "-e", f"{folder}/error.log", "-c", f"{folder}/nginx.conf"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
     try:
         wait_until_it_listens(port, server)
         print(f"listening on {port}", flush=True)

@@ -180,7 +180,7 @@ TEST_F(S3, KeepsEntries) {
 TEST_F(S3, RefusesWhatIsNotSignedWell) {
   expect_store_works(options_of());
   RemoteOptions wrong_secret = options_of();
-  wrong_secret.s3.secret_key = "another secret";
+  wrong_secret.s3.secret_key = "another-secret";
   RemoteOptions wrong_user = options_of();
   wrong_user.s3.access_key = "test:nobody";
   RemoteOptions wrong_region = options_of();

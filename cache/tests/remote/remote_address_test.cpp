@@ -111,6 +111,18 @@ TEST(RemoteAddress, RefusesWhatItCannotUse) {
 TEST(RemoteAddress, RefusesHalfAnIdentityAndABadEndpoint) {
   EXPECT_THROW((void)address_of("s3://kernels", {.access_key = "id"}), std::invalid_argument);
   EXPECT_THROW((void)address_of("s3://kernels", {.secret_key = "s"}), std::invalid_argument);
+  for (const S3Options& broken :
+       {S3Options{.access_key = "id", .secret_key = "s3cret\n"},
+        S3Options{.access_key = " id", .secret_key = "s3cret"},
+        S3Options{.access_key = "id", .secret_key = "s3cret", .session_token = "a\r\nb: c"},
+        S3Options{.region = "eu west"}}) {
+    try {
+      (void)address_of("s3://kernels", broken);
+      ADD_FAILURE() << "accepted";
+    } catch (const std::invalid_argument& error) {
+      EXPECT_EQ(std::string(error.what()).find("s3cret"), std::string::npos);
+    }
+  }
   for (const char* endpoint : {"host", "ftp://host", "http://host/path", "http://a:b@host"}) {
     EXPECT_THROW((void)address_of("s3://kernels", {.endpoint = endpoint}), std::invalid_argument);
   }

@@ -91,6 +91,15 @@ TEST_F(RemoteStoreTest, SendsUserAndPassword) {
   EXPECT_EQ(warnings.joined().find("s3cret"), std::string::npos) << warnings.joined();
 }
 
+TEST_F(RemoteStoreTest, SignsNothingWithoutKeys) {
+  RemoteOptions given = test_options("s3://unsigned/p", warnings);
+  given.s3.endpoint = server.url();
+  store_entry(given, 1);
+  EXPECT_EQ(RemoteStore(given).get(test_key(1)).bytes, entry_file(1));
+  given.s3.access_key = given.s3.secret_key = "key";
+  EXPECT_EQ(RemoteStore(given).get(test_key(1)).status, RemoteStatus::unavailable);
+}
+
 TEST_F(RemoteStoreTest, UploadsNothingWhereItMayNot) {
   for (const RemoteMode mode : {RemoteMode::read_only, RemoteMode::must_hit}) {
     RemoteOptions given = options("/store");

@@ -69,13 +69,23 @@ def write_ring(folder, name, port):
 def start(folder, secret):
     utils.HASH_PATH_PREFIX, utils.HASH_PATH_SUFFIX = b"", b"tilejit"
     os.makedirs(os.path.join(folder, "sda"))
-    conf = {"devices": folder, "swift_dir": folder, "mount_check": "false",
-            "allow_account_management": "true", "account_autocreate": "true", "workers": "0",
-            "log_level": "ERROR", f"user_{ACCOUNT}_{USER}": f"{secret} .admin",
-            "auth_pipeline_check": "false", "location": "eu-test-1"}
-    backends = {"account": account_server.AccountController,
-                "container": container_server.ContainerController,
-                "object": mem_server.ObjectController}
+    conf = {
+        "devices": folder,
+        "swift_dir": folder,
+        "mount_check": "false",
+        "allow_account_management": "true",
+        "account_autocreate": "true",
+        "workers": "0",
+        "log_level": "ERROR",
+        f"user_{ACCOUNT}_{USER}": f"{secret} .admin",
+        "auth_pipeline_check": "false",
+        "location": "eu-test-1",
+    }
+    backends = {
+        "account": account_server.AccountController,
+        "container": container_server.ContainerController,
+        "object": mem_server.ObjectController,
+    }
     for name, controller in backends.items():
         socket = eventlet.listen(("127.0.0.1", 0))
         write_ring(folder, name, socket.getsockname()[1])
