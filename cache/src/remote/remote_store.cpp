@@ -15,7 +15,6 @@
 namespace tilejit::cache {
 namespace {
 
-// A load and a store, so that counting costs a request little; several threads add.
 using Count = std::atomic<std::uint64_t>;
 
 void add(Count& count, std::uint64_t n = 1) {
@@ -33,6 +32,10 @@ bool repeats(Verdict verdict) noexcept {
   return verdict == Verdict::unreachable || verdict == Verdict::timed_out ||
          verdict == Verdict::refused || verdict == Verdict::redirected;
 }
+
+// Kinds of trouble that are warned of once: bits 0 to 11 are a Verdict of a download, then of an
+// upload.
+constexpr unsigned kUploadBits = 12, kQueueBit = 24, kLostBit = 25, kLibraryBit = 26;
 
 struct Tally : RequestTally {
   Count hits = 0, misses = 0, unavailable = 0, skipped = 0, damaged = 0;
@@ -73,12 +76,8 @@ struct RemoteStore::Impl {
   CircuitBreaker reads, writes;
   std::atomic<Session*> session = nullptr;
   Tally tally;
-  std::atomic<std::uint32_t> warned = 0;  // bits: a Verdict of a download, then of an upload
+  std::atomic<std::uint32_t> warned = 0;
 };
-
-namespace {
-constexpr unsigned kUploadBits = 12, kQueueBit = 24, kLibraryBit = 25;
-}
 
 RemoteStore::Impl::Impl(RemoteOptions given)
     : options(std::move(given)),
@@ -91,7 +90,7 @@ RemoteStore::Impl::~Impl() {
   // What another process left has locks and a thread that are not ours: it is abandoned.
   if (last == nullptr || last->process != ::getpid()) return;
   if (const std::size_t dropped = last->queue.close(options.shutdown_timeout)) {
-    warn_once(kQueueBit, std::to_string(dropped) + " uploads were not done in time and are lost");
+    warn_once(kLostBit, std::to_string(dropped) + " uploads were not done in time and are lost");
   }
   delete last;
 }
@@ -171,7 +170,7 @@ void RemoteStore::Impl::probe(Session& session, const std::string& key) {
 }
 
 void RemoteStore::Impl::upload(Session& session, const UploadJob& job) {
-  if (reads.open()) {  // since it was queued
+  if (reads.open() || (writes.open() && !job.retry)) {  // since it was queued
     add(tally.uploads_dropped);
     return;
   }
@@ -208,9 +207,10 @@ UploadStatus RemoteStore::Impl::drop(const std::string& why) {
 
 void RemoteStore::Impl::warn_once(Verdict verdict, bool upload, const std::string& reason) {
   const auto bit = static_cast<unsigned>(verdict) + (upload ? kUploadBits : 0);
-  const char* effect = verdict == Verdict::denied ? ""
-                       : upload                   ? " (what was to be uploaded is not)"
-                                                  : " (going on without it)";
+  const bool harmless = verdict == Verdict::denied || options.mode == RemoteMode::must_hit;
+  const char* effect = harmless ? ""
+                       : upload ? " (what was to be uploaded is not)"
+                                : " (going on without it)";
   warn_once(bit, reason + effect);
 }
 
@@ -236,7 +236,8 @@ RemoteAnswer RemoteStore::head(const std::string& key) {
 UploadStatus RemoteStore::put(const std::string& key, std::string bytes) {
   Impl& impl = *impl_;
   if (impl.options.mode != RemoteMode::read_write) return UploadStatus::off;
-  if (impl.reads.open() || (impl.writes.open() && !impl.writes.claim_retry())) {
+  const bool retry = impl.writes.open() && impl.writes.claim_retry();
+  if (impl.reads.open() || (impl.writes.open() && !retry)) {
     add(impl.tally.uploads_dropped);
     return UploadStatus::off;
   }
@@ -249,7 +250,8 @@ UploadStatus RemoteStore::put(const std::string& key, std::string bytes) {
     add(impl.tally.uploads_dropped);
     return UploadStatus::off;
   }
-  if (session->queue.push({.key = key, .bytes = std::move(bytes)})) return UploadStatus::queued;
+  if (session->queue.push({.key = key, .bytes = std::move(bytes), .retry = retry}))
+    return UploadStatus::queued;
   return impl.drop("uploads come faster than it takes them, and some are dropped");
 }
 

@@ -17,6 +17,7 @@ struct UploadJob {
   std::string key;
   std::string bytes;
   bool probe = false;  ///< only look whether the server is back
+  bool retry = false;  ///< look by this upload whether it takes any again
 };
 
 /// A bounded queue and the one thread that works it off, started at the first job. Thread-safe.

@@ -81,6 +81,9 @@ class Connection:
             self.read_body()
             self.answer(401, b"", headers="WWW-Authenticate: Basic realm=x\r\n")
 
+    def fault_fixed_once(self):
+        self.fault_fixed() if self.number == 1 else self.fault_store()
+
     def fault_unsigned(self):
         if "authorization" in self.headers:
             self.read_body()

@@ -177,6 +177,30 @@ TEST_F(RemoteStoreTest, GoesOnReadingWhereUploadsAreRefused) {
   EXPECT_NE(warnings.joined().find("status 405"), std::string::npos) << warnings.joined();
 }
 
+TEST_F(RemoteStoreTest, AsksOnceWhetherUploadsAreTaken) {
+  RemoteStore store(options("/fixed"));
+  for (int i = 0; i < 20; ++i) store.put(test_key(i), entry_file(i));
+  ASSERT_TRUE(store.wait_for_uploads(milliseconds(10000)));
+  EXPECT_EQ(count_of(server, "requests"), 1);
+  EXPECT_EQ(store.counters().uploads_failed, 1u);
+  EXPECT_EQ(store.counters().uploads_dropped, 19u);
+}
+
+TEST_F(RemoteStoreTest, UploadsAgainWhenThatIsTaken) {
+  RemoteOptions given = options("/fixed-once");
+  given.retry_after = milliseconds(100);
+  RemoteStore store(given);
+  store.put(test_key(1), entry_file(1));
+  ASSERT_TRUE(store.wait_for_uploads(milliseconds(10000)));
+  std::this_thread::sleep_for(milliseconds(150));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(store.put(test_key(1), entry_file(1)), UploadStatus::queued);
+    ASSERT_TRUE(store.wait_for_uploads(milliseconds(10000)));
+  }
+  EXPECT_EQ(store.counters().uploads, 2u);
+  EXPECT_EQ(store.counters().uploads_failed, 1u);
+}
+
 TEST_F(RemoteStoreTest, ServesAForkedChild) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer ends a child that starts threads";
