@@ -36,6 +36,8 @@ if(TILEJIT_BUILD_FUZZERS)
     cmake_path(GET source STEM name)
     add_executable(${name} ${source})
     target_link_libraries(${name} PRIVATE tilejit_static tilejit_cache)
+    target_include_directories(${name} PRIVATE
+      ${PROJECT_SOURCE_DIR}/cache/src ${TILEJIT_CURL_INCLUDE_DIR})
     foreach(room IN LISTS TILEJIT_ROOMS)
       target_include_directories(${name} PRIVATE ${PROJECT_BINARY_DIR}/rooms/${room})
     endforeach()

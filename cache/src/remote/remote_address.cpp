@@ -49,11 +49,26 @@ std::optional<Url> split(std::string_view text) {
   return url;
 }
 
+bool is_port(std::string_view text) noexcept {
+  return !text.empty() && text.size() <= 5 &&
+         text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// host, host:port, [address], [address]:port
 bool is_host(std::string_view host) noexcept {
-  constexpr std::string_view kAllowed =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:[]";
-  return !host.empty() && host.front() != ':' &&
-         host.find_first_not_of(kAllowed) == std::string_view::npos;
+  constexpr std::string_view kName =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_";
+  if (host.starts_with('[')) {
+    const auto end = host.find(']');
+    if (end == std::string_view::npos) return false;
+    const std::string_view address = host.substr(1, end - 1), rest = host.substr(end + 1);
+    return address.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos &&
+           (rest.empty() || (rest.front() == ':' && is_port(rest.substr(1))));
+  }
+  const auto colon = host.find(':');
+  return colon != 0 && !host.empty() &&
+         host.substr(0, colon).find_first_not_of(kName) == std::string_view::npos &&
+         (colon == std::string_view::npos || is_port(host.substr(colon + 1)));
 }
 
 bool is_http(const Url& url) noexcept {
@@ -84,10 +99,16 @@ std::string percent_decoded(std::string_view text) {
   return result;
 }
 
-[[noreturn]] void refuse(const std::string& what, const std::optional<Url>& url) {
-  const std::string shown =
-      url ? " (" + (url->scheme + "://" + url->host + url->path).substr(0, 200) + ")" : "";
-  throw std::invalid_argument("the remote cache's url" + shown + " " + what);
+// Shows no more of the url than `shown`: the rest may be a secret that is at a wrong place.
+[[noreturn]] void refuse(const std::string& what, const std::string& shown = "") {
+  throw std::invalid_argument("the remote cache's url" + (shown.empty() ? "" : " (" + shown + ")") +
+                              " " + what);
+}
+
+[[noreturn]] void refuse_form() {
+  refuse(
+      "is not one of http://host[:port]/path, https://host[:port]/path and "
+      "s3://bucket/prefix; write '@', ':' and '/' of a user or password as %40, %3A and %2F");
 }
 
 // Where the key stands in a path; behind `v1/<k0k1>/` unless the path says otherwise.
@@ -104,11 +125,9 @@ void place_key(RemoteAddress& address, std::string path) {
 }
 
 RemoteAddress http_address(const Url& url) {
-  if (!is_http(url)) {
-    refuse("is not one of http://host/path, https://host/path and s3://bucket/prefix", url);
-  }
+  if (!is_http(url)) refuse_form();
   if (url.path.find_first_of("?#") != std::string::npos) {
-    refuse("has a query or a fragment; leave out what begins with ? or #", url);
+    refuse("has a query or a fragment; leave out what begins with ? or #", url.host);
   }
   RemoteAddress address;
   address.host = host_of(url);
@@ -176,8 +195,7 @@ RemoteAddress s3_address(const Url& url, const S3Options& s3) {
   if (!is_bucket(url.host) || !url.user_info.empty()) {
     refuse(
         "is not an s3://bucket/prefix; credentials belong into AWS_ACCESS_KEY_ID and "
-        "AWS_SECRET_ACCESS_KEY",
-        url);
+        "AWS_SECRET_ACCESS_KEY");
   }
   check_identity(s3);
   std::string path = url.path;
@@ -202,12 +220,7 @@ std::string RemoteAddress::path_of(std::string_view key) const {
 
 RemoteAddress remote_address_of(const RemoteOptions& options) {
   const auto url = split(options.url);
-  if (!url) {
-    refuse(
-        "is not one of http://host/path, https://host/path and s3://bucket/prefix; write '@' and "
-        "'/' of a user or password as %40 and %2F",
-        url);
-  }
+  if (!url) refuse_form();
   RemoteAddress address = url->scheme == "s3" ? s3_address(*url, options.s3) : http_address(*url);
   address.name = url->scheme + "://" + url->host + url->path;
   return address;

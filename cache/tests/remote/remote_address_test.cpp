@@ -83,6 +83,15 @@ TEST(RemoteAddress, RefusesWhatItCannotUse) {
                               "http://",
                               "http:///path",
                               "http://:80/",
+                              "http://user:s3cret",
+                              "http://user:s3cret/",
+                              "http://host:80:80/",
+                              "http://host:/",
+                              "http://host:123456/",
+                              "http://[::1/",
+                              "http://[::1]8080/",
+                              "http://[host]/",
+                              "http://[",
                               "http://ho st/",
                               "http://host/a b",
                               "http://host/\n",
@@ -91,6 +100,7 @@ TEST(RemoteAddress, RefusesWhatItCannotUse) {
                               "http://host/#s3cret",
                               "http://user:s3cret@/",
                               "http://user:s3cret/x@host/",
+                              "http://user:123/x@host/",
                               "http://user:s3cret@h%st/",
                               "s3://",
                               "s3://ab",
@@ -102,8 +112,7 @@ TEST(RemoteAddress, RefusesWhatItCannotUse) {
       (void)address_of(url);
       ADD_FAILURE() << "accepted";
     } catch (const std::invalid_argument& error) {
-      EXPECT_EQ(std::string(error.what()).find("user:"), std::string::npos) << error.what();
-      EXPECT_EQ(std::string(error.what()).find("key:"), std::string::npos) << error.what();
+      EXPECT_EQ(std::string(error.what()).find("s3cret"), std::string::npos) << error.what();
     }
   }
 }
