@@ -16,7 +16,8 @@ foreach(library tilejit tilejit_static)
   add_library(tilejit::${library} ALIAS ${library})
   target_compile_features(${library} PUBLIC cxx_std_20)
   target_include_directories(${library} PUBLIC
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/cache/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   # Header-only dependencies were compiled in; only what has to be linked is named.
   target_link_libraries(${library} PRIVATE OpenSSL::Crypto Threads::Threads ${CMAKE_DL_LIBS})
   if(NOT TILEJIT_PORTABLE)
@@ -26,7 +27,7 @@ endforeach()
 
 include(CMakePackageConfigHelpers)
 install(TARGETS tilejit tilejit_static EXPORT tilejitTargets)
-install(DIRECTORY include/tilejit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/tilejit cache/include/tilejit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT tilejitTargets NAMESPACE tilejit:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tilejit)
 configure_package_config_file(cmake/tilejitConfig.cmake.in ${PROJECT_BINARY_DIR}/tilejitConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tilejit)

@@ -3,8 +3,9 @@
 #include <cstring>
 #include <string>
 
+#include "little_endian.hpp"
 #include "sha256.hpp"
-#include "tilejit/cache/store.hpp"
+#include "tilejit/cache/entry.hpp"
 
 namespace tilejit::cache {
 namespace {
@@ -20,20 +21,6 @@ constexpr std::size_t kMetadataAt = 24;
 constexpr std::size_t kDigestAt = 32;
 static_assert(kDigestAt + sizeof(Digest) == kTrailerBytes);
 
-template <class Integer>
-void append_little_endian(std::string& out, Integer value) {
-  for (std::size_t i = 0; i < sizeof(Integer); ++i) out += static_cast<char>(value >> (8 * i));
-}
-
-template <class Integer>
-Integer load_little_endian(std::string_view bytes, std::size_t at) noexcept {
-  Integer value = 0;
-  for (std::size_t i = 0; i < sizeof(Integer); ++i) {
-    value |= static_cast<Integer>(static_cast<unsigned char>(bytes[at + i])) << (8 * i);
-  }
-  return value;
-}
-
 }  // namespace
 
 std::optional<EntryLengths> parse_trailer(std::string_view trailer,
@@ -48,6 +35,11 @@ std::optional<EntryLengths> parse_trailer(std::string_view trailer,
   const std::uint64_t body = file_bytes - kTrailerBytes;
   if (lengths.payload > body || lengths.metadata != body - lengths.payload) return std::nullopt;
   return lengths;
+}
+
+bool is_other_format(std::string_view trailer) noexcept {
+  return trailer.size() == kTrailerBytes && trailer.starts_with(kMagic) &&
+         load_little_endian<std::uint32_t>(trailer, kVersionAt) != kFormatVersion;
 }
 
 std::optional<EntryLengths> verify_entry(std::string_view file) noexcept {

@@ -22,6 +22,9 @@ struct EntryLengths {
 [[nodiscard]] std::optional<EntryLengths> parse_trailer(std::string_view trailer,
                                                         std::uint64_t file_bytes) noexcept;
 
+/// Whether `trailer` ends an entry of another version of the format: not ours to read, nor damaged.
+[[nodiscard]] bool is_other_format(std::string_view trailer) noexcept;
+
 /// The lengths of a whole `file` whose digest is right; nothing if any byte of it is not.
 [[nodiscard]] std::optional<EntryLengths> verify_entry(std::string_view file) noexcept;
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "tilejit/cache/store.hpp"
+#include "tilejit/cache/entry.hpp"
 
 namespace tilejit::cache {
 

@@ -18,9 +18,9 @@ class UniqueFd {
 
   [[nodiscard]] int get() const noexcept { return fd_; }
   [[nodiscard]] bool valid() const noexcept { return fd_ >= 0; }
+  [[nodiscard]] int release() noexcept;
 
  private:
-  int release() noexcept;
   int fd_ = -1;
 };
 
@@ -32,13 +32,33 @@ class UniqueFd {
 /// Makes `folder` and its missing parents, mode 0700. One that exists already is fine.
 [[nodiscard]] int make_folders(const std::string& folder);
 
-/// Opens (creating it, and its folder if that is missing) with `flags` for writing, mode 0644 less
-/// the umask. On success `out` holds the file.
-[[nodiscard]] int create_file(const std::string& path, int flags, UniqueFd& out);
+/// A file that appears in `folder` under `name` whole, when it is committed, or never: a temporary
+/// beside it, written, fsynced and renamed. Readers see the old file, or the new one. Safe against
+/// other threads, processes and hosts that do the same. `folder` is open as long as this lives.
+class AtomicFile {
+ public:
+  AtomicFile(int folder, const std::string& name);
+  /// Removes the temporary unless it was committed.
+  ~AtomicFile();
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&&) = delete;
 
-/// Publishes `bytes` as `path`: a temporary in the same folder, written, fsynced and renamed, then
-/// the folder fsynced. Readers see the old file, or the new one whole. On failure no temporary
-/// stays and `path` is as before. Safe against other threads, processes and hosts that do the same.
-[[nodiscard]] int publish_file(const std::string& path, std::string_view bytes);
+  [[nodiscard]] int create() noexcept;  ///< mode 0644 less the umask
+  [[nodiscard]] int append(std::string_view bytes) noexcept;
+  [[nodiscard]] int sync() noexcept;
+  /// Renames. The folder is for the caller to fsync.
+  [[nodiscard]] int commit() noexcept;
+  /// Closes the temporary and keeps it, so that many can be written before any is committed.
+  void close() noexcept { file_ = UniqueFd(); }
+
+ private:
+  int folder_;
+  std::string name_;
+  std::string temporary_;  // empty: there is none to remove
+  UniqueFd file_;
+};
+
+/// Publishes `bytes` as `name` in `folder`, whole or not at all, and fsyncs the folder.
+[[nodiscard]] int publish_file(int folder, const std::string& name, std::string_view bytes);
 
 }  // namespace tilejit::cache

@@ -8,7 +8,7 @@
 
 #include <openssl/sha.h>
 
-#include "tilejit/cache/store.hpp"
+#include "tilejit/cache/entry.hpp"
 
 namespace tilejit::cache {
 

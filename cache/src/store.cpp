@@ -1,63 +1,48 @@
 #include "tilejit/cache/store.hpp"
 
 #include <algorithm>
-#include <condition_variable>
+#include <chrono>
 #include <exception>
 #include <mutex>
-#include <stdexcept>
 #include <system_error>
-#include <unordered_map>
 #include <utility>
 
-#include "disk_tier.hpp"
+#include "flights.hpp"
+#include "folder_tier.hpp"
+#include "key_lock.hpp"
+#include "layer.hpp"
 #include "memory_tier.hpp"
+#include "names.hpp"
 
 namespace tilejit::cache {
 namespace {
 
-// One request that misses in memory, and whoever asks for the same key meanwhile.
-struct Flight {
-  std::condition_variable landed;
-  bool done = false;
-  EntryPtr entry;            // done: this, or
-  std::exception_ptr error;  // this
+using Clock = std::chrono::steady_clock;
 
-  void land(EntryPtr made, std::exception_ptr thrown) {
-    if (done) return;
-    entry = std::move(made);
-    error = std::move(thrown);
-    done = true;
-    landed.notify_all();
-  }
-};
-
-bool is_hex(char c) noexcept {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+std::uint64_t nanoseconds_since(Clock::time_point start) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
 }
 
-void check_key(const std::string& key) {
-  if (key.size() == 64 && std::all_of(key.begin(), key.end(), is_hex)) return;
-  throw std::invalid_argument("a cache key is 64 lower-case hex digits, not '" + key + "'");
+// The process may change its working directory later.
+std::filesystem::path fixed(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::path result = std::filesystem::absolute(path, error);
+  return error ? path : result;
 }
 
-bool is_marker_char(char c) noexcept {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
-         c == '-' || c == '_' || c == ':';
+std::unique_ptr<FolderTier> open_folder(const std::filesystem::path& path,
+                                        FolderTier::Access access, const Options& options) {
+  return std::make_unique<FolderTier>(Tree(path.string(), options.trust), access, options.warn);
 }
 
-// A name must not lead out of its folder.
-void check_marker(const std::string& name) {
-  if (!name.empty() && name.size() <= 128 && name.front() != '.' &&
-      std::all_of(name.begin(), name.end(), is_marker_char)) {
-    return;
-  }
-  throw std::invalid_argument("'" + name + "' cannot name a cache marker or its kind");
-}
-
-void check_kind(const std::string& kind) {
-  check_marker(kind);
-  if (kind.size() == 2 && is_hex(kind[0]) && is_hex(kind[1])) {
-    throw std::invalid_argument("'" + kind + "' cannot be a kind of marker: entries live there");
+void count(TierCounters& counters, Status status, std::uint64_t nanoseconds) {
+  counters.nanoseconds += nanoseconds;
+  switch (status) {
+    case Status::hit: ++counters.hits; break;
+    case Status::miss: ++counters.misses; break;
+    case Status::damaged: ++counters.damaged; break;
+    case Status::failed: break;  // for the caller to count, once a request
   }
 }
 
@@ -67,6 +52,7 @@ std::string_view to_string(Tier tier) noexcept {
   switch (tier) {
     case Tier::memory: return "memory";
     case Tier::disk: return "disk";
+    case Tier::read_only: return "read-only";
     case Tier::made: return "made";
   }
   return "unknown";
@@ -75,100 +61,169 @@ std::string_view to_string(Tier tier) noexcept {
 struct Store::Impl {
   explicit Impl(Options options);
 
+  struct Found {
+    EntryPtr entry;  // null: none has it
+    Tier tier = Tier::made;
+    bool disk_failed = false;
+  };
+
   EntryPtr find_in_memory(const std::string& key);
-  // Counts what was found, and keeps a hit in memory. A failure is for the caller to count.
-  DiskTier::ReadResult read_disk(const std::string& key);
+  // Through the layers below memory; a hit is kept in memory.
+  Found search(const std::string& key);
+  Status read(Layer& layer, Tier tier, const std::string& key, Found& found);
   bool publish(const std::string& key, const Entry& entry);
+  void count_disk_failure();
   Answer wait_for(Flight& flight, std::unique_lock<std::mutex>& lock);
   Answer lead(const std::string& key, Flight& flight, const std::function<Entry()>& make);
   Answer answer(const std::string& key, Flight& flight, const std::function<Entry()>& make);
+  KeyLock lock_key(const std::string& key);
+  Answer make_and_publish(const std::string& key, Flight& flight,
+                          const std::function<Entry()>& make, bool disk_failed);
+  TierCounters& counters_of(Tier tier);
 
-  std::filesystem::path folder;
-  std::optional<DiskTier> disk;
+  const Options options;
+  const std::filesystem::path folder;
+  const std::unique_ptr<FolderTier> disk;  // null: none
+  std::vector<std::unique_ptr<Layer>> read_only;
 
   std::mutex mutex;  // guards everything below and every Flight; never held over I/O or a make
   MemoryTier memory;
-  std::unordered_map<std::string, std::shared_ptr<Flight>> flights;
+  Flights flights;
   Counters counters;
 };
 
-Store::Impl::Impl(Options options) : memory(options.memory_bytes) {
-  if (options.folder.empty()) return;
-  // The process may change its working directory later.
-  std::error_code error;
-  folder = std::filesystem::absolute(options.folder, error);
-  if (error) folder = options.folder;
-  disk.emplace(folder.string(), std::move(options.warn));
+Store::Impl::Impl(Options settings)
+    : options(std::move(settings)),
+      folder(options.folder.empty() ? options.folder : fixed(options.folder)),
+      disk(folder.empty() ? nullptr : open_folder(folder, FolderTier::Access::read_write, options)),
+      memory(options.memory_bytes) {
+  for (const std::filesystem::path& path : options.read_only) {
+    read_only.push_back(open_folder(fixed(path), FolderTier::Access::read_only, options));
+  }
+}
+
+TierCounters& Store::Impl::counters_of(Tier tier) {
+  return tier == Tier::disk ? counters.disk : counters.read_only;
 }
 
 EntryPtr Store::Impl::find_in_memory(const std::string& key) {
   const std::lock_guard lock(mutex);
   EntryPtr entry = memory.find(key);
-  if (entry) ++counters.memory_hits;
+  ++(entry ? counters.memory.hits : counters.memory.misses);
   return entry;
 }
 
-DiskTier::ReadResult Store::Impl::read_disk(const std::string& key) {
-  if (!disk) return {};
-  DiskTier::ReadResult result = disk->read(key);
+Status Store::Impl::read(Layer& layer, Tier tier, const std::string& key, Found& found) {
+  const auto start = Clock::now();
+  ReadResult result = layer.read(key);
+  const std::uint64_t spent = nanoseconds_since(start);
   const std::lock_guard lock(mutex);
-  if (result.status == DiskTier::Status::damaged) ++counters.damaged;
-  if (result.status == DiskTier::Status::hit) {
-    ++counters.disk_hits;
+  count(counters_of(tier), result.status, spent);
+  if (result.entry) {
     memory.insert(key, result.entry);
+    found.entry = std::move(result.entry);
+    found.tier = tier;
   }
-  return result;
+  return result.status;
+}
+
+Store::Impl::Found Store::Impl::search(const std::string& key) {
+  Found found;
+  if (disk) found.disk_failed = read(*disk, Tier::disk, key, found) == Status::failed;
+  for (const auto& layer : read_only) {
+    if (found.entry) break;
+    if (read(*layer, Tier::read_only, key, found) != Status::failed) continue;
+    const std::lock_guard lock(mutex);
+    ++counters.read_only.failures;
+  }
+  return found;
 }
 
 bool Store::Impl::publish(const std::string& key, const Entry& entry) {
-  return !disk || disk->publish(key, entry);
+  if (!disk) return true;
+  const auto start = Clock::now();
+  const bool published = disk->publish(key, entry);
+  const std::uint64_t spent = nanoseconds_since(start);
+  const std::lock_guard lock(mutex);
+  counters.disk.nanoseconds += spent;
+  return published;
+}
+
+void Store::Impl::count_disk_failure() {
+  const std::lock_guard lock(mutex);
+  ++counters.disk.failures;
 }
 
 Answer Store::Impl::wait_for(Flight& flight, std::unique_lock<std::mutex>& lock) {
+  if (flight.done && flight.error) ++counters.recalled_failures;
   flight.landed.wait(lock, [&] { return flight.done; });
   if (flight.error) std::rethrow_exception(flight.error);
-  ++counters.memory_hits;
+  ++counters.memory.hits;
   return {flight.entry, Tier::memory};
+}
+
+KeyLock Store::Impl::lock_key(const std::string& key) {
+  using Outcome = KeyLock::Outcome;
+  KeyLock key_lock(disk->tree(), key, options.lock_wait);
+  const Outcome outcome = key_lock.outcome();
+  const std::lock_guard lock(mutex);
+  if (outcome == Outcome::held_after_waiting || outcome == Outcome::timed_out) {
+    ++counters.lock_waits;
+  }
+  if (outcome == Outcome::timed_out) ++counters.lock_timeouts;
+  if (outcome == Outcome::unavailable) ++counters.lock_failures;
+  return key_lock;
 }
 
 Answer Store::Impl::answer(const std::string& key, Flight& flight,
                            const std::function<Entry()>& make) {
-  const DiskTier::ReadResult read = read_disk(key);
-  if (read.entry) return {read.entry, Tier::disk};
+  const Found found = search(key);
+  if (found.entry) return {found.entry, found.tier};
+  if (!disk) return make_and_publish(key, flight, make, false);
+
+  const KeyLock key_lock = lock_key(key);
+  if (key_lock.outcome() != KeyLock::Outcome::unavailable) {
+    // Whoever had the lock has published by now, or between our search and our lock.
+    Found published;
+    (void)read(*disk, Tier::disk, key, published);
+    if (published.entry) return {published.entry, Tier::disk};
+  }
+  return make_and_publish(key, flight, make, found.disk_failed);
+}
+
+Answer Store::Impl::make_and_publish(const std::string& key, Flight& flight,
+                                     const std::function<Entry()>& make, bool disk_failed) {
   auto entry = std::make_shared<const Entry>(make());
   {
     // Waiters need not wait for the disk.
     const std::lock_guard lock(mutex);
     ++counters.made;
     memory.insert(key, entry);
-    flight.land(entry, nullptr);
+    flight.land(entry);
   }
   bool published = false;
   try {
     published = publish(key, *entry);
   } catch (const std::exception&) {  // the waiters have the entry, so trouble here is no error
   }
-  if (!published || read.status == DiskTier::Status::failed) {
-    const std::lock_guard lock(mutex);
-    ++counters.failures;
-  }
+  if (!published || disk_failed) count_disk_failure();
   return {std::move(entry), Tier::made};
 }
 
 // The flight stays listed until its entry is on the disk, so that nobody makes it again meanwhile,
-// even where memory does not keep it.
+// even where memory does not keep it; a failed one until its failure is forgotten.
 Answer Store::Impl::lead(const std::string& key, Flight& flight,
                          const std::function<Entry()>& make) {
   try {
     Answer result = answer(key, flight, make);
     const std::lock_guard lock(mutex);
-    flight.land(result.entry, nullptr);
+    flight.land(result.entry);
     flights.erase(key);
     return result;
   } catch (...) {
     const std::lock_guard lock(mutex);
-    flight.land(nullptr, std::current_exception());
-    flights.erase(key);
+    ++counters.make_failures;
+    flight.fail(std::current_exception(), options.failure_ttl);
     throw;
   }
 }
@@ -179,12 +234,9 @@ Store::~Store() = default;
 std::optional<Answer> Store::find(const std::string& key) {
   check_key(key);
   if (EntryPtr entry = impl_->find_in_memory(key)) return Answer{std::move(entry), Tier::memory};
-  DiskTier::ReadResult read = impl_->read_disk(key);
-  if (read.entry) return Answer{std::move(read.entry), Tier::disk};
-  if (read.status == DiskTier::Status::failed) {
-    const std::lock_guard lock(impl_->mutex);
-    ++impl_->counters.failures;
-  }
+  Impl::Found found = impl_->search(key);
+  if (found.entry) return Answer{std::move(found.entry), found.tier};
+  if (found.disk_failed) impl_->count_disk_failure();
   return std::nullopt;
 }
 
@@ -192,16 +244,13 @@ Answer Store::find_or_make(const std::string& key, const std::function<Entry()>&
   check_key(key);
   std::unique_lock lock(impl_->mutex);
   if (EntryPtr entry = impl_->memory.find(key)) {
-    ++impl_->counters.memory_hits;
+    ++impl_->counters.memory.hits;
     return {std::move(entry), Tier::memory};
   }
-  std::shared_ptr<Flight>& listed = impl_->flights[key];
-  if (listed) {
-    const std::shared_ptr<Flight> flight = listed;  // its leader takes it off the list
-    return impl_->wait_for(*flight, lock);
-  }
-  listed = std::make_shared<Flight>();
-  const std::shared_ptr<Flight> flight = listed;
+  bool leads = false;
+  const std::shared_ptr<Flight> flight = impl_->flights.join(key, leads);
+  if (!leads) return impl_->wait_for(*flight, lock);
+  ++impl_->counters.memory.misses;
   lock.unlock();
   return impl_->lead(key, *flight, make);
 }
@@ -213,22 +262,28 @@ void Store::put(const std::string& key, Entry entry) {
     const std::lock_guard lock(impl_->mutex);
     impl_->memory.insert(key, shared);
   }
-  if (impl_->publish(key, *shared)) return;
-  const std::lock_guard lock(impl_->mutex);
-  ++impl_->counters.failures;
+  if (!impl_->publish(key, *shared)) impl_->count_disk_failure();
 }
 
 void Store::add_marker(const std::string& kind, const std::string& name) {
   check_kind(kind);
   check_marker(name);
-  if (!impl_->disk || impl_->disk->add_marker(kind, name)) return;
-  const std::lock_guard lock(impl_->mutex);
-  ++impl_->counters.failures;
+  if (impl_->disk && !impl_->disk->add_marker(kind, name)) impl_->count_disk_failure();
 }
 
 std::vector<std::string> Store::markers(const std::string& kind) const {
   check_kind(kind);
-  return impl_->disk ? impl_->disk->markers(kind) : std::vector<std::string>();
+  std::vector<std::string> names;
+  const auto append = [&](Layer& layer) {
+    for (std::string& name : layer.markers(kind)) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) {
+        names.push_back(std::move(name));
+      }
+    }
+  };
+  if (impl_->disk) append(*impl_->disk);
+  for (const auto& layer : impl_->read_only) append(*layer);
+  return names;
 }
 
 Counters Store::counters() const {

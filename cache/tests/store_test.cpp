@@ -29,7 +29,7 @@ TEST(Store, MakesOnceThenAnswersFromMemory) {
   EXPECT_EQ(*again.entry, kEntry);
   EXPECT_EQ(store.find(test_key(1))->tier, Tier::memory);
   EXPECT_EQ(store.counters().made, 1u);
-  EXPECT_EQ(store.counters().memory_hits, 2u);
+  EXPECT_EQ(store.counters().memory.hits, 2u);
 }
 
 TEST(Store, AnswersFromDiskInAnotherStore) {
@@ -44,8 +44,8 @@ TEST(Store, AnswersFromDiskInAnotherStore) {
   EXPECT_EQ(*answer.entry, kEntry);
   EXPECT_EQ(second.find(test_key(1))->tier, Tier::memory);
   EXPECT_EQ(second.find(test_key(2))->entry->payload, "other");
-  EXPECT_EQ(second.counters().disk_hits, 2u);
-  EXPECT_EQ(second.counters().failures, 0u);
+  EXPECT_EQ(second.counters().disk.hits, 2u);
+  EXPECT_EQ(second.counters().disk.failures, 0u);
 }
 
 TEST(Store, WritesOnePlainFileAnEntry) {
@@ -156,12 +156,15 @@ TEST(Store, RefusesMarkersThatLeaveTheirFolder) {
     EXPECT_THROW(store.add_marker(name, "abc"), std::invalid_argument);
     EXPECT_THROW((void)store.markers(name), std::invalid_argument);
   }
-  EXPECT_THROW(store.add_marker("0f", "abc"), std::invalid_argument);  // a folder of entries
+  // Folders of the cache's own.
+  EXPECT_THROW(store.add_marker("0f", "abc"), std::invalid_argument);
+  EXPECT_THROW(store.add_marker("lock", "abc"), std::invalid_argument);
 }
 
 TEST(Tier, HasNames) {
   EXPECT_EQ(to_string(Tier::memory), "memory");
   EXPECT_EQ(to_string(Tier::disk), "disk");
+  EXPECT_EQ(to_string(Tier::read_only), "read-only");
   EXPECT_EQ(to_string(Tier::made), "made");
 }
 

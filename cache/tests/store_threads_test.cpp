@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -56,7 +57,7 @@ TEST(StoreThreads, MakeOneEntryForSixteen) {
   EXPECT_EQ(made, 1);
   for (const EntryPtr& entry : entries) EXPECT_EQ(entry, entries.front());
   EXPECT_EQ(store.counters().made, 1u);
-  EXPECT_EQ(store.counters().memory_hits, 15u);
+  EXPECT_EQ(store.counters().memory.hits, 15u);
 }
 
 TEST(StoreThreads, WithoutAnyTierWaitersStillShare) {
@@ -82,7 +83,7 @@ TEST(StoreThreads, WithoutAnyTierWaitersStillShare) {
 }
 
 TEST(StoreThreads, ShareAnExceptionAndForgetIt) {
-  Store store({});
+  Store store({.failure_ttl = 0ms});
   std::promise<void> release;
   const auto released = release.get_future().share();
   std::latch arrived(9);
@@ -110,6 +111,36 @@ TEST(StoreThreads, ShareAnExceptionAndForgetIt) {
   const auto next = store.find_or_make(test_key(1), [] { return Entry{"second try", "{}"}; });
   EXPECT_EQ(next.tier, Tier::made);
   EXPECT_EQ(store.counters().made, 1u);
+}
+
+TEST(StoreThreads, RecallAFailureForAMoment) {
+  const TempFolder folder;
+  Store store({.folder = folder.path(), .failure_ttl = 100ms});
+  int makes = 0;
+  const auto request = [&] {
+    return store.find_or_make(test_key(1), [&]() -> Entry {
+      if (++makes == 1) throw std::runtime_error("refused");
+      return {"mended", "{}"};
+    });
+  };
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 1000; ++i) EXPECT_THROW((void)request(), std::runtime_error);
+  ASSERT_LT(std::chrono::steady_clock::now() - start, 100ms) << "too slow a machine to tell";
+  EXPECT_EQ(makes, 1);
+  EXPECT_EQ(store.counters().make_failures, 1u);
+  EXPECT_EQ(store.counters().recalled_failures, 999u);
+  EXPECT_THAT(files_below(folder.path()), ::testing::ElementsAre("v1/lock/keys"));
+  std::this_thread::sleep_for(101ms);
+  EXPECT_EQ(request().entry->payload, "mended");
+}
+
+TEST(StoreThreads, AnEntryThatIsThereBeatsAFailure) {
+  Store store({});
+  EXPECT_THROW(
+      (void)store.find_or_make(test_key(1), []() -> Entry { throw std::runtime_error(""); }),
+      std::runtime_error);
+  store.put(test_key(1), {"put", "{}"});
+  EXPECT_EQ(store.find_or_make(test_key(1), [] { return Entry{}; }).entry->payload, "put");
 }
 
 TEST(StoreThreads, MakeDifferentKeysInParallel) {
@@ -163,7 +194,7 @@ TEST(StoreThreads, ReadersNeverSeeAPartialEntry) {
   }
   stop = true;
   EXPECT_EQ(seen, 300);
-  EXPECT_EQ(reader.counters().damaged, 0u);
+  EXPECT_EQ(reader.counters().disk.damaged, 0u);
 }
 
 }  // namespace

@@ -34,7 +34,12 @@ struct StageTimes {
 };
 
 /// Which tier of the cache answered.
-enum class CacheTier : std::uint8_t { memory, disk, compiled };
+enum class CacheTier : std::uint8_t {
+  memory,
+  disk,
+  read_only,  ///< a folder of Options::cache_path
+  compiled,
+};
 [[nodiscard]] std::string_view to_string(CacheTier tier) noexcept;
 
 /// A compiled operation, not loaded.

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 namespace tilejit {
 
@@ -10,6 +11,12 @@ namespace tilejit {
 struct Options {
   /// Folder of the disk cache. Empty optional: memory only.
   std::optional<std::filesystem::path> cache_folder = {};
+  /// Folders that are only read, asked in this order after `cache_folder`, where a folder that is
+  /// missing or cannot be used is gone without.
+  std::vector<std::filesystem::path> cache_path = {};
+  /// Uses cache folders of other users too, and those that others may write to: whoever writes
+  /// there decides what runs on the GPU.
+  bool cache_trust_anyone = false;
   /// Bound of the cache's memory tier, in bytes.
   std::size_t cache_memory_bytes = 256u << 20;
   /// NVRTC's library file or its folder; empty: searched for.
@@ -18,8 +25,10 @@ struct Options {
   int device = 0;
 
   /// Reads TILEJIT_CACHE_DIR (else XDG_CACHE_HOME/tilejit, else HOME/.cache/tilejit; "off" means
-  /// memory only), TILEJIT_NVRTC and TILEJIT_DEVICE. This is the only place where the library reads
-  /// its environment. Throws Error{invalid_argument} if TILEJIT_DEVICE is not a number.
+  /// memory only), TILEJIT_CACHE_PATH (folders, between colons), TILEJIT_CACHE_TRUST_ANYONE (0 or
+  /// 1), TILEJIT_NVRTC and TILEJIT_DEVICE. This is the only place where the library reads its
+  /// environment. Throws Error{invalid_argument}, where() the variable, for a value that it cannot
+  /// have.
   [[nodiscard]] static Options from_env();
 };
 

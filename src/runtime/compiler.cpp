@@ -21,6 +21,7 @@ std::string_view to_string(CacheTier tier) noexcept {
   switch (tier) {
     case CacheTier::memory: return "memory";
     case CacheTier::disk: return "disk";
+    case CacheTier::read_only: return "read-only";
     case CacheTier::compiled: return "compiled";
   }
   return "unknown";

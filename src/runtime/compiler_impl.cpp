@@ -17,7 +17,9 @@ constexpr const char* kCompilers = "compilers";  // kind of the markers that nam
 
 cache::Options store_options(const Options& options) {
   return {.folder = options.cache_folder.value_or(std::filesystem::path()),
+          .read_only = options.cache_path,
           .memory_bytes = options.cache_memory_bytes,
+          .trust = options.cache_trust_anyone ? cache::Trust::anyone : cache::Trust::own,
           .warn = runtime::warn};
 }
 
@@ -30,6 +32,7 @@ CacheTier tier_of(cache::Tier tier) noexcept {
   switch (tier) {
     case cache::Tier::memory: return CacheTier::memory;
     case cache::Tier::disk: return CacheTier::disk;
+    case cache::Tier::read_only: return CacheTier::read_only;
     case cache::Tier::made: break;
   }
   return CacheTier::compiled;

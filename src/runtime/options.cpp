@@ -1,5 +1,6 @@
 #include "tilejit/options.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <string>
@@ -28,6 +29,25 @@ std::optional<std::filesystem::path> default_cache_folder() {
   return std::nullopt;
 }
 
+/// The parts of a list between colons; empty ones are no folders.
+std::vector<std::filesystem::path> path_list(const std::string& text) {
+  std::vector<std::filesystem::path> paths;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(':', begin), text.size());
+    if (end > begin) paths.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return paths;
+}
+
+bool flag(const char* name) {
+  const std::string text = variable(name);
+  if (text.empty() || text == "0") return false;
+  if (text == "1") return true;
+  throw Error(ErrorCode::invalid_argument,
+              std::string(name) + " is '" + text.substr(0, 40) + "'; set it to 0 or 1", name);
+}
+
 int default_device() {
   const std::string text = variable("TILEJIT_DEVICE");
   if (text.empty()) return 0;
@@ -44,6 +64,8 @@ int default_device() {
 
 Options Options::from_env() {
   return {.cache_folder = default_cache_folder(),
+          .cache_path = path_list(variable("TILEJIT_CACHE_PATH")),
+          .cache_trust_anyone = flag("TILEJIT_CACHE_TRUST_ANYONE"),
           .nvrtc_path = variable("TILEJIT_NVRTC"),
           .device = default_device()};
 }

@@ -201,6 +201,7 @@ TEST_F(CompilerTest, RuntimeLoadsAKernelOnce) {
 TEST(CacheTier, HasNames) {
   EXPECT_EQ(to_string(CacheTier::memory), "memory");
   EXPECT_EQ(to_string(CacheTier::disk), "disk");
+  EXPECT_EQ(to_string(CacheTier::read_only), "read-only");
   EXPECT_EQ(to_string(CacheTier::compiled), "compiled");
 }
 

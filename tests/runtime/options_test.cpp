@@ -10,8 +10,13 @@
 namespace tilejit {
 namespace {
 
-constexpr const char* kVariables[] = {"TILEJIT_CACHE_DIR", "XDG_CACHE_HOME", "HOME",
-                                      "TILEJIT_NVRTC", "TILEJIT_DEVICE"};
+constexpr const char* kVariables[] = {"TILEJIT_CACHE_DIR",
+                                      "XDG_CACHE_HOME",
+                                      "HOME",
+                                      "TILEJIT_NVRTC",
+                                      "TILEJIT_DEVICE",
+                                      "TILEJIT_CACHE_PATH",
+                                      "TILEJIT_CACHE_TRUST_ANYONE"};
 using Environment = std::map<std::string, std::string>;
 
 /// The variables of the table have these values, the others none, until the end of the scope.
@@ -77,6 +82,23 @@ TEST(Options, ReadCompilerAndDevice) {
   const Options options = Options::from_env();
   EXPECT_EQ(options.nvrtc_path, "/opt/nvrtc");
   EXPECT_EQ(options.device, 12);
+}
+
+TEST(Options, ReadThePathOfReadOnlyFolders) {
+  const EnvironmentScope scope(Environment{{"TILEJIT_CACHE_PATH", ":/a b::c/d:"}});
+  EXPECT_EQ(Options::from_env().cache_path, (std::vector<std::filesystem::path>{"/a b", "c/d"}));
+}
+
+TEST(Options, ReadWhomToTrust) {
+  const auto trust = [](const char* text) {
+    const EnvironmentScope scope(Environment{{"TILEJIT_CACHE_TRUST_ANYONE", text}});
+    return Options::from_env().cache_trust_anyone;
+  };
+  EXPECT_TRUE(trust("1"));
+  EXPECT_FALSE(trust("0"));
+  EXPECT_FALSE(trust(""));
+  EXPECT_EQ(expect_error(ErrorCode::invalid_argument, "set it to 0 or 1", [&] { trust("yes"); }),
+            "TILEJIT_CACHE_TRUST_ANYONE");
 }
 
 TEST(Options, RejectADeviceThatIsNotANumber) {

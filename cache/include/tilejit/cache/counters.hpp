@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tilejit::cache {
+
+/// Where an answer came from.
+enum class Tier : std::uint8_t { memory, disk, read_only, made };
+/// "memory", "disk", "read-only", "made"
+[[nodiscard]] std::string_view to_string(Tier tier) noexcept;
+
+/// What one tier did since construction.
+struct TierCounters {
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0;
+  std::uint64_t damaged = 0;      ///< entries found broken; never served
+  std::uint64_t failures = 0;     ///< requests that went on without this tier
+  std::uint64_t nanoseconds = 0;  ///< spent in it; 0 for memory, where a clock would cost as much
+  bool operator==(const TierCounters&) const = default;
+};
+
+/// What a Store did since construction.
+struct Counters {
+  TierCounters memory;              ///< hits: those that shared another caller's `make` included
+  TierCounters disk;                ///< nanoseconds: of reading and publishing
+  TierCounters read_only;           ///< all folders and bundles of that kind together
+  std::uint64_t made = 0;           ///< calls of `make` that returned
+  std::uint64_t make_failures = 0;  ///< calls of `make` that threw
+  std::uint64_t recalled_failures = 0;  ///< requests answered with a failure of a moment ago
+  std::uint64_t lock_waits = 0;         ///< misses that waited for another process' `make`
+  std::uint64_t lock_timeouts = 0;      ///< of those: gave up waiting, and made the entry
+  std::uint64_t lock_failures = 0;      ///< misses without a lock, as the folder has none to give
+  bool operator==(const Counters&) const = default;
+};
+
+}  // namespace tilejit::cache

@@ -1,0 +1,183 @@
+#include "folder_tier.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <utility>
+
+#include "entry_format.hpp"
+#include "names.hpp"
+#include "posix_file.hpp"
+
+namespace tilejit::cache {
+namespace {
+
+constexpr std::int64_t kTouchSeconds = 3600;
+
+bool same_file(const struct stat& a, const struct stat& b) noexcept {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+struct CloseFolder {
+  void operator()(DIR* folder) const noexcept { ::closedir(folder); }
+};
+
+std::string_view folder_of(const std::string& key) noexcept {
+  return std::string_view(key).substr(0, 2);
+}
+
+// The mtime says when an entry was last used, to the hour: a write a use would be dear, and atime
+// is not kept on many mounts. One from the future is set right too, else it would never be evicted.
+void touch_if_due(int fd, const struct stat& info) noexcept {
+  struct timespec now;
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  if (std::abs(now.tv_sec - info.st_mtim.tv_sec) >= kTouchSeconds) (void)::futimens(fd, nullptr);
+}
+
+}  // namespace
+
+std::string FolderTier::path_of(const std::string& key) const {
+  return tree_.path(folder_of(key), entry_name(key));
+}
+
+ReadResult FolderTier::read(const std::string& key) {
+  UniqueFd folder;
+  int error = tree_.open(folder_of(key), O_PATH, folder);
+  if (error == 0) {
+    // O_NONBLOCK: a FIFO of that name must not hold the request up. It has no effect on files.
+    constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    const UniqueFd file(::openat(folder.get(), entry_name(key).c_str(), kFlags));
+    if (file.valid()) return read_open(folder.get(), file.get(), key);
+    error = errno;
+    if (error == ELOOP) return damaged(folder.get(), -1, key);
+  }
+  // ENOTDIR, ENAMETOOLONG: no such file can be, so it is a miss; publishing will tell.
+  if (error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG) return {};
+  return failed_read(key, error);
+}
+
+ReadResult FolderTier::read_open(int folder, int fd, const std::string& key) {
+  struct stat info;
+  if (::fstat(fd, &info) != 0) return failed_read(key, errno);
+  const auto size = static_cast<std::uint64_t>(info.st_size);
+  if (!S_ISREG(info.st_mode) || size < kTrailerBytes) return damaged(folder, fd, key);
+  if (tree_.trust() == Trust::own && !is_own(info)) return failed_read(key, kRefused);
+
+  char trailer[kTrailerBytes];
+  if (const int error = read_exactly(fd, trailer, kTrailerBytes, size - kTrailerBytes)) {
+    return failed_read(key, error);
+  }
+  const std::string_view tail(trailer, kTrailerBytes);
+  if (is_other_format(tail)) return {};
+  if (!parse_trailer(tail, size)) return damaged(folder, fd, key);
+
+  auto entry = std::make_shared<Entry>();
+  std::string& file = entry->payload;
+  file.resize(size);
+  if (const int error = read_exactly(fd, file.data(), size, 0)) return failed_read(key, error);
+  const auto lengths = verify_entry(file);
+  if (!lengths) return damaged(folder, fd, key);
+  entry->metadata.assign(file, lengths->payload, lengths->metadata);
+  file.resize(lengths->payload);
+  if (access_ == Access::read_write) touch_if_due(fd, info);
+  return {Status::hit, std::move(entry)};
+}
+
+ReadResult FolderTier::failed_read(const std::string& key, int error) {
+  report(Trouble::reading, "cannot read the cache entry ", path_of(key), error);
+  return {Status::failed};
+}
+
+// `fd`: the entry that was read; -1 for a link, which is not followed.
+ReadResult FolderTier::damaged(int folder, int fd, const std::string& key) {
+  if (access_ == Access::read_only) {
+    warn_once(Trouble::damage, "the cache entry " + path_of(key) +
+                                   " is damaged; going on without it, as its folder is read only");
+    return {Status::damaged};
+  }
+  const std::string name = entry_name(key);
+  struct stat opened, named;
+  // Another process may have rebuilt the entry since it was opened: that one is left alone.
+  const bool there = ::fstatat(folder, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0;
+  const bool same =
+      fd < 0 ? S_ISLNK(named.st_mode) : ::fstat(fd, &opened) == 0 && same_file(opened, named);
+  if (there && same) {
+    (void)::renameat(folder, name.c_str(), folder, (name + ".damaged").c_str());
+  }
+  warn_once(Trouble::damage, "the cache entry " + path_of(key) +
+                                 " is damaged; it is set aside as .damaged and made again");
+  return {Status::damaged};
+}
+
+bool FolderTier::publish(const std::string& key, const Entry& entry) {
+  UniqueFd folder;
+  int error = tree_.make(folder_of(key), folder);
+  if (error == 0) error = publish_file(folder.get(), entry_name(key), encode_entry(entry));
+  return error == 0 ||
+         report(Trouble::publishing, "cannot write the cache entry ", path_of(key), error);
+}
+
+bool FolderTier::add_marker(const std::string& kind, const std::string& name) {
+  UniqueFd folder;
+  int error = tree_.make(kind, folder);
+  if (error == 0) {
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC;
+    const UniqueFd file(::openat(folder.get(), name.c_str(), kFlags, 0644));
+    // The exact time: what the kernel would set by itself is the time of its last tick.
+    struct timespec times[2];
+    ::clock_gettime(CLOCK_REALTIME, &times[0]);
+    times[1] = times[0];
+    error = file.valid() && ::futimens(file.get(), times) == 0 ? 0 : errno;
+  }
+  return error == 0 ||
+         report(Trouble::marking, "cannot write the cache marker ", tree_.path(kind, name), error);
+}
+
+std::vector<std::string> FolderTier::markers(const std::string& kind) {
+  UniqueFd fd;
+  if (tree_.open(kind, O_RDONLY, fd) != 0) return {};
+  const std::unique_ptr<DIR, CloseFolder> folder(::fdopendir(fd.get()));
+  if (!folder) return {};
+  (void)fd.release();
+  using Marker = std::pair<std::pair<std::int64_t, std::int64_t>, std::string>;  // mtime, name
+  std::vector<Marker> found;
+  while (const dirent* item = ::readdir(folder.get())) {
+    struct stat info;
+    if (::fstatat(::dirfd(folder.get()), item->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (!S_ISREG(info.st_mode)) continue;
+    found.push_back({{info.st_mtim.tv_sec, info.st_mtim.tv_nsec}, item->d_name});
+  }
+  std::sort(found.begin(), found.end(), std::greater<>());
+  std::vector<std::string> names;
+  names.reserve(found.size());
+  for (Marker& marker : found) names.push_back(std::move(marker.second));
+  return names;
+}
+
+// False, for the caller to return.
+bool FolderTier::report(Trouble trouble, const std::string& what, const std::string& path,
+                        int error) {
+  if (error == kRefused) {
+    warn_once(Trouble::refused,
+              "the cache folder " + tree_.folder() + " is not used: " + describe(error));
+  } else {
+    const char* advice = trouble == Trouble::publishing
+                             ? "; going on in memory, choose another cache folder"
+                             : "; going on without it";
+    warn_once(trouble, what + path + ": " + describe(error) + advice);
+  }
+  return false;
+}
+
+void FolderTier::warn_once(Trouble trouble, const std::string& message) {
+  const unsigned bit = 1u << static_cast<unsigned>(trouble);
+  if ((warned_.fetch_or(bit) & bit) == 0 && warn_) warn_(message);
+}
+
+}  // namespace tilejit::cache

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "layer.hpp"
+#include "tree.hpp"
+
+namespace tilejit::cache {
+
+using Warn = std::function<void(const std::string&)>;
+
+/// Entries as files under `<folder>/v1/`. Thread-safe; any number of processes may share a folder.
+class FolderTier : public Layer {
+ public:
+  enum class Access : std::uint8_t {
+    read_write,  ///< damaged entries are set aside, and what is used is marked as such
+    read_only,   ///< nothing in the folder is ever changed
+  };
+
+  FolderTier(Tree tree, Access access, Warn warn)
+      : tree_(std::move(tree)), access_(access), warn_(std::move(warn)) {}
+
+  [[nodiscard]] ReadResult read(const std::string& key) override;
+  [[nodiscard]] std::vector<std::string> markers(const std::string& kind) override;
+
+  /// False if the disk could not take it (warned of); nothing of it stays then.
+  [[nodiscard]] bool publish(const std::string& key, const Entry& entry);
+  [[nodiscard]] bool add_marker(const std::string& kind, const std::string& name);
+
+  [[nodiscard]] std::string path_of(const std::string& key) const;
+  [[nodiscard]] const Tree& tree() const noexcept { return tree_; }
+
+ private:
+  enum class Trouble : std::uint8_t { refused, reading, publishing, marking, damage };
+
+  ReadResult read_open(int folder, int fd, const std::string& key);
+  ReadResult failed_read(const std::string& key, int error);
+  ReadResult damaged(int folder, int fd, const std::string& key);
+  bool report(Trouble trouble, const std::string& what, const std::string& path, int error);
+  void warn_once(Trouble trouble, const std::string& message);
+
+  Tree tree_;
+  Access access_;
+  Warn warn_;
+  std::atomic<unsigned> warned_ = 0;  // one bit a Trouble
+};
+
+}  // namespace tilejit::cache

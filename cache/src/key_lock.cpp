@@ -1,0 +1,69 @@
+#include "key_lock.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <thread>
+
+namespace tilejit::cache {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+// 0 or an error number. EAGAIN: somebody else has the byte.
+int set_lock(int fd, short type, long long at) noexcept {
+  struct flock lock = {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = static_cast<off_t>(at);
+  lock.l_len = 1;
+  if (::fcntl(fd, F_OFD_SETLK, &lock) == 0) return 0;
+  return errno == EACCES ? EAGAIN : errno;
+}
+
+// The first 60 bits of the key. Two keys that share them wait for each other, no more.
+long long byte_of(const std::string& key) noexcept {
+  long long at = 0;
+  std::from_chars(key.data(), key.data() + 15, at, 16);
+  return at;
+}
+
+}  // namespace
+
+KeyLock::KeyLock(const Tree& tree, const std::string& key, std::chrono::milliseconds patience)
+    : at_(byte_of(key)) {
+  UniqueFd folder;
+  if (tree.make("lock", folder) != 0) return;
+  constexpr int kFlags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  file_ = UniqueFd(::openat(folder.get(), "keys", kFlags, 0600));
+  if (file_.valid()) outcome_ = wait(patience);
+}
+
+// Asking again and again is the only way that has a deadline. Where asking is slow, as over a
+// network, it is done less often.
+KeyLock::Outcome KeyLock::wait(std::chrono::milliseconds patience) {
+  const auto deadline = Clock::now() + patience;
+  for (bool first = true;; first = false) {
+    const auto asked = Clock::now();
+    const int error = set_lock(file_.get(), F_WRLCK, at_);
+    if (error == 0) return first ? Outcome::held : Outcome::held_after_waiting;
+    if (error == EINTR) continue;
+    if (error != EAGAIN) return Outcome::unavailable;
+    const auto now = Clock::now();
+    if (now >= deadline) return Outcome::timed_out;
+    const auto pause = std::clamp<Clock::duration>(4 * (now - asked), 1ms, 50ms);
+    std::this_thread::sleep_for(std::min<Clock::duration>(pause, deadline - now));
+  }
+}
+
+// A child that was forked meanwhile shares the description: closing ours alone would not do.
+KeyLock::~KeyLock() {
+  const bool held = outcome_ == Outcome::held || outcome_ == Outcome::held_after_waiting;
+  if (held && file_.valid()) (void)set_lock(file_.get(), F_UNLCK, at_);
+}
+
+}  // namespace tilejit::cache

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tilejit/cache/counters.hpp"
+#include "tilejit/cache/entry.hpp"
+
+namespace tilejit::cache {
+
+enum class Status : std::uint8_t {
+  hit,
+  miss,
+  damaged,  ///< was there and did not verify
+  failed,   ///< the layer could not be asked
+};
+
+struct ReadResult {
+  Status status = Status::miss;
+  EntryPtr entry = nullptr;  ///< Status::hit only; verified
+};
+
+/// Somewhere below memory that may have an entry. Thread-safe. Trouble is reported by the status
+/// and warned of once; nothing is thrown for it.
+class Layer {
+ public:
+  virtual ~Layer() = default;
+
+  [[nodiscard]] virtual ReadResult read(const std::string& key) = 0;
+  /// Newest first.
+  [[nodiscard]] virtual std::vector<std::string> markers(const std::string& kind) = 0;
+};
+
+}  // namespace tilejit::cache

@@ -1,0 +1,74 @@
+#include "tree.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace tilejit::cache {
+namespace {
+
+constexpr int kFolder = O_DIRECTORY | O_CLOEXEC;
+
+// `name` in the folder `at`, which it may not lead out of.
+UniqueFd step(int at, const char* name, int flags) noexcept {
+  return UniqueFd(::openat(at, name, flags | kFolder | O_NOFOLLOW));
+}
+
+}  // namespace
+
+bool is_own(const struct stat& info) noexcept {
+  const bool owner = info.st_uid == ::geteuid() || info.st_uid == 0;
+  return owner && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+bool Tree::may_use(int fd) const noexcept {
+  struct stat info;
+  return trust_ == Trust::anyone || (::fstat(fd, &info) == 0 && is_own(info));
+}
+
+int Tree::open(std::string_view below, int flags, UniqueFd& out) const {
+  // The folder itself may be a link: whoever named it chose where it leads.
+  const UniqueFd root(::open(folder_.c_str(), O_PATH | kFolder));
+  if (!root.valid()) return errno;
+  if (!may_use(root.get())) return kRefused;
+  out = step(root.get(), "v1", below.empty() ? flags : O_PATH);
+  if (!out.valid()) return errno;
+  if (!may_use(out.get())) return kRefused;
+  if (below.empty()) return 0;
+  const UniqueFd version = std::move(out);
+  out = step(version.get(), std::string(below).c_str(), flags);
+  if (!out.valid()) return errno;
+  return may_use(out.get()) ? 0 : kRefused;
+}
+
+int Tree::make(std::string_view below, UniqueFd& out) const {
+  int error = open(below, O_RDONLY, out);
+  if (error != ENOENT) return error;
+  if ((error = make_folders(folder_)) != 0) return error;
+  if (!below.empty()) {
+    UniqueFd version;
+    if ((error = make({}, version)) != 0) return error;
+    if (::mkdirat(version.get(), std::string(below).c_str(), 0700) != 0 && errno != EEXIST) {
+      return errno;
+    }
+  } else if ((error = make_folders(folder_ + "/v1")) != 0) {
+    return error;
+  }
+  return open(below, O_RDONLY, out);
+}
+
+std::string Tree::path(std::string_view below, std::string_view name) const {
+  return ((folder_ + "/v1/").append(below) + '/').append(name);
+}
+
+std::string describe(int error) {
+  if (error == kRefused) {
+    return "it belongs to another user, or others may write to it (use a folder of mode 0700 of "
+           "your own, or allow it)";
+  }
+  return std::generic_category().message(error);
+}
+
+}  // namespace tilejit::cache

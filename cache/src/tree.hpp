@@ -1,0 +1,48 @@
+#pragma once
+
+#include <sys/stat.h>
+
+#include <string>
+#include <string_view>
+
+#include "posix_file.hpp"
+#include "tilejit/cache/entry.hpp"
+
+namespace tilejit::cache {
+
+/// The error of what is there, but is not used for whom it belongs to (Trust).
+inline constexpr int kRefused = -1;
+
+/// True if `info` belongs to the user or root, and nobody else may write to it.
+[[nodiscard]] bool is_own(const struct stat& info) noexcept;
+
+/// A cache folder `<folder>/v1`, reached anew by its name at every use, so that it may be deleted
+/// or replaced under a running process. Below `folder` no symbolic link is followed. Thread-safe.
+class Tree {
+ public:
+  /// Touches nothing on the disk. `folder` is absolute.
+  Tree(std::string folder, Trust trust) : folder_(std::move(folder)), trust_(trust) {}
+
+  // Each returns 0, an error number, or kRefused. `below`: one folder's name, or empty for v1.
+
+  /// Opens `v1/<below>`. `flags`: O_PATH to reach files in it, O_RDONLY to list or sync it.
+  [[nodiscard]] int open(std::string_view below, int flags, UniqueFd& out) const;
+  /// As open with O_RDONLY; makes what is missing, mode 0700.
+  [[nodiscard]] int make(std::string_view below, UniqueFd& out) const;
+
+  [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
+  [[nodiscard]] Trust trust() const noexcept { return trust_; }
+  /// `<folder>/v1/<below>/<name>`
+  [[nodiscard]] std::string path(std::string_view below, std::string_view name) const;
+
+ private:
+  [[nodiscard]] bool may_use(int fd) const noexcept;
+
+  std::string folder_;
+  Trust trust_;
+};
+
+/// What to say of an error that a Tree gave.
+[[nodiscard]] std::string describe(int error);
+
+}  // namespace tilejit::cache
