@@ -1,6 +1,5 @@
 #include "folder_tier.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -8,12 +7,12 @@
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
-#include <memory>
 #include <utility>
 
 #include "entry_format.hpp"
 #include "names.hpp"
 #include "posix_file.hpp"
+#include "scan.hpp"
 
 namespace tilejit::cache {
 namespace {
@@ -23,10 +22,6 @@ constexpr std::int64_t kTouchSeconds = 3600;
 bool same_file(const struct stat& a, const struct stat& b) noexcept {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
-
-struct CloseFolder {
-  void operator()(DIR* folder) const noexcept { ::closedir(folder); }
-};
 
 std::string_view folder_of(const std::string& key) noexcept {
   return std::string_view(key).substr(0, 2);
@@ -46,20 +41,41 @@ std::string FolderTier::path_of(const std::string& key) const {
   return tree_.path(folder_of(key), entry_name(key));
 }
 
+int FolderTier::open_entry(const std::string& key, UniqueFd& folder, UniqueFd& file) const {
+  if (const int error = tree_.open(folder_of(key), O_PATH, folder)) return error;
+  // O_NONBLOCK: a FIFO of that name must not hold the request up. It has no effect on files.
+  constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  file = UniqueFd(::openat(folder.get(), entry_name(key).c_str(), kFlags));
+  return file.valid() ? 0 : errno;
+}
+
 ReadResult FolderTier::read(const std::string& key) {
-  UniqueFd folder;
-  int error = tree_.open(folder_of(key), O_PATH, folder);
-  if (error == 0) {
-    // O_NONBLOCK: a FIFO of that name must not hold the request up. It has no effect on files.
-    constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-    const UniqueFd file(::openat(folder.get(), entry_name(key).c_str(), kFlags));
-    if (file.valid()) return read_open(folder.get(), file.get(), key);
-    error = errno;
-    if (error == ELOOP) return damaged(folder.get(), -1, key);
-  }
+  UniqueFd folder, file;
+  const int error = open_entry(key, folder, file);
+  if (error == 0) return read_open(folder.get(), file.get(), key);
+  if (error == ELOOP && folder.valid()) return damaged(folder.get(), -1, key);
   // ENOTDIR, ENAMETOOLONG: no such file can be, so it is a miss; publishing will tell.
   if (error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG) return {};
   return failed_read(key, error);
+}
+
+std::optional<std::string> FolderTier::metadata(const std::string& key) const {
+  UniqueFd folder, file;
+  struct stat info;
+  if (open_entry(key, folder, file) != 0 || ::fstat(file.get(), &info) != 0) return std::nullopt;
+  const auto size = static_cast<std::uint64_t>(info.st_size);
+  char trailer[kTrailerBytes];
+  if (!S_ISREG(info.st_mode) || size < kTrailerBytes ||
+      read_exactly(file.get(), trailer, kTrailerBytes, size - kTrailerBytes) != 0) {
+    return std::nullopt;
+  }
+  const auto lengths = parse_trailer({trailer, kTrailerBytes}, size);
+  if (!lengths) return std::nullopt;
+  std::string text(lengths->metadata, '\0');
+  if (read_exactly(file.get(), text.data(), text.size(), lengths->payload) != 0) {
+    return std::nullopt;
+  }
+  return text;
 }
 
 ReadResult FolderTier::read_open(int folder, int fd, const std::string& key) {
@@ -140,11 +156,9 @@ bool FolderTier::add_marker(const std::string& kind, const std::string& name) {
 }
 
 std::vector<std::string> FolderTier::markers(const std::string& kind) {
-  UniqueFd fd;
-  if (tree_.open(kind, O_RDONLY, fd) != 0) return {};
-  const std::unique_ptr<DIR, CloseFolder> folder(::fdopendir(fd.get()));
+  int error = 0;
+  const OpenedFolder folder = list_folder(tree_, kind, error);
   if (!folder) return {};
-  (void)fd.release();
   using Marker = std::pair<std::pair<std::int64_t, std::int64_t>, std::string>;  // mtime, name
   std::vector<Marker> found;
   while (const dirent* item = ::readdir(folder.get())) {

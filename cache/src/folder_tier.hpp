@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,12 +31,16 @@ class FolderTier : public Layer {
   [[nodiscard]] bool publish(const std::string& key, const Entry& entry);
   [[nodiscard]] bool add_marker(const std::string& kind, const std::string& name);
 
+  /// Of an entry, not verified; nothing if there is none, or no trailer fits.
+  [[nodiscard]] std::optional<std::string> metadata(const std::string& key) const;
+
   [[nodiscard]] std::string path_of(const std::string& key) const;
   [[nodiscard]] const Tree& tree() const noexcept { return tree_; }
 
  private:
   enum class Trouble : std::uint8_t { refused, reading, publishing, marking, damage };
 
+  int open_entry(const std::string& key, UniqueFd& folder, UniqueFd& file) const;
   ReadResult read_open(int folder, int fd, const std::string& key);
   ReadResult failed_read(const std::string& key, int error);
   ReadResult damaged(int folder, int fd, const std::string& key);

@@ -1,29 +1,19 @@
 #include "key_lock.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <thread>
 
+#include "file_lock.hpp"
+
 namespace tilejit::cache {
 namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-
-// 0 or an error number. EAGAIN: somebody else has the byte.
-int set_lock(int fd, short type, long long at) noexcept {
-  struct flock lock = {};
-  lock.l_type = type;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = static_cast<off_t>(at);
-  lock.l_len = 1;
-  if (::fcntl(fd, F_OFD_SETLK, &lock) == 0) return 0;
-  return errno == EACCES ? EAGAIN : errno;
-}
 
 // The first 60 bits of the key. Two keys that share them wait for each other, no more.
 long long byte_of(const std::string& key) noexcept {

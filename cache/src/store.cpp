@@ -9,6 +9,7 @@
 
 #include "flights.hpp"
 #include "folder_tier.hpp"
+#include "janitor.hpp"
 #include "key_lock.hpp"
 #include "layer.hpp"
 #include "memory_tier.hpp"
@@ -85,6 +86,7 @@ struct Store::Impl {
   const std::filesystem::path folder;
   const std::unique_ptr<FolderTier> disk;  // null: none
   std::vector<std::unique_ptr<Layer>> read_only;
+  std::unique_ptr<Janitor> janitor;  // of disk
 
   std::mutex mutex;  // guards everything below and every Flight; never held over I/O or a make
   MemoryTier memory;
@@ -97,6 +99,7 @@ Store::Impl::Impl(Options settings)
       folder(options.folder.empty() ? options.folder : fixed(options.folder)),
       disk(folder.empty() ? nullptr : open_folder(folder, FolderTier::Access::read_write, options)),
       memory(options.memory_bytes) {
+  if (disk) janitor = std::make_unique<Janitor>(disk->tree(), options.bounds);
   for (const std::filesystem::path& path : options.read_only) {
     read_only.push_back(open_folder(fixed(path), FolderTier::Access::read_only, options));
   }
@@ -143,6 +146,7 @@ bool Store::Impl::publish(const std::string& key, const Entry& entry) {
   if (!disk) return true;
   const auto start = Clock::now();
   const bool published = disk->publish(key, entry);
+  if (published) janitor->published(entry.payload.size() + entry.metadata.size());
   const std::uint64_t spent = nanoseconds_since(start);
   const std::lock_guard lock(mutex);
   counters.disk.nanoseconds += spent;
@@ -288,7 +292,14 @@ std::vector<std::string> Store::markers(const std::string& kind) const {
 
 Counters Store::counters() const {
   const std::lock_guard lock(impl_->mutex);
-  return impl_->counters;
+  Counters counters = impl_->counters;
+  if (impl_->janitor) {
+    const Janitor::Counts swept = impl_->janitor->counts();
+    counters.sweeps = swept.sweeps;
+    counters.evicted = swept.evicted;
+    counters.evicted_bytes = swept.evicted_bytes;
+  }
+  return counters;
 }
 
 std::filesystem::path Store::path_of(const std::string& key) const {

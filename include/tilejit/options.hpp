@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <vector>
@@ -19,16 +21,20 @@ struct Options {
   bool cache_trust_anyone = false;
   /// Bound of the cache's memory tier, in bytes.
   std::size_t cache_memory_bytes = 256u << 20;
+  /// Bounds of `cache_folder`, kept by a pass in the background about once an hour: bytes, and time
+  /// since an entry was last used. 0: none.
+  std::uint64_t cache_max_bytes = std::uint64_t{4} << 30;
+  std::chrono::seconds cache_max_age = {};
   /// NVRTC's library file or its folder; empty: searched for.
   std::filesystem::path nvrtc_path = {};
   /// Device ordinal of a Runtime.
   int device = 0;
 
   /// Reads TILEJIT_CACHE_DIR (else XDG_CACHE_HOME/tilejit, else HOME/.cache/tilejit; "off" means
-  /// memory only), TILEJIT_CACHE_PATH (folders, between colons), TILEJIT_CACHE_TRUST_ANYONE (0 or
-  /// 1), TILEJIT_NVRTC and TILEJIT_DEVICE. This is the only place where the library reads its
-  /// environment. Throws Error{invalid_argument}, where() the variable, for a value that it cannot
-  /// have.
+  /// memory only), TILEJIT_CACHE_PATH (folders, between colons), TILEJIT_CACHE_MAX_SIZE ("4G"),
+  /// TILEJIT_CACHE_MAX_AGE ("30d"), TILEJIT_CACHE_TRUST_ANYONE (0 or 1), TILEJIT_NVRTC and
+  /// TILEJIT_DEVICE. This is the only place where the library reads its environment. Throws
+  /// Error{invalid_argument}, where() the variable, for a value that it cannot have.
   [[nodiscard]] static Options from_env();
 };
 

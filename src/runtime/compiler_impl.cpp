@@ -20,6 +20,7 @@ cache::Options store_options(const Options& options) {
           .read_only = options.cache_path,
           .memory_bytes = options.cache_memory_bytes,
           .trust = options.cache_trust_anyone ? cache::Trust::anyone : cache::Trust::own,
+          .bounds = {.bytes = options.cache_max_bytes, .age = options.cache_max_age},
           .warn = runtime::warn};
 }
 

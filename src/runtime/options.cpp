@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "tilejit/cache/units.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit {
@@ -40,12 +41,30 @@ std::vector<std::filesystem::path> path_list(const std::string& text) {
   return paths;
 }
 
+[[noreturn]] void refuse(const char* name, const std::string& text, const char* advice) {
+  throw Error(ErrorCode::invalid_argument,
+              std::string(name) + " is '" + text.substr(0, 40) + "'; set it to " + advice, name);
+}
+
+std::uint64_t bytes(const char* name, std::uint64_t unset) {
+  const std::string text = variable(name);
+  if (text.empty()) return unset;
+  if (const auto value = cache::parse_bytes(text)) return *value;
+  refuse(name, text, "bytes, such as 500M or 4G, or 0 for no bound");
+}
+
+std::chrono::seconds age(const char* name) {
+  const std::string text = variable(name);
+  if (text.empty()) return {};
+  if (const auto value = cache::parse_age(text)) return *value;
+  refuse(name, text, "a time, such as 12h or 30d, or 0 for no bound");
+}
+
 bool flag(const char* name) {
   const std::string text = variable(name);
   if (text.empty() || text == "0") return false;
   if (text == "1") return true;
-  throw Error(ErrorCode::invalid_argument,
-              std::string(name) + " is '" + text.substr(0, 40) + "'; set it to 0 or 1", name);
+  refuse(name, text, "0 or 1");
 }
 
 int default_device() {
@@ -54,10 +73,7 @@ int default_device() {
   int ordinal = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ordinal);
   if (error == std::errc() && end == text.data() + text.size() && ordinal >= 0) return ordinal;
-  throw Error(ErrorCode::invalid_argument,
-              "TILEJIT_DEVICE is '" + text.substr(0, 40) +
-                  "'; set it to the number of a device, counted from 0",
-              "TILEJIT_DEVICE");
+  refuse("TILEJIT_DEVICE", text, "the number of a device, counted from 0");
 }
 
 }  // namespace
@@ -66,6 +82,8 @@ Options Options::from_env() {
   return {.cache_folder = default_cache_folder(),
           .cache_path = path_list(variable("TILEJIT_CACHE_PATH")),
           .cache_trust_anyone = flag("TILEJIT_CACHE_TRUST_ANYONE"),
+          .cache_max_bytes = bytes("TILEJIT_CACHE_MAX_SIZE", Options().cache_max_bytes),
+          .cache_max_age = age("TILEJIT_CACHE_MAX_AGE"),
           .nvrtc_path = variable("TILEJIT_NVRTC"),
           .device = default_device()};
 }

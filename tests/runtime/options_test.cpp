@@ -16,7 +16,9 @@ constexpr const char* kVariables[] = {"TILEJIT_CACHE_DIR",
                                       "TILEJIT_NVRTC",
                                       "TILEJIT_DEVICE",
                                       "TILEJIT_CACHE_PATH",
-                                      "TILEJIT_CACHE_TRUST_ANYONE"};
+                                      "TILEJIT_CACHE_TRUST_ANYONE",
+                                      "TILEJIT_CACHE_MAX_SIZE",
+                                      "TILEJIT_CACHE_MAX_AGE"};
 using Environment = std::map<std::string, std::string>;
 
 /// The variables of the table have these values, the others none, until the end of the scope.
@@ -99,6 +101,26 @@ TEST(Options, ReadWhomToTrust) {
   EXPECT_FALSE(trust(""));
   EXPECT_EQ(expect_error(ErrorCode::invalid_argument, "set it to 0 or 1", [&] { trust("yes"); }),
             "TILEJIT_CACHE_TRUST_ANYONE");
+}
+
+TEST(Options, ReadTheBoundsOfTheCache) {
+  {
+    const EnvironmentScope scope(Environment{});
+    EXPECT_EQ(Options::from_env().cache_max_bytes, 4ULL << 30);
+    EXPECT_EQ(Options::from_env().cache_max_age.count(), 0);
+  }
+  {
+    const EnvironmentScope scope(
+        Environment{{"TILEJIT_CACHE_MAX_SIZE", "1.5M"}, {"TILEJIT_CACHE_MAX_AGE", "30d"}});
+    EXPECT_EQ(Options::from_env().cache_max_bytes, 3ULL << 19);
+    EXPECT_EQ(Options::from_env().cache_max_age, std::chrono::hours(24 * 30));
+  }
+  for (const char* name : {"TILEJIT_CACHE_MAX_SIZE", "TILEJIT_CACHE_MAX_AGE"}) {
+    const EnvironmentScope scope(Environment{{name, "much"}});
+    EXPECT_EQ(expect_error(ErrorCode::invalid_argument, "'much'; set it to",
+                           [] { (void)Options::from_env(); }),
+              name);
+  }
 }
 
 TEST(Options, RejectADeviceThatIsNotANumber) {

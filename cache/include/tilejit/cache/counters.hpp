@@ -32,6 +32,9 @@ struct Counters {
   std::uint64_t lock_waits = 0;         ///< misses that waited for another process' `make`
   std::uint64_t lock_timeouts = 0;      ///< of those: gave up waiting, and made the entry
   std::uint64_t lock_failures = 0;      ///< misses without a lock, as the folder has none to give
+  std::uint64_t sweeps = 0;             ///< passes that kept the folder's bounds
+  std::uint64_t evicted = 0;            ///< entries that they removed
+  std::uint64_t evicted_bytes = 0;      ///< bytes that they removed, leftovers included
   bool operator==(const Counters&) const = default;
 };
 

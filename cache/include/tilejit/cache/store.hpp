@@ -11,6 +11,7 @@
 
 #include "tilejit/cache/counters.hpp"
 #include "tilejit/cache/entry.hpp"
+#include "tilejit/cache/folder.hpp"
 
 namespace tilejit::cache {
 
@@ -27,6 +28,8 @@ struct Options {
   std::chrono::milliseconds lock_wait = std::chrono::seconds(30);
   /// How long a failed `make` is remembered: until then its error answers. In memory only.
   std::chrono::milliseconds failure_ttl = std::chrono::seconds(1);
+  /// Of the folder; kept by a pass in the background, about once an hour (cache/FORMAT.md).
+  Bounds bounds = {};
   /// Told once of each kind of trouble; called from any thread that makes a request.
   std::function<void(const std::string&)> warn = {};
 };
@@ -44,6 +47,7 @@ struct Answer {
 class Store {
  public:
   explicit Store(Options options);
+  /// Waits for a pass that keeps the bounds, if one is under way.
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;

@@ -1,0 +1,93 @@
+#include "janitor.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+#include <system_error>
+
+#include "evict.hpp"
+#include "file_lock.hpp"
+
+namespace tilejit::cache {
+namespace {
+
+constexpr std::int64_t kSweepSeconds = 3600;
+constexpr const char* kSweepFile = "sweep";
+
+}  // namespace
+
+Janitor::~Janitor() {
+  if (!thread_.joinable()) return;
+  if (process_ == ::getpid()) {
+    thread_.join();
+  } else {
+    thread_.detach();
+  }
+}
+
+void Janitor::published(std::uint64_t bytes) {
+  if (bounds_.bytes == 0 && bounds_.age.count() == 0) return;
+  const std::uint64_t written = written_.fetch_add(bytes) + bytes;
+  if (running_.load() || due(written) == Due::no || running_.exchange(true)) return;
+  try {
+    start();
+  } catch (const std::system_error&) {  // no thread to be had: the next publication tries again
+    running_ = false;
+  }
+}
+
+// A folder without the file is as new as this moment.
+Janitor::Due Janitor::due(std::uint64_t written) const {
+  if (bounds_.bytes > 0 && written > bounds_.bytes / 10) return Due::yes;
+  UniqueFd folder;
+  struct stat info;
+  if (tree_.make("lock", folder) != 0) return Due::no;
+  if (::fstatat(folder.get(), kSweepFile, &info, AT_SYMLINK_NOFOLLOW) == 0) {
+    const auto seconds = static_cast<std::int64_t>(std::time(nullptr) - info.st_mtim.tv_sec);
+    return std::abs(seconds) >= kSweepSeconds ? Due::yes : Due::no;
+  }
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
+  const UniqueFd made(::openat(folder.get(), kSweepFile, kFlags, 0600));
+  return Due::no;
+}
+
+void Janitor::start() {
+  if (thread_.joinable() && process_ == ::getpid()) thread_.join();  // its pass is over
+  if (thread_.joinable()) thread_.detach();
+  process_ = ::getpid();
+  thread_ = std::thread([this] {
+    try {
+      sweep();
+    } catch (const std::exception&) {  // no memory for the pass: the next one tries again
+    }
+    running_ = false;
+  });
+}
+
+void Janitor::sweep() {
+  UniqueFd folder;
+  if (tree_.make("lock", folder) != 0) return;
+  constexpr int kFlags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
+  const UniqueFd file(::openat(folder.get(), kSweepFile, kFlags, 0600));
+  if (!file.valid()) return;
+  written_ = 0;
+  // Without locks two passes at once do no harm: a file is removed once.
+  if (set_lock(file.get(), F_WRLCK, 0) == EAGAIN) return;
+  (void)::futimens(file.get(), nullptr);
+  PruneReport report;
+  (void)evict(tree_, bounds_, bounds_.bytes / 10 * 9, report);
+  ++sweeps_;
+  evicted_ += report.removed;
+  evicted_bytes_ += report.removed_bytes;
+}
+
+Janitor::Counts Janitor::counts() const noexcept {
+  return {sweeps_.load(), evicted_.load(), evicted_bytes_.load()};
+}
+
+}  // namespace tilejit::cache

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#include "tilejit/cache/folder.hpp"
+#include "tree.hpp"
+
+namespace tilejit::cache {
+
+/// Keeps a folder within its bounds: once an hour, whichever process is the first to publish then,
+/// and sooner if this one has written much. The pass runs in a thread of its own, in one process at
+/// a time. The mtime of `v1/lock/sweep` is the time of the last pass. Thread-safe.
+class Janitor {
+ public:
+  Janitor(const Tree& tree, const Bounds& bounds) : tree_(tree), bounds_(bounds) {}
+  /// Waits for a pass that is under way: else it would never be finished by short processes.
+  ~Janitor();
+  Janitor(const Janitor&) = delete;
+  Janitor& operator=(const Janitor&) = delete;
+
+  /// After an entry of as many bytes was published.
+  void published(std::uint64_t bytes);
+
+  struct Counts {
+    std::uint64_t sweeps = 0, evicted = 0, evicted_bytes = 0;
+  };
+  [[nodiscard]] Counts counts() const noexcept;
+
+ private:
+  enum class Due : std::uint8_t { yes, no };
+  [[nodiscard]] Due due(std::uint64_t written) const;
+  void start();
+  void sweep();
+
+  const Tree& tree_;
+  const Bounds bounds_;
+  std::atomic<std::uint64_t> written_ = 0;  // bytes since the last pass
+  std::atomic<bool> running_ = false;       // guards thread_ and process_
+  std::thread thread_;
+  int process_ = 0;  // that has started thread_: a forked child has no thread to wait for
+  std::atomic<std::uint64_t> sweeps_ = 0, evicted_ = 0, evicted_bytes_ = 0;
+};
+
+}  // namespace tilejit::cache

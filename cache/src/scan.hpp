@@ -1,0 +1,50 @@
+#pragma once
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tree.hpp"
+
+namespace tilejit::cache {
+
+struct CloseFolder {
+  void operator()(DIR* folder) const noexcept { ::closedir(folder); }
+};
+using OpenedFolder = std::unique_ptr<DIR, CloseFolder>;
+
+/// Opens `v1/<below>` to be listed; null, with `error` set, if that fails.
+[[nodiscard]] OpenedFolder list_folder(const Tree& tree, std::string_view below, int& error);
+
+/// A file that belongs to a key: "<key>.<rest>".
+struct KeyFile {
+  enum class Kind : std::uint8_t { entry, kept, damaged, temporary };
+  Kind kind = Kind::entry;
+  std::string name;
+  std::uint64_t bytes = 0;
+  struct timespec modified = {};
+};
+
+/// The files of one key.
+struct KeyFiles {
+  std::string key;
+  std::vector<KeyFile> files;  ///< the entry first, if there is one
+
+  [[nodiscard]] const KeyFile* entry() const noexcept;
+  [[nodiscard]] std::uint64_t bytes() const noexcept;  ///< of the entry and what is kept beside it
+};
+
+/// Calls `see` for every key that has files, a folder at a time, with the folder's descriptor.
+/// Returns 0 or what a Tree returns.
+[[nodiscard]] int scan(const Tree& tree, const std::function<void(int folder, KeyFiles&&)>& see);
+
+/// The kind of a file called `name`, if it belongs to a key.
+[[nodiscard]] bool classify(std::string_view name, KeyFile::Kind& kind) noexcept;
+
+}  // namespace tilejit::cache
