@@ -32,6 +32,15 @@ std::string to_hex(const Digest& digest) {
   return hex;
 }
 
+Digest from_hex(std::string_view hex) noexcept {
+  const auto value = [](char digit) { return digit <= '9' ? digit - '0' : digit - 'a' + 10; };
+  Digest digest;
+  for (std::size_t i = 0; i < digest.size(); ++i) {
+    digest[i] = static_cast<unsigned char>(value(hex[2 * i]) << 4 | value(hex[2 * i + 1]));
+  }
+  return digest;
+}
+
 std::string sha256_hex(std::string_view text) {
   return to_hex(sha256(text));
 }

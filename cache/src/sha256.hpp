@@ -11,6 +11,9 @@ using Digest = std::array<unsigned char, 32>;
 /// SHA-256 (FIPS 180-4) of `bytes`. Thread-safe.
 [[nodiscard]] Digest sha256(std::string_view bytes) noexcept;
 
+/// The bytes of 64 lower-case hex digits.
+[[nodiscard]] Digest from_hex(std::string_view hex) noexcept;
+
 /// 64 lower-case hex digits.
 [[nodiscard]] std::string to_hex(const Digest& digest);
 

@@ -14,6 +14,7 @@
 #include "layer.hpp"
 #include "memory_tier.hpp"
 #include "names.hpp"
+#include "path_tier.hpp"
 
 namespace tilejit::cache {
 namespace {
@@ -32,9 +33,10 @@ std::filesystem::path fixed(const std::filesystem::path& path) {
   return error ? path : result;
 }
 
-std::unique_ptr<FolderTier> open_folder(const std::filesystem::path& path,
-                                        FolderTier::Access access, const Options& options) {
-  return std::make_unique<FolderTier>(Tree(path.string(), options.trust), access, options.warn);
+std::unique_ptr<FolderTier> open_folder(const std::filesystem::path& path, const Options& options) {
+  if (path.empty()) return nullptr;
+  return std::make_unique<FolderTier>(Tree(path.string(), options.trust),
+                                      FolderTier::Access::read_write, options.warn);
 }
 
 void count(TierCounters& counters, Status status, std::uint64_t nanoseconds) {
@@ -97,11 +99,14 @@ struct Store::Impl {
 Store::Impl::Impl(Options settings)
     : options(std::move(settings)),
       folder(options.folder.empty() ? options.folder : fixed(options.folder)),
-      disk(folder.empty() ? nullptr : open_folder(folder, FolderTier::Access::read_write, options)),
+      disk(open_folder(folder, options)),
       memory(options.memory_bytes) {
   if (disk) janitor = std::make_unique<Janitor>(disk->tree(), options.bounds);
   for (const std::filesystem::path& path : options.read_only) {
-    read_only.push_back(open_folder(fixed(path), FolderTier::Access::read_only, options));
+    read_only.push_back(std::make_unique<PathTier>(
+        fixed(path).string(),
+        PathTier::Rules{
+            .trust = options.trust, .signer = options.bundle_signer, .warn = options.warn}));
   }
 }
 

@@ -39,6 +39,7 @@ inline std::string read_file(const std::filesystem::path& path) {
 
 inline void write_file(const std::filesystem::path& path, const std::string& bytes) {
   std::filesystem::create_directories(path.parent_path());
+  std::filesystem::remove(path);  // some file systems sync what is cut to nothing and written anew
   std::ofstream(path, std::ios::binary) << bytes;
 }
 

@@ -27,6 +27,10 @@ Entry must_not_run() {
 /// A folder with what a user owns, an image brings, and a mount has.
 class Tiers : public ::testing::Test {
  protected:
+  Tiers() {
+    fs::create_directory(image());
+    fs::create_directory(mount());
+  }
   [[nodiscard]] Options options() {
     return {.folder = own(),
             .read_only = {image(), mount()},
@@ -82,7 +86,7 @@ TEST_F(Tiers, BelowAreReadOnlyAndNotCopied) {
   EXPECT_FALSE(fs::exists(store.path_of(test_key(1))));
   EXPECT_TRUE(fs::exists(store.path_of(test_key(2))));
   EXPECT_THAT(files_below(image()), ElementsAre("v1/1a/" + test_key(1) + ".cubin"));
-  EXPECT_FALSE(fs::exists(mount()));
+  EXPECT_THAT(files_below(mount()), IsEmpty());
 }
 
 TEST_F(Tiers, BelowServeWithoutAFolder) {
@@ -118,6 +122,18 @@ TEST_F(Tiers, ReadOnlyFolderIsReadByAnotherUser) {
     EXPECT_TRUE(store.find(test_key(1)));
     EXPECT_EQ(store.counters().read_only.failures, 0u);
   });
+}
+
+TEST_F(Tiers, WhatIsMissingIsGoneWithoutUntilItComes) {
+  fs::remove(image());
+  put(mount(), 1, "mount");
+  Store store(options());
+  EXPECT_TRUE(store.find(test_key(1)));
+  EXPECT_FALSE(store.find(test_key(2)));
+  EXPECT_EQ(store.counters().read_only.failures, 2u);
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("image cannot be found")));
+  put(image(), 2, "image");
+  EXPECT_TRUE(store.find(test_key(2)));
 }
 
 TEST_F(Tiers, MarkersOfAllAreListedOnce) {

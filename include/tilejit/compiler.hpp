@@ -37,7 +37,7 @@ struct StageTimes {
 enum class CacheTier : std::uint8_t {
   memory,
   disk,
-  read_only,  ///< a folder of Options::cache_path
+  read_only,  ///< a folder or bundle of Options::cache_path
   compiled,
 };
 [[nodiscard]] std::string_view to_string(CacheTier tier) noexcept;
@@ -74,7 +74,8 @@ struct NvrtcInfo {
 class Compiler {
  public:
   /// Looks for NVRTC without loading it; its absence is an error of the call that needs it. Nor
-  /// does a cache folder that cannot be used throw: it warns and keeps artifacts in memory.
+  /// does a cache folder that cannot be used throw: it warns and keeps artifacts in memory. Throws
+  /// Error{invalid_argument} only if Options::cache_bundle_key is no key.
   explicit Compiler(Options options = Options::from_env());
   ~Compiler();
   Compiler(Compiler&&) noexcept;

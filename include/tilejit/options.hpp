@@ -13,9 +13,11 @@ namespace tilejit {
 struct Options {
   /// Folder of the disk cache. Empty optional: memory only.
   std::optional<std::filesystem::path> cache_folder = {};
-  /// Folders that are only read, asked in this order after `cache_folder`, where a folder that is
+  /// Folders and bundles that are only read, asked in this order after `cache_folder`. One that is
   /// missing or cannot be used is gone without.
   std::vector<std::filesystem::path> cache_path = {};
+  /// File of an Ed25519 public key in PEM that bundles must be signed by. Empty: they need not be.
+  std::filesystem::path cache_bundle_key = {};
   /// Uses cache folders of other users too, and those that others may write to: whoever writes
   /// there decides what runs on the GPU.
   bool cache_trust_anyone = false;
@@ -31,10 +33,11 @@ struct Options {
   int device = 0;
 
   /// Reads TILEJIT_CACHE_DIR (else XDG_CACHE_HOME/tilejit, else HOME/.cache/tilejit; "off" means
-  /// memory only), TILEJIT_CACHE_PATH (folders, between colons), TILEJIT_CACHE_MAX_SIZE ("4G"),
-  /// TILEJIT_CACHE_MAX_AGE ("30d"), TILEJIT_CACHE_TRUST_ANYONE (0 or 1), TILEJIT_NVRTC and
-  /// TILEJIT_DEVICE. This is the only place where the library reads its environment. Throws
-  /// Error{invalid_argument}, where() the variable, for a value that it cannot have.
+  /// memory only), TILEJIT_CACHE_PATH (folders and bundles, between colons),
+  /// TILEJIT_CACHE_BUNDLE_KEY, TILEJIT_CACHE_MAX_SIZE ("4G"), TILEJIT_CACHE_MAX_AGE ("30d"),
+  /// TILEJIT_CACHE_TRUST_ANYONE (0 or 1), TILEJIT_NVRTC and TILEJIT_DEVICE. This is the only place
+  /// where the library reads its environment. Throws Error{invalid_argument}, where() the variable,
+  /// for a value that it cannot have.
   [[nodiscard]] static Options from_env();
 };
 

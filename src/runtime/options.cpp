@@ -81,6 +81,7 @@ int default_device() {
 Options Options::from_env() {
   return {.cache_folder = default_cache_folder(),
           .cache_path = path_list(variable("TILEJIT_CACHE_PATH")),
+          .cache_bundle_key = variable("TILEJIT_CACHE_BUNDLE_KEY"),
           .cache_trust_anyone = flag("TILEJIT_CACHE_TRUST_ANYONE"),
           .cache_max_bytes = bytes("TILEJIT_CACHE_MAX_SIZE", Options().cache_max_bytes),
           .cache_max_age = age("TILEJIT_CACHE_MAX_AGE"),

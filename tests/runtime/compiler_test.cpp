@@ -16,6 +16,7 @@
 #include "runtime/expect_error.hpp"
 #include "runtime/fake_driver.hpp"
 #include "runtime/internals.hpp"
+#include "tilejit/cache/bundle.hpp"
 
 namespace tilejit {
 namespace {
@@ -110,6 +111,35 @@ TEST_F(CompilerTest, UsesAWarmFolderWithoutACompiler) {
   EXPECT_EQ(compiler.compile(add_op(), kTarget).tier, CacheTier::memory);
   expect_error(ErrorCode::no_compiler, "TILEJIT_NVRTC",
                [&] { (void)compiler.compile(add_op("other"), kTarget); });
+}
+
+TEST_F(CompilerTest, UsesABundleWithoutACompilerOrAFolder) {
+  Compiler first(options());
+  const Artifact made = first.compile(add_op(), kTarget);
+  const cache::Folder folder(folder_ / "cache");
+  {
+    cache::BundleWriter writer(folder_ / "kernels.tjb");
+    writer.add(made.key, *folder.read(made.key));
+    for (const std::string& name : folder.markers("compilers")) {
+      writer.add_marker("compilers", name);
+    }
+    writer.finish();
+  }
+  Options bundled = without_nvrtc();
+  bundled.cache_folder.reset();
+  bundled.cache_path = {folder_ / "kernels.tjb"};
+  const Artifact found = Compiler(bundled).compile(add_op(), kTarget);
+  EXPECT_EQ(found.tier, CacheTier::read_only);
+  EXPECT_EQ(*found.cubin, *made.cubin);
+}
+
+TEST_F(CompilerTest, RefusesAKeyOfBundlesThatIsNone) {
+  Options settings = options();
+  settings.cache_bundle_key = folder_ / "missing.pem";
+  expect_error(ErrorCode::invalid_argument, "cannot be read", [&] { Compiler{settings}; });
+  std::ofstream(folder_ / "key.pem") << "no key";
+  settings.cache_bundle_key = folder_ / "key.pem";
+  expect_error(ErrorCode::invalid_argument, "no Ed25519 public key", [&] { Compiler{settings}; });
 }
 
 TEST_F(CompilerTest, SaysWhenThereIsNoCompiler) {

@@ -18,7 +18,8 @@ constexpr const char* kVariables[] = {"TILEJIT_CACHE_DIR",
                                       "TILEJIT_CACHE_PATH",
                                       "TILEJIT_CACHE_TRUST_ANYONE",
                                       "TILEJIT_CACHE_MAX_SIZE",
-                                      "TILEJIT_CACHE_MAX_AGE"};
+                                      "TILEJIT_CACHE_MAX_AGE",
+                                      "TILEJIT_CACHE_BUNDLE_KEY"};
 using Environment = std::map<std::string, std::string>;
 
 /// The variables of the table have these values, the others none, until the end of the scope.
@@ -89,6 +90,11 @@ TEST(Options, ReadCompilerAndDevice) {
 TEST(Options, ReadThePathOfReadOnlyFolders) {
   const EnvironmentScope scope(Environment{{"TILEJIT_CACHE_PATH", ":/a b::c/d:"}});
   EXPECT_EQ(Options::from_env().cache_path, (std::vector<std::filesystem::path>{"/a b", "c/d"}));
+}
+
+TEST(Options, ReadWhoSignsBundles) {
+  const EnvironmentScope scope(Environment{{"TILEJIT_CACHE_BUNDLE_KEY", "/etc/key.pem"}});
+  EXPECT_EQ(Options::from_env().cache_bundle_key, "/etc/key.pem");
 }
 
 TEST(Options, ReadWhomToTrust) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tilejit/cache/bundle.hpp"
 #include "tilejit/cache/counters.hpp"
 #include "tilejit/cache/entry.hpp"
 #include "tilejit/cache/folder.hpp"
@@ -18,9 +19,10 @@ namespace tilejit::cache {
 struct Options {
   /// The folder that is written to; empty: none.
   std::filesystem::path folder = {};
-  /// Folders that are only read, asked in this order after `folder`. One that is not there, or
-  /// cannot be used, is gone without.
+  /// Folders and bundles that are only read, asked in this order after `folder`.
   std::vector<std::filesystem::path> read_only = {};
+  /// Bundles must be signed by this key; empty: they need not be signed.
+  std::optional<PublicKey> bundle_signer = {};
   /// Bound of the memory tier, LRU; 0: none.
   std::size_t memory_bytes = 256u << 20;
   Trust trust = Trust::own;

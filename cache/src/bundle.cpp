@@ -1,0 +1,57 @@
+#include "tilejit/cache/bundle.hpp"
+
+#include <utility>
+
+#include "bundle_impl.hpp"
+#include "names.hpp"
+
+namespace tilejit::cache {
+
+Bundle::Bundle(const std::filesystem::path& path, Trust trust,
+               const std::optional<PublicKey>& signer)
+    : impl_(std::make_unique<Impl>(path, trust, signer)) {}
+Bundle::~Bundle() = default;
+Bundle::Bundle(Bundle&&) noexcept = default;
+Bundle& Bundle::operator=(Bundle&&) noexcept = default;
+
+std::vector<EntryInfo> Bundle::list() const {
+  std::vector<EntryInfo> entries;
+  impl_->mapped.each([&](const Record& record) {
+    entries.push_back({.key = to_hex(record.key), .bytes = record.bytes});
+  });
+  return entries;
+}
+
+std::optional<Entry> Bundle::read(const std::string& key) const {
+  check_key(key);
+  const EntryPtr entry = impl_->mapped.read(key).entry;
+  return entry ? std::optional(*entry) : std::nullopt;
+}
+
+std::optional<std::string> Bundle::metadata(const std::string& key) const {
+  check_key(key);
+  return impl_->mapped.metadata(key);
+}
+
+std::vector<std::string> Bundle::markers(const std::string& kind) const {
+  check_kind(kind);
+  return impl_->mapped.markers(kind);
+}
+
+VerifyReport Bundle::verify() const {
+  return impl_->mapped.verify();
+}
+
+std::optional<PublicKey> Bundle::signer() const {
+  return impl_->mapped.signer();
+}
+
+const std::filesystem::path& Bundle::path() const noexcept {
+  return impl_->path;
+}
+
+std::string to_string(const PublicKey& key) {
+  return to_hex(key);
+}
+
+}  // namespace tilejit::cache
