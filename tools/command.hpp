@@ -31,6 +31,7 @@ void add_run(CLI::App& app);
 void add_render(CLI::App& app);
 void add_compile(CLI::App& app);
 void add_doctor(CLI::App& app);
+void add_cache(CLI::App& app);
 void add_schema(CLI::App& app);
 /// Its many operations are added only where they are needed.
 void add_layout(CLI::App& app, bool with_operations);

@@ -72,6 +72,7 @@ void add_commands(CLI::App& app, std::span<char* const> arguments) {
   add_render(app);
   add_compile(app);
   add_doctor(app);
+  add_cache(app);
   add_schema(app);
   const auto is_layout = [](const char* argument) {
     return std::string_view(argument) == "layout";

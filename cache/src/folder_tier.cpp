@@ -132,11 +132,19 @@ ReadResult FolderTier::damaged(int folder, int fd, const std::string& key) {
 }
 
 bool FolderTier::publish(const std::string& key, const Entry& entry) {
+  return write(key, entry_name(key), encode_entry(entry));
+}
+
+bool FolderTier::keep(const std::string& key, const std::string& suffix, const std::string& text) {
+  return write(key, key + '.' + suffix, text);
+}
+
+bool FolderTier::write(const std::string& key, const std::string& name, const std::string& bytes) {
   UniqueFd folder;
   int error = tree_.make(folder_of(key), folder);
-  if (error == 0) error = publish_file(folder.get(), entry_name(key), encode_entry(entry));
-  return error == 0 ||
-         report(Trouble::publishing, "cannot write the cache entry ", path_of(key), error);
+  if (error == 0) error = publish_file(folder.get(), name, bytes);
+  return error == 0 || report(Trouble::publishing, "cannot write the cache entry ",
+                              tree_.path(folder_of(key), name), error);
 }
 
 bool FolderTier::add_marker(const std::string& kind, const std::string& name) {

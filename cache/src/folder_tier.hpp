@@ -29,6 +29,8 @@ class FolderTier : public Layer {
 
   /// False if the disk could not take it (warned of); nothing of it stays then.
   [[nodiscard]] bool publish(const std::string& key, const Entry& entry);
+  [[nodiscard]] bool keep(const std::string& key, const std::string& suffix,
+                          const std::string& text);
   [[nodiscard]] bool add_marker(const std::string& kind, const std::string& name);
 
   /// Of an entry, not verified; nothing if there is none, or no trailer fits.
@@ -40,6 +42,7 @@ class FolderTier : public Layer {
  private:
   enum class Trouble : std::uint8_t { refused, reading, publishing, marking, damage };
 
+  bool write(const std::string& key, const std::string& name, const std::string& bytes);
   int open_entry(const std::string& key, UniqueFd& folder, UniqueFd& file) const;
   ReadResult read_open(int folder, int fd, const std::string& key);
   ReadResult failed_read(const std::string& key, int error);

@@ -57,6 +57,7 @@ Janitor::Due Janitor::due(std::uint64_t written) const {
 }
 
 void Janitor::start() {
+  const std::lock_guard lock(mutex_);
   if (thread_.joinable() && process_ == ::getpid()) thread_.join();  // its pass is over
   if (thread_.joinable()) thread_.detach();
   process_ = ::getpid();

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <thread>
 
 #include "tilejit/cache/folder.hpp"
@@ -37,7 +38,8 @@ class Janitor {
   const Tree& tree_;
   const Bounds bounds_;
   std::atomic<std::uint64_t> written_ = 0;  // bytes since the last pass
-  std::atomic<bool> running_ = false;       // guards thread_ and process_
+  std::atomic<bool> running_ = false;
+  std::mutex mutex_;  // guards the next two
   std::thread thread_;
   int process_ = 0;  // that has started thread_: a forked child has no thread to wait for
   std::atomic<std::uint64_t> sweeps_ = 0, evicted_ = 0, evicted_bytes_ = 0;

@@ -46,6 +46,17 @@ void check_marker(std::string_view name) {
   throw std::invalid_argument("'" + std::string(name) + "' cannot name a cache marker or its kind");
 }
 
+void check_suffix(std::string_view suffix) {
+  const bool letters =
+      std::all_of(suffix.begin(), suffix.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+  if (letters && !suffix.empty() && suffix.size() <= 8 && suffix != "cubin" && suffix != "tmp" &&
+      suffix != "damaged") {
+    return;
+  }
+  throw std::invalid_argument("'" + std::string(suffix) +
+                              "' cannot be the suffix of a text beside a cache entry");
+}
+
 void check_kind(std::string_view kind) {
   check_marker(kind);
   if (!is_entry_folder(kind) && kind != "lock") return;

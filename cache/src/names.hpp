@@ -14,6 +14,7 @@ namespace tilejit::cache {
 // Each throws std::invalid_argument, naming the argument.
 void check_key(std::string_view key);
 void check_marker(std::string_view name);
+void check_suffix(std::string_view suffix);
 void check_kind(std::string_view kind);
 
 }  // namespace tilejit::cache

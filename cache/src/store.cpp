@@ -274,6 +274,12 @@ void Store::put(const std::string& key, Entry entry) {
   if (!impl_->publish(key, *shared)) impl_->count_disk_failure();
 }
 
+void Store::keep(const std::string& key, const std::string& suffix, const std::string& text) {
+  check_key(key);
+  check_suffix(suffix);
+  if (impl_->disk && !impl_->disk->keep(key, suffix, text)) impl_->count_disk_failure();
+}
+
 void Store::add_marker(const std::string& kind, const std::string& name) {
   check_kind(kind);
   check_marker(name);

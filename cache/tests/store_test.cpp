@@ -126,6 +126,21 @@ TEST(Store, ListsMarkersNewestFirst) {
               ElementsAre("b", "c-1.0_x", "fnv1a64:00ff"));
 }
 
+TEST(Store, KeepsTextsBesideAnEntry) {
+  const TempFolder folder;
+  Store store({.folder = folder.path()});
+  store.keep(test_key(1), "cu", "__global__");
+  store.put(test_key(1), kEntry);
+  EXPECT_THAT(files_below(folder.path()),
+              ::testing::UnorderedElementsAre("v1/1a/" + test_key(1) + ".cu",
+                                              "v1/1a/" + test_key(1) + ".cubin"));
+  EXPECT_EQ(read_file(store.path_of(test_key(1)).replace_extension("cu")), "__global__");
+  Store({}).keep(test_key(1), "cu", "nowhere to go");
+  for (const char* suffix : {"", "cubin", "tmp", "damaged", "a/b", "CU", "averylongone"}) {
+    EXPECT_THROW(store.keep(test_key(1), suffix, ""), std::invalid_argument) << suffix;
+  }
+}
+
 TEST(Store, RefusesKeysThatAreNotDigests) {
   Store store({});
   const std::string bad[] = {
@@ -159,6 +174,21 @@ TEST(Store, RefusesMarkersThatLeaveTheirFolder) {
   // Folders of the cache's own.
   EXPECT_THROW(store.add_marker("0f", "abc"), std::invalid_argument);
   EXPECT_THROW(store.add_marker("lock", "abc"), std::invalid_argument);
+}
+
+TEST(Counters, ArePrintedForPrometheus) {
+  Counters counters;
+  counters.disk = {.hits = 3, .misses = 2, .nanoseconds = 1'500'000};
+  counters.lock_waits = 7;
+  const std::string text = prometheus_text(counters);
+  for (const char* line :
+       {"# TYPE tilejit_cache_hits_total counter\n", "tilejit_cache_hits_total{tier=\"disk\"} 3\n",
+        "tilejit_cache_misses_total{tier=\"disk\"} 2\n",
+        "tilejit_cache_hits_total{tier=\"memory\"} 0\n",
+        "tilejit_cache_seconds_total{tier=\"disk\"} 0.001500\n",
+        "tilejit_cache_lock_waits_total 7\n"}) {
+    EXPECT_THAT(text, ::testing::HasSubstr(line));
+  }
 }
 
 TEST(Tier, HasNames) {

@@ -22,6 +22,16 @@ namespace tilejit {
 /// Only the generated header, `plan.cuh`, that the template includes.
 [[nodiscard]] std::string render_header(const Fused& op, const Target& target);
 
+namespace cache {
+class Store;  // tilejit/cache/store.hpp
+}
+
+/// What the cache knows an operation by.
+struct KeyExplanation {
+  std::string key;     ///< 64 hex digits: SHA-256 of `fields`
+  std::string fields;  ///< canonical JSON of everything that the cubin depends on
+};
+
 /// Milliseconds of each step; 0 for steps that were not needed.
 struct StageTimes {
   double plan = 0;     ///< checking, typing, planning
@@ -89,6 +99,11 @@ class Compiler {
   /// Loads NVRTC. Throws Error{no_compiler}.
   [[nodiscard]] NvrtcInfo nvrtc();
   [[nodiscard]] const Options& options() const noexcept;
+  /// The key under which `op` is looked for, without looking. Without NVRTC: by the compiler that
+  /// last filled the cache, if one has. Throws what `validate` throws.
+  [[nodiscard]] KeyExplanation explain(const Fused& op, const Target& target) const;
+  /// The cache: counters, and whatever else is stored under a key of 64 hex digits.
+  [[nodiscard]] cache::Store& cache() const noexcept;
 
  private:
   friend class Runtime;

@@ -9,6 +9,13 @@
 
 namespace tilejit {
 
+/// What is kept beside a cache entry for people to read: "<key>.cu", "<key>.ptx", "<key>.log".
+struct CacheKeep {
+  bool source = false;  ///< the CUDA source, in one file
+  bool ptx = false;
+  bool log = false;  ///< the compiler's
+};
+
 /// Settings of a Compiler or Runtime. docs/environment.md has the table of variables.
 struct Options {
   /// Folder of the disk cache. Empty optional: memory only.
@@ -27,6 +34,8 @@ struct Options {
   /// since an entry was last used. 0: none.
   std::uint64_t cache_max_bytes = std::uint64_t{4} << 30;
   std::chrono::seconds cache_max_age = {};
+  /// Of what is compiled from now on; in `cache_folder`.
+  CacheKeep cache_keep = {};
   /// NVRTC's library file or its folder; empty: searched for.
   std::filesystem::path nvrtc_path = {};
   /// Device ordinal of a Runtime.
@@ -35,9 +44,9 @@ struct Options {
   /// Reads TILEJIT_CACHE_DIR (else XDG_CACHE_HOME/tilejit, else HOME/.cache/tilejit; "off" means
   /// memory only), TILEJIT_CACHE_PATH (folders and bundles, between colons),
   /// TILEJIT_CACHE_BUNDLE_KEY, TILEJIT_CACHE_MAX_SIZE ("4G"), TILEJIT_CACHE_MAX_AGE ("30d"),
-  /// TILEJIT_CACHE_TRUST_ANYONE (0 or 1), TILEJIT_NVRTC and TILEJIT_DEVICE. This is the only place
-  /// where the library reads its environment. Throws Error{invalid_argument}, where() the variable,
-  /// for a value that it cannot have.
+  /// TILEJIT_CACHE_KEEP ("source,ptx,log"), TILEJIT_CACHE_TRUST_ANYONE (0 or 1), TILEJIT_NVRTC and
+  /// TILEJIT_DEVICE. This is the only place where the library reads its environment. Throws
+  /// Error{invalid_argument}, where() the variable, for a value that it cannot have.
   [[nodiscard]] static Options from_env();
 };
 

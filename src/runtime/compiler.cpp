@@ -54,6 +54,14 @@ NvrtcInfo Compiler::nvrtc() {
           .supported = nvrtc.supported_architectures()};
 }
 
+KeyExplanation Compiler::explain(const Fused& op, const Target& target) const {
+  return impl_->explain(runtime::make_planned(op, target));
+}
+
+cache::Store& Compiler::cache() const noexcept {
+  return impl_->store;
+}
+
 const Options& Compiler::options() const noexcept {
   return impl_->options;
 }

@@ -137,7 +137,7 @@ Artifact Compiler::Impl::find_or_make(const runtime::Planned& planned, const std
   std::optional<runtime::Stopwatch> since_made;
   const cache::Answer answer = store.find_or_make(key, [&] {
     times.lookup = watch.milliseconds();
-    cache::Entry entry = make(planned.plan, text, times);
+    cache::Entry entry = make(planned.plan, key, text, times);
     since_made.emplace();
     return entry;
   });
@@ -152,16 +152,36 @@ Artifact Compiler::Impl::find_or_make(const runtime::Planned& planned, const std
   return make_artifact(planned.plan, std::move(key), answer, times);
 }
 
-cache::Entry Compiler::Impl::make(const plan::Plan& plan, const std::string& key_text,
-                                  StageTimes& times) {
+cache::Entry Compiler::Impl::make(const plan::Plan& plan, const std::string& key,
+                                  const std::string& key_text, StageTimes& times) {
   const runtime::Stopwatch watch;
-  const compile::Request request = runtime::make_request(plan);
+  compile::Request request = runtime::make_request(plan);
+  request.want_ptx = options.cache_keep.ptx;
   times.render = watch.milliseconds();
   const compile::Nvrtc& compiler = nvrtc();
   compile::Compiled compiled = compiler.compile(request);
   times.nvrtc = compiled.milliseconds;
-  std::string metadata = runtime::metadata_text(plan, key_text, compiled, compiler.version());
+  keep(key, plan, compiled);
+  std::string metadata =
+      runtime::metadata_text(plan, key_text, compiled.log, compiler.version(), times);
   return {.payload = std::move(compiled.cubin), .metadata = std::move(metadata)};
+}
+
+void Compiler::Impl::keep(const std::string& key, const plan::Plan& plan,
+                          const compile::Compiled& compiled) {
+  if (options.cache_keep.source) store.keep(key, "cu", render::flatten(render::render(plan)));
+  if (options.cache_keep.ptx) store.keep(key, "ptx", compiled.ptx);
+  if (options.cache_keep.log) store.keep(key, "log", compiled.log);
+}
+
+KeyExplanation Compiler::Impl::explain(const runtime::Planned& planned) const {
+  std::string build = build_;
+  if (build.empty()) {
+    const std::vector<std::string> known = store.markers(kCompilers);
+    if (!known.empty()) build = known.front();
+  }
+  std::string fields = runtime::key_text(planned.plan, build);
+  return {.key = cache::sha256_hex(fields), .fields = std::move(fields)};
 }
 
 }  // namespace tilejit

@@ -33,6 +33,7 @@ struct Compiler::Impl {
 
   /// The cubin of a plan, through the cache. Throws as Compiler::compile. Thread-safe.
   [[nodiscard]] Artifact compile(const runtime::Planned& planned);
+  [[nodiscard]] KeyExplanation explain(const runtime::Planned& planned) const;
   /// NVRTC, loaded by the first call that succeeds. Throws Error{no_compiler}. Thread-safe.
   [[nodiscard]] const compile::Nvrtc& nvrtc();
 
@@ -45,8 +46,9 @@ struct Compiler::Impl {
                                                              StageTimes times);
   [[nodiscard]] Artifact find_or_make(const runtime::Planned& planned, const std::string& build,
                                       StageTimes times);
-  [[nodiscard]] cache::Entry make(const plan::Plan& plan, const std::string& key_text,
-                                  StageTimes& times);
+  [[nodiscard]] cache::Entry make(const plan::Plan& plan, const std::string& key,
+                                  const std::string& key_text, StageTimes& times);
+  void keep(const std::string& key, const plan::Plan& plan, const compile::Compiled& compiled);
 
   const std::string build_;  // of the compiler that would compile; empty if none is installed
   std::mutex mutex_;         // guards what follows, which is constant once made

@@ -37,13 +37,15 @@ std::string key_text(const plan::Plan& plan, std::string_view build) {
 }
 
 std::string metadata_text(const plan::Plan& plan, const std::string& key_text,
-                          const compile::Compiled& compiled, const std::string& compiler_version) {
+                          const std::string& log, const std::string& compiler_version,
+                          const StageTimes& times) {
   auto metadata = nlohmann::ordered_json::parse(key_text);
   metadata["kernel"] = plan.kernel_name;
   metadata["compiler_version"] = compiler_version;
   metadata["created"] = utc_now();
-  metadata["nvrtc_ms"] = compiled.milliseconds;
-  if (const auto report = parse_ptxas_report(compiled.log)) {
+  metadata["milliseconds"] = {
+      {"plan", times.plan}, {"render", times.render}, {"nvrtc", times.nvrtc}};
+  if (const auto report = parse_ptxas_report(log)) {
     metadata["registers"] = report->registers;
     metadata["spill_bytes"] = report->spill_bytes;
     metadata["shared_bytes"] = report->shared_bytes;

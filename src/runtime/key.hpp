@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "compile/nvrtc.hpp"
 #include "plan/plan.hpp"
+#include "tilejit/compiler.hpp"
 
 namespace tilejit::runtime {
 
@@ -17,9 +17,10 @@ inline constexpr int kKeySchema = 1;
 [[nodiscard]] std::string key_text(const plan::Plan& plan, std::string_view build);
 
 /// The metadata of a cache entry as JSON: the fields of the key, and for people the kernel's name,
-/// compiler version, time of day, milliseconds and the resources that ptxas reports.
+/// compiler version, time of day, milliseconds a stage and the resources that ptxas reports in the
+/// compiler's `log`. Names no path, user or host: an entry may be given away.
 [[nodiscard]] std::string metadata_text(const plan::Plan& plan, const std::string& key_text,
-                                        const compile::Compiled& compiled,
-                                        const std::string& compiler_version);
+                                        const std::string& log, const std::string& compiler_version,
+                                        const StageTimes& times);
 
 }  // namespace tilejit::runtime

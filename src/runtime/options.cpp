@@ -60,6 +60,23 @@ std::chrono::seconds age(const char* name) {
   refuse(name, text, "a time, such as 12h or 30d, or 0 for no bound");
 }
 
+CacheKeep keep(const char* name) {
+  CacheKeep keep;
+  std::string rest = variable(name);
+  while (!rest.empty()) {
+    const std::string word = rest.substr(0, rest.find(','));
+    rest.erase(0, word.size() + 1);
+    const bool all = word == "all";
+    if (!all && word != "source" && word != "ptx" && word != "log") {
+      refuse(name, word, "some of source,ptx,log, or to all");
+    }
+    keep.source = keep.source || all || word == "source";
+    keep.ptx = keep.ptx || all || word == "ptx";
+    keep.log = keep.log || all || word == "log";
+  }
+  return keep;
+}
+
 bool flag(const char* name) {
   const std::string text = variable(name);
   if (text.empty() || text == "0") return false;
@@ -85,6 +102,7 @@ Options Options::from_env() {
           .cache_trust_anyone = flag("TILEJIT_CACHE_TRUST_ANYONE"),
           .cache_max_bytes = bytes("TILEJIT_CACHE_MAX_SIZE", Options().cache_max_bytes),
           .cache_max_age = age("TILEJIT_CACHE_MAX_AGE"),
+          .cache_keep = keep("TILEJIT_CACHE_KEEP"),
           .nvrtc_path = variable("TILEJIT_NVRTC"),
           .device = default_device()};
 }

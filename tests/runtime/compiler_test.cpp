@@ -17,6 +17,7 @@
 #include "runtime/fake_driver.hpp"
 #include "runtime/internals.hpp"
 #include "tilejit/cache/bundle.hpp"
+#include "tilejit/cache/store.hpp"
 
 namespace tilejit {
 namespace {
@@ -111,6 +112,44 @@ TEST_F(CompilerTest, UsesAWarmFolderWithoutACompiler) {
   EXPECT_EQ(compiler.compile(add_op(), kTarget).tier, CacheTier::memory);
   expect_error(ErrorCode::no_compiler, "TILEJIT_NVRTC",
                [&] { (void)compiler.compile(add_op("other"), kTarget); });
+}
+
+TEST_F(CompilerTest, ExplainsTheKey) {
+  Compiler compiler(options());
+  const KeyExplanation before = compiler.explain(add_op(), kTarget);
+  EXPECT_EQ(compiler.cache().counters().made, 0U);
+  const Artifact made = compiler.compile(add_op(), kTarget);
+  EXPECT_EQ(before.key, made.key);
+  const auto fields = nlohmann::json::parse(before.fields);
+  const auto metadata = nlohmann::json::parse(*made.metadata);
+  for (const auto& [name, value] : fields.items()) EXPECT_EQ(metadata.at(name), value) << name;
+  EXPECT_EQ(compiler.cache().counters().made, 1U);
+  // Without a compiler: by the one that filled the folder.
+  EXPECT_EQ(Compiler(without_nvrtc()).explain(add_op(), kTarget).key, made.key);
+}
+
+TEST_F(CompilerTest, KeepsSourcePtxAndLogWhenAsked) {
+  Options settings = options();
+  settings.cache_keep = {.source = true, .ptx = true, .log = true};
+  Compiler compiler(settings);
+  const Artifact made = compiler.compile(add_op(), kTarget);
+  const auto text = [&](const char* suffix) {
+    std::ifstream file(compiler.cache().path_of(made.key).replace_extension(suffix));
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  EXPECT_EQ(text("cu"), render_source(add_op(), kTarget));
+  EXPECT_THAT(text("ptx"), HasSubstr(".target sm_80"));
+  EXPECT_THAT(text("log"), HasSubstr("registers"));
+}
+
+// Neither where it was made nor by whom: an entry may be given away.
+TEST_F(CompilerTest, NamesNoPlaceInAnEntry) {
+  Compiler compiler(options());
+  const Artifact made = compiler.compile(add_op(), kTarget);
+  for (const std::string& text : {*made.cubin, *made.metadata}) {
+    EXPECT_EQ(text.find(folder_.string()), std::string::npos);
+    EXPECT_EQ(text.find(fs::current_path().string()), std::string::npos);
+  }
 }
 
 TEST_F(CompilerTest, UsesABundleWithoutACompilerOrAFolder) {

@@ -55,17 +55,17 @@ TEST(Key, ChangesWithEveryPart) {
 TEST(Metadata, HoldsTheKeyAndWhatPeopleAskFor) {
   const HandPlan hand = hand_plan();
   const std::string text = key_text(hand.plan, "abc123");
-  compile::Compiled compiled;
-  compiled.log = "ptxas info    : Used 14 registers, used 0 barriers\n";
-  compiled.milliseconds = 12.5;
-  const auto metadata = nlohmann::json::parse(metadata_text(hand.plan, text, compiled, "13.0"));
+  const std::string log = "ptxas info    : Used 14 registers, used 0 barriers\n";
+  const StageTimes times{.plan = 0.25, .render = 0.5, .nvrtc = 12.5};
+  const auto metadata = nlohmann::json::parse(metadata_text(hand.plan, text, log, "13.0", times));
   const auto key = nlohmann::json::parse(text);
   for (const auto& [name, value] : key.items()) {
     EXPECT_EQ(metadata.at(name), value) << name;
   }
   EXPECT_EQ(metadata["kernel"], "tilejit_hand");
   EXPECT_EQ(metadata["compiler_version"], "13.0");
-  EXPECT_EQ(metadata["nvrtc_ms"], 12.5);
+  EXPECT_EQ(metadata["milliseconds"].dump(), R"({"nvrtc":12.5,"plan":0.25,"render":0.5})");
+  EXPECT_EQ(metadata["plan"].dump(), key["plan"].dump());
   EXPECT_EQ(metadata["registers"], 14);
   EXPECT_EQ(metadata["spill_bytes"], 0);
   EXPECT_EQ(metadata["created"].get<std::string>().size(),
@@ -75,7 +75,7 @@ TEST(Metadata, HoldsTheKeyAndWhatPeopleAskFor) {
 TEST(Metadata, LeavesOutResourcesThatNobodyReported) {
   const HandPlan hand = hand_plan();
   const auto metadata = nlohmann::json::parse(
-      metadata_text(hand.plan, key_text(hand.plan, "abc123"), compile::Compiled{}, "13.0"));
+      metadata_text(hand.plan, key_text(hand.plan, "abc123"), "", "13.0", StageTimes{}));
   EXPECT_FALSE(metadata.contains("registers"));
 }
 

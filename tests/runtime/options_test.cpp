@@ -19,7 +19,8 @@ constexpr const char* kVariables[] = {"TILEJIT_CACHE_DIR",
                                       "TILEJIT_CACHE_TRUST_ANYONE",
                                       "TILEJIT_CACHE_MAX_SIZE",
                                       "TILEJIT_CACHE_MAX_AGE",
-                                      "TILEJIT_CACHE_BUNDLE_KEY"};
+                                      "TILEJIT_CACHE_BUNDLE_KEY",
+                                      "TILEJIT_CACHE_KEEP"};
 using Environment = std::map<std::string, std::string>;
 
 /// The variables of the table have these values, the others none, until the end of the scope.
@@ -90,6 +91,21 @@ TEST(Options, ReadCompilerAndDevice) {
 TEST(Options, ReadThePathOfReadOnlyFolders) {
   const EnvironmentScope scope(Environment{{"TILEJIT_CACHE_PATH", ":/a b::c/d:"}});
   EXPECT_EQ(Options::from_env().cache_path, (std::vector<std::filesystem::path>{"/a b", "c/d"}));
+}
+
+TEST(Options, ReadWhatIsKept) {
+  const auto keep = [](const char* text) {
+    const EnvironmentScope scope(Environment{{"TILEJIT_CACHE_KEEP", text}});
+    const CacheKeep keep = Options::from_env().cache_keep;
+    return std::to_string(keep.source) + std::to_string(keep.ptx) + std::to_string(keep.log);
+  };
+  EXPECT_EQ(keep(""), "000");
+  EXPECT_EQ(keep("ptx"), "010");
+  EXPECT_EQ(keep("log,source"), "101");
+  EXPECT_EQ(keep("all"), "111");
+  EXPECT_EQ(expect_error(ErrorCode::invalid_argument, "'sass'; set it to some of",
+                         [&] { keep("ptx,sass"); }),
+            "TILEJIT_CACHE_KEEP");
 }
 
 TEST(Options, ReadWhoSignsBundles) {

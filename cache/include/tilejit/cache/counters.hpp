@@ -38,4 +38,7 @@ struct Counters {
   bool operator==(const Counters&) const = default;
 };
 
+/// The counters as Prometheus' text format, names starting with `tilejit_cache_`.
+[[nodiscard]] std::string prometheus_text(const Counters& counters);
+
 }  // namespace tilejit::cache

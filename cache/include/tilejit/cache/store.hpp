@@ -65,6 +65,11 @@ class Store {
   /// Publishes an entry in memory and on disk (temporary file, fsync, rename, fsync of the folder).
   void put(const std::string& key, Entry entry);
 
+  /// Writes a text for people beside the entry of `key`, `<key>.<suffix>`, in the folder alone. It
+  /// goes when the entry goes. `suffix`: 1 to 8 lower-case letters, not "cubin", "tmp" or
+  /// "damaged".
+  void keep(const std::string& key, const std::string& suffix, const std::string& text);
+
   /// Markers are empty files beside the entries, `<folder>/v1/<kind>/<name>`, e.g. the compilers
   /// that filled the folder. Adding one again makes it the newest. Both are at most 128 of
   /// [A-Za-z0-9._:-], do not start with '.', and a kind is neither two hex digits nor "lock".

@@ -1,0 +1,202 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cache_commands.hpp"
+#include "cache_places.hpp"
+#include "command.hpp"
+#include "spec_file.hpp"
+#include "tilejit/cache/store.hpp"
+#include "tilejit/compiler.hpp"
+
+namespace tilejit::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct KeyOptions {
+  std::string spec, other, kernel, target;
+  bool json = false;
+};
+
+/// A value inside a document, by its path: plan.operands[0].dtype.
+using Fields = std::map<std::string, std::string>;
+
+void flatten(const ordered_json& value, const std::string& path, Fields& fields) {
+  if (value.is_object() && !value.empty()) {
+    for (const auto& [name, member] : value.items()) {
+      flatten(member, path.empty() ? name : path + "." + name, fields);
+    }
+  } else if (value.is_array() && !value.empty()) {
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      flatten(value[i], fmt::format("{}[{}]", path, i), fields);
+    }
+  } else {
+    fields[path] = value.is_string() ? value.get<std::string>() : value.dump();
+  }
+}
+
+Fields fields_of(const ordered_json& value) {
+  Fields fields;
+  flatten(value, "", fields);
+  return fields;
+}
+
+struct Difference {
+  std::string field, wanted, other;
+};
+
+std::vector<Difference> differences(const Fields& wanted, const Fields& other) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : wanted) names.insert(name);
+  for (const auto& [name, value] : other) names.insert(name);
+  const auto value_of = [](const Fields& fields, const std::string& name) {
+    const auto found = fields.find(name);
+    return found == fields.end() ? std::string("(none)") : found->second;
+  };
+  std::vector<Difference> result;
+  for (const std::string& name : names) {
+    Difference difference{name, value_of(wanted, name), value_of(other, name)};
+    if (difference.wanted != difference.other) result.push_back(std::move(difference));
+  }
+  return result;
+}
+
+KeyExplanation explain_spec(const Compiler& compiler, const std::string& spec,
+                            const KeyOptions& options) {
+  const Fused op = only_kernel(select_kernels(load_specs(spec), options.kernel));
+  const Target target = options.target.empty() ? default_target() : parse_target(options.target);
+  return compiler.explain(op, target);
+}
+
+void explain(const KeyOptions& options) {
+  const Compiler compiler;
+  const KeyExplanation found = explain_spec(compiler, options.spec, options);
+  const auto fields = ordered_json::parse(found.fields);
+  const auto answer = compiler.cache().find(found.key);
+  const std::string tier = answer ? std::string(cache::to_string(answer->tier)) : "";
+  if (options.json) {
+    const ordered_json document = {{"key", found.key},
+                                   {"tier", answer ? ordered_json(tier) : ordered_json()},
+                                   {"fields", fields}};
+    fmt::print("{}\n", document.dump(2));
+    return;
+  }
+  std::vector<std::vector<std::string>> rows = {
+      {"key", found.key}, {"cached", answer ? tier : "no"}, {}};
+  for (const auto& [name, value] : fields_of(fields)) rows.push_back({name, value});
+  fmt::print("{}", table_text(rows));
+}
+
+/// What an explanation is compared with.
+struct Nearest {
+  std::string name, key;
+  std::vector<Difference> differences;
+};
+
+// Of an entry's metadata, only what belongs to the key.
+Fields key_fields(const ordered_json& metadata, const ordered_json& wanted) {
+  ordered_json part = ordered_json::object();
+  for (const auto& [name, value] : wanted.items()) {
+    if (metadata.contains(name)) part[name] = metadata[name];
+  }
+  return fields_of(part);
+}
+
+Nearest nearest_entry(const KeyExplanation& wanted) {
+  const auto document = ordered_json::parse(wanted.fields);
+  const Fields fields = fields_of(document);
+  std::optional<Nearest> best;
+  for (const Place& place : all_places(Options::from_env())) {
+    for (const cache::EntryInfo& info : place.list()) {
+      const ordered_json metadata = place.metadata(info.key);
+      auto differ = differences(fields, key_fields(metadata, document));
+      if (best && best->differences.size() <= differ.size()) continue;
+      best = Nearest{fmt::format("{} for {} in {}", metadata.value("kernel", "?"),
+                                 metadata.value("target", "?"), place.path()),
+                     info.key, std::move(differ)};
+    }
+  }
+  if (best) return *best;
+  throw Failure("the cache is empty: there is no entry to compare with");
+}
+
+std::string shortened(const std::string& text) {
+  return text.size() <= 60 ? text : text.substr(0, 57) + "...";
+}
+
+void print_differences(const KeyExplanation& wanted, const Nearest& other, bool as_json) {
+  if (as_json) {
+    ordered_json document = {{"key", wanted.key},
+                             {"other", {{"key", other.key}, {"name", other.name}}},
+                             {"differences", ordered_json::array()}};
+    for (const Difference& difference : other.differences) {
+      document["differences"].push_back({{"field", difference.field},
+                                         {"wanted", difference.wanted},
+                                         {"other", difference.other}});
+    }
+    fmt::print("{}\n", document.dump(2));
+    return;
+  }
+  fmt::print("wanted {}\nother  {}, {}\n", wanted.key.substr(0, 12), other.key.substr(0, 12),
+             other.name);
+  if (other.differences.empty()) {
+    fmt::print("no field differs: it is the same key\n");
+    return;
+  }
+  std::vector<std::vector<std::string>> rows = {{"FIELD", "WANTED", "OTHER"}};
+  for (const Difference& difference : other.differences) {
+    rows.push_back({difference.field, shortened(difference.wanted), shortened(difference.other)});
+  }
+  fmt::print("{}", table_text(rows));
+}
+
+void why(const KeyOptions& options) {
+  const Compiler compiler;
+  const KeyExplanation wanted = explain_spec(compiler, options.spec, options);
+  if (options.other.empty()) {
+    return print_differences(wanted, nearest_entry(wanted), options.json);
+  }
+  const KeyExplanation other = explain_spec(compiler, options.other, options);
+  const Nearest named{options.other, other.key,
+                      differences(fields_of(ordered_json::parse(wanted.fields)),
+                                  fields_of(ordered_json::parse(other.fields)))};
+  print_differences(wanted, named, options.json);
+}
+
+CLI::App* add_key_command(CLI::App& app, const char* name, const char* help,
+                          const std::shared_ptr<KeyOptions>& options) {
+  CLI::App* command = app.add_subcommand(name, help);
+  command->add_option("SPEC", options->spec, "Spec file, - for standard input")->required();
+  command->add_option("--kernel", options->kernel, "Only the kernel of this name");
+  command->add_option("--target", options->target,
+                      "sm_75 to sm_120a; default: the device's, else sm_90a");
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  return command;
+}
+
+}  // namespace
+
+void add_cache_keys(CLI::App& app) {
+  auto options = std::make_shared<KeyOptions>();
+  CLI::App* command =
+      add_key_command(app, "explain", "Print every field of a kernel's key", options);
+  command->footer("Examples:\n  tilejit cache explain examples/specs/vector_add.json");
+  command->callback([options] { explain(*options); });
+
+  auto two = std::make_shared<KeyOptions>();
+  command =
+      add_key_command(app, "why", "Say which fields of the key differ from the nearest entry", two);
+  command->add_option("OTHER", two->other, "A second spec file to compare with instead");
+  command->footer(
+      "Examples:\n"
+      "  tilejit cache why examples/specs/vector_add.json --target sm_80\n"
+      "  tilejit cache why one.json other.json");
+  command->callback([two] { why(*two); });
+}
+
+}  // namespace tilejit::cli

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tilejit/cache/bundle.hpp"
+#include "tilejit/cache/folder.hpp"
+#include "tilejit/options.hpp"
+
+namespace tilejit::cli {
+
+/// A folder or bundle of the cache.
+class Place {
+ public:
+  /// Throws Failure if it cannot be used.
+  Place(const std::filesystem::path& path, const Options& options);
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] bool is_bundle() const noexcept { return bundle_.has_value(); }
+  [[nodiscard]] std::vector<cache::EntryInfo> list() const;
+  [[nodiscard]] std::optional<cache::Entry> read(const std::string& key) const;
+  /// Empty object if there is none that is JSON.
+  [[nodiscard]] nlohmann::ordered_json metadata(const std::string& key) const;
+  [[nodiscard]] std::vector<std::string> markers(const std::string& kind) const;
+  [[nodiscard]] cache::VerifyReport verify() const;
+
+ private:
+  std::string path_;
+  std::optional<cache::Folder> folder_;
+  std::optional<cache::Bundle> bundle_;
+};
+
+/// The folder that is written to. Throws UsageError if the cache is kept in memory only.
+[[nodiscard]] std::filesystem::path writable_folder(const Options& options);
+
+/// That folder, then what is only read, as far as they are there and can be used; why not is told
+/// through `skipped`.
+[[nodiscard]] std::vector<Place> all_places(const Options& options,
+                                            const std::function<void(const std::string&)>& skipped);
+/// The same; says on standard error what cannot be used.
+[[nodiscard]] std::vector<Place> all_places(const Options& options);
+
+/// An entry that some place has.
+struct Located {
+  const Place* place = nullptr;
+  cache::EntryInfo info;
+};
+/// The only entry whose key starts with `prefix`. Throws UsageError if there is none, or several.
+[[nodiscard]] Located find_entry(const std::vector<Place>& places, const std::string& prefix);
+
+/// What to list or export.
+struct Selection {
+  std::vector<std::string> keys;  ///< starts of keys; empty: all
+  std::string kernel, target;     ///< a part of the kernel's name; a target. Empty: all
+  [[nodiscard]] bool takes(const std::string& key, const nlohmann::ordered_json& metadata) const;
+};
+
+/// Asks on the terminal, unless `yes`. Throws UsageError where nobody can be asked, and Failure if
+/// the answer is no.
+void confirm(const std::string& question, bool yes);
+
+/// Rows of texts as aligned columns; those named in `right` are aligned to the right.
+[[nodiscard]] std::string table_text(const std::vector<std::vector<std::string>>& rows,
+                                     const std::vector<std::size_t>& right = {});
+
+/// "2026-11-21 21:15" in UTC; "-" for the epoch.
+[[nodiscard]] std::string time_text(std::chrono::system_clock::time_point time);
+
+}  // namespace tilejit::cli
