@@ -131,18 +131,20 @@ ReadResult FolderTier::damaged(int folder, int fd, const std::string& key) {
   return {Status::damaged};
 }
 
-bool FolderTier::publish(const std::string& key, const Entry& entry) {
-  return write(key, entry_name(key), encode_entry(entry));
+bool FolderTier::publish(const std::string& key, const Entry& entry,
+                         const std::function<void()>& visible) {
+  return write(key, entry_name(key), encode_entry(entry), visible);
 }
 
 bool FolderTier::keep(const std::string& key, const std::string& suffix, const std::string& text) {
-  return write(key, key + '.' + suffix, text);
+  return write(key, key + '.' + suffix, text, {});
 }
 
-bool FolderTier::write(const std::string& key, const std::string& name, const std::string& bytes) {
+bool FolderTier::write(const std::string& key, const std::string& name, const std::string& bytes,
+                       const std::function<void()>& visible) {
   UniqueFd folder;
   int error = tree_.make(folder_of(key), folder);
-  if (error == 0) error = publish_file(folder.get(), name, bytes);
+  if (error == 0) error = publish_file(folder.get(), name, bytes, visible);
   return error == 0 || report(Trouble::publishing, "cannot write the cache entry ",
                               tree_.path(folder_of(key), name), error);
 }

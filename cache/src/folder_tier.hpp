@@ -28,7 +28,9 @@ class FolderTier : public Layer {
   [[nodiscard]] std::vector<std::string> markers(const std::string& kind) override;
 
   /// False if the disk could not take it (warned of); nothing of it stays then.
-  [[nodiscard]] bool publish(const std::string& key, const Entry& entry);
+  /// `visible` is called when others can find it.
+  [[nodiscard]] bool publish(const std::string& key, const Entry& entry,
+                             const std::function<void()>& visible = {});
   [[nodiscard]] bool keep(const std::string& key, const std::string& suffix,
                           const std::string& text);
   [[nodiscard]] bool add_marker(const std::string& kind, const std::string& name);
@@ -42,7 +44,8 @@ class FolderTier : public Layer {
  private:
   enum class Trouble : std::uint8_t { refused, reading, publishing, marking, damage };
 
-  bool write(const std::string& key, const std::string& name, const std::string& bytes);
+  bool write(const std::string& key, const std::string& name, const std::string& bytes,
+             const std::function<void()>& visible);
   int open_entry(const std::string& key, UniqueFd& folder, UniqueFd& file) const;
   ReadResult read_open(int folder, int fd, const std::string& key);
   ReadResult failed_read(const std::string& key, int error);

@@ -45,15 +45,20 @@ KeyLock::Outcome KeyLock::wait(std::chrono::milliseconds patience) {
     if (error != EAGAIN) return Outcome::unavailable;
     const auto now = Clock::now();
     if (now >= deadline) return Outcome::timed_out;
-    const auto pause = std::clamp<Clock::duration>(4 * (now - asked), 1ms, 50ms);
+    const auto pause = std::clamp<Clock::duration>(4 * (now - asked), 500us, 50ms);
     std::this_thread::sleep_for(std::min<Clock::duration>(pause, deadline - now));
   }
 }
 
-// A child that was forked meanwhile shares the description: closing ours alone would not do.
 KeyLock::~KeyLock() {
+  release();
+}
+
+// A child that was forked meanwhile shares the description: closing ours alone would not do.
+void KeyLock::release() noexcept {
   const bool held = outcome_ == Outcome::held || outcome_ == Outcome::held_after_waiting;
   if (held && file_.valid()) (void)set_lock(file_.get(), F_UNLCK, at_);
+  file_ = UniqueFd();
 }
 
 }  // namespace tilejit::cache

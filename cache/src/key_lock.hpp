@@ -27,6 +27,9 @@ class KeyLock {
   KeyLock(KeyLock&&) noexcept = default;
   KeyLock& operator=(KeyLock&&) = delete;
 
+  /// Lets others go on; the end of its life does so too.
+  void release() noexcept;
+
   [[nodiscard]] Outcome outcome() const noexcept { return outcome_; }
 
  private:

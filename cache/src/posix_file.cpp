@@ -104,12 +104,14 @@ int AtomicFile::commit() noexcept {
   return 0;
 }
 
-int publish_file(int folder, const std::string& name, std::string_view bytes) {
+int publish_file(int folder, const std::string& name, std::string_view bytes,
+                 const std::function<void()>& visible) {
   AtomicFile file(folder, name);
   if (const int error = file.create()) return error;
   if (const int error = file.append(bytes)) return error;
   if (const int error = file.sync()) return error;
   if (const int error = file.commit()) return error;
+  if (visible) visible();
   // The entry is there for every reader by now. If the folder cannot be synced, a crash of the
   // machine may lose the name, and that is a miss: no reason to report the publication as failed.
   (void)::fsync(folder);

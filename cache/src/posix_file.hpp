@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -58,7 +59,9 @@ class AtomicFile {
   UniqueFd file_;
 };
 
-/// Publishes `bytes` as `name` in `folder`, whole or not at all, and fsyncs the folder.
-[[nodiscard]] int publish_file(int folder, const std::string& name, std::string_view bytes);
+/// Publishes `bytes` as `name` in `folder`, whole or not at all, and fsyncs the folder. `visible`
+/// is called when readers see it, before that last fsync.
+[[nodiscard]] int publish_file(int folder, const std::string& name, std::string_view bytes,
+                               const std::function<void()>& visible = {});
 
 }  // namespace tilejit::cache

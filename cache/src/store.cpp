@@ -74,14 +74,17 @@ struct Store::Impl {
   // Through the layers below memory; a hit is kept in memory.
   Found search(const std::string& key);
   Status read(Layer& layer, Tier tier, const std::string& key, Found& found);
-  bool publish(const std::string& key, const Entry& entry);
+  // What another process has published while we waited for the lock.
+  EntryPtr look_again(const std::string& key);
+  bool publish(const std::string& key, const Entry& entry,
+               const std::function<void()>& visible = {});
   void count_disk_failure();
   Answer wait_for(Flight& flight, std::unique_lock<std::mutex>& lock);
   Answer lead(const std::string& key, Flight& flight, const std::function<Entry()>& make);
   Answer answer(const std::string& key, Flight& flight, const std::function<Entry()>& make);
   KeyLock lock_key(const std::string& key);
   Answer make_and_publish(const std::string& key, Flight& flight,
-                          const std::function<Entry()>& make, bool disk_failed);
+                          const std::function<Entry()>& make, KeyLock* key_lock, bool disk_failed);
   TierCounters& counters_of(Tier tier);
 
   const Options options;
@@ -147,10 +150,20 @@ Store::Impl::Found Store::Impl::search(const std::string& key) {
   return found;
 }
 
-bool Store::Impl::publish(const std::string& key, const Entry& entry) {
+EntryPtr Store::Impl::look_again(const std::string& key) {
+  ReadResult result = disk->read(key);
+  if (!result.entry) return nullptr;
+  const std::lock_guard lock(mutex);
+  ++counters.disk.hits;
+  memory.insert(key, result.entry);
+  return std::move(result.entry);
+}
+
+bool Store::Impl::publish(const std::string& key, const Entry& entry,
+                          const std::function<void()>& visible) {
   if (!disk) return true;
   const auto start = Clock::now();
-  const bool published = disk->publish(key, entry);
+  const bool published = disk->publish(key, entry, visible);
   if (published) janitor->published(entry.payload.size() + entry.metadata.size());
   const std::uint64_t spent = nanoseconds_since(start);
   const std::lock_guard lock(mutex);
@@ -188,20 +201,18 @@ Answer Store::Impl::answer(const std::string& key, Flight& flight,
                            const std::function<Entry()>& make) {
   const Found found = search(key);
   if (found.entry) return {found.entry, found.tier};
-  if (!disk) return make_and_publish(key, flight, make, false);
+  if (!disk) return make_and_publish(key, flight, make, nullptr, false);
 
-  const KeyLock key_lock = lock_key(key);
+  KeyLock key_lock = lock_key(key);
   if (key_lock.outcome() != KeyLock::Outcome::unavailable) {
-    // Whoever had the lock has published by now, or between our search and our lock.
-    Found published;
-    (void)read(*disk, Tier::disk, key, published);
-    if (published.entry) return {published.entry, Tier::disk};
+    if (EntryPtr published = look_again(key)) return {std::move(published), Tier::disk};
   }
-  return make_and_publish(key, flight, make, found.disk_failed);
+  return make_and_publish(key, flight, make, &key_lock, found.disk_failed);
 }
 
 Answer Store::Impl::make_and_publish(const std::string& key, Flight& flight,
-                                     const std::function<Entry()>& make, bool disk_failed) {
+                                     const std::function<Entry()>& make, KeyLock* key_lock,
+                                     bool disk_failed) {
   auto entry = std::make_shared<const Entry>(make());
   {
     // Waiters need not wait for the disk.
@@ -212,7 +223,9 @@ Answer Store::Impl::make_and_publish(const std::string& key, Flight& flight,
   }
   bool published = false;
   try {
-    published = publish(key, *entry);
+    published = publish(key, *entry, [key_lock] {
+      if (key_lock != nullptr) key_lock->release();
+    });
   } catch (const std::exception&) {  // the waiters have the entry, so trouble here is no error
   }
   if (!published || disk_failed) count_disk_failure();

@@ -1,0 +1,238 @@
+// The cache alone: hits by tier, an eviction pass, a process that waits for another's entry.
+// Entries have payloads of 20 KB. TILEJIT_BENCH_ENTRIES: entries of the folder (100,000; 2.4 GB of
+// disk while it runs). Percentiles are of single requests, in microseconds.
+#include <benchmark/benchmark.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tilejit/cache/bundle.hpp"
+#include "tilejit/cache/folder.hpp"
+#include "tilejit/cache/store.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using namespace tilejit::cache;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kPayloadBytes = 20000;
+constexpr int kBundleEntries = 10000;
+
+int folder_entries() {
+  const char* text = std::getenv("TILEJIT_BENCH_ENTRIES");
+  return text != nullptr ? std::atoi(text) : 100000;
+}
+
+std::string key_of(int i) {
+  return sha256_hex("entry " + std::to_string(i));
+}
+
+// Bytes that differ from entry to entry, as cubins do.
+Entry entry_of(int i) {
+  Entry entry{std::string(kPayloadBytes, '\0'), R"({"kernel":"tilejit_bench","target":"sm_90a"})"};
+  std::mt19937 random(static_cast<unsigned>(i));
+  for (char& byte : entry.payload) byte = static_cast<char>(random());
+  return entry;
+}
+
+/// A folder of its own below the current one, removed at the end.
+class Workplace {
+ public:
+  Workplace() : path_(fs::absolute("tilejit-cache-bench-XXXXXX").string()) {
+    if (::mkdtemp(path_.data()) == nullptr) std::abort();
+  }
+  ~Workplace() { fs::remove_all(path_); }
+  Workplace(const Workplace&) = delete;
+  Workplace& operator=(const Workplace&) = delete;
+  [[nodiscard]] fs::path path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// Not through a Store, whose fsync of each entry would take minutes.
+void fill_folder(const fs::path& folder, int entries) {
+  const Store names({.folder = folder});
+  for (int i = 0; i < entries; ++i) {
+    const fs::path path = names.path_of(key_of(i));
+    fs::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << encode_entry(entry_of(i));
+  }
+}
+
+const fs::path& full_folder() {
+  static const Workplace place;
+  static const fs::path folder = [] {
+    fill_folder(place.path() / "cache", folder_entries());
+    return place.path() / "cache";
+  }();
+  return folder;
+}
+
+void report_percentiles(benchmark::State& state, std::vector<double> microseconds) {
+  if (microseconds.empty()) return;
+  std::sort(microseconds.begin(), microseconds.end());
+  const auto at = [&](double part) {
+    return microseconds[static_cast<std::size_t>(part * (microseconds.size() - 1.0))];
+  };
+  state.counters["p50_us"] = at(0.5);
+  state.counters["p99_us"] = at(0.99);
+  state.counters["max_us"] = microseconds.back();
+}
+
+double microseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+void memory_hit(benchmark::State& state) {
+  Store store({});
+  std::vector<std::string> keys;
+  for (int i = 0; i < 1000; ++i) {
+    keys.push_back(key_of(i));
+    store.put(keys.back(), {"cubin", "{}"});
+  }
+  std::size_t i = 0;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(store.find(keys[i]));
+    i = (i + 7) % keys.size();
+  }
+}
+BENCHMARK(memory_hit);
+
+// Random keys; each is asked once before, so that the file system is warm.
+void hits(benchmark::State& state, Store& store, int entries) {
+  std::mt19937 random(1);
+  std::vector<std::string> keys;
+  for (int i = 0; i < 20000; ++i) {
+    keys.push_back(key_of(static_cast<int>(random() % static_cast<unsigned>(entries))));
+    if (!store.find(keys.back())) state.SkipWithError("an entry is missing");
+  }
+  std::vector<double> microseconds;
+  std::size_t i = 0;
+  for (auto _ : state) {
+    const auto start = Clock::now();
+    benchmark::DoNotOptimize(store.find(keys[i]));
+    microseconds.push_back(microseconds_since(start));
+    i = (i + 1) % keys.size();
+  }
+  report_percentiles(state, std::move(microseconds));
+}
+
+void disk_hit(benchmark::State& state) {
+  Store store({.folder = full_folder(), .memory_bytes = 0});
+  hits(state, store, folder_entries());
+}
+BENCHMARK(disk_hit)->Iterations(20000)->Unit(benchmark::kMicrosecond);
+
+void bundle_hit(benchmark::State& state) {
+  const Workplace place;
+  const fs::path path = place.path() / "kernels.tjb";
+  {
+    BundleWriter writer(path);
+    for (int i = 0; i < kBundleEntries; ++i) writer.add(key_of(i), entry_of(i));
+    writer.finish();
+  }
+  Store store({.read_only = {path}, .memory_bytes = 0});
+  hits(state, store, kBundleEntries);
+}
+BENCHMARK(bundle_hit)->Iterations(20000)->Unit(benchmark::kMicrosecond);
+
+// A miss: what a tier below, or a compile, comes on top of.
+void miss(benchmark::State& state) {
+  Store store({.folder = full_folder()});
+  int i = -1;
+  std::vector<double> microseconds;
+  for (auto _ : state) {
+    const std::string key = key_of(i--);
+    const auto start = Clock::now();
+    benchmark::DoNotOptimize(store.find(key));
+    microseconds.push_back(microseconds_since(start));
+  }
+  report_percentiles(state, std::move(microseconds));
+}
+BENCHMARK(miss)->Iterations(20000)->Unit(benchmark::kMicrosecond);
+
+void sweep_that_removes_nothing(benchmark::State& state) {
+  const Folder folder(full_folder());
+  for (auto _ : state) benchmark::DoNotOptimize(folder.prune({.bytes = std::uint64_t{1} << 60}));
+}
+BENCHMARK(sweep_that_removes_nothing)->Iterations(3)->Unit(benchmark::kMillisecond);
+
+// A tenth goes. The last of this file: it leaves fewer entries.
+void sweep_that_removes_a_tenth(benchmark::State& state) {
+  const Folder folder(full_folder());
+  const std::uint64_t kept = folder.prune({}).kept_bytes / 10 * 9;
+  for (auto _ : state) {
+    state.counters["removed"] = static_cast<double>(folder.prune({.bytes = kept}).removed);
+  }
+}
+
+void write_time(int pipe) {
+  const auto now = Clock::now();  // of one clock in all processes
+  if (::write(pipe, &now, sizeof now) != sizeof now) std::abort();
+}
+
+Clock::time_point read_time(int pipe) {
+  Clock::time_point time;
+  if (::read(pipe, &time, sizeof time) != sizeof time) std::abort();
+  return time;
+}
+
+// Tells through `pipe` when its make begins, and when it ends.
+[[noreturn]] void make_slowly(const fs::path& folder, const std::string& key, int pipe) {
+  Store store({.folder = folder});
+  (void)store.find_or_make(key, [&] {
+    Entry entry = entry_of(0);
+    write_time(pipe);
+    std::this_thread::sleep_for(50ms);
+    write_time(pipe);
+    return entry;
+  });
+  ::_exit(0);
+}
+
+// From the end of the first process' make to the answer in the second: publishing is in it.
+double wait_beyond_make(const fs::path& folder, const std::string& key) {
+  int ends[2];
+  if (::pipe(ends) != 0) std::abort();
+  const pid_t maker = ::fork();
+  if (maker == 0) make_slowly(folder, key, ends[1]);
+  ::close(ends[1]);  // a maker that dies then ends the reads below
+  (void)read_time(ends[0]);
+  Store store({.folder = folder});
+  const Answer answer = store.find_or_make(key, [] { return entry_of(0); });
+  const auto answered = Clock::now();
+  const Clock::time_point made = read_time(ends[0]);
+  ::waitpid(maker, nullptr, 0);
+  ::close(ends[0]);
+  if (answer.tier != Tier::disk) std::abort();
+  return std::chrono::duration<double, std::micro>(answered - made).count();
+}
+
+void waiting_process(benchmark::State& state) {
+  const Workplace place;
+  std::vector<double> microseconds;
+  int i = 0;
+  for (auto _ : state) {
+    microseconds.push_back(wait_beyond_make(place.path() / "cache", key_of(i++)));
+  }
+  report_percentiles(state, std::move(microseconds));
+}
+BENCHMARK(waiting_process)->Iterations(50)->Unit(benchmark::kMillisecond);
+BENCHMARK(sweep_that_removes_a_tenth)->Iterations(1)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+
+BENCHMARK_MAIN();
