@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cache_commands.hpp"
+#include "cache_metadata.hpp"
 #include "cache_places.hpp"
 #include "command.hpp"
 #include "files.hpp"
@@ -32,7 +33,7 @@ struct ListOptions {
 };
 
 void sort_rows(std::vector<Row>& rows, const std::string& order) {
-  const auto name = [](const Row& row) { return row.metadata.value("kernel", ""); };
+  const auto name = [](const Row& row) { return text_member(row.metadata, "kernel", ""); };
   std::ranges::stable_sort(rows, [&](const Row& a, const Row& b) {
     if (order == "size") return a.info.bytes > b.info.bytes;
     if (order == "name") return name(a) < name(b);
@@ -52,9 +53,9 @@ ordered_json row_json(const Row& row) {
           {"place", row.place},
           {"bytes", row.info.bytes},
           {"used", time_text(row.info.used)},
-          {"kernel", row.metadata.value("kernel", "")},
-          {"target", row.metadata.value("target", "")},
-          {"created", row.metadata.value("created", "")},
+          {"kernel", text_member(row.metadata, "kernel", "")},
+          {"target", text_member(row.metadata, "target", "")},
+          {"created", text_member(row.metadata, "created", "")},
           {"registers", row.metadata.value("registers", ordered_json())},
           {"spill_bytes", row.metadata.value("spill_bytes", ordered_json())},
           {"shared_bytes", row.metadata.value("shared_bytes", ordered_json())}};
@@ -67,8 +68,8 @@ void print_rows(const std::vector<Row>& rows, bool with_place) {
   std::uint64_t bytes = 0;
   for (const Row& row : rows) {
     bytes += row.info.bytes;
-    cells.push_back({row.info.key.substr(0, 12), row.metadata.value("kernel", "?"),
-                     row.metadata.value("target", "?"),
+    cells.push_back({row.info.key.substr(0, 12), text_member(row.metadata, "kernel"),
+                     text_member(row.metadata, "target"),
                      bytes_text(static_cast<double>(row.info.bytes)),
                      number_text(row.metadata, "registers"),
                      number_text(row.metadata, "spill_bytes"), time_text(row.info.used)});
@@ -136,7 +137,9 @@ void print_entry(const Located& found, const ordered_json& metadata, bool as_jso
       {"size", bytes_text(static_cast<double>(found.info.bytes))},
       {"last used", time_text(found.info.used)}};
   for (const auto& [name, value] : metadata.items()) {
-    rows.push_back({name, value.is_string() ? value.get<std::string>() : value.dump()});
+    rows.push_back({name, value.is_string() ? value.get<std::string>()
+                                            : value.dump(-1, ' ', false,
+                                                         ordered_json::error_handler_t::replace)});
   }
   fmt::print("{}", table_text(rows));
 }

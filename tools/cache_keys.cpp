@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <optional>
 
 #include "cache_commands.hpp"
+#include "cache_metadata.hpp"
 #include "cache_places.hpp"
 #include "command.hpp"
 #include "spec_file.hpp"
@@ -22,49 +22,6 @@ struct KeyOptions {
   std::string spec, other, kernel, target;
   bool json = false;
 };
-
-/// A value inside a document, by its path: plan.operands[0].dtype.
-using Fields = std::map<std::string, std::string>;
-
-void flatten(const ordered_json& value, const std::string& path, Fields& fields) {
-  if (value.is_object() && !value.empty()) {
-    for (const auto& [name, member] : value.items()) {
-      flatten(member, path.empty() ? name : path + "." + name, fields);
-    }
-  } else if (value.is_array() && !value.empty()) {
-    for (std::size_t i = 0; i < value.size(); ++i) {
-      flatten(value[i], fmt::format("{}[{}]", path, i), fields);
-    }
-  } else {
-    fields[path] = value.is_string() ? value.get<std::string>() : value.dump();
-  }
-}
-
-Fields fields_of(const ordered_json& value) {
-  Fields fields;
-  flatten(value, "", fields);
-  return fields;
-}
-
-struct Difference {
-  std::string field, wanted, other;
-};
-
-std::vector<Difference> differences(const Fields& wanted, const Fields& other) {
-  std::set<std::string> names;
-  for (const auto& [name, value] : wanted) names.insert(name);
-  for (const auto& [name, value] : other) names.insert(name);
-  const auto value_of = [](const Fields& fields, const std::string& name) {
-    const auto found = fields.find(name);
-    return found == fields.end() ? std::string("(none)") : found->second;
-  };
-  std::vector<Difference> result;
-  for (const std::string& name : names) {
-    Difference difference{name, value_of(wanted, name), value_of(other, name)};
-    if (difference.wanted != difference.other) result.push_back(std::move(difference));
-  }
-  return result;
-}
 
 KeyExplanation explain_spec(const Compiler& compiler, const std::string& spec,
                             const KeyOptions& options) {
@@ -83,7 +40,7 @@ void explain(const KeyOptions& options) {
     const ordered_json document = {{"key", found.key},
                                    {"tier", answer ? ordered_json(tier) : ordered_json()},
                                    {"fields", fields}};
-    fmt::print("{}\n", document.dump(2));
+    fmt::print("{}\n", document.dump(2, ' ', false, ordered_json::error_handler_t::replace));
     return;
   }
   std::vector<std::vector<std::string>> rows = {
@@ -116,8 +73,8 @@ Nearest nearest_entry(const KeyExplanation& wanted) {
       const ordered_json metadata = place.metadata(info.key);
       auto differ = differences(fields, key_fields(metadata, document));
       if (best && best->differences.size() <= differ.size()) continue;
-      best = Nearest{fmt::format("{} for {} in {}", metadata.value("kernel", "?"),
-                                 metadata.value("target", "?"), place.path()),
+      best = Nearest{fmt::format("{} for {} in {}", text_member(metadata, "kernel"),
+                                 text_member(metadata, "target"), place.path()),
                      info.key, std::move(differ)};
     }
   }
@@ -139,7 +96,7 @@ void print_differences(const KeyExplanation& wanted, const Nearest& other, bool 
                                          {"wanted", difference.wanted},
                                          {"other", difference.other}});
     }
-    fmt::print("{}\n", document.dump(2));
+    fmt::print("{}\n", document.dump(2, ' ', false, ordered_json::error_handler_t::replace));
     return;
   }
   fmt::print("wanted {}\nother  {}, {}\n", wanted.key.substr(0, 12), other.key.substr(0, 12),

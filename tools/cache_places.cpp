@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "cache_metadata.hpp"
 #include "command.hpp"
 #include "files.hpp"
 
@@ -54,8 +55,7 @@ std::optional<cache::Entry> Place::read(const std::string& key) const {
 
 nlohmann::ordered_json Place::metadata(const std::string& key) const {
   const auto text = bundle_ ? bundle_->metadata(key) : folder_->metadata(key);
-  auto json = nlohmann::ordered_json::parse(text.value_or(""), nullptr, false);
-  return json.is_object() ? json : nlohmann::ordered_json::object();
+  return parse_metadata(text.value_or(""));
 }
 
 std::vector<std::string> Place::markers(const std::string& kind) const {
@@ -113,12 +113,9 @@ Located find_entry(const std::vector<Place>& places, const std::string& prefix) 
 
 bool Selection::takes(const std::string& key, const nlohmann::ordered_json& metadata) const {
   if (!starts_any(keys, key)) return false;
-  const auto text = [&](const char* name) {
-    const auto member = metadata.find(name);
-    return member != metadata.end() && member->is_string() ? member->get<std::string>() : "";
-  };
-  return (kernel.empty() || text("kernel").find(kernel) != std::string::npos) &&
-         (target.empty() || text("target") == target);
+  return (kernel.empty() ||
+          text_member(metadata, "kernel", "").find(kernel) != std::string::npos) &&
+         (target.empty() || text_member(metadata, "target", "") == target);
 }
 
 void confirm(const std::string& question, bool yes) {

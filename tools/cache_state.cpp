@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cache_commands.hpp"
+#include "cache_metadata.hpp"
 #include "cache_places.hpp"
 #include "command.hpp"
 #include "files.hpp"
@@ -33,20 +34,34 @@ std::string bound_text(const Options& options) {
   return text;
 }
 
+// Of "https://user:password@host/path".
+std::string without_password(const Options& options) {
+  std::string url = options.cache_remote.url;
+  const std::size_t host = url.find("://");
+  const std::size_t at = host == std::string::npos ? host : url.find('@', host);
+  const std::size_t slash = host == std::string::npos ? host : url.find('/', host + 3);
+  if (at != std::string::npos && at < slash) url.erase(host + 3, at - host - 2);
+  return url;
+}
+
 void path(bool as_json) {
   const Options options = Options::from_env();
   if (as_json) {
     auto read_only = ordered_json::array();
     for (const auto& item : options.cache_path) read_only.push_back(item.string());
-    print_json({{"folder", options.cache_folder ? ordered_json(options.cache_folder->string())
-                                                : ordered_json()},
-                {"read_only", std::move(read_only)},
-                {"max_bytes", options.cache_max_bytes},
-                {"max_age_seconds", options.cache_max_age.count()}});
+    print_json(
+        {{"folder",
+          options.cache_folder ? ordered_json(options.cache_folder->string()) : ordered_json()},
+         {"read_only", std::move(read_only)},
+         {"remote", options.cache_remote.url.empty() ? ordered_json()
+                                                     : ordered_json(without_password(options))},
+         {"max_bytes", options.cache_max_bytes},
+         {"max_age_seconds", options.cache_max_age.count()}});
     return;
   }
   fmt::print("{}\n", options.cache_folder ? options.cache_folder->string() : "(memory only)");
   for (const auto& item : options.cache_path) fmt::print("{} (read only)\n", item.string());
+  if (!options.cache_remote.url.empty()) fmt::print("{} (remote)\n", without_password(options));
 }
 
 struct Totals {
@@ -62,7 +77,7 @@ Totals totals_of(const Place& place) {
     totals.bytes += info.bytes;
     totals.oldest = totals.entries == 1 ? info.used : std::min(totals.oldest, info.used);
     totals.newest = std::max(totals.newest, info.used);
-    ++totals.targets[place.metadata(info.key).value("target", "?")];
+    ++totals.targets[text_member(place.metadata(info.key), "target")];
   }
   return totals;
 }

@@ -30,6 +30,7 @@ std::string tier_text(CacheTier tier) {
     case CacheTier::memory: return "found in memory";
     case CacheTier::disk: return "found on disk";
     case CacheTier::read_only: return "found in a read-only cache";
+    case CacheTier::remote: return "found in the remote cache";
     case CacheTier::compiled: break;
   }
   return "compiled by NVRTC";

@@ -43,6 +43,9 @@ constexpr Metric kMetrics[] = {
     {"lock_waits_total", "Misses that waited for another process.", &Counters::lock_waits},
     {"lock_timeouts_total", "Misses that gave up waiting.", &Counters::lock_timeouts},
     {"lock_failures_total", "Misses for which there was no lock.", &Counters::lock_failures},
+    {"uploads_total", "Entries that the remote has taken.", &Counters::uploads},
+    {"uploads_failed_total", "Entries that it has not.", &Counters::uploads_failed},
+    {"uploads_dropped_total", "Entries that were not tried.", &Counters::uploads_dropped},
     {"sweeps_total", "Passes that kept the bounds of the folder.", &Counters::sweeps},
     {"evicted_total", "Entries that those passes removed.", &Counters::evicted},
     {"evicted_bytes_total", "Bytes that those passes removed.", &Counters::evicted_bytes}};
@@ -50,8 +53,11 @@ constexpr Metric kMetrics[] = {
 }  // namespace
 
 std::string prometheus_text(const Counters& counters) {
-  const std::array<std::pair<std::string, const TierCounters*>, 3> tiers = {
-      {{"memory", &counters.memory}, {"disk", &counters.disk}, {"read-only", &counters.read_only}}};
+  const std::array<std::pair<std::string, const TierCounters*>, 4> tiers = {
+      {{"memory", &counters.memory},
+       {"disk", &counters.disk},
+       {"read-only", &counters.read_only},
+       {"remote", &counters.remote}}};
   std::string text;
   for (const TierMetric& metric : kTierMetrics) {
     describe(text, metric.name, metric.help);

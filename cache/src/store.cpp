@@ -15,6 +15,7 @@
 #include "memory_tier.hpp"
 #include "names.hpp"
 #include "path_tier.hpp"
+#include "remote_tier.hpp"
 
 namespace tilejit::cache {
 namespace {
@@ -39,6 +40,13 @@ std::unique_ptr<FolderTier> open_folder(const std::filesystem::path& path, const
                                       FolderTier::Access::read_write, options.warn);
 }
 
+std::unique_ptr<RemoteTier> open_remote(const Options& options) {
+  if (options.remote.url.empty()) return nullptr;
+  RemoteOptions settings = options.remote;
+  settings.warn = options.warn;
+  return std::make_unique<RemoteTier>(std::move(settings));
+}
+
 void count(TierCounters& counters, Status status, std::uint64_t nanoseconds) {
   counters.nanoseconds += nanoseconds;
   switch (status) {
@@ -56,6 +64,7 @@ std::string_view to_string(Tier tier) noexcept {
     case Tier::memory: return "memory";
     case Tier::disk: return "disk";
     case Tier::read_only: return "read-only";
+    case Tier::remote: return "remote";
     case Tier::made: return "made";
   }
   return "unknown";
@@ -74,6 +83,8 @@ struct Store::Impl {
   // Through the layers below memory; a hit is kept in memory.
   Found search(const std::string& key);
   Status read(Layer& layer, Tier tier, const std::string& key, Found& found);
+  // What the remote has; it is published on disk then.
+  EntryPtr fetch(const std::string& key, const std::function<void()>& visible);
   // What another process has published while we waited for the lock.
   EntryPtr look_again(const std::string& key);
   bool publish(const std::string& key, const Entry& entry,
@@ -84,14 +95,16 @@ struct Store::Impl {
   Answer answer(const std::string& key, Flight& flight, const std::function<Entry()>& make);
   KeyLock lock_key(const std::string& key);
   Answer make_and_publish(const std::string& key, Flight& flight,
-                          const std::function<Entry()>& make, KeyLock* key_lock, bool disk_failed);
+                          const std::function<Entry()>& make, const std::function<void()>& visible,
+                          bool disk_failed);
   TierCounters& counters_of(Tier tier);
 
   const Options options;
   const std::filesystem::path folder;
   const std::unique_ptr<FolderTier> disk;  // null: none
   std::vector<std::unique_ptr<Layer>> read_only;
-  std::unique_ptr<Janitor> janitor;  // of disk
+  std::unique_ptr<Janitor> janitor;    // of disk
+  std::unique_ptr<RemoteTier> remote;  // null: none
 
   std::mutex mutex;  // guards everything below and every Flight; never held over I/O or a make
   MemoryTier memory;
@@ -105,6 +118,7 @@ Store::Impl::Impl(Options settings)
       disk(open_folder(folder, options)),
       memory(options.memory_bytes) {
   if (disk) janitor = std::make_unique<Janitor>(disk->tree(), options.bounds);
+  remote = open_remote(options);
   for (const std::filesystem::path& path : options.read_only) {
     read_only.push_back(std::make_unique<PathTier>(
         fixed(path).string(),
@@ -114,6 +128,7 @@ Store::Impl::Impl(Options settings)
 }
 
 TierCounters& Store::Impl::counters_of(Tier tier) {
+  if (tier == Tier::remote) return counters.remote;
   return tier == Tier::disk ? counters.disk : counters.read_only;
 }
 
@@ -148,6 +163,18 @@ Store::Impl::Found Store::Impl::search(const std::string& key) {
     ++counters.read_only.failures;
   }
   return found;
+}
+
+EntryPtr Store::Impl::fetch(const std::string& key, const std::function<void()>& visible) {
+  if (!remote) return nullptr;
+  Found found;
+  const bool failed = read(*remote, Tier::remote, key, found) == Status::failed;
+  if (failed) {
+    const std::lock_guard lock(mutex);
+    ++counters.remote.failures;
+  }
+  if (found.entry && !publish(key, *found.entry, visible)) count_disk_failure();
+  return std::move(found.entry);
 }
 
 EntryPtr Store::Impl::look_again(const std::string& key) {
@@ -201,18 +228,27 @@ Answer Store::Impl::answer(const std::string& key, Flight& flight,
                            const std::function<Entry()>& make) {
   const Found found = search(key);
   if (found.entry) return {found.entry, found.tier};
-  if (!disk) return make_and_publish(key, flight, make, nullptr, false);
 
-  KeyLock key_lock = lock_key(key);
-  if (key_lock.outcome() != KeyLock::Outcome::unavailable) {
+  std::optional<KeyLock> key_lock;
+  if (disk) key_lock.emplace(lock_key(key));
+  if (key_lock && key_lock->outcome() != KeyLock::Outcome::unavailable) {
     if (EntryPtr published = look_again(key)) return {std::move(published), Tier::disk};
   }
-  return make_and_publish(key, flight, make, &key_lock, found.disk_failed);
+  const auto release = [&key_lock] {
+    if (key_lock) key_lock->release();
+  };
+  if (EntryPtr fetched = fetch(key, release)) return {std::move(fetched), Tier::remote};
+  if (remote && remote->must_hit()) {
+    throw MissingEntry("the remote cache " + remote->name() +
+                       " must have every kernel, and has not " + key +
+                       "; warm it, or choose another mode of the remote");
+  }
+  return make_and_publish(key, flight, make, release, found.disk_failed);
 }
 
 Answer Store::Impl::make_and_publish(const std::string& key, Flight& flight,
-                                     const std::function<Entry()>& make, KeyLock* key_lock,
-                                     bool disk_failed) {
+                                     const std::function<Entry()>& make,
+                                     const std::function<void()>& visible, bool disk_failed) {
   auto entry = std::make_shared<const Entry>(make());
   {
     // Waiters need not wait for the disk.
@@ -223,9 +259,8 @@ Answer Store::Impl::make_and_publish(const std::string& key, Flight& flight,
   }
   bool published = false;
   try {
-    published = publish(key, *entry, [key_lock] {
-      if (key_lock != nullptr) key_lock->release();
-    });
+    published = publish(key, *entry, visible);
+    if (remote) remote->publish(key, *entry);
   } catch (const std::exception&) {  // the waiters have the entry, so trouble here is no error
   }
   if (!published || disk_failed) count_disk_failure();
@@ -259,6 +294,7 @@ std::optional<Answer> Store::find(const std::string& key) {
   Impl::Found found = impl_->search(key);
   if (found.entry) return Answer{std::move(found.entry), found.tier};
   if (found.disk_failed) impl_->count_disk_failure();
+  if (EntryPtr fetched = impl_->fetch(key, {})) return Answer{std::move(fetched), Tier::remote};
   return std::nullopt;
 }
 
@@ -285,6 +321,7 @@ void Store::put(const std::string& key, Entry entry) {
     impl_->memory.insert(key, shared);
   }
   if (!impl_->publish(key, *shared)) impl_->count_disk_failure();
+  if (impl_->remote) impl_->remote->publish(key, *shared);
 }
 
 void Store::keep(const std::string& key, const std::string& suffix, const std::string& text) {
@@ -322,6 +359,12 @@ Counters Store::counters() const {
     counters.sweeps = swept.sweeps;
     counters.evicted = swept.evicted;
     counters.evicted_bytes = swept.evicted_bytes;
+  }
+  if (impl_->remote) {
+    const RemoteCounters remote = impl_->remote->counters();
+    counters.uploads = remote.uploads;
+    counters.uploads_failed = remote.uploads_failed;
+    counters.uploads_dropped = remote.uploads_dropped;
   }
   return counters;
 }

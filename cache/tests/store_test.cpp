@@ -195,6 +195,7 @@ TEST(Tier, HasNames) {
   EXPECT_EQ(to_string(Tier::memory), "memory");
   EXPECT_EQ(to_string(Tier::disk), "disk");
   EXPECT_EQ(to_string(Tier::read_only), "read-only");
+  EXPECT_EQ(to_string(Tier::remote), "remote");
   EXPECT_EQ(to_string(Tier::made), "made");
 }
 

@@ -48,6 +48,7 @@ enum class CacheTier : std::uint8_t {
   memory,
   disk,
   read_only,  ///< a folder or bundle of Options::cache_path
+  remote,     ///< a server
   compiled,
 };
 [[nodiscard]] std::string_view to_string(CacheTier tier) noexcept;
@@ -85,14 +86,16 @@ class Compiler {
  public:
   /// Looks for NVRTC without loading it; its absence is an error of the call that needs it. Nor
   /// does a cache folder that cannot be used throw: it warns and keeps artifacts in memory. Throws
-  /// Error{invalid_argument} only if Options::cache_bundle_key is no key.
+  /// Error{invalid_argument} only if Options::cache_bundle_key is no key, or the url of
+  /// Options::cache_remote cannot be used.
   explicit Compiler(Options options = Options::from_env());
   ~Compiler();
   Compiler(Compiler&&) noexcept;
   Compiler& operator=(Compiler&&) noexcept;
 
-  /// Throws what `validate` throws; Error{no_compiler} on a miss without NVRTC;
-  /// Error{compile_failed}; Error{unsupported} for a target that NVRTC does not know.
+  /// Throws what `validate` throws; Error{no_compiler} on a miss without NVRTC, or where a remote
+  /// must have every kernel; Error{compile_failed}; Error{unsupported} for a target that NVRTC does
+  /// not know.
   [[nodiscard]] Artifact compile(const Fused& op, const Target& target);
   /// Compiles without the cache and keeps PTX and the resource report. Throws as compile.
   [[nodiscard]] Listing listing(const Fused& op, const Target& target);

@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "tilejit/cache/remote_options.hpp"
+
 namespace tilejit {
 
 /// What is kept beside a cache entry for people to read: "<key>.cu", "<key>.ptx", "<key>.log".
@@ -28,6 +30,8 @@ struct Options {
   /// Uses cache folders of other users too, and those that others may write to: whoever writes
   /// there decides what runs on the GPU.
   bool cache_trust_anyone = false;
+  /// A server that is asked after those; empty url: none (docs/remote-cache.md).
+  cache::RemoteOptions cache_remote = {};
   /// Bound of the cache's memory tier, in bytes.
   std::size_t cache_memory_bytes = 256u << 20;
   /// Bounds of `cache_folder`, kept by a pass in the background about once an hour: bytes, and time
@@ -43,7 +47,8 @@ struct Options {
 
   /// Reads TILEJIT_CACHE_DIR (else XDG_CACHE_HOME/tilejit, else HOME/.cache/tilejit; "off" means
   /// memory only), TILEJIT_CACHE_PATH (folders and bundles, between colons),
-  /// TILEJIT_CACHE_BUNDLE_KEY, TILEJIT_CACHE_MAX_SIZE ("4G"), TILEJIT_CACHE_MAX_AGE ("30d"),
+  /// TILEJIT_CACHE_BUNDLE_KEY, TILEJIT_CACHE_REMOTE and its relatives with AWS's variables,
+  /// TILEJIT_CACHE_MAX_SIZE ("4G"), TILEJIT_CACHE_MAX_AGE ("30d"),
   /// TILEJIT_CACHE_KEEP ("source,ptx,log"), TILEJIT_CACHE_TRUST_ANYONE (0 or 1), TILEJIT_NVRTC and
   /// TILEJIT_DEVICE. This is the only place where the library reads its environment. Throws
   /// Error{invalid_argument}, where() the variable, for a value that it cannot have.

@@ -22,6 +22,7 @@ std::string_view to_string(CacheTier tier) noexcept {
     case CacheTier::memory: return "memory";
     case CacheTier::disk: return "disk";
     case CacheTier::read_only: return "read-only";
+    case CacheTier::remote: return "remote";
     case CacheTier::compiled: return "compiled";
   }
   return "unknown";

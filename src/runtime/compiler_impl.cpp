@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <stdexcept>
 #include <system_error>
@@ -39,7 +40,16 @@ cache::Options store_options(const Options& options) {
           .memory_bytes = options.cache_memory_bytes,
           .trust = options.cache_trust_anyone ? cache::Trust::anyone : cache::Trust::own,
           .bounds = {.bytes = options.cache_max_bytes, .age = options.cache_max_age},
+          .remote = options.cache_remote,
           .warn = runtime::warn};
+}
+
+cache::Store open_store(const Options& options) {
+  try {
+    return cache::Store(store_options(options));
+  } catch (const std::invalid_argument& error) {
+    throw Error(ErrorCode::invalid_argument, error.what(), "cache_remote");
+  }
 }
 
 std::string installed_build(const std::filesystem::path& nvrtc_path) {
@@ -52,6 +62,7 @@ CacheTier tier_of(cache::Tier tier) noexcept {
     case cache::Tier::memory: return CacheTier::memory;
     case cache::Tier::disk: return CacheTier::disk;
     case cache::Tier::read_only: return CacheTier::read_only;
+    case cache::Tier::remote: return CacheTier::remote;
     case cache::Tier::made: break;
   }
   return CacheTier::compiled;
@@ -68,6 +79,15 @@ Artifact make_artifact(const plan::Plan& plan, std::string key, const cache::Ans
           .cubin = std::shared_ptr<const std::string>(entry, &entry->payload),
           .metadata = std::shared_ptr<const std::string>(entry, &entry->metadata),
           .times = times};
+}
+
+cache::Answer ask(cache::Store& store, const std::string& key,
+                  const std::function<cache::Entry()>& make) {
+  try {
+    return store.find_or_make(key, make);
+  } catch (const cache::MissingEntry& missing) {
+    throw Error(ErrorCode::no_compiler, missing.what());
+  }
 }
 
 }  // namespace
@@ -96,7 +116,7 @@ compile::Request make_request(const plan::Plan& plan) {
 
 Compiler::Impl::Impl(Options settings)
     : options(std::move(settings)),
-      store(store_options(options)),
+      store(open_store(options)),
       build_(installed_build(options.nvrtc_path)) {}
 
 Artifact Compiler::Impl::compile(const runtime::Planned& planned) {
@@ -135,7 +155,7 @@ Artifact Compiler::Impl::find_or_make(const runtime::Planned& planned, const std
 
   watch = {};
   std::optional<runtime::Stopwatch> since_made;
-  const cache::Answer answer = store.find_or_make(key, [&] {
+  const cache::Answer answer = ask(store, key, [&] {
     times.lookup = watch.milliseconds();
     cache::Entry entry = make(planned.plan, key, text, times);
     since_made.emplace();

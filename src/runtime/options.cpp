@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -84,6 +85,14 @@ bool flag(const char* name) {
   refuse(name, text, "0 or 1");
 }
 
+cache::RemoteOptions remote() {
+  try {
+    return cache::remote_options_from(variable);
+  } catch (const std::invalid_argument& error) {
+    throw Error(ErrorCode::invalid_argument, error.what(), "TILEJIT_CACHE_REMOTE");
+  }
+}
+
 int default_device() {
   const std::string text = variable("TILEJIT_DEVICE");
   if (text.empty()) return 0;
@@ -100,6 +109,7 @@ Options Options::from_env() {
           .cache_path = path_list(variable("TILEJIT_CACHE_PATH")),
           .cache_bundle_key = variable("TILEJIT_CACHE_BUNDLE_KEY"),
           .cache_trust_anyone = flag("TILEJIT_CACHE_TRUST_ANYONE"),
+          .cache_remote = remote(),
           .cache_max_bytes = bytes("TILEJIT_CACHE_MAX_SIZE", Options().cache_max_bytes),
           .cache_max_age = age("TILEJIT_CACHE_MAX_AGE"),
           .cache_keep = keep("TILEJIT_CACHE_KEEP"),

@@ -1,9 +1,10 @@
 """tilejit cache: looking at entries, why a key misses, tidying, bundles."""
 
+import hashlib
 import json
 import os
-import pathlib
 import shutil
+import struct
 import subprocess
 import unittest
 
@@ -179,6 +180,24 @@ class WithEntries(CacheTest):
     @staticmethod
     def rewrite(path, before, after):
         path.write_bytes(path.read_bytes().replace(before.encode(), after.encode()))
+
+    def test_metadata_that_is_not_as_expected(self):
+        """Whoever may write to the folder chooses it; the command lists it all the same."""
+        texts = (
+            b"", b"no JSON", b"[]", b"{", b'{"kernel":5,"target":[],"registers":"many"}',
+            b'{"kernel":"\xff\x1b[2J","plan":{"a":"\xff"}}', b'{"a":' + b"[" * 99999 + b"]" * 99999 + b"}",
+        )  # fmt: skip
+        for text in texts:
+            with self.subTest(text=text[:40]):
+                key = hashlib.sha256(text).hexdigest()
+                body = b"payload" + text + b"tjentry\n" + struct.pack("<IIQQ", 1, 0, 7, len(text))
+                self.entry(key).parent.mkdir(mode=0o700, exist_ok=True)
+                self.entry(key).write_bytes(body + hashlib.sha256(body).digest())
+                for command in (("ls",), ("show", key), ("stat",), ("why", ADD)):
+                    result = self.run_command("cache", *command)
+                    self.assertEqual(result.returncode, 0, result.stderr)
+                    self.query(*command)
+        self.assertEqual(self.query("verify")["places"][0]["good"], 2 + len(texts))
 
     def test_why_of_two_specs(self):
         one = self.spec(name="one")

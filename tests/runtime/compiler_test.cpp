@@ -172,6 +172,21 @@ TEST_F(CompilerTest, UsesABundleWithoutACompilerOrAFolder) {
   EXPECT_EQ(*found.cubin, *made.cubin);
 }
 
+TEST_F(CompilerTest, RefusesARemoteThatCannotBe) {
+  Options settings = options();
+  settings.cache_remote.url = "ftp://example.org";
+  expect_error(ErrorCode::invalid_argument, "url is not one of", [&] { Compiler{settings}; });
+}
+
+TEST_F(CompilerTest, CompilesNothingThatARemoteMustHave) {
+  Options settings = options();
+  settings.cache_remote.url = "http://127.0.0.1:1/";
+  settings.cache_remote.mode = cache::RemoteMode::must_hit;
+  Compiler compiler(settings);
+  expect_error(ErrorCode::no_compiler, "must have every kernel",
+               [&] { (void)compiler.compile(add_op(), kTarget); });
+}
+
 TEST_F(CompilerTest, RefusesAKeyOfBundlesThatIsNone) {
   Options settings = options();
   settings.cache_bundle_key = folder_ / "missing.pem";
@@ -271,6 +286,7 @@ TEST(CacheTier, HasNames) {
   EXPECT_EQ(to_string(CacheTier::memory), "memory");
   EXPECT_EQ(to_string(CacheTier::disk), "disk");
   EXPECT_EQ(to_string(CacheTier::read_only), "read-only");
+  EXPECT_EQ(to_string(CacheTier::remote), "remote");
   EXPECT_EQ(to_string(CacheTier::compiled), "compiled");
 }
 

@@ -20,7 +20,9 @@ constexpr const char* kVariables[] = {"TILEJIT_CACHE_DIR",
                                       "TILEJIT_CACHE_MAX_SIZE",
                                       "TILEJIT_CACHE_MAX_AGE",
                                       "TILEJIT_CACHE_BUNDLE_KEY",
-                                      "TILEJIT_CACHE_KEEP"};
+                                      "TILEJIT_CACHE_KEEP",
+                                      "TILEJIT_CACHE_REMOTE",
+                                      "TILEJIT_CACHE_REMOTE_MODE"};
 using Environment = std::map<std::string, std::string>;
 
 /// The variables of the table have these values, the others none, until the end of the scope.
@@ -91,6 +93,20 @@ TEST(Options, ReadCompilerAndDevice) {
 TEST(Options, ReadThePathOfReadOnlyFolders) {
   const EnvironmentScope scope(Environment{{"TILEJIT_CACHE_PATH", ":/a b::c/d:"}});
   EXPECT_EQ(Options::from_env().cache_path, (std::vector<std::filesystem::path>{"/a b", "c/d"}));
+}
+
+TEST(Options, ReadTheRemote) {
+  {
+    const EnvironmentScope scope(Environment{});
+    EXPECT_EQ(Options::from_env().cache_remote.url, "");
+  }
+  const EnvironmentScope scope(Environment{{"TILEJIT_CACHE_REMOTE", "http://cache.example.org/"},
+                                           {"TILEJIT_CACHE_REMOTE_MODE", "must-hit"}});
+  EXPECT_EQ(Options::from_env().cache_remote.url, "http://cache.example.org/");
+  EXPECT_EQ(Options::from_env().cache_remote.mode, cache::RemoteMode::must_hit);
+  const EnvironmentScope wrong(Environment{{"TILEJIT_CACHE_REMOTE", "http://cache.example.org/"},
+                                           {"TILEJIT_CACHE_REMOTE_MODE", "sometimes"}});
+  expect_error(ErrorCode::invalid_argument, "sometimes", [] { (void)Options::from_env(); });
 }
 
 TEST(Options, ReadWhatIsKept) {

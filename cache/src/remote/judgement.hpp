@@ -6,7 +6,7 @@
 
 #include "remote/http_client.hpp"
 #include "remote/remote_address.hpp"
-#include "remote/remote_options.hpp"
+#include "tilejit/cache/remote_options.hpp"
 
 namespace tilejit::cache {
 

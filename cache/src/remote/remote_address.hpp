@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "remote/remote_options.hpp"
+#include "tilejit/cache/remote_options.hpp"
 
 namespace tilejit::cache {
 

@@ -1,4 +1,4 @@
-#include "remote/remote_options.hpp"
+#include "tilejit/cache/remote_options.hpp"
 
 #include <charconv>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "remote/remote_options.hpp"
+#include "tilejit/cache/remote_options.hpp"
 
 namespace tilejit::cache {
 

@@ -7,8 +7,8 @@
 namespace tilejit::cache {
 
 /// Where an answer came from.
-enum class Tier : std::uint8_t { memory, disk, read_only, made };
-/// "memory", "disk", "read-only", "made"
+enum class Tier : std::uint8_t { memory, disk, read_only, remote, made };
+/// "memory", "disk", "read-only", "remote", "made"
 [[nodiscard]] std::string_view to_string(Tier tier) noexcept;
 
 /// What one tier did since construction.
@@ -23,11 +23,15 @@ struct TierCounters {
 
 /// What a Store did since construction.
 struct Counters {
-  TierCounters memory;              ///< hits: those that shared another caller's `make` included
-  TierCounters disk;                ///< nanoseconds: of reading and publishing
-  TierCounters read_only;           ///< all folders and bundles of that kind together
-  std::uint64_t made = 0;           ///< calls of `make` that returned
-  std::uint64_t make_failures = 0;  ///< calls of `make` that threw
+  TierCounters memory;        ///< hits: those that shared another caller's `make` included
+  TierCounters disk;          ///< nanoseconds: of reading and publishing
+  TierCounters read_only;     ///< all folders and bundles of that kind together
+  TierCounters remote;        ///< damaged ones are among its failures
+  std::uint64_t uploads = 0;  ///< entries that the remote has taken
+  std::uint64_t uploads_failed = 0;
+  std::uint64_t uploads_dropped = 0;    ///< not tried: too many waited, or the remote was down
+  std::uint64_t made = 0;               ///< calls of `make` that returned
+  std::uint64_t make_failures = 0;      ///< calls of `make` that threw
   std::uint64_t recalled_failures = 0;  ///< requests answered with a failure of a moment ago
   std::uint64_t lock_waits = 0;         ///< misses that waited for another process' `make`
   std::uint64_t lock_timeouts = 0;      ///< of those: gave up waiting, and made the entry

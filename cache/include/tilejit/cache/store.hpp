@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "tilejit/cache/counters.hpp"
 #include "tilejit/cache/entry.hpp"
 #include "tilejit/cache/folder.hpp"
+#include "tilejit/cache/remote_options.hpp"
 
 namespace tilejit::cache {
 
@@ -32,8 +34,18 @@ struct Options {
   std::chrono::milliseconds failure_ttl = std::chrono::seconds(1);
   /// Of the folder; kept by a pass in the background, about once an hour (cache/FORMAT.md).
   Bounds bounds = {};
+  /// A server that is asked last, before an entry is made; empty url: none. What it has is written
+  /// into `folder`, what is made is uploaded in the background, as its mode allows. `verify` and
+  /// `warn` are the store's own.
+  RemoteOptions remote = {};
   /// Told once of each kind of trouble; called from any thread that makes a request.
   std::function<void(const std::string&)> warn = {};
+};
+
+/// A remote that must have every entry (RemoteMode::must_hit) has not given one.
+class MissingEntry : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
 };
 
 struct Answer {
@@ -41,15 +53,17 @@ struct Answer {
   Tier tier = Tier::made;
 };
 
-/// Memory, then the folder, then what is read only, then `make`. Thread-safe. Keys are 64
-/// lower-case hex digits; every function throws std::invalid_argument for any other key, and for a
-/// marker that cannot name a file. Trouble with a tier is never an error: it is warned of once,
-/// counted, and the request goes on without that tier. A hit is kept in memory; what is read only
-/// is not copied into the folder, since it can be read again at the same cost.
+/// Memory, then the folder, then what is read only, then the remote, then `make`. Thread-safe. Keys
+/// are 64 lower-case hex digits; every function throws std::invalid_argument for any other key, and
+/// for a marker that cannot name a file. Trouble with a tier is never an error: it is warned of
+/// once, counted, and the request goes on without that tier. A hit is kept in memory; what is read
+/// only is not copied into the folder, since it can be read again at the same cost.
 class Store {
  public:
+  /// Throws std::invalid_argument for a url of a remote that cannot be used.
   explicit Store(Options options);
-  /// Waits for a pass that keeps the bounds, if one is under way.
+  /// Waits for a pass that keeps the bounds, if one is under way, and for uploads, at most for
+  /// RemoteOptions::shutdown_timeout.
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
@@ -60,7 +74,7 @@ class Store {
   /// the same key wait for it and share its entry (Tier::memory), or its exception; so does every
   /// caller for Options::failure_ttl after it failed. Other processes that use the folder wait for
   /// it, at most for Options::lock_wait, and find its entry. `make` must not ask this store for the
-  /// same key.
+  /// same key. Throws MissingEntry instead of calling it where a remote must have every entry.
   [[nodiscard]] Answer find_or_make(const std::string& key, const std::function<Entry()>& make);
   /// Publishes an entry in memory and on disk (temporary file, fsync, rename, fsync of the folder).
   void put(const std::string& key, Entry entry);

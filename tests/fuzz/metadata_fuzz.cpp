@@ -1,0 +1,30 @@
+// The metadata of cache entries, as the command reads it: no text crashes it or goes deeper than it
+// can be printed, and a document differs from itself in nothing.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "cache_metadata.hpp"
+
+namespace {
+
+void require(bool fact) {
+  if (!fact) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace tilejit::cli;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto metadata = parse_metadata(text);
+  require(metadata.is_object());
+  (void)text_member(metadata, "kernel");
+  const Fields fields = fields_of(metadata);
+  require(differences(fields, fields).empty());
+  const std::string nested = std::string(size, '[') + std::string(size, ']');
+  require(parse_metadata("{\"a\":" + nested + "}").empty() == (size > 64 || size == 0));
+  return 0;
+}
