@@ -18,6 +18,8 @@ namespace tilejit::cache {
 namespace {
 
 constexpr std::int64_t kTouchSeconds = 3600;
+// Memory that is taken before the trailer of a file has been seen.
+constexpr std::uint64_t kUnquestionedBytes = 4u << 20;
 
 bool same_file(const struct stat& a, const struct stat& b) noexcept {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
@@ -41,28 +43,28 @@ std::string FolderTier::path_of(const std::string& key) const {
   return tree_.path(folder_of(key), entry_name(key));
 }
 
-int FolderTier::open_entry(const std::string& key, UniqueFd& folder, UniqueFd& file) const {
-  if (const int error = tree_.open(folder_of(key), O_PATH, folder)) return error;
+// A miss costs one call. The folders are looked at when there is something to be believed.
+int FolderTier::open_entry(const std::string& key, UniqueFd& file) const {
   // O_NONBLOCK: a FIFO of that name must not hold the request up. It has no effect on files.
   constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-  file = UniqueFd(::openat(folder.get(), entry_name(key).c_str(), kFlags));
-  return file.valid() ? 0 : errno;
+  file = UniqueFd(::open(path_of(key).c_str(), kFlags));
+  return file.valid() ? tree_.check(folder_of(key)) : errno;
 }
 
 ReadResult FolderTier::read(const std::string& key) {
-  UniqueFd folder, file;
-  const int error = open_entry(key, folder, file);
-  if (error == 0) return read_open(folder.get(), file.get(), key);
-  if (error == ELOOP && folder.valid()) return damaged(folder.get(), -1, key);
+  UniqueFd file;
+  const int error = open_entry(key, file);
+  if (error == 0) return read_open(file.get(), key);
+  if (error == ELOOP) return damaged(-1, key);
   // ENOTDIR, ENAMETOOLONG: no such file can be, so it is a miss; publishing will tell.
   if (error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG) return {};
   return failed_read(key, error);
 }
 
 std::optional<std::string> FolderTier::metadata(const std::string& key) const {
-  UniqueFd folder, file;
+  UniqueFd file;
   struct stat info;
-  if (open_entry(key, folder, file) != 0 || ::fstat(file.get(), &info) != 0) return std::nullopt;
+  if (open_entry(key, file) != 0 || ::fstat(file.get(), &info) != 0) return std::nullopt;
   const auto size = static_cast<std::uint64_t>(info.st_size);
   char trailer[kTrailerBytes];
   if (!S_ISREG(info.st_mode) || size < kTrailerBytes ||
@@ -78,27 +80,30 @@ std::optional<std::string> FolderTier::metadata(const std::string& key) const {
   return text;
 }
 
-ReadResult FolderTier::read_open(int folder, int fd, const std::string& key) {
+ReadResult FolderTier::read_open(int fd, const std::string& key) {
   struct stat info;
   if (::fstat(fd, &info) != 0) return failed_read(key, errno);
   const auto size = static_cast<std::uint64_t>(info.st_size);
-  if (!S_ISREG(info.st_mode) || size < kTrailerBytes) return damaged(folder, fd, key);
+  if (!S_ISREG(info.st_mode) || size < kTrailerBytes) return damaged(fd, key);
   if (tree_.trust() == Trust::own && !is_own(info)) return failed_read(key, kRefused);
-
-  char trailer[kTrailerBytes];
-  if (const int error = read_exactly(fd, trailer, kTrailerBytes, size - kTrailerBytes)) {
-    return failed_read(key, error);
+  if (size > kUnquestionedBytes) {
+    char trailer[kTrailerBytes];
+    if (const int error = read_exactly(fd, trailer, kTrailerBytes, size - kTrailerBytes)) {
+      return failed_read(key, error);
+    }
+    const std::string_view tail(trailer, kTrailerBytes);
+    if (is_other_format(tail)) return {};
+    if (!parse_trailer(tail, size)) return damaged(fd, key);
   }
-  const std::string_view tail(trailer, kTrailerBytes);
-  if (is_other_format(tail)) return {};
-  if (!parse_trailer(tail, size)) return damaged(folder, fd, key);
-
   auto entry = std::make_shared<Entry>();
   std::string& file = entry->payload;
   file.resize(size);
   if (const int error = read_exactly(fd, file.data(), size, 0)) return failed_read(key, error);
   const auto lengths = verify_entry(file);
-  if (!lengths) return damaged(folder, fd, key);
+  if (!lengths) {
+    const bool other = is_other_format(std::string_view(file).substr(size - kTrailerBytes));
+    return other ? ReadResult{} : damaged(fd, key);
+  }
   entry->metadata.assign(file, lengths->payload, lengths->metadata);
   file.resize(lengths->payload);
   if (access_ == Access::read_write) touch_if_due(fd, info);
@@ -111,21 +116,26 @@ ReadResult FolderTier::failed_read(const std::string& key, int error) {
 }
 
 // `fd`: the entry that was read; -1 for a link, which is not followed.
-ReadResult FolderTier::damaged(int folder, int fd, const std::string& key) {
+void FolderTier::set_aside(int fd, const std::string& key) const {
+  UniqueFd folder;
+  if (tree_.open(folder_of(key), O_PATH, folder) != 0) return;
+  const std::string name = entry_name(key);
+  struct stat opened, named;
+  // Another process may have rebuilt the entry since it was opened: that one is left alone.
+  if (::fstatat(folder.get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0) return;
+  const bool same =
+      fd < 0 ? S_ISLNK(named.st_mode) : ::fstat(fd, &opened) == 0 && same_file(opened, named);
+  if (!same) return;
+  (void)::renameat(folder.get(), name.c_str(), folder.get(), (name + ".damaged").c_str());
+}
+
+ReadResult FolderTier::damaged(int fd, const std::string& key) {
   if (access_ == Access::read_only) {
     warn_once(Trouble::damage, "the cache entry " + path_of(key) +
                                    " is damaged; going on without it, as its folder is read only");
     return {Status::damaged};
   }
-  const std::string name = entry_name(key);
-  struct stat opened, named;
-  // Another process may have rebuilt the entry since it was opened: that one is left alone.
-  const bool there = ::fstatat(folder, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0;
-  const bool same =
-      fd < 0 ? S_ISLNK(named.st_mode) : ::fstat(fd, &opened) == 0 && same_file(opened, named);
-  if (there && same) {
-    (void)::renameat(folder, name.c_str(), folder, (name + ".damaged").c_str());
-  }
+  set_aside(fd, key);
   warn_once(Trouble::damage, "the cache entry " + path_of(key) +
                                  " is damaged; it is set aside as .damaged and made again");
   return {Status::damaged};

@@ -46,10 +46,11 @@ class FolderTier : public Layer {
 
   bool write(const std::string& key, const std::string& name, const std::string& bytes,
              const std::function<void()>& visible);
-  int open_entry(const std::string& key, UniqueFd& folder, UniqueFd& file) const;
-  ReadResult read_open(int folder, int fd, const std::string& key);
+  int open_entry(const std::string& key, UniqueFd& file) const;
+  ReadResult read_open(int fd, const std::string& key);
   ReadResult failed_read(const std::string& key, int error);
-  ReadResult damaged(int folder, int fd, const std::string& key);
+  ReadResult damaged(int fd, const std::string& key);
+  void set_aside(int fd, const std::string& key) const;
   bool report(Trouble trouble, const std::string& what, const std::string& path, int error);
   void warn_once(Trouble trouble, const std::string& message);
 

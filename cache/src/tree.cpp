@@ -59,6 +59,21 @@ int Tree::make(std::string_view below, UniqueFd& out) const {
   return open(below, O_RDONLY, out);
 }
 
+int Tree::check(int result, const struct stat& info) const noexcept {
+  if (result != 0) return errno;
+  if (!S_ISDIR(info.st_mode)) return ENOTDIR;
+  return trust_ == Trust::anyone || is_own(info) ? 0 : kRefused;
+}
+
+int Tree::check(std::string_view below) const {
+  struct stat info;
+  if (const int error = check(::stat(folder_.c_str(), &info), info)) return error;
+  std::string path = folder_ + "/v1";
+  if (const int error = check(::lstat(path.c_str(), &info), info)) return error;
+  (path += '/') += below;
+  return check(::lstat(path.c_str(), &info), info);
+}
+
 std::string Tree::path(std::string_view below, std::string_view name) const {
   return ((folder_ + "/v1/").append(below) + '/').append(name);
 }

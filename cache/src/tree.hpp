@@ -30,6 +30,10 @@ class Tree {
   /// As open with O_RDONLY; makes what is missing, mode 0700.
   [[nodiscard]] int make(std::string_view below, UniqueFd& out) const;
 
+  /// Whether what was opened as `v1/<below>/...` may be used: 0, kRefused, or ENOTDIR where a
+  /// symbolic link was followed. Cheaper than open, for files that belong to the user anyway.
+  [[nodiscard]] int check(std::string_view below) const;
+
   [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
   [[nodiscard]] Trust trust() const noexcept { return trust_; }
   /// `<folder>/v1/<below>/<name>`
@@ -37,6 +41,7 @@ class Tree {
 
  private:
   [[nodiscard]] bool may_use(int fd) const noexcept;
+  [[nodiscard]] int check(int result, const struct stat& info) const noexcept;
 
   std::string folder_;
   Trust trust_;
