@@ -13,8 +13,12 @@
 namespace tilejit {
 
 /// The plan of `op` for `target` as JSON: iteration space, access and vector width of each operand,
-/// launch shape, typed program. Pure and deterministic. Throws what `validate` throws.
+/// launch shape, typed program; and under "figures" what follows from it: thread-value layouts,
+/// bytes in flight and moved, the predicted limit (docs/planning.md). Sizes take symbols' examples.
+/// Pure and deterministic. Throws what `validate` throws.
 [[nodiscard]] std::string render_plan(const Fused& op, const Target& target);
+/// The same for people: a few lines.
+[[nodiscard]] std::string describe_plan(const Fused& op, const Target& target);
 
 /// CUDA source as NVRTC gets it, in one self-contained file. Pure and deterministic to the byte.
 [[nodiscard]] std::string render_source(const Fused& op, const Target& target);

@@ -1,12 +1,24 @@
 #include "tilejit/compiler.hpp"
 
+#include <nlohmann/json.hpp>
+
+#include "figures/figures.hpp"
 #include "render/render.hpp"
 #include "runtime/compiler_impl.hpp"
 
 namespace tilejit {
 
 std::string render_plan(const Fused& op, const Target& target) {
-  return plan::to_json(runtime::make_planned(op, target).plan, 2);
+  const plan::Plan plan = runtime::make_planned(op, target).plan;
+  const figures::Figures figures = figures::figures_of(op, plan, figures::examples_of(op));
+  auto json = nlohmann::ordered_json::parse(plan::to_json(plan));
+  json["figures"] = nlohmann::ordered_json::parse(figures::to_json(figures, plan));
+  return json.dump(2);
+}
+
+std::string describe_plan(const Fused& op, const Target& target) {
+  const plan::Plan plan = runtime::make_planned(op, target).plan;
+  return figures::to_text(figures::figures_of(op, plan, figures::examples_of(op)), plan);
 }
 
 std::string render_source(const Fused& op, const Target& target) {

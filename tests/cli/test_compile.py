@@ -28,6 +28,17 @@ class Render(CommandTest):
         self.assertEqual(plan["target"], "sm_75")
         self.assertEqual([operand["access"] for operand in plan["operands"]], ["in", "in", "out"])
 
+    def test_plan_says_what_limits_the_kernel(self):
+        spec = SPECS / "vector_add.json"
+        plan = self.assert_json("render", spec, "--plan", "--target", "sm_80")
+        figures = plan["figures"]
+        self.assertEqual(figures["limit"], "memory")
+        self.assertEqual(figures["device"], "A100 SXM 80GB")
+        self.assertEqual([one["access_bytes"] for one in figures["operands"]], [16, 16, 16])
+        text = self.assert_ok("render", spec, "--plan", "--text", "--target", "sm_80")
+        self.assertIn("limited by memory", text)
+        self.assert_fails(2, "--plan", "render", spec, "--text")
+
     def test_needs_neither_compiler_nor_cache(self):
         out = self.folder / "add.cu"
         self.assert_ok("render", EXAMPLES[0], "-o", out, TILEJIT_NVRTC="/nowhere")
