@@ -16,12 +16,14 @@ struct RenderOptions {
   std::string output = "-";
   bool plan = false;
   bool text = false;
+  bool no_tuning = false;
   bool header = false;
 };
 
 void render(const RenderOptions& options) {
-  const Fused op = only_kernel(select_kernels(load_specs(options.spec), options.kernel));
+  Fused op = only_kernel(select_kernels(load_specs(options.spec), options.kernel));
   const Target target = options.target.empty() ? default_target() : parse_target(options.target);
+  op = Compiler(options_from_env(options.no_tuning)).tuned(op, target);
   std::string text = options.text     ? describe_plan(op, target)
                      : options.plan   ? render_plan(op, target)
                      : options.header ? render_header(op, target)
@@ -43,6 +45,7 @@ void add_render(CLI::App& app) {
       ->excludes(plan);
   command->add_option("--target", options->target,
                       "sm_75 to sm_120a; default: the device's, else sm_90a");
+  command->add_flag("--no-tuning", options->no_tuning, "Leave the tuning file alone");
   command->add_option("-o,--output", options->output, "File, - for standard output")
       ->capture_default_str();
   command->footer(

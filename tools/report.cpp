@@ -106,6 +106,11 @@ std::string bytes_text(double bytes) {
   return fmt::format("{:.{}f} {}", bytes, bytes < 10 ? 2 : 1, kUnits[unit]);
 }
 
+ordered_json tuning_json(const Tuning& tuning) {
+  const auto spec = ordered_json::parse(to_json(Fused{.tuning = tuning}));
+  return spec.value("tuning", ordered_json::object());
+}
+
 ordered_json artifact_json(const Artifact& artifact) {
   ordered_json times = ordered_json::object();
   for (const auto& [stage, milliseconds] : stages(artifact.times)) times[stage] = milliseconds;

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "tilejit/cache/publish.hpp"
+
 namespace tilejit::cache {
 
 /// An open file descriptor, closed at the end of its life. Move-only.
@@ -35,10 +37,5 @@ class UniqueFd {
 /// Opens (creating it, and its folder if that is missing) with `flags` for writing, mode 0644 less
 /// the umask. On success `out` holds the file.
 [[nodiscard]] int create_file(const std::string& path, int flags, UniqueFd& out);
-
-/// Publishes `bytes` as `path`: a temporary in the same folder, written, fsynced and renamed, then
-/// the folder fsynced. Readers see the old file, or the new one whole. On failure no temporary
-/// stays and `path` is as before. Safe against other threads, processes and hosts that do the same.
-[[nodiscard]] int publish_file(const std::string& path, std::string_view bytes);
 
 }  // namespace tilejit::cache

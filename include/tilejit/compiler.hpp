@@ -82,6 +82,9 @@ class Compiler {
   /// Throws what `validate` throws; Error{no_compiler} on a miss without NVRTC;
   /// Error{compile_failed}; Error{unsupported} for a target that NVRTC does not know.
   [[nodiscard]] Artifact compile(const Fused& op, const Target& target);
+  /// `op` with the knobs that `compile` would take from the tuning file, for a device of that name;
+  /// without a name, for the first that has been tuned. Throws what `validate` throws.
+  [[nodiscard]] Fused tuned(const Fused& op, const Target& target, std::string_view device = {});
   /// Compiles without the cache and keeps PTX and the resource report. Throws as compile.
   [[nodiscard]] Listing listing(const Fused& op, const Target& target);
   /// Loads NVRTC. Throws Error{no_compiler}.

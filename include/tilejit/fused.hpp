@@ -61,6 +61,11 @@ struct Tuning {
   /// Where operands are contiguous along two modes: elements of a block's tile along the outputs'
   /// contiguous mode, then along the other; powers of two, 1..4096.
   std::optional<std::array<int, 2>> tile = {};
+  // Where the formula reduces (docs/planning.md, "Rows"):
+  std::optional<int> lanes = {};    ///< threads of a block that share a row: a power of two
+  std::optional<int> cluster = {};  ///< blocks of a cluster that share a row: 1, 2, 4 or 8
+  std::optional<int> shares = {};   ///< blocks that share a row through memory: 1..1024
+  std::optional<int> held = {};     ///< vectors of a row a lane keeps in registers; 0: none
   bool operator==(const Tuning&) const = default;
 };
 

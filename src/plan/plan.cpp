@@ -334,16 +334,12 @@ class Planner {
 
   void choose_threads_of_rows() {
     const auto most = std::max<std::int64_t>(1, 2 * elements_within_budget() / plan_.vector);
-    const RowShape shape = choose_row_shape(plan_, *plan_.rows, most);
+    const RowShape shape =
+        tune_row_shape(plan_, choose_row_shape(plan_, *plan_.rows, most), op_.tuning, most);
     plan_.rows = shape.rows;
+    plan_.threads = shape.threads;
     plan_.unroll =
         op_.tuning.unroll.value_or(static_cast<int>(std::min<std::int64_t>(kBatchOfRows, most)));
-    plan_.threads = op_.tuning.threads.value_or(shape.threads);
-    if (plan_.threads >= plan_.rows->lanes && plan_.threads % plan_.rows->lanes == 0) return;
-    throw Error(ErrorCode::invalid_spec,
-                std::to_string(plan_.threads) + " threads cannot be shared by groups of " +
-                    std::to_string(plan_.rows->lanes) + ", as a row takes; use a multiple",
-                "/tuning/threads");
   }
 
   /// A square a thread: as many bytes in flight as its registers hold.

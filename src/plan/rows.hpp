@@ -41,4 +41,9 @@ struct RowShape {
 /// `most_held`, so that global memory is read once.
 [[nodiscard]] RowShape choose_row_shape(const Plan& plan, Rows rows, std::int64_t most_held);
 
+/// `shape` with what `tuning` pins of it, threads included; what follows from that is adapted.
+/// Throws Error{invalid_spec} for what the template cannot do.
+[[nodiscard]] RowShape tune_row_shape(const Plan& plan, RowShape shape, const Tuning& tuning,
+                                      std::int64_t most_held);
+
 }  // namespace tilejit::plan

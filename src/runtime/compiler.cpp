@@ -45,11 +45,18 @@ Compiler::Compiler(Compiler&&) noexcept = default;
 Compiler& Compiler::operator=(Compiler&&) noexcept = default;
 
 Artifact Compiler::compile(const Fused& op, const Target& target) {
-  return impl_->compile(runtime::make_planned(op, target));
+  return impl_->compile(impl_->plan(op, target, {}));
+}
+
+Fused Compiler::tuned(const Fused& op, const Target& target, std::string_view device) {
+  Fused result = op;
+  const auto tuned = impl_->find_tuned(op, runtime::make_planned(op, target), device);
+  if (tuned) result.tuning = tuned->tuning;
+  return result;
 }
 
 Listing Compiler::listing(const Fused& op, const Target& target) {
-  compile::Request request = runtime::make_request(runtime::make_planned(op, target).plan);
+  compile::Request request = runtime::make_request(impl_->plan(op, target, {}).plan);
   request.want_ptx = true;
   compile::Compiled compiled = impl_->nvrtc().compile(request);
   return {.cubin = std::move(compiled.cubin),

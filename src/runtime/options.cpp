@@ -28,6 +28,14 @@ std::optional<std::filesystem::path> default_cache_folder() {
   return std::nullopt;
 }
 
+std::optional<std::filesystem::path> default_tuning_file() {
+  const std::string chosen = variable("TILEJIT_TUNING");
+  if (chosen == "off") return std::nullopt;
+  if (!chosen.empty()) return chosen;
+  const auto folder = default_cache_folder();
+  return folder ? std::optional(*folder / "tuning.jsonl") : std::nullopt;
+}
+
 int default_device() {
   const std::string text = variable("TILEJIT_DEVICE");
   if (text.empty()) return 0;
@@ -44,6 +52,7 @@ int default_device() {
 
 Options Options::from_env() {
   return {.cache_folder = default_cache_folder(),
+          .tuning_file = default_tuning_file(),
           .nvrtc_path = variable("TILEJIT_NVRTC"),
           .device = default_device()};
 }

@@ -59,6 +59,8 @@ SPECS = [
         "f",
     ),
     ("tuning", {"tuning": {"threads": 33}}, "threads"),
+    ("tuning of rows", {"tuning": {"lanes": 33}}, "lanes"),
+    ("rows held", {"tuning": {"held": 65}}, "held"),
     ("no such axis", {"axis": 2}, "/axis"),
     ("axis of the wrong type", {"axis": "last"}, "/axis"),
     ("axis that the formula misnames", {"formula": "y = sum(x, axis=5)"}, "axis 5"),

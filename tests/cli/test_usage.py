@@ -5,7 +5,7 @@ import unittest
 
 from support import CATALOGUE, ROOT, SPECS, CommandTest
 
-COMMANDS = ("run", "render", "compile", "doctor", "schema", "layout")
+COMMANDS = ("run", "render", "compile", "tune", "doctor", "schema", "layout")
 
 
 class Usage(CommandTest):

@@ -11,7 +11,7 @@ namespace tilejit {
 namespace {
 
 constexpr const char* kVariables[] = {"TILEJIT_CACHE_DIR", "XDG_CACHE_HOME", "HOME",
-                                      "TILEJIT_NVRTC", "TILEJIT_DEVICE"};
+                                      "TILEJIT_NVRTC",     "TILEJIT_DEVICE", "TILEJIT_TUNING"};
 using Environment = std::map<std::string, std::string>;
 
 /// The variables of the table have these values, the others none, until the end of the scope.
@@ -52,6 +52,20 @@ const FolderCase kFolders[] = {
     {"HOME", {{"HOME", "/h"}}, "/h/.cache/tilejit"},
     {"nothing", {}, std::nullopt},
 };
+
+TEST(Options, FindTheTuningFile) {
+  const std::pair<Environment, std::optional<std::string>> cases[] = {
+      {{{"TILEJIT_TUNING", "/t.jsonl"}, {"HOME", "/h"}}, "/t.jsonl"},
+      {{{"TILEJIT_TUNING", "off"}, {"HOME", "/h"}}, std::nullopt},
+      {{{"HOME", "/h"}}, "/h/.cache/tilejit/tuning.jsonl"},
+      {{{"TILEJIT_CACHE_DIR", "off"}, {"HOME", "/h"}}, std::nullopt},
+  };
+  for (const auto& [environment, want] : cases) {
+    const EnvironmentScope scope(environment);
+    const auto file = Options::from_env().tuning_file;
+    EXPECT_EQ(file ? std::optional(file->string()) : std::nullopt, want);
+  }
+}
 
 TEST(Options, FindTheCacheFolder) {
   for (const FolderCase& c : kFolders) {

@@ -13,6 +13,7 @@
 #include "render/render.hpp"
 #include "support/specs.hpp"
 #include "tilejit/error.hpp"
+#include "tilejit/tune.hpp"
 
 namespace tilejit {
 namespace {
@@ -163,6 +164,20 @@ TEST_P(ForTarget, EveryCast) {
   }
   op.formula = formula;
   EXPECT_FALSE(compile_op(op, GetParam()).cubin.empty());
+}
+
+TEST(Tuning, CandidatesCompile) {
+  Fused op = test::make_op(f16, {{"x", "(512,4096):(4096,1)"}, {"y", "(512,4096):(4096,1)"}},
+                           "e = exp(x - max(x))\ny = e / sum(e)");
+  const Fused sum =
+      test::make_op(f32, {{"x", "(8,100000):(100000,1)"}, {"y", "(8):(1)"}}, "y = sum(x)");
+  for (Fused tuned : {op, sum, golden("add_transposed"), golden("sum_columns")}) {
+    for (const Tuning& tuning : tuning_candidates(tuned, parse_target("sm_90a"), 8)) {
+      tuned.tuning = tuning;
+      SCOPED_TRACE(to_json(tuned));
+      EXPECT_FALSE(compile_op(tuned, "sm_90a").cubin.empty());
+    }
+  }
 }
 
 TEST(Targets, UnknownToTheCompilerListsThoseItKnows) {
