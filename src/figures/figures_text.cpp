@@ -13,10 +13,6 @@ namespace {
 using core::JsonLine;
 using plan::Plan;
 
-std::string_view template_of(const Plan& plan) {
-  return plan.rows ? "fused_rows" : plan.tile ? "fused_tile" : "fused_map";
-}
-
 std::string number(double value) {
   return fmt::format("{:.6g}", value);
 }
@@ -129,7 +125,7 @@ std::string to_json(const Figures& figures, const Plan& plan) {
 }
 
 std::string to_text(const Figures& figures, const Plan& plan) {
-  std::string text = fmt::format("{}: {} for {}\n", plan.kernel_name, template_of(plan),
+  std::string text = fmt::format("{}: {} for {}\n", plan.kernel_name, plan::template_name(plan),
                                  tilejit::to_string(plan.target));
   const auto out = std::back_inserter(text);
   fmt::format_to(out, "  {:<9} {}, innermost mode first\n", "space", space_text(plan));

@@ -66,6 +66,11 @@ std::vector<std::vector<std::size_t>> modes_of_tile(const Plan& plan) {
   std::vector<std::size_t> all(plan.extents.size());
   std::iota(all.begin(), all.end(), 0u);
   if (plan.tile) return {{0}, {plan.tile->mode}};
+  if (plan.tv) {
+    std::vector<std::vector<std::size_t>> modes;
+    for (const std::size_t m : plan.tv->modes) modes.push_back({m});
+    return modes;
+  }
   if (!plan.rows) return {all};
   const auto kept = std::ranges::stable_partition(
       all, [&](std::size_t m) { return plan.rows->reduces(m) == plan.rows->along(); });
@@ -152,6 +157,7 @@ void add_request(const TileMemory& memory, const Layout& layout, std::int64_t la
 
 ThreadValues thread_values(const Plan& plan) {
   if (plan.rows) return values_of_rows(plan);
+  if (plan.tv) return {plan.tv->tiler, plan.tv->layout};
   return plan.tile ? values_of_tile(plan) : values_of_map(plan);
 }
 

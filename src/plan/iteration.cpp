@@ -128,4 +128,14 @@ std::vector<IterationMode> iterate_together(const Fused& op, const spec::Analysi
   return merge_neighbours(std::move(modes));
 }
 
+std::vector<IterationMode> iterate_by_axis(const Fused& op, const spec::Analysis& analysis,
+                                           const std::vector<std::size_t>& axes) {
+  std::vector<IterationMode> modes;
+  for (const std::size_t axis : axes) {
+    modes.push_back({analysis.shape[axis], leaves_of_mode(op, analysis, axis)});
+  }
+  if (modes.empty()) return {single_mode(op.tensors.size(), 1)};
+  return modes;
+}
+
 }  // namespace tilejit::plan

@@ -21,4 +21,9 @@ struct IterationMode {
                                                           const std::vector<std::size_t>& axes,
                                                           std::size_t leader);
 
+/// The axes `axes` of the iteration space, one mode each, in that order.
+[[nodiscard]] std::vector<IterationMode> iterate_by_axis(const Fused& op,
+                                                         const spec::Analysis& analysis,
+                                                         const std::vector<std::size_t>& axes);
+
 }  // namespace tilejit::plan

@@ -7,6 +7,7 @@
 
 #include "plan/iteration.hpp"
 #include "plan/rows.hpp"
+#include "plan/thread_value.hpp"
 #include "plan/tiling.hpp"
 #include "tilejit/error.hpp"
 
@@ -85,7 +86,10 @@ class Planner {
     set_places();
     const Fused& op = plan_.places.empty() ? op_ : op_with_places_;
     const spec::Analysis& analysis = plan_.places.empty() ? analysis_ : analysis_with_places_;
-    if (axes_ == 0) {
+    if (op_.tuning.tv) {
+      plan_.tv = plan_thread_value(*op_.tuning.tv, analysis_.shape.size(), axes_ != 0);
+      modes_ = iterate_by_axis(op, analysis, axes_of_modes(*plan_.tv, analysis_.shape.size()));
+    } else if (axes_ == 0) {
       modes_ = iterate_together(op, analysis, kept, leader_);
     } else {
       const std::size_t widest = widest_input();
@@ -198,7 +202,7 @@ class Planner {
   }
 
   void find_crossed() {
-    if (plan_.rows) return;
+    if (plan_.rows || plan_.tv) return;
     cross_mode_ = find_cross_mode(plan_.operands, plan_.extents);
     if (!cross_mode_) return;
     for (Operand& operand : plan_.operands) {
@@ -213,6 +217,7 @@ class Planner {
   /// are split, which the L1 cache makes up for; stores are not.
   void choose_vector() {
     const int wanted = op_.tuning.vector.value_or(default_vector());
+    if (plan_.tv) check_run(*plan_.tv, wanted);
     int vector = std::ranges::any_of(plan_.operands, is_wide) ? 1 : wanted;
     for (const Operand& operand : plan_.operands) {
       if (is_wide(operand)) vector = std::max(vector, widest_access(operand, wanted));
@@ -253,7 +258,8 @@ class Planner {
     for (const Operand& operand : plan_.operands) {
       if (is_wide(operand)) widest = std::max(widest, size_bytes(operand.dtype));
     }
-    const int vector = widest == 0 ? 1 : kMaxAccessBytes / widest;
+    int vector = widest == 0 ? 1 : kMaxAccessBytes / widest;
+    if (plan_.tv) vector = std::min(vector, plan_.tv->run);
     return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget()));
   }
 
@@ -318,6 +324,7 @@ class Planner {
   void choose_launch() {
     if (plan_.tile) return choose_threads_of_tile();
     if (plan_.rows) return choose_threads_of_rows();
+    if (plan_.tv) plan_.threads = static_cast<int>(size(mode(plan_.tv->layout, 0)).value());
     int bytes = 0;
     for (const Operand& operand : plan_.operands) {
       if (!operand.read || operand.reach == Reach::broadcast) continue;
@@ -329,6 +336,10 @@ class Planner {
       unroll *= 2;
     }
     plan_.unroll = op_.tuning.unroll.value_or(unroll);
+    if (plan_.tv) {
+      plan_.unroll = vectors_at_once(*plan_.tv, plan_.vector, op_.tuning.unroll, unroll);
+      return;
+    }
     plan_.threads = op_.tuning.threads.value_or(fills_large_blocks() ? 1024 : 256);
   }
 
@@ -377,7 +388,7 @@ class Planner {
 
   void choose_index() {
     // Blocks are fewer than 2^31; of rows the launch sees to it that there are as few.
-    if (plan_.tile || plan_.rows) return;
+    if (plan_.tile || plan_.rows || plan_.tv) return;
     const bool known = std::ranges::all_of(plan_.extents, &Dim::is_known);
     if (known) {
       plan_.index = total_units(plan_, {}) < kNarrowLimit ? IndexWidth::narrow : IndexWidth::wide;
@@ -402,7 +413,7 @@ class Planner {
                  .name = "s" + std::to_string(s),
                  .size = as_float ? 4 : size_bytes(dtype)});
     }
-    if (!plan_.tile && !std::ranges::all_of(plan_.extents, &Dim::is_known)) {
+    if (!plan_.tile && !plan_.tv && !std::ranges::all_of(plan_.extents, &Dim::is_known)) {
       add_param({.kind = Param::Kind::total, .name = "total"});
     }
     if (plan_.rows && plan_.rows->shares > 1) {
@@ -411,7 +422,7 @@ class Planner {
     if (plan_.ragged || plan_.tile) add_dim(plan_.extents.front());
     if (plan_.tile) add_dim(plan_.extents[plan_.tile->mode]);
     for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
-      if (plan_.rows && plan_.rows->reduces(m)) add_dim(plan_.extents[m]);
+      if (plan_.tv || (plan_.rows && plan_.rows->reduces(m))) add_dim(plan_.extents[m]);
     }
     for (const Dim& extent : plan_.shape) add_dim(extent);
     for (const Operand& operand : plan_.operands) {
@@ -480,7 +491,13 @@ Plan make_plan(const Fused& op, const spec::Analysis& analysis, const Target& ta
   return Planner(op, analysis, target).run();
 }
 
+std::string_view template_name(const Plan& plan) noexcept {
+  if (plan.tv) return "fused_tv";
+  return plan.rows ? "fused_rows" : plan.tile ? "fused_tile" : "fused_map";
+}
+
 std::int64_t unit_extent(const Plan& plan, std::size_t m) noexcept {
+  if (plan.tv) return tile_extent(*plan.tv, m);
   if (plan.rows && plan.rows->reduces(m)) return 0;
   if (!plan.tile) return m == 0 ? plan.vector : 1;
   if (m == 0) return plan.tile->columns;
@@ -489,7 +506,7 @@ std::int64_t unit_extent(const Plan& plan, std::size_t m) noexcept {
 
 std::int64_t units_per_block(const Plan& plan) noexcept {
   if (plan.rows) return plan.threads / plan.rows->lanes;
-  return plan.tile ? 1 : std::int64_t{plan.threads} * plan.unroll;
+  return plan.tile || plan.tv ? 1 : std::int64_t{plan.threads} * plan.unroll;
 }
 
 std::int64_t blocks_per_unit(const Plan& plan) noexcept {

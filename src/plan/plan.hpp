@@ -79,6 +79,15 @@ struct Rows {
   bool operator==(const Rows&) const = default;
 };
 
+/// Which elements of a block's tile its threads have, as the caller asked (template fused_tv.cu).
+struct ThreadValue {
+  IntTuple tiler;                  ///< the tile, one extent a mode
+  Layout layout;                   ///< (thread, value) to the column-major index in the tile
+  std::vector<std::size_t> modes;  ///< of the space, one a mode of the tile
+  int run = 1;                     ///< most values that are neighbours along mode 0 of the space
+  bool operator==(const ThreadValue&) const = default;
+};
+
 /// One field of the kernel's parameter struct, in order. Fields are naturally aligned, as in C.
 struct Param {
   enum class Kind : std::uint8_t {
@@ -133,15 +142,20 @@ struct Plan {
   int vector = 1;        ///< elements a thread takes at once along extents[0]
   int unroll = 1;        ///< vectors a thread has in flight
   bool ragged = true;    ///< the last vector of a row may be partial
-  /// At most one of these two; without them vectors are taken in any order (template fused_map.cu).
+  /// At most one of these three; without them vectors are taken in any order (template
+  /// fused_map.cu).
   std::optional<Tile> tile = {};
   std::optional<Rows> rows = {};
+  std::optional<ThreadValue> tv = {};
   IndexWidth index = IndexWidth::narrow;
   bool operator==(const Plan&) const = default;
 };
 
 /// Throws Error{invalid_spec} for tuning that cannot be honoured.
 [[nodiscard]] Plan make_plan(const Fused& op, const spec::Analysis& analysis, const Target& target);
+
+/// The file of kernels_templates/ without its suffix, "fused_map".
+[[nodiscard]] std::string_view template_name(const Plan& plan) noexcept;
 
 /// A launch covers the iteration space with units: vectors, tiles or rows. The elements of a unit
 /// along mode `m`, 0 if it has all of them, and the units that a block takes.

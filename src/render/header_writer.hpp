@@ -85,6 +85,15 @@ class HeaderWriter {
   void write_elements(Part part);
   [[nodiscard]] std::string tile_coordinates(const std::string& accesses, Part part) const;
   [[nodiscard]] bool is_whole(std::size_t m) const;
+  // For fused_tv.cu.
+  void write_places();
+  void write_element();
+  void write_tv_vector();
+  [[nodiscard]] std::string element_coordinates(const std::string& accesses) const;
+  /// Whether coordinates count elements, as in tiles; else c0 counts vectors.
+  [[nodiscard]] bool counts_elements() const noexcept { return plan_.tile || plan_.tv; }
+  /// Lines that take the number `from` of a tile apart into the members c<m> of `to`.
+  [[nodiscard]] std::string decode_tile(const std::string& from, const std::string& to) const;
   void write_groups();
   /// The parameters t<k> of what is read, and y<k> of what is written for each element.
   [[nodiscard]] std::string element_parameters(bool outputs) const;

@@ -1,6 +1,8 @@
 #include "tilejit/compiler.hpp"
 
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "figures/figures.hpp"
 #include "render/render.hpp"
@@ -8,17 +10,48 @@
 
 namespace tilejit {
 
+namespace {
+
+struct PlanWithFigures {
+  plan::Plan plan;
+  figures::Figures figures;
+};
+
+PlanWithFigures plan_with_figures(const Fused& op, const Target& target) {
+  plan::Plan plan = runtime::make_planned(op, target).plan;
+  figures::Figures figures = figures::figures_of(op, plan, figures::examples_of(op));
+  return {std::move(plan), std::move(figures)};
+}
+
+/// What the library would have planned where the caller gave a thread-value layout.
+std::optional<PlanWithFigures> plan_without_tv(const Fused& op, const Target& target) {
+  if (!op.tuning.tv) return std::nullopt;
+  Fused own = op;
+  own.tuning = {};
+  return plan_with_figures(own, target);
+}
+
+}  // namespace
+
 std::string render_plan(const Fused& op, const Target& target) {
-  const plan::Plan plan = runtime::make_planned(op, target).plan;
-  const figures::Figures figures = figures::figures_of(op, plan, figures::examples_of(op));
-  auto json = nlohmann::ordered_json::parse(plan::to_json(plan));
-  json["figures"] = nlohmann::ordered_json::parse(figures::to_json(figures, plan));
+  const auto parse = [](const std::string& text) { return nlohmann::ordered_json::parse(text); };
+  const auto [plan, figures] = plan_with_figures(op, target);
+  auto json = parse(plan::to_json(plan));
+  json["figures"] = parse(figures::to_json(figures, plan));
+  if (const auto own = plan_without_tv(op, target)) {
+    json["without_tv"] = {{"template", plan::template_name(own->plan)},
+                          {"figures", parse(figures::to_json(own->figures, own->plan))}};
+  }
   return json.dump(2);
 }
 
 std::string describe_plan(const Fused& op, const Target& target) {
-  const plan::Plan plan = runtime::make_planned(op, target).plan;
-  return figures::to_text(figures::figures_of(op, plan, figures::examples_of(op)), plan);
+  const auto [plan, figures] = plan_with_figures(op, target);
+  std::string text = figures::to_text(figures, plan);
+  if (const auto own = plan_without_tv(op, target)) {
+    text += "without tv:\n" + figures::to_text(own->figures, own->plan);
+  }
+  return text;
 }
 
 std::string render_source(const Fused& op, const Target& target) {

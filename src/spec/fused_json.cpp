@@ -107,7 +107,10 @@ std::string to_json(const Fused& op) {
   json["formula"] = op.formula;
   if (op.axis.size() == 1) json["axis"] = op.axis.front();
   if (op.axis.size() > 1) json["axis"] = op.axis;
-  if (op.tuning != Tuning{}) json["tuning"] = spec::tuning_json(op.tuning);
+  if (const Json tuning = spec::tuning_json(op.tuning); !tuning.empty()) json["tuning"] = tuning;
+  if (const auto& tv = op.tuning.tv) {
+    json["tv"] = {{"thr", to_string(tv->thr)}, {"val", to_string(tv->val)}};
+  }
   try {
     return json.dump(2);
   } catch (const Json::type_error&) {

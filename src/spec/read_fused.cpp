@@ -21,7 +21,7 @@ class FusedReader {
 
   Fused read() {
     object_.refuse_others({"$schema", "description", "name", "op", "symbols", "tensors", "scalars",
-                           "functions", "formula", "axis", "tuning"});
+                           "functions", "formula", "axis", "tuning", "tv"});
     if (const auto kind = object_.text("op"); kind && *kind != "fused") {
       problems_.add(ErrorCode::invalid_spec,
                     "unknown operation " + in_quotes(*kind) + "; use \"fused\"", object_.at("op"));
@@ -298,6 +298,8 @@ class FusedReader {
   void read_tuning() {
     const Json* const json = object_.find("tuning");
     if (json != nullptr) op_.tuning = spec::read_tuning(*json, object_.at("tuning"), problems_);
+    const Json* const tv = object_.find("tv");
+    if (tv != nullptr) op_.tuning.tv = spec::read_tv(*tv, object_.at("tv"), problems_);
   }
 
   ObjectReader object_;

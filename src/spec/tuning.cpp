@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/text.hpp"
 #include "spec/analysis.hpp"
 #include "spec/object_reader.hpp"
+#include "tilejit/tv.hpp"
 
 namespace tilejit::spec {
 namespace {
@@ -17,6 +19,9 @@ struct Knob {
   int multiple;  ///< 0: powers of two
   const char* allowed;
 };
+
+constexpr std::int64_t kMaxThreads = 1024;
+constexpr std::int64_t kMaxValues = 1024;
 
 constexpr Knob kKnobs[] = {
     {"threads", &Tuning::threads, 32, 1024, 32, "a multiple of 32 from 32 to 1024"},
@@ -63,6 +68,24 @@ Tuning read_tuning(const Json& json, const std::string& where, Problems& problem
   return tuning;
 }
 
+ThreadValueLayouts read_tv(const Json& json, const std::string& where, Problems& problems) {
+  ObjectReader object(json, where, problems);
+  object.refuse_others({"thr", "val"});
+  const auto read = [&](std::string_view key, std::string_view example) -> Layout {
+    if (object.find(key) == nullptr) object.missing(key, example);
+    const auto text = object.text(key);
+    if (!text) return {};
+    try {
+      return parse_layout(*text);
+    } catch (const Error& error) {
+      problems.add(error, object.at(key));
+      return {};
+    }
+  };
+  Layout thr = read("thr", "\"(4,64):(64,1)\"");
+  return {.thr = std::move(thr), .val = read("val", "\"(16,8):(8,1)\"")};
+}
+
 Json tuning_json(const Tuning& tuning) {
   Json json = Json::object();
   for (const Knob& knob : kKnobs) {
@@ -72,7 +95,53 @@ Json tuning_json(const Tuning& tuning) {
   return json;
 }
 
+namespace {
+
+/// In 1..most; 0 for another number, or none.
+std::int64_t count_of(const Layout& layout, std::int64_t most) {
+  try {
+    const Dim count = size(layout);
+    return count.is_known() && count.value() <= most ? count.value() : 0;
+  } catch (const Error&) {
+    return 0;  // beyond 2^63-1
+  }
+}
+
+void check_tv(const Tuning& tuning, Problems& problems) {
+  const ThreadValueLayouts& tv = *tuning.tv;
+  const std::int64_t threads = count_of(tv.thr, kMaxThreads);
+  if (threads == 0 || threads % 32 != 0) {
+    problems.add(ErrorCode::invalid_spec,
+                 "tv.thr " + core::shortened(to_string(tv.thr)) +
+                     " does not have a multiple of 32 threads from 32 to 1024; change its shape",
+                 "/tv/thr");
+  }
+  const std::int64_t values = count_of(tv.val, kMaxValues);
+  if (values == 0) {
+    problems.add(ErrorCode::invalid_spec,
+                 "tv.val " + core::shortened(to_string(tv.val)) +
+                     " does not have 1 to 1024 values a thread; change its shape",
+                 "/tv/val");
+  }
+  if (threads != 0 && values != 0) {
+    try {
+      (void)make_layout_tv(tv.thr, tv.val);
+    } catch (const Error& error) {
+      problems.add(error, "/tv");
+    }
+  }
+  const Tuning also{.vector = tuning.vector, .unroll = tuning.unroll, .tv = tuning.tv};
+  if (also != tuning) {
+    problems.add(ErrorCode::invalid_spec,
+                 "beside tv only vector and unroll can be pinned; remove the other knobs",
+                 "/tuning");
+  }
+}
+
+}  // namespace
+
 void check_tuning(const Tuning& tuning, Problems& problems) {
+  if (tuning.tv) check_tv(tuning, problems);
   const auto refuse = [&](const char* name, int value, const char* allowed) {
     problems.add(
         ErrorCode::invalid_spec,

@@ -10,10 +10,14 @@ namespace tilejit::spec {
 
 /// The object "tuning" of a spec, its structure only. Faults go to `problems`, `where` in front.
 [[nodiscard]] Tuning read_tuning(const Json& json, const std::string& where, Problems& problems);
-/// What `read_tuning` reads back to an equal value; an empty object for nothing pinned.
+/// The object "tv" of a spec.
+[[nodiscard]] ThreadValueLayouts read_tv(const Json& json, const std::string& where,
+                                         Problems& problems);
+/// What `read_tuning` reads back to an equal value, Tuning::tv apart; an empty object for nothing
+/// pinned.
 [[nodiscard]] Json tuning_json(const Tuning& tuning);
 
-/// Adds a fault for each value out of its range.
+/// Adds a fault for each value out of its range, and for layouts that are no thread-value layouts.
 void check_tuning(const Tuning& tuning, Problems& problems);
 
 }  // namespace tilejit::spec

@@ -53,7 +53,7 @@ std::string size_of(const Dim& extent) {
 }  // namespace
 
 std::string class_of(const plan::Plan& plan) {
-  std::string text = plan.rows ? "rows" : plan.tile ? "tile" : "map";
+  std::string text(plan::template_name(plan).substr(6));  // behind "fused_"
   for (const plan::Operand& operand : plan.operands) {
     text += operand.read ? operand.written ? " inout:" : " in:" : " out:";
     (text += tilejit::to_string(operand.dtype)) += ':';

@@ -31,6 +31,9 @@ std::vector<Fused> operations() {
   Fused unrolled = ops.front();
   unrolled.tuning = {.threads = 128, .vector = 2, .unroll = 3};
   ops.push_back(unrolled);
+  Fused given = ops.front();
+  given.tuning = {.tv = {{.thr = "(4,64):(64,1)", .val = "(16,8):(8,1)"}}};
+  ops.push_back(given);
   return ops;
 }
 
@@ -106,6 +109,17 @@ TEST(SectorsOfRequests, AreCountedByTheLayouts) {
     EXPECT_DOUBLE_EQ(figures.operands[0].sectors->ratio(), row.x_ratio);
     EXPECT_DOUBLE_EQ(figures.operands[1].sectors->ratio(), row.y_ratio);
   }
+}
+
+TEST(SectorsOfRequests, SayWhatGivenThreadValuesCost) {
+  Fused op = make_op(f16, {{"x", "(1024,1024):(1024,1)"}, {"y", "(1024,1024):(1,1024)"}}, "y = x");
+  op.tuning.tv = {.thr = "(4,64):(64,1)", .val = "(16,8):(8,1)"};
+  const Figures figures = figures_of_op(op);
+  EXPECT_EQ(figures.operands[0].access_bytes, 16);
+  EXPECT_DOUBLE_EQ(figures.operands[0].sectors->ratio(), 1);
+  EXPECT_EQ(figures.operands[1].access_bytes, 2);
+  EXPECT_DOUBLE_EQ(figures.operands[1].sectors->ratio(), 16);  // 32 threads in as many columns
+  EXPECT_EQ(figures.blocks, 1024 / 64 * 1024 / 512);
 }
 
 TEST(FiguresOfPlans, CountBytesAndBlocks) {
