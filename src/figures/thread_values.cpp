@@ -72,9 +72,10 @@ std::vector<std::vector<std::size_t>> modes_of_tile(const Plan& plan) {
     return modes;
   }
   if (!plan.rows) return {all};
-  const auto kept = std::ranges::stable_partition(
-      all, [&](std::size_t m) { return plan.rows->reduces(m) == plan.rows->along(); });
-  return {{all.begin(), kept.begin()}, {kept.begin(), all.end()}};
+  const auto second = std::stable_partition(all.begin(), all.end(), [&](std::size_t m) {
+    return plan.rows->reduces(m) == plan.rows->along();
+  });
+  return {{all.begin(), second}, {second, all.end()}};
 }
 
 /// One mode of a tile as an operand sees it: from the number of an element to its offset.
