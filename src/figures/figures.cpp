@@ -47,7 +47,8 @@ int vectors_in_flight(const Plan& plan, const Operand& operand) {
   if (!operand.read || operand.reach == Reach::broadcast) return 0;
   if (plan.rows) {
     if (operand.every_row) return 1;
-    return plan.rows->held > 0 ? plan.rows->held : plan.unroll;
+    if (plan.rows->held == 0) return plan.unroll;
+    return plan.rows->held * std::max(1, plan.rows->stages);
   }
   if (!plan.tile) return plan.unroll;
   const int of_squares = plan.vector * plan.unroll;
@@ -81,13 +82,13 @@ OperandFigures figures_of_operand(const Fused& op, const Plan& plan, const Opera
           .sectors = count_sectors(plan, operand, symbols)};
 }
 
-/// Static shared memory of a block.
+/// Shared memory of a block.
 std::int64_t shared_bytes_of(const Plan& plan) {
   if (plan.tile) return plan::shared_bytes(plan.operands, *plan.tile);
   if (!plan.rows) return 0;
   const std::int64_t slots =
       plan.rows->along() ? plan.threads / 32 + 1 : std::int64_t{plan.threads} * plan.vector / 2;
-  return 2 * slots * plan::accumulator_bytes(plan.program);
+  return 2 * slots * plan::accumulator_bytes(plan.program) + plan::dynamic_shared_bytes(plan);
 }
 
 std::optional<std::int64_t> count_blocks(const Plan& plan, const SymbolValues& symbols) {
@@ -174,6 +175,11 @@ Figures figures_of(const Fused& op, const Plan& plan, const SymbolValues& symbol
   figures.blocks = count_blocks(plan, symbols);
   figures.elements = count_elements(plan, symbols);
   figures.resident_threads = resident_threads(plan, *figures.device, figures.blocks);
+  if (figures.blocks && plan.rows && plan.rows->stages > 0) {  // each works on row after row
+    const std::int64_t at_once =
+        std::int64_t{figures.device->multiprocessors} * figures.resident_threads / plan.threads;
+    figures.blocks = std::min(*figures.blocks, at_once);
+  }
   predict(plan, figures);
   return figures;
 }

@@ -355,7 +355,9 @@ void check_blocks_of_row(const Plan& plan, const RowShape& shape) {
 void check_registers(const Plan& plan, const RowShape& shape,
                      const std::optional<std::int64_t>& steps) {
   const Rows& rows = shape.rows;
-  if (!rows.along() && shared_accumulator_bytes(plan, shape.threads) > kMaxAccumulatorBytes) {
+  const int groups = shape.threads / rows.lanes;
+  if (!rows.along() &&
+      shared_accumulator_bytes(plan, shape.threads, groups) > kMaxAccumulatorBytes) {
     refuse_knob("threads", "accumulators of " + std::to_string(shape.threads) +
                                " threads exceed 48 KiB of shared memory; use fewer");
   }
@@ -374,6 +376,7 @@ RowShape tune_row_shape(const Plan& plan, RowShape shape, const Tuning& tuning,
                         std::int64_t most_held) {
   Rows& rows = shape.rows;
   const bool pins_row = tuning.lanes || tuning.cluster || tuning.shares || tuning.held;
+  if (!pins_row && !tuning.threads) return shape;
   const bool was_held = rows.held > 0;
   rows.lanes = tuning.lanes.value_or(rows.lanes);
   rows.cluster = tuning.cluster.value_or(tuning.shares.value_or(1) > 1 ? 1 : rows.cluster);
@@ -394,6 +397,8 @@ RowShape tune_row_shape(const Plan& plan, RowShape shape, const Tuning& tuning,
   check_threads(shape);
   check_blocks_of_row(plan, shape);
   check_registers(plan, shape, steps);
+  const bool fetches = rows.along() && rows.held == steps;
+  if (pins_row) rows.stages = fetches ? choose_stages(plan, rows) : 0;
   return shape;
 }
 

@@ -38,18 +38,32 @@ TEST(RowTuning, ChangesWhatIsPinnedAndWhatFollows) {
     Rows rows;  // first and count do not matter
   };
   const Case cases[] = {
-      {"as planned", softmax(), {}, 128, {.lanes = 128, .held = 4}},
-      {"more lanes", softmax(), {.lanes = 256}, 256, {.lanes = 256, .held = 2}},
-      {"fewer lanes", softmax(), {.lanes = 64}, 128, {.lanes = 64, .held = 8}},
-      {"too few lanes to hold", softmax(), {.lanes = 8}, 128, {.lanes = 8, .held = 0}},
-      {"more threads", softmax(), {.threads = 512}, 512, {.lanes = 128, .held = 4}},
-      {"read again", softmax(), {.held = 0}, 128, {.lanes = 128, .held = 0}},
-      {"a cluster", softmax(), {.cluster = 2}, 128, {.lanes = 128, .cluster = 2, .held = 2}},
+      {"as planned", softmax(), {}, 256, {.lanes = 256, .held = 2}},
+      {"more lanes", softmax(), {.lanes = 512}, 512, {.lanes = 512, .held = 1}},
+      {"fewer lanes", softmax(), {.lanes = 64}, 256, {.lanes = 64, .held = 8}},
+      {"too few lanes to hold", softmax(), {.lanes = 8}, 256, {.lanes = 8, .held = 0}},
+      {"more threads", softmax(), {.threads = 512}, 512, {.lanes = 256, .held = 2}},
+      {"read again", softmax(), {.held = 0}, 256, {.lanes = 256, .held = 0}},
+      {"a cluster",
+       softmax(),
+       {.cluster = 2},
+       256,
+       {.lanes = 256, .cluster = 2, .held = 1, .stages = 2}},
       {"a cluster of few lanes",
        softmax(),
        {.lanes = 32, .cluster = 4},
        32,
-       {.lanes = 32, .cluster = 4, .held = 4}},
+       {.lanes = 32, .cluster = 4, .held = 4, .stages = 2}},
+      {"a cluster that reads again",
+       softmax(),
+       {.cluster = 2, .held = 0},
+       256,
+       {.lanes = 256, .cluster = 2}},
+      {"a cluster that holds more than there is",
+       softmax(),
+       {.cluster = 2, .held = 3},
+       256,
+       {.lanes = 256, .cluster = 2, .held = 3}},
       {"shares", sum_of_rows(), {.shares = 5}, 512, {.lanes = 512, .shares = 5}},
       {"no shares", sum_of_rows(), {.shares = 1}, 512, {.lanes = 512}},
       {"a cluster for shares", sum_of_rows(), {.cluster = 4}, 512, {.lanes = 512, .cluster = 4}},
@@ -63,6 +77,7 @@ TEST(RowTuning, ChangesWhatIsPinnedAndWhatFollows) {
     EXPECT_EQ(plan.rows->lanes, c.rows.lanes);
     EXPECT_EQ(plan.rows->cluster, c.rows.cluster);
     EXPECT_EQ(plan.rows->held, c.rows.held);
+    EXPECT_EQ(plan.rows->stages, c.rows.stages);
     if (c.tuning != Tuning{}) {
       EXPECT_EQ(plan.rows->shares, c.rows.shares);
     }
@@ -80,7 +95,7 @@ TEST(RowTuning, RefusesWhatTheTemplateCannotDo) {
   const Case cases[] = {
       {"threads in no groups", softmax(), {.threads = 64}, kHopper, "/tuning/threads"},
       {"clusters before Hopper", softmax(), {.cluster = 2}, kAmpere, "/tuning/cluster"},
-      {"two rows a cluster", softmax(), {.threads = 256, .cluster = 2}, kHopper, "/tuning/cluster"},
+      {"two rows a cluster", softmax(), {.threads = 512, .cluster = 2}, kHopper, "/tuning/cluster"},
       {"shares of two passes", softmax(), {.shares = 2}, kHopper, "/tuning/shares"},
       {"shares of unknown rows",
        test::make_op(f16, {{"x", "(M,N):(N,1)"}, {"y", "(M):(1)"}}, "y = sum(x)"),
@@ -92,7 +107,7 @@ TEST(RowTuning, RefusesWhatTheTemplateCannotDo) {
        {.cluster = 2, .shares = 2},
        kHopper,
        "/tuning/shares"},
-      {"less held than there is", softmax(), {.held = 3}, kHopper, "/tuning/held"},
+      {"less held than there is", softmax(), {.held = 1}, kHopper, "/tuning/held"},
       {"more held than registers", softmax(), {.lanes = 8, .held = 64}, kHopper, "/tuning/held"},
       {"held and shared", sum_of_rows(), {.shares = 8, .held = 32}, kHopper, "/tuning/held"},
       {"held columns", sum_of_columns(), {.held = 8}, kHopper, "/tuning/held"},
