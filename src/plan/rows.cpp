@@ -127,6 +127,7 @@ int copied_bytes(const Plan& plan, const Rows& rows, Wanted wanted) {
 
 bool can_fetch(const Plan& plan, const Rows& rows) {
   if (plan.target.major < 9 || plan.ragged || rows.count > 1 || rows.held == 0) return false;
+  if (fetched_bytes(plan, rows) == 0) return false;  // a formula of places alone
   return std::ranges::all_of(plan.operands, [&](const Operand& operand) {
     return !operand.read || operand.every_row || !varies_in_row(operand, rows) ||
            is_fetched(operand, rows);

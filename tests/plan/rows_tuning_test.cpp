@@ -84,6 +84,14 @@ TEST(RowTuning, ChangesWhatIsPinnedAndWhatFollows) {
   }
 }
 
+TEST(RowTuning, RowsWithoutInputsAreNotFetched) {
+  // Planning divided by the bytes of a row's inputs.
+  const Fused op = test::make_op(f32, {{"y", "(64,131072):(131072,1)"}},
+                                 "x = cast(iota(1), f32)\ny = x / sum(x)");
+  EXPECT_EQ(plan_of(op).rows->stages, 0);
+  EXPECT_EQ(pinned(op, {.lanes = 512, .cluster = 4}).rows->stages, 0);
+}
+
 TEST(RowTuning, RefusesWhatTheTemplateCannotDo) {
   struct Case {
     const char* what;
