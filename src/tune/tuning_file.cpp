@@ -1,6 +1,6 @@
+#include <algorithm>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include <nlohmann/json.hpp>
@@ -89,14 +89,16 @@ TuningFile TuningFile::load(const std::filesystem::path& path) {
   if (status.type() == std::filesystem::file_type::not_found) return {};
   std::ifstream file(path, std::ios::binary);
   const bool regular = std::filesystem::is_regular_file(status);
-  if (!file || !regular || std::filesystem::file_size(path, error) > kLargestFile) {
+  const std::uintmax_t bytes = regular ? std::filesystem::file_size(path, error) : 0;
+  std::string text(std::min(bytes, kLargestFile), '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file || !regular || error || bytes > kLargestFile) {
     throw Error(ErrorCode::io,
                 path.string() +
                     " could not be read as a tuning file of at most 64 MiB; name "
                     "another one, or none",
                 path.string());
   }
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   return parse(text, path.string());
 }
 
