@@ -100,7 +100,8 @@ enum class Op : std::uint8_t {
   return op == Op::reduce_argmin || op == Op::reduce_argmax;
 }
 
-/// Node::axes has no bits for more: in larger spaces reductions, iota and extent are refused.
+/// Node::axes has no bits for more: in larger spaces reductions, scans, iota and extent are
+/// refused.
 inline constexpr int kMaxReducedRank = 32;
 /// Whether bit `axis` of a set of axes is set.
 [[nodiscard]] constexpr bool has_axis(std::uint32_t axes, std::size_t axis) noexcept {
@@ -168,7 +169,7 @@ struct Scope {
   std::vector<ScalarSymbol> scalars = {};
   std::vector<FunctionText> functions = {};
   int rank = 1;                ///< axes of the iteration space
-  std::vector<int> axis = {};  ///< of reductions that name none; empty: the last axis
+  std::vector<int> axis = {};  ///< of reductions and scans that name none; empty: the last
 };
 
 /// Parses and types `formula`. Throws Error{invalid_formula}: the message has the line, a caret

@@ -83,7 +83,8 @@ std::string_view to_string(IndexWidth width) noexcept {
 std::string to_json(const Plan& plan, int indent) {
   JsonLine line;
   line.open('{')
-      .member("template", plan.rows   ? "fused_rows"
+      .member("template", plan.scan   ? "fused_scan"
+                          : plan.rows ? "fused_rows"
                           : plan.tile ? "fused_tile"
                                       : "fused_map")
       .member("kernel", plan.kernel_name);
@@ -126,6 +127,9 @@ std::string to_json(const Plan& plan, int indent) {
         .member("held", plan.rows->held)
         .member("stages", plan.rows->stages)
         .close('}');
+  }
+  if (plan.scan) {
+    line.key("scan").open('{').key("reverse").raw(plan.scan->reverse ? "true" : "false").close('}');
   }
   line.member("threads", plan.threads)
       .member("vector", plan.vector)

@@ -36,7 +36,8 @@ std::string render_header(const plan::Plan& plan) {
 
 RenderedSource render(const plan::Plan& plan) {
   RenderedSource source{.name = plan.kernel_name + ".cu", .text = {}, .headers = {}};
-  const std::string_view kernel = plan.rows   ? "fused_rows.cu"
+  const std::string_view kernel = plan.scan   ? "fused_scan.cu"
+                                  : plan.rows ? "fused_rows.cu"
                                   : plan.tile ? "fused_tile.cu"
                                               : "fused_map.cu";
   for (const Template& file : templates()) {
