@@ -90,8 +90,8 @@ struct Fused {
   std::vector<Scalar> scalars = {};      ///< launch arguments, after the tensors
   std::vector<Function> functions = {};  ///< callable in the formula and in later functions
   std::string formula = {};    ///< "y = gelu(x + bias)"; statements end with a newline or ';'
-  std::vector<int> axis = {};  ///< of reductions that name none; from the last if negative. Empty:
-                               ///< the last
+  std::vector<int> axis = {};  ///< of reductions and scans that name none; from the last if
+                               ///< negative. Empty: the last
   Tuning tuning = {};
   bool operator==(const Fused&) const = default;
 };

@@ -61,6 +61,23 @@ ThreadValues values_of_rows(const Plan& plan) {
                        flat({plan.vector, steps}, {1, row_lanes * across})})};
 }
 
+/// A chunk of a row. Of scans that go backwards: in the order that they go.
+ThreadValues values_of_scan(const Plan& plan) {
+  const plan::Rows& rows = *plan.rows;
+  const int steps = steps_of_row(plan), groups = plan.threads / rows.lanes;
+  const Dim chunk = Dim(rows.lanes) * steps;
+  if (rows.along()) {
+    const Dim length = chunk * plan.vector;
+    return {tuple_of({length, groups}),
+            make_layout({flat({rows.lanes, groups}, {plan.vector, length}),
+                         flat({plan.vector, steps}, {1, Dim(rows.lanes) * plan.vector})})};
+  }
+  const Dim across = Dim(groups) * plan.vector;
+  return {tuple_of({across, chunk}),
+          make_layout({flat({groups, rows.lanes}, {plan.vector, across * steps}),
+                       flat({plan.vector, steps}, {1, across})})};
+}
+
 /// The modes of the space that a mode of the tile goes through.
 std::vector<std::vector<std::size_t>> modes_of_tile(const Plan& plan) {
   std::vector<std::size_t> all(plan.extents.size());
@@ -157,6 +174,7 @@ void add_request(const TileMemory& memory, const Layout& layout, std::int64_t la
 }  // namespace
 
 ThreadValues thread_values(const Plan& plan) {
+  if (plan.scan) return values_of_scan(plan);
   if (plan.rows) return values_of_rows(plan);
   if (plan.tv) return {plan.tv->tiler, plan.tv->layout};
   return plan.tile ? values_of_tile(plan) : values_of_map(plan);

@@ -7,6 +7,7 @@
 
 #include "plan/iteration.hpp"
 #include "plan/rows.hpp"
+#include "plan/scan.hpp"
 #include "plan/thread_value.hpp"
 #include "plan/tiling.hpp"
 #include "tilejit/error.hpp"
@@ -78,7 +79,8 @@ class Planner {
 
  private:
   void set_space() {
-    axes_ = reduced_axes(analysis_.program);
+    axes_ = combined_axes(analysis_.program);
+    plan_.scan = scan_of(analysis_.program);
     std::vector<std::size_t> reduced, kept;
     for (std::size_t i = 0; i < analysis_.shape.size(); ++i) {
       (expr::has_axis(axes_, i) ? reduced : kept).push_back(i);
@@ -93,7 +95,9 @@ class Planner {
       modes_ = iterate_together(op, analysis, kept, leader_);
     } else {
       const std::size_t widest = widest_input();
-      set_rows(iterate_together(op, analysis, reduced, widest),
+      // A scan takes its axis in the order of the coordinates.
+      set_rows(iterate_together(op, analysis, reduced,
+                                plan_.scan ? std::nullopt : std::optional(widest)),
                iterate_together(op, analysis, kept, widest), widest);
     }
     for (std::size_t i = 0; i < plan_.places.size(); ++i) {
@@ -184,6 +188,9 @@ class Planner {
   }
 
   [[nodiscard]] bool spans_row(std::size_t t) const {
+    if (plan_.scan && analysis_.shape[static_cast<std::size_t>(std::countr_zero(axes_))].is(1)) {
+      return true;  // the one place of a row is scanned, too
+    }
     for (std::size_t i = 0; i < analysis_.axes[t].size(); ++i) {
       const auto axis = static_cast<std::size_t>(analysis_.axes[t][i]);
       if (expr::has_axis(axes_, axis) && !product(mode(op_.tensors[t].layout.shape(), i)).is(1)) {
@@ -258,7 +265,7 @@ class Planner {
     for (const Operand& operand : plan_.operands) {
       if (is_wide(operand)) widest = std::max(widest, size_bytes(operand.dtype));
     }
-    int vector = widest == 0 ? 1 : kMaxAccessBytes / widest;
+    int vector = std::min(widest == 0 ? 1 : kMaxAccessBytes / widest, most_scanned_at_once(plan_));
     if (plan_.tv) vector = std::min(vector, plan_.tv->run);
     return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget()));
   }
@@ -322,7 +329,9 @@ class Planner {
   /// Enough vectors a thread that each has about 32 bytes of loads in flight; with every SM full of
   /// threads that covers the memory's latency (docs/performance.md has the sweep).
   void choose_launch() {
+    check_row_knobs();
     if (plan_.tile) return choose_threads_of_tile();
+    if (plan_.scan) return choose_scan_launch(plan_, op_.tuning, elements_within_budget());
     if (plan_.rows) return choose_threads_of_rows();
     if (plan_.tv) plan_.threads = static_cast<int>(size(mode(plan_.tv->layout, 0)).value());
     int bytes = 0;
@@ -341,6 +350,21 @@ class Planner {
       return;
     }
     plan_.threads = op_.tuning.threads.value_or(fills_large_blocks() ? 1024 : 256);
+  }
+
+  void check_row_knobs() const {
+    const Tuning& tuning = op_.tuning;
+    const char* knob = tuning.lanes     ? "lanes"
+                       : tuning.cluster ? "cluster"
+                       : tuning.shares  ? "shares"
+                       : tuning.held    ? "held"
+                                        : nullptr;
+    if (knob == nullptr || (plan_.rows && !plan_.scan)) return;
+    throw Error(ErrorCode::invalid_spec,
+                std::string(knob) +
+                    " says how rows are reduced, which this formula does not ask "
+                    "for; remove it",
+                std::string("/tuning/") + knob);
   }
 
   void choose_threads_of_rows() {
@@ -479,7 +503,7 @@ class Planner {
   std::size_t leader_ = 0;  ///< the tensor whose strides order the space: the first output
   Fused op_with_places_;    ///< these two only where there are places
   spec::Analysis analysis_with_places_;
-  std::uint32_t axes_ = 0;  ///< that the formula reduces over
+  std::uint32_t axes_ = 0;  ///< that the formula reduces or scans over
   std::vector<IterationMode> modes_;
   std::optional<std::size_t> cross_mode_;  ///< where some operands are contiguous, but not others
   Plan plan_;
@@ -493,6 +517,7 @@ Plan make_plan(const Fused& op, const spec::Analysis& analysis, const Target& ta
 
 std::string_view template_name(const Plan& plan) noexcept {
   if (plan.tv) return "fused_tv";
+  if (plan.scan) return "fused_scan";
   return plan.rows ? "fused_rows" : plan.tile ? "fused_tile" : "fused_map";
 }
 
@@ -516,7 +541,15 @@ std::int64_t blocks_per_unit(const Plan& plan) noexcept {
 std::int64_t partials_bytes(const Plan& plan) {
   if (!plan.rows || plan.rows->shares == 1) return 0;
   const std::int64_t across = plan.rows->along() ? 1 : plan.vector;
-  return total_units(plan, {}) * across * plan.rows->shares * accumulator_bytes(plan.program);
+  return total_units(plan, {}) * across * plan.rows->shares *
+         accumulator_bytes(plan.program, plan.scan ? expr::is_scan : expr::is_reduction);
+}
+
+std::int64_t combining_blocks(const Plan& plan) {
+  const std::int64_t units = total_units(plan, {});
+  const std::int64_t per_block = plan.scan ? units_per_block(plan) : plan.threads / 32;  // a warp
+  const std::int64_t blocks = units / per_block + (units % per_block != 0);
+  return plan.scan ? blocks * plan.rows->shares : blocks;
 }
 
 int dynamic_shared_bytes(const Plan& plan) {

@@ -58,8 +58,8 @@ struct Tile {
   bool operator==(const Tile&) const = default;
 };
 
-/// How threads share rows, the parts of the space over which the formula reduces (template
-/// fused_rows.cu). Plan::threads / lanes groups of lanes are in a block.
+/// How threads share rows, the parts of the space over which the formula reduces or scans (template
+/// fused_rows.cu, or fused_scan.cu). Plan::threads / lanes groups of lanes are in a block.
 struct Rows {
   std::size_t first = 0;  ///< modes first .. first + count - 1 are reduced over
   std::size_t count = 1;
@@ -77,6 +77,13 @@ struct Rows {
     return m >= first && m < first + count;
   }
   bool operator==(const Rows&) const = default;
+};
+
+/// That the rows are scanned (template fused_scan.cu): in chunks of Plan::unroll vectors a lane, or
+/// in one of Rows::held.
+struct Scan {
+  bool reverse = false;  ///< from the last element of a row to the first
+  bool operator==(const Scan&) const = default;
 };
 
 /// Which elements of a block's tile its threads have, as the caller asked (template fused_tv.cu).
@@ -146,6 +153,7 @@ struct Plan {
   /// fused_map.cu).
   std::optional<Tile> tile = {};
   std::optional<Rows> rows = {};
+  std::optional<Scan> scan = {};  ///< beside rows
   std::optional<ThreadValue> tv = {};
   IndexWidth index = IndexWidth::narrow;
   bool operator==(const Plan&) const = default;
@@ -168,6 +176,8 @@ struct Plan {
 /// What the second entry point's name ends with: "_wide" (IndexWidth::both), "_combine"
 /// (Rows::shares), or nothing if there is one entry point only.
 [[nodiscard]] std::string_view second_entry(const Plan& plan) noexcept;
+/// Blocks of the entry "_combine"; the extents are known where there is one.
+[[nodiscard]] std::int64_t combining_blocks(const Plan& plan);
 /// Blocks that share a unit; where they are several, a block takes one unit.
 [[nodiscard]] std::int64_t blocks_per_unit(const Plan& plan) noexcept;
 /// Units of a launch: the product of ceil(extents[m] / unit_extent(m)); 0 if an extent is 0.

@@ -123,6 +123,9 @@ std::string to_json(const Plan& plan, int indent) {
         .member("stages", plan.rows->stages)
         .close('}');
   }
+  if (plan.scan) {
+    line.key("scan").open('{').key("reverse").raw(plan.scan->reverse ? "true" : "false").close('}');
+  }
   if (plan.tv) {
     line.key("tv")
         .open('{')

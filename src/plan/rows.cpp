@@ -63,16 +63,6 @@ bool varies(const Operand& operand, const Rows& rows, bool in_row) {
   return false;
 }
 
-/// Registers that one vector of every operand takes.
-int registers_of_vector(const Plan& plan, const Rows& rows) {
-  int bytes = 0;
-  for (const Operand& operand : plan.operands) {
-    if (operand.read && !operand.every_row && varies_in_row(operand, rows))
-      bytes += plan.vector * size_bytes(operand.dtype);
-  }
-  return std::max(1, bytes / 4);
-}
-
 /// Reductions one after another: of elements, of those' results, ...
 int reductions_in_turn(const Plan& plan) {
   std::vector<int> turns;  // by node
@@ -151,7 +141,7 @@ int choose_stages(const Plan& plan, const Rows& rows) {
 }
 
 RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
-  const auto vectors = count_vectors(plan, [&](std::size_t m) { return rows.reduces(m); });
+  const auto vectors = vectors_in_row(plan, rows);
   if (!vectors) {
     rows.lanes = 256;
     return {rows, 256};
@@ -197,7 +187,7 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   };
   if (!is_held()) {
     rows.lanes = is_one_pass(plan) ? kMaxThreads / 2 : kMaxThreads;
-    const auto count = count_vectors(plan, [&](std::size_t m) { return !rows.reduces(m); });
+    const auto count = vectors_across_rows(plan, rows);
     if (count) share_among_blocks(plan, *count, *vectors / rows.lanes, rows);
   }
   rows.stages = choose_stages(plan, rows);
@@ -233,8 +223,8 @@ bool share_strips(const Plan& plan, std::int64_t count, std::int64_t length, Row
 }
 
 RowShape shape_across(const Plan& plan, Rows rows) {
-  const auto length = count_vectors(plan, [&](std::size_t m) { return rows.reduces(m); });
-  const auto count = count_vectors(plan, [&](std::size_t m) { return !rows.reduces(m); });
+  const auto length = vectors_in_row(plan, rows);
+  const auto count = vectors_across_rows(plan, rows);
   int groups = kWarp;
   if (count) {
     while (groups > kLeastGroups && ceil_div(*count, groups) < kManyBlocks) groups /= 2;
@@ -282,14 +272,31 @@ int kept_bytes(const Plan& plan, const Rows& rows) {
   return copied_bytes(plan, rows, is_kept);
 }
 
-std::int64_t accumulator_bytes(const expr::Program& program) {
+std::optional<std::int64_t> vectors_in_row(const Plan& plan, const Rows& rows) {
+  return count_vectors(plan, [&](std::size_t m) { return rows.reduces(m); });
+}
+
+std::optional<std::int64_t> vectors_across_rows(const Plan& plan, const Rows& rows) {
+  return count_vectors(plan, [&](std::size_t m) { return !rows.reduces(m); });
+}
+
+int registers_of_vector(const Plan& plan, const Rows& rows) {
+  int bytes = 0;
+  for (const Operand& operand : plan.operands) {
+    if (operand.read && !operand.every_row && varies_in_row(operand, rows))
+      bytes += plan.vector * size_bytes(operand.dtype);
+  }
+  return std::max(1, bytes / 4);
+}
+
+std::int64_t accumulator_bytes(const expr::Program& program, bool (*among)(expr::Op) noexcept) {
   std::int64_t end = 0, widest = 4;
   const auto add_field = [&](std::int64_t bytes) {
     end = (end + bytes - 1) / bytes * bytes + bytes;
     widest = std::max(widest, bytes);
   };
   for (const expr::Node& node : program.nodes) {
-    if (!expr::is_reduction(node.op)) continue;
+    if (!among(node.op)) continue;
     const bool place = expr::finds_place(node.op);
     const DType type =
         place ? program.nodes[static_cast<std::size_t>(node.args[0])].type : node.type;
@@ -299,15 +306,16 @@ std::int64_t accumulator_bytes(const expr::Program& program) {
   return (end + widest - 1) / widest * widest;
 }
 
-std::uint32_t reduced_axes(const expr::Program& program) {
+std::uint32_t combined_axes(const expr::Program& program) {
   std::uint32_t axes = 0;
   for (const expr::Node& node : program.nodes) {
-    if (!expr::is_reduction(node.op)) continue;
+    if (!expr::combines_elements(node.op)) continue;
     if (axes != 0 && node.axes != axes) {
-      throw Error(ErrorCode::unsupported,
-                  "reductions over different axes cannot be planned for the GPU yet; run the "
-                  "operation on the CPU reference, or split it",
-                  "/formula");
+      throw Error(
+          ErrorCode::unsupported,
+          "reductions and scans over different axes cannot be planned for the GPU yet; run the "
+          "operation on the CPU reference, or split it",
+          "/formula");
     }
     axes = node.axes;
   }

@@ -71,6 +71,7 @@ std::string HeaderWriter::write() {
     write_results();
     for (int stage = 0; stage < stages_.count; ++stage) write_stage(stage);
     line(accumulator_list());
+    if (plan_.scan) write_scans();
   }
   write_formula();
   if (plan_.rows) {
@@ -297,6 +298,7 @@ bool HeaderWriter::writes_elements(const Operand& operand) noexcept {
 std::string HeaderWriter::given(expr::NodeId id) const {
   const expr::Node& node = plan_.program.nodes[static_cast<std::size_t>(id)];
   if (stages_.is_result(plan_.program, id)) return fmt::format("r.v{}", id);
+  if (expr::is_scan(node.op)) return fmt::format("a.next{}(v{})", id, node.args[0]);
   if (node.op == expr::Op::index) return place_of(node);
   if (node.op != expr::Op::extent) return {};
   std::string product;
@@ -310,6 +312,7 @@ std::string HeaderWriter::given(expr::NodeId id) const {
 std::string HeaderWriter::element_parameters(bool outputs) const {
   std::string parameters = "const Params& p";
   if (plan_.rows) parameters += ", const Results& r";
+  if (plan_.scan && outputs) parameters += ", Scans& a";
   for (std::size_t k = 0; k < plan_.places.size(); ++k) parameters += fmt::format(", i64 n{}", k);
   for (const Operand& operand : plan_.operands) {
     const std::string_view type = expr::compute_type(operand.dtype);

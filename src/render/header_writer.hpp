@@ -65,6 +65,7 @@ class HeaderWriter {
   void write_load_fetched();
   [[nodiscard]] int place_in_stage(const plan::Operand& operand) const;
   [[nodiscard]] std::string load_copied(const plan::Operand& operand, std::string_view base) const;
+  void write_fold(const std::string& accumulator, const std::vector<bool>& nodes);
   void write_row_store();
   /// Whether one of `nodes` is an element of the tensor.
   [[nodiscard]] bool is_loaded(const std::vector<bool>& nodes, int tensor) const;
@@ -76,6 +77,9 @@ class HeaderWriter {
   [[nodiscard]] std::string decode(const std::string& index, std::size_t first, std::size_t count,
                                    const std::string& type, const std::string& target) const;
   [[nodiscard]] std::string accumulator_list() const;
+  // For fused_scan.cu.
+  void write_scans();
+  void write_scan_map();
   // For fused_tile.cu.
   void write_shared();
   void write_tile();

@@ -49,7 +49,7 @@ std::vector<Alternatives> knobs_of(const Plan& plan, const Tuning& pinned) {
     add(&Tuning::unroll, {1, 2, 4, 8}, plan.unroll);
   }
   if (plan.tile && !pinned.tile) knobs.push_back(other_tiles(*plan.tile));
-  if (plan.rows) {
+  if (plan.rows && !plan.scan) {
     const int lanes = plan.rows->lanes, shares = plan.rows->shares;
     add(&Tuning::lanes, {lanes / 4, lanes / 2, lanes * 2, lanes * 4}, lanes);
     add(&Tuning::cluster, {1, 2, 4, 8}, plan.rows->cluster);
