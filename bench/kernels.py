@@ -19,7 +19,7 @@ import statistics
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-SPECS = ("layouts.json", "rows.json")
+SPECS = ("layouts.json", "rows.json", "scans.json")
 LAUNCHES = 50
 
 
@@ -34,7 +34,8 @@ def ours(tilejit, spec, kernel):
 
 def kind_of(name):
     """The name without its sizes: softmax_8192x4096 is a softmax."""
-    return name.rsplit("_", 1)[0] if "x" in name.rsplit("_", 1)[-1] else name
+    kind = name.rsplit("_", 1)[0] if "x" in name.rsplit("_", 1)[-1] else name
+    return kind.removesuffix("_f32")
 
 
 def triton_cell(torch, triton_kernels, name, tensors, moved):
@@ -65,6 +66,8 @@ def function_of(torch, name, t):
         "sum_rows": lambda: torch.sum(t["x"], 1),
         "sum_columns": lambda: torch.sum(t["x"], 0),
         "sum_all": lambda: torch.sum(t["x"]),
+        "cumsum_rows": lambda: torch.cumsum(t["x"], 1, out=t["y"]),
+        "cumsum_columns": lambda: torch.cumsum(t["x"], 0, out=t["y"]),
     }
     return table.get(kind, lambda: t["y"].copy_(t["x"]))
 

@@ -68,7 +68,28 @@ void check_symbols(const Fused& op, const SymbolValues& values) {
   }
 }
 
+bool has_name(const Fused& op, Named what, const std::string& name) {
+  switch (what) {
+    case Named::symbol: return std::ranges::count(symbols_of(op), name) > 0;
+    case Named::scalar: return std::ranges::count(op.scalars, name, &Scalar::name) > 0;
+    case Named::tensor: return std::ranges::count(op.tensors, name, &Tensor::name) > 0;
+  }
+  return false;
+}
+
+constexpr const char* kNamed[] = {"symbol", "scalar", "tensor"};
+
 }  // namespace
+
+// A name that no kernel has is a slip of the pen.
+void check_names(const Assignments& given, const std::vector<Fused>& ops, Named what) {
+  for (const auto& [name, value] : given) {
+    const auto has = [&, &name = name](const Fused& op) { return has_name(op, what, name); };
+    if (std::ranges::any_of(ops, has)) continue;
+    throw UsageError(
+        fmt::format("the spec has no {} named {}", kNamed[static_cast<std::size_t>(what)], name));
+  }
+}
 
 Assignments parse_assignments(const std::vector<std::string>& parts, const std::string& option) {
   Assignments result;

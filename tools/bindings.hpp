@@ -19,6 +19,10 @@ using Arrays = std::map<std::string, NpyArray, std::less<>>;
 /// without a name or value, and for a name given twice.
 [[nodiscard]] Assignments parse_assignments(const std::vector<std::string>& parts,
                                             const std::string& option);
+/// What the name of an assignment is of.
+enum class Named { symbol, scalar, tensor };
+/// Throws UsageError for a name that none of `ops` has.
+void check_names(const Assignments& given, const std::vector<Fused>& ops, Named what);
 /// A whole decimal number, not negative. Throws UsageError that names `what`.
 [[nodiscard]] std::int64_t parse_count(const std::string& text, const std::string& what);
 

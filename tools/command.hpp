@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "tilejit/options.hpp"
 #include "tilejit/target.hpp"
 
 namespace CLI {
@@ -30,11 +31,15 @@ class Failure : public std::runtime_error {
 void add_run(CLI::App& app);
 void add_render(CLI::App& app);
 void add_compile(CLI::App& app);
+void add_tune(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_cache(CLI::App& app);
 void add_schema(CLI::App& app);
 /// Its many operations are added only where they are needed.
 void add_layout(CLI::App& app, bool with_operations);
+
+/// What the environment says, without the tuning file if `untuned`.
+[[nodiscard]] Options options_from_env(bool untuned);
 
 /// The target of device 0, or sm_90a where there is no driver or no device.
 [[nodiscard]] Target default_target();

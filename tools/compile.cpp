@@ -17,6 +17,7 @@ struct CompileOptions {
   std::string spec, kernel, cubin, ptx;
   std::vector<std::string> targets;
   bool json = false;
+  bool no_tuning = false;
 };
 
 std::vector<Target> targets_of(const CompileOptions& options) {
@@ -48,7 +49,7 @@ void compile(const CompileOptions& options) {
   check_output(options, ops.size() * targets.size());
   const bool quiet = options.json || options.cubin == "-" || options.ptx == "-";
 
-  Compiler compiler;
+  Compiler compiler(options_from_env(options.no_tuning));
   auto artifacts = nlohmann::ordered_json::array();
   for (const Fused& op : ops) {
     for (const Target& target : targets) {
@@ -81,6 +82,7 @@ void add_compile(CLI::App& app) {
   command->add_option("-o,--output", options->cubin,
                       "Write the cubin to a file, - for standard output");
   command->add_option("--ptx", options->ptx, "Write PTX to a file, - for standard output");
+  command->add_flag("--no-tuning", options->no_tuning, "Leave the tuning file alone");
   command->add_flag("--json", options->json, "One JSON document on standard output");
   command->footer(
       "Needs no GPU and no driver. Examples:\n"

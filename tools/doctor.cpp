@@ -126,6 +126,12 @@ void doctor(bool as_json) {
 
 }  // namespace
 
+Options options_from_env(bool untuned) {
+  Options options = Options::from_env();
+  if (untuned) options.tuning_file.reset();
+  return options;
+}
+
 Target default_target() {
   try {
     const DriverInfo info = query_driver();

@@ -6,20 +6,10 @@
 #include <variant>
 #include <vector>
 
-#include "problem.hpp"
+#include "device_problem.hpp"
 #include "tilejit/runtime.hpp"
 
 namespace tilejit::cli {
-
-/// Median times of a kernel and of a device-to-device copy that moves as many bytes.
-struct Benchmark {
-  Timing kernel;
-  Timing copy;
-  int argument_sets = 1;  ///< used in turn, so that inputs do not stay in L2
-
-  [[nodiscard]] double gigabytes_per_second(std::int64_t bytes_moved) const noexcept;
-  [[nodiscard]] double percent_of_copy() const noexcept;
-};
 
 /// What happened to one kernel.
 struct Outcome {
@@ -41,7 +31,7 @@ class Executor {
  public:
   /// "auto": the default device, or the CPU where there is none; "cpu"; or a device's number.
   /// Throws UsageError for other text, and what `Runtime` throws for a numbered device.
-  explicit Executor(const std::string& device);
+  Executor(const std::string& device, Options options);
 
   [[nodiscard]] bool on_gpu() const noexcept;
   /// The device's name, or "cpu".

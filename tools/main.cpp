@@ -71,6 +71,7 @@ void add_commands(CLI::App& app, std::span<char* const> arguments) {
   add_run(app);
   add_render(app);
   add_compile(app);
+  add_tune(app);
   add_doctor(app);
   add_cache(app);
   add_schema(app);

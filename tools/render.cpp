@@ -15,13 +15,17 @@ struct RenderOptions {
   std::string spec, kernel, target;
   std::string output = "-";
   bool plan = false;
+  bool text = false;
+  bool no_tuning = false;
   bool header = false;
 };
 
 void render(const RenderOptions& options) {
-  const Fused op = only_kernel(select_kernels(load_specs(options.spec), options.kernel));
+  Fused op = only_kernel(select_kernels(load_specs(options.spec), options.kernel));
   const Target target = options.target.empty() ? default_target() : parse_target(options.target);
-  std::string text = options.plan     ? render_plan(op, target)
+  op = Compiler(options_from_env(options.no_tuning)).tuned(op, target);
+  std::string text = options.text     ? describe_plan(op, target)
+                     : options.plan   ? render_plan(op, target)
                      : options.header ? render_header(op, target)
                                       : render_source(op, target);
   if (!text.ends_with('\n')) text += '\n';
@@ -36,16 +40,19 @@ void add_render(CLI::App& app) {
   command->add_option("SPEC", options->spec, "Spec file, - for standard input")->required();
   command->add_option("--kernel", options->kernel, "The kernel of this name");
   CLI::Option* plan = command->add_flag("--plan", options->plan, "The plan, as JSON");
+  command->add_flag("--text", options->text, "With --plan: a few lines for people")->needs(plan);
   command->add_flag("--header", options->header, "Only the generated header, plan.cuh")
       ->excludes(plan);
   command->add_option("--target", options->target,
                       "sm_75 to sm_120a; default: the device's, else sm_90a");
+  command->add_flag("--no-tuning", options->no_tuning, "Leave the tuning file alone");
   command->add_option("-o,--output", options->output, "File, - for standard output")
       ->capture_default_str();
   command->footer(
       "Needs no GPU, no driver and no NVRTC. Examples:\n"
       "  tilejit render examples/specs/vector_add.json\n"
-      "  tilejit render examples/specs/symbolic.json --plan --target sm_80");
+      "  tilejit render examples/specs/symbolic.json --plan --target sm_80\n"
+      "  tilejit render examples/catalogue/softmax.json --plan --text");
   command->callback([options] { render(*options); });
 }
 

@@ -88,6 +88,21 @@ std::string result_text(const Outcome& outcome, const Executor& executor) {
                               : where + ", not verified (--verify compares with the reference)";
 }
 
+Target target_of(const Outcome& outcome) {
+  return outcome.artifact ? outcome.artifact->target : Target{};
+}
+
+// What the given thread-value layout costs, beside the plan that it replaces.
+std::string tv_text(const Fused& op, const Outcome& outcome) {
+  std::string text = "  ";
+  for (const char c : describe_plan(op, target_of(outcome))) {
+    text += c;
+    if (c == '\n') text += "  ";
+  }
+  text.resize(text.size() - 2);
+  return text;
+}
+
 std::string benchmark_text(const Benchmark& benchmark, std::int64_t bytes_moved) {
   return fmt::format(
       "median {:.2f} us of {} launches (min {:.2f}, p90 {:.2f}), {} moved: {:.0f} GB/s, {:.1f} % "
@@ -106,6 +121,11 @@ std::string bytes_text(double bytes) {
   std::size_t unit = 0;
   for (bytes /= 1000; bytes >= 1000 && unit + 1 < kUnits.size(); ++unit) bytes /= 1000;
   return fmt::format("{:.{}f} {}", bytes, bytes < 10 ? 2 : 1, kUnits[unit]);
+}
+
+ordered_json tuning_json(const Tuning& tuning) {
+  const auto spec = ordered_json::parse(to_json(Fused{.tuning = tuning}));
+  return spec.value("tuning", ordered_json::object());
 }
 
 ordered_json artifact_json(const Artifact& artifact) {
@@ -145,6 +165,11 @@ ordered_json run_json(const Problem& problem, const Outcome& outcome, const Exec
   } else {
     result["not_compiled"] = outcome.not_compiled;
   }
+  if (problem.op.tuning.tv) {
+    const auto plan = ordered_json::parse(render_plan(problem.op, target_of(outcome)));
+    result["figures"] = plan["figures"];
+    result["without_tv"] = plan["without_tv"];
+  }
   if (!executor.on_gpu()) {
     result["ran_on"] = "cpu";
     result["no_gpu"] = executor.no_gpu_reason();
@@ -176,6 +201,7 @@ std::string run_text(const Problem& problem, const Outcome& outcome, const Execu
   fmt::format_to(out, "  {}\n",
                  outcome.artifact ? artifact_text(*outcome.artifact)
                                   : "not compiled: " + outcome.not_compiled);
+  if (problem.op.tuning.tv) text += tv_text(problem.op, outcome);
   fmt::format_to(out, "  {}\n", result_text(outcome, executor));
   if (outcome.benchmark) {
     fmt::format_to(out, "  {}\n", benchmark_text(*outcome.benchmark, problem.bytes_moved));

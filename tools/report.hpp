@@ -21,6 +21,9 @@ namespace tilejit::cli {
 [[nodiscard]] std::string run_text(const Problem& problem, const Outcome& outcome,
                                    const Executor& executor);
 
+/// The object "tuning" of a spec.
+[[nodiscard]] nlohmann::ordered_json tuning_json(const Tuning& tuning);
+
 /// "6.2 KB", "0.40 GB": decimal units, as bandwidths are quoted.
 [[nodiscard]] std::string bytes_text(double bytes);
 

@@ -27,30 +27,8 @@ struct RunOptions {
   bool verify = false;
   bool bench = false;
   bool json = false;
+  bool no_tuning = false;
 };
-
-bool has_tensor(const Fused& op, const std::string& name) {
-  return std::ranges::find(op.tensors, name, &Tensor::name) != op.tensors.end();
-}
-
-bool has_symbol(const Fused& op, const std::string& name) {
-  return std::ranges::count(symbols_of(op), name) > 0;
-}
-
-bool has_scalar(const Fused& op, const std::string& name) {
-  return std::ranges::find(op.scalars, name, &Scalar::name) != op.scalars.end();
-}
-
-// A name that no kernel has is a slip of the pen.
-template <typename Has>
-void check_names(const Assignments& given, const std::vector<Fused>& ops, const char* what,
-                 Has has) {
-  for (const std::string& name : given | std::views::keys) {
-    if (std::ranges::none_of(ops, [&](const Fused& op) { return has(op, name); })) {
-      throw UsageError(fmt::format("the spec has no {} named {}", what, name));
-    }
-  }
-}
 
 std::uint64_t seed_of(const std::string& text) {
   return static_cast<std::uint64_t>(parse_count(text, "--seed"));
@@ -73,10 +51,10 @@ Inputs read_inputs(const RunOptions& options, const std::vector<Fused>& ops, con
                 .scalars = parse_assignments(options.scalars, "--scalars"),
                 .arrays = {},
                 .seed = options.seed};
-  check_names(inputs.dims, ops, "symbol", has_symbol);
-  check_names(inputs.scalars, ops, "scalar", has_scalar);
-  check_names(files.in, ops, "tensor", has_tensor);
-  check_names(files.out, ops, "tensor", has_tensor);
+  check_names(inputs.dims, ops, Named::symbol);
+  check_names(inputs.scalars, ops, Named::scalar);
+  check_names(files.in, ops, Named::tensor);
+  check_names(files.out, ops, Named::tensor);
   if (ops.size() > 1 && !(files.in.empty() && files.out.empty())) {
     throw UsageError("--in and --out need one kernel; choose it with --kernel");
   }
@@ -127,7 +105,7 @@ void run(const RunOptions& options) {
                     .out = parse_assignments(options.out, "--out")};
   check_outputs(files.out);
   const Inputs inputs = read_inputs(options, ops, files);
-  Executor executor(options.device);
+  Executor executor(options.device, options_from_env(options.no_tuning));
   if (options.bench && options.device == "cpu") {
     throw UsageError("--bench times a GPU; leave out --device cpu");
   }
@@ -175,6 +153,7 @@ void add_run(CLI::App& app) {
   command->add_flag("--verify", options->verify,
                     "Compare with the CPU reference (the default without --bench)");
   command->add_flag("--bench", options->bench, "Time the kernel against a device-to-device copy");
+  command->add_flag("--no-tuning", options->no_tuning, "Leave the tuning file alone");
   command->add_flag("--json", options->json, "One JSON document on standard output");
   command->footer(
       "Examples:\n"

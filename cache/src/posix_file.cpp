@@ -118,4 +118,19 @@ int publish_file(int folder, const std::string& name, std::string_view bytes,
   return 0;
 }
 
+int publish_file(const std::string& path, std::string_view bytes) {
+  const std::size_t slash = path.rfind('/');
+  const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const auto open_parent = [&] {
+    return UniqueFd(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  };
+  UniqueFd folder = open_parent();
+  if (!folder.valid() && errno == ENOENT) {
+    if (const int error = make_folders(path.substr(0, slash))) return error;
+    folder = open_parent();
+  }
+  if (!folder.valid()) return errno;
+  return publish_file(folder.get(), path.substr(slash + 1), bytes);
+}
+
 }  // namespace tilejit::cache

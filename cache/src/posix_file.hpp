@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "tilejit/cache/publish.hpp"
+
 namespace tilejit::cache {
 
 /// An open file descriptor, closed at the end of its life. Move-only.

@@ -13,8 +13,13 @@
 namespace tilejit {
 
 /// The plan of `op` for `target` as JSON: iteration space, access and vector width of each operand,
-/// launch shape, typed program. Pure and deterministic. Throws what `validate` throws.
+/// launch shape, typed program; and under "figures" what follows from it: thread-value layouts,
+/// bytes in flight and moved, the predicted limit (docs/planning.md). Sizes take symbols' examples.
+/// Where `op` gives a thread-value layout, "without_tv" has the figures of the library's own plan.
+/// Pure and deterministic. Throws what `validate` throws.
 [[nodiscard]] std::string render_plan(const Fused& op, const Target& target);
+/// The same for people: a few lines.
+[[nodiscard]] std::string describe_plan(const Fused& op, const Target& target);
 
 /// CUDA source as NVRTC gets it, in one self-contained file. Pure and deterministic to the byte.
 [[nodiscard]] std::string render_source(const Fused& op, const Target& target);
@@ -97,12 +102,15 @@ class Compiler {
   /// must have every kernel; Error{compile_failed}; Error{unsupported} for a target that NVRTC does
   /// not know.
   [[nodiscard]] Artifact compile(const Fused& op, const Target& target);
+  /// `op` with the knobs that `compile` would take from the tuning file, for a device of that name;
+  /// without a name, for the first that has been tuned. Throws what `validate` throws.
+  [[nodiscard]] Fused tuned(const Fused& op, const Target& target, std::string_view device = {});
   /// Compiles without the cache and keeps PTX and the resource report. Throws as compile.
   [[nodiscard]] Listing listing(const Fused& op, const Target& target);
   /// Loads NVRTC. Throws Error{no_compiler}.
   [[nodiscard]] NvrtcInfo nvrtc();
   [[nodiscard]] const Options& options() const noexcept;
-  /// The key under which `op` is looked for, without looking. Without NVRTC: by the compiler that
+  /// The key under which `compile` looks for `op`, without looking. Without NVRTC: by the compiler that
   /// last filled the cache, if one has. Throws what `validate` throws.
   [[nodiscard]] KeyExplanation explain(const Fused& op, const Target& target) const;
   /// The cache: counters, and whatever else is stored under a key of 64 hex digits.

@@ -52,6 +52,14 @@ struct Function {
   bool operator==(const Function&) const = default;
 };
 
+/// How the elements of a block's tile are divided among its threads: what make_layout_tv takes
+/// (tilejit/tv.hpp). The tile's modes are the last axes of the iteration space, in their order.
+struct ThreadValueLayouts {
+  Layout thr = {};  ///< coordinates of the tile to threads: compact, 32 to 1024 of them
+  Layout val = {};  ///< coordinates to the values of a thread: compact, at most 1024
+  bool operator==(const ThreadValueLayouts&) const = default;
+};
+
 /// What a caller may pin; the planner chooses whatever is left empty.
 struct Tuning {
   std::optional<int> threads = {};  ///< threads a block: a multiple of 32, 32..1024
@@ -61,6 +69,14 @@ struct Tuning {
   /// Where operands are contiguous along two modes: elements of a block's tile along the outputs'
   /// contiguous mode, then along the other; powers of two, 1..4096.
   std::optional<std::array<int, 2>> tile = {};
+  /// Instead of a plan of the library's own, for formulas without reductions: `threads` and `tile`
+  /// follow from it.
+  std::optional<ThreadValueLayouts> tv = {};
+  // Where the formula reduces (docs/planning.md, "Rows"):
+  std::optional<int> lanes = {};    ///< threads of a block that share a row: a power of two
+  std::optional<int> cluster = {};  ///< blocks of a cluster that share a row: 1, 2, 4 or 8
+  std::optional<int> shares = {};   ///< blocks that share a row through memory: 1..1024
+  std::optional<int> held = {};     ///< vectors of a row a lane keeps in registers; 0: none
   bool operator==(const Tuning&) const = default;
 };
 
@@ -74,8 +90,8 @@ struct Fused {
   std::vector<Scalar> scalars = {};      ///< launch arguments, after the tensors
   std::vector<Function> functions = {};  ///< callable in the formula and in later functions
   std::string formula = {};    ///< "y = gelu(x + bias)"; statements end with a newline or ';'
-  std::vector<int> axis = {};  ///< of reductions that name none; from the last if negative. Empty:
-                               ///< the last
+  std::vector<int> axis = {};  ///< of reductions and scans that name none; from the last if
+                               ///< negative. Empty: the last
   Tuning tuning = {};
   bool operator==(const Fused&) const = default;
 };

@@ -40,6 +40,10 @@ struct Options {
   std::chrono::seconds cache_max_age = {};
   /// Of what is compiled from now on; in `cache_folder`.
   CacheKeep cache_keep = {};
+  /// File of tuned knobs that compiles consult (docs/planning.md, "Tuning files"); one that does
+  /// not exist is empty, one that is damaged is warned of once and left alone. Empty optional:
+  /// none.
+  std::optional<std::filesystem::path> tuning_file = {};
   /// NVRTC's library file or its folder; empty: searched for.
   std::filesystem::path nvrtc_path = {};
   /// Device ordinal of a Runtime.
@@ -49,7 +53,8 @@ struct Options {
   /// memory only), TILEJIT_CACHE_PATH (folders and bundles, between colons),
   /// TILEJIT_CACHE_BUNDLE_KEY, TILEJIT_CACHE_REMOTE and its relatives with AWS's variables,
   /// TILEJIT_CACHE_MAX_SIZE ("4G"), TILEJIT_CACHE_MAX_AGE ("30d"),
-  /// TILEJIT_CACHE_KEEP ("source,ptx,log"), TILEJIT_CACHE_TRUST_ANYONE (0 or 1), TILEJIT_NVRTC and
+  /// TILEJIT_CACHE_KEEP ("source,ptx,log"), TILEJIT_CACHE_TRUST_ANYONE (0 or 1),
+  /// TILEJIT_TUNING (else tuning.jsonl in the cache folder; "off" means none), TILEJIT_NVRTC and
   /// TILEJIT_DEVICE. This is the only place where the library reads its environment. Throws
   /// Error{invalid_argument}, where() the variable, for a value that it cannot have.
   [[nodiscard]] static Options from_env();

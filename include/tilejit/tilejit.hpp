@@ -16,5 +16,6 @@
 #include "tilejit/runtime.hpp"
 #include "tilejit/swizzle.hpp"
 #include "tilejit/target.hpp"
+#include "tilejit/tune.hpp"
 #include "tilejit/tv.hpp"
 #include "tilejit/version.hpp"

@@ -44,10 +44,11 @@ struct AxisLiteral {
   std::size_t position = 0;
 };
 
-/// What a call says of axes, and whether its last operand is `init=`.
+/// What a call says of axes and of a scan's order, and whether its last operand is `init=`.
 struct Keywords {
   std::optional<std::vector<AxisLiteral>> axes = {};
   std::optional<std::size_t> init = {};  ///< position of the keyword
+  std::optional<bool> exclusive = {}, reverse = {};
 };
 
 /// A contiguous run of nodes, operands before their users; the last one is the value.

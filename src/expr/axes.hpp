@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "expr/ast.hpp"
 #include "expr/program.hpp"
@@ -16,10 +17,13 @@ class AxisTable {
 
   /// Bit i: axis i. Negative axes count from the last.
   [[nodiscard]] std::uint32_t mask(std::span<const AxisLiteral> axes) const;
-  /// The same for exactly one axis.
-  [[nodiscard]] std::uint32_t one(std::span<const AxisLiteral> axes) const;
+  /// The same for exactly one axis, which `function` takes.
+  [[nodiscard]] std::uint32_t one(std::string_view function,
+                                  std::span<const AxisLiteral> axes) const;
   /// Of a reduction that names none.
   [[nodiscard]] std::uint32_t by_default() const;
+  /// Of a scan that names none.
+  [[nodiscard]] std::uint32_t one_by_default(std::string_view function) const;
 
  private:
   [[nodiscard]] std::uint32_t bit(const AxisLiteral& axis) const;

@@ -64,7 +64,8 @@ class Evaluator {
       case Kind::unary: return typer_.unary(node.op, args[0]);
       case Kind::binary: return typer_.binary(node.op, args[0], args[1]);
       case Kind::cast: return typer_.cast(args[0], node.dtype);
-      case Kind::iota: return typer_.index(axes_.one(*text.keywords[node.keywords].axes));
+      case Kind::iota:
+        return typer_.index(axes_.one(node.text, *text.keywords[node.keywords].axes));
       case Kind::extent: return typer_.extent(axes_.mask(*text.keywords[node.keywords].axes));
       case Kind::call: break;
     }
@@ -72,17 +73,26 @@ class Evaluator {
     if (const Reduction* reduction = reduction_called(text, node)) {
       return reduced(*reduction, text, node, args);
     }
+    if (const Scan* scan = find_scan(node.text)) return scanned(*scan, text, node, args[0]);
     if (const Builtin* builtin = find_builtin(node.text)) return typer_.call(builtin->op, args);
     return inlined(*functions_.find(node.text), args, node.position);
   }
 
   Value reduced(const Reduction& reduction, const ParsedText& text, const AstNode& node,
                 const std::vector<Value>& args) {
-    const Keywords* given = node.keywords == kNoKeywords ? nullptr : &text.keywords[node.keywords];
-    const bool names_axes = given != nullptr && given->axes;
-    const std::uint32_t axes = names_axes ? axes_.mask(*given->axes) : axes_.by_default();
-    if (given == nullptr || !given->init) return typer_.reduce(reduction, axes, args[0], {});
+    const Keywords given = keywords_given(text, node);
+    const std::uint32_t axes = given.axes ? axes_.mask(*given.axes) : axes_.by_default();
+    if (!given.init) return typer_.reduce(reduction, axes, args[0], {});
     return typer_.reduce(reduction, axes, args[0], args[1]);
+  }
+
+  Value scanned(const Scan& scan, const ParsedText& text, const AstNode& node, const Value& arg) {
+    const Keywords given = keywords_given(text, node);
+    const ScanOrder order{
+        .axis = given.axes ? axes_.one(scan.name, *given.axes) : axes_.one_by_default(scan.name),
+        .exclusive = given.exclusive.value_or(false),
+        .reverse = given.reverse.value_or(false)};
+    return typer_.scan(scan, order, arg);
   }
 
   // Equal arguments give equal values, so a call is gone through once: without this, functions that

@@ -202,7 +202,7 @@ class Emitter {
 
   // The function that computes a node; empty for operators of the language, and casts.
   std::string function_of(const Node& n) const {
-    if (n.args[0] == kNoNode || n.op == Op::cast || is_reduction(n.op)) return {};
+    if (n.args[0] == kNoNode || n.op == Op::cast || combines_elements(n.op)) return {};
     if (const auto name = approximation(n); !name.empty()) return std::string(name);
     const std::string device_function = "math::" + std::string(to_string(n.op));
     if (!is_floating(argument_type(n, 0))) {
@@ -221,7 +221,7 @@ class Emitter {
   }
 
   std::string computed(const Node& n) const {
-    if (is_reduction(n.op)) refuse(n);
+    if (combines_elements(n.op)) refuse(n);
     if (!function_of(n).empty()) return call(n);
     return n.op == Op::neg ? "-" + value_name(n.args[0]) : binary(infix(n.op), n);
   }
@@ -291,10 +291,14 @@ std::string emit_combination(const Node& node, const std::string& a, const std::
   };
   const std::string width = node.type == f64 ? "" : "f";
   switch (node.op) {
-    case Op::reduce_sum: return floating ? a + " + " + b : call("math::add");
-    case Op::reduce_prod: return floating ? a + " * " + b : call("math::mul");
-    case Op::reduce_min: return call(floating ? "fmin" + width : "math::min");
-    case Op::reduce_max: return call(floating ? "fmax" + width : "math::max");
+    case Op::reduce_sum:
+    case Op::scan_sum: return floating ? a + " + " + b : call("math::add");
+    case Op::reduce_prod:
+    case Op::scan_prod: return floating ? a + " * " + b : call("math::mul");
+    case Op::reduce_min:
+    case Op::scan_min: return call(floating ? "fmin" + width : "math::min");
+    case Op::reduce_max:
+    case Op::scan_max: return call(floating ? "fmax" + width : "math::max");
     case Op::reduce_any: return a + " | " + b;
     default: return a + " & " + b;  // reduce_all
   }

@@ -31,13 +31,8 @@ void check_name(std::string_view name, const std::string& what, const std::strin
     fail(what + " " + quoted(name) + " is a word of the language; rename it", where);
 }
 
-const Keywords* keywords_of(const ParsedText& text, const AstNode& call) {
-  return call.keywords == kNoKeywords ? nullptr : &text.keywords[call.keywords];
-}
-
 std::size_t positional_arguments(const ParsedText& text, const AstNode& call) {
-  const Keywords* keywords = keywords_of(text, call);
-  return call.count - (keywords != nullptr && keywords->init ? 1 : 0);
+  return call.count - (keywords_given(text, call).init ? 1 : 0);
 }
 
 void check_reduction(const Reduction& reduction, const ParsedText& text, const AstNode& call) {
@@ -50,9 +45,9 @@ void check_reduction(const Reduction& reduction, const ParsedText& text, const A
                                                  : "1 argument beside axis= and init=";
     fail_at(text.source, call.position, name + " takes " + wanted + given(count));
   }
-  const Keywords* keywords = keywords_of(text, call);
-  if (keywords != nullptr && keywords->init && !reduction.takes_init) {
-    fail_at(text.source, *keywords->init, name + " takes no init=");
+  const Keywords keywords = keywords_given(text, call);
+  if (keywords.init && !reduction.takes_init) {
+    fail_at(text.source, *keywords.init, name + " takes no init=");
   }
 }
 
@@ -101,6 +96,10 @@ class CycleSearch {
 };
 
 }  // namespace
+
+Keywords keywords_given(const ParsedText& text, const AstNode& call) {
+  return call.keywords == kNoKeywords ? Keywords() : text.keywords[call.keywords];
+}
 
 const Reduction* reduction_called(const ParsedText& text, const AstNode& call) {
   const bool elementwise = find_builtin(call.text) != nullptr && call.keywords == kNoKeywords &&
@@ -161,6 +160,11 @@ void FunctionTable::check_body(std::size_t function) const {
 void FunctionTable::check_call(const ParsedText& text, const AstNode& call) const {
   if (const Reduction* reduction = reduction_called(text, call)) {
     return check_reduction(*reduction, text, call);
+  }
+  if (find_scan(call.text) != nullptr) {
+    if (call.count == 1) return;
+    fail_at(text.source, call.position,
+            quoted(call.text) + " takes " + counted(1) + given(call.count));
   }
   const Builtin* builtin = find_builtin(call.text);
   if (builtin == nullptr) return check_function(text.source, call);

@@ -18,6 +18,9 @@ inline constexpr std::size_t kMaxCallDepth = 200;
 /// with one argument, or with keywords.
 [[nodiscard]] const Reduction* reduction_called(const ParsedText& text, const AstNode& call);
 
+/// What `call`, a node of `text`, says by keywords; nothing if it has none.
+[[nodiscard]] Keywords keywords_given(const ParsedText& text, const AstNode& call);
+
 /// The functions of a scope, parsed. Their names, arguments, and the calls in them are right, and
 /// no function reaches itself. Keeps views of the scope's strings.
 class FunctionTable {

@@ -15,7 +15,8 @@ std::uint64_t constant_bits(const Constant& constant) noexcept {
 
 bool operator==(const Node& a, const Node& b) noexcept {
   return a.op == b.op && a.type == b.type && a.args == b.args && a.source == b.source &&
-         a.axes == b.axes && a.constant.index() == b.constant.index() &&
+         a.axes == b.axes && a.exclusive == b.exclusive && a.reverse == b.reverse &&
+         a.constant.index() == b.constant.index() &&
          constant_bits(a.constant) == constant_bits(b.constant);
 }
 
@@ -24,9 +25,10 @@ Graph::Key Graph::key_of(const Node& node) noexcept {
     return static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32 |
            static_cast<std::uint32_t>(low);
   };
-  const auto kind = static_cast<std::int32_t>(static_cast<unsigned>(node.op) |
-                                              static_cast<unsigned>(node.type) << 8 |
-                                              static_cast<unsigned>(node.constant.index()) << 16);
+  const auto kind = static_cast<std::int32_t>(
+      static_cast<unsigned>(node.op) | static_cast<unsigned>(node.type) << 8 |
+      static_cast<unsigned>(node.constant.index()) << 16 |
+      static_cast<unsigned>(node.exclusive) << 24 | static_cast<unsigned>(node.reverse) << 25);
   return {pack(kind, node.source), pack(node.args[0], node.args[1]),
           pack(node.args[2], static_cast<std::int32_t>(node.axes)), constant_bits(node.constant)};
 }

@@ -42,6 +42,13 @@ constexpr Reduction kReductions[] = {
     {"argmin", Reduction::Kind::argmin}, {"argmax", Reduction::Kind::argmax},
 };
 
+constexpr Scan kScans[] = {
+    {"cumsum", Op::scan_sum},
+    {"cumprod", Op::scan_prod},
+    {"cummin", Op::scan_min},
+    {"cummax", Op::scan_max},
+};
+
 constexpr std::string_view kWords[] = {"and", "or",  "not", "if",   "else", "true",  "false",
                                        "inf", "nan", "pi",  "cast", "iota", "extent"};
 
@@ -76,6 +83,12 @@ const Reduction* find_reduction(std::string_view name) noexcept {
   return found == std::end(kReductions) ? nullptr : found;
 }
 
+const Scan* find_scan(std::string_view name) noexcept {
+  const auto* found = std::find_if(std::begin(kScans), std::end(kScans),
+                                   [&](const Scan& scan) { return scan.name == name; });
+  return found == std::end(kScans) ? nullptr : found;
+}
+
 std::optional<DType> find_dtype(std::string_view name) noexcept {
   for (const DType dtype : kAllDTypes) {
     if (to_string(dtype) == name) return dtype;
@@ -105,6 +118,7 @@ std::string suggestion(std::string_view name, std::span<const std::string_view> 
   for (const std::string_view candidate : known) consider(candidate);
   for (const Builtin& builtin : kBuiltins) consider(builtin.name);
   for (const Reduction& reduction : kReductions) consider(reduction.name);
+  for (const Scan& scan : kScans) consider(scan.name);
   for (const std::string_view word : kWords) consider(word);
   for (const DType dtype : kAllDTypes) consider(to_string(dtype));
   return nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?";
@@ -113,7 +127,7 @@ std::string suggestion(std::string_view name, std::span<const std::string_view> 
 bool is_reserved(std::string_view name) noexcept {
   return std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords) ||
          find_builtin(name) != nullptr || find_reduction(name) != nullptr ||
-         find_dtype(name).has_value() || name == "b8";
+         find_scan(name) != nullptr || find_dtype(name).has_value() || name == "b8";
 }
 
 }  // namespace tilejit::expr

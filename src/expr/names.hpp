@@ -27,10 +27,17 @@ struct Reduction {
   bool takes_init = false;
 };
 
+/// A function of one argument that combines its values up to each place along an axis.
+struct Scan {
+  std::string_view name;
+  Op op;
+};
+
 /// Every built-in function but the casts. nullptr: there is none of that name.
 [[nodiscard]] const Builtin* find_builtin(std::string_view name) noexcept;
 /// The same of reductions; `min` and `max` of two or more arguments are built-in functions too.
 [[nodiscard]] const Reduction* find_reduction(std::string_view name) noexcept;
+[[nodiscard]] const Scan* find_scan(std::string_view name) noexcept;
 [[nodiscard]] std::optional<DType> find_dtype(std::string_view name) noexcept;
 
 /// "1 argument", "2 or more arguments".

@@ -24,8 +24,8 @@ bool is_keyword(const Token& token) {
 
 bool names_function(const Token& token) {
   return find_dtype(token.text) || find_builtin(token.text) != nullptr ||
-         find_reduction(token.text) != nullptr || token.is("cast") || token.is("iota") ||
-         token.is("extent");
+         find_reduction(token.text) != nullptr || find_scan(token.text) != nullptr ||
+         token.is("cast") || token.is("iota") || token.is("extent");
 }
 
 class Parser {
@@ -258,12 +258,17 @@ class Parser {
     return add(std::move(node), args);
   }
 
-  // Positional ones, then the keywords of a reduction.
+  // Positional ones, then the keywords of a reduction or scan.
   void arguments(AstNode& call, std::vector<AstId>& args) {
-    const bool may_have_keywords = find_reduction(call.text) != nullptr;
+    const bool is_scan = find_scan(call.text) != nullptr;
+    const bool may_have_keywords = is_scan || find_reduction(call.text) != nullptr;
     do {
       if (may_have_keywords && at_keyword()) {
-        keyword(call, args);
+        if (is_scan) {
+          keyword_of_scan(call);
+        } else {
+          keyword(call, args);
+        }
         continue;
       }
       if (call.keywords != kNoKeywords) fail("a keyword argument stands behind the others");
@@ -283,10 +288,7 @@ class Parser {
            "; it takes axis= and init= (write '==' to compare)");
     }
     Keywords& given = keywords_of(call);
-    if (is_axis ? given.axes.has_value() : given.init.has_value()) {
-      fail("the keyword " + quoted(name.text) + " is given twice");
-    }
-    at_ += 2;
+    take_keyword(is_axis ? given.axes.has_value() : given.init.has_value());
     if (is_axis) {
       given.axes = axis_list();
     } else {
@@ -294,6 +296,34 @@ class Parser {
       const AstId init = expression(kLowest);  // may add keywords of its own
       args.push_back(init);
     }
+  }
+
+  void keyword_of_scan(AstNode& call) {
+    const Token& name = peek();
+    Keywords& given = keywords_of(call);
+    if (name.is("axis")) {
+      take_keyword(given.axes.has_value());
+      given.axes = axis_list();
+    } else if (name.is("exclusive") || name.is("reverse")) {
+      std::optional<bool>& value = name.is("exclusive") ? given.exclusive : given.reverse;
+      take_keyword(value.has_value());
+      value = truth(name);
+    } else {
+      fail(quoted(call.text) + " has no keyword " + quoted(name.text) +
+           "; it takes axis=, exclusive= and reverse= (write '==' to compare)");
+    }
+  }
+
+  // Its name and the '='.
+  void take_keyword(bool is_known) {
+    if (is_known) fail("the keyword " + quoted(peek().text) + " is given twice");
+    at_ += 2;
+  }
+
+  bool truth(const Token& keyword) {
+    if (accept("true")) return true;
+    if (accept("false")) return false;
+    fail(std::string(keyword.text) + "= is true or false, found " + found());
   }
 
   Keywords& keywords_of(AstNode& call) {

@@ -5,6 +5,7 @@
 namespace tilejit::expr {
 namespace {
 
+// clang-format off
 constexpr std::string_view kOpNames[] = {
     "constant",     "load",        "scalar",     "cast",       "neg",        "bit_not",
     "logical_not",  "add",         "sub",        "mul",        "div",        "floor_div",
@@ -16,8 +17,9 @@ constexpr std::string_view kOpNames[] = {
     "floor",        "ceil",        "round",      "sigmoid",    "silu",       "gelu",
     "gelu_tanh",    "relu",        "clamp",      "index",      "extent",     "reduce_sum",
     "reduce_prod",  "reduce_min",  "reduce_max", "reduce_any", "reduce_all", "reduce_argmin",
-    "reduce_argmax"};
-static_assert(std::size(kOpNames) == static_cast<std::size_t>(Op::reduce_argmax) + 1);
+    "reduce_argmax", "scan_sum",   "scan_prod",  "scan_min",   "scan_max"};
+// clang-format on
+static_assert(std::size(kOpNames) == static_cast<std::size_t>(Op::scan_max) + 1);
 
 std::string to_string(const Constant& constant, DType type) {
   char text[40];
@@ -56,6 +58,7 @@ ValueAxes axes_of_value(const Node& node, const std::vector<ValueAxes>& known,
     axes.varying &= ~node.axes;
     axes.reduced |= node.axes;
   }
+  if (is_scan(node.op)) axes.varying |= node.axes;
   axes.reduced &= ~axes.varying;
   return axes;
 }
@@ -68,6 +71,12 @@ std::string_view to_string(Op op) noexcept {
 
 bool is_reduction(Op op) noexcept {
   return op >= Op::reduce_sum && op <= Op::reduce_argmax;
+}
+bool is_scan(Op op) noexcept {
+  return op >= Op::scan_sum && op <= Op::scan_max;
+}
+bool combines_elements(Op op) noexcept {
+  return is_reduction(op) || is_scan(op);
 }
 
 std::vector<ValueAxes> axes_of_values(const Program& program,
@@ -92,6 +101,8 @@ std::vector<std::string> to_lines(const Program& program) {
       if (arg != kNoNode) line += " v" + std::to_string(arg);
     }
     if (node.axes != 0) line += " axes " + axes_text(node.axes);
+    if (node.exclusive) line += " exclusive";
+    if (node.reverse) line += " reverse";
     lines.push_back(std::move(line));
   }
   for (const Store& store : program.stores) {

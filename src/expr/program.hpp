@@ -78,6 +78,11 @@ enum class Op : std::uint8_t {
   reduce_argmin,  ///< i64 of a number: the first place of the least value, row-major over the axes
                   ///< in ascending order; NaN is ignored; 0 if there is nothing else
   reduce_argmax,  ///< the same of the greatest value
+  scan_sum,   ///< scans: at each place along the one axis of Node::axes the reduction of args[0] up
+              ///< to there, in the type of the reduction; Node::exclusive, Node::reverse
+  scan_prod,  ///< the same
+  scan_min,   ///< the same, but an exclusive one starts from infinity, or the greatest value
+  scan_max,   ///< the same, from -infinity or the least value
 };
 
 /// The name of `op` as in the enumeration.
@@ -85,12 +90,18 @@ enum class Op : std::uint8_t {
 /// True for reduce_sum to reduce_argmax.
 [[nodiscard]] bool is_reduction(Op op) noexcept;
 
+/// True for scan_sum to scan_max.
+[[nodiscard]] bool is_scan(Op op) noexcept;
+/// True for what combines values of several elements: reductions and scans.
+[[nodiscard]] bool combines_elements(Op op) noexcept;
+
 /// True for reduce_argmin and reduce_argmax.
 [[nodiscard]] constexpr bool finds_place(Op op) noexcept {
   return op == Op::reduce_argmin || op == Op::reduce_argmax;
 }
 
-/// Node::axes has no bits for more: in larger spaces reductions, iota and extent are refused.
+/// Node::axes has no bits for more: in larger spaces reductions, scans, iota and extent are
+/// refused.
 inline constexpr int kMaxReducedRank = 32;
 /// Whether bit `axis` of a set of axes is set.
 [[nodiscard]] constexpr bool has_axis(std::uint32_t axes, std::size_t axis) noexcept {
@@ -111,7 +122,9 @@ struct Node {
   Constant constant = std::int64_t{0};  ///< Op::constant only
   int source = -1;         ///< Op::load: index of the tensor; Op::scalar: of the scalar
   std::uint32_t axes = 0;  ///< bit i: axis i of the iteration space, first mode first; for
-                           ///< reductions, index and extent
+                           ///< reductions, scans, index and extent
+  bool exclusive = false;  ///< a scan: of what lies before a place, without its own value
+  bool reverse = false;    ///< a scan: from the last place to the first
   /// Floating constants are compared by their bits: nan equals nan, 0.0 differs from -0.0.
   friend bool operator==(const Node& a, const Node& b) noexcept;
 };
@@ -125,7 +138,7 @@ struct Store {
 
 /// A formula, parsed and typed: a list of values without duplicates or dead nodes. A value belongs
 /// to one coordinate of the iteration space; a reduction combines those along its axes into one
-/// value for all coordinates that differ along these axes only.
+/// value for all coordinates that differ along these axes only, a scan those up to each coordinate.
 /// Narrow floating types compute in f32 (f64 in f64) and are rounded by casts and stores only; an
 /// output read after its assignment has the value that was stored.
 struct Program {
@@ -156,7 +169,7 @@ struct Scope {
   std::vector<ScalarSymbol> scalars = {};
   std::vector<FunctionText> functions = {};
   int rank = 1;                ///< axes of the iteration space
-  std::vector<int> axis = {};  ///< of reductions that name none; empty: the last axis
+  std::vector<int> axis = {};  ///< of reductions and scans that name none; empty: the last
 };
 
 /// Parses and types `formula`. Throws Error{invalid_formula}: the message has the line, a caret
@@ -179,8 +192,8 @@ struct ValueAxes {
 /// dtypes, built-in functions).
 [[nodiscard]] bool is_reserved(std::string_view name) noexcept;
 
-/// One line a node, e.g. "v2: f32 = add v0 v1" or "v3: f32 = reduce_max v2 axes 0,1": for plans,
-/// keys and messages. Deterministic.
+/// One line a node, e.g. "v2: f32 = add v0 v1", "v3: f32 = reduce_max v2 axes 0,1" or "v4: f32 =
+/// scan_sum v2 axes 1 exclusive reverse": for plans, keys and messages. Deterministic.
 [[nodiscard]] std::vector<std::string> to_lines(const Program& program);
 
 /// What a node, or all of them, cost the compiler and the processor, in additions, roughly.
@@ -194,20 +207,23 @@ struct ValueAxes {
 /// The body of the device function that computes one element: one statement a node. Loads read
 /// `t<tensor>`, scalars `p.s<scalar>`, stores write `y<tensor>`, all in compute types: the caller
 /// converts from storage and rounds to it. Text of the formula does not appear in it. Throws
-/// Error{unsupported} for reductions, index and extent, which are not the work of one element.
+/// Error{unsupported} for reductions, scans, index and extent, which are not the work of one
+/// element.
 [[nodiscard]] std::string emit_cuda(const Program& program);
 /// A part of a program that one device function computes.
 struct Slice {
   std::vector<bool> nodes;    ///< those to compute; operands of them are computed or given
   std::vector<Store> stores;  ///< of values among them
-  /// The text of a value that is given: of reductions, index and extent. Empty for all others.
+  /// The text of a value that is given: of reductions, scans, index and extent. Empty for all
+  /// others.
   std::function<std::string(NodeId)> given;
 };
 [[nodiscard]] std::string emit_cuda(const Program& program, const Slice& slice);
 /// A constant of `type` as a literal of its compute type.
 [[nodiscard]] std::string emit_constant(const Constant& value, DType type);
-/// The device expression that combines `a` and `b`, which both hold results of the reduction `node`
-/// (not of reduce_argmin, reduce_argmax) over parts of its axes, or a result and an element.
+/// The device expression that combines `a` and `b`, which both hold results of the reduction or
+/// scan `node` (not of reduce_argmin, reduce_argmax) over parts of its axes, or a result and an
+/// element.
 [[nodiscard]] std::string emit_combination(const Node& node, const std::string& a,
                                            const std::string& b);
 /// The device type that computes values of `type`: "float", "double", "i8", "bool", ...

@@ -16,6 +16,13 @@ bool is_comparison(Op op) {
   return op >= Op::lt && op <= Op::gt;
 }
 
+void refuse_literal(std::string_view function, const Value& x) {
+  if (!x.is_weak()) return;
+  const std::string name(function);
+  fault("'" + name + "' of a literal has no dtype: cast it first, e.g. " + name + "(i64(" +
+        to_string(x.weak) + "))");
+}
+
 bool all_weak(std::span<const Value> values) {
   return std::all_of(values.begin(), values.end(), [](const Value& v) { return v.is_weak(); });
 }
@@ -251,10 +258,14 @@ Value Typer::call(Op op, std::span<const Value> args) {
 }
 
 // Integers add up and multiply in 64 bits; a narrow floating type computes in f32 anyway.
-NodeId Typer::total(Op op, std::uint32_t axes, const Value& x) {
+DType Typer::total_type(const Value& x) const {
   const DType type = type_of(x);
-  const DType wide = category(type) == Category::unsigned_integer ? u64 : i64;
-  const DType result = is_floating(type) ? type : wide;
+  if (is_floating(type)) return type;
+  return category(type) == Category::unsigned_integer ? u64 : i64;
+}
+
+NodeId Typer::total(Op op, std::uint32_t axes, const Value& x) {
+  const DType result = total_type(x);
   return graph_.over_axes(op, result, axes, operand(x, result));
 }
 
@@ -312,13 +323,22 @@ Value Typer::with_init(Reduction::Kind kind, const Value& result, const Value& i
 
 Value Typer::reduce(const Reduction& reduction, std::uint32_t axes, const Value& x,
                     const std::optional<Value>& init) {
-  const std::string name(reduction.name);
-  if (x.is_weak()) {
-    fault("'" + name + "' of a literal has no dtype: cast it first, e.g. " + name + "(i64(" +
-          describe(x) + "))");
-  }
+  refuse_literal(reduction.name, x);
   const Value result = reduced(reduction.kind, axes, x);
   return init ? with_init(reduction.kind, result, *init) : result;
+}
+
+Value Typer::scan(const Scan& scan, const ScanOrder& order, const Value& x) {
+  refuse_literal(scan.name, x);
+  const bool is_total = scan.op == Op::scan_sum || scan.op == Op::scan_prod;
+  Node node;
+  node.op = scan.op;
+  node.type = is_total ? total_type(x) : number_type({{x}});
+  node.args[0] = operand(x, node.type);
+  node.axes = order.axis;
+  node.exclusive = order.exclusive;
+  node.reverse = order.reverse;
+  return graph_.add(node);
 }
 
 }  // namespace tilejit::expr

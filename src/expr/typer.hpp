@@ -20,6 +20,13 @@ struct Value {
   [[nodiscard]] bool is_weak() const noexcept { return node == kNoNode; }
 };
 
+/// Along which axis a scan goes, and how.
+struct ScanOrder {
+  std::uint32_t axis = 0;  ///< its bit
+  bool exclusive = false;
+  bool reverse = false;
+};
+
 /// The rules of types: which operands may meet, what type they meet in, and which nodes that takes.
 /// Every operation throws Fault for operands that it does not accept.
 class Typer {
@@ -35,6 +42,7 @@ class Typer {
   /// A reduction over `axes`, not empty, with `init` folded in once. `var` is the mean of squares.
   Value reduce(const Reduction& reduction, std::uint32_t axes, const Value& x,
                const std::optional<Value>& init);
+  Value scan(const Scan& scan, const ScanOrder& order, const Value& x);
   /// The coordinate along the one axis of `axes`.
   Value index(std::uint32_t axes) { return graph_.over_axes(Op::index, i64, axes); }
   /// The product of the extents of `axes`.
@@ -68,6 +76,8 @@ class Typer {
   NodeId extremum(Op op, std::span<const Value> args);
   NodeId clamp(std::span<const Value> args);
   NodeId math(Op op, const Value& a);
+  /// Of sums and products.
+  [[nodiscard]] DType total_type(const Value& x) const;
   NodeId total(Op op, std::uint32_t axes, const Value& x);
   NodeId mean(std::uint32_t axes, const Value& x);
   NodeId variance(std::uint32_t axes, const Value& x);

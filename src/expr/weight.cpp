@@ -35,7 +35,11 @@ int weight(const Node& node) noexcept {
     case Op::reduce_any:
     case Op::reduce_all:
     case Op::reduce_argmin:
-    case Op::reduce_argmax: return 8;
+    case Op::reduce_argmax:
+    case Op::scan_sum:
+    case Op::scan_prod:
+    case Op::scan_min:
+    case Op::scan_max: return 8;
     default: return 1;
   }
 }

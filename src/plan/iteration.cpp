@@ -113,7 +113,7 @@ IterationMode single_mode(std::size_t tensors, const Dim& extent) {
 
 std::vector<IterationMode> iterate_together(const Fused& op, const spec::Analysis& analysis,
                                             const std::vector<std::size_t>& axes,
-                                            std::size_t leader) {
+                                            std::optional<std::size_t> leader) {
   if (std::ranges::any_of(axes, [&](std::size_t i) { return analysis.shape[i].is(0); })) {
     return {single_mode(op.tensors.size(), 0)};
   }
@@ -122,10 +122,22 @@ std::vector<IterationMode> iterate_together(const Fused& op, const spec::Analysi
     split_mode(leaves_of_mode(op, analysis, *i), modes);
   }
   if (modes.empty()) return {single_mode(op.tensors.size(), 1)};
-  std::ranges::stable_sort(modes, stride_less, [&](const IterationMode& m) -> const Dim& {
-    return smallest_stride(m.operands[leader]);
-  });
+  if (leader) {
+    std::ranges::stable_sort(modes, stride_less, [&](const IterationMode& m) -> const Dim& {
+      return smallest_stride(m.operands[*leader]);
+    });
+  }
   return merge_neighbours(std::move(modes));
+}
+
+std::vector<IterationMode> iterate_by_axis(const Fused& op, const spec::Analysis& analysis,
+                                           const std::vector<std::size_t>& axes) {
+  std::vector<IterationMode> modes;
+  for (const std::size_t axis : axes) {
+    modes.push_back({analysis.shape[axis], leaves_of_mode(op, analysis, axis)});
+  }
+  if (modes.empty()) return {single_mode(op.tensors.size(), 1)};
+  return modes;
 }
 
 }  // namespace tilejit::plan

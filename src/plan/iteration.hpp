@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -14,11 +15,17 @@ struct IterationMode {
 
 /// The axes `axes` of the iteration space, for all tensors together, first coordinate fastest:
 /// top-level modes split where every tensor's nested modes can be split alike (else one mode keeps
-/// several leaves), extents of 1 dropped, sorted by the strides of `leader` (a tensor that is
-/// written), merged where that keeps every tensor's index. At least one mode.
+/// several leaves), extents of 1 dropped, sorted by the strides of `leader` (without one they stay
+/// in the order of the coordinates), merged where that keeps every tensor's index. At least one
+/// mode.
 [[nodiscard]] std::vector<IterationMode> iterate_together(const Fused& op,
                                                           const spec::Analysis& analysis,
                                                           const std::vector<std::size_t>& axes,
-                                                          std::size_t leader);
+                                                          std::optional<std::size_t> leader);
+
+/// The axes `axes` of the iteration space, one mode each, in that order.
+[[nodiscard]] std::vector<IterationMode> iterate_by_axis(const Fused& op,
+                                                         const spec::Analysis& analysis,
+                                                         const std::vector<std::size_t>& axes);
 
 }  // namespace tilejit::plan

@@ -7,6 +7,8 @@
 
 #include "plan/iteration.hpp"
 #include "plan/rows.hpp"
+#include "plan/scan.hpp"
+#include "plan/thread_value.hpp"
 #include "plan/tiling.hpp"
 #include "tilejit/error.hpp"
 
@@ -77,7 +79,8 @@ class Planner {
 
  private:
   void set_space() {
-    axes_ = reduced_axes(analysis_.program);
+    axes_ = combined_axes(analysis_.program);
+    plan_.scan = scan_of(analysis_.program);
     std::vector<std::size_t> reduced, kept;
     for (std::size_t i = 0; i < analysis_.shape.size(); ++i) {
       (expr::has_axis(axes_, i) ? reduced : kept).push_back(i);
@@ -85,11 +88,16 @@ class Planner {
     set_places();
     const Fused& op = plan_.places.empty() ? op_ : op_with_places_;
     const spec::Analysis& analysis = plan_.places.empty() ? analysis_ : analysis_with_places_;
-    if (axes_ == 0) {
+    if (op_.tuning.tv) {
+      plan_.tv = plan_thread_value(*op_.tuning.tv, analysis_.shape.size(), axes_ != 0);
+      modes_ = iterate_by_axis(op, analysis, axes_of_modes(*plan_.tv, analysis_.shape.size()));
+    } else if (axes_ == 0) {
       modes_ = iterate_together(op, analysis, kept, leader_);
     } else {
       const std::size_t widest = widest_input();
-      set_rows(iterate_together(op, analysis, reduced, widest),
+      // A scan takes its axis in the order of the coordinates.
+      set_rows(iterate_together(op, analysis, reduced,
+                                plan_.scan ? std::nullopt : std::optional(widest)),
                iterate_together(op, analysis, kept, widest), widest);
     }
     for (std::size_t i = 0; i < plan_.places.size(); ++i) {
@@ -180,6 +188,9 @@ class Planner {
   }
 
   [[nodiscard]] bool spans_row(std::size_t t) const {
+    if (plan_.scan && analysis_.shape[static_cast<std::size_t>(std::countr_zero(axes_))].is(1)) {
+      return true;  // the one place of a row is scanned, too
+    }
     for (std::size_t i = 0; i < analysis_.axes[t].size(); ++i) {
       const auto axis = static_cast<std::size_t>(analysis_.axes[t][i]);
       if (expr::has_axis(axes_, axis) && !product(mode(op_.tensors[t].layout.shape(), i)).is(1)) {
@@ -198,7 +209,7 @@ class Planner {
   }
 
   void find_crossed() {
-    if (plan_.rows) return;
+    if (plan_.rows || plan_.tv) return;
     cross_mode_ = find_cross_mode(plan_.operands, plan_.extents);
     if (!cross_mode_) return;
     for (Operand& operand : plan_.operands) {
@@ -213,6 +224,7 @@ class Planner {
   /// are split, which the L1 cache makes up for; stores are not.
   void choose_vector() {
     const int wanted = op_.tuning.vector.value_or(default_vector());
+    if (plan_.tv) check_run(*plan_.tv, wanted);
     int vector = std::ranges::any_of(plan_.operands, is_wide) ? 1 : wanted;
     for (const Operand& operand : plan_.operands) {
       if (is_wide(operand)) vector = std::max(vector, widest_access(operand, wanted));
@@ -253,7 +265,8 @@ class Planner {
     for (const Operand& operand : plan_.operands) {
       if (is_wide(operand)) widest = std::max(widest, size_bytes(operand.dtype));
     }
-    const int vector = widest == 0 ? 1 : kMaxAccessBytes / widest;
+    int vector = std::min(widest == 0 ? 1 : kMaxAccessBytes / widest, most_scanned_at_once(plan_));
+    if (plan_.tv) vector = std::min(vector, plan_.tv->run);
     return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget()));
   }
 
@@ -316,8 +329,11 @@ class Planner {
   /// Enough vectors a thread that each has about 32 bytes of loads in flight; with every SM full of
   /// threads that covers the memory's latency (docs/performance.md has the sweep).
   void choose_launch() {
+    check_row_knobs();
     if (plan_.tile) return choose_threads_of_tile();
+    if (plan_.scan) return choose_scan_launch(plan_, op_.tuning, elements_within_budget());
     if (plan_.rows) return choose_threads_of_rows();
+    if (plan_.tv) plan_.threads = static_cast<int>(size(mode(plan_.tv->layout, 0)).value());
     int bytes = 0;
     for (const Operand& operand : plan_.operands) {
       if (!operand.read || operand.reach == Reach::broadcast) continue;
@@ -329,21 +345,36 @@ class Planner {
       unroll *= 2;
     }
     plan_.unroll = op_.tuning.unroll.value_or(unroll);
+    if (plan_.tv) {
+      plan_.unroll = vectors_at_once(*plan_.tv, plan_.vector, op_.tuning.unroll, unroll);
+      return;
+    }
     plan_.threads = op_.tuning.threads.value_or(fills_large_blocks() ? 1024 : 256);
+  }
+
+  void check_row_knobs() const {
+    const Tuning& tuning = op_.tuning;
+    const char* knob = tuning.lanes     ? "lanes"
+                       : tuning.cluster ? "cluster"
+                       : tuning.shares  ? "shares"
+                       : tuning.held    ? "held"
+                                        : nullptr;
+    if (knob == nullptr || (plan_.rows && !plan_.scan)) return;
+    throw Error(ErrorCode::invalid_spec,
+                std::string(knob) +
+                    " says how rows are reduced, which this formula does not ask "
+                    "for; remove it",
+                std::string("/tuning/") + knob);
   }
 
   void choose_threads_of_rows() {
     const auto most = std::max<std::int64_t>(1, 2 * elements_within_budget() / plan_.vector);
-    const RowShape shape = choose_row_shape(plan_, *plan_.rows, most);
+    const RowShape shape =
+        tune_row_shape(plan_, choose_row_shape(plan_, *plan_.rows, most), op_.tuning, most);
     plan_.rows = shape.rows;
+    plan_.threads = shape.threads;
     plan_.unroll =
         op_.tuning.unroll.value_or(static_cast<int>(std::min<std::int64_t>(kBatchOfRows, most)));
-    plan_.threads = op_.tuning.threads.value_or(shape.threads);
-    if (plan_.threads >= plan_.rows->lanes && plan_.threads % plan_.rows->lanes == 0) return;
-    throw Error(ErrorCode::invalid_spec,
-                std::to_string(plan_.threads) + " threads cannot be shared by groups of " +
-                    std::to_string(plan_.rows->lanes) + ", as a row takes; use a multiple",
-                "/tuning/threads");
   }
 
   /// A square a thread: as many bytes in flight as its registers hold.
@@ -381,7 +412,7 @@ class Planner {
 
   void choose_index() {
     // Blocks are fewer than 2^31; of rows the launch sees to it that there are as few.
-    if (plan_.tile || plan_.rows) return;
+    if (plan_.tile || plan_.rows || plan_.tv) return;
     const bool known = std::ranges::all_of(plan_.extents, &Dim::is_known);
     if (known) {
       plan_.index = total_units(plan_, {}) < kNarrowLimit ? IndexWidth::narrow : IndexWidth::wide;
@@ -406,7 +437,7 @@ class Planner {
                  .name = "s" + std::to_string(s),
                  .size = as_float ? 4 : size_bytes(dtype)});
     }
-    if (!plan_.tile && !std::ranges::all_of(plan_.extents, &Dim::is_known)) {
+    if (!plan_.tile && !plan_.tv && !std::ranges::all_of(plan_.extents, &Dim::is_known)) {
       add_param({.kind = Param::Kind::total, .name = "total"});
     }
     if (plan_.rows && plan_.rows->shares > 1) {
@@ -415,7 +446,7 @@ class Planner {
     if (plan_.ragged || plan_.tile) add_dim(plan_.extents.front());
     if (plan_.tile) add_dim(plan_.extents[plan_.tile->mode]);
     for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
-      if (plan_.rows && plan_.rows->reduces(m)) add_dim(plan_.extents[m]);
+      if (plan_.tv || (plan_.rows && plan_.rows->reduces(m))) add_dim(plan_.extents[m]);
     }
     for (const Dim& extent : plan_.shape) add_dim(extent);
     for (const Operand& operand : plan_.operands) {
@@ -472,7 +503,7 @@ class Planner {
   std::size_t leader_ = 0;  ///< the tensor whose strides order the space: the first output
   Fused op_with_places_;    ///< these two only where there are places
   spec::Analysis analysis_with_places_;
-  std::uint32_t axes_ = 0;  ///< that the formula reduces over
+  std::uint32_t axes_ = 0;  ///< that the formula reduces or scans over
   std::vector<IterationMode> modes_;
   std::optional<std::size_t> cross_mode_;  ///< where some operands are contiguous, but not others
   Plan plan_;
@@ -484,7 +515,14 @@ Plan make_plan(const Fused& op, const spec::Analysis& analysis, const Target& ta
   return Planner(op, analysis, target).run();
 }
 
+std::string_view template_name(const Plan& plan) noexcept {
+  if (plan.tv) return "fused_tv";
+  if (plan.scan) return "fused_scan";
+  return plan.rows ? "fused_rows" : plan.tile ? "fused_tile" : "fused_map";
+}
+
 std::int64_t unit_extent(const Plan& plan, std::size_t m) noexcept {
+  if (plan.tv) return tile_extent(*plan.tv, m);
   if (plan.rows && plan.rows->reduces(m)) return 0;
   if (!plan.tile) return m == 0 ? plan.vector : 1;
   if (m == 0) return plan.tile->columns;
@@ -493,7 +531,7 @@ std::int64_t unit_extent(const Plan& plan, std::size_t m) noexcept {
 
 std::int64_t units_per_block(const Plan& plan) noexcept {
   if (plan.rows) return plan.threads / plan.rows->lanes;
-  return plan.tile ? 1 : std::int64_t{plan.threads} * plan.unroll;
+  return plan.tile || plan.tv ? 1 : std::int64_t{plan.threads} * plan.unroll;
 }
 
 std::int64_t blocks_per_unit(const Plan& plan) noexcept {
@@ -503,7 +541,15 @@ std::int64_t blocks_per_unit(const Plan& plan) noexcept {
 std::int64_t partials_bytes(const Plan& plan) {
   if (!plan.rows || plan.rows->shares == 1) return 0;
   const std::int64_t across = plan.rows->along() ? 1 : plan.vector;
-  return total_units(plan, {}) * across * plan.rows->shares * accumulator_bytes(plan.program);
+  return total_units(plan, {}) * across * plan.rows->shares *
+         accumulator_bytes(plan.program, plan.scan ? expr::is_scan : expr::is_reduction);
+}
+
+std::int64_t combining_blocks(const Plan& plan) {
+  const std::int64_t units = total_units(plan, {});
+  const std::int64_t per_block = plan.scan ? units_per_block(plan) : plan.threads / 32;  // a warp
+  const std::int64_t blocks = units / per_block + (units % per_block != 0);
+  return plan.scan ? blocks * plan.rows->shares : blocks;
 }
 
 int dynamic_shared_bytes(const Plan& plan) {

@@ -58,8 +58,8 @@ struct Tile {
   bool operator==(const Tile&) const = default;
 };
 
-/// How threads share rows, the parts of the space over which the formula reduces (template
-/// fused_rows.cu). Plan::threads / lanes groups of lanes are in a block.
+/// How threads share rows, the parts of the space over which the formula reduces or scans (template
+/// fused_rows.cu, or fused_scan.cu). Plan::threads / lanes groups of lanes are in a block.
 struct Rows {
   std::size_t first = 0;  ///< modes first .. first + count - 1 are reduced over
   std::size_t count = 1;
@@ -77,6 +77,22 @@ struct Rows {
     return m >= first && m < first + count;
   }
   bool operator==(const Rows&) const = default;
+};
+
+/// That the rows are scanned (template fused_scan.cu): in chunks of Plan::unroll vectors a lane, or
+/// in one of Rows::held.
+struct Scan {
+  bool reverse = false;  ///< from the last element of a row to the first
+  bool operator==(const Scan&) const = default;
+};
+
+/// Which elements of a block's tile its threads have, as the caller asked (template fused_tv.cu).
+struct ThreadValue {
+  IntTuple tiler;                  ///< the tile, one extent a mode
+  Layout layout;                   ///< (thread, value) to the column-major index in the tile
+  std::vector<std::size_t> modes;  ///< of the space, one a mode of the tile
+  int run = 1;                     ///< most values that are neighbours along mode 0 of the space
+  bool operator==(const ThreadValue&) const = default;
 };
 
 /// One field of the kernel's parameter struct, in order. Fields are naturally aligned, as in C.
@@ -133,15 +149,21 @@ struct Plan {
   int vector = 1;        ///< elements a thread takes at once along extents[0]
   int unroll = 1;        ///< vectors a thread has in flight
   bool ragged = true;    ///< the last vector of a row may be partial
-  /// At most one of these two; without them vectors are taken in any order (template fused_map.cu).
+  /// At most one of these three; without them vectors are taken in any order (template
+  /// fused_map.cu).
   std::optional<Tile> tile = {};
   std::optional<Rows> rows = {};
+  std::optional<Scan> scan = {};  ///< beside rows
+  std::optional<ThreadValue> tv = {};
   IndexWidth index = IndexWidth::narrow;
   bool operator==(const Plan&) const = default;
 };
 
 /// Throws Error{invalid_spec} for tuning that cannot be honoured.
 [[nodiscard]] Plan make_plan(const Fused& op, const spec::Analysis& analysis, const Target& target);
+
+/// The file of kernels_templates/ without its suffix, "fused_map".
+[[nodiscard]] std::string_view template_name(const Plan& plan) noexcept;
 
 /// A launch covers the iteration space with units: vectors, tiles or rows. The elements of a unit
 /// along mode `m`, 0 if it has all of them, and the units that a block takes.
@@ -154,6 +176,8 @@ struct Plan {
 /// What the second entry point's name ends with: "_wide" (IndexWidth::both), "_combine"
 /// (Rows::shares), or nothing if there is one entry point only.
 [[nodiscard]] std::string_view second_entry(const Plan& plan) noexcept;
+/// Blocks of the entry "_combine"; the extents are known where there is one.
+[[nodiscard]] std::int64_t combining_blocks(const Plan& plan);
 /// Blocks that share a unit; where they are several, a block takes one unit.
 [[nodiscard]] std::int64_t blocks_per_unit(const Plan& plan) noexcept;
 /// Units of a launch: the product of ceil(extents[m] / unit_extent(m)); 0 if an extent is 0.

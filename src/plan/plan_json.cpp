@@ -82,11 +82,7 @@ std::string_view to_string(IndexWidth width) noexcept {
 
 std::string to_json(const Plan& plan, int indent) {
   JsonLine line;
-  line.open('{')
-      .member("template", plan.rows   ? "fused_rows"
-                          : plan.tile ? "fused_tile"
-                                      : "fused_map")
-      .member("kernel", plan.kernel_name);
+  line.open('{').member("template", template_name(plan)).member("kernel", plan.kernel_name);
   line.member("target", tilejit::to_string(plan.target)).key("extents").open('[');
   for (const Dim& extent : plan.extents) line.value(to_string(extent));
   if (!plan.shape.empty()) {
@@ -126,6 +122,19 @@ std::string to_json(const Plan& plan, int indent) {
         .member("held", plan.rows->held)
         .member("stages", plan.rows->stages)
         .close('}');
+  }
+  if (plan.scan) {
+    line.key("scan").open('{').key("reverse").raw(plan.scan->reverse ? "true" : "false").close('}');
+  }
+  if (plan.tv) {
+    line.key("tv")
+        .open('{')
+        .member("tile", tilejit::to_string(plan.tv->tiler))
+        .member("layout", tilejit::to_string(plan.tv->layout))
+        .key("modes")
+        .open('[');
+    for (const std::size_t m : plan.tv->modes) line.raw(std::to_string(m));
+    line.close(']').close('}');
   }
   line.member("threads", plan.threads)
       .member("vector", plan.vector)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <string>
 
 #include "tilejit/error.hpp"
 
@@ -62,16 +63,6 @@ bool varies(const Operand& operand, const Rows& rows, bool in_row) {
   return false;
 }
 
-/// Registers that one vector of every operand takes.
-int registers_of_vector(const Plan& plan, const Rows& rows) {
-  int bytes = 0;
-  for (const Operand& operand : plan.operands) {
-    if (operand.read && !operand.every_row && varies_in_row(operand, rows))
-      bytes += plan.vector * size_bytes(operand.dtype);
-  }
-  return std::max(1, bytes / 4);
-}
-
 /// Reductions one after another: of elements, of those' results, ...
 int reductions_in_turn(const Plan& plan) {
   std::vector<int> turns;  // by node
@@ -126,6 +117,7 @@ int copied_bytes(const Plan& plan, const Rows& rows, Wanted wanted) {
 
 bool can_fetch(const Plan& plan, const Rows& rows) {
   if (plan.target.major < 9 || plan.ragged || rows.count > 1 || rows.held == 0) return false;
+  if (fetched_bytes(plan, rows) == 0) return false;  // a formula of places alone
   return std::ranges::all_of(plan.operands, [&](const Operand& operand) {
     return !operand.read || operand.every_row || !varies_in_row(operand, rows) ||
            is_fetched(operand, rows);
@@ -149,7 +141,7 @@ int choose_stages(const Plan& plan, const Rows& rows) {
 }
 
 RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
-  const auto vectors = count_vectors(plan, [&](std::size_t m) { return rows.reduces(m); });
+  const auto vectors = vectors_in_row(plan, rows);
   if (!vectors) {
     rows.lanes = 256;
     return {rows, 256};
@@ -195,7 +187,7 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   };
   if (!is_held()) {
     rows.lanes = is_one_pass(plan) ? kMaxThreads / 2 : kMaxThreads;
-    const auto count = count_vectors(plan, [&](std::size_t m) { return !rows.reduces(m); });
+    const auto count = vectors_across_rows(plan, rows);
     if (count) share_among_blocks(plan, *count, *vectors / rows.lanes, rows);
   }
   rows.stages = choose_stages(plan, rows);
@@ -231,8 +223,8 @@ bool share_strips(const Plan& plan, std::int64_t count, std::int64_t length, Row
 }
 
 RowShape shape_across(const Plan& plan, Rows rows) {
-  const auto length = count_vectors(plan, [&](std::size_t m) { return rows.reduces(m); });
-  const auto count = count_vectors(plan, [&](std::size_t m) { return !rows.reduces(m); });
+  const auto length = vectors_in_row(plan, rows);
+  const auto count = vectors_across_rows(plan, rows);
   int groups = kWarp;
   if (count) {
     while (groups > kLeastGroups && ceil_div(*count, groups) < kManyBlocks) groups /= 2;
@@ -280,14 +272,31 @@ int kept_bytes(const Plan& plan, const Rows& rows) {
   return copied_bytes(plan, rows, is_kept);
 }
 
-std::int64_t accumulator_bytes(const expr::Program& program) {
+std::optional<std::int64_t> vectors_in_row(const Plan& plan, const Rows& rows) {
+  return count_vectors(plan, [&](std::size_t m) { return rows.reduces(m); });
+}
+
+std::optional<std::int64_t> vectors_across_rows(const Plan& plan, const Rows& rows) {
+  return count_vectors(plan, [&](std::size_t m) { return !rows.reduces(m); });
+}
+
+int registers_of_vector(const Plan& plan, const Rows& rows) {
+  int bytes = 0;
+  for (const Operand& operand : plan.operands) {
+    if (operand.read && !operand.every_row && varies_in_row(operand, rows))
+      bytes += plan.vector * size_bytes(operand.dtype);
+  }
+  return std::max(1, bytes / 4);
+}
+
+std::int64_t accumulator_bytes(const expr::Program& program, bool (*among)(expr::Op) noexcept) {
   std::int64_t end = 0, widest = 4;
   const auto add_field = [&](std::int64_t bytes) {
     end = (end + bytes - 1) / bytes * bytes + bytes;
     widest = std::max(widest, bytes);
   };
   for (const expr::Node& node : program.nodes) {
-    if (!expr::is_reduction(node.op)) continue;
+    if (!among(node.op)) continue;
     const bool place = expr::finds_place(node.op);
     const DType type =
         place ? program.nodes[static_cast<std::size_t>(node.args[0])].type : node.type;
@@ -297,15 +306,16 @@ std::int64_t accumulator_bytes(const expr::Program& program) {
   return (end + widest - 1) / widest * widest;
 }
 
-std::uint32_t reduced_axes(const expr::Program& program) {
+std::uint32_t combined_axes(const expr::Program& program) {
   std::uint32_t axes = 0;
   for (const expr::Node& node : program.nodes) {
-    if (!expr::is_reduction(node.op)) continue;
+    if (!expr::combines_elements(node.op)) continue;
     if (axes != 0 && node.axes != axes) {
-      throw Error(ErrorCode::unsupported,
-                  "reductions over different axes cannot be planned for the GPU yet; run the "
-                  "operation on the CPU reference, or split it",
-                  "/formula");
+      throw Error(
+          ErrorCode::unsupported,
+          "reductions and scans over different axes cannot be planned for the GPU yet; run the "
+          "operation on the CPU reference, or split it",
+          "/formula");
     }
     axes = node.axes;
   }
@@ -314,6 +324,91 @@ std::uint32_t reduced_axes(const expr::Program& program) {
 
 RowShape choose_row_shape(const Plan& plan, Rows rows, std::int64_t most_held) {
   return rows.along() ? shape_along(plan, rows, most_held) : shape_across(plan, rows);
+}
+
+namespace {
+
+constexpr int kMostRegisters = 128;  // that hold vectors: half of what a thread has
+
+[[noreturn]] void refuse_knob(const char* knob, const std::string& why) {
+  throw Error(ErrorCode::invalid_spec, why, std::string("/tuning/") + knob);
+}
+
+void check_threads(const RowShape& shape) {
+  if (shape.threads >= shape.rows.lanes && shape.threads % shape.rows.lanes == 0) return;
+  refuse_knob("threads", std::to_string(shape.threads) + " threads cannot be shared by groups of " +
+                             std::to_string(shape.rows.lanes) + ", as a row takes; use a multiple");
+}
+
+/// What fused_rows.cu asks of its constants.
+void check_blocks_of_row(const Plan& plan, const RowShape& shape) {
+  const Rows& rows = shape.rows;
+  if (rows.cluster > 1 && plan.target.major < 9) {
+    refuse_knob("cluster", "clusters need sm_90 or later; remove it");
+  }
+  if (rows.cluster > 1 && rows.along() && shape.threads != rows.lanes) {
+    refuse_knob("cluster",
+                "the blocks of a cluster share one row, so that lanes are threads; use " +
+                    std::to_string(rows.lanes) + " threads, or no cluster");
+  }
+  if (rows.shares == 1) return;
+  if (rows.cluster > 1) refuse_knob("shares", "a row has shares or a cluster; remove one");
+  const bool known = std::ranges::all_of(plan.extents, &Dim::is_known);
+  if (!known || !is_one_pass(plan)) {
+    refuse_knob("shares",
+                "only reductions of known extents, none of another's result, with no output of the "
+                "full space, can be shared through memory; remove it");
+  }
+}
+
+void check_registers(const Plan& plan, const RowShape& shape,
+                     const std::optional<std::int64_t>& steps) {
+  const Rows& rows = shape.rows;
+  const int groups = shape.threads / rows.lanes;
+  if (!rows.along() &&
+      shared_accumulator_bytes(plan, shape.threads, groups) > kMaxAccumulatorBytes) {
+    refuse_knob("threads", "accumulators of " + std::to_string(shape.threads) +
+                               " threads exceed 48 KiB of shared memory; use fewer");
+  }
+  if (rows.held == 0) return;
+  const bool enough = rows.along() && rows.shares == 1 && steps && rows.held >= *steps;
+  if (!enough || rows.held * registers_of_vector(plan, rows) > kMostRegisters) {
+    refuse_knob("held", "a lane has " + (steps ? std::to_string(*steps) : "an unknown number of") +
+                            " vectors of a row to hold, in at most 128 registers, where one "
+                            "kernel has the whole of a contiguous row; use 0, or more lanes");
+  }
+}
+
+}  // namespace
+
+RowShape tune_row_shape(const Plan& plan, RowShape shape, const Tuning& tuning,
+                        std::int64_t most_held) {
+  Rows& rows = shape.rows;
+  const bool pins_row = tuning.lanes || tuning.cluster || tuning.shares || tuning.held;
+  if (!pins_row && !tuning.threads) return shape;
+  const bool was_held = rows.held > 0;
+  rows.lanes = tuning.lanes.value_or(rows.lanes);
+  rows.cluster = tuning.cluster.value_or(tuning.shares.value_or(1) > 1 ? 1 : rows.cluster);
+  rows.shares = tuning.shares.value_or(tuning.cluster.value_or(1) > 1 ? 1 : rows.shares);
+  const auto vectors = count_vectors(plan, [&](std::size_t m) { return rows.reduces(m); });
+  std::optional<std::int64_t> steps;
+  if (vectors) {
+    steps = std::max<std::int64_t>(1, ceil_div(*vectors, std::int64_t{rows.lanes} * rows.cluster));
+  }
+  if (pins_row) {
+    const bool fits = was_held && steps && *steps <= most_held && rows.shares == 1 &&
+                      *steps * registers_of_vector(plan, rows) <= kManyRegisters;
+    rows.held = tuning.held.value_or(fits ? static_cast<int>(*steps) : 0);
+    const bool alone = rows.cluster > 1 && rows.along();
+    shape.threads = alone ? rows.lanes : std::max(shape.threads / rows.lanes, 1) * rows.lanes;
+  }
+  shape.threads = tuning.threads.value_or(std::max(shape.threads, kWarp));
+  check_threads(shape);
+  check_blocks_of_row(plan, shape);
+  check_registers(plan, shape, steps);
+  const bool fetches = rows.along() && rows.held == steps;
+  if (pins_row) rows.stages = fetches ? choose_stages(plan, rows) : 0;
+  return shape;
 }
 
 }  // namespace tilejit::plan

@@ -34,10 +34,10 @@ double smaller_grain(double a, double b) noexcept {
 }
 
 bool is_product(Op op) noexcept {
-  return op == Op::reduce_prod;
+  return op == Op::reduce_prod || op == Op::scan_prod;
 }
 bool is_largest(Op op) noexcept {
-  return op == Op::reduce_max || op == Op::reduce_argmax;
+  return op == Op::reduce_max || op == Op::reduce_argmax || op == Op::scan_max;
 }
 
 }  // namespace
@@ -45,6 +45,11 @@ bool is_largest(Op op) noexcept {
 double reduction_depth(std::int64_t count) noexcept {
   const auto n = static_cast<double>(count);
   return count < 2 ? n : std::min(n, 256 + 2 * std::ceil(std::log2(n)));
+}
+
+double scan_depth(std::int64_t count) noexcept {
+  const auto n = static_cast<double>(count);
+  return std::min(n, 256 + std::floor(n / 65536));
 }
 
 void RealSum::add(const Values& values) noexcept {
@@ -99,7 +104,7 @@ double RealSum::bound(DType type, double sum) const noexcept {
   if (std::isinf(carried_)) return kInfinity;
   // Where every partial sum has at most as many bits as the type, none is rounded, in any order.
   const bool exact = carried_ == 0 && magnitude_ * m.unit <= grain_;
-  const double roundings = reduction_depth(count_) + (m.kind == Arithmetic::Kind::f64 ? 2 : 0);
+  const double roundings = depth_(count_) + (m.kind == Arithmetic::Kind::f64 ? 2 : 0);
   const double error = exact ? 0 : kSafety * (carried_ + roundings * m.unit * magnitude_);
   // Where a partial sum may overflow the others may not bring it back, or make it NaN. Values of
   // one sign grow only.
@@ -179,11 +184,11 @@ double RealProduct::bound(DType type, double product) const noexcept {
   if (certain_zero_) return 0;
   if (std::isinf(product)) return may_be_zero_ ? kInfinity : 0;
   const double roundings =
-      count_ < 2 ? 0 : reduction_depth(count_) * m.unit + static_cast<double>(count_) * 0x1p-53;
+      count_ < 2 ? 0 : depth_(count_) * m.unit + static_cast<double>(count_) * 0x1p-53;
   if (growth_ == 0 && roundings == 0) return 0;
   const double size = product == 0 ? std::exp2(up_ + down_) : std::fabs(product);
   // An underflow loses less than a subnormal, which the other factors may enlarge.
-  const double lost = may_underflow ? reduction_depth(count_) * m.tiny * std::exp2(reach) : 0;
+  const double lost = may_underflow ? depth_(count_) * m.tiny * std::exp2(reach) : 0;
   const double error = std::expm1(growth_ + roundings) + (product == 0 ? 1 : 0);
   return kSafety * (size * error + lost);
 }
@@ -336,8 +341,8 @@ Reduced BestPlace::result() const noexcept {
   return {.integer = any_ ? best_.place : 0, .bound = unknown_ || uncertain ? kInfinity : 0};
 }
 
-Accumulator::Accumulator(const expr::Node& reduction, DType argument)
-    : type_(reduction.type), state_(start(reduction.op, argument)) {}
+Accumulator::Accumulator(const expr::Node& node, DType argument)
+    : type_(node.type), state_(start(node.op, argument)) {}
 
 Accumulator::State Accumulator::start(Op op, DType argument) noexcept {
   switch (op) {
@@ -347,12 +352,15 @@ Accumulator::State Accumulator::start(Op op, DType argument) noexcept {
     case Op::reduce_argmax: return BestPlace(argument, is_largest(op));
     case Op::reduce_min:
     case Op::reduce_max:
+    case Op::scan_min:
+    case Op::scan_max:
       if (is_floating(argument)) return RealExtremum(is_largest(op));
       return IntegerExtremum(argument, is_largest(op));
     default: break;
   }
   if (!is_floating(argument)) return IntegerTotal(is_product(op));
-  return is_product(op) ? State(RealProduct()) : State(RealSum());
+  const Depth depth = expr::is_scan(op) ? scan_depth : reduction_depth;
+  return is_product(op) ? State(RealProduct(depth)) : State(RealSum(depth));
 }
 
 void Accumulator::add(const Values& values) noexcept {

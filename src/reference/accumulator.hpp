@@ -10,7 +10,7 @@
 
 namespace tilejit::reference {
 
-/// Neighbouring values of the node that a reduction combines.
+/// Neighbouring values of the node that is combined.
 struct Values {
   std::span<const double> reals = {};           ///< of a floating node
   std::span<const std::int64_t> integers = {};  ///< of another
@@ -18,7 +18,7 @@ struct Values {
   std::int64_t place = 0;                       ///< of the first, along the reduced axes
 };
 
-/// What a reduction gives: `real` or `integer` by the type of its node.
+/// What a reduction or a scan gives: `real` or `integer` by the type of its node.
 struct Reduced {
   double real = 0;
   std::int64_t integer = 0;
@@ -28,10 +28,14 @@ struct Reduced {
 /// The longest chain of roundings behind one of `count` values that a kernel combines: it promises
 /// to stay below in whatever order it adds or multiplies.
 [[nodiscard]] double reduction_depth(std::int64_t count) noexcept;
+/// The same for the last of `count` results of a scan.
+[[nodiscard]] double scan_depth(std::int64_t count) noexcept;
+using Depth = double (*)(std::int64_t count) noexcept;
 
 /// Sum of floating values, with compensation (Neumaier).
 class RealSum {
  public:
+  explicit RealSum(Depth depth) noexcept : depth_(depth) {}
   void add(const Values& values) noexcept;
   void merge(const RealSum& later) noexcept;
   [[nodiscard]] Reduced result(DType type) const noexcept;
@@ -41,6 +45,7 @@ class RealSum {
   void add_bound(double value, double bound) noexcept;
   [[nodiscard]] double bound(DType type, double sum) const noexcept;
 
+  Depth depth_;
   std::int64_t count_ = 0;
   double sum_ = 0, compensation_ = 0;  // of the finite values
   double special_ = 0;                 // sum of the others
@@ -54,6 +59,7 @@ class RealSum {
 /// Product of floating values, as a mantissa and an exponent beyond that of double.
 class RealProduct {
  public:
+  explicit RealProduct(Depth depth) noexcept : depth_(depth) {}
   void add(const Values& values) noexcept;
   void merge(const RealProduct& later) noexcept;
   [[nodiscard]] Reduced result(DType type) const noexcept;
@@ -63,6 +69,7 @@ class RealProduct {
   void add_bound(double value, double bound) noexcept;
   [[nodiscard]] double bound(DType type, double product) const noexcept;
 
+  Depth depth_;
   std::int64_t count_ = 0;
   double mantissa_ = 1;
   std::int64_t exponent_ = 0;
@@ -167,17 +174,17 @@ class BestPlace {
   double uncertain_rival_ = -std::numeric_limits<double>::infinity();
 };
 
-/// One result of a reduction in the making.
+/// One result of a reduction, or one of a scan after the other, in the making.
 class Accumulator {
  public:
-  /// `argument`: the type of what is combined.
-  Accumulator(const expr::Node& reduction, DType argument);
+  /// `node`: a reduction or scan; `argument`: the type of what is combined.
+  Accumulator(const expr::Node& node, DType argument);
 
   /// Values must come in the order of their places.
   void add(const Values& values) noexcept;
   /// Takes what `later` has combined, of places behind.
   void merge(const Accumulator& later) noexcept;
-  /// In the range of the reduction's type.
+  /// In the range of the node's type.
   [[nodiscard]] Reduced result() const noexcept;
 
  private:

@@ -59,7 +59,8 @@ void Block::place_columns() {
     columns_[id] = i;
     if (node.op == Op::load) reach(node.source);
     if (node.op == Op::index) node_modes_[id] = modes_in_order(pass_, place_modes(node));
-    if (expr::is_reduction(node.op)) node_modes_[id] = modes_in_order(pass_, results_[id].modes);
+    if (expr::combines_elements(node.op))
+      node_modes_[id] = modes_in_order(pass_, results_[id].modes);
   }
 }
 
@@ -83,7 +84,7 @@ void Block::run(std::int64_t first, std::size_t count) {
     if (is_uniform(node.op)) continue;
     if (node.op == Op::index) {
       fill_offsets(node_modes_[id], pass_.shape, first, {integers_of(id), count});
-    } else if (expr::is_reduction(node.op)) {
+    } else if (expr::combines_elements(node.op)) {
       read_result(node, id, first);
     } else {
       compute(id);

@@ -16,7 +16,8 @@ namespace tilejit::reference {
 /// thread; the arguments must outlive it. Only the constructor allocates more than a coordinate.
 class Block {
  public:
-  /// `results`: of the reductions among the nodes of the pass, as far as their arguments are not.
+  /// `results`: of the reductions and scans among the nodes of the pass, as far as their arguments
+  /// are not.
   Block(const Problem& problem, const Pass& pass, const Results& results, WithBounds with_bounds);
 
   /// Elements a call of `run` may take.
@@ -68,7 +69,7 @@ class Block {
   bool with_bounds_;
   std::vector<std::size_t> columns_;  // a node of the pass: its place among them
   std::vector<Modes> tensor_modes_;   // a tensor; empty: it is not reached
-  std::vector<Modes> node_modes_;     // an index or a reduction: of its place or its result
+  std::vector<Modes> node_modes_;     // an index, a reduction, a scan: of its place or result
   std::vector<double> reals_;
   std::vector<std::int64_t> integers_;
   std::vector<double> bounds_;  // empty without bounds

@@ -47,7 +47,7 @@ void run_pass(const Problem& problem, const Pass& pass, const Results& results) 
 
 void evaluate(const Problem& problem) {
   const Schedule schedule = make_schedule(problem);
-  const Results results = reduce(problem, schedule, WithBounds::no);
+  const Results results = combine(problem, schedule, WithBounds::no);
   for (const Pass& pass : schedule.stores) run_pass(problem, pass, results);
 }
 

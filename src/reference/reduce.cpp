@@ -1,7 +1,7 @@
 #include <algorithm>
+#include <bit>
 #include <optional>
 
-#include "reference/accumulator.hpp"
 #include "reference/block.hpp"
 #include "reference/execute.hpp"
 #include "reference/results.hpp"
@@ -9,44 +9,7 @@
 namespace tilejit::reference {
 namespace {
 
-using expr::Node;
 using expr::NodeId;
-
-Accumulator fresh(const Problem& problem, NodeId id) {
-  const Node& node = problem.program.nodes[id];
-  return {node, problem.program.nodes[node.args[0]].type};
-}
-
-void write(Result& result, std::int64_t index, const Reduced& value) noexcept {
-  const auto at = static_cast<std::size_t>(index);
-  if (!result.reals.empty()) result.reals[at] = value.real;
-  if (!result.integers.empty()) result.integers[at] = value.integer;
-  if (!result.bounds.empty()) result.bounds[at] = value.bound;
-}
-
-// The axes of the results are those of the pass but the reduced ones, which come last.
-Result make_result(const Problem& problem, const Schedule& schedule, NodeId id,
-                   WithBounds with_bounds) {
-  Result result;
-  result.modes.resize(problem.shape.size());
-  std::int64_t count = 1;
-  for (std::size_t axis = result.modes.size(); axis-- > 0;) {
-    if (!expr::has_axis(schedule.varying[id], axis)) continue;
-    result.modes[axis] = {{problem.shape[axis], count}};
-    count *= problem.shape[axis];
-  }
-  const auto elements = static_cast<std::size_t>(count);
-  if (is_floating(problem.program.nodes[id].type)) {
-    result.reals.resize(elements);
-  } else {
-    result.integers.resize(elements);
-  }
-  if (with_bounds == WithBounds::yes) result.bounds.resize(elements);
-  // What no value is combined for keeps this.
-  const Reduced nothing = fresh(problem, id).result();
-  for (std::int64_t i = 0; i < count; ++i) write(result, i, nothing);
-  return result;
-}
 
 /// What one thread has of one result whose other values belong to its neighbours.
 struct Piece {
@@ -145,7 +108,14 @@ void join_pieces(const Pass& pass, const std::vector<RangeReducer>& reducers, Re
   }
 }
 
-void run_pass(const Problem& problem, const Pass& pass, Results& results, WithBounds with_bounds) {
+}  // namespace
+
+void reduce(const Problem& problem, const Pass& pass, Results& results, WithBounds with_bounds) {
+  for (const NodeId id : pass.reductions) {
+    const auto reduced = static_cast<std::size_t>(std::popcount(problem.program.nodes[id].axes));
+    const auto kept = std::span(pass.axes).first(pass.axes.size() - reduced);
+    results[id] = make_result(problem, kept, id, with_bounds);
+  }
   const std::vector<Range> ranges = split(size(pass));
   std::vector<RangeReducer> reducers;
   reducers.reserve(ranges.size());
@@ -154,19 +124,6 @@ void run_pass(const Problem& problem, const Pass& pass, Results& results, WithBo
   }
   run_parallel(ranges.size(), [&](std::size_t i) { reducers[i].run(ranges[i]); });
   join_pieces(pass, reducers, results);
-}
-
-}  // namespace
-
-Results reduce(const Problem& problem, const Schedule& schedule, WithBounds with_bounds) {
-  Results results(problem.program.nodes.size());
-  for (const Pass& pass : schedule.reductions) {
-    for (const NodeId id : pass.reductions) {
-      results[id] = make_result(problem, schedule, id, with_bounds);
-    }
-    run_pass(problem, pass, results, with_bounds);
-  }
-  return results;
 }
 
 }  // namespace tilejit::reference

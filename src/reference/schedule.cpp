@@ -41,36 +41,41 @@ class Scheduler {
   explicit Scheduler(const Problem& problem) : problem_(problem) {}
 
   Schedule run() {
-    if (std::ranges::any_of(nodes(), is_reduction_node)) add_reductions();
+    const auto combines = [](const Node& node) { return expr::combines_elements(node.op); };
+    if (std::ranges::any_of(nodes(), combines)) add_combinations();
     add_stores();
     return std::move(schedule_);
   }
 
  private:
-  using Key = std::tuple<int, std::uint32_t, std::uint32_t>;  // level, axes walked, axes reduced
+  // Level, axes walked, axes combined, whether they are scans, and of which direction.
+  using Key = std::tuple<int, std::uint32_t, std::uint32_t, bool, bool>;
 
-  static bool is_reduction_node(const Node& node) noexcept { return expr::is_reduction(node.op); }
   [[nodiscard]] const std::vector<Node>& nodes() const { return problem_.program.nodes; }
 
-  void add_reductions() {
+  void add_combinations() {
     set_varying();
     std::map<Key, std::vector<NodeId>> groups;
-    std::vector<int> levels;  // reductions that stand on top of each other
+    std::vector<int> levels;  // reductions and scans that stand on top of each other
     for (std::size_t id = 0; id < nodes().size(); ++id) {
       const Node& node = nodes()[id];
       int level = 0;
       for (const NodeId arg : node.args) {
         if (arg != kNoNode) level = std::max(level, levels[static_cast<std::size_t>(arg)]);
       }
-      if (is_reduction_node(node)) {
-        const std::uint32_t kept = schedule_.varying[id];
-        groups[{level, kept, node.axes}].push_back(static_cast<NodeId>(id));
+      if (expr::combines_elements(node.op)) {
+        const std::uint32_t kept = schedule_.varying[id] & ~node.axes;
+        groups[{level, kept, node.axes, expr::is_scan(node.op), node.reverse}].push_back(
+            static_cast<NodeId>(id));
         ++level;
       }
       levels.push_back(level);
     }
-    for (auto& [key, reductions] : groups) {
-      add_reduction_pass(std::get<1>(key), std::get<2>(key), std::move(reductions));
+    for (auto& [key, ids] : groups) {
+      Pass pass = combining_pass(std::get<1>(key), std::get<2>(key), ids);
+      (std::get<3>(key) ? pass.scans : pass.reductions) = std::move(ids);
+      pass.reverse = std::get<4>(key);
+      schedule_.combinations.push_back(std::move(pass));
     }
   }
 
@@ -82,15 +87,15 @@ class Scheduler {
     }
   }
 
-  // The reduced axes run fastest, so that what a result combines are neighbours. Axes along which
-  // nothing varies are walked only where they are reduced.
-  void add_reduction_pass(std::uint32_t kept, std::uint32_t reduced,
-                          std::vector<NodeId> reductions) {
+  // The combined axes run fastest, so that what a result combines are neighbours. Axes along which
+  // nothing varies are walked only where they are combined.
+  [[nodiscard]] Pass combining_pass(std::uint32_t kept, std::uint32_t combined,
+                                    const std::vector<NodeId>& ids) const {
     std::vector<int> axes = axes_of(kept);
     Pass pass;
     set_axes(pass, axes);
     check_size(pass);
-    for (const int axis : axes_of(reduced)) {
+    for (const int axis : axes_of(combined)) {
       axes.push_back(axis);
       // Beside an axis of extent 0 others may be too many to count.
       if (__builtin_mul_overflow(pass.run, problem_.shape[axis], &pass.run)) pass.run = 0;
@@ -99,10 +104,9 @@ class Scheduler {
     check_size(pass);
     if (size(pass) == 0) pass.run = 0;
     std::vector<NodeId> wanted;
-    for (const NodeId id : reductions) wanted.push_back(nodes()[id].args[0]);
+    for (const NodeId id : ids) wanted.push_back(nodes()[id].args[0]);
     pass.nodes = needed_by(wanted);
-    pass.reductions = std::move(reductions);
-    schedule_.reductions.push_back(std::move(pass));
+    return pass;
   }
 
   // Wider outputs first: what a tensor held before it was overwritten is read for outputs that span
@@ -144,7 +148,7 @@ class Scheduler {
     }
   }
 
-  // Down to the reductions, whose results are known by then.
+  // Down to reductions and scans, whose results are known by then.
   [[nodiscard]] std::vector<NodeId> needed_by(const std::vector<NodeId>& wanted) const {
     std::vector<bool> needed(nodes().size(), false);
     for (const NodeId id : wanted) needed[static_cast<std::size_t>(id)] = true;
@@ -152,7 +156,7 @@ class Scheduler {
     for (std::size_t id = nodes().size(); id-- > 0;) {
       if (!needed[id]) continue;
       ids.push_back(static_cast<NodeId>(id));
-      if (is_reduction_node(nodes()[id])) continue;
+      if (expr::combines_elements(nodes()[id].op)) continue;
       for (const NodeId arg : nodes()[id].args) {
         if (arg != kNoNode) needed[static_cast<std::size_t>(arg)] = true;
       }

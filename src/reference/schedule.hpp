@@ -11,19 +11,21 @@ namespace tilejit::reference {
 struct Pass {
   std::vector<int> axes;                      ///< walked, the last runs fastest
   std::vector<std::int64_t> shape;            ///< their extents; {1} for no axes
-  std::int64_t run = 1;                       ///< neighbours that one result combines
+  std::int64_t run = 1;                       ///< neighbours that are combined
   std::vector<expr::NodeId> nodes;            ///< what is evaluated, operands first
   std::vector<expr::NodeId> reductions = {};  ///< what is combined; each has size / run results
+  std::vector<expr::NodeId> scans = {};       ///< what is combined; each has size results
+  bool reverse = false;                       ///< the scans begin at the last of their neighbours
   std::vector<expr::Store> stores = {};       ///< what is stored
 };
 [[nodiscard]] std::int64_t size(const Pass& pass) noexcept;
 
-/// The passes that evaluate a program, in order: a reduction comes before what reads its results,
-/// and all of them before the stores, which may overwrite inputs.
+/// The passes that evaluate a program, in order: a reduction or scan comes before what reads its
+/// results, and all of them before the stores, which may overwrite inputs.
 struct Schedule {
-  std::vector<Pass> reductions;
+  std::vector<Pass> combinations;  ///< of reductions or of scans
   std::vector<Pass> stores;
-  /// A node: the axes along which it may differ, by bits. Empty for a program without reductions.
+  /// A node: the axes along which it may differ, by bits. Empty for a program without any.
   std::vector<std::uint32_t> varying;
 };
 /// Throws Error{unsupported} for a pass of more than 2^63-1 results.

@@ -156,7 +156,7 @@ void verify_pass(const Problem& problem, const Pass& pass, const Results& result
 
 Verification verify(const Problem& problem, std::span<const void* const> actual) {
   const Schedule schedule = make_schedule(problem);
-  const Results results = reduce(problem, schedule, WithBounds::yes);
+  const Results results = combine(problem, schedule, WithBounds::yes);
   Verification total;
   for (const Pass& pass : schedule.stores) verify_pass(problem, pass, results, actual, total);
   total.passed = total.mismatches == 0;

@@ -71,12 +71,17 @@ std::string HeaderWriter::write() {
     write_results();
     for (int stage = 0; stage < stages_.count; ++stage) write_stage(stage);
     line(accumulator_list());
+    if (plan_.scan) write_scans();
   }
   write_formula();
   if (plan_.rows) {
     if (plan_.rows->stages > 0) write_fetch();
     write_row_vector();
     write_row_store();
+  } else if (plan_.tv) {
+    write_places();
+    write_element();
+    write_tv_vector();
   } else if (plan_.tile) {
     write_shared();
     write_tile();
@@ -114,7 +119,7 @@ void HeaderWriter::write_includes(const std::string& code) {
   const auto comes_in_pieces = [&](const Operand& operand) { return is_split(operand); };
   if (std::ranges::any_of(plan_.operands, comes_in_pieces)) line("#include \"tile/split.cuh\"");
   if (plan_.tile) line("#include \"tile/cross.cuh\"");
-  if (plan_.tile || plan_.rows) line("#include \"tile/wide.cuh\"");
+  if (counts_elements() || plan_.rows) line("#include \"tile/wide.cuh\"");
   if (plan_.rows) line("#include \"tile/cluster.cuh\"");
   if (plan_.rows && plan_.rows->shares > 1) line("#include \"tile/dependent.cuh\"");
   if (plan_.rows && plan_.rows->stages > 0) line("#include \"tile/ring.cuh\"");
@@ -138,10 +143,11 @@ void HeaderWriter::write_constants() {
                      plan_.vector));
     return;
   }
-  if (plan_.tile) {
+  if (counts_elements()) {
     line(fmt::format("\nconstexpr int kThreads = {};  // a block", plan_.threads));
     line(fmt::format("constexpr int kVector = {};  // elements a thread takes at once",
                      plan_.vector));
+    if (plan_.tv) return;
     line(fmt::format("constexpr int kColumns = {};  // of a tile, along mode 0",
                      plan_.tile->columns));
     line(fmt::format("constexpr int kRows = {};  // of a tile, along mode {}\n", plan_.tile->rows,
@@ -182,7 +188,7 @@ void HeaderWriter::write_params() {
         break;
     }
   }
-  if (!plan_.tile && std::ranges::all_of(plan_.extents, &Dim::is_known)) {
+  if (!counts_elements() && std::ranges::all_of(plan_.extents, &Dim::is_known)) {
     line(fmt::format("  static constexpr i64 total = {};  // vectors",
                      plan::total_units(plan_, {})));
   }
@@ -292,6 +298,7 @@ bool HeaderWriter::writes_elements(const Operand& operand) noexcept {
 std::string HeaderWriter::given(expr::NodeId id) const {
   const expr::Node& node = plan_.program.nodes[static_cast<std::size_t>(id)];
   if (stages_.is_result(plan_.program, id)) return fmt::format("r.v{}", id);
+  if (expr::is_scan(node.op)) return fmt::format("a.next{}(v{})", id, node.args[0]);
   if (node.op == expr::Op::index) return place_of(node);
   if (node.op != expr::Op::extent) return {};
   std::string product;
@@ -305,6 +312,7 @@ std::string HeaderWriter::given(expr::NodeId id) const {
 std::string HeaderWriter::element_parameters(bool outputs) const {
   std::string parameters = "const Params& p";
   if (plan_.rows) parameters += ", const Results& r";
+  if (plan_.scan && outputs) parameters += ", Scans& a";
   for (std::size_t k = 0; k < plan_.places.size(); ++k) parameters += fmt::format(", i64 n{}", k);
   for (const Operand& operand : plan_.operands) {
     const std::string_view type = expr::compute_type(operand.dtype);
@@ -449,7 +457,7 @@ std::string HeaderWriter::accesses(Part part) const {
 std::string HeaderWriter::store_of(const Operand& operand) const {
   const std::string address = fmt::format("p.t{}{}", operand.tensor, offset_of(operand));
   const std::string variable = variable_of(operand, false), rest = access_arguments(operand);
-  if ((plan_.tile || plan_.rows) && operand.reach != Reach::strided) {
+  if ((counts_elements() || plan_.rows) && operand.reach != Reach::strided) {
     return fmt::format("    store_wide({}, {}{});\n", address, variable, rest);
   }
   return fmt::format("    {}.store({}{});\n", variable, address, rest);
@@ -480,7 +488,7 @@ std::string HeaderWriter::value_of(const Dim& dim) const {
 }
 
 std::string HeaderWriter::share_of(const OperandMode& leaves, std::size_t m) const {
-  const std::string coord = plan_.tile                   ? fmt::format("c{}", m)
+  const std::string coord = counts_elements()            ? fmt::format("c{}", m)
                             : m == 0 && plan_.vector > 1 ? "i64(c0) * kVector"
                                                          : fmt::format("i64(c{})", m);
   if (leaves.size() == 1) {

@@ -65,6 +65,7 @@ class HeaderWriter {
   void write_load_fetched();
   [[nodiscard]] int place_in_stage(const plan::Operand& operand) const;
   [[nodiscard]] std::string load_copied(const plan::Operand& operand, std::string_view base) const;
+  void write_fold(const std::string& accumulator, const std::vector<bool>& nodes);
   void write_row_store();
   /// Whether one of `nodes` is an element of the tensor.
   [[nodiscard]] bool is_loaded(const std::vector<bool>& nodes, int tensor) const;
@@ -76,6 +77,9 @@ class HeaderWriter {
   [[nodiscard]] std::string decode(const std::string& index, std::size_t first, std::size_t count,
                                    const std::string& type, const std::string& target) const;
   [[nodiscard]] std::string accumulator_list() const;
+  // For fused_scan.cu.
+  void write_scans();
+  void write_scan_map();
   // For fused_tile.cu.
   void write_shared();
   void write_tile();
@@ -85,6 +89,15 @@ class HeaderWriter {
   void write_elements(Part part);
   [[nodiscard]] std::string tile_coordinates(const std::string& accesses, Part part) const;
   [[nodiscard]] bool is_whole(std::size_t m) const;
+  // For fused_tv.cu.
+  void write_places();
+  void write_element();
+  void write_tv_vector();
+  [[nodiscard]] std::string element_coordinates(const std::string& accesses) const;
+  /// Whether coordinates count elements, as in tiles; else c0 counts vectors.
+  [[nodiscard]] bool counts_elements() const noexcept { return plan_.tile || plan_.tv; }
+  /// Lines that take the number `from` of a tile apart into the members c<m> of `to`.
+  [[nodiscard]] std::string decode_tile(const std::string& from, const std::string& to) const;
   void write_groups();
   /// The parameters t<k> of what is read, and y<k> of what is written for each element.
   [[nodiscard]] std::string element_parameters(bool outputs) const;

@@ -36,9 +36,7 @@ std::string render_header(const plan::Plan& plan) {
 
 RenderedSource render(const plan::Plan& plan) {
   RenderedSource source{.name = plan.kernel_name + ".cu", .text = {}, .headers = {}};
-  const std::string_view kernel = plan.rows   ? "fused_rows.cu"
-                                  : plan.tile ? "fused_tile.cu"
-                                              : "fused_map.cu";
+  const std::string kernel = std::string(plan::template_name(plan)) + ".cu";
   for (const Template& file : templates()) {
     if (file.name == kernel) {
       source.text = file.text;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "plan/rows.hpp"
+#include "render/combination.hpp"
 #include "render/header_writer.hpp"
 
 namespace tilejit::render {
@@ -15,47 +16,12 @@ using expr::NodeId;
 using expr::Op;
 using plan::Operand;
 
-bool is_extremum(Op op) noexcept {
-  return op == Op::reduce_min || op == Op::reduce_max;
-}
-
-/// The type that accumulates: at least four bytes, which threads exchange.
-std::string_view accumulator_type(const Node& node) {
-  if (is_floating(node.type) || size_bytes(node.type) >= 4) return expr::compute_type(node.type);
-  return category(node.type) == Category::signed_integer ? "i32" : "u32";
-}
-
 /// Whether the element (`value`, `place`) comes before what the accumulator of node `id` has found.
 std::string precedes(const Node& node, NodeId id, const std::string& value,
                      const std::string& place) {
   const char* better = node.op == Op::reduce_argmin ? "<" : ">";
   return fmt::format("b{0} < 0 || {1} {3} a{0} || ({1} == a{0} && {2} < b{0})", id, value, place,
                      better);
-}
-
-/// What a reduction of nothing gives, except that extrema of floats start with nan: it is what they
-/// ignore, and what is left if there is nothing else.
-std::string identity(const Node& node) {
-  const bool floating = is_floating(node.type);
-  switch (node.op) {
-    case Op::reduce_sum:
-    case Op::reduce_any: return "0";
-    case Op::reduce_prod:
-    case Op::reduce_all: return "1";
-    default: break;
-  }
-  if (floating) return node.type == f64 ? "math::nan_f64()" : "math::nan_f32()";
-  const bool is_signed = category(node.type) == Category::signed_integer;
-  const int bits = 8 * size_bytes(node.type);
-  const std::int64_t greatest =
-      static_cast<std::int64_t>(~0ull >> (64 - bits + (is_signed ? 1 : 0)));
-  const std::int64_t least = is_signed ? -greatest - 1 : 0;
-  return expr::emit_constant(node.op == Op::reduce_min ? greatest : least, node.type);
-}
-
-std::string infinity(const Node& node) {
-  const char* text = node.type == f64 ? "math::inf_f64()" : "math::inf_f32()";
-  return (node.op == Op::reduce_max ? "-" : "") + std::string(text);
 }
 
 }  // namespace
@@ -351,23 +317,10 @@ void HeaderWriter::write_row_vector() {
   if (plan_.rows->stages > 0) write_load_fetched();
 
   for (int stage = 0; stage < stages_.count; ++stage) {
-    line("  TILE_DEVICE void fold(const Params& p, const Row& row, Index v,");
-    line(
-        fmt::format("                        const Results (&r)[kAcross], Stage{} (&a)[kAcross]) "
-                    "const {{",
-                    stage));
-    out_ +=
-        pass_start(stages_.needed_for(plan_.program, stages_.reductions(plan_.program, stage)), "");
-    line("#pragma unroll");
-    line(fmt::format("    for (int e = 0; e < kVector; e += {}) {{", group()));
-    for (const Operand& operand : plan_.operands) write_unpacking(operand, false);
-    for (int i = 0; i < group(); ++i) {
-      const std::string at = along ? "0" : i == 0 ? "e" : fmt::format("e + {}", i);
-      const std::string exists = partial ? fmt::format("if (e + {} < valid) ", i) : "";
-      write_call(i, fmt::format("{}a[{}].fold", exists, at), fmt::format("p, r[{}]", at), false);
-    }
-    line("    }\n  }");
+    write_fold(fmt::format("Stage{}", stage),
+               stages_.needed_for(plan_.program, stages_.reductions(plan_.program, stage)));
   }
+  if (plan_.scan) return write_scan_map();
 
   line("  TILE_DEVICE void map(const Params& p, const Row& row, Index v,");
   line("                       const Results (&r)[kAcross]) const {");
@@ -397,6 +350,26 @@ void HeaderWriter::write_load_fetched() {
   if (mentions(loads, "p")) out_ += indented(row_coordinates(), 2) + valid_of_vector(loads);
   out_ += loads;
   line("  }");
+}
+
+/// How a vector's elements come to accumulators of type `accumulator`, which reads `nodes`.
+void HeaderWriter::write_fold(const std::string& accumulator, const std::vector<bool>& nodes) {
+  const bool along = plan_.rows->along(), partial = along && plan_.ragged;
+  line("  TILE_DEVICE void fold(const Params& p, const Row& row, Index v,");
+  line(
+      fmt::format("                        const Results (&r)[kAcross], {} (&a)[kAcross]) "
+                  "const {{",
+                  accumulator));
+  out_ += pass_start(nodes, "");
+  line("#pragma unroll");
+  line(fmt::format("    for (int e = 0; e < kVector; e += {}) {{", group()));
+  for (const Operand& operand : plan_.operands) write_unpacking(operand, false);
+  for (int i = 0; i < group(); ++i) {
+    const std::string at = along ? "0" : i == 0 ? "e" : fmt::format("e + {}", i);
+    const std::string exists = partial ? fmt::format("if (e + {} < valid) ", i) : "";
+    write_call(i, fmt::format("{}a[{}].fold", exists, at), fmt::format("p, r[{}]", at), false);
+  }
+  line("    }\n  }");
 }
 
 /// The outputs of one element a row, and what else they are made of.
@@ -457,7 +430,7 @@ std::string HeaderWriter::accumulator_list() const {
     list += (list.empty() ? "" : ", ") + name;
     bytes = fmt::format("(sizeof({0}) > {1} ? int(sizeof({0})) : {1})", name, bytes);
   }
-  if (plan_.rows->shares > 1) {
+  if (plan_.rows->shares > 1 && !plan_.scan) {
     bytes += fmt::format(";\nstatic_assert(kStageBytes == {}, \"the host makes room\")",
                          plan::accumulator_bytes(plan_.program));
   }

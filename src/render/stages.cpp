@@ -25,7 +25,8 @@ Stages find_stages(const plan::Plan& plan) {
     bool in_row =
         node.op == expr::Op::load &&
         plan::varies_in_row(plan.operands[static_cast<std::size_t>(node.source)], *plan.rows);
-    bool of_results = node.op != expr::Op::load && node.op != expr::Op::index;
+    bool of_results =
+        node.op != expr::Op::load && node.op != expr::Op::index && !expr::is_scan(node.op);
     for (const NodeId arg : node.args) {
       if (arg == kNoNode) continue;
       const auto a = static_cast<std::size_t>(arg);
@@ -80,7 +81,8 @@ std::vector<bool> Stages::needed_for(const expr::Program& program,
     }
   };
   for (const NodeId root : roots) {
-    if (is_result(program, root)) {
+    const Node& node = program.nodes[static_cast<std::size_t>(root)];
+    if (is_result(program, root) || expr::is_scan(node.op)) {
       need_args(root);
     } else {
       needed[static_cast<std::size_t>(root)] = true;

@@ -21,8 +21,8 @@ struct Stages {
   [[nodiscard]] std::vector<expr::NodeId> hoisted_at(int stage) const;
   /// Whether the row's results have the node.
   [[nodiscard]] bool is_result(const expr::Program& program, expr::NodeId id) const;
-  /// The nodes that `roots` need, down to loads, constants and results; results among the roots are
-  /// taken for their arguments.
+  /// The nodes that `roots` need, down to loads, constants and results; results and scans among the
+  /// roots are taken for their arguments.
   [[nodiscard]] std::vector<bool> needed_for(const expr::Program& program,
                                              const std::vector<expr::NodeId>& roots) const;
 };

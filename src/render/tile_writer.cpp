@@ -38,6 +38,22 @@ void HeaderWriter::write_shared() {
   line("};\n");
 }
 
+std::string HeaderWriter::decode_tile(const std::string& number, const std::string& to) const {
+  const std::size_t rank = plan_.extents.size();
+  std::string text, from = number;
+  for (std::size_t m = 0; m < rank; ++m) {
+    const std::int64_t unit = plan::unit_extent(plan_, m);
+    const std::string scale = unit == 1 ? "" : fmt::format(" * {}", unit);
+    if (m + 1 == rank) return text + fmt::format("  {}.c{} = i64({}){};\n", to, m, from, scale);
+    const std::string rest = fmt::format("rest{}", m + 1);
+    const auto [count, quotient] = split_at(m, unit, from, "u32");
+    text += fmt::format("  const u32 {} = {};\n  {}.c{} = i64({} - {} * {}){};  // {}\n", rest,
+                        quotient, to, m, from, rest, count, scale, to_string(plan_.extents[m]));
+    from = rest;
+  }
+  return text;
+}
+
 /// Tiles are numbered along mode 0 first.
 void HeaderWriter::write_tile() {
   const std::size_t rank = plan_.extents.size();
@@ -46,21 +62,7 @@ void HeaderWriter::write_tile() {
   for (std::size_t m = 0; m < rank; ++m) line(fmt::format("  i64 c{};", m));
   line("  int columns, rows;\n};\n");
   line("TILE_DEVICE Tile tile_at(const Params& p, u32 t) {\n  Tile tile;");
-  std::string from = "t";
-  for (std::size_t m = 0; m < rank; ++m) {
-    const std::int64_t unit = plan::unit_extent(plan_, m);
-    const std::string scale = unit == 1 ? "" : fmt::format(" * {}", unit);
-    if (m + 1 == rank) {
-      line(fmt::format("  tile.c{} = i64({}){};", m, from, scale));
-      break;
-    }
-    const std::string to = fmt::format("rest{}", m + 1);
-    const auto [count, quotient] = split_at(m, unit, from, "u32");
-    line(fmt::format("  const u32 {} = {};", to, quotient));
-    line(fmt::format("  tile.c{} = i64({} - {} * {}){};  // {}", m, from, to, count, scale,
-                     to_string(plan_.extents[m])));
-    from = to;
-  }
+  out_ += decode_tile("t", "tile");
   const auto count = [&](const char* name, const char* most, std::size_t m) {
     if (is_whole(m)) return line(fmt::format("  tile.{} = {};", name, most));
     line(fmt::format("  const i64 {}_left = {} - tile.c{};", name, value_of(plan_.extents[m]), m));

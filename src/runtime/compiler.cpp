@@ -1,12 +1,57 @@
 #include "tilejit/compiler.hpp"
 
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "figures/figures.hpp"
 #include "render/render.hpp"
 #include "runtime/compiler_impl.hpp"
 
 namespace tilejit {
 
+namespace {
+
+struct PlanWithFigures {
+  plan::Plan plan;
+  figures::Figures figures;
+};
+
+PlanWithFigures plan_with_figures(const Fused& op, const Target& target) {
+  plan::Plan plan = runtime::make_planned(op, target).plan;
+  figures::Figures figures = figures::figures_of(op, plan, figures::examples_of(op));
+  return {std::move(plan), std::move(figures)};
+}
+
+/// What the library would have planned where the caller gave a thread-value layout.
+std::optional<PlanWithFigures> plan_without_tv(const Fused& op, const Target& target) {
+  if (!op.tuning.tv) return std::nullopt;
+  Fused own = op;
+  own.tuning = {};
+  return plan_with_figures(own, target);
+}
+
+}  // namespace
+
 std::string render_plan(const Fused& op, const Target& target) {
-  return plan::to_json(runtime::make_planned(op, target).plan, 2);
+  const auto parse = [](const std::string& text) { return nlohmann::ordered_json::parse(text); };
+  const auto [plan, figures] = plan_with_figures(op, target);
+  auto json = parse(plan::to_json(plan));
+  json["figures"] = parse(figures::to_json(figures, plan));
+  if (const auto own = plan_without_tv(op, target)) {
+    json["without_tv"] = {{"template", plan::template_name(own->plan)},
+                          {"figures", parse(figures::to_json(own->figures, own->plan))}};
+  }
+  return json.dump(2);
+}
+
+std::string describe_plan(const Fused& op, const Target& target) {
+  const auto [plan, figures] = plan_with_figures(op, target);
+  std::string text = figures::to_text(figures, plan);
+  if (const auto own = plan_without_tv(op, target)) {
+    text += "without tv:\n" + figures::to_text(own->figures, own->plan);
+  }
+  return text;
 }
 
 std::string render_source(const Fused& op, const Target& target) {
@@ -35,11 +80,18 @@ Compiler::Compiler(Compiler&&) noexcept = default;
 Compiler& Compiler::operator=(Compiler&&) noexcept = default;
 
 Artifact Compiler::compile(const Fused& op, const Target& target) {
-  return impl_->compile(runtime::make_planned(op, target));
+  return impl_->compile(impl_->plan(op, target, {}));
+}
+
+Fused Compiler::tuned(const Fused& op, const Target& target, std::string_view device) {
+  Fused result = op;
+  const auto tuned = impl_->find_tuned(op, runtime::make_planned(op, target), device);
+  if (tuned) result.tuning = tuned->tuning;
+  return result;
 }
 
 Listing Compiler::listing(const Fused& op, const Target& target) {
-  compile::Request request = runtime::make_request(runtime::make_planned(op, target).plan);
+  compile::Request request = runtime::make_request(impl_->plan(op, target, {}).plan);
   request.want_ptx = true;
   compile::Compiled compiled = impl_->nvrtc().compile(request);
   return {.cubin = std::move(compiled.cubin),
@@ -56,7 +108,7 @@ NvrtcInfo Compiler::nvrtc() {
 }
 
 KeyExplanation Compiler::explain(const Fused& op, const Target& target) const {
-  return impl_->explain(runtime::make_planned(op, target));
+  return impl_->explain(impl_->plan(op, target, {}));
 }
 
 cache::Store& Compiler::cache() const noexcept {

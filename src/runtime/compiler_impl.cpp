@@ -14,6 +14,7 @@
 #include "runtime/log.hpp"
 #include "runtime/stopwatch.hpp"
 #include "tilejit/error.hpp"
+#include "tune/operation_class.hpp"
 
 namespace tilejit {
 namespace {
@@ -118,6 +119,44 @@ Compiler::Impl::Impl(Options settings)
     : options(std::move(settings)),
       store(open_store(options)),
       build_(installed_build(options.nvrtc_path)) {}
+
+const TuningFile& Compiler::Impl::tuning_file() {
+  std::call_once(tuning_read_, [this] {
+    if (!options.tuning_file) return;
+    try {
+      tuning_ = TuningFile::load(*options.tuning_file);
+    } catch (const Error& error) {
+      runtime::warn(std::string("kernels are not tuned: ") + error.what());
+    }
+  });
+  return tuning_;
+}
+
+std::optional<Compiler::Impl::Tuned> Compiler::Impl::find_tuned(const Fused& op,
+                                                                const runtime::Planned& planned,
+                                                                std::string_view device) {
+  const TuningFile& file = tuning_file();
+  if (file.empty() || op.tuning != Tuning{}) return std::nullopt;
+  const Target& target = planned.plan.target;
+  const TunedEntry* entry = file.find(tune::class_of(planned.plan), target, device);
+  if (entry == nullptr || entry->tuning == Tuning{}) return std::nullopt;
+  Fused tuned = op;
+  tuned.tuning = entry->tuning;
+  try {
+    return Tuned{entry->tuning, plan::make_plan(tuned, planned.analysis, target)};
+  } catch (const Error&) {
+    return std::nullopt;  // knobs of a similar operation need not fit this one
+  }
+}
+
+runtime::Planned Compiler::Impl::plan(const Fused& op, const Target& target,
+                                      std::string_view device) {
+  runtime::Planned planned = runtime::make_planned(op, target);
+  const runtime::Stopwatch watch;
+  if (auto tuned = find_tuned(op, planned, device)) planned.plan = std::move(tuned->plan);
+  planned.milliseconds += watch.milliseconds();
+  return planned;
+}
 
 Artifact Compiler::Impl::compile(const runtime::Planned& planned) {
   const StageTimes times{.plan = planned.milliseconds};

@@ -9,6 +9,7 @@
 #include "spec/analysis.hpp"
 #include "tilejit/cache/store.hpp"
 #include "tilejit/compiler.hpp"
+#include "tilejit/tune.hpp"
 
 namespace tilejit {
 
@@ -31,6 +32,17 @@ struct Planned {
 struct Compiler::Impl {
   explicit Impl(Options settings);
 
+  /// As make_planned, with the knobs that the tuning file has for the device (its name, may be
+  /// empty), if they can be honoured. Thread-safe.
+  [[nodiscard]] runtime::Planned plan(const Fused& op, const Target& target,
+                                      std::string_view device);
+  /// Those knobs and their plan; nothing if there are none, or `op` pins its own.
+  struct Tuned {
+    Tuning tuning;
+    plan::Plan plan;
+  };
+  [[nodiscard]] std::optional<Tuned> find_tuned(const Fused& op, const runtime::Planned& planned,
+                                                std::string_view device);
   /// The cubin of a plan, through the cache. Throws as Compiler::compile. Thread-safe.
   [[nodiscard]] Artifact compile(const runtime::Planned& planned);
   [[nodiscard]] KeyExplanation explain(const runtime::Planned& planned) const;
@@ -50,6 +62,11 @@ struct Compiler::Impl {
                                   const std::string& key_text, StageTimes& times);
   void keep(const std::string& key, const plan::Plan& plan, const compile::Compiled& compiled);
 
+  /// Read at the first request.
+  [[nodiscard]] const TuningFile& tuning_file();
+
+  std::once_flag tuning_read_;
+  TuningFile tuning_;
   const std::string build_;  // of the compiler that would compile; empty if none is installed
   std::mutex mutex_;         // guards what follows, which is constant once made
   std::optional<compile::Nvrtc> nvrtc_;

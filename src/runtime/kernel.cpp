@@ -43,9 +43,7 @@ Kernel::Impl::Impl(std::shared_ptr<const runtime::Library> loaded, Artifact comp
   const auto param =
       std::ranges::find(plan.params, plan::Param::Kind::partials, &plan::Param::kind);
   partials_offset = param->offset;
-  const std::int64_t rows_a_block = plan.threads / 32;  // a warp a row
-  combining_blocks =
-      static_cast<unsigned>((plan::total_units(plan, {}) + rows_a_block - 1) / rows_a_block);
+  combining_blocks = static_cast<unsigned>(plan::combining_blocks(plan));
 }
 
 void Kernel::Impl::launch(Stream stream, std::span<const Argument> args,

@@ -93,6 +93,14 @@ cache::RemoteOptions remote() {
   }
 }
 
+std::optional<std::filesystem::path> default_tuning_file() {
+  const std::string chosen = variable("TILEJIT_TUNING");
+  if (chosen == "off") return std::nullopt;
+  if (!chosen.empty()) return chosen;
+  const auto folder = default_cache_folder();
+  return folder ? std::optional(*folder / "tuning.jsonl") : std::nullopt;
+}
+
 int default_device() {
   const std::string text = variable("TILEJIT_DEVICE");
   if (text.empty()) return 0;
@@ -113,6 +121,7 @@ Options Options::from_env() {
           .cache_max_bytes = bytes("TILEJIT_CACHE_MAX_SIZE", Options().cache_max_bytes),
           .cache_max_age = age("TILEJIT_CACHE_MAX_AGE"),
           .cache_keep = keep("TILEJIT_CACHE_KEEP"),
+          .tuning_file = default_tuning_file(),
           .nvrtc_path = variable("TILEJIT_NVRTC"),
           .device = default_device()};
 }

@@ -24,8 +24,9 @@ Runtime::Runtime(Runtime&&) noexcept = default;
 Runtime& Runtime::operator=(Runtime&&) noexcept = default;
 
 Kernel Runtime::compile(const Fused& op) {
-  const runtime::Planned planned = runtime::make_planned(op, impl_->device.target);
-  Artifact artifact = impl_->compiler.impl_->compile(planned);
+  Compiler::Impl& compiler = *impl_->compiler.impl_;
+  const runtime::Planned planned = compiler.plan(op, impl_->device.target, impl_->device.name);
+  Artifact artifact = compiler.compile(planned);
   const runtime::Stopwatch watch;
   auto library = impl_->libraries.find_or_load(artifact, planned.plan);
   artifact.times.load = watch.milliseconds();

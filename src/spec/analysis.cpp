@@ -9,6 +9,7 @@
 #include "core/text.hpp"
 #include "spec/overlap.hpp"
 #include "spec/problems.hpp"
+#include "spec/tuning.hpp"
 
 namespace tilejit::spec {
 namespace {
@@ -21,7 +22,7 @@ class Analyzer {
   Analysis run() {
     check_names();
     check_symbols();
-    check_tuning();
+    check_tuning(op_.tuning, problems_);
     for (std::size_t i = 0; i < op_.tensors.size(); ++i) check_tensor(op_.tensors[i]);
     problems_.throw_if_any();
     align();
@@ -103,29 +104,6 @@ class Analyzer {
       } else {
         found->second = symbol.divisible_by;
       }
-    }
-  }
-
-  void check_tuning() {
-    const auto check = [&](const std::optional<int>& value, bool good, const char* name,
-                           const char* allowed) {
-      if (value && !good) {
-        spec_fault(
-            std::string("tuning.") + name + " is " + std::to_string(*value) + "; use " + allowed,
-            std::string("/tuning/") + name);
-      }
-    };
-    const int threads = op_.tuning.threads.value_or(32);
-    const int vector = op_.tuning.vector.value_or(1);
-    const int unroll = op_.tuning.unroll.value_or(1);
-    check(op_.tuning.threads, threads >= 32 && threads <= 1024 && threads % 32 == 0, "threads",
-          "a multiple of 32 from 32 to 1024");
-    check(op_.tuning.vector, vector >= 1 && vector <= 16 && (vector & (vector - 1)) == 0, "vector",
-          "1, 2, 4, 8 or 16");
-    check(op_.tuning.unroll, unroll >= 1 && unroll <= 16, "unroll", "1 to 16");
-    for (const int side : op_.tuning.tile.value_or(std::array{1, 1})) {
-      check(side, side >= 1 && side <= kMaxTileSide && (side & (side - 1)) == 0, "tile",
-            "powers of two from 1 to 4096");
     }
   }
 

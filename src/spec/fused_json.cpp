@@ -6,6 +6,7 @@
 #include "spec/object_reader.hpp"
 #include "spec/problems.hpp"
 #include "spec/read_fused.hpp"
+#include "spec/tuning.hpp"
 #include "tilejit/fused.hpp"
 
 namespace tilejit {
@@ -106,10 +107,10 @@ std::string to_json(const Fused& op) {
   json["formula"] = op.formula;
   if (op.axis.size() == 1) json["axis"] = op.axis.front();
   if (op.axis.size() > 1) json["axis"] = op.axis;
-  if (op.tuning.threads) json["tuning"]["threads"] = *op.tuning.threads;
-  if (op.tuning.vector) json["tuning"]["vector"] = *op.tuning.vector;
-  if (op.tuning.unroll) json["tuning"]["unroll"] = *op.tuning.unroll;
-  if (op.tuning.tile) json["tuning"]["tile"] = *op.tuning.tile;
+  if (const Json tuning = spec::tuning_json(op.tuning); !tuning.empty()) json["tuning"] = tuning;
+  if (const auto& tv = op.tuning.tv) {
+    json["tv"] = {{"thr", to_string(tv->thr)}, {"val", to_string(tv->val)}};
+  }
   try {
     return json.dump(2);
   } catch (const Json::type_error&) {

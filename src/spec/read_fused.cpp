@@ -6,6 +6,7 @@
 
 #include "spec/analysis.hpp"
 #include "spec/object_reader.hpp"
+#include "spec/tuning.hpp"
 
 namespace tilejit::spec {
 namespace {
@@ -20,7 +21,7 @@ class FusedReader {
 
   Fused read() {
     object_.refuse_others({"$schema", "description", "name", "op", "symbols", "tensors", "scalars",
-                           "functions", "formula", "axis", "tuning"});
+                           "functions", "formula", "axis", "tuning", "tv"});
     if (const auto kind = object_.text("op"); kind && *kind != "fused") {
       problems_.add(ErrorCode::invalid_spec,
                     "unknown operation " + in_quotes(*kind) + "; use \"fused\"", object_.at("op"));
@@ -296,25 +297,9 @@ class FusedReader {
 
   void read_tuning() {
     const Json* const json = object_.find("tuning");
-    if (json == nullptr) return;
-    ObjectReader object(*json, object_.at("tuning"), problems_);
-    object.refuse_others({"threads", "vector", "unroll", "tile"});
-    const auto small = [&](std::string_view key) -> std::optional<int> {
-      const auto value = object.integer(key);
-      if (!value) return std::nullopt;
-      return static_cast<int>(std::clamp<std::int64_t>(*value, -1, 1 << 20));
-    };
-    op_.tuning = {
-        .threads = small("threads"), .vector = small("vector"), .unroll = small("unroll")};
-    const Json* const tile = object.find("tile");
-    if (tile == nullptr) return;
-    const auto is_side = [](const Json& side) {
-      return side.is_number_integer() && side >= 1 && side <= kMaxTileSide;
-    };
-    if (!tile->is_array() || tile->size() != 2 || !std::ranges::all_of(*tile, is_side)) {
-      return object.wrong("tile", "two powers of two, from 1 to 4096, as in [64, 128]");
-    }
-    op_.tuning.tile = {(*tile)[0].get<int>(), (*tile)[1].get<int>()};
+    if (json != nullptr) op_.tuning = spec::read_tuning(*json, object_.at("tuning"), problems_);
+    const Json* const tv = object_.find("tv");
+    if (tv != nullptr) op_.tuning.tv = spec::read_tv(*tv, object_.at("tv"), problems_);
   }
 
   ObjectReader object_;

@@ -43,6 +43,10 @@ PROMISES = [
     ("amax", "y", "one inf", math.inf),
     ("argmax_rows", "y", "all nan", 0),
     ("argmax_rows", "y", "one inf", 1023),
+    ("cumsum", "y", "all 0", 0),
+    ("cumsum", "y", "all -inf", -math.inf),
+    ("cumsum", "y", "all nan", math.nan),
+    ("cumulative_softmax", "y", "one nan", math.nan),
     ("quantise_rows_f8e4m3", "q", "all 0", 0),
     ("quantise_rows_f8e4m3", "q", "all nan", math.nan),
     ("quantise_rows_f8e4m3", "scale", "one inf", math.inf),
@@ -62,7 +66,7 @@ def random_input(rng, tensor, edges):
     shape, dtype = shape_of(tensor), tensor["dtype"]
     if dtype == "bool":
         return rng.integers(2, size=shape).astype(bool)
-    if dtype == "i64":  # of cross_entropy: columns, or none
+    if dtype == "i64":  # of cross_entropy: columns, or none; of cumsum_exclusive any
         return rng.integers(-1, 1024, size=shape)
     values = rng.standard_normal(shape)
     if edges and len(shape) > 1:

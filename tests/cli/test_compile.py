@@ -28,6 +28,32 @@ class Render(CommandTest):
         self.assertEqual(plan["target"], "sm_75")
         self.assertEqual([operand["access"] for operand in plan["operands"]], ["in", "in", "out"])
 
+    def test_plan_says_what_limits_the_kernel(self):
+        spec = SPECS / "vector_add.json"
+        plan = self.assert_json("render", spec, "--plan", "--target", "sm_80")
+        figures = plan["figures"]
+        self.assertEqual(figures["limit"], "memory")
+        self.assertEqual(figures["device"], "A100 SXM 80GB")
+        self.assertEqual([one["access_bytes"] for one in figures["operands"]], [16, 16, 16])
+        text = self.assert_ok("render", spec, "--plan", "--text", "--target", "sm_80")
+        self.assertIn("limited by memory", text)
+        self.assert_fails(2, "--plan", "render", spec, "--text")
+
+    def test_plan_compares_a_given_tv_with_its_own(self):
+        spec = SPECS / "transpose_tv.json"
+        plan = self.assert_json("render", spec, "--plan", "--target", "sm_90a")
+        self.assertEqual(plan["template"], "fused_tv")
+        self.assertEqual(plan["tv"]["tile"], "(64,512)")
+        self.assertEqual(plan["without_tv"]["template"], "fused_tile")
+        y, own = plan["figures"]["operands"][2], plan["without_tv"]["figures"]["operands"][2]
+        self.assertEqual((y["name"], y["access_bytes"]), ("y", 2))
+        self.assertGreater(
+            y["sectors"]["touched"] / y["sectors"]["least"],
+            own["sectors"]["touched"] / own["sectors"]["least"],
+        )
+        text = self.assert_ok("render", spec, "--plan", "--text", "--target", "sm_90a")
+        self.assertIn("without tv:", text)
+
     def test_needs_neither_compiler_nor_cache(self):
         out = self.folder / "add.cu"
         self.assert_ok("render", EXAMPLES[0], "-o", out, TILEJIT_NVRTC="/nowhere")

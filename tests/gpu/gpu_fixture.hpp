@@ -37,6 +37,7 @@ class Gpu : public testing::Test {
       try {
         Options options = Options::from_env();
         options.cache_folder.reset();
+        options.tuning_file.reset();
         made.runtime = std::make_unique<Runtime>(options);
       } catch (const Error& error) {
         made.reason = error.what();

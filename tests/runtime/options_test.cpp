@@ -22,7 +22,8 @@ constexpr const char* kVariables[] = {"TILEJIT_CACHE_DIR",
                                       "TILEJIT_CACHE_BUNDLE_KEY",
                                       "TILEJIT_CACHE_KEEP",
                                       "TILEJIT_CACHE_REMOTE",
-                                      "TILEJIT_CACHE_REMOTE_MODE"};
+                                      "TILEJIT_CACHE_REMOTE_MODE",
+                                      "TILEJIT_TUNING"};
 using Environment = std::map<std::string, std::string>;
 
 /// The variables of the table have these values, the others none, until the end of the scope.
@@ -63,6 +64,20 @@ const FolderCase kFolders[] = {
     {"HOME", {{"HOME", "/h"}}, "/h/.cache/tilejit"},
     {"nothing", {}, std::nullopt},
 };
+
+TEST(Options, FindTheTuningFile) {
+  const std::pair<Environment, std::optional<std::string>> cases[] = {
+      {{{"TILEJIT_TUNING", "/t.jsonl"}, {"HOME", "/h"}}, "/t.jsonl"},
+      {{{"TILEJIT_TUNING", "off"}, {"HOME", "/h"}}, std::nullopt},
+      {{{"HOME", "/h"}}, "/h/.cache/tilejit/tuning.jsonl"},
+      {{{"TILEJIT_CACHE_DIR", "off"}, {"HOME", "/h"}}, std::nullopt},
+  };
+  for (const auto& [environment, want] : cases) {
+    const EnvironmentScope scope(environment);
+    const auto file = Options::from_env().tuning_file;
+    EXPECT_EQ(file ? std::optional(file->string()) : std::nullopt, want);
+  }
+}
 
 TEST(Options, FindTheCacheFolder) {
   for (const FolderCase& c : kFolders) {

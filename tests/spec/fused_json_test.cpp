@@ -57,6 +57,19 @@ TEST(ParseFused, ReadsEveryField) {
   EXPECT_EQ(parse_fused(to_json(op)), op) << to_json(op);
 }
 
+TEST(ParseFused, ReadsThreadValueLayoutsAndKnobsOfRows) {
+  const Fused op = parse_fused(R"_({
+    "tensors": {"x": {"dtype": "f16", "shape": [64, 512]}, "y": {"dtype": "f16", "shape": [64, 512]}},
+    "formula": "y = x", "tv": {"thr": "(4,64):(64,1)", "val": "(16,8):(8,1)"}})_");
+  ASSERT_TRUE(op.tuning.tv);
+  EXPECT_EQ(to_string(op.tuning.tv->thr), "(4,64):(64,1)");
+  EXPECT_EQ(to_string(op.tuning.tv->val), "(16,8):(8,1)");
+  EXPECT_EQ(parse_fused(to_json(op)), op) << to_json(op);
+  Fused rows = op;
+  rows.tuning = {.lanes = 32, .cluster = 2, .shares = 1, .held = 0};
+  EXPECT_EQ(parse_fused(to_json(rows)), rows) << to_json(rows);
+}
+
 TEST(ParseFused, ShapesOrdersAndRankZero) {
   struct Row {
     const char *tensor, *layout;
@@ -293,6 +306,18 @@ TEST(ParseSpecs, RefusesBadFields) {
        "/tuning/threads", "multiple of 32"},
       {"bad vector", spec_of(kAdd, "c = a", R"(, "tuning": {"vector": 3})"), spec, "/tuning/vector",
        "1, 2, 4, 8 or 16"},
+      {"bad lanes", spec_of(kAdd, "c = a", R"(, "tuning": {"lanes": 48})"), spec, "/tuning/lanes",
+       "power of two"},
+      {"bad cluster", spec_of(kAdd, "c = a", R"(, "tuning": {"cluster": 16})"), spec,
+       "/tuning/cluster", "1, 2, 4 or 8"},
+      {"bad shares", spec_of(kAdd, "c = a", R"(, "tuning": {"shares": 0})"), spec, "/tuning/shares",
+       "1 to 1024"},
+      {"bad held", spec_of(kAdd, "c = a", R"(, "tuning": {"held": -1})"), spec, "/tuning/held",
+       "0 to 64"},
+      {"bad tv", spec_of(kAdd, "c = a", R"(, "tv": {"thr": "33:1", "val": "8:1"})"), spec,
+       "/tv/thr", "a multiple of 32 threads"},
+      {"tv without thr", spec_of(kAdd, "c = a", R"(, "tv": {"val": "8:1"})"), spec, "/tv",
+       "'thr' is missing"},
       {"unknown tuning", spec_of(kAdd, "c = a", R"(, "tuning": {"warps": 3})"), spec,
        "/tuning/warps", "unknown field"},
       {"formula fault", spec_of(kAdd, "c = a +"), ErrorCode::invalid_formula, "/formula", "^"},

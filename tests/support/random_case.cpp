@@ -52,7 +52,11 @@ class Generator {
       case_.op.scalars.push_back({.name = "s", .dtype = dtype});
       case_.scalars.push_back(dtype == b8 ? 1 : is_floating(dtype) ? 0.75 : 3);
     }
-    if (chance(random_, 40)) choose_reduced_axes();
+    if (chance(random_, 40)) {
+      choose_reduced_axes();
+    } else {
+      scans_ = chance(random_, 35);
+    }
     make_formula();
     case_.op.name = "random";
     return std::move(case_);
@@ -131,6 +135,29 @@ class Generator {
     return text;
   }
 
+  /// One or two scans along one axis in one direction, perhaps beside a reduction along it.
+  std::string scans() {
+    static const std::vector<std::string> kScans = {"cumsum", "cumsum", "cumprod", "cummax",
+                                                    "cummin"};
+    const int axis = pick(random_, 0, static_cast<int>(shape_.size()) - 1);
+    const std::string direction = chance(random_, 40) ? ", reverse=true" : "";
+    std::string text;
+    if (chance(random_, 30)) {
+      case_.op.axis = {axis};
+      text = reductions();
+    }
+    std::vector<std::string> names;
+    const int count = pick(random_, 1, 2);
+    for (int i = 0; i < count; ++i) {
+      names.push_back("c" + std::to_string(i));
+      text += names.back() + " = " + pick_of(random_, kScans) + "(" +
+              expression(pick(random_, 0, 2)) + ", axis=" + std::to_string(axis) + direction +
+              (chance(random_, 40) ? ", exclusive=true" : "") + ")\n";
+    }
+    reduced_.insert(reduced_.end(), names.begin(), names.end());
+    return text;
+  }
+
   /// An output of one element a row: the reduced axes left out, or with extent 1.
   void add_row_tensor(const std::string& name, DType dtype) {
     const bool keeps = chance(random_, 50);
@@ -152,7 +179,7 @@ class Generator {
 
   void make_formula() {
     const int outputs = chance(random_, 25) ? 2 : 1;
-    std::string formula = reduces_ ? reductions() : "";
+    std::string formula = reduces_ ? reductions() : scans_ ? scans() : "";
     for (int i = 0; i < outputs; ++i) {
       const std::string name = "y" + std::to_string(i);
       const std::string value = expression(pick(random_, 1, 4));
@@ -172,6 +199,7 @@ class Generator {
       add_row_tensor("w", pick_of(random_, family_));
       formula += "w = " + (chance(random_, 50) ? result : "abs(" + result + ")") + "\n";
     }
+    if (scans_) sum += " + " + reduced_.back();
     add_tensor("z", pick_of(random_, family_), false);
     if (chance(random_, 15)) {
       Tensor& in_place = case_.op.tensors.back();
@@ -246,8 +274,8 @@ class Generator {
   std::vector<std::int64_t> shape_;
   std::vector<bool> symbolic_;
   std::vector<DType> family_;
-  bool reduces_ = false;
-  std::vector<std::string> reduced_;  // temporaries that hold results
+  bool reduces_ = false, scans_ = false;
+  std::vector<std::string> reduced_;  // temporaries that hold results of reductions and scans
 };
 
 void append_indices(std::span<const Mode> modes, std::size_t m, std::int64_t base,

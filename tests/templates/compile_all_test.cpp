@@ -13,6 +13,7 @@
 #include "render/render.hpp"
 #include "support/specs.hpp"
 #include "tilejit/error.hpp"
+#include "tilejit/tune.hpp"
 
 namespace tilejit {
 namespace {
@@ -122,6 +123,30 @@ TEST_P(ForTarget, ContiguousAccessesAreSixteenBytesWide) {
   }
 }
 
+TEST(Scans, OfEveryDtypeCompileWithoutSpills) {
+  static const std::regex kAccess("(?:ld|st)\\.global[^ \t]*");
+  static const std::regex kWide(".*\\.(?:v4\\.[ubfs]32|v2\\.[ubfs]64)");
+  for (const DType dtype : kAllDTypes) {
+    for (const char* formula : {"y = cumsum(x)", "y = cumsum(x, axis=0, reverse=true)"}) {
+      SCOPED_TRACE(std::string(to_string(dtype)) + " " + formula);
+      const Fused op =
+          test::make_op(dtype, {{"x", "(8192,4096):(4096,1)"}, {"y", "(8192,4096):(4096,1)"}},
+                        dtype == b8 ? "y = cummax(x) > 0" : formula);
+      const compile::Compiled compiled = compile_op(op, "sm_90a");
+      expect_no_spills(compiled);
+      const bool narrow = formula != std::string("y = cumsum(x)") && size_bytes(dtype) == 1;
+      if (narrow) continue;  // fewer columns a thread, for the room that their sums take
+      int accesses = 0;
+      for (std::sregex_iterator it(compiled.ptx.begin(), compiled.ptx.end(), kAccess), end;
+           it != end; ++it) {
+        EXPECT_TRUE(std::regex_match(it->str(), kWide)) << it->str();
+        ++accesses;
+      }
+      EXPECT_GE(accesses, 2);
+    }
+  }
+}
+
 /// One formula that holds every function and operator on floating values.
 const char* const kFloatFormula =
     "t = where(x > y and not (x <= 0.5 or y >= 2.0), x / y, x // y) + x % y - x ** y * -x\n"
@@ -163,6 +188,20 @@ TEST_P(ForTarget, EveryCast) {
   }
   op.formula = formula;
   EXPECT_FALSE(compile_op(op, GetParam()).cubin.empty());
+}
+
+TEST(Tuning, CandidatesCompile) {
+  Fused op = test::make_op(f16, {{"x", "(512,4096):(4096,1)"}, {"y", "(512,4096):(4096,1)"}},
+                           "e = exp(x - max(x))\ny = e / sum(e)");
+  const Fused sum =
+      test::make_op(f32, {{"x", "(8,100000):(100000,1)"}, {"y", "(8):(1)"}}, "y = sum(x)");
+  for (Fused tuned : {op, sum, golden("add_transposed"), golden("sum_columns")}) {
+    for (const Tuning& tuning : tuning_candidates(tuned, parse_target("sm_90a"), 8)) {
+      tuned.tuning = tuning;
+      SCOPED_TRACE(to_json(tuned));
+      EXPECT_FALSE(compile_op(tuned, "sm_90a").cubin.empty());
+    }
+  }
 }
 
 TEST(Targets, UnknownToTheCompilerListsThoseItKnows) {

@@ -1,0 +1,379 @@
+// Scans: out(c) = formula(in(c), what is combined along c's row up to c, results of the row), where
+// a row is the part of the iteration space along the axis that is scanned.
+// kLanes threads of a block share a row and go through it in chunks of kSteps vectors each: they
+// combine what they have, scan these totals by warps, then the warps', and carry the chunk's total
+// on to the next one; with what lies before a lane's vectors it goes through them once more and
+// stores. Vectors lie along the row (kAlong), where neighbours belong to neighbouring lanes, or
+// each element of a vector belongs to a row of its own. A chunk is held in registers, so that the
+// row is read once; reductions that the formula needs first read it again unless it is one chunk.
+// Where rows are few and long, kShares blocks each leave the total of a part in memory, and a
+// second kernel scans the parts. The plan alone decides the order in which values are combined.
+#include "plan.cuh"  // generated: constants, Params, Row, Results, the stages, Scans, Vector
+
+constexpr int kGroups = kThreads / kLanes;  // groups of lanes in a block
+constexpr int kSteps = kHeld > 0 ? kHeld : kBatch;
+constexpr int kChunk = kLanes * kSteps;      // vectors
+constexpr int kParts = kAlong ? kSteps : 1;  // of a chunk that lie behind each other, in a thread
+constexpr int kLaneStride = kAlong ? 1 : kGroups;  // from a lane's thread to the next one's
+constexpr int kLanesOfWarp = kAlong          ? (kLanes < 32 ? kLanes : 32)
+                             : kGroups >= 32 ? 1
+                                             : 32 / kGroups;
+constexpr int kWarps = kLanes / kLanesOfWarp;                // that share a row
+constexpr int kSlots = kParts * kWarps * kAcross * kGroups;  // that warps tell each other
+constexpr int kMostBytes = int(sizeof(Scans)) > kStageBytes ? int(sizeof(Scans)) : kStageBytes;
+constexpr int kSlotBytes = kMostBytes > 4 ? (kMostBytes + 7) / 8 * 8 : 4;
+// Reductions fold chains of 64 elements by themselves.
+constexpr int kChain = 64 / kVector > kSteps ? 64 / kVector : kSteps;
+
+template <class T>
+TILE_DEVICE T joined(T before, const T& behind) {
+  before.combine(behind);
+  return before;
+}
+
+// What the thread `distance` before has; its own where there is none in the warp.
+template <class T>
+TILE_DEVICE T shuffle_up(const T& x, int distance) {
+  static_assert(sizeof(T) % 4 == 0);
+  T y;
+#pragma unroll
+  for (int i = 0; i < int(sizeof(T) / 4); ++i) {
+    reinterpret_cast<u32*>(&y)[i] =
+        __shfl_up_sync(0xffffffffu, reinterpret_cast<const u32*>(&x)[i], distance);
+  }
+  return y;
+}
+
+// The totals of a thread's rows, of many each, that are kept in several parts, so that errors grow
+// with a small fraction of their number only.
+template <class T>
+struct Running {
+  T part[kLevels][kAcross];
+
+  // `count` totals are in it already.
+  TILE_DEVICE void add(const T (&total)[kAcross], Index count) {
+    join(part[0], total);
+#pragma unroll
+    for (int level = 1; level < kLevels; ++level) {
+      if (++count % kTurns != 0) return;
+      count = count / kTurns - 1;
+      join(part[level], part[level - 1]);
+#pragma unroll
+      for (int e = 0; e < kAcross; ++e) part[level - 1][e] = T();
+    }
+  }
+  TILE_DEVICE void get(T (&total)[kAcross]) const {
+#pragma unroll
+    for (int e = 0; e < kAcross; ++e) total[e] = part[kLevels - 1][e];
+#pragma unroll
+    for (int level = kLevels - 2; level >= 0; --level) join(total, part[level]);
+  }
+
+  static TILE_DEVICE void join(T (&before)[kAcross], const T (&behind)[kAcross]) {
+#pragma unroll
+    for (int e = 0; e < kAcross; ++e) before[e].combine(behind[e]);
+  }
+};
+
+// What rows carry from chunk to chunk. A chunk writes the value that the next one reads.
+struct Carried {
+  Scans value[2][kAcross];
+  Running<Scans> running;
+};
+
+struct Shared {
+  alignas(16) unsigned char slots[2][kSlots * kSlotBytes];
+  alignas(16) unsigned char carried[kHeld > 0 ? 16 : kGroups* int(sizeof(Carried))];
+};
+TILE_DEVICE Carried& carried_of(Shared& shared, int group) {
+  return reinterpret_cast<Carried*>(shared.carried)[group];
+}
+
+// As many bytes for every T: rows that do not wait for each other may be at different ones.
+template <class T>
+TILE_DEVICE T& slot_of(unsigned char* slots, int n, int warp, int group) {
+  const int slot = (n * kWarps + warp) * kGroups + group;
+  return *reinterpret_cast<T*>(slots + slot * kSlotBytes);
+}
+
+// Where share `share` of element e of a row's vector lies.
+TILE_DEVICE Scans& partial(const Params& p, u32 row, int e, int share) {
+  return reinterpret_cast<Scans*>(partials_of(p))[(i64(row) * kAcross + e) * kShares + share];
+}
+
+// One thread's view of its rows.
+struct Lane {
+  const Params& p;
+  Shared& shared;
+  Row row;
+  Index count;  // vectors of a row
+  int lane, group;
+  bool active;   // its row exists
+  int turn = 0;  // every other meeting of the lanes uses the same slots
+
+  // The place in the order of the scan of the lane's step `s` in a chunk, and the vector there.
+  TILE_DEVICE Index place(Index first, int s) const {
+    return first + (kAlong ? Index(s * kLanes + lane) : Index(lane * kSteps + s));
+  }
+  TILE_DEVICE Index vector(Index place) const { return kReverse ? count - 1 - place : place; }
+
+  TILE_DEVICE void load(Vector (&x)[kSteps], Index first, Index end) const {
+#pragma unroll
+    for (int s = 0; s < kSteps; ++s) {
+      if (place(first, s) < end) x[s].load(p, row, vector(place(first, s)));
+    }
+  }
+
+  // Puts in the place of each part what the row has before it, and into `all` what it has in all.
+  // Parts lie in the order of part, warp and lane. The lanes meet once; what a warp wrote is still
+  // read when the next meeting begins, but not any more when that is over.
+  template <int kCount, class T>
+  TILE_DEVICE void scan_lanes(T (&a)[kCount][kAcross], T (&all)[kAcross]) {
+    unsigned char* const slots = shared.slots[turn++ % 2];
+    const int in_warp = lane % kLanesOfWarp, warp = lane / kLanesOfWarp;
+#pragma unroll 1
+    for (int offset = 1; offset < kLanesOfWarp; offset *= 2) {
+#pragma unroll
+      for (int n = 0; n < kCount * kAcross; ++n) {
+        T& x = a[n / kAcross][n % kAcross];
+        const T both = joined(shuffle_up(x, offset * kLaneStride), x);
+        if (in_warp >= offset) x = both;
+      }
+    }
+#pragma unroll
+    for (int n = 0; n < kCount * kAcross; ++n) {
+      T& x = a[n / kAcross][n % kAcross];
+      if (in_warp == kLanesOfWarp - 1) slot_of<T>(slots, n, warp, group) = x;
+      const T before = shuffle_up(x, kLanesOfWarp > 1 ? kLaneStride : 0);
+      x = in_warp > 0 ? before : T();
+    }
+    if constexpr (kWarps > 1) {
+      __syncthreads();
+    } else {
+      __syncwarp();
+    }
+    T part[kCount][kAcross];
+#pragma unroll 1
+    for (int w = 0; w < kWarps; ++w) {
+#pragma unroll
+      for (int n = 0; n < kCount * kAcross; ++n) {
+        T& before = part[n / kAcross][n % kAcross];
+        T& x = a[n / kAcross][n % kAcross];
+        if (w == warp) x = joined(before, x);
+        before.combine(slot_of<T>(slots, n, w, group));
+      }
+    }
+#pragma unroll
+    for (int e = 0; e < kAcross; ++e) {
+      all[e] = part[0][e];
+#pragma unroll
+      for (int i = 1; i < kCount; ++i) {
+        a[i][e] = joined(all[e], a[i][e]);
+        all[e].combine(part[i][e]);
+      }
+    }
+  }
+
+  // Folds what the lane has of its rows.
+  template <class Stage>
+  TILE_DEVICE void fold(const Vector (&held)[kSteps], const Results (&r)[kAcross],
+                        Stage (&total)[kAcross]) const {
+    if constexpr (kHeld > 0) {
+#pragma unroll
+      for (int s = 0; s < kSteps; ++s) {
+        if (place(0, s) < count) held[s].fold(p, row, vector(place(0, s)), r, total);
+      }
+    } else {
+      Running<Stage> running;
+      Index chain = 0;
+      for (Index first = 0; first < count; ++chain) {
+        Stage part[kAcross];
+        for (int n = 0; n < kChain && first < count; n += kSteps, first += kChunk) {
+          Vector x[kSteps];
+          load(x, first, count);
+#pragma unroll
+          for (int s = 0; s < kSteps; ++s) {
+            if (place(first, s) < count) x[s].fold(p, row, vector(place(first, s)), r, part);
+          }
+        }
+        running.add(part, chain);
+      }
+      running.get(total);
+    }
+  }
+
+  template <class Stage>
+  TILE_DEVICE void reduce(const Vector (&held)[kSteps], Results (&r)[kAcross]) {
+    Stage total[1][kAcross], all[kAcross];
+    fold(held, r, total[0]);
+    scan_lanes(total, all);
+#pragma unroll
+    for (int e = 0; e < kAcross; ++e) all[e].finish(p, r[e]);
+  }
+  template <class... Stages>
+  TILE_DEVICE void reduce_all(List<Stages...>, const Vector (&held)[kSteps],
+                              Results (&r)[kAcross]) {
+    (reduce<Stages>(held, r), ...);
+  }
+
+  // The totals of the lane's vectors in a chunk, by parts.
+  TILE_DEVICE void add_up(const Vector (&x)[kSteps], Index first, Index end,
+                          const Results (&r)[kAcross], Scans (&a)[kParts][kAcross]) const {
+#pragma unroll
+    for (int s = 0; s < kSteps; ++s) {
+      if (place(first, s) < end) {
+        x[s].fold(p, row, vector(place(first, s)), r, a[kAlong ? s : 0]);
+      }
+    }
+  }
+
+  // Scans a chunk, `chunk` chunks behind the first.
+  TILE_DEVICE void scan_chunk(const Vector (&x)[kSteps], Index chunk, Index first, Index end,
+                              const Results (&r)[kAcross]) {
+    Scans a[kParts][kAcross], all[kAcross];
+    add_up(x, first, end, r, a);
+    scan_lanes(a, all);
+    if constexpr (kHeld == 0) {
+      Carried& carried = carried_of(shared, group);
+#pragma unroll
+      for (int n = 0; n < kParts * kAcross; ++n) {
+        Scans& x = a[n / kAcross][n % kAcross];
+        x = joined(carried.value[chunk % 2][n % kAcross], x);
+      }
+      if (lane == 0) {
+        carried.running.add(all, chunk);
+        carried.running.get(carried.value[(chunk + 1) % 2]);
+      }
+    }
+#pragma unroll
+    for (int s = 0; s < kSteps; ++s) {
+      if (active && place(first, s) < end) {
+        x[s].map(p, row, vector(place(first, s)), r, a[kAlong ? s : 0]);
+      }
+    }
+  }
+
+  // Scans the places from `begin` to `end`; `before` is the total of those before them.
+  TILE_DEVICE void scan(Vector (&x)[kSteps], Index begin, Index end, const Results (&r)[kAcross],
+                        const Scans (&before)[kAcross]) {
+    if constexpr (kHeld > 0) {
+      scan_chunk(x, 0, begin, end, r);
+    } else {
+      if (lane == 0) {  // the others see it when the lanes meet
+        Carried& carried = carried_of(shared, group);
+        carried.running = Running<Scans>();
+#pragma unroll
+        for (int e = 0; e < kAcross; ++e) {
+          carried.running.part[kLevels - 1][e] = before[e];
+          carried.value[0][e] = before[e];
+        }
+      }
+      // A turn loads a chunk, and scans the one before.
+      Index chunk = 0;
+      for (Index first = begin; first < end + kChunk; first += kChunk, ++chunk) {
+        Vector next[kSteps];
+        load(next, first, end);
+        if (chunk > 0) scan_chunk(x, chunk - 1, first - kChunk, end, r);
+#pragma unroll
+        for (int s = 0; s < kSteps; ++s) x[s] = next[s];
+      }
+    }
+  }
+
+#if SHARES_ROWS
+  // Leaves the total of the places from `begin` to `end` in memory. It goes back from the end, so
+  // that what the second kernel begins with is still in the cache.
+  TILE_DEVICE void leave_total(u32 row_index, int share, Index begin, Index end) {
+    Running<Scans> running;
+    const Results none[kAcross] = {};
+    const Index chunks = (end - begin + kChunk - 1) / kChunk;
+    for (Index chunk = 0; chunk < chunks; ++chunk) {
+      const Index first = begin + (chunks - 1 - chunk) * kChunk;
+      Vector x[kSteps];
+      load(x, first, end);
+      Scans part[kAcross];
+#pragma unroll
+      for (int s = 0; s < kSteps; ++s) {
+        if (place(first, s) < end) x[s].fold(p, row, vector(place(first, s)), none, part);
+      }
+      running.add(part, chunk);
+    }
+    Scans total[1][kAcross], all[kAcross];
+    running.get(total[0]);
+    scan_lanes(total, all);
+    if (lane != 0 || !active) return;
+    for (int e = 0; e < kAcross; ++e) partial(p, row_index, e, share) = all[e];
+  }
+
+  // The total of the shares before `share`.
+  TILE_DEVICE void total_before(u32 row_index, int share, Scans (&all)[kAcross]) {
+    Scans total[1][kAcross];
+    for (int i = lane; i < share; i += kLanes) {
+#pragma unroll
+      for (int e = 0; e < kAcross; ++e) total[0][e].combine(partial(p, row_index, e, i));
+    }
+    scan_lanes(total, all);
+  }
+#endif
+};
+
+// The parts of a row that blocks share are chunks, as many each.
+TILE_DEVICE Index share_length(Index count) {
+  const Index chunks = (count + kChunk - 1) / kChunk;
+  return (chunks + kShares - 1) / kShares * kChunk;
+}
+
+struct Block {
+  u32 index;  // of the thread's rows; beyond the last one it goes along, so that all threads meet
+  int share;
+  Index begin, end;
+  Lane lane;
+
+  TILE_DEVICE static Block of(const Params& p, Shared& shared) {
+    const int lane = kAlong ? threadIdx.x % kLanes : threadIdx.x / kGroups;
+    const int group = kAlong ? threadIdx.x / kLanes : threadIdx.x % kGroups;
+    const u32 wanted = blockIdx.x / kShares * kGroups + group, total = u32(p.total);
+    const u32 index = wanted < total ? wanted : total - 1;
+    const int share = blockIdx.x % kShares;
+    const Index count = row_length(p), length = kShares > 1 ? share_length(count) : count;
+    const Index begin = Index(share) * length < count ? Index(share) * length : count;
+    const Index end = count - begin < length ? count : begin + length;
+    return {index, share, begin, end,
+            Lane{p, shared, row_at(p, index), count, lane, group, wanted < total}};
+  }
+};
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    KERNEL_NAME(const __grid_constant__ Params p) {
+  __shared__ Shared shared;
+  Block block = Block::of(p, shared);
+#if SHARES_ROWS
+  start_next_kernel();
+  block.lane.leave_total(block.index, block.share, block.begin, block.end);
+#else
+  Vector x[kSteps];
+  if constexpr (kHeld > 0) block.lane.load(x, 0, block.end);
+  Results r[kAcross];
+  block.lane.reduce_all(Stages(), x, r);
+  const Scans nothing[kAcross] = {};
+  block.lane.scan(x, 0, block.end, r, nothing);
+  if constexpr (kRowOutputs) {
+    if constexpr (kRowsInPlace) __syncthreads();  // other lanes still read them
+    if (block.lane.lane == 0 && block.lane.active) store_row(p, block.lane.row, r);
+  }
+#endif
+}
+
+#if SHARES_ROWS
+extern "C" __global__ void __launch_bounds__(kThreads)
+    KERNEL_NAME_COMBINE(const __grid_constant__ Params p) {
+  __shared__ Shared shared;
+  wait_for_previous_kernel();
+  Block block = Block::of(p, shared);
+  Scans before[kAcross];
+  block.lane.total_before(block.index, block.share, before);
+  const Results none[kAcross] = {};
+  Vector x[kSteps];
+  block.lane.scan(x, block.begin, block.end, none, before);
+}
+#endif

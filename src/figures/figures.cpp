@@ -1,0 +1,187 @@
+#include "figures/figures.hpp"
+
+#include <algorithm>
+
+#include "figures/work.hpp"
+#include "plan/rows.hpp"
+#include "plan/tiling.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::figures {
+namespace {
+
+using plan::Operand;
+using plan::Plan;
+using plan::Reach;
+
+/// As `dim.evaluate`, but nothing where a symbol has no value, and beyond 2^63-1.
+std::optional<std::int64_t> value_of(const Dim& dim, const SymbolValues& symbols) {
+  if (dim.is_known()) return dim.value();
+  const bool has_all = std::ranges::all_of(
+      dim.symbols(), [&](const std::string& name) { return symbols.contains(name); });
+  if (!has_all) return std::nullopt;
+  try {
+    return dim.evaluate(symbols);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+/// The product of values that are all there, and no larger than 2^63-1.
+class Product {
+ public:
+  void times(const std::optional<std::int64_t>& value) {
+    known_ = known_ && value && !__builtin_mul_overflow(value_, *value, &value_);
+  }
+  [[nodiscard]] std::optional<std::int64_t> value() const {
+    return known_ ? std::optional(value_) : std::nullopt;
+  }
+
+ private:
+  std::int64_t value_ = 1;
+  bool known_ = true;
+};
+
+/// Vectors of an input that a thread loads before it waits for the first.
+int vectors_in_flight(const Plan& plan, const Operand& operand) {
+  if (!operand.read || operand.reach == Reach::broadcast) return 0;
+  if (plan.rows) {
+    if (operand.every_row) return 1;
+    if (plan.rows->held == 0) return plan.unroll;
+    return plan.rows->held * std::max(1, plan.rows->stages);
+  }
+  if (!plan.tile) return plan.unroll;
+  const int of_squares = plan.vector * plan.unroll;
+  if (operand.reach == Reach::crossed) return of_squares;
+  return plan.tile->copies == of_squares ? of_squares : 1;
+}
+
+std::optional<std::int64_t> bytes_moved(const Operand& operand, const Plan& plan,
+                                        const SymbolValues& symbols) {
+  Product bytes;
+  bytes.times(std::int64_t{size_bytes(operand.dtype)} * (operand.read && operand.written ? 2 : 1));
+  for (std::size_t m = 0; m < operand.modes.size(); ++m) {
+    const auto extent = value_of(plan.extents[m], symbols);
+    if (extent == 0) return 0;
+    if (!extent) return std::nullopt;
+    for (const Mode& leaf : operand.modes[m]) {
+      if (!leaf.stride.is(0)) bytes.times(value_of(leaf.extent, symbols));
+    }
+  }
+  return bytes.value();
+}
+
+OperandFigures figures_of_operand(const Fused& op, const Plan& plan, const Operand& operand,
+                                  const SymbolValues& symbols) {
+  const int bytes = size_bytes(operand.dtype);
+  return {.name = op.tensors[static_cast<std::size_t>(operand.tensor)].name,
+          .access_elements = operand.access_bytes / bytes,
+          .access_bytes = operand.access_bytes,
+          .bytes_in_flight = std::int64_t{vectors_in_flight(plan, operand)} * plan.vector * bytes,
+          .bytes_moved = bytes_moved(operand, plan, symbols),
+          .sectors = count_sectors(plan, operand, symbols)};
+}
+
+/// Shared memory of a block.
+std::int64_t shared_bytes_of(const Plan& plan) {
+  if (plan.tile) return plan::shared_bytes(plan.operands, *plan.tile);
+  if (!plan.rows) return 0;
+  const std::int64_t slots =
+      plan.rows->along() ? plan.threads / 32 + 1 : std::int64_t{plan.threads} * plan.vector / 2;
+  return 2 * slots * plan::accumulator_bytes(plan.program) + plan::dynamic_shared_bytes(plan);
+}
+
+std::optional<std::int64_t> count_blocks(const Plan& plan, const SymbolValues& symbols) {
+  Product units;
+  for (std::size_t m = 0; m < plan.extents.size(); ++m) {
+    const auto extent = value_of(plan.extents[m], symbols);
+    const std::int64_t per = plan::unit_extent(plan, m);
+    if (!extent || per != 0) units.times(extent ? (*extent + per - 1) / per : extent);
+  }
+  const auto count = units.value();
+  if (!count) return std::nullopt;
+  const std::int64_t per = plan::units_per_block(plan);
+  Product blocks;
+  blocks.times(*count / per + (*count % per != 0));
+  blocks.times(plan::blocks_per_unit(plan));
+  return blocks.value();
+}
+
+int resident_threads(const Plan& plan, const Device& device,
+                     const std::optional<std::int64_t>& blocks) {
+  std::int64_t resident = std::min(device.threads / plan.threads, device.blocks);
+  if (const std::int64_t shared = shared_bytes_of(plan); shared > 0) {
+    resident = std::min(resident, device.shared_bytes / shared);
+  }
+  if (blocks) {
+    resident = std::min(resident,
+                        *blocks / device.multiprocessors + (*blocks % device.multiprocessors != 0));
+  }
+  return static_cast<int>(resident) * plan.threads;
+}
+
+std::optional<std::int64_t> count_elements(const Plan& plan, const SymbolValues& symbols) {
+  Product count;
+  for (const Dim& extent : plan.extents) count.times(value_of(extent, symbols));
+  return count.value();
+}
+
+void predict(const Plan& plan, Figures& figures) {
+  std::int64_t bytes = 0;
+  for (const OperandFigures& operand : figures.operands) {
+    if (!operand.bytes_moved || __builtin_add_overflow(bytes, *operand.bytes_moved, &bytes)) return;
+  }
+  figures.bytes_moved = bytes;
+  const Device& device = *figures.device;
+  figures.memory_ms = static_cast<double>(bytes) / (device.gigabytes_per_second * 1e6);
+  if (bytes == 0 || !figures.elements) return;
+  const Work work = work_of(plan);
+  const auto elements = static_cast<double>(*figures.elements);
+  figures.arithmetic_share = (device.milliseconds(elements * work.f32, device.f32) +
+                              device.milliseconds(elements * work.f64, device.f64)) /
+                             *figures.memory_ms;
+  figures.special_share =
+      device.milliseconds(elements * work.special, device.special) / *figures.memory_ms;
+}
+
+}  // namespace
+
+std::string_view Figures::limit() const noexcept {
+  const double most = std::max({1.0, arithmetic_share, special_share});
+  if (most == 1.0) return "memory";
+  return most == arithmetic_share ? "arithmetic" : "special functions";
+}
+
+std::optional<double> Figures::predicted_ms() const noexcept {
+  if (!memory_ms) return std::nullopt;
+  return *memory_ms * std::max({1.0, arithmetic_share, special_share});
+}
+
+SymbolValues examples_of(const Fused& op) {
+  SymbolValues values;
+  for (const Symbol& symbol : op.symbols) {
+    if (symbol.example) values.emplace(symbol.name, *symbol.example);
+  }
+  return values;
+}
+
+Figures figures_of(const Fused& op, const Plan& plan, const SymbolValues& symbols) {
+  Figures figures{.device = &device_of(plan.target), .values = thread_values(plan)};
+  for (const Operand& operand : plan.operands) {
+    figures.operands.push_back(figures_of_operand(op, plan, operand, symbols));
+    figures.bytes_in_flight += figures.operands.back().bytes_in_flight;
+    if (operand.reach == Reach::crossed) figures.crossed = crossed_values(plan);
+  }
+  figures.blocks = count_blocks(plan, symbols);
+  figures.elements = count_elements(plan, symbols);
+  figures.resident_threads = resident_threads(plan, *figures.device, figures.blocks);
+  if (figures.blocks && plan.rows && plan.rows->stages > 0) {  // each works on row after row
+    const std::int64_t at_once =
+        std::int64_t{figures.device->multiprocessors} * figures.resident_threads / plan.threads;
+    figures.blocks = std::min(*figures.blocks, at_once);
+  }
+  predict(plan, figures);
+  return figures;
+}
+
+}  // namespace tilejit::figures

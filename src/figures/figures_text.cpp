@@ -1,0 +1,153 @@
+// Figures as JSON and for people.
+#include <array>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "core/json_line.hpp"
+#include "figures/figures.hpp"
+
+namespace tilejit::figures {
+namespace {
+
+using core::JsonLine;
+using plan::Plan;
+
+std::string number(double value) {
+  return fmt::format("{:.6g}", value);
+}
+
+void write(JsonLine& line, std::string_view name, const ThreadValues& values) {
+  line.key(name)
+      .open('{')
+      .member("tile", to_string(values.tile))
+      .member("thread", to_string(mode(values.layout, 0)))
+      .member("value", to_string(mode(values.layout, 1)))
+      .close('}');
+}
+
+void write(JsonLine& line, const OperandFigures& operand) {
+  line.open('{')
+      .member("name", operand.name)
+      .member("access_elements", operand.access_elements)
+      .member("access_bytes", operand.access_bytes)
+      .member("bytes_in_flight", operand.bytes_in_flight);
+  if (operand.bytes_moved) line.member("bytes_moved", *operand.bytes_moved);
+  if (operand.sectors) {
+    line.key("sectors")
+        .open('{')
+        .member("touched", operand.sectors->touched)
+        .member("least", operand.sectors->least)
+        .close('}');
+  }
+  line.close('}');
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  constexpr std::array kUnits = {"bytes", "KB", "MB", "GB", "TB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1000 && unit + 1 < kUnits.size(); ++unit) value /= 1000;
+  return fmt::format("{:.{}f} {}", value, unit == 0 || value >= 100 ? 0 : 1, kUnits[unit]);
+}
+
+std::string space_text(const Plan& plan) {
+  std::string text;
+  for (const Dim& extent : plan.extents) text += (text.empty() ? "" : ",") + to_string(extent);
+  return "(" + text + ")";
+}
+
+std::string operand_text(const OperandFigures& figures, const plan::Operand& operand) {
+  std::string text =
+      fmt::format("  {:<9} {} {} {}, {} bytes an access", figures.name,
+                  operand.read ? operand.written ? "inout" : "in" : "out", to_string(operand.dtype),
+                  operand.per_row ? "once a row" : std::string(plan::to_string(operand.reach)),
+                  figures.access_bytes);
+  if (figures.sectors) {
+    text += fmt::format(", {:.2f} times the least sectors", figures.sectors->ratio());
+  }
+  return text + '\n';
+}
+
+std::string block_text(const Figures& figures, const Plan& plan) {
+  std::string text = fmt::format("{} threads", plan.threads);
+  if (plan.rows) {
+    text += fmt::format(", {} lanes a row", plan.rows->lanes);
+    if (plan.rows->cluster > 1) text += fmt::format(" in each of {} blocks", plan.rows->cluster);
+    if (plan.rows->shares > 1)
+      text += fmt::format(", a row shared by {} blocks", plan.rows->shares);
+    if (plan.rows->held > 0) text += fmt::format(", {} vectors held", plan.rows->held);
+    if (plan.rows->stages > 0) text += fmt::format(", {} rows ahead", plan.rows->stages);
+  }
+  text += fmt::format(", vectors of {}, {} in flight", plan.vector, plan.unroll);
+  if (figures.blocks) text += fmt::format("; {} blocks", *figures.blocks);
+  return text;
+}
+
+std::string prediction_text(const Figures& figures) {
+  if (!figures.memory_ms) return "sizes are not known: give the symbols examples";
+  return fmt::format(
+      "{:.4g} us, limited by {}: memory {:.4g} us at {:.0f} GB/s, arithmetic {:.0f} % of that, "
+      "special functions {:.0f} % ({})",
+      *figures.predicted_ms() * 1e3, figures.limit(), *figures.memory_ms * 1e3,
+      figures.device->gigabytes_per_second, 100 * figures.arithmetic_share,
+      100 * figures.special_share, figures.device->name);
+}
+
+}  // namespace
+
+std::string to_json(const Figures& figures, const Plan& plan) {
+  JsonLine line;
+  line.open('{');
+  write(line, "thread_values", figures.values);
+  if (figures.crossed) write(line, "crossed_thread_values", *figures.crossed);
+  line.key("operands").open('[');
+  for (const OperandFigures& operand : figures.operands) write(line, operand);
+  line.close(']')
+      .member("threads", plan.threads)
+      .member("resident_threads", figures.resident_threads);
+  line.member("bytes_in_flight_a_thread", figures.bytes_in_flight)
+      .member("bytes_in_flight_a_multiprocessor", figures.bytes_in_flight_a_multiprocessor());
+  if (figures.blocks) line.member("blocks", *figures.blocks);
+  if (figures.bytes_moved) line.member("bytes_moved", *figures.bytes_moved);
+  line.member("device", figures.device->name);
+  if (figures.memory_ms) {
+    line.member("limit", figures.limit())
+        .key("predicted_ms")
+        .raw(number(*figures.predicted_ms()))
+        .key("memory_ms")
+        .raw(number(*figures.memory_ms))
+        .key("arithmetic_share")
+        .raw(number(figures.arithmetic_share))
+        .key("special_share")
+        .raw(number(figures.special_share));
+  }
+  return line.close('}').take();
+}
+
+std::string to_text(const Figures& figures, const Plan& plan) {
+  std::string text = fmt::format("{}: {} for {}\n", plan.kernel_name, plan::template_name(plan),
+                                 tilejit::to_string(plan.target));
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "  {:<9} {}, innermost mode first\n", "space", space_text(plan));
+  fmt::format_to(out, "  {:<9} {}\n", "block", block_text(figures, plan));
+  fmt::format_to(out, "  {:<9} {} over {}\n", "tv", to_string(figures.values.layout),
+                 to_string(figures.values.tile));
+  if (figures.crossed) {
+    fmt::format_to(out, "  {:<9} {} over {}\n", "crossed tv", to_string(figures.crossed->layout),
+                   to_string(figures.crossed->tile));
+  }
+  for (std::size_t i = 0; i < figures.operands.size(); ++i) {
+    text += operand_text(figures.operands[i], plan.operands[i]);
+  }
+  fmt::format_to(out, "  {:<9} {} a thread, {} a multiprocessor ({} threads)\n", "in flight",
+                 bytes_text(figures.bytes_in_flight),
+                 bytes_text(figures.bytes_in_flight_a_multiprocessor()), figures.resident_threads);
+  if (figures.bytes_moved) {
+    fmt::format_to(out, "  {:<9} {}\n", "moved", bytes_text(*figures.bytes_moved));
+  }
+  fmt::format_to(out, "  {:<9} {}\n", "predicted", prediction_text(figures));
+  return text;
+}
+
+}  // namespace tilejit::figures

@@ -1,0 +1,217 @@
+// Thread-value layouts of the templates, and what warps touch by them.
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "figures/figures.hpp"
+#include "tilejit/error.hpp"
+#include "tilejit/layout_algebra.hpp"
+
+namespace tilejit::figures {
+namespace {
+
+using plan::Operand;
+using plan::Plan;
+using plan::Reach;
+
+constexpr std::int64_t kWarp = 32, kSectorBytes = 32;
+
+IntTuple tuple_of(const std::vector<Dim>& dims) {
+  IntTuple tuple = IntTuple::empty_tuple();
+  for (const Dim& dim : dims) tuple.append(dim);
+  return tuple;
+}
+
+Layout flat(const std::vector<Dim>& shape, const std::vector<Dim>& stride) {
+  return {tuple_of(shape), tuple_of(stride)};
+}
+
+ThreadValues values_of_map(const Plan& plan) {
+  const Dim run = Dim(plan.threads) * plan.vector;
+  return {run * plan.unroll, make_layout({Layout(plan.threads, plan.vector),
+                                          flat({plan.vector, plan.unroll}, {1, run})})};
+}
+
+ThreadValues values_of_tile(const Plan& plan) {
+  const Dim columns = plan.tile->columns, rows = plan.tile->rows;
+  const Dim run = Dim(plan.threads) * plan.vector;
+  const Dim vectors = *Dim::divide(columns * rows, run);
+  return {tuple_of({columns, rows}),
+          make_layout({Layout(plan.threads, plan.vector), flat({plan.vector, vectors}, {1, run})})};
+}
+
+/// Vectors of a row that a lane has at once.
+int steps_of_row(const Plan& plan) {
+  return plan.rows->held > 0 ? plan.rows->held : plan.unroll;
+}
+
+ThreadValues values_of_rows(const Plan& plan) {
+  const plan::Rows& rows = *plan.rows;
+  const int steps = steps_of_row(plan), groups = plan.threads / rows.lanes;
+  const Dim row_lanes = Dim(rows.lanes) * rows.cluster * rows.shares;
+  if (rows.along()) {
+    const Dim length = row_lanes * plan.vector * steps;
+    return {tuple_of({length, groups}),
+            make_layout({flat({rows.lanes, groups}, {plan.vector, length}),
+                         flat({plan.vector, steps}, {1, row_lanes * plan.vector})})};
+  }
+  const Dim across = Dim(groups) * plan.vector;
+  return {tuple_of({across, row_lanes * steps}),
+          make_layout({flat({groups, rows.lanes}, {plan.vector, across}),
+                       flat({plan.vector, steps}, {1, row_lanes * across})})};
+}
+
+/// A chunk of a row. Of scans that go backwards: in the order that they go.
+ThreadValues values_of_scan(const Plan& plan) {
+  const plan::Rows& rows = *plan.rows;
+  const int steps = steps_of_row(plan), groups = plan.threads / rows.lanes;
+  const Dim chunk = Dim(rows.lanes) * steps;
+  if (rows.along()) {
+    const Dim length = chunk * plan.vector;
+    return {tuple_of({length, groups}),
+            make_layout({flat({rows.lanes, groups}, {plan.vector, length}),
+                         flat({plan.vector, steps}, {1, Dim(rows.lanes) * plan.vector})})};
+  }
+  const Dim across = Dim(groups) * plan.vector;
+  return {tuple_of({across, chunk}),
+          make_layout({flat({groups, rows.lanes}, {plan.vector, across * steps}),
+                       flat({plan.vector, steps}, {1, across})})};
+}
+
+/// The modes of the space that a mode of the tile goes through.
+std::vector<std::vector<std::size_t>> modes_of_tile(const Plan& plan) {
+  std::vector<std::size_t> all(plan.extents.size());
+  std::iota(all.begin(), all.end(), 0u);
+  if (plan.tile) return {{0}, {plan.tile->mode}};
+  if (plan.tv) {
+    std::vector<std::vector<std::size_t>> modes;
+    for (const std::size_t m : plan.tv->modes) modes.push_back({m});
+    return modes;
+  }
+  if (!plan.rows) return {all};
+  const auto second = std::stable_partition(all.begin(), all.end(), [&](std::size_t m) {
+    return plan.rows->reduces(m) == plan.rows->along();
+  });
+  return {{all.begin(), second}, {second, all.end()}};
+}
+
+/// One mode of a tile as an operand sees it: from the number of an element to its offset.
+struct Axis {
+  std::int64_t tile_extent = 1, size = 1;
+  Layout layout = {};
+};
+
+/// Modes of the space in turn, mode 0 rounded up to whole vectors.
+Axis axis_of(const Plan& plan, const Operand& operand, const std::vector<std::size_t>& modes,
+             std::int64_t tile_extent, const SymbolValues& symbols) {
+  Axis axis{.tile_extent = tile_extent};
+  IntTuple shape = IntTuple::empty_tuple(), stride = IntTuple::empty_tuple();
+  for (const std::size_t m : modes) {
+    for (const Mode& leaf : operand.modes[m]) {
+      std::int64_t extent = leaf.extent.evaluate(symbols);
+      if (m == 0 && operand.modes[m].size() == 1) {
+        extent = (extent / plan.vector + (extent % plan.vector != 0)) * plan.vector;
+      }
+      shape.append(extent);
+      stride.append(leaf.stride.evaluate(symbols));
+      if (__builtin_mul_overflow(axis.size, extent, &axis.size)) axis.size = INT64_MAX;
+    }
+  }
+  if (modes.empty()) shape.append(1), stride.append(0);
+  axis.layout = Layout(shape, stride);
+  return axis;
+}
+
+/// The elements of an operand that a tile covers.
+class TileMemory {
+ public:
+  TileMemory(const Plan& plan, const Operand& operand, const IntTuple& tile,
+             const SymbolValues& symbols) {
+    const auto modes = modes_of_tile(plan);
+    for (std::size_t i = 0; i < modes.size(); ++i) {
+      axes_.push_back(axis_of(plan, operand, modes[i], product(mode(tile, i)).value(), symbols));
+    }
+  }
+
+  /// Where the element of that index in the tile lies, in elements; nothing outside of the space.
+  [[nodiscard]] std::optional<std::int64_t> operator()(std::int64_t index) const {
+    std::int64_t offset = 0;
+    for (const Axis& axis : axes_) {
+      const std::int64_t at = index % axis.tile_extent;
+      index /= axis.tile_extent;
+      if (at >= axis.size) return std::nullopt;
+      offset += axis.layout(at);
+    }
+    return offset;
+  }
+
+ private:
+  std::vector<Axis> axes_;
+};
+
+/// Adds what the request of value `value` touches.
+void add_request(const TileMemory& memory, const Layout& layout, std::int64_t lanes,
+                 std::int64_t value, int access_bytes, int element_bytes, Sectors& sectors) {
+  std::vector<std::int64_t> touched, bytes;
+  const Layout threads = mode(layout, 0), values = mode(layout, 1);
+  for (std::int64_t lane = 0; lane < lanes; ++lane) {
+    const auto offset = memory(threads(lane) + values(value));
+    if (!offset) continue;
+    for (std::int64_t byte = *offset * element_bytes; byte < *offset * element_bytes + access_bytes;
+         ++byte) {
+      bytes.push_back(byte);
+      touched.push_back(byte / kSectorBytes);
+    }
+  }
+  const auto distinct = [](std::vector<std::int64_t>& numbers) {
+    std::ranges::sort(numbers);
+    return std::unique(numbers.begin(), numbers.end()) - numbers.begin();
+  };
+  sectors.touched += distinct(touched);
+  sectors.least += (distinct(bytes) + kSectorBytes - 1) / kSectorBytes;
+}
+
+}  // namespace
+
+ThreadValues thread_values(const Plan& plan) {
+  if (plan.scan) return values_of_scan(plan);
+  if (plan.rows) return values_of_rows(plan);
+  if (plan.tv) return {plan.tv->tiler, plan.tv->layout};
+  return plan.tile ? values_of_tile(plan) : values_of_map(plan);
+}
+
+ThreadValues crossed_values(const Plan& plan) {
+  const Dim columns = plan.tile->columns, rows = plan.tile->rows, vector = plan.vector;
+  const Dim down = *Dim::divide(rows, vector), across = *Dim::divide(columns, vector);
+  const Layout squares = composition(flat({down, across}, {vector * columns, vector}),
+                                     flat({plan.threads, plan.unroll}, {1, plan.threads}));
+  const Layout square = flat({vector, vector}, {columns, 1});
+  return {tuple_of({columns, rows}),
+          make_layout({mode(squares, 0),
+                       make_layout({mode(square, 0), mode(square, 1), mode(squares, 1)})})};
+}
+
+std::optional<Sectors> count_sectors(const Plan& plan, const Operand& operand,
+                                     const SymbolValues& symbols) {
+  if (operand.per_row) return std::nullopt;
+  const ThreadValues tv =
+      operand.reach == Reach::crossed ? crossed_values(plan) : thread_values(plan);
+  const int element_bytes = size_bytes(operand.dtype);
+  const bool repeats = operand.reach == Reach::broadcast;
+  // A broadcast vector is one access, a strided one an access an element.
+  const int step = repeats ? plan.vector : operand.access_bytes / element_bytes;
+  Sectors sectors;
+  try {
+    const TileMemory memory(plan, operand, tv.tile, symbols);
+    const std::int64_t values = size(mode(tv.layout, 1)).value();
+    const std::int64_t lanes = std::min<std::int64_t>(kWarp, plan.threads);
+    for (std::int64_t value = 0; value < values; value += step) {
+      add_request(memory, tv.layout, lanes, value, operand.access_bytes, element_bytes, sectors);
+    }
+  } catch (const Error&) {  // a symbol without a value, or offsets beyond 2^63-1
+    return std::nullopt;
+  }
+  return sectors;
+}
+
+}  // namespace tilejit::figures

@@ -1,0 +1,117 @@
+// The part of plan.cuh that fused_scan.cu asks for beside that of the rows.
+#include <fmt/format.h>
+
+#include "plan/rows.hpp"
+#include "render/combination.hpp"
+#include "render/header_writer.hpp"
+
+namespace tilejit::render {
+namespace {
+
+using expr::Node;
+using expr::NodeId;
+
+std::vector<NodeId> scans_of(const expr::Program& program) {
+  std::vector<NodeId> scans;
+  for (std::size_t i = 0; i < program.nodes.size(); ++i) {
+    if (expr::is_scan(program.nodes[i].op)) scans.push_back(static_cast<NodeId>(i));
+  }
+  return scans;
+}
+
+/// Parts of a running total, each of 64 of the part before, as far as the chunks of a row, or of
+/// its share, ask for.
+int levels(const plan::Plan& plan) {
+  constexpr std::int64_t kTurns = 64;
+  const auto length = plan::vectors_in_row(plan, *plan.rows);
+  const std::int64_t share = std::int64_t{plan.rows->lanes} * plan.unroll * plan.rows->shares;
+  if (!length || *length > kTurns * kTurns * share) return 3;
+  return *length > kTurns * share ? 2 : 1;
+}
+
+/// The function that takes the next element along a row and gives the scan's value there.
+std::string next_function(const Node& node, NodeId id) {
+  const std::string own = fmt::format("a{}", id), type(expr::compute_type(node.type));
+  const bool floating_extremum = is_extremum(node.op) && is_floating(node.type);
+  const std::string start =
+      floating_extremum ? expr::emit_combination(node, infinity(node), own) : own;
+  std::string text = fmt::format("  TILE_DEVICE {} next{}({} x) {{\n", type, id, type);
+  if (node.exclusive) text += fmt::format("    const {} before = {}({});\n", type, type, start);
+  text +=
+      fmt::format("    {} = {};\n", own,
+                  expr::emit_combination(node, own, fmt::format("{}(x)", accumulator_type(node))));
+  return text + fmt::format("    return {};\n  }}\n",
+                            node.exclusive ? "before" : fmt::format("{}({})", type, own));
+}
+
+}  // namespace
+
+/// The accumulators of all scans, of the elements before some place.
+void HeaderWriter::write_scans() {
+  const std::vector<NodeId> scans = scans_of(plan_.program);
+  const auto node_of = [&](NodeId id) -> const Node& {
+    return plan_.program.nodes[static_cast<std::size_t>(id)];
+  };
+  const auto combine = [&](NodeId id, const std::string& value) {
+    const std::string own = fmt::format("a{}", id);
+    return fmt::format("    {} = {};", own, expr::emit_combination(node_of(id), own, value));
+  };
+  line(fmt::format("constexpr bool kReverse = {};", plan_.scan->reverse));
+  line("constexpr int kTurns = 64;  // totals that a part of a running total has");
+  line(fmt::format("constexpr int kLevels = {};  // its parts\n", levels(plan_)));
+  line("struct Scans {");
+  for (const NodeId id : scans) {
+    line(fmt::format("  {} a{} = {};", accumulator_type(node_of(id)), id, identity(node_of(id))));
+  }
+  line(fmt::format("\n  TILE_DEVICE void fold({}) {{", element_parameters(false)));
+  out_ += indented(emit_cuda(plan_.program, {.nodes = stages_.needed_for(plan_.program, scans),
+                                             .stores = {},
+                                             .given = [this](NodeId id) { return given(id); }}),
+                   4);
+  for (const NodeId id : scans) {
+    line(combine(id, fmt::format("{}(v{})", accumulator_type(node_of(id)), node_of(id).args[0])));
+  }
+  line("  }\n  TILE_DEVICE void combine(const Scans& behind) {");
+  for (const NodeId id : scans) line(combine(id, fmt::format("behind.a{}", id)));
+  line("  }");
+  for (const NodeId id : scans) out_ += next_function(node_of(id), id);
+  line("};");
+  if (plan_.rows->shares > 1) {
+    line(fmt::format("static_assert(sizeof(Scans) == {}, \"the host makes room\");",
+                     plan::accumulator_bytes(plan_.program, expr::is_scan)));
+  }
+  line("");
+}
+
+/// The end of Vector: how its elements come to the accumulators, and its outputs, in the order of
+/// the scan.
+void HeaderWriter::write_scan_map() {
+  const bool along = plan_.rows->along(), backwards = along && plan_.scan->reverse;
+  write_fold("Scans", stages_.needed_for(plan_.program, scans_of(plan_.program)));
+  line("  TILE_DEVICE void map(const Params& p, const Row& row, Index v,");
+  line("                       const Results (&r)[kAcross], Scans (&a)[kAcross]) const {");
+  const std::string stores = accesses(Part::direct_stores);
+  out_ += pass_start(needed_for_stores(stores_of(false)), stores);
+  for (const plan::Operand& operand : plan_.operands) {
+    if (!writes_elements(operand)) continue;
+    line(fmt::format("    {} out{};", type_of(operand), operand.tensor));
+  }
+  line("#pragma unroll");
+  line(backwards ? fmt::format("    for (int e = kVector - {0}; e >= 0; e -= {0}) {{", group())
+                 : fmt::format("    for (int e = 0; e < kVector; e += {}) {{", group()));
+  for (const plan::Operand& operand : plan_.operands) write_unpacking(operand, true);
+  for (int n = 0; n < group(); ++n) {
+    const int i = backwards ? group() - 1 - n : n;
+    const std::string at = along ? "0" : fmt::format("e + {}", i);
+    // What lies behind the end of a row would come first.
+    const std::string exists =
+        backwards && plan_.ragged ? fmt::format("if (e + {} < valid) ", i) : "";
+    write_call(i, exists + "formula", fmt::format("p, r[{0}], a[{0}]", at), true);
+  }
+  for (const plan::Operand& operand : plan_.operands) write_packing(operand);
+  line("    }");
+  out_ += stores;
+  line("  }\n};\n");
+}
+
+}  // namespace tilejit::render

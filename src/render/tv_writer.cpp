@@ -1,0 +1,124 @@
+// The part of plan.cuh that fused_tv.cu asks for.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "render/header_writer.hpp"
+
+namespace tilejit::render {
+namespace {
+
+using plan::Operand;
+
+/// The index in the tile of element `i` of a layout, as an expression.
+std::string index_of(const Layout& layout) {
+  std::string sum;
+  std::int64_t before = 1;
+  const std::int64_t count = size(layout).value();
+  for (const Mode& leaf : layout.leaves()) {
+    const std::int64_t extent = leaf.extent.value(), stride = leaf.stride.value();
+    if (extent == 1) continue;
+    const std::string quotient = before == 1 ? "i" : fmt::format("i / {}", before);
+    before *= extent;
+    const std::string digit = before == count ? quotient : fmt::format("{} % {}", quotient, extent);
+    sum += fmt::format("{}{}{}", sum.empty() ? "" : " + ", digit,
+                       stride == 1 ? "" : fmt::format(" * {}", stride));
+  }
+  return sum.empty() ? "0" : sum;
+}
+
+}  // namespace
+
+/// Where threads and vectors lie in a tile, and where the tile lies.
+void HeaderWriter::write_places() {
+  const plan::ThreadValue& tv = *plan_.tv;
+  const Layout threads = mode(tv.layout, 0), values = mode(tv.layout, 1);
+  const std::size_t rank = plan_.extents.size();
+  line(fmt::format("constexpr int kVectors = {};  // a thread",
+                   size(values).value() / plan_.vector));
+  line(fmt::format("constexpr int kUnroll = {};  // vectors in flight\n", plan_.unroll));
+  line(fmt::format("// Elements of the tile, {}, from its first one on.", to_string(tv.tiler)));
+  line("struct Place {");
+  for (const std::size_t m : tv.modes) line(fmt::format("  int c{};", m));
+  line("};\nTILE_DEVICE Place place_of(int index) {\n  Place place;");
+  std::int64_t before = 1;
+  for (std::size_t i = 0; i < tv.modes.size(); ++i) {
+    const std::int64_t extent = plan::unit_extent(plan_, tv.modes[i]);
+    const bool last = i + 1 == tv.modes.size();
+    line(fmt::format("  place.c{} = index{}{};", tv.modes[i],
+                     before == 1 ? "" : fmt::format(" / {}", before),
+                     last ? "" : fmt::format(" % {}", extent)));
+    before *= extent;
+  }
+  line("  return place;\n}");
+  line(fmt::format("// {}", to_string(threads)));
+  line(fmt::format("TILE_DEVICE Place place_of_thread(int i) {{\n  return place_of({});\n}}",
+                   index_of(threads)));
+  line(fmt::format("// {}", to_string(values)));
+  line(fmt::format("TILE_DEVICE Place place_of_value(int i) {{\n  return place_of({});\n}}\n",
+                   index_of(values)));
+  line("// Where a tile's first element lies.");
+  line("struct Tile {");
+  for (std::size_t m = 0; m < rank; ++m) line(fmt::format("  i64 c{};", m));
+  line("};\nTILE_DEVICE Tile tile_at(const Params& p, u32 t) {\n  Tile tile;");
+  out_ += decode_tile("t", "tile");
+  line("  return tile;\n}\n");
+}
+
+/// The first element of a vector: a thread's place, a value's in it, and the tile's.
+void HeaderWriter::write_element() {
+  line("// The first element of a vector.");
+  line("struct Element {");
+  for (std::size_t m = 0; m < plan_.extents.size(); ++m) line(fmt::format("  i64 c{};", m));
+  line("\n  TILE_DEVICE Element(const Tile& tile, const Place& thread, const Place& value) {");
+  for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
+    const bool in_tile = std::ranges::count(plan_.tv->modes, m) != 0;
+    line(fmt::format("    c{0} = tile.c{0}{1};", m,
+                     in_tile ? fmt::format(" + (thread.c{0} + value.c{0})", m) : ""));
+  }
+  line("  }");
+  std::string inside;
+  for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
+    if (is_whole(m)) continue;
+    inside +=
+        fmt::format("{}c{} < {}", inside.empty() ? "" : " && ", m, value_of(plan_.extents[m]));
+  }
+  line(fmt::format("  TILE_DEVICE bool exists(const Params& p) const {{\n    return {};\n  }}",
+                   inside.empty() ? "true" : inside));
+  line("};\n");
+}
+
+/// The coordinates that `accesses` ask for, and how many elements of a vector exist.
+std::string HeaderWriter::element_coordinates(const std::string& accesses) const {
+  std::string text;
+  for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
+    if (!mentions(accesses, fmt::format("c{}", m))) continue;
+    text += fmt::format("    const i64 c{0} = at.c{0};\n", m);
+  }
+  if (!mentions(accesses, "valid")) return text;
+  if (!plan_.ragged) return text + "    constexpr int valid = kVector;\n";
+  text += fmt::format("    const i64 rest = {} - at.c0;\n", value_of(plan_.extents.front()));
+  return text + "    const int valid = rest < kVector ? int(rest) : kVector;\n";
+}
+
+void HeaderWriter::write_tv_vector() {
+  const std::string loads = accesses(Part::direct_loads), stores = accesses(Part::direct_stores);
+  line("// kVector neighbours along mode 0, of every operand.");
+  line("struct Vector {");
+  for (const Operand& operand : plan_.operands) {
+    if (operand.read) line(fmt::format("  {} in{};", type_of(operand), operand.tensor));
+  }
+  line("\n  TILE_DEVICE void load(const Params& p, const Element& at) {");
+  out_ += element_coordinates(loads) + loads;
+  line("  }\n");
+  line("  TILE_DEVICE void map(const Params& p, const Element& at) const {");
+  for (const Operand& operand : plan_.operands) {
+    if (operand.written) line(fmt::format("    {} out{};", type_of(operand), operand.tensor));
+  }
+  out_ += element_coordinates(places() + stores) + places();
+  write_groups();
+  out_ += stores;
+  line("  }\n};");
+}
+
+}  // namespace tilejit::render

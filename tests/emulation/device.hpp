@@ -1,0 +1,244 @@
+// CUDA's language as far as the templates use it, for a C++ compiler: the threads of a block are
+// fibers of one thread, which run in random order between the places where they meet. What a kernel
+// reads before another thread wrote it is so found, most times.
+#pragma once
+
+#include <math.h>
+#include <setjmp.h>
+#include <ucontext.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <random>
+#include <vector>
+
+namespace emulation {
+
+struct Index {
+  unsigned x = 0;
+};
+
+inline constexpr int kWarp = 32;
+inline constexpr std::size_t kStackBytes = 64 * 1024;
+
+[[noreturn]] inline void fail(const char* what) {
+  std::fprintf(stderr, "emulation: %s\n", what);
+  std::abort();
+}
+
+/// The threads of one block.
+class Block {
+ public:
+  Block(int threads, std::mt19937& random, std::function<void()> kernel)
+      : random_(random), kernel_(std::move(kernel)), fibers_(static_cast<std::size_t>(threads)) {
+    current_block = this;
+    while (stacks.size() < fibers_.size()) {
+      stacks.push_back(std::make_unique_for_overwrite<char[]>(kStackBytes));
+    }
+    for (std::size_t i = 0; i < fibers_.size(); ++i) {
+      Fiber& fiber = fibers_[i];
+      ::getcontext(&fiber.context);
+      fiber.context.uc_stack.ss_sp = stacks[i].get();
+      fiber.context.uc_stack.ss_size = kStackBytes;
+      ::makecontext(&fiber.context, &Block::enter, 0);
+    }
+  }
+
+  /// A warp runs on for a while before another one does, so that they are at different places.
+  void run() {
+    for (;;) {
+      std::vector<std::size_t> warps;
+      for (std::size_t i = 0; i < fibers_.size(); ++i) {
+        if (fibers_[i].state == State::ready) warps.push_back(i / kWarp);
+      }
+      if (warps.empty()) break;
+      const std::size_t warp = warps[random_() % warps.size()];
+      while (run_warp(warp * kWarp) && random_() % 16 != 0) {
+      }
+      release(0, fibers_.size(), State::at_block);
+    }
+    for (const Fiber& fiber : fibers_) {
+      if (fiber.state != State::done) fail("threads wait for one that has ended");
+    }
+  }
+
+  void meet() { wait(State::at_block); }
+  void meet_warp() { wait(State::at_warp); }
+  [[nodiscard]] unsigned char* slot(std::size_t thread) { return fibers_[thread].slot; }
+  [[nodiscard]] std::size_t current() const { return current_; }
+
+  static inline Block* current_block = nullptr;
+  static inline Index thread, block;
+  static inline std::vector<std::unique_ptr<char[]>> stacks;  // of one block after the other
+
+ private:
+  enum class State { ready, at_block, at_warp, done };
+  struct Fiber {
+    ucontext_t context = {};  // where it begins; then `jump` is where it goes on
+    jmp_buf jump;
+    bool begun = false;
+    State state = State::ready;
+    unsigned char slot[16] = {};
+  };
+
+  static void enter() {
+    Block& self = *current_block;
+    self.kernel_();
+    self.wait(State::done);
+  }
+  // Jumps, since swapcontext would take system calls.
+  [[gnu::noinline]] void resume(std::size_t i) {
+    current_ = i;
+    thread.x = static_cast<unsigned>(i);
+    if (_setjmp(scheduler_) != 0) return;
+    if (fibers_[i].begun) _longjmp(fibers_[i].jump, 1);
+    fibers_[i].begun = true;
+    ::setcontext(&fibers_[i].context);
+  }
+  [[gnu::noinline]] void wait(State state) {
+    fibers_[current_].state = state;
+    if (_setjmp(fibers_[current_].jump) == 0) _longjmp(scheduler_, 1);
+  }
+  /// Its threads up to where they meet or end. False if none could run.
+  bool run_warp(std::size_t first) {
+    std::vector<std::size_t> ready;
+    for (std::size_t i = first; i < first + kWarp; ++i) {
+      if (fibers_[i].state == State::ready) ready.push_back(i);
+    }
+    std::shuffle(ready.begin(), ready.end(), random_);
+    for (const std::size_t i : ready) resume(i);
+    release(first, first + kWarp, State::at_warp);
+    return !ready.empty();
+  }
+  /// Lets threads that have all met go on.
+  void release(std::size_t first, std::size_t last, State state) {
+    for (std::size_t i = first; i < last; ++i) {
+      if (fibers_[i].state != state) return;
+    }
+    for (std::size_t i = first; i < last; ++i) fibers_[i].state = State::ready;
+  }
+
+  std::mt19937& random_;
+  std::function<void()> kernel_;
+  std::vector<Fiber> fibers_;
+  jmp_buf scheduler_;
+  std::size_t current_ = 0;
+};
+
+/// Blocks run one after the other, in random order.
+template <class Kernel, class Params>
+void launch(Kernel kernel, const Params& params, int threads, unsigned blocks, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<unsigned> order(blocks);
+  for (unsigned i = 0; i < blocks; ++i) order[i] = i;
+  std::shuffle(order.begin(), order.end(), random);
+  for (const unsigned block : order) {
+    Block::block.x = block;
+    Block(threads, random, [&] { kernel(params); }).run();
+  }
+}
+
+}  // namespace emulation
+
+#define threadIdx emulation::Block::thread
+#define blockIdx emulation::Block::block
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __noinline__
+#define __grid_constant__
+#define __launch_bounds__(threads)
+#define __shared__ static
+
+inline void __syncthreads() {
+  emulation::Block::current_block->meet();
+}
+inline void __syncwarp() {
+  emulation::Block::current_block->meet_warp();
+}
+
+template <class T>
+T __shfl_up_sync(unsigned, T x, int distance) {
+  emulation::Block& block = *emulation::Block::current_block;
+  const std::size_t self = block.current();
+  std::memcpy(block.slot(self), &x, sizeof x);
+  block.meet_warp();
+  const bool inside = static_cast<int>(self % emulation::kWarp) >= distance;
+  std::memcpy(&x, block.slot(inside ? self - static_cast<std::size_t>(distance) : self), sizeof x);
+  block.meet_warp();
+  return x;
+}
+
+template <class To, class From>
+To bits_as(From x) {
+  To y;
+  static_assert(sizeof x == sizeof y);
+  std::memcpy(&y, &x, sizeof y);
+  return y;
+}
+inline float __int_as_float(int x) {
+  return bits_as<float>(x);
+}
+inline int __float_as_int(float x) {
+  return bits_as<int>(x);
+}
+inline float __uint_as_float(unsigned x) {
+  return bits_as<float>(x);
+}
+inline unsigned __float_as_uint(float x) {
+  return bits_as<unsigned>(x);
+}
+inline double __longlong_as_double(long long x) {
+  return bits_as<double>(x);
+}
+inline unsigned __umulhi(unsigned a, unsigned b) {
+  return static_cast<unsigned>((static_cast<unsigned long long>(a) * b) >> 32);
+}
+
+inline float rsqrtf(float x) {
+  return 1 / sqrtf(x);
+}
+inline double rsqrt(double x) {
+  return 1 / sqrt(x);
+}
+
+// The conversions of tile/math.cuh, which saturate; NaN does not come here.
+template <class To, class From>
+To convert_rz(From x) {
+  constexpr To kMin = std::numeric_limits<To>::min(), kMax = std::numeric_limits<To>::max();
+  if (x <= static_cast<From>(kMin)) return kMin;
+  return x >= static_cast<From>(kMax) ? kMax : static_cast<To>(x);
+}
+#define EMULATED_CONVERSION(name, From, To) \
+  inline To name(From x) {                  \
+    return convert_rz<To>(x);               \
+  }
+EMULATED_CONVERSION(__float2int_rz, float, int)
+EMULATED_CONVERSION(__float2uint_rz, float, unsigned)
+EMULATED_CONVERSION(__float2ll_rz, float, long long)
+EMULATED_CONVERSION(__float2ull_rz, float, unsigned long long)
+EMULATED_CONVERSION(__double2int_rz, double, int)
+EMULATED_CONVERSION(__double2uint_rz, double, unsigned)
+EMULATED_CONVERSION(__double2ll_rz, double, long long)
+EMULATED_CONVERSION(__double2ull_rz, double, unsigned long long)
+
+template <class From>
+float to_float_rz(From x) {
+  const float nearest = static_cast<float>(x);
+  const bool away = fabsl(static_cast<long double>(nearest)) > fabsl(static_cast<long double>(x));
+  return away ? nextafterf(nearest, 0.0f) : nearest;
+}
+inline float __double2float_rz(double x) {
+  return to_float_rz(x);
+}
+inline float __ll2float_rz(long long x) {
+  return to_float_rz(x);
+}
+inline float __ull2float_rz(unsigned long long x) {
+  return to_float_rz(x);
+}

@@ -1,0 +1,127 @@
+// The kernels of scans, run on the CPU: every way in which lanes, warps, chunks and blocks share
+// rows, against the reference.
+#include <algorithm>
+#include <cstdlib>
+
+#include "emulation/emulated.hpp"
+
+namespace tilejit::test {
+namespace {
+
+struct Case {
+  const char* what;
+  std::vector<Tensor> tensors;
+  const char* formula;
+  SymbolValues symbols = {};
+  Tuning tuning = {};
+};
+
+std::vector<Case> cases() {
+  return {
+      {"a row a thread, in place", {{"x", f32, "(70,3):(3,1)", Access::inout}}, "x = cumsum(x)"},
+      {"rows within warps, with a wider reduction",
+       {{"x", f32, "(500,70):(70,1)"}, {"y", f32, "(500,70):(70,1)"}, {"w", i64, "500:1"}},
+       "w = argmax(x); y = cumsum(x) * sum(x - max(x))"},
+      {"rows within warps, backwards, ragged",
+       {{"x", i16, "(37,101):(101,1)"}, {"y", i64, "(37,101):(101,1)"}},
+       "y = cumsum(x, reverse=true)"},
+      {"a warp a row, exclusive",
+       {{"x", bf16, "(5,1024):(1024,1)"}, {"y", bf16, "(5,1024):(1024,1)"}},
+       "y = cumsum(x, exclusive=true)"},
+      {"a block holds a row, with reductions",
+       {{"x", bf16, "(3,4096):(4096,1)"}, {"y", f32, "(3,4096):(4096,1)"}, {"w", f32, "3:1"}},
+       "e = exp(x - max(x)); w = sum(e); y = cumsum(e * (1 / sum(e)))"},
+      {"chunks, backwards and exclusive, with a reduction",
+       {{"x", f32, "(2,9001):(9001,1)"}, {"y", f32, "(2,9001):(9001,1)"}},
+       "y = cumsum(x, reverse=true, exclusive=true) - max(x)",
+       {},
+       {.threads = 512}},
+      {"chunks of an unknown number, in place",
+       {{"x", i32, "(M,N):(N,1)", Access::inout}},
+       "x = cumsum(x) + iota(1)",
+       {{"M", 2}, {"N", 66003}}},
+      {"blocks share a row, backwards",
+       {{"x", f32, "70001:1"}, {"y", f32, "70001:1"}},
+       "y = cumsum(x * 0.5, reverse=true)"},
+      {"blocks share rows of doubles",
+       {{"x", f64, "(2,40000):(40000,1)"}, {"y", f64, "(2,40000):(40000,1)"}},
+       "y = cumsum(x) + cummax(abs(x), exclusive=true)"},
+      {"columns",
+       {{"x", f32, "(300,72):(72,1)"}, {"y", f32, "(300,72):(72,1)"}},
+       "y = cumsum(x, axis=0)"},
+      {"columns in large blocks",
+       {{"x", f32, "(600,1430):(1430,1)"}, {"y", f32, "(600,1430):(1430,1)"}},
+       "y = cumsum(x, axis=0)"},
+      {"short columns",
+       {{"x", u8, "(3,517):(517,1)"}, {"y", u8, "(3,517):(517,1)"}},
+       "y = cumsum(x, axis=0, exclusive=true)"},
+      {"ragged columns, backwards, with a reduction",
+       {{"x", bf16, "(131,45):(45,1)"}, {"y", f32, "(131,45):(45,1)"}},
+       "y = cumsum(x, axis=0, reverse=true) / (sum(abs(x), axis=0) + 1)"},
+      {"blocks share columns",
+       {{"x", f32, "(8001,24):(24,1)"}, {"y", f32, "(8001,24):(24,1)"}},
+       "y = cumsum(x, axis=0)"},
+      {"columns of an unknown number, two scans",
+       {{"x", i8, "(M,N):(N,1)"}, {"y", i64, "(M,N):(N,1)"}, {"z", i8, "(M,N):(N,1)"}},
+       "y = cumsum(x, axis=0); z = cummin(x, axis=0, exclusive=true)",
+       {{"M", 77}, {"N", 50}}},
+      {"the middle of three axes, repeated inputs",
+       {{"x", f32, "(4,33,20):(660,20,1)"},
+        {"b", f32, "(33,1):(1,1)"},
+        {"y", f32, "(4,33,20):(660,20,1)"}},
+       "y = cumprod(1 + 0.01 * x * b, axis=1)"},
+      {"nested modes in the order of their coordinates",
+       {{"x", f32, "((4,30),8):((240,8),1)"}, {"y", f32, "((4,30),8):((8,32),1)"}},
+       "y = cumsum(x, axis=0)"},
+      {"nested modes along a row",
+       {{"x", i32, "(3,(8,50)):(400,(50,1))"}, {"y", i64, "(3,(8,50)):(400,(1,8))"}},
+       "y = cumsum(x)"},
+      {"strided rows",
+       {{"x", f32, "(9,700):(1,9)"}, {"y", f32, "(9,700):(1400,2)"}},
+       "y = cummax(x)"},
+      {"nothing", {{"x", f32, "(0,5):(5,1)"}, {"y", f32, "(0,5):(5,1)"}}, "y = cumsum(x)"},
+      {"rows of nothing",
+       {{"x", f32, "(M,N):(N,1)"}, {"y", f32, "(M,N):(N,1)"}, {"w", f32, "M:1"}},
+       "y = cumsum(x); w = sum(x)",
+       {{"M", 3}, {"N", 0}}},
+  };
+}
+
+/// The conversions of these dtypes are instructions of the device.
+bool is_emulated(const Fused& op) {
+  const auto of_device = [](DType dtype) {
+    return dtype == f16 || dtype == f8e4m3 || dtype == f8e5m2 || dtype == tf32;
+  };
+  return std::ranges::none_of(op.tensors, of_device, &Tensor::dtype) &&
+         std::ranges::none_of(op.scalars, of_device, &Scalar::dtype);
+}
+
+TEST(EmulatedScan, AgreesWithTheReference) {
+  EmulatedKernels kernels;
+  for (const Case& c : cases()) {
+    RandomCase random_case{.op = {.tensors = c.tensors, .formula = c.formula, .tuning = c.tuning},
+                           .symbols = c.symbols,
+                           .scalars = {}};
+    kernels.add(c.what, std::move(random_case));
+  }
+  ASSERT_TRUE(kernels.compile());
+  Random random(7);
+  kernels.verify_all(random);
+}
+
+TEST(EmulatedScan, RandomOnesAgreeWithTheReference) {
+  const char* const asked = std::getenv("TILEJIT_TEST_CASES");
+  const int count = asked == nullptr ? 4 : std::atoi(asked);
+  EmulatedKernels kernels;
+  Random random(20261122);
+  for (int n = 0; n < count;) {
+    RandomCase c = random_case(random);
+    if (c.op.formula.find("cum") == std::string::npos || !is_emulated(c.op)) continue;
+    kernels.add("case " + std::to_string(n++), std::move(c));
+  }
+  ASSERT_TRUE(kernels.compile());
+  kernels.verify_all(random);
+}
+
+}  // namespace
+}  // namespace tilejit::test

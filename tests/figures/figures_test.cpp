@@ -1,0 +1,204 @@
+#include "figures/figures.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plan/plans.hpp"
+#include "support/specs.hpp"
+#include "tilejit/layout_functions.hpp"
+
+namespace tilejit::figures {
+namespace {
+
+using test::make_op;
+using ::testing::HasSubstr;
+
+const char* const kAddTransposed = "(1000,2048):(1,1000)";
+
+std::vector<Fused> operations() {
+  const std::string square = "(1024,2048):(2048,1)";
+  std::vector<Fused> ops = {
+      make_op(f16, {{"x", square}, {"y", square}}, "y = x"),
+      make_op(f32, {{"x", "(777,99):(99,1)"}, {"y", "(777,99):(99,1)"}}, "y = x"),
+      make_op(f16, {{"x", "(1024,2048):(1,1024)"}, {"y", square}}, "y = x"),
+      make_op(u8, {{"x", "(1024,2048):(1,1024)"}, {"y", square}}, "y = x"),
+      make_op(f16, {{"x", square}, {"y", square}}, "e = exp(x - max(x))\ny = e / sum(e)"),
+      make_op(f16, {{"x", "(8,131072):(131072,1)"}, {"y", "(8):(1)"}}, "y = sum(x)"),
+      make_op(f32, {{"x", "(64,5):(5,1)"}, {"y", "(64):(1)"}}, "y = sum(x)"),
+      make_op(f16, {{"x", "(M,N):(N,1)"}, {"y", "(M):(1)"}}, "y = sum(x)"),
+      make_op(f16, {{"x", "(4096,512):(512,1)"}, {"y", "(512):(1)"}}, "y = sum(x, axis=0)"),
+  };
+  Fused unrolled = ops.front();
+  unrolled.tuning = {.threads = 128, .vector = 2, .unroll = 3};
+  ops.push_back(unrolled);
+  Fused given = ops.front();
+  given.tuning = {.tv = {{.thr = "(4,64):(64,1)", .val = "(16,8):(8,1)"}}};
+  ops.push_back(given);
+  return ops;
+}
+
+Figures figures_of_op(const Fused& op) {
+  return figures_of(op, plan::plan_of(op), examples_of(op));
+}
+
+/// The law of a thread-value layout: a thread and value for each element of the tile, and one only;
+/// where blocks share a row, for this block's part.
+void expect_covers(const ThreadValues& tv, const plan::Plan& plan) {
+  const std::int64_t elements = product(tv.tile).value();
+  EXPECT_TRUE(is_injective(tv.layout)) << to_string(tv.layout);
+  EXPECT_LE(cosize(tv.layout), elements);
+  EXPECT_EQ(size(tv.layout).value() * plan::blocks_per_unit(plan), elements);
+  EXPECT_EQ(size(mode(tv.layout, 0)), Dim(plan.threads));
+}
+
+TEST(ThreadValuesOfPlans, ReachEveryElementOfTheTileOnce) {
+  for (const Fused& op : operations()) {
+    const plan::Plan plan = plan::plan_of(op);
+    SCOPED_TRACE(to_json(plan));
+    const Figures figures = figures_of_op(op);
+    expect_covers(figures.values, plan);
+    EXPECT_EQ(figures.crossed.has_value(), plan.tile.has_value());
+    if (figures.crossed) expect_covers(*figures.crossed, plan);
+  }
+}
+
+TEST(ThreadValuesOfPlans, AreThoseOfTheTileTemplate) {
+  const Fused op =
+      make_op(f16, {{"x", "(1024,2048):(1,1024)"}, {"y", "(1024,2048):(2048,1)"}}, "y = x");
+  const plan::Plan plan = plan::plan_of(op);
+  ASSERT_TRUE(plan.tile);
+  const Layout direct = thread_values(plan).layout, crossed = crossed_values(plan).layout;
+  const int vector = plan.vector, columns = plan.tile->columns;
+  const int across = columns / vector, down = plan.tile->rows / vector;
+  for (int t = 0; t < plan.threads; ++t) {
+    for (int v = 0; v < vector * plan.unroll; ++v) {  // as VectorPlace in fused_tile.cu
+      const int row = (t + v * plan.threads) / across, column = (t + v * plan.threads) % across;
+      EXPECT_EQ(direct(Coordinate{t, v * vector}), row * columns + column * vector);
+    }
+    for (int s = 0; s < plan.unroll; ++s) {  // as SquarePlace
+      const int row = (t + s * plan.threads) % down, column = (t + s * plan.threads) / down;
+      EXPECT_EQ(crossed(Coordinate{t, s * vector * vector}),
+                row * vector * columns + column * vector);
+    }
+  }
+}
+
+struct SectorCase {
+  const char *name, *x, *y;
+  DType dtype;
+  double x_ratio, y_ratio;
+};
+
+TEST(SectorsOfRequests, AreCountedByTheLayouts) {
+  const SectorCase cases[] = {
+      {"contiguous", "(4096):(1)", "(4096):(1)", f16, 1, 1},
+      // Four neighbours a thread, an access each: a sector for each thread, of which 4 would do.
+      {"every other element of 4 bytes", "(4096):(2)", "(4096):(1)", f32, 8, 1},
+      {"every sixteenth element of 2 bytes", "(4096):(16)", "(4096):(1)", f16, 16, 1},
+      {"every sixteenth byte", "(4096):(16)", "(4096):(1)", u8, 32, 1},
+      {"one element for all", "(4096):(0)", "(4096):(1)", f32, 1, 1},
+      {"crossed", "(512,512):(1,512)", "(512,512):(512,1)", f16, 1, 1},
+      // Requests start at elements 0, 2*99+58, 5*99+17 and 7*99+75: three of four are not aligned.
+      {"odd rows", "(64,99):(1000,1)", "(64,99):(99,1)", f32, 19.0 / 16, 1},
+  };
+  for (const SectorCase& row : cases) {
+    SCOPED_TRACE(row.name);
+    const Figures figures =
+        figures_of_op(make_op(row.dtype, {{"x", row.x}, {"y", row.y}}, "y = x"));
+    ASSERT_TRUE(figures.operands[0].sectors && figures.operands[1].sectors);
+    EXPECT_DOUBLE_EQ(figures.operands[0].sectors->ratio(), row.x_ratio);
+    EXPECT_DOUBLE_EQ(figures.operands[1].sectors->ratio(), row.y_ratio);
+  }
+}
+
+TEST(SectorsOfRequests, SayWhatGivenThreadValuesCost) {
+  Fused op = make_op(f16, {{"x", "(1024,1024):(1024,1)"}, {"y", "(1024,1024):(1,1024)"}}, "y = x");
+  op.tuning.tv = {.thr = "(4,64):(64,1)", .val = "(16,8):(8,1)"};
+  const Figures figures = figures_of_op(op);
+  EXPECT_EQ(figures.operands[0].access_bytes, 16);
+  EXPECT_DOUBLE_EQ(figures.operands[0].sectors->ratio(), 1);
+  EXPECT_EQ(figures.operands[1].access_bytes, 2);
+  EXPECT_DOUBLE_EQ(figures.operands[1].sectors->ratio(), 16);  // 32 threads in as many columns
+  EXPECT_EQ(figures.blocks, 1024 / 64 * 1024 / 512);
+}
+
+TEST(FiguresOfPlans, CountBytesAndBlocks) {
+  const Figures figures = figures_of_op(make_op(
+      f16, {{"a", "(4096,4096):(4096,1)"}, {"b", "(4096):(1)"}, {"y", "(4096,4096):(4096,1)"}},
+      "y = a + b"));
+  EXPECT_EQ(figures.bytes_moved, 2 * 2 * 4096 * 4096 + 2 * 4096);
+  EXPECT_EQ(figures.bytes_in_flight, 32);  // 16 bytes of a, 16 of b
+  EXPECT_EQ(figures.resident_threads, 2048);
+  EXPECT_EQ(figures.bytes_in_flight_a_multiprocessor(), 65536);
+  EXPECT_EQ(figures.limit(), "memory");
+  ASSERT_TRUE(figures.blocks && figures.predicted_ms());
+  EXPECT_EQ(*figures.blocks * 256 * 8, 4096 * 4096);
+  EXPECT_DOUBLE_EQ(*figures.predicted_ms(), (4.0 * 4096 * 4096 + 8192) / 3350e6);
+}
+
+TEST(FiguresOfPlans, FewBlocksDoNotFillAMultiprocessor) {
+  const Figures figures =
+      figures_of_op(make_op(f32, {{"x", "(4096):(1)"}, {"y", "(4096):(1)"}}, "y = x"));
+  EXPECT_EQ(figures.resident_threads, 256);
+}
+
+TEST(FiguresOfPlans, InPlaceCountsTwiceAndNothingIsMovedForNothing) {
+  Fused op = make_op(f32, {{"x", "(1000):(1)"}}, "x = x * 2.0");
+  op.tensors[0].access = Access::inout;
+  EXPECT_EQ(figures_of_op(op).bytes_moved, 8000);
+  op.tensors[0].layout = "(0):(1)";
+  EXPECT_EQ(figures_of_op(op).bytes_moved, 0);
+  EXPECT_EQ(figures_of_op(op).blocks, 0);
+}
+
+TEST(FiguresOfPlans, HeavyFormulasAreNotLimitedByMemory) {
+  const std::string space = "(4194304):(1)";
+  EXPECT_EQ(
+      figures_of_op(make_op(f16, {{"x", space}, {"y", space}}, "y = sin(x) + cos(x)")).limit(),
+      "arithmetic");
+  const Figures figures = figures_of_op(
+      make_op(f16, {{"x", space}, {"y", space}}, "y = exp2(exp2(exp2(exp2(exp2(exp2(x))))))"));
+  EXPECT_EQ(figures.limit(), "special functions");
+  EXPECT_GT(*figures.predicted_ms(), *figures.memory_ms);
+}
+
+TEST(FiguresOfPlans, SymbolsTakeTheirExamples) {
+  Fused op =
+      make_op(f32, {{"x", "(M,N):(N,1)"}, {"b", "(N):(1)"}, {"y", "(M,N):(N,1)"}}, "y = x + b");
+  const Figures without = figures_of_op(op);
+  EXPECT_FALSE(without.blocks || without.bytes_moved || without.predicted_ms());
+  EXPECT_FALSE(without.operands[0].sectors);
+  op.symbols = {{.name = "M", .example = 64}, {.name = "N", .example = 1000}};
+  EXPECT_EQ(figures_of_op(op).bytes_moved, 4 * (2 * 64000 + 1000));
+  op.symbols = {{.name = "M", .example = INT64_MAX}, {.name = "N", .example = INT64_MAX}};
+  EXPECT_FALSE(figures_of_op(op).bytes_moved);
+  EXPECT_FALSE(figures_of_op(op).blocks);
+}
+
+TEST(Devices, StandForTheirTargets) {
+  EXPECT_STREQ(device_of(parse_target("sm_90a")).name, "H100 SXM 80GB");
+  EXPECT_STREQ(device_of(parse_target("sm_103a")).name, "HGX B200");
+  EXPECT_STREQ(device_of(parse_target("sm_75")).name, "T4");
+  for (const char* target : {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120a"}) {
+    const Device& device = device_of(parse_target(target));
+    EXPECT_EQ(device.threads % 1024 % 512, 0) << target;
+    EXPECT_GT(device.gigabytes_per_second, 100) << target;
+  }
+}
+
+TEST(FiguresAsText, NameWhatDecides) {
+  const Fused op = make_op(
+      f16, {{"a", "(1000,2048):(2048,1)"}, {"b", kAddTransposed}, {"c", "(1000,2048):(2048,1)"}},
+      "c = a + b");
+  const plan::Plan plan = plan::plan_of(op);
+  const std::string text = to_text(figures_of_op(op), plan);
+  for (const char* part :
+       {"fused_tile for sm_90a", "(2048,1000), innermost mode first",
+        "in f16 crossed, 16 bytes an access", "limited by memory", "at 3350 GB/s", "crossed tv"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  EXPECT_THAT(to_json(figures_of_op(op), plan), HasSubstr("\"limit\":\"memory\""));
+}
+
+}  // namespace
+}  // namespace tilejit::figures

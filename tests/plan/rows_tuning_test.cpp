@@ -1,0 +1,143 @@
+// Pinned knobs of reductions: what they change, and what the template cannot do.
+#include <gtest/gtest.h>
+
+#include "plan/plans.hpp"
+#include "support/specs.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+constexpr Target kAmpere = {.major = 8, .minor = 0, .feature = '\0'};
+
+Fused softmax(const std::string& layout = "(8192,4096):(4096,1)") {
+  return test::make_op(f16, {{"x", layout}, {"y", layout}}, "e = exp(x - max(x))\ny = e / sum(e)");
+}
+
+Fused sum_of_rows() {
+  return test::make_op(f16, {{"x", "(8,131072):(131072,1)"}, {"y", "(8):(1)"}}, "y = sum(x)");
+}
+
+Fused sum_of_columns() {
+  Fused op = test::make_op(f16, {{"x", "(8192,512):(512,1)"}, {"y", "(512):(1)"}}, "y = sum(x)");
+  op.axis = {0};
+  return op;
+}
+
+Plan pinned(Fused op, const Tuning& tuning, const Target& target = kHopper) {
+  op.tuning = tuning;
+  return plan_of(op, target);
+}
+
+TEST(RowTuning, ChangesWhatIsPinnedAndWhatFollows) {
+  struct Case {
+    const char* what;
+    Fused op;
+    Tuning tuning;
+    int threads;
+    Rows rows;  // first and count do not matter
+  };
+  const Case cases[] = {
+      {"as planned", softmax(), {}, 256, {.lanes = 256, .held = 2}},
+      {"more lanes", softmax(), {.lanes = 512}, 512, {.lanes = 512, .held = 1}},
+      {"fewer lanes", softmax(), {.lanes = 64}, 256, {.lanes = 64, .held = 8}},
+      {"too few lanes to hold", softmax(), {.lanes = 8}, 256, {.lanes = 8, .held = 0}},
+      {"more threads", softmax(), {.threads = 512}, 512, {.lanes = 256, .held = 2}},
+      {"read again", softmax(), {.held = 0}, 256, {.lanes = 256, .held = 0}},
+      {"a cluster",
+       softmax(),
+       {.cluster = 2},
+       256,
+       {.lanes = 256, .cluster = 2, .held = 1, .stages = 2}},
+      {"a cluster of few lanes",
+       softmax(),
+       {.lanes = 32, .cluster = 4},
+       32,
+       {.lanes = 32, .cluster = 4, .held = 4, .stages = 2}},
+      {"a cluster that reads again",
+       softmax(),
+       {.cluster = 2, .held = 0},
+       256,
+       {.lanes = 256, .cluster = 2}},
+      {"a cluster that holds more than there is",
+       softmax(),
+       {.cluster = 2, .held = 3},
+       256,
+       {.lanes = 256, .cluster = 2, .held = 3}},
+      {"shares", sum_of_rows(), {.shares = 5}, 512, {.lanes = 512, .shares = 5}},
+      {"no shares", sum_of_rows(), {.shares = 1}, 512, {.lanes = 512}},
+      {"a cluster for shares", sum_of_rows(), {.cluster = 4}, 512, {.lanes = 512, .cluster = 4}},
+      {"columns", sum_of_columns(), {.lanes = 16}, 512, {.lanes = 16, .cluster = 8}},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    const Plan plan = pinned(c.op, c.tuning);
+    ASSERT_TRUE(plan.rows);
+    EXPECT_EQ(plan.threads, c.threads);
+    EXPECT_EQ(plan.rows->lanes, c.rows.lanes);
+    EXPECT_EQ(plan.rows->cluster, c.rows.cluster);
+    EXPECT_EQ(plan.rows->held, c.rows.held);
+    EXPECT_EQ(plan.rows->stages, c.rows.stages);
+    if (c.tuning != Tuning{}) {
+      EXPECT_EQ(plan.rows->shares, c.rows.shares);
+    }
+  }
+}
+
+TEST(RowTuning, RowsWithoutInputsAreNotFetched) {
+  // Planning divided by the bytes of a row's inputs.
+  const Fused op = test::make_op(f32, {{"y", "(64,131072):(131072,1)"}},
+                                 "x = cast(iota(1), f32)\ny = x / sum(x)");
+  EXPECT_EQ(plan_of(op).rows->stages, 0);
+  EXPECT_EQ(pinned(op, {.lanes = 512, .cluster = 4}).rows->stages, 0);
+}
+
+TEST(RowTuning, RefusesWhatTheTemplateCannotDo) {
+  struct Case {
+    const char* what;
+    Fused op;
+    Tuning tuning;
+    Target target;
+    const char* where;
+  };
+  const Case cases[] = {
+      {"threads in no groups", softmax(), {.threads = 64}, kHopper, "/tuning/threads"},
+      {"clusters before Hopper", softmax(), {.cluster = 2}, kAmpere, "/tuning/cluster"},
+      {"two rows a cluster", softmax(), {.threads = 512, .cluster = 2}, kHopper, "/tuning/cluster"},
+      {"shares of two passes", softmax(), {.shares = 2}, kHopper, "/tuning/shares"},
+      {"shares of unknown rows",
+       test::make_op(f16, {{"x", "(M,N):(N,1)"}, {"y", "(M):(1)"}}, "y = sum(x)"),
+       {.shares = 2},
+       kHopper,
+       "/tuning/shares"},
+      {"shares and a cluster",
+       sum_of_rows(),
+       {.cluster = 2, .shares = 2},
+       kHopper,
+       "/tuning/shares"},
+      {"less held than there is", softmax(), {.held = 1}, kHopper, "/tuning/held"},
+      {"more held than registers", softmax(), {.lanes = 8, .held = 64}, kHopper, "/tuning/held"},
+      {"held and shared", sum_of_rows(), {.shares = 8, .held = 32}, kHopper, "/tuning/held"},
+      {"held columns", sum_of_columns(), {.held = 8}, kHopper, "/tuning/held"},
+      {"held of unknown length", softmax("(M,N):(N,1)"), {.held = 8}, kHopper, "/tuning/held"},
+      {"accumulators beyond shared memory",
+       test::make_op(f16, {{"x", "(4096,512):(512,1)"}, {"y", "(512):(1)"}, {"z", "(512):(1)"}},
+                     "y = sum(x, axis=0)\nz = max(x, axis=0)"),
+       {.threads = 1024},
+       kHopper,
+       "/tuning/threads"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    try {
+      const Plan plan = pinned(c.op, c.tuning, c.target);
+      ADD_FAILURE() << to_json(plan);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_spec);
+      EXPECT_EQ(error.where(), c.where) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tilejit::plan

@@ -1,0 +1,155 @@
+// How scans are planned: who shares a row, and what is refused.
+#include "plan/scan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "plan/plans.hpp"
+#include "plan/rows.hpp"
+#include "support/specs.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+Fused scan(const std::string& layout, DType dtype = bf16,
+           const std::string& formula = "y = cumsum(x)") {
+  return test::make_op(dtype, {{"x", layout}, {"y", layout}}, formula);
+}
+
+const char* const kAcross = "y = cumsum(x, axis=0)";
+
+TEST(Scan, RowsAreSharedByLanesOrBlocks) {
+  struct Row {
+    const char* what;
+    Fused op;
+    bool along;
+    int lanes, threads, held, unroll, shares;
+    std::int64_t partials_bytes;
+  };
+  const Row rows[] = {
+      {"one vector", scan("(1000,8):(8,1)"), true, 1, 128, 1, 1, 1, 0},
+      {"less than a warp", scan("(1000,64):(64,1)"), true, 8, 128, 1, 1, 1, 0},
+      {"a warp", scan("(1000,1024):(1024,1)"), true, 32, 128, 4, 4, 1, 0},
+      {"a block", scan("(8192,4096):(4096,1)"), true, 128, 128, 4, 4, 1, 0},
+      {"chunks", scan("(8192,16384):(16384,1)"), true, 256, 256, 0, 4, 1, 0},
+      {"a row a multiprocessor", scan("(132,262144):(262144,1)"), true, 512, 512, 0, 4, 1, 0},
+      {"few rows", scan("(8,1048576):(1048576,1)"), true, 256, 256, 0, 4, 64, 8 * 64 * 4},
+      {"one row", scan("100000000:1"), true, 256, 256, 0, 4, 528, 528 * 4},
+      {"a row too short to be shared", scan("100000:1"), true, 256, 256, 0, 4, 1, 0},
+      {"held for the sake of a reduction",
+       scan("(8192,16384):(16384,1)", bf16, "y = cumsum(x) / sum(x)"), true, 512, 512, 4, 4, 1, 0},
+      {"a reduction of rows that are not shared",
+       scan("(8,1048576):(1048576,1)", bf16, "y = cumsum(x) / sum(x)"), true, 512, 512, 0, 4, 1, 0},
+      {"length known at launch", scan("(M,N):(N,1)"), true, 256, 256, 0, 4, 1, 0},
+      {"columns", scan("(8192,4096):(4096,1)", bf16, kAcross), false, 128, 512, 0, 4, 1, 0},
+      {"many columns", scan("(8192,65536):(65536,1)", bf16, kAcross), false, 16, 256, 0, 4, 1, 0},
+      {"short columns", scan("(5,65536):(65536,1)", bf16, kAcross), false, 2, 256, 3, 3, 1, 0},
+      {"few columns", scan("(1000000,64):(64,1)", bf16, kAcross), false, 64, 256, 0, 4, 264,
+       64 * 264 * 4},
+      {"wide accumulators", scan("(8192,4096):(4096,1)", i8, kAcross), false, 128, 512, 0, 4, 1, 0},
+      {"of integers", scan("100000000:1", i32), true, 256, 256, 0, 4, 528, 528 * 8},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.what);
+    const Plan plan = plan_of(row.op);
+    ASSERT_TRUE(plan.rows && plan.scan);
+    EXPECT_EQ(plan.rows->along(), row.along);
+    EXPECT_EQ(plan.rows->lanes, row.lanes);
+    EXPECT_EQ(plan.threads, row.threads);
+    EXPECT_EQ(plan.rows->held, row.held);
+    EXPECT_EQ(plan.unroll, row.unroll);
+    EXPECT_EQ(plan.rows->shares, row.shares);
+    EXPECT_EQ(partials_bytes(plan), row.partials_bytes);
+    EXPECT_EQ(second_entry(plan), row.shares > 1 ? "_combine" : "");
+    EXPECT_FALSE(plan.scan->reverse);
+  }
+}
+
+TEST(Scan, TheSecondKernelHasTheBlocksOfTheFirst) {
+  const Plan plan = plan_of(scan("(1000000,64):(64,1)", bf16, kAcross));
+  EXPECT_EQ(units_per_block(plan), 4);
+  EXPECT_EQ(total_units(plan, {}), 8);
+  EXPECT_EQ(blocks_per_unit(plan), 264);
+  EXPECT_EQ(combining_blocks(plan), 2 * 264);
+  Fused sum = scan("100000000:1", bf16, "y = sum(x)");
+  sum.tensors[1].layout = parse_layout("1:0");
+  EXPECT_EQ(combining_blocks(plan_of(sum)), 1);
+}
+
+TEST(Scan, ThreadsHoldFewerRowsOfWideAccumulators) {
+  EXPECT_EQ(plan_of(scan("(8192,4096):(4096,1)", i8, kAcross)).vector, 8);
+  EXPECT_EQ(plan_of(scan("(8192,4096):(4096,1)", i8)).vector, 16);
+  EXPECT_EQ(plan_of(scan("(8192,4096):(4096,1)", i8, "y = cummax(x, axis=0)")).vector, 16);
+}
+
+TEST(Scan, GoesThroughNestedModesInTheOrderOfTheirCoordinates) {
+  const Plan plan = plan_of(scan("(3,(8,50)):(400,(50,1))", f32, "y = cumsum(x, reverse=true)"));
+  EXPECT_EQ(extents_of(plan), "8 50 3");
+  EXPECT_TRUE(plan.rows->along());
+  EXPECT_EQ(plan.rows->count, 2U);
+  EXPECT_EQ(plan.vector, 1);
+  EXPECT_TRUE(plan.scan->reverse);
+}
+
+TEST(Scan, HonoursTuning) {
+  Fused op = scan("(8192,4096):(4096,1)");
+  op.tuning = {.threads = 256, .unroll = 2};
+  const Plan plan = plan_of(op);
+  EXPECT_EQ(plan.threads, 256);
+  EXPECT_EQ(plan.unroll, 2);
+  EXPECT_EQ(plan.rows->lanes, 256);
+  const auto refused = [](Fused bad, Tuning tuning) {
+    bad.tuning = tuning;
+    try {
+      (void)plan_of(bad);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_spec);
+      return error.where();
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(refused(op, {.threads = 64}), "/tuning/threads");
+  EXPECT_EQ(refused(op, {.unroll = 8}), "/tuning/unroll");
+  EXPECT_EQ(refused(scan("(64,65536):(65536,1)", bf16, kAcross), {.threads = 96}),
+            "/tuning/threads");
+}
+
+TEST(Scan, RefusesWhatNoTemplateComputes) {
+  struct Row {
+    const char* formula;
+    const char* message;
+  };
+  constexpr Row kRows[] = {
+      {"y = cumsum(cumsum(x))", "a scan or reduction of a scan cannot be planned for the GPU yet"},
+      {"y = cumsum(x) / max(cumsum(x))", "a scan or reduction of a scan cannot be planned"},
+      {"y = cumsum(x) + cumsum(x, reverse=true)", "scans in both directions in one formula"},
+      {"y = cumsum(x) + cumsum(x, axis=0)", "reductions and scans over different axes cannot"},
+      {"y = cumsum(x) / sum(x, axis=0)", "reductions and scans over different axes cannot"},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.formula);
+    try {
+      (void)plan_of(scan("(64,128):(128,1)", f32, row.formula));
+      ADD_FAILURE() << "planned";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::unsupported);
+      EXPECT_EQ(error.where(), "/formula");
+      EXPECT_NE(std::string(error.what()).find(row.message), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(Scan, RefusesMoreAccumulatorsThanABlockHasRoomFor) {
+  std::string formula = "y = x";
+  for (int i = 0; i < 400; ++i) formula += " + cumsum(x * " + std::to_string(i) + ".5)";
+  try {
+    (void)plan_of(scan("(64,65536):(65536,1)", f64, formula));
+    ADD_FAILURE() << "planned";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::unsupported);
+    EXPECT_NE(std::string(error.what()).find("so many scans"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace tilejit::plan

@@ -1,0 +1,187 @@
+// Kernels of given thread-value layouts, run on the host: their source is compiled by the C++
+// compiler that built the tests, and every thread of every block runs in turn.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "plan/plans.hpp"
+#include "render/render.hpp"
+#include "runtime/binder.hpp"
+#include "support/random_case.hpp"
+#include "support/specs.hpp"
+
+namespace tilejit::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kHostWide = R"(#pragma once
+template <class T, class Vector>
+void store_wide(T* p, const Vector& x) { x.store(p); }
+template <class T, class Vector>
+void store_wide(T* p, const Vector& x, int valid) { x.store(p, valid); }
+)";
+
+constexpr const char* kHostDevice = R"(
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __grid_constant__
+#define __launch_bounds__(threads)
+static struct { unsigned x; } blockIdx, threadIdx;
+float __double2float_rz(double);  // named in tile/math.cuh, called by none of these kernels
+float __ll2float_rz(long long);
+float __ull2float_rz(unsigned long long);
+float __int2float_rz(int);
+float __uint2float_rz(unsigned);
+long long __float2ll_rz(float);
+unsigned long long __float2ull_rz(float);
+int __float2int_rz(float);
+unsigned __float2uint_rz(float);
+float __int_as_float(int);
+int __float_as_int(float);
+double __longlong_as_double(long long);
+inline unsigned __umulhi(unsigned a, unsigned b) {
+  return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
+}
+)";
+
+constexpr const char* kHostLaunch = R"(
+extern "C" void launch(unsigned blocks, const void* params) {
+  for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x) {
+    for (threadIdx.x = 0; threadIdx.x < kThreads; ++threadIdx.x) {
+      KERNEL_NAME(*static_cast<const Params*>(params));
+    }
+  }
+}
+)";
+
+/// A kernel in a library of its own.
+class HostKernel {
+ public:
+  explicit HostKernel(const plan::Plan& plan) {
+    std::string folder = (fs::temp_directory_path() / "tilejit_host_XXXXXX").string();
+    if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    folder_ = folder;
+    render::RenderedSource source = render::render(plan);
+    for (auto& [name, text] : source.headers) {
+      if (name == "tile/wide.cuh") text = kHostWide;
+    }
+    std::ofstream(folder_ / "kernel.cpp") << kHostDevice << render::flatten(source) << kHostLaunch;
+    const std::string command =
+        std::string(TILEJIT_CXX) + " -std=c++17 -O1 -w -fno-strict-aliasing -shared -fPIC -o " +
+        (folder_ / "kernel.so").string() + " " + (folder_ / "kernel.cpp").string();
+    if (std::system(command.c_str()) != 0) throw std::runtime_error("does not compile: " + command);
+    library_ = dlopen((folder_ / "kernel.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library_ == nullptr) throw std::runtime_error(dlerror());
+    launch_ = reinterpret_cast<void (*)(unsigned, const void*)>(dlsym(library_, "launch"));
+  }
+  HostKernel(const HostKernel&) = delete;
+  HostKernel& operator=(const HostKernel&) = delete;
+  ~HostKernel() {
+    if (library_ != nullptr) dlclose(library_);
+    fs::remove_all(folder_);
+  }
+  void launch(unsigned blocks, const void* params) const { launch_(blocks, params); }
+
+ private:
+  fs::path folder_;
+  void* library_ = nullptr;
+  void (*launch_)(unsigned, const void*) = nullptr;
+};
+
+/// Outputs start poisoned; every byte that is not an element must stay so.
+void run_and_verify(const Fused& op, const SymbolValues& symbols) {
+  Random random(11);
+  const spec::Analysis analysis = spec::analyze(op);
+  const plan::Plan plan = plan::plan_of(op);
+  const runtime::Binder binder(op, analysis, plan);
+  std::vector<GuardedTensor> tensors;
+  for (std::size_t i = 0; i < op.tensors.size(); ++i) {
+    tensors.emplace_back(op.tensors[i], symbols);
+    if (analysis.access[i] != Access::out) tensors.back().fill(random);
+  }
+  std::vector<GuardedTensor> before = tensors;
+  HostArguments inputs{.tensors = {}, .scalars = {}, .symbols = symbols};
+  std::vector<Argument> args;
+  std::vector<const void*> actual;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    inputs.tensors.push_back(before[i].data());
+    args.emplace_back(static_cast<void*>(tensors[i].data()));
+    actual.push_back(tensors[i].data());
+  }
+  alignas(16) std::array<std::byte, runtime::kMaxParamBytes> params{};
+  const runtime::Grid grid = binder.bind(args, &symbols, params);
+  HostKernel(plan).launch(grid.blocks, params.data());
+  for (const GuardedTensor& tensor : tensors) EXPECT_EQ(tensor.check_guards(), "");
+  const Verification result = verify(op, inputs, actual);
+  EXPECT_TRUE(result.passed) << result.first_mismatch << " (" << result.mismatches << " of "
+                             << result.elements << ")";
+}
+
+struct Case {
+  const char* name;
+  Fused op;
+  const char *thr, *val;
+  SymbolValues symbols;
+};
+
+TEST(ThreadValueKernels, ComputeEveryElementOnce) {
+  const std::string rows = "(70,200):(200,1)", columns = "(70,200):(1,70)";
+  Fused in_place = make_op(i32, {{"x", rows}}, "x = x * 3 + 1");
+  in_place.tensors[0].access = Access::inout;
+  const Case cases[] = {
+      {"rows",
+       make_op(f32, {{"x", rows}, {"y", rows}}, "y = x + 1.0"),
+       "(4,32):(32,1)",
+       "(2,8):(8,1)",
+       {}},
+      {"transposed",
+       make_op(f64, {{"x", columns}, {"y", rows}}, "y = x + 1.0"),
+       "(8,8):(1,8)",
+       "(4,4):(4,1)",
+       {}},
+      {"values down the columns",
+       make_op(f32, {{"x", rows}, {"y", columns}}, "y = x"),
+       "(4,16):(16,1)",
+       "(8,2):(1,8)",
+       {}},
+      {"bytes",
+       make_op(u8, {{"x", "(33,4096):(4096,1)"}, {"y", "(33,4096):(4096,1)"}}, "y = x + 1"),
+       "(1,64):(64,1)",
+       "(3,16):(16,1)",
+       {}},
+      {"three values, one axis of three",
+       make_op(i32,
+               {{"x", "(5,7,50):(350,50,1)"}, {"b", "(7,1):(1,0)"}, {"y", "(5,7,50):(350,50,1)"}},
+               "y = x * b"),
+       "32:1",
+       "3:1",
+       {}},
+      {"ragged rows of any length",
+       make_op(f32, {{"x", "(M,N):(N,1)"}, {"b", "(N):(1)"}, {"y", "(M,N):(N,1)"}}, "y = x * b"),
+       "(4,8):(8,1)",
+       "(4,4):(4,1)",
+       {{"M", 37}, {"N", 45}}},
+      {"nested modes",
+       make_op(i64, {{"x", "((4,6),10):((6,1),24)"}, {"y", "((6,4),10):((1,6),24)"}},
+               "y = x + iota(0)"),
+       "(8,4):(4,1)",
+       "(2,2):(2,1)",
+       {}},
+      {"in place", in_place, "(2,32):(1,2)", "(5,4):(4,1)", {}},
+      {"one element", make_op(f32, {{"x", "1:0"}, {"y", "1:0"}}, "y = x"), "32:1", "4:1", {}},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    Fused op = c.op;
+    op.tuning.tv = {.thr = c.thr, .val = c.val};
+    run_and_verify(op, c.symbols);
+  }
+}
+
+}  // namespace
+}  // namespace tilejit::test
