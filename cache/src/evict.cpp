@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -95,10 +96,12 @@ class Eviction {
   }
 
   int remove_oldest(std::uint64_t low_water) {
+    std::map<std::string, UniqueFd> folders;  // at most 256
     for (const KeyFiles& of_key : kept_) {
       if (report_.kept_bytes <= low_water) break;
-      UniqueFd folder;
-      const int error = tree_.open(std::string_view(of_key.key).substr(0, 2), O_PATH, folder);
+      const std::string name = of_key.key.substr(0, 2);
+      UniqueFd& folder = folders[name];
+      const int error = folder.valid() ? 0 : tree_.open(name, O_PATH, folder);
       if (error == ENOENT) continue;
       if (error != 0) return error;
       if (!remove(folder.get(), of_key)) continue;

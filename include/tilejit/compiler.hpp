@@ -110,8 +110,8 @@ class Compiler {
   /// Loads NVRTC. Throws Error{no_compiler}.
   [[nodiscard]] NvrtcInfo nvrtc();
   [[nodiscard]] const Options& options() const noexcept;
-  /// The key under which `compile` looks for `op`, without looking. Without NVRTC: by the compiler that
-  /// last filled the cache, if one has. Throws what `validate` throws.
+  /// The key under which `compile` looks for `op`, without looking. Without NVRTC: by the compiler
+  /// that last filled the cache, if one has. Throws what `validate` throws.
   [[nodiscard]] KeyExplanation explain(const Fused& op, const Target& target) const;
   /// The cache: counters, and whatever else is stored under a key of 64 hex digits.
   [[nodiscard]] cache::Store& cache() const noexcept;
