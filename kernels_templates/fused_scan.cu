@@ -25,6 +25,13 @@ constexpr int kSlotBytes = kMostBytes > 4 ? (kMostBytes + 7) / 8 * 8 : 4;
 // Reductions fold chains of 64 elements by themselves.
 constexpr int kChain = 64 / kVector > kSteps ? 64 / kVector : kSteps;
 
+// Of a local array of arrays the compilers of CUDA 13.0 initialise the first row only; of a member
+// all.
+template <class T, int kCount>
+struct Parts {
+  T at[kCount][kAcross];
+};
+
 template <class T>
 TILE_DEVICE T joined(T before, const T& behind) {
   before.combine(behind);
@@ -152,12 +159,12 @@ struct Lane {
     } else {
       __syncwarp();
     }
-    T part[kCount][kAcross];
+    Parts<T, kCount> part;
 #pragma unroll 1
     for (int w = 0; w < kWarps; ++w) {
 #pragma unroll
       for (int n = 0; n < kCount * kAcross; ++n) {
-        T& before = part[n / kAcross][n % kAcross];
+        T& before = part.at[n / kAcross][n % kAcross];
         T& x = a[n / kAcross][n % kAcross];
         if (w == warp) x = joined(before, x);
         before.combine(slot_of<T>(slots, n, w, group));
@@ -165,11 +172,11 @@ struct Lane {
     }
 #pragma unroll
     for (int e = 0; e < kAcross; ++e) {
-      all[e] = part[0][e];
+      all[e] = part.at[0][e];
 #pragma unroll
       for (int i = 1; i < kCount; ++i) {
         a[i][e] = joined(all[e], a[i][e]);
-        all[e].combine(part[i][e]);
+        all[e].combine(part.at[i][e]);
       }
     }
   }
@@ -230,7 +237,9 @@ struct Lane {
   // Scans a chunk, `chunk` chunks behind the first.
   TILE_DEVICE void scan_chunk(const Vector (&x)[kSteps], Index chunk, Index first, Index end,
                               const Results (&r)[kAcross]) {
-    Scans a[kParts][kAcross], all[kAcross];
+    Parts<Scans, kParts> parts;
+    auto& a = parts.at;
+    Scans all[kAcross];
     add_up(x, first, end, r, a);
     scan_lanes(a, all);
     if constexpr (kHeld == 0) {

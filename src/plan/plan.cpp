@@ -553,8 +553,7 @@ std::int64_t combining_blocks(const Plan& plan) {
 }
 
 int dynamic_shared_bytes(const Plan& plan) {
-  if (!plan.rows || plan.rows->stages == 0) return 0;
-  return plan.rows->stages * fetched_bytes(plan, *plan.rows) + kept_bytes(plan, *plan.rows);
+  return plan.rows && plan.rows->stages > 0 ? ring_bytes(plan, *plan.rows) : 0;
 }
 
 std::string_view second_entry(const Plan& plan) noexcept {

@@ -272,6 +272,12 @@ int kept_bytes(const Plan& plan, const Rows& rows) {
   return copied_bytes(plan, rows, is_kept);
 }
 
+int ring_bytes(const Plan& plan, const Rows& rows) {
+  const int bytes = rows.stages * fetched_bytes(plan, rows) + kept_bytes(plan, rows);
+  const bool alone = rows.lanes == kMaxThreads;
+  return alone ? std::max(bytes, shared_bytes_of_multiprocessor(plan.target) / 2) : bytes;
+}
+
 std::optional<std::int64_t> vectors_in_row(const Plan& plan, const Rows& rows) {
   return count_vectors(plan, [&](std::size_t m) { return rows.reduces(m); });
 }

@@ -125,7 +125,7 @@ TEST(Rows, OfClustersAreFetchedAhead) {
     int lanes, stages, shared_bytes;
   };
   const Row kRows[] = {
-      {"two reductions", softmax(kX), kHopper, 1024, 2, 2 * 32768},
+      {"two reductions", softmax(kX), kHopper, 1024, 2, 114 * 1024},
       {"weights are kept", rmsnorm(bf16), kHopper, 512, 2, 3 * 32768},
       {"narrower than what is copied", rmsnorm(f32), kHopper, 512, 0, 0},
       {"little shared memory", rmsnorm(bf16), kBlackwell, 512, 1, 2 * 32768},
