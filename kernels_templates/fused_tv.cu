@@ -1,8 +1,8 @@
 // out(c) = formula(in(c)) for every coordinate c of the iteration space, where the caller says by a
-// thread-value layout which elements of a tile a thread takes, and in which order. A block takes one
-// tile; a thread walks its values a vector at a time: kVector values that are neighbours along mode
-// 0. It loads kUnroll of them before it stores the first; no other thread has these elements, so
-// that in-place operation is safe. What lies behind the edge of the space is left out.
+// thread-value layout which elements of a tile a thread takes, and in which order. A block takes
+// one tile; a thread walks its values a vector at a time: kVector values that are neighbours along
+// mode 0. It loads kUnroll of them before it stores the first; no other thread has these elements,
+// so that in-place operation is safe. What lies behind the edge of the space is left out.
 #include "plan.cuh"  // generated: constants, Params, Place, Tile, Element, Vector, with the formula
 
 extern "C" __global__ void __launch_bounds__(kThreads)
