@@ -1,6 +1,7 @@
 // What a Binder computes from the values of the symbols: sizes of tensors, the grid, size
 // parameters.
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -70,7 +71,9 @@ void Binder::write_sizes(const Sizes& sizes, std::byte* out) const {
   for (const SizeField& field : size_fields_) {
     if (field.kind == plan::Param::Kind::divisor) {
       const std::int64_t dim = sizes.dims[field.dim];
-      const plan::FastDivisor divisor = plan::make_divisor(ceil_div(dim, field.per));
+      // Rows without elements are launched, too, and divide nothing.
+      const std::int64_t units = std::max<std::int64_t>(1, ceil_div(dim, field.per));
+      const plan::FastDivisor divisor = plan::make_divisor(units);
       std::memcpy(out + field.offset, &divisor, sizeof divisor);
       continue;
     }

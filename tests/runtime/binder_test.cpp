@@ -77,6 +77,19 @@ TEST(Binder, RowsAreTheUnitsOfReductions) {
   }
 }
 
+// Was a division by zero.
+TEST(Binder, RowsOfNothingAreLaunchedAndDivideByOne) {
+  HandPlan plan;
+  plan.in("x", "(8,M,N):(M,1,M)").out("y", "(8,1,1):(1,0,0)");
+  plan.total().divisor("M", 1);
+  plan.plan.rows = plan::Rows{.first = 0, .count = 2, .lanes = 32};
+  plan.plan.threads = 32;
+  const SymbolValues empty{{"M", 0}, {"N", 5}};
+  const Bound bound(plan.binder(), {device(0x10000), device(0x4000000)}, &empty);
+  EXPECT_EQ(bound.grid.blocks, 8U);
+  EXPECT_EQ(bound.at<std::uint64_t>(24), 1U) << "the divisor";
+}
+
 TEST(Binder, EmptyTensorsNeedNoMemoryOfTheirOwn) {
   HandPlan plan;
   plan.in("x", "(4,0)").out("y", "(4,0)").out("z", "(4,0)");
