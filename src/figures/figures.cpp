@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/integer.hpp"
 #include "figures/work.hpp"
 #include "plan/rows.hpp"
 #include "plan/tiling.hpp"
@@ -96,13 +97,14 @@ std::optional<std::int64_t> count_blocks(const Plan& plan, const SymbolValues& s
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {
     const auto extent = value_of(plan.extents[m], symbols);
     const std::int64_t per = plan::unit_extent(plan, m);
-    if (!extent || per != 0) units.times(extent ? (*extent + per - 1) / per : extent);
+    if (!extent || per != 0)
+      units.times(extent ? std::optional(core::ceil_div(*extent, per)) : extent);
   }
   const auto count = units.value();
   if (!count) return std::nullopt;
   const std::int64_t per = plan::units_per_block(plan);
   Product blocks;
-  blocks.times(*count / per + (*count % per != 0));
+  blocks.times(core::ceil_div(*count, per));
   blocks.times(plan::blocks_per_unit(plan));
   return blocks.value();
 }
@@ -114,8 +116,7 @@ int resident_threads(const Plan& plan, const Device& device,
     resident = std::min(resident, device.shared_bytes / shared);
   }
   if (blocks) {
-    resident = std::min(resident,
-                        *blocks / device.multiprocessors + (*blocks % device.multiprocessors != 0));
+    resident = std::min(resident, core::ceil_div(*blocks, device.multiprocessors));
   }
   return static_cast<int>(resident) * plan.threads;
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <numeric>
 
+#include "core/integer.hpp"
 #include "figures/figures.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/layout_algebra.hpp"
@@ -110,7 +111,7 @@ Axis axis_of(const Plan& plan, const Operand& operand, const std::vector<std::si
     for (const Mode& leaf : operand.modes[m]) {
       std::int64_t extent = leaf.extent.evaluate(symbols);
       if (m == 0 && operand.modes[m].size() == 1) {
-        extent = (extent / plan.vector + (extent % plan.vector != 0)) * plan.vector;
+        extent = core::ceil_div(extent, plan.vector) * plan.vector;
       }
       shape.append(extent);
       stride.append(leaf.stride.evaluate(symbols));

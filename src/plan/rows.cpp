@@ -1,14 +1,17 @@
 #include "plan/rows.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <optional>
 #include <string>
 
+#include "core/integer.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::plan {
 namespace {
+
+using core::ceil_div;
+using core::power_of_two_from;
 
 constexpr int kMaxThreads = 1024;
 constexpr int kWarp = 32;
@@ -32,14 +35,6 @@ constexpr int kGroupsOfLine = 8;  // 128 bytes
 constexpr int kMostStages = 2;
 constexpr int kBulkAlignment = 16;
 constexpr int kSharedBytesOfRest = 12 * 1024;  // of a multiprocessor's blocks: all but the rows
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept {
-  return a / b + (a % b != 0);
-}
-
-int power_of_two_from(std::int64_t n) noexcept {
-  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
-}
 
 /// Vectors along the modes for which `wanted`, as far as all extents are known.
 template <class Wanted>
@@ -396,7 +391,7 @@ RowShape tune_row_shape(const Plan& plan, RowShape shape, const Tuning& tuning,
   rows.lanes = tuning.lanes.value_or(rows.lanes);
   rows.cluster = tuning.cluster.value_or(tuning.shares.value_or(1) > 1 ? 1 : rows.cluster);
   rows.shares = tuning.shares.value_or(tuning.cluster.value_or(1) > 1 ? 1 : rows.shares);
-  const auto vectors = count_vectors(plan, [&](std::size_t m) { return rows.reduces(m); });
+  const auto vectors = vectors_in_row(plan, rows);
   std::optional<std::int64_t> steps;
   if (vectors) {
     steps = std::max<std::int64_t>(1, ceil_div(*vectors, std::int64_t{rows.lanes} * rows.cluster));

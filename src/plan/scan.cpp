@@ -4,11 +4,15 @@
 #include <bit>
 #include <string>
 
+#include "core/integer.hpp"
 #include "plan/rows.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::plan {
 namespace {
+
+using core::ceil_div;
+using core::power_of_two_from;
 
 constexpr int kWarp = 32;
 constexpr int kThreads = 256;          // a block
@@ -26,14 +30,6 @@ constexpr std::int64_t kWantedBlocks = 528;  // four a multiprocessor of 132
 constexpr std::int64_t kFewBlocks = 88;
 constexpr std::int64_t kFewChunks = 16;  // of a row: not worth a second kernel's microseconds
 constexpr std::int64_t kMaxScanBytes = 48 * 1024;  // of shared memory
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept {
-  return a / b + (a % b != 0);
-}
-
-int power_of_two_from(std::int64_t n) noexcept {
-  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
-}
 
 [[noreturn]] void refuse(const std::string& what) {
   throw Error(ErrorCode::unsupported,

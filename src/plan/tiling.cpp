@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/integer.hpp"
+
 namespace tilejit::plan {
 namespace {
 
@@ -38,7 +40,7 @@ std::int64_t count_tiles(const std::vector<Dim>& extents, const Tile& tile) {
   for (std::size_t m = 0; m < extents.size(); ++m) {
     if (!extents[m].is_known()) return kManyTiles;
     const std::int64_t unit = m == 0 ? tile.columns : m == tile.mode ? tile.rows : 1;
-    count *= std::min(kManyTiles, extents[m].value() / unit + (extents[m].value() % unit != 0));
+    count *= std::min(kManyTiles, core::ceil_div(extents[m].value(), unit));
     count = std::min(count, kManyTiles);
   }
   return count;

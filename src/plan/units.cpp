@@ -1,6 +1,7 @@
 // What a launch of a plan consists of.
 #include <cstdint>
 
+#include "core/integer.hpp"
 #include "plan/plan.hpp"
 #include "plan/rows.hpp"
 #include "plan/thread_value.hpp"
@@ -40,7 +41,7 @@ std::int64_t partials_bytes(const Plan& plan) {
 std::int64_t combining_blocks(const Plan& plan) {
   const std::int64_t units = total_units(plan, {});
   const std::int64_t per_block = plan.scan ? units_per_block(plan) : plan.threads / 32;  // a warp
-  const std::int64_t blocks = units / per_block + (units % per_block != 0);
+  const std::int64_t blocks = core::ceil_div(units, per_block);
   return plan.scan ? blocks * plan.rows->shares : blocks;
 }
 
@@ -57,7 +58,7 @@ std::int64_t total_units(const Plan& plan, const SymbolValues& symbols) {
   Dim total = 1;
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {
     const std::int64_t extent = plan.extents[m].evaluate(symbols), per = unit_extent(plan, m);
-    if (per != 0) total = total * Dim(extent / per + (extent % per != 0));
+    if (per != 0) total = total * Dim(core::ceil_div(extent, per));
   }
   return total.value();
 }

@@ -115,6 +115,18 @@ std::span<const std::int64_t> Block::integers(NodeId id) const {
 std::span<const double> Block::bounds(NodeId id) const {
   return {bounds_.data() + column(id), count_};
 }
+Values Block::values(NodeId id, std::int64_t at, std::int64_t count) const {
+  const auto first = static_cast<std::size_t>(at), length = static_cast<std::size_t>(count);
+  Values values;
+  if (is_floating(type(id))) {
+    values.reals = reals(id).subspan(first, length);
+  } else {
+    values.integers = integers(id).subspan(first, length);
+  }
+  if (with_bounds_) values.bounds = bounds(id).subspan(first, length);
+  return values;
+}
+
 std::span<const std::int64_t> Block::offsets(int tensor) const {
   return {offsets_.data() + tensor * capacity_, count_};
 }

@@ -31,6 +31,8 @@ class Block {
   [[nodiscard]] std::span<const double> reals(expr::NodeId id) const;
   [[nodiscard]] std::span<const std::int64_t> integers(expr::NodeId id) const;
   [[nodiscard]] std::span<const double> bounds(expr::NodeId id) const;
+  /// Those of `count` neighbours from `at` on, bounds if they were asked for.
+  [[nodiscard]] Values values(expr::NodeId id, std::int64_t at, std::int64_t count) const;
   /// Element offsets of a loaded or stored tensor, as of the last run.
   [[nodiscard]] std::span<const std::int64_t> offsets(int tensor) const;
 

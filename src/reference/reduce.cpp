@@ -27,7 +27,6 @@ class RangeReducer {
       : problem_(problem),
         pass_(pass),
         results_(results),
-        with_bounds_(with_bounds == WithBounds::yes),
         block_(problem, pass, results, with_bounds) {
     for (const NodeId id : pass.reductions) {
       current_.push_back(fresh(problem, id));
@@ -53,8 +52,10 @@ class RangeReducer {
       const std::int64_t index = (first + done) / pass_.run, place = (first + done) % pass_.run;
       const std::int64_t length = std::min(pass_.run - place, count - done);
       if (place == 0) current_[k] = fresh(problem_, pass_.reductions[k]);
-      current_[k].add(
-          values(problem_.program.nodes[pass_.reductions[k]].args[0], done, length, place));
+      Values values =
+          block_.values(problem_.program.nodes[pass_.reductions[k]].args[0], done, length);
+      values.place = place;
+      current_[k].add(values);
       done += length;
       const bool ends = place + length == pass_.run;
       if (ends || first + done == range.last) finish(k, index, ends, range);
@@ -70,23 +71,9 @@ class RangeReducer {
     }
   }
 
-  [[nodiscard]] Values values(NodeId id, std::int64_t first, std::int64_t count,
-                              std::int64_t place) const {
-    const auto at = static_cast<std::size_t>(first), length = static_cast<std::size_t>(count);
-    Values values{.place = place};
-    if (is_floating(problem_.program.nodes[id].type)) {
-      values.reals = block_.reals(id).subspan(at, length);
-    } else {
-      values.integers = block_.integers(id).subspan(at, length);
-    }
-    if (with_bounds_) values.bounds = block_.bounds(id).subspan(at, length);
-    return values;
-  }
-
   const Problem& problem_;
   const Pass& pass_;
   Results& results_;
-  bool with_bounds_;
   Block block_;
   std::vector<Accumulator> current_;        // one a reduction
   std::vector<std::vector<Piece>> pieces_;  // likewise

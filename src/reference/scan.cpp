@@ -17,7 +17,6 @@ class RunScanner {
       : problem_(problem),
         pass_(pass),
         results_(results),
-        with_bounds_(with_bounds == WithBounds::yes),
         block_(problem, pass, results, with_bounds) {
     for (const NodeId id : pass.scans) current_.push_back(fresh(problem, id));
   }
@@ -41,7 +40,7 @@ class RunScanner {
       if ((first + at) % pass_.run == begin) current_[k] = start(id);
       const bool exclusive = problem_.program.nodes[id].exclusive;
       if (exclusive) write(results_[id], first + at, current_[k].result());
-      current_[k].add(value(problem_.program.nodes[id].args[0], at));
+      current_[k].add(block_.values(problem_.program.nodes[id].args[0], at, 1));
       if (!exclusive) write(results_[id], first + at, current_[k].result());
     }
   }
@@ -57,22 +56,9 @@ class RunScanner {
     return accumulator;
   }
 
-  [[nodiscard]] Values value(NodeId id, std::int64_t i) const {
-    const auto at = static_cast<std::size_t>(i);
-    Values values;
-    if (is_floating(problem_.program.nodes[id].type)) {
-      values.reals = block_.reals(id).subspan(at, 1);
-    } else {
-      values.integers = block_.integers(id).subspan(at, 1);
-    }
-    if (with_bounds_) values.bounds = block_.bounds(id).subspan(at, 1);
-    return values;
-  }
-
   const Problem& problem_;
   const Pass& pass_;
   Results& results_;
-  bool with_bounds_;
   Block block_;
   std::vector<Accumulator> current_;  // one a scan
 };

@@ -110,8 +110,8 @@ class HeaderWriter {
   /// Whether the operand is an output of one element for each of the space, or of a row's.
   [[nodiscard]] static bool writes_elements(const plan::Operand& operand) noexcept;
   void write_unpacking(const plan::Operand& operand, bool outputs);
-  /// `lines` calls of `function`, one an element of a group, with the values that are read, those
-  /// that are written if `outputs`, and `more` behind them.
+  /// A call of `function` for element `i` of a group: `first`, the places, the values that are read
+  /// and, if `outputs`, those that are written.
   void write_call(int i, const std::string& function, const std::string& first, bool outputs);
   void write_packing(const plan::Operand& operand);
 

@@ -5,17 +5,16 @@
 #include <cstring>
 #include <limits>
 
+#include "core/integer.hpp"
 #include "runtime/binder.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::runtime {
 namespace {
 
-constexpr std::int64_t kMaxBlocks = std::numeric_limits<std::int32_t>::max();  // gridDim.x
+using core::ceil_div;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept {
-  return a / b + (a % b != 0);
-}
+constexpr std::int64_t kMaxBlocks = std::numeric_limits<std::int32_t>::max();  // gridDim.x
 
 }  // namespace
 
