@@ -6,13 +6,16 @@
 // result, makes as many passes over the row, and one more for outputs of the full space: over
 // vectors held in registers, or read again. The vectors lie along the row (kAlong), or each element
 // of a vector belongs to a row of its own. Where rows are few and long, kShares blocks leave their
-// accumulators in memory, and a second kernel combines them.
+// accumulators in memory, and a second kernel combines them. Blocks of a cluster stay (kAhead),
+// with the next row on its way to registers while they wait for each other; two rows under way make
+// the memory slower.
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the stages, Vector
 
 constexpr int kGroups = kThreads / kLanes;  // groups of lanes in a block
 constexpr int kWarpLanes = kLanes < 32 ? kLanes : 32;
 constexpr int kBlocksOfRow = kCluster * kShares;
 constexpr int kRowLanes = kLanes * kBlocksOfRow;
+constexpr int kHeldOrOne = kHeld > 0 ? kHeld : 1;
 // Sums of kChain vectors, 128 elements, are added up by themselves, so that errors do not grow with
 // the row's length.
 constexpr int kChain = 128 / kVector > kBatch ? 128 / kVector : kBatch;
@@ -124,6 +127,14 @@ struct Lane {
 
   TILE_DEVICE Index vector(int step) const { return Index(lane) + Index(step) * kRowLanes; }
 
+  // What the lane holds of its row.
+  TILE_DEVICE void load(Vector* held) const {
+#pragma unroll
+    for (int s = 0; s < kHeld; ++s) {
+      if (vector(s) < count) held[s].load(p, row, vector(s));
+    }
+  }
+
   // Folds what the lane has of its rows.
   template <class Stage>
   TILE_DEVICE void fold(const Vector* held, const Results (&r)[kAcross],
@@ -229,63 +240,41 @@ extern "C" __global__ void __launch_bounds__(kThreads) CLUSTER_DIMS
     if (threadIdx.x < 2) init_barrier(&shared.arrived[threadIdx.x]);
     cluster_arrive();
   }
-#if FETCHES_AHEAD
-  __shared__ u64 full[kStages], kept;
-  const u32 step = gridDim.x / kBlocksOfRow;  // rows in work
-  const bool fetches = threadIdx.x == 0;
-  if (fetches) {
-    for (int s = 0; s < kStages; ++s) init_barrier(&full[s]);
-    init_barrier(&kept);
-  }
-  __syncthreads();
-  const auto fetch = [&](u32 i, int stage) {
-    if (fetches && i < total)
-      fetch_row(p, row_at(p, i), rank, ring + stage * kFetchedBytes, &full[stage]);
-  };
-  for (int s = 0; s < kStages; ++s) fetch(index + s * step, s);
-#if KEEPS_INPUTS
-  if (fetches) fetch_kept(p, row_at(p, 0), rank, ring + kStages * kFetchedBytes, &kept);
-  wait_for_bytes(&kept, 0);
-#endif
-  if constexpr (kCluster > 1) cluster_wait();
-  int stage = 0;
-  u32 parity = 0, n = 0;
-  for (u32 i = index; i < total; i += step) {
-    const Lane self{p, row_at(p, i), row_length(p), lane, group, true};
-    Vector held[kHeld];
-    wait_for_bytes(&full[stage], parity);
-#pragma unroll
-    for (int s = 0; s < kHeld; ++s) {
-      if (self.vector(s) < self.count) {
-        held[s].load_fetched(p, self.row, self.vector(s), ring + stage * kFetchedBytes);
-      }
-    }
-    __syncthreads();
-    fetch(i + kStages * step, stage);
-    if (++stage == kStages) {
-      stage = 0;
-      parity ^= 1;
-    }
-    finish_row(self, held, shared, n);
-    n += kReductions;
-  }
-#else
   const bool active = index < total;  // others go along, so that all threads meet
-  const Lane self{p, row_at(p, active ? index : total - 1), row_length(p), lane, group, active};
+  Lane self{p, row_at(p, active ? index : total - 1), row_length(p), lane, group, active};
 #if SHARES_ROWS
   start_next_kernel();
   self.reduce_share(Stages(), index, shared);
 #else
-  Vector held[kHeld > 0 ? kHeld : 1];
-  if constexpr (kHeld > 0) {
-#pragma unroll
-    for (int s = 0; s < kHeld; ++s) {
-      if (self.vector(s) < self.count) held[s].load(p, self.row, self.vector(s));
-    }
+  Vector held[kHeldOrOne];
+  self.load(held);
+#if KEEPS_INPUTS
+  __shared__ u64 kept;
+  if (threadIdx.x == 0) {
+    init_barrier(&kept);
+    fetch_kept(p, rank, &kept);
   }
-  if constexpr (kCluster > 1) cluster_wait();
-  finish_row(self, held, shared, 0);
+  __syncthreads();
+  wait_for_bytes(&kept, 0);
 #endif
+  if constexpr (kCluster > 1) cluster_wait();
+  if constexpr (kAhead) {
+    const u32 step = gridDim.x / kBlocksOfRow;  // rows in work
+    u32 i = index, n = 0;
+    for (;; n += kReductions) {
+      i += step;
+      const Lane next{p, row_at(p, i), self.count, lane, group, true};
+      Vector ahead[kHeldOrOne];
+      if (i < total) next.load(ahead);
+      finish_row(self, held, shared, n);
+      if (i >= total) break;
+      self.row = next.row;
+#pragma unroll
+      for (int s = 0; s < kHeld; ++s) held[s] = ahead[s];
+    }
+  } else {
+    finish_row(self, held, shared, 0);
+  }
 #endif
 }
 

@@ -49,7 +49,7 @@ int vectors_in_flight(const Plan& plan, const Operand& operand) {
   if (plan.rows) {
     if (operand.every_row) return 1;
     if (plan.rows->held == 0) return plan.unroll;
-    return plan.rows->held * std::max(1, plan.rows->stages);
+    return plan.rows->held;
   }
   if (!plan.tile) return plan.unroll;
   const int of_squares = plan.vector * plan.unroll;
@@ -176,7 +176,7 @@ Figures figures_of(const Fused& op, const Plan& plan, const SymbolValues& symbol
   figures.blocks = count_blocks(plan, symbols);
   figures.elements = count_elements(plan, symbols);
   figures.resident_threads = resident_threads(plan, *figures.device, figures.blocks);
-  if (figures.blocks && plan.rows && plan.rows->stages > 0) {  // each works on row after row
+  if (figures.blocks && plan.rows && plan.rows->ahead) {  // each works on row after row
     const std::int64_t at_once =
         std::int64_t{figures.device->multiprocessors} * figures.resident_threads / plan.threads;
     figures.blocks = std::min(*figures.blocks, at_once);

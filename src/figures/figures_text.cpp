@@ -77,7 +77,7 @@ std::string block_text(const Figures& figures, const Plan& plan) {
     if (plan.rows->shares > 1)
       text += fmt::format(", a row shared by {} blocks", plan.rows->shares);
     if (plan.rows->held > 0) text += fmt::format(", {} vectors held", plan.rows->held);
-    if (plan.rows->stages > 0) text += fmt::format(", {} rows ahead", plan.rows->stages);
+    if (plan.rows->ahead) text += ", the next row loaded ahead";
   }
   text += fmt::format(", vectors of {}, {} in flight", plan.vector, plan.unroll);
   if (figures.blocks) text += fmt::format("; {} blocks", *figures.blocks);

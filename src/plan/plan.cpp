@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "plan/iteration.hpp"
+#include "plan/row_shape.hpp"
 #include "plan/rows.hpp"
 #include "plan/scan.hpp"
 #include "plan/thread_value.hpp"

@@ -68,9 +68,9 @@ struct Rows {
   /// Blocks that share a row and leave what they have in memory, for a second kernel to combine.
   int shares = 1;
   int held = 0;  ///< vectors of a row that a lane keeps in registers; 0: it reads them in each pass
-  /// Rows that a block has on their way to its shared memory while it works on another; 0: blocks
-  /// take one row each. As many blocks are launched as the device runs at once.
-  int stages = 0;
+  /// Blocks take one row after another and load the next while they work on one; as many are
+  /// launched as the device runs at once. Else they take one row each.
+  bool ahead = false;
   /// Vectors lie along the row; else each of their elements belongs to a row of its own.
   [[nodiscard]] bool along() const noexcept { return first == 0; }
   [[nodiscard]] bool reduces(std::size_t m) const noexcept {
@@ -171,7 +171,7 @@ struct Plan {
 [[nodiscard]] std::int64_t units_per_block(const Plan& plan) noexcept;
 /// Memory that a launch needs for itself, in bytes; 0 unless Rows::shares.
 [[nodiscard]] std::int64_t partials_bytes(const Plan& plan);
-/// Shared memory of a block beyond what the kernel declares, in bytes: of Rows::stages.
+/// Shared memory of a block beyond what the kernel declares, in bytes: of Rows::ahead.
 [[nodiscard]] int dynamic_shared_bytes(const Plan& plan);
 /// What the second entry point's name ends with: "_wide" (IndexWidth::both), "_combine"
 /// (Rows::shares), or nothing if there is one entry point only.

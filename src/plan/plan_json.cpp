@@ -120,7 +120,7 @@ std::string to_json(const Plan& plan, int indent) {
         .member("cluster", plan.rows->cluster)
         .member("shares", plan.rows->shares)
         .member("held", plan.rows->held)
-        .member("stages", plan.rows->stages)
+        .member("ahead", plan.rows->ahead)
         .close('}');
   }
   if (plan.scan) {

@@ -20,16 +20,13 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 [[nodiscard]] bool varies_in_row(const Operand& operand, const Rows& rows);
 [[nodiscard]] bool varies_across_rows(const Operand& operand, const Rows& rows);
 
-/// Where blocks fetch rows ahead (Rows::stages): whether the operand's part of each row is copied
-/// to shared memory, or, of an input that all rows share, its part of all rows, once. Bytes of a
-/// block for one row, and for all.
-[[nodiscard]] bool is_fetched(const Operand& operand, const Rows& rows);
-[[nodiscard]] bool is_kept(const Operand& operand, const Rows& rows);
-[[nodiscard]] int fetched_bytes(const Plan& plan, const Rows& rows);
+/// Where blocks stay (Rows::ahead): whether the block's part of an input that all rows share lies
+/// in its shared memory, and the bytes of all such parts.
+[[nodiscard]] bool is_kept(const Plan& plan, const Rows& rows, const Operand& operand);
 [[nodiscard]] int kept_bytes(const Plan& plan, const Rows& rows);
-/// Bytes of all stages and of what is kept, and as many more as let large blocks have a
-/// multiprocessor each: two of them stream 4 % slower.
-[[nodiscard]] int ring_bytes(const Plan& plan, const Rows& rows);
+/// Those bytes, and as many more as let each block have a multiprocessor: two of them stream 4 %
+/// slower.
+[[nodiscard]] int shared_bytes_ahead(const Plan& plan, const Rows& rows);
 
 /// Vectors along the modes that are reduced, and along those that are kept, as far as known.
 [[nodiscard]] std::optional<std::int64_t> vectors_in_row(const Plan& plan, const Rows& rows);
@@ -42,20 +39,9 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 [[nodiscard]] std::int64_t accumulator_bytes(const expr::Program& program,
                                              bool (*among)(expr::Op) noexcept = expr::is_reduction);
 
-/// Threads of a block, and how they share rows.
-struct RowShape {
-  Rows rows;
-  int threads = 256;
-};
-
-/// `plan` has its extents, operands and vector; `rows` says which modes are reduced. Enough lanes a
-/// row that each has a few vectors of it, held in registers where they fit and are at most
-/// `most_held`, so that global memory is read once.
-[[nodiscard]] RowShape choose_row_shape(const Plan& plan, Rows rows, std::int64_t most_held);
-
-/// `shape` with what `tuning` pins of it, threads included; what follows from that is adapted.
-/// Throws Error{invalid_spec} for what the template cannot do.
-[[nodiscard]] RowShape tune_row_shape(const Plan& plan, RowShape shape, const Tuning& tuning,
-                                      std::int64_t most_held);
+/// Reductions one after another: of elements, of those' results, ...
+[[nodiscard]] int reductions_in_turn(const Plan& plan);
+/// Whether each reduction is of elements, and all that is stored are results of rows.
+[[nodiscard]] bool is_one_pass(const Plan& plan);
 
 }  // namespace tilejit::plan

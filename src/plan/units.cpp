@@ -46,7 +46,7 @@ std::int64_t combining_blocks(const Plan& plan) {
 }
 
 int dynamic_shared_bytes(const Plan& plan) {
-  return plan.rows && plan.rows->stages > 0 ? ring_bytes(plan, *plan.rows) : 0;
+  return plan.rows && plan.rows->ahead ? shared_bytes_ahead(plan, *plan.rows) : 0;
 }
 
 std::string_view second_entry(const Plan& plan) noexcept {

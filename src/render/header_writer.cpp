@@ -75,7 +75,7 @@ std::string HeaderWriter::write() {
   }
   write_formula();
   if (plan_.rows) {
-    if (plan_.rows->stages > 0) write_fetch();
+    if (keeps_inputs()) write_kept();
     write_row_vector();
     write_row_store();
   } else if (plan_.tv) {
@@ -122,7 +122,7 @@ void HeaderWriter::write_includes(const std::string& code) {
   if (counts_elements() || plan_.rows) line("#include \"tile/wide.cuh\"");
   if (plan_.rows) line("#include \"tile/cluster.cuh\"");
   if (plan_.rows && plan_.rows->shares > 1) line("#include \"tile/dependent.cuh\"");
-  if (plan_.rows && plan_.rows->stages > 0) line("#include \"tile/ring.cuh\"");
+  if (keeps_inputs()) line("#include \"tile/bulk.cuh\"");
   if (uses({b8})) line("#include \"tile/b8.cuh\"");
   if (uses({f16})) line("#include \"tile/f16.cuh\"");
   if (uses({bf16})) line("#include \"tile/bf16.cuh\"");

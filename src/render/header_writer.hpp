@@ -61,10 +61,10 @@ class HeaderWriter {
   void write_results();
   void write_stage(int stage);
   void write_row_vector();
-  void write_fetch();
-  void write_load_fetched();
-  [[nodiscard]] int place_in_stage(const plan::Operand& operand) const;
-  [[nodiscard]] std::string load_copied(const plan::Operand& operand, std::string_view base) const;
+  [[nodiscard]] bool keeps_inputs() const;
+  void write_kept();
+  [[nodiscard]] int place_of_kept(const plan::Operand& operand) const;
+  [[nodiscard]] std::string load_kept(const plan::Operand& operand) const;
   void write_fold(const std::string& accumulator, const std::vector<bool>& nodes);
   void write_row_store();
   /// Whether one of `nodes` is an element of the tensor.

@@ -77,7 +77,11 @@ void HeaderWriter::write_row() {
   line(
       fmt::format("constexpr int kShares = {};  // blocks a row that meet in memory", rows.shares));
   line(fmt::format("constexpr int kHeld = {};  // vectors in registers", rows.held));
-  line(fmt::format("#define FETCHES_AHEAD {:d}", rows.stages > 0));
+  if (!plan_.scan) {
+    line(fmt::format("constexpr int kReductions = {};  // one after another", stages_.count));
+    line(fmt::format("constexpr bool kAhead = {};  // blocks take row after row", rows.ahead));
+    line(fmt::format("#define KEEPS_INPUTS {:d}", keeps_inputs()));
+  }
   line(fmt::format("constexpr int kBatch = {};  // loads in flight", plan_.unroll));
   line(fmt::format("constexpr bool kFullOutputs = {};", outputs(false)));
   line(fmt::format("constexpr bool kRowOutputs = {};", outputs(true)));
@@ -223,9 +227,7 @@ std::string HeaderWriter::pass_start(const std::vector<bool>& nodes,
     if (!operand.every_row) continue;
     declarations += fmt::format("    {} in{} = {{}};\n", type_of(operand), operand.tensor);
     if (!is_loaded(nodes, operand.tensor)) continue;
-    loads += plan_.rows->stages > 0 && plan::is_kept(operand, *plan_.rows)
-                 ? load_copied(operand, "ring + kStages * kFetchedBytes")
-                 : load_of(operand);
+    loads += plan::is_kept(plan_, *plan_.rows, operand) ? load_kept(operand) : load_of(operand);
   }
   loads += places();
   const std::string asking = loads + accesses;
@@ -241,58 +243,47 @@ std::string HeaderWriter::valid_of_vector(const std::string& accesses) const {
                                 : "    constexpr int valid = kVector;\n";
 }
 
-/// The copies that bring rows to shared memory: one operand's part behind another's, and behind all
-/// stages what is kept for all rows.
-void HeaderWriter::write_fetch() {
+bool HeaderWriter::keeps_inputs() const {
+  return plan_.rows && plan::kept_bytes(plan_, *plan_.rows) > 0;
+}
+
+/// The copies of what all rows share to a block's shared memory: one operand's part behind
+/// another's.
+void HeaderWriter::write_kept() {
   const plan::Rows& rows = *plan_.rows;
-  const int fetched = plan::fetched_bytes(plan_, rows), kept = plan::kept_bytes(plan_, rows);
-  line(fmt::format("constexpr int kReductions = {};  // one after another", stages_.count));
-  line(fmt::format("constexpr int kStages = {};  // rows in shared memory", rows.stages));
-  line(fmt::format("constexpr int kFetchedBytes = {};  // of a row, to one block", fetched));
-  line(fmt::format("#define KEEPS_INPUTS {:d}\n", kept > 0));
-  line("extern __shared__ __align__(16) unsigned char ring[];\n");
+  line("extern __shared__ __align__(16) unsigned char kept_inputs[];\n");
   line("// A row's vector v among those of its block.");
   line("TILE_DEVICE int number_in_block(Index v) {");
   line("  return int(v / (kLanes * kCluster)) * kLanes + int(v % kLanes);\n}\n");
-  const auto write_copies = [&](const char* name, int bytes,
-                                bool wanted(const Operand&, const plan::Rows&)) {
-    line(fmt::format("TILE_DEVICE void {}(const Params& p, const Row& row, int rank,", name));
-    line("                           unsigned char* to, u64* full) {");
-    line("  constexpr Index v = 0;");
-    out_ += row_coordinates();
-    line(fmt::format("  fetch_promise<{}, kLanes, kCluster, kHeld>(row_length(p), rank, full);",
-                     bytes / (rows.lanes * rows.held)));
-    for (const Operand& operand : plan_.operands) {
-      if (!wanted(operand, rows)) continue;
-      line(
-          fmt::format("  fetch_vectors<{}, kLanes, kCluster, kHeld>(to + {}, p.t{}{}, "
-                      "row_length(p), rank, full);",
-                      plan_.vector * size_bytes(operand.dtype), place_in_stage(operand),
-                      operand.tensor, offset_of(operand)));
-    }
-    line("}\n");
-  };
-  write_copies("fetch_row", fetched, plan::is_fetched);
-  if (kept > 0) write_copies("fetch_kept", kept, plan::is_kept);
+  line("TILE_DEVICE void fetch_kept(const Params& p, int rank, u64* full) {");
+  line(fmt::format("  fetch_promise<{}, kLanes, kCluster, kHeld>(row_length(p), rank, full);",
+                   plan::kept_bytes(plan_, rows) / (rows.lanes * rows.held)));
+  for (const Operand& operand : plan_.operands) {
+    if (!plan::is_kept(plan_, rows, operand)) continue;
+    line(fmt::format(
+        "  fetch_vectors<{}, kLanes, kCluster, kHeld>(kept_inputs + {}, p.t{}, "
+        "row_length(p), rank, full);",
+        plan_.vector * size_bytes(operand.dtype), place_of_kept(operand), operand.tensor));
+  }
+  line("}\n");
 }
 
-/// Where a block's part of the operand lies, in bytes: in each stage, or in what is kept.
-int HeaderWriter::place_in_stage(const Operand& operand) const {
+/// Where a block's part of the operand lies in what is kept, in bytes.
+int HeaderWriter::place_of_kept(const Operand& operand) const {
   const plan::Rows& rows = *plan_.rows;
-  const auto kind = plan::is_kept(operand, rows) ? plan::is_kept : plan::is_fetched;
   int bytes = 0;
   for (const Operand& before : plan_.operands) {
     if (before.tensor == operand.tensor) break;
-    if (kind(before, rows)) bytes += plan_.vector * size_bytes(before.dtype);
+    if (plan::is_kept(plan_, rows, before)) bytes += plan_.vector * size_bytes(before.dtype);
   }
   return bytes * rows.lanes * rows.held;
 }
 
-/// The load of a vector that has been copied to shared memory, to `base` there.
-std::string HeaderWriter::load_copied(const Operand& operand, std::string_view base) const {
+std::string HeaderWriter::load_kept(const Operand& operand) const {
   return fmt::format(
-      "    in{}.load(reinterpret_cast<const {}*>({} + {}) + number_in_block(v) * kVector);\n",
-      operand.tensor, storage_type(operand.dtype), base, place_in_stage(operand));
+      "    in{}.load(reinterpret_cast<const {}*>(kept_inputs + {}) + number_in_block(v) * "
+      "kVector);\n",
+      operand.tensor, storage_type(operand.dtype), place_of_kept(operand));
 }
 
 void HeaderWriter::write_row_vector() {
@@ -314,7 +305,6 @@ void HeaderWriter::write_row_vector() {
   }
   out_ += loads;
   line("  }");
-  if (plan_.rows->stages > 0) write_load_fetched();
 
   for (int stage = 0; stage < stages_.count; ++stage) {
     write_fold(fmt::format("Stage{}", stage),
@@ -335,21 +325,6 @@ void HeaderWriter::write_row_vector() {
     out_ += stores;
   }
   line("  }\n};\n");
-}
-
-/// As load(), of a row that lies in shared memory.
-void HeaderWriter::write_load_fetched() {
-  std::string loads;
-  for (const Operand& operand : plan_.operands) {
-    if (!belongs(operand, Part::direct_loads)) continue;
-    loads +=
-        plan::is_fetched(operand, *plan_.rows) ? load_copied(operand, "stage") : load_of(operand);
-  }
-  line("  TILE_DEVICE void load_fetched(const Params& p, const Row& row, Index v,");
-  line("                                const unsigned char* stage) {");
-  if (mentions(loads, "p")) out_ += indented(row_coordinates(), 2) + valid_of_vector(loads);
-  out_ += loads;
-  line("  }");
 }
 
 /// How a vector's elements come to accumulators of type `accumulator`, which reads `nodes`.

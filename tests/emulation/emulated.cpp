@@ -113,8 +113,8 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
   };
   export_entry("");
   if (shares) export_entry("_combine");
-  for (const char* macro : {"TILE_DEVICE", "KERNEL_NAME", "KERNEL_NAME_COMBINE", "SHARES_ROWS",
-                            "FETCHES_AHEAD", "CLUSTER_DIMS"}) {
+  for (const char* macro :
+       {"TILE_DEVICE", "KERNEL_NAME", "KERNEL_NAME_COMBINE", "SHARES_ROWS", "CLUSTER_DIMS"}) {
     text += std::string("#undef ") + macro + "\n";
   }
   return text;

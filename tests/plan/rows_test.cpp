@@ -36,8 +36,8 @@ TEST(Rows, AreSharedByAsManyThreadsAsHoldThem) {
       {"two warps", "(1000,1024):(1024,1)", kHopper, 64, 1, 2, 128},
       {"a block", "(8192,4096):(4096,1)", kHopper, 256, 1, 2, 256},
       {"a large block", "(4096,16384):(16384,1)", kHopper, 512, 1, 4, 512},
-      {"a cluster", "(1024,131072):(131072,1)", kHopper, 1024, 8, 2, 1024},
-      {"a smaller cluster", "(1024,65536):(65536,1)", kHopper, 1024, 4, 2, 1024},
+      {"a cluster", "(1024,131072):(131072,1)", kHopper, 512, 8, 4, 512},
+      {"a smaller cluster", "(1024,65536):(65536,1)", kHopper, 512, 4, 4, 512},
       {"no clusters", "(1024,131072):(131072,1)", kAmpere, 1024, 1, 0, 1024},
       {"longer than a cluster holds", "(64,4194304):(4194304,1)", kHopper, 1024, 2, 0, 1024},
       {"length known at launch", "(M,N):(N,1)", kHopper, 256, 1, 0, 256},
@@ -110,33 +110,43 @@ TEST(Rows, LieAlongOrAcrossTheContiguousMode) {
   }
 }
 
-TEST(Rows, OfClustersAreFetchedAhead) {
+TEST(Rows, OfClustersAreLoadedAhead) {
   constexpr Target kBlackwell{.major = 12, .minor = 0};
   const char* const kX = "(1024,131072):(131072,1)";
-  const auto rmsnorm = [&](DType w) {
-    return Fused{.name = "norm",
-                 .tensors = {{"x", bf16, kX}, {"w", w, "131072:1"}, {"y", bf16, kX}},
-                 .formula = "y = x * rsqrt(mean(x * x) + 1e-5) * w"};
+  const auto weighted = [&](int weights, DType type) {
+    Fused op{.name = "norm", .tensors = {{"x", bf16, kX}}, .formula = "y = x * rsqrt(mean(x * x))"};
+    for (int i = 0; i < weights; ++i) {
+      const std::string w = "w" + std::to_string(i);
+      op.tensors.push_back({w, type, "131072:1"});
+      op.formula += " * " + w;
+    }
+    op.tensors.push_back({"y", bf16, kX});
+    return op;
   };
   struct Row {
     const char* what;
     Fused op;
     Target target;
-    int lanes, stages, shared_bytes;
+    int lanes;
+    bool ahead;
+    int shared_bytes;
   };
   const Row kRows[] = {
-      {"two reductions", softmax(kX), kHopper, 1024, 2, 114 * 1024},
-      {"weights are kept", rmsnorm(bf16), kHopper, 512, 2, 3 * 32768},
-      {"narrower than what is copied", rmsnorm(f32), kHopper, 512, 0, 0},
-      {"little shared memory", rmsnorm(bf16), kBlackwell, 512, 1, 2 * 32768},
-      {"ragged", softmax("(1024,100001):(100001,1)"), kHopper, 512, 0, 0},
-      {"no cluster", softmax("(1024,16384):(16384,1)"), kHopper, 512, 0, 0},
+      {"alone on a multiprocessor", softmax(kX), kHopper, 512, true, 114 * 1024},
+      {"weights are kept", weighted(5, bf16), kHopper, 512, true, 5 * 32768},
+      {"too many to be kept", weighted(7, bf16), kHopper, 512, true, 114 * 1024},
+      {"narrower than what is copied", weighted(1, f32), kHopper, 512, true, 114 * 1024},
+      {"little shared memory", weighted(3, bf16), kBlackwell, 512, true, 50 * 1024},
+      {"large elements", softmax("(2048,65536):(65536,1)", f32), kHopper, 1024, true, 114 * 1024},
+      {"narrow accesses", softmax("(1024,100001):(100001,1)"), kHopper, 512, false, 0},
+      {"too long to be held", softmax("(1024,524288):(524288,1)"), kHopper, 1024, false, 0},
+      {"no cluster", softmax("(1024,16384):(16384,1)"), kHopper, 512, false, 0},
   };
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.what);
     const Plan plan = plan_of(row.op, row.target);
     EXPECT_EQ(plan.rows->lanes, row.lanes);
-    EXPECT_EQ(plan.rows->stages, row.stages);
+    EXPECT_EQ(plan.rows->ahead, row.ahead);
     EXPECT_EQ(dynamic_shared_bytes(plan), row.shared_bytes);
   }
 }

@@ -48,12 +48,12 @@ TEST(RowTuning, ChangesWhatIsPinnedAndWhatFollows) {
        softmax(),
        {.cluster = 2},
        256,
-       {.lanes = 256, .cluster = 2, .held = 1, .stages = 2}},
+       {.lanes = 256, .cluster = 2, .held = 1, .ahead = true}},
       {"a cluster of few lanes",
        softmax(),
        {.lanes = 32, .cluster = 4},
        32,
-       {.lanes = 32, .cluster = 4, .held = 4, .stages = 2}},
+       {.lanes = 32, .cluster = 4, .held = 4, .ahead = true}},
       {"a cluster that reads again",
        softmax(),
        {.cluster = 2, .held = 0},
@@ -77,19 +77,11 @@ TEST(RowTuning, ChangesWhatIsPinnedAndWhatFollows) {
     EXPECT_EQ(plan.rows->lanes, c.rows.lanes);
     EXPECT_EQ(plan.rows->cluster, c.rows.cluster);
     EXPECT_EQ(plan.rows->held, c.rows.held);
-    EXPECT_EQ(plan.rows->stages, c.rows.stages);
+    EXPECT_EQ(plan.rows->ahead, c.rows.ahead);
     if (c.tuning != Tuning{}) {
       EXPECT_EQ(plan.rows->shares, c.rows.shares);
     }
   }
-}
-
-TEST(RowTuning, RowsWithoutInputsAreNotFetched) {
-  // Planning divided by the bytes of a row's inputs.
-  const Fused op = test::make_op(f32, {{"y", "(64,131072):(131072,1)"}},
-                                 "x = cast(iota(1), f32)\ny = x / sum(x)");
-  EXPECT_EQ(plan_of(op).rows->stages, 0);
-  EXPECT_EQ(pinned(op, {.lanes = 512, .cluster = 4}).rows->stages, 0);
 }
 
 TEST(RowTuning, RefusesWhatTheTemplateCannotDo) {

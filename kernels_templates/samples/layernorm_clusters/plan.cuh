@@ -5,13 +5,13 @@
 #include "tile/packed.cuh"
 #include "tile/wide.cuh"
 #include "tile/cluster.cuh"
-#include "tile/ring.cuh"
+#include "tile/bulk.cuh"
 #include "tile/bf16.cuh"
 #include "tile/math.cuh"
 
 #define KERNEL_NAME tilejit_layernorm_clusters_bf16
 
-constexpr int kThreads = 1024;  // a block
+constexpr int kThreads = 512;  // a block
 constexpr int kVector = 8;  // elements a thread takes at once
 
 struct Params {
@@ -26,13 +26,15 @@ static_assert(sizeof(Params) == 32, "the host packs the same bytes");
 using Index = u32;  // of the vectors of a row
 constexpr bool kAlong = true;
 constexpr int kAcross = 1;  // rows of a thread
-constexpr int kLanes = 1024;  // threads of a block that share a row
+constexpr int kLanes = 512;  // threads of a block that share a row
 constexpr int kCluster = 8;  // blocks a row
 #define CLUSTER_DIMS __cluster_dims__(8, 1, 1)
 #define SHARES_ROWS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory
-constexpr int kHeld = 2;  // vectors in registers
-#define FETCHES_AHEAD 1
+constexpr int kHeld = 4;  // vectors in registers
+constexpr int kReductions = 2;  // one after another
+constexpr bool kAhead = true;  // blocks take row after row
+#define KEEPS_INPUTS 1
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = true;
 constexpr bool kRowOutputs = false;
@@ -126,35 +128,17 @@ TILE_DEVICE void formula(const Params& p, const Results& r, float t0, float t1, 
   y3 = v15;
 }
 
-constexpr int kReductions = 2;  // one after another
-constexpr int kStages = 2;  // rows in shared memory
-constexpr int kFetchedBytes = 32768;  // of a row, to one block
-#define KEEPS_INPUTS 1
-
-extern __shared__ __align__(16) unsigned char ring[];
+extern __shared__ __align__(16) unsigned char kept_inputs[];
 
 // A row's vector v among those of its block.
 TILE_DEVICE int number_in_block(Index v) {
   return int(v / (kLanes * kCluster)) * kLanes + int(v % kLanes);
 }
 
-TILE_DEVICE void fetch_row(const Params& p, const Row& row, int rank,
-                           unsigned char* to, u64* full) {
-  constexpr Index v = 0;
-  const i64 c1 = row.c1;
-  const Index c0 = v;
-  fetch_promise<16, kLanes, kCluster, kHeld>(row_length(p), rank, full);
-  fetch_vectors<16, kLanes, kCluster, kHeld>(to + 0, p.t0 + i64(c0) * kVector + i64(c1) * 131072ll, row_length(p), rank, full);
-}
-
-TILE_DEVICE void fetch_kept(const Params& p, const Row& row, int rank,
-                           unsigned char* to, u64* full) {
-  constexpr Index v = 0;
-  const i64 c1 = row.c1;
-  const Index c0 = v;
+TILE_DEVICE void fetch_kept(const Params& p, int rank, u64* full) {
   fetch_promise<32, kLanes, kCluster, kHeld>(row_length(p), rank, full);
-  fetch_vectors<16, kLanes, kCluster, kHeld>(to + 0, p.t1 + i64(c0) * kVector, row_length(p), rank, full);
-  fetch_vectors<16, kLanes, kCluster, kHeld>(to + 32768, p.t2 + i64(c0) * kVector, row_length(p), rank, full);
+  fetch_vectors<16, kLanes, kCluster, kHeld>(kept_inputs + 0, p.t1, row_length(p), rank, full);
+  fetch_vectors<16, kLanes, kCluster, kHeld>(kept_inputs + 32768, p.t2, row_length(p), rank, full);
 }
 
 // kVector neighbours along mode 0, of every operand.
@@ -165,10 +149,6 @@ struct Vector {
     const i64 c1 = row.c1;
     const Index c0 = v;
     in0.load(p.t0 + i64(c0) * kVector + i64(c1) * 131072ll);
-  }
-  TILE_DEVICE void load_fetched(const Params& p, const Row& row, Index v,
-                                const unsigned char* stage) {
-    in0.load(reinterpret_cast<const bf16*>(stage + 0) + number_in_block(v) * kVector);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
                         const Results (&r)[kAcross], Stage0 (&a)[kAcross]) const {
@@ -208,8 +188,8 @@ struct Vector {
     const Index c0 = v;
     Packed<bf16, kVector> in1 = {};
     Packed<bf16, kVector> in2 = {};
-    in1.load(reinterpret_cast<const bf16*>(ring + kStages * kFetchedBytes + 0) + number_in_block(v) * kVector);
-    in2.load(reinterpret_cast<const bf16*>(ring + kStages * kFetchedBytes + 32768) + number_in_block(v) * kVector);
+    in1.load(reinterpret_cast<const bf16*>(kept_inputs + 0) + number_in_block(v) * kVector);
+    in2.load(reinterpret_cast<const bf16*>(kept_inputs + 32768) + number_in_block(v) * kVector);
     Packed<bf16, kVector> out3;
 #pragma unroll
     for (int e = 0; e < kVector; e += 2) {

@@ -30,7 +30,6 @@ constexpr int kCluster = 1;  // blocks a row
 #define KERNEL_NAME_COMBINE tilejit_scan_shared_f32_combine
 constexpr int kShares = 528;  // blocks a row that meet in memory
 constexpr int kHeld = 0;  // vectors in registers
-#define FETCHES_AHEAD 0
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = true;
 constexpr bool kRowOutputs = false;

@@ -29,7 +29,9 @@ constexpr int kCluster = 1;  // blocks a row
 #define SHARES_ROWS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory
 constexpr int kHeld = 2;  // vectors in registers
-#define FETCHES_AHEAD 0
+constexpr int kReductions = 2;  // one after another
+constexpr bool kAhead = false;  // blocks take row after row
+#define KEEPS_INPUTS 0
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = true;
 constexpr bool kRowOutputs = false;

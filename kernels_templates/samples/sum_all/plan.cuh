@@ -31,7 +31,9 @@ constexpr int kCluster = 1;  // blocks a row
 #define KERNEL_NAME_COMBINE tilejit_sum_all_f32_combine
 constexpr int kShares = 528;  // blocks a row that meet in memory
 constexpr int kHeld = 0;  // vectors in registers
-#define FETCHES_AHEAD 0
+constexpr int kReductions = 1;  // one after another
+constexpr bool kAhead = false;  // blocks take row after row
+#define KEEPS_INPUTS 0
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = false;
 constexpr bool kRowOutputs = true;

@@ -1,5 +1,5 @@
-// Rows copied into shared memory ahead of the threads that take them, from sm_90 on: bulk copies,
-// and the barriers that count their bytes (PTX ISA, "cp.async.bulk" and "mbarrier").
+// Copies into shared memory for which threads wait at a barrier that counts their bytes, from sm_90
+// on (PTX ISA, "cp.async.bulk" and "mbarrier").
 #pragma once
 
 #include "tile/barrier.cuh"

@@ -1,0 +1,97 @@
+// What a person or the tuner pins of a row's shape.
+#include <algorithm>
+#include <string>
+
+#include "core/integer.hpp"
+#include "plan/row_shape.hpp"
+#include "plan/rows.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+using core::ceil_div;
+
+constexpr int kMostRegisters = 128;  // that hold vectors: half of what a thread has
+
+[[noreturn]] void refuse_knob(const char* knob, const std::string& why) {
+  throw Error(ErrorCode::invalid_spec, why, std::string("/tuning/") + knob);
+}
+
+void check_threads(const RowShape& shape) {
+  if (shape.threads >= shape.rows.lanes && shape.threads % shape.rows.lanes == 0) return;
+  refuse_knob("threads", std::to_string(shape.threads) + " threads cannot be shared by groups of " +
+                             std::to_string(shape.rows.lanes) + ", as a row takes; use a multiple");
+}
+
+/// What fused_rows.cu asks of its constants.
+void check_blocks_of_row(const Plan& plan, const RowShape& shape) {
+  const Rows& rows = shape.rows;
+  if (rows.cluster > 1 && plan.target.major < 9) {
+    refuse_knob("cluster", "clusters need sm_90 or later; remove it");
+  }
+  if (rows.cluster > 1 && rows.along() && shape.threads != rows.lanes) {
+    refuse_knob("cluster",
+                "the blocks of a cluster share one row, so that lanes are threads; use " +
+                    std::to_string(rows.lanes) + " threads, or no cluster");
+  }
+  if (rows.shares == 1) return;
+  if (rows.cluster > 1) refuse_knob("shares", "a row has shares or a cluster; remove one");
+  const bool known = std::ranges::all_of(plan.extents, &Dim::is_known);
+  if (!known || !is_one_pass(plan)) {
+    refuse_knob("shares",
+                "only reductions of known extents, none of another's result, with no output of the "
+                "full space, can be shared through memory; remove it");
+  }
+}
+
+void check_registers(const Plan& plan, const RowShape& shape,
+                     const std::optional<std::int64_t>& steps) {
+  const Rows& rows = shape.rows;
+  const int groups = shape.threads / rows.lanes;
+  if (!rows.along() &&
+      shared_accumulator_bytes(plan, shape.threads, groups) > kMaxAccumulatorBytes) {
+    refuse_knob("threads", "accumulators of " + std::to_string(shape.threads) +
+                               " threads exceed 48 KiB of shared memory; use fewer");
+  }
+  if (rows.held == 0) return;
+  const bool enough = rows.along() && rows.shares == 1 && steps && rows.held >= *steps;
+  if (!enough || rows.held * registers_of_vector(plan, rows) > kMostRegisters) {
+    refuse_knob("held", "a lane has " + (steps ? std::to_string(*steps) : "an unknown number of") +
+                            " vectors of a row to hold, in at most 128 registers, where one "
+                            "kernel has the whole of a contiguous row; use 0, or more lanes");
+  }
+}
+
+}  // namespace
+
+RowShape tune_row_shape(const Plan& plan, RowShape shape, const Tuning& tuning,
+                        std::int64_t most_held) {
+  Rows& rows = shape.rows;
+  const bool pins_row = tuning.lanes || tuning.cluster || tuning.shares || tuning.held;
+  if (!pins_row && !tuning.threads) return shape;
+  const bool was_held = rows.held > 0;
+  rows.lanes = tuning.lanes.value_or(rows.lanes);
+  rows.cluster = tuning.cluster.value_or(tuning.shares.value_or(1) > 1 ? 1 : rows.cluster);
+  rows.shares = tuning.shares.value_or(tuning.cluster.value_or(1) > 1 ? 1 : rows.shares);
+  const auto vectors = vectors_in_row(plan, rows);
+  std::optional<std::int64_t> steps;
+  if (vectors) {
+    steps = std::max<std::int64_t>(1, ceil_div(*vectors, std::int64_t{rows.lanes} * rows.cluster));
+  }
+  if (pins_row) {
+    const bool fits = was_held && steps && *steps <= most_held && rows.shares == 1 &&
+                      *steps * registers_of_vector(plan, rows) <= kManyRegisters;
+    rows.held = tuning.held.value_or(fits ? static_cast<int>(*steps) : 0);
+    const bool alone = rows.cluster > 1 && rows.along();
+    shape.threads = alone ? rows.lanes : std::max(shape.threads / rows.lanes, 1) * rows.lanes;
+  }
+  shape.threads = tuning.threads.value_or(std::max(shape.threads, kWarp));
+  check_threads(shape);
+  check_blocks_of_row(plan, shape);
+  check_registers(plan, shape, steps);
+  if (pins_row) rows.ahead = rows.held == steps && loads_ahead(plan, rows);
+  return shape;
+}
+
+}  // namespace tilejit::plan
