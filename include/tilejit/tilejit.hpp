@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tilejit/compile_service.hpp"
 #include "tilejit/compiler.hpp"
 #include "tilejit/coordinate.hpp"
 #include "tilejit/dtype.hpp"

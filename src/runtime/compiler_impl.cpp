@@ -10,6 +10,7 @@
 
 #include "render/render.hpp"
 #include "runtime/compile_options.hpp"
+#include "runtime/jobs.hpp"
 #include "runtime/key.hpp"
 #include "runtime/log.hpp"
 #include "runtime/stopwatch.hpp"
@@ -118,7 +119,8 @@ compile::Request make_request(const plan::Plan& plan) {
 Compiler::Impl::Impl(Options settings)
     : options(std::move(settings)),
       store(open_store(options)),
-      build_(installed_build(options.nvrtc_path)) {}
+      build_(installed_build(options.nvrtc_path)),
+      queue_(runtime::jobs_of(options), options.compile_queue) {}
 
 const TuningFile& Compiler::Impl::tuning_file() {
   std::call_once(tuning_read_, [this] {

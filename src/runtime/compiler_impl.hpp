@@ -6,6 +6,7 @@
 
 #include "compile/nvrtc.hpp"
 #include "plan/plan.hpp"
+#include "service/queue.hpp"
 #include "spec/analysis.hpp"
 #include "tilejit/cache/store.hpp"
 #include "tilejit/compiler.hpp"
@@ -45,7 +46,10 @@ struct Compiler::Impl {
                                                 std::string_view device);
   /// The cubin of a plan, through the cache. Throws as Compiler::compile. Thread-safe.
   [[nodiscard]] Artifact compile(const runtime::Planned& planned);
+  /// The same by a thread of the queue. Throws as service::Queue::submit.
+  [[nodiscard]] PendingArtifact submit(runtime::Planned planned, CompileRequest request);
   [[nodiscard]] KeyExplanation explain(const runtime::Planned& planned) const;
+  [[nodiscard]] ServiceStats stats() const;
   /// NVRTC, loaded by the first call that succeeds. Throws Error{no_compiler}. Thread-safe.
   [[nodiscard]] const compile::Nvrtc& nvrtc();
 
@@ -70,6 +74,7 @@ struct Compiler::Impl {
   const std::string build_;  // of the compiler that would compile; empty if none is installed
   std::mutex mutex_;         // guards what follows, which is constant once made
   std::optional<compile::Nvrtc> nvrtc_;
+  service::Queue queue_;  // last: its threads use all of the above
 };
 
 }  // namespace tilejit

@@ -15,6 +15,8 @@ struct Internals {
   [[nodiscard]] static Runtime make_runtime(Options options, const driver::Table& driver);
   [[nodiscard]] static const std::shared_ptr<const driver::Context>& context(
       const Runtime& runtime) noexcept;
+  [[nodiscard]] static Runtime::Impl& open(Runtime& runtime) noexcept { return *runtime.impl_; }
+  [[nodiscard]] static Compiler::Impl& open(Compiler& compiler) noexcept { return *compiler.impl_; }
   /// A Kernel of a loaded library. Throws as Binder.
   [[nodiscard]] static Kernel make_kernel(std::shared_ptr<const Library> library, Artifact artifact,
                                           const Fused& op, const spec::Analysis& analysis,

@@ -11,8 +11,8 @@ namespace tilejit {
 Runtime::Impl::Impl(Options options, const driver::Table& driver)
     : context(driver::Context::retain(driver, options.device)),
       device(runtime::describe_device(driver, options.device)),
-      compiler(std::move(options)),
-      libraries(context) {}
+      libraries(context),
+      compiler(std::move(options)) {}
 
 Runtime::Runtime(Options options)
     : impl_(std::make_unique<Impl>(std::move(options), driver::load_driver())) {}
