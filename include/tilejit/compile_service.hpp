@@ -105,7 +105,7 @@ struct ServiceStats {
   std::uint64_t failed = 0;
   std::uint64_t cancelled = 0;  ///< never begun, since nobody wanted them any more
 
-  // Calls of the compiler, those of Compiler::compile included.
+  // Calls of the compiler that succeeded, those of Compiler::compile included.
   std::uint64_t in_process = 0;
   std::uint64_t in_workers = 0;
   std::uint64_t retries = 0;  ///< a worker failed, and another was asked
@@ -124,7 +124,7 @@ struct ServiceStats {
   std::uint64_t swap_failures = 0;  ///< of those: stay quick, as the full build failed
 
   TimeHistogram waited;    ///< of jobs, from the first request until they ran
-  TimeHistogram compiled;  ///< of calls of the compiler
+  TimeHistogram compiled;  ///< NVRTC's own time
 };
 
 }  // namespace tilejit

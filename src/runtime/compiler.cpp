@@ -80,7 +80,7 @@ Compiler::Compiler(Compiler&&) noexcept = default;
 Compiler& Compiler::operator=(Compiler&&) noexcept = default;
 
 Artifact Compiler::compile(const Fused& op, const Target& target) {
-  return impl_->compile(impl_->plan(op, target, {}));
+  return impl_->compile(impl_->plan(op, target, {}), {.effort = impl_->effort()});
 }
 
 Fused Compiler::tuned(const Fused& op, const Target& target, std::string_view device) {
@@ -91,7 +91,8 @@ Fused Compiler::tuned(const Fused& op, const Target& target, std::string_view de
 }
 
 Listing Compiler::listing(const Fused& op, const Target& target) {
-  compile::Request request = runtime::make_request(impl_->plan(op, target, {}).plan);
+  compile::Request request =
+      runtime::make_request(impl_->plan(op, target, {}).plan, impl_->effort());
   request.want_ptx = true;
   compile::Compiled compiled = impl_->nvrtc().compile(request);
   return {.cubin = std::move(compiled.cubin),
@@ -108,7 +109,7 @@ NvrtcInfo Compiler::nvrtc() {
 }
 
 KeyExplanation Compiler::explain(const Fused& op, const Target& target) const {
-  return impl_->explain(impl_->plan(op, target, {}));
+  return impl_->explain(impl_->plan(op, target, {}), impl_->effort());
 }
 
 cache::Store& Compiler::cache() const noexcept {

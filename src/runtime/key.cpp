@@ -6,7 +6,6 @@
 
 #include "core/json_line.hpp"
 #include "render/render.hpp"
-#include "runtime/compile_options.hpp"
 #include "runtime/ptxas_report.hpp"
 
 namespace tilejit::runtime {
@@ -23,7 +22,7 @@ std::string utc_now() {
 
 }  // namespace
 
-std::string key_text(const plan::Plan& plan, std::string_view build) {
+std::string key_text(const plan::Plan& plan, std::string_view build, Effort effort) {
   core::JsonLine line;
   line.open('{')
       .member("compiler", build)
@@ -31,7 +30,7 @@ std::string key_text(const plan::Plan& plan, std::string_view build) {
       .member("key_schema", kKeySchema)
       .key("options")
       .open('[');
-  for (const std::string& option : all_options()) line.value(option);
+  for (const std::string& option : all_options(effort)) line.value(option);
   line.close(']').key("plan").raw(plan::to_json(plan)).member("target", to_string(plan.target));
   return line.close('}').take();
 }

@@ -27,7 +27,7 @@ Wanted ask(Runtime& runtime, const Fused& op, const CompileRequest& request) {
     const DeviceInfo& device = runtime.device();
     auto& compiler = Internals::open(runtime.compiler());
     wanted.planned = compiler.plan(op, device.target, device.name);
-    wanted.pending = compiler.submit(*wanted.planned, request);
+    wanted.pending = compiler.submit(*wanted.planned, compiler.effort(), request);
   } catch (...) {
     wanted.error = std::current_exception();
   }

@@ -26,7 +26,7 @@ Runtime& Runtime::operator=(Runtime&&) noexcept = default;
 Kernel Runtime::compile(const Fused& op) {
   Compiler::Impl& compiler = *impl_->compiler.impl_;
   const runtime::Planned planned = compiler.plan(op, impl_->device.target, impl_->device.name);
-  Artifact artifact = compiler.compile(planned);
+  Artifact artifact = compiler.compile(planned, {.effort = compiler.effort()});
   const runtime::Stopwatch watch;
   auto library = impl_->libraries.find_or_load(artifact, planned.plan);
   artifact.times.load = watch.milliseconds();

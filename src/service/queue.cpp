@@ -20,7 +20,8 @@ namespace {
 using Clock = Request::Clock;
 using RequestPtr = std::shared_ptr<Request>;
 
-/// One kernel that is asked for. Guarded by the mutex of its queue, but for `work`.
+/// One kernel that is asked for. Guarded by the mutex of its queue;
+/// `work` and `priority` do not change once it runs.
 struct Job {
   std::string key;
   Work work;
@@ -33,9 +34,9 @@ struct Job {
 };
 using JobPtr = std::shared_ptr<Job>;
 
-Outcome outcome_of(const Work& work) {
+Outcome outcome_of(const Work& work, Priority priority) {
   try {
-    return {.artifact = std::make_shared<const Artifact>(work())};
+    return {.artifact = std::make_shared<const Artifact>(work(priority))};
   } catch (...) {
     return {.state = CompileState::failed, .error = std::current_exception()};
   }
@@ -233,7 +234,7 @@ bool Queue::Core::begin(const JobPtr& job) {
 }
 
 void Queue::Core::run(const JobPtr& job) {
-  const Outcome outcome = outcome_of(job->work);
+  const Outcome outcome = outcome_of(job->work, job->priority);
   std::vector<RequestPtr> requests;
   {
     const std::lock_guard lock(mutex_);

@@ -11,7 +11,7 @@
 namespace tilejit::service {
 
 /// What a job does. Runs in a thread of the queue; its exception is that of all requests.
-using Work = std::function<Artifact()>;
+using Work = std::function<Artifact(Priority)>;
 
 /// Jobs by key, done by threads of its own that start when they are needed: those of the foreground
 /// first, each kind in the order of its coming. Thread-safe.

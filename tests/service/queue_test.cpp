@@ -30,7 +30,7 @@ Artifact artifact_of(const std::string& key) {
 }
 
 Work makes(const std::string& key) {
-  return [key] { return artifact_of(key); };
+  return [key](Priority) { return artifact_of(key); };
 }
 
 CompileRequest background() {
@@ -41,7 +41,7 @@ CompileRequest background() {
 class Gate {
  public:
   explicit Gate(Queue& queue) {
-    pending_ = queue.submit("gate", {}, [this] {
+    pending_ = queue.submit("gate", {}, [this](Priority) {
       entered_.release();
       open_.acquire();
       return artifact_of("gate");
@@ -62,7 +62,7 @@ class Gate {
 class Order {
  public:
   [[nodiscard]] Work add(const std::string& key) {
-    return [this, key] {
+    return [this, key](Priority) {
       const std::lock_guard lock(mutex_);
       keys_.push_back(key);
       return artifact_of(key);
@@ -91,7 +91,9 @@ TEST(Queue, AnswersWithTheArtifact) {
 TEST(Queue, PassesTheErrorToEveryRequest) {
   Queue queue(1, 8);
   Gate gate(queue);
-  const Work fails = []() -> Artifact { throw Error(ErrorCode::compile_failed, "no such luck"); };
+  const Work fails = [](Priority) -> Artifact {
+    throw Error(ErrorCode::compile_failed, "no such luck");
+  };
   const PendingArtifact first = queue.submit("a", {}, fails);
   const PendingArtifact second = queue.submit("a", {}, fails);
   gate.open();
