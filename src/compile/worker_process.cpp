@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -23,8 +22,6 @@ using Kind = WorkerFailure::Kind;
 
 /// How long a worker whose socket is closed has to end before it is killed.
 constexpr auto kGrace = 200ms;
-/// How long one may take to load its compiler.
-constexpr std::chrono::milliseconds kStartTime = 30s;
 
 struct Sockets {
   UniqueFd ours, theirs;
@@ -125,7 +122,7 @@ void WorkerProcess::spawn(const std::filesystem::path& program, int socket) {
 }
 
 void WorkerProcess::greet(const Hello& hello) {
-  const auto welcome = decode_welcome(exchange(encode(hello), std::min(limits_.time, kStartTime)));
+  const auto welcome = decode_welcome(exchange(encode(hello), limits_.start));
   if (!welcome) fail(Channel::Status::rubbish);
   const auto refuse = [&](const std::string& why) { fail_with(Kind::unusable, why); };
   if (!welcome->refusal.empty()) refuse("refused to work: " + welcome->refusal);

@@ -36,7 +36,8 @@ class WorkerFailure : public std::runtime_error {
 /// What one kernel may take.
 struct WorkerLimits {
   std::chrono::milliseconds time{60000};
-  std::uint64_t memory_bytes = 0;  ///< resident; 0: any
+  std::uint64_t memory_bytes = 0;          ///< resident; 0: any
+  std::chrono::milliseconds start{30000};  ///< to get ready, not of a kernel
 };
 
 /// A worker that is ready; killed and reaped at the end of its life. Not thread-safe.
