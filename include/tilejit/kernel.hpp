@@ -92,6 +92,8 @@ class Kernel {
   /// As above; gives values to symbols by name, for tensors passed as bare pointers.
   void launch(Stream stream, std::span<const Argument> args, const SymbolValues& symbols) const;
 
+  /// What is launched. Under CompileEffort::tiered another one once the full build is there; the
+  /// first stays valid.
   [[nodiscard]] const Artifact& artifact() const noexcept;
   [[nodiscard]] const Fused& op() const noexcept;
   [[nodiscard]] KernelInfo info() const;

@@ -8,6 +8,8 @@
 
 namespace tilejit::runtime {
 
+struct Planned;
+
 /// The way into public handles, for this room and its tests.
 struct Internals {
   /// A Runtime on another driver than libcuda. `driver` outlives it. Throws as Runtime's
@@ -21,6 +23,16 @@ struct Internals {
   [[nodiscard]] static Kernel make_kernel(std::shared_ptr<const Library> library, Artifact artifact,
                                           const Fused& op, const spec::Analysis& analysis,
                                           const plan::Plan& plan);
+  /// What a Runtime launches first: under CompileEffort::tiered the quick build, unless the cache
+  /// has the full one. Throws as Compiler::compile.
+  struct FirstBuild {
+    Artifact artifact;
+    bool quick;
+  };
+  [[nodiscard]] static FirstBuild first_build(Compiler& compiler, const Planned& planned);
+  /// Has the full build of a quick one compiled in the background, and gives it to `kernel` and its
+  /// copies. Warns if that fails.
+  static void replace_later(Runtime::Impl& runtime, const Kernel& kernel, const Planned& planned);
 };
 
 }  // namespace tilejit::runtime

@@ -34,6 +34,7 @@ Kernel::Impl::Impl(std::shared_ptr<const runtime::Library> loaded, Artifact comp
                    const Fused& operation, const spec::Analysis& analysis, const plan::Plan& plan)
     : library(std::move(loaded)),
       artifact(std::move(compiled)),
+      latest(std::make_shared<const Artifact>(artifact)),
       op(operation),
       binder(operation, analysis, plan),
       threads(static_cast<unsigned>(plan.threads)),
@@ -103,6 +104,12 @@ void Kernel::Impl::submit_in_context(Stream stream, runtime::Grid grid, std::byt
   driver::check(library->context->driver(), submit(stream, grid, params), "cuLaunchKernel");
 }
 
+void Kernel::Impl::replace(std::shared_ptr<const runtime::Library> full_library,
+                           Artifact full) const {
+  latest.replace(std::make_shared<const Artifact>(std::move(full)));
+  library.replace(std::move(full_library));
+}
+
 KernelInfo Kernel::Impl::info() const {
   const driver::Table& driver = library->context->driver();
   const driver::ContextScope scope(*library->context);
@@ -134,7 +141,7 @@ void Kernel::launch(Stream stream, std::span<const Argument> args,
 }
 
 const Artifact& Kernel::artifact() const noexcept {
-  return impl_->artifact;
+  return *impl_->latest;
 }
 
 const Fused& Kernel::op() const noexcept {

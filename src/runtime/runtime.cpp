@@ -26,12 +26,14 @@ Runtime& Runtime::operator=(Runtime&&) noexcept = default;
 Kernel Runtime::compile(const Fused& op) {
   Compiler::Impl& compiler = *impl_->compiler.impl_;
   const runtime::Planned planned = compiler.plan(op, impl_->device.target, impl_->device.name);
-  Artifact artifact = compiler.compile(planned, {.effort = compiler.effort()});
+  auto [artifact, quick] = runtime::Internals::first_build(impl_->compiler, planned);
   const runtime::Stopwatch watch;
   auto library = impl_->libraries.find_or_load(artifact, planned.plan);
   artifact.times.load = watch.milliseconds();
-  return runtime::Internals::make_kernel(std::move(library), std::move(artifact), op,
-                                         planned.analysis, planned.plan);
+  Kernel kernel = runtime::Internals::make_kernel(std::move(library), std::move(artifact), op,
+                                                  planned.analysis, planned.plan);
+  if (quick) runtime::Internals::replace_later(*impl_, kernel, planned);
+  return kernel;
 }
 
 const DeviceInfo& Runtime::device() const noexcept {
