@@ -28,9 +28,9 @@ class Cost {
     throw Error(ErrorCode::compile_failed,
                 std::string("the kernel could not be compiled: ") + failure.what() +
                     (killed ? ", as others before it; see who ends processes here"
-                            : ", and so did the one before it; allow more time or memory "
-                              "(Options::worker_timeout, Options::worker_memory_bytes), or try "
-                              "another version of NVRTC"));
+                            : "; it was the second that failed on this kernel; allow more time or "
+                              "memory (Options::worker_timeout, Options::worker_memory_bytes), or "
+                              "try another version of NVRTC"));
   }
 
  private:
