@@ -200,9 +200,13 @@ bool WorkerProcess::alive() {
   return false;
 }
 
+void WorkerProcess::kill() noexcept {
+  if (alive()) ::kill(pid_, SIGKILL);  // else its number may be another's already
+}
+
 void WorkerProcess::end() noexcept {
-  if (!alive()) return;  // its number may be another's already
-  ::kill(pid_, SIGKILL);
+  kill();
+  if (pid_ < 0) return;
   while (::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;

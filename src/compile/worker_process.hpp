@@ -53,6 +53,8 @@ class WorkerProcess {
 
   /// Throws WorkerFailure, after which it is of no use any more.
   [[nodiscard]] Reply ask(const Request& request);
+  /// Ends it, without waiting for its end as the destructor does.
+  void kill() noexcept;
   /// False once it has ended while nothing was asked of it.
   [[nodiscard]] bool alive();
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }

@@ -48,6 +48,7 @@ Workers::~Workers() {
   }
   changed_.notify_all();
   if (ender_.joinable()) ender_.join();
+  for (const Idle& idle : idle_) idle.worker->kill();  // all at once
 }
 
 Compiled Workers::compile(const Request& request) {

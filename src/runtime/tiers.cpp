@@ -49,7 +49,7 @@ void Internals::replace_later(Runtime::Impl& runtime, const Kernel& kernel,
       impl->replace(std::move(library), std::move(full));
       ++compiler.tiers.swaps;
     } catch (const Error& error) {
-      fail(error);
+      if (error.code() != ErrorCode::cancelled) fail(error);
     }
   };
   try {
