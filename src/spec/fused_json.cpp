@@ -1,11 +1,15 @@
 // JSON to and from descriptors: the public functions.
+#include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 
+#include "core/text.hpp"
 #include "spec/json_text.hpp"
 #include "spec/object_reader.hpp"
 #include "spec/problems.hpp"
 #include "spec/read_fused.hpp"
+#include "spec/sweep.hpp"
 #include "spec/tuning.hpp"
 #include "tilejit/fused.hpp"
 
@@ -31,6 +35,44 @@ Fused read_checked(const Json& json, const std::string& where) {
   }
   return op;
 }
+
+/// The descriptors of a file, one behind the other, sweeps expanded.
+class SpecList {
+ public:
+  void add(const Json& json, const std::string& where) {
+    spec::Problems problems;
+    (void)spec::each_of_sweep(
+        json, where, kMaxKernels - std::min(kMaxKernels, ops_.size()), problems,
+        [&](const Json& descriptor, const std::string& choice) {
+          ops_.push_back(choice.empty() ? read_checked(descriptor, where)
+                                        : read_chosen(descriptor, where, choice));
+          if (!names_.insert(ops_.back().name).second) {
+            throw Error(ErrorCode::invalid_spec,
+                        "a kernel named '" + ops_.back().name + "' stands earlier in the list",
+                        where + "/name");
+          }
+        });
+    problems.throw_if_any();
+  }
+  [[nodiscard]] std::vector<Fused> take() { return std::move(ops_); }
+
+ private:
+  /// Its faults say which of the sweep's descriptors has them.
+  static Fused read_chosen(const Json& json, const std::string& where, const std::string& choice) {
+    try {
+      return read_checked(json, where);
+    } catch (const Error& error) {
+      spec::Problems placed;
+      placed.add(error, where);
+      placed.put_in_front("with " + core::shortened(choice) + ": ");
+      placed.throw_if_any();
+      throw;
+    }
+  }
+
+  std::vector<Fused> ops_;
+  std::set<std::string> names_;
+};
 
 std::string_view access_name(Access access) {
   switch (access) {
@@ -64,12 +106,21 @@ Json scalar_json(const Scalar& scalar) {
 }  // namespace
 
 Fused parse_fused(std::string_view json) {
-  return read_checked(spec::parse_json(json), "");
+  const Json parsed = spec::parse_json(json);
+  if (parsed.is_object() && parsed.contains("sweep")) {
+    throw Error(ErrorCode::invalid_spec,
+                "a sweep stands for several descriptors; read it with parse_specs", "/sweep");
+  }
+  return read_checked(parsed, "");
 }
 
 std::vector<Fused> parse_specs(std::string_view text) {
   const Json json = spec::parse_json(text);
-  if (!json.is_object() || !json.contains("kernels")) return {read_checked(json, "")};
+  SpecList specs;
+  if (!json.is_object() || !json.contains("kernels")) {
+    specs.add(json, "");
+    return specs.take();
+  }
   spec::Problems problems;
   spec::ObjectReader object(json, "", problems);
   object.refuse_others({"$schema", "description", "kernels"});
@@ -81,18 +132,10 @@ std::vector<Fused> parse_specs(std::string_view text) {
                  "/kernels");
   }
   problems.throw_if_any();
-  std::vector<Fused> ops;
-  std::set<std::string> names;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const std::string where = "/kernels/" + std::to_string(i);
-    ops.push_back(read_checked(list[i], where));
-    if (!names.insert(ops.back().name).second) {
-      throw Error(ErrorCode::invalid_spec,
-                  "a kernel named '" + ops.back().name + "' stands earlier in the list",
-                  where + "/name");
-    }
+    specs.add(list[i], "/kernels/" + std::to_string(i));
   }
-  return ops;
+  return specs.take();
 }
 
 std::string to_json(const Fused& op) {

@@ -1,6 +1,7 @@
 #include "spec/problems.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace tilejit::spec {
@@ -19,6 +20,14 @@ void Problems::add(const Error& error, const std::string& where) {
   const std::string own_place = error.where().empty() ? "" : " (" + error.where() + ")";
   if (message.ends_with(own_place)) message.resize(message.size() - own_place.size());
   add(error.code(), std::move(message), error.where().empty() ? where : error.where());
+}
+
+void Problems::add(Problems&& others) {
+  std::ranges::move(others.found_, std::back_inserter(found_));
+}
+
+void Problems::put_in_front(const std::string& text) {
+  for (Problem& problem : found_) problem.message.insert(0, text);
 }
 
 void Problems::throw_if_any() const {

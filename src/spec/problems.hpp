@@ -13,6 +13,9 @@ class Problems {
   void add(ErrorCode code, std::string message, std::string where);
   /// Adds an error caught while looking at the part of the spec at `where`.
   void add(const Error& error, const std::string& where);
+  void add(Problems&& others);
+  /// Puts `text` in front of every message.
+  void put_in_front(const std::string& text);
 
   [[nodiscard]] bool empty() const noexcept { return found_.empty(); }
   /// Throws one Error if anything was added: code and where() of the first, the text of all.
