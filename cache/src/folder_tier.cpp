@@ -61,9 +61,9 @@ ReadResult FolderTier::read(const std::string& key) {
   return failed_read(key, error);
 }
 
-std::optional<std::string> FolderTier::metadata(const std::string& key) const {
-  UniqueFd file;
-  struct stat info;
+// The file of an entry, if its trailer fits it.
+std::optional<EntryLengths> FolderTier::open_whole(const std::string& key, UniqueFd& file,
+                                                   struct stat& info) const {
   if (open_entry(key, file) != 0 || ::fstat(file.get(), &info) != 0) return std::nullopt;
   const auto size = static_cast<std::uint64_t>(info.st_size);
   char trailer[kTrailerBytes];
@@ -71,7 +71,22 @@ std::optional<std::string> FolderTier::metadata(const std::string& key) const {
       read_exactly(file.get(), trailer, kTrailerBytes, size - kTrailerBytes) != 0) {
     return std::nullopt;
   }
-  const auto lengths = parse_trailer({trailer, kTrailerBytes}, size);
+  return parse_trailer({trailer, kTrailerBytes}, size);
+}
+
+bool FolderTier::has(const std::string& key) {
+  UniqueFd file;
+  struct stat info;
+  if (!open_whole(key, file, info)) return false;
+  if (tree_.trust() == Trust::own && !is_own(info)) return false;
+  if (access_ == Access::read_write) touch_if_due(file.get(), info);
+  return true;
+}
+
+std::optional<std::string> FolderTier::metadata(const std::string& key) const {
+  UniqueFd file;
+  struct stat info;
+  const auto lengths = open_whole(key, file, info);
   if (!lengths) return std::nullopt;
   std::string text(lengths->metadata, '\0');
   if (read_exactly(file.get(), text.data(), text.size(), lengths->payload) != 0) {

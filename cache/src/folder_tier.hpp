@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "entry_format.hpp"
 #include "layer.hpp"
 #include "tree.hpp"
 
@@ -25,6 +26,8 @@ class FolderTier : public Layer {
       : tree_(std::move(tree)), access_(access), warn_(std::move(warn)) {}
 
   [[nodiscard]] ReadResult read(const std::string& key) override;
+  /// Counts as a use.
+  [[nodiscard]] bool has(const std::string& key) override;
   [[nodiscard]] std::vector<std::string> markers(const std::string& kind) override;
 
   /// False if the disk could not take it (warned of); nothing of it stays then.
@@ -47,6 +50,8 @@ class FolderTier : public Layer {
   bool write(const std::string& key, const std::string& name, const std::string& bytes,
              const std::function<void()>& visible);
   int open_entry(const std::string& key, UniqueFd& file) const;
+  [[nodiscard]] std::optional<EntryLengths> open_whole(const std::string& key, UniqueFd& file,
+                                                       struct stat& info) const;
   ReadResult read_open(int fd, const std::string& key);
   ReadResult failed_read(const std::string& key, int error);
   ReadResult damaged(int fd, const std::string& key);

@@ -28,6 +28,8 @@ class Layer {
   virtual ~Layer() = default;
 
   [[nodiscard]] virtual ReadResult read(const std::string& key) = 0;
+  /// Whether there is an entry whose file is whole as far as its trailer tells.
+  [[nodiscard]] virtual bool has(const std::string& key) { return read(key).status == Status::hit; }
   /// Newest first.
   [[nodiscard]] virtual std::vector<std::string> markers(const std::string& kind) = 0;
 };

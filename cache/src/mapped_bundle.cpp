@@ -103,13 +103,26 @@ ReadResult MappedBundle::read(const std::string& key) const {
   return {Status::hit, std::move(entry)};
 }
 
-std::optional<std::string> MappedBundle::metadata(const std::string& key) const {
-  if (!still_whole()) return std::nullopt;
+std::string_view MappedBundle::whole_file(const std::string& key,
+                                          std::optional<EntryLengths>& lengths) const {
+  if (!still_whole()) return {};
   const auto found = find_record(from_hex(key));
   const auto record = found ? decode_record(*found) : std::nullopt;
   const std::string_view file = record ? file_of(*record) : std::string_view();
-  if (file.size() < kTrailerBytes) return std::nullopt;
-  const auto lengths = parse_trailer(file.substr(file.size() - kTrailerBytes), file.size());
+  if (file.size() < kTrailerBytes) return {};
+  lengths = parse_trailer(file.substr(file.size() - kTrailerBytes), file.size());
+  return file;
+}
+
+bool MappedBundle::has(const std::string& key) const {
+  std::optional<EntryLengths> lengths;
+  (void)whole_file(key, lengths);
+  return lengths.has_value();
+}
+
+std::optional<std::string> MappedBundle::metadata(const std::string& key) const {
+  std::optional<EntryLengths> lengths;
+  const std::string_view file = whole_file(key, lengths);
   if (!lengths) return std::nullopt;
   return std::string(file.substr(lengths->payload, lengths->metadata));
 }

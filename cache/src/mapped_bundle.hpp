@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bundle_format.hpp"
+#include "entry_format.hpp"
 #include "layer.hpp"
 #include "posix_file.hpp"
 #include "tilejit/cache/bundle.hpp"
@@ -23,6 +24,8 @@ class MappedBundle {
   MappedBundle& operator=(const MappedBundle&) = delete;
 
   [[nodiscard]] ReadResult read(const std::string& key) const;
+  /// Whether its index has the key, and a trailer fits where the entry is said to be.
+  [[nodiscard]] bool has(const std::string& key) const;
   [[nodiscard]] std::optional<std::string> metadata(const std::string& key) const;
   [[nodiscard]] std::vector<std::string> markers(const std::string& kind) const;
   [[nodiscard]] VerifyReport verify() const;
@@ -43,6 +46,9 @@ class MappedBundle {
   [[nodiscard]] bool entries_fill_the_file(std::vector<Record> records) const;
   /// A file that was cut short under the map must not be touched: that would end the process.
   [[nodiscard]] bool still_whole() const noexcept;
+  /// The file of an entry; `lengths` if its trailer fits it.
+  [[nodiscard]] std::string_view whole_file(const std::string& key,
+                                            std::optional<EntryLengths>& lengths) const;
 
   std::string path_;
   UniqueFd fd_;

@@ -25,6 +25,7 @@ class BundleTier : public Layer {
     }
     return result;
   }
+  bool has(const std::string& key) override { return bundle_->has(key); }
   std::vector<std::string> markers(const std::string& kind) override {
     return bundle_->markers(kind);
   }
@@ -45,6 +46,11 @@ class BundleTier : public Layer {
 ReadResult PathTier::read(const std::string& key) {
   const std::shared_ptr<Layer> layer = open();
   return layer ? layer->read(key) : ReadResult{Status::failed};
+}
+
+bool PathTier::has(const std::string& key) {
+  const std::shared_ptr<Layer> layer = open();
+  return layer && layer->has(key);
 }
 
 std::vector<std::string> PathTier::markers(const std::string& kind) {

@@ -28,6 +28,7 @@ class PathTier : public Layer {
   PathTier(std::string path, Rules rules) : path_(std::move(path)), rules_(std::move(rules)) {}
 
   [[nodiscard]] ReadResult read(const std::string& key) override;
+  [[nodiscard]] bool has(const std::string& key) override;
   [[nodiscard]] std::vector<std::string> markers(const std::string& kind) override;
 
  private:

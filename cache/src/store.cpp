@@ -298,6 +298,19 @@ std::optional<Answer> Store::find(const std::string& key) {
   return std::nullopt;
 }
 
+std::optional<Tier> Store::locate(const std::string& key) {
+  check_key(key);
+  {
+    const std::lock_guard lock(impl_->mutex);
+    if (impl_->memory.find(key)) return Tier::memory;
+  }
+  if (impl_->disk && impl_->disk->has(key)) return Tier::disk;
+  for (const auto& layer : impl_->read_only) {
+    if (layer->has(key)) return Tier::read_only;
+  }
+  return std::nullopt;
+}
+
 Answer Store::find_or_make(const std::string& key, const std::function<Entry()>& make) {
   check_key(key);
   std::unique_lock lock(impl_->mutex);

@@ -70,6 +70,10 @@ class Store {
 
   /// The entry, if a tier has it. Never waits for a running `make`.
   [[nodiscard]] std::optional<Answer> find(const std::string& key);
+  /// Which of memory, the folder and what is read only has the entry; the remote is not asked. Of a
+  /// file only the trailer is read, which tells that it is whole, not that its bytes are right: who
+  /// reads it verifies them. Changes no counter; of the folder's entries it counts as a use.
+  [[nodiscard]] std::optional<Tier> locate(const std::string& key);
   /// As find; on a miss `make` is called, by one caller per key at a time. Other threads that want
   /// the same key wait for it and share its entry (Tier::memory), or its exception; so does every
   /// caller for Options::failure_ttl after it failed. Other processes that use the folder wait for
