@@ -18,6 +18,7 @@ enum class ErrorCode {
   no_driver,          ///< libcuda is missing or too old
   no_device,          ///< the driver works but there is no such device
   driver_call,        ///< a CUDA driver call failed; `where()` is the call
+  missing,            ///< there is no such kernel, and it may not be compiled (MissError)
   io,                 ///< a file named by the caller could not be read or written
   cancelled,          ///< the request was cancelled, or its Compiler is gone
   deadline_exceeded,  ///< the kernel was not there in time

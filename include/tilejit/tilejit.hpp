@@ -12,6 +12,8 @@
 #include "tilejit/layout.hpp"
 #include "tilejit/layout_algebra.hpp"
 #include "tilejit/layout_functions.hpp"
+#include "tilejit/manifest.hpp"
+#include "tilejit/miss.hpp"
 #include "tilejit/options.hpp"
 #include "tilejit/reference.hpp"
 #include "tilejit/runtime.hpp"

@@ -16,6 +16,7 @@ std::string_view to_string(ErrorCode code) noexcept {
     case ErrorCode::no_driver: return "no_driver";
     case ErrorCode::no_device: return "no_device";
     case ErrorCode::driver_call: return "driver_call";
+    case ErrorCode::missing: return "missing";
     case ErrorCode::io: return "io";
     case ErrorCode::cancelled: return "cancelled";
     case ErrorCode::deadline_exceeded: return "deadline_exceeded";

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tilejit/fused.hpp"
+#include "tilejit/target.hpp"
+
+namespace tilejit {
+
+/// A descriptor that was used, and the target that it was used for.
+struct ManifestEntry {
+  Fused op;
+  Target target;
+  /// Requests, of all processes that recorded into the file; one that was killed counts 1.
+  std::uint64_t uses = 0;
+};
+
+/// What processes have recorded (Options::record; docs/deploying.md, "Manifests").
+struct Manifest {
+  std::vector<ManifestEntry> entries;  ///< each once, in the order of their first use
+  std::vector<std::string> faults;     ///< lines that could not be read, and why
+};
+
+/// Reads a manifest's text. A last line that was torn, without its newline, is left out; what is
+/// wrong with other lines is among the faults.
+[[nodiscard]] Manifest parse_manifest(std::string_view text);
+/// Reads a file. Throws Error{io} if it cannot be read, or exceeds 1 GiB.
+[[nodiscard]] Manifest load_manifest(const std::filesystem::path& path);
+
+/// The line of an entry, without a newline.
+[[nodiscard]] std::string manifest_line(const Fused& op, const Target& target);
+/// Whether a text is a manifest's rather than a spec file's.
+[[nodiscard]] bool is_manifest(std::string_view text);
+
+}  // namespace tilejit

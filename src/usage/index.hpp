@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tilejit/fused.hpp"
+#include "tilejit/miss.hpp"
+#include "tilejit/target.hpp"
+#include "usage/parts.hpp"
+
+namespace tilejit::usage {
+
+/// A descriptor that was asked for.
+struct Known {
+  Fused op;
+  Target target;
+  std::uint64_t uses = 0;
+  bool served = false;  ///< there was a kernel for it
+};
+
+/// The descriptors that a process has asked for, each once, in memory: what it has, what is nearest
+/// to one that it has not. Thread-safe.
+class Index {
+ public:
+  /// Further ones are not taken: a program that makes descriptors without end must not grow.
+  static constexpr std::size_t kMost = 100'000;
+
+  struct Noted {
+    std::size_t number = 0;  ///< of the descriptor; stays its own
+    bool is_new = false;
+  };
+  /// Counts a use. Nothing if the index is full and has not got it.
+  std::optional<Noted> note(const Fused& op, const Target& target, bool served);
+  /// The number of one that was served; counts a use of it.
+  [[nodiscard]] std::optional<std::size_t> use(const Fused& op, const Target& target);
+
+  /// Of those that were served, one that differs in as few parts as any that is looked at: those
+  /// that differ in one Kind only, else those of the same formula, else of the same name, else the
+  /// last, and of each group at most the last 64. Nothing if none was served.
+  [[nodiscard]] std::optional<NearestKernel> nearest(const Fused& op, const Target& target) const;
+
+  /// Numbers of those that were served and have the formula, functions and axis of `op`, the last
+  /// first, at most 64.
+  [[nodiscard]] std::vector<std::size_t> of_formula(const Fused& op, const Target& target) const;
+
+  [[nodiscard]] Known at(std::size_t number) const;
+  [[nodiscard]] std::size_t size() const;
+
+ private:
+  struct Entry {
+    Known known;
+    Parts parts;
+  };
+  using Groups = std::unordered_map<std::uint64_t, std::vector<std::uint32_t>>;
+
+  [[nodiscard]] std::optional<std::size_t> find(const Fused& op, const Target& target,
+                                                const Parts& parts) const;
+  void serve(std::size_t number);
+  [[nodiscard]] const Entry* nearest_of(const Parts& parts) const;
+
+  mutable std::mutex mutex_;
+  std::deque<Entry> entries_;
+  Groups by_all_;
+  Groups near_;  // of those that were served
+  std::vector<std::uint32_t> served_;
+};
+
+}  // namespace tilejit::usage

@@ -1,0 +1,218 @@
+#include "usage/parts.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+
+#include "core/text.hpp"
+
+namespace tilejit::usage {
+namespace {
+
+using Hash = std::uint64_t;
+
+/// Adds what is hashed, in order.
+class Hasher {
+ public:
+  Hasher& add(std::uint64_t value) noexcept {
+    hash_ = detail::hash_combine(hash_, value);
+    return *this;
+  }
+  Hasher& add(std::string_view text) noexcept {
+    return add(std::hash<std::string_view>{}(text)).add(text.size());
+  }
+  Hasher& add(const std::string& text) noexcept { return add(std::string_view(text)); }
+  Hasher& add(const Layout& layout) noexcept { return add(std::hash<Layout>{}(layout)); }
+  Hasher& add(DType dtype) noexcept { return add(static_cast<std::uint64_t>(dtype)); }
+  template <typename T>
+  Hasher& add(const std::optional<T>& value) noexcept {
+    return value ? add(std::uint64_t{1}).add(static_cast<std::uint64_t>(*value))
+                 : add(std::uint64_t{0});
+  }
+  [[nodiscard]] Hash hash() const noexcept { return hash_; }
+
+ private:
+  Hash hash_ = 0x51ed270b0b3a4c55u;
+};
+
+Hash hash_of(const Target& target) noexcept {
+  return Hasher()
+      .add(static_cast<std::uint64_t>(target.number()))
+      .add(static_cast<std::uint64_t>(target.feature))
+      .hash();
+}
+
+Hash hash_of(const std::vector<Symbol>& symbols) noexcept {
+  Hasher hasher;
+  for (const Symbol& symbol : symbols) {
+    hasher.add(symbol.name).add(static_cast<std::uint64_t>(symbol.divisible_by));
+  }
+  return hasher.hash();
+}
+
+Hash hash_of(const std::vector<Scalar>& scalars) noexcept {
+  Hasher hasher;
+  for (const Scalar& scalar : scalars) hasher.add(scalar.name).add(scalar.dtype);
+  return hasher.hash();
+}
+
+Hash hash_of(const std::vector<Function>& functions) noexcept {
+  Hasher hasher;
+  for (const Function& function : functions) {
+    hasher.add(function.name).add(function.expr);
+    for (const std::string& arg : function.args) hasher.add(arg);
+  }
+  return hasher.hash();
+}
+
+Hash hash_of(const std::vector<int>& axis) noexcept {
+  Hasher hasher;
+  for (const int i : axis) hasher.add(static_cast<std::uint64_t>(i));
+  return hasher.hash();
+}
+
+Hash hash_of(const Tuning& tuning) noexcept {
+  Hasher hasher;
+  hasher.add(tuning.threads).add(tuning.vector).add(tuning.unroll);
+  hasher.add(tuning.lanes).add(tuning.cluster).add(tuning.shares).add(tuning.held);
+  if (tuning.tile) {
+    for (const int side : *tuning.tile) hasher.add(static_cast<std::uint64_t>(side));
+  }
+  if (tuning.tv) hasher.add(tuning.tv->thr).add(tuning.tv->val);
+  return hasher.hash();
+}
+
+Kind kind_of(std::size_t part) noexcept {
+  if (part >= kFirstTensor) {
+    constexpr Kind kKindsOfTensor[kTensorParts] = {Kind::other, Kind::dtypes, Kind::layouts};
+    return kKindsOfTensor[(part - kFirstTensor) % kTensorParts];
+  }
+  switch (static_cast<Part>(part)) {
+    case Part::target: return Kind::target;
+    case Part::name: return Kind::name;
+    case Part::functions:
+    case Part::formula:
+    case Part::axis: return Kind::formula;
+    case Part::tuning: return Kind::tuning;
+    default: return Kind::other;
+  }
+}
+
+std::string list_text(const Fused& op, Part part) {
+  std::string text;
+  const auto add = [&](const std::string& item) { text += (text.empty() ? "" : ", ") + item; };
+  if (part == Part::symbols) {
+    for (const Symbol& symbol : op.symbols) {
+      add(symbol.name + (symbol.divisible_by == 1
+                             ? ""
+                             : " a multiple of " + std::to_string(symbol.divisible_by)));
+    }
+  } else if (part == Part::scalars) {
+    for (const Scalar& scalar : op.scalars) {
+      add(scalar.name + ' ' + std::string(to_string(scalar.dtype)));
+    }
+  } else if (part == Part::functions) {
+    for (const Function& function : op.functions) add(function.name + ": " + function.expr);
+  } else if (part == Part::axis) {
+    for (const int i : op.axis) add(std::to_string(i));
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string tuning_text(const Tuning& tuning) {
+  std::string text;
+  const auto add = [&](const char* name, const std::optional<int>& value) {
+    if (value) text += (text.empty() ? "" : " ") + std::string(name) + '=' + std::to_string(*value);
+  };
+  add("threads", tuning.threads);
+  add("vector", tuning.vector);
+  add("unroll", tuning.unroll);
+  add("lanes", tuning.lanes);
+  add("cluster", tuning.cluster);
+  add("shares", tuning.shares);
+  add("held", tuning.held);
+  if (tuning.tile) text += " tile";
+  if (tuning.tv) text += " tv";
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+std::uint64_t Parts::without(Kind kind) const noexcept {
+  const auto i = static_cast<std::size_t>(kind);
+  return detail::hash_combine(i + 1, all - kinds[i]);
+}
+
+Parts parts_of(const Fused& op, const Target& target) noexcept {
+  Parts parts;
+  const auto add = [&](Hash hash) {
+    const std::size_t number = parts.hashes.size();
+    parts.hashes.push_back(hash);
+    const Hash placed = detail::hash_combine(number + 0x9e37, hash);
+    parts.kinds[static_cast<std::size_t>(kind_of(number))] += placed;
+    parts.all += placed;
+  };
+  add(hash_of(target));
+  add(Hasher().add(op.name).hash());
+  add(hash_of(op.symbols));
+  add(hash_of(op.scalars));
+  add(hash_of(op.functions));
+  add(Hasher().add(op.formula).hash());
+  add(hash_of(op.axis));
+  add(hash_of(op.tuning));
+  for (const Tensor& tensor : op.tensors) {
+    add(Hasher()
+            .add(tensor.name)
+            .add(static_cast<std::uint64_t>(tensor.access))
+            .add(static_cast<std::uint64_t>(tensor.align))
+            .hash());
+    add(Hasher().add(tensor.dtype).hash());
+    add(Hasher().add(tensor.layout).hash());
+  }
+  return parts;
+}
+
+bool same_operation(const Fused& a, const Fused& b) {
+  const auto same_symbol = [](const Symbol& x, const Symbol& y) {
+    return x.name == y.name && x.divisible_by == y.divisible_by;
+  };
+  const auto same_scalar = [](const Scalar& x, const Scalar& y) {
+    return x.name == y.name && x.dtype == y.dtype;
+  };
+  return a.name == b.name && a.tensors == b.tensors && a.formula == b.formula &&
+         a.functions == b.functions && a.axis == b.axis && a.tuning == b.tuning &&
+         std::ranges::equal(a.symbols, b.symbols, same_symbol) &&
+         std::ranges::equal(a.scalars, b.scalars, same_scalar);
+}
+
+std::string place_of(const Fused& op, std::size_t part) {
+  if (part >= kFirstTensor) {
+    const std::size_t tensor = (part - kFirstTensor) / kTensorParts;
+    constexpr const char* kMembers[kTensorParts] = {"", "/dtype", "/layout"};
+    return "/tensors/" + op.tensors[tensor].name + kMembers[(part - kFirstTensor) % kTensorParts];
+  }
+  constexpr const char* kPlaces[] = {"target",     "/name",    "/symbols", "/scalars",
+                                     "/functions", "/formula", "/axis",    "/tuning"};
+  static_assert(std::size(kPlaces) == kFirstTensor);
+  return kPlaces[part];
+}
+
+std::string text_of(const Fused& op, const Target& target, std::size_t part) {
+  if (part >= kFirstTensor) {
+    const Tensor& tensor = op.tensors[(part - kFirstTensor) / kTensorParts];
+    switch ((part - kFirstTensor) % kTensorParts) {
+      case 0: return tensor.name + " with align " + std::to_string(tensor.align);
+      case 1: return std::string(to_string(tensor.dtype));
+      default: return core::shortened(to_string(tensor.layout));
+    }
+  }
+  switch (static_cast<Part>(part)) {
+    case Part::target: return to_string(target);
+    case Part::name: return op.name;
+    case Part::formula: return core::shortened(op.formula);
+    case Part::tuning: return tuning_text(op.tuning);
+    default: return core::shortened(list_text(op, static_cast<Part>(part)));
+  }
+}
+
+}  // namespace tilejit::usage
