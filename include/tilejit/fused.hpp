@@ -107,8 +107,11 @@ void validate(const Fused& op);
 
 /// Reads one descriptor from JSON text (schema: docs/spec.schema.json). Throws as `validate` does.
 [[nodiscard]] Fused parse_fused(std::string_view json);
-/// Reads a spec file's text: one descriptor, or {"kernels": [...]}. At least one, names distinct.
+/// Reads a spec file's text: one descriptor, or {"kernels": [...]}, sweeps expanded (docs/spec.md).
+/// At least one, names distinct.
 [[nodiscard]] std::vector<Fused> parse_specs(std::string_view json);
+/// The same, but only the structure is checked: for those who plan what they read, which checks it.
+[[nodiscard]] std::vector<Fused> parse_specs_unvalidated(std::string_view json);
 /// JSON that `parse_fused` reads back to an equal value; two spaces of indent. Throws
 /// Error{invalid_spec} if a text of `op` is not UTF-8.
 [[nodiscard]] std::string to_json(const Fused& op);

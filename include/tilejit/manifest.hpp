@@ -25,7 +25,8 @@ struct Manifest {
   std::vector<std::string> faults;     ///< lines that could not be read, and why
 };
 
-/// Reads a manifest's text. A last line that was torn, without its newline, is left out; what is
+/// Reads a manifest's text; of descriptors only the structure is checked, as whoever plans them
+/// checks the rest. A last line that was torn, without its newline, is left out; what is
 /// wrong with other lines is among the faults.
 [[nodiscard]] Manifest parse_manifest(std::string_view text);
 /// Reads a file. Throws Error{io} if it cannot be read, or exceeds 1 GiB.

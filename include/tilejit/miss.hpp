@@ -42,12 +42,14 @@ class MissError : public Error {
 
   [[nodiscard]] const std::string& kernel() const noexcept { return kernel_; }
   [[nodiscard]] const Target& target() const noexcept { return target_; }
-  /// Nothing where the process has had no kernel yet.
+  [[nodiscard]] const std::string& why() const noexcept { return why_; }
+  /// Nothing where the process has had no kernel yet, and of compile_async.
   [[nodiscard]] const std::optional<NearestKernel>& nearest() const noexcept { return nearest_; }
 
  private:
   std::string kernel_;
   Target target_;
+  std::string why_;
   std::optional<NearestKernel> nearest_;
 };
 

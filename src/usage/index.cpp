@@ -103,6 +103,13 @@ std::optional<std::size_t> Index::use(const Fused& op, const Target& target) {
   return number;
 }
 
+std::optional<std::size_t> Index::served(const Fused& op, const Target& target) const {
+  const Parts parts = parts_of(op, target);
+  const std::lock_guard lock(mutex_);
+  const auto number = find(op, target, parts);
+  return number && entries_[*number].known.served ? number : std::nullopt;
+}
+
 const Index::Entry* Index::nearest_of(const Parts& parts) const {
   const Entry* best = nullptr;
   std::size_t least = 0;

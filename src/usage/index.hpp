@@ -38,7 +38,9 @@ class Index {
   /// Counts a use. Nothing if the index is full and has not got it.
   std::optional<Noted> note(const Fused& op, const Target& target, bool served);
   /// The number of one that was served; counts a use of it.
-  [[nodiscard]] std::optional<std::size_t> use(const Fused& op, const Target& target);
+  std::optional<std::size_t> use(const Fused& op, const Target& target);
+  /// The number of one that was served.
+  [[nodiscard]] std::optional<std::size_t> served(const Fused& op, const Target& target) const;
 
   /// Of those that were served, one that differs in as few parts as any that is looked at: those
   /// that differ in one Kind only, else those of the same formula, else of the same name, else the

@@ -4,9 +4,12 @@
 #include <fstream>
 #include <system_error>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "spec/json_text.hpp"
+#include "spec/problems.hpp"
+#include "spec/read_fused.hpp"
 #include "tilejit/cache/entry.hpp"
 #include "tilejit/error.hpp"
 #include "usage/manifest_id.hpp"
@@ -60,8 +63,12 @@ class Reader {
     const Target target = parse_target(json["target"].get<std::string>());
     const std::string text = json["spec"].dump();
     std::string id = usage::manifest_id(text, target);
-    if (!known_.emplace(id, entries_.size()).second) return;
-    entries_.push_back({.op = parse_fused(text), .target = target});
+    if (known_.contains(id)) return;
+    spec::Problems problems;
+    Fused op = spec::read_fused(json["spec"], "", problems);
+    problems.throw_if_any();
+    entries_.push_back({.op = std::move(op), .target = target});
+    known_.insert(id);
     ids_.push_back(std::move(id));
   }
 
@@ -73,7 +80,7 @@ class Reader {
 
   std::vector<ManifestEntry> entries_;
   std::vector<std::string> ids_, faults_;
-  std::unordered_map<std::string, std::size_t> known_;
+  std::unordered_set<std::string> known_;
   std::unordered_map<std::string, std::uint64_t> uses_;
 };
 

@@ -41,6 +41,7 @@ MissError::MissError(const std::string& kernel, const Target& target, const std:
     : Error(ErrorCode::missing, sentence(kernel, target, why, nearest)),
       kernel_(kernel),
       target_(target),
+      why_(why),
       nearest_(std::move(nearest)) {}
 
 }  // namespace tilejit

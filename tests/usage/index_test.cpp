@@ -29,8 +29,8 @@ TEST(Index, KnowsADescriptorAgainWhateverItsExamples) {
   again.symbols[0].example = 4096;
   again.scalars[0].example = 0.5;
   EXPECT_FALSE(index.note(again, kTarget, true)->is_new);
-  EXPECT_EQ(index.use(again, kTarget), first->number);
-  EXPECT_EQ(index.at(first->number).uses, 3u);
+  EXPECT_EQ(index.served(again, kTarget), first->number);
+  EXPECT_EQ(index.at(first->number).uses, 2u);
   EXPECT_EQ(index.size(), 1u);
 }
 
@@ -54,18 +54,18 @@ TEST(Index, TellsEveryPartApart) {
   for (std::size_t i = 0; i < others.size(); ++i) {
     SCOPED_TRACE(i);
     EXPECT_FALSE(same_operation(base, others[i]));
-    EXPECT_FALSE(index.use(others[i], kTarget));
+    EXPECT_FALSE(index.served(others[i], kTarget));
   }
-  EXPECT_FALSE(index.use(base, Target{}));
+  EXPECT_FALSE(index.served(base, Target{}));
 }
 
 TEST(Index, DoesNotServeWhatWasOnlyAskedFor) {
   Index index;
   (void)index.note(softmax(1024), kTarget, false);
-  EXPECT_FALSE(index.use(softmax(1024), kTarget));
+  EXPECT_FALSE(index.served(softmax(1024), kTarget));
   EXPECT_FALSE(index.nearest(softmax(2048), kTarget));
   (void)index.note(softmax(1024), kTarget, true);
-  EXPECT_TRUE(index.use(softmax(1024), kTarget));
+  EXPECT_TRUE(index.served(softmax(1024), kTarget));
   EXPECT_TRUE(index.nearest(softmax(2048), kTarget));
 }
 
