@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compile/nvrtc.hpp"
+#include "tilejit/cache/store.hpp"
 #include "tilejit/tilejit.hpp"
 
 namespace {
@@ -96,6 +97,50 @@ void disk_hit(benchmark::State& state) {
   }
 }
 BENCHMARK(disk_hit)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+// What a service with 1,762 kernels pays for one that nobody warmed: a descriptor of another width.
+// `forbidden`: not sealed, so that the folder is asked first.
+void miss(benchmark::State& state, bool sealed) {
+  const ScratchFolder folder;
+  Options options = folder.options();
+  options.miss_policy = MissPolicy::error;
+  Compiler compiler(options);
+  const auto op = [](int columns) {
+    const Layout layout("(M," + std::to_string(columns) + "):(" + std::to_string(columns) + ",1)");
+    return Fused{.name = "softmax",
+                 .tensors = {{"x", bf16, layout}, {"y", bf16, layout}},
+                 .formula = "e = exp(x - max(x)); y = e / sum(e)"};
+  };
+  for (int i = 0; i < 1762; ++i) {
+    const std::string key = compiler.explain(op(64 + i), Target{}).key;
+    compiler.cache().put(key, {.payload = "cubin", .metadata = "{}"});
+    (void)compiler.compile(op(64 + i), Target{});
+  }
+  if (sealed) compiler.seal();
+  std::vector<Fused> unseen;
+  for (int i = 0; i < 256; ++i) unseen.push_back(op(4096 + i));
+  std::size_t i = 0;
+  for (auto _ : state) {
+    try {
+      benchmark::DoNotOptimize(compiler.compile(unseen[i++ % unseen.size()], Target{}));
+    } catch (const MissError& error) {
+      benchmark::DoNotOptimize(error.what());
+    }
+  }
+}
+BENCHMARK_CAPTURE(miss, sealed, true)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK_CAPTURE(miss, forbidden, false)->Unit(benchmark::kMicrosecond)->UseRealTime();
+
+// What recording adds to a request that memory answers.
+void recorded_memory_hit(benchmark::State& state) {
+  const ScratchFolder folder;
+  Options options = folder.options();
+  options.record = *options.cache_folder / "used.jsonl";
+  Compiler compiler(options);
+  const std::string text = spec_text(0);
+  for (auto _ : state) benchmark::DoNotOptimize(compiler.compile(parse_fused(text), Target{}));
+}
+BENCHMARK(recorded_memory_hit)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 compile::Request request_of(const std::string& source) {
   compile::Request request;

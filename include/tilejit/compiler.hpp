@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tilejit/compile_service.hpp"
 #include "tilejit/fused.hpp"
+#include "tilejit/metrics.hpp"
 #include "tilejit/options.hpp"
 #include "tilejit/target.hpp"
 
@@ -41,6 +43,22 @@ struct KeyExplanation {
   std::string fields;  ///< canonical JSON of everything that the cubin depends on
 };
 
+/// Which tier of the cache answered.
+enum class CacheTier : std::uint8_t {
+  memory,
+  disk,
+  read_only,  ///< a folder or bundle of Options::cache_path
+  remote,     ///< a server
+  compiled,
+};
+[[nodiscard]] std::string_view to_string(CacheTier tier) noexcept;
+
+/// Where the cache has a kernel.
+struct Location {
+  std::string key;                     ///< as of KeyExplanation
+  std::optional<CacheTier> tier = {};  ///< nothing: it would be compiled, or fetched from a remote
+};
+
 /// Milliseconds of each step; 0 for steps that were not needed.
 struct StageTimes {
   double plan = 0;     ///< checking, typing, planning
@@ -51,16 +69,6 @@ struct StageTimes {
   double publish = 0;  ///< writing the entry to the disk
   double load = 0;     ///< into the driver (Runtime only)
 };
-
-/// Which tier of the cache answered.
-enum class CacheTier : std::uint8_t {
-  memory,
-  disk,
-  read_only,  ///< a folder or bundle of Options::cache_path
-  remote,     ///< a server
-  compiled,
-};
-[[nodiscard]] std::string_view to_string(CacheTier tier) noexcept;
 
 /// A compiled operation, not loaded.
 struct Artifact {
@@ -103,7 +111,8 @@ class Compiler {
   Compiler& operator=(Compiler&&) noexcept;
 
   /// Throws what `validate` throws; Error{no_compiler} on a miss without NVRTC, or where a remote
-  /// must have every kernel; Error{compile_failed}; Error{unsupported} for a target that NVRTC does
+  /// must have every kernel; Error{compile_failed}; MissError where nothing may be compiled
+  /// (Options::miss_policy, seal); Error{unsupported} for a target that NVRTC does
   /// not know.
   [[nodiscard]] Artifact compile(const Fused& op, const Target& target);
   /// The same by a thread of the Compiler's own, Options::compile_jobs at a time. Plans here, then
@@ -114,6 +123,12 @@ class Compiler {
   [[nodiscard]] PendingArtifact compile_async(const Fused& op, const Target& target,
                                               CompileRequest request = {});
   [[nodiscard]] ServiceStats service_stats() const;
+  /// From now on only descriptors are served that were asked for before, by their text; any other
+  /// is a MissError after a look into memory alone, and nothing is compiled whatever
+  /// Options::miss_policy says. For ever.
+  void seal() noexcept;
+  [[nodiscard]] bool sealed() const noexcept;
+  [[nodiscard]] Metrics metrics() const;
   /// `op` with the knobs that `compile` would take from the tuning file, for a device of that name;
   /// without a name, for the first that has been tuned. Throws what `validate` throws.
   [[nodiscard]] Fused tuned(const Fused& op, const Target& target, std::string_view device = {});
@@ -125,6 +140,9 @@ class Compiler {
   /// The key under which `compile` looks for `op`, without looking. Without NVRTC: by the compiler
   /// that last filled the cache, if one has. Throws what `validate` throws.
   [[nodiscard]] KeyExplanation explain(const Fused& op, const Target& target) const;
+  /// Where `compile` would find `op`, told without reading it: of a file only what says that it is
+  /// whole (Store::locate); a remote is not asked. Throws what `validate` throws.
+  [[nodiscard]] Location locate(const Fused& op, const Target& target) const;
   /// The cache: counters, and whatever else is stored under a key of 64 hex digits.
   [[nodiscard]] cache::Store& cache() const noexcept;
 

@@ -97,12 +97,16 @@ class Kernel {
   [[nodiscard]] const Artifact& artifact() const noexcept;
   [[nodiscard]] const Fused& op() const noexcept;
   [[nodiscard]] KernelInfo info() const;
+  /// Whether it is a more general kernel that MissPolicy::fallback gave in place of the one that
+  /// was asked for. It is launched as that would be; op() and artifact() are the general one's.
+  [[nodiscard]] bool is_fallback() const noexcept { return bound_ != nullptr; }
 
  private:
   friend struct runtime::Internals;
   struct Impl;
   explicit Kernel(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   std::shared_ptr<const Impl> impl_;
+  std::shared_ptr<const SymbolValues> bound_;  // of a fallback: what its symbols must be
 };
 
 }  // namespace tilejit

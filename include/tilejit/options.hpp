@@ -4,12 +4,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tilejit/cache/remote_options.hpp"
+#include "tilejit/miss.hpp"
 
 namespace tilejit {
+
+/// A compile that took longer than Options::slow_compile.
+struct SlowCompile {
+  std::string kernel;
+  Target target;
+  double milliseconds = 0;  ///< of rendering, compiling and publishing
+};
 
 /// What is kept beside a cache entry for people to read: "<key>.cu", "<key>.ptx", "<key>.log".
 struct CacheKeep {
@@ -71,6 +81,17 @@ struct Options {
   /// any).
   std::chrono::milliseconds worker_timeout = std::chrono::minutes(1);
   std::uint64_t worker_memory_bytes = std::uint64_t{4} << 30;
+  /// What is done for a kernel that no tier of the cache has.
+  MissPolicy miss_policy = MissPolicy::allow;
+  /// Whether Runtime::compile(op, stream) may compile while the stream is being captured.
+  bool compile_in_capture = true;
+  /// A file to which every descriptor that is asked for is appended once (docs/deploying.md,
+  /// "Manifests"). Empty: none.
+  std::filesystem::path record = {};
+  /// A compile that takes longer is counted, warned of and told to `on_slow_compile`; 0: none is.
+  std::chrono::milliseconds slow_compile = std::chrono::seconds(2);
+  /// Called by the thread that asked, or one of the service's. What it throws reaches who asked.
+  std::function<void(const SlowCompile&)> on_slow_compile = {};
   /// Device ordinal of a Runtime.
   int device = 0;
 
@@ -82,9 +103,10 @@ struct Options {
   /// TILEJIT_TUNING (else tuning.jsonl in the cache folder; "off" means none), TILEJIT_NVRTC,
   /// TILEJIT_COMPILE_EFFORT ("full", "quick", "tiered"), TILEJIT_DETERMINISTIC (0 or 1),
   /// TILEJIT_COMPILE_JOBS, TILEJIT_COMPILE_THREADS, TILEJIT_WORKER, TILEJIT_WORKER_TIMEOUT ("60s"),
-  /// TILEJIT_WORKER_MEMORY ("4G") and TILEJIT_DEVICE. This is the only place where the library
-  /// reads its environment. Throws Error{invalid_argument}, where() the variable, for a value that
-  /// it cannot have.
+  /// TILEJIT_WORKER_MEMORY ("4G"), TILEJIT_MISS ("allow", "warn", "error", "fallback"),
+  /// TILEJIT_COMPILE_IN_CAPTURE (0 or 1), TILEJIT_RECORD, TILEJIT_SLOW_COMPILE_MS and
+  /// TILEJIT_DEVICE. This is the only place where the library reads its environment. Throws
+  /// Error{invalid_argument}, where() the variable, for a value that it cannot have.
   [[nodiscard]] static Options from_env();
 };
 

@@ -44,8 +44,15 @@ class Runtime {
   Runtime& operator=(Runtime&&) noexcept;
 
   /// Memory, else disk, else NVRTC; then loaded. Throws as Compiler::compile, and Error{no_driver}
-  /// if the driver is too old for the cubin.
+  /// if the driver is too old for the cubin. On a miss with MissPolicy::fallback: a kernel with
+  /// symbols that was compiled or prepared before and computes the same (Kernel::is_fallback).
   [[nodiscard]] Kernel compile(const Fused& op);
+  /// The same for a caller that will launch on `stream`. While that is being captured, a kernel is
+  /// compiled only if Options::compile_in_capture allows it, else it is a miss; what is loaded is
+  /// loaded so that the capture stays valid.
+  [[nodiscard]] Kernel compile(const Fused& op, Stream stream);
+  /// As Compiler::seal. What was prepared or compiled before is served without planning it again.
+  void seal() noexcept;
   /// Compiles all of `ops`, Options::compile_jobs at a time, and loads them; in the order of `ops`.
   /// `request.progress` is told of each. If some fail, throws the first one's error when all are
   /// through; the others are loaded then, and `compile` finds them in memory.

@@ -13,6 +13,7 @@
 #include "tilejit/layout_algebra.hpp"
 #include "tilejit/layout_functions.hpp"
 #include "tilejit/manifest.hpp"
+#include "tilejit/metrics.hpp"
 #include "tilejit/miss.hpp"
 #include "tilejit/options.hpp"
 #include "tilejit/reference.hpp"

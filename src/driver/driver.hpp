@@ -24,7 +24,7 @@ namespace tilejit::driver {
   X(cuMemAllocFromPoolAsync) X(cuMemFreeAsync) \
   X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuMemsetD8Async) \
   X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) \
-  X(cuStreamBeginCapture) X(cuStreamEndCapture) \
+  X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuStreamIsCapturing) X(cuThreadExchangeStreamCaptureMode) \
   X(cuGraphInstantiate) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy) \
   X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventElapsedTime)
 // clang-format on

@@ -29,7 +29,9 @@ PendingArtifact Compiler::Impl::submit(runtime::Planned planned, runtime::Effort
   return queue_.submit(key, std::move(request), [this, shared, effort](Priority priority) {
     const auto urgency =
         priority == Priority::foreground ? compile::Urgency::high : compile::Urgency::low;
-    return compile(*shared, {.effort = effort, .urgency = urgency});
+    Artifact artifact = compile(*shared, {.effort = effort, .urgency = urgency});
+    requests.count(artifact);
+    return artifact;
   });
 }
 
@@ -44,7 +46,11 @@ ServiceStats Compiler::Impl::stats() const {
 
 PendingArtifact Compiler::compile_async(const Fused& op, const Target& target,
                                         CompileRequest request) {
-  return impl_->submit(impl_->plan(op, target, {}), impl_->effort(), std::move(request));
+  impl_->requests.admit(op, target);
+  PendingArtifact pending =
+      impl_->submit(impl_->plan(op, target, {}), impl_->effort(), std::move(request));
+  (void)impl_->requests.note(op, target, true);
+  return pending;
 }
 
 ServiceStats Compiler::service_stats() const {

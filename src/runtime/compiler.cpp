@@ -80,7 +80,9 @@ Compiler::Compiler(Compiler&&) noexcept = default;
 Compiler& Compiler::operator=(Compiler&&) noexcept = default;
 
 Artifact Compiler::compile(const Fused& op, const Target& target) {
-  return impl_->compile(impl_->plan(op, target, {}), {.effort = impl_->effort()});
+  return runtime::watch(impl_->requests, op, target, [&] {
+    return impl_->compile(impl_->plan(op, target, {}), {.effort = impl_->effort()});
+  });
 }
 
 Fused Compiler::tuned(const Fused& op, const Target& target, std::string_view device) {
@@ -110,6 +112,18 @@ NvrtcInfo Compiler::nvrtc() {
 
 KeyExplanation Compiler::explain(const Fused& op, const Target& target) const {
   return impl_->explain(impl_->plan(op, target, {}), impl_->effort());
+}
+
+void Compiler::seal() noexcept {
+  impl_->requests.seal();
+}
+
+bool Compiler::sealed() const noexcept {
+  return impl_->requests.sealed();
+}
+
+Metrics Compiler::metrics() const {
+  return impl_->requests.metrics();
 }
 
 cache::Store& Compiler::cache() const noexcept {

@@ -20,8 +20,6 @@
 namespace tilejit {
 namespace {
 
-constexpr const char* kCompilers = "compilers";  // kind of the markers that name build ids
-
 std::optional<cache::PublicKey> bundle_signer(const std::filesystem::path& path) {
   if (path.empty()) return std::nullopt;
   try {
@@ -58,17 +56,6 @@ compile::CompilerId installed_compiler(const std::filesystem::path& nvrtc_path) 
   return compile::find_nvrtc(nvrtc_path).value_or(compile::CompilerId{});
 }
 
-CacheTier tier_of(cache::Tier tier) noexcept {
-  switch (tier) {
-    case cache::Tier::memory: return CacheTier::memory;
-    case cache::Tier::disk: return CacheTier::disk;
-    case cache::Tier::read_only: return CacheTier::read_only;
-    case cache::Tier::remote: return CacheTier::remote;
-    case cache::Tier::made: break;
-  }
-  return CacheTier::compiled;
-}
-
 /// The artifact shares the cache's entry.
 Artifact make_artifact(const plan::Plan& plan, std::string key, const cache::Answer& answer,
                        const StageTimes& times) {
@@ -76,7 +63,7 @@ Artifact make_artifact(const plan::Plan& plan, std::string key, const cache::Ans
   return {.key = std::move(key),
           .kernel_name = plan.kernel_name,
           .target = plan.target,
-          .tier = tier_of(answer.tier),
+          .tier = runtime::tier_of(answer.tier),
           .cubin = std::shared_ptr<const std::string>(entry, &entry->payload),
           .metadata = std::shared_ptr<const std::string>(entry, &entry->metadata),
           .times = times};
@@ -94,6 +81,17 @@ cache::Answer ask(cache::Store& store, const std::string& key,
 }  // namespace
 
 namespace runtime {
+
+CacheTier tier_of(cache::Tier tier) noexcept {
+  switch (tier) {
+    case cache::Tier::memory: return CacheTier::memory;
+    case cache::Tier::disk: return CacheTier::disk;
+    case cache::Tier::read_only: return CacheTier::read_only;
+    case cache::Tier::remote: return CacheTier::remote;
+    case cache::Tier::made: break;
+  }
+  return CacheTier::compiled;
+}
 
 Planned make_planned(const Fused& op, const Target& target) {
   const Stopwatch watch;
@@ -118,6 +116,7 @@ compile::Request make_request(const plan::Plan& plan, Effort effort) {
 Compiler::Impl::Impl(Options settings)
     : options(std::move(settings)),
       store(open_store(options)),
+      requests(options),
       installed_(installed_compiler(options.nvrtc_path)),
       pool_(pool_options()),
       queue_(runtime::jobs_of(options), options.compile_queue) {}
@@ -177,6 +176,10 @@ runtime::Planned Compiler::Impl::plan(const Fused& op, const Target& target,
 
 Artifact Compiler::Impl::compile(const runtime::Planned& planned, runtime::Manner manner) {
   const StageTimes times{.plan = planned.milliseconds};
+  if (const char* const why = requests.forbidden()) {
+    if (auto found = find(planned, manner.effort)) return *std::move(found);
+    throw MissError(planned.plan.kernel_name, planned.plan.target, why, std::nullopt);
+  }
   if (!installed_.build.empty()) return find_or_make(planned, installed_.build, manner, times);
   if (auto found = find_of_any_compiler(planned, manner.effort, times)) return *std::move(found);
   // Throws, with the places where NVRTC was looked for, unless it has been installed meanwhile.
@@ -205,7 +208,7 @@ std::optional<Artifact> Compiler::Impl::find_of_any_compiler(const runtime::Plan
                                                              runtime::Effort effort,
                                                              StageTimes times) {
   const runtime::Stopwatch watch;
-  for (const std::string& build : store.markers(kCompilers)) {
+  for (const std::string& build : store.markers(runtime::kCompilers)) {
     std::string key = cache::sha256_hex(runtime::key_text(planned.plan, build, effort));
     if (const auto answer = store.find(key)) {
       times.lookup = watch.milliseconds();
@@ -234,7 +237,9 @@ Artifact Compiler::Impl::find_or_make(const runtime::Planned& planned, const std
   if (since_made) {
     // Where the entry could not be written a marker cannot either, and one warning is enough.
     std::error_code error;
-    if (std::filesystem::exists(store.path_of(key.key), error)) store.add_marker(kCompilers, build);
+    if (std::filesystem::exists(store.path_of(key.key), error)) {
+      store.add_marker(runtime::kCompilers, build);
+    }
     times.publish = since_made->milliseconds();
   } else {
     times.lookup = watch.milliseconds();
@@ -267,7 +272,7 @@ KeyExplanation Compiler::Impl::explain(const runtime::Planned& planned,
                                        runtime::Effort effort) const {
   std::string build = installed_.build;
   if (build.empty()) {
-    const std::vector<std::string> known = store.markers(kCompilers);
+    const std::vector<std::string> known = store.markers(runtime::kCompilers);
     if (!known.empty()) build = known.front();
   }
   std::string fields = runtime::key_text(planned.plan, build, effort);

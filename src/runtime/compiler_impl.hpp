@@ -10,6 +10,7 @@
 #include "compile/pool.hpp"
 #include "plan/plan.hpp"
 #include "runtime/compile_options.hpp"
+#include "runtime/requests.hpp"
 #include "service/queue.hpp"
 #include "spec/analysis.hpp"
 #include "tilejit/cache/store.hpp"
@@ -28,6 +29,10 @@ struct Planned {
 };
 /// Throws what `validate` throws.
 [[nodiscard]] Planned make_planned(const Fused& op, const Target& target);
+
+inline constexpr const char* kCompilers = "compilers";  ///< kind of markers: compilers' build ids
+
+[[nodiscard]] CacheTier tier_of(cache::Tier tier) noexcept;
 
 /// What NVRTC is asked to do for a plan.
 [[nodiscard]] compile::Request make_request(const plan::Plan& plan, Effort effort);
@@ -61,7 +66,8 @@ struct Compiler::Impl {
   };
   [[nodiscard]] std::optional<Tuned> find_tuned(const Fused& op, const runtime::Planned& planned,
                                                 std::string_view device);
-  /// The cubin of a plan, through the cache. Throws as Compiler::compile. Thread-safe.
+  /// The cubin of a plan, through the cache. Throws as Compiler::compile; a MissError knows no
+  /// nearest kernel. Thread-safe.
   [[nodiscard]] Artifact compile(const runtime::Planned& planned, runtime::Manner manner = {});
   /// The same by a thread of the queue. Throws as service::Queue::submit.
   [[nodiscard]] PendingArtifact submit(runtime::Planned planned, runtime::Effort effort,
@@ -71,6 +77,7 @@ struct Compiler::Impl {
                                              runtime::Effort effort);
   [[nodiscard]] KeyExplanation explain(const runtime::Planned& planned,
                                        runtime::Effort effort) const;
+  [[nodiscard]] Location locate(const runtime::Planned& planned, runtime::Effort effort);
   /// Of compiles that are not tiered.
   [[nodiscard]] runtime::Effort effort() const noexcept { return runtime::effort_of(options); }
   [[nodiscard]] ServiceStats stats() const;
@@ -79,9 +86,13 @@ struct Compiler::Impl {
 
   const Options options;
   cache::Store store;
+  runtime::Requests requests;
   runtime::TierCounters tiers;
 
  private:
+  /// Of the compilers whose kernels may be used: the one that is installed, else those that have
+  /// filled the cache, the newest first, else an empty one.
+  [[nodiscard]] std::vector<std::string> builds() const;
   /// Without a compiler: an entry made by any of those that have filled this folder.
   [[nodiscard]] std::optional<Artifact> find_of_any_compiler(const runtime::Planned& planned,
                                                              runtime::Effort effort,

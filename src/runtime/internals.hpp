@@ -19,6 +19,8 @@ struct Internals {
       const Runtime& runtime) noexcept;
   [[nodiscard]] static Runtime::Impl& open(Runtime& runtime) noexcept { return *runtime.impl_; }
   [[nodiscard]] static Compiler::Impl& open(Compiler& compiler) noexcept { return *compiler.impl_; }
+  /// A kernel whose symbols have these values.
+  [[nodiscard]] static Kernel bind(const Kernel& kernel, SymbolValues values);
   /// A Kernel of a loaded library. Throws as Binder.
   [[nodiscard]] static Kernel make_kernel(std::shared_ptr<const Library> library, Artifact artifact,
                                           const Fused& op, const spec::Analysis& analysis,

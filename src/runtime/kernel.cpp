@@ -132,12 +132,19 @@ KernelInfo Kernel::Impl::info() const {
 }
 
 void Kernel::launch(Stream stream, std::span<const Argument> args) const {
-  impl_->launch(stream, args, nullptr);
+  impl_->launch(stream, args, bound_.get());
 }
 
 void Kernel::launch(Stream stream, std::span<const Argument> args,
                     const SymbolValues& symbols) const {
-  impl_->launch(stream, args, &symbols);
+  if (!bound_) return impl_->launch(stream, args, &symbols);
+  SymbolValues all = *bound_;
+  for (const auto& [name, value] : symbols) {
+    if (all.emplace(name, value).second) continue;
+    throw Error(ErrorCode::invalid_argument,
+                "the operation has no symbol '" + name + "'; leave it out", "/symbols/" + name);
+  }
+  impl_->launch(stream, args, &all);
 }
 
 const Artifact& Kernel::artifact() const noexcept {

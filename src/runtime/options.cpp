@@ -78,9 +78,10 @@ CacheKeep keep(const char* name) {
   return keep;
 }
 
-bool flag(const char* name) {
+bool flag(const char* name, bool unset = false) {
   const std::string text = variable(name);
-  if (text.empty() || text == "0") return false;
+  if (text.empty()) return unset;
+  if (text == "0") return false;
   if (text == "1") return true;
   refuse(name, text, "0 or 1");
 }
@@ -109,6 +110,13 @@ int number(const char* name, int unset, const char* advice) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && end == text.data() + text.size() && value >= 0) return value;
   refuse(name, text, advice);
+}
+
+MissPolicy miss_policy_of(const char* name) {
+  const std::string text = variable(name);
+  if (text.empty()) return MissPolicy::allow;
+  if (const auto policy = parse_miss_policy(text)) return *policy;
+  refuse(name, text, "allow, warn, error or fallback");
 }
 
 CompileEffort effort(const char* name) {
@@ -150,6 +158,13 @@ Options Options::from_env() {
       .worker_path = variable("TILEJIT_WORKER"),
       .worker_timeout = time_limit("TILEJIT_WORKER_TIMEOUT", Options().worker_timeout),
       .worker_memory_bytes = bytes("TILEJIT_WORKER_MEMORY", Options().worker_memory_bytes),
+      .miss_policy = miss_policy_of("TILEJIT_MISS"),
+      .compile_in_capture = flag("TILEJIT_COMPILE_IN_CAPTURE", Options().compile_in_capture),
+      .record = variable("TILEJIT_RECORD"),
+      .slow_compile = std::chrono::milliseconds(
+          number("TILEJIT_SLOW_COMPILE_MS", static_cast<int>(Options().slow_compile.count()),
+                 "the milliseconds from which on a compile is slow, or 0 for none")),
+      .on_slow_compile = {},
       .device = number("TILEJIT_DEVICE", 0, "the number of a device, counted from 0")};
 }
 

@@ -26,6 +26,7 @@ Wanted ask(Runtime& runtime, const Fused& op, const CompileRequest& request) {
   try {
     const DeviceInfo& device = runtime.device();
     auto& compiler = Internals::open(runtime.compiler());
+    compiler.requests.admit(op, device.target);
     wanted.planned = compiler.plan(op, device.target, device.name);
     wanted.pending = compiler.submit(*wanted.planned, compiler.effort(), request);
   } catch (...) {
@@ -66,8 +67,12 @@ Kernel load(Runtime& runtime, const Fused& op, const Wanted& wanted) {
   const runtime::Stopwatch watch;
   auto library = Internals::open(runtime).libraries.find_or_load(artifact, wanted.planned->plan);
   artifact.times.load = watch.milliseconds();
-  return Internals::make_kernel(std::move(library), std::move(artifact), op,
-                                wanted.planned->analysis, wanted.planned->plan);
+  Kernel kernel = Internals::make_kernel(std::move(library), std::move(artifact), op,
+                                         wanted.planned->analysis, wanted.planned->plan);
+  auto& impl = Internals::open(runtime);
+  const auto number = Internals::open(impl.compiler).requests.note(op, impl.device.target, true);
+  if (number) impl.known.add(*number, kernel);
+  return kernel;
 }
 
 }  // namespace

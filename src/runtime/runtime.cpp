@@ -23,16 +23,20 @@ Runtime::~Runtime() = default;
 Runtime::Runtime(Runtime&&) noexcept = default;
 Runtime& Runtime::operator=(Runtime&&) noexcept = default;
 
-Kernel Runtime::compile(const Fused& op) {
-  Compiler::Impl& compiler = *impl_->compiler.impl_;
-  const runtime::Planned planned = compiler.plan(op, impl_->device.target, impl_->device.name);
-  auto [artifact, quick] = runtime::Internals::first_build(impl_->compiler, planned);
+Kernel Runtime::Impl::load(const Fused& op, Capturing capturing) {
+  Compiler::Impl& service = runtime::Internals::open(compiler);
+  const runtime::Planned planned = service.plan(op, device.target, device.name);
+  auto [artifact, quick] =
+      capturing == Capturing::yes
+          ? runtime::Internals::FirstBuild{service.compile(planned, {.effort = service.effort()}),
+                                           false}
+          : runtime::Internals::first_build(compiler, planned);
   const runtime::Stopwatch watch;
-  auto library = impl_->libraries.find_or_load(artifact, planned.plan);
+  auto library = libraries.find_or_load(artifact, planned.plan);
   artifact.times.load = watch.milliseconds();
   Kernel kernel = runtime::Internals::make_kernel(std::move(library), std::move(artifact), op,
                                                   planned.analysis, planned.plan);
-  if (quick) runtime::Internals::replace_later(*impl_, kernel, planned);
+  if (quick) runtime::Internals::replace_later(*this, kernel, planned);
   return kernel;
 }
 
@@ -64,6 +68,12 @@ Kernel Internals::make_kernel(std::shared_ptr<const Library> library, Artifact a
                               const plan::Plan& plan) {
   return Kernel(std::make_shared<const Kernel::Impl>(std::move(library), std::move(artifact), op,
                                                      analysis, plan));
+}
+
+Kernel Internals::bind(const Kernel& kernel, SymbolValues values) {
+  Kernel bound = kernel;
+  bound.bound_ = std::make_shared<const SymbolValues>(std::move(values));
+  return bound;
 }
 
 }  // namespace runtime

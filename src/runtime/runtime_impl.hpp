@@ -1,8 +1,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "driver/handles.hpp"
+#include "runtime/known_kernels.hpp"
 #include "runtime/library.hpp"
 #include "tilejit/runtime.hpp"
 
@@ -12,9 +14,19 @@ struct Runtime::Impl {
   /// Throws Error{no_device}, Error{driver_call}.
   Impl(Options options, const driver::Table& driver);
 
+  /// A graph that captures a quick build would keep it.
+  enum class Capturing : bool { no, yes };
+  /// Plans `op`, has it compiled and loads it.
+  [[nodiscard]] Kernel load(const Fused& op, Capturing capturing);
+  /// The same, with what goes with a request (runtime::Requests), and a fallback for a miss.
+  [[nodiscard]] Kernel serve(const Fused& op, Capturing capturing);
+  /// A kernel that was prepared, and that computes what `op` asks for.
+  [[nodiscard]] std::optional<Kernel> find_general(const Fused& op);
+
   std::shared_ptr<const driver::Context> context;
   DeviceInfo device;
   runtime::Libraries libraries;
+  runtime::KnownKernels known;
   Compiler compiler;  // last: what it does in the background loads libraries
 };
 

@@ -45,10 +45,12 @@ class FakeDriver {
   int device_count = 1;
   int capability_major = 9, capability_minor = 0;
   int version = 13000;
-  int active_clusters = 15;                      ///< of any kernel
-  bool launch_needs_context = false;             ///< as a stream of the legacy kind does
-  std::size_t param_bytes = 0;                   ///< how much of the kernel's parameter is recorded
-  float elapsed_ms = 1;                          ///< of the next pair of events; grows by 1
+  int active_clusters = 15;           ///< of any kernel
+  bool launch_needs_context = false;  ///< as a stream of the legacy kind does
+  std::size_t param_bytes = 0;        ///< how much of the kernel's parameter is recorded
+  float elapsed_ms = 1;               ///< of the next pair of events; grows by 1
+  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;     ///< of every stream
+  CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;  ///< of every thread
   int fail_at = -1;                              ///< number of the call that fails, counted from 0
   std::map<std::string, CUresult> fail_on = {};  ///< calls that always fail
   CUresult failure = CUDA_ERROR_UNKNOWN;         ///< what fail_at returns
@@ -277,6 +279,14 @@ inline void FakeDriver::fill_streams() {
   };
   table.cuStreamDestroy_ = [](CUstream) {
     return enter("cuStreamDestroy", &FakeDriver::streams, -1);
+  };
+  table.cuStreamIsCapturing_ = [](CUstream, CUstreamCaptureStatus* status) {
+    *status = active()->capture;
+    return enter("cuStreamIsCapturing");
+  };
+  table.cuThreadExchangeStreamCaptureMode_ = [](CUstreamCaptureMode* mode) {
+    std::swap(*mode, active()->capture_mode);
+    return enter("cuThreadExchangeStreamCaptureMode");
   };
   table.cuStreamSynchronize_ = [](CUstream) { return enter("cuStreamSynchronize"); };
   table.cuEventCreate_ = [](CUevent* event, unsigned) {

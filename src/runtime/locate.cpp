@@ -1,0 +1,28 @@
+// Where the cache has a kernel, without making it.
+#include "runtime/compiler_impl.hpp"
+#include "runtime/key.hpp"
+
+namespace tilejit {
+
+std::vector<std::string> Compiler::Impl::builds() const {
+  if (!installed_.build.empty()) return {installed_.build};
+  std::vector<std::string> known = store.markers(runtime::kCompilers);
+  if (known.empty()) known.emplace_back();
+  return known;
+}
+
+Location Compiler::Impl::locate(const runtime::Planned& planned, runtime::Effort effort) {
+  Location location;
+  for (const std::string& build : builds()) {
+    std::string key = cache::sha256_hex(runtime::key_text(planned.plan, build, effort));
+    if (const auto tier = store.locate(key)) return {std::move(key), runtime::tier_of(*tier)};
+    if (location.key.empty()) location.key = std::move(key);
+  }
+  return location;
+}
+
+Location Compiler::locate(const Fused& op, const Target& target) const {
+  return impl_->locate(impl_->plan(op, target, {}), impl_->effort());
+}
+
+}  // namespace tilejit

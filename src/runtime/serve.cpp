@@ -1,0 +1,94 @@
+// Requests of a Runtime: what is sealed, what takes the place of a miss, what happens while a
+// stream is being captured.
+#include "runtime/compiler_impl.hpp"
+#include "runtime/fallback.hpp"
+#include "runtime/internals.hpp"
+#include "runtime/runtime_impl.hpp"
+
+namespace tilejit {
+namespace {
+
+constexpr const char* kInCapture =
+    "compiling while a stream is being captured is forbidden (TILEJIT_COMPILE_IN_CAPTURE=0)";
+
+bool is_capturing(const driver::Table& driver, Stream stream) {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  const CUresult result = driver.cuStreamIsCapturing_(stream, &status);
+  // Of the legacy default stream, while one is being captured that waits for it.
+  if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) return true;
+  driver::check(driver, result, "cuStreamIsCapturing");
+  return status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+/// What this thread calls does not spoil captures that are under way.
+class RelaxedScope {
+ public:
+  explicit RelaxedScope(const driver::Table& driver) : driver_(driver) { exchange(); }
+  ~RelaxedScope() { exchange(); }
+  RelaxedScope(const RelaxedScope&) = delete;
+  RelaxedScope& operator=(const RelaxedScope&) = delete;
+
+ private:
+  void exchange() noexcept { (void)driver_.cuThreadExchangeStreamCaptureMode_(&mode_); }
+
+  const driver::Table& driver_;
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+};
+
+}  // namespace
+
+Kernel Runtime::Impl::serve(const Fused& op, Capturing capturing) {
+  runtime::Requests& requests = runtime::Internals::open(compiler).requests;
+  if (requests.sealed()) {
+    const auto number = requests.use(op, device.target);
+    if (auto kernel = number ? known.find(*number) : std::nullopt) return *std::move(kernel);
+  }
+  try {
+    Kernel kernel =
+        runtime::watch(requests, op, device.target, [&] { return load(op, capturing); });
+    if (const auto number = requests.index().served(op, device.target)) known.add(*number, kernel);
+    return kernel;
+  } catch (const MissError&) {
+    if (compiler.options().miss_policy != MissPolicy::fallback) throw;
+    auto general = find_general(op);
+    if (!general) throw;
+    requests.fell_back();
+    return *std::move(general);
+  }
+}
+
+std::optional<Kernel> Runtime::Impl::find_general(const Fused& op) {
+  const usage::Index& index = runtime::Internals::open(compiler).requests.index();
+  for (const std::size_t number : index.of_formula(op, device.target)) {
+    const auto kernel = known.find(number);
+    if (!kernel) continue;
+    if (auto values = runtime::admits(kernel->op(), op)) {
+      return runtime::Internals::bind(*kernel, *std::move(values));
+    }
+  }
+  return std::nullopt;
+}
+
+Kernel Runtime::compile(const Fused& op) {
+  return impl_->serve(op, Impl::Capturing::no);
+}
+
+Kernel Runtime::compile(const Fused& op, Stream stream) {
+  const driver::Table& driver = impl_->context->driver();
+  if (!is_capturing(driver, stream)) return compile(op);
+  const bool allowed = impl_->compiler.options().compile_in_capture;
+  const runtime::ForbidScope forbid(allowed ? nullptr : kInCapture);
+  const RelaxedScope relaxed(driver);
+  Kernel kernel = impl_->serve(op, Impl::Capturing::yes);
+  runtime::Requests& requests = runtime::Internals::open(impl_->compiler).requests;
+  if (kernel.artifact().tier == CacheTier::compiled && !requests.sealed()) {
+    requests.compiled_in_capture();
+  }
+  return kernel;
+}
+
+void Runtime::seal() noexcept {
+  impl_->compiler.seal();
+}
+
+}  // namespace tilejit
