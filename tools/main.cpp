@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "interrupt.hpp"
 #include "sentence.hpp"
 #include "suggestion.hpp"
 #include "tilejit/error.hpp"
@@ -72,6 +73,8 @@ void add_commands(CLI::App& app, std::span<char* const> arguments) {
   add_render(app);
   add_compile(app);
   add_tune(app);
+  add_warm(app);
+  add_coverage(app);
   add_doctor(app);
   add_cache(app);
   add_schema(app);
@@ -113,6 +116,9 @@ int run(int argc, char** argv) {
                                  " (tilejit --help shows the usage)");
   } catch (const UsageError& error) {
     return report(kBadUsage, error.what());
+  } catch (const Interrupted& stop) {
+    report(kFailed, stop.what());
+    std::raise(stop.signal());
   } catch (const Error& error) {
     const std::string log = error.log().empty() ? "" : "\n" + error.log();
     return report(exit_code(error.code()), sentence(error) + log);

@@ -1,0 +1,290 @@
+"""warm and coverage: what is compiled ahead, what is left out, how it stops and goes on."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+import unittest
+
+from support import COMMAND, SPECS, CommandTest, run
+
+HAVE_NVRTC = json.loads(run("doctor", "--json").stdout)["nvrtc"]["found"]
+
+
+class WarmTest(CommandTest):
+    def sweep(self, count, name="swept"):
+        """A spec file of `count` kernels."""
+        path = self.folder / f"{name}.json"
+        tensor = {"dtype": "f32", "layout": "(8,N):(N,1)"}
+        sweep = {"N": [64 + i for i in range(count)]}
+        path.write_text(
+            json.dumps(
+                {"name": name, "sweep": sweep, "tensors": {"x": tensor, "y": tensor}, "formula": "y = exp(x)"}
+            )
+        )
+        return path
+
+    def warm(self, *arguments, **options):
+        return self.assert_json("warm", *arguments, "--json", "--quiet", **options)
+
+    def entries(self):
+        return len(list(self.cache.glob("v1/??/*.cubin")))
+
+    def start(self, *arguments):
+        environment = {**os.environ, "TILEJIT_CACHE_DIR": str(self.cache)}
+        return subprocess.Popen(
+            [COMMAND, "warm", *map(str, arguments)], env=environment, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def wait_for_entries(self, process, count):
+        for _ in range(2000):
+            if self.entries() >= count or process.poll() is not None:
+                return
+            time.sleep(0.02)
+
+
+class WithoutNvrtc(WarmTest):
+    def test_wrong_command_lines(self):
+        empty = self.folder / "empty"
+        empty.mkdir()
+        spec = self.spec()
+        for message, arguments in (
+            ("--shard is '0/2'", (spec, "--shard", "0/2")),
+            ("--shard is '3/2'", (spec, "--shard", "3/2")),
+            ("--shard is '1'", (spec, "--shard", "1")),
+            ("has no .json or .jsonl file", (empty,)),
+            ("does not exist", (self.folder / "missing",)),
+            ("volta", (spec, "--target", "volta")),
+        ):
+            with self.subTest(arguments=arguments):
+                self.assert_fails(2, message, "warm", *arguments)
+        self.assert_fails(2, "set TILEJIT_CACHE_DIR", "warm", spec, TILEJIT_CACHE_DIR="off")
+        self.assert_fails(2, "is empty", "warm", "-", stdin="\n")
+
+    def test_says_when_there_is_no_compiler(self):
+        result = self.assert_fails(
+            1, "NVRTC", "warm", self.sweep(5), "--keep-going", TILEJIT_NVRTC="/nowhere"
+        )
+        self.assertEqual(result.stderr.count("pip install"), 1)  # once, not five times
+
+    def test_dry_run_lists_what_is_missing(self):
+        found = self.warm(self.sweep(3), "--target", "sm_80,sm_90a", "--dry-run")
+        self.assertEqual((found["entries"], found["present"]), (6, 0))
+        self.assertIn("swept_64 for sm_80", found["missing"])
+        self.assertFalse(self.cache.exists())
+        self.assertIn(
+            "missing: swept_65 for sm_90a",
+            self.assert_ok("warm", self.sweep(3), "--target", "sm_90a", "--dry-run"),
+        )
+
+    def test_shards_cover_exactly(self):
+        spec = self.sweep(20)
+        whole = self.warm(spec, SPECS, "--target", "sm_80,sm_90a", "--dry-run")["missing"]
+        parts = [
+            self.warm(spec, SPECS, "--target", "sm_80,sm_90a", "--dry-run", "--shard", f"{i}/7")
+            for i in range(1, 8)
+        ]
+        names = [name for part in parts for name in part["missing"]]
+        self.assertEqual(sorted(names), sorted(whole))
+        self.assertEqual(len(set(names)), len(names))
+        sizes = [part["entries"] for part in parts]
+        self.assertLessEqual(max(sizes) - min(sizes), 1)
+
+    def test_same_kernels_are_taken_once(self):
+        spec = self.sweep(4)
+        (self.folder / "copy.json").write_text(spec.read_text())
+        found = self.warm(spec, self.folder, "--target", "sm_80", "--dry-run")
+        self.assertEqual(found["entries"], 4)
+
+    def test_lines_that_are_no_entries(self):
+        manifest = self.folder / "used.jsonl"
+        manifest.write_text('no JSON\n{"target": "sm_80"}\n')
+        self.assert_fails(1, "--keep-going leaves them out", "warm", manifest)
+        self.assert_fails(1, "used.jsonl, line 1", "warm", manifest, "--keep-going")
+        self.assert_fails(1, "2 of 2 kernels are missing", "coverage", manifest)
+
+    def test_coverage_of_nothing(self):
+        result = self.assert_fails(1, "3 of 3 kernels are missing", "coverage", self.sweep(3))
+        self.assertIn("missing: swept_64", result.stdout)
+        self.assert_fails(
+            2, "does not exist", "coverage", self.sweep(3), "--bundle", self.folder / "none.tjb"
+        )
+
+    def test_environment(self):
+        self.assert_fails(2, "TILEJIT_MISS is 'never'", "compile", self.spec(), TILEJIT_MISS="never")
+        self.assert_fails(
+            2, "TILEJIT_COMPILE_IN_CAPTURE", "compile", self.spec(), TILEJIT_COMPILE_IN_CAPTURE="2"
+        )
+
+
+@unittest.skipUnless(HAVE_NVRTC, "NVRTC is not installed")
+class Warm(WarmTest):
+    def test_recorded_run_is_warmed_for_two_targets_and_served_sealed(self):
+        """0 misses and 0 compiles afterwards, with NVRTC out of sight."""
+        manifest = self.folder / "used.jsonl"
+        specs = (SPECS / "vector_add.json", SPECS / "gelu_scale.json", self.sweep(3))
+        for spec in specs:
+            self.assert_ok(
+                "compile", spec, "--target", "sm_80", TILEJIT_RECORD=str(manifest), TILEJIT_CACHE_DIR="off"
+            )
+        self.assertFalse(self.cache.exists())
+        bundle = self.folder / "kernels.tjb"
+        found = self.warm(manifest, "--target", "sm_80,sm_90a", "--bundle", bundle)
+        self.assertEqual((found["entries"], found["compiled"]), (10, 10))
+        (self.folder / "no_nvrtc").mkdir()
+        sealed = {
+            "TILEJIT_NVRTC": str(self.folder / "no_nvrtc"),
+            "TILEJIT_MISS": "error",
+            "TILEJIT_CACHE_DIR": "off",
+            "TILEJIT_CACHE_PATH": str(bundle),
+        }
+        self.assert_ok("coverage", manifest, "--target", "sm_80,sm_90a", **sealed)
+        for spec in specs:
+            artifacts = self.assert_json("compile", spec, "--target", "sm_80,sm_90a", "--json", **sealed)
+            self.assertEqual({a["tier"] for a in artifacts["artifacts"]}, {"read-only"})
+        self.assert_fails(1, "TILEJIT_MISS=error", "compile", self.spec(), **sealed)
+
+    def test_second_run_compiles_nothing(self):
+        spec = self.sweep(4)
+        marker = self.folder / "done.json"
+        self.assertEqual(self.warm(spec, "--target", "sm_80", "--marker", marker)["compiled"], 4)
+        first = json.loads(marker.read_text())
+        self.assertEqual((first["complete"], first["entries"]), (True, 4))
+        again = self.warm(spec, "--target", "sm_80", "--marker", marker)
+        self.assertEqual((again["present"], again["compiled"]), (4, 0))
+        self.assertEqual(json.loads(marker.read_text())["keys"], first["keys"])
+        self.assertIn(
+            "4 kernels, 4 of them present", self.assert_ok("warm", spec, "--target", "sm_80", "--quiet")
+        )
+
+    def test_failures_are_listed(self):
+        spec = self.sweep(2)
+        marker, bundle = self.folder / "done.json", self.folder / "kernels.tjb"
+        marker.write_text("of an earlier run")
+        result = self.assert_fails(
+            1, "swept_65 for sm_99: ", "warm", spec, "--target", "sm_80,sm_99", "--keep-going",
+            "--json", "--quiet", "--marker", marker, "--bundle", bundle,
+        )  # fmt: skip
+        found = json.loads(result.stdout)
+        self.assertEqual((found["compiled"], len(found["failed"])), (2, 2))
+        self.assertIn("sm_99", found["failed"][0]["error"])
+        self.assertFalse(marker.exists() or bundle.exists())
+        self.assert_fails(1, "for sm_99: ", "warm", spec, "--target", "sm_99", "-j", "1", "--quiet")
+
+    def test_coverage(self):
+        spec, more = self.sweep(3), self.sweep(2, "more")
+        bundle = self.folder / "kernels.tjb"
+        self.warm(spec, "--target", "sm_80", "--bundle", bundle)
+        self.assertIn("100.0", self.assert_ok("coverage", spec, "--target", "sm_80"))
+        found = self.assert_json("coverage", spec, "--target", "sm_80", "--bundle", bundle, "--json")
+        self.assertTrue(found["complete"])
+        self.assertEqual({k["tier"] for k in found["kernels"]}, {"read-only"})
+        for where in (("--cache-dir", self.cache), ("--bundle", bundle)):
+            self.assert_ok("coverage", spec, "--target", "sm_80", *where, TILEJIT_CACHE_DIR="off")
+            result = self.assert_fails(
+                1, "2 of 5 kernels are missing", "coverage", spec, more, "--target", "sm_80", *where,
+                TILEJIT_CACHE_DIR="off",
+            )  # fmt: skip
+            self.assertIn("missing: more_64 for sm_80", result.stdout)
+        self.assert_fails(1, "3 of 6 kernels", "coverage", spec, "--target", "sm_80,sm_90a")
+
+    def test_stops_at_a_signal_and_goes_on(self):
+        spec = self.sweep(60)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            with self.subTest(signal=number):
+                before = self.entries()
+                process = self.start(spec, "--target", "sm_80", "-j", "2")
+                self.wait_for_entries(process, before + 4)
+                process.send_signal(number)
+                _, stderr = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, -number, stderr)
+                self.assertGreater(self.entries(), before)
+                self.assertLess(self.entries(), 60)
+                if number != signal.SIGKILL:
+                    self.assertIn("the same command goes on from there", stderr)
+                    self.assertIn(f"stopped with {self.entries()} of 60", stderr)
+                    self.assertEqual(list(self.cache.rglob("*.tmp")), [])
+        before = self.entries()
+        found = self.warm(spec, "--target", "sm_80")
+        self.assertEqual((found["present"], found["compiled"]), (before, 60 - before))
+        self.assertEqual(self.entries(), 60)
+
+    def test_eight_processes_share_the_work(self):
+        manifest = self.folder / "used.jsonl"
+        for target in ("sm_80", "sm_90a"):
+            self.assert_ok(
+                "compile", self.sweep(16), "--target", target, TILEJIT_RECORD=str(manifest),
+                TILEJIT_CACHE_DIR=str(self.folder / "other"),
+            )  # fmt: skip
+        processes = [self.start(manifest, "-j", "1", "--json", "--quiet") for _ in range(8)]
+        found = []
+        for process in processes:
+            stdout, stderr = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 0, stderr)
+            found.append(json.loads(stdout))
+        self.assertEqual(sum(each["compiled"] for each in found), 32)
+        for each in found:
+            self.assertEqual(each["present"] + each["compiled"] + each["found"], 32)
+
+    def test_trace(self):
+        trace = self.folder / "trace.json"
+        self.warm(self.sweep(3), "--target", "sm_80", "-j", "2", "--trace", trace)
+        events = json.loads(trace.read_text())["traceEvents"]
+        kernels = [event for event in events if event["cat"] == "kernel"]
+        self.assertEqual(
+            {event["name"] for event in kernels}, {f"swept_{64 + i} for sm_80" for i in range(3)}
+        )
+        for event in events:
+            self.assertEqual(event["ph"], "X")
+            self.assertGreaterEqual(event["ts"], 0)
+            self.assertIn(event["tid"], (0, 1))
+        self.assertEqual(sum(event["name"] == "nvrtc" for event in events), 3)
+
+    def test_progress_is_a_bar_on_a_terminal(self):
+        leader, follower = pty.openpty()
+        with os.fdopen(leader, "rb", buffering=0) as terminal:
+            process = subprocess.Popen(
+                [COMMAND, "warm", str(self.sweep(12)), "--target", "sm_80", "-j", "2"],
+                stdout=subprocess.DEVNULL, stderr=follower,
+                env={**os.environ, "TILEJIT_CACHE_DIR": str(self.cache)},
+            )  # fmt: skip
+            os.close(follower)
+            shown = b""
+            try:
+                while block := terminal.read(4096):
+                    shown += block
+            except OSError:  # the terminal's other end is gone
+                pass
+            self.assertEqual(process.wait(timeout=60), 0)
+        self.assertIn(b"/12", shown)
+        self.assertRegex(shown, rb"\[#*-*\] ")
+        self.assertTrue(shown.endswith(b"\x1b[K"), shown[-80:])
+
+    def test_signed_bundle(self):
+        key, public = self.folder / "key.pem", self.folder / "public.pem"
+        for command in (
+            ("openssl", "genpkey", "-algorithm", "ed25519", "-out", key),
+            ("openssl", "pkey", "-in", key, "-pubout", "-out", public),
+        ):
+            try:
+                subprocess.run(command, check=True, capture_output=True)
+            except FileNotFoundError:
+                self.skipTest("openssl is not installed")
+        bundle = self.folder / "kernels.tjb"
+        spec = self.sweep(1)
+        self.warm(spec, "--target", "sm_80", "--bundle", bundle, "--sign", key)
+        self.assert_ok(
+            "coverage", spec, "--target", "sm_80", "--bundle", bundle,
+            TILEJIT_CACHE_BUNDLE_KEY=str(public),
+        )  # fmt: skip
+        self.assert_fails(
+            2, "no Ed25519 private key", "warm", spec, "--target", "sm_80", "--bundle", bundle,
+            "--sign", public,
+        )  # fmt: skip
+
+
+if __name__ == "__main__":
+    unittest.main()

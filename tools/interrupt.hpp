@@ -1,0 +1,29 @@
+#pragma once
+
+#include <stdexcept>
+
+namespace tilejit::cli {
+
+/// SIGINT and SIGTERM, noted instead of obeyed while this lives; the second one ends the process.
+class InterruptScope {
+ public:
+  InterruptScope();
+  ~InterruptScope();
+  InterruptScope(const InterruptScope&) = delete;
+  InterruptScope& operator=(const InterruptScope&) = delete;
+
+  /// The signal that came, 0 if none did.
+  [[nodiscard]] static int signal() noexcept;
+};
+
+/// The work was stopped by a signal and has been tidied up; the process ends by that signal.
+class Interrupted : public std::runtime_error {
+ public:
+  Interrupted(int signal, const std::string& what) : std::runtime_error(what), signal_(signal) {}
+  [[nodiscard]] int signal() const noexcept { return signal_; }
+
+ private:
+  int signal_;
+};
+
+}  // namespace tilejit::cli

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace tilejit::cli {
+
+/// How far a long piece of work is.
+struct ProgressState {
+  std::size_t done = 0, failed = 0, total = 0;
+  std::string now;  ///< what is being worked on
+};
+
+/// Shows it on standard error: a bar that is redrawn where that is a terminal, else a line every
+/// few seconds.
+class Progress {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// `quiet`: shows nothing.
+  explicit Progress(bool quiet);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// Draws if it is time to.
+  void show(const ProgressState& state);
+  /// A line of its own, above the bar.
+  void say(const std::string& line);
+  /// Takes the bar away.
+  void end();
+
+ private:
+  bool quiet_, terminal_;
+  bool drawn_ = false;
+  Clock::time_point start_, last_;
+};
+
+/// "[#####---------------] 50/200, 12.3 a second, 12 s left, 1 failed: softmax for sm_90a" in at
+/// most `width` columns; without the bar for 0 columns.
+[[nodiscard]] std::string progress_text(const ProgressState& state, double seconds,
+                                        std::size_t width);
+
+/// "0.4 s", "12 s", "3 min 20 s", "2 h 5 min"
+[[nodiscard]] std::string duration_text(double seconds);
+
+}  // namespace tilejit::cli

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "tilejit/compiler.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::cli {
+
+/// A kernel for one target.
+struct WarmJob {
+  std::size_t op = 0;  ///< into WarmList::ops
+  Target target;
+  Location location = {};
+};
+
+/// What spec files and manifests ask for.
+struct WarmList {
+  std::vector<Fused> ops;
+  std::vector<WarmJob> jobs;
+  std::vector<std::string> faults;  ///< lines of manifests that could not be read
+
+  [[nodiscard]] const Fused& op_of(const WarmJob& job) const { return ops[job.op]; }
+};
+
+/// "softmax for sm_90a"
+[[nodiscard]] std::string name_of(const WarmList& list, const WarmJob& job);
+
+/// Part `number` of `count`, 1 <= number <= count.
+struct Shard {
+  std::size_t number = 1, count = 1;
+};
+/// "2/8". Throws UsageError.
+[[nodiscard]] Shard parse_shard(const std::string& text);
+
+/// Reads spec files and manifests, "-" for standard input; of folders every .json and .jsonl below
+/// them. Each descriptor is taken for every one of `targets`; where these are empty, for the target
+/// that its manifest names, or for the default one. Throws UsageError for a file that cannot be
+/// read, and what `parse_specs_unvalidated` throws, with the path in front.
+[[nodiscard]] WarmList read_warm_list(const std::vector<std::string>& paths,
+                                      const std::vector<Target>& targets);
+
+/// Plans every job, `threads` at a time, and asks the cache where it is. What cannot be planned is
+/// told through `failures`, by job.
+struct PlanFailure {
+  WarmJob job;
+  ErrorCode code = ErrorCode::invalid_spec;
+  std::string error;
+};
+[[nodiscard]] std::vector<PlanFailure> locate_all(const Compiler& compiler, WarmList& list,
+                                                  int threads);
+
+/// Leaves each key once, in the order of the list, and of these every `shard.count`-th: the shards
+/// of one list share nothing and leave nothing out.
+void keep_distinct(WarmList& list, const Shard& shard);
+
+}  // namespace tilejit::cli
