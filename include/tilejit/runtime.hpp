@@ -84,21 +84,4 @@ class Buffer {
   std::size_t size_ = 0;
 };
 
-/// Median milliseconds of `iterations` launches of `kernel`, each timed by events on a stream of
-/// its own after `warmup` launches. `rotate`: argument sets used in turn, so that inputs do not
-/// stay in L2. Throws Error{invalid_argument} for no argument set or less than one iteration, and
-/// as launch.
-struct Timing {
-  double median_ms = 0, min_ms = 0, p90_ms = 0;
-  int iterations = 0;
-};
-[[nodiscard]] Timing time_launches(const Runtime& runtime, const Kernel& kernel,
-                                   std::span<const std::vector<Argument>> rotate,
-                                   const SymbolValues& symbols = {}, int warmup = 5,
-                                   int iterations = 50);
-/// The same for a device-to-device copy of `bytes` bytes: the ceiling that kernels are held
-/// against.
-[[nodiscard]] Timing time_copy(const Runtime& runtime, std::size_t bytes, int warmup = 5,
-                               int iterations = 50);
-
 }  // namespace tilejit
