@@ -1,9 +1,11 @@
 #pragma once
 
+#include "tilejit/benchmark.hpp"
 #include "tilejit/compiler.hpp"
 #include "tilejit/coordinate.hpp"
 #include "tilejit/dtype.hpp"
 #include "tilejit/error.hpp"
+#include "tilejit/explain.hpp"
 #include "tilejit/fused.hpp"
 #include "tilejit/indexing.hpp"
 #include "tilejit/int_tuple.hpp"
