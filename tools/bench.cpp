@@ -23,7 +23,7 @@ namespace {
 constexpr std::uintmax_t kLargestRun = 256u << 20;  // bytes of an earlier run
 
 struct BenchOptions {
-  std::vector<std::string> specs, axes, scalars;
+  std::vector<std::string> specs, axes, dims, scalars;
   std::string kernel, load, compare, csv, plot;
   std::optional<double> fail_above;
   double error_percent = 0.5;
@@ -78,11 +78,19 @@ std::vector<Case> cases_of(const BenchOptions& options) {
     for (Fused& op : select_kernels(load_specs(spec), options.kernel)) ops.push_back(std::move(op));
   }
   check_axes(ops, axes);
+  const Assignments dims = parse_assignments(options.dims, "--dims");
+  check_names(dims, ops, Named::symbol);
+  for (const Axis& axis : axes) {
+    if (!dims.contains(axis.name)) continue;
+    throw UsageError(fmt::format("{} is given by --axis and by --dims; give it once", axis.name));
+  }
   std::vector<Case> cases;
-  for (const Fused& op : ops) {
+  for (const Fused& spec : ops) {
+    const Fused op = at_dims(spec, dims);
     for (Point& point : points_of(axes_of(op, axes))) {
       Fused changed = at_point(op, point);
       validate(changed);  // before anything is measured
+      (void)bind_symbols(changed, {}, {});
       cases.push_back({std::move(changed), std::move(point)});
     }
   }
@@ -256,6 +264,9 @@ void add_bench(CLI::App& app) {
                    "Values of a symbol, or dtypes for all tensors of the first one's: "
                    "M=1024,4096, M=1024:65536:*4, dtype=f16,bf16; may be repeated")
       ->allow_extra_args(false);
+  command->add_option("--dims", options->dims, "Values of other symbols: M=4096,N=8")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--scalars", options->scalars, "Values of scalars: alpha=0.5")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -269,7 +280,7 @@ void add_bench(CLI::App& app) {
       "Examples:\n"
       "  tilejit bench bench/specs/add_f16.json\n"
       "  tilejit bench examples/specs/symbolic.json --axis M=256:65536:*4 --axis dtype=f16,f32 \\\n"
-      "    --axis N=4096 --graph --plot symbolic.svg\n"
+      "    --dims N=4096 --graph --plot symbolic.svg\n"
       "  tilejit bench bench/specs/rows.json --json > before.json\n"
       "  tilejit bench bench/specs/rows.json --compare before.json --fail-above 3\n"
       "  tilejit bench --load before.json --csv -");

@@ -6,7 +6,6 @@
 #include <optional>
 #include <ranges>
 
-#include "bindings.hpp"
 #include "command.hpp"
 #include "spec_file.hpp"
 
@@ -144,9 +143,21 @@ Fused at_point(Fused op, const Point& point) {
     if (symbol == op.symbols.end()) {
       symbol = op.symbols.insert(op.symbols.end(), Symbol{.name = name});
     }
-    symbol->example = parse_count(value, "--axis " + name);
+    symbol->example = parse_count(value, name);
+    if (*symbol->example % symbol->divisible_by != 0) {
+      throw UsageError(fmt::format("{} is {}, but the spec promises a multiple of {}", name, value,
+                                   symbol->divisible_by));
+    }
   }
   return op;
+}
+
+Fused at_dims(Fused op, const Assignments& dims) {
+  const std::vector<std::string> symbols = symbols_of(op);
+  Point point;
+  std::ranges::copy_if(dims, std::back_inserter(point),
+                       [&](const auto& dim) { return std::ranges::count(symbols, dim.first) > 0; });
+  return at_point(std::move(op), point);
 }
 
 std::string to_string(const Point& point) {

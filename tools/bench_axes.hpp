@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "bindings.hpp"
 #include "tilejit/fused.hpp"
 
 namespace tilejit::cli {
@@ -32,8 +33,10 @@ void check_axes(const std::vector<Fused>& ops, const std::vector<Axis>& axes);
 [[nodiscard]] std::vector<Point> points_of(const std::vector<Axis>& axes);
 
 /// `op` with the symbols' values as their examples, and the dtype for all tensors that have that of
-/// the first tensor.
+/// the first tensor. Throws UsageError for a value that breaks a symbol's promised divisor.
 [[nodiscard]] Fused at_point(Fused op, const Point& point);
+/// The same of "M=4096" and the like, as far as `op` has the symbols.
+[[nodiscard]] Fused at_dims(Fused op, const Assignments& dims);
 
 /// "M=1024 dtype=f16"; empty for the empty point.
 [[nodiscard]] std::string to_string(const Point& point);

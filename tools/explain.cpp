@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "bindings.hpp"
+#include "bench_axes.hpp"
 #include "command.hpp"
 #include "device_problem.hpp"
 #include "sentence.hpp"
@@ -46,19 +45,6 @@ std::unique_ptr<Runtime> find_device(const ExplainOptions& options) {
     if (options.measure) throw Failure("--measure needs a GPU: " + sentence(error));
     return nullptr;
   }
-}
-
-Fused with_dims(Fused op, const Assignments& dims) {
-  const std::vector<std::string> symbols = symbols_of(op);
-  for (const auto& [name, text] : dims) {
-    if (std::ranges::count(symbols, name) == 0) continue;
-    auto symbol = std::ranges::find(op.symbols, name, &Symbol::name);
-    if (symbol == op.symbols.end()) {
-      symbol = op.symbols.insert(op.symbols.end(), Symbol{.name = name});
-    }
-    symbol->example = parse_count(text, "--dims " + name);
-  }
-  return op;
 }
 
 Known explain_on_device(Runtime& runtime, const Fused& op, bool measure) {
@@ -144,7 +130,7 @@ void explain(const ExplainOptions& options) {
   Compiler compiler(options_from_env(options.no_tuning));
   auto kernels = ordered_json::array();
   for (const Fused& spec : ops) {
-    const Fused op = with_dims(spec, dims);
+    const Fused op = at_dims(spec, dims);
     const Known known = runtime ? explain_on_device(*runtime, op, options.measure)
                                 : explain_without(compiler, op, target);
     if (options.json) {

@@ -49,7 +49,8 @@ double tick_step(double most) {
 
 /// "4096", "16K" for 16384, "1M" for 1048576; powers of two of a large number are read as such.
 std::string x_text(double value) {
-  const auto whole = static_cast<std::int64_t>(value);
+  constexpr double kExact = 0x1p53;
+  const auto whole = static_cast<std::int64_t>(std::clamp(value, -kExact, kExact));
   const bool is_whole = static_cast<double>(whole) == value;
   if (is_whole && whole >= 1 << 20 && whole % (1 << 20) == 0) {
     return fmt::format("{}Mi", whole >> 20);

@@ -90,6 +90,8 @@ TEST(Points, ChangeExamplesAndTheFirstTensorsDType) {
                                        {.name = "M", .example = 5}};
   EXPECT_EQ(changed.symbols, symbols);
   EXPECT_EQ(at_point(op, {}), op);
+  EXPECT_EQ(at_dims(op, {{"N", "8"}, {"Q", "3"}}), at_point(op, {{"N", "8"}}));
+  EXPECT_THROW((void)at_point(op, {{"N", "12"}}), UsageError);
 }
 
 TEST(Axes, BelongToTheKernelsThatHaveThem) {

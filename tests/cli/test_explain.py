@@ -71,6 +71,7 @@ class Explain(CommandTest):
         cases = [
             ((), "SPEC is required"),
             ((spec, "--dims", "Q=4"), "the spec has no symbol named Q"),
+            ((spec, "--dims", "N=12"), "N is 12, but the spec promises a multiple of 8"),
             ((spec, "--target", "sm_9000"), "sm_9000"),
             ((spec, "--kernel", "q"), "no kernel is named 'q'"),
             ((spec, "--measure", "--target", "sm_90a"), "leave out --target"),
