@@ -102,6 +102,11 @@ LinePlot bench_plot(const BenchRun& run) {
   for (const std::string& name : order) {
     plot.lines.push_back({name, {lines[name].begin(), lines[name].end()}});
   }
+  if (plot.lines.size() > kMostPlotLines) {
+    throw UsageError(fmt::format(
+        "a plot of {} lines could not be read; plot fewer kernels or values of other axes than {}",
+        plot.lines.size(), axis.name));
+  }
   if (axis.name == "dtype") {
     plot.x_names = axis.values;
     return plot;

@@ -139,15 +139,22 @@ void draw_axes(Out out, const LinePlot& plot, const Frame& frame) {
   text(out, kLeft - 46, kTop - 14, " fill=\"#222222\"", plot.y_label);
 }
 
-std::string colour_of(const LinePlot& plot, std::size_t index) {
-  if (plot.lines[index].reference) return kReferenceColour;
-  const auto before = std::ranges::count(plot.lines.begin(),
-                                         plot.lines.begin() + static_cast<std::ptrdiff_t>(index),
-                                         false, &PlotLine::reference);
-  return kColours[static_cast<std::size_t>(before) % kColours.size()];
+struct Style {
+  std::string colour;
+  std::string dashes;  // an attribute, or nothing
+};
+
+/// Colours in turn; the second turn is dashed too.
+Style style_of(const LinePlot& plot, std::size_t index) {
+  if (plot.lines[index].reference) return {kReferenceColour, " stroke-dasharray=\"6 4\""};
+  const auto before = static_cast<std::size_t>(std::ranges::count(
+      plot.lines.begin(), plot.lines.begin() + static_cast<std::ptrdiff_t>(index), false,
+      &PlotLine::reference));
+  return {kColours[before % kColours.size()],
+          before < kColours.size() ? "" : " stroke-dasharray=\"9 3\""};
 }
 
-void draw_line(Out out, const PlotLine& line, const Frame& frame, const std::string& colour) {
+void draw_line(Out out, const PlotLine& line, const Frame& frame, const Style& style) {
   std::string path;
   for (const auto& [x, y] : line.points) {
     path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "" : " ", frame.x(x), frame.y(y));
@@ -155,14 +162,13 @@ void draw_line(Out out, const PlotLine& line, const Frame& frame, const std::str
   fmt::format_to(out,
                  "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\""
                  " stroke-linejoin=\"round\"{}/>\n",
-                 path, colour, line.reference ? "1.5" : "2.2",
-                 line.reference ? " stroke-dasharray=\"6 4\"" : "");
+                 path, style.colour, line.reference ? "1.5" : "2.2", style.dashes);
   if (line.reference) return;
   for (const auto& [x, y] : line.points) {
     fmt::format_to(out,
                    "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.6\" fill=\"{}\" stroke=\"#ffffff\""
                    " stroke-width=\"1\"/>\n",
-                   frame.x(x), frame.y(y), colour);
+                   frame.x(x), frame.y(y), style.colour);
   }
 }
 
@@ -181,7 +187,7 @@ void draw_names(Out out, const LinePlot& plot, const Frame& frame) {
   }
   for (const auto& [y, line] : places) {
     const double end = frame.x(plot.lines[line].points.back().first);
-    const std::string colour = colour_of(plot, line);
+    const std::string colour = style_of(plot, line).colour;
     fmt::format_to(out,
                    "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\""
                    " stroke-opacity=\"0.45\"/>\n",
@@ -229,7 +235,7 @@ std::string plot_svg(const LinePlot& plot) {
   for (const bool reference : {true, false}) {
     for (std::size_t i = 0; i < plot.lines.size(); ++i) {
       if (plot.lines[i].reference != reference) continue;
-      draw_line(out, plot.lines[i], frame, colour_of(plot, i));
+      draw_line(out, plot.lines[i], frame, style_of(plot, i));
     }
   }
   draw_names(out, plot, frame);

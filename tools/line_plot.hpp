@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,8 +26,11 @@ struct LinePlot {
 /// logarithmically. `values` ascend.
 [[nodiscard]] bool is_geometric(const std::vector<double>& values);
 
-/// A picture, dark on white. y starts at 0. At least one line with a point; x above 0 where it is
-/// logarithmic.
+/// Lines, references among them, whose names fit beside each other.
+inline constexpr std::size_t kMostPlotLines = 20;
+
+/// A picture, dark on white. y starts at 0. One line to kMostPlotLines, each with a point; x above
+/// 0 where it is logarithmic.
 [[nodiscard]] std::string plot_svg(const LinePlot& plot);
 
 }  // namespace tilejit::cli

@@ -135,11 +135,14 @@ class Plot(Bench):
             self.assertIn(label, texts)
 
     def test_many_lines_stay_within_the_picture(self):
-        rows = [row("k", {"M": m, "N": str(n)}, 1.0) for m in ("1", "2") for n in range(20)]
+        rows = [row("k", {"M": m, "N": str(n)}, 1.0) for m in ("1", "2") for n in range(19)]
         root = xml.etree.ElementTree.fromstring(self.svg(run(*rows)))
         for element in root.iter("{http://www.w3.org/2000/svg}text"):
             self.assertLessEqual(float(element.get("y")), 500)
             self.assertGreaterEqual(float(element.get("y")), 0)
+        rows += [row("k", {"M": "1", "N": "99"}, 1.0)]
+        path = self.write(run(*rows))
+        self.assert_fails(2, "a plot of 21 lines", "bench", "--load", path, "--plot", "-")
 
     def test_needs_an_axis(self):
         path = self.write(run(row("add", {"M": "1"}, 1.0)))
