@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "runtime/compiler_impl.hpp"
 #include "runtime/expect_error.hpp"
 #include "runtime/fake_graphs.hpp"
 #include "runtime/fake_runtime.hpp"
@@ -193,6 +194,29 @@ TEST(DeclaredWorkOf, CountsBytesAndOperations) {
   expect_error(ErrorCode::invalid_argument, "a symbol has no value", [&] {
     (void)declared_work(op, {{"M", 100}});
   });
+}
+
+TEST(Benchmarks, JoinTimeWorkAndOccupancy) {
+  FakeDriver fake;
+  Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
+  const Fused op{.name = "copy",
+                 .tensors = {{"x", f32, "(1048576):(1)"}, {"y", f32, "(1048576):(1)"}},
+                 .formula = "y = x + 1"};
+  const runtime::Planned planned = runtime::make_planned(op, Target{});
+  auto library = runtime::load_library(Internals::context(runtime), hand_artifact(), planned.plan);
+  const Kernel kernel = Internals::make_kernel(std::move(library), hand_artifact(), op,
+                                               planned.analysis, planned.plan);
+  const std::vector<std::vector<Argument>> sets = {{device(0x10000000), device(0x20000000)}};
+  const BenchmarkResult result =
+      benchmark(runtime, kernel, sets, {}, kBrief, {.copy = 2900, .read = 3000});
+  EXPECT_DOUBLE_EQ(result.time.median_ms, 3.5);
+  EXPECT_EQ(result.work.bytes, 8 << 20);
+  EXPECT_EQ(result.work.operations, 1 << 20);
+  EXPECT_DOUBLE_EQ(result.gigabytes_per_second(), (8 << 20) / 3.5e6);
+  EXPECT_DOUBLE_EQ(result.occupancy, 1);  // the fake's 8 blocks of 256
+  // 512 blocks on 132 multiprocessors: 4 on each, whose threads load 32 bytes.
+  EXPECT_DOUBLE_EQ(result.in_flight.issued, 4 * 256 * 32);
+  EXPECT_NEAR(result.in_flight.needed, 600 / 1.98 * 2900 / 132, 1e-6);
 }
 
 TEST(BenchmarkResults, FollowFromTimeAndWork) {
