@@ -6,14 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "tilejit/buffer.hpp"
 #include "tilejit/compiler.hpp"
 #include "tilejit/kernel.hpp"
 
 namespace tilejit {
-
-namespace driver {
-class Context;  // a device's primary context, shared by what lives in it
-}
 
 /// One device, as the driver describes it.
 struct DeviceInfo {
@@ -58,30 +55,5 @@ class Runtime {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Device memory of the Runtime's device, freed at the end of its life. Move-only; may outlive the
-/// Runtime.
-class Buffer {
- public:
-  Buffer() = default;
-  /// `bytes` of memory; none for 0. Throws Error{driver_call}.
-  Buffer(const Runtime& runtime, std::size_t bytes);
-  ~Buffer();
-  Buffer(Buffer&& other) noexcept;
-  Buffer& operator=(Buffer&& other) noexcept;
-
-  [[nodiscard]] void* data() const noexcept { return data_; }
-  [[nodiscard]] std::size_t size_bytes() const noexcept { return size_; }
-  operator Argument() const { return {data_}; }  // NOLINT: buffers are launch arguments
-
-  /// Copies `bytes` bytes on the legacy default stream and waits for the copy. Throws
-  /// Error{invalid_argument} for more bytes than there are, Error{driver_call}.
-  void copy_from_host(const void* source, std::size_t bytes);
-  void copy_to_host(void* destination, std::size_t bytes) const;
-
- private:
-  std::shared_ptr<const driver::Context> context_;
-  void* data_ = nullptr;
-  std::size_t size_ = 0;
-};
 
 }  // namespace tilejit

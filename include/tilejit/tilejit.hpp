@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tilejit/benchmark.hpp"
+#include "tilejit/buffer.hpp"
 #include "tilejit/compiler.hpp"
 #include "tilejit/coordinate.hpp"
 #include "tilejit/dtype.hpp"
