@@ -15,6 +15,7 @@
 #include "tilejit/layout_algebra.hpp"
 #include "tilejit/layout_functions.hpp"
 #include "tilejit/options.hpp"
+#include "tilejit/print_tensor.hpp"
 #include "tilejit/reference.hpp"
 #include "tilejit/runtime.hpp"
 #include "tilejit/swizzle.hpp"
