@@ -4,6 +4,7 @@
 #include "tilejit/buffer.hpp"
 #include "tilejit/compiler.hpp"
 #include "tilejit/coordinate.hpp"
+#include "tilejit/dlpack.hpp"
 #include "tilejit/dtype.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/explain.hpp"
