@@ -24,3 +24,4 @@
 #include "tilejit/tune.hpp"
 #include "tilejit/tv.hpp"
 #include "tilejit/version.hpp"
+#include "tilejit/why.hpp"

@@ -113,12 +113,7 @@ DlpackTensor::DlpackTensor(DLManagedTensor* managed) {
 }
 
 Layout DlpackTensor::layout() const {
-  if (shape_.empty()) return {};
-  std::vector<Layout> modes;
-  for (std::size_t i = 0; i < shape_.size(); ++i) {
-    modes.push_back(Layout(shape_[i], shape_[i] == 1 ? 0 : strides_[i]));
-  }
-  return make_layout(modes);
+  return interop::flat_layout(shape_, strides_);
 }
 
 Tensor DlpackTensor::describe(std::string name, Access access) const {

@@ -26,15 +26,28 @@ void check_not_negative(const char* what, std::span<const std::int64_t> numbers)
 
 }  // namespace
 
-std::vector<std::int64_t> compact_strides(std::span<const std::int64_t> shape) {
+void fill_compact_strides(std::span<const std::int64_t> shape, std::span<std::int64_t> strides) {
   check_not_negative("extent", shape);
-  std::vector<std::int64_t> strides(shape.size());
   std::int64_t stride = 1;
   for (std::size_t i = shape.size(); i-- > 0;) {
     strides[i] = stride;
     if (__builtin_mul_overflow(stride, std::max<std::int64_t>(shape[i], 1), &stride)) refuse_size();
   }
+}
+
+std::vector<std::int64_t> compact_strides(std::span<const std::int64_t> shape) {
+  std::vector<std::int64_t> strides(shape.size());
+  fill_compact_strides(shape, strides);
   return strides;
+}
+
+Layout flat_layout(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides) {
+  if (shape.empty()) return {};
+  std::vector<Layout> modes;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    modes.push_back(Layout(shape[i], shape[i] == 1 ? 0 : strides[i]));
+  }
+  return make_layout(modes);
 }
 
 std::int64_t span_elements(std::span<const std::int64_t> shape,

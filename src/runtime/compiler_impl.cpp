@@ -21,23 +21,10 @@ namespace {
 
 constexpr const char* kCompilers = "compilers";  // kind of the markers that name build ids
 
-std::optional<cache::PublicKey> bundle_signer(const std::filesystem::path& path) {
-  if (path.empty()) return std::nullopt;
-  try {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw std::invalid_argument("it cannot be read");
-    return cache::parse_public_key({std::istreambuf_iterator<char>(file), {}});
-  } catch (const std::invalid_argument& error) {
-    throw Error(ErrorCode::invalid_argument,
-                "the key of cache bundles, " + path.string() + ", cannot be used: " + error.what(),
-                "cache_bundle_key");
-  }
-}
-
 cache::Options store_options(const Options& options) {
   return {.folder = options.cache_folder.value_or(std::filesystem::path()),
           .read_only = options.cache_path,
-          .bundle_signer = bundle_signer(options.cache_bundle_key),
+          .bundle_signer = runtime::bundle_signer(options.cache_bundle_key),
           .memory_bytes = options.cache_memory_bytes,
           .trust = options.cache_trust_anyone ? cache::Trust::anyone : cache::Trust::own,
           .bounds = {.bytes = options.cache_max_bytes, .age = options.cache_max_age},
@@ -94,6 +81,19 @@ cache::Answer ask(cache::Store& store, const std::string& key,
 }  // namespace
 
 namespace runtime {
+
+std::optional<cache::PublicKey> bundle_signer(const std::filesystem::path& path) {
+  if (path.empty()) return std::nullopt;
+  try {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw std::invalid_argument("it cannot be read");
+    return cache::parse_public_key({std::istreambuf_iterator<char>(file), {}});
+  } catch (const std::invalid_argument& error) {
+    throw Error(ErrorCode::invalid_argument,
+                "the key of cache bundles, " + path.string() + ", cannot be used: " + error.what(),
+                "cache_bundle_key");
+  }
+}
 
 Planned make_planned(const Fused& op, const Target& target) {
   const Stopwatch watch;

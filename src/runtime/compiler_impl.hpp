@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -23,6 +24,10 @@ struct Planned {
 };
 /// Throws what `validate` throws.
 [[nodiscard]] Planned make_planned(const Fused& op, const Target& target);
+
+/// The key in a PEM file that bundles must be signed by; nothing for an empty path. Throws
+/// Error{invalid_argument} if it is none.
+[[nodiscard]] std::optional<cache::PublicKey> bundle_signer(const std::filesystem::path& path);
 
 /// What NVRTC is asked to do for a plan.
 [[nodiscard]] compile::Request make_request(const plan::Plan& plan);
