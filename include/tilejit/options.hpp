@@ -11,11 +11,13 @@
 
 namespace tilejit {
 
-/// What is kept beside a cache entry for people to read: "<key>.cu", "<key>.ptx", "<key>.log".
+/// What is kept beside a cache entry for people to read: "<key>.cu", "<key>.ptx", "<key>.log",
+/// "<key>.sass".
 struct CacheKeep {
   bool source = false;  ///< the CUDA source, in one file
   bool ptx = false;
-  bool log = false;  ///< the compiler's
+  bool log = false;   ///< the compiler's
+  bool sass = false;  ///< by nvdisasm or cuobjdump; warned of once where there is neither
 };
 
 /// Settings of a Compiler or Runtime. docs/environment.md has the table of variables.
@@ -46,6 +48,9 @@ struct Options {
   std::optional<std::filesystem::path> tuning_file = {};
   /// NVRTC's library file or its folder; empty: searched for.
   std::filesystem::path nvrtc_path = {};
+  /// Profilers and debuggers show lines of the source, which is kept by CacheKeep::source. Such
+  /// kernels have keys of their own; they run no slower.
+  bool line_info = false;
   /// Device ordinal of a Runtime.
   int device = 0;
 
@@ -53,7 +58,8 @@ struct Options {
   /// memory only), TILEJIT_CACHE_PATH (folders and bundles, between colons),
   /// TILEJIT_CACHE_BUNDLE_KEY, TILEJIT_CACHE_REMOTE and its relatives with AWS's variables,
   /// TILEJIT_CACHE_MAX_SIZE ("4G"), TILEJIT_CACHE_MAX_AGE ("30d"),
-  /// TILEJIT_CACHE_KEEP ("source,ptx,log"), TILEJIT_CACHE_TRUST_ANYONE (0 or 1),
+  /// TILEJIT_CACHE_KEEP ("source,ptx,log,sass"), TILEJIT_LINE_INFO and
+  /// TILEJIT_CACHE_TRUST_ANYONE (0 or 1),
   /// TILEJIT_TUNING (else tuning.jsonl in the cache folder; "off" means none), TILEJIT_NVRTC and
   /// TILEJIT_DEVICE. This is the only place where the library reads its environment. Throws
   /// Error{invalid_argument}, where() the variable, for a value that it cannot have.

@@ -68,8 +68,10 @@ CacheKeep keep(const Member& member) {
       keep.ptx = true;
     } else if (word == "log") {
       keep.log = true;
+    } else if (word == "sass") {
+      keep.sass = true;
     } else {
-      refuse(member.name, "an array of some of source, ptx, log");
+      refuse(member.name, "an array of some of source, ptx, log, sass");
     }
   }
   return keep;
@@ -104,6 +106,7 @@ const Row kRows[] = {
     {"cache_keep", [](Options& o, const Member& m) { o.cache_keep = keep(m); }},
     {"tuning_file", [](Options& o, const Member& m) { o.tuning_file = path_or_nothing(m); }},
     {"nvrtc_path", [](Options& o, const Member& m) { o.nvrtc_path = m.text_or_null(); }},
+    {"line_info", [](Options& o, const Member& m) { o.line_info = m.flag(); }},
     {"device", [](Options& o, const Member& m) { o.device = static_cast<int>(m.count(1023)); }},
 };
 

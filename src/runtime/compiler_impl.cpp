@@ -176,7 +176,7 @@ std::optional<Artifact> Compiler::Impl::find_of_any_compiler(const runtime::Plan
                                                              StageTimes times) {
   const runtime::Stopwatch watch;
   for (const std::string& build : store.markers(kCompilers)) {
-    std::string key = cache::sha256_hex(runtime::key_text(planned.plan, build));
+    std::string key = cache::sha256_hex(runtime::key_text(planned.plan, build, line_info()));
     if (const auto answer = store.find(key)) {
       times.lookup = watch.milliseconds();
       return make_artifact(planned.plan, std::move(key), *answer, times);
@@ -188,7 +188,7 @@ std::optional<Artifact> Compiler::Impl::find_of_any_compiler(const runtime::Plan
 Artifact Compiler::Impl::find_or_make(const runtime::Planned& planned, const std::string& build,
                                       StageTimes times) {
   runtime::Stopwatch watch;
-  const std::string text = runtime::key_text(planned.plan, build);
+  const std::string text = runtime::key_text(planned.plan, build, line_info());
   std::string key = cache::sha256_hex(text);
   times.key = watch.milliseconds();
 
@@ -216,6 +216,7 @@ cache::Entry Compiler::Impl::make(const plan::Plan& plan, const std::string& key
   const runtime::Stopwatch watch;
   compile::Request request = runtime::make_request(plan);
   request.want_ptx = options.cache_keep.ptx;
+  if (options.line_info) runtime::add_line_info(request, plan, key + ".cu");
   times.render = watch.milliseconds();
   const compile::Nvrtc& compiler = nvrtc();
   compile::Compiled compiled = compiler.compile(request);
@@ -231,6 +232,7 @@ void Compiler::Impl::keep(const std::string& key, const plan::Plan& plan,
   if (options.cache_keep.source) store.keep(key, "cu", render::flatten(render::render(plan)));
   if (options.cache_keep.ptx) store.keep(key, "ptx", compiled.ptx);
   if (options.cache_keep.log) store.keep(key, "log", compiled.log);
+  if (options.cache_keep.sass) keep_sass(key, compiled.cubin);
 }
 
 KeyExplanation Compiler::Impl::explain(const runtime::Planned& planned) const {
@@ -239,7 +241,7 @@ KeyExplanation Compiler::Impl::explain(const runtime::Planned& planned) const {
     const std::vector<std::string> known = store.markers(kCompilers);
     if (!known.empty()) build = known.front();
   }
-  std::string fields = runtime::key_text(planned.plan, build);
+  std::string fields = runtime::key_text(planned.plan, build, line_info());
   return {.key = cache::sha256_hex(fields), .fields = std::move(fields)};
 }
 

@@ -7,6 +7,7 @@
 
 #include "compile/nvrtc.hpp"
 #include "plan/plan.hpp"
+#include "runtime/line_info.hpp"
 #include "spec/analysis.hpp"
 #include "tilejit/cache/store.hpp"
 #include "tilejit/compiler.hpp"
@@ -66,10 +67,14 @@ struct Compiler::Impl {
   [[nodiscard]] cache::Entry make(const plan::Plan& plan, const std::string& key,
                                   const std::string& key_text, StageTimes& times);
   void keep(const std::string& key, const plan::Plan& plan, const compile::Compiled& compiled);
+  /// Never throws for want of a disassembler, nor for its failures: warns of the first.
+  void keep_sass(const std::string& key, const std::string& cubin);
+  [[nodiscard]] runtime::LineInfo line_info() const noexcept;
 
   /// Read at the first request.
   [[nodiscard]] const TuningFile& tuning_file();
 
+  std::once_flag sass_warned_;
   std::once_flag tuning_read_;
   TuningFile tuning_;
   const std::string build_;  // of the compiler that would compile; empty if none is installed

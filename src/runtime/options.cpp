@@ -68,12 +68,13 @@ CacheKeep keep(const char* name) {
     const std::string word = rest.substr(0, rest.find(','));
     rest.erase(0, word.size() + 1);
     const bool all = word == "all";
-    if (!all && word != "source" && word != "ptx" && word != "log") {
-      refuse(name, word, "some of source,ptx,log, or to all");
+    if (!all && word != "source" && word != "ptx" && word != "log" && word != "sass") {
+      refuse(name, word, "some of source,ptx,log,sass, or to all");
     }
     keep.source = keep.source || all || word == "source";
     keep.ptx = keep.ptx || all || word == "ptx";
     keep.log = keep.log || all || word == "log";
+    keep.sass = keep.sass || all || word == "sass";
   }
   return keep;
 }
@@ -123,6 +124,7 @@ Options Options::from_env() {
           .cache_keep = keep("TILEJIT_CACHE_KEEP"),
           .tuning_file = default_tuning_file(),
           .nvrtc_path = variable("TILEJIT_NVRTC"),
+          .line_info = flag("TILEJIT_LINE_INFO"),
           .device = default_device()};
 }
 
