@@ -51,7 +51,6 @@ Arguments::Arguments(const tj_argument* first, std::size_t count) : count_(count
 }
 
 Argument Arguments::convert(const tj_argument& given) {
-  Argument argument;
   switch (given.kind) {
     case TJ_POINTER: return {given.data};
     case TJ_TENSOR: return convert_tensor(given);

@@ -52,8 +52,8 @@ extern "C" {
 
 tj_status tj_compiler_create(const char* options, tj_compiler** compiler) {
   return guarded([&] {
-    required(compiler, "compiler") =
-        new tj_compiler{std::make_shared<Compiler>(parse_options(options))};
+    (void)required(compiler, "compiler");
+    *compiler = new tj_compiler{std::make_shared<Compiler>(parse_options(options))};
   });
 }
 

@@ -58,7 +58,7 @@ tj_status record_current_exception() noexcept {
 }
 
 void refuse_null(const char* name) {
-  throw Error(ErrorCode::invalid_argument, std::string(name) + " is NULL", name);
+  throw Error(ErrorCode::invalid_argument, std::string(name) + " is NULL");
 }
 
 char* copy_text(const std::string& text) {

@@ -17,11 +17,13 @@ namespace {
 
 /// The memory of a tensor, whose shape is checked where it is given.
 void* memory_of(const Tensor& tensor, const Argument& given, const SymbolValues& symbols) {
+  const bool is_memory =
+      given.kind == Argument::Kind::pointer || given.kind == Argument::Kind::tensor;
+  if (!is_memory) refuse(tensor.name, "is a number; pass its memory");
   auto* const memory = reinterpret_cast<void*>(given.address);
   const Layout layout = substitute(tensor.layout, symbols);
   if (memory == nullptr && cosize(layout) > 0) refuse(tensor.name, "is NULL; pass its memory");
   if (given.kind == Argument::Kind::pointer) return memory;
-  if (given.kind != Argument::Kind::tensor) refuse(tensor.name, "is a number; pass its memory");
   const bool same_storage =
       given.dtype == tensor.dtype || (tensor.dtype == tf32 && given.dtype == f32);
   if (!same_storage) {

@@ -34,7 +34,7 @@ T& required(T* pointer, const char* name) {
   return &required(text, name);
 }
 
-/// A struct whose first member is its size, which must hold what version 1 has.
+/// A struct whose first member is its size: at least that of version 1, which is all there is yet.
 template <typename Struct>
 Struct& required_struct(Struct* pointer, const char* name) {
   Struct& value = required(pointer, name);

@@ -31,8 +31,8 @@ tj_status tj_devices(char** json) {
 
 tj_status tj_runtime_create(const char* options, tj_runtime** runtime) {
   return guarded([&] {
-    required(runtime, "runtime") =
-        new tj_runtime{std::make_shared<Runtime>(parse_options(options))};
+    (void)required(runtime, "runtime");
+    *runtime = new tj_runtime{std::make_shared<Runtime>(parse_options(options))};
   });
 }
 
@@ -50,8 +50,8 @@ tj_status tj_runtime_device(const tj_runtime* runtime, char** json) {
 tj_status tj_runtime_compiler(tj_runtime* runtime, tj_compiler** compiler) {
   return guarded([&] {
     const auto& owner = required(runtime, "runtime").runtime;
-    required(compiler, "compiler") =
-        new tj_compiler{std::shared_ptr<Compiler>(owner, &owner->compiler())};
+    (void)required(compiler, "compiler");
+    *compiler = new tj_compiler{std::shared_ptr<Compiler>(owner, &owner->compiler())};
   });
 }
 

@@ -42,14 +42,15 @@ const char* tj_spec_schema(void) {
 
 tj_status tj_render_plan(const char* spec, const char* target, char** json) {
   return guarded([&] {
-    required(json, "json") = copy_text(render_plan(parse_spec(spec), parse_target_text(target)));
+    (void)required(json, "json");
+    *json = copy_text(render_plan(parse_spec(spec), parse_target_text(target)));
   });
 }
 
 tj_status tj_render_source(const char* spec, const char* target, char** source) {
   return guarded([&] {
-    required(source, "source") =
-        copy_text(render_source(parse_spec(spec), parse_target_text(target)));
+    (void)required(source, "source");
+    *source = copy_text(render_source(parse_spec(spec), parse_target_text(target)));
   });
 }
 
