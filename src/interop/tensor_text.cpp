@@ -179,8 +179,7 @@ std::vector<std::int64_t> shown_offsets(const Layout& layout, const PrintOptions
     return &zero;
   });
   std::ranges::sort(offsets);
-  const auto repeated = std::ranges::unique(offsets);
-  offsets.erase(repeated.begin(), repeated.end());
+  offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
   return offsets;
 }
 
