@@ -11,8 +11,8 @@ void Compiler::Impl::keep_sass(const std::string& key, const std::string& cubin)
   try {
     const char* const path = std::getenv("PATH");
     const auto nvrtc = compile::find_nvrtc(options.nvrtc_path);
-    const auto program = compile::find_disassembler(
-        path != nullptr ? path : "", nvrtc ? nvrtc->path : std::filesystem::path());
+    const auto program = compile::find_disassembler(path != nullptr ? path : "",
+                                                    nvrtc ? nvrtc->path : std::filesystem::path());
     if (!program) {
       throw Error(ErrorCode::io,
                   "there is no nvdisasm and no cuobjdump; put one of the CUDA toolkit's on PATH");
