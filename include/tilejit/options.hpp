@@ -27,6 +27,9 @@ struct Options {
   /// Folders and bundles that are only read, asked in this order after `cache_folder`. One that is
   /// missing or cannot be used is gone without.
   std::vector<std::filesystem::path> cache_path = {};
+  /// What is found there, and took as long or longer, is copied into `cache_folder`: a mount over a
+  /// network is slow, and may go. 0: whatever is found; max(): nothing.
+  std::chrono::microseconds cache_copy_after = std::chrono::milliseconds(1);
   /// File of an Ed25519 public key in PEM that bundles must be signed by. Empty: they need not be.
   std::filesystem::path cache_bundle_key = {};
   /// Uses cache folders of other users too, and those that others may write to: whoever writes
@@ -56,6 +59,7 @@ struct Options {
 
   /// Reads TILEJIT_CACHE_DIR (else XDG_CACHE_HOME/tilejit, else HOME/.cache/tilejit; "off" means
   /// memory only), TILEJIT_CACHE_PATH (folders and bundles, between colons),
+  /// TILEJIT_CACHE_COPY_AFTER_MS (0 or more, or "off"),
   /// TILEJIT_CACHE_BUNDLE_KEY, TILEJIT_CACHE_REMOTE and its relatives with AWS's variables,
   /// TILEJIT_CACHE_MAX_SIZE ("4G"), TILEJIT_CACHE_MAX_AGE ("30d"),
   /// TILEJIT_CACHE_KEEP ("source,ptx,log,sass"), TILEJIT_LINE_INFO and

@@ -24,6 +24,7 @@ constexpr const char* kCompilers = "compilers";  // kind of the markers that nam
 cache::Options store_options(const Options& options) {
   return {.folder = options.cache_folder.value_or(std::filesystem::path()),
           .read_only = options.cache_path,
+          .copy_after = options.cache_copy_after,
           .bundle_signer = runtime::bundle_signer(options.cache_bundle_key),
           .memory_bytes = options.cache_memory_bytes,
           .trust = options.cache_trust_anyone ? cache::Trust::anyone : cache::Trust::own,

@@ -79,6 +79,18 @@ CacheKeep keep(const char* name) {
   return keep;
 }
 
+std::chrono::microseconds copy_after(const char* name, std::chrono::microseconds unset) {
+  const std::string text = variable(name);
+  if (text.empty()) return unset;
+  if (text == "off") return std::chrono::microseconds::max();
+  std::uint32_t milliseconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), milliseconds);
+  if (error == std::errc() && end == text.data() + text.size()) {
+    return std::chrono::milliseconds(milliseconds);
+  }
+  refuse(name, text, "milliseconds, such as 1, to 0 for every hit, or to off");
+}
+
 bool flag(const char* name) {
   const std::string text = variable(name);
   if (text.empty() || text == "0") return false;
@@ -116,6 +128,7 @@ int default_device() {
 Options Options::from_env() {
   return {.cache_folder = default_cache_folder(),
           .cache_path = path_list(variable("TILEJIT_CACHE_PATH")),
+          .cache_copy_after = copy_after("TILEJIT_CACHE_COPY_AFTER_MS", Options().cache_copy_after),
           .cache_bundle_key = variable("TILEJIT_CACHE_BUNDLE_KEY"),
           .cache_trust_anyone = flag("TILEJIT_CACHE_TRUST_ANYONE"),
           .cache_remote = remote(),

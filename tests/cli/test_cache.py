@@ -247,6 +247,7 @@ class WithEntries(CacheTest):
         options = {
             "TILEJIT_CACHE_DIR": str(self.folder / "empty"),
             "TILEJIT_CACHE_PATH": str(bundle),
+            "TILEJIT_CACHE_COPY_AFTER_MS": "off",
             "TILEJIT_NVRTC": "/nowhere",
         }
         result = self.run_command("compile", ADD, "--target", "sm_80", "--json", **options)

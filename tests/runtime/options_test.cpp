@@ -16,6 +16,7 @@ constexpr const char* kVariables[] = {"TILEJIT_CACHE_DIR",
                                       "TILEJIT_NVRTC",
                                       "TILEJIT_DEVICE",
                                       "TILEJIT_CACHE_PATH",
+                                      "TILEJIT_CACHE_COPY_AFTER_MS",
                                       "TILEJIT_CACHE_TRUST_ANYONE",
                                       "TILEJIT_CACHE_MAX_SIZE",
                                       "TILEJIT_CACHE_MAX_AGE",
@@ -109,6 +110,23 @@ TEST(Options, ReadCompilerAndDevice) {
 TEST(Options, ReadThePathOfReadOnlyFolders) {
   const EnvironmentScope scope(Environment{{"TILEJIT_CACHE_PATH", ":/a b::c/d:"}});
   EXPECT_EQ(Options::from_env().cache_path, (std::vector<std::filesystem::path>{"/a b", "c/d"}));
+}
+
+TEST(Options, ReadWhatIsCopied) {
+  using namespace std::chrono_literals;
+  const auto after = [](const char* text) {
+    const EnvironmentScope scope(Environment{{"TILEJIT_CACHE_COPY_AFTER_MS", text}});
+    return Options::from_env().cache_copy_after;
+  };
+  EXPECT_EQ(after(""), 1ms);
+  EXPECT_EQ(after("0"), 0ms);
+  EXPECT_EQ(after("250"), 250ms);
+  EXPECT_EQ(after("off"), std::chrono::microseconds::max());
+  for (const char* text : {"-1", "1.5", "1ms", "on"}) {
+    EXPECT_EQ(expect_error(ErrorCode::invalid_argument, "set it to milliseconds",
+                           [&] { (void)after(text); }),
+              "TILEJIT_CACHE_COPY_AFTER_MS");
+  }
 }
 
 TEST(Options, ReadTheRemote) {
