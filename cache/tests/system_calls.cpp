@@ -135,6 +135,11 @@ int renameat(int from, const char* old_name, int to, const char* new_name) noexc
   return static_cast<int>(::syscall(SYS_renameat2, from, old_name, to, new_name, 0));
 }
 
+int unlinkat(int folder, const char* path, int flags) noexcept {
+  if (SystemCalls::active() != nullptr && fails("unlink", last_part(path))) return -1;
+  return static_cast<int>(::syscall(SYS_unlinkat, folder, path, flags));
+}
+
 int fcntl(int fd, int command, ...) {
   std::va_list arguments;
   va_start(arguments, command);

@@ -12,7 +12,7 @@ class SystemCalls {
  public:
   struct Call {
     std::string name;  ///< of the function: "open", "mkdir", "write", "pread", "fsync", "syncfs",
-                       ///< "rename", "lock"
+                       ///< "rename", "unlink", "lock"
     std::string file;  ///< the last part of its path; of a temporary: "<final name>.tmp"
   };
   /// The error number that a call fails with; 0: it is made.

@@ -6,12 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "temp_folder.hpp"
 #include "tilejit/cache/bundle.hpp"
+#include "tilejit/cache/folder.hpp"
 #include "tilejit/cache/store.hpp"
 
 namespace tilejit::cache {
@@ -144,6 +146,22 @@ TEST_F(SystemCallsTest, ReadErrorsSetNothingAside) {
   EXPECT_EQ(warnings.size(), 1u);
 }
 
+// Between the reader's open and its verdict another process may have made the entry again.
+TEST_F(SystemCallsTest, WhatReplacesADamagedEntryIsNotSetAside) {
+  Store store(options());
+  store.put(test_key(1), kEntry);
+  write_file(store.path_of(test_key(1)), std::string(500, 'x'));
+  Store other(options());
+  const SystemCalls calls([&](const SystemCalls::Call& call) {
+    if (call.name == "pread") other.put(test_key(1), kEntry);
+    return 0;
+  });
+  EXPECT_FALSE(store.find(test_key(1)));
+  EXPECT_EQ(store.counters().disk.damaged, 1u);
+  EXPECT_EQ(store.find(test_key(1))->tier, Tier::disk);
+  EXPECT_THAT(files_below(folder() / "v1/1a"), ElementsAre(kName));
+}
+
 // As network mounts answer: the entry is made without a lock, and published.
 TEST_F(SystemCallsTest, WhereLocksDoNotWorkEntriesAreMadeWithoutThem) {
   for (const int error : {ENOLCK, EOPNOTSUPP, EINVAL, ENOSYS, EIO}) {
@@ -186,6 +204,25 @@ TEST_F(SystemCallsTest, AFolderOfAnotherHostMayStayUnseen) {
   EXPECT_EQ(warnings.size(), 1u);
   EXPECT_EQ(store.find_or_make(test_key(1), [] { return kEntry; }).tier, Tier::made);
   EXPECT_EQ(store.find(test_key(1))->tier, Tier::disk);
+}
+
+// Between the pass over the folder and the removal of what is too much.
+TEST_F(SystemCallsTest, WhatIsUsedDuringAnEvictionStays) {
+  Store store(options());
+  for (int key = 1; key <= 4; ++key) {
+    store.put(test_key(key), kEntry);
+    const auto age = std::chrono::hours(10 - key);
+    fs::last_write_time(store.path_of(test_key(key)), fs::file_time_type::clock::now() - age);
+  }
+  const SystemCalls calls([&](const SystemCalls::Call& call) {
+    if (call.name == "unlink" && call.file == kName) {
+      EXPECT_TRUE(store.find(test_key(2)));
+    }
+    return 0;
+  });
+  EXPECT_EQ(Folder(folder()).prune({.bytes = 45000}).removed, 2u);
+  EXPECT_THAT(calls.of({"unlink"}),
+              ElementsAre("unlink " + kName, "unlink " + test_key(3) + ".cubin"));
 }
 
 TEST_F(SystemCallsTest, AnyStepOfAnImportMayFail) {
