@@ -65,8 +65,8 @@ struct Options {
   /// TILEJIT_CACHE_KEEP ("source,ptx,log,sass"), TILEJIT_LINE_INFO and
   /// TILEJIT_CACHE_TRUST_ANYONE (0 or 1),
   /// TILEJIT_TUNING (else tuning.jsonl in the cache folder; "off" means none), TILEJIT_NVRTC and
-  /// TILEJIT_DEVICE. This is the only place where the library reads its environment. Throws
-  /// Error{invalid_argument}, where() the variable, for a value that it cannot have.
+  /// TILEJIT_DEVICE. The library reads no environment elsewhere. Throws Error{invalid_argument},
+  /// where() the variable, for a value that it cannot have; warns once where none names a folder.
   [[nodiscard]] static Options from_env();
 };
 

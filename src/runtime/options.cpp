@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "runtime/log.hpp"
 #include "tilejit/cache/units.hpp"
 #include "tilejit/error.hpp"
 
@@ -123,9 +125,20 @@ int default_device() {
   refuse("TILEJIT_DEVICE", text, "the number of a device, counted from 0");
 }
 
+// Else a service without a home would compile at each start, and nobody would know why.
+void warn_once_of_no_folder() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    runtime::warn(
+        "kernels are kept in memory only, as neither XDG_CACHE_HOME nor HOME names a folder; set "
+        "TILEJIT_CACHE_DIR to one, or to off");
+  });
+}
+
 }  // namespace
 
 Options Options::from_env() {
+  if (!default_cache_folder() && variable("TILEJIT_CACHE_DIR") != "off") warn_once_of_no_folder();
   return {.cache_folder = default_cache_folder(),
           .cache_path = path_list(variable("TILEJIT_CACHE_PATH")),
           .cache_copy_after = copy_after("TILEJIT_CACHE_COPY_AFTER_MS", Options().cache_copy_after),
