@@ -55,5 +55,4 @@ class Runtime {
   std::unique_ptr<Impl> impl_;
 };
 
-
 }  // namespace tilejit

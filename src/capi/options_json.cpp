@@ -89,6 +89,10 @@ const Row kRows[] = {
        const std::vector<std::string> all = m.texts();
        o.cache_path.assign(all.begin(), all.end());
      }},
+    {"cache_copy_after_ms",
+     [](Options& o, const Member& m) {
+       o.cache_copy_after = std::chrono::milliseconds(m.count(std::uint64_t{1} << 33));
+     }},
     {"cache_bundle_key",
      [](Options& o, const Member& m) { o.cache_bundle_key = m.text_or_null(); }},
     {"cache_trust_anyone", [](Options& o, const Member& m) { o.cache_trust_anyone = m.flag(); }},
