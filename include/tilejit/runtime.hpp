@@ -10,6 +10,8 @@
 #include "tilejit/compiler.hpp"
 #include "tilejit/kernel.hpp"
 
+struct CUctx_st;  // CUDA's context; CUcontext is a pointer to it
+
 namespace tilejit {
 
 /// One device, as the driver describes it.
@@ -30,11 +32,17 @@ struct DriverInfo {
 /// Throws Error{no_driver} or Error{driver_call}.
 [[nodiscard]] DriverInfo query_driver();
 
-/// Compiles, loads and launches on one device (its primary context). Thread-safe.
+/// Compiles, loads and launches on one device. Thread-safe; of several devices each has its own. In
+/// a process that was forked after the first Runtime was made, everything but destroying it throws
+/// Error{driver_call}.
 class Runtime {
  public:
-  /// Throws Error{no_driver} or Error{no_device}.
+  /// In the device's primary context, which the CUDA runtime API uses too. Throws Error{no_driver}
+  /// or Error{no_device}.
   explicit Runtime(Options options = Options::from_env());
+  /// In a context of the caller's, which outlives the Runtime and all that is made from it;
+  /// Options::device has no effect. Throws Error{no_driver} or Error{driver_call}.
+  Runtime(Options options, ::CUctx_st* context);
   ~Runtime();
   Runtime(Runtime&&) noexcept;
   Runtime& operator=(Runtime&&) noexcept;
@@ -45,7 +53,7 @@ class Runtime {
   [[nodiscard]] const DeviceInfo& device() const noexcept;
   [[nodiscard]] Compiler& compiler() noexcept;
 
-  /// Makes the device's primary context current in the calling thread (as cudaSetDevice does).
+  /// Makes the Runtime's context current in the calling thread (as cudaSetDevice does).
   void make_current() const;
 
  private:

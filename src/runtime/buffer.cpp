@@ -61,7 +61,7 @@ Buffer::Buffer(const Runtime& runtime, std::size_t bytes, Stream stream)
 }
 
 Buffer::~Buffer() {
-  if (data_ == nullptr) return;
+  if (data_ == nullptr || driver::forked()) return;
   release_in(*context_, [this](const driver::Table& driver) {
     if (in_stream_order_) {
       driver.cuMemFreeAsync_(address_of(data_), stream_);

@@ -11,11 +11,16 @@ namespace tilejit {
 struct Runtime::Impl {
   /// Throws Error{no_device}, Error{driver_call}.
   Impl(Options options, const driver::Table& driver);
+  /// In a context of the caller's.
+  Impl(Options options, const driver::Table& driver, CUcontext handle);
 
   std::shared_ptr<const driver::Context> context;
   DeviceInfo device;
   Compiler compiler;
   runtime::Libraries libraries;
+
+ private:
+  Impl(Options options, std::shared_ptr<const driver::Context> owner);
 };
 
 }  // namespace tilejit

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,29 @@ class FakeDriver {
     std::vector<std::byte> params;
     unsigned shared_bytes = 0;
     bool overlaps = false;  ///< may start while the kernel before it in the stream ends
+    std::vector<CUlaunchAttribute> attributes = {};
+  };
+  /// A node of a graph, as it was added.
+  struct GraphNode {
+    std::string call;
+    std::vector<CUgraphNode> after;
+    CUfunction function = nullptr;
+    unsigned blocks = 0, threads = 0, shared_bytes = 0;
+    std::vector<std::byte> params = {};
+    std::vector<CUlaunchAttributeID> attributes = {};
+    std::uint64_t to = 0, from = 0, bytes = 0;  ///< of copies and fills
+    const void* event = nullptr;
+    CUgraph child = nullptr;
+    CUgraphNode origin = nullptr;  ///< of a clone
+    void* value = nullptr;         ///< what cuGraphKernelNodeGetParams points to
+  };
+  using GraphNodes = std::vector<std::unique_ptr<GraphNode>>;
+  /// What was set in an executable graph.
+  struct GraphUpdate {
+    CUgraphNode node;
+    unsigned blocks;
+    std::vector<std::byte> params;
+    int enabled = -1;  ///< 0 or 1: cuGraphNodeSetEnabled
   };
 
   FakeDriver() {
@@ -34,6 +58,11 @@ class FakeDriver {
     fill_libraries();
     fill_memory();
     fill_streams();
+    fill_events();
+    fill_captures();
+    fill_graphs();
+    fill_graph_queries();
+    fill_graph_executables();
   }
   ~FakeDriver() { active() = nullptr; }
   FakeDriver(const FakeDriver&) = delete;
@@ -45,7 +74,10 @@ class FakeDriver {
   int device_count = 1;
   int capability_major = 9, capability_minor = 0;
   int version = 13000;
-  int active_clusters = 15;                      ///< of any kernel
+  int active_clusters = 15;  ///< of any kernel
+  bool has_clusters = true, has_cooperative = true;
+  bool stream_is_busy = false;                   ///< what cuStreamQuery and cuEventQuery say
+  bool capture_is_broken = false;                ///< that of any stream
   bool launch_needs_context = false;             ///< as a stream of the legacy kind does
   std::size_t param_bytes = 0;                   ///< how much of the kernel's parameter is recorded
   float elapsed_ms = 1;                          ///< of the next pair of events; grows by 1
@@ -58,13 +90,21 @@ class FakeDriver {
   std::vector<Launch> launches = {};
   std::vector<std::string> entries = {};  ///< names asked of libraries; CUfunction is index + 1
   int contexts = 0, libraries = 0, streams = 0, events = 0, buffers = 0, pools = 0;  ///< alive
-  std::vector<CUcontext> current = {};             ///< stack of contexts
+  int graphs = 0, executables = 0;                                                   ///< alive
+  std::map<CUgraph, GraphNodes> graph_nodes = {};  ///< of graphs alive, and of copies as children
+  std::vector<GraphUpdate> updates = {};
+  std::vector<CUstreamCaptureMode> capture_modes = {};  ///< of captures begun
+  CUstream capturing = nullptr;
+  CUstreamCaptureMode thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  std::vector<std::pair<CUstream, CUevent>> waits = {};
+  std::vector<std::pair<unsigned, int>> created_streams = {};  ///< flags, priority
+  std::vector<CUcontext> current = {};                         ///< stack of contexts
   std::vector<CUstream> copies = {}, waited = {};  ///< streams copied and waited on
   std::map<CUdeviceptr, CUstream> ordered = {};    ///< memory of cuMemAllocAsync, alive
   std::vector<CUstream> freed_on = {};             ///< streams of cuMemFreeAsync
 
   [[nodiscard]] int alive() const {
-    return contexts + libraries + streams + events + buffers + pools;
+    return contexts + libraries + streams + events + buffers + pools + graphs + executables;
   }
   [[nodiscard]] int count(const std::string& call) const {
     return static_cast<int>(std::count(calls.begin(), calls.end(), call));
@@ -107,6 +147,24 @@ class FakeDriver {
   void fill_libraries();
   void fill_memory();
   void fill_streams();
+  void fill_events();
+  void fill_captures();
+  void fill_graphs();
+  void fill_graph_queries();
+  void fill_graph_executables();
+
+  static CUgraph new_graph() {
+    const auto made = handle<CUgraph>(0x900 + ++active()->last_graph_);
+    active()->graph_nodes[made];
+    return made;
+  }
+  static CUgraph copy_graph(CUgraph graph);
+  static CUresult add_node(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,
+                           std::size_t count, const char* call, GraphNode node);
+  static void set_kernel(GraphNode& node, const CUDA_KERNEL_NODE_PARAMS& params);
+  static GraphNode& node_of(CUgraphNode node) { return *reinterpret_cast<GraphNode*>(node); }
+
+  std::uintptr_t last_graph_ = 0;
 };
 
 inline void FakeDriver::fill_queries() {
@@ -145,6 +203,11 @@ inline void FakeDriver::fill_queries() {
       case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = active()->capability_minor; break;
       case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 132; break;
       case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: *value = 50 << 20; break;
+      case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X: *value = 0x7fffffff; break;
+      case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = 1024; break;
+      case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = 227 << 10; break;
+      case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH: *value = active()->has_cooperative; break;
+      case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: *value = active()->has_clusters; break;
       default: return CUDA_ERROR_INVALID_VALUE;
     }
     return enter("cuDeviceGetAttribute");
@@ -168,6 +231,15 @@ inline void FakeDriver::fill_contexts() {
     *context = active()->current.back();
     active()->current.pop_back();
     return enter("cuCtxPopCurrent");
+  };
+  table.cuCtxGetDevice_ = [](CUdevice* device) {
+    *device = static_cast<CUdevice>(reinterpret_cast<std::uintptr_t>(active()->current.back()) - 1);
+    return enter("cuCtxGetDevice");
+  };
+  table.cuCtxGetStreamPriorityRange_ = [](int* least, int* greatest) {
+    *least = 0;
+    *greatest = -5;
+    return enter("cuCtxGetStreamPriorityRange");
   };
   table.cuCtxSetCurrent_ = [](CUcontext context) {
     const CUresult result = enter("cuCtxSetCurrent");
@@ -222,7 +294,8 @@ inline void FakeDriver::fill_libraries() {
                              config->hStream,
                              {bytes, bytes + self.param_bytes},
                              config->sharedMemBytes,
-                             config->numAttrs == 1});
+                             config->numAttrs == 1,
+                             {config->attrs, config->attrs + config->numAttrs}});
     return CUDA_SUCCESS;
   };
   table.cuLaunchKernel_ = [](CUfunction function, unsigned blocks, unsigned, unsigned,
@@ -307,6 +380,28 @@ inline void FakeDriver::fill_streams() {
   table.cuStreamDestroy_ = [](CUstream) {
     return enter("cuStreamDestroy", &FakeDriver::streams, -1);
   };
+  table.cuStreamCreateWithPriority_ = [](CUstream* stream, unsigned flags, int priority) {
+    *stream = handle<CUstream>(7);
+    active()->created_streams.emplace_back(flags, priority);
+    return enter("cuStreamCreateWithPriority", &FakeDriver::streams, 1);
+  };
+  table.cuStreamQuery_ = [](CUstream) {
+    const CUresult result = enter("cuStreamQuery");
+    return result == CUDA_SUCCESS && active()->stream_is_busy ? CUDA_ERROR_NOT_READY : result;
+  };
+  table.cuStreamSynchronize_ = [](CUstream) { return enter("cuStreamSynchronize"); };
+}
+
+inline void FakeDriver::fill_events() {
+  table.cuStreamWaitEvent_ = [](CUstream stream, CUevent event, unsigned) {
+    active()->waits.emplace_back(stream, event);
+    return enter("cuStreamWaitEvent");
+  };
+  table.cuEventQuery_ = [](CUevent) {
+    const CUresult result = enter("cuEventQuery");
+    return result == CUDA_SUCCESS && active()->stream_is_busy ? CUDA_ERROR_NOT_READY : result;
+  };
+  table.cuEventSynchronize_ = [](CUevent) { return enter("cuEventSynchronize"); };
   table.cuStreamSynchronize_ = [](CUstream stream) {
     active()->waited.push_back(stream);
     return enter("cuStreamSynchronize");
@@ -324,3 +419,5 @@ inline void FakeDriver::fill_streams() {
 }
 
 }  // namespace tilejit
+
+#include "runtime/fake_driver_graphs.hpp"
