@@ -9,7 +9,8 @@ namespace tilejit {
 struct LaunchOptions {
   /// The kernel's blocks may be placed while the kernel before it in the stream ends (programmatic
   /// dependent launch), which hides the time between two small kernels: ours wait for that end
-  /// before they touch memory. Needs compute capability 9.0.
+  /// before they touch memory. Needs compute capability 9.0; without effect on kernels that take
+  /// memory for a launch.
   bool overlap = false;
   /// All blocks run at once, or the launch is refused: at most multiprocessors times
   /// KernelInfo::blocks_per_sm.

@@ -28,6 +28,7 @@ namespace tilejit::driver {
   X(cuMemAllocFromPoolAsync) X(cuMemFreeAsync) \
   X(cuMemAlloc) X(cuMemFree) X(cuMemAllocAsync) X(cuMemHostAlloc) X(cuMemFreeHost) \
   X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuMemsetD8Async) \
+  X(cuPointerGetAttribute) \
   X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) \
   X(cuStreamCreateWithPriority) X(cuStreamQuery) X(cuStreamWaitEvent) \
   X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuStreamIsCapturing) X(cuThreadExchangeStreamCaptureMode) \

@@ -102,6 +102,18 @@ CUdeviceptr address_of(const void* data) noexcept {
   return reinterpret_cast<CUdeviceptr>(data);
 }
 
+/// Memory that the driver does not know is the host's.
+CUmemorytype memory_type(const driver::Context& context, const void* data) {
+  const driver::Table& driver = context.driver();
+  const driver::ContextScope scope(context);
+  CUmemorytype type = CU_MEMORYTYPE_HOST;
+  const CUresult result =
+      driver.cuPointerGetAttribute_(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address_of(data));
+  if (result == CUDA_ERROR_INVALID_VALUE) return CU_MEMORYTYPE_HOST;
+  driver::check(driver, result, "cuPointerGetAttribute");
+  return type;
+}
+
 }  // namespace
 
 GraphBuilder::GraphBuilder(const Runtime& runtime)
@@ -125,8 +137,11 @@ Node GraphBuilder::copy(void* to, const void* from, std::size_t bytes, const Aft
   const std::vector<CUgraphNode> before = dependencies(*impl_, after);
   if (bytes == 0) return keep(*impl_, add_empty(*impl_, before));
   CUDA_MEMCPY3D params{};
-  params.srcMemoryType = params.dstMemoryType = CU_MEMORYTYPE_UNIFIED;  // the driver knows which
+  params.srcMemoryType = memory_type(*impl_->context, from);
+  params.dstMemoryType = memory_type(*impl_->context, to);
+  params.srcHost = from;  // one of the two counts, by the type
   params.srcDevice = address_of(from);
+  params.dstHost = to;
   params.dstDevice = address_of(to);
   params.WidthInBytes = bytes;
   params.Height = params.Depth = 1;

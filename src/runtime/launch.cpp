@@ -96,8 +96,11 @@ void Kernel::Impl::launch_with_partials(Stream stream, Grid grid, const std::byt
   std::memcpy(own.data() + partials_offset, &address, sizeof address);
   if (attributes.is_plain()) {
     driver::check(driver, submit(stream, grid, own.data()), "cuLaunchKernel");
-  } else {
-    driver::check(driver, submit(stream, grid, own.data(), attributes), "cuLaunchKernelEx");
+  } else {  // behind an allocation nothing overlaps
+    driver::check(driver,
+                  launch_kernel(driver, stream, shape(grid, attributes.shared_bytes()), own.data(),
+                                attributes.of_node()),
+                  "cuLaunchKernelEx");
   }
   // The second kernel starts while the first one ends, and waits for it by an instruction that
   // devices before sm_90 do not have.

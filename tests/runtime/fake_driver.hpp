@@ -37,6 +37,7 @@ class FakeDriver {
     std::vector<std::byte> params = {};
     std::vector<CUlaunchAttributeID> attributes = {};
     std::uint64_t to = 0, from = 0, bytes = 0;  ///< of copies and fills
+    CUmemorytype from_type = {}, to_type = {};  ///< of copies
     const void* event = nullptr;
     CUgraph child = nullptr;
     CUgraphNode origin = nullptr;  ///< of a clone
@@ -57,6 +58,7 @@ class FakeDriver {
     fill_contexts();
     fill_libraries();
     fill_memory();
+    fill_pointers();
     fill_streams();
     fill_events();
     fill_captures();
@@ -78,6 +80,7 @@ class FakeDriver {
   bool has_clusters = true, has_cooperative = true;
   bool stream_is_busy = false;                   ///< what cuStreamQuery and cuEventQuery say
   bool capture_is_broken = false;                ///< that of any stream
+  CUdeviceptr host_address = 0;                  ///< the one address that is not the device's
   bool launch_needs_context = false;             ///< as a stream of the legacy kind does
   std::size_t param_bytes = 0;                   ///< how much of the kernel's parameter is recorded
   float elapsed_ms = 1;                          ///< of the next pair of events; grows by 1
@@ -146,6 +149,7 @@ class FakeDriver {
   void fill_contexts();
   void fill_libraries();
   void fill_memory();
+  void fill_pointers();
   void fill_streams();
   void fill_events();
   void fill_captures();
@@ -369,6 +373,17 @@ inline void FakeDriver::fill_memory() {
   };
   table.cuMemcpyDtoDAsync_ = [](CUdeviceptr, CUdeviceptr, std::size_t, CUstream) {
     return enter("cuMemcpyDtoDAsync");
+  };
+}
+
+inline void FakeDriver::fill_pointers() {
+  table.cuPointerGetAttribute_ = [](void* type, CUpointer_attribute, CUdeviceptr address) {
+    const CUresult result = enter("cuPointerGetAttribute");
+    if (result != CUDA_SUCCESS) return result;
+    if (address == active()->host_address)
+      return CUDA_ERROR_INVALID_VALUE;  // as of any host memory
+    *static_cast<CUmemorytype*>(type) = CU_MEMORYTYPE_DEVICE;
+    return CUDA_SUCCESS;
   };
 }
 

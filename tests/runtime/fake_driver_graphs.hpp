@@ -104,6 +104,8 @@ inline void FakeDriver::fill_graphs() {
     GraphNode node;
     node.to = copy->dstDevice;
     node.from = copy->srcDevice;
+    node.from_type = copy->srcMemoryType;
+    node.to_type = copy->dstMemoryType;
     node.bytes = copy->WidthInBytes * copy->Height * copy->Depth;
     return add_node(out, graph, after, count, "cuGraphAddMemcpyNode", std::move(node));
   };

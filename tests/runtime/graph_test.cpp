@@ -47,6 +47,7 @@ TEST_F(Graphs, AreBuiltNodeByNode) {
   (void)inner.kernel(kernel, hand_arguments());
   const Graph child = inner.finish();
 
+  fake.host_address = 0x90000;
   GraphBuilder builder(runtime);
   const Node copy = builder.copy(device(0x10000), device(0x90000), 8192);
   const Node fill = builder.fill(device(0x20000), 7, 2048, 4);
@@ -64,6 +65,8 @@ TEST_F(Graphs, AreBuiltNodeByNode) {
   EXPECT_EQ(got[0]->to, 0x10000U);
   EXPECT_EQ(got[0]->from, 0x90000U);
   EXPECT_EQ(got[0]->bytes, 8192U);
+  EXPECT_EQ(got[0]->from_type, CU_MEMORYTYPE_HOST);
+  EXPECT_EQ(got[0]->to_type, CU_MEMORYTYPE_DEVICE);
   EXPECT_EQ(got[1]->call, "cuGraphAddMemsetNode");
   EXPECT_EQ(got[1]->bytes, 8192U);
   EXPECT_EQ(got[2]->call, "cuGraphAddKernelNode");

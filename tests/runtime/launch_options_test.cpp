@@ -8,6 +8,7 @@
 
 #include "runtime/expect_error.hpp"
 #include "runtime/fake_runtime.hpp"
+#include "runtime/shared_rows.hpp"
 #include "tilejit/bound_launch.hpp"
 
 namespace tilejit {
@@ -124,6 +125,22 @@ TEST(LaunchOptions, KernelsWithClustersKeepThem) {
   expect_error(ErrorCode::unsupported, "clusters of 4 blocks already", [&] {
     kernel.launch(kStream, {device(0x10000), device(0x20000)}, {}, {.cluster = 2});
   });
+}
+
+TEST(LaunchOptions, OfAKernelInTwoParts) {
+  FakeDriver fake;
+  const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
+  const Kernel kernel = load(runtime, shared_rows());
+  kernel.launch(kStream, {device(0x10000), device(0x20000)}, {},
+                {.overlap = true, .priority = -1, .shared_carveout = 20});
+  ASSERT_EQ(fake.launches.size(), 2U);
+  auto first = attributes_of(fake.launches[0]), second = attributes_of(fake.launches[1]);
+  EXPECT_EQ(first.size(), 2U);  // it follows an allocation, which nothing overlaps
+  EXPECT_EQ(first[CU_LAUNCH_ATTRIBUTE_PRIORITY].priority, -1);
+  EXPECT_EQ(first[CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT].sharedMemCarveout, 20U);
+  EXPECT_EQ(second.size(), 2U);
+  EXPECT_TRUE(second.contains(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION));
+  EXPECT_EQ(second[CU_LAUNCH_ATTRIBUTE_PRIORITY].priority, -1);
 }
 
 TEST(Limits, APlanForALargerDeviceIsRefusedBeforeItIsLoaded) {
