@@ -78,6 +78,7 @@ class FakeDriver {
   int version = 13000;
   int active_clusters = 15;  ///< of any kernel
   bool has_clusters = true, has_cooperative = true;
+  int shared_limit = 227 << 10;                  ///< bytes a block
   bool stream_is_busy = false;                   ///< what cuStreamQuery and cuEventQuery say
   bool capture_is_broken = false;                ///< that of any stream
   CUdeviceptr host_address = 0;                  ///< the one address that is not the device's
@@ -209,7 +210,9 @@ inline void FakeDriver::fill_queries() {
       case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: *value = 50 << 20; break;
       case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X: *value = 0x7fffffff; break;
       case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = 1024; break;
-      case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = 227 << 10; break;
+      case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
+        *value = active()->shared_limit;
+        break;
       case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH: *value = active()->has_cooperative; break;
       case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: *value = active()->has_clusters; break;
       default: return CUDA_ERROR_INVALID_VALUE;

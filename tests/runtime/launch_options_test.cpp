@@ -144,10 +144,11 @@ TEST(LaunchOptions, OfAKernelInTwoParts) {
 }
 
 TEST(Limits, APlanForALargerDeviceIsRefusedBeforeItIsLoaded) {
-  const auto refused = [](const std::string& text, const HandPlan& plan, bool has_clusters = true) {
+  const auto refused = [](const std::string& text, const HandPlan& plan) {
     SCOPED_TRACE(text);
     FakeDriver fake;
-    fake.has_clusters = has_clusters;
+    fake.has_clusters = false;
+    fake.shared_limit = 100 << 10;
     const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
     expect_error(ErrorCode::unsupported, text, [&] { (void)load(runtime, plan); });
     EXPECT_EQ(fake.count("cuLibraryLoadData"), 0);
@@ -157,12 +158,12 @@ TEST(Limits, APlanForALargerDeviceIsRefusedBeforeItIsLoaded) {
   refused("2048 threads a block, and this device takes at most 1024", threads);
   HandPlan cluster = hand_plan();
   cluster.plan.rows = plan::Rows{.first = 0, .lanes = 256, .cluster = 2};
-  refused("2 blocks a cluster, and this device takes at most 1", cluster, false);
+  refused("2 blocks a cluster, and this device takes at most 1", cluster);
   HandPlan shared = hand_plan();
-  shared.plan.rows = plan::Rows{.first = 0, .lanes = 256, .held = 16, .stages = 8};
+  shared.plan.rows = plan::Rows{.first = 0, .lanes = 256, .held = 1, .ahead = true};
   for (plan::Operand& operand : shared.plan.operands) operand.access_bytes = 16;
   shared.plan.vector = 4;
-  refused("bytes of shared memory a block, and this device takes at most 232448", shared);
+  refused("bytes of shared memory a block, and this device takes at most 102400", shared);
 }
 
 }  // namespace
