@@ -3,15 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
-#include <functional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "runtime/fake_runtime.hpp"
 #include "runtime/shared_rows.hpp"
+#include "runtime/silent_calls.hpp"
 #include "tilejit/benchmark.hpp"
 #include "tilejit/bound_launch.hpp"
 #include "tilejit/error.hpp"
@@ -99,27 +97,6 @@ void use_captures(const driver::Table& table) {
   capture.pass("a place");
   const Graph graph = capture.end();
   (void)graph.instantiate();
-}
-
-/// Calls of destructors, which have nobody to tell. A thread's capture mode is set twice by turns:
-/// for a while, which may fail, and back.
-bool is_silent(const std::vector<std::string>& calls, std::size_t i) {
-  static const std::set<std::string> destroying = {"cuDevicePrimaryCtxRelease",
-                                                   "cuCtxPopCurrent",
-                                                   "cuLibraryUnload",
-                                                   "cuMemFree",
-                                                   "cuMemFreeAsync",
-                                                   "cuMemPoolDestroy",
-                                                   "cuStreamDestroy",
-                                                   "cuEventDestroy",
-                                                   "cuGraphDestroy",
-                                                   "cuGraphExecDestroy"};
-  const std::string exchange = "cuThreadExchangeStreamCaptureMode";
-  if (calls[i] == exchange) {
-    return std::count(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(i), exchange) % 2;
-  }
-  return destroying.contains(calls[i]) ||
-         (calls[i] == "cuCtxPushCurrent" && calls[i + 1] == "cuMemFree");
 }
 
 void fail_each_call(void (*use)(const driver::Table&), std::size_t at_least) {
