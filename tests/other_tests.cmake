@@ -11,7 +11,8 @@ endif()
 
 # The command as its users meet it: arguments, exit codes, messages, files.
 if(TARGET tilejit_command)
-  foreach(suite usage bad_input run catalogue compile worker cache tune layout layout_batch layout_documents layout_page)
+  foreach(suite usage bad_input run print catalogue compile worker cache tune bench explain layout layout_batch
+      layout_documents layout_page)
     add_test(NAME command.${suite}
       COMMAND ${TILEJIT_PYTHON} -m unittest -v test_${suite}
       WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/cli)

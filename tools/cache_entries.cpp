@@ -182,8 +182,8 @@ void add_cache_entries(CLI::App& app) {
   show_command->add_option("-o,--output", what->cubin,
                            "Write the cubin to a file, - for standard output");
   show_command
-      ->add_option("--kept", what->kept, "Print what was kept beside it: source, ptx or log")
-      ->check(CLI::IsMember({"source", "ptx", "log"}));
+      ->add_option("--kept", what->kept, "Print what was kept beside it: source, ptx, log or sass")
+      ->check(CLI::IsMember({"source", "ptx", "log", "sass"}));
   show_command->add_flag("--json", what->json, "One JSON document on standard output");
   show_command->footer(
       "Examples:\n  tilejit cache show 3f2a\n  tilejit cache show 3f2a -o kernel.cubin");

@@ -72,6 +72,8 @@ void add_commands(CLI::App& app, std::span<char* const> arguments) {
   add_render(app);
   add_compile(app);
   add_tune(app);
+  add_bench(app);
+  add_explain(app);
   add_doctor(app);
   add_cache(app);
   add_schema(app);

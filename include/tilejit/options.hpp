@@ -11,17 +11,19 @@
 
 namespace tilejit {
 
-/// What is kept beside a cache entry for people to read: "<key>.cu", "<key>.ptx", "<key>.log".
+/// What is kept beside a cache entry for people to read: "<key>.cu", "<key>.ptx", "<key>.log",
+/// "<key>.sass".
 struct CacheKeep {
   bool source = false;  ///< the CUDA source, in one file
   bool ptx = false;
-  bool log = false;  ///< the compiler's
+  bool log = false;   ///< the compiler's
+  bool sass = false;  ///< by nvdisasm or cuobjdump; warned of once where there is neither
 };
 
 /// What NVRTC's optimiser is asked for. Kernels of each kind have keys of their own.
 enum class CompileEffort : std::uint8_t {
   full,
-  quick,   ///< `--Ofast-compile=min`: about half the time to compile, often slower kernels
+  quick,   ///< `--Ofast-compile=min`: compiles somewhat faster; the kernels may be slower
   tiered,  ///< of a Runtime: what is not in the cache is launched as its quick build until the full
            ///< one is there, which is compiled behind it. Elsewhere: full
 };
@@ -54,6 +56,9 @@ struct Options {
   std::optional<std::filesystem::path> tuning_file = {};
   /// NVRTC's library file or its folder; empty: searched for.
   std::filesystem::path nvrtc_path = {};
+  /// Profilers and debuggers show lines of the source, which is kept by CacheKeep::source. Such
+  /// kernels have keys of their own; they run no slower.
+  bool line_info = false;
   CompileEffort compile_effort = CompileEffort::full;
   /// The same kernels for the same calls, whatever the time: `tiered` is `full`.
   bool deterministic = false;
@@ -78,7 +83,8 @@ struct Options {
   /// memory only), TILEJIT_CACHE_PATH (folders and bundles, between colons),
   /// TILEJIT_CACHE_BUNDLE_KEY, TILEJIT_CACHE_REMOTE and its relatives with AWS's variables,
   /// TILEJIT_CACHE_MAX_SIZE ("4G"), TILEJIT_CACHE_MAX_AGE ("30d"),
-  /// TILEJIT_CACHE_KEEP ("source,ptx,log"), TILEJIT_CACHE_TRUST_ANYONE (0 or 1),
+  /// TILEJIT_CACHE_KEEP ("source,ptx,log,sass"), TILEJIT_LINE_INFO and
+  /// TILEJIT_CACHE_TRUST_ANYONE (0 or 1),
   /// TILEJIT_TUNING (else tuning.jsonl in the cache folder; "off" means none), TILEJIT_NVRTC,
   /// TILEJIT_COMPILE_EFFORT ("full", "quick", "tiered"), TILEJIT_DETERMINISTIC (0 or 1),
   /// TILEJIT_COMPILE_JOBS, TILEJIT_COMPILE_THREADS, TILEJIT_WORKER, TILEJIT_WORKER_TIMEOUT ("60s"),

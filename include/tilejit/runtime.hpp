@@ -7,14 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "tilejit/buffer.hpp"
 #include "tilejit/compiler.hpp"
 #include "tilejit/kernel.hpp"
 
 namespace tilejit {
-
-namespace driver {
-class Context;  // a device's primary context, shared by what lives in it
-}
 
 /// One device, as the driver describes it.
 struct DeviceInfo {
@@ -69,48 +66,5 @@ class Runtime {
 [[nodiscard]] std::vector<std::vector<Kernel>> prepare(std::span<Runtime* const> runtimes,
                                                        std::span<const Fused> ops,
                                                        const CompileRequest& request = {});
-
-/// Device memory of the Runtime's device, freed at the end of its life. Move-only; may outlive the
-/// Runtime.
-class Buffer {
- public:
-  Buffer() = default;
-  /// `bytes` of memory; none for 0. Throws Error{driver_call}.
-  Buffer(const Runtime& runtime, std::size_t bytes);
-  ~Buffer();
-  Buffer(Buffer&& other) noexcept;
-  Buffer& operator=(Buffer&& other) noexcept;
-
-  [[nodiscard]] void* data() const noexcept { return data_; }
-  [[nodiscard]] std::size_t size_bytes() const noexcept { return size_; }
-  operator Argument() const { return {data_}; }  // NOLINT: buffers are launch arguments
-
-  /// Copies `bytes` bytes on the legacy default stream and waits for the copy. Throws
-  /// Error{invalid_argument} for more bytes than there are, Error{driver_call}.
-  void copy_from_host(const void* source, std::size_t bytes);
-  void copy_to_host(void* destination, std::size_t bytes) const;
-
- private:
-  std::shared_ptr<const driver::Context> context_;
-  void* data_ = nullptr;
-  std::size_t size_ = 0;
-};
-
-/// Median milliseconds of `iterations` launches of `kernel`, each timed by events on a stream of
-/// its own after `warmup` launches. `rotate`: argument sets used in turn, so that inputs do not
-/// stay in L2. Throws Error{invalid_argument} for no argument set or less than one iteration, and
-/// as launch.
-struct Timing {
-  double median_ms = 0, min_ms = 0, p90_ms = 0;
-  int iterations = 0;
-};
-[[nodiscard]] Timing time_launches(const Runtime& runtime, const Kernel& kernel,
-                                   std::span<const std::vector<Argument>> rotate,
-                                   const SymbolValues& symbols = {}, int warmup = 5,
-                                   int iterations = 50);
-/// The same for a device-to-device copy of `bytes` bytes: the ceiling that kernels are held
-/// against.
-[[nodiscard]] Timing time_copy(const Runtime& runtime, std::size_t bytes, int warmup = 5,
-                               int iterations = 50);
 
 }  // namespace tilejit

@@ -1,10 +1,14 @@
 #pragma once
 
+#include "tilejit/benchmark.hpp"
+#include "tilejit/buffer.hpp"
 #include "tilejit/compile_service.hpp"
 #include "tilejit/compiler.hpp"
 #include "tilejit/coordinate.hpp"
+#include "tilejit/dlpack.hpp"
 #include "tilejit/dtype.hpp"
 #include "tilejit/error.hpp"
+#include "tilejit/explain.hpp"
 #include "tilejit/fused.hpp"
 #include "tilejit/indexing.hpp"
 #include "tilejit/int_tuple.hpp"
@@ -13,6 +17,7 @@
 #include "tilejit/layout_algebra.hpp"
 #include "tilejit/layout_functions.hpp"
 #include "tilejit/options.hpp"
+#include "tilejit/print_tensor.hpp"
 #include "tilejit/reference.hpp"
 #include "tilejit/runtime.hpp"
 #include "tilejit/swizzle.hpp"
@@ -20,3 +25,4 @@
 #include "tilejit/tune.hpp"
 #include "tilejit/tv.hpp"
 #include "tilejit/version.hpp"
+#include "tilejit/why.hpp"

@@ -22,7 +22,8 @@ namespace tilejit::driver {
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuOccupancyMaxActiveClusters) \
   X(cuMemPoolCreate) X(cuMemPoolSetAttribute) X(cuMemPoolDestroy) \
   X(cuMemAllocFromPoolAsync) X(cuMemFreeAsync) \
-  X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuMemsetD8Async) \
+  X(cuMemAlloc) X(cuMemFree) X(cuMemAllocAsync) X(cuMemHostAlloc) X(cuMemFreeHost) \
+  X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuMemsetD8Async) \
   X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) \
   X(cuStreamBeginCapture) X(cuStreamEndCapture) \
   X(cuGraphInstantiate) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy) \

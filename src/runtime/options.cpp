@@ -68,12 +68,13 @@ CacheKeep keep(const char* name) {
     const std::string word = rest.substr(0, rest.find(','));
     rest.erase(0, word.size() + 1);
     const bool all = word == "all";
-    if (!all && word != "source" && word != "ptx" && word != "log") {
-      refuse(name, word, "some of source,ptx,log, or to all");
+    if (!all && word != "source" && word != "ptx" && word != "log" && word != "sass") {
+      refuse(name, word, "some of source,ptx,log,sass, or to all");
     }
     keep.source = keep.source || all || word == "source";
     keep.ptx = keep.ptx || all || word == "ptx";
     keep.log = keep.log || all || word == "log";
+    keep.sass = keep.sass || all || word == "sass";
   }
   return keep;
 }
@@ -141,6 +142,7 @@ Options Options::from_env() {
       .cache_keep = keep("TILEJIT_CACHE_KEEP"),
       .tuning_file = default_tuning_file(),
       .nvrtc_path = variable("TILEJIT_NVRTC"),
+      .line_info = flag("TILEJIT_LINE_INFO"),
       .compile_effort = effort("TILEJIT_COMPILE_EFFORT"),
       .deterministic = flag("TILEJIT_DETERMINISTIC"),
       .compile_jobs = number("TILEJIT_COMPILE_JOBS", Options().compile_jobs,

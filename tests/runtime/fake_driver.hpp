@@ -58,7 +58,10 @@ class FakeDriver {
   std::vector<Launch> launches = {};
   std::vector<std::string> entries = {};  ///< names asked of libraries; CUfunction is index + 1
   int contexts = 0, libraries = 0, streams = 0, events = 0, buffers = 0, pools = 0;  ///< alive
-  std::vector<CUcontext> current = {};  ///< stack of contexts
+  std::vector<CUcontext> current = {};             ///< stack of contexts
+  std::vector<CUstream> copies = {}, waited = {};  ///< streams copied and waited on
+  std::map<CUdeviceptr, CUstream> ordered = {};    ///< memory of cuMemAllocAsync, alive
+  std::vector<CUstream> freed_on = {};             ///< streams of cuMemFreeAsync
 
   [[nodiscard]] int alive() const {
     return contexts + libraries + streams + events + buffers + pools;
@@ -91,6 +94,12 @@ class FakeDriver {
   template <typename Handle>
   static Handle handle(std::uintptr_t number) {
     return reinterpret_cast<Handle>(number);
+  }
+
+  /// Memory that cuMemAllocAsync made is the host's; that of pools is not.
+  void free_ordered(CUdeviceptr address, CUstream stream) {
+    freed_on.push_back(stream);
+    if (ordered.erase(address) != 0) ::operator delete(reinterpret_cast<void*>(address));
   }
 
   void fill_queries();
@@ -240,6 +249,22 @@ inline void FakeDriver::fill_memory() {
     ::operator delete(reinterpret_cast<void*>(address));
     return enter("cuMemFree", &FakeDriver::buffers, -1);
   };
+  table.cuMemAllocAsync_ = [](CUdeviceptr* address, std::size_t bytes, CUstream stream) {
+    const CUresult result = enter("cuMemAllocAsync", &FakeDriver::buffers, 1);
+    if (result != CUDA_SUCCESS) return result;
+    *address = reinterpret_cast<CUdeviceptr>(::operator new(bytes));
+    active()->ordered[*address] = stream;
+    return result;
+  };
+  table.cuMemHostAlloc_ = [](void** memory, std::size_t bytes, unsigned) {
+    const CUresult result = enter("cuMemHostAlloc", &FakeDriver::buffers, 1);
+    if (result == CUDA_SUCCESS) *memory = ::operator new(bytes);
+    return result;
+  };
+  table.cuMemFreeHost_ = [](void* memory) {
+    ::operator delete(memory);
+    return enter("cuMemFreeHost", &FakeDriver::buffers, -1);
+  };
   table.cuMemPoolCreate_ = [](CUmemoryPool* pool, const CUmemPoolProps*) {
     *pool = handle<CUmemoryPool>(11);
     return enter("cuMemPoolCreate", &FakeDriver::pools, 1);
@@ -254,14 +279,18 @@ inline void FakeDriver::fill_memory() {
     *address = 0x5000;
     return enter("cuMemAllocFromPoolAsync", &FakeDriver::buffers, 1);
   };
-  table.cuMemFreeAsync_ = [](CUdeviceptr, CUstream) {
+  table.cuMemFreeAsync_ = [](CUdeviceptr address, CUstream stream) {
+    active()->free_ordered(address, stream);
     return enter("cuMemFreeAsync", &FakeDriver::buffers, -1);
   };
-  table.cuMemcpyHtoDAsync_ = [](CUdeviceptr to, const void* from, std::size_t bytes, CUstream) {
+  table.cuMemcpyHtoDAsync_ = [](CUdeviceptr to, const void* from, std::size_t bytes,
+                                CUstream stream) {
+    active()->copies.push_back(stream);
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
     return enter("cuMemcpyHtoDAsync");
   };
-  table.cuMemcpyDtoHAsync_ = [](void* to, CUdeviceptr from, std::size_t bytes, CUstream) {
+  table.cuMemcpyDtoHAsync_ = [](void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+    active()->copies.push_back(stream);
     std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
     return enter("cuMemcpyDtoHAsync");
   };
@@ -278,7 +307,10 @@ inline void FakeDriver::fill_streams() {
   table.cuStreamDestroy_ = [](CUstream) {
     return enter("cuStreamDestroy", &FakeDriver::streams, -1);
   };
-  table.cuStreamSynchronize_ = [](CUstream) { return enter("cuStreamSynchronize"); };
+  table.cuStreamSynchronize_ = [](CUstream stream) {
+    active()->waited.push_back(stream);
+    return enter("cuStreamSynchronize");
+  };
   table.cuEventCreate_ = [](CUevent* event, unsigned) {
     *event = handle<CUevent>(9);
     return enter("cuEventCreate", &FakeDriver::events, 1);
