@@ -2,6 +2,7 @@
 """NVRTC's time for every kernel of the catalogue, as a multiple of an empty kernel's.
 
     bench/catalogue_nvrtc.py --build build/release
+    bench/catalogue_nvrtc.py --build build/release --quick    # of CompileEffort::quick, as a part of the full one's
 
 Needs no GPU. Times are processor time, least of 8 compiles in this process; NVRTC is taken from
 TILEJIT_NVRTC or the loader's path.
@@ -30,8 +31,9 @@ def load_nvrtc():
     raise SystemExit("libnvrtc was not found; set TILEJIT_NVRTC to its folder")
 
 
-def milliseconds(nvrtc, source, target):
+def milliseconds(nvrtc, source, target, *more):
     options = [f"--gpu-architecture={target}", "--std=c++17", "--no-cache", "--modify-stack-limit=false", "--minimal"]
+    options += more
     array = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
     times = []
     for _ in range(COMPILES):
@@ -49,6 +51,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
     parser.add_argument("--target", default="sm_90a")
+    parser.add_argument("--quick", action="store_true", help="compare --Ofast-compile=min with the full optimiser")
     options = parser.parse_args()
     nvrtc = load_nvrtc()
     empty = milliseconds(nvrtc, b'extern "C" __global__ void k() {}', options.target)
@@ -56,8 +59,13 @@ def main():
     for spec in sorted((ROOT / "examples" / "catalogue").glob("*.json")):
         command = [options.build / "bin" / "tilejit", "render", spec, "--target", options.target]
         source = subprocess.run(command, capture_output=True, check=True).stdout
-        found.append((milliseconds(nvrtc, source, options.target) / empty, json.loads(spec.read_text())["name"]))
-    print(f"{datetime.date.today()}; `bench/catalogue_nvrtc.py --build {options.build}`; empty kernel {empty:.1f} ms\n")
+        full = milliseconds(nvrtc, source, options.target)
+        ratio = full / empty
+        if options.quick:
+            ratio = milliseconds(nvrtc, source, options.target, "--Ofast-compile=min") / full
+        found.append((ratio, json.loads(spec.read_text())["name"]))
+    command = f"bench/catalogue_nvrtc.py --build {options.build}" + (" --quick" if options.quick else "")
+    print(f"{datetime.date.today()}; `{command}`; empty kernel {empty:.1f} ms\n")
     print(", ".join(f"{name} {ratio:.2f}" for ratio, name in sorted(found)))
 
 

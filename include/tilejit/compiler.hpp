@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tilejit/compile_service.hpp"
 #include "tilejit/fused.hpp"
 #include "tilejit/options.hpp"
 #include "tilejit/target.hpp"
@@ -29,6 +30,9 @@ namespace tilejit {
 
 namespace cache {
 class Store;  // tilejit/cache/store.hpp
+}
+namespace runtime {
+struct Internals;
 }
 
 /// What the cache knows an operation by.
@@ -102,6 +106,14 @@ class Compiler {
   /// must have every kernel; Error{compile_failed}; Error{unsupported} for a target that NVRTC does
   /// not know.
   [[nodiscard]] Artifact compile(const Fused& op, const Target& target);
+  /// The same by a thread of the Compiler's own, Options::compile_jobs at a time. Plans here, then
+  /// queues and returns. Requests for one kernel share one job; a foreground request makes a queued
+  /// one of the background its own. Throws what `validate` throws, and Error{queue_full},
+  /// Error{deadline_exceeded} or Error{cancelled} where the queue is full (WhenFull); everything
+  /// else is PendingArtifact::get's.
+  [[nodiscard]] PendingArtifact compile_async(const Fused& op, const Target& target,
+                                              CompileRequest request = {});
+  [[nodiscard]] ServiceStats service_stats() const;
   /// `op` with the knobs that `compile` would take from the tuning file, for a device of that name;
   /// without a name, for the first that has been tuned. Throws what `validate` throws.
   [[nodiscard]] Fused tuned(const Fused& op, const Target& target, std::string_view device = {});
@@ -118,6 +130,7 @@ class Compiler {
 
  private:
   friend class Runtime;
+  friend struct runtime::Internals;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

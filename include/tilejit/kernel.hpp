@@ -109,6 +109,8 @@ class Kernel {
                                  const SymbolValues& symbols = {},
                                  const LaunchOptions& options = {}) const;
 
+  /// What is launched. Under CompileEffort::tiered another one once the full build is there; the
+  /// first stays valid.
   [[nodiscard]] const Artifact& artifact() const noexcept;
   [[nodiscard]] const Fused& op() const noexcept;
   [[nodiscard]] KernelInfo info() const;

@@ -20,6 +20,14 @@ struct CacheKeep {
   bool sass = false;  ///< by nvdisasm or cuobjdump; warned of once where there is neither
 };
 
+/// What NVRTC's optimiser is asked for. Kernels of each kind have keys of their own.
+enum class CompileEffort : std::uint8_t {
+  full,
+  quick,   ///< `--Ofast-compile=min`: compiles somewhat faster; the kernels may be slower
+  tiered,  ///< of a Runtime: what is not in the cache is launched as its quick build until the full
+           ///< one is there, which is compiled behind it. Elsewhere: full
+};
+
 /// Settings of a Compiler or Runtime. docs/environment.md has the table of variables.
 struct Options {
   /// Folder of the disk cache. Empty optional: memory only.
@@ -54,6 +62,23 @@ struct Options {
   /// Profilers and debuggers show lines of the source, which is kept by CacheKeep::source. Such
   /// kernels have keys of their own; they run no slower.
   bool line_info = false;
+  CompileEffort compile_effort = CompileEffort::full;
+  /// The same kernels for the same calls, whatever the time: `tiered` is `full`.
+  bool deterministic = false;
+  /// Kernels compiled at a time. 0: the processors of this process, at most 16.
+  int compile_jobs = 0;
+  /// Of those, how many in this process at most; worker processes do the others
+  /// (docs/compiling.md). 0: all in workers.
+  int compile_threads = 2;
+  /// Kernels that may wait for compile_async; further requests wait or are refused (WhenFull).
+  std::size_t compile_queue = 4096;
+  /// The program `tilejit-worker`; empty: beside the executable, or where this library is
+  /// installed. Where there is none threads of this process do its work.
+  std::filesystem::path worker_path = {};
+  /// What one kernel may take in a worker before that is killed: time, and memory in bytes (0:
+  /// any).
+  std::chrono::milliseconds worker_timeout = std::chrono::minutes(1);
+  std::uint64_t worker_memory_bytes = std::uint64_t{4} << 30;
   /// Device ordinal of a Runtime.
   int device = 0;
 
@@ -64,9 +89,12 @@ struct Options {
   /// TILEJIT_CACHE_MAX_SIZE ("4G"), TILEJIT_CACHE_MAX_AGE ("30d"),
   /// TILEJIT_CACHE_KEEP ("source,ptx,log,sass"), TILEJIT_LINE_INFO and
   /// TILEJIT_CACHE_TRUST_ANYONE (0 or 1),
-  /// TILEJIT_TUNING (else tuning.jsonl in the cache folder; "off" means none), TILEJIT_NVRTC and
-  /// TILEJIT_DEVICE. The library reads no environment elsewhere. Throws Error{invalid_argument},
-  /// where() the variable, for a value that it cannot have; warns once where none names a folder.
+  /// TILEJIT_TUNING (else tuning.jsonl in the cache folder; "off" means none), TILEJIT_NVRTC,
+  /// TILEJIT_COMPILE_EFFORT ("full", "quick", "tiered"), TILEJIT_DETERMINISTIC (0 or 1),
+  /// TILEJIT_COMPILE_JOBS, TILEJIT_COMPILE_THREADS, TILEJIT_WORKER, TILEJIT_WORKER_TIMEOUT ("60s"),
+  /// TILEJIT_WORKER_MEMORY ("4G") and TILEJIT_DEVICE. The library reads no environment elsewhere.
+  /// Throws Error{invalid_argument}, where() the variable, for a value that it cannot have; warns
+  /// once where none names a folder.
   [[nodiscard]] static Options from_env();
 };
 

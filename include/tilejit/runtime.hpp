@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,11 @@ class Runtime {
   /// Memory, else disk, else NVRTC; then loaded. Throws as Compiler::compile, and Error{no_driver}
   /// if the driver is too old for the cubin.
   [[nodiscard]] Kernel compile(const Fused& op);
+  /// Compiles all of `ops`, Options::compile_jobs at a time, and loads them; in the order of `ops`.
+  /// `request.progress` is told of each. If some fail, throws the first one's error when all are
+  /// through; the others are loaded then, and `compile` finds them in memory.
+  [[nodiscard]] std::vector<Kernel> prepare(std::span<const Fused> ops,
+                                            const CompileRequest& request = {});
   [[nodiscard]] const DeviceInfo& device() const noexcept;
   [[nodiscard]] Compiler& compiler() noexcept;
 
@@ -62,5 +68,11 @@ class Runtime {
   explicit Runtime(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
+
+/// Runtime::prepare on several devices: compiles once for devices that are alike (target and name),
+/// then loads on each. One list of kernels a Runtime.
+[[nodiscard]] std::vector<std::vector<Kernel>> prepare(std::span<Runtime* const> runtimes,
+                                                       std::span<const Fused> ops,
+                                                       const CompileRequest& request = {});
 
 }  // namespace tilejit

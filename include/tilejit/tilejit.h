@@ -58,7 +58,10 @@ enum {
   TJ_DRIVER_CALL = 10,     /* a CUDA driver call failed; `where` is the call */
   TJ_IO = 11,              /* a file named by the caller could not be read or written */
   TJ_OUT_OF_MEMORY = 12,   /* of the host */
-  TJ_INTERNAL = 13         /* a fault of the library: report it */
+  TJ_INTERNAL = 13,        /* a fault of the library: report it */
+  TJ_CANCELLED = 14,       /* the request was cancelled */
+  TJ_DEADLINE_EXCEEDED = 15, /* the kernel was not there in time */
+  TJ_QUEUE_FULL = 16         /* too many kernels wait to be compiled */
 };
 
 /* The name of a status, "invalid_spec"; "ok"; "unknown". Never ends. */

@@ -3,6 +3,7 @@
 #include "tilejit/benchmark.hpp"
 #include "tilejit/bound_launch.hpp"
 #include "tilejit/buffer.hpp"
+#include "tilejit/compile_service.hpp"
 #include "tilejit/compiler.hpp"
 #include "tilejit/coordinate.hpp"
 #include "tilejit/dispatcher.hpp"

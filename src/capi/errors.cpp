@@ -27,6 +27,9 @@ tj_status status_of(ErrorCode code) noexcept {
     case ErrorCode::no_device: return TJ_NO_DEVICE;
     case ErrorCode::driver_call: return TJ_DRIVER_CALL;
     case ErrorCode::io: return TJ_IO;
+    case ErrorCode::cancelled: return TJ_CANCELLED;
+    case ErrorCode::deadline_exceeded: return TJ_DEADLINE_EXCEEDED;
+    case ErrorCode::queue_full: return TJ_QUEUE_FULL;
   }
   return TJ_INTERNAL;
 }
@@ -88,7 +91,10 @@ const char* tj_status_name(tj_status status) {
                                     "driver_call",
                                     "io",
                                     "out_of_memory",
-                                    "internal"};
+                                    "internal",
+                                    "cancelled",
+                                    "deadline_exceeded",
+                                    "queue_full"};
   const bool known = status >= 0 && status < static_cast<tj_status>(std::size(kNames));
   return known ? kNames[status] : "unknown";
 }

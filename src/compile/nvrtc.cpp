@@ -191,6 +191,7 @@ Compiled Nvrtc::compile(const Request& request) const {
       std::chrono::steady_clock::now() - start;
 
   Compiled compiled;
+  compiled.compiler_version = impl_->version();
   compiled.milliseconds = elapsed.count();
   compiled.log = impl_->log_of(program);
   if (result != NVRTC_SUCCESS) impl_->fail(result, request, std::move(compiled.log));

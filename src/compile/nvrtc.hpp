@@ -17,6 +17,7 @@ struct CompilerId {
   /// Its ELF build id in hex, "65be0db3...", or "fnv1a64:..." (of its size, head and tail) if it
   /// has none: the same for the same bytes.
   std::string build;
+  bool operator==(const CompilerId&) const = default;
 };
 
 /// Looks in this order: `explicit_path` (a file or a folder), a copy already loaded in the process,
@@ -32,13 +33,16 @@ struct Source {
   std::string name;  ///< shown in the log, e.g. "add_f16.cu"
   std::string text;
   std::vector<std::pair<std::string, std::string>> headers;  ///< include name, text
+  bool operator==(const Source&) const = default;
 };
 
 struct Compiled {
   std::string cubin;
-  std::string ptx;          ///< only if asked for
-  std::string log;          ///< warnings and, with verbose, ptxas' resource report; may be empty
-  double milliseconds = 0;  ///< NVRTC's own time
+  std::string ptx;  ///< only if asked for
+  std::string log;  ///< warnings and, with verbose, ptxas' resource report; may be empty
+  std::string compiler_version;  ///< "13.0"
+  double milliseconds = 0;       ///< NVRTC's own time
+  bool operator==(const Compiled&) const = default;
 };
 
 struct Request {
@@ -46,6 +50,7 @@ struct Request {
   std::string target;                ///< "sm_90a"
   std::vector<std::string> options;  ///< beside --gpu-architecture and default_options()
   bool want_ptx = false;
+  bool operator==(const Request&) const = default;
 };
 
 /// NVRTC, loaded at run time. Thread-safe (NVRTC itself serialises its front end).

@@ -17,6 +17,9 @@ std::string_view to_string(ErrorCode code) noexcept {
     case ErrorCode::no_device: return "no_device";
     case ErrorCode::driver_call: return "driver_call";
     case ErrorCode::io: return "io";
+    case ErrorCode::cancelled: return "cancelled";
+    case ErrorCode::deadline_exceeded: return "deadline_exceeded";
+    case ErrorCode::queue_full: return "queue_full";
   }
   return "unknown";
 }

@@ -80,7 +80,7 @@ Compiler::Compiler(Compiler&&) noexcept = default;
 Compiler& Compiler::operator=(Compiler&&) noexcept = default;
 
 Artifact Compiler::compile(const Fused& op, const Target& target) {
-  return impl_->compile(impl_->plan(op, target, {}));
+  return impl_->compile(impl_->plan(op, target, {}), {.effort = impl_->effort()});
 }
 
 Fused Compiler::tuned(const Fused& op, const Target& target, std::string_view device) {
@@ -92,7 +92,7 @@ Fused Compiler::tuned(const Fused& op, const Target& target, std::string_view de
 
 Listing Compiler::listing(const Fused& op, const Target& target) {
   const runtime::Planned planned = impl_->plan(op, target, {});
-  compile::Request request = runtime::make_request(planned.plan);
+  compile::Request request = runtime::make_request(planned.plan, impl_->effort());
   request.want_ptx = true;
   if (impl_->options.line_info) runtime::add_line_info(request, planned.plan, request.source.name);
   compile::Compiled compiled = impl_->nvrtc().compile(request);
@@ -110,7 +110,7 @@ NvrtcInfo Compiler::nvrtc() {
 }
 
 KeyExplanation Compiler::explain(const Fused& op, const Target& target) const {
-  return impl_->explain(impl_->plan(op, target, {}));
+  return impl_->explain(impl_->plan(op, target, {}), impl_->effort());
 }
 
 cache::Store& Compiler::cache() const noexcept {

@@ -10,6 +10,7 @@
 
 #include "render/render.hpp"
 #include "runtime/compile_options.hpp"
+#include "runtime/jobs.hpp"
 #include "runtime/key.hpp"
 #include "runtime/log.hpp"
 #include "runtime/stopwatch.hpp"
@@ -41,9 +42,8 @@ cache::Store open_store(const Options& options) {
   }
 }
 
-std::string installed_build(const std::filesystem::path& nvrtc_path) {
-  const auto id = compile::find_nvrtc(nvrtc_path);
-  return id ? id->build : std::string();
+compile::CompilerId installed_compiler(const std::filesystem::path& nvrtc_path) {
+  return compile::find_nvrtc(nvrtc_path).value_or(compile::CompilerId{});
 }
 
 CacheTier tier_of(cache::Tier tier) noexcept {
@@ -105,13 +105,13 @@ Planned make_planned(const Fused& op, const Target& target) {
   return planned;
 }
 
-compile::Request make_request(const plan::Plan& plan) {
+compile::Request make_request(const plan::Plan& plan, Effort effort) {
   render::RenderedSource source = render::render(plan);
   return {.source = {.name = std::move(source.name),
                      .text = std::move(source.text),
                      .headers = std::move(source.headers)},
           .target = to_string(plan.target),
-          .options = own_options()};
+          .options = own_options(effort)};
 }
 
 }  // namespace runtime
@@ -119,7 +119,24 @@ compile::Request make_request(const plan::Plan& plan) {
 Compiler::Impl::Impl(Options settings)
     : options(std::move(settings)),
       store(open_store(options)),
-      build_(installed_build(options.nvrtc_path)) {}
+      installed_(installed_compiler(options.nvrtc_path)),
+      pool_(pool_options()),
+      queue_(runtime::jobs_of(options), options.compile_queue) {}
+
+Compiler::Impl::~Impl() {
+  queue_.close();
+  pool_.stop();
+}
+
+compile::PoolOptions Compiler::Impl::pool_options() {
+  return {.jobs = runtime::jobs_of(options),
+          .threads = options.compile_threads,
+          .program = options.worker_path,
+          .limits = {.time = options.worker_timeout, .memory_bytes = options.worker_memory_bytes},
+          .nvrtc = [this]() -> const compile::Nvrtc& { return nvrtc(); },
+          .compiler = [this] { return installed_.build.empty() ? nvrtc().id() : installed_; },
+          .warn = runtime::warn};
+}
 
 const TuningFile& Compiler::Impl::tuning_file() {
   std::call_once(tuning_read_, [this] {
@@ -159,12 +176,12 @@ runtime::Planned Compiler::Impl::plan(const Fused& op, const Target& target,
   return planned;
 }
 
-Artifact Compiler::Impl::compile(const runtime::Planned& planned) {
+Artifact Compiler::Impl::compile(const runtime::Planned& planned, runtime::Manner manner) {
   const StageTimes times{.plan = planned.milliseconds};
-  if (!build_.empty()) return find_or_make(planned, build_, times);
-  if (auto found = find_of_any_compiler(planned, times)) return *std::move(found);
+  if (!installed_.build.empty()) return find_or_make(planned, installed_.build, manner, times);
+  if (auto found = find_of_any_compiler(planned, manner.effort, times)) return *std::move(found);
   // Throws, with the places where NVRTC was looked for, unless it has been installed meanwhile.
-  return find_or_make(planned, nvrtc().id().build, times);
+  return find_or_make(planned, nvrtc().id().build, manner, times);
 }
 
 const compile::Nvrtc& Compiler::Impl::nvrtc() {
@@ -173,11 +190,25 @@ const compile::Nvrtc& Compiler::Impl::nvrtc() {
   return *nvrtc_;
 }
 
+std::optional<Artifact> Compiler::Impl::find(const runtime::Planned& planned,
+                                             runtime::Effort effort) {
+  StageTimes times{.plan = planned.milliseconds};
+  if (installed_.build.empty()) return find_of_any_compiler(planned, effort, times);
+  const runtime::Stopwatch watch;
+  std::string key = explain(planned, effort).key;
+  const auto answer = store.find(key);
+  if (!answer) return std::nullopt;
+  times.lookup = watch.milliseconds();
+  return make_artifact(planned.plan, std::move(key), *answer, times);
+}
+
 std::optional<Artifact> Compiler::Impl::find_of_any_compiler(const runtime::Planned& planned,
+                                                             runtime::Effort effort,
                                                              StageTimes times) {
   const runtime::Stopwatch watch;
   for (const std::string& build : store.markers(kCompilers)) {
-    std::string key = cache::sha256_hex(runtime::key_text(planned.plan, build, line_info()));
+    std::string key =
+        cache::sha256_hex(runtime::key_text(planned.plan, build, line_info(), effort));
     if (const auto answer = store.find(key)) {
       times.lookup = watch.milliseconds();
       return make_artifact(planned.plan, std::move(key), *answer, times);
@@ -187,44 +218,44 @@ std::optional<Artifact> Compiler::Impl::find_of_any_compiler(const runtime::Plan
 }
 
 Artifact Compiler::Impl::find_or_make(const runtime::Planned& planned, const std::string& build,
-                                      StageTimes times) {
+                                      runtime::Manner manner, StageTimes times) {
   runtime::Stopwatch watch;
-  const std::string text = runtime::key_text(planned.plan, build, line_info());
-  std::string key = cache::sha256_hex(text);
+  KeyExplanation key;
+  key.fields = runtime::key_text(planned.plan, build, line_info(), manner.effort);
+  key.key = cache::sha256_hex(key.fields);
   times.key = watch.milliseconds();
 
   watch = {};
   std::optional<runtime::Stopwatch> since_made;
-  const cache::Answer answer = ask(store, key, [&] {
+  const cache::Answer answer = ask(store, key.key, [&] {
     times.lookup = watch.milliseconds();
-    cache::Entry entry = make(planned.plan, key, text, times);
+    cache::Entry entry = make(planned.plan, key, manner, times);
     since_made.emplace();
     return entry;
   });
   if (since_made) {
     // Where the entry could not be written a marker cannot either, and one warning is enough.
     std::error_code error;
-    if (std::filesystem::exists(store.path_of(key), error)) store.add_marker(kCompilers, build);
+    if (std::filesystem::exists(store.path_of(key.key), error)) store.add_marker(kCompilers, build);
     times.publish = since_made->milliseconds();
   } else {
     times.lookup = watch.milliseconds();
   }
-  return make_artifact(planned.plan, std::move(key), answer, times);
+  return make_artifact(planned.plan, std::move(key.key), answer, times);
 }
 
-cache::Entry Compiler::Impl::make(const plan::Plan& plan, const std::string& key,
-                                  const std::string& key_text, StageTimes& times) {
+cache::Entry Compiler::Impl::make(const plan::Plan& plan, const KeyExplanation& key,
+                                  runtime::Manner manner, StageTimes& times) {
   const runtime::Stopwatch watch;
-  compile::Request request = runtime::make_request(plan);
+  compile::Request request = runtime::make_request(plan, manner.effort);
   request.want_ptx = options.cache_keep.ptx;
-  if (options.line_info) runtime::add_line_info(request, plan, key + ".cu");
+  if (options.line_info) runtime::add_line_info(request, plan, key.key + ".cu");
   times.render = watch.milliseconds();
-  const compile::Nvrtc& compiler = nvrtc();
-  compile::Compiled compiled = compiler.compile(request);
+  compile::Compiled compiled = pool_.compile(request, manner.urgency);
   times.nvrtc = compiled.milliseconds;
-  keep(key, plan, compiled);
+  keep(key.key, plan, compiled);
   std::string metadata =
-      runtime::metadata_text(plan, key_text, compiled.log, compiler.version(), times);
+      runtime::metadata_text(plan, key.fields, compiled.log, compiled.compiler_version, times);
   return {.payload = std::move(compiled.cubin), .metadata = std::move(metadata)};
 }
 
@@ -236,13 +267,14 @@ void Compiler::Impl::keep(const std::string& key, const plan::Plan& plan,
   if (options.cache_keep.sass) keep_sass(key, compiled.cubin);
 }
 
-KeyExplanation Compiler::Impl::explain(const runtime::Planned& planned) const {
-  std::string build = build_;
+KeyExplanation Compiler::Impl::explain(const runtime::Planned& planned,
+                                       runtime::Effort effort) const {
+  std::string build = installed_.build;
   if (build.empty()) {
     const std::vector<std::string> known = store.markers(kCompilers);
     if (!known.empty()) build = known.front();
   }
-  std::string fields = runtime::key_text(planned.plan, build, line_info());
+  std::string fields = runtime::key_text(planned.plan, build, line_info(), effort);
   return {.key = cache::sha256_hex(fields), .fields = std::move(fields)};
 }
 

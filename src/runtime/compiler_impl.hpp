@@ -1,13 +1,18 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <mutex>
 #include <optional>
 #include <string>
 
 #include "compile/nvrtc.hpp"
+#include "compile/pool.hpp"
 #include "plan/plan.hpp"
+#include "runtime/compile_options.hpp"
 #include "runtime/line_info.hpp"
+#include "service/queue.hpp"
 #include "spec/analysis.hpp"
 #include "tilejit/cache/store.hpp"
 #include "tilejit/compiler.hpp"
@@ -31,12 +36,25 @@ struct Planned {
 [[nodiscard]] std::optional<cache::PublicKey> bundle_signer(const std::filesystem::path& path);
 
 /// What NVRTC is asked to do for a plan.
-[[nodiscard]] compile::Request make_request(const plan::Plan& plan);
+[[nodiscard]] compile::Request make_request(const plan::Plan& plan, Effort effort);
+
+/// How a kernel is compiled.
+struct Manner {
+  Effort effort = Effort::full;
+  compile::Urgency urgency = compile::Urgency::high;
+};
+
+/// What the tiers of builds did (CompileEffort::tiered).
+struct TierCounters {
+  std::atomic<std::uint64_t> quick_builds = 0, swaps = 0, swap_failures = 0;
+};
 
 }  // namespace runtime
 
 struct Compiler::Impl {
   explicit Impl(Options settings);
+  /// Cancels what is queued, waits for what runs in this process, and ends workers.
+  ~Impl();
 
   /// As make_planned, with the knobs that the tuning file has for the device (its name, may be
   /// empty), if they can be honoured. Thread-safe.
@@ -50,22 +68,35 @@ struct Compiler::Impl {
   [[nodiscard]] std::optional<Tuned> find_tuned(const Fused& op, const runtime::Planned& planned,
                                                 std::string_view device);
   /// The cubin of a plan, through the cache. Throws as Compiler::compile. Thread-safe.
-  [[nodiscard]] Artifact compile(const runtime::Planned& planned);
-  [[nodiscard]] KeyExplanation explain(const runtime::Planned& planned) const;
+  [[nodiscard]] Artifact compile(const runtime::Planned& planned, runtime::Manner manner = {});
+  /// The same by a thread of the queue. Throws as service::Queue::submit.
+  [[nodiscard]] PendingArtifact submit(runtime::Planned planned, runtime::Effort effort,
+                                       CompileRequest request);
+  /// What the cache has, without compiling. Thread-safe.
+  [[nodiscard]] std::optional<Artifact> find(const runtime::Planned& planned,
+                                             runtime::Effort effort);
+  [[nodiscard]] KeyExplanation explain(const runtime::Planned& planned,
+                                       runtime::Effort effort) const;
+  /// Of compiles that are not tiered.
+  [[nodiscard]] runtime::Effort effort() const noexcept { return runtime::effort_of(options); }
+  [[nodiscard]] ServiceStats stats() const;
   /// NVRTC, loaded by the first call that succeeds. Throws Error{no_compiler}. Thread-safe.
   [[nodiscard]] const compile::Nvrtc& nvrtc();
 
   const Options options;
   cache::Store store;
+  runtime::TierCounters tiers;
 
  private:
   /// Without a compiler: an entry made by any of those that have filled this folder.
   [[nodiscard]] std::optional<Artifact> find_of_any_compiler(const runtime::Planned& planned,
+                                                             runtime::Effort effort,
                                                              StageTimes times);
   [[nodiscard]] Artifact find_or_make(const runtime::Planned& planned, const std::string& build,
-                                      StageTimes times);
-  [[nodiscard]] cache::Entry make(const plan::Plan& plan, const std::string& key,
-                                  const std::string& key_text, StageTimes& times);
+                                      runtime::Manner manner, StageTimes times);
+  [[nodiscard]] cache::Entry make(const plan::Plan& plan, const KeyExplanation& key,
+                                  runtime::Manner manner, StageTimes& times);
+  [[nodiscard]] compile::PoolOptions pool_options();
   void keep(const std::string& key, const plan::Plan& plan, const compile::Compiled& compiled);
   /// Never throws for want of a disassembler, nor for its failures: warns of the first.
   void keep_sass(const std::string& key, const std::string& cubin);
@@ -77,9 +108,11 @@ struct Compiler::Impl {
   std::once_flag sass_warned_;
   std::once_flag tuning_read_;
   TuningFile tuning_;
-  const std::string build_;  // of the compiler that would compile; empty if none is installed
-  std::mutex mutex_;         // guards what follows, which is constant once made
+  const compile::CompilerId installed_;  // that would compile; empty if there is none
+  std::mutex mutex_;                     // guards what follows, which is constant once made
   std::optional<compile::Nvrtc> nvrtc_;
+  compile::Pool pool_;
+  service::Queue queue_;  // last: its threads use all of the above
 };
 
 }  // namespace tilejit

@@ -8,6 +8,8 @@
 
 namespace tilejit::runtime {
 
+struct Planned;
+
 /// The way into public handles, for this room and its tests.
 struct Internals {
   /// A Runtime on another driver than libcuda. `driver` outlives it. Throws as Runtime's
@@ -17,6 +19,8 @@ struct Internals {
                                             CUcontext context);
   [[nodiscard]] static const std::shared_ptr<const driver::Context>& context(
       const Runtime& runtime) noexcept;
+  [[nodiscard]] static Runtime::Impl& open(Runtime& runtime) noexcept { return *runtime.impl_; }
+  [[nodiscard]] static Compiler::Impl& open(Compiler& compiler) noexcept { return *compiler.impl_; }
   /// A Kernel of a loaded library. Throws as Binder.
   [[nodiscard]] static Kernel make_kernel(std::shared_ptr<const Library> library, Artifact artifact,
                                           const Fused& op, const spec::Analysis& analysis,
@@ -32,6 +36,16 @@ struct Internals {
   [[nodiscard]] static BoundLaunch make_bound(const Kernel& kernel, std::span<const Argument> args,
                                               const SymbolValues& symbols,
                                               const LaunchOptions& options);
+  /// What a Runtime launches first: under CompileEffort::tiered the quick build, unless the cache
+  /// has the full one. Throws as Compiler::compile.
+  struct FirstBuild {
+    Artifact artifact;
+    bool quick;
+  };
+  [[nodiscard]] static FirstBuild first_build(Compiler& compiler, const Planned& planned);
+  /// Has the full build of a quick one compiled in the background, and gives it to `kernel` and its
+  /// copies. Warns if that fails.
+  static void replace_later(Runtime::Impl& runtime, const Kernel& kernel, const Planned& planned);
 };
 
 }  // namespace tilejit::runtime

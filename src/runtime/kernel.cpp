@@ -5,10 +5,12 @@
 #include "tilejit/bound_launch.hpp"
 
 namespace tilejit {
+
 Kernel::Impl::Impl(std::shared_ptr<const runtime::Library> loaded, Artifact compiled,
                    const Fused& operation, const spec::Analysis& analysis, const plan::Plan& plan)
     : library(std::move(loaded)),
       artifact(std::move(compiled)),
+      latest(std::make_shared<const Artifact>(artifact)),
       op(operation),
       binder(operation, analysis, plan),
       threads(static_cast<unsigned>(plan.threads)),
@@ -20,6 +22,12 @@ Kernel::Impl::Impl(std::shared_ptr<const runtime::Library> loaded, Artifact comp
       std::ranges::find(plan.params, plan::Param::Kind::partials, &plan::Param::kind);
   partials_offset = param->offset;
   combining_blocks = static_cast<unsigned>(plan::combining_blocks(plan));
+}
+
+void Kernel::Impl::replace(std::shared_ptr<const runtime::Library> full_library,
+                           Artifact full) const {
+  latest.replace(std::make_shared<const Artifact>(std::move(full)));
+  library.replace(std::move(full_library));
 }
 
 KernelInfo Kernel::Impl::info() const {
@@ -68,7 +76,7 @@ BoundLaunch Kernel::bind(std::initializer_list<Argument> args, const SymbolValue
 }
 
 const Artifact& Kernel::artifact() const noexcept {
-  return impl_->artifact;
+  return *impl_->latest;
 }
 
 const Fused& Kernel::op() const noexcept {

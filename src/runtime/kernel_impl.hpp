@@ -5,11 +5,14 @@
 #include "runtime/binder.hpp"
 #include "runtime/launch_attributes.hpp"
 #include "runtime/library.hpp"
+#include "runtime/live.hpp"
 #include "tilejit/kernel.hpp"
 
 namespace tilejit {
 
-/// A loaded kernel: immutable, shared by the Kernels that are copies of each other.
+/// A loaded kernel, shared by the Kernels that are copies of each other: immutable, but that a full
+/// build may take the place of a quick one. Builds of one plan have the same entry points and
+/// parameters, so that a launch may read `library` more than once.
 struct Kernel::Impl {
   /// Throws as Binder.
   Impl(std::shared_ptr<const runtime::Library> loaded, Artifact compiled, const Fused& operation,
@@ -40,8 +43,12 @@ struct Kernel::Impl {
 
   [[nodiscard]] KernelInfo info() const;
 
-  std::shared_ptr<const runtime::Library> library;
-  Artifact artifact;
+  /// A full build of the same plan.
+  void replace(std::shared_ptr<const runtime::Library> full_library, Artifact full) const;
+
+  mutable runtime::Live<runtime::Library> library;
+  Artifact artifact;  // the first build
+  mutable runtime::Live<Artifact> latest;
   Fused op;
   runtime::Binder binder;
   unsigned threads;       // a block

@@ -6,7 +6,6 @@
 
 #include "core/json_line.hpp"
 #include "render/render.hpp"
-#include "runtime/compile_options.hpp"
 #include "runtime/ptxas_report.hpp"
 
 namespace tilejit::runtime {
@@ -23,7 +22,8 @@ std::string utc_now() {
 
 }  // namespace
 
-std::string key_text(const plan::Plan& plan, std::string_view build, LineInfo line_info) {
+std::string key_text(const plan::Plan& plan, std::string_view build, LineInfo line_info,
+                     Effort effort) {
   core::JsonLine line;
   line.open('{')
       .member("compiler", build)
@@ -31,7 +31,7 @@ std::string key_text(const plan::Plan& plan, std::string_view build, LineInfo li
       .member("key_schema", kKeySchema)
       .key("options")
       .open('[');
-  for (const std::string& option : all_options()) line.value(option);
+  for (const std::string& option : all_options(effort)) line.value(option);
   if (line_info == LineInfo::yes) line.value(kLineInfoOption);
   line.close(']').key("plan").raw(plan::to_json(plan)).member("target", to_string(plan.target));
   return line.close('}').take();

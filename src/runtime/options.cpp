@@ -116,13 +116,30 @@ std::optional<std::filesystem::path> default_tuning_file() {
   return folder ? std::optional(*folder / "tuning.jsonl") : std::nullopt;
 }
 
-int default_device() {
-  const std::string text = variable("TILEJIT_DEVICE");
-  if (text.empty()) return 0;
-  int ordinal = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ordinal);
-  if (error == std::errc() && end == text.data() + text.size() && ordinal >= 0) return ordinal;
-  refuse("TILEJIT_DEVICE", text, "the number of a device, counted from 0");
+/// A number of 0 or more.
+int number(const char* name, int unset, const char* advice) {
+  const std::string text = variable(name);
+  if (text.empty()) return unset;
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value >= 0) return value;
+  refuse(name, text, advice);
+}
+
+CompileEffort effort(const char* name) {
+  const std::string text = variable(name);
+  if (text.empty() || text == "full") return CompileEffort::full;
+  if (text == "quick") return CompileEffort::quick;
+  if (text == "tiered") return CompileEffort::tiered;
+  refuse(name, text, "full, quick or tiered");
+}
+
+std::chrono::seconds time_limit(const char* name, std::chrono::milliseconds unset) {
+  const std::string text = variable(name);
+  if (text.empty()) return std::chrono::duration_cast<std::chrono::seconds>(unset);
+  const auto value = cache::parse_age(text);
+  if (value && value->count() > 0) return *value;
+  refuse(name, text, "a time for one kernel, such as 60s or 5m");
 }
 
 // Else a service without a home would compile at each start, and nobody would know why.
@@ -139,19 +156,29 @@ void warn_once_of_no_folder() {
 
 Options Options::from_env() {
   if (!default_cache_folder() && variable("TILEJIT_CACHE_DIR") != "off") warn_once_of_no_folder();
-  return {.cache_folder = default_cache_folder(),
-          .cache_path = path_list(variable("TILEJIT_CACHE_PATH")),
-          .cache_copy_after = copy_after("TILEJIT_CACHE_COPY_AFTER_MS", Options().cache_copy_after),
-          .cache_bundle_key = variable("TILEJIT_CACHE_BUNDLE_KEY"),
-          .cache_trust_anyone = flag("TILEJIT_CACHE_TRUST_ANYONE"),
-          .cache_remote = remote(),
-          .cache_max_bytes = bytes("TILEJIT_CACHE_MAX_SIZE", Options().cache_max_bytes),
-          .cache_max_age = age("TILEJIT_CACHE_MAX_AGE"),
-          .cache_keep = keep("TILEJIT_CACHE_KEEP"),
-          .tuning_file = default_tuning_file(),
-          .nvrtc_path = variable("TILEJIT_NVRTC"),
-          .line_info = flag("TILEJIT_LINE_INFO"),
-          .device = default_device()};
+  return {
+      .cache_folder = default_cache_folder(),
+      .cache_path = path_list(variable("TILEJIT_CACHE_PATH")),
+      .cache_copy_after = copy_after("TILEJIT_CACHE_COPY_AFTER_MS", Options().cache_copy_after),
+      .cache_bundle_key = variable("TILEJIT_CACHE_BUNDLE_KEY"),
+      .cache_trust_anyone = flag("TILEJIT_CACHE_TRUST_ANYONE"),
+      .cache_remote = remote(),
+      .cache_max_bytes = bytes("TILEJIT_CACHE_MAX_SIZE", Options().cache_max_bytes),
+      .cache_max_age = age("TILEJIT_CACHE_MAX_AGE"),
+      .cache_keep = keep("TILEJIT_CACHE_KEEP"),
+      .tuning_file = default_tuning_file(),
+      .nvrtc_path = variable("TILEJIT_NVRTC"),
+      .line_info = flag("TILEJIT_LINE_INFO"),
+      .compile_effort = effort("TILEJIT_COMPILE_EFFORT"),
+      .deterministic = flag("TILEJIT_DETERMINISTIC"),
+      .compile_jobs = number("TILEJIT_COMPILE_JOBS", Options().compile_jobs,
+                             "how many kernels are compiled at a time, or 0 for all processors"),
+      .compile_threads = number("TILEJIT_COMPILE_THREADS", Options().compile_threads,
+                                "how many of them in this process"),
+      .worker_path = variable("TILEJIT_WORKER"),
+      .worker_timeout = time_limit("TILEJIT_WORKER_TIMEOUT", Options().worker_timeout),
+      .worker_memory_bytes = bytes("TILEJIT_WORKER_MEMORY", Options().worker_memory_bytes),
+      .device = number("TILEJIT_DEVICE", 0, "the number of a device, counted from 0")};
 }
 
 }  // namespace tilejit

@@ -18,8 +18,8 @@ Runtime::Impl::Impl(Options options, const driver::Table& driver, CUcontext hand
 Runtime::Impl::Impl(Options options, std::shared_ptr<const driver::Context> owner)
     : context(std::move(owner)),
       device(runtime::describe_device(context->driver(), context->device())),
-      compiler(std::move(options)),
-      libraries(context) {}
+      libraries(context),
+      compiler(std::move(options)) {}
 
 Runtime::Runtime(Options options)
     : impl_(std::make_unique<Impl>(std::move(options), driver::load_driver())) {}
@@ -37,12 +37,14 @@ Kernel Runtime::compile(const Fused& op) {
   driver::refuse_after_fork("Runtime::compile");
   Compiler::Impl& compiler = *impl_->compiler.impl_;
   const runtime::Planned planned = compiler.plan(op, impl_->device.target, impl_->device.name);
-  Artifact artifact = compiler.compile(planned);
+  auto [artifact, quick] = runtime::Internals::first_build(impl_->compiler, planned);
   const runtime::Stopwatch watch;
   auto library = impl_->libraries.find_or_load(artifact, planned.plan);
   artifact.times.load = watch.milliseconds();
-  return runtime::Internals::make_kernel(std::move(library), std::move(artifact), op,
-                                         planned.analysis, planned.plan);
+  Kernel kernel = runtime::Internals::make_kernel(std::move(library), std::move(artifact), op,
+                                                  planned.analysis, planned.plan);
+  if (quick) runtime::Internals::replace_later(*impl_, kernel, planned);
+  return kernel;
 }
 
 const DeviceInfo& Runtime::device() const noexcept {

@@ -16,8 +16,8 @@ struct Runtime::Impl {
 
   std::shared_ptr<const driver::Context> context;
   DeviceInfo device;
-  Compiler compiler;
   runtime::Libraries libraries;
+  Compiler compiler;  // last: what it does in the background loads libraries
 
  private:
   Impl(Options options, std::shared_ptr<const driver::Context> owner);

@@ -87,7 +87,10 @@ TEST(CApi, StatusesAreTheCodesOfErrors) {
                                   ErrorCode::no_driver,
                                   ErrorCode::no_device,
                                   ErrorCode::driver_call,
-                                  ErrorCode::io};
+                                  ErrorCode::io,
+                                  ErrorCode::cancelled,
+                                  ErrorCode::deadline_exceeded,
+                                  ErrorCode::queue_full};
   for (const ErrorCode code : kCodes) {
     const tj_status status = capi::guarded([&] { throw Error(code, "what", "/where", "log"); });
     EXPECT_EQ(tj_status_name(status), to_string(code));

@@ -28,7 +28,7 @@ TEST(Key, IsCanonicalJsonOfEverythingACubinDependsOn) {
   EXPECT_EQ(key["key_schema"], kKeySchema);
   EXPECT_EQ(key["compiler"], "abc123");
   EXPECT_EQ(key["generator"], render::generator_digest());
-  EXPECT_EQ(key["options"], nlohmann::ordered_json(all_options()));
+  EXPECT_EQ(key["options"], nlohmann::ordered_json(all_options(Effort::full)));
   EXPECT_EQ(key["plan"].dump(), plan::to_json(hand.plan));
   EXPECT_EQ(key["target"], "sm_90a");
 }
@@ -50,6 +50,8 @@ TEST(Key, ChangesWithEveryPart) {
   plan = hand_plan().plan;
   plan.threads = 128;
   expect_new(plan, "abc123");
+  texts.insert(key_text(hand_plan().plan, "abc123", LineInfo::no, Effort::quick));
+  EXPECT_EQ(texts.size(), ++variants);
 }
 
 TEST(Metadata, HoldsTheKeyAndWhatPeopleAskFor) {

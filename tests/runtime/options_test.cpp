@@ -25,7 +25,14 @@ constexpr const char* kVariables[] = {"TILEJIT_CACHE_DIR",
                                       "TILEJIT_LINE_INFO",
                                       "TILEJIT_CACHE_REMOTE",
                                       "TILEJIT_CACHE_REMOTE_MODE",
-                                      "TILEJIT_TUNING"};
+                                      "TILEJIT_TUNING",
+                                      "TILEJIT_COMPILE_EFFORT",
+                                      "TILEJIT_DETERMINISTIC",
+                                      "TILEJIT_COMPILE_JOBS",
+                                      "TILEJIT_COMPILE_THREADS",
+                                      "TILEJIT_WORKER",
+                                      "TILEJIT_WORKER_TIMEOUT",
+                                      "TILEJIT_WORKER_MEMORY"};
 using Environment = std::map<std::string, std::string>;
 
 /// The variables of the table have these values, the others none, until the end of the scope.
@@ -105,6 +112,39 @@ TEST(Options, ReadCompilerAndDevice) {
   const Options options = Options::from_env();
   EXPECT_EQ(options.nvrtc_path, "/opt/nvrtc");
   EXPECT_EQ(options.device, 12);
+}
+
+TEST(Options, ReadHowKernelsAreCompiled) {
+  const EnvironmentScope scope(Environment{{"TILEJIT_COMPILE_EFFORT", "tiered"},
+                                           {"TILEJIT_DETERMINISTIC", "1"},
+                                           {"TILEJIT_COMPILE_JOBS", "8"},
+                                           {"TILEJIT_COMPILE_THREADS", "0"},
+                                           {"TILEJIT_WORKER", "/opt/tilejit-worker"},
+                                           {"TILEJIT_WORKER_TIMEOUT", "5m"},
+                                           {"TILEJIT_WORKER_MEMORY", "2G"}});
+  const Options options = Options::from_env();
+  EXPECT_EQ(options.compile_effort, CompileEffort::tiered);
+  EXPECT_TRUE(options.deterministic);
+  EXPECT_EQ(options.compile_jobs, 8);
+  EXPECT_EQ(options.compile_threads, 0);
+  EXPECT_EQ(options.worker_path, "/opt/tilejit-worker");
+  EXPECT_EQ(options.worker_timeout, std::chrono::minutes(5));
+  EXPECT_EQ(options.worker_memory_bytes, 2ULL << 30);
+}
+
+TEST(Options, RefuseWaysToCompileThatAreNone) {
+  constexpr std::pair<const char*, const char*> kCases[] = {
+      {"TILEJIT_COMPILE_EFFORT", "max"},   {"TILEJIT_DETERMINISTIC", "yes"},
+      {"TILEJIT_COMPILE_JOBS", "-1"},      {"TILEJIT_COMPILE_THREADS", "two"},
+      {"TILEJIT_WORKER_TIMEOUT", "never"}, {"TILEJIT_WORKER_TIMEOUT", "0"},
+      {"TILEJIT_WORKER_MEMORY", "much"},
+  };
+  for (const auto& [name, text] : kCases) {
+    const EnvironmentScope scope(Environment{{name, text}});
+    EXPECT_EQ(
+        expect_error(ErrorCode::invalid_argument, "; set it to", [] { (void)Options::from_env(); }),
+        name);
+  }
 }
 
 TEST(Options, ReadThePathOfReadOnlyFolders) {

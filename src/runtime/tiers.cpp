@@ -1,0 +1,64 @@
+// CompileEffort::tiered: a kernel is launched as its quick build until the full one is there.
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "runtime/compiler_impl.hpp"
+#include "runtime/internals.hpp"
+#include "runtime/log.hpp"
+#include "runtime/runtime_impl.hpp"
+#include "runtime/stopwatch.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::runtime {
+namespace {
+
+bool is_tiered(const Options& options) noexcept {
+  return options.compile_effort == CompileEffort::tiered && !options.deterministic;
+}
+
+}  // namespace
+
+Internals::FirstBuild Internals::first_build(Compiler& compiler, const Planned& planned) {
+  Compiler::Impl& impl = open(compiler);
+  if (!is_tiered(impl.options)) return {impl.compile(planned, {.effort = impl.effort()}), false};
+  if (auto full = impl.find(planned, Effort::full)) return {*std::move(full), false};
+  Artifact quick = impl.compile(planned, {.effort = Effort::quick});
+  ++impl.tiers.quick_builds;
+  return {std::move(quick), true};
+}
+
+void Internals::replace_later(Runtime::Impl& runtime, const Kernel& kernel,
+                              const Planned& planned) {
+  Compiler::Impl& compiler = open(runtime.compiler);
+  const auto fail = [&compiler](const Error& error) {
+    ++compiler.tiers.swap_failures;
+    warn(std::string("a kernel stays the quick build it is: ") + error.what());
+  };
+  // What it refers to ends after the compiler's threads.
+  const auto replace = [&runtime, &compiler, fail, planned,
+                        weak = std::weak_ptr(kernel.impl_)](CompileState state) {
+    const auto impl = weak.lock();
+    const bool ended = state == CompileState::done || state == CompileState::failed;
+    if (!impl || !ended) return;
+    try {
+      Artifact full = compiler.compile(planned, {.urgency = compile::Urgency::low});  // from memory
+      const Stopwatch watch;
+      auto library = runtime.libraries.find_or_load(full, planned.plan);
+      full.times.load = watch.milliseconds();
+      impl->replace(std::move(library), std::move(full));
+      ++compiler.tiers.swaps;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::cancelled) fail(error);
+    }
+  };
+  try {
+    (void)compiler.submit(
+        planned, Effort::full,
+        {.priority = Priority::background, .progress = replace, .when_full = WhenFull::refuse});
+  } catch (const Error& error) {
+    fail(error);
+  }
+}
+
+}  // namespace tilejit::runtime
