@@ -23,6 +23,8 @@ ROWS = [
     ("eviction pass that removes a tenth", "sweep_that_removes_a_tenth", "real_time", 1, "ms", 1000),
     ("process that waits for another's compile: beyond it, median", "waiting_process", "p50_us", 1e-3, "ms", 5),
     ("the same, the longest of 50", "waiting_process", "max_us", 1e-3, "ms", 5),
+    ("dead remote: the first request, beyond its time-out of 200 ms", "dead_remote", "beyond_timeout_us", 1e-3, "ms", None),
+    ("dead remote: each request after it", "dead_remote", "real_time", 1e-3, "us", 1),
 ]  # fmt: skip
 
 

@@ -1,7 +1,10 @@
-// The cache alone: hits by tier, an eviction pass, a process that waits for another's entry.
-// Entries have payloads of 20 KB. TILEJIT_BENCH_ENTRIES: entries of the folder (100,000; 2.4 GB of
-// disk while it runs). Percentiles are of single requests, in microseconds.
+// The cache alone: hits by tier, a dead remote, an eviction pass, a process that waits for
+// another's entry. Entries have payloads of 20 KB. TILEJIT_BENCH_ENTRIES: entries of the folder
+// (100,000; 2.4 GB of disk while it runs). Percentiles are of single requests, in microseconds.
+#include <arpa/inet.h>
 #include <benchmark/benchmark.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -110,6 +113,45 @@ void memory_hit(benchmark::State& state) {
   }
 }
 BENCHMARK(memory_hit);
+
+/// Takes connections and never answers, until the end of its life.
+class SilentServer {
+ public:
+  SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    address_.sin_family = AF_INET;
+    address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto* const address = reinterpret_cast<sockaddr*>(&address_);
+    socklen_t size = sizeof address_;
+    if (::bind(socket_, address, size) != 0 || ::listen(socket_, 8) != 0 ||
+        ::getsockname(socket_, address, &size) != 0) {
+      std::abort();
+    }
+  }
+  ~SilentServer() { ::close(socket_); }
+  SilentServer(const SilentServer&) = delete;
+  SilentServer& operator=(const SilentServer&) = delete;
+  [[nodiscard]] std::string url() const {
+    return "http://127.0.0.1:" + std::to_string(ntohs(address_.sin_port)) + "/";
+  }
+
+ private:
+  int socket_;
+  sockaddr_in address_ = {};
+};
+
+// A request that no tier can answer, after the one that has found out that the server is dead.
+void dead_remote(benchmark::State& state) {
+  const SilentServer server;
+  constexpr auto kTimeout = 200ms;
+  Store store({.remote = {.url = server.url(), .timeout = kTimeout}});
+  const std::string key = key_of(0);
+  const auto start = Clock::now();
+  benchmark::DoNotOptimize(store.find(key));
+  state.counters["beyond_timeout_us"] =
+      microseconds_since(start) - std::chrono::duration<double, std::micro>(kTimeout).count();
+  for (auto _ : state) benchmark::DoNotOptimize(store.find(key));
+}
+BENCHMARK(dead_remote);
 
 // Random keys; each is asked once before, so that the file system is warm.
 void hits(benchmark::State& state, Store& store, int entries) {

@@ -8,7 +8,7 @@ table.
 
 Needs a GPU. Peers that are not installed are left out. `--compiled` adds torch.compile, which takes
 minutes. GB/s count every element that is read or written once; the ceiling is a copy
-that moves as many bytes. Both are medians of 50 launches, timed by events.
+that moves as many bytes. Both are medians of 50 launches or more, timed by events.
 """
 
 import argparse

@@ -1,134 +1,270 @@
-// Host time of Kernel::launch against cuLaunchKernel itself: the same cubin, parameters and grid.
-#include <benchmark/benchmark.h>
-
+// What launching costs, as one JSON object. On a device: against the driver alone, with the same
+// cubin, parameters and grid. With --host, on any machine: what the library adds, with a driver
+// whose functions do nothing.
 #include <algorithm>
-#include <chrono>
-#include <cstring>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "driver/driver.hpp"
-#include "plan/plan.hpp"
-#include "spec/analysis.hpp"
+#include "bare_kernel.hpp"
+#include "launch_timing.hpp"
+#include "runtime/fake_driver.hpp"
+#include "runtime/internals.hpp"
 #include "tilejit/tilejit.hpp"
 
 namespace {
 
 using namespace tilejit;
-using Clock = std::chrono::steady_clock;
 
-constexpr int kBatch = 200;    // launches between two synchronisations: below the queue's depth
-constexpr int kBatches = 101;  // of each kind, by turns
+constexpr int kNodes = 100;     // of a graph, one behind the other
+constexpr int kFirstRuns = 21;  // of what happens once in a process
 
-Fused small_add() {
+Options in_memory() {
+  Options options = Options::from_env();
+  options.cache_folder.reset();
+  options.cache_path.clear();
+  options.tuning_file.reset();
+  return options;
+}
+
+/// Four arguments: three tensors and a scalar.
+Fused scaled_add(const std::string& layout) {
   return {.name = "add",
-          .tensors = {{"a", f32, "4096:1"}, {"b", f32, "4096:1"}, {"c", f32, "4096:1"}},
-          .formula = "c = a + b"};
+          .tensors = {{"a", f32, layout}, {"b", f32, layout}, {"c", f32, layout}},
+          .scalars = {{"s", f32}},
+          .formula = "c = a + b * s"};
 }
 
-// The parameter struct that the kernel gets from Kernel::launch.
-std::vector<std::byte> parameters(const plan::Plan& plan, const std::vector<Argument>& args) {
-  std::vector<std::byte> bytes(static_cast<std::size_t>(plan.params_bytes));
-  for (const plan::Param& param : plan.params) {
-    std::byte* field = bytes.data() + param.offset;
-    if (param.kind == plan::Param::Kind::pointer) {
-      std::memcpy(field, &args.at(static_cast<std::size_t>(param.index)).address, 8);
-    } else if (param.kind == plan::Param::Kind::total) {
-      const std::int64_t total = plan::total_units(plan, {});
-      std::memcpy(field, &total, 8);
-    } else if (param.kind == plan::Param::Kind::divisor) {
-      const plan::FastDivisor divisor = plan::make_divisor(param.dim.evaluate({}) / param.per);
-      std::memcpy(field, &divisor, sizeof divisor);
+Fused template_of_add() {
+  return {.name = "add",
+          .tensors = {{.name = "a"}, {.name = "b"}, {.name = "c"}},
+          .scalars = {{"s", f32}},
+          .formula = "c = a + b * s"};
+}
+
+constexpr std::array<std::int64_t, 2> kShape = {64, 64}, kStride = {64, 1};
+
+/// The arguments of a launch; with shapes, as a framework passes them.
+std::vector<Argument> arguments(std::span<void* const> tensors, bool shapes) {
+  std::vector<Argument> args;
+  for (void* tensor : tensors) {
+    args.push_back(shapes ? Argument(f32, tensor, kShape, kStride) : Argument(tensor));
+  }
+  args.emplace_back(2.0f);
+  return args;
+}
+
+using Figures = std::map<std::string, double>;
+
+void print(const Figures& figures) {
+  std::string text;
+  for (const auto& [name, value] : figures) {
+    std::array<char, 64> number = {};
+    std::snprintf(number.data(), number.size(), "%.4f", value);
+    text += (text.empty() ? "" : ",\n") + std::string("  \"") + name + "\": " + number.data();
+  }
+  std::printf("{\n%s\n}\n", text.c_str());
+}
+
+/// Calls that the launch paths make, without a driver behind them.
+void do_nothing(driver::Table& table) {
+  table.cuLaunchKernel_ = [](CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                             unsigned, CUstream, void**, void**) { return CUDA_SUCCESS; };
+  table.cuLaunchKernelEx_ = [](const CUlaunchConfig*, CUfunction, void**, void**) {
+    return CUDA_SUCCESS;
+  };
+  table.cuGraphExecKernelNodeSetParams_ =
+      [](CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS*) { return CUDA_SUCCESS; };
+}
+
+Figures measure_host() {
+  FakeDriver fake;
+  do_nothing(fake.table);
+  Runtime runtime = runtime::Internals::make_runtime(in_memory(), fake.table);
+  const std::array<void*, 3> tensors = {reinterpret_cast<void*>(0x100000),
+                                        reinterpret_cast<void*>(0x200000),
+                                        reinterpret_cast<void*>(0x300000)};
+  const std::vector<Argument> bare = arguments(tensors, false), shaped = arguments(tensors, true);
+  const Kernel known = runtime.compile(scaled_add("(64,64):(64,1)"));
+  const Kernel symbolic = runtime.compile(scaled_add("(M,N):(N,1)"));
+  Dispatcher dispatcher(runtime, template_of_add());
+  BoundLaunch bound = known.bind(bare);
+  GraphBuilder builder(runtime);
+  const Node node = builder.kernel(bound);
+  GraphExec graph = builder.finish().instantiate();
+  Figures figures;
+  const auto measure = [&](const char* name, const std::function<void()>& call) {
+    figures[name] = bench::call_microseconds(call);
+  };
+  measure("host_empty_us", [&] {});
+  measure("host_launch_us", [&] { known.launch(nullptr, bare); });
+  measure("host_launch_with_shapes_us", [&] { known.launch(nullptr, shaped); });
+  measure("host_launch_of_symbols_us", [&] { symbolic.launch(nullptr, shaped); });
+  measure("host_launch_with_options_us",
+          [&] { known.launch(nullptr, bare, {}, {.overlap = true}); });
+  measure("host_bound_launch_us", [&] { bound.launch(nullptr); });
+  measure("host_bound_set_us", [&] { bound.set(0, tensors[0]); });
+  measure("host_dispatch_us", [&] { dispatcher.launch(nullptr, shaped); });
+  measure("host_node_update_us", [&] { graph.update(node, bare); });
+  measure("host_bound_node_update_us", [&] { graph.update(node, bound); });
+  return figures;
+}
+
+/// What the measurements on a device share.
+struct Device {
+  Runtime runtime{in_memory()};
+  const driver::Table& driver = driver::load_driver();
+  std::vector<Buffer> buffers;
+  std::array<void*, 3> tensors = {};
+  std::optional<OwnedStream> stream;
+
+  Device() {
+    runtime.make_current();
+    for (void*& tensor : tensors) {
+      tensor = buffers.emplace_back(runtime, 64 * 64 * sizeof(float)).data();
     }
+    stream.emplace(runtime);
   }
-  return bytes;
-}
-
-// The kernel as the driver alone would launch it.
-class BareKernel {
- public:
-  BareKernel(const Kernel& kernel, const std::vector<Argument>& args)
-      : plan_(plan::make_plan(kernel.op(), spec::analyze(kernel.op()), kernel.artifact().target)),
-        parameters_(parameters(plan_, args)) {
-    const std::string& cubin = *kernel.artifact().cubin;
-    check(driver_.cuLibraryLoadData_(&library_, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr,
-                                     0));
-    CUkernel loaded{};
-    check(driver_.cuLibraryGetKernel_(&loaded, library_, kernel.artifact().kernel_name.c_str()));
-    check(driver_.cuKernelGetFunction_(&function_, loaded));
-    const std::int64_t covered = plan::units_per_block(plan_);
-    blocks_ = static_cast<unsigned>((plan::total_units(plan_, {}) + covered - 1) / covered);
-  }
-  BareKernel(const BareKernel&) = delete;
-  BareKernel& operator=(const BareKernel&) = delete;
-  ~BareKernel() { (void)driver_.cuLibraryUnload_(library_); }
-
-  void launch(CUstream stream) {
-    void* arguments[] = {parameters_.data()};
-    check(driver_.cuLaunchKernel_(function_, blocks_, 1, 1, static_cast<unsigned>(plan_.threads), 1,
-                                  1, 0, stream, arguments, nullptr));
-  }
-
- private:
-  void check(CUresult result) const { driver::check(driver_, result, "launch_bench"); }
-
-  const driver::Table& driver_ = driver::load_driver();
-  plan::Plan plan_;
-  std::vector<std::byte> parameters_;
-  CUlibrary library_{};
-  CUfunction function_{};
-  unsigned blocks_ = 1;
 };
 
-double median(std::vector<double>& values) {
-  std::ranges::nth_element(values, values.begin() + kBatches / 2);
-  return values[kBatches / 2];
+void measure_launches(Device& device, Figures& figures) {
+  const std::vector<Argument> bare = arguments(device.tensors, false);
+  const std::vector<Argument> shaped = arguments(device.tensors, true);
+  const Kernel kernel = device.runtime.compile(scaled_add("(64,64):(64,1)"));
+  bench::BareKernel alone(kernel, bare);
+  const BoundLaunch bound = kernel.bind(bare);
+  Dispatcher dispatcher(device.runtime, template_of_add());
+  dispatcher.launch(*device.stream, shaped);
+  const std::vector<double> medians = bench::batch_microseconds(
+      device.driver, *device.stream,
+      {[&] { alone.launch(*device.stream); }, [&] { kernel.launch(*device.stream, bare); },
+       [&] { bound.launch(*device.stream); },
+       [&] { kernel.launch(*device.stream, bare, {}, {.overlap = true}); },
+       [&] { dispatcher.launch(*device.stream, shaped); }});
+  figures["cuLaunchKernel_us"] = medians[0];
+  figures["launch_us"] = medians[1];
+  figures["ratio"] = medians[1] / medians[0];
+  figures["bound_launch_us"] = medians[2];
+  figures["overlapping_launch_us"] = medians[3];
+  figures["dispatch_us"] = medians[4];
+  figures["dispatch_above_cuLaunchKernel_us"] = medians[4] - medians[0];
 }
 
-// Microseconds of one call in a batch; the stream is idle before and after.
-template <typename Launch>
-double batch_microseconds(const driver::Table& driver, CUstream stream, Launch launch) {
-  driver::check(driver, driver.cuStreamSynchronize_(stream), "cuStreamSynchronize");
-  const auto start = Clock::now();
-  for (int i = 0; i < kBatch; ++i) launch();
-  const std::chrono::duration<double, std::micro> elapsed = Clock::now() - start;
-  driver::check(driver, driver.cuStreamSynchronize_(stream), "cuStreamSynchronize");
-  return elapsed.count() / kBatch;
+void measure_graphs(Device& device, Figures& figures) {
+  const std::vector<Argument> args = arguments(device.tensors, false);
+  const Kernel kernel = device.runtime.compile(scaled_add("(64,64):(64,1)"));
+  bench::BareKernel alone(kernel, args);
+  GraphBuilder builder(device.runtime);
+  std::vector<Node> nodes;
+  for (int i = 0; i < kNodes; ++i) {
+    nodes.push_back(builder.kernel(kernel, args, i == 0 ? After() : After(nodes.back())));
+  }
+  const Graph graph = builder.finish();
+  GraphExec ours = graph.instantiate();
+  const bench::BareGraph theirs(alone, kNodes);
+  const BoundLaunch bound = kernel.bind(args);
+  const auto in_stream = [&](const LaunchOptions& options) {
+    return [&kernel, &args, &device, options] {
+      for (int i = 0; i < kNodes; ++i) kernel.launch(*device.stream, args, {}, options);
+    };
+  };
+  const std::vector<double> times = bench::device_microseconds(
+      device.driver, *device.stream,
+      {[&] { theirs.launch(*device.stream); }, [&] { ours.launch(*device.stream); }, in_stream({}),
+       in_stream({.overlap = true})});
+  figures["bare_graph_node_us"] = times[0] / kNodes;
+  figures["graph_node_us"] = times[1] / kNodes;
+  figures["graph_node_ratio"] = times[1] / times[0];
+  figures["stream_node_us"] = times[2] / kNodes;
+  figures["overlapping_stream_node_us"] = times[3] / kNodes;
+  std::size_t turn = 0;
+  const std::vector<double> updates =
+      bench::batch_microseconds(device.driver, *device.stream,
+                                {[&] { theirs.update(alone, turn++ % kNodes); },
+                                 [&] { ours.update(nodes[turn++ % kNodes], args); },
+                                 [&] { ours.update(nodes[turn++ % kNodes], bound); }});
+  figures["bare_node_update_us"] = updates[0];
+  figures["node_update_us"] = updates[1];
+  figures["bound_node_update_us"] = updates[2];
+  figures["node_update_above_bare_us"] = updates[1] - updates[0];
 }
 
-void measure(benchmark::State& state, Runtime& runtime) {
-  const driver::Table& driver = driver::load_driver();
-  runtime.make_current();
-  const Kernel kernel = runtime.compile(small_add());
-  std::vector<Buffer> buffers;
-  std::vector<Argument> args;
-  for (int i = 0; i < 3; ++i)
-    args.emplace_back(buffers.emplace_back(runtime, 4096 * sizeof(float)));
-  BareKernel bare(kernel, args);
-  CUstream stream{};
-  driver::check(driver, driver.cuStreamCreate_(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
-  std::vector<double> ours, floor;
-  for (auto _ : state) {
-    for (int i = 0; i < kBatches; ++i) {  // by turns, so that clocks and noise meet both alike
-      floor.push_back(batch_microseconds(driver, stream, [&] { bare.launch(stream); }));
-      ours.push_back(batch_microseconds(driver, stream, [&] { kernel.launch(stream, args); }));
+/// A folder of its own, removed at the end.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "launch_bench.XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) {
+      throw Error(ErrorCode::io, "no folder for a cache could be made as " + pattern);
     }
+    path_ = pattern;
   }
-  driver::check(driver, driver.cuStreamDestroy_(stream), "cuStreamDestroy");
-  state.counters["launch_us"] = median(ours);
-  state.counters["cuLaunchKernel_us"] = median(floor);
-  state.counters["ratio"] = median(ours) / median(floor);
+  ~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Milliseconds of compile (from the disk), load and launch inside a capture, by a new Runtime.
+double first_launch_in_capture(const Device& device, const Options& options, const Fused& op) {
+  Runtime fresh(options);
+  Capture capture(fresh, *device.stream, Capture::Mode::global);
+  const auto start = bench::Clock::now();
+  const Kernel kernel = fresh.compile(op);
+  kernel.launch(*device.stream, arguments(device.tensors, false));
+  const double elapsed = bench::microseconds_since(start) / 1e3;
+  const Graph graph = capture.end();
+  graph.instantiate().launch(*device.stream);
+  device.stream->synchronize();
+  return elapsed;
 }
 
-void launch(benchmark::State& state) {
-  try {
-    Runtime runtime;
-    measure(state, runtime);
-  } catch (const Error& error) {
-    state.SkipWithError(error.what());
+void measure_first_launches(Device& device, Figures& figures) {
+  const ScratchFolder folder;
+  Options options = in_memory();
+  options.cache_folder = folder.path();
+  const Fused op = scaled_add("(64,64):(64,1)");
+  (void)Runtime(options).compile(op);
+  std::vector<double> times;
+  for (int i = 0; i < kFirstRuns; ++i) {
+    times.push_back(first_launch_in_capture(device, options, op));
   }
+  figures["first_launch_in_capture_ms"] = times.front();
+  std::ranges::sort(times);
+  figures["launch_in_capture_by_a_new_runtime_ms"] = times[kFirstRuns / 2];
 }
-BENCHMARK(launch)->Iterations(1)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  try {
+    if (argc > 1 && std::string_view(argv[1]) == "--host") {
+      print(measure_host());
+      return 0;
+    }
+    Figures figures;
+    Device device;
+    measure_first_launches(device, figures);  // before anything else of ours has run
+    measure_launches(device, figures);
+    measure_graphs(device, figures);
+    print(figures);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "launch_bench: %s\n", error.what());
+    return 1;
+  }
+}

@@ -86,7 +86,7 @@ def median_of(run):
 
 
 def gpu_rows(build):
-    launch = google_benchmark(build / "bench" / "launch_bench")["launch"]
+    launch = json.loads(output_of(build / "bench" / "launch_bench"))
     yield (
         "host time of a launch against cuLaunchKernel",
         f"{launch['launch_us']:.2f} / {launch['cuLaunchKernel_us']:.2f} us = {launch['ratio']:.3f}",

@@ -3,7 +3,8 @@
 set(generated ${PROJECT_BINARY_DIR}/generated)
 file(GLOB template_files CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/kernels_templates/*.cu ${PROJECT_SOURCE_DIR}/kernels_templates/tile/*.cuh)
-set(generator_files ${template_files})
+file(GLOB public_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/tilejit/*.hpp)
+set(generator_files ${template_files} ${public_files})
 foreach(room core layout expr spec plan render)
   file(GLOB room_files CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp ${PROJECT_SOURCE_DIR}/src/${room}/*.hpp)

@@ -10,6 +10,8 @@ if(TILEJIT_PORTABLE)
   # Else libcurl, which is loaded later, would find half of its OpenSSL in ours.
   target_link_options(tilejit PRIVATE LINKER:--exclude-libs,ALL)
 endif()
+target_link_options(tilejit PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
+set_target_properties(tilejit PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
 set_target_properties(tilejit PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 set_target_properties(tilejit_static PROPERTIES OUTPUT_NAME tilejit)
 foreach(library tilejit tilejit_static)

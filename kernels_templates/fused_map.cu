@@ -6,6 +6,7 @@
 
 template <class Index>
 TILE_DEVICE void fused_map(const Params& p) {
+  follow_previous_kernel();
   const Index total = Index(p.total);
   const Index first = Index(blockIdx.x) * (kThreads * kUnroll) + threadIdx.x;
   if constexpr (kUnroll == 1) {  // the same without loops costs the compiler a tenth less

@@ -232,6 +232,7 @@ TILE_DEVICE void finish_row(const Lane& self, const Vector* held, Shared& shared
 extern "C" __global__ void __launch_bounds__(kThreads) CLUSTER_DIMS
     KERNEL_NAME(const __grid_constant__ Params p) {
   __shared__ Shared shared;
+  follow_previous_kernel();
   const int rank = kBlocksOfRow > 1 ? blockIdx.x % kBlocksOfRow : 0;
   const int lane = (kAlong ? threadIdx.x % kLanes : threadIdx.x / kGroups) + rank * kLanes;
   const int group = kAlong ? threadIdx.x / kLanes : threadIdx.x % kGroups;
@@ -243,7 +244,6 @@ extern "C" __global__ void __launch_bounds__(kThreads) CLUSTER_DIMS
   const bool active = index < total;  // others go along, so that all threads meet
   Lane self{p, row_at(p, active ? index : total - 1), row_length(p), lane, group, active};
 #if SHARES_ROWS
-  start_next_kernel();
   self.reduce_share(Stages(), index, shared);
 #else
   Vector held[kHeldOrOne];
@@ -300,7 +300,7 @@ TILE_DEVICE void combine_shares(List<Stage>, const Params& p) {
 
 extern "C" __global__ void __launch_bounds__(kThreads)
     KERNEL_NAME_COMBINE(const __grid_constant__ Params p) {
-  wait_for_previous_kernel();
+  follow_previous_kernel();
   combine_shares(Stages(), p);
 }
 #endif

@@ -355,9 +355,9 @@ struct Block {
 extern "C" __global__ void __launch_bounds__(kThreads)
     KERNEL_NAME(const __grid_constant__ Params p) {
   __shared__ Shared shared;
+  follow_previous_kernel();
   Block block = Block::of(p, shared);
 #if SHARES_ROWS
-  start_next_kernel();
   block.lane.leave_total(block.index, block.share, block.begin, block.end);
 #else
   Vector x[kSteps];
@@ -377,7 +377,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 extern "C" __global__ void __launch_bounds__(kThreads)
     KERNEL_NAME_COMBINE(const __grid_constant__ Params p) {
   __shared__ Shared shared;
-  wait_for_previous_kernel();
+  follow_previous_kernel();
   Block block = Block::of(p, shared);
   Scans before[kAcross];
   block.lane.total_before(block.index, block.share, before);

@@ -35,6 +35,7 @@ struct VectorPlace {
 extern "C" __global__ void __launch_bounds__(kThreads)
     KERNEL_NAME(const __grid_constant__ Params p) {
   __shared__ Shared shared;
+  follow_previous_kernel();
   const Tile tile = tile_at(p, blockIdx.x);
   Square squares[kSquares];
   Vector vectors[kAhead ? kVectors : 1];

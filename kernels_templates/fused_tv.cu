@@ -7,6 +7,7 @@
 
 extern "C" __global__ void __launch_bounds__(kThreads)
     KERNEL_NAME(const __grid_constant__ Params p) {
+  follow_previous_kernel();
   const Tile tile = tile_at(p, blockIdx.x);
   const Place thread = place_of_thread(threadIdx.x);
 #pragma unroll 1

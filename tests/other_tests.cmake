@@ -11,7 +11,8 @@ endif()
 
 # The command as its users meet it: arguments, exit codes, messages, files.
 if(TARGET tilejit_command)
-  foreach(suite usage bad_input run catalogue compile worker cache tune warm deploying layout layout_batch layout_documents layout_page)
+  foreach(suite usage bad_input run print catalogue compile worker cache generator tune warm deploying bench explain layout
+      layout_batch layout_documents layout_page)
     add_test(NAME command.${suite}
       COMMAND ${TILEJIT_PYTHON} -m unittest -v test_${suite}
       WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/cli)
@@ -28,6 +29,26 @@ if(NOT TILEJIT_SANITIZE)
       -P ${CMAKE_CURRENT_SOURCE_DIR}/consumer/run.cmake)
   set_tests_properties(consumer PROPERTIES LABELS cpu TIMEOUT 300)
 endif()
+
+# Beside the CUDA runtime API, where its static library is installed.
+cmake_path(GET TILEJIT_CUDA_INCLUDE_DIR PARENT_PATH cuda_root)
+find_library(TILEJIT_CUDART_STATIC NAMES libcudart_static.a
+  HINTS ${cuda_root} PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib)
+find_path(TILEJIT_CUDART_INCLUDE_DIR NAMES cuda_runtime_api.h HINTS ${TILEJIT_CUDA_INCLUDE_DIR})
+if(TILEJIT_CUDART_STATIC AND TILEJIT_CUDART_INCLUDE_DIR)
+  add_executable(cudart_tests cudart/beside_test.cpp gpu/gpu_fixture.cpp)
+  target_include_directories(cudart_tests PRIVATE ${TILEJIT_CUDART_INCLUDE_DIR})
+  target_link_libraries(cudart_tests PRIVATE
+    tilejit_test_cases ${TILEJIT_CUDART_STATIC} Threads::Threads ${CMAKE_DL_LIBS} rt)
+  gtest_discover_tests(cudart_tests DISCOVERY_TIMEOUT 60 PROPERTIES LABELS gpu TIMEOUT 300)
+endif()
+
+# The examples of docs/launching.md, as one program.
+add_test(NAME docs.launching
+  COMMAND ${TILEJIT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/docs/compile_examples.py
+    ${PROJECT_SOURCE_DIR}/docs/launching.md --compiler ${CMAKE_CXX_COMPILER}
+    --include ${PROJECT_SOURCE_DIR}/include --include ${PROJECT_SOURCE_DIR}/cache/include)
+set_tests_properties(docs.launching PROPERTIES LABELS cpu TIMEOUT 120)
 
 # tests/fuzz/<name>_fuzz.cpp: libFuzzer targets.
 if(TILEJIT_BUILD_FUZZERS)

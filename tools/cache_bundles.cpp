@@ -69,7 +69,7 @@ void write_bundle(const ExportOptions& options) {
                                    {"damaged", exported.damaged}};
     fmt::print("{}\n", document.dump(2));
   } else {
-    fmt::print("{}: {} entries, {}{}\n", options.path, exported.entries,
+    fmt::print("{}: {}, {}{}\n", options.path, entries_text(exported.entries),
                bytes_text(static_cast<double>(exported.bytes)), key.empty() ? "" : ", signed");
   }
   if (exported.damaged.empty()) return;
@@ -112,7 +112,7 @@ void import(const ImportOptions& options) {
     fmt::print("{}\n", document.dump(2));
     return;
   }
-  fmt::print("{}: added {} entries, {}; {} were there already\n", folder.string(), report.added,
+  fmt::print("{}: added {}, {}; had {} already\n", folder.string(), entries_text(report.added),
              bytes_text(static_cast<double>(report.added_bytes)), report.present);
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -30,8 +31,9 @@ void print_report(const cache::PruneReport& report, bool as_json) {
     fmt::print("{}\n", document.dump(2));
     return;
   }
-  fmt::print("removed {} entries and {} leftovers, {}; kept {} entries, {}\n", report.removed,
-             report.leftovers, bytes_text(static_cast<double>(report.removed_bytes)), report.kept,
+  fmt::print("removed {} and {}, {}; kept {}, {}\n", entries_text(report.removed),
+             count_text(report.leftovers, "leftover", "leftovers"),
+             bytes_text(static_cast<double>(report.removed_bytes)), entries_text(report.kept),
              bytes_text(static_cast<double>(report.kept_bytes)));
 }
 
@@ -46,6 +48,9 @@ void verify(const VerifyOptions& options) {
   if (options.path.empty()) {
     places = all_places(settings);
   } else {
+    if (!std::filesystem::exists(options.path)) {
+      throw UsageError(options.path + " does not exist; check the path");
+    }
     places.emplace_back(options.path, settings);
   }
   auto document = ordered_json::array();
@@ -56,7 +61,7 @@ void verify(const VerifyOptions& options) {
     document.push_back(
         {{"place", place.path()}, {"good", report.good}, {"damaged", report.damaged}});
     if (options.json) continue;
-    fmt::print("{}: {} entries are whole, {} damaged\n", place.path(), report.good,
+    fmt::print("{}: {} whole, {} damaged\n", place.path(), entries_text(report.good),
                report.damaged.size());
     for (const std::string& key : report.damaged) fmt::print("  damaged: {}\n", key);
   }
@@ -118,7 +123,7 @@ struct ClearOptions {
 void clear(const ClearOptions& options) {
   const Options settings = Options::from_env();
   const cache::Folder folder = open_folder(settings);
-  confirm(fmt::format("Remove all {} entries of {}?", folder.list().size(),
+  confirm(fmt::format("Remove {}, all there are, from {}?", entries_text(folder.list().size()),
                       writable_folder(settings).string()),
           options.yes);
   print_report(folder.clear(), options.json);

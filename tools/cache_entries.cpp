@@ -18,6 +18,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr std::size_t kLongestValue = 120;          // of a line of show; --json has all of it
 constexpr std::uintmax_t kLargestText = 64u << 20;  // bytes of what is kept beside an entry
 
 struct Row {
@@ -76,7 +77,7 @@ void print_rows(const std::vector<Row>& rows, bool with_place) {
     if (with_place) cells.back().push_back(row.place);
   }
   if (!rows.empty()) fmt::print("{}", table_text(cells, {3, 4, 5}));
-  fmt::print("{} entries, {}\n", rows.size(), bytes_text(static_cast<double>(bytes)));
+  fmt::print("{}, {}\n", entries_text(rows.size()), bytes_text(static_cast<double>(bytes)));
 }
 
 void list(const ListOptions& options) {
@@ -137,9 +138,11 @@ void print_entry(const Located& found, const ordered_json& metadata, bool as_jso
       {"size", bytes_text(static_cast<double>(found.info.bytes))},
       {"last used", time_text(found.info.used)}};
   for (const auto& [name, value] : metadata.items()) {
-    rows.push_back({name, value.is_string() ? value.get<std::string>()
-                                            : value.dump(-1, ' ', false,
-                                                         ordered_json::error_handler_t::replace)});
+    std::string text = value.is_string()
+                           ? value.get<std::string>()
+                           : value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    if (text.size() > kLongestValue) text = text.substr(0, kLongestValue - 3) + "...";
+    rows.push_back({name, std::move(text)});
   }
   fmt::print("{}", table_text(rows));
 }
@@ -182,8 +185,8 @@ void add_cache_entries(CLI::App& app) {
   show_command->add_option("-o,--output", what->cubin,
                            "Write the cubin to a file, - for standard output");
   show_command
-      ->add_option("--kept", what->kept, "Print what was kept beside it: source, ptx or log")
-      ->check(CLI::IsMember({"source", "ptx", "log"}));
+      ->add_option("--kept", what->kept, "Print what was kept beside it: source, ptx, log or sass")
+      ->check(CLI::IsMember({"source", "ptx", "log", "sass"}));
   show_command->add_flag("--json", what->json, "One JSON document on standard output");
   show_command->footer(
       "Examples:\n  tilejit cache show 3f2a\n  tilejit cache show 3f2a -o kernel.cubin");

@@ -3,15 +3,14 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "cache_commands.hpp"
-#include "cache_metadata.hpp"
 #include "cache_places.hpp"
 #include "command.hpp"
 #include "spec_file.hpp"
 #include "tilejit/cache/store.hpp"
 #include "tilejit/compiler.hpp"
+#include "tilejit/why.hpp"
 
 namespace tilejit::cli {
 namespace {
@@ -33,52 +32,23 @@ KeyExplanation explain_spec(const Compiler& compiler, const std::string& spec,
 void explain(const KeyOptions& options) {
   const Compiler compiler;
   const KeyExplanation found = explain_spec(compiler, options.spec, options);
-  const auto fields = ordered_json::parse(found.fields);
   const auto answer = compiler.cache().find(found.key);
   const std::string tier = answer ? std::string(cache::to_string(answer->tier)) : "";
   if (options.json) {
     const ordered_json document = {{"key", found.key},
                                    {"tier", answer ? ordered_json(tier) : ordered_json()},
-                                   {"fields", fields}};
+                                   {"fields", ordered_json::parse(found.fields)}};
     fmt::print("{}\n", document.dump(2, ' ', false, ordered_json::error_handler_t::replace));
     return;
   }
   std::vector<std::vector<std::string>> rows = {
       {"key", found.key}, {"cached", answer ? tier : "no"}, {}};
-  for (const auto& [name, value] : fields_of(fields)) rows.push_back({name, value});
+  for (const auto& [name, value] : key_fields(found.fields)) rows.push_back({name, value});
   fmt::print("{}", table_text(rows));
 }
 
-/// What an explanation is compared with.
-struct Nearest {
-  std::string name, key;
-  std::vector<Difference> differences;
-};
-
-// Of an entry's metadata, only what belongs to the key.
-Fields key_fields(const ordered_json& metadata, const ordered_json& wanted) {
-  ordered_json part = ordered_json::object();
-  for (const auto& [name, value] : wanted.items()) {
-    if (metadata.contains(name)) part[name] = metadata[name];
-  }
-  return fields_of(part);
-}
-
-Nearest nearest_entry(const KeyExplanation& wanted) {
-  const auto document = ordered_json::parse(wanted.fields);
-  const Fields fields = fields_of(document);
-  std::optional<Nearest> best;
-  for (const Place& place : all_places(Options::from_env())) {
-    for (const cache::EntryInfo& info : place.list()) {
-      const ordered_json metadata = place.metadata(info.key);
-      auto differ = differences(fields, key_fields(metadata, document));
-      if (best && best->differences.size() <= differ.size()) continue;
-      best = Nearest{fmt::format("{} for {} in {}", text_member(metadata, "kernel"),
-                                 text_member(metadata, "target"), place.path()),
-                     info.key, std::move(differ)};
-    }
-  }
-  if (best) return *best;
+NearestEntry nearest_or_fail(const Compiler& compiler, const KeyExplanation& wanted) {
+  if (auto best = nearest_entry(compiler, wanted)) return *std::move(best);
   throw Failure("the cache is empty: there is no entry to compare with");
 }
 
@@ -86,12 +56,12 @@ std::string shortened(const std::string& text) {
   return text.size() <= 60 ? text : text.substr(0, 57) + "...";
 }
 
-void print_differences(const KeyExplanation& wanted, const Nearest& other, bool as_json) {
+void print_differences(const KeyExplanation& wanted, const NearestEntry& other, bool as_json) {
   if (as_json) {
     ordered_json document = {{"key", wanted.key},
                              {"other", {{"key", other.key}, {"name", other.name}}},
                              {"differences", ordered_json::array()}};
-    for (const Difference& difference : other.differences) {
+    for (const KeyDifference& difference : other.differences) {
       document["differences"].push_back({{"field", difference.field},
                                          {"wanted", difference.wanted},
                                          {"other", difference.other}});
@@ -106,7 +76,7 @@ void print_differences(const KeyExplanation& wanted, const Nearest& other, bool 
     return;
   }
   std::vector<std::vector<std::string>> rows = {{"FIELD", "WANTED", "OTHER"}};
-  for (const Difference& difference : other.differences) {
+  for (const KeyDifference& difference : other.differences) {
     rows.push_back({difference.field, shortened(difference.wanted), shortened(difference.other)});
   }
   fmt::print("{}", table_text(rows));
@@ -116,12 +86,10 @@ void why(const KeyOptions& options) {
   const Compiler compiler;
   const KeyExplanation wanted = explain_spec(compiler, options.spec, options);
   if (options.other.empty()) {
-    return print_differences(wanted, nearest_entry(wanted), options.json);
+    return print_differences(wanted, nearest_or_fail(compiler, wanted), options.json);
   }
   const KeyExplanation other = explain_spec(compiler, options.other, options);
-  const Nearest named{options.other, other.key,
-                      differences(fields_of(ordered_json::parse(wanted.fields)),
-                                  fields_of(ordered_json::parse(other.fields)))};
+  const NearestEntry named{other.key, options.other, key_differences(wanted.fields, other.fields)};
   print_differences(wanted, named, options.json);
 }
 

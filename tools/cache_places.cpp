@@ -149,6 +149,14 @@ std::string table_text(const std::vector<std::vector<std::string>>& rows,
   return text;
 }
 
+std::string count_text(std::uint64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+std::string entries_text(std::uint64_t count) {
+  return count_text(count, "entry", "entries");
+}
+
 std::string time_text(std::chrono::system_clock::time_point time) {
   if (time == std::chrono::system_clock::time_point{}) return "-";
   const std::time_t seconds = std::chrono::system_clock::to_time_t(time);

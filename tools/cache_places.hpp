@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -65,6 +66,10 @@ void confirm(const std::string& question, bool yes);
 /// Rows of texts as aligned columns; those named in `right` are aligned to the right.
 [[nodiscard]] std::string table_text(const std::vector<std::vector<std::string>>& rows,
                                      const std::vector<std::size_t>& right = {});
+
+/// "1 entry", "2 entries".
+[[nodiscard]] std::string count_text(std::uint64_t count, const char* one, const char* many);
+[[nodiscard]] std::string entries_text(std::uint64_t count);
 
 /// "2026-11-21 21:15" in UTC; "-" for the epoch.
 [[nodiscard]] std::string time_text(std::chrono::system_clock::time_point time);

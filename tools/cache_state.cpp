@@ -137,6 +137,22 @@ Finding probe_folder(const Options& options) {
           false};
 }
 
+// Asks for what no remote has; trouble is told by the store's warning.
+Finding probe_remote(const Options& options) {
+  std::string trouble;
+  cache::Options settings{.remote = options.cache_remote,
+                          .warn = [&](const std::string& text) { trouble = text; }};
+  settings.remote.retry_after = {};
+  try {
+    cache::Store store(std::move(settings));
+    (void)store.find(cache::sha256_hex("tilejit cache doctor"));
+  } catch (const std::invalid_argument& error) {
+    trouble = error.what();
+  }
+  if (!trouble.empty()) return {"remote", trouble, false};
+  return {"remote", without_password(options) + ", answers"};
+}
+
 std::vector<Finding> diagnose(const Options& options) {
   std::vector<Finding> findings = {probe_folder(options)};
   std::error_code error;
@@ -157,12 +173,12 @@ std::vector<Finding> diagnose(const Options& options) {
       const bool there = std::filesystem::exists(path);
       findings.push_back(
           {"read only",
-           path.string() + (there ? fmt::format(", {} entries", entries) : ", cannot be found"),
-           there});
+           path.string() + (there ? ", " + entries_text(entries) : ", cannot be found"), there});
     } catch (const std::runtime_error& trouble) {
       findings.push_back({"read only", trouble.what(), false});
     }
   }
+  if (!options.cache_remote.url.empty()) findings.push_back(probe_remote(options));
   return findings;
 }
 

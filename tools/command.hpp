@@ -34,6 +34,8 @@ void add_compile(CLI::App& app);
 void add_tune(CLI::App& app);
 void add_warm(CLI::App& app);
 void add_coverage(CLI::App& app);
+void add_bench(CLI::App& app);
+void add_explain(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_cache(CLI::App& app);
 void add_schema(CLI::App& app);

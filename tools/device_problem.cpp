@@ -3,21 +3,6 @@
 #include <algorithm>
 
 namespace tilejit::cli {
-namespace {
-
-constexpr std::size_t kMostArgumentSets = 16;
-
-// Enough argument sets to exceed L2 twice, in at most a quarter of the device's memory.
-std::size_t argument_sets(const Runtime& runtime, const Problem& problem) {
-  std::size_t bytes = 1;
-  for (const HostTensor& tensor : problem.tensors) bytes += tensor.size_bytes();
-  const DeviceInfo& device = runtime.device();
-  const std::size_t wanted = 2 * static_cast<std::size_t>(device.l2_bytes) / bytes + 1;
-  const std::size_t fitting = std::max<std::size_t>(device.memory_bytes / 4 / bytes, 1);
-  return std::min({wanted, fitting, kMostArgumentSets});
-}
-
-}  // namespace
 
 double Benchmark::gigabytes_per_second(std::int64_t bytes_moved) const noexcept {
   return kernel.median_ms > 0 ? static_cast<double>(bytes_moved) / kernel.median_ms / 1e6 : 0;
@@ -60,17 +45,19 @@ Verification check(const Problem& problem, const std::vector<HostTensor>& result
   return verify(problem.op, problem.arguments(), actual);
 }
 
-ArgumentSets::ArgumentSets(const Runtime& runtime, const Problem& problem) {
-  for (std::size_t i = argument_sets(runtime, problem); i > 0; --i) {
-    rotate.push_back(sets.emplace_back(upload(runtime, problem)).arguments);
+Workspaces make_workspaces(const Runtime& runtime, const Problem& problem, L2State l2) {
+  std::vector<WorkspaceTensor> tensors;
+  for (const HostTensor& tensor : problem.tensors) {
+    tensors.push_back({tensor.size_bytes(), tensor.data()});
   }
+  return {runtime, tensors, problem.scalars, l2};
 }
 
 Benchmark measure(const Runtime& runtime, const Kernel& kernel, const Problem& problem) {
-  const ArgumentSets arguments(runtime, problem);
+  const Workspaces workspaces = make_workspaces(runtime, problem);
   Benchmark result;
-  result.argument_sets = static_cast<int>(arguments.sets.size());
-  result.kernel = time_launches(runtime, kernel, arguments.rotate, problem.symbols);
+  result.argument_sets = workspaces.arguments().size();
+  result.kernel = time_launches(runtime, kernel, workspaces.arguments(), problem.symbols);
   // A copy reads and writes each byte.
   const auto copied = static_cast<std::size_t>(std::max<std::int64_t>(problem.bytes_moved / 2, 1));
   result.copy = time_copy(runtime, copied);

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "problem.hpp"
-#include "tilejit/runtime.hpp"
+#include "tilejit/benchmark.hpp"
 
 namespace tilejit::cli {
 
@@ -20,18 +20,16 @@ struct DeviceArguments {
 /// Compares what `download` gave with the CPU reference.
 [[nodiscard]] Verification check(const Problem& problem, const std::vector<HostTensor>& results);
 
-/// Copies enough that inputs do not stay in L2 when they are used in turn.
-struct ArgumentSets {
-  ArgumentSets(const Runtime& runtime, const Problem& problem);
-  std::vector<DeviceArguments> sets;
-  std::vector<std::vector<Argument>> rotate;  ///< the argument lists
-};
+/// The problem's tensors on the device, so often that inputs do not stay in the L2 cache when they
+/// are used in turn; once for a warm one.
+[[nodiscard]] Workspaces make_workspaces(const Runtime& runtime, const Problem& problem,
+                                         L2State l2 = L2State::cold);
 
-/// Median times of a kernel and of a device-to-device copy that moves as many bytes.
+/// Times of a kernel and of a device-to-device copy that moves as many bytes.
 struct Benchmark {
-  Timing kernel;
-  Timing copy;
-  int argument_sets = 1;  ///< used in turn, so that inputs do not stay in L2
+  TimeSummary kernel;
+  TimeSummary copy;
+  std::size_t argument_sets = 1;  ///< used in turn, so that inputs do not stay in L2
 
   [[nodiscard]] double gigabytes_per_second(std::int64_t bytes_moved) const noexcept;
   [[nodiscard]] double percent_of_copy() const noexcept;

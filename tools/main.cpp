@@ -75,6 +75,8 @@ void add_commands(CLI::App& app, std::span<char* const> arguments) {
   add_tune(app);
   add_warm(app);
   add_coverage(app);
+  add_bench(app);
+  add_explain(app);
   add_doctor(app);
   add_cache(app);
   add_schema(app);

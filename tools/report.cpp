@@ -45,11 +45,13 @@ std::string resources_text(const Artifact& artifact) {
                      spilled == 0 ? "no spills" : fmt::format("{} bytes spilled", spilled));
 }
 
-ordered_json timing_json(const Timing& timing) {
-  return {{"median_ms", timing.median_ms},
-          {"min_ms", timing.min_ms},
-          {"p90_ms", timing.p90_ms},
-          {"iterations", timing.iterations}};
+ordered_json timing_json(const TimeSummary& time) {
+  return {{"median_ms", time.median_ms},
+          {"min_ms", time.min_ms},
+          {"p90_ms", time.p90_ms},
+          {"iterations", time.samples},
+          {"relative_error", time.relative_error()},
+          {"noisy", time.noisy}};
 }
 
 ordered_json verification_json(const Verification& v) {
@@ -105,12 +107,12 @@ std::string tv_text(const Fused& op, const Outcome& outcome) {
 
 std::string benchmark_text(const Benchmark& benchmark, std::int64_t bytes_moved) {
   return fmt::format(
-      "median {:.2f} us of {} launches (min {:.2f}, p90 {:.2f}), {} moved: {:.0f} GB/s, {:.1f} % "
-      "of a "
-      "device-to-device copy",
-      benchmark.kernel.median_ms * 1e3, benchmark.kernel.iterations, benchmark.kernel.min_ms * 1e3,
-      benchmark.kernel.p90_ms * 1e3, bytes_text(static_cast<double>(bytes_moved)),
-      benchmark.gigabytes_per_second(bytes_moved), benchmark.percent_of_copy());
+      "median {:.2f} us of {} launches (min {:.2f}, p90 {:.2f}{}), {} moved: {:.0f} GB/s, {:.1f} % "
+      "of a device-to-device copy",
+      benchmark.kernel.median_ms * 1e3, benchmark.kernel.samples, benchmark.kernel.min_ms * 1e3,
+      benchmark.kernel.p90_ms * 1e3, benchmark.kernel.noisy ? ", noisy" : "",
+      bytes_text(static_cast<double>(bytes_moved)), benchmark.gigabytes_per_second(bytes_moved),
+      benchmark.percent_of_copy());
 }
 
 }  // namespace

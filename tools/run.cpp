@@ -12,6 +12,7 @@
 #include "npy.hpp"
 #include "report.hpp"
 #include "spec_file.hpp"
+#include "tilejit/print_tensor.hpp"
 
 namespace tilejit::cli {
 namespace {
@@ -22,12 +23,13 @@ struct RunOptions {
   std::string spec;
   std::string kernel;
   std::string device = "auto";
-  std::vector<std::string> dims, scalars, in, out;
+  std::vector<std::string> dims, scalars, in, out, print;
   std::uint64_t seed = 1;
   bool verify = false;
   bool bench = false;
   bool json = false;
   bool no_tuning = false;
+  bool verbose = false;
 };
 
 std::uint64_t seed_of(const std::string& text) {
@@ -55,6 +57,7 @@ Inputs read_inputs(const RunOptions& options, const std::vector<Fused>& ops, con
   check_names(inputs.scalars, ops, Named::scalar);
   check_names(files.in, ops, Named::tensor);
   check_names(files.out, ops, Named::tensor);
+  for (const std::string& name : options.print) check_names({{name, ""}}, ops, Named::tensor);
   if (ops.size() > 1 && !(files.in.empty() && files.out.empty())) {
     throw UsageError("--in and --out need one kernel; choose it with --kernel");
   }
@@ -86,6 +89,20 @@ void write_outputs(const Problem& problem, const Outcome& outcome, const Assignm
   }
 }
 
+// The tensors that --print names, as they are after the run.
+std::string tensors_text(const RunOptions& options, const Problem& problem,
+                         const Outcome& outcome) {
+  std::string text;
+  for (std::size_t i = 0; i < problem.op.tensors.size(); ++i) {
+    const Tensor& tensor = problem.op.tensors[i];
+    if (std::ranges::find(options.print, tensor.name) == options.print.end()) continue;
+    text += tensor.name + " = " +
+            print_tensor(tensor.dtype, problem.layouts[i], final_contents(problem, outcome, i),
+                         {.verbose = options.verbose});
+  }
+  return text;
+}
+
 void print(const RunOptions& options, const nlohmann::ordered_json& kernels) {
   const nlohmann::ordered_json document = {{"seed", options.seed}, {"kernels", kernels}};
   fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -104,6 +121,9 @@ void run(const RunOptions& options) {
   const Files files{.in = parse_assignments(options.in, "--in"),
                     .out = parse_assignments(options.out, "--out")};
   check_outputs(files.out);
+  if (options.json && !options.print.empty()) {
+    throw UsageError("--print would mix its text into the JSON document; use --out NAME=FILE");
+  }
   const Inputs inputs = read_inputs(options, ops, files);
   Executor executor(options.device, options_from_env(options.no_tuning));
   if (options.bench && options.device == "cpu") {
@@ -120,7 +140,9 @@ void run(const RunOptions& options) {
     write_outputs(problem, outcome, files.out);
     all_right = all_right && (!outcome.verification || outcome.verification->passed);
     kernels.push_back(run_json(problem, outcome, executor));
-    if (!options.json) fmt::print("{}", run_text(problem, outcome, executor));
+    if (options.json) continue;
+    fmt::print("{}{}", run_text(problem, outcome, executor),
+               tensors_text(options, problem, outcome));
   }
   if (options.json) print(options, kernels);
   if (options.bench && !executor.on_gpu()) {
@@ -144,6 +166,10 @@ void add_run(CLI::App& app) {
       ->delimiter(',');
   command->add_option("--in", options->in, "Input from a NumPy file: x=x.npy; may be repeated");
   command->add_option("--out", options->out, "Tensor to a NumPy file: y=y.npy; may be repeated");
+  command->add_option("--print", options->print,
+                      "Tensor to print after the run, in CuTe's form; may be repeated");
+  command->add_flag("--verbose", options->verbose,
+                    "With --print: every element on a line of its own, with its coordinate");
   command
       ->add_option_function<std::string>(
           "--seed", [options](const std::string& text) { options->seed = seed_of(text); },
@@ -160,6 +186,7 @@ void add_run(CLI::App& app) {
       "  tilejit run examples/specs/vector_add.json\n"
       "  tilejit run examples/specs/symbolic.json --dims M=33,N=64 --device cpu\n"
       "  tilejit run examples/specs/gelu_scale.json --in x=x.npy --out y=y.npy\n"
+      "  tilejit run examples/specs/bias_broadcast.json --print y\n"
       "  tilejit run bench/specs/add_f16.json --bench --json");
   command->callback([options] { run(*options); });
 }

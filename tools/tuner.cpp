@@ -33,8 +33,8 @@ double Tuner::milliseconds(const Fused& op) {
     kernel.launch(nullptr, device.arguments, problem_.symbols);
     verify_result(download(problem_, device));
   }
-  if (!sets_) sets_.emplace(runtime_, problem_);
-  return time_launches(runtime_, kernel, sets_->rotate, problem_.symbols).median_ms;
+  if (!workspaces_) workspaces_ = make_workspaces(runtime_, problem_);
+  return time_launches(runtime_, kernel, workspaces_->arguments(), problem_.symbols).median_ms;
 }
 
 void Tuner::verify_result(std::vector<HostTensor> results) {

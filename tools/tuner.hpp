@@ -27,7 +27,7 @@ class Tuner {
 
   Runtime& runtime_;
   const Problem& problem_;
-  std::optional<ArgumentSets> sets_;
+  std::optional<Workspaces> workspaces_;
   std::vector<HostTensor> verified_;
 };
 

@@ -44,17 +44,19 @@ std::string FolderTier::path_of(const std::string& key) const {
 }
 
 // A miss costs one call. The folders are looked at when there is something to be believed.
-int FolderTier::open_entry(const std::string& key, UniqueFd& file) const {
+int FolderTier::open_entry(const std::string& key, UniqueFd& file, struct stat& info) const {
   // O_NONBLOCK: a FIFO of that name must not hold the request up. It has no effect on files.
   constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   file = UniqueFd(::open(path_of(key).c_str(), kFlags));
-  return file.valid() ? tree_.check(folder_of(key)) : errno;
+  if (!file.valid() || ::fstat(file.get(), &info) != 0) return errno;
+  return tree_.check(folder_of(key), info);
 }
 
 ReadResult FolderTier::read(const std::string& key) {
   UniqueFd file;
-  const int error = open_entry(key, file);
-  if (error == 0) return read_open(file.get(), key);
+  struct stat info;
+  const int error = open_entry(key, file, info);
+  if (error == 0) return read_open(file.get(), info, key);
   if (error == ELOOP) return damaged(-1, key);
   // ENOTDIR, ENAMETOOLONG: no such file can be, so it is a miss; publishing will tell.
   if (error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG) return {};
@@ -64,7 +66,7 @@ ReadResult FolderTier::read(const std::string& key) {
 // The file of an entry, if its trailer fits it.
 std::optional<EntryLengths> FolderTier::open_whole(const std::string& key, UniqueFd& file,
                                                    struct stat& info) const {
-  if (open_entry(key, file) != 0 || ::fstat(file.get(), &info) != 0) return std::nullopt;
+  if (open_entry(key, file, info) != 0) return std::nullopt;
   const auto size = static_cast<std::uint64_t>(info.st_size);
   char trailer[kTrailerBytes];
   if (!S_ISREG(info.st_mode) || size < kTrailerBytes ||
@@ -95,12 +97,9 @@ std::optional<std::string> FolderTier::metadata(const std::string& key) const {
   return text;
 }
 
-ReadResult FolderTier::read_open(int fd, const std::string& key) {
-  struct stat info;
-  if (::fstat(fd, &info) != 0) return failed_read(key, errno);
+ReadResult FolderTier::read_open(int fd, const struct stat& info, const std::string& key) {
   const auto size = static_cast<std::uint64_t>(info.st_size);
   if (!S_ISREG(info.st_mode) || size < kTrailerBytes) return damaged(fd, key);
-  if (tree_.trust() == Trust::own && !is_own(info)) return failed_read(key, kRefused);
   if (size > kUnquestionedBytes) {
     char trailer[kTrailerBytes];
     if (const int error = read_exactly(fd, trailer, kTrailerBytes, size - kTrailerBytes)) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/stat.h>
+
 #include <atomic>
 #include <functional>
 #include <optional>
@@ -49,10 +51,10 @@ class FolderTier : public Layer {
 
   bool write(const std::string& key, const std::string& name, const std::string& bytes,
              const std::function<void()>& visible);
-  int open_entry(const std::string& key, UniqueFd& file) const;
+  int open_entry(const std::string& key, UniqueFd& file, struct stat& info) const;
   [[nodiscard]] std::optional<EntryLengths> open_whole(const std::string& key, UniqueFd& file,
                                                        struct stat& info) const;
-  ReadResult read_open(int fd, const std::string& key);
+  ReadResult read_open(int fd, const struct stat& info, const std::string& key);
   ReadResult failed_read(const std::string& key, int error);
   ReadResult damaged(int fd, const std::string& key);
   void set_aside(int fd, const std::string& key) const;

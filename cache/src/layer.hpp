@@ -19,6 +19,7 @@ enum class Status : std::uint8_t {
 struct ReadResult {
   Status status = Status::miss;
   EntryPtr entry = nullptr;  ///< Status::hit only; verified
+  bool slow = false;         ///< a hit that took so long that a copy nearer by pays
 };
 
 /// Somewhere below memory that may have an entry. Thread-safe. Trouble is reported by the status

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -49,7 +50,7 @@ void MappedBundle::map(Trust trust) {
   struct stat info;
   if (!fd_.valid() || ::fstat(fd_.get(), &info) != 0) fail(path_, describe(errno));
   if (!S_ISREG(info.st_mode)) fail(path_, "it is no regular file");
-  if (trust == Trust::own && !is_own(info)) fail(path_, describe(kRefused));
+  if (trust == Trust::own && !is_own(info, ::geteuid())) fail(path_, describe(kRefused));
   if (info.st_size == 0) return;
   const auto size = static_cast<std::size_t>(info.st_size);
   void* const memory = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd_.get(), 0);

@@ -45,7 +45,13 @@ class BundleTier : public Layer {
 
 ReadResult PathTier::read(const std::string& key) {
   const std::shared_ptr<Layer> layer = open();
-  return layer ? layer->read(key) : ReadResult{Status::failed};
+  if (!layer) return {Status::failed};
+  using namespace std::chrono;
+  const auto start = steady_clock::now();  // opening is done once, and does not count
+  ReadResult result = layer->read(key);
+  const auto took = duration_cast<microseconds>(steady_clock::now() - start);
+  result.slow = result.entry && took >= rules_.slow_after;
+  return result;
 }
 
 bool PathTier::has(const std::string& key) {

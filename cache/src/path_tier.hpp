@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,7 +21,8 @@ class PathTier : public Layer {
  public:
   struct Rules {
     Trust trust = Trust::own;
-    std::optional<PublicKey> signer;  ///< of bundles
+    std::optional<PublicKey> signer;       ///< of bundles
+    std::chrono::microseconds slow_after;  ///< hits that take as long or longer are slow
     Warn warn;
   };
 

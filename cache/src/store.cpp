@@ -76,11 +76,12 @@ struct Store::Impl {
   struct Found {
     EntryPtr entry;  // null: none has it
     Tier tier = Tier::made;
+    bool slow = false;  // a copy on disk pays
     bool disk_failed = false;
   };
 
   EntryPtr find_in_memory(const std::string& key);
-  // Through the layers below memory; a hit is kept in memory.
+  // Through the layers below memory; a hit is kept in memory, a slow one also on disk.
   Found search(const std::string& key);
   Status read(Layer& layer, Tier tier, const std::string& key, Found& found);
   // What the remote has; it is published on disk then.
@@ -120,10 +121,11 @@ Store::Impl::Impl(Options settings)
   if (disk) janitor = std::make_unique<Janitor>(disk->tree(), options.bounds);
   remote = open_remote(options);
   for (const std::filesystem::path& path : options.read_only) {
-    read_only.push_back(std::make_unique<PathTier>(
-        fixed(path).string(),
-        PathTier::Rules{
-            .trust = options.trust, .signer = options.bundle_signer, .warn = options.warn}));
+    read_only.push_back(std::make_unique<PathTier>(fixed(path).string(),
+                                                   PathTier::Rules{.trust = options.trust,
+                                                                   .signer = options.bundle_signer,
+                                                                   .slow_after = options.copy_after,
+                                                                   .warn = options.warn}));
   }
 }
 
@@ -149,6 +151,7 @@ Status Store::Impl::read(Layer& layer, Tier tier, const std::string& key, Found&
     memory.insert(key, result.entry);
     found.entry = std::move(result.entry);
     found.tier = tier;
+    found.slow = result.slow;
   }
   return result.status;
 }
@@ -162,6 +165,7 @@ Store::Impl::Found Store::Impl::search(const std::string& key) {
     const std::lock_guard lock(mutex);
     ++counters.read_only.failures;
   }
+  if (found.slow && disk && !found.disk_failed && !publish(key, *found.entry)) count_disk_failure();
   return found;
 }
 

@@ -18,14 +18,14 @@ UniqueFd step(int at, const char* name, int flags) noexcept {
 
 }  // namespace
 
-bool is_own(const struct stat& info) noexcept {
-  const bool owner = info.st_uid == ::geteuid() || info.st_uid == 0;
+bool is_own(const struct stat& info, uid_t user) noexcept {
+  const bool owner = info.st_uid == user || info.st_uid == 0;
   return owner && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 bool Tree::may_use(int fd) const noexcept {
   struct stat info;
-  return trust_ == Trust::anyone || (::fstat(fd, &info) == 0 && is_own(info));
+  return trust_ == Trust::anyone || (::fstat(fd, &info) == 0 && is_own(info, ::geteuid()));
 }
 
 int Tree::open(std::string_view below, int flags, UniqueFd& out) const {
@@ -59,19 +59,21 @@ int Tree::make(std::string_view below, UniqueFd& out) const {
   return open(below, O_RDONLY, out);
 }
 
-int Tree::check(int result, const struct stat& info) const noexcept {
-  if (result != 0) return errno;
+int Tree::check_folder(const std::string& path, int flags, uid_t user) const noexcept {
+  struct stat info;
+  if (::fstatat(AT_FDCWD, path.c_str(), &info, flags) != 0) return errno;
   if (!S_ISDIR(info.st_mode)) return ENOTDIR;
-  return trust_ == Trust::anyone || is_own(info) ? 0 : kRefused;
+  return trust_ == Trust::anyone || is_own(info, user) ? 0 : kRefused;
 }
 
-int Tree::check(std::string_view below) const {
-  struct stat info;
-  if (const int error = check(::stat(folder_.c_str(), &info), info)) return error;
+int Tree::check(std::string_view below, const struct stat& file) const {
+  const uid_t user = ::geteuid();
+  if (const int error = check_folder(folder_, 0, user)) return error;
   std::string path = folder_ + "/v1";
-  if (const int error = check(::lstat(path.c_str(), &info), info)) return error;
+  if (const int error = check_folder(path, AT_SYMLINK_NOFOLLOW, user)) return error;
   (path += '/') += below;
-  return check(::lstat(path.c_str(), &info), info);
+  if (const int error = check_folder(path, AT_SYMLINK_NOFOLLOW, user)) return error;
+  return trust_ == Trust::anyone || is_own(file, user) ? 0 : kRefused;
 }
 
 std::string Tree::path(std::string_view below, std::string_view name) const {

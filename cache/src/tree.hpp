@@ -13,8 +13,8 @@ namespace tilejit::cache {
 /// The error of what is there, but is not used for whom it belongs to (Trust).
 inline constexpr int kRefused = -1;
 
-/// True if `info` belongs to the user or root, and nobody else may write to it.
-[[nodiscard]] bool is_own(const struct stat& info) noexcept;
+/// True if `info` belongs to `user` or root, and nobody else may write to it.
+[[nodiscard]] bool is_own(const struct stat& info, uid_t user) noexcept;
 
 /// A cache folder `<folder>/v1`, reached anew by its name at every use, so that it may be deleted
 /// or replaced under a running process. Below `folder` no symbolic link is followed. Thread-safe.
@@ -30,9 +30,9 @@ class Tree {
   /// As open with O_RDONLY; makes what is missing, mode 0700.
   [[nodiscard]] int make(std::string_view below, UniqueFd& out) const;
 
-  /// Whether what was opened as `v1/<below>/...` may be used: 0, kRefused, or ENOTDIR where a
-  /// symbolic link was followed. Cheaper than open, for files that belong to the user anyway.
-  [[nodiscard]] int check(std::string_view below) const;
+  /// Whether a file that was opened by its name in `v1/<below>` may be used: 0, kRefused, or
+  /// ENOTDIR where a symbolic link was followed. Cheaper than open.
+  [[nodiscard]] int check(std::string_view below, const struct stat& file) const;
 
   [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
   [[nodiscard]] Trust trust() const noexcept { return trust_; }
@@ -41,7 +41,7 @@ class Tree {
 
  private:
   [[nodiscard]] bool may_use(int fd) const noexcept;
-  [[nodiscard]] int check(int result, const struct stat& info) const noexcept;
+  [[nodiscard]] int check_folder(const std::string& path, int flags, uid_t user) const noexcept;
 
   std::string folder_;
   Trust trust_;

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -100,6 +101,24 @@ TEST(StoreTrouble, FullDiskLeavesNoPartialFile) {
   expect_goes_on_in_memory(temp.path() / "cache", "No space left on device");
   EXPECT_THAT(files_below(temp.path()), ElementsAre("cache/v1/lock/keys"));
   EXPECT_EQ(::umount(temp.path().c_str()), 0);
+}
+
+// As a container's image is: what is there serves, though no use can be written down.
+TEST(StoreTrouble, FileSystemIsReadOnly) {
+  const TempFolder temp;
+  const std::string path = temp.path();
+  if (::mount("tmpfs", path.c_str(), "tmpfs", 0, "size=1m") != 0) {
+    GTEST_SKIP() << "mounting a file system needs more rights than these";
+  }
+  Store(Options{.folder = temp.path() / "cache"}).put(test_key(9), kEntry);
+  const auto entry = Store(Options{.folder = temp.path() / "cache"}).path_of(test_key(9));
+  std::filesystem::last_write_time(
+      entry, std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
+  ASSERT_EQ(::mount("tmpfs", path.c_str(), "tmpfs", MS_REMOUNT | MS_RDONLY, nullptr), 0);
+  EXPECT_EQ(Store(Options{.folder = temp.path() / "cache"}).find(test_key(9))->tier, Tier::disk);
+  expect_goes_on_in_memory(temp.path() / "cache", "Read-only file system");
+  EXPECT_THAT(files_below(temp.path()), ElementsAre("cache/v1/9a/" + test_key(9) + ".cubin"));
+  EXPECT_EQ(::umount(path.c_str()), 0);
 }
 
 struct DamageCase {

@@ -34,6 +34,7 @@ class Tiers : public ::testing::Test {
   [[nodiscard]] Options options() {
     return {.folder = own(),
             .read_only = {image(), mount()},
+            .copy_after = std::chrono::hours(1),  // else a busy machine decides
             .warn = [this](const std::string& text) { warnings.push_back(text); }};
   }
   [[nodiscard]] fs::path own() const { return temp.path() / "own"; }
@@ -78,7 +79,7 @@ TEST_F(Tiers, AreAskedInTheirOrder) {
   EXPECT_THAT(warnings, IsEmpty());
 }
 
-TEST_F(Tiers, BelowAreReadOnlyAndNotCopied) {
+TEST_F(Tiers, BelowAreReadOnlyAndNotCopiedIfTheyAreFast) {
   put(image(), 1, "image");
   Store store(options());
   EXPECT_TRUE(store.find(test_key(1)));
@@ -87,6 +88,39 @@ TEST_F(Tiers, BelowAreReadOnlyAndNotCopied) {
   EXPECT_TRUE(fs::exists(store.path_of(test_key(2))));
   EXPECT_THAT(files_below(image()), ElementsAre("v1/1a/" + test_key(1) + ".cubin"));
   EXPECT_THAT(files_below(mount()), IsEmpty());
+}
+
+TEST_F(Tiers, SlowOnesBelowAreCopiedUp) {
+  put(image(), 1, "image");
+  put(mount(), 2, "mount");
+  Options given = options();
+  for (const auto after : {std::chrono::microseconds(0), std::chrono::microseconds(1)}) {
+    given.copy_after = after;
+    Store store(given);
+    EXPECT_EQ(store.find(test_key(1))->tier, Tier::read_only);
+    EXPECT_EQ(store.find_or_make(test_key(2), must_not_run).tier, Tier::read_only);
+    for (const int key : {1, 2}) {
+      EXPECT_EQ(Store(options()).find(test_key(key))->tier, Tier::disk) << key;
+    }
+    EXPECT_EQ(store.counters().made, 0u);
+    fs::remove_all(own());
+  }
+  EXPECT_THAT(files_below(image()), ElementsAre("v1/1a/" + test_key(1) + ".cubin"));
+}
+
+// Where it cannot be copied to it is served all the same.
+TEST_F(Tiers, SlowOnesBelowServeWithoutADisk) {
+  put(image(), 1, "image");
+  write_file(own(), "a file, not a folder");
+  Options given = options();
+  given.copy_after = {};
+  given.memory_bytes = 0;
+  Store store(given);
+  for (int i = 1; i <= 2; ++i) EXPECT_EQ(store.find(test_key(1))->tier, Tier::read_only);
+  EXPECT_EQ(store.counters().disk.failures, 2u);
+  EXPECT_EQ(warnings.size(), 1u);
+  given.folder.clear();
+  EXPECT_EQ(Store(given).find(test_key(1))->tier, Tier::read_only);
 }
 
 TEST_F(Tiers, BelowServeWithoutAFolder) {

@@ -11,18 +11,15 @@
 
 #include "tilejit/compiler.hpp"
 #include "tilejit/dtype.hpp"
+#include "tilejit/launch_options.hpp"
 #include "tilejit/layout.hpp"
-
-struct CUstream_st;  // CUDA's stream; CUstream and cudaStream_t are pointers to it
+#include "tilejit/stream.hpp"
 
 namespace tilejit {
 
 namespace runtime {
 struct Internals;  // how the library itself makes and opens the handles below
 }
-
-/// A CUDA stream of any library: CUstream or cudaStream_t. nullptr is the legacy default stream.
-using Stream = ::CUstream_st*;
 
 /// One launch argument: a tensor in device memory, or a scalar. A view: shape and stride point to
 /// the caller's memory and are read during the call only. Not thread-affine, no ownership.
@@ -65,6 +62,8 @@ struct Argument {
       : kind(Kind::floating), floating(value) {}
 };
 
+class BoundLaunch;
+
 /// What the driver says of a loaded kernel.
 struct KernelInfo {
   int registers = 0;      ///< a thread
@@ -77,6 +76,8 @@ struct KernelInfo {
 /// A loaded kernel. Cheap to copy (shared); thread-safe; outlives its Runtime.
 class Kernel {
  public:
+  struct Impl;  // the library's own
+
   /// Launches on `stream` and returns at once. `args`: tensors, then scalars, in the order of the
   /// descriptor. Before the driver is called, checks number and kind of arguments, dtype, shape,
   /// strides, that a symbol has one value and keeps its promised divisor, alignment, and that an
@@ -91,6 +92,22 @@ class Kernel {
   }
   /// As above; gives values to symbols by name, for tensors passed as bare pointers.
   void launch(Stream stream, std::span<const Argument> args, const SymbolValues& symbols) const;
+  /// As above, in another way than plainly. Throws Error{unsupported} for options that the device
+  /// or the kernel cannot have. Of a kernel that combines partial results in a second one, all
+  /// options apply to the first and the priority to both.
+  void launch(Stream stream, std::span<const Argument> args, const SymbolValues& symbols,
+              const LaunchOptions& options) const;
+  void launch(Stream stream, std::initializer_list<Argument> args, const SymbolValues& symbols,
+              const LaunchOptions& options = {}) const {
+    launch(stream, std::span<const Argument>(args.begin(), args.size()), symbols, options);
+  }
+
+  /// Checks the arguments once, for many launches (tilejit/bound_launch.hpp). Throws as launch.
+  [[nodiscard]] BoundLaunch bind(std::span<const Argument> args, const SymbolValues& symbols = {},
+                                 const LaunchOptions& options = {}) const;
+  [[nodiscard]] BoundLaunch bind(std::initializer_list<Argument> args,
+                                 const SymbolValues& symbols = {},
+                                 const LaunchOptions& options = {}) const;
 
   /// What is launched. Under CompileEffort::tiered another one once the full build is there; the
   /// first stays valid.
@@ -103,8 +120,10 @@ class Kernel {
 
  private:
   friend struct runtime::Internals;
-  struct Impl;
   explicit Kernel(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  /// `symbols`, and of a fallback what its own must be.
+  [[nodiscard]] SymbolValues completed(SymbolValues symbols) const;
+
   std::shared_ptr<const Impl> impl_;
   std::shared_ptr<const SymbolValues> bound_;  // of a fallback: what its symbols must be
 };

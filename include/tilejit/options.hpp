@@ -21,17 +21,19 @@ struct SlowCompile {
   double milliseconds = 0;  ///< of rendering, compiling and publishing
 };
 
-/// What is kept beside a cache entry for people to read: "<key>.cu", "<key>.ptx", "<key>.log".
+/// What is kept beside a cache entry for people to read: "<key>.cu", "<key>.ptx", "<key>.log",
+/// "<key>.sass".
 struct CacheKeep {
   bool source = false;  ///< the CUDA source, in one file
   bool ptx = false;
-  bool log = false;  ///< the compiler's
+  bool log = false;   ///< the compiler's
+  bool sass = false;  ///< by nvdisasm or cuobjdump; warned of once where there is neither
 };
 
 /// What NVRTC's optimiser is asked for. Kernels of each kind have keys of their own.
 enum class CompileEffort : std::uint8_t {
   full,
-  quick,   ///< `--Ofast-compile=min`: about half the time to compile, often slower kernels
+  quick,   ///< `--Ofast-compile=min`: compiles somewhat faster; the kernels may be slower
   tiered,  ///< of a Runtime: what is not in the cache is launched as its quick build until the full
            ///< one is there, which is compiled behind it. Elsewhere: full
 };
@@ -43,6 +45,9 @@ struct Options {
   /// Folders and bundles that are only read, asked in this order after `cache_folder`. One that is
   /// missing or cannot be used is gone without.
   std::vector<std::filesystem::path> cache_path = {};
+  /// What is found there, and took as long or longer, is copied into `cache_folder`: a mount over a
+  /// network is slow, and may go. 0: whatever is found; max(): nothing.
+  std::chrono::microseconds cache_copy_after = std::chrono::milliseconds(1);
   /// File of an Ed25519 public key in PEM that bundles must be signed by. Empty: they need not be.
   std::filesystem::path cache_bundle_key = {};
   /// Uses cache folders of other users too, and those that others may write to: whoever writes
@@ -64,6 +69,9 @@ struct Options {
   std::optional<std::filesystem::path> tuning_file = {};
   /// NVRTC's library file or its folder; empty: searched for.
   std::filesystem::path nvrtc_path = {};
+  /// Profilers and debuggers show lines of the source, which is kept by CacheKeep::source. Such
+  /// kernels have keys of their own; they run no slower.
+  bool line_info = false;
   CompileEffort compile_effort = CompileEffort::full;
   /// The same kernels for the same calls, whatever the time: `tiered` is `full`.
   bool deterministic = false;
@@ -97,16 +105,18 @@ struct Options {
 
   /// Reads TILEJIT_CACHE_DIR (else XDG_CACHE_HOME/tilejit, else HOME/.cache/tilejit; "off" means
   /// memory only), TILEJIT_CACHE_PATH (folders and bundles, between colons),
+  /// TILEJIT_CACHE_COPY_AFTER_MS (0 or more, or "off"),
   /// TILEJIT_CACHE_BUNDLE_KEY, TILEJIT_CACHE_REMOTE and its relatives with AWS's variables,
   /// TILEJIT_CACHE_MAX_SIZE ("4G"), TILEJIT_CACHE_MAX_AGE ("30d"),
-  /// TILEJIT_CACHE_KEEP ("source,ptx,log"), TILEJIT_CACHE_TRUST_ANYONE (0 or 1),
+  /// TILEJIT_CACHE_KEEP ("source,ptx,log,sass"), TILEJIT_LINE_INFO and
+  /// TILEJIT_CACHE_TRUST_ANYONE (0 or 1),
   /// TILEJIT_TUNING (else tuning.jsonl in the cache folder; "off" means none), TILEJIT_NVRTC,
   /// TILEJIT_COMPILE_EFFORT ("full", "quick", "tiered"), TILEJIT_DETERMINISTIC (0 or 1),
   /// TILEJIT_COMPILE_JOBS, TILEJIT_COMPILE_THREADS, TILEJIT_WORKER, TILEJIT_WORKER_TIMEOUT ("60s"),
   /// TILEJIT_WORKER_MEMORY ("4G"), TILEJIT_MISS ("allow", "warn", "error", "fallback"),
   /// TILEJIT_COMPILE_IN_CAPTURE (0 or 1), TILEJIT_RECORD, TILEJIT_SLOW_COMPILE_MS and
-  /// TILEJIT_DEVICE. This is the only place where the library reads its environment. Throws
-  /// Error{invalid_argument}, where() the variable, for a value that it cannot have.
+  /// TILEJIT_DEVICE. The library reads no environment elsewhere. Throws Error{invalid_argument},
+  /// where() the variable, for a value that it cannot have; warns once where none names a folder.
   [[nodiscard]] static Options from_env();
 };
 

@@ -7,14 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "tilejit/buffer.hpp"
 #include "tilejit/compiler.hpp"
 #include "tilejit/kernel.hpp"
 
-namespace tilejit {
+struct CUctx_st;  // CUDA's context; CUcontext is a pointer to it
 
-namespace driver {
-class Context;  // a device's primary context, shared by what lives in it
-}
+namespace tilejit {
 
 /// One device, as the driver describes it.
 struct DeviceInfo {
@@ -34,11 +33,17 @@ struct DriverInfo {
 /// Throws Error{no_driver} or Error{driver_call}.
 [[nodiscard]] DriverInfo query_driver();
 
-/// Compiles, loads and launches on one device (its primary context). Thread-safe.
+/// Compiles, loads and launches on one device. Thread-safe; of several devices each has its own. In
+/// a process that was forked after the first Runtime was made, everything but destroying it throws
+/// Error{driver_call}.
 class Runtime {
  public:
-  /// Throws Error{no_driver} or Error{no_device}.
+  /// In the device's primary context, which the CUDA runtime API uses too. Throws Error{no_driver}
+  /// or Error{no_device}.
   explicit Runtime(Options options = Options::from_env());
+  /// In a context of the caller's, which outlives the Runtime and all that is made from it;
+  /// Options::device has no effect. Throws Error{no_driver} or Error{driver_call}.
+  Runtime(Options options, ::CUctx_st* context);
   ~Runtime();
   Runtime(Runtime&&) noexcept;
   Runtime& operator=(Runtime&&) noexcept;
@@ -61,7 +66,7 @@ class Runtime {
   [[nodiscard]] const DeviceInfo& device() const noexcept;
   [[nodiscard]] Compiler& compiler() noexcept;
 
-  /// Makes the device's primary context current in the calling thread (as cudaSetDevice does).
+  /// Makes the Runtime's context current in the calling thread (as cudaSetDevice does).
   void make_current() const;
 
  private:
@@ -76,48 +81,5 @@ class Runtime {
 [[nodiscard]] std::vector<std::vector<Kernel>> prepare(std::span<Runtime* const> runtimes,
                                                        std::span<const Fused> ops,
                                                        const CompileRequest& request = {});
-
-/// Device memory of the Runtime's device, freed at the end of its life. Move-only; may outlive the
-/// Runtime.
-class Buffer {
- public:
-  Buffer() = default;
-  /// `bytes` of memory; none for 0. Throws Error{driver_call}.
-  Buffer(const Runtime& runtime, std::size_t bytes);
-  ~Buffer();
-  Buffer(Buffer&& other) noexcept;
-  Buffer& operator=(Buffer&& other) noexcept;
-
-  [[nodiscard]] void* data() const noexcept { return data_; }
-  [[nodiscard]] std::size_t size_bytes() const noexcept { return size_; }
-  operator Argument() const { return {data_}; }  // NOLINT: buffers are launch arguments
-
-  /// Copies `bytes` bytes on the legacy default stream and waits for the copy. Throws
-  /// Error{invalid_argument} for more bytes than there are, Error{driver_call}.
-  void copy_from_host(const void* source, std::size_t bytes);
-  void copy_to_host(void* destination, std::size_t bytes) const;
-
- private:
-  std::shared_ptr<const driver::Context> context_;
-  void* data_ = nullptr;
-  std::size_t size_ = 0;
-};
-
-/// Median milliseconds of `iterations` launches of `kernel`, each timed by events on a stream of
-/// its own after `warmup` launches. `rotate`: argument sets used in turn, so that inputs do not
-/// stay in L2. Throws Error{invalid_argument} for no argument set or less than one iteration, and
-/// as launch.
-struct Timing {
-  double median_ms = 0, min_ms = 0, p90_ms = 0;
-  int iterations = 0;
-};
-[[nodiscard]] Timing time_launches(const Runtime& runtime, const Kernel& kernel,
-                                   std::span<const std::vector<Argument>> rotate,
-                                   const SymbolValues& symbols = {}, int warmup = 5,
-                                   int iterations = 50);
-/// The same for a device-to-device copy of `bytes` bytes: the ceiling that kernels are held
-/// against.
-[[nodiscard]] Timing time_copy(const Runtime& runtime, std::size_t bytes, int warmup = 5,
-                               int iterations = 50);
 
 }  // namespace tilejit

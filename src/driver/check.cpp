@@ -23,11 +23,54 @@ const char* advice(CUresult result) noexcept {
              "layout, "
              "and restart the process";
     case CUDA_ERROR_DEINITIALIZED: return "; the process is ending";
+    case CUDA_ERROR_NOT_INITIALIZED:
+      return "; CUDA does not work in a process that was forked after its parent had initialised "
+             "it: fork earlier, or use posix_spawn";
+    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
+      return "; a stream is being captured, and this call is not allowed meanwhile: make it before "
+             "the capture, or capture in relaxed mode";
+    case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
+      return "; an earlier call has broken the capture of this stream: end it, and see which call "
+             "failed first";
+    case CUDA_ERROR_STREAM_CAPTURE_MERGE:
+      return "; an event would join two captures: capture both streams in one, by an event of the "
+             "first that the second waits for";
+    case CUDA_ERROR_STREAM_CAPTURE_UNMATCHED:
+      return "; the capture was begun on another stream: end it there";
+    case CUDA_ERROR_STREAM_CAPTURE_UNJOINED:
+      return "; another stream joined the capture and did not come back: record an event on it, "
+             "and let the first stream wait for that before the end";
+    case CUDA_ERROR_STREAM_CAPTURE_ISOLATION:
+      return "; work of the capture would depend on work outside it: record the event inside the "
+             "capture";
+    case CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
+      return "; the legacy default stream would have to wait for the capture: use created streams "
+             "that do not block";
+    case CUDA_ERROR_CAPTURED_EVENT:
+      return "; the event was recorded in a capture and holds no time or state: ask one that was "
+             "recorded outside";
+    case CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD:
+      return "; the capture was begun by another thread: end it there, or capture in relaxed mode";
     default: return "";
   }
 }
 
+thread_local const char* first_capture_fault = nullptr;
+
+bool is_of_capture(CUresult result) noexcept {
+  return result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
+         result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+}
+
 }  // namespace
+
+const char* capture_fault() noexcept {
+  return first_capture_fault;
+}
+
+void forget_capture_fault() noexcept {
+  first_capture_fault = nullptr;
+}
 
 std::string describe(const Table& driver, CUresult result) {
   const char* name = nullptr;
@@ -48,6 +91,7 @@ std::string version_text(const Table& driver) {
 void check(const Table& driver, CUresult result, const char* call) {
   if (result == CUDA_SUCCESS) [[likely]]
     return;
+  if (is_of_capture(result) && first_capture_fault == nullptr) first_capture_fault = call;
   throw Error(ErrorCode::driver_call,
               std::string(call) + " failed: " + describe(driver, result) + advice(result), call);
 }

@@ -2,6 +2,10 @@
 
 #include <cuda.h>
 
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#error nullptr is the legacy default stream in the public API: build without CUDA_API_PER_THREAD_DEFAULT_STREAM
+#endif
+
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -16,17 +20,27 @@ namespace tilejit::driver {
   X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) \
   X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) \
   X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) \
-  X(cuCtxSetCurrent) X(cuCtxPushCurrent) X(cuCtxPopCurrent) \
+  X(cuCtxSetCurrent) X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuCtxGetDevice) X(cuCtxGetStreamPriorityRange) \
   X(cuLibraryLoadData) X(cuLibraryUnload) X(cuLibraryGetKernel) X(cuKernelGetFunction) \
   X(cuFuncGetAttribute) X(cuFuncSetAttribute) X(cuLaunchKernel) X(cuLaunchKernelEx) \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuOccupancyMaxActiveClusters) \
   X(cuMemPoolCreate) X(cuMemPoolSetAttribute) X(cuMemPoolDestroy) \
   X(cuMemAllocFromPoolAsync) X(cuMemFreeAsync) \
-  X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuMemsetD8Async) \
+  X(cuMemAlloc) X(cuMemFree) X(cuMemAllocAsync) X(cuMemHostAlloc) X(cuMemFreeHost) \
+  X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuMemsetD8Async) \
+  X(cuPointerGetAttribute) \
   X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) \
+  X(cuStreamCreateWithPriority) X(cuStreamQuery) X(cuStreamWaitEvent) \
   X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuStreamIsCapturing) X(cuThreadExchangeStreamCaptureMode) \
   X(cuGraphInstantiate) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy) \
-  X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventElapsedTime)
+  X(cuGraphCreate) X(cuGraphClone) X(cuGraphNodeFindInClone) X(cuGraphChildGraphNodeGetGraph) \
+  X(cuGraphAddKernelNode) X(cuGraphAddMemcpyNode) X(cuGraphAddMemsetNode) X(cuGraphAddEmptyNode) \
+  X(cuGraphAddEventRecordNode) X(cuGraphAddEventWaitNode) X(cuGraphAddChildGraphNode) \
+  X(cuGraphKernelNodeGetParams) X(cuGraphKernelNodeSetParams) X(cuGraphKernelNodeSetAttribute) \
+  X(cuGraphExecKernelNodeSetParams) X(cuGraphNodeSetEnabled) \
+  X(cuGraphGetNodes) X(cuGraphGetEdges) X(cuGraphNodeGetType) X(cuFuncGetName) X(cuKernelGetName) \
+  X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventElapsedTime) \
+  X(cuEventQuery) X(cuEventSynchronize)
 // clang-format on
 
 /// The driver as a table of functions. Tests put their own functions into a copy.
@@ -43,5 +57,10 @@ struct Table {
 
 /// Throws Error{driver_call} with the error's name, text, and `call` (e.g. "cuLaunchKernel").
 void check(const Table& driver, CUresult result, const char* call);
+
+/// The first call of this thread that failed because of a capture, since forget_capture_fault; null
+/// if none did.
+[[nodiscard]] const char* capture_fault() noexcept;
+void forget_capture_fault() noexcept;
 
 }  // namespace tilejit::driver

@@ -34,6 +34,13 @@ UniqueStream make_stream(const Table& driver, unsigned flags) {
   return UniqueStream(stream, {&driver});
 }
 
+UniqueStream make_stream(const Table& driver, unsigned flags, int priority) {
+  CUstream stream = nullptr;
+  check(driver, driver.cuStreamCreateWithPriority_(&stream, flags, priority),
+        "cuStreamCreateWithPriority");
+  return UniqueStream(stream, {&driver});
+}
+
 UniqueEvent make_event(const Table& driver, unsigned flags) {
   CUevent event = nullptr;
   check(driver, driver.cuEventCreate_(&event, flags), "cuEventCreate");
@@ -55,24 +62,71 @@ UniquePool make_pool(const Table& driver, CUdevice device) {
 }
 
 std::shared_ptr<const Context> Context::retain(const Table& driver, int ordinal) {
+  watch_forks();
+  refuse_after_fork("cuDevicePrimaryCtxRetain");
   return std::shared_ptr<const Context>(new Context(driver, find_device(driver, ordinal)));
 }
 
-Context::Context(const Table& driver, CUdevice device) : driver_(driver), device_(device) {
+std::shared_ptr<const Context> Context::adopt(const Table& driver, CUcontext handle) {
+  watch_forks();
+  refuse_after_fork("cuCtxGetDevice");
+  const ContextScope scope(driver, handle);
+  CUdevice device = 0;
+  check(driver, driver.cuCtxGetDevice_(&device), "cuCtxGetDevice");
+  std::shared_ptr<Context> context(new Context(driver, device, handle));
+  context->query_priorities();
+  return context;
+}
+
+Context::Context(const Table& driver, CUdevice device)
+    : Context(driver, device, static_cast<CUcontext>(nullptr)) {
   check(driver_, driver_.cuDevicePrimaryCtxRetain_(&handle_, device_), "cuDevicePrimaryCtxRetain");
+  retained_ = true;
+  query_priorities();
+}
+
+Context::Context(const Table& driver, CUdevice device, CUcontext handle)
+    : driver_(driver), device_(device), limits_(query_limits(driver, device)), handle_(handle) {}
+
+void Context::query_priorities() {
+  const ContextScope scope(*this);
+  check(driver_,
+        driver_.cuCtxGetStreamPriorityRange_(&limits_.least_priority, &limits_.greatest_priority),
+        "cuCtxGetStreamPriorityRange");
 }
 
 Context::~Context() {
-  driver_.cuDevicePrimaryCtxRelease_(device_);
+  if (retained_ && !forked()) driver_.cuDevicePrimaryCtxRelease_(device_);
 }
 
-ContextScope::ContextScope(const Context& context) : driver_(context.driver()) {
-  check(driver_, driver_.cuCtxPushCurrent_(context.handle()), "cuCtxPushCurrent");
+ContextScope::ContextScope(const Context& context)
+    : ContextScope(context.driver(), context.handle()) {}
+
+ContextScope::ContextScope(const Table& driver, CUcontext handle) : driver_(driver) {
+  check(driver_, driver_.cuCtxPushCurrent_(handle), "cuCtxPushCurrent");
 }
 
 ContextScope::~ContextScope() {
   CUcontext popped = nullptr;
   driver_.cuCtxPopCurrent_(&popped);
+}
+
+QuietContextScope::QuietContextScope(const Context& context) noexcept
+    : driver_(context.driver()),
+      pushed_(driver_.cuCtxPushCurrent_(context.handle()) == CUDA_SUCCESS) {}
+
+QuietContextScope::~QuietContextScope() {
+  CUcontext popped = nullptr;
+  if (pushed_) driver_.cuCtxPopCurrent_(&popped);
+}
+
+OutsideCapture::OutsideCapture(const Table& driver) : driver_(driver) {
+  check(driver_, driver_.cuThreadExchangeStreamCaptureMode_(&mode_),
+        "cuThreadExchangeStreamCaptureMode");
+}
+
+OutsideCapture::~OutsideCapture() {
+  driver_.cuThreadExchangeStreamCaptureMode_(&mode_);
 }
 
 }  // namespace tilejit::driver

@@ -3,17 +3,22 @@
 #include <memory>
 
 #include "driver/driver.hpp"
+#include "driver/fork.hpp"
+#include "driver/limits.hpp"
 
 namespace tilejit::driver {
 
 /// Deleter of a driver handle; `Destroy` is the field of Table that destroys it. unique_ptr holds
 /// the raw handle, without an allocation. The result is dropped: a destructor has nobody to tell,
-/// and CUDA_ERROR_DEINITIALIZED is what a handle of static lifetime gets when the process ends.
+/// and CUDA_ERROR_DEINITIALIZED is what a handle of static lifetime gets when the process ends. In
+/// a forked child the handle stays, as it is the parent's.
 template <typename Handle, auto Destroy>
 struct Release {
   using pointer = Handle;
   const Table* driver = nullptr;  ///< not null where a handle is owned
-  void operator()(Handle handle) const noexcept { (driver->*Destroy)(handle); }
+  void operator()(Handle handle) const noexcept {
+    if (!forked()) (driver->*Destroy)(handle);
+  }
 };
 
 template <typename Handle, auto Destroy>
@@ -23,24 +28,30 @@ using UniqueLibrary = Unique<CUlibrary, &Table::cuLibraryUnload_>;
 using UniqueStream = Unique<CUstream, &Table::cuStreamDestroy_>;
 using UniqueEvent = Unique<CUevent, &Table::cuEventDestroy_>;
 using UniquePool = Unique<CUmemoryPool, &Table::cuMemPoolDestroy_>;
+using UniqueGraph = Unique<CUgraph, &Table::cuGraphDestroy_>;
+using UniqueGraphExec = Unique<CUgraphExec, &Table::cuGraphExecDestroy_>;
 
 /// Takes over a library that was just loaded.
 [[nodiscard]] UniqueLibrary own(const Table& driver, CUlibrary library) noexcept;
 /// `flags`: CU_STREAM_* and CU_EVENT_*. Both belong to the context that is current in the thread.
 /// Throw Error{driver_call}.
 [[nodiscard]] UniqueStream make_stream(const Table& driver, unsigned flags);
+[[nodiscard]] UniqueStream make_stream(const Table& driver, unsigned flags, int priority);
 [[nodiscard]] UniqueEvent make_event(const Table& driver, unsigned flags);
 
 /// Device memory that streams take and give back in their own order, and that stays with the pool
 /// meanwhile. Throws Error{driver_call}.
 [[nodiscard]] UniquePool make_pool(const Table& driver, CUdevice device);
 
-/// The primary context of a device, retained for the life of the object. Not copyable: share it.
-/// Thread-safe: immutable.
+/// The primary context of a device, retained for the life of the object, or a context of the
+/// caller's. Not copyable: share it. Thread-safe: immutable.
 class Context {
  public:
   /// Throws Error{no_device} if there is no device `ordinal`, Error{driver_call}.
   [[nodiscard]] static std::shared_ptr<const Context> retain(const Table& driver, int ordinal);
+  /// A context that the caller keeps for as long as anything is done in it. Throws
+  /// Error{driver_call}.
+  [[nodiscard]] static std::shared_ptr<const Context> adopt(const Table& driver, CUcontext handle);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -48,13 +59,18 @@ class Context {
   [[nodiscard]] const Table& driver() const noexcept { return driver_; }
   [[nodiscard]] CUdevice device() const noexcept { return device_; }
   [[nodiscard]] CUcontext handle() const noexcept { return handle_; }
+  [[nodiscard]] const Limits& limits() const noexcept { return limits_; }
 
  private:
   Context(const Table& driver, CUdevice device);
+  Context(const Table& driver, CUdevice device, CUcontext handle);
+  void query_priorities();
 
   const Table& driver_;
   CUdevice device_;
+  Limits limits_;
   CUcontext handle_ = nullptr;
+  bool retained_ = false;
 };
 
 /// Makes a context current in this thread until the end of the scope.
@@ -62,12 +78,41 @@ class ContextScope {
  public:
   /// Throws Error{driver_call}.
   explicit ContextScope(const Context& context);
+  ContextScope(const Table& driver, CUcontext handle);
   ~ContextScope();
   ContextScope(const ContextScope&) = delete;
   ContextScope& operator=(const ContextScope&) = delete;
 
  private:
   const Table& driver_;
+};
+
+/// The same for destructors: goes without where the driver refuses.
+class QuietContextScope {
+ public:
+  explicit QuietContextScope(const Context& context) noexcept;
+  ~QuietContextScope();
+  QuietContextScope(const QuietContextScope&) = delete;
+  QuietContextScope& operator=(const QuietContextScope&) = delete;
+
+ private:
+  const Table& driver_;
+  bool pushed_;
+};
+
+/// Lets this thread do, until the end of the scope, what a stream capture anywhere in the process
+/// would forbid: what is not for a stream (loading, making a pool) is done at once, and harms none.
+class OutsideCapture {
+ public:
+  /// Throws Error{driver_call}.
+  explicit OutsideCapture(const Table& driver);
+  ~OutsideCapture();
+  OutsideCapture(const OutsideCapture&) = delete;
+  OutsideCapture& operator=(const OutsideCapture&) = delete;
+
+ private:
+  const Table& driver_;
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;  // then the thread's own
 };
 
 }  // namespace tilejit::driver

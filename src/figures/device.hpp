@@ -15,6 +15,8 @@ struct Device {
   int threads = 0, blocks = 0;  ///< resident on a multiprocessor
   int shared_bytes = 0;         ///< of a multiprocessor
 
+  /// Nanoseconds until idle memory answers, about.
+  [[nodiscard]] double latency_ns() const noexcept;
   /// Milliseconds of `count` results of which a multiprocessor gives `per_clock`.
   [[nodiscard]] double milliseconds(double count, int per_clock) const noexcept {
     return count / (multiprocessors * gigahertz * 1e6 * per_clock);

@@ -3,10 +3,11 @@
 #include <algorithm>
 
 #include "core/integer.hpp"
+#include "figures/occupancy.hpp"
+#include "figures/value.hpp"
 #include "figures/work.hpp"
 #include "plan/rows.hpp"
 #include "plan/tiling.hpp"
-#include "tilejit/error.hpp"
 
 namespace tilejit::figures {
 namespace {
@@ -14,34 +15,6 @@ namespace {
 using plan::Operand;
 using plan::Plan;
 using plan::Reach;
-
-/// As `dim.evaluate`, but nothing where a symbol has no value, and beyond 2^63-1.
-std::optional<std::int64_t> value_of(const Dim& dim, const SymbolValues& symbols) {
-  if (dim.is_known()) return dim.value();
-  const bool has_all = std::ranges::all_of(
-      dim.symbols(), [&](const std::string& name) { return symbols.contains(name); });
-  if (!has_all) return std::nullopt;
-  try {
-    return dim.evaluate(symbols);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
-/// The product of values that are all there, and no larger than 2^63-1.
-class Product {
- public:
-  void times(const std::optional<std::int64_t>& value) {
-    known_ = known_ && value && !__builtin_mul_overflow(value_, *value, &value_);
-  }
-  [[nodiscard]] std::optional<std::int64_t> value() const {
-    return known_ ? std::optional(value_) : std::nullopt;
-  }
-
- private:
-  std::int64_t value_ = 1;
-  bool known_ = true;
-};
 
 /// Vectors of an input that a thread loads before it waits for the first.
 int vectors_in_flight(const Plan& plan, const Operand& operand) {
@@ -83,15 +56,6 @@ OperandFigures figures_of_operand(const Fused& op, const Plan& plan, const Opera
           .sectors = count_sectors(plan, operand, symbols)};
 }
 
-/// Shared memory of a block.
-std::int64_t shared_bytes_of(const Plan& plan) {
-  if (plan.tile) return plan::shared_bytes(plan.operands, *plan.tile);
-  if (!plan.rows) return 0;
-  const std::int64_t slots =
-      plan.rows->along() ? plan.threads / 32 + 1 : std::int64_t{plan.threads} * plan.vector / 2;
-  return 2 * slots * plan::accumulator_bytes(plan.program) + plan::dynamic_shared_bytes(plan);
-}
-
 std::optional<std::int64_t> count_blocks(const Plan& plan, const SymbolValues& symbols) {
   Product units;
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {
@@ -111,10 +75,8 @@ std::optional<std::int64_t> count_blocks(const Plan& plan, const SymbolValues& s
 
 int resident_threads(const Plan& plan, const Device& device,
                      const std::optional<std::int64_t>& blocks) {
-  std::int64_t resident = std::min(device.threads / plan.threads, device.blocks);
-  if (const std::int64_t shared = shared_bytes_of(plan); shared > 0) {
-    resident = std::min(resident, device.shared_bytes / shared);
-  }
+  std::int64_t resident =
+      occupancy_of(device, {.threads = plan.threads, .shared_bytes = shared_bytes_of(plan)}).blocks;
   if (blocks) {
     resident = std::min(resident, core::ceil_div(*blocks, device.multiprocessors));
   }
@@ -156,6 +118,14 @@ std::string_view Figures::limit() const noexcept {
 std::optional<double> Figures::predicted_ms() const noexcept {
   if (!memory_ms) return std::nullopt;
   return *memory_ms * std::max({1.0, arithmetic_share, special_share});
+}
+
+std::int64_t shared_bytes_of(const Plan& plan) {
+  if (plan.tile) return plan::shared_bytes(plan.operands, *plan.tile);
+  if (!plan.rows) return 0;
+  const std::int64_t slots =
+      plan.rows->along() ? plan.threads / 32 + 1 : std::int64_t{plan.threads} * plan.vector / 2;
+  return 2 * slots * plan::accumulator_bytes(plan.program) + plan::dynamic_shared_bytes(plan);
 }
 
 SymbolValues examples_of(const Fused& op) {

@@ -60,6 +60,9 @@ struct Figures {
   [[nodiscard]] std::optional<double> predicted_ms() const noexcept;
 };
 
+/// Shared memory of a block, in bytes, as planned; the compiler may add some.
+[[nodiscard]] std::int64_t shared_bytes_of(const plan::Plan& plan);
+
 /// The examples that `op` gives its symbols.
 [[nodiscard]] SymbolValues examples_of(const Fused& op);
 

@@ -121,7 +121,7 @@ void HeaderWriter::write_includes(const std::string& code) {
   if (plan_.tile) line("#include \"tile/cross.cuh\"");
   if (counts_elements() || plan_.rows) line("#include \"tile/wide.cuh\"");
   if (plan_.rows) line("#include \"tile/cluster.cuh\"");
-  if (plan_.rows && plan_.rows->shares > 1) line("#include \"tile/dependent.cuh\"");
+  line("#include \"tile/dependent.cuh\"");
   if (keeps_inputs()) line("#include \"tile/bulk.cuh\"");
   if (uses({b8})) line("#include \"tile/b8.cuh\"");
   if (uses({f16})) line("#include \"tile/f16.cuh\"");

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstring>
 #include <memory>
-#include <utility>
 
 #include "runtime/scalar_argument.hpp"
 #include "runtime/symbol_solver.hpp"
@@ -15,19 +14,17 @@ namespace {
 /// Room for the numbers of one launch: on the stack where they are few enough, as nearly always.
 class Workspace {
  public:
-  explicit Workspace(std::size_t count) {
-    if (count <= few_.size()) return;
-    many_ = std::make_unique_for_overwrite<std::int64_t[]>(count);
-    next_ = many_.get();
+  explicit Workspace(std::size_t count) : count_(count) {
+    if (count > few_.size()) many_ = std::make_unique_for_overwrite<std::int64_t[]>(count);
   }
-  [[nodiscard]] std::span<std::int64_t> take(std::size_t count) noexcept {
-    return {std::exchange(next_, next_ + count), count};
+  [[nodiscard]] std::span<std::int64_t> all() noexcept {
+    return {many_ ? many_.get() : few_.data(), count_};
   }
 
  private:
   std::array<std::int64_t, 128> few_;
   std::unique_ptr<std::int64_t[]> many_;
-  std::int64_t* next_ = few_.data();
+  std::size_t count_;
 };
 
 }  // namespace
@@ -49,19 +46,30 @@ Grid Binder::bind(std::span<const Argument> args, const SymbolValues* symbols,
 
 Grid Binder::bind_symbolic(std::span<const Argument> args, const SymbolValues* symbols,
                            ParamBuffer buffer) const {
-  const std::size_t slots = symbols_.size();
-  Workspace workspace(2 * slots + dims_.size() + tensors_.size());
-  const std::span<std::int64_t> values = workspace.take(slots);
-  SymbolSolver solver(symbols_, dims_, tensors_, values, workspace.take(slots));
-  if (symbols != nullptr) solver.take_named(*symbols);
-  solver.solve(args);
-  Sizes sizes{.dims = workspace.take(dims_.size()), .bytes = workspace.take(tensors_.size())};
-  evaluate(values, sizes);
-  check_layouts(args, sizes);
+  Workspace workspace(room());
+  const Sizes sizes = solve(args, symbols, workspace.all());
   if (sizes.grid.blocks == 0) return sizes.grid;
   write_sizes(sizes, buffer.data());
   write_arguments(args, sizes, buffer.data());
   return sizes.grid;
+}
+
+std::size_t Binder::room() const noexcept {
+  return 2 * symbols_.size() + dims_.size() + tensors_.size();
+}
+
+Binder::Sizes Binder::solve(std::span<const Argument> args, const SymbolValues* symbols,
+                            std::span<std::int64_t> room) const {
+  const std::size_t slots = symbols_.size();
+  const std::span<std::int64_t> values = room.first(slots);
+  SymbolSolver solver(symbols_, dims_, tensors_, values, room.subspan(slots, slots));
+  if (symbols != nullptr) solver.take_named(*symbols);
+  solver.solve(args);
+  Sizes sizes{.dims = room.subspan(2 * slots, dims_.size()),
+              .bytes = room.subspan(2 * slots + dims_.size(), tensors_.size())};
+  evaluate(values, sizes);
+  check_layouts(args, sizes);
+  return sizes;
 }
 
 void Binder::check_count(std::span<const Argument> args) const {

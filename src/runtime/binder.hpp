@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,7 +11,7 @@
 #include "runtime/bound_tensor.hpp"
 #include "runtime/slot_dim.hpp"
 #include "spec/analysis.hpp"
-#include "tilejit/kernel.hpp"
+#include "tilejit/bound_launch.hpp"
 
 namespace tilejit::runtime {
 
@@ -28,6 +29,15 @@ struct Grid {
 /// Built once a kernel; immutable, so thread-safe. Where all dimensions are known, everything but
 /// the addresses and scalars is computed here, once, and a launch neither allocates nor evaluates.
 class Binder {
+ private:
+  /// Everything that follows from the values of the symbols.
+  struct Sizes {
+    std::span<std::int64_t> dims;   // one a number of dims_
+    std::span<std::int64_t> bytes;  // one a tensor: first to last byte
+    std::int64_t total = 0;         // units of the plan
+    Grid grid = {};
+  };
+
  public:
   /// Throws Error{unsupported}: the parameter struct is larger than kMaxParamBytes, or known
   /// dimensions need more than 2^31-1 blocks.
@@ -40,6 +50,28 @@ class Binder {
   /// Kernel::launch says, Error{unsupported} for more than 2^31-1 blocks.
   [[nodiscard]] Grid bind(std::span<const Argument> args, const SymbolValues* symbols,
                           ParamBuffer buffer) const;
+
+  /// A launch of certain sizes, whose addresses and scalars may change. A value.
+  class Fixed {
+   public:
+    [[nodiscard]] Grid grid() const noexcept { return sizes_.grid; }
+    [[nodiscard]] const std::vector<std::byte>& params() const noexcept { return params_; }
+
+   private:
+    friend class Binder;
+    std::shared_ptr<std::vector<std::int64_t>> values_;  // what sizes_ points to
+    Sizes sizes_;
+    std::vector<Argument> args_;    // without shapes
+    std::vector<Argument> before_;  // the last change
+    std::vector<std::byte> params_;
+  };
+  /// As bind. `fixed` is of this binder; where rebind throws, it stays as it was.
+  [[nodiscard]] Fixed fix(std::span<const Argument> args, const SymbolValues* symbols) const;
+  void rebind(Fixed& fixed, std::span<const BoundLaunch::Change> changes) const;
+
+  /// Arguments that a launch takes, and bytes of its parameters.
+  [[nodiscard]] std::size_t argument_count() const noexcept { return argument_count_; }
+  [[nodiscard]] std::size_t param_bytes() const noexcept { return param_bytes_; }
 
  private:
   /// A leaf of an operand's iteration mode; numbers of dims.
@@ -68,14 +100,6 @@ class Binder {
     int offset = 0;
   };
 
-  /// Everything that follows from the values of the symbols.
-  struct Sizes {
-    std::span<std::int64_t> dims;   // one a number of dims_
-    std::span<std::int64_t> bytes;  // one a tensor: first to last byte
-    std::int64_t total = 0;         // units of the plan
-    Grid grid = {};
-  };
-
   void add_tensors(const Fused& op, const spec::Analysis& analysis);
   void add_fields(const Fused& op, const plan::Plan& plan);
   void add_iteration(const plan::Plan& plan);
@@ -90,6 +114,13 @@ class Binder {
   void check_layouts(std::span<const Argument> args, const Sizes& sizes) const;
   [[nodiscard]] Grid bind_symbolic(std::span<const Argument> args, const SymbolValues* symbols,
                                    ParamBuffer buffer) const;
+  /// Numbers that `solve` takes room for.
+  [[nodiscard]] std::size_t room() const noexcept;
+  /// The sizes of a launch whose tensors have passed check_form, checked; they lie in `room`.
+  [[nodiscard]] Sizes solve(std::span<const Argument> args, const SymbolValues* symbols,
+                            std::span<std::int64_t> room) const;
+  void write_changed(Fixed& fixed) const;
+  void check_change(const Fixed& fixed, const BoundLaunch::Change& change) const;
   void write_arguments(std::span<const Argument> args, const Sizes& sizes, std::byte* out) const;
   [[noreturn]] void fail_address(const BoundTensor& tensor, std::uint64_t address) const;
 

@@ -1,9 +1,10 @@
+#include "tilejit/buffer.hpp"
+
 #include <string>
 #include <utility>
 
 #include "runtime/internals.hpp"
 #include "tilejit/error.hpp"
-#include "tilejit/runtime.hpp"
 
 namespace tilejit {
 namespace {
@@ -19,6 +20,24 @@ void check_size(std::size_t wanted, std::size_t size) {
                                                std::to_string(size) + " bytes; copy less");
 }
 
+void wait(const driver::Context& context, Stream stream) {
+  const driver::ContextScope scope(context);
+  driver::check(context.driver(), context.driver().cuStreamSynchronize_(stream),
+                "cuStreamSynchronize");
+}
+
+/// `release(driver)` with the context current, as destructors need it. Not a ContextScope: that may
+/// throw. Without its context the driver refuses, as it may when the process ends; the memory is
+/// gone then anyway.
+template <typename Release>
+void release_in(const driver::Context& context, Release release) noexcept {
+  const driver::Table& driver = context.driver();
+  const bool pushed = driver.cuCtxPushCurrent_(context.handle()) == CUDA_SUCCESS;
+  release(driver);
+  CUcontext popped = nullptr;
+  if (pushed) driver.cuCtxPopCurrent_(&popped);
+}
+
 }  // namespace
 
 Buffer::Buffer(const Runtime& runtime, std::size_t bytes) : size_(bytes) {
@@ -30,48 +49,98 @@ Buffer::Buffer(const Runtime& runtime, std::size_t bytes) : size_(bytes) {
   data_ = reinterpret_cast<void*>(address);
 }
 
+Buffer::Buffer(const Runtime& runtime, std::size_t bytes, Stream stream)
+    : size_(bytes), stream_(stream), in_stream_order_(true) {
+  if (bytes == 0) return;
+  context_ = runtime::Internals::context(runtime);
+  const driver::ContextScope scope(*context_);
+  CUdeviceptr address = 0;
+  driver::check(context_->driver(), context_->driver().cuMemAllocAsync_(&address, bytes, stream),
+                "cuMemAllocAsync");
+  data_ = reinterpret_cast<void*>(address);
+}
+
 Buffer::~Buffer() {
-  if (data_ == nullptr) return;
-  const driver::Table& driver = context_->driver();
-  // Not a ContextScope: that may throw. Without its context the driver refuses, as it may when the
-  // process ends; the memory is gone then anyway.
-  const bool pushed = driver.cuCtxPushCurrent_(context_->handle()) == CUDA_SUCCESS;
-  driver.cuMemFree_(address_of(data_));
-  CUcontext popped = nullptr;
-  if (pushed) driver.cuCtxPopCurrent_(&popped);
+  if (data_ == nullptr || driver::forked()) return;
+  release_in(*context_, [this](const driver::Table& driver) {
+    if (in_stream_order_) {
+      driver.cuMemFreeAsync_(address_of(data_), stream_);
+    } else {
+      driver.cuMemFree_(address_of(data_));
+    }
+  });
 }
 
 Buffer::Buffer(Buffer&& other) noexcept
     : context_(std::move(other.context_)),
       data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)) {}
+      size_(std::exchange(other.size_, 0)),
+      stream_(other.stream_),
+      in_stream_order_(other.in_stream_order_) {}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
   Buffer taken(std::move(other));  // frees what this buffer held
   std::swap(context_, taken.context_);
   std::swap(data_, taken.data_);
   std::swap(size_, taken.size_);
+  std::swap(stream_, taken.stream_);
+  std::swap(in_stream_order_, taken.in_stream_order_);
   return *this;
 }
 
 void Buffer::copy_from_host(const void* source, std::size_t bytes) {
-  check_size(bytes, size_);
-  if (bytes == 0) return;
-  const driver::Table& driver = context_->driver();
-  const driver::ContextScope scope(*context_);
-  driver::check(driver, driver.cuMemcpyHtoDAsync_(address_of(data_), source, bytes, nullptr),
-                "cuMemcpyHtoDAsync");
-  driver::check(driver, driver.cuStreamSynchronize_(nullptr), "cuStreamSynchronize");
+  copy_from_host_async(source, bytes, stream_);
+  if (bytes > 0) wait(*context_, stream_);
 }
 
 void Buffer::copy_to_host(void* destination, std::size_t bytes) const {
+  copy_to_host_async(destination, bytes, stream_);
+  if (bytes > 0) wait(*context_, stream_);
+}
+
+void Buffer::copy_from_host_async(const void* source, std::size_t bytes, Stream stream) {
   check_size(bytes, size_);
   if (bytes == 0) return;
   const driver::Table& driver = context_->driver();
   const driver::ContextScope scope(*context_);
-  driver::check(driver, driver.cuMemcpyDtoHAsync_(destination, address_of(data_), bytes, nullptr),
+  driver::check(driver, driver.cuMemcpyHtoDAsync_(address_of(data_), source, bytes, stream),
+                "cuMemcpyHtoDAsync");
+}
+
+void Buffer::copy_to_host_async(void* destination, std::size_t bytes, Stream stream) const {
+  check_size(bytes, size_);
+  if (bytes == 0) return;
+  const driver::Table& driver = context_->driver();
+  const driver::ContextScope scope(*context_);
+  driver::check(driver, driver.cuMemcpyDtoHAsync_(destination, address_of(data_), bytes, stream),
                 "cuMemcpyDtoHAsync");
-  driver::check(driver, driver.cuStreamSynchronize_(nullptr), "cuStreamSynchronize");
+}
+
+HostBuffer::HostBuffer(const Runtime& runtime, std::size_t bytes) : size_(bytes) {
+  if (bytes == 0) return;
+  context_ = runtime::Internals::context(runtime);
+  const driver::ContextScope scope(*context_);
+  const driver::Table& driver = context_->driver();
+  driver::check(driver, driver.cuMemHostAlloc_(&data_, bytes, CU_MEMHOSTALLOC_PORTABLE),
+                "cuMemHostAlloc");
+}
+
+HostBuffer::~HostBuffer() {
+  if (data_ == nullptr) return;
+  release_in(*context_, [this](const driver::Table& driver) { driver.cuMemFreeHost_(data_); });
+}
+
+HostBuffer::HostBuffer(HostBuffer&& other) noexcept
+    : context_(std::move(other.context_)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
+
+HostBuffer& HostBuffer::operator=(HostBuffer&& other) noexcept {
+  HostBuffer taken(std::move(other));
+  std::swap(context_, taken.context_);
+  std::swap(data_, taken.data_);
+  std::swap(size_, taken.size_);
+  return *this;
 }
 
 }  // namespace tilejit

@@ -93,9 +93,10 @@ Fused Compiler::tuned(const Fused& op, const Target& target, std::string_view de
 }
 
 Listing Compiler::listing(const Fused& op, const Target& target) {
-  compile::Request request =
-      runtime::make_request(impl_->plan(op, target, {}).plan, impl_->effort());
+  const runtime::Planned planned = impl_->plan(op, target, {});
+  compile::Request request = runtime::make_request(planned.plan, impl_->effort());
   request.want_ptx = true;
+  if (impl_->options.line_info) runtime::add_line_info(request, planned.plan, request.source.name);
   compile::Compiled compiled = impl_->nvrtc().compile(request);
   return {.cubin = std::move(compiled.cubin),
           .ptx = std::move(compiled.ptx),

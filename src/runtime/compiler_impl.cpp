@@ -20,23 +20,11 @@
 namespace tilejit {
 namespace {
 
-std::optional<cache::PublicKey> bundle_signer(const std::filesystem::path& path) {
-  if (path.empty()) return std::nullopt;
-  try {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw std::invalid_argument("it cannot be read");
-    return cache::parse_public_key({std::istreambuf_iterator<char>(file), {}});
-  } catch (const std::invalid_argument& error) {
-    throw Error(ErrorCode::invalid_argument,
-                "the key of cache bundles, " + path.string() + ", cannot be used: " + error.what(),
-                "cache_bundle_key");
-  }
-}
-
 cache::Options store_options(const Options& options) {
   return {.folder = options.cache_folder.value_or(std::filesystem::path()),
           .read_only = options.cache_path,
-          .bundle_signer = bundle_signer(options.cache_bundle_key),
+          .copy_after = options.cache_copy_after,
+          .bundle_signer = runtime::bundle_signer(options.cache_bundle_key),
           .memory_bytes = options.cache_memory_bytes,
           .trust = options.cache_trust_anyone ? cache::Trust::anyone : cache::Trust::own,
           .bounds = {.bytes = options.cache_max_bytes, .age = options.cache_max_age},
@@ -91,6 +79,19 @@ CacheTier tier_of(cache::Tier tier) noexcept {
     case cache::Tier::made: break;
   }
   return CacheTier::compiled;
+}
+
+std::optional<cache::PublicKey> bundle_signer(const std::filesystem::path& path) {
+  if (path.empty()) return std::nullopt;
+  try {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw std::invalid_argument("it cannot be read");
+    return cache::parse_public_key({std::istreambuf_iterator<char>(file), {}});
+  } catch (const std::invalid_argument& error) {
+    throw Error(ErrorCode::invalid_argument,
+                "the key of cache bundles, " + path.string() + ", cannot be used: " + error.what(),
+                "cache_bundle_key");
+  }
 }
 
 Planned make_planned(const Fused& op, const Target& target) {
@@ -209,7 +210,8 @@ std::optional<Artifact> Compiler::Impl::find_of_any_compiler(const runtime::Plan
                                                              StageTimes times) {
   const runtime::Stopwatch watch;
   for (const std::string& build : store.markers(runtime::kCompilers)) {
-    std::string key = cache::sha256_hex(runtime::key_text(planned.plan, build, effort));
+    std::string key =
+        cache::sha256_hex(runtime::key_text(planned.plan, build, line_info(), effort));
     if (const auto answer = store.find(key)) {
       times.lookup = watch.milliseconds();
       return make_artifact(planned.plan, std::move(key), *answer, times);
@@ -222,7 +224,7 @@ Artifact Compiler::Impl::find_or_make(const runtime::Planned& planned, const std
                                       runtime::Manner manner, StageTimes times) {
   runtime::Stopwatch watch;
   KeyExplanation key;
-  key.fields = runtime::key_text(planned.plan, build, manner.effort);
+  key.fields = runtime::key_text(planned.plan, build, line_info(), manner.effort);
   key.key = cache::sha256_hex(key.fields);
   times.key = watch.milliseconds();
 
@@ -252,6 +254,7 @@ cache::Entry Compiler::Impl::make(const plan::Plan& plan, const KeyExplanation& 
   const runtime::Stopwatch watch;
   compile::Request request = runtime::make_request(plan, manner.effort);
   request.want_ptx = options.cache_keep.ptx;
+  if (options.line_info) runtime::add_line_info(request, plan, key.key + ".cu");
   times.render = watch.milliseconds();
   compile::Compiled compiled = pool_.compile(request, manner.urgency);
   times.nvrtc = compiled.milliseconds;
@@ -266,6 +269,7 @@ void Compiler::Impl::keep(const std::string& key, const plan::Plan& plan,
   if (options.cache_keep.source) store.keep(key, "cu", render::flatten(render::render(plan)));
   if (options.cache_keep.ptx) store.keep(key, "ptx", compiled.ptx);
   if (options.cache_keep.log) store.keep(key, "log", compiled.log);
+  if (options.cache_keep.sass) keep_sass(key, compiled.cubin);
 }
 
 KeyExplanation Compiler::Impl::explain(const runtime::Planned& planned,
@@ -275,7 +279,7 @@ KeyExplanation Compiler::Impl::explain(const runtime::Planned& planned,
     const std::vector<std::string> known = store.markers(runtime::kCompilers);
     if (!known.empty()) build = known.front();
   }
-  std::string fields = runtime::key_text(planned.plan, build, effort);
+  std::string fields = runtime::key_text(planned.plan, build, line_info(), effort);
   return {.key = cache::sha256_hex(fields), .fields = std::move(fields)};
 }
 

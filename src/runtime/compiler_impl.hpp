@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "compile/pool.hpp"
 #include "plan/plan.hpp"
 #include "runtime/compile_options.hpp"
+#include "runtime/line_info.hpp"
 #include "runtime/requests.hpp"
 #include "service/queue.hpp"
 #include "spec/analysis.hpp"
@@ -33,6 +35,9 @@ struct Planned {
 inline constexpr const char* kCompilers = "compilers";  ///< kind of markers: compilers' build ids
 
 [[nodiscard]] CacheTier tier_of(cache::Tier tier) noexcept;
+/// The key in a PEM file that bundles must be signed by; nothing for an empty path. Throws
+/// Error{invalid_argument} if it is none.
+[[nodiscard]] std::optional<cache::PublicKey> bundle_signer(const std::filesystem::path& path);
 
 /// What NVRTC is asked to do for a plan.
 [[nodiscard]] compile::Request make_request(const plan::Plan& plan, Effort effort);
@@ -103,10 +108,14 @@ struct Compiler::Impl {
                                   runtime::Manner manner, StageTimes& times);
   [[nodiscard]] compile::PoolOptions pool_options();
   void keep(const std::string& key, const plan::Plan& plan, const compile::Compiled& compiled);
+  /// Never throws for want of a disassembler, nor for its failures: warns of the first.
+  void keep_sass(const std::string& key, const std::string& cubin);
+  [[nodiscard]] runtime::LineInfo line_info() const noexcept;
 
   /// Read at the first request.
   [[nodiscard]] const TuningFile& tuning_file();
 
+  std::once_flag sass_warned_;
   std::once_flag tuning_read_;
   TuningFile tuning_;
   const compile::CompilerId installed_;  // that would compile; empty if there is none

@@ -15,6 +15,8 @@ struct Internals {
   /// A Runtime on another driver than libcuda. `driver` outlives it. Throws as Runtime's
   /// constructor.
   [[nodiscard]] static Runtime make_runtime(Options options, const driver::Table& driver);
+  [[nodiscard]] static Runtime make_runtime(Options options, const driver::Table& driver,
+                                            CUcontext context);
   [[nodiscard]] static const std::shared_ptr<const driver::Context>& context(
       const Runtime& runtime) noexcept;
   [[nodiscard]] static Runtime::Impl& open(Runtime& runtime) noexcept { return *runtime.impl_; }
@@ -25,6 +27,17 @@ struct Internals {
   [[nodiscard]] static Kernel make_kernel(std::shared_ptr<const Library> library, Artifact artifact,
                                           const Fused& op, const spec::Analysis& analysis,
                                           const plan::Plan& plan);
+  [[nodiscard]] static const std::shared_ptr<const Kernel::Impl>& of(
+      const Kernel& kernel) noexcept {
+    return kernel.impl_;
+  }
+  [[nodiscard]] static const BoundLaunch::Impl& of(const BoundLaunch& launch) noexcept {
+    return *launch.impl_;
+  }
+  /// Kernel::bind.
+  [[nodiscard]] static BoundLaunch make_bound(const Kernel& kernel, std::span<const Argument> args,
+                                              const SymbolValues& symbols,
+                                              const LaunchOptions& options);
   /// What a Runtime launches first: under CompileEffort::tiered the quick build, unless the cache
   /// has the full one. Throws as Compiler::compile.
   struct FirstBuild {

@@ -1,34 +1,10 @@
 #include <algorithm>
-#include <array>
-#include <cstring>
 
+#include "runtime/internals.hpp"
 #include "runtime/kernel_impl.hpp"
+#include "tilejit/bound_launch.hpp"
 
 namespace tilejit {
-namespace {
-
-/// Memory between two points of a stream.
-class StreamMemory {
- public:
-  StreamMemory(const driver::Table& driver, CUmemoryPool pool, std::int64_t bytes, CUstream stream)
-      : driver_(driver), stream_(stream) {
-    driver::check(
-        driver_,
-        driver_.cuMemAllocFromPoolAsync_(&address_, static_cast<std::size_t>(bytes), pool, stream_),
-        "cuMemAllocFromPoolAsync");
-  }
-  StreamMemory(const StreamMemory&) = delete;
-  StreamMemory& operator=(const StreamMemory&) = delete;
-  ~StreamMemory() { driver_.cuMemFreeAsync_(address_, stream_); }
-  [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
-
- private:
-  const driver::Table& driver_;
-  CUstream stream_;
-  CUdeviceptr address_ = 0;
-};
-
-}  // namespace
 
 Kernel::Impl::Impl(std::shared_ptr<const runtime::Library> loaded, Artifact compiled,
                    const Fused& operation, const spec::Analysis& analysis, const plan::Plan& plan)
@@ -39,69 +15,13 @@ Kernel::Impl::Impl(std::shared_ptr<const runtime::Library> loaded, Artifact comp
       binder(operation, analysis, plan),
       threads(static_cast<unsigned>(plan.threads)),
       shared_bytes(static_cast<unsigned>(plan::dynamic_shared_bytes(plan))),
+      cluster(plan.rows ? plan.rows->cluster : 1),
       partials_bytes(plan::partials_bytes(plan)) {
   if (partials_bytes == 0) return;
   const auto param =
       std::ranges::find(plan.params, plan::Param::Kind::partials, &plan::Param::kind);
   partials_offset = param->offset;
   combining_blocks = static_cast<unsigned>(plan::combining_blocks(plan));
-}
-
-void Kernel::Impl::launch(Stream stream, std::span<const Argument> args,
-                          const SymbolValues* symbols) const {
-  alignas(16) std::array<std::byte, runtime::kMaxParamBytes>
-      params;  // written as far as it is used
-  runtime::Grid grid = binder.bind(args, symbols, params);
-  if (grid.blocks == 0) return;
-  if (library->most_blocks != 0) grid.blocks = std::min(grid.blocks, library->most_blocks);
-  if (partials_bytes > 0) return launch_with_partials(stream, grid, params.data());
-  const CUresult result = submit(stream, grid, params.data());
-  if (result == CUDA_SUCCESS) [[likely]]
-    return;
-  // No context in this thread, or a destroyed one. Asking first would cost every launch a call.
-  if (result == CUDA_ERROR_INVALID_CONTEXT) return submit_in_context(stream, grid, params.data());
-  driver::check(library->context->driver(), result, "cuLaunchKernel");
-}
-
-void Kernel::Impl::launch_with_partials(Stream stream, runtime::Grid grid,
-                                        std::byte* params) const {
-  const driver::Table& driver = library->context->driver();
-  const driver::ContextScope scope(*library->context);
-  const StreamMemory memory(driver, library->pool.get(), partials_bytes, stream);
-  const CUdeviceptr address = memory.address();
-  std::memcpy(params + partials_offset, &address, sizeof address);
-  std::array<void*, 1> values = {params};
-  driver::check(driver,
-                driver.cuLaunchKernel_(library->entry, grid.blocks, 1, 1, threads, 1, 1, 0, stream,
-                                       values.data(), nullptr),
-                "cuLaunchKernel");
-  // The second kernel starts while the first one ends, and waits for it by an instruction that
-  // devices before sm_90 do not have.
-  CUlaunchAttribute overlap{};
-  overlap.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-  overlap.value.programmaticStreamSerializationAllowed = 1;
-  CUlaunchConfig config{};
-  config.gridDimX = combining_blocks;
-  config.blockDimX = threads;
-  config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
-  config.hStream = stream;
-  config.attrs = &overlap;
-  config.numAttrs = artifact.target.major >= 9 ? 1 : 0;
-  driver::check(driver, driver.cuLaunchKernelEx_(&config, library->second, values.data(), nullptr),
-                "cuLaunchKernelEx");
-}
-
-CUresult Kernel::Impl::submit(Stream stream, runtime::Grid grid, std::byte* params) const {
-  // The parameter struct is one parameter, passed by value.
-  std::array<void*, 1> values = {params};
-  const CUfunction function = grid.wide ? library->second : library->entry;
-  return library->context->driver().cuLaunchKernel_(function, grid.blocks, 1, 1, threads, 1, 1,
-                                                    shared_bytes, stream, values.data(), nullptr);
-}
-
-void Kernel::Impl::submit_in_context(Stream stream, runtime::Grid grid, std::byte* params) const {
-  const driver::ContextScope scope(*library->context);
-  driver::check(library->context->driver(), submit(stream, grid, params), "cuLaunchKernel");
 }
 
 void Kernel::Impl::replace(std::shared_ptr<const runtime::Library> full_library,
@@ -135,16 +55,39 @@ void Kernel::launch(Stream stream, std::span<const Argument> args) const {
   impl_->launch(stream, args, bound_.get());
 }
 
-void Kernel::launch(Stream stream, std::span<const Argument> args,
-                    const SymbolValues& symbols) const {
-  if (!bound_) return impl_->launch(stream, args, &symbols);
+SymbolValues Kernel::completed(SymbolValues symbols) const {
+  if (!bound_) return symbols;
   SymbolValues all = *bound_;
   for (const auto& [name, value] : symbols) {
     if (all.emplace(name, value).second) continue;
     throw Error(ErrorCode::invalid_argument,
                 "the operation has no symbol '" + name + "'; leave it out", "/symbols/" + name);
   }
+  return all;
+}
+
+void Kernel::launch(Stream stream, std::span<const Argument> args,
+                    const SymbolValues& symbols) const {
+  if (!bound_) return impl_->launch(stream, args, &symbols);
+  const SymbolValues all = completed(symbols);
   impl_->launch(stream, args, &all);
+}
+
+void Kernel::launch(Stream stream, std::span<const Argument> args, const SymbolValues& symbols,
+                    const LaunchOptions& options) const {
+  if (!bound_) return impl_->launch(stream, args, &symbols, options);
+  const SymbolValues all = completed(symbols);
+  impl_->launch(stream, args, &all, options);
+}
+
+BoundLaunch Kernel::bind(std::span<const Argument> args, const SymbolValues& symbols,
+                         const LaunchOptions& options) const {
+  return runtime::Internals::make_bound(*this, args, completed(symbols), options);
+}
+
+BoundLaunch Kernel::bind(std::initializer_list<Argument> args, const SymbolValues& symbols,
+                         const LaunchOptions& options) const {
+  return bind(std::span<const Argument>(args.begin(), args.size()), symbols, options);
 }
 
 const Artifact& Kernel::artifact() const noexcept {

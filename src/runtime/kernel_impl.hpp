@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "runtime/binder.hpp"
+#include "runtime/launch_attributes.hpp"
 #include "runtime/library.hpp"
 #include "runtime/live.hpp"
 #include "tilejit/kernel.hpp"
@@ -19,6 +20,27 @@ struct Kernel::Impl {
 
   /// As Kernel::launch; `symbols` may be null.
   void launch(Stream stream, std::span<const Argument> args, const SymbolValues* symbols) const;
+  void launch(Stream stream, std::span<const Argument> args, const SymbolValues* symbols,
+              const LaunchOptions& options) const;
+  /// A launch of parameters that are finished but for the address of partial results; their buffer
+  /// is only read. Throws Error{driver_call}.
+  void launch_params(Stream stream, runtime::Grid grid, const std::byte* params,
+                     const runtime::LaunchAttributes& attributes) const;
+  /// The blocks that are launched for a grid that is not empty. Throws Error{unsupported} beyond
+  /// what the device takes.
+  [[nodiscard]] runtime::Grid launched(runtime::Grid grid) const;
+  /// Throws Error{unsupported} for what the device or this kernel cannot do.
+  void check_options(runtime::Grid grid, const LaunchOptions& options) const;
+
+  /// What the driver is given beside stream and attributes.
+  struct Shape {
+    CUfunction function = nullptr;
+    unsigned blocks = 0, threads = 0, shared_bytes = 0;
+  };
+  [[nodiscard]] Shape shape(runtime::Grid grid, int extra_shared_bytes) const noexcept;
+  /// Of the second kernel, where there are partial results.
+  [[nodiscard]] Shape combining_shape() const noexcept;
+
   [[nodiscard]] KernelInfo info() const;
 
   /// A full build of the same plan.
@@ -31,6 +53,7 @@ struct Kernel::Impl {
   runtime::Binder binder;
   unsigned threads;       // a block
   unsigned shared_bytes;  // a block, beyond what the kernel declares
+  int cluster;            // blocks, by the plan; else 1
   /// Of plans whose blocks leave partial results in memory.
   std::int64_t partials_bytes;    // 0: of no others
   int partials_offset = 0;        // of the pointer in the parameters
@@ -38,9 +61,25 @@ struct Kernel::Impl {
 
  private:
   /// Two kernels, and memory between them.
-  void launch_with_partials(Stream stream, runtime::Grid grid, std::byte* params) const;
-  [[nodiscard]] CUresult submit(Stream stream, runtime::Grid grid, std::byte* params) const;
-  void submit_in_context(Stream stream, runtime::Grid grid, std::byte* params) const;
+  void launch_with_partials(Stream stream, runtime::Grid grid, const std::byte* params,
+                            const runtime::LaunchAttributes& attributes) const;
+  [[nodiscard]] CUresult submit(Stream stream, runtime::Grid grid, const std::byte* params) const;
+  [[nodiscard]] CUresult submit(Stream stream, runtime::Grid grid, const std::byte* params,
+                                const runtime::LaunchAttributes& attributes) const;
+  template <typename Submit>
+  void submit_checked(const char* call, Submit submit) const;
+  void allow_shared_bytes(runtime::Grid grid, int extra) const;
+  void check_cluster(runtime::Grid grid, int blocks) const;
+  void check_resident(runtime::Grid grid, int extra_shared_bytes) const;
+};
+
+/// The parameters and the options of a BoundLaunch.
+struct BoundLaunch::Impl {
+  std::shared_ptr<const Kernel::Impl> kernel;
+  Kernel handle;
+  runtime::Binder::Fixed fixed;
+  runtime::Grid grid;  // as launched
+  runtime::LaunchAttributes attributes;
 };
 
 }  // namespace tilejit

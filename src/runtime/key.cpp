@@ -22,7 +22,8 @@ std::string utc_now() {
 
 }  // namespace
 
-std::string key_text(const plan::Plan& plan, std::string_view build, Effort effort) {
+std::string key_text(const plan::Plan& plan, std::string_view build, LineInfo line_info,
+                     Effort effort) {
   core::JsonLine line;
   line.open('{')
       .member("compiler", build)
@@ -31,6 +32,7 @@ std::string key_text(const plan::Plan& plan, std::string_view build, Effort effo
       .key("options")
       .open('[');
   for (const std::string& option : all_options(effort)) line.value(option);
+  if (line_info == LineInfo::yes) line.value(kLineInfoOption);
   line.close(']').key("plan").raw(plan::to_json(plan)).member("target", to_string(plan.target));
   return line.close('}').take();
 }

@@ -5,6 +5,7 @@
 
 #include "plan/plan.hpp"
 #include "runtime/compile_options.hpp"
+#include "runtime/line_info.hpp"
 #include "tilejit/compiler.hpp"
 
 namespace tilejit::runtime {
@@ -16,7 +17,7 @@ inline constexpr int kKeySchema = 1;
 /// stands for the spec too: nothing else of it reaches the source. `build` is the compiler's build
 /// id. The cache's key is the SHA-256 of this text.
 [[nodiscard]] std::string key_text(const plan::Plan& plan, std::string_view build,
-                                   Effort effort = Effort::full);
+                                   LineInfo line_info = LineInfo::no, Effort effort = Effort::full);
 
 /// The metadata of a cache entry as JSON: the fields of the key, and for people the kernel's name,
 /// compiler version, time of day, milliseconds a stage and the resources that ptxas reports in the

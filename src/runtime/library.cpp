@@ -38,6 +38,21 @@ CUfunction find_entry(const Library& library, const std::string& name, const Tar
   return function;
 }
 
+/// Throws Error{unsupported} if the device takes no block of the kernel, as where it was planned
+/// for a larger one.
+void check_limits(const driver::Limits& limits, const plan::Plan& plan) {
+  const auto check = [](std::int64_t wanted, std::int64_t most, const char* what) {
+    if (wanted <= most) return;
+    throw Error(ErrorCode::unsupported, "the plan has " + std::to_string(wanted) + " " + what +
+                                            ", and this device takes at most " +
+                                            std::to_string(most) + "; plan for its own target");
+  };
+  check(plan.threads, limits.block_threads, "threads a block");
+  check(plan::dynamic_shared_bytes(plan), limits.shared_bytes, "bytes of shared memory a block");
+  check(plan.rows ? plan.rows->cluster : 1, limits.clusters ? driver::Limits::kClusterBlocks : 1,
+        "blocks a cluster");
+}
+
 /// Blocks that the device runs at once.
 unsigned resident_blocks(const Library& library, const plan::Plan& plan) {
   const driver::Table& driver = library.context->driver();
@@ -63,7 +78,10 @@ unsigned resident_blocks(const Library& library, const plan::Plan& plan) {
 std::shared_ptr<const Library> load_library(std::shared_ptr<const driver::Context> context,
                                             const Artifact& artifact, const plan::Plan& plan) {
   const driver::Table& driver = context->driver();
+  driver::refuse_after_fork("cuLibraryLoadData");
+  check_limits(context->limits(), plan);
   const driver::ContextScope scope(*context);
+  const driver::OutsideCapture outside(driver);
   CUlibrary handle = nullptr;
   check_load(driver,
              driver.cuLibraryLoadData_(&handle, artifact.cubin->data(), nullptr, nullptr, 0,

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "runtime/log.hpp"
 #include "tilejit/cache/units.hpp"
 #include "tilejit/error.hpp"
 
@@ -68,14 +70,27 @@ CacheKeep keep(const char* name) {
     const std::string word = rest.substr(0, rest.find(','));
     rest.erase(0, word.size() + 1);
     const bool all = word == "all";
-    if (!all && word != "source" && word != "ptx" && word != "log") {
-      refuse(name, word, "some of source,ptx,log, or to all");
+    if (!all && word != "source" && word != "ptx" && word != "log" && word != "sass") {
+      refuse(name, word, "some of source,ptx,log,sass, or to all");
     }
     keep.source = keep.source || all || word == "source";
     keep.ptx = keep.ptx || all || word == "ptx";
     keep.log = keep.log || all || word == "log";
+    keep.sass = keep.sass || all || word == "sass";
   }
   return keep;
+}
+
+std::chrono::microseconds copy_after(const char* name, std::chrono::microseconds unset) {
+  const std::string text = variable(name);
+  if (text.empty()) return unset;
+  if (text == "off") return std::chrono::microseconds::max();
+  std::uint32_t milliseconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), milliseconds);
+  if (error == std::errc() && end == text.data() + text.size()) {
+    return std::chrono::milliseconds(milliseconds);
+  }
+  refuse(name, text, "milliseconds, such as 1, to 0 for every hit, or to off");
 }
 
 bool flag(const char* name, bool unset = false) {
@@ -135,12 +150,24 @@ std::chrono::seconds time_limit(const char* name, std::chrono::milliseconds unse
   refuse(name, text, "a time for one kernel, such as 60s or 5m");
 }
 
+// Else a service without a home would compile at each start, and nobody would know why.
+void warn_once_of_no_folder() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    runtime::warn(
+        "kernels are kept in memory only, as neither XDG_CACHE_HOME nor HOME names a folder; set "
+        "TILEJIT_CACHE_DIR to one, or to off");
+  });
+}
+
 }  // namespace
 
 Options Options::from_env() {
+  if (!default_cache_folder() && variable("TILEJIT_CACHE_DIR") != "off") warn_once_of_no_folder();
   return {
       .cache_folder = default_cache_folder(),
       .cache_path = path_list(variable("TILEJIT_CACHE_PATH")),
+      .cache_copy_after = copy_after("TILEJIT_CACHE_COPY_AFTER_MS", Options().cache_copy_after),
       .cache_bundle_key = variable("TILEJIT_CACHE_BUNDLE_KEY"),
       .cache_trust_anyone = flag("TILEJIT_CACHE_TRUST_ANYONE"),
       .cache_remote = remote(),
@@ -149,6 +176,7 @@ Options Options::from_env() {
       .cache_keep = keep("TILEJIT_CACHE_KEEP"),
       .tuning_file = default_tuning_file(),
       .nvrtc_path = variable("TILEJIT_NVRTC"),
+      .line_info = flag("TILEJIT_LINE_INFO"),
       .compile_effort = effort("TILEJIT_COMPILE_EFFORT"),
       .deterministic = flag("TILEJIT_DETERMINISTIC"),
       .compile_jobs = number("TILEJIT_COMPILE_JOBS", Options().compile_jobs,

@@ -9,13 +9,23 @@
 namespace tilejit {
 
 Runtime::Impl::Impl(Options options, const driver::Table& driver)
-    : context(driver::Context::retain(driver, options.device)),
-      device(runtime::describe_device(driver, options.device)),
+    : Impl(options, driver::Context::retain(driver, options.device)) {}
+
+Runtime::Impl::Impl(Options options, const driver::Table& driver, CUcontext handle)
+    : Impl(std::move(options), driver::Context::adopt(driver, handle)) {}
+
+// The device's handle is its ordinal (cuDeviceGet).
+Runtime::Impl::Impl(Options options, std::shared_ptr<const driver::Context> owner)
+    : context(std::move(owner)),
+      device(runtime::describe_device(context->driver(), context->device())),
       libraries(context),
       compiler(std::move(options)) {}
 
 Runtime::Runtime(Options options)
     : impl_(std::make_unique<Impl>(std::move(options), driver::load_driver())) {}
+
+Runtime::Runtime(Options options, ::CUctx_st* context)
+    : impl_(std::make_unique<Impl>(std::move(options), driver::load_driver(), context)) {}
 
 Runtime::Runtime(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
@@ -57,6 +67,10 @@ namespace runtime {
 
 Runtime Internals::make_runtime(Options options, const driver::Table& driver) {
   return Runtime(std::make_unique<Runtime::Impl>(std::move(options), driver));
+}
+
+Runtime Internals::make_runtime(Options options, const driver::Table& driver, CUcontext context) {
+  return Runtime(std::make_unique<Runtime::Impl>(std::move(options), driver, context));
 }
 
 const std::shared_ptr<const driver::Context>& Internals::context(const Runtime& runtime) noexcept {

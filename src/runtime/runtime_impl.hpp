@@ -13,6 +13,8 @@ namespace tilejit {
 struct Runtime::Impl {
   /// Throws Error{no_device}, Error{driver_call}.
   Impl(Options options, const driver::Table& driver);
+  /// In a context of the caller's.
+  Impl(Options options, const driver::Table& driver, CUcontext handle);
 
   /// A graph that captures a quick build would keep it.
   enum class Capturing : bool { no, yes };
@@ -28,6 +30,9 @@ struct Runtime::Impl {
   runtime::Libraries libraries;
   runtime::KnownKernels known;
   Compiler compiler;  // last: what it does in the background loads libraries
+
+ private:
+  Impl(Options options, std::shared_ptr<const driver::Context> owner);
 };
 
 }  // namespace tilejit

@@ -1,5 +1,6 @@
 // Requests of a Runtime: what is sealed, what takes the place of a miss, what happens while a
 // stream is being captured.
+#include "driver/fork.hpp"
 #include "runtime/compiler_impl.hpp"
 #include "runtime/fallback.hpp"
 #include "runtime/internals.hpp"
@@ -19,21 +20,6 @@ bool is_capturing(const driver::Table& driver, Stream stream) {
   driver::check(driver, result, "cuStreamIsCapturing");
   return status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
-
-/// What this thread calls does not spoil captures that are under way.
-class RelaxedScope {
- public:
-  explicit RelaxedScope(const driver::Table& driver) : driver_(driver) { exchange(); }
-  ~RelaxedScope() { exchange(); }
-  RelaxedScope(const RelaxedScope&) = delete;
-  RelaxedScope& operator=(const RelaxedScope&) = delete;
-
- private:
-  void exchange() noexcept { (void)driver_.cuThreadExchangeStreamCaptureMode_(&mode_); }
-
-  const driver::Table& driver_;
-  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
-};
 
 }  // namespace
 
@@ -70,15 +56,16 @@ std::optional<Kernel> Runtime::Impl::find_general(const Fused& op) {
 }
 
 Kernel Runtime::compile(const Fused& op) {
+  driver::refuse_after_fork("Runtime::compile");
   return impl_->serve(op, Impl::Capturing::no);
 }
 
 Kernel Runtime::compile(const Fused& op, Stream stream) {
+  driver::refuse_after_fork("Runtime::compile");
   const driver::Table& driver = impl_->context->driver();
   if (!is_capturing(driver, stream)) return compile(op);
   const bool allowed = impl_->compiler.options().compile_in_capture;
   const runtime::ForbidScope forbid(allowed ? nullptr : kInCapture);
-  const RelaxedScope relaxed(driver);
   Kernel kernel = impl_->serve(op, Impl::Capturing::yes);
   runtime::Requests& requests = runtime::Internals::open(impl_->compiler).requests;
   if (kernel.artifact().tier == CacheTier::compiled && !requests.sealed()) {

@@ -53,6 +53,8 @@ void SymbolSolver::take_extents(const BoundTensor& tensor, const Argument& argum
     if (argument.shape[i] < 0) {
       tensor.fail("has the negative extent " + std::to_string(argument.shape[i]));
     }
+    if (is_settled(tensor.extents[i], argument.shape[i])) [[likely]]
+      continue;
     take(tensor, "extent", i, tensor.extents[i], argument.shape[i]);
   }
 }
@@ -64,6 +66,8 @@ void SymbolSolver::take_strides(const BoundTensor& tensor, const Argument& argum
     if (argument.stride[i] < 0) {
       tensor.fail("has the negative stride " + std::to_string(argument.stride[i]));
     }
+    if (is_settled(tensor.strides[i], argument.stride[i])) [[likely]]
+      continue;
     take(tensor, "stride", i, tensor.strides[i], argument.stride[i]);
   }
 }

@@ -27,6 +27,12 @@ class SymbolSolver {
   void solve(std::span<const Argument> args);
 
  private:
+  /// True if there is nothing to learn, or to object to: as for most tensors but the first.
+  [[nodiscard]] bool is_settled(int dim_number, std::int64_t given) const {
+    const SlotDim& dim = dims_[dim_number];
+    if (dim.alone() < 0) return dim.slots().size() != 1;
+    return values_[static_cast<std::size_t>(dim.alone())] == given;
+  }
   void take_extents(const BoundTensor& tensor, const Argument& argument);
   void take_strides(const BoundTensor& tensor, const Argument& argument);
   void take(const BoundTensor& tensor, const char* what, std::size_t leaf, int dim_number,

@@ -1,11 +1,13 @@
 """tilejit cache: looking at entries, why a key misses, tidying, bundles."""
 
 import hashlib
+import http.server
 import json
 import os
 import shutil
 import struct
 import subprocess
+import threading
 import unittest
 
 from support import SPECS, CommandTest, run
@@ -16,6 +18,20 @@ COMMANDS = (
     "path", "stat", "doctor", "ls", "show", "explain", "why", "verify", "prune", "clear", "export",
     "import",
 )  # fmt: skip
+
+
+class Empty(http.server.BaseHTTPRequestHandler):
+    """A remote that has nothing."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.send_response(404)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *arguments):
+        pass
 
 
 class CacheTest(CommandTest):
@@ -56,6 +72,7 @@ class WithoutEntries(CacheTest):
             (2, "'much'; it takes bytes", ("prune", "--max-size", "much", "--yes")),
             (2, "'1y'; it takes a time", ("prune", "--max-age", "1y", "--yes")),
             (2, "no key starts with 'abc'", ("show", "abc")),
+            (2, "does not exist; check the path", ("verify", self.folder / "missing")),
             (1, "the cache is empty", ("why", ADD)),
             (1, "no entry is chosen", ("export", self.folder / "x.tjb")),
             (1, "it is not a bundle", ("import", no_bundle)),
@@ -69,10 +86,23 @@ class WithoutEntries(CacheTest):
 
     def test_memory_only(self):
         self.assert_fails(2, "set TILEJIT_CACHE_DIR", "cache", "ls", TILEJIT_CACHE_DIR="off")
-        self.assert_fails(
-            2, "set TILEJIT_CACHE_DIR", "cache", "clear", TILEJIT_CACHE_DIR="", HOME="",
-            XDG_CACHE_HOME="",
-        )  # fmt: skip
+        nowhere = {"TILEJIT_CACHE_DIR": "", "HOME": "", "XDG_CACHE_HOME": ""}
+        result = self.run_command("cache", "clear", **nowhere)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("tilejit: the cache is kept in memory only", result.stderr)
+
+    @unittest.skipUnless(HAVE_NVRTC, "NVRTC is not installed")
+    def test_missing_home(self):
+        """Regression test 9: it compiles, keeps nothing, and says so once."""
+        before = sorted(self.folder.rglob("*"))
+        off = {"TILEJIT_CACHE_DIR": "off"}
+        nowhere = {"TILEJIT_CACHE_DIR": "", "HOME": "", "XDG_CACHE_HOME": ""}
+        for environment, warnings in ((nowhere, 1), (off, 0)):
+            result = self.run_command("compile", ADD, "--target", "sm_80", **environment)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(result.stderr.count("kept in memory only"), warnings)
+            self.assertEqual(result.stderr.count("\n"), warnings)
+        self.assertEqual(sorted(self.folder.rglob("*")), before)
 
     def test_doctor(self):
         self.assertIn("writable", self.assert_ok("cache", "doctor"))
@@ -88,6 +118,20 @@ class WithoutEntries(CacheTest):
             1, "found a problem", "cache", "doctor", TILEJIT_CACHE_PATH=str(self.folder / "gone")
         )
         self.assertIn("cannot be found", result.stdout)
+
+    def test_doctor_asks_the_remote(self):
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Empty) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            url = f"127.0.0.1:{server.server_port}/"
+            text = self.assert_ok("cache", "doctor", TILEJIT_CACHE_REMOTE=f"http://me:s3cret@{url}")
+            self.assertRegex(text, rf"remote +ok +http://{url}, answers")
+            server.shutdown()
+        result = self.assert_fails(
+            1, "1 of 3 checks found a problem", "cache", "doctor",
+            TILEJIT_CACHE_REMOTE="http://me:s3cret@127.0.0.1:1/",
+        )  # fmt: skip
+        self.assertRegex(result.stdout, "remote +PROBLEM .*cannot be reached")
+        self.assertNotIn("s3cret", result.stdout + result.stderr)
 
 
 @unittest.skipUnless(HAVE_NVRTC, "NVRTC is not installed")
@@ -230,7 +274,7 @@ class WithEntries(CacheTest):
         self.assertEqual((pruned["removed"], pruned["kept"]), (1, 1))
         self.assertEqual(self.query("prune", "--max-size", "1", "--yes")["removed"], 1)
         self.compile("sm_80")
-        self.assertIn("removed 1 entries", self.assert_ok("cache", "clear", "--yes"))
+        self.assertIn("removed 1 entry and 0 leftovers", self.assert_ok("cache", "clear", "--yes"))
         self.assertEqual(self.query("stat")["places"][0]["entries"], 0)
 
     def test_stat(self):
@@ -247,6 +291,7 @@ class WithEntries(CacheTest):
         options = {
             "TILEJIT_CACHE_DIR": str(self.folder / "empty"),
             "TILEJIT_CACHE_PATH": str(bundle),
+            "TILEJIT_CACHE_COPY_AFTER_MS": "off",
             "TILEJIT_NVRTC": "/nowhere",
         }
         result = self.run_command("compile", ADD, "--target", "sm_80", "--json", **options)

@@ -5,7 +5,7 @@ import unittest
 
 from support import CATALOGUE, ROOT, SPECS, CommandTest
 
-COMMANDS = ("run", "render", "compile", "tune", "warm", "coverage", "doctor", "schema", "layout", "cache")
+COMMANDS = ("run", "render", "compile", "tune", "warm", "coverage", "bench", "explain", "doctor", "schema", "layout", "cache")
 
 
 class Usage(CommandTest):

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,30 @@ class FakeDriver {
     std::vector<std::byte> params;
     unsigned shared_bytes = 0;
     bool overlaps = false;  ///< may start while the kernel before it in the stream ends
+    std::vector<CUlaunchAttribute> attributes = {};
+  };
+  /// A node of a graph, as it was added.
+  struct GraphNode {
+    std::string call;
+    std::vector<CUgraphNode> after;
+    CUfunction function = nullptr;
+    unsigned blocks = 0, threads = 0, shared_bytes = 0;
+    std::vector<std::byte> params = {};
+    std::vector<CUlaunchAttributeID> attributes = {};
+    std::uint64_t to = 0, from = 0, bytes = 0;  ///< of copies and fills
+    CUmemorytype from_type = {}, to_type = {};  ///< of copies
+    const void* event = nullptr;
+    CUgraph child = nullptr;
+    CUgraphNode origin = nullptr;  ///< of a clone
+    void* value = nullptr;         ///< what cuGraphKernelNodeGetParams points to
+  };
+  using GraphNodes = std::vector<std::unique_ptr<GraphNode>>;
+  /// What was set in an executable graph.
+  struct GraphUpdate {
+    CUgraphNode node;
+    unsigned blocks;
+    std::vector<std::byte> params;
+    int enabled = -1;  ///< 0 or 1: cuGraphNodeSetEnabled
   };
 
   FakeDriver() {
@@ -33,7 +58,13 @@ class FakeDriver {
     fill_contexts();
     fill_libraries();
     fill_memory();
+    fill_pointers();
     fill_streams();
+    fill_events();
+    fill_captures();
+    fill_graphs();
+    fill_graph_queries();
+    fill_graph_executables();
   }
   ~FakeDriver() { active() = nullptr; }
   FakeDriver(const FakeDriver&) = delete;
@@ -45,12 +76,15 @@ class FakeDriver {
   int device_count = 1;
   int capability_major = 9, capability_minor = 0;
   int version = 13000;
-  int active_clusters = 15;           ///< of any kernel
-  bool launch_needs_context = false;  ///< as a stream of the legacy kind does
-  std::size_t param_bytes = 0;        ///< how much of the kernel's parameter is recorded
-  float elapsed_ms = 1;               ///< of the next pair of events; grows by 1
-  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;     ///< of every stream
-  CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;  ///< of every thread
+  int active_clusters = 15;  ///< of any kernel
+  bool has_clusters = true, has_cooperative = true;
+  int shared_limit = 227 << 10;                  ///< bytes a block
+  bool stream_is_busy = false;                   ///< what cuStreamQuery and cuEventQuery say
+  bool capture_is_broken = false;                ///< that of any stream
+  CUdeviceptr host_address = 0;                  ///< the one address that is not the device's
+  bool launch_needs_context = false;             ///< as a stream of the legacy kind does
+  std::size_t param_bytes = 0;                   ///< how much of the kernel's parameter is recorded
+  float elapsed_ms = 1;                          ///< of the next pair of events; grows by 1
   int fail_at = -1;                              ///< number of the call that fails, counted from 0
   std::map<std::string, CUresult> fail_on = {};  ///< calls that always fail
   CUresult failure = CUDA_ERROR_UNKNOWN;         ///< what fail_at returns
@@ -60,10 +94,21 @@ class FakeDriver {
   std::vector<Launch> launches = {};
   std::vector<std::string> entries = {};  ///< names asked of libraries; CUfunction is index + 1
   int contexts = 0, libraries = 0, streams = 0, events = 0, buffers = 0, pools = 0;  ///< alive
-  std::vector<CUcontext> current = {};  ///< stack of contexts
+  int graphs = 0, executables = 0;                                                   ///< alive
+  std::map<CUgraph, GraphNodes> graph_nodes = {};  ///< of graphs alive, and of copies as children
+  std::vector<GraphUpdate> updates = {};
+  std::vector<CUstreamCaptureMode> capture_modes = {};  ///< of captures begun
+  CUstream capturing = nullptr;
+  CUstreamCaptureMode thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  std::vector<std::pair<CUstream, CUevent>> waits = {};
+  std::vector<std::pair<unsigned, int>> created_streams = {};  ///< flags, priority
+  std::vector<CUcontext> current = {};                         ///< stack of contexts
+  std::vector<CUstream> copies = {}, waited = {};              ///< streams copied and waited on
+  std::map<CUdeviceptr, CUstream> ordered = {};                ///< memory of cuMemAllocAsync, alive
+  std::vector<CUstream> freed_on = {};                         ///< streams of cuMemFreeAsync
 
   [[nodiscard]] int alive() const {
-    return contexts + libraries + streams + events + buffers + pools;
+    return contexts + libraries + streams + events + buffers + pools + graphs + executables;
   }
   [[nodiscard]] int count(const std::string& call) const {
     return static_cast<int>(std::count(calls.begin(), calls.end(), call));
@@ -95,11 +140,36 @@ class FakeDriver {
     return reinterpret_cast<Handle>(number);
   }
 
+  /// Memory that cuMemAllocAsync made is the host's; that of pools is not.
+  void free_ordered(CUdeviceptr address, CUstream stream) {
+    freed_on.push_back(stream);
+    if (ordered.erase(address) != 0) ::operator delete(reinterpret_cast<void*>(address));
+  }
+
   void fill_queries();
   void fill_contexts();
   void fill_libraries();
   void fill_memory();
+  void fill_pointers();
   void fill_streams();
+  void fill_events();
+  void fill_captures();
+  void fill_graphs();
+  void fill_graph_queries();
+  void fill_graph_executables();
+
+  static CUgraph new_graph() {
+    const auto made = handle<CUgraph>(0x900 + ++active()->last_graph_);
+    active()->graph_nodes[made];
+    return made;
+  }
+  static CUgraph copy_graph(CUgraph graph);
+  static CUresult add_node(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,
+                           std::size_t count, const char* call, GraphNode node);
+  static void set_kernel(GraphNode& node, const CUDA_KERNEL_NODE_PARAMS& params);
+  static GraphNode& node_of(CUgraphNode node) { return *reinterpret_cast<GraphNode*>(node); }
+
+  std::uintptr_t last_graph_ = 0;
 };
 
 inline void FakeDriver::fill_queries() {
@@ -138,6 +208,13 @@ inline void FakeDriver::fill_queries() {
       case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = active()->capability_minor; break;
       case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 132; break;
       case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: *value = 50 << 20; break;
+      case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X: *value = 0x7fffffff; break;
+      case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = 1024; break;
+      case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
+        *value = active()->shared_limit;
+        break;
+      case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH: *value = active()->has_cooperative; break;
+      case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: *value = active()->has_clusters; break;
       default: return CUDA_ERROR_INVALID_VALUE;
     }
     return enter("cuDeviceGetAttribute");
@@ -161,6 +238,15 @@ inline void FakeDriver::fill_contexts() {
     *context = active()->current.back();
     active()->current.pop_back();
     return enter("cuCtxPopCurrent");
+  };
+  table.cuCtxGetDevice_ = [](CUdevice* device) {
+    *device = static_cast<CUdevice>(reinterpret_cast<std::uintptr_t>(active()->current.back()) - 1);
+    return enter("cuCtxGetDevice");
+  };
+  table.cuCtxGetStreamPriorityRange_ = [](int* least, int* greatest) {
+    *least = 0;
+    *greatest = -5;
+    return enter("cuCtxGetStreamPriorityRange");
   };
   table.cuCtxSetCurrent_ = [](CUcontext context) {
     const CUresult result = enter("cuCtxSetCurrent");
@@ -215,7 +301,8 @@ inline void FakeDriver::fill_libraries() {
                              config->hStream,
                              {bytes, bytes + self.param_bytes},
                              config->sharedMemBytes,
-                             config->numAttrs == 1});
+                             config->numAttrs == 1,
+                             {config->attrs, config->attrs + config->numAttrs}});
     return CUDA_SUCCESS;
   };
   table.cuLaunchKernel_ = [](CUfunction function, unsigned blocks, unsigned, unsigned,
@@ -242,6 +329,22 @@ inline void FakeDriver::fill_memory() {
     ::operator delete(reinterpret_cast<void*>(address));
     return enter("cuMemFree", &FakeDriver::buffers, -1);
   };
+  table.cuMemAllocAsync_ = [](CUdeviceptr* address, std::size_t bytes, CUstream stream) {
+    const CUresult result = enter("cuMemAllocAsync", &FakeDriver::buffers, 1);
+    if (result != CUDA_SUCCESS) return result;
+    *address = reinterpret_cast<CUdeviceptr>(::operator new(bytes));
+    active()->ordered[*address] = stream;
+    return result;
+  };
+  table.cuMemHostAlloc_ = [](void** memory, std::size_t bytes, unsigned) {
+    const CUresult result = enter("cuMemHostAlloc", &FakeDriver::buffers, 1);
+    if (result == CUDA_SUCCESS) *memory = ::operator new(bytes);
+    return result;
+  };
+  table.cuMemFreeHost_ = [](void* memory) {
+    ::operator delete(memory);
+    return enter("cuMemFreeHost", &FakeDriver::buffers, -1);
+  };
   table.cuMemPoolCreate_ = [](CUmemoryPool* pool, const CUmemPoolProps*) {
     *pool = handle<CUmemoryPool>(11);
     return enter("cuMemPoolCreate", &FakeDriver::pools, 1);
@@ -256,19 +359,34 @@ inline void FakeDriver::fill_memory() {
     *address = 0x5000;
     return enter("cuMemAllocFromPoolAsync", &FakeDriver::buffers, 1);
   };
-  table.cuMemFreeAsync_ = [](CUdeviceptr, CUstream) {
+  table.cuMemFreeAsync_ = [](CUdeviceptr address, CUstream stream) {
+    active()->free_ordered(address, stream);
     return enter("cuMemFreeAsync", &FakeDriver::buffers, -1);
   };
-  table.cuMemcpyHtoDAsync_ = [](CUdeviceptr to, const void* from, std::size_t bytes, CUstream) {
+  table.cuMemcpyHtoDAsync_ = [](CUdeviceptr to, const void* from, std::size_t bytes,
+                                CUstream stream) {
+    active()->copies.push_back(stream);
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
     return enter("cuMemcpyHtoDAsync");
   };
-  table.cuMemcpyDtoHAsync_ = [](void* to, CUdeviceptr from, std::size_t bytes, CUstream) {
+  table.cuMemcpyDtoHAsync_ = [](void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+    active()->copies.push_back(stream);
     std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
     return enter("cuMemcpyDtoHAsync");
   };
   table.cuMemcpyDtoDAsync_ = [](CUdeviceptr, CUdeviceptr, std::size_t, CUstream) {
     return enter("cuMemcpyDtoDAsync");
+  };
+}
+
+inline void FakeDriver::fill_pointers() {
+  table.cuPointerGetAttribute_ = [](void* type, CUpointer_attribute, CUdeviceptr address) {
+    const CUresult result = enter("cuPointerGetAttribute");
+    if (result != CUDA_SUCCESS) return result;
+    if (address == active()->host_address)
+      return CUDA_ERROR_INVALID_VALUE;  // as of any host memory
+    *static_cast<CUmemorytype*>(type) = CU_MEMORYTYPE_DEVICE;
+    return CUDA_SUCCESS;
   };
 }
 
@@ -280,15 +398,32 @@ inline void FakeDriver::fill_streams() {
   table.cuStreamDestroy_ = [](CUstream) {
     return enter("cuStreamDestroy", &FakeDriver::streams, -1);
   };
-  table.cuStreamIsCapturing_ = [](CUstream, CUstreamCaptureStatus* status) {
-    *status = active()->capture;
-    return enter("cuStreamIsCapturing");
+  table.cuStreamCreateWithPriority_ = [](CUstream* stream, unsigned flags, int priority) {
+    *stream = handle<CUstream>(7);
+    active()->created_streams.emplace_back(flags, priority);
+    return enter("cuStreamCreateWithPriority", &FakeDriver::streams, 1);
   };
-  table.cuThreadExchangeStreamCaptureMode_ = [](CUstreamCaptureMode* mode) {
-    std::swap(*mode, active()->capture_mode);
-    return enter("cuThreadExchangeStreamCaptureMode");
+  table.cuStreamQuery_ = [](CUstream) {
+    const CUresult result = enter("cuStreamQuery");
+    return result == CUDA_SUCCESS && active()->stream_is_busy ? CUDA_ERROR_NOT_READY : result;
   };
   table.cuStreamSynchronize_ = [](CUstream) { return enter("cuStreamSynchronize"); };
+}
+
+inline void FakeDriver::fill_events() {
+  table.cuStreamWaitEvent_ = [](CUstream stream, CUevent event, unsigned) {
+    active()->waits.emplace_back(stream, event);
+    return enter("cuStreamWaitEvent");
+  };
+  table.cuEventQuery_ = [](CUevent) {
+    const CUresult result = enter("cuEventQuery");
+    return result == CUDA_SUCCESS && active()->stream_is_busy ? CUDA_ERROR_NOT_READY : result;
+  };
+  table.cuEventSynchronize_ = [](CUevent) { return enter("cuEventSynchronize"); };
+  table.cuStreamSynchronize_ = [](CUstream stream) {
+    active()->waited.push_back(stream);
+    return enter("cuStreamSynchronize");
+  };
   table.cuEventCreate_ = [](CUevent* event, unsigned) {
     *event = handle<CUevent>(9);
     return enter("cuEventCreate", &FakeDriver::events, 1);
@@ -302,3 +437,5 @@ inline void FakeDriver::fill_streams() {
 }
 
 }  // namespace tilejit
+
+#include "runtime/fake_driver_graphs.hpp"

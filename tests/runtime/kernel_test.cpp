@@ -9,6 +9,7 @@
 
 #include "runtime/expect_error.hpp"
 #include "runtime/fake_runtime.hpp"
+#include "runtime/shared_rows.hpp"
 
 namespace tilejit {
 namespace {
@@ -60,19 +61,6 @@ TEST(Kernel, PicksTheEntryForTheSize) {
   ASSERT_EQ(fake.launches.size(), 2U);
   EXPECT_EQ(fake.launches[0].function, reinterpret_cast<CUfunction>(1));
   EXPECT_EQ(fake.launches[1].function, reinterpret_cast<CUfunction>(2));
-}
-
-/// Rows that blocks share: 1000 of 8 elements, four rows a combining block.
-HandPlan shared_rows() {
-  HandPlan plan;
-  plan.in("x", "(1000,8):(8,1)").out("y", "(1000,8):(8,1)");
-  plan.plan.rows = plan::Rows{.first = 0, .lanes = 128, .shares = 4};
-  plan.plan.threads = 128;
-  plan.param({.kind = plan::Param::Kind::partials});
-  expr::Node sum;
-  sum.op = expr::Op::reduce_sum;
-  plan.plan.program.nodes = {sum};
-  return plan;
 }
 
 TEST(Kernel, CombinesWhatBlocksLeaveInTheStreamsMemory) {

@@ -50,7 +50,7 @@ TEST(Key, ChangesWithEveryPart) {
   plan = hand_plan().plan;
   plan.threads = 128;
   expect_new(plan, "abc123");
-  texts.insert(key_text(hand_plan().plan, "abc123", Effort::quick));
+  texts.insert(key_text(hand_plan().plan, "abc123", LineInfo::no, Effort::quick));
   EXPECT_EQ(texts.size(), ++variants);
 }
 

@@ -16,11 +16,13 @@ constexpr const char* kVariables[] = {"TILEJIT_CACHE_DIR",
                                       "TILEJIT_NVRTC",
                                       "TILEJIT_DEVICE",
                                       "TILEJIT_CACHE_PATH",
+                                      "TILEJIT_CACHE_COPY_AFTER_MS",
                                       "TILEJIT_CACHE_TRUST_ANYONE",
                                       "TILEJIT_CACHE_MAX_SIZE",
                                       "TILEJIT_CACHE_MAX_AGE",
                                       "TILEJIT_CACHE_BUNDLE_KEY",
                                       "TILEJIT_CACHE_KEEP",
+                                      "TILEJIT_LINE_INFO",
                                       "TILEJIT_CACHE_REMOTE",
                                       "TILEJIT_CACHE_REMOTE_MODE",
                                       "TILEJIT_TUNING",
@@ -150,6 +152,23 @@ TEST(Options, ReadThePathOfReadOnlyFolders) {
   EXPECT_EQ(Options::from_env().cache_path, (std::vector<std::filesystem::path>{"/a b", "c/d"}));
 }
 
+TEST(Options, ReadWhatIsCopied) {
+  using namespace std::chrono_literals;
+  const auto after = [](const char* text) {
+    const EnvironmentScope scope(Environment{{"TILEJIT_CACHE_COPY_AFTER_MS", text}});
+    return Options::from_env().cache_copy_after;
+  };
+  EXPECT_EQ(after(""), 1ms);
+  EXPECT_EQ(after("0"), 0ms);
+  EXPECT_EQ(after("250"), 250ms);
+  EXPECT_EQ(after("off"), std::chrono::microseconds::max());
+  for (const char* text : {"-1", "1.5", "1ms", "on"}) {
+    EXPECT_EQ(expect_error(ErrorCode::invalid_argument, "set it to milliseconds",
+                           [&] { (void)after(text); }),
+              "TILEJIT_CACHE_COPY_AFTER_MS");
+  }
+}
+
 TEST(Options, ReadTheRemote) {
   {
     const EnvironmentScope scope(Environment{});
@@ -168,15 +187,27 @@ TEST(Options, ReadWhatIsKept) {
   const auto keep = [](const char* text) {
     const EnvironmentScope scope(Environment{{"TILEJIT_CACHE_KEEP", text}});
     const CacheKeep keep = Options::from_env().cache_keep;
-    return std::to_string(keep.source) + std::to_string(keep.ptx) + std::to_string(keep.log);
+    return std::to_string(keep.source) + std::to_string(keep.ptx) + std::to_string(keep.log) +
+           std::to_string(keep.sass);
   };
-  EXPECT_EQ(keep(""), "000");
-  EXPECT_EQ(keep("ptx"), "010");
-  EXPECT_EQ(keep("log,source"), "101");
-  EXPECT_EQ(keep("all"), "111");
-  EXPECT_EQ(expect_error(ErrorCode::invalid_argument, "'sass'; set it to some of",
-                         [&] { keep("ptx,sass"); }),
+  EXPECT_EQ(keep(""), "0000");
+  EXPECT_EQ(keep("ptx"), "0100");
+  EXPECT_EQ(keep("log,source"), "1010");
+  EXPECT_EQ(keep("sass"), "0001");
+  EXPECT_EQ(keep("all"), "1111");
+  EXPECT_EQ(expect_error(ErrorCode::invalid_argument, "'hex'; set it to some of",
+                         [&] { keep("ptx,hex"); }),
             "TILEJIT_CACHE_KEEP");
+}
+
+TEST(Options, ReadWhetherProfilersSeeLines) {
+  const auto line_info = [](const char* text) {
+    const EnvironmentScope scope(Environment{{"TILEJIT_LINE_INFO", text}});
+    return Options::from_env().line_info;
+  };
+  EXPECT_FALSE(line_info(""));
+  EXPECT_TRUE(line_info("1"));
+  expect_error(ErrorCode::invalid_argument, "'yes'; set it to 0 or 1", [&] { line_info("yes"); });
 }
 
 TEST(Options, ReadWhoSignsBundles) {

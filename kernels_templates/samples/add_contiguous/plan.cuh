@@ -3,6 +3,7 @@
 
 #include "tile/types.cuh"
 #include "tile/packed.cuh"
+#include "tile/dependent.cuh"
 #include "tile/f16.cuh"
 
 #define KERNEL_NAME tilejit_add_f16

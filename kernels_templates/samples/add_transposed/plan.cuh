@@ -5,6 +5,7 @@
 #include "tile/packed.cuh"
 #include "tile/cross.cuh"
 #include "tile/wide.cuh"
+#include "tile/dependent.cuh"
 #include "tile/f16.cuh"
 
 #define KERNEL_NAME tilejit_add_t_f16

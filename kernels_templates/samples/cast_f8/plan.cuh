@@ -4,6 +4,7 @@
 #include "tile/types.cuh"
 #include "tile/contiguous.cuh"
 #include "tile/packed.cuh"
+#include "tile/dependent.cuh"
 #include "tile/f8.cuh"
 
 #define KERNEL_NAME tilejit_cast_f8e4m3

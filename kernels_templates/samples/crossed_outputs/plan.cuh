@@ -5,6 +5,7 @@
 #include "tile/packed.cuh"
 #include "tile/cross.cuh"
 #include "tile/wide.cuh"
+#include "tile/dependent.cuh"
 #include "tile/math.cuh"
 #include "tile/divisor.cuh"
 

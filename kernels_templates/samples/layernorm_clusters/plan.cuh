@@ -5,6 +5,7 @@
 #include "tile/packed.cuh"
 #include "tile/wide.cuh"
 #include "tile/cluster.cuh"
+#include "tile/dependent.cuh"
 #include "tile/bulk.cuh"
 #include "tile/bf16.cuh"
 #include "tile/math.cuh"

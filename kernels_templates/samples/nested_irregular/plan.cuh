@@ -3,6 +3,7 @@
 
 #include "tile/types.cuh"
 #include "tile/strided.cuh"
+#include "tile/dependent.cuh"
 #include "tile/math.cuh"
 
 #define KERNEL_NAME tilejit_nested_i64

@@ -6,6 +6,7 @@
 #include "tile/packed.cuh"
 #include "tile/wide.cuh"
 #include "tile/cluster.cuh"
+#include "tile/dependent.cuh"
 #include "tile/f16.cuh"
 #include "tile/math.cuh"
 

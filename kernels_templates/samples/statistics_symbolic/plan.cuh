@@ -6,6 +6,7 @@
 #include "tile/strided.cuh"
 #include "tile/wide.cuh"
 #include "tile/cluster.cuh"
+#include "tile/dependent.cuh"
 #include "tile/math.cuh"
 
 #define KERNEL_NAME tilejit_statistics_f32

@@ -7,6 +7,7 @@
 #include "tile/split.cuh"
 #include "tile/wide.cuh"
 #include "tile/cluster.cuh"
+#include "tile/dependent.cuh"
 #include "tile/f16.cuh"
 
 #define KERNEL_NAME tilejit_sum_columns_f32

@@ -5,6 +5,7 @@
 #include "tile/contiguous.cuh"
 #include "tile/cross.cuh"
 #include "tile/wide.cuh"
+#include "tile/dependent.cuh"
 
 #define KERNEL_NAME tilejit_transpose_f32
 

@@ -5,6 +5,7 @@
 #include "tile/contiguous.cuh"
 #include "tile/packed.cuh"
 #include "tile/wide.cuh"
+#include "tile/dependent.cuh"
 #include "tile/f16.cuh"
 
 #define KERNEL_NAME tilejit_tv_copy_f16

@@ -5,6 +5,7 @@
 #include "tile/contiguous.cuh"
 #include "tile/strided.cuh"
 #include "tile/wide.cuh"
+#include "tile/dependent.cuh"
 #include "tile/divisor.cuh"
 
 #define KERNEL_NAME tilejit_tv_symbolic_f32

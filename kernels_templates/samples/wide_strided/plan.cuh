@@ -4,6 +4,7 @@
 #include "tile/types.cuh"
 #include "tile/contiguous.cuh"
 #include "tile/strided.cuh"
+#include "tile/dependent.cuh"
 #include "tile/divisor.cuh"
 
 #define KERNEL_NAME tilejit_wide_f64

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "tilejit/buffer.hpp"
+#include "tilejit/dlpack.hpp"
+#include "tilejit/runtime.hpp"
+#include "tilejit/tilejit.h"
+
+// What the opaque handles are.
+
+struct tj_compiler {
+  std::shared_ptr<tilejit::Compiler> compiler;  // its own, or a runtime's with that runtime
+};
+
+struct tj_artifact {
+  explicit tj_artifact(tilejit::Artifact made)
+      : artifact(std::move(made)), target(tilejit::to_string(artifact.target)) {}
+  tilejit::Artifact artifact;
+  std::string target;
+};
+
+struct tj_runtime {
+  std::shared_ptr<tilejit::Runtime> runtime;
+};
+
+struct tj_kernel {
+  tilejit::Kernel kernel;
+};
+
+struct tj_buffer {
+  std::shared_ptr<tilejit::Runtime> runtime;
+  std::shared_ptr<tilejit::Buffer> buffer;  // shared with tensors that were handed out
+};
+
+struct tj_tensor {
+  tilejit::DlpackTensor tensor;
+};

@@ -1,0 +1,145 @@
+#include "compile/disassemble.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <vector>
+
+#include "tilejit/error.hpp"
+
+extern char** environ;  // NOLINT: POSIX's
+
+namespace tilejit::compile {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPrograms[] = {"nvdisasm", "cuobjdump"};
+
+[[noreturn]] void fail(const fs::path& program, const std::string& why) {
+  throw Error(ErrorCode::io, program.string() + " " + why, program.string());
+}
+
+std::optional<fs::path> program_in(const fs::path& folder, const char* name) {
+  const fs::path program = folder / name;
+  std::error_code ignored;
+  const bool usable = fs::is_regular_file(program, ignored) && ::access(program.c_str(), X_OK) == 0;
+  return usable ? std::optional(program) : std::nullopt;
+}
+
+std::vector<fs::path> folders(std::string_view search_path, const fs::path& nvrtc) {
+  std::vector<fs::path> all;
+  while (!search_path.empty()) {
+    const std::string_view folder = search_path.substr(0, search_path.find(':'));
+    search_path.remove_prefix(std::min(folder.size() + 1, search_path.size()));
+    if (folder.starts_with('/')) all.emplace_back(folder);
+  }
+  // lib64 of a toolkit, or targets/<platform>/lib of one.
+  const fs::path lib = nvrtc.parent_path();
+  if (!lib.empty()) {
+    all.push_back(lib.parent_path() / "bin");
+    all.push_back(lib.parent_path().parent_path().parent_path() / "bin");
+  }
+  all.emplace_back("/usr/local/cuda/bin");
+  return all;
+}
+
+/// A file that is gone at the end of the scope.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(std::string_view bytes)
+      : path_((fs::temp_directory_path() / "tilejit-XXXXXX").string()) {
+    const int file = ::mkostemp(path_.data(), O_CLOEXEC);
+    const bool written = file >= 0 && ::write(file, bytes.data(), bytes.size()) ==
+                                          static_cast<ssize_t>(bytes.size());
+    if (file >= 0) ::close(file);
+    if (written) return;
+    remove();
+    throw Error(ErrorCode::io, "a temporary file could not be written", path_);
+  }
+  ~TemporaryFile() { remove(); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  void remove() noexcept { ::unlink(path_.c_str()); }
+  std::string path_;
+};
+
+/// Both ends are closed at the end of the scope.
+struct Pipe {
+  std::array<int, 2> ends = {-1, -1};
+  ~Pipe() {
+    close(0);
+    close(1);
+  }
+  void close(std::size_t end) noexcept {
+    if (ends[end] >= 0) ::close(ends[end]);
+    ends[end] = -1;
+  }
+};
+
+std::string read_all(int file) {
+  std::string text;
+  std::array<char, 65536> block;
+  for (;;) {
+    const ssize_t count = ::read(file, block.data(), block.size());
+    if (count > 0) text.append(block.data(), static_cast<std::size_t>(count));
+    if (count == 0 || (count < 0 && errno != EINTR)) return text;
+  }
+}
+
+struct Actions {
+  Actions() { ::posix_spawn_file_actions_init(&value); }
+  ~Actions() { ::posix_spawn_file_actions_destroy(&value); }
+  posix_spawn_file_actions_t value;
+};
+
+pid_t start(const fs::path& program, const std::string& cubin, int output) {
+  std::string name = program.string(), path = cubin;
+  std::string flag = program.filename() == kPrograms[0] ? "--print-code" : "--dump-sass";
+  std::array<char*, 4> arguments = {name.data(), flag.data(), path.data(), nullptr};
+  Actions actions;
+  ::posix_spawn_file_actions_adddup2(&actions.value, output, STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions.value, output, STDERR_FILENO);
+  pid_t child = 0;
+  const int error =
+      ::posix_spawn(&child, name.c_str(), &actions.value, nullptr, arguments.data(), environ);
+  if (error != 0) fail(program, std::string("could not be started: ") + std::strerror(error));
+  return child;
+}
+
+}  // namespace
+
+std::optional<fs::path> find_disassembler(std::string_view search_path, const fs::path& nvrtc) {
+  const std::vector<fs::path> all = folders(search_path, nvrtc);
+  for (const char* name : kPrograms) {
+    for (const fs::path& folder : all) {
+      if (auto program = program_in(folder, name)) return program;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string disassemble(const fs::path& program, std::string_view cubin) {
+  const TemporaryFile file(cubin);
+  Pipe pipe;
+  if (::pipe2(pipe.ends.data(), O_CLOEXEC) != 0) fail(program, "could not be given a pipe");
+  const pid_t child = start(program, file.path(), pipe.ends[1]);
+  pipe.close(1);
+  std::string text = read_all(pipe.ends[0]);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return text;
+  fail(program, "failed: " + (text.empty() ? "it said nothing" : text.substr(0, 200)));
+}
+
+}  // namespace tilejit::compile

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tilejit::compile {
+
+/// nvdisasm, or else cuobjdump: in the folders of `search_path` (between colons), then in the `bin`
+/// folder of the toolkit that NVRTC's library, `nvrtc`, belongs to, then in /usr/local/cuda/bin.
+[[nodiscard]] std::optional<std::filesystem::path> find_disassembler(
+    std::string_view search_path, const std::filesystem::path& nvrtc);
+
+/// The machine code of a cubin as text. Throws Error{io} if the program cannot be run or fails,
+/// with what it said.
+[[nodiscard]] std::string disassemble(const std::filesystem::path& program, std::string_view cubin);
+
+}  // namespace tilejit::compile

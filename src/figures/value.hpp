@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "tilejit/dim.hpp"
+
+namespace tilejit::figures {
+
+/// As `dim.evaluate`, but nothing where a symbol has no value, and beyond 2^63-1.
+[[nodiscard]] std::optional<std::int64_t> value_of(const Dim& dim, const SymbolValues& symbols);
+
+/// The product of values that are all there, and no larger than 2^63-1.
+class Product {
+ public:
+  void times(const std::optional<std::int64_t>& value) {
+    known_ = known_ && value && !__builtin_mul_overflow(value_, *value, &value_);
+  }
+  [[nodiscard]] std::optional<std::int64_t> value() const {
+    return known_ ? std::optional(value_) : std::nullopt;
+  }
+
+ private:
+  std::int64_t value_ = 1;
+  bool known_ = true;
+};
+
+}  // namespace tilejit::figures

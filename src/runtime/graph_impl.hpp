@@ -1,0 +1,92 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "driver/handles.hpp"
+#include "runtime/kernel_impl.hpp"
+#include "tilejit/graph.hpp"
+
+namespace tilejit {
+
+namespace runtime {
+
+/// Device memory for the kernels of a graph.
+class DeviceMemory {
+ public:
+  /// Throws Error{driver_call}.
+  DeviceMemory(std::shared_ptr<const driver::Context> context, std::size_t bytes);
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
+
+ private:
+  std::shared_ptr<const driver::Context> context_;
+  CUdeviceptr address_ = 0;
+};
+
+/// One kernel of the driver as a node of a graph; `params` are read when it is added or set.
+class KernelNode {
+ public:
+  KernelNode(const Kernel::Impl::Shape& shape, const std::byte* params) noexcept;
+  KernelNode(const KernelNode&) = delete;  // params_ points into it
+  KernelNode& operator=(const KernelNode&) = delete;
+  [[nodiscard]] const CUDA_KERNEL_NODE_PARAMS* get() const noexcept { return &params_; }
+
+ private:
+  void* value_;
+  CUDA_KERNEL_NODE_PARAMS params_ = {};
+};
+
+/// The parameters of a kernel with the address of its partial results filled in.
+[[nodiscard]] std::vector<std::byte> with_partials(const Kernel::Impl& kernel,
+                                                   const std::byte* params, CUdeviceptr partials);
+
+}  // namespace runtime
+
+struct Graph::Impl {
+  explicit Impl(std::shared_ptr<const driver::Context> owner) : context(std::move(owner)) {}
+
+  /// What a tilejit::Node is in the driver.
+  struct Item {
+    CUgraphNode first = nullptr;                      // what it comes after, this does
+    CUgraphNode last = nullptr;                       // what comes after it, comes after this
+    std::shared_ptr<const Kernel::Impl> kernel = {};  // null: no kernel, or nothing to launch
+    runtime::Grid grid = {};
+    int extra_shared_bytes = 0;
+    std::shared_ptr<const runtime::DeviceMemory> partials = {};
+    std::vector<std::byte> params = {};  // where there are partials
+  };
+
+  [[nodiscard]] bool needs_memory() const noexcept;
+  /// The item of a node of this graph or of one it was cloned from. Throws Error{invalid_argument}.
+  [[nodiscard]] const Item& item(Node node) const;
+
+  std::shared_ptr<const driver::Context> context;
+  std::uint32_t id = 0;
+  std::vector<Item> items;
+  std::vector<std::shared_ptr<const void>> kept;  // events, and graphs that children are copies of
+  bool child_needs_memory = false;
+  std::atomic<int> executables = 0;
+  driver::UniqueGraph handle;  // the last: destroyed before what it refers to
+};
+
+struct GraphExec::Impl {
+  explicit Impl(std::shared_ptr<Graph::Impl> source);
+  ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  [[nodiscard]] const Graph::Impl::Item& kernel_item(Node node) const;
+  void update(Node node, const Graph::Impl::Item& item, runtime::Grid grid,
+              const std::byte* params);
+  void enable(Node node, const Graph::Impl::Item& item, bool enabled);
+
+  std::shared_ptr<Graph::Impl> graph;  // outlives the handle
+  driver::UniqueGraphExec handle;
+  std::vector<bool> left_out;  // one an item: it has nothing to launch now
+};
+
+}  // namespace tilejit

@@ -1,0 +1,154 @@
+// How a kernel reaches the driver.
+
+#include <array>
+#include <cstring>
+
+#include "runtime/kernel_impl.hpp"
+
+namespace tilejit {
+namespace {
+
+using runtime::Grid;
+using runtime::LaunchAttributes;
+
+/// Memory between two points of a stream.
+class StreamMemory {
+ public:
+  StreamMemory(const driver::Table& driver, CUmemoryPool pool, std::int64_t bytes, CUstream stream)
+      : driver_(driver), stream_(stream) {
+    driver::check(
+        driver_,
+        driver_.cuMemAllocFromPoolAsync_(&address_, static_cast<std::size_t>(bytes), pool, stream_),
+        "cuMemAllocFromPoolAsync");
+  }
+  StreamMemory(const StreamMemory&) = delete;
+  StreamMemory& operator=(const StreamMemory&) = delete;
+  ~StreamMemory() { driver_.cuMemFreeAsync_(address_, stream_); }
+  [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
+
+ private:
+  const driver::Table& driver_;
+  CUstream stream_;
+  CUdeviceptr address_ = 0;
+};
+
+/// The parameter struct is one parameter, passed by value: the driver copies it and writes nothing.
+std::array<void*, 1> values_of(const std::byte* params) noexcept {
+  return {const_cast<std::byte*>(params)};
+}
+
+CUresult launch_kernel(const driver::Table& driver, CUstream stream,
+                       const Kernel::Impl::Shape& shape, const std::byte* params,
+                       std::span<const CUlaunchAttribute> attributes) {
+  CUlaunchConfig config{};
+  config.gridDimX = shape.blocks;
+  config.blockDimX = shape.threads;
+  config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
+  config.sharedMemBytes = shape.shared_bytes;
+  config.hStream = stream;
+  config.attrs = const_cast<CUlaunchAttribute*>(attributes.data());  // only read
+  config.numAttrs = static_cast<unsigned>(attributes.size());
+  auto values = values_of(params);
+  return driver.cuLaunchKernelEx_(&config, shape.function, values.data(), nullptr);
+}
+
+}  // namespace
+
+void Kernel::Impl::launch(Stream stream, std::span<const Argument> args,
+                          const SymbolValues* symbols) const {
+  alignas(16) std::array<std::byte, runtime::kMaxParamBytes>
+      params;  // written as far as it is used
+  Grid grid = binder.bind(args, symbols, params);
+  if (grid.blocks == 0) return;
+  grid = launched(grid);
+  if (partials_bytes > 0) return launch_with_partials(stream, grid, params.data(), {});
+  submit_checked("cuLaunchKernel", [&] { return submit(stream, grid, params.data()); });
+}
+
+void Kernel::Impl::launch(Stream stream, std::span<const Argument> args,
+                          const SymbolValues* symbols, const LaunchOptions& options) const {
+  if (options == LaunchOptions{}) return launch(stream, args, symbols);
+  alignas(16) std::array<std::byte, runtime::kMaxParamBytes> params;
+  Grid grid = binder.bind(args, symbols, params);
+  if (grid.blocks == 0) return;
+  grid = launched(grid);
+  check_options(grid, options);
+  launch_params(stream, grid, params.data(), LaunchAttributes(options));
+}
+
+void Kernel::Impl::launch_params(Stream stream, Grid grid, const std::byte* params,
+                                 const LaunchAttributes& attributes) const {
+  if (partials_bytes > 0) return launch_with_partials(stream, grid, params, attributes);
+  if (attributes.is_plain()) [[likely]] {
+    return submit_checked("cuLaunchKernel", [&] { return submit(stream, grid, params); });
+  }
+  submit_checked("cuLaunchKernelEx", [&] { return submit(stream, grid, params, attributes); });
+}
+
+void Kernel::Impl::launch_with_partials(Stream stream, Grid grid, const std::byte* params,
+                                        const LaunchAttributes& attributes) const {
+  const driver::Table& driver = library->context->driver();
+  const driver::ContextScope scope(*library->context);
+  const StreamMemory memory(driver, library->pool.get(), partials_bytes, stream);
+  const CUdeviceptr address = memory.address();
+  alignas(16) std::array<std::byte, runtime::kMaxParamBytes> own;
+  std::memcpy(own.data(), params, binder.param_bytes());
+  std::memcpy(own.data() + partials_offset, &address, sizeof address);
+  if (attributes.is_plain()) {
+    driver::check(driver, submit(stream, grid, own.data()), "cuLaunchKernel");
+  } else {  // behind an allocation nothing overlaps
+    driver::check(driver,
+                  launch_kernel(driver, stream, shape(grid, attributes.shared_bytes()), own.data(),
+                                attributes.of_node()),
+                  "cuLaunchKernelEx");
+  }
+  // The second kernel starts while the first one ends, and waits for it by an instruction that
+  // devices before sm_90 do not have.
+  LaunchAttributes second;
+  if (artifact.target.major >= 9) second.add(runtime::overlap_attribute());
+  for (const CUlaunchAttribute& attribute : attributes.all()) {
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_PRIORITY) second.add(attribute);
+  }
+  driver::check(driver, launch_kernel(driver, stream, combining_shape(), own.data(), second.all()),
+                "cuLaunchKernelEx");
+}
+
+Kernel::Impl::Shape Kernel::Impl::shape(Grid grid, int extra_shared_bytes) const noexcept {
+  return {.function = grid.wide ? library->second : library->entry,
+          .blocks = grid.blocks,
+          .threads = threads,
+          .shared_bytes = shared_bytes + static_cast<unsigned>(extra_shared_bytes)};
+}
+
+Kernel::Impl::Shape Kernel::Impl::combining_shape() const noexcept {
+  return {.function = library->second, .blocks = combining_blocks, .threads = threads};
+}
+
+CUresult Kernel::Impl::submit(Stream stream, Grid grid, const std::byte* params) const {
+  auto values = values_of(params);
+  const Shape what = shape(grid, 0);
+  return library->context->driver().cuLaunchKernel_(what.function, what.blocks, 1, 1, what.threads,
+                                                    1, 1, what.shared_bytes, stream, values.data(),
+                                                    nullptr);
+}
+
+CUresult Kernel::Impl::submit(Stream stream, Grid grid, const std::byte* params,
+                              const LaunchAttributes& attributes) const {
+  return launch_kernel(library->context->driver(), stream, shape(grid, attributes.shared_bytes()),
+                       params, attributes.all());
+}
+
+template <typename Submit>
+void Kernel::Impl::submit_checked(const char* call, Submit submit) const {
+  CUresult result = submit();
+  if (result == CUDA_SUCCESS) [[likely]]
+    return;
+  // No context in this thread, or a destroyed one. Asking first would cost every launch a call.
+  if (result == CUDA_ERROR_INVALID_CONTEXT) {
+    const driver::ContextScope scope(*library->context);
+    result = submit();
+  }
+  driver::check(library->context->driver(), result, call);
+}
+
+}  // namespace tilejit

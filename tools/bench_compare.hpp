@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench_run.hpp"
+
+namespace tilejit::cli {
+
+/// One row beside the same of an earlier run.
+struct Change {
+  std::string kernel;
+  Point point;
+  double before_ms = 0, now_ms = 0;  ///< medians
+  /// The confidence intervals do not overlap: more than noise, as far as they tell.
+  bool significant = false;
+
+  [[nodiscard]] double percent() const noexcept;  ///< above 0: slower
+};
+
+/// Of the rows that both runs have, in the order of `now`. Throws UsageError if they were timed in
+/// different ways, or share no row.
+[[nodiscard]] std::vector<Change> compare(const BenchRun& now, const BenchRun& before);
+
+/// A line a change, and what the devices are where they differ.
+[[nodiscard]] std::string compare_text(const std::vector<Change>& changes, const BenchRun& now,
+                                       const BenchRun& before);
+
+/// Significant changes for the worse by more than `percent`.
+[[nodiscard]] std::vector<Change> regressions(const std::vector<Change>& changes, double percent);
+
+}  // namespace tilejit::cli
