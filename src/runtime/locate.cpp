@@ -14,7 +14,8 @@ std::vector<std::string> Compiler::Impl::builds() const {
 Location Compiler::Impl::locate(const runtime::Planned& planned, runtime::Effort effort) {
   Location location;
   for (const std::string& build : builds()) {
-    std::string key = cache::sha256_hex(runtime::key_text(planned.plan, build, effort));
+    std::string key =
+        cache::sha256_hex(runtime::key_text(planned.plan, build, line_info(), effort));
     if (const auto tier = store.locate(key)) return {std::move(key), runtime::tier_of(*tier)};
     if (location.key.empty()) location.key = std::move(key);
   }
