@@ -18,13 +18,14 @@ class Tiered : public Gpu {
     if (IsSkipped()) return;
     Options options;
     options.compile_effort = CompileEffort::tiered;
+    options.cache_folder = {};  // no run finds what another one left
     tiered_ = std::make_unique<Runtime>(options);
   }
 
   [[nodiscard]] Fused operation() const {
     const std::string layout = std::to_string(kElements) + ":1";
     return {.name = "tiered",
-            .tensors = {{"x", f32, layout}, {"y", f32, layout}},
+            .tensors = {{"x", f32, layout}, {"y", f32, layout, Access::inout}},
             .formula = "y = y + x"};
   }
 
