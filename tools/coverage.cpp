@@ -120,11 +120,7 @@ void add_coverage(CLI::App& app) {
       ->add_option("MANIFEST", options->paths,
                    "Manifests, spec files, folders of them; - for standard input")
       ->required();
-  command
-      ->add_option("--target", options->targets,
-                   "sm_75 to sm_120a, several by commas; default: the manifest's, else the "
-                   "device's, else sm_90a")
-      ->delimiter(',');
+  add_targets_option(*command, options->targets);
   command->add_option("--bundle", options->bundle, "Look into this bundle alone");
   command->add_option("--cache-dir", options->folder, "Look into this folder alone");
   command->add_flag("--no-tuning", options->no_tuning, "Leave the tuning file alone");

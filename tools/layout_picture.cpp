@@ -6,6 +6,8 @@
 #include <array>
 #include <iterator>
 
+#include "xml_text.hpp"
+
 namespace tilejit::cli {
 namespace {
 
@@ -53,20 +55,6 @@ std::size_t widest_line(const Picture& picture) {
   return width;
 }
 
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '"': result += "&quot;"; break;
-      default: result += c;
-    }
-  }
-  return result;
-}
-
 // Sizes of an SVG, in pixels.
 struct Metrics {
   explicit Metrics(const Picture& picture) {
@@ -86,7 +74,7 @@ struct Metrics {
 };
 
 void svg_text(Out out, std::int64_t x, std::int64_t y, const char* style, const std::string& text) {
-  fmt::format_to(out, "<text x=\"{}\" y=\"{}\"{}>{}</text>\n", x, y, style, escaped(text));
+  fmt::format_to(out, "<text x=\"{}\" y=\"{}\"{}>{}</text>\n", x, y, style, escaped_xml(text));
 }
 
 void svg_cell(Out out, const Metrics& m, std::int64_t x, std::int64_t y, const Cell& cell) {
@@ -156,7 +144,7 @@ std::string picture_svg(const Picture& picture) {
                  "viewBox=\"0 0 {0} {1}\" font-family=\"monospace\" font-size=\"13\" "
                  "text-anchor=\"middle\">\n<title>{2}</title>\n"
                  "<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n",
-                 m.width, m.height, escaped(picture.title));
+                 m.width, m.height, escaped_xml(picture.title));
   svg_labels(out, picture, m);
   auto cell = picture.cells.begin();
   for (std::int64_t row = 0; row < picture.rows; ++row) {

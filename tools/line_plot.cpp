@@ -8,6 +8,8 @@
 #include <iterator>
 #include <set>
 
+#include "xml_text.hpp"
+
 namespace tilejit::cli {
 namespace {
 
@@ -23,20 +25,6 @@ constexpr double kLeft = 76, kTop = 92, kBottom = 62, kRight = 36;
 constexpr double kLetter = 7.0;      // of the labels' font, on average
 constexpr double kLabelHeight = 17;  // between labels of lines
 constexpr std::size_t kMostTicks = 12;
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '"': result += "&quot;"; break;
-      default: result += c;
-    }
-  }
-  return result;
-}
 
 /// The step of 1, 2 or 5 times a power of ten that gives about six ticks up to `most`.
 double tick_step(double most) {
@@ -111,7 +99,7 @@ class Frame {
 
 void text(Out out, double x, double y, const std::string& style, const std::string& content) {
   fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", x, y, style,
-                 escaped(content));
+                 escaped_xml(content));
 }
 
 void draw_axes(Out out, const LinePlot& plot, const Frame& frame) {
@@ -228,7 +216,7 @@ std::string plot_svg(const LinePlot& plot) {
                  "viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"Helvetica, Arial, sans-serif\" "
                  "font-size=\"13\">\n<title>{2}</title>\n"
                  "<rect width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"#ffffff\"/>\n",
-                 kWidth, kHeight, escaped(plot.title));
+                 kWidth, kHeight, escaped_xml(plot.title));
   text(out, kLeft - 46, 28, " font-size=\"17\" font-weight=\"700\" fill=\"#111111\"", plot.title);
   text(out, kLeft - 46, 47, " fill=\"#555555\"", plot.subtitle);
   draw_axes(out, plot, frame);

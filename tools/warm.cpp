@@ -242,11 +242,7 @@ void add_warm(CLI::App& app) {
       ->add_option("SPEC", options->paths,
                    "Spec files, manifests, folders of them; - for standard input")
       ->required();
-  command
-      ->add_option("--target", options->targets,
-                   "sm_75 to sm_120a, several by commas; default: the manifest's, else the "
-                   "device's, else sm_90a")
-      ->delimiter(',');
+  add_targets_option(*command, options->targets);
   command->add_option("-j,--jobs", options->jobs, "Compiles at a time")
       ->check(CLI::Range(1, 256))
       ->default_str("one a core");

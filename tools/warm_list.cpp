@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -99,6 +100,14 @@ std::size_t whole_number(std::string_view text) {
 
 std::string name_of(const WarmList& list, const WarmJob& job) {
   return list.op_of(job).name + " for " + to_string(job.target);
+}
+
+void add_targets_option(CLI::App& command, std::vector<std::string>& targets) {
+  command
+      .add_option("--target", targets,
+                  "sm_75 to sm_120a, several by commas; default: the manifest's, else the "
+                  "device's, else sm_90a")
+      ->delimiter(',');
 }
 
 Shard parse_shard(const std::string& text) {

@@ -7,6 +7,10 @@
 #include "tilejit/compiler.hpp"
 #include "tilejit/error.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace tilejit::cli {
 
 /// A kernel for one target.
@@ -27,6 +31,9 @@ struct WarmList {
 
 /// "softmax for sm_90a"
 [[nodiscard]] std::string name_of(const WarmList& list, const WarmJob& job);
+
+/// --target: the targets that `read_warm_list` takes each descriptor for.
+void add_targets_option(CLI::App& command, std::vector<std::string>& targets);
 
 /// Part `number` of `count`, 1 <= number <= count.
 struct Shard {

@@ -5,10 +5,10 @@
  * written, and tj_last_error() says what happened. A NULL that is not allowed, a handle's included,
  * is TJ_INVALID_ARGUMENT.
  *
- * Ownership: handles come from `..._create` and the like, and belong to the caller, who ends them by
- * `..._destroy`, which takes NULL too. Handles keep alive what they need: they may be destroyed in
- * any order. Texts given through a `char**` belong to the caller: tj_free. A `const char*` that is
- * returned lives as long as its handle. Pointers that are passed are used during the call only.
+ * Ownership: handles come from `..._create` and the like, and belong to the caller, who ends them
+ * by `..._destroy`, which takes NULL too. Handles keep alive what they need: they may be destroyed
+ * in any order. Texts given through a `char**` belong to the caller: tj_free. A `const char*` that
+ * is returned lives as long as its handle. Pointers that are passed are used during the call only.
  *
  * Threads: any function may be called from any thread at any time, but a handle must not be
  * destroyed while another thread uses it. Errors are kept for each thread.
@@ -46,20 +46,20 @@ TJ_API const char* tj_version(void);
 typedef int32_t tj_status;
 enum {
   TJ_OK = 0,
-  TJ_INVALID_SPEC = 1,     /* a descriptor or its JSON is wrong; `where` is a JSON pointer into it */
-  TJ_INVALID_LAYOUT = 2,   /* a layout does not parse, or shape and stride do not fit together */
-  TJ_INVALID_FORMULA = 3,  /* a formula does not parse or does not type-check */
-  TJ_INVALID_ARGUMENT = 4, /* arguments contradict the descriptor, or this interface */
-  TJ_UNSUPPORTED = 5,      /* well-formed, but not available here (dtype, target, size) */
-  TJ_COMPILE_FAILED = 6,   /* NVRTC refused the source; tj_last_error_log() has its log */
-  TJ_NO_COMPILER = 7,      /* NVRTC is not installed or not usable */
-  TJ_NO_DRIVER = 8,        /* libcuda is missing or too old */
-  TJ_NO_DEVICE = 9,        /* the driver works but there is no such device */
-  TJ_DRIVER_CALL = 10,     /* a CUDA driver call failed; `where` is the call */
-  TJ_IO = 11,              /* a file named by the caller could not be read or written */
-  TJ_OUT_OF_MEMORY = 12,   /* of the host */
-  TJ_INTERNAL = 13,        /* a fault of the library: report it */
-  TJ_CANCELLED = 14,       /* the request was cancelled */
+  TJ_INVALID_SPEC = 1,    /* a descriptor or its JSON is wrong; `where` is a JSON pointer into it */
+  TJ_INVALID_LAYOUT = 2,  /* a layout does not parse, or shape and stride do not fit together */
+  TJ_INVALID_FORMULA = 3, /* a formula does not parse or does not type-check */
+  TJ_INVALID_ARGUMENT = 4,   /* arguments contradict the descriptor, or this interface */
+  TJ_UNSUPPORTED = 5,        /* well-formed, but not available here (dtype, target, size) */
+  TJ_COMPILE_FAILED = 6,     /* NVRTC refused the source; tj_last_error_log() has its log */
+  TJ_NO_COMPILER = 7,        /* NVRTC is not installed or not usable */
+  TJ_NO_DRIVER = 8,          /* libcuda is missing or too old */
+  TJ_NO_DEVICE = 9,          /* the driver works but there is no such device */
+  TJ_DRIVER_CALL = 10,       /* a CUDA driver call failed; `where` is the call */
+  TJ_IO = 11,                /* a file named by the caller could not be read or written */
+  TJ_OUT_OF_MEMORY = 12,     /* of the host */
+  TJ_INTERNAL = 13,          /* a fault of the library: report it */
+  TJ_CANCELLED = 14,         /* the request was cancelled */
   TJ_DEADLINE_EXCEEDED = 15, /* the kernel was not there in time */
   TJ_QUEUE_FULL = 16,        /* too many kernels wait to be compiled */
   TJ_MISSING = 17            /* there is no such kernel, and it may not be compiled */
@@ -276,16 +276,16 @@ TJ_API tj_status tj_buffer_copy_to_host(const tj_buffer* buffer, void* destinati
 
 /* A TJ_TENSOR in device memory as text: copied in the order of `stream`, and waited for. */
 TJ_API tj_status tj_runtime_print_tensor(const tj_runtime* runtime, void* stream,
-                                         const tj_argument* tensor,
-                                         const tj_print_options* options, char** text);
+                                         const tj_argument* tensor, const tj_print_options* options,
+                                         char** text);
 
 /* ------------------------------------------------------------------------------------- DLPack */
 
 /* A tensor of another library. */
 typedef struct tj_tensor tj_tensor;
 
-/* Takes over a DLManagedTensorVersioned (`versioned` not 0) or a DLManagedTensor; not if this fails.
- * Its deleter is called once, by tj_tensor_destroy. */
+/* Takes over a DLManagedTensorVersioned (`versioned` not 0) or a DLManagedTensor; not if this
+ * fails. Its deleter is called once, by tj_tensor_destroy. */
 TJ_API tj_status tj_tensor_from_dlpack(void* managed, int32_t versioned, tj_tensor** tensor);
 TJ_API void tj_tensor_destroy(tj_tensor* tensor);
 /* DLPack's numbers of the device's type and the device; either may be NULL. */

@@ -97,20 +97,17 @@ class GraphSampler final : public DeviceSampler {
     driver::check(driver(),
                   driver().cuStreamBeginCapture_(stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
                   "cuStreamBeginCapture");
-    const Graph graph = capture(launch);
+    const driver::UniqueGraph graph = capture(launch);
     CUgraphExec executable = nullptr;
     driver::check(driver(), driver().cuGraphInstantiate_(&executable, graph.get(), 0),
                   "cuGraphInstantiate");
-    executable_ = Executable(executable, {&driver()});
+    executable_ = driver::UniqueGraphExec(executable, {&driver()});
   }
   [[nodiscard]] int launches() const noexcept override { return launches_; }
 
  private:
-  using Graph = driver::Unique<CUgraph, &driver::Table::cuGraphDestroy_>;
-  using Executable = driver::Unique<CUgraphExec, &driver::Table::cuGraphExecDestroy_>;
-
   /// Ends the capture whatever happens.
-  Graph capture(const Launch& launch) {
+  driver::UniqueGraph capture(const Launch& launch) {
     CUgraph graph = nullptr;
     try {
       for (int i = 0; i < launches_; ++i) launch(stream(), static_cast<std::size_t>(i));
@@ -120,7 +117,7 @@ class GraphSampler final : public DeviceSampler {
       throw;
     }
     driver::check(driver(), driver().cuStreamEndCapture_(stream(), &graph), "cuStreamEndCapture");
-    return Graph(graph, {&driver()});
+    return driver::UniqueGraph(graph, {&driver()});
   }
 
   void submit(CUstream stream) override {
@@ -128,7 +125,7 @@ class GraphSampler final : public DeviceSampler {
   }
 
   int launches_;
-  Executable executable_;
+  driver::UniqueGraphExec executable_;
 };
 
 constexpr int kFewestNodes = 20;  // of a graph, so that its own launch counts for little

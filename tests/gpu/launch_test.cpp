@@ -3,10 +3,10 @@
 #include <cuda.h>
 
 #include <cstring>
-#include <numeric>
 #include <thread>
 
 #include "driver/driver.hpp"
+#include "gpu/device_data.hpp"
 #include "gpu/gpu_fixture.hpp"
 #include "support/specs.hpp"
 
@@ -21,22 +21,6 @@ class Launch : public Gpu {
     driver_ = &driver::load_driver();
   }
 
-  Buffer upload(const std::vector<float>& values) {
-    Buffer buffer(*runtime(), values.size() * sizeof(float));
-    buffer.copy_from_host(values.data(), values.size() * sizeof(float));
-    return buffer;
-  }
-  static std::vector<float> download(const Buffer& buffer) {
-    std::vector<float> values(buffer.size_bytes() / sizeof(float));
-    buffer.copy_to_host(values.data(), buffer.size_bytes());
-    return values;
-  }
-  static std::vector<float> counting(std::size_t n) {
-    std::vector<float> values(n);
-    std::iota(values.begin(), values.end(), 0.0f);
-    return values;
-  }
-
   const driver::Table* driver_ = nullptr;
 };
 
@@ -46,15 +30,16 @@ Fused add_f32(const std::string& layout) {
 
 TEST_F(Launch, OnEveryKindOfStream) {
   const Kernel kernel = runtime()->compile(add_f32("(1000):(1)"));
-  const Buffer a = upload(counting(1000)), b = upload(std::vector<float>(1000, 2.0f));
+  const Buffer a = upload(*runtime(), counting(1000)),
+               b = upload(*runtime(), std::vector<float>(1000, 2.0f));
   CUstream blocking = nullptr, non_blocking = nullptr;
   ASSERT_EQ(driver_->cuStreamCreate_(&blocking, CU_STREAM_DEFAULT), CUDA_SUCCESS);
   ASSERT_EQ(driver_->cuStreamCreate_(&non_blocking, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
   for (const CUstream stream : {CUstream(nullptr), CU_STREAM_PER_THREAD, blocking, non_blocking}) {
-    Buffer c = upload(std::vector<float>(1000, -1.0f));
+    Buffer c = upload(*runtime(), std::vector<float>(1000, -1.0f));
     kernel.launch(stream, {a, b, c});
     ASSERT_EQ(driver_->cuStreamSynchronize_(stream), CUDA_SUCCESS);
-    const std::vector<float> got = download(c);
+    const std::vector<float> got = download<float>(c);
     for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], static_cast<float>(i) + 2.0f);
   }
   driver_->cuStreamDestroy_(blocking);
@@ -63,8 +48,8 @@ TEST_F(Launch, OnEveryKindOfStream) {
 
 TEST_F(Launch, IntoAGraph) {
   const Kernel kernel = runtime()->compile(add_f32("(777):(1)"));
-  const Buffer a = upload(counting(777));
-  Buffer c = upload(std::vector<float>(777, 0.0f));
+  const Buffer a = upload(*runtime(), counting(777));
+  Buffer c = upload(*runtime(), std::vector<float>(777, 0.0f));
   CUstream stream = nullptr;
   ASSERT_EQ(driver_->cuStreamCreate_(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
   ASSERT_EQ(driver_->cuStreamBeginCapture_(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
@@ -75,7 +60,7 @@ TEST_F(Launch, IntoAGraph) {
   ASSERT_EQ(driver_->cuGraphInstantiate_(&executable, graph, 0), CUDA_SUCCESS);
   for (int i = 0; i < 2; ++i) ASSERT_EQ(driver_->cuGraphLaunch_(executable, stream), CUDA_SUCCESS);
   ASSERT_EQ(driver_->cuStreamSynchronize_(stream), CUDA_SUCCESS);
-  const std::vector<float> got = download(c);
+  const std::vector<float> got = download<float>(c);
   for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], 6.0f * static_cast<float>(i));
   driver_->cuGraphExecDestroy_(executable);
   driver_->cuGraphDestroy_(graph);
@@ -84,8 +69,8 @@ TEST_F(Launch, IntoAGraph) {
 
 TEST_F(Launch, FromAThreadWithoutAContext) {
   const Kernel kernel = runtime()->compile(add_f32("(64):(1)"));
-  const Buffer a = upload(counting(64));
-  Buffer c = upload(std::vector<float>(64, 0.0f));
+  const Buffer a = upload(*runtime(), counting(64));
+  Buffer c = upload(*runtime(), std::vector<float>(64, 0.0f));
   std::string failure;
   std::thread([&] {
     try {
@@ -95,7 +80,7 @@ TEST_F(Launch, FromAThreadWithoutAContext) {
     }
   }).join();
   EXPECT_EQ(failure, "");
-  EXPECT_EQ(download(c)[63], 126.0f);
+  EXPECT_EQ(download<float>(c)[63], 126.0f);
 }
 
 TEST_F(Launch, SymbolsComeFromTensors) {
@@ -106,13 +91,14 @@ TEST_F(Launch, SymbolsComeFromTensors) {
        {std::pair<std::int64_t, std::int64_t>{1, 1}, {3, 5}, {70, 129}, {0, 4}, {257, 1024}}) {
     SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(n));
     const auto count = static_cast<std::size_t>(m * n);
-    const Buffer a = upload(counting(count)), b = upload(counting(static_cast<std::size_t>(n)));
-    Buffer c = upload(std::vector<float>(count, -1.0f));
+    const Buffer a = upload(*runtime(), counting(count)),
+                 b = upload(*runtime(), counting(static_cast<std::size_t>(n)));
+    Buffer c = upload(*runtime(), std::vector<float>(count, -1.0f));
     const std::int64_t shape[] = {m, n}, stride[] = {n, 1}, bias_shape[] = {n}, bias_stride[] = {1};
     kernel.launch(nullptr, {{f32, a.data(), shape, stride},
                             {f32, b.data(), bias_shape, bias_stride},
                             {f32, c.data(), shape, stride}});
-    const std::vector<float> got = download(c);
+    const std::vector<float> got = download<float>(c);
     for (std::size_t i = 0; i < count; ++i) {
       ASSERT_EQ(got[i],
                 static_cast<float>(i) * static_cast<float>(i % static_cast<std::size_t>(n)));
@@ -122,8 +108,8 @@ TEST_F(Launch, SymbolsComeFromTensors) {
 
 TEST_F(Launch, RefusesWhatContradictsTheDescriptor) {
   const Kernel kernel = runtime()->compile(add_f32("(64):(1)"));
-  const Buffer a = upload(counting(128));
-  Buffer c = upload(std::vector<float>(128, 5.0f));
+  const Buffer a = upload(*runtime(), counting(128));
+  Buffer c = upload(*runtime(), std::vector<float>(128, 5.0f));
   char* const base = static_cast<char*>(c.data());
   const std::int64_t shape[] = {63}, stride[] = {1};
   const std::vector<std::vector<Argument>> bad = {
@@ -142,7 +128,7 @@ TEST_F(Launch, RefusesWhatContradictsTheDescriptor) {
       EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << error.what();
     }
   }
-  EXPECT_EQ(download(c), std::vector<float>(128, 5.0f));
+  EXPECT_EQ(download<float>(c), std::vector<float>(128, 5.0f));
 }
 
 TEST_F(Launch, MoreThanTwoToThe31Elements) {
@@ -199,10 +185,10 @@ TEST_F(Launch, KernelOutlivesItsRuntime) {
   auto own = std::make_unique<Runtime>(options);
   const Kernel kernel = own->compile(add_f32("(32):(1)"));
   own.reset();
-  const Buffer a = upload(counting(32));
-  Buffer c = upload(std::vector<float>(32, 0.0f));
+  const Buffer a = upload(*runtime(), counting(32));
+  Buffer c = upload(*runtime(), std::vector<float>(32, 0.0f));
   kernel.launch(nullptr, {a, a, c});
-  EXPECT_EQ(download(c)[31], 62.0f);
+  EXPECT_EQ(download<float>(c)[31], 62.0f);
 }
 
 TEST_F(Launch, InfoComesFromTheDriver) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "driver/driver.hpp"
+#include "gpu/device_data.hpp"
 #include "gpu/gpu_fixture.hpp"
 #include "support/specs.hpp"
 #include "tilejit/cache/store.hpp"
@@ -23,16 +24,6 @@ class ServeOnGpu : public Gpu {
     options.miss_policy = policy;
     return Runtime(options);
   }
-  static Buffer upload(const std::vector<float>& values) {
-    Buffer buffer(*runtime(), values.size() * sizeof(float));
-    buffer.copy_from_host(values.data(), values.size() * sizeof(float));
-    return buffer;
-  }
-  static std::vector<float> download(const Buffer& buffer) {
-    std::vector<float> values(buffer.size_bytes() / sizeof(float));
-    buffer.copy_to_host(values.data(), buffer.size_bytes());
-    return values;
-  }
 };
 
 Fused double_op(const std::string& layout) {
@@ -44,10 +35,10 @@ TEST_F(ServeOnGpu, SealedLaunchesWhatWasPrepared) {
   const std::vector<Fused> ops = {double_op("1000:1"), double_op("2000:1")};
   (void)sealed.prepare(ops);
   sealed.seal();
-  const Buffer x = upload(std::vector<float>(1000, 3.0f));
-  const Buffer y = upload(std::vector<float>(1000, 0.0f));
+  const Buffer x = upload(*runtime(), std::vector<float>(1000, 3.0f));
+  const Buffer y = upload(*runtime(), std::vector<float>(1000, 0.0f));
   sealed.compile(ops[0]).launch(nullptr, {x, y});
-  EXPECT_EQ(download(y), std::vector<float>(1000, 6.0f));
+  EXPECT_EQ(download<float>(y), std::vector<float>(1000, 6.0f));
   EXPECT_THROW((void)sealed.compile(double_op("3000:1")), MissError);
 }
 
@@ -62,10 +53,10 @@ TEST_F(ServeOnGpu, FallbackComputesTheSame) {
   (void)strict.compile(general);
   const Kernel kernel = strict.compile(double_op("(10,100):(100,1)"));
   ASSERT_TRUE(kernel.is_fallback());
-  const Buffer x = upload(std::vector<float>(1000, 3.0f));
-  const Buffer y = upload(std::vector<float>(1000, 0.0f));
+  const Buffer x = upload(*runtime(), std::vector<float>(1000, 3.0f));
+  const Buffer y = upload(*runtime(), std::vector<float>(1000, 0.0f));
   kernel.launch(nullptr, {x, y});
-  EXPECT_EQ(download(y), std::vector<float>(1000, 6.0f));
+  EXPECT_EQ(download<float>(y), std::vector<float>(1000, 6.0f));
 }
 
 TEST_F(ServeOnGpu, CompilesLoadsAndLaunchesWhileCapturing) {
@@ -77,9 +68,9 @@ TEST_F(ServeOnGpu, CompilesLoadsAndLaunchesWhileCapturing) {
     Runtime rt = fresh();
     rt.make_current();
     const int elements = 1 << 20;
-    const Buffer x = upload(std::vector<float>(elements, 3.0f));
-    const Buffer y = upload(std::vector<float>(elements, 0.0f));
-    const Buffer sum = upload(std::vector<float>(1, 0.0f));
+    const Buffer x = upload(*runtime(), std::vector<float>(elements, 3.0f));
+    const Buffer y = upload(*runtime(), std::vector<float>(elements, 0.0f));
+    const Buffer sum = upload(*runtime(), std::vector<float>(1, 0.0f));
     // The second one leaves partial sums in memory of a pool that loading makes.
     const Fused doubled = double_op("1048576:1");
     const Fused total = make_op(f32, {{"y", "1048576:1"}, {"s", "1:1"}}, "s = sum(y)");
@@ -94,7 +85,7 @@ TEST_F(ServeOnGpu, CompilesLoadsAndLaunchesWhileCapturing) {
     ASSERT_EQ(driver.cuGraphInstantiate_(&executable, graph, 0), CUDA_SUCCESS);
     ASSERT_EQ(driver.cuGraphLaunch_(executable, stream), CUDA_SUCCESS);
     ASSERT_EQ(driver.cuStreamSynchronize_(stream), CUDA_SUCCESS);
-    EXPECT_EQ(download(sum)[0], 6.0f * elements);
+    EXPECT_EQ(download<float>(sum)[0], 6.0f * elements);
     EXPECT_EQ(rt.compiler().metrics().compiled_in_capture, 2u);
     driver.cuGraphExecDestroy_(executable);
     driver.cuGraphDestroy_(graph);
