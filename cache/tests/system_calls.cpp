@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cstdarg>
 #include <filesystem>
-#include <regex>
 #include <utility>
 
 namespace tilejit::cache {
@@ -18,15 +17,16 @@ namespace {
 
 thread_local SystemCalls* watcher = nullptr;
 
-std::string last_part(const std::string& path) {
-  static const std::regex unique("\\.[0-9]+-[0-9a-f]{16}\\.tmp$");
-  return std::regex_replace(std::filesystem::path(path).filename().string(), unique, ".tmp");
+// A file being written is NAME.PID-RANDOM.tmp: what differs from run to run is left out.
+std::string last_part(const std::filesystem::path& path) {
+  const auto name = path.filename();
+  return name.extension() == ".tmp" ? name.stem().stem().string() + ".tmp" : name.string();
 }
 
 std::string file_of(int fd) {
   std::error_code ignored;
   const auto link = "/proc/self/fd/" + std::to_string(fd);
-  return last_part(std::filesystem::read_symlink(link, ignored).string());
+  return last_part(std::filesystem::read_symlink(link, ignored));
 }
 
 // True if the call is to fail; errno then says how.
