@@ -9,12 +9,14 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "bare_kernel.hpp"
+#include "evicting_driver.hpp"
 #include "launch_timing.hpp"
 #include "runtime/fake_driver.hpp"
 #include "runtime/internals.hpp"
@@ -62,6 +64,29 @@ std::vector<Argument> arguments(std::span<void* const> tensors, bool shapes) {
   return args;
 }
 
+/// The same tensors in other sizes from launch to launch, of one kind.
+class Changing {
+ public:
+  explicit Changing(std::span<void* const> tensors) {
+    for (std::size_t i = 0; i < kSizes; ++i) {
+      const auto less = static_cast<std::int64_t>(i);
+      shapes_[i] = {64 - less, 64 - 4 * (less % 3)};
+      strides_[i] = {shapes_[i][1], 1};
+      for (void* tensor : tensors) args_[i].emplace_back(f32, tensor, shapes_[i], strides_[i]);
+      args_[i].emplace_back(2.0f);
+    }
+  }
+  Changing(const Changing&) = delete;
+  Changing& operator=(const Changing&) = delete;
+  [[nodiscard]] std::span<const Argument> next() noexcept { return args_[turn_++ % kSizes]; }
+
+ private:
+  static constexpr std::size_t kSizes = 8;
+  std::array<std::array<std::int64_t, 2>, kSizes> shapes_ = {}, strides_ = {};
+  std::array<std::vector<Argument>, kSizes> args_;
+  std::size_t turn_ = 0;
+};
+
 using Figures = std::map<std::string, double>;
 
 void print(const Figures& figures) {
@@ -72,6 +97,12 @@ void print(const Figures& figures) {
     text += (text.empty() ? "" : ",\n") + std::string("  \"") + name + "\": " + number.data();
   }
   std::printf("{\n%s\n}\n", text.c_str());
+}
+
+/// Addresses that nothing reads.
+std::array<void*, 3> host_tensors() {
+  return {reinterpret_cast<void*>(0x100000), reinterpret_cast<void*>(0x200000),
+          reinterpret_cast<void*>(0x300000)};
 }
 
 /// Calls that the launch paths make, without a driver behind them.
@@ -85,13 +116,35 @@ void do_nothing(driver::Table& table) {
       [](CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS*) { return CUDA_SUCCESS; };
 }
 
+/// What the library adds where the driver has taken the caches in between.
+void measure_evicted(FakeDriver& fake, Figures& figures) {
+  fake.table.cuLaunchKernel_ = [](CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                  unsigned, unsigned, CUstream, void**, void**) {
+    bench::evict_caches();
+    return CUDA_SUCCESS;
+  };
+  Runtime runtime = runtime::Internals::make_runtime(in_memory(), fake.table);
+  const Kernel known = runtime.compile(scaled_add("(64,64):(64,1)"));
+  Dispatcher dispatcher(runtime, template_of_add());
+  const std::vector<Argument> bare = arguments(host_tensors(), false);
+  Changing changing(host_tensors());
+  const BoundLaunch bound = known.bind(bare);
+  const auto driver = [&] {
+    (void)fake.table.cuLaunchKernel_(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
+  };
+  const std::vector<double> medians = bench::turn_microseconds(
+      {driver, [&] { bound.launch(nullptr); }, [&] { known.launch(nullptr, bare); },
+       [&] { dispatcher.launch(nullptr, changing.next()); }});
+  figures["host_evicted_bound_launch_us"] = medians[1] - medians[0];
+  figures["host_evicted_launch_us"] = medians[2] - medians[0];
+  figures["host_evicted_dispatch_us"] = medians[3] - medians[0];
+}
+
 Figures measure_host() {
   FakeDriver fake;
   do_nothing(fake.table);
   Runtime runtime = runtime::Internals::make_runtime(in_memory(), fake.table);
-  const std::array<void*, 3> tensors = {reinterpret_cast<void*>(0x100000),
-                                        reinterpret_cast<void*>(0x200000),
-                                        reinterpret_cast<void*>(0x300000)};
+  const std::array<void*, 3> tensors = host_tensors();
   const std::vector<Argument> bare = arguments(tensors, false), shaped = arguments(tensors, true);
   const Kernel known = runtime.compile(scaled_add("(64,64):(64,1)"));
   const Kernel symbolic = runtime.compile(scaled_add("(M,N):(N,1)"));
@@ -112,9 +165,11 @@ Figures measure_host() {
           [&] { known.launch(nullptr, bare, {}, {.overlap = true}); });
   measure("host_bound_launch_us", [&] { bound.launch(nullptr); });
   measure("host_bound_set_us", [&] { bound.set(0, tensors[0]); });
-  measure("host_dispatch_us", [&] { dispatcher.launch(nullptr, shaped); });
+  Changing changing(tensors);
+  measure("host_dispatch_us", [&] { dispatcher.launch(nullptr, changing.next()); });
   measure("host_node_update_us", [&] { graph.update(node, bare); });
   measure("host_bound_node_update_us", [&] { graph.update(node, bound); });
+  measure_evicted(fake, figures);
   return figures;
 }
 
@@ -137,18 +192,18 @@ struct Device {
 
 void measure_launches(Device& device, Figures& figures) {
   const std::vector<Argument> bare = arguments(device.tensors, false);
-  const std::vector<Argument> shaped = arguments(device.tensors, true);
+  Changing changing(device.tensors);
   const Kernel kernel = device.runtime.compile(scaled_add("(64,64):(64,1)"));
   bench::BareKernel alone(kernel, bare);
   const BoundLaunch bound = kernel.bind(bare);
   Dispatcher dispatcher(device.runtime, template_of_add());
-  dispatcher.launch(*device.stream, shaped);
+  dispatcher.launch(*device.stream, changing.next());
   const std::vector<double> medians = bench::batch_microseconds(
       device.driver, *device.stream,
       {[&] { alone.launch(*device.stream); }, [&] { kernel.launch(*device.stream, bare); },
        [&] { bound.launch(*device.stream); },
        [&] { kernel.launch(*device.stream, bare, {}, {.overlap = true}); },
-       [&] { dispatcher.launch(*device.stream, shaped); }});
+       [&] { dispatcher.launch(*device.stream, changing.next()); }});
   figures["cuLaunchKernel_us"] = medians[0];
   figures["launch_us"] = medians[1];
   figures["ratio"] = medians[1] / medians[0];

@@ -33,6 +33,22 @@ inline double call_microseconds(const std::function<void()>& call) {
   return median(std::move(times));
 }
 
+/// Host time of one call each; by turns, so that clocks and noise meet all alike.
+inline std::vector<double> turn_microseconds(const std::vector<std::function<void()>>& calls) {
+  constexpr int kBatch = 200, kBatches = 201;
+  std::vector<std::vector<double>> times(calls.size());
+  for (int i = 0; i < kBatches; ++i) {
+    for (std::size_t c = 0; c < calls.size(); ++c) {
+      const auto start = Clock::now();
+      for (int n = 0; n < kBatch; ++n) calls[c]();
+      times[c].push_back(microseconds_since(start) / kBatch);
+    }
+  }
+  std::vector<double> medians;
+  for (std::vector<double>& each : times) medians.push_back(median(std::move(each)));
+  return medians;
+}
+
 /// Host time of one call each, in batches that stay below the queue's depth; by turns, so that
 /// clocks and noise meet all alike. The stream is idle before and after a batch.
 inline std::vector<double> batch_microseconds(const driver::Table& driver, CUstream stream,

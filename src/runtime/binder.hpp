@@ -74,9 +74,11 @@ class Binder {
   [[nodiscard]] std::size_t param_bytes() const noexcept { return param_bytes_; }
 
  private:
+  friend class QuickBinder;  // which is made of one
   /// A leaf of an operand's iteration mode; numbers of dims.
   struct Leaf {
     int extent = 0, stride = 0;
+    bool operator==(const Leaf&) const = default;
   };
   /// A mode of the plan's space: its extent, a number of dims, and the elements a unit; 0: all.
   struct IterationMode {

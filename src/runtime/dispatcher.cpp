@@ -4,17 +4,26 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime/internals.hpp"
+#include "runtime/quick_binder.hpp"
 #include "runtime/tensor_kinds.hpp"
 #include "tilejit/runtime.hpp"
 
 namespace tilejit {
 namespace {
 
+using runtime::QuickBinder;
 using runtime::TensorKinds;
+using runtime::TensorSizes;
 
+/// What a launch reads of it lies in a few lines of memory, as the driver's code has filled the
+/// caches since the launch before.
 struct Entry {
-  TensorKinds kinds;
   std::uint64_t hash;
+  const Kernel::Impl* impl;  // kernel's
+  bool has_quick;
+  QuickBinder quick;
+  TensorKinds kinds;
   Kernel kernel;
 };
 
@@ -43,31 +52,57 @@ struct Table {
 
 struct Dispatcher::Impl {
   Impl(Runtime& where, Fused operation, DispatchOptions options)
-      : runtime(where), specializer(std::move(operation), options.known_extent) {
+      : specializer(std::move(operation), options.known_extent), runtime(where) {
     tables.push_back(std::make_unique<Table>(16));
     table = tables.back().get();
   }
 
-  const Kernel& find_or_compile(std::span<const Argument> args) {
+  void launch(Stream stream, std::span<const Argument> args) {
     TensorKinds kinds;
-    specializer.classify(args, kinds);
+    TensorSizes sizes;
+    const Entry& entry = find_or_compile(args, kinds, sizes);
+    if (entry.has_quick) [[likely]] {
+      alignas(16) std::array<std::byte, QuickBinder::kMaxParamBytes> params;
+      if (const std::uint32_t blocks = entry.quick.bind(args, sizes, params)) [[likely]] {
+        return entry.impl->launch_resident(stream, {blocks, false}, params.data());
+      }
+    }
+    entry.kernel.launch(stream, args);
+  }
+
+  const Entry& find_or_compile(std::span<const Argument> args, TensorKinds& kinds,
+                               TensorSizes& sizes) {
+    specializer.classify(args, kinds, sizes);
     const std::uint64_t hash = kinds.hash();
     const Entry* found = table.load(std::memory_order_acquire)->find(kinds, hash);
-    return found != nullptr ? found->kernel : compile(kinds, hash);
+    return found != nullptr ? *found : compile(args, kinds, hash);
   }
 
   /// The lock is not held while the kernel is compiled: others may be wanted meanwhile, and of one
   /// key the compiler makes one.
-  const Kernel& compile(const TensorKinds& kinds, std::uint64_t hash) {
-    Kernel kernel = runtime.compile(specializer.descriptor(kinds));
+  [[gnu::noinline]] const Entry& compile(std::span<const Argument> args, const TensorKinds& kinds,
+                                         std::uint64_t hash) {
+    std::unique_ptr<const Entry> made =
+        make_entry(runtime.compile(specializer.descriptor(kinds)), args, kinds, hash);
     const std::lock_guard lock(mutex);
     if (const Entry* other = table.load(std::memory_order_relaxed)->find(kinds, hash)) {
-      return other->kernel;
+      return *other;
     }
-    entries.push_back(std::make_unique<const Entry>(Entry{kinds, hash, std::move(kernel)}));
+    entries.push_back(std::move(made));
     insert(*entries.back());
     count.store(entries.size(), std::memory_order_relaxed);
-    return entries.back()->kernel;
+    return *entries.back();
+  }
+
+  static std::unique_ptr<const Entry> make_entry(Kernel kernel, std::span<const Argument> args,
+                                                 const TensorKinds& kinds, std::uint64_t hash) {
+    const Kernel::Impl& impl = *runtime::Internals::of(kernel);
+    const bool plain = !kernel.is_fallback() && impl.partials_bytes == 0;
+    const std::optional<QuickBinder> quick =
+        plain ? QuickBinder::make(impl.binder, args, impl.library->context->limits().grid_x)
+              : std::nullopt;
+    return std::make_unique<const Entry>(Entry{
+        hash, &impl, quick.has_value(), quick.value_or(QuickBinder()), kinds, std::move(kernel)});
   }
 
   void insert(const Entry& entry) {
@@ -81,9 +116,9 @@ struct Dispatcher::Impl {
     table.store(tables.back().get(), std::memory_order_release);
   }
 
-  Runtime& runtime;
-  const runtime::Specializer specializer;
   std::atomic<Table*> table = nullptr;
+  const runtime::Specializer specializer;
+  Runtime& runtime;
   std::atomic<std::size_t> count = 0;
   std::mutex mutex;  // guards what follows
   std::vector<std::unique_ptr<Table>> tables;
@@ -97,16 +132,19 @@ Dispatcher::Dispatcher(Dispatcher&&) noexcept = default;
 Dispatcher& Dispatcher::operator=(Dispatcher&&) noexcept = default;
 
 void Dispatcher::launch(Stream stream, std::span<const Argument> args) {
-  impl_->find_or_compile(args).launch(stream, args);
+  impl_->launch(stream, args);
 }
 
 Kernel Dispatcher::kernel(std::span<const Argument> args) {
-  return impl_->find_or_compile(args);
+  TensorKinds kinds;
+  TensorSizes sizes;
+  return impl_->find_or_compile(args, kinds, sizes).kernel;
 }
 
 Fused Dispatcher::specialize(std::span<const Argument> args) const {
   TensorKinds kinds;
-  impl_->specializer.classify(args, kinds);
+  TensorSizes sizes;
+  impl_->specializer.classify(args, kinds, sizes);
   return impl_->specializer.descriptor(kinds);
 }
 

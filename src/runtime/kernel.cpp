@@ -8,15 +8,15 @@ namespace tilejit {
 
 Kernel::Impl::Impl(std::shared_ptr<const runtime::Library> loaded, Artifact compiled,
                    const Fused& operation, const spec::Analysis& analysis, const plan::Plan& plan)
-    : library(std::move(loaded)),
+    : threads(static_cast<unsigned>(plan.threads)),
+      shared_bytes(static_cast<unsigned>(plan::dynamic_shared_bytes(plan))),
+      partials_bytes(plan::partials_bytes(plan)),
+      library(std::move(loaded)),
+      binder(operation, analysis, plan),
       artifact(std::move(compiled)),
       latest(std::make_shared<const Artifact>(artifact)),
       op(operation),
-      binder(operation, analysis, plan),
-      threads(static_cast<unsigned>(plan.threads)),
-      shared_bytes(static_cast<unsigned>(plan::dynamic_shared_bytes(plan))),
-      cluster(plan.rows ? plan.rows->cluster : 1),
-      partials_bytes(plan::partials_bytes(plan)) {
+      cluster(plan.rows ? plan.rows->cluster : 1) {
   if (partials_bytes == 0) return;
   const auto param =
       std::ranges::find(plan.params, plan::Param::Kind::partials, &plan::Param::kind);

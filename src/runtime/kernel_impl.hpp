@@ -26,6 +26,9 @@ struct Kernel::Impl {
   /// is only read. Throws Error{driver_call}.
   void launch_params(Stream stream, runtime::Grid grid, const std::byte* params,
                      const runtime::LaunchAttributes& attributes) const;
+  /// The same without options, of a kernel without partial results, for at most as many blocks as a
+  /// grid of the device has.
+  void launch_resident(Stream stream, runtime::Grid grid, const std::byte* params) const;
   /// The blocks that are launched for a grid that is not empty. Throws Error{unsupported} beyond
   /// what the device takes.
   [[nodiscard]] runtime::Grid launched(runtime::Grid grid) const;
@@ -46,16 +49,17 @@ struct Kernel::Impl {
   /// A full build of the same plan.
   void replace(std::shared_ptr<const runtime::Library> full_library, Artifact full) const;
 
+  // What a launch reads, in one line of memory.
+  unsigned threads;             // a block
+  unsigned shared_bytes;        // a block, beyond what the kernel declares
+  std::int64_t partials_bytes;  // of plans whose blocks leave partial results in memory; else 0
   mutable runtime::Live<runtime::Library> library;
+
+  runtime::Binder binder;
   Artifact artifact;  // the first build
   mutable runtime::Live<Artifact> latest;
   Fused op;
-  runtime::Binder binder;
-  unsigned threads;       // a block
-  unsigned shared_bytes;  // a block, beyond what the kernel declares
-  int cluster;            // blocks, by the plan; else 1
-  /// Of plans whose blocks leave partial results in memory.
-  std::int64_t partials_bytes;    // 0: of no others
+  int cluster;                    // blocks, by the plan; else 1
   int partials_offset = 0;        // of the pointer in the parameters
   unsigned combining_blocks = 0;  // of the second kernel
 

@@ -1,5 +1,6 @@
 // How a kernel reaches the driver.
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -74,6 +75,13 @@ void Kernel::Impl::launch(Stream stream, std::span<const Argument> args,
   grid = launched(grid);
   check_options(grid, options);
   launch_params(stream, grid, params.data(), LaunchAttributes(options));
+}
+
+void Kernel::Impl::launch_resident(Stream stream, Grid grid, const std::byte* params) const {
+  if (const unsigned most = library->most_blocks; most != 0) {
+    grid.blocks = std::min(grid.blocks, most);
+  }
+  submit_checked("cuLaunchKernel", [&] { return submit(stream, grid, params); });
 }
 
 void Kernel::Impl::launch_params(Stream stream, Grid grid, const std::byte* params,

@@ -45,33 +45,47 @@ bool fits(DType dtype, const Argument& argument) noexcept {
   return bits == 64 || argument.integer < std::int64_t{1} << bits;
 }
 
-void store_float(const Argument& argument, const std::string& name, DType dtype, std::byte* out) {
+bool try_store_float(const Argument& argument, std::byte* out) noexcept {
   const double value = floating_value(argument);
-  if (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max()) {
-    fail(name, dtype, "computes in f32, which cannot hold " + text_of(argument));
-  }
+  if (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max()) return false;
   const auto narrow = static_cast<float>(value);
   std::memcpy(out, &narrow, sizeof narrow);
+  return true;
 }
 
-}  // namespace
-
-void store_scalar(DType dtype, const Argument& argument, const std::string& name, std::byte* out) {
+[[noreturn]] void fail_to_store(DType dtype, const Argument& argument, const std::string& name) {
   if (argument.kind == Argument::Kind::pointer || argument.kind == Argument::Kind::tensor) {
     fail(name, dtype, "got a pointer; pass a number");
   }
-  if (is_floating(dtype) && dtype != f64) return store_float(argument, name, dtype, out);
-  if (dtype == f64) {
-    const double value = floating_value(argument);
-    std::memcpy(out, &value, sizeof value);
-    return;
+  if (is_floating(dtype)) {
+    fail(name, dtype, "computes in f32, which cannot hold " + text_of(argument));
   }
   if (argument.kind == Argument::Kind::floating) {
     fail(name, dtype, "got the floating value " + text_of(argument) + "; pass an integer");
   }
-  if (!fits(dtype, argument)) fail(name, dtype, "cannot hold " + text_of(argument));
+  fail(name, dtype, "cannot hold " + text_of(argument));
+}
+
+}  // namespace
+
+bool try_store_scalar(DType dtype, const Argument& argument, std::byte* out) noexcept {
+  if (argument.kind == Argument::Kind::pointer || argument.kind == Argument::Kind::tensor) {
+    return false;
+  }
+  if (dtype == f64) {
+    const double value = floating_value(argument);
+    std::memcpy(out, &value, sizeof value);
+    return true;
+  }
+  if (is_floating(dtype)) return try_store_float(argument, out);
+  if (argument.kind == Argument::Kind::floating || !fits(dtype, argument)) return false;
   // Two's complement, little-endian: the low bytes are the narrower integer.
   std::memcpy(out, &argument.integer, static_cast<std::size_t>(size_bytes(dtype)));
+  return true;
+}
+
+void store_scalar(DType dtype, const Argument& argument, const std::string& name, std::byte* out) {
+  if (!try_store_scalar(dtype, argument, out)) fail_to_store(dtype, argument, name);
 }
 
 }  // namespace tilejit::runtime

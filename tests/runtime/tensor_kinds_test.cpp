@@ -36,13 +36,15 @@ Fused binary(const std::string& formula) {
 
 Fused descriptor(const Specializer& specializer, const std::vector<Given>& given) {
   TensorKinds kinds;
-  specializer.classify(arguments(given), kinds);
+  TensorSizes sizes;
+  specializer.classify(arguments(given), kinds, sizes);
   return specializer.descriptor(kinds);
 }
 
 TensorKinds kinds_of(const Specializer& specializer, const std::vector<Given>& given) {
   TensorKinds kinds;
-  specializer.classify(arguments(given), kinds);
+  TensorSizes sizes;
+  specializer.classify(arguments(given), kinds, sizes);
   return kinds;
 }
 
@@ -178,7 +180,8 @@ TEST(Specializer, RefusesWhatCannotBeDispatchedOn) {
   const auto refused = [&](const std::string& text, const std::vector<Argument>& args,
                            ErrorCode code = ErrorCode::invalid_argument) {
     TensorKinds kinds;
-    expect_error(code, text, [&] { specializer.classify(args, kinds); });
+    TensorSizes sizes;
+    expect_error(code, text, [&] { specializer.classify(args, kinds, sizes); });
   };
   const Given good{{8}, {1}};
   refused("takes 2 arguments (2 tensors, then 0 scalars), not 1", {good.argument()});
