@@ -28,6 +28,17 @@ if(NOT TILEJIT_CUDA_INCLUDE_DIR)
   message(FATAL_ERROR "cuda.h was not found: run ./tools/setup, or set TILEJIT_CUDA_INCLUDE_DIR")
 endif()
 
+# nvtx3/nvToolsExt.h: all of NVTX is in its headers; a profiler that is attached brings the rest.
+if(TILEJIT_NVTX)
+  find_path(TILEJIT_NVTX_INCLUDE_DIR NAMES nvtx3/nvToolsExt.h HINTS ${TILEJIT_CUDA_INCLUDE_DIR}
+    PATHS ${PROJECT_SOURCE_DIR}/.deps/cuda/include
+    DOC "Folder of nvtx3/nvToolsExt.h")
+  if(NOT TILEJIT_NVTX_INCLUDE_DIR)
+    message(STATUS "nvtx3/nvToolsExt.h was not found: profilers will see no ranges of tilejit's")
+    unset(TILEJIT_NVTX_INCLUDE_DIR CACHE)
+  endif()
+endif()
+
 # curl/curl.h: likewise, and libcurl is loaded only where there is a remote cache.
 find_path(TILEJIT_CURL_INCLUDE_DIR NAMES curl/curl.h DOC "Folder of curl/curl.h")
 if(NOT TILEJIT_CURL_INCLUDE_DIR)

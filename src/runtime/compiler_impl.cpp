@@ -13,6 +13,7 @@
 #include "runtime/jobs.hpp"
 #include "runtime/key.hpp"
 #include "runtime/log.hpp"
+#include "runtime/profiler_range.hpp"
 #include "runtime/stopwatch.hpp"
 #include "tilejit/error.hpp"
 #include "tune/operation_class.hpp"
@@ -251,6 +252,7 @@ Artifact Compiler::Impl::find_or_make(const runtime::Planned& planned, const std
 
 cache::Entry Compiler::Impl::make(const plan::Plan& plan, const KeyExplanation& key,
                                   runtime::Manner manner, StageTimes& times) {
+  const runtime::ProfilerRange range("compile", plan.kernel_name);
   const runtime::Stopwatch watch;
   compile::Request request = runtime::make_request(plan, manner.effort);
   request.want_ptx = options.cache_keep.ptx;

@@ -11,6 +11,7 @@ Kernel::Impl::Impl(std::shared_ptr<const runtime::Library> loaded, Artifact comp
     : threads(static_cast<unsigned>(plan.threads)),
       shared_bytes(static_cast<unsigned>(plan::dynamic_shared_bytes(plan))),
       partials_bytes(plan::partials_bytes(plan)),
+      launching(runtime::range_name("launch", compiled.kernel_name)),
       library(std::move(loaded)),
       binder(operation, analysis, plan),
       artifact(std::move(compiled)),

@@ -6,6 +6,7 @@
 #include "runtime/launch_attributes.hpp"
 #include "runtime/library.hpp"
 #include "runtime/live.hpp"
+#include "runtime/profiler_range.hpp"
 #include "tilejit/kernel.hpp"
 
 namespace tilejit {
@@ -53,6 +54,7 @@ struct Kernel::Impl {
   unsigned threads;             // a block
   unsigned shared_bytes;        // a block, beyond what the kernel declares
   std::int64_t partials_bytes;  // of plans whose blocks leave partial results in memory; else 0
+  runtime::RangeName launching;
   mutable runtime::Live<runtime::Library> library;
 
   runtime::Binder binder;

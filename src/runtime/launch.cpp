@@ -95,6 +95,7 @@ void Kernel::Impl::launch_params(Stream stream, Grid grid, const std::byte* para
 
 void Kernel::Impl::launch_with_partials(Stream stream, Grid grid, const std::byte* params,
                                         const LaunchAttributes& attributes) const {
+  const runtime::ProfilerRange range(launching);
   const driver::Table& driver = library->context->driver();
   const driver::ContextScope scope(*library->context);
   const StreamMemory memory(driver, library->pool.get(), partials_bytes, stream);
@@ -148,6 +149,7 @@ CUresult Kernel::Impl::submit(Stream stream, Grid grid, const std::byte* params,
 
 template <typename Submit>
 void Kernel::Impl::submit_checked(const char* call, Submit submit) const {
+  const runtime::ProfilerRange range(launching);
   CUresult result = submit();
   if (result == CUDA_SUCCESS) [[likely]]
     return;

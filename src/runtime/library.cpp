@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "driver/loader.hpp"
+#include "runtime/profiler_range.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::runtime {
@@ -79,6 +80,7 @@ std::shared_ptr<const Library> load_library(std::shared_ptr<const driver::Contex
                                             const Artifact& artifact, const plan::Plan& plan) {
   const driver::Table& driver = context->driver();
   driver::refuse_after_fork("cuLibraryLoadData");
+  const ProfilerRange range("load", artifact.kernel_name);
   check_limits(context->limits(), plan);
   const driver::ContextScope scope(*context);
   const driver::OutsideCapture outside(driver);
