@@ -77,11 +77,26 @@ CacheKeep keep(const Member& member) {
   return keep;
 }
 
+CompileEffort effort(const Member& member) {
+  const std::string text = member.text();
+  if (text == "full") return CompileEffort::full;
+  if (text == "quick") return CompileEffort::quick;
+  if (text == "tiered") return CompileEffort::tiered;
+  refuse(member.name, "full, quick or tiered");
+}
+
+MissPolicy miss_policy(const Member& member) {
+  if (const auto policy = parse_miss_policy(member.text())) return *policy;
+  refuse(member.name, "allow, warn, error or fallback");
+}
+
 struct Row {
   std::string_view name;
   void (*set)(Options&, const Member&);
 };
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
+constexpr std::uint64_t kMostTime = std::uint64_t{1} << 33;  // seconds, milliseconds
+constexpr std::uint64_t kMostJobs = 4096;
 const Row kRows[] = {
     {"cache_folder", [](Options& o, const Member& m) { o.cache_folder = path_or_nothing(m); }},
     {"cache_path",
@@ -91,7 +106,7 @@ const Row kRows[] = {
      }},
     {"cache_copy_after_ms",
      [](Options& o, const Member& m) {
-       o.cache_copy_after = std::chrono::milliseconds(m.count(std::uint64_t{1} << 33));
+       o.cache_copy_after = std::chrono::milliseconds(m.count(kMostTime));
      }},
     {"cache_bundle_key",
      [](Options& o, const Member& m) { o.cache_bundle_key = m.text_or_null(); }},
@@ -105,12 +120,34 @@ const Row kRows[] = {
      [](Options& o, const Member& m) { o.cache_max_bytes = m.count(kMostBytes); }},
     {"cache_max_age_seconds",
      [](Options& o, const Member& m) {
-       o.cache_max_age = std::chrono::seconds(m.count(std::uint64_t{1} << 33));
+       o.cache_max_age = std::chrono::seconds(m.count(kMostTime));
      }},
     {"cache_keep", [](Options& o, const Member& m) { o.cache_keep = keep(m); }},
     {"tuning_file", [](Options& o, const Member& m) { o.tuning_file = path_or_nothing(m); }},
     {"nvrtc_path", [](Options& o, const Member& m) { o.nvrtc_path = m.text_or_null(); }},
     {"line_info", [](Options& o, const Member& m) { o.line_info = m.flag(); }},
+    {"compile_effort", [](Options& o, const Member& m) { o.compile_effort = effort(m); }},
+    {"deterministic", [](Options& o, const Member& m) { o.deterministic = m.flag(); }},
+    {"compile_jobs",
+     [](Options& o, const Member& m) { o.compile_jobs = static_cast<int>(m.count(kMostJobs)); }},
+    {"compile_threads",
+     [](Options& o, const Member& m) { o.compile_threads = static_cast<int>(m.count(kMostJobs)); }},
+    {"compile_queue",
+     [](Options& o, const Member& m) { o.compile_queue = m.count(std::uint64_t{1} << 32); }},
+    {"worker_path", [](Options& o, const Member& m) { o.worker_path = m.text_or_null(); }},
+    {"worker_timeout_ms",
+     [](Options& o, const Member& m) {
+       o.worker_timeout = std::chrono::milliseconds(m.count(kMostTime));
+     }},
+    {"worker_memory_bytes",
+     [](Options& o, const Member& m) { o.worker_memory_bytes = m.count(kMostBytes); }},
+    {"miss_policy", [](Options& o, const Member& m) { o.miss_policy = miss_policy(m); }},
+    {"compile_in_capture", [](Options& o, const Member& m) { o.compile_in_capture = m.flag(); }},
+    {"record", [](Options& o, const Member& m) { o.record = m.text_or_null(); }},
+    {"slow_compile_ms",
+     [](Options& o, const Member& m) {
+       o.slow_compile = std::chrono::milliseconds(m.count(kMostTime));
+     }},
     {"device", [](Options& o, const Member& m) { o.device = static_cast<int>(m.count(1023)); }},
 };
 

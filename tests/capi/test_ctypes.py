@@ -3,6 +3,8 @@
 import ctypes
 import json
 import os
+import pathlib
+import re
 import subprocess
 import unittest
 
@@ -144,6 +146,20 @@ class Errors(unittest.TestCase):
         self.assert_error("invalid_argument", "0 to 1023", make, {"device": -1})
         self.assert_error("invalid_argument", "source, ptx", make, {"cache_keep": ["all"]})
         self.assert_error("no_compiler", "", make({"nvrtc_path": "/none"}).nvrtc)
+
+    def test_every_field_of_options_is_a_member(self):
+        header = pathlib.Path(os.environ["TILEJIT_HEADER"]).with_name("options.hpp").read_text()
+        struct = header[header.index("struct Options {"):]
+        fields = set(re.findall(r"^  [\w:<>,() &]+ (\w+) = .*;$", struct, re.MULTILINE))
+        self.assertIn("cache_folder", fields)
+        self.assertIn("device", fields)
+        fields.remove("on_slow_compile")  # a function
+        error = self.assert_error("invalid_argument", "there are", tilejit.Compiler, {"none": 1})
+        members = re.search(r"there are ([\w, ]*\w)", str(error))[1].split(", ")
+        missing = {f for f in fields if not any(m == f or m.startswith(f + "_") for m in members)}
+        self.assertEqual(missing, set())
+        manual = pathlib.Path(__file__).parents[2] / "docs" / "c-api.md"
+        self.assertEqual([m for m in members if f"`{m}`" not in manual.read_text()], [])
 
 
 class Evaluating(unittest.TestCase):
