@@ -10,8 +10,10 @@
 namespace tilejit::runtime {
 namespace {
 
+/// Of a positive number; unsigned, as it may be close to 2^63.
 std::int64_t units(std::int64_t number, std::uint32_t log2_unit) noexcept {
-  return (number + (std::int64_t{1} << log2_unit) - 1) >> log2_unit;
+  const std::uint64_t up = (std::uint64_t{1} << log2_unit) - 1;
+  return static_cast<std::int64_t>((static_cast<std::uint64_t>(number) + up) >> log2_unit);
 }
 
 }  // namespace
@@ -42,8 +44,10 @@ std::uint32_t QuickBinder::bind(std::span<const Argument> args, TensorSizes& siz
   }
   *computed = total;
   constexpr std::int64_t kNarrow = std::numeric_limits<std::int32_t>::max();
+  if (overflow || total > kNarrow) [[unlikely]]
+    return 0;
   const std::int64_t blocks = units(total, log2_units_a_block_) * blocks_a_unit_;
-  if (overflow || total > kNarrow || blocks > most_blocks_) [[unlikely]]
+  if (blocks > most_blocks_) [[unlikely]]
     return 0;
 
   for (; until(ends_.numbers); ++item) std::memcpy(out + item->b, numbers + item->a, 8);
