@@ -19,6 +19,7 @@ struct CUgraphExec_st;  // CUDA's executable graph, likewise
 
 namespace tilejit {
 
+class Graph;
 class Runtime;
 
 /// A node of a graph that a GraphBuilder made: of that graph, its clones and their executables.
@@ -66,6 +67,12 @@ class GraphExec {
   /// The same with arguments checked before; a launch of the node's kernel. Its options are not
   /// looked at: those of the node stay.
   void update(Node node, const BoundLaunch& launch);
+  /// Does from the next launch on what `graph` does, which has the same nodes in the same order:
+  /// built or captured again, with other arguments, sizes or kernels. Keeps its kernels, events and
+  /// memory too. Single nodes can be updated again once it does what its own graph does. Throws
+  /// Error{unsupported}, which names the node and says why it cannot be: nothing has changed then;
+  /// also where `graph` needs memory and has another executable.
+  void update(const Graph& graph);
 
   [[nodiscard]] ::CUgraphExec_st* get() const noexcept;
 

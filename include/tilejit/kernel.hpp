@@ -121,9 +121,6 @@ class Kernel {
  private:
   friend struct runtime::Internals;
   explicit Kernel(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
-  /// `symbols`, and of a fallback what its own must be.
-  [[nodiscard]] SymbolValues completed(SymbolValues symbols) const;
-
   std::shared_ptr<const Impl> impl_;
   std::shared_ptr<const SymbolValues> bound_;  // of a fallback: what its symbols must be
 };

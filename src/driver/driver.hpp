@@ -37,7 +37,7 @@ namespace tilejit::driver {
   X(cuGraphAddKernelNode) X(cuGraphAddMemcpyNode) X(cuGraphAddMemsetNode) X(cuGraphAddEmptyNode) \
   X(cuGraphAddEventRecordNode) X(cuGraphAddEventWaitNode) X(cuGraphAddChildGraphNode) \
   X(cuGraphKernelNodeGetParams) X(cuGraphKernelNodeSetParams) X(cuGraphKernelNodeSetAttribute) \
-  X(cuGraphExecKernelNodeSetParams) X(cuGraphNodeSetEnabled) \
+  X(cuGraphExecKernelNodeSetParams) X(cuGraphNodeSetEnabled) X(cuGraphExecUpdate) \
   X(cuGraphGetNodes) X(cuGraphGetEdges) X(cuGraphNodeGetType) X(cuFuncGetName) X(cuKernelGetName) \
   X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventElapsedTime) \
   X(cuEventQuery) X(cuEventSynchronize)

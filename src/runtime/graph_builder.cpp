@@ -76,13 +76,18 @@ void set_attributes(const driver::Table& driver, CUgraphNode node,
   }
 }
 
-Node add_launch(Graph::Impl& graph, std::shared_ptr<const Kernel::Impl> kernel, runtime::Grid grid,
-                const std::byte* params, const runtime::LaunchAttributes& attributes,
-                const After& after) {
+Node add_launch(Graph::Impl& graph, const BoundLaunch::Impl& launch, const After& after) {
   const std::vector<CUgraphNode> before = dependencies(graph, after);
+  const std::shared_ptr<const Kernel::Impl>& kernel = launch.kernel;
+  const runtime::LaunchAttributes& attributes = launch.attributes;
+  const runtime::Grid grid = launch.grid;
+  const std::byte* params = launch.fixed.params().data();
   if (grid.blocks == 0) return keep(graph, add_empty(graph, before));
   const driver::Table& driver = graph.context->driver();
-  Item item{.kernel = kernel, .grid = grid, .extra_shared_bytes = attributes.shared_bytes()};
+  Item item{.kernel = kernel,
+            .bound = runtime::Internals::bound_of(launch.handle),
+            .grid = grid,
+            .extra_shared_bytes = attributes.shared_bytes()};
   if (kernel->partials_bytes > 0) {
     item.partials = std::make_shared<const runtime::DeviceMemory>(
         graph.context, static_cast<std::size_t>(kernel->partials_bytes));
@@ -128,9 +133,7 @@ Node GraphBuilder::kernel(const Kernel& kernel, std::span<const Argument> args, 
 }
 
 Node GraphBuilder::kernel(const BoundLaunch& launch, const After& after) {
-  const BoundLaunch::Impl& bound = runtime::Internals::of(launch);
-  return add_launch(*impl_, bound.kernel, bound.grid, bound.fixed.params().data(), bound.attributes,
-                    after);
+  return add_launch(*impl_, runtime::Internals::of(launch), after);
 }
 
 Node GraphBuilder::copy(void* to, const void* from, std::size_t bytes, const After& after) {

@@ -21,30 +21,32 @@ void call_driver(const driver::Context& context, const char* name, Call call) {
 
 }  // namespace
 
-GraphExec::Impl::Impl(std::shared_ptr<Graph::Impl> source) : graph(std::move(source)) {
-  const driver::Table& driver = graph->context->driver();
-  const driver::ContextScope scope(*graph->context);
-  if (graph->executables.fetch_add(1) > 0 && graph->needs_memory()) {
-    graph->executables.fetch_sub(1);
-    throw Error(ErrorCode::unsupported,
-                "this graph has kernels with memory of their own, and an executable already; clone "
-                "the graph for another one");
-  }
-  CUgraphExec made = nullptr;
-  const CUresult result = driver.cuGraphInstantiate_(&made, graph->handle.get(), 0);
-  if (result != CUDA_SUCCESS) graph->executables.fetch_sub(1);
-  driver::check(driver, result, "cuGraphInstantiate");
-  handle = driver::UniqueGraphExec(made, {&driver});
-  left_out.resize(graph->items.size());
+GraphExec::Impl::Use::Use(std::shared_ptr<Graph::Impl> used) : graph(std::move(used)) {
+  if (graph->executables.fetch_add(1) == 0 || !graph->needs_memory()) return;
+  graph->executables.fetch_sub(1);
+  throw Error(ErrorCode::unsupported,
+              "this graph has kernels with memory of their own, and an executable already; clone "
+              "the graph for another one");
 }
 
-GraphExec::Impl::~Impl() {
-  handle.reset();
-  graph->executables.fetch_sub(1);
+GraphExec::Impl::Impl(std::shared_ptr<Graph::Impl> made_from)
+    : own(std::move(made_from)), graph(own.graph), left_out(graph->items.size()) {
+  const driver::Table& driver = graph->context->driver();
+  const driver::ContextScope scope(*graph->context);
+  CUgraphExec made = nullptr;
+  driver::check(driver, driver.cuGraphInstantiate_(&made, graph->handle.get(), 0),
+                "cuGraphInstantiate");
+  handle = driver::UniqueGraphExec(made, {&driver});
 }
 
 const Graph::Impl::Item& GraphExec::Impl::kernel_item(Node node) const {
   const Graph::Impl::Item& item = graph->item(node);
+  if (source != nullptr) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        "the executable does what another graph does since it was updated with that; update "
+        "it with a whole graph");
+  }
   if (item.kernel) return item;
   throw Error(ErrorCode::invalid_argument,
               "node " + std::to_string(node.number) +
@@ -96,7 +98,9 @@ void GraphExec::launch(Stream stream) const {
 void GraphExec::update(Node node, std::span<const Argument> args, const SymbolValues& symbols) {
   const Graph::Impl::Item& item = impl_->kernel_item(node);
   alignas(16) std::array<std::byte, runtime::kMaxParamBytes> params;
-  runtime::Grid grid = item.kernel->binder.bind(args, &symbols, params);
+  SymbolValues completed;  // of a fallback
+  if (item.bound) completed = runtime::Internals::completed(*item.bound, symbols);
+  runtime::Grid grid = item.kernel->binder.bind(args, item.bound ? &completed : &symbols, params);
   if (grid.blocks > 0) grid = item.kernel->launched(grid);
   impl_->update(node, item, grid, params.data());
 }

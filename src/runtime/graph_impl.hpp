@@ -54,6 +54,7 @@ struct Graph::Impl {
     CUgraphNode first = nullptr;                      // what it comes after, this does
     CUgraphNode last = nullptr;                       // what comes after it, comes after this
     std::shared_ptr<const Kernel::Impl> kernel = {};  // null: no kernel, or nothing to launch
+    std::shared_ptr<const SymbolValues> bound = {};   // of a fallback: what its symbols must be
     runtime::Grid grid = {};
     int extra_shared_bytes = 0;
     std::shared_ptr<const runtime::DeviceMemory> partials = {};
@@ -74,19 +75,28 @@ struct Graph::Impl {
 };
 
 struct GraphExec::Impl {
-  explicit Impl(std::shared_ptr<Graph::Impl> source);
-  ~Impl();
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
+  /// That an executable has the memory of a graph's kernels.
+  struct Use {
+    /// Throws Error{unsupported} for a graph that needs memory and is in use.
+    explicit Use(std::shared_ptr<Graph::Impl> used);
+    ~Use() { graph->executables.fetch_sub(1); }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    std::shared_ptr<Graph::Impl> graph;
+  };
+
+  explicit Impl(std::shared_ptr<Graph::Impl> made_from);
 
   [[nodiscard]] const Graph::Impl::Item& kernel_item(Node node) const;
   void update(Node node, const Graph::Impl::Item& item, runtime::Grid grid,
               const std::byte* params);
   void enable(Node node, const Graph::Impl::Item& item, bool enabled);
 
-  std::shared_ptr<Graph::Impl> graph;  // outlives the handle
-  driver::UniqueGraphExec handle;
-  std::vector<bool> left_out;  // one an item: it has nothing to launch now
+  Use own;
+  std::shared_ptr<Graph::Impl> graph;  // own's
+  std::unique_ptr<Use> source;         // what it was updated from; null: nothing, or graph
+  driver::UniqueGraphExec handle;      // destroyed before what it refers to
+  std::vector<bool> left_out;          // one an item: it has nothing to launch now
 };
 
 }  // namespace tilejit

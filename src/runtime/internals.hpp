@@ -23,6 +23,14 @@ struct Internals {
   [[nodiscard]] static Compiler::Impl& open(Compiler& compiler) noexcept { return *compiler.impl_; }
   /// A kernel whose symbols have these values.
   [[nodiscard]] static Kernel bind(const Kernel& kernel, SymbolValues values);
+  /// Those; null of a kernel that is no fallback.
+  [[nodiscard]] static const std::shared_ptr<const SymbolValues>& bound_of(
+      const Kernel& kernel) noexcept {
+    return kernel.bound_;
+  }
+  /// `symbols` and those that are bound. Throws Error{invalid_argument} for one that is in both.
+  [[nodiscard]] static SymbolValues completed(const SymbolValues& bound,
+                                              const SymbolValues& symbols);
   /// A Kernel of a loaded library. Throws as Binder.
   [[nodiscard]] static Kernel make_kernel(std::shared_ptr<const Library> library, Artifact artifact,
                                           const Fused& op, const spec::Analysis& analysis,

@@ -56,9 +56,8 @@ void Kernel::launch(Stream stream, std::span<const Argument> args) const {
   impl_->launch(stream, args, bound_.get());
 }
 
-SymbolValues Kernel::completed(SymbolValues symbols) const {
-  if (!bound_) return symbols;
-  SymbolValues all = *bound_;
+SymbolValues runtime::Internals::completed(const SymbolValues& bound, const SymbolValues& symbols) {
+  SymbolValues all = bound;
   for (const auto& [name, value] : symbols) {
     if (all.emplace(name, value).second) continue;
     throw Error(ErrorCode::invalid_argument,
@@ -70,20 +69,22 @@ SymbolValues Kernel::completed(SymbolValues symbols) const {
 void Kernel::launch(Stream stream, std::span<const Argument> args,
                     const SymbolValues& symbols) const {
   if (!bound_) return impl_->launch(stream, args, &symbols);
-  const SymbolValues all = completed(symbols);
+  const SymbolValues all = runtime::Internals::completed(*bound_, symbols);
   impl_->launch(stream, args, &all);
 }
 
 void Kernel::launch(Stream stream, std::span<const Argument> args, const SymbolValues& symbols,
                     const LaunchOptions& options) const {
   if (!bound_) return impl_->launch(stream, args, &symbols, options);
-  const SymbolValues all = completed(symbols);
+  const SymbolValues all = runtime::Internals::completed(*bound_, symbols);
   impl_->launch(stream, args, &all, options);
 }
 
 BoundLaunch Kernel::bind(std::span<const Argument> args, const SymbolValues& symbols,
                          const LaunchOptions& options) const {
-  return runtime::Internals::make_bound(*this, args, completed(symbols), options);
+  using runtime::Internals;
+  if (!bound_) return Internals::make_bound(*this, args, symbols, options);
+  return Internals::make_bound(*this, args, Internals::completed(*bound_, symbols), options);
 }
 
 BoundLaunch Kernel::bind(std::initializer_list<Argument> args, const SymbolValues& symbols,

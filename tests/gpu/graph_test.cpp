@@ -115,6 +115,46 @@ TEST_F(GraphsOnDevice, AreBuiltUpdatedClonedAndNested) {
   EXPECT_EQ(download<float>(other), std::vector<float>(4, 65536.0f));
 }
 
+TEST_F(GraphsOnDevice, AreUpdatedAsAWhole) {
+  const OwnedStream stream(*runtime());
+  const Kernel scale = runtime()->compile(scaled("(N):(1)"));
+  const Kernel other = runtime()->compile(scaled("(1000):(1)"));
+  const Buffer x = upload(*runtime(), counting(1000));
+  Buffer y(*runtime(), 4000);
+  const auto build = [&](const Kernel& kernel, double s, const SymbolValues& sizes) {
+    GraphBuilder builder(*runtime());
+    const Node clear = builder.fill(y.data(), 0, 1000, 4);
+    (void)builder.kernel(kernel, {x, y, s}, clear, sizes);
+    return builder.finish();
+  };
+  const Graph first = build(scale, 2, {{"N", 1000}});
+  GraphExec executable = first.instantiate();
+  executable.update(build(scale, 3, {{"N", 11}}));
+  executable.launch(stream);
+  stream.synchronize();
+  EXPECT_EQ(download<float>(y)[10], 31.0f);
+  EXPECT_EQ(download<float>(y)[11], 0.0f);
+  executable.update(build(other, 4, {}));  // another kernel
+  executable.launch(stream);
+  stream.synchronize();
+  EXPECT_EQ(download<float>(y)[999], 3997.0f);
+
+  Capture capture(*runtime(), stream);
+  scale.launch(stream, std::vector<Argument>{x, y, 5.0}, {{"N", 1000}});
+  const Graph captured = capture.end();
+  try {
+    executable.update(captured);
+    ADD_FAILURE() << "a graph of one node took the place of two";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::unsupported);
+    EXPECT_EQ(error.where(), "cuGraphExecUpdate") << error.what();
+  }
+  executable.update(first);
+  executable.launch(stream);
+  stream.synchronize();
+  EXPECT_EQ(download<float>(y)[999], 1999.0f);
+}
+
 TEST_F(GraphsOnDevice, LeaveOutANodeWithNothingToDo) {
   const OwnedStream stream(*runtime());
   const Kernel scale = runtime()->compile(scaled("(N):(1)"));

@@ -7,7 +7,6 @@
 
 #include "runtime/compiler_impl.hpp"
 #include "runtime/expect_error.hpp"
-#include "runtime/fake_graphs.hpp"
 #include "runtime/fake_runtime.hpp"
 #include "runtime/silent_calls.hpp"
 
@@ -56,8 +55,7 @@ TEST(TimeLaunches, SummarisesSamplesAndRotatesArguments) {
 }
 
 TEST(TimeLaunches, InAGraphTakeWholeTurnsThroughTheArguments) {
-  FakeGraphs driver;
-  FakeDriver& fake = driver.fake;
+  FakeDriver fake;
   fake.param_bytes = 8;
   const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
   const Kernel kernel = load(runtime, hand_plan());
@@ -69,23 +67,23 @@ TEST(TimeLaunches, InAGraphTakeWholeTurnsThroughTheArguments) {
   const auto first = first_pointers(fake);
   ASSERT_EQ(first.size(), 1U + 21);  // one before capture, then three turns
   for (std::size_t i = 0; i < 21; ++i) EXPECT_EQ(first[i + 1], 0x10000 * (2 * (i % 7) + 1)) << i;
-  EXPECT_EQ(driver.graph_launches, 3 + 6);
+  EXPECT_EQ(fake.count("cuGraphLaunch"), 3 + 6);
   EXPECT_EQ(time.samples, 6);
   EXPECT_EQ(time.launches, 6 * 21);
   EXPECT_DOUBLE_EQ(time.median_ms, 3.5 / 21);
-  EXPECT_EQ(driver.graphs, 0);
+  EXPECT_EQ(fake.graphs + fake.executables, 0);
 }
 
 TEST(TimeLaunches, AFailedCaptureLeavesNothing) {
-  FakeGraphs driver;
-  const Runtime runtime = Internals::make_runtime(kInMemory, driver.fake.table);
+  FakeDriver fake;
+  const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
   const Kernel kernel = load(runtime, hand_plan());
   const std::vector<std::vector<Argument>> sets = {hand_arguments(), {device(0x10000)}};
   expect_error(ErrorCode::invalid_argument, "argument",
                [&] { (void)time_launches(runtime, kernel, sets, {}, in_graph(kBrief)); });
-  EXPECT_FALSE(driver.capturing);
-  EXPECT_EQ(driver.graphs, 0);
-  EXPECT_EQ(driver.fake.streams + driver.fake.events, 0);
+  EXPECT_EQ(fake.capturing, nullptr);
+  EXPECT_EQ(fake.graphs + fake.executables, 0);
+  EXPECT_EQ(fake.streams + fake.events, 0);
 }
 
 TEST(TimeLaunches, RefuseWhatCannotBeTimed) {
@@ -102,18 +100,18 @@ TEST(TimeLaunches, RefuseWhatCannotBeTimed) {
 }
 
 TEST(TimeCopy, CopiesBetweenWorkspaces) {
-  FakeGraphs driver;
-  const Runtime runtime = Internals::make_runtime(kInMemory, driver.fake.table);
+  FakeDriver fake;
+  const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
   const TimeSummary time = time_copy(runtime, 60 << 20, kBrief);
   EXPECT_DOUBLE_EQ(time.median_ms, 3.5);
-  EXPECT_EQ(driver.cleared, 2U * (60 << 20));
-  EXPECT_EQ(driver.fake.count("cuMemcpyDtoDAsync"), 3 + 6);  // one workspace exceeds L2 twice
-  EXPECT_EQ(driver.fake.buffers, 0);
+  EXPECT_EQ(fake.cleared, 2U * (60 << 20));
+  EXPECT_EQ(fake.count("cuMemcpyDtoDAsync"), 3 + 6);  // one workspace exceeds L2 twice
+  EXPECT_EQ(fake.buffers, 0);
 }
 
 TEST(WorkspacesOfTensors, ExceedTheCacheTwice) {
-  FakeGraphs driver;
-  const Runtime runtime = Internals::make_runtime(kInMemory, driver.fake.table);
+  FakeDriver fake;
+  const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
   const std::vector<char> host(1000, 'x');
   const WorkspaceTensor tensors[] = {{host.size(), host.data()}, {8 << 20}};
   const Argument scalars[] = {0.25};
@@ -127,15 +125,15 @@ TEST(WorkspacesOfTensors, ExceedTheCacheTwice) {
   EXPECT_EQ(address(5, 0) - address(4, 0), 1024U + (8 << 20));
   EXPECT_EQ(cold.arguments()[12][2].floating, 0.25);
   EXPECT_EQ(*reinterpret_cast<const char*>(address(0, 0) + 999), 'x');
-  EXPECT_EQ(driver.fake.count("cuMemcpyDtoDAsync"), 4);  // 1, 2, 4 and 5 more
+  EXPECT_EQ(fake.count("cuMemcpyDtoDAsync"), 4);  // 1, 2, 4 and 5 more
   const Workspaces warm(runtime, tensors, scalars, L2State::warm);
   EXPECT_EQ(warm.arguments().size(), 1U);
   EXPECT_FALSE(warm.are_cold());
 }
 
 TEST(WorkspacesOfTensors, AreBounded) {
-  FakeGraphs driver;
-  const Runtime runtime = Internals::make_runtime(kInMemory, driver.fake.table);
+  FakeDriver fake;
+  const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
   const WorkspaceTensor small[] = {{256}}, nothing[] = {{0}}, huge[] = {{SIZE_MAX / 2}, {16}};
   const Workspaces many(runtime, small);
   EXPECT_EQ(many.arguments().size(), 4096U);
@@ -157,25 +155,25 @@ void time_everything(const driver::Table& table) {
 TEST(Timing, SurvivesTheFailureOfEachDriverCall) {
   std::vector<std::string> calls;
   {
-    FakeGraphs healthy;
-    time_everything(healthy.fake.table);
-    EXPECT_EQ(healthy.fake.alive() + healthy.graphs, 0);
-    calls = healthy.fake.calls;
+    FakeDriver healthy;
+    time_everything(healthy.table);
+    EXPECT_EQ(healthy.alive(), 0);
+    calls = healthy.calls;
   }
   for (std::size_t i = 0; i < calls.size(); ++i) {
     SCOPED_TRACE(std::to_string(i) + " " + calls[i]);
-    FakeGraphs driver;
-    driver.fake.fail_at = static_cast<int>(i);
+    FakeDriver fake;
+    fake.fail_at = static_cast<int>(i);
     std::string failed;
     try {
-      time_everything(driver.fake.table);
+      time_everything(fake.table);
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::driver_call);
       failed = error.where();
     }
     EXPECT_EQ(failed, is_silent(calls, i) ? "" : calls[i]);
-    EXPECT_EQ(driver.fake.alive() + driver.graphs, 0);
-    EXPECT_FALSE(driver.capturing);
+    EXPECT_EQ(fake.alive(), 0);
+    EXPECT_EQ(fake.capturing, nullptr);
   }
 }
 

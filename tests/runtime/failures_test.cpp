@@ -83,6 +83,7 @@ void use_graphs(const driver::Table& table) {
   GraphExec executable = graph.instantiate(), of_copy = copy.instantiate();
   executable.update(launch, hand_arguments());
   of_copy.update(sum, {device(0x30000), device(0x40000)});
+  of_copy.update(copy);
   executable.launch(kStream);
   (void)graph.size();
   (void)graph.to_dot();

@@ -88,6 +88,11 @@ class FakeDriver {
   int fail_at = -1;                              ///< number of the call that fails, counted from 0
   std::map<std::string, CUresult> fail_on = {};  ///< calls that always fail
   CUresult failure = CUDA_ERROR_UNKNOWN;         ///< what fail_at returns
+  /// What cuGraphExecUpdate says: why it refuses, and the nodes of the new graph; -1 for none.
+  struct {
+    CUgraphExecUpdateResult why = CU_GRAPH_EXEC_UPDATE_SUCCESS;
+    int node = -1, from = -1;
+  } refused_update;
 
   // What has happened.
   std::vector<std::string> calls = {};
@@ -97,6 +102,7 @@ class FakeDriver {
   int graphs = 0, executables = 0;                                                   ///< alive
   std::map<CUgraph, GraphNodes> graph_nodes = {};  ///< of graphs alive, and of copies as children
   std::vector<GraphUpdate> updates = {};
+  std::vector<CUgraph> whole_updates = {};  ///< what executables were given by cuGraphExecUpdate
   std::vector<CUstreamCaptureMode> capture_modes = {};  ///< of captures begun
   CUstream capturing = nullptr;
   CUstreamCaptureMode thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
@@ -106,6 +112,7 @@ class FakeDriver {
   std::vector<CUstream> copies = {}, waited = {};              ///< streams copied and waited on
   std::map<CUdeviceptr, CUstream> ordered = {};                ///< memory of cuMemAllocAsync, alive
   std::vector<CUstream> freed_on = {};                         ///< streams of cuMemFreeAsync
+  std::size_t cleared = 0;                                     ///< bytes of cuMemsetD8Async
 
   [[nodiscard]] int alive() const {
     return contexts + libraries + streams + events + buffers + pools + graphs + executables;
@@ -344,6 +351,10 @@ inline void FakeDriver::fill_memory() {
   table.cuMemFreeHost_ = [](void* memory) {
     ::operator delete(memory);
     return enter("cuMemFreeHost", &FakeDriver::buffers, -1);
+  };
+  table.cuMemsetD8Async_ = [](CUdeviceptr, unsigned char, std::size_t bytes, CUstream) {
+    active()->cleared += bytes;
+    return enter("cuMemsetD8Async");
   };
   table.cuMemPoolCreate_ = [](CUmemoryPool* pool, const CUmemPoolProps*) {
     *pool = handle<CUmemoryPool>(11);

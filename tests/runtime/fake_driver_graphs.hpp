@@ -248,6 +248,21 @@ inline void FakeDriver::fill_graph_executables() {
     active()->updates.push_back({node, what.blocks, what.params});
     return CUDA_SUCCESS;
   };
+  table.cuGraphExecUpdate_ = [](CUgraphExec, CUgraph graph, CUgraphExecUpdateResultInfo* info) {
+    FakeDriver& self = *active();
+    const CUresult result = enter("cuGraphExecUpdate");
+    if (result != CUDA_SUCCESS) return result;
+    const auto node = [&](int number) {
+      if (number < 0) return CUgraphNode{};
+      const GraphNodes& nodes = self.graph_nodes.at(graph);
+      return reinterpret_cast<CUgraphNode>(nodes.at(static_cast<std::size_t>(number)).get());
+    };
+    *info = {self.refused_update.why, node(self.refused_update.node),
+             node(self.refused_update.from)};
+    if (info->result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+    self.whole_updates.push_back(graph);
+    return CUDA_SUCCESS;
+  };
   table.cuGraphNodeSetEnabled_ = [](CUgraphExec, CUgraphNode node, unsigned enabled) {
     const CUresult result = enter("cuGraphNodeSetEnabled");
     if (result == CUDA_SUCCESS)

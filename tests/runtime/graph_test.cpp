@@ -113,6 +113,110 @@ TEST_F(Graphs, AreUpdatedWithoutBeingMadeAgain) {
   EXPECT_EQ(field_at<std::uint64_t>(fake.updates[1].params.data(), 0), 0x50000U);
 }
 
+TEST_F(Graphs, AreUpdatedAsAWhole) {
+  HandPlan plan;
+  plan.out("y", "N:1").total();
+  const Kernel sized = load(runtime, plan);
+  const std::vector<Argument> args = {device(0x1000)};
+  std::vector<Graph> graphs;
+  std::vector<Node> nodes;
+  for (const std::int64_t size : {1000, 2000}) {
+    GraphBuilder builder(runtime);
+    nodes.push_back(builder.kernel(sized, args, {}, {{"N", size}}));
+    graphs.push_back(builder.finish());
+  }
+  GraphExec executable = graphs[0].instantiate();
+  executable.update(nodes[0], args, {{"N", 0}});  // which leaves it out
+  fake.updates.clear();
+  executable.update(graphs[1]);
+  EXPECT_EQ(fake.whole_updates, std::vector<CUgraph>{graphs[1].get()});
+  ASSERT_EQ(fake.updates.size(), 1U);
+  EXPECT_EQ(fake.updates[0].enabled, 1);
+  for (const Node node : nodes) {
+    expect_error(ErrorCode::invalid_argument, "graph", [&] {
+      executable.update(node, args, {{"N", 8}});
+    });
+  }
+  executable.update(graphs[0]);
+  executable.update(nodes[0], args, {{"N", 8}});
+  EXPECT_EQ(fake.updates.back().blocks, 1U);
+
+  std::optional<Graph> last = std::move(graphs[1]);
+  executable.update(*last);
+  const int alive = fake.graphs;
+  last.reset();
+  EXPECT_EQ(fake.graphs, alive) << "the executable keeps what it does";
+}
+
+TEST_F(Graphs, SayWhyTheyCannotBeUpdated) {
+  GraphBuilder builder(runtime);
+  const Node node = builder.kernel(kernel, hand_arguments());
+  (void)builder.join(node);
+  const Graph graph = builder.finish();
+  GraphExec executable = graph.instantiate();
+  const struct {
+    CUgraphExecUpdateResult why;
+    int node, from;
+    const char* text;
+  } kRows[] = {
+      {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, -1, -1, "it has another number of nodes"},
+      {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, 1, 0,
+       "node 1 of 2 (join) comes after other nodes than before: after node 0 of 2 (tilejit_hand)"},
+      {CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, 1, -1,
+       "node 1 of 2 (join) is a node of another kind; instantiate the graph"},
+      {CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE, 0, -1,
+       "node 0 of 2 (tilejit_hand) has a kernel that cannot take the other one's place"},
+      {CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, 0, -1, "has parameters that cannot"},
+      {CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED, 0, -1, "has other attributes"},
+      {CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED, 0, -1, "cannot be updated by this driver"},
+      {CU_GRAPH_EXEC_UPDATE_ERROR, -1, -1, "a node was refused without a reason"},
+  };
+  for (const auto& row : kRows) {
+    fake.refused_update = {row.why, row.node, row.from};
+    expect_error(ErrorCode::unsupported, row.text, [&] { executable.update(graph); });
+  }
+  EXPECT_TRUE(fake.whole_updates.empty());
+  executable.update(node, hand_arguments());  // nothing has changed
+}
+
+TEST_F(Graphs, AreNotUpdatedFromMemoryInUse) {
+  const Kernel shares = load(runtime, shared_rows());
+  const auto build = [&] {
+    GraphBuilder builder(runtime);
+    (void)builder.kernel(shares, {device(0x10000), device(0x20000)});
+    return builder.finish();
+  };
+  const Graph first = build(), second = build();
+  std::optional<GraphExec> one = first.instantiate(), two = second.instantiate();
+  expect_error(ErrorCode::unsupported, "clone the graph", [&] { one->update(second); });
+  two.reset();
+  one->update(second);
+  one->update(second);  // in use by itself
+  expect_error(ErrorCode::unsupported, "clone the graph", [&] { (void)second.instantiate(); });
+  one.reset();
+  (void)second.instantiate();
+}
+
+TEST_F(Graphs, KnowTheSymbolsOfAFallback) {
+  HandPlan plan;
+  plan.out("y", "N:1").total();
+  const Kernel general = load(runtime, plan);
+  const Kernel fallback = Internals::bind(general, {{"N", 1000}});
+  GraphBuilder builder(runtime);
+  const std::vector<Argument> args = {device(0x1000)};
+  const Node node = builder.kernel(fallback, args);
+  const Graph graph = builder.finish();
+  GraphExec executable = graph.instantiate(), of_clone = graph.clone().instantiate();
+  executable.update(node, args);
+  of_clone.update(node, args);
+  ASSERT_EQ(fake.updates.size(), 2U);
+  EXPECT_EQ(fake.updates[0].blocks, 4U);
+  EXPECT_EQ(fake.updates[1].blocks, 4U);
+  expect_error(ErrorCode::invalid_argument, "has no symbol 'N'", [&] {
+    executable.update(node, args, {{"N", 1000}});
+  });
+}
+
 TEST_F(Graphs, LeaveOutANodeWithNothingToDo) {
   HandPlan plan;
   plan.out("y", "N:1").total();
