@@ -43,6 +43,21 @@ if(TILEJIT_CUDART_STATIC AND TILEJIT_CUDART_INCLUDE_DIR)
   gtest_discover_tests(cudart_tests DISCOVERY_TIMEOUT 60 PROPERTIES LABELS gpu TIMEOUT 300)
 endif()
 
+# Beside PyTorch, where it is installed: tests/torch/run, which says what it needs.
+if(NOT TILEJIT_SANITIZE)
+  add_custom_target(beside_tests DEPENDS tilejit)
+  if(TARGET cudart_tests)
+    add_dependencies(beside_tests cudart_tests)
+  endif()
+  add_test(NAME torch.beside COMMAND ${PROJECT_SOURCE_DIR}/tests/torch/run ${PROJECT_BINARY_DIR})
+  set_tests_properties(torch.beside PROPERTIES LABELS gpu TIMEOUT 600 SKIP_RETURN_CODE 77)
+  add_test(NAME torch.specs
+    COMMAND ${TILEJIT_PYTHON} -m unittest -v test_torch.WithoutAGpu
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/torch)
+  set_tests_properties(torch.specs PROPERTIES LABELS cpu TIMEOUT 120
+    ENVIRONMENT "TILEJIT_LIBRARY=$<TARGET_FILE:tilejit>;PYTHONDONTWRITEBYTECODE=1")
+endif()
+
 # The examples of docs/launching.md, as one program.
 add_test(NAME docs.launching
   COMMAND ${TILEJIT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/docs/compile_examples.py
