@@ -86,7 +86,7 @@ if(TILEJIT_BUILD_FUZZERS)
 endif()
 
 # What profilers see, by one that is made for it.
-if(TILEJIT_NVTX_INCLUDE_DIR)
+if(TILEJIT_NVTX AND TILEJIT_NVTX_INCLUDE_DIR)
   add_library(recording_tool MODULE profiler/recording_tool.cpp)
   target_include_directories(recording_tool SYSTEM PRIVATE ${TILEJIT_NVTX_INCLUDE_DIR})
   target_link_libraries(recording_tool PRIVATE tilejit_warnings)
