@@ -10,7 +10,7 @@ Kernel::Impl::Impl(std::shared_ptr<const runtime::Library> loaded, Artifact comp
                    const Fused& operation, const spec::Analysis& analysis, const plan::Plan& plan)
     : library(std::move(loaded)),
       artifact(std::move(compiled)),
-      latest(std::make_shared<const Artifact>(artifact)),
+      light(plan.light),
       op(operation),
       binder(operation, analysis, plan),
       threads(static_cast<unsigned>(plan.threads)),
@@ -24,10 +24,9 @@ Kernel::Impl::Impl(std::shared_ptr<const runtime::Library> loaded, Artifact comp
   combining_blocks = static_cast<unsigned>(plan::combining_blocks(plan));
 }
 
-void Kernel::Impl::replace(std::shared_ptr<const runtime::Library> full_library,
-                           Artifact full) const {
-  latest.replace(std::make_shared<const Artifact>(std::move(full)));
-  library.replace(std::move(full_library));
+void Kernel::Impl::replace(std::shared_ptr<const Impl> full) const {
+  full_owner_ = std::move(full);
+  full_.store(full_owner_.get(), std::memory_order_release);
 }
 
 KernelInfo Kernel::Impl::info() const {
@@ -52,7 +51,7 @@ KernelInfo Kernel::Impl::info() const {
 }
 
 void Kernel::launch(Stream stream, std::span<const Argument> args) const {
-  impl_->launch(stream, args, bound_.get());
+  impl_->current().launch(stream, args, bound_.get());
 }
 
 SymbolValues Kernel::completed(SymbolValues symbols) const {
@@ -68,16 +67,16 @@ SymbolValues Kernel::completed(SymbolValues symbols) const {
 
 void Kernel::launch(Stream stream, std::span<const Argument> args,
                     const SymbolValues& symbols) const {
-  if (!bound_) return impl_->launch(stream, args, &symbols);
+  if (!bound_) return impl_->current().launch(stream, args, &symbols);
   const SymbolValues all = completed(symbols);
-  impl_->launch(stream, args, &all);
+  impl_->current().launch(stream, args, &all);
 }
 
 void Kernel::launch(Stream stream, std::span<const Argument> args, const SymbolValues& symbols,
                     const LaunchOptions& options) const {
-  if (!bound_) return impl_->launch(stream, args, &symbols, options);
+  if (!bound_) return impl_->current().launch(stream, args, &symbols, options);
   const SymbolValues all = completed(symbols);
-  impl_->launch(stream, args, &all, options);
+  impl_->current().launch(stream, args, &all, options);
 }
 
 BoundLaunch Kernel::bind(std::span<const Argument> args, const SymbolValues& symbols,
@@ -91,7 +90,7 @@ BoundLaunch Kernel::bind(std::initializer_list<Argument> args, const SymbolValue
 }
 
 const Artifact& Kernel::artifact() const noexcept {
-  return *impl_->latest;
+  return impl_->current().artifact;
 }
 
 const Fused& Kernel::op() const noexcept {
@@ -99,7 +98,7 @@ const Fused& Kernel::op() const noexcept {
 }
 
 KernelInfo Kernel::info() const {
-  return impl_->info();
+  return impl_->current().info();
 }
 
 }  // namespace tilejit
