@@ -39,8 +39,8 @@ void Internals::replace_later(Runtime::Impl& runtime, const Kernel& kernel,
                               const Planned& planned) {
   Compiler::Impl& compiler = open(runtime.compiler);
   const auto fail = [&compiler](const Error& error) {
-    ++compiler.tiers.swap_failures;
     warn(std::string("a kernel stays the quick build it is: ") + error.what());
+    ++compiler.tiers.swap_failures;
   };
   // What it refers to ends after the compiler's threads.
   const auto replace = [&runtime, &compiler, fail, planned,
