@@ -1,5 +1,6 @@
 // The compile service without a GPU: how the warming of 200 distinct kernels scales with
-// Options::compile_jobs, what a worker process adds to a compile, and what memory it holds.
+// Options::compile_jobs, what a worker process adds to a compile, and what memory it holds; where
+// there is a GPU, the time from a request to the first launch, tiered against full.
 //
 //   service_bench [--kernels 200] [--jobs 1,2,16] [--threads 2]
 //
@@ -13,9 +14,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "tilejit/tilejit.hpp"
@@ -27,6 +30,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kOverheadCompiles = 40;
+constexpr int kFirstLaunches = 15;
 
 struct Settings {
   int kernels = 200;
@@ -164,6 +168,59 @@ void overhead() {
       static_cast<unsigned long long>(away.service_stats().in_workers), largest_child_mib());
 }
 
+/// Of the largest template; the name makes each a kernel of its own.
+Fused scanned_softmax(const std::string& name) {
+  return {.name = name,
+          .tensors = {{"x", f16, "(128,1024):(1024,1)"}, {"y", f32, "(128,1024):(1024,1)"}},
+          .formula = "e = exp(x - max(x))\ny = cumsum(e) * (1 / sum(e))"};
+}
+
+/// Milliseconds from a request to the end of the first launch, nothing cached.
+double first_launch(Runtime& runtime, const Fused& op, const Buffer& x, const Buffer& y) {
+  const auto start = Clock::now();
+  const Kernel kernel = runtime.compile(op);
+  kernel.launch(nullptr, {x, y});
+  float first = 0;
+  y.copy_to_host(&first, sizeof first);
+  const double milliseconds = milliseconds_since(start);
+  const auto is_behind = [&] {
+    const ServiceStats stats = runtime.compiler().service_stats();
+    return stats.quick_builds > stats.swaps + stats.swap_failures;
+  };
+  while (is_behind()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return milliseconds;
+}
+
+/// By turns, as above.
+void tiered() {
+  Options options = Options::from_env();
+  options.cache_folder = {};
+  options.cache_path.clear();
+  options.cache_remote = {};
+  options.deterministic = false;
+  std::vector<std::unique_ptr<Runtime>> runtimes;
+  try {
+    for (const CompileEffort effort : {CompileEffort::full, CompileEffort::tiered}) {
+      options.compile_effort = effort;
+      runtimes.push_back(std::make_unique<Runtime>(options));
+    }
+  } catch (const Error& error) {
+    std::fprintf(stderr, "no GPU, so no first launches: %s\n", error.what());
+    return;
+  }
+  const Buffer x(*runtimes[0], 128 * 1024 * 2), y(*runtimes[0], 128 * 1024 * 4);
+  std::vector<double> first[2];
+  for (int i = -2; i < kFirstLaunches; ++i) {
+    for (std::size_t which = 0; which < 2; ++which) {
+      const Fused op = scanned_softmax("s" + std::to_string(i + 2));
+      const double milliseconds = first_launch(*runtimes[which], op, x, y);
+      if (i >= 0) first[which].push_back(milliseconds);
+    }
+  }
+  std::printf("{\"first_launch_ms\": {\"full\": %.2f, \"tiered\": %.2f}, \"ratio\": %.3f}\n",
+              median(first[0]), median(first[1]), median(first[1]) / median(first[0]));
+}
+
 Settings settings_of(int argc, char** argv) {
   Settings settings;
   for (int i = 1; i + 1 < argc; i += 2) {
@@ -191,6 +248,7 @@ int main(int argc, char** argv) {
       if (first == 0) first = seconds;
     }
     overhead();
+    tiered();
     return 0;
   } catch (const Error& error) {
     std::fprintf(stderr, "service_bench: %s\n", error.what());

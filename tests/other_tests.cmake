@@ -19,6 +19,19 @@ if(TARGET tilejit_command)
     set_tests_properties(command.${suite} PROPERTIES LABELS cpu TIMEOUT 300
       ENVIRONMENT "TILEJIT_COMMAND=$<TARGET_FILE:tilejit_command>;PYTHONDONTWRITEBYTECODE=1")
   endforeach()
+  # Recorded, warmed, sealed: all but the launches, and that a forgotten kernel is found out.
+  foreach(option without-gpu forget)
+    add_test(NAME command.sealed_${option}
+      COMMAND ${TILEJIT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/prove_sealed.py
+        --command $<TARGET_FILE:tilejit_command> --without-gpu --${option})
+    set_tests_properties(command.sealed_${option} PROPERTIES LABELS cpu TIMEOUT 120)
+  endforeach()
+  set_tests_properties(command.sealed_forget PROPERTIES
+    PASS_REGULAR_EXPRESSION "not proven: tilejit coverage .*1 of 10 kernels")
+  add_test(NAME gpu.sealed
+    COMMAND ${TILEJIT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/prove_sealed.py
+      --command $<TARGET_FILE:tilejit_command>)
+  set_tests_properties(gpu.sealed PROPERTIES LABELS gpu TIMEOUT 120 SKIP_RETURN_CODE 77)
 endif()
 
 # A stranger's project that finds the installed library.
@@ -83,6 +96,7 @@ if(TILEJIT_BUILD_FUZZERS)
   endforeach()
   target_sources(metadata_fuzz PRIVATE ${PROJECT_SOURCE_DIR}/tools/cache_metadata.cpp)
   target_link_libraries(metadata_fuzz PRIVATE nlohmann_json::nlohmann_json)
+  target_link_libraries(sweep_fuzz PRIVATE nlohmann_json::nlohmann_json)
 endif()
 
 # What profilers see, by one that is made for it.

@@ -7,6 +7,8 @@
 #include "files.hpp"
 #include "spec_file.hpp"
 #include "tilejit/compiler.hpp"
+#include "tilejit/error.hpp"
+#include "tilejit/light.hpp"
 
 namespace tilejit::cli {
 namespace {
@@ -18,7 +20,15 @@ struct RenderOptions {
   bool text = false;
   bool no_tuning = false;
   bool header = false;
+  bool light = false;
 };
+
+std::string light_source(const Fused& op, const Target& target) {
+  if (auto source = render_light_source(op, target)) return *std::move(source);
+  throw Error(
+      ErrorCode::unsupported,
+      "'" + op.name + "' has no light plan: its own is compiled as soon; leave --light out");
+}
 
 void render(const RenderOptions& options) {
   Fused op = only_kernel(select_kernels(load_specs(options.spec), options.kernel));
@@ -27,6 +37,7 @@ void render(const RenderOptions& options) {
   std::string text = options.text     ? describe_plan(op, target)
                      : options.plan   ? render_plan(op, target)
                      : options.header ? render_header(op, target)
+                     : options.light  ? light_source(op, target)
                                       : render_source(op, target);
   if (!text.ends_with('\n')) text += '\n';
   write_file(options.output, text);
@@ -43,6 +54,11 @@ void add_render(CLI::App& app) {
   command->add_flag("--text", options->text, "With --plan: a few lines for people")->needs(plan);
   command->add_flag("--header", options->header, "Only the generated header, plan.cuh")
       ->excludes(plan);
+  command
+      ->add_flag("--light", options->light,
+                 "The source that is launched first under TILEJIT_COMPILE_EFFORT=tiered")
+      ->excludes("--plan")
+      ->excludes("--header");
   command->add_option("--target", options->target,
                       "sm_75 to sm_120a; default: the device's, else sm_90a");
   command->add_flag("--no-tuning", options->no_tuning, "Leave the tuning file alone");

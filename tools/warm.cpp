@@ -16,6 +16,7 @@
 #include "progress.hpp"
 #include "tilejit/cache/store.hpp"
 #include "tilejit/error.hpp"
+#include "tilejit/metrics.hpp"
 #include "tilejit/version.hpp"
 #include "warm_bundle.hpp"
 #include "warm_list.hpp"
@@ -30,7 +31,7 @@ using Clock = std::chrono::steady_clock;
 struct WarmOptions {
   std::vector<std::string> paths, targets;
   int jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  std::string shard = "1/1", bundle, private_key, marker, trace;
+  std::string shard = "1/1", bundle, private_key, marker, trace, metrics;
   bool dry_run = false, keep_going = false, quiet = false, json = false, no_tuning = false;
 };
 
@@ -214,6 +215,7 @@ void warm(const WarmOptions& options) {
   }
   report.seconds = seconds_since(start);
   if (!options.trace.empty()) write_file(options.trace, trace.to_json());
+  if (!options.metrics.empty()) write_file(options.metrics, prometheus_text(compiler));
   if (options.json) {
     fmt::print(
         "{}\n",
@@ -254,6 +256,7 @@ void add_warm(CLI::App& app) {
   command->add_option("--marker", options->marker,
                       "A file that is there only if every kernel is in the cache");
   command->add_option("--trace", options->trace, "Write what ran when, for chrome://tracing");
+  command->add_option("--metrics", options->metrics, "Write what was counted, for Prometheus");
   command->add_flag("--dry-run", options->dry_run, "Only say what is missing; needs no NVRTC");
   command->add_flag("--keep-going", options->keep_going, "Go on after a kernel that fails");
   command->add_flag("--quiet", options->quiet, "Without progress");

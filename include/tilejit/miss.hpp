@@ -43,7 +43,7 @@ class MissError : public Error {
   [[nodiscard]] const std::string& kernel() const noexcept { return kernel_; }
   [[nodiscard]] const Target& target() const noexcept { return target_; }
   [[nodiscard]] const std::string& why() const noexcept { return why_; }
-  /// Nothing where the process has had no kernel yet, and of compile_async.
+  /// Nothing where the process has had no kernel yet, or was sealed after it had asked.
   [[nodiscard]] const std::optional<NearestKernel>& nearest() const noexcept { return nearest_; }
 
  private:

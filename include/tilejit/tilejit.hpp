@@ -20,6 +20,7 @@
 #include "tilejit/layout.hpp"
 #include "tilejit/layout_algebra.hpp"
 #include "tilejit/layout_functions.hpp"
+#include "tilejit/light.hpp"
 #include "tilejit/manifest.hpp"
 #include "tilejit/metrics.hpp"
 #include "tilejit/miss.hpp"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "plan/iteration.hpp"
+#include "plan/light.hpp"
 #include "plan/row_shape.hpp"
 #include "plan/rows.hpp"
 #include "plan/scan.hpp"
@@ -57,9 +58,10 @@ bool is_light(expr::Op op) noexcept {
 /// Plans one operation: the space first, then widths, launch shape, parameters.
 class Planner {
  public:
-  Planner(const Fused& op, const spec::Analysis& analysis, const Target& target)
+  Planner(const Fused& op, const spec::Analysis& analysis, const Target& target, bool light = false)
       : op_(op), analysis_(analysis) {
     plan_.target = target;
+    plan_.light = light;
     plan_.program = analysis.program;
   }
 
@@ -210,7 +212,7 @@ class Planner {
   }
 
   void find_crossed() {
-    if (plan_.rows || plan_.tv) return;
+    if (plan_.rows || plan_.tv || plan_.light) return;
     cross_mode_ = find_cross_mode(plan_.operands, plan_.extents);
     if (!cross_mode_) return;
     for (Operand& operand : plan_.operands) {
@@ -224,7 +226,7 @@ class Planner {
   /// The most elements at once that keep every wide store aligned, and some load: the other loads
   /// are split, which the L1 cache makes up for; stores are not.
   void choose_vector() {
-    const int wanted = op_.tuning.vector.value_or(default_vector());
+    const int wanted = plan_.light ? 1 : op_.tuning.vector.value_or(default_vector());
     if (plan_.tv) check_run(*plan_.tv, wanted);
     int vector = std::ranges::any_of(plan_.operands, is_wide) ? 1 : wanted;
     for (const Operand& operand : plan_.operands) {
@@ -330,6 +332,7 @@ class Planner {
   /// Enough vectors a thread that each has about 32 bytes of loads in flight; with every SM full of
   /// threads that covers the memory's latency (docs/performance.md has the sweep).
   void choose_launch() {
+    if (plan_.light) return plan_.rows ? choose_light_launch(plan_) : void();
     check_row_knobs();
     if (plan_.tile) return choose_threads_of_tile();
     if (plan_.scan) return choose_scan_launch(plan_, op_.tuning, elements_within_budget());
@@ -514,6 +517,14 @@ class Planner {
 
 Plan make_plan(const Fused& op, const spec::Analysis& analysis, const Target& target) {
   return Planner(op, analysis, target).run();
+}
+
+std::optional<Plan> make_light_plan(const Fused& op, const spec::Analysis& analysis,
+                                    const Plan& full) {
+  if (!has_light(full)) return std::nullopt;
+  Fused untuned = op;
+  untuned.tuning = {};
+  return Planner(untuned, analysis, full.target, true).run();
 }
 
 }  // namespace tilejit::plan

@@ -155,12 +155,21 @@ struct Plan {
   std::optional<Rows> rows = {};
   std::optional<Scan> scan = {};  ///< beside rows
   std::optional<ThreadValue> tv = {};
+  /// The least code, not the most speed: vectors of one element, no tile; rows and scans by
+  /// template fused_light.cu.
+  bool light = false;
   IndexWidth index = IndexWidth::narrow;
   bool operator==(const Plan&) const = default;
 };
 
 /// Throws Error{invalid_spec} for tuning that cannot be honoured.
 [[nodiscard]] Plan make_plan(const Fused& op, const spec::Analysis& analysis, const Target& target);
+
+/// The plan of the same operation that compiles soonest, whatever tuning says; nothing where
+/// `full`, made by make_plan, is as good: where vectors are taken in any order, where the caller
+/// gives a thread-value layout, and where rows are too long for one block.
+[[nodiscard]] std::optional<Plan> make_light_plan(const Fused& op, const spec::Analysis& analysis,
+                                                  const Plan& full);
 
 /// The file of kernels_templates/ without its suffix, "fused_map".
 [[nodiscard]] std::string_view template_name(const Plan& plan) noexcept;

@@ -136,6 +136,7 @@ std::string to_json(const Plan& plan, int indent) {
     for (const std::size_t m : plan.tv->modes) line.raw(std::to_string(m));
     line.close(']').close('}');
   }
+  if (plan.light) line.key("light").raw("true");
   line.member("threads", plan.threads)
       .member("vector", plan.vector)
       .member("unroll", plan.unroll)

@@ -10,6 +10,7 @@ namespace tilejit::plan {
 
 std::string_view template_name(const Plan& plan) noexcept {
   if (plan.tv) return "fused_tv";
+  if (plan.light && plan.rows) return "fused_light";
   if (plan.scan) return "fused_scan";
   return plan.rows ? "fused_rows" : plan.tile ? "fused_tile" : "fused_map";
 }

@@ -70,13 +70,14 @@ std::string HeaderWriter::write() {
     write_row();
     write_results();
     for (int stage = 0; stage < stages_.count; ++stage) write_stage(stage);
-    line(accumulator_list());
+    if (!plan_.light) line(accumulator_list());
     if (plan_.scan) write_scans();
   }
   write_formula();
   if (plan_.rows) {
     if (keeps_inputs()) write_kept();
     write_row_vector();
+    if (plan_.light) write_passes();
     write_row_store();
   } else if (plan_.tv) {
     write_places();
@@ -119,8 +120,8 @@ void HeaderWriter::write_includes(const std::string& code) {
   const auto comes_in_pieces = [&](const Operand& operand) { return is_split(operand); };
   if (std::ranges::any_of(plan_.operands, comes_in_pieces)) line("#include \"tile/split.cuh\"");
   if (plan_.tile) line("#include \"tile/cross.cuh\"");
-  if (counts_elements() || plan_.rows) line("#include \"tile/wide.cuh\"");
-  if (plan_.rows) line("#include \"tile/cluster.cuh\"");
+  if (stores_wide()) line("#include \"tile/wide.cuh\"");
+  if (plan_.rows && !plan_.light) line("#include \"tile/cluster.cuh\"");
   line("#include \"tile/dependent.cuh\"");
   if (keeps_inputs()) line("#include \"tile/bulk.cuh\"");
   if (uses({b8})) line("#include \"tile/b8.cuh\"");
@@ -457,7 +458,7 @@ std::string HeaderWriter::accesses(Part part) const {
 std::string HeaderWriter::store_of(const Operand& operand) const {
   const std::string address = fmt::format("p.t{}{}", operand.tensor, offset_of(operand));
   const std::string variable = variable_of(operand, false), rest = access_arguments(operand);
-  if ((counts_elements() || plan_.rows) && operand.reach != Reach::strided) {
+  if (stores_wide() && operand.reach != Reach::strided) {
     return fmt::format("    store_wide({}, {}{});\n", address, variable, rest);
   }
   return fmt::format("    {}.store({}{});\n", variable, address, rest);

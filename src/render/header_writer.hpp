@@ -58,6 +58,7 @@ class HeaderWriter {
   [[nodiscard]] bool is_split(const plan::Operand& operand) const;
   // For fused_rows.cu.
   void write_row();
+  void write_sharing();
   void write_results();
   void write_stage(int stage);
   void write_row_vector();
@@ -80,6 +81,9 @@ class HeaderWriter {
   // For fused_scan.cu.
   void write_scans();
   void write_scan_map();
+  // For fused_light.cu.
+  void write_light_constants(bool full_outputs);
+  void write_passes();
   // For fused_tile.cu.
   void write_shared();
   void write_tile();
@@ -96,6 +100,10 @@ class HeaderWriter {
   [[nodiscard]] std::string element_coordinates(const std::string& accesses) const;
   /// Whether coordinates count elements, as in tiles; else c0 counts vectors.
   [[nodiscard]] bool counts_elements() const noexcept { return plan_.tile || plan_.tv; }
+  /// Whether stores are those of tile/wide.cuh.
+  [[nodiscard]] bool stores_wide() const noexcept {
+    return counts_elements() || (plan_.rows && !plan_.light);
+  }
   /// Lines that take the number `from` of a tile apart into the members c<m> of `to`.
   [[nodiscard]] std::string decode_tile(const std::string& from, const std::string& to) const;
   void write_groups();

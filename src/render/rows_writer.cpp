@@ -43,6 +43,27 @@ std::string HeaderWriter::decode(const std::string& index, std::size_t first, st
   return text;
 }
 
+/// Who shares a row, and what is read of it at once.
+void HeaderWriter::write_sharing() {
+  const plan::Rows& rows = *plan_.rows;
+  line(fmt::format("constexpr int kCluster = {};  // blocks a row", rows.cluster));
+  line(rows.cluster == 1
+           ? std::string("#define CLUSTER_DIMS")
+           : fmt::format("#define CLUSTER_DIMS __cluster_dims__({}, 1, 1)", rows.cluster));
+  const bool shares = rows.shares > 1;
+  line(fmt::format("#define SHARES_ROWS {:d}", shares));
+  if (shares) line(fmt::format("#define KERNEL_NAME_COMBINE {}_combine", plan_.kernel_name));
+  line(
+      fmt::format("constexpr int kShares = {};  // blocks a row that meet in memory", rows.shares));
+  line(fmt::format("constexpr int kHeld = {};  // vectors in registers", rows.held));
+  if (!plan_.scan) {
+    line(fmt::format("constexpr int kReductions = {};  // one after another", stages_.count));
+    line(fmt::format("constexpr bool kAhead = {};  // blocks take row after row", rows.ahead));
+    line(fmt::format("#define KEEPS_INPUTS {:d}", keeps_inputs()));
+  }
+  line(fmt::format("constexpr int kBatch = {};  // loads in flight", plan_.unroll));
+}
+
 void HeaderWriter::write_row() {
   const plan::Rows& rows = *plan_.rows;
   const std::size_t rank = plan_.extents.size();
@@ -67,28 +88,20 @@ void HeaderWriter::write_row() {
                    rows.along() ? 1 : plan_.vector));
   line(fmt::format("constexpr int kLanes = {};  // threads of a block that share a row",
                    rows.lanes));
-  line(fmt::format("constexpr int kCluster = {};  // blocks a row", rows.cluster));
-  line(rows.cluster == 1
-           ? std::string("#define CLUSTER_DIMS")
-           : fmt::format("#define CLUSTER_DIMS __cluster_dims__({}, 1, 1)", rows.cluster));
-  const bool shares = rows.shares > 1;
-  line(fmt::format("#define SHARES_ROWS {:d}", shares));
-  if (shares) line(fmt::format("#define KERNEL_NAME_COMBINE {}_combine", plan_.kernel_name));
-  line(
-      fmt::format("constexpr int kShares = {};  // blocks a row that meet in memory", rows.shares));
-  line(fmt::format("constexpr int kHeld = {};  // vectors in registers", rows.held));
-  if (!plan_.scan) {
-    line(fmt::format("constexpr int kReductions = {};  // one after another", stages_.count));
-    line(fmt::format("constexpr bool kAhead = {};  // blocks take row after row", rows.ahead));
-    line(fmt::format("#define KEEPS_INPUTS {:d}", keeps_inputs()));
+  if (plan_.light) {
+    write_light_constants(outputs(false));
+  } else {
+    write_sharing();
   }
-  line(fmt::format("constexpr int kBatch = {};  // loads in flight", plan_.unroll));
   line(fmt::format("constexpr bool kFullOutputs = {};", outputs(false)));
   line(fmt::format("constexpr bool kRowOutputs = {};", outputs(true)));
   line(fmt::format("constexpr bool kRowsInPlace = {};\n", in_place));
 
-  line(fmt::format("TILE_DEVICE unsigned char* partials_of(const Params& p) {{\n  return {};\n}}\n",
-                   shares ? "p.partials" : "nullptr"));
+  if (!plan_.light) {
+    line(fmt::format(
+        "TILE_DEVICE unsigned char* partials_of(const Params& p) {{\n  return {};\n}}\n",
+        rows.shares > 1 ? "p.partials" : "nullptr"));
+  }
   line("struct Row {");
   for (std::size_t m = kept; m < kept + kept_count; ++m) line(fmt::format("  i64 c{};", m));
   if (!rows.along() && plan_.ragged) line("  int valid;");

@@ -19,7 +19,8 @@ BoundLaunch& BoundLaunch::operator=(const BoundLaunch& other) {
 void BoundLaunch::launch(Stream stream) const {
   const Impl& self = *impl_;
   if (self.grid.blocks == 0) return;
-  self.kernel->launch_params(stream, self.grid, self.fixed.params().data(), self.attributes);
+  self.kernel->current_of_plan().launch_params(stream, self.grid, self.fixed.params().data(),
+                                               self.attributes);
 }
 
 void BoundLaunch::set(std::size_t argument, const Argument& value) {
@@ -42,15 +43,16 @@ unsigned BoundLaunch::blocks() const noexcept {
 BoundLaunch runtime::Internals::make_bound(const Kernel& kernel, std::span<const Argument> args,
                                            const SymbolValues& symbols,
                                            const LaunchOptions& options) {
-  const Kernel::Impl& impl = *of(kernel);
+  const std::shared_ptr<const Kernel::Impl> build(of(kernel), &of(kernel)->current());
+  const Kernel::Impl& impl = *build;
   Binder::Fixed fixed = impl.binder.fix(args, &symbols);
   Grid grid = fixed.grid();
   if (grid.blocks > 0) {
     grid = impl.launched(grid);
     if (options != LaunchOptions{}) impl.check_options(grid, options);
   }
-  return BoundLaunch(std::unique_ptr<BoundLaunch::Impl>(new BoundLaunch::Impl{
-      of(kernel), kernel, std::move(fixed), grid, LaunchAttributes(options)}));
+  return BoundLaunch(std::unique_ptr<BoundLaunch::Impl>(
+      new BoundLaunch::Impl{build, kernel, std::move(fixed), grid, LaunchAttributes(options)}));
 }
 
 }  // namespace tilejit

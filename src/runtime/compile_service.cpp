@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "runtime/compiler_impl.hpp"
@@ -22,16 +23,42 @@ void add_pool(ServiceStats& stats, const compile::PoolCounters& pool) {
 
 }  // namespace
 
+Artifact Compiler::Impl::work(const runtime::Planned& planned, runtime::Effort effort,
+                              Priority priority) {
+  const auto urgency =
+      priority == Priority::foreground ? compile::Urgency::high : compile::Urgency::low;
+  Artifact artifact = compile(planned, {.effort = effort, .urgency = urgency});
+  requests.count(artifact);
+  return artifact;
+}
+
 PendingArtifact Compiler::Impl::submit(runtime::Planned planned, runtime::Effort effort,
                                        CompileRequest request) {
   const std::string key = explain(planned, effort).key;
   const auto shared = std::make_shared<const runtime::Planned>(std::move(planned));
   return queue_.submit(key, std::move(request), [this, shared, effort](Priority priority) {
-    const auto urgency =
-        priority == Priority::foreground ? compile::Urgency::high : compile::Urgency::low;
-    Artifact artifact = compile(*shared, {.effort = effort, .urgency = urgency});
-    requests.count(artifact);
-    return artifact;
+    return work(*shared, effort, priority);
+  });
+}
+
+PendingArtifact Compiler::Impl::submit(const Fused& op, runtime::Planned planned,
+                                       CompileRequest request) {
+  struct Asked {
+    Fused op;
+    runtime::Planned planned;
+    std::optional<NearestKernel> nearest;  // where a miss is possible
+  };
+  const Target& target = planned.plan.target;
+  auto nearest = requests.forbidden() ? requests.index().nearest(op, target) : std::nullopt;
+  const std::string key = explain(planned, effort()).key;
+  const auto asked =
+      std::make_shared<const Asked>(Asked{op, std::move(planned), std::move(nearest)});
+  return queue_.submit(key, std::move(request), [this, asked](Priority priority) {
+    try {
+      return work(asked->planned, effort(), priority);
+    } catch (const MissError& miss) {
+      throw requests.missed(asked->op, miss.target(), miss.why(), asked->nearest);
+    }
   });
 }
 
@@ -47,8 +74,7 @@ ServiceStats Compiler::Impl::stats() const {
 PendingArtifact Compiler::compile_async(const Fused& op, const Target& target,
                                         CompileRequest request) {
   impl_->requests.admit(op, target);
-  PendingArtifact pending =
-      impl_->submit(impl_->plan(op, target, {}), impl_->effort(), std::move(request));
+  PendingArtifact pending = impl_->submit(op, impl_->plan(op, target, {}), std::move(request));
   (void)impl_->requests.note(op, target, true);
   return pending;
 }

@@ -7,6 +7,7 @@
 #include "figures/figures.hpp"
 #include "render/render.hpp"
 #include "runtime/compiler_impl.hpp"
+#include "tilejit/light.hpp"
 
 namespace tilejit {
 
@@ -56,6 +57,13 @@ std::string describe_plan(const Fused& op, const Target& target) {
 
 std::string render_source(const Fused& op, const Target& target) {
   return render::flatten(render::render(runtime::make_planned(op, target).plan));
+}
+
+std::optional<std::string> render_light_source(const Fused& op, const Target& target) {
+  const runtime::Planned planned = runtime::make_planned(op, target);
+  const auto light = plan::make_light_plan(op, planned.analysis, planned.plan);
+  if (!light) return std::nullopt;
+  return render::flatten(render::render(*light));
 }
 
 std::string render_header(const Fused& op, const Target& target) {

@@ -77,6 +77,10 @@ struct Compiler::Impl {
   /// The same by a thread of the queue. Throws as service::Queue::submit.
   [[nodiscard]] PendingArtifact submit(runtime::Planned planned, runtime::Effort effort,
                                        CompileRequest request);
+  /// The same for a caller who asked for `op`: a MissError knows the nearest kernel of now, and is
+  /// counted and recorded; once for all requests that share the compile.
+  [[nodiscard]] PendingArtifact submit(const Fused& op, runtime::Planned planned,
+                                       CompileRequest request);
   /// What the cache has, without compiling. Thread-safe.
   [[nodiscard]] std::optional<Artifact> find(const runtime::Planned& planned,
                                              runtime::Effort effort);
@@ -107,6 +111,8 @@ struct Compiler::Impl {
   [[nodiscard]] cache::Entry make(const plan::Plan& plan, const KeyExplanation& key,
                                   runtime::Manner manner, StageTimes& times);
   [[nodiscard]] compile::PoolOptions pool_options();
+  [[nodiscard]] Artifact work(const runtime::Planned& planned, runtime::Effort effort,
+                              Priority priority);
   void keep(const std::string& key, const plan::Plan& plan, const compile::Compiled& compiled);
   /// Never throws for want of a disassembler, nor for its failures: warns of the first.
   void keep_sass(const std::string& key, const std::string& cubin);

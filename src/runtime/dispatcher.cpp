@@ -1,7 +1,9 @@
 #include "tilejit/dispatcher.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "runtime/internals.hpp"
@@ -20,15 +22,16 @@ using runtime::TensorSizes;
 /// caches since the launch before.
 struct Entry {
   std::uint64_t hash;
-  const Kernel::Impl* impl;  // kernel's
-  bool has_quick;
+  const Kernel::Impl* impl;   // kernel's
+  const Kernel::Impl* build;  // that was current
+  bool has_quick;             // for that build
   QuickBinder quick;
   TensorKinds kinds;
   Kernel kernel;
 };
 
-/// Open addressing, half empty. Entries are added only, each by one store, so that readers need no
-/// lock.
+/// Open addressing, half empty. Entries are added or replaced only, each by one store, so that
+/// readers need no lock.
 struct Table {
   explicit Table(std::size_t capacity) : slots(capacity) {}
 
@@ -39,9 +42,11 @@ struct Table {
       if (entry->hash == hash && entry->kinds == kinds) return entry;
     }
   }
-  void add(const Entry& entry) noexcept {
+  void add(const Entry& entry) noexcept { put(nullptr, entry); }
+  /// `old` is one of the table's, or null: a free slot.
+  void put(const Entry* old, const Entry& entry) noexcept {
     std::size_t i = entry.hash & (slots.size() - 1);
-    while (slots[i].load(std::memory_order_relaxed) != nullptr) i = (i + 1) & (slots.size() - 1);
+    while (slots[i].load(std::memory_order_relaxed) != old) i = (i + 1) & (slots.size() - 1);
     slots[i].store(&entry, std::memory_order_release);
   }
 
@@ -60,14 +65,15 @@ struct Dispatcher::Impl {
   void launch(Stream stream, std::span<const Argument> args) {
     TensorKinds kinds;
     TensorSizes sizes;
-    const Entry& entry = find_or_compile(args, kinds, sizes);
-    if (entry.has_quick) [[likely]] {
+    const Entry* entry = &find_or_compile(args, kinds, sizes);
+    if (&entry->impl->current() != entry->build) [[unlikely]] entry = &renew(*entry, args);
+    if (entry->has_quick) [[likely]] {
       alignas(16) std::array<std::byte, QuickBinder::kMaxParamBytes> params;
-      if (const std::uint32_t blocks = entry.quick.bind(args, sizes, params)) [[likely]] {
-        return entry.impl->launch_resident(stream, {blocks, false}, params.data());
+      if (const std::uint32_t blocks = entry->quick.bind(args, sizes, params)) [[likely]] {
+        return entry->build->launch_resident(stream, {blocks, false}, params.data());
       }
     }
-    entry.kernel.launch(stream, args);
+    entry->kernel.launch(stream, args);
   }
 
   const Entry& find_or_compile(std::span<const Argument> args, TensorKinds& kinds,
@@ -97,12 +103,27 @@ struct Dispatcher::Impl {
   static std::unique_ptr<const Entry> make_entry(Kernel kernel, std::span<const Argument> args,
                                                  const TensorKinds& kinds, std::uint64_t hash) {
     const Kernel::Impl& impl = *runtime::Internals::of(kernel);
-    const bool plain = !kernel.is_fallback() && impl.partials_bytes == 0;
+    const Kernel::Impl& build = impl.current();
+    const bool plain = !kernel.is_fallback() && build.partials_bytes == 0;
     const std::optional<QuickBinder> quick =
-        plain ? QuickBinder::make(impl.binder, args, impl.library->context->limits().grid_x)
+        plain ? QuickBinder::make(build.binder, args, build.library->context->limits().grid_x)
               : std::nullopt;
-    return std::make_unique<const Entry>(Entry{
-        hash, &impl, quick.has_value(), quick.value_or(QuickBinder()), kinds, std::move(kernel)});
+    return std::make_unique<const Entry>(Entry{hash, &impl, &build, quick.has_value(),
+                                               quick.value_or(QuickBinder()), kinds,
+                                               std::move(kernel)});
+  }
+
+  /// The entry in the place of `old`, of which a full build has taken the quick one's place.
+  [[gnu::noinline]] const Entry& renew(const Entry& old, std::span<const Argument> args) {
+    const std::lock_guard lock(mutex);
+    const auto same = [&](const auto& entry) { return entry.get() == &old; };
+    const auto place = std::ranges::find_if(entries, same);
+    Table& now = *table.load(std::memory_order_relaxed);
+    if (place == entries.end()) return *now.find(old.kinds, old.hash);  // another thread has done it
+    std::unique_ptr<const Entry> made = make_entry(old.kernel, args, old.kinds, old.hash);
+    now.put(&old, *made);
+    replaced.push_back(std::exchange(*place, std::move(made)));
+    return **place;
   }
 
   void insert(const Entry& entry) {
@@ -123,6 +144,7 @@ struct Dispatcher::Impl {
   std::mutex mutex;  // guards what follows
   std::vector<std::unique_ptr<Table>> tables;
   std::vector<std::unique_ptr<const Entry>> entries;
+  std::vector<std::unique_ptr<const Entry>> replaced;  // which readers may still have
 };
 
 Dispatcher::Dispatcher(Runtime& runtime, Fused operation, DispatchOptions options)

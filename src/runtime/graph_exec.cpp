@@ -109,6 +109,15 @@ void GraphExec::update(Node node, const BoundLaunch& launch) {
   const Graph::Impl::Item& item = impl_->kernel_item(node);
   const BoundLaunch::Impl& bound = runtime::Internals::of(launch);
   if (bound.kernel != item.kernel) {
+    const auto& first = runtime::Internals::of(bound.handle);
+    if (first == item.kernel || &first->current() == item.kernel.get()) {
+      throw Error(
+          ErrorCode::invalid_argument,
+          "node " + std::to_string(node.number) + " runs another build of " +
+              item.kernel->artifact.kernel_name +
+              " than the launch is bound to (tiered effort); a node keeps its build: update "
+              "it with arguments");
+    }
     throw Error(ErrorCode::invalid_argument,
                 "node " + std::to_string(node.number) + " runs " +
                     item.kernel->artifact.kernel_name + ", and the launch is of another kernel, " +

@@ -50,9 +50,11 @@ struct Internals {
   /// has the full one. Throws as Compiler::compile.
   struct FirstBuild {
     Artifact artifact;
-    bool quick;
+    plan::Plan plan;  ///< of `artifact`: of a quick one a light plan, where there is one
+    bool quick = false;
   };
-  [[nodiscard]] static FirstBuild first_build(Compiler& compiler, const Planned& planned);
+  [[nodiscard]] static FirstBuild first_build(Compiler& compiler, const Fused& op,
+                                              const Planned& planned);
   /// Has the full build of a quick one compiled in the background, and gives it to `kernel` and its
   /// copies. Warns if that fails.
   static void replace_later(Runtime::Impl& runtime, const Kernel& kernel, const Planned& planned);

@@ -15,7 +15,7 @@ Kernel::Impl::Impl(std::shared_ptr<const runtime::Library> loaded, Artifact comp
       library(std::move(loaded)),
       binder(operation, analysis, plan),
       artifact(std::move(compiled)),
-      latest(std::make_shared<const Artifact>(artifact)),
+      light(plan.light),
       op(operation),
       cluster(plan.rows ? plan.rows->cluster : 1) {
   if (partials_bytes == 0) return;
@@ -25,10 +25,9 @@ Kernel::Impl::Impl(std::shared_ptr<const runtime::Library> loaded, Artifact comp
   combining_blocks = static_cast<unsigned>(plan::combining_blocks(plan));
 }
 
-void Kernel::Impl::replace(std::shared_ptr<const runtime::Library> full_library,
-                           Artifact full) const {
-  latest.replace(std::make_shared<const Artifact>(std::move(full)));
-  library.replace(std::move(full_library));
+void Kernel::Impl::replace(std::shared_ptr<const Impl> full) const {
+  full_owner_ = std::move(full);
+  full_.store(full_owner_.get(), std::memory_order_release);
 }
 
 KernelInfo Kernel::Impl::info() const {
@@ -53,7 +52,7 @@ KernelInfo Kernel::Impl::info() const {
 }
 
 void Kernel::launch(Stream stream, std::span<const Argument> args) const {
-  impl_->launch(stream, args, bound_.get());
+  impl_->current().launch(stream, args, bound_.get());
 }
 
 SymbolValues runtime::Internals::completed(const SymbolValues& bound, const SymbolValues& symbols) {
@@ -68,16 +67,16 @@ SymbolValues runtime::Internals::completed(const SymbolValues& bound, const Symb
 
 void Kernel::launch(Stream stream, std::span<const Argument> args,
                     const SymbolValues& symbols) const {
-  if (!bound_) return impl_->launch(stream, args, &symbols);
+  if (!bound_) return impl_->current().launch(stream, args, &symbols);
   const SymbolValues all = runtime::Internals::completed(*bound_, symbols);
-  impl_->launch(stream, args, &all);
+  impl_->current().launch(stream, args, &all);
 }
 
 void Kernel::launch(Stream stream, std::span<const Argument> args, const SymbolValues& symbols,
                     const LaunchOptions& options) const {
-  if (!bound_) return impl_->launch(stream, args, &symbols, options);
+  if (!bound_) return impl_->current().launch(stream, args, &symbols, options);
   const SymbolValues all = runtime::Internals::completed(*bound_, symbols);
-  impl_->launch(stream, args, &all, options);
+  impl_->current().launch(stream, args, &all, options);
 }
 
 BoundLaunch Kernel::bind(std::span<const Argument> args, const SymbolValues& symbols,
@@ -93,7 +92,7 @@ BoundLaunch Kernel::bind(std::initializer_list<Argument> args, const SymbolValue
 }
 
 const Artifact& Kernel::artifact() const noexcept {
-  return *impl_->latest;
+  return impl_->current().artifact;
 }
 
 const Fused& Kernel::op() const noexcept {
@@ -101,7 +100,7 @@ const Fused& Kernel::op() const noexcept {
 }
 
 KernelInfo Kernel::info() const {
-  return impl_->info();
+  return impl_->current().info();
 }
 
 }  // namespace tilejit

@@ -1,19 +1,19 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "runtime/binder.hpp"
 #include "runtime/launch_attributes.hpp"
 #include "runtime/library.hpp"
-#include "runtime/live.hpp"
 #include "runtime/profiler_range.hpp"
 #include "tilejit/kernel.hpp"
 
 namespace tilejit {
 
 /// A loaded kernel, shared by the Kernels that are copies of each other: immutable, but that a full
-/// build may take the place of a quick one. Builds of one plan have the same entry points and
-/// parameters, so that a launch may read `library` more than once.
+/// build may take the place of a quick one, with all that belongs to it. What bound or captured the
+/// quick one keeps it: it lives as long as its Kernel.
 struct Kernel::Impl {
   /// Throws as Binder.
   Impl(std::shared_ptr<const runtime::Library> loaded, Artifact compiled, const Fused& operation,
@@ -47,25 +47,42 @@ struct Kernel::Impl {
 
   [[nodiscard]] KernelInfo info() const;
 
-  /// A full build of the same plan.
-  void replace(std::shared_ptr<const runtime::Library> full_library, Artifact full) const;
+  /// The build that is launched now, by one atomic load: this one, or the full one in its place.
+  [[nodiscard]] const Impl& current() const noexcept {
+    const Impl* const full = full_.load(std::memory_order_acquire);
+    return full == nullptr ? *this : *full;
+  }
+  /// The same for parameters and a grid that this build's binder has made.
+  [[nodiscard]] const Impl& current_of_plan() const noexcept {
+    const Impl& now = current();
+    return now.fills_in ? now : *this;
+  }
+  /// Puts `full` in this one's place, once. Launches in other threads go on.
+  void replace(std::shared_ptr<const Impl> full) const;
 
   // What a launch reads, in one line of memory.
   unsigned threads;             // a block
   unsigned shared_bytes;        // a block, beyond what the kernel declares
   std::int64_t partials_bytes;  // of plans whose blocks leave partial results in memory; else 0
   runtime::RangeName launching;
-  mutable runtime::Live<runtime::Library> library;
+  std::shared_ptr<const runtime::Library> library;
 
+ private:
+  mutable std::atomic<const Impl*> full_ = nullptr;
+
+ public:
   runtime::Binder binder;
-  Artifact artifact;  // the first build
-  mutable runtime::Live<Artifact> latest;
+  Artifact artifact;
+  bool light;             // of a light plan
+  bool fills_in = false;  // of the plan of the quick build in whose place it is
   Fused op;
   int cluster;                    // blocks, by the plan; else 1
   int partials_offset = 0;        // of the pointer in the parameters
   unsigned combining_blocks = 0;  // of the second kernel
 
  private:
+  mutable std::shared_ptr<const Impl> full_owner_;  // set before full_
+
   /// Two kernels, and memory between them.
   void launch_with_partials(Stream stream, runtime::Grid grid, const std::byte* params,
                             const runtime::LaunchAttributes& attributes) const;
@@ -81,7 +98,7 @@ struct Kernel::Impl {
 
 /// The parameters and the options of a BoundLaunch.
 struct BoundLaunch::Impl {
-  std::shared_ptr<const Kernel::Impl> kernel;
+  std::shared_ptr<const Kernel::Impl> kernel;  // the build that was current
   Kernel handle;
   runtime::Binder::Fixed fixed;
   runtime::Grid grid;  // as launched

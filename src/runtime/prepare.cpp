@@ -28,7 +28,7 @@ Wanted ask(Runtime& runtime, const Fused& op, const CompileRequest& request) {
     auto& compiler = Internals::open(runtime.compiler());
     compiler.requests.admit(op, device.target);
     wanted.planned = compiler.plan(op, device.target, device.name);
-    wanted.pending = compiler.submit(*wanted.planned, compiler.effort(), request);
+    wanted.pending = compiler.submit(op, *wanted.planned, request);
   } catch (...) {
     wanted.error = std::current_exception();
   }

@@ -1,6 +1,7 @@
 #include "runtime/requests.hpp"
 
 #include <cstdio>
+#include <utility>
 
 #include "runtime/log.hpp"
 
@@ -77,8 +78,13 @@ void Requests::count(const Artifact& artifact) {
 }
 
 MissError Requests::missed(const Fused& op, const Target& target, const std::string& why) {
+  return missed(op, target, why, index_.nearest(op, target));
+}
+
+MissError Requests::missed(const Fused& op, const Target& target, const std::string& why,
+                           std::optional<NearestKernel> nearest) {
   ++missed_;
-  MissError error(op.name, target, why, index_.nearest(op, target));
+  MissError error(op.name, target, why, std::move(nearest));
   if (recorder_) (void)note(op, target, false);
   return error;
 }

@@ -39,6 +39,9 @@ class Requests {
   void count(const Artifact& artifact);
   /// A request was not: counts and records it. The error, with the nearest kernel, to be thrown.
   [[nodiscard]] MissError missed(const Fused& op, const Target& target, const std::string& why);
+  /// The same of a request made earlier, when `nearest` was the nearest kernel.
+  [[nodiscard]] MissError missed(const Fused& op, const Target& target, const std::string& why,
+                                 std::optional<NearestKernel> nearest);
   void failed() noexcept { ++failed_; }
   void fell_back() noexcept { ++fallbacks_; }
   void compiled_in_capture() noexcept { ++in_capture_; }

@@ -36,16 +36,16 @@ Runtime& Runtime::operator=(Runtime&&) noexcept = default;
 Kernel Runtime::Impl::load(const Fused& op, Capturing capturing) {
   Compiler::Impl& service = runtime::Internals::open(compiler);
   const runtime::Planned planned = service.plan(op, device.target, device.name);
-  auto [artifact, quick] =
+  auto [artifact, plan, quick] =
       capturing == Capturing::yes
           ? runtime::Internals::FirstBuild{service.compile(planned, {.effort = service.effort()}),
-                                           false}
-          : runtime::Internals::first_build(compiler, planned);
+                                           planned.plan}
+          : runtime::Internals::first_build(compiler, op, planned);
   const runtime::Stopwatch watch;
-  auto library = libraries.find_or_load(artifact, planned.plan);
+  auto library = libraries.find_or_load(artifact, plan);
   artifact.times.load = watch.milliseconds();
   Kernel kernel = runtime::Internals::make_kernel(std::move(library), std::move(artifact), op,
-                                                  planned.analysis, planned.plan);
+                                                  planned.analysis, plan);
   if (quick) runtime::Internals::replace_later(*this, kernel, planned);
   return kernel;
 }

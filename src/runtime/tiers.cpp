@@ -19,21 +19,28 @@ bool is_tiered(const Options& options) noexcept {
 
 }  // namespace
 
-Internals::FirstBuild Internals::first_build(Compiler& compiler, const Planned& planned) {
+Internals::FirstBuild Internals::first_build(Compiler& compiler, const Fused& op,
+                                             const Planned& planned) {
   Compiler::Impl& impl = open(compiler);
-  if (!is_tiered(impl.options)) return {impl.compile(planned, {.effort = impl.effort()}), false};
-  if (auto full = impl.find(planned, Effort::full)) return {*std::move(full), false};
-  Artifact quick = impl.compile(planned, {.effort = Effort::quick});
+  if (!is_tiered(impl.options)) {
+    return {impl.compile(planned, {.effort = impl.effort()}), planned.plan};
+  }
+  if (auto full = impl.find(planned, Effort::full)) return {*std::move(full), planned.plan};
+  Planned first = planned;
+  if (auto light = plan::make_light_plan(op, planned.analysis, planned.plan)) {
+    first.plan = *std::move(light);
+  }
+  Artifact quick = impl.compile(first, {.effort = Effort::quick});
   ++impl.tiers.quick_builds;
-  return {std::move(quick), true};
+  return {std::move(quick), std::move(first.plan), true};
 }
 
 void Internals::replace_later(Runtime::Impl& runtime, const Kernel& kernel,
                               const Planned& planned) {
   Compiler::Impl& compiler = open(runtime.compiler);
   const auto fail = [&compiler](const Error& error) {
-    ++compiler.tiers.swap_failures;
     warn(std::string("a kernel stays the quick build it is: ") + error.what());
+    ++compiler.tiers.swap_failures;
   };
   // What it refers to ends after the compiler's threads.
   const auto replace = [&runtime, &compiler, fail, planned,
@@ -46,7 +53,10 @@ void Internals::replace_later(Runtime::Impl& runtime, const Kernel& kernel,
       const Stopwatch watch;
       auto library = runtime.libraries.find_or_load(full, planned.plan);
       full.times.load = watch.milliseconds();
-      impl->replace(std::move(library), std::move(full));
+      auto build = std::make_shared<Kernel::Impl>(std::move(library), std::move(full), impl->op,
+                                                  planned.analysis, planned.plan);
+      build->fills_in = !impl->light;
+      impl->replace(std::move(build));
       ++compiler.tiers.swaps;
     } catch (const Error& error) {
       if (error.code() != ErrorCode::cancelled) fail(error);

@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from support import SPECS, CommandTest, run
+from support import CATALOGUE, SPECS, CommandTest, run
 
 HAVE_NVRTC = json.loads(run("doctor", "--json").stdout)["nvrtc"]["found"]
 EXAMPLES = sorted(SPECS.glob("*.json"))
@@ -22,6 +22,12 @@ class Render(CommandTest):
         header = self.assert_ok("render", spec, "--header")
         self.assertIn("struct Params", header)
         self.assertIn("struct Params", self.assert_ok("render", spec))
+
+    def test_light_source_is_another_template(self):
+        softmax = CATALOGUE / "softmax.json"
+        self.assertIn("struct Passes", self.assert_ok("render", softmax, "--light", "--target", "sm_80"))
+        self.assertNotIn("struct Passes", self.assert_ok("render", softmax, "--target", "sm_80"))
+        self.assert_fails(2, "has no light plan", "render", SPECS / "vector_add.json", "--light")
 
     def test_plan_is_json_for_the_target(self):
         plan = self.assert_json("render", SPECS / "vector_add.json", "--plan", "--target", "sm_75")

@@ -21,7 +21,7 @@ class WarmTest(CommandTest):
         sweep = {"N": [64 + i for i in range(count)]}
         path.write_text(
             json.dumps(
-                {"name": name, "sweep": sweep, "tensors": {"x": tensor, "y": tensor}, "formula": "y = exp(x)"}
+                {"name": name, "sweep": sweep, "tensors": {"x": tensor, "y": tensor}, "formula": "y = -x"}
             )
         )
         return path
@@ -122,31 +122,6 @@ class WithoutNvrtc(WarmTest):
 
 @unittest.skipUnless(HAVE_NVRTC, "NVRTC is not installed")
 class Warm(WarmTest):
-    def test_recorded_run_is_warmed_for_two_targets_and_served_sealed(self):
-        """0 misses and 0 compiles afterwards, with NVRTC out of sight."""
-        manifest = self.folder / "used.jsonl"
-        specs = (SPECS / "vector_add.json", SPECS / "gelu_scale.json", self.sweep(3))
-        for spec in specs:
-            self.assert_ok(
-                "compile", spec, "--target", "sm_80", TILEJIT_RECORD=str(manifest), TILEJIT_CACHE_DIR="off"
-            )
-        self.assertFalse(self.cache.exists())
-        bundle = self.folder / "kernels.tjb"
-        found = self.warm(manifest, "--target", "sm_80,sm_90a", "--bundle", bundle)
-        self.assertEqual((found["entries"], found["compiled"]), (10, 10))
-        (self.folder / "no_nvrtc").mkdir()
-        sealed = {
-            "TILEJIT_NVRTC": str(self.folder / "no_nvrtc"),
-            "TILEJIT_MISS": "error",
-            "TILEJIT_CACHE_DIR": "off",
-            "TILEJIT_CACHE_PATH": str(bundle),
-        }
-        self.assert_ok("coverage", manifest, "--target", "sm_80,sm_90a", **sealed)
-        for spec in specs:
-            artifacts = self.assert_json("compile", spec, "--target", "sm_80,sm_90a", "--json", **sealed)
-            self.assertEqual({a["tier"] for a in artifacts["artifacts"]}, {"read-only"})
-        self.assert_fails(1, "TILEJIT_MISS=error", "compile", self.spec(), **sealed)
-
     def test_second_run_compiles_nothing(self):
         spec = self.sweep(4)
         marker = self.folder / "done.json"
@@ -162,15 +137,16 @@ class Warm(WarmTest):
 
     def test_failures_are_listed(self):
         spec = self.sweep(2)
-        marker, bundle = self.folder / "done.json", self.folder / "kernels.tjb"
+        marker, bundle, metrics = (self.folder / name for name in ("done.json", "kernels.tjb", "warm.prom"))
         marker.write_text("of an earlier run")
         result = self.assert_fails(
             1, "swept_65 for sm_99: ", "warm", spec, "--target", "sm_80,sm_99", "--keep-going",
-            "--json", "--quiet", "--marker", marker, "--bundle", bundle,
+            "--json", "--quiet", "--marker", marker, "--bundle", bundle, "--metrics", metrics,
         )  # fmt: skip
         found = json.loads(result.stdout)
         self.assertEqual((found["compiled"], len(found["failed"])), (2, 2))
         self.assertIn("sm_99", found["failed"][0]["error"])
+        self.assertIn('tilejit_requests_total{tier="compiled"} 2\n', metrics.read_text())
         self.assertFalse(marker.exists() or bundle.exists())
         self.assert_fails(1, "for sm_99: ", "warm", spec, "--target", "sm_99", "-j", "1", "--quiet")
 
@@ -192,7 +168,7 @@ class Warm(WarmTest):
         self.assert_fails(1, "3 of 6 kernels", "coverage", spec, "--target", "sm_80,sm_90a")
 
     def test_stops_at_a_signal_and_goes_on(self):
-        spec = self.sweep(60)
+        spec = self.sweep(40)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             with self.subTest(signal=number):
                 before = self.entries()
@@ -202,21 +178,21 @@ class Warm(WarmTest):
                 _, stderr = process.communicate(timeout=60)
                 self.assertEqual(process.returncode, -number, stderr)
                 self.assertGreater(self.entries(), before)
-                self.assertLess(self.entries(), 60)
+                self.assertLess(self.entries(), 40)
                 if number != signal.SIGKILL:
                     self.assertIn("the same command goes on from there", stderr)
-                    self.assertIn(f"stopped with {self.entries()} of 60", stderr)
+                    self.assertIn(f"stopped with {self.entries()} of 40", stderr)
                     self.assertEqual(list(self.cache.rglob("*.tmp")), [])
         before = self.entries()
         found = self.warm(spec, "--target", "sm_80")
-        self.assertEqual((found["present"], found["compiled"]), (before, 60 - before))
-        self.assertEqual(self.entries(), 60)
+        self.assertEqual((found["present"], found["compiled"]), (before, 40 - before))
+        self.assertEqual(self.entries(), 40)
 
     def test_eight_processes_share_the_work(self):
         manifest = self.folder / "used.jsonl"
         for target in ("sm_80", "sm_90a"):
             self.assert_ok(
-                "compile", self.sweep(16), "--target", target, TILEJIT_RECORD=str(manifest),
+                "compile", self.sweep(8), "--target", target, TILEJIT_RECORD=str(manifest),
                 TILEJIT_CACHE_DIR=str(self.folder / "other"),
             )  # fmt: skip
         processes = [self.start(manifest, "-j", "1", "--json", "--quiet") for _ in range(8)]
@@ -225,9 +201,9 @@ class Warm(WarmTest):
             stdout, stderr = process.communicate(timeout=120)
             self.assertEqual(process.returncode, 0, stderr)
             found.append(json.loads(stdout))
-        self.assertEqual(sum(each["compiled"] for each in found), 32)
+        self.assertEqual(sum(each["compiled"] for each in found), 16)
         for each in found:
-            self.assertEqual(each["present"] + each["compiled"] + each["found"], 32)
+            self.assertEqual(each["present"] + each["compiled"] + each["found"], 16)
 
     def test_trace(self):
         trace = self.folder / "trace.json"
@@ -247,7 +223,7 @@ class Warm(WarmTest):
         leader, follower = pty.openpty()
         with os.fdopen(leader, "rb", buffering=0) as terminal:
             process = subprocess.Popen(
-                [COMMAND, "warm", str(self.sweep(12)), "--target", "sm_80", "-j", "2"],
+                [COMMAND, "warm", str(self.sweep(6)), "--target", "sm_80", "-j", "2"],
                 stdout=subprocess.DEVNULL, stderr=follower,
                 env={**os.environ, "TILEJIT_CACHE_DIR": str(self.cache)},
             )  # fmt: skip
@@ -259,7 +235,7 @@ class Warm(WarmTest):
             except OSError:  # the terminal's other end is gone
                 pass
             self.assertEqual(process.wait(timeout=60), 0)
-        self.assertIn(b"/12", shown)
+        self.assertIn(b"/6", shown)
         self.assertRegex(shown, rb"\[#*-*\] ")
         self.assertTrue(shown.endswith(b"\x1b[K"), shown[-80:])
 

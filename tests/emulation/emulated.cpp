@@ -31,6 +31,8 @@ constexpr std::pair<std::string_view, std::string_view> kInstructions[] = {
     {"asm(\"div.full.f32 %0, %1, %2;\" : \"=f\"(y) : \"f\"(a), \"f\"(b))", "y = a / b"},
 };
 
+constexpr Target kTarget = {.major = 9, .minor = 0, .feature = 'a'};
+
 using Launch = void (*)(const void* params, unsigned blocks, unsigned seed);
 
 std::string kernel_name(std::size_t i, const char* suffix = "") {
@@ -85,9 +87,17 @@ EmulatedKernels::~EmulatedKernels() {
 
 void EmulatedKernels::add(const std::string& what, RandomCase c) {
   c.op.name = "k" + std::to_string(kernels_.size());
-  plan::Plan plan =
-      plan::make_plan(c.op, spec::analyze(c.op), {.major = 9, .minor = 0, .feature = 'a'});
+  plan::Plan plan = plan::make_plan(c.op, spec::analyze(c.op), kTarget);
   kernels_.push_back({what, std::move(c), std::move(plan)});
+}
+
+bool EmulatedKernels::add_light(const std::string& what, RandomCase c) {
+  c.op.name = "k" + std::to_string(kernels_.size());
+  const spec::Analysis analysis = spec::analyze(c.op);
+  auto light = plan::make_light_plan(c.op, analysis, plan::make_plan(c.op, analysis, kTarget));
+  if (!light) return false;
+  kernels_.push_back({what, std::move(c), *std::move(light)});
+  return true;
 }
 
 /// A namespace of its own, since every kernel has the same names; its macros end with it.
@@ -113,8 +123,8 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
   };
   export_entry("");
   if (shares) export_entry("_combine");
-  for (const char* macro :
-       {"TILE_DEVICE", "KERNEL_NAME", "KERNEL_NAME_COMBINE", "SHARES_ROWS", "CLUSTER_DIMS"}) {
+  for (const char* macro : {"TILE_DEVICE", "KERNEL_NAME", "KERNEL_NAME_COMBINE", "SHARES_ROWS",
+                            "CLUSTER_DIMS", "KERNEL_NAME_WIDE", "INDEX_NARROW", "INDEX_WIDE"}) {
     text += std::string("#undef ") + macro + "\n";
   }
   return text;

@@ -22,6 +22,8 @@ class EmulatedKernels {
   /// Plans and renders `c`, for sm_90a. Operations with f16, f8 or tf32 are not possible: their
   /// conversions are instructions of the device.
   void add(const std::string& what, RandomCase c);
+  /// The same with its light plan. False: it has none.
+  bool add_light(const std::string& what, RandomCase c);
   /// Compiles what was added. False: the compiler failed, and has said why.
   [[nodiscard]] bool compile();
   /// Runs every kernel on random inputs, twice with threads in another order, and checks that the

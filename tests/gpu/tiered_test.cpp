@@ -1,4 +1,5 @@
 // CompileEffort::tiered on a device: quick and full builds, and a graph that has the quick one.
+#include <array>
 #include <chrono>
 #include <thread>
 #include <vector>
@@ -71,6 +72,42 @@ TEST_F(Tiered, BuildsComputeTheSameAndGraphsKeepTheirs) {
   driver.cuGraphExecDestroy_(executable);
   driver.cuGraphDestroy_(graph);
   driver.cuStreamDestroy_(stream);
+}
+
+/// Rows in clusters, and scanned rows: light plans first, whose launches have other shapes.
+TEST_F(Tiered, LightPlansAgreeWithTheReference) {
+  for (const char* formula :
+       {"y = (x - mean(x)) * rsqrt(var(x) + 0.001)", "e = exp(x - max(x)); y = cumsum(e) / sum(e)",
+        "y = x * 0.5 + sum(x)"}) {
+    const Fused op = {
+        .name = "light",
+        .tensors = {{"x", f32, "(96,8191):(8192,1)"}, {"y", f32, "(96,8191):(8192,1)"}},
+        .formula = formula};
+    const auto swaps = tiered_->compiler().service_stats().swaps;
+    const Kernel kernel = tiered_->compile(op);
+    std::vector<float> x(96 * 8192), y(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 1000) / 1000;
+    Buffer in(*tiered_, x.size() * sizeof(float)), out(*tiered_, x.size() * sizeof(float));
+    in.copy_from_host(x.data(), x.size() * sizeof(float));
+    const auto expect_agreement = [&] {
+      y.assign(y.size(), -1.0f);
+      out.copy_from_host(y.data(), y.size() * sizeof(float));
+      kernel.launch(nullptr, {in, out});
+      out.copy_to_host(y.data(), y.size() * sizeof(float));
+      const HostArguments inputs{.tensors = {x.data(), nullptr}, .scalars = {}, .symbols = {}};
+      const std::array<const void*, 2> actual = {x.data(), y.data()};
+      const Verification result = verify(op, inputs, actual);
+      EXPECT_TRUE(result.passed) << formula << ": " << result.first_mismatch;
+    };
+    expect_agreement();
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (tiered_->compiler().service_stats().swaps == swaps &&
+           std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_EQ(tiered_->compiler().service_stats().swaps, swaps + 1);
+    expect_agreement();
+  }
 }
 
 TEST_F(Tiered, DevicesArePreparedFully) {

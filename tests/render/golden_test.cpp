@@ -56,6 +56,25 @@ TEST_P(Golden, PlanAndHeader) {
 INSTANTIATE_TEST_SUITE_P(Cases, Golden, testing::ValuesIn(cases()),
                          [](const auto& info) { return info.param; });
 
+std::vector<std::string> light_cases() {
+  return {"softmax_rows", "sum_columns", "statistics_symbolic", "scan_rows", "add_transposed"};
+}
+
+class LightGolden : public testing::TestWithParam<std::string> {};
+
+TEST_P(LightGolden, PlanAndHeader) {
+  const Fused op = parse_fused(read(kSpecs / (GetParam() + ".spec.json")));
+  const spec::Analysis analysis = spec::analyze(op);
+  const auto light = plan::make_light_plan(
+      op, analysis, plan::make_plan(op, analysis, {.major = 9, .minor = 0, .feature = 'a'}));
+  ASSERT_TRUE(light);
+  compare(kSpecs / "light" / (GetParam() + ".plan.json"), to_json(*light, 2) + "\n");
+  compare(kSpecs / "light" / (GetParam() + ".plan.cuh"), render::render_header(*light));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, LightGolden, testing::ValuesIn(light_cases()),
+                         [](const auto& info) { return info.param; });
+
 TEST(Render, SamplesHaveSpecs) {
   for (const auto& entry : fs::directory_iterator(kSamples)) {
     const std::string name = entry.path().filename();

@@ -17,9 +17,11 @@
 #include <vector>
 
 #include "compile/nvrtc.hpp"
+#include "plan/plan.hpp"
 #include "runtime/expect_error.hpp"
 #include "runtime/fake_driver.hpp"
 #include "runtime/fake_runtime.hpp"
+#include "tilejit/bound_launch.hpp"
 #include "tilejit/cache/store.hpp"
 #include "tilejit/compiler.hpp"
 
@@ -150,6 +152,53 @@ TEST_F(CompileServiceTest, LaunchesTheQuickBuildUntilTheFullOneIsThere) {
   EXPECT_EQ(stats.quick_builds, 1U);
   EXPECT_EQ(stats.swaps, 1U);
   EXPECT_EQ(stats.swap_failures, 0U);
+}
+
+/// What is swapped: function, grid, block and parameters, together.
+TEST_F(CompileServiceTest, LaunchesALightPlanUntilTheFullOneIsThere) {
+  FakeDriver fake;
+  Runtime runtime = Internals::make_runtime(with_effort(CompileEffort::tiered), fake.table);
+  Compiler& compiler = runtime.compiler();
+  // The sum over everything: full, many blocks leave partial results for a second kernel.
+  const Fused op = {.name = "total",
+                    .tensors = {{.name = "x", .dtype = f32, .layout = "1048576:1"},
+                                {.name = "y", .dtype = f32, .layout = "1:1"}},
+                    .formula = "y = sum(x)"};
+  const plan::Plan full = plan::make_plan(op, spec::analyze(op), runtime.device().target);
+  const auto light = plan::make_light_plan(op, spec::analyze(op), full);
+  ASSERT_TRUE(light);
+  ASSERT_GT(full.rows->shares, 1);
+  const Kernel kernel = runtime.compile(op);
+  BoundLaunch bound = kernel.bind({device(0x10000), device(0x8000000)});
+  bound.launch(kStream);
+  ASSERT_EQ(fake.launches.size(), 1u);
+  EXPECT_EQ(fake.launches[0].threads, static_cast<unsigned>(light->threads));
+  EXPECT_EQ(fake.launches[0].blocks, 1u);
+  wait_until([&] { return compiler.service_stats().swaps == 1; });
+  kernel.launch(kStream, {device(0x10000), device(0x8000000)});
+  ASSERT_EQ(fake.launches.size(), 3u);  // with the kernel that combines
+  EXPECT_EQ(fake.launches[1].threads, static_cast<unsigned>(full.threads));
+  EXPECT_EQ(fake.launches[1].blocks, static_cast<unsigned>(full.rows->shares));
+  EXPECT_NE(fake.launches[1].function, fake.launches[0].function);
+  // What was bound stays what it was, and is still correct.
+  bound.set(0, device(0x1000000));
+  bound.launch(kStream);
+  ASSERT_EQ(fake.launches.size(), 4u);
+  EXPECT_EQ(fake.launches[3].function, fake.launches[0].function);
+  EXPECT_EQ(fake.launches[3].blocks, 1u);
+  kernel.bind({device(0x10000), device(0x8000000)}).launch(kStream);
+  EXPECT_EQ(fake.launches.size(), 6u);
+}
+
+TEST_F(CompileServiceTest, BoundLaunchesFollowAFullBuildOfTheSamePlan) {
+  FakeDriver fake;
+  Runtime runtime = Internals::make_runtime(with_effort(CompileEffort::tiered), fake.table);
+  const Kernel kernel = runtime.compile(scale_op("follows"));
+  const BoundLaunch bound = kernel.bind({device(0x10000), device(0x20000)});
+  wait_until([&] { return runtime.compiler().service_stats().swaps == 1; });
+  bound.launch(kStream);
+  kernel.launch(kStream, {device(0x10000), device(0x20000)});
+  EXPECT_EQ(fake.launches.at(0).function, fake.launches.at(1).function);
 }
 
 TEST_F(CompileServiceTest, IsNotTieredWhereItIsDeterministic) {

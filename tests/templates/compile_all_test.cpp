@@ -31,13 +31,16 @@ const compile::Nvrtc& nvrtc() {
   return loaded;
 }
 
-compile::Compiled compile_op(const Fused& op, const std::string& target) {
-  const plan::Plan plan = plan::make_plan(op, spec::analyze(op), parse_target(target));
+compile::Compiled compile_plan(const plan::Plan& plan, const std::string& target) {
   const render::RenderedSource source = render::render(plan);
   return nvrtc().compile({.source = {source.name, source.text, source.headers},
                           .target = target,
                           .options = {"--ptxas-options=-v"},
                           .want_ptx = true});
+}
+
+compile::Compiled compile_op(const Fused& op, const std::string& target) {
+  return compile_plan(plan::make_plan(op, spec::analyze(op), parse_target(target)), target);
 }
 
 void expect_no_spills(const compile::Compiled& compiled) {
@@ -88,6 +91,24 @@ TEST_P(ForTarget, CatalogueCompilesWithoutSpills) {
     ++compiled_ones;
   }
   EXPECT_GE(compiled_ones, 30);
+}
+
+/// Those of CompileEffort::tiered.
+TEST_P(ForTarget, LightPlansOfTheCatalogueCompileWithoutSpills) {
+  const fs::path folder = fs::path(TILEJIT_SOURCE_DIR) / "examples/catalogue";
+  int light_ones = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    SCOPED_TRACE(entry.path());
+    const Fused op = parse_fused(text_of(entry.path()));
+    const spec::Analysis analysis = spec::analyze(op);
+    const plan::Plan full = plan::make_plan(op, analysis, parse_target(GetParam()));
+    const auto light = plan::make_light_plan(op, analysis, full);
+    EXPECT_EQ(light.has_value(), full.rows || full.tile);
+    if (!light) continue;
+    expect_no_spills(compile_plan(*light, GetParam()));
+    ++light_ones;
+  }
+  EXPECT_GE(light_ones, 20);
 }
 
 TEST_P(ForTarget, TilesAreAccessedSixteenBytesAtATime) {

@@ -1,0 +1,93 @@
+#include "plan/light.hpp"
+
+#include <algorithm>
+
+#include "core/integer.hpp"
+#include "plan/rows.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+using core::ceil_div;
+using core::power_of_two_from;
+
+constexpr int kMaxThreads = 1024;
+constexpr int kFewThreads = 128;     // of a block at least
+constexpr int kUnknownLanes = 256;   // of rows of unknown length
+constexpr int kGroupsAcross = 32;    // rows side by side: a warp's loads are neighbours
+constexpr int kElementsOfLane = 16;  // a lane more costs less than elements more
+constexpr int kChain = 128;
+constexpr std::int64_t kMostOfRow = std::int64_t{1} << 22;  // some milliseconds
+// A scan adds up a lane's elements twice, in chains that verification bounds.
+constexpr std::int64_t kMostOfScannedLane = 120;
+
+std::int64_t elements_in_row(const Plan& plan) {
+  std::int64_t count = 1;
+  for (std::size_t m = 0; m < plan.extents.size(); ++m) {
+    if (plan.rows->reduces(m)) count *= plan.extents[m].value();
+  }
+  return count;
+}
+
+bool knows_rows(const Plan& plan) {
+  for (std::size_t m = 0; m < plan.extents.size(); ++m) {
+    if (plan.rows->reduces(m) && !plan.extents[m].is_known()) return false;
+  }
+  return true;
+}
+
+/// Of all passes together: sizeof(Passes) at most.
+std::int64_t bytes_of_thread(const Plan& plan) {
+  const auto reductions = std::ranges::count_if(
+      plan.program.nodes, [](const expr::Node& node) { return expr::is_reduction(node.op); });
+  const std::int64_t padding = 8 * (reductions + 1);
+  return accumulator_bytes(plan.program) + accumulator_bytes(plan.program, expr::is_scan) + padding;
+}
+
+/// Of a block: as many as have room for their accumulators.
+int most_threads(const Plan& plan) {
+  int threads = kMaxThreads;
+  while (threads > 1 && threads * bytes_of_thread(plan) > kMaxAccumulatorBytes) threads /= 2;
+  return threads;
+}
+
+int wanted_lanes(const Plan& plan) {
+  if (!knows_rows(plan)) return kUnknownLanes;
+  return power_of_two_from(
+      std::clamp<std::int64_t>(ceil_div(elements_in_row(plan), kElementsOfLane), 1, kMaxThreads));
+}
+
+}  // namespace
+
+bool has_light(const Plan& full) {
+  if (full.tv) return false;
+  if (!full.rows) return full.tile.has_value();
+  if (!knows_rows(full)) return !full.scan;
+  const std::int64_t count = elements_in_row(full);
+  if (!full.scan) return count <= kMostOfRow;
+  Plan light = full;
+  choose_light_launch(light);
+  return ceil_div(count, light.rows->lanes) <= kMostOfScannedLane;
+}
+
+void choose_light_launch(Plan& plan) {
+  Rows& rows = *plan.rows;
+  const int most = most_threads(plan);
+  int groups = 1;
+  if (!rows.along()) groups = std::min(kGroupsAcross, most);
+  rows.lanes = std::min(wanted_lanes(plan), most / groups);
+  rows.cluster = rows.shares = 1;
+  rows.held = 0;
+  rows.ahead = false;
+  if (rows.along()) groups = std::max(1, std::min(kFewThreads, most) / rows.lanes);
+  plan.threads = rows.lanes * groups;
+  plan.unroll = 1;
+}
+
+int light_chain(const Plan& plan) {
+  if (plan.scan) return 0;
+  if (!knows_rows(plan)) return kChain;
+  return elements_in_row(plan) > std::int64_t{kChain} * plan.rows->lanes ? kChain : 0;
+}
+
+}  // namespace tilejit::plan

@@ -1,0 +1,46 @@
+// The part of plan.cuh that fused_light.cu asks for beside that of the rows.
+#include <fmt/format.h>
+
+#include "plan/light.hpp"
+#include "render/header_writer.hpp"
+
+namespace tilejit::render {
+
+void HeaderWriter::write_light_constants(bool full_outputs) {
+  line(fmt::format("constexpr int kStages = {};  // passes that reduce", stages_.count));
+  line(fmt::format("constexpr bool kScans = {};", plan_.scan.has_value()));
+  if (!plan_.scan) line("constexpr bool kReverse = false;");
+  line("constexpr int kFolds = kStages + kScans;");
+  line(fmt::format("constexpr int kPasses = kFolds + {};", full_outputs ? 1 : 0));
+  line(fmt::format("constexpr int kChain = {};  // elements added up by themselves; 0: all",
+                   plan::light_chain(plan_)));
+}
+
+/// The accumulators of all passes; each function does what pass number `pass` does.
+void HeaderWriter::write_passes() {
+  std::string members, folds, combinations, ends;
+  const auto add = [&](int pass, const std::string& type, const std::string& name) {
+    members += fmt::format("  {} {}[1];\n", type, name);
+    folds += fmt::format("    if (pass == {}) x.fold(p, row, v, r, {});\n", pass, name);
+    combinations +=
+        fmt::format("    if (pass == {0}) {1}[0].combine(behind.{1}[0]);\n", pass, name);
+  };
+  for (int stage = 0; stage < stages_.count; ++stage) {
+    const std::string name = fmt::format("stage{}", stage);
+    add(stage, fmt::format("Stage{}", stage), name);
+    ends += fmt::format("    if (pass == {}) {}[0].finish(p, r);\n", stage, name);
+  }
+  if (plan_.scan) add(stages_.count, "Scans", "scans");
+  line("struct Passes {");
+  line(members);
+  const char* const element = "const Vector& x, const Params& p, const Row& row, Index v,";
+  line(fmt::format("  TILE_DEVICE void fold(int pass, {}\n{:24}const Results (&r)[1]) {{", element,
+                   ""));
+  line(folds + "  }");
+  line("  TILE_DEVICE void combine(int pass, const Passes& behind) {\n" + combinations + "  }");
+  line("  TILE_DEVICE void finish(int pass, const Params& p, Results& r) const {\n" + ends + "  }");
+  line(fmt::format("  TILE_DEVICE void map({}\n{:23}const Results (&r)[1]) {{", element, ""));
+  line(fmt::format("    x.map(p, row, v, r{});\n  }}\n}};\n", plan_.scan ? ", scans" : ""));
+}
+
+}  // namespace tilejit::render
