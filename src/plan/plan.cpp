@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "plan/iteration.hpp"
+#include "plan/params.hpp"
 #include "plan/row_shape.hpp"
 #include "plan/rows.hpp"
 #include "plan/scan.hpp"
@@ -74,7 +75,9 @@ class Planner {
     set_tile();
     choose_launch();
     choose_index();
-    set_params();
+    plan_.params = params_of(op_, plan_);
+    const Param& last = plan_.params.back();
+    plan_.params_bytes = (last.offset + last.size + 7) / 8 * 8;
     return std::move(plan_);
   }
 
@@ -421,82 +424,6 @@ class Planner {
       // One mode divides nothing, so 64 bits cost nothing.
       plan_.index = plan_.extents.size() == 1 ? IndexWidth::wide : IndexWidth::both;
     }
-  }
-
-  void set_params() {
-    for (const Operand& operand : plan_.operands) {
-      add_param({.kind = Param::Kind::pointer,
-                 .index = operand.tensor,
-                 .name = "t" + std::to_string(operand.tensor)});
-    }
-    for (std::size_t s = 0; s < op_.scalars.size(); ++s) {
-      const DType dtype = op_.scalars[s].dtype;
-      const bool as_float = is_floating(dtype) && dtype != f64;
-      add_param({.kind = Param::Kind::scalar,
-                 .index = static_cast<int>(s),
-                 .dtype = dtype,
-                 .name = "s" + std::to_string(s),
-                 .size = as_float ? 4 : size_bytes(dtype)});
-    }
-    if (!plan_.tile && !plan_.tv && !std::ranges::all_of(plan_.extents, &Dim::is_known)) {
-      add_param({.kind = Param::Kind::total, .name = "total"});
-    }
-    if (plan_.rows && plan_.rows->shares > 1) {
-      add_param({.kind = Param::Kind::partials, .name = "partials"});
-    }
-    if (plan_.ragged || plan_.tile) add_dim(plan_.extents.front());
-    if (plan_.tile) add_dim(plan_.extents[plan_.tile->mode]);
-    for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
-      if (plan_.tv || (plan_.rows && plan_.rows->reduces(m))) add_dim(plan_.extents[m]);
-    }
-    for (const Dim& extent : plan_.shape) add_dim(extent);
-    for (const Operand& operand : plan_.operands) {
-      for (const OperandMode& mode : operand.modes) add_dims_of(mode);
-    }
-    for (const Place& place : plan_.places) {
-      for (const OperandMode& mode : place.modes) add_dims_of(mode);
-    }
-    const std::size_t rank = plan_.extents.size();
-    for (std::size_t m = 0; m < rank; ++m) {
-      const bool ends_chain = plan_.rows && (m + 1 == plan_.rows->first ||
-                                             m + 1 == plan_.rows->first + plan_.rows->count);
-      if (m + 1 < rank && !ends_chain) add_divisor(m);
-    }
-    const int last = plan_.params.back().offset + plan_.params.back().size;
-    plan_.params_bytes = (last + 7) / 8 * 8;
-  }
-
-  void add_dims_of(const OperandMode& leaves) {
-    for (const Mode& leaf : leaves) {
-      add_dim(leaf.stride);
-      if (leaves.size() > 1) add_dim(leaf.extent);
-    }
-  }
-
-  void add_param(Param param) {
-    const int align = std::min(param.size, 8);
-    int end = 0;
-    if (!plan_.params.empty()) end = plan_.params.back().offset + plan_.params.back().size;
-    param.offset = (end + align - 1) / align * align;
-    plan_.params.push_back(std::move(param));
-  }
-
-  void add_dim(const Dim& dim) {
-    const bool present = std::ranges::any_of(
-        plan_.params, [&](const Param& p) { return p.kind == Param::Kind::dim && p.dim == dim; });
-    if (dim.is_known() || present) return;
-    const auto count = std::ranges::count(plan_.params, Param::Kind::dim, &Param::kind);
-    add_param({.kind = Param::Kind::dim, .dim = dim, .name = "d" + std::to_string(count)});
-  }
-
-  void add_divisor(std::size_t m) {
-    const Dim& extent = plan_.extents[m];
-    if (extent.is_known()) return;
-    add_param({.kind = Param::Kind::divisor,
-               .dim = extent,
-               .per = plan_.rows ? (m == 0 ? plan_.vector : 1) : unit_extent(plan_, m),
-               .name = "q" + std::to_string(m),
-               .size = 16});
   }
 
   const Fused& op_;
