@@ -74,10 +74,8 @@ void add_dims(const Plan& plan, ParamList& list) {
   for (const Place& place : plan.places) list.add_dims_of(place.modes);
 }
 
-}  // namespace
-
-std::vector<Param> params_of(const Fused& op, const Plan& plan) {
-  ParamList list(plan);
+/// What a launch passes.
+void add_arguments(const Fused& op, const Plan& plan, ParamList& list) {
   for (const Operand& operand : plan.operands) {
     list.add({.kind = Param::Kind::pointer,
               .index = operand.tensor,
@@ -86,6 +84,13 @@ std::vector<Param> params_of(const Fused& op, const Plan& plan) {
   for (std::size_t s = 0; s < op.scalars.size(); ++s) {
     list.add_scalar(static_cast<int>(s), op.scalars[s].dtype);
   }
+}
+
+}  // namespace
+
+std::vector<Param> params_of(const Fused& op, const Plan& plan) {
+  ParamList list(plan);
+  add_arguments(op, plan, list);
   if (!plan.tile && !plan.tv && !std::ranges::all_of(plan.extents, &Dim::is_known)) {
     list.add({.kind = Param::Kind::total, .name = "total"});
   }
@@ -100,6 +105,19 @@ std::vector<Param> params_of(const Fused& op, const Plan& plan) {
     if (!ends_chain) list.add_divisor(m);
   }
   return list.take();
+}
+
+std::vector<Param> params_of_outline(const Fused& op, const spec::Analysis& analysis,
+                                     const Plan& plan) {
+  ParamList list(plan);
+  add_arguments(op, plan, list);
+  for (const auto& [name, divisor] : analysis.symbols) list.add_dim(Dim(name));
+  return list.take();
+}
+
+int bytes_of(const std::vector<Param>& params) noexcept {
+  const int end = params.empty() ? 0 : params.back().offset + params.back().size;
+  return (end + 7) / 8 * 8;
 }
 
 }  // namespace tilejit::plan

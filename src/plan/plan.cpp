@@ -10,6 +10,8 @@
 #include "plan/row_shape.hpp"
 #include "plan/rows.hpp"
 #include "plan/scan.hpp"
+#include "plan/split.hpp"
+#include "plan/stages.hpp"
 #include "plan/thread_value.hpp"
 #include "plan/tiling.hpp"
 #include "tilejit/error.hpp"
@@ -58,16 +60,16 @@ bool is_light(expr::Op op) noexcept {
 /// Plans one operation: the space first, then widths, launch shape, parameters.
 class Planner {
  public:
-  Planner(const Fused& op, const spec::Analysis& analysis, const Target& target)
-      : op_(op), analysis_(analysis) {
+  Planner(const Fused& op, const spec::Analysis& analysis, const Target& target,
+          const std::vector<Dim>& shape)
+      : op_(op), analysis_(analysis), shape_(shape) {
     plan_.target = target;
     plan_.program = analysis.program;
   }
 
   Plan run() {
     leader_ = static_cast<std::size_t>(analysis_.program.stores.front().tensor);
-    plan_.kernel_name =
-        "tilejit_" + op_.name + "_" + std::string(tilejit::to_string(op_.tensors[leader_].dtype));
+    plan_.kernel_name = kernel_name_of(op_, leader_);
     set_space();
     set_operands();
     find_crossed();
@@ -76,8 +78,7 @@ class Planner {
     choose_launch();
     choose_index();
     plan_.params = params_of(op_, plan_);
-    const Param& last = plan_.params.back();
-    plan_.params_bytes = (last.offset + last.size + 7) / 8 * 8;
+    plan_.params_bytes = bytes_of(plan_.params);
     return std::move(plan_);
   }
 
@@ -111,7 +112,7 @@ class Planner {
     }
     for (const IterationMode& mode : modes_) plan_.extents.push_back(mode.extent);
     const auto is_extent = [](const expr::Node& node) { return node.op == expr::Op::extent; };
-    if (std::ranges::any_of(analysis_.program.nodes, is_extent)) plan_.shape = analysis_.shape;
+    if (std::ranges::any_of(analysis_.program.nodes, is_extent)) plan_.shape = shape_;
   }
 
   /// A tensor more for each place that the program asks for: its layout maps coordinates to that
@@ -202,14 +203,6 @@ class Planner {
       }
     }
     return false;
-  }
-
-  static Reach reach_of(const Operand& operand) {
-    const OperandMode& innermost = operand.modes.front();
-    if (innermost.size() == 1 && innermost[0].stride.is(1)) return Reach::contiguous;
-    if (innermost.size() == 1 && innermost[0].stride.is(0) && !operand.written)
-      return Reach::broadcast;
-    return Reach::strided;
   }
 
   void find_crossed() {
@@ -362,6 +355,7 @@ class Planner {
                        : tuning.cluster ? "cluster"
                        : tuning.shares  ? "shares"
                        : tuning.held    ? "held"
+                       : tuning.atomics ? "atomics"
                                         : nullptr;
     if (knob == nullptr || (plan_.rows && !plan_.scan)) return;
     throw Error(ErrorCode::invalid_spec,
@@ -428,8 +422,9 @@ class Planner {
 
   const Fused& op_;
   const spec::Analysis& analysis_;
-  std::size_t leader_ = 0;  ///< the tensor whose strides order the space: the first output
-  Fused op_with_places_;    ///< these two only where there are places
+  const std::vector<Dim>& shape_;  ///< what the program's extents are of
+  std::size_t leader_ = 0;         ///< the tensor whose strides order the space: the first output
+  Fused op_with_places_;           ///< these two only where there are places
   spec::Analysis analysis_with_places_;
   std::uint32_t axes_ = 0;  ///< that the formula reduces or scans over
   std::vector<IterationMode> modes_;
@@ -439,8 +434,25 @@ class Planner {
 
 }  // namespace
 
+std::string kernel_name_of(const Fused& op, std::size_t leader) {
+  return "tilejit_" + op.name + "_" + std::string(tilejit::to_string(op.tensors[leader].dtype));
+}
+
+Reach reach_of(const Operand& operand) {
+  const OperandMode& innermost = operand.modes.front();
+  if (innermost.size() != 1) return Reach::strided;
+  if (innermost[0].stride.is(1)) return Reach::contiguous;
+  return innermost[0].stride.is(0) && !operand.written ? Reach::broadcast : Reach::strided;
+}
+
+Plan make_plan_in_space(const Fused& op, const spec::Analysis& analysis, const Target& target,
+                        const std::vector<Dim>& shape) {
+  return Planner(op, analysis, target, shape).run();
+}
+
 Plan make_plan(const Fused& op, const spec::Analysis& analysis, const Target& target) {
-  return Planner(op, analysis, target).run();
+  if (!is_one_kernel(analysis.program)) return plan_stages(op, analysis, target);
+  return make_plan_in_space(op, analysis, target, analysis.shape);
 }
 
 }  // namespace tilejit::plan

@@ -79,20 +79,25 @@ void set_attributes(const driver::Table& driver, CUgraphNode node,
 Node add_launch(Graph::Impl& graph, std::shared_ptr<const Kernel::Impl> kernel, runtime::Grid grid,
                 const std::byte* params, const runtime::LaunchAttributes& attributes,
                 const After& after) {
+  if (kernel->stages) {
+    throw Error(ErrorCode::unsupported,
+                "'" + kernel->op.name +
+                    "' takes several kernels, which are no one node of a graph; capture its launch "
+                    "instead");
+  }
   const std::vector<CUgraphNode> before = dependencies(graph, after);
   if (grid.blocks == 0) return keep(graph, add_empty(graph, before));
   const driver::Table& driver = graph.context->driver();
   Item item{.kernel = kernel, .grid = grid, .extra_shared_bytes = attributes.shared_bytes()};
   if (kernel->partials_bytes > 0) {
-    item.partials = std::make_shared<const runtime::DeviceMemory>(
-        graph.context, static_cast<std::size_t>(kernel->partials_bytes));
+    item.partials = kernel->make_partials();
     item.params = runtime::with_partials(*kernel, params, item.partials->address());
     params = item.params.data();
   }
   item.first = item.last =
       add_kernel(graph, before, {kernel->shape(grid, attributes.shared_bytes()), params});
   set_attributes(driver, item.first, attributes.of_node());
-  if (item.partials) {
+  if (kernel->combining_blocks > 0) {
     item.last = add_kernel(graph, {&item.first, 1}, {kernel->combining_shape(), params});
   }
   return keep(graph, std::move(item));

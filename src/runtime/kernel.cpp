@@ -2,6 +2,7 @@
 
 #include "runtime/internals.hpp"
 #include "runtime/kernel_impl.hpp"
+#include "runtime/stages.hpp"
 #include "tilejit/bound_launch.hpp"
 
 namespace tilejit {
@@ -16,21 +17,34 @@ Kernel::Impl::Impl(std::shared_ptr<const runtime::Library> loaded, Artifact comp
       threads(static_cast<unsigned>(plan.threads)),
       shared_bytes(static_cast<unsigned>(plan::dynamic_shared_bytes(plan))),
       cluster(plan.rows ? plan.rows->cluster : 1),
-      partials_bytes(plan::partials_bytes(plan)) {
+      partials_bytes(plan::partials_bytes(plan)),
+      needs_memory(partials_bytes > 0 || !plan.stages.empty()) {
+  if (!plan.stages.empty()) {
+    stages = std::make_unique<const runtime::Stages>(*library, artifact, op, analysis, plan);
+  }
   if (partials_bytes == 0) return;
   const auto param =
       std::ranges::find(plan.params, plan::Param::Kind::partials, &plan::Param::kind);
   partials_offset = param->offset;
-  combining_blocks = static_cast<unsigned>(plan::combining_blocks(plan));
+  if (plan.rows->atomics) {
+    counting = std::make_unique<const runtime::StreamMemories>(
+        library->context, static_cast<std::size_t>(partials_bytes));
+  } else {
+    combining_blocks = static_cast<unsigned>(plan::combining_blocks(plan));
+  }
 }
+
+Kernel::Impl::~Impl() = default;
 
 void Kernel::Impl::replace(std::shared_ptr<const runtime::Library> full_library,
                            Artifact full) const {
+  if (stages) stages->replace(*full_library, full);
   latest.replace(std::make_shared<const Artifact>(std::move(full)));
   library.replace(std::move(full_library));
 }
 
 KernelInfo Kernel::Impl::info() const {
+  if (stages) return stages->info();
   const driver::Table& driver = library->context->driver();
   const driver::ContextScope scope(*library->context);
   const auto attribute = [&](CUfunction_attribute which) {
