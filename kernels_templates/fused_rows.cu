@@ -253,12 +253,12 @@ TILE_DEVICE void combine_row(List<Stage>, const Params& p, u32 index) {
 // the next launch.
 TILE_DEVICE void combine_rows_if_last(const Params& p) {
   __shared__ bool last;
-  __threadfence();  // what the block has left comes before its count
   __syncthreads();
   const u32 number = blockIdx.x / kShares;
   if (threadIdx.x == 0) {
+    __threadfence();  // what the block has left comes before its count
     last = atomicInc(reinterpret_cast<u32*>(p.partials) + number, kShares - 1) == kShares - 1;
-    __threadfence();
+    __threadfence();  // and what the others have left comes behind theirs
   }
   __syncthreads();
   if (!last) return;
