@@ -6,7 +6,7 @@
 // result, makes as many passes over the row, and one more for outputs of the full space: over
 // vectors held in registers, or read again. The vectors lie along the row (kAlong), or each element
 // of a vector belongs to a row of its own. Where rows are few and long, kShares blocks leave their
-// accumulators in memory, and a second kernel combines them. Blocks of a cluster stay (kAhead),
+// accumulators in memory, and a second kernel combines them, or the last of these blocks does. Blocks of a cluster stay (kAhead),
 // with the next row on its way to registers while they wait for each other; two rows under way make
 // the memory slower.
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the stages, Vector
@@ -229,6 +229,46 @@ TILE_DEVICE void finish_row(const Lane& self, const Vector* held, Shared& shared
 }
 #endif
 
+#if SHARES_ROWS
+// Of one row what all its blocks have left, by a warp.
+template <class Stage>
+TILE_DEVICE void combine_row(List<Stage>, const Params& p, u32 index) {
+  if (index >= u32(p.total)) return;
+  const int lane = threadIdx.x % 32;
+  Results r[kAcross];
+  for (int e = 0; e < kAcross; ++e) {
+    Stage a;
+    for (int share = lane; share < kShares; share += 32) {
+      a.combine(*partial<Stage>(p, index, e, share));
+    }
+#pragma unroll 1
+    for (int offset = 16; offset > 0; offset /= 2) a.combine(shuffle(a, offset));
+    a.finish(p, r[e]);
+  }
+  if (lane == 0) store_row(p, row_at(p, index), r);
+}
+
+#if COUNTS_BLOCKS
+// The last of the blocks that share rows combines what they have left, and the count is 0 again for
+// the next launch.
+TILE_DEVICE void combine_rows_if_last(const Params& p) {
+  __shared__ bool last;
+  __syncthreads();
+  const u32 number = blockIdx.x / kShares;
+  if (threadIdx.x == 0) {
+    __threadfence();  // what the block has left comes before its count
+    last = atomicInc(reinterpret_cast<u32*>(p.partials) + number, kShares - 1) == kShares - 1;
+    __threadfence();  // and what the others have left comes behind theirs
+  }
+  __syncthreads();
+  if (!last) return;
+  for (int group = threadIdx.x / 32; group < kGroups; group += kThreads / 32) {
+    combine_row(Stages(), p, number * kGroups + group);
+  }
+}
+#endif
+#endif
+
 extern "C" __global__ void __launch_bounds__(kThreads) CLUSTER_DIMS
     KERNEL_NAME(const __grid_constant__ Params p) {
   __shared__ Shared shared;
@@ -245,6 +285,9 @@ extern "C" __global__ void __launch_bounds__(kThreads) CLUSTER_DIMS
   Lane self{p, row_at(p, active ? index : total - 1), row_length(p), lane, group, active};
 #if SHARES_ROWS
   self.reduce_share(Stages(), index, shared);
+#if COUNTS_BLOCKS
+  combine_rows_if_last(p);
+#endif
 #else
   Vector held[kHeldOrOne];
   self.load(held);
@@ -278,29 +321,10 @@ extern "C" __global__ void __launch_bounds__(kThreads) CLUSTER_DIMS
 #endif
 }
 
-#if SHARES_ROWS
-// A warp a row.
-template <class Stage>
-TILE_DEVICE void combine_shares(List<Stage>, const Params& p) {
-  const u32 index = (blockIdx.x * kThreads + threadIdx.x) / 32, total = u32(p.total);
-  const int lane = threadIdx.x % 32;
-  if (index >= total) return;
-  Results r[kAcross];
-  for (int e = 0; e < kAcross; ++e) {
-    Stage a;
-    for (int share = lane; share < kShares; share += 32) {
-      a.combine(*partial<Stage>(p, index, e, share));
-    }
-#pragma unroll 1
-    for (int offset = 16; offset > 0; offset /= 2) a.combine(shuffle(a, offset));
-    a.finish(p, r[e]);
-  }
-  if (lane == 0) store_row(p, row_at(p, index), r);
-}
-
+#if SHARES_ROWS && !COUNTS_BLOCKS
 extern "C" __global__ void __launch_bounds__(kThreads)
     KERNEL_NAME_COMBINE(const __grid_constant__ Params p) {
   follow_previous_kernel();
-  combine_shares(Stages(), p);
+  combine_row(Stages(), p, (blockIdx.x * kThreads + threadIdx.x) / 32);
 }
 #endif

@@ -160,8 +160,8 @@ ordered_json candidate_json(const Fused& op, const Target& target, const Compile
   const auto plan = ordered_json::parse(render_plan(op, target));
   ordered_json json = {{"tuning", tuning_json(op.tuning)},
                        {"template", plan["template"]},
-                       {"threads", plan["threads"]},
                        {"figures", plan["figures"]}};
+  if (plan.contains("threads")) json["threads"] = plan["threads"];
   if (compiled.artifact) {
     json["artifact"] = artifact_json(*compiled.artifact);
   } else {
@@ -177,6 +177,9 @@ std::string candidate_text(const ordered_json& candidate) {
     const ordered_json& metadata = candidate["artifact"]["metadata"];
     outcome = fmt::format("{} registers, {} bytes spilled", metadata.value("registers", 0),
                           metadata.value("spill_bytes", 0));
+  }
+  if (!candidate.contains("threads")) {
+    return fmt::format("{} kernels; {}", figures["stages"].size(), outcome);
   }
   return fmt::format(
       "{} threads, {} in flight a multiprocessor; {}", candidate["threads"].get<int>(),

@@ -30,7 +30,7 @@ namespace tilejit::driver {
   X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuMemsetD8Async) \
   X(cuPointerGetAttribute) \
   X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) \
-  X(cuStreamCreateWithPriority) X(cuStreamQuery) X(cuStreamWaitEvent) \
+  X(cuStreamCreateWithPriority) X(cuStreamQuery) X(cuStreamWaitEvent) X(cuStreamGetId) \
   X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuStreamIsCapturing) X(cuThreadExchangeStreamCaptureMode) \
   X(cuGraphInstantiate) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy) \
   X(cuGraphCreate) X(cuGraphClone) X(cuGraphNodeFindInClone) X(cuGraphChildGraphNodeGetGraph) \

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "core/integer.hpp"
 #include "figures/operations.hpp"
 #include "figures/widths.hpp"
+#include "plan/split.hpp"
 
 namespace tilejit::figures {
 namespace {
@@ -141,7 +143,8 @@ class Writer {
     if (rows.cluster > 1)
       text += fmt::format(", in each of the {} blocks of a cluster", rows.cluster);
     if (rows.shares > 1) {
-      text += fmt::format(", {} blocks through memory and a second kernel", rows.shares);
+      text += fmt::format(", {} blocks through memory and {}", rows.shares,
+                          rows.atomics ? "the last of them" : "a second kernel");
     }
     if (rows.held > 0) return text + "; a row stays in registers, so that it is read once.";
     return text + "; a row does not stay in registers, so that every pass reads it.";
@@ -271,9 +274,48 @@ class Writer {
 
 }  // namespace
 
+namespace {
+
+/// A topic a kernel. What the compiler says is of the largest of them, so that only the whole
+/// operation's topic has it.
+Explanation explain_stages(const Fused& op, const spec::Analysis& analysis, const Plan& plan,
+                           const Figures& figures, const SymbolValues& symbols) {
+  const plan::Split split = plan::split(op, analysis);
+  Explanation result{.operations = count_operations(op, analysis, symbols)};
+  result.topics.push_back(
+      {"template",
+       {fmt::format("{}: the formula combines over different axes, or what it has scanned, so {} "
+                    "kernels run one after another, with {} in memory between them.",
+                    plan::template_name(plan), plan.stages.size(),
+                    count_text(static_cast<std::int64_t>(plan.temporaries.size()), "result"))}});
+  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+    const plan::Part& part = split.parts[i];
+    Explanation stage =
+        explain(part.op, part.analysis, plan.stages[i], figures.stages[i], symbols, std::nullopt);
+    Topic topic{.name = fmt::format("stage {}", i), .sentences = {}};
+    for (Topic& one : stage.topics) {
+      if (one.name == "registers") continue;
+      std::ranges::move(one.sentences, std::back_inserter(topic.sentences));
+    }
+    result.topics.push_back(std::move(topic));
+    for (std::string& advice : stage.advice) {
+      const bool known = std::ranges::find(result.advice, advice) != result.advice.end();
+      if (!known) result.advice.push_back(std::move(advice));
+    }
+    if (i > 0) continue;
+    result.occupancy = stage.occupancy;
+    result.bytes_needed = stage.bytes_needed;
+    result.bytes_issued = stage.bytes_issued;
+  }
+  return result;
+}
+
+}  // namespace
+
 Explanation explain(const Fused& op, const spec::Analysis& analysis, const Plan& plan,
                     const Figures& figures, const SymbolValues& symbols,
                     const std::optional<Compiled>& compiled) {
+  if (!plan.stages.empty()) return explain_stages(op, analysis, plan, figures, symbols);
   return Writer(op, analysis, plan, figures, symbols, compiled).write();
 }
 

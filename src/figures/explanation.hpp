@@ -32,7 +32,8 @@ struct Explanation {
   std::vector<std::string> advice = {};  ///< what one could change; empty: nothing stands out
 };
 
-/// `plan` was made of `op`, `figures` of `plan`.
+/// `plan` was made of `op`, `figures` of `plan`. Of several kernels the numbers are the first
+/// one's, and `compiled` is left out.
 [[nodiscard]] Explanation explain(const Fused& op, const spec::Analysis& analysis,
                                   const plan::Plan& plan, const Figures& figures,
                                   const SymbolValues& symbols,

@@ -7,6 +7,7 @@
 #include "figures/value.hpp"
 #include "figures/work.hpp"
 #include "plan/rows.hpp"
+#include "plan/split.hpp"
 #include "plan/tiling.hpp"
 
 namespace tilejit::figures {
@@ -107,6 +108,37 @@ void predict(const Plan& plan, Figures& figures) {
       device.milliseconds(elements * work.special, device.special) / *figures.memory_ms;
 }
 
+Figures figures_of_stages(const Fused& op, const Plan& plan, const SymbolValues& symbols) {
+  Figures figures{.device = &device_of(plan.target)};
+  std::int64_t bytes = 0;
+  bool known = true;
+  for (const Operand& operand : plan.operands) {
+    figures.operands.push_back({.name = op.tensors[static_cast<std::size_t>(operand.tensor)].name,
+                                .bytes_moved = bytes_moved(operand, plan, symbols)});
+    const auto moved = figures.operands.back().bytes_moved;
+    known = known && moved && !__builtin_add_overflow(bytes, *moved, &bytes);
+  }
+  if (known) figures.bytes_moved = bytes;
+  figures.elements = count_elements(plan, symbols);
+  const plan::Split split = plan::split(op, spec::analyze(op));
+  double memory_ms = 0, arithmetic_ms = 0, special_ms = 0;
+  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+    figures.stages.push_back(figures_of(split.parts[i].op, plan.stages[i], symbols));
+    const Figures& stage = figures.stages.back();
+    known = known && stage.memory_ms;
+    if (!known) continue;
+    memory_ms += *stage.memory_ms;
+    arithmetic_ms += *stage.memory_ms * stage.arithmetic_share;
+    special_ms += *stage.memory_ms * stage.special_share;
+  }
+  if (!known) return figures;
+  figures.memory_ms = memory_ms;
+  if (memory_ms == 0) return figures;
+  figures.arithmetic_share = arithmetic_ms / memory_ms;
+  figures.special_share = special_ms / memory_ms;
+  return figures;
+}
+
 }  // namespace
 
 std::string_view Figures::limit() const noexcept {
@@ -137,6 +169,7 @@ SymbolValues examples_of(const Fused& op) {
 }
 
 Figures figures_of(const Fused& op, const Plan& plan, const SymbolValues& symbols) {
+  if (!plan.stages.empty()) return figures_of_stages(op, plan, symbols);
   Figures figures{.device = &device_of(plan.target), .values = thread_values(plan)};
   for (const Operand& operand : plan.operands) {
     figures.operands.push_back(figures_of_operand(op, plan, operand, symbols));

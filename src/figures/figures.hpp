@@ -51,6 +51,9 @@ struct Figures {
   std::optional<double> memory_ms = {};
   double arithmetic_share = 0;  ///< time of the formula's instructions, of memory_ms
   double special_share = 0;     ///< time of its special functions, of memory_ms
+  /// Of plans of several kernels: each one's. Times are then sums, `bytes_moved` is what the whole
+  /// operation must move, and what is said of a block is empty.
+  std::vector<Figures> stages = {};
 
   [[nodiscard]] std::int64_t bytes_in_flight_a_multiprocessor() const noexcept {
     return bytes_in_flight * resident_threads;

@@ -94,11 +94,7 @@ std::string prediction_text(const Figures& figures) {
       100 * figures.special_share, figures.device->name);
 }
 
-}  // namespace
-
-std::string to_json(const Figures& figures, const Plan& plan) {
-  JsonLine line;
-  line.open('{');
+void write_kernel(JsonLine& line, const Figures& figures, const Plan& plan) {
   write(line, "thread_values", figures.values);
   if (figures.crossed) write(line, "crossed_thread_values", *figures.crossed);
   line.key("operands").open('[');
@@ -108,6 +104,49 @@ std::string to_json(const Figures& figures, const Plan& plan) {
       .member("resident_threads", figures.resident_threads);
   line.member("bytes_in_flight_a_thread", figures.bytes_in_flight)
       .member("bytes_in_flight_a_multiprocessor", figures.bytes_in_flight_a_multiprocessor());
+}
+
+std::string kernel_text(const Figures& figures, const Plan& plan) {
+  std::string text = fmt::format("  {:<9} {}\n", "block", block_text(figures, plan));
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "  {:<9} {} over {}\n", "tv", to_string(figures.values.layout),
+                 to_string(figures.values.tile));
+  if (figures.crossed) {
+    fmt::format_to(out, "  {:<9} {} over {}\n", "crossed tv", to_string(figures.crossed->layout),
+                   to_string(figures.crossed->tile));
+  }
+  for (std::size_t i = 0; i < figures.operands.size(); ++i) {
+    text += operand_text(figures.operands[i], plan.operands[i]);
+  }
+  fmt::format_to(out, "  {:<9} {} a thread, {} a multiprocessor ({} threads)\n", "in flight",
+                 bytes_text(figures.bytes_in_flight),
+                 bytes_text(figures.bytes_in_flight_a_multiprocessor()), figures.resident_threads);
+  return text;
+}
+
+std::string stages_text(const Plan& plan) {
+  std::string text = fmt::format("  {:<9} {}, one after another\n", "kernels", plan.stages.size());
+  for (const plan::Temporary& temporary : plan.temporaries) {
+    text += fmt::format("  {:<9} {} of {}\n", "between", to_string(temporary.elements),
+                        to_string(temporary.dtype));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_json(const Figures& figures, const Plan& plan) {
+  JsonLine line;
+  line.open('{');
+  if (figures.stages.empty()) {
+    write_kernel(line, figures, plan);
+  } else {
+    line.key("stages").open('[');
+    for (std::size_t i = 0; i < figures.stages.size(); ++i) {
+      line.raw(to_json(figures.stages[i], plan.stages[i]));
+    }
+    line.close(']');
+  }
   if (figures.blocks) line.member("blocks", *figures.blocks);
   if (figures.bytes_moved) line.member("bytes_moved", *figures.bytes_moved);
   line.member("device", figures.device->name);
@@ -130,23 +169,14 @@ std::string to_text(const Figures& figures, const Plan& plan) {
                                  tilejit::to_string(plan.target));
   const auto out = std::back_inserter(text);
   fmt::format_to(out, "  {:<9} {}, innermost mode first\n", "space", space_text(plan));
-  fmt::format_to(out, "  {:<9} {}\n", "block", block_text(figures, plan));
-  fmt::format_to(out, "  {:<9} {} over {}\n", "tv", to_string(figures.values.layout),
-                 to_string(figures.values.tile));
-  if (figures.crossed) {
-    fmt::format_to(out, "  {:<9} {} over {}\n", "crossed tv", to_string(figures.crossed->layout),
-                   to_string(figures.crossed->tile));
-  }
-  for (std::size_t i = 0; i < figures.operands.size(); ++i) {
-    text += operand_text(figures.operands[i], plan.operands[i]);
-  }
-  fmt::format_to(out, "  {:<9} {} a thread, {} a multiprocessor ({} threads)\n", "in flight",
-                 bytes_text(figures.bytes_in_flight),
-                 bytes_text(figures.bytes_in_flight_a_multiprocessor()), figures.resident_threads);
+  text += figures.stages.empty() ? kernel_text(figures, plan) : stages_text(plan);
   if (figures.bytes_moved) {
     fmt::format_to(out, "  {:<9} {}\n", "moved", bytes_text(*figures.bytes_moved));
   }
   fmt::format_to(out, "  {:<9} {}\n", "predicted", prediction_text(figures));
+  for (std::size_t i = 0; i < figures.stages.size(); ++i) {
+    text += to_text(figures.stages[i], plan.stages[i]);
+  }
   return text;
 }
 

@@ -7,9 +7,12 @@
 
 #include "plan/iteration.hpp"
 #include "plan/light.hpp"
+#include "plan/params.hpp"
 #include "plan/row_shape.hpp"
 #include "plan/rows.hpp"
 #include "plan/scan.hpp"
+#include "plan/split.hpp"
+#include "plan/stages.hpp"
 #include "plan/thread_value.hpp"
 #include "plan/tiling.hpp"
 #include "tilejit/error.hpp"
@@ -58,8 +61,9 @@ bool is_light(expr::Op op) noexcept {
 /// Plans one operation: the space first, then widths, launch shape, parameters.
 class Planner {
  public:
-  Planner(const Fused& op, const spec::Analysis& analysis, const Target& target, bool light = false)
-      : op_(op), analysis_(analysis) {
+  Planner(const Fused& op, const spec::Analysis& analysis, const Target& target,
+          const std::vector<Dim>& shape, bool light = false)
+      : op_(op), analysis_(analysis), shape_(shape) {
     plan_.target = target;
     plan_.light = light;
     plan_.program = analysis.program;
@@ -67,8 +71,7 @@ class Planner {
 
   Plan run() {
     leader_ = static_cast<std::size_t>(analysis_.program.stores.front().tensor);
-    plan_.kernel_name =
-        "tilejit_" + op_.name + "_" + std::string(tilejit::to_string(op_.tensors[leader_].dtype));
+    plan_.kernel_name = kernel_name_of(op_, leader_);
     set_space();
     set_operands();
     find_crossed();
@@ -76,7 +79,8 @@ class Planner {
     set_tile();
     choose_launch();
     choose_index();
-    set_params();
+    plan_.params = params_of(op_, plan_);
+    plan_.params_bytes = bytes_of(plan_.params);
     return std::move(plan_);
   }
 
@@ -110,7 +114,7 @@ class Planner {
     }
     for (const IterationMode& mode : modes_) plan_.extents.push_back(mode.extent);
     const auto is_extent = [](const expr::Node& node) { return node.op == expr::Op::extent; };
-    if (std::ranges::any_of(analysis_.program.nodes, is_extent)) plan_.shape = analysis_.shape;
+    if (std::ranges::any_of(analysis_.program.nodes, is_extent)) plan_.shape = shape_;
   }
 
   /// A tensor more for each place that the program asks for: its layout maps coordinates to that
@@ -201,14 +205,6 @@ class Planner {
       }
     }
     return false;
-  }
-
-  static Reach reach_of(const Operand& operand) {
-    const OperandMode& innermost = operand.modes.front();
-    if (innermost.size() == 1 && innermost[0].stride.is(1)) return Reach::contiguous;
-    if (innermost.size() == 1 && innermost[0].stride.is(0) && !operand.written)
-      return Reach::broadcast;
-    return Reach::strided;
   }
 
   void find_crossed() {
@@ -362,6 +358,7 @@ class Planner {
                        : tuning.cluster ? "cluster"
                        : tuning.shares  ? "shares"
                        : tuning.held    ? "held"
+                       : tuning.atomics ? "atomics"
                                         : nullptr;
     if (knob == nullptr || (plan_.rows && !plan_.scan)) return;
     throw Error(ErrorCode::invalid_spec,
@@ -426,86 +423,11 @@ class Planner {
     }
   }
 
-  void set_params() {
-    for (const Operand& operand : plan_.operands) {
-      add_param({.kind = Param::Kind::pointer,
-                 .index = operand.tensor,
-                 .name = "t" + std::to_string(operand.tensor)});
-    }
-    for (std::size_t s = 0; s < op_.scalars.size(); ++s) {
-      const DType dtype = op_.scalars[s].dtype;
-      const bool as_float = is_floating(dtype) && dtype != f64;
-      add_param({.kind = Param::Kind::scalar,
-                 .index = static_cast<int>(s),
-                 .dtype = dtype,
-                 .name = "s" + std::to_string(s),
-                 .size = as_float ? 4 : size_bytes(dtype)});
-    }
-    if (!plan_.tile && !plan_.tv && !std::ranges::all_of(plan_.extents, &Dim::is_known)) {
-      add_param({.kind = Param::Kind::total, .name = "total"});
-    }
-    if (plan_.rows && plan_.rows->shares > 1) {
-      add_param({.kind = Param::Kind::partials, .name = "partials"});
-    }
-    if (plan_.ragged || plan_.tile) add_dim(plan_.extents.front());
-    if (plan_.tile) add_dim(plan_.extents[plan_.tile->mode]);
-    for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
-      if (plan_.tv || (plan_.rows && plan_.rows->reduces(m))) add_dim(plan_.extents[m]);
-    }
-    for (const Dim& extent : plan_.shape) add_dim(extent);
-    for (const Operand& operand : plan_.operands) {
-      for (const OperandMode& mode : operand.modes) add_dims_of(mode);
-    }
-    for (const Place& place : plan_.places) {
-      for (const OperandMode& mode : place.modes) add_dims_of(mode);
-    }
-    const std::size_t rank = plan_.extents.size();
-    for (std::size_t m = 0; m < rank; ++m) {
-      const bool ends_chain = plan_.rows && (m + 1 == plan_.rows->first ||
-                                             m + 1 == plan_.rows->first + plan_.rows->count);
-      if (m + 1 < rank && !ends_chain) add_divisor(m);
-    }
-    const int last = plan_.params.back().offset + plan_.params.back().size;
-    plan_.params_bytes = (last + 7) / 8 * 8;
-  }
-
-  void add_dims_of(const OperandMode& leaves) {
-    for (const Mode& leaf : leaves) {
-      add_dim(leaf.stride);
-      if (leaves.size() > 1) add_dim(leaf.extent);
-    }
-  }
-
-  void add_param(Param param) {
-    const int align = std::min(param.size, 8);
-    int end = 0;
-    if (!plan_.params.empty()) end = plan_.params.back().offset + plan_.params.back().size;
-    param.offset = (end + align - 1) / align * align;
-    plan_.params.push_back(std::move(param));
-  }
-
-  void add_dim(const Dim& dim) {
-    const bool present = std::ranges::any_of(
-        plan_.params, [&](const Param& p) { return p.kind == Param::Kind::dim && p.dim == dim; });
-    if (dim.is_known() || present) return;
-    const auto count = std::ranges::count(plan_.params, Param::Kind::dim, &Param::kind);
-    add_param({.kind = Param::Kind::dim, .dim = dim, .name = "d" + std::to_string(count)});
-  }
-
-  void add_divisor(std::size_t m) {
-    const Dim& extent = plan_.extents[m];
-    if (extent.is_known()) return;
-    add_param({.kind = Param::Kind::divisor,
-               .dim = extent,
-               .per = plan_.rows ? (m == 0 ? plan_.vector : 1) : unit_extent(plan_, m),
-               .name = "q" + std::to_string(m),
-               .size = 16});
-  }
-
   const Fused& op_;
   const spec::Analysis& analysis_;
-  std::size_t leader_ = 0;  ///< the tensor whose strides order the space: the first output
-  Fused op_with_places_;    ///< these two only where there are places
+  const std::vector<Dim>& shape_;  ///< what the program's extents are of
+  std::size_t leader_ = 0;         ///< the tensor whose strides order the space: the first output
+  Fused op_with_places_;           ///< these two only where there are places
   spec::Analysis analysis_with_places_;
   std::uint32_t axes_ = 0;  ///< that the formula reduces or scans over
   std::vector<IterationMode> modes_;
@@ -515,8 +437,25 @@ class Planner {
 
 }  // namespace
 
+std::string kernel_name_of(const Fused& op, std::size_t leader) {
+  return "tilejit_" + op.name + "_" + std::string(tilejit::to_string(op.tensors[leader].dtype));
+}
+
+Reach reach_of(const Operand& operand) {
+  const OperandMode& innermost = operand.modes.front();
+  if (innermost.size() != 1) return Reach::strided;
+  if (innermost[0].stride.is(1)) return Reach::contiguous;
+  return innermost[0].stride.is(0) && !operand.written ? Reach::broadcast : Reach::strided;
+}
+
+Plan make_plan_in_space(const Fused& op, const spec::Analysis& analysis, const Target& target,
+                        const std::vector<Dim>& shape) {
+  return Planner(op, analysis, target, shape).run();
+}
+
 Plan make_plan(const Fused& op, const spec::Analysis& analysis, const Target& target) {
-  return Planner(op, analysis, target).run();
+  if (!is_one_kernel(analysis.program)) return plan_stages(op, analysis, target);
+  return make_plan_in_space(op, analysis, target, analysis.shape);
 }
 
 std::optional<Plan> make_light_plan(const Fused& op, const spec::Analysis& analysis,
@@ -524,7 +463,7 @@ std::optional<Plan> make_light_plan(const Fused& op, const spec::Analysis& analy
   if (!has_light(full)) return std::nullopt;
   Fused untuned = op;
   untuned.tuning = {};
-  return Planner(untuned, analysis, full.target, true).run();
+  return Planner(untuned, analysis, full.target, analysis.shape, true).run();
 }
 
 }  // namespace tilejit::plan

@@ -67,6 +67,7 @@ struct Rows {
   int cluster = 1;  ///< blocks that share a row, with as many lanes each
   /// Blocks that share a row and leave what they have in memory, for a second kernel to combine.
   int shares = 1;
+  bool atomics = false;  ///< the last one of them combines it, and there is no second kernel
   int held = 0;  ///< vectors of a row that a lane keeps in registers; 0: it reads them in each pass
   /// Blocks take one row after another and load the next while they work on one; as many are
   /// launched as the device runs at once. Else they take one row each.
@@ -133,6 +134,13 @@ struct FastDivisor {
 enum class IndexWidth : std::uint8_t { narrow, wide, both };
 [[nodiscard]] std::string_view to_string(IndexWidth width) noexcept;
 
+/// Values that a kernel leaves in memory for those after it, for the time of a launch.
+struct Temporary {
+  DType dtype = f32;
+  Dim elements = 1;
+  bool operator==(const Temporary&) const = default;
+};
+
 /// How an operation is done. A value; the same (op, target) give an equal plan wherever the C
 /// library folds constants alike.
 struct Plan {
@@ -159,6 +167,14 @@ struct Plan {
   /// template fused_light.cu.
   bool light = false;
   IndexWidth index = IndexWidth::narrow;
+  /// Where no template does all of it: the plans of several kernels, launched one after another.
+  /// This one then has the operation's space, operands and arguments, and no kernel of its own; its
+  /// params are tensors, scalars and one Kind::dim a symbol.
+  std::vector<Plan> stages = {};
+  std::vector<Temporary> temporaries = {};  ///< between the stages
+  /// Of a stage: an operand's number among the operation's tensors and, behind them, the
+  /// temporaries.
+  std::vector<int> tensors = {};
   bool operator==(const Plan&) const = default;
 };
 
@@ -167,11 +183,11 @@ struct Plan {
 
 /// The plan of the same operation that compiles soonest, whatever tuning says; nothing where
 /// `full`, made by make_plan, is as good: where vectors are taken in any order, where the caller
-/// gives a thread-value layout, and where rows are too long for one block.
+/// gives a thread-value layout, where rows are too long for one block, and of several kernels.
 [[nodiscard]] std::optional<Plan> make_light_plan(const Fused& op, const spec::Analysis& analysis,
                                                   const Plan& full);
 
-/// The file of kernels_templates/ without its suffix, "fused_map".
+/// The file of kernels_templates/ without its suffix, "fused_map"; "fused_stages" of several.
 [[nodiscard]] std::string_view template_name(const Plan& plan) noexcept;
 
 /// A launch covers the iteration space with units: vectors, tiles or rows. The elements of a unit
@@ -180,10 +196,13 @@ struct Plan {
 [[nodiscard]] std::int64_t units_per_block(const Plan& plan) noexcept;
 /// Memory that a launch needs for itself, in bytes; 0 unless Rows::shares.
 [[nodiscard]] std::int64_t partials_bytes(const Plan& plan);
+/// Of Rows::atomics: the first of those bytes, which count blocks. They are 0 before a launch, and
+/// 0 again behind it.
+[[nodiscard]] std::int64_t counters_bytes(const Plan& plan);
 /// Shared memory of a block beyond what the kernel declares, in bytes: of Rows::ahead.
 [[nodiscard]] int dynamic_shared_bytes(const Plan& plan);
 /// What the second entry point's name ends with: "_wide" (IndexWidth::both), "_combine"
-/// (Rows::shares), or nothing if there is one entry point only.
+/// (Rows::shares without Rows::atomics), or nothing if there is one entry point only.
 [[nodiscard]] std::string_view second_entry(const Plan& plan) noexcept;
 /// Blocks of the entry "_combine"; the extents are known where there is one.
 [[nodiscard]] std::int64_t combining_blocks(const Plan& plan);

@@ -80,6 +80,21 @@ std::string_view to_string(IndexWidth width) noexcept {
   return "unknown";
 }
 
+namespace {
+
+void write_stages(JsonLine& line, const Plan& plan) {
+  line.key("temporaries").open('[');
+  for (const Temporary& temporary : plan.temporaries) {
+    line.open('{').member("dtype", tilejit::to_string(temporary.dtype));
+    line.member("elements", to_string(temporary.elements)).close('}');
+  }
+  line.close(']').key("stages").open('[');
+  for (const Plan& stage : plan.stages) line.raw(to_json(stage));
+  line.close(']');
+}
+
+}  // namespace
+
 std::string to_json(const Plan& plan, int indent) {
   JsonLine line;
   line.open('{').member("template", template_name(plan)).member("kernel", plan.kernel_name);
@@ -120,8 +135,9 @@ std::string to_json(const Plan& plan, int indent) {
         .member("cluster", plan.rows->cluster)
         .member("shares", plan.rows->shares)
         .member("held", plan.rows->held)
-        .member("ahead", plan.rows->ahead)
-        .close('}');
+        .member("ahead", plan.rows->ahead);
+    if (plan.rows->atomics) line.member("atomics", true);
+    line.close('}');
   }
   if (plan.scan) {
     line.key("scan").open('{').key("reverse").raw(plan.scan->reverse ? "true" : "false").close('}');
@@ -137,18 +153,26 @@ std::string to_json(const Plan& plan, int indent) {
     line.close(']').close('}');
   }
   if (plan.light) line.key("light").raw("true");
-  line.member("threads", plan.threads)
-      .member("vector", plan.vector)
-      .member("unroll", plan.unroll)
-      .key("ragged")
-      .raw(plan.ragged ? "true" : "false")
-      .member("index", to_string(plan.index))
-      .key("params")
-      .open('[');
+  if (plan.stages.empty()) {
+    line.member("threads", plan.threads)
+        .member("vector", plan.vector)
+        .member("unroll", plan.unroll)
+        .key("ragged")
+        .raw(plan.ragged ? "true" : "false")
+        .member("index", to_string(plan.index));
+  }
+  line.key("params").open('[');
   for (const Param& param : plan.params) write(line, param);
   line.close(']').member("params_bytes", plan.params_bytes).key("program").open('[');
   for (const std::string& text : expr::to_lines(plan.program)) line.value(text);
-  line.close(']').close('}');
+  line.close(']');
+  if (!plan.tensors.empty()) {
+    line.key("tensors").open('[');
+    for (const int tensor : plan.tensors) line.raw(std::to_string(tensor));
+    line.close(']');
+  }
+  if (!plan.stages.empty()) write_stages(line, plan);
+  line.close('}');
   const std::string json = line.take();
   return indent < 0 ? json : nlohmann::ordered_json::parse(json).dump(indent);
 }

@@ -69,7 +69,10 @@ RowShape tune_row_shape(const Plan& plan, RowShape shape, const Tuning& tuning,
                         std::int64_t most_held) {
   Rows& rows = shape.rows;
   const bool pins_row = tuning.lanes || tuning.cluster || tuning.shares || tuning.held;
-  if (!pins_row && !tuning.threads) return shape;
+  if (!pins_row && !tuning.threads) {
+    rows.atomics = tuning.atomics.value_or(false) && rows.shares > 1;
+    return shape;
+  }
   const bool was_held = rows.held > 0;
   rows.lanes = tuning.lanes.value_or(rows.lanes);
   rows.cluster = tuning.cluster.value_or(tuning.shares.value_or(1) > 1 ? 1 : rows.cluster);
@@ -91,6 +94,7 @@ RowShape tune_row_shape(const Plan& plan, RowShape shape, const Tuning& tuning,
   check_blocks_of_row(plan, shape);
   check_registers(plan, shape, steps);
   if (pins_row) rows.ahead = rows.held == steps && loads_ahead(plan, rows);
+  rows.atomics = tuning.atomics.value_or(false) && rows.shares > 1;
   return shape;
 }
 

@@ -1,10 +1,8 @@
 #include "plan/rows.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include "core/integer.hpp"
-#include "tilejit/error.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -109,20 +107,10 @@ std::int64_t accumulator_bytes(const expr::Program& program, bool (*among)(expr:
   return (end + widest - 1) / widest * widest;
 }
 
-std::uint32_t combined_axes(const expr::Program& program) {
-  std::uint32_t axes = 0;
-  for (const expr::Node& node : program.nodes) {
-    if (!expr::combines_elements(node.op)) continue;
-    if (axes != 0 && node.axes != axes) {
-      throw Error(
-          ErrorCode::unsupported,
-          "reductions and scans over different axes cannot be planned for the GPU yet; run the "
-          "operation on the CPU reference, or split it",
-          "/formula");
-    }
-    axes = node.axes;
-  }
-  return axes;
+std::uint32_t combined_axes(const expr::Program& program) noexcept {
+  const auto found = std::ranges::find_if(
+      program.nodes, [](const expr::Node& node) { return expr::combines_elements(node.op); });
+  return found == program.nodes.end() ? 0 : found->axes;
 }
 
 int reductions_in_turn(const Plan& plan) {

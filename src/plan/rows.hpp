@@ -11,9 +11,9 @@ namespace tilejit::plan {
 /// Accumulators of a block, and what is read of each result, share this much memory.
 inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 
-/// The axes that the reductions and scans of `program` share; 0 without any. Throws
-/// Error{unsupported} for different axes, which no template computes yet.
-[[nodiscard]] std::uint32_t combined_axes(const expr::Program& program);
+/// The axes that the reductions and scans of `program`, which is one kernel's (is_one_kernel),
+/// share; 0 without any.
+[[nodiscard]] std::uint32_t combined_axes(const expr::Program& program) noexcept;
 
 /// Whether the operand's elements differ along the modes that are reduced, and along those that are
 /// kept.

@@ -154,21 +154,11 @@ bool is_shared_evenly(const Rows& rows, int threads) {
 
 }  // namespace
 
-std::optional<Scan> scan_of(const expr::Program& program) {
-  std::optional<Scan> scan;
-  std::vector<bool> scanned;  // a node: of a scan's result
-  for (const expr::Node& node : program.nodes) {
-    bool of_scan = false;
-    for (const expr::NodeId arg : node.args) {
-      of_scan = of_scan || (arg != expr::kNoNode && scanned[static_cast<std::size_t>(arg)]);
-    }
-    if (of_scan && expr::combines_elements(node.op)) refuse("a scan or reduction of a scan");
-    scanned.push_back(of_scan || expr::is_scan(node.op));
-    if (!expr::is_scan(node.op)) continue;
-    if (scan && scan->reverse != node.reverse) refuse("scans in both directions in one formula");
-    scan = Scan{.reverse = node.reverse};
-  }
-  return scan;
+std::optional<Scan> scan_of(const expr::Program& program) noexcept {
+  const auto found = std::ranges::find_if(
+      program.nodes, [](const expr::Node& node) { return expr::is_scan(node.op); });
+  if (found == program.nodes.end()) return std::nullopt;
+  return Scan{.reverse = found->reverse};
 }
 
 int most_scanned_at_once(const Plan& plan) {

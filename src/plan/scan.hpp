@@ -7,9 +7,8 @@
 
 namespace tilejit::plan {
 
-/// How the scans of `program` go; nothing without scans. Throws Error{unsupported} for what no
-/// template computes yet: scans in both directions, and scans or reductions of a scan's results.
-[[nodiscard]] std::optional<Scan> scan_of(const expr::Program& program);
+/// How the scans of `program`, which is one kernel's (is_one_kernel), go; nothing without scans.
+[[nodiscard]] std::optional<Scan> scan_of(const expr::Program& program) noexcept;
 
 /// The most elements of different rows that a thread scans side by side.
 [[nodiscard]] int most_scanned_at_once(const Plan& plan);

@@ -9,6 +9,7 @@
 namespace tilejit::plan {
 
 std::string_view template_name(const Plan& plan) noexcept {
+  if (!plan.stages.empty()) return "fused_stages";
   if (plan.tv) return "fused_tv";
   if (plan.light && plan.rows) return "fused_light";
   if (plan.scan) return "fused_scan";
@@ -16,6 +17,7 @@ std::string_view template_name(const Plan& plan) noexcept {
 }
 
 std::int64_t unit_extent(const Plan& plan, std::size_t m) noexcept {
+  if (!plan.stages.empty()) return 0;  // a launch has its own of each
   if (plan.tv) return tile_extent(*plan.tv, m);
   if (plan.rows && plan.rows->reduces(m)) return 0;
   if (!plan.tile) return m == 0 ? plan.vector : 1;
@@ -35,8 +37,16 @@ std::int64_t blocks_per_unit(const Plan& plan) noexcept {
 std::int64_t partials_bytes(const Plan& plan) {
   if (!plan.rows || plan.rows->shares == 1) return 0;
   const std::int64_t across = plan.rows->along() ? 1 : plan.vector;
-  return total_units(plan, {}) * across * plan.rows->shares *
-         accumulator_bytes(plan.program, plan.scan ? expr::is_scan : expr::is_reduction);
+  return counters_bytes(plan) +
+         total_units(plan, {}) * across * plan.rows->shares *
+             accumulator_bytes(plan.program, plan.scan ? expr::is_scan : expr::is_reduction);
+}
+
+std::int64_t counters_bytes(const Plan& plan) {
+  if (!plan.rows || !plan.rows->atomics) return 0;
+  constexpr std::int64_t kCounterBytes = 4, kAlignment = 16;  // that of accumulators
+  const std::int64_t counters = core::ceil_div(total_units(plan, {}), units_per_block(plan));
+  return core::ceil_div(counters * kCounterBytes, kAlignment) * kAlignment;
 }
 
 std::int64_t combining_blocks(const Plan& plan) {
@@ -51,7 +61,7 @@ int dynamic_shared_bytes(const Plan& plan) {
 }
 
 std::string_view second_entry(const Plan& plan) noexcept {
-  if (plan.rows && plan.rows->shares > 1) return "_combine";
+  if (plan.rows && plan.rows->shares > 1 && !plan.rows->atomics) return "_combine";
   return plan.index == IndexWidth::both ? "_wide" : "";
 }
 

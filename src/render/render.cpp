@@ -3,6 +3,7 @@
 #include <set>
 
 #include "render/header_writer.hpp"
+#include "render/several.hpp"
 #include "render/templates.hpp"
 
 namespace tilejit::render {
@@ -31,10 +32,12 @@ void append_flat(std::string_view text, const RenderedSource& source,
 }  // namespace
 
 std::string render_header(const plan::Plan& plan) {
+  if (!plan.stages.empty()) return render_headers_of_stages(plan);
   return HeaderWriter(plan).write();
 }
 
 RenderedSource render(const plan::Plan& plan) {
+  if (!plan.stages.empty()) return render_stages(plan);
   RenderedSource source{.name = plan.kernel_name + ".cu", .text = {}, .headers = {}};
   const std::string kernel = std::string(plan::template_name(plan)) + ".cu";
   for (const Template& file : templates()) {

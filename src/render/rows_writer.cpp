@@ -52,6 +52,7 @@ void HeaderWriter::write_sharing() {
            : fmt::format("#define CLUSTER_DIMS __cluster_dims__({}, 1, 1)", rows.cluster));
   const bool shares = rows.shares > 1;
   line(fmt::format("#define SHARES_ROWS {:d}", shares));
+  if (shares && !plan_.scan) line(fmt::format("#define COUNTS_BLOCKS {:d}", rows.atomics));
   if (shares) line(fmt::format("#define KERNEL_NAME_COMBINE {}_combine", plan_.kernel_name));
   line(
       fmt::format("constexpr int kShares = {};  // blocks a row that meet in memory", rows.shares));
@@ -98,9 +99,11 @@ void HeaderWriter::write_row() {
   line(fmt::format("constexpr bool kRowsInPlace = {};\n", in_place));
 
   if (!plan_.light) {
+    const std::string counters =
+        rows.atomics ? fmt::format(" + {}", plan::counters_bytes(plan_)) : std::string();
     line(fmt::format(
         "TILE_DEVICE unsigned char* partials_of(const Params& p) {{\n  return {};\n}}\n",
-        rows.shares > 1 ? "p.partials" : "nullptr"));
+        rows.shares > 1 ? "p.partials" + counters : "nullptr"));
   }
   line("struct Row {");
   for (std::size_t m = kept; m < kept + kept_count; ++m) line(fmt::format("  i64 c{};", m));

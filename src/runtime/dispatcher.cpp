@@ -104,7 +104,7 @@ struct Dispatcher::Impl {
                                                  const TensorKinds& kinds, std::uint64_t hash) {
     const Kernel::Impl& impl = *runtime::Internals::of(kernel);
     const Kernel::Impl& build = impl.current();
-    const bool plain = !kernel.is_fallback() && build.partials_bytes == 0;
+    const bool plain = !kernel.is_fallback() && !build.needs_memory;
     const std::optional<QuickBinder> quick =
         plain ? QuickBinder::make(build.binder, args, build.library->context->limits().grid_x)
               : std::nullopt;

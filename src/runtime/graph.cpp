@@ -12,19 +12,6 @@ namespace tilejit {
 
 namespace runtime {
 
-DeviceMemory::DeviceMemory(std::shared_ptr<const driver::Context> context, std::size_t bytes)
-    : context_(std::move(context)) {
-  const driver::ContextScope scope(*context_);
-  const driver::OutsideCapture outside(context_->driver());
-  driver::check(context_->driver(), context_->driver().cuMemAlloc_(&address_, bytes), "cuMemAlloc");
-}
-
-DeviceMemory::~DeviceMemory() {
-  if (address_ == 0 || driver::forked()) return;
-  const driver::QuietContextScope scope(*context_);
-  context_->driver().cuMemFree_(address_);
-}
-
 KernelNode::KernelNode(const Kernel::Impl::Shape& shape, const std::byte* params) noexcept
     : value_(const_cast<std::byte*>(params)) {  // the driver copies it
   params_.func = shape.function;
@@ -60,8 +47,7 @@ namespace {
 /// Gives a node of a copied graph memory of its own.
 void renew_partials(const Graph::Impl& graph, Graph::Impl::Item& item) {
   const Kernel::Impl& kernel = *item.kernel;
-  item.partials = std::make_shared<const runtime::DeviceMemory>(
-      graph.context, static_cast<std::size_t>(kernel.partials_bytes));
+  item.partials = kernel.make_partials();
   item.params = runtime::with_partials(kernel, item.params.data(), item.partials->address());
   const auto set = [&](CUgraphNode node, const runtime::KernelNode& what) {
     const driver::Table& driver = graph.context->driver();
@@ -69,7 +55,7 @@ void renew_partials(const Graph::Impl& graph, Graph::Impl::Item& item) {
                   "cuGraphKernelNodeSetParams");
   };
   set(item.first, {kernel.shape(item.grid, item.extra_shared_bytes), item.params.data()});
-  set(item.last, {kernel.combining_shape(), item.params.data()});
+  if (item.last != item.first) set(item.last, {kernel.combining_shape(), item.params.data()});
 }
 
 }  // namespace

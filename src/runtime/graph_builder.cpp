@@ -77,6 +77,12 @@ void set_attributes(const driver::Table& driver, CUgraphNode node,
 }
 
 Node add_launch(Graph::Impl& graph, const BoundLaunch::Impl& launch, const After& after) {
+  if (launch.kernel->stages) {
+    throw Error(ErrorCode::unsupported,
+                "'" + launch.kernel->op.name +
+                    "' takes several kernels, which are no one node of a graph; capture its launch "
+                    "instead");
+  }
   const std::vector<CUgraphNode> before = dependencies(graph, after);
   const std::shared_ptr<const Kernel::Impl>& kernel = launch.kernel;
   const runtime::LaunchAttributes& attributes = launch.attributes;
@@ -89,15 +95,14 @@ Node add_launch(Graph::Impl& graph, const BoundLaunch::Impl& launch, const After
             .grid = grid,
             .extra_shared_bytes = attributes.shared_bytes()};
   if (kernel->partials_bytes > 0) {
-    item.partials = std::make_shared<const runtime::DeviceMemory>(
-        graph.context, static_cast<std::size_t>(kernel->partials_bytes));
+    item.partials = kernel->make_partials();
     item.params = runtime::with_partials(*kernel, params, item.partials->address());
     params = item.params.data();
   }
   item.first = item.last =
       add_kernel(graph, before, {kernel->shape(grid, attributes.shared_bytes()), params});
   set_attributes(driver, item.first, attributes.of_node());
-  if (item.partials) {
+  if (kernel->combining_blocks > 0) {
     item.last = add_kernel(graph, {&item.first, 1}, {kernel->combining_shape(), params});
   }
   return keep(graph, std::move(item));

@@ -78,7 +78,7 @@ void GraphExec::Impl::update(Node node, const Graph::Impl::Item& item, runtime::
   if (item.partials) {
     const auto own = runtime::with_partials(kernel, params, item.partials->address());
     set(item.first, {kernel.shape(grid, item.extra_shared_bytes), own.data()});
-    set(item.last, {kernel.combining_shape(), own.data()});
+    if (item.last != item.first) set(item.last, {kernel.combining_shape(), own.data()});
   } else {
     set(item.first, {kernel.shape(grid, item.extra_shared_bytes), params});
   }

@@ -5,27 +5,13 @@
 #include <vector>
 
 #include "driver/handles.hpp"
+#include "runtime/device_memory.hpp"
 #include "runtime/kernel_impl.hpp"
 #include "tilejit/graph.hpp"
 
 namespace tilejit {
 
 namespace runtime {
-
-/// Device memory for the kernels of a graph.
-class DeviceMemory {
- public:
-  /// Throws Error{driver_call}.
-  DeviceMemory(std::shared_ptr<const driver::Context> context, std::size_t bytes);
-  ~DeviceMemory();
-  DeviceMemory(const DeviceMemory&) = delete;
-  DeviceMemory& operator=(const DeviceMemory&) = delete;
-  [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
-
- private:
-  std::shared_ptr<const driver::Context> context_;
-  CUdeviceptr address_ = 0;
-};
 
 /// One kernel of the driver as a node of a graph; `params` are read when it is added or set.
 class KernelNode {

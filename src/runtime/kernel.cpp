@@ -2,6 +2,7 @@
 
 #include "runtime/internals.hpp"
 #include "runtime/kernel_impl.hpp"
+#include "runtime/stages.hpp"
 #include "tilejit/bound_launch.hpp"
 
 namespace tilejit {
@@ -10,20 +11,31 @@ Kernel::Impl::Impl(std::shared_ptr<const runtime::Library> loaded, Artifact comp
                    const Fused& operation, const spec::Analysis& analysis, const plan::Plan& plan)
     : threads(static_cast<unsigned>(plan.threads)),
       shared_bytes(static_cast<unsigned>(plan::dynamic_shared_bytes(plan))),
-      partials_bytes(plan::partials_bytes(plan)),
       launching(runtime::range_name("launch", compiled.kernel_name)),
       library(std::move(loaded)),
+      partials_bytes(plan::partials_bytes(plan)),
+      needs_memory(partials_bytes > 0 || !plan.stages.empty()),
       binder(operation, analysis, plan),
       artifact(std::move(compiled)),
       light(plan.light),
       op(operation),
       cluster(plan.rows ? plan.rows->cluster : 1) {
+  if (!plan.stages.empty()) {
+    stages = std::make_unique<const runtime::Stages>(*library, artifact, op, analysis, plan);
+  }
   if (partials_bytes == 0) return;
   const auto param =
       std::ranges::find(plan.params, plan::Param::Kind::partials, &plan::Param::kind);
   partials_offset = param->offset;
-  combining_blocks = static_cast<unsigned>(plan::combining_blocks(plan));
+  if (plan.rows->atomics) {
+    counting = std::make_unique<const runtime::StreamMemories>(
+        library->context, static_cast<std::size_t>(partials_bytes));
+  } else {
+    combining_blocks = static_cast<unsigned>(plan::combining_blocks(plan));
+  }
 }
+
+Kernel::Impl::~Impl() = default;
 
 void Kernel::Impl::replace(std::shared_ptr<const Impl> full) const {
   full_owner_ = std::move(full);
@@ -31,6 +43,7 @@ void Kernel::Impl::replace(std::shared_ptr<const Impl> full) const {
 }
 
 KernelInfo Kernel::Impl::info() const {
+  if (stages) return stages->info();
   const driver::Table& driver = library->context->driver();
   const driver::ContextScope scope(*library->context);
   const auto attribute = [&](CUfunction_attribute which) {

@@ -7,9 +7,14 @@
 #include "runtime/launch_attributes.hpp"
 #include "runtime/library.hpp"
 #include "runtime/profiler_range.hpp"
+#include "runtime/stream_memories.hpp"
 #include "tilejit/kernel.hpp"
 
 namespace tilejit {
+
+namespace runtime {
+class Stages;
+}
 
 /// A loaded kernel, shared by the Kernels that are copies of each other: immutable, but that a full
 /// build may take the place of a quick one, with all that belongs to it. What bound or captured the
@@ -18,6 +23,7 @@ struct Kernel::Impl {
   /// Throws as Binder.
   Impl(std::shared_ptr<const runtime::Library> loaded, Artifact compiled, const Fused& operation,
        const spec::Analysis& analysis, const plan::Plan& plan);
+  ~Impl();
 
   /// As Kernel::launch; `symbols` may be null.
   void launch(Stream stream, std::span<const Argument> args, const SymbolValues* symbols) const;
@@ -42,8 +48,10 @@ struct Kernel::Impl {
     unsigned blocks = 0, threads = 0, shared_bytes = 0;
   };
   [[nodiscard]] Shape shape(runtime::Grid grid, int extra_shared_bytes) const noexcept;
-  /// Of the second kernel, where there are partial results.
+  /// Of the second kernel, where there is one.
   [[nodiscard]] Shape combining_shape() const noexcept;
+  /// Memory for partial results. Throws Error{driver_call}.
+  [[nodiscard]] std::shared_ptr<const runtime::DeviceMemory> make_partials() const;
 
   [[nodiscard]] KernelInfo info() const;
 
@@ -61,11 +69,12 @@ struct Kernel::Impl {
   void replace(std::shared_ptr<const Impl> full) const;
 
   // What a launch reads, in one line of memory.
-  unsigned threads;             // a block
-  unsigned shared_bytes;        // a block, beyond what the kernel declares
-  std::int64_t partials_bytes;  // of plans whose blocks leave partial results in memory; else 0
+  unsigned threads;       // a block
+  unsigned shared_bytes;  // a block, beyond what the kernel declares
   runtime::RangeName launching;
   std::shared_ptr<const runtime::Library> library;
+  std::int64_t partials_bytes;  // of plans whose blocks leave partial results in memory; else 0
+  bool needs_memory;            // for partial results, or between stages
 
  private:
   mutable std::atomic<const Impl*> full_ = nullptr;
@@ -78,14 +87,21 @@ struct Kernel::Impl {
   Fused op;
   int cluster;                    // blocks, by the plan; else 1
   int partials_offset = 0;        // of the pointer in the parameters
-  unsigned combining_blocks = 0;  // of the second kernel
+  unsigned combining_blocks = 0;  // of the second kernel; 0: the first one's last blocks combine
+  /// Where they do.
+  std::unique_ptr<const runtime::StreamMemories> counting;
+  std::unique_ptr<const runtime::Stages> stages;  // null: a plan of one kernel
 
  private:
   mutable std::shared_ptr<const Impl> full_owner_;  // set before full_
 
-  /// Two kernels, and memory between them.
-  void launch_with_partials(Stream stream, runtime::Grid grid, const std::byte* params,
-                            const runtime::LaunchAttributes& attributes) const;
+  /// One kernel or several, and memory between their blocks.
+  void launch_with_memory(Stream stream, runtime::Grid grid, const std::byte* params,
+                          const runtime::LaunchAttributes& attributes) const;
+  void launch_counting(Stream stream, const Shape& shape, std::byte* params,
+                       const runtime::LaunchAttributes& attributes) const;
+  void combine(Stream stream, const std::byte* params,
+               const runtime::LaunchAttributes& attributes) const;
   [[nodiscard]] CUresult submit(Stream stream, runtime::Grid grid, const std::byte* params) const;
   [[nodiscard]] CUresult submit(Stream stream, runtime::Grid grid, const std::byte* params,
                                 const runtime::LaunchAttributes& attributes) const;

@@ -5,33 +5,15 @@
 #include <cstring>
 
 #include "runtime/kernel_impl.hpp"
+#include "runtime/stages.hpp"
+#include "runtime/stream_memory.hpp"
 
 namespace tilejit {
 namespace {
 
 using runtime::Grid;
 using runtime::LaunchAttributes;
-
-/// Memory between two points of a stream.
-class StreamMemory {
- public:
-  StreamMemory(const driver::Table& driver, CUmemoryPool pool, std::int64_t bytes, CUstream stream)
-      : driver_(driver), stream_(stream) {
-    driver::check(
-        driver_,
-        driver_.cuMemAllocFromPoolAsync_(&address_, static_cast<std::size_t>(bytes), pool, stream_),
-        "cuMemAllocFromPoolAsync");
-  }
-  StreamMemory(const StreamMemory&) = delete;
-  StreamMemory& operator=(const StreamMemory&) = delete;
-  ~StreamMemory() { driver_.cuMemFreeAsync_(address_, stream_); }
-  [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
-
- private:
-  const driver::Table& driver_;
-  CUstream stream_;
-  CUdeviceptr address_ = 0;
-};
+using runtime::StreamMemory;
 
 /// The parameter struct is one parameter, passed by value: the driver copies it and writes nothing.
 std::array<void*, 1> values_of(const std::byte* params) noexcept {
@@ -62,7 +44,7 @@ void Kernel::Impl::launch(Stream stream, std::span<const Argument> args,
   Grid grid = binder.bind(args, symbols, params);
   if (grid.blocks == 0) return;
   grid = launched(grid);
-  if (partials_bytes > 0) return launch_with_partials(stream, grid, params.data(), {});
+  if (needs_memory) return launch_with_memory(stream, grid, params.data(), {});
   submit_checked("cuLaunchKernel", [&] { return submit(stream, grid, params.data()); });
 }
 
@@ -86,22 +68,26 @@ void Kernel::Impl::launch_resident(Stream stream, Grid grid, const std::byte* pa
 
 void Kernel::Impl::launch_params(Stream stream, Grid grid, const std::byte* params,
                                  const LaunchAttributes& attributes) const {
-  if (partials_bytes > 0) return launch_with_partials(stream, grid, params, attributes);
+  if (needs_memory) return launch_with_memory(stream, grid, params, attributes);
   if (attributes.is_plain()) [[likely]] {
     return submit_checked("cuLaunchKernel", [&] { return submit(stream, grid, params); });
   }
   submit_checked("cuLaunchKernelEx", [&] { return submit(stream, grid, params, attributes); });
 }
 
-void Kernel::Impl::launch_with_partials(Stream stream, Grid grid, const std::byte* params,
-                                        const LaunchAttributes& attributes) const {
+void Kernel::Impl::launch_with_memory(Stream stream, Grid grid, const std::byte* params,
+                                      const LaunchAttributes& attributes) const {
   const runtime::ProfilerRange range(launching);
+  if (stages) return stages->launch(stream, params, attributes);
   const driver::Table& driver = library->context->driver();
   const driver::ContextScope scope(*library->context);
-  const StreamMemory memory(driver, library->pool.get(), partials_bytes, stream);
-  const CUdeviceptr address = memory.address();
   alignas(16) std::array<std::byte, runtime::kMaxParamBytes> own;
   std::memcpy(own.data(), params, binder.param_bytes());
+  if (counting) {
+    return launch_counting(stream, shape(grid, attributes.shared_bytes()), own.data(), attributes);
+  }
+  const StreamMemory memory(driver, library->pool.get(), partials_bytes, stream);
+  const CUdeviceptr address = memory.address();
   std::memcpy(own.data() + partials_offset, &address, sizeof address);
   if (attributes.is_plain()) {
     driver::check(driver, submit(stream, grid, own.data()), "cuLaunchKernel");
@@ -111,6 +97,30 @@ void Kernel::Impl::launch_with_partials(Stream stream, Grid grid, const std::byt
                                 attributes.of_node()),
                   "cuLaunchKernelEx");
   }
+  combine(stream, own.data(), attributes);
+}
+
+void Kernel::Impl::launch_counting(Stream stream, const Shape& shape, std::byte* params,
+                                   const LaunchAttributes& attributes) const {
+  const driver::Table& driver = library->context->driver();
+  const auto launch_at = [&](CUdeviceptr address, std::span<const CUlaunchAttribute> list) {
+    std::memcpy(params + partials_offset, &address, sizeof address);
+    driver::check(driver, launch_kernel(driver, stream, shape, params, list), "cuLaunchKernelEx");
+  };
+  if (const CUdeviceptr own = counting->of(stream); own != 0) {
+    return launch_at(own, attributes.all());
+  }
+  const StreamMemory memory(driver, library->pool.get(), partials_bytes, stream);
+  driver::check(driver,
+                driver.cuMemsetD8Async_(memory.address(), 0,
+                                        static_cast<std::size_t>(partials_bytes), stream),
+                "cuMemsetD8Async");
+  launch_at(memory.address(), attributes.of_node());
+}
+
+void Kernel::Impl::combine(Stream stream, const std::byte* params,
+                           const LaunchAttributes& attributes) const {
+  const driver::Table& driver = library->context->driver();
   // The second kernel starts while the first one ends, and waits for it by an instruction that
   // devices before sm_90 do not have.
   LaunchAttributes second;
@@ -118,8 +128,15 @@ void Kernel::Impl::launch_with_partials(Stream stream, Grid grid, const std::byt
   for (const CUlaunchAttribute& attribute : attributes.all()) {
     if (attribute.id == CU_LAUNCH_ATTRIBUTE_PRIORITY) second.add(attribute);
   }
-  driver::check(driver, launch_kernel(driver, stream, combining_shape(), own.data(), second.all()),
+  driver::check(driver, launch_kernel(driver, stream, combining_shape(), params, second.all()),
                 "cuLaunchKernelEx");
+}
+
+std::shared_ptr<const runtime::DeviceMemory> Kernel::Impl::make_partials() const {
+  auto memory = std::make_shared<const runtime::DeviceMemory>(
+      library->context, static_cast<std::size_t>(partials_bytes));
+  if (counting) memory->clear();
+  return memory;
 }
 
 Kernel::Impl::Shape Kernel::Impl::shape(Grid grid, int extra_shared_bytes) const noexcept {

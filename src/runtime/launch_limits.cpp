@@ -35,6 +35,10 @@ Grid Kernel::Impl::launched(Grid grid) const {
 
 void Kernel::Impl::check_options(Grid grid, const LaunchOptions& options) const {
   const driver::Limits& limits = library->context->limits();
+  if (stages && options != LaunchOptions{.overlap = options.overlap, .priority = options.priority})
+    refuse(
+        "the operation takes several kernels, whose launches have no options but overlap and "
+        "priority; leave the others out");
   if (options.overlap && limits.major < 9) {
     refuse(
         "an overlapping launch needs a device of compute capability 9.0 or above, and this one "

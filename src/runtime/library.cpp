@@ -29,10 +29,10 @@ void check_load(const driver::Table& driver, CUresult result, const char* call,
   driver::check(driver, result, call);
 }
 
-CUfunction find_entry(const Library& library, const std::string& name, const Target& target) {
-  const driver::Table& driver = library.context->driver();
+CUfunction find_entry(const driver::Table& driver, CUlibrary library, const std::string& name,
+                      const Target& target) {
   CUkernel kernel = nullptr;
-  check_load(driver, driver.cuLibraryGetKernel_(&kernel, library.handle.get(), name.c_str()),
+  check_load(driver, driver.cuLibraryGetKernel_(&kernel, library, name.c_str()),
              "cuLibraryGetKernel", target);
   CUfunction function = nullptr;
   check_load(driver, driver.cuKernelGetFunction_(&function, kernel), "cuKernelGetFunction", target);
@@ -48,6 +48,7 @@ void check_limits(const driver::Limits& limits, const plan::Plan& plan) {
                                             ", and this device takes at most " +
                                             std::to_string(most) + "; plan for its own target");
   };
+  for (const plan::Plan& stage : plan.stages) check_limits(limits, stage);
   check(plan.threads, limits.block_threads, "threads a block");
   check(plan::dynamic_shared_bytes(plan), limits.shared_bytes, "bytes of shared memory a block");
   check(plan.rows ? plan.rows->cluster : 1, limits.clusters ? driver::Limits::kClusterBlocks : 1,
@@ -74,6 +75,26 @@ unsigned resident_blocks(const Library& library, const plan::Plan& plan) {
   return static_cast<unsigned>(std::max(1, clusters)) * dims.value.clusterDim.x;
 }
 
+/// The entry points of a plan of one kernel, and what its launches need.
+void find_kernel(Library& library, CUlibrary handle, const std::string& name, const Target& target,
+                 const plan::Plan& plan) {
+  const driver::Table& driver = library.context->driver();
+  library.entry = find_entry(driver, handle, name, target);
+  if (const std::string_view suffix = plan::second_entry(plan); !suffix.empty()) {
+    library.second = find_entry(driver, handle, name + std::string(suffix), target);
+  }
+  if (plan::partials_bytes(plan) > 0) {
+    library.pool = driver::make_pool(driver, library.context->device());
+  }
+  if (const int bytes = plan::dynamic_shared_bytes(plan); bytes > 0) {
+    driver::check(driver,
+                  driver.cuFuncSetAttribute_(
+                      library.entry, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes),
+                  "cuFuncSetAttribute");
+    library.most_blocks = resident_blocks(library, plan);
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<const Library> load_library(std::shared_ptr<const driver::Context> context,
@@ -93,20 +114,16 @@ std::shared_ptr<const Library> load_library(std::shared_ptr<const driver::Contex
   auto library = std::make_shared<Library>();
   library->context = std::move(context);
   library->handle = std::move(owned);
-  library->entry = find_entry(*library, artifact.kernel_name, artifact.target);
-  if (const std::string_view suffix = plan::second_entry(plan); !suffix.empty()) {
-    library->second =
-        find_entry(*library, artifact.kernel_name + std::string(suffix), artifact.target);
+  if (plan.stages.empty()) {
+    find_kernel(*library, library->handle.get(), artifact.kernel_name, artifact.target, plan);
+    return library;
   }
-  if (plan::partials_bytes(plan) > 0) {
-    library->pool = driver::make_pool(driver, library->context->device());
-  }
-  if (const int bytes = plan::dynamic_shared_bytes(plan); bytes > 0) {
-    driver::check(driver,
-                  driver.cuFuncSetAttribute_(
-                      library->entry, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes),
-                  "cuFuncSetAttribute");
-    library->most_blocks = resident_blocks(*library, plan);
+  library->pool = driver::make_pool(driver, library->context->device());
+  for (const plan::Plan& one : plan.stages) {
+    auto stage = std::make_shared<Library>();
+    stage->context = library->context;
+    find_kernel(*stage, library->handle.get(), one.kernel_name, artifact.target, one);
+    library->stages.push_back(std::move(stage));
   }
   return library;
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "driver/handles.hpp"
 #include "plan/plan.hpp"
@@ -17,8 +18,10 @@ struct Library {
   driver::UniqueLibrary handle;
   CUfunction entry = nullptr;
   CUfunction second = nullptr;  ///< the entry point that plan::second_entry names; null if none
-  driver::UniquePool pool;      ///< for plan::partials_bytes; null if none
+  driver::UniquePool pool;      ///< for plan::partials_bytes and temporaries; null if none
   unsigned most_blocks = 0;     ///< of a launch, where blocks take one row after another; else 0
+  /// The kernels of plan::Plan::stages, without a handle; else empty, and `entry` is not null.
+  std::vector<std::shared_ptr<const Library>> stages;
 };
 
 /// Loads `artifact.cubin`, made of `plan`, and finds its entry points. Throws Error{no_driver} if

@@ -91,6 +91,14 @@ std::optional<std::int64_t> ObjectReader::integer(std::string_view key) {
   return std::nullopt;
 }
 
+std::optional<bool> ObjectReader::boolean(std::string_view key) {
+  const Json* const value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_boolean()) return value->get<bool>();
+  wrong(key, "true or false");
+  return std::nullopt;
+}
+
 std::optional<double> ObjectReader::number(std::string_view key) {
   const Json* const value = find(key);
   if (value == nullptr) return std::nullopt;

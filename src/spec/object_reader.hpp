@@ -26,6 +26,7 @@ class ObjectReader {
   [[nodiscard]] std::optional<std::string> text(std::string_view key);
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view key);
   [[nodiscard]] std::optional<double> number(std::string_view key);
+  [[nodiscard]] std::optional<bool> boolean(std::string_view key);
   /// Adds a fault, unless the whole object is missing.
   void missing(std::string_view key, std::string_view example);
   void wrong(std::string_view key, const std::string& expected);

@@ -47,8 +47,9 @@ bool is_allowed(const Knob& knob, int value) noexcept {
 Tuning read_tuning(const Json& json, const std::string& where, Problems& problems) {
   ObjectReader object(json, where, problems);
   object.refuse_others(
-      {"threads", "vector", "unroll", "tile", "lanes", "cluster", "shares", "held"});
+      {"threads", "vector", "unroll", "tile", "lanes", "cluster", "shares", "held", "atomics"});
   Tuning tuning;
+  tuning.atomics = object.boolean("atomics");
   for (const Knob& knob : kKnobs) {
     const auto value = object.integer(knob.name);
     if (value) {
@@ -92,6 +93,7 @@ Json tuning_json(const Tuning& tuning) {
     if (const auto& value = tuning.*knob.value) json[knob.name] = *value;
   }
   if (tuning.tile) json["tile"] = *tuning.tile;
+  if (tuning.atomics) json["atomics"] = *tuning.atomics;
   return json;
 }
 

@@ -55,6 +55,9 @@ std::vector<Alternatives> knobs_of(const Plan& plan, const Tuning& pinned) {
     add(&Tuning::cluster, {1, 2, 4, 8}, plan.rows->cluster);
     add(&Tuning::shares, {1, shares / 2, shares * 2, shares * 4}, shares);
     if (plan.rows->held > 0) add(&Tuning::held, {0}, plan.rows->held);
+    if (plan.rows->shares > 1 && !pinned.atomics) {
+      knobs.push_back({{.atomics = !plan.rows->atomics}});
+    }
   }
   add(&Tuning::vector, {plan.vector / 2, plan.vector * 2}, plan.vector);
   return knobs;
@@ -72,6 +75,7 @@ void pin(Tuning& tuning, const Tuning& also) {
   take(tuning.cluster, also.cluster);
   take(tuning.shares, also.shares);
   take(tuning.held, also.held);
+  take(tuning.atomics, also.atomics);
 }
 
 /// Goes through combinations of knobs and keeps those that make a plan of their own.

@@ -75,6 +75,7 @@ Hash hash_of(const Tuning& tuning) noexcept {
   Hasher hasher;
   hasher.add(tuning.threads).add(tuning.vector).add(tuning.unroll);
   hasher.add(tuning.lanes).add(tuning.cluster).add(tuning.shares).add(tuning.held);
+  if (tuning.atomics) hasher.add(std::uint64_t{*tuning.atomics ? 2U : 1U});
   if (tuning.tile) {
     for (const int side : *tuning.tile) hasher.add(static_cast<std::uint64_t>(side));
   }
@@ -131,6 +132,7 @@ std::string tuning_text(const Tuning& tuning) {
   add("cluster", tuning.cluster);
   add("shares", tuning.shares);
   add("held", tuning.held);
+  if (tuning.atomics) add("atomics", *tuning.atomics ? 1 : 0);
   if (tuning.tile) text += " tile";
   if (tuning.tv) text += " tv";
   return text.empty() ? "none" : text;

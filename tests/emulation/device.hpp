@@ -73,7 +73,7 @@ class Block {
   [[nodiscard]] std::size_t current() const { return current_; }
 
   static inline Block* current_block = nullptr;
-  static inline Index thread, block;
+  static inline Index thread, block, grid;
   static inline std::vector<std::unique_ptr<char[]>> stacks;  // of one block after the other
 
  private:
@@ -137,6 +137,7 @@ void launch(Kernel kernel, const Params& params, int threads, unsigned blocks, u
   std::vector<unsigned> order(blocks);
   for (unsigned i = 0; i < blocks; ++i) order[i] = i;
   std::shuffle(order.begin(), order.end(), random);
+  Block::grid.x = blocks;
   for (const unsigned block : order) {
     Block::block.x = block;
     Block(threads, random, [&] { kernel(params); }).run();
@@ -147,10 +148,12 @@ void launch(Kernel kernel, const Params& params, int threads, unsigned blocks, u
 
 #define threadIdx emulation::Block::thread
 #define blockIdx emulation::Block::block
+#define gridDim emulation::Block::grid
 #define __device__
 #define __global__
 #define __forceinline__ inline
 #define __noinline__
+#define __cluster_dims__(...)
 #define __grid_constant__
 #define __launch_bounds__(threads)
 #define __shared__ static
@@ -162,16 +165,32 @@ inline void __syncwarp() {
   emulation::Block::current_block->meet_warp();
 }
 
+inline void __threadfence() {}
+inline unsigned atomicInc(unsigned* at, unsigned most) {
+  const unsigned old = *at;
+  *at = old >= most ? 0 : old + 1;
+  return old;
+}
+
+/// What thread `from` of the block has, which is one of the warp.
 template <class T>
-T __shfl_up_sync(unsigned, T x, int distance) {
+T exchange(T x, std::size_t from) {
   emulation::Block& block = *emulation::Block::current_block;
-  const std::size_t self = block.current();
-  std::memcpy(block.slot(self), &x, sizeof x);
+  std::memcpy(block.slot(block.current()), &x, sizeof x);
   block.meet_warp();
-  const bool inside = static_cast<int>(self % emulation::kWarp) >= distance;
-  std::memcpy(&x, block.slot(inside ? self - static_cast<std::size_t>(distance) : self), sizeof x);
+  std::memcpy(&x, block.slot(from), sizeof x);
   block.meet_warp();
   return x;
+}
+template <class T>
+T __shfl_up_sync(unsigned, T x, int distance) {
+  const std::size_t self = emulation::Block::current_block->current();
+  const bool inside = static_cast<int>(self % emulation::kWarp) >= distance;
+  return exchange(x, inside ? self - static_cast<std::size_t>(distance) : self);
+}
+template <class T>
+T __shfl_xor_sync(unsigned, T x, int mask) {
+  return exchange(x, emulation::Block::current_block->current() ^ static_cast<std::size_t>(mask));
 }
 
 template <class To, class From>

@@ -3,11 +3,13 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <span>
+#include <string_view>
 
 #include "render/render.hpp"
 
@@ -23,7 +25,12 @@ constexpr std::pair<const char*, const char*> kReplaced[] = {
      "void store_wide(T* p, const Vector& x) {\n  x.store(p);\n}\n"
      "template <class T, class Vector>\n"
      "void store_wide(T* p, const Vector& x, int valid) {\n  x.store(p, valid);\n}\n"},
-    {"tile/cluster.cuh", ""},
+    {"tile/cluster.cuh",
+     "template <class... T>\nvoid no_cluster(T...) {\n  emulation::fail(\"a cluster\");\n}\n"
+     "#define send_to_block no_cluster\n#define expect_bytes no_cluster\n"
+     "#define wait_for_bytes no_cluster\n#define init_barrier no_cluster\n"
+     "#define cluster_arrive no_cluster\n#define cluster_wait no_cluster\n"
+     "#define cluster_sync no_cluster\n"},
 };
 /// Instructions in the other headers.
 constexpr std::pair<std::string_view, std::string_view> kInstructions[] = {
@@ -35,13 +42,23 @@ constexpr Target kTarget = {.major = 9, .minor = 0, .feature = 'a'};
 
 using Launch = void (*)(const void* params, unsigned blocks, unsigned seed);
 
-std::string kernel_name(std::size_t i, const char* suffix = "") {
-  return "emulated_" + std::to_string(i) + suffix;
+/// The entry of one of the kernels of case `i`.
+std::string entry_name(std::size_t i, std::size_t kernel, std::string_view suffix) {
+  return "emulated_" + std::to_string(i) + "_" + std::to_string(kernel) + std::string(suffix);
 }
 
-/// The parameter struct, as the runtime packs it.
+std::span<const plan::Plan> kernels_of(const plan::Plan& plan) {
+  return plan.stages.empty() ? std::span(&plan, 1) : std::span(plan.stages);
+}
+
+/// Of plans whose blocks share rows.
+std::string_view combining_entry(const plan::Plan& plan) {
+  return plan.index == plan::IndexWidth::both ? "" : second_entry(plan);
+}
+
+/// The parameter struct, as the runtime packs it; `tensors` are those of the kernel.
 std::vector<std::byte> pack(const plan::Plan& plan, const RandomCase& c,
-                            std::vector<GuardedTensor>& tensors,
+                            const std::vector<void*>& tensors,
                             const std::vector<std::byte>& partials) {
   std::vector<std::byte> params(static_cast<std::size_t>(plan.params_bytes));
   const auto put = [&](const plan::Param& param, const auto& value) {
@@ -57,7 +74,7 @@ std::vector<std::byte> pack(const plan::Plan& plan, const RandomCase& c,
   using Kind = plan::Param::Kind;
   for (const plan::Param& param : plan.params) {
     switch (param.kind) {
-      case Kind::pointer: put(param, tensors[static_cast<std::size_t>(param.index)].data()); break;
+      case Kind::pointer: put(param, tensors[static_cast<std::size_t>(param.index)]); break;
       case Kind::total: put(param, plan::total_units(plan, c.symbols)); break;
       case Kind::dim: put(param, param.dim.evaluate(c.symbols)); break;
       case Kind::divisor: {
@@ -72,6 +89,37 @@ std::vector<std::byte> pack(const plan::Plan& plan, const RandomCase& c,
   return params;
 }
 
+/// Memory that the kernels of a case need beside their tensors.
+struct Memory {
+  std::vector<std::vector<std::byte>> temporaries, partials;
+
+  Memory(const plan::Plan& plan, const SymbolValues& symbols) {
+    for (const plan::Temporary& temporary : plan.temporaries) {
+      const std::int64_t elements = temporary.elements.evaluate(symbols);
+      temporaries.emplace_back(static_cast<std::size_t>(elements) *
+                               static_cast<std::size_t>(size_bytes(temporary.dtype)));
+    }
+    for (const plan::Plan& kernel : kernels_of(plan)) {
+      partials.emplace_back(static_cast<std::size_t>(plan::partials_bytes(kernel)));
+    }
+  }
+};
+
+/// What a kernel is passed for its tensors.
+std::vector<void*> tensors_of(const plan::Plan& kernel, std::vector<GuardedTensor>& tensors,
+                              Memory& memory) {
+  std::vector<void*> pointers;
+  for (const plan::Operand& operand : kernel.operands) {
+    const auto local = static_cast<std::size_t>(operand.tensor);
+    const std::size_t number =
+        kernel.tensors.empty() ? local : static_cast<std::size_t>(kernel.tensors[local]);
+    pointers.push_back(number < tensors.size()
+                           ? static_cast<void*>(tensors[number].data())
+                           : memory.temporaries[number - tensors.size()].data());
+  }
+  return pointers;
+}
+
 }  // namespace
 
 EmulatedKernels::EmulatedKernels() {
@@ -83,6 +131,20 @@ EmulatedKernels::~EmulatedKernels() {
   if (library_ != nullptr) ::dlclose(library_);
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
+}
+
+bool EmulatedKernels::can_run(const Fused& op) {
+  const auto of_device = [](DType dtype) {
+    return dtype == f16 || dtype == f8e4m3 || dtype == f8e5m2 || dtype == tf32;
+  };
+  if (std::ranges::any_of(op.tensors, of_device, &Tensor::dtype) ||
+      std::ranges::any_of(op.scalars, of_device, &Scalar::dtype)) {
+    return false;
+  }
+  const plan::Plan plan = plan::make_plan(op, spec::analyze(op), kTarget);
+  return std::ranges::all_of(kernels_of(plan), [](const plan::Plan& kernel) {
+    return !kernel.tile && (!kernel.rows || kernel.rows->cluster == 1);
+  });
 }
 
 void EmulatedKernels::add(const std::string& what, RandomCase c) {
@@ -113,18 +175,25 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
       if (at != std::string::npos) text.replace(at, instruction.size(), by);
     }
   }
-  const bool shares = plan.rows && plan.rows->shares > 1;
-  std::string text = "namespace kernel_" + std::to_string(i) + " {\n" + flatten(source) + "}\n";
-  const auto export_entry = [&](const char* suffix) {
-    text += "extern \"C\" void " + kernel_name(i, suffix) +
-            "(const void* params, unsigned blocks, unsigned seed) {\n  using namespace kernel_" +
-            std::to_string(i) + ";\n  emulation::launch(" + plan.kernel_name + suffix +
-            ", *static_cast<const Params*>(params), kThreads, blocks, seed);\n}\n";
-  };
-  export_entry("");
-  if (shares) export_entry("_combine");
-  for (const char* macro : {"TILE_DEVICE", "KERNEL_NAME", "KERNEL_NAME_COMBINE", "SHARES_ROWS",
-                            "CLUSTER_DIMS", "KERNEL_NAME_WIDE", "INDEX_NARROW", "INDEX_WIDE"}) {
+  const std::string space = "kernel_" + std::to_string(i);
+  std::string text = "namespace " + space + " {\n" + flatten(source) + "}\n";
+  const std::span<const plan::Plan> kernels = kernels_of(plan);
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    const std::string own = plan.stages.empty() ? space : space + "::stage" + std::to_string(k);
+    const auto export_entry = [&](std::string_view suffix) {
+      text += "extern \"C\" void " + entry_name(i, k, suffix) +
+              "(const void* params, unsigned blocks, unsigned seed) {\n  using namespace " + own +
+              ";\n  emulation::launch(" + kernels[k].kernel_name + std::string(suffix) +
+              ", *static_cast<const Params*>(params), kThreads, blocks, seed);\n}\n";
+    };
+    export_entry("");
+    if (const std::string_view second = combining_entry(kernels[k]); !second.empty()) {
+      export_entry(second);
+    }
+  }
+  for (const char* macro :
+       {"TILE_DEVICE", "KERNEL_NAME", "KERNEL_NAME_COMBINE", "KERNEL_NAME_WIDE", "INDEX_NARROW",
+        "INDEX_WIDE", "SHARES_ROWS", "COUNTS_BLOCKS", "KEEPS_INPUTS", "CLUSTER_DIMS"}) {
     text += std::string("#undef ") + macro + "\n";
   }
   return text;
@@ -153,6 +222,23 @@ void EmulatedKernels::verify_all(Random& random) {
   }
 }
 
+void EmulatedKernels::run(const Run& what, const std::vector<std::byte>& params) const {
+  const auto launch = [&](std::string_view suffix, std::int64_t blocks) {
+    const std::string name = entry_name(what.entry[0], what.entry[1], suffix);
+    const auto entry = reinterpret_cast<Launch>(::dlsym(library_, name.c_str()));
+    ASSERT_NE(entry, nullptr);
+    entry(params.data(), static_cast<unsigned>(blocks), what.seed);
+  };
+  const std::int64_t units = plan::total_units(what.plan, what.symbols);
+  const std::int64_t per_block = plan::units_per_block(what.plan);
+  const std::int64_t blocks =
+      (units + per_block - 1) / per_block * plan::blocks_per_unit(what.plan);
+  if (blocks == 0) return;
+  launch("", blocks);
+  const std::string_view second = combining_entry(what.plan);
+  if (!second.empty()) launch(second, combining_blocks(what.plan));
+}
+
 void EmulatedKernels::verify(std::size_t i, Random& random) {
   const auto& [what, c, plan] = kernels_[i];
   const spec::Analysis analysis = spec::analyze(c.op);
@@ -163,22 +249,14 @@ void EmulatedKernels::verify(std::size_t i, Random& random) {
   }
   HostArguments inputs{.tensors = {}, .scalars = c.scalars, .symbols = c.symbols};
   for (GuardedTensor& tensor : before) inputs.tensors.push_back(tensor.data());
-  std::vector<std::byte> partials(static_cast<std::size_t>(plan::partials_bytes(plan)));
-  const std::int64_t units = plan::total_units(plan, c.symbols);
-  const std::int64_t per_block = plan::units_per_block(plan);
-  const auto blocks =
-      static_cast<unsigned>((units + per_block - 1) / per_block * plan::blocks_per_unit(plan));
+  Memory memory(plan, c.symbols);
   std::array<std::vector<GuardedTensor>, 2> runs = {before, before};
-  for (unsigned seed = 0; seed < runs.size() && blocks > 0; ++seed) {
-    const std::vector<std::byte> params = pack(plan, c, runs[seed], partials);
-    const auto launch = [&](const char* suffix, unsigned count) {
-      const auto entry =
-          reinterpret_cast<Launch>(::dlsym(library_, kernel_name(i, suffix).c_str()));
-      ASSERT_NE(entry, nullptr);
-      entry(params.data(), count, seed);
-    };
-    launch("", blocks);
-    if (!partials.empty()) launch("_combine", static_cast<unsigned>(combining_blocks(plan)));
+  for (unsigned seed = 0; seed < runs.size(); ++seed) {
+    const std::span<const plan::Plan> kernels = kernels_of(plan);
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+      run({.entry = {i, k}, .plan = kernels[k], .symbols = c.symbols, .seed = seed},
+          pack(kernels[k], c, tensors_of(kernels[k], runs[seed], memory), memory.partials[k]));
+    }
   }
   std::vector<const void*> actual;
   for (std::size_t t = 0; t < c.op.tensors.size(); ++t) {

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
+#include <array>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,12 @@ class EmulatedKernels {
   EmulatedKernels(const EmulatedKernels&) = delete;
   EmulatedKernels& operator=(const EmulatedKernels&) = delete;
 
-  /// Plans and renders `c`, for sm_90a. Operations with f16, f8 or tf32 are not possible: their
-  /// conversions are instructions of the device.
+  /// Plans and renders `c`, for sm_90a, without clusters. Operations with f16, f8 or tf32 are not
+  /// possible: their conversions are instructions of the device.
   void add(const std::string& what, RandomCase c);
   /// The same with its light plan. False: it has none.
   bool add_light(const std::string& what, RandomCase c);
+  [[nodiscard]] static bool can_run(const Fused& op);
   /// Compiles what was added. False: the compiler failed, and has said why.
   [[nodiscard]] bool compile();
   /// Runs every kernel on random inputs, twice with threads in another order, and checks that the
@@ -36,6 +38,14 @@ class EmulatedKernels {
     RandomCase c;
     plan::Plan plan;
   };
+  /// One launch of one kernel of a case.
+  struct Run {
+    std::array<std::size_t, 2> entry;  ///< numbers of the case and of its kernel
+    const plan::Plan& plan;
+    const SymbolValues& symbols;
+    unsigned seed;
+  };
+  void run(const Run& what, const std::vector<std::byte>& params) const;
   void verify(std::size_t i, Random& random);
   [[nodiscard]] std::string source_of(std::size_t i) const;
 

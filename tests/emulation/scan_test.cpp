@@ -87,15 +87,6 @@ std::vector<Case> cases() {
   };
 }
 
-/// The conversions of these dtypes are instructions of the device.
-bool is_emulated(const Fused& op) {
-  const auto of_device = [](DType dtype) {
-    return dtype == f16 || dtype == f8e4m3 || dtype == f8e5m2 || dtype == tf32;
-  };
-  return std::ranges::none_of(op.tensors, of_device, &Tensor::dtype) &&
-         std::ranges::none_of(op.scalars, of_device, &Scalar::dtype);
-}
-
 TEST(EmulatedScan, AgreesWithTheReference) {
   EmulatedKernels kernels;
   for (const Case& c : cases()) {
@@ -116,7 +107,7 @@ TEST(EmulatedScan, RandomOnesAgreeWithTheReference) {
   Random random(20261122);
   for (int n = 0; n < count;) {
     RandomCase c = random_case(random);
-    if (c.op.formula.find("cum") == std::string::npos || !is_emulated(c.op)) continue;
+    if (c.op.formula.find("cum") == std::string::npos || !EmulatedKernels::can_run(c.op)) continue;
     kernels.add("case " + std::to_string(n++), std::move(c));
   }
   ASSERT_TRUE(kernels.compile());

@@ -95,11 +95,39 @@ TEST_F(Rows, OfClustersWithWeightsAndResultsOfRows) {
   run_and_verify({.op = op, .symbols = {}, .scalars = {}}, random);
 }
 
-/// The memory between the two kernels belongs to each launch, also where launches overlap.
-TEST_F(Rows, SharedAmongBlocksInSeveralStreamsAndGraphs) {
+/// Blocks that count themselves leave the count as they found it, launch after launch.
+TEST_F(Rows, CombinedByTheLastBlockAgreeWithTheReference) {
+  const std::pair<Fused, std::vector<int>> cases[] = {
+      {make_op(f32, {{"x", "(4000037):(1)"}, {"y", "1:0"}}, "y = sum(x)"), {0}},
+      {make_op(bf16, {{"x", "(3,1000001):(1000001,1)"}, {"y", "3:1"}}, "y = max(abs(x))"), {1}},
+      {make_op(f32, {{"x", "(1500,1501):(1501,1)"}, {"y", "1:0"}}, "y = f32(argmax(x))"), {0, 1}},
+      {make_op(f16, {{"x", "(90001,40):(40,1)"}, {"y", "40:1"}}, "y = min(x)"), {0}},
+      {make_op(f64, {{"x", "(300007,6):(6,1)"}, {"y", "6:1"}}, "y = sum(x) + prod(1 + x / 1e6)"),
+       {0}},
+  };
+  Random random(20261124);
+  for (const auto& [base, axis] : cases) {
+    Fused op = base;
+    op.axis = axis;
+    op.tuning.atomics = true;
+    SCOPED_TRACE(op.formula);
+    for (int launch = 0; launch < 3; ++launch) {
+      run_and_verify({.op = op, .symbols = {}, .scalars = {}}, random);
+    }
+  }
+}
+
+/// The memory between blocks belongs to each launch, also where launches overlap.
+class SharedRows : public Gpu, public testing::WithParamInterface<bool> {};
+INSTANTIATE_TEST_SUITE_P(Combined, SharedRows, testing::Bool(), [](const auto& info) {
+  return info.param ? "ByTheLastBlock" : "ByASecondKernel";
+});
+
+TEST_P(SharedRows, AmongBlocksInSeveralStreamsAndGraphs) {
   const driver::Table& driver = driver::load_driver();
   constexpr int kCount = 3'000'000, kStreams = 4;
   Fused op = make_op(f32, {{"x", "(3000000):(1)"}, {"y", "1:0"}}, "y = sum(x)");
+  op.tuning.atomics = GetParam();
   const Kernel kernel = runtime()->compile(op);
   std::vector<Buffer> inputs, outputs;
   std::vector<CUstream> streams(kStreams);

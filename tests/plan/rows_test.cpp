@@ -190,18 +190,6 @@ TEST(Rows, HonourTuning) {
   EXPECT_THROW((void)plan_of(op), Error) << "rows have no tiles";
 }
 
-TEST(Rows, RefuseDifferentAxes) {
-  const char* const kX = "(64,128):(128,1)";
-  try {
-    (void)plan_of(
-        test::make_op(f32, {{"x", kX}, {"y", kX}}, "y = sum(x, axis=1) + sum(x, axis=0)"));
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::unsupported);
-    EXPECT_EQ(error.where(), "/formula");
-  }
-}
-
 TEST(Plan, PlacesKeepTheModesTheyNeedApart) {
   struct Row {
     const char* formula;

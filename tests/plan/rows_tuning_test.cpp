@@ -84,6 +84,22 @@ TEST(RowTuning, ChangesWhatIsPinnedAndWhatFollows) {
   }
 }
 
+TEST(RowTuning, AtomicsCountTheBlocksThatShareRows) {
+  const Plan two = pinned(sum_of_rows(), {.shares = 5});
+  const Plan one = pinned(sum_of_rows(), {.shares = 5, .atomics = true});
+  EXPECT_FALSE(two.rows->atomics);
+  EXPECT_TRUE(one.rows->atomics);
+  EXPECT_EQ(second_entry(two), "_combine");
+  EXPECT_EQ(second_entry(one), "");
+  EXPECT_EQ(counters_bytes(two), 0);
+  EXPECT_EQ(counters_bytes(one), 32);  // 8 of 4 bytes
+  EXPECT_EQ(partials_bytes(one), partials_bytes(two) + 32);
+  EXPECT_TRUE(pinned(sum_of_columns(), {.atomics = true}, kAmpere).rows->atomics);
+  // Nobody shares rows through memory here.
+  EXPECT_EQ(pinned(softmax(), {.atomics = true}), pinned(softmax(), {}));
+  EXPECT_EQ(pinned(sum_of_rows(), {.shares = 5, .atomics = false}), two);
+}
+
 TEST(RowTuning, RefusesWhatTheTemplateCannotDo) {
   struct Case {
     const char* what;

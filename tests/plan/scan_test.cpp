@@ -114,31 +114,6 @@ TEST(Scan, HonoursTuning) {
             "/tuning/threads");
 }
 
-TEST(Scan, RefusesWhatNoTemplateComputes) {
-  struct Row {
-    const char* formula;
-    const char* message;
-  };
-  constexpr Row kRows[] = {
-      {"y = cumsum(cumsum(x))", "a scan or reduction of a scan cannot be planned for the GPU yet"},
-      {"y = cumsum(x) / max(cumsum(x))", "a scan or reduction of a scan cannot be planned"},
-      {"y = cumsum(x) + cumsum(x, reverse=true)", "scans in both directions in one formula"},
-      {"y = cumsum(x) + cumsum(x, axis=0)", "reductions and scans over different axes cannot"},
-      {"y = cumsum(x) / sum(x, axis=0)", "reductions and scans over different axes cannot"},
-  };
-  for (const Row& row : kRows) {
-    SCOPED_TRACE(row.formula);
-    try {
-      (void)plan_of(scan("(64,128):(128,1)", f32, row.formula));
-      ADD_FAILURE() << "planned";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::unsupported);
-      EXPECT_EQ(error.where(), "/formula");
-      EXPECT_NE(std::string(error.what()).find(row.message), std::string::npos) << error.what();
-    }
-  }
-}
-
 TEST(Scan, RefusesMoreAccumulatorsThanABlockHasRoomFor) {
   std::string formula = "y = x";
   for (int i = 0; i < 400; ++i) formula += " + cumsum(x * " + std::to_string(i) + ".5)";

@@ -105,6 +105,8 @@ class FakeDriver {
   std::vector<CUgraph> whole_updates = {};  ///< what executables were given by cuGraphExecUpdate
   std::vector<CUstreamCaptureMode> capture_modes = {};  ///< of captures begun
   CUstream capturing = nullptr;
+  std::map<CUstream, unsigned long long> stream_ids = {};  ///< else the handle's number
+  std::size_t cleared = 0;                                 ///< bytes set to 0
   CUstreamCaptureMode thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   std::vector<std::pair<CUstream, CUevent>> waits = {};
   std::vector<std::pair<unsigned, int>> created_streams = {};  ///< flags, priority
@@ -374,6 +376,10 @@ inline void FakeDriver::fill_memory() {
     active()->free_ordered(address, stream);
     return enter("cuMemFreeAsync", &FakeDriver::buffers, -1);
   };
+  table.cuMemsetD8Async_ = [](CUdeviceptr, unsigned char, std::size_t bytes, CUstream) {
+    active()->cleared += bytes;
+    return enter("cuMemsetD8Async");
+  };
   table.cuMemcpyHtoDAsync_ = [](CUdeviceptr to, const void* from, std::size_t bytes,
                                 CUstream stream) {
     active()->copies.push_back(stream);
@@ -402,6 +408,12 @@ inline void FakeDriver::fill_pointers() {
 }
 
 inline void FakeDriver::fill_streams() {
+  table.cuStreamGetId_ = [](CUstream stream, unsigned long long* id) {
+    const auto& ids = active()->stream_ids;
+    const auto found = ids.find(stream);
+    *id = found == ids.end() ? reinterpret_cast<std::uintptr_t>(stream) : found->second;
+    return enter("cuStreamGetId");
+  };
   table.cuStreamCreate_ = [](CUstream* stream, unsigned) {
     *stream = handle<CUstream>(7);
     return enter("cuStreamCreate", &FakeDriver::streams, 1);

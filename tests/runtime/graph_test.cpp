@@ -310,6 +310,26 @@ TEST_F(Graphs, GiveKernelsMemoryOfTheirOwn) {
   EXPECT_EQ(fake.buffers, 0);
 }
 
+TEST_F(Graphs, KernelsThatCountTheirBlocksHaveZeroedMemory) {
+  fake.param_bytes = 24;
+  const HandPlan plan = shared_rows(true);
+  const auto bytes = static_cast<std::size_t>(plan::partials_bytes(plan.plan));
+  GraphBuilder builder(runtime);
+  const Node sum = builder.kernel(load(runtime, plan), {device(0x10000), device(0x20000)});
+  (void)builder.join(sum);
+  const Graph graph = builder.finish();
+  ASSERT_EQ(nodes(graph).size(), 2U) << "no second kernel";
+  EXPECT_EQ(fake.cleared, bytes);
+  const Graph copy = graph.clone();
+  EXPECT_EQ(fake.cleared, 2 * bytes);
+  EXPECT_NE(param<std::uint64_t>(*nodes(copy)[0], 16), param<std::uint64_t>(*nodes(graph)[0], 16));
+  GraphExec executable = graph.instantiate();
+  executable.update(sum, {device(0x30000), device(0x40000)});
+  ASSERT_EQ(fake.updates.size(), 1U);
+  EXPECT_EQ(field_at<std::uint64_t>(fake.updates[0].params.data(), 16),
+            param<std::uint64_t>(*nodes(graph)[0], 16));
+}
+
 TEST_F(Graphs, CloneWhatHasNoMemory) {
   GraphBuilder builder(runtime);
   const Node node = builder.kernel(kernel, hand_arguments());

@@ -100,6 +100,67 @@ TEST(Kernel, CombinesWhatBlocksLeaveInTheStreamsMemory) {
   EXPECT_EQ(fake.alive(), 0);
 }
 
+TEST(Kernel, ThatCountsItsBlocksKeepsMemoryForEachStream) {
+  FakeDriver fake;
+  fake.param_bytes = 24;
+  const Stream other = reinterpret_cast<Stream>(0x78);
+  const std::vector<Argument> args = {device(0x10000), device(0x20000)};
+  const auto memory_of = [&](std::size_t launch) {
+    return field_at<std::uint64_t>(fake.launches.at(launch).params.data(), 16);
+  };
+  {
+    const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
+    const HandPlan plan = shared_rows(true);
+    const Kernel kernel = load(runtime, plan);
+    EXPECT_EQ(fake.entries, std::vector<std::string>{"tilejit_hand"});
+    kernel.launch(kStream, args);
+    EXPECT_EQ(fake.cleared, static_cast<std::size_t>(plan::partials_bytes(plan.plan)));
+    fake.calls.clear();
+    kernel.launch(kStream, args);
+    EXPECT_EQ(fake.calls,
+              (std::vector<std::string>{"cuCtxPushCurrent", "cuStreamIsCapturing", "cuStreamGetId",
+                                        "cuLaunchKernelEx", "cuCtxPopCurrent"}));
+    kernel.launch(other, args);
+    EXPECT_EQ(memory_of(1), memory_of(0));
+    EXPECT_NE(memory_of(2), memory_of(0)) << "streams run side by side";
+    fake.stream_ids[kStream] = 0x99;  // another stream by the same handle
+    kernel.launch(kStream, args);
+    EXPECT_NE(memory_of(3), memory_of(0));
+    EXPECT_EQ(fake.buffers, 3);
+    for (const FakeDriver::Launch& launch : fake.launches) EXPECT_EQ(launch.blocks, 4000U);
+
+    // What is captured may run beside the stream.
+    fake.capturing = kStream;
+    fake.calls.clear();
+    kernel.launch(kStream, args);
+    EXPECT_EQ(fake.calls,
+              (std::vector<std::string>{"cuCtxPushCurrent", "cuStreamIsCapturing",
+                                        "cuMemAllocFromPoolAsync", "cuMemsetD8Async",
+                                        "cuLaunchKernelEx", "cuMemFreeAsync", "cuCtxPopCurrent"}));
+    fake.capturing = nullptr;
+    for (std::uintptr_t i = 0; i < 40; ++i) {
+      kernel.launch(reinterpret_cast<Stream>(0x100 + i), args);
+    }
+    EXPECT_EQ(fake.buffers, 16) << "not without bounds";
+  }
+  EXPECT_EQ(fake.alive(), 0);
+}
+
+TEST(Kernel, ThatCannotClearItsMemoryTriesAgain) {
+  FakeDriver fake;
+  const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
+  const Kernel kernel = load(runtime, shared_rows(true));
+  fake.fail_on = {{"cuMemsetD8Async", CUDA_ERROR_UNKNOWN}};
+  expect_error(ErrorCode::driver_call, "cuMemsetD8Async", [&] {
+    kernel.launch(kStream, {device(0x10000), device(0x20000)});
+  });
+  EXPECT_EQ(fake.buffers, 0);
+  fake.fail_on = {};
+  kernel.launch(kStream, {device(0x10000), device(0x20000)});
+  EXPECT_EQ(fake.launches.size(), 1U);
+  EXPECT_EQ(fake.streams, 0);
+}
+
 /// Rows of 4 KB, of which each block of a cluster of 8 loads the next while it has one.
 HandPlan rows_ahead() {
   HandPlan plan;

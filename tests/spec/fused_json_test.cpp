@@ -66,7 +66,7 @@ TEST(ParseFused, ReadsThreadValueLayoutsAndKnobsOfRows) {
   EXPECT_EQ(to_string(op.tuning.tv->val), "(16,8):(8,1)");
   EXPECT_EQ(parse_fused(to_json(op)), op) << to_json(op);
   Fused rows = op;
-  rows.tuning = {.lanes = 32, .cluster = 2, .shares = 1, .held = 0};
+  rows.tuning = {.lanes = 32, .cluster = 2, .shares = 1, .held = 0, .atomics = true};
   EXPECT_EQ(parse_fused(to_json(rows)), rows) << to_json(rows);
 }
 

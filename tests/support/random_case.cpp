@@ -54,6 +54,8 @@ class Generator {
     }
     if (chance(random_, 40)) {
       choose_reduced_axes();
+    } else if (shape_.size() > 1 && chance(random_, 25)) {
+      mixes_ = true;
     } else {
       scans_ = chance(random_, 35);
     }
@@ -111,6 +113,7 @@ class Generator {
   }
 
   void choose_reduced_axes() {
+    if (chance(random_, 30)) case_.op.tuning.atomics = true;
     const int modes = static_cast<int>(shape_.size());
     for (int m = 0; m < modes; ++m) {
       if (chance(random_, 50)) case_.op.axis.push_back(m);
@@ -158,6 +161,25 @@ class Generator {
     return text;
   }
 
+  /// Reductions over one axis, then reductions or scans along another, perhaps of their results:
+  /// several kernels.
+  std::string mixed() {
+    static const std::vector<std::string> kSecond = {"sum", "max", "min", "cumsum", "cummax"};
+    const int modes = static_cast<int>(shape_.size());
+    const int first = pick(random_, 0, modes - 1);
+    const int second = (first + pick(random_, 1, modes - 1)) % modes;
+    case_.op.axis = {first};
+    std::string text = reductions();
+    const int count = pick(random_, 1, 2);
+    for (int i = 0; i < count; ++i) {
+      const std::string name = "m" + std::to_string(i);
+      text += name + " = " + pick_of(random_, kSecond) + "(" + expression(pick(random_, 0, 2)) +
+              ", axis=" + std::to_string(second) + ")\n";
+      reduced_.push_back(name);
+    }
+    return text;
+  }
+
   /// An output of one element a row: the reduced axes left out, or with extent 1.
   void add_row_tensor(const std::string& name, DType dtype) {
     const bool keeps = chance(random_, 50);
@@ -179,7 +201,7 @@ class Generator {
 
   void make_formula() {
     const int outputs = chance(random_, 25) ? 2 : 1;
-    std::string formula = reduces_ ? reductions() : scans_ ? scans() : "";
+    std::string formula = reduces_ ? reductions() : mixes_ ? mixed() : scans_ ? scans() : "";
     for (int i = 0; i < outputs; ++i) {
       const std::string name = "y" + std::to_string(i);
       const std::string value = expression(pick(random_, 1, 4));
@@ -194,12 +216,12 @@ class Generator {
       if (t.name[0] == 'x') sum += (sum.empty() ? "" : " + ") + t.name;
     }
     for (const Scalar& s : case_.op.scalars) sum += " + " + s.name;
-    if (reduces_) {
-      const std::string& result = reduced_.back();
+    if (reduces_ || mixes_) {
+      const std::string result = mixes_ ? "r0" : reduced_.back();
       add_row_tensor("w", pick_of(random_, family_));
       formula += "w = " + (chance(random_, 50) ? result : "abs(" + result + ")") + "\n";
     }
-    if (scans_) sum += " + " + reduced_.back();
+    if (scans_ || mixes_) sum += " + " + reduced_.back();
     add_tensor("z", pick_of(random_, family_), false);
     if (chance(random_, 15)) {
       Tensor& in_place = case_.op.tensors.back();
@@ -274,7 +296,7 @@ class Generator {
   std::vector<std::int64_t> shape_;
   std::vector<bool> symbolic_;
   std::vector<DType> family_;
-  bool reduces_ = false, scans_ = false;
+  bool reduces_ = false, mixes_ = false, scans_ = false;
   std::vector<std::string> reduced_;  // temporaries that hold results of reductions and scans
 };
 

@@ -36,7 +36,8 @@ const Tuning kEverything = {.threads = 256,
                             .lanes = 32,
                             .cluster = 2,
                             .shares = 3,
-                            .held = 0};
+                            .held = 0,
+                            .atomics = false};
 
 TEST(TuningFiles, AreReadAsTheyWereWritten) {
   TuningFile file;

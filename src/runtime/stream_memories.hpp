@@ -1,0 +1,31 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "runtime/device_memory.hpp"
+#include "tilejit/stream.hpp"
+
+namespace tilejit::runtime {
+
+/// Memory of a kernel that counts its blocks: one piece a stream, whose launches follow each other,
+/// zeroed once, since each launch leaves it as it was. Thread-safe.
+class StreamMemories {
+ public:
+  StreamMemories(std::shared_ptr<const driver::Context> context, std::size_t bytes)
+      : context_(std::move(context)), bytes_(bytes) {}
+
+  /// 0: the launch takes memory of its own, as in a capture, whose graph may run beside the stream,
+  /// and where so many streams have theirs that it would never be given back. The context is
+  /// current. Throws Error{driver_call}.
+  [[nodiscard]] CUdeviceptr of(Stream stream) const;
+
+ private:
+  std::shared_ptr<const driver::Context> context_;
+  std::size_t bytes_;
+  mutable std::mutex mutex_;                                     // guards what follows
+  mutable std::map<unsigned long long, DeviceMemory> memories_;  // by the stream's id
+};
+
+}  // namespace tilejit::runtime

@@ -1,0 +1,71 @@
+// The kernels of reductions without clusters, run on the CPU against the reference.
+#include "emulation/emulated.hpp"
+
+namespace tilejit::test {
+namespace {
+
+struct Case {
+  const char* what;
+  std::vector<Tensor> tensors;
+  const char* formula;
+  std::vector<int> axis = {1};
+  Tuning tuning = {};
+};
+
+TEST(EmulatedRows, AgreeWithTheReference) {
+  const Case cases[] = {
+      {"a row a thread, in place", {{"x", f32, "(70,3):(3,1)", Access::inout}}, "x = x / sum(x)"},
+      {"held by a warp",
+       {{"x", bf16, "(9,250):(250,1)"}, {"y", bf16, "(9,250):(250,1)"}},
+       "e = exp(x - max(x)); y = e / sum(e)"},
+      {"columns", {{"x", f32, "(300,72):(72,1)"}, {"y", f32, "72:1"}}, "y = mean(x)", {0}},
+      {"shared by blocks", {{"x", f32, "90001:1"}, {"y", f32, "1:0"}}, "y = sum(x)", {0}},
+      {"shared rows of integers",
+       {{"x", i8, "(3,70001):(70001,1)"}, {"y", i64, "3:1"}, {"z", i64, "3:1"}},
+       "y = sum(x); z = argmax(x)"},
+  };
+  EmulatedKernels kernels;
+  for (const Case& c : cases) {
+    kernels.add(c.what, {.op = {.tensors = c.tensors, .formula = c.formula, .axis = c.axis},
+                         .symbols = {},
+                         .scalars = {}});
+  }
+  ASSERT_TRUE(kernels.compile());
+  Random random(11);
+  kernels.verify_all(random);
+}
+
+/// The counts are what they were behind each launch: each kernel runs twice in the same memory.
+TEST(EmulatedRows, CombinedByTheLastBlockAgreeWithTheReference) {
+  const Case cases[] = {
+      {"everything", {{"x", f32, "90001:1"}, {"y", f32, "1:0"}}, "y = sum(x)", {0}},
+      {"in place",
+       {{"x", f32, "(2,50001):(50001,1)"}, {"y", f32, "(2,1):(1,1)", Access::inout}},
+       "y = y + max(x * y)"},
+      {"places", {{"x", i16, "(3,70001):(70001,1)"}, {"y", i64, "3:1"}}, "y = argmin(x)"},
+      {"more rows than a block has",
+       {{"x", f64, "(4001,42):(42,1)"}, {"y", f64, "42:1"}},
+       "y = sum(x) + prod(1 + 0.001 * x)",
+       {0},
+       {.shares = 3}},
+  };
+  EmulatedKernels kernels;
+  for (const Case& c : cases) {
+    Tuning tuning = c.tuning;
+    tuning.atomics = true;
+    RandomCase counted{
+        .op = {.tensors = c.tensors, .formula = c.formula, .axis = c.axis, .tuning = tuning},
+        .symbols = {},
+        .scalars = {}};
+    const plan::Plan plan = plan::make_plan(counted.op, spec::analyze(counted.op),
+                                            {.major = 9, .minor = 0, .feature = 'a'});
+    EXPECT_TRUE(plan.rows->atomics) << c.what;
+    kernels.add(c.what, std::move(counted));
+  }
+  ASSERT_TRUE(kernels.compile());
+  Random random(12);
+  kernels.verify_all(random);
+}
+
+}  // namespace
+}  // namespace tilejit::test

@@ -1,0 +1,104 @@
+// Operations of several kernels, run on the CPU against the reference.
+#include <cstdlib>
+
+#include "emulation/emulated.hpp"
+#include "plan/split.hpp"
+
+namespace tilejit::test {
+namespace {
+
+struct Case {
+  const char* what;
+  std::vector<Tensor> tensors;
+  const char* formula;
+  SymbolValues symbols = {};
+  std::vector<Scalar> scalars = {};
+};
+
+constexpr const char* kMatrix = "(37,70):(70,1)";
+
+std::vector<Case> cases() {
+  return {
+      {"a reduction of a reduction over another axis",
+       {{"x", f32, kMatrix}, {"rows", f32, "37:1"}, {"total", f32, "1:0"}},
+       "rows = max(x, axis=1); total = sum(rows, axis=0)"},
+      {"both axes, one after the other, and the full space",
+       {{"x", f32, kMatrix}, {"y", f32, kMatrix}},
+       "a = abs(x) + 1; r = a / sum(a, axis=1); y = r / sum(r, axis=0)"},
+      {"in place",
+       {{"x", f32, kMatrix, Access::inout}},
+       "x = x - mean(x, axis=1) - mean(x, axis=0)"},
+      {"three sets of axes of three",
+       {{"x", bf16, "(5,12,20):(240,20,1)"},
+        {"a", f32, "(5,12):(12,1)"},
+        {"b", f32, "(12,20):(20,1)"},
+        {"y", bf16, "(5,12,20):(240,20,1)"}},
+       "a = sum(x, axis=2); b = max(x, axis=0); y = (x - mean(x, axis=(0, 2))) * a + b"},
+      {"nested twice",
+       {{"x", f32, "(5,12,20):(240,20,1)"}, {"y", f32, "(1,1,1):(1,1,1)"}},
+       "y = max(sum(min(x, axis=2), axis=1), axis=0)"},
+      {"an output of neither part's space",
+       {{"x", f32, kMatrix}, {"y", f32, kMatrix}, {"w", f32, "(37,1):(1,1)"}},
+       "r = sum(x, axis=1); c = sum(r * 2, axis=0); w = r - c; y = x * 0.5"},
+      {"an input that waits for its readers",
+       {{"x", f32, kMatrix, Access::inout}, {"y", f32, "70:1"}},
+       "r = max(x, axis=1); x = x - r; y = sum(x * x, axis=0)"},
+      {"scans along both axes",
+       {{"x", i32, kMatrix}, {"y", i64, kMatrix}},
+       "y = cumsum(cumsum(x, axis=1), axis=0)"},
+      {"scans in both directions",
+       {{"x", f32, kMatrix}, {"y", f32, kMatrix}},
+       "y = cumsum(x) + cumsum(x, reverse=true)"},
+      {"a reduction of a scan",
+       {{"x", f32, kMatrix}, {"y", f32, kMatrix}, {"m", f32, "37:1"}},
+       "c = cumsum(x); m = max(c); y = c / (abs(m) + 1)"},
+      {"places and extents",
+       {{"x", f32, kMatrix}, {"y", f32, "70:1"}, {"z", i64, "37:1"}},
+       "z = argmax(x, axis=1) + extent(0); y = mean(x * f32(iota(1) + z), axis=0)"},
+      {"symbols and scalars",
+       {{"x", f32, "(M,N):(N,1)"}, {"y", f32, "(M,N):(N,1)"}, {"w", f32, "M:1"}},
+       "w = sum(x * s, axis=1); y = x - mean(w, axis=0) + t",
+       {{"M", 19}, {"N", 33}},
+       {{"s", f32}, {"t", f64}}},
+      {"broadcast inputs",
+       {{"x", f32, kMatrix}, {"b", f32, "70:1"}, {"y", f32, "70:1"}},
+       "r = sum(b, axis=1); y = max(x * b - r, axis=0)"},
+      {"long rows, shared by blocks, then columns",
+       {{"x", f32, "(3,60001):(60001,1)"}, {"m", f32, "3:1"}, {"y", f32, "1:0"}},
+       "m = sum(x, axis=1); y = max(m, axis=0)"},
+      {"nothing to combine",
+       {{"x", f32, "(0,70):(70,1)"}, {"c", f32, "70:1"}, {"y", f32, "1:0"}},
+       "c = sum(x, axis=0); y = sum(c + 1, axis=1)"},
+  };
+}
+
+TEST(EmulatedStages, AgreeWithTheReference) {
+  EmulatedKernels kernels;
+  for (const Case& c : cases()) {
+    RandomCase one{.op = {.tensors = c.tensors, .scalars = c.scalars, .formula = c.formula},
+                   .symbols = c.symbols,
+                   .scalars = std::vector<double>(c.scalars.size(), 0.75)};
+    kernels.add(c.what, std::move(one));
+  }
+  ASSERT_TRUE(kernels.compile());
+  Random random(13);
+  kernels.verify_all(random);
+}
+
+TEST(EmulatedStages, RandomOnesAgreeWithTheReference) {
+  const char* const asked = std::getenv("TILEJIT_TEST_CASES");
+  const int count = asked == nullptr ? 6 : std::atoi(asked);
+  EmulatedKernels kernels;
+  Random random(20261125);
+  for (int n = 0; n < count;) {
+    RandomCase c = random_case(random);
+    const spec::Analysis analysis = spec::analyze(c.op);
+    if (plan::is_one_kernel(analysis.program) || !EmulatedKernels::can_run(c.op)) continue;
+    kernels.add("case " + std::to_string(n++), std::move(c));
+  }
+  ASSERT_TRUE(kernels.compile());
+  kernels.verify_all(random);
+}
+
+}  // namespace
+}  // namespace tilejit::test

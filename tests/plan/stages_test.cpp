@@ -1,0 +1,123 @@
+// Operations that take several kernels: where they are cut, and what lies between.
+#include "plan/stages.hpp"
+
+#include <gtest/gtest.h>
+
+#include "plan/plans.hpp"
+#include "plan/split.hpp"
+#include "support/specs.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+constexpr const char* kMatrix = "(64,128):(128,1)";
+
+/// "rows x -> rows v0; map x v0 -> y": the template of each stage, what it reads and writes.
+std::string text_of(const Fused& op) {
+  const Plan plan = plan_of(op);
+  std::string text;
+  for (const Plan& stage : plan.stages) {
+    text += (text.empty() ? "" : "; ") + std::string(template_name(stage).substr(6));
+    const auto name_of = [&](const Operand& operand) {
+      const auto number =
+          static_cast<std::size_t>(stage.tensors[static_cast<std::size_t>(operand.tensor)]);
+      return number < op.tensors.size() ? " " + op.tensors[number].name
+                                        : " #" + std::to_string(number - op.tensors.size());
+    };
+    for (const Operand& operand : stage.operands) {
+      if (operand.read) text += name_of(operand);
+    }
+    text += " ->";
+    for (const Operand& operand : stage.operands) {
+      if (operand.written) text += name_of(operand);
+    }
+  }
+  return text;
+}
+
+Fused matrices(const std::string& formula, const char* w = "(64):(1)") {
+  Fused op = test::make_op(f32, {{"x", kMatrix}, {"y", kMatrix}, {"w", w}}, formula);
+  if (formula.find("w =") == std::string::npos) op.tensors.pop_back();
+  return op;
+}
+
+TEST(Stages, AreCutWhereOtherAxesBegin) {
+  struct Row {
+    Fused op;
+    const char* stages;
+  };
+  Fused in_place = matrices("x = x - max(x, axis=1)\ny = x * sum(x, axis=0)");
+  in_place.tensors[0].access = Access::inout;
+  const Row rows[] = {
+      // The second one reads x again: only a value a row goes through memory.
+      {matrices("y = x / sum(x, axis=1) / sum(x, axis=0)"), "rows x -> #0; rows x #0 -> y"},
+      {matrices("w = max(x, axis=1)\ny = x * sum(w, axis=0)"),
+       "rows x -> w #0; rows #0 -> #1; map x #1 -> y"},
+      // Reductions over the same axes of the same space stay together.
+      {matrices("w = max(x, axis=1)\ny = x * sum(x, axis=0) * mean(x - w, axis=1)"),
+       "rows x -> w #0; rows x #0 -> y"},
+      {matrices("y = cumsum(x) + cumsum(x, reverse=true)"), "scan x -> #0; scan x #0 -> y"},
+      {matrices("y = cumsum(cumsum(x))"), "scan x -> #0; scan #0 -> y"},
+      {matrices("y = cumsum(x) / max(cumsum(x))"), "scan x -> #0; rows #0 -> y"},
+      {matrices("y = cumsum(x) / sum(x, axis=0)"), "scan x -> #0; rows x #0 -> y"},
+      // x is replaced when nobody reads it any more.
+      {in_place, "rows x -> #0; rows x #0 -> x y"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.op.formula);
+    EXPECT_EQ(text_of(row.op), row.stages);
+  }
+}
+
+TEST(Stages, HaveTheSpaceOfTheirOwnValues) {
+  Fused op = test::make_op(bf16, {{"x", "(8,16,32):(512,32,1)"}, {"y", "(8,1,1):(1,1,1)"}},
+                           "y = max(sum(x, axis=2) / extent(2), axis=1)");
+  const Plan plan = plan_of(op);
+  ASSERT_EQ(plan.stages.size(), 2U);
+  EXPECT_EQ(extents_of(plan.stages[0]), "32 128");
+  EXPECT_EQ(extents_of(plan.stages[1]), "16 8");
+  EXPECT_EQ(plan.stages[1].shape, (std::vector<Dim>{8, 16, 32})) << "extents are the operation's";
+  ASSERT_EQ(plan.temporaries.size(), 1U);
+  EXPECT_EQ(plan.temporaries[0].dtype, f32) << "as it is accumulated";
+  EXPECT_EQ(plan.temporaries[0].elements, Dim(128));
+  EXPECT_EQ(plan.kernel_name, "tilejit_test_bf16");
+  EXPECT_EQ(plan.stages[1].kernel_name, "tilejit_test_bf16_stage1");
+  EXPECT_EQ(template_name(plan), "fused_stages");
+  EXPECT_EQ(total_units(plan, {}), 1);
+}
+
+TEST(Stages, TakeSymbolsAsParameters) {
+  Fused op = test::make_op(f32, {{"x", "(M,N):(N,1)"}, {"y", "(M,N):(N,1)"}},
+                           "y = x / sum(x, axis=1) / sum(x, axis=0)");
+  const Plan plan = plan_of(op);
+  EXPECT_EQ(to_string(plan.temporaries[0].elements), "M");
+  ASSERT_EQ(plan.params.size(), 4U);
+  EXPECT_EQ(plan.params[2].kind, Param::Kind::dim);
+  EXPECT_EQ(to_string(plan.params[3].dim), "N");
+}
+
+TEST(Stages, TakeNoKnobsButAtomics) {
+  Fused op = matrices("y = x / sum(x, axis=1) / sum(x, axis=0)");
+  op.tuning.atomics = true;
+  EXPECT_EQ(plan_of(op).stages.size(), 2U);
+  op.tuning.threads = 256;
+  try {
+    (void)plan_of(op);
+    ADD_FAILURE() << "planned";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_spec);
+    EXPECT_EQ(error.where(), "/tuning");
+  }
+}
+
+TEST(Stages, WriteInPlaceBehindAllThatRead) {
+  Fused op = test::make_op(f32, {{"x", kMatrix}, {"w", "(64,1):(1,1)"}, {"y", "(1,1):(1,1)"}},
+                           "r = sum(x, axis=1)\ny = sum(r, axis=0)\nold = w\nw = y + r + old\n"
+                           "x = x + y + old");
+  op.tensors[0].access = op.tensors[1].access = Access::inout;
+  EXPECT_EQ(text_of(op), "rows x -> #0; rows #0 -> y #1; map x #1 w -> x; map #0 #1 w -> w");
+}
+
+}  // namespace
+}  // namespace tilejit::plan
