@@ -99,7 +99,8 @@ void HeaderWriter::write_includes(const std::string& code) {
   if (std::ranges::any_of(plan_.operands, comes_in_pieces)) line("#include \"tile/split.cuh\"");
   if (plan_.tile) line("#include \"tile/cross.cuh\"");
   if (counts_elements() || plan_.rows) line("#include \"tile/wide.cuh\"");
-  if (plan_.rows) line("#include \"tile/cluster.cuh\"");
+  if (plan_.rows) line("#include \"tile/shuffle.cuh\"");
+  if (plan_.rows && !plan_.scan) line("#include \"tile/cluster.cuh\"");
   line("#include \"tile/dependent.cuh\"");
   if (keeps_inputs()) line("#include \"tile/bulk.cuh\"");
   if (uses({b8})) line("#include \"tile/b8.cuh\"");

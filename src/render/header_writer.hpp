@@ -58,6 +58,9 @@ class HeaderWriter {
   [[nodiscard]] bool is_split(const plan::Operand& operand) const;
   // For fused_rows.cu.
   void write_row();
+  /// Whether each lane holds as many vectors of a row, and each block has as many rows.
+  [[nodiscard]] bool steps_are_whole() const;
+  [[nodiscard]] bool blocks_are_whole() const;
   void write_results();
   void write_stage(int stage);
   void write_row_vector();

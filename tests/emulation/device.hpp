@@ -162,16 +162,26 @@ inline void __syncwarp() {
   emulation::Block::current_block->meet_warp();
 }
 
+/// What the thread of number `from` has in the same warp.
 template <class T>
-T __shfl_up_sync(unsigned, T x, int distance) {
+T shuffle_from(std::size_t from, T x) {
   emulation::Block& block = *emulation::Block::current_block;
-  const std::size_t self = block.current();
-  std::memcpy(block.slot(self), &x, sizeof x);
+  std::memcpy(block.slot(block.current()), &x, sizeof x);
   block.meet_warp();
-  const bool inside = static_cast<int>(self % emulation::kWarp) >= distance;
-  std::memcpy(&x, block.slot(inside ? self - static_cast<std::size_t>(distance) : self), sizeof x);
+  std::memcpy(&x, block.slot(from), sizeof x);
   block.meet_warp();
   return x;
+}
+template <class T>
+T __shfl_up_sync(unsigned, T x, int distance) {
+  const std::size_t self = emulation::Block::current_block->current();
+  const bool inside = static_cast<int>(self % emulation::kWarp) >= distance;
+  return shuffle_from(inside ? self - static_cast<std::size_t>(distance) : self, x);
+}
+template <class T>
+T __shfl_xor_sync(unsigned, T x, int mask) {
+  return shuffle_from(emulation::Block::current_block->current() ^ static_cast<std::size_t>(mask),
+                      x);
 }
 
 template <class To, class From>
@@ -207,9 +217,10 @@ inline double rsqrt(double x) {
   return 1 / sqrt(x);
 }
 
-// The conversions of tile/math.cuh, which saturate; NaN does not come here.
+// The conversions of tile/math.cuh, which saturate.
 template <class To, class From>
 To convert_rz(From x) {
+  if (x != x) return 0;  // as the instructions do where tile/math.cuh asks them
   constexpr To kMin = std::numeric_limits<To>::min(), kMax = std::numeric_limits<To>::max();
   if (x <= static_cast<From>(kMin)) return kMin;
   return x >= static_cast<From>(kMax) ? kMax : static_cast<To>(x);
