@@ -24,18 +24,6 @@ constexpr int kChain = 128 / kVector > kBatch ? 128 / kVector : kBatch;
 // each other.
 constexpr int kUnrolledTurns = kCluster > 1 ? 5 : 1;
 
-template <class T>
-TILE_DEVICE T shuffle(const T& x, int offset) {
-  static_assert(sizeof(T) % 4 == 0);
-  T y;
-#pragma unroll
-  for (int i = 0; i < int(sizeof(T) / 4); ++i) {
-    reinterpret_cast<u32*>(&y)[i] =
-        __shfl_xor_sync(0xffffffffu, reinterpret_cast<const u32*>(&x)[i], offset);
-  }
-  return y;
-}
-
 // What the lanes and blocks of a row exchange. Reduction n of a kernel has buffer n % 2: who is
 // done with it knows that all are done with reduction n - 1.
 constexpr int kSlots = kAlong ? kGroups * (kLanes / 32) : (kLanes + 1) / 2 * kGroups * kAcross;
@@ -72,20 +60,23 @@ TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, Shared&
   Stage* slots = reinterpret_cast<Stage*>(shared.slots[n % 2]);
   if constexpr (kAlong) {
 #pragma unroll kUnrolledTurns
-    for (int offset = kWarpLanes / 2; offset > 0; offset /= 2) a[0].combine(shuffle(a[0], offset));
+    for (int offset = kWarpLanes / 2; offset > 0; offset /= 2)
+      a[0].combine(shuffle_xor(a[0], offset));
     constexpr int kWarps = kLanes / 32;
     if constexpr (kWarps > 1) {
       if (lane % 32 == 0) slots[group * kWarps + lane / 32] = a[0];
       __syncthreads();
       a[0] = slots[group * kWarps + lane % kWarps];
 #pragma unroll kUnrolledTurns
-      for (int offset = kWarps / 2; offset > 0; offset /= 2) a[0].combine(shuffle(a[0], offset));
+      for (int offset = kWarps / 2; offset > 0; offset /= 2)
+        a[0].combine(shuffle_xor(a[0], offset));
     }
     if constexpr (kCluster > 1) {
       const Stage own = a[0];
       combine_blocks(a, &own, lane, group, slots + kSlots, &shared.arrived[n % 2], n / 2 % 2);
     }
   } else if constexpr (kLanes * kCluster > 1) {
+#pragma unroll 1
     for (int half = kLanes / 2; half > 0; half /= 2) {
       if (lane >= half && lane < 2 * half) {
         for (int e = 0; e < kAcross; ++e)
@@ -125,13 +116,12 @@ struct Lane {
   int lane, group;
   bool active;  // its row exists
 
-  TILE_DEVICE Index vector(int step) const { return Index(lane) + Index(step) * kRowLanes; }
-
   // What the lane holds of its row.
   TILE_DEVICE void load(Vector* held) const {
 #pragma unroll
     for (int s = 0; s < kHeld; ++s) {
-      if (vector(s) < count) held[s].load(p, row, vector(s));
+      const Index v = lane + s * kRowLanes;
+      if (kStepsAreWhole || v < count) held[s].load(p, row, v);
     }
   }
 
@@ -142,11 +132,12 @@ struct Lane {
     if constexpr (kHeld > 0) {
 #pragma unroll
       for (int s = 0; s < kHeld; ++s) {
-        if (vector(s) < count) held[s].fold(p, row, vector(s), r, total);
+        const Index v = lane + s * kRowLanes;
+        if (kStepsAreWhole || v < count) held[s].fold(p, row, v, r, total);
       }
     } else {
       for (Index v = lane; v < count;) {
-        Stage part[kAcross];
+        Stage part[kAcross] = {Stage()};
         for (int s = 0; s < kChain && v < count; s += kBatch, v += kBatch * kRowLanes) {
           Vector x[kBatch];
 #pragma unroll
@@ -166,7 +157,7 @@ struct Lane {
 
   template <class Stage>
   TILE_DEVICE void reduce(const Vector* held, Results (&r)[kAcross], Shared& shared, u32 n) const {
-    Stage total[kAcross];
+    Stage total[kAcross] = {Stage()};
     fold(held, r, total);
     combine_lanes(total, lane % kLanes, group, shared, n);
 #pragma unroll
@@ -183,7 +174,7 @@ struct Lane {
   // Leaves the block's share of its rows in memory.
   template <class Stage>
   TILE_DEVICE void reduce_share(List<Stage>, u32 row_index, Shared& shared) const {
-    Stage total[kAcross];
+    Stage total[kAcross] = {Stage()};
     const Results none[kAcross] = {};
     fold(nullptr, none, total);
     combine_lanes(total, lane % kLanes, group, shared, 0);
@@ -195,7 +186,8 @@ struct Lane {
     if constexpr (kHeld > 0) {
 #pragma unroll
       for (int s = 0; s < kHeld; ++s) {
-        if (vector(s) < count) held[s].map(p, row, vector(s), r);
+        const Index v = lane + s * kRowLanes;
+        if (kStepsAreWhole || v < count) held[s].map(p, row, v, r);
       }
     } else {
       for (Index v = lane; v < count; v += kBatch * kRowLanes) {
@@ -242,7 +234,7 @@ TILE_DEVICE void combine_row(List<Stage>, const Params& p, u32 index) {
       a.combine(*partial<Stage>(p, index, e, share));
     }
 #pragma unroll 1
-    for (int offset = 16; offset > 0; offset /= 2) a.combine(shuffle(a, offset));
+    for (int offset = 16; offset > 0; offset /= 2) a.combine(shuffle_xor(a, offset));
     a.finish(p, r[e]);
   }
   if (lane == 0) store_row(p, row_at(p, index), r);
@@ -281,7 +273,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) CLUSTER_DIMS
     if (threadIdx.x < 2) init_barrier(&shared.arrived[threadIdx.x]);
     cluster_arrive();
   }
-  const bool active = index < total;  // others go along, so that all threads meet
+  const bool active =
+      kBlocksAreWhole || index < total;  // others go along, so that all threads meet
   Lane self{p, row_at(p, active ? index : total - 1), row_length(p), lane, group, active};
 #if SHARES_ROWS
   self.reduce_share(Stages(), index, shared);

@@ -38,19 +38,6 @@ TILE_DEVICE T joined(T before, const T& behind) {
   return before;
 }
 
-// What the thread `distance` before has; its own where there is none in the warp.
-template <class T>
-TILE_DEVICE T shuffle_up(const T& x, int distance) {
-  static_assert(sizeof(T) % 4 == 0);
-  T y;
-#pragma unroll
-  for (int i = 0; i < int(sizeof(T) / 4); ++i) {
-    reinterpret_cast<u32*>(&y)[i] =
-        __shfl_up_sync(0xffffffffu, reinterpret_cast<const u32*>(&x)[i], distance);
-  }
-  return y;
-}
-
 // The totals of a thread's rows, of many each, that are kept in several parts, so that errors grow
 // with a small fraction of their number only.
 template <class T>
@@ -181,6 +168,31 @@ struct Lane {
     }
   }
 
+  // Leaves the combination of all lanes' accumulators in each of them.
+  template <class T>
+  TILE_DEVICE void combine_lanes(T (&a)[kAcross]) {
+#pragma unroll 1
+    for (int offset = kLanesOfWarp / 2; offset > 0; offset /= 2) {
+#pragma unroll
+      for (int e = 0; e < kAcross; ++e) a[e].combine(shuffle_xor(a[e], offset * kLaneStride));
+    }
+    if constexpr (kWarps > 1) {
+      unsigned char* const slots = shared.slots[turn++ % 2];
+#pragma unroll
+      for (int e = 0; e < kAcross; ++e) {
+        if (lane % kLanesOfWarp == 0) slot_of<T>(slots, e, lane / kLanesOfWarp, group) = a[e];
+      }
+      __syncthreads();
+#pragma unroll
+      for (int e = 0; e < kAcross; ++e) a[e] = slot_of<T>(slots, e, 0, group);
+#pragma unroll 1
+      for (int w = 1; w < kWarps; ++w) {
+#pragma unroll
+        for (int e = 0; e < kAcross; ++e) a[e].combine(slot_of<T>(slots, e, w, group));
+      }
+    }
+  }
+
   // Folds what the lane has of its rows.
   template <class Stage>
   TILE_DEVICE void fold(const Vector (&held)[kSteps], const Results (&r)[kAcross],
@@ -211,11 +223,11 @@ struct Lane {
 
   template <class Stage>
   TILE_DEVICE void reduce(const Vector (&held)[kSteps], Results (&r)[kAcross]) {
-    Stage total[1][kAcross], all[kAcross];
-    fold(held, r, total[0]);
-    scan_lanes(total, all);
+    Stage total[kAcross] = {Stage()};
+    fold(held, r, total);
+    combine_lanes(total);
 #pragma unroll
-    for (int e = 0; e < kAcross; ++e) all[e].finish(p, r[e]);
+    for (int e = 0; e < kAcross; ++e) total[e].finish(p, r[e]);
   }
   template <class... Stages>
   TILE_DEVICE void reduce_all(List<Stages...>, const Vector (&held)[kSteps],

@@ -20,3 +20,11 @@ template <>
 TILE_DEVICE b8 store_as<b8>(bool x) {
   return {u8(x)};
 }
+
+template <>
+TILE_DEVICE void unpack_word<b8>(u32 word, bool* x) {
+  x[0] = (word & 0xffu) != 0;
+  x[1] = (word & 0xff00u) != 0;
+  x[2] = (word & 0xff0000u) != 0;
+  x[3] = (word & 0xff000000u) != 0;
+}

@@ -58,6 +58,31 @@ TILE_DEVICE f8e5m2 store_as<f8e5m2>(float x) {
   asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(0.0f), "f"(x));
   return {u8(pair)};
 }
+
+template <>
+TILE_DEVICE void unpack_word<f8e4m3>(u32 word, float* x) {
+  u32 low, high;
+  asm("{ .reg .b16 low, high; mov.b32 {low, high}, %2; cvt.rn.f16x2.e4m3x2 %0, low; "
+      "cvt.rn.f16x2.e4m3x2 %1, high; }"
+      : "=r"(low), "=r"(high)
+      : "r"(word));
+  unpack_word<f16>(low, x);
+  unpack_word<f16>(high, x + 2);
+}
+template <>
+TILE_DEVICE void pack_word<f8e4m3>(u32& word, const float* x) {
+  asm("{ .reg .b16 low, high; cvt.rn.satfinite.e4m3x2.f32 low, %2, %1; "
+      "cvt.rn.satfinite.e4m3x2.f32 high, %4, %3; mov.b32 %0, {low, high}; }"
+      : "=r"(word)
+      : "f"(x[0]), "f"(x[1]), "f"(x[2]), "f"(x[3]));
+}
+template <>
+TILE_DEVICE void pack_word<f8e5m2>(u32& word, const float* x) {
+  asm("{ .reg .b16 low, high; cvt.rn.satfinite.e5m2x2.f32 low, %2, %1; "
+      "cvt.rn.satfinite.e5m2x2.f32 high, %4, %3; mov.b32 %0, {low, high}; }"
+      : "=r"(word)
+      : "f"(x[0]), "f"(x[1]), "f"(x[2]), "f"(x[3]));
+}
 #else
 // Saturating f8 for targets without the instruction: kMantissa bits, exponent bias kBias, largest
 // finite magnitude `max` of code kMaxCode. The rounding carries into the exponent on purpose.

@@ -12,10 +12,11 @@ using core::ceil_div;
 using core::power_of_two_from;
 
 constexpr int kMaxThreads = 1024;
-constexpr int kStepsOfLane = 4;  // vectors of a row that a lane loads at once
-constexpr int kHeldOfLane = 2;   // enough in flight; each more repeats the formula in the code
-constexpr int kFewLanes = 128;   // a block has at least as many threads
-constexpr int kMaxCluster = 8;   // of every device that has clusters
+constexpr int kStepsOfLane = 4;      // vectors of a row that a lane loads at once
+constexpr int kHeldOfLane = 2;       // enough in flight; each more repeats the formula in the code
+constexpr int kRegistersOfLane = 8;  // the same, where a vector has several inputs
+constexpr int kFewLanes = 128;       // a block has at least as many threads
+constexpr int kMaxCluster = 8;       // of every device that has clusters
 // Registers that hold vectors: few enough that two blocks of 512 threads are on a multiprocessor,
 // as many as one such block has, and those of the 64 that a block of 1024 threads leaves.
 constexpr int kFewRegisters = 32;
@@ -65,10 +66,11 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
     rows.lanes = 256;
     return {rows, 256};
   }
-  rows.lanes = *vectors <= kWarp ? power_of_two_from(*vectors)
-                                 : std::clamp(power_of_two_from(ceil_div(*vectors, kHeldOfLane)),
-                                              kWarp, kMaxThreads / 2);
   const int registers = registers_of_vector(plan, rows);
+  const int held = std::clamp(kRegistersOfLane / registers, 1, kHeldOfLane);
+  rows.lanes = *vectors <= kWarp ? power_of_two_from(*vectors)
+                                 : std::clamp(power_of_two_from(ceil_div(*vectors, held)), kWarp,
+                                              kMaxThreads / 2);
   const auto holds = [&](int lanes, int cluster, int most) {
     const std::int64_t steps =
         std::max<std::int64_t>(1, ceil_div(*vectors, std::int64_t{lanes} * cluster));
@@ -99,7 +101,7 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   };
   const auto is_held = [&] {
     if (by_block()) return true;
-    if (is_one_pass(plan)) return false;  // nothing would be read twice
+    if (is_one_pass(plan)) return false;
     return (has_large_elements && by_cluster(kMaxThreads, kFewestRegistersOfCluster)) ||
            by_cluster(lanes_of_cluster, kFewRegistersOfCluster) ||
            by_cluster(half, kFewRegisters) || holds(kMaxThreads, 1, kFewestRegisters) ||
@@ -110,6 +112,8 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
     const auto count = vectors_across_rows(plan, rows);
     if (count) share_among_blocks(plan, *count, *vectors / rows.lanes, rows);
   }
+  // Nothing would be read twice, and a loop is as fast.
+  if (is_one_pass(plan) && rows.held > kHeldOfLane) rows.held = 0;
   rows.ahead = loads_ahead(plan, rows);
   return {rows, std::max(rows.lanes, kFewLanes)};
 }

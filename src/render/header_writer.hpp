@@ -59,6 +59,9 @@ class HeaderWriter {
   // For fused_rows.cu.
   void write_row();
   void write_sharing();
+  /// Whether each lane holds as many vectors of a row, and each block has as many rows.
+  [[nodiscard]] bool steps_are_whole() const;
+  [[nodiscard]] bool blocks_are_whole() const;
   void write_results();
   void write_stage(int stage);
   void write_row_vector();

@@ -43,6 +43,16 @@ std::string HeaderWriter::decode(const std::string& index, std::size_t first, st
   return text;
 }
 
+bool HeaderWriter::steps_are_whole() const {
+  const plan::Rows& rows = *plan_.rows;
+  return plan::vectors_in_row(plan_, rows) == std::int64_t{rows.lanes} * rows.cluster * rows.held;
+}
+
+bool HeaderWriter::blocks_are_whole() const {
+  const auto rows = plan::vectors_across_rows(plan_, *plan_.rows);
+  return rows && *rows > 0 && *rows % (plan_.threads / plan_.rows->lanes) == 0;
+}
+
 /// Who shares a row, and what is read of it at once.
 void HeaderWriter::write_sharing() {
   const plan::Rows& rows = *plan_.rows;
@@ -58,6 +68,10 @@ void HeaderWriter::write_sharing() {
       fmt::format("constexpr int kShares = {};  // blocks a row that meet in memory", rows.shares));
   line(fmt::format("constexpr int kHeld = {};  // vectors in registers", rows.held));
   if (!plan_.scan) {
+    line(fmt::format("constexpr bool kStepsAreWhole = {};  // all lanes hold as many",
+                     steps_are_whole()));
+    line(fmt::format("constexpr bool kBlocksAreWhole = {};  // all have as many rows",
+                     blocks_are_whole()));
     line(fmt::format("constexpr int kReductions = {};  // one after another", stages_.count));
     line(fmt::format("constexpr bool kAhead = {};  // blocks take row after row", rows.ahead));
     line(fmt::format("#define KEEPS_INPUTS {:d}", keeps_inputs()));

@@ -226,9 +226,10 @@ inline double rsqrt(double x) {
   return 1 / sqrt(x);
 }
 
-// The conversions of tile/math.cuh, which saturate; NaN does not come here.
+// The conversions of tile/math.cuh, which saturate.
 template <class To, class From>
 To convert_rz(From x) {
+  if (x != x) return 0;  // as the instructions do where tile/math.cuh asks them
   constexpr To kMin = std::numeric_limits<To>::min(), kMax = std::numeric_limits<To>::max();
   if (x <= static_cast<From>(kMin)) return kMin;
   return x >= static_cast<From>(kMax) ? kMax : static_cast<To>(x);

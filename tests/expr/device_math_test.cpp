@@ -35,6 +35,7 @@ inline double __longlong_as_double(long long x) {
 
 template <class To, class From>
 To convert_rz(From x) {
+  if (x != x) return 0;  // as the instructions do where tile/math.cuh asks them
   if (x <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
   if (x >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
   return static_cast<To>(x);

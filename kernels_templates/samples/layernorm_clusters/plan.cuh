@@ -4,6 +4,7 @@
 #include "tile/types.cuh"
 #include "tile/packed.cuh"
 #include "tile/wide.cuh"
+#include "tile/shuffle.cuh"
 #include "tile/cluster.cuh"
 #include "tile/dependent.cuh"
 #include "tile/bulk.cuh"
@@ -33,6 +34,8 @@ constexpr int kCluster = 8;  // blocks a row
 #define SHARES_ROWS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory
 constexpr int kHeld = 4;  // vectors in registers
+constexpr bool kStepsAreWhole = true;  // all lanes hold as many
+constexpr bool kBlocksAreWhole = true;  // all have as many rows
 constexpr int kReductions = 2;  // one after another
 constexpr bool kAhead = true;  // blocks take row after row
 #define KEEPS_INPUTS 1

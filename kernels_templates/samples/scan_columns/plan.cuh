@@ -5,7 +5,7 @@
 #include "tile/contiguous.cuh"
 #include "tile/packed.cuh"
 #include "tile/wide.cuh"
-#include "tile/cluster.cuh"
+#include "tile/shuffle.cuh"
 #include "tile/dependent.cuh"
 #include "tile/f16.cuh"
 #include "tile/math.cuh"

@@ -4,7 +4,7 @@
 #include "tile/types.cuh"
 #include "tile/contiguous.cuh"
 #include "tile/wide.cuh"
-#include "tile/cluster.cuh"
+#include "tile/shuffle.cuh"
 #include "tile/dependent.cuh"
 
 #define KERNEL_NAME tilejit_scan_shared_f32

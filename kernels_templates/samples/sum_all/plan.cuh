@@ -5,6 +5,7 @@
 #include "tile/contiguous.cuh"
 #include "tile/strided.cuh"
 #include "tile/wide.cuh"
+#include "tile/shuffle.cuh"
 #include "tile/cluster.cuh"
 #include "tile/dependent.cuh"
 
@@ -32,6 +33,8 @@ constexpr int kCluster = 1;  // blocks a row
 #define KERNEL_NAME_COMBINE tilejit_sum_all_f32_combine
 constexpr int kShares = 528;  // blocks a row that meet in memory
 constexpr int kHeld = 0;  // vectors in registers
+constexpr bool kStepsAreWhole = false;  // all lanes hold as many
+constexpr bool kBlocksAreWhole = true;  // all have as many rows
 constexpr int kReductions = 1;  // one after another
 constexpr bool kAhead = false;  // blocks take row after row
 #define KEEPS_INPUTS 0

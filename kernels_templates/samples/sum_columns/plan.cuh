@@ -6,6 +6,7 @@
 #include "tile/packed.cuh"
 #include "tile/split.cuh"
 #include "tile/wide.cuh"
+#include "tile/shuffle.cuh"
 #include "tile/cluster.cuh"
 #include "tile/dependent.cuh"
 #include "tile/f16.cuh"
@@ -31,6 +32,8 @@ constexpr int kCluster = 1;  // blocks a row
 #define SHARES_ROWS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory
 constexpr int kHeld = 0;  // vectors in registers
+constexpr bool kStepsAreWhole = false;  // all lanes hold as many
+constexpr bool kBlocksAreWhole = false;  // all have as many rows
 constexpr int kReductions = 1;  // one after another
 constexpr bool kAhead = false;  // blocks take row after row
 #define KEEPS_INPUTS 0
