@@ -31,6 +31,10 @@ inline constexpr std::size_t kStackBytes = 64 * 1024;
   std::abort();
 }
 
+[[noreturn]] inline void no_clusters() {
+  fail("clusters are not emulated");
+}
+
 /// The threads of one block.
 class Block {
  public:
@@ -73,7 +77,7 @@ class Block {
   [[nodiscard]] std::size_t current() const { return current_; }
 
   static inline Block* current_block = nullptr;
-  static inline Index thread, block;
+  static inline Index thread, block, grid;
   static inline std::vector<std::unique_ptr<char[]>> stacks;  // of one block after the other
 
  private:
@@ -137,6 +141,7 @@ void launch(Kernel kernel, const Params& params, int threads, unsigned blocks, u
   std::vector<unsigned> order(blocks);
   for (unsigned i = 0; i < blocks; ++i) order[i] = i;
   std::shuffle(order.begin(), order.end(), random);
+  Block::grid.x = blocks;
   for (const unsigned block : order) {
     Block::block.x = block;
     Block(threads, random, [&] { kernel(params); }).run();
@@ -147,6 +152,7 @@ void launch(Kernel kernel, const Params& params, int threads, unsigned blocks, u
 
 #define threadIdx emulation::Block::thread
 #define blockIdx emulation::Block::block
+#define gridDim emulation::Block::grid
 #define __device__
 #define __global__
 #define __forceinline__ inline
@@ -170,6 +176,17 @@ T __shfl_up_sync(unsigned, T x, int distance) {
   block.meet_warp();
   const bool inside = static_cast<int>(self % emulation::kWarp) >= distance;
   std::memcpy(&x, block.slot(inside ? self - static_cast<std::size_t>(distance) : self), sizeof x);
+  block.meet_warp();
+  return x;
+}
+
+template <class T>
+T __shfl_xor_sync(unsigned, T x, int mask) {
+  emulation::Block& block = *emulation::Block::current_block;
+  const std::size_t self = block.current();
+  std::memcpy(block.slot(self), &x, sizeof x);
+  block.meet_warp();
+  std::memcpy(&x, block.slot(self ^ static_cast<std::size_t>(mask)), sizeof x);
   block.meet_warp();
   return x;
 }

@@ -23,7 +23,15 @@ constexpr std::pair<const char*, const char*> kReplaced[] = {
      "void store_wide(T* p, const Vector& x) {\n  x.store(p);\n}\n"
      "template <class T, class Vector>\n"
      "void store_wide(T* p, const Vector& x, int valid) {\n  x.store(p, valid);\n}\n"},
-    {"tile/cluster.cuh", ""},
+    {"tile/cluster.cuh",
+     "inline void cluster_sync() { emulation::no_clusters(); }\n"
+     "inline void cluster_arrive() { emulation::no_clusters(); }\n"
+     "inline void cluster_wait() { emulation::no_clusters(); }\n"
+     "inline void init_barrier(u64*) { emulation::no_clusters(); }\n"
+     "inline void expect_bytes(u64*, int) { emulation::no_clusters(); }\n"
+     "inline void wait_for_bytes(u64*, u32) { emulation::no_clusters(); }\n"
+     "template <class T>\n"
+     "void send_to_block(int, T*, const T&, u64*) { emulation::no_clusters(); }\n"},
 };
 /// Instructions in the other headers.
 constexpr std::pair<std::string_view, std::string_view> kInstructions[] = {
@@ -113,8 +121,8 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
   };
   export_entry("");
   if (shares) export_entry("_combine");
-  for (const char* macro :
-       {"TILE_DEVICE", "KERNEL_NAME", "KERNEL_NAME_COMBINE", "SHARES_ROWS", "CLUSTER_DIMS"}) {
+  for (const char* macro : {"TILE_DEVICE", "KERNEL_NAME", "KERNEL_NAME_COMBINE", "SHARES_ROWS",
+                            "CLUSTER_DIMS", "KEEPS_INPUTS", "RESCALES_SUMS"}) {
     text += std::string("#undef ") + macro + "\n";
   }
   return text;

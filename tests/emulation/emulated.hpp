@@ -19,8 +19,8 @@ class EmulatedKernels {
   EmulatedKernels(const EmulatedKernels&) = delete;
   EmulatedKernels& operator=(const EmulatedKernels&) = delete;
 
-  /// Plans and renders `c`, for sm_90a. Operations with f16, f8 or tf32 are not possible: their
-  /// conversions are instructions of the device.
+  /// Plans and renders `c`, for sm_90a. Clusters, and operations with f16, f8 or tf32, are not
+  /// possible: they are instructions of the device.
   void add(const std::string& what, RandomCase c);
   /// Compiles what was added. False: the compiler failed, and has said why.
   [[nodiscard]] bool compile();
