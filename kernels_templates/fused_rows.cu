@@ -4,12 +4,12 @@
 // an accumulator, and the accumulators are combined in an order that the plan alone decides, so
 // that the result has the same bits in every run. A formula of several reductions, one of another's
 // result, makes as many passes over the row, and one more for outputs of the full space: over
-// vectors held in registers, or read again. A sum of exponentials below a maximum is folded in that
-// one's pass (kRescales), by each lane below its own. The vectors lie along the row (kAlong), or
-// each element of a vector belongs to a row of its own. Where rows are few and long, kShares blocks
-// leave their accumulators in memory, and a second kernel combines them. Blocks of a cluster stay
-// (kAhead), with the next row on its way to registers while they wait for each other; two rows
-// under way make the memory slower.
+// vectors held in registers, or read again; of the latter, a sum of exponentials below a maximum is
+// folded in that one's pass (kRescales), by each lane below its own. The vectors lie along the row
+// (kAlong), or each element of a vector belongs to a row of its own. Where rows are few and long,
+// kShares blocks leave their accumulators in memory, and a second kernel combines them. Blocks of a
+// cluster stay (kAhead), with the next row on its way to registers while they wait for each other;
+// two rows under way make the memory slower.
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the stages, Vector
 
 constexpr int kGroups = kThreads / kLanes;  // groups of lanes in a block
@@ -145,14 +145,6 @@ struct Lane {
       for (int s = 0; s < kHeld; ++s) {
         if (vector(s) < count) held[s].fold(p, row, vector(s), r, total);
       }
-#if RESCALES_SUMS
-      if constexpr (Stage::kRescales) {
-#pragma unroll
-        for (int s = 0; s < kHeld; ++s) {
-          if (vector(s) < count) held[s].fold(p, row, vector(s), r, total, Below());
-        }
-      }
-#endif
     } else {
       constexpr int kVectors = Stage::kRescales ? kBatch : kChain;  // of a maximum, or a chain
       for (Index v = lane; v < count;) {

@@ -190,14 +190,6 @@ struct Lane {
       for (int s = 0; s < kSteps; ++s) {
         if (place(0, s) < count) held[s].fold(p, row, vector(place(0, s)), r, total);
       }
-#if RESCALES_SUMS
-      if constexpr (Stage::kRescales) {
-#pragma unroll
-        for (int s = 0; s < kSteps; ++s) {
-          if (place(0, s) < count) held[s].fold(p, row, vector(place(0, s)), r, total, Below());
-        }
-      }
-#endif
     } else {
       constexpr int kVectors = Stage::kRescales ? kSteps : kChain;  // of a maximum, or a chain
       Running<Stage> running;

@@ -200,7 +200,7 @@ struct ValueAxes {
 [[nodiscard]] int weight(const Node& node) noexcept;
 [[nodiscard]] std::int64_t weight(const Program& program) noexcept;
 
-/// A sum of exp(x - max(x)), or of exp2, which is folded in the pass of the maximum: below the
+/// A sum of exp(x - max(x)), or of exp2, which can be folded in the pass of the maximum: below the
 /// maximum of some elements it is the one below another maximum but for a factor (M. Milakov,
 /// N. Gimelshein, "Online normalizer calculation for softmax", 2018).
 struct RescaledSum {
@@ -210,8 +210,10 @@ struct RescaledSum {
 };
 /// By node.
 [[nodiscard]] std::vector<RescaledSum> rescaled_sums(const Program& program);
-/// By node: the passes over elements that it needs, one for each reduction of another's result.
-[[nodiscard]] std::vector<int> reductions_in_turn(const Program& program);
+/// By node: the passes over elements that it needs, one for each reduction of another's result;
+/// `sums` are folded with their maxima.
+[[nodiscard]] std::vector<int> passes_before(const Program& program,
+                                             const std::vector<RescaledSum>& sums);
 
 /// Device functions that `emit_cuda` calls: in programs of more than 4096 in weight each heavy
 /// function is a function of the machine code too, once, since inlined everywhere it would keep the

@@ -66,18 +66,17 @@ std::vector<RescaledSum> rescaled_sums(const Program& program) {
   return found;
 }
 
-std::vector<int> reductions_in_turn(const Program& program) {
-  const std::vector<RescaledSum> sums = rescaled_sums(program);
-  std::vector<int> turns;
+std::vector<int> passes_before(const Program& program, const std::vector<RescaledSum>& sums) {
+  std::vector<int> passes;
   for (std::size_t i = 0; i < program.nodes.size(); ++i) {
     const Node& node = program.nodes[i];
-    int turn = 0;
+    int most = 0;
     for (const NodeId arg : node.args) {
-      if (arg != kNoNode) turn = std::max(turn, turns[static_cast<std::size_t>(arg)]);
+      if (arg != kNoNode) most = std::max(most, passes[static_cast<std::size_t>(arg)]);
     }
-    turns.push_back(turn + (is_reduction(node.op) && sums[i].maximum == kNoNode ? 1 : 0));
+    passes.push_back(most + (is_reduction(node.op) && sums[i].maximum == kNoNode ? 1 : 0));
   }
-  return turns;
+  return passes;
 }
 
 }  // namespace tilejit::expr

@@ -126,7 +126,8 @@ std::uint32_t combined_axes(const expr::Program& program) {
 }
 
 bool is_one_pass(const Plan& plan) {
-  return std::ranges::max(expr::reductions_in_turn(plan.program)) == 1 && std::ranges::all_of(plan.operands, [](const Operand& o) {
+  const auto passes = expr::passes_before(plan.program, expr::rescaled_sums(plan.program));
+  return std::ranges::max(passes) == 1 && std::ranges::all_of(plan.operands, [](const Operand& o) {
            return !o.written || o.per_row;
          });
 }

@@ -39,8 +39,8 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 [[nodiscard]] std::int64_t accumulator_bytes(const expr::Program& program,
                                              bool (*among)(expr::Op) noexcept = expr::is_reduction);
 
-/// Whether one pass over the elements gives all reductions, and all that is stored are results of
-/// rows.
+/// Rows that are not held in registers: whether one pass over the elements gives all reductions,
+/// and all that is stored are results of rows.
 [[nodiscard]] bool is_one_pass(const Plan& plan);
 
 }  // namespace tilejit::plan

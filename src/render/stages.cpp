@@ -18,9 +18,12 @@ Stages find_stages(const plan::Plan& plan) {
   if (!plan.rows) return stages;
   const std::vector<Node>& nodes = plan.program.nodes;
   std::vector<bool> uniform;  // a node: made of results and constants alone
-  stages.level = expr::reductions_in_turn(plan.program);
-  stages.count = stages.level.empty() ? 0 : std::ranges::max(stages.level);
-  stages.sums = expr::rescaled_sums(plan.program);
+  // What is held in registers is read twice at no cost: its exponentials are then computed once.
+  const bool rescales = plan.rows->held == 0;
+  stages.sums =
+      rescales ? expr::rescaled_sums(plan.program) : std::vector<expr::RescaledSum>(nodes.size());
+  stages.level = expr::passes_before(plan.program, stages.sums);
+  stages.count = std::ranges::max(stages.level);
   stages.hoisted.resize(nodes.size(), false);
   for (const Node& node : nodes) {
     const bool reduction = expr::is_reduction(node.op);
