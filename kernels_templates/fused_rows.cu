@@ -4,11 +4,12 @@
 // an accumulator, and the accumulators are combined in an order that the plan alone decides, so
 // that the result has the same bits in every run. A formula of several reductions, one of another's
 // result, makes as many passes over the row, and one more for outputs of the full space: over
-// vectors held in registers, or read again. The vectors lie along the row (kAlong), or each element
-// of a vector belongs to a row of its own. Where rows are few and long, kShares blocks leave their
-// accumulators in memory, and a second kernel combines them, or the last of these blocks does. Blocks of a cluster stay (kAhead),
-// with the next row on its way to registers while they wait for each other; two rows under way make
-// the memory slower.
+// vectors held in registers, or read again; of the latter, a sum of exponentials below a maximum is
+// folded in that one's pass (kRescales), by each lane below its own. The vectors lie along the row
+// (kAlong), or each element of a vector belongs to a row of its own. Where rows are few and long,
+// kShares blocks leave their accumulators in memory, and a second kernel combines them, or the last
+// of these blocks does. Blocks of a cluster stay (kAhead), with the next row on its way to registers
+// while they wait for each other; two rows under way make the memory slower.
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the stages, Vector
 
 constexpr int kGroups = kThreads / kLanes;  // groups of lanes in a block
@@ -136,9 +137,10 @@ struct Lane {
         if (kStepsAreWhole || v < count) held[s].fold(p, row, v, r, total);
       }
     } else {
+      constexpr int kVectors = Stage::kRescales ? kBatch : kChain;  // of a maximum, or a chain
       for (Index v = lane; v < count;) {
         Stage part[kAcross] = {Stage()};
-        for (int s = 0; s < kChain && v < count; s += kBatch, v += kBatch * kRowLanes) {
+        for (int s = 0; s < kVectors && v < count; s += kBatch, v += kBatch * kRowLanes) {
           Vector x[kBatch];
 #pragma unroll
           for (int b = 0; b < kBatch; ++b) {
@@ -148,6 +150,14 @@ struct Lane {
           for (int b = 0; b < kBatch; ++b) {
             if (v + b * kRowLanes < count) x[b].fold(p, row, v + b * kRowLanes, r, part);
           }
+#if RESCALES_SUMS
+          if constexpr (Stage::kRescales) {
+#pragma unroll
+            for (int b = 0; b < kBatch; ++b) {
+              if (v + b * kRowLanes < count) x[b].fold(p, row, v + b * kRowLanes, r, part, Below());
+            }
+          }
+#endif
         }
 #pragma unroll
         for (int e = 0; e < kAcross; ++e) total[e].combine(part[e]);

@@ -203,17 +203,28 @@ struct Lane {
         if (place(0, s) < count) held[s].fold(p, row, vector(place(0, s)), r, total);
       }
     } else {
+      constexpr int kVectors = Stage::kRescales ? kSteps : kChain;  // of a maximum, or a chain
       Running<Stage> running;
       Index chain = 0;
       for (Index first = 0; first < count; ++chain) {
         Stage part[kAcross];
-        for (int n = 0; n < kChain && first < count; n += kSteps, first += kChunk) {
+        for (int n = 0; n < kVectors && first < count; n += kSteps, first += kChunk) {
           Vector x[kSteps];
           load(x, first, count);
 #pragma unroll
           for (int s = 0; s < kSteps; ++s) {
             if (place(first, s) < count) x[s].fold(p, row, vector(place(first, s)), r, part);
           }
+#if RESCALES_SUMS
+          if constexpr (Stage::kRescales) {
+#pragma unroll
+            for (int s = 0; s < kSteps; ++s) {
+              if (place(first, s) < count) {
+                x[s].fold(p, row, vector(place(first, s)), r, part, Below());
+              }
+            }
+          }
+#endif
         }
         running.add(part, chain);
       }

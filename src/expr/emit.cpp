@@ -122,6 +122,11 @@ class Emitter {
     return text;
   }
 
+  /// The one that is called for `n`.
+  std::string function(const Node& n) const {
+    return outlined(n) ? outlined_name(n) : function_of(n);
+  }
+
   std::string body(const Slice& slice) const {
     std::string text;
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
@@ -189,7 +194,7 @@ class Emitter {
   }
 
   std::string call(const Node& n) const {
-    std::string text = (outlined(n) ? outlined_name(n) : function_of(n)) + "(";
+    std::string text = function(n) + "(";
     for (std::size_t i = 0; i < n.args.size() && n.args[i] != kNoNode; ++i) {
       text += (i == 0 ? "" : ", ") + value_name(n.args[i]);
     }
@@ -276,6 +281,10 @@ std::string emit_cuda(const Program& program) {
   return emit_cuda(program, {.nodes = std::vector<bool>(program.nodes.size(), true),
                              .stores = program.stores,
                              .given = {}});
+}
+
+std::string emit_function(const Program& program, NodeId id) {
+  return Emitter(program).function(program.nodes[static_cast<std::size_t>(id)]);
 }
 
 std::string emit_constant(const Constant& value, DType type) {

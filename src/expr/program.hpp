@@ -200,6 +200,21 @@ struct ValueAxes {
 [[nodiscard]] int weight(const Node& node) noexcept;
 [[nodiscard]] std::int64_t weight(const Program& program) noexcept;
 
+/// A sum of exp(x - max(x)), or of exp2, which can be folded in the pass of the maximum: below the
+/// maximum of some elements it is the one below another maximum but for a factor (M. Milakov,
+/// N. Gimelshein, "Online normalizer calculation for softmax", 2018).
+struct RescaledSum {
+  NodeId maximum = kNoNode;  ///< kNoNode: of other nodes
+  bool guarded = false;      ///< what is subtracted is a finite constant where -infinity is the
+                             ///< maximum, as in where(m > -inf, m, 0)
+};
+/// By node.
+[[nodiscard]] std::vector<RescaledSum> rescaled_sums(const Program& program);
+/// By node: the passes over elements that it needs, one for each reduction of another's result;
+/// `sums` are folded with their maxima.
+[[nodiscard]] std::vector<int> passes_before(const Program& program,
+                                             const std::vector<RescaledSum>& sums);
+
 /// Device functions that `emit_cuda` calls: in programs of more than 4096 in weight each heavy
 /// function is a function of the machine code too, once, since inlined everywhere it would keep the
 /// compiler busy for minutes. Empty for others.
@@ -219,6 +234,8 @@ struct Slice {
   std::function<std::string(NodeId)> given;
 };
 [[nodiscard]] std::string emit_cuda(const Program& program, const Slice& slice);
+/// The device function that computes `id`, which is no operator, cast or combination.
+[[nodiscard]] std::string emit_function(const Program& program, NodeId id);
 /// A constant of `type` as a literal of its compute type.
 [[nodiscard]] std::string emit_constant(const Constant& value, DType type);
 /// The device expression that combines `a` and `b`, which both hold results of the reduction or

@@ -113,20 +113,9 @@ std::uint32_t combined_axes(const expr::Program& program) noexcept {
   return found == program.nodes.end() ? 0 : found->axes;
 }
 
-int reductions_in_turn(const Plan& plan) {
-  std::vector<int> turns;  // by node
-  for (const expr::Node& node : plan.program.nodes) {
-    int turn = 0;
-    for (const expr::NodeId arg : node.args) {
-      if (arg != expr::kNoNode) turn = std::max(turn, turns[static_cast<std::size_t>(arg)]);
-    }
-    turns.push_back(turn + (expr::is_reduction(node.op) ? 1 : 0));
-  }
-  return *std::ranges::max_element(turns);
-}
-
 bool is_one_pass(const Plan& plan) {
-  return reductions_in_turn(plan) == 1 && std::ranges::all_of(plan.operands, [](const Operand& o) {
+  const auto passes = expr::passes_before(plan.program, expr::rescaled_sums(plan.program));
+  return std::ranges::max(passes) == 1 && std::ranges::all_of(plan.operands, [](const Operand& o) {
            return !o.written || o.per_row;
          });
 }

@@ -39,9 +39,8 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 [[nodiscard]] std::int64_t accumulator_bytes(const expr::Program& program,
                                              bool (*among)(expr::Op) noexcept = expr::is_reduction);
 
-/// Reductions one after another: of elements, of those' results, ...
-[[nodiscard]] int reductions_in_turn(const Plan& plan);
-/// Whether each reduction is of elements, and all that is stored are results of rows.
+/// Rows that are not held in registers: whether one pass over the elements gives all reductions,
+/// and all that is stored are results of rows.
 [[nodiscard]] bool is_one_pass(const Plan& plan);
 
 }  // namespace tilejit::plan

@@ -35,13 +35,17 @@ std::string identity(const Node& node) {
     case Op::scan_prod: return "1";
     default: break;
   }
-  if (floating) return node.type == f64 ? "math::nan_f64()" : "math::nan_f32()";
+  if (floating) return nan_of(node);
   const bool is_signed = category(node.type) == Category::signed_integer;
   const int bits = 8 * size_bytes(node.type);
   const std::int64_t greatest =
       static_cast<std::int64_t>(~0ull >> (64 - bits + (is_signed ? 1 : 0)));
   const std::int64_t least = is_signed ? -greatest - 1 : 0;
   return expr::emit_constant(is_minimum(node.op) ? greatest : least, node.type);
+}
+
+std::string nan_of(const Node& node) {
+  return node.type == f64 ? "math::nan_f64()" : "math::nan_f32()";
 }
 
 std::string infinity(const Node& node) {

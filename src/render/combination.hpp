@@ -17,6 +17,9 @@ namespace tilejit::render {
 
 [[nodiscard]] bool is_extremum(expr::Op op) noexcept;
 
+/// A nan of the type that computes `node`, of floats.
+[[nodiscard]] std::string nan_of(const expr::Node& node);
+
 /// The result of nothing of an extremum of floats.
 [[nodiscard]] std::string infinity(const expr::Node& node);
 

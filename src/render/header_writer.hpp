@@ -69,7 +69,10 @@ class HeaderWriter {
   void write_kept();
   [[nodiscard]] int place_of_kept(const plan::Operand& operand) const;
   [[nodiscard]] std::string load_kept(const plan::Operand& operand) const;
-  void write_fold(const std::string& accumulator, const std::vector<bool>& nodes);
+  void write_rescaled_fold(int stage);
+  [[nodiscard]] std::string rescaled_result(expr::NodeId sum) const;
+  void write_rescaling(expr::NodeId sum);
+  void write_fold(const std::string& accumulator, const std::vector<bool>& nodes, bool below);
   void write_row_store();
   /// Whether one of `nodes` is an element of the tensor.
   [[nodiscard]] bool is_loaded(const std::vector<bool>& nodes, int tensor) const;

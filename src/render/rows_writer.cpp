@@ -62,6 +62,8 @@ void HeaderWriter::write_sharing() {
            : fmt::format("#define CLUSTER_DIMS __cluster_dims__({}, 1, 1)", rows.cluster));
   const bool shares = rows.shares > 1;
   line(fmt::format("#define SHARES_ROWS {:d}", shares));
+  const auto rescales = [](const expr::RescaledSum& sum) { return sum.maximum != expr::kNoNode; };
+  line(fmt::format("#define RESCALES_SUMS {:d}", std::ranges::any_of(stages_.sums, rescales)));
   if (shares && !plan_.scan) line(fmt::format("#define COUNTS_BLOCKS {:d}", rows.atomics));
   if (shares) line(fmt::format("#define KERNEL_NAME_COMBINE {}_combine", plan_.kernel_name));
   line(
@@ -155,6 +157,8 @@ void HeaderWriter::write_results() {
 
 void HeaderWriter::write_stage(int stage) {
   const std::vector<NodeId> reductions = stages_.reductions(plan_.program, stage);
+  const std::vector<NodeId> folded = stages_.folded(plan_.program, stage);
+  const std::vector<NodeId> rescaled = stages_.rescaled(plan_.program, stage);
   const auto node_of = [&](NodeId id) -> const Node& {
     return plan_.program.nodes[static_cast<std::size_t>(id)];
   };
@@ -168,12 +172,13 @@ void HeaderWriter::write_stage(int stage) {
       line(fmt::format("  {} a{} = {};", accumulator_type(node), id, identity(node)));
     }
   }
+  line(fmt::format("  static constexpr bool kRescales = {};", !rescaled.empty()));
   line(fmt::format("\n  TILE_DEVICE void fold({}) {{", element_parameters(false)));
-  out_ += indented(emit_cuda(plan_.program, {.nodes = stages_.needed_for(plan_.program, reductions),
+  out_ += indented(emit_cuda(plan_.program, {.nodes = stages_.needed_for(plan_.program, folded),
                                              .stores = {},
                                              .given = [this](NodeId id) { return given(id); }}),
                    4);
-  for (const NodeId id : reductions) {
+  for (const NodeId id : folded) {
     const Node& node = node_of(id);
     const std::string own = fmt::format("a{}", id);
     if (expr::finds_place(node.op)) {
@@ -188,8 +193,11 @@ void HeaderWriter::write_stage(int stage) {
     const std::string value = fmt::format("{}(v{})", accumulator_type(node), node.args[0]);
     line(fmt::format("    {} = {};", own, expr::emit_combination(node, own, value)));
   }
-  line(fmt::format("  }}\n  TILE_DEVICE void combine(const Stage{}& other) {{", stage));
-  for (const NodeId id : reductions) {
+  line("  }");
+  if (!rescaled.empty()) write_rescaled_fold(stage);
+  line(fmt::format("  TILE_DEVICE void combine(const Stage{}& other) {{", stage));
+  for (const NodeId id : rescaled) write_rescaling(id);  // by the maxima as they are
+  for (const NodeId id : folded) {
     const Node& node = node_of(id);
     const std::string own = fmt::format("a{}", id), value = "other." + own;
     if (expr::finds_place(node.op)) {
@@ -210,6 +218,8 @@ void HeaderWriter::write_stage(int stage) {
       value = fmt::format("b{0} < 0 ? 0 : b{0}", id);
     } else if (is_extremum(node.op) && is_floating(node.type) && may_be_empty) {
       value = fmt::format("row_length(p) == 0 ? {} : {}", infinity(node), value);
+    } else if (stages_.is_rescaled(id)) {
+      value = rescaled_result(id);
     } else if (!is_floating(node.type)) {
       value = node.type == b8 ? value + " != 0"
                               : fmt::format("{}({})", expr::compute_type(node.type), value);
@@ -230,6 +240,59 @@ void HeaderWriter::write_stage(int stage) {
                    4);
   for (const NodeId id : hoisted) line(fmt::format("    r.v{0} = v{0};", id));
   line("  }\n};\n");
+}
+
+/// How sums of exponentials below a maximum are folded, behind it: below what it is so far, or zero
+/// where that is -infinity.
+void HeaderWriter::write_rescaled_fold(int stage) {
+  const auto node_of = [&](NodeId id) -> const Node& {
+    return plan_.program.nodes[static_cast<std::size_t>(id)];
+  };
+  const std::vector<NodeId> sums = stages_.rescaled(plan_.program, stage);
+  const std::vector<NodeId> hoisted = stages_.hoisted_at(stage);
+  const auto of_lane = [&](NodeId id) -> std::string {
+    const auto is_maximum = [&](NodeId sum) {
+      return stages_.sums[static_cast<std::size_t>(sum)].maximum == id;
+    };
+    if (std::ranges::any_of(sums, is_maximum))
+      return fmt::format("a{0} == {1} ? 0 : a{0}", id, infinity(node_of(id)));
+    return std::ranges::count(hoisted, id) > 0 ? std::string() : given(id);
+  };
+  line(fmt::format("  TILE_DEVICE void fold_below({}) {{", element_parameters(false)));
+  out_ +=
+      indented(emit_cuda(plan_.program, {.nodes = stages_.needed_for_rescaled(plan_.program, stage),
+                                         .stores = {},
+                                         .given = of_lane}),
+               4);
+  for (const NodeId id : sums) {
+    line(fmt::format("    a{0} = a{0} + {1}(v{2});", id, accumulator_type(node_of(id)),
+                     node_of(id).args[0]));
+  }
+  line("  }");
+}
+
+/// A sum below -infinity is nan, as exp(x - x) is.
+std::string HeaderWriter::rescaled_result(NodeId sum) const {
+  const expr::RescaledSum& found = stages_.sums[static_cast<std::size_t>(sum)];
+  if (found.guarded) return fmt::format("a{}", sum);
+  const Node& maximum = plan_.program.nodes[static_cast<std::size_t>(found.maximum)];
+  return fmt::format("a{} == {} ? {} : a{}", found.maximum, infinity(maximum), nan_of(maximum),
+                     sum);
+}
+
+/// The sum of two parts with maxima of their own; of both sides the same bits.
+void HeaderWriter::write_rescaling(NodeId sum) {
+  const Node& node = plan_.program.nodes[static_cast<std::size_t>(sum)];
+  const NodeId maximum = stages_.sums[static_cast<std::size_t>(sum)].maximum;
+  const std::string_view type = accumulator_type(node);
+  line(fmt::format("    const bool less{0} = a{1} < other.a{1};", sum, maximum));
+  line(fmt::format("    const {0} apart{1} = less{1} ? a{2} - other.a{2} : other.a{2} - a{2};",
+                   type, sum, maximum));
+  // Nan of infinities, and where one of them has nothing.
+  line(fmt::format("    const {0} scale{1} = apart{1} == apart{1} ? {2}(apart{1}) : {0}(1);", type,
+                   sum, emit_function(plan_.program, node.args[0])));
+  line(fmt::format(
+      "    a{0} = less{0} ? a{0} * scale{0} + other.a{0} : other.a{0} * scale{0} + a{0};", sum));
 }
 
 /// The coordinates of a vector's first element: those of its row, and those that `v` holds.
@@ -337,8 +400,12 @@ void HeaderWriter::write_row_vector() {
   line("  }");
 
   for (int stage = 0; stage < stages_.count; ++stage) {
-    write_fold(fmt::format("Stage{}", stage),
-               stages_.needed_for(plan_.program, stages_.reductions(plan_.program, stage)));
+    const std::string accumulator = fmt::format("Stage{}", stage);
+    write_fold(accumulator, stages_.needed_for(plan_.program, stages_.folded(plan_.program, stage)),
+               false);
+    if (!stages_.rescaled(plan_.program, stage).empty()) {
+      write_fold(accumulator, stages_.needed_for_rescaled(plan_.program, stage), true);
+    }
   }
   if (plan_.scan) return write_scan_map();
 
@@ -357,14 +424,16 @@ void HeaderWriter::write_row_vector() {
   line("  }\n};\n");
 }
 
-/// How a vector's elements come to accumulators of type `accumulator`, which reads `nodes`.
-void HeaderWriter::write_fold(const std::string& accumulator, const std::vector<bool>& nodes) {
+/// How a vector's elements come to accumulators of type `accumulator`, which reads `nodes`: to its
+/// sums below a maximum, or to all others.
+void HeaderWriter::write_fold(const std::string& accumulator, const std::vector<bool>& nodes,
+                              bool below) {
   const bool along = plan_.rows->along(), partial = along && plan_.ragged;
   line("  TILE_DEVICE void fold(const Params& p, const Row& row, Index v,");
   line(
-      fmt::format("                        const Results (&r)[kAcross], {} (&a)[kAcross]) "
+      fmt::format("                        const Results (&r)[kAcross], {} (&a)[kAcross]{}) "
                   "const {{",
-                  accumulator));
+                  accumulator, below ? ", Below" : ""));
   out_ += pass_start(nodes, "");
   line("#pragma unroll");
   line(fmt::format("    for (int e = 0; e < kVector; e += {}) {{", group()));
@@ -372,7 +441,8 @@ void HeaderWriter::write_fold(const std::string& accumulator, const std::vector<
   for (int i = 0; i < group(); ++i) {
     const std::string at = along ? "0" : i == 0 ? "e" : fmt::format("e + {}", i);
     const std::string exists = partial ? fmt::format("if (e + {} < valid) ", i) : "";
-    write_call(i, fmt::format("{}a[{}].fold", exists, at), fmt::format("p, r[{}]", at), false);
+    write_call(i, fmt::format("{}a[{}].fold{}", exists, at, below ? "_below" : ""),
+               fmt::format("p, r[{}]", at), false);
   }
   line("    }\n  }");
 }
@@ -440,7 +510,8 @@ std::string HeaderWriter::accumulator_list() const {
                          plan::accumulator_bytes(plan_.program));
   }
   return fmt::format(
-      "template <class... T>\nstruct List {{}};\nusing Stages = List<{}>;\nconstexpr int "
+      "template <class... T>\nstruct List {{}};\nstruct Below {{}};  // asks for the sums below a "
+      "maximum\nusing Stages = List<{}>;\nconstexpr int "
       "kStageBytes = "
       "{};\n",
       list, bytes);

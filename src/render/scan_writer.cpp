@@ -87,7 +87,7 @@ void HeaderWriter::write_scans() {
 /// the scan.
 void HeaderWriter::write_scan_map() {
   const bool along = plan_.rows->along(), backwards = along && plan_.scan->reverse;
-  write_fold("Scans", stages_.needed_for(plan_.program, scans_of(plan_.program)));
+  write_fold("Scans", stages_.needed_for(plan_.program, scans_of(plan_.program)), false);
   line("  TILE_DEVICE void map(const Params& p, const Row& row, Index v,");
   line("                       const Results (&r)[kAcross], Scans (&a)[kAcross]) const {");
   const std::string stores = accesses(Part::direct_stores);

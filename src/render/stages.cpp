@@ -18,10 +18,15 @@ Stages find_stages(const plan::Plan& plan) {
   if (!plan.rows) return stages;
   const std::vector<Node>& nodes = plan.program.nodes;
   std::vector<bool> uniform;  // a node: made of results and constants alone
+  // What is held in registers is read twice at no cost: its exponentials are then computed once.
+  const bool rescales = plan.rows->held == 0 && !plan.light;
+  stages.sums =
+      rescales ? expr::rescaled_sums(plan.program) : std::vector<expr::RescaledSum>(nodes.size());
+  stages.level = expr::passes_before(plan.program, stages.sums);
+  stages.count = std::ranges::max(stages.level);
   stages.hoisted.resize(nodes.size(), false);
   for (const Node& node : nodes) {
     const bool reduction = expr::is_reduction(node.op);
-    int level = 0;
     bool in_row =
         node.op == expr::Op::load &&
         plan::varies_in_row(plan.operands[static_cast<std::size_t>(node.source)], *plan.rows);
@@ -30,13 +35,10 @@ Stages find_stages(const plan::Plan& plan) {
     for (const NodeId arg : node.args) {
       if (arg == kNoNode) continue;
       const auto a = static_cast<std::size_t>(arg);
-      level = std::max(level, stages.level[a]);
       in_row = in_row || stages.in_row[a];
       of_results = of_results && uniform[a];
     }
-    stages.level.push_back(level + reduction);
     stages.in_row.push_back(in_row && !reduction);
-    if (reduction) stages.count = std::max(stages.count, level + 1);
     uniform.push_back(reduction || of_results);
     if (!reduction && of_results) continue;
     for (const NodeId arg : node.args) {  // those that the values of elements ask for
@@ -56,6 +58,18 @@ std::vector<NodeId> Stages::reductions(const expr::Program& program, int stage) 
       found.push_back(static_cast<NodeId>(i));
     }
   }
+  return found;
+}
+
+std::vector<NodeId> Stages::folded(const expr::Program& program, int stage) const {
+  std::vector<NodeId> found = reductions(program, stage);
+  std::erase_if(found, [&](NodeId id) { return is_rescaled(id); });
+  return found;
+}
+
+std::vector<NodeId> Stages::rescaled(const expr::Program& program, int stage) const {
+  std::vector<NodeId> found = reductions(program, stage);
+  std::erase_if(found, [&](NodeId id) { return !is_rescaled(id); });
   return found;
 }
 
@@ -93,6 +107,12 @@ std::vector<bool> Stages::needed_for(const expr::Program& program,
     if (needed[i] && !is_result(program, id)) need_args(id);
   }
   return needed;
+}
+
+std::vector<bool> Stages::needed_for_rescaled(const expr::Program& program, int stage) const {
+  Stages computing = *this;
+  for (const NodeId id : hoisted_at(stage)) computing.hoisted[static_cast<std::size_t>(id)] = false;
+  return computing.needed_for(program, rescaled(program, stage));
 }
 
 }  // namespace tilejit::render

@@ -1,0 +1,82 @@
+// Which sums can be folded together with the maximum that their terms lie below.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "expr/program.hpp"
+
+namespace tilejit::expr {
+namespace {
+
+class Finder {
+ public:
+  explicit Finder(const Program& program) : nodes_(program.nodes) {}
+
+  [[nodiscard]] RescaledSum find(const Node& node) const {
+    if (node.op != Op::reduce_sum || !is_floating(node.type)) return {};
+    const Node& term = at(node.args[0]);
+    if (term.op != Op::exp && term.op != Op::exp2) return {};
+    const Node& below = at(term.args[0]);
+    if (below.op != Op::sub) return {};
+    const NodeId guarded = guarded_maximum(at(below.args[1]));
+    const NodeId maximum = guarded == kNoNode ? below.args[1] : guarded;
+    const Node& found = at(maximum);
+    const bool same =
+        found.op == Op::reduce_max && found.axes == node.axes && found.args[0] == below.args[0];
+    return same ? RescaledSum{maximum, guarded != kNoNode} : RescaledSum{};
+  }
+
+ private:
+  [[nodiscard]] const Node& at(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
+
+  [[nodiscard]] const double* constant(NodeId id) const {
+    const Node& node = at(id);
+    return node.op == Op::constant ? std::get_if<double>(&node.constant) : nullptr;
+  }
+  [[nodiscard]] bool is_infinity(NodeId id, bool negative) const {
+    const double* value = constant(id);
+    return value != nullptr && std::isinf(*value) && std::signbit(*value) == negative;
+  }
+  [[nodiscard]] bool is_finite(NodeId id) const {
+    const double* value = constant(id);
+    return value != nullptr && std::isfinite(*value);
+  }
+
+  /// M of where(M > -inf, M, 0) and its like, which are M where that is finite.
+  [[nodiscard]] NodeId guarded_maximum(const Node& node) const {
+    if (node.op != Op::where || !is_finite(node.args[2])) return kNoNode;
+    const Node& condition = at(node.args[0]);
+    const NodeId maximum = node.args[1], left = condition.args[0], right = condition.args[1];
+    const bool above = (condition.op == Op::gt || condition.op == Op::ne) && left == maximum &&
+                       is_infinity(right, true);
+    const bool finite = condition.op == Op::lt && at(left).op == Op::abs &&
+                        at(left).args[0] == maximum && is_infinity(right, false);
+    return above || finite ? maximum : kNoNode;
+  }
+
+  const std::vector<Node>& nodes_;
+};
+
+}  // namespace
+
+std::vector<RescaledSum> rescaled_sums(const Program& program) {
+  const Finder finder(program);
+  std::vector<RescaledSum> found;
+  for (const Node& node : program.nodes) found.push_back(finder.find(node));
+  return found;
+}
+
+std::vector<int> passes_before(const Program& program, const std::vector<RescaledSum>& sums) {
+  std::vector<int> passes;
+  for (std::size_t i = 0; i < program.nodes.size(); ++i) {
+    const Node& node = program.nodes[i];
+    int most = 0;
+    for (const NodeId arg : node.args) {
+      if (arg != kNoNode) most = std::max(most, passes[static_cast<std::size_t>(arg)]);
+    }
+    passes.push_back(most + (is_reduction(node.op) && sums[i].maximum == kNoNode ? 1 : 0));
+  }
+  return passes;
+}
+
+}  // namespace tilejit::expr
