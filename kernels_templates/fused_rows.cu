@@ -8,8 +8,8 @@
 // folded in that one's pass (kRescales), by each lane below its own. The vectors lie along the row
 // (kAlong), or each element of a vector belongs to a row of its own. Where rows are few and long,
 // kShares blocks leave their accumulators in memory, and a second kernel combines them, or the last
-// of these blocks does. Blocks of a cluster stay (kAhead), with the next row on its way to registers
-// while they wait for each other; two rows under way make the memory slower.
+// of these blocks does. Blocks of a cluster stay (kAhead), with the next row on its way to
+// registers while they wait for each other; two rows under way make the memory slower.
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the stages, Vector
 
 constexpr int kGroups = kThreads / kLanes;  // groups of lanes in a block

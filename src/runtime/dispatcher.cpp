@@ -66,7 +66,8 @@ struct Dispatcher::Impl {
     TensorKinds kinds;
     TensorSizes sizes;
     const Entry* entry = &find_or_compile(args, kinds, sizes);
-    if (&entry->impl->current() != entry->build) [[unlikely]] entry = &renew(*entry, args);
+    if (&entry->impl->current() != entry->build) [[unlikely]]
+      entry = &renew(*entry, args);
     if (entry->has_quick) [[likely]] {
       alignas(16) std::array<std::byte, QuickBinder::kMaxParamBytes> params;
       if (const std::uint32_t blocks = entry->quick.bind(args, sizes, params)) [[likely]] {
@@ -119,7 +120,8 @@ struct Dispatcher::Impl {
     const auto same = [&](const auto& entry) { return entry.get() == &old; };
     const auto place = std::ranges::find_if(entries, same);
     Table& now = *table.load(std::memory_order_relaxed);
-    if (place == entries.end()) return *now.find(old.kinds, old.hash);  // another thread has done it
+    if (place == entries.end())
+      return *now.find(old.kinds, old.hash);  // another thread has done it
     std::unique_ptr<const Entry> made = make_entry(old.kernel, args, old.kinds, old.hash);
     now.put(&old, *made);
     replaced.push_back(std::exchange(*place, std::move(made)));
