@@ -114,7 +114,6 @@ class FakeDriver {
   std::vector<CUstream> copies = {}, waited = {};              ///< streams copied and waited on
   std::map<CUdeviceptr, CUstream> ordered = {};                ///< memory of cuMemAllocAsync, alive
   std::vector<CUstream> freed_on = {};                         ///< streams of cuMemFreeAsync
-  std::size_t cleared = 0;                                     ///< bytes of cuMemsetD8Async
 
   [[nodiscard]] int alive() const {
     return contexts + libraries + streams + events + buffers + pools + graphs + executables;
@@ -353,10 +352,6 @@ inline void FakeDriver::fill_memory() {
   table.cuMemFreeHost_ = [](void* memory) {
     ::operator delete(memory);
     return enter("cuMemFreeHost", &FakeDriver::buffers, -1);
-  };
-  table.cuMemsetD8Async_ = [](CUdeviceptr, unsigned char, std::size_t bytes, CUstream) {
-    active()->cleared += bytes;
-    return enter("cuMemsetD8Async");
   };
   table.cuMemPoolCreate_ = [](CUmemoryPool* pool, const CUmemPoolProps*) {
     *pool = handle<CUmemoryPool>(11);
