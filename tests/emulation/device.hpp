@@ -193,17 +193,6 @@ T __shfl_xor_sync(unsigned, T x, int mask) {
   return exchange(x, emulation::Block::current_block->current() ^ static_cast<std::size_t>(mask));
 }
 
-template <class T>
-T __shfl_xor_sync(unsigned, T x, int mask) {
-  emulation::Block& block = *emulation::Block::current_block;
-  const std::size_t self = block.current();
-  std::memcpy(block.slot(self), &x, sizeof x);
-  block.meet_warp();
-  std::memcpy(&x, block.slot(self ^ static_cast<std::size_t>(mask)), sizeof x);
-  block.meet_warp();
-  return x;
-}
-
 template <class To, class From>
 To bits_as(From x) {
   To y;

@@ -32,6 +32,7 @@ constexpr int kLanes = 512;  // threads of a block that share a row
 constexpr int kCluster = 8;  // blocks a row
 #define CLUSTER_DIMS __cluster_dims__(8, 1, 1)
 #define SHARES_ROWS 0
+#define RESCALES_SUMS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory
 constexpr int kHeld = 4;  // vectors in registers
 constexpr bool kStepsAreWhole = true;  // all lanes hold as many
@@ -72,6 +73,7 @@ struct Results {
 
 struct Stage0 {
   float a1 = 0;
+  static constexpr bool kRescales = false;
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0, float t1, float t2) {
     const float v0 = t0;
@@ -91,6 +93,7 @@ struct Stage0 {
 
 struct Stage1 {
   float a6 = 0;
+  static constexpr bool kRescales = false;
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0, float t1, float t2) {
     const float v0 = t0;
@@ -116,6 +119,7 @@ struct Stage1 {
 
 template <class... T>
 struct List {};
+struct Below {};  // asks for the sums below a maximum
 using Stages = List<Stage0, Stage1>;
 constexpr int kStageBytes = (sizeof(Stage1) > (sizeof(Stage0) > 4 ? int(sizeof(Stage0)) : 4) ? int(sizeof(Stage1)) : (sizeof(Stage0) > 4 ? int(sizeof(Stage0)) : 4));
 

@@ -29,6 +29,7 @@ constexpr int kLanes = 64;  // threads of a block that share a row
 constexpr int kCluster = 1;  // blocks a row
 #define CLUSTER_DIMS
 #define SHARES_ROWS 0
+#define RESCALES_SUMS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory
 constexpr int kHeld = 0;  // vectors in registers
 constexpr int kBatch = 4;  // loads in flight
@@ -61,6 +62,7 @@ struct Results {
 
 struct Stage0 {
   float a2 = 0;
+  static constexpr bool kRescales = false;
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
@@ -76,6 +78,7 @@ struct Stage0 {
 
 template <class... T>
 struct List {};
+struct Below {};  // asks for the sums below a maximum
 using Stages = List<Stage0>;
 constexpr int kStageBytes = (sizeof(Stage0) > 4 ? int(sizeof(Stage0)) : 4);
 

@@ -27,6 +27,7 @@ constexpr int kLanes = 128;  // threads of a block that share a row
 constexpr int kCluster = 1;  // blocks a row
 #define CLUSTER_DIMS
 #define SHARES_ROWS 0
+#define RESCALES_SUMS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory
 constexpr int kHeld = 4;  // vectors in registers
 constexpr int kBatch = 4;  // loads in flight
@@ -58,6 +59,7 @@ struct Results {
 
 template <class... T>
 struct List {};
+struct Below {};  // asks for the sums below a maximum
 using Stages = List<>;
 constexpr int kStageBytes = 4;
 

@@ -27,6 +27,7 @@ constexpr int kLanes = 256;  // threads of a block that share a row
 constexpr int kCluster = 1;  // blocks a row
 #define CLUSTER_DIMS
 #define SHARES_ROWS 1
+#define RESCALES_SUMS 0
 #define KERNEL_NAME_COMBINE tilejit_scan_shared_f32_combine
 constexpr int kShares = 528;  // blocks a row that meet in memory
 constexpr int kHeld = 0;  // vectors in registers
@@ -57,6 +58,7 @@ struct Results {
 
 template <class... T>
 struct List {};
+struct Below {};  // asks for the sums below a maximum
 using Stages = List<>;
 constexpr int kStageBytes = 4;
 

@@ -35,6 +35,7 @@ constexpr int kLanes = 256;  // threads of a block that share a row
 constexpr int kCluster = 1;  // blocks a row
 #define CLUSTER_DIMS
 #define SHARES_ROWS 0
+#define RESCALES_SUMS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory
 constexpr int kHeld = 0;  // vectors in registers
 constexpr bool kStepsAreWhole = false;  // all lanes hold as many
@@ -77,6 +78,7 @@ struct Results {
 struct Stage0 {
   float a1 = 0;
   float a4 = math::nan_f32();
+  static constexpr bool kRescales = false;
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
@@ -99,6 +101,7 @@ struct Stage0 {
 
 struct Stage1 {
   float a7 = 0;
+  static constexpr bool kRescales = false;
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
@@ -124,6 +127,7 @@ struct Stage1 {
 
 template <class... T>
 struct List {};
+struct Below {};  // asks for the sums below a maximum
 using Stages = List<Stage0, Stage1>;
 constexpr int kStageBytes = (sizeof(Stage1) > (sizeof(Stage0) > 4 ? int(sizeof(Stage0)) : 4) ? int(sizeof(Stage1)) : (sizeof(Stage0) > 4 ? int(sizeof(Stage0)) : 4));
 

@@ -29,6 +29,7 @@ constexpr int kLanes = 512;  // threads of a block that share a row
 constexpr int kCluster = 1;  // blocks a row
 #define CLUSTER_DIMS
 #define SHARES_ROWS 1
+#define RESCALES_SUMS 0
 #define COUNTS_BLOCKS 0
 #define KERNEL_NAME_COMBINE tilejit_sum_all_f32_combine
 constexpr int kShares = 528;  // blocks a row that meet in memory
@@ -66,6 +67,7 @@ struct Results {
 
 struct Stage0 {
   float a1 = 0;
+  static constexpr bool kRescales = false;
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
@@ -81,6 +83,7 @@ struct Stage0 {
 
 template <class... T>
 struct List {};
+struct Below {};  // asks for the sums below a maximum
 using Stages = List<Stage0>;
 constexpr int kStageBytes = (sizeof(Stage0) > 4 ? int(sizeof(Stage0)) : 4);
 static_assert(kStageBytes == 4, "the host makes room");

@@ -5,6 +5,7 @@
 #include "tile/contiguous.cuh"
 #include "tile/strided.cuh"
 #include "tile/wide.cuh"
+#include "tile/shuffle.cuh"
 #include "tile/cluster.cuh"
 #include "tile/dependent.cuh"
 
@@ -28,10 +29,13 @@ constexpr int kLanes = 512;  // threads of a block that share a row
 constexpr int kCluster = 1;  // blocks a row
 #define CLUSTER_DIMS
 #define SHARES_ROWS 1
+#define RESCALES_SUMS 0
 #define COUNTS_BLOCKS 1
 #define KERNEL_NAME_COMBINE tilejit_sum_all_f32_combine
 constexpr int kShares = 528;  // blocks a row that meet in memory
 constexpr int kHeld = 0;  // vectors in registers
+constexpr bool kStepsAreWhole = false;  // all lanes hold as many
+constexpr bool kBlocksAreWhole = true;  // all have as many rows
 constexpr int kReductions = 1;  // one after another
 constexpr bool kAhead = false;  // blocks take row after row
 #define KEEPS_INPUTS 0
@@ -63,6 +67,7 @@ struct Results {
 
 struct Stage0 {
   float a1 = 0;
+  static constexpr bool kRescales = false;
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
@@ -78,6 +83,7 @@ struct Stage0 {
 
 template <class... T>
 struct List {};
+struct Below {};  // asks for the sums below a maximum
 using Stages = List<Stage0>;
 constexpr int kStageBytes = (sizeof(Stage0) > 4 ? int(sizeof(Stage0)) : 4);
 static_assert(kStageBytes == 4, "the host makes room");

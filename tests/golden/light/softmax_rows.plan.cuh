@@ -55,6 +55,7 @@ struct Results {
 
 struct Stage0 {
   float a1 = math::nan_f32();
+  static constexpr bool kRescales = false;
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
@@ -70,6 +71,7 @@ struct Stage0 {
 
 struct Stage1 {
   float a4 = 0;
+  static constexpr bool kRescales = false;
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
