@@ -21,21 +21,6 @@ constexpr std::int64_t kMostOfRow = std::int64_t{1} << 22;  // some milliseconds
 // A scan adds up a lane's elements twice, in chains that verification bounds.
 constexpr std::int64_t kMostOfScannedLane = 120;
 
-std::int64_t elements_in_row(const Plan& plan) {
-  std::int64_t count = 1;
-  for (std::size_t m = 0; m < plan.extents.size(); ++m) {
-    if (plan.rows->reduces(m)) count *= plan.extents[m].value();
-  }
-  return count;
-}
-
-bool knows_rows(const Plan& plan) {
-  for (std::size_t m = 0; m < plan.extents.size(); ++m) {
-    if (plan.rows->reduces(m) && !plan.extents[m].is_known()) return false;
-  }
-  return true;
-}
-
 /// Of all passes together: sizeof(Passes) at most.
 std::int64_t bytes_of_thread(const Plan& plan) {
   const auto reductions = std::ranges::count_if(
@@ -52,9 +37,10 @@ int most_threads(const Plan& plan) {
 }
 
 int wanted_lanes(const Plan& plan) {
-  if (!knows_rows(plan)) return kUnknownLanes;
+  const auto count = elements_in_row(plan, *plan.rows);
+  if (!count) return kUnknownLanes;
   return power_of_two_from(
-      std::clamp<std::int64_t>(ceil_div(elements_in_row(plan), kElementsOfLane), 1, kMaxThreads));
+      std::clamp<std::int64_t>(ceil_div(*count, kElementsOfLane), 1, kMaxThreads));
 }
 
 }  // namespace
@@ -62,12 +48,12 @@ int wanted_lanes(const Plan& plan) {
 bool has_light(const Plan& full) {
   if (full.tv) return false;
   if (!full.rows) return full.tile.has_value();
-  if (!knows_rows(full)) return !full.scan;
-  const std::int64_t count = elements_in_row(full);
-  if (!full.scan) return count <= kMostOfRow;
+  const auto count = elements_in_row(full, *full.rows);
+  if (!count) return !full.scan;
+  if (!full.scan) return *count <= kMostOfRow;
   Plan light = full;
   choose_light_launch(light);
-  return ceil_div(count, light.rows->lanes) <= kMostOfScannedLane;
+  return ceil_div(*count, light.rows->lanes) <= kMostOfScannedLane;
 }
 
 void choose_light_launch(Plan& plan) {
@@ -86,8 +72,8 @@ void choose_light_launch(Plan& plan) {
 
 int light_chain(const Plan& plan) {
   if (plan.scan) return 0;
-  if (!knows_rows(plan)) return kChain;
-  return elements_in_row(plan) > std::int64_t{kChain} * plan.rows->lanes ? kChain : 0;
+  const auto count = elements_in_row(plan, *plan.rows);
+  return !count || *count > std::int64_t{kChain} * plan.rows->lanes ? kChain : 0;
 }
 
 }  // namespace tilejit::plan

@@ -58,6 +58,13 @@ bool is_light(expr::Op op) noexcept {
   }
 }
 
+Reach reach_of(const Operand& operand) {
+  const OperandMode& innermost = operand.modes.front();
+  if (innermost.size() != 1) return Reach::strided;
+  if (innermost[0].stride.is(1)) return Reach::contiguous;
+  return innermost[0].stride.is(0) && !operand.written ? Reach::broadcast : Reach::strided;
+}
+
 /// Plans one operation: the space first, then widths, launch shape, parameters.
 class Planner {
  public:
@@ -182,14 +189,10 @@ class Planner {
 
   void set_operands() {
     for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
-      Operand operand{.tensor = static_cast<int>(t), .dtype = op_.tensors[t].dtype};
-      operand.read = analysis_.access[t] != Access::out;
-      operand.written = analysis_.access[t] != Access::in;
-      for (const IterationMode& mode : modes_) operand.modes.push_back(mode.operands[t]);
+      Operand operand = make_operand(op_, analysis_, modes_, t);
       operand.per_row = plan_.rows && operand.written && !spans_row(t);
       operand.every_row = plan_.rows && operand.read && !operand.written &&
                           !varies_across_rows(operand, *plan_.rows);
-      operand.reach = reach_of(operand);
       plan_.operands.push_back(std::move(operand));
     }
   }
@@ -441,11 +444,14 @@ std::string kernel_name_of(const Fused& op, std::size_t leader) {
   return "tilejit_" + op.name + "_" + std::string(tilejit::to_string(op.tensors[leader].dtype));
 }
 
-Reach reach_of(const Operand& operand) {
-  const OperandMode& innermost = operand.modes.front();
-  if (innermost.size() != 1) return Reach::strided;
-  if (innermost[0].stride.is(1)) return Reach::contiguous;
-  return innermost[0].stride.is(0) && !operand.written ? Reach::broadcast : Reach::strided;
+Operand make_operand(const Fused& op, const spec::Analysis& analysis,
+                     const std::vector<IterationMode>& modes, std::size_t t) {
+  Operand operand{.tensor = static_cast<int>(t), .dtype = op.tensors[t].dtype};
+  operand.read = analysis.access[t] != Access::out;
+  operand.written = analysis.access[t] != Access::in;
+  for (const IterationMode& mode : modes) operand.modes.push_back(mode.operands[t]);
+  operand.reach = reach_of(operand);
+  return operand;
 }
 
 Plan make_plan_in_space(const Fused& op, const spec::Analysis& analysis, const Target& target,

@@ -12,14 +12,15 @@ using core::ceil_div;
 constexpr int kBulkAlignment = 16;
 constexpr int kSharedBytesOfRest = 12 * 1024;  // of a block: all but what is kept for all rows
 
-/// Vectors along the modes for which `wanted`, as far as all extents are known.
+/// Vectors of `vector` elements along the modes for which `wanted`, as far as all extents are
+/// known.
 template <class Wanted>
-std::optional<std::int64_t> count_vectors(const Plan& plan, Wanted wanted) {
+std::optional<std::int64_t> count_vectors(const Plan& plan, int vector, Wanted wanted) {
   Dim count = 1;
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {
     if (!wanted(m)) continue;
     if (!plan.extents[m].is_known()) return std::nullopt;
-    count = count * Dim(ceil_div(plan.extents[m].value(), m == 0 ? plan.vector : 1));
+    count = count * Dim(ceil_div(plan.extents[m].value(), m == 0 ? vector : 1));
   }
   return count.value();
 }
@@ -74,11 +75,15 @@ int shared_bytes_ahead(const Plan& plan, const Rows& rows) {
 }
 
 std::optional<std::int64_t> vectors_in_row(const Plan& plan, const Rows& rows) {
-  return count_vectors(plan, [&](std::size_t m) { return rows.reduces(m); });
+  return count_vectors(plan, plan.vector, [&](std::size_t m) { return rows.reduces(m); });
+}
+
+std::optional<std::int64_t> elements_in_row(const Plan& plan, const Rows& rows) {
+  return count_vectors(plan, 1, [&](std::size_t m) { return rows.reduces(m); });
 }
 
 std::optional<std::int64_t> vectors_across_rows(const Plan& plan, const Rows& rows) {
-  return count_vectors(plan, [&](std::size_t m) { return !rows.reduces(m); });
+  return count_vectors(plan, plan.vector, [&](std::size_t m) { return !rows.reduces(m); });
 }
 
 int registers_of_vector(const Plan& plan, const Rows& rows) {

@@ -31,6 +31,8 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 /// Vectors along the modes that are reduced, and along those that are kept, as far as known.
 [[nodiscard]] std::optional<std::int64_t> vectors_in_row(const Plan& plan, const Rows& rows);
 [[nodiscard]] std::optional<std::int64_t> vectors_across_rows(const Plan& plan, const Rows& rows);
+/// Elements along the modes that are reduced, as far as known.
+[[nodiscard]] std::optional<std::int64_t> elements_in_row(const Plan& plan, const Rows& rows);
 /// Registers that one vector of every operand takes.
 [[nodiscard]] int registers_of_vector(const Plan& plan, const Rows& rows);
 

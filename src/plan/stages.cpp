@@ -25,13 +25,8 @@ Plan outline(const Fused& op, const spec::Analysis& analysis, const Target& targ
   const std::vector<IterationMode> modes = iterate_together(op, analysis, axes, leader);
   for (const IterationMode& mode : modes) plan.extents.push_back(mode.extent);
   for (std::size_t t = 0; t < op.tensors.size(); ++t) {
-    const DType dtype = op.tensors[t].dtype;
-    Operand operand{.tensor = static_cast<int>(t), .dtype = dtype};
-    operand.read = analysis.access[t] != Access::out;
-    operand.written = analysis.access[t] != Access::in;
-    operand.access_bytes = size_bytes(dtype);
-    for (const IterationMode& mode : modes) operand.modes.push_back(mode.operands[t]);
-    operand.reach = reach_of(operand);
+    Operand operand = make_operand(op, analysis, modes, t);
+    operand.access_bytes = size_bytes(operand.dtype);
     plan.operands.push_back(std::move(operand));
   }
   plan.params = params_of_outline(op, analysis, plan);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "plan/iteration.hpp"
 #include "plan/plan.hpp"
 
 namespace tilejit::plan {
@@ -13,8 +14,9 @@ namespace tilejit::plan {
 /// What stages have in common with plans of one kernel. The name in a profiler; `leader`: the first
 /// tensor that is written.
 [[nodiscard]] std::string kernel_name_of(const Fused& op, std::size_t leader);
-/// How vectors along the innermost mode reach the operand, as far as that mode decides.
-[[nodiscard]] Reach reach_of(const Operand& operand);
+/// Tensor `t`, and how vectors along the innermost mode reach it, as far as that mode decides.
+[[nodiscard]] Operand make_operand(const Fused& op, const spec::Analysis& analysis,
+                                   const std::vector<IterationMode>& modes, std::size_t t);
 /// A plan of one kernel, with the space of `analysis`, whose program asks for extents of `shape`.
 /// Throws as make_plan.
 [[nodiscard]] Plan make_plan_in_space(const Fused& op, const spec::Analysis& analysis,

@@ -1,6 +1,5 @@
 // The part of plan.cuh that fused_rows.cu asks for.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -83,13 +82,8 @@ void HeaderWriter::write_row() {
   };
   const bool in_place = std::ranges::any_of(
       plan_.operands, [](const Operand& operand) { return operand.per_row && operand.read; });
-  double length = 1;  // elements of a row, as far as they are known
-  for (std::size_t m = 0; m < rank; ++m) {
-    if (!rows.reduces(m)) continue;
-    length *=
-        plan_.extents[m].is_known() ? static_cast<double>(plan_.extents[m].value()) : HUGE_VAL;
-  }
-  const bool narrow = length < 0x1p31;
+  const auto length = plan::elements_in_row(plan_, rows);
+  const bool narrow = length && *length < std::int64_t{1} << 31;
   line(fmt::format("using Index = {};  // of the vectors of a row", narrow ? "u32" : "u64"));
   line(fmt::format("constexpr bool kAlong = {};", rows.along()));
   line(fmt::format("constexpr int kAcross = {};  // rows of a thread",

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -121,6 +122,11 @@ std::vector<void*> tensors_of(const plan::Plan& kernel, std::vector<GuardedTenso
 }
 
 }  // namespace
+
+int random_cases(int usual) {
+  const char* const asked = std::getenv("TILEJIT_TEST_CASES");
+  return asked == nullptr ? usual : std::atoi(asked);
+}
 
 EmulatedKernels::EmulatedKernels() {
   folder_ = (fs::temp_directory_path() / "tilejit-emulation-XXXXXX").string();

@@ -12,6 +12,9 @@
 
 namespace tilejit::test {
 
+/// How many random operations a test takes: `usual`, or what TILEJIT_TEST_CASES says.
+[[nodiscard]] int random_cases(int usual);
+
 /// Kernels of operations, compiled for the CPU by the compiler that builds the tests.
 class EmulatedKernels {
  public:

@@ -1,7 +1,6 @@
 // Light kernels, run on the CPU: rows and columns, reduced and scanned, by one loop for all passes,
 // against the reference.
 #include <algorithm>
-#include <cstdlib>
 
 #include "emulation/emulated.hpp"
 
@@ -69,15 +68,6 @@ std::vector<Case> cases() {
   };
 }
 
-/// The conversions of these dtypes are instructions of the device.
-bool is_emulated(const Fused& op) {
-  const auto of_device = [](DType dtype) {
-    return dtype == f16 || dtype == f8e4m3 || dtype == f8e5m2 || dtype == tf32;
-  };
-  return std::ranges::none_of(op.tensors, of_device, &Tensor::dtype) &&
-         std::ranges::none_of(op.scalars, of_device, &Scalar::dtype);
-}
-
 bool combines(const Fused& op) {
   return std::ranges::any_of(spec::analyze(op).program.nodes, [](const expr::Node& node) {
     return expr::combines_elements(node.op);
@@ -97,13 +87,12 @@ TEST(EmulatedLight, AgreesWithTheReference) {
 }
 
 TEST(EmulatedLight, RandomOnesAgreeWithTheReference) {
-  const char* const asked = std::getenv("TILEJIT_TEST_CASES");
-  const int count = asked == nullptr ? 4 : std::atoi(asked);
+  const int count = random_cases(4);
   EmulatedKernels kernels;
   Random random(20261123);
   for (int n = 0; n < count;) {
     RandomCase c = random_case(random);
-    if (!is_emulated(c.op) || !combines(c.op)) continue;
+    if (!EmulatedKernels::can_run(c.op) || !combines(c.op)) continue;
     n += kernels.add_light("case " + std::to_string(n), std::move(c)) ? 1 : 0;
   }
   ASSERT_TRUE(kernels.compile());

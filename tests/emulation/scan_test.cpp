@@ -1,7 +1,5 @@
 // The kernels of scans, run on the CPU: every way in which lanes, warps, chunks and blocks share
 // rows, against the reference.
-#include <algorithm>
-#include <cstdlib>
 
 #include "emulation/emulated.hpp"
 
@@ -101,8 +99,7 @@ TEST(EmulatedScan, AgreesWithTheReference) {
 }
 
 TEST(EmulatedScan, RandomOnesAgreeWithTheReference) {
-  const char* const asked = std::getenv("TILEJIT_TEST_CASES");
-  const int count = asked == nullptr ? 4 : std::atoi(asked);
+  const int count = random_cases(4);
   EmulatedKernels kernels;
   Random random(20261122);
   for (int n = 0; n < count;) {

@@ -1,5 +1,4 @@
 // Operations of several kernels, run on the CPU against the reference.
-#include <cstdlib>
 
 #include "emulation/emulated.hpp"
 #include "plan/split.hpp"
@@ -86,8 +85,7 @@ TEST(EmulatedStages, AgreeWithTheReference) {
 }
 
 TEST(EmulatedStages, RandomOnesAgreeWithTheReference) {
-  const char* const asked = std::getenv("TILEJIT_TEST_CASES");
-  const int count = asked == nullptr ? 6 : std::atoi(asked);
+  const int count = random_cases(6);
   EmulatedKernels kernels;
   Random random(20261125);
   for (int n = 0; n < count;) {
