@@ -35,7 +35,8 @@ struct DriverInfo {
 
 /// Compiles, loads and launches on one device. Thread-safe; of several devices each has its own. In
 /// a process that was forked after the first Runtime was made, everything but destroying it throws
-/// Error{driver_call}.
+/// Error{driver_call}. After cudaDeviceReset nothing of the device may be used; it may be
+/// destroyed.
 class Runtime {
  public:
   /// In the device's primary context, which the CUDA runtime API uses too. Throws Error{no_driver}

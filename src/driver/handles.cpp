@@ -24,37 +24,37 @@ CUdevice find_device(const Table& driver, int ordinal) {
 
 }  // namespace
 
-UniqueLibrary own(const Table& driver, CUlibrary library) noexcept {
-  return UniqueLibrary(library, {&driver});
-}
-
-UniqueStream make_stream(const Table& driver, unsigned flags) {
+UniqueStream make_stream(const Context& context, unsigned flags) {
+  const Table& driver = context.driver();
   CUstream stream = nullptr;
   check(driver, driver.cuStreamCreate_(&stream, flags), "cuStreamCreate");
-  return UniqueStream(stream, {&driver});
+  return UniqueStream(stream, {&context});
 }
 
-UniqueStream make_stream(const Table& driver, unsigned flags, int priority) {
+UniqueStream make_stream(const Context& context, unsigned flags, int priority) {
+  const Table& driver = context.driver();
   CUstream stream = nullptr;
   check(driver, driver.cuStreamCreateWithPriority_(&stream, flags, priority),
         "cuStreamCreateWithPriority");
-  return UniqueStream(stream, {&driver});
+  return UniqueStream(stream, {&context});
 }
 
-UniqueEvent make_event(const Table& driver, unsigned flags) {
+UniqueEvent make_event(const Context& context, unsigned flags) {
+  const Table& driver = context.driver();
   CUevent event = nullptr;
   check(driver, driver.cuEventCreate_(&event, flags), "cuEventCreate");
-  return UniqueEvent(event, {&driver});
+  return UniqueEvent(event, {&context});
 }
 
-UniquePool make_pool(const Table& driver, CUdevice device) {
+UniquePool make_pool(const Context& context) {
+  const Table& driver = context.driver();
   CUmemPoolProps props = {};
   props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
   props.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  props.location.id = device;
+  props.location.id = context.device();
   CUmemoryPool pool = nullptr;
   check(driver, driver.cuMemPoolCreate_(&pool, &props), "cuMemPoolCreate");
-  UniquePool owned(pool, {&driver});
+  UniquePool owned(pool, {&context});
   std::uint64_t kept = UINT64_MAX;  // else a synchronisation would give the memory back
   check(driver, driver.cuMemPoolSetAttribute_(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &kept),
         "cuMemPoolSetAttribute");
@@ -74,7 +74,7 @@ std::shared_ptr<const Context> Context::adopt(const Table& driver, CUcontext han
   CUdevice device = 0;
   check(driver, driver.cuCtxGetDevice_(&device), "cuCtxGetDevice");
   std::shared_ptr<Context> context(new Context(driver, device, handle));
-  context->query_priorities();
+  context->query();
   return context;
 }
 
@@ -82,13 +82,14 @@ Context::Context(const Table& driver, CUdevice device)
     : Context(driver, device, static_cast<CUcontext>(nullptr)) {
   check(driver_, driver_.cuDevicePrimaryCtxRetain_(&handle_, device_), "cuDevicePrimaryCtxRetain");
   retained_ = true;
-  query_priorities();
+  query();
 }
 
 Context::Context(const Table& driver, CUdevice device, CUcontext handle)
     : driver_(driver), device_(device), limits_(query_limits(driver, device)), handle_(handle) {}
 
-void Context::query_priorities() {
+void Context::query() {
+  if (driver_.cuCtxGetId_(handle_, &id_) != CUDA_SUCCESS) id_ = 0;
   const ContextScope scope(*this);
   check(driver_,
         driver_.cuCtxGetStreamPriorityRange_(&limits_.least_priority, &limits_.greatest_priority),
@@ -96,7 +97,18 @@ void Context::query_priorities() {
 }
 
 Context::~Context() {
-  if (retained_ && !forked()) driver_.cuDevicePrimaryCtxRelease_(device_);
+  if (retained_ && is_alive()) driver_.cuDevicePrimaryCtxRelease_(device_);
+}
+
+bool Context::is_alive() const noexcept {
+  if (forked()) return false;
+  unsigned long long now = 0;
+  switch (driver_.cuCtxGetId_(handle_, &now)) {
+    case CUDA_SUCCESS: return id_ == 0 || now == id_;
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_INVALID_CONTEXT: return false;
+    default: return true;  // says nothing of the context
+  }
 }
 
 ContextScope::ContextScope(const Context& context)

@@ -8,41 +8,6 @@
 
 namespace tilejit::driver {
 
-/// Deleter of a driver handle; `Destroy` is the field of Table that destroys it. unique_ptr holds
-/// the raw handle, without an allocation. The result is dropped: a destructor has nobody to tell,
-/// and CUDA_ERROR_DEINITIALIZED is what a handle of static lifetime gets when the process ends. In
-/// a forked child the handle stays, as it is the parent's.
-template <typename Handle, auto Destroy>
-struct Release {
-  using pointer = Handle;
-  const Table* driver = nullptr;  ///< not null where a handle is owned
-  void operator()(Handle handle) const noexcept {
-    if (!forked()) (driver->*Destroy)(handle);
-  }
-};
-
-template <typename Handle, auto Destroy>
-using Unique = std::unique_ptr<Handle, Release<Handle, Destroy>>;
-
-using UniqueLibrary = Unique<CUlibrary, &Table::cuLibraryUnload_>;
-using UniqueStream = Unique<CUstream, &Table::cuStreamDestroy_>;
-using UniqueEvent = Unique<CUevent, &Table::cuEventDestroy_>;
-using UniquePool = Unique<CUmemoryPool, &Table::cuMemPoolDestroy_>;
-using UniqueGraph = Unique<CUgraph, &Table::cuGraphDestroy_>;
-using UniqueGraphExec = Unique<CUgraphExec, &Table::cuGraphExecDestroy_>;
-
-/// Takes over a library that was just loaded.
-[[nodiscard]] UniqueLibrary own(const Table& driver, CUlibrary library) noexcept;
-/// `flags`: CU_STREAM_* and CU_EVENT_*. Both belong to the context that is current in the thread.
-/// Throw Error{driver_call}.
-[[nodiscard]] UniqueStream make_stream(const Table& driver, unsigned flags);
-[[nodiscard]] UniqueStream make_stream(const Table& driver, unsigned flags, int priority);
-[[nodiscard]] UniqueEvent make_event(const Table& driver, unsigned flags);
-
-/// Device memory that streams take and give back in their own order, and that stays with the pool
-/// meanwhile. Throws Error{driver_call}.
-[[nodiscard]] UniquePool make_pool(const Table& driver, CUdevice device);
-
 /// The primary context of a device, retained for the life of the object, or a context of the
 /// caller's. Not copyable: share it. Thread-safe: immutable.
 class Context {
@@ -61,17 +26,55 @@ class Context {
   [[nodiscard]] CUcontext handle() const noexcept { return handle_; }
   [[nodiscard]] const Limits& limits() const noexcept { return limits_; }
 
+  /// Whether what was made in it can still be destroyed. Not so in a forked child, whose handles
+  /// are the parent's, and when the context was destroyed or its device reset: that took all of it
+  /// away, and the driver may wait for ever when asked to destroy it again.
+  [[nodiscard]] bool is_alive() const noexcept;
+
  private:
   Context(const Table& driver, CUdevice device);
   Context(const Table& driver, CUdevice device, CUcontext handle);
-  void query_priorities();
+  void query();
 
   const Table& driver_;
   CUdevice device_;
   Limits limits_;
   CUcontext handle_ = nullptr;
+  unsigned long long id_ = 0;  // a reset context keeps its handle, not its id; 0: not known
   bool retained_ = false;
 };
+
+/// Deleter of a driver handle; `Destroy` is the field of Table that destroys it. unique_ptr holds
+/// the raw handle, without an allocation. The result is dropped: a destructor has nobody to tell,
+/// and CUDA_ERROR_DEINITIALIZED is what a handle of static lifetime gets when the process ends.
+template <typename Handle, auto Destroy>
+struct Release {
+  using pointer = Handle;
+  const Context* context = nullptr;  ///< outlives the handle; not null where one is owned
+  void operator()(Handle handle) const noexcept {
+    if (context->is_alive()) (context->driver().*Destroy)(handle);
+  }
+};
+
+template <typename Handle, auto Destroy>
+using Unique = std::unique_ptr<Handle, Release<Handle, Destroy>>;
+
+using UniqueLibrary = Unique<CUlibrary, &Table::cuLibraryUnload_>;
+using UniqueStream = Unique<CUstream, &Table::cuStreamDestroy_>;
+using UniqueEvent = Unique<CUevent, &Table::cuEventDestroy_>;
+using UniquePool = Unique<CUmemoryPool, &Table::cuMemPoolDestroy_>;
+using UniqueGraph = Unique<CUgraph, &Table::cuGraphDestroy_>;
+using UniqueGraphExec = Unique<CUgraphExec, &Table::cuGraphExecDestroy_>;
+
+/// `flags`: CU_STREAM_* and CU_EVENT_*. The context has to be current in the thread. Throw
+/// Error{driver_call}.
+[[nodiscard]] UniqueStream make_stream(const Context& context, unsigned flags);
+[[nodiscard]] UniqueStream make_stream(const Context& context, unsigned flags, int priority);
+[[nodiscard]] UniqueEvent make_event(const Context& context, unsigned flags);
+
+/// Device memory that streams take and give back in their own order, and that stays with the pool
+/// meanwhile. Throws Error{driver_call}.
+[[nodiscard]] UniquePool make_pool(const Context& context);
 
 /// Makes a context current in this thread until the end of the scope.
 class ContextScope {
@@ -87,7 +90,8 @@ class ContextScope {
   const Table& driver_;
 };
 
-/// The same for destructors: goes without where the driver refuses.
+/// The same for destructors, which go without where the driver refuses, as it may when the process
+/// ends.
 class QuietContextScope {
  public:
   explicit QuietContextScope(const Context& context) noexcept;

@@ -26,18 +26,6 @@ void wait(const driver::Context& context, Stream stream) {
                 "cuStreamSynchronize");
 }
 
-/// `release(driver)` with the context current, as destructors need it. Not a ContextScope: that may
-/// throw. Without its context the driver refuses, as it may when the process ends; the memory is
-/// gone then anyway.
-template <typename Release>
-void release_in(const driver::Context& context, Release release) noexcept {
-  const driver::Table& driver = context.driver();
-  const bool pushed = driver.cuCtxPushCurrent_(context.handle()) == CUDA_SUCCESS;
-  release(driver);
-  CUcontext popped = nullptr;
-  if (pushed) driver.cuCtxPopCurrent_(&popped);
-}
-
 }  // namespace
 
 Buffer::Buffer(const Runtime& runtime, std::size_t bytes) : size_(bytes) {
@@ -61,14 +49,13 @@ Buffer::Buffer(const Runtime& runtime, std::size_t bytes, Stream stream)
 }
 
 Buffer::~Buffer() {
-  if (data_ == nullptr || driver::forked()) return;
-  release_in(*context_, [this](const driver::Table& driver) {
-    if (in_stream_order_) {
-      driver.cuMemFreeAsync_(address_of(data_), stream_);
-    } else {
-      driver.cuMemFree_(address_of(data_));
-    }
-  });
+  if (data_ == nullptr || !context_->is_alive()) return;
+  const driver::QuietContextScope scope(*context_);
+  if (in_stream_order_) {
+    context_->driver().cuMemFreeAsync_(address_of(data_), stream_);
+  } else {
+    context_->driver().cuMemFree_(address_of(data_));
+  }
 }
 
 Buffer::Buffer(Buffer&& other) noexcept
@@ -126,8 +113,9 @@ HostBuffer::HostBuffer(const Runtime& runtime, std::size_t bytes) : size_(bytes)
 }
 
 HostBuffer::~HostBuffer() {
-  if (data_ == nullptr) return;
-  release_in(*context_, [this](const driver::Table& driver) { driver.cuMemFreeHost_(data_); });
+  if (data_ == nullptr || !context_->is_alive()) return;
+  const driver::QuietContextScope scope(*context_);
+  context_->driver().cuMemFreeHost_(data_);
 }
 
 HostBuffer::HostBuffer(HostBuffer&& other) noexcept

@@ -62,7 +62,7 @@ Capture::Impl::Impl(std::shared_ptr<const driver::Context> owner, Stream capture
 }
 
 Capture::Impl::~Impl() {
-  if (!active || driver::forked()) return;
+  if (!active || !context->is_alive()) return;
   const driver::QuietContextScope scope(*context);
   CUgraph dropped = nullptr;
   const driver::Table& driver = context->driver();
@@ -114,7 +114,7 @@ Graph Capture::end() {
   const CUresult result = driver.cuStreamEndCapture_(impl_->stream, &handle);
   // From another thread the capture goes on; whatever else happened, it is over.
   impl_->active = result == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-  made->handle = driver::UniqueGraph(handle, {&driver});
+  made->handle = driver::UniqueGraph(handle, {impl_->context.get()});
   if (result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED) impl_->fail(result, "the end");
   driver::check(driver, result, "cuStreamEndCapture");
   return Graph(std::move(made));

@@ -10,7 +10,7 @@ DeviceMemory::DeviceMemory(std::shared_ptr<const driver::Context> context, std::
 }
 
 DeviceMemory::~DeviceMemory() {
-  if (address_ == 0 || driver::forked()) return;
+  if (address_ == 0 || !context_->is_alive()) return;
   const driver::QuietContextScope scope(*context_);
   context_->driver().cuMemFree_(address_);
 }
@@ -20,7 +20,7 @@ void DeviceMemory::clear() const {
   const driver::ContextScope scope(*context_);
   const driver::OutsideCapture outside(driver);
   // A stream of its own waits for nobody, and takes no part in a capture.
-  const driver::UniqueStream stream = driver::make_stream(driver, CU_STREAM_NON_BLOCKING);
+  const driver::UniqueStream stream = driver::make_stream(*context_, CU_STREAM_NON_BLOCKING);
   driver::check(driver, driver.cuMemsetD8Async_(address_, 0, bytes_, stream.get()),
                 "cuMemsetD8Async");
   driver::check(driver, driver.cuStreamSynchronize_(stream.get()), "cuStreamSynchronize");

@@ -80,7 +80,7 @@ Graph Graph::clone() const {
   auto copy = std::make_shared<Impl>(impl_->context);
   CUgraph handle = nullptr;
   driver::check(driver, driver.cuGraphClone_(&handle, get()), "cuGraphClone");
-  copy->handle = driver::UniqueGraph(handle, {&driver});
+  copy->handle = driver::UniqueGraph(handle, {impl_->context.get()});
   copy->id = impl_->id;
   copy->kept = impl_->kept;
   const auto find = [&](CUgraphNode original) {

@@ -22,7 +22,7 @@ std::shared_ptr<Graph::Impl> empty_graph(std::shared_ptr<const driver::Context> 
   const driver::ContextScope scope(*made->context);
   CUgraph handle = nullptr;
   driver::check(driver, driver.cuGraphCreate_(&handle, 0), "cuGraphCreate");
-  made->handle = driver::UniqueGraph(handle, {&driver});
+  made->handle = driver::UniqueGraph(handle, {made->context.get()});
   made->id = next_id();
   return made;
 }

@@ -36,7 +36,7 @@ GraphExec::Impl::Impl(std::shared_ptr<Graph::Impl> made_from)
   CUgraphExec made = nullptr;
   driver::check(driver, driver.cuGraphInstantiate_(&made, graph->handle.get(), 0),
                 "cuGraphInstantiate");
-  handle = driver::UniqueGraphExec(made, {&driver});
+  handle = driver::UniqueGraphExec(made, {graph->context.get()});
 }
 
 const Graph::Impl::Item& GraphExec::Impl::kernel_item(Node node) const {

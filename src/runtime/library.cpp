@@ -84,7 +84,7 @@ void find_kernel(Library& library, CUlibrary handle, const std::string& name, co
     library.second = find_entry(driver, handle, name + std::string(suffix), target);
   }
   if (plan::partials_bytes(plan) > 0) {
-    library.pool = driver::make_pool(driver, library.context->device());
+    library.pool = driver::make_pool(*library.context);
   }
   if (const int bytes = plan::dynamic_shared_bytes(plan); bytes > 0) {
     driver::check(driver,
@@ -110,7 +110,7 @@ std::shared_ptr<const Library> load_library(std::shared_ptr<const driver::Contex
              driver.cuLibraryLoadData_(&handle, artifact.cubin->data(), nullptr, nullptr, 0,
                                        nullptr, nullptr, 0),
              "cuLibraryLoadData", artifact.target);
-  driver::UniqueLibrary owned = driver::own(driver, handle);  // before anything that may throw
+  driver::UniqueLibrary owned(handle, {context.get()});  // before anything that may throw
   auto library = std::make_shared<Library>();
   library->context = std::move(context);
   library->handle = std::move(owned);
@@ -118,7 +118,7 @@ std::shared_ptr<const Library> load_library(std::shared_ptr<const driver::Contex
     find_kernel(*library, library->handle.get(), artifact.kernel_name, artifact.target, plan);
     return library;
   }
-  library->pool = driver::make_pool(driver, library->context->device());
+  library->pool = driver::make_pool(*library->context);
   for (const plan::Plan& one : plan.stages) {
     auto stage = std::make_shared<Library>();
     stage->context = library->context;

@@ -33,7 +33,7 @@ OwnedStream::OwnedStream(const Runtime& runtime, StreamOptions options)
   impl_->context = Internals::context(runtime);
   check_priority(impl_->context->limits(), options.priority);
   const driver::ContextScope scope(*impl_->context);
-  impl_->handle = driver::make_stream(impl_->context->driver(),
+  impl_->handle = driver::make_stream(*impl_->context,
                                       options.blocking ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING,
                                       options.priority);
 }
@@ -60,7 +60,7 @@ Event::Event(const Runtime& runtime, Timing timing) : impl_(std::make_shared<Imp
   impl_->context = Internals::context(runtime);
   const driver::ContextScope scope(*impl_->context);
   impl_->handle = driver::make_event(
-      impl_->context->driver(), timing == Timing::on ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING);
+      *impl_->context, timing == Timing::on ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING);
 }
 
 Event::~Event() = default;

@@ -23,13 +23,13 @@ struct EventPair {
 class DeviceSampler : public timing::Sampler {
  public:
   explicit DeviceSampler(const driver::Context& context)
-      : driver_(context.driver()),
+      : context_(context),
         scope_(context),
-        stream_(driver::make_stream(driver_, CU_STREAM_NON_BLOCKING)) {}
+        stream_(driver::make_stream(context, CU_STREAM_NON_BLOCKING)) {}
 
   void warm_up(int count) final {
     for (int i = 0; i < count; ++i) submit(stream_.get());
-    driver::check(driver_, driver_.cuStreamSynchronize_(stream_.get()), "cuStreamSynchronize");
+    driver::check(driver(), driver().cuStreamSynchronize_(stream_.get()), "cuStreamSynchronize");
   }
 
   void take(int count, std::vector<double>& milliseconds) final {
@@ -40,12 +40,12 @@ class DeviceSampler : public timing::Sampler {
       submit(stream_.get());
       record(events_[i].end);
     }
-    driver::check(driver_, driver_.cuStreamSynchronize_(stream_.get()), "cuStreamSynchronize");
+    driver::check(driver(), driver().cuStreamSynchronize_(stream_.get()), "cuStreamSynchronize");
     for (std::size_t i = 0; i < samples; ++i) {
       float elapsed = 0;
       driver::check(
-          driver_,
-          driver_.cuEventElapsedTime_(&elapsed, events_[i].begin.get(), events_[i].end.get()),
+          driver(),
+          driver().cuEventElapsedTime_(&elapsed, events_[i].begin.get(), events_[i].end.get()),
           "cuEventElapsedTime");
       milliseconds.push_back(static_cast<double>(elapsed) / launches());
     }
@@ -54,19 +54,20 @@ class DeviceSampler : public timing::Sampler {
  protected:
   /// Puts a sample's launches on the stream.
   virtual void submit(CUstream stream) = 0;
-  [[nodiscard]] const driver::Table& driver() const noexcept { return driver_; }
+  [[nodiscard]] const driver::Context& context() const noexcept { return context_; }
+  [[nodiscard]] const driver::Table& driver() const noexcept { return context_.driver(); }
   [[nodiscard]] CUstream stream() const noexcept { return stream_.get(); }
 
  private:
   [[nodiscard]] EventPair make_pair() const {
-    driver::UniqueEvent begin = driver::make_event(driver_, CU_EVENT_DEFAULT);
-    return {std::move(begin), driver::make_event(driver_, CU_EVENT_DEFAULT)};
+    driver::UniqueEvent begin = driver::make_event(context_, CU_EVENT_DEFAULT);
+    return {std::move(begin), driver::make_event(context_, CU_EVENT_DEFAULT)};
   }
   void record(const driver::UniqueEvent& event) const {
-    driver::check(driver_, driver_.cuEventRecord_(event.get(), stream_.get()), "cuEventRecord");
+    driver::check(driver(), driver().cuEventRecord_(event.get(), stream_.get()), "cuEventRecord");
   }
 
-  const driver::Table& driver_;
+  const driver::Context& context_;
   const driver::ContextScope scope_;
   const driver::UniqueStream stream_;
   std::vector<EventPair> events_;
@@ -101,7 +102,7 @@ class GraphSampler final : public DeviceSampler {
     CUgraphExec executable = nullptr;
     driver::check(driver(), driver().cuGraphInstantiate_(&executable, graph.get(), 0),
                   "cuGraphInstantiate");
-    executable_ = driver::UniqueGraphExec(executable, {&driver()});
+    executable_ = driver::UniqueGraphExec(executable, {&context});
   }
   [[nodiscard]] int launches() const noexcept override { return launches_; }
 
@@ -117,7 +118,7 @@ class GraphSampler final : public DeviceSampler {
       throw;
     }
     driver::check(driver(), driver().cuStreamEndCapture_(stream(), &graph), "cuStreamEndCapture");
-    return driver::UniqueGraph(graph, {&driver()});
+    return driver::UniqueGraph(graph, {&context()});
   }
 
   void submit(CUstream stream) override {

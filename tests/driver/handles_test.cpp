@@ -11,17 +11,18 @@
 namespace tilejit::driver {
 namespace {
 
-TEST(Handles, CostNoMoreThanTheHandleAndItsTable) {
-  EXPECT_EQ(sizeof(UniqueStream), sizeof(CUstream) + sizeof(const Table*));
+TEST(Handles, CostNoMoreThanTheHandleAndItsContext) {
+  EXPECT_EQ(sizeof(UniqueStream), sizeof(CUstream) + sizeof(const Context*));
 }
 
 TEST(Handles, AreDestroyedOnce) {
   FakeDriver fake;
   {
-    UniqueStream stream = make_stream(fake.table, CU_STREAM_NON_BLOCKING);
+    const auto context = Context::retain(fake.table, 0);
+    UniqueStream stream = make_stream(*context, CU_STREAM_NON_BLOCKING);
     const UniqueStream moved = std::move(stream);
-    const UniqueEvent event = make_event(fake.table, CU_EVENT_DEFAULT);
-    EXPECT_EQ(fake.alive(), 2);
+    const UniqueEvent event = make_event(*context, CU_EVENT_DEFAULT);
+    EXPECT_EQ(fake.alive(), 3);
   }
   EXPECT_EQ(fake.alive(), 0);
   EXPECT_EQ(fake.count("cuStreamDestroy"), 1);
@@ -30,15 +31,35 @@ TEST(Handles, AreDestroyedOnce) {
 
 TEST(Handles, TolerateADriverThatHasGone) {
   FakeDriver fake;
-  fake.fail_on = {{"cuStreamDestroy", CUDA_ERROR_DEINITIALIZED},
-                  {"cuLibraryUnload", CUDA_ERROR_DEINITIALIZED},
-                  {"cuDevicePrimaryCtxRelease", CUDA_ERROR_DEINITIALIZED}};
-  { const UniqueStream stream = make_stream(fake.table, CU_STREAM_NON_BLOCKING); }
-  own(fake.table, reinterpret_cast<CUlibrary>(1)).reset();
-  { const auto context = Context::retain(fake.table, 0); }
+  for (const char* call :
+       {"cuCtxGetId", "cuStreamDestroy", "cuLibraryUnload", "cuDevicePrimaryCtxRelease"}) {
+    fake.fail_on[call] = CUDA_ERROR_DEINITIALIZED;
+  }
+  {
+    const auto context = Context::retain(fake.table, 0);
+    const UniqueStream stream = make_stream(*context, CU_STREAM_NON_BLOCKING);
+    const UniqueLibrary library(reinterpret_cast<CUlibrary>(1), {context.get()});
+  }
   EXPECT_EQ(fake.count("cuStreamDestroy"), 1);
   EXPECT_EQ(fake.count("cuLibraryUnload"), 1);
   EXPECT_EQ(fake.count("cuDevicePrimaryCtxRelease"), 1);
+}
+
+TEST(Handles, OfAContextThatWasResetAreLeftAlone) {
+  for (const unsigned long long id_afterwards : {0, 2}) {  // destroyed; active again
+    FakeDriver fake;
+    {
+      const auto context = Context::retain(fake.table, 0);
+      const UniqueStream stream = make_stream(*context, CU_STREAM_NON_BLOCKING);
+      const UniqueEvent event = make_event(*context, CU_EVENT_DEFAULT);
+      EXPECT_TRUE(context->is_alive());
+      fake.context_id = id_afterwards;
+      EXPECT_FALSE(context->is_alive());
+    }
+    EXPECT_EQ(fake.count("cuStreamDestroy"), 0);
+    EXPECT_EQ(fake.count("cuEventDestroy"), 0);
+    EXPECT_EQ(fake.count("cuDevicePrimaryCtxRelease"), 0);
+  }
 }
 
 TEST(Context, IsReleasedWithItsLastOwner) {

@@ -2,9 +2,9 @@
 #include <cuda.h>
 
 #include <numeric>
+#include <optional>
 
 #include "driver/driver.hpp"
-#include "driver/handles.hpp"
 #include "gpu/gpu_fixture.hpp"
 #include "support/specs.hpp"
 #include "tilejit/dlpack.hpp"
@@ -17,17 +17,17 @@ class Interop : public Gpu {
  protected:
   void SetUp() override {
     Gpu::SetUp();
-    if (!IsSkipped()) stream_ = driver::make_stream(driver::load_driver(), CU_STREAM_NON_BLOCKING);
+    if (!IsSkipped()) stream_.emplace(*runtime());
   }
   void TearDown() override { stream_.reset(); }
 
-  [[nodiscard]] Stream stream() const { return stream_.get(); }
+  [[nodiscard]] Stream stream() const { return *stream_; }
   void wait() const {
     ASSERT_EQ(driver::load_driver().cuStreamSynchronize_(stream()), CUDA_SUCCESS);
   }
 
  private:
-  driver::UniqueStream stream_;
+  std::optional<OwnedStream> stream_;
 };
 
 Fused add_one(const char* layout) {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "compile/nvrtc.hpp"
 #include "driver/handles.hpp"
+#include "runtime/internals.hpp"
 #include "tilejit/tilejit.hpp"
 
 namespace tilejit::test {
@@ -13,7 +15,9 @@ namespace tilejit::test {
 class Spin {
  public:
   explicit Spin(const Runtime& runtime)
-      : flag_(runtime, sizeof(int)), signal_(runtime, {.priority = 0}) {
+      : context_(runtime::Internals::context(runtime)),
+        flag_(runtime, sizeof(int)),
+        signal_(runtime, {.priority = 0}) {
     const std::string source = R"(
 extern "C" __global__ void spin(volatile int* released) {
   unsigned long long begin, now;
@@ -31,7 +35,7 @@ extern "C" __global__ void spin(volatile int* released) {
                   driver_.cuLibraryLoadData_(&library, made.cubin.data(), nullptr, nullptr, 0,
                                              nullptr, nullptr, 0),
                   "cuLibraryLoadData");
-    library_ = driver::own(driver_, library);
+    library_ = driver::UniqueLibrary(library, {context_.get()});
     CUkernel kernel = nullptr;
     driver::check(driver_, driver_.cuLibraryGetKernel_(&kernel, library, "spin"),
                   "cuLibraryGetKernel");
@@ -59,6 +63,7 @@ extern "C" __global__ void spin(volatile int* released) {
   }
 
   const driver::Table& driver_ = driver::load_driver();
+  std::shared_ptr<const driver::Context> context_;
   Buffer flag_;
   OwnedStream signal_;
   driver::UniqueLibrary library_;

@@ -156,5 +156,22 @@ TEST(Failures, ADriverThatHasGoneIsNoMatterToDestructors) {
   }
 }
 
+TEST(Failures, NothingOfADeviceThatWasResetIsTouched) {
+  for (const auto use : {use_kernels, use_memory_and_time, use_streams, use_graphs, use_captures}) {
+    FakeDriver healthy;
+    use(healthy.table);
+    // As if every destructor had run after the reset.
+    FakeDriver fake;
+    fake.fail_on["cuCtxGetId"] = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    EXPECT_NO_THROW(use(fake.table));
+    for (const char* call : {"cuDevicePrimaryCtxRelease", "cuLibraryUnload", "cuMemPoolDestroy",
+                             "cuMemFree", "cuMemFreeHost", "cuStreamDestroy", "cuEventDestroy",
+                             "cuGraphDestroy", "cuGraphExecDestroy"}) {
+      EXPECT_EQ(fake.count(call), 0) << call;
+    }
+    EXPECT_GE(fake.alive(), healthy.alive() + 1);
+  }
+}
+
 }  // namespace
 }  // namespace tilejit

@@ -82,6 +82,7 @@ class FakeDriver {
   bool stream_is_busy = false;                   ///< what cuStreamQuery and cuEventQuery say
   bool capture_is_broken = false;                ///< that of any stream
   CUdeviceptr host_address = 0;                  ///< the one address that is not the device's
+  unsigned long long context_id = 1;             ///< 0: destroyed
   bool launch_needs_context = false;             ///< as a stream of the legacy kind does
   std::size_t param_bytes = 0;                   ///< how much of the kernel's parameter is recorded
   float elapsed_ms = 1;                          ///< of the next pair of events; grows by 1
@@ -250,6 +251,11 @@ inline void FakeDriver::fill_contexts() {
   table.cuCtxGetDevice_ = [](CUdevice* device) {
     *device = static_cast<CUdevice>(reinterpret_cast<std::uintptr_t>(active()->current.back()) - 1);
     return enter("cuCtxGetDevice");
+  };
+  table.cuCtxGetId_ = [](CUcontext, unsigned long long* id) {
+    *id = active()->context_id;
+    const CUresult result = enter("cuCtxGetId");
+    return result == CUDA_SUCCESS && *id == 0 ? CUDA_ERROR_CONTEXT_IS_DESTROYED : result;
   };
   table.cuCtxGetStreamPriorityRange_ = [](int* least, int* greatest) {
     *least = 0;

@@ -8,25 +8,21 @@
 
 namespace tilejit {
 
-/// Calls of destructors, which have nobody to tell. A thread's capture mode is set twice by turns:
-/// for a while, which may fail, and back.
+/// Calls of destructors, which have nobody to tell, and the one that asks whether to make them. A
+/// thread's capture mode is set twice by turns: for a while, which may fail, and back.
 inline bool is_silent(const std::vector<std::string>& calls, std::size_t i) {
-  static const std::set<std::string> destroying = {"cuDevicePrimaryCtxRelease",
-                                                   "cuCtxPopCurrent",
-                                                   "cuLibraryUnload",
-                                                   "cuMemFree",
-                                                   "cuMemFreeAsync",
-                                                   "cuMemPoolDestroy",
-                                                   "cuStreamDestroy",
-                                                   "cuEventDestroy",
-                                                   "cuGraphDestroy",
-                                                   "cuGraphExecDestroy"};
+  static const std::set<std::string> destroying = {"cuCtxGetId",      "cuDevicePrimaryCtxRelease",
+                                                   "cuCtxPopCurrent", "cuLibraryUnload",
+                                                   "cuMemFree",       "cuMemFreeAsync",
+                                                   "cuMemFreeHost",   "cuMemPoolDestroy",
+                                                   "cuStreamDestroy", "cuEventDestroy",
+                                                   "cuGraphDestroy",  "cuGraphExecDestroy"};
   const std::string exchange = "cuThreadExchangeStreamCaptureMode";
   if (calls[i] == exchange) {
     return std::count(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(i), exchange) % 2;
   }
   return destroying.contains(calls[i]) ||
-         (calls[i] == "cuCtxPushCurrent" && calls[i + 1] == "cuMemFree");
+         (calls[i] == "cuCtxPushCurrent" && calls[i + 1].starts_with("cuMemFree"));
 }
 
 }  // namespace tilejit
