@@ -111,10 +111,16 @@ struct Lane {
   }
   TILE_DEVICE Index vector(Index place) const { return kReverse ? count - 1 - place : place; }
 
+  // Whether the row has step `s` of the chunk at `first`, which it has some of.
+  TILE_DEVICE bool has(Index first, int s, Index end) const {
+    return kChunksAreWhole || place(first, s) < end;
+  }
+
   TILE_DEVICE void load(Vector (&x)[kSteps], Index first, Index end) const {
+    if (first >= end) return;
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) {
-      if (place(first, s) < end) x[s].load(p, row, vector(place(first, s)));
+      if (has(first, s, end)) x[s].load(p, row, vector(place(first, s)));
     }
   }
 
@@ -134,10 +140,14 @@ struct Lane {
         if (in_warp >= offset) x = both;
       }
     }
+    if (in_warp == kLanesOfWarp - 1) {
+#pragma unroll
+      for (int n = 0; n < kCount * kAcross; ++n)
+        slot_of<T>(slots, n, warp, group) = a[n / kAcross][n % kAcross];
+    }
 #pragma unroll
     for (int n = 0; n < kCount * kAcross; ++n) {
       T& x = a[n / kAcross][n % kAcross];
-      if (in_warp == kLanesOfWarp - 1) slot_of<T>(slots, n, warp, group) = x;
       const T before = shuffle_up(x, kLanesOfWarp > 1 ? kLaneStride : 0);
       x = in_warp > 0 ? before : T();
     }
@@ -200,7 +210,7 @@ struct Lane {
     if constexpr (kHeld > 0) {
 #pragma unroll
       for (int s = 0; s < kSteps; ++s) {
-        if (place(0, s) < count) held[s].fold(p, row, vector(place(0, s)), r, total);
+        if (has(0, s, count)) held[s].fold(p, row, vector(place(0, s)), r, total);
       }
     } else {
       constexpr int kVectors = Stage::kRescales ? kSteps : kChain;  // of a maximum, or a chain
@@ -213,13 +223,13 @@ struct Lane {
           load(x, first, count);
 #pragma unroll
           for (int s = 0; s < kSteps; ++s) {
-            if (place(first, s) < count) x[s].fold(p, row, vector(place(first, s)), r, part);
+            if (has(first, s, count)) x[s].fold(p, row, vector(place(first, s)), r, part);
           }
 #if RESCALES_SUMS
           if constexpr (Stage::kRescales) {
 #pragma unroll
             for (int s = 0; s < kSteps; ++s) {
-              if (place(first, s) < count) {
+              if (has(first, s, count)) {
                 x[s].fold(p, row, vector(place(first, s)), r, part, Below());
               }
             }
@@ -251,7 +261,7 @@ struct Lane {
                           const Results (&r)[kAcross], Scans (&a)[kParts][kAcross]) const {
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) {
-      if (place(first, s) < end) {
+      if (has(first, s, end)) {
         x[s].fold(p, row, vector(place(first, s)), r, a[kAlong ? s : 0]);
       }
     }
@@ -279,7 +289,7 @@ struct Lane {
     }
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) {
-      if (active && place(first, s) < end) {
+      if (active && has(first, s, end)) {
         x[s].map(p, row, vector(place(first, s)), r, a[kAlong ? s : 0]);
       }
     }
@@ -326,7 +336,7 @@ struct Lane {
       Scans part[kAcross];
 #pragma unroll
       for (int s = 0; s < kSteps; ++s) {
-        if (place(first, s) < end) x[s].fold(p, row, vector(place(first, s)), none, part);
+        if (has(first, s, end)) x[s].fold(p, row, vector(place(first, s)), none, part);
       }
       running.add(part, chunk);
     }
@@ -365,13 +375,14 @@ struct Block {
     const int lane = kAlong ? threadIdx.x % kLanes : threadIdx.x / kGroups;
     const int group = kAlong ? threadIdx.x / kLanes : threadIdx.x % kGroups;
     const u32 wanted = blockIdx.x / kShares * kGroups + group, total = u32(p.total);
-    const u32 index = wanted < total ? wanted : total - 1;
+    const u32 index = kBlocksAreWhole || wanted < total ? wanted : total - 1;
     const int share = blockIdx.x % kShares;
     const Index count = row_length(p), length = kShares > 1 ? share_length(count) : count;
     const Index begin = Index(share) * length < count ? Index(share) * length : count;
     const Index end = count - begin < length ? count : begin + length;
-    return {index, share, begin, end,
-            Lane{p, shared, row_at(p, index), count, lane, group, wanted < total}};
+    return {
+        index, share, begin, end,
+        Lane{p, shared, row_at(p, index), count, lane, group, kBlocksAreWhole || wanted < total}};
   }
 };
 

@@ -59,24 +59,25 @@ int HeaderWriter::group() const {
 }
 
 void HeaderWriter::write_groups() {
+  const Asked asked = asked_by_formula();
   line("#pragma unroll");
   line(fmt::format("    for (int e = 0; e < kVector; e += {}) {{", group()));
-  for (const Operand& operand : plan_.operands) write_unpacking(operand, true);
+  for (const Operand& operand : plan_.operands) write_unpacking(operand, asked, true);
   for (int i = 0; i < group(); ++i) {
     std::string first = "p";
     if (plan_.rows) first += plan_.rows->along() ? ", r[0]" : fmt::format(", r[e + {}]", i);
-    write_call(i, "formula", first, true);
+    write_call(i, "formula", first, asked, true);
   }
   for (const Operand& operand : plan_.operands) write_packing(operand);
   line("    }");
 }
 
 /// Also declares the group's values of what is written in another type than it is computed.
-void HeaderWriter::write_unpacking(const Operand& operand, bool outputs) {
+void HeaderWriter::write_unpacking(const Operand& operand, const Asked& asked, bool outputs) {
   const std::string_view type = expr::compute_type(operand.dtype);
   const int k = operand.tensor;
   const bool packed = form_of(operand) == Form::packed;
-  if (operand.read && packed) {
+  if (asked.tensors[static_cast<std::size_t>(k)] && packed) {
     const int per = per_word(operand);
     line(fmt::format("      {} x{}[{}];", type, k, group()));
     for (int i = 0; i < group() / per; ++i) {
@@ -90,16 +91,17 @@ void HeaderWriter::write_unpacking(const Operand& operand, bool outputs) {
 }
 
 void HeaderWriter::write_call(int i, const std::string& function, const std::string& first,
-                              bool outputs) {
+                              const Asked& asked, bool outputs) {
   std::string arguments = first;
   for (std::size_t k = 0; k < plan_.places.size(); ++k) {
+    if (!asked.places[k]) continue;
     arguments += fmt::format(", n{} + (e + {}) * {}", k, i, place_stride(plan_.places[k]));
   }
   for (const Operand& operand : plan_.operands) {
     const Form form = form_of(operand);
     const bool plain = computes_as_stored(operand.dtype);
     const int k = operand.tensor;
-    if (operand.read) {
+    if (asked.tensors[static_cast<std::size_t>(k)]) {
       const std::string held = fmt::format("in{}{}", k, form == Form::one ? "" : element(i));
       arguments += form == Form::packed ? fmt::format(", x{}[{}]", k, i)
                    : plain              ? ", " + held
@@ -220,9 +222,10 @@ std::string HeaderWriter::offset_of(const std::vector<OperandMode>& modes) const
   return offset;
 }
 
-std::string HeaderWriter::places() const {
+std::string HeaderWriter::places(const Asked& asked) const {
   std::string text;
   for (std::size_t k = 0; k < plan_.places.size(); ++k) {
+    if (!asked.places[k]) continue;
     const std::string offset = offset_of(plan_.places[k].modes);
     text += fmt::format("    const i64 n{} = {};\n", k, offset.empty() ? "0" : offset.substr(3));
   }

@@ -193,8 +193,9 @@ void HeaderWriter::write_vector() {
   for (const Operand& operand : plan_.operands) {
     if (operand.written) line(fmt::format("    {} out{};", type_of(operand), operand.tensor));
   }
-  write_coordinates(places() + stores);
-  out_ += places();
+  const std::string places = this->places(asked_by_formula());
+  write_coordinates(places + stores);
+  out_ += places;
   write_groups();
   out_ += stores;
   line("  }\n};");
@@ -266,14 +267,42 @@ std::string HeaderWriter::given(expr::NodeId id) const {
   return fmt::format("static_cast<{}>({})", expr::compute_type(node.type), product);
 }
 
-std::string HeaderWriter::element_parameters(bool outputs) const {
+HeaderWriter::Asked HeaderWriter::asked_by(const std::vector<bool>& nodes,
+                                           const std::vector<expr::NodeId>& reductions) const {
+  Asked asked{std::vector<bool>(plan_.operands.size()), std::vector<bool>(plan_.places.size())};
+  const auto ask_for_place = [&](const expr::Node& node) {
+    const auto place = std::ranges::find(plan_.places, node.axes, &plan::Place::axes);
+    asked.places[static_cast<std::size_t>(place - plan_.places.begin())] = true;
+  };
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const expr::Node& node = plan_.program.nodes[i];
+    if (!nodes[i]) continue;
+    if (node.op == expr::Op::load) asked.tensors[static_cast<std::size_t>(node.source)] = true;
+    if (node.op == expr::Op::index) ask_for_place(node);
+  }
+  for (const expr::NodeId id : reductions) {
+    const expr::Node& node = plan_.program.nodes[static_cast<std::size_t>(id)];
+    if (expr::finds_place(node.op)) ask_for_place(node);
+  }
+  return asked;
+}
+
+std::vector<bool> HeaderWriter::formula_nodes() const {
+  if (plan_.rows) return needed_for_stores(stores_of(false));
+  return std::vector<bool>(plan_.program.nodes.size(), true);
+}
+
+std::string HeaderWriter::element_parameters(const Asked& asked, bool outputs) const {
   std::string parameters = "const Params& p";
   if (plan_.rows) parameters += ", const Results& r";
   if (plan_.scan && outputs) parameters += ", Scans& a";
-  for (std::size_t k = 0; k < plan_.places.size(); ++k) parameters += fmt::format(", i64 n{}", k);
+  for (std::size_t k = 0; k < plan_.places.size(); ++k) {
+    if (asked.places[k]) parameters += fmt::format(", i64 n{}", k);
+  }
   for (const Operand& operand : plan_.operands) {
     const std::string_view type = expr::compute_type(operand.dtype);
-    if (operand.read) parameters += fmt::format(", {} t{}", type, operand.tensor);
+    if (asked.tensors[static_cast<std::size_t>(operand.tensor)])
+      parameters += fmt::format(", {} t{}", type, operand.tensor);
     if (outputs && writes_elements(operand)) {
       parameters += fmt::format(", {}& y{}", type, operand.tensor);
     }
@@ -283,14 +312,11 @@ std::string HeaderWriter::element_parameters(bool outputs) const {
 
 /// One element: t<k> are what it reads, y<k> what it writes.
 void HeaderWriter::write_formula() {
-  expr::Slice slice{.nodes = std::vector<bool>(plan_.program.nodes.size(), true),
-                    .stores = plan_.program.stores,
-                    .given = [this](expr::NodeId id) { return given(id); }};
-  if (plan_.rows) {
-    slice.stores = stores_of(false);
-    slice.nodes = needed_for_stores(slice.stores);
-  }
-  line(fmt::format("TILE_DEVICE void formula({}) {{", element_parameters(true)));
+  const expr::Slice slice{.nodes = formula_nodes(),
+                          .stores = plan_.rows ? stores_of(false) : plan_.program.stores,
+                          .given = [this](expr::NodeId id) { return given(id); }};
+  line(
+      fmt::format("TILE_DEVICE void formula({}) {{", element_parameters(asked_by_formula(), true)));
   out_ += indented(emit_cuda(plan_.program, slice), 2);
   line("}\n");
 }

@@ -29,6 +29,11 @@ class HeaderWriter {
   /// Elements that the formula takes at once: as many as the fullest word holds.
   [[nodiscard]] int group() const;
 
+  /// What a function of one element takes: whatever it does not use would be compiled all the same.
+  struct Asked {
+    std::vector<bool> tensors;  ///< one each: its element is read
+    std::vector<bool> places;   ///< one each of plan::Plan::places
+  };
   /// What is loaded or stored by one function of the header.
   enum class Part : std::uint8_t {
     direct_loads,
@@ -59,11 +64,14 @@ class HeaderWriter {
   // For fused_rows.cu.
   void write_row();
   void write_sharing();
-  /// Whether each lane holds as many vectors of a row, and each block has as many rows.
+  /// Whether each lane holds as many vectors of a row, rows are whole chunks of a scan, and each
+  /// block has as many rows.
   [[nodiscard]] bool steps_are_whole() const;
+  [[nodiscard]] bool chunks_are_whole() const;
   [[nodiscard]] bool blocks_are_whole() const;
   void write_results();
   void write_stage(int stage);
+  [[nodiscard]] bool comes_in_order(const expr::Node& node) const;
   void write_row_vector();
   [[nodiscard]] bool keeps_inputs() const;
   void write_kept();
@@ -72,15 +80,12 @@ class HeaderWriter {
   void write_rescaled_fold(int stage);
   [[nodiscard]] std::string rescaled_result(expr::NodeId sum) const;
   void write_rescaling(expr::NodeId sum);
-  void write_fold(const std::string& accumulator, const std::vector<bool>& nodes, bool below);
+  void write_fold(const std::string& accumulator, const Asked& asked, bool below);
   void write_row_store();
-  /// Whether one of `nodes` is an element of the tensor.
-  [[nodiscard]] bool is_loaded(const std::vector<bool>& nodes, int tensor) const;
   [[nodiscard]] std::string row_coordinates() const;
   /// What a pass begins with: where its vector lies, as far as `accesses` ask, and the inputs that
-  /// are the same in every row, as far as `nodes` read them.
-  [[nodiscard]] std::string pass_start(const std::vector<bool>& nodes,
-                                       const std::string& accesses) const;
+  /// are the same in every row and `asked` for.
+  [[nodiscard]] std::string pass_start(const Asked& asked, const std::string& accesses) const;
   [[nodiscard]] std::string decode(const std::string& index, std::size_t first, std::size_t count,
                                    const std::string& type, const std::string& target) const;
   [[nodiscard]] std::string accumulator_list() const;
@@ -113,8 +118,15 @@ class HeaderWriter {
   /// Lines that take the number `from` of a tile apart into the members c<m> of `to`.
   [[nodiscard]] std::string decode_tile(const std::string& from, const std::string& to) const;
   void write_groups();
+  /// By `nodes` and by the places that `reductions` find.
+  [[nodiscard]] Asked asked_by(const std::vector<bool>& nodes,
+                               const std::vector<expr::NodeId>& reductions = {}) const;
+  /// By the reductions of a pass that take an element by itself.
+  [[nodiscard]] Asked asked_by_stage(int stage) const;
+  [[nodiscard]] Asked asked_by_formula() const { return asked_by(formula_nodes()); }
+  [[nodiscard]] std::vector<bool> formula_nodes() const;
   /// The parameters t<k> of what is read, and y<k> of what is written for each element.
-  [[nodiscard]] std::string element_parameters(bool outputs) const;
+  [[nodiscard]] std::string element_parameters(const Asked& asked, bool outputs) const;
   /// The text of values that are not the work of one element.
   [[nodiscard]] std::string given(expr::NodeId id) const;
   [[nodiscard]] std::string valid_of_vector(const std::string& accesses) const;
@@ -123,10 +135,11 @@ class HeaderWriter {
   [[nodiscard]] std::vector<bool> needed_for_stores(const std::vector<expr::Store>& stores) const;
   /// Whether the operand is an output of one element for each of the space, or of a row's.
   [[nodiscard]] static bool writes_elements(const plan::Operand& operand) noexcept;
-  void write_unpacking(const plan::Operand& operand, bool outputs);
-  /// A call of `function` for element `i` of a group: `first`, the places, the values that are read
-  /// and, if `outputs`, those that are written.
-  void write_call(int i, const std::string& function, const std::string& first, bool outputs);
+  void write_unpacking(const plan::Operand& operand, const Asked& asked, bool outputs);
+  /// A call of `function` for element `i` of a group: `first`, the places and values that are
+  /// asked for and, if `outputs`, the values that are written.
+  void write_call(int i, const std::string& function, const std::string& first, const Asked& asked,
+                  bool outputs);
   void write_packing(const plan::Operand& operand);
 
   /// Whether `text` has the variable `name`; c10 is not c1.
@@ -146,7 +159,7 @@ class HeaderWriter {
   [[nodiscard]] std::string offset_of(const plan::Operand& operand) const;
   [[nodiscard]] std::string offset_of(const std::vector<plan::OperandMode>& modes) const;
   /// Declares n<k>, the places of a vector's first element.
-  [[nodiscard]] std::string places() const;
+  [[nodiscard]] std::string places(const Asked& asked) const;
   /// The variable that holds the place that `node` asks for.
   [[nodiscard]] std::string place_of(const expr::Node& node) const;
   /// The distance of neighbours' places along mode 0.

@@ -38,6 +38,11 @@ bool HeaderWriter::steps_are_whole() const {
   return plan::vectors_in_row(plan_, rows) == std::int64_t{rows.lanes} * rows.cluster * rows.held;
 }
 
+bool HeaderWriter::chunks_are_whole() const {
+  const auto vectors = plan::vectors_in_row(plan_, *plan_.rows);
+  return vectors && *vectors > 0 && *vectors % (plan_.rows->lanes * plan_.unroll) == 0;
+}
+
 bool HeaderWriter::blocks_are_whole() const {
   const auto rows = plan::vectors_across_rows(plan_, *plan_.rows);
   return rows && *rows > 0 && *rows % (plan_.threads / plan_.rows->lanes) == 0;
@@ -59,11 +64,14 @@ void HeaderWriter::write_sharing() {
   line(
       fmt::format("constexpr int kShares = {};  // blocks a row that meet in memory", rows.shares));
   line(fmt::format("constexpr int kHeld = {};  // vectors in registers", rows.held));
-  if (!plan_.scan) {
+  line(fmt::format("constexpr bool kBlocksAreWhole = {};  // all have as many rows",
+                   blocks_are_whole()));
+  if (plan_.scan) {
+    line(fmt::format("constexpr bool kChunksAreWhole = {};  // rows end with one",
+                     chunks_are_whole()));
+  } else {
     line(fmt::format("constexpr bool kStepsAreWhole = {};  // all lanes hold as many",
                      steps_are_whole()));
-    line(fmt::format("constexpr bool kBlocksAreWhole = {};  // all have as many rows",
-                     blocks_are_whole()));
     line(fmt::format("constexpr int kReductions = {};  // one after another", stages_.count));
     line(fmt::format("constexpr bool kAhead = {};  // blocks take row after row", rows.ahead));
     line(fmt::format("#define KEEPS_INPUTS {:d}", keeps_inputs()));
@@ -150,24 +158,14 @@ std::string HeaderWriter::row_coordinates() const {
   return text + decode("v", rows.first, rows.count, "Index", "");
 }
 
-bool HeaderWriter::is_loaded(const std::vector<bool>& nodes, int tensor) const {
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const Node& node = plan_.program.nodes[i];
-    if (nodes[i] && node.op == Op::load && node.source == tensor) return true;
-  }
-  return false;
-}
-
-std::string HeaderWriter::pass_start(const std::vector<bool>& nodes,
-                                     const std::string& accesses) const {
+std::string HeaderWriter::pass_start(const Asked& asked, const std::string& accesses) const {
   std::string declarations, loads;
   for (const Operand& operand : plan_.operands) {
-    if (!operand.every_row) continue;
-    declarations += fmt::format("    {} in{} = {{}};\n", type_of(operand), operand.tensor);
-    if (!is_loaded(nodes, operand.tensor)) continue;
+    if (!operand.every_row || !asked.tensors[static_cast<std::size_t>(operand.tensor)]) continue;
+    declarations += fmt::format("    {} in{};\n", type_of(operand), operand.tensor);
     loads += plan::is_kept(plan_, *plan_.rows, operand) ? load_kept(operand) : load_of(operand);
   }
-  loads += places();
+  loads += places(asked);
   const std::string asking = loads + accesses;
   if (asking.empty()) return declarations;
   return indented(row_coordinates(), 2) + valid_of_vector(asking) + declarations + loads;
@@ -246,10 +244,9 @@ void HeaderWriter::write_row_vector() {
 
   for (int stage = 0; stage < stages_.count; ++stage) {
     const std::string accumulator = fmt::format("Stage{}", stage);
-    write_fold(accumulator, stages_.needed_for(plan_.program, stages_.folded(plan_.program, stage)),
-               false);
+    write_fold(accumulator, asked_by_stage(stage), false);
     if (!stages_.rescaled(plan_.program, stage).empty()) {
-      write_fold(accumulator, stages_.needed_for_rescaled(plan_.program, stage), true);
+      write_fold(accumulator, asked_by(stages_.needed_for_rescaled(plan_.program, stage)), true);
     }
   }
   if (plan_.scan) return write_scan_map();
@@ -258,7 +255,7 @@ void HeaderWriter::write_row_vector() {
   line("                       const Results (&r)[kAcross]) const {");
   const std::string stores = accesses(Part::direct_stores);
   if (!stores.empty()) {
-    out_ += pass_start(needed_for_stores(stores_of(false)), stores);
+    out_ += pass_start(asked_by_formula(), stores);
     for (const Operand& operand : plan_.operands) {
       if (!writes_elements(operand)) continue;
       line(fmt::format("    {} out{};", type_of(operand), operand.tensor));
@@ -269,25 +266,24 @@ void HeaderWriter::write_row_vector() {
   line("  }\n};\n");
 }
 
-/// How a vector's elements come to accumulators of type `accumulator`, which reads `nodes`: to its
+/// How what is asked of a vector's elements comes to accumulators of type `accumulator`: to its
 /// sums below a maximum, or to all others.
-void HeaderWriter::write_fold(const std::string& accumulator, const std::vector<bool>& nodes,
-                              bool below) {
+void HeaderWriter::write_fold(const std::string& accumulator, const Asked& asked, bool below) {
   const bool along = plan_.rows->along(), partial = along && plan_.ragged;
   line("  TILE_DEVICE void fold(const Params& p, const Row& row, Index v,");
   line(
       fmt::format("                        const Results (&r)[kAcross], {} (&a)[kAcross]{}) "
                   "const {{",
                   accumulator, below ? ", Below" : ""));
-  out_ += pass_start(nodes, "");
+  out_ += pass_start(asked, "");
   line("#pragma unroll");
   line(fmt::format("    for (int e = 0; e < kVector; e += {}) {{", group()));
-  for (const Operand& operand : plan_.operands) write_unpacking(operand, false);
+  for (const Operand& operand : plan_.operands) write_unpacking(operand, asked, false);
   for (int i = 0; i < group(); ++i) {
     const std::string at = along ? "0" : i == 0 ? "e" : fmt::format("e + {}", i);
     const std::string exists = partial ? fmt::format("if (e + {} < valid) ", i) : "";
     write_call(i, fmt::format("{}a[{}].fold{}", exists, at, below ? "_below" : ""),
-               fmt::format("p, r[{}]", at), false);
+               fmt::format("p, r[{}]", at), asked, false);
   }
   line("    }\n  }");
 }
@@ -297,6 +293,7 @@ void HeaderWriter::write_row_store() {
   const bool along = plan_.rows->along();
   const std::vector<expr::Store> row_stores = stores_of(true);
   const std::vector<bool> needed = needed_for_stores(row_stores);
+  const Asked asked = asked_by(needed);
   line("TILE_DEVICE void store_row(const Params& p, const Row& row,");
   line("                           const Results (&results)[kAcross]) {");
   if (row_stores.empty()) return line("}");
@@ -315,7 +312,7 @@ void HeaderWriter::write_row_store() {
   for (const Operand& operand : plan_.operands) {
     const int k = operand.tensor;
     const std::string_view type = expr::compute_type(operand.dtype);
-    if (is_loaded(needed, k))
+    if (asked.tensors[static_cast<std::size_t>(k)])
       loads += fmt::format("    const {} t{} = to_compute({});\n", type, k, element_of(operand));
     if (!operand.per_row) continue;
     loads += fmt::format("    {} y{};\n", type, k);
@@ -323,6 +320,7 @@ void HeaderWriter::write_row_store() {
                           storage_type(operand.dtype), k);
   }
   for (std::size_t k = 0; k < plan_.places.size(); ++k) {
+    if (!asked.places[k]) continue;
     const std::string offset = offset_of(plan_.places[k].modes);
     loads += fmt::format("    const i64 n{} = {} + {} * e;\n", k,
                          offset.empty() ? "0" : offset.substr(3),

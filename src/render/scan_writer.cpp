@@ -63,11 +63,12 @@ void HeaderWriter::write_scans() {
   for (const NodeId id : scans) {
     line(fmt::format("  {} a{} = {};", accumulator_type(node_of(id)), id, identity(node_of(id))));
   }
-  line(fmt::format("\n  TILE_DEVICE void fold({}) {{", element_parameters(false)));
-  out_ += indented(emit_cuda(plan_.program, {.nodes = stages_.needed_for(plan_.program, scans),
-                                             .stores = {},
-                                             .given = [this](NodeId id) { return given(id); }}),
-                   4);
+  const std::vector<bool> nodes = stages_.needed_for(plan_.program, scans);
+  line(fmt::format("\n  TILE_DEVICE void fold({}) {{", element_parameters(asked_by(nodes), false)));
+  out_ += indented(
+      emit_cuda(plan_.program,
+                {.nodes = nodes, .stores = {}, .given = [this](NodeId id) { return given(id); }}),
+      4);
   for (const NodeId id : scans) {
     line(combine(id, fmt::format("{}(v{})", accumulator_type(node_of(id)), node_of(id).args[0])));
   }
@@ -87,11 +88,12 @@ void HeaderWriter::write_scans() {
 /// the scan.
 void HeaderWriter::write_scan_map() {
   const bool along = plan_.rows->along(), backwards = along && plan_.scan->reverse;
-  write_fold("Scans", stages_.needed_for(plan_.program, scans_of(plan_.program)), false);
+  const Asked asked = asked_by_formula();
+  write_fold("Scans", asked_by(stages_.needed_for(plan_.program, scans_of(plan_.program))), false);
   line("  TILE_DEVICE void map(const Params& p, const Row& row, Index v,");
   line("                       const Results (&r)[kAcross], Scans (&a)[kAcross]) const {");
   const std::string stores = accesses(Part::direct_stores);
-  out_ += pass_start(needed_for_stores(stores_of(false)), stores);
+  out_ += pass_start(asked, stores);
   for (const plan::Operand& operand : plan_.operands) {
     if (!writes_elements(operand)) continue;
     line(fmt::format("    {} out{};", type_of(operand), operand.tensor));
@@ -99,14 +101,14 @@ void HeaderWriter::write_scan_map() {
   line("#pragma unroll");
   line(backwards ? fmt::format("    for (int e = kVector - {0}; e >= 0; e -= {0}) {{", group())
                  : fmt::format("    for (int e = 0; e < kVector; e += {}) {{", group()));
-  for (const plan::Operand& operand : plan_.operands) write_unpacking(operand, true);
+  for (const plan::Operand& operand : plan_.operands) write_unpacking(operand, asked, true);
   for (int n = 0; n < group(); ++n) {
     const int i = backwards ? group() - 1 - n : n;
     const std::string at = along ? "0" : fmt::format("e + {}", i);
     // What lies behind the end of a row would come first.
     const std::string exists =
         backwards && plan_.ragged ? fmt::format("if (e + {} < valid) ", i) : "";
-    write_call(i, exists + "formula", fmt::format("p, r[{0}], a[{0}]", at), true);
+    write_call(i, exists + "formula", fmt::format("p, r[{0}], a[{0}]", at), asked, true);
   }
   for (const plan::Operand& operand : plan_.operands) write_packing(operand);
   line("    }");

@@ -24,6 +24,19 @@ std::string precedes(const Node& node, NodeId id, const std::string& value,
 
 }  // namespace
 
+/// Whether a lane meets the elements in the order of their places, so that of equal ones the first
+/// stays. Places of several modes may have another order than memory.
+bool HeaderWriter::comes_in_order(const Node& node) const {
+  if (plan_.rows->count != 1 || (plan_.scan && plan_.scan->reverse)) return false;
+  const auto place = std::ranges::find(plan_.places, node.axes, &plan::Place::axes);
+  return place->modes[plan_.rows->first].size() == 1;
+}
+
+HeaderWriter::Asked HeaderWriter::asked_by_stage(int stage) const {
+  const std::vector<NodeId> folded = stages_.folded(plan_.program, stage);
+  return asked_by(stages_.needed_for(plan_.program, folded), folded);
+}
+
 void HeaderWriter::write_stage(int stage) {
   const std::vector<NodeId> reductions = stages_.reductions(plan_.program, stage);
   const std::vector<NodeId> folded = stages_.folded(plan_.program, stage);
@@ -42,7 +55,8 @@ void HeaderWriter::write_stage(int stage) {
     }
   }
   line(fmt::format("  static constexpr bool kRescales = {};", !rescaled.empty()));
-  line(fmt::format("\n  TILE_DEVICE void fold({}) {{", element_parameters(false)));
+  line(fmt::format("\n  TILE_DEVICE void fold({}) {{",
+                   element_parameters(asked_by_stage(stage), false)));
   out_ += indented(emit_cuda(plan_.program, {.nodes = stages_.needed_for(plan_.program, folded),
                                              .stores = {},
                                              .given = [this](NodeId id) { return given(id); }}),
@@ -54,8 +68,12 @@ void HeaderWriter::write_stage(int stage) {
       const Node& argument = node_of(node.args[0]);
       const std::string value = fmt::format("{}(v{})", accumulator_type(argument), node.args[0]);
       const std::string place = place_of(node);
-      line(fmt::format("    if ({0} == {0} && ({1})) {{  // no nan", value,
-                       precedes(node, id, value, place)));
+      const char* const better = node.op == Op::reduce_argmin ? "<" : ">";
+      line(comes_in_order(node)
+               ? fmt::format("    if ({0} {1} a{2} || (b{2} < 0 && {0} == {0})) {{  // no nan",
+                             value, better, id)
+               : fmt::format("    if ({0} == {0} && ({1})) {{  // no nan", value,
+                             precedes(node, id, value, place)));
       line(fmt::format("      a{0} = {1};\n      b{0} = {2};\n    }}", id, value, place));
       continue;
     }
@@ -127,12 +145,10 @@ void HeaderWriter::write_rescaled_fold(int stage) {
       return fmt::format("a{0} == {1} ? 0 : a{0}", id, infinity(node_of(id)));
     return std::ranges::count(hoisted, id) > 0 ? std::string() : given(id);
   };
-  line(fmt::format("  TILE_DEVICE void fold_below({}) {{", element_parameters(false)));
-  out_ +=
-      indented(emit_cuda(plan_.program, {.nodes = stages_.needed_for_rescaled(plan_.program, stage),
-                                         .stores = {},
-                                         .given = of_lane}),
-               4);
+  const std::vector<bool> nodes = stages_.needed_for_rescaled(plan_.program, stage);
+  line(fmt::format("  TILE_DEVICE void fold_below({}) {{",
+                   element_parameters(asked_by(nodes), false)));
+  out_ += indented(emit_cuda(plan_.program, {.nodes = nodes, .stores = {}, .given = of_lane}), 4);
   for (const NodeId id : sums) {
     line(fmt::format("    a{0} = a{0} + {1}(v{2});", id, accumulator_type(node_of(id)),
                      node_of(id).args[0]));

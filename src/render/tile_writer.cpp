@@ -135,7 +135,8 @@ void HeaderWriter::write_tile_vector() {
     }
     if (operand.written) line(fmt::format("    {} out{};", type_of(operand), k));
   }
-  out_ += tile_coordinates(places() + stores, Part::direct_stores) + places();
+  const std::string places = this->places(asked_by_formula());
+  out_ += tile_coordinates(places + stores, Part::direct_stores) + places;
   write_groups();
   out_ += stores;
   for (const Operand& operand : plan_.operands) {

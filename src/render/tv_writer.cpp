@@ -115,7 +115,8 @@ void HeaderWriter::write_tv_vector() {
   for (const Operand& operand : plan_.operands) {
     if (operand.written) line(fmt::format("    {} out{};", type_of(operand), operand.tensor));
   }
-  out_ += element_coordinates(places() + stores) + places();
+  const std::string places = this->places(asked_by_formula());
+  out_ += element_coordinates(places + stores) + places;
   write_groups();
   out_ += stores;
   line("  }\n};");

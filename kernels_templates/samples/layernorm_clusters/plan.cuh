@@ -35,8 +35,8 @@ constexpr int kCluster = 8;  // blocks a row
 #define RESCALES_SUMS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory
 constexpr int kHeld = 4;  // vectors in registers
-constexpr bool kStepsAreWhole = true;  // all lanes hold as many
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
+constexpr bool kStepsAreWhole = true;  // all lanes hold as many
 constexpr int kReductions = 2;  // one after another
 constexpr bool kAhead = true;  // blocks take row after row
 #define KEEPS_INPUTS 1
@@ -75,7 +75,7 @@ struct Stage0 {
   float a1 = 0;
   static constexpr bool kRescales = false;
 
-  TILE_DEVICE void fold(const Params& p, const Results& r, float t0, float t1, float t2) {
+  TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
     a1 = a1 + float(v0);
   }
@@ -95,7 +95,7 @@ struct Stage1 {
   float a6 = 0;
   static constexpr bool kRescales = false;
 
-  TILE_DEVICE void fold(const Params& p, const Results& r, float t0, float t1, float t2) {
+  TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
     const float v3 = r.v3;
     const float v4 = v0 - v3;
@@ -160,42 +160,30 @@ struct Vector {
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
                         const Results (&r)[kAcross], Stage0 (&a)[kAcross]) const {
-    Packed<bf16, kVector> in1 = {};
-    Packed<bf16, kVector> in2 = {};
 #pragma unroll
     for (int e = 0; e < kVector; e += 2) {
       float x0[2];
       unpack_word<bf16>(in0.word[e / 2], x0);
-      float x1[2];
-      unpack_word<bf16>(in1.word[e / 2], x1);
-      float x2[2];
-      unpack_word<bf16>(in2.word[e / 2], x2);
-      a[0].fold(p, r[0], x0[0], x1[0], x2[0]);
-      a[0].fold(p, r[0], x0[1], x1[1], x2[1]);
+      a[0].fold(p, r[0], x0[0]);
+      a[0].fold(p, r[0], x0[1]);
     }
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
                         const Results (&r)[kAcross], Stage1 (&a)[kAcross]) const {
-    Packed<bf16, kVector> in1 = {};
-    Packed<bf16, kVector> in2 = {};
 #pragma unroll
     for (int e = 0; e < kVector; e += 2) {
       float x0[2];
       unpack_word<bf16>(in0.word[e / 2], x0);
-      float x1[2];
-      unpack_word<bf16>(in1.word[e / 2], x1);
-      float x2[2];
-      unpack_word<bf16>(in2.word[e / 2], x2);
-      a[0].fold(p, r[0], x0[0], x1[0], x2[0]);
-      a[0].fold(p, r[0], x0[1], x1[1], x2[1]);
+      a[0].fold(p, r[0], x0[0]);
+      a[0].fold(p, r[0], x0[1]);
     }
   }
   TILE_DEVICE void map(const Params& p, const Row& row, Index v,
                        const Results (&r)[kAcross]) const {
     const i64 c1 = row.c1;
     const Index c0 = v;
-    Packed<bf16, kVector> in1 = {};
-    Packed<bf16, kVector> in2 = {};
+    Packed<bf16, kVector> in1;
+    Packed<bf16, kVector> in2;
     in1.load(reinterpret_cast<const bf16*>(kept_inputs + 0) + number_in_block(v) * kVector);
     in2.load(reinterpret_cast<const bf16*>(kept_inputs + 32768) + number_in_block(v) * kVector);
     Packed<bf16, kVector> out3;

@@ -32,6 +32,8 @@ constexpr int kCluster = 1;  // blocks a row
 #define RESCALES_SUMS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory
 constexpr int kHeld = 0;  // vectors in registers
+constexpr bool kBlocksAreWhole = false;  // all have as many rows
+constexpr bool kChunksAreWhole = false;  // rows end with one
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = true;
 constexpr bool kRowOutputs = false;

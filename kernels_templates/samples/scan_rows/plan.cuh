@@ -30,6 +30,8 @@ constexpr int kCluster = 1;  // blocks a row
 #define RESCALES_SUMS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory
 constexpr int kHeld = 4;  // vectors in registers
+constexpr bool kBlocksAreWhole = true;  // all have as many rows
+constexpr bool kChunksAreWhole = true;  // rows end with one
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = true;
 constexpr bool kRowOutputs = false;

@@ -31,6 +31,8 @@ constexpr int kCluster = 1;  // blocks a row
 #define KERNEL_NAME_COMBINE tilejit_scan_shared_f32_combine
 constexpr int kShares = 528;  // blocks a row that meet in memory
 constexpr int kHeld = 0;  // vectors in registers
+constexpr bool kBlocksAreWhole = true;  // all have as many rows
+constexpr bool kChunksAreWhole = false;  // rows end with one
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = true;
 constexpr bool kRowOutputs = false;
@@ -101,7 +103,7 @@ struct Vector {
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
                         const Results (&r)[kAcross], Scans (&a)[kAcross]) const {
     const Index c0 = v;
-    Contiguous<f32, kVector> in0 = {};
+    Contiguous<f32, kVector> in0;
     in0.load(p.t0 + i64(c0) * kVector, valid);
 #pragma unroll
     for (int e = 0; e < kVector; e += 1) {
@@ -111,7 +113,7 @@ struct Vector {
   TILE_DEVICE void map(const Params& p, const Row& row, Index v,
                        const Results (&r)[kAcross], Scans (&a)[kAcross]) const {
     const Index c0 = v;
-    Contiguous<f32, kVector> in0 = {};
+    Contiguous<f32, kVector> in0;
     in0.load(p.t0 + i64(c0) * kVector, valid);
     Contiguous<f32, kVector> out1;
 #pragma unroll

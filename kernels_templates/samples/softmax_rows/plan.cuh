@@ -32,8 +32,8 @@ constexpr int kCluster = 1;  // blocks a row
 #define RESCALES_SUMS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory
 constexpr int kHeld = 2;  // vectors in registers
-constexpr bool kStepsAreWhole = true;  // all lanes hold as many
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
+constexpr bool kStepsAreWhole = true;  // all lanes hold as many
 constexpr int kReductions = 2;  // one after another
 constexpr bool kAhead = false;  // blocks take row after row
 #define KEEPS_INPUTS 0

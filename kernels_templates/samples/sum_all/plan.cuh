@@ -34,8 +34,8 @@ constexpr int kCluster = 1;  // blocks a row
 #define KERNEL_NAME_COMBINE tilejit_sum_all_f32_combine
 constexpr int kShares = 528;  // blocks a row that meet in memory
 constexpr int kHeld = 0;  // vectors in registers
-constexpr bool kStepsAreWhole = false;  // all lanes hold as many
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
+constexpr bool kStepsAreWhole = false;  // all lanes hold as many
 constexpr int kReductions = 1;  // one after another
 constexpr bool kAhead = false;  // blocks take row after row
 #define KEEPS_INPUTS 0
@@ -88,7 +88,7 @@ using Stages = List<Stage0>;
 constexpr int kStageBytes = (sizeof(Stage0) > 4 ? int(sizeof(Stage0)) : 4);
 static_assert(kStageBytes == 4, "the host makes room");
 
-TILE_DEVICE void formula(const Params& p, const Results& r, float t0) {
+TILE_DEVICE void formula(const Params& p, const Results& r) {
 }
 
 // kVector neighbours along mode 0, of every operand.
@@ -99,7 +99,7 @@ struct Vector {
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
                         const Results (&r)[kAcross], Stage0 (&a)[kAcross]) const {
     const Index c0 = v;
-    Contiguous<f32, kVector> in0 = {};
+    Contiguous<f32, kVector> in0;
     in0.load(p.t0 + i64(c0) * kVector);
 #pragma unroll
     for (int e = 0; e < kVector; e += 1) {

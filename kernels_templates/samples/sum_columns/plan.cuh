@@ -33,8 +33,8 @@ constexpr int kCluster = 1;  // blocks a row
 #define RESCALES_SUMS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory
 constexpr int kHeld = 0;  // vectors in registers
-constexpr bool kStepsAreWhole = false;  // all lanes hold as many
 constexpr bool kBlocksAreWhole = false;  // all have as many rows
+constexpr bool kStepsAreWhole = false;  // all lanes hold as many
 constexpr int kReductions = 1;  // one after another
 constexpr bool kAhead = false;  // blocks take row after row
 #define KEEPS_INPUTS 0
@@ -91,7 +91,7 @@ struct Below {};  // asks for the sums below a maximum
 using Stages = List<Stage0>;
 constexpr int kStageBytes = (sizeof(Stage0) > 4 ? int(sizeof(Stage0)) : 4);
 
-TILE_DEVICE void formula(const Params& p, const Results& r, float t0) {
+TILE_DEVICE void formula(const Params& p, const Results& r) {
 }
 
 // kVector neighbours along mode 0, of every operand.

@@ -67,7 +67,7 @@ struct Stage0 {
   }
 };
 
-TILE_DEVICE void formula(const Params& p, const Results& r, float t0) {
+TILE_DEVICE void formula(const Params& p, const Results& r) {
 }
 
 // kVector neighbours along mode 0, of every operand.
