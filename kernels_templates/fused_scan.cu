@@ -193,12 +193,19 @@ struct Lane {
         if (lane % kLanesOfWarp == 0) slot_of<T>(slots, e, lane / kLanesOfWarp, group) = a[e];
       }
       __syncthreads();
-#pragma unroll
-      for (int e = 0; e < kAcross; ++e) a[e] = slot_of<T>(slots, e, 0, group);
+      if constexpr (kAlong) {
+        a[0] = slot_of<T>(slots, 0, lane % kWarps, group);
 #pragma unroll 1
-      for (int w = 1; w < kWarps; ++w) {
+        for (int offset = kWarps / 2; offset > 0; offset /= 2)
+          a[0].combine(shuffle_xor(a[0], offset));
+      } else {
 #pragma unroll
-        for (int e = 0; e < kAcross; ++e) a[e].combine(slot_of<T>(slots, e, w, group));
+        for (int e = 0; e < kAcross; ++e) a[e] = slot_of<T>(slots, e, 0, group);
+#pragma unroll 1
+        for (int w = 1; w < kWarps; ++w) {
+#pragma unroll
+          for (int e = 0; e < kAcross; ++e) a[e].combine(slot_of<T>(slots, e, w, group));
+        }
       }
     }
   }
@@ -269,12 +276,16 @@ struct Lane {
 
   // Scans a chunk, `chunk` chunks behind the first.
   TILE_DEVICE void scan_chunk(const Vector (&x)[kSteps], Index chunk, Index first, Index end,
-                              const Results (&r)[kAcross]) {
+                              Results (&r)[kAcross]) {
     Parts<Scans, kParts> parts;
     auto& a = parts.at;
     Scans all[kAcross];
     add_up(x, first, end, r, a);
     scan_lanes(a, all);
+#if SCANS_GIVE_RESULTS
+#pragma unroll
+    for (int e = 0; e < kAcross; ++e) all[e].finish(p, r[e]);
+#endif
     if constexpr (kHeld == 0) {
       Carried& carried = carried_of(shared, group);
 #pragma unroll
@@ -283,8 +294,14 @@ struct Lane {
         x = joined(carried.value[chunk % 2][n % kAcross], x);
       }
       if (lane == 0) {
-        carried.running.add(all, chunk);
-        carried.running.get(carried.value[(chunk + 1) % 2]);
+        Scans(&after)[kAcross] = carried.value[(chunk + 1) % 2];
+        if constexpr (kLevels > 1) {
+          carried.running.add(all, chunk);
+          carried.running.get(after);
+        } else {
+#pragma unroll
+          for (int e = 0; e < kAcross; ++e) after[e] = joined(carried.value[chunk % 2][e], all[e]);
+        }
       }
     }
 #pragma unroll
@@ -296,17 +313,17 @@ struct Lane {
   }
 
   // Scans the places from `begin` to `end`; `before` is the total of those before them.
-  TILE_DEVICE void scan(Vector (&x)[kSteps], Index begin, Index end, const Results (&r)[kAcross],
+  TILE_DEVICE void scan(Vector (&x)[kSteps], Index begin, Index end, Results (&r)[kAcross],
                         const Scans (&before)[kAcross]) {
     if constexpr (kHeld > 0) {
       scan_chunk(x, 0, begin, end, r);
     } else {
       if (lane == 0) {  // the others see it when the lanes meet
         Carried& carried = carried_of(shared, group);
-        carried.running = Running<Scans>();
+        if constexpr (kLevels > 1) carried.running = Running<Scans>();
 #pragma unroll
         for (int e = 0; e < kAcross; ++e) {
-          carried.running.part[kLevels - 1][e] = before[e];
+          if constexpr (kLevels > 1) carried.running.part[kLevels - 1][e] = before[e];
           carried.value[0][e] = before[e];
         }
       }
@@ -415,7 +432,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   Block block = Block::of(p, shared);
   Scans before[kAcross];
   block.lane.total_before(block.index, block.share, before);
-  const Results none[kAcross] = {};
+  Results none[kAcross];
   Vector x[kSteps];
   block.lane.scan(x, block.begin, block.end, none, before);
 }

@@ -267,7 +267,8 @@ class Planner {
     for (const Operand& operand : plan_.operands) {
       if (is_wide(operand)) widest = std::max(widest, size_bytes(operand.dtype));
     }
-    int vector = std::min(widest == 0 ? 1 : kMaxAccessBytes / widest, most_scanned_at_once(plan_));
+    int vector = std::min({widest == 0 ? 1 : kMaxAccessBytes / widest, most_scanned_at_once(plan_),
+                           most_of_small_rows(plan_)});
     if (plan_.tv) vector = std::min(vector, plan_.tv->run);
     return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget()));
   }

@@ -1,5 +1,6 @@
 // How many threads and blocks a row takes, and what they hold of it.
 #include <algorithm>
+#include <bit>
 
 #include "core/integer.hpp"
 #include "plan/row_shape.hpp"
@@ -15,8 +16,12 @@ constexpr int kMaxThreads = 1024;
 constexpr int kStepsOfLane = 4;      // vectors of a row that a lane loads at once
 constexpr int kHeldOfLane = 2;       // enough in flight; each more repeats the formula in the code
 constexpr int kRegistersOfLane = 8;  // the same, where a vector has several inputs
-constexpr int kFewLanes = 128;       // a block has at least as many threads
-constexpr int kMaxCluster = 8;       // of every device that has clusters
+// About as many as a device has at once: then all is under way, however little a lane holds.
+constexpr std::int64_t kThreadsAtOnce = std::int64_t{1} << 17;
+constexpr int kLanesOfSmall = 256;
+constexpr unsigned kBytesOfSmallLane = 16;  // of all inputs
+constexpr int kFewLanes = 128;              // a block has at least as many threads
+constexpr int kMaxCluster = 8;              // of every device that has clusters
 // Registers that hold vectors: few enough that two blocks of 512 threads are on a multiprocessor,
 // as many as one such block has, and those of the 64 that a block of 1024 threads leaves.
 constexpr int kFewRegisters = 32;
@@ -50,6 +55,14 @@ void share_among_blocks(const Plan& plan, std::int64_t blocks, std::int64_t step
   }
 }
 
+/// Whether all that `each` vectors of the plan's a thread leave is under way at once, of rows that
+/// are read more than once.
+bool is_small(const Plan& plan, const Rows& rows, int each) {
+  const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
+  return rows.along() && length && count && !is_one_pass_if_held(plan) &&
+         *length * *count <= each * kThreadsAtOnce;
+}
+
 /// Bytes of the narrowest access to a row's inputs.
 int least_access(const Plan& plan, const Rows& rows) {
   int bytes = kWidestAccess;
@@ -67,7 +80,9 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
     return {rows, 256};
   }
   const int registers = registers_of_vector(plan, rows);
-  const int held = std::clamp(kRegistersOfLane / registers, 1, kHeldOfLane);
+  // More lanes cost more where their warps meet than they gain.
+  const bool holds_one = is_small(plan, rows, 1) && *vectors <= kLanesOfSmall;
+  const int held = holds_one ? 1 : std::clamp(kRegistersOfLane / registers, 1, kHeldOfLane);
   rows.lanes = *vectors <= kWarp ? power_of_two_from(*vectors)
                                  : std::clamp(power_of_two_from(ceil_div(*vectors, held)), kWarp,
                                               kMaxThreads / 2);
@@ -171,6 +186,21 @@ bool loads_ahead(const Plan& plan, const Rows& rows) {
   if (least_access(plan, rows) < kLeastAccessAhead) return false;
   const int room = rows.lanes < kMaxThreads ? kManyRegisters : kManyRegisters / 2;
   return 2 * rows.held * registers_of_vector(plan, rows) <= room;
+}
+
+int most_of_small_rows(const Plan& plan) {
+  constexpr int kAnyNumber = 16;
+  if (!plan.rows || plan.scan) return kAnyNumber;
+  unsigned bytes = 0;
+  for (const Operand& operand : plan.operands) {
+    if (operand.read && !operand.every_row && varies_in_row(operand, *plan.rows))
+      bytes += static_cast<unsigned>(size_bytes(operand.dtype));
+  }
+  if (bytes == 0 || bytes > kBytesOfSmallLane) return kAnyNumber;
+  const int vector = static_cast<int>(std::bit_floor(kBytesOfSmallLane / bytes));
+  const auto length = elements_in_row(plan, *plan.rows);
+  const bool in_block = length && *length <= std::int64_t{vector} * kLanesOfSmall;
+  return in_block && is_small(plan, *plan.rows, vector) ? vector : kAnyNumber;
 }
 
 std::int64_t shared_accumulator_bytes(const Plan& plan, int threads, int groups) {

@@ -46,6 +46,13 @@ bool can_be_kept(const Operand& operand, const Rows& rows) {
          operand.access_bytes == kBulkAlignment;
 }
 
+bool takes_one_pass(const Plan& plan, const std::vector<expr::RescaledSum>& sums) {
+  const auto passes = expr::passes_before(plan.program, sums);
+  return std::ranges::max(passes) == 1 && std::ranges::all_of(plan.operands, [](const Operand& o) {
+           return !o.written || o.per_row;
+         });
+}
+
 }  // namespace
 
 bool varies_in_row(const Operand& operand, const Rows& rows) {
@@ -119,10 +126,11 @@ std::uint32_t combined_axes(const expr::Program& program) noexcept {
 }
 
 bool is_one_pass(const Plan& plan) {
-  const auto passes = expr::passes_before(plan.program, expr::rescaled_sums(plan.program));
-  return std::ranges::max(passes) == 1 && std::ranges::all_of(plan.operands, [](const Operand& o) {
-           return !o.written || o.per_row;
-         });
+  return takes_one_pass(plan, expr::rescaled_sums(plan.program));
+}
+
+bool is_one_pass_if_held(const Plan& plan) {
+  return takes_one_pass(plan, std::vector<expr::RescaledSum>(plan.program.nodes.size()));
 }
 
 }  // namespace tilejit::plan

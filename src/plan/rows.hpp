@@ -41,8 +41,10 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 [[nodiscard]] std::int64_t accumulator_bytes(const expr::Program& program,
                                              bool (*among)(expr::Op) noexcept = expr::is_reduction);
 
-/// Rows that are not held in registers: whether one pass over the elements gives all reductions,
-/// and all that is stored are results of rows.
+/// Whether one pass over the elements gives all reductions, and all that is stored are results of
+/// rows: of rows that are not held in registers, and of those that are, which fold sums below a
+/// maximum in a pass of their own.
 [[nodiscard]] bool is_one_pass(const Plan& plan);
+[[nodiscard]] bool is_one_pass_if_held(const Plan& plan);
 
 }  // namespace tilejit::plan

@@ -29,6 +29,8 @@ constexpr std::int64_t kWantedBlocks = 528;  // four a multiprocessor of 132
 // Fewer blocks leave so many multiprocessors idle that sharing rows pays, though it reads twice.
 constexpr std::int64_t kFewBlocks = 88;
 constexpr std::int64_t kFewChunks = 16;  // of a row: not worth a second kernel's microseconds
+// About as many as a device has at once: then all is under way, however little a thread has.
+constexpr std::int64_t kThreadsAtOnce = std::int64_t{1} << 17;
 constexpr std::int64_t kMaxScanBytes = 48 * 1024;  // of shared memory
 
 [[noreturn]] void refuse(const std::string& what) {
@@ -37,6 +39,13 @@ constexpr std::int64_t kMaxScanBytes = 48 * 1024;  // of shared memory
                   " cannot be planned for the GPU yet; run the operation on the CPU reference, "
                   "or split it",
               "/formula");
+}
+
+/// Whether all of it is under way at once, of `steps` vectors a thread.
+bool is_small(const Plan& plan, int steps) {
+  const auto length = vectors_in_row(plan, *plan.rows),
+             count = vectors_across_rows(plan, *plan.rows);
+  return length && count && *length * *count <= steps * kThreadsAtOnce;
 }
 
 /// Chooses step by step; what is known only at launch is taken for long and many.
@@ -49,8 +58,9 @@ class Chooser {
         count_(vectors_across_rows(plan, rows_)),
         reduces_(spec::has_reductions(plan.program)) {
     const int most = rows_.along() ? kMostOfChunk / plan.vector : kMostOfChunk;
+    const bool one = rows_.along() && length_ && *length_ <= kThreads && is_small(plan, 1);
     const std::int64_t fitting =
-        std::min<std::int64_t>({kMostSteps, most, 2 * most_elements / plan.vector,
+        std::min<std::int64_t>({one ? 1 : kMostSteps, most, 2 * most_elements / plan.vector,
                                 kRegistersOfChunk / registers_of_vector(plan, rows_)});
     steps_ = tuning.unroll.value_or(static_cast<int>(std::max<std::int64_t>(1, fitting)));
     if (steps_ <= most) return;
@@ -166,7 +176,11 @@ int most_scanned_at_once(const Plan& plan) {
   if (!plan.scan || plan.rows->along()) return kAnyNumber;
   const auto most =
       static_cast<std::uint64_t>(kBytesSideBySide / accumulator_bytes(plan.program, expr::is_scan));
-  return static_cast<int>(std::bit_floor(std::max<std::uint64_t>(1, most)));
+  const int vector = static_cast<int>(std::bit_floor(std::max<std::uint64_t>(1, most)));
+  // A few columns are better many blocks' work than read by wide accesses.
+  const auto columns = vectors_across_rows(plan, *plan.rows);  // of vectors of one element
+  const bool few = columns && *columns < kManyBlocks * kLeastGroups;
+  return few && is_small(plan, kMostSteps) ? 1 : vector;
 }
 
 void choose_scan_launch(Plan& plan, const Tuning& tuning, std::int64_t most_elements) {

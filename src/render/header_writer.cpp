@@ -109,7 +109,15 @@ void HeaderWriter::write_includes(const std::string& code) {
   if (uses({bf16})) line("#include \"tile/bf16.cuh\"");
   if (uses({f8e4m3, f8e5m2})) line("#include \"tile/f8.cuh\"");
   if (uses({tf32})) line("#include \"tile/tf32.cuh\"");
+  const auto calls = [&](std::initializer_list<std::string_view> functions) {
+    return std::ranges::any_of(functions, [&](std::string_view function) {
+      return mentions(code, fmt::format("math::{}", function));
+    });
+  };
   if (code.find("math::") != std::string::npos) line("#include \"tile/math.cuh\"");
+  if (calls({"add", "sub", "mul", "neg", "abs", "pow", "shl", "shr", "mod", "floor_div"}))
+    line("#include \"tile/integers.cuh\"");
+  if (calls({"truncate", "round_odd"})) line("#include \"tile/convert.cuh\"");
   const bool divides = std::ranges::any_of(
       plan_.params, [](const Param& p) { return p.kind == Param::Kind::divisor; });
   if (divides) line("#include \"tile/divisor.cuh\"");

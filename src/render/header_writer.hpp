@@ -71,6 +71,7 @@ class HeaderWriter {
   [[nodiscard]] bool blocks_are_whole() const;
   void write_results();
   void write_stage(int stage);
+  void write_finish(int stage);
   [[nodiscard]] bool comes_in_order(const expr::Node& node) const;
   void write_row_vector();
   [[nodiscard]] bool keeps_inputs() const;

@@ -76,7 +76,10 @@ void HeaderWriter::write_scans() {
   for (const NodeId id : scans) line(combine(id, fmt::format("behind.a{}", id)));
   line("  }");
   for (const NodeId id : scans) out_ += next_function(node_of(id), id);
+  const bool gives_results = !stages_.reductions(plan_.program, stages_.count).empty();
+  if (gives_results) write_finish(stages_.count);
   line("};");
+  line(fmt::format("#define SCANS_GIVE_RESULTS {:d}", gives_results));
   if (plan_.rows->shares > 1) {
     line(fmt::format("static_assert(sizeof(Scans) == {}, \"the host makes room\");",
                      plan::accumulator_bytes(plan_.program, expr::is_scan)));

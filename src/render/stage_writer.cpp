@@ -95,12 +95,20 @@ void HeaderWriter::write_stage(int stage) {
       line(fmt::format("    {} = {};", own, expr::emit_combination(node, own, value)));
     }
   }
-  line("  }\n  TILE_DEVICE void finish(const Params& p, Results& r) const {");
+  line("  }");
+  write_finish(stage);
+  line("};\n");
+}
+
+/// What the accumulators of pass `stage`, or of the scans, give a row.
+void HeaderWriter::write_finish(int stage) {
+  line("  TILE_DEVICE void finish(const Params& p, Results& r) const {");
   const bool may_be_empty = std::ranges::any_of(
       plan_.extents, [](const Dim& extent) { return !extent.is_known() || extent.is(0); });
-  for (const NodeId id : reductions) {
-    const Node& node = node_of(id);
-    std::string value = fmt::format("a{}", id);
+  for (const NodeId id : stages_.reductions(plan_.program, stage)) {
+    const Node& node = plan_.program.nodes[static_cast<std::size_t>(id)];
+    std::string value = fmt::format(
+        "a{}", stages_.is_total(id) ? stages_.totals[static_cast<std::size_t>(id)] : id);
     if (expr::finds_place(node.op)) {
       value = fmt::format("b{0} < 0 ? 0 : b{0}", id);
     } else if (is_extremum(node.op) && is_floating(node.type) && may_be_empty) {
@@ -126,7 +134,7 @@ void HeaderWriter::write_stage(int stage) {
                                                  }}),
                    4);
   for (const NodeId id : hoisted) line(fmt::format("    r.v{0} = v{0};", id));
-  line("  }\n};\n");
+  line("  }");
 }
 
 /// How sums of exponentials below a maximum are folded, behind it: below what it is so far, or zero

@@ -1,6 +1,8 @@
 #include "render/stages.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "plan/rows.hpp"
 
@@ -10,6 +12,58 @@ namespace {
 using expr::kNoNode;
 using expr::Node;
 using expr::NodeId;
+
+bool is_scan_of(const Node& scan, const Node& reduction) {
+  static constexpr std::pair<expr::Op, expr::Op> kPairs[] = {
+      {expr::Op::reduce_sum, expr::Op::scan_sum},
+      {expr::Op::reduce_prod, expr::Op::scan_prod},
+      {expr::Op::reduce_min, expr::Op::scan_min},
+      {expr::Op::reduce_max, expr::Op::scan_max}};
+  return std::ranges::find(kPairs, std::pair(reduction.op, scan.op)) != std::end(kPairs) &&
+         scan.args == reduction.args && scan.axes == reduction.axes && scan.type == reduction.type;
+}
+
+/// Whether each node is made of node `id`.
+std::vector<bool> users_of(const std::vector<Node>& nodes, NodeId id) {
+  std::vector<bool> uses(nodes.size(), false);
+  uses[static_cast<std::size_t>(id)] = true;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {  // operands come before their users
+    for (const NodeId arg : nodes[i].args) {
+      if (arg != kNoNode && uses[static_cast<std::size_t>(arg)]) uses[i] = true;
+    }
+  }
+  uses[static_cast<std::size_t>(id)] = false;
+  return uses;
+}
+
+/// Reductions that a scan of the same values gives: known behind it, and so of no use before.
+void find_totals(const plan::Plan& plan, Stages& stages) {
+  const std::vector<Node>& nodes = plan.program.nodes;
+  stages.totals.resize(nodes.size(), kNoNode);
+  if (!plan.scan || plan.rows->held == 0) return;
+  std::vector<bool> behind(nodes.size(), false);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const auto scan =
+        std::ranges::find_if(nodes, [&](const Node& node) { return is_scan_of(node, nodes[i]); });
+    if (scan == nodes.end()) continue;
+    const std::vector<bool> users = users_of(nodes, static_cast<NodeId>(i));
+    bool is_folded = false;
+    for (std::size_t n = 0; n < nodes.size(); ++n)
+      is_folded = is_folded || (users[n] && expr::combines_elements(nodes[n].op));
+    if (is_folded) continue;
+    stages.totals[i] = static_cast<NodeId>(scan - nodes.begin());
+    behind[i] = true;
+    for (std::size_t n = 0; n < nodes.size(); ++n) behind[n] = behind[n] || users[n];
+  }
+  int passes = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!behind[i]) passes = std::max(passes, stages.level[i]);
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (behind[i]) stages.level[i] = passes + 1;
+  }
+  stages.count = passes;
+}
 
 }  // namespace
 
@@ -48,6 +102,7 @@ Stages find_stages(const plan::Plan& plan) {
         stages.hoisted[a] = true;
     }
   }
+  find_totals(plan, stages);
   return stages;
 }
 

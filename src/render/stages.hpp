@@ -17,6 +17,9 @@ struct Stages {
   std::vector<bool> hoisted;
 
   std::vector<expr::RescaledSum> sums;  ///< a node: the maximum in whose pass it is folded
+  /// A node: the scan whose total it is. Such reductions have no pass of their own, and come with
+  /// number `count` for all others.
+  std::vector<expr::NodeId> totals;
 
   /// The reductions of pass `stage` that take an element by itself, and those that ask for a
   /// maximum among them.
@@ -27,6 +30,9 @@ struct Stages {
   [[nodiscard]] std::vector<expr::NodeId> hoisted_at(int stage) const;
   [[nodiscard]] bool is_rescaled(expr::NodeId id) const {
     return sums[static_cast<std::size_t>(id)].maximum != expr::kNoNode;
+  }
+  [[nodiscard]] bool is_total(expr::NodeId id) const {
+    return totals[static_cast<std::size_t>(id)] != expr::kNoNode;
   }
   /// Whether the row's results have the node.
   [[nodiscard]] bool is_result(const expr::Program& program, expr::NodeId id) const;

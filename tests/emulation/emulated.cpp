@@ -36,6 +36,11 @@ constexpr std::pair<const char*, const char*> kReplaced[] = {
 /// Instructions in the other headers.
 constexpr std::pair<std::string_view, std::string_view> kInstructions[] = {
     {"asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x))", "y = exp2f(x)"},
+    {"asm volatile(\"shfl.sync.up.b32 %0, %1, %2, 0, -1;\" : \"=r\"(y) : \"r\"(x), "
+     "\"r\"(distance))",
+     "y = __shfl_up_sync(0xffffffffu, x, distance)"},
+    {"asm volatile(\"shfl.sync.bfly.b32 %0, %1, %2, 31, -1;\" : \"=r\"(y) : \"r\"(x), \"r\"(mask))",
+     "y = __shfl_xor_sync(0xffffffffu, x, mask)"},
     {"asm(\"div.full.f32 %0, %1, %2;\" : \"=f\"(y) : \"f\"(a), \"f\"(b))", "y = a / b"},
 };
 

@@ -1,5 +1,5 @@
-// kernels_templates/tile/math.cuh, compiled for the CPU: the same functions, against plain
-// arithmetic.
+// kernels_templates/tile/math.cuh and its neighbours, compiled for the CPU: the same functions,
+// against plain arithmetic.
 
 #include <gtest/gtest.h>
 #include <math.h>
@@ -89,6 +89,9 @@ inline float __ull2float_rz(unsigned long long x) {
 }
 
 #include "../../kernels_templates/tile/math.cuh"
+// Behind it.
+#include "../../kernels_templates/tile/convert.cuh"
+#include "../../kernels_templates/tile/integers.cuh"
 
 namespace {
 

@@ -33,7 +33,9 @@ TEST(Rows, AreSharedByAsManyThreadsAsHoldThem) {
   constexpr Row kRows[] = {
       {"one vector", "(1000,8):(8,1)", kHopper, 1, 1, 1, 128},
       {"less than a warp", "(1000,64):(64,1)", kHopper, 8, 1, 1, 128},
-      {"two warps", "(1000,1024):(1024,1)", kHopper, 64, 1, 2, 128},
+      {"two warps", "(8192,1024):(1024,1)", kHopper, 64, 1, 2, 128},
+      {"as many threads as vectors, of few rows", "(1000,1024):(1024,1)", kHopper, 128, 1, 1, 128},
+      {"too long for that", "(100,4096):(4096,1)", kHopper, 256, 1, 2, 256},
       {"a block", "(8192,4096):(4096,1)", kHopper, 256, 1, 2, 256},
       {"a large block", "(4096,16384):(16384,1)", kHopper, 512, 1, 4, 512},
       {"a cluster", "(1024,131072):(131072,1)", kHopper, 512, 8, 4, 512},
@@ -53,6 +55,18 @@ TEST(Rows, AreSharedByAsManyThreadsAsHoldThem) {
     EXPECT_EQ(plan.threads, row.threads);
     EXPECT_FALSE(plan.operands[1].per_row);
   }
+}
+
+TEST(Rows, OfSeveralInputsHaveNarrowerVectorsWhereTheyAreFewAndShort) {
+  const auto vector = [](const std::string& layout) {
+    return plan_of(test::make_op(bf16, {{"x", layout}, {"r", layout}, {"y", layout}},
+                                 "h = x + r\ny = h - max(h)"))
+        .vector;
+  };
+  EXPECT_EQ(vector("(128,1024):(1024,1)"), 4);
+  EXPECT_EQ(vector("(8192,1024):(1024,1)"), 8);
+  EXPECT_EQ(vector("(128,4096):(4096,1)"), 8);
+  EXPECT_EQ(plan_of(softmax("(128,1024):(1024,1)")).vector, 8);
 }
 
 TEST(Rows, FewAndLongOnesAreSharedAmongBlocks) {
@@ -173,7 +187,7 @@ TEST(Rows, OfHeavyFormulasAreNotHeld) {
 }
 
 TEST(Rows, HonourTuning) {
-  Fused op = softmax("(1000,1024):(1024,1)");
+  Fused op = softmax("(8192,1024):(1024,1)");
   op.tuning.threads = 256;
   EXPECT_EQ(plan_of(op).threads, 256);
   EXPECT_EQ(plan_of(op).rows->lanes, 64);

@@ -29,7 +29,8 @@ TEST(Scan, RowsAreSharedByLanesOrBlocks) {
   const Row rows[] = {
       {"one vector", scan("(1000,8):(8,1)"), true, 1, 128, 1, 1, 1, 0},
       {"less than a warp", scan("(1000,64):(64,1)"), true, 8, 128, 1, 1, 1, 0},
-      {"a warp", scan("(1000,1024):(1024,1)"), true, 32, 128, 4, 4, 1, 0},
+      {"a warp", scan("(8192,1024):(1024,1)"), true, 32, 128, 4, 4, 1, 0},
+      {"few rows", scan("(1000,1024):(1024,1)"), true, 128, 128, 1, 1, 1, 0},
       {"a block", scan("(8192,4096):(4096,1)"), true, 128, 128, 4, 4, 1, 0},
       {"chunks", scan("(8192,16384):(16384,1)"), true, 256, 256, 0, 4, 1, 0},
       {"a row a multiprocessor", scan("(132,262144):(262144,1)"), true, 512, 512, 0, 4, 1, 0},

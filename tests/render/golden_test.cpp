@@ -92,6 +92,32 @@ TEST(Render, FlatSourceHasNoIncludes) {
   EXPECT_EQ(flat, flatten(render::render(plan)));
 }
 
+/// Of a scan along rows that are held in registers.
+std::string header_of(const std::string& formula) {
+  const std::string layout = "(3,1000):(1000,1)";
+  const Fused op{.tensors = {{"x", f32, layout}, {"y", f32, layout}}, .formula = formula};
+  return render::render_header(
+      plan::make_plan(op, spec::analyze(op), {.major = 9, .minor = 0, .feature = 'a'}));
+}
+
+TEST(Render, TotalsOfScansHaveNoPassOfTheirOwn) {
+  const auto has = [](const std::string& header, const char* text) {
+    return header.find(text) != std::string::npos;
+  };
+  for (const char* formula : {"y = cumsum(x) / sum(x)", "y = cummax(x, exclusive=true) - max(x)",
+                              "y = cumprod(x, reverse=true) - sqrt(abs(prod(x)))"}) {
+    const std::string header = header_of(formula);
+    EXPECT_TRUE(has(header, "using Stages = List<>;")) << formula;
+    EXPECT_TRUE(has(header, "#define SCANS_GIVE_RESULTS 1")) << formula;
+  }
+  for (const char* formula : {"y = cumsum(x / sum(x)) + cumsum(x)", "y = cumsum(x) / sum(x * 2)",
+                              "y = cumsum(x) / max(x)", "y = cumsum(x) + max(x - sum(x))"}) {
+    const std::string header = header_of(formula);
+    EXPECT_FALSE(has(header, "using Stages = List<>;")) << formula;
+    EXPECT_TRUE(has(header, "#define SCANS_GIVE_RESULTS 0")) << formula;
+  }
+}
+
 TEST(Render, DigestIsSha256) {
   EXPECT_EQ(render::generator_digest().size(), 64u);
 }

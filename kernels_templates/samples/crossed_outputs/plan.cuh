@@ -7,6 +7,7 @@
 #include "tile/wide.cuh"
 #include "tile/dependent.cuh"
 #include "tile/math.cuh"
+#include "tile/integers.cuh"
 #include "tile/divisor.cuh"
 
 #define KERNEL_NAME tilejit_split_u8

@@ -5,6 +5,7 @@
 #include "tile/strided.cuh"
 #include "tile/dependent.cuh"
 #include "tile/math.cuh"
+#include "tile/integers.cuh"
 
 #define KERNEL_NAME tilejit_nested_i64
 #define KERNEL_NAME_WIDE tilejit_nested_i64

@@ -83,6 +83,7 @@ struct Scans {
     return float(a1);
   }
 };
+#define SCANS_GIVE_RESULTS 0
 static_assert(sizeof(Scans) == 4, "the host makes room");
 
 TILE_DEVICE void formula(const Params& p, const Results& r, Scans& a, float t0, float& y1) {
