@@ -39,4 +39,16 @@ template <>
 TILE_DEVICE void pack_word<bf16>(u32& word, const float* x) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(x[1]), "f"(x[0]));
 }
+template <>
+TILE_DEVICE u32 max_words<bf16>(u32 a, u32 b) {
+  u32 y;
+  asm("max.bf16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
+  return y;
+}
+template <>
+TILE_DEVICE u32 min_words<bf16>(u32 a, u32 b) {
+  u32 y;
+  asm("min.bf16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
+  return y;
+}
 #endif

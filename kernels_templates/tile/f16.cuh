@@ -36,4 +36,16 @@ template <>
 TILE_DEVICE void pack_word<f16>(u32& word, const float* x) {
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(x[1]), "f"(x[0]));
 }
+template <>
+TILE_DEVICE u32 max_words<f16>(u32 a, u32 b) {
+  u32 y;
+  asm("max.f16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
+  return y;
+}
+template <>
+TILE_DEVICE u32 min_words<f16>(u32 a, u32 b) {
+  u32 y;
+  asm("min.f16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
+  return y;
+}
 #endif

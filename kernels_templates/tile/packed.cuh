@@ -48,6 +48,26 @@ TILE_DEVICE void pack_word(Word& word, const Value* x) {
   }
 }
 
+// Of the two values in each of two words the larger or smaller ones, of which nan is none.
+template <class T>
+TILE_DEVICE u32 max_words(u32 a, u32 b) {
+  float x[2], y[2];
+  unpack_word<T>(a, x);
+  unpack_word<T>(b, y);
+  const float z[2] = {fmaxf(x[0], y[0]), fmaxf(x[1], y[1])};
+  pack_word<T>(a, z);
+  return a;
+}
+template <class T>
+TILE_DEVICE u32 min_words(u32 a, u32 b) {
+  float x[2], y[2];
+  unpack_word<T>(a, x);
+  unpack_word<T>(b, y);
+  const float z[2] = {fminf(x[0], y[0]), fminf(x[1], y[1])};
+  pack_word<T>(a, z);
+  return a;
+}
+
 template <class T, int kCount>
 struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Packed {
   using Word = typename SizedWord<int(sizeof(T)) * kCount>::type;

@@ -15,6 +15,24 @@ TILE_DEVICE u32 word_xor(u32 x, int mask) {
   return y;
 }
 
+// The largest or smallest of the warp's values, of which nan is none; nan if there is none. By
+// instructions of sm_80 on, which compare integers: so the bits of negative values are turned.
+TILE_DEVICE i32 turned(i32 bits) {
+  return bits ^ (bits >> 31 & 0x7fffffff);
+}
+TILE_DEVICE float warp_max(float x) {
+  const i32 key = x == x ? turned(__float_as_int(x)) : i32(0x80000000);
+  i32 most;
+  asm volatile("redux.sync.max.s32 %0, %1, -1;" : "=r"(most) : "r"(key));
+  return __int_as_float(turned(most));
+}
+TILE_DEVICE float warp_min(float x) {
+  const i32 key = x == x ? turned(__float_as_int(x)) : i32(0x7fffffff);
+  i32 least;
+  asm volatile("redux.sync.min.s32 %0, %1, -1;" : "=r"(least) : "r"(key));
+  return __int_as_float(turned(least));
+}
+
 // What the thread `distance` before has; its own where there is none in the warp.
 template <class T>
 TILE_DEVICE T shuffle_up(const T& x, int distance) {

@@ -16,8 +16,8 @@ constexpr int kMaxThreads = 1024;
 constexpr int kStepsOfLane = 4;      // vectors of a row that a lane loads at once
 constexpr int kHeldOfLane = 2;       // enough in flight; each more repeats the formula in the code
 constexpr int kRegistersOfLane = 8;  // the same, where a vector has several inputs
-// About as many as a device has at once: then all is under way, however little a lane holds.
-constexpr std::int64_t kThreadsAtOnce = std::int64_t{1} << 17;
+// A quarter of what a large device has at once: rows of more lanes find room.
+constexpr std::int64_t kFewThreads = std::int64_t{1} << 15;
 constexpr int kLanesOfSmall = 256;
 constexpr unsigned kBytesOfSmallLane = 16;  // of all inputs
 constexpr int kFewLanes = 128;              // a block has at least as many threads
@@ -60,7 +60,7 @@ void share_among_blocks(const Plan& plan, std::int64_t blocks, std::int64_t step
 bool is_small(const Plan& plan, const Rows& rows, int each) {
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
   return rows.along() && length && count && !is_one_pass_if_held(plan) &&
-         *length * *count <= each * kThreadsAtOnce;
+         *length * *count <= each * kFewThreads;
 }
 
 /// Bytes of the narrowest access to a row's inputs.

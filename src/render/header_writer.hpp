@@ -72,6 +72,9 @@ class HeaderWriter {
   void write_results();
   void write_stage(int stage);
   void write_finish(int stage);
+  void write_warp_combination(const std::vector<expr::NodeId>& reductions);
+  [[nodiscard]] const plan::Operand* extremum_of_words(int stage) const;
+  void write_word_fold(int stage, const plan::Operand& operand);
   [[nodiscard]] bool comes_in_order(const expr::Node& node) const;
   void write_row_vector();
   [[nodiscard]] bool keeps_inputs() const;

@@ -244,7 +244,11 @@ void HeaderWriter::write_row_vector() {
 
   for (int stage = 0; stage < stages_.count; ++stage) {
     const std::string accumulator = fmt::format("Stage{}", stage);
-    write_fold(accumulator, asked_by_stage(stage), false);
+    if (const Operand* words = extremum_of_words(stage)) {
+      write_word_fold(stage, *words);
+    } else {
+      write_fold(accumulator, asked_by_stage(stage), false);
+    }
     if (!stages_.rescaled(plan_.program, stage).empty()) {
       write_fold(accumulator, asked_by(stages_.needed_for_rescaled(plan_.program, stage)), true);
     }
@@ -286,6 +290,24 @@ void HeaderWriter::write_fold(const std::string& accumulator, const Asked& asked
                fmt::format("p, r[{}]", at), asked, false);
   }
   line("    }\n  }");
+}
+
+/// The extremum of a vector's words comes to the accumulator, element by element.
+void HeaderWriter::write_word_fold(int stage, const Operand& operand) {
+  const NodeId id = stages_.folded(plan_.program, stage).front();
+  const bool is_max = plan_.program.nodes[static_cast<std::size_t>(id)].op == Op::reduce_max;
+  const int k = operand.tensor;
+  const std::string_view type = storage_type(operand.dtype);
+  line("  TILE_DEVICE void fold(const Params& p, const Row& row, Index v,");
+  line(fmt::format(
+      "                        const Results (&r)[kAcross], Stage{} (&a)[kAcross]) const {{",
+      stage));
+  line(fmt::format("    u32 words = in{}.word[0];\n#pragma unroll", k));
+  line(fmt::format(
+      "    for (int w = 1; w < kVector / 2; ++w) words = {}_words<{}>(words, in{}.word[w]);",
+      is_max ? "max" : "min", type, k));
+  line(fmt::format("    float x{0}[2];\n    unpack_word<{1}>(words, x{0});", k, type));
+  line(fmt::format("    a[0].fold(p, r[0], x{0}[0]);\n    a[0].fold(p, r[0], x{0}[1]);\n  }}", k));
 }
 
 /// The outputs of one element a row, and what else they are made of.

@@ -37,6 +37,23 @@ HeaderWriter::Asked HeaderWriter::asked_by_stage(int stage) const {
   return asked_by(stages_.needed_for(plan_.program, folded), folded);
 }
 
+/// The input whose extremum is all that pass `stage` folds, where an instruction compares two of
+/// its elements at once; else null.
+const plan::Operand* HeaderWriter::extremum_of_words(int stage) const {
+  const std::vector<NodeId> folded = stages_.folded(plan_.program, stage);
+  const auto node_of = [&](NodeId id) -> const Node& {
+    return plan_.program.nodes[static_cast<std::size_t>(id)];
+  };
+  if (folded.size() != 1 || !is_extremum(node_of(folded[0]).op)) return nullptr;
+  const Node& argument = node_of(node_of(folded[0]).args[0]);
+  if (argument.op != Op::load || !plan_.rows->along() || plan_.ragged || plan_.vector < 4)
+    return nullptr;
+  const auto& operand = plan_.operands[static_cast<std::size_t>(argument.source)];
+  const bool has_instruction = operand.dtype == f16 || operand.dtype == bf16;
+  const bool is_held = has_instruction && form_of(operand) == Form::packed && !operand.every_row;
+  return is_held ? &operand : nullptr;
+}
+
 void HeaderWriter::write_stage(int stage) {
   const std::vector<NodeId> reductions = stages_.reductions(plan_.program, stage);
   const std::vector<NodeId> folded = stages_.folded(plan_.program, stage);
@@ -55,6 +72,7 @@ void HeaderWriter::write_stage(int stage) {
     }
   }
   line(fmt::format("  static constexpr bool kRescales = {};", !rescaled.empty()));
+  if (!plan_.light && !plan_.scan) write_warp_combination(reductions);
   line(fmt::format("\n  TILE_DEVICE void fold({}) {{",
                    element_parameters(asked_by_stage(stage), false)));
   out_ += indented(emit_cuda(plan_.program, {.nodes = stages_.needed_for(plan_.program, folded),
@@ -135,6 +153,18 @@ void HeaderWriter::write_finish(int stage) {
                    4);
   for (const NodeId id : hoisted) line(fmt::format("    r.v{0} = v{0};", id));
   line("  }");
+}
+
+/// One extremum of single precision is an instruction for all lanes of a warp.
+void HeaderWriter::write_warp_combination(const std::vector<NodeId>& reductions) {
+  const NodeId id = reductions.front();
+  const Node& node = plan_.program.nodes[static_cast<std::size_t>(id)];
+  const bool has_instruction = reductions.size() == 1 && plan_.target.major >= 8 &&
+                               is_extremum(node.op) && accumulator_type(node) == "float";
+  line(fmt::format("  static constexpr bool kExtremum = {};", has_instruction));
+  if (!has_instruction) return;
+  line(fmt::format("\n  TILE_DEVICE void combine_warp() {{\n    a{0} = warp_{1}(a{0});\n  }}", id,
+                   node.op == Op::reduce_max ? "max" : "min"));
 }
 
 /// How sums of exponentials below a maximum are folded, behind it: below what it is so far, or zero

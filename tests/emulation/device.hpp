@@ -193,6 +193,15 @@ T __shfl_xor_sync(unsigned, T x, int mask) {
   return exchange(x, emulation::Block::current_block->current() ^ static_cast<std::size_t>(mask));
 }
 
+inline int __reduce_max_sync(unsigned mask, int x) {
+  for (int bit = 1; bit < static_cast<int>(emulation::kWarp); bit *= 2)
+    x = std::max(x, __shfl_xor_sync(mask, x, bit));
+  return x;
+}
+inline int __reduce_min_sync(unsigned mask, int x) {
+  return -1 - __reduce_max_sync(mask, -1 - x);
+}
+
 template <class To, class From>
 To bits_as(From x) {
   To y;

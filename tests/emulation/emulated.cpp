@@ -41,6 +41,10 @@ constexpr std::pair<std::string_view, std::string_view> kInstructions[] = {
      "y = __shfl_up_sync(0xffffffffu, x, distance)"},
     {"asm volatile(\"shfl.sync.bfly.b32 %0, %1, %2, 31, -1;\" : \"=r\"(y) : \"r\"(x), \"r\"(mask))",
      "y = __shfl_xor_sync(0xffffffffu, x, mask)"},
+    {"asm volatile(\"redux.sync.max.s32 %0, %1, -1;\" : \"=r\"(most) : \"r\"(key))",
+     "most = __reduce_max_sync(0xffffffffu, key)"},
+    {"asm volatile(\"redux.sync.min.s32 %0, %1, -1;\" : \"=r\"(least) : \"r\"(key))",
+     "least = __reduce_min_sync(0xffffffffu, key)"},
     {"asm(\"div.full.f32 %0, %1, %2;\" : \"=f\"(y) : \"f\"(a), \"f\"(b))", "y = a / b"},
 };
 

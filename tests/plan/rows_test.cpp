@@ -34,7 +34,7 @@ TEST(Rows, AreSharedByAsManyThreadsAsHoldThem) {
       {"one vector", "(1000,8):(8,1)", kHopper, 1, 1, 1, 128},
       {"less than a warp", "(1000,64):(64,1)", kHopper, 8, 1, 1, 128},
       {"two warps", "(8192,1024):(1024,1)", kHopper, 64, 1, 2, 128},
-      {"as many threads as vectors, of few rows", "(1000,1024):(1024,1)", kHopper, 128, 1, 1, 128},
+      {"as many threads as vectors, of few rows", "(200,1024):(1024,1)", kHopper, 128, 1, 1, 128},
       {"too long for that", "(100,4096):(4096,1)", kHopper, 256, 1, 2, 256},
       {"a block", "(8192,4096):(4096,1)", kHopper, 256, 1, 2, 256},
       {"a large block", "(4096,16384):(16384,1)", kHopper, 512, 1, 4, 512},

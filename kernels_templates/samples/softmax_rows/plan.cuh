@@ -69,6 +69,11 @@ struct Results {
 struct Stage0 {
   float a1 = math::nan_f32();
   static constexpr bool kRescales = false;
+  static constexpr bool kExtremum = true;
+
+  TILE_DEVICE void combine_warp() {
+    a1 = warp_max(a1);
+  }
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
@@ -85,6 +90,7 @@ struct Stage0 {
 struct Stage1 {
   float a4 = 0;
   static constexpr bool kRescales = false;
+  static constexpr bool kExtremum = false;
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
@@ -128,13 +134,13 @@ struct Vector {
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
                         const Results (&r)[kAcross], Stage0 (&a)[kAcross]) const {
+    u32 words = in0.word[0];
 #pragma unroll
-    for (int e = 0; e < kVector; e += 2) {
-      float x0[2];
-      unpack_word<bf16>(in0.word[e / 2], x0);
-      a[0].fold(p, r[0], x0[0]);
-      a[0].fold(p, r[0], x0[1]);
-    }
+    for (int w = 1; w < kVector / 2; ++w) words = max_words<bf16>(words, in0.word[w]);
+    float x0[2];
+    unpack_word<bf16>(words, x0);
+    a[0].fold(p, r[0], x0[0]);
+    a[0].fold(p, r[0], x0[1]);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
                         const Results (&r)[kAcross], Stage1 (&a)[kAcross]) const {

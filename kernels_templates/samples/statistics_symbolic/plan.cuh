@@ -79,6 +79,7 @@ struct Stage0 {
   float a1 = 0;
   float a4 = math::nan_f32();
   static constexpr bool kRescales = false;
+  static constexpr bool kExtremum = false;
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
@@ -102,6 +103,7 @@ struct Stage0 {
 struct Stage1 {
   float a7 = 0;
   static constexpr bool kRescales = false;
+  static constexpr bool kExtremum = false;
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
