@@ -4,7 +4,7 @@
     bench/catalogue_nvrtc.py --build build/release
     bench/catalogue_nvrtc.py --build build/release --quick    # tiered: the first build, as a part of the full one
 
-Needs no GPU. Times are processor time, least of 12 rounds of compiles in this process; NVRTC is taken
+Needs no GPU. Times are processor time, least of 24 rounds of compiles in this process; NVRTC is taken
 from TILEJIT_NVRTC or the loader's path.
 """
 
@@ -18,7 +18,9 @@ import subprocess
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-ROUNDS = 12
+ROUNDS = 24
+# Those of the library.
+OPTIONS = ("--std=c++17", "--modify-stack-limit=false", "--no-source-include", "--minimal")
 
 
 def load_nvrtc():
@@ -49,8 +51,8 @@ def least_times(nvrtc, sources, target):
     least = dict.fromkeys(sources, float("inf"))
     for _ in range(ROUNDS):
         for name, (source, more) in sources.items():
-            options = [f"--gpu-architecture={target}", "--std=c++17", "--no-cache", "--modify-stack-limit=false"]
-            least[name] = min(least[name], compile_once(nvrtc, source, [*options, "--minimal", *more]))
+            options = [f"--gpu-architecture={target}", "--no-cache", *OPTIONS, *more]
+            least[name] = min(least[name], compile_once(nvrtc, source, options))
     return least
 
 

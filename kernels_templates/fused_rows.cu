@@ -55,29 +55,18 @@ TILE_DEVICE void combine_blocks(Stage (&a)[kAcross], const Stage* own, int lane,
   }
 }
 
-// Of kCount neighbours in a warp, as have all others of it.
-template <int kCount, class Stage>
-TILE_DEVICE void combine_warp(Stage& a) {
-  if constexpr (Stage::kExtremum && (kCount == 32 || kCount == kLanes / 32)) {
-    a.combine_warp();
-  } else {
-#pragma unroll kUnrolledTurns
-    for (int offset = kCount / 2; offset > 0; offset /= 2) a.combine(shuffle_xor(a, offset));
-  }
-}
-
 // Leaves the combination of all lanes' accumulators in each of them.
 template <class Stage>
 TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, Shared& shared, u32 n) {
   Stage* slots = reinterpret_cast<Stage*>(shared.slots[n % 2]);
   if constexpr (kAlong) {
-    combine_warp<kWarpLanes>(a[0]);
+    combine_neighbours<kWarpLanes, kLanes >= 32, kUnrolledTurns>(a[0]);
     constexpr int kWarps = kLanes / 32;
     if constexpr (kWarps > 1) {
       if (lane % 32 == 0) slots[group * kWarps + lane / 32] = a[0];
       __syncthreads();
       a[0] = slots[group * kWarps + lane % kWarps];
-      combine_warp<kWarps>(a[0]);
+      combine_neighbours<kWarps, true, kUnrolledTurns>(a[0]);
     }
     if constexpr (kCluster > 1) {
       const Stage own = a[0];

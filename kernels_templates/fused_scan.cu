@@ -181,10 +181,14 @@ struct Lane {
   // Leaves the combination of all lanes' accumulators in each of them.
   template <class T>
   TILE_DEVICE void combine_lanes(T (&a)[kAcross]) {
+    if constexpr (kAlong) {
+      combine_neighbours<kLanesOfWarp, kLanes >= 32, 1>(a[0]);
+    } else {
 #pragma unroll 1
-    for (int offset = kLanesOfWarp / 2; offset > 0; offset /= 2) {
+      for (int offset = kLanesOfWarp / 2; offset > 0; offset /= 2) {
 #pragma unroll
-      for (int e = 0; e < kAcross; ++e) a[e].combine(shuffle_xor(a[e], offset * kLaneStride));
+        for (int e = 0; e < kAcross; ++e) a[e].combine(shuffle_xor(a[e], offset * kLaneStride));
+      }
     }
     if constexpr (kWarps > 1) {
       unsigned char* const slots = shared.slots[turn++ % 2];
@@ -195,9 +199,7 @@ struct Lane {
       __syncthreads();
       if constexpr (kAlong) {
         a[0] = slot_of<T>(slots, 0, lane % kWarps, group);
-#pragma unroll 1
-        for (int offset = kWarps / 2; offset > 0; offset /= 2)
-          a[0].combine(shuffle_xor(a[0], offset));
+        combine_neighbours<kWarps, true, 1>(a[0]);
       } else {
 #pragma unroll
         for (int e = 0; e < kAcross; ++e) a[e] = slot_of<T>(slots, e, 0, group);

@@ -54,3 +54,15 @@ TILE_DEVICE T shuffle_xor(const T& x, int mask) {
     reinterpret_cast<u32*>(&y)[i] = word_xor(reinterpret_cast<const u32*>(&x)[i], mask);
   return y;
 }
+
+// Leaves what kCount neighbours have together in each of them; `kOneRow` if that is what the whole
+// warp has. Turns of the loop are written out kUnrolled at a time.
+template <int kCount, bool kOneRow, int kUnrolled, class Stage>
+TILE_DEVICE void combine_neighbours(Stage& a) {
+  if constexpr (Stage::kExtremum && kOneRow) {
+    a.combine_warp();
+  } else {
+#pragma unroll kUnrolled
+    for (int offset = kCount / 2; offset > 0; offset /= 2) a.combine(shuffle_xor(a, offset));
+  }
+}

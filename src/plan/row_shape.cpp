@@ -19,9 +19,9 @@ constexpr int kRegistersOfLane = 8;  // the same, where a vector has several inp
 // A quarter of what a large device has at once: rows of more lanes find room.
 constexpr std::int64_t kFewThreads = std::int64_t{1} << 15;
 constexpr int kLanesOfSmall = 256;
-constexpr unsigned kBytesOfSmallLane = 16;  // of all inputs
-constexpr int kFewLanes = 128;              // a block has at least as many threads
-constexpr int kMaxCluster = 8;              // of every device that has clusters
+constexpr std::int64_t kWeightOfSmallLane = 320;  // expr::weight of its elements
+constexpr int kFewLanes = 128;                    // a block has at least as many threads
+constexpr int kMaxCluster = 8;                    // of every device that has clusters
 // Registers that hold vectors: few enough that two blocks of 512 threads are on a multiprocessor,
 // as many as one such block has, and those of the 64 that a block of 1024 threads leaves.
 constexpr int kFewRegisters = 32;
@@ -191,16 +191,13 @@ bool loads_ahead(const Plan& plan, const Rows& rows) {
 int most_of_small_rows(const Plan& plan) {
   constexpr int kAnyNumber = 16;
   if (!plan.rows || plan.scan) return kAnyNumber;
-  unsigned bytes = 0;
-  for (const Operand& operand : plan.operands) {
-    if (operand.read && !operand.every_row && varies_in_row(operand, *plan.rows))
-      bytes += static_cast<unsigned>(size_bytes(operand.dtype));
-  }
-  if (bytes == 0 || bytes > kBytesOfSmallLane) return kAnyNumber;
-  const int vector = static_cast<int>(std::bit_floor(kBytesOfSmallLane / bytes));
   const auto length = elements_in_row(plan, *plan.rows);
-  const bool in_block = length && *length <= std::int64_t{vector} * kLanesOfSmall;
-  return in_block && is_small(plan, *plan.rows, vector) ? vector : kAnyNumber;
+  if (!length || *length > kAnyNumber * kLanesOfSmall) return kAnyNumber;
+  const std::int64_t light = kWeightOfSmallLane / expr::weight(plan.program);
+  const int vector = std::max(static_cast<int>(std::bit_floor(
+                                  static_cast<std::uint64_t>(std::max<std::int64_t>(1, light)))),
+                              power_of_two_from(ceil_div(*length, std::int64_t{kLanesOfSmall})));
+  return is_small(plan, *plan.rows, vector) ? vector : kAnyNumber;
 }
 
 std::int64_t shared_accumulator_bytes(const Plan& plan, int threads, int groups) {

@@ -22,8 +22,8 @@ struct RowShape {
 [[nodiscard]] RowShape choose_row_shape(const Plan& plan, Rows rows, std::int64_t most_held);
 
 /// The most elements of a vector where rows are few and short: a lane then holds one vector, and
-/// narrower ones of several inputs are as fast and less to compile. `plan` has its extents and
-/// operands, and vectors of one element.
+/// narrower ones, each of whose elements repeats the formula, are as fast and less to compile.
+/// `plan` has its extents and operands, and vectors of one element.
 [[nodiscard]] int most_of_small_rows(const Plan& plan);
 
 /// `shape` with what `tuning` pins of it, threads included; what follows from that is adapted.

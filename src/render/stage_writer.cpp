@@ -72,7 +72,7 @@ void HeaderWriter::write_stage(int stage) {
     }
   }
   line(fmt::format("  static constexpr bool kRescales = {};", !rescaled.empty()));
-  if (!plan_.light && !plan_.scan) write_warp_combination(reductions);
+  if (!plan_.light) write_warp_combination(reductions);
   line(fmt::format("\n  TILE_DEVICE void fold({}) {{",
                    element_parameters(asked_by_stage(stage), false)));
   out_ += indented(emit_cuda(plan_.program, {.nodes = stages_.needed_for(plan_.program, folded),

@@ -32,7 +32,10 @@ constexpr const char* kHostDevice = R"(
 #define __grid_constant__
 #define __launch_bounds__(threads)
 static struct { unsigned x; } blockIdx, threadIdx;
-float __double2float_rz(double);  // named in tile/math.cuh, called by none of these kernels
+// Named in tile/math.cuh and its neighbours, called by none of these kernels.
+float fmaxf(float, float);
+float fminf(float, float);
+float __double2float_rz(double);
 float __ll2float_rz(long long);
 float __ull2float_rz(unsigned long long);
 float __int2float_rz(int);

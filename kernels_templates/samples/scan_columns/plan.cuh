@@ -65,6 +65,7 @@ struct Results {
 struct Stage0 {
   float a2 = 0;
   static constexpr bool kRescales = false;
+  static constexpr bool kExtremum = false;
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
