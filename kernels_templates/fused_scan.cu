@@ -111,13 +111,13 @@ struct Lane {
   }
   TILE_DEVICE Index vector(Index place) const { return kReverse ? count - 1 - place : place; }
 
-  // Whether the row has step `s` of the chunk at `first`, which it has some of.
+  // Whether the row has step `s` of the chunk at `first`; of whole ones it has the chunk.
   TILE_DEVICE bool has(Index first, int s, Index end) const {
     return kChunksAreWhole || place(first, s) < end;
   }
 
   TILE_DEVICE void load(Vector (&x)[kSteps], Index first, Index end) const {
-    if (first >= end) return;
+    if (kChunksAreWhole && first >= end) return;
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) {
       if (has(first, s, end)) x[s].load(p, row, vector(place(first, s)));
