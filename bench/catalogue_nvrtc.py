@@ -4,8 +4,9 @@
     bench/catalogue_nvrtc.py --build build/release
     bench/catalogue_nvrtc.py --build build/release --quick    # tiered: the first build, as a part of the full one
 
-Needs no GPU. Times are processor time, the mean of the fastest 6 of 24 rounds of compiles in this
-process (the least alone is one lucky sample, which moves ratios by 5 %); NVRTC is taken from
+Needs no GPU. Times are processor time in this process. An empty kernel is compiled right before each
+kernel, in 24 rounds over the catalogue, and the median of a kernel's 24 ratios is printed: machines
+of which others have a part change their speed by a tenth within seconds. NVRTC is taken from
 TILEJIT_NVRTC or the loader's path.
 """
 
@@ -20,7 +21,8 @@ import subprocess
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-ROUNDS, FASTEST = 24, 6
+ROUNDS = 24
+EMPTY = b'extern "C" __global__ void k() {}'
 # Those of the library.
 OPTIONS = ("--std=c++17", "--modify-stack-limit=false", "--no-source-include", "--minimal")
 
@@ -48,14 +50,17 @@ def compile_once(nvrtc, source, options):
     return spent
 
 
-def fast_times(nvrtc, sources, target):
-    """Of {name: (source, more options)}, in rounds, so that a slower minute of the machine is nobody's alone."""
-    times = {name: [] for name in sources}
+def ratios(nvrtc, pairs, target):
+    """Quartiles of times over those of a base, of {name: (base, kernel)}, each a source and more options."""
+    found = {name: [] for name in pairs}
     for _ in range(ROUNDS):
-        for name, (source, more) in sources.items():
-            options = [f"--gpu-architecture={target}", "--no-cache", *OPTIONS, *more]
-            times[name].append(compile_once(nvrtc, source, options))
-    return {name: statistics.mean(sorted(of_name)[:FASTEST]) for name, of_name in times.items()}
+        for name, pair in pairs.items():
+            base, time_of_kernel = (
+                compile_once(nvrtc, source, [f"--gpu-architecture={target}", "--no-cache", *OPTIONS, *more])
+                for source, more in pair
+            )
+            found[name].append(time_of_kernel / base)
+    return {name: statistics.quantiles(values, n=4) for name, values in found.items()}
 
 
 def main():
@@ -65,27 +70,23 @@ def main():
     parser.add_argument("--only", default="", help="kernels whose names contain this")
     parser.add_argument("--quick", action="store_true", help="compare the first build of tiered with the full one")
     options = parser.parse_args()
-    sources = {"": (b'extern "C" __global__ void k() {}', [])}
+    pairs = {}
     for spec in sorted((ROOT / "examples" / "catalogue").glob("*.json")):
         name = json.loads(spec.read_text())["name"]
         if options.only not in name:
             continue
         command = [options.build / "bin" / "tilejit", "render", spec, "--target", options.target]
         source = subprocess.run(command, capture_output=True, check=True).stdout
-        sources[name] = (source, [])
         if options.quick:
             light = subprocess.run([*command, "--light"], capture_output=True, check=False)
             first = light.stdout if light.returncode == 0 else source
-            sources[name + " quick"] = (first, ["--Ofast-compile=min"])
-    times = fast_times(load_nvrtc(), sources, options.target)
-    empty = times.pop("")
-    if options.quick:
-        found = [(times[name + " quick"] / ms, name) for name, ms in times.items() if not name.endswith(" quick")]
-    else:
-        found = [(ms / empty, name) for name, ms in times.items()]
+            pairs[name] = (source, []), (first, ["--Ofast-compile=min"])
+        else:
+            pairs[name] = (EMPTY, []), (source, [])
+    found = sorted(((quartiles[1], quartiles), name) for name, quartiles in ratios(load_nvrtc(), pairs, options.target).items())
     command = f"bench/catalogue_nvrtc.py --build {options.build}" + (" --quick" if options.quick else "")
-    print(f"{datetime.date.today()}; `{command}`; empty kernel {empty:.1f} ms\n")
-    print(", ".join(f"{name} {ratio:.2f}" for ratio, name in sorted(found)))
+    print(f"{datetime.date.today()}; `{command}`; median (quartiles)\n")
+    print(", ".join(f"{name} {middle:.2f} ({low:.2f}-{high:.2f})" for (_, (low, middle, high)), name in found))
 
 
 if __name__ == "__main__":

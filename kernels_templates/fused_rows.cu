@@ -8,7 +8,7 @@
 // folded in that one's pass (kRescales), by each lane below its own. The vectors lie along the row
 // (kAlong), or each element of a vector belongs to a row of its own. Where rows are few and long,
 // kShares blocks leave their accumulators in memory, and a second kernel combines them, or the last
-// of these blocks does. Blocks of a cluster stay (kAhead), with the next row on its way to
+// of these blocks does. Blocks of a cluster stay (TAKES_ROW_AFTER_ROW), with the next row on its way to
 // registers while they wait for each other; two rows under way make the memory slower.
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the stages, Vector
 
@@ -35,6 +35,7 @@ struct alignas(16) Shared {
   u64 arrived[2];  // bytes from the blocks of a cluster
 };
 
+#if USES_CLUSTER
 // Combines what each block of the cluster has in `own`, of which lane < kCluster has a copy.
 template <class Stage>
 TILE_DEVICE void combine_blocks(Stage (&a)[kAcross], const Stage* own, int lane, int group,
@@ -54,6 +55,7 @@ TILE_DEVICE void combine_blocks(Stage (&a)[kAcross], const Stage* own, int lane,
       a[e].combine(of_blocks[(from * kAcross + e) * kGroups + group]);
   }
 }
+#endif
 
 // Leaves the combination of all lanes' accumulators in each of them.
 template <class Stage>
@@ -68,10 +70,10 @@ TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, Shared&
       a[0] = slots[group * kWarps + lane % kWarps];
       combine_neighbours<kWarps, true, kUnrolledTurns>(a[0]);
     }
-    if constexpr (kCluster > 1) {
-      const Stage own = a[0];
-      combine_blocks(a, &own, lane, group, slots + kSlots, &shared.arrived[n % 2], n / 2 % 2);
-    }
+#if USES_CLUSTER
+    const Stage own = a[0];
+    combine_blocks(a, &own, lane, group, slots + kSlots, &shared.arrived[n % 2], n / 2 % 2);
+#endif
   } else if constexpr (kLanes * kCluster > 1) {
 #pragma unroll 1
     for (int half = kLanes / 2; half > 0; half /= 2) {
@@ -90,20 +92,22 @@ TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, Shared&
       for (int e = 0; e < kAcross; ++e) slots[e * kGroups + group] = a[e];
     }
     __syncthreads();
-    if constexpr (kCluster > 1) {
-      combine_blocks(a, slots + group, lane, group, slots + kSlots, &shared.arrived[n % 2],
-                     n / 2 % 2);
-    } else {
-      for (int e = 0; e < kAcross; ++e) a[e] = slots[e * kGroups + group];
-    }
+#if USES_CLUSTER
+    combine_blocks(a, slots + group, lane, group, slots + kSlots, &shared.arrived[n % 2],
+                   n / 2 % 2);
+#else
+    for (int e = 0; e < kAcross; ++e) a[e] = slots[e * kGroups + group];
+#endif
   }
 }
 
+#if SHARES_ROWS
 // Where share `share` of element e of a row's vector lies.
 template <class Stage>
 TILE_DEVICE Stage* partial(const Params& p, u32 row, int e, int share) {
   return reinterpret_cast<Stage*>(partials_of(p)) + (i64(row) * kAcross + e) * kShares + share;
 }
+#endif
 
 // One thread's view of its rows.
 struct Lane {
@@ -177,6 +181,7 @@ struct Lane {
     (reduce<Stages>(held, r, shared, n++), ...);
   }
 
+#if SHARES_ROWS
   // Leaves the block's share of its rows in memory.
   template <class Stage>
   TILE_DEVICE void reduce_share(List<Stage>, u32 row_index, Shared& shared) const {
@@ -187,6 +192,7 @@ struct Lane {
     if (lane % kLanes != 0 || !active) return;
     for (int e = 0; e < kAcross; ++e) *partial<Stage>(p, row_index, e, lane / kLanes) = total[e];
   }
+#endif
 
   TILE_DEVICE void map(const Vector* held, const Results (&r)[kAcross]) const {
     if constexpr (kHeld > 0) {
@@ -220,7 +226,9 @@ TILE_DEVICE void finish_row(const Lane& self, const Vector* held, Shared& shared
   if constexpr (kRowOutputs) {
     if constexpr (kRowsInPlace) {  // other lanes still read them
       __syncthreads();
-      if constexpr (kCluster > 1) cluster_sync();
+#if USES_CLUSTER
+      cluster_sync();
+#endif
     }
     if (self.lane == 0 && self.active) store_row(self.p, self.row, r);
   }
@@ -267,18 +275,21 @@ TILE_DEVICE void combine_rows_if_last(const Params& p) {
 #endif
 #endif
 
-extern "C" __global__ void __launch_bounds__(kThreads) CLUSTER_DIMS
-    KERNEL_NAME(const __grid_constant__ Params p) {
+extern "C" __global__ void __launch_bounds__(kThreads)
+#if USES_CLUSTER
+    __cluster_dims__(kCluster, 1, 1)
+#endif
+        KERNEL_NAME(const __grid_constant__ Params p) {
   __shared__ Shared shared;
   follow_previous_kernel();
   const int rank = kBlocksOfRow > 1 ? blockIdx.x % kBlocksOfRow : 0;
   const int lane = (kAlong ? threadIdx.x % kLanes : threadIdx.x / kGroups) + rank * kLanes;
   const int group = kAlong ? threadIdx.x / kLanes : threadIdx.x % kGroups;
   const u32 index = blockIdx.x / kBlocksOfRow * kGroups + group, total = u32(p.total);
-  if constexpr (kCluster > 1) {
-    if (threadIdx.x < 2) init_barrier(&shared.arrived[threadIdx.x]);
-    cluster_arrive();
-  }
+#if USES_CLUSTER
+  if (threadIdx.x < 2) init_barrier(&shared.arrived[threadIdx.x]);
+  cluster_arrive();
+#endif
   const bool active =
       kBlocksAreWhole || index < total;  // others go along, so that all threads meet
   Lane self{p, row_at(p, active ? index : total - 1), row_length(p), lane, group, active};
@@ -299,24 +310,26 @@ extern "C" __global__ void __launch_bounds__(kThreads) CLUSTER_DIMS
   __syncthreads();
   wait_for_bytes(&kept, 0);
 #endif
-  if constexpr (kCluster > 1) cluster_wait();
-  if constexpr (kAhead) {
-    const u32 step = gridDim.x / kBlocksOfRow;  // rows in work
-    u32 i = index, n = 0;
-    for (;; n += kReductions) {
-      i += step;
-      const Lane next{p, row_at(p, i), self.count, lane, group, true};
-      Vector ahead[kHeldOrOne];
-      if (i < total) next.load(ahead);
-      finish_row(self, held, shared, n);
-      if (i >= total) break;
-      self.row = next.row;
+#if USES_CLUSTER
+  cluster_wait();
+#endif
+#if TAKES_ROW_AFTER_ROW
+  const u32 step = gridDim.x / kBlocksOfRow;  // rows in work
+  u32 i = index, n = 0;
+  for (;; n += kReductions) {
+    i += step;
+    const Lane next{p, row_at(p, i), self.count, lane, group, true};
+    Vector ahead[kHeldOrOne];
+    if (i < total) next.load(ahead);
+    finish_row(self, held, shared, n);
+    if (i >= total) break;
+    self.row = next.row;
 #pragma unroll
-      for (int s = 0; s < kHeld; ++s) held[s] = ahead[s];
-    }
-  } else {
-    finish_row(self, held, shared, 0);
+    for (int s = 0; s < kHeld; ++s) held[s] = ahead[s];
   }
+#else
+  finish_row(self, held, shared, 0);
+#endif
 #endif
 }
 

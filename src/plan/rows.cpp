@@ -63,6 +63,10 @@ bool varies_across_rows(const Operand& operand, const Rows& rows) {
   return varies(operand, rows, false);
 }
 
+bool is_loaded_with_row(const Rows& rows, const Operand& operand) noexcept {
+  return operand.read && (!operand.every_row || (rows.held == 1 && !rows.ahead));
+}
+
 bool is_kept(const Plan& plan, const Rows& rows, const Operand& operand) {
   return can_be_kept(operand, rows) && kept_bytes(plan, rows) > 0;
 }

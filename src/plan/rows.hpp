@@ -20,6 +20,10 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 [[nodiscard]] bool varies_in_row(const Operand& operand, const Rows& rows);
 [[nodiscard]] bool varies_across_rows(const Operand& operand, const Rows& rows);
 
+/// Whether a lane loads the input with the others of its row: one that all rows share waits for the
+/// pass that needs it, unless a lane has one vector of its row, as registers are left then.
+[[nodiscard]] bool is_loaded_with_row(const Rows& rows, const Operand& operand) noexcept;
+
 /// Where blocks stay (Rows::ahead): whether the block's part of an input that all rows share lies
 /// in its shared memory, and the bytes of all such parts.
 [[nodiscard]] bool is_kept(const Plan& plan, const Rows& rows, const Operand& operand);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "plan/rows.hpp"
 #include "render/header_writer.hpp"
 
 namespace tilejit::render {
@@ -135,7 +136,9 @@ void HeaderWriter::write_packing(const Operand& operand) {
 
 bool HeaderWriter::belongs(const Operand& operand, Part part) const {
   switch (part) {
-    case Part::direct_loads: return operand.read && !is_crossed(operand) && !operand.every_row;
+    case Part::direct_loads:
+      return operand.read && !is_crossed(operand) &&
+             (!plan_.rows || plan::is_loaded_with_row(*plan_.rows, operand));
     case Part::direct_stores: return writes_elements(operand) && !is_crossed(operand);
     case Part::crossed_loads: return operand.read && is_crossed(operand);
     case Part::crossed_stores: return operand.written && is_crossed(operand);

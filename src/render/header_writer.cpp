@@ -101,7 +101,7 @@ void HeaderWriter::write_includes(const std::string& code) {
   if (plan_.tile) line("#include \"tile/cross.cuh\"");
   if (stores_wide()) line("#include \"tile/wide.cuh\"");
   if (plan_.rows && !plan_.light) line("#include \"tile/shuffle.cuh\"");
-  if (plan_.rows && !plan_.scan && !plan_.light) line("#include \"tile/cluster.cuh\"");
+  if (plan_.rows && plan_.rows->cluster > 1 && !plan_.light) line("#include \"tile/cluster.cuh\"");
   line("#include \"tile/dependent.cuh\"");
   if (keeps_inputs()) line("#include \"tile/bulk.cuh\"");
   if (uses({b8})) line("#include \"tile/b8.cuh\"");
@@ -114,10 +114,16 @@ void HeaderWriter::write_includes(const std::string& code) {
       return mentions(code, fmt::format("math::{}", function));
     });
   };
-  if (code.find("math::") != std::string::npos) line("#include \"tile/math.cuh\"");
-  if (calls({"add", "sub", "mul", "neg", "abs", "pow", "shl", "shr", "mod", "floor_div"}))
-    line("#include \"tile/integers.cuh\"");
-  if (calls({"truncate", "round_odd"})) line("#include \"tile/convert.cuh\"");
+  const bool computes =
+      calls({"add", "sub", "mul", "neg", "abs", "pow", "shl", "shr", "mod", "floor_div"});
+  const bool converts = calls({"truncate", "round_odd"});
+  if (computes || converts ||
+      calls({"inf_f32", "nan_f32", "inf_f64", "nan_f64", "min", "max", "relu", "clamp"}))
+    line("#include \"tile/math.cuh\"");
+  if (computes) line("#include \"tile/integers.cuh\"");
+  if (converts) line("#include \"tile/convert.cuh\"");
+  if (calls({"sigmoid", "silu", "gelu", "gelu_tanh"})) line("#include \"tile/activations.cuh\"");
+  if (code.find("math::fast_") != std::string::npos) line("#include \"tile/approximations.cuh\"");
   const bool divides = std::ranges::any_of(
       plan_.params, [](const Param& p) { return p.kind == Param::Kind::divisor; });
   if (divides) line("#include \"tile/divisor.cuh\"");

@@ -51,10 +51,6 @@ bool HeaderWriter::blocks_are_whole() const {
 /// Who shares a row, and what is read of it at once.
 void HeaderWriter::write_sharing() {
   const plan::Rows& rows = *plan_.rows;
-  line(fmt::format("constexpr int kCluster = {};  // blocks a row", rows.cluster));
-  line(rows.cluster == 1
-           ? std::string("#define CLUSTER_DIMS")
-           : fmt::format("#define CLUSTER_DIMS __cluster_dims__({}, 1, 1)", rows.cluster));
   const bool shares = rows.shares > 1;
   line(fmt::format("#define SHARES_ROWS {:d}", shares));
   const auto rescales = [](const expr::RescaledSum& sum) { return sum.maximum != expr::kNoNode; };
@@ -73,7 +69,9 @@ void HeaderWriter::write_sharing() {
     line(fmt::format("constexpr bool kStepsAreWhole = {};  // all lanes hold as many",
                      steps_are_whole()));
     line(fmt::format("constexpr int kReductions = {};  // one after another", stages_.count));
-    line(fmt::format("constexpr bool kAhead = {};  // blocks take row after row", rows.ahead));
+    line(fmt::format("constexpr int kCluster = {};  // blocks a row", rows.cluster));
+    line(fmt::format("#define USES_CLUSTER {:d}", rows.cluster > 1));
+    line(fmt::format("#define TAKES_ROW_AFTER_ROW {:d}", rows.ahead));
     line(fmt::format("#define KEEPS_INPUTS {:d}", keeps_inputs()));
   }
   line(fmt::format("constexpr int kBatch = {};  // loads in flight", plan_.unroll));
@@ -159,11 +157,14 @@ std::string HeaderWriter::row_coordinates() const {
 }
 
 std::string HeaderWriter::pass_start(const Asked& asked, const std::string& accesses) const {
+  const plan::Rows& rows = *plan_.rows;
   std::string declarations, loads;
   for (const Operand& operand : plan_.operands) {
-    if (!operand.every_row || !asked.tensors[static_cast<std::size_t>(operand.tensor)]) continue;
+    if (!operand.read || plan::is_loaded_with_row(rows, operand) ||
+        !asked.tensors[static_cast<std::size_t>(operand.tensor)])
+      continue;
     declarations += fmt::format("    {} in{};\n", type_of(operand), operand.tensor);
-    loads += plan::is_kept(plan_, *plan_.rows, operand) ? load_kept(operand) : load_of(operand);
+    loads += plan::is_kept(plan_, rows, operand) ? load_kept(operand) : load_of(operand);
   }
   loads += places(asked);
   const std::string asking = loads + accesses;

@@ -50,8 +50,8 @@ const plan::Operand* HeaderWriter::extremum_of_words(int stage) const {
     return nullptr;
   const auto& operand = plan_.operands[static_cast<std::size_t>(argument.source)];
   const bool has_instruction = operand.dtype == f16 || operand.dtype == bf16;
-  const bool is_held = has_instruction && form_of(operand) == Form::packed && !operand.every_row;
-  return is_held ? &operand : nullptr;
+  const bool is_held = plan::is_loaded_with_row(*plan_.rows, operand);
+  return has_instruction && is_held && form_of(operand) == Form::packed ? &operand : nullptr;
 }
 
 void HeaderWriter::write_stage(int stage) {

@@ -208,7 +208,8 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
   }
   for (const char* macro : {"TILE_DEVICE", "KERNEL_NAME", "KERNEL_NAME_COMBINE", "KERNEL_NAME_WIDE",
                             "INDEX_NARROW", "INDEX_WIDE", "SHARES_ROWS", "COUNTS_BLOCKS",
-                            "KEEPS_INPUTS", "CLUSTER_DIMS", "RESCALES_SUMS"}) {
+                            "KEEPS_INPUTS", "USES_CLUSTER", "TAKES_ROW_AFTER_ROW",
+                            "RESCALES_SUMS"}) {
     text += std::string("#undef ") + macro + "\n";
   }
   return text;

@@ -90,6 +90,8 @@ inline float __ull2float_rz(unsigned long long x) {
 
 #include "../../kernels_templates/tile/math.cuh"
 // Behind it.
+#include "../../kernels_templates/tile/activations.cuh"
+#include "../../kernels_templates/tile/approximations.cuh"
 #include "../../kernels_templates/tile/convert.cuh"
 #include "../../kernels_templates/tile/integers.cuh"
 

@@ -5,7 +5,7 @@
 #include "tile/packed.cuh"
 #include "tile/dependent.cuh"
 #include "tile/bf16.cuh"
-#include "tile/math.cuh"
+#include "tile/activations.cuh"
 #include "tile/divisor.cuh"
 
 #define KERNEL_NAME tilejit_bias_bf16

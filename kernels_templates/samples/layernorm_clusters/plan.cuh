@@ -9,7 +9,7 @@
 #include "tile/dependent.cuh"
 #include "tile/bulk.cuh"
 #include "tile/bf16.cuh"
-#include "tile/math.cuh"
+#include "tile/approximations.cuh"
 
 #define KERNEL_NAME tilejit_layernorm_clusters_bf16
 
@@ -29,8 +29,6 @@ using Index = u32;  // of the vectors of a row
 constexpr bool kAlong = true;
 constexpr int kAcross = 1;  // rows of a thread
 constexpr int kLanes = 512;  // threads of a block that share a row
-constexpr int kCluster = 8;  // blocks a row
-#define CLUSTER_DIMS __cluster_dims__(8, 1, 1)
 #define SHARES_ROWS 0
 #define RESCALES_SUMS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory
@@ -38,7 +36,9 @@ constexpr int kHeld = 4;  // vectors in registers
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
 constexpr bool kStepsAreWhole = true;  // all lanes hold as many
 constexpr int kReductions = 2;  // one after another
-constexpr bool kAhead = true;  // blocks take row after row
+constexpr int kCluster = 8;  // blocks a row
+#define USES_CLUSTER 1
+#define TAKES_ROW_AFTER_ROW 1
 #define KEEPS_INPUTS 1
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = true;

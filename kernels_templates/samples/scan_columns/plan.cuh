@@ -8,7 +8,7 @@
 #include "tile/shuffle.cuh"
 #include "tile/dependent.cuh"
 #include "tile/f16.cuh"
-#include "tile/math.cuh"
+#include "tile/approximations.cuh"
 
 #define KERNEL_NAME tilejit_scan_columns_f32
 
@@ -26,8 +26,6 @@ using Index = u32;  // of the vectors of a row
 constexpr bool kAlong = false;
 constexpr int kAcross = 2;  // rows of a thread
 constexpr int kLanes = 64;  // threads of a block that share a row
-constexpr int kCluster = 1;  // blocks a row
-#define CLUSTER_DIMS
 #define SHARES_ROWS 0
 #define RESCALES_SUMS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory

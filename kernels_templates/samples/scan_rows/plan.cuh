@@ -24,8 +24,6 @@ using Index = u32;  // of the vectors of a row
 constexpr bool kAlong = true;
 constexpr int kAcross = 1;  // rows of a thread
 constexpr int kLanes = 128;  // threads of a block that share a row
-constexpr int kCluster = 1;  // blocks a row
-#define CLUSTER_DIMS
 #define SHARES_ROWS 0
 #define RESCALES_SUMS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory

@@ -24,8 +24,6 @@ using Index = u32;  // of the vectors of a row
 constexpr bool kAlong = true;
 constexpr int kAcross = 1;  // rows of a thread
 constexpr int kLanes = 256;  // threads of a block that share a row
-constexpr int kCluster = 1;  // blocks a row
-#define CLUSTER_DIMS
 #define SHARES_ROWS 1
 #define RESCALES_SUMS 0
 #define KERNEL_NAME_COMBINE tilejit_scan_shared_f32_combine

@@ -6,7 +6,6 @@
 #include "tile/strided.cuh"
 #include "tile/wide.cuh"
 #include "tile/shuffle.cuh"
-#include "tile/cluster.cuh"
 #include "tile/dependent.cuh"
 #include "tile/math.cuh"
 
@@ -32,8 +31,6 @@ using Index = u64;  // of the vectors of a row
 constexpr bool kAlong = true;
 constexpr int kAcross = 1;  // rows of a thread
 constexpr int kLanes = 256;  // threads of a block that share a row
-constexpr int kCluster = 1;  // blocks a row
-#define CLUSTER_DIMS
 #define SHARES_ROWS 0
 #define RESCALES_SUMS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory
@@ -41,7 +38,9 @@ constexpr int kHeld = 0;  // vectors in registers
 constexpr bool kBlocksAreWhole = false;  // all have as many rows
 constexpr bool kStepsAreWhole = false;  // all lanes hold as many
 constexpr int kReductions = 2;  // one after another
-constexpr bool kAhead = false;  // blocks take row after row
+constexpr int kCluster = 1;  // blocks a row
+#define USES_CLUSTER 0
+#define TAKES_ROW_AFTER_ROW 0
 #define KEEPS_INPUTS 0
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = true;

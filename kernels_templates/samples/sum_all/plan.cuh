@@ -6,7 +6,6 @@
 #include "tile/strided.cuh"
 #include "tile/wide.cuh"
 #include "tile/shuffle.cuh"
-#include "tile/cluster.cuh"
 #include "tile/dependent.cuh"
 
 #define KERNEL_NAME tilejit_sum_all_f32
@@ -26,8 +25,6 @@ using Index = u32;  // of the vectors of a row
 constexpr bool kAlong = true;
 constexpr int kAcross = 1;  // rows of a thread
 constexpr int kLanes = 512;  // threads of a block that share a row
-constexpr int kCluster = 1;  // blocks a row
-#define CLUSTER_DIMS
 #define SHARES_ROWS 1
 #define RESCALES_SUMS 0
 #define COUNTS_BLOCKS 0
@@ -37,7 +34,9 @@ constexpr int kHeld = 0;  // vectors in registers
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
 constexpr bool kStepsAreWhole = false;  // all lanes hold as many
 constexpr int kReductions = 1;  // one after another
-constexpr bool kAhead = false;  // blocks take row after row
+constexpr int kCluster = 1;  // blocks a row
+#define USES_CLUSTER 0
+#define TAKES_ROW_AFTER_ROW 0
 #define KEEPS_INPUTS 0
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = false;

@@ -7,7 +7,6 @@
 #include "tile/split.cuh"
 #include "tile/wide.cuh"
 #include "tile/shuffle.cuh"
-#include "tile/cluster.cuh"
 #include "tile/dependent.cuh"
 #include "tile/f16.cuh"
 
@@ -27,8 +26,6 @@ using Index = u32;  // of the vectors of a row
 constexpr bool kAlong = false;
 constexpr int kAcross = 4;  // rows of a thread
 constexpr int kLanes = 128;  // threads of a block that share a row
-constexpr int kCluster = 1;  // blocks a row
-#define CLUSTER_DIMS
 #define SHARES_ROWS 0
 #define RESCALES_SUMS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory
@@ -36,7 +33,9 @@ constexpr int kHeld = 0;  // vectors in registers
 constexpr bool kBlocksAreWhole = false;  // all have as many rows
 constexpr bool kStepsAreWhole = false;  // all lanes hold as many
 constexpr int kReductions = 1;  // one after another
-constexpr bool kAhead = false;  // blocks take row after row
+constexpr int kCluster = 1;  // blocks a row
+#define USES_CLUSTER 0
+#define TAKES_ROW_AFTER_ROW 0
 #define KEEPS_INPUTS 0
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = false;

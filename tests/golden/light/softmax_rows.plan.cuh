@@ -6,6 +6,7 @@
 #include "tile/dependent.cuh"
 #include "tile/bf16.cuh"
 #include "tile/math.cuh"
+#include "tile/approximations.cuh"
 
 #define KERNEL_NAME tilejit_softmax_bf16
 

@@ -1,0 +1,23 @@
+// Activation functions of the formula language, of float and double. Included after tile/types.cuh.
+#pragma once
+
+namespace math {
+
+template <class T>
+TILE_DEVICE T sigmoid(T x) {
+  return 1 / (1 + exp(-x));  // exp overflows to inf: 0 far below
+}
+template <class T>
+TILE_DEVICE T silu(T x) {
+  return x / (1 + exp(-x));
+}
+template <class T>
+TILE_DEVICE T gelu(T x) {
+  return T(0.5) * x * (1 + erf(x * T(0.70710678118654752440)));
+}
+template <class T>
+TILE_DEVICE T gelu_tanh(T x) {
+  return T(0.5) * x * (1 + tanh(T(0.79788456080286535588) * (x + T(0.044715) * x * x * x)));
+}
+
+}  // namespace math
