@@ -8,8 +8,9 @@
 // folded in that one's pass (kRescales), by each lane below its own. The vectors lie along the row
 // (kAlong), or each element of a vector belongs to a row of its own. Where rows are few and long,
 // kShares blocks leave their accumulators in memory, and a second kernel combines them, or the last
-// of these blocks does. Blocks of a cluster stay (TAKES_ROW_AFTER_ROW), with the next row on its way to
-// registers while they wait for each other; two rows under way make the memory slower.
+// of these blocks does. Blocks of a cluster stay (TAKES_ROW_AFTER_ROW), with the next row on its
+// way to registers while they wait for each other; two rows under way make the memory slower.
+// What a kernel does not need goes by #if: reading it takes a twentieth of a compile.
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the stages, Vector
 
 constexpr int kGroups = kThreads / kLanes;  // groups of lanes in a block
@@ -130,39 +131,39 @@ struct Lane {
   template <class Stage>
   TILE_DEVICE void fold(const Vector* held, const Results (&r)[kAcross],
                         Stage (&total)[kAcross]) const {
-    if constexpr (kHeld > 0) {
+#if HOLDS_ROWS
 #pragma unroll
-      for (int s = 0; s < kHeld; ++s) {
-        const Index v = lane + s * kRowLanes;
-        if (kStepsAreWhole || v < count) held[s].fold(p, row, v, r, total);
-      }
-    } else {
-      constexpr int kVectors = Stage::kRescales ? kBatch : kChain;  // of a maximum, or a chain
-      for (Index v = lane; v < count;) {
-        Stage part[kAcross] = {Stage()};
-        for (int s = 0; s < kVectors && v < count; s += kBatch, v += kBatch * kRowLanes) {
-          Vector x[kBatch];
+    for (int s = 0; s < kHeld; ++s) {
+      const Index v = lane + s * kRowLanes;
+      if (kStepsAreWhole || v < count) held[s].fold(p, row, v, r, total);
+    }
+#else
+    constexpr int kVectors = Stage::kRescales ? kBatch : kChain;  // of a maximum, or a chain
+    for (Index v = lane; v < count;) {
+      Stage part[kAcross] = {Stage()};
+      for (int s = 0; s < kVectors && v < count; s += kBatch, v += kBatch * kRowLanes) {
+        Vector x[kBatch];
 #pragma unroll
-          for (int b = 0; b < kBatch; ++b) {
-            if (v + b * kRowLanes < count) x[b].load(p, row, v + b * kRowLanes);
-          }
-#pragma unroll
-          for (int b = 0; b < kBatch; ++b) {
-            if (v + b * kRowLanes < count) x[b].fold(p, row, v + b * kRowLanes, r, part);
-          }
-#if RESCALES_SUMS
-          if constexpr (Stage::kRescales) {
-#pragma unroll
-            for (int b = 0; b < kBatch; ++b) {
-              if (v + b * kRowLanes < count) x[b].fold(p, row, v + b * kRowLanes, r, part, Below());
-            }
-          }
-#endif
+        for (int b = 0; b < kBatch; ++b) {
+          if (v + b * kRowLanes < count) x[b].load(p, row, v + b * kRowLanes);
         }
 #pragma unroll
-        for (int e = 0; e < kAcross; ++e) total[e].combine(part[e]);
+        for (int b = 0; b < kBatch; ++b) {
+          if (v + b * kRowLanes < count) x[b].fold(p, row, v + b * kRowLanes, r, part);
+        }
+#if RESCALES_SUMS
+        if constexpr (Stage::kRescales) {
+#pragma unroll
+          for (int b = 0; b < kBatch; ++b) {
+            if (v + b * kRowLanes < count) x[b].fold(p, row, v + b * kRowLanes, r, part, Below());
+          }
+        }
+#endif
       }
+#pragma unroll
+      for (int e = 0; e < kAcross; ++e) total[e].combine(part[e]);
     }
+#endif
   }
 
   template <class Stage>
@@ -195,25 +196,25 @@ struct Lane {
 #endif
 
   TILE_DEVICE void map(const Vector* held, const Results (&r)[kAcross]) const {
-    if constexpr (kHeld > 0) {
+#if HOLDS_ROWS
 #pragma unroll
-      for (int s = 0; s < kHeld; ++s) {
-        const Index v = lane + s * kRowLanes;
-        if (kStepsAreWhole || v < count) held[s].map(p, row, v, r);
+    for (int s = 0; s < kHeld; ++s) {
+      const Index v = lane + s * kRowLanes;
+      if (kStepsAreWhole || v < count) held[s].map(p, row, v, r);
+    }
+#else
+    for (Index v = lane; v < count; v += kBatch * kRowLanes) {
+      Vector x[kBatch];
+#pragma unroll
+      for (int b = 0; b < kBatch; ++b) {
+        if (v + b * kRowLanes < count) x[b].load(p, row, v + b * kRowLanes);
       }
-    } else {
-      for (Index v = lane; v < count; v += kBatch * kRowLanes) {
-        Vector x[kBatch];
 #pragma unroll
-        for (int b = 0; b < kBatch; ++b) {
-          if (v + b * kRowLanes < count) x[b].load(p, row, v + b * kRowLanes);
-        }
-#pragma unroll
-        for (int b = 0; b < kBatch; ++b) {
-          if (v + b * kRowLanes < count) x[b].map(p, row, v + b * kRowLanes, r);
-        }
+      for (int b = 0; b < kBatch; ++b) {
+        if (v + b * kRowLanes < count) x[b].map(p, row, v + b * kRowLanes, r);
       }
     }
+#endif
   }
 };
 

@@ -8,6 +8,7 @@
 // row is read once; reductions that the formula needs first read it again unless it is one chunk.
 // Where rows are few and long, kShares blocks each leave the total of a part in memory, and a
 // second kernel scans the parts. The plan alone decides the order in which values are combined.
+// What a kernel does not need goes by #if: reading it takes a twentieth of a compile.
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the stages, Scans, Vector
 
 constexpr int kGroups = kThreads / kLanes;  // groups of lanes in a block
@@ -38,6 +39,7 @@ TILE_DEVICE T joined(T before, const T& behind) {
   return before;
 }
 
+#if !HOLDS_ROWS
 // The totals of a thread's rows, of many each, that are kept in several parts, so that errors grow
 // with a small fraction of their number only.
 template <class T>
@@ -74,14 +76,19 @@ struct Carried {
   Scans value[2][kAcross];
   Running<Scans> running;
 };
+#endif
 
 struct Shared {
   alignas(16) unsigned char slots[2][kSlots * kSlotBytes];
-  alignas(16) unsigned char carried[kHeld > 0 ? 16 : kGroups* int(sizeof(Carried))];
+#if !HOLDS_ROWS
+  alignas(16) unsigned char carried[kGroups * int(sizeof(Carried))];
+#endif
 };
+#if !HOLDS_ROWS
 TILE_DEVICE Carried& carried_of(Shared& shared, int group) {
   return reinterpret_cast<Carried*>(shared.carried)[group];
 }
+#endif
 
 // As many bytes for every T: rows that do not wait for each other may be at different ones.
 template <class T>
@@ -90,10 +97,12 @@ TILE_DEVICE T& slot_of(unsigned char* slots, int n, int warp, int group) {
   return *reinterpret_cast<T*>(slots + slot * kSlotBytes);
 }
 
+#if SHARES_ROWS
 // Where share `share` of element e of a row's vector lies.
 TILE_DEVICE Scans& partial(const Params& p, u32 row, int e, int share) {
   return reinterpret_cast<Scans*>(partials_of(p))[(i64(row) * kAcross + e) * kShares + share];
 }
+#endif
 
 // One thread's view of its rows.
 struct Lane {
@@ -216,39 +225,39 @@ struct Lane {
   template <class Stage>
   TILE_DEVICE void fold(const Vector (&held)[kSteps], const Results (&r)[kAcross],
                         Stage (&total)[kAcross]) const {
-    if constexpr (kHeld > 0) {
+#if HOLDS_ROWS
 #pragma unroll
-      for (int s = 0; s < kSteps; ++s) {
-        if (has(0, s, count)) held[s].fold(p, row, vector(place(0, s)), r, total);
-      }
-    } else {
-      constexpr int kVectors = Stage::kRescales ? kSteps : kChain;  // of a maximum, or a chain
-      Running<Stage> running;
-      Index chain = 0;
-      for (Index first = 0; first < count; ++chain) {
-        Stage part[kAcross];
-        for (int n = 0; n < kVectors && first < count; n += kSteps, first += kChunk) {
-          Vector x[kSteps];
-          load(x, first, count);
+    for (int s = 0; s < kSteps; ++s) {
+      if (has(0, s, count)) held[s].fold(p, row, vector(place(0, s)), r, total);
+    }
+#else
+    constexpr int kVectors = Stage::kRescales ? kSteps : kChain;  // of a maximum, or a chain
+    Running<Stage> running;
+    Index chain = 0;
+    for (Index first = 0; first < count; ++chain) {
+      Stage part[kAcross];
+      for (int n = 0; n < kVectors && first < count; n += kSteps, first += kChunk) {
+        Vector x[kSteps];
+        load(x, first, count);
+#pragma unroll
+        for (int s = 0; s < kSteps; ++s) {
+          if (has(first, s, count)) x[s].fold(p, row, vector(place(first, s)), r, part);
+        }
+#if RESCALES_SUMS
+        if constexpr (Stage::kRescales) {
 #pragma unroll
           for (int s = 0; s < kSteps; ++s) {
-            if (has(first, s, count)) x[s].fold(p, row, vector(place(first, s)), r, part);
-          }
-#if RESCALES_SUMS
-          if constexpr (Stage::kRescales) {
-#pragma unroll
-            for (int s = 0; s < kSteps; ++s) {
-              if (has(first, s, count)) {
-                x[s].fold(p, row, vector(place(first, s)), r, part, Below());
-              }
+            if (has(first, s, count)) {
+              x[s].fold(p, row, vector(place(first, s)), r, part, Below());
             }
           }
-#endif
         }
-        running.add(part, chain);
+#endif
       }
-      running.get(total);
+      running.add(part, chain);
     }
+    running.get(total);
+#endif
   }
 
   template <class Stage>
@@ -288,24 +297,24 @@ struct Lane {
 #pragma unroll
     for (int e = 0; e < kAcross; ++e) all[e].finish(p, r[e]);
 #endif
-    if constexpr (kHeld == 0) {
-      Carried& carried = carried_of(shared, group);
+#if !HOLDS_ROWS
+    Carried& carried = carried_of(shared, group);
 #pragma unroll
-      for (int n = 0; n < kParts * kAcross; ++n) {
-        Scans& x = a[n / kAcross][n % kAcross];
-        x = joined(carried.value[chunk % 2][n % kAcross], x);
-      }
-      if (lane == 0) {
-        Scans(&after)[kAcross] = carried.value[(chunk + 1) % 2];
-        if constexpr (kLevels > 1) {
-          carried.running.add(all, chunk);
-          carried.running.get(after);
-        } else {
+    for (int n = 0; n < kParts * kAcross; ++n) {
+      Scans& x = a[n / kAcross][n % kAcross];
+      x = joined(carried.value[chunk % 2][n % kAcross], x);
+    }
+    if (lane == 0) {
+      Scans(&after)[kAcross] = carried.value[(chunk + 1) % 2];
+      if constexpr (kLevels > 1) {
+        carried.running.add(all, chunk);
+        carried.running.get(after);
+      } else {
 #pragma unroll
-          for (int e = 0; e < kAcross; ++e) after[e] = joined(carried.value[chunk % 2][e], all[e]);
-        }
+        for (int e = 0; e < kAcross; ++e) after[e] = joined(carried.value[chunk % 2][e], all[e]);
       }
     }
+#endif
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) {
       if (active && has(first, s, end)) {
@@ -314,32 +323,30 @@ struct Lane {
     }
   }
 
+#if !HOLDS_ROWS
   // Scans the places from `begin` to `end`; `before` is the total of those before them.
   TILE_DEVICE void scan(Vector (&x)[kSteps], Index begin, Index end, Results (&r)[kAcross],
                         const Scans (&before)[kAcross]) {
-    if constexpr (kHeld > 0) {
-      scan_chunk(x, 0, begin, end, r);
-    } else {
-      if (lane == 0) {  // the others see it when the lanes meet
-        Carried& carried = carried_of(shared, group);
-        if constexpr (kLevels > 1) carried.running = Running<Scans>();
+    if (lane == 0) {  // the others see it when the lanes meet
+      Carried& carried = carried_of(shared, group);
+      if constexpr (kLevels > 1) carried.running = Running<Scans>();
 #pragma unroll
-        for (int e = 0; e < kAcross; ++e) {
-          if constexpr (kLevels > 1) carried.running.part[kLevels - 1][e] = before[e];
-          carried.value[0][e] = before[e];
-        }
-      }
-      // A turn loads a chunk, and scans the one before.
-      Index chunk = 0;
-      for (Index first = begin; first < end + kChunk; first += kChunk, ++chunk) {
-        Vector next[kSteps];
-        load(next, first, end);
-        if (chunk > 0) scan_chunk(x, chunk - 1, first - kChunk, end, r);
-#pragma unroll
-        for (int s = 0; s < kSteps; ++s) x[s] = next[s];
+      for (int e = 0; e < kAcross; ++e) {
+        if constexpr (kLevels > 1) carried.running.part[kLevels - 1][e] = before[e];
+        carried.value[0][e] = before[e];
       }
     }
+    // A turn loads a chunk, and scans the one before.
+    Index chunk = 0;
+    for (Index first = begin; first < end + kChunk; first += kChunk, ++chunk) {
+      Vector next[kSteps];
+      load(next, first, end);
+      if (chunk > 0) scan_chunk(x, chunk - 1, first - kChunk, end, r);
+#pragma unroll
+      for (int s = 0; s < kSteps; ++s) x[s] = next[s];
+    }
   }
+#endif
 
 #if SHARES_ROWS
   // Leaves the total of the places from `begin` to `end` in memory. It goes back from the end, so
@@ -414,11 +421,17 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   block.lane.leave_total(block.index, block.share, block.begin, block.end);
 #else
   Vector x[kSteps];
-  if constexpr (kHeld > 0) block.lane.load(x, 0, block.end);
   Results r[kAcross];
+#if HOLDS_ROWS
+  block.lane.load(x, 0, block.end);
+#endif
   block.lane.reduce_all(Stages(), x, r);
+#if HOLDS_ROWS
+  block.lane.scan_chunk(x, 0, 0, block.end, r);
+#else
   const Scans nothing[kAcross] = {};
   block.lane.scan(x, 0, block.end, r, nothing);
+#endif
   if constexpr (kRowOutputs) {
     if constexpr (kRowsInPlace) __syncthreads();  // other lanes still read them
     if (block.lane.lane == 0 && block.lane.active) store_row(p, block.lane.row, r);

@@ -157,7 +157,7 @@ std::int64_t shared_bytes_of(const Plan& plan) {
   if (!plan.rows) return 0;
   const std::int64_t slots =
       plan.rows->along() ? plan.threads / 32 + 1 : std::int64_t{plan.threads} * plan.vector / 2;
-  return 2 * slots * plan::accumulator_bytes(plan.program) + plan::dynamic_shared_bytes(plan);
+  return 2 * slots * plan::accumulator_bytes(plan) + plan::dynamic_shared_bytes(plan);
 }
 
 SymbolValues examples_of(const Fused& op) {

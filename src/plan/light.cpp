@@ -26,7 +26,7 @@ std::int64_t bytes_of_thread(const Plan& plan) {
   const auto reductions = std::ranges::count_if(
       plan.program.nodes, [](const expr::Node& node) { return expr::is_reduction(node.op); });
   const std::int64_t padding = 8 * (reductions + 1);
-  return accumulator_bytes(plan.program) + accumulator_bytes(plan.program, expr::is_scan) + padding;
+  return accumulator_bytes(plan) + accumulator_bytes(plan, expr::is_scan) + padding;
 }
 
 /// Of a block: as many as have room for their accumulators.

@@ -106,19 +106,24 @@ int registers_of_vector(const Plan& plan, const Rows& rows) {
   return std::max(1, bytes / 4);
 }
 
-std::int64_t accumulator_bytes(const expr::Program& program, bool (*among)(expr::Op) noexcept) {
+bool has_short_rows(const Plan& plan) {
+  const auto length = elements_in_row(plan, *plan.rows);
+  return length && *length < std::int64_t{1} << 31;
+}
+
+std::int64_t accumulator_bytes(const Plan& plan, bool (*among)(expr::Op) noexcept) {
   std::int64_t end = 0, widest = 4;
   const auto add_field = [&](std::int64_t bytes) {
     end = (end + bytes - 1) / bytes * bytes + bytes;
     widest = std::max(widest, bytes);
   };
-  for (const expr::Node& node : program.nodes) {
+  for (const expr::Node& node : plan.program.nodes) {
     if (!among(node.op)) continue;
     const bool place = expr::finds_place(node.op);
     const DType type =
-        place ? program.nodes[static_cast<std::size_t>(node.args[0])].type : node.type;
+        place ? plan.program.nodes[static_cast<std::size_t>(node.args[0])].type : node.type;
     add_field(type == f64 || type == i64 || type == u64 ? 8 : 4);
-    if (place) add_field(8);
+    if (place) add_field(has_short_rows(plan) ? 4 : 8);
   }
   return (end + widest - 1) / widest * widest;
 }

@@ -40,9 +40,11 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 /// Registers that one vector of every operand takes.
 [[nodiscard]] int registers_of_vector(const Plan& plan, const Rows& rows);
 
-/// sizeof of the device's struct that accumulates all reductions of `program`, or all its scans, in
+/// Whether 32 bits count the elements of a row, with a sign.
+[[nodiscard]] bool has_short_rows(const Plan& plan);
+/// sizeof of the device's struct that accumulates all reductions of the plan, or all its scans, in
 /// bytes.
-[[nodiscard]] std::int64_t accumulator_bytes(const expr::Program& program,
+[[nodiscard]] std::int64_t accumulator_bytes(const Plan& plan,
                                              bool (*among)(expr::Op) noexcept = expr::is_reduction);
 
 /// Whether one pass over the elements gives all reductions, and all that is stored are results of

@@ -126,7 +126,7 @@ class Chooser {
     const std::int64_t parts = rows_.along() ? steps_ : 1,
                        across = rows_.along() ? 1 : plan_.vector;
     const std::int64_t bytes =
-        std::max(accumulator_bytes(plan_.program), accumulator_bytes(plan_.program, expr::is_scan));
+        std::max(accumulator_bytes(plan_), accumulator_bytes(plan_, expr::is_scan));
     return (2 * parts * warps + (fits() ? 0 : 5)) * groups * across * bytes;
   }
 
@@ -175,7 +175,7 @@ int most_scanned_at_once(const Plan& plan) {
   constexpr int kAnyNumber = 16;
   if (!plan.scan || plan.rows->along()) return kAnyNumber;
   const auto most =
-      static_cast<std::uint64_t>(kBytesSideBySide / accumulator_bytes(plan.program, expr::is_scan));
+      static_cast<std::uint64_t>(kBytesSideBySide / accumulator_bytes(plan, expr::is_scan));
   const int vector = static_cast<int>(std::bit_floor(std::max<std::uint64_t>(1, most)));
   // A few columns are better many blocks' work than read by wide accesses.
   const auto columns = vectors_across_rows(plan, *plan.rows);  // of vectors of one element

@@ -39,7 +39,7 @@ std::int64_t partials_bytes(const Plan& plan) {
   const std::int64_t across = plan.rows->along() ? 1 : plan.vector;
   return counters_bytes(plan) +
          total_units(plan, {}) * across * plan.rows->shares *
-             accumulator_bytes(plan.program, plan.scan ? expr::is_scan : expr::is_reduction);
+             accumulator_bytes(plan, plan.scan ? expr::is_scan : expr::is_reduction);
 }
 
 std::int64_t counters_bytes(const Plan& plan) {

@@ -75,6 +75,8 @@ class HeaderWriter {
   void write_warp_combination(const std::vector<expr::NodeId>& reductions);
   [[nodiscard]] const plan::Operand* extremum_of_words(int stage) const;
   void write_word_fold(int stage, const plan::Operand& operand);
+  /// Of the places that accumulators hold.
+  [[nodiscard]] std::string_view place_type() const;
   [[nodiscard]] bool comes_in_order(const expr::Node& node) const;
   void write_row_vector();
   [[nodiscard]] bool keeps_inputs() const;

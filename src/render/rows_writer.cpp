@@ -60,6 +60,7 @@ void HeaderWriter::write_sharing() {
   line(
       fmt::format("constexpr int kShares = {};  // blocks a row that meet in memory", rows.shares));
   line(fmt::format("constexpr int kHeld = {};  // vectors in registers", rows.held));
+  line(fmt::format("#define HOLDS_ROWS {:d}", rows.held > 0));
   line(fmt::format("constexpr bool kBlocksAreWhole = {};  // all have as many rows",
                    blocks_are_whole()));
   if (plan_.scan) {
@@ -88,9 +89,8 @@ void HeaderWriter::write_row() {
   };
   const bool in_place = std::ranges::any_of(
       plan_.operands, [](const Operand& operand) { return operand.per_row && operand.read; });
-  const auto length = plan::elements_in_row(plan_, rows);
-  const bool narrow = length && *length < std::int64_t{1} << 31;
-  line(fmt::format("using Index = {};  // of the vectors of a row", narrow ? "u32" : "u64"));
+  line(fmt::format("using Index = {};  // of the vectors of a row",
+                   plan::has_short_rows(plan_) ? "u32" : "u64"));
   line(fmt::format("constexpr bool kAlong = {};", rows.along()));
   line(fmt::format("constexpr int kAcross = {};  // rows of a thread",
                    rows.along() ? 1 : plan_.vector));

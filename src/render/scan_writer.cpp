@@ -82,7 +82,7 @@ void HeaderWriter::write_scans() {
   line(fmt::format("#define SCANS_GIVE_RESULTS {:d}", gives_results));
   if (plan_.rows->shares > 1) {
     line(fmt::format("static_assert(sizeof(Scans) == {}, \"the host makes room\");",
-                     plan::accumulator_bytes(plan_.program, expr::is_scan)));
+                     plan::accumulator_bytes(plan_, expr::is_scan)));
   }
   line("");
 }

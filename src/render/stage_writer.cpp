@@ -24,6 +24,10 @@ std::string precedes(const Node& node, NodeId id, const std::string& value,
 
 }  // namespace
 
+std::string_view HeaderWriter::place_type() const {
+  return plan::has_short_rows(plan_) ? "i32" : "i64";
+}
+
 /// Whether a lane meets the elements in the order of their places, so that of equal ones the first
 /// stays. Places of several modes may have another order than memory.
 bool HeaderWriter::comes_in_order(const Node& node) const {
@@ -66,7 +70,7 @@ void HeaderWriter::write_stage(int stage) {
     const Node& node = node_of(id);
     if (expr::finds_place(node.op)) {
       line(fmt::format("  {} a{} = 0;", accumulator_type(node_of(node.args[0])), id));
-      line(fmt::format("  i64 b{} = -1;  // its place", id));
+      line(fmt::format("  {} b{} = -1;  // its place", place_type(), id));
     } else {
       line(fmt::format("  {} a{} = {};", accumulator_type(node), id, identity(node)));
     }
@@ -85,7 +89,7 @@ void HeaderWriter::write_stage(int stage) {
     if (expr::finds_place(node.op)) {
       const Node& argument = node_of(node.args[0]);
       const std::string value = fmt::format("{}(v{})", accumulator_type(argument), node.args[0]);
-      const std::string place = place_of(node);
+      const std::string place = fmt::format("{}({})", place_type(), place_of(node));
       const char* const better = node.op == Op::reduce_argmin ? "<" : ">";
       line(comes_in_order(node)
                ? fmt::format("    if ({0} {1} a{2} || (b{2} < 0 && {0} == {0})) {{  // no nan",
@@ -228,7 +232,7 @@ std::string HeaderWriter::accumulator_list() const {
   }
   if (plan_.rows->shares > 1 && !plan_.scan) {
     bytes += fmt::format(";\nstatic_assert(kStageBytes == {}, \"the host makes room\")",
-                         plan::accumulator_bytes(plan_.program));
+                         plan::accumulator_bytes(plan_));
   }
   return fmt::format(
       "template <class... T>\nstruct List {{}};\nstruct Below {{}};  // asks for the sums below a "

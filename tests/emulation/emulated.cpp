@@ -206,10 +206,10 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
       export_entry(second);
     }
   }
-  for (const char* macro : {"TILE_DEVICE", "KERNEL_NAME", "KERNEL_NAME_COMBINE", "KERNEL_NAME_WIDE",
-                            "INDEX_NARROW", "INDEX_WIDE", "SHARES_ROWS", "COUNTS_BLOCKS",
-                            "KEEPS_INPUTS", "USES_CLUSTER", "TAKES_ROW_AFTER_ROW",
-                            "RESCALES_SUMS"}) {
+  for (const char* macro :
+       {"TILE_DEVICE", "KERNEL_NAME", "KERNEL_NAME_COMBINE", "KERNEL_NAME_WIDE", "INDEX_NARROW",
+        "INDEX_WIDE", "SHARES_ROWS", "COUNTS_BLOCKS", "HOLDS_ROWS", "KEEPS_INPUTS", "USES_CLUSTER",
+        "TAKES_ROW_AFTER_ROW", "RESCALES_SUMS"}) {
     text += std::string("#undef ") + macro + "\n";
   }
   return text;

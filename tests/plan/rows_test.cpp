@@ -165,16 +165,31 @@ TEST(Rows, OfClustersAreLoadedAhead) {
   }
 }
 
-TEST(Rows, HoldNoWeights) {
-  const char* const kX = "(4096,16384):(16384,1)";
-  const Plan plan =
-      plan_of(test::make_op(bf16, {{"x", kX}, {"w", "16384:1"}, {"b", "16384:1"}, {"y", kX}},
-                            "d = x - mean(x)\ny = d * rsqrt(mean(d * d) + 1e-5) * w + b"));
-  EXPECT_FALSE(plan.operands[0].every_row);
-  EXPECT_TRUE(plan.operands[1].every_row);
-  EXPECT_TRUE(plan.operands[2].every_row);
-  EXPECT_EQ(plan.rows->held, 4);
-  EXPECT_EQ(plan.rows->lanes, 512);
+TEST(Rows, HoldWeightsBesideOneVector) {
+  const struct {
+    std::int64_t rows, length;
+    int lanes, held;
+    bool loaded;
+  } kCases[] = {
+      {4096, 16384, 512, 4, false}, {4096, 1024, 64, 2, false}, {128, 1024, 256, 1, true}};
+  for (const auto& [rows, length, lanes, held, loaded] : kCases) {
+    SCOPED_TRACE(length);
+    const std::string weight = std::to_string(length) + ":1", x = "(" + std::to_string(rows) + "," +
+                                                                  std::to_string(length) + "):(" +
+                                                                  std::to_string(length) + ",1)";
+    const Plan plan =
+        plan_of(test::make_op(bf16, {{"x", x}, {"w", weight}, {"b", weight}, {"y", x}},
+                              "d = x - mean(x)\ny = d * rsqrt(mean(d * d)) * w + b"));
+    EXPECT_EQ(plan.rows->lanes, lanes);
+    EXPECT_EQ(plan.rows->held, held);
+    EXPECT_FALSE(plan.operands[0].every_row);
+    EXPECT_TRUE(is_loaded_with_row(*plan.rows, plan.operands[0]));
+    for (const int weights : {1, 2}) {
+      const Operand& operand = plan.operands[static_cast<std::size_t>(weights)];
+      EXPECT_TRUE(operand.every_row);
+      EXPECT_EQ(is_loaded_with_row(*plan.rows, operand), loaded);
+    }
+  }
 }
 
 TEST(Rows, OfHeavyFormulasAreNotHeld) {

@@ -33,6 +33,7 @@ constexpr int kLanes = 512;  // threads of a block that share a row
 #define RESCALES_SUMS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory
 constexpr int kHeld = 4;  // vectors in registers
+#define HOLDS_ROWS 1
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
 constexpr bool kStepsAreWhole = true;  // all lanes hold as many
 constexpr int kReductions = 2;  // one after another

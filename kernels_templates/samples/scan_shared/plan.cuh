@@ -29,6 +29,7 @@ constexpr int kLanes = 256;  // threads of a block that share a row
 #define KERNEL_NAME_COMBINE tilejit_scan_shared_f32_combine
 constexpr int kShares = 528;  // blocks a row that meet in memory
 constexpr int kHeld = 0;  // vectors in registers
+#define HOLDS_ROWS 0
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
 constexpr bool kChunksAreWhole = false;  // rows end with one
 constexpr int kBatch = 4;  // loads in flight

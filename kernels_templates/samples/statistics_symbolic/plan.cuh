@@ -35,6 +35,7 @@ constexpr int kLanes = 256;  // threads of a block that share a row
 #define RESCALES_SUMS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory
 constexpr int kHeld = 0;  // vectors in registers
+#define HOLDS_ROWS 0
 constexpr bool kBlocksAreWhole = false;  // all have as many rows
 constexpr bool kStepsAreWhole = false;  // all lanes hold as many
 constexpr int kReductions = 2;  // one after another

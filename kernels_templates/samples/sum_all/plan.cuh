@@ -31,6 +31,7 @@ constexpr int kLanes = 512;  // threads of a block that share a row
 #define KERNEL_NAME_COMBINE tilejit_sum_all_f32_combine
 constexpr int kShares = 528;  // blocks a row that meet in memory
 constexpr int kHeld = 0;  // vectors in registers
+#define HOLDS_ROWS 0
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
 constexpr bool kStepsAreWhole = false;  // all lanes hold as many
 constexpr int kReductions = 1;  // one after another

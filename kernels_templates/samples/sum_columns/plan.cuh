@@ -30,6 +30,7 @@ constexpr int kLanes = 128;  // threads of a block that share a row
 #define RESCALES_SUMS 0
 constexpr int kShares = 1;  // blocks a row that meet in memory
 constexpr int kHeld = 0;  // vectors in registers
+#define HOLDS_ROWS 0
 constexpr bool kBlocksAreWhole = false;  // all have as many rows
 constexpr bool kStepsAreWhole = false;  // all lanes hold as many
 constexpr int kReductions = 1;  // one after another
