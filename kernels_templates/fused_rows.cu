@@ -26,43 +26,52 @@ constexpr int kChain = 128 / kVector > kBatch ? 128 / kVector : kBatch;
 // each other.
 constexpr int kUnrolledTurns = kCluster > 1 ? 5 : 1;
 
+// Where lanes lie across: threads of a warp that are lanes of one row, and warps that have some.
+constexpr int kLanesOfWarp = kGroups >= 32 ? 1 : 32 / kGroups;
+constexpr int kWarpsOfRow = kLanes / kLanesOfWarp;
+constexpr int kResults = kGroups * kAcross;  // of a block
+
 // What the lanes and blocks of a row exchange. Reduction n of a kernel has buffer n % 2: who is
 // done with it knows that all are done with reduction n - 1.
-constexpr int kSlots = kAlong ? kGroups * (kLanes / 32) : (kLanes + 1) / 2 * kGroups * kAcross;
-constexpr int kSlotsOfBlocks = kCluster > 1 ? kCluster* kGroups* kAcross : 0;
-constexpr int kSlotBytes = kStageBytes * (kSlots + kSlotsOfBlocks);
-struct alignas(16) Shared {
-  unsigned char slots[2][kSlotBytes > 0 ? kSlotBytes : 16];
+constexpr int kSlots = kAlong ? kThreads / 32 : (kWarpsOfRow + 1) * kResults;
+struct Shared {
+  alignas(16) unsigned char slots[kAlong ? 2 : 1][kSlots > 0 ? kStageBytes* kSlots : 16];
+#if USES_CLUSTER
+  alignas(16) unsigned char of_blocks[2][kStageBytes * kCluster * kResults];
   u64 arrived[2];  // bytes from the blocks of a cluster
+#endif
 };
 
 #if USES_CLUSTER
-// Combines what each block of the cluster has in `own`, of which lane < kCluster has a copy.
+// Sends what the block has of result i to the blocks of the cluster, itself among them.
 template <class Stage>
-TILE_DEVICE void combine_blocks(Stage (&a)[kAcross], const Stage* own, int lane, int group,
-                                Stage* of_blocks, u64* arrived, u32 parity) {
-  const int rank = blockIdx.x % kCluster;
-  for (int to = lane; to < kCluster; to += kLanes) {
-    for (int e = 0; e < kAcross; ++e) {
-      send_to_block(to, of_blocks + (rank * kAcross + e) * kGroups + group, own[e * kGroups],
-                    arrived);
-    }
-  }
-  if (threadIdx.x == 0) expect_bytes(arrived, kSlotsOfBlocks * int(sizeof(Stage)));
-  wait_for_bytes(arrived, parity);
-  for (int e = 0; e < kAcross; ++e) {
-    a[e] = of_blocks[e * kGroups + group];
-    for (int from = 1; from < kCluster; ++from)
-      a[e].combine(of_blocks[(from * kAcross + e) * kGroups + group]);
-  }
+TILE_DEVICE void send_result(int to, int i, const Stage& x, Shared& shared, u32 n) {
+  Stage* const of_blocks = reinterpret_cast<Stage*>(shared.of_blocks[n % 2]);
+  send_to_block(to, of_blocks + blockIdx.x % kCluster * kResults + i, x, &shared.arrived[n % 2]);
+}
+
+template <class Stage>
+TILE_DEVICE void wait_for_results(Shared& shared, u32 n) {
+  u64* const arrived = &shared.arrived[n % 2];
+  if (threadIdx.x == 0) expect_bytes(arrived, kCluster * kResults * int(sizeof(Stage)));
+  wait_for_bytes(arrived, n / 2 % 2);
+}
+
+// Result i of all blocks together.
+template <class Stage>
+TILE_DEVICE Stage result_of_blocks(int i, const Shared& shared, u32 n) {
+  const Stage* const of_blocks = reinterpret_cast<const Stage*>(shared.of_blocks[n % 2]);
+  Stage x = of_blocks[i];
+  for (int from = 1; from < kCluster; ++from) x.combine(of_blocks[from * kResults + i]);
+  return x;
 }
 #endif
 
 // Leaves the combination of all lanes' accumulators in each of them.
 template <class Stage>
 TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, Shared& shared, u32 n) {
-  Stage* slots = reinterpret_cast<Stage*>(shared.slots[n % 2]);
   if constexpr (kAlong) {
+    Stage* const slots = reinterpret_cast<Stage*>(shared.slots[n % 2]);
     combine_neighbours<kWarpLanes, kLanes >= 32, kUnrolledTurns>(a[0]);
     constexpr int kWarps = kLanes / 32;
     if constexpr (kWarps > 1) {
@@ -72,33 +81,37 @@ TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, Shared&
       combine_neighbours<kWarps, true, kUnrolledTurns>(a[0]);
     }
 #if USES_CLUSTER
-    const Stage own = a[0];
-    combine_blocks(a, &own, lane, group, slots + kSlots, &shared.arrived[n % 2], n / 2 % 2);
+    for (int to = lane; to < kCluster; to += kLanes) send_result(to, group, a[0], shared, n);
+    wait_for_results<Stage>(shared, n);
+    a[0] = result_of_blocks<Stage>(group, shared, n);
 #endif
   } else if constexpr (kLanes * kCluster > 1) {
 #pragma unroll 1
-    for (int half = kLanes / 2; half > 0; half /= 2) {
-      if (lane >= half && lane < 2 * half) {
-        for (int e = 0; e < kAcross; ++e)
-          slots[((lane - half) * kAcross + e) * kGroups + group] = a[e];
-      }
-      __syncthreads();
-      if (lane < half) {
-        for (int e = 0; e < kAcross; ++e)
-          a[e].combine(slots[(lane * kAcross + e) * kGroups + group]);
-      }
-      __syncthreads();
+    for (int offset = kLanesOfWarp / 2; offset > 0; offset /= 2) {
+      for (int e = 0; e < kAcross; ++e) a[e].combine(shuffle_xor(a[e], offset * kGroups));
     }
-    if (lane == 0) {
-      for (int e = 0; e < kAcross; ++e) slots[e * kGroups + group] = a[e];
+    // Each thread combines some results of the block's warps, then all take theirs.
+    Stage* const of_warps = reinterpret_cast<Stage*>(shared.slots[0]);
+    Stage* const results = of_warps + kWarpsOfRow * kResults;
+    if (lane % kLanesOfWarp == 0) {
+      for (int e = 0; e < kAcross; ++e)
+        of_warps[(lane / kLanesOfWarp * kAcross + e) * kGroups + group] = a[e];
     }
     __syncthreads();
+    for (int i = threadIdx.x; i < kResults; i += kThreads) {
+      Stage x = of_warps[i];
+      for (int w = 1; w < kWarpsOfRow; ++w) x.combine(of_warps[w * kResults + i]);
 #if USES_CLUSTER
-    combine_blocks(a, slots + group, lane, group, slots + kSlots, &shared.arrived[n % 2],
-                   n / 2 % 2);
-#else
-    for (int e = 0; e < kAcross; ++e) a[e] = slots[e * kGroups + group];
+      for (int to = 0; to < kCluster; ++to) send_result(to, i, x, shared, n);
+    }
+    wait_for_results<Stage>(shared, n);
+    for (int i = threadIdx.x; i < kResults; i += kThreads) {
+      const Stage x = result_of_blocks<Stage>(i, shared, n);
 #endif
+      results[i] = x;
+    }
+    __syncthreads();
+    for (int e = 0; e < kAcross; ++e) a[e] = results[e * kGroups + group];
   }
 }
 
@@ -170,6 +183,9 @@ struct Lane {
   TILE_DEVICE void reduce(const Vector* held, Results (&r)[kAcross], Shared& shared, u32 n) const {
     Stage total[kAcross] = {Stage()};
     fold(held, r, total);
+#if USES_CLUSTER
+    if (n == 0) cluster_wait();  // all blocks have begun, and their barriers are ready
+#endif
     combine_lanes(total, lane % kLanes, group, shared, n);
 #pragma unroll
     for (int e = 0; e < kAcross; ++e) total[e].finish(p, r[e]);
@@ -237,28 +253,41 @@ TILE_DEVICE void finish_row(const Lane& self, const Vector* held, Shared& shared
 #endif
 
 #if SHARES_ROWS
-// Of one row what all its blocks have left, by a warp.
+// Of one row what all its blocks have left, by kCombiners threads: a warp, or a block.
 template <class Stage>
-TILE_DEVICE void combine_row(List<Stage>, const Params& p, u32 index) {
+TILE_DEVICE void combine_row(List<Stage>, const Params& p, u32 index, Shared& shared) {
   if (index >= u32(p.total)) return;
-  const int lane = threadIdx.x % 32;
-  Results r[kAcross];
+  constexpr int kWarps = kCombiners / 32;
+  Stage* const of_warps = reinterpret_cast<Stage*>(shared.slots[0]);
+  const int lane = threadIdx.x % kCombiners;
+  Stage a[kAcross] = {Stage()};
   for (int e = 0; e < kAcross; ++e) {
-    Stage a;
-    for (int share = lane; share < kShares; share += 32) {
-      a.combine(*partial<Stage>(p, index, e, share));
+    for (int share = lane; share < kShares; share += kCombiners) {
+      a[e].combine(*partial<Stage>(p, index, e, share));
     }
 #pragma unroll 1
-    for (int offset = 16; offset > 0; offset /= 2) a.combine(shuffle_xor(a, offset));
-    a.finish(p, r[e]);
+    for (int offset = 16; offset > 0; offset /= 2) a[e].combine(shuffle_xor(a[e], offset));
+    if (kWarps > 1 && lane % 32 == 0) of_warps[e * kWarps + lane / 32] = a[e];
   }
+  if constexpr (kWarps > 1) {
+    __syncthreads();
+    for (int e = 0; e < kAcross; ++e) {
+      a[e] = of_warps[e * kWarps + lane % kWarps];
+#pragma unroll 1
+      for (int offset = kWarps / 2; offset > 0; offset /= 2)
+        a[e].combine(shuffle_xor(a[e], offset));
+    }
+    __syncthreads();
+  }
+  Results r[kAcross];
+  for (int e = 0; e < kAcross; ++e) a[e].finish(p, r[e]);
   if (lane == 0) store_row(p, row_at(p, index), r);
 }
 
 #if COUNTS_BLOCKS
 // The last of the blocks that share rows combines what they have left, and the count is 0 again for
 // the next launch.
-TILE_DEVICE void combine_rows_if_last(const Params& p) {
+TILE_DEVICE void combine_rows_if_last(const Params& p, Shared& shared) {
   __shared__ bool last;
   __syncthreads();
   const u32 number = blockIdx.x / kShares;
@@ -269,8 +298,8 @@ TILE_DEVICE void combine_rows_if_last(const Params& p) {
   }
   __syncthreads();
   if (!last) return;
-  for (int group = threadIdx.x / 32; group < kGroups; group += kThreads / 32) {
-    combine_row(Stages(), p, number * kGroups + group);
+  for (int group = threadIdx.x / kCombiners; group < kGroups; group += kThreads / kCombiners) {
+    combine_row(Stages(), p, number * kGroups + group, shared);
   }
 }
 #endif
@@ -297,7 +326,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #if SHARES_ROWS
   self.reduce_share(Stages(), index, shared);
 #if COUNTS_BLOCKS
-  combine_rows_if_last(p);
+  combine_rows_if_last(p, shared);
 #endif
 #else
   Vector held[kHeldOrOne];
@@ -310,9 +339,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   }
   __syncthreads();
   wait_for_bytes(&kept, 0);
-#endif
-#if USES_CLUSTER
-  cluster_wait();
 #endif
 #if TAKES_ROW_AFTER_ROW
   const u32 step = gridDim.x / kBlocksOfRow;  // rows in work
@@ -337,7 +363,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #if SHARES_ROWS && !COUNTS_BLOCKS
 extern "C" __global__ void __launch_bounds__(kThreads)
     KERNEL_NAME_COMBINE(const __grid_constant__ Params p) {
+  __shared__ Shared shared;
   follow_previous_kernel();
-  combine_row(Stages(), p, (blockIdx.x * kThreads + threadIdx.x) / 32);
+  combine_row(Stages(), p, (blockIdx.x * kThreads + threadIdx.x) / kCombiners, shared);
 }
 #endif

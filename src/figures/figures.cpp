@@ -155,9 +155,12 @@ std::optional<double> Figures::predicted_ms() const noexcept {
 std::int64_t shared_bytes_of(const Plan& plan) {
   if (plan.tile) return plan::shared_bytes(plan.operands, *plan.tile);
   if (!plan.rows) return 0;
+  const plan::Rows& rows = *plan.rows;
   const std::int64_t slots =
-      plan.rows->along() ? plan.threads / 32 + 1 : std::int64_t{plan.threads} * plan.vector / 2;
-  return 2 * slots * plan::accumulator_bytes(plan) + plan::dynamic_shared_bytes(plan);
+      rows.along()
+          ? 2 * (plan.threads / plan::kWarp + (rows.cluster > 1 ? rows.cluster : 0))
+          : plan::slots_across(plan.threads, plan.threads / rows.lanes, rows.cluster) * plan.vector;
+  return slots * plan::accumulator_bytes(plan) + plan::dynamic_shared_bytes(plan);
 }
 
 SymbolValues examples_of(const Fused& op) {

@@ -191,10 +191,14 @@ class Planner {
     for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
       Operand operand = make_operand(op_, analysis_, modes_, t);
       operand.per_row = plan_.rows && operand.written && !spans_row(t);
-      operand.every_row = plan_.rows && operand.read && !operand.written &&
+      operand.every_row = has_several_rows() && operand.read && !operand.written &&
                           !varies_across_rows(operand, *plan_.rows);
       plan_.operands.push_back(std::move(operand));
     }
+  }
+
+  [[nodiscard]] bool has_several_rows() const {
+    return plan_.rows && plan_.rows->count < modes_.size();
   }
 
   [[nodiscard]] bool spans_row(std::size_t t) const {

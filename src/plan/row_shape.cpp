@@ -201,8 +201,8 @@ int most_of_small_rows(const Plan& plan) {
 }
 
 std::int64_t shared_accumulator_bytes(const Plan& plan, int threads, int groups) {
-  const std::int64_t of_blocks = plan.target.major >= 9 ? 2 * kMaxCluster * groups : 0;
-  return accumulator_bytes(plan) * plan.vector * (threads + of_blocks);
+  return slots_across(threads, groups, plan.target.major >= 9 ? kMaxCluster : 1) *
+         accumulator_bytes(plan) * plan.vector;
 }
 
 RowShape choose_row_shape(const Plan& plan, Rows rows, std::int64_t most_held) {

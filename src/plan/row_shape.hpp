@@ -6,7 +6,6 @@
 
 namespace tilejit::plan {
 
-inline constexpr int kWarp = 32;
 /// Those that hold vectors, of a block of 512 threads that has a multiprocessor.
 inline constexpr int kManyRegisters = 64;
 

@@ -134,6 +134,16 @@ std::uint32_t combined_axes(const expr::Program& program) noexcept {
   return found == program.nodes.end() ? 0 : found->axes;
 }
 
+std::int64_t slots_across(int threads, int groups, int cluster) noexcept {
+  const int lanes_of_warp = std::max(1, kWarp / groups);
+  const int of_blocks = cluster > 1 ? 2 * cluster * groups : 0;  // in turns
+  return threads / lanes_of_warp + groups + of_blocks;
+}
+
+int combiners(const Rows& rows, int threads) noexcept {
+  return rows.shares > kWarp ? threads : kWarp;
+}
+
 bool is_one_pass(const Plan& plan) {
   return takes_one_pass(plan, expr::rescaled_sums(plan.program));
 }

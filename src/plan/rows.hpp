@@ -8,6 +8,8 @@
 
 namespace tilejit::plan {
 
+inline constexpr int kWarp = 32;
+
 /// Accumulators of a block, and what is read of each result, share this much memory.
 inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 
@@ -46,6 +48,13 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 /// bytes.
 [[nodiscard]] std::int64_t accumulator_bytes(const Plan& plan,
                                              bool (*among)(expr::Op) noexcept = expr::is_reduction);
+
+/// Accumulators, of a vector's rows each, that a block of lanes across rows has in shared memory.
+[[nodiscard]] std::int64_t slots_across(int threads, int groups, int cluster) noexcept;
+
+/// Threads that combine what the blocks of one row have left in memory: a block, or a warp where
+/// each of its threads has no more than one of these.
+[[nodiscard]] int combiners(const Rows& rows, int threads) noexcept;
 
 /// Whether one pass over the elements gives all reductions, and all that is stored are results of
 /// rows: of rows that are not held in registers, and of those that are, which fold sums below a

@@ -51,7 +51,8 @@ std::int64_t counters_bytes(const Plan& plan) {
 
 std::int64_t combining_blocks(const Plan& plan) {
   const std::int64_t units = total_units(plan, {});
-  const std::int64_t per_block = plan.scan ? units_per_block(plan) : plan.threads / 32;  // a warp
+  const std::int64_t per_block =
+      plan.scan ? units_per_block(plan) : plan.threads / combiners(*plan.rows, plan.threads);
   const std::int64_t blocks = core::ceil_div(units, per_block);
   return plan.scan ? blocks * plan.rows->shares : blocks;
 }

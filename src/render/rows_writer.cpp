@@ -57,6 +57,10 @@ void HeaderWriter::write_sharing() {
   line(fmt::format("#define RESCALES_SUMS {:d}", std::ranges::any_of(stages_.sums, rescales)));
   if (shares && !plan_.scan) line(fmt::format("#define COUNTS_BLOCKS {:d}", rows.atomics));
   if (shares) line(fmt::format("#define KERNEL_NAME_COMBINE {}_combine", plan_.kernel_name));
+  if (shares && !plan_.scan) {
+    line(fmt::format("constexpr int kCombiners = {};  // threads that combine a row's results",
+                     plan::combiners(rows, plan_.threads)));
+  }
   line(
       fmt::format("constexpr int kShares = {};  // blocks a row that meet in memory", rows.shares));
   line(fmt::format("constexpr int kHeld = {};  // vectors in registers", rows.held));

@@ -27,12 +27,9 @@ Kernel::Impl::Impl(std::shared_ptr<const runtime::Library> loaded, Artifact comp
   const auto param =
       std::ranges::find(plan.params, plan::Param::Kind::partials, &plan::Param::kind);
   partials_offset = param->offset;
-  if (plan.rows->atomics) {
-    counting = std::make_unique<const runtime::StreamMemories>(
-        library->context, static_cast<std::size_t>(partials_bytes));
-  } else {
-    combining_blocks = static_cast<unsigned>(plan::combining_blocks(plan));
-  }
+  partials = std::make_unique<const runtime::StreamMemories>(
+      library->context, static_cast<std::size_t>(partials_bytes));
+  if (!plan.rows->atomics) combining_blocks = static_cast<unsigned>(plan::combining_blocks(plan));
 }
 
 Kernel::Impl::~Impl() = default;

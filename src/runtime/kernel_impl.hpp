@@ -88,18 +88,17 @@ struct Kernel::Impl {
   int cluster;                    // blocks, by the plan; else 1
   int partials_offset = 0;        // of the pointer in the parameters
   unsigned combining_blocks = 0;  // of the second kernel; 0: the first one's last blocks combine
-  /// Where they do.
-  std::unique_ptr<const runtime::StreamMemories> counting;
-  std::unique_ptr<const runtime::Stages> stages;  // null: a plan of one kernel
+  std::unique_ptr<const runtime::StreamMemories> partials;  // null without any
+  std::unique_ptr<const runtime::Stages> stages;            // null: a plan of one kernel
 
  private:
   mutable std::shared_ptr<const Impl> full_owner_;  // set before full_
 
+  /// Whether blocks that share rows count those that are done, in memory that was 0.
+  [[nodiscard]] bool counts_blocks() const noexcept { return partials && combining_blocks == 0; }
   /// One kernel or several, and memory between their blocks.
   void launch_with_memory(Stream stream, runtime::Grid grid, const std::byte* params,
                           const runtime::LaunchAttributes& attributes) const;
-  void launch_counting(Stream stream, const Shape& shape, std::byte* params,
-                       const runtime::LaunchAttributes& attributes) const;
   void combine(Stream stream, const std::byte* params,
                const runtime::LaunchAttributes& attributes) const;
   [[nodiscard]] CUresult submit(Stream stream, runtime::Grid grid, const std::byte* params) const;

@@ -83,39 +83,25 @@ void Kernel::Impl::launch_with_memory(Stream stream, Grid grid, const std::byte*
   const driver::ContextScope scope(*library->context);
   alignas(16) std::array<std::byte, runtime::kMaxParamBytes> own;
   std::memcpy(own.data(), params, binder.param_bytes());
-  if (counting) {
-    return launch_counting(stream, shape(grid, attributes.shared_bytes()), own.data(), attributes);
-  }
-  const StreamMemory memory(driver, library->pool.get(), partials_bytes, stream);
-  const CUdeviceptr address = memory.address();
-  std::memcpy(own.data() + partials_offset, &address, sizeof address);
-  if (attributes.is_plain()) {
-    driver::check(driver, submit(stream, grid, own.data()), "cuLaunchKernel");
-  } else {  // behind an allocation nothing overlaps
-    driver::check(driver,
-                  launch_kernel(driver, stream, shape(grid, attributes.shared_bytes()), own.data(),
-                                attributes.of_node()),
-                  "cuLaunchKernelEx");
-  }
-  combine(stream, own.data(), attributes);
-}
-
-void Kernel::Impl::launch_counting(Stream stream, const Shape& shape, std::byte* params,
-                                   const LaunchAttributes& attributes) const {
-  const driver::Table& driver = library->context->driver();
   const auto launch_at = [&](CUdeviceptr address, std::span<const CUlaunchAttribute> list) {
-    std::memcpy(params + partials_offset, &address, sizeof address);
-    driver::check(driver, launch_kernel(driver, stream, shape, params, list), "cuLaunchKernelEx");
+    std::memcpy(own.data() + partials_offset, &address, sizeof address);
+    driver::check(
+        driver,
+        launch_kernel(driver, stream, shape(grid, attributes.shared_bytes()), own.data(), list),
+        "cuLaunchKernelEx");
+    if (combining_blocks > 0) combine(stream, own.data(), attributes);
   };
-  if (const CUdeviceptr own = counting->of(stream); own != 0) {
-    return launch_at(own, attributes.all());
+  if (const CUdeviceptr of_stream = partials->of(stream); of_stream != 0) {
+    return launch_at(of_stream, attributes.all());
   }
   const StreamMemory memory(driver, library->pool.get(), partials_bytes, stream);
-  driver::check(driver,
-                driver.cuMemsetD8Async_(memory.address(), 0,
-                                        static_cast<std::size_t>(partials_bytes), stream),
-                "cuMemsetD8Async");
-  launch_at(memory.address(), attributes.of_node());
+  if (counts_blocks()) {
+    driver::check(driver,
+                  driver.cuMemsetD8Async_(memory.address(), 0,
+                                          static_cast<std::size_t>(partials_bytes), stream),
+                  "cuMemsetD8Async");
+  }
+  launch_at(memory.address(), attributes.of_node());  // behind an allocation nothing overlaps
 }
 
 void Kernel::Impl::combine(Stream stream, const std::byte* params,
@@ -135,7 +121,7 @@ void Kernel::Impl::combine(Stream stream, const std::byte* params,
 std::shared_ptr<const runtime::DeviceMemory> Kernel::Impl::make_partials() const {
   auto memory = std::make_shared<const runtime::DeviceMemory>(
       library->context, static_cast<std::size_t>(partials_bytes));
-  if (counting) memory->clear();
+  if (counts_blocks()) memory->clear();
   return memory;
 }
 

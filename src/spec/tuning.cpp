@@ -29,7 +29,7 @@ constexpr Knob kKnobs[] = {
     {"unroll", &Tuning::unroll, 1, 16, 1, "1 to 16"},
     {"lanes", &Tuning::lanes, 1, 1024, 0, "a power of two from 1 to 1024"},
     {"cluster", &Tuning::cluster, 1, 8, 0, "1, 2, 4 or 8"},
-    {"shares", &Tuning::shares, 1, 1024, 1, "1 to 1024"},
+    {"shares", &Tuning::shares, 1, 8192, 1, "1 to 8192"},
     {"held", &Tuning::held, 0, 64, 1, "0 to 64"},
 };
 

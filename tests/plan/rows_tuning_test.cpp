@@ -131,7 +131,7 @@ TEST(RowTuning, RefusesWhatTheTemplateCannotDo) {
       {"accumulators beyond shared memory",
        test::make_op(f16, {{"x", "(4096,512):(512,1)"}, {"y", "(512):(1)"}, {"z", "(512):(1)"}},
                      "y = sum(x, axis=0)\nz = max(x, axis=0)"),
-       {.threads = 1024},
+       {.threads = 1024, .lanes = 32},
        kHopper,
        "/tuning/threads"},
   };

@@ -93,18 +93,17 @@ TILE_DEVICE void formula(const Params& p, const Results& r, Scans& a, float t0, 
 
 // kVector neighbours along mode 0, of every operand.
 struct Vector {
+  Contiguous<f32, kVector> in0;
   int valid;  // elements that exist
 
   TILE_DEVICE void load(const Params& p, const Row& row, Index v) {
     const Index c0 = v;
     const i64 rest = 100000003ll - i64(c0) * kVector;
     valid = rest < kVector ? int(rest) : kVector;
+    in0.load(p.t0 + i64(c0) * kVector, valid);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
                         const Results (&r)[kAcross], Scans (&a)[kAcross]) const {
-    const Index c0 = v;
-    Contiguous<f32, kVector> in0;
-    in0.load(p.t0 + i64(c0) * kVector, valid);
 #pragma unroll
     for (int e = 0; e < kVector; e += 1) {
       if (e + 0 < valid) a[0].fold(p, r[0], in0.element[e]);
@@ -113,8 +112,6 @@ struct Vector {
   TILE_DEVICE void map(const Params& p, const Row& row, Index v,
                        const Results (&r)[kAcross], Scans (&a)[kAcross]) const {
     const Index c0 = v;
-    Contiguous<f32, kVector> in0;
-    in0.load(p.t0 + i64(c0) * kVector, valid);
     Contiguous<f32, kVector> out1;
 #pragma unroll
     for (int e = kVector - 1; e >= 0; e -= 1) {

@@ -29,6 +29,7 @@ constexpr int kLanes = 512;  // threads of a block that share a row
 #define RESCALES_SUMS 0
 #define COUNTS_BLOCKS 1
 #define KERNEL_NAME_COMBINE tilejit_sum_all_f32_combine
+constexpr int kCombiners = 512;  // threads that combine a row's results
 constexpr int kShares = 528;  // blocks a row that meet in memory
 constexpr int kHeld = 0;  // vectors in registers
 #define HOLDS_ROWS 0
@@ -94,14 +95,14 @@ TILE_DEVICE void formula(const Params& p, const Results& r) {
 
 // kVector neighbours along mode 0, of every operand.
 struct Vector {
+  Contiguous<f32, kVector> in0;
 
   TILE_DEVICE void load(const Params& p, const Row& row, Index v) {
+    const Index c0 = v;
+    in0.load(p.t0 + i64(c0) * kVector);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
                         const Results (&r)[kAcross], Stage0 (&a)[kAcross]) const {
-    const Index c0 = v;
-    Contiguous<f32, kVector> in0;
-    in0.load(p.t0 + i64(c0) * kVector);
 #pragma unroll
     for (int e = 0; e < kVector; e += 1) {
       a[0].fold(p, r[0], in0.element[e]);
