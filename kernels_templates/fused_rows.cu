@@ -16,7 +16,7 @@
 constexpr int kGroups = kThreads / kLanes;  // groups of lanes in a block
 constexpr int kWarpLanes = kLanes < 32 ? kLanes : 32;
 constexpr int kBlocksOfRow = kCluster * kShares;
-constexpr int kRowLanes = kLanes * kBlocksOfRow;
+constexpr int kRowLanes = kLanes * kCluster;  // of a row, or of a share of it
 constexpr int kHeldOrOne = kHeld > 0 ? kHeld : 1;
 // Sums of kChain vectors, 128 elements, are added up by themselves, so that errors do not grow with
 // the row's length.
@@ -116,6 +116,13 @@ TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, Shared&
 }
 
 #if SHARES_ROWS
+// The shares of a row lie behind each other: blocks that take turns through the whole row are
+// slower. Those of contiguous rows are whole warps' vectors.
+TILE_DEVICE Index share_length(Index count) {
+  constexpr Index kLeast = kAlong ? 32 : 1;
+  return (count + kShares * kLeast - 1) / (kShares * kLeast) * kLeast;
+}
+
 // Where share `share` of element e of a row's vector lies.
 template <class Stage>
 TILE_DEVICE Stage* partial(const Params& p, u32 row, int e, int share) {
@@ -127,7 +134,7 @@ TILE_DEVICE Stage* partial(const Params& p, u32 row, int e, int share) {
 struct Lane {
   const Params& p;
   Row row;
-  Index count;  // vectors of a row
+  Index begin, end;  // in vectors: the row, or the block's share of it
   int lane, group;
   bool active;  // its row exists
 
@@ -135,8 +142,8 @@ struct Lane {
   TILE_DEVICE void load(Vector* held) const {
 #pragma unroll
     for (int s = 0; s < kHeld; ++s) {
-      const Index v = lane + s * kRowLanes;
-      if (kStepsAreWhole || v < count) held[s].load(p, row, v);
+      const Index v = begin + lane + s * kRowLanes;
+      if (kStepsAreWhole || v < end) held[s].load(p, row, v);
     }
   }
 
@@ -147,28 +154,28 @@ struct Lane {
 #if HOLDS_ROWS
 #pragma unroll
     for (int s = 0; s < kHeld; ++s) {
-      const Index v = lane + s * kRowLanes;
-      if (kStepsAreWhole || v < count) held[s].fold(p, row, v, r, total);
+      const Index v = begin + lane + s * kRowLanes;
+      if (kStepsAreWhole || v < end) held[s].fold(p, row, v, r, total);
     }
 #else
     constexpr int kVectors = Stage::kRescales ? kBatch : kChain;  // of a maximum, or a chain
-    for (Index v = lane; v < count;) {
+    for (Index v = begin + lane; v < end;) {
       Stage part[kAcross] = {Stage()};
-      for (int s = 0; s < kVectors && v < count; s += kBatch, v += kBatch * kRowLanes) {
+      for (int s = 0; s < kVectors && v < end; s += kBatch, v += kBatch * kRowLanes) {
         Vector x[kBatch];
 #pragma unroll
         for (int b = 0; b < kBatch; ++b) {
-          if (v + b * kRowLanes < count) x[b].load(p, row, v + b * kRowLanes);
+          if (v + b * kRowLanes < end) x[b].load(p, row, v + b * kRowLanes);
         }
 #pragma unroll
         for (int b = 0; b < kBatch; ++b) {
-          if (v + b * kRowLanes < count) x[b].fold(p, row, v + b * kRowLanes, r, part);
+          if (v + b * kRowLanes < end) x[b].fold(p, row, v + b * kRowLanes, r, part);
         }
 #if RESCALES_SUMS
         if constexpr (Stage::kRescales) {
 #pragma unroll
           for (int b = 0; b < kBatch; ++b) {
-            if (v + b * kRowLanes < count) x[b].fold(p, row, v + b * kRowLanes, r, part, Below());
+            if (v + b * kRowLanes < end) x[b].fold(p, row, v + b * kRowLanes, r, part, Below());
           }
         }
 #endif
@@ -201,13 +208,15 @@ struct Lane {
 #if SHARES_ROWS
   // Leaves the block's share of its rows in memory.
   template <class Stage>
-  TILE_DEVICE void reduce_share(List<Stage>, u32 row_index, Shared& shared) const {
+  TILE_DEVICE void reduce_share(List<Stage>, u32 row_index, int share, Shared& shared) const {
     Stage total[kAcross] = {Stage()};
     const Results none[kAcross] = {};
-    fold(nullptr, none, total);
-    combine_lanes(total, lane % kLanes, group, shared, 0);
-    if (lane % kLanes != 0 || !active) return;
-    for (int e = 0; e < kAcross; ++e) *partial<Stage>(p, row_index, e, lane / kLanes) = total[e];
+    Vector held[kHeldOrOne];
+    load(held);
+    fold(held, none, total);
+    combine_lanes(total, lane, group, shared, 0);
+    if (lane != 0 || !active) return;
+    for (int e = 0; e < kAcross; ++e) *partial<Stage>(p, row_index, e, share) = total[e];
   }
 #endif
 
@@ -216,18 +225,18 @@ struct Lane {
 #pragma unroll
     for (int s = 0; s < kHeld; ++s) {
       const Index v = lane + s * kRowLanes;
-      if (kStepsAreWhole || v < count) held[s].map(p, row, v, r);
+      if (kStepsAreWhole || v < end) held[s].map(p, row, v, r);
     }
 #else
-    for (Index v = lane; v < count; v += kBatch * kRowLanes) {
+    for (Index v = lane; v < end; v += kBatch * kRowLanes) {
       Vector x[kBatch];
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) {
-        if (v + b * kRowLanes < count) x[b].load(p, row, v + b * kRowLanes);
+        if (v + b * kRowLanes < end) x[b].load(p, row, v + b * kRowLanes);
       }
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) {
-        if (v + b * kRowLanes < count) x[b].map(p, row, v + b * kRowLanes, r);
+        if (v + b * kRowLanes < end) x[b].map(p, row, v + b * kRowLanes, r);
       }
     }
 #endif
@@ -255,15 +264,19 @@ TILE_DEVICE void finish_row(const Lane& self, const Vector* held, Shared& shared
 #if SHARES_ROWS
 // Of one row what all its blocks have left, by kCombiners threads: a warp, or a block.
 template <class Stage>
-TILE_DEVICE void combine_row(List<Stage>, const Params& p, u32 index, Shared& shared) {
+TILE_DEVICE void combine_row(List<Stage>, const Params& p, u32 index) {
   if (index >= u32(p.total)) return;
   constexpr int kWarps = kCombiners / 32;
-  Stage* const of_warps = reinterpret_cast<Stage*>(shared.slots[0]);
+  alignas(16) __shared__ unsigned char slots[sizeof(Stage) * kWarps * kAcross];
+  Stage* const of_warps = reinterpret_cast<Stage*>(slots);
   const int lane = threadIdx.x % kCombiners;
   Stage a[kAcross] = {Stage()};
+  constexpr int kTurns = (kShares + kCombiners - 1) / kCombiners;
   for (int e = 0; e < kAcross; ++e) {
-    for (int share = lane; share < kShares; share += kCombiners) {
-      a[e].combine(*partial<Stage>(p, index, e, share));
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const int share = lane + turn * kCombiners;
+      if (share < kShares) a[e].combine(*partial<Stage>(p, index, e, share));
     }
 #pragma unroll 1
     for (int offset = 16; offset > 0; offset /= 2) a[e].combine(shuffle_xor(a[e], offset));
@@ -287,7 +300,7 @@ TILE_DEVICE void combine_row(List<Stage>, const Params& p, u32 index, Shared& sh
 #if COUNTS_BLOCKS
 // The last of the blocks that share rows combines what they have left, and the count is 0 again for
 // the next launch.
-TILE_DEVICE void combine_rows_if_last(const Params& p, Shared& shared) {
+TILE_DEVICE void combine_rows_if_last(const Params& p) {
   __shared__ bool last;
   __syncthreads();
   const u32 number = blockIdx.x / kShares;
@@ -299,7 +312,7 @@ TILE_DEVICE void combine_rows_if_last(const Params& p, Shared& shared) {
   __syncthreads();
   if (!last) return;
   for (int group = threadIdx.x / kCombiners; group < kGroups; group += kThreads / kCombiners) {
-    combine_row(Stages(), p, number * kGroups + group, shared);
+    combine_row(Stages(), p, number * kGroups + group);
   }
 }
 #endif
@@ -312,7 +325,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         KERNEL_NAME(const __grid_constant__ Params p) {
   __shared__ Shared shared;
   follow_previous_kernel();
-  const int rank = kBlocksOfRow > 1 ? blockIdx.x % kBlocksOfRow : 0;
+  const int rank = blockIdx.x % kCluster;
   const int lane = (kAlong ? threadIdx.x % kLanes : threadIdx.x / kGroups) + rank * kLanes;
   const int group = kAlong ? threadIdx.x / kLanes : threadIdx.x % kGroups;
   const u32 index = blockIdx.x / kBlocksOfRow * kGroups + group, total = u32(p.total);
@@ -322,11 +335,15 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #endif
   const bool active =
       kBlocksAreWhole || index < total;  // others go along, so that all threads meet
-  Lane self{p, row_at(p, active ? index : total - 1), row_length(p), lane, group, active};
+  Lane self{p, row_at(p, active ? index : total - 1), 0, row_length(p), lane, group, active};
 #if SHARES_ROWS
-  self.reduce_share(Stages(), index, shared);
+  const Index length = share_length(self.end);
+  const int share = blockIdx.x % kShares;
+  self.begin = share * length < self.end ? share * length : self.end;
+  if (self.end - self.begin > length) self.end = self.begin + length;
+  self.reduce_share(Stages(), index, share, shared);
 #if COUNTS_BLOCKS
-  combine_rows_if_last(p, shared);
+  combine_rows_if_last(p);
 #endif
 #else
   Vector held[kHeldOrOne];
@@ -345,7 +362,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   u32 i = index, n = 0;
   for (;; n += kReductions) {
     i += step;
-    const Lane next{p, row_at(p, i), self.count, lane, group, true};
+    const Lane next{p, row_at(p, i), 0, self.end, lane, group, true};
     Vector ahead[kHeldOrOne];
     if (i < total) next.load(ahead);
     finish_row(self, held, shared, n);
@@ -361,10 +378,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 }
 
 #if SHARES_ROWS && !COUNTS_BLOCKS
-extern "C" __global__ void __launch_bounds__(kThreads)
+extern "C" __global__ void __launch_bounds__(kCombineThreads)
     KERNEL_NAME_COMBINE(const __grid_constant__ Params p) {
-  __shared__ Shared shared;
   follow_previous_kernel();
-  combine_row(Stages(), p, (blockIdx.x * kThreads + threadIdx.x) / kCombiners, shared);
+  combine_row(Stages(), p, (blockIdx.x * kCombineThreads + threadIdx.x) / kCombiners);
 }
 #endif

@@ -440,7 +440,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 }
 
 #if SHARES_ROWS
-extern "C" __global__ void __launch_bounds__(kThreads)
+// 768 threads have registers for two chunks of a row; ptxas 13.0 takes 1024, for which it spills.
+constexpr int kBlocksAtOnce = kAlong && kCombineThreads < 768 ? 768 / kCombineThreads : 1;
+extern "C" __global__ void __launch_bounds__(kCombineThreads, kBlocksAtOnce)
     KERNEL_NAME_COMBINE(const __grid_constant__ Params p) {
   __shared__ Shared shared;
   follow_previous_kernel();

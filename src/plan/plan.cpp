@@ -22,6 +22,8 @@ namespace {
 
 constexpr int kMaxAccessBytes = 16;
 constexpr int kBatchOfRows = 4;  // loads in flight where a row is not held
+constexpr int kLargeBatchOfRows = 6;
+constexpr std::int64_t kFewThreadsAcross = std::int64_t{1} << 16;  // 512 a multiprocessor
 constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
 constexpr std::int64_t kWeightOfThread = 2048;  // expr::weight; half a second of NVRTC
 constexpr std::int64_t kManyVectors = std::int64_t{1}
@@ -378,12 +380,23 @@ class Planner {
 
   void choose_threads_of_rows() {
     const auto most = std::max<std::int64_t>(1, 2 * elements_within_budget() / plan_.vector);
+    plan_.rows->atomics = op_.tuning.atomics.value_or(false);
     const RowShape shape =
         tune_row_shape(plan_, choose_row_shape(plan_, *plan_.rows, most), op_.tuning, most);
     plan_.rows = shape.rows;
     plan_.threads = shape.threads;
     plan_.unroll =
-        op_.tuning.unroll.value_or(static_cast<int>(std::min<std::int64_t>(kBatchOfRows, most)));
+        op_.tuning.unroll.value_or(static_cast<int>(std::min<std::int64_t>(batch_of_rows(), most)));
+  }
+
+  /// Loads that a lane has in flight: more where columns leave a multiprocessor with few threads.
+  [[nodiscard]] int batch_of_rows() const {
+    const Rows& rows = *plan_.rows;
+    const auto length = vectors_in_row(plan_, rows), count = vectors_across_rows(plan_, rows);
+    if (rows.along() || !length || !count) return kBatchOfRows;
+    const std::int64_t lanes = std::int64_t{rows.lanes} * rows.cluster * rows.shares;
+    const bool few = *count * lanes <= kFewThreadsAcross && *length >= kLargeBatchOfRows * lanes;
+    return few ? kLargeBatchOfRows : kBatchOfRows;
   }
 
   /// A square a thread: as many bytes in flight as its registers hold.

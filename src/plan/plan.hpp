@@ -204,8 +204,9 @@ struct Plan {
 /// What the second entry point's name ends with: "_wide" (IndexWidth::both), "_combine"
 /// (Rows::shares without Rows::atomics), or nothing if there is one entry point only.
 [[nodiscard]] std::string_view second_entry(const Plan& plan) noexcept;
-/// Blocks of the entry "_combine"; the extents are known where there is one.
+/// Blocks of the entry "_combine", and their threads; the extents are known where there is one.
 [[nodiscard]] std::int64_t combining_blocks(const Plan& plan);
+[[nodiscard]] int combining_threads(const Plan& plan) noexcept;
 /// Blocks that share a unit; where they are several, a block takes one unit.
 [[nodiscard]] std::int64_t blocks_per_unit(const Plan& plan) noexcept;
 /// Units of a launch: the product of ceil(extents[m] / unit_extent(m)); 0 if an extent is 0.

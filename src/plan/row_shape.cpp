@@ -33,17 +33,24 @@ constexpr int kWidestAccess = 16;     // bytes
 constexpr int kFewestRegisters = 24;
 constexpr std::int64_t kManyBlocks = 128;    // about one a multiprocessor
 constexpr std::int64_t kWantedBlocks = 528;  // four a multiprocessor of 132
+constexpr std::int64_t kManyShares = 1056;   // eight a multiprocessor
+constexpr std::int64_t kMostShares = 8192;   // results that a second kernel combines at once
+constexpr int kLanesOfShare = 256;
 constexpr int kThreadsAcross = 512;
 constexpr int kThreadsOfStrip = 256;
 constexpr int kLeastGroups = 4;   // 64 bytes side by side with vectors of 16
 constexpr int kGroupsOfLine = 8;  // 128 bytes
 
+/// Whether `blocks` that have rows to reduce share them with others through memory. A second kernel
+/// costs a microsecond: a cluster is better where it is enough.
+bool leaves_results(const Plan& plan, std::int64_t blocks) {
+  return is_one_pass(plan) && (plan.target.major < 9 || kMaxCluster * blocks < kManyBlocks);
+}
+
 /// Shares long rows among blocks where one block each would leave multiprocessors idle: `blocks`
 /// have rows to reduce, and each lane has `steps` vectors of one.
 void share_among_blocks(const Plan& plan, std::int64_t blocks, std::int64_t steps, Rows& rows) {
-  // A second kernel costs some microseconds: a cluster is better where it is enough.
-  const bool clusters_do = plan.target.major >= 9 && kMaxCluster * blocks >= kManyBlocks;
-  if (is_one_pass(plan) && !clusters_do) {
+  if (leaves_results(plan, blocks)) {
     const std::int64_t most =
         std::min(kWantedBlocks / std::max<std::int64_t>(blocks, 1), steps / (2 * kStepsOfLane));
     rows.shares = static_cast<int>(std::max<std::int64_t>(1, most));
@@ -53,6 +60,27 @@ void share_among_blocks(const Plan& plan, std::int64_t blocks, std::int64_t step
          rows.cluster * blocks < kManyBlocks && steps / rows.cluster >= 2 * kStepsOfLane) {
     rows.cluster *= 2;
   }
+}
+
+/// The same for contiguous rows that are worth so many blocks that each holds what it has of one:
+/// as multiprocessors take one block after another, none is the last one for long.
+bool share_held(const Plan& plan, std::int64_t count, std::int64_t vectors, std::int64_t most_held,
+                Rows& rows) {
+  if (!leaves_results(plan, count) || rows.atomics) return false;  // so many would wait to count
+  const std::int64_t shares =
+      std::min(ceil_div(vectors, std::int64_t{kStepsOfLane} * kLanesOfShare), kMostShares);
+  if (count * shares < kManyShares) return false;
+  const std::int64_t most = std::min<std::int64_t>(
+      {kStepsOfLane, most_held, kFewRegisters / registers_of_vector(plan, rows)});
+  for (const int lanes : {kLanesOfShare, 2 * kLanesOfShare}) {
+    const std::int64_t held = ceil_div(vectors, shares * lanes);
+    if (held > most) continue;
+    rows.lanes = lanes;
+    rows.shares = static_cast<int>(shares);
+    rows.held = static_cast<int>(held);
+    return true;
+  }
+  return false;
 }
 
 /// Whether all that `each` vectors of the plan's a thread leave is under way at once, of rows that
@@ -125,10 +153,11 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   if (!is_held()) {
     rows.lanes = is_one_pass(plan) ? kMaxThreads / 2 : kMaxThreads;
     const auto count = vectors_across_rows(plan, rows);
-    if (count) share_among_blocks(plan, *count, *vectors / rows.lanes, rows);
+    if (count && !share_held(plan, *count, *vectors, most_held, rows))
+      share_among_blocks(plan, *count, *vectors / rows.lanes, rows);
   }
   // Nothing would be read twice, and a loop is as fast.
-  if (is_one_pass(plan) && rows.held > kHeldOfLane) rows.held = 0;
+  if (is_one_pass(plan) && rows.shares == 1 && rows.held > kHeldOfLane) rows.held = 0;
   rows.ahead = loads_ahead(plan, rows);
   return {rows, std::max(rows.lanes, kFewLanes)};
 }

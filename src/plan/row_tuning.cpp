@@ -55,7 +55,7 @@ void check_registers(const Plan& plan, const RowShape& shape,
                                " threads exceed 48 KiB of shared memory; use fewer");
   }
   if (rows.held == 0) return;
-  const bool enough = rows.along() && rows.shares == 1 && steps && rows.held >= *steps;
+  const bool enough = rows.along() && steps && rows.held >= *steps;
   if (!enough || rows.held * registers_of_vector(plan, rows) > kMostRegisters) {
     refuse_knob("held", "a lane has " + (steps ? std::to_string(*steps) : "an unknown number of") +
                             " vectors of a row to hold, in at most 128 registers, where one "
@@ -80,10 +80,11 @@ RowShape tune_row_shape(const Plan& plan, RowShape shape, const Tuning& tuning,
   const auto vectors = vectors_in_row(plan, rows);
   std::optional<std::int64_t> steps;
   if (vectors) {
-    steps = std::max<std::int64_t>(1, ceil_div(*vectors, std::int64_t{rows.lanes} * rows.cluster));
+    const std::int64_t lanes = std::int64_t{rows.lanes} * rows.cluster * rows.shares;
+    steps = std::max<std::int64_t>(1, ceil_div(*vectors, lanes));
   }
   if (pins_row) {
-    const bool fits = was_held && steps && *steps <= most_held && rows.shares == 1 &&
+    const bool fits = was_held && steps && *steps <= most_held &&
                       *steps * registers_of_vector(plan, rows) <= kManyRegisters;
     rows.held = tuning.held.value_or(fits ? static_cast<int>(*steps) : 0);
     const bool alone = rows.cluster > 1 && rows.along();

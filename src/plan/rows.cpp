@@ -140,8 +140,8 @@ std::int64_t slots_across(int threads, int groups, int cluster) noexcept {
   return threads / lanes_of_warp + groups + of_blocks;
 }
 
-int combiners(const Rows& rows, int threads) noexcept {
-  return rows.shares > kWarp ? threads : kWarp;
+int combiners(const Plan& plan) noexcept {
+  return plan.rows->shares > kWarp ? combining_threads(plan) : kWarp;
 }
 
 bool is_one_pass(const Plan& plan) {

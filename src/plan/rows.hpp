@@ -52,9 +52,9 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 /// Accumulators, of a vector's rows each, that a block of lanes across rows has in shared memory.
 [[nodiscard]] std::int64_t slots_across(int threads, int groups, int cluster) noexcept;
 
-/// Threads that combine what the blocks of one row have left in memory: a block, or a warp where
-/// each of its threads has no more than one of these.
-[[nodiscard]] int combiners(const Rows& rows, int threads) noexcept;
+/// Threads that combine what the blocks of one row of a reduction have left in memory: a block, or
+/// a warp where each of its threads has no more than one of these.
+[[nodiscard]] int combiners(const Plan& plan) noexcept;
 
 /// Whether one pass over the elements gives all reductions, and all that is stored are results of
 /// rows: of rows that are not held in registers, and of those that are, which fold sums below a

@@ -52,9 +52,15 @@ std::int64_t counters_bytes(const Plan& plan) {
 std::int64_t combining_blocks(const Plan& plan) {
   const std::int64_t units = total_units(plan, {});
   const std::int64_t per_block =
-      plan.scan ? units_per_block(plan) : plan.threads / combiners(*plan.rows, plan.threads);
+      plan.scan ? units_per_block(plan) : combining_threads(plan) / combiners(plan);
   const std::int64_t blocks = core::ceil_div(units, per_block);
   return plan.scan ? blocks * plan.rows->shares : blocks;
+}
+
+int combining_threads(const Plan& plan) noexcept {
+  constexpr int kManyThreads = 1024;  // so that each has few results to combine
+  const bool alone = !plan.scan && !plan.rows->atomics && plan.rows->shares > kWarp;
+  return alone ? kManyThreads : plan.threads;
 }
 
 int dynamic_shared_bytes(const Plan& plan) {

@@ -35,7 +35,8 @@ std::string HeaderWriter::decode(const std::string& index, std::size_t first, st
 
 bool HeaderWriter::steps_are_whole() const {
   const plan::Rows& rows = *plan_.rows;
-  return plan::vectors_in_row(plan_, rows) == std::int64_t{rows.lanes} * rows.cluster * rows.held;
+  return plan::vectors_in_row(plan_, rows) ==
+         std::int64_t{rows.lanes} * rows.cluster * rows.shares * rows.held;
 }
 
 bool HeaderWriter::chunks_are_whole() const {
@@ -57,9 +58,13 @@ void HeaderWriter::write_sharing() {
   line(fmt::format("#define RESCALES_SUMS {:d}", std::ranges::any_of(stages_.sums, rescales)));
   if (shares && !plan_.scan) line(fmt::format("#define COUNTS_BLOCKS {:d}", rows.atomics));
   if (shares) line(fmt::format("#define KERNEL_NAME_COMBINE {}_combine", plan_.kernel_name));
+  if (shares) {
+    line(fmt::format("constexpr int kCombineThreads = {};  // a block that combines what is left",
+                     plan::combining_threads(plan_)));
+  }
   if (shares && !plan_.scan) {
-    line(fmt::format("constexpr int kCombiners = {};  // threads that combine a row's results",
-                     plan::combiners(rows, plan_.threads)));
+    line(fmt::format("constexpr int kCombiners = {};  // threads of it that have a row",
+                     plan::combiners(plan_)));
   }
   line(
       fmt::format("constexpr int kShares = {};  // blocks a row that meet in memory", rows.shares));

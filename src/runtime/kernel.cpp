@@ -28,8 +28,10 @@ Kernel::Impl::Impl(std::shared_ptr<const runtime::Library> loaded, Artifact comp
       std::ranges::find(plan.params, plan::Param::Kind::partials, &plan::Param::kind);
   partials_offset = param->offset;
   partials = std::make_unique<const runtime::StreamMemories>(
-      library->context, static_cast<std::size_t>(partials_bytes));
-  if (!plan.rows->atomics) combining_blocks = static_cast<unsigned>(plan::combining_blocks(plan));
+      library->context, static_cast<std::size_t>(partials_bytes), plan.rows->atomics);
+  if (plan.rows->atomics) return;
+  combining_blocks = static_cast<unsigned>(plan::combining_blocks(plan));
+  combining_threads = static_cast<unsigned>(plan::combining_threads(plan));
 }
 
 Kernel::Impl::~Impl() = default;

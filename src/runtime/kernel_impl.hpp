@@ -88,6 +88,7 @@ struct Kernel::Impl {
   int cluster;                    // blocks, by the plan; else 1
   int partials_offset = 0;        // of the pointer in the parameters
   unsigned combining_blocks = 0;  // of the second kernel; 0: the first one's last blocks combine
+  unsigned combining_threads = 0;
   std::unique_ptr<const runtime::StreamMemories> partials;  // null without any
   std::unique_ptr<const runtime::Stages> stages;            // null: a plan of one kernel
 

@@ -133,7 +133,7 @@ Kernel::Impl::Shape Kernel::Impl::shape(Grid grid, int extra_shared_bytes) const
 }
 
 Kernel::Impl::Shape Kernel::Impl::combining_shape() const noexcept {
-  return {.function = library->second, .blocks = combining_blocks, .threads = threads};
+  return {.function = library->second, .blocks = combining_blocks, .threads = combining_threads};
 }
 
 CUresult Kernel::Impl::submit(Stream stream, Grid grid, const std::byte* params) const {

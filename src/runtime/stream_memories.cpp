@@ -21,6 +21,7 @@ CUdeviceptr StreamMemories::of(Stream stream) const {
   }
   if (memories_.size() == kMostStreams) return 0;
   const auto added = memories_.try_emplace(id, context_, bytes_).first;
+  if (!zeroed_) return added->second.address();
   try {
     added->second.clear();
   } catch (...) {

@@ -155,7 +155,7 @@ void launch(Kernel kernel, const Params& params, int threads, unsigned blocks, u
 #define __noinline__
 #define __cluster_dims__(...)
 #define __grid_constant__
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define __shared__ static
 
 inline void __syncthreads() {

@@ -195,15 +195,15 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
   const std::span<const plan::Plan> kernels = kernels_of(plan);
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     const std::string own = plan.stages.empty() ? space : space + "::stage" + std::to_string(k);
-    const auto export_entry = [&](std::string_view suffix) {
+    const auto export_entry = [&](std::string_view suffix, const char* threads) {
       text += "extern \"C\" void " + entry_name(i, k, suffix) +
               "(const void* params, unsigned blocks, unsigned seed) {\n  using namespace " + own +
               ";\n  emulation::launch(" + kernels[k].kernel_name + std::string(suffix) +
-              ", *static_cast<const Params*>(params), kThreads, blocks, seed);\n}\n";
+              ", *static_cast<const Params*>(params), " + threads + ", blocks, seed);\n}\n";
     };
-    export_entry("");
+    export_entry("", "kThreads");
     if (const std::string_view second = combining_entry(kernels[k]); !second.empty()) {
-      export_entry(second);
+      export_entry(second, "kCombineThreads");
     }
   }
   for (const char* macro :

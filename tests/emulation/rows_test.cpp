@@ -23,12 +23,19 @@ TEST(EmulatedRows, AgreeWithTheReference) {
       {"shared rows of integers",
        {{"x", i8, "(3,70001):(70001,1)"}, {"y", i64, "3:1"}, {"z", i64, "3:1"}},
        "y = sum(x); z = argmax(x)"},
+      {"shares that are held",
+       {{"x", f32, "(2,45001):(45001,1)"}, {"y", f32, "2:1"}, {"z", i64, "2:1"}},
+       "y = sum(x); z = argmax(x)",
+       {1},
+       {.lanes = 64, .shares = 190, .held = 4}},
   };
   EmulatedKernels kernels;
   for (const Case& c : cases) {
-    kernels.add(c.what, {.op = {.tensors = c.tensors, .formula = c.formula, .axis = c.axis},
-                         .symbols = {},
-                         .scalars = {}});
+    kernels.add(
+        c.what,
+        {.op = {.tensors = c.tensors, .formula = c.formula, .axis = c.axis, .tuning = c.tuning},
+         .symbols = {},
+         .scalars = {}});
   }
   ASSERT_TRUE(kernels.compile());
   Random random(11);

@@ -73,23 +73,28 @@ TEST(Rows, FewAndLongOnesAreSharedAmongBlocks) {
   struct Row {
     const char* what;
     Fused op;
-    int cluster, shares;
+    int cluster, shares, held;
     std::int64_t partials_bytes;
   };
   const Row kRows[] = {
-      {"everything", sum("(8192,4096):(4096,1)", "1:0", {0, 1}), 1, 528, 528 * 4},
-      {"little of everything", sum("(64,64):(64,1)", "1:0", {0, 1}), 1, 1, 0},
-      {"columns", sum("(32768,1024):(1024,1)", "1024:1", {0}), 8, 1, 0},
-      {"many columns", sum("(1024,131072):(131072,1)", "131072:1", {0}), 1, 1, 0},
-      {"few columns", sum("(1000000,64):(64,1)", "64:1", {0}), 1, 264, 64 * 264 * 4},
-      {"many rows", sum("(4096,131072):(131072,1)", "4096:1", {1}), 1, 1, 0},
-      {"several passes", softmax("(3,4194304):(4194304,1)"), 8, 1, 0},
+      {"everything", sum("(8192,4096):(4096,1)", "1:0", {0, 1}), 1, 4096, 4, 4096 * 4},
+      {"more of everything", sum("(1024,131072):(131072,1)", "1:0", {0, 1}), 1, 8192, 4, 8192 * 4},
+      {"more than is held", sum("(1024,262144):(262144,1)", "1:0", {0, 1}), 1, 528, 0, 528 * 4},
+      {"less of everything", sum("(1024,4096):(4096,1)", "1:0", {0, 1}), 1, 128, 0, 128 * 4},
+      {"little of everything", sum("(64,64):(64,1)", "1:0", {0, 1}), 1, 1, 2, 0},
+      {"eight rows", sum("(8,4194304):(4194304,1)", "8:1", {1}), 1, 512, 4, 8 * 512 * 4},
+      {"columns", sum("(32768,1024):(1024,1)", "1024:1", {0}), 8, 1, 0, 0},
+      {"many columns", sum("(1024,131072):(131072,1)", "131072:1", {0}), 1, 1, 0, 0},
+      {"few columns", sum("(1000000,64):(64,1)", "64:1", {0}), 1, 264, 0, 64 * 264 * 4},
+      {"many rows", sum("(4096,131072):(131072,1)", "4096:1", {1}), 1, 1, 0, 0},
+      {"several passes", softmax("(3,4194304):(4194304,1)"), 8, 1, 0, 0},
   };
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.what);
     const Plan plan = plan_of(row.op);
     EXPECT_EQ(plan.rows->cluster, row.cluster);
     EXPECT_EQ(plan.rows->shares, row.shares);
+    EXPECT_EQ(plan.rows->held, row.held);
     EXPECT_EQ(partials_bytes(plan), row.partials_bytes);
     EXPECT_EQ(second_entry(plan), row.shares > 1 ? "_combine" : "");
   }

@@ -70,27 +70,37 @@ TEST(Kernel, CombinesWhatBlocksLeaveInTheStreamsMemory) {
     const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
     const Kernel kernel = load(runtime, shared_rows());
     EXPECT_EQ(fake.entries, (std::vector<std::string>{"tilejit_hand", "tilejit_hand_combine"}));
+    kernel.launch(kStream, {device(0x10000), device(0x20000)});
     fake.calls.clear();
     kernel.launch(kStream, {device(0x10000), device(0x20000)});
-    EXPECT_EQ(fake.calls, (std::vector<std::string>{"cuCtxPushCurrent", "cuMemAllocFromPoolAsync",
-                                                    "cuLaunchKernel", "cuLaunchKernelEx",
-                                                    "cuMemFreeAsync", "cuCtxPopCurrent"}));
-    ASSERT_EQ(fake.launches.size(), 2U);
+    EXPECT_EQ(fake.calls,
+              (std::vector<std::string>{"cuCtxPushCurrent", "cuStreamIsCapturing", "cuStreamGetId",
+                                        "cuLaunchKernelEx", "cuLaunchKernelEx", "cuCtxPopCurrent"}))
+        << "the stream has its memory since its first launch";
+    ASSERT_EQ(fake.launches.size(), 4U);
     EXPECT_EQ(fake.launches[0].blocks, 4000U);
     EXPECT_EQ(fake.launches[1].blocks, 250U);
+    const auto memory = field_at<std::uint64_t>(fake.launches[0].params.data(), 16);
+    EXPECT_NE(memory, 0U);
     for (const FakeDriver::Launch& launch : fake.launches) {
-      EXPECT_EQ(field_at<std::uint64_t>(launch.params.data(), 16), 0x5000U);
+      EXPECT_EQ(field_at<std::uint64_t>(launch.params.data(), 16), memory);
       EXPECT_EQ(launch.stream, kStream);
     }
     EXPECT_FALSE(fake.launches[0].overlaps);
     EXPECT_TRUE(fake.launches[1].overlaps);
-    for (const char* call : {"cuLaunchKernel", "cuLaunchKernelEx"}) {
-      fake.fail_on = {{call, CUDA_ERROR_UNKNOWN}};
-      expect_error(ErrorCode::driver_call, call, [&] {
-        kernel.launch(kStream, {device(0x10000), device(0x20000)});
-      });
-      EXPECT_EQ(fake.buffers, 0) << "freed behind a failure too";
-    }
+    fake.calls.clear();
+    fake.capturing = kStream;
+    kernel.launch(kStream, {device(0x10000), device(0x20000)});
+    EXPECT_EQ(fake.calls,
+              (std::vector<std::string>{"cuCtxPushCurrent", "cuStreamIsCapturing",
+                                        "cuMemAllocFromPoolAsync", "cuLaunchKernelEx",
+                                        "cuLaunchKernelEx", "cuMemFreeAsync", "cuCtxPopCurrent"}));
+    const auto buffers = fake.buffers;
+    fake.fail_on = {{"cuLaunchKernelEx", CUDA_ERROR_UNKNOWN}};
+    expect_error(ErrorCode::driver_call, "cuLaunchKernelEx", [&] {
+      kernel.launch(kStream, {device(0x10000), device(0x20000)});
+    });
+    EXPECT_EQ(fake.buffers, buffers) << "freed behind a failure too";
     fake.fail_on = {{"cuMemAllocFromPoolAsync", CUDA_ERROR_OUT_OF_MEMORY}};
     expect_error(ErrorCode::driver_call, "free device memory", [&] {
       kernel.launch(kStream, {device(0x10000), device(0x20000)});

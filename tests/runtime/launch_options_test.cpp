@@ -135,7 +135,8 @@ TEST(LaunchOptions, OfAKernelInTwoParts) {
                 {.overlap = true, .priority = -1, .shared_carveout = 20});
   ASSERT_EQ(fake.launches.size(), 2U);
   auto first = attributes_of(fake.launches[0]), second = attributes_of(fake.launches[1]);
-  EXPECT_EQ(first.size(), 2U);  // it follows an allocation, which nothing overlaps
+  EXPECT_EQ(first.size(), 3U);
+  EXPECT_TRUE(first.contains(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION));
   EXPECT_EQ(first[CU_LAUNCH_ATTRIBUTE_PRIORITY].priority, -1);
   EXPECT_EQ(first[CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT].sharedMemCarveout, 20U);
   EXPECT_EQ(second.size(), 2U);

@@ -311,7 +311,7 @@ TEST(ParseSpecs, RefusesBadFields) {
       {"bad cluster", spec_of(kAdd, "c = a", R"(, "tuning": {"cluster": 16})"), spec,
        "/tuning/cluster", "1, 2, 4 or 8"},
       {"bad shares", spec_of(kAdd, "c = a", R"(, "tuning": {"shares": 0})"), spec, "/tuning/shares",
-       "1 to 1024"},
+       "1 to 8192"},
       {"bad held", spec_of(kAdd, "c = a", R"(, "tuning": {"held": -1})"), spec, "/tuning/held",
        "0 to 64"},
       {"bad tv", spec_of(kAdd, "c = a", R"(, "tv": {"thr": "33:1", "val": "8:1"})"), spec,

@@ -30,7 +30,7 @@ constexpr const char* kHostDevice = R"(
 #define __global__
 #define __forceinline__ inline
 #define __grid_constant__
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 static struct { unsigned x; } blockIdx, threadIdx;
 // Named in tile/math.cuh and its neighbours, called by none of these kernels.
 float fmaxf(float, float);

@@ -27,6 +27,7 @@ constexpr int kLanes = 256;  // threads of a block that share a row
 #define SHARES_ROWS 1
 #define RESCALES_SUMS 0
 #define KERNEL_NAME_COMBINE tilejit_scan_shared_f32_combine
+constexpr int kCombineThreads = 256;  // a block that combines what is left
 constexpr int kShares = 528;  // blocks a row that meet in memory
 constexpr int kHeld = 0;  // vectors in registers
 #define HOLDS_ROWS 0

@@ -10,7 +10,7 @@
 
 #define KERNEL_NAME tilejit_sum_all_f32
 
-constexpr int kThreads = 512;  // a block
+constexpr int kThreads = 256;  // a block
 constexpr int kVector = 4;  // elements a thread takes at once
 
 struct Params {
@@ -24,17 +24,18 @@ static_assert(sizeof(Params) == 24, "the host packs the same bytes");
 using Index = u32;  // of the vectors of a row
 constexpr bool kAlong = true;
 constexpr int kAcross = 1;  // rows of a thread
-constexpr int kLanes = 512;  // threads of a block that share a row
+constexpr int kLanes = 256;  // threads of a block that share a row
 #define SHARES_ROWS 1
 #define RESCALES_SUMS 0
 #define COUNTS_BLOCKS 0
 #define KERNEL_NAME_COMBINE tilejit_sum_all_f32_combine
-constexpr int kCombiners = 512;  // threads that combine a row's results
-constexpr int kShares = 528;  // blocks a row that meet in memory
-constexpr int kHeld = 0;  // vectors in registers
-#define HOLDS_ROWS 0
+constexpr int kCombineThreads = 1024;  // a block that combines what is left
+constexpr int kCombiners = 1024;  // threads of it that have a row
+constexpr int kShares = 8192;  // blocks a row that meet in memory
+constexpr int kHeld = 4;  // vectors in registers
+#define HOLDS_ROWS 1
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
-constexpr bool kStepsAreWhole = false;  // all lanes hold as many
+constexpr bool kStepsAreWhole = true;  // all lanes hold as many
 constexpr int kReductions = 1;  // one after another
 constexpr int kCluster = 1;  // blocks a row
 #define USES_CLUSTER 0

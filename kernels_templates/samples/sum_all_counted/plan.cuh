@@ -29,7 +29,8 @@ constexpr int kLanes = 512;  // threads of a block that share a row
 #define RESCALES_SUMS 0
 #define COUNTS_BLOCKS 1
 #define KERNEL_NAME_COMBINE tilejit_sum_all_f32_combine
-constexpr int kCombiners = 512;  // threads that combine a row's results
+constexpr int kCombineThreads = 512;  // a block that combines what is left
+constexpr int kCombiners = 512;  // threads of it that have a row
 constexpr int kShares = 528;  // blocks a row that meet in memory
 constexpr int kHeld = 0;  // vectors in registers
 #define HOLDS_ROWS 0
