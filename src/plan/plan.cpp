@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/integer.hpp"
 #include "plan/iteration.hpp"
 #include "plan/light.hpp"
 #include "plan/params.hpp"
@@ -23,7 +24,7 @@ namespace {
 constexpr int kMaxAccessBytes = 16;
 constexpr int kBatchOfRows = 4;  // loads in flight where a row is not held
 constexpr int kLargeBatchOfRows = 6;
-constexpr std::int64_t kFewThreadsAcross = std::int64_t{1} << 16;  // 512 a multiprocessor
+constexpr std::int64_t kFewBlocksAcross = 128;  // one a multiprocessor
 constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
 constexpr std::int64_t kWeightOfThread = 2048;  // expr::weight; half a second of NVRTC
 constexpr std::int64_t kManyVectors = std::int64_t{1}
@@ -395,7 +396,8 @@ class Planner {
     const auto length = vectors_in_row(plan_, rows), count = vectors_across_rows(plan_, rows);
     if (rows.along() || !length || !count) return kBatchOfRows;
     const std::int64_t lanes = std::int64_t{rows.lanes} * rows.cluster * rows.shares;
-    const bool few = *count * lanes <= kFewThreadsAcross && *length >= kLargeBatchOfRows * lanes;
+    const std::int64_t blocks = core::ceil_div(*count * lanes, std::int64_t{plan_.threads});
+    const bool few = blocks <= kFewBlocksAcross && *length >= kLargeBatchOfRows * lanes;
     return few ? kLargeBatchOfRows : kBatchOfRows;
   }
 

@@ -58,7 +58,7 @@ std::int64_t combining_blocks(const Plan& plan) {
 }
 
 int combining_threads(const Plan& plan) noexcept {
-  constexpr int kManyThreads = 1024;  // so that each has few results to combine
+  constexpr int kManyThreads = 512;  // each has few results to combine; 1024 find room later
   const bool alone = !plan.scan && !plan.rows->atomics && plan.rows->shares > kWarp;
   return alone ? kManyThreads : plan.threads;
 }

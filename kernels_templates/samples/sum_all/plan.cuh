@@ -29,8 +29,8 @@ constexpr int kLanes = 256;  // threads of a block that share a row
 #define RESCALES_SUMS 0
 #define COUNTS_BLOCKS 0
 #define KERNEL_NAME_COMBINE tilejit_sum_all_f32_combine
-constexpr int kCombineThreads = 1024;  // a block that combines what is left
-constexpr int kCombiners = 1024;  // threads of it that have a row
+constexpr int kCombineThreads = 512;  // a block that combines what is left
+constexpr int kCombiners = 512;  // threads of it that have a row
 constexpr int kShares = 8192;  // blocks a row that meet in memory
 constexpr int kHeld = 4;  // vectors in registers
 #define HOLDS_ROWS 1
