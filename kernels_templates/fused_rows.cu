@@ -98,6 +98,7 @@ TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, Shared&
         of_warps[(lane / kLanesOfWarp * kAcross + e) * kGroups + group] = a[e];
     }
     __syncthreads();
+#pragma unroll 1
     for (int i = threadIdx.x; i < kResults; i += kThreads) {
       Stage x = of_warps[i];
       for (int w = 1; w < kWarpsOfRow; ++w) x.combine(of_warps[w * kResults + i]);
@@ -105,6 +106,7 @@ TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, Shared&
       for (int to = 0; to < kCluster; ++to) send_result(to, i, x, shared, n);
     }
     wait_for_results<Stage>(shared, n);
+#pragma unroll 1
     for (int i = threadIdx.x; i < kResults; i += kThreads) {
       const Stage x = result_of_blocks<Stage>(i, shared, n);
 #endif

@@ -13,7 +13,7 @@ using core::ceil_div;
 using core::power_of_two_from;
 
 constexpr int kMaxThreads = 1024;
-constexpr int kStepsOfLane = 4;      // vectors of a row that a lane loads at once
+
 constexpr int kHeldOfLane = 2;       // enough in flight; each more repeats the formula in the code
 constexpr int kRegistersOfLane = 8;  // the same, where a vector has several inputs
 // A quarter of what a large device has at once: rows of more lanes find room.
@@ -33,7 +33,7 @@ constexpr int kWidestAccess = 16;     // bytes
 constexpr int kFewestRegisters = 24;
 constexpr std::int64_t kManyBlocks = 128;    // about one a multiprocessor
 constexpr std::int64_t kWantedBlocks = 528;  // four a multiprocessor of 132
-constexpr std::int64_t kManyShares = 1056;   // eight a multiprocessor
+constexpr std::int64_t kLeastShares = 8;     // fewer are not worth a second kernel
 constexpr std::int64_t kMostShares = 8192;   // results that a second kernel combines at once
 constexpr int kLanesOfShare = 256;
 constexpr int kThreadsAcross = 512;
@@ -69,7 +69,7 @@ bool share_held(const Plan& plan, std::int64_t count, std::int64_t vectors, std:
   if (!leaves_results(plan, count) || rows.atomics) return false;  // so many would wait to count
   const std::int64_t shares =
       std::min(ceil_div(vectors, std::int64_t{kStepsOfLane} * kLanesOfShare), kMostShares);
-  if (count * shares < kManyShares) return false;
+  if (shares < kLeastShares) return false;
   const std::int64_t most = std::min<std::int64_t>(
       {kStepsOfLane, most_held, kFewRegisters / registers_of_vector(plan, rows)});
   for (const int lanes : {kLanesOfShare, 2 * kLanesOfShare}) {

@@ -8,6 +8,8 @@ namespace tilejit::plan {
 
 /// Those that hold vectors, of a block of 512 threads that has a multiprocessor.
 inline constexpr int kManyRegisters = 64;
+/// Vectors of a row that a lane loads at once; of rows that are read once it holds no more.
+inline constexpr int kStepsOfLane = 4;
 
 /// Threads of a block, and how they share rows.
 struct RowShape {

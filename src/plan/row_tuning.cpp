@@ -84,7 +84,9 @@ RowShape tune_row_shape(const Plan& plan, RowShape shape, const Tuning& tuning,
     steps = std::max<std::int64_t>(1, ceil_div(*vectors, lanes));
   }
   if (pins_row) {
-    const bool fits = was_held && steps && *steps <= most_held &&
+    const std::int64_t most =
+        is_one_pass(plan) ? std::min<std::int64_t>(kStepsOfLane, most_held) : most_held;
+    const bool fits = was_held && steps && *steps <= most &&
                       *steps * registers_of_vector(plan, rows) <= kManyRegisters;
     rows.held = tuning.held.value_or(fits ? static_cast<int>(*steps) : 0);
     const bool alone = rows.cluster > 1 && rows.along();

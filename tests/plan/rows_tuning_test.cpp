@@ -64,9 +64,10 @@ TEST(RowTuning, ChangesWhatIsPinnedAndWhatFollows) {
        {.cluster = 2, .held = 3},
        256,
        {.lanes = 256, .cluster = 2, .held = 3}},
-      {"shares", sum_of_rows(), {.shares = 5}, 512, {.lanes = 512, .shares = 5}},
-      {"no shares", sum_of_rows(), {.shares = 1}, 512, {.lanes = 512}},
-      {"a cluster for shares", sum_of_rows(), {.cluster = 4}, 512, {.lanes = 512, .cluster = 4}},
+      {"shares", sum_of_rows(), {.shares = 32}, 256, {.lanes = 256, .shares = 32, .held = 2}},
+      {"shares that are not held", sum_of_rows(), {.shares = 5}, 256, {.lanes = 256, .shares = 5}},
+      {"no shares", sum_of_rows(), {.shares = 1}, 256, {.lanes = 256}},
+      {"a cluster for shares", sum_of_rows(), {.cluster = 4}, 256, {.lanes = 256, .cluster = 4}},
       {"columns", sum_of_columns(), {.lanes = 16}, 512, {.lanes = 16, .cluster = 8}},
   };
   for (const Case& c : cases) {
