@@ -16,12 +16,15 @@ CUdeviceptr StreamMemories::of(Stream stream) const {
   unsigned long long id = 0;
   driver::check(driver, driver.cuStreamGetId_(stream, &id), "cuStreamGetId");
   const std::lock_guard lock(mutex_);
+  if (only_) {
+    if (!first_) first_ = id;
+    return *first_ == id ? only_->address() : 0;
+  }
   if (const auto found = memories_.find(id); found != memories_.end()) {
     return found->second.address();
   }
   if (memories_.size() == kMostStreams) return 0;
   const auto added = memories_.try_emplace(id, context_, bytes_).first;
-  if (!zeroed_) return added->second.address();
   try {
     added->second.clear();
   } catch (...) {
