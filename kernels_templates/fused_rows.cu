@@ -118,8 +118,7 @@ TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, Shared&
 }
 
 #if SHARES_ROWS
-// The shares of a row lie behind each other: blocks that take turns through the whole row are
-// slower. Those of contiguous rows are whole warps' vectors.
+// The shares of a row lie behind each other; those of contiguous rows are whole warps' vectors.
 TILE_DEVICE Index share_length(Index count) {
   constexpr Index kLeast = kAlong ? 32 : 1;
   return (count + kShares * kLeast - 1) / (kShares * kLeast) * kLeast;

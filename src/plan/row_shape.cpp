@@ -41,10 +41,12 @@ constexpr int kThreadsOfStrip = 256;
 constexpr int kLeastGroups = 4;   // 64 bytes side by side with vectors of 16
 constexpr int kGroupsOfLine = 8;  // 128 bytes
 
-/// Whether `blocks` that have rows to reduce share them with others through memory. A second kernel
-/// costs a microsecond: a cluster is better where it is enough.
+/// Whether `blocks` that have rows to reduce are so few that they share them with others through
+/// memory. A second kernel costs a microsecond: a cluster is better where it is enough.
 bool leaves_results(const Plan& plan, std::int64_t blocks) {
-  return is_one_pass(plan) && (plan.target.major < 9 || kMaxCluster * blocks < kManyBlocks);
+  const bool few =
+      plan.target.major >= 9 ? kMaxCluster * blocks < kManyBlocks : 2 * blocks <= kWantedBlocks;
+  return few && is_one_pass(plan);
 }
 
 /// Shares long rows among blocks where one block each would leave multiprocessors idle: `blocks`

@@ -98,6 +98,8 @@ TEST(Rows, FewAndLongOnesAreSharedAmongBlocks) {
     EXPECT_EQ(partials_bytes(plan), row.partials_bytes);
     EXPECT_EQ(second_entry(plan), row.shares > 1 ? "_combine" : "");
   }
+  EXPECT_EQ(plan_of(sum("(264,131072):(131072,1)", "264:1", {1}), kAmpere).rows->shares, 16);
+  EXPECT_EQ(plan_of(sum("(265,131072):(131072,1)", "265:1", {1}), kAmpere).rows->shares, 1);
 }
 
 TEST(Rows, LieAlongOrAcrossTheContiguousMode) {
