@@ -5,7 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include "core/integer.hpp"
 #include "plan/iteration.hpp"
 #include "plan/light.hpp"
 #include "plan/params.hpp"
@@ -22,9 +21,6 @@ namespace tilejit::plan {
 namespace {
 
 constexpr int kMaxAccessBytes = 16;
-constexpr int kBatchOfRows = 4;  // loads in flight where a row is not held
-constexpr int kLargeBatchOfRows = 6;
-constexpr std::int64_t kFewBlocksAcross = 128;  // one a multiprocessor
 constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
 constexpr std::int64_t kWeightOfThread = 2048;  // expr::weight; half a second of NVRTC
 constexpr std::int64_t kManyVectors = std::int64_t{1}
@@ -386,19 +382,8 @@ class Planner {
         tune_row_shape(plan_, choose_row_shape(plan_, *plan_.rows, most), op_.tuning, most);
     plan_.rows = shape.rows;
     plan_.threads = shape.threads;
-    plan_.unroll =
-        op_.tuning.unroll.value_or(static_cast<int>(std::min<std::int64_t>(batch_of_rows(), most)));
-  }
-
-  /// Loads that a lane has in flight: more where columns leave a multiprocessor with few threads.
-  [[nodiscard]] int batch_of_rows() const {
-    const Rows& rows = *plan_.rows;
-    const auto length = vectors_in_row(plan_, rows), count = vectors_across_rows(plan_, rows);
-    if (rows.along() || !length || !count) return kBatchOfRows;
-    const std::int64_t lanes = std::int64_t{rows.lanes} * rows.cluster * rows.shares;
-    const std::int64_t blocks = core::ceil_div(*count * lanes, std::int64_t{plan_.threads});
-    const bool few = blocks <= kFewBlocksAcross && *length >= kLargeBatchOfRows * lanes;
-    return few ? kLargeBatchOfRows : kBatchOfRows;
+    plan_.unroll = op_.tuning.unroll.value_or(
+        static_cast<int>(std::min<std::int64_t>(batch_of_rows(plan_), most)));
   }
 
   /// A square a thread: as many bytes in flight as its registers hold.

@@ -13,7 +13,8 @@ using core::ceil_div;
 using core::power_of_two_from;
 
 constexpr int kMaxThreads = 1024;
-
+constexpr int kBatchOfRows = 4;  // loads in flight where a row is not held
+constexpr int kLargeBatchOfRows = 6;
 constexpr int kHeldOfLane = 2;       // enough in flight; each more repeats the formula in the code
 constexpr int kRegistersOfLane = 8;  // the same, where a vector has several inputs
 // A quarter of what a large device has at once: rows of more lanes find room.
@@ -229,6 +230,15 @@ int most_of_small_rows(const Plan& plan) {
                                   static_cast<std::uint64_t>(std::max<std::int64_t>(1, light)))),
                               power_of_two_from(ceil_div(*length, std::int64_t{kLanesOfSmall})));
   return is_small(plan, *plan.rows, vector) ? vector : kAnyNumber;
+}
+
+int batch_of_rows(const Plan& plan) {
+  const Rows& rows = *plan.rows;
+  const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
+  if (rows.along() || !length || !count) return kBatchOfRows;
+  const std::int64_t blocks = ceil_div(*count * lanes_of_row(rows), std::int64_t{plan.threads});
+  const bool few = blocks <= kManyBlocks && *length >= kLargeBatchOfRows * lanes_of_row(rows);
+  return few ? kLargeBatchOfRows : kBatchOfRows;
 }
 
 std::int64_t shared_accumulator_bytes(const Plan& plan, int threads, int groups) {

@@ -22,6 +22,10 @@ struct RowShape {
 /// `most_held`, so that global memory is read once.
 [[nodiscard]] RowShape choose_row_shape(const Plan& plan, Rows rows, std::int64_t most_held);
 
+/// Loads that a lane has in flight where a row is not held; `plan` has its rows and threads. More
+/// where columns leave a multiprocessor with few threads.
+[[nodiscard]] int batch_of_rows(const Plan& plan);
+
 /// The most elements of a vector where rows are few and short: a lane then holds one vector, and
 /// narrower ones, each of whose elements repeats the formula, are as fast and less to compile.
 /// `plan` has its extents and operands, and vectors of one element.

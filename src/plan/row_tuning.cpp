@@ -80,8 +80,7 @@ RowShape tune_row_shape(const Plan& plan, RowShape shape, const Tuning& tuning,
   const auto vectors = vectors_in_row(plan, rows);
   std::optional<std::int64_t> steps;
   if (vectors) {
-    const std::int64_t lanes = std::int64_t{rows.lanes} * rows.cluster * rows.shares;
-    steps = std::max<std::int64_t>(1, ceil_div(*vectors, lanes));
+    steps = std::max<std::int64_t>(1, ceil_div(*vectors, lanes_of_row(rows)));
   }
   if (pins_row) {
     const std::int64_t most =

@@ -97,6 +97,10 @@ std::optional<std::int64_t> vectors_across_rows(const Plan& plan, const Rows& ro
   return count_vectors(plan, plan.vector, [&](std::size_t m) { return !rows.reduces(m); });
 }
 
+std::int64_t lanes_of_row(const Rows& rows) noexcept {
+  return std::int64_t{rows.lanes} * rows.cluster * rows.shares;
+}
+
 int registers_of_vector(const Plan& plan, const Rows& rows) {
   int bytes = 0;
   for (const Operand& operand : plan.operands) {

@@ -39,6 +39,8 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 [[nodiscard]] std::optional<std::int64_t> vectors_across_rows(const Plan& plan, const Rows& rows);
 /// Elements along the modes that are reduced, as far as known.
 [[nodiscard]] std::optional<std::int64_t> elements_in_row(const Plan& plan, const Rows& rows);
+/// Threads that share a row, of all its blocks.
+[[nodiscard]] std::int64_t lanes_of_row(const Rows& rows) noexcept;
 /// Registers that one vector of every operand takes.
 [[nodiscard]] int registers_of_vector(const Plan& plan, const Rows& rows);
 

@@ -35,8 +35,7 @@ std::string HeaderWriter::decode(const std::string& index, std::size_t first, st
 
 bool HeaderWriter::steps_are_whole() const {
   const plan::Rows& rows = *plan_.rows;
-  return plan::vectors_in_row(plan_, rows) ==
-         std::int64_t{rows.lanes} * rows.cluster * rows.shares * rows.held;
+  return plan::vectors_in_row(plan_, rows) == plan::lanes_of_row(rows) * rows.held;
 }
 
 bool HeaderWriter::chunks_are_whole() const {
