@@ -49,7 +49,8 @@ int steps_of_row(const Plan& plan) {
 ThreadValues values_of_rows(const Plan& plan) {
   const plan::Rows& rows = *plan.rows;
   const int steps = steps_of_row(plan), groups = plan.threads / rows.lanes;
-  const Dim row_lanes = Dim(rows.lanes) * rows.cluster * rows.shares;
+  // Shares of a row lie behind each other.
+  const Dim row_lanes = Dim(rows.lanes) * rows.cluster;
   if (rows.along()) {
     const Dim length = row_lanes * plan.vector * steps;
     return {tuple_of({length, groups}),

@@ -42,12 +42,12 @@ Figures figures_of_op(const Fused& op) {
 }
 
 /// The law of a thread-value layout: a thread and value for each element of the tile, and one only;
-/// where blocks share a row, for this block's part.
+/// where blocks of a cluster share a row, for this block's part. A share is a tile of its own.
 void expect_covers(const ThreadValues& tv, const plan::Plan& plan) {
   const std::int64_t elements = product(tv.tile).value();
   EXPECT_TRUE(is_injective(tv.layout)) << to_string(tv.layout);
   EXPECT_LE(cosize(tv.layout), elements);
-  EXPECT_EQ(size(tv.layout).value() * plan::blocks_per_unit(plan), elements);
+  EXPECT_EQ(size(tv.layout).value() * (plan.rows ? plan.rows->cluster : 1), elements);
   EXPECT_EQ(size(mode(tv.layout, 0)), Dim(plan.threads));
 }
 
@@ -79,6 +79,18 @@ TEST(ThreadValuesOfPlans, AreThoseOfTheTileTemplate) {
       const int row = (t + s * plan.threads) % down, column = (t + s * plan.threads) / down;
       EXPECT_EQ(crossed(Coordinate{t, s * vector * vector}),
                 row * vector * columns + column * vector);
+    }
+  }
+}
+
+TEST(ThreadValuesOfPlans, AreThoseOfTheTemplateOfSharedRows) {
+  const Fused op = make_op(f16, {{"x", "(4194304):(1)"}, {"y", "(1):(0)"}}, "y = sum(x)");
+  const plan::Plan plan = plan::plan_of(op);
+  ASSERT_TRUE(plan.rows && plan.rows->shares > 1 && plan.rows->held > 0);
+  const Layout layout = thread_values(plan).layout;
+  for (int t = 0; t < plan.threads; ++t) {
+    for (int s = 0; s < plan.rows->held; ++s) {  // as Lane::load in fused_rows.cu
+      EXPECT_EQ(layout(Coordinate{t, s * plan.vector}), (t + s * plan.rows->lanes) * plan.vector);
     }
   }
 }
