@@ -75,7 +75,7 @@ struct Tuning {
   // Where the formula reduces (docs/planning.md, "Rows"):
   std::optional<int> lanes = {};    ///< threads of a block that share a row: a power of two
   std::optional<int> cluster = {};  ///< blocks of a cluster that share a row: 1, 2, 4 or 8
-  std::optional<int> shares = {};   ///< blocks that share a row through memory: 1..1024
+  std::optional<int> shares = {};   ///< blocks that share a row through memory: 1..8192
   std::optional<int> held = {};     ///< vectors of a row a lane keeps in registers; 0: none
   /// Blocks that share a row through memory count themselves there, by an atomic addition, and the
   /// last one combines what they have left: one kernel instead of two, with the same results. Of no

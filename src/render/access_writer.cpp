@@ -170,7 +170,10 @@ std::string HeaderWriter::store_of(const Operand& operand) const {
 }
 
 std::string HeaderWriter::load_of(const Operand& operand) const {
-  const std::string address = fmt::format("p.t{}{}", operand.tensor, offset_of(operand));
+  const std::string address =
+      has_row_start(operand)
+          ? fmt::format("row.from{}{}", operand.tensor, offset_of(operand.modes, Among::reduced))
+          : fmt::format("p.t{}{}", operand.tensor, offset_of(operand));
   const std::string variable = variable_of(operand, true);
   const Form form = form_of(operand);
   if (form == Form::one) return fmt::format("    {} = *({});\n", variable, address);
@@ -216,9 +219,10 @@ std::string HeaderWriter::offset_of(const Operand& operand) const {
   return offset_of(operand.modes);
 }
 
-std::string HeaderWriter::offset_of(const std::vector<OperandMode>& modes) const {
+std::string HeaderWriter::offset_of(const std::vector<OperandMode>& modes, Among among) const {
   std::string offset;
   for (std::size_t m = 0; m < modes.size(); ++m) {
+    if (among != Among::all && plan_.rows->reduces(m) != (among == Among::reduced)) continue;
     const std::string share = share_of(modes[m], m);
     if (!share.empty()) offset += " + " + share;
   }

@@ -88,6 +88,9 @@ class HeaderWriter {
   void write_rescaling(expr::NodeId sum);
   void write_fold(const std::string& accumulator, const Asked& asked, bool below);
   void write_row_store();
+  /// Whether a row knows where it begins in the operand. Lanes that loop over their row would
+  /// compute that before each load, so that loads are issued late.
+  [[nodiscard]] bool has_row_start(const plan::Operand& operand) const;
   [[nodiscard]] std::string row_coordinates() const;
   /// What a pass begins with: where its vector lies, as far as `accesses` ask, and the inputs that
   /// are the same in every row and `asked` for.
@@ -161,9 +164,12 @@ class HeaderWriter {
   [[nodiscard]] std::string store_of(const plan::Operand& operand) const;
   /// The variable that holds the operand's elements: "in2", "out0", "x1[i]".
   [[nodiscard]] static std::string variable_of(const plan::Operand& operand, bool loads);
+  /// Modes that count towards an offset: a row's coordinates are those of the kept ones.
+  enum class Among : std::uint8_t { all, kept, reduced };
   /// Offset in elements of the operand's first element, of the coordinates c0, c1, ...
   [[nodiscard]] std::string offset_of(const plan::Operand& operand) const;
-  [[nodiscard]] std::string offset_of(const std::vector<plan::OperandMode>& modes) const;
+  [[nodiscard]] std::string offset_of(const std::vector<plan::OperandMode>& modes,
+                                      Among among = Among::all) const;
   /// Declares n<k>, the places of a vector's first element.
   [[nodiscard]] std::string places(const Asked& asked) const;
   /// The variable that holds the place that `node` asks for.

@@ -123,12 +123,26 @@ void HeaderWriter::write_row() {
   line("struct Row {");
   for (std::size_t m = kept; m < kept + kept_count; ++m) line(fmt::format("  i64 c{};", m));
   if (!rows.along() && plan_.ragged) line("  int valid;");
+  std::string starts;
+  for (const Operand& operand : plan_.operands) {
+    if (!has_row_start(operand)) continue;
+    line(fmt::format("  const {}* from{};", storage_type(operand.dtype), operand.tensor));
+    starts += fmt::format(
+        "  row.from{0} = p.t{0}{1};\n"
+        "  asm(\"\" : \"+l\"(row.from{0}));  // here, not before each load\n",
+        operand.tensor, offset_of(operand.modes, Among::kept));
+  }
   line("};\n\nTILE_DEVICE Row row_at(const Params& p, u32 index) {\n  Row row;");
   out_ += decode("index", kept, kept_count, "u32", "row.");
   if (!rows.along() && plan_.ragged) {
     line(fmt::format("  const i64 rest = {} - row.c0 * kVector;", value_of(plan_.extents.front())));
     line("  row.valid = rest < kVector ? int(rest) : kVector;");
   }
+  for (std::size_t m = kept; m < kept + kept_count; ++m) {
+    if (mentions(starts, fmt::format("c{}", m)))
+      line(fmt::format("  const i64 c{0} = row.c{0};", m));
+  }
+  out_ += starts;
   line("  return row;\n}\n");
 
   std::string vectors;
@@ -162,6 +176,12 @@ std::string HeaderWriter::row_coordinates() const {
     if (!rows.reduces(m)) text += fmt::format("  const i64 c{0} = row.c{0};\n", m);
   }
   return text + decode("v", rows.first, rows.count, "Index", "");
+}
+
+bool HeaderWriter::has_row_start(const Operand& operand) const {
+  // Scans are as fast without.
+  if (!plan_.rows || plan_.light || plan_.scan) return false;
+  return plan_.rows->held == 0 && belongs(operand, Part::direct_loads);
 }
 
 std::string HeaderWriter::pass_start(const Asked& asked, const std::string& accesses) const {

@@ -102,6 +102,50 @@ TEST_F(Rows, OfClustersWithWeightsAndResultsOfRows) {
   run_and_verify({.op = op, .symbols = {}, .scalars = {}}, random);
 }
 
+/// Fewer and more columns side by side than blocks, lanes and warps are.
+TEST_F(Rows, OfClustersAcrossAgreeWithTheReference) {
+  struct Case {
+    const char* what;
+    Fused op;
+    int threads, lanes, cluster;
+  };
+  const Case cases[] = {
+      {"a column of vectors a block",
+       make_op(bf16, {{"x", "(2049,512):(512,1)"}, {"y", "512:1"}}, "y = sum(x)"), 128, 16, 8},
+      {"four a block", make_op(f32, {{"x", "(777,264):(264,1)"}, {"y", "264:1"}}, "y = mean(x)"),
+       256, 16, 4},
+      {"fewer than blocks", make_op(f16, {{"x", "(1000,40):(40,1)"}, {"y", "40:1"}}, "y = max(x)"),
+       64, 32, 8},
+      {"a single one", make_op(f32, {{"x", "(501,3):(3,1)"}, {"y", "3:1"}}, "y = sum(x)"), 32, 32,
+       8},
+      {"more than a warp has",
+       make_op(i32, {{"x", "(99,900):(900,1)"}, {"y", "900:1"}}, "y = sum(x)"), 128, 2, 2},
+      {"one lane a block", make_op(f32, {{"x", "(9,131):(131,1)"}, {"y", "131:1"}}, "y = min(x)"),
+       64, 1, 8},
+      {"places of f64",
+       make_op(f64, {{"x", "(600,50):(50,1)"}, {"y", "50:1"}}, "y = sum(x) + argmax(x)"), 128, 32,
+       8},
+      {"two outputs, one in place",
+       make_op(f32, {{"x", "(300,100):(100,1)"}, {"y", "100:1"}, {"z", "100:1"}},
+               "y = y + var(x)\nz = max(x)"),
+       64, 8, 4},
+      {"needed by every lane",
+       make_op(f16, {{"x", "(700,72):(72,1)"}, {"y", "(700,72):(72,1)"}}, "y = x - mean(x)"), 128,
+       16, 8},
+  };
+  Random random(20261125);
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    Fused op = c.op;
+    op.axis = {0};
+    if (op.tensors.size() == 3) op.tensors[1].access = Access::inout;
+    op.tuning.threads = c.threads;
+    op.tuning.lanes = c.lanes;
+    op.tuning.cluster = c.cluster;
+    run_and_verify({.op = op, .symbols = {}, .scalars = {}}, random);
+  }
+}
+
 /// Blocks that count themselves leave the count as they found it, launch after launch.
 TEST_F(Rows, CombinedByTheLastBlockAgreeWithTheReference) {
   const std::pair<Fused, std::vector<int>> cases[] = {

@@ -50,6 +50,7 @@ TILE_DEVICE unsigned char* partials_of(const Params& p) {
 struct Row {
   i64 c0;
   int valid;
+  const f16* from0;
 };
 
 TILE_DEVICE Row row_at(const Params& p, u32 index) {
@@ -57,6 +58,9 @@ TILE_DEVICE Row row_at(const Params& p, u32 index) {
   row.c0 = index;
   const i64 rest = 3850ll - row.c0 * kVector;
   row.valid = rest < kVector ? int(rest) : kVector;
+  const i64 c0 = row.c0;
+  row.from0 = p.t0 + i64(c0) * kVector;
+  asm("" : "+l"(row.from0));  // here, not before each load
   return row;
 }
 
@@ -103,7 +107,7 @@ struct Vector {
     const i64 c0 = row.c0;
     const Index c1 = v;
     const int valid = row.valid;
-    load_split<2>(in0, p.t0 + i64(c0) * kVector + i64(c1) * 3850ll, valid);
+    load_split<2>(in0, row.from0 + i64(c1) * 3850ll, valid);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
                         const Results (&r)[kAcross], Stage0 (&a)[kAcross]) const {
