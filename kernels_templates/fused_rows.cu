@@ -279,17 +279,14 @@ TILE_DEVICE void combine_row(List<Stage>, const Params& p, u32 index) {
       const int share = lane + turn * kCombiners;
       if (share < kShares) a[e].combine(*partial<Stage>(p, index, e, share));
     }
-#pragma unroll 1
-    for (int offset = 16; offset > 0; offset /= 2) a[e].combine(shuffle_xor(a[e], offset));
+    combine_neighbours<32, true, 1>(a[e]);
     if (kWarps > 1 && lane % 32 == 0) of_warps[e * kWarps + lane / 32] = a[e];
   }
   if constexpr (kWarps > 1) {
     __syncthreads();
     for (int e = 0; e < kAcross; ++e) {
       a[e] = of_warps[e * kWarps + lane % kWarps];
-#pragma unroll 1
-      for (int offset = kWarps / 2; offset > 0; offset /= 2)
-        a[e].combine(shuffle_xor(a[e], offset));
+      combine_neighbours<kWarps, true, 1>(a[e]);
     }
     __syncthreads();
   }
