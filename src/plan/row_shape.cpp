@@ -69,7 +69,8 @@ void share_among_blocks(const Plan& plan, std::int64_t blocks, std::int64_t step
 /// as multiprocessors take one block after another, none is the last one for long.
 bool share_held(const Plan& plan, std::int64_t count, std::int64_t vectors, std::int64_t most_held,
                 Rows& rows) {
-  if (!leaves_results(plan, count) || rows.atomics) return false;  // so many would wait to count
+  if (!leaves_results(plan, count) || !is_one_pass_if_held(plan)) return false;
+  if (rows.atomics) return false;  // so many would wait to count
   const std::int64_t shares =
       std::min(ceil_div(vectors, std::int64_t{kStepsOfLane} * kLanesOfShare), kMostShares);
   if (shares < kLeastShares) return false;

@@ -43,6 +43,11 @@ void check_blocks_of_row(const Plan& plan, const RowShape& shape) {
                 "only reductions of known extents, none of another's result, with no output of the "
                 "full space, can be shared through memory; remove it");
   }
+  if (rows.held > 0 && !is_one_pass_if_held(plan)) {
+    refuse_knob("held",
+                "a share that is held is read once, and its sums below a maximum would be a second "
+                "reduction; use 0, or no shares");
+  }
 }
 
 void check_registers(const Plan& plan, const RowShape& shape,
@@ -86,7 +91,8 @@ RowShape tune_row_shape(const Plan& plan, RowShape shape, const Tuning& tuning,
     const std::int64_t most =
         is_one_pass(plan) ? std::min<std::int64_t>(kStepsOfLane, most_held) : most_held;
     const bool fits = was_held && steps && *steps <= most &&
-                      *steps * registers_of_vector(plan, rows) <= kManyRegisters;
+                      *steps * registers_of_vector(plan, rows) <= kManyRegisters &&
+                      (rows.shares == 1 || is_one_pass_if_held(plan));
     rows.held = tuning.held.value_or(fits ? static_cast<int>(*steps) : 0);
     const bool alone = rows.cluster > 1 && rows.along();
     shape.threads = alone ? rows.lanes : std::max(shape.threads / rows.lanes, 1) * rows.lanes;

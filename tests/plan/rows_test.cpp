@@ -23,6 +23,10 @@ Fused sum(const std::string& x, const std::string& y, std::vector<int> axis) {
   return op;
 }
 
+Fused logsumexp(const std::string& x) {
+  return test::make_op(bf16, {{"x", x}, {"y", "8:1"}}, "y = log(sum(exp(x - max(x)))) + max(x)");
+}
+
 TEST(Rows, AreSharedByAsManyThreadsAsHoldThem) {
   struct Row {
     const char* what;
@@ -87,6 +91,8 @@ TEST(Rows, FewAndLongOnesAreSharedAmongBlocks) {
       {"many columns", sum("(1024,131072):(131072,1)", "131072:1", {0}), 1, 1, 0, 0},
       {"few columns", sum("(1000000,64):(64,1)", "64:1", {0}), 1, 264, 0, 64 * 264 * 4},
       {"many rows", sum("(4096,131072):(131072,1)", "4096:1", {1}), 1, 1, 0, 0},
+      {"exponentials below their maximum, which a held row sums in a second pass",
+       logsumexp("(8,4194304):(4194304,1)"), 1, 66, 0, 8 * 66 * 8},
       {"several passes", softmax("(3,4194304):(4194304,1)"), 8, 1, 0, 0},
   };
   for (const Row& row : kRows) {

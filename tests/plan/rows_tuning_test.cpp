@@ -18,6 +18,11 @@ Fused sum_of_rows() {
   return test::make_op(f16, {{"x", "(8,131072):(131072,1)"}, {"y", "(8):(1)"}}, "y = sum(x)");
 }
 
+Fused logsumexp_of_rows() {
+  return test::make_op(f16, {{"x", "(8,131072):(131072,1)"}, {"y", "(8):(1)"}},
+                       "y = log(sum(exp(x - max(x)))) + max(x)");
+}
+
 Fused sum_of_columns() {
   Fused op = test::make_op(f16, {{"x", "(8192,512):(512,1)"}, {"y", "(512):(1)"}}, "y = sum(x)");
   op.axis = {0};
@@ -66,6 +71,11 @@ TEST(RowTuning, ChangesWhatIsPinnedAndWhatFollows) {
        {.lanes = 256, .cluster = 2, .held = 3}},
       {"shares", sum_of_rows(), {.shares = 32}, 256, {.lanes = 256, .shares = 32, .held = 2}},
       {"shares that are not held", sum_of_rows(), {.shares = 5}, 256, {.lanes = 256, .shares = 5}},
+      {"shares of exponentials",
+       logsumexp_of_rows(),
+       {.shares = 32},
+       512,
+       {.lanes = 512, .shares = 32}},
       {"no shares", sum_of_rows(), {.shares = 1}, 256, {.lanes = 256}},
       {"a cluster for shares", sum_of_rows(), {.cluster = 4}, 256, {.lanes = 256, .cluster = 4}},
       {"columns", sum_of_columns(), {.lanes = 16}, 512, {.lanes = 16, .cluster = 8}},
@@ -129,6 +139,11 @@ TEST(RowTuning, RefusesWhatTheTemplateCannotDo) {
       {"less held than a share has",
        sum_of_rows(),
        {.shares = 8, .held = 2},
+       kHopper,
+       "/tuning/held"},
+      {"shares that would take two passes if held",
+       logsumexp_of_rows(),
+       {.shares = 32, .held = 2},
        kHopper,
        "/tuning/held"},
       {"held columns", sum_of_columns(), {.held = 8}, kHopper, "/tuning/held"},

@@ -118,6 +118,46 @@ TEST(Render, TotalsOfScansHaveNoPassOfTheirOwn) {
   }
 }
 
+/// What blocks leave in memory is of one pass, whatever the plan is.
+TEST(Render, RowsThatBlocksShareHaveOneStage) {
+  const char* const kFormulas[] = {
+      "y = sum(x)",
+      "y = argmax(x) + min(x)",
+      "y = var(x)",
+      "y = sum(exp(x - max(x)))",
+      "y = log(sum(exp(x - max(x)))) + max(x)",
+      "y = sum(exp(x - max(x))) + sum(x)",
+      "y = max(x - mean(x))",
+      "y = sum(abs(x) / max(abs(x)))",
+  };
+  int shared = 0;
+  for (const char* formula : kFormulas) {
+    for (const int rows : {1, 3, 40, 300}) {
+      for (const int length : {3'000, 100'001, 4'000'000, 30'000'000}) {
+        for (const int axis : {0, 1}) {
+          for (const int major : {8, 9}) {
+            const std::string n = std::to_string(rows), m = std::to_string(length);
+            const Fused op{.tensors = {{"x", f16,
+                                        axis == 1 ? "(" + n + "," + m + "):(" + m + ",1)"
+                                                  : "(" + m + "," + n + "):(" + n + ",1)"},
+                                       {"y", f32, n + ":1"}},
+                           .formula = formula,
+                           .axis = {axis}};
+            const plan::Plan plan = plan::make_plan(op, spec::analyze(op),
+                                                    {.major = major, .minor = 0, .feature = 'a'});
+            if (plan.rows->shares == 1) continue;
+            ++shared;
+            EXPECT_NE(render::render_header(plan).find("using Stages = List<Stage0>;"),
+                      std::string::npos)
+                << formula << " of " << rows << " rows of " << length << ", axis " << axis;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(shared, 100);
+}
+
 TEST(Render, DigestIsSha256) {
   EXPECT_EQ(render::generator_digest().size(), 64u);
 }
