@@ -75,6 +75,7 @@ class Binder {
 
  private:
   friend class QuickBinder;  // which is made of one
+  friend class PlainBinder;  // as this is
   /// A leaf of an operand's iteration mode; numbers of dims.
   struct Leaf {
     int extent = 0, stride = 0;

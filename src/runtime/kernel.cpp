@@ -20,6 +20,8 @@ Kernel::Impl::Impl(std::shared_ptr<const runtime::Library> loaded, Artifact comp
       light(plan.light),
       op(operation),
       cluster(plan.rows ? plan.rows->cluster : 1) {
+  const auto most_blocks = static_cast<unsigned>(library->context->limits().grid_x);
+  if (!needs_memory) plain = runtime::PlainBinder::make(binder, most_blocks);
   if (!plan.stages.empty()) {
     stages = std::make_unique<const runtime::Stages>(*library, artifact, op, analysis, plan);
   }

@@ -6,6 +6,7 @@
 #include "runtime/binder.hpp"
 #include "runtime/launch_attributes.hpp"
 #include "runtime/library.hpp"
+#include "runtime/plain_binder.hpp"
 #include "runtime/profiler_range.hpp"
 #include "runtime/stream_memories.hpp"
 #include "tilejit/kernel.hpp"
@@ -68,13 +69,14 @@ struct Kernel::Impl {
   /// Puts `full` in this one's place, once. Launches in other threads go on.
   void replace(std::shared_ptr<const Impl> full) const;
 
-  // What a launch reads, in one line of memory.
+  // What a launch reads, in lines of memory behind each other.
   unsigned threads;       // a block
   unsigned shared_bytes;  // a block, beyond what the kernel declares
   runtime::RangeName launching;
   std::shared_ptr<const runtime::Library> library;
   std::int64_t partials_bytes;  // of plans whose blocks leave partial results in memory; else 0
   bool needs_memory;            // for partial results, or between stages
+  std::optional<runtime::PlainBinder> plain;  // of kernels that need none
 
  private:
   mutable std::atomic<const Impl*> full_ = nullptr;

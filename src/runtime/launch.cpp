@@ -41,6 +41,9 @@ void Kernel::Impl::launch(Stream stream, std::span<const Argument> args,
                           const SymbolValues* symbols) const {
   alignas(16) std::array<std::byte, runtime::kMaxParamBytes>
       params;  // written as far as it is used
+  const bool names_symbols = symbols != nullptr && !symbols->empty();
+  if (plain && !names_symbols && plain->bind(args, params)) [[likely]]
+    return launch_resident(stream, plain->grid(), params.data());
   Grid grid = binder.bind(args, symbols, params);
   if (grid.blocks == 0) return;
   grid = launched(grid);
