@@ -1,11 +1,23 @@
 #include "runtime/stream_memories.hpp"
 
+#include <algorithm>
+
 namespace tilejit::runtime {
 namespace {
 
-constexpr std::size_t kMostStreams = 16;
+constexpr std::size_t kMostStreams = 16, kMostBytes = 4 << 20;
+constexpr std::size_t kAlignment = 256;
 
 }  // namespace
+
+StreamMemories::StreamMemories(std::shared_ptr<const driver::Context> context, std::size_t bytes,
+                               bool counts)
+    : context_(std::move(context)),
+      piece_((bytes + kAlignment - 1) / kAlignment * kAlignment),
+      count_(std::clamp<std::size_t>(kMostBytes / piece_, 1, kMostStreams)),
+      memory_(context_, piece_ * count_) {
+  if (counts) memory_.clear();
+}
 
 CUdeviceptr StreamMemories::of(Stream stream) const {
   const driver::Table& driver = context_->driver();
@@ -16,22 +28,13 @@ CUdeviceptr StreamMemories::of(Stream stream) const {
   unsigned long long id = 0;
   driver::check(driver, driver.cuStreamGetId_(stream, &id), "cuStreamGetId");
   const std::lock_guard lock(mutex_);
-  if (only_) {
-    if (!first_) first_ = id;
-    return *first_ == id ? only_->address() : 0;
+  const auto found = std::ranges::find(ids_, id);
+  const auto number = static_cast<std::size_t>(found - ids_.begin());
+  if (found == ids_.end()) {
+    if (number == count_) return 0;
+    ids_.push_back(id);
   }
-  if (const auto found = memories_.find(id); found != memories_.end()) {
-    return found->second.address();
-  }
-  if (memories_.size() == kMostStreams) return 0;
-  const auto added = memories_.try_emplace(id, context_, bytes_).first;
-  try {
-    added->second.clear();
-  } catch (...) {
-    memories_.erase(added);
-    throw;
-  }
-  return added->second.address();
+  return memory_.address() + number * piece_;
 }
 
 }  // namespace tilejit::runtime

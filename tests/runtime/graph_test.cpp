@@ -314,8 +314,10 @@ TEST_F(Graphs, KernelsThatCountTheirBlocksHaveZeroedMemory) {
   fake.param_bytes = 24;
   const HandPlan plan = shared_rows(true);
   const auto bytes = static_cast<std::size_t>(plan::partials_bytes(plan.plan));
+  const Kernel kernel = load(runtime, plan);
+  fake.cleared = 0;  // memory of streams
   GraphBuilder builder(runtime);
-  const Node sum = builder.kernel(load(runtime, plan), {device(0x10000), device(0x20000)});
+  const Node sum = builder.kernel(kernel, {device(0x10000), device(0x20000)});
   (void)builder.join(sum);
   const Graph graph = builder.finish();
   ASSERT_EQ(nodes(graph).size(), 2U) << "no second kernel";
