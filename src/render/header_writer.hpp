@@ -88,8 +88,8 @@ class HeaderWriter {
   void write_rescaling(expr::NodeId sum);
   void write_fold(const std::string& accumulator, const Asked& asked, bool below);
   void write_row_store();
-  /// Whether a row knows where it begins in the operand. Lanes that loop over their row would
-  /// compute that before each load, so that loads are issued late.
+  /// Whether a row knows where it begins in the operand. Lanes that loop over their row, or rows,
+  /// would compute that before each load, so that loads are issued late.
   [[nodiscard]] bool has_row_start(const plan::Operand& operand) const;
   [[nodiscard]] std::string row_coordinates() const;
   /// What a pass begins with: where its vector lies, as far as `accesses` ask, and the inputs that

@@ -181,7 +181,8 @@ std::string HeaderWriter::row_coordinates() const {
 bool HeaderWriter::has_row_start(const Operand& operand) const {
   // Scans are as fast without.
   if (!plan_.rows || plan_.light || plan_.scan) return false;
-  return plan_.rows->held == 0 && belongs(operand, Part::direct_loads);
+  const bool loops = plan_.rows->held == 0 || plan_.rows->ahead;
+  return loops && belongs(operand, Part::direct_loads);
 }
 
 std::string HeaderWriter::pass_start(const Asked& asked, const std::string& accesses) const {

@@ -52,11 +52,15 @@ TILE_DEVICE unsigned char* partials_of(const Params& p) {
 
 struct Row {
   i64 c1;
+  const bf16* from0;
 };
 
 TILE_DEVICE Row row_at(const Params& p, u32 index) {
   Row row;
   row.c1 = index;
+  const i64 c1 = row.c1;
+  row.from0 = p.t0 + i64(c1) * 131072ll;
+  asm("" : "+l"(row.from0));  // here, not before each load
   return row;
 }
 
@@ -159,7 +163,7 @@ struct Vector {
   TILE_DEVICE void load(const Params& p, const Row& row, Index v) {
     const i64 c1 = row.c1;
     const Index c0 = v;
-    in0.load(p.t0 + i64(c0) * kVector + i64(c1) * 131072ll);
+    in0.load(row.from0 + i64(c0) * kVector);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
                         const Results (&r)[kAcross], Stage0 (&a)[kAcross]) const {
