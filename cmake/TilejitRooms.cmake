@@ -12,6 +12,7 @@ endif()
 if(TILEJIT_SANITIZE)
   add_compile_options(-fsanitize=${TILEJIT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${TILEJIT_SANITIZE})
+  add_compile_definitions(TILEJIT_SANITIZED)  # for tests
 endif()
 
 set(TILEJIT_ROOMS "" CACHE INTERNAL "")

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <ranges>
+#include <span>
 
 #include "command.hpp"
 #include "execute.hpp"
@@ -74,7 +74,7 @@ const std::byte* final_contents(const Problem& problem, const Outcome& outcome, 
     return problem.tensors[index].data();
   }
   const auto written_before = std::ranges::count_if(
-      problem.access | std::views::take(index), [](Access access) { return access != Access::in; });
+      std::span(problem.access).first(index), [](Access access) { return access != Access::in; });
   return outcome.results[static_cast<std::size_t>(written_before)].data();
 }
 

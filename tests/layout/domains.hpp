@@ -57,7 +57,7 @@ inline Integers sorted(Integers values) {
 
 inline Integers distinct(Integers values) {
   std::ranges::sort(values);
-  values.erase(std::ranges::unique(values).begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
 }
 

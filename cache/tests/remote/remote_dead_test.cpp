@@ -26,7 +26,7 @@ double request_ns(RemoteStore& store) {
   return batches[50];
 }
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || !defined(NDEBUG)
+#if defined(TILEJIT_SANITIZED) || !defined(NDEBUG)
 constexpr double kSkipNs = 20000;
 #else
 constexpr double kSkipNs = 1000;

@@ -202,11 +202,9 @@ TEST_F(RemoteStoreTest, UploadsAgainWhenThatIsTaken) {
 }
 
 TEST_F(RemoteStoreTest, ServesAForkedChild) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "ThreadSanitizer ends a child that starts threads";
-#endif
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "AddressSanitizer's allocator may be locked by a thread that the child has not";
+#ifdef TILEJIT_SANITIZED
+  GTEST_SKIP() << "AddressSanitizer's allocator may be locked by a thread that the child has not, "
+                  "and ThreadSanitizer ends a child that starts threads";
 #endif
   RemoteOptions given = options("/store");
   store_entry(given, 1);
