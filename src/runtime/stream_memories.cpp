@@ -5,7 +5,7 @@
 namespace tilejit::runtime {
 namespace {
 
-constexpr std::size_t kMostStreams = 16, kMostBytes = 4 << 20;
+constexpr std::size_t kMostStreams = 16, kMostBytes = 1 << 20;
 constexpr std::size_t kAlignment = 256;
 
 }  // namespace
