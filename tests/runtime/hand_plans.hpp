@@ -14,6 +14,16 @@
 
 namespace tilejit {
 
+/// The bytes of each of a kernel's parameters.
+inline std::vector<std::string> fields_of(const plan::Plan& plan, const std::byte* params) {
+  std::vector<std::string> fields;
+  for (const plan::Param& param : plan.params) {
+    fields.emplace_back(reinterpret_cast<const char*>(params) + param.offset,
+                        static_cast<std::size_t>(param.size));
+  }
+  return fields;
+}
+
 /// An operation with a plan written by hand, so that tests of the launch path say themselves what
 /// the kernel's parameters are. Modes are not coalesced; leaves of nested layouts are.
 struct HandPlan {

@@ -26,15 +26,6 @@ struct Bound {
         binder(op, spec::analyze(op), plan),
         plain(PlainBinder::make(binder, kMostBlocks)) {}
 
-  [[nodiscard]] std::vector<std::string> fields(const Params& params) const {
-    std::vector<std::string> found;
-    for (const plan::Param& param : plan.params) {
-      found.emplace_back(reinterpret_cast<const char*>(params.data()) + param.offset,
-                         static_cast<std::size_t>(param.size));
-    }
-    return found;
-  }
-
   plan::Plan plan;
   Binder binder;
   std::optional<PlainBinder> plain;
@@ -58,7 +49,7 @@ TEST(PlainBinder, WritesWhatABinderWrites) {
   carefully.fill(std::byte{0x5a});
   ASSERT_TRUE(bound.plain->bind(args, plainly)) << "neighbours do not overlap";
   EXPECT_EQ(bound.binder.bind(args, nullptr, carefully).blocks, bound.plain->grid().blocks);
-  EXPECT_EQ(bound.fields(plainly), bound.fields(carefully));
+  EXPECT_EQ(fields_of(bound.plan, plainly.data()), fields_of(bound.plan, carefully.data()));
 }
 
 TEST(PlainBinder, LeavesTheUnusualToABinder) {

@@ -86,12 +86,7 @@ class Kind {
 
  private:
   [[nodiscard]] Bound bound(std::uint32_t blocks, const std::byte* params) const {
-    Bound result{blocks};
-    for (const plan::Param& param : plan_.params) {
-      result.fields.emplace_back(reinterpret_cast<const char*>(params) + param.offset,
-                                 static_cast<std::size_t>(param.size));
-    }
-    return result;
+    return {blocks, fields_of(plan_, params)};
   }
 
   Specializer specializer_;
