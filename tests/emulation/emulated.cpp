@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "render/render.hpp"
+#include "support/source_dir.hpp"
 
 namespace tilejit::test {
 namespace {
@@ -218,7 +219,7 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
 bool EmulatedKernels::compile() {
   const fs::path folder(folder_), source = folder / "kernels.cpp", library = folder / "kernels.so";
   std::ofstream file(source);
-  file << "#include \"" << TILEJIT_SOURCE_DIR << "/tests/emulation/device.hpp\"\n";
+  file << "#include \"" << source_dir().string() << "/tests/emulation/device.hpp\"\n";
   for (std::size_t i = 0; i < kernels_.size(); ++i) file << source_of(i);
   file.close();
   const std::string command =

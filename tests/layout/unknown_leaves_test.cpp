@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "layout/random_layouts.hpp"
+#include "support/source_dir.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/layout_algebra.hpp"
 
@@ -60,7 +61,7 @@ TEST(UnknownLeaves, AsCuteDslPrintsThem) {
          return column_major(parse_int_tuple(in["shape"].get<std::string>()));
        }},
   };
-  std::ifstream file(std::string(TILEJIT_SOURCE_DIR) + "/tests/data/layout/unknown.json");
+  std::ifstream file(test::source_dir() / "tests/data/layout/unknown.json");
   const Json data = Json::parse(file);
   EXPECT_GT(data["cases"].size(), 200u);
   for (const Json& one : data["cases"]) {

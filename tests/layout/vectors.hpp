@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/source_dir.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/indexing.hpp"
 #include "tilejit/layout_algebra.hpp"
@@ -47,7 +48,7 @@ inline Coordinate coordinate_from(const Json& json) {
 }
 
 inline Json cases_of(const std::string& operation) {
-  std::ifstream file(std::string(TILEJIT_SOURCE_DIR) + "/tests/data/layout/" + operation + ".json");
+  std::ifstream file(test::source_dir() / "tests/data/layout" / (operation + ".json"));
   return Json::parse(file)["cases"];
 }
 

@@ -13,6 +13,7 @@
 
 #include "plan/plan.hpp"
 #include "render/render.hpp"
+#include "support/source_dir.hpp"
 #include "tilejit/fused.hpp"
 
 namespace tilejit {
@@ -20,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kSpecs = fs::path(TILEJIT_SOURCE_DIR) / "tests/golden";
-const fs::path kSamples = fs::path(TILEJIT_SOURCE_DIR) / "kernels_templates/samples";
+const fs::path kSpecs = test::source_dir() / "tests/golden";
+const fs::path kSamples = test::source_dir() / "kernels_templates/samples";
 
 std::string read(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

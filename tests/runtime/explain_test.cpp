@@ -11,12 +11,14 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "support/source_dir.hpp"
+
 namespace tilejit {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kGolden = fs::path(TILEJIT_SOURCE_DIR) / "tests/golden";
+const fs::path kGolden = test::source_dir() / "tests/golden";
 
 std::string read(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

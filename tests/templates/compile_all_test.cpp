@@ -11,6 +11,7 @@
 #include "compile/nvrtc.hpp"
 #include "plan/plan.hpp"
 #include "render/render.hpp"
+#include "support/source_dir.hpp"
 #include "support/specs.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/tune.hpp"
@@ -61,8 +62,7 @@ std::string text_of(const fs::path& path) {
 }
 
 Fused golden(const std::string& name) {
-  return parse_fused(
-      text_of(fs::path(TILEJIT_SOURCE_DIR) / "tests/golden" / (name + ".spec.json")));
+  return parse_fused(text_of(test::source_dir() / "tests/golden" / (name + ".spec.json")));
 }
 
 class ForTarget : public testing::TestWithParam<const char*> {};
@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, ForTarget, testing::ValuesIn(kTargets),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST_P(ForTarget, GoldenSpecsCompileWithoutSpills) {
-  for (const auto& entry : fs::directory_iterator(fs::path(TILEJIT_SOURCE_DIR) / "tests/golden")) {
+  for (const auto& entry : fs::directory_iterator(test::source_dir() / "tests/golden")) {
     const std::string name = entry.path().filename();
     if (!name.ends_with(".spec.json")) continue;
     SCOPED_TRACE(name);
@@ -84,7 +84,7 @@ TEST_P(ForTarget, GoldenSpecsCompileWithoutSpills) {
 }
 
 TEST_P(ForTarget, CatalogueCompilesWithoutSpills) {
-  const fs::path folder = fs::path(TILEJIT_SOURCE_DIR) / "examples/catalogue";
+  const fs::path folder = test::source_dir() / "examples/catalogue";
   int compiled_ones = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {
     SCOPED_TRACE(entry.path());
@@ -96,7 +96,7 @@ TEST_P(ForTarget, CatalogueCompilesWithoutSpills) {
 
 /// Those of CompileEffort::tiered.
 TEST_P(ForTarget, LightPlansOfTheCatalogueCompileWithoutSpills) {
-  const fs::path folder = fs::path(TILEJIT_SOURCE_DIR) / "examples/catalogue";
+  const fs::path folder = test::source_dir() / "examples/catalogue";
   int light_ones = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {
     SCOPED_TRACE(entry.path());
