@@ -1,11 +1,12 @@
 # What the build takes from the sources: the templates as text, the JSON schema as text, and the
-# digest of everything that decides what is generated (a part of every cache key).
+# digest of everything that decides what is generated (a part of every cache key): templates, the
+# rooms up to the source, and what they include.
 set(generated ${PROJECT_BINARY_DIR}/generated)
 file(GLOB template_files CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/kernels_templates/*.cu ${PROJECT_SOURCE_DIR}/kernels_templates/tile/*.cuh)
 file(GLOB public_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/tilejit/*.hpp)
-set(generator_files ${template_files} ${public_files})
-foreach(room core layout expr spec plan render)
+set(generator_files ${template_files})
+foreach(room core device layout expr spec plan render)
   file(GLOB room_files CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp ${PROJECT_SOURCE_DIR}/src/${room}/*.hpp)
   list(APPEND generator_files ${room_files})
@@ -14,9 +15,10 @@ endforeach()
 add_custom_command(
   OUTPUT ${generated}/embedded_templates.cpp
   COMMAND ${CMAKE_COMMAND} -DOUTPUT=${generated}/embedded_templates.cpp
-    -DSOURCE_DIR=${PROJECT_SOURCE_DIR} "-DTEMPLATES=${template_files}" "-DGENERATOR=${generator_files}"
+    -DINCLUDED=${generated}/generator_files.txt -DSOURCE_DIR=${PROJECT_SOURCE_DIR}
+    "-DTEMPLATES=${template_files}" "-DGENERATOR=${generator_files}"
     -P ${PROJECT_SOURCE_DIR}/cmake/EmbedTemplates.cmake
-  DEPENDS ${generator_files} ${PROJECT_SOURCE_DIR}/cmake/EmbedTemplates.cmake
+  DEPENDS ${generator_files} ${public_files} ${PROJECT_SOURCE_DIR}/cmake/EmbedTemplates.cmake
   VERBATIM)
 target_sources(tilejit_room_render PRIVATE ${generated}/embedded_templates.cpp)
 

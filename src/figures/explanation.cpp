@@ -39,14 +39,14 @@ class Writer {
   Writer(const Fused& op, const spec::Analysis& analysis, const Plan& plan, const Figures& figures,
          const SymbolValues& symbols, const std::optional<Compiled>& compiled)
       : op_(op), analysis_(analysis), plan_(plan), figures_(figures), compiled_(compiled) {
-    const Device& device = *figures.device;
-    BlockNeeds needs{.threads = plan.threads, .shared_bytes = shared_bytes_of(plan)};
+    const device::Device& device = *figures.device;
+    device::BlockNeeds needs{.threads = plan.threads, .shared_bytes = shared_bytes_of(plan)};
     if (compiled) {
       needs.registers = compiled->registers;
       needs.shared_bytes = compiled->static_bytes + plan::dynamic_shared_bytes(plan);
     }
     shared_bytes_ = needs.shared_bytes;
-    result_.occupancy = occupancy_of(device, needs);
+    result_.occupancy = device::occupancy_of(device, needs);
     result_.operations = count_operations(op, analysis, symbols);
     result_.bytes_needed =
         device.latency_ns() * device.gigabytes_per_second / device.multiprocessors;
@@ -182,7 +182,7 @@ class Writer {
   }
 
   [[nodiscard]] std::vector<std::string> occupancy() const {
-    const Occupancy& occupancy = result_.occupancy;
+    const device::Occupancy& occupancy = result_.occupancy;
     std::vector<std::string> sentences = {fmt::format(
         "{} of {} threads on a multiprocessor: {:.0f} % of its {} threads, limited by {}{}.",
         count_text(occupancy.blocks, "block"), plan_.threads, 100 * occupancy.part,

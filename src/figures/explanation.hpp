@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "device/occupancy.hpp"
 #include "figures/figures.hpp"
-#include "figures/occupancy.hpp"
 
 namespace tilejit::figures {
 
@@ -24,7 +24,7 @@ struct Topic {
 
 /// A kernel in words, and the figures that the words are about.
 struct Explanation {
-  Occupancy occupancy = {};
+  device::Occupancy occupancy = {};
   std::optional<std::int64_t> operations = {};
   double bytes_needed = 0;        ///< in flight a multiprocessor, by Little's law
   std::int64_t bytes_issued = 0;  ///< in flight a multiprocessor, by the plan and the occupancy

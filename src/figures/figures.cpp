@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/integer.hpp"
-#include "figures/occupancy.hpp"
+#include "device/occupancy.hpp"
 #include "figures/value.hpp"
 #include "figures/work.hpp"
 #include "plan/rows.hpp"
@@ -74,10 +74,11 @@ std::optional<std::int64_t> count_blocks(const Plan& plan, const SymbolValues& s
   return blocks.value();
 }
 
-int resident_threads(const Plan& plan, const Device& device,
+int resident_threads(const Plan& plan, const device::Device& device,
                      const std::optional<std::int64_t>& blocks) {
   std::int64_t resident =
-      occupancy_of(device, {.threads = plan.threads, .shared_bytes = shared_bytes_of(plan)}).blocks;
+      device::occupancy_of(device, {.threads = plan.threads, .shared_bytes = shared_bytes_of(plan)})
+          .blocks;
   if (blocks) {
     resident = std::min(resident, core::ceil_div(*blocks, device.multiprocessors));
   }
@@ -96,7 +97,7 @@ void predict(const Plan& plan, Figures& figures) {
     if (!operand.bytes_moved || __builtin_add_overflow(bytes, *operand.bytes_moved, &bytes)) return;
   }
   figures.bytes_moved = bytes;
-  const Device& device = *figures.device;
+  const device::Device& device = *figures.device;
   figures.memory_ms = static_cast<double>(bytes) / (device.gigabytes_per_second * 1e6);
   if (bytes == 0 || !figures.elements) return;
   const Work work = work_of(plan);
@@ -109,7 +110,7 @@ void predict(const Plan& plan, Figures& figures) {
 }
 
 Figures figures_of_stages(const Fused& op, const Plan& plan, const SymbolValues& symbols) {
-  Figures figures{.device = &device_of(plan.target)};
+  Figures figures{.device = &device::device_of(plan.target)};
   std::int64_t bytes = 0;
   bool known = true;
   for (const Operand& operand : plan.operands) {
@@ -173,7 +174,7 @@ SymbolValues examples_of(const Fused& op) {
 
 Figures figures_of(const Fused& op, const Plan& plan, const SymbolValues& symbols) {
   if (!plan.stages.empty()) return figures_of_stages(op, plan, symbols);
-  Figures figures{.device = &device_of(plan.target), .values = thread_values(plan)};
+  Figures figures{.device = &device::device_of(plan.target), .values = thread_values(plan)};
   for (const Operand& operand : plan.operands) {
     figures.operands.push_back(figures_of_operand(op, plan, operand, symbols));
     figures.bytes_in_flight += figures.operands.back().bytes_in_flight;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "figures/device.hpp"
+#include "device/device.hpp"
 #include "plan/plan.hpp"
 
 namespace tilejit::figures {
@@ -40,8 +40,8 @@ struct OperandFigures {
 /// What a plan says of its kernel before that has run. All of it is derived from the plan: nothing
 /// of it is a part of the key. What needs sizes is empty unless every symbol has a value.
 struct Figures {
-  const Device* device = nullptr;  ///< whose published peaks stand for the target
-  ThreadValues values = {};        ///< of a block's unit
+  const device::Device* device = nullptr;  ///< whose published peaks stand for the target
+  ThreadValues values = {};                ///< of a block's unit
   std::optional<ThreadValues> crossed =
       {};  ///< of the crossed operands on their way to shared memory
   std::vector<OperandFigures> operands = {};

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "device/scale.hpp"
 #include "plan/iteration.hpp"
 #include "plan/light.hpp"
 #include "plan/params.hpp"
@@ -23,8 +24,6 @@ namespace {
 constexpr int kMaxAccessBytes = 16;
 constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
 constexpr std::int64_t kWeightOfThread = 2048;  // expr::weight; half a second of NVRTC
-constexpr std::int64_t kManyVectors = std::int64_t{1}
-                                      << 22;  // blocks of 1024 for 15 turns of 132 SMs
 
 /// An instruction or two, for numbers of every dtype.
 bool is_light(expr::Op op) noexcept {
@@ -309,7 +308,7 @@ class Planner {
     plan_.tile->columns = tile[0];
     plan_.tile->rows = tile[1];
     const std::int64_t bytes = shared_bytes(plan_.operands, *plan_.tile);
-    if (std::min(tile[0], tile[1]) >= plan_.vector && bytes <= kMaxSharedBytes) return;
+    if (std::min(tile[0], tile[1]) >= plan_.vector && bytes <= device::kStaticSharedBytes) return;
     throw Error(ErrorCode::invalid_spec,
                 "a tile of " + std::to_string(tile[0]) + " by " + std::to_string(tile[1]) +
                     " elements takes " + std::to_string(bytes) +
@@ -409,7 +408,7 @@ class Planner {
   /// for at most 64 registers a thread, which only a light formula keeps without spills.
   [[nodiscard]] bool fills_large_blocks() const {
     if (!std::ranges::all_of(plan_.extents, &Dim::is_known)) return false;
-    if (total_units(plan_, {}) < kManyVectors) return false;
+    if (total_units(plan_, {}) < device::kManyVectors) return false;
     int bytes = 0;  // a thread's values, as they are computed
     for (const Operand& operand : plan_.operands) {
       bytes += plan_.unroll * plan_.vector * std::max(4, size_bytes(operand.dtype));

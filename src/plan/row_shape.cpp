@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "core/integer.hpp"
+#include "device/scale.hpp"
 #include "plan/row_shape.hpp"
 #include "plan/rows.hpp"
 
@@ -17,8 +18,8 @@ constexpr int kBatchOfRows = 4;  // loads in flight where a row is not held
 constexpr int kLargeBatchOfRows = 6;
 constexpr int kHeldOfLane = 2;       // enough in flight; each more repeats the formula in the code
 constexpr int kRegistersOfLane = 8;  // the same, where a vector has several inputs
-// A quarter of what a large device has at once: rows of more lanes find room.
-constexpr std::int64_t kFewThreads = std::int64_t{1} << 15;
+// Rows of more lanes find room.
+constexpr std::int64_t kFewThreads = device::kThreadsAtOnce / 4;
 constexpr int kLanesOfSmall = 256;
 constexpr std::int64_t kWeightOfSmallLane = 320;  // expr::weight of its elements
 constexpr int kFewLanes = 128;                    // a block has at least as many threads
@@ -32,10 +33,8 @@ constexpr int kFewElements = 4;       // of a vector
 constexpr int kLeastAccessAhead = 8;  // bytes
 constexpr int kWidestAccess = 16;     // bytes
 constexpr int kFewestRegisters = 24;
-constexpr std::int64_t kManyBlocks = 128;    // about one a multiprocessor
-constexpr std::int64_t kWantedBlocks = 528;  // four a multiprocessor of 132
-constexpr std::int64_t kLeastShares = 8;     // fewer are not worth a second kernel
-constexpr std::int64_t kMostShares = 8192;   // results that a second kernel combines at once
+constexpr std::int64_t kLeastShares = 8;    // fewer are not worth a second kernel
+constexpr std::int64_t kMostShares = 8192;  // results that a second kernel combines at once
 constexpr int kLanesOfShare = 256;
 constexpr int kThreadsAcross = 512;
 constexpr int kThreadsOfStrip = 256;
@@ -45,8 +44,8 @@ constexpr int kGroupsOfLine = 8;  // 128 bytes
 /// Whether `blocks` that have rows to reduce are so few that they share them with others through
 /// memory. A second kernel costs a microsecond: a cluster is better where it is enough.
 bool leaves_results(const Plan& plan, std::int64_t blocks) {
-  const bool few =
-      plan.target.major >= 9 ? kMaxCluster * blocks < kManyBlocks : 2 * blocks <= kWantedBlocks;
+  const bool few = plan.target.major >= 9 ? kMaxCluster * blocks < device::kManyBlocks
+                                          : 2 * blocks <= device::kWantedBlocks;
   return few && is_one_pass(plan);
 }
 
@@ -54,13 +53,13 @@ bool leaves_results(const Plan& plan, std::int64_t blocks) {
 /// have rows to reduce, and each lane has `steps` vectors of one.
 void share_among_blocks(const Plan& plan, std::int64_t blocks, std::int64_t steps, Rows& rows) {
   if (leaves_results(plan, blocks)) {
-    const std::int64_t most =
-        std::min(kWantedBlocks / std::max<std::int64_t>(blocks, 1), steps / (2 * kStepsOfLane));
+    const std::int64_t most = std::min(device::kWantedBlocks / std::max<std::int64_t>(blocks, 1),
+                                       steps / (2 * kStepsOfLane));
     rows.shares = static_cast<int>(std::max<std::int64_t>(1, most));
     return;
   }
   while (plan.target.major >= 9 && rows.cluster < kMaxCluster &&
-         rows.cluster * blocks < kManyBlocks && steps / rows.cluster >= 2 * kStepsOfLane) {
+         rows.cluster * blocks < device::kManyBlocks && steps / rows.cluster >= 2 * kStepsOfLane) {
     rows.cluster *= 2;
   }
 }
@@ -184,7 +183,8 @@ bool share_strips(const Plan& plan, std::int64_t count, std::int64_t length, Row
     shape.threads = threads;
     return true;
   };
-  return fits(kThreadsOfStrip, 2 * kManyBlocks) || fits(kThreadsAcross, kManyBlocks);
+  return fits(kThreadsOfStrip, 2 * device::kManyBlocks) ||
+         fits(kThreadsAcross, device::kManyBlocks);
 }
 
 RowShape shape_across(const Plan& plan, Rows rows) {
@@ -192,7 +192,7 @@ RowShape shape_across(const Plan& plan, Rows rows) {
   const auto count = vectors_across_rows(plan, rows);
   int groups = kWarp;
   if (count) {
-    while (groups > kLeastGroups && ceil_div(*count, groups) < kManyBlocks) groups /= 2;
+    while (groups > kLeastGroups && ceil_div(*count, groups) < device::kManyBlocks) groups /= 2;
   }
   if (RowShape shape{rows};
       count && length && groups < kGroupsOfLine && share_strips(plan, *count, *length, shape)) {
@@ -238,7 +238,8 @@ int batch_of_rows(const Plan& plan) {
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
   if (rows.along() || !length || !count) return kBatchOfRows;
   const std::int64_t blocks = ceil_div(*count * lanes_of_row(rows), std::int64_t{plan.threads});
-  const bool few = blocks <= kManyBlocks && *length >= kLargeBatchOfRows * lanes_of_row(rows);
+  const bool few =
+      blocks <= device::kManyBlocks && *length >= kLargeBatchOfRows * lanes_of_row(rows);
   return few ? kLargeBatchOfRows : kBatchOfRows;
 }
 

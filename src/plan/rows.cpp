@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/integer.hpp"
+#include "device/device.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -33,11 +34,6 @@ bool varies(const Operand& operand, const Rows& rows, bool in_row) {
     }
   }
   return false;
-}
-
-/// Shared memory of a multiprocessor (CUDA C++ Programming Guide, "Compute Capabilities").
-int shared_bytes_of_multiprocessor(const Target& target) {
-  return (target.major == 12 ? 100 : 228) * 1024;
 }
 
 /// Whether a bulk copy can bring the block's part of an input that all rows share.
@@ -78,11 +74,11 @@ int kept_bytes(const Plan& plan, const Rows& rows) {
     if (can_be_kept(operand, rows)) bytes += plan.vector * size_bytes(operand.dtype);
   }
   bytes *= rows.lanes * rows.held;
-  return bytes <= shared_bytes_of_multiprocessor(plan.target) - kSharedBytesOfRest ? bytes : 0;
+  return bytes <= device::device_of(plan.target).shared_bytes - kSharedBytesOfRest ? bytes : 0;
 }
 
 int shared_bytes_ahead(const Plan& plan, const Rows& rows) {
-  return std::max(kept_bytes(plan, rows), shared_bytes_of_multiprocessor(plan.target) / 2);
+  return std::max(kept_bytes(plan, rows), device::device_of(plan.target).shared_bytes / 2);
 }
 
 std::optional<std::int64_t> vectors_in_row(const Plan& plan, const Rows& rows) {

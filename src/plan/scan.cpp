@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/integer.hpp"
+#include "device/scale.hpp"
 #include "plan/rows.hpp"
 #include "tilejit/error.hpp"
 
@@ -23,15 +24,10 @@ constexpr int kMostOfChunk = 32;       // elements of them along a row: a chain 
 constexpr int kRegistersOfChunk = 16;  // and as many for the next one
 constexpr int kMostGroups = 16;        // of rows side by side: 256 bytes with vectors of 16
 constexpr int kLeastGroups = 4;
-constexpr int kBytesSideBySide = 64;         // of a thread's accumulators
-constexpr std::int64_t kManyBlocks = 128;    // about one a multiprocessor
-constexpr std::int64_t kWantedBlocks = 528;  // four a multiprocessor of 132
+constexpr int kBytesSideBySide = 64;  // of a thread's accumulators
 // Fewer blocks leave so many multiprocessors idle that sharing rows pays, though it reads twice.
 constexpr std::int64_t kFewBlocks = 88;
 constexpr std::int64_t kFewChunks = 16;  // of a row: not worth a second kernel's microseconds
-// About as many as a device has at once: then all is under way, however little a thread has.
-constexpr std::int64_t kThreadsAtOnce = std::int64_t{1} << 17;
-constexpr std::int64_t kMaxScanBytes = 48 * 1024;  // of shared memory
 
 [[noreturn]] void refuse(const std::string& what) {
   throw Error(ErrorCode::unsupported,
@@ -41,11 +37,11 @@ constexpr std::int64_t kMaxScanBytes = 48 * 1024;  // of shared memory
               "/formula");
 }
 
-/// Whether all of it is under way at once, of `steps` vectors a thread.
+/// Whether all of it is under way at once, of `steps` vectors a thread: however few those are.
 bool is_small(const Plan& plan, int steps) {
   const auto length = vectors_in_row(plan, *plan.rows),
              count = vectors_across_rows(plan, *plan.rows);
-  return length && count && *length * *count <= steps * kThreadsAtOnce;
+  return length && count && *length * *count <= steps * device::kThreadsAtOnce;
 }
 
 /// Chooses step by step; what is known only at launch is taken for long and many.
@@ -77,8 +73,9 @@ class Chooser {
     } else {
       choose_lanes_across();
     }
-    while (threads_ > std::max(rows_.lanes, kWarp) && shared_bytes() > kMaxScanBytes) threads_ /= 2;
-    if (shared_bytes() > kMaxScanBytes) refuse("so many scans in one formula");
+    while (threads_ > std::max(rows_.lanes, kWarp) && shared_bytes() > device::kStaticSharedBytes)
+      threads_ /= 2;
+    if (shared_bytes() > device::kStaticSharedBytes) refuse("so many scans in one formula");
     if (!hold()) share();
   }
 
@@ -104,15 +101,16 @@ class Chooser {
 
   /// Whether rows are few, but are better not shared.
   [[nodiscard]] bool fills_few_blocks() const {
-    return count_ && *count_ < kWantedBlocks &&
+    return count_ && *count_ < device::kWantedBlocks &&
            (*count_ >= kFewBlocks || *length_ <= std::int64_t{kManyThreads} * steps_);
   }
 
   void choose_lanes_across() {
     int groups = kMostGroups;
-    while (count_ && groups > kLeastGroups && ceil_div(*count_, groups) < kManyBlocks) groups /= 2;
-    const std::int64_t blocks = count_ ? ceil_div(*count_, groups) : kWantedBlocks;
-    threads_ = blocks >= kFewBlocks && blocks < 2 * kManyBlocks ? kManyThreads : kThreads;
+    while (count_ && groups > kLeastGroups && ceil_div(*count_, groups) < device::kManyBlocks)
+      groups /= 2;
+    const std::int64_t blocks = count_ ? ceil_div(*count_, groups) : device::kWantedBlocks;
+    threads_ = blocks >= kFewBlocks && blocks < 2 * device::kManyBlocks ? kManyThreads : kThreads;
     rows_.lanes = threads_ / groups;
     if (length_) rows_.lanes = std::min(rows_.lanes, power_of_two_from(ceil_div(*length_, steps_)));
   }
@@ -143,7 +141,7 @@ class Chooser {
     if (blocks == 0 || blocks >= kFewBlocks) return;
     const std::int64_t chunks = *length_ / (std::int64_t{rows_.lanes} * steps_);
     if (chunks < kFewChunks) return;
-    const std::int64_t most = std::min(kWantedBlocks / blocks, chunks / 2);
+    const std::int64_t most = std::min(device::kWantedBlocks / blocks, chunks / 2);
     rows_.shares = static_cast<int>(most);
   }
 
@@ -179,7 +177,7 @@ int most_scanned_at_once(const Plan& plan) {
   const int vector = static_cast<int>(std::bit_floor(std::max<std::uint64_t>(1, most)));
   // A few columns are better many blocks' work than read by wide accesses.
   const auto columns = vectors_across_rows(plan, *plan.rows);  // of vectors of one element
-  const bool few = columns && *columns < kManyBlocks * kLeastGroups;
+  const bool few = columns && *columns < device::kManyBlocks * kLeastGroups;
   return few && is_small(plan, kMostSteps) ? 1 : vector;
 }
 

@@ -4,13 +4,13 @@
 #include <bit>
 
 #include "core/integer.hpp"
+#include "device/scale.hpp"
 
 namespace tilejit::plan {
 namespace {
 
 constexpr int kLineBytes = 128;
 constexpr int kSideBytes = 2 * kLineBytes;  // 3 % faster than one line (docs/performance.md)
-constexpr std::int64_t kManyTiles = 512;    // a few on every multiprocessor
 constexpr int kMinSide = 32;
 constexpr std::int64_t kMinExtent =
     4;  // below, strided accesses find their sectors in the L1 cache
@@ -38,10 +38,10 @@ int side_of(const Dim& extent, int most) {
 std::int64_t count_tiles(const std::vector<Dim>& extents, const Tile& tile) {
   std::int64_t count = 1;
   for (std::size_t m = 0; m < extents.size(); ++m) {
-    if (!extents[m].is_known()) return kManyTiles;
+    if (!extents[m].is_known()) return device::kManyTiles;
     const std::int64_t unit = m == 0 ? tile.columns : m == tile.mode ? tile.rows : 1;
-    count *= std::min(kManyTiles, core::ceil_div(extents[m].value(), unit));
-    count = std::min(count, kManyTiles);
+    count *= std::min(device::kManyTiles, core::ceil_div(extents[m].value(), unit));
+    count = std::min(count, device::kManyTiles);
   }
   return count;
 }
@@ -97,8 +97,9 @@ Tile choose_tile(const std::vector<Operand>& operands, const std::vector<Dim>& e
   }
   const int line = std::max(vector, kLineBytes / narrowest);
   const auto is_too_large = [&] {
-    return shared_bytes(operands, tile) > kMaxSharedBytes ||
-           (std::max(tile.columns, tile.rows) > line && count_tiles(extents, tile) < kManyTiles);
+    return shared_bytes(operands, tile) > device::kStaticSharedBytes ||
+           (std::max(tile.columns, tile.rows) > line &&
+            count_tiles(extents, tile) < device::kManyTiles);
   };
   while (is_too_large()) (tile.rows > tile.columns ? tile.rows : tile.columns) /= 2;
   while (tile.columns / vector * (tile.rows / vector) < kWarp) {

@@ -7,8 +7,6 @@
 
 namespace tilejit::plan {
 
-/// Static shared memory that a block of every target has.
-inline constexpr std::int64_t kMaxSharedBytes = 48 * 1024;
 inline constexpr int kMaxTileThreads = 256;
 
 /// The mode along which most bytes of the operands that do not take mode 0 in vectors are

@@ -187,17 +187,6 @@ TEST(FiguresOfPlans, SymbolsTakeTheirExamples) {
   EXPECT_FALSE(figures_of_op(op).blocks);
 }
 
-TEST(Devices, StandForTheirTargets) {
-  EXPECT_STREQ(device_of(parse_target("sm_90a")).name, "H100 SXM 80GB");
-  EXPECT_STREQ(device_of(parse_target("sm_103a")).name, "HGX B200");
-  EXPECT_STREQ(device_of(parse_target("sm_75")).name, "T4");
-  for (const char* target : {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120a"}) {
-    const Device& device = device_of(parse_target(target));
-    EXPECT_EQ(device.threads % 1024 % 512, 0) << target;
-    EXPECT_GT(device.gigabytes_per_second, 100) << target;
-  }
-}
-
 TEST(FiguresAsText, NameWhatDecides) {
   const Fused op = make_op(
       f16, {{"a", "(1000,2048):(2048,1)"}, {"b", kAddTransposed}, {"c", "(1000,2048):(2048,1)"}},

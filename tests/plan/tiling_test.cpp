@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "device/scale.hpp"
 #include "plan/plans.hpp"
 #include "support/specs.hpp"
 #include "tilejit/error.hpp"
@@ -55,7 +56,7 @@ TEST(Tiling, SidesFollowDtypesAndExtents) {
     EXPECT_EQ(plan.tile->ragged, row.ragged_rows);
     const Tile& tile = *plan.tile;
     EXPECT_EQ(tile.columns / plan.vector * (tile.rows / plan.vector), plan.threads * plan.unroll);
-    EXPECT_LE(shared_bytes(plan.operands, tile), kMaxSharedBytes);
+    EXPECT_LE(shared_bytes(plan.operands, tile), device::kStaticSharedBytes);
   }
 }
 
@@ -84,7 +85,7 @@ TEST(Tiling, ManyCrossedOperandsShareTheMemory) {
   op.tensors.push_back({.name = "y", .dtype = f32, .layout = "(4096,4096):(4096,1)"});
   const Plan plan = plan_of(op);
   ASSERT_TRUE(plan.tile);
-  EXPECT_LE(shared_bytes(plan.operands, *plan.tile), kMaxSharedBytes);
+  EXPECT_LE(shared_bytes(plan.operands, *plan.tile), device::kStaticSharedBytes);
 }
 
 TEST(Tiling, HonoursTuning) {

@@ -1,8 +1,8 @@
-#include "figures/occupancy.hpp"
+#include "device/occupancy.hpp"
 
 #include "core/integer.hpp"
 
-namespace tilejit::figures {
+namespace tilejit::device {
 namespace {
 
 // CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability": 64 K
@@ -50,4 +50,4 @@ Occupancy occupancy_of(const Device& device, const BlockNeeds& needs) noexcept {
   return occupancy;
 }
 
-}  // namespace tilejit::figures
+}  // namespace tilejit::device

@@ -1,8 +1,8 @@
-#include "figures/occupancy.hpp"
+#include "device/occupancy.hpp"
 
 #include <gtest/gtest.h>
 
-namespace tilejit::figures {
+namespace tilejit::device {
 namespace {
 
 struct OccupancyCase {
@@ -44,4 +44,4 @@ TEST(Occupancy, IsLimitedByWhatIsUsedUpFirst) {
 }
 
 }  // namespace
-}  // namespace tilejit::figures
+}  // namespace tilejit::device

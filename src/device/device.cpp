@@ -1,8 +1,8 @@
-#include "figures/device.hpp"
+#include "device/device.hpp"
 
 #include <array>
 
-namespace tilejit::figures {
+namespace tilejit::device {
 namespace {
 
 constexpr int kKiB = 1024;
@@ -45,4 +45,4 @@ const Device& device_of(const Target& target) noexcept {
   return *found;
 }
 
-}  // namespace tilejit::figures
+}  // namespace tilejit::device

@@ -2,7 +2,7 @@
 
 #include "tilejit/target.hpp"
 
-namespace tilejit::figures {
+namespace tilejit::device {
 
 /// Published peaks of one device. Throughputs are results a clock and multiprocessor.
 struct Device {
@@ -26,4 +26,4 @@ struct Device {
 /// The device that stands for the target: of its compute capability, else of the next lower one.
 [[nodiscard]] const Device& device_of(const Target& target) noexcept;
 
-}  // namespace tilejit::figures
+}  // namespace tilejit::device

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "figures/device.hpp"
+#include "device/device.hpp"
 
-namespace tilejit::figures {
+namespace tilejit::device {
 
 /// What a block takes of its multiprocessor.
 struct BlockNeeds {
@@ -27,4 +27,4 @@ struct Occupancy {
 /// given out.
 [[nodiscard]] Occupancy occupancy_of(const Device& device, const BlockNeeds& needs) noexcept;
 
-}  // namespace tilejit::figures
+}  // namespace tilejit::device
