@@ -17,9 +17,9 @@
 
 #include "bare_kernel.hpp"
 #include "evicting_driver.hpp"
+#include "fake/fake_driver.hpp"
+#include "launch/internals.hpp"
 #include "launch_timing.hpp"
-#include "runtime/fake_driver.hpp"
-#include "runtime/internals.hpp"
 #include "tilejit/tilejit.hpp"
 
 namespace {
@@ -123,7 +123,7 @@ void measure_evicted(FakeDriver& fake, Figures& figures) {
     bench::evict_caches();
     return CUDA_SUCCESS;
   };
-  Runtime runtime = runtime::Internals::make_runtime(in_memory(), fake.table);
+  Runtime runtime = launch::Internals::make_runtime(in_memory(), fake.table);
   const Kernel known = runtime.compile(scaled_add("(64,64):(64,1)"));
   Dispatcher dispatcher(runtime, template_of_add());
   const std::vector<Argument> bare = arguments(host_tensors(), false);
@@ -143,7 +143,7 @@ void measure_evicted(FakeDriver& fake, Figures& figures) {
 Figures measure_host() {
   FakeDriver fake;
   do_nothing(fake.table);
-  Runtime runtime = runtime::Internals::make_runtime(in_memory(), fake.table);
+  Runtime runtime = launch::Internals::make_runtime(in_memory(), fake.table);
   const std::array<void*, 3> tensors = host_tensors();
   const std::vector<Argument> bare = arguments(tensors, false), shaped = arguments(tensors, true);
   const Kernel known = runtime.compile(scaled_add("(64,64):(64,1)"));

@@ -40,7 +40,7 @@ class BoundLaunch {
   [[nodiscard]] unsigned blocks() const noexcept;
 
  private:
-  friend struct runtime::Internals;
+  friend struct launch::Internals;
   explicit BoundLaunch(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

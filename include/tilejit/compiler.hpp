@@ -33,7 +33,7 @@ namespace tilejit {
 namespace cache {
 class Store;  // tilejit/cache/store.hpp
 }
-namespace runtime {
+namespace launch {
 struct Internals;
 }
 
@@ -148,7 +148,7 @@ class Compiler {
 
  private:
   friend class Runtime;
-  friend struct runtime::Internals;
+  friend struct launch::Internals;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

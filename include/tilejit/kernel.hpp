@@ -17,7 +17,7 @@
 
 namespace tilejit {
 
-namespace runtime {
+namespace launch {
 struct Internals;  // how the library itself makes and opens the handles below
 }
 
@@ -119,7 +119,7 @@ class Kernel {
   [[nodiscard]] bool is_fallback() const noexcept { return bound_ != nullptr; }
 
  private:
-  friend struct runtime::Internals;
+  friend struct launch::Internals;
   explicit Kernel(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   std::shared_ptr<const Impl> impl_;
   std::shared_ptr<const SymbolValues> bound_;  // of a fallback: what its symbols must be

@@ -71,7 +71,7 @@ class Runtime {
   void make_current() const;
 
  private:
-  friend struct runtime::Internals;
+  friend struct launch::Internals;
   struct Impl;
   explicit Runtime(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

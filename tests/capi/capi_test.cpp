@@ -12,9 +12,9 @@
 
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
+#include "fake/expect_error.hpp"
+#include "fake/fake_runtime.hpp"
 #include "interop/dlpack_abi.hpp"
-#include "runtime/expect_error.hpp"
-#include "runtime/fake_runtime.hpp"
 
 namespace tilejit {
 namespace {
@@ -63,7 +63,7 @@ tj_argument number(double value) {
 struct Handles {
   FakeDriver fake;
   tj_runtime runtime{
-      std::make_shared<Runtime>(runtime::Internals::make_runtime(kInMemory, fake.table))};
+      std::make_shared<Runtime>(launch::Internals::make_runtime(kInMemory, fake.table))};
   tj_kernel kernel{load(*runtime.runtime, hand_plan())};
 };
 
@@ -278,7 +278,7 @@ TEST(CApi, HandlesOutliveWhatTheyWereMadeOf) {
   FakeDriver fake;
   {
     auto* runtime = new tj_runtime{
-        std::make_shared<Runtime>(runtime::Internals::make_runtime(kInMemory, fake.table))};
+        std::make_shared<Runtime>(launch::Internals::make_runtime(kInMemory, fake.table))};
     tj_compiler* compiler = nullptr;
     tj_buffer* buffer = nullptr;
     tj_buffer* ordered = nullptr;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "capi/parse.hpp"
-#include "runtime/expect_error.hpp"
+#include "fake/expect_error.hpp"
 #include "tilejit/options.hpp"
 
 namespace tilejit::capi {

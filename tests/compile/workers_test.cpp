@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "compile/pool.hpp"
-#include "runtime/expect_error.hpp"
+#include "fake/expect_error.hpp"
 #include "tilejit/version.hpp"
 
 namespace tilejit::compile {

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "runtime/fake_driver.hpp"
+#include "fake/fake_driver.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::driver {

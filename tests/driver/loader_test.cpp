@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/fake_driver.hpp"
+#include "fake/fake_driver.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::driver {

@@ -5,7 +5,7 @@
 
 #include "compile/nvrtc.hpp"
 #include "driver/handles.hpp"
-#include "runtime/internals.hpp"
+#include "launch/internals.hpp"
 #include "tilejit/tilejit.hpp"
 
 namespace tilejit::test {
@@ -15,7 +15,7 @@ namespace tilejit::test {
 class Spin {
  public:
   explicit Spin(const Runtime& runtime)
-      : context_(runtime::Internals::context(runtime)),
+      : context_(launch::Internals::context(runtime)),
         flag_(runtime, sizeof(int)),
         signal_(runtime, {.priority = 0}) {
     const std::string source = R"(

@@ -9,7 +9,7 @@
 #include "gpu/device_data.hpp"
 #include "gpu/gpu_fixture.hpp"
 #include "gpu/spin.hpp"
-#include "runtime/internals.hpp"
+#include "launch/internals.hpp"
 #include "support/specs.hpp"
 
 namespace tilejit::test {
@@ -184,7 +184,7 @@ TEST_F(Streams, OptionsOfALaunchDoNotChangeWhatItDoes) {
 TEST_F(Streams, SeveralRuntimesShareADevice) {
   Options options = runtime()->compiler().options();
   Runtime other(options);
-  Runtime of_context(options, runtime::Internals::context(*runtime())->handle());
+  Runtime of_context(options, launch::Internals::context(*runtime())->handle());
   Buffer x = upload(*runtime(), counting(100));
   for (Runtime* each : {runtime(), &other, &of_context}) {
     each->compile(increment("(100):(1)")).launch(legacy_stream(), {x});

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "fake/expect_error.hpp"
+#include "fake/fake_runtime.hpp"
 #include "interop/dlpack_abi.hpp"
-#include "runtime/expect_error.hpp"
-#include "runtime/fake_runtime.hpp"
 
 namespace tilejit {
 namespace {
@@ -175,7 +175,7 @@ TEST(DlpackImport, SaysWhatIsWrongAndLeavesTheTensor) {
 
 TEST(DlpackImport, IsAnArgumentOfARuntimeThatReachesIt) {
   FakeDriver fake;
-  const Runtime runtime = runtime::Internals::make_runtime(kInMemory, fake.table);
+  const Runtime runtime = launch::Internals::make_runtime(kInMemory, fake.table);
   Versioned foreign;
   foreign.managed.flags = 1;
   const DlpackTensor tensor(&foreign.managed);
@@ -263,7 +263,7 @@ TEST(DlpackExport, SaysWhatIsWrong) {
 
 TEST(DlpackExport, ViewsABuffer) {
   FakeDriver fake;
-  const Runtime runtime = runtime::Internals::make_runtime(kInMemory, fake.table);
+  const Runtime runtime = launch::Internals::make_runtime(kInMemory, fake.table);
   const auto buffer = std::make_shared<Buffer>(runtime, 24);
   const DlpackView view = dlpack_view(runtime, *buffer, f32, {2, 3});
   {

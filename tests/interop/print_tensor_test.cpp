@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "fake/expect_error.hpp"
+#include "fake/fake_runtime.hpp"
 #include "interop/tensor_text.hpp"
-#include "runtime/expect_error.hpp"
-#include "runtime/fake_runtime.hpp"
 #include "tilejit/reference.hpp"
 
 namespace tilejit {
@@ -237,7 +237,7 @@ TEST(PrintTensor, SaysWhatIsWrong) {
 
 TEST(PrintDeviceTensor, CopiesNeighboursTogetherAndWaits) {
   FakeDriver fake;
-  const Runtime runtime = runtime::Internals::make_runtime(kInMemory, fake.table);
+  const Runtime runtime = launch::Internals::make_runtime(kInMemory, fake.table);
   std::vector<float> data = counted(20000);  // the fake's device memory is the host's
   const std::string text = print_tensor(runtime, kStream, f32, "20000:1", data.data());
   EXPECT_THAT(text, testing::HasSubstr(": f32, gmem, align<4>) o (20000):(1)"));

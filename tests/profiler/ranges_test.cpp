@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/expect_error.hpp"
-#include "runtime/fake_runtime.hpp"
+#include "fake/expect_error.hpp"
+#include "fake/fake_runtime.hpp"
 #include "tilejit/bound_launch.hpp"
 #include "tilejit/dispatcher.hpp"
 
@@ -43,7 +43,7 @@ class Ranges : public testing::Test {
   }
 
   FakeDriver fake;
-  Runtime runtime = runtime::Internals::make_runtime(kInMemory, fake.table);
+  Runtime runtime = launch::Internals::make_runtime(kInMemory, fake.table);
   const std::vector<Argument> args = {device(0x10000), device(0x20000)};
 };
 

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/expect_error.hpp"
+#include "fake/expect_error.hpp"
 #include "tilejit/cache/store.hpp"
 #include "tilejit/error.hpp"
 

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "launch/binder.hpp"
 #include "plan/plans.hpp"
 #include "render/render.hpp"
-#include "runtime/binder.hpp"
 #include "support/random_case.hpp"
 #include "support/specs.hpp"
 
@@ -101,7 +101,7 @@ void run_and_verify(const Fused& op, const SymbolValues& symbols) {
   Random random(11);
   const spec::Analysis analysis = spec::analyze(op);
   const plan::Plan plan = plan::plan_of(op);
-  const runtime::Binder binder(op, analysis, plan);
+  const launch::Binder binder(op, analysis, plan);
   std::vector<GuardedTensor> tensors;
   for (std::size_t i = 0; i < op.tensors.size(); ++i) {
     tensors.emplace_back(op.tensors[i], symbols);
@@ -116,8 +116,8 @@ void run_and_verify(const Fused& op, const SymbolValues& symbols) {
     args.emplace_back(static_cast<void*>(tensors[i].data()));
     actual.push_back(tensors[i].data());
   }
-  alignas(16) std::array<std::byte, runtime::kMaxParamBytes> params{};
-  const runtime::Grid grid = binder.bind(args, &symbols, params);
+  alignas(16) std::array<std::byte, launch::kMaxParamBytes> params{};
+  const launch::Grid grid = binder.bind(args, &symbols, params);
   HostKernel(plan).launch(grid.blocks, params.data());
   for (const GuardedTensor& tensor : tensors) EXPECT_EQ(tensor.check_guards(), "");
   const Verification result = verify(op, inputs, actual);

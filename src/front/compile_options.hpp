@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tilejit/options.hpp"
+
+namespace tilejit::front {
+
+/// How hard the optimiser is to try.
+enum class Effort : std::uint8_t { full, quick };
+
+/// Of compiles that are not tiered.
+[[nodiscard]] inline Effort effort_of(const Options& options) noexcept {
+  return options.compile_effort == CompileEffort::quick ? Effort::quick : Effort::full;
+}
+
+/// Our options, beside compile::default_options().
+[[nodiscard]] const std::vector<std::string>& own_options(Effort effort);
+
+/// All that the compiler is told beside the target: a part of the key.
+[[nodiscard]] const std::vector<std::string>& all_options(Effort effort);
+
+}  // namespace tilejit::front

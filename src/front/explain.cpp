@@ -1,0 +1,116 @@
+#include "tilejit/explain.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "figures/explanation.hpp"
+#include "front/compiler_impl.hpp"
+
+namespace tilejit {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t kColumns = 100;
+constexpr std::size_t kIndent = 13;  // of sentences
+
+struct Explained {
+  front::Planned planned;
+  figures::Figures figures;
+  figures::Explanation explanation;
+};
+
+Explained explain(const Fused& op, const Target& target,
+                  const std::optional<KernelResources>& resources) {
+  Explained result{.planned = front::make_planned(op, target), .figures = {}, .explanation = {}};
+  const SymbolValues symbols = figures::examples_of(op);
+  std::optional<figures::Compiled> compiled;
+  if (resources) {
+    compiled = {resources->registers, resources->spill_bytes, resources->static_shared_bytes};
+  }
+  const auto& [analysis, plan, milliseconds] = result.planned;
+  result.figures = figures::figures_of(op, plan, symbols);
+  result.explanation = figures::explain(op, analysis, plan, result.figures, symbols, compiled);
+  return result;
+}
+
+/// A sentence from column `kIndent` on, broken at spaces; the first line stands behind `head`.
+std::string paragraph(std::string head, const std::string& sentence) {
+  head.resize(kIndent, ' ');
+  std::string text, line = std::move(head);
+  for (std::size_t at = 0; at < sentence.size();) {
+    const std::size_t end = std::min(sentence.find(' ', at), sentence.size());
+    const bool fresh = line.find_last_not_of(' ') == std::string::npos || line.size() == kIndent;
+    if (!fresh && line.size() + 1 + end - at > kColumns) {
+      text += line + '\n';
+      line.assign(kIndent, ' ');
+    } else if (!fresh) {
+      line += ' ';
+    }
+    line.append(sentence, at, end - at);
+    at = end + 1;
+  }
+  return text + line + '\n';
+}
+
+std::string paragraphs(const std::string& name, const std::vector<std::string>& sentences) {
+  std::string text;
+  for (const std::string& sentence : sentences) {
+    text += paragraph(text.empty() ? "  " + name : "", sentence);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<KernelResources> resources_of(const Artifact& artifact) {
+  const auto metadata = ordered_json::parse(*artifact.metadata, nullptr, false);
+  if (!metadata.is_object() || !metadata.contains("registers")) return std::nullopt;
+  return KernelResources{.registers = metadata.value("registers", 0),
+                         .spill_bytes = metadata.value("spill_bytes", 0),
+                         .static_shared_bytes = metadata.value("shared_bytes", 0)};
+}
+
+std::string explain_plan(const Fused& op, const Target& target,
+                         const std::optional<KernelResources>& resources) {
+  const Explained explained = explain(op, target, resources);
+  std::string text = explained.planned.plan.kernel_name + " for " + to_string(target) + '\n';
+  for (const figures::Topic& topic : explained.explanation.topics) {
+    text += paragraphs(topic.name, topic.sentences);
+  }
+  const std::vector<std::string>& advice = explained.explanation.advice;
+  return text + paragraphs("advice", advice.empty()
+                                         ? std::vector<std::string>{"Nothing stands out; tilejit "
+                                                                    "tune measures the knobs."}
+                                         : advice);
+}
+
+std::string explain_plan_json(const Fused& op, const Target& target,
+                              const std::optional<KernelResources>& resources) {
+  const Explained explained = explain(op, target, resources);
+  const figures::Explanation& explanation = explained.explanation;
+  ordered_json topics = ordered_json::object();
+  for (const figures::Topic& topic : explanation.topics) topics[topic.name] = topic.sentences;
+  ordered_json json = {{"kernel", explained.planned.plan.kernel_name},
+                       {"target", to_string(target)},
+                       {"template", plan::template_name(explained.planned.plan)},
+                       {"topics", std::move(topics)},
+                       {"advice", explanation.advice},
+                       {"occupancy",
+                        {{"blocks", explanation.occupancy.blocks},
+                         {"threads", explanation.occupancy.threads},
+                         {"part", explanation.occupancy.part},
+                         {"limit", explanation.occupancy.limit}}},
+                       {"bytes_in_flight_needed", explanation.bytes_needed},
+                       {"bytes_in_flight_issued", explanation.bytes_issued},
+                       {"figures", ordered_json::parse(figures::to_json(explained.figures,
+                                                                        explained.planned.plan))}};
+  if (explanation.operations) json["operations"] = *explanation.operations;
+  if (resources) {
+    json["resources"] = {{"registers", resources->registers},
+                         {"spill_bytes", resources->spill_bytes},
+                         {"static_shared_bytes", resources->static_shared_bytes}};
+  }
+  return json.dump(2);
+}
+
+}  // namespace tilejit

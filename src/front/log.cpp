@@ -1,0 +1,35 @@
+#include "front/log.hpp"
+
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <exception>
+#include <memory>
+
+namespace tilejit::front {
+namespace {
+
+constexpr const char* kLoggerName = "tilejit";
+
+// Not registered, so that the application may still register its own under the name.
+spdlog::logger& default_logger() {
+  static spdlog::logger logger(kLoggerName,
+                               std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
+  return logger;
+}
+
+}  // namespace
+
+void warn(const std::string& message) noexcept {
+  try {
+    if (const auto registered = spdlog::get(kLoggerName)) {
+      registered->warn("{}", message);
+    } else {
+      default_logger().warn("{}", message);
+    }
+  } catch (const std::exception&) {
+    // A warning that cannot be written must not fail what it warns of.
+  }
+}
+
+}  // namespace tilejit::front

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "tilejit/compiler.hpp"
+#include "tilejit/kernel.hpp"
+#include "tilejit/metrics.hpp"
+#include "usage/index.hpp"
+#include "usage/recorder.hpp"
+
+namespace tilejit::front {
+
+/// What goes with every request of a Compiler, whoever makes it: what is known and recorded, what
+/// is forbidden, what is counted. Thread-safe.
+class Requests {
+ public:
+  explicit Requests(const Options& options);
+  /// Writes the counts of the record.
+  ~Requests();
+
+  void seal() noexcept { sealed_ = true; }
+  [[nodiscard]] bool sealed() const noexcept { return sealed_; }
+  /// Why this thread may compile nothing now; null: it may.
+  [[nodiscard]] const char* forbidden() const noexcept;
+
+  /// Throws MissError if it is sealed and has not served that descriptor. Looks at memory alone.
+  void admit(const Fused& op, const Target& target);
+  /// Knows and records a descriptor from now on; its number in the index, nothing if that is full.
+  std::optional<std::size_t> note(const Fused& op, const Target& target, bool served);
+  /// The number of a descriptor that was served before: another request, answered from memory.
+  std::optional<std::size_t> use(const Fused& op, const Target& target);
+  /// A request was answered.
+  void count(const Artifact& artifact);
+  /// A request was not: counts and records it. The error, with the nearest kernel, to be thrown.
+  [[nodiscard]] MissError missed(const Fused& op, const Target& target, const std::string& why);
+  /// The same of a request made earlier, when `nearest` was the nearest kernel.
+  [[nodiscard]] MissError missed(const Fused& op, const Target& target, const std::string& why,
+                                 std::optional<NearestKernel> nearest);
+  void failed() noexcept { ++failed_; }
+  void fell_back() noexcept { ++fallbacks_; }
+  void compiled_in_capture() noexcept { ++in_capture_; }
+
+  [[nodiscard]] const usage::Index& index() const noexcept { return index_; }
+  [[nodiscard]] Metrics metrics() const;
+
+ private:
+  void count_stages(const Artifact& artifact);
+  void tell_of_compile(const Artifact& artifact);
+
+  const MissPolicy policy_;
+  const double slow_ms_;  // 0: none is
+  const std::function<void(const SlowCompile&)> on_slow_;
+  std::atomic<bool> sealed_ = false;
+  std::atomic<std::uint64_t> memory_hits_ = 0, failed_ = 0, missed_ = 0, fallbacks_ = 0,
+                             in_capture_ = 0, slow_ = 0;
+  usage::Index index_;
+  std::unique_ptr<usage::Recorder> recorder_;  // null: nothing is recorded
+
+  mutable std::mutex mutex_;                          // guards what follows
+  Metrics metrics_;                                   // of what memory did not answer
+  std::unordered_map<std::size_t, std::string> ids_;  // in the record, by number in the index
+};
+
+/// Forbids this thread to compile while it lives.
+class ForbidScope {
+ public:
+  /// `why`: a text that lives as long; null: nothing is forbidden.
+  explicit ForbidScope(const char* why) noexcept;
+  ~ForbidScope();
+  ForbidScope(const ForbidScope&) = delete;
+  ForbidScope& operator=(const ForbidScope&) = delete;
+
+ private:
+  const char* outer_;
+};
+
+[[nodiscard]] inline const Artifact& artifact_of(const Artifact& artifact) {
+  return artifact;
+}
+[[nodiscard]] inline const Artifact& artifact_of(const Kernel& kernel) {
+  return kernel.artifact();
+}
+
+/// Runs `request`, which answers with an artifact or a kernel, and counts, knows and records it.
+/// Throws what it throws; a MissError with the nearest kernel.
+template <typename Request>
+auto watch(Requests& requests, const Fused& op, const Target& target, const Request& request) {
+  requests.admit(op, target);
+  try {
+    auto answer = request();
+    requests.count(artifact_of(answer));
+    (void)requests.note(op, target, true);
+    return answer;
+  } catch (const MissError& miss) {
+    throw requests.missed(op, target, miss.why());
+  } catch (...) {
+    requests.failed();
+    throw;
+  }
+}
+
+}  // namespace tilejit::front

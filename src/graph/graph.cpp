@@ -1,0 +1,121 @@
+#include "tilejit/graph.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "graph/graph_impl.hpp"
+#include "graph/graph_picture.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit {
+
+namespace graph {
+
+KernelNode::KernelNode(const Kernel::Impl::Shape& shape, const std::byte* params) noexcept
+    : value_(const_cast<std::byte*>(params)) {  // the driver copies it
+  params_.func = shape.function;
+  params_.gridDimX = shape.blocks;
+  params_.blockDimX = shape.threads;
+  params_.gridDimY = params_.gridDimZ = params_.blockDimY = params_.blockDimZ = 1;
+  params_.sharedMemBytes = shape.shared_bytes;
+  params_.kernelParams = &value_;
+}
+
+std::vector<std::byte> with_partials(const Kernel::Impl& kernel, const std::byte* params,
+                                     CUdeviceptr partials) {
+  std::vector<std::byte> own(params, params + kernel.binder.param_bytes());
+  std::memcpy(own.data() + kernel.partials_offset, &partials, sizeof partials);
+  return own;
+}
+
+}  // namespace graph
+
+bool Graph::Impl::needs_memory() const noexcept {
+  return child_needs_memory ||
+         std::ranges::any_of(items, [](const Item& item) { return item.partials != nullptr; });
+}
+
+const Graph::Impl::Item& Graph::Impl::item(Node node) const {
+  if (node.graph == id && node.number < items.size()) return items[node.number];
+  throw Error(ErrorCode::invalid_argument,
+              "the node is of another graph; pass what this graph's builder returned");
+}
+
+namespace {
+
+/// Gives a node of a copied graph memory of its own.
+void renew_partials(const Graph::Impl& graph, Graph::Impl::Item& item) {
+  const Kernel::Impl& kernel = *item.kernel;
+  item.partials = kernel.make_partials();
+  item.params = graph::with_partials(kernel, item.params.data(), item.partials->address());
+  const auto set = [&](CUgraphNode node, const graph::KernelNode& what) {
+    const driver::Table& driver = graph.context->driver();
+    driver::check(driver, driver.cuGraphKernelNodeSetParams_(node, what.get()),
+                  "cuGraphKernelNodeSetParams");
+  };
+  set(item.first, {kernel.shape(item.grid, item.extra_shared_bytes), item.params.data()});
+  if (item.last != item.first) set(item.last, {kernel.combining_shape(), item.params.data()});
+}
+
+}  // namespace
+
+Graph::Graph(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Graph::~Graph() = default;
+Graph::Graph(Graph&&) noexcept = default;
+Graph& Graph::operator=(Graph&&) noexcept = default;
+
+GraphExec Graph::instantiate() const {
+  return GraphExec(std::make_unique<GraphExec::Impl>(impl_));
+}
+
+Graph Graph::clone() const {
+  if (impl_->child_needs_memory) {
+    throw Error(ErrorCode::unsupported,
+                "a child of this graph has kernels with memory of their own, which a copy would "
+                "share; build the graph again");
+  }
+  const driver::Table& driver = impl_->context->driver();
+  const driver::ContextScope scope(*impl_->context);
+  auto copy = std::make_shared<Impl>(impl_->context);
+  CUgraph handle = nullptr;
+  driver::check(driver, driver.cuGraphClone_(&handle, get()), "cuGraphClone");
+  copy->handle = driver::UniqueGraph(handle, {impl_->context.get()});
+  copy->id = impl_->id;
+  copy->kept = impl_->kept;
+  const auto find = [&](CUgraphNode original) {
+    CUgraphNode found = nullptr;
+    driver::check(driver, driver.cuGraphNodeFindInClone_(&found, original, handle),
+                  "cuGraphNodeFindInClone");
+    return found;
+  };
+  for (Impl::Item item : impl_->items) {
+    const bool two = item.last != item.first;
+    item.first = find(item.first);
+    item.last = two ? find(item.last) : item.first;
+    if (item.partials) renew_partials(*copy, item);
+    copy->items.push_back(std::move(item));
+  }
+  return Graph(std::move(copy));
+}
+
+std::size_t Graph::size() const {
+  const driver::Table& driver = impl_->context->driver();
+  std::size_t count = 0;
+  driver::check(driver, driver.cuGraphGetNodes_(get(), nullptr, &count), "cuGraphGetNodes");
+  return count;
+}
+
+std::string Graph::to_dot() const {
+  return graph::to_dot(graph::picture_of(impl_->context->driver(), get()));
+}
+
+std::string Graph::to_svg() const {
+  return graph::to_svg(graph::picture_of(impl_->context->driver(), get()));
+}
+
+::CUgraph_st* Graph::get() const noexcept {
+  return impl_->handle.get();
+}
+
+}  // namespace tilejit

@@ -1,0 +1,179 @@
+#include "tilejit/dispatcher.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "launch/internals.hpp"
+#include "launch/quick_binder.hpp"
+#include "launch/tensor_kinds.hpp"
+#include "tilejit/runtime.hpp"
+
+namespace tilejit {
+namespace {
+
+using launch::QuickBinder;
+using launch::TensorKinds;
+using launch::TensorSizes;
+
+/// What a launch reads of it lies in a few lines of memory, as the driver's code has filled the
+/// caches since the launch before.
+struct Entry {
+  std::uint64_t hash;
+  const Kernel::Impl* impl;   // kernel's
+  const Kernel::Impl* build;  // that was current
+  bool has_quick;             // for that build
+  QuickBinder quick;
+  TensorKinds kinds;
+  Kernel kernel;
+};
+
+/// Open addressing, half empty. Entries are added or replaced only, each by one store, so that
+/// readers need no lock.
+struct Table {
+  explicit Table(std::size_t capacity) : slots(capacity) {}
+
+  [[nodiscard]] const Entry* find(const TensorKinds& kinds, std::uint64_t hash) const noexcept {
+    for (std::size_t i = hash & (slots.size() - 1);; i = (i + 1) & (slots.size() - 1)) {
+      const Entry* entry = slots[i].load(std::memory_order_acquire);
+      if (entry == nullptr) return nullptr;
+      if (entry->hash == hash && entry->kinds == kinds) return entry;
+    }
+  }
+  void add(const Entry& entry) noexcept { put(nullptr, entry); }
+  /// `old` is one of the table's, or null: a free slot.
+  void put(const Entry* old, const Entry& entry) noexcept {
+    std::size_t i = entry.hash & (slots.size() - 1);
+    while (slots[i].load(std::memory_order_relaxed) != old) i = (i + 1) & (slots.size() - 1);
+    slots[i].store(&entry, std::memory_order_release);
+  }
+
+  std::vector<std::atomic<const Entry*>> slots;  // a power of two of them
+};
+
+}  // namespace
+
+struct Dispatcher::Impl {
+  Impl(Runtime& where, Fused operation, DispatchOptions options)
+      : specializer(std::move(operation), options.known_extent), runtime(where) {
+    tables.push_back(std::make_unique<Table>(16));
+    table = tables.back().get();
+  }
+
+  void launch(Stream stream, std::span<const Argument> args) {
+    TensorKinds kinds;
+    TensorSizes sizes;
+    const Entry* entry = &find_or_compile(args, kinds, sizes);
+    if (&entry->impl->current() != entry->build) [[unlikely]]
+      entry = &renew(*entry, args);
+    if (entry->has_quick) [[likely]] {
+      alignas(16) std::array<std::byte, QuickBinder::kMaxParamBytes> params;
+      if (const std::uint32_t blocks = entry->quick.bind(args, sizes, params)) [[likely]] {
+        return entry->build->launch_resident(stream, {blocks, false}, params.data());
+      }
+    }
+    entry->kernel.launch(stream, args);
+  }
+
+  const Entry& find_or_compile(std::span<const Argument> args, TensorKinds& kinds,
+                               TensorSizes& sizes) {
+    specializer.classify(args, kinds, sizes);
+    const std::uint64_t hash = kinds.hash();
+    const Entry* found = table.load(std::memory_order_acquire)->find(kinds, hash);
+    return found != nullptr ? *found : compile(args, kinds, hash);
+  }
+
+  /// The lock is not held while the kernel is compiled: others may be wanted meanwhile, and of one
+  /// key the compiler makes one.
+  [[gnu::noinline]] const Entry& compile(std::span<const Argument> args, const TensorKinds& kinds,
+                                         std::uint64_t hash) {
+    std::unique_ptr<const Entry> made =
+        make_entry(runtime.compile(specializer.descriptor(kinds)), args, kinds, hash);
+    const std::lock_guard lock(mutex);
+    if (const Entry* other = table.load(std::memory_order_relaxed)->find(kinds, hash)) {
+      return *other;
+    }
+    entries.push_back(std::move(made));
+    insert(*entries.back());
+    count.store(entries.size(), std::memory_order_relaxed);
+    return *entries.back();
+  }
+
+  static std::unique_ptr<const Entry> make_entry(Kernel kernel, std::span<const Argument> args,
+                                                 const TensorKinds& kinds, std::uint64_t hash) {
+    const Kernel::Impl& impl = *launch::Internals::of(kernel);
+    const Kernel::Impl& build = impl.current();
+    const bool plain = !kernel.is_fallback() && !build.needs_memory;
+    const std::optional<QuickBinder> quick =
+        plain ? QuickBinder::make(build.binder, args, build.library->context->limits().grid_x)
+              : std::nullopt;
+    return std::make_unique<const Entry>(Entry{hash, &impl, &build, quick.has_value(),
+                                               quick.value_or(QuickBinder()), kinds,
+                                               std::move(kernel)});
+  }
+
+  /// The entry in the place of `old`, of which a full build has taken the quick one's place.
+  [[gnu::noinline]] const Entry& renew(const Entry& old, std::span<const Argument> args) {
+    const std::lock_guard lock(mutex);
+    const auto same = [&](const auto& entry) { return entry.get() == &old; };
+    const auto place = std::ranges::find_if(entries, same);
+    Table& now = *table.load(std::memory_order_relaxed);
+    if (place == entries.end())
+      return *now.find(old.kinds, old.hash);  // another thread has done it
+    std::unique_ptr<const Entry> made = make_entry(old.kernel, args, old.kinds, old.hash);
+    now.put(&old, *made);
+    replaced.push_back(std::exchange(*place, std::move(made)));
+    return **place;
+  }
+
+  void insert(const Entry& entry) {
+    Table* now = table.load(std::memory_order_relaxed);
+    if (2 * entries.size() <= now->slots.size()) return now->add(entry);
+    // Readers may still be in the old table, which stays: all of them together are as large as the
+    // last.
+    auto larger = std::make_unique<Table>(2 * now->slots.size());
+    for (const auto& each : entries) larger->add(*each);
+    tables.push_back(std::move(larger));
+    table.store(tables.back().get(), std::memory_order_release);
+  }
+
+  std::atomic<Table*> table = nullptr;
+  const launch::Specializer specializer;
+  Runtime& runtime;
+  std::atomic<std::size_t> count = 0;
+  std::mutex mutex;  // guards what follows
+  std::vector<std::unique_ptr<Table>> tables;
+  std::vector<std::unique_ptr<const Entry>> entries;
+  std::vector<std::unique_ptr<const Entry>> replaced;  // which readers may still have
+};
+
+Dispatcher::Dispatcher(Runtime& runtime, Fused operation, DispatchOptions options)
+    : impl_(std::make_unique<Impl>(runtime, std::move(operation), options)) {}
+Dispatcher::~Dispatcher() = default;
+Dispatcher::Dispatcher(Dispatcher&&) noexcept = default;
+Dispatcher& Dispatcher::operator=(Dispatcher&&) noexcept = default;
+
+void Dispatcher::launch(Stream stream, std::span<const Argument> args) {
+  impl_->launch(stream, args);
+}
+
+Kernel Dispatcher::kernel(std::span<const Argument> args) {
+  TensorKinds kinds;
+  TensorSizes sizes;
+  return impl_->find_or_compile(args, kinds, sizes).kernel;
+}
+
+Fused Dispatcher::specialize(std::span<const Argument> args) const {
+  TensorKinds kinds;
+  TensorSizes sizes;
+  impl_->specializer.classify(args, kinds, sizes);
+  return impl_->specializer.descriptor(kinds);
+}
+
+std::size_t Dispatcher::size() const noexcept {
+  return impl_->count.load(std::memory_order_relaxed);
+}
+
+}  // namespace tilejit

@@ -1,0 +1,123 @@
+// What a launch may ask for, by the device's own numbers.
+
+#include <algorithm>
+#include <string>
+
+#include "launch/kernel_impl.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit {
+namespace {
+
+using launch::Grid;
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw Error(ErrorCode::unsupported, why, "/options");
+}
+
+std::string text(std::int64_t number) {
+  return std::to_string(number);
+}
+
+}  // namespace
+
+Grid Kernel::Impl::launched(Grid grid) const {
+  const launch::Library& loaded = *library;
+  if (loaded.most_blocks != 0) grid.blocks = std::min(grid.blocks, loaded.most_blocks);
+  const auto most = static_cast<unsigned>(loaded.context->limits().grid_x);
+  if (grid.blocks > most) {
+    refuse("the launch would need " + text(grid.blocks) +
+           " blocks, and a grid of this device has " + "at most " + text(most) +
+           "; split the tensors");
+  }
+  return grid;
+}
+
+void Kernel::Impl::check_options(Grid grid, const LaunchOptions& options) const {
+  const driver::Limits& limits = library->context->limits();
+  if (stages && options != LaunchOptions{.overlap = options.overlap, .priority = options.priority})
+    refuse(
+        "the operation takes several kernels, whose launches have no options but overlap and "
+        "priority; leave the others out");
+  if (options.overlap && limits.major < 9) {
+    refuse(
+        "an overlapping launch needs a device of compute capability 9.0 or above, and this one "
+        "has " +
+        text(limits.major) + ".x; launch without it");
+  }
+  if (options.priority &&
+      (*options.priority < limits.greatest_priority || *options.priority > limits.least_priority)) {
+    refuse("the priority " + text(*options.priority) + " is not between " +
+           text(limits.greatest_priority) + " and " + text(limits.least_priority) +
+           ", which this device has");
+  }
+  if (const auto carveout = options.shared_carveout; carveout && (*carveout < 0 || *carveout > 100))
+    refuse("a carve-out is 0 to 100 percent, not " + text(*carveout));
+  if (options.shared_bytes < 0) {
+    refuse("a block cannot take " + text(options.shared_bytes) + " bytes more; take 0 or more");
+  }
+  if (options.shared_bytes > 0) allow_shared_bytes(grid, options.shared_bytes);
+  if (options.cluster) check_cluster(grid, *options.cluster);
+  if (options.cooperative) check_resident(grid, options.shared_bytes);
+}
+
+void Kernel::Impl::check_cluster(Grid grid, int blocks) const {
+  if (cluster > 1) {
+    refuse("the plan of this kernel has clusters of " + text(cluster) +
+           " blocks already; leave the option out, or set tuning.cluster");
+  }
+  if (blocks < 1 || blocks > driver::Limits::kClusterBlocks) {
+    refuse("a cluster has 1 to " + text(driver::Limits::kClusterBlocks) + " blocks, not " +
+           text(blocks));
+  }
+  if (blocks > 1 && !library->context->limits().clusters) {
+    refuse("this device has no clusters (compute capability " +
+           text(library->context->limits().major) + ".x); leave the option out");
+  }
+  if (grid.blocks % static_cast<unsigned>(blocks) != 0) {
+    refuse("the grid of " + text(grid.blocks) + " blocks is not a multiple of a cluster of " +
+           text(blocks));
+  }
+}
+
+void Kernel::Impl::allow_shared_bytes(Grid grid, int extra) const {
+  const driver::Table& driver = library->context->driver();
+  const int most = library->context->limits().shared_bytes;
+  const driver::ContextScope scope(*library->context);
+  const CUfunction function = shape(grid, 0).function;
+  int declared = 0;
+  driver::check(
+      driver, driver.cuFuncGetAttribute_(&declared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
+      "cuFuncGetAttribute");
+  const std::int64_t wanted = std::int64_t{declared} + shared_bytes + extra;
+  if (wanted > most) {
+    refuse("a block would take " + text(wanted) + " bytes of shared memory (" +
+           text(declared + shared_bytes) + " of the kernel's own and " + text(extra) +
+           " more), and this device gives it at most " + text(most));
+  }
+  // The same for every launch, so that concurrent ones do not take it from each other.
+  driver::check(driver,
+                driver.cuFuncSetAttribute_(
+                    function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most - declared),
+                "cuFuncSetAttribute");
+}
+
+void Kernel::Impl::check_resident(Grid grid, int extra_shared_bytes) const {
+  const driver::Limits& limits = library->context->limits();
+  if (!limits.cooperative) refuse("this device has no cooperative launches");
+  const driver::Table& driver = library->context->driver();
+  const driver::ContextScope scope(*library->context);
+  const Shape what = shape(grid, extra_shared_bytes);
+  int a_processor = 0;
+  driver::check(driver,
+                driver.cuOccupancyMaxActiveBlocksPerMultiprocessor_(
+                    &a_processor, what.function, static_cast<int>(what.threads), what.shared_bytes),
+                "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  const std::int64_t resident = std::int64_t{a_processor} * limits.multiprocessors;
+  if (grid.blocks <= resident) return;
+  refuse("a cooperative launch of " + text(grid.blocks) + " blocks: this device runs " +
+         text(resident) + " of this kernel at once (" + text(limits.multiprocessors) +
+         " multiprocessors with " + text(a_processor) + " each)");
+}
+
+}  // namespace tilejit

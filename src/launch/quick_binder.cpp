@@ -1,0 +1,89 @@
+#include "launch/quick_binder.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "launch/scalar_argument.hpp"
+#include "plan/plan.hpp"
+
+namespace tilejit::launch {
+namespace {
+
+/// Of a positive number; unsigned, as it may be close to 2^63.
+std::int64_t units(std::int64_t number, std::uint32_t log2_unit) noexcept {
+  const std::uint64_t up = (std::uint64_t{1} << log2_unit) - 1;
+  return static_cast<std::int64_t>((static_cast<std::uint64_t>(number) + up) >> log2_unit);
+}
+
+}  // namespace
+
+std::uint32_t QuickBinder::bind(std::span<const Argument> args, TensorSizes& sizes,
+                                Buffer buffer) const noexcept {
+  std::int64_t* const numbers = sizes.numbers.data();
+  std::byte* const out = buffer.data();
+  const Item* item = items_.data();
+  const auto until = [&](std::uint8_t end) { return item != items_.data() + end; };
+
+  std::uint64_t differing = 0;
+  for (; until(ends_.equal); ++item) {
+    differing |= static_cast<std::uint64_t>(numbers[item->a] ^ numbers[item->b]);
+  }
+  if (differing != 0 || !sizes.are_moderate()) [[unlikely]]
+    return 0;
+
+  bool overflow = false;
+  std::int64_t* computed = numbers + computed_;
+  for (; until(ends_.products); ++item, ++computed) {
+    overflow |= __builtin_mul_overflow(numbers[item->a], numbers[item->b], computed);
+    overflow |= __builtin_mul_overflow(*computed, std::int64_t{item->c}, computed);
+  }
+  std::int64_t total = 1;
+  for (; until(ends_.units); ++item) {
+    overflow |= __builtin_mul_overflow(total, units(numbers[item->a], item->c), &total);
+  }
+  *computed = total;
+  constexpr std::int64_t kNarrow = std::numeric_limits<std::int32_t>::max();
+  if (overflow || total > kNarrow) [[unlikely]]
+    return 0;
+  const std::int64_t blocks = units(total, log2_units_a_block_) * blocks_a_unit_;
+  if (blocks > most_blocks_) [[unlikely]]
+    return 0;
+
+  for (; until(ends_.numbers); ++item) std::memcpy(out + item->b, numbers + item->a, 8);
+  for (; until(ends_.divisors); ++item) {
+    const plan::FastDivisor divisor = plan::make_divisor(units(numbers[item->a], item->c));
+    std::memcpy(out + item->b, &divisor, sizeof divisor);
+  }
+  bool null = false;
+  for (; until(ends_.pointers); ++item) {
+    const std::uint64_t address = args[item->a].address;
+    null |= address == 0;
+    std::memcpy(out + item->b, &address, 8);
+  }
+  if (null) [[unlikely]]
+    return 0;
+  for (; until(ends_.scalars); ++item) {
+    if (!try_store_scalar(static_cast<DType>(item->c), args[item->a], out + item->b)) [[unlikely]]
+      return 0;
+  }
+  for (; until(ends_.outputs); ++item) {
+    if (overlap(args, sizes, *item)) [[unlikely]]
+      return 0;
+  }
+  return static_cast<std::uint32_t>(blocks);
+}
+
+inline bool QuickBinder::overlap(std::span<const Argument> args, const TensorSizes& sizes,
+                                 const Item& output) const noexcept {
+  const std::uint64_t begin = args[output.a].address, bytes = sizes.bytes[output.a];
+  for (std::size_t t = 0; t < tensors_; ++t) {
+    const std::uint64_t other = args[t].address;
+    if (other - begin >= bytes && begin - other >= sizes.bytes[t]) [[likely]]
+      continue;
+    if (other != begin || (output.c >> t & 1) == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace tilejit::launch

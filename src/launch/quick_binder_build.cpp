@@ -1,0 +1,189 @@
+// How a QuickBinder is made of a Binder.
+
+#include <bit>
+#include <limits>
+#include <vector>
+
+#include "launch/binder.hpp"
+#include "launch/quick_binder.hpp"
+
+namespace tilejit::launch {
+
+/// Numbers what a Binder calls symbols and dimensions by their places in TensorSizes.
+class QuickBinder::Maker {
+ public:
+  Maker(const Binder& binder, std::span<const Argument> args, std::int64_t most_blocks)
+      : binder_(binder), places_(binder.symbols_.size()), dims_(binder.dims_.size()) {
+    made_.most_blocks_ = most_blocks;
+    place_tensors(args);
+  }
+
+  std::optional<QuickBinder> make() {
+    if (binder_.param_bytes_ > kMaxParamBytes || binder_.tensors_.size() > kMaxTensors) {
+      return std::nullopt;
+    }
+    find_symbols();
+    add_products();
+    add_units();
+    add_fields();
+    add_outputs();
+    return fits_ ? std::optional(made_) : std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] std::uint8_t end() const noexcept { return static_cast<std::uint8_t>(count_); }
+  void add(std::size_t a, std::size_t b, std::int64_t c) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
+    fits_ = fits_ && count_ < made_.items_.size() && c <= kMost;
+    if (!fits_) return;
+    made_.items_[count_++] = {static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b),
+                              static_cast<std::uint32_t>(c)};
+  }
+  /// log2 of a power of two.
+  std::int64_t log2_of(std::int64_t value) {
+    const auto bits = static_cast<std::uint64_t>(value);
+    fits_ = fits_ && std::has_single_bit(bits);
+    return std::countr_zero(bits);
+  }
+
+  /// A tensor without modes has a layout with one, of extent 1, and no numbers.
+  void place_tensors(std::span<const Argument> args) {
+    for (const BoundTensor& tensor : binder_.tensors_) {
+      const std::size_t rank = args[first_.size()].shape.size();
+      fits_ = fits_ && (rank == tensor.leaves.size() || rank == 0);
+      ranks_.push_back(rank);
+      first_.push_back(next_);
+      next_ += 2 * rank;
+    }
+    made_.tensors_ = static_cast<std::uint16_t>(first_.size());
+    made_.computed_ = static_cast<std::uint16_t>(next_);
+  }
+
+  void find_symbols() {
+    for (std::size_t t = 0; t < ranks_.size(); ++t) {
+      for (std::size_t i = 0; i < ranks_[t]; ++i) take_extent(t, i);
+    }
+    made_.ends_.equal = end();
+    for (std::size_t t = 0; t < ranks_.size(); ++t) {
+      for (std::size_t i = 0; i < ranks_[t]; ++i) take_stride(t, i);
+    }
+    for (const std::size_t place : places_) fits_ = fits_ && place != 0;
+  }
+  /// Extents of one symbol need not be equal: kinds do not tell.
+  void take_extent(std::size_t t, std::size_t i) {
+    const SlotDim& dim = binder_.dims_[binder_.tensors_[t].extents[i]];
+    const std::size_t at = first_[t] + 2 * i;
+    if (dim.alone() < 0) {
+      fits_ = fits_ && dim.slots().empty();
+    } else if (std::size_t& place = places_[static_cast<std::size_t>(dim.alone())]; place == 0) {
+      place = at;
+    } else {
+      add(place, at, 0);
+    }
+  }
+  /// Strides that are products of extents are so by their kind.
+  void take_stride(std::size_t t, std::size_t i) {
+    const SlotDim& dim = binder_.dims_[binder_.tensors_[t].strides[i]];
+    if (dim.alone() < 0) return;
+    std::size_t& place = places_[static_cast<std::size_t>(dim.alone())];
+    if (place == 0) place = first_[t] + 2 * i + 1;
+  }
+
+  void add_products() {
+    for (const Binder::IterationMode& mode : binder_.iteration_) add_dim(mode.extent);
+    for (const Binder::SizeField& field : binder_.size_fields_) {
+      if (field.kind != plan::Param::Kind::total) add_dim(field.dim);
+    }
+    made_.ends_.products = end();
+    total_ = next_;
+  }
+  void add_dim(int number) {
+    const SlotDim& dim = binder_.dims_[number];
+    std::size_t& place = dims_[static_cast<std::size_t>(number)];
+    if (place != 0) return;
+    if (dim.alone() >= 0) {
+      place = places_[static_cast<std::size_t>(dim.alone())];
+      return;
+    }
+    const std::vector<int>& slots = dim.slots();
+    const auto symbol = [&](std::size_t i) {  // the number 0 is 1
+      return i < slots.size() ? places_[static_cast<std::size_t>(slots[i])] : 0;
+    };
+    place = add_product(symbol(0), symbol(1), dim.factor());
+    for (std::size_t i = 2; i < slots.size(); ++i) place = add_product(place, symbol(i), 1);
+  }
+  std::size_t add_product(std::size_t a, std::size_t b, std::int64_t factor) {
+    add(a, b, factor);
+    return next_++;
+  }
+
+  void add_units() {
+    for (const Binder::IterationMode& mode : binder_.iteration_) {
+      if (mode.unit != 0) add(place_of(mode.extent), 0, log2_of(mode.unit));
+    }
+    made_.ends_.units = end();
+    made_.log2_units_a_block_ = static_cast<std::uint32_t>(log2_of(binder_.units_per_block_));
+    made_.blocks_a_unit_ = binder_.blocks_per_unit_;
+  }
+
+  void add_fields() {
+    using Kind = plan::Param::Kind;
+    for (const Binder::SizeField& field : binder_.size_fields_) {
+      if (field.kind == Kind::divisor) continue;
+      add(field.kind == Kind::total ? total_ : place_of(field.dim), offset(field), 0);
+    }
+    made_.ends_.numbers = end();
+    for (const Binder::SizeField& field : binder_.size_fields_) {
+      if (field.kind != Kind::divisor) continue;
+      add(place_of(field.dim), offset(field), log2_of(field.per));
+    }
+    made_.ends_.divisors = end();
+    for (const Binder::PointerField& field : binder_.pointers_) {
+      add(static_cast<std::size_t>(field.tensor), offset(field), 0);
+    }
+    made_.ends_.pointers = end();
+    for (const Binder::ScalarField& field : binder_.scalars_) {
+      add(static_cast<std::size_t>(field.argument), offset(field),
+          static_cast<std::int64_t>(field.dtype));
+    }
+    made_.ends_.scalars = end();
+  }
+  static std::size_t offset(const auto& field) { return static_cast<std::size_t>(field.offset); }
+  [[nodiscard]] std::size_t place_of(int dim) const { return dims_[static_cast<std::size_t>(dim)]; }
+
+  void add_outputs() {
+    for (const std::size_t output : binder_.written_) {
+      std::int64_t replaced = std::int64_t{1} << output;
+      for (std::size_t t = 0; t < ranks_.size(); ++t) {
+        if (!binder_.tensors_[t].written && same_elements(output, t)) {
+          replaced |= std::int64_t{1} << t;
+        }
+      }
+      add(output, 0, replaced);
+    }
+    made_.ends_.outputs = end();
+  }
+  /// Whatever the sizes, where both have one address.
+  [[nodiscard]] bool same_elements(std::size_t a, std::size_t b) const {
+    return binder_.tensors_[a].element_bytes == binder_.tensors_[b].element_bytes &&
+           binder_.operand_modes_[a] == binder_.operand_modes_[b];
+  }
+
+  static constexpr std::size_t kMaxTensors = 32;  // bits of an Item
+
+  const Binder& binder_;
+  QuickBinder made_;
+  bool fits_ = true;
+  std::size_t count_ = 0;  // of items
+  std::size_t next_ = 1;   // number
+  // Numbers: of each tensor the first; of each symbol and dimension its own, 0 where there is none.
+  std::vector<std::size_t> ranks_, first_, places_, dims_;
+  std::size_t total_ = 0;
+};
+
+std::optional<QuickBinder> QuickBinder::make(const Binder& binder, std::span<const Argument> args,
+                                             std::int64_t most_blocks) {
+  return Maker(binder, args, most_blocks).make();
+}
+
+}  // namespace tilejit::launch

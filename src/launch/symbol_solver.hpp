@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "launch/bound_tensor.hpp"
+
+namespace tilejit::launch {
+
+/// Finds the value of every symbol for one launch: from values given by name, then from extents and
+/// strides of tensors that are one symbol times a factor. The arrays are the caller's: one value
+/// and one source a slot. Whether products of several symbols agree is checked later, layout by
+/// layout.
+class SymbolSolver {
+ public:
+  SymbolSolver(const SymbolTable& symbols, const DimTable& dims,
+               std::span<const BoundTensor> tensors, std::span<std::int64_t> values,
+               std::span<std::int64_t> sources);
+
+  /// Throws Error{invalid_argument} for a name that the operation does not have, and as `solve`.
+  void take_named(const SymbolValues& symbols);
+
+  /// `args` have passed check_form. Throws Error{invalid_argument}: a symbol would have two values
+  /// (both tensors are named), a negative one, not an integer one, none, or breaks its promise. A
+  /// symbol that only strides without effect mention may stay unset; it becomes 0.
+  void solve(std::span<const Argument> args);
+
+ private:
+  /// True if there is nothing to learn, or to object to: as for most tensors but the first.
+  [[nodiscard]] bool is_settled(int dim_number, std::int64_t given) const {
+    const SlotDim& dim = dims_[dim_number];
+    if (dim.alone() < 0) return dim.slots().size() != 1;
+    return values_[static_cast<std::size_t>(dim.alone())] == given;
+  }
+  void take_extents(const BoundTensor& tensor, const Argument& argument);
+  void take_strides(const BoundTensor& tensor, const Argument& argument);
+  void take(const BoundTensor& tensor, const char* what, std::size_t leaf, int dim_number,
+            std::int64_t given);
+  void assign(int slot, std::int64_t value, std::int64_t source);
+  void check_promise(std::size_t slot) const;
+  void require_all() const;
+  void require(int dim_number) const;
+  [[noreturn]] void fail(int slot, const std::string& why) const;
+  [[nodiscard]] std::string source_text(std::int64_t source) const;
+
+  const SymbolTable& table_;
+  const DimTable& dims_;
+  std::span<const BoundTensor> tensors_;
+  std::span<std::int64_t> values_;
+  std::span<std::int64_t> sources_;  // index of the tensor, or kNamed
+};
+
+}  // namespace tilejit::launch

@@ -1,0 +1,125 @@
+#include "tilejit/benchmark.hpp"
+
+#include <algorithm>
+
+#include "core/integer.hpp"
+#include "figures/figures.hpp"
+#include "figures/operations.hpp"
+#include "front/compiler_impl.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit {
+namespace {
+
+constexpr std::int64_t kRowBytes = 16384;  // of the kernel that only reads
+
+/// Bytes in `milliseconds`, as 10^9 a second.
+double giga_a_second(double count, double milliseconds) noexcept {
+  return milliseconds > 0 ? count / milliseconds / 1e6 : 0;
+}
+
+Fused reading(std::int64_t rows) {
+  const std::string extent = std::to_string(rows), elements = std::to_string(kRowBytes / 4);
+  return {.name = "read_ceiling",
+          .tensors = {{"x", f32, "(" + extent + "," + elements + "):(" + elements + ",1)"},
+                      {"y", f32, "(" + extent + "):(1)"}},
+          .formula = "y = max(x)"};
+}
+
+std::int64_t require(const std::optional<std::int64_t>& count, const char* what) {
+  if (count) return *count;
+  throw Error(ErrorCode::invalid_argument,
+              std::string(what) +
+                  " cannot be counted: a symbol has no value, or the count exceeds 2^63-1; give "
+                  "every symbol a value, and smaller ones");
+}
+
+DeclaredWork work_of(const Fused& op, const front::Planned& planned,
+                     const figures::Figures& figures, const SymbolValues& symbols) {
+  return {.bytes = require(figures.bytes_moved, "bytes moved"),
+          .operations =
+              require(figures::count_operations(op, planned.analysis, symbols), "operations")};
+}
+
+BytesInFlight in_flight_of(const Runtime& runtime, const figures::Figures& figures,
+                           const KernelInfo& kernel, double gigabytes_per_second) {
+  const auto multiprocessors = static_cast<double>(std::max(1, runtime.device().multiprocessors));
+  std::int64_t blocks = kernel.blocks_per_sm;
+  if (figures.blocks) {
+    blocks = std::min(
+        blocks, core::ceil_div(*figures.blocks, std::max(1, runtime.device().multiprocessors)));
+  }
+  return {.needed = figures.device->latency_ns() * gigabytes_per_second / multiprocessors,
+          .issued = static_cast<double>(blocks * kernel.threads * figures.bytes_in_flight)};
+}
+
+}  // namespace
+
+TimeSummary time_read(Runtime& runtime, std::size_t bytes, const BenchmarkOptions& options) {
+  const auto rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(bytes) / kRowBytes);
+  const Kernel kernel = runtime.compile(reading(rows));
+  const WorkspaceTensor tensors[] = {{static_cast<std::size_t>(rows * kRowBytes)},
+                                     {static_cast<std::size_t>(rows * 4)}};
+  const Workspaces workspaces(runtime, tensors, {}, options.l2);
+  return time_launches(runtime, kernel, workspaces.arguments(), {}, options);
+}
+
+Ceilings measure_ceilings(Runtime& runtime, std::int64_t bytes, const BenchmarkOptions& options) {
+  // A copy reads and writes each byte.
+  const std::int64_t copied = std::max<std::int64_t>(bytes / 2, 1);
+  const std::int64_t read = std::max<std::int64_t>(bytes / kRowBytes, 1) * kRowBytes;
+  const TimeSummary copy = time_copy(runtime, static_cast<std::size_t>(copied), options);
+  return {
+      .copy = giga_a_second(static_cast<double>(2 * copied), copy.median_ms),
+      .read = giga_a_second(static_cast<double>(read),
+                            time_read(runtime, static_cast<std::size_t>(read), options).median_ms)};
+}
+
+DeclaredWork declared_work(const Fused& op, const SymbolValues& symbols) {
+  const front::Planned planned = front::make_planned(op, Target{});
+  return work_of(op, planned, figures::figures_of(op, planned.plan, symbols), symbols);
+}
+
+BenchmarkResult benchmark(Runtime& runtime, const Kernel& kernel,
+                          std::span<const std::vector<Argument>> arguments,
+                          const SymbolValues& symbols, const BenchmarkOptions& options,
+                          const Ceilings& given) {
+  // As Runtime::compile planned it.
+  const Fused op =
+      runtime.compiler().tuned(kernel.op(), kernel.artifact().target, runtime.device().name);
+  const front::Planned planned = front::make_planned(op, kernel.artifact().target);
+  const figures::Figures figures = figures::figures_of(op, planned.plan, symbols);
+  BenchmarkResult result{
+      .work = work_of(op, planned, figures, symbols), .ceilings = given, .kernel = kernel.info()};
+  result.time = time_launches(runtime, kernel, arguments, symbols, options);
+  result.occupancy = static_cast<double>(result.kernel.blocks_per_sm) * result.kernel.threads /
+                     figures.device->threads;
+  result.in_flight = in_flight_of(runtime, figures, result.kernel, given.copy);
+  return result;
+}
+
+BenchmarkResult benchmark(Runtime& runtime, const Kernel& kernel,
+                          std::span<const std::vector<Argument>> arguments,
+                          const SymbolValues& symbols, const BenchmarkOptions& options) {
+  const std::int64_t bytes = declared_work(kernel.op(), symbols).bytes;
+  return benchmark(runtime, kernel, arguments, symbols, options,
+                   measure_ceilings(runtime, bytes, options));
+}
+
+double BenchmarkResult::gigabytes_per_second() const noexcept {
+  return giga_a_second(static_cast<double>(work.bytes), time.median_ms);
+}
+
+double BenchmarkResult::teraflops() const noexcept {
+  return giga_a_second(static_cast<double>(work.operations), time.median_ms) / 1e3;
+}
+
+double BenchmarkResult::percent_of_copy() const noexcept {
+  return ceilings.copy > 0 ? 100 * gigabytes_per_second() / ceilings.copy : 0;
+}
+
+double BenchmarkResult::percent_of_read() const noexcept {
+  return ceilings.read > 0 ? 100 * gigabytes_per_second() / ceilings.read : 0;
+}
+
+}  // namespace tilejit

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "driver/handles.hpp"
+
+namespace tilejit::memory {
+
+/// Device memory that kernels need for themselves, beyond one launch.
+class DeviceMemory {
+ public:
+  /// Throws Error{driver_call}.
+  DeviceMemory(std::shared_ptr<const driver::Context> context, std::size_t bytes);
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
+  /// Sets all bytes to 0, and waits for it. Throws Error{driver_call}.
+  void clear() const;
+
+ private:
+  std::shared_ptr<const driver::Context> context_;
+  std::size_t bytes_;
+  CUdeviceptr address_ = 0;
+};
+
+}  // namespace tilejit::memory

@@ -1,0 +1,465 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "driver/driver.hpp"
+
+namespace tilejit {
+
+/// A driver without a device behind it: records every call, counts what is alive, and fails where
+/// it is told to. "Device memory" is host memory that is never touched but by copies. One at a
+/// time; not thread-safe.
+class FakeDriver {
+ public:
+  struct Launch {
+    CUfunction function;
+    unsigned blocks, threads;
+    CUstream stream;
+    std::vector<std::byte> params;
+    unsigned shared_bytes = 0;
+    bool overlaps = false;  ///< may start while the kernel before it in the stream ends
+    std::vector<CUlaunchAttribute> attributes = {};
+  };
+  /// A node of a graph, as it was added.
+  struct GraphNode {
+    std::string call;
+    std::vector<CUgraphNode> after;
+    CUfunction function = nullptr;
+    unsigned blocks = 0, threads = 0, shared_bytes = 0;
+    std::vector<std::byte> params = {};
+    std::vector<CUlaunchAttributeID> attributes = {};
+    std::uint64_t to = 0, from = 0, bytes = 0;  ///< of copies and fills
+    CUmemorytype from_type = {}, to_type = {};  ///< of copies
+    const void* event = nullptr;
+    CUgraph child = nullptr;
+    CUgraphNode origin = nullptr;  ///< of a clone
+    void* value = nullptr;         ///< what cuGraphKernelNodeGetParams points to
+  };
+  using GraphNodes = std::vector<std::unique_ptr<GraphNode>>;
+  /// What was set in an executable graph.
+  struct GraphUpdate {
+    CUgraphNode node;
+    unsigned blocks;
+    std::vector<std::byte> params;
+    int enabled = -1;  ///< 0 or 1: cuGraphNodeSetEnabled
+  };
+
+  FakeDriver() {
+    active() = this;
+    fill_queries();
+    fill_contexts();
+    fill_libraries();
+    fill_memory();
+    fill_pointers();
+    fill_streams();
+    fill_events();
+    fill_captures();
+    fill_graphs();
+    fill_graph_queries();
+    fill_graph_executables();
+  }
+  ~FakeDriver() { active() = nullptr; }
+  FakeDriver(const FakeDriver&) = delete;
+  FakeDriver& operator=(const FakeDriver&) = delete;
+
+  driver::Table table;
+
+  // What it is like.
+  int device_count = 1;
+  int capability_major = 9, capability_minor = 0;
+  int version = 13000;
+  int active_clusters = 15;  ///< of any kernel
+  bool has_clusters = true, has_cooperative = true;
+  int shared_limit = 227 << 10;                  ///< bytes a block
+  bool stream_is_busy = false;                   ///< what cuStreamQuery and cuEventQuery say
+  bool capture_is_broken = false;                ///< that of any stream
+  CUdeviceptr host_address = 0;                  ///< the one address that is not the device's
+  unsigned long long context_id = 1;             ///< 0: destroyed
+  bool launch_needs_context = false;             ///< as a stream of the legacy kind does
+  std::size_t param_bytes = 0;                   ///< how much of the kernel's parameter is recorded
+  float elapsed_ms = 1;                          ///< of the next pair of events; grows by 1
+  int fail_at = -1;                              ///< number of the call that fails, counted from 0
+  std::map<std::string, CUresult> fail_on = {};  ///< calls that always fail
+  CUresult failure = CUDA_ERROR_UNKNOWN;         ///< what fail_at returns
+  /// What cuGraphExecUpdate says: why it refuses, and the nodes of the new graph; -1 for none.
+  struct {
+    CUgraphExecUpdateResult why = CU_GRAPH_EXEC_UPDATE_SUCCESS;
+    int node = -1, from = -1;
+  } refused_update;
+
+  // What has happened.
+  std::vector<std::string> calls = {};
+  std::vector<Launch> launches = {};
+  std::vector<std::string> entries = {};  ///< names asked of libraries; CUfunction is index + 1
+  int contexts = 0, libraries = 0, streams = 0, events = 0, buffers = 0, pools = 0;  ///< alive
+  int graphs = 0, executables = 0;                                                   ///< alive
+  std::map<CUgraph, GraphNodes> graph_nodes = {};  ///< of graphs alive, and of copies as children
+  std::vector<GraphUpdate> updates = {};
+  std::vector<CUgraph> whole_updates = {};  ///< what executables were given by cuGraphExecUpdate
+  std::vector<CUstreamCaptureMode> capture_modes = {};  ///< of captures begun
+  CUstream capturing = nullptr;
+  std::map<CUstream, unsigned long long> stream_ids = {};  ///< else the handle's number
+  std::size_t cleared = 0;                                 ///< bytes set to 0
+  CUstreamCaptureMode thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  std::vector<std::pair<CUstream, CUevent>> waits = {};
+  std::vector<std::pair<unsigned, int>> created_streams = {};  ///< flags, priority
+  std::vector<CUcontext> current = {};                         ///< stack of contexts
+  std::vector<CUstream> copies = {}, waited = {};              ///< streams copied and waited on
+  std::map<CUdeviceptr, CUstream> ordered = {};                ///< memory of cuMemAllocAsync, alive
+  std::vector<CUstream> freed_on = {};                         ///< streams of cuMemFreeAsync
+
+  [[nodiscard]] int alive() const {
+    return contexts + libraries + streams + events + buffers + pools + graphs + executables;
+  }
+  [[nodiscard]] int count(const std::string& call) const {
+    return static_cast<int>(std::count(calls.begin(), calls.end(), call));
+  }
+
+ private:
+  static FakeDriver*& active() {
+    static FakeDriver* driver = nullptr;
+    return driver;
+  }
+  /// Records a call; returns what it has to return.
+  static CUresult enter(const char* call) {
+    FakeDriver& self = *active();
+    const int number = static_cast<int>(self.calls.size());
+    self.calls.emplace_back(call);
+    if (number == self.fail_at) return self.failure;
+    const auto found = self.fail_on.find(call);
+    return found == self.fail_on.end() ? CUDA_SUCCESS : found->second;
+  }
+  /// Records a call that makes (1) or destroys (-1) something. What fails to be destroyed counts as
+  /// destroyed: trying is all that can be asked.
+  static CUresult enter(const char* call, int FakeDriver::*alive, int change) {
+    const CUresult result = enter(call);
+    if (result == CUDA_SUCCESS || change < 0) active()->*alive += change;
+    return result;
+  }
+  template <typename Handle>
+  static Handle handle(std::uintptr_t number) {
+    return reinterpret_cast<Handle>(number);
+  }
+
+  /// Memory that cuMemAllocAsync made is the host's; that of pools is not.
+  void free_ordered(CUdeviceptr address, CUstream stream) {
+    freed_on.push_back(stream);
+    if (ordered.erase(address) != 0) ::operator delete(reinterpret_cast<void*>(address));
+  }
+
+  void fill_queries();
+  void fill_contexts();
+  void fill_libraries();
+  void fill_memory();
+  void fill_pointers();
+  void fill_streams();
+  void fill_events();
+  void fill_captures();
+  void fill_graphs();
+  void fill_graph_queries();
+  void fill_graph_executables();
+
+  static CUgraph new_graph() {
+    const auto made = handle<CUgraph>(0x900 + ++active()->last_graph_);
+    active()->graph_nodes[made];
+    return made;
+  }
+  static CUgraph copy_graph(CUgraph graph);
+  static CUresult add_node(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,
+                           std::size_t count, const char* call, GraphNode node);
+  static void set_kernel(GraphNode& node, const CUDA_KERNEL_NODE_PARAMS& params);
+  static GraphNode& node_of(CUgraphNode node) { return *reinterpret_cast<GraphNode*>(node); }
+
+  std::uintptr_t last_graph_ = 0;
+};
+
+inline void FakeDriver::fill_queries() {
+  table.cuInit_ = [](unsigned) { return enter("cuInit"); };
+  table.cuDriverGetVersion_ = [](int* version) {
+    *version = active()->version;
+    return enter("cuDriverGetVersion");
+  };
+  table.cuGetErrorName_ = [](CUresult result, const char** name) {
+    *name = result == CUDA_ERROR_UNKNOWN ? "CUDA_ERROR_UNKNOWN" : "CUDA_ERROR_OTHER";
+    return CUDA_SUCCESS;
+  };
+  table.cuGetErrorString_ = [](CUresult, const char** text) {
+    *text = "a fake failure";
+    return CUDA_SUCCESS;
+  };
+  table.cuDeviceGetCount_ = [](int* count) {
+    *count = active()->device_count;
+    return enter("cuDeviceGetCount");
+  };
+  table.cuDeviceGet_ = [](CUdevice* device, int ordinal) {
+    *device = ordinal;
+    return enter("cuDeviceGet");
+  };
+  table.cuDeviceGetName_ = [](char* name, int length, CUdevice) {
+    std::strncpy(name, "Fake GPU", static_cast<std::size_t>(length));
+    return enter("cuDeviceGetName");
+  };
+  table.cuDeviceTotalMem_ = [](std::size_t* bytes, CUdevice) {
+    *bytes = std::size_t{80} << 30;
+    return enter("cuDeviceTotalMem");
+  };
+  table.cuDeviceGetAttribute_ = [](int* value, CUdevice_attribute which, CUdevice) {
+    switch (which) {
+      case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = active()->capability_major; break;
+      case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = active()->capability_minor; break;
+      case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 132; break;
+      case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: *value = 50 << 20; break;
+      case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X: *value = 0x7fffffff; break;
+      case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = 1024; break;
+      case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
+        *value = active()->shared_limit;
+        break;
+      case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH: *value = active()->has_cooperative; break;
+      case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: *value = active()->has_clusters; break;
+      default: return CUDA_ERROR_INVALID_VALUE;
+    }
+    return enter("cuDeviceGetAttribute");
+  };
+}
+
+inline void FakeDriver::fill_contexts() {
+  table.cuDevicePrimaryCtxRetain_ = [](CUcontext* context, CUdevice device) {
+    *context = handle<CUcontext>(static_cast<std::uintptr_t>(device) + 1);
+    return enter("cuDevicePrimaryCtxRetain", &FakeDriver::contexts, 1);
+  };
+  table.cuDevicePrimaryCtxRelease_ = [](CUdevice) {
+    return enter("cuDevicePrimaryCtxRelease", &FakeDriver::contexts, -1);
+  };
+  table.cuCtxPushCurrent_ = [](CUcontext context) {
+    const CUresult result = enter("cuCtxPushCurrent");
+    if (result == CUDA_SUCCESS) active()->current.push_back(context);
+    return result;
+  };
+  table.cuCtxPopCurrent_ = [](CUcontext* context) {
+    *context = active()->current.back();
+    active()->current.pop_back();
+    return enter("cuCtxPopCurrent");
+  };
+  table.cuCtxGetDevice_ = [](CUdevice* device) {
+    *device = static_cast<CUdevice>(reinterpret_cast<std::uintptr_t>(active()->current.back()) - 1);
+    return enter("cuCtxGetDevice");
+  };
+  table.cuCtxGetId_ = [](CUcontext, unsigned long long* id) {
+    *id = active()->context_id;
+    const CUresult result = enter("cuCtxGetId");
+    return result == CUDA_SUCCESS && *id == 0 ? CUDA_ERROR_CONTEXT_IS_DESTROYED : result;
+  };
+  table.cuCtxGetStreamPriorityRange_ = [](int* least, int* greatest) {
+    *least = 0;
+    *greatest = -5;
+    return enter("cuCtxGetStreamPriorityRange");
+  };
+  table.cuCtxSetCurrent_ = [](CUcontext context) {
+    const CUresult result = enter("cuCtxSetCurrent");
+    if (result == CUDA_SUCCESS) active()->current.assign(1, context);
+    return result;
+  };
+}
+
+inline void FakeDriver::fill_libraries() {
+  table.cuLibraryLoadData_ = [](CUlibrary* library, const void*, CUjit_option*, void**, unsigned,
+                                CUlibraryOption*, void**, unsigned) {
+    *library = handle<CUlibrary>(1);
+    return enter("cuLibraryLoadData", &FakeDriver::libraries, 1);
+  };
+  table.cuLibraryUnload_ = [](CUlibrary) {
+    return enter("cuLibraryUnload", &FakeDriver::libraries, -1);
+  };
+  table.cuLibraryGetKernel_ = [](CUkernel* kernel, CUlibrary, const char* name) {
+    active()->entries.emplace_back(name);
+    *kernel = handle<CUkernel>(active()->entries.size());
+    return enter("cuLibraryGetKernel");
+  };
+  table.cuKernelGetFunction_ = [](CUfunction* function, CUkernel kernel) {
+    *function = reinterpret_cast<CUfunction>(kernel);
+    return enter("cuKernelGetFunction");
+  };
+  table.cuFuncGetAttribute_ = [](int* value, CUfunction_attribute which, CUfunction) {
+    *value = 100 + static_cast<int>(which);
+    return enter("cuFuncGetAttribute");
+  };
+  table.cuOccupancyMaxActiveBlocksPerMultiprocessor_ = [](int* blocks, CUfunction, int,
+                                                          std::size_t) {
+    *blocks = 8;
+    return enter("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  };
+  table.cuFuncSetAttribute_ = [](CUfunction, CUfunction_attribute, int) {
+    return enter("cuFuncSetAttribute");
+  };
+  table.cuOccupancyMaxActiveClusters_ = [](int* clusters, CUfunction, const CUlaunchConfig*) {
+    *clusters = active()->active_clusters;
+    return enter("cuOccupancyMaxActiveClusters");
+  };
+  table.cuLaunchKernelEx_ = [](const CUlaunchConfig* config, CUfunction function, void** params,
+                               void**) {
+    FakeDriver& self = *active();
+    const CUresult result = enter("cuLaunchKernelEx");
+    if (result != CUDA_SUCCESS) return result;
+    const auto* bytes = static_cast<const std::byte*>(params[0]);
+    self.launches.push_back({function,
+                             config->gridDimX,
+                             config->blockDimX,
+                             config->hStream,
+                             {bytes, bytes + self.param_bytes},
+                             config->sharedMemBytes,
+                             config->numAttrs == 1,
+                             {config->attrs, config->attrs + config->numAttrs}});
+    return CUDA_SUCCESS;
+  };
+  table.cuLaunchKernel_ = [](CUfunction function, unsigned blocks, unsigned, unsigned,
+                             unsigned threads, unsigned, unsigned, unsigned shared_bytes,
+                             CUstream stream, void** params, void**) {
+    FakeDriver& self = *active();
+    const CUresult result = enter("cuLaunchKernel");
+    if (result != CUDA_SUCCESS) return result;
+    if (self.launch_needs_context && self.current.empty()) return CUDA_ERROR_INVALID_CONTEXT;
+    const auto* bytes = static_cast<const std::byte*>(params[0]);
+    self.launches.push_back(
+        {function, blocks, threads, stream, {bytes, bytes + self.param_bytes}, shared_bytes});
+    return CUDA_SUCCESS;
+  };
+}
+
+inline void FakeDriver::fill_memory() {
+  table.cuMemAlloc_ = [](CUdeviceptr* address, std::size_t bytes) {
+    const CUresult result = enter("cuMemAlloc", &FakeDriver::buffers, 1);
+    if (result == CUDA_SUCCESS) *address = reinterpret_cast<CUdeviceptr>(::operator new(bytes));
+    return result;
+  };
+  table.cuMemFree_ = [](CUdeviceptr address) {
+    ::operator delete(reinterpret_cast<void*>(address));
+    return enter("cuMemFree", &FakeDriver::buffers, -1);
+  };
+  table.cuMemAllocAsync_ = [](CUdeviceptr* address, std::size_t bytes, CUstream stream) {
+    const CUresult result = enter("cuMemAllocAsync", &FakeDriver::buffers, 1);
+    if (result != CUDA_SUCCESS) return result;
+    *address = reinterpret_cast<CUdeviceptr>(::operator new(bytes));
+    active()->ordered[*address] = stream;
+    return result;
+  };
+  table.cuMemHostAlloc_ = [](void** memory, std::size_t bytes, unsigned) {
+    const CUresult result = enter("cuMemHostAlloc", &FakeDriver::buffers, 1);
+    if (result == CUDA_SUCCESS) *memory = ::operator new(bytes);
+    return result;
+  };
+  table.cuMemFreeHost_ = [](void* memory) {
+    ::operator delete(memory);
+    return enter("cuMemFreeHost", &FakeDriver::buffers, -1);
+  };
+  table.cuMemPoolCreate_ = [](CUmemoryPool* pool, const CUmemPoolProps*) {
+    *pool = handle<CUmemoryPool>(11);
+    return enter("cuMemPoolCreate", &FakeDriver::pools, 1);
+  };
+  table.cuMemPoolSetAttribute_ = [](CUmemoryPool, CUmemPool_attribute, void*) {
+    return enter("cuMemPoolSetAttribute");
+  };
+  table.cuMemPoolDestroy_ = [](CUmemoryPool) {
+    return enter("cuMemPoolDestroy", &FakeDriver::pools, -1);
+  };
+  table.cuMemAllocFromPoolAsync_ = [](CUdeviceptr* address, std::size_t, CUmemoryPool, CUstream) {
+    *address = 0x5000;
+    return enter("cuMemAllocFromPoolAsync", &FakeDriver::buffers, 1);
+  };
+  table.cuMemFreeAsync_ = [](CUdeviceptr address, CUstream stream) {
+    active()->free_ordered(address, stream);
+    return enter("cuMemFreeAsync", &FakeDriver::buffers, -1);
+  };
+  table.cuMemsetD8Async_ = [](CUdeviceptr, unsigned char, std::size_t bytes, CUstream) {
+    active()->cleared += bytes;
+    return enter("cuMemsetD8Async");
+  };
+  table.cuMemcpyHtoDAsync_ = [](CUdeviceptr to, const void* from, std::size_t bytes,
+                                CUstream stream) {
+    active()->copies.push_back(stream);
+    std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+    return enter("cuMemcpyHtoDAsync");
+  };
+  table.cuMemcpyDtoHAsync_ = [](void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+    active()->copies.push_back(stream);
+    std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+    return enter("cuMemcpyDtoHAsync");
+  };
+  table.cuMemcpyDtoDAsync_ = [](CUdeviceptr, CUdeviceptr, std::size_t, CUstream) {
+    return enter("cuMemcpyDtoDAsync");
+  };
+}
+
+inline void FakeDriver::fill_pointers() {
+  table.cuPointerGetAttribute_ = [](void* type, CUpointer_attribute, CUdeviceptr address) {
+    const CUresult result = enter("cuPointerGetAttribute");
+    if (result != CUDA_SUCCESS) return result;
+    if (address == active()->host_address)
+      return CUDA_ERROR_INVALID_VALUE;  // as of any host memory
+    *static_cast<CUmemorytype*>(type) = CU_MEMORYTYPE_DEVICE;
+    return CUDA_SUCCESS;
+  };
+}
+
+inline void FakeDriver::fill_streams() {
+  table.cuStreamGetId_ = [](CUstream stream, unsigned long long* id) {
+    const auto& ids = active()->stream_ids;
+    const auto found = ids.find(stream);
+    *id = found == ids.end() ? reinterpret_cast<std::uintptr_t>(stream) : found->second;
+    return enter("cuStreamGetId");
+  };
+  table.cuStreamCreate_ = [](CUstream* stream, unsigned) {
+    *stream = handle<CUstream>(7);
+    return enter("cuStreamCreate", &FakeDriver::streams, 1);
+  };
+  table.cuStreamDestroy_ = [](CUstream) {
+    return enter("cuStreamDestroy", &FakeDriver::streams, -1);
+  };
+  table.cuStreamCreateWithPriority_ = [](CUstream* stream, unsigned flags, int priority) {
+    *stream = handle<CUstream>(7);
+    active()->created_streams.emplace_back(flags, priority);
+    return enter("cuStreamCreateWithPriority", &FakeDriver::streams, 1);
+  };
+  table.cuStreamQuery_ = [](CUstream) {
+    const CUresult result = enter("cuStreamQuery");
+    return result == CUDA_SUCCESS && active()->stream_is_busy ? CUDA_ERROR_NOT_READY : result;
+  };
+  table.cuStreamSynchronize_ = [](CUstream) { return enter("cuStreamSynchronize"); };
+}
+
+inline void FakeDriver::fill_events() {
+  table.cuStreamWaitEvent_ = [](CUstream stream, CUevent event, unsigned) {
+    active()->waits.emplace_back(stream, event);
+    return enter("cuStreamWaitEvent");
+  };
+  table.cuEventQuery_ = [](CUevent) {
+    const CUresult result = enter("cuEventQuery");
+    return result == CUDA_SUCCESS && active()->stream_is_busy ? CUDA_ERROR_NOT_READY : result;
+  };
+  table.cuEventSynchronize_ = [](CUevent) { return enter("cuEventSynchronize"); };
+  table.cuStreamSynchronize_ = [](CUstream stream) {
+    active()->waited.push_back(stream);
+    return enter("cuStreamSynchronize");
+  };
+  table.cuEventCreate_ = [](CUevent* event, unsigned) {
+    *event = handle<CUevent>(9);
+    return enter("cuEventCreate", &FakeDriver::events, 1);
+  };
+  table.cuEventDestroy_ = [](CUevent) { return enter("cuEventDestroy", &FakeDriver::events, -1); };
+  table.cuEventRecord_ = [](CUevent, CUstream) { return enter("cuEventRecord"); };
+  table.cuEventElapsedTime_ = [](float* ms, CUevent, CUevent) {
+    *ms = active()->elapsed_ms++;
+    return enter("cuEventElapsedTime");
+  };
+}
+
+}  // namespace tilejit
+
+#include "fake/fake_driver_graphs.hpp"

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fake/fake_driver.hpp"
+#include "fake/hand_plans.hpp"
+#include "launch/internals.hpp"
+#include "tilejit/runtime.hpp"
+
+namespace tilejit {
+
+/// What tests of kernels on a FakeDriver start from.
+
+inline const Options kInMemory{.cache_folder = std::nullopt};
+
+/// y = f(x, alpha): 8 blocks of 256 threads.
+inline HandPlan hand_plan() {
+  HandPlan plan;
+  plan.in("x", "(64,32):(32,1)").out("y", "(64,32):(32,1)").scalar("alpha", f32);
+  return plan;
+}
+
+inline Artifact hand_artifact() {
+  Artifact artifact;
+  artifact.key = "key";
+  artifact.kernel_name = "tilejit_hand";
+  artifact.cubin = std::make_shared<const std::string>("cubin");
+  artifact.metadata = std::make_shared<const std::string>("{}");
+  return artifact;
+}
+
+/// A kernel of hand_artifact() for `plan`.
+inline Kernel load(const Runtime& runtime, const HandPlan& plan) {
+  auto library =
+      launch::load_library(launch::Internals::context(runtime), hand_artifact(), plan.plan);
+  return launch::Internals::make_kernel(std::move(library), hand_artifact(), plan.op, plan.analysis,
+                                        plan.plan);
+}
+
+inline std::vector<Argument> hand_arguments() {
+  return {device(0x10000), device(0x20000), 0.5};
+}
+
+inline const Stream kStream = reinterpret_cast<Stream>(0x77);
+
+}  // namespace tilejit

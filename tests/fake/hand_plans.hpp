@@ -1,0 +1,106 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "launch/binder.hpp"
+#include "plan/plan.hpp"
+#include "spec/analysis.hpp"
+#include "tilejit/fused.hpp"
+
+namespace tilejit {
+
+/// The bytes of each of a kernel's parameters.
+inline std::vector<std::string> fields_of(const plan::Plan& plan, const std::byte* params) {
+  std::vector<std::string> fields;
+  for (const plan::Param& param : plan.params) {
+    fields.emplace_back(reinterpret_cast<const char*>(params) + param.offset,
+                        static_cast<std::size_t>(param.size));
+  }
+  return fields;
+}
+
+/// An operation with a plan written by hand, so that tests of the launch path say themselves what
+/// the kernel's parameters are. Modes are not coalesced; leaves of nested layouts are.
+struct HandPlan {
+  Fused op;
+  spec::Analysis analysis;
+  plan::Plan plan;
+
+  HandPlan() {
+    plan.kernel_name = "tilejit_hand";
+    plan.threads = 256;
+  }
+
+  /// Tensors of one rank, the first with the shape of the iteration. `access` is not automatic.
+  HandPlan& tensor(const std::string& name, DType dtype, const Layout& layout, Access access) {
+    op.tensors.push_back({.name = name, .dtype = dtype, .layout = layout, .access = access});
+    analysis.access.push_back(access);
+    const std::size_t modes = rank(layout);
+    plan::Operand operand{.tensor = static_cast<int>(op.tensors.size()) - 1,
+                          .dtype = dtype,
+                          .read = access != Access::out,
+                          .written = access != Access::in};
+    for (std::size_t i = modes; i-- > 0;) {
+      const Layout own = mode(layout, i);
+      operand.modes.emplace_back(own.leaves().begin(), own.leaves().end());
+      if (plan.operands.empty()) plan.extents.push_back(size(mode(layout, i)));
+    }
+    plan.operands.push_back(std::move(operand));
+    for (const Mode& leaf : layout.leaves()) {
+      for (const Dim& dim : {leaf.extent, leaf.stride}) {
+        for (const std::string& symbol : dim.symbols()) analysis.symbols.try_emplace(symbol, 1);
+      }
+    }
+    return param({.kind = plan::Param::Kind::pointer, .index = operand.tensor});
+  }
+  HandPlan& in(const std::string& name, const Layout& layout, DType dtype = f32) {
+    return tensor(name, dtype, layout, Access::in);
+  }
+  HandPlan& out(const std::string& name, const Layout& layout, DType dtype = f32) {
+    return tensor(name, dtype, layout, Access::out);
+  }
+  HandPlan& scalar(const std::string& name, DType dtype) {
+    op.scalars.push_back({.name = name, .dtype = dtype});
+    const int bytes = is_floating(dtype) && dtype != f64 ? 4 : size_bytes(dtype);
+    return param({.kind = plan::Param::Kind::scalar,
+                  .index = static_cast<int>(op.scalars.size()) - 1,
+                  .dtype = dtype,
+                  .size = bytes});
+  }
+  HandPlan& total() { return param({.kind = plan::Param::Kind::total}); }
+  HandPlan& dim(const Dim& value) { return param({.kind = plan::Param::Kind::dim, .dim = value}); }
+  HandPlan& divisor(const Dim& value, std::int64_t per) {
+    return param({.kind = plan::Param::Kind::divisor, .dim = value, .per = per, .size = 16});
+  }
+
+  /// Appends a field, naturally aligned as in C.
+  HandPlan& param(plan::Param field) {
+    const int alignment = std::min(field.size, 8);
+    field.offset = (plan.params_bytes + alignment - 1) / alignment * alignment;
+    plan.params_bytes = field.offset + field.size;
+    plan.params.push_back(std::move(field));
+    return *this;
+  }
+
+  [[nodiscard]] launch::Binder binder() const { return {op, analysis, plan}; }
+};
+
+/// The field at `offset` of a parameter struct.
+template <typename T>
+T field_at(const std::byte* params, int offset) {
+  T value;
+  std::memcpy(&value, params + offset, sizeof value);
+  return value;
+}
+
+/// An address that no test dereferences.
+inline void* device(std::uintptr_t address) {
+  return reinterpret_cast<void*>(address);
+}
+
+}  // namespace tilejit

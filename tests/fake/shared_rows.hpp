@@ -1,0 +1,21 @@
+#pragma once
+
+#include "fake/hand_plans.hpp"
+
+namespace tilejit {
+
+/// Rows that blocks share: 1000 of 8 elements, four rows a combining block; with atomics the last
+/// of four blocks combines one.
+inline HandPlan shared_rows(bool atomics = false) {
+  HandPlan plan;
+  plan.in("x", "(1000,8):(8,1)").out("y", "(1000,8):(8,1)");
+  plan.plan.rows = plan::Rows{.first = 0, .lanes = 128, .shares = 4, .atomics = atomics};
+  plan.plan.threads = 128;
+  plan.param({.kind = plan::Param::Kind::partials});
+  expr::Node sum;
+  sum.op = expr::Op::reduce_sum;
+  plan.plan.program.nodes = {sum};
+  return plan;
+}
+
+}  // namespace tilejit

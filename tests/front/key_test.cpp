@@ -1,0 +1,85 @@
+#include "front/key.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "fake/hand_plans.hpp"
+#include "front/compile_options.hpp"
+#include "render/render.hpp"
+
+namespace tilejit::front {
+namespace {
+
+HandPlan hand_plan() {
+  HandPlan plan;
+  plan.in("x", "(64,32):(32,1)").out("y", "(64,32):(32,1)").scalar("alpha", f32);
+  return plan;
+}
+
+TEST(Key, IsCanonicalJsonOfEverythingACubinDependsOn) {
+  const HandPlan hand = hand_plan();
+  const std::string text = key_text(hand.plan, "abc123");
+  const auto key = nlohmann::ordered_json::parse(text);
+  EXPECT_EQ(key.dump(), text);
+  EXPECT_EQ(key.size(), 6U);
+  EXPECT_EQ(key["key_schema"], kKeySchema);
+  EXPECT_EQ(key["compiler"], "abc123");
+  EXPECT_EQ(key["generator"], render::generator_digest());
+  EXPECT_EQ(key["options"], nlohmann::ordered_json(all_options(Effort::full)));
+  EXPECT_EQ(key["plan"].dump(), plan::to_json(hand.plan));
+  EXPECT_EQ(key["target"], "sm_90a");
+}
+
+TEST(Key, ChangesWithEveryPart) {
+  std::set<std::string> texts = {key_text(hand_plan().plan, "abc123")};
+  std::size_t variants = 1;
+  const auto expect_new = [&](const plan::Plan& plan, const char* build) {
+    texts.insert(key_text(plan, build));
+    EXPECT_EQ(texts.size(), ++variants);
+  };
+  expect_new(hand_plan().plan, "abc124");
+  plan::Plan plan = hand_plan().plan;
+  plan.target = parse_target("sm_90");
+  expect_new(plan, "abc123");
+  plan = hand_plan().plan;
+  plan.kernel_name = "other";
+  expect_new(plan, "abc123");
+  plan = hand_plan().plan;
+  plan.threads = 128;
+  expect_new(plan, "abc123");
+  texts.insert(key_text(hand_plan().plan, "abc123", LineInfo::no, Effort::quick));
+  EXPECT_EQ(texts.size(), ++variants);
+}
+
+TEST(Metadata, HoldsTheKeyAndWhatPeopleAskFor) {
+  const HandPlan hand = hand_plan();
+  const std::string text = key_text(hand.plan, "abc123");
+  const std::string log = "ptxas info    : Used 14 registers, used 0 barriers\n";
+  const StageTimes times{.plan = 0.25, .render = 0.5, .nvrtc = 12.5};
+  const auto metadata = nlohmann::json::parse(metadata_text(hand.plan, text, log, "13.0", times));
+  const auto key = nlohmann::json::parse(text);
+  for (const auto& [name, value] : key.items()) {
+    EXPECT_EQ(metadata.at(name), value) << name;
+  }
+  EXPECT_EQ(metadata["kernel"], "tilejit_hand");
+  EXPECT_EQ(metadata["compiler_version"], "13.0");
+  EXPECT_EQ(metadata["milliseconds"].dump(), R"({"nvrtc":12.5,"plan":0.25,"render":0.5})");
+  EXPECT_EQ(metadata["plan"].dump(), key["plan"].dump());
+  EXPECT_EQ(metadata["registers"], 14);
+  EXPECT_EQ(metadata["spill_bytes"], 0);
+  EXPECT_EQ(metadata["created"].get<std::string>().size(),
+            std::string("2025-01-01T00:00:00Z").size());
+}
+
+TEST(Metadata, LeavesOutResourcesThatNobodyReported) {
+  const HandPlan hand = hand_plan();
+  const auto metadata = nlohmann::json::parse(
+      metadata_text(hand.plan, key_text(hand.plan, "abc123"), "", "13.0", StageTimes{}));
+  EXPECT_FALSE(metadata.contains("registers"));
+}
+
+}  // namespace
+}  // namespace tilejit::front
