@@ -27,7 +27,8 @@ inline std::vector<std::byte> parameters(const plan::Plan& plan, const std::vect
       const std::int64_t total = plan::total_units(plan, {});
       std::memcpy(field, &total, 8);
     } else if (param.kind == plan::Param::Kind::divisor) {
-      const plan::FastDivisor divisor = plan::make_divisor(param.dim.evaluate({}) / param.per);
+      const operation::FastDivisor divisor =
+          operation::make_divisor(param.dim.evaluate({}) / param.per);
       std::memcpy(field, &divisor, sizeof divisor);
     }
   }

@@ -6,7 +6,7 @@ file(GLOB template_files CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/kernels_templates/*.cu ${PROJECT_SOURCE_DIR}/kernels_templates/tile/*.cuh)
 file(GLOB public_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/tilejit/*.hpp)
 set(generator_files ${template_files})
-foreach(room core device layout expr spec plan render)
+foreach(room core device layout expr spec operation plan render)
   file(GLOB room_files CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp ${PROJECT_SOURCE_DIR}/src/${room}/*.hpp)
   list(APPEND generator_files ${room_files})

@@ -36,7 +36,7 @@ class BoundLaunch {
   void set(std::initializer_list<Change> changes);
 
   [[nodiscard]] const Kernel& kernel() const noexcept;
-  /// Blocks of the grid; 0 if there is nothing to launch.
+  /// Blocks of the grid, the first kernel's if there are several; 0 if it has nothing to do.
   [[nodiscard]] unsigned blocks() const noexcept;
 
  private:

@@ -1,7 +1,6 @@
 #include "tilejit/graph.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 
 #include "graph/graph_impl.hpp"
@@ -22,10 +21,10 @@ KernelNode::KernelNode(const Kernel::Impl::Shape& shape, const std::byte* params
   params_.kernelParams = &value_;
 }
 
-std::vector<std::byte> with_partials(const Kernel::Impl& kernel, const std::byte* params,
-                                     CUdeviceptr partials) {
-  std::vector<std::byte> own(params, params + kernel.binder.param_bytes());
-  std::memcpy(own.data() + kernel.partials_offset, &partials, sizeof partials);
+std::vector<std::byte> with_workspaces(const Kernel::Impl& kernel, const std::byte* params,
+                                       CUdeviceptr address) {
+  std::vector<std::byte> own(kernel.binder.param_bytes());
+  kernel.place_workspaces(params, address, own);
   return own;
 }
 
@@ -33,7 +32,7 @@ std::vector<std::byte> with_partials(const Kernel::Impl& kernel, const std::byte
 
 bool Graph::Impl::needs_memory() const noexcept {
   return child_needs_memory ||
-         std::ranges::any_of(items, [](const Item& item) { return item.partials != nullptr; });
+         std::ranges::any_of(items, [](const Item& item) { return item.workspace != nullptr; });
 }
 
 const Graph::Impl::Item& Graph::Impl::item(Node node) const {
@@ -42,20 +41,29 @@ const Graph::Impl::Item& Graph::Impl::item(Node node) const {
               "the node is of another graph; pass what this graph's builder returned");
 }
 
+graph::KernelNode Graph::Impl::Item::node(std::size_t step, launch::Grid grid,
+                                          const std::byte* params) const {
+  const auto first = std::ranges::find_if(steps, [](CUgraphNode one) { return one != nullptr; });
+  const bool is_first = step == static_cast<std::size_t>(first - steps.begin());
+  return {kernel->shape(step, grid, is_first ? extra_shared_bytes : 0),
+          params + kernel->binder.param_offset(step)};
+}
+
 namespace {
 
-/// Gives a node of a copied graph memory of its own.
-void renew_partials(const Graph::Impl& graph, Graph::Impl::Item& item) {
-  const Kernel::Impl& kernel = *item.kernel;
-  item.partials = kernel.make_partials();
-  item.params = graph::with_partials(kernel, item.params.data(), item.partials->address());
-  const auto set = [&](CUgraphNode node, const graph::KernelNode& what) {
-    const driver::Table& driver = graph.context->driver();
-    driver::check(driver, driver.cuGraphKernelNodeSetParams_(node, what.get()),
+/// Gives an item of a copied graph memory of its own.
+void renew_workspace(const Graph::Impl& graph, Graph::Impl::Item& item) {
+  item.workspace = item.kernel->make_workspace(item.workspace->bytes());
+  const std::vector<std::byte> params =
+      graph::with_workspaces(*item.kernel, item.params.data(), item.workspace->address());
+  const driver::Table& driver = graph.context->driver();
+  for (std::size_t i = 0; i < item.steps.size(); ++i) {
+    if (item.steps[i] == nullptr) continue;
+    driver::check(driver,
+                  driver.cuGraphKernelNodeSetParams_(
+                      item.steps[i], item.node(i, item.grids[i], params.data()).get()),
                   "cuGraphKernelNodeSetParams");
-  };
-  set(item.first, {kernel.shape(item.grid, item.extra_shared_bytes), item.params.data()});
-  if (item.last != item.first) set(item.last, {kernel.combining_shape(), item.params.data()});
+  }
 }
 
 }  // namespace
@@ -90,10 +98,11 @@ Graph Graph::clone() const {
     return found;
   };
   for (Impl::Item item : impl_->items) {
-    const bool two = item.last != item.first;
-    item.first = find(item.first);
-    item.last = two ? find(item.last) : item.first;
-    if (item.partials) renew_partials(*copy, item);
+    item.last = find(item.last);
+    for (CUgraphNode& step : item.steps) {
+      if (step != nullptr) step = find(step);
+    }
+    if (item.workspace) renew_workspace(*copy, item);
     copy->items.push_back(std::move(item));
   }
   return Graph(std::move(copy));

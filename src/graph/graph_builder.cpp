@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <string>
 
@@ -64,7 +65,7 @@ Node keep(Graph::Impl& graph, Item item) {
 }
 
 Node keep(Graph::Impl& graph, CUgraphNode node) {
-  return keep(graph, Item{.first = node, .last = node});
+  return keep(graph, Item{.last = node});
 }
 
 void set_attributes(const driver::Table& driver, CUgraphNode node,
@@ -76,35 +77,36 @@ void set_attributes(const driver::Table& driver, CUgraphNode node,
   }
 }
 
-Node add_launch(Graph::Impl& graph, const BoundLaunch::Impl& launch, const After& after) {
-  if (launch.kernel->stages) {
-    throw Error(ErrorCode::unsupported,
-                "'" + launch.kernel->op.name +
-                    "' takes several kernels, which are no one node of a graph; capture its launch "
-                    "instead");
+/// The nodes of the kernels that have something to do, one after another.
+void add_steps(const Graph::Impl& graph, std::vector<CUgraphNode> before, const std::byte* params,
+               Item& item) {
+  for (std::size_t i = 0; i < item.grids.size(); ++i) {
+    CUgraphNode& node = item.steps.emplace_back(nullptr);
+    if (item.grids[i].blocks == 0) continue;
+    item.last = node = add_kernel(graph, before, item.node(i, item.grids[i], params));
+    before.assign(1, node);
   }
+}
+
+Node add_launch(Graph::Impl& graph, const BoundLaunch::Impl& launch, const After& after) {
   const std::vector<CUgraphNode> before = dependencies(graph, after);
   const std::shared_ptr<const Kernel::Impl>& kernel = launch.kernel;
-  const launch::LaunchAttributes& attributes = launch.attributes;
-  const launch::Grid grid = launch.grid;
-  const std::byte* params = launch.fixed.params().data();
-  if (grid.blocks == 0) return keep(graph, add_empty(graph, before));
-  const driver::Table& driver = graph.context->driver();
+  const launch::BoundParams bound = launch.bound();
+  if (!bound.any()) return keep(graph, add_empty(graph, before));
   Item item{.kernel = kernel,
             .bound = launch::Internals::bound_of(launch.handle),
-            .grid = grid,
-            .extra_shared_bytes = attributes.shared_bytes()};
-  if (kernel->partials_bytes > 0) {
-    item.partials = kernel->make_partials();
-    item.params = graph::with_partials(*kernel, params, item.partials->address());
-    params = item.params.data();
+            .grids = launch.grids,
+            .extra_shared_bytes = launch.attributes.shared_bytes()};
+  std::vector<std::byte> placed;
+  if (bound.workspace_bytes > 0) {
+    item.workspace = kernel->make_workspace(bound.workspace_bytes);
+    item.params.assign(bound.params, bound.params + kernel->binder.param_bytes());
+    placed = graph::with_workspaces(*kernel, bound.params, item.workspace->address());
   }
-  item.first = item.last =
-      add_kernel(graph, before, {kernel->shape(grid, attributes.shared_bytes()), params});
-  set_attributes(driver, item.first, attributes.of_node());
-  if (kernel->combining_blocks > 0) {
-    item.last = add_kernel(graph, {&item.first, 1}, {kernel->combining_shape(), params});
-  }
+  add_steps(graph, before, placed.empty() ? bound.params : placed.data(), item);
+  const auto first =
+      std::ranges::find_if(item.steps, [](CUgraphNode one) { return one != nullptr; });
+  set_attributes(graph.context->driver(), *first, launch.attributes.of_node());
   return keep(graph, std::move(item));
 }
 

@@ -1,4 +1,4 @@
-#include <array>
+#include <algorithm>
 #include <string>
 
 #include "graph/graph_impl.hpp"
@@ -19,6 +19,13 @@ void call_driver(const driver::Context& context, const char* name, Call call) {
   driver::check(context.driver(), result, name);
 }
 
+[[noreturn]] void refuse_empty(Node node) {
+  throw Error(ErrorCode::invalid_argument,
+              "node " + std::to_string(node.number) +
+                  " is no kernel, or was made without anything to launch; build the graph with "
+                  "sizes that are not 0");
+}
+
 }  // namespace
 
 GraphExec::Impl::Use::Use(std::shared_ptr<Graph::Impl> used) : graph(std::move(used)) {
@@ -30,7 +37,8 @@ GraphExec::Impl::Use::Use(std::shared_ptr<Graph::Impl> used) : graph(std::move(u
 }
 
 GraphExec::Impl::Impl(std::shared_ptr<Graph::Impl> made_from)
-    : own(std::move(made_from)), graph(own.graph), left_out(graph->items.size()) {
+    : own(std::move(made_from)), graph(own.graph) {
+  for (const Graph::Impl::Item& item : graph->items) left_out.emplace_back(item.steps.size());
   const driver::Table& driver = graph->context->driver();
   const driver::ContextScope scope(*graph->context);
   CUgraphExec made = nullptr;
@@ -48,41 +56,53 @@ const Graph::Impl::Item& GraphExec::Impl::kernel_item(Node node) const {
         "it with a whole graph");
   }
   if (item.kernel) return item;
-  throw Error(ErrorCode::invalid_argument,
-              "node " + std::to_string(node.number) +
-                  " is no kernel, or was made without anything to launch; build the graph with "
-                  "sizes that are not 0");
+  refuse_empty(node);
 }
 
-void GraphExec::Impl::enable(Node node, const Graph::Impl::Item& item, bool enabled) {
-  if (left_out[node.number] != enabled) return;
-  for (const CUgraphNode one : {item.first, item.last}) {
-    call_driver(*graph->context, "cuGraphNodeSetEnabled", [&](const driver::Table& driver) {
-      return driver.cuGraphNodeSetEnabled_(handle.get(), one, enabled ? 1 : 0);
-    });
-    if (item.first == item.last) break;
-  }
-  left_out[node.number] = !enabled;
+void GraphExec::Impl::enable(Node node, const Graph::Impl::Item& item, std::size_t step,
+                             bool enabled) {
+  std::vector<bool>& out = left_out[node.number];
+  if (out[step] != enabled) return;
+  call_driver(*graph->context, "cuGraphNodeSetEnabled", [&](const driver::Table& driver) {
+    return driver.cuGraphNodeSetEnabled_(handle.get(), item.steps[step], enabled ? 1 : 0);
+  });
+  out[step] = !enabled;
 }
 
-void GraphExec::Impl::update(Node node, const Graph::Impl::Item& item, launch::Grid grid,
-                             const std::byte* params) {
-  if (grid.blocks == 0) return enable(node, item, false);
-  const Kernel::Impl& kernel = *item.kernel;
-  const auto set = [&](CUgraphNode which, const graph::KernelNode& what) {
-    call_driver(*graph->context, "cuGraphExecKernelNodeSetParams",
-                [&](const driver::Table& driver) {
-                  return driver.cuGraphExecKernelNodeSetParams_(handle.get(), which, what.get());
-                });
-  };
-  if (item.partials) {
-    const auto own = graph::with_partials(kernel, params, item.partials->address());
-    set(item.first, {kernel.shape(grid, item.extra_shared_bytes), own.data()});
-    if (item.last != item.first) set(item.last, {kernel.combining_shape(), own.data()});
-  } else {
-    set(item.first, {kernel.shape(grid, item.extra_shared_bytes), params});
+CUdeviceptr GraphExec::Impl::workspace(Node node, const Graph::Impl::Item& item,
+                                       std::int64_t bytes) {
+  const auto found = grown.find(node.number);
+  const auto& now = found == grown.end() ? item.workspace : found->second.back();
+  if (now && now->bytes() >= bytes) return now->address();
+  // Launches that run may still use the old memory, which stays; doubling keeps all of it small.
+  const std::int64_t wanted = std::max(bytes, now ? 2 * now->bytes() : 0);
+  auto& own = grown[node.number];
+  own.push_back(item.kernel->make_workspace(wanted));
+  return own.back()->address();
+}
+
+void GraphExec::Impl::update(Node node, const Graph::Impl::Item& item,
+                             const launch::BoundParams& bound) {
+  for (std::size_t i = 0; i < item.steps.size(); ++i) {
+    if (item.steps[i] == nullptr && bound.grids[i].blocks != 0) refuse_empty(node);
   }
-  enable(node, item, true);
+  std::vector<std::byte> placed;
+  if (bound.any() && bound.workspace_bytes > 0) {
+    const CUdeviceptr address = workspace(node, item, bound.workspace_bytes);
+    placed = graph::with_workspaces(*item.kernel, bound.params, address);
+  }
+  const std::byte* const params = placed.empty() ? bound.params : placed.data();
+  for (std::size_t i = 0; i < item.steps.size(); ++i) {
+    if (item.steps[i] == nullptr) continue;
+    if (bound.grids[i].blocks != 0) {
+      const graph::KernelNode what = item.node(i, bound.grids[i], params);
+      call_driver(
+          *graph->context, "cuGraphExecKernelNodeSetParams", [&](const driver::Table& driver) {
+            return driver.cuGraphExecKernelNodeSetParams_(handle.get(), item.steps[i], what.get());
+          });
+    }
+    enable(node, item, i, bound.grids[i].blocks != 0);
+  }
 }
 
 GraphExec::GraphExec(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -97,12 +117,14 @@ void GraphExec::launch(Stream stream) const {
 
 void GraphExec::update(Node node, std::span<const Argument> args, const SymbolValues& symbols) {
   const Graph::Impl::Item& item = impl_->kernel_item(node);
-  alignas(16) std::array<std::byte, launch::kMaxParamBytes> params;
+  const Kernel::Impl& kernel = *item.kernel;
+  launch::ParamSpace space(kernel.binder.param_bytes(), kernel.binder.step_count());
   SymbolValues completed;  // of a fallback
   if (item.bound) completed = launch::Internals::completed(*item.bound, symbols);
-  launch::Grid grid = item.kernel->binder.bind(args, item.bound ? &completed : &symbols, params);
-  if (grid.blocks > 0) grid = item.kernel->launched(grid);
-  impl_->update(node, item, grid, params.data());
+  const launch::BoundParams bound =
+      kernel.binder.bind(args, item.bound ? &completed : &symbols, space);
+  kernel.limit(space.grids());
+  impl_->update(node, item, bound);
 }
 
 void GraphExec::update(Node node, const BoundLaunch& launch) {
@@ -123,7 +145,7 @@ void GraphExec::update(Node node, const BoundLaunch& launch) {
                     item.kernel->artifact.kernel_name + ", and the launch is of another kernel, " +
                     bound.kernel->artifact.kernel_name + "; a node keeps its kernel");
   }
-  impl_->update(node, item, bound.grid, bound.fixed.params().data());
+  impl_->update(node, item, bound.bound());
 }
 
 ::CUgraphExec_st* GraphExec::get() const noexcept {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -26,9 +27,9 @@ class KernelNode {
   CUDA_KERNEL_NODE_PARAMS params_ = {};
 };
 
-/// The parameters of a kernel with the address of its partial results filled in.
-[[nodiscard]] std::vector<std::byte> with_partials(const Kernel::Impl& kernel,
-                                                   const std::byte* params, CUdeviceptr partials);
+/// The parameters of an operation's kernels with the addresses of its workspaces filled in.
+[[nodiscard]] std::vector<std::byte> with_workspaces(const Kernel::Impl& kernel,
+                                                     const std::byte* params, CUdeviceptr address);
 
 }  // namespace graph
 
@@ -37,14 +38,18 @@ struct Graph::Impl {
 
   /// What a tilejit::Node is in the driver.
   struct Item {
-    CUgraphNode first = nullptr;                      // what it comes after, this does
     CUgraphNode last = nullptr;                       // what comes after it, comes after this
     std::shared_ptr<const Kernel::Impl> kernel = {};  // null: no kernel, or nothing to launch
     std::shared_ptr<const SymbolValues> bound = {};   // of a fallback: what its symbols must be
-    launch::Grid grid = {};
-    int extra_shared_bytes = 0;
-    std::shared_ptr<const memory::DeviceMemory> partials = {};
-    std::vector<std::byte> params = {};  // where there are partials
+    std::vector<launch::Grid> grids = {};             // one per step of the kernel's operation
+    std::vector<CUgraphNode> steps = {};              // likewise; null: it had nothing to do
+    int extra_shared_bytes = 0;                       // of the first node
+    std::shared_ptr<const memory::DeviceMemory> workspace = {};
+    std::vector<std::byte> params = {};  // as bound, if there is a workspace
+
+    /// What the driver is told of a step with such a grid; `params` are those of all steps.
+    [[nodiscard]] graph::KernelNode node(std::size_t step, launch::Grid grid,
+                                         const std::byte* params) const;
   };
 
   [[nodiscard]] bool needs_memory() const noexcept;
@@ -74,14 +79,18 @@ struct GraphExec::Impl {
   explicit Impl(std::shared_ptr<Graph::Impl> made_from);
 
   [[nodiscard]] const Graph::Impl::Item& kernel_item(Node node) const;
-  void update(Node node, const Graph::Impl::Item& item, launch::Grid grid, const std::byte* params);
-  void enable(Node node, const Graph::Impl::Item& item, bool enabled);
+  void update(Node node, const Graph::Impl::Item& item, const launch::BoundParams& bound);
+  /// Where the item's workspaces lie from now on.
+  [[nodiscard]] CUdeviceptr workspace(Node node, const Graph::Impl::Item& item, std::int64_t bytes);
+  void enable(Node node, const Graph::Impl::Item& item, std::size_t step, bool enabled);
 
   Use own;
   std::shared_ptr<Graph::Impl> graph;  // own's
   std::unique_ptr<Use> source;         // what it was updated from; null: nothing, or graph
-  driver::UniqueGraphExec handle;      // destroyed before what it refers to
-  std::vector<bool> left_out;          // one an item: it has nothing to launch now
+  /// Of items whose updates take more memory than the graph's own: what they have, the last in use.
+  std::map<std::uint32_t, std::vector<std::shared_ptr<const memory::DeviceMemory>>> grown;
+  driver::UniqueGraphExec handle;           // destroyed before what it refers to
+  std::vector<std::vector<bool>> left_out;  // per item and step: it has nothing to do now
 };
 
 }  // namespace tilejit

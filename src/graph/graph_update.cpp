@@ -75,7 +75,9 @@ void GraphExec::update(const Graph& graph) {
     self.source = std::move(use);
   }
   for (std::uint32_t i = 0; i < self.left_out.size(); ++i) {
-    self.enable({self.graph->id, i}, self.graph->items[i], true);
+    for (std::size_t step = 0; step < self.left_out[i].size(); ++step) {
+      self.enable({self.graph->id, i}, self.graph->items[i], step, true);
+    }
   }
 }
 

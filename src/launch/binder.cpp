@@ -1,5 +1,6 @@
 #include "launch/binder.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
@@ -29,33 +30,64 @@ class Workspace {
 
 }  // namespace
 
-Grid Binder::bind(std::span<const Argument> args, const SymbolValues* symbols,
-                  ParamBuffer buffer) const {
+ParamSpace::ParamSpace(std::size_t param_bytes, std::size_t step_count) {
+  if (param_bytes > few_params_.size()) many_params_.resize(param_bytes);
+  if (step_count > few_grids_.size()) many_grids_.resize(step_count);
+  params_ = many_params_.empty() ? std::span(few_params_) : std::span(many_params_);
+  params_ = params_.first(param_bytes);
+  grids_ = many_grids_.empty() ? std::span(few_grids_) : std::span(many_grids_);
+  grids_ = grids_.first(step_count);
+}
+
+BoundParams Binder::bind(std::span<const Argument> args, const SymbolValues* symbols,
+                         ParamSpace& space) const {
   check_count(args);
   for (const BoundTensor& tensor : tensors_) tensor.check_form(args[tensor.argument]);
-  if (symbols_.size() != 0) return bind_symbolic(args, symbols, buffer);
+  if (symbols_.size() != 0) return bind_symbolic(args, symbols, space);
   if (symbols != nullptr && !symbols->empty()) {
     SymbolSolver(symbols_, dims_, tensors_, {}, {}).take_named(*symbols);  // none has a place
   }
   check_layouts(args, known_);
-  if (known_.grid.blocks == 0) return known_.grid;
-  std::memcpy(buffer.data(), image_.data(), param_bytes_);
-  write_arguments(args, known_, buffer.data());
-  return known_.grid;
+  const BoundParams bound{space.params().data(), space.grids(), known_.workspace_bytes};
+  std::ranges::copy(known_grids_, space.grids().begin());
+  if (!known_.any) return bound;
+  std::memcpy(space.params().data(), image_.data(), param_bytes_);
+  write_arguments(args, known_, space.params().data());
+  return bound;
 }
 
-Grid Binder::bind_symbolic(std::span<const Argument> args, const SymbolValues* symbols,
-                           ParamBuffer buffer) const {
+BoundParams Binder::bind_symbolic(std::span<const Argument> args, const SymbolValues* symbols,
+                                  ParamSpace& space) const {
   Workspace workspace(room());
   const Sizes sizes = solve(args, symbols, workspace.all());
-  if (sizes.grid.blocks == 0) return sizes.grid;
-  write_sizes(sizes, buffer.data());
-  write_arguments(args, sizes, buffer.data());
-  return sizes.grid;
+  const BoundParams bound{space.params().data(), space.grids(), sizes.workspace_bytes};
+  make_grids(sizes, space.grids());
+  if (!sizes.any) return bound;
+  write_sizes(sizes, space.params().data());
+  write_arguments(args, sizes, space.params().data());
+  return bound;
+}
+
+std::size_t Binder::size_count() const noexcept {
+  return dims_.size() + tensors_.size() + steps_.size() + workspaces_.size();
+}
+
+Binder::Sizes Binder::place(std::span<std::int64_t> room) const noexcept {
+  const auto take = [&room](std::size_t count) {
+    const std::span<std::int64_t> taken = room.first(count);
+    room = room.subspan(count);
+    return taken;
+  };
+  Sizes sizes;
+  sizes.dims = take(dims_.size());
+  sizes.bytes = take(tensors_.size());
+  sizes.totals = take(steps_.size());
+  sizes.workspaces = take(workspaces_.size());
+  return sizes;
 }
 
 std::size_t Binder::room() const noexcept {
-  return 2 * symbols_.size() + dims_.size() + tensors_.size();
+  return 2 * symbols_.size() + size_count();
 }
 
 Binder::Sizes Binder::solve(std::span<const Argument> args, const SymbolValues* symbols,
@@ -65,8 +97,7 @@ Binder::Sizes Binder::solve(std::span<const Argument> args, const SymbolValues* 
   SymbolSolver solver(symbols_, dims_, tensors_, values, room.subspan(slots, slots));
   if (symbols != nullptr) solver.take_named(*symbols);
   solver.solve(args);
-  Sizes sizes{.dims = room.subspan(2 * slots, dims_.size()),
-              .bytes = room.subspan(2 * slots + dims_.size(), tensors_.size())};
+  Sizes sizes = place(room.subspan(2 * slots));
   evaluate(values, sizes);
   check_layouts(args, sizes);
   return sizes;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,58 +10,103 @@
 
 #include "launch/bound_tensor.hpp"
 #include "launch/slot_dim.hpp"
-#include "plan/plan.hpp"
-#include "spec/analysis.hpp"
+#include "operation/launch_plan.hpp"
+#include "operation/signature.hpp"
 #include "tilejit/bound_launch.hpp"
 
 namespace tilejit::launch {
 
 /// Bytes of a kernel's parameters that every driver and device takes.
 inline constexpr std::size_t kMaxParamBytes = 4096;
-using ParamBuffer = std::span<std::byte, kMaxParamBytes>;
 
-/// The grid of one launch.
+/// The grid of one kernel of a launch.
 struct Grid {
   std::uint32_t blocks = 0;  ///< 0: there is nothing to do
   bool wide = false;         ///< the entry point with 64-bit indices, where there are two
 };
 
-/// Turns launch arguments into the bytes of a kernel's parameter struct, checking them on the way.
-/// Built once a kernel; immutable, so thread-safe. Where all dimensions are known, everything but
-/// the addresses and scalars is computed here, once, and a launch neither allocates nor evaluates.
+/// What a workspace takes among others: workspaces are aligned as memory that the driver allocates.
+/// Throws Error{unsupported} beyond 2^63-1.
+[[nodiscard]] std::int64_t aligned_workspace_bytes(std::int64_t bytes);
+
+/// What a Binder makes of the arguments of a launch: the parameters of its kernels, one kernel's
+/// after another's, their grids, and the memory that they need. A field that is the address of a
+/// workspace has the workspace's place in that memory, in bytes. A view.
+struct BoundParams {
+  const std::byte* params = nullptr;
+  std::span<const Grid> grids = {};  ///< one per step
+  std::int64_t workspace_bytes = 0;
+
+  /// Whether there is anything to launch.
+  [[nodiscard]] bool any() const noexcept {
+    for (const Grid& grid : grids) {
+      if (grid.blocks != 0) return true;
+    }
+    return false;
+  }
+};
+
+/// Room for parameters and grids: on the stack for an operation of one kernel, as nearly always.
+class ParamSpace {
+ public:
+  ParamSpace(std::size_t param_bytes, std::size_t step_count);
+  ParamSpace(const ParamSpace&) = delete;
+  ParamSpace& operator=(const ParamSpace&) = delete;
+  [[nodiscard]] std::span<std::byte> params() noexcept { return params_; }
+  [[nodiscard]] std::span<Grid> grids() noexcept { return grids_; }
+
+ private:
+  alignas(16) std::array<std::byte, kMaxParamBytes> few_params_;  // written as far as it is used
+  std::array<Grid, 2> few_grids_;
+  std::vector<std::byte> many_params_;
+  std::vector<Grid> many_grids_;
+  std::span<std::byte> params_;
+  std::span<Grid> grids_;
+};
+
+/// Turns launch arguments into the bytes of the kernels' parameter structs, checking them on the
+/// way. Built once per operation; immutable, so thread-safe. Where all dimensions are known,
+/// everything but the addresses and scalars is computed here, once, and a launch neither allocates
+/// nor evaluates.
 class Binder {
  private:
-  /// Everything that follows from the values of the symbols.
+  /// Everything that follows from the values of the symbols. Views.
   struct Sizes {
-    std::span<std::int64_t> dims;   // one a number of dims_
-    std::span<std::int64_t> bytes;  // one a tensor: first to last byte
-    std::int64_t total = 0;         // units of the plan
-    Grid grid = {};
+    std::span<std::int64_t> dims;        // one per number of dims_
+    std::span<std::int64_t> bytes;       // one per tensor: first to last byte
+    std::span<std::int64_t> totals;      // one per step: its units
+    std::span<std::int64_t> workspaces;  // one per workspace: where it lies
+    std::int64_t workspace_bytes = 0;    // of all of them
+    bool any = false;                    // a step has blocks
   };
 
  public:
-  /// Throws Error{unsupported}: the parameter struct is larger than kMaxParamBytes, or known
+  /// Throws Error{unsupported}: a parameter struct is larger than kMaxParamBytes, or known
   /// dimensions need more than 2^31-1 blocks.
-  Binder(const Fused& op, const spec::Analysis& analysis, const plan::Plan& plan);
+  Binder(const operation::Signature& signature, const operation::LaunchPlan& plan);
   Binder(const Binder&) = delete;  // known_ points into known_values_
   Binder& operator=(const Binder&) = delete;
 
-  /// Checks `args` (and values of symbols by name, which may be null) and writes the parameters to
-  /// `buffer`; nothing is written if there is nothing to launch. Throws Error{invalid_argument} as
-  /// Kernel::launch says, Error{unsupported} for more than 2^31-1 blocks.
-  [[nodiscard]] Grid bind(std::span<const Argument> args, const SymbolValues* symbols,
-                          ParamBuffer buffer) const;
+  /// Checks `args` (and values of symbols by name, which may be null) and writes to `space`, which
+  /// has room for param_bytes() and step_count(); only grids if there is nothing to launch. The
+  /// result lies there. Throws Error{invalid_argument} as Kernel::launch says, Error{unsupported}
+  /// for more than 2^31-1 blocks.
+  [[nodiscard]] BoundParams bind(std::span<const Argument> args, const SymbolValues* symbols,
+                                 ParamSpace& space) const;
 
   /// A launch of certain sizes, whose addresses and scalars may change. A value.
   class Fixed {
    public:
-    [[nodiscard]] Grid grid() const noexcept { return sizes_.grid; }
-    [[nodiscard]] const std::vector<std::byte>& params() const noexcept { return params_; }
+    /// Lies in this value.
+    [[nodiscard]] BoundParams bound() const noexcept {
+      return {params_.data(), grids_, sizes_.workspace_bytes};
+    }
 
    private:
     friend class Binder;
     std::shared_ptr<std::vector<std::int64_t>> values_;  // what sizes_ points to
     Sizes sizes_;
+    std::vector<Grid> grids_;
     std::vector<Argument> args_;    // without shapes
     std::vector<Argument> before_;  // the last change
     std::vector<std::byte> params_;
@@ -69,25 +115,38 @@ class Binder {
   [[nodiscard]] Fixed fix(std::span<const Argument> args, const SymbolValues* symbols) const;
   void rebind(Fixed& fixed, std::span<const BoundLaunch::Change> changes) const;
 
-  /// Arguments that a launch takes, and bytes of its parameters.
+  /// Arguments that a launch takes, kernels that it has, and bytes of all their parameters.
   [[nodiscard]] std::size_t argument_count() const noexcept { return argument_count_; }
+  [[nodiscard]] std::size_t step_count() const noexcept { return steps_.size(); }
   [[nodiscard]] std::size_t param_bytes() const noexcept { return param_bytes_; }
+  /// Where the parameters of a step begin, in bytes; of those, where addresses of workspaces are.
+  [[nodiscard]] std::size_t param_offset(std::size_t step) const noexcept {
+    return static_cast<std::size_t>(steps_[step].offset);
+  }
+  [[nodiscard]] std::span<const int> workspace_fields() const noexcept {
+    return workspace_offsets_;
+  }
 
  private:
   friend class QuickBinder;  // which is made of one
   friend class PlainBinder;  // as this is
-  /// A leaf of an operand's iteration mode; numbers of dims.
+  /// A leaf of a tensor's mode in the iteration space; numbers of dims.
   struct Leaf {
     int extent = 0, stride = 0;
     bool operator==(const Leaf&) const = default;
   };
-  /// A mode of the plan's space: its extent, a number of dims, and the elements a unit; 0: all.
-  struct IterationMode {
+  /// A factor of a step's units: ceil(number of dims / unit).
+  struct Count {
     int extent = 0;
     std::int64_t unit = 1;
   };
+  /// Offsets are from the beginning of all parameters.
   struct PointerField {
     int tensor = 0;
+    int offset = 0;
+  };
+  struct WorkspaceField {
+    int workspace = 0;
     int offset = 0;
   };
   struct ScalarField {
@@ -97,26 +156,42 @@ class Binder {
     std::string name;
   };
   struct SizeField {
-    plan::Param::Kind kind = plan::Param::Kind::total;
+    operation::Param::Kind kind = operation::Param::Kind::total;
     int dim = 0;  // number
     std::int64_t per = 1;
     int offset = 0;
   };
+  /// A kernel: the fields of its parameters are in the binder's lists, up to these places.
+  struct Step {
+    int offset = 0;  // of its parameters
+    std::vector<Count> units;
+    std::int64_t units_per_block = 1;
+    std::int64_t blocks_per_unit = 1;
+    bool units_in_32_bits = false;
+    bool has_wide = false;
+    std::vector<SizeField> sizes;
+  };
 
-  void add_tensors(const Fused& op, const spec::Analysis& analysis);
-  void add_fields(const Fused& op, const plan::Plan& plan);
-  void add_iteration(const plan::Plan& plan);
+  void add_tensors(const operation::Signature& signature);
+  void add_elements(const operation::LaunchPlan& plan);
+  void add_step(const operation::Signature& signature, const operation::Step& step);
+  void add_field(const operation::Signature& signature, const operation::Param& param, Step& step);
 
+  /// The numbers that sizes consist of, as they lie in memory.
+  [[nodiscard]] std::size_t size_count() const noexcept;
+  [[nodiscard]] Sizes place(std::span<std::int64_t> room) const noexcept;
   void evaluate(std::span<const std::int64_t> values, Sizes& sizes) const;
+  void evaluate_workspaces(Sizes& sizes) const;
   [[nodiscard]] std::int64_t range_bytes(const BoundTensor& tensor, const Sizes& sizes) const;
-  [[nodiscard]] std::int64_t total_units(const Sizes& sizes) const;
-  [[nodiscard]] Grid make_grid(std::int64_t total) const;
+  [[nodiscard]] std::int64_t total_units(const Step& step, const Sizes& sizes) const;
+  [[nodiscard]] Grid make_grid(const Step& step, std::int64_t total) const;
+  void make_grids(const Sizes& sizes, std::span<Grid> grids) const;
   void write_sizes(const Sizes& sizes, std::byte* out) const;
 
   void check_count(std::span<const Argument> args) const;
   void check_layouts(std::span<const Argument> args, const Sizes& sizes) const;
-  [[nodiscard]] Grid bind_symbolic(std::span<const Argument> args, const SymbolValues* symbols,
-                                   ParamBuffer buffer) const;
+  [[nodiscard]] BoundParams bind_symbolic(std::span<const Argument> args,
+                                          const SymbolValues* symbols, ParamSpace& space) const;
   /// Numbers that `solve` takes room for.
   [[nodiscard]] std::size_t room() const noexcept;
   /// The sizes of a launch whose tensors have passed check_form, checked; they lie in `room`.
@@ -138,20 +213,20 @@ class Binder {
   DimTable dims_;
   std::vector<BoundTensor> tensors_;
   std::vector<std::size_t> written_;  // tensors
+  std::vector<Step> steps_;
   std::vector<PointerField> pointers_;
   std::vector<ScalarField> scalars_;
-  std::vector<SizeField> size_fields_;
-  std::vector<IterationMode> iteration_;
-  std::vector<std::vector<std::vector<Leaf>>> operand_modes_;  // [tensor][iteration mode][leaf]
+  std::vector<WorkspaceField> workspace_fields_;
+  std::vector<int> workspace_offsets_;  // of those fields
+  std::vector<int> workspaces_;         // bytes of each, numbers of dims
+  std::vector<int> space_;              // extents of the iteration space, likewise
+  std::vector<std::vector<std::vector<Leaf>>> elements_;  // [tensor][mode of the space][leaf]
   std::size_t argument_count_ = 0;
   std::size_t param_bytes_ = 0;
-  std::int64_t units_per_block_ = 1;
-  std::int64_t blocks_per_unit_ = 1;
-  bool rows_ = false;  // units are rows, counted in 32 bits
-  plan::IndexWidth index_ = plan::IndexWidth::narrow;
-  // Without symbols: all sizes, and the parameters with them filled in.
+  // Without symbols: all sizes, and grids and parameters that follow from them.
   std::vector<std::int64_t> known_values_;
   Sizes known_;
+  std::vector<Grid> known_grids_;
   std::vector<std::byte> image_;
 };
 

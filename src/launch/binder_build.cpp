@@ -1,40 +1,47 @@
-// How a Binder is made from a plan.
+// How a Binder is made.
 
 #include "launch/binder.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::launch {
+namespace {
 
-Binder::Binder(const Fused& op, const spec::Analysis& analysis, const plan::Plan& plan)
-    : symbols_(analysis.symbols),
-      argument_count_(op.tensors.size() + op.scalars.size()),
-      param_bytes_(static_cast<std::size_t>(plan.params_bytes)),
-      units_per_block_(plan::units_per_block(plan)),
-      blocks_per_unit_(plan::blocks_per_unit(plan)),
-      rows_(plan.rows.has_value()),
-      index_(plan.index) {
-  if (param_bytes_ > kMaxParamBytes) {
-    throw Error(ErrorCode::unsupported, "the kernel takes " + std::to_string(param_bytes_) +
-                                            " bytes of parameters, and a launch passes at most " +
-                                            std::to_string(kMaxParamBytes) +
-                                            "; use fewer tensors, scalars or symbols");
-  }
-  add_tensors(op, analysis);
-  add_iteration(plan);
-  add_fields(op, plan);
-  if (symbols_.size() != 0) return;
-  known_values_.resize(dims_.size() + tensors_.size());
-  known_.dims = std::span(known_values_).first(dims_.size());
-  known_.bytes = std::span(known_values_).subspan(dims_.size());
-  evaluate({}, known_);
-  image_.resize(param_bytes_);
-  if (known_.total > 0) write_sizes(known_, image_.data());
+using operation::Param;
+
+constexpr int kParamAlignment = 16;  // of a step's parameters among all
+
+void check_params(const operation::Step& step) {
+  if (static_cast<std::size_t>(step.params_bytes) <= kMaxParamBytes) return;
+  throw Error(ErrorCode::unsupported, "the kernel takes " + std::to_string(step.params_bytes) +
+                                          " bytes of parameters, and a launch passes at most " +
+                                          std::to_string(kMaxParamBytes) +
+                                          "; use fewer tensors, scalars or symbols");
 }
 
-void Binder::add_tensors(const Fused& op, const spec::Analysis& analysis) {
-  for (std::size_t i = 0; i < op.tensors.size(); ++i) {
-    BoundTensor& tensor =
-        tensors_.emplace_back(op.tensors[i], analysis.access[i], static_cast<int>(i));
+}  // namespace
+
+Binder::Binder(const operation::Signature& signature, const operation::LaunchPlan& plan)
+    : symbols_(signature.symbols),
+      argument_count_(signature.tensors.size() + signature.scalars.size()) {
+  add_tensors(signature);
+  add_elements(plan);
+  for (const operation::Step& step : plan.steps) add_step(signature, step);
+  for (const operation::Workspace& workspace : plan.workspaces) {
+    workspaces_.push_back(dims_.number(workspace.bytes, symbols_));
+  }
+  if (symbols_.size() != 0) return;
+  known_values_.resize(size_count());
+  known_ = place(known_values_);
+  known_grids_.resize(steps_.size());
+  evaluate({}, known_);
+  make_grids(known_, known_grids_);
+  image_.resize(param_bytes_);
+  if (known_.any) write_sizes(known_, image_.data());
+}
+
+void Binder::add_tensors(const operation::Signature& signature) {
+  for (std::size_t i = 0; i < signature.tensors.size(); ++i) {
+    BoundTensor& tensor = tensors_.emplace_back(signature.tensors[i], static_cast<int>(i));
     for (const Mode& leaf : tensor.leaves) {
       tensor.extents.push_back(dims_.number(leaf.extent, symbols_));
       tensor.strides.push_back(dims_.number(leaf.stride, symbols_));
@@ -43,13 +50,11 @@ void Binder::add_tensors(const Fused& op, const spec::Analysis& analysis) {
   }
 }
 
-void Binder::add_iteration(const plan::Plan& plan) {
-  for (std::size_t m = 0; m < plan.extents.size(); ++m) {
-    iteration_.push_back({dims_.number(plan.extents[m], symbols_), plan::unit_extent(plan, m)});
-  }
-  for (const plan::Operand& operand : plan.operands) {
-    auto& modes = operand_modes_.emplace_back();
-    for (const plan::OperandMode& mode : operand.modes) {
+void Binder::add_elements(const operation::LaunchPlan& plan) {
+  for (const Dim& extent : plan.extents) space_.push_back(dims_.number(extent, symbols_));
+  for (const std::vector<std::vector<Mode>>& of_tensor : plan.elements) {
+    auto& modes = elements_.emplace_back();
+    for (const std::vector<Mode>& mode : of_tensor) {
       auto& leaves = modes.emplace_back();
       for (const Mode& leaf : mode) {
         leaves.push_back(
@@ -59,22 +64,41 @@ void Binder::add_iteration(const plan::Plan& plan) {
   }
 }
 
-void Binder::add_fields(const Fused& op, const plan::Plan& plan) {
-  for (const plan::Param& param : plan.params) {
-    switch (param.kind) {
-      case plan::Param::Kind::pointer: pointers_.push_back({param.index, param.offset}); break;
-      case plan::Param::Kind::scalar:
-        scalars_.push_back({static_cast<int>(op.tensors.size()) + param.index, param.dtype,
-                            param.offset, op.scalars[static_cast<std::size_t>(param.index)].name});
-        break;
-      case plan::Param::Kind::partials: break;  // for the launch to fill in
-      case plan::Param::Kind::total:
-      case plan::Param::Kind::dim:
-      case plan::Param::Kind::divisor:
-        size_fields_.push_back(
-            {param.kind, dims_.number(param.dim, symbols_), param.per, param.offset});
-        break;
-    }
+void Binder::add_step(const operation::Signature& signature, const operation::Step& step) {
+  check_params(step);
+  const auto begin = static_cast<int>(param_bytes_);
+  Step made{.offset = (begin + kParamAlignment - 1) / kParamAlignment * kParamAlignment,
+            .units = {},
+            .units_per_block = step.grid.units_per_block,
+            .blocks_per_unit = step.grid.blocks_per_unit,
+            .units_in_32_bits = step.grid.units_in_32_bits,
+            .has_wide = !step.wide_entry.empty(),
+            .sizes = {}};
+  for (const operation::GridRule::Count& count : step.grid.units) {
+    made.units.push_back({dims_.number(count.extent, symbols_), count.per});
+  }
+  for (const Param& param : step.params) add_field(signature, param, made);
+  param_bytes_ = static_cast<std::size_t>(made.offset + step.params_bytes);
+  steps_.push_back(std::move(made));
+}
+
+void Binder::add_field(const operation::Signature& signature, const Param& param, Step& step) {
+  const int offset = step.offset + param.offset;
+  switch (param.kind) {
+    case Param::Kind::pointer: pointers_.push_back({param.index, offset}); break;
+    case Param::Kind::scalar:
+      scalars_.push_back({static_cast<int>(tensors_.size()) + param.index, param.dtype, offset,
+                          signature.scalars[static_cast<std::size_t>(param.index)].name});
+      break;
+    case Param::Kind::workspace:
+      workspace_fields_.push_back({param.index, offset});
+      workspace_offsets_.push_back(offset);
+      break;
+    case Param::Kind::total:
+    case Param::Kind::dim:
+    case Param::Kind::divisor:
+      step.sizes.push_back({param.kind, dims_.number(param.dim, symbols_), param.per, offset});
+      break;
   }
 }
 

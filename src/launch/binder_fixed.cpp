@@ -26,14 +26,16 @@ Binder::Fixed Binder::fix(std::span<const Argument> args, const SymbolValues* sy
   fixed.values_ = std::make_shared<std::vector<std::int64_t>>(room());
   fixed.sizes_ = solve(args, symbols, *fixed.values_);
   for (const Argument& argument : args) fixed.args_.push_back(without_shape(argument));
+  fixed.grids_.resize(steps_.size());
+  make_grids(fixed.sizes_, fixed.grids_);
   fixed.params_.resize(param_bytes_);
-  if (fixed.sizes_.total > 0) write_sizes(fixed.sizes_, fixed.params_.data());
+  if (fixed.sizes_.any) write_sizes(fixed.sizes_, fixed.params_.data());
   write_changed(fixed);
   return fixed;
 }
 
 void Binder::write_changed(Fixed& fixed) const {
-  if (fixed.sizes_.grid.blocks == 0) return;
+  if (!fixed.sizes_.any) return;
   write_arguments(fixed.args_, fixed.sizes_, fixed.params_.data());
 }
 

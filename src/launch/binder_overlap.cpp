@@ -53,10 +53,10 @@ bool Binder::share_memory(std::size_t a, std::size_t b, std::span<const Argument
 
 bool Binder::same_elements(std::size_t a, std::size_t b, const Sizes& sizes) const {
   if (tensors_[a].element_bytes != tensors_[b].element_bytes) return false;
-  for (std::size_t mode = 0; mode < iteration_.size(); ++mode) {
-    if (sizes.dims[iteration_[mode].extent] <= 1) continue;
-    const std::vector<Leaf>& left = operand_modes_[a][mode];
-    const std::vector<Leaf>& right = operand_modes_[b][mode];
+  for (std::size_t mode = 0; mode < space_.size(); ++mode) {
+    if (sizes.dims[space_[mode]] <= 1) continue;
+    const std::vector<Leaf>& left = elements_[a][mode];
+    const std::vector<Leaf>& right = elements_[b][mode];
     if (left.size() != right.size()) return false;
     for (std::size_t i = 0; i < left.size(); ++i) {
       if (sizes.dims[left[i].extent] != sizes.dims[right[i].extent] ||

@@ -7,6 +7,7 @@
 
 #include "core/integer.hpp"
 #include "launch/binder.hpp"
+#include "operation/fast_divisor.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::launch {
@@ -18,13 +19,29 @@ constexpr std::int64_t kMaxBlocks = std::numeric_limits<std::int32_t>::max();  /
 
 }  // namespace
 
+std::int64_t aligned_workspace_bytes(std::int64_t bytes) {
+  constexpr std::int64_t kAlignment = 256;
+  return add(bytes, kAlignment - 1) / kAlignment * kAlignment;
+}
+
 void Binder::evaluate(std::span<const std::int64_t> values, Sizes& sizes) const {
   dims_.evaluate(values, sizes.dims);
-  sizes.total = total_units(sizes);
-  sizes.grid = make_grid(sizes.total);
-  if (sizes.total == 0) return;
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    sizes.totals[i] = total_units(steps_[i], sizes);
+    sizes.any |= sizes.totals[i] != 0;
+  }
+  evaluate_workspaces(sizes);
+  if (!sizes.any) return;
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     sizes.bytes[i] = range_bytes(tensors_[i], sizes);
+  }
+}
+
+void Binder::evaluate_workspaces(Sizes& sizes) const {
+  for (std::size_t i = 0; i < workspaces_.size(); ++i) {
+    sizes.workspaces[i] = sizes.workspace_bytes;
+    sizes.workspace_bytes =
+        add(sizes.workspace_bytes, aligned_workspace_bytes(sizes.dims[workspaces_[i]]));
   }
 }
 
@@ -38,47 +55,58 @@ std::int64_t Binder::range_bytes(const BoundTensor& tensor, const Sizes& sizes) 
   return multiply(add(last, 1), tensor.element_bytes);
 }
 
-std::int64_t Binder::total_units(const Sizes& sizes) const {
-  for (const IterationMode& mode : iteration_) {
-    if (mode.unit != 0 && sizes.dims[mode.extent] == 0) return 0;  // also where others overflow
+std::int64_t Binder::total_units(const Step& step, const Sizes& sizes) const {
+  for (const Count& count : step.units) {
+    if (sizes.dims[count.extent] == 0) return 0;  // also where others overflow
   }
   std::int64_t total = 1;
-  for (const IterationMode& mode : iteration_) {
-    if (mode.unit != 0) total = multiply(total, ceil_div(sizes.dims[mode.extent], mode.unit));
+  for (const Count& count : step.units) {
+    total = multiply(total, ceil_div(sizes.dims[count.extent], count.unit));
   }
   return total;
 }
 
-Grid Binder::make_grid(std::int64_t total) const {
-  const std::int64_t blocks = multiply(ceil_div(total, units_per_block_), blocks_per_unit_);
+Grid Binder::make_grid(const Step& step, std::int64_t total) const {
+  const std::int64_t blocks = multiply(ceil_div(total, step.units_per_block), step.blocks_per_unit);
   if (blocks > kMaxBlocks) {
     throw Error(ErrorCode::unsupported,
                 "the launch would need " + std::to_string(blocks) +
                     " blocks, and a grid has at most 2^31-1; split the tensors, or raise "
                     "tuning.threads or tuning.unroll");
   }
-  if (rows_ && total > kMaxBlocks) {
+  if (step.units_in_32_bits && total > kMaxBlocks) {
     throw Error(ErrorCode::unsupported, "a launch reduces at most 2^31-1 rows, not " +
                                             std::to_string(total) + "; split the tensors");
   }
-  const bool wide =
-      index_ == plan::IndexWidth::both && total > std::numeric_limits<std::int32_t>::max();
+  const bool wide = step.has_wide && total > std::numeric_limits<std::int32_t>::max();
   return {static_cast<std::uint32_t>(blocks), wide};
 }
 
+void Binder::make_grids(const Sizes& sizes, std::span<Grid> grids) const {
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    grids[i] = make_grid(steps_[i], sizes.totals[i]);
+  }
+}
+
 void Binder::write_sizes(const Sizes& sizes, std::byte* out) const {
-  for (const SizeField& field : size_fields_) {
-    if (field.kind == plan::Param::Kind::divisor) {
-      const std::int64_t dim = sizes.dims[field.dim];
-      // Rows without elements are launched, too, and divide nothing.
-      const std::int64_t units = std::max<std::int64_t>(1, ceil_div(dim, field.per));
-      const plan::FastDivisor divisor = plan::make_divisor(units);
-      std::memcpy(out + field.offset, &divisor, sizeof divisor);
-      continue;
+  using Kind = operation::Param::Kind;
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    for (const SizeField& field : steps_[i].sizes) {
+      if (field.kind == Kind::divisor) {
+        const std::int64_t dim = sizes.dims[field.dim];
+        // Rows without elements are launched, too, and divide nothing.
+        const std::int64_t units = std::max<std::int64_t>(1, ceil_div(dim, field.per));
+        const operation::FastDivisor divisor = operation::make_divisor(units);
+        std::memcpy(out + field.offset, &divisor, sizeof divisor);
+        continue;
+      }
+      const std::int64_t value =
+          field.kind == Kind::total ? sizes.totals[i] : sizes.dims[field.dim];
+      std::memcpy(out + field.offset, &value, sizeof value);
     }
-    const std::int64_t value =
-        field.kind == plan::Param::Kind::total ? sizes.total : sizes.dims[field.dim];
-    std::memcpy(out + field.offset, &value, sizeof value);
+  }
+  for (const WorkspaceField& field : workspace_fields_) {
+    std::memcpy(out + field.offset, &sizes.workspaces[field.workspace], sizeof(std::int64_t));
   }
 }
 

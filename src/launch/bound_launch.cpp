@@ -18,9 +18,8 @@ BoundLaunch& BoundLaunch::operator=(const BoundLaunch& other) {
 
 void BoundLaunch::launch(Stream stream) const {
   const Impl& self = *impl_;
-  if (self.grid.blocks == 0) return;
-  self.kernel->current_of_plan().launch_params(stream, self.grid, self.fixed.params().data(),
-                                               self.attributes);
+  const launch::BoundParams bound = self.bound();
+  if (bound.any()) self.kernel->current_of_plan().launch_bound(stream, bound, self.attributes);
 }
 
 void BoundLaunch::set(std::size_t argument, const Argument& value) {
@@ -37,7 +36,7 @@ const Kernel& BoundLaunch::kernel() const noexcept {
 }
 
 unsigned BoundLaunch::blocks() const noexcept {
-  return impl_->grid.blocks;
+  return impl_->grids.front().blocks;
 }
 
 BoundLaunch launch::Internals::make_bound(const Kernel& kernel, std::span<const Argument> args,
@@ -46,13 +45,14 @@ BoundLaunch launch::Internals::make_bound(const Kernel& kernel, std::span<const 
   const std::shared_ptr<const Kernel::Impl> build(of(kernel), &of(kernel)->current());
   const Kernel::Impl& impl = *build;
   Binder::Fixed fixed = impl.binder.fix(args, &symbols);
-  Grid grid = fixed.grid();
-  if (grid.blocks > 0) {
-    grid = impl.launched(grid);
-    if (options != LaunchOptions{}) impl.check_options(grid, options);
+  const BoundParams bound = fixed.bound();
+  std::vector<Grid> grids(bound.grids.begin(), bound.grids.end());
+  if (bound.any()) {
+    impl.limit(grids);
+    if (options != LaunchOptions{}) impl.check_options(grids, options);
   }
-  return BoundLaunch(std::unique_ptr<BoundLaunch::Impl>(
-      new BoundLaunch::Impl{build, kernel, std::move(fixed), grid, LaunchAttributes(options)}));
+  return BoundLaunch(std::unique_ptr<BoundLaunch::Impl>(new BoundLaunch::Impl{
+      build, kernel, std::move(fixed), std::move(grids), LaunchAttributes(options)}));
 }
 
 }  // namespace tilejit

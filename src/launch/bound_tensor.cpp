@@ -23,14 +23,14 @@ std::string mismatch(const char* what, std::size_t leaf, std::int64_t given, con
 
 }  // namespace
 
-BoundTensor::BoundTensor(const Tensor& tensor, Access access, int position)
+BoundTensor::BoundTensor(const Tensor& tensor, int position)
     : name(tensor.name),
       dtype(tensor.dtype),
       element_bytes(size_bytes(tensor.dtype)),
       argument(position),
       align(tensor.align),
-      read(access != Access::out),
-      written(access != Access::in),
+      read(tensor.access != Access::out),
+      written(tensor.access != Access::in),
       leaves(tensor.layout.leaves().begin(), tensor.layout.leaves().end()),
       layout(to_string(tensor.layout)),
       rank(tilejit::rank(tensor.layout)) {}

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "launch/slot_dim.hpp"
-#include "tilejit/fused.hpp"
 #include "tilejit/kernel.hpp"
+#include "tilejit/tensor.hpp"
 
 namespace tilejit::launch {
 
@@ -26,8 +26,8 @@ struct BoundTensor {
   std::string layout;        ///< text, for messages
   std::size_t rank = 0;      ///< top-level modes
 
-  /// `access` is not automatic; `argument` is the tensor's position in the argument list.
-  BoundTensor(const Tensor& tensor, Access access, int argument);
+  /// `tensor` is of a signature; `argument` is its position in the argument list.
+  BoundTensor(const Tensor& tensor, int argument);
 
   /// Throws Error{invalid_argument} that names this tensor: "tensor 'x' (argument 0) <why>".
   [[noreturn]] void fail(const std::string& why) const;

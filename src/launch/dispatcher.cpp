@@ -105,7 +105,7 @@ struct Dispatcher::Impl {
                                                  const TensorKinds& kinds, std::uint64_t hash) {
     const Kernel::Impl& impl = *launch::Internals::of(kernel);
     const Kernel::Impl& build = impl.current();
-    const bool plain = !kernel.is_fallback() && !build.needs_memory;
+    const bool plain = !kernel.is_fallback() && build.is_simple;
     const std::optional<QuickBinder> quick =
         plain ? QuickBinder::make(build.binder, args, build.library->context->limits().grid_x)
               : std::nullopt;

@@ -6,9 +6,11 @@
 #include "launch/kernel_impl.hpp"
 #include "tilejit/runtime.hpp"
 
-namespace tilejit::launch {
+namespace tilejit::front {
+struct Planned;
+}
 
-struct front::Planned;
+namespace tilejit::launch {
 
 /// The way into public handles, for this room and its tests.
 struct Internals {
@@ -33,8 +35,7 @@ struct Internals {
                                               const SymbolValues& symbols);
   /// A Kernel of a loaded library. Throws as Binder.
   [[nodiscard]] static Kernel make_kernel(std::shared_ptr<const Library> library, Artifact artifact,
-                                          const Fused& op, const spec::Analysis& analysis,
-                                          const plan::Plan& plan);
+                                          const Fused& op, const operation::Plan& plan);
   [[nodiscard]] static const std::shared_ptr<const Kernel::Impl>& of(
       const Kernel& kernel) noexcept {
     return kernel.impl_;
@@ -50,7 +51,7 @@ struct Internals {
   /// has the full one. Throws as Compiler::compile.
   struct FirstBuild {
     Artifact artifact;
-    plan::Plan plan;  ///< of `artifact`: of a quick one a light plan, where there is one
+    operation::Plan plan;  ///< of `artifact`: of a quick one a light plan, where there is one
     bool quick = false;
   };
   [[nodiscard]] static FirstBuild first_build(Compiler& compiler, const Fused& op,

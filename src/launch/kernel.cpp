@@ -1,39 +1,59 @@
 #include <algorithm>
+#include <limits>
+#include <optional>
 
 #include "launch/internals.hpp"
 #include "launch/kernel_impl.hpp"
-#include "launch/stages.hpp"
 #include "tilejit/bound_launch.hpp"
 
 namespace tilejit {
 
+namespace {
+
+Kernel::Impl::Step loaded_step(const launch::Library::Kernel& kernel, const operation::Step& step) {
+  return {.entry = kernel.entry,
+          .wide = kernel.wide,
+          .threads = static_cast<unsigned>(step.threads),
+          .shared_bytes = static_cast<unsigned>(step.shared_bytes),
+          .most_blocks = kernel.most_blocks,
+          .cluster = step.cluster,
+          .overlaps_previous = step.overlaps_previous};
+}
+
+/// Those of a kernel whose workspaces are all kept; nothing if a launch has to take them.
+std::optional<std::int64_t> kept_bytes(const operation::LaunchPlan& plan) {
+  const auto is_kept = [](const operation::Workspace& workspace) { return workspace.kept; };
+  if (plan.workspaces.empty() || !std::ranges::all_of(plan.workspaces, is_kept))
+    return std::nullopt;
+  std::int64_t bytes = 0;
+  for (const operation::Workspace& workspace : plan.workspaces) {
+    bytes += launch::aligned_workspace_bytes(workspace.bytes.value());
+  }
+  return bytes;
+}
+
+}  // namespace
+
 Kernel::Impl::Impl(std::shared_ptr<const launch::Library> loaded, Artifact compiled,
-                   const Fused& operation, const spec::Analysis& analysis, const plan::Plan& plan)
-    : threads(static_cast<unsigned>(plan.threads)),
-      shared_bytes(static_cast<unsigned>(plan::dynamic_shared_bytes(plan))),
+                   const Fused& operation, const operation::Plan& plan)
+    : first(loaded_step(loaded->kernels.front(), plan.launch.steps.front())),
       launching(front::range_name("launch", compiled.kernel_name)),
       library(std::move(loaded)),
-      partials_bytes(plan::partials_bytes(plan)),
-      needs_memory(partials_bytes > 0 || !plan.stages.empty()),
-      binder(operation, analysis, plan),
+      is_simple(plan.launch.steps.size() == 1 && plan.launch.workspaces.empty()),
+      binder(plan.signature, plan.launch),
       artifact(std::move(compiled)),
       light(plan.light),
-      op(operation),
-      cluster(plan.rows ? plan.rows->cluster : 1) {
-  const auto most_blocks = static_cast<unsigned>(library->context->limits().grid_x);
-  if (!needs_memory) plain = launch::PlainBinder::make(binder, most_blocks);
-  if (!plan.stages.empty()) {
-    stages = std::make_unique<const launch::Stages>(*library, artifact, op, analysis, plan);
+      op(operation) {
+  for (std::size_t i = 1; i < plan.launch.steps.size(); ++i) {
+    others.push_back(loaded_step(library->kernels[i], plan.launch.steps[i]));
   }
-  if (partials_bytes == 0) return;
-  const auto param =
-      std::ranges::find(plan.params, plan::Param::Kind::partials, &plan::Param::kind);
-  partials_offset = param->offset;
-  partials = std::make_unique<const memory::StreamMemories>(
-      library->context, static_cast<std::size_t>(partials_bytes), plan.rows->atomics);
-  if (plan.rows->atomics) return;
-  combining_blocks = static_cast<unsigned>(plan::combining_blocks(plan));
-  combining_threads = static_cast<unsigned>(plan::combining_threads(plan));
+  const auto most_blocks = static_cast<unsigned>(library->context->limits().grid_x);
+  if (is_simple) plain = launch::PlainBinder::make(binder, most_blocks);
+  clears_ = std::ranges::any_of(plan.launch.workspaces, &operation::Workspace::zeroed);
+  if (const auto bytes = kept_bytes(plan.launch)) {
+    kept_ = std::make_unique<const memory::StreamMemories>(
+        library->context, static_cast<std::size_t>(*bytes), clears_);
+  }
 }
 
 Kernel::Impl::~Impl() = default;
@@ -43,26 +63,32 @@ void Kernel::Impl::replace(std::shared_ptr<const Impl> full) const {
   full_.store(full_owner_.get(), std::memory_order_release);
 }
 
+/// The most that any of its kernels takes, and the fewest blocks.
 KernelInfo Kernel::Impl::info() const {
-  if (stages) return stages->info();
   const driver::Table& driver = library->context->driver();
   const driver::ContextScope scope(*library->context);
-  const auto attribute = [&](CUfunction_attribute which) {
-    int value = 0;
-    driver::check(driver, driver.cuFuncGetAttribute_(&value, which, library->entry),
-                  "cuFuncGetAttribute");
-    return value;
-  };
-  KernelInfo info{.registers = attribute(CU_FUNC_ATTRIBUTE_NUM_REGS),
-                  .local_bytes = attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
-                  .shared_bytes = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES) +
-                                  static_cast<int>(shared_bytes),
-                  .threads = static_cast<int>(threads)};
-  driver::check(driver,
-                driver.cuOccupancyMaxActiveBlocksPerMultiprocessor_(
-                    &info.blocks_per_sm, library->entry, info.threads, shared_bytes),
-                "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-  return info;
+  KernelInfo most{.blocks_per_sm = std::numeric_limits<int>::max()};
+  for (std::size_t i = 0; i <= others.size(); ++i) {
+    const Step& one = step(i);
+    const auto attribute = [&](CUfunction_attribute which) {
+      int value = 0;
+      driver::check(driver, driver.cuFuncGetAttribute_(&value, which, one.entry),
+                    "cuFuncGetAttribute");
+      return value;
+    };
+    most.registers = std::max(most.registers, attribute(CU_FUNC_ATTRIBUTE_NUM_REGS));
+    most.local_bytes = std::max(most.local_bytes, attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES));
+    most.shared_bytes = std::max(most.shared_bytes, attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES) +
+                                                        static_cast<int>(one.shared_bytes));
+    most.threads = std::max(most.threads, static_cast<int>(one.threads));
+    int blocks = 0;
+    driver::check(driver,
+                  driver.cuOccupancyMaxActiveBlocksPerMultiprocessor_(
+                      &blocks, one.entry, static_cast<int>(one.threads), one.shared_bytes),
+                  "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+    most.blocks_per_sm = std::min(most.blocks_per_sm, blocks);
+  }
+  return most;
 }
 
 void Kernel::launch(Stream stream, std::span<const Argument> args) const {

@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "front/profiler_range.hpp"
 #include "launch/binder.hpp"
@@ -9,50 +11,50 @@
 #include "launch/library.hpp"
 #include "launch/plain_binder.hpp"
 #include "memory/stream_memories.hpp"
+#include "operation/plan.hpp"
 #include "tilejit/kernel.hpp"
 
 namespace tilejit {
 
-namespace launch {
-class Stages;
-}
-
-/// A loaded kernel, shared by the Kernels that are copies of each other: immutable, but that a full
-/// build may take the place of a quick one, with all that belongs to it. What bound or captured the
-/// quick one keeps it: it lives as long as its Kernel.
+/// A loaded operation, shared by the Kernels that are copies of each other: immutable, except that
+/// a full build may take the place of a quick one, with all that belongs to it. What bound or
+/// captured the quick one keeps it: it lives as long as its Kernel.
 struct Kernel::Impl {
   /// Throws as Binder.
   Impl(std::shared_ptr<const launch::Library> loaded, Artifact compiled, const Fused& operation,
-       const spec::Analysis& analysis, const plan::Plan& plan);
+       const operation::Plan& plan);
   ~Impl();
 
   /// As Kernel::launch; `symbols` may be null.
   void launch(Stream stream, std::span<const Argument> args, const SymbolValues* symbols) const;
   void launch(Stream stream, std::span<const Argument> args, const SymbolValues* symbols,
               const LaunchOptions& options) const;
-  /// A launch of parameters that are finished but for the address of partial results; their buffer
-  /// is only read. Throws Error{driver_call}.
-  void launch_params(Stream stream, launch::Grid grid, const std::byte* params,
-                     const launch::LaunchAttributes& attributes) const;
-  /// The same without options, of a kernel without partial results, for at most as many blocks as a
-  /// grid of the device has.
+  /// A launch that this kernel's binder has prepared, with the blocks that `limit` leaves. Throws
+  /// Error{driver_call}.
+  void launch_bound(Stream stream, const launch::BoundParams& bound,
+                    const launch::LaunchAttributes& attributes) const;
+  /// The same without options, of an operation of one kernel without workspaces, for at most as
+  /// many blocks as a grid of the device has.
   void launch_resident(Stream stream, launch::Grid grid, const std::byte* params) const;
-  /// The blocks that are launched for a grid that is not empty. Throws Error{unsupported} beyond
-  /// what the device takes.
-  [[nodiscard]] launch::Grid launched(launch::Grid grid) const;
+  /// Reduces grids to the blocks that are launched for them. Throws Error{unsupported} beyond what
+  /// the device takes.
+  void limit(std::span<launch::Grid> grids) const;
   /// Throws Error{unsupported} for what the device or this kernel cannot do.
-  void check_options(launch::Grid grid, const LaunchOptions& options) const;
+  void check_options(std::span<const launch::Grid> grids, const LaunchOptions& options) const;
 
-  /// What the driver is given beside stream and attributes.
+  /// What the driver is given of a step beside stream and attributes.
   struct Shape {
     CUfunction function = nullptr;
     unsigned blocks = 0, threads = 0, shared_bytes = 0;
   };
-  [[nodiscard]] Shape shape(launch::Grid grid, int extra_shared_bytes) const noexcept;
-  /// Of the second kernel, where there is one.
-  [[nodiscard]] Shape combining_shape() const noexcept;
-  /// Memory for partial results. Throws Error{driver_call}.
-  [[nodiscard]] std::shared_ptr<const memory::DeviceMemory> make_partials() const;
+  [[nodiscard]] Shape shape(std::size_t step, launch::Grid grid,
+                            int extra_shared_bytes) const noexcept;
+  /// Memory for workspaces. Throws Error{driver_call}.
+  [[nodiscard]] std::shared_ptr<const memory::DeviceMemory> make_workspace(
+      std::int64_t bytes) const;
+  /// All parameters with the workspaces at `address`.
+  void place_workspaces(const std::byte* params, CUdeviceptr address,
+                        std::span<std::byte> out) const;
 
   [[nodiscard]] KernelInfo info() const;
 
@@ -61,7 +63,7 @@ struct Kernel::Impl {
     const Impl* const full = full_.load(std::memory_order_acquire);
     return full == nullptr ? *this : *full;
   }
-  /// The same for parameters and a grid that this build's binder has made.
+  /// The same for parameters and grids that this build's binder has made.
   [[nodiscard]] const Impl& current_of_plan() const noexcept {
     const Impl& now = current();
     return now.fills_in ? now : *this;
@@ -69,14 +71,22 @@ struct Kernel::Impl {
   /// Puts `full` in this one's place, once. Launches in other threads go on.
   void replace(std::shared_ptr<const Impl> full) const;
 
+  /// What does not change from launch to launch of a step.
+  struct Step {
+    CUfunction entry = nullptr, wide = nullptr;
+    unsigned threads = 0;       // per block
+    unsigned shared_bytes = 0;  // per block, beyond what the kernel declares
+    unsigned most_blocks = 0;   // of resident grids; else 0
+    int cluster = 1;            // blocks
+    bool overlaps_previous = false;
+  };
+
   // What a launch reads, in lines of memory behind each other.
-  unsigned threads;       // a block
-  unsigned shared_bytes;  // a block, beyond what the kernel declares
+  Step first;  // of the operation: of nearly all the only one
   front::RangeName launching;
   std::shared_ptr<const launch::Library> library;
-  std::int64_t partials_bytes;  // of plans whose blocks leave partial results in memory; else 0
-  bool needs_memory;            // for partial results, or between stages
-  std::optional<launch::PlainBinder> plain;  // of kernels that need none
+  bool is_simple;  // one kernel, no workspaces
+  std::optional<launch::PlainBinder> plain;
 
  private:
   mutable std::atomic<const Impl*> full_ = nullptr;
@@ -87,31 +97,32 @@ struct Kernel::Impl {
   bool light;             // of a light plan
   bool fills_in = false;  // of the plan of the quick build in whose place it is
   Fused op;
-  int cluster;                    // blocks, by the plan; else 1
-  int partials_offset = 0;        // of the pointer in the parameters
-  unsigned combining_blocks = 0;  // of the second kernel; 0: the first one's last blocks combine
-  unsigned combining_threads = 0;
-  std::unique_ptr<const memory::StreamMemories> partials;  // null without any
-  std::unique_ptr<const launch::Stages> stages;            // null: a plan of one kernel
+  std::vector<Step> others;  // the steps after the first
 
  private:
+  bool clears_ = false;  // workspaces are 0 before a launch
+  /// Of workspaces that are taken when the kernel is loaded; else null.
+  std::unique_ptr<const memory::StreamMemories> kept_;
   mutable std::shared_ptr<const Impl> full_owner_;  // set before full_
 
-  /// Whether blocks that share rows count those that are done, in memory that was 0.
-  [[nodiscard]] bool counts_blocks() const noexcept { return partials && combining_blocks == 0; }
-  /// One kernel or several, and memory between their blocks.
-  void launch_with_memory(Stream stream, launch::Grid grid, const std::byte* params,
-                          const launch::LaunchAttributes& attributes) const;
-  void combine(Stream stream, const std::byte* params,
-               const launch::LaunchAttributes& attributes) const;
-  [[nodiscard]] CUresult submit(Stream stream, launch::Grid grid, const std::byte* params) const;
-  [[nodiscard]] CUresult submit(Stream stream, launch::Grid grid, const std::byte* params,
-                                const launch::LaunchAttributes& attributes) const;
+  [[nodiscard]] const Step& step(std::size_t i) const noexcept {
+    return i == 0 ? first : others[i - 1];
+  }
+  [[nodiscard]] launch::Grid limited(const Step& step, launch::Grid grid) const;
+  void launch_checked(Stream stream, std::span<const Argument> args,
+                      const SymbolValues* symbols) const;
+  /// Several kernels, or memory that the launch needs.
+  void launch_steps(Stream stream, const launch::BoundParams& bound,
+                    const launch::LaunchAttributes& attributes) const;
+  void submit_steps(Stream stream, std::span<const launch::Grid> grids, const std::byte* params,
+                    const launch::LaunchAttributes& attributes,
+                    std::span<const CUlaunchAttribute> of_first) const;
+  [[nodiscard]] CUresult submit(Stream stream, const Shape& what, const std::byte* params) const;
   template <typename Submit>
   void submit_checked(const char* call, Submit submit) const;
-  void allow_shared_bytes(launch::Grid grid, int extra) const;
-  void check_cluster(launch::Grid grid, int blocks) const;
-  void check_resident(launch::Grid grid, int extra_shared_bytes) const;
+  void allow_shared_bytes(const Shape& what, int extra) const;
+  void check_cluster(const Step& step, launch::Grid grid, int blocks) const;
+  void check_resident(const Shape& what) const;
 };
 
 /// The parameters and the options of a BoundLaunch.
@@ -119,8 +130,14 @@ struct BoundLaunch::Impl {
   std::shared_ptr<const Kernel::Impl> kernel;  // the build that was current
   Kernel handle;
   launch::Binder::Fixed fixed;
-  launch::Grid grid;  // as launched
+  std::vector<launch::Grid> grids;  // as launched
   launch::LaunchAttributes attributes;
+
+  [[nodiscard]] launch::BoundParams bound() const noexcept {
+    launch::BoundParams bound = fixed.bound();
+    bound.grids = grids;
+    return bound;
+  }
 };
 
 }  // namespace tilejit

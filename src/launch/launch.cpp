@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "launch/kernel_impl.hpp"
-#include "launch/stages.hpp"
 #include "memory/stream_memory.hpp"
 
 namespace tilejit {
@@ -39,117 +38,132 @@ CUresult launch_kernel(const driver::Table& driver, CUstream stream,
 
 void Kernel::Impl::launch(Stream stream, std::span<const Argument> args,
                           const SymbolValues* symbols) const {
-  alignas(16) std::array<std::byte, launch::kMaxParamBytes> params;  // written as far as it is used
-  const bool names_symbols = symbols != nullptr && !symbols->empty();
-  if (plain && !names_symbols && plain->bind(args, params)) [[likely]]
-    return launch_resident(stream, plain->grid(), params.data());
-  Grid grid = binder.bind(args, symbols, params);
-  if (grid.blocks == 0) return;
-  grid = launched(grid);
-  if (needs_memory) return launch_with_memory(stream, grid, params.data(), {});
-  submit_checked("cuLaunchKernel", [&] { return submit(stream, grid, params.data()); });
+  if (plain && (symbols == nullptr || symbols->empty())) [[likely]] {
+    alignas(16) std::array<std::byte, launch::kMaxParamBytes> params;  // written as far as used
+    if (plain->bind(args, params)) [[likely]]
+      return launch_resident(stream, plain->grid(), params.data());
+  }
+  launch_checked(stream, args, symbols);
+}
+
+[[gnu::noinline]] void Kernel::Impl::launch_checked(Stream stream, std::span<const Argument> args,
+                                                    const SymbolValues* symbols) const {
+  launch::ParamSpace space(binder.param_bytes(), binder.step_count());
+  const launch::BoundParams bound = binder.bind(args, symbols, space);
+  if (!bound.any()) return;
+  limit(space.grids());
+  launch_bound(stream, bound, {});
 }
 
 void Kernel::Impl::launch(Stream stream, std::span<const Argument> args,
                           const SymbolValues* symbols, const LaunchOptions& options) const {
   if (options == LaunchOptions{}) return launch(stream, args, symbols);
-  alignas(16) std::array<std::byte, launch::kMaxParamBytes> params;
-  Grid grid = binder.bind(args, symbols, params);
-  if (grid.blocks == 0) return;
-  grid = launched(grid);
-  check_options(grid, options);
-  launch_params(stream, grid, params.data(), LaunchAttributes(options));
+  launch::ParamSpace space(binder.param_bytes(), binder.step_count());
+  const launch::BoundParams bound = binder.bind(args, symbols, space);
+  if (!bound.any()) return;
+  limit(space.grids());
+  check_options(bound.grids, options);
+  launch_bound(stream, bound, LaunchAttributes(options));
 }
 
 void Kernel::Impl::launch_resident(Stream stream, Grid grid, const std::byte* params) const {
-  if (const unsigned most = library->most_blocks; most != 0) {
-    grid.blocks = std::min(grid.blocks, most);
-  }
-  submit_checked("cuLaunchKernel", [&] { return submit(stream, grid, params); });
+  if (first.most_blocks != 0) grid.blocks = std::min(grid.blocks, first.most_blocks);
+  submit_checked("cuLaunchKernel", [&] { return submit(stream, shape(0, grid, 0), params); });
 }
 
-void Kernel::Impl::launch_params(Stream stream, Grid grid, const std::byte* params,
-                                 const LaunchAttributes& attributes) const {
-  if (needs_memory) return launch_with_memory(stream, grid, params, attributes);
+void Kernel::Impl::launch_bound(Stream stream, const launch::BoundParams& bound,
+                                const LaunchAttributes& attributes) const {
+  if (!is_simple) return launch_steps(stream, bound, attributes);
+  const Shape what = shape(0, bound.grids[0], attributes.shared_bytes());
   if (attributes.is_plain()) [[likely]] {
-    return submit_checked("cuLaunchKernel", [&] { return submit(stream, grid, params); });
+    return submit_checked("cuLaunchKernel", [&] { return submit(stream, what, bound.params); });
   }
-  submit_checked("cuLaunchKernelEx", [&] { return submit(stream, grid, params, attributes); });
+  submit_checked("cuLaunchKernelEx", [&] {
+    return launch_kernel(library->context->driver(), stream, what, bound.params, attributes.all());
+  });
 }
 
-void Kernel::Impl::launch_with_memory(Stream stream, Grid grid, const std::byte* params,
-                                      const LaunchAttributes& attributes) const {
+void Kernel::Impl::launch_steps(Stream stream, const launch::BoundParams& bound,
+                                const LaunchAttributes& attributes) const {
   const front::ProfilerRange range(launching);
-  if (stages) return stages->launch(stream, params, attributes);
   const driver::Table& driver = library->context->driver();
   const driver::ContextScope scope(*library->context);
-  alignas(16) std::array<std::byte, launch::kMaxParamBytes> own;
-  std::memcpy(own.data(), params, binder.param_bytes());
-  const auto launch_at = [&](CUdeviceptr address, std::span<const CUlaunchAttribute> list) {
-    std::memcpy(own.data() + partials_offset, &address, sizeof address);
-    driver::check(
-        driver,
-        launch_kernel(driver, stream, shape(grid, attributes.shared_bytes()), own.data(), list),
-        "cuLaunchKernelEx");
-    if (combining_blocks > 0) combine(stream, own.data(), attributes);
-  };
-  if (const CUdeviceptr of_stream = partials->of(stream); of_stream != 0) {
-    return launch_at(of_stream, attributes.all());
+  if (bound.workspace_bytes == 0) {
+    return submit_steps(stream, bound.grids, bound.params, attributes, attributes.all());
   }
-  const StreamMemory memory(driver, library->pool.get(), partials_bytes, stream);
-  if (counts_blocks()) {
-    driver::check(driver,
-                  driver.cuMemsetD8Async_(memory.address(), 0,
-                                          static_cast<std::size_t>(partials_bytes), stream),
+  launch::ParamSpace space(binder.param_bytes(), binder.step_count());
+  const auto launch_at = [&](CUdeviceptr address, std::span<const CUlaunchAttribute> of_first) {
+    place_workspaces(bound.params, address, space.params());
+    submit_steps(stream, bound.grids, space.params().data(), attributes, of_first);
+  };
+  if (const CUdeviceptr kept = kept_ ? kept_->of(stream) : 0; kept != 0) {
+    return launch_at(kept, attributes.all());
+  }
+  const StreamMemory memory(driver, library->pool.get(), bound.workspace_bytes, stream);
+  if (clears_) {
+    const auto bytes = static_cast<std::size_t>(bound.workspace_bytes);
+    driver::check(driver, driver.cuMemsetD8Async_(memory.address(), 0, bytes, stream),
                   "cuMemsetD8Async");
   }
-  launch_at(memory.address(), attributes.of_node());  // behind an allocation nothing overlaps
+  launch_at(memory.address(), attributes.of_node());  // after an allocation nothing overlaps
 }
 
-void Kernel::Impl::combine(Stream stream, const std::byte* params,
-                           const LaunchAttributes& attributes) const {
+void Kernel::Impl::submit_steps(Stream stream, std::span<const Grid> grids, const std::byte* params,
+                                const LaunchAttributes& attributes,
+                                std::span<const CUlaunchAttribute> of_first) const {
   const driver::Table& driver = library->context->driver();
-  // The second kernel starts while the first one ends, and waits for it by an instruction that
-  // devices before sm_90 do not have.
-  LaunchAttributes second;
-  if (artifact.target.major >= 9) second.add(launch::overlap_attribute());
-  for (const CUlaunchAttribute& attribute : attributes.all()) {
-    if (attribute.id == CU_LAUNCH_ATTRIBUTE_PRIORITY) second.add(attribute);
+  bool is_first = true;
+  for (std::size_t i = 0; i < grids.size(); ++i) {
+    if (grids[i].blocks == 0) continue;
+    LaunchAttributes own;
+    if (!is_first && step(i).overlaps_previous) own.add(launch::overlap_attribute());
+    for (const CUlaunchAttribute& attribute : attributes.all()) {
+      if (!is_first && attribute.id == CU_LAUNCH_ATTRIBUTE_PRIORITY) own.add(attribute);
+    }
+    const Shape what = shape(i, grids[i], is_first ? attributes.shared_bytes() : 0);
+    const std::byte* const of_step = params + binder.param_offset(i);
+    const auto list = is_first ? of_first : own.all();
+    if (list.empty()) {
+      driver::check(driver, submit(stream, what, of_step), "cuLaunchKernel");
+    } else {
+      driver::check(driver, launch_kernel(driver, stream, what, of_step, list), "cuLaunchKernelEx");
+    }
+    is_first = false;
   }
-  driver::check(driver, launch_kernel(driver, stream, combining_shape(), params, second.all()),
-                "cuLaunchKernelEx");
 }
 
-std::shared_ptr<const memory::DeviceMemory> Kernel::Impl::make_partials() const {
-  auto memory = std::make_shared<const memory::DeviceMemory>(
-      library->context, static_cast<std::size_t>(partials_bytes));
-  if (counts_blocks()) memory->clear();
+std::shared_ptr<const memory::DeviceMemory> Kernel::Impl::make_workspace(std::int64_t bytes) const {
+  auto memory = std::make_shared<const memory::DeviceMemory>(library->context,
+                                                             static_cast<std::size_t>(bytes));
+  if (clears_) memory->clear();
   return memory;
 }
 
-Kernel::Impl::Shape Kernel::Impl::shape(Grid grid, int extra_shared_bytes) const noexcept {
-  return {.function = grid.wide ? library->second : library->entry,
+void Kernel::Impl::place_workspaces(const std::byte* params, CUdeviceptr address,
+                                    std::span<std::byte> out) const {
+  std::memcpy(out.data(), params, binder.param_bytes());
+  for (const int offset : binder.workspace_fields()) {
+    CUdeviceptr place = 0;
+    std::memcpy(&place, out.data() + offset, sizeof place);
+    place += address;
+    std::memcpy(out.data() + offset, &place, sizeof place);
+  }
+}
+
+Kernel::Impl::Shape Kernel::Impl::shape(std::size_t i, Grid grid,
+                                        int extra_shared_bytes) const noexcept {
+  const Step& what = step(i);
+  return {.function = grid.wide ? what.wide : what.entry,
           .blocks = grid.blocks,
-          .threads = threads,
-          .shared_bytes = shared_bytes + static_cast<unsigned>(extra_shared_bytes)};
+          .threads = what.threads,
+          .shared_bytes = what.shared_bytes + static_cast<unsigned>(extra_shared_bytes)};
 }
 
-Kernel::Impl::Shape Kernel::Impl::combining_shape() const noexcept {
-  return {.function = library->second, .blocks = combining_blocks, .threads = combining_threads};
-}
-
-CUresult Kernel::Impl::submit(Stream stream, Grid grid, const std::byte* params) const {
+CUresult Kernel::Impl::submit(Stream stream, const Shape& what, const std::byte* params) const {
   auto values = values_of(params);
-  const Shape what = shape(grid, 0);
   return library->context->driver().cuLaunchKernel_(what.function, what.blocks, 1, 1, what.threads,
                                                     1, 1, what.shared_bytes, stream, values.data(),
                                                     nullptr);
-}
-
-CUresult Kernel::Impl::submit(Stream stream, Grid grid, const std::byte* params,
-                              const LaunchAttributes& attributes) const {
-  return launch_kernel(library->context->driver(), stream, shape(grid, attributes.shared_bytes()),
-                       params, attributes.all());
 }
 
 template <typename Submit>

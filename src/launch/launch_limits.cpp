@@ -21,10 +21,9 @@ std::string text(std::int64_t number) {
 
 }  // namespace
 
-Grid Kernel::Impl::launched(Grid grid) const {
-  const launch::Library& loaded = *library;
-  if (loaded.most_blocks != 0) grid.blocks = std::min(grid.blocks, loaded.most_blocks);
-  const auto most = static_cast<unsigned>(loaded.context->limits().grid_x);
+Grid Kernel::Impl::limited(const Step& step, Grid grid) const {
+  if (step.most_blocks != 0) grid.blocks = std::min(grid.blocks, step.most_blocks);
+  const auto most = static_cast<unsigned>(library->context->limits().grid_x);
   if (grid.blocks > most) {
     refuse("the launch would need " + text(grid.blocks) +
            " blocks, and a grid of this device has " + "at most " + text(most) +
@@ -33,12 +32,12 @@ Grid Kernel::Impl::launched(Grid grid) const {
   return grid;
 }
 
-void Kernel::Impl::check_options(Grid grid, const LaunchOptions& options) const {
+void Kernel::Impl::limit(std::span<Grid> grids) const {
+  for (std::size_t i = 0; i < grids.size(); ++i) grids[i] = limited(step(i), grids[i]);
+}
+
+void Kernel::Impl::check_options(std::span<const Grid> grids, const LaunchOptions& options) const {
   const driver::Limits& limits = library->context->limits();
-  if (stages && options != LaunchOptions{.overlap = options.overlap, .priority = options.priority})
-    refuse(
-        "the operation takes several kernels, whose launches have no options but overlap and "
-        "priority; leave the others out");
   if (options.overlap && limits.major < 9) {
     refuse(
         "an overlapping launch needs a device of compute capability 9.0 or above, and this one "
@@ -56,14 +55,17 @@ void Kernel::Impl::check_options(Grid grid, const LaunchOptions& options) const 
   if (options.shared_bytes < 0) {
     refuse("a block cannot take " + text(options.shared_bytes) + " bytes more; take 0 or more");
   }
-  if (options.shared_bytes > 0) allow_shared_bytes(grid, options.shared_bytes);
-  if (options.cluster) check_cluster(grid, *options.cluster);
-  if (options.cooperative) check_resident(grid, options.shared_bytes);
+  const auto launched = std::ranges::find_if(grids, [](Grid grid) { return grid.blocks != 0; });
+  const auto first = static_cast<std::size_t>(launched - grids.begin());
+  if (options.shared_bytes > 0)
+    allow_shared_bytes(shape(first, *launched, 0), options.shared_bytes);
+  if (options.cluster) check_cluster(step(first), *launched, *options.cluster);
+  if (options.cooperative) check_resident(shape(first, *launched, options.shared_bytes));
 }
 
-void Kernel::Impl::check_cluster(Grid grid, int blocks) const {
-  if (cluster > 1) {
-    refuse("the plan of this kernel has clusters of " + text(cluster) +
+void Kernel::Impl::check_cluster(const Step& step, Grid grid, int blocks) const {
+  if (step.cluster > 1) {
+    refuse("the plan of this kernel has clusters of " + text(step.cluster) +
            " blocks already; leave the option out, or set tuning.cluster");
   }
   if (blocks < 1 || blocks > driver::Limits::kClusterBlocks) {
@@ -80,42 +82,42 @@ void Kernel::Impl::check_cluster(Grid grid, int blocks) const {
   }
 }
 
-void Kernel::Impl::allow_shared_bytes(Grid grid, int extra) const {
+void Kernel::Impl::allow_shared_bytes(const Shape& what, int extra) const {
   const driver::Table& driver = library->context->driver();
   const int most = library->context->limits().shared_bytes;
   const driver::ContextScope scope(*library->context);
-  const CUfunction function = shape(grid, 0).function;
   int declared = 0;
   driver::check(
-      driver, driver.cuFuncGetAttribute_(&declared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
+      driver,
+      driver.cuFuncGetAttribute_(&declared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, what.function),
       "cuFuncGetAttribute");
-  const std::int64_t wanted = std::int64_t{declared} + shared_bytes + extra;
+  const std::int64_t wanted = std::int64_t{declared} + what.shared_bytes + extra;
   if (wanted > most) {
     refuse("a block would take " + text(wanted) + " bytes of shared memory (" +
-           text(declared + shared_bytes) + " of the kernel's own and " + text(extra) +
+           text(declared + what.shared_bytes) + " of the kernel's own and " + text(extra) +
            " more), and this device gives it at most " + text(most));
   }
   // The same for every launch, so that concurrent ones do not take it from each other.
-  driver::check(driver,
-                driver.cuFuncSetAttribute_(
-                    function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most - declared),
-                "cuFuncSetAttribute");
+  driver::check(
+      driver,
+      driver.cuFuncSetAttribute_(what.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                 most - declared),
+      "cuFuncSetAttribute");
 }
 
-void Kernel::Impl::check_resident(Grid grid, int extra_shared_bytes) const {
+void Kernel::Impl::check_resident(const Shape& what) const {
   const driver::Limits& limits = library->context->limits();
   if (!limits.cooperative) refuse("this device has no cooperative launches");
   const driver::Table& driver = library->context->driver();
   const driver::ContextScope scope(*library->context);
-  const Shape what = shape(grid, extra_shared_bytes);
   int a_processor = 0;
   driver::check(driver,
                 driver.cuOccupancyMaxActiveBlocksPerMultiprocessor_(
                     &a_processor, what.function, static_cast<int>(what.threads), what.shared_bytes),
                 "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   const std::int64_t resident = std::int64_t{a_processor} * limits.multiprocessors;
-  if (grid.blocks <= resident) return;
-  refuse("a cooperative launch of " + text(grid.blocks) + " blocks: this device runs " +
+  if (what.blocks <= resident) return;
+  refuse("a cooperative launch of " + text(what.blocks) + " blocks: this device runs " +
          text(resident) + " of this kernel at once (" + text(limits.multiprocessors) +
          " multiprocessors with " + text(a_processor) + " each)");
 }

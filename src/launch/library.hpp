@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "driver/handles.hpp"
-#include "plan/plan.hpp"
+#include "operation/launch_plan.hpp"
 #include "tilejit/compiler.hpp"
 
 namespace tilejit::launch {
@@ -16,19 +16,21 @@ namespace tilejit::launch {
 struct Library {
   std::shared_ptr<const driver::Context> context;  // outlives the library
   driver::UniqueLibrary handle;
-  CUfunction entry = nullptr;
-  CUfunction second = nullptr;  ///< the entry point that plan::second_entry names; null if none
-  driver::UniquePool pool;      ///< for plan::partials_bytes and temporaries; null if none
-  unsigned most_blocks = 0;     ///< of a launch, where blocks take one row after another; else 0
-  /// The kernels of plan::Plan::stages, without a handle; else empty, and `entry` is not null.
-  std::vector<std::shared_ptr<const Library>> stages;
+  /// One kernel of the launch plan.
+  struct Kernel {
+    CUfunction entry = nullptr;
+    CUfunction wide = nullptr;  ///< null if there is none
+    unsigned most_blocks = 0;   ///< of a launch, for GridRule::resident; else 0
+  };
+  std::vector<Kernel> kernels;  ///< one per step
+  driver::UniquePool pool;      ///< for workspaces; null if there are none
 };
 
-/// Loads `artifact.cubin`, made of `plan`, and finds its entry points. Throws Error{no_driver} if
+/// Loads `artifact.cubin`, made of the plan, and finds its entry points. Throws Error{no_driver} if
 /// the driver refuses the cubin (too old, or made for another device), Error{driver_call}.
 [[nodiscard]] std::shared_ptr<const Library> load_library(
     std::shared_ptr<const driver::Context> context, const Artifact& artifact,
-    const plan::Plan& plan);
+    const operation::LaunchPlan& plan);
 
 /// The libraries of one Runtime by key. Thread-safe; every key is loaded once.
 class Libraries {
@@ -38,7 +40,7 @@ class Libraries {
 
   /// Throws as load_library.
   [[nodiscard]] std::shared_ptr<const Library> find_or_load(const Artifact& artifact,
-                                                            const plan::Plan& plan);
+                                                            const operation::LaunchPlan& plan);
 
  private:
   std::shared_ptr<const driver::Context> context_;

@@ -9,16 +9,18 @@ namespace tilejit::launch {
 std::optional<PlainBinder> PlainBinder::make(const Binder& binder, std::uint32_t most_blocks) {
   const std::size_t tensors = binder.tensors_.size(), scalars = binder.scalars_.size();
   // A parameter each, and nothing else.
-  const bool plain = binder.symbols_.size() == 0 && binder.size_fields_.empty() &&
+  const bool plain = binder.symbols_.size() == 0 && binder.steps_.size() == 1 &&
+                     binder.steps_[0].sizes.empty() && binder.workspaces_.empty() &&
                      binder.pointers_.size() == tensors &&
                      binder.argument_count_ == tensors + scalars;
-  const std::uint32_t blocks = binder.known_.grid.blocks;
-  if (!plain || blocks == 0 || blocks > most_blocks || tensors > kMostTensors ||
-      scalars > kMostScalars || binder.param_bytes_ > kMostParamBytes) {
+  if (!plain) return std::nullopt;
+  const std::uint32_t blocks = binder.known_grids_[0].blocks;
+  if (blocks == 0 || blocks > most_blocks || tensors > kMostTensors || scalars > kMostScalars ||
+      binder.param_bytes_ > kMostParamBytes) {
     return std::nullopt;
   }
   PlainBinder made;
-  made.grid_ = binder.known_.grid;
+  made.grid_ = binder.known_grids_[0];
   made.tensor_count_ = static_cast<std::uint32_t>(tensors);
   made.scalar_count_ = static_cast<std::uint32_t>(scalars);
   for (std::size_t i = 0; i < tensors; ++i) {
@@ -38,7 +40,8 @@ std::optional<PlainBinder> PlainBinder::make(const Binder& binder, std::uint32_t
   return made;
 }
 
-bool PlainBinder::bind(std::span<const Argument> args, ParamBuffer buffer) const noexcept {
+bool PlainBinder::bind(std::span<const Argument> args,
+                       std::span<std::byte, kMaxParamBytes> buffer) const noexcept {
   if (args.size() != tensor_count_ + scalar_count_) [[unlikely]]
     return false;
   std::byte* const out = buffer.data();

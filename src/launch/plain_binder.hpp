@@ -16,8 +16,8 @@ namespace tilejit::launch {
 /// comes it leaves to the Binder. A value.
 class PlainBinder {
  public:
-  /// Nothing for kernels with symbols, without elements, with too many arguments, or of more than
-  /// `most_blocks` blocks.
+  /// Nothing for operations of several kernels or with workspaces, with symbols, without elements,
+  /// with too many arguments, or of more than `most_blocks` blocks.
   [[nodiscard]] static std::optional<PlainBinder> make(const Binder& binder,
                                                        std::uint32_t most_blocks);
 
@@ -25,7 +25,8 @@ class PlainBinder {
   [[nodiscard]] Grid grid() const noexcept { return grid_; }
 
   /// Writes the parameters. False: a Binder has to look, for something is unusual or wrong.
-  [[nodiscard]] bool bind(std::span<const Argument> args, ParamBuffer buffer) const noexcept;
+  [[nodiscard]] bool bind(std::span<const Argument> args,
+                          std::span<std::byte, kMaxParamBytes> buffer) const noexcept;
 
  private:
   struct Tensor {

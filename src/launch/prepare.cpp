@@ -65,10 +65,10 @@ Kernel load(Runtime& runtime, const Fused& op, const Wanted& wanted) {
   if (wanted.error) std::rethrow_exception(wanted.error);
   Artifact artifact = wanted.pending.get();
   const front::Stopwatch watch;
-  auto library = Internals::open(runtime).libraries.find_or_load(artifact, wanted.planned->plan);
+  const operation::Plan plan = plan::operation_plan(wanted.planned->plan);
+  auto library = Internals::open(runtime).libraries.find_or_load(artifact, plan.launch);
   artifact.times.load = watch.milliseconds();
-  Kernel kernel = Internals::make_kernel(std::move(library), std::move(artifact), op,
-                                         wanted.planned->analysis, wanted.planned->plan);
+  Kernel kernel = Internals::make_kernel(std::move(library), std::move(artifact), op, plan);
   auto& impl = Internals::open(runtime);
   const auto number = Internals::open(impl.compiler).requests.note(op, impl.device.target, true);
   if (number) impl.known.add(*number, kernel);

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "launch/scalar_argument.hpp"
-#include "plan/plan.hpp"
+#include "operation/fast_divisor.hpp"
 
 namespace tilejit::launch {
 namespace {
@@ -52,7 +52,8 @@ std::uint32_t QuickBinder::bind(std::span<const Argument> args, TensorSizes& siz
 
   for (; until(ends_.numbers); ++item) std::memcpy(out + item->b, numbers + item->a, 8);
   for (; until(ends_.divisors); ++item) {
-    const plan::FastDivisor divisor = plan::make_divisor(units(numbers[item->a], item->c));
+    const operation::FastDivisor divisor =
+        operation::make_divisor(units(numbers[item->a], item->c));
     std::memcpy(out + item->b, &divisor, sizeof divisor);
   }
   bool null = false;

@@ -19,7 +19,8 @@ class QuickBinder::Maker {
   }
 
   std::optional<QuickBinder> make() {
-    if (binder_.param_bytes_ > kMaxParamBytes || binder_.tensors_.size() > kMaxTensors) {
+    if (binder_.steps_.size() != 1 || !binder_.workspaces_.empty() ||
+        binder_.param_bytes_ > kMaxParamBytes || binder_.tensors_.size() > kMaxTensors) {
       return std::nullopt;
     }
     find_symbols();
@@ -31,6 +32,9 @@ class QuickBinder::Maker {
   }
 
  private:
+  using Kind = operation::Param::Kind;
+
+  [[nodiscard]] const Binder::Step& step() const noexcept { return binder_.steps_.front(); }
   [[nodiscard]] std::uint8_t end() const noexcept { return static_cast<std::uint8_t>(count_); }
   void add(std::size_t a, std::size_t b, std::int64_t c) {
     constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
@@ -90,9 +94,9 @@ class QuickBinder::Maker {
   }
 
   void add_products() {
-    for (const Binder::IterationMode& mode : binder_.iteration_) add_dim(mode.extent);
-    for (const Binder::SizeField& field : binder_.size_fields_) {
-      if (field.kind != plan::Param::Kind::total) add_dim(field.dim);
+    for (const Binder::Count& count : step().units) add_dim(count.extent);
+    for (const Binder::SizeField& field : step().sizes) {
+      if (field.kind != Kind::total) add_dim(field.dim);
     }
     made_.ends_.products = end();
     total_ = next_;
@@ -118,22 +122,21 @@ class QuickBinder::Maker {
   }
 
   void add_units() {
-    for (const Binder::IterationMode& mode : binder_.iteration_) {
-      if (mode.unit != 0) add(place_of(mode.extent), 0, log2_of(mode.unit));
+    for (const Binder::Count& count : step().units) {
+      add(place_of(count.extent), 0, log2_of(count.unit));
     }
     made_.ends_.units = end();
-    made_.log2_units_a_block_ = static_cast<std::uint32_t>(log2_of(binder_.units_per_block_));
-    made_.blocks_a_unit_ = binder_.blocks_per_unit_;
+    made_.log2_units_a_block_ = static_cast<std::uint32_t>(log2_of(step().units_per_block));
+    made_.blocks_a_unit_ = step().blocks_per_unit;
   }
 
   void add_fields() {
-    using Kind = plan::Param::Kind;
-    for (const Binder::SizeField& field : binder_.size_fields_) {
+    for (const Binder::SizeField& field : step().sizes) {
       if (field.kind == Kind::divisor) continue;
       add(field.kind == Kind::total ? total_ : place_of(field.dim), offset(field), 0);
     }
     made_.ends_.numbers = end();
-    for (const Binder::SizeField& field : binder_.size_fields_) {
+    for (const Binder::SizeField& field : step().sizes) {
       if (field.kind != Kind::divisor) continue;
       add(place_of(field.dim), offset(field), log2_of(field.per));
     }
@@ -166,7 +169,7 @@ class QuickBinder::Maker {
   /// Whatever the sizes, where both have one address.
   [[nodiscard]] bool same_elements(std::size_t a, std::size_t b) const {
     return binder_.tensors_[a].element_bytes == binder_.tensors_[b].element_bytes &&
-           binder_.operand_modes_[a] == binder_.operand_modes_[b];
+           binder_.elements_[a] == binder_.elements_[b];
   }
 
   static constexpr std::size_t kMaxTensors = 32;  // bits of an Item

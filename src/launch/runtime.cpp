@@ -40,13 +40,12 @@ Kernel Runtime::Impl::load(const Fused& op, Capturing capturing) {
   auto [artifact, plan, quick] =
       capturing == Capturing::yes
           ? launch::Internals::FirstBuild{service.compile(planned, {.effort = service.effort()}),
-                                          planned.plan}
+                                          plan::operation_plan(planned.plan)}
           : launch::Internals::first_build(compiler, op, planned);
   const front::Stopwatch watch;
-  auto library = libraries.find_or_load(artifact, plan);
+  auto library = libraries.find_or_load(artifact, plan.launch);
   artifact.times.load = watch.milliseconds();
-  Kernel kernel = launch::Internals::make_kernel(std::move(library), std::move(artifact), op,
-                                                 planned.analysis, plan);
+  Kernel kernel = launch::Internals::make_kernel(std::move(library), std::move(artifact), op, plan);
   if (quick) launch::Internals::replace_later(*this, kernel, planned);
   return kernel;
 }
@@ -83,10 +82,9 @@ const std::shared_ptr<const driver::Context>& Internals::context(const Runtime& 
 }
 
 Kernel Internals::make_kernel(std::shared_ptr<const Library> library, Artifact artifact,
-                              const Fused& op, const spec::Analysis& analysis,
-                              const plan::Plan& plan) {
-  return Kernel(std::make_shared<const Kernel::Impl>(std::move(library), std::move(artifact), op,
-                                                     analysis, plan));
+                              const Fused& op, const operation::Plan& plan) {
+  return Kernel(
+      std::make_shared<const Kernel::Impl>(std::move(library), std::move(artifact), op, plan));
 }
 
 Kernel Internals::bind(const Kernel& kernel, SymbolValues values) {

@@ -20,7 +20,7 @@ struct SymbolTable {
   std::vector<std::int64_t> divisors;  ///< what each value is promised to be a multiple of
 
   SymbolTable() = default;
-  /// From spec::Analysis::symbols.
+  /// From operation::Signature::symbols.
   explicit SymbolTable(const std::map<std::string, std::int64_t>& symbols);
 
   [[nodiscard]] std::size_t size() const noexcept { return names.size(); }

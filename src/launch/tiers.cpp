@@ -23,16 +23,18 @@ Internals::FirstBuild Internals::first_build(Compiler& compiler, const Fused& op
                                              const front::Planned& planned) {
   Compiler::Impl& impl = open(compiler);
   if (!is_tiered(impl.options)) {
-    return {impl.compile(planned, {.effort = impl.effort()}), planned.plan};
+    return {impl.compile(planned, {.effort = impl.effort()}), plan::operation_plan(planned.plan)};
   }
-  if (auto full = impl.find(planned, front::Effort::full)) return {*std::move(full), planned.plan};
+  if (auto full = impl.find(planned, front::Effort::full)) {
+    return {*std::move(full), plan::operation_plan(planned.plan)};
+  }
   front::Planned first = planned;
   if (auto light = plan::make_light_plan(op, planned.analysis, planned.plan)) {
     first.plan = *std::move(light);
   }
   Artifact quick = impl.compile(first, {.effort = front::Effort::quick});
   ++impl.tiers.quick_builds;
-  return {std::move(quick), std::move(first.plan), true};
+  return {std::move(quick), plan::operation_plan(first.plan), true};
 }
 
 void Internals::replace_later(Runtime::Impl& runtime, const Kernel& kernel,
@@ -50,11 +52,12 @@ void Internals::replace_later(Runtime::Impl& runtime, const Kernel& kernel,
     if (!impl || !ended) return;
     try {
       Artifact full = compiler.compile(planned, {.urgency = compile::Urgency::low});  // from memory
-      const front::Stopwatch front::watch;
-      auto library = runtime.libraries.find_or_load(full, planned.plan);
-      full.times.load = front::watch.milliseconds();
-      auto build = std::make_shared<Kernel::Impl>(std::move(library), std::move(full), impl->op,
-                                                  planned.analysis, planned.plan);
+      const front::Stopwatch watch;
+      const operation::Plan plan = plan::operation_plan(planned.plan);
+      auto library = runtime.libraries.find_or_load(full, plan.launch);
+      full.times.load = watch.milliseconds();
+      auto build =
+          std::make_shared<Kernel::Impl>(std::move(library), std::move(full), impl->op, plan);
       build->fills_in = !impl->light;
       impl->replace(std::move(build));
       ++compiler.tiers.swaps;

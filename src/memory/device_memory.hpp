@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "driver/handles.hpp"
@@ -16,6 +17,7 @@ class DeviceMemory {
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
   [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
+  [[nodiscard]] std::int64_t bytes() const noexcept { return static_cast<std::int64_t>(bytes_); }
   /// Sets all bytes to 0, and waits for it. Throws Error{driver_call}.
   void clear() const;
 

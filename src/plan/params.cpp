@@ -95,7 +95,7 @@ std::vector<Param> params_of(const Fused& op, const Plan& plan) {
     list.add({.kind = Param::Kind::total, .name = "total"});
   }
   if (plan.rows && plan.rows->shares > 1) {
-    list.add({.kind = Param::Kind::partials, .name = "partials"});
+    list.add({.kind = Param::Kind::workspace, .index = 0, .name = "partials"});
   }
   add_dims(plan, list);
   const std::size_t rank = plan.extents.size();

@@ -77,6 +77,7 @@ class Planner {
   Plan run() {
     leader_ = static_cast<std::size_t>(analysis_.program.stores.front().tensor);
     plan_.kernel_name = kernel_name_of(op_, leader_);
+    plan_.signature = signature_of(op_, analysis_);
     set_space();
     set_operands();
     find_crossed();
@@ -443,6 +444,15 @@ class Planner {
 };
 
 }  // namespace
+
+operation::Signature signature_of(const Fused& op, const spec::Analysis& analysis) {
+  operation::Signature signature{
+      .tensors = op.tensors, .scalars = op.scalars, .symbols = analysis.symbols};
+  for (std::size_t t = 0; t < op.tensors.size(); ++t) {
+    signature.tensors[t].access = analysis.access[t];
+  }
+  return signature;
+}
 
 std::string kernel_name_of(const Fused& op, std::size_t leader) {
   return "tilejit_" + op.name + "_" + std::string(tilejit::to_string(op.tensors[leader].dtype));

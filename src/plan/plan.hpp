@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "expr/program.hpp"
+#include "operation/plan.hpp"
 #include "spec/analysis.hpp"
 #include "tilejit/fused.hpp"
 #include "tilejit/target.hpp"
@@ -96,38 +97,7 @@ struct ThreadValue {
   bool operator==(const ThreadValue&) const = default;
 };
 
-/// One field of the kernel's parameter struct, in order. Fields are naturally aligned, as in C.
-struct Param {
-  enum class Kind : std::uint8_t {
-    pointer,   ///< 8 bytes: address of tensor `index`
-    scalar,    ///< scalar `index`, in its compute type (expr::compute_type): f16, bf16, f8, tf32 as
-               ///< float
-    total,     ///< i64: number of units (see total_units)
-    dim,       ///< i64: value of `dim`
-    divisor,   ///< 16 bytes, FastDivisor of ceil(dim / per)
-    partials,  ///< 8 bytes: address of partials_bytes(), for the time of the launch
-  };
-  Kind kind = Kind::pointer;
-  int index = -1;
-  DType dtype = f32;      ///< Kind::scalar
-  Dim dim = 1;            ///< Kind::dim, Kind::divisor
-  std::int64_t per = 1;   ///< Kind::divisor
-  std::string name = {};  ///< field name in the generated header: t0, s1, total, d0, q0
-  int offset = 0;         ///< bytes
-  int size = 8;           ///< bytes
-  bool operator==(const Param&) const = default;
-};
-
-/// Division by a value known at launch (Granlund and Montgomery, "Division by invariant integers
-/// using multiplication", 1994), for dividends below 2^31:
-/// n / d == (umulhi(n, magic) + n) >> shift.
-struct FastDivisor {
-  std::uint64_t divisor = 1;
-  std::uint32_t magic = 1;
-  std::uint32_t shift = 0;
-};
-/// `divisor` is at least 1; from 2^31 on, magic and shift are 0 and not to be used.
-[[nodiscard]] FastDivisor make_divisor(std::int64_t divisor) noexcept;
+using operation::Param;
 
 /// Which width the number of a vector needs. `both`: known at launch; the cubin has two entry
 /// points, `kernel_name` for totals below 2^31 and `kernel_name` + "_wide".
@@ -146,6 +116,7 @@ struct Temporary {
 struct Plan {
   std::string kernel_name;  ///< entry point, e.g. "tilejit_add_f16"
   Target target;
+  operation::Signature signature;  ///< the arguments; their names are in no key
   expr::Program program;
   std::vector<Dim> extents;  ///< iteration space after coalescing, innermost first; at least one
   std::vector<Dim> shape;    ///< the space by axes, where the program asks for extents; else empty
@@ -172,7 +143,7 @@ struct Plan {
   /// params are tensors, scalars and one Kind::dim a symbol.
   std::vector<Plan> stages = {};
   std::vector<Temporary> temporaries = {};  ///< between the stages
-  /// Of a stage: an operand's number among the operation's tensors and, behind them, the
+  /// Of a stage: an operand's number among the operation's tensors and, after them, the
   /// temporaries.
   std::vector<int> tensors = {};
   bool operator==(const Plan&) const = default;
@@ -212,6 +183,10 @@ struct Plan {
 /// Units of a launch: the product of ceil(extents[m] / unit_extent(m)); 0 if an extent is 0.
 /// Throws Error{unsupported} on overflow.
 [[nodiscard]] std::int64_t total_units(const Plan& plan, const SymbolValues& symbols);
+
+/// What loading and launching need of the plan, and with it all that they need of the operation.
+[[nodiscard]] operation::LaunchPlan launch_plan(const Plan& plan);
+[[nodiscard]] operation::Plan operation_plan(const Plan& plan);
 
 /// Canonical JSON: the text that enters the key. `indent` < 0: one line.
 [[nodiscard]] std::string to_json(const Plan& plan, int indent = -1);

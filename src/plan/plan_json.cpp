@@ -41,7 +41,7 @@ std::string_view kind_name(Param::Kind kind) {
     case Param::Kind::total: return "total";
     case Param::Kind::dim: return "dim";
     case Param::Kind::divisor: return "divisor";
-    case Param::Kind::partials: return "partials";
+    case Param::Kind::workspace: return "workspace";
   }
   return "unknown";
 }

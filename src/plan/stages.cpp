@@ -19,6 +19,7 @@ Plan outline(const Fused& op, const spec::Analysis& analysis, const Target& targ
   const auto leader = static_cast<std::size_t>(analysis.program.stores.front().tensor);
   plan.kernel_name = kernel_name_of(op, leader);
   plan.target = target;
+  plan.signature = signature_of(op, analysis);
   plan.program = analysis.program;
   std::vector<std::size_t> axes(analysis.shape.size());
   std::iota(axes.begin(), axes.end(), std::size_t{0});

@@ -13,6 +13,7 @@ namespace tilejit::plan {
 
 /// What stages have in common with plans of one kernel. The name in a profiler; `leader`: the first
 /// tensor that is written.
+[[nodiscard]] operation::Signature signature_of(const Fused& op, const spec::Analysis& analysis);
 [[nodiscard]] std::string kernel_name_of(const Fused& op, std::size_t leader);
 /// Tensor `t`, and how vectors along the innermost mode reach it, as far as that mode decides.
 [[nodiscard]] Operand make_operand(const Fused& op, const spec::Analysis& analysis,

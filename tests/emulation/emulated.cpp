@@ -90,10 +90,10 @@ std::vector<std::byte> pack(const plan::Plan& plan, const RandomCase& c,
       case Kind::dim: put(param, param.dim.evaluate(c.symbols)); break;
       case Kind::divisor: {
         const std::int64_t dim = param.dim.evaluate(c.symbols);
-        put(param, plan::make_divisor(dim / param.per + (dim % param.per != 0)));
+        put(param, operation::make_divisor(dim / param.per + (dim % param.per != 0)));
         break;
       }
-      case Kind::partials: put(param, partials.data()); break;
+      case Kind::workspace: put(param, partials.data()); break;
       case Kind::scalar: put_scalar(param); break;
     }
   }

@@ -34,10 +34,10 @@ inline Artifact hand_artifact() {
 
 /// A kernel of hand_artifact() for `plan`.
 inline Kernel load(const Runtime& runtime, const HandPlan& plan) {
+  const operation::Plan planned = plan::operation_plan(plan.plan);
   auto library =
-      launch::load_library(launch::Internals::context(runtime), hand_artifact(), plan.plan);
-  return launch::Internals::make_kernel(std::move(library), hand_artifact(), plan.op, plan.analysis,
-                                        plan.plan);
+      launch::load_library(launch::Internals::context(runtime), hand_artifact(), planned.launch);
+  return launch::Internals::make_kernel(std::move(library), hand_artifact(), plan.op, planned);
 }
 
 inline std::vector<Argument> hand_arguments() {

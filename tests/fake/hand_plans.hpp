@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "launch/binder.hpp"
 #include "plan/plan.hpp"
-#include "spec/analysis.hpp"
 #include "tilejit/fused.hpp"
 
 namespace tilejit {
@@ -28,7 +28,6 @@ inline std::vector<std::string> fields_of(const plan::Plan& plan, const std::byt
 /// the kernel's parameters are. Modes are not coalesced; leaves of nested layouts are.
 struct HandPlan {
   Fused op;
-  spec::Analysis analysis;
   plan::Plan plan;
 
   HandPlan() {
@@ -39,7 +38,7 @@ struct HandPlan {
   /// Tensors of one rank, the first with the shape of the iteration. `access` is not automatic.
   HandPlan& tensor(const std::string& name, DType dtype, const Layout& layout, Access access) {
     op.tensors.push_back({.name = name, .dtype = dtype, .layout = layout, .access = access});
-    analysis.access.push_back(access);
+    plan.signature.tensors.push_back(op.tensors.back());
     const std::size_t modes = rank(layout);
     plan::Operand operand{.tensor = static_cast<int>(op.tensors.size()) - 1,
                           .dtype = dtype,
@@ -53,7 +52,8 @@ struct HandPlan {
     plan.operands.push_back(std::move(operand));
     for (const Mode& leaf : layout.leaves()) {
       for (const Dim& dim : {leaf.extent, leaf.stride}) {
-        for (const std::string& symbol : dim.symbols()) analysis.symbols.try_emplace(symbol, 1);
+        for (const std::string& symbol : dim.symbols())
+          plan.signature.symbols.try_emplace(symbol, 1);
       }
     }
     return param({.kind = plan::Param::Kind::pointer, .index = operand.tensor});
@@ -66,6 +66,7 @@ struct HandPlan {
   }
   HandPlan& scalar(const std::string& name, DType dtype) {
     op.scalars.push_back({.name = name, .dtype = dtype});
+    plan.signature.scalars.push_back(op.scalars.back());
     const int bytes = is_floating(dtype) && dtype != f64 ? 4 : size_bytes(dtype);
     return param({.kind = plan::Param::Kind::scalar,
                   .index = static_cast<int>(op.scalars.size()) - 1,
@@ -87,8 +88,17 @@ struct HandPlan {
     return *this;
   }
 
-  [[nodiscard]] launch::Binder binder() const { return {op, analysis, plan}; }
+  [[nodiscard]] launch::Binder binder() const { return {plan.signature, plan::launch_plan(plan)}; }
 };
+
+/// Binds a launch of one kernel, whose parameters go to `params`.
+inline launch::Grid bind_one(const launch::Binder& binder, std::span<const Argument> args,
+                             const SymbolValues* symbols, std::span<std::byte> params) {
+  launch::ParamSpace space(binder.param_bytes(), binder.step_count());
+  const launch::BoundParams bound = binder.bind(args, symbols, space);
+  if (bound.any()) std::memcpy(params.data(), bound.params, binder.param_bytes());
+  return bound.grids.front();
+}
 
 /// The field at `offset` of a parameter struct.
 template <typename T>

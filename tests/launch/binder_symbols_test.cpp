@@ -16,7 +16,7 @@ using Values = std::vector<std::int64_t>;
 HandPlan rows_plan() {
   HandPlan plan;
   plan.out("y", "(M,N):(N,1)").in("x", "(M,N):(S,1)").in("scale", "(1,N):(0,1)");
-  plan.analysis.symbols["S"] = 8;
+  plan.plan.signature.symbols["S"] = 8;
   plan.total().dim("M").dim(parse_dim("4*S")).divisor("N", 4);
   plan.plan.vector = 4;
   plan.plan.index = plan::IndexWidth::both;
@@ -61,15 +61,15 @@ TEST(BinderSymbols, FindsValuesAndWritesWhatDependsOnThem) {
   for (const SymbolCase& c : kSolved) {
     SCOPED_TRACE(c.name);
     std::array<std::byte, kMaxParamBytes> params;
-    const Grid grid = binder.bind(arguments(c), &c.symbols, params);
+    const Grid grid = bind_one(binder, arguments(c), &c.symbols, params);
     const std::int64_t row = (c.n + 3) / 4;
     EXPECT_EQ(grid.blocks, 1U);
     EXPECT_FALSE(grid.wide);
     EXPECT_EQ(field_at<std::int64_t>(params.data(), 24), c.m * row);
     EXPECT_EQ(field_at<std::int64_t>(params.data(), 32), c.m);
     EXPECT_EQ(field_at<std::int64_t>(params.data(), 40), 4 * c.s);
-    const plan::FastDivisor want = plan::make_divisor(row);
-    const auto got = field_at<plan::FastDivisor>(params.data(), 48);
+    const operation::FastDivisor want = operation::make_divisor(row);
+    const auto got = field_at<operation::FastDivisor>(params.data(), 48);
     EXPECT_EQ(got.divisor, want.divisor);
     EXPECT_EQ(got.magic, want.magic);
     EXPECT_EQ(got.shift, want.shift);
@@ -142,7 +142,7 @@ TEST(BinderSymbols, RejectsContradictions) {
     std::array<std::byte, kMaxParamBytes> params;
     const SymbolCase given{c.name, c.y, c.x, c.scale, c.symbols, 0, 0, 0};
     EXPECT_EQ(expect_error(ErrorCode::invalid_argument, c.text,
-                           [&] { (void)binder.bind(arguments(given), &c.symbols, params); }),
+                           [&] { (void)bind_one(binder, arguments(given), &c.symbols, params); }),
               c.where);
   }
 }
@@ -153,10 +153,10 @@ TEST(BinderSymbols, DividesByTheFactorExactly) {
   const Binder binder = plan.binder();
   std::array<std::byte, kMaxParamBytes> params;
   const Values stride = {1}, even = {48}, odd = {50};
-  (void)binder.bind({{Argument(f32, device(0x1000), even, stride)}}, nullptr, params);
+  (void)bind_one(binder, {{Argument(f32, device(0x1000), even, stride)}}, nullptr, params);
   EXPECT_EQ(field_at<std::int64_t>(params.data(), 8), 6);
   expect_error(ErrorCode::invalid_argument, "50 in mode 0, which is not a multiple of 8", [&] {
-    (void)binder.bind({{Argument(f32, device(0x1000), odd, stride)}}, nullptr, params);
+    (void)bind_one(binder, {{Argument(f32, device(0x1000), odd, stride)}}, nullptr, params);
   });
 }
 
@@ -168,11 +168,11 @@ TEST(BinderSymbols, VerifiesProductsOnceTheirSymbolsAreKnown) {
   std::array<std::byte, kMaxParamBytes> params;
   const Values shape = {3, 5, 8}, rows = {40, 8, 1}, columns = {8, 24, 1}, wrong = {8, 25, 1};
   const Argument y(f32, device(0x10000), shape, rows);
-  EXPECT_EQ(
-      binder.bind({{y, Argument(f32, device(0x20000), shape, columns)}}, nullptr, params).blocks,
-      1U);
+  EXPECT_EQ(bind_one(binder, {{y, Argument(f32, device(0x20000), shape, columns)}}, nullptr, params)
+                .blocks,
+            1U);
   expect_error(ErrorCode::invalid_argument, "25 in mode 1, which is not a multiple of 8", [&] {
-    (void)binder.bind({{y, Argument(f32, device(0x20000), shape, wrong)}}, nullptr, params);
+    (void)bind_one(binder, {{y, Argument(f32, device(0x20000), shape, wrong)}}, nullptr, params);
   });
 }
 
@@ -180,8 +180,8 @@ TEST(BinderSymbols, LaunchesNothingForAnExtentOfZero) {
   const Binder binder = rows_plan().binder();
   std::array<std::byte, kMaxParamBytes> params;
   const Values shape = {0, 10}, stride = {3, 3};
-  const Grid grid =
-      binder.bind({{Argument(f32, nullptr, shape, stride), device(0), device(0)}}, nullptr, params);
+  const Grid grid = bind_one(
+      binder, {{Argument(f32, nullptr, shape, stride), device(0), device(0)}}, nullptr, params);
   EXPECT_EQ(grid.blocks, 0U);
 }
 
@@ -192,7 +192,7 @@ TEST(BinderSymbols, ChoosesTheWideEntryFrom2To31) {
   std::array<std::byte, kMaxParamBytes> params;
   for (const auto& [n, wide] : {std::pair{(1LL << 31) - 1, false}, std::pair{1LL << 31, true}}) {
     const SymbolValues symbols = {{"N", n}};
-    EXPECT_EQ(binder.bind({{device(0x1000)}}, &symbols, params).wide, wide) << n;
+    EXPECT_EQ(bind_one(binder, {{device(0x1000)}}, &symbols, params).wide, wide) << n;
   }
 }
 
@@ -202,7 +202,7 @@ TEST(BinderSymbols, RefusesSizesBeyond63Bits) {
   const SymbolValues symbols = {{"M", 1LL << 40}, {"N", 1LL << 40}, {"S", 8}};
   const std::vector<Argument> args = {device(0x1000), device(0x2000), device(0x3000)};
   expect_error(ErrorCode::unsupported, "more than 2^63-1",
-               [&] { (void)binder.bind(args, &symbols, params); });
+               [&] { (void)bind_one(binder, args, &symbols, params); });
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct Bound {
   Bound(const Binder& binder, const std::vector<Argument>& args,
         const SymbolValues* symbols = nullptr) {
     params.fill(std::byte{0xEE});
-    grid = binder.bind(args, symbols, params);
+    grid = bind_one(binder, args, symbols, params);
   }
   template <typename T>
   [[nodiscard]] T at(int offset) const {

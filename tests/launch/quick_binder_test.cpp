@@ -54,7 +54,7 @@ class Kind {
     const Fused described = specializer_.descriptor(kinds);
     const spec::Analysis analysis = spec::analyze(described);
     plan_ = plan::make_plan(described, analysis, parse_target("sm_90a"));
-    binder_ = std::make_unique<Binder>(described, analysis, plan_);
+    binder_ = std::make_unique<Binder>(plan_.signature, plan::launch_plan(plan_));
     quick_ = QuickBinder::make(*binder_, args, kMostBlocks);
   }
 
@@ -79,7 +79,7 @@ class Kind {
   }
   [[nodiscard]] Bound carefully(std::span<const Argument> args) const {
     std::array<std::byte, kMaxParamBytes> params;
-    const Grid grid = binder_->bind(args, nullptr, params);
+    const Grid grid = bind_one(*binder_, args, nullptr, params);
     EXPECT_FALSE(grid.wide);
     return bound(grid.blocks, params.data());
   }

@@ -117,7 +117,7 @@ void run_and_verify(const Fused& op, const SymbolValues& symbols) {
     actual.push_back(tensors[i].data());
   }
   alignas(16) std::array<std::byte, launch::kMaxParamBytes> params{};
-  const launch::Grid grid = binder.bind(args, &symbols, params);
+  const launch::Grid grid = bind_one(binder, args, &symbols, params);
   HostKernel(plan).launch(grid.blocks, params.data());
   for (const GuardedTensor& tensor : tensors) EXPECT_EQ(tensor.check_guards(), "");
   const Verification result = verify(op, inputs, actual);

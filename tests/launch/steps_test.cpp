@@ -1,6 +1,4 @@
 // Operations that take several kernels: what reaches the driver, and in which order.
-#include "launch/stages.hpp"
-
 #include <gtest/gtest.h>
 
 #include "fake/expect_error.hpp"
@@ -31,8 +29,9 @@ class StagedKernels : public testing::Test {
     Artifact artifact = hand_artifact();
     artifact.kernel_name = planned.plan.kernel_name;
     artifact.target = kTarget;
-    auto library = launch::load_library(Internals::context(runtime), artifact, planned.plan);
-    return Internals::make_kernel(std::move(library), artifact, op, planned.analysis, planned.plan);
+    const operation::Plan plan = plan::operation_plan(planned.plan);
+    auto library = launch::load_library(Internals::context(runtime), artifact, plan.launch);
+    return Internals::make_kernel(std::move(library), artifact, op, plan);
   }
   [[nodiscard]] std::vector<std::uint64_t> pointers_of(std::size_t launch, int count) const {
     std::vector<std::uint64_t> pointers;
@@ -108,18 +107,50 @@ TEST_F(StagedKernels, AreBoundWithNewAddresses) {
   EXPECT_EQ(pointers_of(1, 3), (std::vector<std::uint64_t>{0x10000, 0x5000, 0x30000}));
 }
 
-TEST_F(StagedKernels, RefuseWhatIsOfOneKernel) {
+TEST_F(StagedKernels, TakeOptionsForTheFirstAndThePriorityForAll) {
   const Kernel kernel = load(normalised("(64,128):(128,1)"));
   const std::vector<Argument> args = {device(0x10000), device(0x20000), 0.5};
-  GraphBuilder builder(runtime);
-  expect_error(ErrorCode::unsupported, "capture its launch",
-               [&] { (void)builder.kernel(kernel, args); });
-  expect_error(ErrorCode::unsupported, "overlap and priority",
-               [&] { kernel.launch(kStream, args, {}, {.cluster = 2}); });
   kernel.launch(kStream, args, {}, {.overlap = true, .priority = -3});
   ASSERT_EQ(fake.launches.size(), 2U);
   EXPECT_EQ(fake.launches[0].attributes.size(), 1U) << "behind an allocation nothing overlaps";
   EXPECT_EQ(fake.launches[1].attributes.size(), 2U);
+}
+
+TEST_F(StagedKernels, AreNodesOfAGraphOneAfterAnother) {
+  const Kernel kernel = load(normalised("(M,N):(N,1)"));
+  GraphBuilder builder(runtime);
+  const auto args = [](std::uintptr_t y) {
+    return std::vector<Argument>{device(0x10000), device(y), 0.5};
+  };
+  const Node before = builder.fill(device(0x10000), 0, 64);
+  const Node node =
+      builder.kernel(kernel, args(0x20000000), before, {{"M", 64}, {"N", 128}});
+  const Node after = builder.join(node);
+  EXPECT_EQ(after.number, 2U);
+  const Graph graph = builder.finish();
+  const FakeDriver::GraphNodes& nodes = fake.graph_nodes.at(graph.get());
+  ASSERT_EQ(nodes.size(), 4U);
+  const auto handle = [&](std::size_t i) { return reinterpret_cast<CUgraphNode>(nodes[i].get()); };
+  EXPECT_EQ(nodes[1]->after, std::vector<CUgraphNode>{handle(0)});
+  EXPECT_EQ(nodes[2]->after, std::vector<CUgraphNode>{handle(1)});
+  EXPECT_EQ(nodes[3]->after, std::vector<CUgraphNode>{handle(2)});
+  const auto workspace_of = [](const std::vector<std::byte>& params) {
+    return field_at<std::uint64_t>(params.data(), 8);
+  };
+  const std::uint64_t first = workspace_of(nodes[1]->params);
+  EXPECT_NE(first, 0U);
+  EXPECT_EQ(workspace_of(nodes[2]->params), first) << "what the first leaves the second reads";
+  GraphExec exec = graph.instantiate();
+  exec.update(node, args(0x30000000), {{"M", 32}, {"N", 64}});
+  ASSERT_EQ(fake.updates.size(), 2U);
+  EXPECT_EQ(workspace_of(fake.updates[0].params), first) << "less fits, too";
+  const int buffers = fake.buffers;
+  exec.update(node, args(0x30000000), {{"M", 640}, {"N", 1280}});
+  ASSERT_EQ(fake.updates.size(), 4U);
+  EXPECT_EQ(fake.buffers, buffers + 1) << "more memory, and the old one stays";
+  EXPECT_EQ(workspace_of(fake.updates[3].params), workspace_of(fake.updates[2].params));
+  exec.update(node, args(0x30000000), {{"M", 0}, {"N", 64}});
+  EXPECT_EQ(fake.updates.back().enabled, 0);
 }
 
 TEST_F(StagedKernels, ComputeWhatReducesToOneOfNothing) {

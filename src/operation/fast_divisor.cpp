@@ -1,8 +1,8 @@
 #include <bit>
 
-#include "plan/plan.hpp"
+#include "operation/fast_divisor.hpp"
 
-namespace tilejit::plan {
+namespace tilejit::operation {
 
 FastDivisor make_divisor(std::int64_t divisor) noexcept {
   FastDivisor result{.divisor = static_cast<std::uint64_t>(divisor), .magic = 0, .shift = 0};
@@ -15,4 +15,4 @@ FastDivisor make_divisor(std::int64_t divisor) noexcept {
   return result;
 }
 
-}  // namespace tilejit::plan
+}  // namespace tilejit::operation

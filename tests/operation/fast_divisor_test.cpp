@@ -1,10 +1,10 @@
+#include "operation/fast_divisor.hpp"
+
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "plan/plan.hpp"
-
-namespace tilejit::plan {
+namespace tilejit::operation {
 namespace {
 
 std::uint32_t divide(std::uint32_t n, const FastDivisor& by) {
@@ -34,4 +34,4 @@ TEST(FastDivisor, LargeDivisorsKeepTheirValue) {
 }
 
 }  // namespace
-}  // namespace tilejit::plan
+}  // namespace tilejit::operation
