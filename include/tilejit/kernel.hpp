@@ -93,8 +93,8 @@ class Kernel {
   /// As above; gives values to symbols by name, for tensors passed as bare pointers.
   void launch(Stream stream, std::span<const Argument> args, const SymbolValues& symbols) const;
   /// As above, in another way than plainly. Throws Error{unsupported} for options that the device
-  /// or the kernel cannot have. Of a kernel that combines partial results in a second one, all
-  /// options apply to the first and the priority to both.
+  /// or the kernel cannot have. Of an operation that takes several kernels, all options apply
+  /// to the first and the priority to all.
   void launch(Stream stream, std::span<const Argument> args, const SymbolValues& symbols,
               const LaunchOptions& options) const;
   void launch(Stream stream, std::initializer_list<Argument> args, const SymbolValues& symbols,
