@@ -313,7 +313,8 @@ TEST_F(Graphs, GiveKernelsMemoryOfTheirOwn) {
 TEST_F(Graphs, KernelsThatCountTheirBlocksHaveZeroedMemory) {
   fake.param_bytes = 24;
   const HandPlan plan = shared_rows(true);
-  const auto bytes = static_cast<std::size_t>(plan::partials_bytes(plan.plan));
+  const auto bytes =
+      static_cast<std::size_t>(launch::aligned_workspace_bytes(plan::partials_bytes(plan.plan)));
   const Kernel kernel = load(runtime, plan);
   fake.cleared = 0;  // memory of streams
   GraphBuilder builder(runtime);

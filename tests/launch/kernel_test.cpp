@@ -74,7 +74,7 @@ TEST(Kernel, CombinesWhatBlocksLeaveInTheStreamsMemory) {
     kernel.launch(kStream, {device(0x10000), device(0x20000)});
     EXPECT_EQ(fake.calls,
               (std::vector<std::string>{"cuCtxPushCurrent", "cuStreamIsCapturing", "cuStreamGetId",
-                                        "cuLaunchKernelEx", "cuLaunchKernelEx", "cuCtxPopCurrent"}))
+                                        "cuLaunchKernel", "cuLaunchKernelEx", "cuCtxPopCurrent"}))
         << "memory is there since the kernel was loaded";
     ASSERT_EQ(fake.launches.size(), 2U);
     EXPECT_EQ(fake.launches[0].blocks, 4000U);
@@ -95,7 +95,7 @@ TEST(Kernel, CombinesWhatBlocksLeaveInTheStreamsMemory) {
     kernel.launch(kStream, {device(0x10000), device(0x20000)});
     EXPECT_EQ(fake.calls,
               (std::vector<std::string>{"cuCtxPushCurrent", "cuStreamIsCapturing",
-                                        "cuMemAllocFromPoolAsync", "cuLaunchKernelEx",
+                                        "cuMemAllocFromPoolAsync", "cuLaunchKernel",
                                         "cuLaunchKernelEx", "cuMemFreeAsync", "cuCtxPopCurrent"}));
     const auto buffers = fake.buffers;
     fake.fail_on = {{"cuLaunchKernelEx", CUDA_ERROR_UNKNOWN}};
@@ -130,7 +130,7 @@ TEST(Kernel, ThatCountsItsBlocksKeepsMemoryForEachStream) {
     EXPECT_GE(fake.cleared, kStreams * bytes);
     EXPECT_EQ(fake.buffers, 1);
     const std::vector<std::string> calls = {"cuCtxPushCurrent", "cuStreamIsCapturing",
-                                            "cuStreamGetId", "cuLaunchKernelEx", "cuCtxPopCurrent"};
+                                            "cuStreamGetId", "cuLaunchKernel", "cuCtxPopCurrent"};
     for (int launch = 0; launch < 2; ++launch) {
       fake.calls.clear();
       kernel.launch(kStream, args);
@@ -147,7 +147,7 @@ TEST(Kernel, ThatCountsItsBlocksKeepsMemoryForEachStream) {
     // What is captured may run beside the stream.
     const std::vector<std::string> own_calls = {
         "cuCtxPushCurrent", "cuStreamIsCapturing", "cuMemAllocFromPoolAsync", "cuMemsetD8Async",
-        "cuLaunchKernelEx", "cuMemFreeAsync",      "cuCtxPopCurrent"};
+        "cuLaunchKernel",   "cuMemFreeAsync",      "cuCtxPopCurrent"};
     fake.capturing = kStream;
     fake.calls.clear();
     kernel.launch(kStream, args);

@@ -123,8 +123,7 @@ TEST_F(StagedKernels, AreNodesOfAGraphOneAfterAnother) {
     return std::vector<Argument>{device(0x10000), device(y), 0.5};
   };
   const Node before = builder.fill(device(0x10000), 0, 64);
-  const Node node =
-      builder.kernel(kernel, args(0x20000000), before, {{"M", 64}, {"N", 128}});
+  const Node node = builder.kernel(kernel, args(0x20000000), before, {{"M", 64}, {"N", 128}});
   const Node after = builder.join(node);
   EXPECT_EQ(after.number, 2U);
   const Graph graph = builder.finish();
