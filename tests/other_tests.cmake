@@ -46,8 +46,9 @@ endif()
 # Beside the CUDA runtime API, where its static library is installed.
 cmake_path(GET TILEJIT_CUDA_INCLUDE_DIR PARENT_PATH cuda_root)
 find_library(TILEJIT_CUDART_STATIC NAMES libcudart_static.a
-  HINTS ${cuda_root} PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib)
-find_path(TILEJIT_CUDART_INCLUDE_DIR NAMES cuda_runtime_api.h HINTS ${TILEJIT_CUDA_INCLUDE_DIR})
+  HINTS ${cuda_root} PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib ${tilejit_toolkit_search})
+find_path(TILEJIT_CUDART_INCLUDE_DIR NAMES cuda_runtime_api.h HINTS ${TILEJIT_CUDA_INCLUDE_DIR}
+  ${tilejit_toolkit_search})
 if(TILEJIT_CUDART_STATIC AND TILEJIT_CUDART_INCLUDE_DIR)
   add_executable(cudart_tests cudart/beside_test.cpp gpu/gpu_fixture.cpp)
   target_include_directories(cudart_tests PRIVATE ${TILEJIT_CUDART_INCLUDE_DIR})

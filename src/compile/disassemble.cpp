@@ -11,6 +11,7 @@
 #include <system_error>
 #include <vector>
 
+#include "compile/toolkit.hpp"
 #include "tilejit/error.hpp"
 
 extern char** environ;  // NOLINT: POSIX's
@@ -47,6 +48,7 @@ std::vector<fs::path> folders(std::string_view search_path, const fs::path& nvrt
     all.push_back(lib.parent_path().parent_path().parent_path() / "bin");
   }
   all.emplace_back("/usr/local/cuda/bin");
+  std::erase_if(all, is_hidden);
   return all;
 }
 

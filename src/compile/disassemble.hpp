@@ -9,6 +9,7 @@ namespace tilejit::compile {
 
 /// nvdisasm, or else cuobjdump: in the folders of `search_path` (between colons), then in the `bin`
 /// folder of the toolkit that NVRTC's library, `nvrtc`, belongs to, then in /usr/local/cuda/bin.
+/// With TILEJIT_NO_TOOLKIT=1 none is taken from below CUDA_HOME, CUDA_PATH or /usr/local/cuda*.
 [[nodiscard]] std::optional<std::filesystem::path> find_disassembler(
     std::string_view search_path, const std::filesystem::path& nvrtc);
 
