@@ -20,7 +20,7 @@ run(${work}/build/consumer_tilejit)
 run(${work}/build/consumer_tilejit_static)
 run(${prefix}/bin/tilejit --version)
 
-# Installed, the command has lost the build's run path; it finds the wheels of a virtual environment.
+# Installed, the command has lost the build's run path; it finds a virtual environment's wheels.
 function(doctor output program)
   execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=TILEJIT_NVRTC --unset=LD_LIBRARY_PATH
     TILEJIT_NO_TOOLKIT=1 HOME=${work} PYTHONUSERBASE=${work} ${ARGN} ${program} doctor --json
