@@ -232,8 +232,15 @@ struct Slice {
   /// The text of a value that is given: of reductions, scans, index and extent. Empty for all
   /// others.
   std::function<std::string(NodeId)> given;
+  /// What the text after the slice reads as v<id>, beside what it stores.
+  std::vector<NodeId> results = {};
 };
+/// Long slices take a form that the compiler is done with in a time that grows with their length,
+/// not with its cube: no const, and a function of the machine code for every 1024 nodes.
 [[nodiscard]] std::string emit_cuda(const Program& program, const Slice& slice);
+/// What the slice costs the compiler, as `weight` counts it, heavy functions of long programs as
+/// the calls that they are.
+[[nodiscard]] std::int64_t emitted_weight(const Program& program, const Slice& slice);
 /// The device function that computes `id`, which is no operator, cast or combination.
 [[nodiscard]] std::string emit_function(const Program& program, NodeId id);
 /// A constant of `type` as a literal of its compute type.

@@ -121,6 +121,25 @@ TEST(Emit, NoTextOfTheFormulaGetsThrough) {
   EXPECT_EQ(text, "const float v0 = t0;\ny1 = v0;\n");
 }
 
+// NVRTC tried each const integer as a constant expression, in time that grew with the cube.
+TEST(Emit, LongFormulasHaveNoConstAndComeInFunctions) {
+  const auto text_of = [](int additions) {
+    std::string formula = "t0 = x_i32\n";
+    for (int i = 1; i <= additions; ++i) {
+      formula += "t" + std::to_string(i) + " = t" + std::to_string(i - 1) + " * 3 + x_i32\n";
+    }
+    return emitted(formula + "y = t" + std::to_string(additions), i32);
+  };
+  const std::string ordinary = text_of(100), is_long = text_of(200), parts = text_of(1200);
+  EXPECT_EQ(ordinary.find("\ni32"), std::string::npos);
+  EXPECT_EQ(is_long.find("const"), std::string::npos);
+  EXPECT_EQ(is_long.find("noinline"), std::string::npos);
+  EXPECT_EQ(parts.find("const i32"), std::string::npos);
+  EXPECT_NE(parts.find("const auto part2 = [&]() __attribute__((noinline)) {\n"),
+            std::string::npos);
+  EXPECT_EQ(parts.find("part3"), std::string::npos);
+}
+
 TEST(Emit, ManyHeavyFunctionsAreCalledNotInlined) {
   std::string formula = "y = x_f32";
   for (int i = 0; i < 70; ++i) formula += " + tan(x_f32 * " + std::to_string(i) + ".5)";
