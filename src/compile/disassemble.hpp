@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -13,8 +14,9 @@ namespace tilejit::compile {
 [[nodiscard]] std::optional<std::filesystem::path> find_disassembler(
     std::string_view search_path, const std::filesystem::path& nvrtc);
 
-/// The machine code of a cubin as text. Throws Error{io} if the program cannot be run or fails,
-/// with what it said.
-[[nodiscard]] std::string disassemble(const std::filesystem::path& program, std::string_view cubin);
+/// The machine code of a cubin as text. Throws Error{io} if the program cannot be run, fails (with
+/// what it said), or takes longer than `time` and is killed.
+[[nodiscard]] std::string disassemble(const std::filesystem::path& program, std::string_view cubin,
+                                      std::chrono::milliseconds time = std::chrono::minutes(1));
 
 }  // namespace tilejit::compile

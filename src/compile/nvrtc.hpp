@@ -15,7 +15,8 @@ namespace tilejit::compile {
 struct CompilerId {
   std::filesystem::path path;  ///< the library file
   /// Its ELF build id in hex, "65be0db3...", or "fnv1a64:..." (of its size, head and tail) if it
-  /// has none: the same for the same bytes.
+  /// has none; then, after a '.', the same of the builtins library that it would load. The same for
+  /// the same bytes.
   std::string build;
   bool operator==(const CompilerId&) const = default;
 };

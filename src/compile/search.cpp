@@ -73,6 +73,33 @@ bool is_outdated(const fs::path& file) {
   return version.has_value() && !is_supported_version(version->first, version->second);
 }
 
+// NVRTC loads libnvrtc-builtins.so.<major>.<minor> from its own folder when it compiles, and cubins
+// depend on it too. As far as the library's name does not tell the version, all that are there
+// count: names are tried, as listing a system's folder would take longer than a hit.
+std::string builtins_id(const fs::path& library) {
+  constexpr int kOldestMajor = 12, kNewestMajor = 13, kMostMinors = 20;
+  std::error_code error;
+  const fs::path real = fs::canonical(library, error);
+  auto version = version_in_name(real.filename().string());
+  if (!version) version = version_in_name(library.filename().string());
+  const auto matches = [&](int major, int minor) {
+    return !version ||
+           (version->first == major && (version->second < 0 || version->second == minor));
+  };
+  std::string ids;
+  for (int major = kOldestMajor; major <= kNewestMajor; ++major) {
+    for (int minor = 0; minor < kMostMinors; ++minor) {
+      if (!matches(major, minor)) continue;
+      const std::string name =
+          "libnvrtc-builtins.so." + std::to_string(major) + "." + std::to_string(minor);
+      auto id = elf_id(library.parent_path() / name);
+      if (!id && !real.empty()) id = elf_id(real.parent_path() / name);
+      if (id) ids += '.' + *id;
+    }
+  }
+  return ids;
+}
+
 // Each function looks at one kind of place and is true when the search is over.
 class Search {
  public:
@@ -125,7 +152,7 @@ class Search {
     if (!explicit_ && is_hidden(file)) return false;
     auto id = elf_id(file);
     if (!id) return false;
-    CompilerId found{file, std::move(*id)};
+    CompilerId found{file, *id + builtins_id(file)};
     if (!explicit_ && is_outdated(file)) {
       // Kept for the error message, in case that there is no other.
       if (!outdated_) outdated_ = std::move(found);

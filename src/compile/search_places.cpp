@@ -93,7 +93,7 @@ std::vector<fs::path> system_folders() {
   std::error_code error;
   for (fs::directory_iterator item("/etc/ld.so.conf.d", error), end; !error && item != end;
        item.increment(error)) {
-    if (item->path().extension() != ".conf") continue;
+    if (item->path().extension() != ".conf" || !item->is_regular_file(error)) continue;
     std::ifstream file(item->path());
     for (std::string line; std::getline(file, line);) {
       if (line.starts_with('/')) folders.emplace_back(line.substr(0, line.find_first_of(" \t#")));

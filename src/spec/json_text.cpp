@@ -16,8 +16,9 @@ namespace tilejit::spec {
 namespace {
 
 constexpr std::size_t kMaxDepth = 100;
-constexpr std::size_t kFewMembers = 32;  // that many are searched one by one
-constexpr int kNumberOverflow = 406;     // nlohmann's id
+constexpr std::size_t kMostValues = 1'000'000;  // about 300 MB
+constexpr std::size_t kFewMembers = 32;         // that many are searched one by one
+constexpr int kNumberOverflow = 406;            // nlohmann's id
 
 /// What is wrong and where, instead of nlohmann's message.
 std::string reason(std::string_view text, std::size_t byte,
@@ -106,6 +107,10 @@ class Builder : public nlohmann::json_sax<Json> {
 
   /// Where the value came to lie; never null.
   Json* put(Json value) {
+    if (++values_ > kMostValues) {
+      throw Error(ErrorCode::invalid_spec,
+                  "JSON of more than 1000000 values is not read; split it into several files");
+    }
     if (open_.empty()) return &(root_ = std::move(value));
     Json& innermost = *open_.back().value;
     if (innermost.is_array()) return &innermost.emplace_back(std::move(value));
@@ -126,10 +131,17 @@ class Builder : public nlohmann::json_sax<Json> {
   std::string_view text_;
   Json root_;
   std::vector<Open> open_;  // of each, only the innermost grows
+  std::size_t values_ = 0;
   Json* member_ = nullptr;  // of the innermost object, after its key
 };
 
 }  // namespace
+
+std::string fault_text(const nlohmann::json::exception& error) {
+  const std::string text = error.what();
+  const std::size_t end = text.starts_with('[') ? text.find("] ") : std::string::npos;
+  return end == std::string::npos ? text : text.substr(end + 2);
+}
 
 Json parse_json(std::string_view text) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
