@@ -90,6 +90,35 @@ TEST(FindNvrtc, LooksIntoAndBelowAnExplicitFolder) {
   }
 }
 
+// The key did not change when only the builtins library did.
+TEST(FindNvrtc, TellsBuiltinsFromEachOther) {
+  struct BuiltinsCase {
+    const char *name, *library, *builtins, *build;
+  };
+  const BuiltinsCase cases[] = {
+      {"none", "libnvrtc.so.13", "libnvrtc-builtins.so", "deadbeef"},
+      {"of the major version", "libnvrtc.so.13", "libnvrtc-builtins.so.13.2", "deadbeef.cafe"},
+      {"of another one", "libnvrtc.so.13", "libnvrtc-builtins.so.12.9", "deadbeef"},
+      {"of the version in the name", "libnvrtc.so.12.9.86", "libnvrtc-builtins.so.12.9",
+       "deadbeef.cafe"},
+      {"of another minor version", "libnvrtc.so.12.9.86", "libnvrtc-builtins.so.12.8", "deadbeef"},
+      {"of a library without a version", "nvrtc.so", "libnvrtc-builtins.so.13.0", "deadbeef.cafe"},
+  };
+  FakeElf builtins;
+  builtins.note_text = std::string("GNU\0\xca\xfe", 6);
+  builtins.note.n_descsz = 2;
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const TempFolder folder, elsewhere;
+    write_file(folder.path() / c.library, FakeElf().bytes());
+    write_file(folder.path() / c.builtins, builtins.bytes());
+    EXPECT_EQ(find_nvrtc(folder.path() / c.library)->build, c.build);
+    const auto link = elsewhere.path() / c.library;  // the real one's folder counts
+    std::filesystem::create_symlink(folder.path() / c.library, link);
+    EXPECT_EQ(find_nvrtc(link)->build, c.build);
+  }
+}
+
 TEST(FindNvrtc, WithAnExplicitPathLooksNowhereElse) {
   const TempFolder empty;
   EXPECT_FALSE(find_nvrtc(empty.path()));
