@@ -7,6 +7,7 @@
 #include "tilejit/compile_service.hpp"
 #include "tilejit/compiler.hpp"
 #include "tilejit/coordinate.hpp"
+#include "tilejit/coordinate_layout.hpp"
 #include "tilejit/dispatcher.hpp"
 #include "tilejit/dlpack.hpp"
 #include "tilejit/dtype.hpp"

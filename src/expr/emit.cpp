@@ -76,7 +76,22 @@ std::string_view builtin(Op op) {
     case Op::erf:
     case Op::pow:
     case Op::floor:
-    case Op::ceil: return to_string(op);
+    case Op::ceil:
+    case Op::asin:
+    case Op::acos:
+    case Op::atan:
+    case Op::sinh:
+    case Op::cosh:
+    case Op::log10:
+    case Op::log1p:
+    case Op::expm1:
+    case Op::cbrt:
+    case Op::erfc:
+    case Op::trunc:
+    case Op::atan2:
+    case Op::copysign:
+    case Op::hypot:
+    case Op::fma: return to_string(op);
     case Op::round: return "rint";
     case Op::min: return "fmin";
     case Op::max: return "fmax";
@@ -286,10 +301,14 @@ class Emitter {
   // Of one function for all nodes of its name and type.
   std::string definition(const Node& n) const {
     const std::string type(compute_type(n.type));
-    const bool two = n.args[1] != kNoNode;
-    return "__device__ __noinline__ " + type + " " + outlined_name(n) + "(" + type + " a" +
-           (two ? ", " + type + " b" : "") + ") { return " + function_of(n) + "(a" +
-           (two ? ", b" : "") + "); }\n";
+    std::string parameters, arguments;
+    for (std::size_t i = 0; i < n.args.size() && n.args[i] != kNoNode; ++i) {
+      const std::string name(1, "abc"[i]);
+      parameters += (i == 0 ? "" : ", ") + type + " " + name;
+      arguments += (i == 0 ? "" : ", ") + name;
+    }
+    return "__device__ __noinline__ " + type + " " + outlined_name(n) + "(" + parameters +
+           ") { return " + function_of(n) + "(" + arguments + "); }\n";
   }
 
   std::string call(const Node& n) const {

@@ -20,20 +20,66 @@ constexpr std::size_t kMostValues = 1'000'000;  // about 300 MB
 constexpr std::size_t kFewMembers = 32;         // that many are searched one by one
 constexpr int kNumberOverflow = 406;            // nlohmann's id
 
+/// The character that the parser could not use, as a message names it.
+std::string found_at(std::string_view text, std::size_t byte) {
+  if (byte == 0 || byte > text.size()) return "the end of the text";
+  const char c = text[byte - 1];
+  if (c == '\n') return "the end of the line";
+  return c == '\'' ? "a single quote" : in_quotes(text.substr(byte - 1, 1));
+}
+
+/// What a person who writes JSON by hand may have meant by it.
+std::string remedy(std::string_view text, std::size_t byte) {
+  if (byte == 0 || byte > text.size()) return "";
+  const char c = text[byte - 1];
+  const std::string_view before = text.substr(0, byte - 1);
+  const std::size_t last = before.find_last_not_of(" \t\r\n");
+  const bool after_comma = last != before.npos && before[last] == ',';
+  if (c == '\'') return "; names and strings stand in double quotes";
+  if (c == '/' || c == '#') return "; JSON has no comments, \"description\" may hold text";
+  if (after_comma && (c == '}' || c == ']')) return "; remove the comma before it";
+  const auto is_letter = [](char l) { return (l | 0x20) >= 'a' && (l | 0x20) <= 'z'; };
+  if (is_letter(c)) return "; besides strings in double quotes there are true, false and null";
+  return "";
+}
+
+/// What the parser expected, in words; nlohmann's message has it at its end, if at all.
+std::string expected(std::string_view message) {
+  constexpr std::string_view kMark = "; expected ";
+  const std::size_t mark = message.rfind(kMark);
+  if (mark == message.npos) return "a value";
+  std::string_view what = message.substr(mark + kMark.size());
+  what = what.substr(0, what.find("; last read"));
+  if (what == "string literal") return "a name in double quotes";
+  if (what == "end of input") return "nothing more";
+  if (what.starts_with("'[', '{'")) return "a value";
+  if (what.starts_with("digit")) return "a " + std::string(what);
+  if (what == "'}'" || what == "']'") return "',' or " + std::string(what);
+  return std::string(what);
+}
+
 /// What is wrong and where, instead of nlohmann's message.
 std::string reason(std::string_view text, std::size_t byte,
                    const nlohmann::json::exception& error) {
-  byte = std::min(byte, text.size());
+  byte = std::min(byte, text.size() + 1);
   std::size_t line = 1, column = 1;
   for (const char c : text.substr(0, byte > 0 ? byte - 1 : 0)) {
     column = c == '\n' ? 1 : column + 1;
     line += c == '\n';
   }
-  const bool utf8 = std::string_view(error.what()).find("UTF-8") != std::string_view::npos;
+  const std::string_view message = error.what();
+  const auto mentions = [&](std::string_view part) { return message.find(part) != message.npos; };
   const std::string place =
       " at line " + std::to_string(line) + ", column " + std::to_string(column);
   if (error.id == kNumberOverflow) return "the number" + place + " exceeds a double's range";
-  return (utf8 ? "the text is not UTF-8" : "the text is not JSON") + place;
+  if (mentions("UTF-8")) return "the text is not UTF-8" + place;
+  const std::string start = "the text is not JSON" + place + ": ";
+  if (mentions("missing closing quote")) return start + "a string has no closing quote";
+  if (mentions("control character"))
+    return start + "a string holds a line break or control character; write \\n for a line break";
+  if (mentions("after backslash")) return start + "unknown escape; write \\\\ for a backslash";
+  return start + "expected " + expected(message) + ", found " + found_at(text, byte) +
+         remedy(text, byte);
 }
 
 /// Makes the value from the parser's events, and refuses what the value alone would not show any
