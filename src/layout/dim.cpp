@@ -19,6 +19,18 @@ const detail::SymbolSet* no_name() {
   return set;
 }
 
+bool is_step(const Dim& dim) {
+  return dim.is_named() && layout::is_basis(dim.symbols().front());
+}
+
+/// Steps of a coordinate are a number of them, or symbols.
+void check_steps(const Dim& a, const Dim& b) {
+  if ((!is_step(a) || !is_step(b)) && !a.is_unknown() && !b.is_unknown()) return;
+  throw Error(ErrorCode::invalid_layout,
+              "the product of " + to_string(a) + " and " + to_string(b) +
+                  " is no step of a coordinate; use numbers and symbols");
+}
+
 }  // namespace
 
 bool layout::is_basis_text(std::string_view text) noexcept {
@@ -87,11 +99,8 @@ Dim Dim::multiply(const Dim& a, const Dim& b) {
   const std::int64_t factor = layout::checked_multiply(a.factor_, b.factor_);
   if (factor == 0) return 0;
   if (a.is_known() || b.is_known()) return {factor, a.is_known() ? b.symbols_ : a.symbols_};
+  if (is_step(a) || is_step(b)) check_steps(a, b);
   if (!a.is_named() || !b.is_named()) return {factor, no_name()};
-  if (layout::is_basis(a.symbols().front()) && layout::is_basis(b.symbols().front())) {
-    throw Error(ErrorCode::invalid_layout, "the product of the coordinate steps " + to_string(a) +
-                                               " and " + to_string(b) + " has no meaning");
-  }
   if (a.symbols().size() + b.symbols().size() > kMaxSymbols) {
     throw Error(ErrorCode::unsupported, "the product " + core::shortened(to_string(a)) + " * " +
                                             core::shortened(to_string(b)) +

@@ -7,6 +7,7 @@
 
 #include "tilejit/error.hpp"
 #include "tilejit/layout_algebra.hpp"
+#include "tilejit/layout_functions.hpp"
 
 namespace tilejit {
 namespace {
@@ -120,7 +121,9 @@ TEST(CoordinateLayout, IsRefusedWhereMemoryIsMeant) {
   EXPECT_THROW((void)logical_product(layout, 3), Error);
   EXPECT_THROW((void)cosize(layout), Error);
   EXPECT_THROW((void)layout(3), Error);
+  EXPECT_THROW((void)upcast(Layout("4:4@0"), 2), Error);
   EXPECT_THROW((void)(parse_dim("1@0") * parse_dim("1@1")), Error);
+  EXPECT_THROW((void)parse_dim("?@0"), Error);
 }
 
 }  // namespace
