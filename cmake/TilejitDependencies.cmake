@@ -18,12 +18,28 @@ else()
   target_link_libraries(tilejit_fmt INTERFACE fmt::fmt)
 endif()
 
+# TILEJIT_NO_TOOLKIT=1 in the environment: CUDA toolkits count as not installed, also those that an
+# earlier configuration has found.
+set(tilejit_toolkits ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda)
+set(tilejit_toolkit_search "")
+if("$ENV{TILEJIT_NO_TOOLKIT}" STREQUAL "1")
+  set(tilejit_toolkits "")
+  set(tilejit_toolkit_search NO_DEFAULT_PATH)
+  foreach(variable TILEJIT_CUDA_INCLUDE_DIR TILEJIT_NVTX_INCLUDE_DIR TILEJIT_CUDART_STATIC
+      TILEJIT_CUDART_INCLUDE_DIR)
+    foreach(toolkit /usr/local/cuda "$ENV{CUDA_HOME}" "$ENV{CUDA_PATH}")
+      string(FIND "${${variable}}" "${toolkit}" at)
+      if(toolkit AND at EQUAL 0)
+        unset(${variable} CACHE)
+      endif()
+    endforeach()
+  endforeach()
+endif()
+
 # cuda.h and nvrtc.h: only their declarations are used; libcuda and NVRTC are loaded at run time.
 find_path(TILEJIT_CUDA_INCLUDE_DIR NAMES cuda.h nvrtc.h
-  HINTS ${PROJECT_SOURCE_DIR}/.deps/cuda/include ENV CUDA_HOME ENV CUDA_PATH
-  PATHS /usr/local/cuda
-  PATH_SUFFIXES include
-  DOC "Folder of cuda.h and nvrtc.h")
+  HINTS ${PROJECT_SOURCE_DIR}/.deps/cuda ${tilejit_toolkits} PATH_SUFFIXES include
+  DOC "Folder of cuda.h and nvrtc.h" ${tilejit_toolkit_search})
 if(NOT TILEJIT_CUDA_INCLUDE_DIR)
   message(FATAL_ERROR "cuda.h was not found: run ./tools/setup, or set TILEJIT_CUDA_INCLUDE_DIR")
 endif()
@@ -32,7 +48,7 @@ endif()
 if(TILEJIT_NVTX)
   find_path(TILEJIT_NVTX_INCLUDE_DIR NAMES nvtx3/nvToolsExt.h HINTS ${TILEJIT_CUDA_INCLUDE_DIR}
     PATHS ${PROJECT_SOURCE_DIR}/.deps/cuda/include
-    DOC "Folder of nvtx3/nvToolsExt.h")
+    DOC "Folder of nvtx3/nvToolsExt.h" ${tilejit_toolkit_search})
   if(NOT TILEJIT_NVTX_INCLUDE_DIR)
     message(STATUS "nvtx3/nvToolsExt.h was not found: profilers will see no ranges of tilejit's")
     unset(TILEJIT_NVTX_INCLUDE_DIR CACHE)
@@ -44,3 +60,6 @@ find_path(TILEJIT_CURL_INCLUDE_DIR NAMES curl/curl.h DOC "Folder of curl/curl.h"
 if(NOT TILEJIT_CURL_INCLUDE_DIR)
   message(FATAL_ERROR "curl/curl.h was not found: run ./tools/setup, or set TILEJIT_CURL_INCLUDE_DIR")
 endif()
+
+# What is built here finds the NVRTC that ./tools/setup fetched; installing removes this run path.
+list(APPEND CMAKE_BUILD_RPATH ${PROJECT_SOURCE_DIR}/.deps/cuda/lib)

@@ -12,6 +12,7 @@ int main() try {
                   .formula = "c = a + b"};
   std::vector<float> a(4096), b(4096, 2.5F), c(4096);
   for (int i = 0; i < 4096; ++i) a[i] = static_cast<float>(i);
+  const char* where = "GPU";
   const std::size_t bytes = a.size() * sizeof(float);
   try {
     Runtime runtime;
@@ -23,10 +24,10 @@ int main() try {
     dc.copy_to_host(c.data(), bytes);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::no_driver && error.code() != ErrorCode::no_device) throw;
-    std::printf("on the CPU: %s\n", error.what());
+    where = "CPU";
     evaluate(add, {.tensors = {a.data(), b.data(), c.data()}, .scalars = {}, .symbols = {}});
   }
-  std::printf("c[1234] = %g\n", c[1234]);
+  std::printf("c[1234] = %g, on the %s\n", c[1234], where);
 } catch (const Error& error) {
   std::printf("%s\n", error.what());
   return 1;

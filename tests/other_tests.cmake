@@ -11,7 +11,7 @@ endif()
 
 # The command as its users meet it: arguments, exit codes, messages, files.
 if(TARGET tilejit_command)
-  foreach(suite usage bad_input run print catalogue compile worker cache generator tune warm deploying bench explain layout
+  foreach(suite usage bad_input files run print catalogue compile worker cache generator tune warm deploying bench explain layout
       layout_batch layout_documents layout_page)
     add_test(NAME command.${suite}
       COMMAND ${TILEJIT_PYTHON} -m unittest -v test_${suite}
@@ -46,8 +46,9 @@ endif()
 # Beside the CUDA runtime API, where its static library is installed.
 cmake_path(GET TILEJIT_CUDA_INCLUDE_DIR PARENT_PATH cuda_root)
 find_library(TILEJIT_CUDART_STATIC NAMES libcudart_static.a
-  HINTS ${cuda_root} PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib)
-find_path(TILEJIT_CUDART_INCLUDE_DIR NAMES cuda_runtime_api.h HINTS ${TILEJIT_CUDA_INCLUDE_DIR})
+  HINTS ${cuda_root} PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib ${tilejit_toolkit_search})
+find_path(TILEJIT_CUDART_INCLUDE_DIR NAMES cuda_runtime_api.h HINTS ${TILEJIT_CUDA_INCLUDE_DIR}
+  ${tilejit_toolkit_search})
 if(TILEJIT_CUDART_STATIC AND TILEJIT_CUDART_INCLUDE_DIR)
   add_executable(cudart_tests cudart/beside_test.cpp gpu/gpu_fixture.cpp)
   target_include_directories(cudart_tests PRIVATE ${TILEJIT_CUDART_INCLUDE_DIR})
@@ -94,6 +95,8 @@ if(TILEJIT_BUILD_FUZZERS)
     target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   endforeach()
+  target_sources(plan_fuzz PRIVATE support/axes_case.cpp)
+  target_include_directories(plan_fuzz PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_sources(metadata_fuzz PRIVATE ${PROJECT_SOURCE_DIR}/tools/cache_metadata.cpp)
   target_link_libraries(metadata_fuzz PRIVATE nlohmann_json::nlohmann_json)
   target_link_libraries(sweep_fuzz PRIVATE nlohmann_json::nlohmann_json)

@@ -10,16 +10,28 @@ namespace tilejit::cli {
 namespace {
 
 void check_alike(const BenchRun& now, const BenchRun& before) {
-  if (now.timed_in == before.timed_in && now.l2 == before.l2) return;
-  throw UsageError(fmt::format(
-      "the earlier run was timed in a {} with L2 {}, this one in a {} with L2 {}; time both alike",
-      to_string(before.timed_in), to_string(before.l2), to_string(now.timed_in),
-      to_string(now.l2)));
+  if (now.l2 == before.l2) return;
+  throw UsageError(
+      fmt::format("the earlier run was timed with L2 {}, this one with L2 {}; time both alike",
+                  to_string(before.l2), to_string(now.l2)));
 }
 
 const char* verdict(const Change& change) {
   if (!change.significant) return "same";
   return change.percent() > 0 ? "SLOWER" : "faster";
+}
+
+// How often the time of one run goes into that of the other, as a gain.
+double speedup(const Change& change) {
+  return change.now_ms > 0 ? 100 * (change.before_ms / change.now_ms - 1) : 0;
+}
+
+// A stream beside a graph: the columns say which is which.
+std::vector<std::vector<std::string>> heading(const BenchRun& now, const BenchRun& before) {
+  if (now.timed_in == before.timed_in)
+    return {{"kernel", "at", "before us", "now us", "change %", ""}};
+  return {{"kernel", "at", fmt::format("{} us", to_string(before.timed_in)),
+           fmt::format("{} us", to_string(now.timed_in)), "change %", "speedup %", ""}};
 }
 
 }  // namespace
@@ -53,13 +65,14 @@ std::vector<Change> compare(const BenchRun& now, const BenchRun& before) {
 
 std::string compare_text(const std::vector<Change>& changes, const BenchRun& now,
                          const BenchRun& before) {
-  std::vector<std::vector<std::string>> lines = {
-      {"kernel", "at", "before us", "now us", "change %", ""}};
+  std::vector<std::vector<std::string>> lines = heading(now, before);
   for (const Change& change : changes) {
-    lines.push_back({change.kernel, to_string(change.point),
-                     fmt::format("{:.2f}", change.before_ms * 1e3),
-                     fmt::format("{:.2f}", change.now_ms * 1e3),
-                     fmt::format("{:+.2f}", change.percent()), verdict(change)});
+    lines.push_back(
+        {change.kernel, to_string(change.point), fmt::format("{:.2f}", change.before_ms * 1e3),
+         fmt::format("{:.2f}", change.now_ms * 1e3), fmt::format("{:+.2f}", change.percent())});
+    if (now.timed_in != before.timed_in)
+      lines.back().push_back(fmt::format("{:+.2f}", speedup(change)));
+    lines.back().push_back(verdict(change));
   }
   std::string text = columns_text(lines, 2);
   if (now.device != before.device) {

@@ -19,11 +19,12 @@ struct Change {
   [[nodiscard]] double percent() const noexcept;  ///< above 0: slower
 };
 
-/// Of the rows that both runs have, in the order of `now`. Throws UsageError if they were timed in
-/// different ways, or share no row.
+/// Of the rows that both runs have, in the order of `now`; one may be timed in a stream, the other
+/// in a graph. Throws UsageError if the state of L2 differs, or if they share no row.
 [[nodiscard]] std::vector<Change> compare(const BenchRun& now, const BenchRun& before);
 
-/// A line a change, and what the devices are where they differ.
+/// A line a change, and what the devices are where they differ. Of a stream and a graph the speedup
+/// too: the earlier time over this one, less one.
 [[nodiscard]] std::string compare_text(const std::vector<Change>& changes, const BenchRun& now,
                                        const BenchRun& before);
 

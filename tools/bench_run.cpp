@@ -298,7 +298,9 @@ BenchRun read_bench(std::string_view json, const std::string& file) {
   try {
     return read_run(ordered_json::parse(json));
   } catch (const ordered_json::exception& error) {
-    refuse(error.what());
+    const std::string_view text = error.what();  // "[json.exception...] what is wrong"
+    const std::size_t prefix = text.find("] ");
+    refuse(std::string(prefix == std::string_view::npos ? text : text.substr(prefix + 2)));
   } catch (const UsageError& error) {
     refuse(error.what());
   }

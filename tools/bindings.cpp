@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <optional>
 
 #include "command.hpp"
@@ -13,9 +14,14 @@
 namespace tilejit::cli {
 namespace {
 
-// The value that makes `dim` equal to `extent`, if exactly one symbol is unknown, and unsquared.
-std::optional<std::pair<std::string, std::int64_t>> solve(const Dim& dim, std::int64_t extent,
-                                                          const SymbolValues& known) {
+// `factor` * `symbol`.
+struct Unknown {
+  std::string symbol;
+  std::int64_t factor;
+};
+
+// What `dim` is, if exactly one symbol is unknown, and unsquared.
+std::optional<Unknown> one_unknown(const Dim& dim, const SymbolValues& known) {
   std::int64_t factor = dim.factor();
   std::optional<std::string> unknown;
   for (const std::string& symbol : dim.symbols()) {
@@ -27,23 +33,45 @@ std::optional<std::pair<std::string, std::int64_t>> solve(const Dim& dim, std::i
       return std::nullopt;
     }
   }
-  if (!unknown || factor == 0 || extent % factor != 0) return std::nullopt;
-  return std::pair{*unknown, extent / factor};
+  if (!unknown || factor == 0) return std::nullopt;
+  return Unknown{*unknown, factor};
 }
 
-bool infer_once(const Fused& op, const Arrays& arrays, SymbolValues& values) {
-  bool found = false;
+using SeeMode = std::function<void(const Tensor&, std::size_t mode, std::int64_t extent)>;
+
+// Every mode of a tensor that has an array, with the array's extent.
+void each_mode(const Fused& op, const Arrays& arrays, const SeeMode& see) {
   for (const Tensor& tensor : op.tensors) {
     const auto array = arrays.find(tensor.name);
     if (array == arrays.end()) continue;
     const std::vector<std::int64_t>& shape = array->second.header.shape;
     for (std::size_t i = 0; i < std::min(shape.size(), rank(tensor.layout)); ++i) {
-      if (const auto value = solve(size(mode(tensor.layout, i)), shape[i], values)) {
-        found |= values.insert(*value).second;
-      }
+      see(tensor, i, shape[i]);
     }
   }
+}
+
+bool infer_once(const Fused& op, const Arrays& arrays, SymbolValues& values) {
+  bool found = false;
+  each_mode(op, arrays, [&](const Tensor& tensor, std::size_t i, std::int64_t extent) {
+    const auto unknown = one_unknown(size(mode(tensor.layout, i)), values);
+    if (!unknown || extent % unknown->factor != 0) return;
+    found |= values.emplace(unknown->symbol, extent / unknown->factor).second;
+  });
   return found;
+}
+
+// An extent that would give a symbol its value, were it a multiple.
+void check_multiples(const Fused& op, const Arrays& arrays, const SymbolValues& values) {
+  each_mode(op, arrays, [&](const Tensor& tensor, std::size_t i, std::int64_t extent) {
+    const Dim dim = size(mode(tensor.layout, i));
+    const auto unknown = one_unknown(dim, values);
+    if (!unknown || extent % unknown->factor == 0) return;
+    throw UsageError(
+        fmt::format("the array of {} has extent {} in mode {}, which is not a "
+                    "multiple of {} as {} must be",
+                    tensor.name, extent, i, unknown->factor, to_string(dim)));
+  });
 }
 
 void add_examples(const Fused& op, SymbolValues& values) {
@@ -124,6 +152,7 @@ SymbolValues bind_symbols(const Fused& op, const Assignments& dims, const Arrays
   }
   while (infer_once(op, arrays, values)) {
   }
+  check_multiples(op, arrays, values);
   add_examples(op, values);
   check_symbols(op, values);
   return values;

@@ -11,6 +11,8 @@
 #include "command.hpp"
 #include "files.hpp"
 #include "report.hpp"
+#include "tilejit/cache_identity.hpp"
+#include "tilejit/printable.hpp"
 
 namespace tilejit::cli {
 namespace {
@@ -67,7 +69,7 @@ void write_bundle(const ExportOptions& options) {
                                    {"bytes", exported.bytes},
                                    {"signed", !key.empty()},
                                    {"damaged", exported.damaged}};
-    fmt::print("{}\n", document.dump(2));
+    fmt::print("{}\n", json_text(document));
   } else {
     fmt::print("{}: {}, {}{}\n", options.path, entries_text(exported.entries),
                bytes_text(static_cast<double>(exported.bytes)), key.empty() ? "" : ", signed");
@@ -102,18 +104,19 @@ void import(const ImportOptions& options) {
     throw UsageError(fmt::format("{}: {}", key.string(), error.what()));
   }
   const cache::Trust trust = settings.cache_trust_anyone ? cache::Trust::anyone : cache::Trust::own;
-  const cache::Bundle bundle(options.path, trust, signer);
+  const cache::Bundle bundle(options.path, trust, signer, is_entry_of);
   const cache::ImportReport report = cache::import_bundle(bundle, folder, trust);
   if (options.json) {
     const ordered_json document = {{"folder", folder.string()},
                                    {"added", report.added},
                                    {"added_bytes", report.added_bytes},
                                    {"present", report.present}};
-    fmt::print("{}\n", document.dump(2));
+    fmt::print("{}\n", json_text(document));
     return;
   }
-  fmt::print("{}: added {}, {}; had {} already\n", folder.string(), entries_text(report.added),
-             bytes_text(static_cast<double>(report.added_bytes)), report.present);
+  fmt::print("{}: added {}, {}; had {} already\n", printable(folder.string()),
+             entries_text(report.added), bytes_text(static_cast<double>(report.added_bytes)),
+             report.present);
 }
 
 }  // namespace

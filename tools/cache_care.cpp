@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,8 @@
 #include "command.hpp"
 #include "report.hpp"
 #include "tilejit/cache/units.hpp"
+#include "tilejit/cache_identity.hpp"
+#include "tilejit/printable.hpp"
 
 namespace tilejit::cli {
 namespace {
@@ -18,7 +21,8 @@ using nlohmann::ordered_json;
 
 cache::Folder open_folder(const Options& options) {
   return cache::Folder(writable_folder(options),
-                       options.cache_trust_anyone ? cache::Trust::anyone : cache::Trust::own);
+                       options.cache_trust_anyone ? cache::Trust::anyone : cache::Trust::own,
+                       is_entry_of);
 }
 
 void print_report(const cache::PruneReport& report, bool as_json) {
@@ -28,7 +32,7 @@ void print_report(const cache::PruneReport& report, bool as_json) {
                                    {"leftovers", report.leftovers},
                                    {"kept", report.kept},
                                    {"kept_bytes", report.kept_bytes}};
-    fmt::print("{}\n", document.dump(2));
+    fmt::print("{}\n", json_text(document));
     return;
   }
   fmt::print("removed {} and {}, {}; kept {}, {}\n", entries_text(report.removed),
@@ -41,6 +45,15 @@ struct VerifyOptions {
   std::string path;
   bool json = false;
 };
+
+void print_verified(const Place& place, const cache::VerifyReport& report) {
+  fmt::print("{}: {} whole, {} damaged\n", printable(place.path()), entries_text(report.good),
+             report.damaged.size());
+  for (const std::string& key : report.damaged) {
+    const bool misplaced = std::ranges::count(report.misplaced, key) > 0;
+    fmt::print("  {}: {}\n", misplaced ? "another key's entry" : "damaged", printable(key));
+  }
+}
 
 void verify(const VerifyOptions& options) {
   const Options settings = Options::from_env();
@@ -58,14 +71,13 @@ void verify(const VerifyOptions& options) {
   for (const Place& place : places) {
     const cache::VerifyReport report = place.verify();
     damaged += report.damaged.size();
-    document.push_back(
-        {{"place", place.path()}, {"good", report.good}, {"damaged", report.damaged}});
-    if (options.json) continue;
-    fmt::print("{}: {} whole, {} damaged\n", place.path(), entries_text(report.good),
-               report.damaged.size());
-    for (const std::string& key : report.damaged) fmt::print("  damaged: {}\n", key);
+    document.push_back({{"place", place.path()},
+                        {"good", report.good},
+                        {"damaged", report.damaged},
+                        {"misplaced", report.misplaced}});
+    if (!options.json) print_verified(place, report);
   }
-  if (options.json) fmt::print("{}\n", ordered_json{{"places", std::move(document)}}.dump(2));
+  if (options.json) fmt::print("{}\n", json_text({{"places", std::move(document)}}));
   if (damaged > 0) {
     throw Failure(
         fmt::format("{} are damaged; in a folder the next request makes each again, a "

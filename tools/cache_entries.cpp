@@ -12,6 +12,7 @@
 #include "command.hpp"
 #include "files.hpp"
 #include "report.hpp"
+#include "tilejit/printable.hpp"
 
 namespace tilejit::cli {
 namespace {
@@ -151,13 +152,15 @@ void show(const ShowOptions& options) {
   const std::vector<Place> places = all_places(Options::from_env());
   const Located found = find_entry(places, options.key);
   if (!options.kept.empty()) {
-    fmt::print("{}", kept_text(found, options.kept));
+    fmt::print("{}", printable(kept_text(found, options.kept), Lines::several));
     return;
   }
   const auto entry = found.place->read(found.info.key);
   if (!entry) {
-    throw Failure(fmt::format("the entry {} in {} is damaged; the next request makes it again",
-                              found.info.key, found.place->path()));
+    throw Failure(
+        fmt::format("the entry {} in {} is damaged, or another key's; the next request "
+                    "makes it again",
+                    found.info.key, found.place->path()));
   }
   if (!options.cubin.empty()) write_file(options.cubin, entry->payload);
   if (options.cubin == "-") return;

@@ -11,6 +11,8 @@
 #include "cache_metadata.hpp"
 #include "command.hpp"
 #include "files.hpp"
+#include "tilejit/cache_identity.hpp"
+#include "tilejit/printable.hpp"
 
 namespace tilejit::cli {
 namespace fs = std::filesystem;
@@ -24,7 +26,8 @@ cache::Trust trust_of(const Options& options) {
 
 std::optional<cache::PublicKey> signer_of(const Options& options) {
   if (options.cache_bundle_key.empty()) return std::nullopt;
-  return cache::parse_public_key(read_file(options.cache_bundle_key, kLargestKey));
+  return cache::parse_public_key(
+      read_file(options.cache_bundle_key, kLargestKey, cache::FileKind::regular));
 }
 
 bool starts_any(const std::vector<std::string>& prefixes, const std::string& key) {
@@ -39,9 +42,9 @@ Place::Place(const fs::path& path, const Options& options) : path_(fs::absolute(
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
   if (fs::exists(status) && !fs::is_directory(status)) {
-    bundle_.emplace(path, trust_of(options), signer_of(options));
+    bundle_.emplace(path, trust_of(options), signer_of(options), is_entry_of);
   } else {
-    folder_.emplace(path, trust_of(options));
+    folder_.emplace(path, trust_of(options), is_entry_of);
   }
 }
 
@@ -89,7 +92,7 @@ std::vector<Place> all_places(const Options& options,
 
 std::vector<Place> all_places(const Options& options) {
   return all_places(options, [](const std::string& why) {
-    std::fprintf(stderr, "tilejit: %s; going on without it\n", why.c_str());
+    std::fprintf(stderr, "tilejit: %s; going on without it\n", printable(why).c_str());
   });
 }
 
@@ -129,10 +132,12 @@ void confirm(const std::string& question, bool yes) {
   if (!read || (answer[0] != 'y' && answer[0] != 'Y')) throw Failure("nothing was changed");
 }
 
-std::string table_text(const std::vector<std::vector<std::string>>& rows,
+std::string table_text(std::vector<std::vector<std::string>> rows,
                        const std::vector<std::size_t>& right) {
   std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
+  for (auto& row : rows) {
+    // Cells may come from metadata, which a server or somebody's bundle has brought.
+    for (std::string& cell : row) cell = printable(cell);
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }

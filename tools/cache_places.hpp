@@ -63,8 +63,9 @@ struct Selection {
 /// the answer is no.
 void confirm(const std::string& question, bool yes);
 
-/// Rows of texts as aligned columns; those named in `right` are aligned to the right.
-[[nodiscard]] std::string table_text(const std::vector<std::vector<std::string>>& rows,
+/// Rows of texts, made printable, as aligned columns; those named in `right` are aligned to the
+/// right.
+[[nodiscard]] std::string table_text(std::vector<std::vector<std::string>> rows,
                                      const std::vector<std::size_t>& right = {});
 
 /// "1 entry", "2 entries".

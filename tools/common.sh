@@ -1,13 +1,9 @@
 # shellcheck shell=bash
 # What the scripts demo and test share; sourced at the top of the checkout.
 
-# Arguments of every configuration, and the NVRTC of every run: the toolkit that setup has put into
-# .deps/cuda, where it had to.
+# If setup had to fetch wheels, everything uses those: an installed toolkit is too old, or hidden.
+if [[ -d .deps/cuda ]]; then export TILEJIT_NO_TOOLKIT=1; fi
 configure_arguments=()
-if [[ -d .deps/cuda/include ]]; then
-  configure_arguments+=("-DTILEJIT_CUDA_INCLUDE_DIR=$PWD/.deps/cuda/include")
-  export TILEJIT_NVRTC="$PWD/.deps/cuda/lib"
-fi
 if command -v ccache >/dev/null; then
   configure_arguments+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 fi

@@ -63,7 +63,7 @@ void compile(const CompileOptions& options) {
   }
   if (options.json) {
     const nlohmann::ordered_json document = {{"artifacts", std::move(artifacts)}};
-    fmt::print("{}\n", document.dump(2));
+    fmt::print("{}\n", json_text(document));
   }
 }
 

@@ -103,9 +103,7 @@ std::string cache_text(const ordered_json& cache) {
 
 std::string verdict(const ordered_json& report) {
   if (!report["nvrtc"]["found"]) {
-    return "cannot compile: install NVRTC (pip install nvidia-cuda-nvrtc, or a CUDA toolkit) and "
-           "set "
-           "TILEJIT_NVRTC to its library if it is not found";
+    return "cannot compile: install NVRTC of CUDA 12.8 or later, as its line above says";
   }
   const bool gpu = report["driver"]["found"] && !report["driver"]["devices"].empty();
   return gpu ? "can compile and launch"

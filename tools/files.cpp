@@ -1,26 +1,22 @@
 #include "files.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
-#include <memory>
 #include <system_error>
+#include <utility>
 
 #include "command.hpp"
+#include "tilejit/cache/publish.hpp"
 
 namespace tilejit::cli {
 namespace fs = std::filesystem;
 namespace {
-
-struct CloseFile {
-  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
-using File = std::unique_ptr<std::FILE, CloseFile>;
 
 std::string read_stream(std::FILE* file, const std::string& name, std::uintmax_t limit) {
   std::string text;
@@ -38,58 +34,49 @@ std::string read_stream(std::FILE* file, const std::string& name, std::uintmax_t
   return text;
 }
 
-// Removes a temporary file unless it was renamed to its final name.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(fs::path path) : path_(std::move(path)) {}
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove(path_, ignored);
+// A device or a pipe, which is written to and never replaced. Returns 0 or an error number.
+int write_through(const fs::path& path, std::string_view bytes) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0) return errno;
+  int error = 0;
+  while (!bytes.empty() && error == 0) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
+    if (written < 0 && errno != EINTR) error = errno;
   }
-
-  [[nodiscard]] const fs::path& path() const noexcept { return path_; }
-  void rename_to(const fs::path& target) {
-    fs::rename(path_, target);
-    path_.clear();
-  }
-
- private:
-  fs::path path_;
-};
-
-fs::path beside(const fs::path& path) {
-  return fs::path(path).concat(fmt::format(".{}.tmp", ::getpid()));
+  return ::close(fd) == 0 || error != 0 ? error : errno;
 }
 
-void write_whole(const fs::path& path, std::string_view bytes) {
-  File file(std::fopen(path.c_str(), "wb"));
-  if (!file) throw std::system_error(errno, std::generic_category());
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size() ||
-      std::fclose(file.release()) != 0) {
-    throw std::system_error(errno, std::generic_category());
-  }
+int write_whole(const fs::path& path, std::string_view bytes) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status)) return write_through(path, bytes);
+  const fs::path folder = path.parent_path();
+  if (!folder.empty() && !fs::is_directory(folder, error)) return error ? error.value() : ENOTDIR;
+  return cache::publish_file(path.string(), bytes);
 }
 
 }  // namespace
 
-std::string read_file(const fs::path& path, std::uintmax_t limit) {
+std::string read_file(const fs::path& path, std::uintmax_t limit, cache::FileKind kind) {
+  using Outcome = cache::FileText::Outcome;
   if (path == "-") return read_stream(stdin, "standard input", limit);
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (status.type() == fs::file_type::not_found) {
-    throw UsageError(fmt::format("{} does not exist; check the path", path.string()));
+  cache::FileText file = cache::read_file(path, {.most_bytes = limit, .kind = kind});
+  const char* problem = "could not be read: ";
+  switch (file.outcome) {
+    case Outcome::read: return std::move(file.bytes);
+    case Outcome::missing:
+      throw UsageError(fmt::format("{} does not exist; check the path", path.string()));
+    case Outcome::folder:
+      throw UsageError(fmt::format("{} is a folder; name a file in it", path.string()));
+    case Outcome::too_large:
+      throw UsageError(
+          fmt::format("{} is larger than {} bytes, the most that is read", path.string(), limit));
+    case Outcome::not_regular:
+    case Outcome::refused: problem = "is not read: "; break;
+    case Outcome::failed: break;
   }
-  if (status.type() == fs::file_type::directory) {
-    throw UsageError(fmt::format("{} is a folder; name a file in it", path.string()));
-  }
-  const File file(std::fopen(path.c_str(), "rb"));
-  if (!file) {
-    throw UsageError(
-        fmt::format("{} could not be opened: {}", path.string(), std::strerror(errno)));
-  }
-  return read_stream(file.get(), path.string(), limit);
+  throw UsageError(path.string() + ' ' + problem + file.reason);
 }
 
 void write_file(const fs::path& path, std::string_view bytes) {
@@ -97,30 +84,19 @@ void write_file(const fs::path& path, std::string_view bytes) {
     std::fwrite(bytes.data(), 1, bytes.size(), stdout);
     return;
   }
-  try {
-    // A device such as /dev/null is written to, never replaced.
-    std::error_code ignored;
-    if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
-      return write_whole(path, bytes);
-    }
-    TemporaryFile temporary(beside(path));
-    write_whole(temporary.path(), bytes);
-    temporary.rename_to(path);
-  } catch (const std::system_error& error) {
-    throw Failure(
-        fmt::format("{} could not be written: {}", path.string(), error.code().message()));
+  if (const int error = write_whole(path, bytes)) {
+    throw Failure(fmt::format("{} could not be written: {}", path.string(), std::strerror(error)));
   }
 }
 
 void check_writable(const fs::path& folder) {
-  try {
-    fs::create_directories(folder);
-    const TemporaryFile probe(beside(folder / "probe"));
-    write_whole(probe.path(), "probe");
-  } catch (const std::system_error& error) {
-    throw Failure(
-        fmt::format("{} cannot be written to: {}", folder.string(), error.code().message()));
-  }
+  std::error_code error;
+  fs::create_directories(folder, error);
+  std::string probe = (folder / "probe-XXXXXX").string();
+  const int fd = error ? -1 : ::mkostemp(probe.data(), O_CLOEXEC);
+  if (fd >= 0 && ::close(fd) == 0 && ::unlink(probe.c_str()) == 0) return;
+  throw Failure(fmt::format("{} cannot be written to: {}", folder.string(),
+                            error ? error.message() : std::strerror(errno)));
 }
 
 }  // namespace tilejit::cli

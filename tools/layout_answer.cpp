@@ -46,10 +46,23 @@ Answer make_answer(const Coordinate& value) {
   return {to_string(value), to_json(value)};
 }
 
-Answer make_answer(const Slice& value) {
-  const Answer layout = make_answer(value.layout);
-  return {fmt::format("{} at offset {}", layout.text, value.offset),
-          {{"layout", layout.json}, {"offset", value.offset}}};
+Answer make_answer(const Position& value) {
+  if (value.number) return {value.text, *value.number};
+  return {value.text, value.text};
+}
+
+Answer make_answer(const WrittenSlice& value) {
+  const Answer layout = make_answer(value.layout), offset = make_answer(value.offset);
+  return {fmt::format("{} at offset {}", layout.text, offset.text),
+          {{"layout", layout.json}, {"offset", offset.json}}};
+}
+
+Answer make_answer(const WrittenAnswer& value) {
+  return {value.text, value.json};
+}
+
+Answer make_answer(const Modes& value) {
+  return std::visit([](const auto& own) { return make_answer(own); }, value.value);
 }
 
 Answer make_answer(const ComposedLayout& value) {

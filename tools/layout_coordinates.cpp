@@ -1,6 +1,8 @@
 // Coordinates and indices: rows of the table of operations.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "command.hpp"
 #include "layout_operations.hpp"
 
@@ -9,18 +11,41 @@ namespace {
 
 constexpr std::int64_t kLongestTable = 65536;
 
-std::int64_t index_of(const Coordinate& coord, const IntTuple& shape, const IntTuple* stride) {
-  return stride == nullptr ? crd2idx(coord, shape) : crd2idx(coord, shape, *stride);
+bool is_known(const Layout& layout) {
+  return std::ranges::all_of(layout.leaves(), [](const Mode& leaf) {
+    return leaf.extent.is_known() && leaf.stride.is_known();
+  });
+}
+
+Position index_at(const ComposedLayout& layout, const WrittenCoordinate& coord) {
+  const bool plain = layout.is_plain();
+  if (plain && (coord.has_symbols() || !is_known(layout.layout())))
+    return position_at(layout.layout(), coord, Domain::checked);
+  const std::int64_t index = layout(coord.numbers("a swizzled layout"));
+  return {std::to_string(index), index};
+}
+
+// Static as the coordinate is.
+Position index_of(const WrittenCoordinate& coord, const IntTuple& shape, const IntTuple* stride) {
+  const Layout layout = stride == nullptr ? column_major(shape) : Layout(shape, *stride);
+  if (coord.has_symbols() || !is_known(layout)) return position_at(layout, coord, Domain::open);
+  const std::int64_t index =
+      stride == nullptr ? crd2idx(coord.value, shape) : crd2idx(coord.value, shape, *stride);
+  const bool is_static = std::ranges::all_of(coord.leaves, &WrittenCoordinate::Leaf::is_static);
+  return {(is_static ? "_" : "") + std::to_string(index), index};
 }
 
 // A tuple is looked up mode by mode, in shapes alone.
-Coordinate coordinate_of(const Coordinate& index, const IntTuple& shape, const IntTuple* stride) {
-  if (stride == nullptr) return idx2crd(index, shape);
-  if (!index.is_leaf() || index.leaf().is_underscore()) {
+WrittenAnswer coordinate_of(const WrittenCoordinate& index, const IntTuple& shape,
+                            const IntTuple* stride) {
+  if (stride == nullptr) return coordinate_in(index, shape);
+  const Coordinate& number = index.numbers("idx2crd with strides");
+  if (!number.is_leaf() || number.leaf().is_underscore()) {
     throw UsageError(fmt::format("idx2crd takes an integer where strides are given, found {}",
-                                 to_string(index)));
+                                 to_string(number)));
   }
-  return idx2crd(index.leaf().value(), shape, *stride);
+  const Answer answer = make_answer(idx2crd(number.leaf().value(), shape, *stride));
+  return {answer.text, answer.json};
 }
 
 std::vector<std::int64_t> index_table(const ComposedLayout& layout) {
@@ -38,10 +63,8 @@ std::vector<std::int64_t> index_table(const ComposedLayout& layout) {
 
 std::vector<Operation> coordinate_operations() {
   return {
-      operation(
-          "index", {"layout", "coord"}, "The index of the element at a coordinate",
-          {"(3,(2,3)):(3,(12,1))", "(1,(1,2))"},
-          +[](const ComposedLayout& layout, const Coordinate& coord) { return layout(coord); }),
+      operation("index", {"layout", "coord"}, "The index of the element at a coordinate",
+                {"(3,(2,3)):(3,(12,1))", "(1,(1,2))"}, index_at),
       operation("index_table", {"layout"}, "The index at each coordinate, in their order",
                 {"(4,2):(2,1)"}, index_table),
       operation("crd2idx", {"coord", "shape", "stride"},
@@ -61,9 +84,15 @@ std::vector<Operation> coordinate_operations() {
       operation(
           "slice", {"coord", "layout"}, "The modes at _, and the index of the others",
           {"(_,(1,_))", "(3,(2,3)):(3,(12,1))"},
-          +[](const Coordinate& coord, const Layout& layout) { return slice(coord, layout); }),
-      operation("dice", {"coord", "layout"}, "The modes at integers",
-                {"(_,(1,_))", "(3,(2,3)):(3,(12,1))"}, dice),
+          +[](const WrittenCoordinate& coord, const Layout& layout) {
+            return slice_at(coord, layout);
+          }),
+      operation(
+          "dice", {"coord", "layout"}, "The modes at integers",
+          {"(_,(1,_))", "(3,(2,3)):(3,(12,1))"},
+          +[](const WrittenCoordinate& coord, const Layout& layout) {
+            return dice(coord.value, layout);
+          }),
   };
 }
 

@@ -9,6 +9,32 @@
 #include "files.hpp"
 
 namespace tilejit::cli {
+namespace {
+
+constexpr std::int64_t kEdge = 16;  // rows and columns that a large table has on each side
+constexpr std::int64_t kGap = -1;
+constexpr const char* kDots = "...";
+
+std::vector<std::int64_t> shown(std::int64_t count, bool all) {
+  std::vector<std::int64_t> numbers;
+  if (all || count <= 2 * kEdge) {
+    for (std::int64_t i = 0; i < count; ++i) numbers.push_back(i);
+    return numbers;
+  }
+  for (std::int64_t i = 0; i < kEdge; ++i) numbers.push_back(i);
+  numbers.push_back(kGap);
+  for (std::int64_t i = count - kEdge; i < count; ++i) numbers.push_back(i);
+  return numbers;
+}
+
+std::vector<std::string> labels(const std::vector<std::int64_t>& numbers) {
+  std::vector<std::string> texts;
+  for (const std::int64_t number : numbers)
+    texts.push_back(number == kGap ? kDots : std::to_string(number));
+  return texts;
+}
+
+}  // namespace
 
 void add_picture_options(CLI::App& command, PictureFiles& files) {
   const auto is_path = [](const std::string& path) -> std::string {
@@ -39,15 +65,22 @@ void check_known(const Layout& layout, const std::string& what) {
                                what, to_string(layout)));
 }
 
-void check_cells(std::int64_t rows, std::int64_t columns, const std::string& what) {
-  if (rows < 1 || columns < 1) {
-    throw UsageError(fmt::format("{} has no elements to draw", what));
+Picture make_picture(const std::string& title, std::int64_t rows, std::int64_t columns,
+                     std::size_t width, const CellAt& cell_at) {
+  if (rows < 1 || columns < 1) throw UsageError(fmt::format("{} has no elements to draw", title));
+  const bool all = columns <= kMostCells / rows;
+  const auto shown_rows = shown(rows, all), shown_columns = shown(columns, all);
+  Picture picture{.title = title,
+                  .row_labels = labels(shown_rows),
+                  .column_labels = labels(shown_columns),
+                  .width = width};
+  for (const std::int64_t row : shown_rows) {
+    for (const std::int64_t column : shown_columns) {
+      const bool gap = row == kGap || column == kGap;
+      picture.cells.push_back(gap ? Cell{.lines = {kDots}} : cell_at(row, column));
+    }
   }
-  if (columns <= kMostCells / rows) return;
-  throw UsageError(
-      fmt::format("{} is a table of {} by {}, and {} cells are the most that is drawn; "
-                  "draw a part of it, as zipped_divide gives",
-                  what, rows, columns, kMostCells));
+  return picture;
 }
 
 }  // namespace tilejit::cli

@@ -104,6 +104,20 @@ ComposedLayout read_composed(const Json& json) {
   return {read_swizzle(json["swizzle"]), read_integer(json["offset"]), read_layout(json["layout"])};
 }
 
+/// As text also with symbols and static integers.
+WrittenCoordinate read_written(const Json& json) {
+  if (json.is_string()) return parse_written_coordinate(json.get_ref<const std::string&>());
+  return written(read_coordinate(checked(json)));
+}
+
+Modes read_modes(const Json& json) {
+  if (json.is_object()) return {read_layout(json)};
+  if (json.is_string()) {
+    return std::get<Modes>(read_text(Kind::modes, json.get_ref<const std::string&>()));
+  }
+  return {read_int_tuple(checked(json))};
+}
+
 Tiler read_tiler(const Json& json) {
   if (json.is_null()) return Underscore{};
   if (json.is_object()) return read_layout(json);
@@ -126,10 +140,11 @@ Argument read_json(Kind kind, const Json& json) {
     case Kind::flag: return read_flag(json);
     case Kind::integer: return read_integer(json);
     case Kind::int_tuple: return read_int_tuple(checked(json));
-    case Kind::coordinate: return read_coordinate(checked(json));
+    case Kind::coordinate: return read_written(json);
     case Kind::order: return read_order(json);
     case Kind::values: return read_values(json);
     case Kind::layout: return read_layout(json);
+    case Kind::modes: return read_modes(json);
     case Kind::tiler: return read_tiler(checked(json));
     case Kind::swizzle: return read_swizzle(json);
     case Kind::composed: return read_composed(json);

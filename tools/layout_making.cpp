@@ -1,5 +1,6 @@
 // Layouts from shapes: rows of the table of operations.
 #include "layout_operations.hpp"
+#include "tilejit/coordinate_layout.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::cli {
@@ -38,6 +39,8 @@ std::vector<Operation> making_operations() {
                 {"(4,8):(16,1)"}, make_layout_like),
       operation("make_fragment_like", {"layout"}, "The same, but mode 0 comes first, by columns",
                 {"(4,8):(16,1)"}, make_fragment_like),
+      operation("make_identity_tensor", {"shape"}, "Each coordinate to itself", {"(4,(2,3))"},
+                coordinate_layout),
       operation("make_identity_layout", {"shape"}, "Each coordinate to its number", {"(4,(2,3))"},
                 make_identity),
   };

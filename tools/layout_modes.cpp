@@ -9,14 +9,25 @@
 namespace tilejit::cli {
 namespace {
 
-std::vector<std::size_t> numbers(const IntTuple& tuple) {
-  std::vector<std::size_t> result;
-  for (const Dim& leaf : tuple.leaves()) {
-    if (!leaf.is_known())
-      throw UsageError(fmt::format("{} is not a known integer", to_string(leaf)));
-    result.push_back(static_cast<std::size_t>(leaf.value()));
-  }
-  return result;
+IntTuple mode_of(const IntTuple& tuple, std::size_t i) {
+  if (i < tuple.rank() && !tuple.is_leaf()) return tuple.mode(i);
+  throw UsageError(fmt::format("{} has no mode {}", to_string(tuple), i));
+}
+
+Modes got(const Modes& modes, const IntTuple& path) {
+  const std::vector<std::size_t> numbers = numbers_of(path);
+  if (const auto* layout = std::get_if<Layout>(&modes.value)) return {get(*layout, numbers)};
+  IntTuple part = std::get<IntTuple>(modes.value);
+  for (const std::size_t i : numbers) part = mode_of(part, i);
+  return {part};
+}
+
+Modes selected(const Modes& modes, const IntTuple& chosen) {
+  const std::vector<std::size_t> numbers = numbers_of(chosen);
+  if (const auto* layout = std::get_if<Layout>(&modes.value)) return {select(*layout, numbers)};
+  auto result = IntTuple::empty_tuple();
+  for (const std::size_t i : numbers) result.append(mode_of(std::get<IntTuple>(modes.value), i));
+  return {result};
 }
 
 Layout concatenated(const Tiler& layouts) {
@@ -39,18 +50,22 @@ Layout prepended(const Layout& layout, std::int64_t rank, const Layout* x) {
 
 }  // namespace
 
+std::vector<std::size_t> numbers_of(const IntTuple& tuple) {
+  std::vector<std::size_t> result;
+  for (const Dim& leaf : tuple.leaves()) {
+    if (!leaf.is_known())
+      throw UsageError(fmt::format("{} is not a known integer", to_string(leaf)));
+    result.push_back(static_cast<std::size_t>(leaf.value()));
+  }
+  return result;
+}
+
 std::vector<Operation> mode_operations() {
   return {
-      operation(
-          "get", {"layout", "path"}, "The mode at the end of a path",
-          {"(4,(3,6)):(1,(4,12))", "(1,0)"},
-          +[](const Layout& layout, const IntTuple& path) { return get(layout, numbers(path)); }),
-      operation(
-          "select", {"layout", "modes"}, "A tuple of the modes chosen",
-          {"(2,3,5,7):(1,2,6,30)", "(1,3)"},
-          +[](const Layout& layout, const IntTuple& modes) {
-            return select(layout, numbers(modes));
-          }),
+      operation("get", {"layout", "path"}, "The mode at the end of a path, also of a tuple",
+                {"(4,(3,6)):(1,(4,12))", "(1,0)"}, got),
+      operation("select", {"layout", "modes"}, "A tuple of the modes chosen, also of a tuple's",
+                {"(2,3,5,7):(1,2,6,30)", "(1,3)"}, selected),
       operation(
           "take", {"layout", "begin", "end"}, "A tuple of the modes BEGIN to END - 1",
           {"(2,3,5,7):(1,2,6,30)", "1", "3"},

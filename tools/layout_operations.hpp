@@ -49,6 +49,9 @@ struct Operation {
   return static_cast<std::size_t>(value);
 }
 
+/// The integers of a path or list of modes. Throws UsageError if one is not known.
+[[nodiscard]] std::vector<std::size_t> numbers_of(const IntTuple& tuple);
+
 namespace detail {
 
 template <typename T>
@@ -56,7 +59,8 @@ constexpr Kind kKind = [] {
   if constexpr (std::is_same_v<T, bool>) return Kind::flag;
   if constexpr (std::is_same_v<T, std::int64_t>) return Kind::integer;
   if constexpr (std::is_same_v<T, IntTuple>) return Kind::int_tuple;
-  if constexpr (std::is_same_v<T, Coordinate>) return Kind::coordinate;
+  if constexpr (std::is_same_v<T, WrittenCoordinate>) return Kind::coordinate;
+  if constexpr (std::is_same_v<T, Modes>) return Kind::modes;
   if constexpr (std::is_same_v<T, Order>) return Kind::order;
   if constexpr (std::is_same_v<T, SymbolValues>) return Kind::values;
   if constexpr (std::is_same_v<T, Layout>) return Kind::layout;

@@ -28,8 +28,10 @@ constexpr std::array<Colour, 12> kColours = {{{0x8d, 0xd3, 0xc7},
                                               {0xcc, 0xeb, 0xc5},
                                               {0xff, 0xed, 0x6f}}};
 
-std::size_t digits(std::int64_t value) {
-  return std::to_string(value).size();
+std::size_t longest(const std::vector<std::string>& labels) {
+  std::size_t length = 0;
+  for (const std::string& label : labels) length = std::max(length, label.size());
+  return length;
 }
 
 // White text where black would be hard to read.
@@ -42,7 +44,7 @@ std::string joined(const Cell& cell, const char* separator) {
 }
 
 std::size_t widest(const Picture& picture) {
-  std::size_t width = std::max(picture.width, digits(picture.columns - 1));
+  std::size_t width = std::max(picture.width, longest(picture.column_labels));
   for (const Cell& cell : picture.cells) width = std::max(width, joined(cell, " ").size());
   return width;
 }
@@ -58,15 +60,16 @@ std::size_t widest_line(const Picture& picture) {
 // Sizes of an SVG, in pixels.
 struct Metrics {
   explicit Metrics(const Picture& picture) {
-    const std::size_t longest = std::max<std::size_t>(widest_line(picture), 2);
+    const std::size_t line = std::max<std::size_t>(widest_line(picture), 2);
     std::size_t lines = 1;
     for (const Cell& cell : picture.cells) lines = std::max(lines, cell.lines.size());
-    cell_width = 12 + 8 * static_cast<std::int64_t>(longest);
+    cell_width = 12 + 8 * static_cast<std::int64_t>(line);
     cell_height = 14 + 14 * static_cast<std::int64_t>(lines);
-    left = 16 + 8 * static_cast<std::int64_t>(digits(picture.rows - 1));
+    left = 16 + 8 * static_cast<std::int64_t>(longest(picture.row_labels));
     const auto title = 16 + 8 * static_cast<std::int64_t>(picture.title.size());
-    width = std::max(left + picture.columns * cell_width + 8, title);
-    height = top + picture.rows * cell_height + 8;
+    width = std::max(
+        left + static_cast<std::int64_t>(picture.column_labels.size()) * cell_width + 8, title);
+    height = top + static_cast<std::int64_t>(picture.row_labels.size()) * cell_height + 8;
   }
 
   std::int64_t cell_width, cell_height, left, width, height;
@@ -94,17 +97,18 @@ void svg_cell(Out out, const Metrics& m, std::int64_t x, std::int64_t y, const C
 void svg_labels(Out out, const Picture& picture, const Metrics& m) {
   constexpr const char* kLabel = " fill=\"#666\"";
   svg_text(out, 8, 20, " text-anchor=\"start\"", picture.title);
-  for (std::int64_t n = 0; n < picture.columns; ++n) {
-    svg_text(out, m.left + n * m.cell_width + m.cell_width / 2, m.top - 6, kLabel,
-             std::to_string(n));
+  std::int64_t x = m.left + m.cell_width / 2, y = m.top + m.cell_height / 2 + 5;
+  for (const std::string& label : picture.column_labels) {
+    svg_text(out, x, m.top - 6, kLabel, label);
+    x += m.cell_width;
   }
-  for (std::int64_t row = 0; row < picture.rows; ++row) {
-    svg_text(out, m.left / 2, m.top + row * m.cell_height + m.cell_height / 2 + 5, kLabel,
-             std::to_string(row));
+  for (const std::string& label : picture.row_labels) {
+    svg_text(out, m.left / 2, y, kLabel, label);
+    y += m.cell_height;
   }
 }
 
-void tikz_cell(Out out, std::int64_t row, std::int64_t column, const Cell& cell) {
+void tikz_cell(Out out, std::size_t row, std::size_t column, const Cell& cell) {
   const Colour fill = cell.fill;
   fmt::format_to(out,
                  "\\node[fill={{rgb,255:red,{};green,{};blue,{}}},text={}] at ({},{}) {{{}}};\n",
@@ -116,18 +120,18 @@ void tikz_cell(Out out, std::int64_t row, std::int64_t column, const Cell& cell)
 
 std::string picture_text(const Picture& picture) {
   const std::size_t width = widest(picture);
-  const std::size_t label = std::max<std::size_t>(2, digits(picture.rows - 1));
+  const std::size_t label = std::max<std::size_t>(2, longest(picture.row_labels));
   const std::string margin(label + 2, ' ');
   std::string rule = margin, text = picture.title + '\n' + margin;
-  for (std::int64_t n = 0; n < picture.columns; ++n) {
-    text += fmt::format("  {:>{}} ", n, width);
+  for (const std::string& column : picture.column_labels) {
+    text += fmt::format("  {:>{}} ", column, width);
     rule += '+' + std::string(width + 2, '-');
   }
   text += '\n' + rule + "+\n";
   auto cell = picture.cells.begin();
-  for (std::int64_t m = 0; m < picture.rows; ++m) {
-    text += fmt::format("{:>{}}  ", m, label);
-    for (std::int64_t n = 0; n < picture.columns; ++n) {
+  for (const std::string& row : picture.row_labels) {
+    text += fmt::format("{:>{}}  ", row, label);
+    for (std::size_t n = 0; n < picture.column_labels.size(); ++n) {
       text += fmt::format("| {:>{}} ", joined(*cell++, " "), width);
     }
     text += "|\n" + rule + "+\n";
@@ -147,10 +151,11 @@ std::string picture_svg(const Picture& picture) {
                  m.width, m.height, escaped_xml(picture.title));
   svg_labels(out, picture, m);
   auto cell = picture.cells.begin();
-  for (std::int64_t row = 0; row < picture.rows; ++row) {
-    for (std::int64_t n = 0; n < picture.columns; ++n) {
-      svg_cell(out, m, m.left + n * m.cell_width, m.top + row * m.cell_height, *cell++);
-    }
+  std::int64_t y = m.top;
+  for (std::size_t row = 0; row < picture.row_labels.size(); ++row, y += m.cell_height) {
+    std::int64_t x = m.left;
+    for (std::size_t n = 0; n < picture.column_labels.size(); ++n, x += m.cell_width)
+      svg_cell(out, m, x, y, *cell++);
   }
   return svg + "</svg>\n";
 }
@@ -165,16 +170,16 @@ std::string picture_latex(const Picture& picture) {
                  "minimum width={0}cm,minimum height=1cm,outer sep=0pt,align=center}}]\n",
                  wide);
   auto cell = picture.cells.begin();
-  for (std::int64_t row = 0; row < picture.rows; ++row) {
-    for (std::int64_t n = 0; n < picture.columns; ++n) tikz_cell(out, row, n, *cell++);
+  const std::size_t rows = picture.row_labels.size(), columns = picture.column_labels.size();
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t n = 0; n < columns; ++n) tikz_cell(out, row, n, *cell++);
   }
-  fmt::format_to(out, "\\draw[thick,shift={{(-0.5,-0.5)}}] (0,0) grid ({},{});\n", picture.rows,
-                 picture.columns);
-  for (std::int64_t row = 0; row < picture.rows; ++row) {
-    fmt::format_to(out, "\\node at ({0},-1) {{\\texttt{{{0}}}}};\n", row);
+  fmt::format_to(out, "\\draw[thick,shift={{(-0.5,-0.5)}}] (0,0) grid ({},{});\n", rows, columns);
+  for (std::size_t row = 0; row < rows; ++row) {
+    fmt::format_to(out, "\\node at ({},-1) {{\\texttt{{{}}}}};\n", row, picture.row_labels[row]);
   }
-  for (std::int64_t n = 0; n < picture.columns; ++n) {
-    fmt::format_to(out, "\\node at (-1,{0}) {{\\texttt{{{0}}}}};\n", n);
+  for (std::size_t n = 0; n < columns; ++n) {
+    fmt::format_to(out, "\\node at (-1,{}) {{\\texttt{{{}}}}};\n", n, picture.column_labels[n]);
   }
   return tex + "\\end{tikzpicture}\n\\end{document}\n";
 }

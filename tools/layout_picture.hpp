@@ -16,17 +16,13 @@ struct Cell {
   Colour fill = {};
 };
 
-/// A table with numbered rows and columns.
+/// A table whose rows and columns have labels.
 struct Picture {
   std::string title;
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::size_t width = 1;    ///< of a cell's text, at least
-  std::vector<Cell> cells;  ///< by rows
+  std::vector<std::string> row_labels, column_labels;
+  std::size_t width = 1;         ///< of a cell's text, at least
+  std::vector<Cell> cells = {};  ///< by rows
 };
-
-/// What a picture may have at most.
-constexpr std::int64_t kMostCells = 16384;
 
 /// As CuTe's print_layout: title, column numbers, rows between rules.
 [[nodiscard]] std::string picture_text(const Picture& picture);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <memory>
 
 #include "command.hpp"
@@ -25,32 +24,19 @@ void check_rank(const Layout& layout) {
                                to_string(layout), rank(layout), to_string(grouped(layout))));
 }
 
-// As wide as CuTe's: by the cosize, of a swizzled layout by the largest index.
-std::size_t widest_index(const ComposedLayout& layout, std::int64_t size) {
-  std::int64_t largest = layout.is_plain() ? cosize(layout.layout()) : 0;
-  for (std::int64_t i = 0; i < size && !layout.is_plain(); ++i)
-    largest = std::max(largest, layout(i));
-  return std::to_string(largest).size();
-}
-
 Picture layout_picture(const ComposedLayout& layout) {
   check_rank(layout.layout());
   check_known(layout.layout(), "show");
-  const Dim rows = size(mode(layout.layout(), 0));
-  const Dim columns = rank(layout.layout()) == 2 ? size(mode(layout.layout(), 1)) : Dim(1);
-  check_cells(rows.value(), columns.value(), to_string(layout));
-  Picture picture{.title = to_string(layout),
-                  .rows = rows.value(),
-                  .columns = columns.value(),
-                  .width = widest_index(layout, rows.value() * columns.value()),
-                  .cells = {}};
-  for (std::int64_t m = 0; m < picture.rows; ++m) {
-    for (std::int64_t n = 0; n < picture.columns; ++n) {
-      const std::int64_t value = layout(m + n * picture.rows);
-      picture.cells.push_back({{std::to_string(value)}, grey_of(value)});
-    }
-  }
-  return picture;
+  const std::int64_t rows = size(mode(layout.layout(), 0)).value();
+  const std::int64_t columns =
+      rank(layout.layout()) == 2 ? size(mode(layout.layout(), 1)).value() : 1;
+  (void)size(layout.layout());  // so that no number below overflows
+  // As wide as CuTe's: by the cosize, of a swizzled layout by the indices.
+  const std::size_t width = layout.is_plain() ? std::to_string(cosize(layout.layout())).size() : 1;
+  return make_picture(to_string(layout), rows, columns, width, [&](std::int64_t m, std::int64_t n) {
+    const std::int64_t value = layout(m + n * rows);
+    return Cell{{std::to_string(value)}, grey_of(value)};
+  });
 }
 
 struct ShowOptions {

@@ -21,7 +21,19 @@ struct OwnedTile {
   std::vector<std::vector<ThreadValue>> owners;
 };
 
-OwnedTile empty_tile(const IntTuple& tile, const std::string& text) {
+// What is kept of one tile.
+constexpr std::int64_t kMostElements = 1 << 20;
+
+void check_elements(std::int64_t a, std::int64_t b, const std::string& what) {
+  if (a < 1 || b < 1) throw UsageError(fmt::format("{} has no elements to draw", what));
+  if (b <= kMostElements / a) return;
+  throw UsageError(
+      fmt::format("{} has {} by {} elements, and a tile has at most {}; use a smaller one", what, a,
+                  b, kMostElements));
+}
+
+OwnedTile empty_tile(const IntTuple& tile) {
+  const std::string text = to_string(tile);
   if (rank(tile) > 2) {
     throw UsageError(fmt::format("--tile is {}, and takes rank 1 or 2, as in (4,8)", text));
   }
@@ -30,7 +42,7 @@ OwnedTile empty_tile(const IntTuple& tile, const std::string& text) {
   if (!rows.is_known() || !columns.is_known()) {
     throw UsageError(fmt::format("--tile is {}, and takes numbers, as in (4,8)", text));
   }
-  check_cells(rows.value(), columns.value(), "the tile " + text);
+  check_elements(rows.value(), columns.value(), "the tile " + text);
   OwnedTile result{rows.value(), columns.value(), {}};
   result.owners.resize(static_cast<std::size_t>(result.rows * result.columns));
   return result;
@@ -42,14 +54,15 @@ void check_thread_value(const Layout& tv) {
                                  to_string(tv), rank(tv)));
   }
   check_known(tv, "tv");
-  check_cells(size(mode(tv, 0)).value(), size(mode(tv, 1)).value(), to_string(tv));
+  check_elements(size(mode(tv, 0)).value(), size(mode(tv, 1)).value(), to_string(tv));
   (void)cosize(tv);  // so that no index overflows
 }
 
 // Tile coordinates are numbered by columns, as the TV layout's indices are.
 OwnedTile owned_tile(const Layout& tv, const std::string& tile_text) {
   check_thread_value(tv);
-  OwnedTile tile = empty_tile(parse_int_tuple(tile_text), tile_text);
+  const IntTuple shape = parse_int_tuple(tile_text);
+  OwnedTile tile = empty_tile(shape);
   const Layout threads = mode(tv, 0), values = mode(tv, 1);
   for (std::int64_t t = 0; t < size(threads).value(); ++t) {
     for (std::int64_t v = 0; v < size(values).value(); ++v) {
@@ -58,7 +71,7 @@ OwnedTile owned_tile(const Layout& tv, const std::string& tile_text) {
         throw UsageError(
             fmt::format("thread {} value {} is at index {}, beyond the {} elements of "
                         "--tile {}; give the tile that the TV layout was made for",
-                        t, v, at, tile.rows * tile.columns, tile_text));
+                        t, v, at, tile.rows * tile.columns, to_string(shape)));
       }
       const std::int64_t cell = at % tile.rows * tile.columns + at / tile.rows;
       tile.owners[static_cast<std::size_t>(cell)].push_back({t, v});
@@ -76,10 +89,9 @@ Cell owned_cell(const std::vector<ThreadValue>& owners) {
 }
 
 Picture tv_picture(const OwnedTile& tile, const std::string& title) {
-  Picture picture{
-      .title = title, .rows = tile.rows, .columns = tile.columns, .width = 1, .cells = {}};
-  for (const auto& owners : tile.owners) picture.cells.push_back(owned_cell(owners));
-  return picture;
+  return make_picture(title, tile.rows, tile.columns, 1, [&](std::int64_t m, std::int64_t n) {
+    return owned_cell(tile.owners[static_cast<std::size_t>(m * tile.columns + n)]);
+  });
 }
 
 // One line for each coordinate of the tile, by columns.

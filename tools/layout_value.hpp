@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "layout_coordinate.hpp"
 #include "tilejit/indexing.hpp"
 #include "tilejit/tv.hpp"
 
@@ -26,6 +27,7 @@ enum class Kind {
   order,
   values,
   layout,
+  modes,
   tiler,
   swizzle,
   composed
@@ -38,12 +40,17 @@ struct Order {
   IntTuple modes = {};
 };
 
+/// A layout, or a plain tuple.
+struct Modes {
+  std::variant<IntTuple, Layout> value;
+};
+
 /// The order by the integers of a tuple. Throws Error for others.
 [[nodiscard]] Order make_order(const IntTuple& modes);
 
 /// An argument; std::monostate is an optional one that was left out.
-using Argument = std::variant<std::monostate, bool, std::int64_t, IntTuple, Coordinate, Order,
-                              SymbolValues, Layout, Tiler, Swizzle, ComposedLayout>;
+using Argument = std::variant<std::monostate, bool, std::int64_t, IntTuple, WrittenCoordinate,
+                              Order, SymbolValues, Layout, Modes, Tiler, Swizzle, ComposedLayout>;
 
 /// "a layout, as in (4,2):(1,4)": for help and messages.
 [[nodiscard]] std::string_view kind_text(Kind kind) noexcept;
@@ -65,7 +72,10 @@ struct Answer {
 [[nodiscard]] Answer make_answer(const Dim& value);
 [[nodiscard]] Answer make_answer(const std::vector<std::int64_t>& values);
 [[nodiscard]] Answer make_answer(const Coordinate& value);
-[[nodiscard]] Answer make_answer(const Slice& value);
+[[nodiscard]] Answer make_answer(const Position& value);
+[[nodiscard]] Answer make_answer(const WrittenSlice& value);
+[[nodiscard]] Answer make_answer(const WrittenAnswer& value);
+[[nodiscard]] Answer make_answer(const Modes& value);
 [[nodiscard]] Answer make_answer(const ComposedLayout& value);
 [[nodiscard]] Answer make_answer(const LayoutTV& value);
 [[nodiscard]] Answer make_answer(const BankConflicts& value);

@@ -1,6 +1,8 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -19,6 +21,7 @@
 #include "sentence.hpp"
 #include "suggestion.hpp"
 #include "tilejit/error.hpp"
+#include "tilejit/printable.hpp"
 #include "tilejit/version.hpp"
 
 namespace tilejit::cli {
@@ -26,15 +29,20 @@ namespace {
 
 constexpr std::size_t kLongestMistake = 400;  // bytes of a command line that a message repeats
 
-// Bytes that would steer a terminal come from the command line or a file.
-int report(int code, std::string message) {
-  const auto steers = [](unsigned char c) {
-    return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
-  };
-  std::ranges::replace_if(message, steers, '?');
+int report(int code, const std::string& message) {
   std::fflush(stdout);
-  std::fprintf(stderr, "tilejit: %s\n", message.c_str());
+  std::fprintf(stderr, "tilejit: %s\n", printable(message, Lines::several).c_str());
   return code;
+}
+
+// Where standard streams are closed, as daemons start commands, the next file that is opened would
+// get their numbers, and what is printed would land in it.
+void fill_standard_streams() {
+  int fd = 0;
+  do {
+    fd = ::open("/dev/null", O_RDWR);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) ::close(fd);
 }
 
 // A wrong spec, argument or target is the caller's to mend; the rest is a step that failed.
@@ -142,5 +150,6 @@ int main(int argc, char** argv) {
   // A write beyond RLIMIT_FSIZE then fails, which is reported and cleaned up after; the signal
   // would end the process with a temporary file left behind.
   std::signal(SIGXFSZ, SIG_IGN);
+  tilejit::cli::fill_standard_streams();
   return tilejit::cli::run(argc, argv);
 }

@@ -117,6 +117,10 @@ std::string benchmark_text(const Benchmark& benchmark, std::int64_t bytes_moved)
 
 }  // namespace
 
+std::string json_text(const ordered_json& document) {
+  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+}
+
 std::string bytes_text(double bytes) {
   constexpr std::array<const char*, 4> kUnits = {"KB", "MB", "GB", "TB"};
   if (bytes < 1000) return fmt::format("{:.0f} bytes", bytes);

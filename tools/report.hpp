@@ -24,6 +24,10 @@ namespace tilejit::cli {
 /// The object "tuning" of a spec.
 [[nodiscard]] nlohmann::ordered_json tuning_json(const Tuning& tuning);
 
+/// A document as it is printed: indented, with replacement characters for what is not UTF-8, such
+/// as names of folders.
+[[nodiscard]] std::string json_text(const nlohmann::ordered_json& document);
+
 /// "6.2 KB", "0.40 GB": decimal units, as bandwidths are quoted.
 [[nodiscard]] std::string bytes_text(double bytes);
 

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -20,7 +21,7 @@ namespace {
 constexpr std::uintmax_t kLargestArray = std::uintmax_t{1} << 40;  // bytes
 
 struct RunOptions {
-  std::string spec;
+  std::vector<std::string> specs;
   std::string kernel;
   std::string device = "auto";
   std::vector<std::string> dims, scalars, in, out, print;
@@ -116,8 +117,15 @@ std::string preamble(const RunOptions& options, const Executor& executor) {
                                                : "");
 }
 
+std::vector<Fused> load_all(const std::vector<std::string>& specs) {
+  std::vector<Fused> ops;
+  for (const std::string& spec : specs)
+    std::ranges::move(load_specs(spec), std::back_inserter(ops));
+  return ops;
+}
+
 void run(const RunOptions& options) {
-  const std::vector<Fused> ops = select_kernels(load_specs(options.spec), options.kernel);
+  const std::vector<Fused> ops = select_kernels(load_all(options.specs), options.kernel);
   const Files files{.in = parse_assignments(options.in, "--in"),
                     .out = parse_assignments(options.out, "--out")};
   check_outputs(files.out);
@@ -155,9 +163,9 @@ void run(const RunOptions& options) {
 
 void add_run(CLI::App& app) {
   CLI::App* command =
-      app.add_subcommand("run", "Compile, launch, verify and time the kernels of a spec");
+      app.add_subcommand("run", "Compile, launch, verify and time the kernels of specs");
   auto options = std::make_shared<RunOptions>();
-  command->add_option("SPEC", options->spec, "Spec file, - for standard input")->required();
+  command->add_option("SPEC", options->specs, "Spec files, - for standard input")->required();
   command->add_option("--kernel", options->kernel, "Only the kernel of this name");
   command->add_option("--device", options->device, "auto, cpu, or a device's number")
       ->capture_default_str();

@@ -44,10 +44,12 @@ std::filesystem::path file_of(const TuneOptions& options, const Options& setting
 }
 
 /// What has been tuned before, and the files to merge into it.
-TuningFile load_all(const std::filesystem::path& path, const std::vector<std::string>& merged) {
-  TuningFile file = TuningFile::load(path);
+TuningFile load_all(const std::filesystem::path& path, const std::vector<std::string>& merged,
+                    cache::Trust trust) {
+  TuningFile file = TuningFile::load(path, trust);
   for (const std::string& other : merged) {
-    const TuningFile shipped = TuningFile::load(other);
+    // A person has named it.
+    const TuningFile shipped = TuningFile::load(other, cache::Trust::anyone);
     if (shipped.empty()) throw UsageError(other + " holds no tuned kernels; check the path");
     file.merge(shipped);
   }
@@ -135,7 +137,8 @@ ordered_json tune_kernel(const TuneOptions& options, const Inputs& inputs, Runti
 void tune_on_device(const TuneOptions& options, const std::vector<Fused>& ops) {
   const Options settings = options_from_env(false);
   const std::filesystem::path path = file_of(options, settings);
-  TuningFile file = load_all(path, options.merged);
+  TuningFile file = load_all(
+      path, options.merged, settings.cache_trust_anyone ? cache::Trust::anyone : cache::Trust::own);
   auto kernels = ordered_json::array();
   if (!ops.empty()) {
     const Inputs inputs = read_inputs(options, ops);

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "cache_places.hpp"
@@ -14,6 +15,7 @@
 #include "files.hpp"
 #include "interrupt.hpp"
 #include "progress.hpp"
+#include "report.hpp"
 #include "tilejit/cache/store.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/metrics.hpp"
@@ -101,7 +103,7 @@ void write_marker(const WarmOptions& options, const WarmReport& report) {
   const ordered_json document = {{"complete", true},       {"entries", report.entries},
                                  {"targets", targets},     {"keys", report.keys},
                                  {"shard", options.shard}, {"tilejit", version()}};
-  write_file(options.marker, document.dump(2) + "\n");
+  write_file(options.marker, json_text(document) + "\n");
 }
 
 ordered_json report_json(const WarmOptions& options, const WarmReport& report) {
@@ -152,11 +154,22 @@ void print_summary(const WarmOptions& options, const WarmReport& report) {
   fmt::print(", {} failed\n", outcome.failures.size());
 }
 
-[[noreturn]] void report_failures(const WarmReport& report) {
+[[noreturn]] void report_failures(const WarmOptions& options, const WarmReport& report) {
   const auto& failures = report.outcome.failures;
-  std::string text = fmt::format("{} kernels failed:", failures.size());
+  std::string text = fmt::format("{} kernels {}:", failures.size(),
+                                 options.dry_run ? "or lines cannot be read or planned" : "failed");
   for (const WarmFailure& failure : failures) text += "\n" + failure.name + ": " + failure.error;
   throw Failure(text);
+}
+
+/// Lines that cannot be read, and kernels that cannot be planned.
+std::vector<WarmFailure> faults_of(const WarmList& list, const std::vector<PlanFailure>& failures) {
+  std::vector<WarmFailure> faults;
+  for (const std::string& fault : list.faults) faults.push_back({fault, "left out"});
+  for (const PlanFailure& failure : failures) {
+    faults.push_back({name_of(list, failure.job), failure.error});
+  }
+  return faults;
 }
 
 void add_failures(const WarmOptions& options, const WarmList& list,
@@ -166,20 +179,22 @@ void add_failures(const WarmOptions& options, const WarmList& list,
     throw Error(first.code, fmt::format("{}: {}; {} such faults, --keep-going leaves them out",
                                         name_of(list, first.job), first.error, failures.size()));
   }
-  for (const std::string& fault : list.faults) outcome.failures.push_back({fault, "left out"});
-  for (const PlanFailure& failure : failures) {
-    outcome.failures.push_back({name_of(list, failure.job), failure.error});
-  }
+  outcome.failures = faults_of(list, failures);
   if (outcome.failures.empty() || options.keep_going) return;
   const WarmFailure& first = outcome.failures.front();
   throw Failure(fmt::format("{}: {}; {} such faults, --keep-going leaves them out", first.name,
                             first.error, outcome.failures.size()));
 }
 
-void finish(const WarmOptions& options, Compiler& compiler, const WarmList& list,
+/// `compiler` is the one that has filled the cache: its end waits for a pass that evicts, and what
+/// it has in memory says nothing of what the next process finds.
+void finish(const WarmOptions& options, std::optional<Compiler>& compiler, const WarmList& list,
             const WarmReport& report) {
-  if (!options.bundle.empty() || !options.marker.empty()) check_all(compiler, list);
-  if (!options.bundle.empty()) write_bundle(compiler, list, options.bundle, options.private_key);
+  if (options.bundle.empty() && options.marker.empty()) return;
+  compiler.reset();
+  compiler.emplace(settings_of(options));
+  check_all(*compiler, list);
+  if (!options.bundle.empty()) write_bundle(*compiler, list, options.bundle, options.private_key);
   if (!options.marker.empty()) write_marker(options, report);
 }
 
@@ -194,9 +209,9 @@ void warm(const WarmOptions& options) {
   std::vector<Target> targets;
   for (const std::string& text : options.targets) targets.push_back(parse_target(text));
   WarmList list = read_warm_list(options.paths, targets);
-  Compiler compiler(settings_of(options));
+  std::optional<Compiler> compiler(settings_of(options));
   WarmReport report;
-  const auto failures = locate_all(compiler, list, options.jobs);
+  const auto failures = locate_all(*compiler, list, options.jobs);
   keep_distinct(list, shard);
   const std::vector<const WarmJob*> missing = take_stock(list, report);
   report.list_seconds = seconds_since(start);
@@ -204,18 +219,19 @@ void warm(const WarmOptions& options) {
   Trace trace;
   if (options.dry_run) {
     for (const WarmJob* job : missing) report.missing.push_back(name_of(list, *job));
+    report.outcome.failures = faults_of(list, failures);
   } else {
     WarmOutcome planned;
     add_failures(options, list, failures, planned);
     report.outcome = run_warm(
-        compiler, list, missing,
+        *compiler, list, missing,
         {.jobs = options.jobs, .keep_going = options.keep_going, .quiet = options.quiet}, trace);
     auto& all = report.outcome.failures;
     all.insert(all.begin(), planned.failures.begin(), planned.failures.end());
   }
   report.seconds = seconds_since(start);
   if (!options.trace.empty()) write_file(options.trace, trace.to_json());
-  if (!options.metrics.empty()) write_file(options.metrics, prometheus_text(compiler));
+  if (!options.metrics.empty()) write_file(options.metrics, prometheus_text(*compiler));
   if (options.json) {
     fmt::print(
         "{}\n",
@@ -223,14 +239,14 @@ void warm(const WarmOptions& options) {
   } else {
     print_summary(options, report);
   }
-  if (options.dry_run) return;
   if (report.outcome.signal != 0) {
     throw Interrupted(report.outcome.signal,
                       fmt::format("stopped with {} of {} kernels in the cache; the same command "
                                   "goes on from there",
                                   report.present + report.outcome.done(), report.entries));
   }
-  if (!report.outcome.failures.empty()) report_failures(report);
+  if (!report.outcome.failures.empty()) report_failures(options, report);
+  if (options.dry_run) return;
   finish(options, compiler, list, report);
 }
 

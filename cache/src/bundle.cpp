@@ -8,15 +8,15 @@
 namespace tilejit::cache {
 
 Bundle::Bundle(const std::filesystem::path& path, Trust trust,
-               const std::optional<PublicKey>& signer)
-    : impl_(std::make_unique<Impl>(path, trust, signer)) {}
+               const std::optional<PublicKey>& signer, Identity identity)
+    : impl_(std::make_unique<Impl>(path, trust, signer, std::move(identity))) {}
 Bundle::~Bundle() = default;
 Bundle::Bundle(Bundle&&) noexcept = default;
 Bundle& Bundle::operator=(Bundle&&) noexcept = default;
 
 std::vector<EntryInfo> Bundle::list() const {
   std::vector<EntryInfo> entries;
-  impl_->mapped.each([&](const Record& record) {
+  impl_->file.each([&](const Record& record) {
     entries.push_back({.key = to_hex(record.key), .bytes = record.bytes});
   });
   return entries;
@@ -24,26 +24,26 @@ std::vector<EntryInfo> Bundle::list() const {
 
 std::optional<Entry> Bundle::read(const std::string& key) const {
   check_key(key);
-  const EntryPtr entry = impl_->mapped.read(key).entry;
+  const EntryPtr entry = impl_->file.read(key).entry;
   return entry ? std::optional(*entry) : std::nullopt;
 }
 
 std::optional<std::string> Bundle::metadata(const std::string& key) const {
   check_key(key);
-  return impl_->mapped.metadata(key);
+  return impl_->file.metadata(key);
 }
 
 std::vector<std::string> Bundle::markers(const std::string& kind) const {
   check_kind(kind);
-  return impl_->mapped.markers(kind);
+  return impl_->file.markers(kind);
 }
 
 VerifyReport Bundle::verify() const {
-  return impl_->mapped.verify();
+  return impl_->file.verify();
 }
 
 std::optional<PublicKey> Bundle::signer() const {
-  return impl_->mapped.signer();
+  return impl_->file.signer();
 }
 
 const std::filesystem::path& Bundle::path() const noexcept {

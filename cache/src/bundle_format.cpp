@@ -43,8 +43,8 @@ Array load(std::string_view bytes, std::size_t at) noexcept {
   return result;
 }
 
-std::string_view trailer_of(std::string_view file) noexcept {
-  return file.substr(file.size() - kBundleTrailerBytes);
+std::string_view trailer_of(std::string_view tail) noexcept {
+  return tail.substr(tail.size() - kBundleTrailerBytes);
 }
 
 // Of the record in front of its check.
@@ -104,9 +104,9 @@ std::string encode_bundle_trailer(const BundleParts& parts, std::string_view bod
   return trailer += kEnd;
 }
 
-std::optional<BundleParts> parse_bundle(std::string_view file) noexcept {
-  if (file.size() < kBundleHeadBytes + kBundleTrailerBytes || !is_head(file)) return std::nullopt;
-  const std::string_view trailer = trailer_of(file);
+std::optional<BundleParts> parse_bundle(std::string_view head, std::string_view trailer,
+                                        std::uint64_t file_bytes) noexcept {
+  if (file_bytes < kBundleHeadBytes + kBundleTrailerBytes || !is_head(head)) return std::nullopt;
   if (!trailer.starts_with(kMagic) || !trailer.ends_with(kEnd)) return std::nullopt;
   if (load_little_endian<std::uint32_t>(trailer, kVersionAt) != kVersion) return std::nullopt;
   const auto flags = load_little_endian<std::uint32_t>(trailer, kFlagsAt);
@@ -116,7 +116,7 @@ std::optional<BundleParts> parse_bundle(std::string_view file) noexcept {
                           .marker_bytes = load_little_endian<std::uint64_t>(trailer, kMarkersAt),
                           .is_signed = flags == kSigned};
   // Compared by subtraction and division: sums of numbers taken from a file may overflow.
-  const std::uint64_t end = file.size() - kBundleTrailerBytes;
+  const std::uint64_t end = file_bytes - kBundleTrailerBytes;
   if (parts.index_at < kBundleHeadBytes || parts.index_at > end) return std::nullopt;
   const std::uint64_t body = end - parts.index_at;
   if (parts.marker_bytes > body || (body - parts.marker_bytes) % kRecordBytes != 0 ||
@@ -127,25 +127,22 @@ std::optional<BundleParts> parse_bundle(std::string_view file) noexcept {
 }
 
 // Index, markers and the trailer up to its digest lie in one piece.
-bool verify_bundle_index(std::string_view file, const BundleParts& parts) noexcept {
-  const std::string_view trailer = trailer_of(file);
-  const std::size_t end = file.size() - kBundleTrailerBytes + kDigestAt;
-  if (sha256(file.substr(parts.index_at, end - parts.index_at)) !=
-      load<Digest>(trailer, kDigestAt)) {
-    return false;
-  }
+bool verify_bundle_index(std::string_view tail, const BundleParts& parts) noexcept {
+  const std::string_view trailer = trailer_of(tail);
+  const std::size_t end = tail.size() - kBundleTrailerBytes + kDigestAt;
+  if (sha256(tail.substr(0, end)) != load<Digest>(trailer, kDigestAt)) return false;
   if (parts.is_signed) return true;
   return trailer.substr(kSignerAt, kEndAt - kSignerAt).find_first_not_of('\0') ==
          std::string_view::npos;
 }
 
-PublicKey bundle_signer(std::string_view file) noexcept {
-  return load<PublicKey>(trailer_of(file), kSignerAt);
+PublicKey bundle_signer(std::string_view tail) noexcept {
+  return load<PublicKey>(trailer_of(tail), kSignerAt);
 }
 
-bool is_bundle_signed_by(std::string_view file, const PublicKey& signer) noexcept {
-  const std::string_view trailer = trailer_of(file);
-  return bundle_signer(file) == signer &&
+bool is_bundle_signed_by(std::string_view tail, const PublicKey& signer) noexcept {
+  const std::string_view trailer = trailer_of(tail);
+  return bundle_signer(tail) == signer &&
          is_signed_by(trailer.substr(0, kSignerAt), signer, load<Signature>(trailer, kSignatureAt));
 }
 

@@ -15,6 +15,8 @@ namespace tilejit::cache {
 inline constexpr std::size_t kBundleHeadBytes = 16;
 inline constexpr std::size_t kRecordBytes = 88;
 inline constexpr std::size_t kBundleTrailerBytes = 176;
+inline constexpr std::uint64_t kMostEntries = 4'000'000;  ///< of a bundle; its index is read whole
+inline constexpr std::uint64_t kMostMarkerBytes = 64u << 10;  ///< each becomes a file
 
 /// One entry in the index.
 struct Record {
@@ -30,8 +32,9 @@ struct BundleParts {
   std::uint64_t marker_bytes = 0;
   bool is_signed = false;
 
-  [[nodiscard]] std::uint64_t markers_at() const noexcept {
-    return index_at + entries * kRecordBytes;
+  [[nodiscard]] std::uint64_t index_bytes() const noexcept { return entries * kRecordBytes; }
+  [[nodiscard]] std::uint64_t tail_bytes() const noexcept {
+    return index_bytes() + marker_bytes + kBundleTrailerBytes;
   }
 };
 
@@ -43,13 +46,18 @@ struct BundleParts {
 /// The trailer behind `body`, the text of index and markers. `private_key`: empty, or in PEM.
 [[nodiscard]] std::string encode_bundle_trailer(const BundleParts& parts, std::string_view body,
                                                 const std::string& private_key);
-/// Nothing unless head and trailer are those of a whole bundle of this size. No digest is looked
-/// at.
-[[nodiscard]] std::optional<BundleParts> parse_bundle(std::string_view file) noexcept;
-/// Whether index, markers and trailer are as they were written.
-[[nodiscard]] bool verify_bundle_index(std::string_view file, const BundleParts& parts) noexcept;
-[[nodiscard]] PublicKey bundle_signer(std::string_view file) noexcept;
+/// Nothing unless head and trailer, as long as they are, are those of a whole bundle of
+/// `file_bytes` bytes. No digest is looked at.
+[[nodiscard]] std::optional<BundleParts> parse_bundle(std::string_view head,
+                                                      std::string_view trailer,
+                                                      std::uint64_t file_bytes) noexcept;
+
+// `tail`: index, markers and trailer, which end the file.
+
+/// Whether they are as they were written.
+[[nodiscard]] bool verify_bundle_index(std::string_view tail, const BundleParts& parts) noexcept;
+[[nodiscard]] PublicKey bundle_signer(std::string_view tail) noexcept;
 /// Whether the signature is `signer`'s and fits the index. Does not verify the index itself.
-[[nodiscard]] bool is_bundle_signed_by(std::string_view file, const PublicKey& signer) noexcept;
+[[nodiscard]] bool is_bundle_signed_by(std::string_view tail, const PublicKey& signer) noexcept;
 
 }  // namespace tilejit::cache

@@ -1,16 +1,20 @@
 #pragma once
 
-#include "mapped_bundle.hpp"
+#include <utility>
+
+#include "bundle_file.hpp"
 #include "tilejit/cache/bundle.hpp"
 
 namespace tilejit::cache {
 
 struct Bundle::Impl {
-  Impl(const std::filesystem::path& where, Trust trust, const std::optional<PublicKey>& signer)
-      : path(std::filesystem::absolute(where)), mapped(path.string(), trust, signer) {}
+  Impl(const std::filesystem::path& where, Trust trust, const std::optional<PublicKey>& signer,
+       Identity identity)
+      : path(std::filesystem::absolute(where)),
+        file(path.string(), trust, signer, std::move(identity)) {}
 
   std::filesystem::path path;
-  MappedBundle mapped;
+  BundleFile file;
 };
 
 }  // namespace tilejit::cache

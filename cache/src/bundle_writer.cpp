@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 struct BundleWriter::Impl {
   explicit Impl(const fs::path& where)
       : path(fs::absolute(where)),
-        folder(::open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+        folder(open_file(path.parent_path().string(), O_RDONLY | O_DIRECTORY)),
         file(folder.get(), path.filename().string()) {
     check(folder.valid() ? 0 : errno);
     check(file.create());
@@ -62,7 +62,13 @@ bool BundleWriter::add(const std::string& key, const Entry& entry) {
 void BundleWriter::add_marker(const std::string& kind, const std::string& name) {
   check_kind(kind);
   check_marker(name);
-  impl_->markers += kind + '/' + name + '\n';
+  const std::string line = kind + '/' + name + '\n';
+  if (line.size() > kMostMarkerBytes - impl_->markers.size()) {
+    throw std::runtime_error("the bundle " + impl_->path.string() +
+                             " cannot be written: its markers are more than 64 KiB; remove old "
+                             "ones from the cache folder");
+  }
+  impl_->markers += line;
 }
 
 void BundleWriter::finish(const std::string& private_key) {

@@ -17,7 +17,7 @@
 namespace tilejit::cache {
 namespace {
 
-constexpr std::int64_t kTemporarySeconds = 3600;
+constexpr std::int64_t kOrphanSeconds = 3600;
 constexpr std::int64_t kDamagedSeconds = 24 * 3600;
 
 // Distance, not age: what comes from the future, because a clock went backwards, is stale too.
@@ -29,20 +29,21 @@ bool is_leftover(const KeyFile& file, bool has_entry, std::time_t now) noexcept 
   const std::int64_t seconds = seconds_from(now, file.modified);
   switch (file.kind) {
     case KeyFile::Kind::entry: return false;
-    case KeyFile::Kind::kept: return !has_entry && seconds >= kTemporarySeconds;
-    case KeyFile::Kind::damaged: return seconds >= kDamagedSeconds;
-    case KeyFile::Kind::temporary: return seconds >= kTemporarySeconds;
+    case KeyFile::Kind::kept: return !has_entry && seconds >= kOrphanSeconds;
+    case KeyFile::Kind::damaged:
+    case KeyFile::Kind::folder: return seconds >= kDamagedSeconds;
+    case KeyFile::Kind::temporary: return !may_be_written(file, now);
   }
   return false;
 }
 
-bool remove_unchanged(int folder, const KeyFile& file) noexcept {
+bool remove_unchanged(int folder, const KeyFile& file) {
   struct stat now;
   if (::fstatat(folder, file.name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0) return false;
   if (now.st_mtim.tv_sec != file.modified.tv_sec || now.st_mtim.tv_nsec != file.modified.tv_nsec) {
     return false;
   }
-  return ::unlinkat(folder, file.name.c_str(), 0) == 0;
+  return remove_file(folder, file);
 }
 
 class Eviction {

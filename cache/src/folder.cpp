@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
 
-#include "entry_format.hpp"
 #include "evict.hpp"
 #include "folder_tier.hpp"
 #include "names.hpp"
@@ -37,8 +37,9 @@ void remove_markers(const Tree& tree, const std::string& kind) {
 }  // namespace
 
 struct Folder::Impl {
-  Impl(const fs::path& folder, Trust trust)
-      : tier(Tree(fs::absolute(folder).string(), trust), FolderTier::Access::read_only, nullptr) {}
+  Impl(const fs::path& folder, Trust trust, Identity identity)
+      : tier(Tree(fs::absolute(folder).string(), trust), FolderTier::Access::read_only, nullptr,
+             std::move(identity)) {}
 
   void check(int error) const {
     if (error == 0) return;
@@ -50,8 +51,8 @@ struct Folder::Impl {
   FolderTier tier;
 };
 
-Folder::Folder(const fs::path& folder, Trust trust)
-    : impl_(std::make_unique<Impl>(folder, trust)) {}
+Folder::Folder(const fs::path& folder, Trust trust, Identity identity)
+    : impl_(std::make_unique<Impl>(folder, trust, std::move(identity))) {}
 Folder::~Folder() = default;
 Folder::Folder(Folder&&) noexcept = default;
 Folder& Folder::operator=(Folder&&) noexcept = default;
@@ -91,6 +92,7 @@ VerifyReport Folder::verify() const {
     switch (impl_->tier.read(info.key).status) {
       case Status::hit: ++report.good; break;
       case Status::miss: break;  // removed meanwhile, or of another format
+      case Status::misplaced: report.misplaced.push_back(info.key); [[fallthrough]];
       case Status::damaged:
       case Status::failed: report.damaged.push_back(info.key); break;
     }
@@ -106,9 +108,10 @@ PruneReport Folder::prune(const Bounds& bounds) const {
 
 PruneReport Folder::clear() const {
   PruneReport report;
+  const std::time_t now = std::time(nullptr);
   impl_->check(scan(impl_->tree(), [&](int folder, KeyFiles&& of_key) {
     for (const KeyFile& file : of_key.files) {
-      if (::unlinkat(folder, file.name.c_str(), 0) != 0) continue;
+      if (may_be_written(file, now) || !remove_file(folder, file)) continue;
       report.removed_bytes += file.bytes;
       if (file.kind == KeyFile::Kind::entry) ++report.removed;
       if (file.kind >= KeyFile::Kind::damaged) ++report.leftovers;

@@ -9,7 +9,7 @@
 #include <ctime>
 #include <utility>
 
-#include "entry_format.hpp"
+#include "entry_file.hpp"
 #include "names.hpp"
 #include "posix_file.hpp"
 #include "scan.hpp"
@@ -18,8 +18,6 @@ namespace tilejit::cache {
 namespace {
 
 constexpr std::int64_t kTouchSeconds = 3600;
-// Memory that is taken before the trailer of a file has been seen.
-constexpr std::uint64_t kUnquestionedBytes = 4u << 20;
 
 bool same_file(const struct stat& a, const struct stat& b) noexcept {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
@@ -46,8 +44,7 @@ std::string FolderTier::path_of(const std::string& key) const {
 // A miss costs one call. The folders are looked at when there is something to be believed.
 int FolderTier::open_entry(const std::string& key, UniqueFd& file, struct stat& info) const {
   // O_NONBLOCK: a FIFO of that name must not hold the request up. It has no effect on files.
-  constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-  file = UniqueFd(::open(path_of(key).c_str(), kFlags));
+  file = open_file(path_of(key), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!file.valid() || ::fstat(file.get(), &info) != 0) return errno;
   return tree_.check(folder_of(key), info);
 }
@@ -67,13 +64,8 @@ ReadResult FolderTier::read(const std::string& key) {
 std::optional<EntryLengths> FolderTier::open_whole(const std::string& key, UniqueFd& file,
                                                    struct stat& info) const {
   if (open_entry(key, file, info) != 0) return std::nullopt;
-  const auto size = static_cast<std::uint64_t>(info.st_size);
-  char trailer[kTrailerBytes];
-  if (!S_ISREG(info.st_mode) || size < kTrailerBytes ||
-      read_exactly(file.get(), trailer, kTrailerBytes, size - kTrailerBytes) != 0) {
-    return std::nullopt;
-  }
-  return parse_trailer({trailer, kTrailerBytes}, size);
+  if (!S_ISREG(info.st_mode)) return std::nullopt;
+  return read_lengths(file.get(), {0, static_cast<std::uint64_t>(info.st_size)});
 }
 
 bool FolderTier::has(const std::string& key) {
@@ -97,30 +89,17 @@ std::optional<std::string> FolderTier::metadata(const std::string& key) const {
 }
 
 ReadResult FolderTier::read_open(int fd, const struct stat& info, const std::string& key) {
-  const auto size = static_cast<std::uint64_t>(info.st_size);
-  if (!S_ISREG(info.st_mode) || size < kTrailerBytes) return damaged(fd, key);
-  if (size > kUnquestionedBytes) {
-    char trailer[kTrailerBytes];
-    if (const int error = read_exactly(fd, trailer, kTrailerBytes, size - kTrailerBytes)) {
-      return failed_read(key, error);
-    }
-    const std::string_view tail(trailer, kTrailerBytes);
-    if (is_other_format(tail)) return {};
-    if (!parse_trailer(tail, size)) return damaged(fd, key);
+  if (!S_ISREG(info.st_mode)) return damaged(fd, key);
+  EntryFile file = read_entry(fd, {0, static_cast<std::uint64_t>(info.st_size)});
+  switch (file.state) {
+    case EntryFile::State::unreadable: return failed_read(key, file.error);
+    case EntryFile::State::other_format: return {};
+    case EntryFile::State::damaged: return damaged(fd, key);
+    case EntryFile::State::whole: break;
   }
-  auto entry = std::make_shared<Entry>();
-  std::string& file = entry->payload;
-  file.resize(size);
-  if (const int error = read_exactly(fd, file.data(), size, 0)) return failed_read(key, error);
-  const auto lengths = verify_entry(file);
-  if (!lengths) {
-    const bool other = is_other_format(std::string_view(file).substr(size - kTrailerBytes));
-    return other ? ReadResult{} : damaged(fd, key);
-  }
-  entry->metadata.assign(file, lengths->payload, lengths->metadata);
-  file.resize(lengths->payload);
+  if (!is_of(identity_, key, file.entry->metadata)) return damaged(fd, key, Status::misplaced);
   if (access_ == Access::read_write) touch_if_due(fd, info);
-  return {Status::hit, std::move(entry)};
+  return {Status::hit, std::move(file.entry)};
 }
 
 ReadResult FolderTier::failed_read(const std::string& key, int error) {
@@ -139,19 +118,23 @@ void FolderTier::set_aside(int fd, const std::string& key) const {
   const bool same =
       fd < 0 ? S_ISLNK(named.st_mode) : ::fstat(fd, &opened) == 0 && same_file(opened, named);
   if (!same) return;
-  (void)::renameat(folder.get(), name.c_str(), folder.get(), (name + ".damaged").c_str());
+  const auto rename_to = [&](const std::string& aside) {
+    return ::renameat(folder.get(), name.c_str(), folder.get(), aside.c_str()) == 0;
+  };
+  // A folder of that name, or in the place of the entry, may be in the way.
+  if (!rename_to(name + ".damaged")) (void)rename_to(random_name(name, "damaged"));
 }
 
-ReadResult FolderTier::damaged(int fd, const std::string& key) {
+ReadResult FolderTier::damaged(int fd, const std::string& key, Status status) {
+  const std::string what = "the cache entry " + path_of(key) +
+                           (status == Status::misplaced ? " is another key's" : " is damaged");
   if (access_ == Access::read_only) {
-    warn_once(Trouble::damage, "the cache entry " + path_of(key) +
-                                   " is damaged; going on without it, as its folder is read only");
-    return {Status::damaged};
+    warn_once(Trouble::damage, what + "; going on without it, as its folder is read only");
+  } else {
+    set_aside(fd, key);
+    warn_once(Trouble::damage, what + "; it is set aside as .damaged and made again");
   }
-  set_aside(fd, key);
-  warn_once(Trouble::damage, "the cache entry " + path_of(key) +
-                                 " is damaged; it is set aside as .damaged and made again");
-  return {Status::damaged};
+  return {status};
 }
 
 bool FolderTier::publish(const std::string& key, const Entry& entry,
@@ -176,8 +159,8 @@ bool FolderTier::add_marker(const std::string& kind, const std::string& name) {
   UniqueFd folder;
   int error = tree_.make(kind, folder);
   if (error == 0) {
-    constexpr int kFlags = O_WRONLY | O_CREAT | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC;
-    const UniqueFd file(::openat(folder.get(), name.c_str(), kFlags, 0644));
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_NONBLOCK | O_NOFOLLOW;
+    const UniqueFd file = open_file(folder.get(), name.c_str(), kFlags, 0644);
     // The exact time: what the kernel would set by itself is the time of its last tick.
     struct timespec times[2];
     ::clock_gettime(CLOCK_REALTIME, &times[0]);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "entry_format.hpp"
+#include "entry_file.hpp"
 #include "layer.hpp"
 #include "tree.hpp"
 
@@ -24,8 +24,11 @@ class FolderTier : public Layer {
     read_only,   ///< nothing in the folder is ever changed
   };
 
-  FolderTier(Tree tree, Access access, Warn warn)
-      : tree_(std::move(tree)), access_(access), warn_(std::move(warn)) {}
+  FolderTier(Tree tree, Access access, Warn warn, Identity identity)
+      : tree_(std::move(tree)),
+        access_(access),
+        warn_(std::move(warn)),
+        identity_(std::move(identity)) {}
 
   [[nodiscard]] ReadResult read(const std::string& key) override;
   /// Counts as a use.
@@ -56,7 +59,7 @@ class FolderTier : public Layer {
                                                        struct stat& info) const;
   ReadResult read_open(int fd, const struct stat& info, const std::string& key);
   ReadResult failed_read(const std::string& key, int error);
-  ReadResult damaged(int fd, const std::string& key);
+  ReadResult damaged(int fd, const std::string& key, Status status = Status::damaged);
   void set_aside(int fd, const std::string& key) const;
   bool report(Trouble trouble, const std::string& what, const std::string& path, int error);
   void warn_once(Trouble trouble, const std::string& message);
@@ -64,6 +67,7 @@ class FolderTier : public Layer {
   Tree tree_;
   Access access_;
   Warn warn_;
+  Identity identity_;
   std::atomic<unsigned> warned_ = 0;  // one bit a Trouble
 };
 

@@ -20,10 +20,10 @@ namespace {
 /// One import. Until `commit` only temporaries are written, which vanish with this.
 class BundleImport {
  public:
-  BundleImport(const MappedBundle& bundle, const fs::path& folder, Trust trust)
+  BundleImport(const BundleFile& bundle, const fs::path& folder, Trust trust)
       : bundle_(bundle),
-        folder_(Tree(fs::absolute(folder).string(), trust), FolderTier::Access::read_only,
-                nullptr) {}
+        folder_(Tree(fs::absolute(folder).string(), trust), FolderTier::Access::read_only, nullptr,
+                bundle.identity()) {}
 
   ImportReport run() {
     const auto markers = read_markers();
@@ -55,16 +55,17 @@ class BundleImport {
       ++report_.present;
       return;
     }
-    const std::string_view bytes = bundle_.file_of(record);
+    const auto bytes = bundle_.file_of(record);
+    if (!bytes) check(EIO);  // it was whole a moment ago: somebody writes to the file
     const int folder = open_folder(key.substr(0, 2));
     AtomicFile file(folder, entry_name(key));
     check(file.create());
-    check(file.append(bytes));
+    check(file.append(*bytes));
     file.close();
     files_.push_back(std::move(file));
     names_.emplace_back(folder, entry_name(key));
     ++report_.added;
-    report_.added_bytes += bytes.size();
+    report_.added_bytes += bytes->size();
   }
 
   // One sync of the file system is far cheaper than one a file.
@@ -98,7 +99,7 @@ class BundleImport {
     return markers;
   }
 
-  const MappedBundle& bundle_;
+  const BundleFile& bundle_;
   FolderTier folder_;
   std::map<std::string, UniqueFd> folders_;  // outlive the files in them
   std::vector<AtomicFile> files_;
@@ -115,7 +116,7 @@ ImportReport import_bundle(const Bundle& bundle, const fs::path& folder, Trust t
                              " is imported: it is damaged at " + verified.damaged.front() +
                              "; fetch or export it again");
   }
-  return BundleImport(bundle.impl_->mapped, folder, trust).run();
+  return BundleImport(bundle.impl_->file, folder, trust).run();
 }
 
 }  // namespace tilejit::cache

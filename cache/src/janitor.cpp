@@ -51,8 +51,8 @@ Janitor::Due Janitor::due(std::uint64_t written) const {
     const auto seconds = static_cast<std::int64_t>(std::time(nullptr) - info.st_mtim.tv_sec);
     return std::abs(seconds) >= kSweepSeconds ? Due::yes : Due::no;
   }
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
-  const UniqueFd made(::openat(folder.get(), kSweepFile, kFlags, 0600));
+  const UniqueFd made =
+      open_file(folder.get(), kSweepFile, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600);
   return Due::no;
 }
 
@@ -73,8 +73,8 @@ void Janitor::start() {
 void Janitor::sweep() {
   UniqueFd folder;
   if (tree_.make("lock", folder) != 0) return;
-  constexpr int kFlags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
-  const UniqueFd file(::openat(folder.get(), kSweepFile, kFlags, 0600));
+  const UniqueFd file =
+      open_file(folder.get(), kSweepFile, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (!file.valid()) return;
   written_ = 0;
   // Without locks two passes at once do no harm: a file is removed once.

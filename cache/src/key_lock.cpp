@@ -28,8 +28,7 @@ KeyLock::KeyLock(const Tree& tree, const std::string& key, std::chrono::millisec
     : at_(byte_of(key)) {
   UniqueFd folder;
   if (tree.make("lock", folder) != 0) return;
-  constexpr int kFlags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-  file_ = UniqueFd(::openat(folder.get(), "keys", kFlags, 0600));
+  file_ = open_file(folder.get(), "keys", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (file_.valid()) outcome_ = wait(patience);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tilejit/cache/counters.hpp"
@@ -12,8 +13,9 @@ namespace tilejit::cache {
 enum class Status : std::uint8_t {
   hit,
   miss,
-  damaged,  ///< was there and did not verify
-  failed,   ///< the layer could not be asked
+  damaged,    ///< was there and did not verify
+  misplaced,  ///< is whole, and another key's; counts as damaged
+  failed,     ///< the layer could not be asked
 };
 
 struct ReadResult {
@@ -21,6 +23,12 @@ struct ReadResult {
   EntryPtr entry = nullptr;  ///< Status::hit only; verified
   bool slow = false;         ///< a hit that took so long that a copy nearer by pays
 };
+
+/// Whether an entry that was found under `key` belongs there.
+[[nodiscard]] inline bool is_of(const Identity& identity, std::string_view key,
+                                std::string_view metadata) {
+  return !identity || identity(key, metadata);
+}
 
 /// Somewhere below memory that may have an entry. Thread-safe. Trouble is reported by the status
 /// and warned of once; nothing is thrown for it.

@@ -6,22 +6,24 @@
 #include <exception>
 #include <utility>
 
-#include "mapped_bundle.hpp"
+#include "bundle_file.hpp"
 
 namespace tilejit::cache {
 namespace {
 
 class BundleTier : public Layer {
  public:
-  BundleTier(std::unique_ptr<const MappedBundle> bundle, Warn warn)
+  BundleTier(std::unique_ptr<const BundleFile> bundle, Warn warn)
       : bundle_(std::move(bundle)), warn_(std::move(warn)) {}
 
   ReadResult read(const std::string& key) override {
     ReadResult result = bundle_->read(key);
     if (result.status == Status::damaged) {
       warn_once("is damaged at " + key);
+    } else if (result.status == Status::misplaced) {
+      warn_once("has another key's entry under the key " + key);
     } else if (result.status == Status::failed) {
-      warn_once("was cut short; replace bundles by a rename");
+      warn_once("was cut short or cannot be read; replace bundles by a rename");
     }
     return result;
   }
@@ -36,7 +38,7 @@ class BundleTier : public Layer {
     warn_("the bundle " + bundle_->path() + ' ' + what + "; going on without it");
   }
 
-  std::unique_ptr<const MappedBundle> bundle_;
+  std::unique_ptr<const BundleFile> bundle_;
   Warn warn_;
   std::atomic<bool> warned_ = false;
 };
@@ -73,7 +75,7 @@ std::shared_ptr<Layer> PathTier::open() {
               "; going on without it");
   } else if (S_ISDIR(info.st_mode)) {
     layer_ = std::make_shared<FolderTier>(Tree(path_, rules_.trust), FolderTier::Access::read_only,
-                                          rules_.warn);
+                                          rules_.warn, rules_.identity);
   } else {
     layer_ = open_bundle();
     unusable_ = !layer_;
@@ -83,7 +85,8 @@ std::shared_ptr<Layer> PathTier::open() {
 
 std::shared_ptr<Layer> PathTier::open_bundle() {
   try {
-    auto bundle = std::make_unique<const MappedBundle>(path_, rules_.trust, rules_.signer);
+    auto bundle =
+        std::make_unique<const BundleFile>(path_, rules_.trust, rules_.signer, rules_.identity);
     return std::make_shared<BundleTier>(std::move(bundle), rules_.warn);
   } catch (const std::exception& error) {
     warn_once(std::string(error.what()) + "; going on without it");

@@ -21,7 +21,8 @@ class PathTier : public Layer {
  public:
   struct Rules {
     Trust trust = Trust::own;
-    std::optional<PublicKey> signer;       ///< of bundles
+    std::optional<PublicKey> signer;  ///< of bundles
+    Identity identity;
     std::chrono::microseconds slow_after;  ///< hits that take as long or longer are slow
     Warn warn;
   };

@@ -10,19 +10,14 @@
 #include <utility>
 
 namespace tilejit::cache {
-namespace {
-
-// The process id names the culprit of a leftover; the random part keeps apart threads, and hosts
-// and containers that share a folder but not their process ids.
-std::string temporary_name(const std::string& name) {
+std::string random_name(const std::string& name, const char* suffix) {
   std::random_device random;
-  char suffix[48];
-  std::snprintf(suffix, sizeof suffix, ".%ld-%08x%08x.tmp", static_cast<long>(::getpid()), random(),
+  char middle[48];
+  std::snprintf(middle, sizeof middle, ".%ld-%08x%08x.", static_cast<long>(::getpid()), random(),
                 random());
-  return name + suffix;
+  constexpr std::size_t kLongest = 200;  // of the 255 bytes that a name may have
+  return name.substr(0, kLongest) + middle + suffix;
 }
-
-}  // namespace
 
 UniqueFd::~UniqueFd() {
   if (fd_ >= 0) ::close(fd_);
@@ -38,6 +33,23 @@ UniqueFd& UniqueFd::operator=(UniqueFd&& other) noexcept {
 
 int UniqueFd::release() noexcept {
   return std::exchange(fd_, -1);
+}
+
+int above_stdio(int fd) noexcept {
+  if (fd < 0 || fd > STDERR_FILENO) return fd;
+  const int above = ::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int error = errno;
+  ::close(fd);
+  errno = error;
+  return above;
+}
+
+UniqueFd open_file(int folder, const char* name, int flags, mode_t mode) noexcept {
+  return UniqueFd(above_stdio(::openat(folder, name, flags | O_CLOEXEC | O_NOCTTY, mode)));
+}
+
+UniqueFd open_file(const std::string& path, int flags) noexcept {
+  return UniqueFd(above_stdio(::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY)));
 }
 
 int read_exactly(int fd, char* data, std::size_t size, std::uint64_t offset) noexcept {
@@ -74,9 +86,9 @@ AtomicFile::AtomicFile(AtomicFile&& other) noexcept
       file_(std::move(other.file_)) {}
 
 int AtomicFile::create() noexcept {
-  std::string temporary = temporary_name(name_);
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  file_ = UniqueFd(::openat(folder_, temporary.c_str(), kFlags, 0644));
+  std::string temporary = random_name(name_, "tmp");
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+  file_ = open_file(folder_, temporary.c_str(), kFlags, 0644);
   if (!file_.valid()) return errno;
   temporary_ = std::move(temporary);
   return 0;
@@ -121,9 +133,7 @@ int publish_file(int folder, const std::string& name, std::string_view bytes,
 int publish_file(const std::string& path, std::string_view bytes) {
   const std::size_t slash = path.rfind('/');
   const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  const auto open_parent = [&] {
-    return UniqueFd(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  };
+  const auto open_parent = [&] { return open_file(parent, O_RDONLY | O_DIRECTORY); };
   UniqueFd folder = open_parent();
   if (!folder.valid() && errno == ENOENT) {
     if (const int error = make_folders(path.substr(0, slash))) return error;

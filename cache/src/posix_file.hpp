@@ -1,11 +1,14 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 
+#include "tilejit/cache/files.hpp"
 #include "tilejit/cache/publish.hpp"
 
 namespace tilejit::cache {
@@ -28,6 +31,15 @@ class UniqueFd {
 };
 
 // Calls that can fail return 0, or the error number (errno) of the system call that failed.
+
+/// open and openat whose descriptor is above 2 (above_stdio), O_CLOEXEC and O_NOCTTY. Not valid,
+/// with errno set, on failure. `mode`: of a file that is made.
+[[nodiscard]] UniqueFd open_file(int folder, const char* name, int flags, mode_t mode = 0) noexcept;
+[[nodiscard]] UniqueFd open_file(const std::string& path, int flags) noexcept;
+
+/// "<name>.<pid>-<16 random hex digits>.<suffix>": the process names the culprit of a leftover; the
+/// random part keeps apart threads, and hosts that share a folder but not their process ids.
+[[nodiscard]] std::string random_name(const std::string& name, const char* suffix);
 
 /// Fills `size` bytes from `offset` (bytes) on. A file that ends before is EIO.
 [[nodiscard]] int read_exactly(int fd, char* data, std::size_t size, std::uint64_t offset) noexcept;

@@ -9,22 +9,28 @@
 namespace tilejit::cache {
 namespace {
 
-RemoteOptions verifying(RemoteOptions options) {
-  options.verify = [](std::string_view file) { return verify_entry(file).has_value(); };
+RemoteOptions verifying(RemoteOptions options, Identity identity) {
+  options.verify = [identity = std::move(identity)](std::string_view key, std::string_view file) {
+    const auto lengths = verify_entry(file);
+    return lengths && is_of(identity, key, file.substr(lengths->payload, lengths->metadata));
+  };
   return options;
 }
 
 }  // namespace
 
-RemoteTier::RemoteTier(RemoteOptions options) : store_(verifying(std::move(options))) {}
+RemoteTier::RemoteTier(RemoteOptions options, Identity identity)
+    : store_(verifying(std::move(options), std::move(identity))) {}
 
-// A download that is no entry is `unavailable` to us, and counted as damaged there.
+// A download that is no entry, or another key's, is `unavailable` to us, and counted as damaged
+// there.
 ReadResult RemoteTier::read(const std::string& key) {
   RemoteAnswer answer = store_.get(key);
   if (answer.status == RemoteStatus::miss) return {};
   if (answer.status == RemoteStatus::unavailable) return {Status::failed};
-  const auto lengths = verify_entry(answer.bytes);
-  if (!lengths) return {Status::damaged};
+  const std::size_t trailer_at = answer.bytes.size() - kTrailerBytes;
+  const auto lengths =
+      parse_trailer(std::string_view(answer.bytes).substr(trailer_at), answer.bytes.size());
   auto entry = std::make_shared<Entry>();
   entry->metadata.assign(answer.bytes, lengths->payload, lengths->metadata);
   entry->payload = std::move(answer.bytes);

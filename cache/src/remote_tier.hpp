@@ -11,7 +11,7 @@ namespace tilejit::cache {
 class RemoteTier : public Layer {
  public:
   /// Throws std::invalid_argument for a url that cannot be used.
-  explicit RemoteTier(RemoteOptions options);
+  RemoteTier(RemoteOptions options, Identity identity);
 
   [[nodiscard]] ReadResult read(const std::string& key) override;
   [[nodiscard]] std::vector<std::string> markers(const std::string& kind) override;

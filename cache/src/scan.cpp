@@ -1,9 +1,11 @@
 #include "scan.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <utility>
 
 #include "names.hpp"
@@ -13,6 +15,8 @@ namespace tilejit::cache {
 namespace {
 
 constexpr std::size_t kKeyDigits = 64;
+constexpr std::int64_t kTemporarySeconds = 3600;
+constexpr int kDeepestFolder = 32;  // one deeper than that is left to a person
 
 std::vector<std::string> names_in(DIR* folder) {
   std::vector<std::string> names;
@@ -28,7 +32,7 @@ std::vector<KeyFile> key_files(DIR* folder) {
     struct stat info;
     if (!classify(name, file.kind)) continue;
     if (::fstatat(::dirfd(folder), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    if (S_ISDIR(info.st_mode)) continue;
+    if (S_ISDIR(info.st_mode)) file.kind = KeyFile::Kind::folder;
     file.name = std::move(name);
     file.bytes = static_cast<std::uint64_t>(info.st_size);
     file.modified = info.st_mtim;
@@ -53,7 +57,32 @@ void see_folder(DIR* folder, const std::function<void(int, KeyFiles&&)>& see) {
   if (!of_key.files.empty()) see(::dirfd(folder), std::move(of_key));
 }
 
+// No link is followed.
+bool remove_folder(int parent, const char* name, int depth) {
+  UniqueFd fd = open_file(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  const OpenedFolder folder(fd.valid() && depth > 0 ? ::fdopendir(fd.get()) : nullptr);
+  if (folder) {
+    (void)fd.release();
+    for (const std::string& item : names_in(folder.get())) {
+      if (item == "." || item == "..") continue;
+      if (::unlinkat(::dirfd(folder.get()), item.c_str(), 0) == 0) continue;
+      (void)remove_folder(::dirfd(folder.get()), item.c_str(), depth - 1);
+    }
+  }
+  return ::unlinkat(parent, name, AT_REMOVEDIR) == 0;
+}
+
 }  // namespace
+
+bool may_be_written(const KeyFile& file, std::time_t now) noexcept {
+  const auto seconds = static_cast<std::int64_t>(now - file.modified.tv_sec);
+  return file.kind == KeyFile::Kind::temporary && std::abs(seconds) < kTemporarySeconds;
+}
+
+bool remove_file(int folder, const KeyFile& file) {
+  if (file.kind != KeyFile::Kind::folder) return ::unlinkat(folder, file.name.c_str(), 0) == 0;
+  return remove_folder(folder, file.name.c_str(), kDeepestFolder);
+}
 
 bool classify(std::string_view name, KeyFile::Kind& kind) noexcept {
   if (name.size() <= kKeyDigits + 1 || name[kKeyDigits] != '.') return false;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <string>
@@ -22,9 +23,9 @@ using OpenedFolder = std::unique_ptr<DIR, CloseFolder>;
 /// Opens `v1/<below>` to be listed; null, with `error` set, if that fails.
 [[nodiscard]] OpenedFolder list_folder(const Tree& tree, std::string_view below, int& error);
 
-/// A file that belongs to a key: "<key>.<rest>".
+/// A file that belongs to a key: "<key>.<rest>"; or a folder of such a name, which is nobody's.
 struct KeyFile {
-  enum class Kind : std::uint8_t { entry, kept, damaged, temporary };
+  enum class Kind : std::uint8_t { entry, kept, damaged, temporary, folder };
   Kind kind = Kind::entry;
   std::string name;
   std::uint64_t bytes = 0;
@@ -43,6 +44,13 @@ struct KeyFiles {
 /// Calls `see` for every key that has files, a folder at a time, with the folder's descriptor.
 /// Returns 0 or what a Tree returns.
 [[nodiscard]] int scan(const Tree& tree, const std::function<void(int folder, KeyFiles&&)>& see);
+
+/// Whether its writer may live: a temporary younger than an hour. As distance, since a clock may
+/// have been set back.
+[[nodiscard]] bool may_be_written(const KeyFile& file, std::time_t now) noexcept;
+
+/// Removes a file, or a folder with all that is in it. False if something stays.
+bool remove_file(int folder, const KeyFile& file);
 
 /// The kind of a file called `name`, if it belongs to a key.
 [[nodiscard]] bool classify(std::string_view name, KeyFile::Kind& kind) noexcept;

@@ -37,14 +37,15 @@ std::filesystem::path fixed(const std::filesystem::path& path) {
 std::unique_ptr<FolderTier> open_folder(const std::filesystem::path& path, const Options& options) {
   if (path.empty()) return nullptr;
   return std::make_unique<FolderTier>(Tree(path.string(), options.trust),
-                                      FolderTier::Access::read_write, options.warn);
+                                      FolderTier::Access::read_write, options.warn,
+                                      options.identity);
 }
 
 std::unique_ptr<RemoteTier> open_remote(const Options& options) {
   if (options.remote.url.empty()) return nullptr;
   RemoteOptions settings = options.remote;
   settings.warn = options.warn;
-  return std::make_unique<RemoteTier>(std::move(settings));
+  return std::make_unique<RemoteTier>(std::move(settings), options.identity);
 }
 
 void count(TierCounters& counters, Status status, std::uint64_t nanoseconds) {
@@ -52,7 +53,8 @@ void count(TierCounters& counters, Status status, std::uint64_t nanoseconds) {
   switch (status) {
     case Status::hit: ++counters.hits; break;
     case Status::miss: ++counters.misses; break;
-    case Status::damaged: ++counters.damaged; break;
+    case Status::damaged:
+    case Status::misplaced: ++counters.damaged; break;
     case Status::failed: break;  // for the caller to count, once a request
   }
 }
@@ -95,6 +97,7 @@ struct Store::Impl {
   Answer lead(const std::string& key, Flight& flight, const std::function<Entry()>& make);
   Answer answer(const std::string& key, Flight& flight, const std::function<Entry()>& make);
   KeyLock lock_key(const std::string& key);
+  void warn_of_waiting(const std::string& key) const;
   Answer make_and_publish(const std::string& key, Flight& flight,
                           const std::function<Entry()>& make, const std::function<void()>& visible,
                           bool disk_failed);
@@ -124,6 +127,7 @@ Store::Impl::Impl(Options settings)
     read_only.push_back(std::make_unique<PathTier>(fixed(path).string(),
                                                    PathTier::Rules{.trust = options.trust,
                                                                    .signer = options.bundle_signer,
+                                                                   .identity = options.identity,
                                                                    .slow_after = options.copy_after,
                                                                    .warn = options.warn}));
   }
@@ -219,13 +223,24 @@ KeyLock Store::Impl::lock_key(const std::string& key) {
   using Outcome = KeyLock::Outcome;
   KeyLock key_lock(disk->tree(), key, options.lock_wait);
   const Outcome outcome = key_lock.outcome();
-  const std::lock_guard lock(mutex);
-  if (outcome == Outcome::held_after_waiting || outcome == Outcome::timed_out) {
-    ++counters.lock_waits;
+  const bool timed_out = outcome == Outcome::timed_out;
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex);
+    if (timed_out || outcome == Outcome::held_after_waiting) ++counters.lock_waits;
+    first = timed_out && counters.lock_timeouts++ == 0;
+    if (outcome == Outcome::unavailable) ++counters.lock_failures;
   }
-  if (outcome == Outcome::timed_out) ++counters.lock_timeouts;
-  if (outcome == Outcome::unavailable) ++counters.lock_failures;
+  if (first) warn_of_waiting(key);
   return key_lock;
+}
+
+void Store::Impl::warn_of_waiting(const std::string& key) const {
+  if (!options.warn) return;
+  options.warn("another process has been making the cache entry " + disk->path_of(key) + " for " +
+               std::to_string(options.lock_wait.count()) +
+               " ms, or is stopped; it is made here too, and whoever holds the lock of " +
+               folder.string() + "/v1/lock/keys should be looked at");
 }
 
 Answer Store::Impl::answer(const std::string& key, Flight& flight,

@@ -9,11 +9,9 @@
 namespace tilejit::cache {
 namespace {
 
-constexpr int kFolder = O_DIRECTORY | O_CLOEXEC;
-
 // `name` in the folder `at`, which it may not lead out of.
 UniqueFd step(int at, const char* name, int flags) noexcept {
-  return UniqueFd(::openat(at, name, flags | kFolder | O_NOFOLLOW));
+  return open_file(at, name, flags | O_DIRECTORY | O_NOFOLLOW);
 }
 
 }  // namespace
@@ -30,7 +28,7 @@ bool Tree::may_use(int fd) const noexcept {
 
 int Tree::open(std::string_view below, int flags, UniqueFd& out) const {
   // The folder itself may be a link: whoever named it chose where it leads.
-  const UniqueFd root(::open(folder_.c_str(), O_PATH | kFolder));
+  const UniqueFd root = open_file(folder_, O_PATH | O_DIRECTORY);
   if (!root.valid()) return errno;
   if (!may_use(root.get())) return kRefused;
   out = step(root.get(), "v1", below.empty() ? flags : O_PATH);

@@ -167,6 +167,38 @@ TEST_F(BoundsTest, ClearRemovesWhatIsTheCaches) {
   EXPECT_THAT(files_below(temp.path() / "cache"), ElementsAre("v1/1a/notes"));
 }
 
+// A writer whose temporary was taken lost its entry, and was told to choose another folder.
+TEST_F(BoundsTest, ClearLeavesTemporariesOfWritersThatMayLive) {
+  put(1);
+  const std::string entry = path(1).string();
+  write_file(entry + ".12-0123456789abcdef.tmp", "x");
+  write_file(entry + ".13-0123456789abcdef.tmp", "x");
+  set_age(entry + ".12-0123456789abcdef.tmp", 61min);
+  EXPECT_EQ(folder.clear().leftovers, 1u);
+  EXPECT_THAT(files_below(temp.path() / "cache/v1"),
+              ElementsAre("1a/" + test_key(1) + ".cubin.13-0123456789abcdef.tmp"));
+}
+
+// Full folders under an entry's names: every process made the entry again, and nothing was swept.
+TEST_F(BoundsTest, FoldersInThePlaceOfEntriesAreSetAsideAndSwept) {
+  put(2);
+  for (const char* name : {"", ".damaged"}) {
+    fs::create_directories(path(1).string() + name + "/deep/er");
+    write_file(path(1).string() + name + "/deep/file", "x");
+  }
+  EXPECT_EQ(store.find_or_make(test_key(1), [] { return kKilobyte; }).tier, Tier::made);
+  EXPECT_EQ(Store({.folder = temp.path() / "cache"}).find(test_key(1))->tier, Tier::disk);
+  EXPECT_EQ(folder.prune({}).leftovers, 0u);  // may be looked at for a day
+  for (const auto& item : fs::directory_iterator(path(1).parent_path())) {
+    if (item.is_directory()) set_age(item.path(), 25h);
+  }
+  EXPECT_EQ(folder.prune({}).leftovers, 2u);
+  fs::create_directories(path(3).string() + "/deep");
+  EXPECT_EQ(folder.clear().leftovers, 1u);
+  EXPECT_THAT(files_below(temp.path() / "cache/v1/1a"), IsEmpty());
+  EXPECT_FALSE(fs::exists(path(3)));
+}
+
 TEST_F(BoundsTest, MissingFolderIsEmpty) {
   const Folder missing(temp.path() / "missing");
   EXPECT_THAT(missing.list(), IsEmpty());

@@ -146,12 +146,16 @@ TEST(Processes, StoppedHolderCostsABoundedWait) {
   const TempFolder temp;
   const Holder holder(temp.path() / "cache");
   holder.stop();
-  Store store({.folder = temp.path() / "cache", .lock_wait = 100ms});
+  std::string warning;  // the wait was a silent one
+  Store store({.folder = temp.path() / "cache",
+               .lock_wait = 100ms,
+               .warn = [&](const std::string& text) { warning += text; }});
   const auto start = Clock::now();
   EXPECT_EQ(store.find_or_make(test_key(1), [] { return kEntry; }).tier, Tier::made);
   EXPECT_GE(Clock::now() - start, 100ms);
   EXPECT_LT(Clock::now() - start, 5s);
   EXPECT_EQ(store.counters().lock_timeouts, 1u);
+  EXPECT_NE(warning.find("for 100 ms"), std::string::npos) << warning;
   // What was made is there for everybody, stopped holder or not.
   EXPECT_EQ(Store(Options{.folder = temp.path() / "cache"}).find(test_key(1))->tier, Tier::disk);
 }

@@ -35,8 +35,8 @@ enum class DimFunction {
 };
 
 /// A non-negative extent or stride: a known integer; a known factor times symbols ("M", "8*N",
-/// "M*N"), or times functions of them ("ceil_div(M,128)"); or an unknown multiple of a known
-/// factor, without a name ("?", "?{div=8}"). The same name is the same value everywhere, at least
+/// "M*N"), functions of them ("ceil_div(M,128)") or a step of a coordinate ("4@1"); or an unknown
+/// multiple of a factor ("?", "?{div=8}"). The same name is the same value everywhere, at least
 /// 1 where the layout algebra relies on it, whereas two "?" are two values. At most 8 symbols are
 /// multiplied; a function whose text exceeds 256 bytes is a "?". A value type of 16 bytes; text
 /// form `to_string`, inverse `parse_dim`. Sets of symbols, and functions, that have occurred are
@@ -61,7 +61,7 @@ class Dim {
     return symbols_ != nullptr && !symbols_->names.empty();
   }
   [[nodiscard]] bool is_unknown() const noexcept { return !is_known() && !is_named(); }
-  /// Known, or a product of symbols: no "?", no function.
+  /// Known, or a product of symbols: no "?", no function, no step of a coordinate.
   [[nodiscard]] bool is_product() const noexcept;
   /// The integer of a known dimension. Throws std::logic_error for another one.
   [[nodiscard]] std::int64_t value() const {
@@ -151,8 +151,8 @@ class Dim {
 
 [[nodiscard]] std::string to_string(const Dim& dim);
 
-/// Parses "128", "M", "8*M*N", "?", "?{div=8}", "ceil_div(M,4)". Throws Error{invalid_layout}, or
-/// what multiplying throws.
+/// Parses "128", "M", "8*M*N", "?", "?{div=8}", "ceil_div(M,4)", "4@1". Throws
+/// Error{invalid_layout}, or what multiplying throws.
 [[nodiscard]] Dim parse_dim(std::string_view text);
 
 }  // namespace tilejit

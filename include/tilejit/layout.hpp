@@ -119,7 +119,7 @@ class Layout {
 
 class Tiler;
 /// True if no tile of logical_divide(column_major(shape), tiler) overhangs. As in CuTe, a tuple by
-/// an integer is divided as ceil_div does it, which can be false though the size is a multiple.
+/// an integer or layout is divided leaf by leaf: this can be false though the size is a multiple.
 /// False if the tiler has more modes than the shape. Throws as ceil_div and complement.
 [[nodiscard]] bool evenly_divides(const IntTuple& shape, const Tiler& tiler);
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tilejit/cache/entry.hpp"
 #include "tilejit/fused.hpp"
 #include "tilejit/target.hpp"
 
@@ -67,8 +68,10 @@ class TuningFile {
   /// Throws Error{invalid_argument} that names `name` and the line, if a line is not an entry.
   [[nodiscard]] static TuningFile parse(std::string_view text, const std::string& name);
   /// Reads a file; one that does not exist is empty. Throws as `parse`, and Error{io} if it cannot
-  /// be read or exceeds 64 MiB.
-  [[nodiscard]] static TuningFile load(const std::filesystem::path& path);
+  /// be read, is no regular file, exceeds 64 MiB, or, with cache::Trust::own, if it or its folder
+  /// belongs to another user or others may write to it.
+  [[nodiscard]] static TuningFile load(const std::filesystem::path& path,
+                                       cache::Trust trust = cache::Trust::own);
 
   /// The entry of that class and target for `device`; if there is none, that of the device whose
   /// name comes first, since kernels of one target are much alike. Null if there is none at all.

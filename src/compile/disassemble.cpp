@@ -1,16 +1,23 @@
 #include "compile/disassemble.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <system_error>
+#include <thread>
 #include <vector>
 
+#include "compile/toolkit.hpp"
+#include "tilejit/cache/files.hpp"
 #include "tilejit/error.hpp"
 
 extern char** environ;  // NOLINT: POSIX's
@@ -47,6 +54,7 @@ std::vector<fs::path> folders(std::string_view search_path, const fs::path& nvrt
     all.push_back(lib.parent_path().parent_path().parent_path() / "bin");
   }
   all.emplace_back("/usr/local/cuda/bin");
+  std::erase_if(all, is_hidden);
   return all;
 }
 
@@ -55,7 +63,7 @@ class TemporaryFile {
  public:
   explicit TemporaryFile(std::string_view bytes)
       : path_((fs::temp_directory_path() / "tilejit-XXXXXX").string()) {
-    const int file = ::mkostemp(path_.data(), O_CLOEXEC);
+    const int file = cache::above_stdio(::mkostemp(path_.data(), O_CLOEXEC));
     const bool written = file >= 0 && ::write(file, bytes.data(), bytes.size()) ==
                                           static_cast<ssize_t>(bytes.size());
     if (file >= 0) ::close(file);
@@ -86,13 +94,34 @@ struct Pipe {
   }
 };
 
-std::string read_all(int file) {
+using Clock = std::chrono::steady_clock;
+
+/// Until the end of the pipe; nothing if that does not come until `deadline`.
+std::optional<std::string> read_all(int file, Clock::time_point deadline) {
   std::string text;
   std::array<char, 65536> block;
   for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) return std::nullopt;
+    pollfd ready{.fd = file, .events = POLLIN, .revents = 0};
+    if (::poll(&ready, 1, static_cast<int>(std::min<long>(left, 1 << 30))) <= 0) continue;
     const ssize_t count = ::read(file, block.data(), block.size());
     if (count > 0) text.append(block.data(), static_cast<std::size_t>(count));
     if (count == 0 || (count < 0 && errno != EINTR)) return text;
+  }
+}
+
+/// Its exit status, as waitpid gives it; killed at `deadline`.
+int wait_for(pid_t child, Clock::time_point deadline) {
+  int status = 0;
+  for (bool killed = false;;) {
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended == child || (ended < 0 && errno != EINTR)) return status;
+    if (!killed && Clock::now() >= deadline) {
+      killed = true;
+      ::kill(child, SIGKILL);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
@@ -128,18 +157,22 @@ std::optional<fs::path> find_disassembler(std::string_view search_path, const fs
   return std::nullopt;
 }
 
-std::string disassemble(const fs::path& program, std::string_view cubin) {
+std::string disassemble(const fs::path& program, std::string_view cubin,
+                        std::chrono::milliseconds time) {
+  const auto deadline = Clock::now() + time;
   const TemporaryFile file(cubin);
   Pipe pipe;
   if (::pipe2(pipe.ends.data(), O_CLOEXEC) != 0) fail(program, "could not be given a pipe");
+  for (int& end : pipe.ends) end = cache::above_stdio(end);
   const pid_t child = start(program, file.path(), pipe.ends[1]);
   pipe.close(1);
-  std::string text = read_all(pipe.ends[0]);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  const std::optional<std::string> text = read_all(pipe.ends[0], deadline);
+  const int status = wait_for(child, deadline);
+  if (!text) {
+    fail(program, "gave no answer within " + std::to_string(time.count()) + " ms, and was ended");
   }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return text;
-  fail(program, "failed: " + (text.empty() ? "it said nothing" : text.substr(0, 200)));
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return *text;
+  fail(program, "failed: " + (text->empty() ? "it said nothing" : text->substr(0, 200)));
 }
 
 }  // namespace tilejit::compile

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "tilejit/cache/files.hpp"
+
 namespace tilejit::compile {
 namespace {
 
@@ -31,7 +33,8 @@ constexpr std::size_t kEdgeBytes = 64 << 10;
 class File {
  public:
   explicit File(const std::filesystem::path& path)
-      : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+      : fd_(cache::above_stdio(
+            ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY))) {
     struct stat info;
     if (fd_ < 0 || ::fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode)) return;
     size_ = static_cast<std::uint64_t>(info.st_size);

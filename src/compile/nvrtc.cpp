@@ -15,11 +15,13 @@ CompilerId find_or_throw(const std::filesystem::path& explicit_path) {
   if (search.found) return std::move(*search.found);
   std::string places;
   for (const auto& place : search.looked_in) places += (places.empty() ? "" : ", ") + place;
-  throw Error(ErrorCode::no_compiler,
-              "NVRTC (libnvrtc.so, CUDA 12.8 or later) was not found; install it with `pip install "
-              "nvidia-cuda-nvrtc` or the CUDA toolkit, or set TILEJIT_NVRTC to the library or its "
-              "folder; looked in " +
-                  places);
+  throw Error(
+      ErrorCode::no_compiler,
+      "NVRTC (libnvrtc.so, CUDA 12.8 or later) was not found; install it with `pip install --user "
+      "--break-system-packages nvidia-cuda-nvrtc` (in a virtual environment `pip install "
+      "nvidia-cuda-nvrtc`) or the CUDA toolkit, or set TILEJIT_NVRTC to the library or its "
+      "folder; looked in " +
+          places);
 }
 
 // The first line that says what is wrong.

@@ -15,18 +15,23 @@ namespace tilejit::compile {
 struct CompilerId {
   std::filesystem::path path;  ///< the library file
   /// Its ELF build id in hex, "65be0db3...", or "fnv1a64:..." (of its size, head and tail) if it
-  /// has none: the same for the same bytes.
+  /// has none; then, after a '.', the same of the builtins library that it would load. The same for
+  /// the same bytes.
   std::string build;
   bool operator==(const CompilerId&) const = default;
 };
 
 /// Looks in this order: `explicit_path` (a file or a folder), a copy already loaded in the process,
 /// LD_LIBRARY_PATH, the folder of libtilejit itself, CUDA_HOME and CUDA_PATH (lib64,
-/// targets/*/lib), /usr/local/cuda*, the system's library folders (newest version first), then the
-/// dynamic loader (the one place that can be asked only by loading). A version too old, where a
-/// file name tells, is passed over unless there is no other. With an `explicit_path` only that is
-/// tried: the file, or libnvrtc.so.13, .so.12, .so in the folder or below it as a toolkit or a PyPI
-/// wheel places them. Nothing found: nullopt. Reads LD_LIBRARY_PATH, CUDA_HOME and CUDA_PATH.
+/// targets/*/lib), /usr/local/cuda*, the system's library folders (newest version first), the run
+/// path of the library or program, PyPI's wheels below VIRTUAL_ENV and the user's and the system's
+/// Python packages, then the dynamic loader (the one place that can be asked only by loading). A
+/// version too old, if a file name tells, is passed over unless there is no other. With an
+/// `explicit_path` only that is tried: the file, or libnvrtc.so.13, .so.12, .so in the folder or
+/// below it as a toolkit or a PyPI wheel places them. Nothing found: nullopt. Reads
+/// LD_LIBRARY_PATH, CUDA_HOME, CUDA_PATH, VIRTUAL_ENV, PYTHONUSERBASE and HOME. With
+/// TILEJIT_NO_TOOLKIT=1 nothing below CUDA_HOME, CUDA_PATH and /usr/local/cuda* is found, and the
+/// loader is not asked.
 [[nodiscard]] std::optional<CompilerId> find_nvrtc(const std::filesystem::path& explicit_path = {});
 
 struct Source {

@@ -7,13 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdlib>
-#include <fstream>
 #include <memory>
-#include <span>
 #include <system_error>
 
 #include "compile/elf_id.hpp"
+#include "compile/search_places.hpp"
+#include "compile/toolkit.hpp"
 
 namespace tilejit::compile {
 namespace {
@@ -24,16 +23,9 @@ namespace fs = std::filesystem;
 constexpr std::array<const char*, 3> kFileNames = {"libnvrtc.so.13", "libnvrtc.so.12",
                                                    "libnvrtc.so"};
 
-#if defined(__x86_64__)
-constexpr const char* kMultiarch = "x86_64-linux-gnu";
-#else
-constexpr const char* kMultiarch = "aarch64-linux-gnu";
-#endif
-
-// Where a folder that somebody names may have the library: itself, a toolkit, `pip install
-// --target`.
-constexpr const char* kBelowExplicit[] = {"", "lib64", "lib", "nvidia/cu13/lib",
-                                          "nvidia/cuda_nvrtc/lib"};
+// Where a folder that somebody names may have the library, beside `pip install --target`: itself, a
+// toolkit.
+constexpr const char* kBelowExplicit[] = {"", "lib64", "lib"};
 
 struct CloseLibrary {
   void operator()(void* library) const noexcept { ::dlclose(library); }
@@ -62,11 +54,6 @@ std::string loaded_copy() {
   return path;
 }
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : value;
-}
-
 std::vector<std::string> split(const std::string& list, const char* separators) {
   std::vector<std::string> parts;
   std::size_t at = 0;
@@ -78,52 +65,6 @@ std::vector<std::string> split(const std::string& list, const char* separators) 
   return parts;
 }
 
-// "cuda-12.9" before "cuda-12.8" before "cuda-9.2"; plain "cuda", the administrator's choice,
-// first.
-std::vector<fs::path> toolkits_in_usr_local() {
-  std::vector<std::pair<std::pair<int, int>, fs::path>> found;
-  std::error_code error;
-  for (fs::directory_iterator item("/usr/local", error), end; !error && item != end;
-       item.increment(error)) {
-    const std::string name = item->path().filename().string();
-    if (!name.starts_with("cuda")) continue;
-    int major = name == "cuda" ? 1 << 20 : 0;
-    int minor = 0;
-    const char* last = name.data() + name.size();
-    if (name.starts_with("cuda-")) {
-      const auto rest = std::from_chars(name.data() + 5, last, major);
-      if (rest.ptr != last && *rest.ptr == '.') std::from_chars(rest.ptr + 1, last, minor);
-    }
-    found.push_back({{major, minor}, item->path()});
-  }
-  std::sort(found.begin(), found.end(), std::greater<>());
-  std::vector<fs::path> toolkits;
-  for (auto& [version, path] : found) toolkits.push_back(std::move(path));
-  return toolkits;
-}
-
-// The dynamic loader's own folders, as far as they can be known without loading anything.
-std::vector<fs::path> system_folders() {
-  std::vector<fs::path> folders;
-  std::error_code error;
-  for (fs::directory_iterator item("/etc/ld.so.conf.d", error), end; !error && item != end;
-       item.increment(error)) {
-    if (item->path().extension() != ".conf") continue;
-    std::ifstream file(item->path());
-    for (std::string line; std::getline(file, line);) {
-      if (line.starts_with('/')) folders.emplace_back(line.substr(0, line.find_first_of(" \t#")));
-    }
-  }
-  std::sort(folders.begin(), folders.end());
-  const std::string multiarch = kMultiarch;
-  for (const auto& folder :
-       {"/usr/lib/" + multiarch, "/lib/" + multiarch, std::string("/usr/lib64"),
-        std::string("/usr/lib"), std::string("/usr/local/lib")}) {
-    folders.emplace_back(folder);
-  }
-  return folders;
-}
-
 // As far as the name behind all links tells: "libnvrtc.so.12" may be any of 12.x.
 bool is_outdated(const fs::path& file) {
   if (file.filename() == kFileNames[0]) return false;  // the usual case needs no links resolved
@@ -132,19 +73,50 @@ bool is_outdated(const fs::path& file) {
   return version.has_value() && !is_supported_version(version->first, version->second);
 }
 
+// NVRTC loads libnvrtc-builtins.so.<major>.<minor> from its own folder when it compiles, and cubins
+// depend on it too. As far as the library's name does not tell the version, all that are there
+// count: names are tried, as listing a system's folder would take longer than a hit.
+std::string builtins_id(const fs::path& library) {
+  constexpr int kOldestMajor = 12, kNewestMajor = 13, kMostMinors = 20;
+  std::error_code error;
+  const fs::path real = fs::canonical(library, error);
+  auto version = version_in_name(real.filename().string());
+  if (!version) version = version_in_name(library.filename().string());
+  const auto matches = [&](int major, int minor) {
+    return !version ||
+           (version->first == major && (version->second < 0 || version->second == minor));
+  };
+  std::string ids;
+  for (int major = kOldestMajor; major <= kNewestMajor; ++major) {
+    for (int minor = 0; minor < kMostMinors; ++minor) {
+      if (!matches(major, minor)) continue;
+      const std::string name =
+          "libnvrtc-builtins.so." + std::to_string(major) + "." + std::to_string(minor);
+      auto id = elf_id(library.parent_path() / name);
+      if (!id && !real.empty()) id = elf_id(real.parent_path() / name);
+      if (id) ids += '.' + *id;
+    }
+  }
+  return ids;
+}
+
 // Each function looks at one kind of place and is true when the search is over.
 class Search {
  public:
   bool at_explicit(const fs::path& path) {
-    skip_outdated_ = false;  // asked for by name: its version is for the loader to refuse
+    explicit_ = true;
     std::error_code error;
     if (!fs::is_directory(path, error)) {
       if (at_file(path)) return true;
       const bool exists = fs::exists(path, error);
-      return note(path.string() + (exists ? " (no shared library of this machine)" : ""));
+      note(path.string() + (exists ? " (no shared library of this machine)" : ""));
+      return false;
     }
     for (const char* below : kBelowExplicit) {
       if (in_folder(*below == '\0' ? path : path / below)) return true;
+    }
+    for (const char* below : wheel_folders()) {
+      if (in_folder(path / below)) return true;
     }
     return false;
   }
@@ -155,15 +127,8 @@ class Search {
       if (in_folder(folder)) return true;
     }
     if (beside_this_library()) return true;
-    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-      if (const std::string home = environment(variable); !home.empty() && in_toolkit(home)) {
-        return true;
-      }
-    }
-    for (const auto& toolkit : toolkits_in_usr_local()) {
-      if (in_toolkit(toolkit)) return true;
-    }
-    return in_system_folders() || in_the_loader();
+    return in_toolkits() || in_system_folders() || in_run_path() || in_python_packages() ||
+           in_the_loader();
   }
 
   SearchResult result() && {
@@ -172,22 +137,23 @@ class Search {
   }
 
  private:
+  // False if the place has been looked at before.
   bool note(std::string place) {
     auto& places = result_.looked_in;
-    if (std::find(places.begin(), places.end(), place) == places.end()) {
-      places.push_back(std::move(place));
-    }
-    return false;
+    if (std::find(places.begin(), places.end(), place) != places.end()) return false;
+    places.push_back(std::move(place));
+    return true;
   }
 
   bool at_file(const fs::path& path) {
     if (::access(path.c_str(), R_OK) != 0) return false;
     std::error_code error;
     const fs::path file = fs::absolute(path, error);
+    if (!explicit_ && is_hidden(file)) return false;
     auto id = elf_id(file);
     if (!id) return false;
-    CompilerId found{file, std::move(*id)};
-    if (skip_outdated_ && is_outdated(file)) {
+    CompilerId found{file, *id + builtins_id(file)};
+    if (!explicit_ && is_outdated(file)) {
       // Kept for the error message, in case that there is no other.
       if (!outdated_) outdated_ = std::move(found);
       return false;
@@ -197,7 +163,11 @@ class Search {
   }
 
   bool in_folder(const fs::path& folder) {
-    note(folder.string());
+    if (!explicit_ && is_hidden(folder)) return false;
+    return note(folder.string()) && has_it(folder);
+  }
+
+  bool has_it(const fs::path& folder) {
     return std::any_of(kFileNames.begin(), kFileNames.end(),
                        [&](const char* name) { return at_file(folder / name); });
   }
@@ -212,6 +182,17 @@ class Search {
     return false;
   }
 
+  bool in_toolkits() {
+    if (toolkits_are_hidden()) return false;
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+      const std::string home = environment(variable);
+      if (!home.empty() && in_toolkit(home)) return true;
+    }
+    const auto toolkits = toolkits_in_usr_local();
+    return std::any_of(toolkits.begin(), toolkits.end(),
+                       [&](const fs::path& toolkit) { return in_toolkit(toolkit); });
+  }
+
   bool beside_this_library() {
     Dl_info info;
     if (::dladdr(reinterpret_cast<const void*>(&find_nvrtc), &info) == 0) return false;
@@ -220,8 +201,8 @@ class Search {
   }
 
   bool in_system_folders() {
-    const std::vector<fs::path> folders = system_folders();
-    for (const auto& folder : folders) note(folder.string());
+    std::vector<fs::path> folders = system_folders();
+    std::erase_if(folders, [&](const fs::path& at) { return is_hidden(at) || !note(at.string()); });
     for (const char* name : kFileNames) {  // newest first over all folders
       for (const auto& folder : folders) {
         if (at_file(folder / name)) return true;
@@ -230,9 +211,28 @@ class Search {
     return false;
   }
 
-  // The loader knows more (the run path of the program, its cache), and can be asked only by
-  // loading. A copy found so stays loaded: it is the one to be used.
+  bool in_run_path() {
+    const auto folders = run_path_folders();
+    return std::any_of(folders.begin(), folders.end(),
+                       [&](const fs::path& folder) { return in_folder(folder); });
+  }
+
+  bool in_python_packages() {
+    for (const fs::path& prefix : python_prefixes()) {
+      for (const fs::path& packages : python_packages(prefix)) {
+        note(packages.string());
+        for (const char* below : wheel_folders()) {
+          if (has_it(packages / below)) return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  // The loader's cache may know more, and can be asked only by loading, which might load a hidden
+  // toolkit's. A copy found so stays loaded: it is the one to be used.
   bool in_the_loader() {
+    if (toolkits_are_hidden()) return false;
     note("the dynamic loader");
     return std::any_of(kFileNames.begin(), kFileNames.end(), [&](const char* name) {
       const UniqueLibrary library(::dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE));
@@ -240,7 +240,7 @@ class Search {
     });
   }
 
-  bool skip_outdated_ = true;
+  bool explicit_ = false;  // asked for by name: neither hidden nor too old
   std::optional<CompilerId> outdated_;
   SearchResult result_;
 };

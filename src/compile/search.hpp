@@ -17,8 +17,7 @@ struct SearchResult {
   std::vector<std::string> looked_in;  ///< files, folders and "the dynamic loader", in order
 };
 
-/// What find_nvrtc does, with the places it went to. Reads LD_LIBRARY_PATH, CUDA_HOME and
-/// CUDA_PATH.
+/// What find_nvrtc does, with the places it went to. Reads the same environment.
 [[nodiscard]] SearchResult search_nvrtc(const std::filesystem::path& explicit_path);
 
 /// The version a library's file name ends in: "libnvrtc.so.12.4.127" is {12, 4}, "libnvrtc.so.13"

@@ -12,6 +12,8 @@
 #include <fstream>
 #include <thread>
 
+#include "tilejit/cache/files.hpp"
+
 extern char** environ;
 
 namespace tilejit::compile {
@@ -33,7 +35,10 @@ Sockets make_sockets() {
     throw WorkerFailure(Kind::unusable,
                         std::string("cannot be given a socket: ") + std::strerror(errno));
   }
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+  Sockets sockets{UniqueFd(cache::above_stdio(ends[0])), UniqueFd(cache::above_stdio(ends[1]))};
+  if (sockets.ours.get() >= 0 && sockets.theirs.get() >= 0) return sockets;
+  throw WorkerFailure(Kind::unusable,
+                      std::string("cannot be given a socket: ") + std::strerror(errno));
 }
 
 /// Its own process group, so that a terminal's signals are for the application to act on; no file

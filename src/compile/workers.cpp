@@ -89,7 +89,7 @@ Workers::WorkerPtr Workers::take(bool restart) {
   return start(restart);
 }
 
-/// One that does not get ready is tried once more.
+/// One that does not get ready is tried once more, unless it has taken all its time.
 Workers::WorkerPtr Workers::start(bool restart) {
   for (bool again = false;; again = true) {
     {
@@ -105,7 +105,8 @@ Workers::WorkerPtr Workers::start(bool restart) {
       // What happened to it, rather than what it did, is for the caller to count.
       if (failure.kind() == Kind::killed || failure.kind() == Kind::stopped) throw;
       count(failure);
-      if (failure.kind() == Kind::unusable || again) throw NoWorkers(failure.what());
+      const bool hopeless = failure.kind() == Kind::unusable || failure.kind() == Kind::timed_out;
+      if (hopeless || again) throw NoWorkers(failure.what());
     }
   }
 }

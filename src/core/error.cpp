@@ -25,8 +25,18 @@ std::string_view to_string(ErrorCode code) noexcept {
   return "unknown";
 }
 
+namespace {
+
+// A list of faults has each one's place in front of it, that of the first among them.
+std::string with_place(const std::string& what, const std::string& where) {
+  const bool listed = what.find("\n  " + where + ": ") != std::string::npos;
+  return where.empty() || listed ? what : what + " (" + where + ")";
+}
+
+}  // namespace
+
 Error::Error(ErrorCode code, const std::string& what, std::string where, std::string log)
-    : std::runtime_error(where.empty() ? what : what + " (" + where + ")"),
+    : std::runtime_error(with_place(what, where)),
       code_(code),
       where_(std::move(where)),
       log_(std::move(log)) {}

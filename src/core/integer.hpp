@@ -10,9 +10,12 @@ namespace tilejit::core {
   return a / b + (a % b != 0);
 }
 
-/// The least power of two that is n or more, and 1 at least.
+/// The least power of two that is n or more, from 1 to 2^30.
 [[nodiscard]] constexpr int power_of_two_from(std::int64_t n) noexcept {
-  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(n < 1 ? 1 : n)));
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(n < 1       ? 1
+                                                                   : n > kMost ? kMost
+                                                                               : n)));
 }
 
 }  // namespace tilejit::core

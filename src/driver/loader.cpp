@@ -24,15 +24,20 @@ void* find(const Lookup& lookup, const char* symbol) {
               kLibrary);
 }
 
+// The loader's own sentence is long, and says of the usual case only that there is no such file.
+std::string explain_load(const char* reason) {
+  const std::string text = reason != nullptr ? reason : "no reason given";
+  const bool missing = text.starts_with(kLibrary) && text.ends_with("No such file or directory");
+  return missing ? std::string(kLibrary) + " was not found"
+                 : "the CUDA driver could not be loaded: " + text;
+}
+
 Table open_library() {
   // Never closed: the driver keeps threads and exit handlers of its own.
   void* library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    const char* reason = dlerror();
     throw Error(ErrorCode::no_driver,
-                std::string("the CUDA driver could not be loaded: ") +
-                    (reason != nullptr ? reason : "no reason given") +
-                    "; install the NVIDIA driver, or use the CPU reference",
+                explain_load(dlerror()) + "; install the NVIDIA driver, or use the CPU reference",
                 kLibrary);
   }
   return resolve([library](const char* symbol) { return dlsym(library, symbol); });

@@ -74,7 +74,8 @@ class Evaluator {
       return reduced(*reduction, text, node, args);
     }
     if (const Scan* scan = find_scan(node.text)) return scanned(*scan, text, node, args[0]);
-    if (const Builtin* builtin = find_builtin(node.text)) return typer_.call(builtin->op, args);
+    if (const Builtin* builtin = functions_.builtin(node.text))
+      return typer_.call(builtin->op, args);
     return inlined(*functions_.find(node.text), args, node.position);
   }
 

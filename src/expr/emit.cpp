@@ -1,5 +1,6 @@
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <set>
 
@@ -75,7 +76,22 @@ std::string_view builtin(Op op) {
     case Op::erf:
     case Op::pow:
     case Op::floor:
-    case Op::ceil: return to_string(op);
+    case Op::ceil:
+    case Op::asin:
+    case Op::acos:
+    case Op::atan:
+    case Op::sinh:
+    case Op::cosh:
+    case Op::log10:
+    case Op::log1p:
+    case Op::expm1:
+    case Op::cbrt:
+    case Op::erfc:
+    case Op::trunc:
+    case Op::atan2:
+    case Op::copysign:
+    case Op::hypot:
+    case Op::fma: return to_string(op);
     case Op::round: return "rint";
     case Op::min: return "fmin";
     case Op::max: return "fmax";
@@ -112,6 +128,12 @@ class Emitter {
     for (const Store& store : program.stores) ++stored_[static_cast<std::size_t>(store.value)];
   }
 
+  std::int64_t emitted_weight(const Slice& slice) const {
+    std::int64_t sum = 0;
+    for (const NodeId id : emitted(slice)) sum += outlined(node(id)) ? 1 : weight(node(id));
+    return sum;
+  }
+
   std::string functions() const {
     std::set<std::string> definitions;
     for (const Node& n : program_.nodes) {
@@ -128,13 +150,13 @@ class Emitter {
   }
 
   std::string body(const Slice& slice) const {
+    const std::vector<NodeId> ids = emitted(slice);
     std::string text;
-    for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
-      const auto id = static_cast<NodeId>(i);
-      if (!slice.nodes[i] || converts_in_store(id)) continue;
-      const std::string given = slice.given ? slice.given(id) : std::string();
-      text += "const " + std::string(compute_type(node(id).type)) + " " + value_name(id) + " = " +
-              (given.empty() ? expression(id) : given) + ";\n";
+    if (ids.size() > kMostTogether) {
+      text = in_parts(ids, slice);
+    } else {
+      const bool is_long = ids.size() > kMostConst;
+      for (const NodeId id : ids) text += (is_long ? "" : "const ") + declaration(id, slice);
     }
     for (const Store& store : slice.stores) {
       const std::string value =
@@ -157,6 +179,98 @@ class Emitter {
     const auto i = static_cast<std::size_t>(id);
     return node(id).op == Op::cast && compute_type(node(id).type) == "float" &&
            node(id).type != f32 && uses_[i] == 0 && stored_[i] > 0;
+  }
+
+  // Those of a slice that become statements.
+  std::vector<NodeId> emitted(const Slice& slice) const {
+    std::vector<NodeId> ids;
+    for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
+      const auto id = static_cast<NodeId>(i);
+      if (slice.nodes[i] && !converts_in_store(id)) ids.push_back(id);
+    }
+    return ids;
+  }
+
+  std::string type_and_name(NodeId id) const {
+    return std::string(compute_type(node(id).type)) + " " + value_name(id);
+  }
+  std::string declaration(NodeId id, const Slice& slice) const {
+    const std::string given = slice.given ? slice.given(id) : std::string();
+    return type_and_name(id) + " = " + (given.empty() ? expression(id) : given) + ";\n";
+  }
+
+  bool is_leaf(NodeId id) const { return node(id).args[0] == kNoNode; }
+
+  // What the text after the statements reads: results, and what is stored.
+  std::vector<NodeId> read_after(const Slice& slice) const {
+    std::vector<NodeId> ids = slice.results;
+    for (const Store& store : slice.stores) {
+      ids.push_back(converts_in_store(store.value) ? node(store.value).args[0] : store.value);
+    }
+    return ids;
+  }
+
+  // The statements in functions that the compiler does not inline. What a later one reads goes
+  // through one struct: as variables by themselves, each would keep the compiler busy. Leaves are
+  // declared in each that reads them.
+  std::string in_parts(std::vector<NodeId> ids, const Slice& slice) const {
+    std::erase_if(ids, [&](NodeId id) { return is_leaf(id); });
+    constexpr std::size_t kOutside = SIZE_MAX;
+    std::vector<std::size_t> part_of(program_.nodes.size(), kOutside);
+    std::vector<std::vector<NodeId>> parts;
+    for (const NodeId id : ids) {
+      if (parts.empty() || parts.back().size() == kMostTogether) parts.emplace_back();
+      parts.back().push_back(id);
+      part_of[static_cast<std::size_t>(id)] = parts.size() - 1;
+    }
+    const std::vector<NodeId> results = read_after(slice);
+    const std::set<NodeId> after(results.begin(), results.end());
+    std::set<NodeId> kept;
+    const auto keep = [&](const std::set<NodeId>& read, std::size_t part) {
+      for (const NodeId id : read) {
+        const std::size_t own = part_of[static_cast<std::size_t>(id)];
+        if (own != kOutside && own != part) kept.insert(id);
+      }
+    };
+    for (std::size_t part = 0; part < parts.size(); ++part) keep(arguments(parts[part]), part);
+    keep(after, parts.size());
+
+    std::string text = "struct Kept {\n";
+    for (const NodeId id : kept) text += type_and_name(id) + ";\n";
+    text += "} kept;\n";
+    // What of `read` is not computed in `part` itself.
+    const auto received = [&](const std::set<NodeId>& read, std::size_t part) {
+      std::string lines;
+      for (const NodeId id : read) {
+        if (is_leaf(id) && slice.nodes[static_cast<std::size_t>(id)]) {
+          lines += declaration(id, slice);
+        } else if (kept.contains(id) && part_of[static_cast<std::size_t>(id)] != part) {
+          lines += type_and_name(id) + " = kept." + value_name(id) + ";\n";
+        }
+      }
+      return lines;
+    };
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      std::string inside = received(arguments(parts[part]), part), ends;
+      for (const NodeId id : parts[part]) {
+        inside += declaration(id, slice);
+        if (kept.contains(id)) ends += "kept." + value_name(id) + " = " + value_name(id) + ";\n";
+      }
+      const std::string name = "part" + std::to_string(part);
+      text += "const auto " + name + " = [&]() __attribute__((noinline)) {\n" + inside + ends;
+      text += "};\n" + name + "();\n";
+    }
+    return text + received(after, parts.size());
+  }
+
+  std::set<NodeId> arguments(const std::vector<NodeId>& ids) const {
+    std::set<NodeId> found;
+    for (const NodeId id : ids) {
+      for (const NodeId arg : node(id).args) {
+        if (arg != kNoNode) found.insert(arg);
+      }
+    }
+    return found;
   }
 
   std::string expression(NodeId id) const {
@@ -187,10 +301,14 @@ class Emitter {
   // Of one function for all nodes of its name and type.
   std::string definition(const Node& n) const {
     const std::string type(compute_type(n.type));
-    const bool two = n.args[1] != kNoNode;
-    return "__device__ __noinline__ " + type + " " + outlined_name(n) + "(" + type + " a" +
-           (two ? ", " + type + " b" : "") + ") { return " + function_of(n) + "(a" +
-           (two ? ", b" : "") + "); }\n";
+    std::string parameters, arguments;
+    for (std::size_t i = 0; i < n.args.size() && n.args[i] != kNoNode; ++i) {
+      const std::string name(1, "abc"[i]);
+      parameters += (i == 0 ? "" : ", ") + type + " " + name;
+      arguments += (i == 0 ? "" : ", ") + name;
+    }
+    return "__device__ __noinline__ " + type + " " + outlined_name(n) + "(" + parameters +
+           ") { return " + function_of(n) + "(" + arguments + "); }\n";
   }
 
   std::string call(const Node& n) const {
@@ -260,6 +378,11 @@ class Emitter {
   }
 
   static constexpr std::int64_t kInlineWeight = 4096;
+  // Where a const integer is declared, NVRTC tries whether it is a constant expression, through all
+  // that it is made of: 600 of them in a chain take a second. Other work grows with the square of a
+  // function's length.
+  static constexpr std::size_t kMostConst = 256;
+  static constexpr std::size_t kMostTogether = 1024;
 
   const Program& program_;
   bool outlines_;  // heavy functions are called, not inlined
@@ -271,6 +394,10 @@ class Emitter {
 
 std::string emit_cuda_functions(const Program& program) {
   return Emitter(program).functions();
+}
+
+std::int64_t emitted_weight(const Program& program, const Slice& slice) {
+  return Emitter(program).emitted_weight(slice);
 }
 
 std::string emit_cuda(const Program& program, const Slice& slice) {

@@ -1,5 +1,6 @@
 #include "expr/functions.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "core/text.hpp"
@@ -108,10 +109,13 @@ const Reduction* reduction_called(const ParsedText& text, const AstNode& call) {
 }
 
 FunctionTable::FunctionTable(const std::vector<FunctionText>& functions) : functions_(functions) {
-  for (std::size_t i = 0; i < functions.size(); ++i) declare(i);
-  for (std::size_t i = 0; i < functions.size(); ++i) check_body(i);
+  for (const FunctionText& text : prelude()) {
+    if (!std::ranges::count(functions, text.name, &FunctionText::name)) functions_.push_back(text);
+  }
+  for (std::size_t i = 0; i < functions_.size(); ++i) declare(i);
+  for (std::size_t i = 0; i < functions_.size(); ++i) check_body(i);
   CycleSearch search(*this, functions_);
-  for (std::size_t i = 0; i < functions.size(); ++i) search.visit(i);
+  for (std::size_t i = 0; i < functions_.size(); ++i) search.visit(i);
 }
 
 void FunctionTable::declare(std::size_t function) {
@@ -131,6 +135,10 @@ void FunctionTable::declare(std::size_t function) {
   }
   arguments_.push_back(std::move(arguments));
   bodies_.push_back(parse_expression({text.expr, "function " + text.name, folder + "/expr"}));
+}
+
+const Builtin* FunctionTable::builtin(std::string_view name) const {
+  return find(name) ? nullptr : find_builtin(name);
 }
 
 std::optional<std::size_t> FunctionTable::find(std::string_view name) const {
@@ -166,13 +174,13 @@ void FunctionTable::check_call(const ParsedText& text, const AstNode& call) cons
     fail_at(text.source, call.position,
             quoted(call.text) + " takes " + counted(1) + given(call.count));
   }
-  const Builtin* builtin = find_builtin(call.text);
-  if (builtin == nullptr) return check_function(text.source, call);
+  const Builtin* meant = builtin(call.text);
+  if (meant == nullptr) return check_function(text.source, call);
   const auto count = static_cast<int>(call.count);
-  const bool too_many = builtin->max_args != kAnyNumber && count > builtin->max_args;
-  if (count < builtin->min_args || too_many) {
+  const bool too_many = meant->max_args != kAnyNumber && count > meant->max_args;
+  if (count < meant->min_args || too_many) {
     fail_at(text.source, call.position,
-            quoted(call.text) + " takes " + expected_arguments(*builtin) + given(call.count));
+            quoted(call.text) + " takes " + expected_arguments(*meant) + given(call.count));
   }
 }
 

@@ -21,13 +21,17 @@ inline constexpr std::size_t kMaxCallDepth = 200;
 /// What `call`, a node of `text`, says by keywords; nothing if it has none.
 [[nodiscard]] Keywords keywords_given(const ParsedText& text, const AstNode& call);
 
-/// The functions of a scope, parsed. Their names, arguments, and the calls in them are right, and
-/// no function reaches itself. Keeps views of the scope's strings.
+/// The functions of a scope and those of the prelude that they do not hide, parsed. Their names,
+/// arguments, and the calls in them are right, and no function reaches itself.
 class FunctionTable {
  public:
   /// Throws Error{invalid_formula}.
   explicit FunctionTable(const std::vector<FunctionText>& functions);
+  FunctionTable(const FunctionTable&) = delete;  // it has views of its own strings
+  FunctionTable& operator=(const FunctionTable&) = delete;
 
+  /// The built-in function that a call of `name` means; nullptr if it means another.
+  [[nodiscard]] const Builtin* builtin(std::string_view name) const;
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const;
   [[nodiscard]] const ParsedText& body(std::size_t function) const { return bodies_[function]; }
   /// The position of `name` among the arguments of a function.
@@ -44,7 +48,7 @@ class FunctionTable {
   void check_cycles() const;
   void check_function(const SourceText& text, const AstNode& call) const;
 
-  const std::vector<FunctionText>& functions_;
+  std::vector<FunctionText> functions_;
   std::map<std::string_view, std::size_t> indices_;
   std::vector<std::map<std::string_view, std::size_t>> arguments_;
   std::vector<ParsedText> bodies_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "expr/hints.hpp"
+
 namespace tilejit::expr {
 namespace {
 
@@ -131,12 +133,14 @@ class Lexer {
     emit(Token::Kind::symbol, begin);
   }
 
-  static std::string unexpected(std::string_view rest) {
+  std::string unexpected(std::string_view rest) const {
+    const Token* before = tokens_.empty() ? nullptr : &tokens_.back();
     std::size_t length = 1;  // the whole UTF-8 sequence, if it is one
     while (length < std::min<std::size_t>(rest.size(), 4) && (rest[length] & 0xC0) == 0x80)
       ++length;
     const std::string found = "unexpected character " + quoted(rest.substr(0, length));
     if (rest[0] == '!') return found + "; write 'not' or '!='";
+    if (rest[0] == '.') return found + hint_for_method(rest, before);
     if (rest[0] == '?') return found + "; write where(condition, a, b)";
     return found;
   }

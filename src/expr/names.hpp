@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "expr/program.hpp"
 
@@ -15,9 +16,13 @@ struct Builtin {
   std::string_view name;
   Op op;
   int min_args = 1;
-  int max_args = 1;  ///< kAnyNumber: no bound
+  int max_args = 1;            ///< kAnyNumber: no bound
+  bool is_declarable = false;  ///< its name may be declared, and a function so declared hides it
 };
 inline constexpr int kAnyNumber = -1;
+
+/// Functions that are written in the language itself; functions of a scope hide them.
+[[nodiscard]] const std::vector<FunctionText>& prelude();
 
 /// A function of one argument that combines its values along axes.
 struct Reduction {
@@ -40,11 +45,20 @@ struct Scan {
 [[nodiscard]] const Scan* find_scan(std::string_view name) noexcept;
 [[nodiscard]] std::optional<DType> find_dtype(std::string_view name) noexcept;
 
+/// True for dtypes and for functions of the language whose names cannot be declared.
+[[nodiscard]] bool names_function(std::string_view name) noexcept;
+
 /// "1 argument", "2 or more arguments".
 [[nodiscard]] std::string expected_arguments(const Builtin& builtin);
 
-/// "; did you mean 'scale'?" for the nearest of `known` and the built-in names, or nothing.
+/// "; did you mean 'scale'?" for the nearest of `known` and the built-in names, or nothing. Names
+/// that other libraries give to dtypes and functions lead to ours.
 [[nodiscard]] std::string suggestion(std::string_view name,
                                      std::span<const std::string_view> known);
+/// The same of dtypes alone.
+[[nodiscard]] std::string dtype_suggestion(std::string_view name);
+/// The nearest of `known`, if it is near enough for a slip of the hand; else empty.
+[[nodiscard]] std::string_view nearest_name(std::string_view name,
+                                            std::span<const std::string_view> known);
 
 }  // namespace tilejit::expr

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <optional>
 
+#include "expr/hints.hpp"
 #include "expr/lexer.hpp"
 #include "expr/names.hpp"
 #include "expr/operators.hpp"
@@ -22,12 +23,6 @@ bool is_keyword(const Token& token) {
   return token.is("and") || token.is("or") || token.is("not") || token.is("if") || token.is("else");
 }
 
-bool names_function(const Token& token) {
-  return find_dtype(token.text) || find_builtin(token.text) != nullptr ||
-         find_reduction(token.text) != nullptr || find_scan(token.text) != nullptr ||
-         token.is("cast") || token.is("iota") || token.is("extent");
-}
-
 class Parser {
  public:
   explicit Parser(SourceText source) : tokens_(tokenize(source)) {
@@ -37,7 +32,8 @@ class Parser {
   ParsedText statements() {
     while (skip_separators()) {
       statement();
-      if (!at_statement_end()) fail("expected the end of the statement, found " + found() + hint());
+      if (!at_statement_end())
+        fail("expected the end of the statement, found " + found() + hint_after_expression(peek()));
     }
     return std::move(parsed_);
   }
@@ -47,7 +43,7 @@ class Parser {
     Statement whole;
     whole.value = value();
     if (peek().kind != Token::Kind::end)
-      fail("expected the end of the expression, found " + found() + hint());
+      fail("expected the end of the expression, found " + found() + hint_after_expression(peek()));
     parsed_.statements.push_back(whole);
     return std::move(parsed_);
   }
@@ -96,12 +92,6 @@ class Parser {
     if (peek().text == "\n") return "the end of the line";
     return quoted(peek().text);
   }
-  std::string hint() const {
-    if (peek().is("=")) return "; write '==' to compare";
-    if (peek().is("if")) return "; write where(condition, a, b)";
-    return "";
-  }
-
   AstId add(AstNode node, std::initializer_list<AstId> operands = {}) {
     return add(std::move(node), std::vector<AstId>(operands));
   }
@@ -125,7 +115,9 @@ class Parser {
       fail("expected a statement 'name = expression', found " + found());
     }
     ++at_;
-    if (!accept("=")) fail("expected '=' after " + quoted(name.text) + ", found " + found());
+    if (!accept("="))
+      fail("expected '=' after " + quoted(name.text) + ", found " + found() +
+           hint_for_assignment(tokens_, at_));
     parsed_.statements.push_back({name.text, name.position, value()});
   }
 
@@ -189,15 +181,14 @@ class Parser {
       return inner;
     }
     if (token.kind == Token::Kind::name && !is_keyword(token)) return name();
-    const bool is_not = token.is("not");
-    fail("expected an expression, found " + found() + (is_not ? "; put it into parentheses" : ""));
+    fail("expected an expression, found " + found() + hint_for_operand(tokens_, at_));
   }
 
   void close(const Token& open) {
     if (accept(")")) return;
     fail("expected ')' to close the '(' of line " +
          std::to_string(line_number(parsed_.source.text, open.position)) + ", found " + found() +
-         hint());
+         hint_after_expression(peek()));
   }
 
   AstId number() {
@@ -229,7 +220,8 @@ class Parser {
                   .literal = *constant});
     }
     if (called) return call(token);
-    if (names_function(token)) {
+    const bool needs_axes = token.is("iota") || token.is("extent");
+    if (names_function(token.text) || token.is("cast") || needs_axes) {
       fail("expected '(': " + quoted(token.text) + " is a function of the language");
     }
     return add({.kind = Kind::name, .position = token.position, .text = token.text});
@@ -271,6 +263,7 @@ class Parser {
         }
         continue;
       }
+      if (at_keyword()) fail(refused_keyword(call.text, peek()));
       if (call.keywords != kNoKeywords) fail("a keyword argument stands behind the others");
       args.push_back(expression(kLowest));
     } while (accept(","));
@@ -360,7 +353,9 @@ class Parser {
   DType cast_target() {
     if (!accept(",")) fail("expected ',' and a dtype, as in cast(x, f16), found " + found());
     const auto dtype = find_dtype(peek().text);
-    if (!dtype) fail("expected a dtype such as f16 or i32, found " + found());
+    if (!dtype) {
+      fail("expected a dtype such as f16 or i32, found " + found() + dtype_suggestion(peek().text));
+    }
     ++at_;
     return *dtype;
   }

@@ -15,9 +15,12 @@ constexpr std::string_view kOpNames[] = {
     "abs",          "exp",         "exp2",       "log",        "log2",       "sqrt",
     "rsqrt",        "sin",         "cos",        "tan",        "tanh",       "erf",
     "floor",        "ceil",        "round",      "sigmoid",    "silu",       "gelu",
-    "gelu_tanh",    "relu",        "clamp",      "index",      "extent",     "reduce_sum",
-    "reduce_prod",  "reduce_min",  "reduce_max", "reduce_any", "reduce_all", "reduce_argmin",
-    "reduce_argmax", "scan_sum",   "scan_prod",  "scan_min",   "scan_max"};
+    "gelu_tanh",    "asin",        "acos",       "atan",       "sinh",       "cosh",
+    "log10",        "log1p",       "expm1",      "cbrt",       "erfc",       "trunc",
+    "atan2",        "copysign",    "hypot",      "fma",        "relu",       "clamp",
+    "index",        "extent",      "reduce_sum", "reduce_prod", "reduce_min", "reduce_max",
+    "reduce_any",   "reduce_all",  "reduce_argmin", "reduce_argmax", "scan_sum", "scan_prod",
+    "scan_min",     "scan_max"};
 // clang-format on
 static_assert(std::size(kOpNames) == static_cast<std::size_t>(Op::scan_max) + 1);
 

@@ -63,8 +63,23 @@ enum class Op : std::uint8_t {
   round,  ///< half to even
   sigmoid,
   silu,
-  gelu,         ///< x * Phi(x), by erf
-  gelu_tanh,    ///< the tanh approximation
+  gelu,       ///< x * Phi(x), by erf
+  gelu_tanh,  ///< the tanh approximation
+  asin,       ///< asin to erfc: floating types only
+  acos,
+  atan,
+  sinh,
+  cosh,
+  log10,
+  log1p,  ///< log(1 + x)
+  expm1,  ///< exp(x) - 1
+  cbrt,
+  erfc,         ///< 1 - erf(x)
+  trunc,        ///< floating types only: towards zero
+  atan2,        ///< (y, x); atan2 to fma: floating types only
+  copysign,     ///< the magnitude of the first with the sign of the second
+  hypot,        ///< sqrt(a^2 + b^2), without overflow on the way
+  fma,          ///< a * b + c, rounded once
   relu,         ///< NaN stays NaN
   clamp,        ///< (x, lo, hi): x < lo becomes lo, then what exceeds hi becomes hi; NaN stays NaN
   index,        ///< i64: the coordinate along Node::axes, which is one axis
@@ -189,7 +204,7 @@ struct ValueAxes {
                                                     std::span<const std::uint32_t> tensor_axes);
 
 /// True if `name` may not name a tensor, scalar, function or temporary (keywords, constants,
-/// dtypes, built-in functions).
+/// dtypes, built-in functions except those that declared names hide).
 [[nodiscard]] bool is_reserved(std::string_view name) noexcept;
 
 /// One line a node, e.g. "v2: f32 = add v0 v1", "v3: f32 = reduce_max v2 axes 0,1" or "v4: f32 =
@@ -232,8 +247,15 @@ struct Slice {
   /// The text of a value that is given: of reductions, scans, index and extent. Empty for all
   /// others.
   std::function<std::string(NodeId)> given;
+  /// What the text after the slice reads as v<id>, beside what it stores.
+  std::vector<NodeId> results = {};
 };
+/// Long slices take a form that the compiler is done with in a time that grows with their length,
+/// not with its cube: no const, and a function of the machine code for every 1024 nodes.
 [[nodiscard]] std::string emit_cuda(const Program& program, const Slice& slice);
+/// What the slice costs the compiler, as `weight` counts it, heavy functions of long programs as
+/// the calls that they are.
+[[nodiscard]] std::int64_t emitted_weight(const Program& program, const Slice& slice);
 /// The device function that computes `id`, which is no operator, cast or combination.
 [[nodiscard]] std::string emit_function(const Program& program, NodeId id);
 /// A constant of `type` as a literal of its compute type.

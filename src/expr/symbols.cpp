@@ -32,7 +32,8 @@ void Symbols::fail_unknown(std::string_view name, std::size_t position) const {
   if (later != formula_.statements.end()) {
     fail(position, "temporary " + quoted(name) + " is read before it is assigned");
   }
-  if (functions_.find(name)) fail(position, quoted(name) + " is a function: call it");
+  if (functions_.find(name) || find_builtin(name) != nullptr)
+    fail(position, quoted(name) + " is a function: call it");
   std::vector<std::string_view> known;
   for (const auto& [known_name, index] : tensor_indices_) known.push_back(known_name);
   for (const auto& [known_name, index] : scalar_indices_) known.push_back(known_name);
@@ -110,7 +111,8 @@ void Symbols::assign_temporary(const Statement& statement, const Value& value) {
   };
   if (is_reserved(statement.name)) refuse("a word of the language");
   if (scalar_indices_.contains(statement.name)) refuse("a scalar");
-  if (functions_.find(statement.name)) refuse("a function");
+  if (std::ranges::count(scope_.functions, statement.name, &FunctionText::name) != 0)
+    refuse("a function");
   if (!temporaries_.emplace(statement.name, value).second) {
     fail(statement.position,
          "temporary " + name + " is assigned twice; give the second value another name");
@@ -130,33 +132,59 @@ void Symbols::check_outputs() const {
     const bool declared_written =
         symbol.writable && (!symbol.readable_first || !symbol.must_declare);
     if (!declared_written || tensors_[i].stored) continue;
+    const std::string meant = meant_for(symbol.name);
     throw Error(ErrorCode::invalid_formula,
                 "formula: tensor " + quoted(symbol.name) +
-                    " is declared as an output but never assigned; assign it or declare it \"in\"",
+                    " is declared as an output but never assigned" +
+                    (meant.empty() ? "; assign it or declare it \"in\"" : meant),
                 formula_.source.where);
   }
-  if (!stores_.empty()) return;
-  throw Error(ErrorCode::invalid_formula,
-              "formula: no tensor is assigned; write an output as in 'y = relu(x)'",
+  if (stores_.empty()) fail_without_output();
+}
+
+std::string Symbols::meant_for(std::string_view name) const {
+  std::vector<std::string_view> assigned;
+  for (const auto& [temporary, value] : temporaries_) assigned.push_back(temporary);
+  const std::string_view nearest = nearest_name(name, assigned);
+  if (nearest.empty()) return "";
+  return "; " + quoted(nearest) + " is assigned, which is no tensor: did you mean " + quoted(name) +
+         "?";
+}
+
+void Symbols::fail_without_output() const {
+  constexpr std::size_t kMostNamed = 8;
+  std::string hint, tensors;
+  for (std::size_t i = 0; i < scope_.tensors.size(); ++i) {
+    if (hint.empty()) hint = meant_for(scope_.tensors[i].name);
+    if (i < kMostNamed) tensors += (i == 0 ? "" : ", ") + quoted(scope_.tensors[i].name);
+  }
+  if (scope_.tensors.size() > kMostNamed) tensors += ", ...";
+  if (hint.empty()) {
+    hint = temporaries_.empty() ? "; write an output as in 'y = relu(x)'"
+                                : "; the tensors are " + tensors;
+  }
+  throw Error(ErrorCode::invalid_formula, "formula: no tensor is assigned" + hint,
               formula_.source.where);
 }
 
 void Symbols::check_all_used(const Program& program) const {
   std::vector<bool> tensors(scope_.tensors.size(), false);
   std::vector<bool> scalars(scope_.scalars.size(), false);
+  static constexpr const char* kTensor = "tensor";
   for (const Store& store : program.stores) tensors[static_cast<std::size_t>(store.tensor)] = true;
   for (const Node& node : program.nodes) {
     if (node.op == Op::load) tensors[static_cast<std::size_t>(node.source)] = true;
     if (node.op == Op::scalar) scalars[static_cast<std::size_t>(node.source)] = true;
   }
   const auto refuse = [&](const char* kind, const std::string& name) {
+    const std::string meant = kind == kTensor ? meant_for(name) : std::string();
     throw Error(ErrorCode::invalid_formula,
                 "formula: " + std::string(kind) + " " + quoted(name) +
-                    " is never used for an output; remove it",
+                    " is never used for an output" + (meant.empty() ? "; remove it" : meant),
                 formula_.source.where);
   };
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (!tensors[i]) refuse("tensor", scope_.tensors[i].name);
+    if (!tensors[i]) refuse(kTensor, scope_.tensors[i].name);
   }
   for (std::size_t i = 0; i < scalars.size(); ++i) {
     if (!scalars[i]) refuse("scalar", scope_.scalars[i].name);

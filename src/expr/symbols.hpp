@@ -41,6 +41,9 @@ class Symbols {
   void assign_tensor(std::size_t index, const Statement& statement, const Value& value);
   void assign_temporary(const Statement& statement, const Value& value);
   void check_outputs() const;
+  /// What to do if a temporary was assigned whose name is nearly that of tensor `name`; or empty.
+  [[nodiscard]] std::string meant_for(std::string_view name) const;
+  [[noreturn]] void fail_without_output() const;
   void check_all_used(const Program& program) const;
 
   const Scope& scope_;

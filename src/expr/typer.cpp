@@ -106,7 +106,8 @@ NodeId Typer::stored(const Value& value, DType type) {
   if (!value.is_weak()) return convert(value.node, type);
   const bool in_category =
       is_floating(type) || (is_integer(type) && default_type(value.weak) != f32);
-  return in_category ? operand(value, type) : cast(value, type);
+  if (!in_category) return cast(value, type);
+  return graph_.constant(type, operand_constant(value.weak, type, "give the tensor a wider dtype"));
 }
 
 NodeId Typer::truth(const Value& value) {
@@ -229,6 +230,7 @@ NodeId Typer::math(Op op, const Value& a) {
     case Op::floor:
     case Op::ceil:
     case Op::round:
+    case Op::trunc:
       if (!is_floating(type)) return operand(a, number_type({{a}}));
       return graph_.operation(op, type, a.node);
     default: {
@@ -236,6 +238,22 @@ NodeId Typer::math(Op op, const Value& a) {
       return graph_.operation(op, floating, operand(a, floating));
     }
   }
+}
+
+NodeId Typer::math(Op op, std::span<const Value> args) {
+  const DType common = common_type(args);
+  const DType type = is_floating(common) ? common : f32;
+  const NodeId first = operand(args[0], type);
+  return graph_.operation(op, type, first, operand(args[1], type));
+}
+
+NodeId Typer::multiply_add(std::span<const Value> args) {
+  const DType type = number_type(args);
+  const NodeId a = operand(args[0], type);
+  const NodeId b = operand(args[1], type);
+  const NodeId c = operand(args[2], type);
+  if (is_floating(type)) return graph_.operation(Op::fma, type, a, b, c);
+  return graph_.operation(Op::add, type, graph_.operation(Op::mul, type, a, b), c);
 }
 
 Value Typer::call(Op op, std::span<const Value> args) {
@@ -253,6 +271,10 @@ Value Typer::call(Op op, std::span<const Value> args) {
     case Op::where: return select(args[0], args[1], args[2]);
     case Op::pow: return power(args[0], args[1]);
     case Op::clamp: return clamp(args);
+    case Op::fma: return multiply_add(args);
+    case Op::atan2:
+    case Op::copysign:
+    case Op::hypot: return math(op, args);
     default: return math(op, args[0]);
   }
 }

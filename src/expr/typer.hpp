@@ -76,6 +76,9 @@ class Typer {
   NodeId extremum(Op op, std::span<const Value> args);
   NodeId clamp(std::span<const Value> args);
   NodeId math(Op op, const Value& a);
+  /// Functions of several floating values.
+  NodeId math(Op op, std::span<const Value> args);
+  NodeId multiply_add(std::span<const Value> args);
   /// Of sums and products.
   [[nodiscard]] DType total_type(const Value& x) const;
   NodeId total(Op op, std::uint32_t axes, const Value& x);

@@ -129,6 +129,17 @@ double math(Op op, double x) {
     case Op::tan: return std::tan(x);
     case Op::tanh: return std::tanh(x);
     case Op::erf: return std::erf(x);
+    case Op::asin: return std::asin(x);
+    case Op::acos: return std::acos(x);
+    case Op::atan: return std::atan(x);
+    case Op::sinh: return std::sinh(x);
+    case Op::cosh: return std::cosh(x);
+    case Op::log10: return std::log10(x);
+    case Op::log1p: return std::log1p(x);
+    case Op::expm1: return std::expm1(x);
+    case Op::cbrt: return std::cbrt(x);
+    case Op::erfc: return std::erfc(x);
+    case Op::trunc: return std::trunc(x);
     case Op::floor: return std::floor(x);
     case Op::ceil: return std::ceil(x);
     case Op::round: return round_half_even(x);
@@ -172,6 +183,12 @@ Weak fold_clamp(const Weak& x, const Weak& low, const Weak& high) {
   return pick(is_less(high, raised), high, raised);
 }
 
+Weak fold_fma(const Weak& a, const Weak& b, const Weak& c) {
+  if (is_floating_weak(a) || is_floating_weak(b) || is_floating_weak(c))
+    return std::fma(to_double(a), to_double(b), to_double(c));
+  return fold_binary(Op::add, fold_binary(Op::mul, a, b), c);
+}
+
 }  // namespace
 
 Weak fold_unary(Op op, const Weak& a) {
@@ -210,6 +227,10 @@ Weak fold_call(Op op, std::span<const Weak> args) {
     case Op::min:
     case Op::max: return fold_extremum(op, as_number(args[0]), as_number(args[1]));
     case Op::clamp: return fold_clamp(as_number(args[0]), as_number(args[1]), as_number(args[2]));
+    case Op::fma: return fold_fma(args[0], args[1], args[2]);
+    case Op::atan2: return std::atan2(to_double(args[0]), to_double(args[1]));
+    case Op::copysign: return std::copysign(to_double(args[0]), to_double(args[1]));
+    case Op::hypot: return std::hypot(to_double(args[0]), to_double(args[1]));
     case Op::abs:
     case Op::relu:
       if (!is_floating_weak(args[0])) {
@@ -220,6 +241,7 @@ Weak fold_call(Op op, std::span<const Weak> args) {
     case Op::floor:
     case Op::ceil:
     case Op::round:
+    case Op::trunc:
       return is_floating_weak(args[0]) ? Weak(math(op, to_double(args[0]))) : as_number(args[0]);
     default: return math(op, to_double(args[0]));
   }

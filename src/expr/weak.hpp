@@ -42,8 +42,10 @@ using Weak = std::variant<bool, WideInt, double>;
 /// or are rounded once. For narrow floating types the result is a value of that type.
 [[nodiscard]] Constant cast_weak(const Weak& value, DType type) noexcept;
 /// `value` as an operand of `type`: floating values keep the precision that `type` computes in.
-/// Throws Fault for an integer out of the range of `type`. Floating values need a floating type.
-[[nodiscard]] Constant operand_constant(const Weak& value, DType type);
+/// Throws Fault for an integer out of the range of `type`, whose message advises to `remedy` or to
+/// write a cast that wraps. Floating values need a floating type.
+[[nodiscard]] Constant operand_constant(const Weak& value, DType type,
+                                        std::string_view remedy = "cast the other operand");
 /// The dtype of a weak value where nothing else decides: b8; i32, else i64, else u64; f32.
 [[nodiscard]] DType default_type(const Weak& value) noexcept;
 

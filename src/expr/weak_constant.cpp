@@ -101,15 +101,15 @@ Constant cast_weak(const Weak& value, DType type) noexcept {
   return floating != nullptr ? truncate(*floating, type) : wrap(to_integer(value), type);
 }
 
-Constant operand_constant(const Weak& value, DType type) {
+Constant operand_constant(const Weak& value, DType type, std::string_view remedy) {
   if (is_floating(type)) return round_weak(value, type == f64 ? f64 : f32);
   const WideInt integer = to_integer(value);
   if (type != b8 && !fits(integer, type)) {
     const Range range = range_of(type);
     const std::string name(to_string(type));
     throw Fault{to_string(value) + " does not fit " + name + " (" + to_string(range.least) +
-                " to " + to_string(range.most) + "): cast the other operand, or write " + name +
-                "(" + to_string(value) + ") to wrap"};
+                " to " + to_string(range.most) + "): " + std::string(remedy) + ", or write " +
+                name + "(" + to_string(value) + ") to wrap"};
   }
   return static_cast<std::int64_t>(integer);
 }

@@ -24,6 +24,18 @@ int weight(const Node& node) noexcept {
     case Op::rsqrt:
     case Op::tanh:
     case Op::erf:
+    case Op::asin:
+    case Op::acos:
+    case Op::atan:
+    case Op::sinh:
+    case Op::cosh:
+    case Op::log10:
+    case Op::log1p:
+    case Op::expm1:
+    case Op::cbrt:
+    case Op::erfc:
+    case Op::atan2:
+    case Op::hypot:
     case Op::sigmoid:
     case Op::silu:
     case Op::gelu:

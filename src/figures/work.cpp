@@ -37,6 +37,18 @@ Cost cost_of(expr::Op op) noexcept {
     case Op::silu: return {24, 2};
     case Op::gelu: return {28, 1};
     case Op::gelu_tanh: return {26, 2};
+    case Op::asin: return {26, 1};
+    case Op::acos: return {29, 1};
+    case Op::atan: return {20, 1};
+    case Op::atan2: return {41, 1};
+    case Op::sinh: return {25, 1};
+    case Op::cosh: return {16, 1};
+    case Op::log10: return {26, 0};
+    case Op::log1p: return {25, 0};
+    case Op::expm1: return {29, 1};
+    case Op::cbrt: return {16, 2};
+    case Op::erfc: return {51, 3};
+    case Op::hypot: return {24, 1};
     case Op::clamp: return {2, 0};
     default: return {1, 0};
   }

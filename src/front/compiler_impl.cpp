@@ -1,9 +1,8 @@
 #include "front/compiler_impl.hpp"
 
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -15,11 +14,15 @@
 #include "front/profiler_range.hpp"
 #include "front/stopwatch.hpp"
 #include "render/render.hpp"
+#include "tilejit/cache/files.hpp"
+#include "tilejit/cache_identity.hpp"
 #include "tilejit/error.hpp"
 #include "tune/operation_class.hpp"
 
 namespace tilejit {
 namespace {
+
+constexpr std::uintmax_t kLargestKey = 1 << 16;  // bytes of a PEM file
 
 cache::Options store_options(const Options& options) {
   return {.folder = options.cache_folder.value_or(std::filesystem::path()),
@@ -27,7 +30,10 @@ cache::Options store_options(const Options& options) {
           .copy_after = options.cache_copy_after,
           .bundle_signer = front::bundle_signer(options.cache_bundle_key),
           .memory_bytes = options.cache_memory_bytes,
-          .trust = options.cache_trust_anyone ? cache::Trust::anyone : cache::Trust::own,
+          .trust = front::trust_of(options),
+          .identity = is_entry_of,
+          // A compile that a worker makes takes no longer.
+          .lock_wait = std::min(cache::Options().lock_wait, options.worker_timeout),
           .bounds = {.bytes = options.cache_max_bytes, .age = options.cache_max_age},
           .remote = options.cache_remote,
           .warn = front::warn};
@@ -82,12 +88,16 @@ CacheTier tier_of(cache::Tier tier) noexcept {
   return CacheTier::compiled;
 }
 
+cache::Trust trust_of(const Options& options) noexcept {
+  return options.cache_trust_anyone ? cache::Trust::anyone : cache::Trust::own;
+}
+
 std::optional<cache::PublicKey> bundle_signer(const std::filesystem::path& path) {
   if (path.empty()) return std::nullopt;
   try {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw std::invalid_argument("it cannot be read");
-    return cache::parse_public_key({std::istreambuf_iterator<char>(file), {}});
+    const cache::FileText file = cache::read_file(path, {.most_bytes = kLargestKey});
+    if (file.outcome != cache::FileText::Outcome::read) throw std::invalid_argument(file.reason);
+    return cache::parse_public_key(file.bytes);
   } catch (const std::invalid_argument& error) {
     throw Error(ErrorCode::invalid_argument,
                 "the key of cache bundles, " + path.string() + ", cannot be used: " + error.what(),
@@ -132,7 +142,9 @@ compile::PoolOptions Compiler::Impl::pool_options() {
   return {.jobs = front::jobs_of(options),
           .threads = options.compile_threads,
           .program = options.worker_path,
-          .limits = {.time = options.worker_timeout, .memory_bytes = options.worker_memory_bytes},
+          .limits = {.time = options.worker_timeout,
+                     .memory_bytes = options.worker_memory_bytes,
+                     .start = std::min(compile::WorkerLimits().start, options.worker_timeout)},
           .nvrtc = [this]() -> const compile::Nvrtc& { return nvrtc(); },
           .compiler = [this] { return installed_.build.empty() ? nvrtc().id() : installed_; },
           .warn = front::warn};
@@ -142,7 +154,7 @@ const TuningFile& Compiler::Impl::tuning_file() {
   std::call_once(tuning_read_, [this] {
     if (!options.tuning_file) return;
     try {
-      tuning_ = TuningFile::load(*options.tuning_file);
+      tuning_ = TuningFile::load(*options.tuning_file, front::trust_of(options));
     } catch (const Error& error) {
       front::warn(std::string("kernels are not tuned: ") + error.what());
     }

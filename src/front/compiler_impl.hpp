@@ -35,6 +35,7 @@ struct Planned {
 inline constexpr const char* kCompilers = "compilers";  ///< kind of markers: compilers' build ids
 
 [[nodiscard]] CacheTier tier_of(cache::Tier tier) noexcept;
+[[nodiscard]] cache::Trust trust_of(const Options& options) noexcept;
 /// The key in a PEM file that bundles must be signed by; nothing for an empty path. Throws
 /// Error{invalid_argument} if it is none.
 [[nodiscard]] std::optional<cache::PublicKey> bundle_signer(const std::filesystem::path& path);

@@ -17,7 +17,7 @@ void Compiler::Impl::keep_sass(const std::string& key, const std::string& cubin)
       throw Error(ErrorCode::io,
                   "there is no nvdisasm and no cuobjdump; put one of the CUDA toolkit's on PATH");
     }
-    store.keep(key, "sass", compile::disassemble(*program, cubin));
+    store.keep(key, "sass", compile::disassemble(*program, cubin, options.worker_timeout));
   } catch (const Error& error) {
     const std::string why = error.what();
     std::call_once(sass_warned_, [&] { front::warn("SASS is not kept: " + why); });

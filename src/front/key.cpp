@@ -7,6 +7,8 @@
 #include "core/json_line.hpp"
 #include "front/ptxas_report.hpp"
 #include "render/render.hpp"
+#include "tilejit/cache/entry.hpp"
+#include "tilejit/cache_identity.hpp"
 
 namespace tilejit::front {
 namespace {
@@ -40,7 +42,7 @@ std::string key_text(const plan::Plan& plan, std::string_view build, LineInfo li
 std::string metadata_text(const plan::Plan& plan, const std::string& key_text,
                           const std::string& log, const std::string& compiler_version,
                           const StageTimes& times) {
-  auto metadata = nlohmann::ordered_json::parse(key_text);
+  nlohmann::ordered_json metadata;
   metadata["kernel"] = plan.kernel_name;
   metadata["compiler_version"] = compiler_version;
   metadata["created"] = utc_now();
@@ -51,7 +53,55 @@ std::string metadata_text(const plan::Plan& plan, const std::string& key_text,
     metadata["spill_bytes"] = report->spill_bytes;
     metadata["shared_bytes"] = report->shared_bytes;
   }
-  return metadata.dump(2);
+  // The key's own text comes first, on a line of its own, so that it can be hashed as it is.
+  return key_text.substr(0, key_text.size() - 1) + ",\n" + metadata.dump(2).substr(2);
 }
 
 }  // namespace tilejit::front
+
+namespace tilejit {
+namespace {
+
+// Of JSON, the members before "kernel" without spaces: what the fields of the key are in metadata
+// that was laid out for people.
+std::string key_text_of(std::string_view metadata) {
+  std::string text;
+  text.reserve(metadata.size());
+  int depth = 0;
+  bool named = false;  // whether the next text is a member's name
+  for (std::size_t at = 0; at < metadata.size(); ++at) {
+    const char c = metadata[at];
+    if (c == ' ' || c == '\n' || c == '\r' || c == '\t') continue;
+    if (c == '"') {
+      const std::size_t end = metadata.find_first_of("\"\\", at + 1);
+      if (end >= metadata.size() || metadata[end] != '"') return {};  // a key's texts are plain
+      const std::string_view quoted = metadata.substr(at, end - at + 1);
+      if (named && depth == 1 && quoted == "\"kernel\"") {
+        if (text.back() == ',') text.pop_back();
+        return text += '}';
+      }
+      text += quoted;
+      at = end;
+      named = false;
+      continue;
+    }
+    depth += c == '{' || c == '[';
+    depth -= c == '}' || c == ']';
+    named = depth == 1 && (c == '{' || c == ',');
+    text += c;
+  }
+  return text;
+}
+
+}  // namespace
+
+bool is_entry_of(std::string_view key, std::string_view metadata) {
+  std::string_view line = metadata.substr(0, metadata.find('\n'));
+  if (line.ends_with(',')) {
+    line.remove_suffix(1);
+    if (cache::sha256_hex(std::string(line) + '}') == key) return true;
+  }
+  return cache::sha256_hex(key_text_of(metadata)) == key;
+}
+
+}  // namespace tilejit

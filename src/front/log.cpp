@@ -6,6 +6,8 @@
 #include <exception>
 #include <memory>
 
+#include "tilejit/printable.hpp"
+
 namespace tilejit::front {
 namespace {
 
@@ -22,10 +24,11 @@ spdlog::logger& default_logger() {
 
 void warn(const std::string& message) noexcept {
   try {
+    const std::string shown = printable(message);
     if (const auto registered = spdlog::get(kLoggerName)) {
-      registered->warn("{}", message);
+      registered->warn("{}", shown);
     } else {
-      default_logger().warn("{}", message);
+      default_logger().warn("{}", shown);
     }
   } catch (const std::exception&) {
     // A warning that cannot be written must not fail what it warns of.

@@ -107,7 +107,7 @@ struct Search {
 };
 
 void look_into(const std::filesystem::path& path, const Options& options, Search& search) {
-  const auto trust = options.cache_trust_anyone ? cache::Trust::anyone : cache::Trust::own;
+  const cache::Trust trust = front::trust_of(options);
   const std::string name = std::filesystem::absolute(path).string();
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "tilejit/printable.hpp"
+
 namespace tilejit::graph {
 namespace {
 
@@ -69,7 +71,7 @@ Node describe(const driver::Table& driver, CUgraphNode node) {
 
 std::string quoted(const std::string& text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     if (c == '"' || c == '\\') out += '\\';
     out += c;
   }

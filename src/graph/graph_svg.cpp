@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "graph/graph_picture.hpp"
+#include "tilejit/printable.hpp"
 
 namespace tilejit::graph {
 namespace {
@@ -79,7 +80,7 @@ int place_columns(const GraphPicture& picture, std::vector<Box>& boxes, std::siz
 
 std::string escaped(const std::string& text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     switch (c) {
       case '<': out += "&lt;"; break;
       case '>': out += "&gt;"; break;

@@ -20,16 +20,18 @@ struct Shown {
   std::vector<std::int64_t> offsets;  // of each, in elements
 };
 
-std::int64_t extent_of(const Layout& mode) {
-  const Dim extent = size(mode);
-  if (extent.is_known()) return extent.value();
-  throw Error(ErrorCode::unsupported, "a tensor of the layout " + to_string(mode) +
+void check_known(const Layout& layout) {
+  const auto known = [](const Mode& leaf) {
+    return leaf.extent.is_known() && leaf.stride.is_known();
+  };
+  if (std::ranges::all_of(layout.leaves(), known)) return;
+  throw Error(ErrorCode::unsupported, "a tensor of the layout " + to_string(layout) +
                                           " cannot be printed: give its symbols values "
                                           "(substitute)");
 }
 
 Shown shown_of(const Layout& mode, const PrintOptions& options) {
-  const std::int64_t extent = extent_of(mode);
+  const std::int64_t extent = size(mode).value();
   const std::int64_t edge = options.edge_items;
   Shown shown;
   if (options.verbose || extent <= 2 * edge) {
@@ -163,6 +165,7 @@ std::string tensor_text(DType dtype, const Layout& layout, std::uint64_t address
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("edge_items is {}; use 1 or more", options.edge_items));
   }
+  check_known(layout);
   Text text(dtype, layout, options, read);
   const std::string heading =
       fmt::format("tensor(raw_ptr(0x{:016x}: {}, {}, align<{}>) o {}, data=", address,

@@ -89,6 +89,7 @@ Dim layout::cosize_of(const Layout& layout) {
 
 Layout complement(const Layout& layout, const IntTuple& cotarget) {
   layout::check_extents(layout, "complement");
+  layout::refuse_coordinates(layout, "complement");
   const Modes reached = layout::coalesced(filter_zeros(layout).leaves());
   if (reached.size() > 1) check_strides(reached, "complement");
   Modes result;
@@ -107,6 +108,7 @@ Layout complement(const Layout& layout) {
 
 Layout right_inverse(const Layout& layout) {
   layout::check_extents(layout, "right_inverse");
+  layout::refuse_coordinates(layout, "right_inverse");
   const Modes modes = layout::coalesced(layout.leaves());
   const auto before = prefix_products(modes);
   const auto continuing = [&](const Dim& stride) {
@@ -124,6 +126,7 @@ Layout right_inverse(const Layout& layout) {
 
 Layout left_inverse(const Layout& layout) {
   layout::check_extents(layout, "left_inverse");
+  layout::refuse_coordinates(layout, "left_inverse");
   const Modes modes = layout::coalesced(layout.leaves());
   check_strides(modes, "left_inverse");
   const auto before = prefix_products(modes);

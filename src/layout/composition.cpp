@@ -1,5 +1,6 @@
 #include "core/text.hpp"
 #include "layout/modes.hpp"
+#include "tilejit/coordinate_layout.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/layout_algebra.hpp"
 
@@ -29,16 +30,6 @@ class Composer {
     return b.split([this](const Mode& leaf, Modes& out) { compose_leaf(leaf, out); });
   }
 
- private:
-  /// Coalesced such that the function is the same beyond the domain too: a last extent of 1 counts
-  /// as 2. At least one mode.
-  static Modes opened(std::span<const Mode> modes) {
-    Modes result = layout::coalesced(modes.first(modes.size() - 1));
-    const Mode& last = modes.back();
-    layout::append_coalesced(result, {last.extent.is(1) ? Dim(2) : last.extent, last.stride});
-    return result;
-  }
-
   /// Appends at least one mode to `out`.
   void compose_leaf(const Mode& b, Modes& out) {
     if (b.stride.is(0)) return out.push_back(b);
@@ -63,6 +54,16 @@ class Composer {
     if (out.size() == before || !extent.is(1)) {
       out.push_back({extent, stride * a_.back().stride});
     }
+  }
+
+ private:
+  /// Coalesced such that the function is the same beyond the domain too: a last extent of 1 counts
+  /// as 2. At least one mode.
+  static Modes opened(std::span<const Mode> modes) {
+    Modes result = layout::coalesced(modes.first(modes.size() - 1));
+    const Mode& last = modes.back();
+    layout::append_coalesced(result, {last.extent.is(1) ? Dim(2) : last.extent, last.stride});
+    return result;
   }
 
   /// How many steps of `stride` start inside the extent. Of symbols, where an exact answer is asked
@@ -110,11 +111,22 @@ class Composer {
   Exactness exactness_;
 };
 
+/// A step along a mode is a step of its number of elements along that part of `a` alone.
+Layout composed_by_coordinates(const Layout& a, const Layout& b, Exactness exactness) {
+  const auto compose_leaf = [&](const Mode& leaf, Modes& out) {
+    const auto step = coordinate_step(leaf.stride);
+    if (!step) return Composer(a, exactness).compose_leaf(leaf, out);
+    Composer(get(a, step->path), exactness).compose_leaf({leaf.extent, step->steps}, out);
+  };
+  return b.modes().split(compose_leaf);
+}
+
 }  // namespace
 
 Layout composition(const Layout& a, const Layout& b, Exactness exactness) {
   layout::check_extents(a, "composition");
   layout::check_extents(b, "composition");
+  if (has_coordinate_strides(b)) return composed_by_coordinates(a, b, exactness);
   return Composer(a, exactness).compose(b.modes());
 }
 

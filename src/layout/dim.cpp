@@ -19,7 +19,35 @@ const detail::SymbolSet* no_name() {
   return set;
 }
 
+bool is_step(const Dim& dim) {
+  return dim.is_named() && layout::is_basis(dim.symbols().front());
+}
+
+/// Steps of a coordinate are a number of them, or symbols.
+void check_steps(const Dim& a, const Dim& b) {
+  if ((!is_step(a) || !is_step(b)) && !a.is_unknown() && !b.is_unknown()) return;
+  throw Error(ErrorCode::invalid_layout,
+              "the product of " + to_string(a) + " and " + to_string(b) +
+                  " is no step of a coordinate; use numbers and symbols");
+}
+
 }  // namespace
+
+bool layout::is_basis_text(std::string_view text) noexcept {
+  constexpr std::size_t kMostLevels = 8, kMostDigits = 4, kMostModes = 1024;
+  std::size_t levels = 0;
+  while (!text.empty() && text[0] == '@' && ++levels <= kMostLevels) {
+    text.remove_prefix(1);
+    std::size_t digits = 0, mode = 0;
+    for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits) {
+      if (digits < kMostDigits) mode = 10 * mode + static_cast<std::size_t>(text[digits] - '0');
+    }
+    const bool leading_zero = digits > 1 && text[0] == '0';
+    if (digits == 0 || digits > kMostDigits || mode >= kMostModes || leading_zero) return false;
+    text.remove_prefix(digits);
+  }
+  return text.empty() && levels > 0;
+}
 
 const detail::SymbolSet* layout::intern(std::vector<std::string> names) {
   using Sets = std::map<std::vector<std::string>, detail::SymbolSet>;
@@ -38,7 +66,8 @@ void Dim::refuse_negative(std::int64_t value) {
 }
 
 Dim::Dim(std::string_view name) {
-  if (!core::is_identifier(name) || name == "_") {
+  const bool is_step = name.starts_with('@') && layout::is_basis_text(name);
+  if (!is_step && (!core::is_identifier(name) || name == "_")) {
     throw Error(ErrorCode::invalid_layout,
                 "a symbol is a letter or '_' and up to 63 more letters, digits or '_', not '_' "
                 "alone, found '" +
@@ -60,13 +89,17 @@ void Dim::refuse_symbolic() const {
 }
 
 bool Dim::is_product() const noexcept {
-  return is_known() || (is_named() && std::ranges::none_of(symbols(), layout::is_function));
+  const auto is_other = [](const std::string& symbol) {
+    return layout::is_function(symbol) || layout::is_basis(symbol);
+  };
+  return is_known() || (is_named() && std::ranges::none_of(symbols(), is_other));
 }
 
 Dim Dim::multiply(const Dim& a, const Dim& b) {
   const std::int64_t factor = layout::checked_multiply(a.factor_, b.factor_);
   if (factor == 0) return 0;
   if (a.is_known() || b.is_known()) return {factor, a.is_known() ? b.symbols_ : a.symbols_};
+  if (is_step(a) || is_step(b)) check_steps(a, b);
   if (!a.is_named() || !b.is_named()) return {factor, no_name()};
   if (a.symbols().size() + b.symbols().size() > kMaxSymbols) {
     throw Error(ErrorCode::unsupported, "the product " + core::shortened(to_string(a)) + " * " +
@@ -113,10 +146,16 @@ std::string to_string(const Dim& dim) {
   if (!dim.is_named()) {
     return dim.factor() == 1 ? "?" : "?{div=" + std::to_string(dim.factor()) + "}";
   }
-  std::string text;
+  std::string text, basis;
   if (dim.factor() != 1) text = std::to_string(dim.factor());
-  for (const std::string& symbol : dim.symbols()) text += (text.empty() ? "" : "*") + symbol;
-  return text;
+  for (const std::string& symbol : dim.symbols()) {
+    if (layout::is_basis(symbol)) {
+      basis = symbol;
+    } else {
+      text += (text.empty() ? "" : "*") + symbol;
+    }
+  }
+  return (text.empty() ? "1" : text) + basis;
 }
 
 Dim parse_dim(std::string_view text) {

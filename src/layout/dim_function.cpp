@@ -70,11 +70,19 @@ std::optional<DimFunction> layout::parse_function(std::string_view name) noexcep
   return static_cast<DimFunction>(found - kNames.begin());
 }
 
+bool layout::is_basis(const std::string& symbol) noexcept {
+  return symbol.front() == '@';
+}
+
 bool layout::is_function(const std::string& symbol) noexcept {
   return symbol.back() == ')';
 }
 
 std::int64_t layout::evaluate_symbol(const std::string& symbol, const SymbolValues& values) {
+  if (is_basis(symbol)) {
+    throw Error(ErrorCode::invalid_argument,
+                "1" + symbol + " is a step of a coordinate, which has no number");
+  }
   if (!is_function(symbol)) {
     const auto found = values.find(symbol);
     if (found != values.end() && found->second >= 0) return found->second;

@@ -99,6 +99,7 @@ Layout flat(const Layout& pair) {
 
 /// With modes 1:0 up to `wanted`; a leaf becomes a tuple where it needs any.
 Layout padded(const Layout& layout, std::size_t wanted) {
+  if (rank(layout) == wanted) return layout;
   std::vector<Layout> modes;
   for (std::size_t i = 0; i < rank(layout); ++i) modes.push_back(mode(layout, i));
   modes.resize(wanted, Layout(1, 0));
@@ -112,7 +113,8 @@ Layout interleaved(const Layout& block, const Layout& tiler, bool raked) {
   const Layout inside = mode(pair, 0), outside = mode(pair, 1);
   std::vector<Layout> modes;
   for (std::size_t i = 0; i < wanted; ++i) {
-    const Layout a = mode(inside, i), b = mode(outside, i);
+    const Layout a = mode(inside, i);
+    const Layout b = depth(inside) == 0 ? outside : mode(outside, i);  // as CuTe zips integers
     modes.push_back(raked ? make_layout({b, a}) : make_layout({a, b}));
   }
   return make_layout(modes);

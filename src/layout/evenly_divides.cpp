@@ -9,7 +9,7 @@ Dim tiled_size(const IntTuple& shape, const Tiler& tiler) {
   if (const auto* extent = tiler.extent()) {
     return Dim(*extent) * product(ceil_div(shape, *extent));
   }
-  return size(*tiler.layout()) * size(complement(*tiler.layout(), product(shape)));
+  return size(*tiler.layout()) * size(complement(*tiler.layout(), shape));
 }
 
 }  // namespace

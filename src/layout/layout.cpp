@@ -3,6 +3,7 @@
 #include "core/text.hpp"
 #include "layout/checked.hpp"
 #include "layout/int_tuple_reader.hpp"
+#include "tilejit/coordinate_layout.hpp"
 
 namespace tilejit {
 namespace {
@@ -16,6 +17,22 @@ Nested<Mode> zip(const IntTuple& shape, const IntTuple& stride) {
   }
   const Dim* next = stride.leaves().data();
   return shape.map([&](const Dim& extent) { return Mode{extent, *next++}; });
+}
+
+void check_extents(const IntTuple& shape) {
+  for (const Dim& extent : shape.leaves()) {
+    if (!coordinate_step(extent)) continue;
+    throw Error(ErrorCode::invalid_layout,
+                "the extent " + to_string(extent) + " is a step of a coordinate; only strides are");
+  }
+}
+
+/// With values of the symbols in it; a step of a coordinate stays one.
+Dim filled(const Dim& stride, const SymbolValues& values) {
+  auto step = coordinate_step(stride);
+  if (!step) return stride.evaluate(values);
+  step->steps = step->steps.evaluate(values);
+  return coordinate_stride(*step);
 }
 
 }  // namespace
@@ -73,7 +90,7 @@ std::int64_t cosize(const Layout& layout, const SymbolValues& values) {
 
 Layout substitute(const Layout& layout, const SymbolValues& values) {
   return layout.modes().map([&](const Mode& mode) {
-    return Mode{mode.extent.evaluate(values), mode.stride.evaluate(values)};
+    return Mode{mode.extent.evaluate(values), filled(mode.stride, values)};
   });
 }
 
@@ -84,6 +101,7 @@ std::string to_string(const Layout& layout) {
 Layout parse_layout(std::string_view text) {
   layout::Reader reader(text);
   IntTuple shape = layout::read_int_tuple(reader);
+  check_extents(shape);
   if (!reader.accept(':')) {
     if (reader.peek() != '\0') reader.fail("':' and a stride, or the end");
     reader.expect_end();

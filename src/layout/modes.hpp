@@ -11,6 +11,8 @@ using Modes = SmallVector<Mode, 8>;
 
 /// Throws Error{invalid_layout}, naming `operation`, if an extent is 0.
 void check_extents(const Layout& layout, const char* operation);
+/// Throws Error{unsupported}, naming `operation`, if a stride is a step of a coordinate.
+void refuse_coordinates(const Layout& layout, const char* operation);
 /// A flat layout of them: 1:0 for none, no tuple for one.
 [[nodiscard]] Layout flat_layout(std::span<const Mode> modes);
 /// True if coordinates go on from `a` to `b` in equal steps, whatever the symbols are. As in CuTe,

@@ -118,7 +118,17 @@ Dim Reader::read_dim() {
     const Dim factor = read_factor();
     dim = made_at(begin, [&] { return dim * factor; });
   }
-  return dim;
+  return peek() == '@' ? read_step(dim) : dim;
+}
+
+/// What follows a number of steps: '@1', or '@0@1'.
+Dim Reader::read_step(const Dim& steps) {
+  const std::size_t begin = pos_;
+  while (pos_ < text_.size() && (text_[pos_] == '@' || is_digit(text_[pos_]))) ++pos_;
+  const std::string_view basis = text_.substr(begin, pos_ - begin);
+  if (is_basis_text(basis)) return made_at(begin, [&] { return steps * Dim(basis); });
+  pos_ = begin;
+  fail("steps along 1 to 8 modes of a coordinate up to 1023, as in 1@0 or 2@0@1");
 }
 
 void Reader::expect_end() {

@@ -19,7 +19,8 @@ class Reader {
   char peek();
   /// Takes `c` if it is next.
   bool accept(char c);
-  /// Reads a known integer, a symbol, "?", "?{div=8}", a function, or a product of them.
+  /// Reads a known integer, a symbol, "?", "?{div=8}", a function, or a product of them; and
+  /// steps of a coordinate, "4@1".
   Dim read_dim();
   /// Reads a known integer.
   std::int64_t read_integer();
@@ -32,6 +33,7 @@ class Reader {
   Dim read_factor();
   Dim read_unknown();
   Dim read_name();
+  Dim read_step(const Dim& steps);
   template <typename Make>
   Dim made_at(std::size_t begin, Make make) const;
 

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "core/text.hpp"
+#include "layout/modes.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/layout_functions.hpp"
 
@@ -35,6 +36,7 @@ Mode upcast_leaf(const Mode& leaf, std::int64_t n) {
 
 Layout upcast(const Layout& layout, std::int64_t n) {
   check_positive("upcast", n);
+  layout::refuse_coordinates(layout, "upcast");
   return layout.modes().map([n](const Mode& leaf) { return upcast_leaf(leaf, n); });
 }
 

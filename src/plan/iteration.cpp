@@ -1,6 +1,8 @@
 #include "plan/iteration.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "layout/modes.hpp"
@@ -8,8 +10,14 @@
 namespace tilejit::plan {
 namespace {
 
+Dim remaining_extent(const OperandMode& leaves) {
+  Dim extent = 1;
+  for (const Mode& leaf : leaves) extent = extent * leaf.extent;
+  return extent;
+}
+
 /// The leaves of one tensor's top-level mode, in colexicographic order; a repeated mode is one leaf
-/// of stride 0.
+/// of stride 0. All tensors have the axis whole: what is split off one comes off all.
 std::vector<OperandMode> leaves_of_mode(const Fused& op, const spec::Analysis& analysis,
                                         std::size_t i) {
   std::vector<OperandMode> leaves;
@@ -24,6 +32,12 @@ std::vector<OperandMode> leaves_of_mode(const Fused& op, const spec::Analysis& a
       }
     }
     if (mine.empty()) mine.push_back({analysis.shape[i], 0});
+    if (remaining_extent(mine) != analysis.shape[i]) {
+      throw std::logic_error("'" + op.tensors[t].name + "' has another extent than axis " +
+                             std::to_string(i) +
+                             " of its kernel; this is a bug of libtilejit: please report the "
+                             "operation");
+    }
     leaves.push_back(std::move(mine));
   }
   return leaves;
@@ -48,12 +62,6 @@ Mode split_front(OperandMode& leaves, const Dim& extent) {
   front = {*Dim::divide(front.extent, extent), front.stride * extent};
   if (front.extent.is(1) && leaves.size() > 1) leaves.erase(leaves.begin());
   return taken;
-}
-
-Dim remaining_extent(const OperandMode& leaves) {
-  Dim extent = 1;
-  for (const Mode& leaf : leaves) extent = extent * leaf.extent;
-  return extent;
 }
 
 /// Splits one top-level mode into iteration modes, fastest first.

@@ -17,13 +17,13 @@ struct IterationMode {
 /// top-level modes split where every tensor's nested modes can be split alike (else one mode keeps
 /// several leaves), extents of 1 dropped, sorted by the strides of `leader` (without one they stay
 /// in the order of the coordinates), merged where that keeps every tensor's index. At least one
-/// mode.
+/// mode. Throws std::logic_error unless every tensor has each axis whole, or repeats along it.
 [[nodiscard]] std::vector<IterationMode> iterate_together(const Fused& op,
                                                           const spec::Analysis& analysis,
                                                           const std::vector<std::size_t>& axes,
                                                           std::optional<std::size_t> leader);
 
-/// The axes `axes` of the iteration space, one mode each, in that order.
+/// The axes `axes` of the iteration space, one mode each, in that order. Throws as above.
 [[nodiscard]] std::vector<IterationMode> iterate_by_axis(const Fused& op,
                                                          const spec::Analysis& analysis,
                                                          const std::vector<std::size_t>& axes);

@@ -50,6 +50,8 @@ bool is_light(expr::Op op) noexcept {
     case Op::min:
     case Op::max:
     case Op::abs:
+    case Op::copysign:
+    case Op::fma:
     case Op::relu:
     case Op::clamp: return true;
     default: return false;

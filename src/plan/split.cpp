@@ -77,9 +77,10 @@ class Splitter {
     return axes;
   }
 
-  /// Axes of the space in which a reduction or scan is computed.
+  /// Axes of the space in which a reduction or scan is computed: those along which its argument
+  /// varies, so that whatever it is made of varies within that space, and those it goes over.
   [[nodiscard]] Axes space_of(std::size_t node) const {
-    return all_ & (~values_[node].reduced | nodes_[node].axes);
+    return all_ & (values_[node].varying | nodes_[node].axes);
   }
 
   /// Whether a reduction or scan is over the group's axes of its space, and in its direction.

@@ -48,7 +48,8 @@ double with_rounding(Op op, const Arithmetic& m, double carried, double result) 
 
 bool is_correctly_rounded(Op op, const Arithmetic& m) noexcept {
   if (op == Op::div) return m.kind != Kind::narrow;
-  return op == Op::add || op == Op::sub || op == Op::mul || op == Op::mod || op == Op::sqrt;
+  return op == Op::add || op == Op::sub || op == Op::mul || op == Op::mod || op == Op::sqrt ||
+         op == Op::fma;
 }
 
 // Exact operands and a result that needs no rounding: the device has the very same. In f64 both
@@ -136,6 +137,43 @@ double carried_by_pow(const Arithmetic& m, double result, const Approx& a,
   return around_zero && b.value > 0 ? std::max(ends, std::fabs(result)) : ends;
 }
 
+// (a + ea)(b + eb) + (c + ec). Beside infinite operands nothing is worth knowing unless all are
+// exact.
+double fma_bound(const Arithmetic& m, double result, const Approxes& args) noexcept {
+  const auto& [a, b, c] = args;
+  const bool exact = a.bound == 0 && b.bound == 0 && c.bound == 0;
+  if (!std::isfinite(result)) return exact ? 0 : kInfinity;
+  if (exact && is_reproduced(Op::fma, m, result)) return 0;
+  const double carried =
+      times(a.value, b.bound) + times(b.value, a.bound) + a.bound * b.bound + c.bound;
+  return with_rounding(Op::fma, m, carried, result);
+}
+
+// The point (x, y) moves by e at most, which seen from the origin is an angle of at most
+// asin(e / r). Around the origin, and across the negative half of the x axis, any angle may follow.
+double carried_by_atan2(const Arithmetic& m, double result, const Approx& y,
+                        const Approx& x) noexcept {
+  if (y.bound == 0 && x.bound == 0) return 0;
+  if (!std::isfinite(y.value) || !std::isfinite(x.value))
+    return at_corners(Op::atan2, m, result, y, x);
+  const double moved = std::hypot(y.bound, x.bound), radius = std::hypot(y.value, x.value);
+  const bool may_jump = y.bound > 0 && std::fabs(y.value) <= y.bound && x.value - x.bound < 0;
+  constexpr double kTurn = 6.2831853071795872;  // rounded up
+  return may_jump || moved >= radius ? kTurn : std::asin(moved / radius);
+}
+
+double atan2_bound(const Arithmetic& m, double result, const Approx& y, const Approx& x) noexcept {
+  const double carried = carried_by_atan2(m, result, y, x);
+  return std::isnan(result) ? carried : with_rounding(Op::atan2, m, carried, result);
+}
+
+// The sign of a NaN is not specified.
+double copysign_bound(double result, const Approx& magnitude, const Approx& sign) noexcept {
+  const bool certain =
+      !std::isnan(sign.value) && (sign.bound == 0 || std::fabs(sign.value) > sign.bound);
+  return certain ? magnitude.bound : distance(result, -result) + magnitude.bound;
+}
+
 bool is_certain_nan(const Approx& x) noexcept {
   return std::isnan(x.value) && x.bound == 0;
 }
@@ -190,8 +228,9 @@ double carried_by_function(Op op, const Arithmetic& m, double result, const Appr
 }
 
 double function_bound(Op op, const Arithmetic& m, double result, const Approx& a) noexcept {
+  if (op == Op::atan && std::isinf(a.value)) return with_rounding(op, m, a.bound, result);
   if (!std::isfinite(a.value))
-    return a.bound;  // every limit is exact, and infinite operands are too
+    return a.bound;  // every other limit is exact, and infinite operands are too
   const double carried = carried_by_function(op, m, result, a);
   if (!std::isfinite(in_range(m, result))) {
     return std::isfinite(result) ? with_rounding(op, m, carried, result) : carried;
@@ -210,6 +249,7 @@ double arithmetic_bound(Op op, const Arithmetic& m, double result, const Approx&
       break;
     case Op::div: carried = carried_by_quotient(a, b); break;
     case Op::pow: carried = carried_by_pow(m, result, a, b); break;
+    // add, sub, and hypot, whose slope is 1 at most
     default: carried = a.bound + b.bound;
   }
   if (carried == 0 && is_reproduced(op, m, result)) return 0;
@@ -252,6 +292,7 @@ double real_bound(Op op, DType type, double result, const Approxes& args) noexce
     case Op::min:
     case Op::max: return min_max_bound(a, b);
     case Op::clamp: return clamp_bound(args);
+    case Op::fma: return fma_bound(m, result, args);
     default: break;
   }
   if (std::isinf(a.bound) || std::isinf(b.bound)) return kInfinity;
@@ -259,6 +300,7 @@ double real_bound(Op op, DType type, double result, const Approxes& args) noexce
     case Op::floor:
     case Op::ceil:
     case Op::round:
+    case Op::trunc:
     case Op::relu: return monotone(op, m, result, a);
     case Op::floor_div:
       return std::isfinite(result) ? floor_div_bound(m, result, a, b)
@@ -269,7 +311,10 @@ double real_bound(Op op, DType type, double result, const Approxes& args) noexce
     case Op::sub:
     case Op::mul:
     case Op::div:
+    case Op::hypot:
     case Op::pow: return arithmetic_bound(op, m, result, a, b);
+    case Op::atan2: return atan2_bound(m, result, a, b);
+    case Op::copysign: return copysign_bound(result, a, b);
     default: return function_bound(op, m, result, a);
   }
 }

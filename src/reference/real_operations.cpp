@@ -59,6 +59,17 @@ double apply_function(Op op, double x) noexcept {
     case Op::tan: return std::tan(x);
     case Op::tanh: return std::tanh(x);
     case Op::erf: return std::erf(x);
+    case Op::asin: return std::asin(x);
+    case Op::acos: return std::acos(x);
+    case Op::atan: return std::atan(x);
+    case Op::sinh: return std::sinh(x);
+    case Op::cosh: return std::cosh(x);
+    case Op::log10: return std::log10(x);
+    case Op::log1p: return std::log1p(x);
+    case Op::expm1: return std::expm1(x);
+    case Op::cbrt: return std::cbrt(x);
+    case Op::erfc: return std::erfc(x);
+    case Op::trunc: return std::trunc(x);
     case Op::floor: return std::floor(x);
     case Op::ceil: return std::ceil(x);
     case Op::round: return round_half_even(x);
@@ -87,6 +98,10 @@ double apply(Op op, const Reals& args) noexcept {
     case Op::max: return std::fmax(a, b);
     case Op::abs: return std::fabs(a);
     case Op::relu: return a < 0 ? 0 : a;
+    case Op::atan2: return std::atan2(a, b);
+    case Op::copysign: return std::copysign(a, b);
+    case Op::hypot: return std::hypot(a, b);
+    case Op::fma: return std::fma(a, b, c);
     case Op::clamp: return clamp(a, b, c);
     default: return apply_function(op, a);
   }

@@ -331,8 +331,21 @@ void HeaderWriter::write_formula() {
                           .given = [this](expr::NodeId id) { return given(id); }};
   line(
       fmt::format("TILE_DEVICE void formula({}) {{", element_parameters(asked_by_formula(), true)));
-  out_ += indented(emit_cuda(plan_.program, slice), 2);
+  write_values(slice, 2);
   line("}\n");
+}
+
+std::vector<expr::NodeId> HeaderWriter::arguments_of(const std::vector<expr::NodeId>& ids) const {
+  std::vector<expr::NodeId> arguments;
+  for (const expr::NodeId id : ids) {
+    arguments.push_back(plan_.program.nodes[static_cast<std::size_t>(id)].args[0]);
+  }
+  return arguments;
+}
+
+void HeaderWriter::write_values(const expr::Slice& slice, int spaces) {
+  budget_.take(expr::emitted_weight(plan_.program, slice));
+  out_ += indented(emit_cuda(plan_.program, slice), spaces);
 }
 
 std::vector<expr::Store> HeaderWriter::stores_of(bool per_row) const {

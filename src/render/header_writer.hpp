@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "plan/plan.hpp"
+#include "render/budget.hpp"
 #include "render/stages.hpp"
 
 namespace tilejit::render {
@@ -12,7 +13,9 @@ namespace tilejit::render {
 /// Writes `plan.cuh`: the names that the template, `fused_map.cu` or `fused_tile.cu`, expects.
 class HeaderWriter {
  public:
-  explicit HeaderWriter(const plan::Plan& plan) : plan_(plan), stages_(find_stages(plan)) {}
+  HeaderWriter(const plan::Plan& plan, Budget& budget)
+      : plan_(plan), budget_(budget), stages_(find_stages(plan)) {}
+  /// Throws Error{unsupported} if that is beyond the budget.
   [[nodiscard]] std::string write();
 
  private:
@@ -50,6 +53,8 @@ class HeaderWriter {
   void write_constants();
   void write_params();
   void write_formula();
+  /// The statements of a slice, as many spaces to the right.
+  void write_values(const expr::Slice& slice, int spaces);
   void write_vector();
   void write_coordinates(const std::string& accesses);
   /// How `from`, a number of units, is taken apart at mode `m`, of which a unit has `per` elements:
@@ -101,6 +106,8 @@ class HeaderWriter {
   // For fused_scan.cu.
   void write_scans();
   void write_scan_map();
+  /// The values that reductions or scans combine.
+  [[nodiscard]] std::vector<expr::NodeId> arguments_of(const std::vector<expr::NodeId>& ids) const;
   // For fused_light.cu.
   void write_light_constants(bool full_outputs);
   void write_passes();
@@ -184,6 +191,7 @@ class HeaderWriter {
   [[nodiscard]] std::string type_of(const plan::Operand& operand) const;
 
   const plan::Plan& plan_;
+  Budget& budget_;
   Stages stages_;
   std::string out_;
 };

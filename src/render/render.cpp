@@ -32,12 +32,17 @@ void append_flat(std::string_view text, const RenderedSource& source,
 }  // namespace
 
 std::string render_header(const plan::Plan& plan) {
-  if (!plan.stages.empty()) return render_headers_of_stages(plan);
-  return HeaderWriter(plan).write();
+  Budget budget;
+  if (!plan.stages.empty()) return render_headers_of_stages(plan, budget);
+  return HeaderWriter(plan, budget).write();
 }
 
 RenderedSource render(const plan::Plan& plan) {
-  if (!plan.stages.empty()) return render_stages(plan);
+  Budget budget;
+  return plan.stages.empty() ? render_kernel(plan, budget) : render_stages(plan, budget);
+}
+
+RenderedSource render_kernel(const plan::Plan& plan, Budget& budget) {
   RenderedSource source{.name = plan.kernel_name + ".cu", .text = {}, .headers = {}};
   const std::string kernel = std::string(plan::template_name(plan)) + ".cu";
   for (const Template& file : templates()) {
@@ -47,7 +52,7 @@ RenderedSource render(const plan::Plan& plan) {
       source.headers.emplace_back(file.name, file.text);
     }
   }
-  source.headers.emplace_back("plan.cuh", render_header(plan));
+  source.headers.emplace_back("plan.cuh", HeaderWriter(plan, budget).write());
   return source;
 }
 

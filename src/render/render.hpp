@@ -15,6 +15,7 @@ struct RenderedSource {
   std::vector<std::pair<std::string, std::string>> headers;
 };
 
+/// Throws Error{unsupported} for more than the compiler is done with in seconds (Budget).
 [[nodiscard]] RenderedSource render(const plan::Plan& plan);
 /// The generated header alone.
 [[nodiscard]] std::string render_header(const plan::Plan& plan);

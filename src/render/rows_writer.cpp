@@ -384,10 +384,8 @@ void HeaderWriter::write_row_store() {
                                 : fmt::format("    const i64 c{0} = row.c{0};", m));
   }
   out_ += loads;
-  out_ += indented(emit_cuda(plan_.program, {.nodes = needed,
-                                             .stores = row_stores,
-                                             .given = [this](NodeId id) { return given(id); }}),
-                   4);
+  write_values(
+      {.nodes = needed, .stores = row_stores, .given = [this](NodeId id) { return given(id); }}, 4);
   out_ += stores;
   line("  }\n}");
 }

@@ -65,10 +65,11 @@ void HeaderWriter::write_scans() {
   }
   const std::vector<bool> nodes = stages_.needed_for(plan_.program, scans);
   line(fmt::format("\n  TILE_DEVICE void fold({}) {{", element_parameters(asked_by(nodes), false)));
-  out_ += indented(
-      emit_cuda(plan_.program,
-                {.nodes = nodes, .stores = {}, .given = [this](NodeId id) { return given(id); }}),
-      4);
+  write_values({.nodes = nodes,
+                .stores = {},
+                .given = [this](NodeId id) { return given(id); },
+                .results = arguments_of(scans)},
+               4);
   for (const NodeId id : scans) {
     line(combine(id, fmt::format("{}(v{})", accumulator_type(node_of(id)), node_of(id).args[0])));
   }

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "render/header_writer.hpp"
+
 namespace tilejit::render {
 namespace {
 
@@ -72,13 +74,13 @@ class Stage {
 
 }  // namespace
 
-RenderedSource render_stages(const plan::Plan& plan) {
+RenderedSource render_stages(const plan::Plan& plan, Budget& budget) {
   RenderedSource whole{.name = plan.kernel_name + ".cu", .text = {}, .headers = {}};
   std::string stages;
   std::set<std::string> included;
   for (const plan::Plan& one : plan.stages) {
     const std::size_t number = whole.headers.size();
-    const Stage stage(render(one), number);
+    const Stage stage(render_kernel(one, budget), number);
     for (const std::string& include : stage.includes()) {
       if (included.insert(include).second) whole.text += include;
     }
@@ -92,9 +94,9 @@ RenderedSource render_stages(const plan::Plan& plan) {
   return whole;
 }
 
-std::string render_headers_of_stages(const plan::Plan& plan) {
+std::string render_headers_of_stages(const plan::Plan& plan, Budget& budget) {
   std::string text;
-  for (const plan::Plan& stage : plan.stages) text += render_header(stage) + '\n';
+  for (const plan::Plan& stage : plan.stages) text += HeaderWriter(stage, budget).write() + '\n';
   return text;
 }
 

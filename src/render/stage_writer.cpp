@@ -79,10 +79,11 @@ void HeaderWriter::write_stage(int stage) {
   if (!plan_.light) write_warp_combination(reductions);
   line(fmt::format("\n  TILE_DEVICE void fold({}) {{",
                    element_parameters(asked_by_stage(stage), false)));
-  out_ += indented(emit_cuda(plan_.program, {.nodes = stages_.needed_for(plan_.program, folded),
-                                             .stores = {},
-                                             .given = [this](NodeId id) { return given(id); }}),
-                   4);
+  write_values({.nodes = stages_.needed_for(plan_.program, folded),
+                .stores = {},
+                .given = [this](NodeId id) { return given(id); },
+                .results = arguments_of(folded)},
+               4);
   for (const NodeId id : folded) {
     const Node& node = node_of(id);
     const std::string own = fmt::format("a{}", id);
@@ -146,15 +147,10 @@ void HeaderWriter::write_finish(int stage) {
   const std::vector<NodeId> hoisted = stages_.hoisted_at(stage);
   std::vector<bool> nodes = stages_.needed_for(plan_.program, hoisted);
   for (const NodeId id : hoisted) nodes[static_cast<std::size_t>(id)] = true;
-  out_ += indented(emit_cuda(plan_.program, {.nodes = nodes,
-                                             .stores = {},
-                                             .given =
-                                                 [&](NodeId id) {
-                                                   const bool own =
-                                                       std::ranges::count(hoisted, id) > 0;
-                                                   return own ? std::string() : given(id);
-                                                 }}),
-                   4);
+  const auto given_to_hoisted = [&](NodeId id) {
+    return std::ranges::count(hoisted, id) > 0 ? std::string() : given(id);
+  };
+  write_values({.nodes = nodes, .stores = {}, .given = given_to_hoisted, .results = hoisted}, 4);
   for (const NodeId id : hoisted) line(fmt::format("    r.v{0} = v{0};", id));
   line("  }");
 }
@@ -190,7 +186,7 @@ void HeaderWriter::write_rescaled_fold(int stage) {
   const std::vector<bool> nodes = stages_.needed_for_rescaled(plan_.program, stage);
   line(fmt::format("  TILE_DEVICE void fold_below({}) {{",
                    element_parameters(asked_by(nodes), false)));
-  out_ += indented(emit_cuda(plan_.program, {.nodes = nodes, .stores = {}, .given = of_lane}), 4);
+  write_values({.nodes = nodes, .stores = {}, .given = of_lane, .results = arguments_of(sums)}, 4);
   for (const NodeId id : sums) {
     line(fmt::format("    a{0} = a{0} + {1}(v{2});", id, accumulator_type(node_of(id)),
                      node_of(id).args[0]));

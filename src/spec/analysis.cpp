@@ -10,6 +10,7 @@
 #include "spec/overlap.hpp"
 #include "spec/problems.hpp"
 #include "spec/tuning.hpp"
+#include "tilejit/coordinate_layout.hpp"
 
 namespace tilejit::spec {
 namespace {
@@ -77,8 +78,11 @@ class Analyzer {
       for (const Mode& mode : tensor.layout.leaves()) {
         for (const Dim& dim : {mode.extent, mode.stride}) {
           if (dim.is_product()) continue;
-          spec_fault("the layout of tensor '" + tensor.name + "' has the unknown " +
-                         to_string(dim) + "; give it a name, for example \"N\"",
+          const bool steps = coordinate_step(dim).has_value();
+          spec_fault("the layout of tensor '" + tensor.name + "' has the " +
+                         (steps ? "coordinate stride " : "unknown ") + to_string(dim) +
+                         (steps ? "; memory has strides of integers and symbols"
+                                : "; give it a name, for example \"N\""),
                      "/tensors/" + tensor.name + "/layout");
         }
         for (const std::string& symbol : mode.extent.symbols()) result_.symbols.emplace(symbol, 1);

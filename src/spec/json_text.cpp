@@ -16,23 +16,70 @@ namespace tilejit::spec {
 namespace {
 
 constexpr std::size_t kMaxDepth = 100;
-constexpr std::size_t kFewMembers = 32;  // that many are searched one by one
-constexpr int kNumberOverflow = 406;     // nlohmann's id
+constexpr std::size_t kMostValues = 1'000'000;  // about 300 MB
+constexpr std::size_t kFewMembers = 32;         // that many are searched one by one
+constexpr int kNumberOverflow = 406;            // nlohmann's id
+
+/// The character that the parser could not use, as a message names it.
+std::string found_at(std::string_view text, std::size_t byte) {
+  if (byte == 0 || byte > text.size()) return "the end of the text";
+  const char c = text[byte - 1];
+  if (c == '\n') return "the end of the line";
+  return c == '\'' ? "a single quote" : in_quotes(text.substr(byte - 1, 1));
+}
+
+/// What a person who writes JSON by hand may have meant by it.
+std::string remedy(std::string_view text, std::size_t byte) {
+  if (byte == 0 || byte > text.size()) return "";
+  const char c = text[byte - 1];
+  const std::string_view before = text.substr(0, byte - 1);
+  const std::size_t last = before.find_last_not_of(" \t\r\n");
+  const bool after_comma = last != before.npos && before[last] == ',';
+  if (c == '\'') return "; names and strings stand in double quotes";
+  if (c == '/' || c == '#') return "; JSON has no comments, \"description\" may hold text";
+  if (after_comma && (c == '}' || c == ']')) return "; remove the comma before it";
+  const auto is_letter = [](char l) { return (l | 0x20) >= 'a' && (l | 0x20) <= 'z'; };
+  if (is_letter(c)) return "; besides strings in double quotes there are true, false and null";
+  return "";
+}
+
+/// What the parser expected, in words; nlohmann's message has it at its end, if at all.
+std::string expected(std::string_view message) {
+  constexpr std::string_view kMark = "; expected ";
+  const std::size_t mark = message.rfind(kMark);
+  if (mark == message.npos) return "a value";
+  std::string_view what = message.substr(mark + kMark.size());
+  what = what.substr(0, what.find("; last read"));
+  if (what == "string literal") return "a name in double quotes";
+  if (what == "end of input") return "nothing more";
+  if (what.starts_with("'[', '{'")) return "a value";
+  if (what.starts_with("digit")) return "a " + std::string(what);
+  if (what == "'}'" || what == "']'") return "',' or " + std::string(what);
+  return std::string(what);
+}
 
 /// What is wrong and where, instead of nlohmann's message.
 std::string reason(std::string_view text, std::size_t byte,
                    const nlohmann::json::exception& error) {
-  byte = std::min(byte, text.size());
+  byte = std::min(byte, text.size() + 1);
   std::size_t line = 1, column = 1;
   for (const char c : text.substr(0, byte > 0 ? byte - 1 : 0)) {
     column = c == '\n' ? 1 : column + 1;
     line += c == '\n';
   }
-  const bool utf8 = std::string_view(error.what()).find("UTF-8") != std::string_view::npos;
+  const std::string_view message = error.what();
+  const auto mentions = [&](std::string_view part) { return message.find(part) != message.npos; };
   const std::string place =
       " at line " + std::to_string(line) + ", column " + std::to_string(column);
   if (error.id == kNumberOverflow) return "the number" + place + " exceeds a double's range";
-  return (utf8 ? "the text is not UTF-8" : "the text is not JSON") + place;
+  if (mentions("UTF-8")) return "the text is not UTF-8" + place;
+  const std::string start = "the text is not JSON" + place + ": ";
+  if (mentions("missing closing quote")) return start + "a string has no closing quote";
+  if (mentions("control character"))
+    return start + "a string holds a line break or control character; write \\n for a line break";
+  if (mentions("after backslash")) return start + "unknown escape; write \\\\ for a backslash";
+  return start + "expected " + expected(message) + ", found " + found_at(text, byte) +
+         remedy(text, byte);
 }
 
 /// Makes the value from the parser's events, and refuses what the value alone would not show any
@@ -106,6 +153,10 @@ class Builder : public nlohmann::json_sax<Json> {
 
   /// Where the value came to lie; never null.
   Json* put(Json value) {
+    if (++values_ > kMostValues) {
+      throw Error(ErrorCode::invalid_spec,
+                  "JSON of more than 1000000 values is not read; split it into several files");
+    }
     if (open_.empty()) return &(root_ = std::move(value));
     Json& innermost = *open_.back().value;
     if (innermost.is_array()) return &innermost.emplace_back(std::move(value));
@@ -126,10 +177,17 @@ class Builder : public nlohmann::json_sax<Json> {
   std::string_view text_;
   Json root_;
   std::vector<Open> open_;  // of each, only the innermost grows
+  std::size_t values_ = 0;
   Json* member_ = nullptr;  // of the innermost object, after its key
 };
 
 }  // namespace
+
+std::string fault_text(const nlohmann::json::exception& error) {
+  const std::string text = error.what();
+  const std::size_t end = text.starts_with('[') ? text.find("] ") : std::string::npos;
+  return end == std::string::npos ? text : text.substr(end + 2);
+}
 
 Json parse_json(std::string_view text) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {

@@ -49,6 +49,10 @@ ObjectReader::ObjectReader(const Json& json, std::string where, Problems& proble
 void ObjectReader::refuse_others(std::initializer_list<std::string_view> known) {
   for (const auto& [key, value] : json_->items()) {
     if (std::ranges::find(known, key) != known.end()) continue;
+    if (problems_->full()) {
+      problems_->add(ErrorCode::invalid_spec, {}, {});
+      continue;
+    }
     std::string message = "unknown field " + in_quotes(key);
     const auto nearest = std::ranges::min_element(
         known, {}, [&, &key = key](std::string_view name) { return difference(name, key); });

@@ -1,18 +1,16 @@
 #include "spec/problems.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace tilejit::spec {
-namespace {
-
-constexpr std::size_t kMaxReported = 20;
-
-}  // namespace
 
 void Problems::add(ErrorCode code, std::string message, std::string where) {
-  found_.push_back({code, std::move(message), std::move(where)});
+  if (full()) {
+    ++left_out_;
+  } else {
+    found_.push_back({code, std::move(message), std::move(where)});
+  }
 }
 
 void Problems::add(const Error& error, const std::string& where) {
@@ -23,7 +21,10 @@ void Problems::add(const Error& error, const std::string& where) {
 }
 
 void Problems::add(Problems&& others) {
-  std::ranges::move(others.found_, std::back_inserter(found_));
+  left_out_ += others.left_out_;
+  for (Problem& problem : others.found_) {
+    add(problem.code, std::move(problem.message), std::move(problem.where));
+  }
 }
 
 void Problems::put_in_front(const std::string& text) {
@@ -33,11 +34,11 @@ void Problems::put_in_front(const std::string& text) {
 void Problems::throw_if_any() const {
   if (found_.empty()) return;
   if (found_.size() == 1) throw Error(found_[0].code, found_[0].message, found_[0].where);
-  std::string text = std::to_string(found_.size()) + " faults:";
-  for (std::size_t i = 0; i < std::min(found_.size(), kMaxReported); ++i) {
+  std::string text = std::to_string(found_.size() + left_out_) + " faults:";
+  for (std::size_t i = 0; i < std::min(found_.size(), kMostKept); ++i) {
     text += "\n  " + found_[i].where + (found_[i].where.empty() ? "" : ": ") + found_[i].message;
   }
-  if (found_.size() > kMaxReported) text += "\n  and more";
+  if (full()) text += "\n  and more";
   throw Error(found_[0].code, text, found_[0].where);
 }
 

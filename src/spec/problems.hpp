@@ -7,7 +7,7 @@
 
 namespace tilejit::spec {
 
-/// Collects every fault of a descriptor, so that one error can report them all.
+/// Collects the faults of a descriptor, so that one error can report them. The first 20 are told.
 class Problems {
  public:
   void add(ErrorCode code, std::string message, std::string where);
@@ -20,6 +20,8 @@ class Problems {
   [[nodiscard]] bool empty() const noexcept { return found_.empty(); }
   /// Throws one Error if anything was added: code and where() of the first, the text of all.
   void throw_if_any() const;
+  /// Whether further faults are only counted.
+  [[nodiscard]] bool full() const noexcept { return found_.size() > kMostKept; }
 
  private:
   struct Problem {
@@ -27,7 +29,10 @@ class Problems {
     std::string message;
     std::string where;
   };
+  /// What is reported, and one more.
+  static constexpr std::size_t kMostKept = 20;
   std::vector<Problem> found_;
+  std::size_t left_out_ = 0;  // counted alone: a file may have millions
 };
 
 /// `text` as it may be quoted in a message: at most 60 bytes, unprintable ones replaced.

@@ -21,7 +21,7 @@ class FusedReader {
 
   Fused read() {
     object_.refuse_others({"$schema", "description", "name", "op", "symbols", "tensors", "scalars",
-                           "functions", "formula", "axis", "tuning", "tv"});
+                           "functions", "formula", "axis", "tuning", "tv", "sweep"});
     if (const auto kind = object_.text("op"); kind && *kind != "fused") {
       problems_.add(ErrorCode::invalid_spec,
                     "unknown operation " + in_quotes(*kind) + "; use \"fused\"", object_.at("op"));

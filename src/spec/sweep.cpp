@@ -177,10 +177,7 @@ std::string other_use(const Json& json, const std::string& name) {
       }
     }
   }
-  const bool in_language = expr::find_builtin(name) != nullptr ||
-                           expr::find_reduction(name) != nullptr ||
-                           expr::find_scan(name) != nullptr || expr::find_dtype(name).has_value();
-  return in_language ? "part of the language" : "";
+  return expr::names_function(name) ? "part of the language" : "";
 }
 
 bool is_value(const Json& json) {

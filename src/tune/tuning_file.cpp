@@ -1,11 +1,10 @@
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <system_error>
 
 #include <nlohmann/json.hpp>
 
 #include "spec/tuning.hpp"
+#include "tilejit/cache/files.hpp"
 #include "tilejit/cache/publish.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/tune.hpp"
@@ -77,29 +76,21 @@ TuningFile TuningFile::parse(std::string_view text, const std::string& name) {
     } catch (const Error& error) {
       refuse_line(name, number, error.what());
     } catch (const Json::exception& error) {
-      refuse_line(name, number, error.what());
+      refuse_line(name, number, spec::fault_text(error));
     }
   }
   return file;
 }
 
-TuningFile TuningFile::load(const std::filesystem::path& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) return {};
-  std::ifstream file(path, std::ios::binary);
-  const bool regular = std::filesystem::is_regular_file(status);
-  const std::uintmax_t bytes = regular ? std::filesystem::file_size(path, error) : 0;
-  std::string text(std::min(bytes, kLargestFile), '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file || !regular || error || bytes > kLargestFile) {
-    throw Error(ErrorCode::io,
-                path.string() +
-                    " could not be read as a tuning file of at most 64 MiB; name "
-                    "another one, or none",
-                path.string());
-  }
-  return parse(text, path.string());
+TuningFile TuningFile::load(const std::filesystem::path& path, cache::Trust trust) {
+  using Outcome = cache::FileText::Outcome;
+  const cache::FileText file = cache::read_file(path, {.most_bytes = kLargestFile, .trust = trust});
+  if (file.outcome == Outcome::missing) return {};
+  if (file.outcome == Outcome::read) return parse(file.bytes, path.string());
+  throw Error(ErrorCode::io,
+              path.string() + " is not read as a tuning file: " + file.reason +
+                  "; name another one, or none",
+              path.string());
 }
 
 const TunedEntry* TuningFile::find(std::string_view operation_class, const Target& target,

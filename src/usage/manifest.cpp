@@ -1,8 +1,6 @@
 #include "tilejit/manifest.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <system_error>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "spec/problems.hpp"
 #include "spec/read_fused.hpp"
 #include "tilejit/cache/entry.hpp"
+#include "tilejit/cache/files.hpp"
 #include "tilejit/error.hpp"
 #include "usage/manifest_id.hpp"
 
@@ -111,17 +110,12 @@ Manifest parse_manifest(std::string_view text) {
 }
 
 Manifest load_manifest(const std::filesystem::path& path) {
-  std::error_code error;
-  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
-  std::ifstream file(path, std::ios::binary);
-  std::string text(error ? 0 : std::min(bytes, kLargestFile), '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file || error || bytes > kLargestFile) {
-    throw Error(ErrorCode::io,
-                path.string() + " could not be read as a manifest of at most 1 GiB; check the path",
-                path.string());
-  }
-  return parse_manifest(text);
+  const cache::FileText file = cache::read_file(path, {.most_bytes = kLargestFile});
+  if (file.outcome == cache::FileText::Outcome::read) return parse_manifest(file.bytes);
+  throw Error(ErrorCode::io,
+              path.string() + " could not be read as a manifest of at most 1 GiB: " + file.reason +
+                  "; check the path",
+              path.string());
 }
 
 bool is_manifest(std::string_view text) {

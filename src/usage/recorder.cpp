@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "tilejit/cache/files.hpp"
 #include "tilejit/manifest.hpp"
 #include "usage/manifest_id.hpp"
 
@@ -34,9 +35,13 @@ Recorder::Recorder(std::filesystem::path path, Warn warn)
     : path_(std::move(path)), warn_(std::move(warn)) {
   std::error_code ignored;
   if (path_.has_parent_path()) std::filesystem::create_directories(path_.parent_path(), ignored);
-  fd_ = ::open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-  if (fd_ < 0) {
+  constexpr int kFlags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  fd_ = cache::above_stdio(::open(path_.c_str(), kFlags, 0644));
+  struct stat info;
+  if (fd_ < 0 || ::fstat(fd_, &info) != 0) {
     give_up(errno);
+  } else if (!S_ISREG(info.st_mode)) {
+    give_up(EINVAL);
   } else {
     read_ids();
   }

@@ -80,7 +80,7 @@ class Compiling(unittest.TestCase):
         try:
             self.compiler.nvrtc()
         except tilejit.Error as error:
-            self.skipTest(str(error))
+            self.skipTest(f"NVRTC is not installed: {error}")
 
     def test_a_cubin_with_what_is_known_of_it(self):
         artifact = self.compiler.compile(spec(), "sm_80")

@@ -85,6 +85,18 @@ TEST(BindSymbols, RefusesMissingAndBrokenValues) {
   }
 }
 
+// The symbol was said to have no value.
+TEST(BindSymbols, SaysWhichExtentIsNoMultiple) {
+  try {
+    (void)bind_symbols(symbolic(), {}, array_of("x", {3, 5}));
+    ADD_FAILURE() << "accepted";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "the array of x has extent 5 in mode 1, which is not a multiple of 4 as 4*N must "
+                 "be");
+  }
+}
+
 TEST(ParseAssignments, SplitsAtTheFirstEquals) {
   EXPECT_EQ(parse_assignments({"x=a=b.npy", "y=/tmp/y"}, "--in"),
             (Assignments{{"x", "a=b.npy"}, {"y", "/tmp/y"}}));

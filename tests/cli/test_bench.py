@@ -193,10 +193,19 @@ class Compare(Bench):
         self.assertIn("SLOWER", result.stdout)
         self.assert_ok(*self.compare(before, now, "--fail-above", 0))
 
+    def test_shows_a_graph_beside_a_stream(self):
+        stream, graph = run(row("add", {}, 1.25)), run(row("add", {}, 1.0), timed_in="graph")
+        lines = self.assert_ok(*self.compare(graph, stream)).split("\n\n")[1].splitlines()
+        self.assertRegex(lines[0], r"stream us +graph us +change % +speedup %$")
+        self.assertRegex(lines[1], r"1250\.00 +1000\.00 +-20\.00 +\+25\.00 +faster$")
+        self.assert_fails(
+            1, "slower by more than 3 %", *self.compare(stream, graph, "--fail-above", 3)
+        )
+
     def test_refuses_what_is_not_alike(self):
         one = run(row("add", {}, 1.0))
         self.assert_fails(
-            2, "time both alike", *self.compare(one, run(row("add", {}, 1.0), timed_in="graph"))
+            2, "time both alike", *self.compare(one, run(row("add", {}, 1.0), l2="warm"))
         )
         self.assert_fails(2, "has none of these kernels", *self.compare(one, run(row("b", {}, 1.0))))
 

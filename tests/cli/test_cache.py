@@ -205,7 +205,7 @@ class WithEntries(CacheTest):
     def test_why_of_another_compiler(self):
         """Its build is the one field that differs."""
         place = self.entry(self.keys[0])
-        # As an entry of another NVRTC would be: the store takes keys as given.
+        # As an entry of another NVRTC would be, but for its key, which looking for one does not check.
         data = place.read_bytes()
         before = json.loads(self.cache_text(data))["compiler"]
         self.rewrite(place, before, "0" * len(before))
@@ -237,11 +237,14 @@ class WithEntries(CacheTest):
                 body = b"payload" + text + b"tjentry\n" + struct.pack("<IIQQ", 1, 0, 7, len(text))
                 self.entry(key).parent.mkdir(mode=0o700, exist_ok=True)
                 self.entry(key).write_bytes(body + hashlib.sha256(body).digest())
-                for command in (("ls",), ("show", key), ("stat",), ("why", ADD)):
+                for command in (("ls",), ("stat",), ("why", ADD)):
                     result = self.run_command("cache", *command)
                     self.assertEqual(result.returncode, 0, result.stderr)
+                    self.assertNotIn("\x1b", result.stdout)
                     self.query(*command)
-        self.assertEqual(self.query("verify")["places"][0]["good"], 2 + len(texts))
+                self.assert_fails(1, "another key's", "cache", "show", key)
+        place = self.query_failed("verify")["places"][0]
+        self.assertEqual((place["good"], len(place["misplaced"])), (2, len(texts)))
 
     def test_why_of_two_specs(self):
         one = self.spec(name="one")
@@ -267,6 +270,54 @@ class WithEntries(CacheTest):
         self.assertIn(self.keys[0], result.stdout)
         self.assertEqual(self.compile("sm_80"), self.keys[0])
         self.assertEqual(self.query("verify")["places"][0]["good"], 2)
+
+    def test_an_entry_of_another_key_is_not_believed(self):
+        """A copied file gave another kernel's code, and verify called it whole."""
+        wanted, other = (self.entry(key) for key in self.keys)
+        right = self.folder / "right.cubin"
+        self.assert_ok("compile", ADD, "--target", "sm_80", "-o", right)
+        bundle, alien = self.folder / "kernels.tjb", self.folder / "alien.tjb"
+        self.assert_ok("cache", "export", bundle)
+        data = bundle.read_bytes()
+        shutil.copy(other, wanted)
+        result = self.assert_fails(1, "1 are damaged", "cache", "verify")
+        self.assertIn(f"another key's entry: {self.keys[0]}", result.stdout)
+        self.assertEqual(self.query_failed("verify")["places"][0]["misplaced"], [self.keys[0]])
+        self.assert_fails(1, "damaged", "cache", "show", self.keys[0])
+        self.assert_fails(1, "left out", "cache", "export", self.folder / "some.tjb")
+        got = self.folder / "got.cubin"
+        result = self.run_command("compile", ADD, "--target", "sm_80", "-o", got)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("another key's", result.stderr)
+        self.assertEqual(got.read_bytes(), right.read_bytes())
+        self.assertTrue(wanted.with_name(wanted.name + ".damaged").exists())
+        self.assertEqual(self.query("verify")["places"][0]["good"], 2)
+
+        # The same by an unsigned bundle's index: its two records trade their entries.
+        alien.write_bytes(self.with_swapped_records(data))
+        self.assert_fails(1, "are damaged", "cache", "verify", alien)
+        options = {"TILEJIT_CACHE_DIR": str(self.folder / "empty"), "TILEJIT_CACHE_PATH": str(alien)}
+        self.assert_fails(1, "is damaged at", "cache", "import", alien, **options)
+        result = self.run_command("compile", ADD, "--target", "sm_80", "-o", got, **options)
+        self.assertIn("another key's entry under the key", result.stderr)
+        self.assertEqual(got.read_bytes(), right.read_bytes())
+
+    def query_failed(self, *arguments):
+        return json.loads(self.run_command("cache", *arguments, "--json").stdout)
+
+    @staticmethod
+    def with_swapped_records(data):
+        """A bundle of two entries and no signature, whose checksums all fit (cache/FORMAT.md)."""
+        trailer = data[-176:]
+        count, index, marker_bytes = struct.unpack("<QQQ", trailer[16:40])
+        assert count == 2 and trailer[12] == 0
+        records = [data[index + 88 * i : index + 88 * (i + 1)] for i in range(2)]
+        swapped = b""
+        for own, other in (records, records[::-1]):
+            record = own[:32] + other[32:80]
+            swapped += record + hashlib.sha256(record).digest()[:8]
+        body = swapped + data[index + 176 : index + 176 + marker_bytes] + trailer[:40]
+        return data[:index] + body + hashlib.sha256(body).digest() + trailer[72:]
 
     def test_prune_and_clear(self):
         os.utime(self.entry(self.keys[0]), (0, 0))

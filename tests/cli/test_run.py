@@ -23,6 +23,13 @@ class Run(CommandTest):
                 )
                 self.assertIn(expected, text)
 
+    def test_several_specs_are_one_run(self):
+        specs = [SPECS / "vector_add.json", SPECS / "gelu_scale.json"]
+        kernels = self.assert_json("run", *specs, "--json")["kernels"]
+        self.assertEqual([kernel["name"] for kernel in kernels], ["vector_add", "gelu_scale"])
+        text = self.assert_ok("run", *specs)
+        self.assertEqual(text.count("inputs are random"), 1)
+
     def test_report_is_one_json_document(self):
         spec = SPECS / "gelu_scale.json"
         document = self.assert_json("run", spec, "--device", "cpu", "--seed", "7", "--json")
@@ -152,7 +159,9 @@ class Run(CommandTest):
 
     @unittest.skipIf(HAVE_GPU, "there is a GPU")
     def test_without_a_gpu(self):
-        self.assertIn("no GPU: ", self.assert_ok("run", self.spec()))
+        text = self.assert_ok("run", self.spec())
+        self.assertTrue(text.startswith("no GPU: "), text)
+        self.assertLess(len(text.splitlines()[0]), 100, "the reason is a short sentence")
         self.assert_fails(1, "nothing was timed", "run", self.spec(), "--bench")
         self.assertEqual(self.run_command("run", self.spec(), "--device", "0").returncode, 1)
 

@@ -111,6 +111,8 @@ class Usage(CommandTest):
             1, "install NVRTC", "doctor", TILEJIT_NVRTC="/nowhere/libnvrtc.so"
         )
         self.assertIn("missing: ", result.stdout)
+        # Without it pip refuses on Debian 12: "externally-managed-environment".
+        self.assertIn("--break-system-packages", result.stdout)
 
     def test_doctor_sees_an_unusable_cache_folder(self):
         blocked = self.folder / "file"

@@ -68,7 +68,7 @@ class WithoutNvrtc(WarmTest):
         result = self.assert_fails(
             1, "NVRTC", "warm", self.sweep(5), "--keep-going", TILEJIT_NVRTC="/nowhere"
         )
-        self.assertEqual(result.stderr.count("pip install"), 1)  # once, not five times
+        self.assertEqual(result.stderr.count("--break-system-packages"), 1)  # once, not five times
 
     def test_dry_run_lists_what_is_missing(self):
         found = self.warm(self.sweep(3), "--target", "sm_80,sm_90a", "--dry-run")
@@ -105,6 +105,16 @@ class WithoutNvrtc(WarmTest):
         self.assert_fails(1, "--keep-going leaves them out", "warm", manifest)
         self.assert_fails(1, "used.jsonl, line 1", "warm", manifest, "--keep-going")
         self.assert_fails(1, "2 of 2 kernels are missing", "coverage", manifest)
+
+    def test_dry_run_tells_of_what_cannot_be_read(self):
+        """Such lines were left out without a word, with exit code 0."""
+        manifest = self.folder / "used.jsonl"
+        manifest.write_text('{"target":"sm_80","spec":{"formula":"y = x"}}\nrubbish\n{"a":1}\n')
+        result = self.assert_fails(1, "used.jsonl, line 2", "warm", manifest, "--dry-run")
+        self.assertIn("used.jsonl, line 3", result.stderr)
+        result = self.run_command("warm", manifest, "--dry-run", "--json")
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(len(json.loads(result.stdout)["failed"]), 3)
 
     def test_coverage_of_nothing(self):
         result = self.assert_fails(1, "3 of 3 kernels are missing", "coverage", self.sweep(3))
@@ -149,6 +159,17 @@ class Warm(WarmTest):
         self.assertIn('tilejit_requests_total{tier="compiled"} 2\n', metrics.read_text())
         self.assertFalse(marker.exists() or bundle.exists())
         self.assert_fails(1, "for sm_99: ", "warm", spec, "--target", "sm_99", "-j", "1", "--quiet")
+
+    def test_a_marker_says_only_what_the_bound_has_left(self):
+        """It said complete of kernels that were in memory alone: the bound had taken their files."""
+        marker = self.folder / "marker.json"
+        result = self.assert_fails(
+            1, "are not in the cache any more", "warm", self.sweep(60), "--target", "sm_80", "--quiet",
+            "--marker", marker, TILEJIT_CACHE_MAX_SIZE="60K",
+        )  # fmt: skip
+        self.assertIn("TILEJIT_CACHE_MAX_SIZE", result.stderr)
+        self.assertFalse(marker.exists())
+        self.assertLess(self.entries(), 60)
 
     def test_coverage(self):
         spec, more = self.sweep(3), self.sweep(2, "more")

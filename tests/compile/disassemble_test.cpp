@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -73,6 +74,19 @@ TEST_F(Disassemble, SaysWhatWentWrong) {
   refused(script("silent", "exit 1"), "said nothing");
   refused(script("killed", "kill -9 $$"), "failed");
   refused(folder_ / "missing", "could not be started: No such file");
+}
+
+// A program that hangs hung the compile with it.
+TEST_F(Disassemble, EndsAProgramThatTakesTooLong) {
+  using namespace std::chrono_literals;
+  for (const char* body :
+       {"exec sleep 60", "echo x; exec sleep 60", "exec >&-; exec 2>&-; exec sleep 60"}) {
+    SCOPED_TRACE(body);
+    const fs::path program = script("nvdisasm", body);
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_THROW((void)disassemble(program, "cubin", 200ms), Error);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 10s);
+  }
 }
 
 }  // namespace

@@ -8,15 +8,21 @@
 #include <string>
 
 #include "compile/nvrtc_api.hpp"
+#include "compile/search_places.hpp"
 #include "fake_elf.hpp"
 #include "support.hpp"
+#include "support/source_dir.hpp"
 
 namespace tilejit::compile {
 namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 struct NameCase {
   const char* name;
@@ -84,6 +90,35 @@ TEST(FindNvrtc, LooksIntoAndBelowAnExplicitFolder) {
   }
 }
 
+// The key did not change when only the builtins library did.
+TEST(FindNvrtc, TellsBuiltinsFromEachOther) {
+  struct BuiltinsCase {
+    const char *name, *library, *builtins, *build;
+  };
+  const BuiltinsCase cases[] = {
+      {"none", "libnvrtc.so.13", "libnvrtc-builtins.so", "deadbeef"},
+      {"of the major version", "libnvrtc.so.13", "libnvrtc-builtins.so.13.2", "deadbeef.cafe"},
+      {"of another one", "libnvrtc.so.13", "libnvrtc-builtins.so.12.9", "deadbeef"},
+      {"of the version in the name", "libnvrtc.so.12.9.86", "libnvrtc-builtins.so.12.9",
+       "deadbeef.cafe"},
+      {"of another minor version", "libnvrtc.so.12.9.86", "libnvrtc-builtins.so.12.8", "deadbeef"},
+      {"of a library without a version", "nvrtc.so", "libnvrtc-builtins.so.13.0", "deadbeef.cafe"},
+  };
+  FakeElf builtins;
+  builtins.note_text = std::string("GNU\0\xca\xfe", 6);
+  builtins.note.n_descsz = 2;
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const TempFolder folder, elsewhere;
+    write_file(folder.path() / c.library, FakeElf().bytes());
+    write_file(folder.path() / c.builtins, builtins.bytes());
+    EXPECT_EQ(find_nvrtc(folder.path() / c.library)->build, c.build);
+    const auto link = elsewhere.path() / c.library;  // the real one's folder counts
+    std::filesystem::create_symlink(folder.path() / c.library, link);
+    EXPECT_EQ(find_nvrtc(link)->build, c.build);
+  }
+}
+
 TEST(FindNvrtc, WithAnExplicitPathLooksNowhereElse) {
   const TempFolder empty;
   EXPECT_FALSE(find_nvrtc(empty.path()));
@@ -116,6 +151,7 @@ class FindNvrtcAround : public ::testing::Test {
 
 TEST_F(FindNvrtcAround, FollowsTheEnvironmentInOrder) {
   write_file(second_.path() / "lib64/libnvrtc.so", FakeElf().bytes());
+  const ScopedVariable toolkits("TILEJIT_NO_TOOLKIT", "0");
   const ScopedVariable home("CUDA_HOME", second_.path());
   const ScopedVariable libraries("LD_LIBRARY_PATH", "/missing::" + first_.path().string() + ":");
   EXPECT_EQ(find_nvrtc()->path, second_.path() / "lib64/libnvrtc.so");
@@ -128,6 +164,7 @@ TEST_F(FindNvrtcAround, PassesOverWhatIsTooOldOrBroken) {
   std::filesystem::create_symlink("libnvrtc.so.12.4.127", first_.path() / "libnvrtc.so.12");
   write_file(first_.path() / "libnvrtc.so", "INPUT(libnvrtc.so.12)");
   write_file(second_.path() / "targets/any-linux/lib/libnvrtc.so.13", FakeElf().bytes());
+  const ScopedVariable toolkits("TILEJIT_NO_TOOLKIT", "0");
   const ScopedVariable libraries("LD_LIBRARY_PATH", first_.path());
   const ScopedVariable home("CUDA_HOME", second_.path());
   EXPECT_EQ(find_nvrtc()->path, second_.path() / "targets/any-linux/lib/libnvrtc.so.13");
@@ -159,7 +196,37 @@ TEST_F(FindNvrtcAround, NvrtcTakesTheBuiltinsBesideIt) {
   EXPECT_EQ(map->l_name, first_.path() / name);
 }
 
+struct HiddenCase {
+  const char* name;
+  const char* home;       // the variable that names the toolkit
+  const char* libraries;  // LD_LIBRARY_PATH, below `first_`
+};
+
+TEST_F(FindNvrtcAround, FindsNothingOfAHiddenToolkit) {
+  const HiddenCase cases[] = {
+      {"by CUDA_HOME", "CUDA_HOME", ""},
+      {"by CUDA_PATH", "CUDA_PATH", ""},
+      {"on LD_LIBRARY_PATH", "CUDA_HOME", "toolkit/lib64"},
+      {"behind a link on LD_LIBRARY_PATH", "CUDA_PATH", "link"},
+  };
+  const auto toolkit = first_.path() / "toolkit";
+  write_file(toolkit / "lib64/libnvrtc.so.13", FakeElf().bytes());
+  std::filesystem::create_symlink(toolkit / "lib64", first_.path() / "link");
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const ScopedVariable no_home("CUDA_HOME", ""), home(c.home, toolkit);
+    const ScopedVariable libraries("LD_LIBRARY_PATH", first_.path() / c.libraries);
+    for (const char* hidden : {"0", "1"}) {
+      const ScopedVariable toolkits("TILEJIT_NO_TOOLKIT", hidden);
+      const SearchResult search = search_nvrtc({});
+      EXPECT_EQ(search.found && search.found->build == "deadbeef", *hidden == '0');
+      EXPECT_THAT(search.looked_in, Not(Contains(StartsWith("/usr/local/cuda"))));
+    }
+  }
+}
+
 TEST_F(FindNvrtcAround, TellsWhereItLooked) {
+  const ScopedVariable toolkits("TILEJIT_NO_TOOLKIT", "0");
   const ScopedVariable libraries("LD_LIBRARY_PATH", first_.path());
   const ScopedVariable home("CUDA_HOME", second_.path());
   const auto places = search_nvrtc({}).looked_in;
@@ -167,12 +234,45 @@ TEST_F(FindNvrtcAround, TellsWhereItLooked) {
   EXPECT_THAT(places, Contains((second_.path() / "lib64").string()));
 }
 
+// What is built finds what ./tools/setup fetched into the checkout.
+TEST(RunPathFolders, HaveTheWheelsOfTheCheckout) {
+  EXPECT_THAT(run_path_folders(), Contains(test::source_dir() / ".deps/cuda/lib"));
+}
+
+TEST(PythonPrefixes, AreTheEnvironmentTheUserAndTheSystem) {
+  const ScopedVariable environment("VIRTUAL_ENV", "/venv");
+  const ScopedVariable home("HOME", "/home/somebody");
+  {
+    const ScopedVariable base("PYTHONUSERBASE", "/base");
+    EXPECT_THAT(python_prefixes(), ElementsAre("/venv", "/base", "/usr/local", "/usr"));
+  }
+  const ScopedVariable no_base("PYTHONUSERBASE", ""), no_environment("VIRTUAL_ENV", "");
+  EXPECT_THAT(python_prefixes(), ElementsAre("/home/somebody/.local", "/usr/local", "/usr"));
+}
+
+TEST(PythonPackages, AreThoseOfTheNewestPythonFirst) {
+  const TempFolder prefix;
+  const std::filesystem::path want[] = {
+      prefix.path() / "lib/python3.12/site-packages",
+      prefix.path() / "lib/python3.12/dist-packages",
+      prefix.path() / "lib/python3.9/site-packages",
+      prefix.path() / "lib/python3/dist-packages",
+  };
+  for (const auto& folder : want) std::filesystem::create_directories(folder);
+  std::filesystem::create_directories(prefix.path() / "lib/python3.13");  // has no packages
+  std::filesystem::create_directories(prefix.path() / "lib/python2.7/site-packages");
+  std::filesystem::create_symlink("lib", prefix.path() / "lib64");
+  EXPECT_THAT(python_packages(prefix.path()), ElementsAreArray(want));
+  EXPECT_THAT(python_packages(prefix.path() / "none"), IsEmpty());
+}
+
 TEST(Nvrtc, MissingLibrarySaysWhatToDo) {
   const TempFolder empty;
   const Error error = thrown_by([&] { const Nvrtc nvrtc(empty.path()); });
   EXPECT_EQ(error.code(), ErrorCode::no_compiler);
   for (const auto& text : {empty.path().string(), std::string("pip install nvidia-cuda-nvrtc"),
-                           std::string("CUDA toolkit"), std::string("TILEJIT_NVRTC")}) {
+                           std::string("--break-system-packages"), std::string("CUDA toolkit"),
+                           std::string("TILEJIT_NVRTC")}) {
     EXPECT_THAT(error.what(), HasSubstr(text));
   }
 }

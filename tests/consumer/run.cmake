@@ -19,3 +19,26 @@ run(${CMAKE_COMMAND} --build ${work}/build)
 run(${work}/build/consumer_tilejit)
 run(${work}/build/consumer_tilejit_static)
 run(${prefix}/bin/tilejit --version)
+
+# Installed, the command has lost the build's run path; it finds a virtual environment's wheels.
+function(doctor output program)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=TILEJIT_NVRTC --unset=LD_LIBRARY_PATH
+    TILEJIT_NO_TOOLKIT=1 HOME=${work} PYTHONUSERBASE=${work} ${ARGN} ${program} doctor --json
+    OUTPUT_VARIABLE report ERROR_QUIET)
+  string(JSON path ERROR_VARIABLE none GET "${report}" nvrtc path)
+  set(${output} "${path}" PARENT_SCOPE)
+endfunction()
+
+doctor(built ${BUILD}/bin/tilejit)
+doctor(installed ${prefix}/bin/tilejit)
+if(EXISTS "${built}" AND NOT EXISTS "${installed}")
+  set(wheel ${work}/venv/lib/python3.11/site-packages/nvidia/cu13)
+  file(MAKE_DIRECTORY ${wheel})
+  cmake_path(GET built PARENT_PATH folder)
+  file(CREATE_LINK ${folder} ${wheel}/lib SYMBOLIC)
+  doctor(installed ${prefix}/bin/tilejit VIRTUAL_ENV=${work}/venv)
+  cmake_path(IS_PREFIX wheel "${installed}" found)
+  if(NOT found)
+    message(FATAL_ERROR "NVRTC of the virtual environment was not found: ${installed}")
+  endif()
+endif()

@@ -49,6 +49,12 @@ TEST(Emit, EveryKindOfOperation) {
       {"y = x_i32 ** 3", i32, "const i32 v2 = math::pow(v0, v1);"},
       {"y = x_f32 ** 1.5", f32, "const float v2 = powf(v0, v1);"},
       {"y = x_f64 ** 1.5", f64, "const double v2 = pow(v0, v1);"},
+      {"y = atan2(x_f32, x_f32)", f32, "const float v1 = atan2f(v0, v0);"},
+      {"y = fma(x_f64, x_f64, 1)", f64, "const double v2 = fma(v0, v0, v1);"},
+      {"y = fma(x_i8, x_i8, 1)", i8, "const i8 v3 = math::add(v2, v1);"},
+      {"y = log1p(x_f16)", f16, "const float v1 = log1pf(v0);"},
+      {"y = trunc(x_f64)", f64, "const double v1 = trunc(v0);"},
+      {"y = isinf(x_f32)", b8, "const bool v3 = v1 == v2;"},
       {"y = x_u8 << 2", u8, "const u8 v2 = math::shl(v0, v1);"},
       {"y = x_i64 >> 2", i64, "const i64 v2 = math::shr(v0, v1);"},
       {"y = x_bool ^ true", b8, "const bool v2 = v0 ^ v1;"},
@@ -119,6 +125,25 @@ TEST(Emit, NoTextOfTheFormulaGetsThrough) {
   const std::string text =
       emitted("evil_temporary = x_f32 # */ asm(\"trap;\")\ny = evil_temporary");
   EXPECT_EQ(text, "const float v0 = t0;\ny1 = v0;\n");
+}
+
+// NVRTC tried each const integer as a constant expression, in time that grew with the cube.
+TEST(Emit, LongFormulasHaveNoConstAndComeInFunctions) {
+  const auto text_of = [](int additions) {
+    std::string formula = "t0 = x_i32\n";
+    for (int i = 1; i <= additions; ++i) {
+      formula += "t" + std::to_string(i) + " = t" + std::to_string(i - 1) + " * 3 + x_i32\n";
+    }
+    return emitted(formula + "y = t" + std::to_string(additions), i32);
+  };
+  const std::string ordinary = text_of(100), is_long = text_of(200), parts = text_of(1200);
+  EXPECT_EQ(ordinary.find("\ni32"), std::string::npos);
+  EXPECT_EQ(is_long.find("const"), std::string::npos);
+  EXPECT_EQ(is_long.find("noinline"), std::string::npos);
+  EXPECT_EQ(parts.find("const i32"), std::string::npos);
+  EXPECT_NE(parts.find("const auto part2 = [&]() __attribute__((noinline)) {\n"),
+            std::string::npos);
+  EXPECT_EQ(parts.find("part3"), std::string::npos);
 }
 
 TEST(Emit, ManyHeavyFunctionsAreCalledNotInlined) {

@@ -149,7 +149,7 @@ TEST(Reduction, RefusesWithTheReason) {
       {"y = argmax(x_f32, init=0)", "'argmax' takes no init="},
       {"y = sum(x_f32, init=x_f32)", "init= takes a literal or a scalar"},
       {"y = max(x_i8, init=300)", "300 does not fit i8"},
-      {"y = exp(x_f32, axis=0)", "found '='; write '==' to compare"},
+      {"y = exp(x_f32, axis=0)", "'exp' has no keyword 'axis': it computes element by element"},
       {"y = sum(x_f32 = 1)", "'sum' has no keyword 'x_f32'"},
       {"y = iota()", "expected an axis, an integer literal"},
       {"y = iota((0, 1))", "'iota' takes one axis"},

@@ -91,6 +91,27 @@ TEST(Symbols, RefusesAssignmentsAndReadsOutOfOrder) {
   }
 }
 
+// Functions that came later must not take names from formulas that already use them.
+constexpr const char* kDeclarable[] = {"asin",  "acos",     "atan",  "atan2", "sinh",  "cosh",
+                                       "log1p", "expm1",    "isnan", "isinf", "fma",   "trunc",
+                                       "sign",  "copysign", "hypot", "cbrt",  "log10", "erfc"};
+
+TEST(Symbols, DeclaredNamesHideNewFunctions) {
+  for (const std::string name : kDeclarable) {
+    SCOPED_TRACE(name);
+    EXPECT_FALSE(is_reserved(name));
+    const Scope of_tensor{.tensors = {tensor(name.c_str(), f32), tensor("y", f32)}};
+    EXPECT_EQ(to_lines(compile_formula("y = " + name, of_tensor)).back(), "store t1 v0");
+    const Scope plain{.tensors = {tensor("x", f32), tensor("y", f32)}};
+    EXPECT_EQ(to_lines(compile_formula(name + " = -x; y = " + name, plain)).back(), "store t1 v1");
+    Scope of_function = plain;
+    of_function.functions = {{name, {"a"}, "-a"}, {"f", {name}, name + "(" + name + ")"}};
+    EXPECT_EQ(to_lines(compile_formula("y = f(x)", of_function))[1], "v1: f32 = neg v0");
+    const std::string what = refusal("y = x * " + name, plain);
+    EXPECT_NE(what.find("'" + name + "' is a function: call it"), std::string::npos) << what;
+  }
+}
+
 TEST(Symbols, ReservedNamesAndIdentifiers) {
   for (const char* name : {"and", "or", "not", "true", "inf", "nan", "pi", "cast", "where",
                            "gelu_tanh", "f8e4m3", "bool", "u64"}) {

@@ -9,6 +9,8 @@
 #include "fake/hand_plans.hpp"
 #include "front/compile_options.hpp"
 #include "render/render.hpp"
+#include "tilejit/cache/entry.hpp"
+#include "tilejit/cache_identity.hpp"
 
 namespace tilejit::front {
 namespace {
@@ -79,6 +81,46 @@ TEST(Metadata, LeavesOutResourcesThatNobodyReported) {
   const auto metadata = nlohmann::json::parse(
       metadata_text(hand.plan, key_text(hand.plan, "abc123"), "", "13.0", StageTimes{}));
   EXPECT_FALSE(metadata.contains("registers"));
+}
+
+TEST(Identity, IsTheHashOfTheKeysFields) {
+  const HandPlan hand = hand_plan();
+  const std::string text = key_text(hand.plan, "abc123");
+  const std::string key = cache::sha256_hex(text);
+  const std::string metadata = metadata_text(hand.plan, text, "", "13.0", StageTimes{});
+  const auto json = nlohmann::ordered_json::parse(metadata);
+  auto changed = [&](const char* name, const nlohmann::ordered_json& value) {
+    auto copy = json;
+    copy[name] = value;
+    return copy.dump(2);
+  };
+  auto without_kernel = nlohmann::ordered_json::parse(text);
+  const struct {
+    const char* name;
+    std::string metadata;
+    bool expected;
+  } cases[] = {
+      {"as it is written", metadata, true},
+      {"laid out for people, as older entries are", json.dump(2), true},
+      {"on one line", json.dump(), true},
+      {"with tabs and carriage returns", json.dump(1, '\t') + "\r\n", true},
+      {"the fields of the key alone", without_kernel.dump(2), true},
+      {"another name for people", changed("kernel", "other"), true},
+      {"another target", changed("target", "sm_80"), false},
+      {"another compiler", changed("compiler", "abc124"), false},
+      {"another plan", changed("plan", nlohmann::ordered_json::object()), false},
+      {"no fields of a key", R"({"kernel":"tilejit_hand"})", false},
+      {"an empty object", "{}", false},
+      {"nothing", "", false},
+      {"no JSON", "]]]}}}{{{\"", false},
+      {"a text that does not end", "{\"compiler", false},
+      {"an escape", R"({"compiler":"a\\"b"})", false},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    EXPECT_EQ(is_entry_of(key, c.metadata), c.expected);
+    EXPECT_FALSE(is_entry_of(std::string(64, '0'), c.metadata));
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <memory>
 #include <sstream>
 
@@ -21,6 +22,15 @@ TEST(Warn, GoesToTheLoggerOfTheApplication) {
   spdlog::drop("tilejit");
   EXPECT_THAT(text.str(), HasSubstr("the folder {is} full"));
   EXPECT_THAT(text.str(), HasSubstr("warning"));
+}
+
+// What a tuning file or a server said made lines of its own in the log, and steered terminals.
+TEST(Warn, IsOneLineThatCanBePrinted) {
+  ::testing::internal::CaptureStderr();
+  warn("the file says \x1b[31mRED\ntilejit: warning: a forged line\x07");
+  const std::string text = ::testing::internal::GetCapturedStderr();
+  EXPECT_THAT(text, HasSubstr("?[31mRED tilejit: warning: a forged line?"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
 }
 
 TEST(Warn, GoesToStandardErrorElse) {

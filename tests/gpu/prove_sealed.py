@@ -70,7 +70,8 @@ class Proof:
         for name, spec in {**SPECS, "unknown": UNKNOWN}.items():
             (self.folder / f"{name}.json").write_text(json.dumps(spec))
         (self.folder / "empty").mkdir()
-        kept = [name for name in os.environ if not name.startswith("TILEJIT_") or name == "TILEJIT_NVRTC"]
+        search = ("TILEJIT_NVRTC", "TILEJIT_NO_TOOLKIT")
+        kept = [name for name in os.environ if not name.startswith("TILEJIT_") or name in search]
         self.base = {name: os.environ[name] for name in kept}
 
     def say(self, text):

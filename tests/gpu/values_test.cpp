@@ -140,18 +140,62 @@ TEST_F(Values, EdgesOfWideTypesToEveryDtype) {
 }
 
 TEST_F(Values, EveryFunctionOnEdges) {
-  const char* const functions[] = {"exp(x)",   "exp2(x)",         "log(x)",
-                                   "log2(x)",  "sqrt(x)",         "rsqrt(x)",
-                                   "sin(x)",   "cos(x)",          "tan(x)",
-                                   "tanh(x)",  "erf(x)",          "floor(x)",
-                                   "ceil(x)",  "round(x)",        "sigmoid(x)",
-                                   "silu(x)",  "gelu(x)",         "gelu_tanh(x)",
-                                   "relu(x)",  "clamp(x, -1, 2)", "abs(x)",
-                                   "-x",       "x ** 2",          "x ** 0.5",
-                                   "2.0 ** x", "min(x, 1.0)",     "max(x, 1.0)",
-                                   "x // 3.0", "x % 3.0",         "x % -3.0",
-                                   "1.0 / x",  "x // 0.0",        "where(x < 1, x, -x)",
-                                   "x * x - x"};
+  const char* const functions[] = {"exp(x)",
+                                   "exp2(x)",
+                                   "log(x)",
+                                   "log2(x)",
+                                   "sqrt(x)",
+                                   "rsqrt(x)",
+                                   "sin(x)",
+                                   "cos(x)",
+                                   "tan(x)",
+                                   "tanh(x)",
+                                   "erf(x)",
+                                   "floor(x)",
+                                   "ceil(x)",
+                                   "round(x)",
+                                   "sigmoid(x)",
+                                   "silu(x)",
+                                   "gelu(x)",
+                                   "gelu_tanh(x)",
+                                   "relu(x)",
+                                   "clamp(x, -1, 2)",
+                                   "abs(x)",
+                                   "-x",
+                                   "x ** 2",
+                                   "x ** 0.5",
+                                   "2.0 ** x",
+                                   "min(x, 1.0)",
+                                   "max(x, 1.0)",
+                                   "x // 3.0",
+                                   "x % 3.0",
+                                   "x % -3.0",
+                                   "1.0 / x",
+                                   "x // 0.0",
+                                   "where(x < 1, x, -x)",
+                                   "x * x - x",
+                                   "asin(x)",
+                                   "acos(x)",
+                                   "atan(x)",
+                                   "atan2(x, 2.0)",
+                                   "atan2(x, -x)",
+                                   "atan2(-0.5, x)",
+                                   "sinh(x)",
+                                   "cosh(x)",
+                                   "log10(x)",
+                                   "log1p(x)",
+                                   "expm1(x)",
+                                   "cbrt(x)",
+                                   "hypot(x, 3.0)",
+                                   "hypot(x, x)",
+                                   "erfc(x)",
+                                   "trunc(x)",
+                                   "sign(x)",
+                                   "copysign(3.0, x)",
+                                   "copysign(x, -2.0)",
+                                   "fma(x, x, -1.0)",
+                                   "fma(x, x, -x * x)",
+                                   "where(isnan(x), 1, where(isinf(x), 2, 3))"};
   for (const char* function : functions) {
     SCOPED_TRACE(function);
     const auto floats = edge_values<float>();
@@ -167,11 +211,12 @@ TEST_F(Values, EveryFunctionOnEdges) {
 }
 
 TEST_F(Values, IntegerOperatorsOnEdges) {
-  const char* const formulas[] = {"x + x",     "x * x",     "x - 1",  "-x",     "~x",
-                                  "abs(x)",    "x // 7",    "x % 7",  "7 // x", "7 % x",
-                                  "x ** 3",    "3 ** x",    "x ** x", "x << 3", "x >> 3",
-                                  "x << x",    "x >> x",    "x / 3",  "x // x", "x % x",
-                                  "min(x, 5)", "max(x, 5)", "x & 6",  "x | 6",  "x ^ 6"};
+  const char* const formulas[] = {"x + x",     "x * x",     "x - 1",        "-x",       "~x",
+                                  "abs(x)",    "x // 7",    "x % 7",        "7 // x",   "7 % x",
+                                  "x ** 3",    "3 ** x",    "x ** x",       "x << 3",   "x >> 3",
+                                  "x << x",    "x >> x",    "x / 3",        "x // x",   "x % x",
+                                  "sign(x)",   "trunc(x)",  "fma(x, x, 3)", "isnan(x)", "isinf(x)",
+                                  "min(x, 5)", "max(x, 5)", "x & 6",        "x | 6",    "x ^ 6"};
   const auto run = [&](DType dtype, const auto& values) {
     SCOPED_TRACE(to_string(dtype));
     const std::string layout = "(" + std::to_string(values.size()) + "):(1)";

@@ -226,7 +226,8 @@ TEST(PrintTensor, KeepsValues) {
 
 TEST(PrintTensor, SaysWhatIsWrong) {
   const float one = 1;
-  expect_error(ErrorCode::unsupported, "give its symbols values",
+  expect_error(ErrorCode::unsupported,
+               "a tensor of the layout (M,4):(4,1) cannot be printed: give its symbols values",
                [&] { (void)print_tensor(f32, "(M,4):(4,1)", &one); });
   expect_error(ErrorCode::invalid_argument, "edge_items is 0",
                [&] { (void)print_tensor(f32, "1:1", &one, {.edge_items = 0}); });

@@ -257,10 +257,19 @@ class Generator {
     if (depth == 0) return leaf();
     const std::string a = expression(depth - 1);
     const std::string b = chance(random_, 50) ? leaf() : expression(depth - 1);
-    static const std::vector<std::string> kBoth = {
-        "($a + $b)",   "($a - $b)",        "($a * $b)", "min($a, $b)",
-        "max($a, $b)", "abs($a)",          "-($a)",     "where($a < $b, $a, $b)",
-        "relu($a)",    "($a // ($b + 5))", "($a % 7)",  "where($a == $b or $a > 1, $b, $a)"};
+    static const std::vector<std::string> kBoth = {"($a + $b)",
+                                                   "($a - $b)",
+                                                   "($a * $b)",
+                                                   "min($a, $b)",
+                                                   "max($a, $b)",
+                                                   "abs($a)",
+                                                   "-($a)",
+                                                   "where($a < $b, $a, $b)",
+                                                   "sign($a)",
+                                                   "relu($a)",
+                                                   "($a // ($b + 5))",
+                                                   "($a % 7)",
+                                                   "where($a == $b or $a > 1, $b, $a)"};
     static const std::vector<std::string> kFloating = {"sigmoid($a)",
                                                        "tanh($a)",
                                                        "silu($a)",
@@ -277,7 +286,16 @@ class Generator {
                                                        "log(abs($a) + 1)",
                                                        "rsqrt(abs($a) + 0.5)",
                                                        "exp2($a * 0.25)",
-                                                       "round($a)"};
+                                                       "round($a)",
+                                                       "atan2($a, $b)",
+                                                       "erfc($a)",
+                                                       "log1p(abs($a))",
+                                                       "expm1(-abs($a))",
+                                                       "fma($a, $b, $a)",
+                                                       "hypot($a, $b)",
+                                                       "trunc($a)",
+                                                       "where(isnan($a), $b, atan($a))",
+                                                       "(cosh(clamp($a, -3, 3)) + cbrt($b))"};
     static const std::vector<std::string> kInteger = {
         "($a & $b)", "($a | 5)",   "($a ^ $b)", "~$a",          "($a << 2)",
         "($a >> 1)", "($a // $b)", "($a % $b)", "cast($a, i8)", "clamp($a, 1, 9)"};

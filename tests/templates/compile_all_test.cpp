@@ -189,10 +189,14 @@ const char* const kFloatFormula =
     "rsqrt(x)\n"
     "t3 = sin(x) + cos(x) + tan(x) + tanh(x) + erf(x) + pow(x, y) + floor(x) + ceil(x) + round(x)\n"
     "t4 = sigmoid(x) + silu(x) + gelu(x) + gelu_tanh(x) + relu(x) + clamp(x, -1.0, 1.0)\n"
-    "z = where(x != y, t + t2, where(x == y or x < 1.0, t3, t4)) + t4";
+    "t5 = asin(x) + acos(x) + atan(x) + atan2(x, y) + sinh(x) + cosh(x) + log10(x) + log1p(x)\n"
+    "t6 = expm1(x) + cbrt(x) + hypot(x, y) + erfc(x) + copysign(x, y) + fma(x, y, x) + trunc(x)\n"
+    "t7 = where(isnan(x) or isinf(y), t5, t6) + sign(x)\n"
+    "z = where(x != y, t + t2, where(x == y or x < 1.0, t3, t4)) + t4 * t7";
 const char* const kIntegerFormula =
     "t = x + y - x * y + x // y + x % y + (x & y) + (x | y) + (x ^ y) + ~x + (x << 3) + (x >> y)\n"
-    "z = where(x < y, t, min(x, y) + max(x, y) + abs(x) + x ** 3 + clamp(x, 1, 7) + relu(x))";
+    "z = where(x < y, t, min(x, y) + max(x, y) + abs(x) + x ** 3 + clamp(x, 1, 7) + relu(x) "
+    "+ sign(x) + fma(x, y, x) + trunc(x))";
 
 TEST_P(ForTarget, EveryFunctionOfEveryDtype) {
   for (const DType dtype : kAllDTypes) {

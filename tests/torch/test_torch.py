@@ -51,7 +51,7 @@ class WithoutAGpu(unittest.TestCase):
             try:
                 compiler.nvrtc()
             except tilejit.Error as error:
-                self.skipTest(f"no NVRTC: {error}")
+                self.skipTest(f"NVRTC is not installed: {error}")
             for name, spec in SPECS.items():
                 with self.subTest(name):
                     self.assertGreater(len(compiler.compile(spec, "sm_90a").cubin), 0)

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -123,6 +124,13 @@ TEST(TuningFiles, ArePublishedAsAWhole) {
   EXPECT_THROW((void)TuningFile::load(path.parent_path()), Error);
   std::ofstream(fs::path(folder) / "file") << "not a folder";
   EXPECT_THROW(file.publish(fs::path(folder) / "file" / "tuning.jsonl"), Error);
+  // A FIFO held its reader up for ever; a file of others was believed.
+  const fs::path fifo = fs::path(folder) / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_THROW((void)TuningFile::load(fifo), Error);
+  fs::permissions(path.parent_path(), fs::perms::all);
+  EXPECT_THROW((void)TuningFile::load(path), Error);
+  EXPECT_EQ(TuningFile::load(path, cache::Trust::anyone), file);
   fs::remove_all(folder);
 }
 

@@ -75,10 +75,7 @@ Judgement verdict(Verdict verdict, std::string reason) {
   return made;
 }
 
-Judgement judge_success(HttpMethod method, HttpResponse response, const RemoteOptions& options) {
-  if (method == HttpMethod::get && options.verify && !options.verify(response.body)) {
-    return verdict(Verdict::damaged, "what it sends is not an intact entry; check what it keeps");
-  }
+Judgement judge_success(HttpMethod method, HttpResponse response) {
   Judgement made = verdict(Verdict::done, {});
   made.result.length = method == HttpMethod::head ? response.length : response.body.size();
   if (method == HttpMethod::get) made.result.bytes = std::move(response.body);
@@ -155,7 +152,7 @@ Judgement judge(HttpMethod method, HttpResponse response, const RemoteAddress& a
     case HttpOutcome::stopped: return verdict(Verdict::stopped, {});
   }
   if (is_success(method, response.status)) {
-    return judge_success(method, std::move(response), options);
+    return judge_success(method, std::move(response));
   }
   if (response.status / 100 == 3 && !response.redirect.empty()) {
     return judge_redirect(std::move(response), address);

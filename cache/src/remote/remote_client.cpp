@@ -86,6 +86,14 @@ std::vector<std::string> RemoteClient::headers_for(HttpMethod method, std::strin
   return lines;
 }
 
+void RemoteClient::verify(std::string_view key, RequestResult& result) const {
+  if (!options_.verify || options_.verify(key, result.bytes)) return;
+  result = {.verdict = Verdict::damaged,
+            .reason =
+                "what it sends is not an intact entry of the key that was asked for; check "
+                "what it keeps, and proxies on the way"};
+}
+
 Judgement RemoteClient::attempt(HttpMethod method, std::string_view key, std::string_view body,
                                 Clock::time_point deadline, const Stop& stop) {
   std::string path = address_.path_of(key);
@@ -95,6 +103,7 @@ Judgement RemoteClient::attempt(HttpMethod method, std::string_view key, std::st
                               .headers = headers_for(method, path, body),
                               .body = body};
     Judgement made = judge(method, http_.send(request, deadline, stop), address_, options_);
+    if (method == HttpMethod::get && made.result.verdict == Verdict::done) verify(key, made.result);
     if (made.redirect.empty()) return made;
     if (hop == kRedirects) {
       made.result.reason = "it redirects in a circle; set the url to where the entries are";

@@ -33,6 +33,8 @@ class RemoteClient {
  private:
   [[nodiscard]] Judgement attempt(HttpMethod method, std::string_view key, std::string_view body,
                                   Clock::time_point deadline, const Stop& stop);
+  /// Makes a download that is not the entry of `key` a damaged one.
+  void verify(std::string_view key, RequestResult& result) const;
   [[nodiscard]] std::vector<std::string> headers_for(HttpMethod method, std::string_view path,
                                                      std::string_view body) const;
 

@@ -39,7 +39,8 @@ constexpr unsigned kUploadBits = 12, kQueueBit = 24, kLostBit = 25, kLibraryBit 
 
 struct Tally : RequestTally {
   Count hits = 0, misses = 0, unavailable = 0, skipped = 0, damaged = 0;
-  Count uploads = 0, uploads_failed = 0, uploads_dropped = 0, bytes_down = 0, bytes_up = 0;
+  Count uploads = 0, uploads_failed = 0, uploads_stopped = 0, uploads_dropped = 0, bytes_down = 0,
+        bytes_up = 0;
   Count requests = 0, request_ns = 0, longest_ns = 0;
 };
 
@@ -89,8 +90,12 @@ RemoteStore::Impl::~Impl() {
   Session* last = session.load();
   // What another process left has locks and a thread that are not ours: it is abandoned.
   if (last == nullptr || last->process != ::getpid()) return;
-  if (const std::size_t dropped = last->queue.close(options.shutdown_timeout)) {
-    warn_once(kLostBit, std::to_string(dropped) + " uploads were not done in time and are lost");
+  if (const std::uint64_t lost =
+          last->queue.close(options.shutdown_timeout) + tally.uploads_stopped) {
+    warn_once(kLostBit, std::to_string(lost) + (lost == 1 ? " upload was" : " uploads were") +
+                            " not done within the " +
+                            std::to_string(options.shutdown_timeout.count()) +
+                            " ms that the end waits, and lost");
   }
   delete last;
 }
@@ -184,7 +189,10 @@ void RemoteStore::Impl::upload(Session& session, const UploadJob& job) {
     return;
   }
   add(tally.uploads_failed);
-  if (result.verdict == Verdict::stopped) return;
+  if (result.verdict == Verdict::stopped) {
+    add(tally.uploads_stopped);
+    return;
+  }
   // What cannot be reached for an upload cannot be for a download either, and no caller has waited.
   if (result.verdict == Verdict::unreachable) reads.failed(true);
   if (result.verdict != Verdict::too_large) writes.failed(repeats(result.verdict));

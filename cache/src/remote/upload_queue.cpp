@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -65,7 +66,8 @@ std::size_t UploadQueue::close(std::chrono::milliseconds patience) {
   closed_ = true;
   if (!thread_.joinable()) return 0;
   (void)idle_.wait_for(lock, patience, [&] { return jobs_.empty() && !busy_; });
-  const std::size_t dropped = jobs_.size();
+  const auto dropped = static_cast<std::size_t>(
+      std::count_if(jobs_.begin(), jobs_.end(), [](const UploadJob& job) { return !job.probe; }));
   jobs_.clear();
   stopping_ = true;
   wake_.notify_all();

@@ -122,7 +122,7 @@ TEST_F(DeadRemote, IsToldFromOneBadEntry) {
   store_entry(options("/store"), 1);
   RemoteOptions given = options("/store");
   int bad = 0;
-  given.verify = [&](std::string_view) { return ++bad % 3 == 0; };
+  given.verify = [&](std::string_view, std::string_view) { return ++bad % 3 == 0; };
   RemoteStore store(given);
   for (int i = 0; i < 12; ++i) (void)store.get(test_key(1));
   EXPECT_EQ(store.counters().hits, 4u);

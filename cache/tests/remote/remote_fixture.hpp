@@ -63,7 +63,9 @@ inline RemoteOptions test_options(std::string url, Warnings& warnings) {
   options.upload_timeout = milliseconds(5000);
   options.shutdown_timeout = milliseconds(500);
   options.max_bytes = 1u << 20;
-  options.verify = [](std::string_view file) { return verify_entry(file).has_value(); };
+  options.verify = [](std::string_view, std::string_view file) {
+    return verify_entry(file).has_value();
+  };
   options.warn = [&warnings](const std::string& text) { warnings.add(text); };
   return options;
 }

@@ -84,6 +84,31 @@ TEST_F(StoreRemote, ThatMustHaveEverythingThrowsInsteadOfMaking) {
   EXPECT_EQ(store.counters().made, 0u);
 }
 
+// A proxy that mixed its answers up gave another kernel's code.
+TEST_F(StoreRemote, AnEntryOfAnotherKeyIsNotBelieved) {
+  { Store(store_options("first", "/store")).put(test_key(1), entry); }
+  Options given = store_options("second", "/store");
+  given.identity = [](std::string_view, std::string_view metadata) { return metadata != "{}"; };
+  const Entry right{"right", R"({"n":1})"};
+  Store store(given);
+  EXPECT_FALSE(store.find(test_key(1)));
+  EXPECT_EQ(*store.find_or_make(test_key(1), [&] { return right; }).entry, right);
+  EXPECT_EQ(store.counters().remote.failures, 2u);
+  EXPECT_EQ(warnings.texts().size(), 1u) << warnings.joined();
+  EXPECT_NE(warnings.joined().find("of the key that was asked for"), std::string::npos);
+  given.remote.mode = RemoteMode::must_hit;
+  given.folder = temp.path() / "third";
+  given.identity = [](std::string_view, std::string_view) { return false; };
+  EXPECT_THROW((void)Store(given).find_or_make(test_key(1), must_not_run), MissingEntry);
+}
+
+// What was under way at the end was given up without a word: only what waited was told of.
+TEST_F(StoreRemote, AnUploadThatIsGivenUpAtTheEndIsWarnedOf) {
+  { Store(store_options("first", "/hang")).put(test_key(1), entry); }
+  EXPECT_NE(warnings.joined().find("1 upload was not done"), std::string::npos)
+      << warnings.joined();
+}
+
 TEST_F(StoreRemote, AUrlThatCannotBeUsedIsRefused) {
   Options given = store_options("first", "/store");
   given.remote.url = "ftp://example.org";

@@ -28,14 +28,16 @@ struct ImportReport {
   std::uint64_t present = 0;  ///< entries that the folder has already
 };
 
-/// Many entries in one file that is only read, mapped into memory (cache/FORMAT.md). Thread-safe. A
-/// bundle is replaced by a rename, never in place: a process that has it open reads the old one.
+/// Many entries in one file that is only read (cache/FORMAT.md). Its index, 88 bytes an entry, is
+/// kept in memory; an entry is one read of the file. Thread-safe. A bundle is replaced by a rename:
+/// a process that has it open reads the old one. One that is changed in place has damaged entries.
 class Bundle {
  public:
   /// Throws std::runtime_error: cannot be read, refused (Trust), not a whole bundle, or, with a
-  /// `signer`, not signed by that key. Entries are verified when they are read.
+  /// `signer`, not signed by that key. Entries are verified when they are read; those that are not
+  /// of their key by `identity` are damaged ones.
   explicit Bundle(const std::filesystem::path& path, Trust trust = Trust::own,
-                  const std::optional<PublicKey>& signer = {});
+                  const std::optional<PublicKey>& signer = {}, Identity identity = {});
   ~Bundle();
   Bundle(Bundle&&) noexcept;
   Bundle& operator=(Bundle&&) noexcept;
@@ -72,6 +74,8 @@ class BundleWriter {
   /// False, and nothing is added, if the key is there already. Throws std::runtime_error if the
   /// disk cannot take it, std::invalid_argument for a key that is none.
   bool add(const std::string& key, const Entry& entry);
+  /// Throws std::invalid_argument for a name that is none, std::runtime_error beyond 64 KiB of
+  /// them.
   void add_marker(const std::string& kind, const std::string& name);
   /// `private_key`: Ed25519, in PEM, as `openssl genpkey -algorithm ed25519` writes it; empty: not
   /// signed. Throws std::runtime_error, std::invalid_argument for a bad key. Called once.
@@ -83,8 +87,8 @@ class BundleWriter {
 };
 
 /// Copies every entry and marker into a folder, all or none: the whole bundle is verified first,
-/// then every entry is written and on the disk before the first gets its name. Throws
-/// std::runtime_error.
+/// then every entry is written and on the disk before the first gets its name. The bundle's
+/// identity is that of the folder too. Throws std::runtime_error.
 ImportReport import_bundle(const Bundle& bundle, const std::filesystem::path& folder,
                            Trust trust = Trust::own);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +27,11 @@ using EntryPtr = std::shared_ptr<const Entry>;
 
 /// Whether `key` is 64 lower-case hex digits.
 [[nodiscard]] bool is_key(std::string_view key) noexcept;
+
+/// Whether an entry with this metadata is the one of `key`: how a user of the store tells it from
+/// another key's that was copied or mixed up. An entry that is not counts as damaged wherever it
+/// comes in. Must not throw; called from any thread. Empty: every entry is believed.
+using Identity = std::function<bool(std::string_view key, std::string_view metadata)>;
 
 /// Whose folders and bundles are used.
 enum class Trust : std::uint8_t {

@@ -34,6 +34,7 @@ struct PruneReport {
 struct VerifyReport {
   std::uint64_t good = 0;
   std::vector<std::string> damaged;  ///< keys; what a bundle holds beside its entries: its path
+  std::vector<std::string> misplaced = {};  ///< those of `damaged` that are whole, of another key
 };
 
 /// A cache folder, to be looked at and tidied. Works beside any number of Stores that use it.
@@ -41,7 +42,9 @@ struct VerifyReport {
 /// be read or written; a folder that does not exist is empty.
 class Folder {
  public:
-  explicit Folder(const std::filesystem::path& folder, Trust trust = Trust::own);
+  /// Entries that are not of their key by `identity` are damaged ones.
+  explicit Folder(const std::filesystem::path& folder, Trust trust = Trust::own,
+                  Identity identity = {});
   ~Folder();
   Folder(Folder&&) noexcept;
   Folder& operator=(Folder&&) noexcept;
@@ -56,9 +59,11 @@ class Folder {
   /// Reads every entry. Damaged ones stay where they are: the next that wants one sets it aside.
   [[nodiscard]] VerifyReport verify() const;
   /// Removes the least recently used until the bounds hold, and leftovers: temporaries older than
-  /// an hour, damaged files older than a day. What is used meanwhile stays.
+  /// an hour, damaged files and folders in the place of files older than a day. What is used
+  /// meanwhile stays.
   PruneReport prune(const Bounds& bounds) const;
-  /// Removes every entry, marker and leftover, and nothing that is not the cache's.
+  /// Removes every entry, marker and leftover, and nothing that is not the cache's. Temporaries
+  /// younger than an hour stay: their writers may live.
   PruneReport clear() const;
 
  private:

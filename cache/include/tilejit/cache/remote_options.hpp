@@ -48,8 +48,8 @@ struct RemoteOptions {
   std::size_t queued_bytes = 256u << 20;  ///< and their bytes
   std::filesystem::path ca_file = {};     ///< trusted certificates (PEM); empty: the system's
   S3Options s3 = {};
-  /// Whether downloaded bytes are an entry's file. Empty: the caller checks them.
-  std::function<bool(std::string_view)> verify = {};
+  /// Whether downloaded bytes are the file of the entry of `key`. Empty: the caller checks them.
+  std::function<bool(std::string_view key, std::string_view bytes)> verify = {};
   /// Told once of each kind of trouble, without credentials; called from any thread.
   std::function<void(const std::string&)> warn = {};
 };

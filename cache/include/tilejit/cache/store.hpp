@@ -32,7 +32,10 @@ struct Options {
   /// Bound of the memory tier, LRU; 0: none.
   std::size_t memory_bytes = 256u << 20;
   Trust trust = Trust::own;
-  /// How long a miss waits for another process that makes the same entry. Then it makes its own.
+  /// Tells whose key an entry is, wherever one comes in.
+  Identity identity = {};
+  /// How long a miss waits for another process that makes the same entry. Then it makes its own,
+  /// and warns of the other.
   std::chrono::milliseconds lock_wait = std::chrono::seconds(30);
   /// How long a failed `make` is remembered: until then its error answers. In memory only.
   std::chrono::milliseconds failure_ttl = std::chrono::seconds(1);
