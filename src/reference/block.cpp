@@ -4,6 +4,7 @@
 
 #include "reference/cast.hpp"
 #include "reference/convert.hpp"
+#include "reference/corrected_bounds.hpp"
 #include "reference/format.hpp"
 #include "reference/operations.hpp"
 #include "tilejit/reference.hpp"
@@ -174,7 +175,10 @@ void Block::compute(NodeId id) {
   const Node& node = problem_.program.nodes[id];
   if (node.op == Op::load) return load(node, id);
   if (is_comparison(node.op)) return compute_comparison(node, id);
-  if (node.op == Op::where) return select(node, id);
+  if (node.op == Op::where) {
+    select(node, id);
+    return with_bounds_ ? tighten(id) : void();
+  }
   if (node.op == Op::cast) {
     cast(node, id);
   } else if (is_floating(node.type)) {
@@ -271,6 +275,21 @@ void Block::select(const Node& node, NodeId id) {
     if (with_bounds_) {
       bounds_of(id)[i] = where_bound(bounds(node.args[0])[i], approx(chosen, i), approx(other, i));
     }
+  }
+}
+
+// Of results that were corrected more is known than what the bounds of their operations add up to.
+void Block::tighten(NodeId id) {
+  const auto correction = expr::find_correction(problem_.program, id);
+  if (!correction || !has_exact_values(problem_.program, *correction)) return;
+  const bool of_mean = correction->of == expr::Correction::Of::mean;
+  const std::int64_t count = extent_of(problem_.program.nodes[correction->count]);
+  for (std::size_t i = 0; i < count_; ++i) {
+    CorrectedRow row{count, approx(correction->sum, i), approx(correction->squares, i), {}};
+    if (of_mean) row.mean = approx(correction->mean, i);
+    const double bound =
+        of_mean ? corrected_mean_bound(type(id), row) : corrected_squares_bound(type(id), row);
+    bounds_of(id)[i] = std::min(bounds_of(id)[i], bound);
   }
 }
 
