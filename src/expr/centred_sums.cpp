@@ -99,14 +99,12 @@ class Corrector {
     return parts;
   }
 
-  /// Not below 0; of nothing the excess is nan, and the squares stay 0.
+  /// The magnitude, as rounding may leave less than 0, which is as far from what is right. Of
+  /// nothing the excess is nan, and the squares stay 0.
   NodeId corrected_squares(const CentredSquares& one, const Parts& p) {
     const DType type = at(program_, one.squares).type;
-    const NodeId zero = graph_.constant(type, 0.0);
-    const NodeId excess = graph_.operation(Op::max, type, p.excess, zero);
-    const NodeId rest = graph_.operation(Op::sub, type, p.squares, excess);
-    const NodeId below = graph_.operation(Op::lt, b8, rest, zero);
-    return graph_.operation(Op::where, type, below, zero, rest);
+    const NodeId excess = graph_.operation(Op::max, type, p.excess, graph_.constant(type, 0.0));
+    return graph_.operation(Op::abs, type, graph_.operation(Op::sub, type, p.squares, excess));
   }
 
   /// Rounding x - mean(x) shifts all distances of a binade in one direction, by a quarter of a unit
@@ -158,15 +156,15 @@ Program correct_centred_sums(const Program& program) {
 
 std::optional<Correction> find_correction(const Program& program, NodeId id) {
   const Node& node = at(program, id);
-  if (node.op != Op::where) return {};
-  const Node& condition = at(program, node.args[0]);
-  if (condition.op == Op::lt && condition.args[0] == node.args[2]) {
-    const Node& rest = at(program, node.args[2]);
+  if (node.op == Op::abs) {
+    const Node& rest = at(program, node.args[0]);
     if (rest.op != Op::sub) return {};
     const Node& excess = at(program, rest.args[1]);
     if (excess.op != Op::max) return {};
     return match_correction(program, Correction::Of::squares, rest.args[0], excess.args[0]);
   }
+  if (node.op != Op::where) return {};
+  const Node& condition = at(program, node.args[0]);
   const Node& corrected = at(program, node.args[1]);
   if (condition.op != Op::gt || corrected.op != Op::add) return {};
   const Node& least = at(program, condition.args[1]);

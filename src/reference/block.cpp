@@ -177,16 +177,16 @@ void Block::compute(NodeId id) {
   if (is_comparison(node.op)) return compute_comparison(node, id);
   if (node.op == Op::where) {
     select(node, id);
-    return with_bounds_ ? tighten(id) : void();
-  }
-  if (node.op == Op::cast) {
+  } else if (node.op == Op::cast) {
     cast(node, id);
   } else if (is_floating(node.type)) {
     compute_reals(node, id);
   } else {
     compute_integers(node, id);
   }
-  if (is_floating(node.type)) limit(node, id);
+  if (!is_floating(node.type)) return;
+  if (node.op != Op::where) limit(node, id);
+  if (with_bounds_) tighten(id);
 }
 
 void Block::load(const Node& node, NodeId id) {

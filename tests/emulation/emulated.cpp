@@ -235,8 +235,13 @@ bool EmulatedKernels::compile() {
 void EmulatedKernels::verify_all(Random& random) {
   for (std::size_t i = 0; i < kernels_.size(); ++i) {
     SCOPED_TRACE(kernels_[i].what + "\n" + to_json(kernels_[i].c.op));
-    verify(i, random);
+    (void)verify_filled(i, [&](GuardedTensor& tensor) { tensor.fill(random); });
   }
+}
+
+std::vector<GuardedTensor> EmulatedKernels::verify(std::size_t i,
+                                                   const std::function<double()>& next) {
+  return verify_filled(i, [&](GuardedTensor& tensor) { tensor.fill(next); });
 }
 
 void EmulatedKernels::run(const Run& what, const std::vector<std::byte>& params) const {
@@ -256,13 +261,13 @@ void EmulatedKernels::run(const Run& what, const std::vector<std::byte>& params)
   if (!second.empty()) launch(second, combining_blocks(what.plan));
 }
 
-void EmulatedKernels::verify(std::size_t i, Random& random) {
+std::vector<GuardedTensor> EmulatedKernels::verify_filled(std::size_t i, const Fill& fill) const {
   const auto& [what, c, plan] = kernels_[i];
   const spec::Analysis analysis = spec::analyze(c.op);
   std::vector<GuardedTensor> before;
   for (std::size_t t = 0; t < c.op.tensors.size(); ++t) {
     before.emplace_back(c.op.tensors[t], c.symbols);
-    if (analysis.access[t] != Access::out) before.back().fill(random);
+    if (analysis.access[t] != Access::out) fill(before.back());
   }
   HostArguments inputs{.tensors = {}, .scalars = c.scalars, .symbols = c.symbols};
   for (GuardedTensor& tensor : before) inputs.tensors.push_back(tensor.data());
@@ -284,6 +289,7 @@ void EmulatedKernels::verify(std::size_t i, Random& random) {
   const Verification result = tilejit::verify(c.op, inputs, actual);
   EXPECT_TRUE(result.passed) << result.first_mismatch << " (" << result.mismatches << " of "
                              << result.elements << ")";
+  return runs[0];
 }
 
 }  // namespace tilejit::test

@@ -355,12 +355,23 @@ void GuardedTensor::fill(Random& random) {
   std::uniform_real_distribution<double> real(-2.0, 2.0);
   std::uniform_int_distribution<int> integer(category(dtype_) == Category::signed_integer ? -60 : 0,
                                              60);
+  fill([&] {
+    return dtype_ == b8          ? static_cast<double>(random() & 1)
+           : is_floating(dtype_) ? real(random)
+                                 : integer(random);
+  });
+}
+
+void GuardedTensor::fill(const std::function<double()>& next) {
+  for (const std::int64_t i : elements_) encode(dtype_, next(), data() + i * size_bytes(dtype_));
+}
+
+std::vector<double> GuardedTensor::values() const {
+  std::vector<double> values;
   for (const std::int64_t i : elements_) {
-    const double value = dtype_ == b8          ? static_cast<double>(random() & 1)
-                         : is_floating(dtype_) ? real(random)
-                                               : integer(random);
-    encode(dtype_, value, data() + i * size_bytes(dtype_));
+    values.push_back(decode(dtype_, data() + i * size_bytes(dtype_)));
   }
+  return values;
 }
 
 std::string GuardedTensor::check_guards() const {
