@@ -21,6 +21,9 @@ constexpr int kHeldOrOne = kHeld > 0 ? kHeld : 1;
 // Sums of kChain vectors, 128 elements, are added up by themselves, so that errors do not grow with
 // the row's length.
 constexpr int kChain = 128 / kVector > kBatch ? 128 / kVector : kBatch;
+// So many of these are added up by themselves again: a lane of a row of 10^8 elements has 100. Not
+// of rescaled sums, each of whose combinations has the error of an exponential.
+constexpr int kChains = 16;
 // A lane's vectors go to so many accumulators in turn: shorter chains, and additions that do not
 // wait for each other.
 constexpr int kVectorsAtOnce = kHeld > 0 ? kHeld : kBatch;
@@ -84,13 +87,21 @@ TILE_DEVICE void wait_for_results(Shared& shared, u32 n) {
   wait_for_bytes(arrived, n / 2 % 2);
 }
 
+// What kCount blocks have of one result, by twos.
+template <int kCount, class Stage>
+TILE_DEVICE Stage combined(const Stage* of_blocks) {
+  Stage x = *of_blocks;
+  if constexpr (kCount > 1) {
+    x = combined<kCount / 2>(of_blocks);
+    x.combine(combined<kCount - kCount / 2>(of_blocks + kCount / 2 * kResults));
+  }
+  return x;
+}
+
 // Result i of all blocks together.
 template <class Stage>
 TILE_DEVICE Stage result_of_blocks(int i, const Shared& shared, u32 n) {
-  const Stage* const of_blocks = reinterpret_cast<const Stage*>(shared.of_blocks[n % 2]);
-  Stage x = of_blocks[i];
-  for (int from = 1; from < kCluster; ++from) x.combine(of_blocks[from * kResults + i]);
-  return x;
+  return combined<kCluster>(reinterpret_cast<const Stage*>(shared.of_blocks[n % 2]) + i);
 }
 #endif
 
@@ -191,6 +202,9 @@ struct Lane {
 #else
     constexpr int kVectors = Stage::kRescales ? kBatch : kChain;  // of a maximum, or a chain
     constexpr int kTurns = Stage::kRescales ? 1 : kParts;
+    constexpr bool kInChains = kAlong && !Stage::kRescales;
+    Accumulators<Stage> chains;
+    int chained = 0;
     for (Index v = begin + lane; v < end;) {
       Accumulators<Stage> part[kTurns];
       for (int s = 0; s < kVectors && v < end; s += kBatch, v += kBatch * kRowLanes) {
@@ -215,8 +229,16 @@ struct Lane {
 #endif
       }
       combine_parts(part);
-      total.combine(part[0]);
+      if constexpr (kInChains) {
+        chains.combine(part[0]);
+        if (++chained % kChains != 0) continue;
+        total.combine(chains);
+        chains = Accumulators<Stage>();
+      } else {
+        total.combine(part[0]);
+      }
     }
+    if constexpr (kInChains) total.combine(chains);
 #endif
   }
 
