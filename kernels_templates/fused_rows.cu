@@ -215,8 +215,7 @@ struct Lane {
         }
 #pragma unroll
         for (int b = 0; b < kBatch; ++b) {
-          if (v + b * kRowLanes < end)
-            x[b].fold(p, row, v + b * kRowLanes, r, part[b % kTurns].of);
+          if (v + b * kRowLanes < end) x[b].fold(p, row, v + b * kRowLanes, r, part[b % kTurns].of);
         }
 #if RESCALES_SUMS
         if constexpr (Stage::kRescales) {

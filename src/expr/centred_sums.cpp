@@ -1,6 +1,7 @@
 #include "expr/centred_sums.hpp"
 
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include "expr/graph.hpp"
@@ -99,11 +100,14 @@ class Corrector {
     return parts;
   }
 
-  /// The magnitude, as rounding may leave less than 0, which is as far from what is right. Of
-  /// nothing the excess is nan, and the squares stay 0.
+  /// The magnitude, as rounding may leave less than 0, which is as far from what is right. The
+  /// excess is nan of nothing, whose squares stay 0, and infinite only beside squares that are.
   NodeId corrected_squares(const CentredSquares& one, const Parts& p) {
     const DType type = at(program_, one.squares).type;
-    const NodeId excess = graph_.operation(Op::max, type, p.excess, graph_.constant(type, 0.0));
+    const double largest = type == f64 ? std::numeric_limits<double>::max()
+                                       : static_cast<double>(std::numeric_limits<float>::max());
+    NodeId excess = graph_.operation(Op::max, type, p.excess, graph_.constant(type, 0.0));
+    excess = graph_.operation(Op::min, type, excess, graph_.constant(type, largest));
     return graph_.operation(Op::abs, type, graph_.operation(Op::sub, type, p.squares, excess));
   }
 
@@ -159,7 +163,9 @@ std::optional<Correction> find_correction(const Program& program, NodeId id) {
   if (node.op == Op::abs) {
     const Node& rest = at(program, node.args[0]);
     if (rest.op != Op::sub) return {};
-    const Node& excess = at(program, rest.args[1]);
+    const Node& finite = at(program, rest.args[1]);
+    if (finite.op != Op::min) return {};
+    const Node& excess = at(program, finite.args[0]);
     if (excess.op != Op::max) return {};
     return match_correction(program, Correction::Of::squares, rest.args[0], excess.args[0]);
   }

@@ -31,8 +31,9 @@ TEST(CentredSums, ProgramsHaveTheSumOfDistancesBesideThatOfTheirSquares) {
             "v3: f32 = div v1 v2; v4: f32 = sub v0 v3; v5: f32 = mul v4 v4; "
             "v6: f32 = reduce_sum v4 axes 1; v7: f32 = reduce_sum v5 axes 1; "
             "v8: f32 = div v6 v2; v9: f32 = mul v6 v8; v10: f32 = constant 0; "
-            "v11: f32 = max v9 v10; v12: f32 = sub v7 v11; v13: f32 = abs v12; "
-            "v14: f32 = div v13 v2; store t1 v14");
+            "v11: f32 = max v9 v10; v12: f32 = constant 3.4028234663852886e+38; "
+            "v13: f32 = min v11 v12; v14: f32 = sub v7 v13; v15: f32 = abs v14; "
+            "v16: f32 = div v15 v2; store t1 v16");
   EXPECT_EQ(program_text(program_of("y = mean(x_f64) + 0 * var(x_f64)")),
             "v0: f64 = load t0; v1: f64 = reduce_sum v0 axes 1; v2: f64 = extent axes 1; "
             "v3: f64 = div v1 v2; v4: f64 = sub v0 v3; v5: f64 = mul v4 v4; "
@@ -40,8 +41,9 @@ TEST(CentredSums, ProgramsHaveTheSumOfDistancesBesideThatOfTheirSquares) {
             "v8: f64 = div v6 v2; v9: f64 = mul v6 v8; v10: f64 = constant 4.930380657631324e-32; "
             "v11: f64 = mul v7 v10; v12: bool = gt v9 v11; v13: f64 = add v3 v8; "
             "v14: f64 = where v12 v13 v3; v15: f64 = constant 0; v16: f64 = max v9 v15; "
-            "v17: f64 = sub v7 v16; v18: f64 = abs v17; v19: f64 = div v18 v2; "
-            "v20: f64 = mul v15 v19; v21: f64 = add v14 v20; v22: f32 = cast v21; store t1 v22");
+            "v17: f64 = constant 1.7976931348623157e+308; v18: f64 = min v16 v17; "
+            "v19: f64 = sub v7 v18; v20: f64 = abs v19; v21: f64 = div v20 v2; "
+            "v22: f64 = mul v15 v21; v23: f64 = add v14 v22; v24: f32 = cast v23; store t1 v24");
 }
 
 struct Row {
@@ -82,7 +84,7 @@ TEST(CentredSums, AreFoundHoweverTheyAreWritten) {
 
 TEST(CentredSums, SayWhatTheyAreMadeOf) {
   const Program program = program_of("y = var(x_f32)");
-  const auto found = find_correction(program, 13);
+  const auto found = find_correction(program, 15);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->value, 0);
   EXPECT_EQ(found->sum, 6);

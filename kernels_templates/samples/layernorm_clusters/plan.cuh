@@ -75,7 +75,7 @@ struct Results {
   float v6;
   float v7;
   float v14;
-  float v23;
+  float v25;
 };
 
 struct Stage0 {
@@ -133,14 +133,16 @@ struct Stage1 {
     const float v14 = v12 ? v13 : v3;
     const float v16 = 0x0p+0f;
     const float v17 = fmaxf(v9, v16);
-    const float v18 = v7 - v17;
-    const float v19 = fabsf(v18);
-    const float v20 = v19 / v2;
-    const float v21 = 0x1.4f8b58p-17f;
-    const float v22 = v20 + v21;
-    const float v23 = rsqrtf(v22);
+    const float v18 = 0x1.fffffep+127f;
+    const float v19 = fminf(v17, v18);
+    const float v20 = v7 - v19;
+    const float v21 = fabsf(v20);
+    const float v22 = v21 / v2;
+    const float v23 = 0x1.4f8b58p-17f;
+    const float v24 = v22 + v23;
+    const float v25 = rsqrtf(v24);
     r.v14 = v14;
-    r.v23 = v23;
+    r.v25 = v25;
   }
 };
 
@@ -154,13 +156,13 @@ TILE_DEVICE void formula(const Params& p, const Results& r, float t0, float t1, 
   const float v0 = t0;
   const float v14 = r.v14;
   const float v15 = v0 - v14;
-  const float v23 = r.v23;
-  const float v24 = v15 * v23;
-  const float v25 = t1;
-  const float v26 = v24 * v25;
-  const float v27 = t2;
-  const float v28 = v26 + v27;
-  y3 = v28;
+  const float v25 = r.v25;
+  const float v26 = v15 * v25;
+  const float v27 = t1;
+  const float v28 = v26 * v27;
+  const float v29 = t2;
+  const float v30 = v28 + v29;
+  y3 = v30;
 }
 
 extern __shared__ __align__(16) unsigned char kept_inputs[];

@@ -79,7 +79,7 @@ struct Results {
   float v7;
   float v14;
   float v15;
-  float v24;
+  float v26;
 };
 
 struct Stage0 {
@@ -141,14 +141,16 @@ struct Stage1 {
     const float v14 = v12 ? v13 : v3;
     const float v17 = 0x0p+0f;
     const float v18 = fmaxf(v9, v17);
-    const float v19 = v7 - v18;
-    const float v20 = fabsf(v19);
-    const float v21 = v20 / v2;
-    const float v22 = 0x1.4f8b58p-17f;
-    const float v23 = v21 + v22;
-    const float v24 = rsqrtf(v23);
+    const float v19 = 0x1.fffffep+127f;
+    const float v20 = fminf(v18, v19);
+    const float v21 = v7 - v20;
+    const float v22 = fabsf(v21);
+    const float v23 = v22 / v2;
+    const float v24 = 0x1.4f8b58p-17f;
+    const float v25 = v23 + v24;
+    const float v26 = rsqrtf(v25);
     r.v14 = v14;
-    r.v24 = v24;
+    r.v26 = v26;
   }
 };
 
@@ -162,9 +164,9 @@ TILE_DEVICE void formula(const Params& p, const Results& r, float t0, float& y3)
   const float v0 = t0;
   const float v14 = r.v14;
   const float v16 = v0 - v14;
-  const float v24 = r.v24;
-  const float v25 = v16 * v24;
-  y3 = v25;
+  const float v26 = r.v26;
+  const float v27 = v16 * v26;
+  y3 = v27;
 }
 
 // kVector neighbours along mode 0, of every operand.
