@@ -210,9 +210,8 @@ void Block::cast(const Node& node, NodeId id) {
   const DType from = type(arg), to = node.type;
   for (std::size_t i = 0; i < count_; ++i) {
     if (is_floating(to)) {
-      const double value =
-          is_floating(from) ? reals(arg)[i] : integer_to_real(integers(arg)[i], from);
-      reals_of(id)[i] = cast_real(from, to, value);
+      reals_of(id)[i] = is_floating(from) ? cast_real(from, to, reals(arg)[i])
+                                          : cast_integer(from, to, integers(arg)[i]);
     } else {
       integers_of(id)[i] = is_floating(from) ? real_to_integer(reals(arg)[i], to)
                                              : integer_to_integer(integers(arg)[i], to);

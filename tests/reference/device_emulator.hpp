@@ -165,8 +165,8 @@ class DeviceEmulator {
     const expr::NodeId arg = node.args[0];
     const DType from = problem_.program.nodes[arg].type;
     if (is_floating(node.type)) {
-      const double value = is_floating(from) ? floats_[arg] : integer_to_real(integers_[arg], from);
-      floats_[id] = round_to(node.type, value);
+      floats_[id] = is_floating(from) ? round_to(node.type, floats_[arg])
+                                      : cast_integer(from, node.type, integers_[arg]);
     } else {
       integers_[id] = is_floating(from) ? real_to_integer(floats_[arg], node.type)
                                         : integer_to_integer(integers_[arg], node.type);
