@@ -137,7 +137,7 @@ void Block::fill_uniform(NodeId id) {
   if (is_floating(node.type)) return fill_uniform_real(node, id);
   std::int64_t value = 0;
   if (node.op == Op::scalar) {
-    value = real_to_integer(problem_.scalars[node.source], node.type);
+    value = problem_.scalars[node.source].bits();
   } else if (node.op == Op::extent) {
     value = extent_of(node);
   } else {
@@ -147,15 +147,17 @@ void Block::fill_uniform(NodeId id) {
 }
 
 // A scalar and an extent are passed in the type they compute in, a literal is written in it.
+// Integers are rounded once, on their way to f32 too.
 void Block::fill_uniform_real(const Node& node, NodeId id) {
   double value = 0;
   if (node.op == Op::constant) {
     value = std::get<double>(node.constant);
     if (with_bounds_) std::fill_n(bounds_of(id), capacity_, constant_bound(node.type, value));
   } else {
-    value = node.op == Op::scalar ? problem_.scalars[node.source]
-                                  : static_cast<double>(extent_of(node));
-    if (node.type != f64) value = round_to(f32, value);
+    const Number given = node.op == Op::scalar ? problem_.scalars[node.source] : extent_of(node);
+    const DType from = given.exceeds_i64() ? u64 : i64, to = node.type == f64 ? f64 : f32;
+    value = given.is_integer() ? cast_integer(from, to, given.bits())
+                               : round_to(to, given.to<double>());
   }
   std::fill_n(reals_of(id), capacity_, value);
   if (node.op == Op::constant) limit(node, id);

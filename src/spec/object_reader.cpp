@@ -103,9 +103,11 @@ std::optional<bool> ObjectReader::boolean(std::string_view key) {
   return std::nullopt;
 }
 
-std::optional<double> ObjectReader::number(std::string_view key) {
+std::optional<Number> ObjectReader::number(std::string_view key) {
   const Json* const value = find(key);
   if (value == nullptr) return std::nullopt;
+  if (value->is_number_unsigned()) return value->get<std::uint64_t>();
+  if (value->is_number_integer()) return value->get<std::int64_t>();
   if (value->is_number()) return value->get<double>();
   wrong(key, "a number");
   return std::nullopt;

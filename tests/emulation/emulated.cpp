@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "render/render.hpp"
+#include "runtime/scalar_argument.hpp"
 #include "support/source_dir.hpp"
 
 namespace tilejit::test {
@@ -77,10 +78,8 @@ std::vector<std::byte> pack(const plan::Plan& plan, const RandomCase& c,
     std::memcpy(params.data() + param.offset, &value, sizeof value);
   };
   const auto put_scalar = [&](const plan::Param& param) {
-    const double value = c.scalars[static_cast<std::size_t>(param.index)];
-    if (param.dtype == f64) return put(param, value);
-    if (is_floating(param.dtype)) return put(param, static_cast<float>(value));
-    encode(param.dtype, value, params.data() + param.offset);
+    const Number& value = c.scalars[static_cast<std::size_t>(param.index)];
+    ASSERT_TRUE(runtime::try_store_scalar(param.dtype, value, params.data() + param.offset));
   };
   using Kind = plan::Param::Kind;
   for (const plan::Param& param : plan.params) {

@@ -6,15 +6,7 @@ namespace tilejit::test {
 namespace {
 
 std::vector<Argument> scalar_arguments(const RandomCase& c) {
-  std::vector<Argument> args;
-  for (std::size_t i = 0; i < c.scalars.size(); ++i) {
-    if (is_floating(c.op.scalars[i].dtype)) {
-      args.emplace_back(c.scalars[i]);
-    } else {
-      args.emplace_back(static_cast<std::int64_t>(c.scalars[i]));
-    }
-  }
-  return args;
+  return {c.scalars.begin(), c.scalars.end()};
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ class DeviceEmulator {
     if (node.op == expr::Op::constant) {
       value = std::get<double>(node.constant);
     } else if (node.op == expr::Op::scalar) {
-      value = problem_.scalars[node.source];
+      value = problem_.scalars[node.source].to<double>();
     } else if (node.type == f64) {
       value = apply_as<double>(node.op, arg(0), arg(1), arg(2));
     } else {
@@ -155,9 +155,7 @@ class DeviceEmulator {
   std::int64_t integer(const expr::Node& node) const {
     const auto arg = [&](int k) { return node.args[k] < 0 ? 0 : integers_[node.args[k]]; };
     if (node.op == expr::Op::constant) return std::get<std::int64_t>(node.constant);
-    if (node.op == expr::Op::scalar) {
-      return real_to_integer(problem_.scalars[node.source], node.type);
-    }
+    if (node.op == expr::Op::scalar) return problem_.scalars[node.source].bits();
     return apply(node.op, node.type, {arg(0), arg(1), arg(2)});
   }
 

@@ -17,7 +17,7 @@ using Random = std::mt19937_64;
 struct RandomCase {
   Fused op;
   SymbolValues symbols;
-  std::vector<double> scalars;
+  std::vector<Number> scalars;
 };
 
 /// Layouts of random rank, order and padding, some broadcast, some symbolic; a random formula of
