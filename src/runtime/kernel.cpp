@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/json_pointer.hpp"
 #include "runtime/internals.hpp"
 #include "runtime/kernel_impl.hpp"
 #include "runtime/stages.hpp"
@@ -74,7 +75,8 @@ SymbolValues runtime::Internals::completed(const SymbolValues& bound, const Symb
   for (const auto& [name, value] : symbols) {
     if (all.emplace(name, value).second) continue;
     throw Error(ErrorCode::invalid_argument,
-                "the operation has no symbol '" + name + "'; leave it out", "/symbols/" + name);
+                "the operation has no symbol '" + name + "'; leave it out",
+                core::pointer_to("/symbols", name));
   }
   return all;
 }

@@ -25,20 +25,6 @@ std::size_t difference(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string pointer_to(const std::string& pointer, std::string_view token) {
-  std::string result = pointer + "/";
-  for (const char c : token.substr(0, 80)) {
-    if (c == '~') {
-      result += "~0";
-    } else if (c == '/') {
-      result += "~1";
-    } else {
-      result += c;
-    }
-  }
-  return result;
-}
-
 ObjectReader::ObjectReader(const Json& json, std::string where, Problems& problems)
     : json_(&json), where_(std::move(where)), problems_(&problems) {
   if (json.is_object()) return;

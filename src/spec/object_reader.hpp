@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/json_pointer.hpp"
 #include "spec/json_text.hpp"
 #include "spec/problems.hpp"
 #include "tilejit/number.hpp"
@@ -43,7 +44,6 @@ class ObjectReader {
   Problems* problems_;
 };
 
-/// `pointer` + "/" + `token`, escaped as RFC 6901 says.
-[[nodiscard]] std::string pointer_to(const std::string& pointer, std::string_view token);
+using core::pointer_to;
 
 }  // namespace tilejit::spec

@@ -161,6 +161,22 @@ class Run(CommandTest):
         )
         self.assertTrue(text.endswith(" o 1:0, data=\n        6.000000)\n"), text)
 
+    def test_more_kernels_than_a_formula_may_have(self):
+        # It exited with 0.
+        x, y = self.folder / "x.npy", self.folder / "y.npy"
+        write_npy(x, "<f4", (2, 2), floats(1, 2, 3, 4))
+        steps = [f"t{i + 1} = cumsum(t{i}, axis={i % 2})" for i in range(33)]
+        tensor = {"dtype": "f32", "shape": [2, 2]}
+        spec = self.spec(
+            tensors={"x": tensor, "y": tensor}, formula=["t0 = x", *steps, "y = t33 * 0 + x"]
+        )
+        result = self.assert_fails(
+            1, "copy has no kernel, only the CPU reference computes it: the formula takes more than 32",
+            "run", spec, "--device", "cpu", "--in", f"x={x}", "--out", f"y={y}",
+        )  # fmt: skip
+        self.assertIn("not compiled: the formula takes more than 32 kernels", result.stdout)
+        self.assertEqual(read_npy(y), read_npy(x))
+
     def test_several_kernels(self):
         path = self.folder / "two.json"
         kernel = json.loads(self.spec().read_text())

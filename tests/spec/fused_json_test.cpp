@@ -319,6 +319,8 @@ TEST(ParseSpecs, RefusesBadFields) {
        "/tensors/exp", "formula language"},
       {"name used twice", spec_of(kAdd, "c = a", R"(, "scalars": {"a": "f32"})"), spec,
        "/scalars/a", "used twice"},
+      {"a name with '/' and '~'", spec_of(R"("a/b~": {"dtype": "f16", "shape": [8]})", "c = a"),
+       spec, "/tensors/a~1b~0", "not an identifier"},  // was /tensors/a/b~
       {"unused symbol", spec_of(kAdd, "c = a", R"(, "symbols": {"K": {}})"), spec, "/symbols/K",
        "no layout uses"},
       {"bad divisor", spec_of(kAdd, "c = a", R"(, "symbols": {"M": {"divisible_by": 0}})"), spec,
