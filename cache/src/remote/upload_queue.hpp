@@ -39,7 +39,8 @@ class UploadQueue {
   [[nodiscard]] bool push(UploadJob job);
   /// Waits for all jobs, at most `patience`; whether all are done.
   [[nodiscard]] bool wait(std::chrono::milliseconds patience);
-  /// Waits as above, then ends the thread. How many uploads were not begun. Nothing is pushed after it.
+  /// Waits as above, then ends the thread. How many uploads were not begun. Nothing is pushed after
+  /// it.
   [[nodiscard]] std::size_t close(std::chrono::milliseconds patience);
 
   [[nodiscard]] bool stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }
