@@ -21,6 +21,32 @@ constexpr int kHeldOrOne = kHeld > 0 ? kHeld : 1;
 // Sums of kChain vectors, 128 elements, are added up by themselves, so that errors do not grow with
 // the row's length.
 constexpr int kChain = 128 / kVector > kBatch ? 128 / kVector : kBatch;
+// So many of these are added up by themselves again: a lane of a row of 10^8 elements has 100. Not
+// of rescaled sums, each of whose combinations has the error of an exponential.
+constexpr int kChains = 16;
+// A lane's vectors go to so many accumulators in turn: shorter chains, and additions that do not
+// wait for each other.
+constexpr int kVectorsAtOnce = kHeld > 0 ? kHeld : kBatch;
+constexpr int kParts = !kAlong ? 1 : kVectorsAtOnce < 4 ? kVectorsAtOnce : 4;
+
+template <class Stage>
+struct Accumulators {
+  Stage of[kAcross];  // a row of the thread
+
+  TILE_DEVICE void combine(const Accumulators& other) {
+#pragma unroll
+    for (int e = 0; e < kAcross; ++e) of[e].combine(other.of[e]);
+  }
+};
+
+// Leaves all parts in the first one, by twos.
+template <class Stage, int kCount>
+TILE_DEVICE void combine_parts(Accumulators<Stage> (&part)[kCount]) {
+#pragma unroll
+  for (int q = 1; q < kCount; q += 2) part[q - 1].combine(part[q]);
+#pragma unroll
+  for (int q = 2; q < kCount; q += 2) part[0].combine(part[q]);
+}
 
 // Loops over lanes stay loops, which halves what there is to compile, but not where blocks wait for
 // each other.
@@ -32,10 +58,14 @@ constexpr int kWarpsOfRow = kLanes / kLanesOfWarp;
 constexpr int kResults = kGroups * kAcross;  // of a block
 
 // What the lanes and blocks of a row exchange. Reduction n of a kernel has buffer n % 2: who is
-// done with it knows that all are done with reduction n - 1.
-constexpr int kSlots = kAlong ? kThreads / 32 : (kWarpsOfRow + 1) * kResults;
+// done with it knows that all are done with reduction n - 1. Across there is one buffer, for what
+// warps have and, behind it, for results: these may still be read when the next reduction, whose
+// accumulators may be larger, leaves what its warps have.
+constexpr int kBytesOfWarps = (kStageBytes * kWarpsOfRow * kResults + 15) / 16 * 16;
+constexpr int kSlotBytes =
+    kAlong ? kStageBytes * (kThreads / 32) : kBytesOfWarps + kStageBytes * kResults;
 struct Shared {
-  alignas(16) unsigned char slots[kAlong ? 2 : 1][kSlots > 0 ? kStageBytes* kSlots : 16];
+  alignas(16) unsigned char slots[kAlong ? 2 : 1][kSlotBytes > 0 ? kSlotBytes : 16];
 #if USES_CLUSTER
   alignas(16) unsigned char of_blocks[2][kStageBytes * kCluster * kResults];
   u64 arrived[2];  // bytes from the blocks of a cluster
@@ -57,13 +87,21 @@ TILE_DEVICE void wait_for_results(Shared& shared, u32 n) {
   wait_for_bytes(arrived, n / 2 % 2);
 }
 
+// What kCount blocks have of one result, by twos.
+template <int kCount, class Stage>
+TILE_DEVICE Stage combined(const Stage* of_blocks) {
+  Stage x = *of_blocks;
+  if constexpr (kCount > 1) {
+    x = combined<kCount / 2>(of_blocks);
+    x.combine(combined<kCount - kCount / 2>(of_blocks + kCount / 2 * kResults));
+  }
+  return x;
+}
+
 // Result i of all blocks together.
 template <class Stage>
 TILE_DEVICE Stage result_of_blocks(int i, const Shared& shared, u32 n) {
-  const Stage* const of_blocks = reinterpret_cast<const Stage*>(shared.of_blocks[n % 2]);
-  Stage x = of_blocks[i];
-  for (int from = 1; from < kCluster; ++from) x.combine(of_blocks[from * kResults + i]);
-  return x;
+  return combined<kCluster>(reinterpret_cast<const Stage*>(shared.of_blocks[n % 2]) + i);
 }
 #endif
 
@@ -92,7 +130,7 @@ TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, Shared&
     }
     // Each thread combines some results of the block's warps, then all take theirs.
     Stage* const of_warps = reinterpret_cast<Stage*>(shared.slots[0]);
-    Stage* const results = of_warps + kWarpsOfRow * kResults;
+    Stage* const results = reinterpret_cast<Stage*>(shared.slots[0] + kBytesOfWarps);
     if (lane % kLanesOfWarp == 0) {
       for (int e = 0; e < kAcross; ++e)
         of_warps[(lane / kLanesOfWarp * kAcross + e) * kGroups + group] = a[e];
@@ -151,17 +189,24 @@ struct Lane {
   // Folds what the lane has of its rows.
   template <class Stage>
   TILE_DEVICE void fold(const Vector* held, const Results (&r)[kAcross],
-                        Stage (&total)[kAcross]) const {
+                        Accumulators<Stage>& total) const {
 #if HOLDS_ROWS
+    Accumulators<Stage> part[kParts];
 #pragma unroll
     for (int s = 0; s < kHeld; ++s) {
       const Index v = begin + lane + s * kRowLanes;
-      if (kStepsAreWhole || v < end) held[s].fold(p, row, v, r, total);
+      if (kStepsAreWhole || v < end) held[s].fold(p, row, v, r, part[s % kParts].of);
     }
+    combine_parts(part);
+    total = part[0];
 #else
     constexpr int kVectors = Stage::kRescales ? kBatch : kChain;  // of a maximum, or a chain
+    constexpr int kTurns = Stage::kRescales ? 1 : kParts;
+    constexpr bool kInChains = kAlong && !Stage::kRescales;
+    Accumulators<Stage> chains;
+    int chained = 0;
     for (Index v = begin + lane; v < end;) {
-      Stage part[kAcross] = {Stage()};
+      Accumulators<Stage> part[kTurns];
       for (int s = 0; s < kVectors && v < end; s += kBatch, v += kBatch * kRowLanes) {
         Vector x[kBatch];
 #pragma unroll
@@ -170,33 +215,42 @@ struct Lane {
         }
 #pragma unroll
         for (int b = 0; b < kBatch; ++b) {
-          if (v + b * kRowLanes < end) x[b].fold(p, row, v + b * kRowLanes, r, part);
+          if (v + b * kRowLanes < end) x[b].fold(p, row, v + b * kRowLanes, r, part[b % kTurns].of);
         }
 #if RESCALES_SUMS
         if constexpr (Stage::kRescales) {
 #pragma unroll
           for (int b = 0; b < kBatch; ++b) {
-            if (v + b * kRowLanes < end) x[b].fold(p, row, v + b * kRowLanes, r, part, Below());
+            if (v + b * kRowLanes < end)
+              x[b].fold(p, row, v + b * kRowLanes, r, part[0].of, Below());
           }
         }
 #endif
       }
-#pragma unroll
-      for (int e = 0; e < kAcross; ++e) total[e].combine(part[e]);
+      combine_parts(part);
+      if constexpr (kInChains) {
+        chains.combine(part[0]);
+        if (++chained % kChains != 0) continue;
+        total.combine(chains);
+        chains = Accumulators<Stage>();
+      } else {
+        total.combine(part[0]);
+      }
     }
+    if constexpr (kInChains) total.combine(chains);
 #endif
   }
 
   template <class Stage>
   TILE_DEVICE void reduce(const Vector* held, Results (&r)[kAcross], Shared& shared, u32 n) const {
-    Stage total[kAcross] = {Stage()};
+    Accumulators<Stage> total;
     fold(held, r, total);
 #if USES_CLUSTER
     if (n == 0) cluster_wait();  // all blocks have begun, and their barriers are ready
 #endif
-    combine_lanes(total, lane % kLanes, group, shared, n);
+    combine_lanes(total.of, lane % kLanes, group, shared, n);
 #pragma unroll
-    for (int e = 0; e < kAcross; ++e) total[e].finish(p, r[e]);
+    for (int e = 0; e < kAcross; ++e) total.of[e].finish(p, r[e]);
   }
 
   // All reductions of a row, of which the first is the kernel's number n.
@@ -210,14 +264,14 @@ struct Lane {
   // Leaves the block's share of its rows in memory.
   template <class Stage>
   TILE_DEVICE void reduce_share(List<Stage>, u32 row_index, int share, Shared& shared) const {
-    Stage total[kAcross] = {Stage()};
+    Accumulators<Stage> total;
     const Results none[kAcross] = {};
     Vector held[kHeldOrOne];
     load(held);
     fold(held, none, total);
-    combine_lanes(total, lane, group, shared, 0);
+    combine_lanes(total.of, lane, group, shared, 0);
     if (lane != 0 || !active) return;
-    for (int e = 0; e < kAcross; ++e) *partial<Stage>(p, row_index, e, share) = total[e];
+    for (int e = 0; e < kAcross; ++e) *partial<Stage>(p, row_index, e, share) = total.of[e];
   }
 #endif
 

@@ -166,7 +166,9 @@ void check_array(const NpyArray& array, const Tensor& tensor, const Layout& layo
         tensor.name, array.header.descr, to_string(tensor.dtype), npy_descr(tensor.dtype)));
   }
   const std::vector<std::int64_t> want = npy_shape(layout);
-  if (array.header.shape != want) {
+  // An array of one element serves a tensor of rank 0 as one of shape () does.
+  const bool one = want.empty() && array.header.shape == std::vector<std::int64_t>{1};
+  if (array.header.shape != want && !one) {
     throw UsageError(
         fmt::format("the array for {} has shape ({}), but the tensor is ({}); pass the "
                     "array in that shape, or other --dims",

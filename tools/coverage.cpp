@@ -20,7 +20,7 @@ using nlohmann::ordered_json;
 constexpr std::size_t kListed = 20;  // missing kernels, in the text
 
 struct CoverageOptions {
-  std::vector<std::string> paths, targets;
+  std::vector<std::string> paths, targets, devices;
   std::string bundle, folder;
   bool no_tuning = false;
   bool json = false;
@@ -70,6 +70,7 @@ void coverage(const CoverageOptions& options) {
   for (const std::string& text : options.targets) targets.push_back(parse_target(text));
   WarmList list = read_warm_list(options.paths, targets);
   const Compiler compiler(settings_of(options));
+  take_devices(compiler, list, options.devices);
   const auto failures = locate_all(
       compiler, list, static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
   keep_distinct(list, {});
@@ -91,6 +92,7 @@ void coverage(const CoverageOptions& options) {
     if (!options.json) continue;
     kernels.push_back({{"name", list.op_of(job).name},
                        {"target", to_string(job.target)},
+                       {"device", job.device},
                        {"key", job.location.key},
                        {"tier", job.location.tier ? ordered_json(to_string(*job.location.tier))
                                                   : ordered_json()}});
@@ -121,6 +123,7 @@ void add_coverage(CLI::App& app) {
                    "Manifests, spec files, folders of them; - for standard input")
       ->required();
   add_targets_option(*command, options->targets);
+  add_devices_option(*command, options->devices);
   command->add_option("--bundle", options->bundle, "Look into this bundle alone");
   command->add_option("--cache-dir", options->folder, "Look into this folder alone");
   command->add_flag("--no-tuning", options->no_tuning, "Leave the tuning file alone");

@@ -81,6 +81,7 @@ Outcome Executor::execute_on_cpu(Compiler& compiler, Problem& problem) {
         error.code() == ErrorCode::no_compiler || error.code() == ErrorCode::unsupported;
     if (!not_here) throw;  // the reference may do what kernels cannot
     outcome.not_compiled = sentence(error);
+    outcome.has_no_kernel = error.code() == ErrorCode::unsupported;
   }
   const auto start = std::chrono::steady_clock::now();
   evaluate(problem.op, problem.arguments());

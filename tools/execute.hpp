@@ -15,6 +15,7 @@ namespace tilejit::cli {
 struct Outcome {
   std::optional<Artifact> artifact;          ///< nothing if NVRTC is missing (CPU only)
   std::string not_compiled;                  ///< why there is no artifact
+  bool has_no_kernel = false;                ///< the library plans none for it (CPU only)
   std::vector<HostTensor> results;           ///< of each written tensor, in order; GPU only
   std::optional<Verification> verification;  ///< GPU only
   std::optional<Benchmark> benchmark;        ///< GPU only

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tilejit/dtype.hpp"
+#include "tilejit/fused.hpp"
 #include "tilejit/layout.hpp"
 
 namespace tilejit::cli {
@@ -44,11 +45,14 @@ struct NpyArray {
 [[nodiscard]] bool npy_matches(std::string_view descr, DType dtype) noexcept;
 
 /// The axes of an array for a tensor: one a top-level mode, a nested mode being one axis in
-/// colexicographic order. `layout` has no symbols.
+/// colexicographic order; none for a tensor of rank 0, whose layout is 1:0. `layout` has no
+/// symbols.
 [[nodiscard]] std::vector<std::int64_t> npy_shape(const Layout& layout);
 
-/// Copies packed elements to where `layout` puts them: `tensor` holds cosize(layout) elements.
-void scatter(const NpyArray& array, const Layout& layout, DType dtype, std::byte* tensor);
+/// Copies packed elements to where `layout`, that of `tensor`, puts them: `memory` holds
+/// cosize(layout) elements. Throws UsageError that names the first coordinate where the array
+/// differs from an element that the layout makes the same, as a stride of 0 does.
+void scatter(const NpyArray& array, const Tensor& tensor, const Layout& layout, std::byte* memory);
 /// The inverse: the tensor's elements packed in C order (last axis fastest).
 [[nodiscard]] NpyArray gather(const std::byte* tensor, const Layout& layout, DType dtype);
 

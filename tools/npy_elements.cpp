@@ -1,7 +1,12 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <initializer_list>
 
+#include "command.hpp"
 #include "npy.hpp"
 
 namespace tilejit::cli {
@@ -43,14 +48,59 @@ void for_each_offset(const std::vector<Mode>& loops, Visit visit) {
   }
 }
 
+// True unless each stride steps over all that smaller ones reach.
+bool may_repeat(std::vector<Mode> loops) {
+  std::ranges::sort(loops, {}, [](const Mode& loop) { return loop.stride.value(); });
+  std::int64_t span = 1;
+  for (const Mode& loop : loops) {
+    if (loop.stride.value() < span) return true;
+    span += (loop.extent.value() - 1) * loop.stride.value();
+  }
+  return false;
+}
+
+// Of an element of the array by its number in the file.
+std::vector<std::int64_t> coordinate(const NpyHeader& header, std::int64_t number) {
+  std::vector<std::int64_t> result(header.shape.size());
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const std::size_t axis = header.fortran_order ? i : result.size() - 1 - i;
+    result[axis] = number % header.shape[axis];
+    number /= header.shape[axis];
+  }
+  return result;
+}
+
+[[noreturn]] void refuse_contradiction(const NpyArray& array, const Tensor& tensor,
+                                       const Layout& layout, std::int64_t number) {
+  throw UsageError(fmt::format(
+      "the array for {} has another value at ({}) than before, but the layout {} has one element "
+      "for both; pass an array that repeats, or another stride",
+      tensor.name, fmt::join(coordinate(array.header, number), ", "), to_string(layout)));
+}
+
 // A copy of a constant number of bytes is one move; NumPy's bool bytes other than 1 become 1.
 template <std::size_t kBytes>
-void copy_elements(const NpyArray& array, const Layout& layout, bool is_bool, std::byte* tensor) {
+void copy_elements(const NpyArray& array, const Tensor& tensor, const Layout& layout,
+                   std::byte* memory) {
+  const std::vector<Mode> order = loops(layout, array.header.fortran_order);
+  std::vector<bool> written(may_repeat(order) ? static_cast<std::size_t>(cosize(layout)) : 0);
   const char* from = array.data.data();
-  for_each_offset(loops(layout, array.header.fortran_order), [&](std::int64_t offset) {
-    std::memcpy(tensor + offset * static_cast<std::int64_t>(kBytes), from, kBytes);
-    if (is_bool) tensor[offset] = std::byte{*from != 0};
+  std::int64_t number = 0;
+  for_each_offset(order, [&](std::int64_t offset) {
+    std::array<std::byte, kBytes> element;
+    std::memcpy(element.data(), from, kBytes);
+    if (tensor.dtype == b8) element[0] = std::byte{*from != 0};
+    std::byte* const to = memory + offset * static_cast<std::int64_t>(kBytes);
+    if (!written.empty()) {
+      const auto at = static_cast<std::size_t>(offset);
+      if (written[at] && std::memcmp(to, element.data(), kBytes) != 0) {
+        refuse_contradiction(array, tensor, layout, number);
+      }
+      written[at] = true;
+    }
+    std::memcpy(to, element.data(), kBytes);
     from += kBytes;
+    ++number;
   });
 }
 
@@ -92,16 +142,17 @@ bool npy_matches(std::string_view descr, DType dtype) noexcept {
 
 std::vector<std::int64_t> npy_shape(const Layout& layout) {
   std::vector<std::int64_t> shape;
+  if (layout == Layout()) return shape;
   for (std::size_t i = 0; i < rank(layout); ++i) shape.push_back(size(mode(layout, i)).value());
   return shape;
 }
 
-void scatter(const NpyArray& array, const Layout& layout, DType dtype, std::byte* tensor) {
-  switch (size_bytes(dtype)) {
-    case 1: return copy_elements<1>(array, layout, dtype == b8, tensor);
-    case 2: return copy_elements<2>(array, layout, false, tensor);
-    case 4: return copy_elements<4>(array, layout, false, tensor);
-    default: return copy_elements<8>(array, layout, false, tensor);
+void scatter(const NpyArray& array, const Tensor& tensor, const Layout& layout, std::byte* memory) {
+  switch (size_bytes(tensor.dtype)) {
+    case 1: return copy_elements<1>(array, tensor, layout, memory);
+    case 2: return copy_elements<2>(array, tensor, layout, memory);
+    case 4: return copy_elements<4>(array, tensor, layout, memory);
+    default: return copy_elements<8>(array, tensor, layout, memory);
   }
 }
 

@@ -87,20 +87,13 @@ void check_memory(const Problem& problem) {
   }
 }
 
-// The reference takes every scalar as a double, which would round some integers beyond 2^53.
-double as_double(const std::string& name, const Argument& scalar) {
-  if (scalar.kind == Argument::Kind::floating) return scalar.floating;
-  const bool negative = scalar.kind == Argument::Kind::integer && scalar.integer < 0;
-  const auto bits = static_cast<std::uint64_t>(scalar.integer);
-  const std::uint64_t magnitude = negative ? 0 - bits : bits;
-  const auto result = static_cast<double>(magnitude);
-  if (result >= 0x1p64 || static_cast<std::uint64_t>(result) != magnitude) {
-    throw UsageError(fmt::format(
-        "scalar {} is {}{}, which the CPU reference would round to 53 bits; pass a value up to "
-        "2^53, or --bench without --verify on a GPU",
-        name, negative ? "-" : "", magnitude));
+void check_inputs(const Fused& op, const std::vector<Access>& access, const Arrays& arrays) {
+  for (std::size_t i = 0; i < op.tensors.size(); ++i) {
+    if (access[i] != Access::out || !arrays.contains(op.tensors[i].name)) continue;
+    throw UsageError(
+        fmt::format("--in {0}: {0} is an output that the formula never reads; leave it out",
+                    op.tensors[i].name));
   }
-  return negative ? -result : result;
 }
 
 void fill_inputs(Problem& problem, const Inputs& inputs) {
@@ -111,7 +104,7 @@ void fill_inputs(Problem& problem, const Inputs& inputs) {
       fill_random(tensor.dtype, memory.data(), memory.size_bytes(), inputs.seed * 1000003u + i);
     }
     if (const auto array = inputs.arrays.find(tensor.name); array != inputs.arrays.end()) {
-      scatter(array->second, problem.layouts[i], tensor.dtype, memory.data());
+      scatter(array->second, tensor, problem.layouts[i], memory.data());
     }
   }
 }
@@ -128,9 +121,7 @@ HostTensor::HostTensor(std::size_t bytes) : bytes_(bytes) {
 HostArguments Problem::arguments() const {
   HostArguments result{.tensors = {}, .scalars = {}, .symbols = symbols};
   for (const HostTensor& tensor : tensors) result.tensors.push_back(tensor.data());
-  for (std::size_t i = 0; i < scalars.size(); ++i) {
-    result.scalars.push_back(as_double(op.scalars[i].name, scalars[i]));
-  }
+  for (const Argument& scalar : scalars) result.scalars.push_back(scalar.number());
   return result;
 }
 
@@ -147,6 +138,7 @@ void fill_random(DType dtype, std::byte* data, std::size_t bytes, std::uint64_t 
 }
 
 Problem make_problem(Fused op, std::vector<Access> access, const Inputs& inputs) {
+  check_inputs(op, access, inputs.arrays);
   Problem problem;
   problem.symbols = bind_symbols(op, inputs.dims, inputs.arrays);
   problem.scalars = bind_scalars(op, inputs.scalars);

@@ -37,7 +37,7 @@ struct Problem {
   std::vector<HostTensor> tensors;  ///< contents before the launch
   std::int64_t bytes_moved = 0;     ///< each input read once, each output written once
 
-  /// For the CPU reference. Throws UsageError for an integer scalar that is no double.
+  /// For the CPU reference.
   [[nodiscard]] HostArguments arguments() const;
 };
 
@@ -51,7 +51,8 @@ struct Inputs {
 
 /// Binds symbols and scalars, allocates the tensors and fills those that are read: from their
 /// array, else with pseudo-random values that depend on seed and position only. Throws UsageError
-/// for values that contradict the descriptor, and if the host has not the memory.
+/// for values that contradict the descriptor, an array for a tensor that is not read, and if the
+/// host has not the memory.
 [[nodiscard]] Problem make_problem(Fused op, std::vector<Access> access, const Inputs& inputs);
 
 /// Fills `bytes` bytes with `dtype` values: floats uniform in [-1,1), signed integers in

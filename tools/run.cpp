@@ -142,11 +142,16 @@ void run(const RunOptions& options) {
 
   auto kernels = nlohmann::ordered_json::array();
   bool all_right = true;
+  std::string no_kernel;  // the first that only the reference can compute
   for (const Fused& op : ops) {
     Problem problem = make_problem(op, resolve_access(op), inputs);
     const Outcome outcome = executor.execute(problem, wanted);
     write_outputs(problem, outcome, files.out);
     all_right = all_right && (!outcome.verification || outcome.verification->passed);
+    if (outcome.has_no_kernel && no_kernel.empty()) {
+      no_kernel =
+          op.name + " has no kernel, only the CPU reference computes it: " + outcome.not_compiled;
+    }
     kernels.push_back(run_json(problem, outcome, executor));
     if (options.json) continue;
     fmt::print("{}{}", run_text(problem, outcome, executor),
@@ -156,6 +161,7 @@ void run(const RunOptions& options) {
   if (options.bench && !executor.on_gpu()) {
     throw Failure("nothing was timed, there is no GPU: " + executor.no_gpu_reason());
   }
+  if (!no_kernel.empty()) throw Failure(no_kernel);
   if (!all_right) throw Failure("the result differs from the CPU reference");
 }
 

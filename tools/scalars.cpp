@@ -78,10 +78,13 @@ Argument floating_argument(DType dtype, const Written& written) {
 }
 
 Written example_of(const Scalar& scalar) {
-  const double value = scalar.example.value_or(1.0);
-  const bool digits_only = !is_floating(scalar.dtype) && std::trunc(value) == value;
+  const Number value = scalar.example.value_or(1);
+  const double real = value.to<double>();
+  // 3.0 is a whole number, too.
+  const bool digits_only =
+      !value.is_integer() && !is_floating(scalar.dtype) && std::trunc(real) == real;
   return {"the spec's example of " + scalar.name,
-          digits_only ? fmt::format("{:.0f}", value) : fmt::format("{}", value)};
+          digits_only ? fmt::format("{:.0f}", real) : to_string(value)};
 }
 
 }  // namespace

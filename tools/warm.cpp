@@ -31,7 +31,7 @@ using nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 struct WarmOptions {
-  std::vector<std::string> paths, targets;
+  std::vector<std::string> paths, targets, devices;
   int jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   std::string shard = "1/1", bundle, private_key, marker, trace, metrics;
   bool dry_run = false, keep_going = false, quiet = false, json = false, no_tuning = false;
@@ -210,6 +210,7 @@ void warm(const WarmOptions& options) {
   for (const std::string& text : options.targets) targets.push_back(parse_target(text));
   WarmList list = read_warm_list(options.paths, targets);
   std::optional<Compiler> compiler(settings_of(options));
+  take_devices(*compiler, list, options.devices);
   WarmReport report;
   const auto failures = locate_all(*compiler, list, options.jobs);
   keep_distinct(list, shard);
@@ -261,6 +262,7 @@ void add_warm(CLI::App& app) {
                    "Spec files, manifests, folders of them; - for standard input")
       ->required();
   add_targets_option(*command, options->targets);
+  add_devices_option(*command, options->devices);
   command->add_option("-j,--jobs", options->jobs, "Compiles at a time")
       ->check(CLI::Range(1, 256))
       ->default_str("one a core");

@@ -1,13 +1,16 @@
 #include "warm_list.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <filesystem>
+#include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <unordered_set>
 
@@ -90,6 +93,21 @@ class ListReader {
   WarmList list_;
 };
 
+using DevicesByTarget = std::map<std::string, std::vector<std::string>>;
+
+void check_device(const std::string& name, const DevicesByTarget& known) {
+  std::set<std::string> all;
+  for (const auto& [target, names] : known) all.insert(names.begin(), names.end());
+  if (all.contains(name)) return;
+  if (all.empty()) {
+    throw UsageError(
+        "--device names a device of the tuning file, which has none of these targets; leave it "
+        "out, or name the file by TILEJIT_TUNING");
+  }
+  throw UsageError(fmt::format("--device is '{}'; the tuning file has '{}'", name.substr(0, 80),
+                               fmt::join(all, "', '")));
+}
+
 std::size_t whole_number(std::string_view text) {
   std::size_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -99,7 +117,8 @@ std::size_t whole_number(std::string_view text) {
 }  // namespace
 
 std::string name_of(const WarmList& list, const WarmJob& job) {
-  return list.op_of(job).name + " for " + to_string(job.target);
+  return list.op_of(job).name + " for " + to_string(job.target) +
+         (job.device.empty() ? "" : ", " + job.device);
 }
 
 void add_targets_option(CLI::App& command, std::vector<std::string>& targets) {
@@ -108,6 +127,30 @@ void add_targets_option(CLI::App& command, std::vector<std::string>& targets) {
                   "sm_75 to sm_120a, several by commas; default: the manifest's, else the "
                   "device's, else sm_90a")
       ->delimiter(',');
+}
+
+void add_devices_option(CLI::App& command, std::vector<std::string>& devices) {
+  command
+      .add_option("--device", devices,
+                  "A device of the tuning file, by its name, whose kernels are meant; may be "
+                  "repeated; default: every one of the target")
+      ->allow_extra_args(false);
+}
+
+void take_devices(const Compiler& compiler, WarmList& list,
+                  const std::vector<std::string>& devices) {
+  DevicesByTarget known;
+  std::vector<WarmJob> jobs;
+  for (const WarmJob& job : list.jobs) {
+    const auto [at, added] = known.try_emplace(to_string(job.target));
+    if (added) at->second = compiler.tuned_devices(job.target);
+    const std::vector<std::string>& own = at->second;
+    std::vector<std::string> names = devices.empty() ? own : devices;
+    if (devices.empty() && own.size() < 2) names = {""};
+    for (std::string& name : names) jobs.push_back({job.op, job.target, std::move(name)});
+  }
+  for (const std::string& name : devices) check_device(name, known);
+  list.jobs = std::move(jobs);
 }
 
 Shard parse_shard(const std::string& text) {
@@ -137,7 +180,7 @@ std::vector<PlanFailure> locate_all(const Compiler& compiler, WarmList& list, in
       for (std::size_t i = begin; i < end; ++i) {
         WarmJob& job = list.jobs[i];
         try {
-          job.location = compiler.locate(list.op_of(job), job.target);
+          job.location = compiler.locate(list.op_of(job), job.target, job.device);
         } catch (const Error& error) {
           const std::lock_guard lock(mutex);
           failures.push_back({job, error.code(), sentence(error)});

@@ -17,6 +17,7 @@ namespace tilejit::cli {
 struct WarmJob {
   std::size_t op = 0;  ///< into WarmList::ops
   Target target;
+  std::string device = {};  ///< whose knobs of the tuning file it has; empty: the first one's
   Location location = {};
 };
 
@@ -29,7 +30,7 @@ struct WarmList {
   [[nodiscard]] const Fused& op_of(const WarmJob& job) const { return ops[job.op]; }
 };
 
-/// "softmax for sm_90a"
+/// "softmax for sm_90a", "softmax for sm_90a, NVIDIA H200"
 [[nodiscard]] std::string name_of(const WarmList& list, const WarmJob& job);
 
 /// --target: the targets that `read_warm_list` takes each descriptor for.
@@ -48,6 +49,14 @@ struct Shard {
 /// read, and what `parse_specs_unvalidated` throws, with the path in front.
 [[nodiscard]] WarmList read_warm_list(const std::vector<std::string>& paths,
                                       const std::vector<Target>& targets);
+
+/// --device: the devices that `take_devices` takes each job for.
+void add_devices_option(CLI::App& command, std::vector<std::string>& devices);
+/// Takes each job for every one of `devices`; where these are empty, for every device of its target
+/// that the tuning file knows, if they are several: the Runtime of each looks for its own kernel.
+/// Throws UsageError for a name that the tuning file does not have.
+void take_devices(const Compiler& compiler, WarmList& list,
+                  const std::vector<std::string>& devices);
 
 /// Plans every job, `threads` at a time, and asks the cache where it is. What cannot be planned is
 /// told through `failures`, by job.

@@ -80,7 +80,8 @@ class WarmRun {
     flight->job = missing_[(first_ + next_++) % missing_.size()];
     const CompileRequest request{
         .priority = Priority::background,
-        .progress = [this, flight = flight.get()](CompileState state) { note(*flight, state); }};
+        .progress = [this, flight = flight.get()](CompileState state) { note(*flight, state); },
+        .device = flight->job->device};
     try {
       flight->pending =
           compiler_.compile_async(list_.op_of(*flight->job), flight->job->target, request);

@@ -15,8 +15,8 @@
 namespace tilejit::cache {
 
 /// An open bundle. Its index is in memory; entries are read when they are asked for, not mapped: a
-/// file that is cut under a map ends the process by SIGBUS, and a hit costs no more this way
-/// (bench/cache_bench, bundle_hit). Thread-safe.
+/// file that is cut under a map ends the process by SIGBUS. Reading takes 4 us a hit more than a
+/// map did, of 19 (docs/performance.md). Thread-safe.
 class BundleFile {
  public:
   /// Throws as Bundle's constructor.

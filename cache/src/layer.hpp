@@ -24,6 +24,9 @@ struct ReadResult {
   bool slow = false;         ///< a hit that took so long that a copy nearer by pays
 };
 
+/// Counts a read of a tier; one that failed is for the caller to count, once a request.
+void count(TierCounters& counters, Status status, std::uint64_t nanoseconds);
+
 /// Whether an entry that was found under `key` belongs there.
 [[nodiscard]] inline bool is_of(const Identity& identity, std::string_view key,
                                 std::string_view metadata) {

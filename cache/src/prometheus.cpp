@@ -52,6 +52,17 @@ constexpr Metric kMetrics[] = {
 
 }  // namespace
 
+std::string_view to_string(Tier tier) noexcept {
+  switch (tier) {
+    case Tier::memory: return "memory";
+    case Tier::disk: return "disk";
+    case Tier::read_only: return "read-only";
+    case Tier::remote: return "remote";
+    case Tier::made: return "made";
+  }
+  return "unknown";
+}
+
 std::string prometheus_text(const Counters& counters) {
   const std::array<std::pair<std::string, const TierCounters*>, 4> tiers = {
       {{"memory", &counters.memory},

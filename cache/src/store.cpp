@@ -48,29 +48,7 @@ std::unique_ptr<RemoteTier> open_remote(const Options& options) {
   return std::make_unique<RemoteTier>(std::move(settings), options.identity);
 }
 
-void count(TierCounters& counters, Status status, std::uint64_t nanoseconds) {
-  counters.nanoseconds += nanoseconds;
-  switch (status) {
-    case Status::hit: ++counters.hits; break;
-    case Status::miss: ++counters.misses; break;
-    case Status::damaged:
-    case Status::misplaced: ++counters.damaged; break;
-    case Status::failed: break;  // for the caller to count, once a request
-  }
-}
-
 }  // namespace
-
-std::string_view to_string(Tier tier) noexcept {
-  switch (tier) {
-    case Tier::memory: return "memory";
-    case Tier::disk: return "disk";
-    case Tier::read_only: return "read-only";
-    case Tier::remote: return "remote";
-    case Tier::made: return "made";
-  }
-  return "unknown";
-}
 
 struct Store::Impl {
   explicit Impl(Options options);

@@ -49,8 +49,8 @@ class IdentityTest : public ::testing::Test {
   [[nodiscard]] fs::path folder() const { return temp.path() / "cache"; }
   [[nodiscard]] fs::path bundle() const { return temp.path() / "kernels.tjb"; }
   [[nodiscard]] Options options() {
-    return {.memory_bytes = 0,
-            .copy_after = std::chrono::microseconds(0),
+    return {.copy_after = std::chrono::microseconds(0),
+            .memory_bytes = 0,
             .identity = is_right,
             .warn = [this](const std::string& text) { warnings.push_back(text); }};
   }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <string_view>
 
 namespace tilejit {
@@ -46,6 +47,8 @@ struct CompileRequest {
   /// Cancels the request, as PendingArtifact::cancel.
   std::stop_token stop = {};
   WhenFull when_full = WhenFull::wait;
+  /// Name of the device whose knobs the tuning file is asked for; empty: the first that has any.
+  std::string device = {};
 };
 
 /// A kernel that is on its way. Copies are the same request. Thread-safe; may outlive its Compiler,

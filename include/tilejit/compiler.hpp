@@ -110,11 +110,14 @@ class Compiler {
   Compiler(Compiler&&) noexcept;
   Compiler& operator=(Compiler&&) noexcept;
 
+  /// `device`, here and below: name of the device whose knobs the tuning file is asked for, as its
+  /// Runtime asks; empty, or one without any: the first that has been tuned (TuningFile::find).
   /// Throws what `validate` throws; Error{no_compiler} on a miss without NVRTC, or where a remote
   /// must have every kernel; Error{compile_failed}; MissError where nothing may be compiled
   /// (Options::miss_policy, seal); Error{unsupported} for a target that NVRTC does
   /// not know.
-  [[nodiscard]] Artifact compile(const Fused& op, const Target& target);
+  [[nodiscard]] Artifact compile(const Fused& op, const Target& target,
+                                 std::string_view device = {});
   /// The same by a thread of the Compiler's own, Options::compile_jobs at a time. Plans here, then
   /// queues and returns. Requests for one kernel share one job; a foreground request makes a queued
   /// one of the background its own. Throws what `validate` throws, and Error{queue_full},
@@ -129,9 +132,12 @@ class Compiler {
   void seal() noexcept;
   [[nodiscard]] bool sealed() const noexcept;
   [[nodiscard]] Metrics metrics() const;
-  /// `op` with the knobs that `compile` would take from the tuning file, for a device of that name;
-  /// without a name, for the first that has been tuned. Throws what `validate` throws.
+  /// `op` with the knobs that `compile` would take from the tuning file. Throws what `validate`
+  /// throws.
   [[nodiscard]] Fused tuned(const Fused& op, const Target& target, std::string_view device = {});
+  /// Names of the devices of `target` that the tuning file has knobs for, in their order. Whoever
+  /// compiles ahead compiles for each of them: their kernels may differ.
+  [[nodiscard]] std::vector<std::string> tuned_devices(const Target& target) const;
   /// Compiles without the cache and keeps PTX and the resource report. Throws as compile.
   [[nodiscard]] Listing listing(const Fused& op, const Target& target);
   /// Loads NVRTC. Throws Error{no_compiler}.
@@ -139,10 +145,12 @@ class Compiler {
   [[nodiscard]] const Options& options() const noexcept;
   /// The key under which `compile` looks for `op`, without looking. Without NVRTC: by the compiler
   /// that last filled the cache, if one has. Throws what `validate` throws.
-  [[nodiscard]] KeyExplanation explain(const Fused& op, const Target& target) const;
+  [[nodiscard]] KeyExplanation explain(const Fused& op, const Target& target,
+                                       std::string_view device = {}) const;
   /// Where `compile` would find `op`, told without reading it: of a file only what says that it is
   /// whole (Store::locate); a remote is not asked. Throws what `validate` throws.
-  [[nodiscard]] Location locate(const Fused& op, const Target& target) const;
+  [[nodiscard]] Location locate(const Fused& op, const Target& target,
+                                std::string_view device = {}) const;
   /// The cache: counters, and whatever else is stored under a key of 64 hex digits.
   [[nodiscard]] cache::Store& cache() const noexcept;
 

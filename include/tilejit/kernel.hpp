@@ -13,6 +13,7 @@
 #include "tilejit/dtype.hpp"
 #include "tilejit/launch_options.hpp"
 #include "tilejit/layout.hpp"
+#include "tilejit/number.hpp"
 #include "tilejit/stream.hpp"
 
 namespace tilejit {
@@ -60,6 +61,19 @@ struct Argument {
         integer(static_cast<std::int64_t>(value)) {}
   Argument(std::floating_point auto value)  // NOLINT
       : kind(Kind::floating), floating(value) {}
+  Argument(const Number& value)  // NOLINT
+      : kind(!value.is_integer()   ? Kind::floating
+             : value.exceeds_i64() ? Kind::unsigned_integer
+                                   : Kind::integer),
+        integer(value.bits()),
+        floating(value.is_integer() ? 0 : value.to<double>()) {}
+
+  /// The value of a scalar: of the last three kinds.
+  [[nodiscard]] Number number() const noexcept {
+    if (kind == Kind::floating) return floating;
+    return kind == Kind::unsigned_integer ? Number(static_cast<std::uint64_t>(integer))
+                                          : Number(integer);
+  }
 };
 
 class BoundLaunch;

@@ -32,7 +32,8 @@ struct PrintOptions {
 ///            [[ 0.000000,  1.000000,  2.000000, ],
 ///             [ 3.000000,  4.000000,  5.000000, ]])
 ///
-/// Each top-level mode is a dimension; behind two, the last one changes slowest. Integers are
+/// Each top-level mode is a dimension; behind two, the last one changes slowest. A tensor of rank 0
+/// (1:0) is its element, without brackets. Integers are
 /// exact; other values have 6 decimals, or an exponent from 1e9 on and below 1e-4. `data` has
 /// cosize(layout) elements, of which only the shown ones are read. Pure and thread-safe. Throws
 /// Error{unsupported} where the layout has a symbol or '?', Error{invalid_argument} for less than

@@ -23,13 +23,14 @@ void encode(DType dtype, double value, void* element) noexcept;
 /// Host memory of the operation's tensors and scalars, in the order of the descriptor.
 struct HostArguments {
   std::vector<void*> tensors = {};   ///< base address of each, with cosize elements
-  std::vector<double> scalars = {};  ///< value of each (integers up to 2^53)
+  std::vector<Number> scalars = {};  ///< value of each, one that its dtype takes (`fits`)
   SymbolValues symbols = {};         ///< value of every symbol
 };
 
 /// Runs the operation into the output tensors, on all hardware threads. f32 and narrower types are
 /// computed in double, within the range of f32. In-place tensors are read before they are written.
-/// Throws what `validate` throws, and Error{invalid_argument} if a symbol or argument is missing.
+/// Throws what `validate` throws, and Error{invalid_argument} if a symbol or argument is missing or
+/// a scalar's dtype does not take its value.
 void evaluate(const Fused& op, const HostArguments& args);
 
 /// The outcome of a comparison. `passed` needs every element within its own bound.

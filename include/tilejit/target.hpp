@@ -18,8 +18,9 @@ struct Target {
 
 /// "sm_90a"
 [[nodiscard]] std::string to_string(const Target& target);
-/// Throws Error{unsupported} unless `text` has the form sm_NN, sm_NNa or sm_NNf with NN from 75 on.
-/// Whether NVRTC knows the target shows when it compiles.
+/// Throws Error{unsupported} unless `text` is sm_NN of an architecture from sm_75 to sm_121, sm_NNa
+/// from 90 on or sm_NNf from 100 on. Whether the NVRTC that is installed knows it shows when it
+/// compiles: older ones lack the newest, newer ones some that were renamed.
 [[nodiscard]] Target parse_target(std::string_view text);
 
 }  // namespace tilejit

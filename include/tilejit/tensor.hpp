@@ -6,6 +6,7 @@
 
 #include "tilejit/dtype.hpp"
 #include "tilejit/layout.hpp"
+#include "tilejit/number.hpp"
 
 namespace tilejit {
 
@@ -28,7 +29,7 @@ struct Tensor {
 struct Scalar {
   std::string name;
   DType dtype = f32;
-  std::optional<double> example = {};  ///< what `tilejit run` passes; no effect on the kernel
+  std::optional<Number> example = {};  ///< what `tilejit run` passes; no effect on the kernel
   bool operator==(const Scalar&) const = default;
 };
 

@@ -26,6 +26,7 @@
 #include "tilejit/manifest.hpp"
 #include "tilejit/metrics.hpp"
 #include "tilejit/miss.hpp"
+#include "tilejit/number.hpp"
 #include "tilejit/options.hpp"
 #include "tilejit/print_tensor.hpp"
 #include "tilejit/printable.hpp"

@@ -77,6 +77,8 @@ class TuningFile {
   /// name comes first, since kernels of one target are much alike. Null if there is none at all.
   [[nodiscard]] const TunedEntry* find(std::string_view operation_class, const Target& target,
                                        std::string_view device) const;
+  /// Names of the devices that have entries of `target`, each once, in their order.
+  [[nodiscard]] std::vector<std::string> devices(const Target& target) const;
   /// Adds an entry, in the place of one of the same class, target and device.
   void add(TunedEntry entry);
   /// Adds every entry of `other`.

@@ -15,11 +15,13 @@ namespace {
   throw Error(ErrorCode::invalid_argument, "'" + name + "' " + why, "/" + name);
 }
 
+bool is_memory(const Argument& given) noexcept {
+  return given.kind == Argument::Kind::pointer || given.kind == Argument::Kind::tensor;
+}
+
 /// The memory of a tensor, whose shape is checked where it is given.
 void* memory_of(const Tensor& tensor, const Argument& given, const SymbolValues& symbols) {
-  const bool is_memory =
-      given.kind == Argument::Kind::pointer || given.kind == Argument::Kind::tensor;
-  if (!is_memory) refuse(tensor.name, "is a number; pass its memory");
+  if (!is_memory(given)) refuse(tensor.name, "is a number; pass its memory");
   auto* const memory = reinterpret_cast<void*>(given.address);
   const Layout layout = substitute(tensor.layout, symbols);
   if (memory == nullptr && cosize(layout) > 0) refuse(tensor.name, "is NULL; pass its memory");
@@ -40,14 +42,9 @@ void* memory_of(const Tensor& tensor, const Argument& given, const SymbolValues&
   return memory;
 }
 
-double value_of(const Scalar& scalar, const Argument& given) {
-  switch (given.kind) {
-    case Argument::Kind::integer: return static_cast<double>(given.integer);
-    case Argument::Kind::unsigned_integer:
-      return static_cast<double>(static_cast<std::uint64_t>(given.integer));
-    case Argument::Kind::floating: return given.floating;
-    default: refuse(scalar.name, "is memory; pass a number");
-  }
+Number value_of(const Scalar& scalar, const Argument& given) {
+  if (is_memory(given)) refuse(scalar.name, "is memory; pass a number");
+  return given.number();
 }
 
 HostArguments host_arguments(const Fused& op, std::span<const Argument> given,

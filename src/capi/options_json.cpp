@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "capi/parse.hpp"
+#include "core/json_pointer.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::capi {
@@ -11,7 +12,8 @@ namespace {
 using nlohmann::json;
 
 [[noreturn]] void refuse(const std::string& name, const std::string& wanted) {
-  throw Error(ErrorCode::invalid_argument, "the option " + name + " takes " + wanted, "/" + name);
+  throw Error(ErrorCode::invalid_argument, "the option " + name + " takes " + wanted,
+              core::pointer_to("", name));
 }
 
 /// A member of the options, which knows its name.
@@ -159,7 +161,7 @@ void set(Options& options, const Member& member) {
   }
   throw Error(ErrorCode::invalid_argument,
               "there is no option '" + member.name.substr(0, 40) + "'; there are " + known,
-              "/" + member.name.substr(0, 40));
+              core::pointer_to("", member.name));
 }
 
 }  // namespace

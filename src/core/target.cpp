@@ -1,10 +1,23 @@
 #include "tilejit/target.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "tilejit/error.hpp"
 
 namespace tilejit {
+namespace {
+
+/// Those of NVRTC 12 and 13 from 75 on (CUDA C++ Programming Guide, "Compute Capabilities").
+constexpr std::array kArchitectures = {75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
+
+/// Architecture-specific features came with 9.0, family-specific ones with 10.0.
+bool has_feature(int number, char feature) noexcept {
+  return (feature == 'a' && number >= 90) || (feature == 'f' && number >= 100);
+}
+
+}  // namespace
 
 std::string to_string(const Target& target) {
   std::string text = "sm_" + std::to_string(target.number());
@@ -22,10 +35,10 @@ Target parse_target(std::string_view text) {
   int number = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data() + 3, end, number);
-  const bool has_feature = rest + 1 == end && (*rest == 'a' || *rest == 'f');
-  if (error != std::errc{} || number < 75 || number > 999 || (rest != end && !has_feature))
-    throw refuse();
-  return {.major = number / 10, .minor = number % 10, .feature = has_feature ? *rest : '\0'};
+  const char feature = error == std::errc{} && rest + 1 == end ? *rest : '\0';
+  const bool whole = error == std::errc{} && (rest == end || has_feature(number, feature));
+  if (!whole || std::ranges::find(kArchitectures, number) == kArchitectures.end()) throw refuse();
+  return {.major = number / 10, .minor = number % 10, .feature = feature};
 }
 
 }  // namespace tilejit

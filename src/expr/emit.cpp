@@ -100,7 +100,8 @@ std::string_view builtin(Op op) {
   }
 }
 
-// Of a float of 16 bits or fewer, whose rounding hides the error of an approximation.
+// Of a float of 16 bits or fewer, whose rounding hides the error of an approximation. Not of means:
+// that of a constant is the constant, and one division a row costs nothing.
 std::string_view approximation(const Node& n) {
   if (!is_floating(n.type) || size_bytes(n.type) > 2) return {};
   switch (n.op) {
@@ -326,7 +327,8 @@ class Emitter {
   // The function that computes a node; empty for operators of the language, and casts.
   std::string function_of(const Node& n) const {
     if (n.args[0] == kNoNode || n.op == Op::cast || combines_elements(n.op)) return {};
-    if (const auto name = approximation(n); !name.empty()) return std::string(name);
+    const bool is_mean = n.op == Op::div && node(n.args[1]).op == Op::extent;
+    if (const auto name = approximation(n); !name.empty() && !is_mean) return std::string(name);
     const std::string device_function = "math::" + std::string(to_string(n.op));
     if (!is_floating(argument_type(n, 0))) {
       // C++ leaves the overflow of signed arithmetic undefined; the device functions wrap.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "expr/centred_sums.hpp"
 #include "expr/names.hpp"
 #include "tilejit/error.hpp"
 
@@ -123,7 +124,11 @@ Program Symbols::finish() const {
   check_outputs();
   Program program = graph_.prune(stores_);
   check_all_used(program);
-  return program;
+  try {
+    return correct_centred_sums(program);
+  } catch (const Fault& fault) {
+    fail(0, fault.message);
+  }
 }
 
 void Symbols::check_outputs() const {

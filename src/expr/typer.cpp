@@ -221,7 +221,7 @@ NodeId Typer::math(Op op, const Value& a) {
   const bool is_unsigned = type == b8 || category(type) == Category::unsigned_integer;
   switch (op) {
     case Op::abs:
-      if (is_unsigned) return a.node;
+      if (is_unsigned) return operand(a, number_type({{a}}));
       return graph_.operation(op, type, a.node);
     case Op::relu: {
       const NodeId x = operand(a, number_type({{a}}));

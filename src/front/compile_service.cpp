@@ -74,7 +74,8 @@ ServiceStats Compiler::Impl::stats() const {
 PendingArtifact Compiler::compile_async(const Fused& op, const Target& target,
                                         CompileRequest request) {
   impl_->requests.admit(op, target);
-  PendingArtifact pending = impl_->submit(op, impl_->plan(op, target, {}), std::move(request));
+  front::Planned planned = impl_->plan(op, target, request.device);
+  PendingArtifact pending = impl_->submit(op, std::move(planned), std::move(request));
   (void)impl_->requests.note(op, target, true);
   return pending;
 }

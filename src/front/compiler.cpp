@@ -87,9 +87,9 @@ Compiler::~Compiler() = default;
 Compiler::Compiler(Compiler&&) noexcept = default;
 Compiler& Compiler::operator=(Compiler&&) noexcept = default;
 
-Artifact Compiler::compile(const Fused& op, const Target& target) {
+Artifact Compiler::compile(const Fused& op, const Target& target, std::string_view device) {
   return front::watch(impl_->requests, op, target, [&] {
-    return impl_->compile(impl_->plan(op, target, {}), {.effort = impl_->effort()});
+    return impl_->compile(impl_->plan(op, target, device), {.effort = impl_->effort()});
   });
 }
 
@@ -98,6 +98,10 @@ Fused Compiler::tuned(const Fused& op, const Target& target, std::string_view de
   const auto tuned = impl_->find_tuned(op, front::make_planned(op, target), device);
   if (tuned) result.tuning = tuned->tuning;
   return result;
+}
+
+std::vector<std::string> Compiler::tuned_devices(const Target& target) const {
+  return impl_->tuning_file().devices(target);
 }
 
 Listing Compiler::listing(const Fused& op, const Target& target) {
@@ -119,8 +123,9 @@ NvrtcInfo Compiler::nvrtc() {
           .supported = nvrtc.supported_architectures()};
 }
 
-KeyExplanation Compiler::explain(const Fused& op, const Target& target) const {
-  return impl_->explain(impl_->plan(op, target, {}), impl_->effort());
+KeyExplanation Compiler::explain(const Fused& op, const Target& target,
+                                 std::string_view device) const {
+  return impl_->explain(impl_->plan(op, target, device), impl_->effort());
 }
 
 void Compiler::seal() noexcept {

@@ -71,6 +71,8 @@ struct Compiler::Impl {
   };
   [[nodiscard]] std::optional<Tuned> find_tuned(const Fused& op, const front::Planned& planned,
                                                 std::string_view device);
+  /// Read at the first request. Thread-safe.
+  [[nodiscard]] const TuningFile& tuning_file();
   /// The cubin of a plan, through the cache. Throws as Compiler::compile; a MissError knows no
   /// nearest kernel. Thread-safe.
   [[nodiscard]] Artifact compile(const front::Planned& planned, front::Manner manner = {});
@@ -115,9 +117,6 @@ struct Compiler::Impl {
   /// Never throws for want of a disassembler, nor for its failures: warns of the first.
   void keep_sass(const std::string& key, const std::string& cubin);
   [[nodiscard]] front::LineInfo line_info() const noexcept;
-
-  /// Read at the first request.
-  [[nodiscard]] const TuningFile& tuning_file();
 
   std::once_flag sass_warned_;
   std::once_flag tuning_read_;

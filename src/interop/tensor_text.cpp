@@ -62,9 +62,14 @@ std::string_view name_of(MemorySpace space) {
   return kNames[static_cast<std::size_t>(space)];
 }
 
+/// A tensor without modes: one element.
+bool has_no_modes(const Layout& layout) {
+  return layout == Layout();
+}
+
 /// CuTe writes a single mode as a tuple.
 std::string layout_text(const Layout& layout) {
-  if (depth(layout) > 0) return to_string(layout);
+  if (depth(layout) > 0 || has_no_modes(layout)) return to_string(layout);
   return fmt::format("({}):({})", to_string(layout.shape()), to_string(layout.stride()));
 }
 
@@ -72,6 +77,7 @@ class Text {
  public:
   Text(DType dtype, const Layout& layout, const PrintOptions& options, const Reader& read)
       : dtype_(dtype), read_(read), order_(bracket_order(rank(layout))) {
+    if (has_no_modes(layout)) return;
     for (std::size_t m = 0; m < rank(layout); ++m) {
       modes_.push_back(shown_of(mode(layout, m), options));
     }
@@ -83,6 +89,8 @@ class Text {
         std::ranges::any_of(modes_, [](const Shown& m) { return m.indices.empty(); });
     if (empty) {
       text_ += "[]";
+    } else if (modes_.empty()) {
+      text_ += element(0);
     } else if (modes_.size() == 1) {
       column();
     } else {

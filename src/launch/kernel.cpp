@@ -2,6 +2,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/json_pointer.hpp"
 #include "launch/internals.hpp"
 #include "launch/kernel_impl.hpp"
 #include "tilejit/bound_launch.hpp"
@@ -100,7 +101,8 @@ SymbolValues launch::Internals::completed(const SymbolValues& bound, const Symbo
   for (const auto& [name, value] : symbols) {
     if (all.emplace(name, value).second) continue;
     throw Error(ErrorCode::invalid_argument,
-                "the operation has no symbol '" + name + "'; leave it out", "/symbols/" + name);
+                "the operation has no symbol '" + name + "'; leave it out",
+                core::pointer_to("/symbols", name));
   }
   return all;
 }

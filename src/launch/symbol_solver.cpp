@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/json_pointer.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::launch {
@@ -24,7 +25,8 @@ void SymbolSolver::take_named(const SymbolValues& symbols) {
     const int slot = table_.find(name);
     if (slot < 0) {
       throw Error(ErrorCode::invalid_argument,
-                  "the operation has no symbol '" + name + "'; leave it out", "/symbols/" + name);
+                  "the operation has no symbol '" + name + "'; leave it out",
+                  core::pointer_to("/symbols", name));
     }
     assign(slot, value, kNamed);
   }
@@ -131,7 +133,8 @@ void SymbolSolver::require(int dim_number) const {
 
 void SymbolSolver::fail(int slot, const std::string& why) const {
   const std::string& name = table_.names[slot];
-  throw Error(ErrorCode::invalid_argument, "symbol '" + name + "' " + why, "/symbols/" + name);
+  throw Error(ErrorCode::invalid_argument, "symbol '" + name + "' " + why,
+              core::pointer_to("/symbols", name));
 }
 
 std::string SymbolSolver::source_text(std::int64_t source) const {

@@ -4,6 +4,7 @@
 
 #include "reference/cast.hpp"
 #include "reference/convert.hpp"
+#include "reference/corrected_bounds.hpp"
 #include "reference/format.hpp"
 #include "reference/operations.hpp"
 #include "tilejit/reference.hpp"
@@ -136,7 +137,7 @@ void Block::fill_uniform(NodeId id) {
   if (is_floating(node.type)) return fill_uniform_real(node, id);
   std::int64_t value = 0;
   if (node.op == Op::scalar) {
-    value = real_to_integer(problem_.scalars[node.source], node.type);
+    value = problem_.scalars[node.source].bits();
   } else if (node.op == Op::extent) {
     value = extent_of(node);
   } else {
@@ -146,15 +147,17 @@ void Block::fill_uniform(NodeId id) {
 }
 
 // A scalar and an extent are passed in the type they compute in, a literal is written in it.
+// Integers are rounded once, on their way to f32 too.
 void Block::fill_uniform_real(const Node& node, NodeId id) {
   double value = 0;
   if (node.op == Op::constant) {
     value = std::get<double>(node.constant);
     if (with_bounds_) std::fill_n(bounds_of(id), capacity_, constant_bound(node.type, value));
   } else {
-    value = node.op == Op::scalar ? problem_.scalars[node.source]
-                                  : static_cast<double>(extent_of(node));
-    if (node.type != f64) value = round_to(f32, value);
+    const Number given = node.op == Op::scalar ? problem_.scalars[node.source] : extent_of(node);
+    const DType from = given.exceeds_i64() ? u64 : i64, to = node.type == f64 ? f64 : f32;
+    value = given.is_integer() ? cast_integer(from, to, given.bits())
+                               : round_to(to, given.to<double>());
   }
   std::fill_n(reals_of(id), capacity_, value);
   if (node.op == Op::constant) limit(node, id);
@@ -174,15 +177,18 @@ void Block::compute(NodeId id) {
   const Node& node = problem_.program.nodes[id];
   if (node.op == Op::load) return load(node, id);
   if (is_comparison(node.op)) return compute_comparison(node, id);
-  if (node.op == Op::where) return select(node, id);
-  if (node.op == Op::cast) {
+  if (node.op == Op::where) {
+    select(node, id);
+  } else if (node.op == Op::cast) {
     cast(node, id);
   } else if (is_floating(node.type)) {
     compute_reals(node, id);
   } else {
     compute_integers(node, id);
   }
-  if (is_floating(node.type)) limit(node, id);
+  if (!is_floating(node.type)) return;
+  if (node.op != Op::where) limit(node, id);
+  if (with_bounds_) tighten(id);
 }
 
 void Block::load(const Node& node, NodeId id) {
@@ -206,9 +212,8 @@ void Block::cast(const Node& node, NodeId id) {
   const DType from = type(arg), to = node.type;
   for (std::size_t i = 0; i < count_; ++i) {
     if (is_floating(to)) {
-      const double value =
-          is_floating(from) ? reals(arg)[i] : integer_to_real(integers(arg)[i], from);
-      reals_of(id)[i] = cast_real(from, to, value);
+      reals_of(id)[i] = is_floating(from) ? cast_real(from, to, reals(arg)[i])
+                                          : cast_integer(from, to, integers(arg)[i]);
     } else {
       integers_of(id)[i] = is_floating(from) ? real_to_integer(reals(arg)[i], to)
                                              : integer_to_integer(integers(arg)[i], to);
@@ -271,6 +276,21 @@ void Block::select(const Node& node, NodeId id) {
     if (with_bounds_) {
       bounds_of(id)[i] = where_bound(bounds(node.args[0])[i], approx(chosen, i), approx(other, i));
     }
+  }
+}
+
+// Of results that were corrected more is known than what the bounds of their operations add up to.
+void Block::tighten(NodeId id) {
+  const auto correction = expr::find_correction(problem_.program, id);
+  if (!correction || !has_exact_values(problem_.program, *correction)) return;
+  const bool of_mean = correction->of == expr::Correction::Of::mean;
+  const std::int64_t count = extent_of(problem_.program.nodes[correction->count]);
+  for (std::size_t i = 0; i < count_; ++i) {
+    CorrectedRow row{count, approx(correction->sum, i), approx(correction->squares, i), {}};
+    if (of_mean) row.mean = approx(correction->mean, i);
+    const double bound =
+        of_mean ? corrected_mean_bound(type(id), row) : corrected_squares_bound(type(id), row);
+    bounds_of(id)[i] = std::min(bounds_of(id)[i], bound);
   }
 }
 

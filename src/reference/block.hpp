@@ -51,6 +51,7 @@ class Block {
   void compute_comparison(const expr::Node& node, expr::NodeId id);
   void select(const expr::Node& node, expr::NodeId id);
   void limit(const expr::Node& node, expr::NodeId id);
+  void tighten(expr::NodeId id);
 
   [[nodiscard]] DType type(expr::NodeId id) const { return problem_.program.nodes[id].type; }
   [[nodiscard]] Approx approx(expr::NodeId id, std::size_t i) const;

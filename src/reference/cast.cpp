@@ -10,7 +10,23 @@ namespace tilejit::reference {
 namespace {
 
 bool rounds(DType from, DType to) noexcept {
-  return to != f64 && (to != f32 || from == f64);
+  return to != f64 && (to != f32 || from == f64 || !is_floating(from));
+}
+
+// As double, rounded to odd: where bits are lost the last that is kept is set. Rounded from there
+// to a type of at most 24 bits it is what rounding `value` itself gives (Boldo and Melquiond, as in
+// kernels_templates/tile/convert.cuh).
+double round_odd(DType from, std::int64_t value) noexcept {
+  const bool negative = is_signed(from) && value < 0;
+  const auto bits = static_cast<std::uint64_t>(value);
+  std::uint64_t magnitude = negative ? 0 - bits : bits;
+  if (magnitude >> 53 != 0) {
+    constexpr std::uint64_t kUnit = 1u << 11;  // of 64 bits a double keeps 53
+    const bool inexact = magnitude % kUnit != 0;
+    magnitude = (magnitude / kUnit | std::uint64_t{inexact}) * kUnit;
+  }
+  const auto real = static_cast<double>(magnitude);
+  return negative ? -real : real;
 }
 
 // Rounding and truncation are monotone: the ends of the interval decide.
@@ -20,17 +36,12 @@ double between_ends(const F& convert, const Approx& x, double bound, double resu
                   distance(convert(x.value + bound), result));
 }
 
-// Beyond 2^53 the reference rounds an integer to double first. f32 rounds it on the device only.
-double integer_rounding(DType from, DType to, double value) noexcept {
-  const double in_reference = size_bytes(from) == 8 && std::fabs(value) >= 0x1p53 ? 0x1p-53 : 0;
-  const bool by_device = to == f32 && (in_reference != 0 || value != round_to(f32, value));
-  return std::fabs(value) * (by_device ? 0x1.00001p-24 : 2 * in_reference);
-}
-
 double bound_to_real(DType from, DType to, const Approx& x, double result) noexcept {
-  double bound = x.bound;
-  if (!is_floating(from)) bound += integer_rounding(from, to, x.value);
-  if (!rounds(from, to) || bound == 0) return bound;
+  if (x.bound == 0) return 0;
+  // As a double an integer beyond 2^53 is itself rounded.
+  const double inexact = is_floating(from) ? 0 : 0x1p-52 * std::fabs(x.value);
+  const double bound = x.bound + inexact;
+  if (!rounds(from, to)) return bound;
   return between_ends([&](double value) { return round_to(to, value); }, x, bound, result);
 }
 
@@ -50,6 +61,10 @@ double bound_to_integer(DType to, const Approx& x, double result) noexcept {
 
 double cast_real(DType from, DType to, double value) noexcept {
   return rounds(from, to) ? round_to(to, value) : value;
+}
+
+double cast_integer(DType from, DType to, std::int64_t value) noexcept {
+  return to == f64 ? integer_to_real(value, from) : round_to(to, round_odd(from, value));
 }
 
 double cast_bound(DType from, DType to, const Approx& x, double result) noexcept {

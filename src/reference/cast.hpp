@@ -7,9 +7,12 @@
 
 namespace tilejit::reference {
 
-/// The value of a cast to floating type `to`. To a narrow type rounds once, from f64 to f32 too;
+/// The value of a cast between floating types. To a narrow type rounds once, from f64 to f32 too;
 /// other values stay as they are, since f32 is computed in double here.
 [[nodiscard]] double cast_real(DType from, DType to, double value) noexcept;
+/// The value of a cast of an integer or bool of type `from` to floating type `to`: rounded once, as
+/// the device does.
+[[nodiscard]] double cast_integer(DType from, DType to, std::int64_t value) noexcept;
 
 /// Bound of a cast between any types; `x` is the operand, `result` the value of the cast.
 [[nodiscard]] double cast_bound(DType from, DType to, const Approx& x, double result) noexcept;

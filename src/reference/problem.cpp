@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/scalar_value.hpp"
 #include "spec/analysis.hpp"
 #include "tilejit/error.hpp"
 
@@ -92,6 +93,9 @@ Problem make_problem(const Fused& op, const HostArguments& args, Needs needs) {
   spec::Analysis analysis = spec::analyze(op);
   check_count(args.tensors.size(), op.tensors.size(), "tensors");
   check_count(args.scalars.size(), op.scalars.size(), "scalars");
+  for (std::size_t i = 0; i < op.scalars.size(); ++i) {
+    core::check_scalar(op.scalars[i].name, op.scalars[i].dtype, args.scalars[i]);
+  }
   check_symbols(analysis, args.symbols);
 
   Problem problem{std::move(analysis.program), {}, {}, args.scalars};

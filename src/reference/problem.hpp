@@ -35,7 +35,7 @@ struct Problem {
   std::vector<std::int64_t>
       shape;  ///< the iteration space; at least one mode, the last runs fastest
   std::vector<TensorView> tensors;
-  std::vector<double> scalars;
+  std::vector<Number> scalars;  ///< each fits the dtype of its nodes
 };
 
 /// The product of extents.
@@ -56,7 +56,8 @@ void fill_offsets(std::span<const ModeLeaves> modes, std::span<const std::int64_
 enum class Needs : std::uint8_t { all, inputs };
 
 /// Fills in symbols and checks arguments. Throws what `validate` throws; Error{invalid_argument}
-/// for a missing, negative or indivisible symbol, a wrong number of arguments, or a null tensor;
+/// for a missing, negative or indivisible symbol, a wrong number of arguments, a scalar that its
+/// dtype does not take, or a null tensor;
 /// Error{unsupported} for more than 2^63-1 elements.
 [[nodiscard]] Problem make_problem(const Fused& op, const HostArguments& args, Needs needs);
 

@@ -8,8 +8,8 @@ namespace tilejit::render {
 /// is computed again, in other kernels or other passes over a row, counts again.
 class Budget {
  public:
-  /// Twice a formula of the most nodes; in units of expr::weight.
-  static constexpr std::int64_t kMost = 40'000;
+  /// As many as a formula has nodes at most; in units of expr::weight.
+  static constexpr std::int64_t kMost = 20'000;
 
   /// Throws Error{unsupported} if more than kMost is taken in all.
   void take(std::int64_t weight);

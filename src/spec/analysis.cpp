@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "core/json_pointer.hpp"
 #include "core/text.hpp"
 #include "spec/overlap.hpp"
 #include "spec/problems.hpp"
@@ -53,23 +54,23 @@ class Analyzer {
       spec_fault("an operation has 1 to 64 tensors, found " + std::to_string(op_.tensors.size()),
                  "/tensors");
     }
-    for (const Tensor& tensor : op_.tensors) check_name(tensor.name, "/tensors/");
-    for (const Scalar& scalar : op_.scalars) check_name(scalar.name, "/scalars/");
-    for (const Function& function : op_.functions) check_name(function.name, "/functions/");
+    for (const Tensor& tensor : op_.tensors) check_name(tensor.name, "/tensors");
+    for (const Scalar& scalar : op_.scalars) check_name(scalar.name, "/scalars");
+    for (const Function& function : op_.functions) check_name(function.name, "/functions");
   }
 
   void check_name(const std::string& name, const std::string& folder) {
     if (!core::is_identifier(name)) {
       spec_fault("the name " + in_quotes(name) +
                      " is not an identifier: letters, digits and '_', at most 64",
-                 folder + name.substr(0, 64));
+                 core::pointer_to(folder, name));
     } else if (expr::is_reserved(name)) {
       spec_fault("the name '" + name + "' belongs to the formula language; choose another",
-                 folder + name);
+                 core::pointer_to(folder, name));
     } else if (!names_.insert(name).second) {
       spec_fault("the name '" + name +
                      "' is used twice; tensors, scalars and functions share one set of names",
-                 folder + name);
+                 core::pointer_to(folder, name));
     }
   }
 
@@ -83,7 +84,7 @@ class Analyzer {
                          (steps ? "coordinate stride " : "unknown ") + to_string(dim) +
                          (steps ? "; memory has strides of integers and symbols"
                                 : "; give it a name, for example \"N\""),
-                     "/tensors/" + tensor.name + "/layout");
+                     core::pointer_to("/tensors", tensor.name) + "/layout");
         }
         for (const std::string& symbol : mode.extent.symbols()) result_.symbols.emplace(symbol, 1);
         for (const std::string& symbol : mode.stride.symbols()) result_.symbols.emplace(symbol, 1);
@@ -91,7 +92,7 @@ class Analyzer {
     }
     std::set<std::string> seen;
     for (const Symbol& symbol : op_.symbols) {
-      const std::string where = "/symbols/" + symbol.name.substr(0, 64);
+      const std::string where = core::pointer_to("/symbols", symbol.name);
       const auto found = result_.symbols.find(symbol.name);
       if (found == result_.symbols.end()) {
         spec_fault("no layout uses the symbol " + in_quotes(symbol.name) + "; remove it", where);
@@ -112,7 +113,7 @@ class Analyzer {
   }
 
   void check_tensor(const Tensor& tensor) {
-    const std::string where = "/tensors/" + tensor.name;
+    const std::string where = core::pointer_to("/tensors", tensor.name);
     const bool power =
         tensor.align >= 1 && tensor.align <= 16 && (tensor.align & (tensor.align - 1)) == 0;
     if (!power || tensor.align < size_bytes(tensor.dtype)) {
@@ -206,7 +207,7 @@ class Analyzer {
                      core::shortened(to_string(extent)) + ", but '" + decided[axis]->name +
                      "' has " + core::shortened(to_string(known)) +
                      " there; extents must be equal or 1, aligned at the last mode",
-                 "/tensors/" + tensor.name);
+                 core::pointer_to("/tensors", tensor.name));
     }
   }
 
@@ -292,13 +293,13 @@ class Analyzer {
       check_output(i);
     } else if (tensor.access == Access::out || tensor.access == Access::inout) {
       spec_fault("'" + tensor.name + "' is declared as an output but the formula never assigns it",
-                 "/tensors/" + tensor.name + "/access");
+                 core::pointer_to("/tensors", tensor.name) + "/access");
     }
   }
 
   void check_output(std::size_t t) {
     const Tensor& tensor = op_.tensors[t];
-    const std::string where = "/tensors/" + tensor.name;
+    const std::string where = core::pointer_to("/tensors", tensor.name);
     if (!holds_its_value(t)) {
       const std::string shape = "the output '" + tensor.name + "' has shape " +
                                 core::shortened(to_string(tensor.layout.shape()));

@@ -106,9 +106,15 @@ Json symbol_json(const Symbol& symbol) {
   return json;
 }
 
+Json number_json(const Number& number) {
+  if (!number.is_integer()) return number.to<double>();
+  if (number.exceeds_i64()) return static_cast<std::uint64_t>(number.bits());
+  return number.bits();
+}
+
 Json scalar_json(const Scalar& scalar) {
   if (!scalar.example) return to_string(scalar.dtype);
-  return {{"dtype", to_string(scalar.dtype)}, {"example", *scalar.example}};
+  return {{"dtype", to_string(scalar.dtype)}, {"example", number_json(*scalar.example)}};
 }
 
 }  // namespace

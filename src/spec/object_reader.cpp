@@ -25,20 +25,6 @@ std::size_t difference(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string pointer_to(const std::string& pointer, std::string_view token) {
-  std::string result = pointer + "/";
-  for (const char c : token.substr(0, 80)) {
-    if (c == '~') {
-      result += "~0";
-    } else if (c == '/') {
-      result += "~1";
-    } else {
-      result += c;
-    }
-  }
-  return result;
-}
-
 ObjectReader::ObjectReader(const Json& json, std::string where, Problems& problems)
     : json_(&json), where_(std::move(where)), problems_(&problems) {
   if (json.is_object()) return;
@@ -103,9 +89,11 @@ std::optional<bool> ObjectReader::boolean(std::string_view key) {
   return std::nullopt;
 }
 
-std::optional<double> ObjectReader::number(std::string_view key) {
+std::optional<Number> ObjectReader::number(std::string_view key) {
   const Json* const value = find(key);
   if (value == nullptr) return std::nullopt;
+  if (value->is_number_unsigned()) return value->get<std::uint64_t>();
+  if (value->is_number_integer()) return value->get<std::int64_t>();
   if (value->is_number()) return value->get<double>();
   wrong(key, "a number");
   return std::nullopt;

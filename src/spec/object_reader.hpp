@@ -7,8 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include "core/json_pointer.hpp"
 #include "spec/json_text.hpp"
 #include "spec/problems.hpp"
+#include "tilejit/number.hpp"
 
 namespace tilejit::spec {
 
@@ -25,7 +27,7 @@ class ObjectReader {
   [[nodiscard]] std::string at(std::string_view key) const;  ///< JSON pointer of a member
   [[nodiscard]] std::optional<std::string> text(std::string_view key);
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view key);
-  [[nodiscard]] std::optional<double> number(std::string_view key);
+  [[nodiscard]] std::optional<Number> number(std::string_view key);
   [[nodiscard]] std::optional<bool> boolean(std::string_view key);
   /// Adds a fault, unless the whole object is missing.
   void missing(std::string_view key, std::string_view example);
@@ -42,7 +44,6 @@ class ObjectReader {
   Problems* problems_;
 };
 
-/// `pointer` + "/" + `token`, escaped as RFC 6901 says.
-[[nodiscard]] std::string pointer_to(const std::string& pointer, std::string_view token);
+using core::pointer_to;
 
 }  // namespace tilejit::spec

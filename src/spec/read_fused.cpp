@@ -178,6 +178,7 @@ class FusedReader {
     const Json& json = *object.find(key);
     if (!json.is_array())
       throw Error(ErrorCode::invalid_spec, "expected a list such as [1024, \"N\"]", object.at(key));
+    if (json.empty()) return key == "stride" ? 0 : 1;  // 1:0, a tensor of rank 0 has one element
     int leaves = 0;
     return read_shape(json, object.at(key), 0, leaves);
   }
@@ -188,7 +189,6 @@ class FusedReader {
       throw Error(ErrorCode::invalid_layout, "at most 64 extents or strides a tensor", where);
     }
     if (!json.is_array()) return read_extent(json, where);
-    if (depth == 0 && json.empty()) return 1;  // a rank-0 tensor has one element
     if (json.empty() || depth > 32) {
       problems_.add(ErrorCode::invalid_spec,
                     "a nested mode holds 1 or more extents, at most 32 levels deep", where);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -101,6 +102,14 @@ const TunedEntry* TuningFile::find(std::string_view operation_class, const Targe
   const std::string any = key_of(operation_class, target, {});
   const auto first = entries_.lower_bound(any);
   return first != entries_.end() && first->first.starts_with(any) ? &first->second : nullptr;
+}
+
+std::vector<std::string> TuningFile::devices(const Target& target) const {
+  std::set<std::string> names;
+  for (const auto& [key, entry] : entries_) {
+    if (entry.target == target) names.insert(entry.device);
+  }
+  return {names.begin(), names.end()};
 }
 
 void TuningFile::add(TunedEntry entry) {

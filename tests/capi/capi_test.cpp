@@ -274,6 +274,22 @@ TEST(CApi, EvaluatesOnTheCpu) {
                  "a symbol's name is NULL");
 }
 
+// A scalar went through a double, and a tensor without modes could not be told from one of shape
+// (1).
+TEST(CApi, EvaluatesExactScalarsAndRankZero) {
+  std::int64_t y = 0;
+  const std::vector<std::int64_t> no_modes;
+  tj_argument result = tensor(&y, no_modes), k = number(0);
+  result.dtype = TJ_I64;
+  k.kind = TJ_INTEGER;
+  k.integer = 9007199254740993;
+  const std::array<tj_argument, 2> arguments = {result, k};
+  const char* const spec = R"({"tensors": {"y": {"dtype": "i64", "shape": []}},
+    "scalars": {"k": "i64"}, "formula": "y = k"})";
+  ASSERT_EQ(tj_evaluate(spec, arguments.data(), 2, nullptr, 0), TJ_OK) << tj_last_error();
+  EXPECT_EQ(y, 9007199254740993);
+}
+
 TEST(CApi, HandlesOutliveWhatTheyWereMadeOf) {
   FakeDriver fake;
   {

@@ -174,7 +174,7 @@ TEST(Npy, ScatterFollowsTheLayout) {
     NpyArray array{.header = {"|u1", c.fortran_order, npy_shape(layout)}, .data = {}};
     for (std::int64_t i = 0; i < size(layout).value(); ++i) array.data += static_cast<char>(i + 1);
     std::vector<std::uint8_t> memory(static_cast<std::size_t>(cosize(layout)) + 1);
-    scatter(array, layout, u8, reinterpret_cast<std::byte*>(memory.data()));
+    scatter(array, {.name = "x", .dtype = u8}, layout, reinterpret_cast<std::byte*>(memory.data()));
     memory.pop_back();
     EXPECT_EQ(memory, c.want);
     const NpyArray back = gather(reinterpret_cast<const std::byte*>(memory.data()), layout, u8);
@@ -192,7 +192,7 @@ TEST(Npy, ScatterMovesElementsOfEveryWidth) {
     for (std::size_t i = 0; i < 4 * width; ++i) array.data += static_cast<char>(i + 1);
     std::vector<std::byte> memory(4 * width);
     const Layout transposed("(2,2):(1,2)");
-    scatter(array, transposed, dtype, memory.data());
+    scatter(array, {.name = "x", .dtype = dtype}, transposed, memory.data());
     EXPECT_EQ(std::memcmp(memory.data() + width, array.data.data() + 2 * width, width), 0);
     EXPECT_EQ(gather(memory.data(), transposed, dtype).data, array.data);
   }
@@ -200,7 +200,8 @@ TEST(Npy, ScatterMovesElementsOfEveryWidth) {
 
 TEST(Npy, BoolBytesBecomeZeroOrOne) {
   std::vector<std::byte> memory(3);
-  scatter({{"|b1", false, {3}}, std::string("\x00\x01\x07", 3)}, "3:1", b8, memory.data());
+  scatter({{"|b1", false, {3}}, std::string("\x00\x01\x07", 3)}, {.name = "x", .dtype = b8}, "3:1",
+          memory.data());
   EXPECT_EQ(memory, (std::vector<std::byte>{std::byte{0}, std::byte{1}, std::byte{1}}));
 }
 

@@ -233,7 +233,7 @@ class WithEntries(CacheTest):
         )  # fmt: skip
         for text in texts:
             with self.subTest(text=text[:40]):
-                key = hashlib.sha256(text).hexdigest()
+                key = hashlib.sha256(b"key of " + text).hexdigest()
                 body = b"payload" + text + b"tjentry\n" + struct.pack("<IIQQ", 1, 0, 7, len(text))
                 self.entry(key).parent.mkdir(mode=0o700, exist_ok=True)
                 self.entry(key).write_bytes(body + hashlib.sha256(body).digest())

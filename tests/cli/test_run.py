@@ -121,6 +121,62 @@ class Run(CommandTest):
             self.assert_ok("run", spec, "--out", f"y={y}", *options)
             self.assertEqual(read_npy(y), ("<f4", (2,), floats(want, want)))
 
+    def test_integer_scalars_beyond_2_to_the_53(self):
+        # The example was rounded in silence, and the reference refused what is no double.
+        y = self.folder / "y.npy"
+        for dtype, code, value in (
+            ("i64", "<q", 2**53 + 1), ("i64", "<q", -(2**63)), ("i64", "<q", 2**63 - 1),
+            ("u64", "<Q", 2**64 - 1), ("u64", "<Q", 2**53 + 1),
+        ):  # fmt: skip
+            with self.subTest(dtype=dtype, value=value):
+                for example, options in ((value, ()), (1, ("--scalars", f"k={value}"))):
+                    spec = self.spec(
+                        tensors={"y": {"dtype": dtype, "shape": [1]}},
+                        scalars={"k": {"dtype": dtype, "example": example}},
+                        formula="y = k",
+                    )
+                    self.assert_ok("run", spec, "--device", "cpu", "--out", f"y={y}", *options)
+                    self.assertEqual(struct.unpack(code, read_npy(y)[2]), (value,))
+
+    def test_rank_0(self):
+        # Arrays of shape () were refused, and given as (1,).
+        x, s, y, total = (self.folder / f"{name}.npy" for name in ("x", "s", "y", "total"))
+        write_npy(x, "<f4", (3,), floats(1, 2, 3))
+        one = {"dtype": "f32", "shape": []}
+        three = {"dtype": "f32", "shape": [3]}
+        spec = self.spec(
+            tensors={"x": three, "s": one, "y": three, "total": one},
+            formula=["y = x * s", "total = sum(x)"],
+        )
+        for shape in ((), (1,)):
+            write_npy(s, "<f4", shape, floats(2))
+            self.assert_ok(
+                "run", spec, "--device", "cpu", "--in", f"x={x}", "--in", f"s={s}", "--out", f"y={y}",
+                "--out", f"total={total}",
+            )  # fmt: skip
+            self.assertEqual(read_npy(y), ("<f4", (3,), floats(2, 4, 6)))
+            self.assertEqual(read_npy(total), ("<f4", (), floats(6)))
+        text = self.assert_ok(
+            "run", spec, "--device", "cpu", "--in", f"x={x}", "--in", f"s={s}", "--print", "total"
+        )
+        self.assertTrue(text.endswith(" o 1:0, data=\n        6.000000)\n"), text)
+
+    def test_more_kernels_than_a_formula_may_have(self):
+        # It exited with 0.
+        x, y = self.folder / "x.npy", self.folder / "y.npy"
+        write_npy(x, "<f4", (2, 2), floats(1, 2, 3, 4))
+        steps = [f"t{i + 1} = cumsum(t{i}, axis={i % 2})" for i in range(33)]
+        tensor = {"dtype": "f32", "shape": [2, 2]}
+        spec = self.spec(
+            tensors={"x": tensor, "y": tensor}, formula=["t0 = x", *steps, "y = t33 * 0 + x"]
+        )
+        result = self.assert_fails(
+            1, "copy has no kernel, only the CPU reference computes it: the formula takes more than 32",
+            "run", spec, "--device", "cpu", "--in", f"x={x}", "--out", f"y={y}",
+        )  # fmt: skip
+        self.assertIn("not compiled: the formula takes more than 32 kernels", result.stdout)
+        self.assertEqual(read_npy(y), read_npy(x))
+
     def test_several_kernels(self):
         path = self.folder / "two.json"
         kernel = json.loads(self.spec().read_text())

@@ -10,7 +10,10 @@ import unittest
 
 from support import COMMAND, SPECS, CommandTest, run
 
-HAVE_NVRTC = json.loads(run("doctor", "--json").stdout)["nvrtc"]["found"]
+NVRTC = json.loads(run("doctor", "--json").stdout)["nvrtc"]
+HAVE_NVRTC = NVRTC["found"]
+# Of two names of one architecture each NVRTC knows one at most.
+UNKNOWN = "sm_101" if "sm_101" not in NVRTC.get("supported", []) else "sm_110"
 
 
 class WarmTest(CommandTest):
@@ -150,15 +153,64 @@ class Warm(WarmTest):
         marker, bundle, metrics = (self.folder / name for name in ("done.json", "kernels.tjb", "warm.prom"))
         marker.write_text("of an earlier run")
         result = self.assert_fails(
-            1, "swept_65 for sm_99: ", "warm", spec, "--target", "sm_80,sm_99", "--keep-going",
+            1, f"swept_65 for {UNKNOWN}: ", "warm", spec, "--target", f"sm_80,{UNKNOWN}", "--keep-going",
             "--json", "--quiet", "--marker", marker, "--bundle", bundle, "--metrics", metrics,
         )  # fmt: skip
         found = json.loads(result.stdout)
         self.assertEqual((found["compiled"], len(found["failed"])), (2, 2))
-        self.assertIn("sm_99", found["failed"][0]["error"])
+        self.assertIn(UNKNOWN, found["failed"][0]["error"])
         self.assertIn('tilejit_requests_total{tier="compiled"} 2\n', metrics.read_text())
         self.assertFalse(marker.exists() or bundle.exists())
-        self.assert_fails(1, "for sm_99: ", "warm", spec, "--target", "sm_99", "-j", "1", "--quiet")
+        self.assert_fails(1, f"for {UNKNOWN}: ", "warm", spec, "--target", UNKNOWN, "-j", "1", "--quiet")
+
+    def tuned(self, spec, target, **threads):
+        """A tuning file that gives the kernels of `spec` other knobs on each device."""
+        path = self.folder / "tuning.jsonl"
+        (first, *_) = self.assert_json(
+            "tune", spec, "--target", target, "--dry-run", "--budget", "1", "--json",
+            TILEJIT_CACHE_DIR=str(self.folder / "candidates"),
+        )["kernels"]  # fmt: skip
+        entry = {
+            "tilejit_tuning": 1, "class": first["class"], "target": target, "milliseconds": 1.0,
+            "default_milliseconds": 2.0, "name": "swept",
+        }  # fmt: skip
+        lines = [
+            {**entry, "device": device, "tuning": {"threads": count} if count else {}}
+            for device, count in threads.items()
+        ]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        return {"TILEJIT_TUNING": str(path)}
+
+    def test_every_device_of_the_tuning_file(self):
+        # Those of the first device were taken only, and the others missed when they served.
+        spec = self.sweep(1)
+        environment = self.tuned(spec, "sm_90a", A=64, B=128, C=0)
+
+        def missing(*options):
+            return self.warm(spec, "--target", "sm_90a", "--dry-run", *options, **environment)["missing"]
+
+        self.assertEqual(missing(), [f"swept_64 for sm_90a, {device}" for device in "ABC"])
+        self.assertEqual(missing("--device", "B"), ["swept_64 for sm_90a, B"])
+        self.assertEqual(missing("--no-tuning"), ["swept_64 for sm_90a"])
+        result = self.assert_fails(1, "3 of 3 kernels are missing", "coverage", spec, "--target", "sm_90a",
+                                   "--json", **environment)  # fmt: skip
+        kernels = json.loads(result.stdout)["kernels"]
+        self.assertEqual([kernel["device"] for kernel in kernels], ["A", "B", "C"])
+        self.assertEqual(len({kernel["key"] for kernel in kernels}), 3)
+        for command in ("warm", "coverage"):
+            self.assert_fails(
+                2, "--device is 'D'; the tuning file has 'A', 'B', 'C'", command, spec, "--target", "sm_90a",
+                "--device", "D", **environment,
+            )  # fmt: skip
+            self.assert_fails(
+                2, "--device names a device of the tuning file, which has none", command, spec, "--target",
+                "sm_80", "--device", "A", **environment,
+            )  # fmt: skip
+        self.assertEqual(self.warm(spec, "--target", "sm_90a", "--device", "C", **environment)["compiled"], 1)
+        self.assertEqual(self.warm(spec, "--target", "sm_90a", **environment)["compiled"], 2)
+        self.assert_ok("coverage", spec, "--target", "sm_90a", **environment)
+        alike = self.tuned(spec, "sm_90a", A=64, B=64)
+        self.assertEqual(self.warm(spec, "--target", "sm_90a", "--dry-run", **alike)["entries"], 1)
 
     def test_a_marker_says_only_what_the_bound_has_left(self):
         """It said complete of kernels that were in memory alone: the bound had taken their files."""

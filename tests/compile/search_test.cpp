@@ -97,16 +97,16 @@ TEST(FindNvrtc, TellsBuiltinsFromEachOther) {
   };
   const BuiltinsCase cases[] = {
       {"none", "libnvrtc.so.13", "libnvrtc-builtins.so", "deadbeef"},
-      {"of the major version", "libnvrtc.so.13", "libnvrtc-builtins.so.13.2", "deadbeef.cafe"},
+      {"of the major version", "libnvrtc.so.13", "libnvrtc-builtins.so.13.2", "deadbeef.cafecafe"},
       {"of another one", "libnvrtc.so.13", "libnvrtc-builtins.so.12.9", "deadbeef"},
       {"of the version in the name", "libnvrtc.so.12.9.86", "libnvrtc-builtins.so.12.9",
-       "deadbeef.cafe"},
+       "deadbeef.cafecafe"},
       {"of another minor version", "libnvrtc.so.12.9.86", "libnvrtc-builtins.so.12.8", "deadbeef"},
-      {"of a library without a version", "nvrtc.so", "libnvrtc-builtins.so.13.0", "deadbeef.cafe"},
+      {"of a library without a version", "nvrtc.so", "libnvrtc-builtins.so.13.0",
+       "deadbeef.cafecafe"},
   };
   FakeElf builtins;
-  builtins.note_text = std::string("GNU\0\xca\xfe", 6);
-  builtins.note.n_descsz = 2;
+  builtins.note_text = std::string("GNU\0\xca\xfe\xca\xfe", 8);
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
     const TempFolder folder, elsewhere;

@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include "launch/scalar_argument.hpp"
 #include "render/render.hpp"
 #include "support/source_dir.hpp"
 
@@ -77,10 +78,8 @@ std::vector<std::byte> pack(const plan::Plan& plan, const RandomCase& c,
     std::memcpy(params.data() + param.offset, &value, sizeof value);
   };
   const auto put_scalar = [&](const plan::Param& param) {
-    const double value = c.scalars[static_cast<std::size_t>(param.index)];
-    if (param.dtype == f64) return put(param, value);
-    if (is_floating(param.dtype)) return put(param, static_cast<float>(value));
-    encode(param.dtype, value, params.data() + param.offset);
+    const Number& value = c.scalars[static_cast<std::size_t>(param.index)];
+    ASSERT_TRUE(launch::try_store_scalar(param.dtype, value, params.data() + param.offset));
   };
   using Kind = plan::Param::Kind;
   for (const plan::Param& param : plan.params) {
@@ -235,8 +234,13 @@ bool EmulatedKernels::compile() {
 void EmulatedKernels::verify_all(Random& random) {
   for (std::size_t i = 0; i < kernels_.size(); ++i) {
     SCOPED_TRACE(kernels_[i].what + "\n" + to_json(kernels_[i].c.op));
-    verify(i, random);
+    (void)verify_filled(i, [&](GuardedTensor& tensor) { tensor.fill(random); });
   }
+}
+
+std::vector<GuardedTensor> EmulatedKernels::verify(std::size_t i,
+                                                   const std::function<double()>& next) {
+  return verify_filled(i, [&](GuardedTensor& tensor) { tensor.fill(next); });
 }
 
 void EmulatedKernels::run(const Run& what, const std::vector<std::byte>& params) const {
@@ -256,13 +260,13 @@ void EmulatedKernels::run(const Run& what, const std::vector<std::byte>& params)
   if (!second.empty()) launch(second, combining_blocks(what.plan));
 }
 
-void EmulatedKernels::verify(std::size_t i, Random& random) {
+std::vector<GuardedTensor> EmulatedKernels::verify_filled(std::size_t i, const Fill& fill) const {
   const auto& [what, c, plan] = kernels_[i];
   const spec::Analysis analysis = spec::analyze(c.op);
   std::vector<GuardedTensor> before;
   for (std::size_t t = 0; t < c.op.tensors.size(); ++t) {
     before.emplace_back(c.op.tensors[t], c.symbols);
-    if (analysis.access[t] != Access::out) before.back().fill(random);
+    if (analysis.access[t] != Access::out) fill(before.back());
   }
   HostArguments inputs{.tensors = {}, .scalars = c.scalars, .symbols = c.symbols};
   for (GuardedTensor& tensor : before) inputs.tensors.push_back(tensor.data());
@@ -284,6 +288,7 @@ void EmulatedKernels::verify(std::size_t i, Random& random) {
   const Verification result = tilejit::verify(c.op, inputs, actual);
   EXPECT_TRUE(result.passed) << result.first_mismatch << " (" << result.mismatches << " of "
                              << result.elements << ")";
+  return runs[0];
 }
 
 }  // namespace tilejit::test

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ class EmulatedKernels {
   /// Runs every kernel on random inputs, twice with threads in another order, and checks that the
   /// results agree with the reference, and bit for bit with each other.
   void verify_all(Random& random);
+  /// The same for kernel `i` with inputs of what `next` gives. Its tensors after the first run.
+  std::vector<GuardedTensor> verify(std::size_t i, const std::function<double()>& next);
 
  private:
   struct Emulated {
@@ -49,7 +52,8 @@ class EmulatedKernels {
     unsigned seed;
   };
   void run(const Run& what, const std::vector<std::byte>& params) const;
-  void verify(std::size_t i, Random& random);
+  using Fill = std::function<void(GuardedTensor&)>;
+  std::vector<GuardedTensor> verify_filled(std::size_t i, const Fill& fill) const;
   [[nodiscard]] std::string source_of(std::size_t i) const;
 
   std::vector<Emulated> kernels_;

@@ -7,7 +7,7 @@ namespace {
 
 TEST(EmulatedLongFormulas, AgreeWithTheReference) {
   EmulatedKernels kernels;
-  for (LongFormula& formula : long_formulas(2500)) {
+  for (LongFormula& formula : long_formulas(5000)) {
     kernels.add(formula.name, {.op = std::move(formula.op), .symbols = {}, .scalars = {}});
   }
   ASSERT_TRUE(kernels.compile());

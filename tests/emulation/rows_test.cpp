@@ -19,6 +19,12 @@ TEST(EmulatedRows, AgreeWithTheReference) {
        {{"x", bf16, "(9,250):(250,1)"}, {"y", bf16, "(9,250):(250,1)"}},
        "e = exp(x - max(x)); y = e / sum(e)"},
       {"columns", {{"x", f32, "(300,72):(72,1)"}, {"y", f32, "72:1"}}, "y = mean(x)", {0}},
+      // Results of the first were overwritten by what warps had of the second.
+      {"columns, larger accumulators in the second pass",
+       {{"x", f32, "(1013,72):(72,1)"}, {"y", f32, "72:1"}, {"z", f32, "72:1"}},
+       "m = max(x); y = sum(x - m); z = sum(abs(x) * m)",
+       {0},
+       {.cluster = 1}},
       {"shared by blocks", {{"x", f32, "90001:1"}, {"y", f32, "1:0"}}, "y = sum(x)", {0}},
       {"shared rows of integers",
        {{"x", i8, "(3,70001):(70001,1)"}, {"y", i64, "3:1"}, {"z", i64, "3:1"}},

@@ -90,7 +90,7 @@ TEST(EmulatedStages, AgreeWithTheReference) {
   for (const Case& c : cases()) {
     RandomCase one{.op = {.tensors = c.tensors, .scalars = c.scalars, .formula = c.formula},
                    .symbols = c.symbols,
-                   .scalars = std::vector<double>(c.scalars.size(), 0.75)};
+                   .scalars = std::vector<Number>(c.scalars.size(), 0.75)};
     kernels.add(c.what, std::move(one));
   }
   ASSERT_TRUE(kernels.compile());

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "expr/host_float.hpp"
+#include "support/conversions.hpp"
 
 using i8 = signed char;
 using i16 = short;
@@ -261,6 +262,37 @@ TEST(DeviceMath, RoundOddKeepsTheSideOfTies) {
   }
   EXPECT_TRUE(std::isnan(math::round_odd(double{kNan})));
   EXPECT_EQ(math::round_odd(double{kInf}), kInf);
+}
+
+// The float that emitted code rounds to `to`: that of emit.cpp.
+template <class T>
+double converted(T x, tilejit::DType to) {
+  using namespace tilejit;
+  if (to == tilejit::f64) return static_cast<double>(x);
+  const bool odd = sizeof(T) > 2 && (to == tilejit::bf16 || to == tilejit::tf32);
+  if constexpr (sizeof(T) > 2) {
+    if (odd) return expr::round_to(to, math::round_odd(x));
+  }
+  return expr::round_to(to, static_cast<float>(x));
+}
+double converted(const tilejit::test::Conversion& row) {
+  switch (row.from) {
+    case tilejit::i8: return converted(static_cast<i8>(row.value), row.to);
+    case tilejit::u8: return converted(static_cast<u8>(row.value), row.to);
+    case tilejit::i16: return converted(static_cast<i16>(row.value), row.to);
+    case tilejit::u16: return converted(static_cast<u16>(row.value), row.to);
+    case tilejit::i32: return converted(static_cast<i32>(row.value), row.to);
+    case tilejit::u32: return converted(static_cast<u32>(row.value), row.to);
+    case tilejit::i64: return converted(static_cast<i64>(row.value), row.to);
+    default: return converted(static_cast<u64>(row.value), row.to);
+  }
+}
+
+TEST(DeviceMath, IntegersRoundOnce) {
+  for (const tilejit::test::Conversion& row : tilejit::test::kConversions) {
+    EXPECT_EQ(converted(row), row.want)
+        << to_string(row.from) << " to " << to_string(row.to) << " of " << row.value;
+  }
 }
 
 TEST(DeviceMath, SpecialValues) {

@@ -271,14 +271,15 @@ TEST_F(CompileServiceTest, PassesACompilersRefusalOnFromWorkers) {
   const std::string message = [&] {
     Compiler here(kInMemory);
     try {
-      (void)here.compile(scale_op("x"), parse_target("sm_777"));
+      (void)here.compile(scale_op("x"), Target{.major = 77, .minor = 7, .feature = 0});
     } catch (const Error& error) {
       return std::string(error.what());
     }
     return std::string();
   }();
-  expect_error(ErrorCode::unsupported, message,
-               [&] { (void)away.compile(scale_op("x"), parse_target("sm_777")); });
+  expect_error(ErrorCode::unsupported, message, [&] {
+    (void)away.compile(scale_op("x"), Target{.major = 77, .minor = 7, .feature = 0});
+  });
   EXPECT_EQ(away.service_stats().retries, 0U);
 }
 
@@ -286,7 +287,8 @@ TEST_F(CompileServiceTest, AsksOnceForWhatFails) {
   Compiler compiler(in_workers(2));
   std::vector<PendingArtifact> pending;
   for (int i = 0; i < 1000; ++i) {
-    pending.push_back(compiler.compile_async(scale_op("x"), parse_target("sm_777")));
+    pending.push_back(
+        compiler.compile_async(scale_op("x"), Target{.major = 77, .minor = 7, .feature = 0}));
   }
   for (const PendingArtifact& one : pending) {
     expect_error(ErrorCode::unsupported, "sm_777", [&] { (void)one.get(); });

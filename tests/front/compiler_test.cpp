@@ -207,8 +207,9 @@ TEST_F(CompilerTest, SaysWhenThereIsNoCompiler) {
 
 TEST_F(CompilerTest, ListsTheTargetsItKnows) {
   Compiler compiler(options());
-  expect_error(ErrorCode::unsupported, "sm_90a",
-               [&] { (void)compiler.compile(add_op(), parse_target("sm_777")); });
+  expect_error(ErrorCode::unsupported, "sm_90a", [&] {
+    (void)compiler.compile(add_op(), Target{.major = 77, .minor = 7, .feature = 0});
+  });
 }
 
 TEST_F(CompilerTest, CompilesOnceForConcurrentRequests) {

@@ -104,6 +104,31 @@ TEST_F(TunedCompiler, WarnsOnceOfADamagedFileAndGoesOn) {
   EXPECT_EQ(log.find('\n'), log.size() - 1) << log;  // one warning
 }
 
+// Those who compile ahead for several devices of one target got the kernels of the first one only.
+TEST_F(TunedCompiler, CompilesAndLocatesForADevice) {
+  TuningFile file;
+  for (const auto& [device, threads] : {std::pair("a", 64), std::pair("b", 128)}) {
+    file.add({.operation_class = operation_class(add_op(), kTarget),
+              .target = kTarget,
+              .device = device,
+              .tuning = {.threads = threads}});
+  }
+  file.publish(path());
+  Compiler compiler(options());
+  EXPECT_THAT(compiler.tuned_devices(kTarget), ::testing::ElementsAre("a", "b"));
+  EXPECT_TRUE(compiler.tuned_devices(parse_target("sm_86")).empty());
+  const Artifact first = compiler.compile(add_op(), kTarget);
+  const Artifact second = compiler.compile(add_op(), kTarget, "b");
+  EXPECT_EQ(threads_of(first), 64);
+  EXPECT_EQ(threads_of(second), 128);
+  EXPECT_EQ(compiler.compile(add_op(), kTarget, "of no entry").key, first.key);
+  EXPECT_EQ(compiler.explain(add_op(), kTarget, "b").key, second.key);
+  EXPECT_EQ(compiler.locate(add_op(), kTarget, "b").key, second.key);
+  EXPECT_TRUE(compiler.locate(add_op(), kTarget, "b").tier);
+  EXPECT_EQ(compiler.compile_async(add_op(), kTarget, {.device = "b"}).get().key, second.key);
+  EXPECT_EQ(compiler.compile_async(add_op(), kTarget).get().key, first.key);
+}
+
 TEST_F(TunedCompiler, ReadsTheFileOnce) {
   Compiler compiler(options());
   EXPECT_EQ(threads_of(compiler.compile(add_op(), kTarget)), 256);

@@ -6,25 +6,26 @@ namespace tilejit::test {
 namespace {
 
 std::vector<Argument> scalar_arguments(const RandomCase& c) {
-  std::vector<Argument> args;
-  for (std::size_t i = 0; i < c.scalars.size(); ++i) {
-    if (is_floating(c.op.scalars[i].dtype)) {
-      args.emplace_back(c.scalars[i]);
-    } else {
-      args.emplace_back(static_cast<std::int64_t>(c.scalars[i]));
-    }
-  }
-  return args;
+  return {c.scalars.begin(), c.scalars.end()};
 }
 
 }  // namespace
 
 void Gpu::run_and_verify(const RandomCase& c, Random& random) {
+  (void)run_filled(c, [&](GuardedTensor& tensor) { tensor.fill(random); });
+}
+
+std::vector<GuardedTensor> Gpu::run_and_verify(const RandomCase& c,
+                                               const std::function<double()>& next) {
+  return run_filled(c, [&](GuardedTensor& tensor) { tensor.fill(next); });
+}
+
+std::vector<GuardedTensor> Gpu::run_filled(const RandomCase& c, const Fill& fill) {
   const spec::Analysis analysis = spec::analyze(c.op);
   std::vector<GuardedTensor> host;
   for (std::size_t i = 0; i < c.op.tensors.size(); ++i) {
     host.emplace_back(c.op.tensors[i], c.symbols);
-    if (analysis.access[i] != Access::out) host.back().fill(random);
+    if (analysis.access[i] != Access::out) fill(host.back());
   }
   HostArguments inputs{.tensors = {}, .scalars = c.scalars, .symbols = c.symbols};
   std::vector<GuardedTensor> before = host;
@@ -53,6 +54,7 @@ void Gpu::run_and_verify(const RandomCase& c, Random& random) {
   const Verification result = verify(c.op, inputs, actual);
   EXPECT_TRUE(result.passed) << result.first_mismatch << " (" << result.mismatches << " of "
                              << result.elements << ")";
+  return host;
 }
 
 }  // namespace tilejit::test

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,8 +26,14 @@ class Gpu : public testing::Test {
   /// Runs `c` on the device over fresh random inputs and poisoned outputs, and checks every element
   /// against the reference, every other byte against the poison.
   static void run_and_verify(const RandomCase& c, Random& random);
+  /// The same over inputs of what `next` gives. The tensors after the launch.
+  static std::vector<GuardedTensor> run_and_verify(const RandomCase& c,
+                                                   const std::function<double()>& next);
 
  private:
+  using Fill = std::function<void(GuardedTensor&)>;
+  static std::vector<GuardedTensor> run_filled(const RandomCase& c, const Fill& fill);
+
   struct Shared {
     std::unique_ptr<Runtime> runtime;
     std::string reason;

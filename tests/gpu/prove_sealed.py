@@ -5,7 +5,8 @@
     tests/gpu/prove_sealed.py --command build/ci/bin/tilejit --without-gpu
 
 1. A process with NVRTC and the GPU runs some kernels, from sweeps, and records them.
-2. Processes that see no GPU warm the manifest for two targets, into a bundle.
+2. Processes that see no GPU warm the manifest for two targets, into a bundle. A tuning file gives two devices of the
+   first target different knobs for some kernels: both are warmed.
 3. Processes that see the GPU, but no NVRTC and no toolkit, run the same work from the bundle alone, where
    compiling is forbidden.
 
@@ -58,6 +59,8 @@ SPECS = {
     },
 }
 KERNELS = 10
+TUNED = 2  # of "map"
+OTHER_DEVICE = "A device of the same target"  # its name comes first: kernels of no device are its
 UNKNOWN = {"name": "unknown", "tensors": tensors("f32", x=[77], y=[77]), "formula": "y = sin(x)"}
 
 
@@ -112,8 +115,25 @@ class Proof:
         require(all(kernel["artifact"]["tier"] == "compiled" for kernel in kernels), "the first run compiles")
         require_verified(kernels, self.has_gpu)
         self.target = kernels[0]["artifact"]["target"]
+        self.tune(kernels[0]["device"] if self.has_gpu else "The device that serves")
         require(len(self.descriptors("used.jsonl")) == KERNELS, "every kernel is recorded once")
         self.say(f"{KERNELS} kernels compiled and recorded, {self.target}")
+
+    def tune(self, device):
+        """A tuning file of two devices, `device` the second of them."""
+        self.devices = (OTHER_DEVICE, device)
+        command = ("tune", "map.json", "--dry-run", "--budget", "1", "--target", self.target)
+        environment = {**self.base, "TILEJIT_CACHE_DIR": str(self.folder / "tuning")}
+        entries = [
+            {
+                "tilejit_tuning": 1, "class": kernel["class"], "target": self.target, "device": name,
+                "tuning": {"threads": threads}, "milliseconds": 1.0, "default_milliseconds": 2.0, "name": kernel["name"],
+            }
+            for kernel in self.json(environment, *command)["kernels"]
+            for name, threads in zip(self.devices, (64, 128))
+        ]  # fmt: skip
+        (self.folder / "tuning.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+        self.base["TILEJIT_TUNING"] = str(self.folder / "tuning.jsonl")
 
     def warm(self, forgets):
         """`forgets`: leaves a kernel out, so that the proof fails."""
@@ -128,9 +148,21 @@ class Proof:
         targets = [self.target, "sm_80" if self.target != "sm_80" else "sm_90a"]
         command = ("warm", manifest, "--target", ",".join(targets), "--bundle", "kernels.tjb", "--quiet")
         report = self.json(environment, *command)
-        wanted = 2 * (KERNELS - (1 if forgets else 0))
+        wanted = 2 * (KERNELS - (1 if forgets else 0)) + TUNED
         require(report["entries"] == report["compiled"] == wanted, f"warmed {report}")
+        self.require_both_devices(environment)
         self.say(f"{wanted} kernels for {' and '.join(targets)} warmed without a GPU, in a bundle")
+
+    def require_both_devices(self, environment):
+        """What is warmed for a device is that device's: two kernels of "map" differ."""
+        command = ("coverage", "map.json", "--target", self.target, "--bundle", "kernels.tjb")
+        keys = {}
+        for device in self.devices:
+            found = self.json(environment, *command, "--device", device)
+            keys[device] = {kernel["key"] for kernel in found["kernels"]}
+        first, second = keys.values()
+        require(len(first) == len(second) == TUNED and not first & second, f"both devices have {keys}")
+        self.say(f"{TUNED} of them twice, for two devices with other knobs")
 
     def serve(self):
         environment = {name: value for name, value in self.base.items() if name not in TOOLKIT}

@@ -2,9 +2,11 @@
 // NaN.
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "gpu/gpu_fixture.hpp"
+#include "support/conversions.hpp"
 #include "support/specs.hpp"
 
 namespace tilejit::test {
@@ -37,6 +39,41 @@ class Values : public Gpu {
     const Verification result = verify(op, inputs, actual);
     EXPECT_TRUE(result.passed) << result.first_mismatch << " (" << result.mismatches << " of "
                                << result.elements << ")";
+  }
+
+  static void check_conversions(DType from, DType to) {
+    const std::vector<Conversion> rows = conversions(from, to);
+    if (rows.empty()) return;
+    SCOPED_TRACE(std::string(to_string(from)) + " to " + std::string(to_string(to)));
+    const Fused op = conversion_op(from, to, rows.size());
+    std::vector<std::vector<std::byte>> host;
+    std::vector<Buffer> device;
+    std::vector<Argument> args;
+    const auto element = [&](std::size_t tensor, std::size_t i) {
+      return host[tensor].data() +
+             i * static_cast<std::size_t>(size_bytes(op.tensors[tensor].dtype));
+    };
+    for (const Tensor& tensor : op.tensors) {
+      host.emplace_back(rows.size() * static_cast<std::size_t>(size_bytes(tensor.dtype)));
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      // Little-endian: the low bytes are the narrower integer.
+      std::memcpy(element(0, i), &rows[i].value, static_cast<std::size_t>(size_bytes(from)));
+      encode(to, rows[i].want, element(1, i));
+    }
+    for (const auto& bytes : host) {
+      args.emplace_back(device.emplace_back(*runtime(), bytes.size()));
+      device.back().copy_from_host(bytes.data(), bytes.size());
+    }
+    runtime()->compile(op).launch(nullptr, args);
+    for (std::size_t t = 2; t < host.size(); ++t) {
+      device[t].copy_to_host(host[t].data(), host[t].size());
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      EXPECT_EQ(decode(to, element(2, i)), rows[i].want) << "stored, of " << rows[i].value;
+      EXPECT_EQ(decode(f64, element(3, i)), rows[i].want) << "cast, of " << rows[i].value;
+      EXPECT_EQ(decode(b8, element(4, i)), 1) << "compared, of " << rows[i].value;
+    }
   }
 
   template <class T>
@@ -137,6 +174,32 @@ TEST_F(Values, EdgesOfWideTypesToEveryDtype) {
   run(u32, edge_values<std::uint32_t>());
   run(i64, edge_values<std::int64_t>());
   run(u64, edge_values<std::uint64_t>());
+}
+
+// The same table as on the CPU: there integers to f32 were not rounded, and i64 to bf16 twice.
+TEST_F(Values, IntegersRoundOnce) {
+  for (const DType from : kAllDTypes) {
+    for (const DType to : kAllDTypes) check_conversions(from, to);
+  }
+}
+
+// 2^53 + 1 and the limits of 64 bits arrive as they were given.
+TEST_F(Values, IntegerScalarsAreExact) {
+  const auto run = [](DType dtype, auto value) {
+    const Fused op{.name = "exact",
+                   .tensors = {{.name = "y", .dtype = dtype, .layout = "1:0"}},
+                   .scalars = {{.name = "k", .dtype = dtype}},
+                   .formula = "y = k"};
+    Buffer y(*runtime(), sizeof value);
+    runtime()->compile(op).launch(nullptr, {y, value});
+    decltype(value) got = 0;
+    y.copy_to_host(&got, sizeof got);
+    EXPECT_EQ(got, value);
+  };
+  for (const std::int64_t value : {(std::int64_t{1} << 53) + 1, kMostI64, kLeastI64})
+    run(i64, value);
+  for (const std::uint64_t value : {(std::uint64_t{1} << 53) + 1, ~std::uint64_t{0}})
+    run(u64, value);
 }
 
 TEST_F(Values, EveryFunctionOnEdges) {

@@ -219,6 +219,13 @@ TEST(DlpackExport, KeepsTheOwnerUntilTheConsumerIsDone) {
                [&] { (void)to_dlpack(view, memory); });
 }
 
+TEST(DlpackExport, GivesATensorWithoutModes) {
+  float one = 1;
+  DLManagedTensorVersioned* const given = to_dlpack_versioned({.data = &one}, nullptr);
+  EXPECT_EQ(given->dl_tensor.ndim, 0);
+  EXPECT_EQ(to_string(DlpackTensor(given).layout()), "1:0");
+}
+
 TEST(DlpackExport, RoundTripsEveryDtype) {
   std::array<double, 4> memory = {};
   for (const DType dtype : kAllDTypes) {

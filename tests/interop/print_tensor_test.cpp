@@ -161,6 +161,8 @@ const Shape kShapes[] = {
      "7:1",
      {.edge_items = 1},
      "(7):(1), data=\n       [ 0.000000, ],\n       ...\n       [ 6.000000, ])\n"},
+    {"rank 0", "1:0", {}, "1:0, data=\n        0.000000)\n"},
+    {"rank 0, verbose", "1:0", {.verbose = true}, "1:0, data= (\n\t()= 0.000000\n)\n"},
     {"nested",
      "((2,2),2):((1,4),2)",
      {},

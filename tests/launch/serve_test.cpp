@@ -221,7 +221,9 @@ TEST_F(Serve, CountsRequestsAndTimesStages) {
     Compiler first(options());
     (void)first.compile(scale_op("64:1"), kTarget);
     (void)first.compile(scale_op("64:1"), kTarget);
-    EXPECT_THROW((void)first.compile(scale_op("64:1"), parse_target("sm_777")), Error);
+    EXPECT_THROW(
+        (void)first.compile(scale_op("64:1"), Target{.major = 77, .minor = 7, .feature = 0}),
+        Error);
     const Metrics metrics = first.metrics();
     EXPECT_EQ(metrics.answered, (std::array<std::uint64_t, 5>{1, 0, 0, 0, 1}));
     EXPECT_EQ(metrics.failed, 1u);

@@ -62,8 +62,9 @@ TEST(Stages, AreCutWhereOtherAxesBegin) {
       {matrices("y = cumsum(x) / max(cumsum(x))"), "scan x -> #0; rows #0 -> y"},
       {matrices("y = cumsum(x) / sum(x, axis=0)"), "scan x -> #0; rows x #0 -> y"},
       // What does not vary along an axis is computed once for all of it.
-      {matrices("y = x / sum(x, axis=1) * sum(w, axis=0)", "(64,1):(1,1)"),
-       "rows x -> #0; rows w -> #1; map x #0 #1 -> y"},
+      {test::make_op(f32, {{"x", kMatrix}, {"b", "(64,1):(1,1)"}, {"y", kMatrix}},
+                     "y = x / sum(x, axis=1) * sum(b, axis=0)"),
+       "rows x -> #0; rows b -> #1; map x #0 #1 -> y"},
       {matrices("y = cumsum(cumsum(f32(1), axis=0) + sum(x, axis=1), axis=0)"),
        "scan -> #0; rows x -> #1; scan #0 #1 -> #2; map #2 -> y"},
       // x is replaced when nobody reads it any more.

@@ -143,7 +143,7 @@ class DeviceEmulator {
     if (node.op == expr::Op::constant) {
       value = std::get<double>(node.constant);
     } else if (node.op == expr::Op::scalar) {
-      value = problem_.scalars[node.source];
+      value = problem_.scalars[node.source].to<double>();
     } else if (node.type == f64) {
       value = apply_as<double>(node.op, arg(0), arg(1), arg(2));
     } else {
@@ -155,9 +155,7 @@ class DeviceEmulator {
   std::int64_t integer(const expr::Node& node) const {
     const auto arg = [&](int k) { return node.args[k] < 0 ? 0 : integers_[node.args[k]]; };
     if (node.op == expr::Op::constant) return std::get<std::int64_t>(node.constant);
-    if (node.op == expr::Op::scalar) {
-      return real_to_integer(problem_.scalars[node.source], node.type);
-    }
+    if (node.op == expr::Op::scalar) return problem_.scalars[node.source].bits();
     return apply(node.op, node.type, {arg(0), arg(1), arg(2)});
   }
 
@@ -165,8 +163,8 @@ class DeviceEmulator {
     const expr::NodeId arg = node.args[0];
     const DType from = problem_.program.nodes[arg].type;
     if (is_floating(node.type)) {
-      const double value = is_floating(from) ? floats_[arg] : integer_to_real(integers_[arg], from);
-      floats_[id] = round_to(node.type, value);
+      floats_[id] = is_floating(from) ? round_to(node.type, floats_[arg])
+                                      : cast_integer(from, node.type, integers_[arg]);
     } else {
       integers_[id] = is_floating(from) ? real_to_integer(floats_[arg], node.type)
                                         : integer_to_integer(integers_[arg], node.type);

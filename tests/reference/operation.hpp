@@ -48,6 +48,11 @@ class Operation {
   }
   [[nodiscard]] std::vector<double> last() { return values(op_.tensors.size() - 1); }
 
+  [[nodiscard]] void* address(std::size_t tensor, std::size_t element) {
+    return memory_[tensor].data() +
+           element * static_cast<std::size_t>(size_bytes(op_.tensors[tensor].dtype));
+  }
+
   void run() { evaluate(op_, args_); }
   /// Of the outputs as they are; inputs must not have been overwritten.
   [[nodiscard]] Verification check() {
@@ -56,11 +61,6 @@ class Operation {
   }
 
  private:
-  void* address(std::size_t tensor, std::size_t element) {
-    return memory_[tensor].data() +
-           element * static_cast<std::size_t>(size_bytes(op_.tensors[tensor].dtype));
-  }
-
   Fused op_;
   HostArguments args_;
   std::vector<std::size_t> counts_;

@@ -44,7 +44,7 @@ class ProblemBuilder {
     for (std::size_t i = 0; i < count; ++i) out.push_back(get(tensor, i));
     return out;
   }
-  void scalar(double value) { problem_.scalars.push_back(value); }
+  void scalar(Number value) { problem_.scalars.push_back(value); }
 
   expr::NodeId constant(DType type, double value) {
     expr::Node node{expr::Op::constant, type};

@@ -102,6 +102,53 @@ TEST(VerifyReduction, AcceptsLayernormInSinglePrecision) {
   EXPECT_EQ(operation.check().mismatches, 1);
 }
 
+/// What a kernel gives for var(x) and mean(x) of a row: by the corrected two-pass sum or without
+/// the correction.
+std::pair<float, float> moments_in_single(const std::vector<float>& row, bool corrected) {
+  const auto n = static_cast<float>(row.size());
+  const float mean = lane_sum(row) / n;
+  std::vector<float> distances, squares;
+  for (const float x : row) {
+    distances.push_back(x - mean);
+    squares.push_back((x - mean) * (x - mean));
+  }
+  const float sum = lane_sum(distances), shift = sum / n, total = lane_sum(squares);
+  if (!corrected) return {total / n, mean};
+  const float kept = sum * shift > total * 0x1p-46f ? mean + shift : mean;
+  return {std::fabs(total - std::fmax(sum * shift, 0.0f)) / n, kept};
+}
+
+// The mean's error was squared into the variance, and bounds allowed for it: that of a row of 3e7
+// was 4, and passed.
+TEST(VerifyReduction, HoldsVariancesToTheCorrectedTwoPassSum) {
+  struct FarRow {
+    double center, deviation;
+    double wrong;  // what the variance must not be off by
+  };
+  constexpr FarRow kRows[] = {{3e7, 0, 4}, {0.1, 0, 1e-15}, {1e4, 1, 1e-3}, {0, 1, 1e-3}};
+  for (const FarRow& row : kRows) {
+    SCOPED_TRACE(std::to_string(row.center) + " +- " + std::to_string(row.deviation));
+    Operation operation({.tensors = {{"x", f32, "100:1"}, {"v", f32, "1:1"}, {"m", f32, "1:1"}},
+                         .formula = "v = var(x); m = mean(x)"});
+    std::mt19937_64 random(5);
+    std::normal_distribution<double> around(0, 1);
+    std::vector<float> values;
+    for (std::size_t i = 0; i < 100; ++i) {
+      values.push_back(static_cast<float>(row.center + row.deviation * around(random)));
+      operation.set(0, i, values.back());
+    }
+    const auto [variance, mean] = moments_in_single(values, true);
+    operation.set(1, 0, variance);
+    operation.set(2, 0, mean);
+    EXPECT_TRUE(operation.check().passed) << operation.check().first_mismatch;
+    operation.set(1, 0, variance + row.wrong);
+    EXPECT_FALSE(operation.check().passed);
+    operation.set(1, 0, variance);
+    operation.set(2, 0, mean * (1 + 2e-6f) + 1e-4f * static_cast<float>(row.deviation));
+    EXPECT_FALSE(operation.check().passed);
+  }
+}
+
 TEST(VerifyReduction, HoldsExactResultsToTheBit) {
   struct ExactRow {
     const char* formula;

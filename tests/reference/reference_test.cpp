@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <numeric>
 
 #include "tilejit/error.hpp"
@@ -75,6 +76,25 @@ const Fused kScale{.symbols = {{.name = "M", .divisible_by = 4}},
                    .scalars = {{"s"}},
                    .formula = "y = x * s"};
 
+// They were doubles.
+TEST(Reference, TakesIntegerScalarsExactly) {
+  const struct {
+    DType dtype;
+    Number scalar;
+    std::int64_t bits;
+  } kRows[] = {
+      {i64, 9007199254740993, 9007199254740993},
+      {i64, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::min()},
+      {u64, std::numeric_limits<std::uint64_t>::max(), -1}};
+  for (const auto& row : kRows) {
+    const Fused op{
+        .tensors = {{"y", row.dtype, "1:1"}}, .scalars = {{"k", row.dtype}}, .formula = "y = k"};
+    std::int64_t y = 0;
+    evaluate(op, {.tensors = {&y}, .scalars = {row.scalar}});
+    EXPECT_EQ(y, row.bits);
+  }
+}
+
 TEST(Reference, VerifiesResultsAgainstUntouchedInputs) {
   std::vector<float> x = iota(8), y = {0, 2, 4, 6, 8, 10, 12, 14};
   const HostArguments inputs{.tensors = {x.data(), nullptr}, .scalars = {2}, .symbols = {{"M", 8}}};
@@ -89,7 +109,7 @@ TEST(Reference, VerifiesResultsAgainstUntouchedInputs) {
 struct RejectCase {
   const char* name;
   std::vector<bool> tensors;  // given, or null
-  std::vector<double> scalars;
+  std::vector<Number> scalars;
   SymbolValues symbols;
   const char* message;
 };
@@ -98,6 +118,7 @@ TEST(Reference, RejectsMissingOrWrongArguments) {
   const RejectCase cases[] = {
       {"a tensor too few", {true}, {2}, {{"M", 4}}, "has 2 tensors, but 1 were given"},
       {"no scalar", {true, true}, {}, {{"M", 4}}, "has 1 scalars, but 0 were given"},
+      {"a scalar beyond its dtype", {true, true}, {1e300}, {{"M", 4}}, "cannot hold 1e+300"},
       {"null input", {false, true}, {2}, {{"M", 4}}, "tensor 'x' is null"},
       {"null output", {true, false}, {2}, {{"M", 4}}, "tensor 'y' is null"},
       {"no symbol", {true, true}, {2}, {}, "symbol 'M' has no value"},

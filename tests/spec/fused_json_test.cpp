@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 #include "tilejit/error.hpp"
@@ -50,7 +51,7 @@ TEST(ParseFused, ReadsEveryField) {
   ASSERT_EQ(op.symbols.size(), 2u);
   EXPECT_EQ(op.symbols[0], (Symbol{.name = "M", .divisible_by = 4, .example = 16}));
   EXPECT_EQ(op.symbols[1], (Symbol{.name = "N", .divisible_by = 8}));
-  EXPECT_EQ(op.scalars[1].example, 3.0);
+  EXPECT_EQ(op.scalars[1].example, 3);
   EXPECT_EQ(op.formula, "t = twice(cast(y, f32)) * alpha\nz = x + t + n");
   EXPECT_EQ(op.axis, (std::vector<int>{1, 0}));
   EXPECT_EQ(op.tuning, (Tuning{.threads = 128, .vector = 1, .unroll = 2}));
@@ -70,6 +71,28 @@ TEST(ParseFused, ReadsThreadValueLayoutsAndKnobsOfRows) {
   EXPECT_EQ(parse_fused(to_json(rows)), rows) << to_json(rows);
 }
 
+// It was read as a double.
+TEST(ParseFused, KeepsExamplesOfIntegersExact) {
+  const struct {
+    const char* text;
+    Number number;
+  } kRows[] = {{"9007199254740993", 9007199254740993},
+               {"-9223372036854775808", std::numeric_limits<std::int64_t>::min()},
+               {"18446744073709551615", std::numeric_limits<std::uint64_t>::max()},
+               {"0.5", 0.5},
+               {"3.0", 3.0}};
+  for (const auto& row : kRows) {
+    SCOPED_TRACE(row.text);
+    const std::string scalars =
+        R"(, "scalars": {"k": {"dtype": "u64", "example": )" + std::string(row.text) + "}}";
+    const Fused op =
+        parse_fused(spec_of(R"("y": {"dtype": "u64", "shape": [8]})", "y = k", scalars));
+    EXPECT_EQ(op.scalars[0].example, row.number);
+    EXPECT_NE(to_json(op).find(row.text), std::string::npos) << to_json(op);
+    EXPECT_EQ(parse_fused(to_json(op)), op);
+  }
+}
+
 TEST(ParseFused, ShapesOrdersAndRankZero) {
   struct Row {
     const char *tensor, *layout;
@@ -80,6 +103,7 @@ TEST(ParseFused, ShapesOrdersAndRankZero) {
       {R"("shape": [4, 8], "order": "column")", "(4,8):(1,4)"},
       {R"("shape": [2, 3, 4], "order": [1, 2, 0])", "(2,3,4):(4,8,1)"},
       {R"("shape": [])", "1:0"},
+      {R"("shape": [], "stride": [])", "1:0"},  // was 1:1
       {R"("shape": [8])", "(8):(1)"},
       {R"("shape": [8, [4, 2]], "stride": [1, [8, 32]])", "(8,(4,2)):(1,(8,32))"},
       {R"("shape": ["8*M", 2])", "(8*M,2):(2,1)"},
@@ -295,6 +319,8 @@ TEST(ParseSpecs, RefusesBadFields) {
        "/tensors/exp", "formula language"},
       {"name used twice", spec_of(kAdd, "c = a", R"(, "scalars": {"a": "f32"})"), spec,
        "/scalars/a", "used twice"},
+      {"a name with '/' and '~'", spec_of(R"("a/b~": {"dtype": "f16", "shape": [8]})", "c = a"),
+       spec, "/tensors/a~1b~0", "not an identifier"},  // was /tensors/a/b~
       {"unused symbol", spec_of(kAdd, "c = a", R"(, "symbols": {"K": {}})"), spec, "/symbols/K",
        "no layout uses"},
       {"bad divisor", spec_of(kAdd, "c = a", R"(, "symbols": {"M": {"divisible_by": 0}})"), spec,

@@ -37,6 +37,13 @@ const std::vector<std::vector<DType>> kFamilies = {
     {tf32},
 };
 
+// Of 64 bits one that a double does not hold.
+Number scalar_of(DType dtype) {
+  if (is_floating(dtype)) return 0.75;
+  if (dtype == b8) return 1;
+  return size_bytes(dtype) == 8 ? 9007199254740993 : 3;
+}
+
 class Generator {
  public:
   explicit Generator(Random& random) : random_(random) {}
@@ -50,7 +57,7 @@ class Generator {
     if (chance(random_, 30)) {
       const DType dtype = pick_of(random_, family_);
       case_.op.scalars.push_back({.name = "s", .dtype = dtype});
-      case_.scalars.push_back(dtype == b8 ? 1 : is_floating(dtype) ? 0.75 : 3);
+      case_.scalars.push_back(scalar_of(dtype));
     }
     if (chance(random_, 40)) {
       choose_reduced_axes();
@@ -355,12 +362,23 @@ void GuardedTensor::fill(Random& random) {
   std::uniform_real_distribution<double> real(-2.0, 2.0);
   std::uniform_int_distribution<int> integer(category(dtype_) == Category::signed_integer ? -60 : 0,
                                              60);
+  fill([&] {
+    return dtype_ == b8          ? static_cast<double>(random() & 1)
+           : is_floating(dtype_) ? real(random)
+                                 : integer(random);
+  });
+}
+
+void GuardedTensor::fill(const std::function<double()>& next) {
+  for (const std::int64_t i : elements_) encode(dtype_, next(), data() + i * size_bytes(dtype_));
+}
+
+std::vector<double> GuardedTensor::values() const {
+  std::vector<double> values;
   for (const std::int64_t i : elements_) {
-    const double value = dtype_ == b8          ? static_cast<double>(random() & 1)
-                         : is_floating(dtype_) ? real(random)
-                                               : integer(random);
-    encode(dtype_, value, data() + i * size_bytes(dtype_));
+    values.push_back(decode(dtype_, data() + i * size_bytes(dtype_)));
   }
+  return values;
 }
 
 std::string GuardedTensor::check_guards() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@ using Random = std::mt19937_64;
 struct RandomCase {
   Fused op;
   SymbolValues symbols;
-  std::vector<double> scalars;
+  std::vector<Number> scalars;
 };
 
 /// Layouts of random rank, order and padding, some broadcast, some symbolic; a random formula of
@@ -33,6 +34,10 @@ class GuardedTensor {
   [[nodiscard]] std::vector<unsigned char>& bytes() { return bytes_; }  ///< guards included
   /// Random values in every element that the layout reaches.
   void fill(Random& random);
+  /// The same with what `next` gives, rounded to the dtype.
+  void fill(const std::function<double()>& next);
+  /// The elements that the layout reaches, in memory's order.
+  [[nodiscard]] std::vector<double> values() const;
   /// Empty if all bytes that the layout does not reach still hold the poison; else where not.
   [[nodiscard]] std::string check_guards() const;
 

@@ -245,7 +245,9 @@ TEST(Tuning, CandidatesCompile) {
 
 TEST(Targets, UnknownToTheCompilerListsThoseItKnows) {
   try {
-    (void)compile_op(golden("add_contiguous"), "sm_77");
+    const Fused op = golden("add_contiguous");
+    const Target none{.major = 7, .minor = 7, .feature = 0};
+    (void)compile_plan(plan::make_plan(op, spec::analyze(op), none), "sm_77");
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::unsupported);

@@ -8,8 +8,8 @@
 #include "tile/cluster.cuh"
 #include "tile/dependent.cuh"
 #include "tile/bulk.cuh"
+#include "tile/b8.cuh"
 #include "tile/bf16.cuh"
-#include "tile/approximations.cuh"
 
 #define KERNEL_NAME tilejit_layernorm_clusters_bf16
 
@@ -73,7 +73,9 @@ struct Results {
   float v1;
   float v3;
   float v6;
-  float v10;
+  float v7;
+  float v14;
+  float v25;
 };
 
 struct Stage0 {
@@ -92,13 +94,14 @@ struct Stage0 {
     r.v1 = a1;
     const float v1 = r.v1;
     const float v2 = static_cast<float>(131072ll);
-    const float v3 = math::fast_div(v1, v2);
+    const float v3 = v1 / v2;
     r.v3 = v3;
   }
 };
 
 struct Stage1 {
   float a6 = 0;
+  float a7 = 0;
   static constexpr bool kRescales = false;
   static constexpr bool kExtremum = false;
 
@@ -107,20 +110,39 @@ struct Stage1 {
     const float v3 = r.v3;
     const float v4 = v0 - v3;
     const float v5 = v4 * v4;
-    a6 = a6 + float(v5);
+    a6 = a6 + float(v4);
+    a7 = a7 + float(v5);
   }
   TILE_DEVICE void combine(const Stage1& other) {
     a6 = a6 + other.a6;
+    a7 = a7 + other.a7;
   }
   TILE_DEVICE void finish(const Params& p, Results& r) const {
     r.v6 = a6;
+    r.v7 = a7;
     const float v2 = static_cast<float>(131072ll);
+    const float v3 = r.v3;
     const float v6 = r.v6;
-    const float v7 = math::fast_div(v6, v2);
-    const float v8 = 0x1.4f8b58p-17f;
-    const float v9 = v7 + v8;
-    const float v10 = rsqrtf(v9);
-    r.v10 = v10;
+    const float v7 = r.v7;
+    const float v8 = v6 / v2;
+    const float v9 = v6 * v8;
+    const float v10 = 0x1p-46f;
+    const float v11 = v7 * v10;
+    const bool v12 = v9 > v11;
+    const float v13 = v3 + v8;
+    const float v14 = v12 ? v13 : v3;
+    const float v16 = 0x0p+0f;
+    const float v17 = fmaxf(v9, v16);
+    const float v18 = 0x1.fffffep+127f;
+    const float v19 = fminf(v17, v18);
+    const float v20 = v7 - v19;
+    const float v21 = fabsf(v20);
+    const float v22 = v21 / v2;
+    const float v23 = 0x1.4f8b58p-17f;
+    const float v24 = v22 + v23;
+    const float v25 = rsqrtf(v24);
+    r.v14 = v14;
+    r.v25 = v25;
   }
 };
 
@@ -132,15 +154,15 @@ constexpr int kStageBytes = (sizeof(Stage1) > (sizeof(Stage0) > 4 ? int(sizeof(S
 
 TILE_DEVICE void formula(const Params& p, const Results& r, float t0, float t1, float t2, float& y3) {
   const float v0 = t0;
-  const float v3 = r.v3;
-  const float v4 = v0 - v3;
-  const float v10 = r.v10;
-  const float v11 = v4 * v10;
-  const float v12 = t1;
-  const float v13 = v11 * v12;
-  const float v14 = t2;
-  const float v15 = v13 + v14;
-  y3 = v15;
+  const float v14 = r.v14;
+  const float v15 = v0 - v14;
+  const float v25 = r.v25;
+  const float v26 = v15 * v25;
+  const float v27 = t1;
+  const float v28 = v26 * v27;
+  const float v29 = t2;
+  const float v30 = v28 + v29;
+  y3 = v30;
 }
 
 extern __shared__ __align__(16) unsigned char kept_inputs[];

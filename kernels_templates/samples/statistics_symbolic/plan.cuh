@@ -7,6 +7,7 @@
 #include "tile/wide.cuh"
 #include "tile/shuffle.cuh"
 #include "tile/dependent.cuh"
+#include "tile/b8.cuh"
 #include "tile/math.cuh"
 
 #define KERNEL_NAME tilejit_statistics_f32
@@ -74,29 +75,31 @@ TILE_DEVICE Index row_length(const Params& p) {
 struct Results {
   float v1;
   float v3;
-  float v4;
+  float v6;
   float v7;
-  float v11;
+  float v14;
+  float v15;
+  float v26;
 };
 
 struct Stage0 {
   float a1 = 0;
-  float a4 = math::nan_f32();
+  float a15 = math::nan_f32();
   static constexpr bool kRescales = false;
   static constexpr bool kExtremum = false;
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
     a1 = a1 + float(v0);
-    a4 = fminf(a4, float(v0));
+    a15 = fminf(a15, float(v0));
   }
   TILE_DEVICE void combine(const Stage0& other) {
     a1 = a1 + other.a1;
-    a4 = fminf(a4, other.a4);
+    a15 = fminf(a15, other.a15);
   }
   TILE_DEVICE void finish(const Params& p, Results& r) const {
     r.v1 = a1;
-    r.v4 = row_length(p) == 0 ? math::inf_f32() : a4;
+    r.v15 = row_length(p) == 0 ? math::inf_f32() : a15;
     const float v1 = r.v1;
     const float v2 = static_cast<float>(p.d2 * p.d3);
     const float v3 = v1 / v2;
@@ -105,6 +108,7 @@ struct Stage0 {
 };
 
 struct Stage1 {
+  float a6 = 0;
   float a7 = 0;
   static constexpr bool kRescales = false;
   static constexpr bool kExtremum = false;
@@ -112,22 +116,41 @@ struct Stage1 {
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
     const float v3 = r.v3;
-    const float v5 = v0 - v3;
-    const float v6 = v5 * v5;
-    a7 = a7 + float(v6);
+    const float v4 = v0 - v3;
+    const float v5 = v4 * v4;
+    a6 = a6 + float(v4);
+    a7 = a7 + float(v5);
   }
   TILE_DEVICE void combine(const Stage1& other) {
+    a6 = a6 + other.a6;
     a7 = a7 + other.a7;
   }
   TILE_DEVICE void finish(const Params& p, Results& r) const {
+    r.v6 = a6;
     r.v7 = a7;
     const float v2 = static_cast<float>(p.d2 * p.d3);
+    const float v3 = r.v3;
+    const float v6 = r.v6;
     const float v7 = r.v7;
-    const float v8 = v7 / v2;
-    const float v9 = 0x1.4f8b58p-17f;
-    const float v10 = v8 + v9;
-    const float v11 = rsqrtf(v10);
-    r.v11 = v11;
+    const float v8 = v6 / v2;
+    const float v9 = v6 * v8;
+    const float v10 = 0x1p-46f;
+    const float v11 = v7 * v10;
+    const bool v12 = v9 > v11;
+    const float v13 = v3 + v8;
+    const float v14 = v12 ? v13 : v3;
+    const float v17 = 0x0p+0f;
+    const float v18 = fmaxf(v9, v17);
+    const float v19 = 0x1.fffffep+127f;
+    const float v20 = fminf(v18, v19);
+    const float v21 = v7 - v20;
+    const float v22 = fabsf(v21);
+    const float v23 = v22 / v2;
+    const float v24 = 0x1.4f8b58p-17f;
+    const float v25 = v23 + v24;
+    const float v26 = rsqrtf(v25);
+    r.v14 = v14;
+    r.v26 = v26;
   }
 };
 
@@ -139,11 +162,11 @@ constexpr int kStageBytes = (sizeof(Stage1) > (sizeof(Stage0) > 4 ? int(sizeof(S
 
 TILE_DEVICE void formula(const Params& p, const Results& r, float t0, float& y3) {
   const float v0 = t0;
-  const float v3 = r.v3;
-  const float v5 = v0 - v3;
-  const float v11 = r.v11;
-  const float v12 = v5 * v11;
-  y3 = v12;
+  const float v14 = r.v14;
+  const float v16 = v0 - v14;
+  const float v26 = r.v26;
+  const float v27 = v16 * v26;
+  y3 = v27;
 }
 
 // kVector neighbours along mode 0, of every operand.
@@ -189,10 +212,10 @@ TILE_DEVICE void store_row(const Params& p, const Row& row,
     const i64 c1 = row.c1;
     float y1;
     float y2;
-    const float v3 = r.v3;
-    const float v4 = r.v4;
-    y1 = v3;
-    y2 = v4;
+    const float v14 = r.v14;
+    const float v15 = r.v15;
+    y1 = v14;
+    y2 = v15;
     p.t1[i64(c1)] = store_as<f32>(y1);
     p.t2[i64(c1)] = store_as<f32>(y2);
   }
