@@ -168,12 +168,6 @@ Coordinate inverted(const Coordinate& coordinate) {
   });
 }
 
-bool is_known(const Layout& layout) {
-  return std::ranges::all_of(layout.leaves(), [](const Mode& leaf) {
-    return leaf.extent.is_known() && leaf.stride.is_known();
-  });
-}
-
 /// Every integer of `coordinate` with CuTe's mark of a static one.
 std::string marked_text(const Coordinate& coordinate) {
   if (coordinate.is_leaf()) return "_" + to_string(coordinate.leaf());
@@ -201,6 +195,12 @@ std::string text_of(const Coordinate& index, const IntTuple& shape,
 }
 
 }  // namespace
+
+bool is_known(const Layout& layout) {
+  return std::ranges::all_of(layout.leaves(), [](const Mode& leaf) {
+    return leaf.extent.is_known() && leaf.stride.is_known();
+  });
+}
 
 bool WrittenCoordinate::has_symbols() const {
   return std::ranges::any_of(leaves, [](const Leaf& leaf) { return !leaf.symbol.empty(); });

@@ -36,6 +36,8 @@ struct Position {
   std::string text;
   std::optional<std::int64_t> number = {};
 };
+/// Whether no extent and no stride has a symbol.
+[[nodiscard]] bool is_known(const Layout& layout);
 /// Where `layout` leads from `coordinate`, in which `_` counts as 0. An integer coordinate has to
 /// be inside of the layout, unless `open`.
 enum class Domain { checked, open };

@@ -11,12 +11,6 @@ namespace {
 
 constexpr std::int64_t kLongestTable = 65536;
 
-bool is_known(const Layout& layout) {
-  return std::ranges::all_of(layout.leaves(), [](const Mode& leaf) {
-    return leaf.extent.is_known() && leaf.stride.is_known();
-  });
-}
-
 Position index_at(const ComposedLayout& layout, const WrittenCoordinate& coord) {
   const bool plain = layout.is_plain();
   if (plain && (coord.has_symbols() || !is_known(layout.layout())))
