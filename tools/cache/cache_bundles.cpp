@@ -19,7 +19,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::uintmax_t kLargestKey = 1 << 16;  // bytes of a PEM file
 constexpr const char* kCompilers = "compilers";  // markers that a cache without NVRTC goes by
 
 struct ExportOptions {

@@ -18,8 +18,6 @@ namespace tilejit::cli {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::uintmax_t kLargestKey = 1 << 16;  // bytes of a PEM file
-
 cache::Trust trust_of(const Options& options) {
   return options.cache_trust_anyone ? cache::Trust::anyone : cache::Trust::own;
 }

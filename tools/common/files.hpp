@@ -9,6 +9,8 @@
 
 namespace tilejit::cli {
 
+inline constexpr std::uintmax_t kLargestKey = 1 << 16;  ///< bytes of a PEM file
+
 /// The whole text of a file, or of standard input for "-". Throws UsageError, naming the path, if
 /// it is missing, a folder, not of this kind, not readable, or larger than `limit` bytes. What a
 /// person names may be a pipe, as of a shell's <(...); what the environment names is a regular

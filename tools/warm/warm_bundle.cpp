@@ -12,7 +12,6 @@
 namespace tilejit::cli {
 namespace {
 
-constexpr std::uintmax_t kLargestKey = 1 << 16;  // bytes of a PEM file
 constexpr const char* kCompilers = "compilers";  // markers that a cache without NVRTC goes by
 
 }  // namespace
