@@ -2,6 +2,10 @@
 # "<name>/header.hpp", through an include folder that holds that room alone, so that an include of a
 # room that is not named in USES does not compile. A COLD room runs once a kernel, when its code is in
 # no cache of the processor yet, and is the faster the smaller it is (docs/performance.md).
+#
+# With TILEJIT_UNITY, sources that are compiled together share the parsing of headers and the code of
+# templates, so the files of a room may not give one name to two things. A room that is APART changes
+# often, and is rebuilt file by file.
 add_library(tilejit_warnings INTERFACE)
 target_compile_options(tilejit_warnings INTERFACE -Wall -Wextra $<$<BOOL:${TILEJIT_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
@@ -17,8 +21,17 @@ endif()
 
 set(TILEJIT_ROOMS "" CACHE INTERNAL "")
 
+function(tilejit_unity target)
+  if(TILEJIT_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8 ${ARGN})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # which takes each source of a batch for a header
+      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    endif()
+  endif()
+endfunction()
+
 function(tilejit_room name)
-  cmake_parse_arguments(ARG "COLD" "" "USES" ${ARGN})
+  cmake_parse_arguments(ARG "COLD;APART" "" "USES" ${ARGN})
   set(include_dir ${PROJECT_BINARY_DIR}/rooms/${name})
   file(MAKE_DIRECTORY ${include_dir})
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${name} ${include_dir}/${name} SYMBOLIC)
@@ -27,6 +40,9 @@ function(tilejit_room name)
   set(target tilejit_room_${name})
   add_library(${target} OBJECT ${sources})
   target_link_libraries(${target} PRIVATE tilejit_warnings)
+  if(NOT ARG_APART)
+    tilejit_unity(${target})
+  endif()
   if(ARG_COLD)
     target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-Os>)
   endif()

@@ -16,10 +16,10 @@
 #include <string_view>
 #include <vector>
 
-#include "command.hpp"
-#include "interrupt.hpp"
-#include "sentence.hpp"
-#include "suggestion.hpp"
+#include "common/command.hpp"
+#include "common/interrupt.hpp"
+#include "common/sentence.hpp"
+#include "common/suggestion.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/printable.hpp"
 #include "tilejit/version.hpp"

@@ -8,11 +8,11 @@ namespace {
 
 constexpr std::string_view kMagic = "TJWK";
 
-enum class Kind : std::uint8_t { hello = 1, welcome = 2, order = 3, reply = 4 };
+enum class MessageKind : std::uint8_t { hello = 1, welcome = 2, order = 3, reply = 4 };
 
 class Writer {
  public:
-  explicit Writer(Kind kind) { number(static_cast<std::uint8_t>(kind)); }
+  explicit Writer(MessageKind kind) { number(static_cast<std::uint8_t>(kind)); }
 
   template <class T>
   Writer& number(T value) {
@@ -35,7 +35,7 @@ class Writer {
 /// Once something is missing, everything after it is empty and nothing is whole.
 class Reader {
  public:
-  Reader(std::string_view bytes, Kind kind) : rest_(bytes) {
+  Reader(std::string_view bytes, MessageKind kind) : rest_(bytes) {
     whole_ = number<std::uint8_t>() == static_cast<std::uint8_t>(kind) && whole_;
   }
 
@@ -87,7 +87,7 @@ constexpr ErrorCode kCodes[] = {ErrorCode::compile_failed, ErrorCode::unsupporte
 }  // namespace
 
 std::string encode(const Hello& message) {
-  return Writer(Kind::hello)
+  return Writer(MessageKind::hello)
       .number(message.protocol)
       .text(message.version)
       .text(message.compiler.path.string())
@@ -96,7 +96,7 @@ std::string encode(const Hello& message) {
 }
 
 std::optional<Hello> decode_hello(std::string_view body) {
-  Reader reader(body, Kind::hello);
+  Reader reader(body, MessageKind::hello);
   Hello message;
   message.protocol = reader.number<std::uint32_t>();
   message.version = reader.text();
@@ -106,7 +106,7 @@ std::optional<Hello> decode_hello(std::string_view body) {
 }
 
 std::string encode(const Welcome& message) {
-  return Writer(Kind::welcome)
+  return Writer(MessageKind::welcome)
       .number(message.protocol)
       .text(message.version)
       .text(message.build)
@@ -116,7 +116,7 @@ std::string encode(const Welcome& message) {
 }
 
 std::optional<Welcome> decode_welcome(std::string_view body) {
-  Reader reader(body, Kind::welcome);
+  Reader reader(body, MessageKind::welcome);
   Welcome message;
   message.protocol = reader.number<std::uint32_t>();
   message.version = reader.text();
@@ -128,7 +128,7 @@ std::optional<Welcome> decode_welcome(std::string_view body) {
 
 std::string encode(const Order& message) {
   const Request& request = message.request;
-  Writer writer(Kind::order);
+  Writer writer(MessageKind::order);
   writer.number(message.id).text(request.source.name).text(request.source.text);
   writer.number(static_cast<std::uint32_t>(request.source.headers.size()));
   for (const auto& [name, text] : request.source.headers) writer.text(name).text(text);
@@ -139,7 +139,7 @@ std::string encode(const Order& message) {
 }
 
 std::optional<Order> decode_order(std::string_view body) {
-  Reader reader(body, Kind::order);
+  Reader reader(body, MessageKind::order);
   Order message;
   Request& request = message.request;
   message.id = reader.number<std::uint64_t>();
@@ -158,7 +158,7 @@ std::optional<Order> decode_order(std::string_view body) {
 }
 
 std::string encode(const Reply& message) {
-  Writer writer(Kind::reply);
+  Writer writer(MessageKind::reply);
   writer.number(message.id).number(static_cast<std::uint8_t>(message.refusal.has_value()));
   if (message.refusal) {
     const Refusal& refusal = *message.refusal;
@@ -175,7 +175,7 @@ std::string encode(const Reply& message) {
 }
 
 std::optional<Reply> decode_reply(std::string_view body) {
-  Reader reader(body, Kind::reply);
+  Reader reader(body, MessageKind::reply);
   Reply message;
   message.id = reader.number<std::uint64_t>();
   if (reader.flag()) {

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <memory>
 #include <system_error>
 
 #include "compile/elf_id.hpp"
 #include "compile/search_places.hpp"
 #include "compile/toolkit.hpp"
+#include "compile/unique_library.hpp"
 
 namespace tilejit::compile {
 namespace {
@@ -26,11 +26,6 @@ constexpr std::array<const char*, 3> kFileNames = {"libnvrtc.so.13", "libnvrtc.s
 // Where a folder that somebody names may have the library, beside `pip install --target`: itself, a
 // toolkit.
 constexpr const char* kBelowExplicit[] = {"", "lib64", "lib"};
-
-struct CloseLibrary {
-  void operator()(void* library) const noexcept { ::dlclose(library); }
-};
-using UniqueLibrary = std::unique_ptr<void, CloseLibrary>;
 
 std::string path_of(void* library) {
   const link_map* map = nullptr;

@@ -8,13 +8,13 @@
 #include <cstddef>
 #include <fstream>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "compile/toolkit.hpp"
+#include "compile/unique_library.hpp"
 
 namespace tilejit::compile {
 namespace {
@@ -56,11 +56,6 @@ std::vector<fs::path> entries(const fs::path& folder, std::string_view prefix,
   for (auto& [version, path] : found) paths.push_back(std::move(path));
   return paths;
 }
-
-struct CloseLibrary {
-  void operator()(void* library) const noexcept { ::dlclose(library); }
-};
-using UniqueLibrary = std::unique_ptr<void, CloseLibrary>;
 
 // The library or, where it is linked statically, the program that this function is in.
 UniqueLibrary this_object() {

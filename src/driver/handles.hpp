@@ -8,6 +8,10 @@
 
 namespace tilejit::driver {
 
+[[nodiscard]] inline CUdeviceptr address_of(const void* data) noexcept {
+  return reinterpret_cast<CUdeviceptr>(data);
+}
+
 /// The primary context of a device, retained for the life of the object, or a context of the
 /// caller's. Not copyable: share it. Thread-safe: immutable.
 class Context {

@@ -24,7 +24,7 @@ constexpr std::string_view kOpNames[] = {
 // clang-format on
 static_assert(std::size(kOpNames) == static_cast<std::size_t>(Op::scan_max) + 1);
 
-std::string to_string(const Constant& constant, DType type) {
+std::string text_of(const Constant& constant, DType type) {
   char text[40];
   char* end = text;
   const auto* integer = std::get_if<std::int64_t>(&constant);
@@ -97,7 +97,7 @@ std::vector<std::string> to_lines(const Program& program) {
     line += tilejit::to_string(node.type);
     line += " = ";
     line += to_string(node.op);
-    if (node.op == Op::constant) line += " " + to_string(node.constant, node.type);
+    if (node.op == Op::constant) line += " " + text_of(node.constant, node.type);
     if (node.op == Op::load) line += " t" + std::to_string(node.source);
     if (node.op == Op::scalar) line += " s" + std::to_string(node.source);
     for (const NodeId arg : node.args) {

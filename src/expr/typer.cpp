@@ -8,10 +8,6 @@
 namespace tilejit::expr {
 namespace {
 
-[[noreturn]] void fault(std::string message) {
-  throw Fault{std::move(message)};
-}
-
 bool is_comparison(Op op) {
   return op >= Op::lt && op <= Op::gt;
 }

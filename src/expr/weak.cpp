@@ -12,10 +12,6 @@ namespace {
 constexpr WideInt kMin = std::numeric_limits<std::int64_t>::min();
 constexpr WideInt kMax = std::numeric_limits<std::uint64_t>::max();
 
-[[noreturn]] void fault(std::string message) {
-  throw Fault{std::move(message)};
-}
-
 bool is_floating_weak(const Weak& value) {
   return std::holds_alternative<double>(value);
 }

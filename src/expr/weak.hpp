@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "expr/program.hpp"
@@ -15,6 +16,9 @@ struct Fault {
   std::string message;
   std::optional<std::size_t> position = {};  ///< where, if not at the operation itself
 };
+[[noreturn]] inline void fault(std::string message) {
+  throw Fault{std::move(message)};
+}
 
 /// Holds every value of i64 and of u64, and nothing else.
 __extension__ using WideInt = __int128;

@@ -15,7 +15,7 @@ using plan::Operand;
 using plan::Plan;
 using plan::Reach;
 
-constexpr std::int64_t kWarp = 32, kSectorBytes = 32;
+constexpr std::int64_t kLanes = 32, kSectorBytes = 32;
 
 IntTuple tuple_of(const std::vector<Dim>& dims) {
   IntTuple tuple = IntTuple::empty_tuple();
@@ -206,7 +206,7 @@ std::optional<Sectors> count_sectors(const Plan& plan, const Operand& operand,
   try {
     const TileMemory memory(plan, operand, tv.tile, symbols);
     const std::int64_t values = size(mode(tv.layout, 1)).value();
-    const std::int64_t lanes = std::min<std::int64_t>(kWarp, plan.threads);
+    const std::int64_t lanes = std::min<std::int64_t>(kLanes, plan.threads);
     for (std::int64_t value = 0; value < values; value += step) {
       add_request(memory, tv.layout, lanes, value, operand.access_bytes, element_bytes, sectors);
     }

@@ -110,17 +110,13 @@ Node add_launch(Graph::Impl& graph, const BoundLaunch::Impl& launch, const After
   return keep(graph, std::move(item));
 }
 
-CUdeviceptr address_of(const void* data) noexcept {
-  return reinterpret_cast<CUdeviceptr>(data);
-}
-
 /// Memory that the driver does not know is the host's.
 CUmemorytype memory_type(const driver::Context& context, const void* data) {
   const driver::Table& driver = context.driver();
   const driver::ContextScope scope(context);
   CUmemorytype type = CU_MEMORYTYPE_HOST;
-  const CUresult result =
-      driver.cuPointerGetAttribute_(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address_of(data));
+  const CUresult result = driver.cuPointerGetAttribute_(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                                        driver::address_of(data));
   if (result == CUDA_ERROR_INVALID_VALUE) return CU_MEMORYTYPE_HOST;
   driver::check(driver, result, "cuPointerGetAttribute");
   return type;
@@ -150,9 +146,9 @@ Node GraphBuilder::copy(void* to, const void* from, std::size_t bytes, const Aft
   params.srcMemoryType = memory_type(*impl_->context, from);
   params.dstMemoryType = memory_type(*impl_->context, to);
   params.srcHost = from;  // one of the two counts, by the type
-  params.srcDevice = address_of(from);
+  params.srcDevice = driver::address_of(from);
   params.dstHost = to;
-  params.dstDevice = address_of(to);
+  params.dstDevice = driver::address_of(to);
   params.WidthInBytes = bytes;
   params.Height = params.Depth = 1;
   return keep(*impl_, add_node(*impl_, before, "cuGraphAddMemcpyNode", [&](auto... common) {
@@ -170,7 +166,7 @@ Node GraphBuilder::fill(void* to, std::uint32_t value, std::size_t count, int el
   const std::vector<CUgraphNode> before = dependencies(*impl_, after);
   if (count == 0) return keep(*impl_, add_empty(*impl_, before));
   CUDA_MEMSET_NODE_PARAMS params{};
-  params.dst = address_of(to);
+  params.dst = driver::address_of(to);
   params.value = value;
   params.elementSize = static_cast<unsigned>(element_bytes);
   params.width = count;

@@ -4,11 +4,11 @@
 namespace tilejit {
 namespace {
 
-using Modes = std::vector<Nested<Mode>>;
+using TopModes = std::vector<Nested<Mode>>;
 
 constexpr std::size_t kMaxPaddedRank = 1024;
 
-Modes modes_of(const Layout& layout) {
+TopModes top_modes(const Layout& layout) {
   return layout::modes_of(layout.modes());
 }
 
@@ -73,13 +73,13 @@ Layout select(const Layout& layout, std::initializer_list<std::size_t> modes) {
 
 Layout take(const Layout& layout, std::size_t begin, std::size_t end) {
   refuse_range(layout, begin, end, "take");
-  const Modes modes = modes_of(layout);
+  const TopModes modes = top_modes(layout);
   return Nested<Mode>::tuple(std::span(modes).subspan(begin, end - begin));
 }
 
 Layout group(const Layout& layout, std::size_t begin, std::size_t end) {
   refuse_range(layout, begin, end, "group");
-  Modes modes = modes_of(layout);
+  TopModes modes = top_modes(layout);
   const auto at = modes.begin() + static_cast<std::ptrdiff_t>(begin);
   *at = take(layout, begin, end).modes();
   modes.erase(at + 1, modes.begin() + static_cast<std::ptrdiff_t>(end));
@@ -97,7 +97,7 @@ Layout prepend(const Layout& layout, const Layout& mode) {
 Layout append(const Layout& layout, std::size_t rank, const Layout& padding) {
   const std::size_t added = lacking(layout, rank, "append");
   if (added == 0) return layout;
-  Modes modes = modes_of(layout);
+  TopModes modes = top_modes(layout);
   modes.insert(modes.end(), added, padding.modes());
   return Nested<Mode>::tuple(modes);
 }
@@ -105,7 +105,7 @@ Layout append(const Layout& layout, std::size_t rank, const Layout& padding) {
 Layout prepend(const Layout& layout, std::size_t rank, const Layout& padding) {
   const std::size_t added = lacking(layout, rank, "prepend");
   if (added == 0) return layout;
-  Modes modes = modes_of(layout);
+  TopModes modes = top_modes(layout);
   modes.insert(modes.begin(), added, padding.modes());
   return Nested<Mode>::tuple(modes);
 }
@@ -113,7 +113,7 @@ Layout prepend(const Layout& layout, std::size_t rank, const Layout& padding) {
 Layout replace(const Layout& layout, std::size_t i, const Layout& mode) {
   refuse_range(layout, i, i + 1, "replace");
   if (layout.modes().is_leaf()) return mode;
-  Modes modes = modes_of(layout);
+  TopModes modes = top_modes(layout);
   modes[i] = mode.modes();
   return Nested<Mode>::tuple(modes);
 }

@@ -9,10 +9,6 @@
 namespace tilejit {
 namespace {
 
-CUdeviceptr address_of(const void* data) noexcept {
-  return reinterpret_cast<CUdeviceptr>(data);
-}
-
 void check_size(std::size_t wanted, std::size_t size) {
   if (wanted <= size) return;
   throw Error(ErrorCode::invalid_argument, "a copy of " + std::to_string(wanted) +
@@ -52,9 +48,9 @@ Buffer::~Buffer() {
   if (data_ == nullptr || !context_->is_alive()) return;
   const driver::QuietContextScope scope(*context_);
   if (in_stream_order_) {
-    context_->driver().cuMemFreeAsync_(address_of(data_), stream_);
+    context_->driver().cuMemFreeAsync_(driver::address_of(data_), stream_);
   } else {
-    context_->driver().cuMemFree_(address_of(data_));
+    context_->driver().cuMemFree_(driver::address_of(data_));
   }
 }
 
@@ -90,7 +86,7 @@ void Buffer::copy_from_host_async(const void* source, std::size_t bytes, Stream 
   if (bytes == 0) return;
   const driver::Table& driver = context_->driver();
   const driver::ContextScope scope(*context_);
-  driver::check(driver, driver.cuMemcpyHtoDAsync_(address_of(data_), source, bytes, stream),
+  driver::check(driver, driver.cuMemcpyHtoDAsync_(driver::address_of(data_), source, bytes, stream),
                 "cuMemcpyHtoDAsync");
 }
 
@@ -99,7 +95,8 @@ void Buffer::copy_to_host_async(void* destination, std::size_t bytes, Stream str
   if (bytes == 0) return;
   const driver::Table& driver = context_->driver();
   const driver::ContextScope scope(*context_);
-  driver::check(driver, driver.cuMemcpyDtoHAsync_(destination, address_of(data_), bytes, stream),
+  driver::check(driver,
+                driver.cuMemcpyDtoHAsync_(destination, driver::address_of(data_), bytes, stream),
                 "cuMemcpyDtoHAsync");
 }
 

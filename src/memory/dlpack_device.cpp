@@ -12,7 +12,7 @@
 namespace tilejit {
 namespace {
 
-[[noreturn]] void refuse(const std::string& why) {
+[[noreturn]] void refuse_tensor(const std::string& why) {
   throw Error(ErrorCode::invalid_argument, why);
 }
 
@@ -25,14 +25,15 @@ std::string device_name(int ordinal) {
 Argument DlpackTensor::argument(const Runtime& runtime, Access access) const {
   const int ordinal = runtime.device().ordinal;
   if (device_ == DlpackDevice::cpu) {
-    refuse("a DLPack tensor is in host memory; move it to " + device_name(ordinal));
+    refuse_tensor("a DLPack tensor is in host memory; move it to " + device_name(ordinal));
   }
   if (device_ == DlpackDevice::cuda && device_id_ != ordinal) {
-    refuse("a DLPack tensor is on " + device_name(device_id_) + ", and the runtime's device is " +
-           device_name(ordinal) + "; move the tensor, or use a runtime of its device");
+    refuse_tensor("a DLPack tensor is on " + device_name(device_id_) +
+                  ", and the runtime's device is " + device_name(ordinal) +
+                  "; move the tensor, or use a runtime of its device");
   }
   if (read_only_ && access != Access::in) {
-    refuse("a DLPack tensor is read-only, and the kernel writes it; pass a copy");
+    refuse_tensor("a DLPack tensor is read-only, and the kernel writes it; pass a copy");
   }
   return {dtype_, data_, shape_, strides_};
 }
@@ -49,9 +50,9 @@ DlpackView dlpack_view(const Runtime& runtime, const Buffer& buffer, DType dtype
   const auto elements = static_cast<std::size_t>(interop::span_elements(view.shape, view.strides));
   const std::size_t fitting = buffer.size_bytes() / static_cast<std::size_t>(size_bytes(dtype));
   if (elements <= fitting) return view;
-  refuse("a tensor of " + std::to_string(elements) + " elements of " +
-         std::to_string(size_bytes(dtype)) + " bytes does not fit a buffer of " +
-         std::to_string(buffer.size_bytes()) + " bytes");
+  refuse_tensor("a tensor of " + std::to_string(elements) + " elements of " +
+                std::to_string(size_bytes(dtype)) + " bytes does not fit a buffer of " +
+                std::to_string(buffer.size_bytes()) + " bytes");
 }
 
 }  // namespace tilejit

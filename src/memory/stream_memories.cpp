@@ -6,14 +6,14 @@ namespace tilejit::memory {
 namespace {
 
 constexpr std::size_t kMostStreams = 16, kMostBytes = 1 << 20;
-constexpr std::size_t kAlignment = 256;
+constexpr std::size_t kPieceAlignment = 256;
 
 }  // namespace
 
 StreamMemories::StreamMemories(std::shared_ptr<const driver::Context> context, std::size_t bytes,
                                bool counts)
     : context_(std::move(context)),
-      piece_((bytes + kAlignment - 1) / kAlignment * kAlignment),
+      piece_((bytes + kPieceAlignment - 1) / kPieceAlignment * kPieceAlignment),
       count_(std::clamp<std::size_t>(kMostBytes / piece_, 1, kMostStreams)),
       memory_(context_, piece_ * count_) {
   if (counts) memory_.clear();

@@ -13,9 +13,6 @@ namespace {
 
 using expr::Op;
 
-// Covers what first-order terms and the bounds' own arithmetic leave out.
-constexpr double kSafety = 1 + 0x1p-20;
-
 double bound_of(const Values& values, std::size_t i) noexcept {
   return values.bounds.empty() ? 0 : values.bounds[i];
 }

@@ -16,6 +16,9 @@ struct Approx {
 };
 using Approxes = std::array<Approx, 3>;
 
+/// Covers what first-order terms and the bounds' own arithmetic leave out.
+inline constexpr double kSafety = 1 + 0x1p-20;
+
 /// The arithmetic the device computes a floating type in: f64, or f32 for every other, with
 /// approximations for those of 16 bits and fewer.
 struct Arithmetic {

@@ -18,8 +18,6 @@ constexpr Arithmetic kSingle{0x1p-24, 0x1p-149, 0x1p-126, 0x1.ffffffp127, Kind::
 constexpr Arithmetic kNarrow{0x1p-24, 0x1p-149, 0x1p-126, 0x1.ffffffp127, Kind::narrow};
 constexpr Arithmetic kDouble{0x1p-53, 0x1p-1074, 0x1p-1022, kInfinity, Kind::f64};
 
-// Covers what the first-order terms below and the bounds' own arithmetic leave out.
-constexpr double kSafety = 1 + 0x1p-20;
 // Largest slopes of silu, gelu and gelu_tanh, rounded up.
 constexpr double kSiluSlope = 1.1;
 constexpr double kGeluSlope = 1.13;

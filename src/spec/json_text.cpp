@@ -16,9 +16,9 @@ namespace tilejit::spec {
 namespace {
 
 constexpr std::size_t kMaxDepth = 100;
-constexpr std::size_t kMostValues = 1'000'000;  // about 300 MB
-constexpr std::size_t kFewMembers = 32;         // that many are searched one by one
-constexpr int kNumberOverflow = 406;            // nlohmann's id
+constexpr std::size_t kMostJsonValues = 1'000'000;  // about 300 MB
+constexpr std::size_t kFewMembers = 32;             // that many are searched one by one
+constexpr int kNumberOverflow = 406;                // nlohmann's id
 
 /// The character that the parser could not use, as a message names it.
 std::string found_at(std::string_view text, std::size_t byte) {
@@ -153,7 +153,7 @@ class Builder : public nlohmann::json_sax<Json> {
 
   /// Where the value came to lie; never null.
   Json* put(Json value) {
-    if (++values_ > kMostValues) {
+    if (++values_ > kMostJsonValues) {
       throw Error(ErrorCode::invalid_spec,
                   "JSON of more than 1000000 values is not read; split it into several files");
     }

@@ -1,10 +1,10 @@
-#include "bench_axes.hpp"
+#include "bench/bench_axes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "bench_plot.hpp"
-#include "command.hpp"
+#include "bench/bench_plot.hpp"
+#include "common/command.hpp"
 #include "support/specs.hpp"
 
 namespace tilejit::cli {

@@ -1,4 +1,4 @@
-#include "bindings.hpp"
+#include "kernels/bindings.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "command.hpp"
-#include "problem.hpp"
+#include "common/command.hpp"
+#include "kernels/problem.hpp"
 #include "tilejit/reference.hpp"
 
 namespace tilejit::cli {

@@ -1,4 +1,4 @@
-#include "npy.hpp"
+#include "kernels/npy.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "command.hpp"
+#include "common/command.hpp"
 
 namespace tilejit::cli {
 namespace {

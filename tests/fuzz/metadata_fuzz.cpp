@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "cache_metadata.hpp"
+#include "cache/cache_metadata.hpp"
 #include "tilejit/why.hpp"
 
 namespace {

@@ -14,7 +14,6 @@ using std::chrono::milliseconds;
 constexpr std::size_t kIdleConnections = 16;
 constexpr std::size_t kHeaderBytes = 64u << 10;
 constexpr std::size_t kErrorBytes = 4096;
-constexpr milliseconds kStopInterval{50};
 constexpr int kOk = 200;
 
 // Some versions of libcurl let TLS write to a closed socket, which would kill the process.

@@ -17,6 +17,7 @@ namespace tilejit::cache {
 using Clock = std::chrono::steady_clock;
 /// Asked about 20 times a second whether to give up; empty: never.
 using Stop = std::function<bool()>;
+inline constexpr std::chrono::milliseconds kStopInterval{50};  ///< between two questions
 
 enum class HttpMethod : std::uint8_t { get, head, put };
 [[nodiscard]] std::string_view to_string(HttpMethod method) noexcept;  ///< "GET", "HEAD", "PUT"

@@ -17,7 +17,6 @@ using std::chrono::milliseconds;
 
 constexpr int kRedirects = 3;
 constexpr milliseconds kBackOff{100};  // before the second attempt, doubled for each further one
-constexpr milliseconds kStopInterval{50};
 
 // Waiting clients come back at different times: between half the delay and all of it.
 milliseconds jittered(milliseconds delay) {

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/bindings.hpp"
+#include "tilejit/fused.hpp"
+
+namespace tilejit::cli {
+
+/// A symbol's values, or dtypes under the name "dtype", that a benchmark goes through.
+struct Axis {
+  std::string name;
+  std::vector<std::string> values;
+  bool operator==(const Axis&) const = default;
+};
+
+/// One value of each axis, in the axes' order.
+using Point = std::vector<std::pair<std::string, std::string>>;
+
+/// Parses "M=1024,4096", "M=1024:65536:*4" (each four times the one before, up to 65536),
+/// "M=100:500:+100" and "dtype=f16,bf16". Throws UsageError that repeats the text.
+[[nodiscard]] std::vector<Axis> parse_axes(const std::vector<std::string>& texts);
+
+/// Those of `axes` that `op` has: dtypes, and its symbols.
+[[nodiscard]] std::vector<Axis> axes_of(const Fused& op, const std::vector<Axis>& axes);
+/// Throws UsageError for an axis that none of `ops` has.
+void check_axes(const std::vector<Fused>& ops, const std::vector<Axis>& axes);
+
+/// All combinations, the last axis fastest; without axes the one empty point. Throws UsageError for
+/// more than 10000.
+[[nodiscard]] std::vector<Point> points_of(const std::vector<Axis>& axes);
+
+/// `op` with the symbols' values as their examples, and the dtype for all tensors that have that of
+/// the first tensor. Throws UsageError for a value that breaks a symbol's promised divisor.
+[[nodiscard]] Fused at_point(Fused op, const Point& point);
+/// The same of "M=4096" and the like, as far as `op` has the symbols.
+[[nodiscard]] Fused at_dims(Fused op, const Assignments& dims);
+
+/// "M=1024 dtype=f16"; empty for the empty point.
+[[nodiscard]] std::string to_string(const Point& point);
+
+}  // namespace tilejit::cli

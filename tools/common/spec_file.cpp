@@ -1,0 +1,78 @@
+#include "common/spec_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "common/command.hpp"
+#include "common/files.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::cli {
+namespace {
+
+constexpr std::uintmax_t kLargestSpec = 64u << 20;  // bytes; a formula of 1 MB fits many times
+
+std::string names_of(const std::vector<Fused>& ops) {
+  std::vector<std::string> names;
+  for (const Fused& op : ops) names.push_back(op.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+std::vector<Fused> load_specs(const std::string& path) {
+  const std::string text = read_file(path, kLargestSpec);
+  const std::string name = path == "-" ? "standard input" : path;
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
+    throw UsageError(name + " is empty; examples/specs/ has specs to start from");
+  }
+  try {
+    return parse_specs(text);
+  } catch (const Error& error) {
+    throw Error(error.code(), name + ": " + error.what());
+  }
+}
+
+std::vector<Fused> select_kernels(std::vector<Fused> ops, const std::string& kernel) {
+  if (kernel.empty()) return ops;
+  const auto found = std::ranges::find(ops, kernel, &Fused::name);
+  if (found == ops.end()) {
+    throw UsageError(
+        fmt::format("no kernel is named '{}'; the spec has {}", kernel, names_of(ops)));
+  }
+  return {*found};
+}
+
+Fused only_kernel(std::vector<Fused> ops) {
+  if (ops.size() != 1) {
+    throw UsageError(fmt::format("the spec has {} kernels; choose one with --kernel: {}",
+                                 ops.size(), names_of(ops)));
+  }
+  return std::move(ops.front());
+}
+
+std::string_view to_string(Access access) noexcept {
+  switch (access) {
+    case Access::in: return "in";
+    case Access::out: return "out";
+    case Access::inout: return "inout";
+    case Access::automatic: break;
+  }
+  return "automatic";
+}
+
+std::vector<std::string> symbols_of(const Fused& op) {
+  std::set<std::string> names;
+  for (const Tensor& tensor : op.tensors) {
+    for (const Mode& mode : tensor.layout.leaves()) {
+      names.insert(mode.extent.symbols().begin(), mode.extent.symbols().end());
+      names.insert(mode.stride.symbols().begin(), mode.stride.symbols().end());
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace tilejit::cli

@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "common/command.hpp"
+#include "common/files.hpp"
+#include "common/spec_file.hpp"
+#include "tilejit/compiler.hpp"
+#include "tilejit/error.hpp"
+#include "tilejit/light.hpp"
+
+namespace tilejit::cli {
+namespace {
+
+struct RenderOptions {
+  std::string spec, kernel, target;
+  std::string output = "-";
+  bool plan = false;
+  bool text = false;
+  bool no_tuning = false;
+  bool header = false;
+  bool light = false;
+};
+
+std::string light_source(const Fused& op, const Target& target) {
+  if (auto source = render_light_source(op, target)) return *std::move(source);
+  throw Error(
+      ErrorCode::unsupported,
+      "'" + op.name + "' has no light plan: its own is compiled as soon; leave --light out");
+}
+
+void render(const RenderOptions& options) {
+  Fused op = only_kernel(select_kernels(load_specs(options.spec), options.kernel));
+  const Target target = options.target.empty() ? default_target() : parse_target(options.target);
+  op = Compiler(options_from_env(options.no_tuning)).tuned(op, target);
+  std::string text = options.text     ? describe_plan(op, target)
+                     : options.plan   ? render_plan(op, target)
+                     : options.header ? render_header(op, target)
+                     : options.light  ? light_source(op, target)
+                                      : render_source(op, target);
+  if (!text.ends_with('\n')) text += '\n';
+  write_file(options.output, text);
+}
+
+}  // namespace
+
+void add_render(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("render", "Print the CUDA source or the plan of a kernel");
+  auto options = std::make_shared<RenderOptions>();
+  command->add_option("SPEC", options->spec, "Spec file, - for standard input")->required();
+  command->add_option("--kernel", options->kernel, "The kernel of this name");
+  CLI::Option* plan = command->add_flag("--plan", options->plan, "The plan, as JSON");
+  command->add_flag("--text", options->text, "With --plan: a few lines for people")->needs(plan);
+  command->add_flag("--header", options->header, "Only the generated header, plan.cuh")
+      ->excludes(plan);
+  command
+      ->add_flag("--light", options->light,
+                 "The source that is launched first under TILEJIT_COMPILE_EFFORT=tiered")
+      ->excludes("--plan")
+      ->excludes("--header");
+  command->add_option("--target", options->target,
+                      "sm_75 to sm_120a; default: the device's, else sm_90a");
+  command->add_flag("--no-tuning", options->no_tuning, "Leave the tuning file alone");
+  command->add_option("-o,--output", options->output, "File, - for standard output")
+      ->capture_default_str();
+  command->footer(
+      "Needs no GPU, no driver and no NVRTC. Examples:\n"
+      "  tilejit render examples/specs/vector_add.json\n"
+      "  tilejit render examples/specs/symbolic.json --plan --target sm_80\n"
+      "  tilejit render examples/catalogue/softmax.json --plan --text");
+  command->callback([options] { render(*options); });
+}
+
+}  // namespace tilejit::cli

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "kernels/execute.hpp"
+#include "kernels/problem.hpp"
+
+namespace tilejit::cli {
+
+/// The artifact's key, target, tier, sizes and milliseconds of each stage; with what its metadata
+/// says of registers and spills.
+[[nodiscard]] nlohmann::ordered_json artifact_json(const Artifact& artifact);
+/// Two lines: which tier answered, and how many milliseconds each stage took that was needed.
+[[nodiscard]] std::string artifact_text(const Artifact& artifact);
+
+/// One kernel's entry of `tilejit run --json`.
+[[nodiscard]] nlohmann::ordered_json run_json(const Problem& problem, const Outcome& outcome,
+                                              const Executor& executor);
+/// What `tilejit run` prints for one kernel, several lines.
+[[nodiscard]] std::string run_text(const Problem& problem, const Outcome& outcome,
+                                   const Executor& executor);
+
+/// The object "tuning" of a spec.
+[[nodiscard]] nlohmann::ordered_json tuning_json(const Tuning& tuning);
+
+/// A document as it is printed: indented, with replacement characters for what is not UTF-8, such
+/// as names of folders.
+[[nodiscard]] std::string json_text(const nlohmann::ordered_json& document);
+
+/// "6.2 KB", "0.40 GB": decimal units, as bandwidths are quoted.
+[[nodiscard]] std::string bytes_text(double bytes);
+
+}  // namespace tilejit::cli
