@@ -96,7 +96,8 @@ std::optional<cache::PublicKey> bundle_signer(const std::filesystem::path& path)
   if (path.empty()) return std::nullopt;
   try {
     const cache::FileText file = cache::read_file(path, {.most_bytes = kLargestKey});
-    if (file.outcome != cache::FileText::Outcome::read) throw std::invalid_argument(file.reason);
+    if (file.outcome != cache::FileText::Outcome::read)
+      throw std::invalid_argument("it cannot be read: " + file.reason);
     return cache::parse_public_key(file.bytes);
   } catch (const std::invalid_argument& error) {
     throw Error(ErrorCode::invalid_argument,
