@@ -1,5 +1,6 @@
 // The metadata of cache entries, as the command reads it: no text crashes it or goes deeper than it
-// can be printed, and a document differs from itself in nothing.
+// can be printed, a document differs from itself in nothing, and none is of a key that nothing
+// hashes to.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -7,6 +8,8 @@
 #include <string_view>
 
 #include "cache/cache_metadata.hpp"
+#include "tilejit/cache_identity.hpp"
+#include "tilejit/printable.hpp"
 #include "tilejit/why.hpp"
 
 namespace {
@@ -24,6 +27,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(metadata.is_object());
   (void)text_member(metadata, "kernel");
   require(tilejit::key_differences(text, text).empty());
+  require(!tilejit::is_entry_of(std::string(64, '0'), text));
+  require(tilejit::printable(tilejit::printable(text)) == tilejit::printable(text));
   const std::string nested = std::string(size, '[') + std::string(size, ']');
   require(parse_metadata("{\"a\":" + nested + "}").empty() == (size > 64 || size == 0));
   return 0;
