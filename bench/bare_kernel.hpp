@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "driver/driver.hpp"
+#include "operation/fast_divisor.hpp"
 #include "plan/plan.hpp"
 #include "spec/analysis.hpp"
 #include "tilejit/tilejit.hpp"

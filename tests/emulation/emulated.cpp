@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "launch/scalar_argument.hpp"
+#include "operation/fast_divisor.hpp"
 #include "render/render.hpp"
 #include "support/source_dir.hpp"
 

@@ -6,6 +6,7 @@
 #include "fake/expect_error.hpp"
 #include "fake/hand_plans.hpp"
 #include "launch/binder.hpp"
+#include "operation/fast_divisor.hpp"
 
 namespace tilejit::launch {
 namespace {

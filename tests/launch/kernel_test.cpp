@@ -275,9 +275,10 @@ TEST(Libraries, LoadEveryKeyOnce) {
   launch::Libraries libraries(Internals::context(runtime));
   Artifact other = hand_artifact();
   other.key = "other";
-  const auto first = libraries.find_or_load(hand_artifact(), plan::Plan());
-  EXPECT_EQ(libraries.find_or_load(hand_artifact(), plan::Plan()), first);
-  EXPECT_NE(libraries.find_or_load(other, plan::Plan()), first);
+  const operation::LaunchPlan plan{.steps = {{.entry = "tilejit_hand"}}};
+  const auto first = libraries.find_or_load(hand_artifact(), plan);
+  EXPECT_EQ(libraries.find_or_load(hand_artifact(), plan), first);
+  EXPECT_NE(libraries.find_or_load(other, plan), first);
   EXPECT_EQ(fake.count("cuLibraryLoadData"), 2);
 }
 

@@ -23,7 +23,7 @@ using Params = std::array<std::byte, kMaxParamBytes>;
 struct Bound {
   explicit Bound(const Fused& op)
       : plan(plan::make_plan(op, spec::analyze(op), parse_target("sm_90a"))),
-        binder(op, spec::analyze(op), plan),
+        binder(plan.signature, plan::launch_plan(plan)),
         plain(PlainBinder::make(binder, kMostBlocks)) {}
 
   plan::Plan plan;

@@ -195,10 +195,9 @@ TEST(Benchmarks, JoinTimeWorkAndOccupancy) {
   const Fused op{.name = "copy",
                  .tensors = {{"x", f32, "(1048576):(1)"}, {"y", f32, "(1048576):(1)"}},
                  .formula = "y = x + 1"};
-  const front::Planned planned = front::make_planned(op, Target{});
-  auto library = launch::load_library(Internals::context(runtime), hand_artifact(), planned.plan);
-  const Kernel kernel = Internals::make_kernel(std::move(library), hand_artifact(), op,
-                                               planned.analysis, planned.plan);
+  const operation::Plan plan = plan::operation_plan(front::make_planned(op, Target{}).plan);
+  auto library = launch::load_library(Internals::context(runtime), hand_artifact(), plan.launch);
+  const Kernel kernel = Internals::make_kernel(std::move(library), hand_artifact(), op, plan);
   const std::vector<std::vector<Argument>> sets = {{device(0x10000000), device(0x20000000)}};
   const BenchmarkResult result =
       benchmark(runtime, kernel, sets, {}, kBrief, {.copy = 2900, .read = 3000});

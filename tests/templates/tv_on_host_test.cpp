@@ -101,7 +101,7 @@ void run_and_verify(const Fused& op, const SymbolValues& symbols) {
   Random random(11);
   const spec::Analysis analysis = spec::analyze(op);
   const plan::Plan plan = plan::plan_of(op);
-  const launch::Binder binder(op, analysis, plan);
+  const launch::Binder binder(plan.signature, plan::launch_plan(plan));
   std::vector<GuardedTensor> tensors;
   for (std::size_t i = 0; i < op.tensors.size(); ++i) {
     tensors.emplace_back(op.tensors[i], symbols);
@@ -116,9 +116,9 @@ void run_and_verify(const Fused& op, const SymbolValues& symbols) {
     args.emplace_back(static_cast<void*>(tensors[i].data()));
     actual.push_back(tensors[i].data());
   }
-  alignas(16) std::array<std::byte, launch::kMaxParamBytes> params{};
-  const launch::Grid grid = bind_one(binder, args, &symbols, params);
-  HostKernel(plan).launch(grid.blocks, params.data());
+  launch::ParamSpace space(binder.param_bytes(), binder.step_count());
+  const launch::BoundParams bound = binder.bind(args, &symbols, space);
+  HostKernel(plan).launch(bound.grids.front().blocks, bound.params);
   for (const GuardedTensor& tensor : tensors) EXPECT_EQ(tensor.check_guards(), "");
   const Verification result = verify(op, inputs, actual);
   EXPECT_TRUE(result.passed) << result.first_mismatch << " (" << result.mismatches << " of "
