@@ -43,9 +43,7 @@ const Graph::Impl::Item& Graph::Impl::item(Node node) const {
 
 graph::KernelNode Graph::Impl::Item::node(std::size_t step, launch::Grid grid,
                                           const std::byte* params) const {
-  const auto first = std::ranges::find_if(steps, [](CUgraphNode one) { return one != nullptr; });
-  const bool is_first = step == static_cast<std::size_t>(first - steps.begin());
-  return {kernel->shape(step, grid, is_first ? extra_shared_bytes : 0),
+  return {kernel->shape(step, grid, step == first ? extra_shared_bytes : 0),
           params + kernel->binder.param_offset(step)};
 }
 

@@ -103,10 +103,9 @@ Node add_launch(Graph::Impl& graph, const BoundLaunch::Impl& launch, const After
     item.params.assign(bound.params, bound.params + kernel->binder.param_bytes());
     placed = graph::with_workspaces(*kernel, bound.params, item.workspace->address());
   }
+  while (item.grids[item.first].blocks == 0) ++item.first;
   add_steps(graph, before, placed.empty() ? bound.params : placed.data(), item);
-  const auto first =
-      std::ranges::find_if(item.steps, [](CUgraphNode one) { return one != nullptr; });
-  set_attributes(graph.context->driver(), *first, launch.attributes.of_node());
+  set_attributes(graph.context->driver(), item.steps[item.first], launch.attributes.of_node());
   return keep(graph, std::move(item));
 }
 

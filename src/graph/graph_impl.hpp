@@ -43,7 +43,8 @@ struct Graph::Impl {
     std::shared_ptr<const SymbolValues> bound = {};   // of a fallback: what its symbols must be
     std::vector<launch::Grid> grids = {};             // one per step of the kernel's operation
     std::vector<CUgraphNode> steps = {};              // likewise; null: it had nothing to do
-    int extra_shared_bytes = 0;                       // of the first node
+    std::size_t first = 0;                            // the step whose node comes first
+    int extra_shared_bytes = 0;                       // of that node
     std::shared_ptr<const memory::DeviceMemory> workspace = {};
     std::vector<std::byte> params = {};  // as bound, if there is a workspace
 

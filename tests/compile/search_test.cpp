@@ -236,7 +236,9 @@ TEST_F(FindNvrtcAround, TellsWhereItLooked) {
 
 // What is built finds what ./tools/setup fetched into the checkout.
 TEST(RunPathFolders, HaveTheWheelsOfTheCheckout) {
-  EXPECT_THAT(run_path_folders(), Contains(test::source_dir() / ".deps/cuda/lib"));
+  const auto wheels = test::source_dir() / ".deps/cuda/lib";
+  if (!std::filesystem::exists(wheels)) GTEST_SKIP() << "a CUDA toolkit stands in for the wheels";
+  EXPECT_THAT(run_path_folders(), Contains(wheels));
 }
 
 TEST(PythonPrefixes, AreTheEnvironmentTheUserAndTheSystem) {

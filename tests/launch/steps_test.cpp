@@ -148,7 +148,7 @@ TEST_F(StagedKernels, AreNodesOfAGraphOneAfterAnother) {
   ASSERT_EQ(fake.updates.size(), 4U);
   EXPECT_EQ(fake.buffers, buffers + 1) << "more memory, and the old one stays";
   EXPECT_EQ(workspace_of(fake.updates[3].params), workspace_of(fake.updates[2].params));
-  exec.update(node, args(0x30000000), {{"M", 0}, {"N", 64}});
+  exec.update(node, args(0x30000000), {{"M", 64}, {"N", 0}});
   EXPECT_EQ(fake.updates.back().enabled, 0);
 }
 
