@@ -1,8 +1,10 @@
 // Graphs on a device: captured with kernels that are compiled meanwhile, built, updated.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "driver/driver.hpp"
@@ -52,6 +54,52 @@ TEST_F(GraphsOnDevice, AreCapturedInEachModeWithKernelsCompiledMeanwhile) {
     EXPECT_EQ(download<float>(z), std::vector<float>(count, 2 * 65536.0f + 1));
     EXPECT_NE(graph.to_dot().find("tilejit_"), std::string::npos);
   }
+}
+
+/// x / (sums of rows) / (sums of columns), in double.
+std::vector<double> normalised(const std::vector<float>& x, std::size_t rows, std::size_t columns) {
+  std::vector<double> of_row(rows), of_column(columns), y(rows * columns);
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    of_row[i / columns] += x[i];
+    of_column[i % columns] += x[i];
+  }
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    y[i] = x[i] / of_row[i / columns] / of_column[i % columns];
+  }
+  return y;
+}
+
+TEST_F(GraphsOnDevice, HaveOperationsOfSeveralKernelsWithMemoryThatGrows) {
+  const Kernel kernel =
+      runtime()->compile(make_op(f32, {{"x", "(M,N):(N,1)"}, {"y", "(M,N):(N,1)"}},
+                                 "y = x / sum(x, axis=1) / sum(x, axis=0)"));
+  constexpr std::size_t kMost = 1003 * 2050;
+  std::vector<float> x = counting(kMost);
+  for (float& value : x) value = 1 + std::fmod(value * 0.37f, 1.0f);
+  const Buffer in = upload(*runtime(), x);
+  Buffer out = upload(*runtime(), std::vector<float>(kMost, -1));
+  const OwnedStream stream(*runtime());
+  GraphBuilder builder(*runtime());
+  const Node node = builder.kernel(kernel, {in, out}, {}, {{"M", 64}, {"N", 129}});
+  const Graph graph = builder.finish();
+  EXPECT_EQ(graph.size(), 2U);
+  const Graph copy = graph.clone();
+  GraphExec executable = graph.instantiate(), other = copy.instantiate();
+  const auto check = [&](const GraphExec& exec, std::size_t rows, std::size_t columns) {
+    exec.launch(stream);
+    stream.synchronize();
+    const std::vector<float> y = download<float>(out);
+    const std::vector<double> want = normalised(x, rows, columns);
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      ASSERT_NEAR(y[i], want[i], want[i] * 1e-5) << rows << " x " << columns << " at " << i;
+    }
+  };
+  check(executable, 64, 129);
+  for (const auto& [rows, columns] : {std::pair(1003, 2050), {7, 3}, {300, 517}}) {
+    executable.update(node, {in, out}, {{"M", rows}, {"N", columns}});
+    check(executable, static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
+  }
+  check(other, 64, 129);
 }
 
 TEST_F(GraphsOnDevice, TellWhatBrokeACapture) {
