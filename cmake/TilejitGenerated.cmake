@@ -21,6 +21,8 @@ add_custom_command(
   DEPENDS ${generator_files} ${public_files} ${PROJECT_SOURCE_DIR}/cmake/EmbedTemplates.cmake
   VERBATIM)
 target_sources(tilejit_room_render PRIVATE ${generated}/embedded_templates.cpp)
+# Made anew after a change in any of those rooms.
+set_source_files_properties(${generated}/embedded_templates.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
 set(schema ${PROJECT_SOURCE_DIR}/docs/spec.schema.json)
 add_custom_command(
