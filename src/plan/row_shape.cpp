@@ -91,7 +91,7 @@ bool share_held(const Plan& plan, std::int64_t count, std::int64_t vectors, std:
 bool is_small(const Plan& plan, const Rows& rows, int each) {
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
   return rows.along() && length && count && !is_one_pass_if_held(plan) &&
-         *length * *count <= each * kFewThreads;
+         (*count == 0 || *length <= each * kFewThreads / *count);
 }
 
 /// Bytes of the narrowest access to a row's inputs.

@@ -41,7 +41,7 @@ constexpr std::int64_t kFewChunks = 16;  // of a row: not worth a second kernel'
 bool is_small(const Plan& plan, int steps) {
   const auto length = vectors_in_row(plan, *plan.rows),
              count = vectors_across_rows(plan, *plan.rows);
-  return length && count && *length * *count <= steps * device::kThreadsAtOnce;
+  return length && count && (*count == 0 || *length <= steps * device::kThreadsAtOnce / *count);
 }
 
 /// Chooses step by step; what is known only at launch is taken for long and many.

@@ -2,10 +2,19 @@
 // A value reduced over one axis beside one reduced over another kept the planner busy for ever.
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "support/axes_case.hpp"
+#include "tilejit/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  (void)tilejit::test::check_plans(tilejit::test::axes_case({data, size}));
+  auto made = [&]() -> std::optional<decltype(tilejit::test::axes_case({data, size}))> {
+    try {
+      return tilejit::test::axes_case({data, size});
+    } catch (const tilejit::Error&) {  // strides beyond 2^63-1
+      return std::nullopt;
+    }
+  }();
+  if (made) (void)tilejit::test::check_plans(*made);
   return 0;
 }
