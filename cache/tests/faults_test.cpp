@@ -129,7 +129,14 @@ TEST(Faults, ATransientErrorDeletesNothing) {
     drop_root();
     Store store({.folder = temp.path(), .memory_bytes = 0});
     EXPECT_FALSE(store.find(test_key(1)));
-    EXPECT_EQ(store.find_or_make(test_key(1), [] { return Entry{}; }).tier, Tier::made);
+  });
+  EXPECT_TRUE(fs::exists(owner.path_of(test_key(1))));
+  in_child([&] {
+    drop_root();
+    Store store({.folder = temp.path(), .memory_bytes = 0});
+    // Who may write into the folder replaces the entry by what was made.
+    const auto make = [] { return Entry{"payload", "{}"}; };
+    EXPECT_EQ(store.find_or_make(test_key(1), make).tier, Tier::made);
     EXPECT_GE(store.counters().disk.failures, 1u);
   });
   fs::permissions(owner.path_of(test_key(1)), fs::perms(0600));
