@@ -124,6 +124,7 @@ void HeaderWriter::write_includes(const std::string& code) {
   if (converts) line("#include \"tile/convert.cuh\"");
   if (calls({"sigmoid", "silu", "gelu", "gelu_tanh"})) line("#include \"tile/activations.cuh\"");
   if (code.find("math::fast_") != std::string::npos) line("#include \"tile/approximations.cuh\"");
+  if (code.find("math::rescaling_") != std::string::npos) line("#include \"tile/rescale.cuh\"");
   const bool divides = std::ranges::any_of(
       plan_.params, [](const Param& p) { return p.kind == Param::Kind::divisor; });
   if (divides) line("#include \"tile/divisor.cuh\"");

@@ -211,9 +211,12 @@ void HeaderWriter::write_rescaling(NodeId sum) {
   line(fmt::format("    const bool less{0} = a{1} < other.a{1};", sum, maximum));
   line(fmt::format("    const {0} apart{1} = less{1} ? a{2} - other.a{2} : other.a{2} - a{2};",
                    type, sum, maximum));
+  std::string function = emit_function(plan_.program, node.args[0]);
+  if (function == "expf") function = "math::rescaling_exp";
+  if (function == "exp2f") function = "math::rescaling_exp2";
   // Nan of infinities, and where one of them has nothing.
   line(fmt::format("    const {0} scale{1} = apart{1} == apart{1} ? {2}(apart{1}) : {0}(1);", type,
-                   sum, emit_function(plan_.program, node.args[0])));
+                   sum, function));
   line(fmt::format(
       "    a{0} = less{0} ? a{0} * scale{0} + other.a{0} : other.a{0} * scale{0} + a{0};", sum));
 }
