@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <compare>
 #include <concepts>
 #include <cstddef>
@@ -135,7 +134,7 @@ class Dim {
 }
 [[nodiscard]] inline Dim min(const Dim& a, const Dim& b) {
   if (!a.is_known() || !b.is_known()) return function_of(DimFunction::min, a, b);
-  return std::min(a.factor(), b.factor());
+  return a.factor() < b.factor() ? a.factor() : b.factor();
 }
 [[nodiscard]] inline Dim exact_div(const Dim& a, const Dim& b) {
   if (!a.is_known() || !b.is_known() || b.is(0) || a.factor() % b.factor() != 0) {

@@ -3,7 +3,6 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "tilejit/layout.hpp"
@@ -24,33 +23,39 @@ namespace tilejit {
 /// layout's rank, and nested.
 class Tiler {
  public:
-  Tiler(Underscore) {}                                 // NOLINT: the mode stays as it is
-  Tiler(Layout layout) : value_(std::move(layout)) {}  // NOLINT
+  Tiler(Underscore) {}  // NOLINT: the mode stays as it is
+  Tiler(Layout layout) : is_(Is::layout), layout_(std::move(layout)) {}  // NOLINT
   /// The text form. Throws Error{invalid_layout} with the position of the mistake.
   Tiler(std::string_view text);                                      // NOLINT
   Tiler(const char* text) : Tiler(std::string_view(text)) {}         // NOLINT
   Tiler(const std::string& text) : Tiler(std::string_view(text)) {}  // NOLINT
   Tiler(std::nullptr_t) = delete;
-  Tiler(std::integral auto extent) : value_(static_cast<std::int64_t>(extent)) {}  // NOLINT: n
+  Tiler(std::integral auto extent)  // NOLINT: n
+      : is_(Is::extent), extent_(static_cast<std::int64_t>(extent)) {}
   /// Throws Error{invalid_layout} if there is none.
   Tiler(std::initializer_list<Tiler> modes) : Tiler(std::vector<Tiler>(modes)) {}
   Tiler(std::vector<Tiler> modes);  // NOLINT
 
-  [[nodiscard]] bool is_underscore() const noexcept {
-    return std::holds_alternative<Underscore>(value_);
-  }
+  [[nodiscard]] bool is_underscore() const noexcept { return is_ == Is::underscore; }
   [[nodiscard]] const std::int64_t* extent() const noexcept {
-    return std::get_if<std::int64_t>(&value_);
+    return is_ == Is::extent ? &extent_ : nullptr;
   }
-  [[nodiscard]] const Layout* layout() const noexcept { return std::get_if<Layout>(&value_); }
+  [[nodiscard]] const Layout* layout() const noexcept {
+    return is_ == Is::layout ? &layout_ : nullptr;
+  }
   [[nodiscard]] const std::vector<Tiler>* modes() const noexcept {
-    return std::get_if<std::vector<Tiler>>(&value_);
+    return is_ == Is::tuple ? &modes_ : nullptr;
   }
 
   bool operator==(const Tiler&) const = default;
 
  private:
-  std::variant<Underscore, std::int64_t, Layout, std::vector<Tiler>> value_;
+  enum class Is : std::uint8_t { underscore, extent, layout, tuple };
+  // What it is not has its default, so that equality is that of all.
+  Is is_ = Is::underscore;
+  std::int64_t extent_ = 0;
+  Layout layout_;
+  std::vector<Tiler> modes_;
 };
 
 /// An integer, `_`, a layout, or a tuple of tilers, "<3:3,(2,4):(1,8),_>". In text a tuple without

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -58,20 +57,22 @@ class SmallVector {
   void pop_back() noexcept { --size_; }
   void append(std::span<const T> values) {
     reserve(size_ + values.size());
-    std::copy(values.begin(), values.end(), data() + size_);
+    std::uninitialized_copy(values.begin(), values.end(), data() + size_);
     size_ += values.size();
   }
 
   friend bool operator==(const SmallVector& a, const SmallVector& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    bool equal = a.size_ == b.size_;
+    for (std::size_t i = 0; equal && i < a.size_; ++i) equal = a[i] == b[i];
+    return equal;
   }
 
  private:
   void reserve(std::size_t wanted) {
     if (wanted <= capacity_) return;
-    const std::size_t capacity = std::max(wanted, 2 * capacity_);
+    const std::size_t capacity = wanted > 2 * capacity_ ? wanted : 2 * capacity_;
     auto grown = std::make_unique_for_overwrite<T[]>(capacity);
-    std::copy(begin(), end(), grown.get());
+    std::uninitialized_copy(begin(), end(), grown.get());
     heap_ = std::move(grown);
     capacity_ = capacity;
   }
@@ -82,7 +83,7 @@ class SmallVector {
     } else {
       heap_.reset();
       capacity_ = N;
-      std::copy(other.few(), other.few() + other.size_, few());
+      std::uninitialized_copy(other.few(), other.few() + other.size_, few());
     }
     size_ = std::exchange(other.size_, 0);
   }
@@ -252,7 +253,10 @@ class Nested {
     const std::int32_t count = nodes_[node++];
     if (count == kLeaf) return 0;
     std::size_t deepest = 0;
-    for (std::int32_t i = 0; i < count; ++i) deepest = std::max(deepest, depth_from(node));
+    for (std::int32_t i = 0; i < count; ++i) {
+      const std::size_t depth = depth_from(node);
+      if (depth > deepest) deepest = depth;
+    }
     return deepest + 1;
   }
 

@@ -1,5 +1,6 @@
 #include "tilejit/explain.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "figures/explanation.hpp"

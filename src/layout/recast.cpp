@@ -1,4 +1,5 @@
 // Layouts for wider and narrower elements.
+#include <algorithm>
 #include <numeric>
 
 #include "core/text.hpp"

@@ -89,7 +89,7 @@ class TilerReader {
 
 }  // namespace
 
-Tiler::Tiler(std::vector<Tiler> modes) : value_(std::move(modes)) {
+Tiler::Tiler(std::vector<Tiler> modes) : is_(Is::tuple), modes_(std::move(modes)) {
   if (!this->modes()->empty()) return;
   throw Error(ErrorCode::invalid_layout, "a tuple of tilers has at least one mode, found none");
 }

@@ -32,13 +32,13 @@ using ::testing::HasSubstr;
 
 constexpr const char* kFakeWorker = TILEJIT_FAKE_WORKER;
 
-Hello hello() {
+Hello fake_hello() {
   return {.version = std::string(version()),
           .compiler = {.path = "/opt/libnvrtc.so.13", .build = "ab12"}};
 }
 
 WorkerOptions fake(WorkerLimits limits = {.time = 20s}) {
-  return {.program = kFakeWorker, .hello = hello(), .limits = limits};
+  return {.program = kFakeWorker, .hello = fake_hello(), .limits = limits};
 }
 
 Request request(const std::string& command, const std::string& name = "k") {
@@ -280,7 +280,7 @@ PoolOptions pool(int jobs, int threads, std::vector<std::string>& warnings) {
           .threads = threads,
           .program = kFakeWorker,
           .nvrtc = []() -> const Nvrtc& { throw Error(ErrorCode::no_compiler, "here"); },
-          .compiler = [] { return hello().compiler; },
+          .compiler = [] { return fake_hello().compiler; },
           .warn = [&](const std::string& text) { warnings.push_back(text); }};
 }
 

@@ -4,7 +4,7 @@
 namespace tilejit::test {
 namespace {
 
-struct Case {
+struct RowsCase {
   const char* what;
   std::vector<Tensor> tensors;
   const char* formula;
@@ -13,7 +13,7 @@ struct Case {
 };
 
 TEST(EmulatedRows, AgreeWithTheReference) {
-  const Case cases[] = {
+  const RowsCase cases[] = {
       {"a row a thread, in place", {{"x", f32, "(70,3):(3,1)", Access::inout}}, "x = x / sum(x)"},
       {"held by a warp",
        {{"x", bf16, "(9,250):(250,1)"}, {"y", bf16, "(9,250):(250,1)"}},
@@ -40,7 +40,7 @@ TEST(EmulatedRows, AgreeWithTheReference) {
        {.lanes = 64, .shares = 190, .held = 4}},
   };
   EmulatedKernels kernels;
-  for (const Case& c : cases) {
+  for (const RowsCase& c : cases) {
     kernels.add(
         c.what,
         {.op = {.tensors = c.tensors, .formula = c.formula, .axis = c.axis, .tuning = c.tuning},
@@ -54,7 +54,7 @@ TEST(EmulatedRows, AgreeWithTheReference) {
 
 /// The counts are what they were behind each launch: each kernel runs twice in the same memory.
 TEST(EmulatedRows, CombinedByTheLastBlockAgreeWithTheReference) {
-  const Case cases[] = {
+  const RowsCase cases[] = {
       {"everything", {{"x", f32, "90001:1"}, {"y", f32, "1:0"}}, "y = sum(x)", {0}},
       {"in place",
        {{"x", f32, "(2,50001):(50001,1)"}, {"y", f32, "(2,1):(1,1)", Access::inout}},
@@ -67,7 +67,7 @@ TEST(EmulatedRows, CombinedByTheLastBlockAgreeWithTheReference) {
        {.shares = 3}},
   };
   EmulatedKernels kernels;
-  for (const Case& c : cases) {
+  for (const RowsCase& c : cases) {
     Tuning tuning = c.tuning;
     tuning.atomics = true;
     RandomCase counted{

@@ -6,7 +6,7 @@
 namespace tilejit::test {
 namespace {
 
-struct Case {
+struct ScanCase {
   const char* what;
   std::vector<Tensor> tensors;
   const char* formula;
@@ -14,7 +14,7 @@ struct Case {
   Tuning tuning = {};
 };
 
-std::vector<Case> cases() {
+std::vector<ScanCase> scan_cases() {
   return {
       {"a row a thread, in place", {{"x", f32, "(70,3):(3,1)", Access::inout}}, "x = cumsum(x)"},
       {"rows within warps, with a wider reduction",
@@ -98,7 +98,7 @@ std::vector<Case> cases() {
 
 TEST(EmulatedScan, AgreesWithTheReference) {
   EmulatedKernels kernels;
-  for (const Case& c : cases()) {
+  for (const ScanCase& c : scan_cases()) {
     RandomCase random_case{.op = {.tensors = c.tensors, .formula = c.formula, .tuning = c.tuning},
                            .symbols = c.symbols,
                            .scalars = {}};

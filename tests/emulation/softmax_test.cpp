@@ -7,14 +7,14 @@ namespace {
 
 constexpr const char* kSoftmax = "e = exp(x - max(x)); y = e * (1 / sum(e))";
 
-struct Case {
+struct SoftmaxCase {
   const char* what;
   std::vector<Tensor> tensors;
   const char* formula;
   Tuning tuning = {};
 };
 
-std::vector<Case> cases() {
+std::vector<SoftmaxCase> softmax_cases() {
   const auto same = [](const char* layout) {
     return std::vector<Tensor>{{"x", f32, layout}, {"y", f32, layout}};
   };
@@ -60,7 +60,7 @@ std::vector<Case> cases() {
 
 TEST(EmulatedSoftmax, AgreesWithTheReference) {
   EmulatedKernels kernels;
-  for (const Case& c : cases()) {
+  for (const SoftmaxCase& c : softmax_cases()) {
     RandomCase random_case{.op = {.tensors = c.tensors, .formula = c.formula, .tuning = c.tuning},
                            .symbols = {},
                            .scalars = {}};

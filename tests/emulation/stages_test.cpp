@@ -6,7 +6,7 @@
 namespace tilejit::test {
 namespace {
 
-struct Case {
+struct StagesCase {
   const char* what;
   std::vector<Tensor> tensors;
   const char* formula;
@@ -16,7 +16,7 @@ struct Case {
 
 constexpr const char* kMatrix = "(37,70):(70,1)";
 
-std::vector<Case> cases() {
+std::vector<StagesCase> stages_cases() {
   return {
       {"a reduction of a reduction over another axis",
        {{"x", f32, kMatrix}, {"rows", f32, "37:1"}, {"total", f32, "1:0"}},
@@ -87,7 +87,7 @@ std::vector<Case> cases() {
 
 TEST(EmulatedStages, AgreeWithTheReference) {
   EmulatedKernels kernels;
-  for (const Case& c : cases()) {
+  for (const StagesCase& c : stages_cases()) {
     RandomCase one{.op = {.tensors = c.tensors, .scalars = c.scalars, .formula = c.formula},
                    .symbols = c.symbols,
                    .scalars = std::vector<Number>(c.scalars.size(), 0.75)};

@@ -46,13 +46,12 @@ TEST(CentredSums, ProgramsHaveTheSumOfDistancesBesideThatOfTheirSquares) {
             "v22: f64 = mul v15 v21; v23: f64 = add v14 v22; v24: f32 = cast v23; store t1 v24");
 }
 
-struct Row {
-  const char* formula;
-  int squares, means;  // that are corrected
-  int passes;
-};
-
 TEST(CentredSums, AreFoundHoweverTheyAreWritten) {
+  struct Row {
+    const char* formula;
+    int squares, means;  // that are corrected
+    int passes;
+  };
   constexpr Row kRows[] = {
       {"y = var(x_f32)", 1, 0, 2},
       {"y = var(x_i8)", 1, 0, 2},

@@ -4,6 +4,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "expr/program.hpp"
 #include "tilejit/error.hpp"
@@ -52,5 +54,22 @@ inline std::string refusal(std::string_view formula, const Scope& scope,
   }
   return {};
 }
+
+inline Scope scope_of_rank(std::string_view formula, int rank, std::vector<int> axis = {}) {
+  Scope scope = scope_for(formula);
+  scope.rank = rank;
+  scope.axis = std::move(axis);
+  return scope;
+}
+
+/// The program of a formula over a space of `rank` axes.
+inline std::string lines(const std::string& formula, int rank = 3, std::vector<int> axis = {}) {
+  return program_text(compile_formula(formula, scope_of_rank(formula, rank, std::move(axis))));
+}
+
+struct ProgramRow {
+  const char* formula;
+  const char* want;
+};
 
 }  // namespace tilejit::expr

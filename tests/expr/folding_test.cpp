@@ -174,12 +174,11 @@ TEST(Folding, StaysWeakThroughTemporariesAndFunctions) {
             "v0: f16 = load t0; v1: f16 = constant 1.5; v2: f16 = mul v0 v1; store t1 v2");
 }
 
-struct Refused {
-  const char* formula;
-  const char* message;
-};
-
 TEST(Folding, RefusesWhatHasNoValue) {
+  struct Refused {
+    const char* formula;
+    const char* message;
+  };
   constexpr Refused kRefused[] = {
       {"y = 1 / 0", "division of literals by zero"},
       {"y = 1 // 0", "division of literals by zero"},

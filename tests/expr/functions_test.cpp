@@ -27,13 +27,12 @@ TEST(Functions, CallEachOtherInAnyOrderAndTakeNoArguments) {
             "store t1 v3");
 }
 
-struct Refused {
-  std::vector<FunctionText> functions;
-  const char* where;
-  const char* message;
-};
-
 TEST(Functions, RefusesWithTheFunctionsPlace) {
+  struct Refused {
+    std::vector<FunctionText> functions;
+    const char* where;
+    const char* message;
+  };
   const Refused kRefused[] = {
       {{{"f", {"a"}, "f(a)"}}, "/functions/f/expr", "functions call themselves: f -> f"},
       {{{"f", {"a"}, "g(a)"}, {"g", {"a"}, "h(a)"}, {"h", {"a"}, "g(a)"}},

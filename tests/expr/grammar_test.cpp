@@ -65,12 +65,11 @@ TEST(Grammar, LiteralsHaveTheirValues) {
   }
 }
 
-struct Refused {
-  const char* formula;
-  const char* message;  // a part of it
-};
-
 TEST(Grammar, RefusesWithTheReason) {
+  struct Refused {
+    const char* formula;
+    const char* message;  // a part of it
+  };
   constexpr Refused kRefused[] = {
       {"y = x_f32 + )", "expected an expression, found ')'"},
       {"y = ", "expected an expression, found the end of the text"},

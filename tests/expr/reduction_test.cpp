@@ -8,24 +8,8 @@
 namespace tilejit::expr {
 namespace {
 
-Scope scope_of_rank(std::string_view formula, int rank, std::vector<int> axis = {}) {
-  Scope scope = scope_for(formula);
-  scope.rank = rank;
-  scope.axis = std::move(axis);
-  return scope;
-}
-
-std::string lines(const std::string& formula, int rank = 3, std::vector<int> axis = {}) {
-  return program_text(compile_formula(formula, scope_of_rank(formula, rank, std::move(axis))));
-}
-
-struct Row {
-  const char* formula;
-  const char* want;
-};
-
 TEST(Reduction, ProgramsSayWhatIsCombinedOverWhichAxes) {
-  constexpr Row kRows[] = {
+  constexpr ProgramRow kRows[] = {
       {"y = sum(x_f32)", "v0: f32 = load t0; v1: f32 = reduce_sum v0 axes 2; store t1 v1"},
       {"y = max(x_f32, axis=0)", "v0: f32 = load t0; v1: f32 = reduce_max v0 axes 0; store t1 v1"},
       {"y = min(x_f32, axis=(0, -1))",
@@ -44,7 +28,7 @@ TEST(Reduction, ProgramsSayWhatIsCombinedOverWhichAxes) {
        "v3: bool = reduce_any v2 axes 2; v4: bool = cast v0; v5: bool = reduce_all v4 axes 2; "
        "v6: bool = logical_or v3 v5; v7: f32 = cast v6; store t1 v7"},
   };
-  for (const Row& row : kRows) {
+  for (const ProgramRow& row : kRows) {
     SCOPED_TRACE(row.formula);
     EXPECT_EQ(lines(row.formula), row.want);
   }
@@ -56,7 +40,7 @@ TEST(Reduction, TheDescriptorsAxesAreTheDefault) {
 }
 
 // Both formulas mean the same.
-constexpr Row kSame[] = {
+constexpr ProgramRow kSame[] = {
     {"y = var(x_f32)", "m = mean(x_f32); y = mean((x_f32 - m) * (x_f32 - m))"},
     {"y = mean(x_i8)", "y = mean(f32(x_i8))"},
     {"y = sum(x_i8)", "y = sum(i64(x_i8))"},
@@ -79,7 +63,7 @@ constexpr Row kSame[] = {
 };
 
 TEST(Reduction, IsWhatItIsLoweredTo) {
-  for (const Row& row : kSame) {
+  for (const ProgramRow& row : kSame) {
     SCOPED_TRACE(row.formula);
     EXPECT_EQ(lines(row.formula), lines(row.want));
   }
@@ -120,7 +104,7 @@ TEST(Reduction, OutputsAndTemporariesAreReducedToo) {
 }
 
 TEST(Reduction, RefusesWithTheReason) {
-  constexpr Row kRows[] = {
+  constexpr ProgramRow kRows[] = {
       {"y = sum(3)", "'sum' of a literal has no dtype: cast it first, e.g. sum(i64(3))"},
       {"y = sum()", "'sum' takes 1 argument, not 0"},
       {"y = sum(x_f32, 1)", "'sum' takes 1 argument, not 2"},
@@ -160,7 +144,7 @@ TEST(Reduction, RefusesWithTheReason) {
       {"y = argmix(x_f32)", "unknown function 'argmix'; did you mean 'argmin'?"},
       {"mean = x_f32", "'mean' is a word of the language"},
   };
-  for (const Row& row : kRows) {
+  for (const ProgramRow& row : kRows) {
     SCOPED_TRACE(row.formula);
     const std::string what = refusal(row.formula, scope_of_rank(row.formula, 2));
     EXPECT_NE(what.find(row.want), std::string::npos) << what;

@@ -8,24 +8,8 @@
 namespace tilejit::expr {
 namespace {
 
-Scope scope_of_rank(std::string_view formula, int rank, std::vector<int> axis = {}) {
-  Scope scope = scope_for(formula);
-  scope.rank = rank;
-  scope.axis = std::move(axis);
-  return scope;
-}
-
-std::string lines(const std::string& formula, int rank = 3, std::vector<int> axis = {}) {
-  return program_text(compile_formula(formula, scope_of_rank(formula, rank, std::move(axis))));
-}
-
-struct Row {
-  const char* formula;
-  const char* want;
-};
-
 TEST(Scan, ProgramsSayAlongWhichAxisAndHow) {
-  constexpr Row kRows[] = {
+  constexpr ProgramRow kRows[] = {
       {"y = cumsum(x_f32)", "v0: f32 = load t0; v1: f32 = scan_sum v0 axes 2; store t1 v1"},
       {"y = cumprod(x_f32, axis=0)",
        "v0: f32 = load t0; v1: f32 = scan_prod v0 axes 0; store t1 v1"},
@@ -39,7 +23,7 @@ TEST(Scan, ProgramsSayAlongWhichAxisAndHow) {
        "v0: f32 = load t0; v1: f32 = scan_sum v0 axes 2; v2: f32 = scan_sum v0 axes 2 exclusive; "
        "v3: f32 = sub v1 v2; store t1 v3"},
   };
-  for (const Row& row : kRows) {
+  for (const ProgramRow& row : kRows) {
     SCOPED_TRACE(row.formula);
     EXPECT_EQ(lines(row.formula), row.want);
   }
@@ -82,7 +66,7 @@ TEST(Scan, VariesAlongItsAxis) {
 }
 
 TEST(Scan, RefusesWithTheReason) {
-  constexpr Row kRows[] = {
+  constexpr ProgramRow kRows[] = {
       {"y = cumsum(3)", "'cumsum' of a literal has no dtype: cast it first, e.g. cumsum(i64(3))"},
       {"y = cumsum()", "'cumsum' takes 1 argument, not 0"},
       {"y = cumsum(x_f32, 1)",
@@ -105,7 +89,7 @@ TEST(Scan, RefusesWithTheReason) {
       {"y = cumprod + 1", "expected '(': 'cumprod' is a function of the language"},
       {"cummax = x_f32", "'cummax' is a word of the language"},
   };
-  for (const Row& row : kRows) {
+  for (const ProgramRow& row : kRows) {
     SCOPED_TRACE(row.formula);
     const std::string what = refusal(row.formula, scope_of_rank(row.formula, 2));
     EXPECT_NE(what.find(row.want), std::string::npos) << what;

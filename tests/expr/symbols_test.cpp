@@ -47,13 +47,12 @@ TEST(Symbols, NansAreOneConstantAndProgramsCompareByBits) {
   EXPECT_NE(compile_formula("y = x + 0.0", scope), compile_formula("y = x + -0.0", scope));
 }
 
-struct Refused {
-  const char* access;  // of x; y is automatic
-  const char* formula;
-  const char* message;
-};
-
 TEST(Symbols, RefusesAssignmentsAndReadsOutOfOrder) {
+  struct Refused {
+    const char* access;  // of x; y is automatic
+    const char* formula;
+    const char* message;
+  };
   constexpr Refused kRefused[] = {
       {"automatic", "x = x + 1; y = 1",
        "tensor 'x' is read and then assigned: declare it \"access\": \"inout\""},

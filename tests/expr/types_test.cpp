@@ -114,12 +114,11 @@ TEST(Types, OperandsMeetInTheDocumentedType) {
   }
 }
 
-struct Refused {
-  const char* formula;
-  const char* message;
-};
-
 TEST(Types, RefusesPairsThatNeedACast) {
+  struct Refused {
+    const char* formula;
+    const char* message;
+  };
   constexpr Refused kRefused[] = {
       {"y = x_i32 + x_u32", "cannot combine i32 and u32: cast one of them first, e.g. to i64"},
       {"y = x_i64 < x_u8", "cannot combine i64 and u8"},

@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-const Target kTarget{.major = 8, .minor = 0, .feature = 0};
+const Target kAmpere{.major = 8, .minor = 0, .feature = 0};
 
 Fused add_op(const std::string& name = "add") {
   return {.name = name,
@@ -57,7 +57,7 @@ class CompilerTest : public ::testing::Test {
 
 TEST_F(CompilerTest, AnswersFromCompilerMemoryAndDiskWithTheSameBytes) {
   Compiler first(options());
-  const Artifact made = first.compile(add_op(), kTarget);
+  const Artifact made = first.compile(add_op(), kAmpere);
   EXPECT_EQ(made.tier, CacheTier::compiled);
   EXPECT_EQ(made.key.size(), 64U);
   EXPECT_EQ(made.cubin->substr(0, 4),
@@ -66,10 +66,10 @@ TEST_F(CompilerTest, AnswersFromCompilerMemoryAndDiskWithTheSameBytes) {
   EXPECT_GT(made.times.nvrtc, 0);
   EXPECT_GT(made.times.render, 0);
   EXPECT_GT(made.times.publish, 0);
-  const Artifact again = first.compile(add_op(), kTarget);
+  const Artifact again = first.compile(add_op(), kAmpere);
   EXPECT_EQ(again.tier, CacheTier::memory);
   Compiler second(options());
-  const Artifact found = second.compile(add_op(), kTarget);
+  const Artifact found = second.compile(add_op(), kAmpere);
   EXPECT_EQ(found.tier, CacheTier::disk);
   for (const Artifact& hit : {again, found}) {
     EXPECT_EQ(hit.key, made.key);
@@ -94,7 +94,7 @@ TEST_F(CompilerTest, SeparatesTargetsAndOperations) {
 
 TEST_F(CompilerTest, DescribesWhatItMade) {
   Compiler compiler(options());
-  const Artifact artifact = compiler.compile(add_op(), kTarget);
+  const Artifact artifact = compiler.compile(add_op(), kAmpere);
   const auto metadata = nlohmann::json::parse(*artifact.metadata);
   EXPECT_EQ(metadata["kernel"], artifact.kernel_name);
   EXPECT_EQ(metadata["target"], "sm_80");
@@ -104,40 +104,40 @@ TEST_F(CompilerTest, DescribesWhatItMade) {
 }
 
 TEST_F(CompilerTest, UsesAWarmFolderWithoutACompiler) {
-  const Artifact made = Compiler(options()).compile(add_op(), kTarget);
+  const Artifact made = Compiler(options()).compile(add_op(), kAmpere);
   Compiler compiler(without_nvrtc());
-  const Artifact found = compiler.compile(add_op(), kTarget);
+  const Artifact found = compiler.compile(add_op(), kAmpere);
   EXPECT_EQ(found.tier, CacheTier::disk);
   EXPECT_EQ(found.key, made.key);
-  EXPECT_EQ(compiler.compile(add_op(), kTarget).tier, CacheTier::memory);
+  EXPECT_EQ(compiler.compile(add_op(), kAmpere).tier, CacheTier::memory);
   expect_error(ErrorCode::no_compiler, "TILEJIT_NVRTC",
-               [&] { (void)compiler.compile(add_op("other"), kTarget); });
+               [&] { (void)compiler.compile(add_op("other"), kAmpere); });
 }
 
 TEST_F(CompilerTest, ExplainsTheKey) {
   Compiler compiler(options());
-  const KeyExplanation before = compiler.explain(add_op(), kTarget);
+  const KeyExplanation before = compiler.explain(add_op(), kAmpere);
   EXPECT_EQ(compiler.cache().counters().made, 0U);
-  const Artifact made = compiler.compile(add_op(), kTarget);
+  const Artifact made = compiler.compile(add_op(), kAmpere);
   EXPECT_EQ(before.key, made.key);
   const auto fields = nlohmann::json::parse(before.fields);
   const auto metadata = nlohmann::json::parse(*made.metadata);
   for (const auto& [name, value] : fields.items()) EXPECT_EQ(metadata.at(name), value) << name;
   EXPECT_EQ(compiler.cache().counters().made, 1U);
   // Without a compiler: by the one that filled the folder.
-  EXPECT_EQ(Compiler(without_nvrtc()).explain(add_op(), kTarget).key, made.key);
+  EXPECT_EQ(Compiler(without_nvrtc()).explain(add_op(), kAmpere).key, made.key);
 }
 
 TEST_F(CompilerTest, KeepsSourcePtxAndLogWhenAsked) {
   Options settings = options();
   settings.cache_keep = {.source = true, .ptx = true, .log = true};
   Compiler compiler(settings);
-  const Artifact made = compiler.compile(add_op(), kTarget);
+  const Artifact made = compiler.compile(add_op(), kAmpere);
   const auto text = [&](const char* suffix) {
     std::ifstream file(compiler.cache().path_of(made.key).replace_extension(suffix));
     return std::string(std::istreambuf_iterator<char>(file), {});
   };
-  EXPECT_EQ(text("cu"), render_source(add_op(), kTarget));
+  EXPECT_EQ(text("cu"), render_source(add_op(), kAmpere));
   EXPECT_THAT(text("ptx"), HasSubstr(".target sm_80"));
   EXPECT_THAT(text("log"), HasSubstr("registers"));
 }
@@ -145,7 +145,7 @@ TEST_F(CompilerTest, KeepsSourcePtxAndLogWhenAsked) {
 // Neither where it was made nor by whom: an entry may be given away.
 TEST_F(CompilerTest, NamesNoPlaceInAnEntry) {
   Compiler compiler(options());
-  const Artifact made = compiler.compile(add_op(), kTarget);
+  const Artifact made = compiler.compile(add_op(), kAmpere);
   for (const std::string& text : {*made.cubin, *made.metadata}) {
     EXPECT_EQ(text.find(folder_.string()), std::string::npos);
     EXPECT_EQ(text.find(fs::current_path().string()), std::string::npos);
@@ -154,7 +154,7 @@ TEST_F(CompilerTest, NamesNoPlaceInAnEntry) {
 
 TEST_F(CompilerTest, UsesABundleWithoutACompilerOrAFolder) {
   Compiler first(options());
-  const Artifact made = first.compile(add_op(), kTarget);
+  const Artifact made = first.compile(add_op(), kAmpere);
   const cache::Folder folder(folder_ / "cache");
   {
     cache::BundleWriter writer(folder_ / "kernels.tjb");
@@ -167,7 +167,7 @@ TEST_F(CompilerTest, UsesABundleWithoutACompilerOrAFolder) {
   Options bundled = without_nvrtc();
   bundled.cache_folder.reset();
   bundled.cache_path = {folder_ / "kernels.tjb"};
-  const Artifact found = Compiler(bundled).compile(add_op(), kTarget);
+  const Artifact found = Compiler(bundled).compile(add_op(), kAmpere);
   EXPECT_EQ(found.tier, CacheTier::read_only);
   EXPECT_EQ(*found.cubin, *made.cubin);
 }
@@ -184,7 +184,7 @@ TEST_F(CompilerTest, CompilesNothingThatARemoteMustHave) {
   settings.cache_remote.mode = cache::RemoteMode::must_hit;
   Compiler compiler(settings);
   expect_error(ErrorCode::no_compiler, "must have every kernel",
-               [&] { (void)compiler.compile(add_op(), kTarget); });
+               [&] { (void)compiler.compile(add_op(), kAmpere); });
 }
 
 TEST_F(CompilerTest, RefusesAKeyOfBundlesThatIsNone) {
@@ -199,10 +199,10 @@ TEST_F(CompilerTest, RefusesAKeyOfBundlesThatIsNone) {
 TEST_F(CompilerTest, SaysWhenThereIsNoCompiler) {
   Compiler compiler(without_nvrtc());
   expect_error(ErrorCode::no_compiler, "pip install",
-               [&] { (void)compiler.compile(add_op(), kTarget); });
+               [&] { (void)compiler.compile(add_op(), kAmpere); });
   expect_error(ErrorCode::no_compiler, "pip install", [&] { (void)compiler.nvrtc(); });
   expect_error(ErrorCode::no_compiler, "pip install",
-               [&] { (void)compiler.listing(add_op(), kTarget); });
+               [&] { (void)compiler.listing(add_op(), kAmpere); });
 }
 
 TEST_F(CompilerTest, ListsTheTargetsItKnows) {
@@ -216,7 +216,7 @@ TEST_F(CompilerTest, CompilesOnceForConcurrentRequests) {
   Compiler compiler(options());
   std::vector<std::future<Artifact>> requests(8);
   for (auto& request : requests) {
-    request = std::async(std::launch::async, [&] { return compiler.compile(add_op(), kTarget); });
+    request = std::async(std::launch::async, [&] { return compiler.compile(add_op(), kAmpere); });
   }
   std::set<const char*> cubins;
   int compiled = 0;
@@ -234,9 +234,9 @@ TEST_F(CompilerTest, GoesOnInMemoryWhereTheFolderCannotBeUsed) {
   ::testing::internal::CaptureStderr();
   {
     Compiler compiler(options());
-    EXPECT_EQ(compiler.compile(add_op(), kTarget).tier, CacheTier::compiled);
-    EXPECT_EQ(compiler.compile(add_op(), kTarget).tier, CacheTier::memory);
-    EXPECT_EQ(compiler.compile(add_op("plus"), kTarget).tier, CacheTier::compiled);
+    EXPECT_EQ(compiler.compile(add_op(), kAmpere).tier, CacheTier::compiled);
+    EXPECT_EQ(compiler.compile(add_op(), kAmpere).tier, CacheTier::memory);
+    EXPECT_EQ(compiler.compile(add_op("plus"), kAmpere).tier, CacheTier::compiled);
   }
   const std::string log = ::testing::internal::GetCapturedStderr();
   EXPECT_THAT(log, HasSubstr("tilejit"));
@@ -245,25 +245,25 @@ TEST_F(CompilerTest, GoesOnInMemoryWhereTheFolderCannotBeUsed) {
 
 TEST_F(CompilerTest, WorksWithoutAFolder) {
   Compiler compiler({.cache_folder = std::nullopt});
-  EXPECT_EQ(compiler.compile(add_op(), kTarget).tier, CacheTier::compiled);
-  EXPECT_EQ(compiler.compile(add_op(), kTarget).tier, CacheTier::memory);
+  EXPECT_EQ(compiler.compile(add_op(), kAmpere).tier, CacheTier::compiled);
+  EXPECT_EQ(compiler.compile(add_op(), kAmpere).tier, CacheTier::memory);
 }
 
 TEST_F(CompilerTest, ListsPtxAndResources) {
   Compiler compiler(options());
-  const Listing listing = compiler.listing(add_op(), kTarget);
-  EXPECT_EQ(listing.cubin, *compiler.compile(add_op(), kTarget).cubin);
+  const Listing listing = compiler.listing(add_op(), kAmpere);
+  EXPECT_EQ(listing.cubin, *compiler.compile(add_op(), kAmpere).cubin);
   EXPECT_THAT(listing.ptx, HasSubstr(".target sm_80"));
   EXPECT_THAT(listing.log, HasSubstr("registers"));
 }
 
 TEST_F(CompilerTest, RendersWithoutCompiling) {
-  EXPECT_EQ(nlohmann::json::parse(render_plan(add_op(), kTarget))["target"], "sm_80");
+  EXPECT_EQ(nlohmann::json::parse(render_plan(add_op(), kAmpere))["target"], "sm_80");
   for (const std::string& text :
-       {render_source(add_op(), kTarget), render_header(add_op(), kTarget)}) {
+       {render_source(add_op(), kAmpere), render_header(add_op(), kAmpere)}) {
     EXPECT_THAT(text, HasSubstr("#define KERNEL_NAME tilejit_add_f16"));
   }
-  EXPECT_THAT(render_source(add_op(), kTarget), HasSubstr("__global__"));
+  EXPECT_THAT(render_source(add_op(), kAmpere), HasSubstr("__global__"));
 }
 
 TEST_F(CompilerTest, RuntimeLoadsAKernelOnce) {

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using test::make_op;
 using ::testing::HasSubstr;
 
-const Target kTarget{.major = 9, .minor = 0, .feature = 'a'};
+const Target kHopper{.major = 9, .minor = 0, .feature = 'a'};
 
 /// The sections of a cubin by their names.
 std::map<std::string, std::string> sections(const std::string& cubin) {
@@ -84,7 +84,7 @@ TEST_F(Inspection, KernelsHaveNamesThatAreReadAsTheyAre) {
   };
   for (const auto& [name, op] : cases) {
     SCOPED_TRACE(name);
-    const Artifact made = compiler.compile(op, kTarget);
+    const Artifact made = compiler.compile(op, kHopper);
     EXPECT_EQ(made.kernel_name, name);
     int kernels = 0;
     for (const auto& [section, bytes] : sections(*made.cubin)) {
@@ -104,11 +104,11 @@ TEST_F(Inspection, LinesAreThoseOfTheSourceThatIsKept) {
   with_lines.line_info = true;
   with_lines.cache_keep.source = true;
   Compiler lines(with_lines);
-  const Artifact without = plain.compile(op, kTarget);
-  const Artifact with = lines.compile(op, kTarget);
+  const Artifact without = plain.compile(op, kHopper);
+  const Artifact with = lines.compile(op, kHopper);
   EXPECT_EQ(with.tier, CacheTier::compiled);
   EXPECT_NE(with.key, without.key);
-  EXPECT_EQ(lines.explain(op, kTarget).key, with.key);
+  EXPECT_EQ(lines.explain(op, kHopper).key, with.key);
   EXPECT_THAT(*with.metadata, HasSubstr("--generate-line-info"));
 
   const auto with_sections = sections(*with.cubin), without_sections = sections(*without.cubin);
@@ -118,8 +118,8 @@ TEST_F(Inspection, LinesAreThoseOfTheSourceThatIsKept) {
   EXPECT_EQ(with.cubin->find(folder_.string()), std::string::npos);
   const std::string code = ".text." + with.kernel_name;
   EXPECT_EQ(with_sections.at(code), without_sections.at(code));  // the same instructions
-  EXPECT_EQ(kept(lines, with, "cu"), render_source(op, kTarget));
-  EXPECT_TRUE(sections(lines.listing(op, kTarget).cubin).contains(".debug_line"));
+  EXPECT_EQ(kept(lines, with, "cu"), render_source(op, kHopper));
+  EXPECT_TRUE(sections(lines.listing(op, kHopper).cubin).contains(".debug_line"));
 }
 
 TEST(Key, HasLineInfoAsAnOption) {
@@ -154,7 +154,7 @@ TEST_F(Inspection, KeepsWhatADisassemblerSays) {
   settings.cache_keep.sass = true;
   Compiler compiler(settings);
   const Artifact made =
-      compiler.compile(make_op(f32, {{"a", "64:1"}, {"b", "64:1"}}, "b = a"), kTarget);
+      compiler.compile(make_op(f32, {{"a", "64:1"}, {"b", "64:1"}}, "b = a"), kHopper);
   EXPECT_EQ(kept(compiler, made, "sass"), "SASS of a cubin\n");
 }
 
@@ -169,7 +169,7 @@ TEST_F(Inspection, WarnsOnceWithoutAWorkingDisassembler) {
     Compiler compiler(settings);
     for (const char* formula : {"b = a", "b = a + 1"}) {
       const Fused op = make_op(f32, {{"a", "64:1"}, {"b", "64:1"}}, formula);
-      EXPECT_EQ(kept(compiler, compiler.compile(op, kTarget), "sass"), "");
+      EXPECT_EQ(kept(compiler, compiler.compile(op, kHopper), "sass"), "");
     }
   }
   const std::string log = ::testing::internal::GetCapturedStderr();
@@ -188,7 +188,7 @@ TEST_F(Inspection, SaysWhereADisassemblerComesFrom) {
   ::testing::internal::CaptureStderr();
   {
     Compiler compiler(settings);
-    (void)compiler.compile(make_op(f32, {{"a", "64:1"}, {"b", "64:1"}}, "b = a"), kTarget);
+    (void)compiler.compile(make_op(f32, {{"a", "64:1"}, {"b", "64:1"}}, "b = a"), kHopper);
   }
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
               HasSubstr("put one of the CUDA toolkit's on PATH"));

@@ -1,5 +1,6 @@
 // Means, variances and norms of rows far from 0, by every family of kernels: the mean is rounded,
 // and was once squared into the variance; that of a row of 3e7 was 4.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 

@@ -20,7 +20,7 @@
 namespace tilejit::launch {
 namespace {
 
-constexpr std::int64_t kMostBlocks = 0x7fffffff;
+constexpr std::int64_t kMostQuickBlocks = 0x7fffffff;
 
 /// A tensor given at run time.
 struct Given {
@@ -55,7 +55,7 @@ class Kind {
     const spec::Analysis analysis = spec::analyze(described);
     plan_ = plan::make_plan(described, analysis, parse_target("sm_90a"));
     binder_ = std::make_unique<Binder>(plan_.signature, plan::launch_plan(plan_));
-    quick_ = QuickBinder::make(*binder_, args, kMostBlocks);
+    quick_ = QuickBinder::make(*binder_, args, kMostQuickBlocks);
   }
 
   [[nodiscard]] bool is_quick() const { return quick_.has_value(); }

@@ -1,4 +1,4 @@
-// Tuples, coordinates, and layouts made and rearranged, as CuTe C++ itself answers:
+// Tuples, coordinates, and layouts made and rearranged, as CuTe C++ itself basic_answers:
 // tests/data/layout/README.md.
 #include <gtest/gtest.h>
 
@@ -36,8 +36,8 @@ std::vector<std::size_t> numbers(const Json& args) {
   return args.get<std::vector<std::size_t>>();
 }
 
-using Answer = std::function<Json(const Json& in)>;
-using Answers = std::map<std::string, Answer>;
+using JsonAnswer = std::function<Json(const Json& in)>;
+using JsonAnswers = std::map<std::string, JsonAnswer>;
 
 Json layout_answer(const Json& in) {
   const Layout layout = layout_from(in["layout"]);
@@ -165,8 +165,8 @@ Json predicates_answer(const Json& in) {
           {"weakly_congruent", weakly_congruent(a, b)}};
 }
 
-const Answers& answers() {
-  static const Answers table = {
+const JsonAnswers& basic_answers() {
+  static const JsonAnswers table = {
       {"layout", layout_answer},
       {"make_layout", make_layout_answer},
       {"make_ordered_layout", make_ordered_layout_answer},
@@ -184,17 +184,17 @@ const Answers& answers() {
 }
 
 class CuteBasicVectors : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Operations, CuteBasicVectors, testing::ValuesIn(names_of(answers())),
+INSTANTIATE_TEST_SUITE_P(Operations, CuteBasicVectors, testing::ValuesIn(names_of(basic_answers())),
                          [](const auto& info) { return info.param; });
 
 TEST_P(CuteBasicVectors, AreReproduced) {
   for_each_case(GetParam(), [](const Json& one) {
-    EXPECT_EQ(answers().at(GetParam())(one["in"]), one["out"]);
+    EXPECT_EQ(basic_answers().at(GetParam())(one["in"]), one["out"]);
   });
 }
 
 TEST(CuteBasicVectors, WhatCuteRefusesIsRefused) {
-  expect_refusals(answers());
+  expect_refusals(basic_answers());
 }
 
 }  // namespace

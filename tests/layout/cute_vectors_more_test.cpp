@@ -20,7 +20,7 @@ TileOrder order_from(const Json& json) {
 }
 
 /// What a case should answer, and does, as text.
-using Answer = std::function<std::string(const Json& in)>;
+using TextAnswer = std::function<std::string(const Json& in)>;
 
 std::string filtered(const Json& in) {
   const Layout layout = layout_from(in["layout"]);
@@ -65,8 +65,8 @@ std::string with_table(const ComposedLayout& layout) {
   return to_string(layout) + " " + table_of(layout, indices);
 }
 
-const std::map<std::string, Answer>& answers_of_swizzles() {
-  static const std::map<std::string, Answer> table = {
+const std::map<std::string, TextAnswer>& answers_of_swizzles() {
+  static const std::map<std::string, TextAnswer> table = {
       {"apply",
        [](const Json& in) { return table_of(swizzle_from(in["swizzle"]), in["indices"]); }},
       {"points", [](const Json& in) { return table_of(composed_from(in), in["indices"]); }},
@@ -105,8 +105,8 @@ const std::map<std::string, Answer>& answers_of_swizzles() {
   return table;
 }
 
-const std::map<std::string, Answer>& answers() {
-  static const std::map<std::string, Answer> table = {
+const std::map<std::string, TextAnswer>& more_answers() {
+  static const std::map<std::string, TextAnswer> table = {
       {"filter", filtered},
       {"nullspace", [](const Json& in) { return to_string(nullspace(layout_from(in["layout"]))); }},
       {"max_common",
@@ -149,17 +149,17 @@ std::string expected(const Json& out) {
 }
 
 class CuteVectorsMore : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Operations, CuteVectorsMore, testing::ValuesIn(names_of(answers())),
+INSTANTIATE_TEST_SUITE_P(Operations, CuteVectorsMore, testing::ValuesIn(names_of(more_answers())),
                          [](const auto& info) { return info.param; });
 
 TEST_P(CuteVectorsMore, AreReproduced) {
   for_each_case(GetParam(), [](const Json& one) {
-    EXPECT_EQ(answers().at(GetParam())(one["in"]), expected(one["out"]));
+    EXPECT_EQ(more_answers().at(GetParam())(one["in"]), expected(one["out"]));
   });
 }
 
 TEST(CuteVectorsMore, WhatCuteRefusesIsRefused) {
-  expect_refusals(answers());
+  expect_refusals(more_answers());
 }
 
 }  // namespace

@@ -12,23 +12,23 @@ namespace {
 
 using namespace vectors;  // NOLINT: their readers
 
-using Answer = std::function<Layout(const Json& in)>;
+using LayoutAnswer = std::function<Layout(const Json& in)>;
 
-Answer tiled(Layout (*operation)(const Layout&, const Tiler&)) {
+LayoutAnswer tiled(Layout (*operation)(const Layout&, const Tiler&)) {
   return [operation](const Json& in) {
     return operation(layout_from(in["layout"]), tiler_from(in["tiler"]));
   };
 }
-Answer unary(Layout (*operation)(const Layout&)) {
+LayoutAnswer unary(Layout (*operation)(const Layout&)) {
   return [operation](const Json& in) { return operation(layout_from(in["layout"])); };
 }
-Answer product(Layout (*operation)(const Layout&, const Layout&)) {
+LayoutAnswer product(Layout (*operation)(const Layout&, const Layout&)) {
   return [operation](const Json& in) {
     return operation(layout_from(in["block"]), layout_from(in["tiler"]));
   };
 }
 
-Answer composed(Exactness exactness) {
+LayoutAnswer composed(Exactness exactness) {
   return [exactness](const Json& in) {
     if (in.contains("tiler")) {
       return composition(layout_from(in["a"]), tiler_from(in["tiler"]), exactness);
@@ -37,8 +37,8 @@ Answer composed(Exactness exactness) {
   };
 }
 
-const std::map<std::string, Answer>& answers() {
-  static const std::map<std::string, Answer> table = {
+const std::map<std::string, LayoutAnswer>& answers() {
+  static const std::map<std::string, LayoutAnswer> table = {
       {"coalesce",
        [](const Json& in) {
          const Layout layout = layout_from(in["layout"]);
@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Operations, CuteVectors, testing::ValuesIn(names_of(ans
 TEST_P(CuteVectors, AreReproduced) {
   const bool refuses_inexact = GetParam().starts_with("composition");
   for_each_case(GetParam(), [&](const Json& one) {
-    Answer answer = answers().at(GetParam());
+    LayoutAnswer answer = answers().at(GetParam());
     if (refuses_inexact && has_tag(one, "inexact")) {
       EXPECT_THROW((void)answer(one["in"]), Error);
       answer = composed(Exactness::as_cute);

@@ -1,6 +1,7 @@
 // What slices, casts, inverses and tilings are, pointwise on random layouts.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "layout/domains.hpp"

@@ -1,6 +1,8 @@
 // What the definitions of products and divisions say, pointwise on random layouts.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "layout/domains.hpp"
 #include "tilejit/layout_algebra.hpp"
 #include "tilejit/layout_functions.hpp"

@@ -1,6 +1,8 @@
 // What is answered of symbols holds for their values.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "layout/domains.hpp"
 #include "tilejit/layout_algebra.hpp"
 #include "tilejit/layout_functions.hpp"

@@ -2,6 +2,7 @@
 // (tests/data/layout/make_unknown.py) and, filled in, the functions of known leaves.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
 #include <map>

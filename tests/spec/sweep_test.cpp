@@ -11,8 +11,8 @@
 namespace tilejit {
 namespace {
 
-std::string spec_of(const std::string& sweep, const std::string& more = "",
-                    const std::string& formula = "y = x") {
+std::string swept_spec(const std::string& sweep, const std::string& more = "",
+                       const std::string& formula = "y = x") {
   return R"({"name": "k", "sweep": )" + sweep +
          R"_(, "tensors": {"x": {"dtype": "T", "layout": "(1024,N):(N,1)"},
                           "y": {"dtype": "T", "shape": [1024, "N"]}}, "formula": ")_" +
@@ -20,7 +20,7 @@ std::string spec_of(const std::string& sweep, const std::string& more = "",
 }
 
 TEST(Sweep, IsTheCrossProductTheLastNameFastest) {
-  const auto ops = parse_specs(spec_of(R"({"T": ["f16", "bf16"], "N": [1024, 4096]})"));
+  const auto ops = parse_specs(swept_spec(R"({"T": ["f16", "bf16"], "N": [1024, 4096]})"));
   struct Row {
     const char* name;
     DType dtype;
@@ -67,14 +67,14 @@ TEST(Sweep, ReachesEveryPlaceOfADescriptor) {
 }
 
 TEST(Sweep, ReplacesWholeNamesOnly) {
-  const auto ops = parse_specs(spec_of(R"({"T": ["f32"], "N": [64], "c": [3], "e5": [7]})", "",
-                                       "cc = x * 1e5; y = cc + c + e5"));
+  const auto ops = parse_specs(swept_spec(R"({"T": ["f32"], "N": [64], "c": [3], "e5": [7]})", "",
+                                          "cc = x * 1e5; y = cc + c + e5"));
   EXPECT_EQ(ops.at(0).formula, "cc = x * 1e5; y = cc + 3 + 7");
 }
 
 TEST(Sweep, OfALongNameIsNumbered) {
   const std::string base(60, 'k');
-  std::string text = spec_of(R"({"T": ["f16", "bf16"], "N": [1024, 4096]})");
+  std::string text = swept_spec(R"({"T": ["f16", "bf16"], "N": [1024, 4096]})");
   text.replace(text.find("\"k\""), 3, '"' + base + '"');
   const auto ops = parse_specs(text);
   EXPECT_EQ(ops[0].name, base + "_0");
@@ -83,17 +83,17 @@ TEST(Sweep, OfALongNameIsNumbered) {
 
 TEST(Sweep, OfValuesThatAreWrittenAlikeIsNumbered) {
   const auto ops =
-      parse_specs(spec_of(R"({"T": ["f32"], "N": [64], "c": ["x+1", "x-1"]})", "", "y = c"));
+      parse_specs(swept_spec(R"({"T": ["f32"], "N": [64], "c": ["x+1", "x-1"]})", "", "y = c"));
   EXPECT_EQ(ops[0].name, "k_f32_64_x_1");
   EXPECT_EQ(ops[1].name, "k_f32_64_xm1");
   const auto alike =
-      parse_specs(spec_of(R"({"T": ["f32"], "N": [64], "c": ["x+1", "x*1"]})", "", "y = c"));
+      parse_specs(swept_spec(R"({"T": ["f32"], "N": [64], "c": ["x+1", "x*1"]})", "", "y = c"));
   EXPECT_EQ(alike[0].name, "k_f32_64_0");
   EXPECT_EQ(alike[1].name, "k_f32_64_1");
 }
 
 TEST(Sweep, StandsBesideOtherDescriptorsOfAFile) {
-  const std::string swept = spec_of(R"({"T": ["f16", "f32"], "N": [64]})");
+  const std::string swept = swept_spec(R"({"T": ["f16", "f32"], "N": [64]})");
   const std::string plain =
       R"({"name": "plain", "tensors": {"x": {"dtype": "f16", "shape": [4]}}, "formula": "x = 1"})";
   const auto ops = parse_specs("{\"kernels\": [" + swept + "," + plain + "]}");
@@ -108,22 +108,22 @@ TEST(Sweep, RefusesWhatCannotBe) {
   };
   const std::string good = R"("T": ["f32"], "N": [64])";
   const Row rows[] = {
-      {spec_of("{}"), "/sweep", "the sweep is empty"},
-      {spec_of("[1]"), "/sweep", "expected an object"},
-      {spec_of("{\"N\": 64}"), "/sweep/N", "expected a list of 1 to 10,000"},
-      {spec_of("{\"N\": []}"), "/sweep/N", "expected a list of 1 to 10,000"},
-      {spec_of("{\"N\": [[1]]}"), "/sweep/N", "expected a list of 1 to 10,000"},
-      {spec_of("{\"N\": [64, 64]}"), "/sweep/N/1", "given twice"},
-      {spec_of("{" + good + ", \"a b\": [1]}"), "/sweep/a b", "not an identifier"},
-      {spec_of("{" + good + ", \"x\": [1]}"), "/sweep/x", "also the name of a tensor"},
-      {spec_of("{" + good + ", \"max\": [1]}"), "/sweep/max", "part of the language"},
-      {spec_of("{" + good + ", \"v\": [1]}",
-               R"(, "functions": {"f": {"args": ["v"], "expr": "v"}})"),
+      {swept_spec("{}"), "/sweep", "the sweep is empty"},
+      {swept_spec("[1]"), "/sweep", "expected an object"},
+      {swept_spec("{\"N\": 64}"), "/sweep/N", "expected a list of 1 to 10,000"},
+      {swept_spec("{\"N\": []}"), "/sweep/N", "expected a list of 1 to 10,000"},
+      {swept_spec("{\"N\": [[1]]}"), "/sweep/N", "expected a list of 1 to 10,000"},
+      {swept_spec("{\"N\": [64, 64]}"), "/sweep/N/1", "given twice"},
+      {swept_spec("{" + good + ", \"a b\": [1]}"), "/sweep/a b", "not an identifier"},
+      {swept_spec("{" + good + ", \"x\": [1]}"), "/sweep/x", "also the name of a tensor"},
+      {swept_spec("{" + good + ", \"max\": [1]}"), "/sweep/max", "part of the language"},
+      {swept_spec("{" + good + ", \"v\": [1]}",
+                  R"(, "functions": {"f": {"args": ["v"], "expr": "v"}})"),
        "/sweep/v", "an argument of a function"},
-      {spec_of("{" + good + ", \"K\": [1]}"), "/sweep/K", "nothing in the descriptor is called"},
-      {spec_of(R"({"T": ["f32", "f12"], "N": [64]})"), "/tensors/x/dtype", "with T=f12, N=64"},
-      {spec_of(R"({"T": ["f32"], "N": [64, -1]})"), "/tensors/x/layout", "with T=f32, N=-1"},
-      {R"({"kernels": [)" + spec_of(R"({"T": ["f12"], "N": [64]})") + "]}",
+      {swept_spec("{" + good + ", \"K\": [1]}"), "/sweep/K", "nothing in the descriptor is called"},
+      {swept_spec(R"({"T": ["f32", "f12"], "N": [64]})"), "/tensors/x/dtype", "with T=f12, N=64"},
+      {swept_spec(R"({"T": ["f32"], "N": [64, -1]})"), "/tensors/x/layout", "with T=f32, N=-1"},
+      {R"({"kernels": [)" + swept_spec(R"({"T": ["f12"], "N": [64]})") + "]}",
        "/kernels/0/tensors/x/dtype", "with T=f12, N=64"},
       {R"({"sweep": {"N": [8]}, "tensors": {"x": {"dtype": "f32",
            "shape": [{"N": {"divisible_by": 8}}]}}, "formula": "x = 1"})",
@@ -145,7 +145,7 @@ TEST(Sweep, IsBoundedWhateverItsProductIs) {
   std::string values = "[0";
   for (int i = 1; i < 1000; ++i) values += "," + std::to_string(i);
   values += "]";
-  const std::string text = spec_of(
+  const std::string text = swept_spec(
       "{\"T\": [\"f32\"], \"N\": " + values + ", \"a\": " + values + ", \"b\": " + values + "}", "",
       "y = x + a + b");
   try {
@@ -158,7 +158,7 @@ TEST(Sweep, IsBoundedWhateverItsProductIs) {
 
 TEST(Sweep, IsNotOneDescriptor) {
   try {
-    (void)parse_fused(spec_of(R"({"T": ["f32"], "N": [64]})"));
+    (void)parse_fused(swept_spec(R"({"T": ["f32"], "N": [64]})"));
     ADD_FAILURE() << "not refused";
   } catch (const Error& error) {
     EXPECT_EQ(error.where(), "/sweep");

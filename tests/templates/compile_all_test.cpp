@@ -2,6 +2,7 @@
 // every target; spills and vector widths are read from what the compiler says.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>

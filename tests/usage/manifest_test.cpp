@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const Target kTarget{.major = 8, .minor = 0, .feature = 0};
+const Target kAmpere{.major = 8, .minor = 0, .feature = 0};
 
 Fused copy_op(int elements) {
   const Layout layout(std::to_string(elements) + ":1");
@@ -52,16 +52,16 @@ class ManifestFile : public ::testing::Test {
 TEST_F(ManifestFile, ReadsWhatWasRecorded) {
   {
     Recorder recorder(path(), warn());
-    const std::string a = recorder.first_use(copy_op(1), kTarget);
+    const std::string a = recorder.first_use(copy_op(1), kAmpere);
     const std::string b = recorder.first_use(copy_op(1), Target{});
-    (void)recorder.first_use(copy_op(2), kTarget);
+    (void)recorder.first_use(copy_op(2), kAmpere);
     recorder.finish({{a, 10}, {b, 1}});
   }
   const Manifest manifest = load_manifest(path());
   EXPECT_TRUE(manifest.faults.empty());
   ASSERT_EQ(manifest.entries.size(), 3u);
   EXPECT_EQ(manifest.entries[0].op, copy_op(1));
-  EXPECT_EQ(manifest.entries[0].target, kTarget);
+  EXPECT_EQ(manifest.entries[0].target, kAmpere);
   EXPECT_EQ(manifest.entries[0].uses, 10u);
   EXPECT_EQ(manifest.entries[1].target, Target{});
   EXPECT_EQ(manifest.entries[2].uses, 1u);  // no counts of it were written
@@ -72,7 +72,7 @@ TEST_F(ManifestFile, ReadsWhatWasRecorded) {
 TEST_F(ManifestFile, NamesAnEntryOnceWhoeverRecordsIt) {
   for (int run = 0; run < 3; ++run) {
     Recorder recorder(path(), warn());
-    recorder.finish({{recorder.first_use(copy_op(1), kTarget), 5}});
+    recorder.finish({{recorder.first_use(copy_op(1), kAmpere), 5}});
   }
   const std::string text = text_of(path());
   EXPECT_EQ(text.find("\"spec\""), text.rfind("\"spec\""));
@@ -81,11 +81,11 @@ TEST_F(ManifestFile, NamesAnEntryOnceWhoeverRecordsIt) {
 }
 
 TEST_F(ManifestFile, StartsBehindATornLine) {
-  { (void)Recorder(path(), warn()).first_use(copy_op(1), kTarget); }
-  const std::string line = manifest_line(copy_op(2), kTarget);
+  { (void)Recorder(path(), warn()).first_use(copy_op(1), kAmpere); }
+  const std::string line = manifest_line(copy_op(2), kAmpere);
   std::ofstream(path(), std::ios::app) << line.substr(0, line.size() / 2);
   EXPECT_TRUE(load_manifest(path()).faults.empty());  // it may still be being written
-  { (void)Recorder(path(), warn()).first_use(copy_op(3), kTarget); }
+  { (void)Recorder(path(), warn()).first_use(copy_op(3), kAmpere); }
   const Manifest manifest = load_manifest(path());
   ASSERT_EQ(manifest.entries.size(), 2u);
   EXPECT_EQ(manifest.entries[1].op, copy_op(3));
@@ -94,9 +94,9 @@ TEST_F(ManifestFile, StartsBehindATornLine) {
 }
 
 TEST_F(ManifestFile, IsWholeWhereverAWriterDied) {
-  { (void)Recorder(path(), warn()).first_use(copy_op(1), kTarget); }
+  { (void)Recorder(path(), warn()).first_use(copy_op(1), kAmpere); }
   const std::string whole = text_of(path());
-  const std::string line = manifest_line(copy_op(2), kTarget) + '\n';
+  const std::string line = manifest_line(copy_op(2), kAmpere) + '\n';
   for (std::size_t bytes = 0; bytes < line.size(); ++bytes) {
     const Manifest manifest = parse_manifest(whole + line.substr(0, bytes));
     ASSERT_EQ(manifest.entries.size(), bytes + 1 == line.size() ? 2u : 1u) << bytes;
@@ -112,7 +112,7 @@ TEST_F(ManifestFile, IsSharedByProcesses) {
     std::unordered_map<std::string, std::uint64_t> uses;
     Recorder recorder(path(), {});
     for (int i = 0; i < kEntries; ++i) {
-      uses[recorder.first_use(copy_op(1 + (i * 7 + process) % kEntries), kTarget)] = 2;
+      uses[recorder.first_use(copy_op(1 + (i * 7 + process) % kEntries), kAmpere)] = 2;
     }
     recorder.finish(uses);
     ::_exit(0);
@@ -131,8 +131,8 @@ TEST_F(ManifestFile, IsSharedByProcesses) {
 TEST_F(ManifestFile, ThatCannotBeWrittenIsWarnedOfOnce) {
   fs::create_directories(path());  // a folder of that name
   Recorder recorder(path(), warn());
-  EXPECT_EQ(recorder.first_use(copy_op(1), kTarget), "");
-  EXPECT_EQ(recorder.first_use(copy_op(2), kTarget), "");
+  EXPECT_EQ(recorder.first_use(copy_op(1), kAmpere), "");
+  EXPECT_EQ(recorder.first_use(copy_op(2), kAmpere), "");
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_NE(warnings_[0].find("is not recorded"), std::string::npos);
   EXPECT_THROW((void)load_manifest(path()), Error);
@@ -140,7 +140,7 @@ TEST_F(ManifestFile, ThatCannotBeWrittenIsWarnedOfOnce) {
 }
 
 TEST(Manifest, KeepsLinesThatItCannotReadAsFaults) {
-  const std::string good = manifest_line(copy_op(1), kTarget);
+  const std::string good = manifest_line(copy_op(1), kAmpere);
   const char* const bad[] = {"no JSON",
                              "[]",
                              "{}",
@@ -161,7 +161,7 @@ TEST(Manifest, KeepsLinesThatItCannotReadAsFaults) {
 }
 
 TEST(Manifest, IsToldFromSpecFiles) {
-  EXPECT_TRUE(is_manifest(manifest_line(copy_op(1), kTarget) + "\n"));
+  EXPECT_TRUE(is_manifest(manifest_line(copy_op(1), kAmpere) + "\n"));
   EXPECT_TRUE(is_manifest("\n{\"uses\":{}}\n"));
   EXPECT_FALSE(is_manifest(to_json(copy_op(1))));
   EXPECT_FALSE(is_manifest(R"({"kernels": []})"));
