@@ -12,12 +12,10 @@ namespace tilejit::launch {
 void Binder::check_overlaps(std::span<const Argument> args, const Sizes& sizes) const {
   for (const std::size_t a : written_) {
     if (sizes.bytes[a] == 0) continue;
-    const std::uint64_t begin = args[a].address;
-    const std::uint64_t end = begin + static_cast<std::uint64_t>(sizes.bytes[a]);
+    const auto bytes = [&](std::size_t i) { return static_cast<std::uint64_t>(sizes.bytes[i]); };
     for (std::size_t b = 0; b < tensors_.size(); ++b) {
-      const std::uint64_t other = args[b].address;
-      const std::uint64_t other_end = other + static_cast<std::uint64_t>(sizes.bytes[b]);
-      if (begin >= other_end || other >= end || a == b || other == other_end) [[likely]]
+      if (a == b || sizes.bytes[b] == 0) continue;
+      if (are_apart(args[a].address, bytes(a), args[b].address, bytes(b))) [[likely]]
         continue;
       check_pair(a, b, args, sizes);
     }

@@ -21,4 +21,10 @@ struct Footprint {
 /// (as NumPy's may_share_memory does). Above 32 leaves, or when the search takes too long: true.
 [[nodiscard]] bool share_memory(const Footprint& a, const Footprint& b) noexcept;
 
+/// True if two ranges of at least a byte each, none of which wraps around, have no byte in common.
+[[nodiscard]] inline bool are_apart(std::uint64_t a, std::uint64_t bytes_of_a, std::uint64_t b,
+                                    std::uint64_t bytes_of_b) noexcept {
+  return b - a >= bytes_of_a && a - b >= bytes_of_b;
+}
+
 }  // namespace tilejit::launch

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "launch/overlap.hpp"
 #include "launch/scalar_argument.hpp"
 
 namespace tilejit::launch {
@@ -64,10 +65,9 @@ inline bool PlainBinder::overlaps(std::span<const Argument> args,
                                   std::size_t written) const noexcept {
   const std::uint64_t begin = args[written].address;
   for (std::size_t i = 0; i < tensor_count_; ++i) {
-    const std::uint64_t other = args[i].address;
-    const bool apart =
-        other - begin >= tensors_[written].bytes && begin - other >= tensors_[i].bytes;
-    if (!apart && i != written) return true;
+    if (!are_apart(begin, tensors_[written].bytes, args[i].address, tensors_[i].bytes) &&
+        i != written)
+      return true;
   }
   return false;
 }

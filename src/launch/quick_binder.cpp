@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "launch/overlap.hpp"
 #include "launch/scalar_argument.hpp"
 #include "operation/fast_divisor.hpp"
 
@@ -80,7 +81,7 @@ inline bool QuickBinder::overlap(std::span<const Argument> args, const TensorSiz
   const std::uint64_t begin = args[output.a].address, bytes = sizes.bytes[output.a];
   for (std::size_t t = 0; t < tensors_; ++t) {
     const std::uint64_t other = args[t].address;
-    if (other - begin >= bytes && begin - other >= sizes.bytes[t]) [[likely]]
+    if (are_apart(begin, bytes, other, sizes.bytes[t])) [[likely]]
       continue;
     if (other != begin || (output.c >> t & 1) == 0) return true;
   }

@@ -172,9 +172,6 @@ struct Plan {
 [[nodiscard]] std::int64_t counters_bytes(const Plan& plan);
 /// Shared memory of a block beyond what the kernel declares, in bytes: of Rows::ahead.
 [[nodiscard]] int dynamic_shared_bytes(const Plan& plan);
-/// What the second entry point's name ends with: "_wide" (IndexWidth::both), "_combine"
-/// (Rows::shares without Rows::atomics), or nothing if there is one entry point only.
-[[nodiscard]] std::string_view second_entry(const Plan& plan) noexcept;
 /// Blocks of the entry "_combine", and their threads; the extents are known where there is one.
 [[nodiscard]] std::int64_t combining_blocks(const Plan& plan);
 [[nodiscard]] int combining_threads(const Plan& plan) noexcept;

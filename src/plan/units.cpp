@@ -67,11 +67,6 @@ int dynamic_shared_bytes(const Plan& plan) {
   return plan.rows && plan.rows->ahead ? shared_bytes_ahead(plan, *plan.rows) : 0;
 }
 
-std::string_view second_entry(const Plan& plan) noexcept {
-  if (plan.rows && plan.rows->shares > 1 && !plan.rows->atomics) return "_combine";
-  return plan.index == IndexWidth::both ? "_wide" : "";
-}
-
 std::int64_t total_units(const Plan& plan, const SymbolValues& symbols) {
   Dim total = 1;
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {

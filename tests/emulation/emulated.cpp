@@ -66,7 +66,7 @@ std::span<const plan::Plan> kernels_of(const plan::Plan& plan) {
 
 /// Of plans whose blocks share rows.
 std::string_view combining_entry(const plan::Plan& plan) {
-  return plan.index == plan::IndexWidth::both ? "" : second_entry(plan);
+  return plan.rows && plan.rows->shares > 1 && !plan.rows->atomics ? "_combine" : "";
 }
 
 /// The parameter struct, as the runtime packs it; `tensors` are those of the kernel.
