@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "driver/driver.hpp"
+#include "formula/analysis.hpp"
 #include "operation/fast_divisor.hpp"
 #include "plan/plan.hpp"
-#include "spec/analysis.hpp"
 #include "tilejit/tilejit.hpp"
 
 namespace tilejit::bench {
@@ -41,8 +41,9 @@ inline std::vector<std::byte> parameters(const plan::Plan& plan, const std::vect
 class BareKernel {
  public:
   BareKernel(const Kernel& kernel, const std::vector<Argument>& args)
-      : plan_(plan::make_plan(kernel.op(), spec::analyze(kernel.op()), kernel.artifact().target)),
-        parameters_(parameters(plan_, args, kernel.op().tensors.size())) {
+      : plan_(plan::make_plan(*kernel.op().fused(), formula::analyze(*kernel.op().fused()),
+                              kernel.artifact().target)),
+        parameters_(parameters(plan_, args, kernel.op().tensors().size())) {
     const std::string& cubin = *kernel.artifact().cubin;
     check(driver_.cuLibraryLoadData_(&library_, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr,
                                      0));

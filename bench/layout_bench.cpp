@@ -1,8 +1,8 @@
 // The layout algebra's time for one operation, and its part of a plan.
 #include <benchmark/benchmark.h>
 
+#include "formula/analysis.hpp"
 #include "plan/iteration.hpp"
-#include "spec/analysis.hpp"
 #include "tilejit/layout_algebra.hpp"
 
 namespace {
@@ -50,7 +50,7 @@ void plan_of_six_tensors(benchmark::State& state) {
                              {"e", f32, "(64,128):(0,1)"},
                              tensor("y", {3, 2, 1, 0})},
                  .formula = "y = a + b * c + d * e"};
-  const spec::Analysis analysis = spec::analyze(op);
+  const formula::Analysis analysis = formula::analyze(op);
   for (auto _ : state)
     benchmark::DoNotOptimize(plan::iterate_together(op, analysis, {0, 1, 2, 3}, 5));
 }

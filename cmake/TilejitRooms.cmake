@@ -1,4 +1,4 @@
-# A room is a folder src/<name>, built as an object library. Its headers are included as
+# A room is a folder src/<name>, or src/<FOLDER>, built as an object library. Its headers are included as
 # "<name>/header.hpp", through an include folder that holds that room alone, so that an include of a
 # room that is not named in USES does not compile. A COLD room runs once a kernel, when its code is in
 # no cache of the processor yet, and is the faster the smaller it is (docs/performance.md).
@@ -31,12 +31,16 @@ function(tilejit_unity target)
 endfunction()
 
 function(tilejit_room name)
-  cmake_parse_arguments(ARG "COLD;APART" "" "USES" ${ARGN})
+  cmake_parse_arguments(ARG "COLD;APART" "FOLDER" "USES" ${ARGN})
   set(include_dir ${PROJECT_BINARY_DIR}/rooms/${name})
+  set(folder ${PROJECT_SOURCE_DIR}/src/${name})
+  if(ARG_FOLDER)
+    set(folder ${PROJECT_SOURCE_DIR}/src/${ARG_FOLDER})
+  endif()
   file(MAKE_DIRECTORY ${include_dir})
-  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${name} ${include_dir}/${name} SYMBOLIC)
+  file(CREATE_LINK ${folder} ${include_dir}/${name} SYMBOLIC)
 
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   set(target tilejit_room_${name})
   add_library(${target} OBJECT ${sources})
   target_link_libraries(${target} PRIVATE tilejit_warnings)

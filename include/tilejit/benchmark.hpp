@@ -63,7 +63,7 @@ struct DeclaredWork {
 };
 /// Throws what `validate` throws, and Error{invalid_argument} if a symbol has no value, or a count
 /// exceeds 2^63-1.
-[[nodiscard]] DeclaredWork declared_work(const Fused& op, const SymbolValues& symbols = {});
+[[nodiscard]] DeclaredWork declared_work(const Operation& op, const SymbolValues& symbols = {});
 
 /// Speeds of the device's memory that no kernel exceeds by much, measured over as many bytes. GB/s.
 struct Ceilings {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "tilejit/compile_service.hpp"
-#include "tilejit/fused.hpp"
 #include "tilejit/metrics.hpp"
+#include "tilejit/operation.hpp"
 #include "tilejit/options.hpp"
 #include "tilejit/target.hpp"
 
@@ -20,15 +20,15 @@ namespace tilejit {
 /// bytes in flight and moved, the predicted limit (docs/planning.md). Sizes take symbols' examples.
 /// Where `op` gives a thread-value layout, "without_tv" has the figures of the library's own plan.
 /// Pure and deterministic. Throws what `validate` throws.
-[[nodiscard]] std::string render_plan(const Fused& op, const Target& target);
+[[nodiscard]] std::string render_plan(const Operation& op, const Target& target);
 /// The same for people: a few lines.
-[[nodiscard]] std::string describe_plan(const Fused& op, const Target& target);
+[[nodiscard]] std::string describe_plan(const Operation& op, const Target& target);
 
 /// CUDA source as NVRTC gets it, in one self-contained file. Pure and deterministic to the byte.
-[[nodiscard]] std::string render_source(const Fused& op, const Target& target);
+[[nodiscard]] std::string render_source(const Operation& op, const Target& target);
 
 /// Only the generated header, `plan.cuh`, that the template includes.
-[[nodiscard]] std::string render_header(const Fused& op, const Target& target);
+[[nodiscard]] std::string render_header(const Operation& op, const Target& target);
 
 namespace cache {
 class Store;  // tilejit/cache/store.hpp
@@ -116,14 +116,14 @@ class Compiler {
   /// must have every kernel; Error{compile_failed}; MissError where nothing may be compiled
   /// (Options::miss_policy, seal); Error{unsupported} for a target that NVRTC does
   /// not know.
-  [[nodiscard]] Artifact compile(const Fused& op, const Target& target,
+  [[nodiscard]] Artifact compile(const Operation& op, const Target& target,
                                  std::string_view device = {});
   /// The same by a thread of the Compiler's own, Options::compile_jobs at a time. Plans here, then
   /// queues and returns. Requests for one kernel share one job; a foreground request makes a queued
   /// one of the background its own. Throws what `validate` throws, and Error{queue_full},
   /// Error{deadline_exceeded} or Error{cancelled} where the queue is full (WhenFull); everything
   /// else is PendingArtifact::get's.
-  [[nodiscard]] PendingArtifact compile_async(const Fused& op, const Target& target,
+  [[nodiscard]] PendingArtifact compile_async(const Operation& op, const Target& target,
                                               CompileRequest request = {});
   [[nodiscard]] ServiceStats service_stats() const;
   /// From now on only descriptors are served that were asked for before, by their text; any other
@@ -134,22 +134,23 @@ class Compiler {
   [[nodiscard]] Metrics metrics() const;
   /// `op` with the knobs that `compile` would take from the tuning file. Throws what `validate`
   /// throws.
-  [[nodiscard]] Fused tuned(const Fused& op, const Target& target, std::string_view device = {});
+  [[nodiscard]] Operation tuned(const Operation& op, const Target& target,
+                                std::string_view device = {});
   /// Names of the devices of `target` that the tuning file has knobs for, in their order. Whoever
   /// compiles ahead compiles for each of them: their kernels may differ.
   [[nodiscard]] std::vector<std::string> tuned_devices(const Target& target) const;
   /// Compiles without the cache and keeps PTX and the resource report. Throws as compile.
-  [[nodiscard]] Listing listing(const Fused& op, const Target& target);
+  [[nodiscard]] Listing listing(const Operation& op, const Target& target);
   /// Loads NVRTC. Throws Error{no_compiler}.
   [[nodiscard]] NvrtcInfo nvrtc();
   [[nodiscard]] const Options& options() const noexcept;
   /// The key under which `compile` looks for `op`, without looking. Without NVRTC: by the compiler
   /// that last filled the cache, if one has. Throws what `validate` throws.
-  [[nodiscard]] KeyExplanation explain(const Fused& op, const Target& target,
+  [[nodiscard]] KeyExplanation explain(const Operation& op, const Target& target,
                                        std::string_view device = {}) const;
   /// Where `compile` would find `op`, told without reading it: of a file only what says that it is
   /// whole (Store::locate); a remote is not asked. Throws what `validate` throws.
-  [[nodiscard]] Location locate(const Fused& op, const Target& target,
+  [[nodiscard]] Location locate(const Operation& op, const Target& target,
                                 std::string_view device = {}) const;
   /// The cache: counters, and whatever else is stored under a key of 64 hex digits.
   [[nodiscard]] cache::Store& cache() const noexcept;

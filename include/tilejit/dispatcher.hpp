@@ -6,8 +6,8 @@
 #include <memory>
 #include <span>
 
-#include "tilejit/fused.hpp"
 #include "tilejit/kernel.hpp"
+#include "tilejit/operation.hpp"
 #include "tilejit/stream.hpp"
 
 namespace tilejit {
@@ -30,7 +30,7 @@ class Dispatcher {
  public:
   /// `operation`: of its tensors only name and access count, dtype and layout come with each launch
   /// (but a tensor said to be tf32 takes f32 as that). `runtime` outlives the dispatcher.
-  Dispatcher(Runtime& runtime, Fused operation, DispatchOptions options = {});
+  Dispatcher(Runtime& runtime, Operation operation, DispatchOptions options = {});
   ~Dispatcher();
   Dispatcher(Dispatcher&&) noexcept;
   Dispatcher& operator=(Dispatcher&&) noexcept;
@@ -46,7 +46,7 @@ class Dispatcher {
   /// The kernel for such arguments, compiled now if it is not there: ahead of launches.
   [[nodiscard]] Kernel kernel(std::span<const Argument> args);
   /// What that kernel is compiled from.
-  [[nodiscard]] Fused specialize(std::span<const Argument> args) const;
+  [[nodiscard]] Operation specialize(std::span<const Argument> args) const;
   /// Kernels so far.
   [[nodiscard]] std::size_t size() const noexcept;
 

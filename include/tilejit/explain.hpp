@@ -20,10 +20,10 @@ struct KernelResources {
 /// accesses are no wider, registers, shared memory, occupancy, bytes moved and in flight, the
 /// predicted limit and time, and what one could change. Without `resources` registers are left out.
 /// Sizes take symbols' examples. Pure and deterministic. Throws what `validate` throws.
-[[nodiscard]] std::string explain_plan(const Fused& op, const Target& target,
+[[nodiscard]] std::string explain_plan(const Operation& op, const Target& target,
                                        const std::optional<KernelResources>& resources = {});
 /// The same as JSON: topics with their sentences, advice, and the figures of `render_plan`.
-[[nodiscard]] std::string explain_plan_json(const Fused& op, const Target& target,
+[[nodiscard]] std::string explain_plan_json(const Operation& op, const Target& target,
                                             const std::optional<KernelResources>& resources = {});
 
 }  // namespace tilejit

@@ -126,7 +126,7 @@ class Kernel {
   /// What is launched. Under CompileEffort::tiered another one once the full build is there; the
   /// first stays valid.
   [[nodiscard]] const Artifact& artifact() const noexcept;
-  [[nodiscard]] const Fused& op() const noexcept;
+  [[nodiscard]] const Operation& op() const noexcept;
   [[nodiscard]] KernelInfo info() const;
   /// Whether it is a more general kernel that MissPolicy::fallback gave in place of the one that
   /// was asked for. It is launched as that would be; op() and artifact() are the general one's.

@@ -3,13 +3,14 @@
 #include <optional>
 #include <string>
 
-#include "tilejit/fused.hpp"
+#include "tilejit/operation.hpp"
 #include "tilejit/target.hpp"
 
 namespace tilejit {
 
 /// The source of the build that CompileEffort::tiered launches first, where its plan is another one
 /// (docs/compiling.md): of rows, scans and tiles. As render_source.
-[[nodiscard]] std::optional<std::string> render_light_source(const Fused& op, const Target& target);
+[[nodiscard]] std::optional<std::string> render_light_source(const Operation& op,
+                                                             const Target& target);
 
 }  // namespace tilejit

@@ -6,14 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "tilejit/fused.hpp"
+#include "tilejit/operation.hpp"
 #include "tilejit/target.hpp"
 
 namespace tilejit {
 
 /// A descriptor that was used, and the target that it was used for.
 struct ManifestEntry {
-  Fused op;
+  Operation op;
   Target target;
   /// Requests, of all processes that recorded into the file; one that was killed counts 1.
   std::uint64_t uses = 0;
@@ -33,7 +33,7 @@ struct Manifest {
 [[nodiscard]] Manifest load_manifest(const std::filesystem::path& path);
 
 /// The line of an entry, without a newline.
-[[nodiscard]] std::string manifest_line(const Fused& op, const Target& target);
+[[nodiscard]] std::string manifest_line(const Operation& op, const Target& target);
 /// Whether a text is a manifest's rather than a spec file's.
 [[nodiscard]] bool is_manifest(std::string_view text);
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tilejit/fused.hpp"
+#include "tilejit/operation.hpp"
 
 namespace tilejit {
 
@@ -31,7 +31,7 @@ struct HostArguments {
 /// computed in double, within the range of f32. In-place tensors are read before they are written.
 /// Throws what `validate` throws, and Error{invalid_argument} if a symbol or argument is missing or
 /// a scalar's dtype does not take its value.
-void evaluate(const Fused& op, const HostArguments& args);
+void evaluate(const Operation& op, const HostArguments& args);
 
 /// The outcome of a comparison. `passed` needs every element within its own bound.
 struct Verification {
@@ -53,7 +53,7 @@ struct Verification {
 ///
 /// `inputs`: tensors as before the launch; outputs may be null. `actual`: as after it, one a
 /// tensor; only outputs are read. Throws as `evaluate`.
-[[nodiscard]] Verification verify(const Fused& op, const HostArguments& inputs,
+[[nodiscard]] Verification verify(const Operation& op, const HostArguments& inputs,
                                   std::span<const void* const> actual);
 
 }  // namespace tilejit

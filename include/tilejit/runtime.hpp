@@ -52,17 +52,17 @@ class Runtime {
   /// Memory, else disk, else NVRTC; then loaded. Throws as Compiler::compile, and Error{no_driver}
   /// if the driver is too old for the cubin. On a miss with MissPolicy::fallback: a kernel with
   /// symbols that was compiled or prepared before and computes the same (Kernel::is_fallback).
-  [[nodiscard]] Kernel compile(const Fused& op);
+  [[nodiscard]] Kernel compile(const Operation& op);
   /// The same for a caller that will launch on `stream`. While that is being captured, a kernel is
   /// compiled only if Options::compile_in_capture allows it, else it is a miss; what is loaded is
   /// loaded so that the capture stays valid.
-  [[nodiscard]] Kernel compile(const Fused& op, Stream stream);
+  [[nodiscard]] Kernel compile(const Operation& op, Stream stream);
   /// As Compiler::seal. What was prepared or compiled before is served without planning it again.
   void seal() noexcept;
   /// Compiles all of `ops`, Options::compile_jobs at a time, and loads them; in the order of `ops`.
   /// `request.progress` is told of each. If some fail, throws the first one's error when all are
   /// through; the others are loaded then, and `compile` finds them in memory.
-  [[nodiscard]] std::vector<Kernel> prepare(std::span<const Fused> ops,
+  [[nodiscard]] std::vector<Kernel> prepare(std::span<const Operation> ops,
                                             const CompileRequest& request = {});
   [[nodiscard]] const DeviceInfo& device() const noexcept;
   [[nodiscard]] Compiler& compiler() noexcept;
@@ -80,7 +80,7 @@ class Runtime {
 /// Runtime::prepare on several devices: compiles once for devices that are alike (target and name),
 /// then loads on each. One list of kernels a Runtime.
 [[nodiscard]] std::vector<std::vector<Kernel>> prepare(std::span<Runtime* const> runtimes,
-                                                       std::span<const Fused> ops,
+                                                       std::span<const Operation> ops,
                                                        const CompileRequest& request = {});
 
 }  // namespace tilejit

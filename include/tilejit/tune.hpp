@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tilejit/cache/entry.hpp"
-#include "tilejit/fused.hpp"
+#include "tilejit/operation.hpp"
 #include "tilejit/target.hpp"
 
 namespace tilejit {
@@ -18,12 +18,12 @@ namespace tilejit {
 /// the formula's structure without its constants, dtypes, how each operand is reached, and the
 /// extents as powers of two. Text; the knobs that `op` pins do not matter. Throws what `validate`
 /// throws.
-[[nodiscard]] std::string operation_class(const Fused& op, const Target& target);
+[[nodiscard]] std::string operation_class(const Operation& op, const Target& target);
 
 /// Knobs to try: first none, which is the plan's own choice; then those that change one knob of
 /// that plan, then two, and so on; each a plan of its own, and at most `budget` beside the first.
 /// Knobs that `op` pins stay. Deterministic. Throws what `validate` throws.
-[[nodiscard]] std::vector<Tuning> tuning_candidates(const Fused& op, const Target& target,
+[[nodiscard]] std::vector<Tuning> tuning_candidates(const Operation& op, const Target& target,
                                                     std::size_t budget = 24);
 
 /// What came of one candidate.
@@ -35,13 +35,14 @@ struct Trial {
 
 /// Milliseconds of a launch of an operation, whose result was verified. Throws Error where that
 /// cannot be had.
-using Measure = std::function<double(const Fused&)>;
+using Measure = std::function<double(const Operation&)>;
 /// Told after each trial.
 using Progress = std::function<void(const Trial&)>;
 
 /// Measures `op` with each of `candidates` in turn. An Error of `measure` takes a candidate out,
 /// except the first, whose Error is thrown on: without it there is nothing to compare with.
-[[nodiscard]] std::vector<Trial> run_trials(const Fused& op, const std::vector<Tuning>& candidates,
+[[nodiscard]] std::vector<Trial> run_trials(const Operation& op,
+                                            const std::vector<Tuning>& candidates,
                                             const Measure& measure, const Progress& progress = {});
 
 /// The number of the fastest trial; 0, the plan's own choice, unless another one takes at least 1 %

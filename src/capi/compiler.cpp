@@ -121,10 +121,10 @@ tj_status tj_compiler_why(tj_compiler* compiler, const char* spec, const char* t
       *json = json_text(why_json(wanted.key, nearest_entry(known, wanted)));
       return;
     }
-    const Fused op = parse_spec(other_spec, "other_spec");
+    const Operation op = parse_spec(other_spec, "other_spec");
     const KeyExplanation other = known.explain(op, wanted_target);
     *json =
-        json_text(why_json(wanted.key, NearestEntry{other.key, op.name,
+        json_text(why_json(wanted.key, NearestEntry{other.key, op.name(),
                                                     key_differences(wanted.fields, other.fields)}));
   });
 }

@@ -47,20 +47,20 @@ Number value_of(const Scalar& scalar, const Argument& given) {
   return given.number();
 }
 
-HostArguments host_arguments(const Fused& op, std::span<const Argument> given,
+HostArguments host_arguments(const Operation& op, std::span<const Argument> given,
                              SymbolValues symbols) {
-  const std::size_t wanted = op.tensors.size() + op.scalars.size();
+  const std::size_t wanted = op.tensors().size() + op.scalars().size();
   if (given.size() != wanted) {
     throw Error(ErrorCode::invalid_argument, "the kernel takes " + std::to_string(wanted) +
                                                  " arguments, tensors, then scalars; not " +
                                                  std::to_string(given.size()));
   }
   HostArguments host;
-  for (std::size_t i = 0; i < op.tensors.size(); ++i) {
-    host.tensors.push_back(memory_of(op.tensors[i], given[i], symbols));
+  for (std::size_t i = 0; i < op.tensors().size(); ++i) {
+    host.tensors.push_back(memory_of(op.tensors()[i], given[i], symbols));
   }
-  for (std::size_t i = 0; i < op.scalars.size(); ++i) {
-    host.scalars.push_back(value_of(op.scalars[i], given[op.tensors.size() + i]));
+  for (std::size_t i = 0; i < op.scalars().size(); ++i) {
+    host.scalars.push_back(value_of(op.scalars()[i], given[op.tensors().size() + i]));
   }
   host.symbols = std::move(symbols);
   return host;
@@ -72,7 +72,7 @@ extern "C" tj_status tj_evaluate(const char* spec, const tj_argument* arguments,
                                  size_t argument_count, const tj_symbol* symbols,
                                  size_t symbol_count) {
   return guarded([&] {
-    const Fused op = parse_spec(spec);
+    const Operation op = parse_spec(spec);
     const Arguments converted(arguments, argument_count);
     evaluate(op, host_arguments(op, converted.get(), symbol_values(symbols, symbol_count)));
   });

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tilejit/fused.hpp"
+#include "tilejit/operation.hpp"
 #include "tilejit/options.hpp"
 #include "tilejit/target.hpp"
 
@@ -8,7 +8,7 @@ namespace tilejit::capi {
 
 /// The one kernel of a spec. Throws what `validate` throws, and Error{invalid_argument} for NULL,
 /// Error{invalid_spec} for several kernels.
-[[nodiscard]] Fused parse_spec(const char* spec, const char* name = "spec");
+[[nodiscard]] Operation parse_spec(const char* spec, const char* name = "spec");
 /// Throws as parse_target, and Error{invalid_argument} for NULL.
 [[nodiscard]] Target parse_target_text(const char* target);
 

@@ -5,8 +5,8 @@
 
 namespace tilejit::capi {
 
-Fused parse_spec(const char* spec, const char* name) {
-  std::vector<Fused> kernels = parse_specs(required_text(spec, name));
+Operation parse_spec(const char* spec, const char* name) {
+  std::vector<Operation> kernels = parse_specs(required_text(spec, name));
   if (kernels.size() == 1) return std::move(kernels.front());
   throw Error(ErrorCode::invalid_spec,
               "the spec has " + std::to_string(kernels.size()) + " kernels; pass them one by one",

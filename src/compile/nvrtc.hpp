@@ -5,8 +5,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "operation/source.hpp"
 
 namespace tilejit::compile {
 
@@ -34,12 +35,7 @@ struct CompilerId {
 /// loader is not asked.
 [[nodiscard]] std::optional<CompilerId> find_nvrtc(const std::filesystem::path& explicit_path = {});
 
-struct Source {
-  std::string name;  ///< shown in the log, e.g. "add_f16.cu"
-  std::string text;
-  std::vector<std::pair<std::string, std::string>> headers;  ///< include name, text
-  bool operator==(const Source&) const = default;
-};
+using operation::Source;
 
 struct Compiled {
   std::string cubin;

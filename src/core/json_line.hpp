@@ -52,4 +52,7 @@ class JsonLine {
   std::string text_;
 };
 
+/// `line`, JSON without spaces between its values, on several lines: two spaces of indent.
+[[nodiscard]] std::string indented(std::string_view line);
+
 }  // namespace tilejit::core

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "expr/program.hpp"
+#include "expr/traits.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::expr {
@@ -39,79 +40,10 @@ std::string integer_literal(std::int64_t value, DType type) {
   }
 }
 
-std::string_view infix(Op op) {
-  switch (op) {
-    case Op::add: return "+";
-    case Op::sub: return "-";
-    case Op::mul: return "*";
-    case Op::div: return "/";
-    case Op::bit_and: return "&";
-    case Op::bit_or: return "|";
-    case Op::bit_xor: return "^";
-    case Op::logical_and: return "&&";
-    case Op::logical_or: return "||";
-    case Op::lt: return "<";
-    case Op::le: return "<=";
-    case Op::eq: return "==";
-    case Op::ne: return "!=";
-    case Op::ge: return ">=";
-    case Op::gt: return ">";
-    default: return {};
-  }
-}
-
-// CUDA's built-in function for `op` on double; the one on float has an 'f' behind its name.
-std::string_view builtin(Op op) {
-  switch (op) {
-    case Op::exp:
-    case Op::exp2:
-    case Op::log:
-    case Op::log2:
-    case Op::sqrt:
-    case Op::rsqrt:
-    case Op::sin:
-    case Op::cos:
-    case Op::tan:
-    case Op::tanh:
-    case Op::erf:
-    case Op::pow:
-    case Op::floor:
-    case Op::ceil:
-    case Op::asin:
-    case Op::acos:
-    case Op::atan:
-    case Op::sinh:
-    case Op::cosh:
-    case Op::log10:
-    case Op::log1p:
-    case Op::expm1:
-    case Op::cbrt:
-    case Op::erfc:
-    case Op::trunc:
-    case Op::atan2:
-    case Op::copysign:
-    case Op::hypot:
-    case Op::fma: return to_string(op);
-    case Op::round: return "rint";
-    case Op::min: return "fmin";
-    case Op::max: return "fmax";
-    case Op::abs: return "fabs";
-    default: return {};
-  }
-}
-
-// Of a float of 16 bits or fewer, whose rounding hides the error of an approximation. Not of means:
-// that of a constant is the constant, and one division a row costs nothing.
+// Not of means: that of a constant is the constant, and one division a row costs nothing.
 std::string_view approximation(const Node& n) {
   if (!is_floating(n.type) || size_bytes(n.type) > 2) return {};
-  switch (n.op) {
-    case Op::div: return "math::fast_div";
-    case Op::exp: return "math::fast_exp";
-    case Op::exp2: return "math::fast_exp2";
-    case Op::sigmoid: return "math::fast_sigmoid";
-    case Op::silu: return "math::fast_silu";
-    default: return {};
-  }
+  return traits(n.op).approximation;
 }
 
 class Emitter {
@@ -333,10 +265,10 @@ class Emitter {
     if (!is_floating(argument_type(n, 0))) {
       // C++ leaves the overflow of signed arithmetic undefined; the device functions wrap.
       const bool may_overflow = n.op == Op::add || n.op == Op::sub || n.op == Op::mul;
-      return may_overflow || infix(n.op).empty() ? device_function : std::string();
+      return may_overflow || traits(n.op).infix.empty() ? device_function : std::string();
     }
-    if (n.op == Op::neg || !infix(n.op).empty()) return {};
-    const auto function = builtin(n.op);
+    if (n.op == Op::neg || !traits(n.op).infix.empty()) return {};
+    const auto function = traits(n.op).builtin;
     return function.empty() ? device_function : std::string(function) + (n.type == f64 ? "" : "f");
   }
 
@@ -348,7 +280,7 @@ class Emitter {
   std::string computed(const Node& n) const {
     if (combines_elements(n.op)) refuse(n);
     if (!function_of(n).empty()) return call(n);
-    return n.op == Op::neg ? "-" + value_name(n.args[0]) : binary(infix(n.op), n);
+    return n.op == Op::neg ? "-" + value_name(n.args[0]) : binary(traits(n.op).infix, n);
   }
 
   std::string cast(NodeId id) const {

@@ -67,17 +67,4 @@ double floor_div(double a, double b) noexcept {
   return quotient - floored > 0.5 ? floored + 1 : floored;
 }
 
-double sigmoid(double x) noexcept {
-  return 1 / (1 + std::exp(-x));
-}
-
-double gelu(double x) noexcept {
-  return 0.5 * x * (1 + std::erf(x * 0.70710678118654752440));
-}
-
-double gelu_tanh(double x) noexcept {
-  constexpr double kSqrtTwoOverPi = 0.79788456080286535588;
-  return 0.5 * x * (1 + std::tanh(kSqrtTwoOverPi * (x + 0.044715 * x * x * x)));
-}
-
 }  // namespace tilejit::expr

@@ -15,9 +15,4 @@ namespace tilejit::expr {
 [[nodiscard]] double floor_div(double a, double b) noexcept;
 [[nodiscard]] double floor_mod(double a, double b) noexcept;
 
-/// Math functions of the language that <cmath> does not have.
-[[nodiscard]] double sigmoid(double x) noexcept;
-[[nodiscard]] double gelu(double x) noexcept;
-[[nodiscard]] double gelu_tanh(double x) noexcept;
-
 }  // namespace tilejit::expr

@@ -5,25 +5,6 @@
 namespace tilejit::expr {
 namespace {
 
-// clang-format off
-constexpr std::string_view kOpNames[] = {
-    "constant",     "load",        "scalar",     "cast",       "neg",        "bit_not",
-    "logical_not",  "add",         "sub",        "mul",        "div",        "floor_div",
-    "mod",          "pow",         "shl",        "shr",        "bit_and",    "bit_or",
-    "bit_xor",      "logical_and", "logical_or", "lt",         "le",         "eq",
-    "ne",           "ge",          "gt",         "where",      "min",        "max",
-    "abs",          "exp",         "exp2",       "log",        "log2",       "sqrt",
-    "rsqrt",        "sin",         "cos",        "tan",        "tanh",       "erf",
-    "floor",        "ceil",        "round",      "sigmoid",    "silu",       "gelu",
-    "gelu_tanh",    "asin",        "acos",       "atan",       "sinh",       "cosh",
-    "log10",        "log1p",       "expm1",      "cbrt",       "erfc",       "trunc",
-    "atan2",        "copysign",    "hypot",      "fma",        "relu",       "clamp",
-    "index",        "extent",      "reduce_sum", "reduce_prod", "reduce_min", "reduce_max",
-    "reduce_any",   "reduce_all",  "reduce_argmin", "reduce_argmax", "scan_sum", "scan_prod",
-    "scan_min",     "scan_max"};
-// clang-format on
-static_assert(std::size(kOpNames) == static_cast<std::size_t>(Op::scan_max) + 1);
-
 std::string text_of(const Constant& constant, DType type) {
   char text[40];
   char* end = text;
@@ -67,10 +48,6 @@ ValueAxes axes_of_value(const Node& node, const std::vector<ValueAxes>& known,
 }
 
 }  // namespace
-
-std::string_view to_string(Op op) noexcept {
-  return kOpNames[static_cast<std::size_t>(op)];
-}
 
 bool is_reduction(Op op) noexcept {
   return op >= Op::reduce_sum && op <= Op::reduce_argmax;

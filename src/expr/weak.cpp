@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "expr/host_float.hpp"
+#include "expr/real_function.hpp"
 
 namespace tilejit::expr {
 namespace {
@@ -112,42 +113,6 @@ bool compare(Op op, T a, T b) {
   }
 }
 
-double math(Op op, double x) {
-  switch (op) {
-    case Op::exp: return std::exp(x);
-    case Op::exp2: return std::exp2(x);
-    case Op::log: return std::log(x);
-    case Op::log2: return std::log2(x);
-    case Op::sqrt: return std::sqrt(x);
-    case Op::rsqrt: return 1 / std::sqrt(x);
-    case Op::sin: return std::sin(x);
-    case Op::cos: return std::cos(x);
-    case Op::tan: return std::tan(x);
-    case Op::tanh: return std::tanh(x);
-    case Op::erf: return std::erf(x);
-    case Op::asin: return std::asin(x);
-    case Op::acos: return std::acos(x);
-    case Op::atan: return std::atan(x);
-    case Op::sinh: return std::sinh(x);
-    case Op::cosh: return std::cosh(x);
-    case Op::log10: return std::log10(x);
-    case Op::log1p: return std::log1p(x);
-    case Op::expm1: return std::expm1(x);
-    case Op::cbrt: return std::cbrt(x);
-    case Op::erfc: return std::erfc(x);
-    case Op::trunc: return std::trunc(x);
-    case Op::floor: return std::floor(x);
-    case Op::ceil: return std::ceil(x);
-    case Op::round: return round_half_even(x);
-    case Op::sigmoid: return sigmoid(x);
-    case Op::silu: return x * sigmoid(x);
-    case Op::gelu: return gelu(x);
-    case Op::gelu_tanh: return gelu_tanh(x);
-    case Op::abs: return std::fabs(x);
-    default: return x < 0 ? 0 : x;  // relu
-  }
-}
-
 // The category of the result: both alternatives as float if one is.
 Weak pick(bool first, const Weak& a, const Weak& b) {
   const Weak& picked = first ? a : b;
@@ -233,13 +198,14 @@ Weak fold_call(Op op, std::span<const Weak> args) {
         const WideInt x = integer_of(args[0]);
         return checked(x >= 0 ? x : op == Op::abs ? -x : WideInt{0});
       }
-      return math(op, to_double(args[0]));
+      return real_function(op, to_double(args[0]));
     case Op::floor:
     case Op::ceil:
     case Op::round:
     case Op::trunc:
-      return is_floating_weak(args[0]) ? Weak(math(op, to_double(args[0]))) : as_number(args[0]);
-    default: return math(op, to_double(args[0]));
+      return is_floating_weak(args[0]) ? Weak(real_function(op, to_double(args[0])))
+                                       : as_number(args[0]);
+    default: return real_function(op, to_double(args[0]));
   }
 }
 

@@ -41,10 +41,10 @@ PendingArtifact Compiler::Impl::submit(front::Planned planned, front::Effort eff
   });
 }
 
-PendingArtifact Compiler::Impl::submit(const Fused& op, front::Planned planned,
+PendingArtifact Compiler::Impl::submit(const Operation& op, front::Planned planned,
                                        CompileRequest request) {
   struct Asked {
-    Fused op;
+    Operation op;
     front::Planned planned;
     std::optional<NearestKernel> nearest;  // where a miss is possible
   };
@@ -71,7 +71,7 @@ ServiceStats Compiler::Impl::stats() const {
   return stats;
 }
 
-PendingArtifact Compiler::compile_async(const Fused& op, const Target& target,
+PendingArtifact Compiler::compile_async(const Operation& op, const Target& target,
                                         CompileRequest request) {
   impl_->requests.admit(op, target);
   front::Planned planned = impl_->plan(op, target, request.device);

@@ -1,73 +1,60 @@
 #include "tilejit/compiler.hpp"
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
-#include "figures/figures.hpp"
+#include "core/json_line.hpp"
 #include "front/compiler_impl.hpp"
-#include "render/render.hpp"
 #include "tilejit/light.hpp"
 
 namespace tilejit {
 
 namespace {
 
-struct PlanWithFigures {
-  plan::Plan plan;
-  figures::Figures figures;
-};
-
-PlanWithFigures plan_with_figures(const Fused& op, const Target& target) {
-  plan::Plan plan = front::make_planned(op, target).plan;
-  figures::Figures figures = figures::figures_of(op, plan, figures::examples_of(op));
-  return {std::move(plan), std::move(figures)};
-}
-
 /// What the library would have planned where the caller gave a thread-value layout.
-std::optional<PlanWithFigures> plan_without_tv(const Fused& op, const Target& target) {
-  if (!op.tuning.tv) return std::nullopt;
-  Fused own = op;
-  own.tuning = {};
-  return plan_with_figures(own, target);
+std::optional<operation::Plan> plan_without_tv(const Operation& op, const Target& target) {
+  if (!op.tuning().tv) return std::nullopt;
+  return op.with_tuning({}).descriptor().plan(target);
 }
 
 }  // namespace
 
-std::string render_plan(const Fused& op, const Target& target) {
-  const auto parse = [](const std::string& text) { return nlohmann::ordered_json::parse(text); };
-  const auto [plan, figures] = plan_with_figures(op, target);
-  auto json = parse(plan::to_json(plan));
-  json["figures"] = parse(figures::to_json(figures, plan));
+std::string render_plan(const Operation& op, const Target& target) {
+  const SymbolValues symbols = front::examples_of(op);
+  const operation::Plan plan = op.descriptor().plan(target);
+  std::string json = plan.body->json();
+  json.pop_back();  // a further member follows
+  json += ",\"figures\":" + plan.body->figures_json(symbols);
   if (const auto own = plan_without_tv(op, target)) {
-    json["without_tv"] = {{"template", plan::template_name(own->plan)},
-                          {"figures", parse(figures::to_json(own->figures, own->plan))}};
+    core::JsonLine without;
+    without.open('{').member("template", own->body->family());
+    without.key("figures").raw(own->body->figures_json(symbols)).close('}');
+    json += ",\"without_tv\":" + without.take();
   }
-  return json.dump(2);
+  return core::indented(json + '}');
 }
 
-std::string describe_plan(const Fused& op, const Target& target) {
-  const auto [plan, figures] = plan_with_figures(op, target);
-  std::string text = figures::to_text(figures, plan);
+std::string describe_plan(const Operation& op, const Target& target) {
+  const SymbolValues symbols = front::examples_of(op);
+  std::string text = op.descriptor().plan(target).body->text(symbols);
   if (const auto own = plan_without_tv(op, target)) {
-    text += "without tv:\n" + figures::to_text(own->figures, own->plan);
+    text += "without tv:\n" + own->body->text(symbols);
   }
   return text;
 }
 
-std::string render_source(const Fused& op, const Target& target) {
-  return render::flatten(render::render(front::make_planned(op, target).plan));
+std::string render_source(const Operation& op, const Target& target) {
+  return operation::flatten(op.descriptor().plan(target).body->source());
 }
 
-std::optional<std::string> render_light_source(const Fused& op, const Target& target) {
-  const front::Planned planned = front::make_planned(op, target);
-  const auto light = plan::make_light_plan(op, planned.analysis, planned.plan);
+std::optional<std::string> render_light_source(const Operation& op, const Target& target) {
+  const auto light = op.descriptor().light_plan(op.descriptor().plan(target));
   if (!light) return std::nullopt;
-  return render::flatten(render::render(*light));
+  return operation::flatten(light->body->source());
 }
 
-std::string render_header(const Fused& op, const Target& target) {
-  return render::render_header(front::make_planned(op, target).plan);
+std::string render_header(const Operation& op, const Target& target) {
+  return op.descriptor().plan(target).body->header();
 }
 
 std::string_view to_string(CacheTier tier) noexcept {
@@ -87,24 +74,22 @@ Compiler::~Compiler() = default;
 Compiler::Compiler(Compiler&&) noexcept = default;
 Compiler& Compiler::operator=(Compiler&&) noexcept = default;
 
-Artifact Compiler::compile(const Fused& op, const Target& target, std::string_view device) {
+Artifact Compiler::compile(const Operation& op, const Target& target, std::string_view device) {
   return front::watch(impl_->requests, op, target, [&] {
     return impl_->compile(impl_->plan(op, target, device), {.effort = impl_->effort()});
   });
 }
 
-Fused Compiler::tuned(const Fused& op, const Target& target, std::string_view device) {
-  Fused result = op;
+Operation Compiler::tuned(const Operation& op, const Target& target, std::string_view device) {
   const auto tuned = impl_->find_tuned(op, front::make_planned(op, target), device);
-  if (tuned) result.tuning = tuned->tuning;
-  return result;
+  return tuned ? op.with_tuning(tuned->tuning) : op;
 }
 
 std::vector<std::string> Compiler::tuned_devices(const Target& target) const {
   return impl_->tuning_file().devices(target);
 }
 
-Listing Compiler::listing(const Fused& op, const Target& target) {
+Listing Compiler::listing(const Operation& op, const Target& target) {
   const front::Planned planned = impl_->plan(op, target, {});
   compile::Request request = front::make_request(planned.plan, impl_->effort());
   request.want_ptx = true;
@@ -123,7 +108,7 @@ NvrtcInfo Compiler::nvrtc() {
           .supported = nvrtc.supported_architectures()};
 }
 
-KeyExplanation Compiler::explain(const Fused& op, const Target& target,
+KeyExplanation Compiler::explain(const Operation& op, const Target& target,
                                  std::string_view device) const {
   return impl_->explain(impl_->plan(op, target, device), impl_->effort());
 }

@@ -13,11 +13,9 @@
 #include "front/log.hpp"
 #include "front/profiler_range.hpp"
 #include "front/stopwatch.hpp"
-#include "render/render.hpp"
 #include "tilejit/cache/files.hpp"
 #include "tilejit/cache_identity.hpp"
 #include "tilejit/error.hpp"
-#include "tune/operation_class.hpp"
 
 namespace tilejit {
 namespace {
@@ -52,7 +50,7 @@ compile::CompilerId installed_compiler(const std::filesystem::path& nvrtc_path) 
 }
 
 /// The artifact shares the cache's entry.
-Artifact make_artifact(const plan::Plan& plan, std::string key, const cache::Answer& answer,
+Artifact make_artifact(const operation::Plan& plan, std::string key, const cache::Answer& answer,
                        const StageTimes& times) {
   const auto& entry = answer.entry;
   return {.key = std::move(key),
@@ -106,20 +104,22 @@ std::optional<cache::PublicKey> bundle_signer(const std::filesystem::path& path)
   }
 }
 
-Planned make_planned(const Fused& op, const Target& target) {
-  const Stopwatch watch;
-  Planned planned;
-  planned.analysis = spec::analyze(op);
-  planned.plan = plan::make_plan(op, planned.analysis, target);
-  planned.milliseconds = watch.milliseconds();
-  return planned;
+SymbolValues examples_of(const Operation& op) {
+  SymbolValues values;
+  for (const Symbol& symbol : op.symbols()) {
+    if (symbol.example) values.emplace(symbol.name, *symbol.example);
+  }
+  return values;
 }
 
-compile::Request make_request(const plan::Plan& plan, Effort effort) {
-  render::RenderedSource source = render::render(plan);
-  return {.source = {.name = std::move(source.name),
-                     .text = std::move(source.text),
-                     .headers = std::move(source.headers)},
+Planned make_planned(const Operation& op, const Target& target) {
+  const Stopwatch watch;
+  operation::Plan plan = op.descriptor().plan(target);
+  return {.plan = std::move(plan), .milliseconds = watch.milliseconds()};
+}
+
+compile::Request make_request(const operation::Plan& plan, Effort effort) {
+  return {.source = plan.body->source(),
           .target = to_string(plan.target),
           .options = own_options(effort)};
 }
@@ -163,24 +163,22 @@ const TuningFile& Compiler::Impl::tuning_file() {
   return tuning_;
 }
 
-std::optional<Compiler::Impl::Tuned> Compiler::Impl::find_tuned(const Fused& op,
+std::optional<Compiler::Impl::Tuned> Compiler::Impl::find_tuned(const Operation& op,
                                                                 const front::Planned& planned,
                                                                 std::string_view device) {
   const TuningFile& file = tuning_file();
-  if (file.empty() || op.tuning != Tuning{}) return std::nullopt;
+  if (file.empty() || op.tuning() != Tuning{}) return std::nullopt;
   const Target& target = planned.plan.target;
-  const TunedEntry* entry = file.find(tune::class_of(planned.plan), target, device);
+  const TunedEntry* entry = file.find(planned.plan.body->tuning_class(), target, device);
   if (entry == nullptr || entry->tuning == Tuning{}) return std::nullopt;
-  Fused tuned = op;
-  tuned.tuning = entry->tuning;
   try {
-    return Tuned{entry->tuning, plan::make_plan(tuned, planned.analysis, target)};
+    return Tuned{entry->tuning, op.descriptor().plan_with(entry->tuning, planned.plan)};
   } catch (const Error&) {
     return std::nullopt;  // knobs of a similar operation need not fit this one
   }
 }
 
-front::Planned Compiler::Impl::plan(const Fused& op, const Target& target,
+front::Planned Compiler::Impl::plan(const Operation& op, const Target& target,
                                     std::string_view device) {
   front::Planned planned = front::make_planned(op, target);
   const front::Stopwatch watch;
@@ -261,7 +259,7 @@ Artifact Compiler::Impl::find_or_make(const front::Planned& planned, const std::
   return make_artifact(planned.plan, std::move(key.key), answer, times);
 }
 
-cache::Entry Compiler::Impl::make(const plan::Plan& plan, const KeyExplanation& key,
+cache::Entry Compiler::Impl::make(const operation::Plan& plan, const KeyExplanation& key,
                                   front::Manner manner, StageTimes& times) {
   const front::ProfilerRange range("compile", plan.kernel_name);
   const front::Stopwatch watch;
@@ -277,9 +275,9 @@ cache::Entry Compiler::Impl::make(const plan::Plan& plan, const KeyExplanation& 
   return {.payload = std::move(compiled.cubin), .metadata = std::move(metadata)};
 }
 
-void Compiler::Impl::keep(const std::string& key, const plan::Plan& plan,
+void Compiler::Impl::keep(const std::string& key, const operation::Plan& plan,
                           const compile::Compiled& compiled) {
-  if (options.cache_keep.source) store.keep(key, "cu", render::flatten(render::render(plan)));
+  if (options.cache_keep.source) store.keep(key, "cu", operation::flatten(plan.body->source()));
   if (options.cache_keep.ptx) store.keep(key, "ptx", compiled.ptx);
   if (options.cache_keep.log) store.keep(key, "log", compiled.log);
   if (options.cache_keep.sass) keep_sass(key, compiled.cubin);

@@ -12,9 +12,8 @@
 #include "front/compile_options.hpp"
 #include "front/line_info.hpp"
 #include "front/requests.hpp"
-#include "plan/plan.hpp"
+#include "operation/descriptor.hpp"
 #include "service/queue.hpp"
-#include "spec/analysis.hpp"
 #include "tilejit/cache/store.hpp"
 #include "tilejit/compiler.hpp"
 #include "tilejit/tune.hpp"
@@ -25,12 +24,13 @@ namespace front {
 
 /// The steps before the key, and what they took.
 struct Planned {
-  spec::Analysis analysis;
-  plan::Plan plan;
+  operation::Plan plan;
   double milliseconds = 0;
 };
+/// The examples that `op` gives its symbols.
+[[nodiscard]] SymbolValues examples_of(const Operation& op);
 /// Throws what `validate` throws.
-[[nodiscard]] Planned make_planned(const Fused& op, const Target& target);
+[[nodiscard]] Planned make_planned(const Operation& op, const Target& target);
 
 inline constexpr const char* kCompilers = "compilers";  ///< kind of markers: compilers' build ids
 
@@ -41,7 +41,7 @@ inline constexpr const char* kCompilers = "compilers";  ///< kind of markers: co
 [[nodiscard]] std::optional<cache::PublicKey> bundle_signer(const std::filesystem::path& path);
 
 /// What NVRTC is asked to do for a plan.
-[[nodiscard]] compile::Request make_request(const plan::Plan& plan, Effort effort);
+[[nodiscard]] compile::Request make_request(const operation::Plan& plan, Effort effort);
 
 /// How a kernel is compiled.
 struct Manner {
@@ -63,13 +63,14 @@ struct Compiler::Impl {
 
   /// As make_planned, with the knobs that the tuning file has for the device (its name, may be
   /// empty), if they can be honoured. Thread-safe.
-  [[nodiscard]] front::Planned plan(const Fused& op, const Target& target, std::string_view device);
+  [[nodiscard]] front::Planned plan(const Operation& op, const Target& target,
+                                    std::string_view device);
   /// Those knobs and their plan; nothing if there are none, or `op` pins its own.
   struct Tuned {
     Tuning tuning;
-    plan::Plan plan;
+    operation::Plan plan;
   };
-  [[nodiscard]] std::optional<Tuned> find_tuned(const Fused& op, const front::Planned& planned,
+  [[nodiscard]] std::optional<Tuned> find_tuned(const Operation& op, const front::Planned& planned,
                                                 std::string_view device);
   /// Read at the first request. Thread-safe.
   [[nodiscard]] const TuningFile& tuning_file();
@@ -81,7 +82,7 @@ struct Compiler::Impl {
                                        CompileRequest request);
   /// The same for a caller who asked for `op`: a MissError knows the nearest kernel of now, and is
   /// counted and recorded; once for all requests that share the compile.
-  [[nodiscard]] PendingArtifact submit(const Fused& op, front::Planned planned,
+  [[nodiscard]] PendingArtifact submit(const Operation& op, front::Planned planned,
                                        CompileRequest request);
   /// What the cache has, without compiling. Thread-safe.
   [[nodiscard]] std::optional<Artifact> find(const front::Planned& planned, front::Effort effort);
@@ -108,12 +109,12 @@ struct Compiler::Impl {
                                                              StageTimes times);
   [[nodiscard]] Artifact find_or_make(const front::Planned& planned, const std::string& build,
                                       front::Manner manner, StageTimes times);
-  [[nodiscard]] cache::Entry make(const plan::Plan& plan, const KeyExplanation& key,
+  [[nodiscard]] cache::Entry make(const operation::Plan& plan, const KeyExplanation& key,
                                   front::Manner manner, StageTimes& times);
   [[nodiscard]] compile::PoolOptions pool_options();
   [[nodiscard]] Artifact work(const front::Planned& planned, front::Effort effort,
                               Priority priority);
-  void keep(const std::string& key, const plan::Plan& plan, const compile::Compiled& compiled);
+  void keep(const std::string& key, const operation::Plan& plan, const compile::Compiled& compiled);
   /// Never throws for want of a disassembler, nor for its failures: warns of the first.
   void keep_sass(const std::string& key, const std::string& cubin);
   [[nodiscard]] front::LineInfo line_info() const noexcept;

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
-#include "figures/explanation.hpp"
+#include "core/json_line.hpp"
 #include "front/compiler_impl.hpp"
 
 namespace tilejit {
@@ -15,23 +16,19 @@ constexpr std::size_t kColumns = 100;
 constexpr std::size_t kIndent = 13;  // of sentences
 
 struct Explained {
-  front::Planned planned;
-  figures::Figures figures;
-  figures::Explanation explanation;
+  operation::Plan plan;
+  operation::Explanation explanation;
 };
 
-Explained explain(const Fused& op, const Target& target,
+Explained explain(const Operation& op, const Target& target,
                   const std::optional<KernelResources>& resources) {
-  Explained result{.planned = front::make_planned(op, target), .figures = {}, .explanation = {}};
-  const SymbolValues symbols = figures::examples_of(op);
-  std::optional<figures::Compiled> compiled;
+  std::optional<operation::Compiled> compiled;
   if (resources) {
     compiled = {resources->registers, resources->spill_bytes, resources->static_shared_bytes};
   }
-  const auto& [analysis, plan, milliseconds] = result.planned;
-  result.figures = figures::figures_of(op, plan, symbols);
-  result.explanation = figures::explain(op, analysis, plan, result.figures, symbols, compiled);
-  return result;
+  operation::Plan plan = op.descriptor().plan(target);
+  operation::Explanation explanation = plan.body->explain(front::examples_of(op), compiled);
+  return {std::move(plan), std::move(explanation)};
 }
 
 /// A sentence from column `kIndent` on, broken at spaces; the first line stands behind `head`.
@@ -71,11 +68,11 @@ std::optional<KernelResources> resources_of(const Artifact& artifact) {
                          .static_shared_bytes = metadata.value("shared_bytes", 0)};
 }
 
-std::string explain_plan(const Fused& op, const Target& target,
+std::string explain_plan(const Operation& op, const Target& target,
                          const std::optional<KernelResources>& resources) {
   const Explained explained = explain(op, target, resources);
-  std::string text = explained.planned.plan.kernel_name + " for " + to_string(target) + '\n';
-  for (const figures::Topic& topic : explained.explanation.topics) {
+  std::string text = explained.plan.kernel_name + " for " + to_string(target) + '\n';
+  for (const operation::Topic& topic : explained.explanation.topics) {
     text += paragraphs(topic.name, topic.sentences);
   }
   const std::vector<std::string>& advice = explained.explanation.advice;
@@ -85,15 +82,15 @@ std::string explain_plan(const Fused& op, const Target& target,
                                          : advice);
 }
 
-std::string explain_plan_json(const Fused& op, const Target& target,
+std::string explain_plan_json(const Operation& op, const Target& target,
                               const std::optional<KernelResources>& resources) {
   const Explained explained = explain(op, target, resources);
-  const figures::Explanation& explanation = explained.explanation;
+  const operation::Explanation& explanation = explained.explanation;
   ordered_json topics = ordered_json::object();
-  for (const figures::Topic& topic : explanation.topics) topics[topic.name] = topic.sentences;
-  ordered_json json = {{"kernel", explained.planned.plan.kernel_name},
+  for (const operation::Topic& topic : explanation.topics) topics[topic.name] = topic.sentences;
+  ordered_json json = {{"kernel", explained.plan.kernel_name},
                        {"target", to_string(target)},
-                       {"template", plan::template_name(explained.planned.plan)},
+                       {"template", explained.plan.body->family()},
                        {"topics", std::move(topics)},
                        {"advice", explanation.advice},
                        {"occupancy",
@@ -102,16 +99,17 @@ std::string explain_plan_json(const Fused& op, const Target& target,
                          {"part", explanation.occupancy.part},
                          {"limit", explanation.occupancy.limit}}},
                        {"bytes_in_flight_needed", explanation.bytes_needed},
-                       {"bytes_in_flight_issued", explanation.bytes_issued},
-                       {"figures", ordered_json::parse(figures::to_json(explained.figures,
-                                                                        explained.planned.plan))}};
+                       {"bytes_in_flight_issued", explanation.bytes_issued}};
   if (explanation.operations) json["operations"] = *explanation.operations;
   if (resources) {
     json["resources"] = {{"registers", resources->registers},
                          {"spill_bytes", resources->spill_bytes},
                          {"static_shared_bytes", resources->static_shared_bytes}};
   }
-  return json.dump(2);
+  std::string text = json.dump();
+  text.pop_back();  // a further member follows
+  text += ",\"figures\":" + explained.plan.body->figures_json(front::examples_of(op));
+  return core::indented(text + '}');
 }
 
 }  // namespace tilejit

@@ -6,7 +6,6 @@
 
 #include "core/json_line.hpp"
 #include "front/ptxas_report.hpp"
-#include "render/render.hpp"
 #include "tilejit/cache/entry.hpp"
 #include "tilejit/cache_identity.hpp"
 
@@ -24,22 +23,22 @@ std::string utc_now() {
 
 }  // namespace
 
-std::string key_text(const plan::Plan& plan, std::string_view build, LineInfo line_info,
+std::string key_text(const operation::Plan& plan, std::string_view build, LineInfo line_info,
                      Effort effort) {
   core::JsonLine line;
   line.open('{')
       .member("compiler", build)
-      .member("generator", render::generator_digest())
+      .member("generator", plan.body->generator())
       .member("key_schema", kKeySchema)
       .key("options")
       .open('[');
   for (const std::string& option : all_options(effort)) line.value(option);
   if (line_info == LineInfo::yes) line.value(kLineInfoOption);
-  line.close(']').key("plan").raw(plan::to_json(plan)).member("target", to_string(plan.target));
+  line.close(']').key("plan").raw(plan.body->json()).member("target", to_string(plan.target));
   return line.close('}').take();
 }
 
-std::string metadata_text(const plan::Plan& plan, const std::string& key_text,
+std::string metadata_text(const operation::Plan& plan, const std::string& key_text,
                           const std::string& log, const std::string& compiler_version,
                           const StageTimes& times) {
   nlohmann::ordered_json metadata;

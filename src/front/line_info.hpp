@@ -4,7 +4,7 @@
 #include <string>
 
 #include "compile/nvrtc.hpp"
-#include "plan/plan.hpp"
+#include "operation/plan.hpp"
 
 namespace tilejit::front {
 
@@ -16,6 +16,6 @@ inline constexpr const char* kLineInfoOption = "--generate-line-info";
 
 /// Makes `request`, of `plan`, one whose lines are those of the source in one file, called `name`:
 /// as CacheKeep::source keeps it.
-void add_line_info(compile::Request& request, const plan::Plan& plan, const std::string& name);
+void add_line_info(compile::Request& request, const operation::Plan& plan, const std::string& name);
 
 }  // namespace tilejit::front

@@ -21,7 +21,8 @@ Location Compiler::Impl::locate(const front::Planned& planned, front::Effort eff
   return location;
 }
 
-Location Compiler::locate(const Fused& op, const Target& target, std::string_view device) const {
+Location Compiler::locate(const Operation& op, const Target& target,
+                          std::string_view device) const {
   return impl_->locate(impl_->plan(op, target, device), impl_->effort());
 }
 

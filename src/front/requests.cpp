@@ -58,11 +58,11 @@ const char* Requests::forbidden() const noexcept {
   return forbidden_here;
 }
 
-void Requests::admit(const Fused& op, const Target& target) {
+void Requests::admit(const Operation& op, const Target& target) {
   if (sealed_ && !index_.served(op, target)) throw missed(op, target, kSealed);
 }
 
-std::optional<std::size_t> Requests::use(const Fused& op, const Target& target) {
+std::optional<std::size_t> Requests::use(const Operation& op, const Target& target) {
   const auto number = index_.use(op, target);
   if (number) ++memory_hits_;
   return number;
@@ -77,20 +77,20 @@ void Requests::count(const Artifact& artifact) {
   if (artifact.tier == CacheTier::compiled) tell_of_compile(artifact);
 }
 
-MissError Requests::missed(const Fused& op, const Target& target, const std::string& why) {
+MissError Requests::missed(const Operation& op, const Target& target, const std::string& why) {
   return missed(op, target, why, index_.nearest(op, target));
 }
 
-MissError Requests::missed(const Fused& op, const Target& target, const std::string& why,
+MissError Requests::missed(const Operation& op, const Target& target, const std::string& why,
                            std::optional<NearestKernel> nearest) {
   ++missed_;
-  MissError error(op.name, target, why, std::move(nearest));
+  MissError error(op.name(), target, why, std::move(nearest));
   if (recorder_) (void)note(op, target, false);
   return error;
 }
 
 // The file is touched at the first use only.
-std::optional<std::size_t> Requests::note(const Fused& op, const Target& target, bool served) {
+std::optional<std::size_t> Requests::note(const Operation& op, const Target& target, bool served) {
   const auto noted = index_.note(op, target, served);
   if (!noted) return std::nullopt;
   if (noted->is_new && recorder_) {

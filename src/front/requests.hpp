@@ -30,17 +30,17 @@ class Requests {
   [[nodiscard]] const char* forbidden() const noexcept;
 
   /// Throws MissError if it is sealed and has not served that descriptor. Looks at memory alone.
-  void admit(const Fused& op, const Target& target);
+  void admit(const Operation& op, const Target& target);
   /// Knows and records a descriptor from now on; its number in the index, nothing if that is full.
-  std::optional<std::size_t> note(const Fused& op, const Target& target, bool served);
+  std::optional<std::size_t> note(const Operation& op, const Target& target, bool served);
   /// The number of a descriptor that was served before: another request, answered from memory.
-  std::optional<std::size_t> use(const Fused& op, const Target& target);
+  std::optional<std::size_t> use(const Operation& op, const Target& target);
   /// A request was answered.
   void count(const Artifact& artifact);
   /// A request was not: counts and records it. The error, with the nearest kernel, to be thrown.
-  [[nodiscard]] MissError missed(const Fused& op, const Target& target, const std::string& why);
+  [[nodiscard]] MissError missed(const Operation& op, const Target& target, const std::string& why);
   /// The same of a request made earlier, when `nearest` was the nearest kernel.
-  [[nodiscard]] MissError missed(const Fused& op, const Target& target, const std::string& why,
+  [[nodiscard]] MissError missed(const Operation& op, const Target& target, const std::string& why,
                                  std::optional<NearestKernel> nearest);
   void failed() noexcept { ++failed_; }
   void fell_back() noexcept { ++fallbacks_; }
@@ -90,7 +90,7 @@ class ForbidScope {
 /// Runs `request`, which answers with an artifact or a kernel, and counts, knows and records it.
 /// Throws what it throws; a MissError with the nearest kernel.
 template <typename Request>
-auto watch(Requests& requests, const Fused& op, const Target& target, const Request& request) {
+auto watch(Requests& requests, const Operation& op, const Target& target, const Request& request) {
   requests.admit(op, target);
   try {
     auto answer = request();

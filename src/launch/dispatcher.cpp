@@ -56,7 +56,7 @@ struct Table {
 }  // namespace
 
 struct Dispatcher::Impl {
-  Impl(Runtime& where, Fused operation, DispatchOptions options)
+  Impl(Runtime& where, Operation operation, DispatchOptions options)
       : specializer(std::move(operation), options.known_extent), runtime(where) {
     tables.push_back(std::make_unique<Table>(16));
     table = tables.back().get();
@@ -149,7 +149,7 @@ struct Dispatcher::Impl {
   std::vector<std::unique_ptr<const Entry>> replaced;  // which readers may still have
 };
 
-Dispatcher::Dispatcher(Runtime& runtime, Fused operation, DispatchOptions options)
+Dispatcher::Dispatcher(Runtime& runtime, Operation operation, DispatchOptions options)
     : impl_(std::make_unique<Impl>(runtime, std::move(operation), options)) {}
 Dispatcher::~Dispatcher() = default;
 Dispatcher::Dispatcher(Dispatcher&&) noexcept = default;
@@ -165,7 +165,7 @@ Kernel Dispatcher::kernel(std::span<const Argument> args) {
   return impl_->find_or_compile(args, kinds, sizes).kernel;
 }
 
-Fused Dispatcher::specialize(std::span<const Argument> args) const {
+Operation Dispatcher::specialize(std::span<const Argument> args) const {
   TensorKinds kinds;
   TensorSizes sizes;
   impl_->specializer.classify(args, kinds, sizes);

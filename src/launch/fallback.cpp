@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "operation/descriptor.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::launch {
 namespace {
 
-bool same_scalars(const Fused& a, const Fused& b) {
-  return std::ranges::equal(a.scalars, b.scalars, [](const Scalar& x, const Scalar& y) {
+bool same_scalars(const Operation& a, const Operation& b) {
+  return std::ranges::equal(a.scalars(), b.scalars(), [](const Scalar& x, const Scalar& y) {
     return x.name == y.name && x.dtype == y.dtype;
   });
 }
@@ -17,18 +18,19 @@ bool same_nesting(const Layout& a, const Layout& b) {
   return congruent(a.shape(), b.shape());
 }
 
-bool same_tensors(const Fused& general, const Fused& wanted) {
-  return std::ranges::equal(general.tensors, wanted.tensors, [](const Tensor& g, const Tensor& w) {
-    return g.name == w.name && g.dtype == w.dtype && g.access == w.access && g.align <= w.align &&
-           same_nesting(g.layout, w.layout);
-  });
+bool same_tensors(const Operation& general, const Operation& wanted) {
+  return std::ranges::equal(
+      general.tensors(), wanted.tensors(), [](const Tensor& g, const Tensor& w) {
+        return g.name == w.name && g.dtype == w.dtype && g.access == w.access &&
+               g.align <= w.align && same_nesting(g.layout, w.layout);
+      });
 }
 
 /// Goes through the dimensions of both in step, until `see` says no.
 template <typename See>
-bool each_dim(const Fused& general, const Fused& wanted, const See& see) {
-  for (std::size_t t = 0; t < general.tensors.size(); ++t) {
-    const auto g = general.tensors[t].layout.leaves(), w = wanted.tensors[t].layout.leaves();
+bool each_dim(const Operation& general, const Operation& wanted, const See& see) {
+  for (std::size_t t = 0; t < general.tensors().size(); ++t) {
+    const auto g = general.tensors()[t].layout.leaves(), w = wanted.tensors()[t].layout.leaves();
     for (std::size_t i = 0; i < g.size(); ++i) {
       if (!see(g[i].extent, w[i].extent) || !see(g[i].stride, w[i].stride)) return false;
     }
@@ -48,14 +50,14 @@ std::optional<Dim> substituted(const Dim& dim, const SymbolValues& values) {
   return result;
 }
 
-std::int64_t divisor_of(const Fused& op, const std::string& symbol) {
-  const auto found = std::ranges::find(op.symbols, symbol, &Symbol::name);
-  return found == op.symbols.end() ? 1 : found->divisible_by;
+std::int64_t divisor_of(const Operation& op, const std::string& symbol) {
+  const auto found = std::ranges::find(op.symbols(), symbol, &Symbol::name);
+  return found == op.symbols().end() ? 1 : found->divisible_by;
 }
 
 /// What `general` promises of its symbols holds.
-bool keeps_promises(const Fused& general, const Fused& wanted, const SymbolValues& values) {
-  return std::ranges::all_of(general.symbols, [&](const Symbol& symbol) {
+bool keeps_promises(const Operation& general, const Operation& wanted, const SymbolValues& values) {
+  return std::ranges::all_of(general.symbols(), [&](const Symbol& symbol) {
     if (symbol.divisible_by <= 1) return true;
     const auto value = values.find(symbol.name);
     const std::int64_t known =
@@ -66,9 +68,8 @@ bool keeps_promises(const Fused& general, const Fused& wanted, const SymbolValue
 
 }  // namespace
 
-std::optional<SymbolValues> admits(const Fused& general, const Fused& wanted) {
-  if (general.formula != wanted.formula || general.functions != wanted.functions ||
-      general.axis != wanted.axis || !same_scalars(general, wanted) ||
+std::optional<SymbolValues> admits(const Operation& general, const Operation& wanted) {
+  if (!general.descriptor().same_own_parts(wanted.descriptor()) || !same_scalars(general, wanted) ||
       !same_tensors(general, wanted)) {
     return std::nullopt;
   }

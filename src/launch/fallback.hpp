@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "tilejit/fused.hpp"
+#include "tilejit/operation.hpp"
 
 namespace tilejit::launch {
 
@@ -11,6 +11,6 @@ namespace tilejit::launch {
 /// no alignment is promised that `wanted` does not, and each extent and stride of `general` becomes
 /// that of `wanted` when its symbols have these values; symbols that `wanted` has too, by the same
 /// name, keep being symbols. Names of the operations and tuning do not matter.
-[[nodiscard]] std::optional<SymbolValues> admits(const Fused& general, const Fused& wanted);
+[[nodiscard]] std::optional<SymbolValues> admits(const Operation& general, const Operation& wanted);
 
 }  // namespace tilejit::launch

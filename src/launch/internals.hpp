@@ -33,9 +33,10 @@ struct Internals {
   /// `symbols` and those that are bound. Throws Error{invalid_argument} for one that is in both.
   [[nodiscard]] static SymbolValues completed(const SymbolValues& bound,
                                               const SymbolValues& symbols);
-  /// A Kernel of a loaded library. Throws as Binder.
+  /// A Kernel of a loaded library; `launch` is that of `plan`. Throws as Binder.
   [[nodiscard]] static Kernel make_kernel(std::shared_ptr<const Library> library, Artifact artifact,
-                                          const Fused& op, const operation::Plan& plan);
+                                          const Operation& op, const operation::Plan& plan,
+                                          const operation::LaunchPlan& launch);
   [[nodiscard]] static const std::shared_ptr<const Kernel::Impl>& of(
       const Kernel& kernel) noexcept {
     return kernel.impl_;
@@ -54,7 +55,7 @@ struct Internals {
     operation::Plan plan;  ///< of `artifact`: of a quick one a light plan, where there is one
     bool quick = false;
   };
-  [[nodiscard]] static FirstBuild first_build(Compiler& compiler, const Fused& op,
+  [[nodiscard]] static FirstBuild first_build(Compiler& compiler, const Operation& op,
                                               const front::Planned& planned);
   /// Has the full build of a quick one compiled in the background, and gives it to `kernel` and its
   /// copies. Warns if that fails.

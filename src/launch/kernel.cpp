@@ -36,22 +36,23 @@ std::optional<std::int64_t> kept_bytes(const operation::LaunchPlan& plan) {
 }  // namespace
 
 Kernel::Impl::Impl(std::shared_ptr<const launch::Library> loaded, Artifact compiled,
-                   const Fused& operation, const operation::Plan& plan)
-    : first(loaded_step(loaded->kernels.front(), plan.launch.steps.front())),
+                   const Operation& operation, const operation::Plan& plan,
+                   const operation::LaunchPlan& launch)
+    : first(loaded_step(loaded->kernels.front(), launch.steps.front())),
       launching(front::range_name("launch", compiled.kernel_name)),
       library(std::move(loaded)),
-      is_simple(plan.launch.steps.size() == 1 && plan.launch.workspaces.empty()),
-      binder(plan.signature, plan.launch),
+      is_simple(launch.steps.size() == 1 && launch.workspaces.empty()),
+      binder(plan.body->signature(), launch),
       artifact(std::move(compiled)),
       light(plan.light),
       op(operation) {
-  for (std::size_t i = 1; i < plan.launch.steps.size(); ++i) {
-    others.push_back(loaded_step(library->kernels[i], plan.launch.steps[i]));
+  for (std::size_t i = 1; i < launch.steps.size(); ++i) {
+    others.push_back(loaded_step(library->kernels[i], launch.steps[i]));
   }
   const auto most_blocks = static_cast<unsigned>(library->context->limits().grid_x);
   if (is_simple) plain = launch::PlainBinder::make(binder, most_blocks);
-  clears_ = std::ranges::any_of(plan.launch.workspaces, &operation::Workspace::zeroed);
-  if (const auto bytes = kept_bytes(plan.launch)) {
+  clears_ = std::ranges::any_of(launch.workspaces, &operation::Workspace::zeroed);
+  if (const auto bytes = kept_bytes(launch)) {
     kept_ = std::make_unique<const memory::StreamMemories>(
         library->context, static_cast<std::size_t>(*bytes), clears_);
   }
@@ -137,7 +138,7 @@ const Artifact& Kernel::artifact() const noexcept {
   return impl_->current().artifact;
 }
 
-const Fused& Kernel::op() const noexcept {
+const Operation& Kernel::op() const noexcept {
   return impl_->op;
 }
 

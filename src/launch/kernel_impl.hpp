@@ -21,8 +21,8 @@ namespace tilejit {
 /// captured the quick one keeps it: it lives as long as its Kernel.
 struct Kernel::Impl {
   /// Throws as Binder.
-  Impl(std::shared_ptr<const launch::Library> loaded, Artifact compiled, const Fused& operation,
-       const operation::Plan& plan);
+  Impl(std::shared_ptr<const launch::Library> loaded, Artifact compiled, const Operation& operation,
+       const operation::Plan& plan, const operation::LaunchPlan& launch);
   ~Impl();
 
   /// As Kernel::launch; `symbols` may be null.
@@ -96,7 +96,7 @@ struct Kernel::Impl {
   Artifact artifact;
   bool light;             // of a light plan
   bool fills_in = false;  // of the plan of the quick build in whose place it is
-  Fused op;
+  Operation op;
   std::vector<Step> others;  // the steps after the first
 
  private:

@@ -14,17 +14,18 @@ using Kinds = TensorKinds;
 /// Reads the bytes of a descriptor's tensors one after another.
 class DescriptorReader {
  public:
-  DescriptorReader(Fused op, std::span<const std::uint8_t> bytes)
-      : op_(std::move(op)), bytes_(bytes), by_value_(take() != 0), alike_at_(at_) {
-    for (std::size_t t = 0; t < op_.tensors.size(); ++t) alike_at_ += 3 + 2 * bytes_[alike_at_ + 2];
+  DescriptorReader(const Operation& op, std::span<const std::uint8_t> bytes)
+      : op_(op), tensors_(op.tensors()), bytes_(bytes), by_value_(take() != 0), alike_at_(at_) {
+    for (std::size_t t = 0; t < tensors_.size(); ++t) alike_at_ += 3 + 2 * bytes_[alike_at_ + 2];
   }
 
-  Fused read() {
-    for (std::size_t t = 0; t < op_.tensors.size(); ++t) read_tensor(t);
+  Operation read() {
+    for (std::size_t t = 0; t < tensors_.size(); ++t) read_tensor(t);
+    std::vector<Symbol> symbols = op_.symbols();
     for (const auto& [name, divisor] : divisors_) {
-      if (divisor > 1) op_.symbols.push_back({.name = name, .divisible_by = divisor});
+      if (divisor > 1) symbols.push_back({.name = name, .divisible_by = divisor});
     }
-    return std::move(op_);
+    return op_.with_tensors(std::move(symbols), std::move(tensors_));
   }
 
  private:
@@ -35,7 +36,7 @@ class DescriptorReader {
   std::uint8_t take() noexcept { return bytes_[at_++]; }
 
   void read_tensor(std::size_t t) {
-    Tensor& tensor = op_.tensors[t];
+    Tensor& tensor = tensors_[t];
     const auto given = static_cast<DType>(take());
     if (!(tensor.dtype == tf32 && given == f32)) tensor.dtype = given;
     tensor.align = 1 << take();
@@ -84,7 +85,8 @@ class DescriptorReader {
     return parse_layout("(" + shape + "):(" + stride + ")");
   }
 
-  Fused op_;
+  const Operation& op_;
+  std::vector<Tensor> tensors_;
   std::span<const std::uint8_t> bytes_;
   std::size_t at_ = 0;
   bool by_value_;
@@ -94,7 +96,7 @@ class DescriptorReader {
 
 }  // namespace
 
-Fused Specializer::descriptor(const TensorKinds& kinds) const {
+Operation Specializer::descriptor(const TensorKinds& kinds) const {
   return DescriptorReader(operation_, kinds.bytes()).read();
 }
 

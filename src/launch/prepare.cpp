@@ -21,7 +21,7 @@ struct Wanted {
   std::exception_ptr error = {};  // of planning and asking
 };
 
-Wanted ask(Runtime& runtime, const Fused& op, const CompileRequest& request) {
+Wanted ask(Runtime& runtime, const Operation& op, const CompileRequest& request) {
   Wanted wanted;
   try {
     const DeviceInfo& device = runtime.device();
@@ -35,11 +35,11 @@ Wanted ask(Runtime& runtime, const Fused& op, const CompileRequest& request) {
   return wanted;
 }
 
-std::vector<Wanted> ask_all(Runtime& runtime, std::span<const Fused> ops,
+std::vector<Wanted> ask_all(Runtime& runtime, std::span<const Operation> ops,
                             const CompileRequest& request) {
   std::vector<Wanted> all;
   std::ranges::transform(ops, std::back_inserter(all),
-                         [&](const Fused& op) { return ask(runtime, op, request); });
+                         [&](const Operation& op) { return ask(runtime, op, request); });
   return all;
 }
 
@@ -61,14 +61,15 @@ void share(cache::Store& store, const Artifact& artifact) {
   store.put(artifact.key, {.payload = *artifact.cubin, .metadata = *artifact.metadata});
 }
 
-Kernel load(Runtime& runtime, const Fused& op, const Wanted& wanted) {
+Kernel load(Runtime& runtime, const Operation& op, const Wanted& wanted) {
   if (wanted.error) std::rethrow_exception(wanted.error);
   Artifact artifact = wanted.pending.get();
   const front::Stopwatch watch;
-  const operation::Plan plan = plan::operation_plan(wanted.planned->plan);
-  auto library = Internals::open(runtime).libraries.find_or_load(artifact, plan.launch);
+  const operation::Plan& plan = wanted.planned->plan;
+  const operation::LaunchPlan launch = plan.body->launch();
+  auto library = Internals::open(runtime).libraries.find_or_load(artifact, launch);
   artifact.times.load = watch.milliseconds();
-  Kernel kernel = Internals::make_kernel(std::move(library), std::move(artifact), op, plan);
+  Kernel kernel = Internals::make_kernel(std::move(library), std::move(artifact), op, plan, launch);
   auto& impl = Internals::open(runtime);
   const auto number = Internals::open(impl.compiler).requests.note(op, impl.device.target, true);
   if (number) impl.known.add(*number, kernel);
@@ -78,7 +79,7 @@ Kernel load(Runtime& runtime, const Fused& op, const Wanted& wanted) {
 }  // namespace
 
 std::vector<std::vector<Kernel>> prepare(std::span<Runtime* const> runtimes,
-                                         std::span<const Fused> ops,
+                                         std::span<const Operation> ops,
                                          const CompileRequest& request) {
   std::vector<std::vector<Wanted>> wanted(runtimes.size());
   for (std::size_t i = 0; i < runtimes.size(); ++i) {
@@ -102,7 +103,8 @@ std::vector<std::vector<Kernel>> prepare(std::span<Runtime* const> runtimes,
   return kernels;
 }
 
-std::vector<Kernel> Runtime::prepare(std::span<const Fused> ops, const CompileRequest& request) {
+std::vector<Kernel> Runtime::prepare(std::span<const Operation> ops,
+                                     const CompileRequest& request) {
   Runtime* const self = this;
   return std::move(tilejit::prepare(std::span(&self, 1), ops, request).front());
 }

@@ -34,18 +34,20 @@ Runtime::~Runtime() = default;
 Runtime::Runtime(Runtime&&) noexcept = default;
 Runtime& Runtime::operator=(Runtime&&) noexcept = default;
 
-Kernel Runtime::Impl::load(const Fused& op, Capturing capturing) {
+Kernel Runtime::Impl::load(const Operation& op, Capturing capturing) {
   Compiler::Impl& service = launch::Internals::open(compiler);
   const front::Planned planned = service.plan(op, device.target, device.name);
   auto [artifact, plan, quick] =
       capturing == Capturing::yes
           ? launch::Internals::FirstBuild{service.compile(planned, {.effort = service.effort()}),
-                                          plan::operation_plan(planned.plan)}
+                                          planned.plan}
           : launch::Internals::first_build(compiler, op, planned);
   const front::Stopwatch watch;
-  auto library = libraries.find_or_load(artifact, plan.launch);
+  const operation::LaunchPlan launch = plan.body->launch();
+  auto library = libraries.find_or_load(artifact, launch);
   artifact.times.load = watch.milliseconds();
-  Kernel kernel = launch::Internals::make_kernel(std::move(library), std::move(artifact), op, plan);
+  Kernel kernel =
+      launch::Internals::make_kernel(std::move(library), std::move(artifact), op, plan, launch);
   if (quick) launch::Internals::replace_later(*this, kernel, planned);
   return kernel;
 }
@@ -82,9 +84,10 @@ const std::shared_ptr<const driver::Context>& Internals::context(const Runtime& 
 }
 
 Kernel Internals::make_kernel(std::shared_ptr<const Library> library, Artifact artifact,
-                              const Fused& op, const operation::Plan& plan) {
-  return Kernel(
-      std::make_shared<const Kernel::Impl>(std::move(library), std::move(artifact), op, plan));
+                              const Operation& op, const operation::Plan& plan,
+                              const operation::LaunchPlan& launch) {
+  return Kernel(std::make_shared<const Kernel::Impl>(std::move(library), std::move(artifact), op,
+                                                     plan, launch));
 }
 
 Kernel Internals::bind(const Kernel& kernel, SymbolValues values) {

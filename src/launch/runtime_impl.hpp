@@ -19,11 +19,11 @@ struct Runtime::Impl {
   /// A graph that captures a quick build would keep it.
   enum class Capturing : bool { no, yes };
   /// Plans `op`, has it compiled and loads it.
-  [[nodiscard]] Kernel load(const Fused& op, Capturing capturing);
+  [[nodiscard]] Kernel load(const Operation& op, Capturing capturing);
   /// The same, with what goes with a request (front::Requests), and a fallback for a miss.
-  [[nodiscard]] Kernel serve(const Fused& op, Capturing capturing);
+  [[nodiscard]] Kernel serve(const Operation& op, Capturing capturing);
   /// A kernel that was prepared, and that computes what `op` asks for.
-  [[nodiscard]] std::optional<Kernel> find_general(const Fused& op);
+  [[nodiscard]] std::optional<Kernel> find_general(const Operation& op);
 
   std::shared_ptr<const driver::Context> context;
   DeviceInfo device;

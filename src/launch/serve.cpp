@@ -23,7 +23,7 @@ bool is_capturing(const driver::Table& driver, Stream stream) {
 
 }  // namespace
 
-Kernel Runtime::Impl::serve(const Fused& op, Capturing capturing) {
+Kernel Runtime::Impl::serve(const Operation& op, Capturing capturing) {
   front::Requests& requests = launch::Internals::open(compiler).requests;
   if (requests.sealed()) {
     const auto number = requests.use(op, device.target);
@@ -42,9 +42,9 @@ Kernel Runtime::Impl::serve(const Fused& op, Capturing capturing) {
   }
 }
 
-std::optional<Kernel> Runtime::Impl::find_general(const Fused& op) {
+std::optional<Kernel> Runtime::Impl::find_general(const Operation& op) {
   const usage::Index& index = launch::Internals::open(compiler).requests.index();
-  for (const std::size_t number : index.of_formula(op, device.target)) {
+  for (const std::size_t number : index.alike(op, device.target)) {
     const auto kernel = known.find(number);
     if (!kernel) continue;
     if (auto values = launch::admits(kernel->op(), op)) {
@@ -54,12 +54,12 @@ std::optional<Kernel> Runtime::Impl::find_general(const Fused& op) {
   return std::nullopt;
 }
 
-Kernel Runtime::compile(const Fused& op) {
+Kernel Runtime::compile(const Operation& op) {
   driver::refuse_after_fork("Runtime::compile");
   return impl_->serve(op, Impl::Capturing::no);
 }
 
-Kernel Runtime::compile(const Fused& op, Stream stream) {
+Kernel Runtime::compile(const Operation& op, Stream stream) {
   driver::refuse_after_fork("Runtime::compile");
   const driver::Table& driver = impl_->context->driver();
   if (!is_capturing(driver, stream)) return compile(op);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "expr/parser.hpp"
+#include "operation/descriptor.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::launch {
@@ -135,33 +135,27 @@ struct Pass {
 
 }  // namespace
 
-Specializer::Specializer(Fused operation, std::int64_t known_extent)
+Specializer::Specializer(Operation operation, std::int64_t known_extent)
     : operation_(std::move(operation)) {
   if (known_extent < 0 || known_extent > kMaxKnownExtent) {
     refuse("known_extent is " + std::to_string(known_extent) + "; take 0 to " +
            std::to_string(kMaxKnownExtent));
   }
-  const std::vector<Tensor>& tensors = operation_.tensors;
-  shape_.arguments = tensors.size() + operation_.scalars.size();
+  const std::vector<Tensor>& tensors = operation_.tensors();
+  shape_.arguments = tensors.size() + operation_.scalars().size();
   shape_.tensors = tensors.size();
   shape_.known_extent = std::max<std::int64_t>(1, known_extent);
   for (const DType dtype : kAllDTypes) {
     const auto bytes = static_cast<std::uint64_t>(size_bytes(dtype));
     shape_.log2_bytes |= std::uint64_t(std::countr_zero(bytes)) << (4 * static_cast<int>(dtype));
   }
-  const expr::ParsedText parsed =
-      expr::parse_statements({operation_.formula, "formula", "/formula"});
-  for (std::size_t t = 0; t < tensors.size(); ++t) {
-    const bool written = std::ranges::any_of(
-        parsed.statements, [&](const expr::Statement& one) { return one.name == tensors[t].name; });
-    if (written && tensors[t].access != Access::inout) shape_.outputs.push_back(t);
-  }
+  shape_.outputs = operation_.descriptor().outputs();
 }
 
 void Specializer::refuse_count(std::size_t given) const {
-  refuse("a launch of '" + operation_.name + "' takes " + std::to_string(shape_.arguments) +
+  refuse("a launch of '" + operation_.name() + "' takes " + std::to_string(shape_.arguments) +
          " arguments (" + std::to_string(shape_.tensors) + " tensors, then " +
-         std::to_string(operation_.scalars.size()) + " scalars), not " + std::to_string(given));
+         std::to_string(operation_.scalars().size()) + " scalars), not " + std::to_string(given));
 }
 
 void Specializer::refuse_tensor(std::size_t t, const Argument& given) const {
@@ -169,7 +163,7 @@ void Specializer::refuse_tensor(std::size_t t, const Argument& given) const {
                          ? "comes without shape and strides; pass them"
                      : given.shape.size() != given.stride.size() ? "has not one stride an extent"
                                                                  : "has more than 32 modes";
-  refuse("tensor '" + operation_.tensors[t].name + "' (argument " + std::to_string(t) + ") " +
+  refuse("tensor '" + operation_.tensors()[t].name + "' (argument " + std::to_string(t) + ") " +
          what);
 }
 

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "tilejit/fused.hpp"
 #include "tilejit/kernel.hpp"
+#include "tilejit/operation.hpp"
 
 namespace tilejit::launch {
 
@@ -81,14 +81,14 @@ class Specializer {
   static constexpr std::int64_t kMaxKnownExtent = 64;
   static constexpr std::size_t kMaxRank = 32;
 
-  /// Throws Error{invalid_argument} for a known_extent out of range, Error{invalid_formula}.
-  Specializer(Fused operation, std::int64_t known_extent);
+  /// Throws Error{invalid_argument} for a known_extent out of range, and as Descriptor::outputs.
+  Specializer(Operation operation, std::int64_t known_extent);
 
   /// Allocates nothing; both are new. Throws Error{invalid_argument} for a wrong number of
   /// arguments, for tensors without shape, and above kMaxRank modes; Error{unsupported} beyond
   /// TensorKinds::kMaxBytes.
   void classify(std::span<const Argument> args, TensorKinds& kinds, TensorSizes& sizes) const;
-  [[nodiscard]] Fused descriptor(const TensorKinds& kinds) const;
+  [[nodiscard]] Operation descriptor(const TensorKinds& kinds) const;
 
  private:
   /// What a launch reads of all this.
@@ -102,7 +102,7 @@ class Specializer {
   [[noreturn]] void refuse_tensor(std::size_t t, const Argument& given) const;
 
   Shape shape_;
-  Fused operation_;
+  Operation operation_;
 };
 
 }  // namespace tilejit::launch

@@ -19,22 +19,22 @@ bool is_tiered(const Options& options) noexcept {
 
 }  // namespace
 
-Internals::FirstBuild Internals::first_build(Compiler& compiler, const Fused& op,
+Internals::FirstBuild Internals::first_build(Compiler& compiler, const Operation& op,
                                              const front::Planned& planned) {
   Compiler::Impl& impl = open(compiler);
   if (!is_tiered(impl.options)) {
-    return {impl.compile(planned, {.effort = impl.effort()}), plan::operation_plan(planned.plan)};
+    return {impl.compile(planned, {.effort = impl.effort()}), planned.plan};
   }
   if (auto full = impl.find(planned, front::Effort::full)) {
-    return {*std::move(full), plan::operation_plan(planned.plan)};
+    return {*std::move(full), planned.plan};
   }
   front::Planned first = planned;
-  if (auto light = plan::make_light_plan(op, planned.analysis, planned.plan)) {
+  if (auto light = op.descriptor().light_plan(planned.plan)) {
     first.plan = *std::move(light);
   }
   Artifact quick = impl.compile(first, {.effort = front::Effort::quick});
   ++impl.tiers.quick_builds;
-  return {std::move(quick), plan::operation_plan(first.plan), true};
+  return {std::move(quick), first.plan, true};
 }
 
 void Internals::replace_later(Runtime::Impl& runtime, const Kernel& kernel,
@@ -53,11 +53,11 @@ void Internals::replace_later(Runtime::Impl& runtime, const Kernel& kernel,
     try {
       Artifact full = compiler.compile(planned, {.urgency = compile::Urgency::low});  // from memory
       const front::Stopwatch watch;
-      const operation::Plan plan = plan::operation_plan(planned.plan);
-      auto library = runtime.libraries.find_or_load(full, plan.launch);
+      const operation::LaunchPlan launch = planned.plan.body->launch();
+      auto library = runtime.libraries.find_or_load(full, launch);
       full.times.load = watch.milliseconds();
-      auto build =
-          std::make_shared<Kernel::Impl>(std::move(library), std::move(full), impl->op, plan);
+      auto build = std::make_shared<Kernel::Impl>(std::move(library), std::move(full), impl->op,
+                                                  planned.plan, launch);
       build->fills_in = !impl->light;
       impl->replace(std::move(build));
       ++compiler.tiers.swaps;

@@ -1,11 +1,11 @@
 #include "tilejit/benchmark.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/integer.hpp"
-#include "figures/figures.hpp"
-#include "figures/operations.hpp"
-#include "front/compiler_impl.hpp"
+#include "operation/descriptor.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit {
@@ -18,12 +18,13 @@ double giga_a_second(double count, double milliseconds) noexcept {
   return milliseconds > 0 ? count / milliseconds / 1e6 : 0;
 }
 
-Fused reading(std::int64_t rows) {
-  const std::string extent = std::to_string(rows), elements = std::to_string(kRowBytes / 4);
-  return {.name = "read_ceiling",
-          .tensors = {{"x", f32, "(" + extent + "," + elements + "):(" + elements + ",1)"},
-                      {"y", f32, "(" + extent + "):(1)"}},
-          .formula = "y = max(x)"};
+/// Reads rows, and writes an element of each.
+Operation reading(std::int64_t rows) {
+  constexpr const char* kSpec = R"_({{
+    "name": "read_ceiling",
+    "tensors": {{"x": {{"dtype": "f32", "shape": [{0}, {1}]}}, "y": {{"dtype": "f32", "shape": [{0}]}}}},
+    "formula": "y = max(x)"}})_";
+  return parse_operation(fmt::format(kSpec, rows, kRowBytes / 4));
 }
 
 std::int64_t require(const std::optional<std::int64_t>& count, const char* what) {
@@ -34,14 +35,12 @@ std::int64_t require(const std::optional<std::int64_t>& count, const char* what)
                   "every symbol a value, and smaller ones");
 }
 
-DeclaredWork work_of(const Fused& op, const front::Planned& planned,
-                     const figures::Figures& figures, const SymbolValues& symbols) {
+DeclaredWork work_of(const operation::Figures& figures) {
   return {.bytes = require(figures.bytes_moved, "bytes moved"),
-          .operations =
-              require(figures::count_operations(op, planned.analysis, symbols), "operations")};
+          .operations = require(figures.operations, "operations")};
 }
 
-BytesInFlight in_flight_of(const Runtime& runtime, const figures::Figures& figures,
+BytesInFlight in_flight_of(const Runtime& runtime, const operation::Figures& figures,
                            const KernelInfo& kernel, double gigabytes_per_second) {
   const auto multiprocessors = static_cast<double>(std::max(1, runtime.device().multiprocessors));
   std::int64_t blocks = kernel.blocks_per_sm;
@@ -75,9 +74,8 @@ Ceilings measure_ceilings(Runtime& runtime, std::int64_t bytes, const BenchmarkO
                             time_read(runtime, static_cast<std::size_t>(read), options).median_ms)};
 }
 
-DeclaredWork declared_work(const Fused& op, const SymbolValues& symbols) {
-  const front::Planned planned = front::make_planned(op, Target{});
-  return work_of(op, planned, figures::figures_of(op, planned.plan, symbols), symbols);
+DeclaredWork declared_work(const Operation& op, const SymbolValues& symbols) {
+  return work_of(op.descriptor().plan(Target{}).body->figures(symbols));
 }
 
 BenchmarkResult benchmark(Runtime& runtime, const Kernel& kernel,
@@ -85,12 +83,11 @@ BenchmarkResult benchmark(Runtime& runtime, const Kernel& kernel,
                           const SymbolValues& symbols, const BenchmarkOptions& options,
                           const Ceilings& given) {
   // As Runtime::compile planned it.
-  const Fused op =
+  const Operation op =
       runtime.compiler().tuned(kernel.op(), kernel.artifact().target, runtime.device().name);
-  const front::Planned planned = front::make_planned(op, kernel.artifact().target);
-  const figures::Figures figures = figures::figures_of(op, planned.plan, symbols);
-  BenchmarkResult result{
-      .work = work_of(op, planned, figures, symbols), .ceilings = given, .kernel = kernel.info()};
+  const operation::Figures figures =
+      op.descriptor().plan(kernel.artifact().target).body->figures(symbols);
+  BenchmarkResult result{.work = work_of(figures), .ceilings = given, .kernel = kernel.info()};
   result.time = time_launches(runtime, kernel, arguments, symbols, options);
   result.occupancy = static_cast<double>(result.kernel.blocks_per_sm) * result.kernel.threads /
                      figures.device->threads;

@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "core/text.hpp"
-#include "spec/analysis.hpp"
 #include "spec/object_reader.hpp"
 #include "tilejit/tv.hpp"
 
@@ -20,6 +19,7 @@ struct Knob {
   const char* allowed;
 };
 
+constexpr int kMaxTileSide = 4096;
 constexpr std::int64_t kMaxThreads = 1024;
 constexpr std::int64_t kMaxValues = 1024;
 

@@ -4,7 +4,7 @@
 
 #include "spec/json_text.hpp"
 #include "spec/problems.hpp"
-#include "tilejit/fused.hpp"
+#include "tilejit/tuning.hpp"
 
 namespace tilejit::spec {
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "operation/descriptor.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/tune.hpp"
 
@@ -10,12 +11,10 @@ namespace {
 // Below, times of the same kernel differ from run to run.
 constexpr double kLeastGain = 0.01;
 
-Trial run_trial(const Fused& op, const Tuning& tuning, const Measure& measure, bool must_work) {
-  Fused pinned = op;
-  pinned.tuning = tuning;
+Trial run_trial(const Operation& op, const Tuning& tuning, const Measure& measure, bool must_work) {
   Trial trial{.tuning = tuning};
   try {
-    trial.milliseconds = measure(pinned);
+    trial.milliseconds = measure(op.with_tuning(tuning));
   } catch (const Error& error) {
     if (must_work) throw;
     trial.failure = error.what();
@@ -25,7 +24,16 @@ Trial run_trial(const Fused& op, const Tuning& tuning, const Measure& measure, b
 
 }  // namespace
 
-std::vector<Trial> run_trials(const Fused& op, const std::vector<Tuning>& candidates,
+std::string operation_class(const Operation& op, const Target& target) {
+  return op.with_tuning({}).descriptor().plan(target).body->tuning_class();
+}
+
+std::vector<Tuning> tuning_candidates(const Operation& op, const Target& target,
+                                      std::size_t budget) {
+  return op.descriptor().tuning_candidates(target, budget);
+}
+
+std::vector<Trial> run_trials(const Operation& op, const std::vector<Tuning>& candidates,
                               const Measure& measure, const Progress& progress) {
   std::vector<Trial> trials;
   for (const Tuning& tuning : candidates) {

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::size_t kLookedAt = 64;  // of a group
 
-std::uint64_t formula_group(const Parts& parts) noexcept {
-  return detail::hash_combine(101, parts.kinds[static_cast<std::size_t>(Kind::formula)]);
+std::uint64_t own_group(const Parts& parts) noexcept {
+  return detail::hash_combine(101, parts.kinds[static_cast<std::size_t>(Kind::own)]);
 }
 
 std::uint64_t name_group(const Parts& parts) noexcept {
@@ -29,13 +29,13 @@ std::size_t distance(const Parts& a, const Parts& b) noexcept {
   return differ;
 }
 
-NearestKernel describe(const Fused& op, const Target& target, const Parts& parts,
+NearestKernel describe(const Operation& op, const Target& target, const Parts& parts,
                        const Known& known, const Parts& known_parts) {
-  NearestKernel nearest{.name = known.op.name, .target = known.target};
+  NearestKernel nearest{.name = known.op.name(), .target = known.target};
   if (parts.hashes.size() != known_parts.hashes.size()) {
     nearest.field = "/tensors";
-    nearest.wanted = std::to_string(op.tensors.size());
-    nearest.present = std::to_string(known.op.tensors.size());
+    nearest.wanted = std::to_string(op.tensors().size());
+    nearest.present = std::to_string(known.op.tensors().size());
     return nearest;
   }
   for (std::size_t i = 0; i < parts.hashes.size(); ++i) {
@@ -53,7 +53,7 @@ NearestKernel describe(const Fused& op, const Target& target, const Parts& parts
 
 }  // namespace
 
-std::optional<std::size_t> Index::find(const Fused& op, const Target& target,
+std::optional<std::size_t> Index::find(const Operation& op, const Target& target,
                                        const Parts& parts) const {
   const auto group = by_all_.find(parts.all);
   if (group == by_all_.end()) return std::nullopt;
@@ -64,7 +64,7 @@ std::optional<std::size_t> Index::find(const Fused& op, const Target& target,
   return std::nullopt;
 }
 
-std::optional<Index::Noted> Index::note(const Fused& op, const Target& target, bool served) {
+std::optional<Index::Noted> Index::note(const Operation& op, const Target& target, bool served) {
   const Parts parts = parts_of(op, target);
   const std::lock_guard lock(mutex_);
   Noted noted;
@@ -73,7 +73,7 @@ std::optional<Index::Noted> Index::note(const Fused& op, const Target& target, b
   } else {
     if (entries_.size() == kMost) return std::nullopt;
     noted = {entries_.size(), true};
-    entries_.push_back({{op, target}, parts});
+    entries_.emplace_back(Known{.op = op, .target = target}, parts);
     by_all_[parts.all].push_back(static_cast<std::uint32_t>(noted.number));
   }
   Known& known = entries_[noted.number].known;
@@ -90,11 +90,11 @@ void Index::serve(std::size_t number) {
   for (std::size_t i = 0; i < kKinds; ++i) {
     near_[entry.parts.without(static_cast<Kind>(i))].push_back(value);
   }
-  near_[formula_group(entry.parts)].push_back(value);
+  near_[own_group(entry.parts)].push_back(value);
   near_[name_group(entry.parts)].push_back(value);
 }
 
-std::optional<std::size_t> Index::use(const Fused& op, const Target& target) {
+std::optional<std::size_t> Index::use(const Operation& op, const Target& target) {
   const Parts parts = parts_of(op, target);
   const std::lock_guard lock(mutex_);
   const auto number = find(op, target, parts);
@@ -103,7 +103,7 @@ std::optional<std::size_t> Index::use(const Fused& op, const Target& target) {
   return number;
 }
 
-std::optional<std::size_t> Index::served(const Fused& op, const Target& target) const {
+std::optional<std::size_t> Index::served(const Operation& op, const Target& target) const {
   const Parts parts = parts_of(op, target);
   const std::lock_guard lock(mutex_);
   const auto number = find(op, target, parts);
@@ -127,13 +127,13 @@ const Index::Entry* Index::nearest_of(const Parts& parts) const {
     if (const auto found = near_.find(group); found != near_.end()) look_at(found->second);
   };
   for (std::size_t i = 0; i < kKinds; ++i) look_up(parts.without(static_cast<Kind>(i)));
-  if (best == nullptr) look_up(formula_group(parts));
+  if (best == nullptr) look_up(own_group(parts));
   if (best == nullptr) look_up(name_group(parts));
   if (best == nullptr) look_at(served_);
   return best;
 }
 
-std::optional<NearestKernel> Index::nearest(const Fused& op, const Target& target) const {
+std::optional<NearestKernel> Index::nearest(const Operation& op, const Target& target) const {
   const Parts parts = parts_of(op, target);
   const std::lock_guard lock(mutex_);
   const Entry* const best = nearest_of(parts);
@@ -141,11 +141,11 @@ std::optional<NearestKernel> Index::nearest(const Fused& op, const Target& targe
   return describe(op, target, parts, best->known, best->parts);
 }
 
-std::vector<std::size_t> Index::of_formula(const Fused& op, const Target& target) const {
+std::vector<std::size_t> Index::alike(const Operation& op, const Target& target) const {
   const Parts parts = parts_of(op, target);
   const std::lock_guard lock(mutex_);
   std::vector<std::size_t> numbers;
-  if (const auto found = near_.find(formula_group(parts)); found != near_.end()) {
+  if (const auto found = near_.find(own_group(parts)); found != near_.end()) {
     const auto last = last_of(found->second);
     numbers.assign(last.rbegin(), last.rend());
   }

@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tilejit/fused.hpp"
 #include "tilejit/miss.hpp"
+#include "tilejit/operation.hpp"
 #include "tilejit/target.hpp"
 #include "usage/parts.hpp"
 
@@ -18,7 +18,7 @@ namespace tilejit::usage {
 
 /// A descriptor that was asked for.
 struct Known {
-  Fused op;
+  Operation op;
   Target target;
   std::uint64_t uses = 0;
   bool served = false;  ///< there was a kernel for it
@@ -36,20 +36,21 @@ class Index {
     bool is_new = false;
   };
   /// Counts a use. Nothing if the index is full and has not got it.
-  std::optional<Noted> note(const Fused& op, const Target& target, bool served);
+  std::optional<Noted> note(const Operation& op, const Target& target, bool served);
   /// The number of one that was served; counts a use of it.
-  std::optional<std::size_t> use(const Fused& op, const Target& target);
+  std::optional<std::size_t> use(const Operation& op, const Target& target);
   /// The number of one that was served.
-  [[nodiscard]] std::optional<std::size_t> served(const Fused& op, const Target& target) const;
+  [[nodiscard]] std::optional<std::size_t> served(const Operation& op, const Target& target) const;
 
   /// Of those that were served, one that differs in as few parts as any that is looked at: those
   /// that differ in one Kind only, else those of the same formula, else of the same name, else the
   /// last, and of each group at most the last 64. Nothing if none was served.
-  [[nodiscard]] std::optional<NearestKernel> nearest(const Fused& op, const Target& target) const;
+  [[nodiscard]] std::optional<NearestKernel> nearest(const Operation& op,
+                                                     const Target& target) const;
 
-  /// Numbers of those that were served and have the formula, functions and axis of `op`, the last
-  /// first, at most 64.
-  [[nodiscard]] std::vector<std::size_t> of_formula(const Fused& op, const Target& target) const;
+  /// Numbers of those that were served and do the same to tensors that may differ (Kind::own), the
+  /// last first, at most 64.
+  [[nodiscard]] std::vector<std::size_t> alike(const Operation& op, const Target& target) const;
 
   [[nodiscard]] Known at(std::size_t number) const;
   [[nodiscard]] std::size_t size() const;
@@ -61,7 +62,7 @@ class Index {
   };
   using Groups = std::unordered_map<std::uint64_t, std::vector<std::uint32_t>>;
 
-  [[nodiscard]] std::optional<std::size_t> find(const Fused& op, const Target& target,
+  [[nodiscard]] std::optional<std::size_t> find(const Operation& op, const Target& target,
                                                 const Parts& parts) const;
   void serve(std::size_t number);
   [[nodiscard]] const Entry* nearest_of(const Parts& parts) const;

@@ -7,7 +7,7 @@
 
 #include "spec/json_text.hpp"
 #include "spec/problems.hpp"
-#include "spec/read_fused.hpp"
+#include "spec/specs.hpp"
 #include "tilejit/cache/entry.hpp"
 #include "tilejit/cache/files.hpp"
 #include "tilejit/error.hpp"
@@ -21,7 +21,7 @@ using spec::Json;
 constexpr std::uintmax_t kLargestFile = std::uintmax_t{1} << 30;
 
 /// One line without spaces, as `to_json` orders it.
-std::string spec_text(const Fused& op) {
+std::string spec_text(const Operation& op) {
   return Json::parse(to_json(op)).dump();
 }
 
@@ -64,7 +64,7 @@ class Reader {
     std::string id = usage::manifest_id(text, target);
     if (known_.contains(id)) return;
     spec::Problems problems;
-    Fused op = spec::read_fused(json["spec"], "", problems);
+    Operation op = spec::read_operation(json["spec"], "", problems);
     problems.throw_if_any();
     entries_.push_back({.op = std::move(op), .target = target});
     known_.insert(id);
@@ -93,7 +93,7 @@ std::string manifest_id(std::string_view spec_text, const Target& target) {
 
 }  // namespace usage
 
-std::string manifest_line(const Fused& op, const Target& target) {
+std::string manifest_line(const Operation& op, const Target& target) {
   const std::string text = spec_text(op);
   return "{\"id\":\"" + usage::manifest_id(text, target) + "\",\"target\":\"" + to_string(target) +
          "\",\"spec\":" + text + '}';

@@ -1,39 +1,17 @@
 #include "usage/parts.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <string_view>
 
 #include "core/text.hpp"
+#include "operation/descriptor.hpp"
+#include "operation/hasher.hpp"
 
 namespace tilejit::usage {
 namespace {
 
 using Hash = std::uint64_t;
 
-/// Adds what is hashed, in order.
-class Hasher {
- public:
-  Hasher& add(std::uint64_t value) noexcept {
-    hash_ = detail::hash_combine(hash_, value);
-    return *this;
-  }
-  Hasher& add(std::string_view text) noexcept {
-    return add(std::hash<std::string_view>{}(text)).add(text.size());
-  }
-  Hasher& add(const std::string& text) noexcept { return add(std::string_view(text)); }
-  Hasher& add(const Layout& layout) noexcept { return add(std::hash<Layout>{}(layout)); }
-  Hasher& add(DType dtype) noexcept { return add(static_cast<std::uint64_t>(dtype)); }
-  template <typename T>
-  Hasher& add(const std::optional<T>& value) noexcept {
-    return value ? add(std::uint64_t{1}).add(static_cast<std::uint64_t>(*value))
-                 : add(std::uint64_t{0});
-  }
-  [[nodiscard]] Hash hash() const noexcept { return hash_; }
-
- private:
-  Hash hash_ = 0x51ed270b0b3a4c55u;
-};
+using operation::Hasher;
 
 Hash hash_of(const Target& target) noexcept {
   return Hasher()
@@ -56,21 +34,6 @@ Hash hash_of(const std::vector<Scalar>& scalars) noexcept {
   return hasher.hash();
 }
 
-Hash hash_of(const std::vector<Function>& functions) noexcept {
-  Hasher hasher;
-  for (const Function& function : functions) {
-    hasher.add(function.name).add(function.expr);
-    for (const std::string& arg : function.args) hasher.add(arg);
-  }
-  return hasher.hash();
-}
-
-Hash hash_of(const std::vector<int>& axis) noexcept {
-  Hasher hasher;
-  for (const int i : axis) hasher.add(static_cast<std::uint64_t>(i));
-  return hasher.hash();
-}
-
 Hash hash_of(const Tuning& tuning) noexcept {
   Hasher hasher;
   hasher.add(tuning.threads).add(tuning.vector).add(tuning.unroll);
@@ -83,39 +46,37 @@ Hash hash_of(const Tuning& tuning) noexcept {
   return hasher.hash();
 }
 
-Kind kind_of(std::size_t part) noexcept {
-  if (part >= kFirstTensor) {
+Kind kind_of(std::size_t part, std::size_t first_tensor) noexcept {
+  if (part >= first_tensor) {
     constexpr Kind kKindsOfTensor[kTensorParts] = {Kind::other, Kind::dtypes, Kind::layouts};
-    return kKindsOfTensor[(part - kFirstTensor) % kTensorParts];
+    return kKindsOfTensor[(part - first_tensor) % kTensorParts];
   }
+  if (part >= kFirstOwn) return Kind::own;
   switch (static_cast<Part>(part)) {
     case Part::target: return Kind::target;
     case Part::name: return Kind::name;
-    case Part::functions:
-    case Part::formula:
-    case Part::axis: return Kind::formula;
     case Part::tuning: return Kind::tuning;
     default: return Kind::other;
   }
 }
 
-std::string list_text(const Fused& op, Part part) {
+std::size_t first_tensor_of(const Operation& op) noexcept {
+  return kFirstOwn + op.descriptor().own_parts().size();
+}
+
+std::string list_text(const Operation& op, Part part) {
   std::string text;
   const auto add = [&](const std::string& item) { text += (text.empty() ? "" : ", ") + item; };
   if (part == Part::symbols) {
-    for (const Symbol& symbol : op.symbols) {
+    for (const Symbol& symbol : op.symbols()) {
       add(symbol.name + (symbol.divisible_by == 1
                              ? ""
                              : " a multiple of " + std::to_string(symbol.divisible_by)));
     }
-  } else if (part == Part::scalars) {
-    for (const Scalar& scalar : op.scalars) {
+  } else {
+    for (const Scalar& scalar : op.scalars()) {
       add(scalar.name + ' ' + std::string(to_string(scalar.dtype)));
     }
-  } else if (part == Part::functions) {
-    for (const Function& function : op.functions) add(function.name + ": " + function.expr);
-  } else if (part == Part::axis) {
-    for (const int i : op.axis) add(std::to_string(i));
   }
   return text.empty() ? "none" : text;
 }
@@ -145,24 +106,24 @@ std::uint64_t Parts::without(Kind kind) const noexcept {
   return detail::hash_combine(i + 1, all - kinds[i]);
 }
 
-Parts parts_of(const Fused& op, const Target& target) noexcept {
+Parts parts_of(const Operation& op, const Target& target) noexcept {
+  const operation::Descriptor& descriptor = op.descriptor();
+  const std::size_t first_tensor = first_tensor_of(op);
   Parts parts;
   const auto add = [&](Hash hash) {
     const std::size_t number = parts.hashes.size();
     parts.hashes.push_back(hash);
     const Hash placed = detail::hash_combine(number + 0x9e37, hash);
-    parts.kinds[static_cast<std::size_t>(kind_of(number))] += placed;
+    parts.kinds[static_cast<std::size_t>(kind_of(number, first_tensor))] += placed;
     parts.all += placed;
   };
   add(hash_of(target));
-  add(Hasher().add(op.name).hash());
-  add(hash_of(op.symbols));
-  add(hash_of(op.scalars));
-  add(hash_of(op.functions));
-  add(Hasher().add(op.formula).hash());
-  add(hash_of(op.axis));
-  add(hash_of(op.tuning));
-  for (const Tensor& tensor : op.tensors) {
+  add(Hasher().add(op.name()).hash());
+  add(hash_of(op.symbols()));
+  add(hash_of(op.scalars()));
+  add(hash_of(op.tuning()));
+  for (std::size_t i = 0; kFirstOwn + i < first_tensor; ++i) add(descriptor.hash_of_part(i));
+  for (const Tensor& tensor : op.tensors()) {
     add(Hasher()
             .add(tensor.name)
             .add(static_cast<std::uint64_t>(tensor.access))
@@ -174,45 +135,47 @@ Parts parts_of(const Fused& op, const Target& target) noexcept {
   return parts;
 }
 
-bool same_operation(const Fused& a, const Fused& b) {
+bool same_operation(const Operation& a, const Operation& b) {
   const auto same_symbol = [](const Symbol& x, const Symbol& y) {
     return x.name == y.name && x.divisible_by == y.divisible_by;
   };
   const auto same_scalar = [](const Scalar& x, const Scalar& y) {
     return x.name == y.name && x.dtype == y.dtype;
   };
-  return a.name == b.name && a.tensors == b.tensors && a.formula == b.formula &&
-         a.functions == b.functions && a.axis == b.axis && a.tuning == b.tuning &&
-         std::ranges::equal(a.symbols, b.symbols, same_symbol) &&
-         std::ranges::equal(a.scalars, b.scalars, same_scalar);
+  return a.name() == b.name() && a.tensors() == b.tensors() && a.tuning() == b.tuning() &&
+         a.descriptor().same_own_parts(b.descriptor()) &&
+         std::ranges::equal(a.symbols(), b.symbols(), same_symbol) &&
+         std::ranges::equal(a.scalars(), b.scalars(), same_scalar);
 }
 
-std::string place_of(const Fused& op, std::size_t part) {
-  if (part >= kFirstTensor) {
-    const std::size_t tensor = (part - kFirstTensor) / kTensorParts;
+std::string place_of(const Operation& op, std::size_t part) {
+  const std::size_t first_tensor = first_tensor_of(op);
+  if (part >= first_tensor) {
+    const std::size_t tensor = (part - first_tensor) / kTensorParts;
     constexpr const char* kMembers[kTensorParts] = {"", "/dtype", "/layout"};
-    return "/tensors/" + op.tensors[tensor].name + kMembers[(part - kFirstTensor) % kTensorParts];
+    return "/tensors/" + op.tensors()[tensor].name + kMembers[(part - first_tensor) % kTensorParts];
   }
-  constexpr const char* kPlaces[] = {"target",     "/name",    "/symbols", "/scalars",
-                                     "/functions", "/formula", "/axis",    "/tuning"};
-  static_assert(std::size(kPlaces) == kFirstTensor);
+  if (part >= kFirstOwn) return op.descriptor().own_parts()[part - kFirstOwn];
+  constexpr const char* kPlaces[] = {"target", "/name", "/symbols", "/scalars", "/tuning"};
+  static_assert(std::size(kPlaces) == kFirstOwn);
   return kPlaces[part];
 }
 
-std::string text_of(const Fused& op, const Target& target, std::size_t part) {
-  if (part >= kFirstTensor) {
-    const Tensor& tensor = op.tensors[(part - kFirstTensor) / kTensorParts];
-    switch ((part - kFirstTensor) % kTensorParts) {
+std::string text_of(const Operation& op, const Target& target, std::size_t part) {
+  const std::size_t first_tensor = first_tensor_of(op);
+  if (part >= first_tensor) {
+    const Tensor& tensor = op.tensors()[(part - first_tensor) / kTensorParts];
+    switch ((part - first_tensor) % kTensorParts) {
       case 0: return tensor.name + " with align " + std::to_string(tensor.align);
       case 1: return std::string(to_string(tensor.dtype));
       default: return core::shortened(to_string(tensor.layout));
     }
   }
+  if (part >= kFirstOwn) return op.descriptor().text_of_part(part - kFirstOwn);
   switch (static_cast<Part>(part)) {
     case Part::target: return to_string(target);
-    case Part::name: return op.name;
-    case Part::formula: return core::shortened(op.formula);
-    case Part::tuning: return tuning_text(op.tuning);
+    case Part::name: return op.name();
+    case Part::tuning: return tuning_text(op.tuning());
     default: return core::shortened(list_text(op, static_cast<Part>(part)));
   }
 }

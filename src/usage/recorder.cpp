@@ -70,7 +70,7 @@ void Recorder::read_ids() {
   }
 }
 
-std::string Recorder::first_use(const Fused& op, const Target& target) {
+std::string Recorder::first_use(const Operation& op, const Target& target) {
   const std::string line = manifest_line(op, target);
   std::string id = id_of(line);
   const std::lock_guard lock(mutex_);

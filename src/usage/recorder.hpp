@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "tilejit/fused.hpp"
+#include "tilejit/operation.hpp"
 #include "tilejit/target.hpp"
 
 namespace tilejit::usage {
@@ -29,7 +29,7 @@ class Recorder {
 
   /// The first use of a descriptor by this process; returns its id, empty if the file cannot be
   /// used.
-  std::string first_use(const Fused& op, const Target& target);
+  std::string first_use(const Operation& op, const Target& target);
   /// Writes how often each was used by this process.
   void finish(const std::unordered_map<std::string, std::uint64_t>& uses) noexcept;
 

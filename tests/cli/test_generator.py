@@ -77,7 +77,7 @@ class Digest(unittest.TestCase):
 class Files(unittest.TestCase):
     def test_are_all_that_templates_and_planning_consist_of(self):
         listed = INCLUDED.read_text().split()
-        for folder in ("kernels_templates", "kernels_templates/tile", "src/plan", "src/render"):
+        for folder in ("kernels_templates", "kernels_templates/tile", "src/ops/formula/plan", "src/ops/formula/render"):
             here = {str(path.relative_to(ROOT)) for path in (ROOT / folder).glob("*.*") if path.is_file()}
             self.assertEqual(here - set(listed) - {"kernels_templates/README.md"}, set(), folder)
         self.assertIn("include/tilejit/layout.hpp", listed)

@@ -157,7 +157,7 @@ bool EmulatedKernels::can_run(const Fused& op) {
       std::ranges::any_of(op.scalars, of_device, &Scalar::dtype)) {
     return false;
   }
-  const plan::Plan plan = plan::make_plan(op, spec::analyze(op), kTarget);
+  const plan::Plan plan = plan::make_plan(op, formula::analyze(op), kTarget);
   return std::ranges::all_of(kernels_of(plan), [](const plan::Plan& kernel) {
     return !kernel.tile && (!kernel.rows || kernel.rows->cluster == 1);
   });
@@ -165,13 +165,13 @@ bool EmulatedKernels::can_run(const Fused& op) {
 
 void EmulatedKernels::add(const std::string& what, RandomCase c) {
   c.op.name = "k" + std::to_string(kernels_.size());
-  plan::Plan plan = plan::make_plan(c.op, spec::analyze(c.op), kTarget);
+  plan::Plan plan = plan::make_plan(c.op, formula::analyze(c.op), kTarget);
   kernels_.push_back({what, std::move(c), std::move(plan)});
 }
 
 bool EmulatedKernels::add_light(const std::string& what, RandomCase c) {
   c.op.name = "k" + std::to_string(kernels_.size());
-  const spec::Analysis analysis = spec::analyze(c.op);
+  const formula::Analysis analysis = formula::analyze(c.op);
   auto light = plan::make_light_plan(c.op, analysis, plan::make_plan(c.op, analysis, kTarget));
   if (!light) return false;
   kernels_.push_back({what, std::move(c), *std::move(light)});
@@ -181,7 +181,7 @@ bool EmulatedKernels::add_light(const std::string& what, RandomCase c) {
 /// A namespace of its own, since every kernel has the same names; its macros end with it.
 std::string EmulatedKernels::source_of(std::size_t i) const {
   const plan::Plan& plan = kernels_[i].plan;
-  render::RenderedSource source = render::render(plan);
+  operation::Source source = render::render(plan);
   for (auto& [name, text] : source.headers) {
     for (const auto& [replaced, by] : kReplaced) {
       if (name == replaced) text = by;
@@ -263,7 +263,7 @@ void EmulatedKernels::run(const Run& what, const std::vector<std::byte>& params)
 
 std::vector<GuardedTensor> EmulatedKernels::verify_filled(std::size_t i, const Fill& fill) const {
   const auto& [what, c, plan] = kernels_[i];
-  const spec::Analysis analysis = spec::analyze(c.op);
+  const formula::Analysis analysis = formula::analyze(c.op);
   std::vector<GuardedTensor> before;
   for (std::size_t t = 0; t < c.op.tensors.size(); ++t) {
     before.emplace_back(c.op.tensors[t], c.symbols);

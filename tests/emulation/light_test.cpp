@@ -69,7 +69,7 @@ std::vector<Case> cases() {
 }
 
 bool combines(const Fused& op) {
-  return std::ranges::any_of(spec::analyze(op).program.nodes, [](const expr::Node& node) {
+  return std::ranges::any_of(formula::analyze(op).program.nodes, [](const expr::Node& node) {
     return expr::combines_elements(node.op);
   });
 }

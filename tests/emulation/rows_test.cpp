@@ -74,7 +74,7 @@ TEST(EmulatedRows, CombinedByTheLastBlockAgreeWithTheReference) {
         .op = {.tensors = c.tensors, .formula = c.formula, .axis = c.axis, .tuning = tuning},
         .symbols = {},
         .scalars = {}};
-    const plan::Plan plan = plan::make_plan(counted.op, spec::analyze(counted.op),
+    const plan::Plan plan = plan::make_plan(counted.op, formula::analyze(counted.op),
                                             {.major = 9, .minor = 0, .feature = 'a'});
     EXPECT_TRUE(plan.rows->atomics) << c.what;
     kernels.add(c.what, std::move(counted));

@@ -104,7 +104,7 @@ TEST(EmulatedStages, RandomOnesAgreeWithTheReference) {
   Random random(20261125);
   for (int n = 0; n < count;) {
     RandomCase c = random_case(random);
-    const spec::Analysis analysis = spec::analyze(c.op);
+    const formula::Analysis analysis = formula::analyze(c.op);
     if (plan::is_one_kernel(analysis.program) || !EmulatedKernels::can_run(c.op)) continue;
     kernels.add("case " + std::to_string(n++), std::move(c));
   }

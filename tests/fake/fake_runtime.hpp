@@ -34,10 +34,11 @@ inline Artifact hand_artifact() {
 
 /// A kernel of hand_artifact() for `plan`.
 inline Kernel load(const Runtime& runtime, const HandPlan& plan) {
-  const operation::Plan planned = plan::operation_plan(plan.plan);
-  auto library =
-      launch::load_library(launch::Internals::context(runtime), hand_artifact(), planned.launch);
-  return launch::Internals::make_kernel(std::move(library), hand_artifact(), plan.op, planned);
+  const operation::Plan planned = plan.planned();
+  const operation::LaunchPlan launch = planned.body->launch();
+  auto library = launch::load_library(launch::Internals::context(runtime), hand_artifact(), launch);
+  return launch::Internals::make_kernel(std::move(library), hand_artifact(), plan.op, planned,
+                                        launch);
 }
 
 inline std::vector<Argument> hand_arguments() {

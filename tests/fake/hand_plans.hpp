@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "doors/body.hpp"
 #include "launch/binder.hpp"
 #include "plan/plan.hpp"
 #include "tilejit/fused.hpp"
@@ -88,6 +90,14 @@ struct HandPlan {
     return *this;
   }
 
+  /// As the planner would have made it.
+  [[nodiscard]] operation::Plan planned() const {
+    return {.kernel_name = plan.kernel_name,
+            .target = plan.target,
+            .light = plan.light,
+            .body = std::make_shared<const ops::FormulaBody>(
+                std::make_shared<const formula::Analysis>(), Tuning{}, plan)};
+  }
   [[nodiscard]] launch::Binder binder() const { return {plan.signature, plan::launch_plan(plan)}; }
 };
 

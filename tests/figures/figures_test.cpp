@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "front/compiler_impl.hpp"
 #include "plan/plans.hpp"
 #include "support/specs.hpp"
 #include "tilejit/layout_functions.hpp"
@@ -38,7 +39,7 @@ std::vector<Fused> operations() {
 }
 
 Figures figures_of_op(const Fused& op) {
-  return figures_of(op, plan::plan_of(op), examples_of(op));
+  return figures_of(plan::plan_of(op), front::examples_of(op));
 }
 
 /// The law of a thread-value layout: a thread and value for each element of the tile, and one only;

@@ -40,16 +40,16 @@ TEST(Operations, AreCountedOnceAValue) {
   };
   for (const OperationsCase& row : cases) {
     const Fused op = make_op(f32, row.tensors, row.formula);
-    EXPECT_EQ(count_operations(op, spec::analyze(op), {}), row.want) << row.name;
+    EXPECT_EQ(count_operations(op.tensors, formula::analyze(op), {}), row.want) << row.name;
   }
 }
 
 TEST(Operations, OfSymbolsNeedTheirValues) {
   const Fused op = make_op(f32, {{"x", "(M,N):(N,1)"}, {"y", "(M,N):(N,1)"}}, "y = x + 1");
-  const spec::Analysis analysis = spec::analyze(op);
-  EXPECT_EQ(count_operations(op, analysis, {{"M", 3}, {"N", 5}}), 15);
-  EXPECT_EQ(count_operations(op, analysis, {{"M", 3}}), std::nullopt);
-  EXPECT_EQ(count_operations(op, analysis, {{"M", INT64_MAX}, {"N", 2}}), std::nullopt);
+  const formula::Analysis analysis = formula::analyze(op);
+  EXPECT_EQ(count_operations(op.tensors, analysis, {{"M", 3}, {"N", 5}}), 15);
+  EXPECT_EQ(count_operations(op.tensors, analysis, {{"M", 3}}), std::nullopt);
+  EXPECT_EQ(count_operations(op.tensors, analysis, {{"M", INT64_MAX}, {"N", 2}}), std::nullopt);
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ using test::make_op;
 using Kind = WidthReason::Kind;
 
 WidthReason reason_of(const Fused& op, std::size_t index) {
-  const spec::Analysis analysis = spec::analyze(op);
-  return explain_width(op, analysis, plan::make_plan(op, analysis, plan::kHopper), index);
+  const formula::Analysis analysis = formula::analyze(op);
+  return explain_width(plan::make_plan(op, analysis, plan::kHopper), op.tuning, index);
 }
 
 struct WidthCase {

@@ -68,7 +68,7 @@ TEST_F(CompileServiceTest, ThrowsAtOnceForASpecThatIsWrong) {
 TEST_F(CompileServiceTest, PreparesKernelsInTheirOrder) {
   FakeDriver fake;
   Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
-  const std::vector<Fused> ops = {scale_op("a"), scale_op("b"), scale_op("a")};
+  const std::vector<Operation> ops = {scale_op("a"), scale_op("b"), scale_op("a")};
   const std::vector<Kernel> kernels = runtime.prepare(ops);
   ASSERT_EQ(kernels.size(), 3U);
   for (std::size_t i = 0; i < ops.size(); ++i) EXPECT_EQ(kernels[i].op(), ops[i]);
@@ -79,7 +79,7 @@ TEST_F(CompileServiceTest, PreparesKernelsInTheirOrder) {
 TEST_F(CompileServiceTest, PreparesTheOthersWhereOneFails) {
   FakeDriver fake;
   Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
-  const std::vector<Fused> ops = {scale_op("wrong", "y = z"), scale_op("a")};
+  const std::vector<Operation> ops = {scale_op("wrong", "y = z"), scale_op("a")};
   expect_error(ErrorCode::invalid_formula, "z", [&] { (void)runtime.prepare(ops); });
   EXPECT_EQ(fake.count("cuLibraryLoadData"), 1);
   EXPECT_EQ(runtime.compile(ops[1]).artifact().tier, CacheTier::memory);
@@ -93,7 +93,7 @@ TEST_F(CompileServiceTest, CompilesOnceForDevicesThatAreAlike) {
   Runtime first_device = Internals::make_runtime(kInMemory, fake.table);
   Runtime second_device = Internals::make_runtime(second, fake.table);
   Runtime* const runtimes[] = {&first_device, &second_device};
-  const std::vector<Fused> ops = {scale_op("a"), scale_op("b")};
+  const std::vector<Operation> ops = {scale_op("a"), scale_op("b")};
   const auto kernels = prepare(runtimes, ops);
   ASSERT_EQ(kernels.size(), 2U);
   EXPECT_EQ(fake.count("cuLibraryLoadData"), 4);
@@ -164,8 +164,8 @@ TEST_F(CompileServiceTest, LaunchesALightPlanUntilTheFullOneIsThere) {
                     .tensors = {{.name = "x", .dtype = f32, .layout = "1048576:1"},
                                 {.name = "y", .dtype = f32, .layout = "1:1"}},
                     .formula = "y = sum(x)"};
-  const plan::Plan full = plan::make_plan(op, spec::analyze(op), runtime.device().target);
-  const auto light = plan::make_light_plan(op, spec::analyze(op), full);
+  const plan::Plan full = plan::make_plan(op, formula::analyze(op), runtime.device().target);
+  const auto light = plan::make_light_plan(op, formula::analyze(op), full);
   ASSERT_TRUE(light);
   ASSERT_GT(full.rows->shares, 1);
   const Kernel kernel = runtime.compile(op);

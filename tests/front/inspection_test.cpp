@@ -125,9 +125,10 @@ TEST_F(Inspection, LinesAreThoseOfTheSourceThatIsKept) {
 TEST(Key, HasLineInfoAsAnOption) {
   HandPlan hand;
   hand.in("x", "64:1").out("y", "64:1");
-  EXPECT_THAT(front::key_text(hand.plan, "b", front::LineInfo::yes),
+  EXPECT_THAT(front::key_text(hand.planned(), "b", front::LineInfo::yes),
               HasSubstr("\"--generate-line-info\"]"));
-  EXPECT_EQ(front::key_text(hand.plan, "b", front::LineInfo::no), front::key_text(hand.plan, "b"));
+  EXPECT_EQ(front::key_text(hand.planned(), "b", front::LineInfo::no),
+            front::key_text(hand.planned(), "b"));
 }
 
 /// PATH has this value until the end of the scope.

@@ -23,7 +23,7 @@ HandPlan hand_plan() {
 
 TEST(Key, IsCanonicalJsonOfEverythingACubinDependsOn) {
   const HandPlan hand = hand_plan();
-  const std::string text = key_text(hand.plan, "abc123");
+  const std::string text = key_text(hand.planned(), "abc123");
   const auto key = nlohmann::ordered_json::parse(text);
   EXPECT_EQ(key.dump(), text);
   EXPECT_EQ(key.size(), 6U);
@@ -36,32 +36,33 @@ TEST(Key, IsCanonicalJsonOfEverythingACubinDependsOn) {
 }
 
 TEST(Key, ChangesWithEveryPart) {
-  std::set<std::string> texts = {key_text(hand_plan().plan, "abc123")};
+  std::set<std::string> texts = {key_text(hand_plan().planned(), "abc123")};
   std::size_t variants = 1;
-  const auto expect_new = [&](const plan::Plan& plan, const char* build) {
-    texts.insert(key_text(plan, build));
+  const auto expect_new = [&](const HandPlan& hand, const char* build) {
+    texts.insert(key_text(hand.planned(), build));
     EXPECT_EQ(texts.size(), ++variants);
   };
-  expect_new(hand_plan().plan, "abc124");
-  plan::Plan plan = hand_plan().plan;
-  plan.target = parse_target("sm_90");
-  expect_new(plan, "abc123");
-  plan = hand_plan().plan;
-  plan.kernel_name = "other";
-  expect_new(plan, "abc123");
-  plan = hand_plan().plan;
-  plan.threads = 128;
-  expect_new(plan, "abc123");
-  texts.insert(key_text(hand_plan().plan, "abc123", LineInfo::no, Effort::quick));
+  expect_new(hand_plan(), "abc124");
+  HandPlan hand = hand_plan();
+  hand.plan.target = parse_target("sm_90");
+  expect_new(hand, "abc123");
+  hand = hand_plan();
+  hand.plan.kernel_name = "other";
+  expect_new(hand, "abc123");
+  hand = hand_plan();
+  hand.plan.threads = 128;
+  expect_new(hand, "abc123");
+  texts.insert(key_text(hand_plan().planned(), "abc123", LineInfo::no, Effort::quick));
   EXPECT_EQ(texts.size(), ++variants);
 }
 
 TEST(Metadata, HoldsTheKeyAndWhatPeopleAskFor) {
   const HandPlan hand = hand_plan();
-  const std::string text = key_text(hand.plan, "abc123");
+  const std::string text = key_text(hand.planned(), "abc123");
   const std::string log = "ptxas info    : Used 14 registers, used 0 barriers\n";
   const StageTimes times{.plan = 0.25, .render = 0.5, .nvrtc = 12.5};
-  const auto metadata = nlohmann::json::parse(metadata_text(hand.plan, text, log, "13.0", times));
+  const auto metadata =
+      nlohmann::json::parse(metadata_text(hand.planned(), text, log, "13.0", times));
   const auto key = nlohmann::json::parse(text);
   for (const auto& [name, value] : key.items()) {
     EXPECT_EQ(metadata.at(name), value) << name;
@@ -79,15 +80,15 @@ TEST(Metadata, HoldsTheKeyAndWhatPeopleAskFor) {
 TEST(Metadata, LeavesOutResourcesThatNobodyReported) {
   const HandPlan hand = hand_plan();
   const auto metadata = nlohmann::json::parse(
-      metadata_text(hand.plan, key_text(hand.plan, "abc123"), "", "13.0", StageTimes{}));
+      metadata_text(hand.planned(), key_text(hand.planned(), "abc123"), "", "13.0", StageTimes{}));
   EXPECT_FALSE(metadata.contains("registers"));
 }
 
 TEST(Identity, IsTheHashOfTheKeysFields) {
   const HandPlan hand = hand_plan();
-  const std::string text = key_text(hand.plan, "abc123");
+  const std::string text = key_text(hand.planned(), "abc123");
   const std::string key = cache::sha256_hex(text);
-  const std::string metadata = metadata_text(hand.plan, text, "", "13.0", StageTimes{});
+  const std::string metadata = metadata_text(hand.planned(), text, "", "13.0", StageTimes{});
   const auto json = nlohmann::ordered_json::parse(metadata);
   auto changed = [&](const char* name, const nlohmann::ordered_json& value) {
     auto copy = json;

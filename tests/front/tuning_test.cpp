@@ -63,7 +63,7 @@ TEST_F(TunedCompiler, TakesTheKnobsIntoPlanAndKey) {
   const Artifact tuned = compiler.compile(add_op(), kTarget);
   EXPECT_EQ(threads_of(tuned), 64);
   EXPECT_NE(tuned.key, planned.key);
-  EXPECT_EQ(compiler.tuned(add_op(), kTarget).tuning, (Tuning{.threads = 64}));
+  EXPECT_EQ(compiler.tuned(add_op(), kTarget).tuning(), (Tuning{.threads = 64}));
   Fused pinned = add_op();
   pinned.tuning.threads = 64;
   EXPECT_EQ(compiler.compile(pinned, kTarget).key, tuned.key) << "the same plan, the same key";
@@ -88,7 +88,7 @@ TEST_F(TunedCompiler, FallsBackWhereKnobsCannotBeHonoured) {
   tune({.threads = 64, .tile = {{64, 64}}});  // nothing is crossed
   Compiler compiler(options());
   EXPECT_EQ(threads_of(compiler.compile(add_op(), kTarget)), 256);
-  EXPECT_EQ(compiler.tuned(add_op(), kTarget).tuning, Tuning{});
+  EXPECT_EQ(compiler.tuned(add_op(), kTarget).tuning(), Tuning{});
 }
 
 TEST_F(TunedCompiler, WarnsOnceOfADamagedFileAndGoesOn) {

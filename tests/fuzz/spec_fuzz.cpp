@@ -10,8 +10,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tilejit;
   try {
-    for (const Fused& op : parse_specs({reinterpret_cast<const char*>(data), size})) {
-      if (!(parse_fused(to_json(op)) == op)) std::abort();
+    for (const Operation& op : parse_specs({reinterpret_cast<const char*>(data), size})) {
+      if (!(parse_operation(to_json(op)) == op)) std::abort();
     }
   } catch (const Error&) {
     // Refused, as most inputs are.

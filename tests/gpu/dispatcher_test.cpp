@@ -34,18 +34,18 @@ class Dispatch : public Gpu {
       args.emplace_back(f32, buffers[i].data(), shapes[i], strides[i]);
     }
     dispatcher.launch(legacy_stream(), args);
-    Fused op = dispatcher.specialize(args);
-    op.symbols.clear();
+    const Operation specialized = dispatcher.specialize(args);
+    std::vector<Tensor> tensors = specialized.tensors();
     HostArguments inputs;
     std::vector<std::vector<float>> after;
     std::vector<const void*> actual;
     for (std::size_t i = 0; i < layouts.size(); ++i) {
-      op.tensors[i].layout = parse_layout(layouts[i]);
+      tensors[i].layout = parse_layout(layouts[i]);
       inputs.tensors.push_back(host[i].data());
       after.push_back(download<float>(buffers[i]));
     }
     for (const std::vector<float>& values : after) actual.push_back(values.data());
-    const Verification result = verify(op, inputs, actual);
+    const Verification result = verify(specialized.with_tensors({}, tensors), inputs, actual);
     EXPECT_TRUE(result.passed) << result.first_mismatch;
   }
 };

@@ -1,6 +1,6 @@
 #include "gpu/gpu_fixture.hpp"
 
-#include "spec/analysis.hpp"
+#include "formula/analysis.hpp"
 
 namespace tilejit::test {
 namespace {
@@ -21,7 +21,7 @@ std::vector<GuardedTensor> Gpu::run_and_verify(const RandomCase& c,
 }
 
 std::vector<GuardedTensor> Gpu::run_filled(const RandomCase& c, const Fill& fill) {
-  const spec::Analysis analysis = spec::analyze(c.op);
+  const formula::Analysis analysis = formula::analyze(c.op);
   std::vector<GuardedTensor> host;
   for (std::size_t i = 0; i < c.op.tensors.size(); ++i) {
     host.emplace_back(c.op.tensors[i], c.symbols);

@@ -32,7 +32,7 @@ Fused double_op(const std::string& layout) {
 
 TEST_F(ServeOnGpu, SealedLaunchesWhatWasPrepared) {
   Runtime sealed = fresh();
-  const std::vector<Fused> ops = {double_op("1000:1"), double_op("2000:1")};
+  const std::vector<Operation> ops = {double_op("1000:1"), double_op("2000:1")};
   (void)sealed.prepare(ops);
   sealed.seal();
   const Buffer x = upload(*runtime(), std::vector<float>(1000, 3.0f));

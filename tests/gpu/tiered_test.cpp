@@ -111,7 +111,7 @@ TEST_F(Tiered, LightPlansAgreeWithTheReference) {
 }
 
 TEST_F(Tiered, DevicesArePreparedFully) {
-  const std::vector<Fused> ops = {operation()};
+  const std::vector<Operation> ops = {operation()};
   const std::vector<Kernel> kernels = tiered_->prepare(ops);
   EXPECT_EQ(tiered_->compiler().service_stats().quick_builds, 0U);
   Buffer x(*tiered_, kElements * sizeof(float)), y(*tiered_, kElements * sizeof(float));

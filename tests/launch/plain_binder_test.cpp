@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "fake/hand_plans.hpp"
+#include "formula/analysis.hpp"
 #include "plan/plan.hpp"
-#include "spec/analysis.hpp"
 #include "tilejit/target.hpp"
 
 namespace tilejit::launch {
@@ -22,7 +22,7 @@ using Params = std::array<std::byte, kMaxParamBytes>;
 
 struct Bound {
   explicit Bound(const Fused& op)
-      : plan(plan::make_plan(op, spec::analyze(op), parse_target("sm_90a"))),
+      : plan(plan::make_plan(op, formula::analyze(op), parse_target("sm_90a"))),
         binder(plan.signature, plan::launch_plan(plan)),
         plain(PlainBinder::make(binder, kMostBlocks)) {}
 

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "fake/hand_plans.hpp"
+#include "formula/analysis.hpp"
 #include "launch/binder.hpp"
 #include "plan/plan.hpp"
-#include "spec/analysis.hpp"
 #include "tilejit/target.hpp"
 
 namespace tilejit::launch {
@@ -52,7 +52,7 @@ class Kind {
     specializer_.classify(args, kinds, sizes);
     hash_ = kinds.hash();
     const Fused described = specializer_.descriptor(kinds);
-    const spec::Analysis analysis = spec::analyze(described);
+    const formula::Analysis analysis = formula::analyze(described);
     plan_ = plan::make_plan(described, analysis, parse_target("sm_90a"));
     binder_ = std::make_unique<Binder>(plan_.signature, plan::launch_plan(plan_));
     quick_ = QuickBinder::make(*binder_, args, kMostQuickBlocks);

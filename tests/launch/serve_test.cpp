@@ -106,7 +106,7 @@ TEST_F(Serve, WarnsOfEachCompileWhereAsked) {
 TEST_F(Serve, SealedServesWhatItHasAndNothingElse) {
   Runtime rt = runtime(options());
   const Kernel before = rt.compile(scale_op("64:1"));
-  const std::vector<Fused> ops = {scale_op("128:1"), scale_op("256:1")};
+  const std::vector<Operation> ops = {scale_op("128:1"), scale_op("256:1")};
   (void)rt.prepare(ops);
   (void)Compiler(options()).compile(scale_op("512:1"), kTarget);  // on the disk, never asked for
   EXPECT_FALSE(rt.compiler().sealed());
@@ -115,7 +115,7 @@ TEST_F(Serve, SealedServesWhatItHasAndNothingElse) {
   const auto made = rt.compiler().cache().counters().made;
   const auto disk = rt.compiler().cache().counters().disk;
   const int loads = fake_.count("cuLibraryLoadData");
-  for (const Fused& op : {scale_op("64:1"), ops[0], ops[1]}) {
+  for (const Operation& op : {Operation(scale_op("64:1")), ops[0], ops[1]}) {
     EXPECT_EQ(rt.compile(op).op(), op);
     EXPECT_EQ(rt.compiler().compile(op, kTarget).tier, CacheTier::memory);
   }
@@ -123,7 +123,7 @@ TEST_F(Serve, SealedServesWhatItHasAndNothingElse) {
     EXPECT_THROW((void)rt.compile(scale_op(layout)), MissError);
     EXPECT_THROW((void)rt.compiler().compile(scale_op(layout), kTarget), MissError);
     EXPECT_THROW((void)rt.compiler().compile_async(scale_op(layout), kTarget), MissError);
-    const std::vector<Fused> unseen = {scale_op(layout)};
+    const std::vector<Operation> unseen = {scale_op(layout)};
     EXPECT_THROW((void)rt.prepare(unseen), MissError);
   }
   expect_error(ErrorCode::missing, "compiling has been sealed",
@@ -157,7 +157,7 @@ TEST_F(Serve, FallsBackToAMoreGeneralKernel) {
   (void)rt.compile(general);
   const Kernel kernel = rt.compile(scale_op("(4,64):(64,1)"));
   EXPECT_TRUE(kernel.is_fallback());
-  EXPECT_EQ(kernel.op().name, "general");
+  EXPECT_EQ(kernel.op().name(), "general");
   // Bare pointers do: the symbols' values are known.
   kernel.launch(nullptr, {device_address(0x10000), device_address(0x20000)});
   EXPECT_EQ(fake_.launches.size(), 1u);
@@ -189,7 +189,7 @@ TEST_F(Serve, RecordsWhatIsAskedForOnce) {
     Runtime rt = runtime(settings);
     for (int i = 0; i < 3; ++i) (void)rt.compile(scale_op("64:1"));
     (void)rt.compiler().compile(scale_op("64:1"), parse_target("sm_80"));
-    const std::vector<Fused> ops = {scale_op("128:1")};
+    const std::vector<Operation> ops = {scale_op("128:1")};
     (void)rt.prepare(ops);
     (void)rt.compiler().compile_async(scale_op("256:1"), kTarget).get();
     rt.seal();

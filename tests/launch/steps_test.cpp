@@ -29,9 +29,9 @@ class StagedKernels : public testing::Test {
     Artifact artifact = hand_artifact();
     artifact.kernel_name = planned.plan.kernel_name;
     artifact.target = kTarget;
-    const operation::Plan plan = plan::operation_plan(planned.plan);
-    auto library = launch::load_library(Internals::context(runtime), artifact, plan.launch);
-    return Internals::make_kernel(std::move(library), artifact, op, plan);
+    const operation::LaunchPlan launch = planned.plan.body->launch();
+    auto library = launch::load_library(Internals::context(runtime), artifact, launch);
+    return Internals::make_kernel(std::move(library), artifact, op, planned.plan, launch);
   }
   [[nodiscard]] std::vector<std::uint64_t> pointers_of(std::size_t launch, int count) const {
     std::vector<std::uint64_t> pointers;

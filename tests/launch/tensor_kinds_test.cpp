@@ -38,7 +38,7 @@ Fused descriptor(const Specializer& specializer, const std::vector<Given>& given
   TensorKinds kinds;
   TensorSizes sizes;
   specializer.classify(arguments(given), kinds, sizes);
-  return specializer.descriptor(kinds);
+  return *specializer.descriptor(kinds).fused();
 }
 
 TensorKinds kinds_of(const Specializer& specializer, const std::vector<Given>& given) {

@@ -195,9 +195,11 @@ TEST(Benchmarks, JoinTimeWorkAndOccupancy) {
   const Fused op{.name = "copy",
                  .tensors = {{"x", f32, "(1048576):(1)"}, {"y", f32, "(1048576):(1)"}},
                  .formula = "y = x + 1"};
-  const operation::Plan plan = plan::operation_plan(front::make_planned(op, Target{}).plan);
-  auto library = launch::load_library(Internals::context(runtime), hand_artifact(), plan.launch);
-  const Kernel kernel = Internals::make_kernel(std::move(library), hand_artifact(), op, plan);
+  const operation::Plan plan = front::make_planned(op, Target{}).plan;
+  const operation::LaunchPlan launch = plan.body->launch();
+  auto library = launch::load_library(Internals::context(runtime), hand_artifact(), launch);
+  const Kernel kernel =
+      Internals::make_kernel(std::move(library), hand_artifact(), op, plan, launch);
   const std::vector<std::vector<Argument>> sets = {{device(0x10000000), device(0x20000000)}};
   const BenchmarkResult result =
       benchmark(runtime, kernel, sets, {}, kBrief, {.copy = 2900, .read = 3000});

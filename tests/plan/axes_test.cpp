@@ -51,7 +51,7 @@ TEST(Axes, RandomOperationsArePlannedWithinASecond) {
 // Such a part asked for a split of 5 and 1 for ever.
 TEST(Axes, AreWholeInEveryTensor) {
   const Fused op = test::make_op(f32, {{"x", "(4,5):(5,1)"}, {"y", "(4,5):(5,1)"}}, "y = x");
-  spec::Analysis analysis = spec::analyze(op);
+  formula::Analysis analysis = formula::analyze(op);
   analysis.shape[1] = 1;
   EXPECT_THROW((void)iterate_together(op, analysis, {0, 1}, 1), std::logic_error);
   EXPECT_THROW((void)iterate_by_axis(op, analysis, {0, 1}), std::logic_error);

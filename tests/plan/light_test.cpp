@@ -12,7 +12,7 @@ Fused op_of(std::vector<Tensor> tensors, const std::string& formula) {
 }
 
 std::optional<Plan> light_of(const Fused& op) {
-  return make_light_plan(op, spec::analyze(op), plan_of(op));
+  return make_light_plan(op, formula::analyze(op), plan_of(op));
 }
 
 TEST(LightPlan, TakesRowsByOneBlockEach) {

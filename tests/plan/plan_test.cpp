@@ -252,7 +252,7 @@ TEST(Plan, VisitsTheSameElementsAsTheLayouts) {
   for (const auto& tensors : cases) {
     SCOPED_TRACE(tensors[0].second + " and " + tensors[1].second);
     const Fused op = test::make_op(f32, tensors, "y = a + b");
-    const spec::Analysis analysis = spec::analyze(op);
+    const formula::Analysis analysis = formula::analyze(op);
     const Plan plan = make_plan(op, analysis, kHopper);
     std::vector<std::int64_t> shape;
     std::int64_t count = 1;

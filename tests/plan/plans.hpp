@@ -9,7 +9,7 @@ namespace tilejit::plan {
 inline constexpr Target kHopper = {.major = 9, .minor = 0, .feature = 'a'};
 
 inline Plan plan_of(const Fused& op, const Target& target = kHopper) {
-  return make_plan(op, spec::analyze(op), target);
+  return make_plan(op, formula::analyze(op), target);
 }
 
 /// The iteration space, innermost first: "128 64".

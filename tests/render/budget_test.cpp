@@ -14,7 +14,7 @@ namespace tilejit::render {
 namespace {
 
 plan::Plan plan_of(const Fused& op) {
-  return plan::make_plan(op, spec::analyze(op), parse_target("sm_90a"));
+  return plan::make_plan(op, formula::analyze(op), parse_target("sm_90a"));
 }
 
 TEST(Budget, HasRoomForOnePassOfTheLongestFormulas) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/json_line.hpp"
 #include "plan/plan.hpp"
 #include "render/render.hpp"
 #include "support/source_dir.hpp"
@@ -53,8 +54,8 @@ class Golden : public testing::TestWithParam<std::string> {};
 TEST_P(Golden, PlanAndHeader) {
   const Fused op = parse_fused(read(kSpecs / (GetParam() + ".spec.json")));
   const plan::Plan plan =
-      plan::make_plan(op, spec::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
-  compare(kSpecs / (GetParam() + ".plan.json"), to_json(plan, 2) + "\n");
+      plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
+  compare(kSpecs / (GetParam() + ".plan.json"), core::indented(to_json(plan)) + "\n");
   if (!plan.stages.empty()) return;  // each of its kernels has a header
   compare(kSamples / GetParam() / "plan.cuh", render::render_header(plan));
 }
@@ -70,11 +71,11 @@ class LightGolden : public testing::TestWithParam<std::string> {};
 
 TEST_P(LightGolden, PlanAndHeader) {
   const Fused op = parse_fused(read(kSpecs / (GetParam() + ".spec.json")));
-  const spec::Analysis analysis = spec::analyze(op);
+  const formula::Analysis analysis = formula::analyze(op);
   const auto light = plan::make_light_plan(
       op, analysis, plan::make_plan(op, analysis, {.major = 9, .minor = 0, .feature = 'a'}));
   ASSERT_TRUE(light);
-  compare(kSpecs / "light" / (GetParam() + ".plan.json"), to_json(*light, 2) + "\n");
+  compare(kSpecs / "light" / (GetParam() + ".plan.json"), core::indented(to_json(*light)) + "\n");
   compare(kSpecs / "light" / (GetParam() + ".plan.cuh"), render::render_header(*light));
 }
 
@@ -90,11 +91,11 @@ TEST(Render, SamplesHaveSpecs) {
 
 TEST(Render, FlatSourceHasNoIncludes) {
   const Fused op = parse_fused(read(kSpecs / "add_contiguous.spec.json"));
-  const plan::Plan plan = plan::make_plan(op, spec::analyze(op), {});
-  const std::string flat = flatten(render::render(plan));
+  const plan::Plan plan = plan::make_plan(op, formula::analyze(op), {});
+  const std::string flat = operation::flatten(render::render(plan));
   EXPECT_EQ(flat.find("#include"), std::string::npos);
   EXPECT_NE(flat.find(plan.kernel_name), std::string::npos);
-  EXPECT_EQ(flat, flatten(render::render(plan)));
+  EXPECT_EQ(flat, operation::flatten(render::render(plan)));
 }
 
 /// Of a scan along rows that are held in registers.
@@ -102,7 +103,7 @@ std::string header_of(const std::string& formula) {
   const std::string layout = "(3,1000):(1000,1)";
   const Fused op{.tensors = {{"x", f32, layout}, {"y", f32, layout}}, .formula = formula};
   return render::render_header(
-      plan::make_plan(op, spec::analyze(op), {.major = 9, .minor = 0, .feature = 'a'}));
+      plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'}));
 }
 
 TEST(Render, TotalsOfScansHaveNoPassOfTheirOwn) {
@@ -154,7 +155,7 @@ TEST(Render, RowsThatBlocksShareHaveOneStage) {
   for (const Fused& op : ops) {
     for (const int major : {8, 9}) {
       const plan::Plan plan =
-          plan::make_plan(op, spec::analyze(op), {.major = major, .minor = 0, .feature = 'a'});
+          plan::make_plan(op, formula::analyze(op), {.major = major, .minor = 0, .feature = 'a'});
       if (plan.rows->shares == 1) continue;
       ++shared;
       EXPECT_NE(render::render_header(plan).find("using Stages = List<Stage0>;"), std::string::npos)

@@ -1,5 +1,5 @@
 // Layouts of known numbers: do two coordinates have the same index?
-#include "spec/overlap.hpp"
+#include "formula/overlap.hpp"
 
 #include <gtest/gtest.h>
 

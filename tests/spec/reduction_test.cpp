@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "spec/analysis.hpp"
+#include "formula/analysis.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::spec {

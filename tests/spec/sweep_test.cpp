@@ -32,8 +32,8 @@ TEST(Sweep, IsTheCrossProductTheLastNameFastest) {
                       {"k_bf16_4096", bf16, "(1024,4096):(4096,1)"}};
   ASSERT_EQ(ops.size(), std::size(rows));
   for (std::size_t i = 0; i < ops.size(); ++i) {
-    EXPECT_EQ(ops[i].name, rows[i].name);
-    for (const Tensor& tensor : ops[i].tensors) {
+    EXPECT_EQ(ops[i].name(), rows[i].name);
+    for (const Tensor& tensor : ops[i].tensors()) {
       EXPECT_EQ(tensor.dtype, rows[i].dtype);
       EXPECT_EQ(to_string(tensor.layout), rows[i].layout);
     }
@@ -52,7 +52,7 @@ TEST(Sweep, ReachesEveryPlaceOfADescriptor) {
     "functions": {"f": {"args": ["v"], "expr": "v * s + N"}},
     "formula": ["z = f(u) + alpha * beta + x + y"], "axis": "a", "tuning": {"threads": "w"}})_");
   ASSERT_EQ(ops.size(), 1u);
-  const Fused& op = ops[0];
+  const Fused& op = *ops[0].fused();
   EXPECT_EQ(op.name.substr(0, 19), "fused_f32_64_m0p5_1");
   EXPECT_EQ(to_string(op.tensors[0].layout), "(M,128):(1,M)");
   EXPECT_EQ(op.tensors[0].align, 8);
@@ -77,15 +77,15 @@ TEST(Sweep, OfALongNameIsNumbered) {
   std::string text = swept_spec(R"({"T": ["f16", "bf16"], "N": [1024, 4096]})");
   text.replace(text.find("\"k\""), 3, '"' + base + '"');
   const auto ops = parse_specs(text);
-  EXPECT_EQ(ops[0].name, base + "_0");
-  EXPECT_EQ(ops[3].name, base + "_3");
+  EXPECT_EQ(ops[0].name(), base + "_0");
+  EXPECT_EQ(ops[3].name(), base + "_3");
 }
 
 TEST(Sweep, OfValuesThatAreWrittenAlikeIsNumbered) {
   const auto ops =
       parse_specs(swept_spec(R"({"T": ["f32"], "N": [64], "c": ["x+1", "x-1"]})", "", "y = c"));
-  EXPECT_EQ(ops[0].name, "k_f32_64_x_1");
-  EXPECT_EQ(ops[1].name, "k_f32_64_xm1");
+  EXPECT_EQ(ops[0].name(), "k_f32_64_x_1");
+  EXPECT_EQ(ops[1].name(), "k_f32_64_xm1");
   const auto alike =
       parse_specs(swept_spec(R"({"T": ["f32"], "N": [64], "c": ["x+1", "x*1"]})", "", "y = c"));
   EXPECT_EQ(alike[0].name, "k_f32_64_0");
@@ -98,7 +98,7 @@ TEST(Sweep, StandsBesideOtherDescriptorsOfAFile) {
       R"({"name": "plain", "tensors": {"x": {"dtype": "f16", "shape": [4]}}, "formula": "x = 1"})";
   const auto ops = parse_specs("{\"kernels\": [" + swept + "," + plain + "]}");
   ASSERT_EQ(ops.size(), 3u);
-  EXPECT_EQ(ops[2].name, "plain");
+  EXPECT_EQ(ops[2].name(), "plain");
 }
 
 TEST(Sweep, RefusesWhatCannotBe) {

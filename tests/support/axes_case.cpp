@@ -226,7 +226,7 @@ Fused axes_case(std::span<const std::uint8_t> bytes) {
 
 bool check_plans(const Fused& op) {
   try {
-    const spec::Analysis analysis = spec::analyze(op);
+    const formula::Analysis analysis = formula::analyze(op);
     SymbolValues symbols;
     for (const auto& [name, divisor] : analysis.symbols) symbols[name] = kSymbolValue * divisor;
     for (const char* target : {"sm_80", "sm_90a", "sm_120a"}) {

@@ -34,7 +34,7 @@ const compile::Nvrtc& nvrtc() {
 }
 
 compile::Compiled compile_plan(const plan::Plan& plan, const std::string& target) {
-  const render::RenderedSource source = render::render(plan);
+  const operation::Source source = render::render(plan);
   return nvrtc().compile({.source = {source.name, source.text, source.headers},
                           .target = target,
                           .options = {"--ptxas-options=-v"},
@@ -42,7 +42,7 @@ compile::Compiled compile_plan(const plan::Plan& plan, const std::string& target
 }
 
 compile::Compiled compile_op(const Fused& op, const std::string& target) {
-  return compile_plan(plan::make_plan(op, spec::analyze(op), parse_target(target)), target);
+  return compile_plan(plan::make_plan(op, formula::analyze(op), parse_target(target)), target);
 }
 
 void expect_no_spills(const compile::Compiled& compiled) {
@@ -102,7 +102,7 @@ TEST_P(ForTarget, LightPlansOfTheCatalogueCompileWithoutSpills) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     SCOPED_TRACE(entry.path());
     const Fused op = parse_fused(text_of(entry.path()));
-    const spec::Analysis analysis = spec::analyze(op);
+    const formula::Analysis analysis = formula::analyze(op);
     const plan::Plan full = plan::make_plan(op, analysis, parse_target(GetParam()));
     const auto light = plan::make_light_plan(op, analysis, full);
     EXPECT_EQ(light.has_value(), full.rows || full.tile);
@@ -248,7 +248,7 @@ TEST(Targets, UnknownToTheCompilerListsThoseItKnows) {
   try {
     const Fused op = golden("add_contiguous");
     const Target none{.major = 7, .minor = 7, .feature = 0};
-    (void)compile_plan(plan::make_plan(op, spec::analyze(op), none), "sm_77");
+    (void)compile_plan(plan::make_plan(op, formula::analyze(op), none), "sm_77");
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::unsupported);
@@ -268,7 +268,7 @@ TEST(CompileTime, GrowsNoFasterThanTheFormula) {
   }
 }
 
-double compile_milliseconds(const render::RenderedSource& source) {
+double compile_milliseconds(const operation::Source& source) {
   compile::Request request;
   request.source = {source.name, source.text, source.headers};
   request.target = "sm_90a";
@@ -277,9 +277,9 @@ double compile_milliseconds(const render::RenderedSource& source) {
 
 TEST(CompileTime, VectorAddCostsAtMostHalfMoreThanAnEmptyKernel) {
   const Fused op = golden("add_contiguous");
-  const render::RenderedSource add =
-      render::render(plan::make_plan(op, spec::analyze(op), parse_target("sm_90a")));
-  render::RenderedSource empty;
+  const operation::Source add =
+      render::render(plan::make_plan(op, formula::analyze(op), parse_target("sm_90a")));
+  operation::Source empty;
   empty.name = "empty.cu";
   empty.text = "extern \"C\" __global__ void k() {}";
   double best_empty = 1e9, best_add = 1e9;  // minima: other work on the machine only adds

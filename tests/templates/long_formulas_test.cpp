@@ -29,8 +29,8 @@ TEST(LongFormulas, AreCompiledInSeconds) {
   for (const test::LongFormula& formula : test::long_formulas(kOperations)) {
     SCOPED_TRACE(formula.name);
     const plan::Plan plan =
-        plan::make_plan(formula.op, spec::analyze(formula.op), parse_target("sm_90a"));
-    const render::RenderedSource source = render::render(plan);
+        plan::make_plan(formula.op, formula::analyze(formula.op), parse_target("sm_90a"));
+    const operation::Source source = render::render(plan);
     const double begin = processor_seconds();
     (void)nvrtc.compile({.source = {source.name, source.text, source.headers},
                          .target = "sm_90a",

@@ -69,11 +69,12 @@ class HostKernel {
     std::string folder = (fs::temp_directory_path() / "tilejit_host_XXXXXX").string();
     if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
     folder_ = folder;
-    render::RenderedSource source = render::render(plan);
+    operation::Source source = render::render(plan);
     for (auto& [name, text] : source.headers) {
       if (name == "tile/wide.cuh") text = kHostWide;
     }
-    std::ofstream(folder_ / "kernel.cpp") << kHostDevice << render::flatten(source) << kHostLaunch;
+    std::ofstream(folder_ / "kernel.cpp")
+        << kHostDevice << operation::flatten(source) << kHostLaunch;
     const std::string command =
         std::string(TILEJIT_CXX) + " -std=c++17 -O1 -w -fno-strict-aliasing -shared -fPIC -o " +
         (folder_ / "kernel.so").string() + " " + (folder_ / "kernel.cpp").string();
@@ -99,7 +100,7 @@ class HostKernel {
 /// Outputs start poisoned; every byte that is not an element must stay so.
 void run_and_verify(const Fused& op, const SymbolValues& symbols) {
   Random random(11);
-  const spec::Analysis analysis = spec::analyze(op);
+  const formula::Analysis analysis = formula::analyze(op);
   const plan::Plan plan = plan::plan_of(op);
   const launch::Binder binder(plan.signature, plan::launch_plan(plan));
   std::vector<GuardedTensor> tensors;

@@ -93,10 +93,10 @@ TEST(Trials, AreMeasuredInTurn) {
   const Fused op = operations().front();
   const std::vector<Tuning> candidates = tuning_candidates(op, kHopper, 4);
   std::vector<Tuning> told;
-  const auto measure = [&](const Fused& pinned) -> double {
-    EXPECT_EQ(pinned.formula, op.formula);
-    if (pinned.tuning == candidates[2]) throw Error(ErrorCode::compile_failed, "it does not fit");
-    return pinned.tuning == candidates[3] ? 0.5 : 1.0;
+  const auto measure = [&](const Operation& pinned) -> double {
+    EXPECT_EQ(pinned.fused()->formula, op.formula);
+    if (pinned.tuning() == candidates[2]) throw Error(ErrorCode::compile_failed, "it does not fit");
+    return pinned.tuning() == candidates[3] ? 0.5 : 1.0;
   };
   const auto trials =
       run_trials(op, candidates, measure, [&](const Trial& t) { told.push_back(t.tuning); });
@@ -108,7 +108,7 @@ TEST(Trials, AreMeasuredInTurn) {
 
 TEST(Trials, NeedThePlanItself) {
   const Fused op = operations().front();
-  const auto fails = [](const Fused&) -> double {
+  const auto fails = [](const Operation&) -> double {
     throw Error(ErrorCode::driver_call, "no such luck");
   };
   EXPECT_THROW((void)run_trials(op, {Tuning{}}, fails), Error);

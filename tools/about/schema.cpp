@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "common/command.hpp"
-#include "tilejit/fused.hpp"
+#include "tilejit/operation.hpp"
 
 namespace tilejit::cli {
 

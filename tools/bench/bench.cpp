@@ -67,15 +67,16 @@ class Progress {
 
 /// An operation at a point of its axes.
 struct Case {
-  Fused op;
+  Operation op;
   Point point;
 };
 
 std::vector<Case> cases_of(const BenchOptions& options) {
   const std::vector<Axis> axes = parse_axes(options.axes);
-  std::vector<Fused> ops;
+  std::vector<Operation> ops;
   for (const std::string& spec : options.specs) {
-    for (Fused& op : select_kernels(load_specs(spec), options.kernel)) ops.push_back(std::move(op));
+    for (Operation& op : select_kernels(load_specs(spec), options.kernel))
+      ops.push_back(std::move(op));
   }
   check_axes(ops, axes);
   const Assignments dims = parse_assignments(options.dims, "--dims");
@@ -85,10 +86,10 @@ std::vector<Case> cases_of(const BenchOptions& options) {
     throw UsageError(fmt::format("{} is given by --axis and by --dims; give it once", axis.name));
   }
   std::vector<Case> cases;
-  for (const Fused& spec : ops) {
-    const Fused op = at_dims(spec, dims);
+  for (const Operation& spec : ops) {
+    const Operation op = at_dims(spec, dims);
     for (Point& point : points_of(axes_of(op, axes))) {
-      Fused changed = at_point(op, point);
+      Operation changed = at_point(op, point);
       validate(changed);  // before anything is measured
       (void)bind_symbols(changed, {}, {});
       cases.push_back({std::move(changed), std::move(point)});
@@ -125,7 +126,7 @@ class Bench {
     if (!ceilings_.contains(bytes)) {
       ceilings_[bytes] = measure_ceilings(runtime_, bytes, sampling_);
     }
-    return {.kernel = one.op.name,
+    return {.kernel = one.op.name(),
             .point = one.point,
             .result = benchmark(runtime_, kernel, workspaces.arguments(), problem.symbols,
                                 sampling_, ceilings_[bytes]),
@@ -142,7 +143,7 @@ class Bench {
 
 BenchRun measure(const BenchOptions& options) {
   const std::vector<Case> cases = cases_of(options);
-  std::vector<Fused> ops;
+  std::vector<Operation> ops;
   for (const Case& one : cases) ops.push_back(one.op);
   const Inputs inputs{.dims = {},
                       .scalars = parse_assignments(options.scalars, "--scalars"),
@@ -159,7 +160,7 @@ BenchRun measure(const BenchOptions& options) {
   Bench bench(runtime, sampling, inputs);
   Progress progress(cases.size());
   for (const Case& one : cases) {
-    progress.next(one.op.name + ' ' + to_string(one.point));
+    progress.next(one.op.name() + ' ' + to_string(one.point));
     run.rows.push_back(bench.measure(one));
   }
   return run;

@@ -92,7 +92,7 @@ std::vector<Axis> parse_axes(const std::vector<std::string>& texts) {
   return axes;
 }
 
-std::vector<Axis> axes_of(const Fused& op, const std::vector<Axis>& axes) {
+std::vector<Axis> axes_of(const Operation& op, const std::vector<Axis>& axes) {
   const std::vector<std::string> symbols = symbols_of(op);
   std::vector<Axis> own;
   std::ranges::copy_if(axes, std::back_inserter(own), [&](const Axis& axis) {
@@ -101,10 +101,10 @@ std::vector<Axis> axes_of(const Fused& op, const std::vector<Axis>& axes) {
   return own;
 }
 
-void check_axes(const std::vector<Fused>& ops, const std::vector<Axis>& axes) {
+void check_axes(const std::vector<Operation>& ops, const std::vector<Axis>& axes) {
   for (const Axis& axis : axes) {
     const bool known =
-        std::ranges::any_of(ops, [&](const Fused& op) { return !axes_of(op, {axis}).empty(); });
+        std::ranges::any_of(ops, [&](const Operation& op) { return !axes_of(op, {axis}).empty(); });
     if (known) continue;
     throw UsageError(fmt::format(
         "--axis {}: no kernel has a symbol of that name; only symbols and dtype can be axes",
@@ -130,18 +130,20 @@ std::vector<Point> points_of(const std::vector<Axis>& axes) {
   return points;
 }
 
-Fused at_point(Fused op, const Point& point) {
+Operation at_point(const Operation& op, const Point& point) {
+  std::vector<Tensor> tensors = op.tensors();
+  std::vector<Symbol> symbols = op.symbols();
   for (const auto& [name, value] : point) {
     if (name == "dtype") {
-      const DType replaced = op.tensors.front().dtype, dtype = parse_dtype(value);
-      for (Tensor& tensor : op.tensors) {
+      const DType replaced = tensors.front().dtype, dtype = parse_dtype(value);
+      for (Tensor& tensor : tensors) {
         if (tensor.dtype == replaced) tensor.dtype = dtype;
       }
       continue;
     }
-    auto symbol = std::ranges::find(op.symbols, name, &Symbol::name);
-    if (symbol == op.symbols.end()) {
-      symbol = op.symbols.insert(op.symbols.end(), Symbol{.name = name});
+    auto symbol = std::ranges::find(symbols, name, &Symbol::name);
+    if (symbol == symbols.end()) {
+      symbol = symbols.insert(symbols.end(), Symbol{.name = name});
     }
     symbol->example = parse_count(value, name);
     if (*symbol->example % symbol->divisible_by != 0) {
@@ -149,15 +151,15 @@ Fused at_point(Fused op, const Point& point) {
                                    symbol->divisible_by));
     }
   }
-  return op;
+  return op.with_tensors(std::move(symbols), std::move(tensors));
 }
 
-Fused at_dims(Fused op, const Assignments& dims) {
+Operation at_dims(const Operation& op, const Assignments& dims) {
   const std::vector<std::string> symbols = symbols_of(op);
   Point point;
   std::ranges::copy_if(dims, std::back_inserter(point),
                        [&](const auto& dim) { return std::ranges::count(symbols, dim.first) > 0; });
-  return at_point(std::move(op), point);
+  return at_point(op, point);
 }
 
 std::string to_string(const Point& point) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/bindings.hpp"
-#include "tilejit/fused.hpp"
+#include "tilejit/operation.hpp"
 
 namespace tilejit::cli {
 
@@ -24,9 +24,9 @@ using Point = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] std::vector<Axis> parse_axes(const std::vector<std::string>& texts);
 
 /// Those of `axes` that `op` has: dtypes, and its symbols.
-[[nodiscard]] std::vector<Axis> axes_of(const Fused& op, const std::vector<Axis>& axes);
+[[nodiscard]] std::vector<Axis> axes_of(const Operation& op, const std::vector<Axis>& axes);
 /// Throws UsageError for an axis that none of `ops` has.
-void check_axes(const std::vector<Fused>& ops, const std::vector<Axis>& axes);
+void check_axes(const std::vector<Operation>& ops, const std::vector<Axis>& axes);
 
 /// All combinations, the last axis fastest; without axes the one empty point. Throws UsageError for
 /// more than 10000.
@@ -34,9 +34,9 @@ void check_axes(const std::vector<Fused>& ops, const std::vector<Axis>& axes);
 
 /// `op` with the symbols' values as their examples, and the dtype for all tensors that have that of
 /// the first tensor. Throws UsageError for a value that breaks a symbol's promised divisor.
-[[nodiscard]] Fused at_point(Fused op, const Point& point);
+[[nodiscard]] Operation at_point(const Operation& op, const Point& point);
 /// The same of "M=4096" and the like, as far as `op` has the symbols.
-[[nodiscard]] Fused at_dims(Fused op, const Assignments& dims);
+[[nodiscard]] Operation at_dims(const Operation& op, const Assignments& dims);
 
 /// "M=1024 dtype=f16"; empty for the empty point.
 [[nodiscard]] std::string to_string(const Point& point);

@@ -24,7 +24,7 @@ struct KeyOptions {
 
 KeyExplanation explain_spec(const Compiler& compiler, const std::string& spec,
                             const KeyOptions& options) {
-  const Fused op = only_kernel(select_kernels(load_specs(spec), options.kernel));
+  const Operation op = only_kernel(select_kernels(load_specs(spec), options.kernel));
   const Target target = options.target.empty() ? default_target() : parse_target(options.target);
   return compiler.explain(op, target);
 }

@@ -15,15 +15,15 @@ namespace {
 
 constexpr std::uintmax_t kLargestSpec = 64u << 20;  // bytes; a formula of 1 MB fits many times
 
-std::string names_of(const std::vector<Fused>& ops) {
+std::string names_of(const std::vector<Operation>& ops) {
   std::vector<std::string> names;
-  for (const Fused& op : ops) names.push_back(op.name);
+  for (const Operation& op : ops) names.push_back(op.name());
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
 }  // namespace
 
-std::vector<Fused> load_specs(const std::string& path) {
+std::vector<Operation> load_specs(const std::string& path) {
   const std::string text = read_file(path, kLargestSpec);
   const std::string name = path == "-" ? "standard input" : path;
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
@@ -36,9 +36,9 @@ std::vector<Fused> load_specs(const std::string& path) {
   }
 }
 
-std::vector<Fused> select_kernels(std::vector<Fused> ops, const std::string& kernel) {
+std::vector<Operation> select_kernels(std::vector<Operation> ops, const std::string& kernel) {
   if (kernel.empty()) return ops;
-  const auto found = std::ranges::find(ops, kernel, &Fused::name);
+  const auto found = std::ranges::find(ops, kernel, &Operation::name);
   if (found == ops.end()) {
     throw UsageError(
         fmt::format("no kernel is named '{}'; the spec has {}", kernel, names_of(ops)));
@@ -46,7 +46,7 @@ std::vector<Fused> select_kernels(std::vector<Fused> ops, const std::string& ker
   return {*found};
 }
 
-Fused only_kernel(std::vector<Fused> ops) {
+Operation only_kernel(std::vector<Operation> ops) {
   if (ops.size() != 1) {
     throw UsageError(fmt::format("the spec has {} kernels; choose one with --kernel: {}",
                                  ops.size(), names_of(ops)));
@@ -64,9 +64,9 @@ std::string_view to_string(Access access) noexcept {
   return "automatic";
 }
 
-std::vector<std::string> symbols_of(const Fused& op) {
+std::vector<std::string> symbols_of(const Operation& op) {
   std::set<std::string> names;
-  for (const Tensor& tensor : op.tensors) {
+  for (const Tensor& tensor : op.tensors()) {
     for (const Mode& mode : tensor.layout.leaves()) {
       names.insert(mode.extent.symbols().begin(), mode.extent.symbols().end());
       names.insert(mode.stride.symbols().begin(), mode.stride.symbols().end());

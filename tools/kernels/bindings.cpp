@@ -40,8 +40,8 @@ std::optional<Unknown> one_unknown(const Dim& dim, const SymbolValues& known) {
 using SeeMode = std::function<void(const Tensor&, std::size_t mode, std::int64_t extent)>;
 
 // Every mode of a tensor that has an array, with the array's extent.
-void each_mode(const Fused& op, const Arrays& arrays, const SeeMode& see) {
-  for (const Tensor& tensor : op.tensors) {
+void each_mode(const Operation& op, const Arrays& arrays, const SeeMode& see) {
+  for (const Tensor& tensor : op.tensors()) {
     const auto array = arrays.find(tensor.name);
     if (array == arrays.end()) continue;
     const std::vector<std::int64_t>& shape = array->second.header.shape;
@@ -51,7 +51,7 @@ void each_mode(const Fused& op, const Arrays& arrays, const SeeMode& see) {
   }
 }
 
-bool infer_once(const Fused& op, const Arrays& arrays, SymbolValues& values) {
+bool infer_once(const Operation& op, const Arrays& arrays, SymbolValues& values) {
   bool found = false;
   each_mode(op, arrays, [&](const Tensor& tensor, std::size_t i, std::int64_t extent) {
     const auto unknown = one_unknown(size(mode(tensor.layout, i)), values);
@@ -62,7 +62,7 @@ bool infer_once(const Fused& op, const Arrays& arrays, SymbolValues& values) {
 }
 
 // An extent that would give a symbol its value, were it a multiple.
-void check_multiples(const Fused& op, const Arrays& arrays, const SymbolValues& values) {
+void check_multiples(const Operation& op, const Arrays& arrays, const SymbolValues& values) {
   each_mode(op, arrays, [&](const Tensor& tensor, std::size_t i, std::int64_t extent) {
     const Dim dim = size(mode(tensor.layout, i));
     const auto unknown = one_unknown(dim, values);
@@ -74,21 +74,21 @@ void check_multiples(const Fused& op, const Arrays& arrays, const SymbolValues& 
   });
 }
 
-void add_examples(const Fused& op, SymbolValues& values) {
-  for (const Symbol& symbol : op.symbols) {
+void add_examples(const Operation& op, SymbolValues& values) {
+  for (const Symbol& symbol : op.symbols()) {
     if (symbol.example) values.try_emplace(symbol.name, *symbol.example);
   }
 }
 
-void check_symbols(const Fused& op, const SymbolValues& values) {
+void check_symbols(const Operation& op, const SymbolValues& values) {
   for (const std::string& name : symbols_of(op)) {
     if (values.contains(name)) continue;
     throw UsageError(
         fmt::format("symbol {0} of kernel {1} has no value; pass --dims {0}=..., or give "
                     "it an example in the spec",
-                    name, op.name));
+                    name, op.name()));
   }
-  for (const Symbol& symbol : op.symbols) {
+  for (const Symbol& symbol : op.symbols()) {
     const auto value = values.find(symbol.name);
     if (value == values.end() || value->second % symbol.divisible_by == 0) continue;
     throw UsageError(fmt::format("{} is {}, but the spec promises a multiple of {}", symbol.name,
@@ -96,11 +96,11 @@ void check_symbols(const Fused& op, const SymbolValues& values) {
   }
 }
 
-bool has_name(const Fused& op, Named what, const std::string& name) {
+bool has_name(const Operation& op, Named what, const std::string& name) {
   switch (what) {
     case Named::symbol: return std::ranges::count(symbols_of(op), name) > 0;
-    case Named::scalar: return std::ranges::count(op.scalars, name, &Scalar::name) > 0;
-    case Named::tensor: return std::ranges::count(op.tensors, name, &Tensor::name) > 0;
+    case Named::scalar: return std::ranges::count(op.scalars(), name, &Scalar::name) > 0;
+    case Named::tensor: return std::ranges::count(op.tensors(), name, &Tensor::name) > 0;
   }
   return false;
 }
@@ -110,9 +110,9 @@ constexpr const char* kNamed[] = {"symbol", "scalar", "tensor"};
 }  // namespace
 
 // A name that no kernel has is a slip of the pen.
-void check_names(const Assignments& given, const std::vector<Fused>& ops, Named what) {
+void check_names(const Assignments& given, const std::vector<Operation>& ops, Named what) {
   for (const auto& [name, value] : given) {
-    const auto has = [&, &name = name](const Fused& op) { return has_name(op, what, name); };
+    const auto has = [&, &name = name](const Operation& op) { return has_name(op, what, name); };
     if (std::ranges::any_of(ops, has)) continue;
     throw UsageError(
         fmt::format("the spec has no {} named {}", kNamed[static_cast<std::size_t>(what)], name));
@@ -144,7 +144,7 @@ std::int64_t parse_count(const std::string& text, const std::string& what) {
   return value;
 }
 
-SymbolValues bind_symbols(const Fused& op, const Assignments& dims, const Arrays& arrays) {
+SymbolValues bind_symbols(const Operation& op, const Assignments& dims, const Arrays& arrays) {
   SymbolValues values;
   for (const std::string& name : symbols_of(op)) {
     const auto dim = dims.find(name);

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "kernels/npy.hpp"
-#include "tilejit/fused.hpp"
 #include "tilejit/kernel.hpp"
+#include "tilejit/operation.hpp"
 
 namespace tilejit::cli {
 
@@ -22,19 +22,19 @@ using Arrays = std::map<std::string, NpyArray, std::less<>>;
 /// What the name of an assignment is of.
 enum class Named { symbol, scalar, tensor };
 /// Throws UsageError for a name that none of `ops` has.
-void check_names(const Assignments& given, const std::vector<Fused>& ops, Named what);
+void check_names(const Assignments& given, const std::vector<Operation>& ops, Named what);
 /// A whole decimal number, not negative. Throws UsageError that names `what`.
 [[nodiscard]] std::int64_t parse_count(const std::string& text, const std::string& what);
 
 /// A value for every symbol of `op`: from `dims`, else from the arrays' shapes, else the example of
 /// the spec. Throws UsageError if a symbol has none, or one that breaks its promised divisor.
-[[nodiscard]] SymbolValues bind_symbols(const Fused& op, const Assignments& dims,
+[[nodiscard]] SymbolValues bind_symbols(const Operation& op, const Assignments& dims,
                                         const Arrays& arrays);
 
 /// A value for every scalar, from `values`, else the example of the spec, else 1: integers (bool
 /// too) as integers, others rounded to their dtype. Throws UsageError for text that is not a
 /// number, and for a number that the dtype does not hold: infinity is one to the f8 types.
-[[nodiscard]] std::vector<Argument> bind_scalars(const Fused& op, const Assignments& values);
+[[nodiscard]] std::vector<Argument> bind_scalars(const Operation& op, const Assignments& values);
 
 /// Throws UsageError if the array's dtype or shape is not that of `tensor` laid out as `layout`.
 void check_array(const NpyArray& array, const Tensor& tensor, const Layout& layout);

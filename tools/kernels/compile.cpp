@@ -38,24 +38,24 @@ void check_output(const CompileOptions& options, std::size_t artifacts) {
   }
 }
 
-void write_listing(Compiler& compiler, const Fused& op, const Target& target,
+void write_listing(Compiler& compiler, const Operation& op, const Target& target,
                    const std::string& path) {
   write_file(path, compiler.listing(op, target).ptx);
 }
 
 void compile(const CompileOptions& options) {
-  const std::vector<Fused> ops = select_kernels(load_specs(options.spec), options.kernel);
+  const std::vector<Operation> ops = select_kernels(load_specs(options.spec), options.kernel);
   const std::vector<Target> targets = targets_of(options);
   check_output(options, ops.size() * targets.size());
   const bool quiet = options.json || options.cubin == "-" || options.ptx == "-";
 
   Compiler compiler(options_from_env(options.no_tuning));
   auto artifacts = nlohmann::ordered_json::array();
-  for (const Fused& op : ops) {
+  for (const Operation& op : ops) {
     for (const Target& target : targets) {
       const Artifact artifact = compiler.compile(op, target);
       artifacts.push_back(artifact_json(artifact));
-      artifacts.back()["name"] = op.name;
+      artifacts.back()["name"] = op.name();
       if (!quiet) fmt::print("{}\n", artifact_text(artifact));
       if (!options.cubin.empty()) write_file(options.cubin, *artifact.cubin);
       if (!options.ptx.empty()) write_listing(compiler, op, target, options.ptx);

@@ -27,7 +27,7 @@ struct ExplainOptions {
 
 /// What is known of a kernel beyond its plan.
 struct Known {
-  Fused op;  ///< with the knobs of the tuning file, and symbols' values as examples
+  Operation op;  ///< with the knobs of the tuning file, and symbols' values as examples
   Target target;
   std::optional<KernelResources> resources;
   std::string not_compiled;          ///< why there are none
@@ -47,7 +47,7 @@ std::unique_ptr<Runtime> find_device(const ExplainOptions& options) {
   }
 }
 
-Known explain_on_device(Runtime& runtime, const Fused& op, bool measure) {
+Known explain_on_device(Runtime& runtime, const Operation& op, bool measure) {
   const DeviceInfo& device = runtime.device();
   const Kernel kernel = runtime.compile(op);
   Known known{.op = runtime.compiler().tuned(op, device.target, device.name),
@@ -65,7 +65,7 @@ Known explain_on_device(Runtime& runtime, const Fused& op, bool measure) {
   return known;
 }
 
-Known explain_without(Compiler& compiler, const Fused& op, const Target& target) {
+Known explain_without(Compiler& compiler, const Operation& op, const Target& target) {
   Known known{.op = compiler.tuned(op, target),
               .target = target,
               .resources = {},
@@ -101,7 +101,7 @@ std::string text_of(const Known& known) {
 
 ordered_json json_of(const Known& known) {
   auto json = ordered_json::parse(explain_plan_json(known.op, known.target, known.resources));
-  json["name"] = known.op.name;
+  json["name"] = known.op.name();
   if (!known.not_compiled.empty()) json["not_compiled"] = known.not_compiled;
   if (known.loaded) {
     json["driver"] = {{"registers", known.loaded->registers},
@@ -122,15 +122,15 @@ void explain(const ExplainOptions& options) {
   if (options.measure && !options.target.empty()) {
     throw UsageError("--measure is of a device, which has its own target; leave out --target");
   }
-  const std::vector<Fused> ops = select_kernels(load_specs(options.spec), options.kernel);
+  const std::vector<Operation> ops = select_kernels(load_specs(options.spec), options.kernel);
   const Assignments dims = parse_assignments(options.dims, "--dims");
   check_names(dims, ops, Named::symbol);
   const std::unique_ptr<Runtime> runtime = find_device(options);
   const Target target = options.target.empty() ? Target{} : parse_target(options.target);
   Compiler compiler(options_from_env(options.no_tuning));
   auto kernels = ordered_json::array();
-  for (const Fused& spec : ops) {
-    const Fused op = at_dims(spec, dims);
+  for (const Operation& spec : ops) {
+    const Operation op = at_dims(spec, dims);
     const Known known = runtime ? explain_on_device(*runtime, op, options.measure)
                                 : explain_without(compiler, op, target);
     if (options.json) {

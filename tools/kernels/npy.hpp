@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "tilejit/dtype.hpp"
-#include "tilejit/fused.hpp"
 #include "tilejit/layout.hpp"
+#include "tilejit/operation.hpp"
 
 namespace tilejit::cli {
 

@@ -60,14 +60,14 @@ std::int64_t bytes_moved(const Problem& problem) {
   std::int64_t total = 0;
   for (std::size_t i = 0; i < problem.layouts.size(); ++i) {
     const int times = problem.access[i] == Access::inout ? 2 : 1;
-    const std::int64_t bytes = size_bytes(problem.op.tensors[i].dtype) * times;
+    const std::int64_t bytes = size_bytes(problem.op.tensors()[i].dtype) * times;
     total = saturating_add(total, saturating_multiply(unique_elements(problem.layouts[i]), bytes));
   }
   return total;
 }
 
 std::int64_t storage_bytes(const Problem& problem, std::size_t i) {
-  return saturating_multiply(cosize(problem.layouts[i]), size_bytes(problem.op.tensors[i].dtype));
+  return saturating_multiply(cosize(problem.layouts[i]), size_bytes(problem.op.tensors()[i].dtype));
 }
 
 // Outputs count three times: before the launch, after it, and the reference's.
@@ -80,25 +80,26 @@ void check_memory(const Problem& problem) {
   const std::uint64_t available = available_memory();
   if (static_cast<std::uint64_t>(need) > available) {
     constexpr double kGiB = 1u << 30;
-    throw UsageError(fmt::format(
-        "kernel {} needs {:.1f} GiB of host memory, and {:.1f} GiB are "
-        "available; use smaller extents",
-        problem.op.name, static_cast<double>(need) / kGiB, static_cast<double>(available) / kGiB));
+    throw UsageError(
+        fmt::format("kernel {} needs {:.1f} GiB of host memory, and {:.1f} GiB are "
+                    "available; use smaller extents",
+                    problem.op.name(), static_cast<double>(need) / kGiB,
+                    static_cast<double>(available) / kGiB));
   }
 }
 
-void check_inputs(const Fused& op, const std::vector<Access>& access, const Arrays& arrays) {
-  for (std::size_t i = 0; i < op.tensors.size(); ++i) {
-    if (access[i] != Access::out || !arrays.contains(op.tensors[i].name)) continue;
+void check_inputs(const Operation& op, const std::vector<Access>& access, const Arrays& arrays) {
+  for (std::size_t i = 0; i < op.tensors().size(); ++i) {
+    if (access[i] != Access::out || !arrays.contains(op.tensors()[i].name)) continue;
     throw UsageError(
         fmt::format("--in {0}: {0} is an output that the formula never reads; leave it out",
-                    op.tensors[i].name));
+                    op.tensors()[i].name));
   }
 }
 
 void fill_inputs(Problem& problem, const Inputs& inputs) {
   for (std::size_t i = 0; i < problem.tensors.size(); ++i) {
-    const Tensor& tensor = problem.op.tensors[i];
+    const Tensor& tensor = problem.op.tensors()[i];
     const HostTensor& memory = problem.tensors[i];
     if (problem.access[i] != Access::out) {
       fill_random(tensor.dtype, memory.data(), memory.size_bytes(), inputs.seed * 1000003u + i);
@@ -137,14 +138,15 @@ void fill_random(DType dtype, std::byte* data, std::size_t bytes, std::uint64_t 
   }
 }
 
-Problem make_problem(Fused op, std::vector<Access> access, const Inputs& inputs) {
+Problem make_problem(const Operation& op, std::vector<Access> access, const Inputs& inputs) {
   check_inputs(op, access, inputs.arrays);
-  Problem problem;
-  problem.symbols = bind_symbols(op, inputs.dims, inputs.arrays);
-  problem.scalars = bind_scalars(op, inputs.scalars);
-  problem.op = std::move(op);
-  problem.access = std::move(access);
-  for (const Tensor& tensor : problem.op.tensors) {
+  Problem problem{.op = op,
+                  .access = std::move(access),
+                  .symbols = bind_symbols(op, inputs.dims, inputs.arrays),
+                  .layouts = {},
+                  .scalars = bind_scalars(op, inputs.scalars),
+                  .tensors = {}};
+  for (const Tensor& tensor : problem.op.tensors()) {
     problem.layouts.push_back(substitute(tensor.layout, problem.symbols));
     if (const auto array = inputs.arrays.find(tensor.name); array != inputs.arrays.end()) {
       check_array(array->second, tensor, problem.layouts.back());

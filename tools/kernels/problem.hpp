@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/bindings.hpp"
-#include "tilejit/fused.hpp"
+#include "tilejit/operation.hpp"
 #include "tilejit/reference.hpp"
 
 namespace tilejit::cli {
@@ -29,7 +29,7 @@ class HostTensor {
 
 /// A descriptor with a value for everything that it leaves open.
 struct Problem {
-  Fused op;
+  Operation op;
   std::vector<Access> access;  ///< of each tensor, never automatic
   SymbolValues symbols;
   std::vector<Layout> layouts;  ///< of each tensor, symbols filled in
@@ -53,7 +53,8 @@ struct Inputs {
 /// array, else with pseudo-random values that depend on seed and position only. Throws UsageError
 /// for values that contradict the descriptor, an array for a tensor that is not read, and if the
 /// host has not the memory.
-[[nodiscard]] Problem make_problem(Fused op, std::vector<Access> access, const Inputs& inputs);
+[[nodiscard]] Problem make_problem(const Operation& op, std::vector<Access> access,
+                                   const Inputs& inputs);
 
 /// Fills `bytes` bytes with `dtype` values: floats uniform in [-1,1), signed integers in
 /// [-100,100], unsigned ones in [0,100], bool fair.

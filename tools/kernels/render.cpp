@@ -23,15 +23,15 @@ struct RenderOptions {
   bool light = false;
 };
 
-std::string light_source(const Fused& op, const Target& target) {
+std::string light_source(const Operation& op, const Target& target) {
   if (auto source = render_light_source(op, target)) return *std::move(source);
   throw Error(
       ErrorCode::unsupported,
-      "'" + op.name + "' has no light plan: its own is compiled as soon; leave --light out");
+      "'" + op.name() + "' has no light plan: its own is compiled as soon; leave --light out");
 }
 
 void render(const RenderOptions& options) {
-  Fused op = only_kernel(select_kernels(load_specs(options.spec), options.kernel));
+  Operation op = only_kernel(select_kernels(load_specs(options.spec), options.kernel));
   const Target target = options.target.empty() ? default_target() : parse_target(options.target);
   op = Compiler(options_from_env(options.no_tuning)).tuned(op, target);
   std::string text = options.text     ? describe_plan(op, target)

@@ -62,8 +62,8 @@ ordered_json verification_json(const Verification& v) {
 
 ordered_json tensors_json(const Problem& problem) {
   ordered_json tensors = ordered_json::object();
-  for (std::size_t i = 0; i < problem.op.tensors.size(); ++i) {
-    const Tensor& tensor = problem.op.tensors[i];
+  for (std::size_t i = 0; i < problem.op.tensors().size(); ++i) {
+    const Tensor& tensor = problem.op.tensors()[i];
     tensors[tensor.name] = {{"dtype", to_string(tensor.dtype)},
                             {"layout", to_string(problem.layouts[i])},
                             {"access", to_string(problem.access[i])}};
@@ -95,7 +95,7 @@ Target target_of(const Outcome& outcome) {
 }
 
 // What the given thread-value layout costs, beside the plan that it replaces.
-std::string tv_text(const Fused& op, const Outcome& outcome) {
+std::string tv_text(const Operation& op, const Outcome& outcome) {
   std::string text = "  ";
   for (const char c : describe_plan(op, target_of(outcome))) {
     text += c;
@@ -161,7 +161,7 @@ std::string artifact_text(const Artifact& artifact) {
 }
 
 ordered_json run_json(const Problem& problem, const Outcome& outcome, const Executor& executor) {
-  ordered_json result = {{"name", problem.op.name},
+  ordered_json result = {{"name", problem.op.name()},
                          {"device", executor.device_name()},
                          {"symbols", problem.symbols},
                          {"tensors", tensors_json(problem)},
@@ -171,7 +171,7 @@ ordered_json run_json(const Problem& problem, const Outcome& outcome, const Exec
   } else {
     result["not_compiled"] = outcome.not_compiled;
   }
-  if (problem.op.tuning.tv) {
+  if (problem.op.tuning().tv) {
     const auto plan = ordered_json::parse(render_plan(problem.op, target_of(outcome)));
     result["figures"] = plan["figures"];
     result["without_tv"] = plan["without_tv"];
@@ -197,17 +197,17 @@ ordered_json run_json(const Problem& problem, const Outcome& outcome, const Exec
 }
 
 std::string run_text(const Problem& problem, const Outcome& outcome, const Executor& executor) {
-  std::string text = problem.op.name + "\n";
+  std::string text = problem.op.name() + "\n";
   const auto out = std::back_inserter(text);
-  for (std::size_t i = 0; i < problem.op.tensors.size(); ++i) {
-    const Tensor& tensor = problem.op.tensors[i];
+  for (std::size_t i = 0; i < problem.op.tensors().size(); ++i) {
+    const Tensor& tensor = problem.op.tensors()[i];
     fmt::format_to(out, "  {:<5} {} {} {}\n", to_string(problem.access[i]), tensor.name,
                    to_string(tensor.dtype), to_string(problem.layouts[i]));
   }
   fmt::format_to(out, "  {}\n",
                  outcome.artifact ? artifact_text(*outcome.artifact)
                                   : "not compiled: " + outcome.not_compiled);
-  if (problem.op.tuning.tv) text += tv_text(problem.op, outcome);
+  if (problem.op.tuning().tv) text += tv_text(problem.op, outcome);
   fmt::format_to(out, "  {}\n", result_text(outcome, executor));
   if (outcome.benchmark) {
     fmt::format_to(out, "  {}\n", benchmark_text(*outcome.benchmark, problem.bytes_moved));

@@ -49,7 +49,8 @@ void check_outputs(const Assignments& out) {
   }
 }
 
-Inputs read_inputs(const RunOptions& options, const std::vector<Fused>& ops, const Files& files) {
+Inputs read_inputs(const RunOptions& options, const std::vector<Operation>& ops,
+                   const Files& files) {
   Inputs inputs{.dims = parse_assignments(options.dims, "--dims"),
                 .scalars = parse_assignments(options.scalars, "--scalars"),
                 .arrays = {},
@@ -80,8 +81,8 @@ const std::byte* final_contents(const Problem& problem, const Outcome& outcome, 
 }
 
 void write_outputs(const Problem& problem, const Outcome& outcome, const Assignments& files) {
-  for (std::size_t i = 0; i < problem.op.tensors.size(); ++i) {
-    const Tensor& tensor = problem.op.tensors[i];
+  for (std::size_t i = 0; i < problem.op.tensors().size(); ++i) {
+    const Tensor& tensor = problem.op.tensors()[i];
     const auto file = files.find(tensor.name);
     if (file == files.end()) continue;
     const NpyArray array =
@@ -94,8 +95,8 @@ void write_outputs(const Problem& problem, const Outcome& outcome, const Assignm
 std::string tensors_text(const RunOptions& options, const Problem& problem,
                          const Outcome& outcome) {
   std::string text;
-  for (std::size_t i = 0; i < problem.op.tensors.size(); ++i) {
-    const Tensor& tensor = problem.op.tensors[i];
+  for (std::size_t i = 0; i < problem.op.tensors().size(); ++i) {
+    const Tensor& tensor = problem.op.tensors()[i];
     if (std::ranges::find(options.print, tensor.name) == options.print.end()) continue;
     text += tensor.name + " = " +
             print_tensor(tensor.dtype, problem.layouts[i], final_contents(problem, outcome, i),
@@ -117,15 +118,15 @@ std::string preamble(const RunOptions& options, const Executor& executor) {
                                                : "");
 }
 
-std::vector<Fused> load_all(const std::vector<std::string>& specs) {
-  std::vector<Fused> ops;
+std::vector<Operation> load_all(const std::vector<std::string>& specs) {
+  std::vector<Operation> ops;
   for (const std::string& spec : specs)
     std::ranges::move(load_specs(spec), std::back_inserter(ops));
   return ops;
 }
 
 void run(const RunOptions& options) {
-  const std::vector<Fused> ops = select_kernels(load_all(options.specs), options.kernel);
+  const std::vector<Operation> ops = select_kernels(load_all(options.specs), options.kernel);
   const Files files{.in = parse_assignments(options.in, "--in"),
                     .out = parse_assignments(options.out, "--out")};
   check_outputs(files.out);
@@ -143,14 +144,14 @@ void run(const RunOptions& options) {
   auto kernels = nlohmann::ordered_json::array();
   bool all_right = true;
   std::string no_kernel;  // the first that only the reference can compute
-  for (const Fused& op : ops) {
+  for (const Operation& op : ops) {
     Problem problem = make_problem(op, resolve_access(op), inputs);
     const Outcome outcome = executor.execute(problem, wanted);
     write_outputs(problem, outcome, files.out);
     all_right = all_right && (!outcome.verification || outcome.verification->passed);
     if (outcome.has_no_kernel && no_kernel.empty()) {
       no_kernel =
-          op.name + " has no kernel, only the CPU reference computes it: " + outcome.not_compiled;
+          op.name() + " has no kernel, only the CPU reference computes it: " + outcome.not_compiled;
     }
     kernels.push_back(run_json(problem, outcome, executor));
     if (options.json) continue;

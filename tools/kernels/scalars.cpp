@@ -89,9 +89,9 @@ Written example_of(const Scalar& scalar) {
 
 }  // namespace
 
-std::vector<Argument> bind_scalars(const Fused& op, const Assignments& values) {
+std::vector<Argument> bind_scalars(const Operation& op, const Assignments& values) {
   std::vector<Argument> result;
-  for (const Scalar& scalar : op.scalars) {
+  for (const Scalar& scalar : op.scalars()) {
     const auto given = values.find(scalar.name);
     const Written written = given != values.end()
                                 ? Written{"--scalars " + scalar.name, given->second}

@@ -94,7 +94,7 @@ ordered_json trials_json(const TunedEntry& entry, const std::vector<Trial>& tria
           {"trials", list},         {"best", best}};
 }
 
-Inputs read_inputs(const TuneOptions& options, const std::vector<Fused>& ops) {
+Inputs read_inputs(const TuneOptions& options, const std::vector<Operation>& ops) {
   Inputs inputs{.dims = parse_assignments(options.dims, "--dims"),
                 .scalars = parse_assignments(options.scalars, "--scalars"),
                 .arrays = {},
@@ -106,17 +106,17 @@ Inputs read_inputs(const TuneOptions& options, const std::vector<Fused>& ops) {
 
 /// Tunes one kernel and says so.
 ordered_json tune_kernel(const TuneOptions& options, const Inputs& inputs, Runtime& runtime,
-                         const Fused& op, TuningFile& file) {
+                         const Operation& op, TuningFile& file) {
   const Target target = runtime.device().target;
   const Problem problem = make_problem(op, resolve_access(op), inputs);
   const std::vector<Tuning> candidates = tuning_candidates(op, target, options.budget);
-  if (!options.json) fmt::print("{}: {} candidates\n", op.name, candidates.size());
+  if (!options.json) fmt::print("{}: {} candidates\n", op.name(), candidates.size());
   (void)compile_all(runtime.compiler(), with_knobs(op, candidates), target, options.jobs);
 
   Tuner tuner(runtime, problem);
   double planned_ms = 0;
   const auto trials = run_trials(
-      op, candidates, [&](const Fused& pinned) { return tuner.milliseconds(pinned); },
+      op, candidates, [&](const Operation& pinned) { return tuner.milliseconds(pinned); },
       [&](const Trial& trial) {
         if (planned_ms == 0) planned_ms = trial.milliseconds;
         if (!options.json) fmt::print("{}", trial_text(trial, planned_ms));
@@ -128,13 +128,13 @@ ordered_json tune_kernel(const TuneOptions& options, const Inputs& inputs, Runti
                          .tuning = trials[best].tuning,
                          .milliseconds = trials[best].milliseconds,
                          .default_milliseconds = planned_ms,
-                         .name = op.name};
+                         .name = op.name()};
   file.add(entry);
   if (!options.json) fmt::print("  best: {}\n", knobs_text(entry.tuning));
   return trials_json(entry, trials, best);
 }
 
-void tune_on_device(const TuneOptions& options, const std::vector<Fused>& ops) {
+void tune_on_device(const TuneOptions& options, const std::vector<Operation>& ops) {
   const Options settings = options_from_env(false);
   const std::filesystem::path path = file_of(options, settings);
   TuningFile file = load_all(
@@ -143,7 +143,7 @@ void tune_on_device(const TuneOptions& options, const std::vector<Fused>& ops) {
   if (!ops.empty()) {
     const Inputs inputs = read_inputs(options, ops);
     Runtime runtime = open_runtime(options, settings);
-    for (const Fused& op : ops) {
+    for (const Operation& op : ops) {
       kernels.push_back(tune_kernel(options, inputs, runtime, op, file));
       file.publish(path);  // what is measured is kept, whatever happens to the next kernel
     }
@@ -159,9 +159,9 @@ void tune_on_device(const TuneOptions& options, const std::vector<Fused>& ops) {
 
 // ---- without a device
 
-ordered_json candidate_json(const Fused& op, const Target& target, const Compiled& compiled) {
+ordered_json candidate_json(const Operation& op, const Target& target, const Compiled& compiled) {
   const auto plan = ordered_json::parse(render_plan(op, target));
-  ordered_json json = {{"tuning", tuning_json(op.tuning)},
+  ordered_json json = {{"tuning", tuning_json(op.tuning())},
                        {"template", plan["template"]},
                        {"figures", plan["figures"]}};
   if (plan.contains("threads")) json["threads"] = plan["threads"];
@@ -189,23 +189,23 @@ std::string candidate_text(const ordered_json& candidate) {
       bytes_text(figures["bytes_in_flight_a_multiprocessor"].get<double>()), outcome);
 }
 
-void list_candidates(const TuneOptions& options, const std::vector<Fused>& ops) {
+void list_candidates(const TuneOptions& options, const std::vector<Operation>& ops) {
   const Target target = options.target.empty() ? default_target() : parse_target(options.target);
   Compiler compiler(options_from_env(true));
   auto kernels = ordered_json::array();
-  for (const Fused& op : ops) {
+  for (const Operation& op : ops) {
     const std::vector<Tuning> candidates = tuning_candidates(op, target, options.budget);
-    const std::vector<Fused> pinned = with_knobs(op, candidates);
+    const std::vector<Operation> pinned = with_knobs(op, candidates);
     const std::vector<Compiled> compiled = compile_all(compiler, pinned, target, options.jobs);
     const std::string op_class = operation_class(op, target);
-    if (!options.json) fmt::print("{}: {} candidates; {}\n", op.name, pinned.size(), op_class);
+    if (!options.json) fmt::print("{}: {} candidates; {}\n", op.name(), pinned.size(), op_class);
     auto list = ordered_json::array();
     for (std::size_t i = 0; i < pinned.size(); ++i) {
       list.push_back(candidate_json(pinned[i], target, compiled[i]));
       if (options.json) continue;
       fmt::print("  {:<40} {}\n", knobs_text(candidates[i]), candidate_text(list.back()));
     }
-    kernels.push_back({{"name", op.name}, {"class", op_class}, {"candidates", std::move(list)}});
+    kernels.push_back({{"name", op.name()}, {"class", op_class}, {"candidates", std::move(list)}});
   }
   if (options.json) print({{"target", to_string(target)}, {"kernels", std::move(kernels)}});
 }
@@ -214,7 +214,7 @@ void tune(const TuneOptions& options) {
   if (options.spec.empty() && options.merged.empty()) {
     throw UsageError("SPEC is required, unless files are merged with --merge");
   }
-  std::vector<Fused> ops;
+  std::vector<Operation> ops;
   if (!options.spec.empty()) ops = select_kernels(load_specs(options.spec), options.kernel);
   if (options.dry_run) return list_candidates(options, ops);
   if (!options.target.empty())

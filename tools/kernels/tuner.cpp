@@ -25,7 +25,7 @@ bool same_bytes(const std::vector<HostTensor>& a, const std::vector<HostTensor>&
 
 Tuner::Tuner(Runtime& runtime, const Problem& problem) : runtime_(runtime), problem_(problem) {}
 
-double Tuner::milliseconds(const Fused& op) {
+double Tuner::milliseconds(const Operation& op) {
   const Kernel kernel = runtime_.compile(op);
   runtime_.make_current();
   {
@@ -49,13 +49,13 @@ void Tuner::verify_result(std::vector<HostTensor> results) {
   if (verified_.empty()) verified_ = std::move(results);
 }
 
-std::vector<Fused> with_knobs(const Fused& op, const std::vector<Tuning>& candidates) {
-  std::vector<Fused> ops(candidates.size(), op);
-  for (std::size_t i = 0; i < ops.size(); ++i) ops[i].tuning = candidates[i];
+std::vector<Operation> with_knobs(const Operation& op, const std::vector<Tuning>& candidates) {
+  std::vector<Operation> ops;
+  for (const Tuning& tuning : candidates) ops.push_back(op.with_tuning(tuning));
   return ops;
 }
 
-std::vector<Compiled> compile_all(Compiler& compiler, const std::vector<Fused>& ops,
+std::vector<Compiled> compile_all(Compiler& compiler, const std::vector<Operation>& ops,
                                   const Target& target, int jobs) {
   (void)compiler.nvrtc();
   std::vector<Compiled> compiled(ops.size());

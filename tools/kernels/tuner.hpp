@@ -20,7 +20,7 @@ class Tuner {
   /// Median milliseconds of a launch of `op`, the problem's operation with other knobs. The first
   /// result is compared with the CPU reference, the others too unless they equal the first bit for
   /// bit. Throws Error for a wrong result, and as Runtime::compile and Kernel::launch.
-  [[nodiscard]] double milliseconds(const Fused& op);
+  [[nodiscard]] double milliseconds(const Operation& op);
 
  private:
   void verify_result(std::vector<HostTensor> results);
@@ -32,7 +32,8 @@ class Tuner {
 };
 
 /// `op` with each of `candidates`.
-[[nodiscard]] std::vector<Fused> with_knobs(const Fused& op, const std::vector<Tuning>& candidates);
+[[nodiscard]] std::vector<Operation> with_knobs(const Operation& op,
+                                                const std::vector<Tuning>& candidates);
 
 /// One kernel of a batch that was compiled: an artifact, or why there is none.
 struct Compiled {
@@ -41,7 +42,8 @@ struct Compiled {
 };
 /// Compiles all of `ops` through the cache, `jobs` at a time. Throws Error{no_compiler} if NVRTC is
 /// missing; other Errors are the op's own.
-[[nodiscard]] std::vector<Compiled> compile_all(Compiler& compiler, const std::vector<Fused>& ops,
+[[nodiscard]] std::vector<Compiled> compile_all(Compiler& compiler,
+                                                const std::vector<Operation>& ops,
                                                 const Target& target, int jobs);
 
 /// "threads=512 unroll=2"; "as planned" for none.

@@ -90,7 +90,7 @@ void coverage(const CoverageOptions& options) {
       missing.push_back(name_of(list, job));
     }
     if (!options.json) continue;
-    kernels.push_back({{"name", list.op_of(job).name},
+    kernels.push_back({{"name", list.op_of(job).name()},
                        {"target", to_string(job.target)},
                        {"device", job.device},
                        {"key", job.location.key},

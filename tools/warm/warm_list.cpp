@@ -67,7 +67,9 @@ class ListReader {
     }
     if (path.ends_with(".jsonl") || is_manifest(text)) return read_manifest(text, name);
     try {
-      for (Fused& op : parse_specs_unvalidated(text)) add(std::move(op), std::nullopt);
+      std::vector<Error> faults;
+      for (Operation& op : parse_specs(text, &faults)) add(std::move(op), std::nullopt);
+      for (const Error& fault : faults) list_.faults.push_back(name + ": " + fault.what());
     } catch (const Error& error) {
       throw Error(error.code(), name + ": " + error.what());
     }
@@ -79,7 +81,7 @@ class ListReader {
     for (ManifestEntry& entry : manifest.entries) add(std::move(entry.op), entry.target);
   }
 
-  void add(Fused op, std::optional<Target> recorded) {
+  void add(Operation op, std::optional<Target> recorded) {
     const std::size_t number = list_.ops.size();
     list_.ops.push_back(std::move(op));
     for (const Target& target : targets_) list_.jobs.push_back({number, target});
@@ -117,7 +119,7 @@ std::size_t whole_number(std::string_view text) {
 }  // namespace
 
 std::string name_of(const WarmList& list, const WarmJob& job) {
-  return list.op_of(job).name + " for " + to_string(job.target) +
+  return list.op_of(job).name() + " for " + to_string(job.target) +
          (job.device.empty() ? "" : ", " + job.device);
 }
 

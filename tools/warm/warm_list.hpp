@@ -23,11 +23,11 @@ struct WarmJob {
 
 /// What spec files and manifests ask for.
 struct WarmList {
-  std::vector<Fused> ops;
+  std::vector<Operation> ops;
   std::vector<WarmJob> jobs;
   std::vector<std::string> faults;  ///< lines of manifests that could not be read
 
-  [[nodiscard]] const Fused& op_of(const WarmJob& job) const { return ops[job.op]; }
+  [[nodiscard]] const Operation& op_of(const WarmJob& job) const { return ops[job.op]; }
 };
 
 /// "softmax for sm_90a", "softmax for sm_90a, NVIDIA H200"
@@ -46,7 +46,8 @@ struct Shard {
 /// Reads spec files and manifests, "-" for standard input; of folders every .json and .jsonl below
 /// them. Each descriptor is taken for every one of `targets`; where these are empty, for the target
 /// that its manifest names, or for the default one. Throws UsageError for a file that cannot be
-/// read, and what `parse_specs_unvalidated` throws, with the path in front.
+/// read, and what `parse_specs` throws, with the path in front; descriptors that are wrong are
+/// among the faults.
 [[nodiscard]] WarmList read_warm_list(const std::vector<std::string>& paths,
                                       const std::vector<Target>& targets);
 

@@ -1,0 +1,117 @@
+#include "expr/traits.hpp"
+
+#include <array>
+
+namespace tilejit::expr {
+namespace {
+
+// In the order of the enumeration.
+// clang-format off
+constexpr Traits kTraits[] = {
+    {.name = "constant", .cost = {0, 0}, .counted = false, .light = true},
+    {.name = "load", .cost = {0, 0}, .counted = false, .light = true},
+    {.name = "scalar", .cost = {0, 0}, .counted = false, .light = true},
+    {.name = "cast", .counted = false, .light = true},
+    {.name = "neg", .light = true},
+    {.name = "bit_not"},
+    {.name = "logical_not"},
+    {.name = "add", .light = true, .infix = "+"},
+    {.name = "sub", .light = true, .infix = "-"},
+    {.name = "mul", .light = true, .infix = "*"},
+    {.name = "div", .weight = 8, .cost = {8, 1}, .infix = "/", .approximation = "math::fast_div", .accuracy = {0.5, 1, 2}},
+    {.name = "floor_div", .weight = 8, .cost = {60, 3}},
+    {.name = "mod", .weight = 8, .cost = {50, 2}},
+    {.name = "pow", .weight = 64, .cost = {80, 1}, .builtin = "pow", .accuracy = {8, 4}},
+    {.name = "shl"},
+    {.name = "shr"},
+    {.name = "bit_and", .light = true, .infix = "&"},
+    {.name = "bit_or", .light = true, .infix = "|"},
+    {.name = "bit_xor", .light = true, .infix = "^"},
+    {.name = "logical_and", .infix = "&&"},
+    {.name = "logical_or", .infix = "||"},
+    {.name = "lt", .light = true, .infix = "<"},
+    {.name = "le", .light = true, .infix = "<="},
+    {.name = "eq", .light = true, .infix = "=="},
+    {.name = "ne", .light = true, .infix = "!="},
+    {.name = "ge", .light = true, .infix = ">="},
+    {.name = "gt", .light = true, .infix = ">"},
+    {.name = "where", .counted = false, .light = true},
+    {.name = "min", .light = true, .builtin = "fmin"},
+    {.name = "max", .light = true, .builtin = "fmax"},
+    {.name = "abs", .light = true, .builtin = "fabs"},
+    {.name = "exp", .weight = 8, .cost = {10, 1}, .builtin = "exp", .approximation = "math::fast_exp", .accuracy = {2, 3}},
+    {.name = "exp2", .weight = 8, .cost = {3, 1}, .builtin = "exp2", .approximation = "math::fast_exp2", .accuracy = {2, 3}},
+    {.name = "log", .weight = 8, .cost = {25, 0}, .builtin = "log", .accuracy = {1, 3}},
+    {.name = "log2", .weight = 8, .cost = {25, 0}, .builtin = "log2", .accuracy = {1, 3}},
+    {.name = "sqrt", .weight = 8, .cost = {8, 1}, .builtin = "sqrt"},
+    {.name = "rsqrt", .weight = 8, .cost = {2, 1}, .builtin = "rsqrt", .accuracy = {2, 3}},
+    {.name = "sin", .weight = 64, .cost = {40, 0}, .builtin = "sin", .accuracy = {2, 4}},
+    {.name = "cos", .weight = 64, .cost = {40, 0}, .builtin = "cos", .accuracy = {2, 4}},
+    {.name = "tan", .weight = 64, .cost = {50, 1}, .builtin = "tan", .accuracy = {4, 4}},
+    {.name = "tanh", .weight = 8, .cost = {20, 2}, .builtin = "tanh", .accuracy = {2, 4}},
+    {.name = "erf", .weight = 8, .cost = {25, 1}, .builtin = "erf", .accuracy = {2, 4}},
+    {.name = "floor", .builtin = "floor"},
+    {.name = "ceil", .builtin = "ceil"},
+    {.name = "round", .builtin = "rint"},
+    {.name = "sigmoid", .weight = 8, .cost = {20, 2}, .approximation = "math::fast_sigmoid", .accuracy = {4, 6, 5}},
+    {.name = "silu", .weight = 8, .cost = {24, 2}, .approximation = "math::fast_silu", .accuracy = {5, 7, 6}},
+    {.name = "gelu", .weight = 8, .cost = {28, 1}, .accuracy = {4, 8}},
+    {.name = "gelu_tanh", .weight = 8, .cost = {26, 2}, .accuracy = {4, 8}},
+    {.name = "asin", .weight = 8, .cost = {26, 1}, .builtin = "asin", .accuracy = {4, 4}},
+    {.name = "acos", .weight = 8, .cost = {29, 1}, .builtin = "acos", .accuracy = {3, 4}},
+    {.name = "atan", .weight = 8, .cost = {20, 1}, .builtin = "atan", .accuracy = {2, 4}},
+    {.name = "sinh", .weight = 8, .cost = {25, 1}, .builtin = "sinh", .accuracy = {3, 4}},
+    {.name = "cosh", .weight = 8, .cost = {16, 1}, .builtin = "cosh", .accuracy = {2, 4}},
+    {.name = "log10", .weight = 8, .cost = {26, 0}, .builtin = "log10", .accuracy = {3, 3}},
+    {.name = "log1p", .weight = 8, .cost = {25, 0}, .builtin = "log1p", .accuracy = {2, 3}},
+    {.name = "expm1", .weight = 8, .cost = {29, 1}, .builtin = "expm1", .accuracy = {1, 3}},
+    {.name = "cbrt", .weight = 8, .cost = {16, 2}, .builtin = "cbrt", .accuracy = {1, 5}},
+    {.name = "erfc", .weight = 8, .cost = {51, 3}, .builtin = "erfc", .accuracy = {6, 10}},
+    {.name = "trunc", .builtin = "trunc"},
+    {.name = "atan2", .weight = 8, .cost = {41, 1}, .builtin = "atan2", .accuracy = {3, 4}},
+    {.name = "copysign", .light = true, .builtin = "copysign"},
+    {.name = "hypot", .weight = 8, .cost = {24, 1}, .builtin = "hypot", .accuracy = {3, 4}},
+    {.name = "fma", .light = true, .builtin = "fma"},
+    {.name = "relu", .light = true},
+    {.name = "clamp", .cost = {2, 0}, .light = true},
+    {.name = "index", .cost = {0, 0}, .counted = false},
+    {.name = "extent", .cost = {0, 0}, .counted = false},
+    {.name = "reduce_sum", .weight = 8},
+    {.name = "reduce_prod", .weight = 8},
+    {.name = "reduce_min", .weight = 8},
+    {.name = "reduce_max", .weight = 8},
+    {.name = "reduce_any", .weight = 8},
+    {.name = "reduce_all", .weight = 8},
+    {.name = "reduce_argmin", .weight = 8},
+    {.name = "reduce_argmax", .weight = 8},
+    {.name = "scan_sum", .weight = 8},
+    {.name = "scan_prod", .weight = 8},
+    {.name = "scan_min", .weight = 8},
+    {.name = "scan_max", .weight = 8},
+};
+// clang-format on
+static_assert(std::size(kTraits) == static_cast<std::size_t>(Op::scan_max) + 1);
+
+}  // namespace
+
+const Traits& traits(Op op) noexcept {
+  return kTraits[static_cast<std::size_t>(op)];
+}
+
+std::string_view to_string(Op op) noexcept {
+  return traits(op).name;
+}
+
+// In f64 a function takes twice the code; what combines elements has its own.
+int weight(const Node& node) noexcept {
+  const int weight = traits(node.op).weight;
+  return node.type == f64 && weight > 1 && !combines_elements(node.op) ? 2 * weight : weight;
+}
+
+std::int64_t weight(const Program& program) noexcept {
+  std::int64_t sum = 0;
+  for (const Node& node : program.nodes) sum += weight(node);
+  return sum;
+}
+
+}  // namespace tilejit::expr

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tilejit::operation {
+
+/// CUDA source: the text of a kernel's file, and of each header that it may include.
+struct Source {
+  std::string name;  ///< of the file: "tilejit_add_f16.cu"
+  std::string text;
+  std::vector<std::pair<std::string, std::string>> headers;  ///< include name, text
+  bool operator==(const Source&) const = default;
+};
+
+/// `source` as one file, each include of one of its headers replaced by the header's text, once.
+[[nodiscard]] std::string flatten(const Source& source);
+
+}  // namespace tilejit::operation

@@ -1,0 +1,313 @@
+// A plan and its figures, in words.
+#include "figures/explanation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "core/integer.hpp"
+#include "figures/widths.hpp"
+
+namespace tilejit::figures {
+namespace {
+
+using plan::Operand;
+using plan::Plan;
+using plan::Reach;
+
+constexpr double kShortMs = 0.005;   // what starting a kernel takes is a good part of this
+constexpr double kFewThreads = 0.5;  // of a multiprocessor: worth a word
+
+std::string bytes_text(double bytes) {
+  constexpr std::array kUnits = {"bytes", "KB", "MB", "GB", "TB"};
+  std::size_t unit = 0;
+  for (; bytes >= 1000 && unit + 1 < kUnits.size(); ++unit) bytes /= 1000;
+  return fmt::format("{:.{}f} {}", bytes, unit == 0 || bytes >= 100 ? 0 : 1, kUnits[unit]);
+}
+
+std::string count_text(std::int64_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+/// Sentences about one kernel, topic by topic.
+class Writer {
+ public:
+  Writer(const Plan& plan, const Tuning& pinned, const Figures& figures,
+         const std::optional<Compiled>& compiled)
+      : plan_(plan), pinned_(pinned), figures_(figures), compiled_(compiled) {
+    const device::Device& device = *figures.device;
+    device::BlockNeeds needs{.threads = plan.threads, .shared_bytes = shared_bytes_of(plan)};
+    if (compiled) {
+      needs.registers = compiled->registers;
+      needs.shared_bytes = compiled->static_bytes + plan::dynamic_shared_bytes(plan);
+    }
+    shared_bytes_ = needs.shared_bytes;
+    result_.occupancy = device::occupancy_of(device, needs);
+    result_.bytes_needed =
+        device.latency_ns() * device.gigabytes_per_second / device.multiprocessors;
+    result_.bytes_issued = figures.bytes_in_flight * resident_blocks() * plan.threads;
+  }
+
+  Explanation write() {
+    add("template", why_template());
+    add("block", block());
+    widths();
+    add("registers", registers());
+    add("shared", shared());
+    add("occupancy", occupancy());
+    add("work", work());
+    add("in flight", in_flight());
+    add("predicted", predicted());
+    advise();
+    return std::move(result_);
+  }
+
+ private:
+  void add(std::string name, std::vector<std::string> sentences) {
+    result_.topics.push_back({std::move(name), std::move(sentences)});
+  }
+  void advise_if(bool applies, std::string advice) {
+    const bool known = std::ranges::find(result_.advice, advice) != result_.advice.end();
+    if (applies && !known) result_.advice.push_back(std::move(advice));
+  }
+
+  [[nodiscard]] const std::string& name_of(const Operand& operand) const {
+    return plan_.signature.tensors[static_cast<std::size_t>(operand.tensor)].name;
+  }
+
+  /// Blocks of a multiprocessor that the launch fills, at most.
+  [[nodiscard]] std::int64_t resident_blocks() const {
+    if (!figures_.blocks) return result_.occupancy.blocks;
+    return std::min<std::int64_t>(
+        result_.occupancy.blocks,
+        core::ceil_div(*figures_.blocks, figures_.device->multiprocessors));
+  }
+
+  [[nodiscard]] std::vector<std::string> why_template() const {
+    const std::string name(plan::template_name(plan_));
+    if (plan_.tv) return {name + ": the spec gives a thread-value layout, which a block follows."};
+    if (plan_.scan) {
+      return {name + ": the formula scans, so threads share rows and pass on what comes before."};
+    }
+    if (plan_.rows)
+      return {name + ": the formula reduces, so threads share rows.", row_direction()};
+    if (!plan_.tile) {
+      return {name +
+              ": all operands agree about the contiguous mode, so a block takes vectors in "
+              "turn."};
+    }
+    std::string crossed;
+    for (const Operand& operand : plan_.operands) {
+      if (operand.reach == Reach::crossed) {
+        crossed += (crossed.empty() ? "" : ", ") + name_of(operand);
+      }
+    }
+    return {
+        fmt::format("{}: {} lies contiguous along another mode than the first output, so tiles "
+                    "are transposed in shared memory and both sides keep wide accesses.",
+                    name, crossed)};
+  }
+
+  [[nodiscard]] std::string row_direction() const {
+    return plan_.rows->along()
+               ? "The reduced mode is the contiguous one: vectors lie along a row."
+               : "The kept mode is the contiguous one: each element of a vector is another row's.";
+  }
+
+  [[nodiscard]] std::vector<std::string> block() const {
+    std::vector<std::string> sentences = {
+        fmt::format("{} threads, each with {} at a time, for a tile of {} elements.", plan_.threads,
+                    vectors(), to_string(figures_.values.tile))};
+    if (plan_.rows) sentences.push_back(row_sharing());
+    if (figures_.blocks) {
+      sentences.push_back(fmt::format("{} for {}.", count_text(*figures_.blocks, "block"),
+                                      count_text(figures_.elements.value_or(0), "element")));
+    }
+    return sentences;
+  }
+
+  [[nodiscard]] std::string vectors() const {
+    const int count = plan_.rows && plan_.rows->held > 0 ? plan_.rows->held : plan_.unroll;
+    return fmt::format("{} of {}", count_text(count, "vector"),
+                       count_text(plan_.vector, "element"));
+  }
+
+  [[nodiscard]] std::string row_sharing() const {
+    const plan::Rows& rows = *plan_.rows;
+    std::string text = fmt::format("{} of a block share a row", count_text(rows.lanes, "thread"));
+    if (rows.cluster > 1)
+      text += fmt::format(", in each of the {} blocks of a cluster", rows.cluster);
+    if (rows.shares > 1) {
+      text += fmt::format(", {} blocks through memory and {}", rows.shares,
+                          rows.atomics ? "the last of them" : "a second kernel");
+    }
+    if (rows.held > 0) return text + "; a row stays in registers, so that it is read once.";
+    return text + "; a row does not stay in registers, so that every pass reads it.";
+  }
+
+  void widths() {
+    std::vector<std::string> sentences;
+    for (std::size_t i = 0; i < plan_.operands.size(); ++i) {
+      const Operand& operand = plan_.operands[i];
+      const WidthReason reason = explain_width(plan_, pinned_, i);
+      std::string text = fmt::format("{}: {} an access; {}", name_of(operand),
+                                     count_text(operand.access_bytes, "byte"), reason.text);
+      const auto& sectors = figures_.operands[i].sectors;
+      if (sectors && sectors->ratio() > 1.005) {
+        text += fmt::format("; {:.2f} times the sectors that its bytes need", sectors->ratio());
+      }
+      sentences.push_back(text + ".");
+      advise_if(!reason.remedy.empty(), "For wider accesses " + reason.remedy + ".");
+    }
+    add("widths", std::move(sentences));
+  }
+
+  [[nodiscard]] std::vector<std::string> registers() const {
+    if (!compiled_) return {"Not known: the kernel has not been compiled."};
+    const std::string count = count_text(compiled_->registers, "register");
+    if (compiled_->spill_bytes == 0) return {count + " a thread, no spills."};
+    return {fmt::format("{} a thread, and {} spilled to local memory.", count,
+                        count_text(compiled_->spill_bytes, "byte"))};
+  }
+
+  [[nodiscard]] std::vector<std::string> shared() const {
+    if (shared_bytes_ == 0) return {"None."};
+    return {bytes_text(static_cast<double>(shared_bytes_)) + " a block" +
+            (compiled_ ? "." : ", as planned.")};
+  }
+
+  [[nodiscard]] std::vector<std::string> occupancy() const {
+    const device::Occupancy& occupancy = result_.occupancy;
+    std::vector<std::string> sentences = {fmt::format(
+        "{} of {} threads on a multiprocessor: {:.0f} % of its {} threads, limited by {}{}.",
+        count_text(occupancy.blocks, "block"), plan_.threads, 100 * occupancy.part,
+        figures_.device->threads, occupancy.limit,
+        compiled_ ? "" : ", if registers allow as many")};
+    if (is_small()) {
+      sentences.push_back(
+          fmt::format("The launch has no more than {} for each of {} multiprocessors.",
+                      count_text(resident_blocks(), "block"), figures_.device->multiprocessors));
+    }
+    return sentences;
+  }
+
+  [[nodiscard]] bool is_small() const {
+    return figures_.blocks && resident_blocks() < result_.occupancy.blocks;
+  }
+
+  [[nodiscard]] std::vector<std::string> work() const {
+    if (!figures_.bytes_moved) return {"Sizes are not known: give the symbols examples."};
+    const auto bytes = static_cast<double>(*figures_.bytes_moved);
+    std::string text = bytes_text(bytes) + " moved";
+    if (result_.operations) {
+      text += fmt::format(", {}", count_text(*result_.operations, "operation"));
+      if (bytes > 0) {
+        text += fmt::format(": {:.2f} a byte", static_cast<double>(*result_.operations) / bytes);
+      }
+    }
+    return {text + "."};
+  }
+
+  [[nodiscard]] std::vector<std::string> in_flight() const {
+    const auto issued = static_cast<double>(result_.bytes_issued);
+    return {
+        fmt::format("Each thread issues loads of {} before it waits: {} a multiprocessor.",
+                    bytes_text(static_cast<double>(figures_.bytes_in_flight)), bytes_text(issued)),
+        fmt::format("Little's law asks for {} at least: {:.0f} GB/s over {} multiprocessors, "
+                    "times {:.0f} ns until idle memory answers; memory under load, several "
+                    "times as much.",
+                    bytes_text(result_.bytes_needed), figures_.device->gigabytes_per_second,
+                    figures_.device->multiprocessors, figures_.device->latency_ns())};
+  }
+
+  [[nodiscard]] std::vector<std::string> predicted() const {
+    if (!figures_.memory_ms) return {"Sizes are not known: give the symbols examples."};
+    std::vector<std::string> sentences = {
+        fmt::format("{:.4g} us at the published peaks of {}, limited by {}.",
+                    *figures_.predicted_ms() * 1e3, figures_.device->name, figures_.limit())};
+    sentences.push_back(fmt::format(
+        "Memory alone takes {:.4g} us; the formula's instructions take {:.0f} % of that, its "
+        "special functions {:.0f} %.",
+        *figures_.memory_ms * 1e3, 100 * figures_.arithmetic_share, 100 * figures_.special_share));
+    return sentences;
+  }
+
+  void advise() {
+    const auto predicted = figures_.predicted_ms();
+    const bool few_bytes = static_cast<double>(result_.bytes_issued) < result_.bytes_needed &&
+                           figures_.bytes_moved > 0;
+    advise_if(compiled_ && compiled_->spill_bytes > 0,
+              "Lower \"vector\", \"unroll\" or \"held\": registers are spilled.");
+    advise_if(result_.occupancy.part < kFewThreads && result_.occupancy.limit == "registers",
+              "Lower \"vector\", \"unroll\" or \"held\" for fewer registers and more threads.");
+    advise_if(few_bytes && !is_small(), "Raise \"unroll\": too few bytes are in flight.");
+    const bool idle = figures_.blocks && *figures_.blocks < figures_.device->multiprocessors;
+    advise_if((few_bytes && is_small()) || (idle && figures_.bytes_moved > 0),
+              "Expect less than the memory's speed: the problem does not fill the device.");
+    advise_if(plan_.rows && plan_.rows->held == 0 && plan_.rows->shares == 1 && !plan_.scan &&
+                  plan_.rows->along() && symbolic(),
+              "Give the extents of rows as numbers: rows of known length stay in registers.");
+    advise_if(figures_.limit() != "memory",
+              "Expect the formula to decide: fewer or cheaper functions are what helps.");
+    advise_if(predicted && *predicted > 0 && *predicted < kShortMs,
+              "Launch it from a graph, or fuse it with its neighbours: starting a kernel takes "
+              "microseconds.");
+  }
+
+  [[nodiscard]] bool symbolic() const {
+    return !std::ranges::all_of(plan_.extents, &Dim::is_known);
+  }
+
+  const Plan& plan_;
+  const Tuning& pinned_;
+  const Figures& figures_;
+  const std::optional<Compiled>& compiled_;
+  std::int64_t shared_bytes_ = 0;
+  Explanation result_;
+};
+
+}  // namespace
+
+namespace {
+
+/// A topic a kernel. What the compiler says is of the largest of them, so that only the whole
+/// operation's topic has it.
+Explanation explain_stages(const Plan& plan, const Figures& figures) {
+  Explanation result;
+  result.topics.push_back(
+      {"template",
+       {fmt::format("{}: the formula combines over different axes, or what it has scanned, so {} "
+                    "kernels run one after another, with {} in memory between them.",
+                    plan::template_name(plan), plan.stages.size(),
+                    count_text(static_cast<std::int64_t>(plan.temporaries.size()), "result"))}});
+  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+    Explanation stage = explain(plan.stages[i], {}, figures.stages[i], std::nullopt);
+    Topic topic{.name = fmt::format("stage {}", i), .sentences = {}};
+    for (Topic& one : stage.topics) {
+      if (one.name == "registers") continue;
+      std::ranges::move(one.sentences, std::back_inserter(topic.sentences));
+    }
+    result.topics.push_back(std::move(topic));
+    for (std::string& advice : stage.advice) {
+      const bool known = std::ranges::find(result.advice, advice) != result.advice.end();
+      if (!known) result.advice.push_back(std::move(advice));
+    }
+    if (i > 0) continue;
+    result.occupancy = stage.occupancy;
+    result.bytes_needed = stage.bytes_needed;
+    result.bytes_issued = stage.bytes_issued;
+  }
+  return result;
+}
+
+}  // namespace
+
+Explanation explain(const Plan& plan, const Tuning& pinned, const Figures& figures,
+                    const std::optional<Compiled>& compiled) {
+  if (!plan.stages.empty()) return explain_stages(plan, figures);
+  return Writer(plan, pinned, figures, compiled).write();
+}
+
+}  // namespace tilejit::figures

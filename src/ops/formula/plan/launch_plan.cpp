@@ -1,0 +1,95 @@
+// A plan as what comes after it sees it: kernels one after another, and memory between them.
+#include <utility>
+
+#include "plan/plan.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+using operation::GridRule;
+using operation::LaunchPlan;
+using operation::Step;
+using operation::Workspace;
+
+/// A kernel can wait for the end of the one before it from compute capability 9.0 on.
+bool can_overlap(const Plan& plan) noexcept {
+  return plan.target.major >= 9;
+}
+
+GridRule grid_of(const Plan& plan) {
+  GridRule grid{.units_per_block = units_per_block(plan),
+                .blocks_per_unit = blocks_per_unit(plan),
+                .units_in_32_bits = plan.rows.has_value(),
+                .resident = dynamic_shared_bytes(plan) > 0};
+  for (std::size_t m = 0; m < plan.extents.size(); ++m) {
+    if (const std::int64_t per = unit_extent(plan, m); per != 0) {
+      grid.units.push_back({plan.extents[m], per});
+    }
+  }
+  return grid;
+}
+
+Step kernel_step(const Plan& plan) {
+  return {.entry = plan.kernel_name,
+          .wide_entry = plan.index == IndexWidth::both ? plan.kernel_name + "_wide" : "",
+          .grid = grid_of(plan),
+          .threads = plan.threads,
+          .cluster = plan.rows ? plan.rows->cluster : 1,
+          .shared_bytes = dynamic_shared_bytes(plan),
+          .params = plan.params,
+          .params_bytes = plan.params_bytes};
+}
+
+/// The second kernel of rows that are shared through memory.
+Step combining_step(const Plan& plan) {
+  return {.entry = plan.kernel_name + "_combine",
+          .grid = {.units = {{combining_blocks(plan), 1}}},
+          .threads = combining_threads(plan),
+          .params = plan.params,
+          .params_bytes = plan.params_bytes,
+          .overlaps_previous = can_overlap(plan)};
+}
+
+void add_kernels(const Plan& plan, LaunchPlan& launch) {
+  launch.steps.push_back(kernel_step(plan));
+  if (!plan.rows || plan.rows->shares == 1) return;
+  const bool counts = plan.rows->atomics;
+  launch.workspaces.push_back({.bytes = partials_bytes(plan), .zeroed = counts, .kept = true});
+  if (!counts) launch.steps.push_back(combining_step(plan));
+}
+
+/// The kernels of a stage, whose tensors are some of the operation's, and temporaries.
+void add_stage(const Plan& plan, const Plan& stage, LaunchPlan& launch) {
+  LaunchPlan own;
+  add_kernels(stage, own);
+  const int tensors = static_cast<int>(plan.signature.tensors.size());
+  const int workspaces = static_cast<int>(launch.workspaces.size());
+  for (Step& step : own.steps) {
+    for (Param& param : step.params) {
+      if (param.kind == Param::Kind::workspace) param.index += workspaces;
+      if (param.kind != Param::Kind::pointer) continue;
+      param.index = stage.tensors[static_cast<std::size_t>(param.index)];
+      if (param.index < tensors) continue;
+      param.kind = Param::Kind::workspace;
+      param.index -= tensors;
+    }
+    step.overlaps_previous = can_overlap(plan) && !launch.steps.empty();
+    launch.steps.push_back(std::move(step));
+  }
+  launch.workspaces.insert(launch.workspaces.end(), own.workspaces.begin(), own.workspaces.end());
+}
+
+}  // namespace
+
+LaunchPlan launch_plan(const Plan& plan) {
+  LaunchPlan launch{.extents = plan.extents};
+  for (const Operand& operand : plan.operands) launch.elements.push_back(operand.modes);
+  for (const Temporary& temporary : plan.temporaries) {
+    launch.workspaces.push_back({.bytes = temporary.elements * Dim(size_bytes(temporary.dtype))});
+  }
+  if (plan.stages.empty()) add_kernels(plan, launch);
+  for (const Plan& stage : plan.stages) add_stage(plan, stage, launch);
+  return launch;
+}
+
+}  // namespace tilejit::plan

@@ -1,0 +1,123 @@
+#include "plan/params.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace tilejit::plan {
+namespace {
+
+/// Fields one behind the other, each naturally aligned.
+class ParamList {
+ public:
+  explicit ParamList(const Plan& plan) : plan_(plan) {}
+
+  void add(Param param) {
+    const int align = std::min(param.size, 8);
+    const int end = params_.empty() ? 0 : params_.back().offset + params_.back().size;
+    param.offset = (end + align - 1) / align * align;
+    params_.push_back(std::move(param));
+  }
+
+  void add_scalar(int index, DType dtype) {
+    const bool as_float = is_floating(dtype) && dtype != f64;
+    add({.kind = Param::Kind::scalar,
+         .index = index,
+         .dtype = dtype,
+         .name = "s" + std::to_string(index),
+         .size = as_float ? 4 : size_bytes(dtype)});
+  }
+
+  void add_dim(const Dim& dim) {
+    const bool present = std::ranges::any_of(
+        params_, [&](const Param& p) { return p.kind == Param::Kind::dim && p.dim == dim; });
+    if (dim.is_known() || present) return;
+    const auto count = std::ranges::count(params_, Param::Kind::dim, &Param::kind);
+    add({.kind = Param::Kind::dim, .dim = dim, .name = "d" + std::to_string(count)});
+  }
+
+  void add_dims_of(const std::vector<OperandMode>& modes) {
+    for (const OperandMode& leaves : modes) {
+      for (const Mode& leaf : leaves) {
+        add_dim(leaf.stride);
+        if (leaves.size() > 1) add_dim(leaf.extent);
+      }
+    }
+  }
+
+  void add_divisor(std::size_t m) {
+    const Dim& extent = plan_.extents[m];
+    if (extent.is_known()) return;
+    add({.kind = Param::Kind::divisor,
+         .dim = extent,
+         .per = plan_.rows ? (m == 0 ? plan_.vector : 1) : unit_extent(plan_, m),
+         .name = "q" + std::to_string(m),
+         .size = 16});
+  }
+
+  [[nodiscard]] std::vector<Param> take() { return std::move(params_); }
+
+ private:
+  const Plan& plan_;
+  std::vector<Param> params_;
+};
+
+/// Extents that a kernel compares with, and those and the strides that its indices are made of.
+void add_dims(const Plan& plan, ParamList& list) {
+  if (plan.ragged || plan.tile) list.add_dim(plan.extents.front());
+  if (plan.tile) list.add_dim(plan.extents[plan.tile->mode]);
+  for (std::size_t m = 0; m < plan.extents.size(); ++m) {
+    if (plan.tv || (plan.rows && plan.rows->reduces(m))) list.add_dim(plan.extents[m]);
+  }
+  for (const Dim& extent : plan.shape) list.add_dim(extent);
+  for (const Operand& operand : plan.operands) list.add_dims_of(operand.modes);
+  for (const Place& place : plan.places) list.add_dims_of(place.modes);
+}
+
+/// What a launch passes.
+void add_arguments(const Fused& op, const Plan& plan, ParamList& list) {
+  for (const Operand& operand : plan.operands) {
+    list.add({.kind = Param::Kind::pointer,
+              .index = operand.tensor,
+              .name = "t" + std::to_string(operand.tensor)});
+  }
+  for (std::size_t s = 0; s < op.scalars.size(); ++s) {
+    list.add_scalar(static_cast<int>(s), op.scalars[s].dtype);
+  }
+}
+
+}  // namespace
+
+std::vector<Param> params_of(const Fused& op, const Plan& plan) {
+  ParamList list(plan);
+  add_arguments(op, plan, list);
+  if (!plan.tile && !plan.tv && !std::ranges::all_of(plan.extents, &Dim::is_known)) {
+    list.add({.kind = Param::Kind::total, .name = "total"});
+  }
+  if (plan.rows && plan.rows->shares > 1) {
+    list.add({.kind = Param::Kind::workspace, .index = 0, .name = "partials"});
+  }
+  add_dims(plan, list);
+  const std::size_t rank = plan.extents.size();
+  for (std::size_t m = 0; m + 1 < rank; ++m) {
+    const bool ends_chain =
+        plan.rows && (m + 1 == plan.rows->first || m + 1 == plan.rows->first + plan.rows->count);
+    if (!ends_chain) list.add_divisor(m);
+  }
+  return list.take();
+}
+
+std::vector<Param> params_of_outline(const Fused& op, const formula::Analysis& analysis,
+                                     const Plan& plan) {
+  ParamList list(plan);
+  add_arguments(op, plan, list);
+  for (const auto& [name, divisor] : analysis.symbols) list.add_dim(Dim(name));
+  return list.take();
+}
+
+int bytes_of(const std::vector<Param>& params) noexcept {
+  const int end = params.empty() ? 0 : params.back().offset + params.back().size;
+  return (end + 7) / 8 * 8;
+}
+
+}  // namespace tilejit::plan

@@ -1,0 +1,459 @@
+#include "plan/plan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <utility>
+
+#include "device/scale.hpp"
+#include "expr/traits.hpp"
+#include "plan/iteration.hpp"
+#include "plan/light.hpp"
+#include "plan/params.hpp"
+#include "plan/row_shape.hpp"
+#include "plan/rows.hpp"
+#include "plan/scan.hpp"
+#include "plan/split.hpp"
+#include "plan/stages.hpp"
+#include "plan/thread_value.hpp"
+#include "plan/tiling.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+constexpr int kMaxAccessBytes = 16;
+constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
+constexpr std::int64_t kWeightOfThread = 2048;  // expr::weight; half a second of NVRTC
+
+Reach reach_of(const Operand& operand) {
+  const OperandMode& innermost = operand.modes.front();
+  if (innermost.size() != 1) return Reach::strided;
+  if (innermost[0].stride.is(1)) return Reach::contiguous;
+  return innermost[0].stride.is(0) && !operand.written ? Reach::broadcast : Reach::strided;
+}
+
+/// Plans one operation: the space first, then widths, launch shape, parameters.
+class Planner {
+ public:
+  Planner(const Fused& op, const formula::Analysis& analysis, const Target& target,
+          const std::vector<Dim>& shape, bool light = false)
+      : op_(op), analysis_(analysis), shape_(shape) {
+    plan_.target = target;
+    plan_.light = light;
+    plan_.program = analysis.program;
+  }
+
+  Plan run() {
+    leader_ = static_cast<std::size_t>(analysis_.program.stores.front().tensor);
+    plan_.kernel_name = kernel_name_of(op_, leader_);
+    plan_.signature = signature_of(op_, analysis_);
+    set_space();
+    set_operands();
+    find_crossed();
+    choose_vector();
+    set_tile();
+    choose_launch();
+    choose_index();
+    plan_.params = params_of(op_, plan_);
+    plan_.params_bytes = bytes_of(plan_.params);
+    return std::move(plan_);
+  }
+
+ private:
+  void set_space() {
+    axes_ = combined_axes(analysis_.program);
+    plan_.scan = scan_of(analysis_.program);
+    std::vector<std::size_t> reduced, kept;
+    for (std::size_t i = 0; i < analysis_.shape.size(); ++i) {
+      (expr::has_axis(axes_, i) ? reduced : kept).push_back(i);
+    }
+    set_places();
+    const Fused& op = plan_.places.empty() ? op_ : op_with_places_;
+    const formula::Analysis& analysis = plan_.places.empty() ? analysis_ : analysis_with_places_;
+    if (op_.tuning.tv) {
+      plan_.tv = plan_thread_value(*op_.tuning.tv, analysis_.shape.size(), axes_ != 0);
+      modes_ = iterate_by_axis(op, analysis, axes_of_modes(*plan_.tv, analysis_.shape.size()));
+    } else if (axes_ == 0) {
+      modes_ = iterate_together(op, analysis, kept, leader_);
+    } else {
+      const std::size_t widest = widest_input();
+      // A scan takes its axis in the order of the coordinates.
+      set_rows(iterate_together(op, analysis, reduced,
+                                plan_.scan ? std::nullopt : std::optional(widest)),
+               iterate_together(op, analysis, kept, widest), widest);
+    }
+    for (std::size_t i = 0; i < plan_.places.size(); ++i) {
+      for (const IterationMode& mode : modes_) {
+        plan_.places[i].modes.push_back(mode.operands[op_.tensors.size() + i]);
+      }
+    }
+    for (const IterationMode& mode : modes_) plan_.extents.push_back(mode.extent);
+    const auto is_extent = [](const expr::Node& node) { return node.op == expr::Op::extent; };
+    if (std::ranges::any_of(analysis_.program.nodes, is_extent)) plan_.shape = shape_;
+  }
+
+  /// A tensor more for each place that the program asks for: its layout maps coordinates to that
+  /// number, so that the space is split and merged as it needs.
+  void set_places() {
+    for (const expr::Node& node : analysis_.program.nodes) {
+      if (node.op != expr::Op::index && !expr::finds_place(node.op)) continue;
+      if (std::ranges::count(plan_.places, node.axes, &Place::axes) != 0) continue;
+      if (plan_.places.empty()) {
+        op_with_places_ = op_;
+        analysis_with_places_ = analysis_;
+      }
+      plan_.places.push_back({.axes = node.axes});
+      std::vector<int> axes;
+      std::vector<IntTuple> extents, strides;
+      for (std::size_t i = 0; i < analysis_.shape.size(); ++i) {
+        if (!expr::has_axis(node.axes, i)) continue;
+        axes.push_back(static_cast<int>(i));
+        extents.emplace_back(analysis_.shape[i]);
+      }
+      Dim stride = 1;
+      for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+        strides.insert(strides.begin(), IntTuple(stride));
+        stride = stride * analysis_.shape[static_cast<std::size_t>(*axis)];
+      }
+      op_with_places_.tensors.push_back(
+          {.name = "place",
+           .dtype = i64,
+           .layout = {IntTuple::tuple(extents), IntTuple::tuple(strides)}});
+      analysis_with_places_.axes.push_back(std::move(axes));
+    }
+  }
+
+  /// The input of most elements decides the order of the modes; without inputs, the first output.
+  [[nodiscard]] std::size_t widest_input() const {
+    std::size_t widest = leader_, most = 0;
+    for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
+      std::size_t varying = 0;
+      for (const Mode& leaf : op_.tensors[t].layout.leaves()) {
+        varying += !leaf.extent.is(1) && !leaf.stride.is(0);
+      }
+      if (analysis_.access[t] == Access::out || varying <= most) continue;
+      widest = t;
+      most = varying;
+    }
+    return widest;
+  }
+
+  /// Vectors lie along the modes where the widest input is contiguous.
+  void set_rows(std::vector<IterationMode> reduced, std::vector<IterationMode> kept,
+                std::size_t widest) {
+    const auto is_contiguous = [&](const IterationMode& mode) {
+      const OperandMode& leaves = mode.operands[widest];
+      return leaves.size() == 1 && leaves[0].stride.is(1) && !mode.extent.is(1);
+    };
+    const bool across = is_contiguous(kept.front()) && !is_contiguous(reduced.front());
+    if (kept.size() == 1 && kept.front().extent.is(1)) kept.clear();
+    const std::size_t before = across ? kept.size() : 0;
+    plan_.rows = Rows{.first = before, .count = reduced.size()};
+    std::vector<IterationMode>& inner = across ? kept : reduced;
+    std::vector<IterationMode>& outer = across ? reduced : kept;
+    modes_ = std::move(inner);
+    std::ranges::move(outer, std::back_inserter(modes_));
+  }
+
+  void set_operands() {
+    for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
+      Operand operand = make_operand(op_, analysis_, modes_, t);
+      operand.per_row = plan_.rows && operand.written && !spans_row(t);
+      operand.every_row = has_several_rows() && operand.read && !operand.written &&
+                          !varies_across_rows(operand, *plan_.rows);
+      plan_.operands.push_back(std::move(operand));
+    }
+  }
+
+  [[nodiscard]] bool has_several_rows() const {
+    return plan_.rows && plan_.rows->count < modes_.size();
+  }
+
+  [[nodiscard]] bool spans_row(std::size_t t) const {
+    if (plan_.scan && analysis_.shape[static_cast<std::size_t>(std::countr_zero(axes_))].is(1)) {
+      return true;  // the one place of a row is scanned, too
+    }
+    for (std::size_t i = 0; i < analysis_.axes[t].size(); ++i) {
+      const auto axis = static_cast<std::size_t>(analysis_.axes[t][i]);
+      if (expr::has_axis(axes_, axis) && !product(mode(op_.tensors[t].layout.shape(), i)).is(1)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void find_crossed() {
+    if (plan_.rows || plan_.tv || plan_.light) return;
+    cross_mode_ = find_cross_mode(plan_.operands, plan_.extents);
+    if (!cross_mode_) return;
+    for (Operand& operand : plan_.operands) {
+      const OperandMode& leaves = operand.modes[*cross_mode_];
+      if (operand.reach == Reach::strided && leaves.size() == 1 && leaves[0].stride.is(1)) {
+        operand.reach = Reach::crossed;
+      }
+    }
+  }
+
+  /// The most elements at once that keep every wide store aligned, and some load: the other loads
+  /// are split, which the L1 cache makes up for; stores are not.
+  void choose_vector() {
+    const int wanted = plan_.light ? 1 : op_.tuning.vector.value_or(default_vector());
+    if (plan_.tv) check_run(*plan_.tv, wanted);
+    int vector = std::ranges::any_of(plan_.operands, is_wide) ? 1 : wanted;
+    for (const Operand& operand : plan_.operands) {
+      if (is_wide(operand)) vector = std::max(vector, widest_access(operand, wanted));
+    }
+    for (const Place& place : plan_.places) {
+      if (place.modes.front().size() > 1) vector = 1;  // neighbours have no common stride
+    }
+    for (const Operand& operand : plan_.operands) {
+      if (operand.modes.front().size() > 1) vector = 1;
+      if (operand.written && is_wide(operand) && !operand.per_row)
+        vector = std::min(vector, widest_access(operand, vector));
+    }
+    if (op_.tuning.vector && vector != wanted) {
+      throw Error(ErrorCode::invalid_spec,
+                  "vectors of " + std::to_string(wanted) +
+                      " elements are not aligned in every row; use " + std::to_string(vector) +
+                      ", or promise larger alignments or divisors",
+                  "/tuning/vector");
+    }
+    plan_.vector = vector;
+    plan_.ragged = formula::divisor(plan_.extents.front(), analysis_.symbols) % vector != 0;
+    for (Operand& operand : plan_.operands) {
+      const int bytes = size_bytes(operand.dtype);
+      operand.access_bytes = is_wide(operand)
+                                 ? std::min(kMaxAccessBytes, widest_access(operand, vector) * bytes)
+                                 : bytes;
+    }
+  }
+
+  static bool is_wide(const Operand& operand) {
+    return operand.reach == Reach::contiguous || operand.reach == Reach::crossed;
+  }
+
+  /// 16 bytes of the widest contiguous element: narrower ones then take 8, 4 or 2 bytes a thread,
+  /// which still fill whole sectors across a warp.
+  [[nodiscard]] int default_vector() const {
+    int widest = 0;
+    for (const Operand& operand : plan_.operands) {
+      if (is_wide(operand)) widest = std::max(widest, size_bytes(operand.dtype));
+    }
+    int vector = std::min({widest == 0 ? 1 : kMaxAccessBytes / widest, most_scanned_at_once(plan_),
+                           most_of_small_rows(plan_)});
+    if (plan_.tv) vector = std::min(vector, plan_.tv->run);
+    return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget()));
+  }
+
+  /// Elements of one thread, a power of two: every element repeats the formula in the kernel's
+  /// code, and a heavy formula does not wait for memory anyway.
+  [[nodiscard]] std::int64_t elements_within_budget() const {
+    const std::int64_t budget =
+        kWeightOfThread / std::max<std::int64_t>(1, expr::weight(plan_.program));
+    return static_cast<std::int64_t>(
+        std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, budget))));
+  }
+
+  /// The most elements, at most `vector`, that keep every access of 16 bytes or less aligned.
+  [[nodiscard]] int widest_access(const Operand& operand, int vector) const {
+    while (vector > 1 && !is_aligned(operand, vector)) vector /= 2;
+    return vector;
+  }
+
+  [[nodiscard]] bool is_aligned(const Operand& operand, int vector) const {
+    const int bytes = size_bytes(operand.dtype);
+    const std::int64_t access = std::min(kMaxAccessBytes, vector * bytes);
+    if (op_.tensors[static_cast<std::size_t>(operand.tensor)].align % access != 0) return false;
+    const std::size_t contiguous = operand.reach == Reach::crossed ? *cross_mode_ : 0;
+    for (std::size_t m = 0; m < operand.modes.size(); ++m) {
+      if (m == contiguous) continue;
+      for (const Mode& leaf : operand.modes[m]) {
+        if (formula::divisor(leaf.stride, analysis_.symbols) % (access / bytes) != 0) return false;
+      }
+    }
+    return true;
+  }
+
+  void set_tile_as_asked(const std::array<int, 2>& tile) {
+    plan_.tile->columns = tile[0];
+    plan_.tile->rows = tile[1];
+    const std::int64_t bytes = shared_bytes(plan_.operands, *plan_.tile);
+    if (std::min(tile[0], tile[1]) >= plan_.vector && bytes <= device::kStaticSharedBytes) return;
+    throw Error(ErrorCode::invalid_spec,
+                "a tile of " + std::to_string(tile[0]) + " by " + std::to_string(tile[1]) +
+                    " elements takes " + std::to_string(bytes) +
+                    " bytes of shared memory and vectors of " + std::to_string(plan_.vector) +
+                    " elements; use at most 49152 bytes, and sides of a vector or more",
+                "/tuning/tile");
+  }
+
+  void set_tile() {
+    if (op_.tuning.tile && !cross_mode_) {
+      throw Error(ErrorCode::invalid_spec,
+                  "no tile is used, since no operand is contiguous along another mode than the "
+                  "output; remove it",
+                  "/tuning/tile");
+    }
+    if (!cross_mode_) return;
+    plan_.tile = choose_tile(plan_.operands, plan_.extents, *cross_mode_, plan_.vector);
+    if (op_.tuning.tile) set_tile_as_asked(*op_.tuning.tile);
+    const Dim& extent = plan_.extents[*cross_mode_];
+    plan_.tile->ragged = formula::divisor(extent, analysis_.symbols) % plan_.vector != 0;
+  }
+
+  /// Enough vectors a thread that each has about 32 bytes of loads in flight; with every SM full of
+  /// threads that covers the memory's latency (docs/performance.md has the sweep).
+  void choose_launch() {
+    if (plan_.light) return plan_.rows ? choose_light_launch(plan_) : void();
+    check_row_knobs();
+    if (plan_.tile) return choose_threads_of_tile();
+    if (plan_.scan) return choose_scan_launch(plan_, op_.tuning, elements_within_budget());
+    if (plan_.rows) return choose_threads_of_rows();
+    if (plan_.tv) plan_.threads = static_cast<int>(size(mode(plan_.tv->layout, 0)).value());
+    int bytes = 0;
+    for (const Operand& operand : plan_.operands) {
+      if (!operand.read || operand.reach == Reach::broadcast) continue;
+      bytes += plan_.vector * size_bytes(operand.dtype);
+    }
+    int unroll = 1;
+    while (unroll < 4 && unroll * std::max(bytes, 1) < 32 &&
+           2 * unroll * plan_.vector <= elements_within_budget()) {
+      unroll *= 2;
+    }
+    plan_.unroll = op_.tuning.unroll.value_or(unroll);
+    if (plan_.tv) {
+      plan_.unroll = vectors_at_once(*plan_.tv, plan_.vector, op_.tuning.unroll, unroll);
+      return;
+    }
+    plan_.threads = op_.tuning.threads.value_or(fills_large_blocks() ? 1024 : 256);
+  }
+
+  void check_row_knobs() const {
+    const Tuning& tuning = op_.tuning;
+    const char* knob = tuning.lanes     ? "lanes"
+                       : tuning.cluster ? "cluster"
+                       : tuning.shares  ? "shares"
+                       : tuning.held    ? "held"
+                       : tuning.atomics ? "atomics"
+                                        : nullptr;
+    if (knob == nullptr || (plan_.rows && !plan_.scan)) return;
+    throw Error(ErrorCode::invalid_spec,
+                std::string(knob) +
+                    " says how rows are reduced, which this formula does not ask "
+                    "for; remove it",
+                std::string("/tuning/") + knob);
+  }
+
+  void choose_threads_of_rows() {
+    const auto most = std::max<std::int64_t>(1, 2 * elements_within_budget() / plan_.vector);
+    plan_.rows->atomics = op_.tuning.atomics.value_or(false);
+    const RowShape shape =
+        tune_row_shape(plan_, choose_row_shape(plan_, *plan_.rows, most), op_.tuning, most);
+    plan_.rows = shape.rows;
+    plan_.threads = shape.threads;
+    plan_.unroll = op_.tuning.unroll.value_or(
+        static_cast<int>(std::min<std::int64_t>(batch_of_rows(plan_), most)));
+  }
+
+  /// A square a thread: as many bytes in flight as its registers hold.
+  void choose_threads_of_tile() {
+    const int vector = plan_.vector;
+    const int squares = plan_.tile->columns / vector * (plan_.tile->rows / vector);
+    plan_.threads = op_.tuning.threads.value_or(
+        std::min(squares / op_.tuning.unroll.value_or(1), kMaxTileThreads));
+    plan_.unroll = op_.tuning.unroll.value_or(std::max(1, squares / plan_.threads));
+    const int vectors = vector * plan_.unroll;
+    const bool written_out = vectors <= 2 * elements_within_budget() / vector;
+    plan_.tile->copies = written_out ? vectors : 1;
+    if (plan_.threads % 32 == 0 && plan_.threads * plan_.unroll == squares) return;
+    throw Error(ErrorCode::invalid_spec,
+                "a tile of " + std::to_string(plan_.tile->columns) + " by " +
+                    std::to_string(plan_.tile->rows) + " elements has " + std::to_string(squares) +
+                    " squares of vectors of " + std::to_string(vector) +
+                    "; choose threads times unroll to be as many",
+                "/tuning");
+  }
+
+  /// Blocks of 1024 threads stream up to 0.6 % faster (same sweep). They ask for many vectors, and
+  /// for at most 64 registers a thread, which only a light formula keeps without spills.
+  [[nodiscard]] bool fills_large_blocks() const {
+    if (!std::ranges::all_of(plan_.extents, &Dim::is_known)) return false;
+    if (total_units(plan_, {}) < device::kManyVectors) return false;
+    int bytes = 0;  // a thread's values, as they are computed
+    for (const Operand& operand : plan_.operands) {
+      bytes += plan_.unroll * plan_.vector * std::max(4, size_bytes(operand.dtype));
+    }
+    const auto is_light_node = [](const expr::Node& node) { return expr::traits(node.op).light; };
+    return bytes <= 128 && plan_.program.nodes.size() <= 16 &&
+           std::ranges::all_of(plan_.program.nodes, is_light_node);
+  }
+
+  void choose_index() {
+    // Blocks are fewer than 2^31; of rows the launch sees to it that there are as few.
+    if (plan_.tile || plan_.rows || plan_.tv) return;
+    const bool known = std::ranges::all_of(plan_.extents, &Dim::is_known);
+    if (known) {
+      plan_.index = total_units(plan_, {}) < kNarrowLimit ? IndexWidth::narrow : IndexWidth::wide;
+    } else {
+      // One mode divides nothing, so 64 bits cost nothing.
+      plan_.index = plan_.extents.size() == 1 ? IndexWidth::wide : IndexWidth::both;
+    }
+  }
+
+  const Fused& op_;
+  const formula::Analysis& analysis_;
+  const std::vector<Dim>& shape_;  ///< what the program's extents are of
+  std::size_t leader_ = 0;         ///< the tensor whose strides order the space: the first output
+  Fused op_with_places_;           ///< these two only where there are places
+  formula::Analysis analysis_with_places_;
+  std::uint32_t axes_ = 0;  ///< that the formula reduces or scans over
+  std::vector<IterationMode> modes_;
+  std::optional<std::size_t> cross_mode_;  ///< where some operands are contiguous, but not others
+  Plan plan_;
+};
+
+}  // namespace
+
+operation::Signature signature_of(const Fused& op, const formula::Analysis& analysis) {
+  operation::Signature signature{
+      .tensors = op.tensors, .scalars = op.scalars, .symbols = analysis.symbols};
+  for (std::size_t t = 0; t < op.tensors.size(); ++t) {
+    signature.tensors[t].access = analysis.access[t];
+  }
+  return signature;
+}
+
+std::string kernel_name_of(const Fused& op, std::size_t leader) {
+  return "tilejit_" + op.name + "_" + std::string(tilejit::to_string(op.tensors[leader].dtype));
+}
+
+Operand make_operand(const Fused& op, const formula::Analysis& analysis,
+                     const std::vector<IterationMode>& modes, std::size_t t) {
+  Operand operand{.tensor = static_cast<int>(t), .dtype = op.tensors[t].dtype};
+  operand.read = analysis.access[t] != Access::out;
+  operand.written = analysis.access[t] != Access::in;
+  for (const IterationMode& mode : modes) operand.modes.push_back(mode.operands[t]);
+  operand.reach = reach_of(operand);
+  return operand;
+}
+
+Plan make_plan_in_space(const Fused& op, const formula::Analysis& analysis, const Target& target,
+                        const std::vector<Dim>& shape) {
+  return Planner(op, analysis, target, shape).run();
+}
+
+Plan make_plan(const Fused& op, const formula::Analysis& analysis, const Target& target) {
+  if (!is_one_kernel(analysis.program)) return plan_stages(op, analysis, target);
+  return make_plan_in_space(op, analysis, target, analysis.shape);
+}
+
+std::optional<Plan> make_light_plan(const Fused& op, const formula::Analysis& analysis,
+                                    const Plan& full) {
+  if (!has_light(full)) return std::nullopt;
+  Fused untuned = op;
+  untuned.tuning = {};
+  return Planner(untuned, analysis, full.target, analysis.shape, true).run();
+}
+
+}  // namespace tilejit::plan

@@ -1,0 +1,193 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "expr/program.hpp"
+#include "formula/analysis.hpp"
+#include "operation/launch_plan.hpp"
+#include "operation/signature.hpp"
+#include "tilejit/fused.hpp"
+#include "tilejit/target.hpp"
+
+namespace tilejit::plan {
+
+/// How one vector (`Plan::vector` neighbours along the innermost mode) reaches an operand.
+enum class Reach : std::uint8_t {
+  contiguous,  ///< stride 1: one wide access
+  broadcast,   ///< stride 0: one element for all
+  crossed,     ///< stride 1 along mode Tile::mode: wide accesses, transposed in shared memory
+  strided,     ///< any other: an access an element
+};
+[[nodiscard]] std::string_view to_string(Reach reach) noexcept;
+
+/// The operand's share of one iteration mode: its index is the sum over leaves of
+/// ((c / before) % extent) * stride with `before` the product of the extents of the leaves before.
+/// One leaf (the common case): c * stride. Innermost leaf first.
+using OperandMode = std::vector<Mode>;
+
+struct Operand {
+  int tensor = -1;  ///< index into Fused::tensors
+  DType dtype = f32;
+  bool read = false;
+  bool written = false;
+  bool every_row = false;  ///< an input that is the same in every row, as weights are
+  bool per_row = false;    ///< an output of one element a row: stored once, behind the reductions
+  Reach reach = Reach::contiguous;
+  int access_bytes = 0;                 ///< width of its widest global access
+  std::vector<OperandMode> modes = {};  ///< one an iteration mode, innermost first
+  bool operator==(const Operand&) const = default;
+};
+
+/// A place in the space as a number: the coordinate along an axis, or the row-major number along
+/// several. It follows from the iteration coordinates as the index of an operand's element does.
+struct Place {
+  std::uint32_t axes = 0;               ///< bit i: axis i
+  std::vector<OperandMode> modes = {};  ///< one an iteration mode, innermost first
+  bool operator==(const Place&) const = default;
+};
+
+/// What a block takes where operands are contiguous along two modes (template fused_tile.cu).
+struct Tile {
+  std::size_t mode = 1;  ///< the mode along which the crossed operands are contiguous
+  int columns = 1;       ///< elements along mode 0, a power of two
+  int rows = 1;          ///< elements along `mode`, a power of two
+  bool ragged = true;    ///< the last vector along `mode` may be partial
+  int copies = 1;        ///< vectors of a thread whose code is written out; all: loaded ahead
+  bool operator==(const Tile&) const = default;
+};
+
+/// How threads share rows, the parts of the space over which the formula reduces or scans (template
+/// fused_rows.cu, or fused_scan.cu). Plan::threads / lanes groups of lanes are in a block.
+struct Rows {
+  std::size_t first = 0;  ///< modes first .. first + count - 1 are reduced over
+  std::size_t count = 1;
+  int lanes = 32;   ///< threads of a block that share a row, a power of two
+  int cluster = 1;  ///< blocks that share a row, with as many lanes each
+  /// Blocks that share a row and leave what they have in memory, for a second kernel to combine.
+  int shares = 1;
+  bool atomics = false;  ///< the last one of them combines it, and there is no second kernel
+  int held = 0;  ///< vectors of a row that a lane keeps in registers; 0: it reads them in each pass
+  /// Blocks take one row after another and load the next while they work on one; as many are
+  /// launched as the device runs at once. Else they take one row each.
+  bool ahead = false;
+  /// Vectors lie along the row; else each of their elements belongs to a row of its own.
+  [[nodiscard]] bool along() const noexcept { return first == 0; }
+  [[nodiscard]] bool reduces(std::size_t m) const noexcept {
+    return m >= first && m < first + count;
+  }
+  bool operator==(const Rows&) const = default;
+};
+
+/// That the rows are scanned (template fused_scan.cu): in chunks of Plan::unroll vectors a lane, or
+/// in one of Rows::held.
+struct Scan {
+  bool reverse = false;  ///< from the last element of a row to the first
+  bool operator==(const Scan&) const = default;
+};
+
+/// Which elements of a block's tile its threads have, as the caller asked (template fused_tv.cu).
+struct ThreadValue {
+  IntTuple tiler;                  ///< the tile, one extent a mode
+  Layout layout;                   ///< (thread, value) to the column-major index in the tile
+  std::vector<std::size_t> modes;  ///< of the space, one a mode of the tile
+  int run = 1;                     ///< most values that are neighbours along mode 0 of the space
+  bool operator==(const ThreadValue&) const = default;
+};
+
+using operation::Param;
+
+/// Which width the number of a vector needs. `both`: known at launch; the cubin has two entry
+/// points, `kernel_name` for totals below 2^31 and `kernel_name` + "_wide".
+enum class IndexWidth : std::uint8_t { narrow, wide, both };
+[[nodiscard]] std::string_view to_string(IndexWidth width) noexcept;
+
+/// Values that a kernel leaves in memory for those after it, for the time of a launch.
+struct Temporary {
+  DType dtype = f32;
+  Dim elements = 1;
+  bool operator==(const Temporary&) const = default;
+};
+
+/// How an operation is done. A value; the same (op, target) give an equal plan wherever the C
+/// library folds constants alike.
+struct Plan {
+  std::string kernel_name;  ///< entry point, e.g. "tilejit_add_f16"
+  Target target;
+  operation::Signature signature;  ///< the arguments; their names are in no key
+  expr::Program program;
+  std::vector<Dim> extents;  ///< iteration space after coalescing, innermost first; at least one
+  std::vector<Dim> shape;    ///< the space by axes, where the program asks for extents; else empty
+  std::vector<Operand> operands;  ///< in the order of Fused::tensors
+  std::vector<Place> places;      ///< that the program asks for: iota, argmin, argmax
+  std::vector<Param> params;
+  int params_bytes = 0;  ///< size of the parameter struct
+  int threads = 256;     ///< a block
+  int vector = 1;        ///< elements a thread takes at once along extents[0]
+  int unroll = 1;        ///< vectors a thread has in flight
+  bool ragged = true;    ///< the last vector of a row may be partial
+  /// At most one of these three; without them vectors are taken in any order (template
+  /// fused_map.cu).
+  std::optional<Tile> tile = {};
+  std::optional<Rows> rows = {};
+  std::optional<Scan> scan = {};  ///< beside rows
+  std::optional<ThreadValue> tv = {};
+  /// The least code, not the most speed: vectors of one element, no tile; rows and scans by
+  /// template fused_light.cu.
+  bool light = false;
+  IndexWidth index = IndexWidth::narrow;
+  /// Where no template does all of it: the plans of several kernels, launched one after another.
+  /// This one then has the operation's space, operands and arguments, and no kernel of its own; its
+  /// params are tensors, scalars and one Kind::dim a symbol.
+  std::vector<Plan> stages = {};
+  std::vector<Temporary> temporaries = {};  ///< between the stages
+  /// Of a stage: an operand's number among the operation's tensors and, after them, the
+  /// temporaries.
+  std::vector<int> tensors = {};
+  bool operator==(const Plan&) const = default;
+};
+
+/// Throws Error{invalid_spec} for tuning that cannot be honoured.
+[[nodiscard]] Plan make_plan(const Fused& op, const formula::Analysis& analysis,
+                             const Target& target);
+
+/// The plan of the same operation that compiles soonest, whatever tuning says; nothing where
+/// `full`, made by make_plan, is as good: where vectors are taken in any order, where the caller
+/// gives a thread-value layout, where rows are too long for one block, and of several kernels.
+[[nodiscard]] std::optional<Plan> make_light_plan(const Fused& op,
+                                                  const formula::Analysis& analysis,
+                                                  const Plan& full);
+
+/// The file of kernels_templates/ without its suffix, "fused_map"; "fused_stages" of several.
+[[nodiscard]] std::string_view template_name(const Plan& plan) noexcept;
+
+/// A launch covers the iteration space with units: vectors, tiles or rows. The elements of a unit
+/// along mode `m`, 0 if it has all of them, and the units that a block takes.
+[[nodiscard]] std::int64_t unit_extent(const Plan& plan, std::size_t m) noexcept;
+[[nodiscard]] std::int64_t units_per_block(const Plan& plan) noexcept;
+/// Memory that a launch needs for itself, in bytes; 0 unless Rows::shares.
+[[nodiscard]] std::int64_t partials_bytes(const Plan& plan);
+/// Of Rows::atomics: the first of those bytes, which count blocks. They are 0 before a launch, and
+/// 0 again behind it.
+[[nodiscard]] std::int64_t counters_bytes(const Plan& plan);
+/// Shared memory of a block beyond what the kernel declares, in bytes: of Rows::ahead.
+[[nodiscard]] int dynamic_shared_bytes(const Plan& plan);
+/// Blocks of the entry "_combine", and their threads; the extents are known where there is one.
+[[nodiscard]] std::int64_t combining_blocks(const Plan& plan);
+[[nodiscard]] int combining_threads(const Plan& plan) noexcept;
+/// Blocks that share a unit; where they are several, a block takes one unit.
+[[nodiscard]] std::int64_t blocks_per_unit(const Plan& plan) noexcept;
+/// Units of a launch: the product of ceil(extents[m] / unit_extent(m)); 0 if an extent is 0.
+/// Throws Error{unsupported} on overflow.
+[[nodiscard]] std::int64_t total_units(const Plan& plan, const SymbolValues& symbols);
+
+/// What loading and launching need of the plan, and with it all that they need of the operation.
+[[nodiscard]] operation::LaunchPlan launch_plan(const Plan& plan);
+
+/// Canonical JSON in one line: the text that enters the key.
+[[nodiscard]] std::string to_json(const Plan& plan);
+
+}  // namespace tilejit::plan

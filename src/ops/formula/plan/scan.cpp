@@ -1,0 +1,198 @@
+#include "plan/scan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "core/integer.hpp"
+#include "device/scale.hpp"
+#include "plan/rows.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+using core::ceil_div;
+using core::power_of_two_from;
+
+constexpr int kWarp = 32;
+constexpr int kThreads = 256;          // a block
+constexpr int kFewThreads = 128;       // of one whose rows are short
+constexpr int kManyThreads = 512;      // where rows are few, or better held
+constexpr int kMostSteps = 4;          // vectors of a chunk that a lane has
+constexpr int kMostOfChunk = 32;       // elements of them along a row: a chain of a sum
+constexpr int kRegistersOfChunk = 16;  // and as many for the next one
+constexpr int kMostGroups = 16;        // of rows side by side: 256 bytes with vectors of 16
+constexpr int kLeastGroups = 4;
+constexpr int kBytesSideBySide = 64;  // of a thread's accumulators
+// Fewer blocks leave so many multiprocessors idle that sharing rows pays, though it reads twice.
+constexpr std::int64_t kFewBlocks = 88;
+constexpr std::int64_t kFewChunks = 16;  // of a row: not worth a second kernel's microseconds
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error(ErrorCode::unsupported,
+              what +
+                  " cannot be planned for the GPU yet; run the operation on the CPU reference, "
+                  "or split it",
+              "/formula");
+}
+
+/// Whether all of it is under way at once, of `steps` vectors a thread: however few those are.
+bool is_small(const Plan& plan, int steps) {
+  const auto length = vectors_in_row(plan, *plan.rows),
+             count = vectors_across_rows(plan, *plan.rows);
+  return length && count && (*count == 0 || *length <= steps * device::kThreadsAtOnce / *count);
+}
+
+/// Chooses step by step; what is known only at launch is taken for long and many.
+class Chooser {
+ public:
+  Chooser(const Plan& plan, const Tuning& tuning, std::int64_t most_elements)
+      : plan_(plan),
+        rows_(*plan.rows),
+        length_(vectors_in_row(plan, rows_)),
+        count_(vectors_across_rows(plan, rows_)),
+        reduces_(formula::has_reductions(plan.program)) {
+    const int most = rows_.along() ? kMostOfChunk / plan.vector : kMostOfChunk;
+    const bool one = rows_.along() && length_ && *length_ <= kThreads && is_small(plan, 1);
+    const std::int64_t fitting =
+        std::min<std::int64_t>({one ? 1 : kMostSteps, most, 2 * most_elements / plan.vector,
+                                kRegistersOfChunk / registers_of_vector(plan, rows_)});
+    steps_ = tuning.unroll.value_or(static_cast<int>(std::max<std::int64_t>(1, fitting)));
+    if (steps_ <= most) return;
+    throw Error(ErrorCode::invalid_spec,
+                "a scan takes at most " + std::to_string(most) + " vectors of " +
+                    std::to_string(plan.vector) + " elements at once, not " +
+                    std::to_string(steps_) + "; lower it",
+                "/tuning/unroll");
+  }
+
+  void choose() {
+    if (rows_.along()) {
+      choose_lanes_along();
+    } else {
+      choose_lanes_across();
+    }
+    while (threads_ > std::max(rows_.lanes, kWarp) && shared_bytes() > device::kStaticSharedBytes)
+      threads_ /= 2;
+    if (shared_bytes() > device::kStaticSharedBytes) refuse("so many scans in one formula");
+    if (!hold()) share();
+  }
+
+  [[nodiscard]] const Rows& rows() const noexcept { return rows_; }
+  [[nodiscard]] int threads() const noexcept { return threads_; }
+  [[nodiscard]] int steps() const noexcept { return steps_; }
+
+ private:
+  [[nodiscard]] bool fits() const {
+    return length_ && *length_ <= std::int64_t{rows_.lanes} * steps_;
+  }
+
+  void choose_lanes_along() {
+    rows_.lanes = kThreads;
+    if (length_) {
+      rows_.lanes = *length_ <= kWarp ? power_of_two_from(*length_)
+                                      : std::clamp(power_of_two_from(ceil_div(*length_, steps_)),
+                                                   kWarp, kThreads);
+    }
+    if (length_ && !fits() && (reduces_ || fills_few_blocks())) rows_.lanes = kManyThreads;
+    threads_ = std::max(rows_.lanes, kFewThreads);
+  }
+
+  /// Whether rows are few, but are better not shared.
+  [[nodiscard]] bool fills_few_blocks() const {
+    return count_ && *count_ < device::kWantedBlocks &&
+           (*count_ >= kFewBlocks || *length_ <= std::int64_t{kManyThreads} * steps_);
+  }
+
+  void choose_lanes_across() {
+    int groups = kMostGroups;
+    while (count_ && groups > kLeastGroups && ceil_div(*count_, groups) < device::kManyBlocks)
+      groups /= 2;
+    const std::int64_t blocks = count_ ? ceil_div(*count_, groups) : device::kWantedBlocks;
+    threads_ = blocks >= kFewBlocks && blocks < 2 * device::kManyBlocks ? kManyThreads : kThreads;
+    rows_.lanes = threads_ / groups;
+    if (length_) rows_.lanes = std::min(rows_.lanes, power_of_two_from(ceil_div(*length_, steps_)));
+  }
+
+  /// Of what the warps of a row tell each other, in two buffers, and of what a row carries on.
+  [[nodiscard]] std::int64_t shared_bytes() const {
+    const std::int64_t groups = threads_ / rows_.lanes;
+    const std::int64_t warps =
+        rows_.along() ? std::max(1, rows_.lanes / kWarp)
+                      : ceil_div(rows_.lanes, std::max<std::int64_t>(1, kWarp / groups));
+    const std::int64_t parts = rows_.along() ? steps_ : 1,
+                       across = rows_.along() ? 1 : plan_.vector;
+    const std::int64_t bytes =
+        std::max(accumulator_bytes(plan_), accumulator_bytes(plan_, expr::is_scan));
+    return (2 * parts * warps + (fits() ? 0 : 5)) * groups * across * bytes;
+  }
+
+  bool hold() {
+    if (!fits()) return false;
+    steps_ = static_cast<int>(std::max<std::int64_t>(1, ceil_div(*length_, rows_.lanes)));
+    rows_.held = steps_;
+    return true;
+  }
+
+  void share() {
+    if (!length_ || !count_ || reduces_) return;
+    const std::int64_t blocks = ceil_div(*count_, threads_ / rows_.lanes);
+    if (blocks == 0 || blocks >= kFewBlocks) return;
+    const std::int64_t chunks = *length_ / (std::int64_t{rows_.lanes} * steps_);
+    if (chunks < kFewChunks) return;
+    const std::int64_t most = std::min(device::kWantedBlocks / blocks, chunks / 2);
+    rows_.shares = static_cast<int>(most);
+  }
+
+  const Plan& plan_;
+  Rows rows_;
+  std::optional<std::int64_t> length_, count_;  // of a row in vectors; of vectors of rows
+  bool reduces_;
+  int steps_ = 1;
+  int threads_ = kThreads;
+};
+
+/// Rows that lie side by side in a block fill warps, or warps are filled by lanes of each.
+bool is_shared_evenly(const Rows& rows, int threads) {
+  if (threads < rows.lanes || threads % rows.lanes != 0) return false;
+  const int groups = threads / rows.lanes;
+  return rows.along() || (groups < kWarp ? kWarp % groups == 0 : groups % kWarp == 0);
+}
+
+}  // namespace
+
+std::optional<Scan> scan_of(const expr::Program& program) noexcept {
+  const auto found = std::ranges::find_if(
+      program.nodes, [](const expr::Node& node) { return expr::is_scan(node.op); });
+  if (found == program.nodes.end()) return std::nullopt;
+  return Scan{.reverse = found->reverse};
+}
+
+int most_scanned_at_once(const Plan& plan) {
+  constexpr int kAnyNumber = 16;
+  if (!plan.scan || plan.rows->along()) return kAnyNumber;
+  const auto most =
+      static_cast<std::uint64_t>(kBytesSideBySide / accumulator_bytes(plan, expr::is_scan));
+  const int vector = static_cast<int>(std::bit_floor(std::max<std::uint64_t>(1, most)));
+  // A few columns are better many blocks' work than read by wide accesses.
+  const auto columns = vectors_across_rows(plan, *plan.rows);  // of vectors of one element
+  const bool few = columns && *columns < device::kManyBlocks * kLeastGroups;
+  return few && is_small(plan, kMostSteps) ? 1 : vector;
+}
+
+void choose_scan_launch(Plan& plan, const Tuning& tuning, std::int64_t most_elements) {
+  Chooser chooser(plan, tuning, most_elements);
+  chooser.choose();
+  plan.rows = chooser.rows();
+  plan.unroll = chooser.steps();
+  plan.threads = tuning.threads.value_or(chooser.threads());
+  if (is_shared_evenly(*plan.rows, plan.threads)) return;
+  throw Error(ErrorCode::invalid_spec,
+              std::to_string(plan.threads) + " threads cannot be shared by groups of " +
+                  std::to_string(plan.rows->lanes) +
+                  ", as a row takes; use a power of two that is a multiple",
+              "/tuning/threads");
+}
+
+}  // namespace tilejit::plan

@@ -1,0 +1,402 @@
+#include "plan/split.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "spec/common.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+using expr::kNoNode;
+using expr::Node;
+using expr::NodeId;
+using expr::Store;
+using Axes = std::uint32_t;
+using Tensors = std::uint64_t;  // bit t: tensor t
+static_assert(spec::kMaxTensors <= 64);
+
+constexpr int kNowhere = -1;
+constexpr std::size_t kMostGroups = 32;
+
+/// What is computed together: reductions and scans over the same axes of the same space, or only
+/// outputs.
+struct Group {
+  Axes space = 0;
+  Axes combined = 0;                 // 0: nothing is
+  std::optional<bool> reverse = {};  // of its scans
+  std::vector<NodeId> nodes = {};    // reductions and scans
+  std::vector<Store> outputs = {};   // of the operation
+};
+
+std::size_t index_of(int number) {
+  return static_cast<std::size_t>(number);
+}
+
+class Splitter {
+ public:
+  Splitter(const Fused& op, const formula::Analysis& analysis)
+      : op_(op), analysis_(analysis), nodes_(analysis.program.nodes) {
+    for (std::size_t axis = 0; axis < analysis.shape.size(); ++axis) {
+      if (!analysis.shape[axis].is(1)) all_ |= Axes{1} << axis;
+    }
+    for (std::size_t t = 0; t < op.tensors.size(); ++t) spanned_.push_back(axes_spanned(t));
+    values_ = expr::axes_of_values(analysis.program, spanned_);
+    group_of_.assign(nodes_.size(), kNowhere);
+    temporary_of_.assign(nodes_.size(), kNowhere);
+  }
+
+  Split run() {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (!expr::combines_elements(nodes_[i].op)) continue;
+      while (group_of_[i] == kNowhere) add_group();
+    }
+    find_reads();
+    place_outputs();
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      for (const NodeId id : nodes_of(g)) {
+        if (is_given(id, g)) add_temporary(id);
+      }
+    }
+    for (std::size_t g = 0; g < groups_.size(); ++g) split_.parts.push_back(make_part(g));
+    return std::move(split_);
+  }
+
+ private:
+  /// Axes along which the tensor has more than one element.
+  [[nodiscard]] Axes axes_spanned(std::size_t t) const {
+    Axes axes = 0;
+    for (std::size_t i = 0; i < analysis_.axes[t].size(); ++i) {
+      if (!product(mode(op_.tensors[t].layout.shape(), i)).is(1)) {
+        axes |= Axes{1} << analysis_.axes[t][i];
+      }
+    }
+    return axes;
+  }
+
+  /// Axes of the space in which a reduction or scan is computed: those along which its argument
+  /// varies, so that whatever it is made of varies within that space, and those it goes over.
+  [[nodiscard]] Axes space_of(std::size_t node) const {
+    return all_ & (values_[node].varying | nodes_[node].axes);
+  }
+
+  /// Whether a reduction or scan is over the group's axes of its space, and in its direction.
+  [[nodiscard]] bool is_alike(std::size_t i, const Group& group) const {
+    const Node& node = nodes_[i];
+    if (expr::is_scan(node.op) && group.reverse.value_or(node.reverse) != node.reverse)
+      return false;
+    return node.axes == group.combined && space_of(i) == group.space;
+  }
+
+  /// The first reduction or scan that is left, and all that can be computed with it.
+  void add_group() {
+    if (groups_.size() == kMostGroups) {
+      throw Error(ErrorCode::unsupported,
+                  "the formula takes more than " + std::to_string(kMostGroups) +
+                      " kernels, one after another; split it",
+                  "/formula");
+    }
+    const int number = static_cast<int>(groups_.size());
+    Group group;
+    std::vector<bool> waits(nodes_.size(), false);  // a node: of what is not known in this group
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      const Node& node = nodes_[i];
+      for (const NodeId arg : node.args) {
+        if (arg != kNoNode && waits[index_of(arg)]) waits[i] = true;
+      }
+      if (!expr::combines_elements(node.op)) continue;
+      if (group_of_[i] != kNowhere) {
+        waits[i] = false;
+        continue;
+      }
+      if (group.nodes.empty() && !waits[i]) {
+        group.combined = node.axes;
+        group.space = space_of(i);
+      }
+      if (waits[i] || !is_alike(i, group)) {
+        waits[i] = true;
+        continue;
+      }
+      group.nodes.push_back(static_cast<NodeId>(i));
+      group_of_[i] = number;
+      if (!expr::is_scan(node.op)) continue;
+      group.reverse = node.reverse;
+      waits[i] = true;  // nothing combines a scan's results in its own group
+    }
+    groups_.push_back(std::move(group));
+  }
+
+  /// In which group each value is known, and which tensors it reads beside reductions and scans.
+  void find_reads() {
+    known_in_.assign(nodes_.size(), 0);
+    reads_.assign(nodes_.size(), 0);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      const Node& node = nodes_[i];
+      if (node.op == expr::Op::load) reads_[i] = Tensors{1} << node.source;
+      for (const NodeId arg : node.args) {
+        if (arg == kNoNode) continue;
+        known_in_[i] = std::max(known_in_[i], known_in_[index_of(arg)]);
+        reads_[i] |= reads_[index_of(arg)];
+      }
+      if (!expr::combines_elements(node.op)) continue;
+      known_in_[i] = group_of_[i];
+      groups_reads_.resize(groups_.size(), 0);
+      groups_reads_[index_of(group_of_[i])] |= reads_[i];
+      reads_[i] = 0;
+    }
+  }
+
+  /// Whether the value of `node` comes to group `g` from an earlier one.
+  [[nodiscard]] bool is_given(NodeId node, std::size_t g) const {
+    const int own = group_of_[index_of(node)];
+    return own != kNowhere && index_of(own) != g;
+  }
+
+  /// What group `g` computes or is given, in the order of the program.
+  [[nodiscard]] std::vector<NodeId> nodes_of(std::size_t g) const {
+    std::vector<bool> needed(nodes_.size(), false);
+    for (const NodeId id : groups_[g].nodes) needed[index_of(id)] = true;
+    for (const Store& output : groups_[g].outputs) needed[index_of(output.value)] = true;
+    for (std::size_t i = nodes_.size(); i-- > 0;) {
+      if (!needed[i] || is_given(static_cast<NodeId>(i), g)) continue;
+      for (const NodeId arg : nodes_[i].args) {
+        if (arg != kNoNode) needed[index_of(arg)] = true;
+      }
+    }
+    std::vector<NodeId> found;
+    for (std::size_t i = 0; i < needed.size(); ++i) {
+      if (needed[i]) found.push_back(static_cast<NodeId>(i));
+    }
+    return found;
+  }
+
+  /// Whether the template of the group writes such an output: of the full space, or one element a
+  /// row.
+  [[nodiscard]] bool writes(const Group& group, const Store& output) const {
+    const Axes spanned = spanned_[index_of(output.tensor)], reduced = group.combined & all_;
+    const bool all_rows = (group.space & ~reduced & ~spanned) == 0;
+    const bool inside = (spanned & ~group.space) == 0;
+    return all_rows && inside && ((spanned & reduced) == 0 || (spanned & reduced) == reduced);
+  }
+
+  /// The inputs whose elements `output` may replace: itself, and those with which a launch lets it
+  /// share memory.
+  [[nodiscard]] Tensors replaced_by(const Store& output) const {
+    const std::size_t t = index_of(output.tensor);
+    const auto bytes = [&](std::size_t tensor) { return size_bytes(op_.tensors[tensor].dtype); };
+    Tensors tensors = 0;
+    for (std::size_t u = 0; u < op_.tensors.size(); ++u) {
+      if (spanned_[u] == spanned_[t] && bytes(u) == bytes(t)) tensors |= Tensors{1} << u;
+    }
+    return tensors;
+  }
+
+  /// Each output to the first group that can write it; those that none can to groups of their own.
+  void place_outputs() {
+    std::vector<Store> left = analysis_.program.stores;
+    const std::size_t combining = groups_.size();
+    for (std::size_t g = 0; g < combining; ++g) {
+      std::vector<Store> here, later;
+      for (const Store& output : left) {
+        const bool fits =
+            known_in_[index_of(output.value)] <= static_cast<int>(g) && writes(groups_[g], output);
+        (fits ? here : later).push_back(output);
+      }
+      make_wait(here, later, g);
+      groups_[g].outputs = std::move(here);
+      left = std::move(later);
+    }
+    while (!left.empty()) {
+      // What replaces an input is read by outputs of its own axes and more, which come first.
+      const auto count = [&](const Store& output) {
+        return std::popcount(spanned_[index_of(output.tensor)]);
+      };
+      const Axes space = spanned_[index_of(std::ranges::max_element(left, {}, count)->tensor)];
+      std::vector<Store> later;
+      groups_.push_back({.space = space, .combined = 0, .nodes = {}, .outputs = {}});
+      for (const Store& output : left) {
+        const bool fits = spanned_[index_of(output.tensor)] == space;
+        (fits ? groups_.back().outputs : later).push_back(output);
+      }
+      left = std::move(later);
+    }
+  }
+
+  /// Moves outputs from group `g` to later ones where those still read what they may replace.
+  void make_wait(std::vector<Store>& here, std::vector<Store>& later, std::size_t g) const {
+    Tensors read = 0;
+    for (std::size_t other = g + 1; other < groups_reads_.size(); ++other) {
+      read |= groups_reads_[other];
+    }
+    for (const Store& output : later) read |= reads_[index_of(output.value)];
+    for (auto output = here.begin(); output != here.end();) {
+      if ((replaced_by(*output) & read) == 0) {
+        ++output;
+        continue;
+      }
+      read |= reads_[index_of(output->value)];
+      later.push_back(*output);
+      here.erase(output);
+      output = here.begin();
+    }
+  }
+
+  void add_temporary(NodeId id) {
+    if (temporary_of_[index_of(id)] != kNowhere) return;
+    temporary_of_[index_of(id)] = static_cast<int>(kept_.size());
+    kept_.push_back(id);
+    Dim elements = 1;
+    for (const int axis : axes_of_temporary(id)) {
+      elements = elements * analysis_.shape[index_of(axis)];
+    }
+    split_.temporaries.push_back({.dtype = stored_type(id), .elements = elements});
+  }
+
+  /// Those that a part writes its result along: all of its space that are not reduced.
+  [[nodiscard]] std::vector<int> axes_of_temporary(NodeId id) const {
+    const Node& node = nodes_[index_of(id)];
+    Axes axes = groups_[index_of(group_of_[index_of(id)])].space;
+    if (expr::is_reduction(node.op)) axes &= ~node.axes;
+    std::vector<int> list;
+    for (std::size_t axis = 0; axis < analysis_.shape.size(); ++axis) {
+      if (expr::has_axis(axes & all_, axis)) list.push_back(static_cast<int>(axis));
+    }
+    return list;
+  }
+
+  /// As the value is computed, so that nothing is rounded.
+  [[nodiscard]] DType stored_type(NodeId id) const {
+    const DType type = nodes_[index_of(id)].type;
+    return is_floating(type) && type != f64 ? f32 : type;
+  }
+
+  [[nodiscard]] Tensor temporary(NodeId id) const {
+    std::vector<IntTuple> extents;
+    for (const int axis : axes_of_temporary(id)) {
+      extents.emplace_back(analysis_.shape[index_of(axis)]);
+    }
+    if (extents.empty()) extents.emplace_back(1);
+    return {.name = "v" + std::to_string(id),
+            .dtype = stored_type(id),
+            .layout = row_major(IntTuple::tuple(extents))};
+  }
+
+  /// One part while it is put together.
+  struct Draft {
+    Part part;
+    std::vector<NodeId> new_ids;  // by old ones
+  };
+
+  Part make_part(std::size_t g) const {
+    const Group& group = groups_[g];
+    Draft draft;
+    draft.new_ids.assign(nodes_.size(), kNoNode);
+    draft.part.op.name = op_.name;
+    draft.part.op.scalars = op_.scalars;
+    draft.part.op.symbols = op_.symbols;
+    draft.part.analysis.symbols = analysis_.symbols;
+    for (std::size_t axis = 0; axis < analysis_.shape.size(); ++axis) {
+      const bool inside = expr::has_axis(group.space, axis);
+      draft.part.analysis.shape.push_back(inside ? analysis_.shape[axis] : Dim(1));
+    }
+    for (const NodeId id : nodes_of(g)) add_node(draft, id, g);
+    for (const Store& output : group.outputs) add_store(draft, output.tensor, output.value);
+    for (std::size_t i = 0; i < kept_.size(); ++i) {
+      if (group_of_[index_of(kept_[i])] == static_cast<int>(g)) {
+        add_store(draft, static_cast<int>(op_.tensors.size() + i), kept_[i]);
+      }
+    }
+    return std::move(draft.part);
+  }
+
+  void add_node(Draft& draft, NodeId id, std::size_t g) const {
+    Node node = nodes_[index_of(id)];
+    if (is_given(id, g)) {
+      const int number = static_cast<int>(op_.tensors.size()) + temporary_of_[index_of(id)];
+      node = {
+          .op = expr::Op::load, .type = node.type, .source = local(draft.part, number, Access::in)};
+    } else {
+      if (node.op == expr::Op::load) node.source = local(draft.part, node.source, Access::in);
+      for (NodeId& arg : node.args) {
+        if (arg != kNoNode) arg = draft.new_ids[index_of(arg)];
+      }
+    }
+    std::vector<Node>& nodes = draft.part.analysis.program.nodes;
+    draft.new_ids[index_of(id)] = static_cast<NodeId>(nodes.size());
+    nodes.push_back(node);
+  }
+
+  void add_store(Draft& draft, int tensor, NodeId value) const {
+    draft.part.analysis.program.stores.push_back(
+        {local(draft.part, tensor, Access::out), draft.new_ids[index_of(value)]});
+  }
+
+  /// The number in the part of a tensor or temporary, which is added unless it is there.
+  int local(Part& part, int number, Access access) const {
+    const auto found = std::ranges::find(part.tensors, number);
+    const auto at = index_of(static_cast<int>(found - part.tensors.begin()));
+    if (found != part.tensors.end()) {
+      Access& known = part.analysis.access[at];
+      if (known != access) known = Access::inout;
+      return static_cast<int>(at);
+    }
+    part.tensors.push_back(number);
+    part.analysis.access.push_back(access);
+    if (index_of(number) < op_.tensors.size()) {
+      part.op.tensors.push_back(op_.tensors[index_of(number)]);
+      part.analysis.axes.push_back(analysis_.axes[index_of(number)]);
+    } else {
+      const NodeId id = kept_[index_of(number) - op_.tensors.size()];
+      part.op.tensors.push_back(temporary(id));
+      std::vector<int> axes = axes_of_temporary(id);
+      if (axes.empty()) axes.push_back(0);  // one element
+      part.analysis.axes.push_back(std::move(axes));
+    }
+    return static_cast<int>(at);
+  }
+
+  const Fused& op_;
+  const formula::Analysis& analysis_;
+  const std::vector<Node>& nodes_;
+  Axes all_ = 0;                         // of more than one element
+  std::vector<Axes> spanned_;            // a tensor
+  std::vector<expr::ValueAxes> values_;  // a node
+  std::vector<int> group_of_;            // a node: that computes it, of reductions and scans
+  std::vector<int> known_in_;            // a node: the first group that can compute it
+  std::vector<Tensors> reads_;           // a node: but through reductions and scans
+  std::vector<Tensors> groups_reads_;    // a group: for its reductions and scans
+  std::vector<int> temporary_of_;        // a node: number among kept_
+  std::vector<Group> groups_;
+  std::vector<NodeId> kept_;  // reductions and scans whose results are temporaries
+  Split split_;
+};
+
+}  // namespace
+
+bool is_one_kernel(const expr::Program& program) {
+  Axes axes = 0;
+  std::optional<bool> reverse;
+  std::vector<bool> scanned;  // a node: of a scan's result
+  for (const Node& node : program.nodes) {
+    const bool of_scan = std::ranges::any_of(
+        node.args, [&](NodeId arg) { return arg != kNoNode && scanned[index_of(arg)]; });
+    scanned.push_back(of_scan || expr::is_scan(node.op));
+    if (!expr::combines_elements(node.op)) continue;
+    if (of_scan || (axes != 0 && node.axes != axes)) return false;
+    axes = node.axes;
+    if (!expr::is_scan(node.op)) continue;
+    if (reverse && *reverse != node.reverse) return false;
+    reverse = node.reverse;
+  }
+  return true;
+}
+
+Split split(const Fused& op, const formula::Analysis& analysis) {
+  return Splitter(op, analysis).run();
+}
+
+}  // namespace tilejit::plan

@@ -1,0 +1,68 @@
+#include "plan/stages.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "plan/iteration.hpp"
+#include "plan/params.hpp"
+#include "plan/split.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+/// All but the stages: what a launch is asked for.
+Plan outline(const Fused& op, const formula::Analysis& analysis, const Target& target) {
+  Plan plan;
+  const auto leader = static_cast<std::size_t>(analysis.program.stores.front().tensor);
+  plan.kernel_name = kernel_name_of(op, leader);
+  plan.target = target;
+  plan.signature = signature_of(op, analysis);
+  plan.program = analysis.program;
+  std::vector<std::size_t> axes(analysis.shape.size());
+  std::iota(axes.begin(), axes.end(), std::size_t{0});
+  const std::vector<IterationMode> modes = iterate_together(op, analysis, axes, leader);
+  for (const IterationMode& mode : modes) plan.extents.push_back(mode.extent);
+  for (std::size_t t = 0; t < op.tensors.size(); ++t) {
+    Operand operand = make_operand(op, analysis, modes, t);
+    operand.access_bytes = size_bytes(operand.dtype);
+    plan.operands.push_back(std::move(operand));
+  }
+  plan.params = params_of_outline(op, analysis, plan);
+  plan.params_bytes = bytes_of(plan.params);
+  return plan;
+}
+
+void check_tuning(const Tuning& tuning) {
+  if (tuning == Tuning{.atomics = tuning.atomics}) return;
+  throw Error(ErrorCode::invalid_spec,
+              "the formula takes several kernels, and a layout or knobs of one kernel are pinned; "
+              "remove them, or split the formula",
+              tuning.tv ? "/tv" : "/tuning");
+}
+
+bool only_reduces(const expr::Program& program) {
+  const auto scans = [](const expr::Node& node) { return expr::is_scan(node.op); };
+  return formula::has_reductions(program) && std::ranges::none_of(program.nodes, scans);
+}
+
+}  // namespace
+
+Plan plan_stages(const Fused& op, const formula::Analysis& analysis, const Target& target) {
+  check_tuning(op.tuning);
+  Plan plan = outline(op, analysis, target);
+  Split parts = split(op, analysis);
+  for (Part& part : parts.parts) {
+    if (only_reduces(part.analysis.program)) part.op.tuning.atomics = op.tuning.atomics;
+    Plan stage = make_plan_in_space(part.op, part.analysis, target, analysis.shape);
+    stage.kernel_name = plan.kernel_name + "_stage" + std::to_string(plan.stages.size());
+    stage.tensors = std::move(part.tensors);
+    plan.stages.push_back(std::move(stage));
+  }
+  plan.temporaries = std::move(parts.temporaries);
+  return plan;
+}
+
+}  // namespace tilejit::plan

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "expr/program.hpp"
+#include "formula/analysis.hpp"
+#include "tilejit/reference.hpp"
+
+namespace tilejit::reference {
+
+/// `extent` coordinates, `stride` elements apart.
+struct Leaf {
+  std::int64_t extent = 1;
+  std::int64_t stride = 0;
+};
+/// A tensor's share of one iteration mode: the leaves of its mode, colexicographic (first the
+/// fastest). No leaves: the mode is broadcast.
+using ModeLeaves = std::vector<Leaf>;
+
+/// One tensor in host memory.
+struct TensorView {
+  std::string name;
+  DType dtype = f32;
+  void* data = nullptr;
+  std::vector<ModeLeaves> modes;  ///< one an iteration mode
+  std::vector<int> axes = {};     ///< the iteration mode of each of its own modes; for messages
+};
+
+/// An operation with everything known: no symbols, no public types to look things up in.
+struct Problem {
+  expr::Program program;
+  std::vector<std::int64_t>
+      shape;  ///< the iteration space; at least one mode, the last runs fastest
+  std::vector<TensorView> tensors;
+  std::vector<Number> scalars;  ///< each fits the dtype of its nodes
+};
+
+/// The product of extents.
+[[nodiscard]] std::int64_t count_elements(std::span<const std::int64_t> shape) noexcept;
+/// True if a mode of the tensor is empty.
+[[nodiscard]] bool has_no_elements(const TensorView& view) noexcept;
+
+/// The element offsets of a tensor of `modes` at indices first, first + 1, ... of a space of
+/// `shape`, the last mode fastest: one for each of `out`.
+void fill_offsets(std::span<const ModeLeaves> modes, std::span<const std::int64_t> shape,
+                  std::int64_t first, std::span<std::int64_t> out);
+
+/// Row-major coordinate of index `index` in `shape`.
+[[nodiscard]] std::vector<std::int64_t> coordinate(std::span<const std::int64_t> shape,
+                                                   std::int64_t index);
+
+/// Which tensors must have memory.
+enum class Needs : std::uint8_t { all, inputs };
+
+/// Fills in symbols and checks arguments. Throws Error{invalid_argument} for a missing, negative or
+/// indivisible symbol, a wrong number of arguments, a scalar that its dtype does not take, or a
+/// null tensor; Error{unsupported} for more than 2^63-1 elements. `analysis` is that of `op`.
+[[nodiscard]] Problem make_problem(const Fused& op, const formula::Analysis& analysis,
+                                   const HostArguments& args, Needs needs);
+
+}  // namespace tilejit::reference

@@ -1,0 +1,34 @@
+#include "render/render.hpp"
+
+#include "render/header_writer.hpp"
+#include "render/several.hpp"
+#include "render/templates.hpp"
+
+namespace tilejit::render {
+
+std::string render_header(const plan::Plan& plan) {
+  Budget budget;
+  if (!plan.stages.empty()) return render_headers_of_stages(plan, budget);
+  return HeaderWriter(plan, budget).write();
+}
+
+operation::Source render(const plan::Plan& plan) {
+  Budget budget;
+  return plan.stages.empty() ? render_kernel(plan, budget) : render_stages(plan, budget);
+}
+
+operation::Source render_kernel(const plan::Plan& plan, Budget& budget) {
+  operation::Source source{.name = plan.kernel_name + ".cu", .text = {}, .headers = {}};
+  const std::string kernel = std::string(plan::template_name(plan)) + ".cu";
+  for (const Template& file : templates()) {
+    if (file.name == kernel) {
+      source.text = file.text;
+    } else if (file.name.starts_with("tile/")) {
+      source.headers.emplace_back(file.name, file.text);
+    }
+  }
+  source.headers.emplace_back("plan.cuh", HeaderWriter(plan, budget).write());
+  return source;
+}
+
+}  // namespace tilejit::render

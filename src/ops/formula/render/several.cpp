@@ -1,0 +1,103 @@
+#include "render/several.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "render/header_writer.hpp"
+
+namespace tilejit::render {
+namespace {
+
+constexpr std::string_view kInclude = "#include \"";
+constexpr std::string_view kDefine = "#define ";
+constexpr std::string_view kSharedHeaders = "#include \"tile/";
+constexpr std::string_view kOwnHeader = "#include \"plan.cuh\"";
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1);
+    lines.push_back(text.substr(0, end + 1));
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+std::string name_of(std::size_t stage) {
+  return "stage" + std::to_string(stage);
+}
+
+/// A stage's texts, to stand in a namespace.
+class Stage {
+ public:
+  Stage(const operation::Source& source, std::size_t number) : number_(number) {
+    for (const auto& [name, text] : source.headers) {
+      if (name == "plan.cuh") header_ = inner(text);
+    }
+    text_ = "\nnamespace " + name_of(number) + " {\n" + inner(source.text) + "}\n";
+    for (const std::string& macro : macros_) text_ += "#undef " + macro + "\n";
+  }
+
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+  [[nodiscard]] const std::string& header() const noexcept { return header_; }
+  [[nodiscard]] const std::vector<std::string>& includes() const noexcept { return includes_; }
+
+ private:
+  /// Without what belongs outside of the namespace.
+  std::string inner(std::string_view text) {
+    std::string out;
+    for (const std::string_view line : lines_of(text)) {
+      if (line.starts_with(kSharedHeaders)) {
+        includes_.emplace_back(line);
+        continue;
+      }
+      if (line.starts_with(kOwnHeader)) {
+        (out += kInclude).append(name_of(number_)).append(".cuh\"\n");
+        continue;
+      }
+      if (line.starts_with(kDefine)) {
+        const std::string_view rest = line.substr(kDefine.size());
+        macros_.emplace(rest.substr(0, rest.find_first_of(" (\n")));
+      }
+      out += line;
+    }
+    return out;
+  }
+
+  std::size_t number_;
+  std::string header_, text_;
+  std::vector<std::string> includes_;
+  std::set<std::string> macros_;
+};
+
+}  // namespace
+
+operation::Source render_stages(const plan::Plan& plan, Budget& budget) {
+  operation::Source whole{.name = plan.kernel_name + ".cu", .text = {}, .headers = {}};
+  std::string stages;
+  std::set<std::string> included;
+  for (const plan::Plan& one : plan.stages) {
+    const std::size_t number = whole.headers.size();
+    const Stage stage(render_kernel(one, budget), number);
+    for (const std::string& include : stage.includes()) {
+      if (included.insert(include).second) whole.text += include;
+    }
+    stages += stage.text();
+    whole.headers.emplace_back(name_of(number) + ".cuh", stage.header());
+  }
+  whole.text += stages;
+  for (auto& header : render(plan.stages.front()).headers) {
+    if (header.first != "plan.cuh") whole.headers.push_back(std::move(header));
+  }
+  return whole;
+}
+
+std::string render_headers_of_stages(const plan::Plan& plan, Budget& budget) {
+  std::string text;
+  for (const plan::Plan& stage : plan.stages) text += HeaderWriter(stage, budget).write() + '\n';
+  return text;
+}
+
+}  // namespace tilejit::render

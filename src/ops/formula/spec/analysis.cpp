@@ -1,0 +1,428 @@
+#include "formula/analysis.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include "core/json_pointer.hpp"
+#include "core/text.hpp"
+#include "formula/overlap.hpp"
+#include "spec/common.hpp"
+#include "spec/tuning.hpp"
+#include "tilejit/coordinate_layout.hpp"
+
+namespace tilejit::formula {
+namespace {
+
+using spec::Problems;
+
+/// Checks one descriptor part by part; what a fault makes meaningless is not looked at.
+class Analyzer {
+ public:
+  explicit Analyzer(const Fused& op) : op_(op) {}
+
+  Analysis run() {
+    check_names();
+    check_symbols();
+    spec::check_tuning(op_.tuning, problems_);
+    for (std::size_t i = 0; i < op_.tensors.size(); ++i) check_tensor(op_.tensors[i]);
+    problems_.throw_if_any();
+    align();
+    check_axis();
+    const std::optional<Error> refused = compile_formula();
+    broadcast();
+    if (refused) problems_.add(*refused, "/formula");
+    problems_.throw_if_any();
+    place_outputs();
+    for (std::size_t i = 0; i < op_.tensors.size(); ++i) resolve_access(i);
+    problems_.throw_if_any();
+    return std::move(result_);
+  }
+
+ private:
+  void spec_fault(std::string message, std::string where) {
+    problems_.add(ErrorCode::invalid_spec, std::move(message), std::move(where));
+  }
+
+  void check_names() {
+    if (!core::is_identifier(op_.name)) {
+      spec_fault("the name " + spec::in_quotes(op_.name) +
+                     " is not an identifier: letters, digits and '_', at most 64",
+                 "/name");
+    }
+    if (op_.tensors.empty() || op_.tensors.size() > spec::kMaxTensors) {
+      spec_fault("an operation has 1 to 64 tensors, found " + std::to_string(op_.tensors.size()),
+                 "/tensors");
+    }
+    for (const Tensor& tensor : op_.tensors) check_name(tensor.name, "/tensors");
+    for (const Scalar& scalar : op_.scalars) check_name(scalar.name, "/scalars");
+    for (const Function& function : op_.functions) check_name(function.name, "/functions");
+  }
+
+  void check_name(const std::string& name, const std::string& folder) {
+    if (!core::is_identifier(name)) {
+      spec_fault("the name " + spec::in_quotes(name) +
+                     " is not an identifier: letters, digits and '_', at most 64",
+                 core::pointer_to(folder, name));
+    } else if (expr::is_reserved(name)) {
+      spec_fault("the name '" + name + "' belongs to the formula language; choose another",
+                 core::pointer_to(folder, name));
+    } else if (!names_.insert(name).second) {
+      spec_fault("the name '" + name +
+                     "' is used twice; tensors, scalars and functions share one set of names",
+                 core::pointer_to(folder, name));
+    }
+  }
+
+  void check_symbols() {
+    for (const Tensor& tensor : op_.tensors) {
+      for (const Mode& mode : tensor.layout.leaves()) {
+        for (const Dim& dim : {mode.extent, mode.stride}) {
+          if (dim.is_product()) continue;
+          const bool steps = coordinate_step(dim).has_value();
+          spec_fault("the layout of tensor '" + tensor.name + "' has the " +
+                         (steps ? "coordinate stride " : "unknown ") + to_string(dim) +
+                         (steps ? "; memory has strides of integers and symbols"
+                                : "; give it a name, for example \"N\""),
+                     core::pointer_to("/tensors", tensor.name) + "/layout");
+        }
+        for (const std::string& symbol : mode.extent.symbols()) result_.symbols.emplace(symbol, 1);
+        for (const std::string& symbol : mode.stride.symbols()) result_.symbols.emplace(symbol, 1);
+      }
+    }
+    std::set<std::string> seen;
+    for (const Symbol& symbol : op_.symbols) {
+      const std::string where = core::pointer_to("/symbols", symbol.name);
+      const auto found = result_.symbols.find(symbol.name);
+      if (found == result_.symbols.end()) {
+        spec_fault("no layout uses the symbol " + spec::in_quotes(symbol.name) + "; remove it",
+                   where);
+      } else if (!seen.insert(symbol.name).second) {
+        spec_fault("the symbol '" + symbol.name + "' is described twice", where);
+      } else if (symbol.divisible_by < 1 || symbol.divisible_by > INT32_MAX) {
+        spec_fault("divisible_by is 1 to 2147483647, found " + std::to_string(symbol.divisible_by),
+                   where);
+      } else if (symbol.example &&
+                 (*symbol.example < 0 || *symbol.example % symbol.divisible_by != 0)) {
+        spec_fault("the example " + std::to_string(*symbol.example) + " is not a multiple of " +
+                       std::to_string(symbol.divisible_by) + " from 0 on",
+                   where);
+      } else {
+        found->second = symbol.divisible_by;
+      }
+    }
+  }
+
+  void check_tensor(const Tensor& tensor) {
+    const std::string where = core::pointer_to("/tensors", tensor.name);
+    const bool power =
+        tensor.align >= 1 && tensor.align <= 16 && (tensor.align & (tensor.align - 1)) == 0;
+    if (!power || tensor.align < size_bytes(tensor.dtype)) {
+      spec_fault("align is " + std::to_string(tensor.align) +
+                     " bytes; use 1, 2, 4, 8 or 16, at least the element's " +
+                     std::to_string(size_bytes(tensor.dtype)),
+                 where + "/align");
+    }
+    try {
+      (void)product(tensor.layout.shape());
+      if (std::ranges::all_of(tensor.layout.leaves(), [](const Mode& m) {
+            return m.extent.is_known() && m.stride.is_known();
+          })) {
+        check_bytes(tensor, where);
+      }
+    } catch (const Error& error) {
+      problems_.add(error, where + "/layout");
+    }
+  }
+
+  void check_bytes(const Tensor& tensor, const std::string& where) {
+    if (cosize(tensor.layout) > INT64_MAX / size_bytes(tensor.dtype)) {
+      problems_.add(ErrorCode::unsupported, "the tensor spans more than 2^63-1 bytes",
+                    where + "/layout");
+    }
+  }
+
+  [[nodiscard]] std::size_t space_rank() const { return result_.shape.size(); }
+  [[nodiscard]] Dim extent_of(std::size_t tensor, std::size_t i) const {
+    return product(mode(op_.tensors[tensor].layout.shape(), i));
+  }
+
+  /// As many axes as the tensor of the most modes; all tensors aligned at the last.
+  void align() {
+    std::size_t modes = 0;
+    for (const Tensor& tensor : op_.tensors) modes = std::max(modes, rank(tensor.layout));
+    result_.shape.assign(modes, Dim(1));
+    for (const Tensor& tensor : op_.tensors) {
+      std::vector<int> axes(rank(tensor.layout));
+      std::iota(axes.begin(), axes.end(), static_cast<int>(modes - axes.size()));
+      result_.axes.push_back(std::move(axes));
+    }
+  }
+
+  void check_axis() {
+    const int modes = static_cast<int>(space_rank());
+    std::set<int> seen;
+    for (const int axis : op_.axis) {
+      const bool inside = axis >= -modes && axis < modes;
+      if (!inside) {
+        spec_fault("axis " + std::to_string(axis) + " is out of range: the operation has " +
+                       std::to_string(modes) + (modes == 1 ? " axis" : " axes"),
+                   "/axis");
+      } else if (!seen.insert(axis < 0 ? axis + modes : axis).second) {
+        spec_fault("axis " + std::to_string(axis) + " is named twice", "/axis");
+      }
+    }
+    if (problems_.empty()) axis_ = op_.axis;
+  }
+
+  /// NumPy's rule on top-level modes. Outputs of fewer modes are left for later: which axes they
+  /// lack depends on their values.
+  void broadcast() {
+    std::vector<const Tensor*> decided(space_rank(), nullptr);
+    for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
+      if (is_aligned(t)) broadcast_with(t, decided);
+    }
+  }
+
+  /// True for inputs, and for outputs of as many modes as the space. Without a program nothing is
+  /// known of tensors that may be outputs.
+  [[nodiscard]] bool is_aligned(std::size_t tensor) const {
+    if (rank(op_.tensors[tensor].layout) == space_rank()) return true;
+    if (!result_.program.stores.empty()) return is_read(tensor);
+    return op_.tensors[tensor].access == Access::in || op_.tensors[tensor].access == Access::inout;
+  }
+
+  void broadcast_with(std::size_t t, std::vector<const Tensor*>& decided) {
+    const Tensor& tensor = op_.tensors[t];
+    for (std::size_t i = 0; i < rank(tensor.layout); ++i) {
+      const Dim extent = extent_of(t, i);
+      const auto axis = static_cast<std::size_t>(result_.axes[t][i]);
+      Dim& known = result_.shape[axis];
+      if (extent.is(1) || extent == known) continue;
+      if (decided[axis] == nullptr) {
+        decided[axis] = &tensor;
+        known = extent;
+        continue;
+      }
+      spec_fault("mode " + std::to_string(i) + " of '" + tensor.name + "' has extent " +
+                     core::shortened(to_string(extent)) + ", but '" + decided[axis]->name +
+                     "' has " + core::shortened(to_string(known)) +
+                     " there; extents must be equal or 1, aligned at the last mode",
+                 core::pointer_to("/tensors", tensor.name));
+    }
+  }
+
+  /// Finds the axes of outputs that lack some, and lets them decide extents where no other tensor
+  /// does.
+  void place_outputs() {
+    reduced_.assign(op_.tensors.size(), 0);
+    if (space_rank() > expr::kMaxReducedRank) return;  // such a program has no reductions
+    std::vector<std::uint32_t> spanned;
+    for (std::size_t t = 0; t < op_.tensors.size(); ++t) spanned.push_back(axes_spanned(t));
+    const auto values = expr::axes_of_values(result_.program, spanned);
+    for (const expr::Store& store : result_.program.stores) {
+      const auto t = static_cast<std::size_t>(store.tensor);
+      reduced_[t] = values[static_cast<std::size_t>(store.value)].reduced;
+      if (!is_aligned(t)) place_output(t);
+    }
+  }
+
+  /// Bit i: the tensor does not repeat along axis i.
+  [[nodiscard]] std::uint32_t axes_spanned(std::size_t tensor) const {
+    std::uint32_t axes = 0;
+    for (std::size_t i = 0; i < result_.axes[tensor].size(); ++i) {
+      if (!extent_of(tensor, i).is(1)) axes |= std::uint32_t{1} << result_.axes[tensor][i];
+    }
+    return axes;
+  }
+
+  void place_output(std::size_t t) {
+    std::vector<int>& axes = result_.axes[t];
+    if (axes.size() + std::popcount(reduced_[t]) == space_rank()) {
+      axes.clear();
+      for (std::size_t axis = 0; axis < space_rank(); ++axis) {
+        if (!is_reduced(t, axis)) axes.push_back(static_cast<int>(axis));
+      }
+    }
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      Dim& known = result_.shape[static_cast<std::size_t>(axes[i])];
+      if (known.is(1)) known = extent_of(t, i);
+    }
+  }
+
+  /// Whether the value that the output holds was reduced over `axis`.
+  [[nodiscard]] bool is_reduced(std::size_t output, std::size_t axis) const {
+    return expr::has_axis(reduced_[output], axis);
+  }
+
+  /// The program into the result, or why there is none.
+  std::optional<Error> compile_formula() {
+    expr::Scope scope;
+    for (const Tensor& tensor : op_.tensors) {
+      scope.tensors.push_back({.name = tensor.name,
+                               .dtype = tensor.dtype,
+                               .readable_first = tensor.access != Access::out,
+                               .writable = tensor.access != Access::in,
+                               .must_declare = tensor.access == Access::automatic});
+    }
+    for (const Scalar& scalar : op_.scalars) scope.scalars.push_back({scalar.name, scalar.dtype});
+    for (const Function& f : op_.functions) scope.functions.push_back({f.name, f.args, f.expr});
+    scope.rank = static_cast<int>(space_rank());
+    scope.axis = axis_;
+    try {
+      result_.program = expr::compile_formula(op_.formula, scope);
+    } catch (const Error& error) {
+      return error;
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] bool is_read(std::size_t tensor) const {
+    return std::ranges::any_of(result_.program.nodes, [&](const expr::Node& node) {
+      return node.op == expr::Op::load && node.source == static_cast<int>(tensor);
+    });
+  }
+
+  void resolve_access(std::size_t i) {
+    const Tensor& tensor = op_.tensors[i];
+    const int index = static_cast<int>(i);
+    const bool read = is_read(i);
+    const bool written = std::ranges::any_of(
+        result_.program.stores, [&](const expr::Store& store) { return store.tensor == index; });
+    result_.access.push_back(written ? (read ? Access::inout : Access::out) : Access::in);
+    if (written) {
+      check_output(i);
+    } else if (tensor.access == Access::out || tensor.access == Access::inout) {
+      spec_fault("'" + tensor.name + "' is declared as an output but the formula never assigns it",
+                 core::pointer_to("/tensors", tensor.name) + "/access");
+    }
+  }
+
+  void check_output(std::size_t t) {
+    const Tensor& tensor = op_.tensors[t];
+    const std::string where = core::pointer_to("/tensors", tensor.name);
+    if (!holds_its_value(t)) {
+      const std::string shape = "the output '" + tensor.name + "' has shape " +
+                                core::shortened(to_string(tensor.layout.shape()));
+      if (reduced_[t] == 0) {
+        spec_fault(shape + ", but the operation's broadcast shape is " + text(result_.shape) +
+                       "; outputs do not broadcast",
+                   where);
+      } else {
+        spec_fault(shape + ", but its value has shape " + text(value_shape(t)) +
+                       "; an output has that shape, or leaves exactly the reduced axes out, or "
+                       "repeats the value along them",
+                   where);
+      }
+    }
+    check_distinct(tensor, where);
+  }
+
+  /// Axes that the output lacks, and its modes of extent 1, must be reduced.
+  [[nodiscard]] bool holds_its_value(std::size_t t) const {
+    std::vector<bool> spanned(space_rank(), false);
+    for (std::size_t i = 0; i < result_.axes[t].size(); ++i) {
+      const Dim extent = extent_of(t, i);
+      const auto axis = static_cast<std::size_t>(result_.axes[t][i]);
+      spanned[axis] = extent == result_.shape[axis];
+      if (!spanned[axis] && !extent.is(1)) return false;
+    }
+    for (std::size_t axis = 0; axis < spanned.size(); ++axis) {
+      if (!spanned[axis] && !is_reduced(t, axis)) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::vector<Dim> value_shape(std::size_t t) const {
+    std::vector<Dim> shape = result_.shape;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      if (is_reduced(t, axis)) shape[axis] = 1;
+    }
+    return shape;
+  }
+
+  /// Two coordinates of an output must not share an element. Checked for modes of known extent and
+  /// stride; what symbols stand for is not known here.
+  void check_distinct(const Tensor& tensor, const std::string& where) {
+    const auto fault = [&](const std::string& before, const std::string& after) {
+      spec_fault(before + "the output '" + tensor.name + "' " + after, where);
+    };
+    std::vector<Mode> modes(tensor.layout.leaves().begin(), tensor.layout.leaves().end());
+    if (std::ranges::any_of(modes, [](const Mode& m) { return m.extent.is(0); })) return;
+    std::erase_if(modes, [](const Mode& m) { return m.extent.is(1) || !m.stride.is_known(); });
+    if (std::ranges::any_of(modes, [](const Mode& m) { return m.stride.is(0); })) {
+      return fault("", "has a mode of stride 0: its coordinates would share elements");
+    }
+    std::erase_if(modes, [](const Mode& m) { return !m.extent.is_known(); });
+    std::vector<KnownMode> known;
+    for (std::size_t i = 0; i < modes.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (!collide(modes[i], modes[j])) continue;
+        return fault("the modes " + mode_text(modes[j]) + " and " + mode_text(modes[i]) + " of ",
+                     "overlap: two coordinates would share an element");
+      }
+      known.push_back({modes[i].extent.value(), modes[i].stride.value()});
+    }
+    const Overlap overlap = find_overlap(std::move(known));
+    const std::string layout = "the layout " + core::shortened(to_string(tensor.layout)) + " of ";
+    if (overlap == Overlap::found) {
+      fault(layout, "overlaps itself: two coordinates would share an element");
+    } else if (overlap == Overlap::unknown) {
+      fault(layout,
+            "interleaves its modes in a way that cannot be checked for overlaps; use strides that "
+            "exceed the span of the modes of smaller stride");
+    }
+  }
+
+  /// Whether x * a.stride == y * b.stride for some 0 < x < a.extent, 0 < y < b.extent.
+  static bool collide(const Mode& a, const Mode& b) {
+    const std::int64_t common = std::gcd(a.stride.value(), b.stride.value());
+    return b.stride.value() / common < a.extent.value() &&
+           a.stride.value() / common < b.extent.value();
+  }
+
+  static std::string mode_text(const Mode& mode) {
+    return to_string(mode.extent) + ":" + to_string(mode.stride);
+  }
+
+  static std::string text(const std::vector<Dim>& shape) {
+    std::string text = "(";
+    for (const Dim& extent : shape) text += (text.size() > 1 ? "," : "") + to_string(extent);
+    return core::shortened(text + ")");
+  }
+
+  const Fused& op_;
+  Problems problems_;
+  Analysis result_;
+  std::set<std::string> names_;
+  std::vector<int> axis_;  ///< the descriptor's, if they are right
+  std::vector<std::uint32_t>
+      reduced_;  ///< a tensor: the axes that its stored value was reduced over
+};
+
+}  // namespace
+
+Analysis analyze(const Fused& op) {
+  return Analyzer(op).run();
+}
+
+bool has_reductions(const expr::Program& program) noexcept {
+  return std::ranges::any_of(program.nodes,
+                             [](const expr::Node& node) { return expr::is_reduction(node.op); });
+}
+
+std::int64_t divisor(const Dim& dim, const std::map<std::string, std::int64_t>& symbols) {
+  std::int64_t result = dim.factor();
+  for (const std::string& name : dim.symbols()) {
+    const auto found = symbols.find(name);
+    // A divisor too large for the type is still a divisor without this factor.
+    std::int64_t product = 0;
+    if (found != symbols.end() && !__builtin_mul_overflow(result, found->second, &product))
+      result = product;
+  }
+  return result;
+}
+
+}  // namespace tilejit::formula

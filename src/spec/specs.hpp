@@ -1,0 +1,30 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spec/json_text.hpp"
+#include "spec/problems.hpp"
+#include "tilejit/operation.hpp"
+
+namespace tilejit::spec {
+
+/// An operation, as specs name it.
+struct Kind {
+  std::string_view name;  ///< what the member "op" says
+  /// Reads the members of one descriptor; faults go to `problems` with JSON pointers below `where`.
+  Operation (*read)(const Json& json, const std::string& where, Problems& problems);
+};
+/// The library's own, the first of them for specs without "op" (src/ops/table.cpp).
+[[nodiscard]] std::span<const Kind> kinds() noexcept;
+
+/// Reads one descriptor, its structure only.
+[[nodiscard]] Operation read_operation(const Json& json, const std::string& where,
+                                       Problems& problems, std::span<const Kind> kinds = kinds());
+/// What parse_specs does, with operations of `kinds`.
+[[nodiscard]] std::vector<Operation> read_specs(std::string_view text, std::span<const Kind> kinds,
+                                                std::vector<Error>* faults = nullptr);
+
+}  // namespace tilejit::spec
