@@ -184,8 +184,8 @@ TEST(CApi, RendersAndValidates) {
 TEST(CApi, LaunchesWithCheckedArguments) {
   Handles h;
   const std::vector<std::int64_t> shape = {64, 32}, strides = {32, 1}, wrong = {32, 64};
-  std::array<tj_argument, 3> arguments = {tensor(device(0x10000), shape, strides),
-                                          tensor(device(0x20000), shape), number(0.5)};
+  std::array<tj_argument, 3> arguments = {tensor(on_device(0x10000), shape, strides),
+                                          tensor(on_device(0x20000), shape), number(0.5)};
   ASSERT_EQ(tj_kernel_launch(&h.kernel, kStream, arguments.data(), 3, nullptr, 0), TJ_OK)
       << tj_last_error();
   ASSERT_EQ(h.fake.launches.size(), 1U);
@@ -198,7 +198,7 @@ TEST(CApi, LaunchesWithCheckedArguments) {
   };
   arguments[1].shape = wrong.data();
   refused("tensor 'y' (argument 1) has extent 32 in mode 0");
-  arguments[1] = tensor(device(0x20000), shape);
+  arguments[1] = tensor(on_device(0x20000), shape);
   arguments[1].dtype = 99;
   refused("argument 1: there is no dtype 99");
   arguments[1].dtype = TJ_I32;
@@ -210,7 +210,7 @@ TEST(CApi, LaunchesWithCheckedArguments) {
   arguments[0].struct_size = 8;
   refused("struct_size is 8");
   const tj_symbol symbol = {"N", 3};
-  arguments = {tensor(device(0x10000), shape), tensor(device(0x20000), shape), number(0.5)};
+  arguments = {tensor(on_device(0x10000), shape), tensor(on_device(0x20000), shape), number(0.5)};
   expect_failure(tj_kernel_launch(&h.kernel, kStream, arguments.data(), 3, &symbol, 1),
                  TJ_INVALID_ARGUMENT, "N");
   EXPECT_EQ(h.fake.launches.size(), 1U);
@@ -229,8 +229,8 @@ struct LongerArgument {
 TEST(CApi, StepsOverLongerStructs) {
   Handles h;
   std::array<LongerArgument, 3> arguments = {};
-  arguments[0].known.data = device(0x10000);
-  arguments[1].known.data = device(0x20000);
+  arguments[0].known.data = on_device(0x10000);
+  arguments[1].known.data = on_device(0x20000);
   arguments[2].known = number(0.5);
   for (LongerArgument& argument : arguments) argument.known.struct_size = sizeof argument;
   EXPECT_EQ(tj_kernel_launch(&h.kernel, nullptr, &arguments[0].known, 3, nullptr, 0), TJ_OK)

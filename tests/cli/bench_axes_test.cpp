@@ -82,13 +82,13 @@ TEST(Points, ChangeExamplesAndTheFirstTensorsDType) {
                            "y = x * w");
   op.tensors[1].dtype = f32;
   op.symbols = {{.name = "N", .divisible_by = 8, .example = 64}};
-  const Fused changed = at_point(op, {{"M", "5"}, {"N", "128"}, {"dtype", "bf16"}});
-  EXPECT_EQ(changed.tensors[0].dtype, bf16);
-  EXPECT_EQ(changed.tensors[1].dtype, f32);
-  EXPECT_EQ(changed.tensors[2].dtype, bf16);
+  const Operation changed = at_point(op, {{"M", "5"}, {"N", "128"}, {"dtype", "bf16"}});
+  EXPECT_EQ(changed.tensors()[0].dtype, bf16);
+  EXPECT_EQ(changed.tensors()[1].dtype, f32);
+  EXPECT_EQ(changed.tensors()[2].dtype, bf16);
   const std::vector<Symbol> symbols = {{.name = "N", .divisible_by = 8, .example = 128},
                                        {.name = "M", .example = 5}};
-  EXPECT_EQ(changed.symbols, symbols);
+  EXPECT_EQ(changed.symbols(), symbols);
   EXPECT_EQ(at_point(op, {}), op);
   EXPECT_EQ(at_dims(op, {{"N", "8"}, {"Q", "3"}}), at_point(op, {{"N", "8"}}));
   EXPECT_THROW((void)at_point(op, {{"N", "12"}}), UsageError);

@@ -42,7 +42,7 @@ inline Kernel load(const Runtime& runtime, const HandPlan& plan) {
 }
 
 inline std::vector<Argument> hand_arguments() {
-  return {device(0x10000), device(0x20000), 0.5};
+  return {on_device(0x10000), on_device(0x20000), 0.5};
 }
 
 inline const Stream kStream = reinterpret_cast<Stream>(0x77);

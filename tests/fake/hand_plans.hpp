@@ -119,7 +119,7 @@ T field_at(const std::byte* params, int offset) {
 }
 
 /// An address that no test dereferences.
-inline void* device(std::uintptr_t address) {
+inline void* on_device(std::uintptr_t address) {
   return reinterpret_cast<void*>(address);
 }
 

@@ -142,7 +142,7 @@ TEST_F(CompileServiceTest, LaunchesTheQuickBuildUntilTheFullOneIsThere) {
     EXPECT_EQ(copy.artifact().key, full_key);
     EXPECT_EQ(fake.count("cuLibraryLoadData"), 2);
     EXPECT_EQ(fake.libraries, 2);  // a graph may hold the first one's functions
-    copy.launch(kStream, {device(0x10000), device(0x20000)});
+    copy.launch(kStream, {on_device(0x10000), on_device(0x20000)});
     // Functions are numbered in the order of their loading.
     EXPECT_EQ(fake.launches.at(0).function, reinterpret_cast<CUfunction>(fake.entries.size()));
   }
@@ -169,24 +169,24 @@ TEST_F(CompileServiceTest, LaunchesALightPlanUntilTheFullOneIsThere) {
   ASSERT_TRUE(light);
   ASSERT_GT(full.rows->shares, 1);
   const Kernel kernel = runtime.compile(op);
-  BoundLaunch bound = kernel.bind({device(0x10000), device(0x8000000)});
+  BoundLaunch bound = kernel.bind({on_device(0x10000), on_device(0x8000000)});
   bound.launch(kStream);
   ASSERT_EQ(fake.launches.size(), 1u);
   EXPECT_EQ(fake.launches[0].threads, static_cast<unsigned>(light->threads));
   EXPECT_EQ(fake.launches[0].blocks, 1u);
   wait_until([&] { return compiler.service_stats().swaps == 1; });
-  kernel.launch(kStream, {device(0x10000), device(0x8000000)});
+  kernel.launch(kStream, {on_device(0x10000), on_device(0x8000000)});
   ASSERT_EQ(fake.launches.size(), 3u);  // with the kernel that combines
   EXPECT_EQ(fake.launches[1].threads, static_cast<unsigned>(full.threads));
   EXPECT_EQ(fake.launches[1].blocks, static_cast<unsigned>(full.rows->shares));
   EXPECT_NE(fake.launches[1].function, fake.launches[0].function);
   // What was bound stays what it was, and is still correct.
-  bound.set(0, device(0x1000000));
+  bound.set(0, on_device(0x1000000));
   bound.launch(kStream);
   ASSERT_EQ(fake.launches.size(), 4u);
   EXPECT_EQ(fake.launches[3].function, fake.launches[0].function);
   EXPECT_EQ(fake.launches[3].blocks, 1u);
-  kernel.bind({device(0x10000), device(0x8000000)}).launch(kStream);
+  kernel.bind({on_device(0x10000), on_device(0x8000000)}).launch(kStream);
   EXPECT_EQ(fake.launches.size(), 6u);
 }
 
@@ -194,10 +194,10 @@ TEST_F(CompileServiceTest, BoundLaunchesFollowAFullBuildOfTheSamePlan) {
   FakeDriver fake;
   Runtime runtime = Internals::make_runtime(with_effort(CompileEffort::tiered), fake.table);
   const Kernel kernel = runtime.compile(scale_op("follows"));
-  const BoundLaunch bound = kernel.bind({device(0x10000), device(0x20000)});
+  const BoundLaunch bound = kernel.bind({on_device(0x10000), on_device(0x20000)});
   wait_until([&] { return runtime.compiler().service_stats().swaps == 1; });
   bound.launch(kStream);
-  kernel.launch(kStream, {device(0x10000), device(0x20000)});
+  kernel.launch(kStream, {on_device(0x10000), on_device(0x20000)});
   EXPECT_EQ(fake.launches.at(0).function, fake.launches.at(1).function);
 }
 

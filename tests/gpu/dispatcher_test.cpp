@@ -51,9 +51,9 @@ class Dispatch : public Gpu {
 };
 
 TEST_F(Dispatch, OfElementwiseFormulas) {
-  Dispatcher add(*runtime(), {.name = "add",
-                              .tensors = {{.name = "a"}, {.name = "b"}, {.name = "c"}},
-                              .formula = "c = a + b"});
+  Dispatcher add(*runtime(), Fused{.name = "add",
+                                   .tensors = {{.name = "a"}, {.name = "b"}, {.name = "c"}},
+                                   .formula = "c = a + b"});
   const std::vector<std::vector<std::string>> kLaunches = {
       {"(64,96):(96,1)", "(64,96):(96,1)", "(64,96):(96,1)"},
       {"(33,40):(40,1)", "(33,40):(40,1)", "(33,40):(40,1)"},
@@ -72,16 +72,16 @@ TEST_F(Dispatch, OfElementwiseFormulas) {
 }
 
 TEST_F(Dispatch, OfRowsAndReductions) {
-  Dispatcher softmax(*runtime(), {.name = "softmax",
-                                  .tensors = {{.name = "x"}, {.name = "y"}},
-                                  .formula = "e = exp(x - max(x))\ny = e / sum(e)"});
+  Dispatcher softmax(*runtime(), Fused{.name = "softmax",
+                                       .tensors = {{.name = "x"}, {.name = "y"}},
+                                       .formula = "e = exp(x - max(x))\ny = e / sum(e)"});
   run(softmax, {"(10,256):(256,1)", "(10,256):(256,1)"});
   run(softmax, {"(77,1000):(1000,1)", "(77,1000):(1000,1)"});
   run(softmax, {"(77,1001):(1001,1)", "(77,1001):(1001,1)"});
   EXPECT_EQ(softmax.size(), 2U);
-  Dispatcher sum(
-      *runtime(),
-      {.name = "sum", .tensors = {{.name = "x"}, {.name = "y"}}, .formula = "y = sum(x, axis=1)"});
+  Dispatcher sum(*runtime(), Fused{.name = "sum",
+                                   .tensors = {{.name = "x"}, {.name = "y"}},
+                                   .formula = "y = sum(x, axis=1)"});
   run(sum, {"(10,256):(256,1)", "(10):(1)"});
   run(sum, {"(64,64):(64,1)", "(64):(1)"});
   run(sum, {"(6,20,30):(600,30,1)", "(6,30):(30,1)"});

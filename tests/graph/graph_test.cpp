@@ -49,9 +49,10 @@ TEST_F(Graphs, AreBuiltNodeByNode) {
 
   fake.host_address = 0x90000;
   GraphBuilder builder(runtime);
-  const Node copy = builder.copy(device(0x10000), device(0x90000), 8192);
-  const Node fill = builder.fill(device(0x20000), 7, 2048, 4);
-  const Node launch = builder.kernel(kernel, {device(0x10000), device(0x20000), 0.5}, {copy, fill});
+  const Node copy = builder.copy(on_device(0x10000), on_device(0x90000), 8192);
+  const Node fill = builder.fill(on_device(0x20000), 7, 2048, 4);
+  const Node launch =
+      builder.kernel(kernel, {on_device(0x10000), on_device(0x20000), 0.5}, {copy, fill});
   const Node record = builder.record(event, launch);
   const Node wait = builder.wait(event, record);
   const Node again = builder.child(child, launch);
@@ -100,9 +101,9 @@ TEST_F(Graphs, AreUpdatedWithoutBeingMadeAgain) {
   const Graph graph = builder.finish();
   GraphExec executable = graph.instantiate();
   fake.calls.clear();
-  executable.update(node, {device(0x30000), device(0x40000), 2.0});
+  executable.update(node, {on_device(0x30000), on_device(0x40000), 2.0});
   BoundLaunch bound = kernel.bind(hand_arguments());
-  bound.set(0, device(0x50000));
+  bound.set(0, on_device(0x50000));
   executable.update(node, bound);
   EXPECT_EQ(fake.calls, (std::vector<std::string>{"cuGraphExecKernelNodeSetParams",
                                                   "cuGraphExecKernelNodeSetParams"}));
@@ -117,7 +118,7 @@ TEST_F(Graphs, AreUpdatedAsAWhole) {
   HandPlan plan;
   plan.out("y", "N:1").total();
   const Kernel sized = load(runtime, plan);
-  const std::vector<Argument> args = {device(0x1000)};
+  const std::vector<Argument> args = {on_device(0x1000)};
   std::vector<Graph> graphs;
   std::vector<Node> nodes;
   for (const std::int64_t size : {1000, 2000}) {
@@ -183,7 +184,7 @@ TEST_F(Graphs, AreNotUpdatedFromMemoryInUse) {
   const Kernel shares = load(runtime, shared_rows());
   const auto build = [&] {
     GraphBuilder builder(runtime);
-    (void)builder.kernel(shares, {device(0x10000), device(0x20000)});
+    (void)builder.kernel(shares, {on_device(0x10000), on_device(0x20000)});
     return builder.finish();
   };
   const Graph first = build(), second = build();
@@ -203,7 +204,7 @@ TEST_F(Graphs, KnowTheSymbolsOfAFallback) {
   const Kernel general = load(runtime, plan);
   const Kernel fallback = Internals::bind(general, {{"N", 1000}});
   GraphBuilder builder(runtime);
-  const std::vector<Argument> args = {device(0x1000)};
+  const std::vector<Argument> args = {on_device(0x1000)};
   const Node node = builder.kernel(fallback, args);
   const Graph graph = builder.finish();
   GraphExec executable = graph.instantiate(), of_clone = graph.clone().instantiate();
@@ -222,7 +223,7 @@ TEST_F(Graphs, LeaveOutANodeWithNothingToDo) {
   plan.out("y", "N:1").total();
   const Kernel sized = load(runtime, plan);
   GraphBuilder builder(runtime);
-  const std::vector<Argument> args = {device(0x1000)};
+  const std::vector<Argument> args = {on_device(0x1000)};
   const Node node = builder.kernel(sized, args, {}, {{"N", 1000}});
   const Node never = builder.kernel(sized, args, {}, {{"N", 0}});
   const Graph graph = builder.finish();
@@ -246,7 +247,7 @@ TEST_F(Graphs, RefuseWhatIsNotTheirs) {
   expect_error(ErrorCode::invalid_argument, "another graph",
                [&] { (void)builder.kernel(kernel, hand_arguments(), foreign); });
   expect_error(ErrorCode::invalid_argument, "1, 2 or 4 bytes, not 8",
-               [&] { (void)builder.fill(device(0x1000), 0, 10, 8); });
+               [&] { (void)builder.fill(on_device(0x1000), 0, 10, 8); });
   const Node node = builder.kernel(kernel, hand_arguments());
   const Node join = builder.join(node);
   GraphExec executable = builder.finish().instantiate();
@@ -255,7 +256,7 @@ TEST_F(Graphs, RefuseWhatIsNotTheirs) {
   expect_error(ErrorCode::invalid_argument, "is no kernel",
                [&] { executable.update(join, hand_arguments()); });
   expect_error(ErrorCode::invalid_argument, "null pointer", [&] {
-    executable.update(node, {device(0), device(0x20000), 0.5});
+    executable.update(node, {on_device(0), on_device(0x20000), 0.5});
   });
   const Kernel twin = load(runtime, hand_plan());
   expect_error(ErrorCode::invalid_argument, "another kernel",
@@ -268,7 +269,7 @@ TEST_F(Graphs, GiveKernelsMemoryOfTheirOwn) {
   {
     const Kernel shares = load(runtime, shared_rows());
     GraphBuilder builder(runtime);
-    const Node sum = builder.kernel(shares, {device(0x10000), device(0x20000)});
+    const Node sum = builder.kernel(shares, {on_device(0x10000), on_device(0x20000)});
     (void)builder.join(sum);
     const Graph graph = builder.finish();
     const auto got = nodes(graph);
@@ -284,7 +285,7 @@ TEST_F(Graphs, GiveKernelsMemoryOfTheirOwn) {
 
     std::optional<GraphExec> executable = graph.instantiate();
     expect_error(ErrorCode::unsupported, "clone the graph", [&] { (void)graph.instantiate(); });
-    executable->update(sum, {device(0x30000), device(0x40000)});
+    executable->update(sum, {on_device(0x30000), on_device(0x40000)});
     ASSERT_EQ(fake.updates.size(), 2U);
     EXPECT_EQ(field_at<std::uint64_t>(fake.updates[0].params.data(), 16), memory);
     EXPECT_EQ(field_at<std::uint64_t>(fake.updates[1].params.data(), 0), 0x30000U);
@@ -297,7 +298,7 @@ TEST_F(Graphs, GiveKernelsMemoryOfTheirOwn) {
     EXPECT_NE(param<std::uint64_t>(*copied[0], 16), memory);
     EXPECT_EQ(param<std::uint64_t>(*copied[0], 16), param<std::uint64_t>(*copied[1], 16));
     GraphExec of_copy = copy.instantiate();
-    of_copy.update(sum, {device(0x30000), device(0x40000)});
+    of_copy.update(sum, {on_device(0x30000), on_device(0x40000)});
     EXPECT_EQ(fake.updates.back().node, handle(copied[1]));
 
     GraphBuilder outer(runtime);
@@ -318,7 +319,7 @@ TEST_F(Graphs, KernelsThatCountTheirBlocksHaveZeroedMemory) {
   const Kernel kernel = load(runtime, plan);
   fake.cleared = 0;  // memory of streams
   GraphBuilder builder(runtime);
-  const Node sum = builder.kernel(kernel, {device(0x10000), device(0x20000)});
+  const Node sum = builder.kernel(kernel, {on_device(0x10000), on_device(0x20000)});
   (void)builder.join(sum);
   const Graph graph = builder.finish();
   ASSERT_EQ(nodes(graph).size(), 2U) << "no second kernel";
@@ -327,7 +328,7 @@ TEST_F(Graphs, KernelsThatCountTheirBlocksHaveZeroedMemory) {
   EXPECT_EQ(fake.cleared, 2 * bytes);
   EXPECT_NE(param<std::uint64_t>(*nodes(copy)[0], 16), param<std::uint64_t>(*nodes(graph)[0], 16));
   GraphExec executable = graph.instantiate();
-  executable.update(sum, {device(0x30000), device(0x40000)});
+  executable.update(sum, {on_device(0x30000), on_device(0x40000)});
   ASSERT_EQ(fake.updates.size(), 1U);
   EXPECT_EQ(field_at<std::uint64_t>(fake.updates[0].params.data(), 16),
             param<std::uint64_t>(*nodes(graph)[0], 16));
@@ -356,7 +357,7 @@ TEST_F(Graphs, NodesHaveTheOptionsOfALaunch) {
 
 TEST_F(Graphs, ArePictured) {
   GraphBuilder builder(runtime);
-  const Node fill = builder.fill(device(0x20000), 0, 16);
+  const Node fill = builder.fill(on_device(0x20000), 0, 16);
   const Node left = builder.kernel(kernel, hand_arguments(), fill);
   const Node right = builder.kernel(kernel, hand_arguments(), fill);
   (void)builder.join({left, right});

@@ -52,7 +52,7 @@ TEST_F(Allocations, AreNotMadeByLaunches) {
   EXPECT_EQ(count([&] { kernel.launch(kStream, args, {}, options); }), 0);
   BoundLaunch bound = kernel.bind(args);
   EXPECT_EQ(count([&] { bound.launch(kStream); }), 0);
-  EXPECT_EQ(count([&] { bound.set(0, device(0x30000)); }), 0);
+  EXPECT_EQ(count([&] { bound.set(0, on_device(0x30000)); }), 0);
 }
 
 TEST_F(Allocations, AreNotMadeByLaunchesOfSymbolicSizes) {
@@ -60,8 +60,8 @@ TEST_F(Allocations, AreNotMadeByLaunchesOfSymbolicSizes) {
   plan.in("x", "(M,N):(N,1)").out("y", "(M,N):(N,1)").dim("N").total();
   const Kernel kernel = load(runtime, plan);
   const std::array<std::int64_t, 2> shape = {64, 32}, stride = {32, 1};
-  const std::vector<Argument> args = {{f32, device(0x10000), shape, stride},
-                                      {f32, device(0x20000), shape, stride}};
+  const std::vector<Argument> args = {{f32, on_device(0x10000), shape, stride},
+                                      {f32, on_device(0x20000), shape, stride}};
   EXPECT_EQ(count([&] { kernel.launch(kStream, args); }), 0);
 }
 
@@ -78,13 +78,13 @@ TEST_F(Allocations, AreNotMadeByUpdatesOfANode) {
 }
 
 TEST_F(Allocations, AreNotMadeByADispatcherThatKnowsTheTensors) {
-  Dispatcher add(runtime, {.name = "add",
-                           .tensors = {{.name = "a"}, {.name = "b"}, {.name = "c"}},
-                           .formula = "c = a + b"});
+  Dispatcher add(runtime, Fused{.name = "add",
+                                .tensors = {{.name = "a"}, {.name = "b"}, {.name = "c"}},
+                                .formula = "c = a + b"});
   const std::array<std::int64_t, 2> shape = {64, 32}, stride = {32, 1};
-  const std::vector<Argument> args = {{f32, device(0x10000), shape, stride},
-                                      {f32, device(0x20000), shape, stride},
-                                      {f32, device(0x30000), shape, stride}};
+  const std::vector<Argument> args = {{f32, on_device(0x10000), shape, stride},
+                                      {f32, on_device(0x20000), shape, stride},
+                                      {f32, on_device(0x30000), shape, stride}};
   EXPECT_EQ(count([&] { add.launch(kStream, args); }), 0);
 }
 

@@ -43,7 +43,7 @@ TEST(BinderOverlap, AllowsInPlaceAndDisjointOnly) {
     plan.in("x", c.x_layout, c.x_dtype).out("y", c.y_layout);
     const Binder binder = plan.binder();
     std::array<std::byte, kMaxParamBytes> params;
-    const std::vector<Argument> args = {device(c.x), device(c.y)};
+    const std::vector<Argument> args = {on_device(c.x), on_device(c.y)};
     const auto bind = [&] { (void)bind_one(binder, args, nullptr, params); };
     if (c.accepted) {
       EXPECT_NO_THROW(bind());
@@ -60,7 +60,7 @@ TEST(BinderOverlap, ComparesSymbolicLayoutsByTheirValues) {
   plan.in("x", "(M,N):(S,1)").out("y", "(M,N):(T,1)");
   const Binder binder = plan.binder();
   std::array<std::byte, kMaxParamBytes> params;
-  const std::vector<Argument> args = {device(0x1000), device(0x1000)};
+  const std::vector<Argument> args = {on_device(0x1000), on_device(0x1000)};
   SymbolValues symbols = {{"M", 4}, {"N", 8}, {"S", 16}, {"T", 16}};
   EXPECT_EQ(bind_one(binder, args, &symbols, params).blocks, 1U);
   symbols["T"] = 24;
@@ -73,7 +73,7 @@ TEST(BinderOverlap, RefusesTwoOutputsInOnePlace) {
   plan.out("y", "8:1").out("z", "8:1");
   const Binder binder = plan.binder();
   std::array<std::byte, kMaxParamBytes> params;
-  const std::vector<Argument> args = {device(0x1000), device(0x1000)};
+  const std::vector<Argument> args = {on_device(0x1000), on_device(0x1000)};
   expect_error(ErrorCode::invalid_argument, "overlaps tensor 'z'",
                [&] { (void)bind_one(binder, args, nullptr, params); });
 }
@@ -83,7 +83,7 @@ TEST(BinderOverlap, LetsInputsShareMemory) {
   plan.in("x", "8:1").in("z", "8:1").out("y", "8:1");
   const Binder binder = plan.binder();
   std::array<std::byte, kMaxParamBytes> params;
-  const std::vector<Argument> args = {device(0x1000), device(0x1010), device(0x2000)};
+  const std::vector<Argument> args = {on_device(0x1000), on_device(0x1010), on_device(0x2000)};
   EXPECT_EQ(bind_one(binder, args, nullptr, params).blocks, 1U);
 }
 

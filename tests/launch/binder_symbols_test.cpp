@@ -50,8 +50,8 @@ std::vector<Argument> arguments(const SymbolCase& c) {
   std::uintptr_t address = 1 << 20;
   for (const Given* given : {&c.y, &c.x, &c.scale}) {
     args.push_back(given->shape.empty()
-                       ? Argument(device(address))
-                       : Argument(f32, device(address), given->shape, given->stride));
+                       ? Argument(on_device(address))
+                       : Argument(f32, on_device(address), given->shape, given->stride));
     address <<= 4;
   }
   return args;
@@ -154,10 +154,10 @@ TEST(BinderSymbols, DividesByTheFactorExactly) {
   const Binder binder = plan.binder();
   std::array<std::byte, kMaxParamBytes> params;
   const Values stride = {1}, even = {48}, odd = {50};
-  (void)bind_one(binder, {{Argument(f32, device(0x1000), even, stride)}}, nullptr, params);
+  (void)bind_one(binder, {{Argument(f32, on_device(0x1000), even, stride)}}, nullptr, params);
   EXPECT_EQ(field_at<std::int64_t>(params.data(), 8), 6);
   expect_error(ErrorCode::invalid_argument, "50 in mode 0, which is not a multiple of 8", [&] {
-    (void)bind_one(binder, {{Argument(f32, device(0x1000), odd, stride)}}, nullptr, params);
+    (void)bind_one(binder, {{Argument(f32, on_device(0x1000), odd, stride)}}, nullptr, params);
   });
 }
 
@@ -168,12 +168,13 @@ TEST(BinderSymbols, VerifiesProductsOnceTheirSymbolsAreKnown) {
   const Binder binder = plan.binder();
   std::array<std::byte, kMaxParamBytes> params;
   const Values shape = {3, 5, 8}, rows = {40, 8, 1}, columns = {8, 24, 1}, wrong = {8, 25, 1};
-  const Argument y(f32, device(0x10000), shape, rows);
-  EXPECT_EQ(bind_one(binder, {{y, Argument(f32, device(0x20000), shape, columns)}}, nullptr, params)
-                .blocks,
-            1U);
+  const Argument y(f32, on_device(0x10000), shape, rows);
+  EXPECT_EQ(
+      bind_one(binder, {{y, Argument(f32, on_device(0x20000), shape, columns)}}, nullptr, params)
+          .blocks,
+      1U);
   expect_error(ErrorCode::invalid_argument, "25 in mode 1, which is not a multiple of 8", [&] {
-    (void)bind_one(binder, {{y, Argument(f32, device(0x20000), shape, wrong)}}, nullptr, params);
+    (void)bind_one(binder, {{y, Argument(f32, on_device(0x20000), shape, wrong)}}, nullptr, params);
   });
 }
 
@@ -181,8 +182,9 @@ TEST(BinderSymbols, LaunchesNothingForAnExtentOfZero) {
   const Binder binder = rows_plan().binder();
   std::array<std::byte, kMaxParamBytes> params;
   const Values shape = {0, 10}, stride = {3, 3};
-  const Grid grid = bind_one(
-      binder, {{Argument(f32, nullptr, shape, stride), device(0), device(0)}}, nullptr, params);
+  const Grid grid =
+      bind_one(binder, {{Argument(f32, nullptr, shape, stride), on_device(0), on_device(0)}},
+               nullptr, params);
   EXPECT_EQ(grid.blocks, 0U);
 }
 
@@ -193,7 +195,7 @@ TEST(BinderSymbols, ChoosesTheWideEntryFrom2To31) {
   std::array<std::byte, kMaxParamBytes> params;
   for (const auto& [n, wide] : {std::pair{(1LL << 31) - 1, false}, std::pair{1LL << 31, true}}) {
     const SymbolValues symbols = {{"N", n}};
-    EXPECT_EQ(bind_one(binder, {{device(0x1000)}}, &symbols, params).wide, wide) << n;
+    EXPECT_EQ(bind_one(binder, {{on_device(0x1000)}}, &symbols, params).wide, wide) << n;
   }
 }
 
@@ -201,7 +203,7 @@ TEST(BinderSymbols, RefusesSizesBeyond63Bits) {
   const Binder binder = rows_plan().binder();
   std::array<std::byte, kMaxParamBytes> params;
   const SymbolValues symbols = {{"M", 1LL << 40}, {"N", 1LL << 40}, {"S", 8}};
-  const std::vector<Argument> args = {device(0x1000), device(0x2000), device(0x3000)};
+  const std::vector<Argument> args = {on_device(0x1000), on_device(0x2000), on_device(0x3000)};
   expect_error(ErrorCode::unsupported, "more than 2^63-1",
                [&] { (void)bind_one(binder, args, &symbols, params); });
 }

@@ -40,7 +40,8 @@ HandPlan add_plan() {
 TEST(Binder, WritesAddressesInTheOrderOfThePlan) {
   HandPlan plan = add_plan();
   plan.scalar("alpha", f32).scalar("beta", f64).total();
-  const Bound bound(plan.binder(), {device(0x10000), device(0x20000), device(0x30000), 1.5, 2});
+  const Bound bound(plan.binder(),
+                    {on_device(0x10000), on_device(0x20000), on_device(0x30000), 1.5, 2});
   EXPECT_EQ(bound.at<std::uint64_t>(0), 0x10000U);
   EXPECT_EQ(bound.at<std::uint64_t>(8), 0x20000U);
   EXPECT_EQ(bound.at<std::uint64_t>(16), 0x30000U);
@@ -73,7 +74,8 @@ TEST(Binder, RowsAreTheUnitsOfReductions) {
     plan.in("x", row.layout).out("y", row.layout);
     plan.plan.rows = row.rows;
     plan.plan.threads = row.threads;
-    EXPECT_EQ(Bound(plan.binder(), {device(0x10000), device(0x4000000)}).grid.blocks, row.blocks);
+    EXPECT_EQ(Bound(plan.binder(), {on_device(0x10000), on_device(0x4000000)}).grid.blocks,
+              row.blocks);
   }
 }
 
@@ -85,7 +87,7 @@ TEST(Binder, RowsOfNothingAreLaunchedAndDivideByOne) {
   plan.plan.rows = plan::Rows{.first = 0, .count = 2, .lanes = 32};
   plan.plan.threads = 32;
   const SymbolValues empty{{"M", 0}, {"N", 5}};
-  const Bound bound(plan.binder(), {device(0x10000), device(0x4000000)}, &empty);
+  const Bound bound(plan.binder(), {on_device(0x10000), on_device(0x4000000)}, &empty);
   EXPECT_EQ(bound.grid.blocks, 8U);
   EXPECT_EQ(bound.at<std::uint64_t>(24), 1U) << "the divisor";
 }
@@ -94,7 +96,8 @@ TEST(Binder, EmptyTensorsNeedNoMemoryOfTheirOwn) {
   HandPlan plan;
   plan.in("x", "(4,0)").out("y", "(4,0)").out("z", "(4,0)");
   plan.plan.rows = plan::Rows{.first = 0, .lanes = 32};
-  EXPECT_EQ(Bound(plan.binder(), {device(0), device(0x10000), device(0x10000)}).grid.blocks, 1U);
+  EXPECT_EQ(
+      Bound(plan.binder(), {on_device(0), on_device(0x10000), on_device(0x10000)}).grid.blocks, 1U);
 }
 
 struct GridCase {
@@ -121,7 +124,7 @@ TEST(Binder, CountsBlocks) {
     plan.plan.vector = c.vector;
     plan.plan.threads = c.threads;
     plan.plan.unroll = c.unroll;
-    EXPECT_EQ(Bound(plan.binder(), {device(0x1000)}).grid.blocks, c.blocks);
+    EXPECT_EQ(Bound(plan.binder(), {on_device(0x1000)}).grid.blocks, c.blocks);
   }
 }
 
@@ -135,7 +138,7 @@ TEST(Binder, RefusesMoreBlocksThanAGridHas) {
   const Binder binder = symbolic.binder();
   const SymbolValues symbols = {{"N", std::int64_t{1} << 31}};
   expect_error(ErrorCode::unsupported, "2147483648 blocks",
-               [&] { Bound(binder, {device(0x1000)}, &symbols); });
+               [&] { Bound(binder, {on_device(0x1000)}, &symbols); });
 }
 
 TEST(Binder, RefusesMoreParametersThanALaunchPasses) {
@@ -143,7 +146,7 @@ TEST(Binder, RefusesMoreParametersThanALaunchPasses) {
   fits.out("y", "4:1");
   for (int i = 0; i < 511; ++i) fits.total();
   EXPECT_EQ(fits.plan.params_bytes, 4096);
-  EXPECT_EQ(Bound(fits.binder(), {device(0x1000)}).at<std::int64_t>(4088), 4);
+  EXPECT_EQ(Bound(fits.binder(), {on_device(0x1000)}).at<std::int64_t>(4088), 4);
   fits.total();
   expect_error(ErrorCode::unsupported, "4104 bytes of parameters", [&] { (void)fits.binder(); });
 }
@@ -162,11 +165,12 @@ TEST(Binder, BindsNothingForATensorWithoutElements) {
 TEST(Binder, ChecksKnownTensors) {
   const Binder binder = add_plan().binder();
   const Extents shape = {64, 32}, stride = {32, 1};
-  EXPECT_EQ(Bound(binder, {Argument(f32, device(0x10000), shape, stride), device(0x20000),
-                           Argument(f32, device(0x30000), shape, stride)})
+  EXPECT_EQ(Bound(binder, {Argument(f32, on_device(0x10000), shape, stride), on_device(0x20000),
+                           Argument(f32, on_device(0x30000), shape, stride)})
                 .grid.blocks,
             2U);
-  EXPECT_EQ(Bound(binder, {device(0x10000), device(0x10000), device(0x30000)}).grid.blocks, 2U);
+  EXPECT_EQ(Bound(binder, {on_device(0x10000), on_device(0x10000), on_device(0x30000)}).grid.blocks,
+            2U);
 }
 
 struct RejectCase {
@@ -180,18 +184,18 @@ TEST(Binder, RejectsArgumentsThatContradictTheDescriptor) {
   static const Extents shape = {64, 32}, stride = {32, 1}, tall = {65, 32}, wide = {64, 1};
   static const std::array<std::int64_t, 3> deep = {64, 4, 8};
   const auto first = [](Argument x) {
-    return [x] { return std::vector<Argument>{x, device(0x20000), device(0x30000)}; };
+    return [x] { return std::vector<Argument>{x, on_device(0x20000), on_device(0x30000)}; };
   };
-  void* const memory = device(0x10000);
+  void* const memory = on_device(0x10000);
   const RejectCase cases[] = {
       {"too few",
        [] {
-         return std::vector<Argument>{device(16), device(32)};
+         return std::vector<Argument>{on_device(16), on_device(32)};
        },
        "takes 3 arguments (3 tensors, then 0 scalars), not 2", ""},
       {"number", first(7), "got a number", "/tensors/a"},
       {"null", first(static_cast<void*>(nullptr)), "null pointer", "/tensors/a"},
-      {"misaligned", first(device(0x10004)), "aligned to 4 bytes only", "/tensors/a"},
+      {"misaligned", first(on_device(0x10004)), "aligned to 4 bytes only", "/tensors/a"},
       {"dtype", first({f16, memory, shape, stride}), "has dtype f16; the descriptor wants f32",
        "/tensors/a"},
       {"extent", first({f32, memory, tall, stride}), "has extent 65 in mode 0", "/tensors/a"},
@@ -211,7 +215,7 @@ TEST(Binder, RejectsArgumentsThatContradictTheDescriptor) {
 TEST(Binder, RejectsSymbolsOfAnOperationWithout) {
   const Binder binder = add_plan().binder();
   const SymbolValues none = {}, some = {{"N", 4}};
-  const std::vector<Argument> args = {device(0x10000), device(0x20000), device(0x30000)};
+  const std::vector<Argument> args = {on_device(0x10000), on_device(0x20000), on_device(0x30000)};
   EXPECT_EQ(Bound(binder, args, &none).grid.blocks, 2U);
   expect_error(ErrorCode::invalid_argument, "no symbol 'N'", [&] { Bound(binder, args, &some); });
 }
@@ -220,9 +224,9 @@ TEST(Binder, AcceptsWhatAFrameworkCallsTheSame) {
   HandPlan plan;
   plan.in("x", "(1,8):(8,1)", tf32).in("bias", "1:0").out("y", "(1,8):(8,1)");
   const Extents shape = {1, 8}, stride = {12345, 1};  // a stride of extent 1 is arbitrary
-  EXPECT_EQ(Bound(plan.binder(), {Argument(f32, device(0x1000), shape, stride),
-                                  Argument(f32, device(0x2000), {}, {}),  // no dimensions
-                                  Argument(f32, device(0x3000), shape, stride)})
+  EXPECT_EQ(Bound(plan.binder(), {Argument(f32, on_device(0x1000), shape, stride),
+                                  Argument(f32, on_device(0x2000), {}, {}),  // no dimensions
+                                  Argument(f32, on_device(0x3000), shape, stride)})
                 .grid.blocks,
             1U);
 }
@@ -232,12 +236,12 @@ TEST(Binder, TakesNestedModesByTheirLeaves) {
   plan.in("x", "(8,(4,2)):(1,(8,32))").out("y", "(8,(4,2)):(1,(8,32))");
   const Binder binder = plan.binder();
   const std::array<std::int64_t, 3> shape = {8, 4, 2}, stride = {1, 8, 32};
-  EXPECT_EQ(
-      Bound(binder, {Argument(f32, device(0x1000), shape, stride), device(0x2000)}).grid.blocks,
-      1U);
+  EXPECT_EQ(Bound(binder, {Argument(f32, on_device(0x1000), shape, stride), on_device(0x2000)})
+                .grid.blocks,
+            1U);
   const Extents flat = {8, 8}, flat_stride = {1, 8};
   expect_error(ErrorCode::invalid_argument, "one a leaf, because a mode of it is nested", [&] {
-    Bound(binder, {Argument(f32, device(0x1000), flat, flat_stride), device(0x2000)});
+    Bound(binder, {Argument(f32, on_device(0x1000), flat, flat_stride), on_device(0x2000)});
   });
 }
 

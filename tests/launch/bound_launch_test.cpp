@@ -45,8 +45,8 @@ TEST_F(Bound, LaunchesAsTheKernelDoes) {
 TEST_F(Bound, TakesOtherAddressesAndScalars) {
   BoundLaunch bound = kernel.bind(hand_arguments());
   const BoundLaunch copy = bound;
-  bound.set(0, device(0x30000));
-  bound.set({{1, device(0x40000)}, {2, 2.0}});
+  bound.set(0, on_device(0x30000));
+  bound.set({{1, on_device(0x40000)}, {2, 2.0}});
   bound.launch(kStream);
   copy.launch(kStream);
   EXPECT_EQ(address(0, 0), 0x30000U);
@@ -58,18 +58,18 @@ TEST_F(Bound, TakesOtherAddressesAndScalars) {
 TEST_F(Bound, StaysAsItWasBehindABadChange) {
   BoundLaunch bound = kernel.bind(hand_arguments());
   const std::array<std::int64_t, 2> shape = {64, 31}, stride = {31, 1};
-  const Argument other_shape(f32, device(0x30000), shape, stride);
+  const Argument other_shape(f32, on_device(0x30000), shape, stride);
   const struct {
     const char* text;
     std::size_t argument;
     Argument value;
   } kBad[] = {
-      {"is a null pointer", 0, device(0)},
-      {"is aligned to 8 bytes only", 0, device(0x10008)},
-      {"overlaps tensor 'x'", 1, device(0x10010)},
+      {"is a null pointer", 0, on_device(0)},
+      {"is aligned to 8 bytes only", 0, on_device(0x10008)},
+      {"overlaps tensor 'x'", 1, on_device(0x10010)},
       {"got a number", 1, 3},
       {"wants 32", 0, other_shape},
-      {"got a pointer", 2, device(0x30000)},
+      {"got a pointer", 2, on_device(0x30000)},
       {"there is no argument 3", 3, 1.0},
   };
   for (const auto& bad : kBad) {
@@ -87,9 +87,9 @@ TEST_F(Bound, StaysAsItWasBehindABadChange) {
 TEST_F(Bound, TensorsMayChangePlaces) {
   HandPlan plan;  // shapes whose tensors may not replace each other
   plan.in("x", "(64,32):(32,1)").out("y", "(64,32):(1,64)");
-  BoundLaunch bound = load(runtime, plan).bind({device(0x10000), device(0x20000)});
-  expect_error(ErrorCode::invalid_argument, "overlaps", [&] { bound.set(0, device(0x20000)); });
-  bound.set({{0, device(0x20000)}, {1, device(0x10000)}});
+  BoundLaunch bound = load(runtime, plan).bind({on_device(0x10000), on_device(0x20000)});
+  expect_error(ErrorCode::invalid_argument, "overlaps", [&] { bound.set(0, on_device(0x20000)); });
+  bound.set({{0, on_device(0x20000)}, {1, on_device(0x10000)}});
   bound.launch(kStream);
   EXPECT_EQ(address(0, 0), 0x20000U);
   EXPECT_EQ(address(0, 1), 0x10000U);
@@ -100,13 +100,13 @@ TEST_F(Bound, KeepsTheSizesOfItsSymbols) {
   plan.in("x", "(M,N):(N,1)").out("y", "(M,N):(N,1)").dim("N");
   std::array<std::int64_t, 2> shape = {64, 32}, stride = {32, 1};
   fake.param_bytes = 24;
-  BoundLaunch bound =
-      load(runtime, plan)
-          .bind({{f32, device(0x10000), shape, stride}, {f32, device(0x20000), shape, stride}});
+  BoundLaunch bound = load(runtime, plan)
+                          .bind({{f32, on_device(0x10000), shape, stride},
+                                 {f32, on_device(0x20000), shape, stride}});
   shape = {1, 1};  // what was passed is not looked at again
-  bound.set(1, device(0x30000));
+  bound.set(1, on_device(0x30000));
   const std::array<std::int64_t, 2> same = {64, 32};
-  bound.set(0, {f32, device(0x50000), same, stride});
+  bound.set(0, {f32, on_device(0x50000), same, stride});
   bound.launch(kStream);
   EXPECT_EQ(address(0, 0), 0x50000U);
   EXPECT_EQ(field_at<std::int64_t>(fake.launches[0].params.data(), 16), 32);
@@ -116,7 +116,7 @@ TEST_F(Bound, KeepsTheSizesOfItsSymbols) {
 TEST_F(Bound, LaunchesNothingForNoElements) {
   HandPlan plan;
   plan.out("y", "0:1");
-  const BoundLaunch bound = load(runtime, plan).bind({device(0)});
+  const BoundLaunch bound = load(runtime, plan).bind({on_device(0)});
   fake.calls.clear();
   bound.launch(kStream);
   EXPECT_EQ(bound.blocks(), 0U);

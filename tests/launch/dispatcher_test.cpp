@@ -23,7 +23,7 @@ class Three {
  public:
   Three(std::int64_t m, std::int64_t n, DType dtype = f32) : shape_{m, n}, stride_{n, 1} {
     for (const std::uintptr_t address : {0x1000000, 0x2000000, 0x3000000}) {
-      args_.emplace_back(dtype, device(address), shape_, stride_);
+      args_.emplace_back(dtype, on_device(address), shape_, stride_);
     }
   }
   Three(const Three&) = delete;
@@ -68,9 +68,9 @@ TEST(Dispatcher, ChecksShapesOnAHitToo) {
   dispatcher.launch(kStream, Three(100, 1024));
   const std::array<std::int64_t, 2> shape = {7, 64}, stride = {64, 1}, other = {8, 64};
   expect_error(ErrorCode::invalid_argument, "is 7 by tensor 'a' but 8 by tensor 'b'", [&] {
-    dispatcher.launch(kStream, {{f32, device(0x1000000), shape, stride},
-                                {f32, device(0x2000000), other, stride},
-                                {f32, device(0x3000000), shape, stride}});
+    dispatcher.launch(kStream, {{f32, on_device(0x1000000), shape, stride},
+                                {f32, on_device(0x2000000), other, stride},
+                                {f32, on_device(0x3000000), shape, stride}});
   });
   EXPECT_EQ(fake.launches.size(), 1U);
   EXPECT_EQ(dispatcher.size(), 1U);

@@ -31,11 +31,11 @@ void use_kernels(const driver::Table& table) {
   const LaunchOptions options{.overlap = true, .cooperative = true, .shared_bytes = 1000};
   kernel.launch(kStream, hand_arguments(), {}, options);
   BoundLaunch bound = kernel.bind(hand_arguments(), {}, options);
-  bound.set(0, device(0x30000));
+  bound.set(0, on_device(0x30000));
   bound.launch(kStream);
   (void)kernel.info();
   const Kernel shares = load(runtime, shared_rows());
-  shares.launch(kStream, {device(0x10000), device(0x20000)}, {}, {.priority = -1});
+  shares.launch(kStream, {on_device(0x10000), on_device(0x20000)}, {}, {.priority = -1});
 }
 
 void use_memory_and_time(const driver::Table& table) {
@@ -69,12 +69,12 @@ void use_graphs(const driver::Table& table) {
   const Kernel shares = load(runtime, shared_rows());
   const Event event(runtime);
   GraphBuilder builder(runtime);
-  const Node sum = builder.kernel(shares, {device(0x10000), device(0x20000)});
+  const Node sum = builder.kernel(shares, {on_device(0x10000), on_device(0x20000)});
   const Graph inner = builder.finish();
   const Graph copy = inner.clone();
   const Node launch = builder.kernel(kernel.bind(hand_arguments(), {}, {.priority = -1}));
-  const Node moved = builder.copy(device(0x1000), device(0x2000), 16, launch);
-  const Node filled = builder.fill(device(0x1000), 0, 16, 1, moved);
+  const Node moved = builder.copy(on_device(0x1000), on_device(0x2000), 16, launch);
+  const Node filled = builder.fill(on_device(0x1000), 0, 16, 1, moved);
   (void)builder.record(event, filled);
   (void)builder.wait(event, filled);
   (void)builder.child(inner, filled);
@@ -82,7 +82,7 @@ void use_graphs(const driver::Table& table) {
   const Graph graph = builder.finish();
   GraphExec executable = graph.instantiate(), of_copy = copy.instantiate();
   executable.update(launch, hand_arguments());
-  of_copy.update(sum, {device(0x30000), device(0x40000)});
+  of_copy.update(sum, {on_device(0x30000), on_device(0x40000)});
   of_copy.update(copy);
   executable.launch(kStream);
   (void)graph.size();
@@ -94,7 +94,7 @@ void use_captures(const driver::Table& table) {
   const Runtime runtime = Internals::make_runtime(kInMemory, table);
   const Kernel shares = load(runtime, shared_rows());
   Capture capture(runtime, kStream);
-  shares.launch(kStream, {device(0x10000), device(0x20000)});
+  shares.launch(kStream, {on_device(0x10000), on_device(0x20000)});
   capture.pass("a place");
   const Graph graph = capture.end();
   (void)graph.instantiate();

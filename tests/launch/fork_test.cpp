@@ -52,7 +52,7 @@ TEST(Fork, IsExplainedInTheChildAndNoMatterToTheParent) {
   };
   EXPECT_EQ(in_child([&] { (void)load(*runtime, hand_plan()); }), why("cuLibraryLoadData"));
   EXPECT_EQ(in_child([&] {
-              (void)runtime->compile({.tensors = {{"x", f32, "8:1"}}, .formula = "x = 1"});
+              (void)runtime->compile(Fused{.tensors = {{"x", f32, "8:1"}}, .formula = "x = 1"});
             }),
             why("Runtime::compile"));
   EXPECT_EQ(in_child([&] { (void)Internals::make_runtime(kInMemory, fake.table); }),

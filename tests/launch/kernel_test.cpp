@@ -22,7 +22,7 @@ TEST(Kernel, LaunchesOnTheStreamOfTheCaller) {
   const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
   const Kernel kernel = load(runtime, hand_plan());
   fake.calls.clear();
-  kernel.launch(kStream, {device(0x10000), device(0x20000), 0.5});
+  kernel.launch(kStream, {on_device(0x10000), on_device(0x20000), 0.5});
   EXPECT_EQ(fake.calls, std::vector<std::string>{"cuLaunchKernel"});  // and nothing else
   ASSERT_EQ(fake.launches.size(), 1U);
   const FakeDriver::Launch& launch = fake.launches[0];
@@ -42,9 +42,9 @@ TEST(Kernel, DoesNotReachTheDriverWithBadArgumentsOrNothingToDo) {
   const Kernel empty = load(runtime, nothing);
   fake.calls.clear();
   expect_error(ErrorCode::invalid_argument, "null pointer", [&] {
-    kernel.launch(kStream, {device(0), device(0x20000), 0.5});
+    kernel.launch(kStream, {on_device(0), on_device(0x20000), 0.5});
   });
-  empty.launch(kStream, {device(0)});
+  empty.launch(kStream, {on_device(0)});
   EXPECT_TRUE(fake.calls.empty());
 }
 
@@ -55,7 +55,7 @@ TEST(Kernel, PicksTheEntryForTheSize) {
   plan.out("y", "N:1", u8).plan.index = plan::IndexWidth::both;
   const Kernel kernel = load(runtime, plan);
   EXPECT_EQ(fake.entries, (std::vector<std::string>{"tilejit_hand", "tilejit_hand_wide"}));
-  const std::vector<Argument> args = {device(0x1000)};
+  const std::vector<Argument> args = {on_device(0x1000)};
   kernel.launch(kStream, args, {{"N", 1000}});
   kernel.launch(kStream, args, {{"N", 1LL << 31}});
   ASSERT_EQ(fake.launches.size(), 2U);
@@ -71,7 +71,7 @@ TEST(Kernel, CombinesWhatBlocksLeaveInTheStreamsMemory) {
     const Kernel kernel = load(runtime, shared_rows());
     EXPECT_EQ(fake.entries, (std::vector<std::string>{"tilejit_hand", "tilejit_hand_combine"}));
     fake.calls.clear();
-    kernel.launch(kStream, {device(0x10000), device(0x20000)});
+    kernel.launch(kStream, {on_device(0x10000), on_device(0x20000)});
     EXPECT_EQ(fake.calls,
               (std::vector<std::string>{"cuCtxPushCurrent", "cuStreamIsCapturing", "cuStreamGetId",
                                         "cuLaunchKernel", "cuLaunchKernelEx", "cuCtxPopCurrent"}))
@@ -87,12 +87,12 @@ TEST(Kernel, CombinesWhatBlocksLeaveInTheStreamsMemory) {
     }
     EXPECT_FALSE(fake.launches[0].overlaps);
     EXPECT_TRUE(fake.launches[1].overlaps);
-    kernel.launch(reinterpret_cast<Stream>(0x78), {device(0x10000), device(0x20000)});
+    kernel.launch(reinterpret_cast<Stream>(0x78), {on_device(0x10000), on_device(0x20000)});
     EXPECT_NE(field_at<std::uint64_t>(fake.launches[2].params.data(), 16), memory)
         << "streams run side by side";
     fake.calls.clear();
     fake.capturing = kStream;
-    kernel.launch(kStream, {device(0x10000), device(0x20000)});
+    kernel.launch(kStream, {on_device(0x10000), on_device(0x20000)});
     EXPECT_EQ(fake.calls,
               (std::vector<std::string>{"cuCtxPushCurrent", "cuStreamIsCapturing",
                                         "cuMemAllocFromPoolAsync", "cuLaunchKernel",
@@ -100,12 +100,12 @@ TEST(Kernel, CombinesWhatBlocksLeaveInTheStreamsMemory) {
     const auto buffers = fake.buffers;
     fake.fail_on = {{"cuLaunchKernelEx", CUDA_ERROR_UNKNOWN}};
     expect_error(ErrorCode::driver_call, "cuLaunchKernelEx", [&] {
-      kernel.launch(kStream, {device(0x10000), device(0x20000)});
+      kernel.launch(kStream, {on_device(0x10000), on_device(0x20000)});
     });
     EXPECT_EQ(fake.buffers, buffers) << "freed behind a failure too";
     fake.fail_on = {{"cuMemAllocFromPoolAsync", CUDA_ERROR_OUT_OF_MEMORY}};
     expect_error(ErrorCode::driver_call, "free device memory", [&] {
-      kernel.launch(kStream, {device(0x10000), device(0x20000)});
+      kernel.launch(kStream, {on_device(0x10000), on_device(0x20000)});
     });
     EXPECT_TRUE(fake.current.empty());
   }
@@ -116,7 +116,7 @@ TEST(Kernel, ThatCountsItsBlocksKeepsMemoryForEachStream) {
   FakeDriver fake;
   fake.param_bytes = 24;
   const Stream other = reinterpret_cast<Stream>(0x78);
-  const std::vector<Argument> args = {device(0x10000), device(0x20000)};
+  const std::vector<Argument> args = {on_device(0x10000), on_device(0x20000)};
   const auto memory_of = [&](std::size_t launch) {
     return field_at<std::uint64_t>(fake.launches.at(launch).params.data(), 16);
   };
@@ -177,7 +177,7 @@ TEST(Kernel, ThatCannotClearItsMemoryIsLoadedAgain) {
   EXPECT_EQ(fake.buffers, 0);
   EXPECT_EQ(fake.streams, 0);
   fake.fail_on = {};
-  load(runtime, shared_rows(true)).launch(kStream, {device(0x10000), device(0x20000)});
+  load(runtime, shared_rows(true)).launch(kStream, {on_device(0x10000), on_device(0x20000)});
   EXPECT_EQ(fake.launches.size(), 1U);
 }
 
@@ -197,7 +197,7 @@ TEST(Kernel, LaunchesAsManyBlocksAsTheDeviceRunsWhereTheyLoadAhead) {
   const HandPlan plan = rows_ahead();
   const Kernel kernel = load(runtime, plan);
   EXPECT_EQ(fake.count("cuFuncSetAttribute"), 1);
-  kernel.launch(kStream, {device(0x1000000), device(0x2000000)});
+  kernel.launch(kStream, {on_device(0x1000000), on_device(0x2000000)});
   ASSERT_EQ(fake.launches.size(), 1U);
   EXPECT_EQ(fake.launches[0].blocks, 15U * 8);
   EXPECT_EQ(fake.launches[0].shared_bytes, plan::dynamic_shared_bytes(plan.plan));

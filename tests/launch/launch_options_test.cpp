@@ -111,7 +111,7 @@ TEST(LaunchOptions, ACooperativeGridIsResident) {
   expect_error(ErrorCode::unsupported,
                "a cooperative launch of 1057 blocks: this device runs 1056 of this kernel at once "
                "(132 multiprocessors with 8 each)",
-               [&] { kernel.launch(kStream, {device(0x1000)}, {}, {.cooperative = true}); });
+               [&] { kernel.launch(kStream, {on_device(0x1000)}, {}, {.cooperative = true}); });
 }
 
 TEST(LaunchOptions, KernelsWithClustersKeepThem) {
@@ -123,7 +123,7 @@ TEST(LaunchOptions, KernelsWithClustersKeepThem) {
   plan.plan.threads = 128;
   const Kernel kernel = load(runtime, plan);
   expect_error(ErrorCode::unsupported, "clusters of 4 blocks already", [&] {
-    kernel.launch(kStream, {device(0x10000), device(0x20000)}, {}, {.cluster = 2});
+    kernel.launch(kStream, {on_device(0x10000), on_device(0x20000)}, {}, {.cluster = 2});
   });
 }
 
@@ -131,7 +131,7 @@ TEST(LaunchOptions, OfAKernelInTwoParts) {
   FakeDriver fake;
   const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
   const Kernel kernel = load(runtime, shared_rows());
-  kernel.launch(kStream, {device(0x10000), device(0x20000)}, {},
+  kernel.launch(kStream, {on_device(0x10000), on_device(0x20000)}, {},
                 {.overlap = true, .priority = -1, .shared_carveout = 20});
   ASSERT_EQ(fake.launches.size(), 2U);
   auto first = attributes_of(fake.launches[0]), second = attributes_of(fake.launches[1]);

@@ -42,8 +42,8 @@ constexpr std::uintptr_t kBytes = 300 * 70 * 4;
 TEST(PlainBinder, WritesWhatABinderWrites) {
   const Bound bound(scaled());
   ASSERT_TRUE(bound.plain);
-  const std::vector<Argument> args = {device(0x100000), device(0x100000 + kBytes),
-                                      device(0x100000 + kBytes + kBytes / 2), 0.25, -7};
+  const std::vector<Argument> args = {on_device(0x100000), on_device(0x100000 + kBytes),
+                                      on_device(0x100000 + kBytes + kBytes / 2), 0.25, -7};
   Params plainly, carefully;
   plainly.fill(std::byte{0xa5});
   carefully.fill(std::byte{0x5a});
@@ -62,19 +62,20 @@ TEST(PlainBinder, LeavesTheUnusualToABinder) {
   };
   const std::vector<std::int64_t> shape = {300, 70}, stride = {70, 1};
   const Case cases[] = {
-      {"too few", {device(kX), device(kY), device(kZ), 1.0}},
-      {"too many", {device(kX), device(kY), device(kZ), 1.0, 2, 3}},
-      {"null", {device(0), device(kY), device(kZ), 1.0, 2}},
-      {"less aligned", {device(kX + 8), device(kY), device(kZ), 1.0, 2}},
-      {"with a shape", {{f32, device(kX), shape, stride}, device(kY), device(kZ), 1.0, 2}},
-      {"a number for a tensor", {3, device(kY), device(kZ), 1.0, 2}},
-      {"a tensor for a number", {device(kX), device(kY), device(kZ), device(kX), 2}},
-      {"a fraction for an integer", {device(kX), device(kY), device(kZ), 1.0, 2.5}},
-      {"beyond f32", {device(kX), device(kY), device(kZ), 1e300, 2}},
-      {"in place", {device(kX), device(kY), device(kX), 1.0, 2}},
+      {"too few", {on_device(kX), on_device(kY), on_device(kZ), 1.0}},
+      {"too many", {on_device(kX), on_device(kY), on_device(kZ), 1.0, 2, 3}},
+      {"null", {on_device(0), on_device(kY), on_device(kZ), 1.0, 2}},
+      {"less aligned", {on_device(kX + 8), on_device(kY), on_device(kZ), 1.0, 2}},
+      {"with a shape", {{f32, on_device(kX), shape, stride}, on_device(kY), on_device(kZ), 1.0, 2}},
+      {"a number for a tensor", {3, on_device(kY), on_device(kZ), 1.0, 2}},
+      {"a tensor for a number", {on_device(kX), on_device(kY), on_device(kZ), on_device(kX), 2}},
+      {"a fraction for an integer", {on_device(kX), on_device(kY), on_device(kZ), 1.0, 2.5}},
+      {"beyond f32", {on_device(kX), on_device(kY), on_device(kZ), 1e300, 2}},
+      {"in place", {on_device(kX), on_device(kY), on_device(kX), 1.0, 2}},
       {"an output that begins in an input",
-       {device(kX), device(kY), device(kX + kBytes - 16), 1.0, 2}},
-      {"an output that ends in one", {device(kX), device(kY), device(kY - kBytes + 16), 1.0, 2}},
+       {on_device(kX), on_device(kY), on_device(kX + kBytes - 16), 1.0, 2}},
+      {"an output that ends in one",
+       {on_device(kX), on_device(kY), on_device(kY - kBytes + 16), 1.0, 2}},
   };
   for (const Case& c : cases) {
     Params params;

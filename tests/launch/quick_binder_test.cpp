@@ -36,7 +36,7 @@ std::vector<Argument> arguments(const std::vector<Given>& tensors,
   std::uintptr_t address = 0;
   for (const Given& one : tensors) {
     address += std::uintptr_t{1} << 40;
-    args.emplace_back(one.dtype, device(one.address == 0 ? address : one.address), one.shape,
+    args.emplace_back(one.dtype, on_device(one.address == 0 ? address : one.address), one.shape,
                       one.stride);
   }
   args.insert(args.end(), scalars.begin(), scalars.end());
@@ -51,7 +51,7 @@ class Kind {
     TensorSizes sizes;
     specializer_.classify(args, kinds, sizes);
     hash_ = kinds.hash();
-    const Fused described = specializer_.descriptor(kinds);
+    const Fused described = *specializer_.descriptor(kinds).fused();
     const formula::Analysis analysis = formula::analyze(described);
     plan_ = plan::make_plan(described, analysis, parse_target("sm_90a"));
     binder_ = std::make_unique<Binder>(plan_.signature, plan::launch_plan(plan_));
@@ -198,7 +198,7 @@ TEST(QuickBinder, StoresScalarsOfEveryKind) {
   EXPECT_GT(kind.quickly(args).blocks, 0U);
   EXPECT_EQ(kind.quickly(args), kind.carefully(args));
   const std::vector<std::vector<Argument>> wrong = {
-      {1e300, 1, 1, 1, 1}, {device(0x1000), 1, 1, 1, 1}, {1, 1.5, 1, 1, 1}, {1, 1, 1, 256, 1}};
+      {1e300, 1, 1, 1, 1}, {on_device(0x1000), 1, 1, 1, 1}, {1, 1.5, 1, 1, 1}, {1, 1, 1, 256, 1}};
   for (const std::vector<Argument>& scalars : wrong) {
     EXPECT_EQ(kind.quickly(arguments(tensors, scalars)).blocks, 0U);
   }

@@ -210,7 +210,7 @@ TEST_F(Serve, RecordsWhatIsAskedForOnce) {
                       {"512:1", "sm_90a", 2}};
   ASSERT_EQ(manifest.entries.size(), std::size(rows));
   for (std::size_t i = 0; i < std::size(rows); ++i) {
-    EXPECT_EQ(to_string(manifest.entries[i].op.tensors[0].layout), rows[i].layout);
+    EXPECT_EQ(to_string(manifest.entries[i].op.tensors()[0].layout), rows[i].layout);
     EXPECT_EQ(to_string(manifest.entries[i].target), rows[i].target);
     EXPECT_EQ(manifest.entries[i].uses, rows[i].uses) << i;
   }

@@ -53,7 +53,7 @@ TEST_F(StagedKernels, AreLaunchedOneAfterAnotherWithMemoryBetweenThem) {
               (std::vector<std::string>{"tilejit_both_f32_stage0", "tilejit_both_f32_stage1"}));
     EXPECT_EQ(fake.libraries, 1);
     fake.calls.clear();
-    kernel.launch(kStream, {device(0x10000), device(0x20000), 0.5});
+    kernel.launch(kStream, {on_device(0x10000), on_device(0x20000), 0.5});
     EXPECT_EQ(fake.calls, (std::vector<std::string>{"cuCtxPushCurrent", "cuMemAllocFromPoolAsync",
                                                     "cuLaunchKernel", "cuLaunchKernelEx",
                                                     "cuMemFreeAsync", "cuCtxPopCurrent"}));
@@ -69,7 +69,7 @@ TEST_F(StagedKernels, AreLaunchedOneAfterAnotherWithMemoryBetweenThem) {
     for (const char* call : {"cuLaunchKernel", "cuLaunchKernelEx"}) {
       fake.fail_on = {{call, CUDA_ERROR_UNKNOWN}};
       expect_error(ErrorCode::driver_call, call, [&] {
-        kernel.launch(kStream, {device(0x10000), device(0x20000), 0.5});
+        kernel.launch(kStream, {on_device(0x10000), on_device(0x20000), 0.5});
       });
       EXPECT_EQ(fake.buffers, 0) << "freed behind a failure too";
     }
@@ -81,7 +81,7 @@ TEST_F(StagedKernels, TakeSizesFromTheirSymbols) {
   const Kernel kernel = load(normalised("(M,N):(N,1)"));
   const auto blocks = [&](std::int64_t m, std::int64_t n) {
     fake.launches.clear();
-    kernel.launch(kStream, {device(0x10000), device(0x20000000), 0.5}, {{"M", m}, {"N", n}});
+    kernel.launch(kStream, {on_device(0x10000), on_device(0x20000000), 0.5}, {{"M", m}, {"N", n}});
     std::vector<unsigned> counts;
     for (const FakeDriver::Launch& launch : fake.launches) counts.push_back(launch.blocks);
     return counts;
@@ -94,14 +94,14 @@ TEST_F(StagedKernels, TakeSizesFromTheirSymbols) {
   EXPECT_EQ(more_columns[0], few[0]);
   EXPECT_EQ(more_columns[1], 100 * few[1]);
   expect_error(ErrorCode::invalid_argument, "M", [&] {
-    kernel.launch(kStream, {device(0x10000), device(0x20000000), 0.5}, {{"N", 128}});
+    kernel.launch(kStream, {on_device(0x10000), on_device(0x20000000), 0.5}, {{"N", 128}});
   });
 }
 
 TEST_F(StagedKernels, AreBoundWithNewAddresses) {
   const Kernel kernel = load(normalised("(64,128):(128,1)"));
-  BoundLaunch bound = kernel.bind({device(0x10000), device(0x20000), 0.5});
-  bound.set(1, device(0x30000));
+  BoundLaunch bound = kernel.bind({on_device(0x10000), on_device(0x20000), 0.5});
+  bound.set(1, on_device(0x30000));
   bound.launch(kStream);
   ASSERT_EQ(fake.launches.size(), 2U);
   EXPECT_EQ(pointers_of(1, 3), (std::vector<std::uint64_t>{0x10000, 0x5000, 0x30000}));
@@ -109,7 +109,7 @@ TEST_F(StagedKernels, AreBoundWithNewAddresses) {
 
 TEST_F(StagedKernels, TakeOptionsForTheFirstAndThePriorityForAll) {
   const Kernel kernel = load(normalised("(64,128):(128,1)"));
-  const std::vector<Argument> args = {device(0x10000), device(0x20000), 0.5};
+  const std::vector<Argument> args = {on_device(0x10000), on_device(0x20000), 0.5};
   kernel.launch(kStream, args, {}, {.overlap = true, .priority = -3});
   ASSERT_EQ(fake.launches.size(), 2U);
   EXPECT_EQ(fake.launches[0].attributes.size(), 1U) << "behind an allocation nothing overlaps";
@@ -120,9 +120,9 @@ TEST_F(StagedKernels, AreNodesOfAGraphOneAfterAnother) {
   const Kernel kernel = load(normalised("(M,N):(N,1)"));
   GraphBuilder builder(runtime);
   const auto args = [](std::uintptr_t y) {
-    return std::vector<Argument>{device(0x10000), device(y), 0.5};
+    return std::vector<Argument>{on_device(0x10000), on_device(y), 0.5};
   };
-  const Node before = builder.fill(device(0x10000), 0, 64);
+  const Node before = builder.fill(on_device(0x10000), 0, 64);
   const Node node = builder.kernel(kernel, args(0x20000000), before, {{"M", 64}, {"N", 128}});
   const Node after = builder.join(node);
   EXPECT_EQ(after.number, 2U);
@@ -157,7 +157,7 @@ TEST_F(StagedKernels, ComputeWhatReducesToOneOfNothing) {
            .tensors = {{.name = "x", .dtype = f32, .layout = "(0,8):(8,1)"},
                        {.name = "y", .dtype = f32, .layout = "1:0"}},
            .formula = "y = sum(sum(x, axis=0), axis=1)"};
-  load(op).launch(kStream, {device(0x10000), device(0x20000)});
+  load(op).launch(kStream, {on_device(0x10000), on_device(0x20000)});
   EXPECT_EQ(fake.launches.size(), 2U);
 }
 

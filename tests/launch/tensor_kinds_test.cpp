@@ -21,7 +21,7 @@ struct Given {
   DType dtype = f32;
   std::uintptr_t address = 0x10000;
 
-  [[nodiscard]] Argument argument() const { return {dtype, device(address), shape, stride}; }
+  [[nodiscard]] Argument argument() const { return {dtype, on_device(address), shape, stride}; }
 };
 
 std::vector<Argument> arguments(const std::vector<Given>& given) {
@@ -185,10 +185,10 @@ TEST(Specializer, RefusesWhatCannotBeDispatchedOn) {
   };
   const Given good{{8}, {1}};
   refused("takes 2 arguments (2 tensors, then 0 scalars), not 1", {good.argument()});
-  refused("tensor 'y' (argument 1) comes without shape", {good.argument(), device(0x1000)});
+  refused("tensor 'y' (argument 1) comes without shape", {good.argument(), on_device(0x1000)});
   const std::vector<std::int64_t> many(33, 2), one = {1};
-  refused("more than 32 modes", {good.argument(), {f32, device(0x1000), many, many}});
-  refused("has not one stride an extent", {good.argument(), {f32, device(0x1000), many, one}});
+  refused("more than 32 modes", {good.argument(), {f32, on_device(0x1000), many, many}});
+  refused("has not one stride an extent", {good.argument(), {f32, on_device(0x1000), many, one}});
   expect_error(ErrorCode::invalid_argument, "known_extent is 65; take 0 to 64",
                [] { (void)Specializer(binary("y = x"), 65); });
   expect_error(ErrorCode::invalid_formula, "", [] { (void)Specializer(binary("y = = x"), 4); });

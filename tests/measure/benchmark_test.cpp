@@ -31,8 +31,8 @@ std::vector<std::uint64_t> first_pointers(const FakeDriver& fake) {
   return first;
 }
 
-const std::vector<std::vector<Argument>> kTwoSets = {{device(0x10000), device(0x20000), 0.5},
-                                                     {device(0x30000), device(0x40000), 0.5}};
+const std::vector<std::vector<Argument>> kTwoSets = {{on_device(0x10000), on_device(0x20000), 0.5},
+                                                     {on_device(0x30000), on_device(0x40000), 0.5}};
 
 TEST(TimeLaunches, SummarisesSamplesAndRotatesArguments) {
   FakeDriver fake;
@@ -61,7 +61,7 @@ TEST(TimeLaunches, InAGraphTakeWholeTurnsThroughTheArguments) {
   const Kernel kernel = load(runtime, hand_plan());
   std::vector<std::vector<Argument>> sets;
   for (std::uint64_t i = 0; i < 7; ++i) {
-    sets.push_back({device(0x10000 * (2 * i + 1)), device(0x10000 * (2 * i + 2)), 0.5});
+    sets.push_back({on_device(0x10000 * (2 * i + 1)), on_device(0x10000 * (2 * i + 2)), 0.5});
   }
   const TimeSummary time = time_launches(runtime, kernel, sets, {}, in_graph(kBrief));
   const auto first = first_pointers(fake);
@@ -78,7 +78,7 @@ TEST(TimeLaunches, AFailedCaptureLeavesNothing) {
   FakeDriver fake;
   const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
   const Kernel kernel = load(runtime, hand_plan());
-  const std::vector<std::vector<Argument>> sets = {hand_arguments(), {device(0x10000)}};
+  const std::vector<std::vector<Argument>> sets = {hand_arguments(), {on_device(0x10000)}};
   expect_error(ErrorCode::invalid_argument, "argument",
                [&] { (void)time_launches(runtime, kernel, sets, {}, in_graph(kBrief)); });
   EXPECT_EQ(fake.capturing, nullptr);
@@ -200,7 +200,7 @@ TEST(Benchmarks, JoinTimeWorkAndOccupancy) {
   auto library = launch::load_library(Internals::context(runtime), hand_artifact(), launch);
   const Kernel kernel =
       Internals::make_kernel(std::move(library), hand_artifact(), op, plan, launch);
-  const std::vector<std::vector<Argument>> sets = {{device(0x10000000), device(0x20000000)}};
+  const std::vector<std::vector<Argument>> sets = {{on_device(0x10000000), on_device(0x20000000)}};
   const BenchmarkResult result =
       benchmark(runtime, kernel, sets, {}, kBrief, {.copy = 2900, .read = 3000});
   EXPECT_DOUBLE_EQ(result.time.median_ms, 3.5);

@@ -145,7 +145,8 @@ class FillDescriptor final : public operation::DescriptorOf<FillDescriptor, Fill
   }
   [[nodiscard]] Verification verify(const HostArguments& inputs,
                                     std::span<const void* const> actual) const override {
-    Verification result{.passed = true, .elements = size(tensors()[0].layout).value()};
+    Verification result{
+        .passed = true, .elements = size(tensors()[0].layout).value(), .first_mismatch = {}};
     const auto* const y = static_cast<const float*>(actual[0]);
     for (std::int64_t i = 0; i < result.elements; ++i) {
       result.mismatches += y[i] != inputs.scalars.at(0).to<float>();

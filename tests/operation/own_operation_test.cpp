@@ -13,6 +13,7 @@
 #include "operation/fill.hpp"
 #include "tilejit/benchmark.hpp"
 #include "tilejit/compiler.hpp"
+#include "tilejit/dispatcher.hpp"
 #include "tilejit/explain.hpp"
 #include "tilejit/reference.hpp"
 #include "tilejit/tune.hpp"
@@ -96,8 +97,8 @@ TEST_F(OwnOperationCompiled, IsCompiledLaunchedBoundAndSealed) {
   Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
   const Kernel kernel = runtime.compile(fill(1000));
   EXPECT_EQ(kernel.artifact().tier, CacheTier::compiled);
-  kernel.launch(nullptr, {device(0x10000), 2.5});
-  BoundLaunch bound = kernel.bind({device(0x10000), 2.5});
+  kernel.launch(nullptr, {on_device(0x10000), 2.5});
+  BoundLaunch bound = kernel.bind({on_device(0x10000), 2.5});
   bound.launch(nullptr);
   ASSERT_EQ(fake.launches.size(), 2u);
   EXPECT_EQ(fake.launches[0].blocks, 1u);  // 250 steps by 256 threads
@@ -128,7 +129,7 @@ TEST_F(OwnOperationCompiled, IsDispatchedByTheShapesOfALaunch) {
   Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
   Dispatcher dispatcher(runtime, fill(8), {.known_extent = 64});
   const std::vector<std::int64_t> shape = {48}, stride = {1};
-  const std::vector<Argument> args = {Argument(f32, device_address(0x10000), shape, stride), 1.0};
+  const std::vector<Argument> args = {Argument(f32, on_device(0x10000), shape, stride), 1.0};
   dispatcher.launch(nullptr, args);
   EXPECT_EQ(to_string(dispatcher.specialize(args).tensors()[0].layout), "(48):(1)");
   EXPECT_EQ(fake.launches.size(), 1u);
@@ -138,7 +139,7 @@ TEST_F(OwnOperationCompiled, IsBenchmarked) {
   FakeDriver fake;
   Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
   const Kernel kernel = runtime.compile(fill(1 << 20));
-  const std::vector<std::vector<Argument>> sets = {{device(0x10000000), 1.0}};
+  const std::vector<std::vector<Argument>> sets = {{on_device(0x10000000), 1.0}};
   const BenchmarkResult result =
       benchmark(runtime, kernel, sets, {}, {.warmup = 3, .min_ms = 0, .max_ms = 0},
                 {.copy = 2900, .read = 3000});

@@ -13,6 +13,7 @@
 #include "plan/plans.hpp"
 #include "support/axes_case.hpp"
 #include "support/specs.hpp"
+#include "tilejit/operation.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -38,7 +39,7 @@ TEST(Axes, RandomOperationsArePlannedWithinASecond) {
   double slowest = 0;
   for (int n = 0; n < count; ++n) {
     const Fused op = test::axes_case(random_bytes(random));
-    SCOPED_TRACE(to_json(op));
+    SCOPED_TRACE(tilejit::to_json(Operation(op)));
     const double begin = processor_seconds();
     ASSERT_NO_THROW(planned += test::check_plans(op));
     slowest = std::max(slowest, processor_seconds() - begin);

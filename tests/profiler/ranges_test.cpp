@@ -44,7 +44,7 @@ class Ranges : public testing::Test {
 
   FakeDriver fake;
   Runtime runtime = launch::Internals::make_runtime(kInMemory, fake.table);
-  const std::vector<Argument> args = {device(0x10000), device(0x20000)};
+  const std::vector<Argument> args = {on_device(0x10000), on_device(0x20000)};
 };
 
 const std::string kLaunch = "tilejit: launch tilejit_add_f32 (name)\nend\n";
@@ -66,11 +66,12 @@ TEST_F(Ranges, NameCompilesLoadsAndLaunches) {
 
 TEST_F(Ranges, NameLaunchesOfADispatcher) {
   Dispatcher dispatcher(
-      runtime, {.name = "add", .tensors = {{.name = "a"}, {.name = "b"}}, .formula = "b = a + 1"});
+      runtime,
+      Fused{.name = "add", .tensors = {{.name = "a"}, {.name = "b"}}, .formula = "b = a + 1"});
   const std::array<std::int64_t, 2> shape = {64, 32}, stride = {32, 1};
   const auto launch = [&] {
-    dispatcher.launch(
-        kStream, {{f32, device(0x10000), shape, stride}, {f32, device(0x20000), shape, stride}});
+    dispatcher.launch(kStream, {{f32, on_device(0x10000), shape, stride},
+                                {f32, on_device(0x20000), shape, stride}});
   };
   launch();
   (void)take();

@@ -5,7 +5,7 @@
 
 #include "reference/cast.hpp"
 #include "reference/convert.hpp"
-#include "reference/operation.hpp"
+#include "reference/host_operation.hpp"
 
 namespace tilejit::reference {
 namespace {
@@ -40,7 +40,7 @@ void expect_converted(DType from, DType to) {
   const std::vector<Conversion> rows = test::conversions(from, to);
   if (rows.empty()) return;
   SCOPED_TRACE(std::string(to_string(from)) + " to " + std::string(to_string(to)));
-  Operation operation(test::conversion_op(from, to, rows.size()));
+  HostOperation operation(test::conversion_op(from, to, rows.size()));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     store_integer(from, rows[i].value, operation.address(0, i));
     operation.set(1, i, rows[i].want);
@@ -64,8 +64,8 @@ TEST(Conversion, IsTheSameInFormulas) {
 
 // Issue 16: 16777217 came back from f32, and equal to itself there.
 TEST(Conversion, ToF32AndBack) {
-  Operation operation({.tensors = {{"x", i32, "1:1"}, {"y", i32, "1:1"}, {"e", b8, "1:1"}},
-                       .formula = "y = i32(f32(x)); e = f32(x) == 16777216.0"});
+  HostOperation operation({.tensors = {{"x", i32, "1:1"}, {"y", i32, "1:1"}, {"e", b8, "1:1"}},
+                           .formula = "y = i32(f32(x)); e = f32(x) == 16777216.0"});
   operation.set(0, 0, 16777217);
   operation.run();
   EXPECT_EQ(operation.get(1, 0), 16777216);

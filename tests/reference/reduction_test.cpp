@@ -8,7 +8,7 @@
 #include <random>
 #include <string>
 
-#include "reference/operation.hpp"
+#include "reference/host_operation.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit {
@@ -21,7 +21,7 @@ using testing::NanSensitiveDoubleEq;
 using testing::Pointwise;
 
 std::vector<double> run(Fused op, const std::vector<std::vector<double>>& inputs) {
-  Operation operation(std::move(op));
+  HostOperation operation(std::move(op));
   for (std::size_t i = 0; i < inputs.size(); ++i) operation.fill(i, inputs[i]);
   operation.run();
   EXPECT_TRUE(operation.check().passed) << operation.check().first_mismatch;
@@ -102,7 +102,7 @@ TEST(Reduction, GivesWhatAPersonGets) {
 TEST(Reduction, NegativeAndUnsignedIntegersWrapIn64Bits) {
   const Fused op{.tensors = {{"x", i8, "3:1"}, {"s", i64, "1:1"}, {"p", i64, "1:1"}},
                  .formula = "s = sum(x); p = prod(x)"};
-  Operation operation(op);
+  HostOperation operation(op);
   operation.fill(0, {-100, -100, 100});
   operation.run();
   EXPECT_EQ(operation.get(1, 0), -100);
@@ -170,7 +170,7 @@ TEST(Reduction, OfNothingIsTheNeutralValue) {
 }
 
 TEST(Reduction, EmptyResultsAreLeftAlone) {
-  Operation operation(
+  HostOperation operation(
       {.tensors = {{"x", f32, "(M,3):(3,1)"}, {"y", f32, "M:1"}}, .formula = "y = sum(x)"},
       {{"M", 0}});
   operation.run();
@@ -195,7 +195,7 @@ TEST(Reduction, OutputsOfFewerAxesAreStoredLast) {
                              {.name = "acc", .layout = "(2,1):(1,1)", .access = Access::inout},
                              {"y", f32, "(2,3):(3,1)"}},
                  .formula = "n = acc + sum(x); y = x + acc; acc = n; x = x / sum(x)"};
-  Operation operation(op);
+  HostOperation operation(op);
   operation.fill(0, {1, 1, 2, 2, 4, 2});
   operation.fill(1, {10, 20});
   operation.run();
@@ -206,7 +206,7 @@ TEST(Reduction, OutputsOfFewerAxesAreStoredLast) {
 
 TEST(Reduction, MeanOfManyNarrowValuesCountsThemExactly) {
   // 70000 is no f16; the sum is no f16 either.
-  Operation operation(
+  HostOperation operation(
       {.tensors = {{"x", f16, "70000:1"}, {"y", f32, "1:1"}}, .formula = "y = mean(x)"});
   for (std::size_t i = 0; i < 70000; ++i) operation.set(0, i, 2);
   operation.run();
@@ -260,7 +260,7 @@ class RandomReduction {
     op.tensors.push_back({"y", f64, output_layout()});
     const Layout layout = op.tensors[0].layout;
     SCOPED_TRACE(to_string(layout) + " to " + to_string(op.tensors[1].layout));
-    Operation operation(op);
+    HostOperation operation(op);
     std::vector<std::vector<double>> gathered(operation.last().size());
     for (std::int64_t i = 0, n = count(shape_); i < n; ++i) {
       const std::vector<std::int64_t> at = coordinate(i);
@@ -372,7 +372,7 @@ TEST(Reduction, ThreadsShareResults) {
   for (const SharedRow& row : kShared) {
     SCOPED_TRACE(row.axes);
     const std::string axes = std::string(", axis=") + row.axes + ")";
-    Operation operation(
+    HostOperation operation(
         {.tensors = {{"x", i32, "(300,1001):(1001,1)"},
                      {"s", i64, parse_layout(row.output)},
                      {"a", i64, parse_layout(row.output)},
@@ -421,7 +421,7 @@ TEST(Reduction, LayernormOverTwoAxesWithStatistics) {
                              {"y", f64, "(2,2,2):(4,2,1)"}},
                  .formula = "center = mean(x); y = (x - mean(x)) * rsqrt(var(x) + 1e-5) * w",
                  .axis = {1, 2}};
-  Operation operation(op);
+  HostOperation operation(op);
   operation.fill(0, {1, 2, 3, 4, 0, 0, 0, 8});
   operation.fill(1, {1, 1, 1, 2});
   operation.run();

@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "reference/operation.hpp"
+#include "reference/host_operation.hpp"
 
 namespace tilejit {
 namespace {
@@ -28,7 +28,7 @@ TEST(VerifyReduction, AcceptsSinglePrecisionInAnyOrder) {
     for (const std::size_t lanes : {std::size_t{1}, std::size_t{32}, std::size_t{1024}}) {
       if (n / lanes > 256) continue;  // deeper than kernels promise
       SCOPED_TRACE(std::to_string(n) + " in " + std::to_string(lanes));
-      Operation operation(
+      HostOperation operation(
           {.tensors = {{"x", f32, parse_layout(std::to_string(n) + ":1")}, {"y", f32, "1:1"}},
            .formula = "y = sum(x)"});
       std::mt19937_64 random(n);
@@ -51,7 +51,7 @@ TEST(VerifyReduction, AcceptsSinglePrecisionInAnyOrder) {
 constexpr std::size_t kEmulatedRows = 20, kEmulatedColumns = 300, kLanes = 32;
 
 /// Random rows of x around a center that differs from row to row, as floats.
-std::vector<std::vector<float>> random_rows(Operation& operation) {
+std::vector<std::vector<float>> random_rows(HostOperation& operation) {
   std::mt19937_64 random(9);
   std::vector<std::vector<float>> rows(kEmulatedRows);
   for (std::size_t r = 0; r < kEmulatedRows; ++r) {
@@ -69,8 +69,9 @@ float lane_sum(const std::vector<float>& values) {
 }
 
 TEST(VerifyReduction, AcceptsSoftmaxInSinglePrecision) {
-  Operation operation({.tensors = {{"x", f32, "(20,300):(300,1)"}, {"y", f32, "(20,300):(300,1)"}},
-                       .formula = "e = exp(x - max(x)); y = e / sum(e)"});
+  HostOperation operation(
+      {.tensors = {{"x", f32, "(20,300):(300,1)"}, {"y", f32, "(20,300):(300,1)"}},
+       .formula = "e = exp(x - max(x)); y = e / sum(e)"});
   std::size_t at = 0;
   for (const std::vector<float>& row : random_rows(operation)) {
     const float largest = *std::ranges::max_element(row);
@@ -85,8 +86,9 @@ TEST(VerifyReduction, AcceptsSoftmaxInSinglePrecision) {
 }
 
 TEST(VerifyReduction, AcceptsLayernormInSinglePrecision) {
-  Operation operation({.tensors = {{"x", f32, "(20,300):(300,1)"}, {"y", f32, "(20,300):(300,1)"}},
-                       .formula = "y = (x - mean(x)) / sqrt(var(x) + 1e-5)"});
+  HostOperation operation(
+      {.tensors = {{"x", f32, "(20,300):(300,1)"}, {"y", f32, "(20,300):(300,1)"}},
+       .formula = "y = (x - mean(x)) / sqrt(var(x) + 1e-5)"});
   std::size_t at = 0;
   for (const std::vector<float>& row : random_rows(operation)) {
     const float mean = lane_sum(row) / kEmulatedColumns;
@@ -128,8 +130,8 @@ TEST(VerifyReduction, HoldsVariancesToTheCorrectedTwoPassSum) {
   constexpr FarRow kRows[] = {{3e7, 0, 4}, {0.1, 0, 1e-15}, {1e4, 1, 1e-3}, {0, 1, 1e-3}};
   for (const FarRow& row : kRows) {
     SCOPED_TRACE(std::to_string(row.center) + " +- " + std::to_string(row.deviation));
-    Operation operation({.tensors = {{"x", f32, "100:1"}, {"v", f32, "1:1"}, {"m", f32, "1:1"}},
-                         .formula = "v = var(x); m = mean(x)"});
+    HostOperation operation({.tensors = {{"x", f32, "100:1"}, {"v", f32, "1:1"}, {"m", f32, "1:1"}},
+                             .formula = "v = var(x); m = mean(x)"});
     std::mt19937_64 random(5);
     std::normal_distribution<double> around(0, 1);
     std::vector<float> values;
@@ -158,7 +160,7 @@ TEST(VerifyReduction, HoldsExactResultsToTheBit) {
                                 {"y = min(x)", 1},  {"y = sum(x < 4)", 2}, {"y = argmax(x)", 1}};
   for (const ExactRow& row : kRows) {
     SCOPED_TRACE(row.formula);
-    Operation operation(
+    HostOperation operation(
         {.tensors = {{"x", f32, "(2,4):(4,1)"}, {"y", f32, "2:1"}}, .formula = row.formula});
     operation.fill(0, {1, 4, 2, 4, 1, 4, 2, 4});
     operation.fill(1, {row.want, row.want});
@@ -171,8 +173,9 @@ TEST(VerifyReduction, HoldsExactResultsToTheBit) {
 }
 
 TEST(VerifyReduction, TellsTheCoordinateOfTheOutput) {
-  Operation operation({.tensors = {{"x", f32, "(2,3,4):(12,4,1)"}, {"y", f32, "(2,1,4):(4,4,1)"}},
-                       .formula = "y = max(x, axis=1)"});
+  HostOperation operation(
+      {.tensors = {{"x", f32, "(2,3,4):(12,4,1)"}, {"y", f32, "(2,1,4):(4,4,1)"}},
+       .formula = "y = max(x, axis=1)"});
   operation.set(1, 6, 5);
   EXPECT_EQ(operation.check().first_mismatch, "y(1,0,2): got 5, want 0");
 }
@@ -191,7 +194,7 @@ TEST(VerifyReduction, AcceptsAnyPlaceOnlyWhereRoundingDecides) {
   };
   for (const PlaceRow& row : kRows) {
     SCOPED_TRACE(row.formula);
-    Operation operation(
+    HostOperation operation(
         {.tensors = {{"x", f32, "4:1"}, {"y", i64, "1:1"}}, .formula = row.formula});
     operation.fill(0, {1, 3, 2, 0});
     operation.set(1, 0, 1);
@@ -216,7 +219,8 @@ TEST(VerifyReduction, AcceptsEitherTruthOnlyWhereNoneIsCertain) {
   };
   for (const TruthRow& row : kRows) {
     SCOPED_TRACE(row.formula);
-    Operation operation({.tensors = {{"x", f32, "4:1"}, {"y", b8, "1:1"}}, .formula = row.formula});
+    HostOperation operation(
+        {.tensors = {{"x", f32, "4:1"}, {"y", b8, "1:1"}}, .formula = row.formula});
     operation.fill(0, {1, 2, 3, 4});
     operation.set(1, 0, row.want);
     EXPECT_TRUE(operation.check().passed || row.either) << operation.check().first_mismatch;
@@ -226,7 +230,7 @@ TEST(VerifyReduction, AcceptsEitherTruthOnlyWhereNoneIsCertain) {
 }
 
 TEST(VerifyReduction, BoundsProducts) {
-  Operation operation(
+  HostOperation operation(
       {.tensors = {{"x", f32, "100:1"}, {"y", f32, "1:1"}}, .formula = "y = prod(x)"});
   float product = 1;
   std::mt19937_64 random(3);
@@ -243,7 +247,7 @@ TEST(VerifyReduction, BoundsProducts) {
 
 // Partial products may overflow or vanish in one order and not in another.
 TEST(VerifyReduction, KnowsNothingOfProductsThatLeaveTheRange) {
-  Operation operation(
+  HostOperation operation(
       {.tensors = {{"x", f32, "4:1"}, {"y", f32, "1:1"}}, .formula = "y = prod(x)"});
   operation.fill(0, {1e30, 1e30, 1e-30, 1e-30});
   for (const double result : {1.0, kInf, 0.0}) {
@@ -258,7 +262,8 @@ TEST(VerifyReduction, KnowsNothingOfProductsThatLeaveTheRange) {
 }
 
 TEST(VerifyReduction, AcceptsASumThatMayOverflow) {
-  Operation operation({.tensors = {{"x", f32, "3:1"}, {"y", f32, "1:1"}}, .formula = "y = sum(x)"});
+  HostOperation operation(
+      {.tensors = {{"x", f32, "3:1"}, {"y", f32, "1:1"}}, .formula = "y = sum(x)"});
   operation.fill(0, {3e38, 3e38, -3e38});
   for (const double result : {3e38, kInf}) {
     operation.set(1, 0, result);

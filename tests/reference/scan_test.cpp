@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "reference/operation.hpp"
+#include "reference/host_operation.hpp"
 
 namespace tilejit {
 namespace {
@@ -18,7 +18,7 @@ using testing::NanSensitiveDoubleEq;
 using testing::Pointwise;
 
 std::vector<double> run(Fused op, const std::vector<std::vector<double>>& inputs) {
-  Operation operation(std::move(op));
+  HostOperation operation(std::move(op));
   for (std::size_t i = 0; i < inputs.size(); ++i) operation.fill(i, inputs[i]);
   operation.run();
   EXPECT_TRUE(operation.check().passed) << operation.check().first_mismatch;
@@ -95,7 +95,7 @@ TEST(Scan, OfManyRowsAndOfALongOne) {
   for (const char* layout : {"(70000,3):(3,1)", "(1,210000):(210000,1)"}) {
     for (const bool reverse : {false, true}) {
       SCOPED_TRACE(layout);
-      Operation operation(
+      HostOperation operation(
           {.tensors = {{"x", i32, parse_layout(layout)}, {"y", i64, parse_layout(layout)}},
            .formula = reverse ? "y = cumsum(x, reverse=true)" : "y = cumsum(x)"});
       for (std::size_t i = 0; i < 210000; ++i) operation.set(0, i, static_cast<double>(i % 7));
@@ -141,7 +141,7 @@ std::vector<float> scan_in_single(const std::vector<float>& values, std::size_t 
 
 TEST(VerifyScan, AcceptsSinglePrecisionAsAKernelAdds) {
   constexpr std::size_t kCount = 200000;
-  Operation operation(
+  HostOperation operation(
       {.tensors = {{"x", f32, "200000:1"}, {"y", f32, "200000:1"}}, .formula = "y = cumsum(x)"});
   std::mt19937_64 random(5);
   std::vector<float> values;
@@ -160,7 +160,7 @@ TEST(VerifyScan, AcceptsSinglePrecisionAsAKernelAdds) {
 }
 
 TEST(VerifyScan, HoldsEarlyResultsToTheirOwnLength) {
-  Operation operation(
+  HostOperation operation(
       {.tensors = {{"x", f32, "1000:1"}, {"y", f32, "1000:1"}}, .formula = "y = cumsum(x)"});
   double sum = 0;
   for (std::size_t i = 0; i < 1000; ++i) {

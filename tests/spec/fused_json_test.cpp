@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "tilejit/error.hpp"
-#include "tilejit/fused.hpp"
+#include "tilejit/operation.hpp"
 
 namespace tilejit {
 namespace {
@@ -125,7 +125,7 @@ TEST(ParseFused, TakesOutputsWhoseModesInterleaveOrAreEmpty) {
         "(64,32):(33,1)", "(M,(2,3)):(8,(3,2))", "(3,1000000,1000000):(1000000000000,1000000,1)",
         "(2,0,2):(0,1,0)", "(8,0,8)"}) {
     SCOPED_TRACE(layout);
-    EXPECT_NO_THROW(validate({.tensors = {{"y", f32, layout}}, .formula = "y = 1.0"}));
+    EXPECT_NO_THROW(validate(Fused{.tensors = {{"y", f32, layout}}, .formula = "y = 1.0"}));
   }
 }
 
@@ -409,7 +409,7 @@ TEST(ParseSpecs, ReadsManyKeysInTime) {
 
 TEST(ToJson, RefusesTextThatIsNotUtf8) {
   try {
-    (void)to_json({.name = "n", .formula = "y = \xff"});
+    (void)to_json(Fused{.name = "n", .formula = "y = \xff"});
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::invalid_spec);

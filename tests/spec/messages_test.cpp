@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tilejit/error.hpp"
-#include "tilejit/fused.hpp"
+#include "tilejit/operation.hpp"
 
 namespace tilejit {
 namespace {

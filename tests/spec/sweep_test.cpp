@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tilejit/error.hpp"
-#include "tilejit/fused.hpp"
+#include "tilejit/operation.hpp"
 
 namespace tilejit {
 namespace {
@@ -69,7 +69,7 @@ TEST(Sweep, ReachesEveryPlaceOfADescriptor) {
 TEST(Sweep, ReplacesWholeNamesOnly) {
   const auto ops = parse_specs(swept_spec(R"({"T": ["f32"], "N": [64], "c": [3], "e5": [7]})", "",
                                           "cc = x * 1e5; y = cc + c + e5"));
-  EXPECT_EQ(ops.at(0).formula, "cc = x * 1e5; y = cc + 3 + 7");
+  EXPECT_EQ(ops.at(0).fused()->formula, "cc = x * 1e5; y = cc + 3 + 7");
 }
 
 TEST(Sweep, OfALongNameIsNumbered) {
@@ -88,8 +88,8 @@ TEST(Sweep, OfValuesThatAreWrittenAlikeIsNumbered) {
   EXPECT_EQ(ops[1].name(), "k_f32_64_xm1");
   const auto alike =
       parse_specs(swept_spec(R"({"T": ["f32"], "N": [64], "c": ["x+1", "x*1"]})", "", "y = c"));
-  EXPECT_EQ(alike[0].name, "k_f32_64_0");
-  EXPECT_EQ(alike[1].name, "k_f32_64_1");
+  EXPECT_EQ(alike[0].name(), "k_f32_64_0");
+  EXPECT_EQ(alike[1].name(), "k_f32_64_1");
 }
 
 TEST(Sweep, StandsBesideOtherDescriptorsOfAFile) {

@@ -121,7 +121,7 @@ TEST(Index, ListsWhatHasTheSameFormula) {
   Fused other = softmax(4096);
   other.formula += " + 0";
   (void)index.note(other, kTarget, true);
-  EXPECT_EQ(index.of_formula(softmax(1), kTarget), (std::vector<std::size_t>{1, 0}));
+  EXPECT_EQ(index.alike(softmax(1), kTarget), (std::vector<std::size_t>{1, 0}));
 }
 
 TEST(MissError, SaysWhatIsMissingAndWhatIsNear) {

@@ -11,8 +11,11 @@
 namespace tilejit::ops {
 
 FormulaBody::FormulaBody(std::shared_ptr<const formula::Analysis> analysis, Tuning pinned,
-                         plan::Plan plan)
-    : analysis_(std::move(analysis)), pinned_(std::move(pinned)), plan_(std::move(plan)) {}
+                         plan::Plan plan, std::vector<formula::Analysis> of_stages)
+    : analysis_(std::move(analysis)),
+      pinned_(std::move(pinned)),
+      plan_(std::move(plan)),
+      of_stages_(std::move(of_stages)) {}
 
 std::string_view FormulaBody::family() const {
   return plan::template_name(plan_);
@@ -65,10 +68,9 @@ std::string FormulaBody::text(const SymbolValues& symbols) const {
 
 operation::Explanation FormulaBody::explain(
     const SymbolValues& symbols, const std::optional<operation::Compiled>& compiled) const {
-  const figures::Figures own = figures::figures_of(plan_, symbols);
-  operation::Explanation explanation = figures::explain(plan_, pinned_, own, compiled);
-  explanation.operations = figures::count_operations(plan_.signature.tensors, *analysis_, symbols);
-  return explanation;
+  return figures::explain(plan_,
+                          {.analysis = *analysis_, .of_stages = of_stages_, .pinned = pinned_},
+                          symbols, compiled);
 }
 
 }  // namespace tilejit::ops

@@ -11,8 +11,10 @@ namespace tilejit::ops {
 /// The plan of a fused operation, as everything after planning sees it.
 class FormulaBody final : public operation::Body {
  public:
-  /// `plan` was made of the operation that `analysis` is of, with the knobs `pinned`.
-  FormulaBody(std::shared_ptr<const formula::Analysis> analysis, Tuning pinned, plan::Plan plan);
+  /// `plan` was made of the operation that `analysis` is of, with the knobs `pinned`; `of_stages`
+  /// are the analyses of its stages.
+  FormulaBody(std::shared_ptr<const formula::Analysis> analysis, Tuning pinned, plan::Plan plan,
+              std::vector<formula::Analysis> of_stages = {});
 
   [[nodiscard]] const formula::Analysis& analysis() const noexcept { return *analysis_; }
   [[nodiscard]] const plan::Plan& plan() const noexcept { return plan_; }
@@ -36,6 +38,7 @@ class FormulaBody final : public operation::Body {
   std::shared_ptr<const formula::Analysis> analysis_;
   Tuning pinned_;
   plan::Plan plan_;
+  std::vector<formula::Analysis> of_stages_;
 };
 
 }  // namespace tilejit::ops

@@ -23,11 +23,20 @@ enum class Part : std::uint8_t { functions, formula, axis };
 constexpr const char* kOwnParts[] = {"/functions", "/formula", "/axis"};
 
 operation::Plan wrap(std::shared_ptr<const Analysis> analysis, const Tuning& pinned,
-                     plan::Plan plan) {
+                     plan::Plan plan, std::vector<Analysis> of_stages = {}) {
   operation::Plan result{
       .kernel_name = plan.kernel_name, .target = plan.target, .light = plan.light, .body = {}};
-  result.body = std::make_shared<const FormulaBody>(std::move(analysis), pinned, std::move(plan));
+  result.body = std::make_shared<const FormulaBody>(std::move(analysis), pinned, std::move(plan),
+                                                    std::move(of_stages));
   return result;
+}
+
+/// `op` with the knobs that it has.
+operation::Plan make_plan(const Fused& op, std::shared_ptr<const Analysis> analysis,
+                          const Target& target) {
+  std::vector<Analysis> of_stages;
+  plan::Plan plan = plan::make_plan(op, *analysis, target, &of_stages);
+  return wrap(std::move(analysis), op.tuning, std::move(plan), std::move(of_stages));
 }
 
 const FormulaBody& body_of(const operation::Plan& plan) noexcept {
@@ -104,18 +113,14 @@ std::vector<std::size_t> FormulaDescriptor::outputs() const {
 }
 
 operation::Plan FormulaDescriptor::plan(const Target& target) const {
-  auto analysis = this->analysis();
-  plan::Plan plan = plan::make_plan(value(), *analysis, target);
-  return wrap(std::move(analysis), tuning(), std::move(plan));
+  return make_plan(value(), analysis(), target);
 }
 
 operation::Plan FormulaDescriptor::plan_with(const Tuning& tuning,
                                              const operation::Plan& plan) const {
   Fused tuned = value();
   tuned.tuning = tuning;
-  auto analysis = this->analysis();
-  plan::Plan own = plan::make_plan(tuned, *analysis, plan.target);
-  return wrap(std::move(analysis), tuning, std::move(own));
+  return make_plan(tuned, analysis(), plan.target);
 }
 
 std::optional<operation::Plan> FormulaDescriptor::light_plan(const operation::Plan& full) const {

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "core/integer.hpp"
+#include "figures/operations.hpp"
 #include "figures/widths.hpp"
 
 namespace tilejit::figures {
@@ -17,6 +18,7 @@ using plan::Operand;
 using plan::Plan;
 using plan::Reach;
 
+const Tuning kNothingPinned = {};    // of stages
 constexpr double kShortMs = 0.005;   // what starting a kernel takes is a good part of this
 constexpr double kFewThreads = 0.5;  // of a multiprocessor: worth a word
 
@@ -34,9 +36,9 @@ std::string count_text(std::int64_t count, const char* noun) {
 /// Sentences about one kernel, topic by topic.
 class Writer {
  public:
-  Writer(const Plan& plan, const Tuning& pinned, const Figures& figures,
-         const std::optional<Compiled>& compiled)
-      : plan_(plan), pinned_(pinned), figures_(figures), compiled_(compiled) {
+  Writer(const Plan& plan, const Origin& origin, const Figures& figures,
+         const SymbolValues& symbols, const std::optional<Compiled>& compiled)
+      : plan_(plan), pinned_(origin.pinned), figures_(figures), compiled_(compiled) {
     const device::Device& device = *figures.device;
     device::BlockNeeds needs{.threads = plan.threads, .shared_bytes = shared_bytes_of(plan)};
     if (compiled) {
@@ -45,6 +47,7 @@ class Writer {
     }
     shared_bytes_ = needs.shared_bytes;
     result_.occupancy = device::occupancy_of(device, needs);
+    result_.operations = count_operations(plan.signature.tensors, origin.analysis, symbols);
     result_.bytes_needed =
         device.latency_ns() * device.gigabytes_per_second / device.multiprocessors;
     result_.bytes_issued = figures.bytes_in_flight * resident_blocks() * plan.threads;
@@ -274,8 +277,9 @@ namespace {
 
 /// A topic a kernel. What the compiler says is of the largest of them, so that only the whole
 /// operation's topic has it.
-Explanation explain_stages(const Plan& plan, const Figures& figures) {
-  Explanation result;
+Explanation explain_stages(const Plan& plan, const Origin& origin, const SymbolValues& symbols) {
+  Explanation result{.operations =
+                         count_operations(plan.signature.tensors, origin.analysis, symbols)};
   result.topics.push_back(
       {"template",
        {fmt::format("{}: the formula combines over different axes, or what it has scanned, so {} "
@@ -283,7 +287,8 @@ Explanation explain_stages(const Plan& plan, const Figures& figures) {
                     plan::template_name(plan), plan.stages.size(),
                     count_text(static_cast<std::int64_t>(plan.temporaries.size()), "result"))}});
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
-    Explanation stage = explain(plan.stages[i], {}, figures.stages[i], std::nullopt);
+    Explanation stage =
+        explain(plan.stages[i], {origin.of_stages[i], {}, kNothingPinned}, symbols, std::nullopt);
     Topic topic{.name = fmt::format("stage {}", i), .sentences = {}};
     for (Topic& one : stage.topics) {
       if (one.name == "registers") continue;
@@ -304,10 +309,11 @@ Explanation explain_stages(const Plan& plan, const Figures& figures) {
 
 }  // namespace
 
-Explanation explain(const Plan& plan, const Tuning& pinned, const Figures& figures,
+Explanation explain(const Plan& plan, const Origin& origin, const SymbolValues& symbols,
                     const std::optional<Compiled>& compiled) {
-  if (!plan.stages.empty()) return explain_stages(plan, figures);
-  return Writer(plan, pinned, figures, compiled).write();
+  if (!plan.stages.empty()) return explain_stages(plan, origin, symbols);
+  const Figures figures = figures_of(plan, symbols);
+  return Writer(plan, origin, figures, symbols, compiled).write();
 }
 
 }  // namespace tilejit::figures

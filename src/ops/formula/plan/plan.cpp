@@ -443,8 +443,9 @@ Plan make_plan_in_space(const Fused& op, const formula::Analysis& analysis, cons
   return Planner(op, analysis, target, shape).run();
 }
 
-Plan make_plan(const Fused& op, const formula::Analysis& analysis, const Target& target) {
-  if (!is_one_kernel(analysis.program)) return plan_stages(op, analysis, target);
+Plan make_plan(const Fused& op, const formula::Analysis& analysis, const Target& target,
+               std::vector<formula::Analysis>* of_stages) {
+  if (!is_one_kernel(analysis.program)) return plan_stages(op, analysis, target, of_stages);
   return make_plan_in_space(op, analysis, target, analysis.shape);
 }
 

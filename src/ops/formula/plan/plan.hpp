@@ -150,9 +150,11 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-/// Throws Error{invalid_spec} for tuning that cannot be honoured.
+/// Throws Error{invalid_spec} for tuning that cannot be honoured. `of_stages` gets the analysis of
+/// each stage.
 [[nodiscard]] Plan make_plan(const Fused& op, const formula::Analysis& analysis,
-                             const Target& target);
+                             const Target& target,
+                             std::vector<formula::Analysis>* of_stages = nullptr);
 
 /// The plan of the same operation that compiles soonest, whatever tuning says; nothing where
 /// `full`, made by make_plan, is as good: where vectors are taken in any order, where the caller

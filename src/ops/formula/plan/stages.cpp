@@ -50,7 +50,8 @@ bool only_reduces(const expr::Program& program) {
 
 }  // namespace
 
-Plan plan_stages(const Fused& op, const formula::Analysis& analysis, const Target& target) {
+Plan plan_stages(const Fused& op, const formula::Analysis& analysis, const Target& target,
+                 std::vector<formula::Analysis>* of_stages) {
   check_tuning(op.tuning);
   Plan plan = outline(op, analysis, target);
   Split parts = split(op, analysis);
@@ -59,6 +60,7 @@ Plan plan_stages(const Fused& op, const formula::Analysis& analysis, const Targe
     Plan stage = make_plan_in_space(part.op, part.analysis, target, analysis.shape);
     stage.kernel_name = plan.kernel_name + "_stage" + std::to_string(plan.stages.size());
     stage.tensors = std::move(part.tensors);
+    if (of_stages != nullptr) of_stages->push_back(std::move(part.analysis));
     plan.stages.push_back(std::move(stage));
   }
   plan.temporaries = std::move(parts.temporaries);

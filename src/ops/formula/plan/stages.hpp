@@ -9,7 +9,7 @@ namespace tilejit::plan {
 /// Error{invalid_spec} for pinned knobs, which are those of one kernel, except atomics; and as
 /// split.
 [[nodiscard]] Plan plan_stages(const Fused& op, const formula::Analysis& analysis,
-                               const Target& target);
+                               const Target& target, std::vector<formula::Analysis>* of_stages);
 
 /// What stages have in common with plans of one kernel. The name in a profiler; `leader`: the first
 /// tensor that is written.

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tilejit/error.hpp"
-#include "tilejit/fused.hpp"
+#include "tilejit/operation.hpp"
 
 namespace tilejit {
 namespace {

@@ -14,9 +14,9 @@ inline constexpr double kInf = std::numeric_limits<double>::infinity();
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// An operation with memory for its tensors, which are read and written as doubles.
-class Operation {
+class HostOperation {
  public:
-  explicit Operation(Fused op, SymbolValues symbols = {}) : op_(std::move(op)) {
+  explicit HostOperation(Fused op, SymbolValues symbols = {}) : op_(std::move(op)) {
     args_.symbols = std::move(symbols);
     for (const Tensor& tensor : op_.tensors) {
       std::int64_t elements = 1;

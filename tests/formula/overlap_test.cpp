@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-namespace tilejit::spec {
+namespace tilejit::formula {
 namespace {
 
 Overlap by_counting(const std::vector<KnownMode>& modes) {
@@ -67,4 +67,4 @@ TEST(Overlap, LargeModes) {
 }
 
 }  // namespace
-}  // namespace tilejit::spec
+}  // namespace tilejit::formula

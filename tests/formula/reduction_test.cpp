@@ -9,7 +9,7 @@
 #include "formula/analysis.hpp"
 #include "tilejit/error.hpp"
 
-namespace tilejit::spec {
+namespace tilejit::formula {
 namespace {
 
 /// "x (M,N):(N,1) inout; y M:1": f32 tensors.
@@ -223,4 +223,4 @@ TEST(ReducedSpace, JsonHoldsTheDefaultAxes) {
 }
 
 }  // namespace
-}  // namespace tilejit::spec
+}  // namespace tilejit::formula
