@@ -93,7 +93,7 @@ Listing Compiler::listing(const Operation& op, const Target& target) {
   const front::Planned planned = impl_->plan(op, target, {});
   compile::Request request = front::make_request(planned.plan, impl_->effort());
   request.want_ptx = true;
-  if (impl_->options.line_info) front::add_line_info(request, planned.plan, request.source.name);
+  if (impl_->options.line_info) front::add_line_info(request, request.source.name);
   compile::Compiled compiled = impl_->nvrtc().compile(request);
   return {.cubin = std::move(compiled.cubin),
           .ptx = std::move(compiled.ptx),

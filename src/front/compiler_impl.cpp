@@ -265,19 +265,19 @@ cache::Entry Compiler::Impl::make(const operation::Plan& plan, const KeyExplanat
   const front::Stopwatch watch;
   compile::Request request = front::make_request(plan, manner.effort);
   request.want_ptx = options.cache_keep.ptx;
-  if (options.line_info) front::add_line_info(request, plan, key.key + ".cu");
+  if (options.line_info) front::add_line_info(request, key.key + ".cu");
   times.render = watch.milliseconds();
   compile::Compiled compiled = pool_.compile(request, manner.urgency);
   times.nvrtc = compiled.milliseconds;
-  keep(key.key, plan, compiled);
+  keep(key.key, request.source, compiled);
   std::string metadata =
       front::metadata_text(plan, key.fields, compiled.log, compiled.compiler_version, times);
   return {.payload = std::move(compiled.cubin), .metadata = std::move(metadata)};
 }
 
-void Compiler::Impl::keep(const std::string& key, const operation::Plan& plan,
+void Compiler::Impl::keep(const std::string& key, const operation::Source& source,
                           const compile::Compiled& compiled) {
-  if (options.cache_keep.source) store.keep(key, "cu", operation::flatten(plan.body->source()));
+  if (options.cache_keep.source) store.keep(key, "cu", operation::flatten(source));
   if (options.cache_keep.ptx) store.keep(key, "ptx", compiled.ptx);
   if (options.cache_keep.log) store.keep(key, "log", compiled.log);
   if (options.cache_keep.sass) keep_sass(key, compiled.cubin);

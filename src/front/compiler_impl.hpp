@@ -114,7 +114,8 @@ struct Compiler::Impl {
   [[nodiscard]] compile::PoolOptions pool_options();
   [[nodiscard]] Artifact work(const front::Planned& planned, front::Effort effort,
                               Priority priority);
-  void keep(const std::string& key, const operation::Plan& plan, const compile::Compiled& compiled);
+  void keep(const std::string& key, const operation::Source& source,
+            const compile::Compiled& compiled);
   /// Never throws for want of a disassembler, nor for its failures: warns of the first.
   void keep_sass(const std::string& key, const std::string& cubin);
   [[nodiscard]] front::LineInfo line_info() const noexcept;

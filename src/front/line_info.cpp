@@ -2,9 +2,8 @@
 
 namespace tilejit::front {
 
-void add_line_info(compile::Request& request, const operation::Plan& plan,
-                   const std::string& name) {
-  request.source = {.name = name, .text = operation::flatten(plan.body->source()), .headers = {}};
+void add_line_info(compile::Request& request, const std::string& name) {
+  request.source = {.name = name, .text = operation::flatten(request.source), .headers = {}};
   request.options.emplace_back(kLineInfoOption);
 }
 

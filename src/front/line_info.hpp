@@ -4,7 +4,6 @@
 #include <string>
 
 #include "compile/nvrtc.hpp"
-#include "operation/plan.hpp"
 
 namespace tilejit::front {
 
@@ -14,8 +13,8 @@ enum class LineInfo : std::uint8_t { no, yes };
 /// A part of the key where it is used.
 inline constexpr const char* kLineInfoOption = "--generate-line-info";
 
-/// Makes `request`, of `plan`, one whose lines are those of the source in one file, called `name`:
-/// as CacheKeep::source keeps it.
-void add_line_info(compile::Request& request, const operation::Plan& plan, const std::string& name);
+/// Makes `request` one whose lines are those of its source in one file, called `name`: as
+/// CacheKeep::source keeps it.
+void add_line_info(compile::Request& request, const std::string& name);
 
 }  // namespace tilejit::front

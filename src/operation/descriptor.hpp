@@ -39,7 +39,7 @@ class Descriptor {
   [[nodiscard]] virtual std::string text_of_part(std::size_t part) const = 0;
   [[nodiscard]] virtual bool same_own_parts(const Descriptor& other) const = 0;
 
-  /// What tilejit::to_json returns.
+  /// What tilejit::to_json returns, in one line without spaces.
   [[nodiscard]] virtual std::string json() const = 0;
   /// What resolve_access returns.
   [[nodiscard]] virtual std::vector<Access> access() const = 0;

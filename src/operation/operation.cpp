@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/json_line.hpp"
 #include "operation/descriptor.hpp"
 
 namespace tilejit {
@@ -50,7 +51,7 @@ std::vector<Access> resolve_access(const Operation& op) {
 }
 
 std::string to_json(const Operation& op) {
-  return op.descriptor().json();
+  return core::indented(op.descriptor().json());
 }
 
 void evaluate(const Operation& op, const HostArguments& args) {

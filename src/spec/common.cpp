@@ -316,7 +316,7 @@ void add_tuning(Json& json, const Tuning& tuning) {
 
 std::string text_of(const Json& json, const std::string& name) {
   try {
-    return json.dump(2);
+    return json.dump();
   } catch (const Json::type_error&) {
     throw Error(ErrorCode::invalid_spec,
                 "a name or formula of " + in_quotes(name) +

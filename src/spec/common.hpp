@@ -31,8 +31,8 @@ void read_common(ObjectReader& object, Problems& problems, Common& common);
                                const std::vector<Tensor>& tensors,
                                const std::vector<Scalar>& scalars);
 void add_tuning(Json& json, const Tuning& tuning);
-/// What to_json returns; `name`: the descriptor's. Throws Error{invalid_spec} for text that is not
-/// UTF-8.
+/// What Descriptor::json returns; `name`: the descriptor's. Throws Error{invalid_spec} for text that
+/// is not UTF-8.
 [[nodiscard]] std::string text_of(const Json& json, const std::string& name);
 
 /// A list of strings, "a list of strings" being asked for where it is none.

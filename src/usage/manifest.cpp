@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "operation/descriptor.hpp"
 #include "spec/json_text.hpp"
 #include "spec/problems.hpp"
 #include "spec/specs.hpp"
@@ -19,11 +20,6 @@ namespace {
 using spec::Json;
 
 constexpr std::uintmax_t kLargestFile = std::uintmax_t{1} << 30;
-
-/// One line without spaces, as `to_json` orders it.
-std::string spec_text(const Operation& op) {
-  return Json::parse(to_json(op)).dump();
-}
 
 /// Puts the lines together.
 class Reader {
@@ -94,7 +90,7 @@ std::string manifest_id(std::string_view spec_text, const Target& target) {
 }  // namespace usage
 
 std::string manifest_line(const Operation& op, const Target& target) {
-  const std::string text = spec_text(op);
+  const std::string text = op.descriptor().json();
   return "{\"id\":\"" + usage::manifest_id(text, target) + "\",\"target\":\"" + to_string(target) +
          "\",\"spec\":" + text + '}';
 }
