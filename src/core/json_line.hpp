@@ -7,9 +7,9 @@
 
 namespace tilejit::core {
 
-/// Writes JSON on one line. What enters keys is written this way at every request, before the cache
-/// can be asked: a tree of values would take longer than the rest of a hit. Texts are not escaped:
-/// names and numbers only.
+/// Writes JSON on one line. Every request writes the text of its key this way before it can ask the
+/// cache; building a tree of values would take longer than the rest of a hit. Texts are not
+/// escaped, so only names and numbers may be written.
 class JsonLine {
  public:
   JsonLine& open(char bracket) {  // '{' or '['
@@ -52,7 +52,7 @@ class JsonLine {
   std::string text_;
 };
 
-/// `line`, JSON without spaces between its values, on several lines: two spaces of indent.
+/// `line` (JSON without spaces between its values) on several lines, indented by two spaces.
 [[nodiscard]] std::string indented(std::string_view line);
 
 }  // namespace tilejit::core

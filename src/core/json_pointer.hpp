@@ -5,7 +5,7 @@
 
 namespace tilejit::core {
 
-/// `pointer` + "/" + `token`, escaped as RFC 6901 says; of a long token the first 80 bytes.
+/// `pointer` + "/" + `token`, escaped as RFC 6901 says. A long token is cut to its first 80 bytes.
 [[nodiscard]] std::string pointer_to(const std::string& pointer, std::string_view token);
 
 }  // namespace tilejit::core

@@ -6,9 +6,9 @@
 
 namespace tilejit::core {
 
-/// Throws Error{invalid_argument}, naming the scalar, if `dtype` does not take `value`.
+/// Throws Error{invalid_argument}, which names the scalar, if `dtype` cannot hold `value`.
 void check_scalar(const std::string& name, DType dtype, const Number& value);
-/// Throws that error for `why`.
+/// Throws the error of check_scalar with the reason `why`.
 [[noreturn]] void refuse_scalar(const std::string& name, DType dtype, const std::string& why);
 
 }  // namespace tilejit::core

@@ -4,17 +4,17 @@
 
 namespace tilejit::device {
 
-// The scale of the devices that planners have in mind: an H100, whose tables are in
-// docs/performance.md. They hold for every target, so that a plan depends on no one device.
+// The scale of the devices that planners assume: an H100, whose tables are in docs/performance.md.
+// The numbers are the same for every target, so that a plan does not depend on one device.
 
 inline constexpr std::int64_t kManyBlocks = 128;    ///< about one per multiprocessor
 inline constexpr std::int64_t kWantedBlocks = 528;  ///< four per multiprocessor of 132
 inline constexpr std::int64_t kManyTiles = 512;     ///< a few on every multiprocessor
-/// Threads that are resident at once, about.
+/// Approximate number of threads that are resident at once.
 inline constexpr std::int64_t kThreadsAtOnce = std::int64_t{1} << 17;
-/// Vectors, one per thread, for blocks of 1024 in 15 turns of 132 multiprocessors.
+/// Vectors, one per thread, that keep 132 multiprocessors busy with 15 rounds of blocks of 1024.
 inline constexpr std::int64_t kManyVectors = std::int64_t{1} << 22;
-/// Shared memory that a block has without asking, in bytes.
+/// Shared memory that a block gets without asking for it, in bytes.
 inline constexpr std::int64_t kStaticSharedBytes = 48 * 1024;
 
 }  // namespace tilejit::device

@@ -23,14 +23,14 @@ struct AstNode {
     unary,    ///< `op` on one operand
     binary,   ///< `op` on two operands
     cast,     ///< one operand to `dtype`
-    call,     ///< function `text` on the operands, `init` of a reduction the last one
+    call,     ///< function `text` of the operands; the `init` of a reduction is the last operand
     iota,     ///< the coordinate along the axis of `axes`
     extent,   ///< the product of the extents of `axes`
   };
   Kind kind = Kind::literal;
   Op op = Op::constant;
   DType dtype = DType::f32;
-  std::size_t position = 0;    ///< byte that a message points to
+  std::size_t position = 0;    ///< byte offset that a message points to
   std::string_view text = {};  ///< a view into the source
   Weak literal = false;
   std::uint32_t operands = 0;            ///< index of the first in ParsedText::operands
@@ -44,7 +44,7 @@ struct AxisLiteral {
   std::size_t position = 0;
 };
 
-/// What a call says of axes and of a scan's order, and whether its last operand is `init=`.
+/// What a call says about axes and the order of a scan, and whether its last operand is `init=`.
 struct Keywords {
   std::optional<std::vector<AxisLiteral>> axes = {};
   std::optional<std::size_t> init = {};  ///< position of the keyword
@@ -57,15 +57,15 @@ struct AstRange {
   AstId end = 0;
 };
 
-/// `name = value`. In a function's text there is one, without a name.
+/// `name = value`. The text of a function holds one statement, without a name.
 struct Statement {
   std::string_view name = {};
   std::size_t position = 0;  ///< of the name
   AstRange value = {};
 };
 
-/// A text and its trees. Nodes lie in the order of evaluation, so walking them takes a loop only:
-/// a chain of thousands of operators needs no stack.
+/// A text and its trees. Nodes lie in the order of evaluation, so a plain loop walks them: a chain
+/// of thousands of operators needs no stack.
 struct ParsedText {
   SourceText source;
   std::vector<AstNode> nodes;

@@ -8,12 +8,13 @@
 
 namespace tilejit::layout {
 
-/// What the layout gives at `coordinate`, beyond its domain too: the last mode goes on.
+/// The layout's index at `coordinate`, which may lie beyond the domain: the last mode continues.
 [[nodiscard]] std::int64_t open_index(const Layout& layout, std::int64_t coordinate);
 [[nodiscard]] std::int64_t open_index(const Layout& layout, const Coordinate& coordinate);
 
 [[noreturn]] void refuse_underscore(const Coordinate& coordinate);
-/// `coordinate` is a tuple, but not of the `wanted` modes of `what`: an integer for none.
+/// Reports that `coordinate` is a tuple, but not of the `wanted` modes of `what`; `wanted` is 0 if
+/// `what` takes an integer.
 [[noreturn]] void refuse_rank(const Coordinate& coordinate, const std::string& what,
                               std::size_t wanted);
 
@@ -24,8 +25,8 @@ namespace tilejit::layout {
   return to_string(shape);
 }
 
-/// Calls `each(mode of the coordinate, mode of the other)`. Throws Error{invalid_layout} unless
-/// both are tuples of one rank.
+/// Calls `each(mode of coordinate, mode of other)` for each pair. Throws Error{invalid_layout}
+/// unless both are tuples of the same rank.
 template <typename Leaf, typename Each>
 void for_each_pair(const Coordinate& coordinate, const Nested<Leaf>& other, Each each) {
   if (other.is_leaf()) refuse_rank(coordinate, text_of(other), 0);

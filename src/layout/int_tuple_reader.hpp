@@ -5,7 +5,7 @@
 
 namespace tilejit::layout {
 
-/// Reads an int tuple and leaves the cursor behind it.
+/// Reads an int tuple and leaves the cursor after it.
 [[nodiscard]] IntTuple read_int_tuple(Reader& reader);
 
 }  // namespace tilejit::layout

@@ -10,7 +10,7 @@
 
 namespace tilejit::layout {
 
-/// The modes in order; a leaf is its own only mode.
+/// The modes in order. A leaf is its own only mode.
 template <typename Leaf>
 [[nodiscard]] std::vector<Nested<Leaf>> modes_of(const Nested<Leaf>& nested) {
   std::vector<Nested<Leaf>> modes;
@@ -19,13 +19,13 @@ template <typename Leaf>
   return modes;
 }
 
-/// A tuple of the leaves; a leaf stays one.
+/// A tuple of the leaves. A leaf stays a leaf.
 template <typename Leaf>
 [[nodiscard]] Nested<Leaf> flattened(const Nested<Leaf>& nested) {
   return nested.is_leaf() ? nested : Nested<Leaf>::flat(nested.leaves());
 }
 
-/// The next modes, nested as `profile`; `next` moves behind them.
+/// The next modes, nested as `profile`. Moves `next` past them.
 template <typename Leaf, typename Other>
 [[nodiscard]] Nested<Leaf> nested_as(const Nested<Other>& profile, const Nested<Leaf>*& next) {
   if (profile.is_leaf()) return *next++;
@@ -35,7 +35,7 @@ template <typename Leaf, typename Other>
   return result;
 }
 
-/// The modes of `flat`, nested as `profile`, which has as many leaves.
+/// The modes of `flat`, nested as `profile`, which has the same number of leaves.
 template <typename Leaf, typename Other>
 [[nodiscard]] Nested<Leaf> unflattened(const Nested<Leaf>& flat, const Nested<Other>& profile) {
   if (flat.rank() != profile.leaves().size()) {
@@ -61,14 +61,14 @@ template <typename Leaf>
   return text + ')';
 }
 
-/// nested_text as it fits a message.
+/// nested_text, shortened to fit a message.
 template <typename Leaf>
 [[nodiscard]] std::string short_text(const Nested<Leaf>& nested) {
   return core::shortened(nested_text(nested));
 }
 
-/// Reads a leaf by `read_leaf(reader)`, or a tuple, and leaves the cursor behind it. `leaves`
-/// counts the leaves so far; `what` names them in an error.
+/// Reads a leaf by `read_leaf(reader)`, or a tuple, and leaves the cursor after it. `leaves` counts
+/// the leaves so far; `what` names them in an error.
 template <typename Leaf, typename ReadLeaf>
 [[nodiscard]] Nested<Leaf> read_nested(Reader& reader, ReadLeaf read_leaf, const char* what,
                                        int& leaves, int nesting = 0) {

@@ -17,16 +17,16 @@ class Reader {
 
   /// The next character that is not blank, or 0 at the end.
   char peek();
-  /// Takes `c` if it is next.
+  /// Takes `c` if it is the next character.
   bool accept(char c);
-  /// Reads a known integer, a symbol, "?", "?{div=8}", a function, or a product of them; and
-  /// steps of a coordinate, "4@1".
+  /// Reads a known integer, a symbol, "?", "?{div=8}", a function, or a product of these; or
+  /// coordinate steps, "4@1".
   Dim read_dim();
   /// Reads a known integer.
   std::int64_t read_integer();
-  /// Throws unless everything was read.
+  /// Throws unless the whole text was read.
   void expect_end();
-  /// fail_at the next character that is not blank.
+  /// Calls fail_at for the next character that is not blank.
   [[noreturn]] void fail(const std::string& what);
 
  private:
@@ -39,7 +39,7 @@ class Reader {
 
   std::string_view text_;
   std::size_t pos_ = 0;
-  int nesting_ = 0;  // of functions
+  int nesting_ = 0;  // depth of nested functions
 };
 
 }  // namespace tilejit::layout

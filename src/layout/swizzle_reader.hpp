@@ -5,7 +5,7 @@
 
 namespace tilejit::layout {
 
-/// Reads a swizzle and leaves the cursor behind it.
+/// Reads a swizzle and leaves the cursor after it.
 [[nodiscard]] Swizzle read_swizzle(Reader& reader);
 
 }  // namespace tilejit::layout
