@@ -9,7 +9,7 @@
 
 namespace tilejit::compile {
 
-/// A file descriptor, closed at the end of its life. Move-only.
+/// A file descriptor, closed by its destructor. Move-only.
 class UniqueFd {
  public:
   UniqueFd() = default;
@@ -23,27 +23,28 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-/// How long an exchange may take. `watch` is called every 50 ms meanwhile; false stops it.
+/// How long an exchange may take. `watch` is called every 50 ms meanwhile; if it returns false, the
+/// exchange stops.
 struct Patience {
   std::optional<std::chrono::steady_clock::time_point> until = {};
   std::function<bool()> watch = {};
 };
 
-/// One end of a stream socket that frames go through. Never raises SIGPIPE.
+/// One end of a stream socket that carries frames. Never raises SIGPIPE.
 class Channel {
  public:
   using Clock = std::chrono::steady_clock;
   enum class Status : std::uint8_t {
     done,
     closed,     ///< the other end is gone
-    timed_out,  ///< by `until`
-    rubbish,    ///< no frame, or one that is too large
-    stopped,    ///< `watch` said so
+    timed_out,  ///< `until` has passed
+    rubbish,    ///< not a frame, or one that is too large
+    stopped,    ///< `watch` returned false
   };
   explicit Channel(UniqueFd socket) noexcept : socket_(std::move(socket)) {}
 
   [[nodiscard]] Status send(std::string_view body, const Patience& patience = {});
-  /// Status::done: `body` holds the next frame's.
+  /// On Status::done, `body` holds the body of the next frame.
   [[nodiscard]] Status receive(std::string& body, const Patience& patience = {});
   [[nodiscard]] int fd() const noexcept { return socket_.get(); }
 

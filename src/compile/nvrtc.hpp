@@ -11,28 +11,33 @@
 
 namespace tilejit::compile {
 
-/// Where NVRTC is, found without loading it: the library is 100 MB and takes 6 ms to load, and a
-/// cache hit must not pay for that.
+/// Which NVRTC is used, found without loading it: the library has 100 MB and takes 6 ms to load,
+/// and a cache hit must not pay for that.
 struct CompilerId {
   std::filesystem::path path;  ///< the library file
-  /// Its ELF build id in hex, "65be0db3...", or "fnv1a64:..." (of its size, head and tail) if it
-  /// has none; then, after a '.', the same of the builtins library that it would load. The same for
-  /// the same bytes.
+  /// The library's ELF build id in hex, "65be0db3...", or "fnv1a64:..." (of its size, head and
+  /// tail) if it has none; then '.' and the same for the builtins library that it would load. Equal
+  /// bytes give equal texts.
   std::string build;
   bool operator==(const CompilerId&) const = default;
 };
 
-/// Looks in this order: `explicit_path` (a file or a folder), a copy already loaded in the process,
-/// LD_LIBRARY_PATH, the folder of libtilejit itself, CUDA_HOME and CUDA_PATH (lib64,
-/// targets/*/lib), /usr/local/cuda*, the system's library folders (newest version first), the run
-/// path of the library or program, PyPI's wheels below VIRTUAL_ENV and the user's and the system's
-/// Python packages, then the dynamic loader (the one place that can be asked only by loading). A
-/// version too old, if a file name tells, is passed over unless there is no other. With an
-/// `explicit_path` only that is tried: the file, or libnvrtc.so.13, .so.12, .so in the folder or
-/// below it as a toolkit or a PyPI wheel places them. Nothing found: nullopt. Reads
-/// LD_LIBRARY_PATH, CUDA_HOME, CUDA_PATH, VIRTUAL_ENV, PYTHONUSERBASE and HOME. With
-/// TILEJIT_NO_TOOLKIT=1 nothing below CUDA_HOME, CUDA_PATH and /usr/local/cuda* is found, and the
-/// loader is not asked.
+/// Finds NVRTC. The search order is
+/// - `explicit_path` (a file or a folder); if it is given, nothing else is tried,
+/// - a copy already loaded in the process,
+/// - LD_LIBRARY_PATH,
+/// - the folder of libtilejit itself,
+/// - CUDA_HOME and CUDA_PATH (lib64, targets/*/lib), /usr/local/cuda*,
+/// - the system's library folders, newest version first,
+/// - the run path of the library or program,
+/// - PyPI's wheels below VIRTUAL_ENV and the user's and the system's Python packages,
+/// - the dynamic loader, the only place that cannot be searched without loading.
+///
+/// In a folder given as `explicit_path` it looks for libnvrtc.so.13, .so.12 and .so, there or below
+/// it as a toolkit or a PyPI wheel places them. A version that is too old by its file name is taken
+/// only if there is no other. Returns nullopt if nothing is found. Reads LD_LIBRARY_PATH,
+/// CUDA_HOME, CUDA_PATH, VIRTUAL_ENV, PYTHONUSERBASE and HOME. With TILEJIT_NO_TOOLKIT=1 everything
+/// below CUDA_HOME, CUDA_PATH and /usr/local/cuda* is ignored, and so is the loader.
 [[nodiscard]] std::optional<CompilerId> find_nvrtc(const std::filesystem::path& explicit_path = {});
 
 using operation::Source;
@@ -49,7 +54,7 @@ struct Compiled {
 struct Request {
   Source source;
   std::string target;                ///< "sm_90a"
-  std::vector<std::string> options;  ///< beside --gpu-architecture and default_options()
+  std::vector<std::string> options;  ///< besides --gpu-architecture and default_options()
   bool want_ptx = false;
   bool operator==(const Request&) const = default;
 };
@@ -57,8 +62,9 @@ struct Request {
 /// NVRTC, loaded at run time. Thread-safe (NVRTC itself serialises its front end).
 class Nvrtc {
  public:
-  /// Loads the library, which then stays loaded. Throws Error{no_compiler}: not found (says where
-  /// was looked and what to install), does not load, or is not of version 12.8 to 13.x.
+  /// Loads the library, which then stays loaded. Throws Error{no_compiler} if it is not found (the
+  /// message says where it looked and what to install), does not load, or is not of version 12.8 to
+  /// 13.x.
   explicit Nvrtc(const std::filesystem::path& explicit_path = {});
   ~Nvrtc();
   Nvrtc(Nvrtc&&) noexcept;
@@ -66,10 +72,10 @@ class Nvrtc {
 
   [[nodiscard]] const CompilerId& id() const noexcept;
   [[nodiscard]] std::string version() const;  ///< "13.0"
-  /// Architectures it makes cubins for, of those from 75 on: 75, 80, ..., 121.
+  /// Architectures that it makes cubins for, from 75 on: 75, 80, ..., 121.
   [[nodiscard]] std::vector<int> supported_architectures() const;
-  /// Throws Error{compile_failed}, where() the source's name, with the log in full;
-  /// Error{unsupported} for a target that it does not know (the message lists those it knows);
+  /// Throws Error{compile_failed} with the source's name as where() and the full log;
+  /// Error{unsupported} for a target that it does not know (the message lists the known ones);
   /// Error{no_compiler} if its builtins library is missing.
   [[nodiscard]] Compiled compile(const Request& request) const;
 
@@ -78,9 +84,10 @@ class Nvrtc {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Options every compile of ours gets: C++17, no change of the process's stack limit, our includes
-/// only, and the small language that compiles fastest. (NVRTC's own disk cache, which empties the
-/// log, is turned off by compile() where the version has one: that does not change a cubin.)
+/// Options of every compile: C++17, no change of the process's stack limit, includes of this
+/// library only, and the language subset that compiles fastest. (compile() also turns off NVRTC's
+/// own disk cache in versions that have one, since that cache empties the log. It does not change a
+/// cubin.)
 [[nodiscard]] const std::vector<std::string>& default_options();
 
 }  // namespace tilejit::compile

@@ -10,7 +10,7 @@
 namespace tilejit::compile {
 
 // clang-format off
-/// Every function of NVRTC the library calls.
+/// Every NVRTC function that the library calls.
 #define TILEJIT_NVRTC_API(X) \
   X(nvrtcVersion) X(nvrtcGetErrorString) X(nvrtcGetNumSupportedArchs) X(nvrtcGetSupportedArchs) \
   X(nvrtcCreateProgram) X(nvrtcDestroyProgram) X(nvrtcCompileProgram) \
@@ -25,19 +25,19 @@ struct NvrtcApi {
 #undef TILEJIT_NVRTC_FIELD
 };
 
-/// Loads `library`, for the rest of the process. Throws Error{no_compiler} if it does not load or
-/// lacks a function (named).
+/// Loads `library` for the rest of the process. Throws Error{no_compiler} if it does not load or
+/// lacks a function (which the message names).
 [[nodiscard]] NvrtcApi load_nvrtc(const std::filesystem::path& library);
 
-/// Loads the libnvrtc-builtins of `version` ("13.0") that is beside `library`, if there is one.
-/// NVRTC asks the dynamic loader for it by its bare name, which a wheel's folder is no place for.
+/// Loads the libnvrtc-builtins of `version` ("13.0") next to `library`, if there is one. NVRTC asks
+/// the dynamic loader for it by its bare name, and the loader does not search a wheel's folder.
 void load_builtins(const std::filesystem::path& library, const std::string& version);
 
-/// Throws Error{no_compiler}, which names the version and the library, unless this library works
-/// with that version.
+/// Throws Error{no_compiler}, which names the version and `library`, unless that version is
+/// supported.
 void require_supported(int major, int minor, const std::filesystem::path& library);
 
-/// A program of NVRTC, destroyed at the end of its life. `api` outlives it. Move-only.
+/// An NVRTC program, destroyed by its destructor. `api` outlives it. Move-only.
 class Program {
  public:
   Program(const NvrtcApi& api, nvrtcProgram program) noexcept : api_(&api), program_(program) {}

@@ -16,28 +16,28 @@
 namespace tilejit::compile {
 
 struct PoolOptions {
-  int jobs = 1;                   ///< compiles at a time
-  int threads = 1;                ///< of those, in this process
-  std::filesystem::path program;  ///< of workers; empty: find_worker()
+  int jobs = 1;                   ///< compiles at the same time
+  int threads = 1;                ///< how many of them run in this process
+  std::filesystem::path program;  ///< the worker program; empty: find_worker()
   WorkerLimits limits = {};
-  /// NVRTC of this process, and which one workers are to load. Throw Error{no_compiler}.
+  /// The NVRTC of this process, and the one that workers must load. Throw Error{no_compiler}.
   std::function<const Nvrtc&()> nvrtc;
   std::function<CompilerId()> compiler;
-  /// Told once if there are no workers.
+  /// Called once if workers are not available.
   std::function<void(const std::string&)> warn;
 };
 
 struct PoolCounters {
   std::uint64_t in_process = 0, in_workers = 0;  ///< compiles
-  TimeHistogram compiled = {};                   ///< NVRTC's time, of those that succeeded
+  TimeHistogram compiled = {};                   ///< NVRTC's time for compiles that succeeded
   WorkerCounters workers = {};
 };
 
-/// Who gets the next place.
+/// Decides who gets the next free place.
 enum class Urgency : std::uint8_t { high, low };
 
-/// Places to compile in: a few in this process, the others in worker processes. Where workers are
-/// not to be had all are in this process. Thread-safe.
+/// Places to compile in: some in this process, the others in worker processes. If workers are not
+/// available, all places are in this process. Thread-safe.
 class Pool {
  public:
   explicit Pool(PoolOptions options);
@@ -47,7 +47,7 @@ class Pool {
 
   /// Waits for a place, then compiles. Throws as Nvrtc::compile and Workers::compile.
   [[nodiscard]] Compiled compile(const Request& request, Urgency urgency);
-  /// Fails what waits and what workers do with Error{cancelled}, soon.
+  /// Makes waiting compiles, and those of workers, fail soon with Error{cancelled}.
   void stop();
   [[nodiscard]] PoolCounters counters() const;
 
@@ -70,7 +70,7 @@ class Pool {
   bool stopped_ = false;
   bool without_workers_ = false;
   PoolCounters counters_;
-  std::unique_ptr<Workers> workers_;  // made when the first is needed
+  std::unique_ptr<Workers> workers_;  // created when a worker is first needed
 };
 
 }  // namespace tilejit::compile

@@ -6,29 +6,29 @@
 
 namespace tilejit::compile {
 
-/// Folders in which NVRTC may be, best first. They are read from the file system: nothing is loaded
-/// and no process is started.
+/// Folders that may hold NVRTC, best first. The functions only read the file system: they load
+/// nothing and start no process.
 
 /// "cuda-12.9" before "cuda-12.8" before "cuda-9.2"; plain "cuda", the administrator's choice,
 /// first.
 [[nodiscard]] std::vector<std::filesystem::path> toolkits_in_usr_local();
 
-/// The dynamic loader's own folders, as far as they can be known without loading anything.
+/// The dynamic loader's own folders, as far as they are known without loading anything.
 [[nodiscard]] std::vector<std::filesystem::path> system_folders();
 
-/// The run path of the library, or of the program that libtilejit is linked into. A build tree's
+/// The run path of libtilejit, or of the program that it is linked into. A build tree's run path
 /// names .deps/cuda/lib of its checkout; installing removes that.
 [[nodiscard]] std::vector<std::filesystem::path> run_path_folders();
 
-/// Below which Python installs packages: VIRTUAL_ENV, the user's PYTHONUSERBASE or else
-/// HOME/.local, /usr/local, /usr.
+/// The prefixes below which Python installs packages: VIRTUAL_ENV, the user's PYTHONUSERBASE or
+/// else HOME/.local, /usr/local, /usr.
 [[nodiscard]] std::vector<std::filesystem::path> python_prefixes();
 
-/// The folders of packages below a prefix, the newest Python's first.
+/// The package folders below a prefix, the newest Python first.
 [[nodiscard]] std::vector<std::filesystem::path> python_packages(
     const std::filesystem::path& prefix);
 
-/// Where PyPI's wheels of NVRTC put it, below a folder of packages.
+/// The folders of PyPI's NVRTC wheels, relative to a package folder.
 [[nodiscard]] std::span<const char* const> wheel_folders() noexcept;
 
 }  // namespace tilejit::compile

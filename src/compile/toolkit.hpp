@@ -5,14 +5,14 @@
 
 namespace tilejit::compile {
 
-/// The variable's value; empty if it is not set.
+/// The value of the variable; empty if it is not set.
 [[nodiscard]] std::string environment(const char* name);
 
 /// True if TILEJIT_NO_TOOLKIT is 1: CUDA toolkits then count as not installed.
 [[nodiscard]] bool toolkits_are_hidden();
 
-/// True for paths below /usr/local/cuda*, CUDA_HOME or CUDA_PATH, links followed, while toolkits
-/// are hidden: nothing may be taken from there.
+/// True while toolkits are hidden for paths that lie, with links followed, below /usr/local/cuda*,
+/// CUDA_HOME or CUDA_PATH. Such paths must not be used.
 [[nodiscard]] bool is_hidden(const std::filesystem::path& path);
 
 }  // namespace tilejit::compile

@@ -17,15 +17,15 @@
 
 namespace tilejit::compile {
 
-/// Where the program `tilejit-worker` is: beside the executable or this library, or in bin or
-/// libexec of the folder that holds theirs. Empty if there is none.
+/// The path of the program `tilejit-worker`: next to the executable or this library, or in bin or
+/// libexec of the folder above. Empty if there is none.
 [[nodiscard]] std::filesystem::path find_worker();
 
 struct WorkerOptions {
   std::filesystem::path program;
   Hello hello;
   WorkerLimits limits = {};
-  /// How long a worker that has nothing to do is kept.
+  /// How long an idle worker is kept.
   std::chrono::milliseconds idle{10000};
 };
 
@@ -36,27 +36,27 @@ struct WorkerCounters {
   std::uint64_t retries = 0;
 };
 
-/// Workers cannot be had at all. what() is a sentence's part that says why.
+/// Workers are not available. what() is part of a sentence that says why.
 class NoWorkers : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Worker processes, as many as compile at a time: started when they are needed, kept for the next
-/// kernel, replaced when they fail. Thread-safe.
+/// Worker processes, one per compile that runs at the same time. They start when needed, are reused
+/// for later kernels, and are replaced when they fail. Thread-safe.
 class Workers {
  public:
   explicit Workers(WorkerOptions options);
-  /// Ends all workers. No compile may run.
+  /// Ends all workers. No compile may be running.
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  /// A kernel whose worker fails is given to another one once; where workers were killed from
-  /// outside, several times. Throws what the compile throws, Error{compile_failed} if workers
-  /// failed, Error{cancelled} after stop(), NoWorkers.
+  /// Gives a kernel whose worker fails to another worker once, or several times if workers are
+  /// killed from outside. Throws what the compile throws; Error{compile_failed} if workers failed;
+  /// Error{cancelled} after stop(); NoWorkers.
   [[nodiscard]] Compiled compile(const Request& request);
-  /// Ends what runs, soon.
+  /// Ends running compiles soon.
   void stop() noexcept { stopped_ = true; }
   [[nodiscard]] WorkerCounters counters() const;
 
@@ -78,11 +78,11 @@ class Workers {
   std::atomic<bool> stopped_{false};
 
   mutable std::mutex mutex_;  // guards what follows
-  std::vector<Idle> idle_;    // the last one used last
+  std::vector<Idle> idle_;    // the most recently used is last
   WorkerCounters counters_;
   bool closed_ = false;
-  std::condition_variable changed_;  // idle_ or closed_
-  std::thread ender_;                // of idle workers; started with the first
+  std::condition_variable changed_;  // signals changes of idle_ or closed_
+  std::thread ender_;                // ends idle workers; started with the first worker
 };
 
 }  // namespace tilejit::compile

@@ -10,7 +10,7 @@
 namespace tilejit::expr {
 
 /// The axes of the iteration space, as a formula names them. Every function throws Fault for an
-/// axis that there is not, or that is named twice. Keeps a view of the scope.
+/// axis that does not exist or is named twice. Keeps a view of the scope.
 class AxisTable {
  public:
   explicit AxisTable(const Scope& scope) : scope_(scope) {}
@@ -20,9 +20,9 @@ class AxisTable {
   /// The same for exactly one axis, which `function` takes.
   [[nodiscard]] std::uint32_t one(std::string_view function,
                                   std::span<const AxisLiteral> axes) const;
-  /// Of a reduction that names none.
+  /// The axes of a reduction that names none.
   [[nodiscard]] std::uint32_t by_default() const;
-  /// Of a scan that names none.
+  /// The axis of a scan that names none.
   [[nodiscard]] std::uint32_t one_by_default(std::string_view function) const;
 
  private:

@@ -14,23 +14,24 @@ namespace tilejit::expr {
 
 inline constexpr std::size_t kMaxCallDepth = 200;
 
-/// The reduction that `call`, a node of `text`, is; nullptr if it is none. `min` and `max` are one
-/// with one argument, or with keywords.
+/// The reduction that `call`, a node of `text`, means; nullptr if it is none. `min` and `max` are
+/// reductions if they have one argument or keywords.
 [[nodiscard]] const Reduction* reduction_called(const ParsedText& text, const AstNode& call);
 
-/// What `call`, a node of `text`, says by keywords; nothing if it has none.
+/// The keywords of `call`, a node of `text`; none if it has no keywords.
 [[nodiscard]] Keywords keywords_given(const ParsedText& text, const AstNode& call);
 
-/// The functions of a scope and those of the prelude that they do not hide, parsed. Their names,
-/// arguments, and the calls in them are right, and no function reaches itself.
+/// The parsed functions of a scope and those prelude functions that they do not hide. Their names,
+/// arguments and calls have been checked, and no function calls itself, directly or indirectly.
 class FunctionTable {
  public:
   /// Throws Error{invalid_formula}.
   explicit FunctionTable(const std::vector<FunctionText>& functions);
-  FunctionTable(const FunctionTable&) = delete;  // it has views of its own strings
+  FunctionTable(const FunctionTable&) = delete;  // holds views of its own strings
   FunctionTable& operator=(const FunctionTable&) = delete;
 
-  /// The built-in function that a call of `name` means; nullptr if it means another.
+  /// The built-in function that a call of `name` means; nullptr if it means a function of the
+  /// table.
   [[nodiscard]] const Builtin* builtin(std::string_view name) const;
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const;
   [[nodiscard]] const ParsedText& body(std::size_t function) const { return bodies_[function]; }
@@ -39,7 +40,7 @@ class FunctionTable {
                                                     std::string_view name) const;
 
   /// Throws Error unless `call`, a node of `text`, names a built-in function or one of the table
-  /// and has as many operands, and the keywords, that it takes.
+  /// and has the operands and keywords that this function takes.
   void check_call(const ParsedText& text, const AstNode& call) const;
 
  private:

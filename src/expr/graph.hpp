@@ -11,7 +11,8 @@
 namespace tilejit::expr {
 
 inline constexpr std::size_t kMaxNodes = 20000;
-inline constexpr int kMaxHeavyNodes = 1000;  // of weight above 1; NVRTC takes seconds for as many
+// nodes of weight above 1; NVRTC takes seconds for this many
+inline constexpr int kMaxHeavyNodes = 1000;
 
 /// Nodes of a program under construction; equal nodes exist once (hash-consing).
 class Graph {
@@ -21,14 +22,14 @@ class Graph {
   NodeId constant(DType type, Constant value);
   NodeId operation(Op op, DType type, NodeId a, NodeId b = kNoNode, NodeId c = kNoNode);
 
-  /// A reduction of `a`; without it the index or extent of `axes`.
+  /// A reduction of `a`; without `a`, the index or extent of `axes`.
   NodeId over_axes(Op op, DType type, std::uint32_t axes, NodeId a = kNoNode);
 
   [[nodiscard]] const Node& operator[](NodeId id) const {
     return nodes_[static_cast<std::size_t>(id)];
   }
 
-  /// The nodes that `stores` need, renumbered in the order in which they were made.
+  /// The nodes that `stores` need, renumbered in the order of their creation.
   [[nodiscard]] Program prune(const std::vector<Store>& stores) const;
 
  private:
@@ -43,7 +44,7 @@ class Graph {
   std::unordered_map<Key, NodeId, HashKey> ids_;
 };
 
-/// The bits of a constant: of the integer, or of the double.
+/// The bits of the constant's integer or double.
 [[nodiscard]] std::uint64_t constant_bits(const Constant& constant) noexcept;
 
 }  // namespace tilejit::expr

@@ -4,11 +4,11 @@
 
 namespace tilejit::expr {
 
-/// `value` rounded once to a value of floating `type`: to nearest even (tf32: ties away from zero);
-/// f8 types saturate, others overflow to infinity.
+/// `value` rounded once to floating `type`: to nearest even (tf32: ties away from zero). f8 types
+/// saturate; others overflow to infinity.
 [[nodiscard]] double round_to(DType type, double value) noexcept;
 
-/// The nearest integer, ties to even, whatever the rounding mode of the process is.
+/// The nearest integer, ties to even, independent of the process's rounding mode.
 [[nodiscard]] double round_half_even(double value) noexcept;
 
 /// Python's float // and %, with x // 0 = x / 0 and x % 0 = NaN.

@@ -20,14 +20,14 @@ struct Token {
   };
   Kind kind = Kind::end;
   std::string_view text;     ///< a view into the source
-  std::size_t position = 0;  ///< byte in the source
+  std::size_t position = 0;  ///< byte offset in the source
 
   [[nodiscard]] bool is(std::string_view spelling) const noexcept {
     return (kind == Kind::symbol || kind == Kind::name) && text == spelling;
   }
 };
 
-/// Splits a text into tokens; comments and blanks vanish. Throws Error{invalid_formula}.
+/// Splits a text into tokens. Comments and blanks are dropped. Throws Error{invalid_formula}.
 [[nodiscard]] std::vector<Token> tokenize(const SourceText& source);
 
 }  // namespace tilejit::expr

@@ -13,18 +13,18 @@ struct SourceText {
   std::string where;  ///< "/formula" or "/functions/NAME/expr"
 };
 
-/// 1 for the first line.
+/// The number of the line that holds `position`, counted from 1.
 [[nodiscard]] std::size_t line_number(std::string_view text, std::size_t position) noexcept;
 
 /// `text` made safe to show on one line: valid UTF-8 stays, control characters and stray bytes
-/// become '?'. One column a code point.
+/// become '?'. Each code point takes one column.
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// `text` in single quotes, printable and at most 40 bytes of it.
+/// The first 40 bytes of `text`, printable and in single quotes.
 [[nodiscard]] std::string quoted(std::string_view text);
 
-/// Throws Error{invalid_formula}: title, line, `message`, the line with a caret under `position` (a
-/// byte of the text), and `note` on a line of its own unless empty.
+/// Throws Error{invalid_formula}. The message holds the title, the line number, `message`, the line
+/// with a caret under `position` (a byte offset), and `note`, if there is one, on its own line.
 [[noreturn]] void fail_at(const SourceText& source, std::size_t position,
                           const std::string& message, const std::string& note = {});
 

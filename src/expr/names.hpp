@@ -16,12 +16,12 @@ struct Builtin {
   std::string_view name;
   Op op;
   int min_args = 1;
-  int max_args = 1;            ///< kAnyNumber: no bound
-  bool is_declarable = false;  ///< its name may be declared, and a function so declared hides it
+  int max_args = 1;            ///< kAnyNumber: no limit
+  bool is_declarable = false;  ///< a declaration may use its name; a function so declared hides it
 };
 inline constexpr int kAnyNumber = -1;
 
-/// Functions that are written in the language itself; functions of a scope hide them.
+/// Functions that are written in the formula language itself. Functions of a scope hide them.
 [[nodiscard]] const std::vector<FunctionText>& prelude();
 
 /// A function of one argument that combines its values along axes.
@@ -32,32 +32,32 @@ struct Reduction {
   bool takes_init = false;
 };
 
-/// A function of one argument that combines its values up to each place along an axis.
+/// A function of one argument that combines all values up to each place along an axis.
 struct Scan {
   std::string_view name;
   Op op;
 };
 
-/// Every built-in function but the casts. nullptr: there is none of that name.
+/// Any built-in function except the casts; nullptr if no function has that name.
 [[nodiscard]] const Builtin* find_builtin(std::string_view name) noexcept;
-/// The same of reductions; `min` and `max` of two or more arguments are built-in functions too.
+/// The same for reductions. `min` and `max` of two or more arguments are built-in functions too.
 [[nodiscard]] const Reduction* find_reduction(std::string_view name) noexcept;
 [[nodiscard]] const Scan* find_scan(std::string_view name) noexcept;
 [[nodiscard]] std::optional<DType> find_dtype(std::string_view name) noexcept;
 
-/// True for dtypes and for functions of the language whose names cannot be declared.
+/// True for dtypes and for those functions of the language whose names cannot be declared.
 [[nodiscard]] bool names_function(std::string_view name) noexcept;
 
 /// "1 argument", "2 or more arguments".
 [[nodiscard]] std::string expected_arguments(const Builtin& builtin);
 
-/// "; did you mean 'scale'?" for the nearest of `known` and the built-in names, or nothing. Names
-/// that other libraries give to dtypes and functions lead to ours.
+/// "; did you mean 'scale'?" for the nearest of `known` and the built-in names, or an empty string.
+/// Names that other libraries give to dtypes and functions lead to ours.
 [[nodiscard]] std::string suggestion(std::string_view name,
                                      std::span<const std::string_view> known);
-/// The same of dtypes alone.
+/// The same for dtypes alone.
 [[nodiscard]] std::string dtype_suggestion(std::string_view name);
-/// The nearest of `known`, if it is near enough for a slip of the hand; else empty.
+/// The nearest of `known`, if it is close enough to be a typing error; else empty.
 [[nodiscard]] std::string_view nearest_name(std::string_view name,
                                             std::span<const std::string_view> known);
 

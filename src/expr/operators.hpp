@@ -23,7 +23,7 @@ struct BinaryOperator {
   Op op;
 };
 
-/// nullptr: `spelling` is not a binary operator.
+/// nullptr if `spelling` is not a binary operator.
 [[nodiscard]] const BinaryOperator* find_binary(std::string_view spelling) noexcept;
 
 /// The value of true, false, inf, nan and pi.

@@ -6,9 +6,9 @@
 
 namespace tilejit::expr {
 
-/// The type in which operands of types `a` and `b` meet (docs/formulas.md has the table). Nothing
-/// for pairs that need an explicit cast: signed with unsigned integers, f16 with bf16, and f8e4m3,
-/// f8e5m2 or tf32 with any other type.
+/// The type in which operands of types `a` and `b` meet (docs/formulas.md has the table). Returns
+/// nothing for pairs that need an explicit cast: signed with unsigned integers, f16 with bf16, and
+/// f8e4m3, f8e5m2 or tf32 with any other type.
 [[nodiscard]] std::optional<DType> promote(DType a, DType b) noexcept;
 
 }  // namespace tilejit::expr

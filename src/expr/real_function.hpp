@@ -4,8 +4,8 @@
 
 namespace tilejit::expr {
 
-/// Functions of one argument in double precision, abs and exp to trunc and relu: what constants are
-/// folded with, and what the CPU reference computes. NaN for other operations.
+/// Functions of one argument in double precision: abs, exp to trunc, and relu. Constant folding and
+/// the CPU reference use them. NaN for other operations.
 [[nodiscard]] double real_function(Op op, double x) noexcept;
 
 }  // namespace tilejit::expr

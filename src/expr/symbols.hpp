@@ -13,26 +13,27 @@
 
 namespace tilejit::expr {
 
-/// The names that a formula reads and assigns, and their state while its statements are gone
-/// through in order. Messages point into the formula. Keeps views of the scope and the formula.
+/// The names that a formula reads and assigns, and their state as its statements are processed in
+/// order. Messages point into the formula. Keeps views of the scope and the formula.
 class Symbols {
  public:
   Symbols(const Scope& scope, const FunctionTable& functions, const ParsedText& formula,
           Graph& graph, Typer& typer);
 
-  /// The value of `name`. Throws Error for unknown names and for outputs and temporaries that have
+  /// The value of `name`. Throws Error for unknown names, and for outputs and temporaries that have
   /// no value yet.
   Value read(std::string_view name, std::size_t position);
   /// Throws Error if the name may not be assigned (again).
   void assign(const Statement& statement, const Value& value);
-  /// The program, once every statement was gone through. Throws Error if an output was not assigned
-  /// or if a tensor or scalar does not take part.
+  /// The program, after every statement has been processed. Throws Error if an output is not
+  /// assigned, or if a tensor or scalar is not used.
   [[nodiscard]] Program finish() const;
 
  private:
   struct Tensor {
-    std::optional<NodeId> stored = {};           // what later reads see
-    std::optional<std::size_t> first_read = {};  // of the element as it was before the kernel
+    std::optional<NodeId> stored = {};  // what later reads see
+    // position of the first read of the element's original value
+    std::optional<std::size_t> first_read = {};
   };
 
   [[noreturn]] void fail(std::size_t position, const std::string& message) const;
@@ -41,7 +42,7 @@ class Symbols {
   void assign_tensor(std::size_t index, const Statement& statement, const Value& value);
   void assign_temporary(const Statement& statement, const Value& value);
   void check_outputs() const;
-  /// What to do if a temporary was assigned whose name is nearly that of tensor `name`; or empty.
+  /// Advice if a temporary was assigned whose name is close to that of tensor `name`; else empty.
   [[nodiscard]] std::string meant_for(std::string_view name) const;
   [[noreturn]] void fail_without_output() const;
   void check_all_used(const Program& program) const;

@@ -6,45 +6,46 @@
 
 namespace tilejit::expr {
 
-/// Largest error of an operation on the device, in units in the last place of its result in the
-/// type it computes in, by the type of the value: `narrow` are floats of 16 bits and fewer, which
-/// compute in f32. 0.5 is correct rounding. That of f64 includes the reference's own error.
+/// Largest error of an operation on the device, in units in the last place (ulps) of its result in
+/// the type that it computes in, by the type of the value. `narrow` are floats of at most 16 bits,
+/// which compute in f32. 0.5 is correct rounding. The f64 numbers include the error of the
+/// reference itself.
 ///
 /// Source: CUDA C++ Programming Guide, appendix "Mathematical Functions", tables of maximum ulp
-/// errors for single and double precision, for the default -prec-div, -prec-sqrt and no
-/// -use_fast_math; where releases differ, the largest. Those of f64 are raised by two ulps for the
-/// C library, or by more where its manual says more (cbrt, erfc). Operations composed of several
-/// (sigmoid ... gelu_tanh) have the sum of their parts. Of narrow floats: PTX ISA, ex2.approx and
-/// div.full.
+/// errors for single and double precision, with default -prec-div and -prec-sqrt and without
+/// -use_fast_math. If releases differ, the largest error is taken. The f64 numbers are raised by
+/// two ulps for the C library, or by more if its manual says more (cbrt, erfc). Operations composed
+/// of several (sigmoid ... gelu_tanh) have the sum of their parts. Numbers of narrow floats: PTX
+/// ISA, ex2.approx and div.full.
 struct Accuracy {
   double f32 = 0.5;
   double f64 = 1;
   double narrow = f32;
 };
 
-/// Instructions of an element in single precision, after the PTX that NVRTC 13.0 makes of
-/// kernels_templates/tile/math.cuh for sm_90a: moves left out, the usual path where it branches,
-/// divisions and square roots as ptxas expands them. What is computed by approximations, for 16-bit
-/// results, takes less.
+/// Instructions per element in single precision, counted in the PTX that NVRTC 13.0 makes of
+/// kernels_templates/tile/math.cuh for sm_90a. Moves are not counted, branches take the usual path,
+/// and divisions and square roots count as ptxas expands them. Approximations, used for 16-bit
+/// results, take fewer.
 struct Cost {
   int plain = 1;
-  int special = 0;  ///< of special function units
+  int special = 0;  ///< executed by special function units
 };
 
-/// What is known of an operation besides its value.
+/// Facts about an operation besides its value.
 struct Traits {
   std::string_view name;
-  /// What it costs the compiler, as a multiple of an addition: of the ratio of NVRTC's times for
-  /// long sums of one function. Sine, cosine and tangent carry the reduction of large arguments,
-  /// pow carries log and exp in double width.
+  /// The cost to the compiler, as a multiple of an addition: the ratio of NVRTC's times for long
+  /// sums of one function. Sine, cosine and tangent include the reduction of large arguments; pow
+  /// includes log and exp in double width.
   int weight = 1;
   Cost cost = {};
-  bool counted = true;  ///< by DeclaredWork::operations
-  bool light = false;   ///< an instruction or two, for numbers of every dtype
-  // How CUDA spells it; where nothing is said the device library has a function of its name.
+  bool counted = true;  ///< counts in DeclaredWork::operations
+  bool light = false;   ///< one or two instructions for numbers of every dtype
+  // The CUDA spelling. If all are empty, the device library has a function of this name.
   std::string_view infix = {};    ///< between two operands
-  std::string_view builtin = {};  ///< CUDA's function on double; that on float has an f behind it
-  /// For floats of 16 bits and fewer, whose rounding hides its error.
+  std::string_view builtin = {};  ///< CUDA's function for double; that for float adds an f
+  /// An approximation for floats of at most 16 bits, whose rounding hides its error.
   std::string_view approximation = {};
   Accuracy accuracy = {};
 };

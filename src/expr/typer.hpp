@@ -15,31 +15,32 @@ struct Value {
   NodeId node = kNoNode;  ///< kNoNode: `weak` is the value
   Weak weak = false;
 
-  Value(NodeId id) : node(id) {}                 // NOLINT: both kinds are written as what they hold
+  Value(NodeId id) : node(id) {}  // NOLINT: implicit, so that either kind is written as its value
   Value(Weak value) : weak(std::move(value)) {}  // NOLINT
   [[nodiscard]] bool is_weak() const noexcept { return node == kNoNode; }
 };
 
-/// Along which axis a scan goes, and how.
+/// The axis of a scan, and its order.
 struct ScanOrder {
-  std::uint32_t axis = 0;  ///< its bit
+  std::uint32_t axis = 0;  ///< as a bit
   bool exclusive = false;
   bool reverse = false;
 };
 
-/// The rules of types: which operands may meet, what type they meet in, and which nodes that takes.
-/// Every operation throws Fault for operands that it does not accept.
+/// The type rules: which operands may be combined, in which type, and which nodes that takes. Every
+/// operation throws Fault for operands that it does not accept.
 class Typer {
  public:
   explicit Typer(Graph& graph) : graph_(graph) {}
 
   Value unary(Op op, const Value& a);
-  /// Unary plus: a bool becomes a number.
+  /// Unary plus. It turns a bool into a number.
   Value plus(const Value& a);
   Value binary(Op op, const Value& a, const Value& b);
-  /// A built-in function; the number of arguments is right.
+  /// A built-in function. The caller has checked the number of arguments.
   Value call(Op op, std::span<const Value> args);
-  /// A reduction over `axes`, not empty, with `init` folded in once. `var` is the mean of squares.
+  /// A reduction over `axes` (not empty); `init` is combined with its result once. `var` is the
+  /// mean of squares.
   Value reduce(const Reduction& reduction, std::uint32_t axes, const Value& x,
                const std::optional<Value>& init);
   Value scan(const Scan& scan, const ScanOrder& order, const Value& x);
@@ -54,11 +55,11 @@ class Typer {
 
  private:
   [[nodiscard]] DType type_of(const Value& value) const { return graph_[value.node].type; }
-  /// "f16", or the literal's text: what a message calls the operand.
+  /// What a message calls the operand: "f16", or the text of the literal.
   [[nodiscard]] std::string describe(const Value& value) const;
   /// The type in which `values` meet; their default type if all are weak.
   [[nodiscard]] DType common_type(std::span<const Value> values) const;
-  /// The same for numbers: i32 for bool.
+  /// The same for numbers: bool counts as i32.
   [[nodiscard]] DType number_type(std::span<const Value> values) const;
   /// `value` as an operand of `type`.
   NodeId operand(const Value& value, DType type);
@@ -76,17 +77,17 @@ class Typer {
   NodeId extremum(Op op, std::span<const Value> args);
   NodeId clamp(std::span<const Value> args);
   NodeId math(Op op, const Value& a);
-  /// Functions of several floating values.
+  /// A function of several floating values.
   NodeId math(Op op, std::span<const Value> args);
   NodeId multiply_add(std::span<const Value> args);
-  /// Of sums and products.
+  /// The type of a sum or product of `x`.
   [[nodiscard]] DType total_type(const Value& x) const;
   NodeId total(Op op, std::uint32_t axes, const Value& x);
   NodeId mean(std::uint32_t axes, const Value& x);
   NodeId variance(std::uint32_t axes, const Value& x);
   NodeId reduced(Reduction::Kind kind, std::uint32_t axes, const Value& x);
   Value with_init(Reduction::Kind kind, const Value& result, const Value& init);
-  /// A scalar, or what operations on scalars and literals make of it.
+  /// True for a scalar, and for results of operations on scalars and literals only.
   [[nodiscard]] bool is_uniform(const Value& value) const;
 
   Graph& graph_;

@@ -8,18 +8,18 @@
 
 namespace tilejit::front {
 
-/// How hard the optimiser is to try.
+/// How much the compiler optimises.
 enum class Effort : std::uint8_t { full, quick };
 
-/// Of compiles that are not tiered.
+/// The effort of compiles that are not tiered.
 [[nodiscard]] inline Effort effort_of(const Options& options) noexcept {
   return options.compile_effort == CompileEffort::quick ? Effort::quick : Effort::full;
 }
 
-/// Our options, beside compile::default_options().
+/// The options that this library adds to compile::default_options().
 [[nodiscard]] const std::vector<std::string>& own_options(Effort effort);
 
-/// All that the compiler is told beside the target: a part of the key.
+/// All compiler options except the target: a part of the key.
 [[nodiscard]] const std::vector<std::string>& all_options(Effort effort);
 
 }  // namespace tilejit::front

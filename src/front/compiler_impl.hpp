@@ -22,7 +22,7 @@ namespace tilejit {
 
 namespace front {
 
-/// The steps before the key, and what they took.
+/// The results of the steps before the key, and the time that they took.
 struct Planned {
   operation::Plan plan;
   double milliseconds = 0;
@@ -32,15 +32,16 @@ struct Planned {
 /// Throws what `validate` throws.
 [[nodiscard]] Planned make_planned(const Operation& op, const Target& target);
 
-inline constexpr const char* kCompilers = "compilers";  ///< kind of markers: compilers' build ids
+inline constexpr const char* kCompilers = "compilers";  ///< kind of markers that hold the build ids
+                                                        ///< of compilers
 
 [[nodiscard]] CacheTier tier_of(cache::Tier tier) noexcept;
 [[nodiscard]] cache::Trust trust_of(const Options& options) noexcept;
-/// The key in a PEM file that bundles must be signed by; nothing for an empty path. Throws
-/// Error{invalid_argument} if it is none.
+/// The key, read from a PEM file, that bundles must be signed by; nothing for an empty path. Throws
+/// Error{invalid_argument} if the file holds no such key.
 [[nodiscard]] std::optional<cache::PublicKey> bundle_signer(const std::filesystem::path& path);
 
-/// What NVRTC is asked to do for a plan.
+/// The request to NVRTC for a plan.
 [[nodiscard]] compile::Request make_request(const operation::Plan& plan, Effort effort);
 
 /// How a kernel is compiled.
@@ -49,7 +50,7 @@ struct Manner {
   compile::Urgency urgency = compile::Urgency::high;
 };
 
-/// What the tiers of builds did (CompileEffort::tiered).
+/// Counters of tiered builds (CompileEffort::tiered).
 struct TierCounters {
   std::atomic<std::uint64_t> quick_builds = 0, swaps = 0, swap_failures = 0;
 };
@@ -58,14 +59,14 @@ struct TierCounters {
 
 struct Compiler::Impl {
   explicit Impl(Options settings);
-  /// Cancels what is queued, waits for what runs in this process, and ends workers.
+  /// Cancels queued compiles, waits for those running in this process, and ends workers.
   ~Impl();
 
   /// As make_planned, with the knobs that the tuning file has for the device (its name, may be
   /// empty), if they can be honoured. Thread-safe.
   [[nodiscard]] front::Planned plan(const Operation& op, const Target& target,
                                     std::string_view device);
-  /// Those knobs and their plan; nothing if there are none, or `op` pins its own.
+  /// The knobs and their plan; nothing if the file has none, or if `op` pins its own.
   struct Tuned {
     Tuning tuning;
     operation::Plan plan;
@@ -74,21 +75,21 @@ struct Compiler::Impl {
                                                 std::string_view device);
   /// Read at the first request. Thread-safe.
   [[nodiscard]] const TuningFile& tuning_file();
-  /// The cubin of a plan, through the cache. Throws as Compiler::compile; a MissError knows no
-  /// nearest kernel. Thread-safe.
+  /// The cubin of a plan, through the cache. Throws as Compiler::compile, except that a MissError
+  /// does not name the nearest kernel. Thread-safe.
   [[nodiscard]] Artifact compile(const front::Planned& planned, front::Manner manner = {});
-  /// The same by a thread of the queue. Throws as service::Queue::submit.
+  /// The same in a thread of the queue. Throws as service::Queue::submit.
   [[nodiscard]] PendingArtifact submit(front::Planned planned, front::Effort effort,
                                        CompileRequest request);
-  /// The same for a caller who asked for `op`: a MissError knows the nearest kernel of now, and is
-  /// counted and recorded; once for all requests that share the compile.
+  /// The same for a caller who asked for `op`. A MissError names the kernel that is nearest at the
+  /// time of this call. It is counted and recorded once for all requests that share the compile.
   [[nodiscard]] PendingArtifact submit(const Operation& op, front::Planned planned,
                                        CompileRequest request);
-  /// What the cache has, without compiling. Thread-safe.
+  /// The entry that the cache has; never compiles. Thread-safe.
   [[nodiscard]] std::optional<Artifact> find(const front::Planned& planned, front::Effort effort);
   [[nodiscard]] KeyExplanation explain(const front::Planned& planned, front::Effort effort) const;
   [[nodiscard]] Location locate(const front::Planned& planned, front::Effort effort);
-  /// Of compiles that are not tiered.
+  /// The effort of compiles that are not tiered.
   [[nodiscard]] front::Effort effort() const noexcept { return front::effort_of(options); }
   [[nodiscard]] ServiceStats stats() const;
   /// NVRTC, loaded by the first call that succeeds. Throws Error{no_compiler}. Thread-safe.
@@ -100,10 +101,10 @@ struct Compiler::Impl {
   front::TierCounters tiers;
 
  private:
-  /// Of the compilers whose kernels may be used: the one that is installed, else those that have
-  /// filled the cache, the newest first, else an empty one.
+  /// The compilers whose kernels may be used: the installed one; without it, those that have filled
+  /// the cache, newest first; without those, an empty one.
   [[nodiscard]] std::vector<std::string> builds() const;
-  /// Without a compiler: an entry made by any of those that have filled this folder.
+  /// Without a compiler: an entry made by any compiler that has filled this folder.
   [[nodiscard]] std::optional<Artifact> find_of_any_compiler(const front::Planned& planned,
                                                              front::Effort effort,
                                                              StageTimes times);
@@ -116,18 +117,18 @@ struct Compiler::Impl {
                               Priority priority);
   void keep(const std::string& key, const operation::Source& source,
             const compile::Compiled& compiled);
-  /// Never throws for want of a disassembler, nor for its failures: warns of the first.
+  /// Never throws. Warns of the first failure of the disassembler; does nothing if there is none.
   void keep_sass(const std::string& key, const std::string& cubin);
   [[nodiscard]] front::LineInfo line_info() const noexcept;
 
   std::once_flag sass_warned_;
   std::once_flag tuning_read_;
   TuningFile tuning_;
-  const compile::CompilerId installed_;  // that would compile; empty if there is none
-  std::mutex mutex_;                     // guards what follows, which is constant once made
+  const compile::CompilerId installed_;  // the compiler that would be used; empty if there is none
+  std::mutex mutex_;                     // guards what follows, which is constant once it is made
   std::optional<compile::Nvrtc> nvrtc_;
   compile::Pool pool_;
-  service::Queue queue_;  // last: its threads use all of the above
+  service::Queue queue_;  // last: its threads use all members above
 };
 
 }  // namespace tilejit

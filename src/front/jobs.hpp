@@ -4,7 +4,7 @@
 
 namespace tilejit::front {
 
-/// Compiles at a time: Options::compile_jobs, or what this machine is good for. At least 1.
+/// The number of parallel compiles: Options::compile_jobs, or what suits this machine. At least 1.
 [[nodiscard]] int jobs_of(const Options& options) noexcept;
 
 }  // namespace tilejit::front

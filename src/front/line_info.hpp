@@ -7,14 +7,14 @@
 
 namespace tilejit::front {
 
-/// Whether profilers are told which line of the source an instruction comes from.
+/// Whether profilers can map an instruction to its line of source.
 enum class LineInfo : std::uint8_t { no, yes };
 
-/// A part of the key where it is used.
+/// The compiler's option, which is then a part of the key.
 inline constexpr const char* kLineInfoOption = "--generate-line-info";
 
-/// Makes `request` one whose lines are those of its source in one file, called `name`: as
-/// CacheKeep::source keeps it.
+/// Changes `request` so that line numbers refer to its source as one file called `name`, the file
+/// that CacheKeep::source keeps.
 void add_line_info(compile::Request& request, const std::string& name);
 
 }  // namespace tilejit::front

@@ -5,7 +5,7 @@
 namespace tilejit::front {
 
 /// Sends a warning to spdlog's logger named "tilejit": the application's, if it has registered one,
-/// else one of our own that writes to stderr. The message is made printable (printable.hpp). Never
+/// else our own, which writes to stderr. The message is made printable (printable.hpp). Never
 /// throws. Thread-safe.
 void warn(const std::string& message) noexcept;
 

@@ -4,17 +4,17 @@
 
 namespace tilejit::front {
 
-/// The name of ranges that come often, registered with the profiler for the life of the process.
+/// The name of a frequent range, registered with the profiler for the life of the process.
 using RangeName = const void*;
 
-/// Null where no profiler is attached, or the library is built without NVTX. Thread-safe.
+/// Null if no profiler is attached or the library is built without NVTX. Thread-safe.
 [[nodiscard]] RangeName range_name(std::string_view what, std::string_view kernel) noexcept;
 
-/// What this thread does from here to the end of the scope, as a range of NVTX's domain "tilejit",
-/// which Nsight Systems and its like show. Without a profiler it costs one comparison.
+/// Marks what this thread does until the end of the scope as a range of NVTX's domain "tilejit",
+/// which Nsight Systems and similar tools show. Without a profiler it costs one comparison.
 class ProfilerRange {
  public:
-  /// Nothing where `name` is null.
+  /// Does nothing if `name` is null.
   explicit ProfilerRange(RangeName name) noexcept : open_(name != nullptr) {
     if (open_) [[unlikely]]
       push(name);

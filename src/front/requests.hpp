@@ -16,30 +16,34 @@
 
 namespace tilejit::front {
 
-/// What goes with every request of a Compiler, whoever makes it: what is known and recorded, what
-/// is forbidden, what is counted. Thread-safe.
+/// The bookkeeping of every request of a Compiler: which descriptors are known and recorded, what
+/// is forbidden, and the counters. Thread-safe.
 class Requests {
  public:
   explicit Requests(const Options& options);
-  /// Writes the counts of the record.
+  /// Writes the use counts to the record.
   ~Requests();
 
   void seal() noexcept { sealed_ = true; }
   [[nodiscard]] bool sealed() const noexcept { return sealed_; }
-  /// Why this thread may compile nothing now; null: it may.
+  /// The reason why this thread may not compile now; null if it may.
   [[nodiscard]] const char* forbidden() const noexcept;
 
-  /// Throws MissError if it is sealed and has not served that descriptor. Looks at memory alone.
+  /// Throws MissError if the Compiler is sealed and has not served that descriptor. Only looks at
+  /// memory.
   void admit(const Operation& op, const Target& target);
-  /// Knows and records a descriptor from now on; its number in the index, nothing if that is full.
+  /// Adds a descriptor to the index and the record. Returns its number in the index; nothing if the
+  /// index is full.
   std::optional<std::size_t> note(const Operation& op, const Target& target, bool served);
-  /// The number of a descriptor that was served before: another request, answered from memory.
+  /// The number of a descriptor that was served before. Counts another request answered from
+  /// memory.
   std::optional<std::size_t> use(const Operation& op, const Target& target);
-  /// A request was answered.
+  /// Counts a request that was answered.
   void count(const Artifact& artifact);
-  /// A request was not: counts and records it. The error, with the nearest kernel, to be thrown.
+  /// Counts and records a request that was not answered. Returns the error to throw, with the
+  /// nearest kernel.
   [[nodiscard]] MissError missed(const Operation& op, const Target& target, const std::string& why);
-  /// The same of a request made earlier, when `nearest` was the nearest kernel.
+  /// The same for a request made earlier, when `nearest` was the nearest kernel.
   [[nodiscard]] MissError missed(const Operation& op, const Target& target, const std::string& why,
                                  std::optional<NearestKernel> nearest);
   void failed() noexcept { ++failed_; }
@@ -54,23 +58,23 @@ class Requests {
   void tell_of_compile(const Artifact& artifact);
 
   const MissPolicy policy_;
-  const double slow_ms_;  // 0: none is
+  const double slow_ms_;  // 0: no compile counts as slow
   const std::function<void(const SlowCompile&)> on_slow_;
   std::atomic<bool> sealed_ = false;
   std::atomic<std::uint64_t> memory_hits_ = 0, failed_ = 0, missed_ = 0, fallbacks_ = 0,
                              in_capture_ = 0, slow_ = 0;
   usage::Index index_;
-  std::unique_ptr<usage::Recorder> recorder_;  // null: nothing is recorded
+  std::unique_ptr<usage::Recorder> recorder_;  // null if nothing is recorded
 
   mutable std::mutex mutex_;                          // guards what follows
-  Metrics metrics_;                                   // of what memory did not answer
-  std::unordered_map<std::size_t, std::string> ids_;  // in the record, by number in the index
+  Metrics metrics_;                                   // requests that memory did not answer
+  std::unordered_map<std::size_t, std::string> ids_;  // ids in the record, by number in the index
 };
 
-/// Forbids this thread to compile while it lives.
+/// Forbids this thread to compile during the object's life.
 class ForbidScope {
  public:
-  /// `why`: a text that lives as long; null: nothing is forbidden.
+  /// `why` must outlive the object; null forbids nothing.
   explicit ForbidScope(const char* why) noexcept;
   ~ForbidScope();
   ForbidScope(const ForbidScope&) = delete;
@@ -87,8 +91,8 @@ class ForbidScope {
   return kernel.artifact();
 }
 
-/// Runs `request`, which answers with an artifact or a kernel, and counts, knows and records it.
-/// Throws what it throws; a MissError with the nearest kernel.
+/// Runs `request`, which returns an artifact or a kernel; counts, indexes and records it. Throws
+/// what `request` throws, a MissError with the nearest kernel added.
 template <typename Request>
 auto watch(Requests& requests, const Operation& op, const Target& target, const Request& request) {
   requests.admit(op, target);

@@ -4,7 +4,7 @@
 
 namespace tilejit::front {
 
-/// Measures from its construction.
+/// Measures the time since its construction.
 class Stopwatch {
  public:
   [[nodiscard]] double milliseconds() const noexcept {

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-// DLPack's binary interface, version 1.1, as its specification gives it (github.com/dmlc/dlpack).
-// The names are those of dlpack.h, which is never included together with this.
+// DLPack's binary interface, version 1.1, as its specification defines it (github.com/dmlc/dlpack).
+// The names are those of dlpack.h, which is never included together with this header.
 
 struct DLPackVersion {
   std::uint32_t major;
@@ -49,7 +49,7 @@ namespace tilejit::interop {
 
 inline constexpr std::uint32_t kDlpackMajor = 1;
 inline constexpr std::uint32_t kDlpackMinor = 1;
-inline constexpr std::uint64_t kDlpackReadOnly = 1;  // a flag
+inline constexpr std::uint64_t kDlpackReadOnly = 1;  // bit of DLManagedTensorVersioned::flags
 
 /// Type codes of DLDataType.
 enum DlpackCode : std::uint8_t {

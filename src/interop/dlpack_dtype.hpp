@@ -5,9 +5,9 @@
 
 namespace tilejit::interop {
 
-/// Throws Error{unsupported} that names the type, its lanes, or what bits it has.
+/// The DType of a DLPack type. Throws Error{unsupported} that names the type, or its lanes or bits.
 [[nodiscard]] DType dtype_of(const DLDataType& type);
-/// tf32 is f32 there.
+/// The DLPack type of a DType. DLPack has no tf32; it becomes f32.
 [[nodiscard]] DLDataType dlpack_type(DType dtype) noexcept;
 
 }  // namespace tilejit::interop

@@ -10,19 +10,19 @@
 
 namespace tilejit::interop {
 
-/// The element at an offset from a tensor's address, in elements.
+/// Returns the element at `offset`, in elements, from the tensor's address.
 using Reader = std::function<const std::byte*(std::int64_t offset)>;
 
-/// What print_tensor returns; asks `read` for the shown elements, in the order of the text. Throws
+/// What print_tensor returns. Calls `read` for the shown elements in the order of the text. Throws
 /// as print_tensor.
 [[nodiscard]] std::string tensor_text(DType dtype, const Layout& layout, std::uint64_t address,
                                       const PrintOptions& options, const Reader& read);
 
-/// The offsets that tensor_text asks for: ascending, each once.
+/// The offsets that tensor_text reads: ascending and distinct.
 [[nodiscard]] std::vector<std::int64_t> shown_offsets(const Layout& layout,
                                                       const PrintOptions& options);
 
-/// One element: the sign's place, then the value.
+/// The text of one element: a place for the sign, then the value.
 [[nodiscard]] std::string element_text(DType dtype, const std::byte* element);
 
 }  // namespace tilejit::interop

@@ -16,22 +16,22 @@
 
 namespace tilejit::launch {
 
-/// Bytes of a kernel's parameters that every driver and device takes.
+/// Largest size of a kernel's parameters that every driver and device accepts.
 inline constexpr std::size_t kMaxParamBytes = 4096;
 
 /// The grid of one kernel of a launch.
 struct Grid {
   std::uint32_t blocks = 0;  ///< 0: there is nothing to do
-  bool wide = false;         ///< the entry point with 64-bit indices, where there are two
+  bool wide = false;         ///< uses the entry point with 64-bit indices, if there are two
 };
 
-/// What a workspace takes among others: workspaces are aligned as memory that the driver allocates.
-/// Throws Error{unsupported} beyond 2^63-1.
+/// The bytes that a workspace takes in memory shared with others: each is aligned as the driver
+/// aligns its allocations. Throws Error{unsupported} beyond 2^63-1.
 [[nodiscard]] std::int64_t aligned_workspace_bytes(std::int64_t bytes);
 
-/// What a Binder makes of the arguments of a launch: the parameters of its kernels, one kernel's
-/// after another's, their grids, and the memory that they need. A field that is the address of a
-/// workspace has the workspace's place in that memory, in bytes. A view.
+/// The result of binding a launch's arguments: the parameters of its kernels, one kernel after
+/// another, their grids, and the memory that they need. Fields for the address of a workspace hold
+/// its offset in that memory, in bytes. A view.
 struct BoundParams {
   const std::byte* params = nullptr;
   std::span<const Grid> grids = {};  ///< one per step
@@ -46,7 +46,7 @@ struct BoundParams {
   }
 };
 
-/// Room for parameters and grids: on the stack for an operation of one kernel, as nearly always.
+/// Room for parameters and grids: on the stack for operations of one kernel, which nearly all are.
 class ParamSpace {
  public:
   ParamSpace(std::size_t param_bytes, std::size_t step_count);
@@ -56,7 +56,8 @@ class ParamSpace {
   [[nodiscard]] std::span<Grid> grids() noexcept { return grids_; }
 
  private:
-  alignas(16) std::array<std::byte, kMaxParamBytes> few_params_;  // written as far as it is used
+  // initialised only as far as it is used
+  alignas(16) std::array<std::byte, kMaxParamBytes> few_params_;
   std::array<Grid, 2> few_grids_;
   std::vector<std::byte> many_params_;
   std::vector<Grid> many_grids_;
@@ -64,20 +65,19 @@ class ParamSpace {
   std::span<Grid> grids_;
 };
 
-/// Turns launch arguments into the bytes of the kernels' parameter structs, checking them on the
-/// way. Built once per operation; immutable, so thread-safe. Where all dimensions are known,
-/// everything but the addresses and scalars is computed here, once, and a launch neither allocates
-/// nor evaluates.
+/// Checks launch arguments and turns them into the bytes of the kernels' parameter structs. Built
+/// once per operation. Immutable, so thread-safe. If all dimensions are known, the constructor
+/// computes everything except addresses and scalars; a launch then neither allocates nor evaluates.
 class Binder {
  private:
   /// Everything that follows from the values of the symbols. Views.
   struct Sizes {
-    std::span<std::int64_t> dims;        // one per number of dims_
-    std::span<std::int64_t> bytes;       // one per tensor: first to last byte
-    std::span<std::int64_t> totals;      // one per step: its units
-    std::span<std::int64_t> workspaces;  // one per workspace: where it lies
-    std::int64_t workspace_bytes = 0;    // of all of them
-    bool any = false;                    // a step has blocks
+    std::span<std::int64_t> dims;        // one per dimension in dims_
+    std::span<std::int64_t> bytes;       // one per tensor: from its first byte to its last
+    std::span<std::int64_t> totals;      // one per step: its number of units
+    std::span<std::int64_t> workspaces;  // one per workspace: its offset
+    std::int64_t workspace_bytes = 0;    // of all workspaces together
+    bool any = false;                    // at least one step has blocks
   };
 
  public:
@@ -87,17 +87,17 @@ class Binder {
   Binder(const Binder&) = delete;  // known_ points into known_values_
   Binder& operator=(const Binder&) = delete;
 
-  /// Checks `args` (and values of symbols by name, which may be null) and writes to `space`, which
-  /// has room for param_bytes() and step_count(); only grids if there is nothing to launch. The
-  /// result lies there. Throws Error{invalid_argument} as Kernel::launch says, Error{unsupported}
-  /// for more than 2^31-1 blocks.
+  /// Checks `args` and the symbol values given by name (`symbols` may be null), and writes to
+  /// `space`, which has room for param_bytes() and step_count(). The result points into it. If
+  /// there is nothing to launch, only grids are written. Throws Error{invalid_argument} as
+  /// Kernel::launch says, Error{unsupported} for more than 2^31-1 blocks.
   [[nodiscard]] BoundParams bind(std::span<const Argument> args, const SymbolValues* symbols,
                                  ParamSpace& space) const;
 
-  /// A launch of certain sizes, whose addresses and scalars may change. A value.
+  /// A launch whose sizes are fixed; its addresses and scalars may change. A value.
   class Fixed {
    public:
-    /// Lies in this value.
+    /// Points into this value.
     [[nodiscard]] BoundParams bound() const noexcept {
       return {params_.data(), grids_, sizes_.workspace_bytes};
     }
@@ -107,19 +107,19 @@ class Binder {
     std::shared_ptr<std::vector<std::int64_t>> values_;  // what sizes_ points to
     Sizes sizes_;
     std::vector<Grid> grids_;
-    std::vector<Argument> args_;    // without shapes
-    std::vector<Argument> before_;  // the last change
+    std::vector<Argument> args_;    // stored without shapes
+    std::vector<Argument> before_;  // the arguments before the last change
     std::vector<std::byte> params_;
   };
-  /// As bind. `fixed` is of this binder; where rebind throws, it stays as it was.
+  /// As bind. `fixed` was made by this binder. If rebind throws, `fixed` stays unchanged.
   [[nodiscard]] Fixed fix(std::span<const Argument> args, const SymbolValues* symbols) const;
   void rebind(Fixed& fixed, std::span<const BoundLaunch::Change> changes) const;
 
-  /// Arguments that a launch takes, kernels that it has, and bytes of all their parameters.
+  /// The number of a launch's arguments, of its kernels, and of the bytes of all their parameters.
   [[nodiscard]] std::size_t argument_count() const noexcept { return argument_count_; }
   [[nodiscard]] std::size_t step_count() const noexcept { return steps_.size(); }
   [[nodiscard]] std::size_t param_bytes() const noexcept { return param_bytes_; }
-  /// Where the parameters of a step begin, in bytes; of those, where addresses of workspaces are.
+  /// The offset of a step's parameters; and, within them, those of workspace addresses. In bytes.
   [[nodiscard]] std::size_t param_offset(std::size_t step) const noexcept {
     return static_cast<std::size_t>(steps_[step].offset);
   }
@@ -128,19 +128,19 @@ class Binder {
   }
 
  private:
-  friend class QuickBinder;  // which is made of one
-  friend class PlainBinder;  // as this is
-  /// A leaf of a tensor's mode in the iteration space; numbers of dims.
+  friend class QuickBinder;  // is made from a Binder
+  friend class PlainBinder;  // is made from a Binder
+  /// A leaf of a tensor's mode in the iteration space. The numbers index dims_.
   struct Leaf {
     int extent = 0, stride = 0;
     bool operator==(const Leaf&) const = default;
   };
-  /// A factor of a step's units: ceil(number of dims / unit).
+  /// A factor of a step's units: ceil(dim / unit). `extent` indexes dims_.
   struct Count {
     int extent = 0;
     std::int64_t unit = 1;
   };
-  /// Offsets are from the beginning of all parameters.
+  /// All offsets count from the beginning of all parameters.
   struct PointerField {
     int tensor = 0;
     int offset = 0;
@@ -157,11 +157,12 @@ class Binder {
   };
   struct SizeField {
     operation::Param::Kind kind = operation::Param::Kind::total;
-    int dim = 0;  // number
+    int dim = 0;  // index into dims_
     std::int64_t per = 1;
     int offset = 0;
   };
-  /// A kernel: the fields of its parameters are in the binder's lists, up to these places.
+  /// A kernel. Its parameter fields are in the binder's lists; the ends of its parts are stored
+  /// here.
   struct Step {
     int offset = 0;  // of its parameters
     std::vector<Count> units;
@@ -177,7 +178,7 @@ class Binder {
   void add_step(const operation::Signature& signature, const operation::Step& step);
   void add_field(const operation::Signature& signature, const operation::Param& param, Step& step);
 
-  /// The numbers that sizes consist of, as they lie in memory.
+  /// The count of numbers in Sizes, in the order of memory.
   [[nodiscard]] std::size_t size_count() const noexcept;
   [[nodiscard]] Sizes place(std::span<std::int64_t> room) const noexcept;
   void evaluate(std::span<const std::int64_t> values, Sizes& sizes) const;
@@ -192,9 +193,10 @@ class Binder {
   void check_layouts(std::span<const Argument> args, const Sizes& sizes) const;
   [[nodiscard]] BoundParams bind_symbolic(std::span<const Argument> args,
                                           const SymbolValues* symbols, ParamSpace& space) const;
-  /// Numbers that `solve` takes room for.
+  /// Numbers that `solve` needs room for.
   [[nodiscard]] std::size_t room() const noexcept;
-  /// The sizes of a launch whose tensors have passed check_form, checked; they lie in `room`.
+  /// Computes and checks the sizes of a launch whose tensors have passed check_form. They are
+  /// stored in `room`.
   [[nodiscard]] Sizes solve(std::span<const Argument> args, const SymbolValues* symbols,
                             std::span<std::int64_t> room) const;
   void write_changed(Fixed& fixed) const;
@@ -212,18 +214,18 @@ class Binder {
   SymbolTable symbols_;
   DimTable dims_;
   std::vector<BoundTensor> tensors_;
-  std::vector<std::size_t> written_;  // tensors
+  std::vector<std::size_t> written_;  // indices of tensors
   std::vector<Step> steps_;
   std::vector<PointerField> pointers_;
   std::vector<ScalarField> scalars_;
   std::vector<WorkspaceField> workspace_fields_;
-  std::vector<int> workspace_offsets_;  // of those fields
-  std::vector<int> workspaces_;         // bytes of each, numbers of dims
+  std::vector<int> workspace_offsets_;  // offsets of those fields
+  std::vector<int> workspaces_;         // bytes of each, as indices into dims_
   std::vector<int> space_;              // extents of the iteration space, likewise
   std::vector<std::vector<std::vector<Leaf>>> elements_;  // [tensor][mode of the space][leaf]
   std::size_t argument_count_ = 0;
   std::size_t param_bytes_ = 0;
-  // Without symbols: all sizes, and grids and parameters that follow from them.
+  // Used if there are no symbols: all sizes, and the grids and parameters that follow from them.
   std::vector<std::int64_t> known_values_;
   Sizes known_;
   std::vector<Grid> known_grids_;

@@ -12,9 +12,9 @@ struct Planned;
 
 namespace tilejit::launch {
 
-/// The way into public handles, for this room and its tests.
+/// Access to the insides of public handles, for this folder and its tests.
 struct Internals {
-  /// A Runtime on another driver than libcuda. `driver` outlives it. Throws as Runtime's
+  /// A Runtime on a driver other than libcuda. `driver` outlives it. Throws as Runtime's
   /// constructor.
   [[nodiscard]] static Runtime make_runtime(Options options, const driver::Table& driver);
   [[nodiscard]] static Runtime make_runtime(Options options, const driver::Table& driver,
@@ -23,17 +23,18 @@ struct Internals {
       const Runtime& runtime) noexcept;
   [[nodiscard]] static Runtime::Impl& open(Runtime& runtime) noexcept { return *runtime.impl_; }
   [[nodiscard]] static Compiler::Impl& open(Compiler& compiler) noexcept { return *compiler.impl_; }
-  /// A kernel whose symbols have these values.
+  /// A kernel with these values bound to its symbols.
   [[nodiscard]] static Kernel bind(const Kernel& kernel, SymbolValues values);
-  /// Those; null of a kernel that is no fallback.
+  /// The bound values; null for a kernel that is no fallback.
   [[nodiscard]] static const std::shared_ptr<const SymbolValues>& bound_of(
       const Kernel& kernel) noexcept {
     return kernel.bound_;
   }
-  /// `symbols` and those that are bound. Throws Error{invalid_argument} for one that is in both.
+  /// `symbols` together with those that are bound. Throws Error{invalid_argument} for one that is
+  /// in both.
   [[nodiscard]] static SymbolValues completed(const SymbolValues& bound,
                                               const SymbolValues& symbols);
-  /// A Kernel of a loaded library; `launch` is that of `plan`. Throws as Binder.
+  /// Makes a Kernel from a loaded library; `launch` is the launch plan of `plan`. Throws as Binder.
   [[nodiscard]] static Kernel make_kernel(std::shared_ptr<const Library> library, Artifact artifact,
                                           const Operation& op, const operation::Plan& plan,
                                           const operation::LaunchPlan& launch);
@@ -44,20 +45,21 @@ struct Internals {
   [[nodiscard]] static const BoundLaunch::Impl& of(const BoundLaunch& launch) noexcept {
     return *launch.impl_;
   }
-  /// Kernel::bind.
+  /// Implements Kernel::bind.
   [[nodiscard]] static BoundLaunch make_bound(const Kernel& kernel, std::span<const Argument> args,
                                               const SymbolValues& symbols,
                                               const LaunchOptions& options);
-  /// What a Runtime launches first: under CompileEffort::tiered the quick build, unless the cache
+  /// What a Runtime launches first: with CompileEffort::tiered the quick build, unless the cache
   /// has the full one. Throws as Compiler::compile.
   struct FirstBuild {
     Artifact artifact;
-    operation::Plan plan;  ///< of `artifact`: of a quick one a light plan, where there is one
+    operation::Plan plan;  ///< the plan of `artifact`; for a quick build its light plan, if there
+                           ///< is one
     bool quick = false;
   };
   [[nodiscard]] static FirstBuild first_build(Compiler& compiler, const Operation& op,
                                               const front::Planned& planned);
-  /// Has the full build of a quick one compiled in the background, and gives it to `kernel` and its
+  /// Compiles the full build of a quick one in the background, and gives it to `kernel` and its
   /// copies. Warns if that fails.
   static void replace_later(Runtime::Impl& runtime, const Kernel& kernel,
                             const front::Planned& planned);

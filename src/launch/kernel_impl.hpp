@@ -16,9 +16,9 @@
 
 namespace tilejit {
 
-/// A loaded operation, shared by the Kernels that are copies of each other: immutable, except that
-/// a full build may take the place of a quick one, with all that belongs to it. What bound or
-/// captured the quick one keeps it: it lives as long as its Kernel.
+/// A loaded operation, shared by all copies of a Kernel. Immutable, except that a full build may
+/// replace a quick one together with everything that belongs to it. Launches that bound or captured
+/// the quick build still use it: it lives as long as its Kernel.
 struct Kernel::Impl {
   /// Throws as Binder.
   Impl(std::shared_ptr<const launch::Library> loaded, Artifact compiled, const Operation& operation,
@@ -29,60 +29,60 @@ struct Kernel::Impl {
   void launch(Stream stream, std::span<const Argument> args, const SymbolValues* symbols) const;
   void launch(Stream stream, std::span<const Argument> args, const SymbolValues* symbols,
               const LaunchOptions& options) const;
-  /// A launch that this kernel's binder has prepared, with the blocks that `limit` leaves. Throws
+  /// Launches what this kernel's binder has prepared, with grids reduced by `limit`. Throws
   /// Error{driver_call}.
   void launch_bound(Stream stream, const launch::BoundParams& bound,
                     const launch::LaunchAttributes& attributes) const;
-  /// The same without options, of an operation of one kernel without workspaces, for at most as
-  /// many blocks as a grid of the device has.
+  /// The same without options, for an operation of one kernel without workspaces and with at most
+  /// as many blocks as the device allows per grid.
   void launch_resident(Stream stream, launch::Grid grid, const std::byte* params) const;
-  /// Reduces grids to the blocks that are launched for them. Throws Error{unsupported} beyond what
-  /// the device takes.
+  /// Reduces grids to the blocks that are launched. Throws Error{unsupported} for more than the
+  /// device allows.
   void limit(std::span<launch::Grid> grids) const;
   /// Throws Error{unsupported} for what the device or this kernel cannot do.
   void check_options(std::span<const launch::Grid> grids, const LaunchOptions& options) const;
 
-  /// What the driver is given of a step beside stream and attributes.
+  /// What the driver needs for a step besides stream and attributes.
   struct Shape {
     CUfunction function = nullptr;
     unsigned blocks = 0, threads = 0, shared_bytes = 0;
   };
   [[nodiscard]] Shape shape(std::size_t step, launch::Grid grid,
                             int extra_shared_bytes) const noexcept;
-  /// Memory for workspaces. Throws Error{driver_call}.
+  /// Allocates memory for workspaces. Throws Error{driver_call}.
   [[nodiscard]] std::shared_ptr<const memory::DeviceMemory> make_workspace(
       std::int64_t bytes) const;
-  /// All parameters with the workspaces at `address`.
+  /// Copies all parameters to `out`, with the workspaces at `address`.
   void place_workspaces(const std::byte* params, CUdeviceptr address,
                         std::span<std::byte> out) const;
 
   [[nodiscard]] KernelInfo info() const;
 
-  /// The build that is launched now, by one atomic load: this one, or the full one in its place.
+  /// The build to launch now, read by one atomic load: this one or the full one that replaced it.
   [[nodiscard]] const Impl& current() const noexcept {
     const Impl* const full = full_.load(std::memory_order_acquire);
     return full == nullptr ? *this : *full;
   }
-  /// The same for parameters and grids that this build's binder has made.
+  /// The build to launch with parameters and grids that this build's binder has made.
   [[nodiscard]] const Impl& current_of_plan() const noexcept {
     const Impl& now = current();
     return now.fills_in ? now : *this;
   }
-  /// Puts `full` in this one's place, once. Launches in other threads go on.
+  /// Replaces this build by `full`, once. Other threads may launch meanwhile.
   void replace(std::shared_ptr<const Impl> full) const;
 
-  /// What does not change from launch to launch of a step.
+  /// The parts of a step that do not change between launches.
   struct Step {
     CUfunction entry = nullptr, wide = nullptr;
     unsigned threads = 0;       // per block
     unsigned shared_bytes = 0;  // per block, beyond what the kernel declares
-    unsigned most_blocks = 0;   // of resident grids; else 0
+    unsigned most_blocks = 0;   // of resident grids; otherwise 0
     int cluster = 1;            // blocks
     bool overlaps_previous = false;
   };
 
-  // What a launch reads, in lines of memory behind each other.
-  Step first;  // of the operation: of nearly all the only one
+  // The members that a launch reads, in adjacent cache lines.
+  Step first;  // first step of the operation, for nearly all the only one
   front::RangeName launching;
   std::shared_ptr<const launch::Library> library;
   bool is_simple;  // one kernel, no workspaces
@@ -94,14 +94,14 @@ struct Kernel::Impl {
  public:
   launch::Binder binder;
   Artifact artifact;
-  bool light;             // of a light plan
-  bool fills_in = false;  // of the plan of the quick build in whose place it is
+  bool light;             // built from a light plan
+  bool fills_in = false;  // has the same plan as the quick build that it replaces
   Operation op;
   std::vector<Step> others;  // the steps after the first
 
  private:
-  bool clears_ = false;  // workspaces are 0 before a launch
-  /// Of workspaces that are taken when the kernel is loaded; else null.
+  bool clears_ = false;  // workspaces must be 0 before a launch
+  /// Memory of workspaces that are taken when the kernel is loaded; null if there are none.
   std::unique_ptr<const memory::StreamMemories> kept_;
   mutable std::shared_ptr<const Impl> full_owner_;  // set before full_
 
@@ -111,7 +111,7 @@ struct Kernel::Impl {
   [[nodiscard]] launch::Grid limited(const Step& step, launch::Grid grid) const;
   void launch_checked(Stream stream, std::span<const Argument> args,
                       const SymbolValues* symbols) const;
-  /// Several kernels, or memory that the launch needs.
+  /// Launches several kernels, or one that needs memory.
   void launch_steps(Stream stream, const launch::BoundParams& bound,
                     const launch::LaunchAttributes& attributes) const;
   void submit_steps(Stream stream, std::span<const launch::Grid> grids, const std::byte* params,

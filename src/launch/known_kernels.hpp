@@ -9,10 +9,10 @@
 
 namespace tilejit::launch {
 
-/// The kernels that a Runtime has given out, by the number of their descriptor. Thread-safe.
+/// The kernels that a Runtime has returned, by the number of their descriptor. Thread-safe.
 class KnownKernels {
  public:
-  /// The first one stays.
+  /// Keeps the first kernel of a number.
   void add(std::size_t number, const Kernel& kernel) {
     const std::lock_guard lock(mutex_);
     kernels_.emplace(number, kernel);

@@ -8,23 +8,23 @@
 
 namespace tilejit::launch {
 
-/// LaunchOptions as the driver takes them. A value, without allocation.
+/// LaunchOptions in the form that the driver takes. A value, without allocation.
 class LaunchAttributes {
  public:
   LaunchAttributes() = default;
-  /// The options have been checked (check_options).
+  /// `options` have passed check_options.
   explicit LaunchAttributes(const LaunchOptions& options);
 
   /// For cuLaunchKernelEx.
   [[nodiscard]] std::span<const CUlaunchAttribute> all() const noexcept {
     return {list_.data(), count_};
   }
-  /// Those that a node of a graph has: without `overlap`, which is an edge there.
+  /// The attributes of a graph's node: all except `overlap`, which is an edge in a graph.
   [[nodiscard]] std::span<const CUlaunchAttribute> of_node() const noexcept {
     return all().subspan(overlaps_);
   }
   [[nodiscard]] int shared_bytes() const noexcept { return shared_bytes_; }
-  /// True if a plain launch does the same.
+  /// True if a launch without attributes does the same.
   [[nodiscard]] bool is_plain() const noexcept { return count_ == 0 && shared_bytes_ == 0; }
 
   void add(const CUlaunchAttribute& attribute) noexcept { list_[count_++] = attribute; }
@@ -32,11 +32,11 @@ class LaunchAttributes {
  private:
   std::array<CUlaunchAttribute, 5> list_ = {};
   unsigned count_ = 0;
-  unsigned overlaps_ = 0;  // 1: the first of the list
+  unsigned overlaps_ = 0;  // 1 if the first of the list is `overlap`
   int shared_bytes_ = 0;
 };
 
-/// The attribute that lets a kernel start while the one before it ends.
+/// The attribute that lets a kernel start while the previous one ends.
 [[nodiscard]] CUlaunchAttribute overlap_attribute() noexcept;
 
 }  // namespace tilejit::launch

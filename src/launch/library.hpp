@@ -12,7 +12,7 @@
 
 namespace tilejit::launch {
 
-/// A cubin in the driver, unloaded at the end of its life. Shared by the kernels made from it.
+/// A cubin loaded into the driver, unloaded by the destructor. Shared by the kernels made from it.
 struct Library {
   std::shared_ptr<const driver::Context> context;  // outlives the library
   driver::UniqueLibrary handle;
@@ -20,19 +20,20 @@ struct Library {
   struct Kernel {
     CUfunction entry = nullptr;
     CUfunction wide = nullptr;  ///< null if there is none
-    unsigned most_blocks = 0;   ///< of a launch, for GridRule::resident; else 0
+    unsigned most_blocks = 0;   ///< per launch, for GridRule::resident; otherwise 0
   };
   std::vector<Kernel> kernels;  ///< one per step
   driver::UniquePool pool;      ///< for workspaces; null if there are none
 };
 
-/// Loads `artifact.cubin`, made of the plan, and finds its entry points. Throws Error{no_driver} if
-/// the driver refuses the cubin (too old, or made for another device), Error{driver_call}.
+/// Loads `artifact.cubin`, which was made from the plan, and finds its entry points. Throws
+/// Error{no_driver} if the driver refuses the cubin (the driver is too old, or the cubin is for
+/// another device), Error{driver_call}.
 [[nodiscard]] std::shared_ptr<const Library> load_library(
     std::shared_ptr<const driver::Context> context, const Artifact& artifact,
     const operation::LaunchPlan& plan);
 
-/// The libraries of one Runtime by key. Thread-safe; every key is loaded once.
+/// The libraries of one Runtime by key. Each key is loaded once. Thread-safe.
 class Libraries {
  public:
   explicit Libraries(std::shared_ptr<const driver::Context> context)

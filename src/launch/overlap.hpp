@@ -5,23 +5,25 @@
 
 namespace tilejit::launch {
 
-/// The bytes a tensor occupies: elements of `element_bytes` at address + sum of coordinate *
+/// The bytes that a tensor occupies: elements of `element_bytes` at address + sum of coordinate *
 /// stride.
 struct Footprint {
   std::uint64_t address = 0;
-  std::span<const std::int64_t> extents = {};  ///< one a leaf, all at least 1
+  std::span<const std::int64_t> extents = {};  ///< one per leaf, all at least 1
   std::span<const std::int64_t> strides = {};  ///< elements, not negative; as many as extents
   std::int64_t element_bytes = 1;
   std::int64_t bytes = 0;  ///< from the first byte to the end of the last element
 };
 
-/// True if some byte belongs to both tensors; false if none does, as for two column blocks of one
-/// matrix, whose ranges interleave. Exact for usual layouts: whether two strided sets meet is a
-/// linear equation in bounded integers, decided by branch and bound from the largest stride down
-/// (as NumPy's may_share_memory does). Above 32 leaves, or when the search takes too long: true.
+/// True if some byte belongs to both tensors. False if none does, even if their ranges interleave,
+/// as those of two column blocks of one matrix do. Exact for usual layouts: whether two strided
+/// sets meet is a linear equation in bounded integers, solved by branch and bound from the largest
+/// stride down (as in NumPy's may_share_memory). Returns true above 32 leaves, or if the search
+/// takes too long.
 [[nodiscard]] bool share_memory(const Footprint& a, const Footprint& b) noexcept;
 
-/// True if two ranges of at least a byte each, none of which wraps around, have no byte in common.
+/// True if the two ranges have no byte in common. Each has at least one byte and does not wrap
+/// around.
 [[nodiscard]] inline bool are_apart(std::uint64_t a, std::uint64_t bytes_of_a, std::uint64_t b,
                                     std::uint64_t bytes_of_b) noexcept {
   return b - a >= bytes_of_a && a - b >= bytes_of_b;

@@ -10,28 +10,29 @@
 
 namespace tilejit::launch {
 
-/// A Binder for launches of known sizes whose arguments are as usual: bare pointers, aligned, to
-/// memory of their own, and scalars that fit. What it reads lies in a few lines of memory behind
-/// each other, and its code is short, since the driver leaves neither in the caches. Whatever else
-/// comes it leaves to the Binder. A value.
+/// A Binder for launches of known sizes with usual arguments: aligned bare pointers to memory that
+/// does not overlap, and scalars that fit. Its data lies in a few adjacent cache lines and its code
+/// is short, since each driver call evicts both from the caches. All other launches are left to the
+/// Binder. A value.
 class PlainBinder {
  public:
-  /// Nothing for operations of several kernels or with workspaces, with symbols, without elements,
-  /// with too many arguments, or of more than `most_blocks` blocks.
+  /// Nothing for operations that have several kernels, workspaces, symbols, no elements, too many
+  /// arguments, or more than `most_blocks` blocks.
   [[nodiscard]] static std::optional<PlainBinder> make(const Binder& binder,
                                                        std::uint32_t most_blocks);
 
-  /// As Binder::bind returns it for these sizes.
+  /// The grid that Binder::bind returns for these sizes.
   [[nodiscard]] Grid grid() const noexcept { return grid_; }
 
-  /// Writes the parameters. False: a Binder has to look, for something is unusual or wrong.
+  /// Writes the parameters. Returns false if something is unusual or wrong; then a Binder must
+  /// look.
   [[nodiscard]] bool bind(std::span<const Argument> args,
                           std::span<std::byte, kMaxParamBytes> buffer) const noexcept;
 
  private:
   struct Tensor {
-    std::uint64_t bytes = 0;     // first to last
-    std::uint32_t low_bits = 0;  // of an address, that are 0
+    std::uint64_t bytes = 0;     // from first to last
+    std::uint32_t low_bits = 0;  // low bits of the address that must be 0
     std::uint16_t offset = 0;    // of the address in the parameters
     bool written = false;
   };

@@ -11,13 +11,13 @@
 
 namespace tilejit::launch {
 
-/// A symbol that has no value (yet). Values of symbols are never negative.
+/// Marks a symbol that has no value (yet). Values of symbols are never negative.
 inline constexpr std::int64_t kUnset = -1;
 
 /// The symbols of an operation, numbered: a launch keeps their values in an array, without names.
 struct SymbolTable {
   std::vector<std::string> names;      ///< sorted; the position is the slot
-  std::vector<std::int64_t> divisors;  ///< what each value is promised to be a multiple of
+  std::vector<std::int64_t> divisors;  ///< each value is promised to be a multiple of its divisor
 
   SymbolTable() = default;
   /// From operation::Signature::symbols.
@@ -32,7 +32,7 @@ namespace detail {
 [[noreturn]] void fail_overflow();
 }
 
-/// a * b and a + b of sizes. Throw Error{unsupported} beyond 2^63-1.
+/// a * b and a + b for sizes. Throw Error{unsupported} beyond 2^63-1.
 [[nodiscard]] std::int64_t multiply(std::int64_t a, std::int64_t b);
 [[nodiscard]] std::int64_t add(std::int64_t a, std::int64_t b);
 
@@ -44,9 +44,9 @@ class SlotDim {
   SlotDim(const Dim& dim, const SymbolTable& table);
 
   [[nodiscard]] std::int64_t factor() const noexcept { return factor_; }
-  /// A squared symbol twice.
+  /// A squared symbol appears twice.
   [[nodiscard]] const std::vector<int>& slots() const noexcept { return slots_; }
-  /// The slot where the dimension is a symbol and nothing else; else -1.
+  /// The slot if the dimension is a single symbol and nothing else; otherwise -1.
   [[nodiscard]] int alone() const noexcept { return alone_; }
 
   /// The value; kUnset if a symbol has none. Throws Error{unsupported} beyond 2^63-1.
@@ -64,7 +64,7 @@ class SlotDim {
   std::vector<int> slots_;
 };
 
-/// The distinct dimensions of an operation, numbered: most tensors share theirs, and a launch
+/// The distinct dimensions of an operation, numbered. Most tensors share theirs, and a launch
 /// evaluates each once.
 class DimTable {
  public:

@@ -8,10 +8,10 @@
 
 namespace tilejit::launch {
 
-/// Finds the value of every symbol for one launch: from values given by name, then from extents and
-/// strides of tensors that are one symbol times a factor. The arrays are the caller's: one value
-/// and one source a slot. Whether products of several symbols agree is checked later, layout by
-/// layout.
+/// Finds the value of every symbol for one launch: first from values given by name, then from
+/// tensor extents and strides that are a single symbol times a factor. The caller owns the arrays,
+/// which have one value and one source per slot. Products of several symbols are checked later,
+/// when each layout is compared.
 class SymbolSolver {
  public:
   SymbolSolver(const SymbolTable& symbols, const DimTable& dims,
@@ -21,13 +21,13 @@ class SymbolSolver {
   /// Throws Error{invalid_argument} for a name that the operation does not have, and as `solve`.
   void take_named(const SymbolValues& symbols);
 
-  /// `args` have passed check_form. Throws Error{invalid_argument}: a symbol would have two values
-  /// (both tensors are named), a negative one, not an integer one, none, or breaks its promise. A
-  /// symbol that only strides without effect mention may stay unset; it becomes 0.
+  /// `args` have passed check_form. Throws Error{invalid_argument} if a symbol gets two values (the
+  /// message names both tensors), a negative, fractional or no value, or one that breaks its
+  /// promise. A symbol that occurs only in strides without effect may stay unset; it becomes 0.
   void solve(std::span<const Argument> args);
 
  private:
-  /// True if there is nothing to learn, or to object to: as for most tensors but the first.
+  /// True if there is nothing to learn and no conflict, as for most tensors after the first.
   [[nodiscard]] bool is_settled(int dim_number, std::int64_t given) const {
     const SlotDim& dim = dims_[dim_number];
     if (dim.alone() < 0) return dim.slots().size() != 1;

@@ -13,17 +13,18 @@
 
 namespace tilejit::launch {
 
-/// What a descriptor says of the tensors of a launch, in bytes. Launches of equal kinds have one
-/// descriptor, and one kernel.
+/// What a descriptor says about the tensors of a launch, encoded in bytes. Launches of equal kinds
+/// share one descriptor and one kernel.
 ///
-/// One byte says how extents are named: 0 by the axis, counted from the last; 1 by their values,
-/// where an output has fewer modes than the space, since it is the values that tell which axes it
-/// lacks. Then of each tensor dtype, log2 of its alignment (0..4), rank, and of each mode
+/// The first byte says how extents are named. 0: by the axis, counted from the last. 1: by their
+/// values; used if an output has fewer modes than the space, since only the values tell which axes
+/// it lacks. Then follow, for each tensor, the dtype, log2 of the alignment (0..4), the rank, and
+/// for each mode
 ///   extent  its value up to the known extent; else kSymbol + log2 of what divides it
-///   stride  kNoStride where the extent is 1; kZero; kUnit; kContiguous + j where it is extent *
+///   stride  kNoStride if the extent is 1; kZero; kUnit; kContiguous + j if it is extent *
 ///           stride of mode j; else kSymbol + log2 of what divides it
-/// At last, where extents are named by their values, of each mode of all tensors the first one with
-/// that extent. Zeros fill the last word.
+/// If extents are named by their values, the last part holds, for each mode of all tensors, the
+/// first mode with that extent. Zeros fill the last word.
 class TensorKinds {
  public:
   static constexpr std::size_t kMaxBytes = 1024;
@@ -55,27 +56,27 @@ class TensorKinds {
   }
 
   std::size_t words_ = 0;
-  std::array<std::uint8_t, kMaxBytes> bytes_;  // written as far as it is used
+  std::array<std::uint8_t, kMaxBytes> bytes_;  // initialised only as far as it is used
 };
 
-/// The numbers of a launch's tensors, as they lie in the arguments.
+/// The extents and strides of a launch's tensors, in the order of the arguments.
 struct TensorSizes {
   static constexpr std::size_t kMaxModes = TensorKinds::kMaxBytes / 3;
   static constexpr std::size_t kMaxTensors = TensorKinds::kMaxBytes / 3;
-  /// Room for what is computed of them.
+  /// Room for numbers that are computed from them.
   static constexpr std::size_t kMaxComputed = 64;
 
-  /// Numbers below 2^27: sums of products of two of them, of kMaxRank modes, are below 2^60.
+  /// True if all numbers are below 2^27: then sums of kMaxRank products of two are below 2^60.
   [[nodiscard]] bool are_moderate() const noexcept { return all >> 27 == 0; }
 
-  /// 1; then of each mode of each tensor extent and stride. Written as far as it is used.
+  /// A 1, then the extent and stride of each mode of each tensor. Initialised as far as it is used.
   std::array<std::int64_t, 1 + 2 * kMaxModes + kMaxComputed> numbers;
-  /// Of each tensor, from its first byte to its last; meaningless unless are_moderate().
+  /// Bytes of each tensor from its first to its last; meaningless unless are_moderate().
   std::array<std::uint64_t, kMaxTensors> bytes;
   std::uint64_t all = 0;  ///< the bits of all strides, and of all extents less 1
 };
 
-/// The descriptors of one operation for tensors given at run time.
+/// Makes descriptors of one operation for tensors given at run time.
 class Specializer {
  public:
   static constexpr std::int64_t kMaxKnownExtent = 64;
@@ -84,18 +85,18 @@ class Specializer {
   /// Throws Error{invalid_argument} for a known_extent out of range, and as Descriptor::outputs.
   Specializer(Operation operation, std::int64_t known_extent);
 
-  /// Allocates nothing; both are new. Throws Error{invalid_argument} for a wrong number of
-  /// arguments, for tensors without shape, and above kMaxRank modes; Error{unsupported} beyond
-  /// TensorKinds::kMaxBytes.
+  /// Classifies the tensors of `args`. Allocates nothing; `kinds` and `sizes` are newly
+  /// constructed. Throws Error{invalid_argument} for a wrong number of arguments, for tensors
+  /// without a shape, and above kMaxRank modes; Error{unsupported} beyond TensorKinds::kMaxBytes.
   void classify(std::span<const Argument> args, TensorKinds& kinds, TensorSizes& sizes) const;
   [[nodiscard]] Operation descriptor(const TensorKinds& kinds) const;
 
  private:
-  /// What a launch reads of all this.
+  /// What each launch reads.
   struct Shape {
     std::size_t arguments = 0, tensors = 0;
-    std::int64_t known_extent = 1;  // at least
-    std::uint64_t log2_bytes = 0;   // of an element: 4 bits a dtype
+    std::int64_t known_extent = 1;  // a lower bound
+    std::uint64_t log2_bytes = 0;   // of an element; 4 bits per dtype
     std::vector<std::size_t> outputs = {};
   };
   [[noreturn]] void refuse_count(std::size_t given) const;

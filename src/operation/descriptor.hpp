@@ -14,14 +14,14 @@
 
 namespace tilejit::operation {
 
-/// The doors of an operation: everything that the library asks of one. What is behind them is in
+/// The interface of an operation: everything that the library asks of one. Its implementation is in
 /// its own folder below src/ops/. Immutable. Const member functions are thread-safe; those that
-/// need a right descriptor throw what `validate` throws.
+/// need a valid descriptor throw what `validate` throws.
 class Descriptor {
  public:
   virtual ~Descriptor() = default;
 
-  // What every operation has.
+  // Members that every operation has.
   [[nodiscard]] virtual const std::string& name() const noexcept = 0;
   [[nodiscard]] virtual const std::vector<Symbol>& symbols() const noexcept = 0;
   [[nodiscard]] virtual const std::vector<Tensor>& tensors() const noexcept = 0;
@@ -32,8 +32,8 @@ class Descriptor {
                                                std::vector<Tensor> tensors) const = 0;
   [[nodiscard]] virtual bool equals(const Descriptor& other) const = 0;
 
-  // What it has besides: parts by number, of which requests are compared and misses told.
-  /// Where each stands in the descriptor: "/formula".
+  // The operation's own parts, by number: requests are compared by them, and misses report them.
+  /// The place of each part in the descriptor: "/formula".
   [[nodiscard]] virtual std::span<const char* const> own_parts() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t hash_of_part(std::size_t part) const noexcept = 0;
   [[nodiscard]] virtual std::string text_of_part(std::size_t part) const = 0;
@@ -43,15 +43,15 @@ class Descriptor {
   [[nodiscard]] virtual std::string json() const = 0;
   /// What resolve_access returns.
   [[nodiscard]] virtual std::vector<Access> access() const = 0;
-  /// The tensors that it writes and does not read, ascending: told without layouts. Throws
+  /// The tensors that the operation writes but does not read, ascending. Needs no layouts. Throws
   /// Error{invalid_formula}.
   [[nodiscard]] virtual std::vector<std::size_t> outputs() const = 0;
 
   /// Throws Error{invalid_spec} for knobs that cannot be honoured.
   [[nodiscard]] virtual Plan plan(const Target& target) const = 0;
-  /// `plan`, made by `plan`, with other knobs than this descriptor's.
+  /// `plan`, which the member function `plan` made, with other knobs than those of this descriptor.
   [[nodiscard]] virtual Plan plan_with(const Tuning& tuning, const Plan& plan) const = 0;
-  /// The plan that compiles soonest, whatever knobs say; nothing where `full`, made by `plan`, is
+  /// The plan that compiles fastest, with all knobs ignored. Nothing if `full`, made by `plan`, is
   /// as good.
   [[nodiscard]] virtual std::optional<Plan> light_plan(const Plan& full) const = 0;
   /// What tilejit::tuning_candidates returns.
@@ -64,9 +64,9 @@ class Descriptor {
                                             std::span<const void* const> actual) const = 0;
 };
 
-/// The part of a Descriptor that is alike for all: of a struct `Value` with the members name,
-/// symbols, tensors, scalars and tuning, and operator==. `Self` derives from it, and is made of a
-/// Value.
+/// The part of a Descriptor that all operations share. `Value` is a struct with the members name,
+/// symbols, tensors, scalars and tuning, and operator==. `Self` derives from this class and is
+/// constructed from a Value.
 template <typename Self, typename Value>
 class DescriptorOf : public Descriptor {
  public:

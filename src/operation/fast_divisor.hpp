@@ -12,7 +12,7 @@ struct FastDivisor {
   std::uint32_t magic = 1;
   std::uint32_t shift = 0;
 };
-/// `divisor` is at least 1; from 2^31 on, magic and shift are 0 and not to be used.
+/// `divisor` is at least 1. From 2^31 on, magic and shift are 0 and must not be used.
 [[nodiscard]] FastDivisor make_divisor(std::int64_t divisor) noexcept;
 
 }  // namespace tilejit::operation

@@ -10,8 +10,8 @@
 
 namespace tilejit::operation {
 
-/// A number for parts of descriptors, equal for equal ones in this process. Adds what is hashed, in
-/// order.
+/// A hash of parts of descriptors, added in order. Equal parts have equal hashes within this
+/// process.
 class Hasher {
  public:
   Hasher& add(std::uint64_t value) noexcept {

@@ -32,19 +32,19 @@ struct Param {
   bool operator==(const Param&) const = default;
 };
 
-/// How many blocks a kernel is launched with. What it does is divided into units (vectors, tiles,
-/// rows), and units are dealt out to blocks.
+/// The number of blocks of a kernel. Its work is divided into units (vectors, tiles, rows), which
+/// are distributed over blocks.
 struct GridRule {
   struct Count {
     Dim extent = 1;
     std::int64_t per = 1;
     bool operator==(const Count&) const = default;
   };
-  std::vector<Count> units = {};  ///< the units of a launch: the product of ceil(extent / per)
+  std::vector<Count> units = {};  ///< units per launch: the product of ceil(extent / per)
   std::int64_t units_per_block = 1;
-  std::int64_t blocks_per_unit = 1;  ///< where they are several, a block takes one unit
-  bool units_in_32_bits = false;     ///< more than 2^31-1 units are refused, not only blocks
-  /// Blocks take one unit after another: no more are launched than the device runs at once.
+  std::int64_t blocks_per_unit = 1;  ///< if above 1, each block takes one unit
+  bool units_in_32_bits = false;     ///< refuses more than 2^31-1 units, not only blocks
+  /// Each block takes one unit after another: at most as many blocks are launched as are resident.
   bool resident = false;
   bool operator==(const GridRule&) const = default;
 };
@@ -52,36 +52,35 @@ struct GridRule {
 /// One kernel of a launch.
 struct Step {
   std::string entry;            ///< entry point in the cubin
-  std::string wide_entry = {};  ///< the one for 2^31 units and more; empty: `entry` takes them all
+  std::string wide_entry = {};  ///< for 2^31 units and more; empty: `entry` takes any number
   GridRule grid = {};
   int threads = 256;     ///< per block
   int cluster = 1;       ///< blocks per cluster
   int shared_bytes = 0;  ///< per block, beyond what the kernel declares
   std::vector<Param> params = {};
   int params_bytes = 0;  ///< size of the parameter struct
-  /// Starts while the step before it ends, and waits by an instruction before it touches memory
-  /// (programmatic dependent launch).
+  /// The step starts while the previous one ends, and waits by an instruction before it touches
+  /// memory (programmatic dependent launch).
   bool overlaps_previous = false;
   bool operator==(const Step&) const = default;
 };
 
-/// Memory that a launch needs for itself, between its blocks or its steps.
+/// Memory that a launch needs for itself, shared by its blocks or steps.
 struct Workspace {
   Dim bytes = 0;
-  bool zeroed = false;  ///< 0 before the first launch; each leaves it so
-  /// Small: taken once, when the kernel is loaded, instead of by each launch.
+  bool zeroed = false;  ///< 0 before the first launch; each launch leaves it 0
+  /// Small memory: taken once when the kernel is loaded, not by each launch.
   bool kept = false;
   bool operator==(const Workspace&) const = default;
 };
 
-/// How an operation reaches the device: all that loading, binding, launching and graphs need to
-/// know of its plan. A value.
+/// Everything that loading, binding, launching and graphs need to know about a plan. A value.
 struct LaunchPlan {
   std::vector<Step> steps = {};  ///< one after another; at least one
   std::vector<Workspace> workspaces = {};
-  /// The iteration space, and for each tensor (in the signature's order) and each of its modes the
-  /// leaves that make up the index of an element. Two tensors with equal ones have their elements
-  /// at equal places: one may replace the other in place.
+  /// The iteration space; and, for each tensor (in the order of the signature) and each mode of the
+  /// space, the leaves that make up the index of an element. Two tensors with equal leaves have
+  /// their elements at equal places, so one may replace the other in place.
   std::vector<Dim> extents = {};
   std::vector<std::vector<std::vector<Mode>>> elements = {};
   bool operator==(const LaunchPlan&) const = default;

@@ -9,8 +9,8 @@
 
 namespace tilejit::operation {
 
-/// What a launch of an operation takes. Whatever binds, lists or exports arguments needs nothing
-/// else of the operation. A value.
+/// The arguments of a launch. Code that binds, lists or exports arguments needs nothing else of the
+/// operation. A value.
 struct Signature {
   std::vector<Tensor> tensors = {};  ///< the first arguments; access is never automatic
   std::vector<Scalar> scalars = {};  ///< the arguments after the tensors

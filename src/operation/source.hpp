@@ -6,7 +6,7 @@
 
 namespace tilejit::operation {
 
-/// CUDA source: the text of a kernel's file, and of each header that it may include.
+/// CUDA source: the text of the kernel's file and of each header that it may include.
 struct Source {
   std::string name;  ///< of the file: "tilejit_add_f16.cu"
   std::string text;
@@ -14,7 +14,8 @@ struct Source {
   bool operator==(const Source&) const = default;
 };
 
-/// `source` as one file, each include of one of its headers replaced by the header's text, once.
+/// `source` as one file: the first include of each of its headers is replaced by the header's text,
+/// later ones by nothing.
 [[nodiscard]] std::string flatten(const Source& source);
 
 }  // namespace tilejit::operation

@@ -11,19 +11,19 @@
 
 namespace tilejit::spec {
 
-/// An operation, as specs name it.
+/// A kind of operation, as specs name it.
 struct Kind {
-  std::string_view name;  ///< what the member "op" says
+  std::string_view name;  ///< value of the member "op"
   /// Reads the members of one descriptor; faults go to `problems` with JSON pointers below `where`.
   Operation (*read)(const Json& json, const std::string& where, Problems& problems);
 };
-/// The library's own, the first of them for specs without "op" (src/ops/table.cpp).
+/// The kinds of this library. The first is that of specs without "op" (src/ops/table.cpp).
 [[nodiscard]] std::span<const Kind> kinds() noexcept;
 
-/// Reads one descriptor, its structure only.
+/// Reads one descriptor and checks its structure only.
 [[nodiscard]] Operation read_operation(const Json& json, const std::string& where,
                                        Problems& problems, std::span<const Kind> kinds = kinds());
-/// What parse_specs does, with operations of `kinds`.
+/// What parse_specs does, but with operations of `kinds`.
 [[nodiscard]] std::vector<Operation> read_specs(std::string_view text, std::span<const Kind> kinds,
                                                 std::vector<Error>* faults = nullptr);
 

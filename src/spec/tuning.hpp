@@ -8,16 +8,17 @@
 
 namespace tilejit::spec {
 
-/// The object "tuning" of a spec, its structure only. Faults go to `problems`, `where` in front.
+/// Reads the object "tuning" of a spec and checks its structure only. Faults go to `problems`, with
+/// pointers below `where`.
 [[nodiscard]] Tuning read_tuning(const Json& json, const std::string& where, Problems& problems);
 /// The object "tv" of a spec.
 [[nodiscard]] ThreadValueLayouts read_tv(const Json& json, const std::string& where,
                                          Problems& problems);
-/// What `read_tuning` reads back to an equal value, Tuning::tv apart; an empty object for nothing
-/// pinned.
+/// JSON that `read_tuning` reads back to an equal value, except for Tuning::tv. An empty object if
+/// nothing is pinned.
 [[nodiscard]] Json tuning_json(const Tuning& tuning);
 
-/// Adds a fault for each value out of its range, and for layouts that are no thread-value layouts.
+/// Adds a fault for each value out of its range, and for layouts that are not thread-value layouts.
 void check_tuning(const Tuning& tuning, Problems& problems);
 
 }  // namespace tilejit::spec
