@@ -11,17 +11,17 @@
 
 namespace tilejit::capi {
 
-/// Arguments of the interface as the library's, valid while the caller's arrays are. Allocates only
-/// for more than 16 arguments, or where more than 64 strides are left out.
+/// Arguments of the C interface as those of the library, valid as long as the caller's arrays.
+/// Allocates only for more than 16 arguments, or if more than 64 strides are left out.
 class Arguments {
  public:
   /// Throws Error{invalid_argument}, which names the argument by its number.
   Arguments(const tj_argument* first, std::size_t count);
-  Arguments(const Arguments&) = delete;  // spans point into it
+  Arguments(const Arguments&) = delete;  // spans point into this object
   Arguments& operator=(const Arguments&) = delete;
 
   [[nodiscard]] std::span<const Argument> get() const noexcept { return {begin_, count_}; }
-  /// The first. Throws Error{invalid_argument} unless it is a TJ_TENSOR.
+  /// The first argument. Throws Error{invalid_argument} unless it is a TJ_TENSOR.
   [[nodiscard]] const Argument& only_tensor() const;
 
  private:
@@ -41,7 +41,7 @@ class Arguments {
 /// Throws Error{invalid_argument} for a name that is NULL.
 [[nodiscard]] SymbolValues symbol_values(const tj_symbol* symbols, std::size_t count);
 
-/// Throws Error{invalid_argument} unless it is one of TJ_BOOL, ...
+/// Throws Error{invalid_argument} unless `code` is one of TJ_BOOL, ...
 [[nodiscard]] DType dtype_of(std::int32_t code);
 
 }  // namespace tilejit::capi

@@ -7,10 +7,10 @@
 
 namespace tilejit::capi {
 
-/// Keeps the exception that is being handled as this thread's last error.
+/// Stores the exception that is being handled as this thread's last error.
 [[nodiscard]] tj_status record_current_exception() noexcept;
 
-/// `call()` at the edge of the interface: no exception leaves it.
+/// Runs `call()` at the edge of the interface. No exception leaves it.
 template <typename Call>
 [[nodiscard]] tj_status guarded(Call&& call) noexcept {
   try {
@@ -23,18 +23,19 @@ template <typename Call>
 
 [[noreturn]] void refuse_null(const char* name);
 
-/// What `pointer` points to. Throws Error{invalid_argument} for NULL.
+/// The object that `pointer` points to. Throws Error{invalid_argument} for NULL.
 template <typename T>
 T& required(T* pointer, const char* name) {
   if (pointer == nullptr) refuse_null(name);
   return *pointer;
 }
-/// A text that is not NULL.
+/// `text`, which must not be NULL.
 [[nodiscard]] inline const char* required_text(const char* text, const char* name) {
   return &required(text, name);
 }
 
-/// A struct whose first member is its size: at least that of version 1, which is all there is yet.
+/// A struct whose first member is its size. The size must be at least that of version 1, the only
+/// version so far.
 template <typename Struct>
 Struct& required_struct(Struct* pointer, const char* name) {
   Struct& value = required(pointer, name);
@@ -44,7 +45,7 @@ Struct& required_struct(Struct* pointer, const char* name) {
                   "; set it to the struct's size, " + std::to_string(sizeof(Struct)) + " bytes");
 }
 
-/// A copy for the caller, who frees it by tj_free. Throws std::bad_alloc.
+/// A copy for the caller, who frees it with tj_free. Throws std::bad_alloc.
 [[nodiscard]] char* copy_text(const std::string& text);
 
 }  // namespace tilejit::capi

@@ -9,10 +9,11 @@
 #include "tilejit/runtime.hpp"
 #include "tilejit/tilejit.h"
 
-// What the opaque handles are.
+// The contents of the opaque handles.
 
 struct tj_compiler {
-  std::shared_ptr<tilejit::Compiler> compiler;  // its own, or a runtime's with that runtime
+  // either its own, or a runtime's, which it keeps alive
+  std::shared_ptr<tilejit::Compiler> compiler;
 };
 
 struct tj_artifact {
@@ -32,7 +33,7 @@ struct tj_kernel {
 
 struct tj_buffer {
   std::shared_ptr<tilejit::Runtime> runtime;
-  std::shared_ptr<tilejit::Buffer> buffer;  // shared with tensors that were handed out
+  std::shared_ptr<tilejit::Buffer> buffer;  // shared with tensors that the caller got
 };
 
 struct tj_tensor {

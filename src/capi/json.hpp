@@ -6,7 +6,7 @@
 
 namespace tilejit::capi {
 
-/// JSON for the caller; bytes that are no UTF-8 are replaced.
+/// JSON text for the caller. Bytes that are not UTF-8 are replaced.
 inline char* json_text(const nlohmann::ordered_json& document) {
   return copy_text(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }

@@ -6,13 +6,13 @@
 
 namespace tilejit::capi {
 
-/// The one kernel of a spec. Throws what `validate` throws, and Error{invalid_argument} for NULL,
+/// The only kernel of a spec. Throws what `validate` throws, Error{invalid_argument} for NULL, and
 /// Error{invalid_spec} for several kernels.
 [[nodiscard]] Operation parse_spec(const char* spec, const char* name = "spec");
 /// Throws as parse_target, and Error{invalid_argument} for NULL.
 [[nodiscard]] Target parse_target_text(const char* target);
 
-/// The environment's options, with those that `json` gives instead; NULL gives none. Throws
+/// The environment's options, overridden by those in `json`; NULL overrides nothing. Throws
 /// Error{invalid_argument} with a JSON pointer to the member that cannot be used.
 [[nodiscard]] Options parse_options(const char* json);
 

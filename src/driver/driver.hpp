@@ -14,7 +14,7 @@ namespace tilejit::driver {
 
 // clang-format off
 /// Every driver function that the library and its tests call. `cuda.h` renames some by macro
-/// (cuMemAlloc is cuMemAlloc_v2): the list is expanded in two steps so that the renamed symbol is
+/// (cuMemAlloc is cuMemAlloc_v2), so the list is expanded in two steps: then the renamed symbol is
 /// looked up.
 #define TILEJIT_DRIVER_API(X) \
   X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) \
@@ -50,16 +50,18 @@ struct Table {
 #undef TILEJIT_DRIVER_FIELD
 };
 
-/// The table of libcuda.so.1, loaded and initialised at the first call that succeeds; later calls
-/// return the same. Thread-safe. Throws Error{no_driver}: the library is missing, lacks a function
-/// (named), or cuInit failed; Error{no_device}: cuInit found no device.
+/// The table of libcuda.so.1, loaded and initialised by the first call that succeeds; later calls
+/// return the same table. Thread-safe. Throws Error{no_driver} if the library is missing or lacks a
+/// function (which the message names), or if cuInit fails; Error{no_device} if cuInit finds no
+/// device.
 [[nodiscard]] const Table& load_driver();
 
-/// Throws Error{driver_call} with the error's name, text, and `call` (e.g. "cuLaunchKernel").
+/// Throws Error{driver_call}, unless `result` is success, with the error's name and text and the
+/// name `call` (e.g. "cuLaunchKernel").
 void check(const Table& driver, CUresult result, const char* call);
 
-/// The first call of this thread that failed because of a capture, since forget_capture_fault; null
-/// if none did.
+/// The first driver call of this thread, since forget_capture_fault, that failed because of a
+/// capture; null if none did.
 [[nodiscard]] const char* capture_fault() noexcept;
 void forget_capture_fault() noexcept;
 

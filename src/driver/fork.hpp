@@ -2,14 +2,15 @@
 
 namespace tilejit::driver {
 
-/// From now on a fork is noticed in the child. Called before the driver is first used.
+/// Makes forked children notice the fork from now on. Must be called before the driver is used.
 void watch_forks() noexcept;
 
-/// True in a process that was forked after watch_forks: the driver does not work there, and its
-/// handles are the parent's. Costs one load.
+/// True in a process that was forked after watch_forks. There the driver does not work, and its
+/// handles belong to the parent. Costs one load.
 [[nodiscard]] bool forked() noexcept;
 
-/// Throws Error{driver_call} that says what to do, where forked(); `call` is what would be called.
+/// Throws Error{driver_call}, which says what to do, if forked(). `call` is the call that was about
+/// to be made.
 void refuse_after_fork(const char* call);
 
 }  // namespace tilejit::driver

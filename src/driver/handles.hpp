@@ -12,14 +12,13 @@ namespace tilejit::driver {
   return reinterpret_cast<CUdeviceptr>(data);
 }
 
-/// The primary context of a device, retained for the life of the object, or a context of the
-/// caller's. Not copyable: share it. Thread-safe: immutable.
+/// Either the primary context of a device, retained for the life of the object, or a context of the
+/// caller. Not copyable: share it. Immutable, so thread-safe.
 class Context {
  public:
   /// Throws Error{no_device} if there is no device `ordinal`, Error{driver_call}.
   [[nodiscard]] static std::shared_ptr<const Context> retain(const Table& driver, int ordinal);
-  /// A context that the caller keeps for as long as anything is done in it. Throws
-  /// Error{driver_call}.
+  /// A context that the caller keeps alive as long as anything uses it. Throws Error{driver_call}.
   [[nodiscard]] static std::shared_ptr<const Context> adopt(const Table& driver, CUcontext handle);
   ~Context();
   Context(const Context&) = delete;
@@ -30,9 +29,9 @@ class Context {
   [[nodiscard]] CUcontext handle() const noexcept { return handle_; }
   [[nodiscard]] const Limits& limits() const noexcept { return limits_; }
 
-  /// Whether what was made in it can still be destroyed. Not so in a forked child, whose handles
-  /// are the parent's, and when the context was destroyed or its device reset: that took all of it
-  /// away, and the driver may wait for ever when asked to destroy it again.
+  /// Whether objects made in this context can still be destroyed. They cannot in a forked child,
+  /// whose handles belong to the parent, or after the context was destroyed or its device reset:
+  /// the objects are gone then, and the driver may hang when it is asked to destroy them again.
   [[nodiscard]] bool is_alive() const noexcept;
 
  private:
@@ -44,17 +43,17 @@ class Context {
   CUdevice device_;
   Limits limits_;
   CUcontext handle_ = nullptr;
-  unsigned long long id_ = 0;  // a reset context keeps its handle, not its id; 0: not known
+  unsigned long long id_ = 0;  // a reset context keeps its handle but gets a new id; 0: unknown
   bool retained_ = false;
 };
 
-/// Deleter of a driver handle; `Destroy` is the field of Table that destroys it. unique_ptr holds
-/// the raw handle, without an allocation. The result is dropped: a destructor has nobody to tell,
-/// and CUDA_ERROR_DEINITIALIZED is what a handle of static lifetime gets when the process ends.
+/// Deleter of a driver handle; `Destroy` is the field of Table that destroys it. A unique_ptr holds
+/// the raw handle without an allocation. The result is dropped: a destructor cannot report it, and
+/// at the end of the process static handles get CUDA_ERROR_DEINITIALIZED.
 template <typename Handle, auto Destroy>
 struct Release {
   using pointer = Handle;
-  const Context* context = nullptr;  ///< outlives the handle; not null where one is owned
+  const Context* context = nullptr;  ///< outlives the handle; not null if a handle is owned
   void operator()(Handle handle) const noexcept {
     if (context->is_alive()) (context->driver().*Destroy)(handle);
   }
@@ -70,14 +69,14 @@ using UniquePool = Unique<CUmemoryPool, &Table::cuMemPoolDestroy_>;
 using UniqueGraph = Unique<CUgraph, &Table::cuGraphDestroy_>;
 using UniqueGraphExec = Unique<CUgraphExec, &Table::cuGraphExecDestroy_>;
 
-/// `flags`: CU_STREAM_* and CU_EVENT_*. The context has to be current in the thread. Throw
+/// `flags`: CU_STREAM_* and CU_EVENT_*. The context must be current in this thread. Throw
 /// Error{driver_call}.
 [[nodiscard]] UniqueStream make_stream(const Context& context, unsigned flags);
 [[nodiscard]] UniqueStream make_stream(const Context& context, unsigned flags, int priority);
 [[nodiscard]] UniqueEvent make_event(const Context& context, unsigned flags);
 
-/// Device memory that streams take and give back in their own order, and that stays with the pool
-/// meanwhile. Throws Error{driver_call}.
+/// A pool of device memory that streams allocate from and free to in stream order. Freed memory
+/// stays in the pool. Throws Error{driver_call}.
 [[nodiscard]] UniquePool make_pool(const Context& context);
 
 /// Makes a context current in this thread until the end of the scope.
@@ -94,7 +93,7 @@ class ContextScope {
   const Table& driver_;
 };
 
-/// The same for destructors, which go without where the driver refuses, as it may when the process
+/// The same for destructors: does nothing if the driver refuses, which it may do when the process
 /// ends.
 class QuietContextScope {
  public:
@@ -108,8 +107,9 @@ class QuietContextScope {
   bool pushed_;
 };
 
-/// Lets this thread do, until the end of the scope, what a stream capture anywhere in the process
-/// would forbid: what is not for a stream (loading, making a pool) is done at once, and harms none.
+/// Lets this thread, until the end of the scope, make calls that a stream capture anywhere in the
+/// process would forbid. Calls that belong to no stream (loading, making a pool) take effect at
+/// once and do not harm a capture.
 class OutsideCapture {
  public:
   /// Throws Error{driver_call}.
@@ -120,7 +120,7 @@ class OutsideCapture {
 
  private:
   const Table& driver_;
-  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;  // then the thread's own
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;  // afterwards the thread's own mode
 };
 
 }  // namespace tilejit::driver

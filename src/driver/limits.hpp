@@ -4,22 +4,22 @@
 
 namespace tilejit::driver {
 
-/// What one launch can ask of a device at most.
+/// The most that one launch can ask of a device.
 struct Limits {
   int grid_x = 0;           ///< blocks
-  int block_threads = 0;    ///< threads a block
-  int shared_bytes = 0;     ///< a block, static and dynamic
-  int multiprocessors = 0;  ///< that run its blocks
+  int block_threads = 0;    ///< threads per block
+  int shared_bytes = 0;     ///< per block, static and dynamic
+  int multiprocessors = 0;  ///< multiprocessors that run the blocks
   int major = 0;            ///< of the compute capability
   bool cooperative = false;
   bool clusters = false;
-  int least_priority = 0;     ///< of streams and launches: the highest number
+  int least_priority = 0;     ///< for streams and launches: the highest number
   int greatest_priority = 0;  ///< the lowest number
-  /// Blocks of a cluster that every device with clusters takes.
+  /// Cluster size, in blocks, that every device with clusters supports.
   static constexpr int kClusterBlocks = 8;
 };
 
-/// All but the priorities. Throws Error{driver_call}.
+/// Queries all limits except the priorities. Throws Error{driver_call}.
 [[nodiscard]] Limits query_limits(const Table& driver, CUdevice device);
 
 }  // namespace tilejit::driver

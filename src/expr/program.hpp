@@ -83,7 +83,7 @@ enum class Op : std::uint8_t {
   relu,         ///< NaN stays NaN
   clamp,        ///< (x, lo, hi): x < lo becomes lo, then what exceeds hi becomes hi; NaN stays NaN
   index,        ///< i64: the coordinate along Node::axes, which is one axis
-  extent,       ///< the product of the extents of Node::axes, in i64 or in the node's type
+  extent,       ///< the product of the extents of Node::axes, in i64 or in the compute type
   reduce_sum,   ///< reductions of args[0] over Node::axes, in the type of the argument: i64, u64,
                 ///< float
   reduce_prod,  ///< the same
@@ -222,8 +222,7 @@ struct ValueAxes {
 /// Milakov, N. Gimelshein, "Online normalizer calculation for softmax", 2018).
 struct RescaledSum {
   NodeId maximum = kNoNode;  ///< kNoNode: the node is no such sum
-  bool guarded = false;  ///< subtracts a finite constant if the maximum is -infinity, as where(m >
-                         ///< -inf, m, 0) does
+  bool guarded = false;      ///< subtracts a finite constant if the maximum is -infinity
 };
 /// The RescaledSum of each node.
 [[nodiscard]] std::vector<RescaledSum> rescaled_sums(const Program& program);
@@ -232,9 +231,9 @@ struct RescaledSum {
 [[nodiscard]] std::vector<int> passes_before(const Program& program,
                                              const std::vector<RescaledSum>& sums);
 
-/// Device functions that `emit_cuda` calls: in programs of more than 4096 in weight each heavy
-/// function is a function of the machine code too, once, since inlined everywhere it would keep the
-/// compiler busy for minutes. Empty for others.
+/// Device functions that `emit_cuda` calls. In programs of more than 4096 in weight each heavy
+/// function is emitted once, as a function that is not inlined: inlined everywhere it would keep
+/// the compiler busy for minutes. Empty for lighter programs.
 [[nodiscard]] std::string emit_cuda_functions(const Program& program);
 /// The body of the device function that computes one element: one statement per node. It reads
 /// loads from `t<tensor>` and scalars from `p.s<scalar>`, and writes stores to `y<tensor>`, all in

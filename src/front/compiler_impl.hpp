@@ -62,8 +62,8 @@ struct Compiler::Impl {
   /// Cancels queued compiles, waits for those running in this process, and ends workers.
   ~Impl();
 
-  /// As make_planned, with the knobs that the tuning file has for the device (its name, may be
-  /// empty), if they can be honoured. Thread-safe.
+  /// As make_planned, but with the knobs that the tuning file has for the device, if they can be
+  /// honoured. `device` is the device's name and may be empty. Thread-safe.
   [[nodiscard]] front::Planned plan(const Operation& op, const Target& target,
                                     std::string_view device);
   /// The knobs and their plan; nothing if the file has none, or if `op` pins its own.

@@ -14,7 +14,7 @@ namespace tilejit {
 
 namespace graph {
 
-/// One kernel of the driver as a node of a graph; `params` are read when it is added or set.
+/// One kernel of the driver as a graph node. `params` are read when the node is added or set.
 class KernelNode {
  public:
   KernelNode(const Kernel::Impl::Shape& shape, const std::byte* params) noexcept;
@@ -27,7 +27,7 @@ class KernelNode {
   CUDA_KERNEL_NODE_PARAMS params_ = {};
 };
 
-/// The parameters of an operation's kernels with the addresses of its workspaces filled in.
+/// The parameters of an operation's kernels, with the addresses of its workspaces filled in.
 [[nodiscard]] std::vector<std::byte> with_workspaces(const Kernel::Impl& kernel,
                                                      const std::byte* params, CUdeviceptr address);
 
@@ -36,40 +36,43 @@ class KernelNode {
 struct Graph::Impl {
   explicit Impl(std::shared_ptr<const driver::Context> owner) : context(std::move(owner)) {}
 
-  /// What a tilejit::Node is in the driver.
+  /// What the driver has for a tilejit::Node.
   struct Item {
-    CUgraphNode last = nullptr;                       // what comes after it, comes after this
-    std::shared_ptr<const Kernel::Impl> kernel = {};  // null: no kernel, or nothing to launch
-    std::shared_ptr<const SymbolValues> bound = {};   // of a fallback: what its symbols must be
-    std::vector<launch::Grid> grids = {};             // one per step of the kernel's operation
-    std::vector<CUgraphNode> steps = {};              // likewise; null: it had nothing to do
-    std::size_t first = 0;                            // the step whose node comes first
-    int extra_shared_bytes = 0;                       // of that node
+    CUgraphNode last = nullptr;                       // the node that later nodes depend on
+    std::shared_ptr<const Kernel::Impl> kernel = {};  // null: not a kernel, or nothing to launch
+    // for a fallback: the required values of its symbols
+    std::shared_ptr<const SymbolValues> bound = {};
+    std::vector<launch::Grid> grids = {};  // one per step of the kernel's operation
+    std::vector<CUgraphNode> steps = {};   // likewise; null: the step had nothing to do
+    std::size_t first = 0;                 // the step whose node comes first
+    int extra_shared_bytes = 0;            // of the first step's node
     std::shared_ptr<const memory::DeviceMemory> workspace = {};
     std::vector<std::byte> params = {};  // as bound, if there is a workspace
 
-    /// What the driver is told of a step with such a grid; `params` are those of all steps.
+    /// The driver's description of a step with that grid; `params` are those of all steps.
     [[nodiscard]] graph::KernelNode node(std::size_t step, launch::Grid grid,
                                          const std::byte* params) const;
   };
 
   [[nodiscard]] bool needs_memory() const noexcept;
-  /// The item of a node of this graph or of one it was cloned from. Throws Error{invalid_argument}.
+  /// The item of a node that belongs to this graph or to one it was cloned from. Throws
+  /// Error{invalid_argument}.
   [[nodiscard]] const Item& item(Node node) const;
 
   std::shared_ptr<const driver::Context> context;
   std::uint32_t id = 0;
   std::vector<Item> items;
-  std::vector<std::shared_ptr<const void>> kept;  // events, and graphs that children are copies of
+  // events, and the graphs that children are copies of
+  std::vector<std::shared_ptr<const void>> kept;
   bool child_needs_memory = false;
   std::atomic<int> executables = 0;
-  driver::UniqueGraph handle;  // the last: destroyed before what it refers to
+  driver::UniqueGraph handle;  // last: destroyed before what it refers to
 };
 
 struct GraphExec::Impl {
-  /// That an executable has the memory of a graph's kernels.
+  /// Marks that an executable uses the memory of a graph's kernels.
   struct Use {
-    /// Throws Error{unsupported} for a graph that needs memory and is in use.
+    /// Throws Error{unsupported} if the graph needs memory and is already in use.
     explicit Use(std::shared_ptr<Graph::Impl> used);
     ~Use() { graph->executables.fetch_sub(1); }
     Use(const Use&) = delete;
@@ -81,17 +84,17 @@ struct GraphExec::Impl {
 
   [[nodiscard]] const Graph::Impl::Item& kernel_item(Node node) const;
   void update(Node node, const Graph::Impl::Item& item, const launch::BoundParams& bound);
-  /// Where the item's workspaces lie from now on.
+  /// The address of the item's workspaces from now on.
   [[nodiscard]] CUdeviceptr workspace(Node node, const Graph::Impl::Item& item, std::int64_t bytes);
   void enable(Node node, const Graph::Impl::Item& item, std::size_t step, bool enabled);
 
   Use own;
-  std::shared_ptr<Graph::Impl> graph;  // own's
-  std::unique_ptr<Use> source;         // what it was updated from; null: nothing, or graph
-  /// Of items whose updates take more memory than the graph's own: what they have, the last in use.
+  std::shared_ptr<Graph::Impl> graph;  // the graph of `own`
+  std::unique_ptr<Use> source;         // the graph of the last update; null: none, or `graph`
+  /// Memory of items whose updates need more than the graph's own; the last one is in use.
   std::map<std::uint32_t, std::vector<std::shared_ptr<const memory::DeviceMemory>>> grown;
   driver::UniqueGraphExec handle;           // destroyed before what it refers to
-  std::vector<std::vector<bool>> left_out;  // per item and step: it has nothing to do now
+  std::vector<std::vector<bool>> left_out;  // per item and step: true if it has nothing to do now
 };
 
 }  // namespace tilejit

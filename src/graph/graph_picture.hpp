@@ -8,10 +8,10 @@
 
 namespace tilejit::graph {
 
-/// What a drawing of a graph shows; of any graph of the driver's.
+/// The contents of a drawing of a graph. Works for any graph of the driver.
 struct GraphPicture {
   struct Node {
-    std::string label = {};   ///< "tilejit_add_f32"; what is done, where it is no kernel
+    std::string label = {};   ///< "tilejit_add_f32"; for other nodes what they do
     std::string detail = {};  ///< "8 x 256 threads"; may be empty
     bool kernel = false;
   };
@@ -27,7 +27,7 @@ struct GraphPicture {
 [[nodiscard]] GraphPicture picture_of(const driver::Table& driver, CUgraph graph);
 
 [[nodiscard]] std::string to_dot(const GraphPicture& picture);
-/// A node's row is the length of the longest path to it.
+/// The row of a node is the length of the longest path to it.
 [[nodiscard]] std::string to_svg(const GraphPicture& picture);
 
 }  // namespace tilejit::graph

@@ -125,7 +125,7 @@ struct Kernel::Impl {
   void check_resident(const Shape& what) const;
 };
 
-/// The parameters and the options of a BoundLaunch.
+/// The parameters and options of a BoundLaunch.
 struct BoundLaunch::Impl {
   std::shared_ptr<const Kernel::Impl> kernel;  // the build that was current
   Kernel handle;

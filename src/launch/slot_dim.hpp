@@ -14,7 +14,7 @@ namespace tilejit::launch {
 /// Marks a symbol that has no value (yet). Values of symbols are never negative.
 inline constexpr std::int64_t kUnset = -1;
 
-/// The symbols of an operation, numbered: a launch keeps their values in an array, without names.
+/// The symbols of an operation, numbered. A launch keeps their values in an array, without names.
 struct SymbolTable {
   std::vector<std::string> names;      ///< sorted; the position is the slot
   std::vector<std::int64_t> divisors;  ///< each value is promised to be a multiple of its divisor
@@ -68,7 +68,7 @@ class SlotDim {
 /// evaluates each once.
 class DimTable {
  public:
-  /// The number of `dim`, which is added if it is new. Throws as SlotDim.
+  /// The number of `dim`; adds it if it is new. Throws as SlotDim.
   int number(const Dim& dim, const SymbolTable& symbols);
 
   [[nodiscard]] std::size_t size() const noexcept { return dims_.size(); }

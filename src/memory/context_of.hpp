@@ -10,7 +10,7 @@ class Runtime;
 
 namespace tilejit::memory {
 
-/// The context that all of a Runtime lives in. Defined beside Runtime, which is of a room above.
+/// The context that everything of a Runtime lives in. Defined beside Runtime, in src/launch.
 [[nodiscard]] const std::shared_ptr<const driver::Context>& context_of(
     const Runtime& runtime) noexcept;
 

@@ -5,14 +5,14 @@
 
 namespace tilejit::memory {
 
-/// Throws Error{driver_call}.
+/// Describes the device `ordinal`. Throws Error{driver_call}.
 [[nodiscard]] DeviceInfo describe_device(const driver::Table& driver, int ordinal);
 
-/// query_driver on any driver.
+/// query_driver for any driver.
 [[nodiscard]] DriverInfo describe_driver(const driver::Table& driver);
 
-/// What a device of that compute capability is compiled for: the architecture-specific target from
-/// 9.0 on ("sm_90a"), where there is one, else the plain one ("sm_86").
+/// The target for a device of that compute capability: the architecture-specific one from 9.0 on
+/// ("sm_90a"), if it exists, else the plain one ("sm_86").
 [[nodiscard]] Target native_target(int major, int minor) noexcept;
 
 }  // namespace tilejit::memory

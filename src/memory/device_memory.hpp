@@ -8,7 +8,7 @@
 
 namespace tilejit::memory {
 
-/// Device memory that kernels need for themselves, beyond one launch.
+/// Device memory that kernels need for themselves and that outlives a launch.
 class DeviceMemory {
  public:
   /// Throws Error{driver_call}.
@@ -18,7 +18,7 @@ class DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
   [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
   [[nodiscard]] std::int64_t bytes() const noexcept { return static_cast<std::int64_t>(bytes_); }
-  /// Sets all bytes to 0, and waits for it. Throws Error{driver_call}.
+  /// Sets all bytes to 0 and waits for that. Throws Error{driver_call}.
   void clear() const;
 
  private:

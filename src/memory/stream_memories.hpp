@@ -9,26 +9,27 @@
 
 namespace tilejit::memory {
 
-/// Memory for the partial results of a kernel's blocks, a piece for each of the first streams that
-/// launch it: launches of one stream follow each other. Taken when the kernel is loaded, since
-/// taking more of the device's memory later might wait for what runs elsewhere. Thread-safe.
+/// Memory for the partial results of a kernel's blocks: one piece for each of the first streams
+/// that launch the kernel. Launches on one stream follow each other, so they can share a piece. All
+/// pieces are allocated when the kernel is loaded, since a later allocation might wait for other
+/// work on the device. Thread-safe.
 class StreamMemories {
  public:
-  /// Pieces of `bytes`; set to 0 if blocks are counted in them, which leave the counts as they
-  /// were. Throws Error{driver_call}.
+  /// Pieces of `bytes`. If blocks count in them (`counts`), pieces are set to 0; each launch leaves
+  /// the counts as it found them. Throws Error{driver_call}.
   StreamMemories(std::shared_ptr<const driver::Context> context, std::size_t bytes, bool counts);
 
-  /// 0: the launch takes memory of its own in the stream's order, as in a capture, whose graph may
-  /// run beside the stream, and where all pieces are taken. The context is current. Throws
-  /// Error{driver_call}.
+  /// The piece of `stream`. 0: the launch must allocate its own memory in stream order. That is so
+  /// if all pieces are taken, and in a capture, whose graph may run beside the stream. The context
+  /// must be current. Throws Error{driver_call}.
   [[nodiscard]] CUdeviceptr of(Stream stream) const;
 
  private:
   std::shared_ptr<const driver::Context> context_;
-  std::size_t piece_, count_;  // bytes, and pieces
+  std::size_t piece_, count_;  // size of a piece in bytes, and number of pieces
   DeviceMemory memory_;
   mutable std::mutex mutex_;                     // guards what follows
-  mutable std::vector<unsigned long long> ids_;  // of the streams that have the first pieces
+  mutable std::vector<unsigned long long> ids_;  // of the streams that own the first pieces
 };
 
 }  // namespace tilejit::memory

@@ -6,7 +6,7 @@
 
 namespace tilejit::memory {
 
-/// Memory between two points of a stream: what is launched there meanwhile may use it.
+/// Memory between two points of a stream. Launches on the stream between them may use it.
 class StreamMemory {
  public:
   /// Throws Error{driver_call}.

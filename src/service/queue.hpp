@@ -10,27 +10,28 @@
 
 namespace tilejit::service {
 
-/// What a job does. Runs in a thread of the queue; its exception is that of all requests.
+/// The work of a job. Runs in a thread of the queue. An exception goes to all requests of the job.
 using Work = std::function<Artifact(Priority)>;
 
-/// Jobs by key, done by threads of its own that start when they are needed: those of the foreground
-/// first, each kind in the order of its coming. Thread-safe.
+/// Jobs by key. The queue's own threads, started when needed, do foreground jobs first, and jobs of
+/// equal priority in order of arrival. Thread-safe.
 class Queue {
  public:
-  /// `threads`: jobs at a time, at least 1. `capacity`: jobs that may wait, at least 1.
+  /// `threads`: jobs that run at the same time, at least 1. `capacity`: jobs that may wait, at
+  /// least 1.
   Queue(int threads, std::size_t capacity);
-  /// As close; then waits for the jobs that run.
+  /// Calls close(), then waits for running jobs.
   ~Queue();
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
-  /// A request for `key`, to be made by `work` unless a job of that key is there to be shared.
-  /// Throws Error{queue_full}, Error{deadline_exceeded}, Error{cancelled}, where there is no room
-  /// (WhenFull), and Error{cancelled} once it is closed.
+  /// A request for `key`. It shares the job of that key if there is one; otherwise `work` makes the
+  /// artifact. Throws Error{queue_full}, Error{deadline_exceeded} or Error{cancelled} if there is
+  /// no room (WhenFull), and Error{cancelled} after close().
   [[nodiscard]] PendingArtifact submit(const std::string& key, CompileRequest wish, Work work);
-  /// Takes no more requests, and cancels those whose jobs have not begun.
+  /// Refuses new requests and cancels those whose jobs have not begun.
   void close();
-  /// What it knows of: requests, jobs, `waited`.
+  /// The part of the statistics that the queue knows: requests, jobs, `waited`.
   [[nodiscard]] ServiceStats stats() const;
 
  private:

@@ -12,49 +12,52 @@
 
 namespace tilejit::service {
 
-/// How a request ended: an artifact if it is done, else an error.
+/// How a request ended: with an artifact if it is done, otherwise with an error.
 struct Outcome {
   CompileState state = CompileState::done;
   std::shared_ptr<const Artifact> artifact = {};
   std::exception_ptr error = {};
 };
 
-/// Why a request left its job before that was through.
+/// Why a request left its job before the job ended.
 enum class Leave : std::uint8_t { withdrawn, expired };
 
-/// One call of compile_async: what a PendingArtifact stands for. Thread-safe. Calls its progress
-/// callback with no lock held.
+/// One call of compile_async; a PendingArtifact refers to it. Thread-safe. Calls its progress
+/// callback without holding a lock.
 struct Request : std::enable_shared_from_this<Request> {
   using Clock = std::chrono::steady_clock;
 
   explicit Request(CompileRequest asked) : wish(std::move(asked)) {}
 
-  /// Has `stop` cancel it from now on, at once if that is stopped already.
+  /// From now on `stop` cancels the request; it does so at once if it is already stopped.
   void heed_stop();
-  /// It shares a job that runs already; called before anybody else knows the request.
+  /// Notes that the shared job is already running. Called before any other thread knows the
+  /// request.
   void starts_running() noexcept { running_ = true; }
-  /// It runs; tells so unless it has ended.
+  /// Notes that the job has begun and reports it, unless the request has ended.
   void begin();
-  /// False, and nothing happens, if it has ended already.
+  /// Returns false and does nothing if the request has already ended.
   bool settle(Outcome outcome);
   void cancel();
-  /// Ends it if its deadline is over.
+  /// Ends the request if its deadline has passed.
   void expire(Clock::time_point now);
-  /// Waits until it has ended or `until` is over; no `until`: for ever. Whether it has ended.
+  /// Waits until the request has ended or `until` has passed; without `until`, for ever. Returns
+  /// whether the request has ended.
   bool wait(std::optional<Clock::time_point> until);
   [[nodiscard]] CompileState state();
-  /// Of a request that has ended. Throws its error.
+  /// The artifact of a request that has ended. Throws the request's error.
   [[nodiscard]] const Artifact& artifact() const;
 
   const CompileRequest wish;
-  /// Takes it off its job; set before anybody else knows the request, and called once at most.
+  /// Takes the request off its job. Set before any other thread knows the request; called at most
+  /// once.
   std::function<void(Request&, Leave)> leave = {};
 
  private:
   void tell(CompileState state) const noexcept;
   [[nodiscard]] bool ended() const noexcept { return outcome_.has_value(); }
 
-  std::mutex mutex_;  // guards what follows; outcome_ is constant once it is there
+  std::mutex mutex_;  // guards what follows; outcome_ is constant once it is set
   std::condition_variable settled_;
   bool running_ = false;
   std::optional<Outcome> outcome_;

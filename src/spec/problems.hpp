@@ -30,7 +30,7 @@ class Problems {
     std::string message;
     std::string where;
   };
-  /// Faults kept for the report.
+  /// The faults that are reported. One more is kept, to tell that there are more.
   static constexpr std::size_t kMostKept = 20;
   std::vector<Problem> found_;
   std::size_t left_out_ = 0;  // only counted: a file may have millions of faults

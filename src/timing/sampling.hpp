@@ -6,23 +6,24 @@
 
 namespace tilejit::timing {
 
-/// What samples are taken of: launches on a device, or whatever else takes time.
+/// The source of samples: launches on a device, or anything else that takes time.
 class Sampler {
  public:
   virtual ~Sampler() = default;
-  /// Does as `count` samples do, without timing.
+  /// Does the work of `count` samples without timing it.
   virtual void warm_up(int count) = 0;
-  /// Takes `count` samples and adds the milliseconds of a launch of each.
+  /// Takes `count` samples and appends the milliseconds per launch of each.
   virtual void take(int count, std::vector<double>& milliseconds) = 0;
-  /// Of each sample.
+  /// Launches per sample.
   [[nodiscard]] virtual int launches() const noexcept = 0;
 };
 
-/// Throws Error{invalid_argument} that names what is out of its range.
+/// Throws Error{invalid_argument} that names the option that is out of range.
 void check(const BenchmarkOptions& options);
 
-/// Takes samples as `options` say: first the fewest that have a confidence interval, then as many
-/// as there are, again and again. Throws as `check`, and what `sampler` throws.
+/// Takes samples as `options` say: first the smallest number that has a confidence interval, then
+/// as many again, which doubles the number each time, until the options are met. Throws as `check`,
+/// and what `sampler` throws.
 [[nodiscard]] TimeSummary sample(Sampler& sampler, const BenchmarkOptions& options);
 
 }  // namespace tilejit::timing

@@ -16,40 +16,41 @@
 
 namespace tilejit::usage {
 
-/// A descriptor that was asked for.
+/// A descriptor that was requested.
 struct Known {
   Operation op;
   Target target;
   std::uint64_t uses = 0;
-  bool served = false;  ///< there was a kernel for it
+  bool served = false;  ///< a kernel was returned for it
 };
 
-/// The descriptors that a process has asked for, each once, in memory: what it has, what is nearest
-/// to one that it has not. Thread-safe.
+/// The distinct descriptors that a process has requested, in memory: which it has, and which is
+/// nearest to a missing one. Thread-safe.
 class Index {
  public:
-  /// Further ones are not taken: a program that makes descriptors without end must not grow.
+  /// Largest number of descriptors; further ones are ignored, so that a program that makes
+  /// descriptors without end does not grow.
   static constexpr std::size_t kMost = 100'000;
 
   struct Noted {
-    std::size_t number = 0;  ///< of the descriptor; stays its own
+    std::size_t number = 0;  ///< the descriptor's number, which never changes
     bool is_new = false;
   };
-  /// Counts a use. Nothing if the index is full and has not got it.
+  /// Counts a use. Nothing if the index is full and does not have the descriptor.
   std::optional<Noted> note(const Operation& op, const Target& target, bool served);
-  /// The number of one that was served; counts a use of it.
+  /// The number of a descriptor that was served; counts a use of it.
   std::optional<std::size_t> use(const Operation& op, const Target& target);
-  /// The number of one that was served.
+  /// The number of a descriptor that was served.
   [[nodiscard]] std::optional<std::size_t> served(const Operation& op, const Target& target) const;
 
-  /// Of those that were served, one that differs in as few parts as any that is looked at: those
-  /// that differ in one Kind only, else those of the same formula, else of the same name, else the
-  /// last, and of each group at most the last 64. Nothing if none was served.
+  /// The served descriptor that differs in the fewest parts. Looks first at those that differ in
+  /// one Kind only; if there are none, at those of the same formula, then of the same name, then at
+  /// the last ones; of each group at most the last 64. Nothing if none was served.
   [[nodiscard]] std::optional<NearestKernel> nearest(const Operation& op,
                                                      const Target& target) const;
 
-  /// Numbers of those that were served and do the same to tensors that may differ (Kind::own), the
-  /// last first, at most 64.
+  /// Numbers of served descriptors that do the same operation and may differ in their tensors
+  /// (Kind::own): the last first, at most 64.
   [[nodiscard]] std::vector<std::size_t> alike(const Operation& op, const Target& target) const;
 
   [[nodiscard]] Known at(std::size_t number) const;
@@ -70,7 +71,7 @@ class Index {
   mutable std::mutex mutex_;
   std::deque<Entry> entries_;
   Groups by_all_;
-  Groups near_;  // of those that were served
+  Groups near_;  // of served descriptors
   std::vector<std::uint32_t> served_;
 };
 

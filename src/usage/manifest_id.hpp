@@ -10,7 +10,7 @@ namespace tilejit::usage {
 
 inline constexpr std::size_t kIdDigits = 16;
 
-/// What a manifest calls an entry: the first digits of SHA-256 over target and spec.
+/// The id of an entry in a manifest: the first digits of SHA-256 over target and spec.
 [[nodiscard]] std::string manifest_id(std::string_view spec_text, const Target& target);
 
 }  // namespace tilejit::usage

@@ -13,24 +13,26 @@
 
 namespace tilejit::usage {
 
-/// Appends to a manifest (docs/deploying.md, "Manifests"): a line at the first use of a descriptor,
-/// a line of counts at the end. Each line is one write with O_APPEND, so that processes may share
-/// the file, and one that dies leaves at most a torn line, which the next line starts behind.
-/// Thread-safe. Trouble with the file is warned of once; then nothing is recorded.
+/// Appends to a manifest (docs/deploying.md, "Manifests"): one line at the first use of a
+/// descriptor, and one line of counts at the end. Each line is a single write with O_APPEND, so
+/// processes may share the file. A process that dies leaves at most a torn line; the next line
+/// starts on a new line. Thread-safe. Warns once of trouble with the file; after that nothing is
+/// recorded.
 class Recorder {
  public:
   using Warn = std::function<void(const std::string&)>;
 
-  /// Reads which entries the file has; makes it, with mode 0644 less the umask, and its folders.
+  /// Reads which entries the file has. Creates the file, with mode 0644 less the umask, and its
+  /// folders.
   Recorder(std::filesystem::path path, Warn warn);
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
   ~Recorder();
 
-  /// The first use of a descriptor by this process; returns its id, empty if the file cannot be
-  /// used.
+  /// Records the first use of a descriptor by this process. Returns its id; empty if the file
+  /// cannot be used.
   std::string first_use(const Operation& op, const Target& target);
-  /// Writes how often each was used by this process.
+  /// Writes how often this process used each descriptor.
   void finish(const std::unordered_map<std::string, std::uint64_t>& uses) noexcept;
 
  private:
@@ -42,7 +44,7 @@ class Recorder {
   const Warn warn_;
   std::mutex mutex_;  // guards what follows
   int fd_ = -1;
-  std::unordered_set<std::string> ids_;  // that the file has
+  std::unordered_set<std::string> ids_;  // ids that the file has
 };
 
 }  // namespace tilejit::usage
