@@ -9,25 +9,25 @@
 
 namespace tilejit::cache {
 
-/// Where an entry's bytes lie in an open file: all of it, or a part of a bundle.
+/// Where the bytes of an entry lie in an open file: in all of it, or in a part of a bundle.
 struct Extent {
   std::uint64_t offset = 0, bytes = 0;
 };
 
-/// What came of reading them.
+/// The result of reading an entry.
 struct EntryFile {
   enum class State : std::uint8_t { whole, damaged, other_format, unreadable };
   State state = State::damaged;
   std::shared_ptr<Entry> entry = nullptr;  ///< State::whole only; verified
-  Digest digest = {};                      ///< what its trailer ends with
+  Digest digest = {};                      ///< the last part of its trailer
   int error = 0;                           ///< State::unreadable: an error number
 };
 
-/// Reads and verifies an entry. One of more than 4 MiB has its trailer looked at before memory is
-/// taken for it.
+/// Reads and verifies an entry. If it has more than 4 MiB, its trailer is checked before memory is
+/// allocated.
 [[nodiscard]] EntryFile read_entry(int fd, Extent extent);
 
-/// The lengths of an entry whose trailer fits it; nothing else of it is looked at.
+/// The lengths of an entry whose trailer matches. Checks nothing else.
 [[nodiscard]] std::optional<EntryLengths> read_lengths(int fd, Extent extent) noexcept;
 
 }  // namespace tilejit::cache

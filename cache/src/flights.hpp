@@ -12,35 +12,35 @@
 
 namespace tilejit::cache {
 
-/// One request that misses in memory, and whoever asks for the same key meanwhile; afterwards, for
-/// a moment, its failure. Guarded by the mutex of its Store.
+/// A request that missed in memory, shared by all callers who ask for the same key meanwhile. A
+/// failure stays for a moment afterwards. Guarded by the mutex of its Store.
 struct Flight {
   std::condition_variable landed;
   bool done = false;
-  EntryPtr entry;                                        ///< done: this, or
-  std::exception_ptr error;                              ///< this,
-  std::chrono::steady_clock::time_point forgotten = {};  ///< which answers until then
+  EntryPtr entry;                                        ///< the result if done, or
+  std::exception_ptr error;                              ///< the failure,
+  std::chrono::steady_clock::time_point forgotten = {};  ///< which answers requests until then
 
   void land(EntryPtr made);
   void fail(std::exception_ptr thrown, std::chrono::milliseconds ttl);
 };
 
-/// The flights of a Store by key. Not thread-safe: its Store locks.
+/// The flights of a Store by key. Not thread-safe: the Store locks.
 class Flights {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// The flight of `key` that is under way, or failed a moment ago; else a new one, which the
-  /// caller leads: `leads` says so.
+  /// The flight of `key` that is under way or failed a moment ago. If there is none, a new one,
+  /// which the caller leads; then `leads` is set.
   [[nodiscard]] std::shared_ptr<Flight> join(const std::string& key, bool& leads);
-  /// Takes a flight that its leader has landed off the list.
+  /// Removes a flight that its leader has landed.
   void erase(const std::string& key) { flights_.erase(key); }
 
  private:
   void forget_failures(Clock::time_point now);
 
   std::unordered_map<std::string, std::shared_ptr<Flight>> flights_;
-  std::size_t many_ = 64;  // beyond as many, failures that are over are looked for
+  std::size_t many_ = 64;  // above this size, expired failures are removed
 };
 
 }  // namespace tilejit::cache

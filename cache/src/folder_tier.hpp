@@ -16,12 +16,12 @@ namespace tilejit::cache {
 
 using Warn = std::function<void(const std::string&)>;
 
-/// Entries as files under `<folder>/v1/`. Thread-safe; any number of processes may share a folder.
+/// Entries as files under `<folder>/v1/`. Thread-safe. Any number of processes may share a folder.
 class FolderTier : public Layer {
  public:
   enum class Access : std::uint8_t {
-    read_write,  ///< damaged entries are set aside, and what is used is marked as such
-    read_only,   ///< nothing in the folder is ever changed
+    read_write,  ///< sets damaged entries aside and marks used ones as used
+    read_only,   ///< never changes anything in the folder
   };
 
   FolderTier(Tree tree, Access access, Warn warn, Identity identity)
@@ -35,15 +35,16 @@ class FolderTier : public Layer {
   [[nodiscard]] bool has(const std::string& key) override;
   [[nodiscard]] std::vector<std::string> markers(const std::string& kind) override;
 
-  /// False if the disk could not take it (warned of); nothing of it stays then.
-  /// `visible` is called when others can find it.
+  /// Returns false if the disk cannot take the entry; that is warned of, and nothing of the entry
+  /// stays. Calls `visible` when others can find the entry.
   [[nodiscard]] bool publish(const std::string& key, const Entry& entry,
                              const std::function<void()>& visible = {});
   [[nodiscard]] bool keep(const std::string& key, const std::string& suffix,
                           const std::string& text);
   [[nodiscard]] bool add_marker(const std::string& kind, const std::string& name);
 
-  /// Of an entry, not verified; nothing if there is none, or no trailer fits.
+  /// The metadata of an entry, not verified; nothing if there is no entry or its trailer does not
+  /// match.
   [[nodiscard]] std::optional<std::string> metadata(const std::string& key) const;
 
   [[nodiscard]] std::string path_of(const std::string& key) const;
@@ -68,7 +69,7 @@ class FolderTier : public Layer {
   Access access_;
   Warn warn_;
   Identity identity_;
-  std::atomic<unsigned> warned_ = 0;  // one bit a Trouble
+  std::atomic<unsigned> warned_ = 0;  // one bit per Trouble
 };
 
 }  // namespace tilejit::cache

@@ -10,18 +10,19 @@
 
 namespace tilejit::cache {
 
-/// Keeps a folder within its bounds: once an hour, whichever process is the first to publish then,
-/// and sooner if this one has written much. The pass runs in a thread of its own, in one process at
-/// a time. The mtime of `v1/lock/sweep` is the time of the last pass. Thread-safe.
+/// Keeps a folder within its bounds. A pass runs once an hour, started by the first process that
+/// publishes after that time, and earlier if this process has written much. It runs in its own
+/// thread, in one process at a time. The mtime of `v1/lock/sweep` is the time of the last pass.
+/// Thread-safe.
 class Janitor {
  public:
   Janitor(const Tree& tree, const Bounds& bounds) : tree_(tree), bounds_(bounds) {}
-  /// Waits for a pass that is under way: else it would never be finished by short processes.
+  /// Waits for a running pass; otherwise short processes would never finish one.
   ~Janitor();
   Janitor(const Janitor&) = delete;
   Janitor& operator=(const Janitor&) = delete;
 
-  /// After an entry of as many bytes was published.
+  /// Called after an entry of `bytes` bytes was published.
   void published(std::uint64_t bytes);
 
   struct Counts {
@@ -41,7 +42,7 @@ class Janitor {
   std::atomic<bool> running_ = false;
   std::mutex mutex_;  // guards the next two
   std::thread thread_;
-  int process_ = 0;  // that has started thread_: a forked child has no thread to wait for
+  int process_ = 0;  // that started thread_; a forked child has no thread to wait for
   std::atomic<std::uint64_t> sweeps_ = 0, evicted_ = 0, evicted_bytes_ = 0;
 };
 

@@ -8,26 +8,26 @@
 
 namespace tilejit::cache {
 
-/// The right to make the entry of one key, among all processes that use a folder: a byte of the
-/// file `v1/lock/keys`, locked through an open file description. The kernel gives it back when the
-/// holder ends, however it ends; nothing is left to be cleaned up. Move-only.
+/// The right to make the entry of one key, among all processes that use a folder: a lock on one
+/// byte of the file `v1/lock/keys`, held through an open file description. When the holder ends,
+/// for whatever reason, the kernel releases the lock, and nothing is left to clean up. Move-only.
 class KeyLock {
  public:
   enum class Outcome : std::uint8_t {
     held,
     held_after_waiting,
-    timed_out,    ///< another process still has it
+    timed_out,    ///< another process still holds it
     unavailable,  ///< the folder cannot be written to, or its file system has no locks
   };
 
-  /// Waits at most `patience`, by a clock that nobody sets. Whatever comes of it, the caller may go
-  /// on: without the lock an entry is only made twice.
+  /// Waits at most `patience`, by a steady clock. The caller may go on in any case: without the
+  /// lock an entry is merely made twice.
   KeyLock(const Tree& tree, const std::string& key, std::chrono::milliseconds patience);
   ~KeyLock();
   KeyLock(KeyLock&&) noexcept = default;
   KeyLock& operator=(KeyLock&&) = delete;
 
-  /// Lets others go on; the end of its life does so too.
+  /// Releases the lock; the destructor does so too.
   void release() noexcept;
 
   [[nodiscard]] Outcome outcome() const noexcept { return outcome_; }

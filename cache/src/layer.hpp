@@ -13,34 +13,34 @@ namespace tilejit::cache {
 enum class Status : std::uint8_t {
   hit,
   miss,
-  damaged,    ///< was there and did not verify
-  misplaced,  ///< is whole, and another key's; counts as damaged
+  damaged,    ///< was there but did not verify
+  misplaced,  ///< is intact but belongs to another key; counts as damaged
   failed,     ///< the layer could not be asked
 };
 
 struct ReadResult {
   Status status = Status::miss;
   EntryPtr entry = nullptr;  ///< Status::hit only; verified
-  bool slow = false;         ///< a hit that took so long that a copy nearer by pays
+  bool slow = false;         ///< a hit so slow that a closer copy pays off
 };
 
-/// Counts a read of a tier; one that failed is for the caller to count, once a request.
+/// Counts a read of a tier. The caller counts failed reads, once per request.
 void count(TierCounters& counters, Status status, std::uint64_t nanoseconds);
 
-/// Whether an entry that was found under `key` belongs there.
+/// True if an entry found under `key` belongs to it.
 [[nodiscard]] inline bool is_of(const Identity& identity, std::string_view key,
                                 std::string_view metadata) {
   return !identity || identity(key, metadata);
 }
 
-/// Somewhere below memory that may have an entry. Thread-safe. Trouble is reported by the status
-/// and warned of once; nothing is thrown for it.
+/// A source of entries below memory. Thread-safe. Reports trouble by the status and warns of it
+/// once; never throws for it.
 class Layer {
  public:
   virtual ~Layer() = default;
 
   [[nodiscard]] virtual ReadResult read(const std::string& key) = 0;
-  /// Whether there is an entry whose file is whole as far as its trailer tells.
+  /// True if there is an entry whose file is complete by its trailer.
   [[nodiscard]] virtual bool has(const std::string& key) { return read(key).status == Status::hit; }
   /// Newest first.
   [[nodiscard]] virtual std::vector<std::string> markers(const std::string& kind) = 0;

@@ -11,7 +11,7 @@ void append_little_endian(std::string& out, Integer value) {
   for (std::size_t i = 0; i < sizeof(Integer); ++i) out += static_cast<char>(value >> (8 * i));
 }
 
-/// The integer at `at` (bytes), which lies inside `bytes`.
+/// The integer at byte `at`, which lies inside `bytes`.
 template <class Integer>
 [[nodiscard]] Integer load_little_endian(std::string_view bytes, std::size_t at) noexcept {
   Integer value = 0;

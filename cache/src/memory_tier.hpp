@@ -10,15 +10,16 @@
 
 namespace tilejit::cache {
 
-/// Entries in memory, the least recently used dropped first. Not thread-safe: its Store locks.
+/// Entries in memory. The least recently used ones are dropped first. Not thread-safe: the Store
+/// locks.
 class MemoryTier {
  public:
   /// Keeps at most `capacity` bytes of payload, metadata and bookkeeping.
   explicit MemoryTier(std::size_t capacity) : capacity_(capacity) {}
 
-  /// The entry, now the most recently used; nullptr if there is none.
+  /// The entry, which becomes the most recently used; nullptr if there is none.
   [[nodiscard]] EntryPtr find(std::string_view key);
-  /// Adds or replaces. An entry larger than the capacity is not kept.
+  /// Adds or replaces an entry. Does not keep one larger than the capacity.
   void insert(const std::string& key, EntryPtr entry);
 
  private:

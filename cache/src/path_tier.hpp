@@ -14,20 +14,19 @@
 
 namespace tilejit::cache {
 
-/// What one path of the read-only ones leads to, a folder or a bundle, opened when it is first
-/// asked. Where nothing is, it is looked for again at each request; a bundle that cannot be used is
-/// not.
+/// One of the read-only paths: a folder or a bundle, opened when it is first asked. If nothing is
+/// there, each request looks again; an unusable bundle is not tried again.
 class PathTier : public Layer {
  public:
   struct Rules {
     Trust trust = Trust::own;
     std::optional<PublicKey> signer;  ///< of bundles
     Identity identity;
-    std::chrono::microseconds slow_after;  ///< hits that take as long or longer are slow
+    std::chrono::microseconds slow_after;  ///< hits that take at least this long are slow
     Warn warn;
   };
 
-  /// Touches nothing on the disk. `path` is absolute.
+  /// Does not access the disk. `path` is absolute.
   PathTier(std::string path, Rules rules) : path_(std::move(path)), rules_(std::move(rules)) {}
 
   [[nodiscard]] ReadResult read(const std::string& key) override;

@@ -13,7 +13,7 @@
 
 namespace tilejit::cache {
 
-/// An open file descriptor, closed at the end of its life. Move-only.
+/// An open file descriptor, closed by the destructor. Move-only.
 class UniqueFd {
  public:
   UniqueFd() = default;
@@ -30,26 +30,27 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-// Calls that can fail return 0, or the error number (errno) of the system call that failed.
+// Functions that can fail return 0, or the error number (errno) of the system call that failed.
 
-/// open and openat whose descriptor is above 2 (above_stdio), O_CLOEXEC and O_NOCTTY. Not valid,
-/// with errno set, on failure. `mode`: of a file that is made.
+/// open and openat with O_CLOEXEC and O_NOCTTY, whose descriptor is above 2 (above_stdio). On
+/// failure the result is not valid and errno is set. `mode`: of a new file.
 [[nodiscard]] UniqueFd open_file(int folder, const char* name, int flags, mode_t mode = 0) noexcept;
 [[nodiscard]] UniqueFd open_file(const std::string& path, int flags) noexcept;
 
-/// "<name>.<pid>-<16 random hex digits>.<suffix>": the process names the culprit of a leftover; the
-/// random part keeps apart threads, and hosts that share a folder but not their process ids.
+/// "<name>.<pid>-<16 random hex digits>.<suffix>". The process id tells who left a file behind; the
+/// random part separates threads, and hosts that share a folder but not their process ids.
 [[nodiscard]] std::string random_name(const std::string& name, const char* suffix);
 
-/// Fills `size` bytes from `offset` (bytes) on. A file that ends before is EIO.
+/// Fills `size` bytes from byte `offset` on. Returns EIO if the file ends earlier.
 [[nodiscard]] int read_exactly(int fd, char* data, std::size_t size, std::uint64_t offset) noexcept;
 
-/// Makes `folder` and its missing parents, mode 0700. One that exists already is fine.
+/// Creates `folder` and its missing parents with mode 0700. Succeeds if it exists already.
 [[nodiscard]] int make_folders(const std::string& folder);
 
-/// A file that appears in `folder` under `name` whole, when it is committed, or never: a temporary
-/// beside it, written, fsynced and renamed. Readers see the old file, or the new one. Safe against
-/// other threads, processes and hosts that do the same. `folder` is open as long as this lives.
+/// A file that appears in `folder` under `name`, complete, when it is committed, or never. It is
+/// written as a temporary, fsynced and renamed. Readers see either the old file or the new one.
+/// Safe against other threads, processes and hosts that do the same. `folder` must stay open during
+/// the object's life.
 class AtomicFile {
  public:
   AtomicFile(int folder, const std::string& name);
@@ -61,20 +62,20 @@ class AtomicFile {
   [[nodiscard]] int create() noexcept;  ///< mode 0644 less the umask
   [[nodiscard]] int append(std::string_view bytes) noexcept;
   [[nodiscard]] int sync() noexcept;
-  /// Renames. The folder is for the caller to fsync.
+  /// Renames the temporary. The caller must fsync the folder.
   [[nodiscard]] int commit() noexcept;
-  /// Closes the temporary and keeps it, so that many can be written before any is committed.
+  /// Closes the temporary but keeps it, so that many can be written before any is committed.
   void close() noexcept { file_ = UniqueFd(); }
 
  private:
   int folder_;
   std::string name_;
-  std::string temporary_;  // empty: there is none to remove
+  std::string temporary_;  // empty: nothing to remove
   UniqueFd file_;
 };
 
-/// Publishes `bytes` as `name` in `folder`, whole or not at all, and fsyncs the folder. `visible`
-/// is called when readers see it, before that last fsync.
+/// Publishes `bytes` as `name` in `folder`, completely or not at all, and fsyncs the folder. Calls
+/// `visible` when readers can see the file, before that last fsync.
 [[nodiscard]] int publish_file(int folder, const std::string& name, std::string_view bytes,
                                const std::function<void()>& visible = {});
 

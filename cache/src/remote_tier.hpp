@@ -10,12 +10,12 @@ namespace tilejit::cache {
 /// The entries of a server. Thread-safe.
 class RemoteTier : public Layer {
  public:
-  /// Throws std::invalid_argument for a url that cannot be used.
+  /// Throws std::invalid_argument for an unusable url.
   RemoteTier(RemoteOptions options, Identity identity);
 
   [[nodiscard]] ReadResult read(const std::string& key) override;
   [[nodiscard]] std::vector<std::string> markers(const std::string& kind) override;
-  /// In the background, if the mode takes uploads.
+  /// Uploads in the background if the mode allows it.
   void publish(const std::string& key, const Entry& entry);
 
   [[nodiscard]] RemoteCounters counters() const { return store_.counters(); }

@@ -20,10 +20,11 @@ struct CloseFolder {
 };
 using OpenedFolder = std::unique_ptr<DIR, CloseFolder>;
 
-/// Opens `v1/<below>` to be listed; null, with `error` set, if that fails.
+/// Opens `v1/<below>` for listing. Returns null and sets `error` if that fails.
 [[nodiscard]] OpenedFolder list_folder(const Tree& tree, std::string_view below, int& error);
 
-/// A file that belongs to a key: "<key>.<rest>"; or a folder of such a name, which is nobody's.
+/// A file that belongs to a key, "<key>.<rest>", or a folder of such a name, which belongs to
+/// nobody.
 struct KeyFile {
   enum class Kind : std::uint8_t { entry, kept, damaged, temporary, folder };
   Kind kind = Kind::entry;
@@ -38,18 +39,19 @@ struct KeyFiles {
   std::vector<KeyFile> files;  ///< the entry first, if there is one
 
   [[nodiscard]] const KeyFile* entry() const noexcept;
-  [[nodiscard]] std::uint64_t bytes() const noexcept;  ///< of the entry and what is kept beside it
+  [[nodiscard]] std::uint64_t bytes() const noexcept;  ///< of the entry and the files kept beside
+                                                       ///< it
 };
 
-/// Calls `see` for every key that has files, a folder at a time, with the folder's descriptor.
-/// Returns 0 or what a Tree returns.
+/// Calls `see` for every key that has files, folder by folder, with the folder's descriptor.
+/// Returns 0 or an error of Tree.
 [[nodiscard]] int scan(const Tree& tree, const std::function<void(int folder, KeyFiles&&)>& see);
 
-/// Whether its writer may live: a temporary younger than an hour. As distance, since a clock may
-/// have been set back.
+/// True if its writer may still be alive: a temporary younger than an hour. The age is compared
+/// without its sign, since a clock may have been set back.
 [[nodiscard]] bool may_be_written(const KeyFile& file, std::time_t now) noexcept;
 
-/// Removes a file, or a folder with all that is in it. False if something stays.
+/// Removes a file, or a folder with all its content. Returns false if something stays.
 bool remove_file(int folder, const KeyFile& file);
 
 /// The kind of a file called `name`, if it belongs to a key.

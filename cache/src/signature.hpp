@@ -15,7 +15,8 @@ struct Signed {
   Signature signature;
 };
 
-/// Signs with an Ed25519 private key in PEM. Throws std::invalid_argument if it is none.
+/// Signs with an Ed25519 private key in PEM. Throws std::invalid_argument if the text is no such
+/// key.
 [[nodiscard]] Signed sign(std::string_view message, const std::string& private_key);
 [[nodiscard]] bool is_signed_by(std::string_view message, const PublicKey& signer,
                                 const Signature& signature) noexcept;

@@ -10,28 +10,29 @@
 
 namespace tilejit::cache {
 
-/// The error of what is there, but is not used for whom it belongs to (Trust).
+/// The error for files that exist but are not used because of their owner (Trust).
 inline constexpr int kRefused = -1;
 
 /// True if `info` belongs to `user` or root, and nobody else may write to it.
 [[nodiscard]] bool is_own(const struct stat& info, uid_t user) noexcept;
 
-/// A cache folder `<folder>/v1`, reached anew by its name at every use, so that it may be deleted
-/// or replaced under a running process. Below `folder` no symbolic link is followed. Thread-safe.
+/// A cache folder `<folder>/v1`. Each use opens it anew by name, so that it may be deleted or
+/// replaced while the process runs. Follows no symbolic link below `folder`. Thread-safe.
 class Tree {
  public:
-  /// Touches nothing on the disk. `folder` is absolute.
+  /// Does not access the disk. `folder` is absolute.
   Tree(std::string folder, Trust trust) : folder_(std::move(folder)), trust_(trust) {}
 
-  // Each returns 0, an error number, or kRefused. `below`: one folder's name, or empty for v1.
+  // Each returns 0, an error number, or kRefused. `below` is the name of one folder, or empty for
+  // v1.
 
   /// Opens `v1/<below>`. `flags`: O_PATH to reach files in it, O_RDONLY to list or sync it.
   [[nodiscard]] int open(std::string_view below, int flags, UniqueFd& out) const;
-  /// As open with O_RDONLY; makes what is missing, mode 0700.
+  /// As open with O_RDONLY, but creates missing folders with mode 0700.
   [[nodiscard]] int make(std::string_view below, UniqueFd& out) const;
 
-  /// Whether a file that was opened by its name in `v1/<below>` may be used: 0, kRefused, or
-  /// ENOTDIR where a symbolic link was followed. Cheaper than open.
+  /// Whether a file that was opened by its name in `v1/<below>` may be used: 0; kRefused; or
+  /// ENOTDIR if a symbolic link was followed. Cheaper than open.
   [[nodiscard]] int check(std::string_view below, const struct stat& file) const;
 
   [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
@@ -47,7 +48,7 @@ class Tree {
   Trust trust_;
 };
 
-/// What to say of an error that a Tree gave.
+/// The text for an error that a Tree returned.
 [[nodiscard]] std::string describe(int error);
 
 }  // namespace tilejit::cache

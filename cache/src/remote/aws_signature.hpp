@@ -8,7 +8,7 @@
 
 namespace tilejit::cache {
 
-/// A header's name in lower case, and its value.
+/// The name of a header in lower case, and its value.
 using Header = std::pair<std::string, std::string>;
 
 struct AwsIdentity {
@@ -18,11 +18,11 @@ struct AwsIdentity {
   std::string service;
 };
 
-/// What is signed: all that the server sees but the body, which its digest stands for.
+/// What is signed: everything that the server sees, with the digest standing for the body.
 struct AwsRequest {
   std::string_view method;
-  std::string_view path;         ///< as it is sent, percent-encoded
-  std::string_view query;        ///< the same, sorted by name; empty: none
+  std::string_view path;         ///< as sent, percent-encoded
+  std::string_view query;        ///< as sent, sorted by name; empty: none
   std::vector<Header> headers;   ///< host, x-amz-date and others, in any order
   std::string_view body_sha256;  ///< 64 hex digits
 };
@@ -30,11 +30,12 @@ struct AwsRequest {
 /// "20150830T123600Z", the x-amz-date of a time in UTC.
 [[nodiscard]] std::string amz_date(std::time_t time);
 
-/// The Authorization header's value by AWS Signature Version 4. `date`: the request's x-amz-date.
+/// The value of the Authorization header by AWS Signature Version 4. `date`: the request's
+/// x-amz-date.
 [[nodiscard]] std::string aws_authorization(const AwsRequest& request, const AwsIdentity& identity,
                                             const std::string& date);
 
-/// Percent-encodes all but letters, digits and "-._~/", as S3 wants a path to be.
+/// Percent-encodes everything except letters, digits and "-._~/", as S3 requires for a path.
 [[nodiscard]] std::string uri_encode_path(std::string_view path);
 
 }  // namespace tilejit::cache

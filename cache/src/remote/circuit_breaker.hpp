@@ -7,11 +7,11 @@
 
 namespace tilejit::cache {
 
-/// Remembers that a server failed, so that the requests after it do not wait for it too: open means
-/// "do not ask". Thread-safe and lock-free; a look at a closed one is one load.
+/// Remembers that a server failed, so that later requests do not wait for it: open means "do not
+/// ask". Thread-safe and lock-free. Checking a closed breaker is one load.
 class CircuitBreaker {
  public:
-  /// Open for `interval` after a failure; 0: for ever.
+  /// Opens for `interval` after a failure; 0: for ever.
   explicit CircuitBreaker(std::chrono::milliseconds interval) noexcept : interval_(interval) {}
 
   [[nodiscard]] bool open() const noexcept {
@@ -21,15 +21,15 @@ class CircuitBreaker {
     failures_.store(0, std::memory_order_relaxed);
     retry_at_.store(kClosed, std::memory_order_relaxed);
   }
-  /// Opens at the first failure that asking again would only repeat, and at the third in a row of
-  /// those that may be of one entry only.
+  /// Opens at the first failure that every request would repeat, or at the third in a row of those
+  /// that may concern one entry only.
   void failed(bool repeats) noexcept {
     if (failures_.fetch_add(1, std::memory_order_relaxed) + 1 >= kFailures || repeats) {
       retry_at_.store(next(), std::memory_order_relaxed);
     }
   }
   void open_for_good() noexcept { retry_at_.store(kNever, std::memory_order_relaxed); }
-  /// True for one caller each interval while open: it is the one to try again.
+  /// True for one caller per interval while open: that caller tries again.
   [[nodiscard]] bool claim_retry() noexcept {
     std::int64_t at = retry_at_.load(std::memory_order_relaxed);
     return at != kClosed && at != kNever && now() >= at &&
@@ -49,7 +49,7 @@ class CircuitBreaker {
   }
 
   std::chrono::milliseconds interval_;
-  std::atomic<std::int64_t> retry_at_ = kClosed;  // of the steady clock
+  std::atomic<std::int64_t> retry_at_ = kClosed;  // on the steady clock
   std::atomic<int> failures_ = 0;                 // in a row
 };
 

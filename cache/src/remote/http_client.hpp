@@ -15,9 +15,9 @@
 namespace tilejit::cache {
 
 using Clock = std::chrono::steady_clock;
-/// Asked about 20 times a second whether to give up; empty: never.
+/// Called about 20 times a second; true means give up. Empty: never.
 using Stop = std::function<bool()>;
-inline constexpr std::chrono::milliseconds kStopInterval{50};  ///< between two questions
+inline constexpr std::chrono::milliseconds kStopInterval{50};  ///< between two calls of Stop
 
 enum class HttpMethod : std::uint8_t { get, head, put };
 [[nodiscard]] std::string_view to_string(HttpMethod method) noexcept;  ///< "GET", "HEAD", "PUT"
@@ -30,23 +30,23 @@ struct HttpRequest {
 };
 
 enum class HttpOutcome : std::uint8_t {
-  answered,     ///< `status` says what
-  timed_out,    ///< by the deadline, or no connection in time
-  unreachable,  ///< no such host, no connection, or no trust in its certificate
-  cut,          ///< the connection ended too early; another attempt may do better
-  malformed,    ///< what came is not HTTP, or far too many headers
-  too_large,    ///< a body of more than max_bytes
+  answered,     ///< see `status`
+  timed_out,    ///< the deadline passed, or no connection was made in time
+  unreachable,  ///< host not found, no connection, or its certificate is not trusted
+  cut,          ///< the connection ended too early; another attempt may succeed
+  malformed,    ///< the answer is not HTTP, or has far too many headers
+  too_large,    ///< the body exceeds max_bytes
   stopped,
 };
 
 struct HttpResponse {
   HttpOutcome outcome = HttpOutcome::malformed;
   int status = 0;
-  std::string body = {};      ///< whole for status 200, else its first 4096 bytes
-  std::uint64_t length = 0;   ///< Content-Length; 0 where the server does not say
-  std::string redirect = {};  ///< absolute url, where the server names one
+  std::string body = {};      ///< complete for status 200, otherwise its first 4096 bytes
+  std::uint64_t length = 0;   ///< Content-Length; 0 if the server does not send it
+  std::string redirect = {};  ///< absolute url, if the server names one
   std::chrono::seconds retry_after{0};
-  std::string detail = {};  ///< libcurl's words for what went wrong; no credentials
+  std::string detail = {};  ///< libcurl's description of the failure; no credentials
 };
 
 struct HttpSettings {
@@ -56,8 +56,8 @@ struct HttpSettings {
   std::string user = {}, password = {};
 };
 
-/// Requests one at a time for each calling thread, over connections that are kept and shared.
-/// Redirects are reported, not followed. Thread-safe. Throws nothing but std::bad_alloc.
+/// Sends one request at a time per calling thread, over shared connections that are kept open.
+/// Redirects are reported, not followed. Thread-safe. Throws only std::bad_alloc.
 class HttpClient {
  public:
   /// `api` outlives the client.
@@ -66,7 +66,7 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  /// Returns soon after `deadline` at the latest, whatever the server does.
+  /// Returns soon after `deadline` at the latest, regardless of the server.
   [[nodiscard]] HttpResponse send(const HttpRequest& request, Clock::time_point deadline,
                                   const Stop& stop = {});
 
@@ -78,7 +78,7 @@ class HttpClient {
   const CurlApi& api_;
   HttpSettings settings_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Connection>> idle_;  // the last used at the back
+  std::vector<std::unique_ptr<Connection>> idle_;  // the last used is at the back
 };
 
 }  // namespace tilejit::cache

@@ -10,17 +10,17 @@
 
 namespace tilejit::cache {
 
-/// What came of a request for an entry.
+/// The outcome of a request for an entry.
 enum class Verdict : std::uint8_t {
   done,         ///< found, or stored
   miss,         ///< the server has no such entry
-  denied,       ///< an S3 store that says no more than "denied": as a rule it has no such entry
-  unreachable,  ///< no such host, no connection, or no trust in its certificate
+  denied,       ///< an S3 store says "denied", which usually means that it has no such entry
+  unreachable,  ///< host not found, no connection, or its certificate is not trusted
   timed_out,
-  refused,     ///< it wants other credentials, or does not do this at all
-  failing,     ///< it answers with errors, or with what is not HTTP
-  redirected,  ///< it sends us to another host
-  damaged,     ///< what came is not an entry
+  refused,     ///< it wants other credentials, or does not support the request
+  failing,     ///< it answers with errors, or not with HTTP
+  redirected,  ///< it redirects to another host
+  damaged,     ///< the answer is not an entry
   too_large,
   stopped,
 };
@@ -28,11 +28,11 @@ enum class Verdict : std::uint8_t {
 struct RequestResult {
   Verdict verdict = Verdict::failing;
   std::string bytes = {};    ///< Verdict::done of a GET
-  std::uint64_t length = 0;  ///< of the entry, in bytes; 0 where a HEAD was not told
-  std::string reason = {};   ///< for a person: what the server does, and what to do; no credentials
+  std::uint64_t length = 0;  ///< of the entry, in bytes; 0 if the answer to HEAD has none
+  std::string reason = {};   ///< for a person: what the server does and what to do; no credentials
 };
 
-/// What one answer means, and whether another attempt may bring a better one.
+/// The meaning of one answer, and whether another attempt may give a better one.
 struct Judgement {
   RequestResult result = {};
   bool try_again = false;

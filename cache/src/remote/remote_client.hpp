@@ -17,15 +17,15 @@ struct RequestTally {
   std::atomic<std::uint64_t> retries = 0, timeouts = 0;
 };
 
-/// Requests for entries by key: attempts, back-off, redirects, signatures. Thread-safe.
+/// Requests for entries by key, with attempts, back-off, redirects and signatures. Thread-safe.
 class RemoteClient {
  public:
-  /// Everything named outlives the client.
+  /// All arguments outlive the client.
   RemoteClient(const CurlApi& api, const RemoteAddress& address, const RemoteOptions& options,
                RequestTally& tally);
 
-  /// What came of all attempts together. Returns soon after `deadline` at the latest, and soon
-  /// after `stop` says so. `body` is of a PUT.
+  /// The result of all attempts together. Returns soon after `deadline` at the latest, and soon
+  /// after `stop` returns true. `body` is for a PUT.
   [[nodiscard]] RequestResult request(HttpMethod method, std::string_view key,
                                       std::string_view body, Clock::time_point deadline,
                                       const Stop& stop = {});
@@ -33,7 +33,7 @@ class RemoteClient {
  private:
   [[nodiscard]] Judgement attempt(HttpMethod method, std::string_view key, std::string_view body,
                                   Clock::time_point deadline, const Stop& stop);
-  /// Makes a download that is not the entry of `key` a damaged one.
+  /// Marks a download as damaged if it is not the entry of `key`.
   void verify(std::string_view key, RequestResult& result) const;
   [[nodiscard]] std::vector<std::string> headers_for(HttpMethod method, std::string_view path,
                                                      std::string_view body) const;

@@ -12,22 +12,22 @@
 
 namespace tilejit::cache {
 
-/// What waits to be done in the background for one key.
+/// Background work for one key.
 struct UploadJob {
   std::string key;
   std::string bytes;
-  bool probe = false;  ///< only look whether the server is back
-  bool retry = false;  ///< look by this upload whether it takes any again
+  bool probe = false;  ///< only checks whether the server is back
+  bool retry = false;  ///< this upload checks whether the server accepts any again
 };
 
-/// A bounded queue and the one thread that works it off, started at the first job. Thread-safe.
+/// A bounded queue and its one thread, which starts with the first job. Thread-safe.
 class UploadQueue {
  public:
   struct Bounds {
     std::size_t jobs = 256;
     std::size_t bytes = 256u << 20;
   };
-  /// Works a job off; gives up soon once `stopping()`.
+  /// Does a job. Gives up soon after `stopping()` is true.
   using Work = std::function<void(UploadJob& job)>;
 
   UploadQueue(Bounds bounds, Work work) : bounds_(bounds), work_(std::move(work)) {}
@@ -35,12 +35,12 @@ class UploadQueue {
   UploadQueue(const UploadQueue&) = delete;
   UploadQueue& operator=(const UploadQueue&) = delete;
 
-  /// False, and the job is gone, if there is no room, or no thread to be had.
+  /// Returns false and drops the job if there is no room or no thread can be started.
   [[nodiscard]] bool push(UploadJob job);
-  /// Waits for all jobs, at most `patience`; whether all are done.
+  /// Waits at most `patience` for all jobs. Returns whether all are done.
   [[nodiscard]] bool wait(std::chrono::milliseconds patience);
-  /// Waits as above, then ends the thread. How many uploads were not begun. Nothing is pushed after
-  /// it.
+  /// Waits likewise, then ends the thread. Returns the number of uploads that were not begun.
+  /// Nothing may be pushed afterwards.
   [[nodiscard]] std::size_t close(std::chrono::milliseconds patience);
 
   [[nodiscard]] bool stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }

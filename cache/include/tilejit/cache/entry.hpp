@@ -9,7 +9,7 @@
 
 namespace tilejit::cache {
 
-/// What the cache keeps under a key: opaque bytes and a JSON text about them.
+/// The content of a cache key: opaque bytes and a JSON text about them.
 struct Entry {
   std::string payload;
   std::string metadata;
@@ -28,15 +28,16 @@ using EntryPtr = std::shared_ptr<const Entry>;
 /// Whether `key` is 64 lower-case hex digits.
 [[nodiscard]] bool is_key(std::string_view key) noexcept;
 
-/// Whether an entry with this metadata is the one of `key`: how a user of the store tells it from
-/// another key's that was copied or mixed up. An entry that is not counts as damaged wherever it
-/// comes in. Must not throw; called from any thread. Empty: every entry is believed.
+/// Tells whether an entry with this metadata belongs to `key`. With it, a user of the store detects
+/// entries that were copied or mixed up between keys. An entry that does not belong to its key
+/// counts as damaged in every tier. Must not throw; called from any thread. Empty: all entries are
+/// accepted.
 using Identity = std::function<bool(std::string_view key, std::string_view metadata)>;
 
-/// Whose folders and bundles are used.
+/// The owners whose folders and bundles are used.
 enum class Trust : std::uint8_t {
-  own,     ///< the user's own and root's, if nobody else may write to them
-  anyone,  ///< every one: whoever may write there decides what runs on the GPU
+  own,     ///< those of the user and of root that nobody else may write to
+  anyone,  ///< all; whoever may write there decides what runs on the GPU
 };
 
 }  // namespace tilejit::cache
