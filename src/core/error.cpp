@@ -27,7 +27,7 @@ std::string_view to_string(ErrorCode code) noexcept {
 
 namespace {
 
-// A list of faults has each one's place in front of it, that of the first among them.
+// A list of faults has the place in front of each fault, so that of the first is already there.
 std::string with_place(const std::string& what, const std::string& where) {
   const bool listed = what.find("\n  " + where + ": ") != std::string::npos;
   return where.empty() || listed ? what : what + " (" + where + ")";

@@ -10,7 +10,7 @@ void start_line(std::string& text, std::size_t depth) {
   text.append(kIndent * depth, ' ');
 }
 
-/// Where the text that starts at `begin` ends: behind its closing quote.
+/// The end of the text that starts at `begin`: the position after its closing quote.
 std::size_t end_of_text(std::string_view line, std::size_t begin) noexcept {
   std::size_t at = begin + 1;
   while (at < line.size() && line[at] != '"') at += line[at] == '\\' ? 2 : 1;

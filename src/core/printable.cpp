@@ -11,7 +11,7 @@ struct Character {
   std::size_t bytes = 0;  // 0: not UTF-8
 };
 
-// Smallest code point of a sequence of as many bytes: a shorter one must have been used below.
+// Smallest code point that needs a sequence of that many bytes; smaller ones would be overlong.
 constexpr char32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
 
 std::size_t length_of(unsigned char first) noexcept {
@@ -37,7 +37,8 @@ Character first_of(std::string_view text) noexcept {
                                                                  : Character{code, bytes};
 }
 
-// C0 and C1, line and paragraph separators, and what overrides the direction of text.
+// C0 and C1 controls, line and paragraph separators, and characters that override the text
+// direction.
 bool steers(char32_t code) noexcept {
   return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200e && code <= 0x200f) ||
          (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);

@@ -9,7 +9,8 @@
 namespace tilejit {
 namespace {
 
-/// Those of NVRTC 12 and 13 from 75 on (CUDA C++ Programming Guide, "Compute Capabilities").
+/// The architectures of NVRTC 12 and 13 from 75 on (CUDA C++ Programming Guide, "Compute
+/// Capabilities").
 constexpr std::array kArchitectures = {75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
 
 /// Architecture-specific features came with 9.0, family-specific ones with 10.0.

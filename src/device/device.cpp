@@ -7,14 +7,18 @@ namespace {
 
 constexpr int kKiB = 1024;
 
-// Names, multiprocessors, clocks and bandwidths: NVIDIA's data sheets of these products, compared
-// with what others publish of them: of H100 SXM and HGX B200 132 and 148 multiprocessors of 128
-// lanes, 1.98 and 1.97 GHz, which give the sheets' 67 and 75 TFLOP/s of f32, and 3.35 and 7.7 TB/s;
-// L40S 142, 2.52 GHz, 864 GB/s; RTX PRO 6000 Blackwell 188, 2.6 GHz, 1792 GB/s. The rest: CUDA C++
-// Programming Guide 13.0, "Arithmetic Instructions" (throughput of 32- and 64-bit floating-point
-// multiply-add and of rcp, rsqrt, ex2, lg2, sin, cos) and "Technical Specifications per Compute
-// Capability": for 12.0 that says 24 blocks and 100 KB, as devices report, though the Blackwell
-// Tuning Guide says 32 and 128.
+// Names, multiprocessors, clocks and bandwidths: NVIDIA's data sheets, compared with other
+// publications.
+// - H100 SXM: 132 multiprocessors of 128 lanes at 1.98 GHz, which give the sheet's 67 TFLOP/s of
+//   f32; 3.35 TB/s.
+// - HGX B200: 148 multiprocessors of 128 lanes at 1.97 GHz, 75 TFLOP/s of f32; 7.7 TB/s.
+// - L40S: 142, 2.52 GHz, 864 GB/s.
+// - RTX PRO 6000 Blackwell: 188, 2.6 GHz, 1792 GB/s.
+//
+// The rest: CUDA C++ Programming Guide 13.0, "Arithmetic Instructions" (throughput of 32- and
+// 64-bit floating-point multiply-add and of rcp, rsqrt, ex2, lg2, sin, cos) and "Technical
+// Specifications per Compute Capability". For 12.0 the guide says 24 blocks and 100 KB, as devices
+// report; the Blackwell Tuning Guide says 32 and 128.
 constexpr std::array<Device, 7> kDevices = {{
     {75, "T4", 40, 1.59, 320, 64, 2, 16, 1024, 16, 64 * kKiB},
     {80, "A100 SXM 80GB", 108, 1.41, 2039, 64, 32, 16, 2048, 32, 164 * kKiB},
@@ -25,10 +29,10 @@ constexpr std::array<Device, 7> kDevices = {{
     {120, "RTX PRO 6000 Blackwell", 188, 2.6, 1792, 128, 2, 16, 1536, 24, 100 * kKiB},
 }};
 
-// What one thread that follows pointers waits for, an assumption: microbenchmarks find 400 to 700
-// cycles, by device and method. About 400 says table 3 of PMC10448217 of V100, A100 and H100;
-// others are arXiv:1903.07486 (T4), arXiv:2402.13499 (A100, H100, RTX 4090) and arXiv:2507.10789
-// (H100).
+// Cycles that one thread waits per step when it follows pointers. An assumption: microbenchmarks
+// find 400 to 700, depending on device and method. Table 3 of PMC10448217 says about 400 for V100,
+// A100 and H100. Others: arXiv:1903.07486 (T4), arXiv:2402.13499 (A100, H100, RTX 4090) and
+// arXiv:2507.10789 (H100).
 constexpr double kLatencyCycles = 600;
 
 }  // namespace

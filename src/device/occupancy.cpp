@@ -6,9 +6,9 @@ namespace tilejit::device {
 namespace {
 
 // CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability": 64 K
-// registers a multiprocessor from 7.5 to 12.0; and CUDA Occupancy Calculator: units of 256
-// registers a warp, warps spread over four partitions, shared memory in units of 128 bytes (7.5:
-// 256) and from 8.0 on 1 KB of each block for the system.
+// registers per multiprocessor from 7.5 to 12.0. CUDA Occupancy Calculator: units of 256 registers
+// per warp, warps spread over four partitions, shared memory in units of 128 bytes (7.5: 256), and
+// from 8.0 on 1 KB of each block for the system.
 constexpr std::int64_t kRegisters = 65536;
 constexpr std::int64_t kRegisterUnit = 256;
 constexpr std::int64_t kPartitions = 4;

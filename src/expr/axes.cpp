@@ -56,7 +56,7 @@ std::uint32_t AxisTable::by_default() const {
   try {
     return mask(axes);
   } catch (Fault& fault) {
-    fault.position.reset();  // it does not stand in the text
+    fault.position.reset();  // the default axis has no position in the text
     throw;
   }
 }

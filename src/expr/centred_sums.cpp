@@ -13,7 +13,7 @@ const Node& at(const Program& program, NodeId id) {
   return program.nodes[static_cast<std::size_t>(id)];
 }
 
-/// A sum of squares of distances to the mean along the same axes.
+/// A sum of squares of distances to the mean, over the axes of the mean.
 struct CentredSquares {
   NodeId squares = kNoNode;
   NodeId distance = kNoNode;
@@ -68,11 +68,11 @@ class Corrector {
   }
 
  private:
-  /// What both corrections are made of, in the graph.
+  /// The nodes of both corrections, in the graph.
   struct Parts {
     NodeId mean = kNoNode, sum = kNoNode, squares = kNoNode;  // as computed
-    NodeId shift = kNoNode;                                   // of the mean: sum / n
-    NodeId excess = kNoNode;                                  // of the squares: sum^2 / n
+    NodeId shift = kNoNode;                                   // correction of the mean: sum / n
+    NodeId excess = kNoNode;  // correction of the squares: sum^2 / n
   };
 
   static std::size_t index(NodeId id) { return static_cast<std::size_t>(id); }
@@ -84,7 +84,7 @@ class Corrector {
     return node;
   }
 
-  /// The same nodes, whichever asks first.
+  /// Creates the nodes once; both corrections share them.
   Parts parts(const CentredSquares& one) {
     const Node& squares = at(program_, one.squares);
     const DType type = squares.type;
@@ -100,8 +100,9 @@ class Corrector {
     return parts;
   }
 
-  /// The magnitude, as rounding may leave less than 0, which is as far from what is right. The
-  /// excess is nan of nothing, whose squares stay 0, and infinite only beside squares that are.
+  /// Takes the absolute value, since rounding may leave slightly less than 0; the error is the
+  /// same. The clamps handle two cases: over no elements the excess is nan while the squares are 0,
+  /// and the excess is infinite only if the squares are.
   NodeId corrected_squares(const CentredSquares& one, const Parts& p) {
     const DType type = at(program_, one.squares).type;
     const double largest = type == f64 ? std::numeric_limits<double>::max()
@@ -111,9 +112,9 @@ class Corrector {
     return graph_.operation(Op::abs, type, graph_.operation(Op::sub, type, p.squares, excess));
   }
 
-  /// Rounding x - mean(x) shifts all distances of a binade in one direction, by a quarter of a unit
-  /// of their size: a shift below four units (whose square is 2^-46 of the mean square in f32) is
-  /// left alone.
+  /// Rounding x - mean(x) shifts all distances of a binade in the same direction, by a quarter of a
+  /// unit of their size. So a shift below four units (whose square is 2^-46 of the mean square in
+  /// f32) is not corrected.
   NodeId corrected_mean(const CentredSquares& one, const Parts& p) {
     const DType type = at(program_, one.squares).type;
     const NodeId least = graph_.operation(Op::mul, type, p.squares,
@@ -125,11 +126,12 @@ class Corrector {
 
   const Program& program_;
   std::vector<const CentredSquares*> of_mean_, of_squares_;  // by node
-  std::vector<NodeId> renumbered_;                           // likewise: in graph_
+  std::vector<NodeId> renumbered_;                           // by node: its id in graph_
   Graph graph_;
 };
 
-/// Of `sum` = reduce_sum(distance) and `shift` = sum / n beside the squares of these distances.
+/// True if `sum` is reduce_sum(distance) and `shift` is sum / n, for the same distances whose
+/// squares are summed.
 bool tells_shift(const Program& program, const CentredSquares& one, NodeId sum, NodeId shift) {
   const Node& s = at(program, sum);
   const Node& quotient = at(program, shift);

@@ -13,7 +13,7 @@
 namespace tilejit::expr {
 namespace {
 
-// Bounds the work of formulas whose functions multiply literals only, which makes no nodes.
+// Limits the work for formulas whose functions only multiply literals, which makes no nodes.
 constexpr std::size_t kMaxSteps = 500'000;
 
 // Walks the trees of a formula and of the functions that it calls, in order of evaluation.
@@ -47,7 +47,7 @@ class Evaluator {
   }
 
  private:
-  // Where in the formula the outermost function was called, if `text` is a function.
+  // The place in the formula where the outermost function was called, if `text` is a function.
   std::string call_site(const ParsedText& text) const {
     if (calls_.empty() || &text.source == &formula_) return {};
     return "  in the call at formula line " +
@@ -96,7 +96,7 @@ class Evaluator {
     return typer_.scan(scan, order, arg);
   }
 
-  // Equal arguments give equal values, so a call is gone through once: without this, functions that
+  // Equal arguments give equal values, so each call is evaluated once. Without this, functions that
   // call each other twice would take exponential time.
   Value inlined(std::size_t function, const std::vector<Value>& args, std::size_t position) {
     const auto key = call_key(function, args);
@@ -134,7 +134,7 @@ class Evaluator {
   const AxisTable& axes_;
   Typer& typer_;
   const SourceText& formula_;
-  std::vector<std::size_t> calls_;  // positions of the calls that are being inlined
+  std::vector<std::size_t> calls_;  // positions of the calls being inlined
   std::map<CallKey, Value> inlined_;
   std::size_t steps_ = 0;
 };

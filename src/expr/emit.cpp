@@ -40,7 +40,8 @@ std::string integer_literal(std::int64_t value, DType type) {
   }
 }
 
-// Not of means: that of a constant is the constant, and one division a row costs nothing.
+// Not used for means: the mean of a constant must be the constant, and one division per row costs
+// nothing.
 std::string_view approximation(const Node& n) {
   if (!is_floating(n.type) || size_bytes(n.type) > 2) return {};
   return traits(n.op).approximation;
@@ -77,7 +78,7 @@ class Emitter {
     return text;
   }
 
-  /// The one that is called for `n`.
+  /// The function to call for `n`.
   std::string function(const Node& n) const {
     return outlined(n) ? outlined_name(n) : function_of(n);
   }
@@ -107,14 +108,15 @@ class Emitter {
     return type == b8 ? "b8" : std::string(tilejit::to_string(type));
   }
 
-  // A cast to a narrow float that only a store uses: the store rounds, once.
+  // True for a cast to a narrow float that only a store uses. The store rounds, so the cast need
+  // not.
   bool converts_in_store(NodeId id) const {
     const auto i = static_cast<std::size_t>(id);
     return node(id).op == Op::cast && compute_type(node(id).type) == "float" &&
            node(id).type != f32 && uses_[i] == 0 && stored_[i] > 0;
   }
 
-  // Those of a slice that become statements.
+  // The nodes of a slice that become statements.
   std::vector<NodeId> emitted(const Slice& slice) const {
     std::vector<NodeId> ids;
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
@@ -134,7 +136,7 @@ class Emitter {
 
   bool is_leaf(NodeId id) const { return node(id).args[0] == kNoNode; }
 
-  // What the text after the statements reads: results, and what is stored.
+  // The nodes that the text after the statements reads: results and stored values.
   std::vector<NodeId> read_after(const Slice& slice) const {
     std::vector<NodeId> ids = slice.results;
     for (const Store& store : slice.stores) {
@@ -143,9 +145,9 @@ class Emitter {
     return ids;
   }
 
-  // The statements in functions that the compiler does not inline. What a later one reads goes
-  // through one struct: as variables by themselves, each would keep the compiler busy. Leaves are
-  // declared in each that reads them.
+  // The statements, split into functions that the compiler does not inline. Values that a later
+  // function reads are passed in one struct: separate variables would keep the compiler busy.
+  // Leaves are declared in each function that reads them.
   std::string in_parts(std::vector<NodeId> ids, const Slice& slice) const {
     std::erase_if(ids, [&](NodeId id) { return is_leaf(id); });
     constexpr std::size_t kOutside = SIZE_MAX;
@@ -171,7 +173,7 @@ class Emitter {
     std::string text = "struct Kept {\n";
     for (const NodeId id : kept) text += type_and_name(id) + ";\n";
     text += "} kept;\n";
-    // What of `read` is not computed in `part` itself.
+    // Declarations of the values in `read` that `part` does not compute itself.
     const auto received = [&](const std::set<NodeId>& read, std::size_t part) {
       std::string lines;
       for (const NodeId id : read) {
@@ -231,7 +233,7 @@ class Emitter {
     return "outlined_" + std::string(to_string(n.op)) + "_" +
            std::string(tilejit::to_string(n.type));
   }
-  // Of one function for all nodes of its name and type.
+  // The definition of the function shared by all nodes with the operation and type of `n`.
   std::string definition(const Node& n) const {
     const std::string type(compute_type(n.type));
     std::string parameters, arguments;
@@ -256,14 +258,14 @@ class Emitter {
     return value_name(n.args[0]) + " " + std::string(symbol) + " " + value_name(n.args[1]);
   }
 
-  // The function that computes a node; empty for operators of the language, and casts.
+  // The function that computes a node; empty for casts and operators of the language.
   std::string function_of(const Node& n) const {
     if (n.args[0] == kNoNode || n.op == Op::cast || combines_elements(n.op)) return {};
     const bool is_mean = n.op == Op::div && node(n.args[1]).op == Op::extent;
     if (const auto name = approximation(n); !name.empty() && !is_mean) return std::string(name);
     const std::string device_function = "math::" + std::string(to_string(n.op));
     if (!is_floating(argument_type(n, 0))) {
-      // C++ leaves the overflow of signed arithmetic undefined; the device functions wrap.
+      // Signed overflow is undefined in C++; the device functions wrap.
       const bool may_overflow = n.op == Op::add || n.op == Op::sub || n.op == Op::mul;
       return may_overflow || traits(n.op).infix.empty() ? device_function : std::string();
     }
@@ -299,9 +301,9 @@ class Emitter {
     return "round_to<" + storage_type(n.type) + ">(" + unrounded(id) + ")";
   }
 
-  // The operand of a cast to a narrow float, as the float that is rounded to it. Operands with more
-  // bits than a float go through round_odd, so that they are rounded to the narrow type as if once.
-  // Integers that a float does not hold are beyond the range of f16 and f8 anyway.
+  // The operand of a cast to a narrow float, as the float that is then rounded. Operands with more
+  // bits than a float go through round_odd, so that the result is as if rounded once. Integers that
+  // a float cannot represent are beyond the range of f16 and f8 anyway.
   std::string unrounded(NodeId id) const {
     const DType from = argument_type(node(id), 0);
     const DType to = node(id).type;
@@ -312,14 +314,14 @@ class Emitter {
   }
 
   static constexpr std::int64_t kInlineWeight = 4096;
-  // Where a const integer is declared, NVRTC tries whether it is a constant expression, through all
-  // that it is made of: 600 of them in a chain take a second. Other work grows with the square of a
+  // For each const integer, NVRTC checks whether it is a constant expression, through everything
+  // that it is made of: a chain of 600 takes a second. Its other work grows with the square of a
   // function's length.
   static constexpr std::size_t kMostConst = 256;
   static constexpr std::size_t kMostTogether = 1024;
 
   const Program& program_;
-  bool outlines_;  // heavy functions are called, not inlined
+  bool outlines_;  // heavy functions are called instead of inlined
   std::vector<int> uses_;
   std::vector<int> stored_;
 };

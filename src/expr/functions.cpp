@@ -52,7 +52,7 @@ void check_reduction(const Reduction& reduction, const ParsedText& text, const A
   }
 }
 
-// Depth-first search for a cycle among the calls of functions.
+// Depth-first search for a cycle of function calls.
 class CycleSearch {
  public:
   CycleSearch(const FunctionTable& table, const std::vector<FunctionText>& functions)

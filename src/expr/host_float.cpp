@@ -8,8 +8,8 @@ namespace tilejit::expr {
 namespace {
 
 struct Format {
-  int precision;     // bits of the significand, the hidden one included
-  int min_exponent;  // of the smallest subnormal: it is 2^min_exponent
+  int precision;     // bits of the significand, including the hidden one
+  int min_exponent;  // the smallest subnormal is 2^min_exponent
   double largest;
   bool saturates;
 };
@@ -49,7 +49,7 @@ double round_to(DType type, double value) noexcept {
 }
 
 // Both follow CPython's float_floor_div and float_rem: the quotient is derived from the exact
-// remainder, so that it is right next to integers.
+// remainder, so that it is correct next to integers.
 double floor_mod(double a, double b) noexcept {
   double remainder = std::fmod(a, b);
   if (remainder == 0) return std::copysign(0.0, b);

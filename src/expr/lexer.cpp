@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMaxNameLength = 64;
 
-// Longer spellings first, so that "**" is not two stars.
+// Longer spellings first, so that "**" is not read as two stars.
 constexpr std::string_view kSymbols[] = {
     "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "+", "-", "*", "/",
     "%",  "&",  "|",  "^",  "~",  "<",  ">",  "=",  "(", ")", ","};
@@ -135,7 +135,7 @@ class Lexer {
 
   std::string unexpected(std::string_view rest) const {
     const Token* before = tokens_.empty() ? nullptr : &tokens_.back();
-    std::size_t length = 1;  // the whole UTF-8 sequence, if it is one
+    std::size_t length = 1;  // the whole UTF-8 sequence, if the character is one
     while (length < std::min<std::size_t>(rest.size(), 4) && (rest[length] & 0xC0) == 0x80)
       ++length;
     const std::string found = "unexpected character " + quoted(rest.substr(0, length));

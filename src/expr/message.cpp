@@ -8,13 +8,13 @@ namespace tilejit::expr {
 namespace {
 
 constexpr std::size_t kBefore = 48;  // bytes shown left of the caret
-constexpr std::size_t kAfter = 40;   // and from the caret on
+constexpr std::size_t kAfter = 40;   // bytes shown from the caret on
 
 bool is_continuation(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
 
-// Bytes of the well-formed UTF-8 sequence at the start of `text` (RFC 3629), 0 if there is none.
+// Length of the well-formed UTF-8 sequence at the start of `text` (RFC 3629); 0 if there is none.
 std::size_t sequence_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);

@@ -32,7 +32,7 @@ constexpr Builtin kBuiltins[] = {
     {"gelu_tanh", Op::gelu_tanh},
     {"relu", Op::relu},
     {"clamp", Op::clamp, 3, 3},
-    // Formulas of earlier versions may have declared names that stand from here on.
+    // Names from here on were added later, so older formulas may have declared them.
     {"asin", Op::asin, 1, 1, true},
     {"acos", Op::acos, 1, 1, true},
     {"atan", Op::atan, 1, 1, true},
@@ -117,8 +117,8 @@ char lowered(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-// Changed, missing, added and exchanged letters, row by row (optimal string alignment). Capital
-// letters equal small ones.
+// Counts changed, missing, added and swapped letters, row by row (optimal string alignment).
+// Ignores case.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), row(b.size() + 1), next(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -155,13 +155,13 @@ class Nearest {
 
  private:
   std::string_view name_, found_;
-  std::size_t least_;  // only nearer names are worth a mention
+  std::size_t least_;  // distance that a name must stay below to be suggested
 };
 
 }  // namespace
 
-// The comparisons are certain for every number whose error is finite, and of nan. A literal -1
-// would not fit unsigned types; the negative of a 1 of x's type wraps.
+// For nan and all numbers whose error is finite, the comparisons have a certain result. A literal
+// -1 would not fit unsigned types; the negative of a 1 of x's type wraps.
 const std::vector<FunctionText>& prelude() {
   static const std::vector<FunctionText> functions = {
       {"sign", {"x"}, "where(x > 0, 1, where(x < 0, -where(x < 0, 1, x), x))"},

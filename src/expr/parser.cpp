@@ -49,7 +49,7 @@ class Parser {
   }
 
  private:
-  // One more level of parentheses or prefix operators while it lives.
+  // Counts one more level of parentheses or prefix operators during its life.
   class Nesting {
    public:
     explicit Nesting(Parser& parser) : parser_(parser) {
@@ -81,7 +81,7 @@ class Parser {
   bool at_statement_end() const {
     return peek().kind == Token::Kind::separator || peek().kind == Token::Kind::end;
   }
-  // False at the end of the text.
+  // Returns false at the end of the text.
   bool skip_separators() {
     while (peek().kind == Token::Kind::separator) ++at_;
     return peek().kind != Token::Kind::end;
@@ -121,7 +121,7 @@ class Parser {
     parsed_.statements.push_back({name.text, name.position, value()});
   }
 
-  // Precedence climbing: operators of at least `level`.
+  // Precedence climbing: parses operators of at least `level`.
   AstId expression(int level) {
     AstId left = prefix(level);
     while (const BinaryOperator* binary = binary_at(peek())) {
@@ -134,7 +134,7 @@ class Parser {
   AstId binary_expression(AstId left, const BinaryOperator& binary) {
     const std::size_t position = take().position;
     AstId right = 0;
-    if (binary.level == kPower) {  // right associative, and 2 ** -1 is fine
+    if (binary.level == kPower) {  // right associative; allows 2 ** -1
       const Nesting nesting(*this);
       right = expression(kUnary);
     } else {
@@ -250,7 +250,7 @@ class Parser {
     return add(std::move(node), args);
   }
 
-  // Positional ones, then the keywords of a reduction or scan.
+  // Reads positional arguments, then the keywords of a reduction or scan.
   void arguments(AstNode& call, std::vector<AstId>& args) {
     const bool is_scan = find_scan(call.text) != nullptr;
     const bool may_have_keywords = is_scan || find_reduction(call.text) != nullptr;
@@ -286,7 +286,7 @@ class Parser {
       given.axes = axis_list();
     } else {
       given.init = name.position;
-      const AstId init = expression(kLowest);  // may add keywords of its own
+      const AstId init = expression(kLowest);  // may add keywords itself
       args.push_back(init);
     }
   }
@@ -307,7 +307,7 @@ class Parser {
     }
   }
 
-  // Its name and the '='.
+  // Reads the name of a keyword and the '='.
   void take_keyword(bool is_known) {
     if (is_known) fail("the keyword " + quoted(peek().text) + " is given twice");
     at_ += 2;

@@ -1,4 +1,4 @@
-// Which sums can be folded together with the maximum that their terms lie below.
+// Finds the sums that can be computed together with the maximum that their terms are relative to.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -42,7 +42,8 @@ class Finder {
     return value != nullptr && std::isfinite(*value);
   }
 
-  /// M of where(M > -inf, M, 0) and its like, which are M where that is finite.
+  /// M, if `node` is where(M > -inf, M, 0) or similar, which is M if M is finite; otherwise
+  /// kNoNode.
   [[nodiscard]] NodeId guarded_maximum(const Node& node) const {
     if (node.op != Op::where || !is_finite(node.args[2])) return kNoNode;
     const Node& condition = at(node.args[0]);

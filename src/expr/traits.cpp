@@ -102,7 +102,7 @@ std::string_view to_string(Op op) noexcept {
   return traits(op).name;
 }
 
-// In f64 a function takes twice the code; what combines elements has its own.
+// In f64 a function takes twice the code. Operations that combine elements have their own weight.
 int weight(const Node& node) noexcept {
   const int weight = traits(node.op).weight;
   return node.type == f64 && weight > 1 && !combines_elements(node.op) ? 2 * weight : weight;

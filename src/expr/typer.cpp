@@ -162,7 +162,8 @@ NodeId Typer::divide(const Value& a, const Value& b) {
   return graph_.operation(Op::div, type, left, operand(b, type));
 }
 
-// x ** 2 and x ** 3 of floating values are products: as exact as a power function, and far faster.
+// x ** 2 and x ** 3 of floating values become products: as exact as a power function and far
+// faster.
 NodeId Typer::power(const Value& a, const Value& b) {
   const DType type = number_type({{a, b}});
   const double exponent = b.is_weak() ? to_double(b.weak) : 0;
@@ -275,7 +276,8 @@ Value Typer::call(Op op, std::span<const Value> args) {
   }
 }
 
-// Integers add up and multiply in 64 bits; a narrow floating type computes in f32 anyway.
+// Sums and products of integers are computed in 64 bits; narrow floating types compute in f32
+// anyway.
 DType Typer::total_type(const Value& x) const {
   const DType type = type_of(x);
   if (is_floating(type)) return type;
@@ -290,7 +292,7 @@ NodeId Typer::total(Op op, std::uint32_t axes, const Value& x) {
 NodeId Typer::mean(std::uint32_t axes, const Value& x) {
   const DType type = is_floating(type_of(x)) ? type_of(x) : f32;
   const NodeId sum = graph_.over_axes(Op::reduce_sum, type, axes, operand(x, type));
-  // Of the floating type, not cast to it: that would round the count to a narrow one.
+  // The extent gets the floating type directly; a cast would round the count to a narrow type.
   return graph_.operation(Op::div, type, sum, graph_.over_axes(Op::extent, type, axes));
 }
 

@@ -47,7 +47,7 @@ Weak power(WideInt base, WideInt exponent) {
   if (base == 0 || base == 1) return exponent == 0 ? WideInt{1} : base;
   if (base == -1) return exponent % 2 == 0 ? WideInt{1} : base;
   WideInt result = 1;
-  for (; exponent > 0; --exponent) {  // |base| >= 2: overflows before the 65th turn
+  for (; exponent > 0; --exponent) {  // |base| >= 2, so it overflows before the 65th turn
     const bool overflowed = __builtin_mul_overflow(result, base, &result);
     (void)checked(result, overflowed);
   }
@@ -113,7 +113,7 @@ bool compare(Op op, T a, T b) {
   }
 }
 
-// The category of the result: both alternatives as float if one is.
+// Picks one operand. If either is a float, so is the result.
 Weak pick(bool first, const Weak& a, const Weak& b) {
   const Weak& picked = first ? a : b;
   if (is_floating_weak(a) || is_floating_weak(b)) return to_double(picked);
@@ -133,7 +133,7 @@ Weak as_number(const Weak& value) {
   return is_floating_weak(value) ? value : Weak(integer_of(value));
 }
 
-// A NaN operand loses.
+// If one operand is NaN, the other one wins.
 Weak fold_extremum(Op op, const Weak& a, const Weak& b) {
   if (is_nan(a) || is_nan(b)) return pick(is_nan(b), a, b);
   return pick(op == Op::min ? !is_less(b, a) : !is_less(a, b), a, b);

@@ -24,7 +24,7 @@ bool fits(WideInt value, DType type) noexcept {
   return range.least <= value && value <= range.most;
 }
 
-// What the low bits of `value` mean in `type`, in the form that Constant keeps.
+// The low bits of `value` as a value of `type`, in the representation of Constant.
 std::int64_t wrap(WideInt value, DType type) noexcept {
   const int unused = 64 - 8 * size_bytes(type);
   const auto high = static_cast<std::uint64_t>(value) << unused;
@@ -33,7 +33,7 @@ std::int64_t wrap(WideInt value, DType type) noexcept {
   return static_cast<std::int64_t>(high) >> unused;
 }
 
-// Truncates and saturates at the type's width, narrow types at 32 bits before they wrap.
+// Truncates, and saturates at the type's width; narrow types saturate at 32 bits and then wrap.
 std::int64_t truncate(double value, DType type) noexcept {
   if (std::isnan(value)) return 0;
   const Range range = range_of(size_bytes(type) >= 4 ? type : i32);
@@ -47,8 +47,8 @@ WideInt to_integer(const Weak& value) noexcept {
   return integer != nullptr ? *integer : WideInt{std::get<bool>(value)};
 }
 
-// Rounds once. An integer of more than 53 bits is rounded to odd on its way through double, so that
-// the second rounding, to at most 24 bits, sees on which side of a tie it was.
+// Rounds once. An integer of more than 53 bits is first rounded to odd as a double, so that the
+// second rounding, to at most 24 bits, still knows on which side of a tie it is.
 double round_integer(WideInt value, DType type) noexcept {
   if (type == f64) return static_cast<double>(value);
   WideInt magnitude = value < 0 ? -value : value;

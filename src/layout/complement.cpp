@@ -11,7 +11,7 @@ namespace {
 
 using layout::Modes;
 
-/// Throws where the order of the strides is not certain.
+/// Throws if the order of the strides is not known.
 void check_strides(const Modes& modes, const char* operation) {
   for (const Mode& mode : modes) {
     if (mode.stride.is_known()) continue;
@@ -20,7 +20,7 @@ void check_strides(const Modes& modes, const char* operation) {
   }
 }
 
-/// For each mode the product of the extents before it.
+/// For each mode, the product of the extents before it.
 SmallVector<Dim, 8> prefix_products(const Modes& modes) {
   SmallVector<Dim, 8> products;
   Dim product = 1;
@@ -31,7 +31,7 @@ SmallVector<Dim, 8> prefix_products(const Modes& modes) {
   return products;
 }
 
-/// Numbers of the modes by ascending known strides; equal strides stay in order.
+/// Indices of the modes by ascending known strides. Equal strides keep their order.
 SmallVector<std::size_t, 8> order_of(const Modes& modes) {
   SmallVector<std::size_t, 8> order;
   for (std::size_t i = 0; i < modes.size(); ++i) {
@@ -44,7 +44,7 @@ SmallVector<std::size_t, 8> order_of(const Modes& modes) {
   return order;
 }
 
-/// How many coordinates of stride `current` fit before the first step of `mode`, rounded down.
+/// The number of coordinates of stride `current` before the first step of `mode`, rounded down.
 Dim hole_before(const Mode& mode, const Dim& current, const Layout& layout) {
   if (!mode.stride.is_known() || !current.is_known()) return exact_div(mode.stride, current);
   const std::int64_t hole = mode.stride.value() / current.value();
@@ -54,8 +54,8 @@ Dim hole_before(const Mode& mode, const Dim& current, const Layout& layout) {
                                              " overlap; use an injective layout");
 }
 
-/// ceil_div(cotarget, n) of CuTe behind `modes`: a tuple is divided leaf by leaf, each by what is
-/// left of n, into modes of strides from n. Behind an unknown extent they are one mode.
+/// Appends CuTe's ceil_div(cotarget, n) to `modes`: a tuple is divided leaf by leaf, each by the
+/// rest of n, into modes of strides from n on. From an unknown extent on they form one mode.
 void append_rest(Modes& modes, const IntTuple& cotarget, Dim n) {
   Dim stride = n;
   bool is_unknown = false;
@@ -131,7 +131,7 @@ Layout left_inverse(const Layout& layout) {
   check_strides(modes, "left_inverse");
   const auto before = prefix_products(modes);
   Modes result;
-  Dim reached = 1, stride = 0, extent = 1;  // of the mode to come
+  Dim reached = 1, stride = 0, extent = 1;  // of the next mode
   for (const std::size_t i : order_of(modes)) {
     if (modes[i].stride.is(0)) {
       extent = modes[i].extent;

@@ -23,11 +23,11 @@ bool starts_with_swizzle(std::string_view text) {
   return text.substr(begin).starts_with("S<") || text.substr(begin).starts_with("Sw<");
 }
 
-/// A layout on the left of a swizzle: a sum over the bits of an index that the swizzle may touch,
-/// and over the modes of what is above these bits.
+/// A layout on the left of a swizzle, as a sum of terms: one for each bit of an index that the
+/// swizzle may touch, and one for each mode above these bits.
 class SwizzledFromLeft {
  public:
-  /// Of indices below `end`.
+  /// Considers indices below `end`.
   SwizzledFromLeft(const Layout& layout, const Swizzle& swizzle, std::int64_t end)
       : layout_(layout), swizzle_(swizzle) {
     const int bits = swizzle.base() + swizzle.bits() + std::abs(swizzle.shift());
@@ -36,7 +36,7 @@ class SwizzledFromLeft {
     add_modes(layout::checked_multiply(layout::checked_add(end, block_ - 1) / block_, block_));
   }
 
-  /// What does to the layout's indices as the swizzle does to its arguments.
+  /// The swizzle that changes the layout's indices as this one changes its arguments.
   [[nodiscard]] Swizzle swizzle() const {
     const int from = first_image(swizzle_.source_mask());
     const int to = first_image(swizzle_.target_mask());
@@ -44,7 +44,7 @@ class SwizzledFromLeft {
   }
 
  private:
-  /// `stride` times a number up to `most`.
+  /// `stride` times a number from 0 to `most`.
   struct Term {
     std::int64_t stride, most;
   };
@@ -57,7 +57,7 @@ class SwizzledFromLeft {
     for (std::size_t i = 0; i < leaves.size() && begin < end; ++i) {
       const bool goes_on = i + 1 == leaves.size() || leaves[i].extent.value() > end / begin;
       const std::int64_t behind = goes_on ? end : begin * leaves[i].extent.value();
-      // A mode that ends elsewhere carries where a bit is flipped.
+      // A mode that ends elsewhere would carry when a bit is flipped.
       if (behind % block_ != 0 && block_ % behind != 0) refuse();
       const std::int64_t step = std::max(begin, block_);
       if (behind > step) {
@@ -68,7 +68,8 @@ class SwizzledFromLeft {
     }
   }
 
-  /// The number of the bit that the lowest bit of `mask` becomes; those above it follow.
+  /// The position of the bit to which the layout maps the lowest bit of `mask`. Higher bits of the
+  /// mask must map to the next positions.
   [[nodiscard]] int first_image(std::int64_t mask) const {
     const std::int64_t lowest = mask & -mask, image = at(lowest);
     if (!std::has_single_bit(static_cast<std::uint64_t>(image))) refuse();
@@ -80,10 +81,11 @@ class SwizzledFromLeft {
     return std::countr_zero(static_cast<std::uint64_t>(image));
   }
 
-  /// Refuses where a term other than `bit` itself changes this bit of the sum.
+  /// Refuses if a term other than `bit` itself changes this bit of the sum.
   void check_apart(std::int64_t bit) const {
     if (bit > std::int64_t{1} << 61) refuse();
-    std::int64_t below = -bit;  // of the other terms, for `bit` is one
+    // reach of the other terms; starts at -bit, since `bit` is itself a term
+    std::int64_t below = -bit;
     for (const Term& term : terms_) {
       if (term.stride % (2 * bit) == 0) continue;
       below = layout::checked_add(below, layout::checked_multiply(term.stride, term.most));
@@ -104,7 +106,7 @@ class SwizzledFromLeft {
   SmallVector<Term, 32> terms_;
 };
 
-/// layout(swizzle(i)) for i < end, as a swizzle of the layout.
+/// layout(swizzle(i)) for i < end, as a swizzle applied after the layout.
 ComposedLayout composed(const Layout& layout, const Swizzle& swizzle, std::int64_t end) {
   return {SwizzledFromLeft(layout, swizzle, end).swizzle(), 0, layout};
 }

@@ -17,15 +17,15 @@ bool is_known(const Dim& a, const Dim& b) {
   return a.is_known() && b.is_known();
 }
 
-/// One layout on the left, composed with the leaves of another. Where extents or strides are not
-/// known, what cannot be checked is taken to hold, as in CuTe.
+/// A layout on the left, to be composed with the leaves of another. If extents or strides are
+/// unknown, conditions that cannot be checked are assumed to hold, as in CuTe.
 class Composer {
  public:
   Composer(const Layout& a, Exactness exactness) : a_(opened(a.leaves())), exactness_(exactness) {
     for (std::size_t i = 0; i < a_.size(); ++i) reach_.push_back(0);
   }
 
-  /// The nesting of `b` is kept; a leaf becomes a tuple where `a` splits it.
+  /// Keeps the nesting of `b`. A leaf becomes a tuple if `a` splits it.
   Nested<Mode> compose(const Nested<Mode>& b) {
     return b.split([this](const Mode& leaf, Modes& out) { compose_leaf(leaf, out); });
   }
@@ -57,8 +57,8 @@ class Composer {
   }
 
  private:
-  /// Coalesced such that the function is the same beyond the domain too: a last extent of 1 counts
-  /// as 2. At least one mode.
+  /// The modes coalesced so that the function stays the same beyond the domain too: a last extent
+  /// of 1 counts as 2. Returns at least one mode.
   static Modes opened(std::span<const Mode> modes) {
     Modes result = layout::coalesced(modes.first(modes.size() - 1));
     const Mode& last = modes.back();
@@ -66,8 +66,8 @@ class Composer {
     return result;
   }
 
-  /// How many steps of `stride` start inside the extent. Of symbols, where an exact answer is asked
-  /// for, `substitute` finds no value unless one divides the other.
+  /// The number of steps of `stride` that start inside the extent. For symbols in exact mode,
+  /// `substitute` has no value for it unless one divides the other.
   [[nodiscard]] Dim count_of(const Dim& extent, const Dim& stride) const {
     const bool may_round = exactness_ == Exactness::as_cute || is_known(extent, stride);
     return may_round ? ceil_div(extent, stride) : stride_div(extent, stride);
@@ -89,8 +89,8 @@ class Composer {
                     " coordinates are to be split by " + to_string(taken) + " at the mode " +
                     text_of(a) + " on the left; use an extent that this divides");
   }
-  /// Leaves of `b` are composed apart; together they must not carry from mode i of `a` into the
-  /// next.
+  /// The leaves of `b` are composed separately; together they must not carry from mode i of `a`
+  /// into the next one.
   void check_reach(std::size_t i, const Dim& taken, const Dim& stride, const Mode& b) {
     if (exactness_ == Exactness::as_cute) return;
     if (!is_known(taken, stride) || !a_[i].extent.is_known()) return;
@@ -107,11 +107,11 @@ class Composer {
   }
 
   Modes a_;
-  SmallVector<std::int64_t, 8> reach_;  // of all leaves so far, in each mode of `a`
+  SmallVector<std::int64_t, 8> reach_;  // reached by all leaves so far, for each mode of `a`
   Exactness exactness_;
 };
 
-/// A step along a mode is a step of its number of elements along that part of `a` alone.
+/// A coordinate step along a mode of `a` is composed with that mode alone.
 Layout composed_by_coordinates(const Layout& a, const Layout& b, Exactness exactness) {
   const auto compose_leaf = [&](const Mode& leaf, Modes& out) {
     const auto step = coordinate_step(leaf.stride);

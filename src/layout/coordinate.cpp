@@ -41,7 +41,7 @@ std::int64_t extent_of(const Dim& extent) {
                   core::shortened(to_string(layout)) + ", which has " + to_string(size(layout)));
 }
 
-/// Whether a coordinate may go on beyond the end of a mode.
+/// Whether a coordinate may continue beyond the end of a mode.
 enum class Domain { checked, open };
 
 std::int64_t index_of_number(const Layout& layout, std::int64_t number, Domain domain) {
@@ -73,7 +73,7 @@ std::int64_t index_of(const Coordinate& coordinate, const Nested<Mode>& modes, D
   return result;
 }
 
-/// The strides of colexicographic numbers, also where an extent is 1.
+/// The strides of colexicographic indices, also for extents of 1.
 Layout colexicographic(const IntTuple& shape) {
   std::int64_t next = 1, extent = 1;
   return shape.map([&](const Dim& leaf) {

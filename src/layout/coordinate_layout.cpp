@@ -14,7 +14,8 @@ namespace {
 
 using Path = std::vector<std::size_t>;
 
-/// Among Dim::symbols: the innermost mode comes first, as in the text of a stride.
+/// The step as a symbol of Dim::symbols: the innermost mode comes first, as in the text of a
+/// stride.
 std::string symbol_of(const Path& path) {
   std::string symbol;
   for (auto mode = path.rbegin(); mode != path.rend(); ++mode)
@@ -46,7 +47,7 @@ IntTuple steps_of(const IntTuple& shape, Path& path) {
   return result;
 }
 
-/// How far the layout goes along each path.
+/// The distance from the origin along each path.
 using Distances = std::map<Path, std::int64_t>;
 
 [[noreturn]] void refuse_strides(const Layout& layout) {
@@ -73,7 +74,7 @@ Distances distances_at(const Layout& layout, const Coordinate& coordinate) {
   return distances;
 }
 
-/// The distances below the first `level` modes of their paths, as one coordinate.
+/// The distances below the first `level` modes of their paths, as a coordinate.
 Coordinate nested(const Distances& distances, std::size_t level, const Layout& layout) {
   if (distances.size() == 1 && distances.begin()->first.size() == level)
     return distances.begin()->second;

@@ -23,7 +23,7 @@ bool is_step(const Dim& dim) {
   return dim.is_named() && layout::is_basis(dim.symbols().front());
 }
 
-/// Steps of a coordinate are a number of them, or symbols.
+/// Throws unless a coordinate step is multiplied by a number or symbols only.
 void check_steps(const Dim& a, const Dim& b) {
   if ((!is_step(a) || !is_step(b)) && !a.is_unknown() && !b.is_unknown()) return;
   throw Error(ErrorCode::invalid_layout,
@@ -52,7 +52,7 @@ bool layout::is_basis_text(std::string_view text) noexcept {
 const detail::SymbolSet* layout::intern(std::vector<std::string> names) {
   using Sets = std::map<std::vector<std::string>, detail::SymbolSet>;
   static std::mutex mutex;
-  static Sets& sets = *new Sets;  // never destroyed: dimensions of static life point into it
+  static Sets& sets = *new Sets;  // never destroyed: static dimensions point into it
   const std::lock_guard lock(mutex);
   const auto [at, is_new] = sets.try_emplace(std::move(names));
   if (is_new) at->second.names = at->first;

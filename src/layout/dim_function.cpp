@@ -21,11 +21,11 @@ struct Function {
   Dim a, b;
 };
 
-/// The functions that have occurred, by their text.
+/// All functions that have occurred, by their text.
 class Functions {
  public:
   static Functions& all() {
-    static Functions& functions = *new Functions;  // never destroyed: sets of symbols are not
+    static Functions& functions = *new Functions;  // never destroyed, as sets of symbols
     return functions;
   }
   std::string keep(const Function& function) {
@@ -45,7 +45,7 @@ class Functions {
   std::map<std::string, Function> by_text_;
 };
 
-/// Nothing where the function has no value.
+/// Nothing if the function has no value.
 std::optional<std::int64_t> value_of(DimFunction function, std::int64_t a, std::int64_t b) {
   if (function == DimFunction::min) return std::min(a, b);
   if (b == 0) return std::nullopt;
@@ -116,7 +116,7 @@ Dim function_of(DimFunction function, const Dim& a, const Dim& b) {
   if (!is_min) {
     if (const auto quotient = Dim::divide(a, b)) return *quotient;
   }
-  // What both are multiples of.
+  // The common factor of both.
   std::vector<std::string> names;
   std::ranges::set_intersection(a.symbols(), b.symbols(), std::back_inserter(names));
   const Dim common = names.empty() ? Dim(divisor) : Dim(divisor, layout::intern(std::move(names)));

@@ -1,4 +1,4 @@
-// Divisions and products: one layout on the left, a tiler on the right, and what is left over.
+// Divisions and products of a layout on the left by a tiler on the right.
 #include <algorithm>
 
 #include "core/text.hpp"
@@ -11,7 +11,8 @@ namespace {
 
 using Operation = Layout (*)(const Layout&, const Layout&);
 
-/// What `make` returns; an error says first whose it is, since its modes are partly of the rest.
+/// What `make` returns. Errors name the operands first, since the modes that they mention may
+/// belong to the complement.
 template <typename Make>
 Layout explained(const char* what, const Layout& a, const Layout& b, Make make) {
   try {
@@ -36,7 +37,7 @@ Layout product(const Layout& a, const Layout& b) {
   });
 }
 
-/// By mode; modes beyond the tiler, or with `_`, stay.
+/// Applies `operation` by mode. Modes beyond the tiler, or with `_`, are unchanged.
 Layout apply(Operation operation, const Layout& layout, const Tiler& tiler) {
   if (tiler.is_underscore()) return layout;
   if (const Layout* b = tiler.layout()) return operation(layout, *b);
@@ -50,7 +51,7 @@ Layout apply(Operation operation, const Layout& layout, const Tiler& tiler) {
   return make_layout(modes);
 }
 
-/// The pairs that `apply` leaves at each leaf of the tiler, as (first ones, second ones).
+/// Gathers the pairs that `apply` makes at the leaves of the tiler, as (first ones, second ones).
 Layout zip_pairs(const Layout& pairs, const Tiler& tiler) {
   if (tiler.is_underscore()) {
     throw Error(ErrorCode::invalid_layout,
@@ -75,7 +76,7 @@ Layout zipped(Operation operation, const Layout& layout, const Tiler& tiler) {
   return zip_pairs(apply(operation, layout, tiler), tiler);
 }
 
-/// Appends the modes of `layout`; one of rank 1 stays as it is, as in CuTe.
+/// Appends the modes of `layout`. A layout of rank 1 is appended whole, as in CuTe.
 void append_unpacked(std::vector<Layout>& modes, const Layout& layout) {
   if (rank(layout) == 1) {
     modes.push_back(layout);
@@ -97,7 +98,7 @@ Layout flat(const Layout& pair) {
   return make_layout(modes);
 }
 
-/// With modes 1:0 up to `wanted`; a leaf becomes a tuple where it needs any.
+/// Appends modes 1:0 up to rank `wanted`. A leaf becomes a tuple if it gets any.
 Layout padded(const Layout& layout, std::size_t wanted) {
   if (rank(layout) == wanted) return layout;
   std::vector<Layout> modes;

@@ -4,7 +4,7 @@
 namespace tilejit {
 namespace {
 
-/// The size of all tiles together, the last of which may overhang.
+/// The size of all tiles together. The last tile may overhang.
 Dim tiled_size(const IntTuple& shape, const Tiler& tiler) {
   if (const auto* extent = tiler.extent()) {
     return Dim(*extent) * product(ceil_div(shape, *extent));

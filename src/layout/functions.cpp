@@ -1,4 +1,4 @@
-// Questions about layouts that the algebra answers.
+// Queries and functions built on the layout algebra.
 #include <numeric>
 
 #include "core/text.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 using LeafRule = Layout (*)(const Layout& layout, const Dim& leaf_of_profile);
 
-/// `rule` at each leaf of the profile.
+/// Applies `rule` at each leaf of the profile.
 Layout at_leaves(LeafRule rule, const Layout& layout, const IntTuple& profile) {
   if (profile.is_leaf()) return rule(layout, profile.leaf());
   layout::check_rank("profile", rank(profile), layout);
@@ -26,7 +26,8 @@ Layout at_leaves(LeafRule rule, const Layout& layout, const IntTuple& profile) {
   return result;
 }
 
-/// Where `a` is contiguous in the order of `inverse_of_b`; 1:0 where it does not start so.
+/// The part of `a` that is contiguous in the order of `inverse_of_b`; 1:0 if the order does not
+/// begin so.
 Layout common_in_order(const Layout& a, const Layout& inverse_of_b) {
   const Layout first = mode(coalesce(composition(a, inverse_of_b, Exactness::as_cute)), 0);
   return first.leaves()[0].stride.is(1) ? first : Layout(1, 0);

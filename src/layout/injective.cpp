@@ -1,4 +1,4 @@
-// Which indices a layout reaches, and how they are aligned.
+// Whether coordinates of a layout share indices, and how its indices are aligned.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -41,7 +41,7 @@ Wide inverse(Wide a, Wide m) {
   return x;
 }
 
-/// Throws where a sum below could exceed 2^63-1.
+/// Throws if a sum in this file could exceed 2^63-1.
 void check_sums(Terms terms) {
   std::int64_t reached = 0;
   for (const Term& term : terms) {
@@ -62,7 +62,7 @@ bool is_reached(std::int64_t sum, const Term& a, const Term& b) {
   return low + modulo(some_x - low, period) <= high;
 }
 
-/// Whether two coordinates of these modes alone have one index.
+/// Whether two coordinates of these two modes have the same index.
 bool collide(const Term& a, const Term& b) {
   const std::int64_t common = std::gcd(a.stride, b.stride);
   return b.stride / common < a.extent && a.stride / common < b.extent;
@@ -77,7 +77,7 @@ bool any_pair_collides(Terms terms) {
   return false;
 }
 
-/// By ascending strides: each exceeds what the smaller ones reach together.
+/// True if each stride exceeds what all smaller ones reach together. Terms are sorted by stride.
 bool are_apart(Terms terms) {
   std::int64_t reached = 0;
   for (const Term& term : terms) {
@@ -87,7 +87,7 @@ bool are_apart(Terms terms) {
   return true;
 }
 
-/// More coordinates than indices.
+/// True if there are more coordinates than indices.
 bool are_too_many(Terms terms) {
   std::int64_t indices = 1;
   for (const Term& term : terms) indices += term.reach();
@@ -99,19 +99,20 @@ bool are_too_many(Terms terms) {
   return false;
 }
 
-/// Every difference of coordinates in `rest`, with a pair of modes that may make up for it.
+/// Tries every difference of coordinates in `rest`, with a pair of modes that may cancel it.
 class Search {
  public:
   Search(Terms rest, const Term& a, const Term& b) : rest_(rest), a_(a), b_(b) {}
 
-  /// Whether a difference that is not all 0 in `rest` has index 0.
+  /// Whether some difference that is not all 0 in `rest` has index 0.
   [[nodiscard]] bool finds_collision() const { return finds_collision(0, 0, false); }
 
  private:
   [[nodiscard]] bool finds_collision(std::size_t i, std::int64_t sum, bool moved) const {
     if (i == rest_.size()) return moved && is_reached(-sum, a_, b_);
     const Term& term = rest_[i];
-    for (std::int64_t x = moved ? 1 - term.extent : 0; x < term.extent; ++x) {  // x and -x alike
+    // x and -x are equivalent
+    for (std::int64_t x = moved ? 1 - term.extent : 0; x < term.extent; ++x) {
       if (finds_collision(i + 1, sum + x * term.stride, moved || x != 0)) return true;
     }
     return false;
@@ -139,10 +140,10 @@ std::optional<bool> is_injective_group(Terms terms) {
   return search(terms);
 }
 
-/// Ends of groups of terms, by ascending strides, that cannot make up for each other: all strides
-/// behind an end are multiples of more than what is reached before it.
+/// Ends of groups of terms, by ascending strides, that cannot cancel each other: all strides after
+/// an end are multiples of a number above the reach of all terms before it.
 std::vector<std::size_t> ends_of_groups(Terms terms) {
-  std::vector<std::int64_t> common(terms.size() + 1, 0);  // of the strides from here on
+  std::vector<std::int64_t> common(terms.size() + 1, 0);  // gcd of the strides from here on
   for (std::size_t i = terms.size(); i-- > 0;) {
     common[i] = std::gcd(common[i + 1], terms[i].stride);
   }
@@ -169,7 +170,7 @@ std::optional<bool> is_injective_known(std::vector<Term> terms) {
   return true;
 }
 
-/// The strides of all other modes are multiples of where mode `i` ends.
+/// True if the strides of all other modes are multiples of the end of mode `i`.
 bool is_below_others(std::span<const Mode> modes, std::size_t i) {
   const Dim end = modes[i].stride * modes[i].extent;
   for (std::size_t k = 0; k < modes.size(); ++k) {
@@ -178,7 +179,7 @@ bool is_below_others(std::span<const Mode> modes, std::size_t i) {
   return true;
 }
 
-/// Each stride a multiple of where the mode before it ends, in some order.
+/// True if, in some order, each stride is a multiple of the end of the mode before it.
 bool is_chain(std::vector<Mode> modes) {
   while (!modes.empty()) {
     std::size_t i = 0;
@@ -254,7 +255,7 @@ std::int64_t common_alignment(const Layout& layout, std::int64_t offset) {
   }
   constexpr std::int64_t kLargest = std::int64_t{1} << 62;
   std::int64_t alignment = std::gcd(kLargest, offset);
-  std::optional<Dim> next;  // stride of what continues the vectors, once they began
+  std::optional<Dim> next;  // stride that would continue the vectors, once they have begun
   for (const Mode& leaf : layout.leaves()) {
     if (leaf.extent.is(1)) continue;
     if (next ? leaf.stride.same_value(*next) : leaf.stride.is(1)) {

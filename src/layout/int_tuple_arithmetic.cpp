@@ -13,7 +13,7 @@ using layout::short_text;
                                              std::to_string(b.rank()) + " do not fit together");
 }
 
-/// The integers of b behind its end are 1.
+/// Integers that b lacks at its end count as 1.
 template <typename Operation>
 IntTuple by_mode(const IntTuple& a, const IntTuple& b, Operation operation) {
   const std::vector<IntTuple> divisors = layout::modes_of(b);
@@ -25,7 +25,7 @@ IntTuple by_mode(const IntTuple& a, const IntTuple& b, Operation operation) {
   return result;
 }
 
-/// Each mode is divided by what the ones before it leave of the divisor.
+/// Divides each mode by the part of the divisor that the modes before it have left.
 template <typename Divide>
 IntTuple folded(const IntTuple& a, const IntTuple& b, Divide divide) {
   IntTuple result = IntTuple::empty_tuple(), rest = b;

@@ -6,7 +6,7 @@
 namespace tilejit {
 namespace {
 
-/// True if `holds` for each pair of modes, of as many as both have.
+/// True if `holds` for each pair of modes that both tuples have.
 template <typename Holds>
 bool all_modes(const IntTuple& a, const IntTuple& b, Holds holds) {
   const std::vector<IntTuple> left = layout::modes_of(a), right = layout::modes_of(b);
@@ -31,7 +31,7 @@ std::strong_ordering compare_leaves(const Dim& a, const Dim& b) {
                                           " have no certain order; fill in their symbols");
 }
 
-/// From the first mode on, or from the last.
+/// Compares from the first mode on, or from the last.
 std::strong_ordering compare(const IntTuple& a, const IntTuple& b, bool from_last) {
   refuse_unlike(a, b);
   if (a.is_leaf()) return compare_leaves(a.leaf(), b.leaf());

@@ -27,7 +27,7 @@ void check_extents(const IntTuple& shape) {
   }
 }
 
-/// With values of the symbols in it; a step of a coordinate stays one.
+/// `stride` with the symbols' values filled in. A coordinate step remains one.
 Dim filled(const Dim& stride, const SymbolValues& values) {
   auto step = coordinate_step(stride);
   if (!step) return stride.evaluate(values);

@@ -10,7 +10,7 @@ namespace {
 
 using layout::short_text;
 
-/// Strides that continue from `next`, leaf by leaf; `next` is left behind the last. As in CuTe, an
+/// Strides that continue from `next`, leaf by leaf. Leaves `next` after the last. As in CuTe, an
 /// extent of 1 gets stride 0.
 IntTuple compact_strides(const IntTuple& shape, Dim& next, bool last_is_fastest) {
   if (shape.is_leaf()) {
@@ -26,7 +26,7 @@ IntTuple compact_strides(const IntTuple& shape, Dim& next, bool last_is_fastest)
   return IntTuple::tuple(strides);
 }
 
-/// True if `a` is less for all values of the symbols for which they are not equal.
+/// True if `a` is less than `b` for all values of the symbols for which they differ.
 bool is_before(const Dim& a, const Dim& b) {
   if (a.is_known() && b.is_known()) return a.value() < b.value();
   if (a.same_value(b) || b.is(0)) return false;
@@ -37,7 +37,7 @@ bool is_before(const Dim& a, const Dim& b) {
                                           " have no certain order; give the order in integers");
 }
 
-/// The parts of a shape that one integer of an order stands for.
+/// The part of a shape to which one integer of an order applies.
 struct OrderedPart {
   IntTuple shape;
   Dim order;

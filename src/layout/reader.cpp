@@ -22,7 +22,7 @@ bool is_printable(char c) {
   return c >= 0x20 && c < 0x7f;
 }
 
-/// " at position N of '...'", the text shortened to what is around it.
+/// " at position N of '...'", with the text shortened to the surroundings of the position.
 std::string place(std::string_view text, std::size_t position) {
   constexpr std::size_t kShown = 60;
   const std::size_t begin = position < kShown ? 0 : position - kShown / 2;
@@ -60,7 +60,7 @@ std::int64_t Reader::read_integer() {
   return value;
 }
 
-/// What follows a '?': nothing, or "{div=8}".
+/// Reads what follows a '?': nothing, or "{div=8}".
 Dim Reader::read_unknown() {
   if (!accept('{')) return Dim::unknown();
   for (const char c : std::string_view("div=")) {
@@ -79,7 +79,7 @@ Dim Reader::read_factor() {
   fail(c == '-' ? "an integer that is not negative" : "an integer, a symbol or '?'");
 }
 
-/// What `make` returns; its error with the position of the text that it was made from.
+/// What `make` returns. Errors get the position of the text that it was made from.
 template <typename Make>
 Dim Reader::made_at(std::size_t begin, Make make) const {
   try {
@@ -89,7 +89,7 @@ Dim Reader::made_at(std::size_t begin, Make make) const {
   }
 }
 
-/// A symbol, or a function of two dimensions.
+/// Reads a symbol, or a function of two dimensions.
 Dim Reader::read_name() {
   const std::size_t begin = pos_;
   while (pos_ < text_.size() && (is_name_start(text_[pos_]) || is_digit(text_[pos_]))) ++pos_;
@@ -121,7 +121,7 @@ Dim Reader::read_dim() {
   return peek() == '@' ? read_step(dim) : dim;
 }
 
-/// What follows a number of steps: '@1', or '@0@1'.
+/// Reads what follows a number of steps: '@1', or '@0@1'.
 Dim Reader::read_step(const Dim& steps) {
   const std::size_t begin = pos_;
   while (pos_ < text_.size() && (text_[pos_] == '@' || is_digit(text_[pos_]))) ++pos_;

@@ -4,7 +4,7 @@
 namespace tilejit {
 namespace {
 
-/// Calls `each(leaf of the coordinate, the part of the layout that it stands for)`.
+/// Calls `each(leaf of the coordinate, part of the layout that the leaf selects)`.
 template <typename Each>
 void for_each_part(const Coordinate& coordinate, const Nested<Mode>& modes, Each& each) {
   if (coordinate.is_leaf()) return each(coordinate.leaf(), modes);

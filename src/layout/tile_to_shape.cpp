@@ -34,7 +34,7 @@ Layout repeated(const Layout& block, const Layout& repetitions) {
   if (!block.modes().is_leaf() || rank(repetitions) > 1) {
     return blocked_product(block, repetitions);
   }
-  // CuTe does not unpack the repetitions of a block that is no tuple.
+  // CuTe does not unpack the repetitions if the block is not a tuple.
   return blocked_product(make_layout({block}), make_layout({repetitions}));
 }
 

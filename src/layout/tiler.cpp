@@ -18,7 +18,7 @@ bool closes(char c) {
   return c == ')' || c == '>';
 }
 
-/// Reads the text form of a tiler; what has a ':' of its own is left to parse_layout.
+/// Reads the text form of a tiler. Texts with a ':' of their own are left to parse_layout.
 class TilerReader {
  public:
   explicit TilerReader(std::string_view text) : text_(text) {}

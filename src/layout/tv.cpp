@@ -33,7 +33,7 @@ void check_bytes(int access_bytes, int element_bytes) {
                   std::to_string(element_bytes));
 }
 
-/// The accesses of a warp to shared memory.
+/// A warp's accesses to shared memory.
 class Warp {
  public:
   Warp(const Layout& tv, const ComposedLayout& shared, int access_bytes, int element_bytes)
@@ -76,7 +76,7 @@ class Warp {
                                                " in " + core::shortened(to_string(shared_)));
   }
 
-  /// The element that a thread has as this value.
+  /// The element that `lane` holds as its value `value`.
   [[nodiscard]] std::int64_t element(std::int64_t lane, std::int64_t value) const {
     const std::int64_t in_tile = layout::checked_add(threads_(lane), values_(value));
     if (in_tile >= tile_) refuse("leaves the tile");
@@ -94,7 +94,7 @@ class Warp {
     return layout::checked_multiply(first, bytes_);
   }
 
-  /// Of the group that starts at `first_lane`.
+  /// The passes that the group of lanes from `first_lane` on needs.
   [[nodiscard]] std::int64_t passes(std::int64_t first_lane, std::int64_t value) const {
     std::vector<std::int64_t> words;
     for (std::int64_t lane = first_lane; lane < std::min(first_lane + group_, lanes_); ++lane) {

@@ -14,9 +14,8 @@
 
 namespace tilejit {
 
-/// A driver without a device behind it: records every call, counts what is alive, and fails where
-/// it is told to. "Device memory" is host memory that is never touched but by copies. One at a
-/// time; not thread-safe.
+/// A driver without a device. It records every call, counts live objects, and fails where it is
+/// told to. "Device memory" is host memory that only copies touch. One at a time; not thread-safe.
 class FakeDriver {
  public:
   struct Launch {
@@ -25,10 +24,10 @@ class FakeDriver {
     CUstream stream;
     std::vector<std::byte> params;
     unsigned shared_bytes = 0;
-    bool overlaps = false;  ///< may start while the kernel before it in the stream ends
+    bool overlaps = false;  ///< may start while the previous kernel of the stream ends
     std::vector<CUlaunchAttribute> attributes = {};
   };
-  /// A node of a graph, as it was added.
+  /// A node of a graph, as added.
   struct GraphNode {
     std::string call;
     std::vector<CUgraphNode> after;
@@ -44,7 +43,7 @@ class FakeDriver {
     void* value = nullptr;         ///< what cuGraphKernelNodeGetParams points to
   };
   using GraphNodes = std::vector<std::unique_ptr<GraphNode>>;
-  /// What was set in an executable graph.
+  /// A change of an executable graph.
   struct GraphUpdate {
     CUgraphNode node;
     unsigned blocks;
@@ -72,41 +71,43 @@ class FakeDriver {
 
   driver::Table table;
 
-  // What it is like.
+  // Properties of the fake device.
   int device_count = 1;
   int capability_major = 9, capability_minor = 0;
   int version = 13000;
   int active_clusters = 15;  ///< of any kernel
   bool has_clusters = true, has_cooperative = true;
-  int shared_limit = 227 << 10;                  ///< bytes a block
-  bool stream_is_busy = false;                   ///< what cuStreamQuery and cuEventQuery say
-  bool capture_is_broken = false;                ///< that of any stream
-  CUdeviceptr host_address = 0;                  ///< the one address that is not the device's
-  unsigned long long context_id = 1;             ///< 0: destroyed
-  bool launch_needs_context = false;             ///< as a stream of the legacy kind does
-  std::size_t param_bytes = 0;                   ///< how much of the kernel's parameter is recorded
-  float elapsed_ms = 1;                          ///< of the next pair of events; grows by 1
-  int fail_at = -1;                              ///< number of the call that fails, counted from 0
+  int shared_limit = 227 << 10;       ///< bytes per block
+  bool stream_is_busy = false;        ///< result of cuStreamQuery and cuEventQuery
+  bool capture_is_broken = false;     ///< the capture of any stream
+  CUdeviceptr host_address = 0;       ///< the only address that is not the device's
+  unsigned long long context_id = 1;  ///< 0: destroyed
+  bool launch_needs_context = false;  ///< as a stream of the legacy kind requires
+  std::size_t param_bytes = 0;        ///< how many bytes of the kernel's parameter are recorded
+  float elapsed_ms = 1;               ///< for the next pair of events; grows by 1
+  int fail_at = -1;                   ///< number of the call that fails, counted from 0
   std::map<std::string, CUresult> fail_on = {};  ///< calls that always fail
   CUresult failure = CUDA_ERROR_UNKNOWN;         ///< what fail_at returns
-  /// What cuGraphExecUpdate says: why it refuses, and the nodes of the new graph; -1 for none.
+  /// Results of cuGraphExecUpdate: the reason of a refusal and the nodes of the new graph; -1 for
+  /// none.
   struct {
     CUgraphExecUpdateResult why = CU_GRAPH_EXEC_UPDATE_SUCCESS;
     int node = -1, from = -1;
   } refused_update;
 
-  // What has happened.
+  // What has happened so far.
   std::vector<std::string> calls = {};
   std::vector<Launch> launches = {};
-  std::vector<std::string> entries = {};  ///< names asked of libraries; CUfunction is index + 1
+  std::vector<std::string> entries = {};  ///< names requested from libraries; CUfunction is index +
+                                          ///< 1
   int contexts = 0, libraries = 0, streams = 0, events = 0, buffers = 0, pools = 0;  ///< alive
   int graphs = 0, executables = 0;                                                   ///< alive
   std::map<CUgraph, GraphNodes> graph_nodes = {};  ///< of graphs alive, and of copies as children
   std::vector<GraphUpdate> updates = {};
-  std::vector<CUgraph> whole_updates = {};  ///< what executables were given by cuGraphExecUpdate
+  std::vector<CUgraph> whole_updates = {};              ///< graphs given to cuGraphExecUpdate
   std::vector<CUstreamCaptureMode> capture_modes = {};  ///< of captures begun
   CUstream capturing = nullptr;
-  std::map<CUstream, unsigned long long> stream_ids = {};  ///< else the handle's number
+  std::map<CUstream, unsigned long long> stream_ids = {};  ///< if absent, the number of the handle
   std::size_t cleared = 0;                                 ///< bytes set to 0
   CUstreamCaptureMode thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   std::vector<std::pair<CUstream, CUevent>> waits = {};
@@ -128,7 +129,7 @@ class FakeDriver {
     static FakeDriver* driver = nullptr;
     return driver;
   }
-  /// Records a call; returns what it has to return.
+  /// Records a call and returns its result.
   static CUresult enter(const char* call) {
     FakeDriver& self = *active();
     const int number = static_cast<int>(self.calls.size());
@@ -137,8 +138,8 @@ class FakeDriver {
     const auto found = self.fail_on.find(call);
     return found == self.fail_on.end() ? CUDA_SUCCESS : found->second;
   }
-  /// Records a call that makes (1) or destroys (-1) something. What fails to be destroyed counts as
-  /// destroyed: trying is all that can be asked.
+  /// Records a call that creates (1) or destroys (-1) something. A failed destruction counts as
+  /// one: the caller can do no more than try.
   static CUresult enter(const char* call, int FakeDriver::*alive, int change) {
     const CUresult result = enter(call);
     if (result == CUDA_SUCCESS || change < 0) active()->*alive += change;
@@ -149,7 +150,7 @@ class FakeDriver {
     return reinterpret_cast<Handle>(number);
   }
 
-  /// Memory that cuMemAllocAsync made is the host's; that of pools is not.
+  /// Memory of cuMemAllocAsync belongs to the host; memory of pools does not.
   void free_ordered(CUdeviceptr address, CUstream stream) {
     freed_on.push_back(stream);
     if (ordered.erase(address) != 0) ::operator delete(reinterpret_cast<void*>(address));
@@ -402,7 +403,7 @@ inline void FakeDriver::fill_pointers() {
     const CUresult result = enter("cuPointerGetAttribute");
     if (result != CUDA_SUCCESS) return result;
     if (address == active()->host_address)
-      return CUDA_ERROR_INVALID_VALUE;  // as of any host memory
+      return CUDA_ERROR_INVALID_VALUE;  // as for any host memory
     *static_cast<CUmemorytype*>(type) = CU_MEMORYTYPE_DEVICE;
     return CUDA_SUCCESS;
   };

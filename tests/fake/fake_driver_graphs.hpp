@@ -63,7 +63,7 @@ inline void FakeDriver::set_kernel(GraphNode& node, const CUDA_KERNEL_NODE_PARAM
   node.params.assign(bytes, bytes + active()->param_bytes);
 }
 
-/// As the driver does: what a node's children are is copied with it.
+/// As in the driver, the graphs of child nodes are copied too.
 inline CUgraph FakeDriver::copy_graph(CUgraph graph) {
   const CUgraph made = new_graph();
   std::map<CUgraphNode, CUgraphNode> copies;

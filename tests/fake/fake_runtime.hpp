@@ -12,7 +12,7 @@
 
 namespace tilejit {
 
-/// What tests of kernels on a FakeDriver start from.
+/// Common setup of tests that launch kernels on a FakeDriver.
 
 inline const Options kInMemory{.cache_folder = std::nullopt};
 

@@ -16,7 +16,7 @@
 
 namespace tilejit {
 
-/// The bytes of each of a kernel's parameters.
+/// The bytes of each parameter of a kernel.
 inline std::vector<std::string> fields_of(const plan::Plan& plan, const std::byte* params) {
   std::vector<std::string> fields;
   for (const plan::Param& param : plan.params) {
@@ -26,8 +26,8 @@ inline std::vector<std::string> fields_of(const plan::Plan& plan, const std::byt
   return fields;
 }
 
-/// An operation with a plan written by hand, so that tests of the launch path say themselves what
-/// the kernel's parameters are. Modes are not coalesced; leaves of nested layouts are.
+/// An operation with a handwritten plan, so that tests of the launch path define the kernel's
+/// parameters themselves. Modes are not coalesced; leaves of nested layouts are.
 struct HandPlan {
   Fused op;
   plan::Plan plan;
@@ -37,7 +37,8 @@ struct HandPlan {
     plan.threads = 256;
   }
 
-  /// Tensors of one rank, the first with the shape of the iteration. `access` is not automatic.
+  /// Adds a tensor. All tensors have the same rank; the first has the iteration shape. `access` is
+  /// not automatic.
   HandPlan& tensor(const std::string& name, DType dtype, const Layout& layout, Access access) {
     op.tensors.push_back({.name = name, .dtype = dtype, .layout = layout, .access = access});
     plan.signature.tensors.push_back(op.tensors.back());
@@ -90,7 +91,7 @@ struct HandPlan {
     return *this;
   }
 
-  /// As the planner would have made it.
+  /// A plan such as the planner makes.
   [[nodiscard]] operation::Plan planned() const {
     return {.kernel_name = plan.kernel_name,
             .target = plan.target,
@@ -101,7 +102,7 @@ struct HandPlan {
   [[nodiscard]] launch::Binder binder() const { return {plan.signature, plan::launch_plan(plan)}; }
 };
 
-/// Binds a launch of one kernel, whose parameters go to `params`.
+/// Binds a launch of one kernel and writes its parameters to `params`.
 inline launch::Grid bind_one(const launch::Binder& binder, std::span<const Argument> args,
                              const SymbolValues* symbols, std::span<std::byte> params) {
   launch::ParamSpace space(binder.param_bytes(), binder.step_count());

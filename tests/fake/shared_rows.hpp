@@ -4,8 +4,8 @@
 
 namespace tilejit {
 
-/// Rows that blocks share: 1000 of 8 elements, four rows a combining block; with atomics the last
-/// of four blocks combines one.
+/// Rows that blocks share: 1000 rows of 8 elements. Each combining block takes four rows; with
+/// atomics the last of four blocks combines one row.
 inline HandPlan shared_rows(bool atomics = false) {
   HandPlan plan;
   plan.in("x", "(1000,8):(8,1)").out("y", "(1000,8):(8,1)");

@@ -8,8 +8,8 @@
 
 namespace tilejit {
 
-/// Calls of destructors, which have nobody to tell, and the one that asks whether to make them. A
-/// thread's capture mode is set twice by turns: for a while, which may fail, and back.
+/// Calls of destructors, which cannot report errors, and the call that asks whether to make them. A
+/// thread's capture mode is set in pairs: first temporarily, which may fail, then back.
 inline bool is_silent(const std::vector<std::string>& calls, std::size_t i) {
   static const std::set<std::string> destroying = {"cuCtxGetId",      "cuDevicePrimaryCtxRelease",
                                                    "cuCtxPopCurrent", "cuLibraryUnload",

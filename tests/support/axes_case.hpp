@@ -8,14 +8,14 @@
 
 namespace tilejit::test {
 
-/// An operation made of `bytes`, whatever they are: reductions and scans over several axes, of each
-/// other too, in spaces of known and symbolic extents, with broadcast, permuted and nested inputs.
-/// Most are valid. Equal bytes give equal operations.
+/// An operation made from arbitrary `bytes`: reductions and scans over several axes, also of each
+/// other's results, in spaces of known and symbolic extents, with broadcast, permuted and nested
+/// inputs. Most are valid. Equal bytes give equal operations.
 [[nodiscard]] Fused axes_case(std::span<const std::uint8_t> bytes);
 
-/// Plans `op` for targets of three generations, and renders the plans, the light ones too. False if
-/// the operation is refused. Throws std::logic_error if a plan contradicts itself: also if a stage
-/// reads a temporary that none before it has written, or beyond its end.
+/// Plans `op` for targets of three generations, and renders the plans, including the light ones.
+/// Returns false if the operation is refused. Throws std::logic_error if a plan contradicts itself,
+/// also if a stage reads a temporary that no earlier stage has written, or beyond its end.
 bool check_plans(const Fused& op);
 
 }  // namespace tilejit::test

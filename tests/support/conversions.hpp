@@ -9,10 +9,10 @@
 
 namespace tilejit::test {
 
-/// An integer where a second rounding, or none, would show in the float that it becomes.
+/// An integer for which a second rounding, or none, would change the float that it becomes.
 struct Conversion {
   DType from;
-  std::int64_t value;  ///< of u64 the bits
+  std::int64_t value;  ///< for u64 its bits
   DType to;
   double want;  ///< rounded once
 };
@@ -93,7 +93,7 @@ inline constexpr Conversion kConversions[] = {
     {u64, kMostU64, f8e5m2, 57344},
 };
 
-/// The rows of a pair of dtypes, which a kernel converts at once.
+/// The rows of one pair of dtypes, which a kernel converts together.
 inline std::vector<Conversion> conversions(DType from, DType to) {
   std::vector<Conversion> rows;
   for (const Conversion& row : kConversions) {
@@ -102,7 +102,8 @@ inline std::vector<Conversion> conversions(DType from, DType to) {
   return rows;
 }
 
-/// x of `from` to y by the store, to z in a register, and whether it equals w, which it meets.
+/// An operation that converts x of `from` to y by the store and to z in a register, and compares it
+/// with w, which it is promoted with.
 inline Fused conversion_op(DType from, DType to, std::size_t count) {
   const std::string layout = std::to_string(count) + ":1";
   const std::string cast = std::string(to_string(to)) + "(x)";

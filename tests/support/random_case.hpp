@@ -20,8 +20,9 @@ struct RandomCase {
   std::vector<Number> scalars;
 };
 
-/// Layouts of random rank, order and padding, some broadcast, some symbolic; a random formula of
-/// matching dtypes; one or two outputs, now and then in place. Extents are small and often ragged.
+/// A random formula over layouts of random rank, order and padding, some of them broadcast or
+/// symbolic, with matching dtypes and one or two outputs, sometimes in place. Extents are small and
+/// often ragged.
 [[nodiscard]] RandomCase random_case(Random& random);
 
 /// Host memory of one tensor with a guard zone at either end, all filled with a poison pattern.
@@ -34,11 +35,12 @@ class GuardedTensor {
   [[nodiscard]] std::vector<unsigned char>& bytes() { return bytes_; }  ///< guards included
   /// Random values in every element that the layout reaches.
   void fill(Random& random);
-  /// The same with what `next` gives, rounded to the dtype.
+  /// The same with values from `next`, rounded to the dtype.
   void fill(const std::function<double()>& next);
-  /// The elements that the layout reaches, in memory's order.
+  /// The elements that the layout reaches, in the order of memory.
   [[nodiscard]] std::vector<double> values() const;
-  /// Empty if all bytes that the layout does not reach still hold the poison; else where not.
+  /// Empty if all bytes that the layout does not reach still hold the poison; otherwise a message
+  /// that says which do not.
   [[nodiscard]] std::string check_guards() const;
 
   static constexpr std::size_t kGuard = 256;  ///< bytes; keeps the alignment of device memory

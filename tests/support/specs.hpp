@@ -8,7 +8,7 @@
 
 namespace tilejit::test {
 
-/// `formula` over tensors that all have `dtype`: {name, layout text}.
+/// `formula` over tensors, given as {name, layout text}, that all have `dtype`.
 inline Fused make_op(DType dtype, const std::vector<std::pair<std::string, std::string>>& tensors,
                      const std::string& formula) {
   Fused op{.name = "test"};

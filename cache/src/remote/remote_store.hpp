@@ -44,8 +44,8 @@ struct RemoteCounters {
 /// lower-case hex digits. A forked child may continue to use the object.
 class RemoteStore {
  public:
-  /// Asks nothing of the network and does not load libcurl yet. Throws std::invalid_argument for a
-  /// url that cannot be used.
+  /// Does not use the network or load libcurl yet. Throws std::invalid_argument for an unusable
+  /// url.
   explicit RemoteStore(RemoteOptions options);
   /// Waits for uploads, at most for RemoteOptions::shutdown_timeout.
   ~RemoteStore();

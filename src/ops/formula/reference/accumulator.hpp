@@ -10,23 +10,23 @@
 
 namespace tilejit::reference {
 
-/// Neighbouring values of the node that is combined.
+/// Neighbouring values of the node that is being combined.
 struct Values {
-  std::span<const double> reals = {};           ///< of a floating node
-  std::span<const std::int64_t> integers = {};  ///< of another
+  std::span<const double> reals = {};           ///< if the node is floating
+  std::span<const std::int64_t> integers = {};  ///< otherwise
   std::span<const double> bounds = {};          ///< empty: not wanted
-  std::int64_t place = 0;                       ///< of the first, along the reduced axes
+  std::int64_t place = 0;  ///< place of the first value, along the reduced axes
 };
 
-/// What a reduction or a scan gives: `real` or `integer` by the type of its node.
+/// A result of a reduction or a scan: `real` or `integer`, by the type of its node.
 struct Reduced {
   double real = 0;
   std::int64_t integer = 0;
   double bound = 0;
 };
 
-/// The longest chain of roundings behind one of `count` values that a kernel combines: it promises
-/// to stay below in whatever order it adds or multiplies.
+/// The longest chain of roundings that leads to the result of `count` combined values. Kernels
+/// promise not to exceed it, in whatever order they add or multiply.
 [[nodiscard]] double reduction_depth(std::int64_t count) noexcept;
 /// The same for the last of `count` results of a scan.
 [[nodiscard]] double scan_depth(std::int64_t count) noexcept;
@@ -48,15 +48,15 @@ class RealSum {
   Depth depth_;
   std::int64_t count_ = 0;
   double sum_ = 0, compensation_ = 0;  // of the finite values
-  double special_ = 0;                 // sum of the others
+  double special_ = 0;                 // sum of the values that are not finite
   bool has_special_ = false;
   bool certain_nan_ = false;
-  double magnitude_ = 0;  // sum of what the device's finite values may reach
+  double magnitude_ = 0;  // sum of the largest magnitudes that the device's finite values can have
   double carried_ = 0;    // sum of bounds
-  double grain_ = 0;      // the least power of two among the last bits of values; 0: all are 0
+  double grain_ = 0;      // smallest last bit of all values, as a power of two; 0: all are 0
 };
 
-/// Product of floating values, as a mantissa and an exponent beyond that of double.
+/// Product of floating values, kept as a mantissa and an exponent that may exceed that of double.
 class RealProduct {
  public:
   explicit RealProduct(Depth depth) noexcept : depth_(depth) {}
@@ -73,13 +73,13 @@ class RealProduct {
   std::int64_t count_ = 0;
   double mantissa_ = 1;
   std::int64_t exponent_ = 0;
-  bool unknown_ = false;  // a factor of which nothing is known
+  bool unknown_ = false;  // nothing is known about one factor
   bool certain_nan_ = false, has_infinity_ = false, certain_zero_ = false, may_be_zero_ = false;
   double growth_ = 0;         // logarithm of the product of 1 + bound / |factor|
-  double up_ = 0, down_ = 0;  // sums of the positive and the negative binary logarithms of factors
+  double up_ = 0, down_ = 0;  // sums of the positive and the negative log2 of the factors
 };
 
-/// Smallest or largest of floating values; NaN is ignored.
+/// Smallest or largest floating value. NaN is ignored.
 class RealExtremum {
  public:
   explicit RealExtremum(bool largest) noexcept : largest_(largest) {}
@@ -110,7 +110,7 @@ class IntegerTotal {
   double carried_ = 0;  // sum of bounds
 };
 
-/// Smallest or largest of integers.
+/// Smallest or largest integer.
 class IntegerExtremum {
  public:
   IntegerExtremum(DType type, bool largest) noexcept;
@@ -127,7 +127,7 @@ class IntegerExtremum {
   double bound_ = 0;
 };
 
-/// Whether one of some truths is `deciding`.
+/// Whether one of several truth values is `deciding`.
 class Decision {
  public:
   explicit Decision(bool deciding) noexcept : deciding_(deciding) {}
@@ -138,12 +138,11 @@ class Decision {
  private:
   bool deciding_;
   bool found_ = false, certain_ = false;
-  bool uncertain_ = false;  // one may be otherwise than it is here
+  bool uncertain_ = false;  // one value may differ on the device
 };
 
-/// The first place of the smallest or largest number. Where rounding may make another place win,
-/// its bound is infinite: the places in question need not be neighbours, so no distance tells them
-/// from others.
+/// The first place of the smallest or largest number. If rounding may make another place win, the
+/// bound is infinite: the candidate places need not be neighbours, so a distance says nothing.
 class BestPlace {
  public:
   BestPlace(DType type, bool largest) noexcept : type_(type), largest_(largest) {}
@@ -161,30 +160,30 @@ class BestPlace {
   void take(const Candidate& candidate) noexcept;
   void add_rival(const Candidate& candidate) noexcept;
   [[nodiscard]] bool beats(const Candidate& a, const Candidate& b) const noexcept;
-  // Larger is better.
+  // A score: larger is better.
   [[nodiscard]] double score(const Candidate& candidate) const noexcept;
 
   DType type_;
   bool largest_;
   bool any_ = false;
-  bool unknown_ = false;  // nothing is known of a number
+  bool unknown_ = false;  // nothing is known about one number
   Candidate best_;
-  // The scores that others may reach: those that are exact, and those with a bound.
+  // The scores that other candidates may reach: exact ones, and those with a bound.
   double exact_rival_ = -std::numeric_limits<double>::infinity();
   double uncertain_rival_ = -std::numeric_limits<double>::infinity();
 };
 
-/// One result of a reduction, or one of a scan after the other, in the making.
+/// Accumulates one result of a reduction, or the results of a scan one after another.
 class Accumulator {
  public:
-  /// `node`: a reduction or scan; `argument`: the type of what is combined.
+  /// `node` is a reduction or scan, `argument` the type of the combined values.
   Accumulator(const expr::Node& node, DType argument);
 
   /// Values must come in the order of their places.
   void add(const Values& values) noexcept;
-  /// Takes what `later` has combined, of places behind.
+  /// Adds what `later` has combined, at places after this one's.
   void merge(const Accumulator& later) noexcept;
-  /// In the range of the node's type.
+  /// The result in the range of the node's type.
   [[nodiscard]] Reduced result() const noexcept;
 
  private:

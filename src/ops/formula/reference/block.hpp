@@ -11,29 +11,29 @@
 
 namespace tilejit::reference {
 
-/// Evaluates the nodes of a pass for neighbouring elements at once: each has a column of values
-/// (double, or std::int64_t for integers and bool) and, if asked for, one of bounds. For one
-/// thread; the arguments must outlive it. Only the constructor allocates more than a coordinate.
+/// Evaluates the nodes of a pass for neighbouring elements together. Each node has a column of
+/// values (double, or std::int64_t for integers and bool) and, if asked for, one of bounds. Used by
+/// one thread. The arguments must outlive the object. Only the constructor allocates more than a
+/// coordinate.
 class Block {
  public:
-  /// `results`: of the reductions and scans among the nodes of the pass, as far as their arguments
-  /// are not.
+  /// `results` holds those reductions and scans of the pass that it reads without their arguments.
   Block(const Problem& problem, const Pass& pass, const Results& results, WithBounds with_bounds);
 
-  /// Elements a call of `run` may take.
+  /// The most elements per call of `run`.
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
   /// Reads the inputs at indices first .. first + count - 1 of the pass and computes its nodes.
-  /// Stores nothing: all loads come before the caller's stores.
+  /// Stores nothing, since all loads must come before the caller's stores.
   void run(std::int64_t first, std::size_t count);
 
-  /// Columns of a node, as of the last run.
+  /// The columns of a node after the last run.
   [[nodiscard]] std::span<const double> reals(expr::NodeId id) const;
   [[nodiscard]] std::span<const std::int64_t> integers(expr::NodeId id) const;
   [[nodiscard]] std::span<const double> bounds(expr::NodeId id) const;
-  /// Those of `count` neighbours from `at` on, bounds if they were asked for.
+  /// `count` neighbouring values from index `at` on, with bounds if they were asked for.
   [[nodiscard]] Values values(expr::NodeId id, std::int64_t at, std::int64_t count) const;
-  /// Element offsets of a loaded or stored tensor, as of the last run.
+  /// Element offsets of a loaded or stored tensor, after the last run.
   [[nodiscard]] std::span<const std::int64_t> offsets(int tensor) const;
 
  private:
@@ -61,7 +61,7 @@ class Block {
   std::int64_t* integers_of(expr::NodeId id) { return integers_.data() + column(id); }
   double* bounds_of(expr::NodeId id) { return bounds_.data() + column(id); }
 
-  // Memory whose offsets are needed, in the order of the pass's axes.
+  // A layout whose offsets are needed, in the order of the pass's axes.
   using Modes = std::vector<ModeLeaves>;
 
   const Problem& problem_;
@@ -70,9 +70,9 @@ class Block {
   std::size_t capacity_;
   std::size_t count_ = 0;
   bool with_bounds_;
-  std::vector<std::size_t> columns_;  // a node of the pass: its place among them
-  std::vector<Modes> tensor_modes_;   // a tensor; empty: it is not reached
-  std::vector<Modes> node_modes_;     // an index, a reduction, a scan: of its place or result
+  std::vector<std::size_t> columns_;  // by node: its position among the nodes of the pass
+  std::vector<Modes> tensor_modes_;   // by tensor; empty: not used
+  std::vector<Modes> node_modes_;  // of the place of an index, or the result of a reduction or scan
   std::vector<double> reals_;
   std::vector<std::int64_t> integers_;
   std::vector<double> bounds_;  // empty without bounds

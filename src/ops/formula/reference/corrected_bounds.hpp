@@ -7,20 +7,20 @@
 
 namespace tilejit::reference {
 
-/// What a correction is made of: results of one row (expr::Correction).
+/// The results of one row that a correction uses (expr::Correction).
 struct CorrectedRow {
   std::int64_t count = 0;
   Approx sum = {};      ///< of x - mean(x)
-  Approx squares = {};  ///< the sum of their squares
-  Approx mean = {};     ///< as computed; of a corrected mean only
+  Approx squares = {};  ///< sum of the squares of x - mean(x)
+  Approx mean = {};     ///< as computed; only for a corrected mean
 };
 
-/// Whether the values that a correction is about are those of a tensor, without an error.
+/// True if the correction applies to values of a tensor, which have no error.
 [[nodiscard]] bool has_exact_values(const expr::Program& program,
                                     const expr::Correction& correction) noexcept;
 
-/// Bounds of corrected results of a row of exact values, infinite where values are not finite.
-/// Bounds of the operations one by one do not know that the mean's error cancels.
+/// Bounds of corrected results of a row of exact values; infinite if a value is not finite. Bounds
+/// of single operations would be too large, as they do not see that the mean's error cancels.
 [[nodiscard]] double corrected_squares_bound(DType type, const CorrectedRow& row) noexcept;
 [[nodiscard]] double corrected_mean_bound(DType type, const CorrectedRow& row) noexcept;
 

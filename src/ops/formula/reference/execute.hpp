@@ -7,7 +7,7 @@
 
 namespace tilejit::reference {
 
-/// As tilejit::evaluate and tilejit::verify, once everything is known.
+/// As tilejit::evaluate and tilejit::verify, for a complete problem.
 void evaluate(const Problem& problem);
 [[nodiscard]] Verification verify(const Problem& problem, std::span<const void* const> actual);
 
@@ -16,10 +16,10 @@ struct Range {
   std::int64_t first = 0;
   std::int64_t last = 0;
 };
-/// Cuts [0, total) into ranges of at least 2^16 elements, at most one for each hardware thread.
+/// Splits [0, total) into ranges of at least 2^16 elements, at most one per hardware thread.
 [[nodiscard]] std::vector<Range> split(std::int64_t total);
-/// Calls work(0) .. work(count - 1), each in a thread of its own, and waits. Where a thread cannot
-/// be started the caller's does the work. `work` must not throw.
+/// Calls work(0) .. work(count - 1), each in its own thread, and waits. If a thread cannot be
+/// started, the calling thread does its work. `work` must not throw.
 void run_parallel(std::size_t count, const std::function<void(std::size_t)>& work);
 
 }  // namespace tilejit::reference

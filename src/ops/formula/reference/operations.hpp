@@ -7,19 +7,19 @@
 
 namespace tilejit::reference {
 
-/// Operands of one element; those that an operation does not have are not looked at.
+/// Operands of one element. Those that an operation does not have are ignored.
 using Reals = std::array<double, 3>;
 using Integers = std::array<std::int64_t, 3>;
 
-/// `op` on floating operands, in double, of neg .. pow and min .. clamp. Not rounded to any
-/// narrower type.
+/// `op` (neg .. pow, min .. clamp) on floating operands, in double. Does not round to a narrower
+/// type.
 [[nodiscard]] double apply(expr::Op op, const Reals& args) noexcept;
-/// `op` on operands of the integer type (or bool) `type`, wrapped to it.
+/// `op` on operands of the integer type (or bool) `type`, wrapped to that type.
 [[nodiscard]] std::int64_t apply(expr::Op op, DType type, const Integers& args) noexcept;
 
 [[nodiscard]] bool is_comparison(expr::Op op) noexcept;
 [[nodiscard]] bool compare(expr::Op op, double a, double b) noexcept;
-/// `type`: of the operands; u64 compares unsigned.
+/// `type` is that of the operands; u64 compares unsigned.
 [[nodiscard]] bool compare(expr::Op op, DType type, std::int64_t a, std::int64_t b) noexcept;
 
 }  // namespace tilejit::reference

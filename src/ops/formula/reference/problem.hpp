@@ -17,7 +17,7 @@ struct Leaf {
   std::int64_t extent = 1;
   std::int64_t stride = 0;
 };
-/// A tensor's share of one iteration mode: the leaves of its mode, colexicographic (first the
+/// The leaves of a tensor's mode that belong to one iteration mode, colexicographic (the first is
 /// fastest). No leaves: the mode is broadcast.
 using ModeLeaves = std::vector<Leaf>;
 
@@ -26,11 +26,11 @@ struct TensorView {
   std::string name;
   DType dtype = f32;
   void* data = nullptr;
-  std::vector<ModeLeaves> modes;  ///< one an iteration mode
-  std::vector<int> axes = {};     ///< the iteration mode of each of its own modes; for messages
+  std::vector<ModeLeaves> modes;  ///< one per iteration mode
+  std::vector<int> axes = {};  ///< the iteration mode of each of the tensor's modes; for messages
 };
 
-/// An operation with everything known: no symbols, no public types to look things up in.
+/// An operation in which everything is known: no symbols, and no public types to look things up in.
 struct Problem {
   expr::Program program;
   std::vector<std::int64_t>
@@ -44,8 +44,8 @@ struct Problem {
 /// True if a mode of the tensor is empty.
 [[nodiscard]] bool has_no_elements(const TensorView& view) noexcept;
 
-/// The element offsets of a tensor of `modes` at indices first, first + 1, ... of a space of
-/// `shape`, the last mode fastest: one for each of `out`.
+/// Fills `out` with the element offsets of a tensor of `modes` at indices first, first + 1, ... of
+/// a space of `shape`, whose last mode is fastest.
 void fill_offsets(std::span<const ModeLeaves> modes, std::span<const std::int64_t> shape,
                   std::int64_t first, std::span<std::int64_t> out);
 
@@ -57,8 +57,8 @@ void fill_offsets(std::span<const ModeLeaves> modes, std::span<const std::int64_
 enum class Needs : std::uint8_t { all, inputs };
 
 /// Fills in symbols and checks arguments. Throws Error{invalid_argument} for a missing, negative or
-/// indivisible symbol, a wrong number of arguments, a scalar that its dtype does not take, or a
-/// null tensor; Error{unsupported} for more than 2^63-1 elements. `analysis` is that of `op`.
+/// indivisible symbol, a wrong number of arguments, a scalar that its dtype cannot hold, or a null
+/// tensor; Error{unsupported} for more than 2^63-1 elements. `analysis` is that of `op`.
 [[nodiscard]] Problem make_problem(const Fused& op, const formula::Analysis& analysis,
                                    const HostArguments& args, Needs needs);
 

@@ -7,31 +7,33 @@
 
 namespace tilejit::reference {
 
-/// One walk through a part of the iteration space: some of its axes, coordinate 0 along the others.
+/// One walk through a part of the iteration space: along some axes, at coordinate 0 of the others.
 struct Pass {
-  std::vector<int> axes;                      ///< walked, the last runs fastest
+  std::vector<int> axes;                      ///< axes of the walk, the last runs fastest
   std::vector<std::int64_t> shape;            ///< their extents; {1} for no axes
-  std::int64_t run = 1;                       ///< neighbours that are combined
-  std::vector<expr::NodeId> nodes;            ///< what is evaluated, operands first
-  std::vector<expr::NodeId> reductions = {};  ///< what is combined; each has size / run results
-  std::vector<expr::NodeId> scans = {};       ///< what is combined; each has size results
+  std::int64_t run = 1;                       ///< number of neighbours that are combined
+  std::vector<expr::NodeId> nodes;            ///< nodes to evaluate, operands first
+  std::vector<expr::NodeId> reductions = {};  ///< reductions to compute; each has size / run
+                                              ///< results
+  std::vector<expr::NodeId> scans = {};       ///< scans to compute; each has size results
   bool reverse = false;                       ///< the scans begin at the last of their neighbours
-  std::vector<expr::Store> stores = {};       ///< what is stored
+  std::vector<expr::Store> stores = {};       ///< stores to do
 };
 [[nodiscard]] std::int64_t size(const Pass& pass) noexcept;
 
-/// The passes that evaluate a program, in order: a reduction or scan comes before what reads its
-/// results, and all of them before the stores, which may overwrite inputs.
+/// The passes that evaluate a program, in order. Reductions and scans come before their readers and
+/// before all stores, since stores may overwrite inputs.
 struct Schedule {
   std::vector<Pass> combinations;  ///< of reductions or of scans
   std::vector<Pass> stores;
-  /// A node: the axes along which it may differ, by bits. Empty for a program without any.
+  /// By node, the axes along which it may differ, as bits. Empty for a program without reductions
+  /// and scans.
   std::vector<std::uint32_t> varying;
 };
 /// Throws Error{unsupported} for a pass of more than 2^63-1 results.
 [[nodiscard]] Schedule make_schedule(const Problem& problem);
 
-/// `of` in the order of the pass, one for each of its shape.
+/// The elements of `of` in the order of the pass's axes, one for each extent of its shape.
 [[nodiscard]] std::vector<ModeLeaves> modes_in_order(const Pass& pass,
                                                      const std::vector<ModeLeaves>& of);
 

@@ -12,30 +12,30 @@
 
 namespace tilejit::formula {
 
-/// What a descriptor means, once checked: what planning, the reference and launching start from.
+/// The meaning of a checked descriptor: the input of planning, the reference and launching.
 struct Analysis {
   expr::Program program;
-  /// The iteration space: the broadcast shape of the inputs and of what outputs add to it, one
-  /// extent an axis, first axis first.
+  /// The iteration space: the broadcast shape of the inputs and of the axes that outputs add. One
+  /// extent per axis, first axis first.
   std::vector<Dim> shape;
-  /// A tensor: the axis of the space for each of its top-level modes, ascending. Inputs are aligned
-  /// at the last axis; an output may lack axes that its value was reduced over. A mode of extent 1
-  /// repeats; of an output it holds the one value that a reduction left.
+  /// For each tensor, the axis of the space for each of its top-level modes, ascending. Inputs are
+  /// aligned at the last axis. An output may lack axes over which its value was reduced. A mode of
+  /// extent 1 repeats; in an output it holds the one value that a reduction left.
   std::vector<std::vector<int>> axes;
-  /// A tensor: in, out or inout; never automatic.
+  /// For each tensor: in, out or inout, never automatic.
   std::vector<Access> access;
-  /// Every symbol of a layout, sorted, with the divisor promised for it (1: nothing).
+  /// Every symbol of a layout, sorted, with the divisor promised for it (1: none).
   std::map<std::string, std::int64_t> symbols;
 };
 
 /// Throws what `validate` throws. Pure.
 [[nodiscard]] Analysis analyze(const Fused& op);
 
-/// True if a value depends on more than one element of the iteration space.
+/// True if a value depends on several elements of the iteration space.
 [[nodiscard]] bool has_reductions(const expr::Program& program) noexcept;
 
-/// The largest known number that divides `dim` for every allowed value of its symbols; 0 if it is
-/// 0.
+/// The largest known number that divides `dim` for every allowed value of its symbols; 0 if `dim`
+/// is 0.
 [[nodiscard]] std::int64_t divisor(const Dim& dim,
                                    const std::map<std::string, std::int64_t>& symbols);
 
