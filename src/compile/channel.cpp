@@ -25,7 +25,7 @@ UniqueFd& UniqueFd::operator=(UniqueFd&& other) noexcept {
   return *this;
 }
 
-/// Until the socket may be read or written.
+/// Waits until the socket can be read or written.
 Channel::Status Channel::wait(short events, const Patience& patience) {
   for (;;) {
     int milliseconds = patience.watch ? static_cast<int>(kWatchInterval.count()) : -1;
@@ -38,7 +38,8 @@ Channel::Status Channel::wait(short events, const Patience& patience) {
     }
     pollfd socket{.fd = socket_.get(), .events = events, .revents = 0};
     const int ready = ::poll(&socket, 1, milliseconds);
-    if (ready > 0) return Status::done;  // a closed end too: the next call tells
+    // also if the other end is closed: the next call reports that
+    if (ready > 0) return Status::done;
     if (ready < 0 && errno != EINTR) return Status::closed;
     if (patience.watch && !patience.watch()) return Status::stopped;
   }
@@ -86,7 +87,7 @@ Channel::Status Channel::receive(std::string& body, const Patience& patience) {
   }
   const auto bytes = body_bytes(header);
   if (!bytes) return Status::rubbish;
-  // Grows as bytes arrive: a length alone takes no memory.
+  // Grows as bytes arrive, so that a length alone allocates nothing.
   constexpr std::size_t kPiece = 1u << 20;
   body.clear();
   while (body.size() < *bytes) {

@@ -47,7 +47,7 @@ std::vector<fs::path> folders(std::string_view search_path, const fs::path& nvrt
     search_path.remove_prefix(std::min(folder.size() + 1, search_path.size()));
     if (folder.starts_with('/')) all.emplace_back(folder);
   }
-  // lib64 of a toolkit, or targets/<platform>/lib of one.
+  // The folder is a toolkit's lib64 or targets/<platform>/lib.
   const fs::path lib = nvrtc.parent_path();
   if (!lib.empty()) {
     all.push_back(lib.parent_path() / "bin");
@@ -58,7 +58,7 @@ std::vector<fs::path> folders(std::string_view search_path, const fs::path& nvrt
   return all;
 }
 
-/// A file that is gone at the end of the scope.
+/// A file that is removed at the end of the scope.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string_view bytes)
@@ -81,7 +81,7 @@ class TemporaryFile {
   std::string path_;
 };
 
-/// Both ends are closed at the end of the scope.
+/// A pipe; both ends are closed at the end of the scope.
 struct Pipe {
   std::array<int, 2> ends = {-1, -1};
   ~Pipe() {
@@ -96,7 +96,7 @@ struct Pipe {
 
 using Clock = std::chrono::steady_clock;
 
-/// Until the end of the pipe; nothing if that does not come until `deadline`.
+/// Reads to the end of the pipe; nothing if the end does not come before `deadline`.
 std::optional<std::string> read_all(int file, Clock::time_point deadline) {
   std::string text;
   std::array<char, 65536> block;
@@ -111,7 +111,7 @@ std::optional<std::string> read_all(int file, Clock::time_point deadline) {
   }
 }
 
-/// Its exit status, as waitpid gives it; killed at `deadline`.
+/// Waits for the exit status (as of waitpid). Kills the child at `deadline`.
 int wait_for(pid_t child, Clock::time_point deadline) {
   int status = 0;
   for (bool killed = false;;) {

@@ -24,7 +24,7 @@ constexpr Elf64_Half kMachine = EM_AARCH64;
 #error NVRTC exists for x86-64 and aarch64 only
 #endif
 
-// Bounds on what a file may make us read: real ones have about 10 headers and notes of 100 bytes.
+// Limits on what a file makes us read. Real files have about 10 headers and notes of 100 bytes.
 constexpr std::size_t kMaxProgramHeaders = 64;
 constexpr std::size_t kMaxNoteBytes = 64 << 10;
 constexpr std::size_t kMaxBuildIdBytes = 64;
@@ -47,7 +47,7 @@ class File {
 
   std::uint64_t size() const { return size_; }
 
-  // All of [offset, offset + bytes), or nothing if the file does not have it.
+  // The bytes [offset, offset + bytes), or nothing if the file does not have all of them.
   std::string read(std::uint64_t offset, std::size_t bytes) const {
     if (offset > size_ || bytes > size_ - offset) return {};
     std::string data(bytes, '\0');
@@ -66,7 +66,7 @@ class File {
   std::uint64_t size_ = 0;
 };
 
-// By copy: nothing in a file needs to be aligned.
+// Copies, since data in a file need not be aligned.
 template <class T>
 std::optional<T> load(std::string_view bytes, std::size_t at) {
   if (at > bytes.size() || sizeof(T) > bytes.size() - at) return std::nullopt;
@@ -89,7 +89,7 @@ std::size_t align_up(std::size_t value, std::size_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
-// The description of the GNU build id among the notes of one segment.
+// Finds the GNU build id among the notes of one segment.
 std::string find_build_id(std::string_view notes, std::size_t alignment) {
   std::size_t at = 0;
   while (const auto note = load<Elf64_Nhdr>(notes, at)) {
@@ -121,8 +121,8 @@ std::string read_build_id(const File& file, const Elf64_Ehdr& header) {
   return {};
 }
 
-// FNV-1a, 64 bits (Fowler, Noll, Vo): no defence against forgery, which a library we load needs
-// none of.
+// FNV-1a, 64 bits (Fowler, Noll, Vo). It does not resist forgery, which does not matter for a
+// library that we load.
 std::uint64_t fnv1a64(std::string_view bytes, std::uint64_t hash) {
   for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;

@@ -16,7 +16,7 @@ fs::path folder_of_executable() {
   return fs::read_symlink("/proc/self/exe", error).parent_path();
 }
 
-/// The executable's too, where the library is linked into it.
+/// The folder of this library; that of the executable if the library is linked into it.
 fs::path folder_of_library() {
   Dl_info info;
   if (::dladdr(reinterpret_cast<const void*>(&find_worker), &info) == 0) return {};

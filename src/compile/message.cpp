@@ -32,7 +32,8 @@ class Writer {
   std::string bytes_;
 };
 
-/// Once something is missing, everything after it is empty and nothing is whole.
+/// Reads a message. After something is missing, everything later is empty, and the message is not
+/// whole.
 class Reader {
  public:
   Reader(std::string_view bytes, MessageKind kind) : rest_(bytes) {
@@ -80,7 +81,7 @@ class Reader {
   bool whole_ = true;
 };
 
-/// What a worker may say of a kernel.
+/// The error codes that a worker may report for a kernel.
 constexpr ErrorCode kCodes[] = {ErrorCode::compile_failed, ErrorCode::unsupported,
                                 ErrorCode::no_compiler};
 
@@ -225,7 +226,7 @@ std::optional<std::size_t> body_bytes(std::string_view header) noexcept {
 
 Refusal to_refusal(const Error& error) {
   std::string what = error.what();
-  // The constructor puts it there again.
+  // The constructor of Error appends it again.
   const std::string place = error.where().empty() ? "" : " (" + error.where() + ")";
   if (what.ends_with(place)) what.resize(what.size() - place.size());
   return {

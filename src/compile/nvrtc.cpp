@@ -24,7 +24,7 @@ CompilerId find_or_throw(const std::filesystem::path& explicit_path) {
           places);
 }
 
-// The first line that says what is wrong.
+// The first line of the log that tells the fault.
 std::string first_error(const std::string& log) {
   const std::size_t found = log.find("error");
   if (found == std::string::npos) return log.substr(0, log.find('\n'));
@@ -43,7 +43,7 @@ struct Nvrtc::Impl {
     load_builtins(id.path, version());
   }
 
-  // For calls that fail only where NVRTC itself is broken or out of memory.
+  // Checks calls that fail only if NVRTC itself is broken or out of memory.
   void check(nvrtcResult result, const char* call) const {
     if (result == NVRTC_SUCCESS) return;
     throw Error(ErrorCode::compile_failed,
@@ -60,7 +60,7 @@ struct Nvrtc::Impl {
   Program create(const Source& source) const;
   [[noreturn]] void fail(nvrtcResult result, const Request& request, std::string log) const;
 
-  // One of NVRTC's texts: a call for the size, then one for the bytes.
+  // Reads one of NVRTC's texts: one call for the size, one for the bytes.
   template <class Size, class Get>
   std::string text(const Program& program, Size size_of, Get get) const {
     std::size_t size = 0;
@@ -83,14 +83,14 @@ std::vector<int> Nvrtc::Impl::architectures() const {
   check(api.nvrtcGetNumSupportedArchs(&count), "nvrtcGetNumSupportedArchs");
   std::vector<int> archs(static_cast<std::size_t>(count));
   check(api.nvrtcGetSupportedArchs(archs.data()), "nvrtcGetSupportedArchs");
-  // NVRTC 12 knows older ones, which nothing here is made for.
+  // NVRTC 12 also knows older ones, which this library does not support.
   std::erase_if(archs, [](int arch) { return arch < 75; });
   return archs;
 }
 
-// NVRTC lists numbers only. Architecture-specific features ('a') came with 9.0, family-specific
-// ones
-// ('f') with 10.0 and NVRTC 12.9 (CUDA C++ Programming Guide, "Feature set compiler targets").
+// NVRTC only lists numbers. Architecture-specific features ('a') exist from 9.0 on, family-specific
+// ones ('f') from 10.0 and NVRTC 12.9 on (CUDA C++ Programming Guide, "Feature set compiler
+// targets").
 std::vector<std::string> Nvrtc::Impl::targets() const {
   const bool has_families = major > 12 || minor >= 9;
   std::vector<std::string> names;
@@ -115,7 +115,7 @@ void Nvrtc::Impl::require_target(const std::string& target) const {
 std::vector<std::string> Nvrtc::Impl::options(const Request& request) const {
   std::vector<std::string> all = {"--gpu-architecture=" + request.target};
   all.insert(all.end(), default_options().begin(), default_options().end());
-  // 12.9 brought the cache, and the option: on a hit of that cache the log is empty.
+  // The option came with the cache, in 12.9. A hit of that cache has an empty log.
   if (major > 12 || minor >= 9) all.push_back("--no-cache");
   all.insert(all.end(), request.options.begin(), request.options.end());
   return all;
@@ -156,7 +156,7 @@ std::string Nvrtc::Impl::log_of(const Program& program) const {
 
 std::string Nvrtc::Impl::ptx_of(const Program& program) const {
   std::string ptx = text(program, api.nvrtcGetPTXSize, api.nvrtcGetPTX);
-  ptx.resize(ptx.find_last_not_of('\0') + 1);  // its size counts a terminator
+  ptx.resize(ptx.find_last_not_of('\0') + 1);  // the size counts a terminator
   return ptx;
 }
 
@@ -205,10 +205,10 @@ Compiled Nvrtc::compile(const Request& request) const {
 const std::vector<std::string>& default_options() {
   static const std::vector<std::string> options = {
       "-std=c++17",
-      "--modify-stack-limit=false",  // the limit is the whole process's
-      "--no-source-include",         // else a file in the working directory could be included
-      // Leaves out textures, the device runtime and CUDA's types, which kernels of ours do not use:
-      // that is 6 of the 35 ms that an empty kernel takes NVRTC 13.0 (measured).
+      "--modify-stack-limit=false",  // the limit applies to the whole process
+      "--no-source-include",         // otherwise files in the working directory could be included
+      // Leaves out textures, the device runtime and CUDA's types, which our kernels do not use.
+      // They take 6 of the 35 ms that NVRTC 13.0 needs for an empty kernel (measured).
       "--minimal",
   };
   return options;

@@ -24,8 +24,7 @@ void resolve(void* library, const char* name, const std::filesystem::path& path,
 }  // namespace
 
 NvrtcApi load_nvrtc(const std::filesystem::path& path) {
-  // Never unloaded: NVRTC keeps state for each thread, and a later Nvrtc would pay for loading
-  // again.
+  // Never unloaded: NVRTC keeps state per thread, and a later Nvrtc would have to load it again.
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* reason = ::dlerror();
@@ -45,7 +44,7 @@ void load_builtins(const std::filesystem::path& library, const std::string& vers
   std::error_code error;
   for (const auto& file : {library, std::filesystem::canonical(library, error)}) {
     const auto builtins = file.parent_path() / ("libnvrtc-builtins.so." + version);
-    // If it fails NVRTC may find it by itself; where it does not, compiling says so.
+    // If this fails, NVRTC may still find it; otherwise the compile reports it.
     if (::dlopen(builtins.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) != nullptr) return;
   }
 }

@@ -8,7 +8,7 @@
 
 namespace tilejit::compile {
 
-/// A place, given back at the end of the scope.
+/// A taken place, given back at the end of the scope.
 class Pool::Taken {
  public:
   Taken(Pool& pool, Urgency urgency) : pool_(pool), place_(pool.take(urgency)) {}
@@ -45,7 +45,7 @@ Compiled Pool::compile_at(Place place, const Request& request) {
   return workers().compile(request);
 }
 
-/// Whether there is a free one.
+/// True if there is a free place of that kind.
 bool Pool::has(Place place) const {
   const int threads =
       without_workers_ ? options_.jobs : std::clamp(options_.threads, 0, options_.jobs);

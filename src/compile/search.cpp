@@ -19,12 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Newest first; the bare name may be of any version.
+// Newest first. The bare name may be of any version.
 constexpr std::array<const char*, 3> kFileNames = {"libnvrtc.so.13", "libnvrtc.so.12",
                                                    "libnvrtc.so"};
 
-// Where a folder that somebody names may have the library, beside `pip install --target`: itself, a
-// toolkit.
+// Where the library may be in an explicitly named folder, besides the places of `pip install
+// --target`: in the folder itself, or as in a toolkit.
 constexpr const char* kBelowExplicit[] = {"", "lib64", "lib"};
 
 std::string path_of(void* library) {
@@ -33,8 +33,8 @@ std::string path_of(void* library) {
   return map->l_name;
 }
 
-// dlopen with RTLD_NOLOAD would tell too, but goes through all folders of the loader before it
-// does.
+// Looks at the loaded objects. dlopen with RTLD_NOLOAD would first search all folders of the
+// loader.
 std::string loaded_copy() {
   std::string path;
   ::dl_iterate_phdr(
@@ -60,17 +60,18 @@ std::vector<std::string> split(const std::string& list, const char* separators) 
   return parts;
 }
 
-// As far as the name behind all links tells: "libnvrtc.so.12" may be any of 12.x.
+// Judges by the name behind all links: "libnvrtc.so.12" may be any 12.x.
 bool is_outdated(const fs::path& file) {
-  if (file.filename() == kFileNames[0]) return false;  // the usual case needs no links resolved
+  if (file.filename() == kFileNames[0]) return false;  // the usual case needs no resolved links
   std::error_code error;
   const auto version = version_in_name(fs::canonical(file, error).filename().string());
   return version.has_value() && !is_supported_version(version->first, version->second);
 }
 
-// NVRTC loads libnvrtc-builtins.so.<major>.<minor> from its own folder when it compiles, and cubins
-// depend on it too. As far as the library's name does not tell the version, all that are there
-// count: names are tried, as listing a system's folder would take longer than a hit.
+// The id of the builtins. NVRTC loads libnvrtc-builtins.so.<major>.<minor> from its own folder when
+// it compiles, and cubins depend on that library too. If the name of `library` does not tell the
+// version, all builtins in the folder count. They are found by trying names, since listing a system
+// folder would take longer than a cache hit.
 std::string builtins_id(const fs::path& library) {
   constexpr int kOldestMajor = 12, kNewestMajor = 13, kMostMinors = 20;
   std::error_code error;
@@ -95,7 +96,7 @@ std::string builtins_id(const fs::path& library) {
   return ids;
 }
 
-// Each function looks at one kind of place and is true when the search is over.
+// Each member function searches one kind of place and returns true when the search is over.
 class Search {
  public:
   bool at_explicit(const fs::path& path) {
@@ -132,7 +133,7 @@ class Search {
   }
 
  private:
-  // False if the place has been looked at before.
+  // Returns false if the place has already been searched.
   bool note(std::string place) {
     auto& places = result_.looked_in;
     if (std::find(places.begin(), places.end(), place) != places.end()) return false;
@@ -149,7 +150,7 @@ class Search {
     if (!id) return false;
     CompilerId found{file, *id + builtins_id(file)};
     if (!explicit_ && is_outdated(file)) {
-      // Kept for the error message, in case that there is no other.
+      // Kept for the error message in case there is no other.
       if (!outdated_) outdated_ = std::move(found);
       return false;
     }
@@ -198,7 +199,7 @@ class Search {
   bool in_system_folders() {
     std::vector<fs::path> folders = system_folders();
     std::erase_if(folders, [&](const fs::path& at) { return is_hidden(at) || !note(at.string()); });
-    for (const char* name : kFileNames) {  // newest first over all folders
+    for (const char* name : kFileNames) {  // newest first, over all folders
       for (const auto& folder : folders) {
         if (at_file(folder / name)) return true;
       }
@@ -224,8 +225,8 @@ class Search {
     return false;
   }
 
-  // The loader's cache may know more, and can be asked only by loading, which might load a hidden
-  // toolkit's. A copy found so stays loaded: it is the one to be used.
+  // The loader's cache may know more places, but only loading can ask it, and that might load a
+  // hidden toolkit's library. A copy found here stays loaded, since it will be used.
   bool in_the_loader() {
     if (toolkits_are_hidden()) return false;
     note("the dynamic loader");
@@ -235,7 +236,7 @@ class Search {
     });
   }
 
-  bool explicit_ = false;  // asked for by name: neither hidden nor too old
+  bool explicit_ = false;  // requested by path, so it may be hidden or too old
   std::optional<CompilerId> outdated_;
   SearchResult result_;
 };

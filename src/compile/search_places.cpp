@@ -40,7 +40,8 @@ Version version_of(std::string_view text) {
   return version;
 }
 
-// The entries of a folder whose names start so, ranked by what follows, the highest first.
+// The entries of a folder whose names start with `prefix`, ranked by the rest of the name, highest
+// first.
 std::vector<fs::path> entries(const fs::path& folder, std::string_view prefix,
                               const std::function<Version(std::string_view)>& rank) {
   std::vector<std::pair<Version, fs::path>> found;
@@ -57,7 +58,7 @@ std::vector<fs::path> entries(const fs::path& folder, std::string_view prefix,
   return paths;
 }
 
-// The library or, where it is linked statically, the program that this function is in.
+// The library, or, if it is linked statically, the program that contains this function.
 UniqueLibrary this_object() {
   Dl_info info;
   link_map* map = nullptr;
@@ -118,7 +119,8 @@ std::vector<fs::path> run_path_folders() {
   std::vector<fs::path> folders;
   for (unsigned i = 0; i < info->dls_cnt; ++i) {
     const fs::path folder = info->dls_serpath[i].dls_name;
-    if (folder.is_absolute()) folders.push_back(folder);  // CMake's padding means the current one
+    // CMake's padding of the run path means the current folder
+    if (folder.is_absolute()) folders.push_back(folder);
   }
   return folders;
 }
@@ -129,7 +131,7 @@ std::vector<fs::path> python_prefixes() {
   return prefixes;
 }
 
-// Debian calls its own dist-packages; a virtual environment's lib64 is a link to lib.
+// Debian names its folders dist-packages. The lib64 of a virtual environment is a link to lib.
 std::vector<fs::path> python_packages(const fs::path& prefix) {
   std::vector<fs::path> folders;
   std::error_code error;

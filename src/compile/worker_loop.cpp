@@ -19,7 +19,7 @@ using Status = Channel::Status;
 constexpr int kGood = 0;
 constexpr int kBad = 1;
 
-/// A compile cannot be interrupted, and nobody wants its result any more.
+/// Ends the process, since a compile cannot be interrupted and nobody wants its result any more.
 void exit_when_closed(int socket) {
   std::thread([socket] {
     pollfd other_end{.fd = socket, .events = POLLRDHUP, .revents = 0};

@@ -22,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using Kind = WorkerFailure::Kind;
 
-/// How long a worker whose socket is closed has to end before it is killed.
+/// How long a worker may take to end after its socket is closed; then it is killed.
 constexpr auto kGrace = 200ms;
 
 struct Sockets {
@@ -41,8 +41,8 @@ Sockets make_sockets() {
                       std::string("cannot be given a socket: ") + std::strerror(errno));
 }
 
-/// Its own process group, so that a terminal's signals are for the application to act on; no file
-/// of the application's but the socket, which is standard input; default signals.
+/// A worker gets its own process group, so that signals of a terminal go to the application only;
+/// no file of the application except the socket, as standard input; and default signals.
 class SpawnSettings {
  public:
   explicit SpawnSettings(int socket) {
@@ -76,7 +76,7 @@ class SpawnSettings {
   posix_spawn_file_actions_t actions_;
 };
 
-/// 0 if it cannot be told.
+/// Resident memory of the process; 0 if it is unknown.
 std::uint64_t resident_bytes(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/statm");
   std::uint64_t size = 0, resident = 0;
@@ -100,7 +100,7 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, const Hello& 
     : limits_(limits), stopped_(stopped), channel_(UniqueFd()) {
   Sockets sockets = make_sockets();
   spawn(program, sockets.theirs.get());
-  sockets.theirs = UniqueFd();  // closed here, so that its end is seen
+  sockets.theirs = UniqueFd();  // closed here, so that its closing at the other end is noticed
   channel_ = Channel(std::move(sockets.ours));
   try {
     greet(hello);
@@ -185,7 +185,7 @@ void WorkerProcess::fail_with(Kind kind, const std::string& what) {
   throw WorkerFailure(kind, "the worker process " + what);
 }
 
-/// Of a worker that has closed its socket: it ends, or is made to.
+/// How a worker that has closed its socket ended. Kills it if it does not end by itself.
 std::string WorkerProcess::ending() {
   const auto until = Channel::Clock::now() + kGrace;
   while (alive() && Channel::Clock::now() < until) std::this_thread::sleep_for(1ms);
@@ -199,14 +199,14 @@ bool WorkerProcess::alive() {
   if (pid_ < 0) return false;
   const pid_t reaped = ::waitpid(pid_, &status_, WNOHANG);
   if (reaped == 0 || (reaped < 0 && errno == EINTR)) return true;
-  // Else it has ended, or somebody in this process has reaped it before us.
+  // Otherwise it has ended, or other code in this process has reaped it.
   ended_by_itself_ = reaped == pid_;
   pid_ = -1;
   return false;
 }
 
 void WorkerProcess::kill() noexcept {
-  if (alive()) ::kill(pid_, SIGKILL);  // else its number may be another's already
+  if (alive()) ::kill(pid_, SIGKILL);  // otherwise the id may belong to another process by now
 }
 
 void WorkerProcess::end() noexcept {

@@ -11,14 +11,15 @@ namespace {
 
 using Kind = WorkerFailure::Kind;
 
-/// Workers that one kernel may cost: by its own fault, and by being killed from outside.
+/// Workers that one kernel may use up: those that fail by themselves, and those killed from
+/// outside.
 constexpr int kMostFaults = 2;
 constexpr int kMostKills = 10;
 
-/// What one kernel has cost so far.
+/// The workers that one kernel has used up so far.
 class Cost {
  public:
-  /// Throws when it is too much.
+  /// Throws when the limit is reached.
   void add(const WorkerFailure& failure) {
     if (failure.kind() == Kind::stopped) {
       throw Error(ErrorCode::cancelled, "the Compiler ended before the kernel");
@@ -48,7 +49,8 @@ Workers::~Workers() {
   }
   changed_.notify_all();
   if (ender_.joinable()) ender_.join();
-  for (const Idle& idle : idle_) idle.worker->kill();  // all at once
+  // first all of them, so that they end at the same time
+  for (const Idle& idle : idle_) idle.worker->kill();
 }
 
 Compiled Workers::compile(const Request& request) {
@@ -89,7 +91,7 @@ Workers::WorkerPtr Workers::take(bool restart) {
   return start(restart);
 }
 
-/// One that does not get ready is tried once more, unless it has taken all its time.
+/// Tries once more if a worker does not get ready, unless it used up all its time.
 Workers::WorkerPtr Workers::start(bool restart) {
   for (bool again = false;; again = true) {
     {
@@ -102,7 +104,7 @@ Workers::WorkerPtr Workers::start(bool restart) {
       return std::make_unique<WorkerProcess>(options_.program, options_.hello, options_.limits,
                                              stopped_);
     } catch (const WorkerFailure& failure) {
-      // What happened to it, rather than what it did, is for the caller to count.
+      // The caller counts failures that came from outside.
       if (failure.kind() == Kind::killed || failure.kind() == Kind::stopped) throw;
       count(failure);
       const bool hopeless = failure.kind() == Kind::unusable || failure.kind() == Kind::timed_out;
@@ -118,7 +120,7 @@ void Workers::put_back(WorkerPtr worker) {
     if (!ender_.joinable()) {
       try {
         ender_ = std::thread([this] { end_idle(); });
-      } catch (const std::system_error&) {  // they are kept for longer then
+      } catch (const std::system_error&) {  // then idle workers are kept longer
       }
     }
   }
@@ -139,7 +141,7 @@ void Workers::count(const WorkerFailure& failure) {
   }
 }
 
-/// The first in the list has been idle for longest.
+/// The first in the list has been idle the longest.
 void Workers::end_idle() {
   std::unique_lock lock(mutex_);
   while (!closed_) {

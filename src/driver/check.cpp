@@ -7,7 +7,7 @@
 namespace tilejit::driver {
 namespace {
 
-/// What a user can do about `result`; empty where the error's own text says it all.
+/// Advice about `result` for a user; empty if the error's own text suffices.
 const char* advice(CUresult result) noexcept {
   switch (result) {
     case CUDA_ERROR_OUT_OF_MEMORY: return "; free device memory";

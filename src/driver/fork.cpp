@@ -18,7 +18,8 @@ std::atomic<bool> in_child = false;
 void watch_forks() noexcept {
   static std::once_flag registered;
   std::call_once(registered, [] {
-    // Without memory for the handler a fork goes unnoticed, and the driver says so itself.
+    // If there is no memory for the handler, a fork goes unnoticed; then the driver itself reports
+    // it.
     (void)pthread_atfork(nullptr, nullptr, [] { in_child.store(true, std::memory_order_relaxed); });
   });
 }

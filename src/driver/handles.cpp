@@ -55,7 +55,8 @@ UniquePool make_pool(const Context& context) {
   CUmemoryPool pool = nullptr;
   check(driver, driver.cuMemPoolCreate_(&pool, &props), "cuMemPoolCreate");
   UniquePool owned(pool, {&context});
-  std::uint64_t kept = UINT64_MAX;  // else a synchronisation would give the memory back
+  // otherwise a synchronisation would return the memory to the system
+  std::uint64_t kept = UINT64_MAX;
   check(driver, driver.cuMemPoolSetAttribute_(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &kept),
         "cuMemPoolSetAttribute");
   return owned;
@@ -107,7 +108,7 @@ bool Context::is_alive() const noexcept {
     case CUDA_SUCCESS: return id_ == 0 || now == id_;
     case CUDA_ERROR_CONTEXT_IS_DESTROYED:
     case CUDA_ERROR_INVALID_CONTEXT: return false;
-    default: return true;  // says nothing of the context
+    default: return true;  // says nothing about the context
   }
 }
 

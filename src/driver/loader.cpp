@@ -7,7 +7,7 @@
 #include "tilejit/error.hpp"
 
 // Two steps, so that cuda.h's renames (cuMemAlloc -> cuMemAlloc_v2) apply before the name is
-// quoted: the plain name is exported too, with the signature of an older release.
+// quoted. The plain name is exported too, but with the signature of an older release.
 #define TILEJIT_DRIVER_QUOTE_(name) #name
 #define TILEJIT_DRIVER_QUOTE(name) TILEJIT_DRIVER_QUOTE_(name)
 
@@ -24,7 +24,7 @@ void* find(const Lookup& lookup, const char* symbol) {
               kLibrary);
 }
 
-// The loader's own sentence is long, and says of the usual case only that there is no such file.
+// The loader's own sentence is long and, in the usual case, only says that there is no such file.
 std::string explain_load(const char* reason) {
   const std::string text = reason != nullptr ? reason : "no reason given";
   const bool missing = text.starts_with(kLibrary) && text.ends_with("No such file or directory");
@@ -33,7 +33,7 @@ std::string explain_load(const char* reason) {
 }
 
 Table open_library() {
-  // Never closed: the driver keeps threads and exit handlers of its own.
+  // Never closed: the driver has its own threads and exit handlers.
   void* library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     throw Error(ErrorCode::no_driver,

@@ -19,8 +19,8 @@ OptionLists with_defaults(const OptionLists& own) {
 }
 
 const OptionLists& own_lists() {
-  // Registers and spills in the log cost no time. What the optimiser saves depends on the kernel:
-  // docs/compiling.md.
+  // Registers and spills in the log cost no time. The time that less optimisation saves depends on
+  // the kernel (docs/compiling.md).
   static const OptionLists lists = {
       {{"--ptxas-options=-v"}, {"--ptxas-options=-v", "--Ofast-compile=min"}}};
   return lists;

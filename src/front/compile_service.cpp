@@ -46,7 +46,7 @@ PendingArtifact Compiler::Impl::submit(const Operation& op, front::Planned plann
   struct Asked {
     Operation op;
     front::Planned planned;
-    std::optional<NearestKernel> nearest;  // where a miss is possible
+    std::optional<NearestKernel> nearest;  // set if a miss is possible
   };
   const Target& target = planned.plan.target;
   auto nearest = requests.forbidden() ? requests.index().nearest(op, target) : std::nullopt;

@@ -11,7 +11,7 @@ namespace tilejit {
 
 namespace {
 
-/// What the library would have planned where the caller gave a thread-value layout.
+/// The plan that the library would have made if the caller had not given a thread-value layout.
 std::optional<operation::Plan> plan_without_tv(const Operation& op, const Target& target) {
   if (!op.tuning().tv) return std::nullopt;
   return op.with_tuning({}).descriptor().plan(target);
@@ -23,7 +23,7 @@ std::string render_plan(const Operation& op, const Target& target) {
   const SymbolValues symbols = front::examples_of(op);
   const operation::Plan plan = op.descriptor().plan(target);
   std::string json = plan.body->json();
-  json.pop_back();  // a further member follows
+  json.pop_back();  // another member follows
   json += ",\"figures\":" + plan.body->figures_json(symbols);
   if (const auto own = plan_without_tv(op, target)) {
     core::JsonLine without;

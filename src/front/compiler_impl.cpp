@@ -20,7 +20,7 @@
 namespace tilejit {
 namespace {
 
-constexpr std::uintmax_t kLargestKey = 1 << 16;  // bytes of a PEM file
+constexpr std::uintmax_t kLargestKey = 1 << 16;  // size of a PEM file, in bytes
 
 cache::Options store_options(const Options& options) {
   return {.folder = options.cache_folder.value_or(std::filesystem::path()),
@@ -30,7 +30,7 @@ cache::Options store_options(const Options& options) {
           .memory_bytes = options.cache_memory_bytes,
           .trust = front::trust_of(options),
           .identity = is_entry_of,
-          // A compile that a worker makes takes no longer.
+          // A compile in a worker takes no longer than that.
           .lock_wait = std::min(cache::Options().lock_wait, options.worker_timeout),
           .bounds = {.bytes = options.cache_max_bytes, .age = options.cache_max_age},
           .remote = options.cache_remote,
@@ -49,7 +49,7 @@ compile::CompilerId installed_compiler(const std::filesystem::path& nvrtc_path) 
   return compile::find_nvrtc(nvrtc_path).value_or(compile::CompilerId{});
 }
 
-/// The artifact shares the cache's entry.
+/// Makes an artifact that shares the cache's entry.
 Artifact make_artifact(const operation::Plan& plan, std::string key, const cache::Answer& answer,
                        const StageTimes& times) {
   const auto& entry = answer.entry;
@@ -174,7 +174,7 @@ std::optional<Compiler::Impl::Tuned> Compiler::Impl::find_tuned(const Operation&
   try {
     return Tuned{entry->tuning, op.descriptor().plan_with(entry->tuning, planned.plan)};
   } catch (const Error&) {
-    return std::nullopt;  // knobs of a similar operation need not fit this one
+    return std::nullopt;  // knobs of a similar operation may not fit this one
   }
 }
 
@@ -195,7 +195,7 @@ Artifact Compiler::Impl::compile(const front::Planned& planned, front::Manner ma
   }
   if (!installed_.build.empty()) return find_or_make(planned, installed_.build, manner, times);
   if (auto found = find_of_any_compiler(planned, manner.effort, times)) return *std::move(found);
-  // Throws, with the places where NVRTC was looked for, unless it has been installed meanwhile.
+  // Throws with the places that were searched for NVRTC, unless it has been installed meanwhile.
   return find_or_make(planned, nvrtc().id().build, manner, times);
 }
 
@@ -247,7 +247,7 @@ Artifact Compiler::Impl::find_or_make(const front::Planned& planned, const std::
     return entry;
   });
   if (since_made) {
-    // Where the entry could not be written a marker cannot either, and one warning is enough.
+    // If the entry could not be written, neither can a marker, and one warning is enough.
     std::error_code error;
     if (std::filesystem::exists(store.path_of(key.key), error)) {
       store.add_marker(front::kCompilers, build);

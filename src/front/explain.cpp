@@ -13,7 +13,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t kColumns = 100;
-constexpr std::size_t kIndent = 13;  // of sentences
+constexpr std::size_t kIndent = 13;  // column at which sentences start
 
 struct Explained {
   operation::Plan plan;
@@ -31,7 +31,7 @@ Explained explain(const Operation& op, const Target& target,
   return {std::move(plan), std::move(explanation)};
 }
 
-/// A sentence from column `kIndent` on, broken at spaces; the first line stands behind `head`.
+/// A sentence from column `kIndent` on, broken at spaces. Its first line follows `head`.
 std::string paragraph(std::string head, const std::string& sentence) {
   head.resize(kIndent, ' ');
   std::string text, line = std::move(head);
@@ -107,7 +107,7 @@ std::string explain_plan_json(const Operation& op, const Target& target,
                          {"static_shared_bytes", resources->static_shared_bytes}};
   }
   std::string text = json.dump();
-  text.pop_back();  // a further member follows
+  text.pop_back();  // another member follows
   text += ",\"figures\":" + explained.plan.body->figures_json(front::examples_of(op));
   return core::indented(text + '}');
 }

@@ -8,7 +8,7 @@
 namespace tilejit::front {
 namespace {
 
-// A container may see many processors of which it may use few, and each worker holds memory.
+// A container may show many processors but allow the use of few, and each worker takes memory.
 constexpr int kMostByDefault = 16;
 
 int processors() noexcept {

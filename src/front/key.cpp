@@ -52,7 +52,7 @@ std::string metadata_text(const operation::Plan& plan, const std::string& key_te
     metadata["spill_bytes"] = report->spill_bytes;
     metadata["shared_bytes"] = report->shared_bytes;
   }
-  // The key's own text comes first, on a line of its own, so that it can be hashed as it is.
+  // The key's own text comes first, on its own line, so that it can be hashed unchanged.
   return key_text.substr(0, key_text.size() - 1) + ",\n" + metadata.dump(2).substr(2);
 }
 
@@ -61,19 +61,20 @@ std::string metadata_text(const operation::Plan& plan, const std::string& key_te
 namespace tilejit {
 namespace {
 
-// Of JSON, the members before "kernel" without spaces: what the fields of the key are in metadata
-// that was laid out for people.
+// The members of a JSON object before "kernel", without spaces: the text of the key, from metadata
+// that may have been reformatted for people.
 std::string key_text_of(std::string_view metadata) {
   std::string text;
   text.reserve(metadata.size());
   int depth = 0;
-  bool named = false;  // whether the next text is a member's name
+  bool named = false;  // whether the next text is the name of a member
   for (std::size_t at = 0; at < metadata.size(); ++at) {
     const char c = metadata[at];
     if (c == ' ' || c == '\n' || c == '\r' || c == '\t') continue;
     if (c == '"') {
       const std::size_t end = metadata.find_first_of("\"\\", at + 1);
-      if (end >= metadata.size() || metadata[end] != '"') return {};  // a key's texts are plain
+      // texts in a key have no escapes
+      if (end >= metadata.size() || metadata[end] != '"') return {};
       const std::string_view quoted = metadata.substr(at, end - at + 1);
       if (named && depth == 1 && quoted == "\"kernel\"") {
         if (text.back() == ',') text.pop_back();

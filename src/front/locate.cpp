@@ -1,4 +1,4 @@
-// Where the cache has a kernel, without making it.
+// Finds where the cache has a kernel, without making the kernel.
 #include "front/compiler_impl.hpp"
 #include "front/key.hpp"
 

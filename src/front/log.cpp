@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kLoggerName = "tilejit";
 
-// Not registered, so that the application may still register its own under the name.
+// Not registered, so that the application can still register its own under this name.
 spdlog::logger& default_logger() {
   static spdlog::logger logger(kLoggerName,
                                std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
@@ -31,7 +31,7 @@ void warn(const std::string& message) noexcept {
       default_logger().warn("{}", shown);
     }
   } catch (const std::exception&) {
-    // A warning that cannot be written must not fail what it warns of.
+    // If a warning cannot be written, the call that it is about must not fail.
   }
 }
 

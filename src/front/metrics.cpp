@@ -8,7 +8,7 @@
 namespace tilejit {
 namespace {
 
-/// Prometheus' text, a metric at a time.
+/// Builds Prometheus' text, one metric at a time.
 class Text {
  public:
   Text& metric(const char* name, const char* type, const char* help) {
@@ -31,7 +31,8 @@ class Text {
     return metric(name, "gauge", help).value(count);
   }
 
-  /// In seconds and cumulative, as Prometheus has them. `labels`: in front of `le`, with a comma.
+  /// In seconds and cumulative, as Prometheus requires. `labels` go before `le` and end with a
+  /// comma.
   Text& histogram(const TimeHistogram& histogram, const std::string& labels = {}) {
     std::uint64_t below = 0;
     for (std::size_t i = 0; i < histogram.counts.size(); ++i) {

@@ -15,7 +15,7 @@
 namespace tilejit {
 namespace {
 
-/// The variable's value; empty where it is unset, since an empty one means the same.
+/// The value of the variable. Empty if it is unset, since an empty value means the same.
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
@@ -25,7 +25,7 @@ std::optional<std::filesystem::path> default_cache_folder() {
   const std::string chosen = variable("TILEJIT_CACHE_DIR");
   if (chosen == "off") return std::nullopt;
   if (!chosen.empty()) return chosen;
-  // The XDG Base Directory Specification: a relative path is to be ignored.
+  // The XDG Base Directory Specification says to ignore relative paths.
   const std::filesystem::path base = variable("XDG_CACHE_HOME");
   if (base.is_absolute()) return base / "tilejit";
   const std::filesystem::path home = variable("HOME");
@@ -33,7 +33,7 @@ std::optional<std::filesystem::path> default_cache_folder() {
   return std::nullopt;
 }
 
-/// The parts of a list between colons; empty ones are no folders.
+/// The folders in a list separated by colons. Empty parts are skipped.
 std::vector<std::filesystem::path> path_list(const std::string& text) {
   std::vector<std::filesystem::path> paths;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -117,7 +117,7 @@ std::optional<std::filesystem::path> default_tuning_file() {
   return folder ? std::optional(*folder / "tuning.jsonl") : std::nullopt;
 }
 
-/// A number of 0 or more.
+/// Reads an integer of at least 0.
 int number(const char* name, int unset, const char* advice) {
   const std::string text = variable(name);
   if (text.empty()) return unset;
@@ -150,7 +150,7 @@ std::chrono::seconds time_limit(const char* name, std::chrono::milliseconds unse
   refuse(name, text, "a time for one kernel, such as 60s or 5m");
 }
 
-// Else a service without a home would compile at each start, and nobody would know why.
+// Without this warning, nobody would know why a service without a home compiles at every start.
 void warn_once_of_no_folder() {
   static std::once_flag once;
   std::call_once(once, [] {

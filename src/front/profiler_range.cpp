@@ -12,8 +12,8 @@ namespace tilejit::front {
 
 namespace {
 
-/// Null where no profiler is attached. Kept for the life of the process: ranges may be open at its
-/// end.
+/// Null if no profiler is attached. Kept for the life of the process, since ranges may be open at
+/// its end.
 nvtxDomainHandle_t domain() noexcept {
   static const nvtxDomainHandle_t made = nvtxDomainCreateA("tilejit");
   return made;

@@ -6,7 +6,7 @@
 namespace tilejit::front {
 namespace {
 
-/// The number that ends right before `word` in `line`; 0 if there is none.
+/// The number directly before `word` in `line`; 0 if there is none.
 int number_before(std::string_view line, std::string_view word) {
   const std::size_t end = line.find(word);
   if (end == std::string_view::npos) return 0;

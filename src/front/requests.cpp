@@ -17,7 +17,7 @@ std::unique_ptr<usage::Recorder> recorder_of(const Options& options) {
   return std::make_unique<usage::Recorder>(options.record, warn);
 }
 
-/// What a compile kept its caller waiting for.
+/// The time that a caller waited for a compile.
 double compile_ms(const StageTimes& times) noexcept {
   return times.render + times.nvrtc + times.publish;
 }
@@ -89,7 +89,7 @@ MissError Requests::missed(const Operation& op, const Target& target, const std:
   return error;
 }
 
-// The file is touched at the first use only.
+// Only the first use of a descriptor touches the file.
 std::optional<std::size_t> Requests::note(const Operation& op, const Target& target, bool served) {
   const auto noted = index_.note(op, target, served);
   if (!noted) return std::nullopt;

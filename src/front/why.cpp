@@ -18,7 +18,7 @@ using nlohmann::ordered_json;
 
 constexpr int kDeepest = 64;  // levels of JSON
 
-using Fields = std::map<std::string, std::string>;  // values by their paths
+using Fields = std::map<std::string, std::string>;  // values by path
 
 ordered_json parse_object(std::string_view text) {
   bool too_deep = false;
@@ -72,7 +72,7 @@ std::vector<KeyDifference> differences(const Fields& wanted, const Fields& other
   return result;
 }
 
-/// Of an entry's metadata, only what belongs to the key.
+/// The part of an entry's metadata that belongs to the key.
 Fields fields_of_key(const ordered_json& metadata, const ordered_json& wanted) {
   ordered_json part = ordered_json::object();
   for (const auto& [name, value] : wanted.items()) {
@@ -86,7 +86,7 @@ std::string member_text(const ordered_json& metadata, const char* name) {
   return member != metadata.end() && member->is_string() ? member->get<std::string>() : "?";
 }
 
-/// What is being looked for, and the best so far.
+/// The wanted key, and the nearest entry so far.
 struct Search {
   ordered_json wanted;
   Fields fields;
@@ -139,7 +139,7 @@ std::optional<NearestEntry> nearest_entry(const Compiler& compiler, const KeyExp
     try {
       look_into(path, options, search);
     } catch (const std::runtime_error&) {
-      // The compiler has warned of it when it was made.
+      // The compiler warned of it when it was created.
     }
   }
   return std::move(search.best);

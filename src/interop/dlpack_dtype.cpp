@@ -26,7 +26,7 @@ std::uint8_t bits_of(DType dtype) noexcept {
   return static_cast<std::uint8_t>(8 * size_bytes(dtype));
 }
 
-/// The names of the codes, as dlpack.h spells them behind "kDL".
+/// The names of the type codes, as dlpack.h spells them after "kDL".
 std::string name_of(const DLDataType& type) {
   constexpr std::array<std::string_view, 18> kNames = {"Int",
                                                        "UInt",

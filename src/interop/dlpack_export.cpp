@@ -7,7 +7,7 @@
 namespace tilejit {
 namespace {
 
-/// What a handed-out struct stands on; it lives until the consumer calls the deleter.
+/// The data that an exported struct refers to. It lives until the consumer calls the deleter.
 template <typename Managed>
 struct Handed {
   Managed managed = {};

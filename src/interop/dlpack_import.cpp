@@ -45,7 +45,8 @@ std::vector<std::int64_t> strides_of(const DLTensor& tensor,
   if (tensor.strides == nullptr) return interop::compact_strides(shape);
   std::vector<std::int64_t> strides(tensor.strides, tensor.strides + tensor.ndim);
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] <= 1) strides[i] = std::max<std::int64_t>(strides[i], 0);  // nobody steps there
+    // such a stride is never used
+    if (shape[i] <= 1) strides[i] = std::max<std::int64_t>(strides[i], 0);
     if (strides[i] >= 0) continue;
     refuse(ErrorCode::unsupported,
            fmt::format("has stride {} in mode {}; strides are not negative here: copy it before",
@@ -93,7 +94,8 @@ void DlpackTensor::take(Managed* managed) {
   shape_.assign(tensor.shape, tensor.shape + tensor.ndim);
   strides_ = strides_of(tensor, shape_);
   data_ = address_of(tensor, dtype_, interop::span_elements(shape_, strides_) == 0);
-  // The counter first: were it made with the deleter and failed, the tensor would be given back.
+  // The counter is made first, without the deleter: if making it failed with the deleter, the
+  // tensor would be released.
   auto owner =
       std::make_shared<std::unique_ptr<void, void (*)(void*)>>(nullptr, give_back<Managed>);
   owner->reset(managed);

@@ -19,7 +19,7 @@ std::string integer_text(const std::byte* element) {
 std::string floating_text(double value) {
   if (std::isnan(value)) return " nan";
   const double magnitude = std::abs(value);
-  // With 6 decimals such a value would be 0, or have more digits than it has information.
+  // With 6 decimals such a value would be shown as 0 or with more digits than it has information.
   const bool scientific =
       std::isfinite(value) && (magnitude >= 1e9 || (magnitude > 0 && magnitude < 1e-4));
   return scientific ? fmt::format("{: .6e}", value) : fmt::format("{: .6f}", value);

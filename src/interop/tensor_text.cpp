@@ -11,13 +11,13 @@
 namespace tilejit::interop {
 namespace {
 
-constexpr std::int64_t kElided = -1;  // "..." among the indices of a mode
-constexpr std::size_t kMargin = 7;    // of the first bracket, under "tensor("
+constexpr std::int64_t kElided = -1;  // represents "..." among the indices of a mode
+constexpr std::size_t kMargin = 7;    // column of the first bracket, below "tensor("
 
-/// What is shown of a top-level mode.
+/// The shown part of a top-level mode.
 struct Shown {
   std::vector<std::int64_t> indices;
-  std::vector<std::int64_t> offsets;  // of each, in elements
+  std::vector<std::int64_t> offsets;  // of each index, in elements
 };
 
 void check_known(const Layout& layout) {
@@ -48,8 +48,8 @@ Shown shown_of(const Layout& mode, const PrintOptions& options) {
   return shown;
 }
 
-/// The modes of the text's brackets, outermost first: two are a matrix's rows and columns, further
-/// ones stand before them.
+/// The modes of the text's brackets, outermost first. The first two modes are the rows and columns
+/// of a matrix; all others come before them.
 std::vector<std::size_t> bracket_order(std::size_t rank) {
   std::vector<std::size_t> order;
   for (std::size_t mode = rank; mode > 2; --mode) order.push_back(mode - 1);
@@ -62,7 +62,7 @@ std::string_view name_of(MemorySpace space) {
   return kNames[static_cast<std::size_t>(space)];
 }
 
-/// A tensor without modes: one element.
+/// True for a tensor without modes, which has one element.
 bool has_no_modes(const Layout& layout) {
   return layout == Layout();
 }
@@ -99,7 +99,7 @@ class Text {
     return text_ + ")\n";
   }
 
-  /// The last mode changes fastest.
+  /// The text, in which the last mode changes fastest.
   std::string lines() {
     text_.clear();
     line(0, 0, "");
@@ -107,7 +107,7 @@ class Text {
   }
 
  private:
-  /// A mode alone: each element has a bracket of its own.
+  /// A single mode: each element has its own bracket.
   void column() {
     const Shown& only = modes_.front();
     for (std::size_t i = 0; i < only.indices.size(); ++i) {

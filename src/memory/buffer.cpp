@@ -62,7 +62,7 @@ Buffer::Buffer(Buffer&& other) noexcept
       in_stream_order_(other.in_stream_order_) {}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
-  Buffer taken(std::move(other));  // frees what this buffer held
+  Buffer taken(std::move(other));  // its destructor frees what this buffer held
   std::swap(context_, taken.context_);
   std::swap(data_, taken.data_);
   std::swap(size_, taken.size_);

@@ -19,7 +19,7 @@ void DeviceMemory::clear() const {
   const driver::Table& driver = context_->driver();
   const driver::ContextScope scope(*context_);
   const driver::OutsideCapture outside(driver);
-  // A stream of its own waits for nobody, and takes no part in a capture.
+  // A new stream waits for no other and is not part of a capture.
   const driver::UniqueStream stream = driver::make_stream(*context_, CU_STREAM_NON_BLOCKING);
   driver::check(driver, driver.cuMemsetD8Async_(address_, 0, bytes_, stream.get()),
                 "cuMemsetD8Async");

@@ -1,4 +1,4 @@
-// What DLPack tensors have to do with a device.
+// The parts of DLPack tensors that concern a device.
 
 #include <string>
 #include <utility>

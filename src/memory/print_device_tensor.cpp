@@ -1,4 +1,4 @@
-// print_tensor of device memory: copies what is shown, neighbours together.
+// print_tensor for device memory: copies the shown elements, neighbours together.
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,8 @@
 namespace tilejit {
 namespace {
 
-constexpr std::int64_t kLargestGap = 4096;  // bytes not shown that cost less than another copy
+// copying this many unneeded bytes costs less than another copy
+constexpr std::int64_t kLargestGap = 4096;
 
 /// Elements from offset `begin` on, on the host.
 struct Piece {

@@ -9,7 +9,7 @@
 namespace tilejit {
 namespace {
 
-/// True for the answer that nothing is left to do, false for "not yet".
+/// True if all work is done, false if the driver says "not ready".
 bool is_ready(const driver::Table& driver, CUresult result, const char* call) {
   if (result == CUDA_ERROR_NOT_READY) return false;
   driver::check(driver, result, call);
@@ -71,7 +71,8 @@ Event& Event::operator=(Event&&) noexcept = default;
 
 void Event::record(Stream stream) {
   const driver::Table& driver = impl_->context->driver();
-  const driver::ContextScope scope(*impl_->context);  // a default stream is of the current one
+  // a default stream belongs to the current context
+  const driver::ContextScope scope(*impl_->context);
   driver::check(driver, driver.cuEventRecord_(get(), stream), "cuEventRecord");
 }
 

@@ -24,7 +24,7 @@ CUdeviceptr StreamMemories::of(Stream stream) const {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   driver::check(driver, driver.cuStreamIsCapturing_(stream, &status), "cuStreamIsCapturing");
   if (status != CU_STREAM_CAPTURE_STATUS_NONE) return 0;
-  // Handles come back when streams are destroyed, while their work may still run; ids do not.
+  // Handles are reused after streams are destroyed, even while their work still runs; ids are not.
   unsigned long long id = 0;
   driver::check(driver, driver.cuStreamGetId_(stream, &id), "cuStreamGetId");
   const std::lock_guard lock(mutex_);

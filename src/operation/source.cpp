@@ -7,7 +7,7 @@
 namespace tilejit::operation {
 namespace {
 
-/// Appends `text` with each #include "..." of a known header replaced by its text, once.
+/// Appends `text`. The first #include "..." of each known header is replaced by the header's text.
 void append_flat(std::string_view text, const Source& source,
                  std::set<std::string, std::less<>>& done, std::string& out) {
   while (!text.empty()) {

@@ -20,15 +20,15 @@ namespace {
 using Clock = Request::Clock;
 using RequestPtr = std::shared_ptr<Request>;
 
-/// One kernel that is asked for. Guarded by the mutex of its queue;
-/// `work` and `priority` do not change once it runs.
+/// One requested kernel. Guarded by the mutex of its queue. `work` and `priority` do not change
+/// after the job starts.
 struct Job {
   std::string key;
   Work work;
   Priority priority = Priority::foreground;
-  std::vector<RequestPtr> requests = {};  ///< that have not ended
+  std::vector<RequestPtr> requests = {};  ///< requests that have not ended
   Clock::time_point since = Clock::now();
-  std::list<std::shared_ptr<Job>>::iterator place = {};  ///< while it waits
+  std::list<std::shared_ptr<Job>>::iterator place = {};  ///< valid while the job waits
   bool waits = true;
   bool runs = false;
 };
@@ -82,7 +82,7 @@ class Queue::Core : public std::enable_shared_from_this<Queue::Core> {
   mutable std::mutex mutex_;  // guards everything below
   std::condition_variable more_;
   std::condition_variable_any room_;
-  std::unordered_map<std::string, JobPtr> jobs_;  // that wait or run
+  std::unordered_map<std::string, JobPtr> jobs_;  // jobs that wait or run
   std::array<std::list<JobPtr>, 2> waiting_;      // by priority
   std::vector<std::thread> threads_;
   ServiceStats stats_;
@@ -166,7 +166,7 @@ void Queue::Core::start_thread() {
   try {
     threads_.emplace_back([this] { work(); });
   } catch (const std::system_error& error) {
-    if (!threads_.empty()) return;  // fewer do as well
+    if (!threads_.empty()) return;  // fewer threads are enough
     throw Error(ErrorCode::queue_full,
                 std::string("no thread can be started to compile: ") + error.what());
   }
@@ -208,7 +208,7 @@ void Queue::Core::work() {
   }
 }
 
-/// False if nobody wants it any more.
+/// Returns false if no request wants the job any more.
 bool Queue::Core::begin(const JobPtr& job) {
   std::vector<RequestPtr> requests;
   {

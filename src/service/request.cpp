@@ -92,7 +92,7 @@ void Request::tell(CompileState state) const noexcept {
   if (!wish.progress) return;
   try {
     wish.progress(state);
-  } catch (...) {  // an observer's trouble is not the kernel's
+  } catch (...) {  // a failing observer must not fail the kernel
   }
 }
 

@@ -1,4 +1,4 @@
-// The members that descriptors of all operations have, from JSON and to it.
+// Conversion from and to JSON of the members that all descriptors have.
 #include "spec/common.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace tilejit::spec {
 namespace {
 
-constexpr int kMaxLeaves = 64;  // of a tensor, as in layout text
+constexpr int kMaxLeaves = 64;  // per tensor, as in layout text
 
 class CommonReader {
  public:
@@ -43,7 +43,7 @@ class CommonReader {
     ObjectReader facts(json, where, problems_);
     facts.refuse_others({"divisible_by", "example"});
     if (const auto divisor = facts.integer("divisible_by")) {
-      // Two promises about one symbol hold together.
+      // Two promises about one symbol must both hold.
       const bool positive = *divisor > 0 && symbol.divisible_by > 0 && *divisor <= INT32_MAX;
       symbol.divisible_by = positive ? std::lcm(symbol.divisible_by, *divisor) : *divisor;
     }
@@ -62,7 +62,7 @@ class CommonReader {
     }
     const Json* const tensors = object_.find("tensors");
     if (tensors != nullptr && tensors->is_object() && tensors->size() > kMaxTensors) {
-      // Said here already: the symbols of so many shapes would take long to read.
+      // Reported early: reading the symbols of so many shapes would take long.
       problems_.add(ErrorCode::invalid_spec,
                     "an operation has 1 to 64 tensors, found " + std::to_string(tensors->size()),
                     object_.at("tensors"));
@@ -169,7 +169,7 @@ class CommonReader {
     const Json& json = *object.find(key);
     if (!json.is_array())
       throw Error(ErrorCode::invalid_spec, "expected a list such as [1024, \"N\"]", object.at(key));
-    if (json.empty()) return key == "stride" ? 0 : 1;  // 1:0, a tensor of rank 0 has one element
+    if (json.empty()) return key == "stride" ? 0 : 1;  // 1:0; a tensor of rank 0 has one element
     int leaves = 0;
     return read_shape(json, object.at(key), 0, leaves);
   }

@@ -17,10 +17,10 @@ namespace {
 
 constexpr std::size_t kMaxDepth = 100;
 constexpr std::size_t kMostJsonValues = 1'000'000;  // about 300 MB
-constexpr std::size_t kFewMembers = 32;             // that many are searched one by one
-constexpr int kNumberOverflow = 406;                // nlohmann's id
+constexpr std::size_t kFewMembers = 32;             // up to this many are searched one by one
+constexpr int kNumberOverflow = 406;                // id of nlohmann's exception
 
-/// The character that the parser could not use, as a message names it.
+/// Describes the character at which the parser failed.
 std::string found_at(std::string_view text, std::size_t byte) {
   if (byte == 0 || byte > text.size()) return "the end of the text";
   const char c = text[byte - 1];
@@ -28,7 +28,7 @@ std::string found_at(std::string_view text, std::size_t byte) {
   return c == '\'' ? "a single quote" : in_quotes(text.substr(byte - 1, 1));
 }
 
-/// What a person who writes JSON by hand may have meant by it.
+/// A hint about what the author may have meant.
 std::string remedy(std::string_view text, std::size_t byte) {
   if (byte == 0 || byte > text.size()) return "";
   const char c = text[byte - 1];
@@ -43,7 +43,7 @@ std::string remedy(std::string_view text, std::size_t byte) {
   return "";
 }
 
-/// What the parser expected, in words; nlohmann's message has it at its end, if at all.
+/// What the parser expected, in words. nlohmann's message has it at its end, if at all.
 std::string expected(std::string_view message) {
   constexpr std::string_view kMark = "; expected ";
   const std::size_t mark = message.rfind(kMark);
@@ -58,7 +58,7 @@ std::string expected(std::string_view message) {
   return std::string(what);
 }
 
-/// What is wrong and where, instead of nlohmann's message.
+/// The fault and its place, as a replacement for nlohmann's message.
 std::string reason(std::string_view text, std::size_t byte,
                    const nlohmann::json::exception& error) {
   byte = std::min(byte, text.size() + 1);
@@ -82,8 +82,8 @@ std::string reason(std::string_view text, std::size_t byte,
          remedy(text, byte);
 }
 
-/// Makes the value from the parser's events, and refuses what the value alone would not show any
-/// more.
+/// Builds the value from the parser's events. Refuses faults that the finished value would not
+/// show.
 class Builder : public nlohmann::json_sax<Json> {
  public:
   explicit Builder(std::string_view text) : text_(text) {}
@@ -95,7 +95,7 @@ class Builder : public nlohmann::json_sax<Json> {
   bool number_unsigned(std::uint64_t value) override { return put(value) != nullptr; }
   bool number_float(double value, const std::string&) override { return put(value) != nullptr; }
   bool string(std::string& value) override { return put(std::move(value)) != nullptr; }
-  bool binary(Json::binary_t&) override { return false; }  // no text has it
+  bool binary(Json::binary_t&) override { return false; }  // JSON text has no binary values
   bool start_object(std::size_t) override { return open(Json::object()); }
   bool start_array(std::size_t) override { return open(Json::array()); }
   bool end_object() override { return close(); }
@@ -126,10 +126,10 @@ class Builder : public nlohmann::json_sax<Json> {
  private:
   struct Open {
     Json* value;
-    std::unique_ptr<std::set<std::string>> names;  // of an object with more than a few members
+    std::unique_ptr<std::set<std::string>> names;  // for objects with more than a few members
   };
 
-  /// Adds `name` to the names of the innermost object. False if it is there.
+  /// Adds `name` to the names of the innermost object. Returns false if it is there already.
   bool note(const Json::object_t& members, const std::string& name) {
     auto& names = open_.back().names;
     if (names == nullptr) {
@@ -139,7 +139,7 @@ class Builder : public nlohmann::json_sax<Json> {
     return names->insert(name).second;
   }
 
-  /// The place of the innermost container: each lies last in the one around it.
+  /// The JSON pointer of the innermost container. Each container is the last value in its parent.
   [[nodiscard]] std::string pointer() const {
     std::string place;
     for (std::size_t i = 0; i + 1 < open_.size(); ++i) {
@@ -151,7 +151,7 @@ class Builder : public nlohmann::json_sax<Json> {
     return place;
   }
 
-  /// Where the value came to lie; never null.
+  /// Stores the value and returns its final place; never null.
   Json* put(Json value) {
     if (++values_ > kMostJsonValues) {
       throw Error(ErrorCode::invalid_spec,
@@ -176,9 +176,9 @@ class Builder : public nlohmann::json_sax<Json> {
 
   std::string_view text_;
   Json root_;
-  std::vector<Open> open_;  // of each, only the innermost grows
+  std::vector<Open> open_;  // only the innermost container grows
   std::size_t values_ = 0;
-  Json* member_ = nullptr;  // of the innermost object, after its key
+  Json* member_ = nullptr;  // in the innermost object, after its key
 };
 
 }  // namespace

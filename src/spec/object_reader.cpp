@@ -16,7 +16,7 @@ std::string kind_of(const Json& json) {
              : (json.is_object() || json.is_array() ? "an " : "a ") + std::string(json.type_name());
 }
 
-/// Letters that differ, counted position by position: enough to spot a slip of the hand.
+/// Counts differing letters position by position, which is enough to spot a typing error.
 std::size_t difference(std::string_view a, std::string_view b) {
   std::size_t count = a.size() > b.size() ? a.size() - b.size() : b.size() - a.size();
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) count += a[i] != b[i];
@@ -100,7 +100,7 @@ std::optional<Number> ObjectReader::number(std::string_view key) {
 }
 
 void ObjectReader::missing(std::string_view key, std::string_view example) {
-  if (json_ == &kEmptyObject) return;  // what was no object has its fault
+  if (json_ == &kEmptyObject) return;  // a value that is no object has been reported already
   problems_->add(
       ErrorCode::invalid_spec,
       "the field '" + std::string(key) + "' is missing; write for instance " + std::string(example),

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kMaxKernels = 100'000;
 
-/// Structure first: the meaning of a spec with structural faults would only repeat them.
+/// Checks the structure first: checking the meaning of a spec with structural faults would repeat
+/// them.
 Operation read_checked(const Json& json, const std::string& where, std::span<const Kind> kinds) {
   Problems problems;
   Operation op = read_operation(json, where, problems, kinds);
@@ -30,7 +31,7 @@ Operation read_checked(const Json& json, const std::string& where, std::span<con
   return op;
 }
 
-/// The descriptors of a file, one behind the other, sweeps expanded.
+/// The descriptors of a file in order, with sweeps expanded.
 class SpecList {
  public:
   SpecList(std::span<const Kind> kinds, std::vector<Error>* faults)
@@ -62,7 +63,7 @@ class SpecList {
     ops_.push_back(std::move(op));
   }
 
-  /// Its faults say which of the sweep's descriptors has them.
+  /// Faults say which descriptor of the sweep has them.
   [[nodiscard]] Operation read_chosen(const Json& json, const std::string& where,
                                       const std::string& choice) const {
     try {

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kMostValues = 10'000;
 
-/// What one name of a sweep stands for, and how each value is written in a kernel's name.
+/// One name of a sweep: its values, and how each is written in a kernel's name.
 struct Swept {
   std::string name;
   std::vector<Json> values = {};
@@ -43,7 +43,7 @@ std::string label_of(const Json& value) {
   return label;
 }
 
-/// Two values may be written alike: then their numbers tell them apart.
+/// Labels of the values. If two values have the same label, their numbers are used instead.
 std::vector<std::string> labels_of(const std::vector<Json>& values) {
   std::vector<std::string> labels;
   for (const Json& value : values) labels.push_back(label_of(value));
@@ -52,13 +52,13 @@ std::vector<std::string> labels_of(const std::vector<Json>& values) {
   return labels;
 }
 
-/// Members that hold text in which names occur; elsewhere a name is a value by itself.
+/// True for members whose text may contain names. In other members a name must be the whole value.
 bool is_text(std::string_view member) noexcept {
   return member == "layout" || member == "formula" || member == "expr" || member == "thr" ||
          member == "val";
 }
 
-/// Puts the values that were chosen into one descriptor.
+/// Puts the chosen values into one descriptor.
 class Substitution {
  public:
   Substitution(std::vector<Swept>& sweep, std::string where, Problems& problems)
@@ -105,7 +105,7 @@ class Substitution {
       for (auto& [name, value] : json.items()) {
         if (name == "args") continue;
         const std::string place = pointer_to(where, name);
-        // {"N": {"divisible_by": 8}} in a shape
+        // For example {"N": {"divisible_by": 8}} in a shape.
         if (member == "shape" || member == "stride") refuse_facts(name, place);
         replace(value, name, place);
       }
@@ -155,12 +155,12 @@ class Substitution {
   }
 
   std::vector<Swept>& sweep_;
-  std::vector<std::size_t> chosen_;  // of each name, the number of its value
+  std::vector<std::size_t> chosen_;  // for each name, the index of its value
   std::string where_;
   Problems& problems_;
 };
 
-/// What else has that name in the descriptor; empty if nothing has.
+/// Another use of that name in the descriptor; empty if there is none.
 std::string other_use(const Json& json, const std::string& name) {
   for (const auto& [member, what] :
        {std::pair("tensors", "a tensor"), std::pair("scalars", "a scalar"),
@@ -231,7 +231,7 @@ std::vector<Swept> read_sweep(const Json& json, const std::string& where, Proble
   return sweep;
 }
 
-/// Their product; `most` + 1 if it is more than `most`.
+/// The number of combinations, or `most` + 1 if there are more than `most`.
 std::size_t product_of(const std::vector<Swept>& sweep, std::size_t most) {
   std::size_t product = 1;
   for (const Swept& swept : sweep) {
@@ -241,7 +241,7 @@ std::size_t product_of(const std::vector<Swept>& sweep, std::size_t most) {
   return product;
 }
 
-/// The next choice, the last name first. After the last one it starts over.
+/// Moves to the next choice; the last name changes fastest. After the last choice it starts over.
 void advance(std::vector<std::size_t>& chosen, const std::vector<Swept>& sweep) {
   for (std::size_t i = sweep.size(); i-- > 0;) {
     if (++chosen[i] < sweep[i].values.size()) return;
@@ -267,7 +267,7 @@ std::size_t each_of_sweep(const Json& json, const std::string& where, std::size_
   }
   Substitution substitution(sweep, where, own);
   if (own.empty()) {
-    (void)substitution.apply(json);  // finds the names that nothing uses
+    (void)substitution.apply(json);  // finds names that nothing uses
     for (const Swept& swept : sweep) {
       if (swept.used) continue;
       own.add(ErrorCode::invalid_spec,

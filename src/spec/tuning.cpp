@@ -10,7 +10,7 @@
 namespace tilejit::spec {
 namespace {
 
-/// A whole number among other tuning fields, and what it may be.
+/// A tuning field that holds a whole number, and its allowed values.
 struct Knob {
   const char* name;
   std::optional<int> Tuning::*value;
@@ -99,7 +99,7 @@ Json tuning_json(const Tuning& tuning) {
 
 namespace {
 
-/// In 1..most; 0 for another number, or none.
+/// The size, if it is in 1..most; otherwise 0.
 std::int64_t count_of(const Layout& layout, std::int64_t most) {
   try {
     const Dim count = size(layout);

@@ -12,19 +12,20 @@ namespace tilejit::timing {
 namespace {
 
 constexpr int kMostSamples = 1'000'000;
-constexpr int kMostAtOnce = 500;  // events wait for their samples
+constexpr int kMostAtOnce = 500;  // limits the events that are kept at once
 
 [[noreturn]] void refuse(const std::string& option, const std::string& range) {
   throw Error(ErrorCode::invalid_argument, "benchmark option " + option + " must be " + range,
               option);
 }
 
-/// Milliseconds that samples took together.
+/// The total time of the samples in milliseconds.
 double elapsed(const std::vector<double>& milliseconds, int launches) {
   return std::accumulate(milliseconds.begin(), milliseconds.end(), 0.0) * launches;
 }
 
-/// Samples to take next: as many as there are, but no more than the options leave.
+/// The number of samples to take next: as many as there are already, within the limits of the
+/// options.
 int next_count(const std::vector<double>& milliseconds, int launches,
                const BenchmarkOptions& options) {
   const auto taken = static_cast<double>(milliseconds.size());

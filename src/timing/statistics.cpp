@@ -20,7 +20,8 @@ double percentile(std::span<const double> sorted, double p) noexcept {
 
 std::optional<Ranks> median_ranks(std::size_t samples, double confidence) {
   const auto n = static_cast<double>(samples);
-  // Of `k` and fewer samples below the median. By logarithms: 2^-n leaves the range of doubles.
+  // Probability that `k` or fewer samples are below the median. In logarithms, since 2^-n may
+  // underflow.
   double log_probability = -n * std::log(2.0), tail = 0;
   std::optional<Ranks> ranks;
   for (std::size_t k = 0; 2 * k + 1 < samples; ++k) {

@@ -6,7 +6,7 @@
 namespace tilejit::usage {
 namespace {
 
-constexpr std::size_t kLookedAt = 64;  // of a group
+constexpr std::size_t kLookedAt = 64;  // descriptors of a group that are compared
 
 std::uint64_t own_group(const Parts& parts) noexcept {
   return detail::hash_combine(101, parts.kinds[static_cast<std::size_t>(Kind::own)]);
@@ -21,7 +21,7 @@ std::span<const std::uint32_t> last_of(const std::vector<std::uint32_t>& group) 
   return std::span(group).last(count);
 }
 
-/// Parts that differ; all of them where the descriptors have not as many tensors.
+/// The number of parts that differ; all parts if the numbers of tensors differ.
 std::size_t distance(const Parts& a, const Parts& b) noexcept {
   if (a.hashes.size() != b.hashes.size()) return a.hashes.size() + b.hashes.size();
   std::size_t differ = 0;

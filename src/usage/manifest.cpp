@@ -21,7 +21,7 @@ using spec::Json;
 
 constexpr std::uintmax_t kLargestFile = std::uintmax_t{1} << 30;
 
-/// Puts the lines together.
+/// Combines the lines of a manifest.
 class Reader {
  public:
   void read(std::string_view line, std::size_t number, bool torn) {

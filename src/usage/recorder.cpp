@@ -88,11 +88,11 @@ void Recorder::finish(const std::unordered_map<std::string, std::uint64_t>& uses
     const std::lock_guard lock(mutex_);
     if (fd_ >= 0 && !line.empty()) append(line + "}}");
   } catch (const std::exception&) {
-    // Counts are for people: without them the manifest is whole.
+    // Counts are only for people; the manifest is complete without them.
   }
 }
 
-// A torn line of a process that died must not swallow this one.
+// Starts on a new line, so that a line torn by a process that died does not swallow this one.
 void Recorder::append(const std::string& line) {
   struct stat info;
   char last = '\n';
