@@ -18,7 +18,7 @@ static_assert(static_cast<int>(DType::b8) == TJ_BOOL && static_cast<int>(DType::
   throw Error(ErrorCode::invalid_argument, why);
 }
 
-/// An element of the caller's array, whose structs may be longer than ours.
+/// The i-th element of the caller's array. Its structs may be larger than ours.
 const tj_argument& element(const tj_argument* first, std::size_t i) noexcept {
   const char* const begin = reinterpret_cast<const char*>(first);
   return *reinterpret_cast<const tj_argument*>(begin + i * first->struct_size);

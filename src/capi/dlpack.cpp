@@ -7,7 +7,7 @@ using namespace tilejit::capi;
 
 namespace {
 
-/// Without a runtime, for the CPU.
+/// An argument for the CPU, which needs no runtime.
 Argument host_argument(const DlpackTensor& tensor, Access access) {
   if (tensor.device() == DlpackDevice::cuda) {
     throw Error(ErrorCode::invalid_argument,

@@ -10,7 +10,7 @@ namespace {
 
 struct LastError {
   std::string message, where, log;
-  bool too_large = false;  // there was no memory to keep it
+  bool too_large = false;  // true if there was no memory to store the error
 };
 thread_local LastError last_error;
 

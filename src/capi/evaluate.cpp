@@ -19,7 +19,7 @@ bool is_memory(const Argument& given) noexcept {
   return given.kind == Argument::Kind::pointer || given.kind == Argument::Kind::tensor;
 }
 
-/// The memory of a tensor, whose shape is checked where it is given.
+/// The memory of a tensor. If a shape is given, it is checked.
 void* memory_of(const Tensor& tensor, const Argument& given, const SymbolValues& symbols) {
   if (!is_memory(given)) refuse(tensor.name, "is a number; pass its memory");
   auto* const memory = reinterpret_cast<void*>(given.address);

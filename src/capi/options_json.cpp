@@ -16,7 +16,7 @@ using nlohmann::json;
               core::pointer_to("", name));
 }
 
-/// A member of the options, which knows its name.
+/// A member of the options, together with its name.
 struct Member {
   const std::string& name;
   const json& value;
@@ -97,7 +97,7 @@ struct Row {
   void (*set)(Options&, const Member&);
 };
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
-constexpr std::uint64_t kMostTime = std::uint64_t{1} << 33;  // seconds, milliseconds
+constexpr std::uint64_t kMostTime = std::uint64_t{1} << 33;  // in seconds or milliseconds
 constexpr std::uint64_t kMostJobs = 4096;
 const Row kRows[] = {
     {"cache_folder", [](Options& o, const Member& m) { o.cache_folder = path_or_nothing(m); }},

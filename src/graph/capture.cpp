@@ -70,7 +70,7 @@ Capture::Impl::~Impl() {
   if (dropped != nullptr) driver.cuGraphDestroy_(dropped);
 }
 
-/// Says what is known of the call that broke the capture.
+/// Reports what is known about the call that broke the capture.
 void Capture::Impl::fail(CUresult result, const std::string& here) const {
   const char* call = driver::capture_fault();
   const driver::Table& driver = context->driver();
@@ -94,7 +94,8 @@ Capture& Capture::operator=(Capture&&) noexcept = default;
 
 void Capture::pass(std::string_view place) {
   const driver::Table& driver = impl_->context->driver();
-  const driver::ContextScope scope(*impl_->context);  // a default stream is of the current one
+  // a default stream belongs to the current context
+  const driver::ContextScope scope(*impl_->context);
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   driver::check(driver, driver.cuStreamIsCapturing_(impl_->stream, &status), "cuStreamIsCapturing");
   if (status != CU_STREAM_CAPTURE_STATUS_ACTIVE) {
@@ -112,7 +113,7 @@ Graph Capture::end() {
   auto made = std::make_shared<Graph::Impl>(impl_->context);
   CUgraph handle = nullptr;
   const CUresult result = driver.cuStreamEndCapture_(impl_->stream, &handle);
-  // From another thread the capture goes on; whatever else happened, it is over.
+  // A capture that another thread tried to end goes on; after any other result it is over.
   impl_->active = result == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
   made->handle = driver::UniqueGraph(handle, {impl_->context.get()});
   if (result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED) impl_->fail(result, "the end");

@@ -28,14 +28,15 @@ std::shared_ptr<Graph::Impl> empty_graph(std::shared_ptr<const driver::Context> 
   return made;
 }
 
-/// What the driver is told of the nodes before a new one.
+/// The driver's nodes that a new node depends on.
 std::vector<CUgraphNode> dependencies(const Graph::Impl& graph, const After& after) {
   std::vector<CUgraphNode> nodes;
   for (const Node node : after.nodes()) nodes.push_back(graph.item(node).last);
   return nodes;
 }
 
-/// Calls `add(&node, graph, dependencies, count)`, the common start of the driver's functions.
+/// Calls `add(&node, graph, dependencies, count)`: all of the driver's functions start with these
+/// arguments.
 template <typename Add>
 CUgraphNode add_node(const Graph::Impl& graph, std::span<const CUgraphNode> after, const char* call,
                      Add add) {
@@ -77,7 +78,7 @@ void set_attributes(const driver::Table& driver, CUgraphNode node,
   }
 }
 
-/// The nodes of the kernels that have something to do, one after another.
+/// Adds the nodes of the kernels that have something to do, one after another.
 void add_steps(const Graph::Impl& graph, std::vector<CUgraphNode> before, const std::byte* params,
                Item& item) {
   for (std::size_t i = 0; i < item.grids.size(); ++i) {
@@ -109,7 +110,7 @@ Node add_launch(Graph::Impl& graph, const BoundLaunch::Impl& launch, const After
   return keep(graph, std::move(item));
 }
 
-/// Memory that the driver does not know is the host's.
+/// Memory that the driver does not know belongs to the host.
 CUmemorytype memory_type(const driver::Context& context, const void* data) {
   const driver::Table& driver = context.driver();
   const driver::ContextScope scope(context);
@@ -144,7 +145,7 @@ Node GraphBuilder::copy(void* to, const void* from, std::size_t bytes, const Aft
   CUDA_MEMCPY3D params{};
   params.srcMemoryType = memory_type(*impl_->context, from);
   params.dstMemoryType = memory_type(*impl_->context, to);
-  params.srcHost = from;  // one of the two counts, by the type
+  params.srcHost = from;  // the memory type selects one of the two
   params.srcDevice = driver::address_of(from);
   params.dstHost = to;
   params.dstDevice = driver::address_of(to);
@@ -194,7 +195,7 @@ Node GraphBuilder::wait(const Event& event, const After& after) {
 
 Node GraphBuilder::child(const Graph& graph, const After& after) {
   const std::vector<CUgraphNode> before = dependencies(*impl_, after);
-  // The driver copies the graph: what its kernels need of memory must be this copy's own.
+  // The driver copies the graph; the copy needs its own memory for its kernels.
   std::shared_ptr<Graph::Impl> source = graph.impl_;
   if (source->needs_memory()) {
     source = graph.clone().impl_;

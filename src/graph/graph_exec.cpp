@@ -8,7 +8,7 @@
 namespace tilejit {
 namespace {
 
-/// Calls the driver again, with the context made current, where a thread has none.
+/// Calls the driver. If this thread has no context, makes it current and calls again.
 template <typename Call>
 void call_driver(const driver::Context& context, const char* name, Call call) {
   CUresult result = call(context.driver());
@@ -74,7 +74,7 @@ CUdeviceptr GraphExec::Impl::workspace(Node node, const Graph::Impl::Item& item,
   const auto found = grown.find(node.number);
   const auto& now = found == grown.end() ? item.workspace : found->second.back();
   if (now && now->bytes() >= bytes) return now->address();
-  // Launches that run may still use the old memory, which stays; doubling keeps all of it small.
+  // Running launches may still use the old memory, so it stays. Doubling keeps the total small.
   const std::int64_t wanted = std::max(bytes, now ? 2 * now->bytes() : 0);
   auto& own = grown[node.number];
   own.push_back(item.kernel->make_workspace(wanted));
@@ -119,7 +119,7 @@ void GraphExec::update(Node node, std::span<const Argument> args, const SymbolVa
   const Graph::Impl::Item& item = impl_->kernel_item(node);
   const Kernel::Impl& kernel = *item.kernel;
   launch::ParamSpace space(kernel.binder.param_bytes(), kernel.binder.step_count());
-  SymbolValues completed;  // of a fallback
+  SymbolValues completed;  // for a fallback
   if (item.bound) completed = launch::Internals::completed(*item.bound, symbols);
   const launch::BoundParams bound =
       kernel.binder.bind(args, item.bound ? &completed : &symbols, space);

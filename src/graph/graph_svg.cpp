@@ -22,7 +22,7 @@ struct Box {
   [[nodiscard]] int middle() const { return x + width / 2; }
 };
 
-/// Rows by the longest path, in the order of the dependencies (Kahn).
+/// Assigns rows by the longest path, in the order of the dependencies (Kahn).
 std::vector<Box> place_rows(const GraphPicture& picture) {
   std::vector<Box> boxes(picture.nodes.size());
   std::vector<std::size_t> waiting(boxes.size());
@@ -44,7 +44,7 @@ std::vector<Box> place_rows(const GraphPicture& picture) {
   return boxes;
 }
 
-/// The mean place of what a node comes after, so that edges cross less.
+/// The mean position of a node's predecessors, so that fewer edges cross.
 double wanted_place(const GraphPicture& picture, const std::vector<Box>& boxes, std::size_t node) {
   double sum = 0;
   int count = 0;

@@ -1,4 +1,4 @@
-// An executable graph that takes over what another graph's nodes do.
+// Updates an executable graph to do what the nodes of another graph do.
 
 #include <algorithm>
 #include <string>
@@ -28,7 +28,7 @@ const char* reason(CUgraphExecUpdateResult result) noexcept {
   }
 }
 
-/// "node 2 of 5 (tilejit_add_f32)", counted as Graph::to_dot does.
+/// "node 2 of 5 (tilejit_add_f32)", numbered as in Graph::to_dot.
 std::string name_of(const driver::Table& driver, CUgraph graph, CUgraphNode node) {
   const std::vector<graph::GraphPicture::Node> drawn = graph::picture_of(driver, graph).nodes;
   std::size_t count = drawn.size();

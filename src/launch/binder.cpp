@@ -12,7 +12,7 @@
 namespace tilejit::launch {
 namespace {
 
-/// Room for the numbers of one launch: on the stack where they are few enough, as nearly always.
+/// Room for the numbers of one launch: on the stack if they are few, which is nearly always so.
 class Workspace {
  public:
   explicit Workspace(std::size_t count) : count_(count) {
@@ -45,7 +45,8 @@ BoundParams Binder::bind(std::span<const Argument> args, const SymbolValues* sym
   for (const BoundTensor& tensor : tensors_) tensor.check_form(args[tensor.argument]);
   if (symbols_.size() != 0) return bind_symbolic(args, symbols, space);
   if (symbols != nullptr && !symbols->empty()) {
-    SymbolSolver(symbols_, dims_, tensors_, {}, {}).take_named(*symbols);  // none has a place
+    // refuses every name: there are no symbols
+    SymbolSolver(symbols_, dims_, tensors_, {}, {}).take_named(*symbols);
   }
   check_layouts(args, known_);
   const BoundParams bound{space.params().data(), space.grids(), known_.workspace_bytes};
@@ -126,7 +127,8 @@ void Binder::write_arguments(std::span<const Argument> args, const Sizes& sizes,
     const std::uint64_t address = args[tensors_[i].argument].address;
     const auto low_bits = static_cast<std::uint64_t>(tensors_[i].align) - 1;
     if (address == 0 || (address & low_bits) != 0) [[unlikely]] {
-      if (sizes.bytes[i] > 0) fail_address(tensors_[i], address);  // nobody reads an empty tensor
+      // an empty tensor is never accessed
+      if (sizes.bytes[i] > 0) fail_address(tensors_[i], address);
     }
   }
   check_overlaps(args, sizes);

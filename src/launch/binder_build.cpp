@@ -1,4 +1,4 @@
-// How a Binder is made.
+// Construction of a Binder.
 
 #include "launch/binder.hpp"
 #include "tilejit/error.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using operation::Param;
 
-constexpr int kParamAlignment = 16;  // of a step's parameters among all
+constexpr int kParamAlignment = 16;  // of each step's parameters
 
 void check_params(const operation::Step& step) {
   if (static_cast<std::size_t>(step.params_bytes) <= kMaxParamBytes) return;

@@ -1,4 +1,4 @@
-// Launches of certain sizes, whose addresses and scalars may change.
+// Launches whose sizes are fixed and whose addresses and scalars may change.
 
 #include <string>
 
@@ -8,7 +8,7 @@
 namespace tilejit::launch {
 namespace {
 
-/// Without what points to the caller's memory.
+/// A copy without the members that point to the caller's memory.
 Argument without_shape(const Argument& given) noexcept {
   Argument own = given;
   if (own.kind != Argument::Kind::tensor) return own;
@@ -41,7 +41,7 @@ void Binder::write_changed(Fixed& fixed) const {
 
 void Binder::rebind(Fixed& fixed, std::span<const BoundLaunch::Change> changes) const {
   for (const BoundLaunch::Change& change : changes) check_change(fixed, change);
-  fixed.before_ = fixed.args_;  // without an allocation but for the first time
+  fixed.before_ = fixed.args_;  // allocates only the first time
   for (const BoundLaunch::Change& change : changes) {
     fixed.args_[change.argument] = without_shape(change.value);
   }

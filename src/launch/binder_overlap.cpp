@@ -1,5 +1,5 @@
-// Which tensors of a launch may share memory: an input with the output that replaces it, element by
-// element, and nothing else.
+// Decides which tensors of a launch may share memory: only an input with the output that replaces
+// it element by element.
 
 #include <array>
 #include <vector>

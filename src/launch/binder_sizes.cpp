@@ -1,4 +1,4 @@
-// What a Binder computes from the values of the symbols: sizes of tensors, the grid, size
+// What a Binder computes from the values of the symbols: tensor sizes, the grid, and size
 // parameters.
 
 #include <algorithm>
@@ -57,7 +57,8 @@ std::int64_t Binder::range_bytes(const BoundTensor& tensor, const Sizes& sizes) 
 
 std::int64_t Binder::total_units(const Step& step, const Sizes& sizes) const {
   for (const Count& count : step.units) {
-    if (sizes.dims[count.extent] == 0) return 0;  // also where others overflow
+    // also if the product of the others would overflow
+    if (sizes.dims[count.extent] == 0) return 0;
   }
   std::int64_t total = 1;
   for (const Count& count : step.units) {
@@ -94,7 +95,7 @@ void Binder::write_sizes(const Sizes& sizes, std::byte* out) const {
     for (const SizeField& field : steps_[i].sizes) {
       if (field.kind == Kind::divisor) {
         const std::int64_t dim = sizes.dims[field.dim];
-        // Rows without elements are launched, too, and divide nothing.
+        // Rows without elements are launched too, but divide nothing.
         const std::int64_t units = std::max<std::int64_t>(1, ceil_div(dim, field.per));
         const operation::FastDivisor divisor = operation::make_divisor(units);
         std::memcpy(out + field.offset, &divisor, sizeof divisor);

@@ -7,12 +7,12 @@
 namespace tilejit::launch {
 namespace {
 
-/// A tf32 tensor is an f32 tensor in memory, and other libraries have no other name for it.
+/// A tf32 tensor is stored as f32, and other libraries have no other name for it.
 bool same_storage(DType described, DType given) noexcept {
   return described == given || (described == tf32 && given == f32);
 }
 
-/// "has stride 100 in mode 1; the layout (M,N):(N,1) wants N = 128"; modes are counted over leaves.
+/// "has stride 100 in mode 1; the layout (M,N):(N,1) wants N = 128". Counts modes by leaves.
 std::string mismatch(const char* what, std::size_t leaf, std::int64_t given, const Dim& dim,
                      std::int64_t want, const std::string& layout) {
   std::string text = std::string("has ") + what + " " + std::to_string(given) + " in mode " +

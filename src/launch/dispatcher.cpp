@@ -18,20 +18,20 @@ using launch::QuickBinder;
 using launch::TensorKinds;
 using launch::TensorSizes;
 
-/// What a launch reads of it lies in a few lines of memory, as the driver's code has filled the
-/// caches since the launch before.
+/// The members that a launch reads lie in a few adjacent cache lines, since the driver's code has
+/// evicted them since the previous launch.
 struct Entry {
   std::uint64_t hash;
-  const Kernel::Impl* impl;   // kernel's
-  const Kernel::Impl* build;  // that was current
-  bool has_quick;             // for that build
+  const Kernel::Impl* impl;   // the implementation of the kernel
+  const Kernel::Impl* build;  // the build that was current
+  bool has_quick;             // true if `quick` is valid for that build
   QuickBinder quick;
   TensorKinds kinds;
   Kernel kernel;
 };
 
-/// Open addressing, half empty. Entries are added or replaced only, each by one store, so that
-/// readers need no lock.
+/// Open addressing, at most half full. Entries are only added or replaced, each by one store, so
+/// that readers need no lock.
 struct Table {
   explicit Table(std::size_t capacity) : slots(capacity) {}
 
@@ -43,14 +43,14 @@ struct Table {
     }
   }
   void add(const Entry& entry) noexcept { put(nullptr, entry); }
-  /// `old` is one of the table's, or null: a free slot.
+  /// `old` is an entry of the table, or null for a free slot.
   void put(const Entry* old, const Entry& entry) noexcept {
     std::size_t i = entry.hash & (slots.size() - 1);
     while (slots[i].load(std::memory_order_relaxed) != old) i = (i + 1) & (slots.size() - 1);
     slots[i].store(&entry, std::memory_order_release);
   }
 
-  std::vector<std::atomic<const Entry*>> slots;  // a power of two of them
+  std::vector<std::atomic<const Entry*>> slots;  // their number is a power of two
 };
 
 }  // namespace
@@ -85,8 +85,8 @@ struct Dispatcher::Impl {
     return found != nullptr ? *found : compile(args, kinds, hash);
   }
 
-  /// The lock is not held while the kernel is compiled: others may be wanted meanwhile, and of one
-  /// key the compiler makes one.
+  /// Does not hold the lock while the kernel is compiled, since other kernels may be requested
+  /// meanwhile. The compiler makes only one kernel per key.
   [[gnu::noinline]] const Entry& compile(std::span<const Argument> args, const TensorKinds& kinds,
                                          std::uint64_t hash) {
     std::unique_ptr<const Entry> made =
@@ -114,14 +114,14 @@ struct Dispatcher::Impl {
                                                std::move(kernel)});
   }
 
-  /// The entry in the place of `old`, of which a full build has taken the quick one's place.
+  /// Replaces the entry `old`, whose quick build has been replaced by a full one.
   [[gnu::noinline]] const Entry& renew(const Entry& old, std::span<const Argument> args) {
     const std::lock_guard lock(mutex);
     const auto same = [&](const auto& entry) { return entry.get() == &old; };
     const auto place = std::ranges::find_if(entries, same);
     Table& now = *table.load(std::memory_order_relaxed);
     if (place == entries.end())
-      return *now.find(old.kinds, old.hash);  // another thread has done it
+      return *now.find(old.kinds, old.hash);  // another thread has already replaced it
     std::unique_ptr<const Entry> made = make_entry(old.kernel, args, old.kinds, old.hash);
     now.put(&old, *made);
     replaced.push_back(std::exchange(*place, std::move(made)));
@@ -131,8 +131,8 @@ struct Dispatcher::Impl {
   void insert(const Entry& entry) {
     Table* now = table.load(std::memory_order_relaxed);
     if (2 * entries.size() <= now->slots.size()) return now->add(entry);
-    // Readers may still be in the old table, which stays: all of them together are as large as the
-    // last.
+    // Readers may still use the old table, so it stays. All old tables together are as large as the
+    // new one.
     auto larger = std::make_unique<Table>(2 * now->slots.size());
     for (const auto& each : entries) larger->add(*each);
     tables.push_back(std::move(larger));
@@ -146,7 +146,7 @@ struct Dispatcher::Impl {
   std::mutex mutex;  // guards what follows
   std::vector<std::unique_ptr<Table>> tables;
   std::vector<std::unique_ptr<const Entry>> entries;
-  std::vector<std::unique_ptr<const Entry>> replaced;  // which readers may still have
+  std::vector<std::unique_ptr<const Entry>> replaced;  // entries that readers may still use
 };
 
 Dispatcher::Dispatcher(Runtime& runtime, Operation operation, DispatchOptions options)

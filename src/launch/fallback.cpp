@@ -26,7 +26,7 @@ bool same_tensors(const Operation& general, const Operation& wanted) {
       });
 }
 
-/// Goes through the dimensions of both in step, until `see` says no.
+/// Visits the dimensions of both operations in parallel until `see` returns false.
 template <typename See>
 bool each_dim(const Operation& general, const Operation& wanted, const See& see) {
   for (std::size_t t = 0; t < general.tensors().size(); ++t) {
@@ -38,7 +38,7 @@ bool each_dim(const Operation& general, const Operation& wanted, const See& see)
   return true;
 }
 
-/// `dim` with the symbols replaced that have a value; nothing for other functions than products.
+/// `dim` with the symbols replaced that have a value; nothing for functions other than products.
 std::optional<Dim> substituted(const Dim& dim, const SymbolValues& values) {
   if (dim.is_known()) return dim;
   if (!dim.is_product()) return std::nullopt;
@@ -55,7 +55,7 @@ std::int64_t divisor_of(const Operation& op, const std::string& symbol) {
   return found == op.symbols().end() ? 1 : found->divisible_by;
 }
 
-/// What `general` promises of its symbols holds.
+/// True if the values fulfil what `general` promises about its symbols.
 bool keeps_promises(const Operation& general, const Operation& wanted, const SymbolValues& values) {
   return std::ranges::all_of(general.symbols(), [&](const Symbol& symbol) {
     if (symbol.divisible_by <= 1) return true;
@@ -86,7 +86,7 @@ std::optional<SymbolValues> admits(const Operation& general, const Operation& wa
     });
     if (equal && keeps_promises(general, wanted, values)) return values;
   } catch (const Error&) {
-    // A product beyond 63 bits: no.
+    // A product beyond 63 bits: there is no match.
   }
   return std::nullopt;
 }

@@ -21,7 +21,7 @@ Kernel::Impl::Step loaded_step(const launch::Library::Kernel& kernel, const oper
           .overlaps_previous = step.overlaps_previous};
 }
 
-/// Those of a kernel whose workspaces are all kept; nothing if a launch has to take them.
+/// The bytes of the workspaces if all of them are kept; nothing if a launch has to take memory.
 std::optional<std::int64_t> kept_bytes(const operation::LaunchPlan& plan) {
   const auto is_kept = [](const operation::Workspace& workspace) { return workspace.kept; };
   if (plan.workspaces.empty() || !std::ranges::all_of(plan.workspaces, is_kept))
@@ -65,7 +65,7 @@ void Kernel::Impl::replace(std::shared_ptr<const Impl> full) const {
   full_.store(full_owner_.get(), std::memory_order_release);
 }
 
-/// The most that any of its kernels takes, and the fewest blocks.
+/// The largest needs of any of the operation's kernels, and the smallest number of blocks.
 KernelInfo Kernel::Impl::info() const {
   const driver::Table& driver = library->context->driver();
   const driver::ContextScope scope(*library->context);

@@ -1,4 +1,4 @@
-// The descriptor that the kinds of tensors stand for.
+// Makes the descriptor that the kinds of tensors stand for.
 
 #include <algorithm>
 #include <map>
@@ -11,7 +11,7 @@ namespace {
 
 using Kinds = TensorKinds;
 
-/// Reads the bytes of a descriptor's tensors one after another.
+/// Reads the bytes of each tensor in turn.
 class DescriptorReader {
  public:
   DescriptorReader(const Operation& op, std::span<const std::uint8_t> bytes)

@@ -1,4 +1,4 @@
-// How a kernel reaches the driver.
+// Passes a kernel to the driver.
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,8 @@ using launch::Grid;
 using launch::LaunchAttributes;
 using memory::StreamMemory;
 
-/// The parameter struct is one parameter, passed by value: the driver copies it and writes nothing.
+/// The parameter struct is a single parameter, passed by value: the driver copies it and writes
+/// nothing.
 std::array<void*, 1> values_of(const std::byte* params) noexcept {
   return {const_cast<std::byte*>(params)};
 }
@@ -28,7 +29,7 @@ CUresult launch_kernel(const driver::Table& driver, CUstream stream,
   config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
   config.sharedMemBytes = shape.shared_bytes;
   config.hStream = stream;
-  config.attrs = const_cast<CUlaunchAttribute*>(attributes.data());  // only read
+  config.attrs = const_cast<CUlaunchAttribute*>(attributes.data());  // the driver only reads them
   config.numAttrs = static_cast<unsigned>(attributes.size());
   auto values = values_of(params);
   return driver.cuLaunchKernelEx_(&config, shape.function, values.data(), nullptr);
@@ -39,7 +40,8 @@ CUresult launch_kernel(const driver::Table& driver, CUstream stream,
 void Kernel::Impl::launch(Stream stream, std::span<const Argument> args,
                           const SymbolValues* symbols) const {
   if (plain && (symbols == nullptr || symbols->empty())) [[likely]] {
-    alignas(16) std::array<std::byte, launch::kMaxParamBytes> params;  // written as far as used
+    // initialised only as far as it is used
+    alignas(16) std::array<std::byte, launch::kMaxParamBytes> params;
     if (plain->bind(args, params)) [[likely]]
       return launch_resident(stream, plain->grid(), params.data());
   }
@@ -105,7 +107,8 @@ void Kernel::Impl::launch_steps(Stream stream, const launch::BoundParams& bound,
     driver::check(driver, driver.cuMemsetD8Async_(memory.address(), 0, bytes, stream),
                   "cuMemsetD8Async");
   }
-  launch_at(memory.address(), attributes.of_node());  // after an allocation nothing overlaps
+  // without overlap, since an allocation comes first
+  launch_at(memory.address(), attributes.of_node());
 }
 
 void Kernel::Impl::submit_steps(Stream stream, std::span<const Grid> grids, const std::byte* params,
@@ -172,7 +175,7 @@ void Kernel::Impl::submit_checked(const char* call, Submit submit) const {
   CUresult result = submit();
   if (result == CUDA_SUCCESS) [[likely]]
     return;
-  // No context in this thread, or a destroyed one. Asking first would cost every launch a call.
+  // This thread has no context, or a destroyed one. Checking before each launch would cost a call.
   if (result == CUDA_ERROR_INVALID_CONTEXT) {
     const driver::ContextScope scope(*library->context);
     result = submit();

@@ -1,4 +1,4 @@
-// What a launch may ask for, by the device's own numbers.
+// Checks what a launch asks for against the limits of the device.
 
 #include <algorithm>
 #include <string>
@@ -97,7 +97,8 @@ void Kernel::Impl::allow_shared_bytes(const Shape& what, int extra) const {
            text(declared + what.shared_bytes) + " of the kernel's own and " + text(extra) +
            " more), and this device gives it at most " + text(most));
   }
-  // The same for every launch, so that concurrent ones do not take it from each other.
+  // The value is the same for every launch, so that concurrent launches do not change it for each
+  // other.
   driver::check(
       driver,
       driver.cuFuncSetAttribute_(what.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,

@@ -14,7 +14,7 @@ bool refused(CUresult result) noexcept {
          result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION || result == CUDA_ERROR_INVALID_SOURCE;
 }
 
-/// A driver that loads lazily may refuse a cubin in any of the calls, not only the first.
+/// A driver that loads lazily may refuse a cubin in any of these calls, not only in the first.
 void check_load(const driver::Table& driver, CUresult result, const char* call,
                 const Target& target) {
   if (refused(result)) {
@@ -39,8 +39,8 @@ CUfunction find_entry(const driver::Table& driver, CUlibrary library, const std:
   return function;
 }
 
-/// Throws Error{unsupported} if the device takes no block of the kernel, as where it was planned
-/// for a larger one.
+/// Throws Error{unsupported} if the device cannot run a block of the kernel, for example because it
+/// was planned for a larger device.
 void check_limits(const driver::Limits& limits, const operation::Step& step) {
   const auto check = [](std::int64_t wanted, std::int64_t most, const char* what) {
     if (wanted <= most) return;
@@ -53,7 +53,7 @@ void check_limits(const driver::Limits& limits, const operation::Step& step) {
   check(step.cluster, limits.clusters ? driver::Limits::kClusterBlocks : 1, "blocks a cluster");
 }
 
-/// Blocks that the device runs at once.
+/// The number of blocks that the device runs at once.
 unsigned resident_blocks(const driver::Table& driver, CUfunction entry,
                          const operation::Step& step) {
   CUlaunchAttribute dims{};
@@ -104,7 +104,7 @@ std::shared_ptr<const Library> load_library(std::shared_ptr<const driver::Contex
              driver.cuLibraryLoadData_(&handle, artifact.cubin->data(), nullptr, nullptr, 0,
                                        nullptr, nullptr, 0),
              "cuLibraryLoadData", artifact.target);
-  driver::UniqueLibrary owned(handle, {context.get()});  // before anything that may throw
+  driver::UniqueLibrary owned(handle, {context.get()});  // owned before anything can throw
   auto library = std::make_shared<Library>();
   library->context = std::move(context);
   library->handle = std::move(owned);

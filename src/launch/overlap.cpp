@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMaxTerms = 33;
 constexpr int kMaxSteps = 10'000;              // some tens of microseconds
-constexpr std::int64_t kMaxBytes = 1LL << 60;  // sums of two ranges stay far from overflow
+constexpr std::int64_t kMaxBytes = 1LL << 60;  // keeps sums of two ranges far from overflow
 
 /// factor * x with 0 <= x <= limit.
 struct Term {
@@ -18,10 +18,10 @@ struct Term {
   std::int64_t rest = 0;  ///< the largest value of all later terms together
 };
 
-/// Is there a solution of sum(factor_i * x_i) == target?
+/// Decides whether sum(factor_i * x_i) == target has a solution.
 class Equation {
  public:
-  /// False if there is no room for the term.
+  /// Returns false if there is no room for the term.
   bool add(std::int64_t factor, std::int64_t limit) noexcept {
     if (factor == 0 || limit == 0) return true;
     for (Term& term : terms()) {
@@ -50,7 +50,7 @@ class Equation {
  private:
   [[nodiscard]] std::span<Term> terms() noexcept { return {terms_.data(), count_}; }
 
-  // At most kMaxTerms deep. Gives up with "yes".
+  // At most kMaxTerms levels deep. Returns true if it gives up.
   [[nodiscard]] bool search(std::size_t i, std::int64_t target) noexcept {
     if (target == 0) return true;
     if (i == count_) return false;
@@ -82,8 +82,9 @@ bool share_memory(const Footprint& a, const Footprint& b) noexcept {
   if (a.address > b.address) return share_memory(b, a);
   if (b.address - a.address >= static_cast<std::uint64_t>(a.bytes)) return false;
   if (a.bytes > kMaxBytes || b.bytes > kMaxBytes) return true;
-  // a + sum(s*x) + p == b + sum(t*y) + q for bytes p, q inside an element. With y and q counted
-  // down from their ends every factor is positive, and the right side is the last byte of b from a.
+  // a + sum(s*x) + p == b + sum(t*y) + q for bytes p, q inside an element. If y and q are counted
+  // down from their ends, every factor is positive, and the right side is the last byte of b
+  // relative to a.
   Equation equation;
   if (!add_leaves(equation, a) || !add_leaves(equation, b) ||
       !equation.add(1, a.element_bytes + b.element_bytes - 2)) {

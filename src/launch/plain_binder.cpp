@@ -9,7 +9,7 @@ namespace tilejit::launch {
 
 std::optional<PlainBinder> PlainBinder::make(const Binder& binder, std::uint32_t most_blocks) {
   const std::size_t tensors = binder.tensors_.size(), scalars = binder.scalars_.size();
-  // A parameter each, and nothing else.
+  // Each argument is one parameter, and there are no others.
   const bool plain = binder.symbols_.size() == 0 && binder.steps_.size() == 1 &&
                      binder.steps_[0].sizes.empty() && binder.workspaces_.empty() &&
                      binder.pointers_.size() == tensors &&

@@ -14,11 +14,11 @@ namespace {
 
 using launch::Internals;
 
-/// One kernel for devices that are alike.
+/// One kernel for all devices that are alike.
 struct Wanted {
   std::optional<front::Planned> planned = {};
   PendingArtifact pending = {};
-  std::exception_ptr error = {};  // of planning and asking
+  std::exception_ptr error = {};  // from planning or submitting
 };
 
 Wanted ask(Runtime& runtime, const Operation& op, const CompileRequest& request) {
@@ -47,7 +47,7 @@ bool alike(const DeviceInfo& a, const DeviceInfo& b) {
   return a.target == b.target && a.name == b.name;
 }
 
-/// Where the first of the Runtimes is whose device is like that of number `i`.
+/// The index of the first Runtime whose device is like that of number `i`.
 std::size_t first_alike(std::span<Runtime* const> runtimes, std::size_t i) {
   const auto found = std::ranges::find_if(runtimes, [&](const Runtime* other) {
     return alike(other->device(), runtimes[i]->device());
@@ -55,7 +55,7 @@ std::size_t first_alike(std::span<Runtime* const> runtimes, std::size_t i) {
   return static_cast<std::size_t>(found - runtimes.begin());
 }
 
-/// What another Runtime's compiler has made is found in this one's cache from now on.
+/// Makes what another Runtime's compiler has built available in this one's cache.
 void share(cache::Store& store, const Artifact& artifact) {
   if (store.find(artifact.key)) return;
   store.put(artifact.key, {.payload = *artifact.cubin, .metadata = *artifact.metadata});

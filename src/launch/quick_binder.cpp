@@ -11,7 +11,8 @@
 namespace tilejit::launch {
 namespace {
 
-/// Of a positive number; unsigned, as it may be close to 2^63.
+/// The units in a positive number, rounded up; computed unsigned, as the number may be close to
+/// 2^63.
 std::int64_t units(std::int64_t number, std::uint32_t log2_unit) noexcept {
   const std::uint64_t up = (std::uint64_t{1} << log2_unit) - 1;
   return static_cast<std::int64_t>((static_cast<std::uint64_t>(number) + up) >> log2_unit);

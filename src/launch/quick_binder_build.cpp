@@ -1,4 +1,4 @@
-// How a QuickBinder is made of a Binder.
+// Makes a QuickBinder from a Binder.
 
 #include <bit>
 #include <limits>
@@ -9,7 +9,7 @@
 
 namespace tilejit::launch {
 
-/// Numbers what a Binder calls symbols and dimensions by their places in TensorSizes.
+/// Maps a Binder's symbols and dimensions to their places in TensorSizes.
 class QuickBinder::Maker {
  public:
   Maker(const Binder& binder, std::span<const Argument> args, std::int64_t most_blocks)
@@ -43,14 +43,14 @@ class QuickBinder::Maker {
     made_.items_[count_++] = {static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b),
                               static_cast<std::uint32_t>(c)};
   }
-  /// log2 of a power of two.
+  /// log2 of a power of two; others do not fit.
   std::int64_t log2_of(std::int64_t value) {
     const auto bits = static_cast<std::uint64_t>(value);
     fits_ = fits_ && std::has_single_bit(bits);
     return std::countr_zero(bits);
   }
 
-  /// A tensor without modes has a layout with one, of extent 1, and no numbers.
+  /// A tensor without modes has a layout with one mode of extent 1, and no numbers.
   void place_tensors(std::span<const Argument> args) {
     for (const BoundTensor& tensor : binder_.tensors_) {
       const std::size_t rank = args[first_.size()].shape.size();
@@ -73,7 +73,7 @@ class QuickBinder::Maker {
     }
     for (const std::size_t place : places_) fits_ = fits_ && place != 0;
   }
-  /// Extents of one symbol need not be equal: kinds do not tell.
+  /// Extents named by the same symbol need not be equal, since kinds do not tell that.
   void take_extent(std::size_t t, std::size_t i) {
     const SlotDim& dim = binder_.dims_[binder_.tensors_[t].extents[i]];
     const std::size_t at = first_[t] + 2 * i;
@@ -85,7 +85,7 @@ class QuickBinder::Maker {
       add(place, at, 0);
     }
   }
-  /// Strides that are products of extents are so by their kind.
+  /// For strides that are products of extents, the kind guarantees that they are.
   void take_stride(std::size_t t, std::size_t i) {
     const SlotDim& dim = binder_.dims_[binder_.tensors_[t].strides[i]];
     if (dim.alone() < 0) return;
@@ -110,7 +110,7 @@ class QuickBinder::Maker {
       return;
     }
     const std::vector<int>& slots = dim.slots();
-    const auto symbol = [&](std::size_t i) {  // the number 0 is 1
+    const auto symbol = [&](std::size_t i) {  // number 0 has the value 1
       return i < slots.size() ? places_[static_cast<std::size_t>(slots[i])] : 0;
     };
     place = add_product(symbol(0), symbol(1), dim.factor());
@@ -166,20 +166,20 @@ class QuickBinder::Maker {
     }
     made_.ends_.outputs = end();
   }
-  /// Whatever the sizes, where both have one address.
+  /// True if two tensors with the same address have equal elements at equal places, for all sizes.
   [[nodiscard]] bool same_elements(std::size_t a, std::size_t b) const {
     return binder_.tensors_[a].element_bytes == binder_.tensors_[b].element_bytes &&
            binder_.elements_[a] == binder_.elements_[b];
   }
 
-  static constexpr std::size_t kMaxTensors = 32;  // bits of an Item
+  static constexpr std::size_t kMaxTensors = 32;  // limited by the bits of an Item
 
   const Binder& binder_;
   QuickBinder made_;
   bool fits_ = true;
   std::size_t count_ = 0;  // of items
-  std::size_t next_ = 1;   // number
-  // Numbers: of each tensor the first; of each symbol and dimension its own, 0 where there is none.
+  std::size_t next_ = 1;   // next free number
+  // Numbers: for each tensor its first; for each symbol and dimension its own, or 0 if it has none.
   std::vector<std::size_t> ranks_, first_, places_, dims_;
   std::size_t total_ = 0;
 };

@@ -15,7 +15,7 @@ Runtime::Impl::Impl(Options options, const driver::Table& driver)
 Runtime::Impl::Impl(Options options, const driver::Table& driver, CUcontext handle)
     : Impl(std::move(options), driver::Context::adopt(driver, handle)) {}
 
-// The device's handle is its ordinal (cuDeviceGet).
+// A device's handle equals its ordinal (cuDeviceGet).
 Runtime::Impl::Impl(Options options, std::shared_ptr<const driver::Context> owner)
     : context(std::move(owner)),
       device(memory::describe_device(context->driver(), context->device())),

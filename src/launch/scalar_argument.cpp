@@ -26,7 +26,7 @@ bool try_store_scalar(DType dtype, const Argument& argument, std::byte* out) noe
     store(value.to<double>(), out);
   } else if (is_floating(dtype)) {
     store(value.to<float>(), out);
-  } else {  // two's complement, little-endian: the low bytes are the narrower integer
+  } else {  // little-endian two's complement: the low bytes are the narrower integer
     std::memcpy(out, &argument.integer, static_cast<std::size_t>(size_bytes(dtype)));
   }
   return true;

@@ -1,5 +1,4 @@
-// Requests of a Runtime: what is sealed, what takes the place of a miss, what happens while a
-// stream is being captured.
+// Requests of a Runtime: sealing, fallbacks for misses, and requests during a stream capture.
 #include "driver/fork.hpp"
 #include "front/compiler_impl.hpp"
 #include "launch/fallback.hpp"
@@ -15,7 +14,8 @@ constexpr const char* kInCapture =
 bool is_capturing(const driver::Table& driver, Stream stream) {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   const CUresult result = driver.cuStreamIsCapturing_(stream, &status);
-  // Of the legacy default stream, while one is being captured that waits for it.
+  // Returned for the legacy default stream while a stream that it synchronises with is being
+  // captured.
   if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) return true;
   driver::check(driver, result, "cuStreamIsCapturing");
   return status != CU_STREAM_CAPTURE_STATUS_NONE;

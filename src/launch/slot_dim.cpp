@@ -50,7 +50,7 @@ std::int64_t SlotDim::evaluate_product(std::span<const std::int64_t> values) con
     if (values[slot] == kUnset) return kUnset;
     zero = zero || values[slot] == 0;
   }
-  if (zero) return 0;  // also where the other factors alone would overflow
+  if (zero) return 0;  // also if the product of the other factors overflows
   std::int64_t product = factor_;
   for (const int slot : slots_) product = multiply(product, values[slot]);
   return product;

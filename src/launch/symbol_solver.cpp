@@ -33,7 +33,7 @@ void SymbolSolver::take_named(const SymbolValues& symbols) {
 }
 
 void SymbolSolver::solve(std::span<const Argument> args) {
-  // Extents first: they say which strides mean something.
+  // Extents first: they decide which strides matter.
   for (const BoundTensor& tensor : tensors_) take_extents(tensor, args[tensor.argument]);
   for (const BoundTensor& tensor : tensors_) take_strides(tensor, args[tensor.argument]);
   bool complete = true;
@@ -78,7 +78,7 @@ void SymbolSolver::take(const BoundTensor& tensor, const char* what, std::size_t
                         int dim_number, std::int64_t given) {
   const SlotDim& dim = dims_[dim_number];
   const std::int64_t source = &tensor - tensors_.data();
-  if (dim.alone() >= 0) return assign(dim.alone(), given, source);  // spares two divisions
+  if (dim.alone() >= 0) return assign(dim.alone(), given, source);  // saves two divisions
   if (dim.slots().size() != 1) return;
   if (given % dim.factor() != 0) {
     const Mode& mode = tensor.leaves[leaf];

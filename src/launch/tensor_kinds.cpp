@@ -1,5 +1,5 @@
-// What is compiled in for tensors given at run time, and what stays symbolic: one pass over the
-// arguments, which a launch through a Dispatcher makes each time.
+// Decides what is compiled in for tensors given at run time and what stays symbolic, in one pass
+// over the arguments. Each launch through a Dispatcher does that.
 
 #include "launch/tensor_kinds.hpp"
 
@@ -14,10 +14,11 @@ namespace {
 
 using Kinds = TensorKinds;
 
-constexpr int kWideBytes = 16;          // of the widest access
-constexpr std::size_t kMaxFactors = 8;  // of a stride: what Dim multiplies
+constexpr int kWideBytes = 16;          // of the widest memory access
+constexpr std::size_t kMaxFactors = 8;  // of a stride: the most that Dim multiplies
 
-/// log2 of the largest power of two up to `most`, one itself, that divides `value`.
+/// log2 of the largest power of two that divides `value` and is at most `most`, itself a power of
+/// two.
 std::uint8_t log2_divisor(std::uint64_t value, std::uint64_t most) noexcept {
   return static_cast<std::uint8_t>(std::countr_zero(value | most));
 }
@@ -26,7 +27,7 @@ struct Modes {
   const std::int64_t* shape;
   const std::int64_t* stride;
   std::size_t rank;
-  std::uint64_t wide;  // elements in an access of the widest kind
+  std::uint64_t wide;  // elements per access of the widest kind
 
   [[nodiscard]] bool follows(std::size_t i, std::size_t j) const noexcept {
     std::int64_t span = 0;
@@ -47,7 +48,7 @@ struct Modes {
 std::uint8_t extent_code(const Modes& modes, std::size_t i, std::int64_t known) noexcept {
   const std::int64_t extent = modes.shape[i];
   if (extent >= 1 && extent <= known) return static_cast<std::uint8_t>(extent);
-  // A divisor matters where vectors lie: along the contiguous mode.
+  // A divisor only matters along the contiguous mode, where vectors lie.
   if (modes.stride[i] != 1) return Kinds::kSymbol;
   return Kinds::kSymbol + log2_divisor(static_cast<std::uint64_t>(extent), modes.wide);
 }
@@ -62,7 +63,7 @@ std::uint8_t stride_code(const Modes& modes, std::size_t i) noexcept {
   return Kinds::kSymbol + log2_divisor(static_cast<std::uint64_t>(stride), modes.wide);
 }
 
-/// The codes of a tensor without elements: with the strides that a contiguous one would have.
+/// The codes of a tensor without elements, with the strides of a contiguous tensor.
 [[gnu::cold, gnu::noinline]] void code_empty(const Modes& given, std::int64_t known,
                                              std::uint8_t* out) noexcept {
   std::array<std::int64_t, Specializer::kMaxRank> own = {};
@@ -78,13 +79,13 @@ std::uint8_t stride_code(const Modes& modes, std::size_t i) noexcept {
   }
 }
 
-/// Where the next tensor's codes and numbers go.
+/// The places for the codes and numbers of the next tensor.
 struct Pass {
   std::uint8_t* out;
   std::int64_t* number;
   std::uint64_t all = 0;
 
-  /// The bytes of the tensor.
+  /// Takes one tensor. Returns its size in bytes.
   std::uint64_t take(const Argument& given, int log2_bytes, std::int64_t known) noexcept {
     const Modes modes{given.shape.data(), given.stride.data(), given.shape.size(),
                       std::uint64_t{kWideBytes} >> log2_bytes};
@@ -92,7 +93,7 @@ struct Pass {
     const int log2_align = log2_divisor(given.address, kWideBytes);
     *out++ = static_cast<std::uint8_t>(std::max(log2_align, log2_bytes));
     *out++ = static_cast<std::uint8_t>(modes.rank);
-    std::uint64_t last = 0;  // element
+    std::uint64_t last = 0;  // index of the last element
     bool empty = false;
     for (std::size_t i = 0; i < modes.rank; ++i) {
       const std::int64_t extent = modes.shape[i];
@@ -112,7 +113,7 @@ struct Pass {
   }
 };
 
-/// Of each mode the number of the first one with the same extent, counted up to 255.
+/// For each mode, the number of the first mode with the same extent, counted up to 255.
 [[gnu::noinline]] std::uint8_t* code_alike(std::span<const std::int64_t> numbers,
                                            std::uint8_t* out) noexcept {
   for (std::size_t i = 0; i < numbers.size(); i += 2) {

@@ -1,4 +1,4 @@
-// CompileEffort::tiered: a kernel is launched as its quick build until the full one is there.
+// CompileEffort::tiered: launches the quick build of a kernel until the full build is ready.
 #include <memory>
 #include <string>
 #include <utility>
@@ -44,14 +44,15 @@ void Internals::replace_later(Runtime::Impl& runtime, const Kernel& kernel,
     front::warn(std::string("a kernel stays the quick build it is: ") + error.what());
     ++compiler.tiers.swap_failures;
   };
-  // What it refers to ends after the compiler's threads.
+  // Everything that it refers to outlives the compiler's threads.
   const auto replace = [&runtime, &compiler, fail, planned,
                         weak = std::weak_ptr(kernel.impl_)](CompileState state) {
     const auto impl = weak.lock();
     const bool ended = state == CompileState::done || state == CompileState::failed;
     if (!impl || !ended) return;
     try {
-      Artifact full = compiler.compile(planned, {.urgency = compile::Urgency::low});  // from memory
+      // found in memory
+      Artifact full = compiler.compile(planned, {.urgency = compile::Urgency::low});
       const front::Stopwatch watch;
       const operation::LaunchPlan launch = planned.plan.body->launch();
       auto library = runtime.libraries.find_or_load(full, launch);

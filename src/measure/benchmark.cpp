@@ -11,14 +11,14 @@
 namespace tilejit {
 namespace {
 
-constexpr std::int64_t kRowBytes = 16384;  // of the kernel that only reads
+constexpr std::int64_t kRowBytes = 16384;  // per row of the kernel that only reads
 
-/// Bytes in `milliseconds`, as 10^9 a second.
+/// Rate for `count` bytes in `milliseconds`, in 10^9 per second.
 double giga_a_second(double count, double milliseconds) noexcept {
   return milliseconds > 0 ? count / milliseconds / 1e6 : 0;
 }
 
-/// Reads rows, and writes an element of each.
+/// An operation that reads rows and writes one element per row.
 Operation reading(std::int64_t rows) {
   constexpr const char* kSpec = R"_({{
     "name": "read_ceiling",
@@ -82,7 +82,7 @@ BenchmarkResult benchmark(Runtime& runtime, const Kernel& kernel,
                           std::span<const std::vector<Argument>> arguments,
                           const SymbolValues& symbols, const BenchmarkOptions& options,
                           const Ceilings& given) {
-  // As Runtime::compile planned it.
+  // Planned the same way as by Runtime::compile.
   const Operation op =
       runtime.compiler().tuned(kernel.op(), kernel.artifact().target, runtime.device().name);
   const operation::Figures figures =

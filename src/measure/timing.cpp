@@ -11,15 +11,15 @@
 namespace tilejit {
 namespace {
 
-/// Puts launch number `i` on the stream.
+/// Enqueues launch number `i` on the stream.
 using Launch = std::function<void(CUstream, std::size_t i)>;
 
 struct EventPair {
   driver::UniqueEvent begin, end;
 };
 
-/// A stream of its own, and events around each sample. All samples that are asked for at once are
-/// queued before the first is waited for, so that the device does not wait for the host.
+/// Uses its own stream, with events around each sample. Enqueues all samples of a request before it
+/// waits for the first, so that the device does not wait for the host.
 class DeviceSampler : public timing::Sampler {
  public:
   explicit DeviceSampler(const driver::Context& context)
@@ -52,7 +52,7 @@ class DeviceSampler : public timing::Sampler {
   }
 
  protected:
-  /// Puts a sample's launches on the stream.
+  /// Enqueues the launches of one sample.
   virtual void submit(CUstream stream) = 0;
   [[nodiscard]] const driver::Context& context() const noexcept { return context_; }
   [[nodiscard]] const driver::Table& driver() const noexcept { return context_.driver(); }
@@ -73,7 +73,7 @@ class DeviceSampler : public timing::Sampler {
   std::vector<EventPair> events_;
 };
 
-/// A launch a sample.
+/// Takes samples of one launch each.
 class StreamSampler final : public DeviceSampler {
  public:
   StreamSampler(const driver::Context& context, const Launch& launch)
@@ -87,12 +87,12 @@ class StreamSampler final : public DeviceSampler {
   std::size_t next_ = 0;
 };
 
-/// A graph a sample: launches behind each other.
+/// Takes samples of one graph each, whose launches follow each other.
 class GraphSampler final : public DeviceSampler {
  public:
   GraphSampler(const driver::Context& context, const Launch& launch, int launches)
       : DeviceSampler(context), launches_(launches) {
-    // Before capture: what a launch does once only may not be captured.
+    // One launch before the capture: work that a launch does only once must not be captured.
     launch(stream(), 0);
     driver::check(driver(), driver().cuStreamSynchronize_(stream()), "cuStreamSynchronize");
     driver::check(driver(),
@@ -107,7 +107,7 @@ class GraphSampler final : public DeviceSampler {
   [[nodiscard]] int launches() const noexcept override { return launches_; }
 
  private:
-  /// Ends the capture whatever happens.
+  /// Ends the capture in any case.
   driver::UniqueGraph capture(const Launch& launch) {
     CUgraph graph = nullptr;
     try {
@@ -129,7 +129,8 @@ class GraphSampler final : public DeviceSampler {
   driver::UniqueGraphExec executable_;
 };
 
-constexpr int kFewestNodes = 20;  // of a graph, so that its own launch counts for little
+// nodes per graph, so that the launch of the graph itself counts little
+constexpr int kFewestNodes = 20;
 
 TimeSummary time_on_device(const driver::Context& context, std::size_t sets,
                            const BenchmarkOptions& options, const Launch& launch) {
@@ -138,7 +139,7 @@ TimeSummary time_on_device(const driver::Context& context, std::size_t sets,
     StreamSampler sampler(context, launch);
     return timing::sample(sampler, options);
   }
-  // Whole turns through the argument sets: the next graph begins with the first of them.
+  // Whole rounds through the argument sets, since the next graph begins with the first set.
   const auto turn = static_cast<std::int64_t>(sets);
   const auto nodes = static_cast<int>(turn * core::ceil_div(kFewestNodes, turn));
   GraphSampler sampler(context, launch, nodes);

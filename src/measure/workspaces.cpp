@@ -7,10 +7,10 @@
 namespace tilejit {
 namespace {
 
-constexpr std::size_t kAlignment = 256;  // of tensors, as of memory that the driver allocates
+constexpr std::size_t kAlignment = 256;  // of tensors, as for allocations of the driver
 constexpr std::size_t kMostWorkspaces = 4096;
 
-/// Where a workspace's tensors begin, and its size last.
+/// Offsets of the tensors in a workspace, and its size as the last element.
 std::vector<std::size_t> place(std::span<const WorkspaceTensor> tensors) {
   std::vector<std::size_t> offsets = {0};
   for (const WorkspaceTensor& tensor : tensors) {
@@ -31,7 +31,7 @@ std::size_t count_workspaces(const DeviceInfo& device, std::size_t bytes, L2Stat
   return std::min({wanted, fitting, kMostWorkspaces});
 }
 
-/// Fills the first workspace, then doubles what is filled.
+/// Fills the first workspace, then copies, doubling the filled part each time.
 void fill(const driver::Context& context, CUdeviceptr memory,
           std::span<const WorkspaceTensor> tensors, std::span<const std::size_t> offsets,
           std::size_t count) {

@@ -8,7 +8,7 @@
 namespace tilejit {
 namespace {
 
-// Below, times of the same kernel differ from run to run.
+// Times of the same kernel vary by this much between runs.
 constexpr double kLeastGain = 0.01;
 
 Trial run_trial(const Operation& op, const Tuning& tuning, const Measure& measure, bool must_work) {

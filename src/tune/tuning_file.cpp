@@ -15,10 +15,10 @@ namespace {
 
 using spec::Json;
 
-constexpr int kVersion = 1;  // of a line
+constexpr int kVersion = 1;  // version of a line's format
 constexpr std::uintmax_t kLargestFile = 64u << 20;
 
-/// Fields end with a newline, which JSON's texts do not hold unescaped in a line of the file.
+/// Joins fields by newlines, which JSON texts in a line of the file cannot contain unescaped.
 std::string key_of(std::string_view operation_class, const Target& target,
                    std::string_view device) {
   std::string key(operation_class);
@@ -38,7 +38,7 @@ std::string text_of(const TunedEntry& entry) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Throws Error, or what nlohmann's JSON throws for a member that is missing or of another type.
+/// Throws Error, or what nlohmann's JSON throws for a member that is missing or of the wrong type.
 TunedEntry entry_of(const Json& json) {
   if (json.at("tilejit_tuning") != kVersion) {
     throw Error(ErrorCode::invalid_argument, "its version is not " + std::to_string(kVersion));
