@@ -156,7 +156,7 @@ std::optional<std::string> BundleFile::file_of(const Record& record) const {
   return result.entry ? std::optional(encode_entry(*result.entry)) : std::nullopt;
 }
 
-// No byte between the head and the index belongs to no entry, or to two.
+// Checks that every byte between head and index belongs to exactly one entry.
 bool BundleFile::entries_fill_the_file(std::vector<Record> records) const {
   std::sort(records.begin(), records.end(),
             [](const Record& a, const Record& b) { return a.offset < b.offset; });

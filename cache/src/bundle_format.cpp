@@ -47,7 +47,7 @@ std::string_view trailer_of(std::string_view tail) noexcept {
   return tail.substr(tail.size() - kBundleTrailerBytes);
 }
 
-// Of the record in front of its check.
+// The check of a record, over the bytes before it.
 std::uint64_t record_check(std::string_view bytes) noexcept {
   const Digest digest = sha256(bytes.substr(0, kRecordCheckAt));
   return load_little_endian<std::uint64_t>(
@@ -115,7 +115,7 @@ std::optional<BundleParts> parse_bundle(std::string_view head, std::string_view 
                           .index_at = load_little_endian<std::uint64_t>(trailer, kIndexAt),
                           .marker_bytes = load_little_endian<std::uint64_t>(trailer, kMarkersAt),
                           .is_signed = flags == kSigned};
-  // Compared by subtraction and division: sums of numbers taken from a file may overflow.
+  // Compares by subtraction and division, since sums of numbers from a file may overflow.
   const std::uint64_t end = file_bytes - kBundleTrailerBytes;
   if (parts.index_at < kBundleHeadBytes || parts.index_at > end) return std::nullopt;
   const std::uint64_t body = end - parts.index_at;
@@ -126,7 +126,7 @@ std::optional<BundleParts> parse_bundle(std::string_view head, std::string_view 
   return parts;
 }
 
-// Index, markers and the trailer up to its digest lie in one piece.
+// Index, markers, and the trailer up to its digest are contiguous.
 bool verify_bundle_index(std::string_view tail, const BundleParts& parts) noexcept {
   const std::string_view trailer = trailer_of(tail);
   const std::size_t end = tail.size() - kBundleTrailerBytes + kDigestAt;

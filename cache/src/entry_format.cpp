@@ -31,7 +31,7 @@ std::optional<EntryLengths> parse_trailer(std::string_view trailer,
   if (load_little_endian<std::uint32_t>(trailer, kFlagsAt) != 0) return std::nullopt;
   const EntryLengths lengths{load_little_endian<std::uint64_t>(trailer, kPayloadAt),
                              load_little_endian<std::uint64_t>(trailer, kMetadataAt)};
-  // Compared by subtraction: a sum of two lengths taken from a file may overflow.
+  // Compares by subtraction, since the sum of two lengths from a file may overflow.
   const std::uint64_t body = file_bytes - kTrailerBytes;
   if (lengths.payload > body || lengths.metadata != body - lengths.payload) return std::nullopt;
   return lengths;

@@ -20,7 +20,8 @@ namespace {
 constexpr std::int64_t kOrphanSeconds = 3600;
 constexpr std::int64_t kDamagedSeconds = 24 * 3600;
 
-// Distance, not age: what comes from the future, because a clock went backwards, is stale too.
+// The absolute distance, so that files from the future count as stale too; they exist if a clock
+// was set back.
 std::int64_t seconds_from(std::time_t now, const struct timespec& when) noexcept {
   return std::abs(static_cast<std::int64_t>(now - when.tv_sec));
 }
@@ -85,7 +86,7 @@ class Eviction {
     if (bounds_.bytes > 0) kept_.push_back(std::move(of_key));
   }
 
-  // The entry before what is kept beside it: nobody then finds half of it.
+  // Removes the entry before the files kept beside it, so that nobody finds half of it.
   bool remove(int folder, const KeyFiles& of_key) {
     if (!remove_unchanged(folder, *of_key.entry())) return false;
     for (const KeyFile& file : of_key.files) {

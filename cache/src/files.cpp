@@ -23,7 +23,7 @@ FileText failed(int error) {
           .reason = describe(error)};
 }
 
-// A file of ours in a folder that everybody may write to is safe if only owners replace files
+// A file of ours in a folder that everybody may write to is safe if only owners may replace files
 // there.
 bool is_own_folder(const std::filesystem::path& folder) noexcept {
   struct stat info;

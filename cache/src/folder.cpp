@@ -91,7 +91,7 @@ VerifyReport Folder::verify() const {
   for (const EntryInfo& info : list()) {
     switch (impl_->tier.read(info.key).status) {
       case Status::hit: ++report.good; break;
-      case Status::miss: break;  // removed meanwhile, or of another format
+      case Status::miss: break;  // removed meanwhile, or of another format version
       case Status::misplaced: report.misplaced.push_back(info.key); [[fallthrough]];
       case Status::damaged:
       case Status::failed: report.damaged.push_back(info.key); break;

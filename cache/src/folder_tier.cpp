@@ -27,8 +27,9 @@ std::string_view folder_of(const std::string& key) noexcept {
   return std::string_view(key).substr(0, 2);
 }
 
-// The mtime says when an entry was last used, to the hour: a write a use would be dear, and atime
-// is not kept on many mounts. One from the future is set right too, else it would never be evicted.
+// The mtime tells when an entry was last used, to the hour: a write per use would be expensive, and
+// many mounts do not update atime. An mtime in the future is corrected too; otherwise the entry
+// would never be evicted.
 void touch_if_due(int fd, const struct stat& info) noexcept {
   struct timespec now;
   ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
@@ -41,9 +42,10 @@ std::string FolderTier::path_of(const std::string& key) const {
   return tree_.path(folder_of(key), entry_name(key));
 }
 
-// A miss costs one call. The folders are looked at when there is something to be believed.
+// A miss costs one call. The folders are checked only if the file exists.
 int FolderTier::open_entry(const std::string& key, UniqueFd& file, struct stat& info) const {
-  // O_NONBLOCK: a FIFO of that name must not hold the request up. It has no effect on files.
+  // O_NONBLOCK: a FIFO of that name must not block the request. The flag has no effect on regular
+  // files.
   file = open_file(path_of(key), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!file.valid() || ::fstat(file.get(), &info) != 0) return errno;
   return tree_.check(folder_of(key), info);
@@ -55,12 +57,12 @@ ReadResult FolderTier::read(const std::string& key) {
   const int error = open_entry(key, file, info);
   if (error == 0) return read_open(file.get(), info, key);
   if (error == ELOOP) return damaged(-1, key);
-  // ENOTDIR, ENAMETOOLONG: no such file can be, so it is a miss; publishing will tell.
+  // ENOTDIR, ENAMETOOLONG: such a file cannot exist, so it is a miss. Publishing will report it.
   if (error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG) return {};
   return failed_read(key, error);
 }
 
-// The file of an entry, if its trailer fits it.
+// Opens the file of an entry if its trailer matches.
 std::optional<EntryLengths> FolderTier::open_whole(const std::string& key, UniqueFd& file,
                                                    struct stat& info) const {
   if (open_entry(key, file, info) != 0) return std::nullopt;
@@ -107,13 +109,13 @@ ReadResult FolderTier::failed_read(const std::string& key, int error) {
   return {Status::failed};
 }
 
-// `fd`: the entry that was read; -1 for a link, which is not followed.
+// `fd` is the entry that was read, or -1 for a link, which is not followed.
 void FolderTier::set_aside(int fd, const std::string& key) const {
   UniqueFd folder;
   if (tree_.open(folder_of(key), O_PATH, folder) != 0) return;
   const std::string name = entry_name(key);
   struct stat opened, named;
-  // Another process may have rebuilt the entry since it was opened: that one is left alone.
+  // Another process may have rebuilt the entry since it was opened. A rebuilt entry is left alone.
   if (::fstatat(folder.get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0) return;
   const bool same =
       fd < 0 ? S_ISLNK(named.st_mode) : ::fstat(fd, &opened) == 0 && same_file(opened, named);
@@ -121,7 +123,7 @@ void FolderTier::set_aside(int fd, const std::string& key) const {
   const auto rename_to = [&](const std::string& aside) {
     return ::renameat(folder.get(), name.c_str(), folder.get(), aside.c_str()) == 0;
   };
-  // A folder of that name, or in the place of the entry, may be in the way.
+  // A folder of that name, or in place of the entry, may be in the way.
   if (!rename_to(name + ".damaged")) (void)rename_to(random_name(name, "damaged"));
 }
 
@@ -161,7 +163,7 @@ bool FolderTier::add_marker(const std::string& kind, const std::string& name) {
   if (error == 0) {
     constexpr int kFlags = O_WRONLY | O_CREAT | O_NONBLOCK | O_NOFOLLOW;
     const UniqueFd file = open_file(folder.get(), name.c_str(), kFlags, 0644);
-    // The exact time: what the kernel would set by itself is the time of its last tick.
+    // Sets the exact time: the kernel itself would use the time of its last tick.
     struct timespec times[2];
     ::clock_gettime(CLOCK_REALTIME, &times[0]);
     times[1] = times[0];
@@ -190,7 +192,7 @@ std::vector<std::string> FolderTier::markers(const std::string& kind) {
   return names;
 }
 
-// False, for the caller to return.
+// Returns false, so that the caller can return it.
 bool FolderTier::report(Trouble trouble, const std::string& what, const std::string& path,
                         int error) {
   if (error == kRefused) {

@@ -17,7 +17,7 @@ namespace tilejit::cache {
 namespace fs = std::filesystem;
 namespace {
 
-/// One import. Until `commit` only temporaries are written, which vanish with this.
+/// One import. Before `commit` it writes only temporaries, which its destructor removes.
 class BundleImport {
  public:
   BundleImport(const BundleFile& bundle, const fs::path& folder, Trust trust)
@@ -29,7 +29,7 @@ class BundleImport {
     const auto markers = read_markers();
     bundle_.each([this](const Record& record) { write(record); });
     if (!files_.empty()) commit();
-    // The last one added is the newest.
+    // The marker added last is the newest.
     for (auto marker = markers.rbegin(); marker != markers.rend(); ++marker) {
       (void)folder_.add_marker(marker->first, marker->second);
     }
@@ -56,7 +56,7 @@ class BundleImport {
       return;
     }
     const auto bytes = bundle_.file_of(record);
-    if (!bytes) check(EIO);  // it was whole a moment ago: somebody writes to the file
+    if (!bytes) check(EIO);  // it was intact a moment ago, so somebody is writing to the file
     const int folder = open_folder(key.substr(0, 2));
     AtomicFile file(folder, entry_name(key));
     check(file.create());
@@ -68,7 +68,7 @@ class BundleImport {
     report_.added_bytes += bytes->size();
   }
 
-  // One sync of the file system is far cheaper than one a file.
+  // One sync of the file system is far cheaper than one per file.
   void commit() {
     check(::syncfs(folders_.begin()->second.get()) == 0 ? 0 : errno);
     for (std::size_t i = 0; i < files_.size(); ++i) {
@@ -84,7 +84,7 @@ class BundleImport {
 
   using Markers = std::vector<std::pair<std::string, std::string>>;  // kind, name
 
-  // Before anything is written: a name from a file must not lead anywhere else.
+  // Called before anything is written: a name from a file must not lead to another folder.
   [[nodiscard]] Markers read_markers() const {
     Markers markers;
     std::string_view text = bundle_.marker_text();
@@ -103,7 +103,7 @@ class BundleImport {
   FolderTier folder_;
   std::map<std::string, UniqueFd> folders_;  // outlive the files in them
   std::vector<AtomicFile> files_;
-  std::vector<std::pair<int, std::string>> names_;  // of files_: folder and final name
+  std::vector<std::pair<int, std::string>> names_;  // for each of files_, its folder and final name
   ImportReport report_;
 };
 

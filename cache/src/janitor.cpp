@@ -36,12 +36,13 @@ void Janitor::published(std::uint64_t bytes) {
   if (running_.load() || due(written) == Due::no || running_.exchange(true)) return;
   try {
     start();
-  } catch (const std::system_error&) {  // no thread to be had: the next publication tries again
+    // no thread can be started: the next publication tries again
+  } catch (const std::system_error&) {
     running_ = false;
   }
 }
 
-// A folder without the file is as new as this moment.
+// If the folder lacks the file, it is created, and the next pass is due in an hour.
 Janitor::Due Janitor::due(std::uint64_t written) const {
   if (bounds_.bytes > 0 && written > bounds_.bytes / 10) return Due::yes;
   UniqueFd folder;
@@ -58,13 +59,13 @@ Janitor::Due Janitor::due(std::uint64_t written) const {
 
 void Janitor::start() {
   const std::lock_guard lock(mutex_);
-  if (thread_.joinable() && process_ == ::getpid()) thread_.join();  // its pass is over
+  if (thread_.joinable() && process_ == ::getpid()) thread_.join();  // its pass has ended
   if (thread_.joinable()) thread_.detach();
   process_ = ::getpid();
   thread_ = std::thread([this] {
     try {
       sweep();
-    } catch (const std::exception&) {  // no memory for the pass: the next one tries again
+    } catch (const std::exception&) {  // out of memory: the next pass tries again
     }
     running_ = false;
   });
@@ -77,7 +78,7 @@ void Janitor::sweep() {
       open_file(folder.get(), kSweepFile, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (!file.valid()) return;
   written_ = 0;
-  // Without locks two passes at once do no harm: a file is removed once.
+  // Without locks two concurrent passes do no harm: each file is removed once.
   if (set_lock(file.get(), F_WRLCK, 0) == EAGAIN) return;
   (void)::futimens(file.get(), nullptr);
   PruneReport report;

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// The first 60 bits of the key. Two keys that share them wait for each other, no more.
+// The first 60 bits of the key. Two keys that share them merely wait for each other.
 long long byte_of(const std::string& key) noexcept {
   long long at = 0;
   std::from_chars(key.data(), key.data() + 15, at, 16);
@@ -32,8 +32,8 @@ KeyLock::KeyLock(const Tree& tree, const std::string& key, std::chrono::millisec
   if (file_.valid()) outcome_ = wait(patience);
 }
 
-// Asking again and again is the only way that has a deadline. Where asking is slow, as over a
-// network, it is done less often.
+// Polls, since no other way to wait has a deadline. If a poll is slow, as over a network, it polls
+// less often.
 KeyLock::Outcome KeyLock::wait(std::chrono::milliseconds patience) {
   const auto deadline = Clock::now() + patience;
   for (bool first = true;; first = false) {
@@ -53,7 +53,8 @@ KeyLock::~KeyLock() {
   release();
 }
 
-// A child that was forked meanwhile shares the description: closing ours alone would not do.
+// Unlocks explicitly: a child forked meanwhile shares the description, so closing ours would not
+// unlock.
 void KeyLock::release() noexcept {
   const bool held = outcome_ == Outcome::held || outcome_ == Outcome::held_after_waiting;
   if (held && file_.valid()) (void)set_lock(file_.get(), F_UNLCK, at_);

@@ -49,7 +49,7 @@ ReadResult PathTier::read(const std::string& key) {
   const std::shared_ptr<Layer> layer = open();
   if (!layer) return {Status::failed};
   using namespace std::chrono;
-  const auto start = steady_clock::now();  // opening is done once, and does not count
+  const auto start = steady_clock::now();  // after opening, which happens once and does not count
   ReadResult result = layer->read(key);
   const auto took = duration_cast<microseconds>(steady_clock::now() - start);
   result.slow = result.entry && took >= rules_.slow_after;

@@ -15,7 +15,7 @@ std::string random_name(const std::string& name, const char* suffix) {
   char middle[48];
   std::snprintf(middle, sizeof middle, ".%ld-%08x%08x.", static_cast<long>(::getpid()), random(),
                 random());
-  constexpr std::size_t kLongest = 200;  // of the 255 bytes that a name may have
+  constexpr std::size_t kLongest = 200;  // a name may have 255 bytes
   return name.substr(0, kLongest) + middle + suffix;
 }
 
@@ -69,7 +69,7 @@ int make_folders(const std::string& folder) {
   if (::mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return 0;
   if (errno != ENOENT || folder.find('/', 1) == std::string::npos) return errno;
   if (const int error = make_folders(folder.substr(0, folder.rfind('/')))) return error;
-  // Another process may have been first.
+  // Another process may have created it first.
   return ::mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST ? 0 : errno;
 }
 
@@ -104,7 +104,8 @@ int AtomicFile::append(std::string_view bytes) noexcept {
   return 0;
 }
 
-// Before the rename: else a crash of the machine may leave the final name with no bytes behind it.
+// Called before the rename: otherwise a crash of the machine may leave the final name without
+// content.
 int AtomicFile::sync() noexcept {
   return ::fsync(file_.get()) == 0 ? 0 : errno;
 }
@@ -124,8 +125,8 @@ int publish_file(int folder, const std::string& name, std::string_view bytes,
   if (const int error = file.sync()) return error;
   if (const int error = file.commit()) return error;
   if (visible) visible();
-  // The entry is there for every reader by now. If the folder cannot be synced, a crash of the
-  // machine may lose the name, and that is a miss: no reason to report the publication as failed.
+  // Every reader can see the entry now. If the folder cannot be synced, a crash of the machine may
+  // lose the name. That would be a miss, so it is no reason to report a failure.
   (void)::fsync(folder);
   return 0;
 }

@@ -7,7 +7,7 @@
 namespace tilejit::cache {
 namespace {
 
-// One metric: its description, then its lines.
+// Describes one metric; its lines follow.
 void describe(std::string& text, const std::string& name, const char* help) {
   text +=
       "# HELP tilejit_cache_" + name + ' ' + help + "\n# TYPE tilejit_cache_" + name + " counter\n";

@@ -22,8 +22,8 @@ RemoteOptions verifying(RemoteOptions options, Identity identity) {
 RemoteTier::RemoteTier(RemoteOptions options, Identity identity)
     : store_(verifying(std::move(options), std::move(identity))) {}
 
-// A download that is no entry, or another key's, is `unavailable` to us, and counted as damaged
-// there.
+// A download that is not an entry, or belongs to another key, is reported as `unavailable` here and
+// counted as damaged by the store.
 ReadResult RemoteTier::read(const std::string& key) {
   RemoteAnswer answer = store_.get(key);
   if (answer.status == RemoteStatus::miss) return {};
@@ -38,7 +38,7 @@ ReadResult RemoteTier::read(const std::string& key) {
   return {Status::hit, std::move(entry)};
 }
 
-// A server has entries alone.
+// A server has no markers, only entries.
 std::vector<std::string> RemoteTier::markers(const std::string&) {
   return {};
 }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kKeyDigits = 64;
 constexpr std::int64_t kTemporarySeconds = 3600;
-constexpr int kDeepestFolder = 32;  // one deeper than that is left to a person
+constexpr int kDeepestFolder = 32;  // deeper folders are left for a person to remove
 
 std::vector<std::string> names_in(DIR* folder) {
   std::vector<std::string> names;
@@ -24,7 +24,7 @@ std::vector<std::string> names_in(DIR* folder) {
   return names;
 }
 
-// The files of each key come together, its entry first.
+// Collects the files of each key, its entry first.
 std::vector<KeyFile> key_files(DIR* folder) {
   std::vector<KeyFile> files;
   for (std::string& name : names_in(folder)) {
@@ -57,7 +57,7 @@ void see_folder(DIR* folder, const std::function<void(int, KeyFiles&&)>& see) {
   if (!of_key.files.empty()) see(::dirfd(folder), std::move(of_key));
 }
 
-// No link is followed.
+// Follows no link.
 bool remove_folder(int parent, const char* name, int depth) {
   UniqueFd fd = open_file(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   const OpenedFolder folder(fd.valid() && depth > 0 ? ::fdopendir(fd.get()) : nullptr);
@@ -127,7 +127,7 @@ int scan(const Tree& tree, const std::function<void(int folder, KeyFiles&&)>& se
     if (!is_entry_folder(name)) continue;
     const OpenedFolder folder = list_folder(tree, name, error);
     if (folder) see_folder(folder.get(), see);
-    // Removed meanwhile, or no folder at all.
+    // The folder has been removed meanwhile, or is not a folder.
     if (!folder && error != ENOENT && error != ENOTDIR) return error;
   }
   return 0;

@@ -27,7 +27,7 @@ Bio reader(const std::string& pem) {
   return Bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
 }
 
-// A key with a pass phrase must not make a library ask for it on the terminal.
+// Prevents OpenSSL from asking for a pass phrase on the terminal if a key has one.
 int no_pass_phrase(char*, int, int, void*) {
   return -1;
 }

@@ -27,7 +27,7 @@ std::uint64_t nanoseconds_since(Clock::time_point start) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
 }
 
-// The process may change its working directory later.
+// Makes the path absolute, since the process may change its working directory later.
 std::filesystem::path fixed(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::path result = std::filesystem::absolute(path, error);
@@ -54,19 +54,19 @@ struct Store::Impl {
   explicit Impl(Options options);
 
   struct Found {
-    EntryPtr entry;  // null: none has it
+    EntryPtr entry;  // null: no tier has it
     Tier tier = Tier::made;
-    bool slow = false;  // a copy on disk pays
+    bool slow = false;  // a copy on disk pays off
     bool disk_failed = false;
   };
 
   EntryPtr find_in_memory(const std::string& key);
-  // Through the layers below memory; a hit is kept in memory, a slow one also on disk.
+  // Searches the layers below memory. Keeps a hit in memory, and a slow one also on disk.
   Found search(const std::string& key);
   Status read(Layer& layer, Tier tier, const std::string& key, Found& found);
-  // What the remote has; it is published on disk then.
+  // Gets the entry from the remote and publishes it on disk.
   EntryPtr fetch(const std::string& key, const std::function<void()>& visible);
-  // What another process has published while we waited for the lock.
+  // Looks for an entry that another process has published while we waited for the lock.
   EntryPtr look_again(const std::string& key);
   bool publish(const std::string& key, const Entry& entry,
                const std::function<void()>& visible = {});
@@ -85,10 +85,10 @@ struct Store::Impl {
   const std::filesystem::path folder;
   const std::unique_ptr<FolderTier> disk;  // null: none
   std::vector<std::unique_ptr<Layer>> read_only;
-  std::unique_ptr<Janitor> janitor;    // of disk
+  std::unique_ptr<Janitor> janitor;    // of `disk`
   std::unique_ptr<RemoteTier> remote;  // null: none
 
-  std::mutex mutex;  // guards everything below and every Flight; never held over I/O or a make
+  std::mutex mutex;  // guards everything below and every Flight; not held during I/O or `make`
   MemoryTier memory;
   Flights flights;
   Counters counters;
@@ -248,7 +248,7 @@ Answer Store::Impl::make_and_publish(const std::string& key, Flight& flight,
                                      const std::function<void()>& visible, bool disk_failed) {
   auto entry = std::make_shared<const Entry>(make());
   {
-    // Waiters need not wait for the disk.
+    // Wakes waiters before the disk is written.
     const std::lock_guard lock(mutex);
     ++counters.made;
     memory.insert(key, entry);
@@ -258,14 +258,14 @@ Answer Store::Impl::make_and_publish(const std::string& key, Flight& flight,
   try {
     published = publish(key, *entry, visible);
     if (remote) remote->publish(key, *entry);
-  } catch (const std::exception&) {  // the waiters have the entry, so trouble here is no error
+  } catch (const std::exception&) {  // waiters have the entry already, so trouble here is no error
   }
   if (!published || disk_failed) count_disk_failure();
   return {std::move(entry), Tier::made};
 }
 
 // The flight stays listed until its entry is on the disk, so that nobody makes it again meanwhile,
-// even where memory does not keep it; a failed one until its failure is forgotten.
+// even if memory does not keep it. A failed flight stays until its failure expires.
 Answer Store::Impl::lead(const std::string& key, Flight& flight,
                          const std::function<Entry()>& make) {
   try {

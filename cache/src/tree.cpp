@@ -9,7 +9,7 @@
 namespace tilejit::cache {
 namespace {
 
-// `name` in the folder `at`, which it may not lead out of.
+// Opens `name` in the folder `at`; it must not lead out of that folder.
 UniqueFd step(int at, const char* name, int flags) noexcept {
   return open_file(at, name, flags | O_DIRECTORY | O_NOFOLLOW);
 }
@@ -27,7 +27,7 @@ bool Tree::may_use(int fd) const noexcept {
 }
 
 int Tree::open(std::string_view below, int flags, UniqueFd& out) const {
-  // The folder itself may be a link: whoever named it chose where it leads.
+  // The folder itself may be a link: its target is the choice of whoever named it.
   const UniqueFd root = open_file(folder_, O_PATH | O_DIRECTORY);
   if (!root.valid()) return errno;
   if (!may_use(root.get())) return kRefused;

@@ -6,7 +6,7 @@
 namespace tilejit::cache {
 namespace {
 
-// Splits "1.5G" into the number and what follows it.
+// Reads the number at the start of "1.5G" and removes it from `text`.
 std::optional<double> leading_number(std::string_view& text) noexcept {
   if (text.empty() || text.front() < '0' || text.front() > '9') return std::nullopt;  // no sign
   double number = 0;

@@ -17,7 +17,7 @@ using Texts = std::vector<std::string>;
 constexpr std::size_t kMaxStatements = 8;
 constexpr std::int64_t kSymbolValue = 5;
 
-/// dtypes that meet without casts.
+/// dtypes that can be combined without casts.
 const std::vector<std::vector<DType>> kFamilies = {
     {f32}, {f16, f32, f64}, {bf16}, {i8, i32, i64}, {u8, u64}, {b8, i32, f32}, {f64, u8, b8}};
 
@@ -43,7 +43,7 @@ class Maker {
   }
 
  private:
-  /// A number below `count`; 0 when there are no more bytes.
+  /// A number below `count`; 0 after the last byte.
   std::size_t choose(std::size_t count) {
     if (at_ == bytes_.size()) return 0;
     return bytes_[at_++] % count;
@@ -63,7 +63,7 @@ class Maker {
     }
   }
 
-  /// Along some axes with extent 1, or without the first ones; in any order of axes.
+  /// An input along the last axes, some of them with extent 1, in any order.
   void add_input(const std::string& name) {
     const std::size_t first = choose(4) == 0 ? choose(shape_.size()) : 0;
     std::vector<Dim> shape(shape_.begin() + static_cast<std::ptrdiff_t>(first), shape_.end());
@@ -99,7 +99,7 @@ class Maker {
     values_.emplace_back("s");
   }
 
-  /// A temporary or an output of the whole space, whose value later ones read.
+  /// A temporary, or an output of the whole space, whose value later statements read.
   void add_statement(const std::string& number) {
     const std::string value = expression(3);
     const bool output = choose(4) == 0;
@@ -109,7 +109,7 @@ class Maker {
     values_.push_back(name);
   }
 
-  /// All that is left unused, so that each input is read.
+  /// Uses everything that is still unused, so that each input is read.
   void add_last() {
     std::string value = expression(2);
     for (const std::string& name : values_) {
@@ -125,7 +125,7 @@ class Maker {
     return std::to_string(choose(4) == 0 ? number - rank : number);
   }
 
-  /// "axis=(0, 2)" of different axes; nothing: the operation's.
+  /// "axis=(0, 2)" with different axes; empty: the default axis of the operation.
   std::string axes() {
     const std::size_t set = choose(std::size_t{1} << shape_.size());
     std::string text;
@@ -183,10 +183,10 @@ class Maker {
   Fused op_;
   std::vector<Dim> shape_;
   std::vector<DType> family_;
-  Texts values_;  // that expressions may name
+  Texts values_;  // values that expressions may name
 };
 
-/// Of the element farthest from the first.
+/// The index of the element farthest from the first.
 std::int64_t last_index(const plan::Operand& operand, const SymbolValues& symbols) {
   std::int64_t index = 0;
   for (const plan::OperandMode& leaves : operand.modes) {

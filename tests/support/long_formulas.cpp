@@ -6,7 +6,7 @@
 namespace tilejit::test {
 namespace {
 
-constexpr int kTimes = 32;  // a step of a statement, so that the text stays short
+constexpr int kTimes = 32;  // steps per statement, so that the text stays short
 
 Tensor matrix(const std::string& name, DType dtype) {
   return {.name = name, .dtype = dtype, .layout = parse_layout("(6,40):(40,1)")};
@@ -16,7 +16,7 @@ struct Chain {
   const char* name;
   DType dtype;
   const char* step;  // of a
-  int operations;    // of a step
+  int operations;    // per step
 };
 
 constexpr Chain kChains[] = {
@@ -32,7 +32,7 @@ constexpr Chain kChains[] = {
     {"floats and integers", f32, "f32(i32(a) & 7) * 0.5 + a * 0.25", 6},
 };
 
-/// Statements that take `step` of "t" so often, the first of "x"; the last value is t.
+/// Statements that apply `step` to "t" `count` times, first to "x". The last value is t.
 std::string steps(int count) {
   std::string text = "t0 = x\n";
   int statements = 0;
@@ -53,7 +53,7 @@ Fused chain(const Chain& c, int operations, const std::string& end) {
           .formula = steps(operations / c.operations) + end};
 }
 
-/// Each value is read when all have been computed, the first one last.
+/// All values are read after all have been computed, the first one last.
 Fused long_lives(int operations) {
   const int count = std::min(operations / 3, 1200);
   std::string formula = "t0 = x\n";

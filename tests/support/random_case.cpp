@@ -20,7 +20,7 @@ const T& pick_of(Random& random, const std::vector<T>& values) {
   return values[static_cast<std::size_t>(pick(random, 0, static_cast<int>(values.size()) - 1))];
 }
 
-/// dtypes that may meet in one formula without a cast.
+/// dtypes that can be combined in one formula without a cast.
 const std::vector<std::vector<DType>> kFamilies = {
     {f16, f32, f64},
     {bf16, f32, f64},
@@ -37,7 +37,7 @@ const std::vector<std::vector<DType>> kFamilies = {
     {tf32},
 };
 
-// Of 64 bits one that a double does not hold.
+// For 64-bit dtypes the value is one that a double cannot represent.
 Number scalar_of(DType dtype) {
   if (is_floating(dtype)) return 0.75;
   if (dtype == b8) return 1;
@@ -129,7 +129,7 @@ class Generator {
     reduces_ = true;
   }
 
-  /// One or two reductions, the second perhaps of the first one's result.
+  /// One or two reductions. The second may reduce the result of the first.
   std::string reductions() {
     static const std::vector<std::string> kFloating = {"sum", "mean",   "max",   "min",
                                                        "var", "argmax", "argmin"};
@@ -145,7 +145,7 @@ class Generator {
     return text;
   }
 
-  /// One or two scans along one axis in one direction, perhaps beside a reduction along it.
+  /// One or two scans along one axis in one direction, sometimes with a reduction along that axis.
   std::string scans() {
     static const std::vector<std::string> kScans = {"cumsum", "cumsum", "cumprod", "cummax",
                                                     "cummin"};
@@ -168,8 +168,8 @@ class Generator {
     return text;
   }
 
-  /// Reductions over one axis, then reductions or scans along another, perhaps of their results:
-  /// several kernels.
+  /// Reductions over one axis, then reductions or scans along another, sometimes of their results.
+  /// This gives several kernels.
   std::string mixed() {
     static const std::vector<std::string> kSecond = {"sum", "max", "min", "cumsum", "cummax"};
     const int modes = static_cast<int>(shape_.size());
@@ -187,7 +187,7 @@ class Generator {
     return text;
   }
 
-  /// An output of one element a row: the reduced axes left out, or with extent 1.
+  /// An output of one element per row: the reduced axes are left out or have extent 1.
   void add_row_tensor(const std::string& name, DType dtype) {
     const bool keeps = chance(random_, 50);
     std::vector<Dim> extents, strides;
@@ -217,7 +217,7 @@ class Generator {
           false);
       formula += name + " = " + value + "\n";
     }
-    // Every operand has to be used.
+    // Every operand must be used.
     std::string sum;
     for (const Tensor& t : case_.op.tensors) {
       if (t.name[0] == 'x') sum += (sum.empty() ? "" : " + ") + t.name;
@@ -342,7 +342,7 @@ RandomCase random_case(Random& random) {
       validate(c.op);
       return c;
     } catch (const Error& error) {
-      // A literal that does not fit, such as ~3 for an unsigned dtype: the next one will do.
+      // A literal that does not fit, such as ~3 for an unsigned dtype: tries the next one.
       if (error.code() != ErrorCode::invalid_formula) throw;
     }
   }

@@ -1,4 +1,4 @@
-// tilejit-worker: compiles kernels for a process that has started it.
+// tilejit-worker: compiles kernels for the process that started it.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -28,11 +28,11 @@ bool is_socket(int file) {
   return ::fstat(file, &info) == 0 && S_ISSOCK(info.st_mode);
 }
 
-/// Where memory runs out, a worker is a better victim than the application.
+/// If memory runs out, the system should kill a worker rather than the application.
 void offer_to_the_oom_killer() {
   const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (file < 0) return;
-  if (::write(file, "500", 3) < 0) {  // it is an offer only
+  if (::write(file, "500", 3) < 0) {  // failure is fine
   }
   ::close(file);
 }
@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const rlimit none{.rlim_cur = 0, .rlim_max = 0};
-  ::setrlimit(RLIMIT_CORE, &none);  // a crash leaves nothing behind
+  ::setrlimit(RLIMIT_CORE, &none);  // no core file after a crash
   offer_to_the_oom_killer();
   return tilejit::compile::serve(STDIN_FILENO, tilejit::compile::open_nvrtc);
 }

@@ -15,7 +15,7 @@ constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
 Digest hmac_sha256(std::string_view key, std::string_view text) noexcept {
   Digest digest{};
   unsigned size = digest.size();
-  // Fails only where SHA-256 is missing, and then there is no cache key either.
+  // Fails only without SHA-256, and then there would be no cache key either.
   (void)HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
              reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data(),
              &size);

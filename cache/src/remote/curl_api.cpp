@@ -5,12 +5,13 @@
 namespace tilejit::cache {
 namespace {
 
-// One ABI, by its soname, since 2006; distributions that build it with GnuTLS rename the file.
+// The ABI behind this soname has been the same since 2006. Distributions that build libcurl with
+// GnuTLS rename the file.
 constexpr const char* kLibraries[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
 
 void* open_library(std::string& reason) {
   for (const char* name : kLibraries) {
-    // Never closed: libcurl's TLS library keeps exit handlers of its own.
+    // Never closed: libcurl's TLS library has its own exit handlers.
     if (void* library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) return library;
     const char* text = ::dlerror();
     if (reason.empty()) reason = text != nullptr ? text : "no reason given";
@@ -19,7 +20,7 @@ void* open_library(std::string& reason) {
   return nullptr;
 }
 
-// Null if a function is missing, which `reason` then names.
+// Returns null if a function is missing; `reason` then names it.
 const CurlApi* resolve(void* library, std::string& reason) {
   static CurlApi api;
 #define TILEJIT_CURL_RESOLVE(fn)                                            \

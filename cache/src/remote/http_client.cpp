@@ -16,7 +16,8 @@ constexpr std::size_t kHeaderBytes = 64u << 10;
 constexpr std::size_t kErrorBytes = 4096;
 constexpr int kOk = 200;
 
-// Some versions of libcurl let TLS write to a closed socket, which would kill the process.
+// Blocks SIGPIPE: in some versions of libcurl TLS writes to closed sockets, which would kill the
+// process.
 class SigpipeBlock {
  public:
   SigpipeBlock() noexcept {
@@ -44,7 +45,7 @@ class SigpipeBlock {
   bool blocked_ = false;
 };
 
-// Where libcurl's callbacks put what arrives.
+// Receives what libcurl's callbacks get.
 struct Receiver {
   const CurlApi& api;
   CURL* easy;
@@ -67,7 +68,7 @@ std::uint64_t length_of(const CurlApi& api, CURL* easy) {
   return length > 0 ? static_cast<std::uint64_t>(length) : 0;
 }
 
-// Any result but `count` ends the transfer. An exception must not pass through C.
+// Any result except `count` ends the transfer. An exception must not pass through C.
 std::size_t receive_body(const char* data, std::size_t, std::size_t count, void* user) noexcept {
   auto& receiver = *static_cast<Receiver*>(user);
   std::string& body = receiver.response.body;
@@ -149,7 +150,7 @@ std::string_view to_string(HttpMethod method) noexcept {
   return "?";
 }
 
-// One transfer at a time, and the connection it leaves open for the next.
+// One transfer at a time, and the connection that it leaves open for the next.
 class HttpClient::Connection {
  public:
   explicit Connection(const CurlApi& api)
@@ -175,14 +176,14 @@ class HttpClient::Connection {
     describe(request, headers);
     response.outcome = run(receiver, deadline, stop);
     read_info(response);
-    api_.curl_easy_reset_(easy_);  // nothing of this request stays but the connection
+    api_.curl_easy_reset_(easy_);  // of this request only the connection stays
     return response;
   }
 
  private:
   template <class Value>
   void set(CURLoption option, Value value) {
-    // A version that does not know an option works without it; those needed are all old.
+    // A version that does not know an option works without it; all required options are old.
     (void)api_.curl_easy_setopt_(easy_, option, value);
   }
 
@@ -190,9 +191,9 @@ class HttpClient::Connection {
     error_[0] = '\0';
     set(CURLOPT_ERRORBUFFER, error_);
     set(CURLOPT_NOSIGNAL, 1L);
-    set(CURLOPT_QUICK_EXIT, 1L);  // else a name server that hangs holds us beyond the deadline
+    set(CURLOPT_QUICK_EXIT, 1L);  // otherwise a hanging name server holds us beyond the deadline
     set(CURLOPT_FOLLOWLOCATION, 0L);
-    set(CURLOPT_PATH_AS_IS, 1L);  // what is signed is what is sent
+    set(CURLOPT_PATH_AS_IS, 1L);  // sends exactly the path that is signed
     set(CURLOPT_TCP_KEEPALIVE, 1L);
     set(CURLOPT_CONNECTTIMEOUT_MS,
         std::max(1L, static_cast<long>(settings.connect_timeout.count())));
@@ -215,12 +216,13 @@ class HttpClient::Connection {
     set(CURLOPT_URL, request.url.c_str());
     if (request.method == HttpMethod::head) set(CURLOPT_NOBODY, 1L);
     if (request.method == HttpMethod::put) {
-      // From memory, so that libcurl can send it again when a kept connection turns out closed.
+      // Sent from memory, so that libcurl can send it again if a kept connection turns out to be
+      // closed.
       set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
       set(CURLOPT_POSTFIELDS, request.body.data());
       set(CURLOPT_CUSTOMREQUEST, "PUT");
       headers.add("Content-Type: application/octet-stream");
-      headers.add("Expect:");  // a server that does not know it would cost a second
+      headers.add("Expect:");  // a server that does not know it would delay us by a second
     }
     if (headers.get() != nullptr) set(CURLOPT_HTTPHEADER, headers.get());
   }
@@ -241,7 +243,8 @@ class HttpClient::Connection {
       }
       if (stop && stop()) return HttpOutcome::stopped;
       const auto now = Clock::now();
-      // libcurl ends a transfer at its time-out; this is for what it should block on nonetheless.
+      // libcurl ends a transfer at its time-out. This check covers calls in which it blocks
+      // nevertheless.
       if (now > deadline + kStopInterval) return HttpOutcome::timed_out;
       const auto wait = stop ? kStopInterval : milliseconds(1000);
       const auto until_deadline = std::chrono::ceil<milliseconds>(deadline - now) + milliseconds(1);

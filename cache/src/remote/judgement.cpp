@@ -8,7 +8,7 @@
 namespace tilejit::cache {
 namespace {
 
-// S3's errors that another request would meet as well, and what to do.
+// S3 errors that another request would get as well, and what to do about them.
 struct FatalCode {
   std::string_view code;
   std::string_view advice;
@@ -33,7 +33,7 @@ const FatalCode* fatal_code(std::string_view code) {
   return at != std::end(kFatalCodes) ? at : nullptr;
 }
 
-// The word in <Code> of an S3 error; empty if there is none that can be shown.
+// The word in <Code> of an S3 error; empty if there is none or it cannot be shown.
 std::string s3_code(std::string_view body) {
   constexpr std::string_view kOpen = "<Code>", kClose = "</Code>";
   const auto begin = body.find(kOpen);
@@ -59,7 +59,7 @@ bool wants_credentials(int status) noexcept {
   return status == 401 || status == 403 || status == 407;
 }
 
-// A server that takes no uploads says so with one of these.
+// The statuses by which servers refuse all uploads.
 bool takes_no_uploads(int status) noexcept {
   return status == 404 || status == 405 || status == 409 || status == 501 || status == 507;
 }

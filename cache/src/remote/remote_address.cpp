@@ -10,14 +10,14 @@
 namespace tilejit::cache {
 namespace {
 
-// The layout version of cache/FORMAT.md: a cache's folder, served as it is, is a remote.
+// The layout version of cache/FORMAT.md: a cache folder, served unchanged, is a remote.
 constexpr std::string_view kLayout = "v1";
 constexpr std::string_view kKey = "{key}";
 
 struct Url {
   std::string scheme;
   std::string user_info;
-  std::string host;  // and port
+  std::string host;  // with port
   std::string path;
 };
 
@@ -39,7 +39,7 @@ std::optional<Url> split(std::string_view text) {
   const auto host_end = std::min(text.find('/'), text.size());
   std::string_view authority = text.substr(0, host_end);
   url.path = text.substr(host_end);
-  // A password with a bare '/' would end up in the path, and then in messages.
+  // A password with an unescaped '/' would end up in the path, and then in messages.
   if (url.path.find('@') != std::string::npos) return std::nullopt;
   if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
     url.user_info = authority.substr(0, at);
@@ -99,7 +99,7 @@ std::string percent_decoded(std::string_view text) {
   return result;
 }
 
-// Shows no more of the url than `shown`: the rest may be a secret that is at a wrong place.
+// Shows only `shown` of the url: the rest may contain a misplaced secret.
 [[noreturn]] void refuse(const std::string& what, const std::string& shown = "") {
   throw std::invalid_argument("the remote cache's url" + (shown.empty() ? "" : " (" + shown + ")") +
                               " " + what);
@@ -111,7 +111,7 @@ std::string percent_decoded(std::string_view text) {
       "s3://bucket/prefix; write '@', ':' and '/' of a user or password as %40, %3A and %2F");
 }
 
-// Where the key stands in a path; behind `v1/<k0k1>/` unless the path says otherwise.
+// Sets where the key is in a path: after `v1/<k0k1>/` unless the path has `{key}`.
 void place_key(RemoteAddress& address, std::string path) {
   if (const auto at = path.find(kKey); at != std::string::npos) {
     address.folders = false;
@@ -148,8 +148,8 @@ bool is_bucket(std::string_view name) noexcept {
          name.find_first_not_of(kAllowed) == std::string_view::npos;
 }
 
-// Amazon takes the bucket as a part of the host's name, if a certificate can cover it; others
-// everywhere take it as the first part of the path.
+// Amazon takes the bucket as part of the host name if a certificate can cover it. Elsewhere it is
+// the first part of the path.
 Url s3_endpoint(const Url& bucket, const S3Options& s3, std::string& path) {
   if (s3.endpoint.empty()) {
     const std::string host =
@@ -171,8 +171,8 @@ Url s3_endpoint(const Url& bucket, const S3Options& s3, std::string& path) {
   return *endpoint;
 }
 
-// A line break at the end of a secret is easily made, and hard to see in "signature does not
-// match".
+// A line break at the end of a secret is a frequent mistake, and "signature does not match" does
+// not reveal it.
 void check_identity(const S3Options& s3) {
   const std::pair<const char*, const std::string*> parts[] = {
       {"AWS_ACCESS_KEY_ID", &s3.access_key},

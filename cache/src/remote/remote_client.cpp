@@ -16,16 +16,17 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kRedirects = 3;
-constexpr milliseconds kBackOff{100};  // before the second attempt, doubled for each further one
+constexpr milliseconds kBackOff{100};  // before the second attempt; doubled for each further one
 
-// Waiting clients come back at different times: between half the delay and all of it.
+// A random delay between half and all of `delay`, so that waiting clients return at different
+// times.
 milliseconds jittered(milliseconds delay) {
   thread_local std::minstd_rand random(std::random_device{}());
   const auto half = delay.count() / 2;
   return milliseconds(half + std::uniform_int_distribution<long>(0, delay.count() - half)(random));
 }
 
-// False if told to stop.
+// Returns false if told to stop.
 bool pause(milliseconds delay, const Stop& stop) {
   const auto end = Clock::now() + delay;
   for (auto now = Clock::now(); now < end; now = Clock::now()) {
@@ -44,7 +45,7 @@ HttpSettings settings_of(const RemoteAddress& address, const RemoteOptions& opti
           .password = address.password};
 }
 
-// What follows the origin of an http url.
+// The part of an http url after its origin.
 std::string path_of(const std::string& url) {
   const auto at = url.find('/', url.find("://") + 3);
   return at != std::string::npos ? url.substr(at) : "/";
@@ -68,7 +69,7 @@ std::vector<std::string> RemoteClient::headers_for(HttpMethod method, std::strin
   std::vector<Header> headers = {
       {"host", address_.host}, {"x-amz-content-sha256", digest}, {"x-amz-date", date}};
   if (!s3.session_token.empty()) headers.emplace_back("x-amz-security-token", s3.session_token);
-  // A query only comes with a redirect, as S3 wrote it.
+  // Only a redirect has a query, in the form that S3 wrote.
   const auto query_at = std::min(path.find('?'), path.size());
   const AwsRequest request{.method = to_string(method),
                            .path = path.substr(0, query_at),

@@ -20,7 +20,7 @@ std::uint64_t number(const Environment& variable, const char* name, std::uint64_
   if (text.empty()) return otherwise;
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  // A bound that no one needs more of, so that arithmetic on it cannot overflow.
+  // Larger than anybody needs, and small enough that arithmetic on it cannot overflow.
   if (error == std::errc() && end == text.data() + text.size() && value <= 1u << 31) return value;
   throw std::invalid_argument(std::string(name) + " is '" + text.substr(0, 40) +
                               "'; set it to a number from 0 to 2147483648");

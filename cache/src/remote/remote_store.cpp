@@ -27,14 +27,14 @@ void raise(Count& highest, std::uint64_t value) {
   }
 }
 
-// Whether the next request would meet the same.
+// Whether the next request would have the same result.
 bool repeats(Verdict verdict) noexcept {
   return verdict == Verdict::unreachable || verdict == Verdict::timed_out ||
          verdict == Verdict::refused || verdict == Verdict::redirected;
 }
 
-// Kinds of trouble that are warned of once: bits 0 to 11 are a Verdict of a download, then of an
-// upload.
+// Kinds of trouble that are warned of once: bits 0 to 11 are the Verdicts of downloads, the next 12
+// those of uploads.
 constexpr unsigned kUploadBits = 12, kQueueBit = 24, kLostBit = 25, kLibraryBit = 26;
 
 struct Tally : RequestTally {
@@ -47,7 +47,8 @@ struct Tally : RequestTally {
 }  // namespace
 
 struct RemoteStore::Impl {
-  // Connections and the uploading thread, which a forked child must not touch: it makes its own.
+  // Connections and the upload thread. A forked child must not touch its parent's and makes its
+  // own.
   struct Session {
     Session(const CurlApi& api, Impl& owner)
         : client(api, owner.address, owner.options, owner.tally),
@@ -88,7 +89,7 @@ RemoteStore::Impl::Impl(RemoteOptions given)
 
 RemoteStore::Impl::~Impl() {
   Session* last = session.load();
-  // What another process left has locks and a thread that are not ours: it is abandoned.
+  // A session of another process has locks and a thread that are not ours, so it is abandoned.
   if (last == nullptr || last->process != ::getpid()) return;
   if (const std::uint64_t lost =
           last->queue.close(options.shutdown_timeout) + tally.uploads_stopped) {
@@ -175,7 +176,8 @@ void RemoteStore::Impl::probe(Session& session, const std::string& key) {
 }
 
 void RemoteStore::Impl::upload(Session& session, const UploadJob& job) {
-  if (reads.open() || (writes.open() && !job.retry)) {  // since it was queued
+  // the remote may have failed after this was queued
+  if (reads.open() || (writes.open() && !job.retry)) {
     add(tally.uploads_dropped);
     return;
   }
@@ -193,7 +195,8 @@ void RemoteStore::Impl::upload(Session& session, const UploadJob& job) {
     add(tally.uploads_stopped);
     return;
   }
-  // What cannot be reached for an upload cannot be for a download either, and no caller has waited.
+  // If an upload cannot reach the server, neither can a download, and this way no caller has to
+  // wait to learn it.
   if (result.verdict == Verdict::unreachable) reads.failed(true);
   if (result.verdict != Verdict::too_large) writes.failed(repeats(result.verdict));
   warn_once(result.verdict, true, result.reason);
@@ -202,7 +205,7 @@ void RemoteStore::Impl::upload(Session& session, const UploadJob& job) {
 void RemoteStore::Impl::work(Session& session, UploadJob& job) noexcept {
   try {
     job.probe ? probe(session, job.key) : upload(session, job);
-  } catch (const std::exception&) {  // memory ran out; the next job may be smaller
+  } catch (const std::exception&) {  // out of memory; the next job may be smaller
     add(tally.uploads_failed);
   }
 }

@@ -11,7 +11,7 @@ namespace tilejit::cache {
 
 bool UploadQueue::start() {
   if (thread_.joinable()) return true;
-  // Signals are the application's: none is delivered here, but those of a fault in this thread.
+  // Signals are for the application's threads. This thread only receives those of its own faults.
   sigset_t others, before;
   sigfillset(&others);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF}) {

@@ -18,7 +18,7 @@ namespace {
 
 using spec::Problems;
 
-/// Checks one descriptor part by part; what a fault makes meaningless is not looked at.
+/// Checks one descriptor part by part. Parts that a fault makes meaningless are skipped.
 class Analyzer {
  public:
   explicit Analyzer(const Fused& op) : op_(op) {}
@@ -149,7 +149,8 @@ class Analyzer {
     return product(mode(op_.tensors[tensor].layout.shape(), i));
   }
 
-  /// As many axes as the tensor of the most modes; all tensors aligned at the last.
+  /// The space has as many axes as the tensor with the most modes. All tensors are aligned at the
+  /// last axis.
   void align() {
     std::size_t modes = 0;
     for (const Tensor& tensor : op_.tensors) modes = std::max(modes, rank(tensor.layout));
@@ -177,8 +178,8 @@ class Analyzer {
     if (problems_.empty()) axis_ = op_.axis;
   }
 
-  /// NumPy's rule on top-level modes. Outputs of fewer modes are left for later: which axes they
-  /// lack depends on their values.
+  /// Applies NumPy's rule to top-level modes. Outputs with fewer modes follow later: which axes
+  /// they lack depends on their values.
   void broadcast() {
     std::vector<const Tensor*> decided(space_rank(), nullptr);
     for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
@@ -186,8 +187,8 @@ class Analyzer {
     }
   }
 
-  /// True for inputs, and for outputs of as many modes as the space. Without a program nothing is
-  /// known of tensors that may be outputs.
+  /// True for inputs, and for outputs with as many modes as the space. Without a program, nothing
+  /// is known about tensors that may be outputs.
   [[nodiscard]] bool is_aligned(std::size_t tensor) const {
     if (rank(op_.tensors[tensor].layout) == space_rank()) return true;
     if (!result_.program.stores.empty()) return is_read(tensor);
@@ -214,8 +215,8 @@ class Analyzer {
     }
   }
 
-  /// Finds the axes of outputs that lack some, and lets them decide extents where no other tensor
-  /// does.
+  /// Finds the axes of outputs that lack some. These outputs decide extents that no other tensor
+  /// decides.
   void place_outputs() {
     reduced_.assign(op_.tensors.size(), 0);
     if (space_rank() > expr::kMaxReducedRank) return;  // such a program has no reductions
@@ -252,12 +253,12 @@ class Analyzer {
     }
   }
 
-  /// Whether the value that the output holds was reduced over `axis`.
+  /// Whether the output's value was reduced over `axis`.
   [[nodiscard]] bool is_reduced(std::size_t output, std::size_t axis) const {
     return expr::has_axis(reduced_[output], axis);
   }
 
-  /// The program into the result, or why there is none.
+  /// Compiles the program into the result. Returns the error if that fails.
   std::optional<Error> compile_formula() {
     expr::Scope scope;
     for (const Tensor& tensor : op_.tensors) {
@@ -320,7 +321,8 @@ class Analyzer {
     check_distinct(tensor, where);
   }
 
-  /// Axes that the output lacks, and its modes of extent 1, must be reduced.
+  /// True if the output's value was reduced over the axes that it lacks and over its modes of
+  /// extent 1.
   [[nodiscard]] bool holds_its_value(std::size_t t) const {
     std::vector<bool> spanned(space_rank(), false);
     for (std::size_t i = 0; i < result_.axes[t].size(); ++i) {
@@ -343,8 +345,8 @@ class Analyzer {
     return shape;
   }
 
-  /// Two coordinates of an output must not share an element. Checked for modes of known extent and
-  /// stride; what symbols stand for is not known here.
+  /// Two coordinates of an output must not share an element. Only modes of known extent and stride
+  /// are checked, since values of symbols are unknown here.
   void check_distinct(const Tensor& tensor, const std::string& where) {
     const auto fault = [&](const std::string& before, const std::string& after) {
       spec_fault(before + "the output '" + tensor.name + "' " + after, where);
@@ -397,9 +399,9 @@ class Analyzer {
   Problems problems_;
   Analysis result_;
   std::set<std::string> names_;
-  std::vector<int> axis_;  ///< the descriptor's, if they are right
+  std::vector<int> axis_;  ///< the descriptor's, if it is valid
   std::vector<std::uint32_t>
-      reduced_;  ///< a tensor: the axes that its stored value was reduced over
+      reduced_;  ///< for each tensor, the axes over which its stored value was reduced
 };
 
 }  // namespace
@@ -417,7 +419,7 @@ std::int64_t divisor(const Dim& dim, const std::map<std::string, std::int64_t>& 
   std::int64_t result = dim.factor();
   for (const std::string& name : dim.symbols()) {
     const auto found = symbols.find(name);
-    // A divisor too large for the type is still a divisor without this factor.
+    // If the divisor with this factor is too large for the type, the one without it still divides.
     std::int64_t product = 0;
     if (found != symbols.end() && !__builtin_mul_overflow(result, found->second, &product))
       result = product;

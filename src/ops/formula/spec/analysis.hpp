@@ -31,7 +31,7 @@ struct Analysis {
 /// Throws what `validate` throws. Pure.
 [[nodiscard]] Analysis analyze(const Fused& op);
 
-/// True if a value depends on several elements of the iteration space.
+/// True if the program has a reduction. Scans do not count.
 [[nodiscard]] bool has_reductions(const expr::Program& program) noexcept;
 
 /// The largest known number that divides `dim` for every allowed value of its symbols; 0 if `dim`

@@ -6,7 +6,7 @@
 namespace tilejit::formula {
 namespace {
 
-__extension__ using WideInt = __int128;  // holds the reach of any modes
+__extension__ using WideInt = __int128;  // can hold the reach of any modes
 
 constexpr int kMaxSteps = 100'000;  // about a millisecond
 
@@ -15,8 +15,8 @@ WideInt reach(const KnownMode& mode) {
   return WideInt{mode.extent - 1} * mode.stride;
 }
 
-/// Two coordinates share an index where sum(stride_i * d_i) == 0 for some differences d_i, not all
-/// 0, with |d_i| < extent_i.
+/// Two coordinates share an index if sum(stride_i * d_i) == 0 for some differences d_i, not all 0,
+/// with |d_i| < extent_i.
 class Differences {
  public:
   explicit Differences(std::vector<KnownMode> modes) : modes_(std::move(modes)) {
@@ -27,7 +27,8 @@ class Differences {
     while (remove_one()) {
     }
     if (modes_.empty()) return Overlap::none;
-    if (modes_.size() == 2) return Overlap::found;  // what remains of two divides both ways
+    // neither of the two could be removed, so they collide
+    if (modes_.size() == 2) return Overlap::found;
     rest_.assign(modes_.size() + 1, 0);
     common_.assign(modes_.size() + 1, 0);
     for (std::size_t i = modes_.size(); i-- > 0;) {
@@ -39,7 +40,7 @@ class Differences {
   }
 
  private:
-  /// Removes a mode whose difference can only be 0.
+  /// Removes a mode whose difference must be 0.
   bool remove_one() {
     WideInt smaller = 0;
     for (std::size_t i = 1; i < modes_.size(); ++i) smaller += reach(modes_[i]);
@@ -49,8 +50,8 @@ class Differences {
         if (j != i) others = std::gcd(others, modes_[j].stride);
       }
       const std::int64_t stride = modes_[i].stride;
-      const bool beyond = i == 0 && stride > smaller;  // the others cannot make up for it
-      // d_i * stride is a multiple of `others` only for multiples of this.
+      const bool beyond = i == 0 && stride > smaller;  // the others cannot cancel it
+      // d_i * stride is a multiple of `others` only if d_i is a multiple of this quotient.
       const bool indivisible = others / std::gcd(others, stride) >= modes_[i].extent;
       if (!beyond && !indivisible) continue;
       modes_.erase(modes_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -59,11 +60,11 @@ class Differences {
     return false;
   }
 
-  /// Whether the modes from i on can add up to `target`; `moved`: a difference before is not 0.
+  /// Whether the modes from i on can add up to `target`. `moved`: an earlier difference is not 0.
   bool search(std::size_t i, WideInt target, bool moved) {
     if (i == modes_.size()) return moved && target == 0;
     const WideInt stride = modes_[i].stride, rest = rest_[i + 1], most = modes_[i].extent - 1;
-    // The first difference that is not 0 may be taken as positive.
+    // The first difference that is not 0 can be taken as positive.
     const WideInt first = moved ? std::max(-most, divide_up(target - rest, stride)) : 0;
     const WideInt last = std::min(most, -divide_up(-(target + rest), stride));
     for (WideInt d = first; d <= last; ++d) {
@@ -78,9 +79,9 @@ class Differences {
 
   static WideInt divide_up(WideInt a, WideInt b) { return a / b + (a % b > 0 ? 1 : 0); }
 
-  std::vector<KnownMode> modes_;      // by falling stride
-  std::vector<WideInt> rest_;         // the reach of the modes from i on
-  std::vector<std::int64_t> common_;  // the divisor of their strides
+  std::vector<KnownMode> modes_;      // by descending stride
+  std::vector<WideInt> rest_;         // reach of the modes from i on
+  std::vector<std::int64_t> common_;  // gcd of their strides
   int steps_ = 0;
 };
 
