@@ -17,7 +17,7 @@ double bound_of(const Values& values, std::size_t i) noexcept {
   return values.bounds.empty() ? 0 : values.bounds[i];
 }
 
-// The largest power of two that divides a finite value other than 0.
+// The largest power of two that divides `value`, which is finite and not 0.
 double last_bit(double value) noexcept {
   int exponent = 0;
   const double fraction = std::frexp(std::fabs(value), &exponent);
@@ -90,7 +90,7 @@ void RealSum::merge(const RealSum& later) noexcept {
 
 Reduced RealSum::result(DType type) const noexcept {
   if (has_special_) return {.real = special_, .bound = bound(type, special_)};
-  // Beyond the range of f64 the compensation is infinite, too.
+  // Beyond the range of f64 the compensation is infinite as well.
   const double sum = std::isfinite(sum_) ? sum_ + compensation_ : sum_;
   return {.real = sum, .bound = bound(type, sum)};
 }
@@ -99,12 +99,12 @@ double RealSum::bound(DType type, double sum) const noexcept {
   const Arithmetic& m = arithmetic(type);
   if (certain_nan_) return 0;
   if (std::isinf(carried_)) return kInfinity;
-  // Where every partial sum has at most as many bits as the type, none is rounded, in any order.
+  // If every partial sum has at most as many bits as the type, no sum is rounded, in any order.
   const bool exact = carried_ == 0 && magnitude_ * m.unit <= grain_;
   const double roundings = depth_(count_) + (m.kind == Arithmetic::Kind::f64 ? 2 : 0);
   const double error = exact ? 0 : kSafety * (carried_ + roundings * m.unit * magnitude_);
-  // Where a partial sum may overflow the others may not bring it back, or make it NaN. Values of
-  // one sign grow only.
+  // If a partial sum may overflow, the others may not bring it back, or may make it NaN. With
+  // values of one sign, partial sums only grow.
   const bool may_overflow = magnitude_ + error >= m.overflow || std::isinf(magnitude_);
   if (has_special_) return may_overflow && !std::isnan(sum) ? kInfinity : 0;
   const bool one_sign = std::fabs(sum) >= magnitude_ * (1 - 0x1p-40) - 2 * carried_;
@@ -139,7 +139,7 @@ void RealProduct::add_bound(double value, double bound) noexcept {
     certain_zero_ = true;
   } else {
     if (std::fabs(value) <= bound) may_be_zero_ = true;
-    // Of a zero with a bound: as if its magnitude were the bound.
+    // A zero with a bound counts as if its magnitude were the bound.
     const double magnitude = value == 0 ? bound : std::fabs(value);
     const double logarithm = std::log2(magnitude);
     (logarithm > 0 ? up_ : down_) += logarithm;
@@ -170,7 +170,7 @@ double RealProduct::bound(DType type, double product) const noexcept {
   const Arithmetic& m = arithmetic(type);
   if (certain_nan_) return 0;
   if (unknown_) return kInfinity;
-  // Partial products may be those of any subset of the factors. The logarithms are rounded.
+  // A partial product may combine any subset of the factors. The logarithms are rounded.
   const double reach = up_ * kSafety + 2 * growth_ + 1;
   const bool may_overflow = reach >= (m.kind == Arithmetic::Kind::f64 ? 1024 : 128);
   const bool may_underflow = down_ * kSafety - 1 <= std::log2(m.min_normal);
@@ -184,7 +184,7 @@ double RealProduct::bound(DType type, double product) const noexcept {
       count_ < 2 ? 0 : depth_(count_) * m.unit + static_cast<double>(count_) * 0x1p-53;
   if (growth_ == 0 && roundings == 0) return 0;
   const double size = product == 0 ? std::exp2(up_ + down_) : std::fabs(product);
-  // An underflow loses less than a subnormal, which the other factors may enlarge.
+  // An underflow loses less than a subnormal, but the other factors may enlarge that loss.
   const double lost = may_underflow ? depth_(count_) * m.tiny * std::exp2(reach) : 0;
   const double error = std::expm1(growth_ + roundings) + (product == 0 ? 1 : 0);
   return kSafety * (size * error + lost);
@@ -199,7 +199,7 @@ void RealExtremum::add(const Values& values) noexcept {
   any_value_ |= !values.reals.empty();
   for (std::size_t i = 0; i < values.reals.size(); ++i) {
     const double bound = bound_of(values, i);
-    bound_ = std::max(bound_, bound);  // a certain NaN has none
+    bound_ = std::max(bound_, bound);  // a certain NaN has bound 0
     if (!std::isnan(values.reals[i])) take(values.reals[i]);
   }
 }
@@ -232,7 +232,8 @@ void IntegerTotal::merge(const IntegerTotal& later) noexcept {
 Reduced IntegerTotal::result(DType type) const noexcept {
   Reduced result{.integer = wrap(total_, type)};
   if (carried_ == 0) return result;
-  // As of one addition: beyond 2^53 doubles are not exact, and what may wrap is not known.
+  // Same as for one addition: beyond 2^53 doubles are not exact, and nothing is known about what
+  // may wrap.
   const double value = integer_to_real(result.integer, type);
   const double bound = carried_ + 0x1p-50 * std::fabs(value);
   const auto [min, max] = integer_range(type);
@@ -332,7 +333,7 @@ void BestPlace::merge(const BestPlace& later) noexcept {
 }
 
 Reduced BestPlace::result() const noexcept {
-  const double least = score(best_) - best_.bound;  // the device's best is not below
+  const double least = score(best_) - best_.bound;  // the device's best is not below this
   const bool uncertain = any_ && ((uncertain_rival_ != -kInfinity && uncertain_rival_ >= least) ||
                                   (best_.bound != 0 && exact_rival_ >= least));
   return {.integer = any_ ? best_.place : 0, .bound = unknown_ || uncertain ? kInfinity : 0};

@@ -21,7 +21,7 @@ bool is_uniform(Op op) noexcept {
   return op == Op::constant || op == Op::scalar || op == Op::extent;
 }
 
-// Columns of all nodes together should stay in a core's L2 cache.
+// The columns of all nodes together should stay in a core's L2 cache.
 std::size_t choose_capacity(std::size_t nodes) noexcept {
   return std::clamp<std::size_t>(32768 / std::max<std::size_t>(nodes, 1), 32, 512);
 }
@@ -65,7 +65,7 @@ void Block::place_columns() {
   }
 }
 
-// As of a tensor that holds the coordinate's offset itself.
+// As for a tensor that holds the offset of each coordinate.
 std::vector<ModeLeaves> Block::place_modes(const Node& node) const {
   std::vector<ModeLeaves> modes(problem_.shape.size());
   for (std::size_t axis = 0; axis < modes.size(); ++axis) {
@@ -146,8 +146,8 @@ void Block::fill_uniform(NodeId id) {
   std::fill_n(integers_of(id), capacity_, value);
 }
 
-// A scalar and an extent are passed in the type they compute in, a literal is written in it.
-// Integers are rounded once, on their way to f32 too.
+// Scalars and extents are passed in the type that they compute in; literals are written in it.
+// Integers are rounded once, also to f32.
 void Block::fill_uniform_real(const Node& node, NodeId id) {
   double value = 0;
   if (node.op == Op::constant) {
@@ -163,7 +163,7 @@ void Block::fill_uniform_real(const Node& node, NodeId id) {
   if (node.op == Op::constant) limit(node, id);
 }
 
-// Wraps where another extent is 0, beside which the product may be too large.
+// Wraps if another extent is 0; only then may the product be too large.
 std::int64_t Block::extent_of(const Node& node) const {
   std::uint64_t product = 1;
   for (std::size_t axis = 0; axis < problem_.shape.size(); ++axis) {
@@ -227,7 +227,7 @@ void Block::cast(const Node& node, NodeId id) {
 
 void Block::compute_reals(const Node& node, NodeId id) {
   double* const out = reals_of(id);
-  // Operands that are missing repeat the first, which every operation has.
+  // A missing operand is replaced by the first, which every operation has.
   const auto column = [&](int k) {
     return reals(node.args[k] == kNoNode ? node.args[0] : node.args[k]).data();
   };
@@ -279,7 +279,7 @@ void Block::select(const Node& node, NodeId id) {
   }
 }
 
-// Of results that were corrected more is known than what the bounds of their operations add up to.
+// For corrected results the bound is smaller than the bounds of their operations add up to.
 void Block::tighten(NodeId id) {
   const auto correction = expr::find_correction(problem_.program, id);
   if (!correction || !has_exact_values(problem_.program, *correction)) return;

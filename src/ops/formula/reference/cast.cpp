@@ -13,15 +13,15 @@ bool rounds(DType from, DType to) noexcept {
   return to != f64 && (to != f32 || from == f64 || !is_floating(from));
 }
 
-// As double, rounded to odd: where bits are lost the last that is kept is set. Rounded from there
-// to a type of at most 24 bits it is what rounding `value` itself gives (Boldo and Melquiond, as in
-// kernels_templates/tile/convert.cuh).
+// `value` as a double, rounded to odd: if bits are lost, the last kept bit is set. Rounding the
+// result to a type of at most 24 bits gives the same as rounding `value` itself (Boldo and
+// Melquiond, as in kernels_templates/tile/convert.cuh).
 double round_odd(DType from, std::int64_t value) noexcept {
   const bool negative = is_signed(from) && value < 0;
   const auto bits = static_cast<std::uint64_t>(value);
   std::uint64_t magnitude = negative ? 0 - bits : bits;
   if (magnitude >> 53 != 0) {
-    constexpr std::uint64_t kUnit = 1u << 11;  // of 64 bits a double keeps 53
+    constexpr std::uint64_t kUnit = 1u << 11;  // a double keeps 53 of 64 bits
     const bool inexact = magnitude % kUnit != 0;
     magnitude = (magnitude / kUnit | std::uint64_t{inexact}) * kUnit;
   }
@@ -29,7 +29,7 @@ double round_odd(DType from, std::int64_t value) noexcept {
   return negative ? -real : real;
 }
 
-// Rounding and truncation are monotone: the ends of the interval decide.
+// Rounding and truncation are monotone, so the ends of the interval give the bound.
 template <typename F>
 double between_ends(const F& convert, const Approx& x, double bound, double result) noexcept {
   return std::max(distance(convert(x.value - bound), result),
@@ -38,14 +38,14 @@ double between_ends(const F& convert, const Approx& x, double bound, double resu
 
 double bound_to_real(DType from, DType to, const Approx& x, double result) noexcept {
   if (x.bound == 0) return 0;
-  // As a double an integer beyond 2^53 is itself rounded.
+  // An integer beyond 2^53 is rounded when it becomes a double.
   const double inexact = is_floating(from) ? 0 : 0x1p-52 * std::fabs(x.value);
   const double bound = x.bound + inexact;
   if (!rounds(from, to)) return bound;
   return between_ends([&](double value) { return round_to(to, value); }, x, bound, result);
 }
 
-// Types narrower than 32 bits wrap a value of i32: the interval must not cross their range.
+// Types narrower than 32 bits wrap a value of i32, so the interval must not cross their range.
 double bound_to_integer(DType to, const Approx& x, double result) noexcept {
   if (x.bound == 0) return 0;
   const DType wide = width(to) < 32 ? i32 : to;

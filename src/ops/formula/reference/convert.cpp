@@ -22,8 +22,8 @@ void store_as(T value, void* element) noexcept {
   std::memcpy(element, &value, sizeof value);
 }
 
-// `value` is whole or infinite, not NaN. T's largest value may not be a double, the power of two
-// above it is.
+// `value` is whole or infinite, not NaN. T's largest value may not be a double, but the power of
+// two above it is.
 template <typename T>
 T saturate(double value) noexcept {
   using Limits = std::numeric_limits<T>;

@@ -1,11 +1,11 @@
-// With exact values x, their mean M, and m the device's, at most b from M: let e = x - m, and E the
-// sum of e^2, which is the sum of squares about M, and n (M - m)^2 beside it. With a factor g for
-// all roundings of a sum, its terms and what is made of it, the device has
+// Let x be exact values, M their mean, and m the device's mean, at most b from M. Let e = x - m,
+// and let E be the sum of e^2, which equals the sum of squares about M plus n (M - m)^2. With a
+// factor g for all roundings of a sum, its terms and further operations, the device computes
 //   sum e^2    within g E
 //   sum e      within g sum |e| <= g sqrt(n E),  and |sum e| = n |M - m| <= n b
 //   its square over n  within 2 b g sqrt(n E) + g^2 E + 4 u (b sqrt(n) + g sqrt(E))^2
-// so that their difference, in which m is cancelled, is within g (1 + g) (sqrt(E) + b sqrt(n))^2,
-// and m + sum e / n within g sqrt(E / n), besides the roundings of a mean.
+// so that their difference, in which m cancels, is within g (1 + g) (sqrt(E) + b sqrt(n))^2, and m
+// + sum e / n is within g sqrt(E / n), in addition to the roundings of a mean.
 #include "reference/corrected_bounds.hpp"
 
 #include <algorithm>
@@ -20,14 +20,14 @@ namespace {
 using expr::Node;
 using expr::Op;
 
-// Roundings of an element's distance and square, and of what is made of sums, on both sides where
-// the reference rounds as coarsely as the device.
+// Roundings of an element's distance and square and of the operations on sums. Counts both sides,
+// as the reference may round as coarsely as the device.
 constexpr double kFurtherRoundings = 24;
 
 struct Spread {
   double growth = 0;  // g
   double shift = 0;   // b
-  double energy = 0;  // E at most
+  double energy = 0;  // upper bound of E
   double count = 0;
   bool known = false;
 };
@@ -68,7 +68,8 @@ double corrected_mean_bound(DType type, const CorrectedRow& row) noexcept {
   const Arithmetic& m = arithmetic(type);
   const Spread s = spread_of(m, row);
   if (!s.known || !std::isfinite(row.mean.value)) return kInfinity;
-  // A shift is left alone if its square is below (8 u)^2 / 4 of the mean square, or no number.
+  // A shift is not corrected if its square is below (8 u)^2 / 4 of the mean square, or is not a
+  // number.
   const double left_alone = 4 * m.unit * (1 + s.growth) + s.growth;
   return left_alone * std::sqrt(s.energy / s.count) + std::sqrt(m.tiny) +
          m.unit * (2 * std::fabs(row.mean.value) + 8 * s.shift);

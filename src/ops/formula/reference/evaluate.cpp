@@ -28,7 +28,7 @@ void store(const Problem& problem, const Block& block, const expr::Store& store)
 void run_pass(const Problem& problem, const Pass& pass, const Results& results) {
   const std::vector<Range> ranges = split(size(pass));
   std::vector<Block>
-      blocks;  // before the threads: an allocation that fails must not end the process
+      blocks;  // made before the threads: a failed allocation must not end the process
   blocks.reserve(ranges.size());
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     blocks.emplace_back(problem, pass, results, WithBounds::no);

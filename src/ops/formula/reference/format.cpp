@@ -38,7 +38,8 @@ std::uint32_t encode_bits(const Format& format, double value) noexcept {
 
   const auto [significand, exponent] = unpack(std::fabs(value));
   const int subnormal = std::max(format.min_exponent - exponent, 0);
-  // Further right only zero is left; subnormal doubles, whose implicit bit is wrong, end here too.
+  // A larger shift leaves only zero. Subnormal doubles, whose implicit bit is wrong, end here as
+  // well.
   const int shift = std::min(kFractionBits - format.fraction_bits + subnormal, 63);
   const std::uint64_t rounded = shift_rounded(significand, shift, format.ties);
   const auto binade = static_cast<std::uint64_t>(exponent + subnormal - format.min_exponent);
@@ -53,7 +54,7 @@ double decode_bits(const Format& format, std::uint32_t code) noexcept {
   const int field = static_cast<int>(magnitude >> format.fraction_bits);
   double value = 0;
   if (magnitude > format.max_finite) {
-    // E4M3 has no infinity: its one code above the largest number has a fraction.
+    // E4M3 has no infinity: its only code above the largest number has a fraction.
     value = fraction == 0 ? kInfinity : kNan;
   } else {
     const auto significand = fraction + (field != 0 ? 1u << format.fraction_bits : 0);

@@ -14,14 +14,14 @@ bool is_certain(const Approx& x, bool value) noexcept {
   return x.bound == 0 && (x.value != 0) == value;
 }
 
-// One operand may decide alone.
+// One operand alone may decide the result.
 double logical_bound(Op op, const Approx& a, const Approx& b) noexcept {
   const bool deciding = op == Op::logical_or || op == Op::bit_or;
   const bool can_decide = op != Op::bit_xor && op != Op::logical_not && op != Op::bit_not;
   return can_decide && (is_certain(a, deciding) || is_certain(b, deciding)) ? 0 : 1;
 }
 
-// Before wrapping. What is not listed scatters: nothing is known of its result.
+// The bound before wrapping. Other operations scatter, so nothing is known about their results.
 double carried(Op op, const Approxes& args) noexcept {
   const auto& [a, b, c] = args;
   switch (op) {
@@ -47,7 +47,7 @@ double carried(Op op, const Approxes& args) noexcept {
 double integer_bound(Op op, DType type, double result, const Approxes& args) noexcept {
   if (args[0].bound == 0 && args[1].bound == 0 && args[2].bound == 0) return 0;
   if (type == b8) return logical_bound(op, args[0], args[1]);
-  // The second term: values beyond 2^53 are not exact as doubles.
+  // The second term: beyond 2^53 values are not exact as doubles.
   const double bound = carried(op, args) + 0x1p-50 * std::fabs(result);
   const auto [min, max] = integer_range(type);
   const bool stays = result - bound >= min && result + bound <= max;

@@ -13,7 +13,7 @@ bool less(DType type, std::int64_t a, std::int64_t b) noexcept {
   return is_signed(type) ? a < b : static_cast<std::uint64_t>(a) < static_cast<std::uint64_t>(b);
 }
 
-// Division to minus infinity and its remainder; by zero both are 0.
+// Division rounded to minus infinity, and its remainder. Division by zero gives 0 for both.
 struct Quotient {
   std::int64_t quotient = 0;
   std::int64_t remainder = 0;
@@ -26,7 +26,7 @@ Quotient divide(DType type, std::int64_t a, std::int64_t b) noexcept {
     const auto ub = static_cast<std::uint64_t>(b);
     return {static_cast<std::int64_t>(ua / ub), static_cast<std::int64_t>(ua % ub)};
   }
-  // The smallest i64 over -1 does not fit; its negation wraps.
+  // The quotient of the smallest i64 and -1 does not fit; the negation wraps.
   if (b == -1) return {static_cast<std::int64_t>(-static_cast<std::uint64_t>(a)), 0};
   const bool inexact_negative = a % b != 0 && (a < 0) != (b < 0);
   return {a / b - (inexact_negative ? 1 : 0), a % b + (inexact_negative ? b : 0)};
@@ -59,7 +59,7 @@ std::int64_t clamp(DType type, std::int64_t x, std::int64_t lo, std::int64_t hi)
   return less(type, hi, x) ? hi : x;
 }
 
-// The result before it is wrapped to the type.
+// The result before wrapping to the type.
 std::uint64_t apply_modular(Op op, DType type, const Integers& args) noexcept {
   const auto [a, b, c] = args;
   const auto ua = static_cast<std::uint64_t>(a);

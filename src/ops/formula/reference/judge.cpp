@@ -17,7 +17,7 @@ Judgement within(double error, double allowed) noexcept {
   return {error <= allowed, error, allowed};
 }
 
-// f32 and f64 values are stored as computed: their rounding is in the bound already.
+// f32 and f64 values are stored as computed; the bound already includes their rounding.
 double rounding_of_store(DType dtype, double magnitude) noexcept {
   return dtype == f32 || dtype == f64 ? 0 : half_ulp(dtype, magnitude);
 }
@@ -57,7 +57,7 @@ Judgement judge_real(DType dtype, double got, const Approx& want) noexcept {
 Judgement judge_integer(DType dtype, std::int64_t got, std::int64_t want, double bound) noexcept {
   if (got == want) return {true, 0, bound};
   const double error = std::fabs(integer_to_real(got, dtype) - integer_to_real(want, dtype));
-  // Neighbours beyond 2^53 are equal as doubles, but not here.
+  // Neighbours beyond 2^53 are equal as doubles, but they differ here.
   return within(std::max(error, 1.0), bound);
 }
 

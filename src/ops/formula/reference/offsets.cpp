@@ -7,7 +7,7 @@
 namespace tilejit::reference {
 namespace {
 
-// CuTe's layout function of one mode.
+// CuTe's layout function for one mode.
 std::int64_t offset_in_mode(const ModeLeaves& leaves, std::int64_t coord) noexcept {
   std::int64_t offset = 0;
   for (const Leaf& leaf : leaves) {
@@ -31,7 +31,7 @@ void fill_run(const ModeLeaves& leaves, std::int64_t base, std::int64_t first,
 }  // namespace
 
 std::int64_t count_elements(std::span<const std::int64_t> shape) noexcept {
-  // A zero anywhere decides, however large the others are.
+  // A single zero makes the count 0, no matter how large the others are.
   if (std::ranges::find(shape, 0) != shape.end()) return 0;
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }

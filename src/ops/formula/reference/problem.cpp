@@ -47,7 +47,7 @@ TensorView make_view(const Tensor& tensor, void* data, const std::vector<int>& a
     for (const Mode& leaf : own.leaves()) {
       leaves.push_back({leaf.extent.evaluate(symbols), leaf.stride.evaluate(symbols)});
     }
-    // Not by the product: of an empty mode it may exceed the type.
+    // Does not use the product of extents: in an empty mode it may exceed the type.
     const bool repeats = std::ranges::all_of(leaves, [](const auto& l) { return l.extent == 1; });
     if (!repeats) view.modes[static_cast<std::size_t>(axes[i])] = std::move(leaves);
   }
@@ -65,7 +65,7 @@ void check_size(const std::vector<std::int64_t>& shape) {
   }
 }
 
-// Over an empty space only a reduction leaves something to read or write.
+// In an empty space only a reduction leaves something to read or write.
 bool is_untouched(const Problem& problem, const TensorView& view) {
   const bool reduces = formula::has_reductions(problem.program);
   return has_no_elements(view) || (!reduces && count_elements(problem.shape) == 0);

@@ -22,7 +22,7 @@ constexpr Arithmetic kDouble{0x1p-53, 0x1p-1074, 0x1p-1022, kInfinity, Kind::f64
 constexpr double kSiluSlope = 1.1;
 constexpr double kGeluSlope = 1.13;
 
-// A bound of 0 stays 0, also beside an infinite factor.
+// A bound of 0 stays 0, even with an infinite factor.
 double times(double factor, double bound) noexcept {
   return bound == 0 ? 0 : std::fabs(factor) * bound;
 }
@@ -36,8 +36,9 @@ double ulps(Op op, const Arithmetic& m) noexcept {
   return expr::traits(op).accuracy.narrow;
 }
 
-// The error carried over from the operands, with the operation's own: an ulp is at most 2 units of
-// the result, or the smallest subnormal (Higham, section 3.3; (2.8) for gradual underflow).
+// Adds the operation's own error to the error carried over from the operands. An ulp is at most 2
+// units of the result, or the smallest subnormal (Higham, section 3.3; (2.8) for gradual
+// underflow).
 double with_rounding(Op op, const Arithmetic& m, double carried, double result) noexcept {
   const double count = ulps(op, m);
   return kSafety *
@@ -50,15 +51,15 @@ bool is_correctly_rounded(Op op, const Arithmetic& m) noexcept {
          op == Op::fma;
 }
 
-// Exact operands and a result that needs no rounding: the device has the very same. In f64 both
-// sides round alike, but the device may contract a product into an fma.
+// True if operands are exact and the result needs no rounding, so that the device has the same
+// result. In f64 both sides round alike, but the device may contract a product into an fma.
 bool is_reproduced(Op op, const Arithmetic& m, double result) noexcept {
   if (!is_correctly_rounded(op, m)) return false;
   return m.kind == Kind::f64 ? op != Op::mul || result == 0 : result == round_to(f32, result);
 }
 
-// Of an operation that is monotone in each operand over the box of operands: extremes are at
-// corners.
+// For an operation that is monotone in each operand over the box of operands: the extremes are at
+// its corners.
 double at_corners(Op op, const Arithmetic& m, double result, const Approx& a,
                   const Approx& b) noexcept {
   double bound = 0;
@@ -74,23 +75,23 @@ double monotone(Op op, const Arithmetic& m, double result, const Approx& a) noex
   return a.bound == 0 ? 0 : at_corners(op, m, result, a, {});
 }
 
-// tan(x + e) - tan(x) = tan(e) (1 + t^2) / (1 - t tan(e)) with t = tan(x), short of the next pole.
+// tan(x + e) - tan(x) = tan(e) (1 + t^2) / (1 - t tan(e)) with t = tan(x), before the next pole.
 double carried_by_tan(double result, double bound) noexcept {
   if (bound >= 1.5) return kInfinity;
   const double t = std::fabs(result), step = std::tan(bound);
   return t * step < 1 ? step * (1 + t * t) / (1 - t * step) : kInfinity;
 }
 
-// (a + ea) / (b + eb) - a/b, at most (ea + |a/b| eb) / (|b| - eb).
+// (a + ea) / (b + eb) - a/b is at most (ea + |a/b| eb) / (|b| - eb).
 double carried_by_quotient(const Approx& a, const Approx& b) noexcept {
   if (a.bound == 0 && b.bound == 0) return 0;
   if (std::fabs(b.value) <= b.bound) return kInfinity;
   return (a.bound + times(a.value / b.value, b.bound)) / (std::fabs(b.value) - b.bound);
 }
 
-// Within `slack` of a whole number the next lower one is possible. The quotient itself is exact,
-// from the exact remainder, while its roundings (of a - r, of the division, and of the result) are
-// below 1/4.
+// If the quotient is within `slack` of a whole number, the next lower one is possible. The quotient
+// itself is computed from the exact remainder, and its roundings (of a - r, of the division, and of
+// the result) are below 1/4.
 double floor_div_bound(const Arithmetic& m, double result, const Approx& a,
                        const Approx& b) noexcept {
   const double carried = carried_by_quotient(a, b);
@@ -103,8 +104,8 @@ double floor_div_bound(const Arithmetic& m, double result, const Approx& a,
   return rounding < 0.25 || (m.kind == Kind::f64 && ends == 0) ? ends : ends + rounding + 1;
 }
 
-// a - floor(a/b) b. Where the operands leave open which whole number is below a/b, the result may
-// be anywhere between 0 and b.
+// a - floor(a/b) b. If the operands do not determine the whole number below a/b, the result may be
+// anywhere between 0 and b.
 double carried_by_mod(const Approx& a, const Approx& b) noexcept {
   if (a.bound == 0 && b.bound == 0) return 0;
   const double quotient = a.value / b.value;
@@ -121,7 +122,7 @@ double mod_bound(const Arithmetic& m, double result, const Approx& a, const Appr
   return with_rounding(Op::mod, m, carried, std::max(std::fabs(result), std::fabs(b.value)));
 }
 
-// x^y is monotone in x and in y where x > 0. Below, y has to be a known whole number, and over an
+// x^y is monotone in x and in y for x > 0. For other x, y must be a known whole number; over an
 // interval around 0 an even power has its minimum inside.
 double carried_by_pow(const Arithmetic& m, double result, const Approx& a,
                       const Approx& b) noexcept {
@@ -135,8 +136,8 @@ double carried_by_pow(const Arithmetic& m, double result, const Approx& a,
   return around_zero && b.value > 0 ? std::max(ends, std::fabs(result)) : ends;
 }
 
-// (a + ea)(b + eb) + (c + ec). Beside infinite operands nothing is worth knowing unless all are
-// exact.
+// (a + ea)(b + eb) + (c + ec). With an infinite operand the result is known only if all operands
+// are exact.
 double fma_bound(const Arithmetic& m, double result, const Approxes& args) noexcept {
   const auto& [a, b, c] = args;
   const bool exact = a.bound == 0 && b.bound == 0 && c.bound == 0;
@@ -147,8 +148,8 @@ double fma_bound(const Arithmetic& m, double result, const Approxes& args) noexc
   return with_rounding(Op::fma, m, carried, result);
 }
 
-// The point (x, y) moves by e at most, which seen from the origin is an angle of at most
-// asin(e / r). Around the origin, and across the negative half of the x axis, any angle may follow.
+// The point (x, y) moves by at most e. Seen from the origin that is an angle of at most asin(e /
+// r). Around the origin, and across the negative half of the x axis, any angle is possible.
 double carried_by_atan2(const Arithmetic& m, double result, const Approx& y,
                         const Approx& x) noexcept {
   if (y.bound == 0 && x.bound == 0) return 0;
@@ -176,7 +177,7 @@ bool is_certain_nan(const Approx& x) noexcept {
   return std::isnan(x.value) && x.bound == 0;
 }
 
-// A NaN on one side leaves the other operand.
+// If one operand is NaN, the result is the other one.
 double min_max_bound(const Approx& a, const Approx& b) noexcept {
   if (is_certain_nan(a)) return b.bound;
   if (is_certain_nan(b)) return a.bound;
@@ -188,10 +189,10 @@ double clamp_bound(const Approxes& args) noexcept {
   return is_certain_nan(x) ? 0 : std::max(x.bound, min_max_bound(lo, hi));
 }
 
-// Errors of the steps inside that do not shrink with the result. exp(-x) overflows while the
-// sigmoid is still above 0; 1 + erf(z) and 1 + tanh(z) cancel for negative z, which leaves the
-// errors of z and of the function, six units of 1 at most. Of narrow floats exp(x) is 2^t with t
-// rounded twice, and flushes subnormal numbers to 0.
+// Errors of inner steps that do not shrink with the result. exp(-x) overflows while the sigmoid is
+// still above 0. 1 + erf(z) and 1 + tanh(z) cancel for negative z, which leaves the errors of z and
+// of the function: at most six units of 1. For narrow floats exp(x) is 2^t with t rounded twice,
+// and subnormal results are flushed to 0.
 double inner_error(Op op, const Arithmetic& m, const Approx& a, double result) noexcept {
   const double x = a.value;
   if (m.kind == Kind::narrow) {
@@ -228,7 +229,7 @@ double carried_by_function(Op op, const Arithmetic& m, double result, const Appr
 double function_bound(Op op, const Arithmetic& m, double result, const Approx& a) noexcept {
   if (op == Op::atan && std::isinf(a.value)) return with_rounding(op, m, a.bound, result);
   if (!std::isfinite(a.value))
-    return a.bound;  // every other limit is exact, and infinite operands are too
+    return a.bound;  // every other limit is exact, and so are infinite operands
   const double carried = carried_by_function(op, m, result, a);
   if (!std::isfinite(in_range(m, result))) {
     return std::isfinite(result) ? with_rounding(op, m, carried, result) : carried;
@@ -247,7 +248,7 @@ double arithmetic_bound(Op op, const Arithmetic& m, double result, const Approx&
       break;
     case Op::div: carried = carried_by_quotient(a, b); break;
     case Op::pow: carried = carried_by_pow(m, result, a, b); break;
-    // add, sub, and hypot, whose slope is 1 at most
+    // add, sub, and hypot, whose slope is at most 1
     default: carried = a.bound + b.bound;
   }
   if (carried == 0 && is_reproduced(op, m, result)) return 0;

@@ -8,14 +8,15 @@ namespace {
 
 using expr::Op;
 
-// The exact remainder, moved to the side of the divisor.
+// The exact remainder, shifted so that it has the sign of the divisor.
 double floored_remainder(double a, double b) noexcept {
   const double r = std::fmod(a, b);
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-// As Python: from the exact remainder, since a/b may round up to a whole number that it is below.
-// Roundings leave the quotient within 1/2 of the whole number meant: a tie is one rounded upwards.
+// As Python: computed from the exact remainder, since a/b may round up to a whole number that it is
+// below. Roundings leave the quotient within 1/2 of the intended whole number; a tie is one that
+// was rounded up.
 double floored_quotient(double a, double b) noexcept {
   if (b == 0) return a / b;
   const double r = std::fmod(a, b);

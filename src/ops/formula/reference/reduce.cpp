@@ -11,16 +11,16 @@ namespace {
 
 using expr::NodeId;
 
-/// What one thread has of one result whose other values belong to its neighbours.
+/// One thread's share of a result whose other values belong to neighbouring threads.
 struct Piece {
   std::int64_t result = 0;
   Accumulator part;
   bool begins = false;  // holds the first value
-  bool ends = false;    // holds the last one
+  bool ends = false;    // holds the last value
 };
 
-/// Combines one range of a pass. Results that lie within it are written, the first and the last may
-/// be pieces.
+/// Combines one range of a pass. Results inside it are written; the first and the last may be
+/// pieces.
 class RangeReducer {
  public:
   RangeReducer(const Problem& problem, const Pass& pass, Results& results, WithBounds with_bounds)
@@ -43,7 +43,7 @@ class RangeReducer {
     }
   }
 
-  /// Of the k-th reduction of the pass, in order: none, one or two.
+  /// The pieces of the k-th reduction of the pass, in order: none, one or two.
   [[nodiscard]] const std::vector<Piece>& pieces(std::size_t k) const { return pieces_[k]; }
 
  private:
@@ -75,8 +75,8 @@ class RangeReducer {
   const Pass& pass_;
   Results& results_;
   Block block_;
-  std::vector<Accumulator> current_;        // one a reduction
-  std::vector<std::vector<Piece>> pieces_;  // likewise
+  std::vector<Accumulator> current_;        // one per reduction
+  std::vector<std::vector<Piece>> pieces_;  // one per reduction
 };
 
 void join_pieces(const Pass& pass, const std::vector<RangeReducer>& reducers, Results& results) {

@@ -26,7 +26,7 @@ Result make_result(const Problem& problem, std::span<const int> axes, NodeId id,
     result.integers.resize(elements);
   }
   if (with_bounds == WithBounds::yes) result.bounds.resize(elements);
-  // What no value is combined for keeps this.
+  // Results that combine no value keep this.
   const Reduced nothing = fresh(problem, id).result();
   for (std::int64_t i = 0; i < count; ++i) write(result, i, nothing);
   return result;

@@ -10,7 +10,7 @@ namespace {
 using expr::Node;
 using expr::NodeId;
 
-/// Walks through whole runs of a pass, in the direction of its scans.
+/// Walks through complete runs of a pass, in the direction of its scans.
 class RunScanner {
  public:
   RunScanner(const Problem& problem, const Pass& pass, Results& results, WithBounds with_bounds)
@@ -45,7 +45,7 @@ class RunScanner {
     }
   }
 
-  // An exclusive maximum or minimum has the infinity that it starts from as a value.
+  // An exclusive maximum or minimum counts the infinity from which it starts as a value.
   [[nodiscard]] Accumulator start(NodeId id) const {
     const Node& node = problem_.program.nodes[id];
     Accumulator accumulator = fresh(problem_, id);
@@ -60,10 +60,10 @@ class RunScanner {
   const Pass& pass_;
   Results& results_;
   Block block_;
-  std::vector<Accumulator> current_;  // one a scan
+  std::vector<Accumulator> current_;  // one per scan
 };
 
-// Every run belongs to the range that its first element lies in.
+// Each run belongs to the range that contains its first element.
 std::vector<Range> split_runs(const Pass& pass) {
   std::vector<Range> ranges = split(size(pass));
   if (pass.run == 0) return ranges;

@@ -48,7 +48,7 @@ class Scheduler {
   }
 
  private:
-  // Level, axes walked, axes combined, whether they are scans, and of which direction.
+  // Level, axes of the walk, combined axes, whether they are scans, and the direction of the scans.
   using Key = std::tuple<int, std::uint32_t, std::uint32_t, bool, bool>;
 
   [[nodiscard]] const std::vector<Node>& nodes() const { return problem_.program.nodes; }
@@ -56,7 +56,7 @@ class Scheduler {
   void add_combinations() {
     set_varying();
     std::map<Key, std::vector<NodeId>> groups;
-    std::vector<int> levels;  // reductions and scans that stand on top of each other
+    std::vector<int> levels;  // depth of reductions and scans that use each other's results
     for (std::size_t id = 0; id < nodes().size(); ++id) {
       const Node& node = nodes()[id];
       int level = 0;
@@ -87,8 +87,8 @@ class Scheduler {
     }
   }
 
-  // The combined axes run fastest, so that what a result combines are neighbours. Axes along which
-  // nothing varies are walked only where they are combined.
+  // The combined axes run fastest, so that each result combines neighbours. Axes along which
+  // nothing varies are walked only if they are combined.
   [[nodiscard]] Pass combining_pass(std::uint32_t kept, std::uint32_t combined,
                                     const std::vector<NodeId>& ids) const {
     std::vector<int> axes = axes_of(kept);
@@ -97,7 +97,7 @@ class Scheduler {
     check_size(pass);
     for (const int axis : axes_of(combined)) {
       axes.push_back(axis);
-      // Beside an axis of extent 0 others may be too many to count.
+      // If one axis has extent 0, the product of the others may overflow.
       if (__builtin_mul_overflow(pass.run, problem_.shape[axis], &pass.run)) pass.run = 0;
     }
     set_axes(pass, axes);
@@ -109,7 +109,7 @@ class Scheduler {
     return pass;
   }
 
-  // Wider outputs first: what a tensor held before it was overwritten is read for outputs that span
+  // Wider outputs first: the old value of an overwritten tensor is only read for outputs that span
   // as many axes, in the same pass, or more.
   void add_stores() {
     std::map<std::pair<std::ptrdiff_t, std::vector<int>>, std::vector<expr::Store>> groups;
@@ -137,7 +137,7 @@ class Scheduler {
     if (pass.shape.empty()) pass.shape.push_back(1);
   }
 
-  // The space may be countable only because another axis is empty.
+  // The number of elements may fit only because another axis is empty.
   static void check_size(const Pass& pass) {
     if (std::ranges::find(pass.shape, 0) != pass.shape.end()) return;
     std::int64_t total = 1;
@@ -148,7 +148,7 @@ class Scheduler {
     }
   }
 
-  // Down to reductions and scans, whose results are known by then.
+  // Stops at reductions and scans, whose results are known by then.
   [[nodiscard]] std::vector<NodeId> needed_by(const std::vector<NodeId>& wanted) const {
     std::vector<bool> needed(nodes().size(), false);
     for (const NodeId id : wanted) needed[static_cast<std::size_t>(id)] = true;

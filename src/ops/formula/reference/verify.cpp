@@ -13,7 +13,7 @@
 namespace tilejit::reference {
 namespace {
 
-// Where a mismatch is, and what is told of it.
+// The place of a mismatch and its report.
 struct Mismatch {
   std::int64_t index = 0;
   int tensor = -1;
@@ -31,7 +31,7 @@ std::string to_text(DType dtype, std::int64_t value) {
   return dtype == u64 ? std::to_string(static_cast<std::uint64_t>(value)) : std::to_string(value);
 }
 
-// The tensor's own coordinate: an output may lack axes.
+// The coordinate in the tensor itself: an output may lack axes.
 std::vector<std::int64_t> own_coordinate(const Problem& problem, const Pass& pass,
                                          const Mismatch& mismatch) {
   const std::vector<std::int64_t> walked = coordinate(pass.shape, mismatch.index);
@@ -108,7 +108,7 @@ class RangeVerifier {
                          bound);
   }
 
-  // A bool is compared as its byte: only 0 and 1 are well-formed.
+  // A bool is compared as its byte, since only 0 and 1 are well-formed.
   static std::int64_t stored_integer(DType dtype, const std::byte* element) noexcept {
     return load_integer(dtype == b8 ? u8 : dtype, element);
   }
