@@ -91,14 +91,14 @@ enum class Op : std::uint8_t {
   reduce_max,   ///< NaN is ignored; all NaN: NaN; empty: -infinity or the least value
   reduce_any,   ///< b8; empty: false
   reduce_all,   ///< b8; empty: true
-  reduce_argmin,  ///< i64 of a number: the first place of the least value, row-major over the axes
-                  ///< in ascending order; NaN is ignored; 0 if there is nothing else
+  reduce_argmin,  ///< i64, of a number: the first place of the least value, row-major over the axes
+                  ///< in ascending order; NaN is ignored; 0 if there is no other value
   reduce_argmax,  ///< the same for the greatest value
-  scan_sum,   ///< scans: at each place along the one axis of Node::axes the reduction of args[0] up
-              ///< to there, in the type of the reduction; Node::exclusive, Node::reverse
+  scan_sum,   ///< scans: each place along the one axis of Node::axes gets the reduction of args[0]
+              ///< up to there, in the type of the reduction; Node::exclusive, Node::reverse
   scan_prod,  ///< the same
-  scan_min,   ///< the same, but an exclusive one starts from infinity, or the greatest value
-  scan_max,   ///< the same, from -infinity or the least value
+  scan_min,   ///< the same; an exclusive one starts from infinity or the greatest value
+  scan_max,   ///< the same; an exclusive one starts from -infinity or the least value
 };
 
 /// The name of `op` as in the enumeration.

@@ -117,7 +117,7 @@ struct Compiler::Impl {
                               Priority priority);
   void keep(const std::string& key, const operation::Source& source,
             const compile::Compiled& compiled);
-  /// Never throws. Warns of the first failure of the disassembler; does nothing if there is none.
+  /// Warns once if the disassembler is missing or fails; throws no Error for it.
   void keep_sass(const std::string& key, const std::string& cubin);
   [[nodiscard]] front::LineInfo line_info() const noexcept;
 

@@ -94,8 +94,8 @@ void DlpackTensor::take(Managed* managed) {
   shape_.assign(tensor.shape, tensor.shape + tensor.ndim);
   strides_ = strides_of(tensor, shape_);
   data_ = address_of(tensor, dtype_, interop::span_elements(shape_, strides_) == 0);
-  // The counter is made first, without the deleter: if making it failed with the deleter, the
-  // tensor would be released.
+  // The shared_ptr is made before it holds the tensor: if its allocation failed later, the deleter
+  // would give the tensor back to the producer.
   auto owner =
       std::make_shared<std::unique_ptr<void, void (*)(void*)>>(nullptr, give_back<Managed>);
   owner->reset(managed);

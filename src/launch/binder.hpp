@@ -119,7 +119,7 @@ class Binder {
   [[nodiscard]] std::size_t argument_count() const noexcept { return argument_count_; }
   [[nodiscard]] std::size_t step_count() const noexcept { return steps_.size(); }
   [[nodiscard]] std::size_t param_bytes() const noexcept { return param_bytes_; }
-  /// The offset of a step's parameters; and, within them, those of workspace addresses. In bytes.
+  /// The offset of a step's parameters, and the offsets of all workspace addresses, in bytes.
   [[nodiscard]] std::size_t param_offset(std::size_t step) const noexcept {
     return static_cast<std::size_t>(steps_[step].offset);
   }
@@ -161,8 +161,8 @@ class Binder {
     std::int64_t per = 1;
     int offset = 0;
   };
-  /// A kernel. Its parameter fields are in the binder's lists; the ends of its parts are stored
-  /// here.
+  /// A kernel. The pointer, scalar and workspace fields of its parameters are in the binder's
+  /// lists.
   struct Step {
     int offset = 0;  // of its parameters
     std::vector<Count> units;

@@ -59,9 +59,9 @@ class Folder {
 
   /// Reads every entry. Damaged ones stay in place: the next request for one sets it aside.
   [[nodiscard]] VerifyReport verify() const;
-  /// Removes the least recently used entries until the bounds hold. Also removes leftovers:
-  /// temporaries older than an hour, and damaged files, and folders in the place of files, older
-  /// than a day. Entries used meanwhile stay.
+  /// Removes the least recently used entries until the bounds hold. Entries used meanwhile stay.
+  /// Also removes leftovers: temporaries older than an hour; and, if older than a day, damaged
+  /// files and folders in the place of files.
   PruneReport prune(const Bounds& bounds) const;
   /// Removes every entry, marker and leftover, and nothing that does not belong to the cache.
   /// Temporaries younger than an hour stay: their writers may still be alive.

@@ -72,7 +72,7 @@ class Block {
   bool with_bounds_;
   std::vector<std::size_t> columns_;  // by node: its position among the nodes of the pass
   std::vector<Modes> tensor_modes_;   // by tensor; empty: not used
-  std::vector<Modes> node_modes_;  // of the place of an index, or the result of a reduction or scan
+  std::vector<Modes> node_modes_;     // by node: layout of an index, a reduction or a scan
   std::vector<double> reals_;
   std::vector<std::int64_t> integers_;
   std::vector<double> bounds_;  // empty without bounds
