@@ -36,7 +36,7 @@ void Janitor::published(std::uint64_t bytes) {
   if (running_.load() || due(written) == Due::no || running_.exchange(true)) return;
   try {
     start();
-    // no thread can be started: the next publication tries again
+    // No thread can be started: the next publication tries again.
   } catch (const std::system_error&) {
     running_ = false;
   }

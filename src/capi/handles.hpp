@@ -12,7 +12,7 @@
 // The contents of the opaque handles.
 
 struct tj_compiler {
-  // either its own, or a runtime's, which it keeps alive
+  // Either its own, or a runtime's, which it keeps alive.
   std::shared_ptr<tilejit::Compiler> compiler;
 };
 

@@ -38,7 +38,7 @@ Channel::Status Channel::wait(short events, const Patience& patience) {
     }
     pollfd socket{.fd = socket_.get(), .events = events, .revents = 0};
     const int ready = ::poll(&socket, 1, milliseconds);
-    // also if the other end is closed: the next call reports that
+    // Also if the other end is closed: the next call reports that.
     if (ready > 0) return Status::done;
     if (ready < 0 && errno != EINTR) return Status::closed;
     if (patience.watch && !patience.watch()) return Status::stopped;

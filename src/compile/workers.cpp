@@ -49,7 +49,7 @@ Workers::~Workers() {
   }
   changed_.notify_all();
   if (ender_.joinable()) ender_.join();
-  // first all of them, so that they end at the same time
+  // Kills all of them before waiting for any, so that they end at the same time.
   for (const Idle& idle : idle_) idle.worker->kill();
 }
 

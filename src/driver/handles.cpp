@@ -55,7 +55,7 @@ UniquePool make_pool(const Context& context) {
   CUmemoryPool pool = nullptr;
   check(driver, driver.cuMemPoolCreate_(&pool, &props), "cuMemPoolCreate");
   UniquePool owned(pool, {&context});
-  // otherwise a synchronisation would return the memory to the system
+  // Without this, a synchronisation would return the memory to the system.
   std::uint64_t kept = UINT64_MAX;
   check(driver, driver.cuMemPoolSetAttribute_(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &kept),
         "cuMemPoolSetAttribute");

@@ -83,7 +83,7 @@ NodeId Graph::over_axes(Op op, DType type, std::uint32_t axes, NodeId a) {
 Program Graph::prune(const std::vector<Store>& stores) const {
   std::vector<bool> live(nodes_.size(), false);
   for (const Store& store : stores) live[static_cast<std::size_t>(store.value)] = true;
-  // in reverse order, since users come after their operands
+  // In reverse order, since users come after their operands.
   for (std::size_t i = nodes_.size(); i-- > 0;) {
     if (!live[i]) continue;
     for (const NodeId arg : nodes_[i].args) {

@@ -11,7 +11,7 @@
 namespace tilejit::expr {
 
 inline constexpr std::size_t kMaxNodes = 20000;
-// nodes of weight above 1; NVRTC takes seconds for this many
+// Nodes of weight above 1; NVRTC takes seconds for this many.
 inline constexpr int kMaxHeavyNodes = 1000;
 
 /// Nodes of a program under construction; equal nodes exist once (hash-consing).

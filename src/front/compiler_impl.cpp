@@ -20,7 +20,7 @@
 namespace tilejit {
 namespace {
 
-constexpr std::uintmax_t kLargestKey = 1 << 16;  // size of a PEM file, in bytes
+constexpr std::uintmax_t kLargestKey = 1 << 16;  // bytes; limit for a PEM file
 
 cache::Options store_options(const Options& options) {
   return {.folder = options.cache_folder.value_or(std::filesystem::path()),

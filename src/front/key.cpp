@@ -73,7 +73,7 @@ std::string key_text_of(std::string_view metadata) {
     if (c == ' ' || c == '\n' || c == '\r' || c == '\t') continue;
     if (c == '"') {
       const std::size_t end = metadata.find_first_of("\"\\", at + 1);
-      // texts in a key have no escapes
+      // Texts in a key have no escapes.
       if (end >= metadata.size() || metadata[end] != '"') return {};
       const std::string_view quoted = metadata.substr(at, end - at + 1);
       if (named && depth == 1 && quoted == "\"kernel\"") {

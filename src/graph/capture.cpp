@@ -94,7 +94,7 @@ Capture& Capture::operator=(Capture&&) noexcept = default;
 
 void Capture::pass(std::string_view place) {
   const driver::Table& driver = impl_->context->driver();
-  // a default stream belongs to the current context
+  // A default stream belongs to the current context.
   const driver::ContextScope scope(*impl_->context);
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   driver::check(driver, driver.cuStreamIsCapturing_(impl_->stream, &status), "cuStreamIsCapturing");

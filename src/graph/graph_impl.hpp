@@ -62,7 +62,7 @@ struct Graph::Impl {
   std::shared_ptr<const driver::Context> context;
   std::uint32_t id = 0;
   std::vector<Item> items;
-  // events, and the graphs that children are copies of
+  // Events, and the graphs that children are copies of.
   std::vector<std::shared_ptr<const void>> kept;
   bool child_needs_memory = false;
   std::atomic<int> executables = 0;

@@ -45,7 +45,7 @@ std::vector<std::int64_t> strides_of(const DLTensor& tensor,
   if (tensor.strides == nullptr) return interop::compact_strides(shape);
   std::vector<std::int64_t> strides(tensor.strides, tensor.strides + tensor.ndim);
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    // such a stride is never used
+    // Such a stride is never used.
     if (shape[i] <= 1) strides[i] = std::max<std::int64_t>(strides[i], 0);
     if (strides[i] >= 0) continue;
     refuse(ErrorCode::unsupported,

@@ -45,7 +45,7 @@ BoundParams Binder::bind(std::span<const Argument> args, const SymbolValues* sym
   for (const BoundTensor& tensor : tensors_) tensor.check_form(args[tensor.argument]);
   if (symbols_.size() != 0) return bind_symbolic(args, symbols, space);
   if (symbols != nullptr && !symbols->empty()) {
-    // refuses every name: there are no symbols
+    // Refuses every name: there are no symbols.
     SymbolSolver(symbols_, dims_, tensors_, {}, {}).take_named(*symbols);
   }
   check_layouts(args, known_);
@@ -127,7 +127,7 @@ void Binder::write_arguments(std::span<const Argument> args, const Sizes& sizes,
     const std::uint64_t address = args[tensors_[i].argument].address;
     const auto low_bits = static_cast<std::uint64_t>(tensors_[i].align) - 1;
     if (address == 0 || (address & low_bits) != 0) [[unlikely]] {
-      // an empty tensor is never accessed
+      // An empty tensor is never accessed.
       if (sizes.bytes[i] > 0) fail_address(tensors_[i], address);
     }
   }

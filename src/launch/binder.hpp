@@ -56,7 +56,7 @@ class ParamSpace {
   [[nodiscard]] std::span<Grid> grids() noexcept { return grids_; }
 
  private:
-  // initialised only as far as it is used
+  // Initialised only as far as it is used.
   alignas(16) std::array<std::byte, kMaxParamBytes> few_params_;
   std::array<Grid, 2> few_grids_;
   std::vector<std::byte> many_params_;

@@ -57,7 +57,7 @@ std::int64_t Binder::range_bytes(const BoundTensor& tensor, const Sizes& sizes) 
 
 std::int64_t Binder::total_units(const Step& step, const Sizes& sizes) const {
   for (const Count& count : step.units) {
-    // also if the product of the others would overflow
+    // Also if the product of the others would overflow.
     if (sizes.dims[count.extent] == 0) return 0;
   }
   std::int64_t total = 1;

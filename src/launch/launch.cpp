@@ -40,7 +40,7 @@ CUresult launch_kernel(const driver::Table& driver, CUstream stream,
 void Kernel::Impl::launch(Stream stream, std::span<const Argument> args,
                           const SymbolValues* symbols) const {
   if (plain && (symbols == nullptr || symbols->empty())) [[likely]] {
-    // initialised only as far as it is used
+    // Initialised only as far as it is used.
     alignas(16) std::array<std::byte, launch::kMaxParamBytes> params;
     if (plain->bind(args, params)) [[likely]]
       return launch_resident(stream, plain->grid(), params.data());
@@ -107,7 +107,7 @@ void Kernel::Impl::launch_steps(Stream stream, const launch::BoundParams& bound,
     driver::check(driver, driver.cuMemsetD8Async_(memory.address(), 0, bytes, stream),
                   "cuMemsetD8Async");
   }
-  // without overlap, since an allocation comes first
+  // Without overlap, since an allocation comes first.
   launch_at(memory.address(), attributes.of_node());
 }
 

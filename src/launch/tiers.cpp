@@ -51,7 +51,7 @@ void Internals::replace_later(Runtime::Impl& runtime, const Kernel& kernel,
     const bool ended = state == CompileState::done || state == CompileState::failed;
     if (!impl || !ended) return;
     try {
-      // found in memory
+      // Found in memory.
       Artifact full = compiler.compile(planned, {.urgency = compile::Urgency::low});
       const front::Stopwatch watch;
       const operation::LaunchPlan launch = planned.plan.body->launch();

@@ -84,7 +84,7 @@ class SwizzledFromLeft {
   /// Refuses if a term other than `bit` itself changes this bit of the sum.
   void check_apart(std::int64_t bit) const {
     if (bit > std::int64_t{1} << 61) refuse();
-    // reach of the other terms; starts at -bit, since `bit` is itself a term
+    // Reach of the other terms; starts at -bit, since `bit` is itself a term.
     std::int64_t below = -bit;
     for (const Term& term : terms_) {
       if (term.stride % (2 * bit) == 0) continue;

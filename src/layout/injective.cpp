@@ -111,7 +111,7 @@ class Search {
   [[nodiscard]] bool finds_collision(std::size_t i, std::int64_t sum, bool moved) const {
     if (i == rest_.size()) return moved && is_reached(-sum, a_, b_);
     const Term& term = rest_[i];
-    // x and -x are equivalent
+    // x and -x are equivalent.
     for (std::int64_t x = moved ? 1 - term.extent : 0; x < term.extent; ++x) {
       if (finds_collision(i + 1, sum + x * term.stride, moved || x != 0)) return true;
     }

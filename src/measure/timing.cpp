@@ -129,7 +129,7 @@ class GraphSampler final : public DeviceSampler {
   driver::UniqueGraphExec executable_;
 };
 
-// nodes per graph, so that the launch of the graph itself counts little
+// Nodes per graph, so that the launch of the graph itself counts little.
 constexpr int kFewestNodes = 20;
 
 TimeSummary time_on_device(const driver::Context& context, std::size_t sets,

@@ -12,7 +12,7 @@
 namespace tilejit {
 namespace {
 
-// copying this many unneeded bytes costs less than another copy
+// Copying this many unneeded bytes costs less than another copy.
 constexpr std::int64_t kLargestGap = 4096;
 
 /// Elements from offset `begin` on, on the host.

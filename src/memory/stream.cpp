@@ -71,7 +71,7 @@ Event& Event::operator=(Event&&) noexcept = default;
 
 void Event::record(Stream stream) {
   const driver::Table& driver = impl_->context->driver();
-  // a default stream belongs to the current context
+  // A default stream belongs to the current context.
   const driver::ContextScope scope(*impl_->context);
   driver::check(driver, driver.cuEventRecord_(get(), stream), "cuEventRecord");
 }

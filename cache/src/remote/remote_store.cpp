@@ -47,8 +47,7 @@ struct Tally : RequestTally {
 }  // namespace
 
 struct RemoteStore::Impl {
-  // Connections and the upload thread. A forked child must not touch its parent's and makes its
-  // own.
+  // Connections and the upload thread. A forked child makes its own: it must not touch these.
   struct Session {
     Session(const CurlApi& api, Impl& owner)
         : client(api, owner.address, owner.options, owner.tally),
@@ -176,7 +175,7 @@ void RemoteStore::Impl::probe(Session& session, const std::string& key) {
 }
 
 void RemoteStore::Impl::upload(Session& session, const UploadJob& job) {
-  // the remote may have failed after this was queued
+  // The remote may have failed after this was queued.
   if (reads.open() || (writes.open() && !job.retry)) {
     add(tally.uploads_dropped);
     return;
@@ -195,8 +194,7 @@ void RemoteStore::Impl::upload(Session& session, const UploadJob& job) {
     add(tally.uploads_stopped);
     return;
   }
-  // If an upload cannot reach the server, neither can a download, and this way no caller has to
-  // wait to learn it.
+  // If uploads cannot reach the server, neither can downloads, and so no caller has to find out.
   if (result.verdict == Verdict::unreachable) reads.failed(true);
   if (result.verdict != Verdict::too_large) writes.failed(repeats(result.verdict));
   warn_once(result.verdict, true, result.reason);

@@ -27,7 +27,7 @@ class Differences {
     while (remove_one()) {
     }
     if (modes_.empty()) return Overlap::none;
-    // neither of the two could be removed, so they collide
+    // Neither of the two could be removed, so they collide.
     if (modes_.size() == 2) return Overlap::found;
     rest_.assign(modes_.size() + 1, 0);
     common_.assign(modes_.size() + 1, 0);
