@@ -39,8 +39,7 @@ struct KeyFiles {
   std::vector<KeyFile> files;  ///< the entry first, if there is one
 
   [[nodiscard]] const KeyFile* entry() const noexcept;
-  [[nodiscard]] std::uint64_t bytes() const noexcept;  ///< of the entry and the files kept beside
-                                                       ///< it
+  [[nodiscard]] std::uint64_t bytes() const noexcept;  ///< with the files beside the entry
 };
 
 /// Calls `see` for every key that has files, folder by folder, with the folder's descriptor.

@@ -84,8 +84,7 @@ enum class Op : std::uint8_t {
   clamp,        ///< (x, lo, hi): x < lo becomes lo, then what exceeds hi becomes hi; NaN stays NaN
   index,        ///< i64: the coordinate along Node::axes, which is one axis
   extent,       ///< the product of the extents of Node::axes, in i64 or in the compute type
-  reduce_sum,   ///< reductions of args[0] over Node::axes, in the type of the argument: i64, u64,
-                ///< float
+  reduce_sum,   ///< reductions of args[0] over Node::axes, in its type: i64, u64, float
   reduce_prod,  ///< the same
   reduce_min,   ///< NaN is ignored; all NaN: NaN; empty: infinity or the greatest value
   reduce_max,   ///< NaN is ignored; all NaN: NaN; empty: -infinity or the least value

@@ -14,8 +14,7 @@ namespace tilejit::expr {
 /// makes it an Error.
 struct Fault {
   std::string message;
-  std::optional<std::size_t> position = {};  ///< byte offset, if it is not that of the operation
-                                             ///< itself
+  std::optional<std::size_t> position = {};  ///< byte offset; unset: the operation's
 };
 [[noreturn]] inline void fault(std::string message) {
   throw Fault{std::move(message)};

@@ -32,8 +32,7 @@ struct Planned {
 /// Throws what `validate` throws.
 [[nodiscard]] Planned make_planned(const Operation& op, const Target& target);
 
-inline constexpr const char* kCompilers = "compilers";  ///< kind of markers that hold the build ids
-                                                        ///< of compilers
+inline constexpr const char* kCompilers = "compilers";  ///< marker kind: compilers' build ids
 
 [[nodiscard]] CacheTier tier_of(cache::Tier tier) noexcept;
 [[nodiscard]] cache::Trust trust_of(const Options& options) noexcept;

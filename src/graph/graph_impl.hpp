@@ -40,7 +40,7 @@ struct Graph::Impl {
   struct Item {
     CUgraphNode last = nullptr;                       // the node that later nodes depend on
     std::shared_ptr<const Kernel::Impl> kernel = {};  // null: not a kernel, or nothing to launch
-    // for a fallback: the required values of its symbols
+    // For a fallback: the required values of its symbols.
     std::shared_ptr<const SymbolValues> bound = {};
     std::vector<launch::Grid> grids = {};  // one per step of the kernel's operation
     std::vector<CUgraphNode> steps = {};   // likewise; null: the step had nothing to do

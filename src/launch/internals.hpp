@@ -53,8 +53,7 @@ struct Internals {
   /// has the full one. Throws as Compiler::compile.
   struct FirstBuild {
     Artifact artifact;
-    operation::Plan plan;  ///< the plan of `artifact`; for a quick build its light plan, if there
-                           ///< is one
+    operation::Plan plan;  ///< of `artifact`; a light plan if a quick build has one
     bool quick = false;
   };
   [[nodiscard]] static FirstBuild first_build(Compiler& compiler, const Operation& op,

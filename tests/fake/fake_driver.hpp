@@ -98,8 +98,7 @@ class FakeDriver {
   // What has happened so far.
   std::vector<std::string> calls = {};
   std::vector<Launch> launches = {};
-  std::vector<std::string> entries = {};  ///< names requested from libraries; CUfunction is index +
-                                          ///< 1
+  std::vector<std::string> entries = {};  ///< names requested; CUfunction is index + 1
   int contexts = 0, libraries = 0, streams = 0, events = 0, buffers = 0, pools = 0;  ///< alive
   int graphs = 0, executables = 0;                                                   ///< alive
   std::map<CUgraph, GraphNodes> graph_nodes = {};  ///< of graphs alive, and of copies as children

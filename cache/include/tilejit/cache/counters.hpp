@@ -17,8 +17,7 @@ struct TierCounters {
   std::uint64_t misses = 0;
   std::uint64_t damaged = 0;      ///< entries found broken; never served
   std::uint64_t failures = 0;     ///< requests that continued without this tier
-  std::uint64_t nanoseconds = 0;  ///< time spent in it; 0 for memory, where reading a clock would
-                                  ///< take as long
+  std::uint64_t nanoseconds = 0;  ///< 0 for memory, where a clock would cost as much
   bool operator==(const TierCounters&) const = default;
 };
 

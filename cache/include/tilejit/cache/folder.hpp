@@ -34,8 +34,7 @@ struct PruneReport {
 struct VerifyReport {
   std::uint64_t good = 0;
   std::vector<std::string> damaged;  ///< keys; or the bundle's path for damage outside its entries
-  std::vector<std::string> misplaced = {};  ///< those of `damaged` that are intact but belong to
-                                            ///< another key
+  std::vector<std::string> misplaced = {};  ///< intact ones, but of another key
 };
 
 /// Inspects and tidies a cache folder. Any number of Stores may use the folder at the same time.

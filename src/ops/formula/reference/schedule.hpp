@@ -13,9 +13,8 @@ struct Pass {
   std::vector<std::int64_t> shape;            ///< their extents; {1} for no axes
   std::int64_t run = 1;                       ///< number of neighbours that are combined
   std::vector<expr::NodeId> nodes;            ///< nodes to evaluate, operands first
-  std::vector<expr::NodeId> reductions = {};  ///< reductions to compute; each has size / run
-                                              ///< results
-  std::vector<expr::NodeId> scans = {};       ///< scans to compute; each has size results
+  std::vector<expr::NodeId> reductions = {};  ///< to compute; each has size / run results
+  std::vector<expr::NodeId> scans = {};       ///< to compute; each has size results
   bool reverse = false;                       ///< the scans begin at the last of their neighbours
   std::vector<expr::Store> stores = {};       ///< stores to do
 };
