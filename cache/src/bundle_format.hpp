@@ -15,7 +15,7 @@ namespace tilejit::cache {
 inline constexpr std::size_t kBundleHeadBytes = 16;
 inline constexpr std::size_t kRecordBytes = 88;
 inline constexpr std::size_t kBundleTrailerBytes = 176;
-inline constexpr std::uint64_t kMostEntries = 4'000'000;      ///< its index is read whole
+inline constexpr std::uint64_t kMostEntries = 4'000'000;      ///< a bundle's index is read whole
 inline constexpr std::uint64_t kMostMarkerBytes = 64u << 10;  ///< each becomes a file
 
 /// One entry in the index.
