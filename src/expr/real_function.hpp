@@ -8,4 +8,17 @@ namespace tilejit::expr {
 /// folded with, and what the CPU reference computes. NaN for other operations.
 [[nodiscard]] double real_function(Op op, double x) noexcept;
 
+/// What a comparison, lt to gt, says of two values of one type.
+template <typename T>
+[[nodiscard]] bool compare(Op op, T a, T b) noexcept {
+  switch (op) {
+    case Op::lt: return a < b;
+    case Op::le: return a <= b;
+    case Op::eq: return a == b;
+    case Op::ne: return a != b;
+    case Op::ge: return a >= b;
+    default: return a > b;
+  }
+}
+
 }  // namespace tilejit::expr
