@@ -93,8 +93,9 @@ class Graph {
   Graph(Graph&&) noexcept;
   Graph& operator=(Graph&&) noexcept;
 
-  /// A built graph has the memory that its kernels need (Rows::shares). Such a graph has one
-  /// executable at a time: Error{unsupported} for a second one. Throws Error{driver_call}.
+  /// Kernels that need memory of their own (Rows::shares) have it from a built graph. A graph with
+  /// such kernels has one executable at a time: Error{unsupported} for a second one. Throws
+  /// Error{driver_call}.
   [[nodiscard]] GraphExec instantiate() const;
   /// Another graph of the same nodes, with memory of its own. Throws Error{driver_call} for graphs
   /// that allocate memory, as captured ones may; Error{unsupported} if a child graph needs memory.
