@@ -128,8 +128,7 @@ class Binder {
   }
 
  private:
-  friend class QuickBinder;  // which is made of one
-  friend class PlainBinder;  // as this is
+  friend class BindProgram;  // which is compiled from one
   /// A leaf of a tensor's mode in the iteration space; numbers of dims.
   struct Leaf {
     int extent = 0, stride = 0;
