@@ -11,7 +11,7 @@ endif()
 
 # The command as its users meet it: arguments, exit codes, messages, files.
 if(TARGET tilejit_command)
-  foreach(suite usage bad_input files run print catalogue compile worker cache generator tune warm deploying bench explain layout
+  foreach(suite usage bad_input files run print catalogue compile worker cache generator tune warm bench explain layout
       layout_batch layout_documents layout_page)
     add_test(NAME command.${suite}
       COMMAND ${TILEJIT_PYTHON} -m unittest -v test_${suite}
@@ -78,6 +78,19 @@ add_test(NAME docs.launching
     ${PROJECT_SOURCE_DIR}/docs/launching.md --compiler ${CMAKE_CXX_COMPILER}
     --include ${PROJECT_SOURCE_DIR}/include --include ${PROJECT_SOURCE_DIR}/cache/include)
 set_tests_properties(docs.launching PROPERTIES LABELS cpu TIMEOUT 120)
+
+# The console blocks of README and docs print what they show; those of a GPU are run where there is one.
+if(TARGET tilejit_command AND TILEJIT_BUILD_EXAMPLES AND NOT TILEJIT_SANITIZE)
+  add_test(NAME docs.console
+    COMMAND ${TILEJIT_PYTHON} -m unittest -v test_console test_links
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/docs)
+  set_tests_properties(docs.console PROPERTIES LABELS cpu TIMEOUT 300
+    ENVIRONMENT "TILEJIT_COMMAND=$<TARGET_FILE:tilejit_command>;PYTHONDONTWRITEBYTECODE=1")
+  add_test(NAME docs.console_gpu
+    COMMAND ${TILEJIT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/docs/console_blocks.py --gpu
+      --command $<TARGET_FILE:tilejit_command>)
+  set_tests_properties(docs.console_gpu PROPERTIES LABELS gpu TIMEOUT 300 SKIP_RETURN_CODE 77)
+endif()
 
 # tests/fuzz/<name>_fuzz.cpp: libFuzzer targets.
 if(TILEJIT_BUILD_FUZZERS)

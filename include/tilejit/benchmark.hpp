@@ -16,9 +16,9 @@ struct WorkspaceTensor {
   const void* contents = nullptr;  ///< as many bytes of host memory; null: zeros
 };
 
-/// Device memory for an operation's tensors, several times over and all with the same contents: so
-/// many that together they exceed the device's L2 cache twice, but at most 4096 in a quarter of its
-/// memory. Move-only.
+/// Copies of an operation's tensors in device memory, all with the same contents: so many that
+/// together they exceed the device's L2 cache twice, but at most 4096 in a quarter of its memory.
+/// Move-only.
 class Workspaces {
  public:
   /// `scalars` follow the tensors in every argument list. L2State::warm: one workspace. Throws
@@ -26,11 +26,11 @@ class Workspaces {
   Workspaces(const Runtime& runtime, std::span<const WorkspaceTensor> tensors,
              std::span<const Argument> scalars = {}, L2State l2 = L2State::cold);
 
-  /// An argument list a workspace, at least one.
+  /// One argument list per workspace, at least one.
   [[nodiscard]] std::span<const std::vector<Argument>> arguments() const noexcept {
     return arguments_;
   }
-  /// They exceed the L2 cache twice, so that a launch finds nothing of its tensors there.
+  /// Whether they exceed the L2 cache twice, so that a launch finds nothing of its tensors there.
   [[nodiscard]] bool are_cold() const noexcept { return cold_; }
 
  private:
@@ -40,16 +40,17 @@ class Workspaces {
 };
 
 /// Times launches of `kernel` on a stream of its own, over `arguments` in turn. Throws
-/// Error{invalid_argument} for no argument list and for options out of their range, and as launch.
+/// Error{invalid_argument} without an argument list and for options out of range, and as
+/// Kernel::launch does.
 [[nodiscard]] TimeSummary time_launches(const Runtime& runtime, const Kernel& kernel,
                                         std::span<const std::vector<Argument>> arguments,
                                         const SymbolValues& symbols = {},
                                         const BenchmarkOptions& options = {});
-/// The same of a device-to-device copy of `bytes` bytes: a ceiling that kernels are held against.
+/// Times a device-to-device copy of `bytes` bytes: a ceiling to compare kernels with.
 [[nodiscard]] TimeSummary time_copy(const Runtime& runtime, std::size_t bytes,
                                     const BenchmarkOptions& options = {});
-/// The same of a kernel that reads `bytes` bytes and writes next to nothing: the greatest of each
-/// 16 KB of f32. Throws as Runtime::compile too.
+/// Times a kernel that reads `bytes` bytes and writes next to nothing: the greatest of each 16 KB
+/// of f32. Also throws as Runtime::compile does.
 [[nodiscard]] TimeSummary time_read(Runtime& runtime, std::size_t bytes,
                                     const BenchmarkOptions& options = {});
 
@@ -57,15 +58,17 @@ class Workspaces {
 struct DeclaredWork {
   /// Each element once, those of stride 0 once, in place twice.
   std::int64_t bytes = 0;
-  /// Of the formula as typed: each arithmetic operation and function counts 1 a value that it
-  /// computes, a reduction or scan 1 an element; loads, casts, constants, indices and choices 0.
+  /// Of the typed formula: each arithmetic operation and function counts 1 per value that it
+  /// computes, a reduction or scan 1 per element; loads, casts, constants, indices and choices
+  /// count 0.
   std::int64_t operations = 0;
 };
 /// Throws what `validate` throws, and Error{invalid_argument} if a symbol has no value, or a count
 /// exceeds 2^63-1.
 [[nodiscard]] DeclaredWork declared_work(const Operation& op, const SymbolValues& symbols = {});
 
-/// Speeds of the device's memory that no kernel exceeds by much, measured over as many bytes. GB/s.
+/// Speeds of the device's memory, in GB/s, that no kernel exceeds by much; measured over as many
+/// bytes.
 struct Ceilings {
   double copy = 0;  ///< device-to-device copy; bytes read and written
   double read = 0;  ///< reading only
@@ -74,9 +77,9 @@ struct Ceilings {
 [[nodiscard]] Ceilings measure_ceilings(Runtime& runtime, std::int64_t bytes,
                                         const BenchmarkOptions& options = {});
 
-/// Little's law: bytes under way = latency x bandwidth. Bytes of one multiprocessor.
+/// Little's law: bytes under way = latency x bandwidth. In bytes per multiprocessor.
 struct BytesInFlight {
-  double needed = 0;  ///< for the copy's bandwidth, with the latency of an idle memory: the least
+  double needed = 0;  ///< for the copy's bandwidth, with the latency of idle memory: the least
   double issued = 0;  ///< loads that the resident threads have issued before they wait
 };
 
@@ -90,17 +93,18 @@ struct BenchmarkResult {
   BytesInFlight in_flight = {};
 
   [[nodiscard]] double gigabytes_per_second() const noexcept;
-  [[nodiscard]] double teraflops() const noexcept;  ///< 10^12 operations of `work` a second
+  [[nodiscard]] double teraflops() const noexcept;  ///< 10^12 operations of `work` per second
   [[nodiscard]] double percent_of_copy() const noexcept;
   [[nodiscard]] double percent_of_read() const noexcept;
 };
 
-/// All of it, the ceilings as `given`. Throws as time_launches and declared_work.
+/// Measures all of it except the ceilings, which are `given`. Throws as time_launches and
+/// declared_work do.
 [[nodiscard]] BenchmarkResult benchmark(Runtime& runtime, const Kernel& kernel,
                                         std::span<const std::vector<Argument>> arguments,
                                         const SymbolValues& symbols,
                                         const BenchmarkOptions& options, const Ceilings& given);
-/// The same; the ceilings are measured, over as many bytes and by the same options.
+/// Measures the ceilings too, over as many bytes and with the same options.
 [[nodiscard]] BenchmarkResult benchmark(Runtime& runtime, const Kernel& kernel,
                                         std::span<const std::vector<Argument>> arguments,
                                         const SymbolValues& symbols = {},

@@ -4,13 +4,13 @@
 
 namespace tilejit {
 
-/// Where a sample's launches are.
+/// How launches make a sample.
 enum class TimedIn : std::uint8_t {
-  stream,  ///< one launch between two events; what starting it takes on the device is in its time
-  graph,   ///< many launches behind each other in a graph, between two events; each has its share
+  stream,  ///< one launch between two events; its start on the device counts
+  graph,   ///< many launches in a graph, between two events; each has its share
 };
 
-/// What the L2 cache has of a launch's tensors when it starts.
+/// What the L2 cache holds of a launch's tensors when it starts.
 enum class L2State : std::uint8_t {
   cold,  ///< nothing: launches take their tensors from workspaces in turn
   warm,  ///< what the launch before left there: all take them from one workspace
@@ -20,7 +20,7 @@ enum class L2State : std::uint8_t {
 struct BenchmarkOptions {
   TimedIn timed_in = TimedIn::stream;
   L2State l2 = L2State::cold;
-  int warmup = 5;  ///< launches (of the graph, where there is one) before the first sample, 0..1e6
+  int warmup = 5;  ///< launches (of the graph, if there is one) before the first sample, 0..1e6
   /// Sampling ends when half the width of the median's 95 % confidence interval is at most this
   /// part of the median: above 0, below 1.
   double relative_error = 0.005;
@@ -30,7 +30,7 @@ struct BenchmarkOptions {
   double max_ms = 1000;    ///< no sample is begun after this; min_ms or more
 };
 
-/// What is kept of samples, in milliseconds of a launch.
+/// A summary of samples, in milliseconds per launch.
 struct TimeSummary {
   int samples = 0;
   int launches = 0;  ///< of all samples

@@ -24,11 +24,11 @@ class BoundLaunch {
   /// One call of the driver; nothing is checked, allocated or locked. Throws Error{driver_call}.
   void launch(Stream stream) const;
 
-  /// Another address for a tensor, or another value for a scalar, at a position in the list of
+  /// Sets another address for a tensor, or another value for a scalar, at a position in the list of
   /// arguments. A tensor with shape and strides must have those that were bound. Throws
-  /// Error{invalid_argument} as Kernel::launch; the launch then is as it was.
+  /// Error{invalid_argument} as Kernel::launch does, and then changes nothing.
   void set(std::size_t argument, const Argument& value);
-  /// Several at once, for tensors that change places.
+  /// Sets several at once, for tensors that swap places.
   struct Change {
     std::size_t argument = 0;
     Argument value = {};

@@ -22,8 +22,8 @@ class Buffer {
   Buffer(const Runtime& runtime, std::size_t bytes);
   /// Memory taken and given back in the order of `stream`, from the device's memory pool: neither
   /// this nor the destructor waits for the device. Another stream has to wait (by an event) for
-  /// `stream` before it uses the memory, and `stream` for that one before the buffer's end. The
-  /// stream must outlive the buffer. Throws Error{driver_call}.
+  /// `stream` before it uses the memory, and `stream` has to wait for that one before the buffer's
+  /// end. The stream must outlive the buffer. Throws Error{driver_call}.
   Buffer(const Runtime& runtime, std::size_t bytes, Stream stream);
   ~Buffer();
   Buffer(Buffer&& other) noexcept;
@@ -39,9 +39,9 @@ class Buffer {
   void copy_from_host(const void* source, std::size_t bytes);
   void copy_to_host(void* destination, std::size_t bytes) const;
 
-  /// Copies in the order of `stream` and does not wait: the host memory must stay as it is until
-  /// the stream has got there. From memory that is not a HostBuffer the driver may copy at once,
-  /// and wait for that. Throws as above.
+  /// Copies in the order of `stream` and does not wait: the host memory must not change until the
+  /// stream has got there. If it is no HostBuffer, the driver may copy at once, and wait for that.
+  /// Throws as above.
   void copy_from_host_async(const void* source, std::size_t bytes, Stream stream);
   void copy_to_host_async(void* destination, std::size_t bytes, Stream stream) const;
 
@@ -53,8 +53,8 @@ class Buffer {
   bool in_stream_order_ = false;
 };
 
-/// Page-locked host memory, which the device copies from and to while the host goes on. Not
-/// initialised. Move-only; may outlive the Runtime. Making one takes long: keep it.
+/// Page-locked host memory: the device copies from and to it while the host goes on. Not
+/// initialised. Move-only; may outlive the Runtime. Making one is slow: keep it.
 class HostBuffer {
  public:
   HostBuffer() = default;

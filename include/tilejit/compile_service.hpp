@@ -21,14 +21,14 @@ struct Request;  // what a PendingArtifact stands for
 /// What is compiled first.
 enum class Priority : std::uint8_t {
   foreground,  ///< somebody waits for it
-  background,  ///< warming: only where nothing of the foreground waits
+  background,  ///< warming: only if nothing of the foreground waits
 };
 
-/// Where a request is. The last three are final.
+/// The state of a request. The last three are final.
 enum class CompileState : std::uint8_t { queued, running, done, failed, cancelled };
 [[nodiscard]] std::string_view to_string(CompileState state) noexcept;
 
-/// What compile_async does where Options::compile_queue kernels wait already.
+/// What compile_async does if Options::compile_queue kernels wait already.
 enum class WhenFull : std::uint8_t {
   wait,    ///< until there is room, the deadline is over, or it is stopped
   refuse,  ///< throws Error{queue_full}
@@ -40,22 +40,22 @@ struct CompileRequest {
   /// When the kernel is of no use any more: the request then fails with Error{deadline_exceeded}. A
   /// compile that has begun goes on, and the cache gets its kernel.
   std::optional<std::chrono::steady_clock::time_point> deadline = {};
-  /// Told that the request runs, and how it ended (then the PendingArtifact is ready). Called from
-  /// threads of the library, or from the one that cancels or finds the deadline over; what it
-  /// throws is dropped. Work that takes long holds up other compiles.
+  /// Called when the request runs, and when it has ended (the PendingArtifact is then ready), in
+  /// threads of the library, or in the one that cancels or finds the deadline over. What it throws
+  /// is dropped. Slow work here holds up other compiles.
   std::function<void(CompileState)> progress = {};
   /// Cancels the request, as PendingArtifact::cancel.
   std::stop_token stop = {};
   WhenFull when_full = WhenFull::wait;
-  /// Name of the device whose knobs the tuning file is asked for; empty: the first that has any.
+  /// Name of the device whose knobs are taken from the tuning file; empty: the first that has any.
   std::string device = {};
 };
 
-/// A kernel that is on its way. Copies are the same request. Thread-safe; may outlive its Compiler,
+/// A kernel that was asked for. Copies share the request. Thread-safe; may outlive its Compiler,
 /// whose end cancels what is queued.
 class PendingArtifact {
  public:
-  /// Of no request: ready, and get() throws Error{cancelled}.
+  /// Without a request: ready, and get() throws Error{cancelled}.
   PendingArtifact() = default;
   explicit PendingArtifact(std::shared_ptr<service::Request> request)
       : request_(std::move(request)) {}
@@ -63,22 +63,22 @@ class PendingArtifact {
   /// Waits. The artifact lives as long as any copy of this. Throws as Compiler::compile,
   /// Error{cancelled}, Error{deadline_exceeded}.
   [[nodiscard]] const Artifact& get() const;
-  /// Waits until it is ready, at most so long; whether it is.
+  /// Waits until it is ready, for at most `time`. Returns whether it is.
   bool wait_for(std::chrono::nanoseconds time) const;
   /// Whether get() would return or throw at once.
   [[nodiscard]] bool ready() const;
   [[nodiscard]] CompileState state() const;
-  /// Nothing if it is ready. A compile that has not begun, and that nobody else wants, is dropped;
-  /// one that runs goes on without this request, and the cache gets its kernel.
+  /// Does nothing if it is ready. A compile that has not begun, and that nobody else wants, is
+  /// dropped; one that runs goes on without this request, and the cache gets its kernel.
   void cancel() const;
 
  private:
   std::shared_ptr<service::Request> request_;
 };
 
-/// How long something took, counted by size: as Prometheus' histograms, but not cumulative.
+/// Durations, counted by size as in Prometheus' histograms, but not cumulative.
 struct TimeHistogram {
-  /// Upper bounds in milliseconds; the last count is of what took longer.
+  /// Upper bounds in milliseconds; the last count is that of longer durations.
   static constexpr std::array<double, 9> kBounds = {1, 3, 10, 30, 100, 300, 1000, 3000, 10000};
   std::array<std::uint64_t, kBounds.size() + 1> counts = {};
   double sum_ms = 0;
@@ -115,8 +115,8 @@ struct ServiceStats {
 
   // Worker processes.
   std::uint64_t worker_starts = 0;
-  std::uint64_t worker_restarts = 0;       ///< of those: in the place of one that failed
-  std::uint64_t worker_crashes = 0;        ///< died, from outside too
+  std::uint64_t worker_restarts = 0;       ///< of those: to replace one that failed
+  std::uint64_t worker_crashes = 0;        ///< died, or were killed from outside
   std::uint64_t worker_timeouts = 0;       ///< killed: Options::worker_timeout
   std::uint64_t worker_out_of_memory = 0;  ///< killed: Options::worker_memory_bytes
   std::uint64_t worker_rubbish = 0;        ///< killed: answered what cannot be understood

@@ -18,8 +18,8 @@ namespace tilejit {
 using SymbolValues = std::map<std::string, std::int64_t, std::less<>>;
 
 namespace detail {
-/// The symbols and quotients of a product, sorted by text, a squared one twice. One object a set,
-/// alive for ever.
+/// The symbols and quotients of a product, sorted by text, a squared one twice. One object per set,
+/// never destroyed.
 struct SymbolSet {
   std::vector<std::string> names;
 };
@@ -30,16 +30,16 @@ enum class DimFunction {
   ceil_div,    ///< the quotient, rounded up
   min,         ///< the smaller one
   exact_div,   ///< the quotient; no value unless b divides a
-  stride_div,  ///< the quotient, 1 where a < b; no value unless a < b or b divides a
+  stride_div,  ///< the quotient, 1 if a < b; no value unless a < b or b divides a
 };
 
 /// A non-negative extent or stride: a known integer; a known factor times symbols ("M", "8*N",
 /// "M*N"), functions of them ("ceil_div(M,128)") or a step of a coordinate ("4@1"); or an unknown
-/// multiple of a factor ("?", "?{div=8}"). The same name is the same value everywhere, at least
-/// 1 where the layout algebra relies on it, whereas two "?" are two values. At most 8 symbols are
-/// multiplied; a function whose text exceeds 256 bytes is a "?". A value type of 16 bytes; text
-/// form `to_string`, inverse `parse_dim`. Sets of symbols, and functions, that have occurred are
-/// kept for the life of the process.
+/// multiple of a factor ("?", "?{div=8}"). The same name is the same value everywhere (at least 1
+/// if the layout algebra relies on that); two "?" are two values. At most 8 symbols are multiplied;
+/// a function whose text exceeds 256 bytes is a "?". A value type of 16 bytes; text form
+/// `to_string`, inverse `parse_dim`. Sets of symbols, and functions, that have occurred are kept
+/// for the life of the process.
 class Dim {
  public:
   /// Of a product: what takes it stays short.
@@ -92,8 +92,8 @@ class Dim {
   /// The exact quotient, if `b` divides `a` for every value of the symbols (and b is not 0).
   [[nodiscard]] static std::optional<Dim> divide(const Dim& a, const Dim& b);
 
-  /// The value with symbols filled in. Throws Error{invalid_argument} if a symbol has no value,
-  /// for "?", or where a function has no value, Error{unsupported} on overflow of 63 bits.
+  /// The value with symbols filled in. Throws Error{invalid_argument} if a symbol has no value, for
+  /// "?", or if a function has no value; Error{unsupported} on overflow of 63 bits.
   [[nodiscard]] std::int64_t evaluate(const SymbolValues& values) const;
 
   bool operator==(const Dim&) const = default;
@@ -122,8 +122,8 @@ class Dim {
   const detail::SymbolSet* symbols_ = nullptr;  // null: known; an empty set: unknown
 };
 
-/// The function of the two, as a product where that is certain; "?" if one is. Of known values that
-/// have none: Error{invalid_layout}.
+/// The function of the two, as a product if that is certain; "?" if one of them is. Throws
+/// Error{invalid_layout} for known values that have none.
 [[nodiscard]] Dim function_of(DimFunction function, const Dim& a, const Dim& b);
 [[nodiscard]] inline Dim ceil_div(const Dim& a, const Dim& b) {
   if (!a.is_known() || !b.is_known() || b.is(0)) return function_of(DimFunction::ceil_div, a, b);

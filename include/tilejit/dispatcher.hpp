@@ -21,33 +21,34 @@ struct DispatchOptions {
 };
 
 /// Launches one operation on tensors whose dtypes, ranks, shapes and strides change: makes the
-/// descriptor that fits the tensors given, and keeps a kernel for each. Known in a descriptor are
-/// dtypes, ranks, strides of 0 and 1, which modes are contiguous with each other, small extents,
-/// alignment, and powers of two up to 16 bytes that divide extents and strides; everything else is
-/// symbolic, so that one kernel serves all sizes alike. Thread-safe; a launch that finds its kernel
-/// takes no lock and allocates nothing.
+/// descriptor that fits the given tensors, and keeps a kernel for each. A descriptor knows dtypes,
+/// ranks, strides of 0 and 1, which modes are contiguous with each other, small extents, alignment,
+/// and powers of two up to 16 bytes that divide extents and strides; everything else is symbolic,
+/// so one kernel serves all sizes alike. Thread-safe; a launch that finds its kernel takes no lock
+/// and allocates nothing.
 class Dispatcher {
  public:
-  /// `operation`: of its tensors only name and access count, dtype and layout come with each launch
-  /// (but a tensor said to be tf32 takes f32 as that). `runtime` outlives the dispatcher.
+  /// Of the tensors of `operation` only name and access count; dtype and layout come with each
+  /// launch (except that a tensor declared as tf32 takes f32 as that). `runtime` must outlive the
+  /// dispatcher.
   Dispatcher(Runtime& runtime, Operation operation, DispatchOptions options = {});
   ~Dispatcher();
   Dispatcher(Dispatcher&&) noexcept;
   Dispatcher& operator=(Dispatcher&&) noexcept;
 
-  /// As Kernel::launch; tensors must be given with shapes and strides, one extent a mode, the last
-  /// mode aligned with the last one of the others. Compiles for tensors of a new kind, as
-  /// Runtime::compile, and throws as that.
+  /// As Kernel::launch. Tensors must have shapes and strides, one extent per mode; modes are
+  /// aligned at the last one. Compiles for tensors of a new kind, and also throws as
+  /// Runtime::compile does.
   void launch(Stream stream, std::span<const Argument> args);
   void launch(Stream stream, std::initializer_list<Argument> args) {
     launch(stream, std::span<const Argument>(args.begin(), args.size()));
   }
 
-  /// The kernel for such arguments, compiled now if it is not there: ahead of launches.
+  /// The kernel for such arguments, compiled now if it is not there: for use ahead of launches.
   [[nodiscard]] Kernel kernel(std::span<const Argument> args);
   /// What that kernel is compiled from.
   [[nodiscard]] Operation specialize(std::span<const Argument> args) const;
-  /// Kernels so far.
+  /// The number of kernels so far.
   [[nodiscard]] std::size_t size() const noexcept;
 
  private:

@@ -9,11 +9,11 @@ namespace tilejit {
 
 /// What the compiler made of a kernel.
 struct KernelResources {
-  int registers = 0;            ///< a thread
-  int spill_bytes = 0;          ///< a thread, stored and loaded
-  int static_shared_bytes = 0;  ///< a block; what the launch asks for beyond that is the plan's
+  int registers = 0;            ///< per thread
+  int spill_bytes = 0;          ///< per thread, stored and loaded
+  int static_shared_bytes = 0;  ///< per block; the plan has what the launch asks for beyond
 };
-/// What an artifact's metadata says; nothing where the compiler reported nothing.
+/// Reads an artifact's metadata; empty if the compiler reported nothing.
 [[nodiscard]] std::optional<KernelResources> resources_of(const Artifact& artifact);
 
 /// The kernel of `op` for `target` in words: which template and why, what a block does, why

@@ -22,7 +22,8 @@ namespace tilejit {
 class Graph;
 class Runtime;
 
-/// A node of a graph that a GraphBuilder made: of that graph, its clones and their executables.
+/// A node of a graph that a GraphBuilder made. Valid for that graph, its clones and their
+/// executables.
 struct Node {
   std::uint32_t graph = 0;
   std::uint32_t number = 0;  ///< in the order of addition
@@ -42,9 +43,9 @@ class After {
   std::vector<Node> nodes_;
 };
 
-/// A graph that can be launched, as it was when it was instantiated but for what update changed.
-/// Move-only; keeps its graph's kernels, events and memory. Its launches run one after another, on
-/// whatever streams; launch is thread-safe, update is not beside anything else.
+/// A graph that can be launched: as instantiated, plus later updates. Move-only; keeps its graph's
+/// kernels, events and memory. Its launches run one after another, on whatever streams. launch is
+/// thread-safe; update must not run beside another call.
 class GraphExec {
  public:
   struct Impl;  // the library's own
@@ -56,22 +57,22 @@ class GraphExec {
   /// Launches on `stream` and returns at once. Throws Error{driver_call}.
   void launch(Stream stream) const;
 
-  /// Other arguments for a kernel node, from the next launch on, without instantiating again;
-  /// also of other sizes, and of none, which leaves the node out until the next update. Throws
-  /// Error{invalid_argument} as Kernel::launch, or if `node` is no kernel of this graph or was made
-  /// without anything to launch.
+  /// Gives a kernel node other arguments from the next launch on, without instantiating again.
+  /// Sizes may differ; arguments that leave nothing to do leave the node out until the next update.
+  /// Throws Error{invalid_argument} as Kernel::launch does, or if `node` is no kernel of this graph
+  /// or was made without anything to launch.
   void update(Node node, std::span<const Argument> args, const SymbolValues& symbols = {});
   void update(Node node, std::initializer_list<Argument> args, const SymbolValues& symbols = {}) {
     update(node, std::span<const Argument>(args.begin(), args.size()), symbols);
   }
-  /// The same with arguments checked before; a launch of the node's kernel. Its options are not
-  /// looked at: those of the node stay.
+  /// The same with a bound launch of the node's kernel. Ignores its options: those of the node
+  /// stay.
   void update(Node node, const BoundLaunch& launch);
-  /// Does from the next launch on what `graph` does, which has the same nodes in the same order:
-  /// built or captured again, with other arguments, sizes or kernels. Keeps its kernels, events and
-  /// memory too. Single nodes can be updated again once it does what its own graph does. Throws
-  /// Error{unsupported}, which names the node and says why it cannot be: nothing has changed then;
-  /// also where `graph` needs memory and has another executable.
+  /// From the next launch on does what `graph` does. That graph must have the same nodes in the
+  /// same order: built or captured again, with other arguments, sizes or kernels. Keeps its
+  /// kernels, events and memory too. Single nodes can be updated again once this does what its own
+  /// graph does. Throws Error{unsupported}, which names the node and says why, and then changes
+  /// nothing; also if `graph` needs memory and has another executable.
   void update(const Graph& graph);
 
   [[nodiscard]] ::CUgraphExec_st* get() const noexcept;
@@ -92,16 +93,15 @@ class Graph {
   Graph(Graph&&) noexcept;
   Graph& operator=(Graph&&) noexcept;
 
-  /// Kernels that need memory of their own (Rows::shares) have it from a built graph, so that such
-  /// a graph has one executable at a time: Error{unsupported} for a second one. Throws
+  /// Kernels that need memory of their own (Rows::shares) have it from a built graph. A graph with
+  /// such kernels has one executable at a time: Error{unsupported} for a second one. Throws
   /// Error{driver_call}.
   [[nodiscard]] GraphExec instantiate() const;
-  /// Another graph of the same nodes, with memory of its own. Throws Error{driver_call}, which the
-  /// driver gives for graphs that allocate memory, as captured ones may; Error{unsupported} where a
-  /// child graph needs memory.
+  /// Another graph of the same nodes, with memory of its own. Throws Error{driver_call} for graphs
+  /// that allocate memory, as captured ones may; Error{unsupported} if a child graph needs memory.
   [[nodiscard]] Graph clone() const;
 
-  /// Nodes, as the driver counts them. Throws Error{driver_call}, as do the pictures.
+  /// The number of nodes, as the driver counts them. Throws Error{driver_call}, as do the pictures.
   [[nodiscard]] std::size_t size() const;
   /// Text in Graphviz's language.
   [[nodiscard]] std::string to_dot() const;
@@ -118,9 +118,9 @@ class Graph {
   std::shared_ptr<Impl> impl_;
 };
 
-/// Makes a graph node by node. Nodes run in any order, or at once, but for what each comes after.
-/// All functions throw Error{invalid_argument} for nodes of other graphs, and Error{driver_call}.
-/// Not thread-safe. Addresses must be valid when the graph runs.
+/// Makes a graph node by node. A node runs after those given as `after`; otherwise nodes run in any
+/// order, or at once. All functions throw Error{invalid_argument} for nodes of other graphs, and
+/// Error{driver_call}. Not thread-safe. Addresses must be valid when the graph runs.
 class GraphBuilder {
  public:
   /// A graph for the Runtime's device.
@@ -129,7 +129,8 @@ class GraphBuilder {
   GraphBuilder(GraphBuilder&&) noexcept;
   GraphBuilder& operator=(GraphBuilder&&) noexcept;
 
-  /// A launch; throws as Kernel::launch. Where the kernel has nothing to do the node does nothing.
+  /// A launch; throws as Kernel::launch does. If the kernel has nothing to do, the node does
+  /// nothing.
   Node kernel(const Kernel& kernel, std::span<const Argument> args, const After& after = {},
               const SymbolValues& symbols = {});
   Node kernel(const Kernel& kernel, std::initializer_list<Argument> args, const After& after = {},
@@ -137,8 +138,8 @@ class GraphBuilder {
     return this->kernel(kernel, std::span<const Argument>(args.begin(), args.size()), after,
                         symbols);
   }
-  /// The same with arguments checked before, and with their options; LaunchOptions::overlap, which
-  /// is of streams, has no effect.
+  /// The same with a bound launch and its options. LaunchOptions::overlap, which is for streams,
+  /// has no effect.
   Node kernel(const BoundLaunch& launch, const After& after = {});
 
   /// Copies `bytes` bytes between device and host memory, either way.
@@ -146,16 +147,16 @@ class GraphBuilder {
   /// Writes `value` to `count` elements of 1, 2 or 4 bytes.
   Node fill(void* to, std::uint32_t value, std::size_t count, int element_bytes = 1,
             const After& after = {});
-  /// Marks `event` when the node is reached; lets what follows wait for its mark.
+  /// Marks `event` when the node is reached, or lets what follows wait for its mark.
   Node record(const Event& event, const After& after = {});
   Node wait(const Event& event, const After& after = {});
-  /// Runs a copy of `graph`, as it is now. Error{unsupported} where a child of `graph` needs
+  /// Runs a copy of `graph` as it is now. Throws Error{unsupported} if a child of `graph` needs
   /// memory.
   Node child(const Graph& graph, const After& after = {});
-  /// Does nothing, after several.
+  /// Does nothing; comes after several nodes.
   Node join(const After& after);
 
-  /// What was built; the builder then starts anew.
+  /// Returns what was built; the builder then starts anew.
   [[nodiscard]] Graph finish();
 
  private:
@@ -168,7 +169,7 @@ class GraphBuilder {
 class Capture {
  public:
   /// Whose calls may not do what a capture forbids (allocating, synchronising, asking events):
-  /// of any thread; of this one; nobody's, as nothing is forbidden.
+  /// those of any thread; those of this thread; nobody's.
   enum class Mode : std::uint8_t { global, thread, relaxed };
 
   /// Throws Error{invalid_argument} for the legacy default stream, which cannot be captured;
@@ -178,8 +179,8 @@ class Capture {
   Capture(Capture&&) noexcept;
   Capture& operator=(Capture&&) noexcept;
 
-  /// Throws Error{driver_call} if the capture is broken: between the last place that was passed and
-  /// this one, and by which call, if this library made it.
+  /// Throws Error{driver_call} if the capture is broken. The error names the last place that was
+  /// passed, this one, and the call that broke it, if this library made that call.
   void pass(std::string_view place);
   /// Throws as pass.
   [[nodiscard]] Graph end();

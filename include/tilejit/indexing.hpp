@@ -7,13 +7,13 @@
 namespace tilejit {
 
 // All functions below are pure and thread-safe. Their cost grows with the number of leaves (times
-// the depth, where coordinate and layout are not nested alike), not with sizes. A coordinate whose
+// the depth, if coordinate and layout are not nested alike), not with sizes. A coordinate whose
 // tuples are not the layout's, a `_` where an integer is needed, an index below 0 and an extent of
 // 0 are Error{invalid_layout}; a symbol or '?' that is needed, and results beyond 2^63-1, are
 // Error{unsupported}.
 
-/// What Layout(shape, stride) gives at `coordinate`, without a check of the domain: as in CuTe an
-/// integer wraps in each mode but the last, which goes on beyond its extent.
+/// What Layout(shape, stride) gives at `coordinate`, without a check of the domain: as in CuTe, an
+/// integer wraps in each mode except the last, which goes on beyond its extent.
 [[nodiscard]] std::int64_t crd2idx(const Coordinate& coordinate, const IntTuple& shape,
                                    const IntTuple& stride);
 /// The colexicographic number of the coordinate.
@@ -21,10 +21,10 @@ namespace tilejit {
 
 /// The coordinate, nested as `shape`, of a colexicographic number. The last leaf is not wrapped.
 [[nodiscard]] Coordinate idx2crd(std::int64_t index, const IntTuple& shape);
-/// So for each integer of a coordinate that stands for a tuple.
+/// The same for each integer of a coordinate that stands for a tuple.
 [[nodiscard]] Coordinate idx2crd(const Coordinate& coordinate, const IntTuple& shape);
-/// (index / stride) % extent for each leaf, 0 where the extent is 1: the coordinate of an index, if
-/// the layout is compact. Throws Error{invalid_layout} for a stride of 0 of another extent.
+/// (index / stride) % extent for each leaf, 0 if the extent is 1: the coordinate of an index, if
+/// the layout is compact. Throws Error{invalid_layout} for a stride of 0 with another extent.
 [[nodiscard]] Coordinate idx2crd(std::int64_t index, const IntTuple& shape, const IntTuple& stride);
 
 /// The coordinate of an index, as idx2crd of shape and stride: nested as the layout, with one

@@ -36,8 +36,8 @@ using IntTuple = Nested<Dim>;
 /// tuple; a tuple by an integer folds: each mode is divided by what the modes before it leave of
 /// `b`. Throws Error{invalid_layout} for a divisor of 0.
 [[nodiscard]] IntTuple ceil_div(const IntTuple& a, const IntTuple& b);
-/// As ceil_div, for tuples of equal rank where at each leaf one divides the other. Throws
-/// Error{invalid_layout} where none does, Error{unsupported} where a symbol leaves that open.
+/// As ceil_div, for tuples of equal rank in which, at each leaf, one divides the other. Throws
+/// Error{invalid_layout} if none does, Error{unsupported} if a symbol leaves that open.
 [[nodiscard]] IntTuple shape_div(const IntTuple& a, const IntTuple& b);
 /// The least multiple of `b` that is not below `a`. Tuples by mode, where `b` may have fewer.
 /// Throws Error{invalid_layout} for a tuple and an integer, or a `b` of 0.
@@ -48,10 +48,10 @@ using IntTuple = Nested<Dim>;
 /// The nesting of `b` is that of `a`, or splits leaves of it.
 [[nodiscard]] bool weakly_congruent(const IntTuple& a, const IntTuple& b);
 /// Coordinates of `a` are coordinates of `b`: weakly congruent, with the same size at each leaf of
-/// `a`. Symbols: if that is certain. Throws as `product`.
+/// `a`. With symbols: if that is certain. Throws as `product`.
 [[nodiscard]] bool compatible(const IntTuple& a, const IntTuple& b);
 
-// Throw Error{invalid_layout} where a leaf meets a tuple, Error{unsupported} where a symbol leaves
+// These throw Error{invalid_layout} if a leaf meets a tuple, Error{unsupported} if a symbol leaves
 // the answer open.
 
 /// The first mode that differs is less, or `a` is the beginning of `b`.

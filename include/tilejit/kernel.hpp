@@ -34,10 +34,10 @@ struct Argument {
   };
 
   Kind kind = Kind::pointer;
-  DType dtype = f32;                          ///< Kind::tensor
-  std::uint64_t address = 0;                  ///< device address, for pointer and tensor
-  std::span<const std::int64_t> shape = {};   ///< Kind::tensor: elements, one a leaf of the layout
-                                              ///< (that is, one a mode where none is nested)
+  DType dtype = f32;                         ///< Kind::tensor
+  std::uint64_t address = 0;                 ///< device address, for pointer and tensor
+  std::span<const std::int64_t> shape = {};  ///< Kind::tensor: elements, one per leaf of the layout
+                                             ///< (one per mode if none is nested)
   std::span<const std::int64_t> stride = {};  ///< Kind::tensor: elements; as many as shape
   std::int64_t integer = 0;                   ///< Kind::integer; the bits of an unsigned_integer
   double floating = 0;                        ///< Kind::floating
@@ -80,10 +80,10 @@ class BoundLaunch;
 
 /// What the driver says of a loaded kernel.
 struct KernelInfo {
-  int registers = 0;      ///< a thread
-  int local_bytes = 0;    ///< a thread: spills and stack
-  int shared_bytes = 0;   ///< a block, static
-  int threads = 0;        ///< a block, as launched
+  int registers = 0;      ///< per thread
+  int local_bytes = 0;    ///< per thread: spills and stack
+  int shared_bytes = 0;   ///< per block, static
+  int threads = 0;        ///< per block, as launched
   int blocks_per_sm = 0;  ///< resident blocks of that size
 };
 
@@ -96,19 +96,19 @@ class Kernel {
   /// descriptor. Before the driver is called, checks number and kind of arguments, dtype, shape,
   /// strides, that a symbol has one value and keeps its promised divisor, alignment, and that an
   /// output overlaps another tensor either exactly (in place) or not at all:
-  /// Error{invalid_argument} names the argument. A zero-size iteration space launches nothing.
-  /// No other device's context may be current in the thread. The device's own is best made so once
-  /// (Runtime::make_current): without any, each launch costs a second driver call.
-  /// Throws Error{driver_call} if the driver refuses, Error{unsupported} above 2^31-1 blocks.
+  /// Error{invalid_argument} names the argument. A zero-size iteration space launches nothing. No
+  /// other device's context may be current in the thread. Make the device's own current once
+  /// (Runtime::make_current): without any, each launch costs a second driver call. Throws
+  /// Error{driver_call} if the driver refuses, Error{unsupported} above 2^31-1 blocks.
   void launch(Stream stream, std::span<const Argument> args) const;
   void launch(Stream stream, std::initializer_list<Argument> args) const {
     launch(stream, std::span<const Argument>(args.begin(), args.size()));
   }
   /// As above; gives values to symbols by name, for tensors passed as bare pointers.
   void launch(Stream stream, std::span<const Argument> args, const SymbolValues& symbols) const;
-  /// As above, in another way than plainly. Throws Error{unsupported} for options that the device
-  /// or the kernel cannot have. Of an operation that takes several kernels, all options apply
-  /// to the first and the priority to all.
+  /// As above, with options. Throws Error{unsupported} for options that the device or the kernel
+  /// cannot have. If an operation takes several kernels, all options apply to the first, and the
+  /// priority to all.
   void launch(Stream stream, std::span<const Argument> args, const SymbolValues& symbols,
               const LaunchOptions& options) const;
   void launch(Stream stream, std::initializer_list<Argument> args, const SymbolValues& symbols,
@@ -123,13 +123,14 @@ class Kernel {
                                  const SymbolValues& symbols = {},
                                  const LaunchOptions& options = {}) const;
 
-  /// What is launched. Under CompileEffort::tiered another one once the full build is there; the
-  /// first stays valid.
+  /// What is launched. Under CompileEffort::tiered it changes once the full build is there; the
+  /// first one stays valid.
   [[nodiscard]] const Artifact& artifact() const noexcept;
   [[nodiscard]] const Operation& op() const noexcept;
   [[nodiscard]] KernelInfo info() const;
-  /// Whether it is a more general kernel that MissPolicy::fallback gave in place of the one that
-  /// was asked for. It is launched as that would be; op() and artifact() are the general one's.
+  /// Whether this is a more general kernel that MissPolicy::fallback gave in place of the one that
+  /// was asked for. It is launched as that one would be; op() and artifact() are those of the
+  /// general one.
   [[nodiscard]] bool is_fallback() const noexcept { return bound_ != nullptr; }
 
  private:

@@ -50,9 +50,9 @@ class Layout {
 
   /// The index of the element at a coordinate: an integer, the colexicographic number; or a tuple
   /// of the layout's rank, each of its modes in turn an integer or a tuple. Pure and thread-safe;
-  /// an integer needs no heap. Throws Error{invalid_layout} for a coordinate outside of the layout
-  /// or of another rank, a `_` (that is for `slice`), an extent of 0; Error{unsupported} for a
-  /// symbol or '?', and beyond 2^63-1.
+  /// an integer needs no heap. Throws Error{invalid_layout} for a coordinate outside the layout or
+  /// of another rank, a `_` (that is for `slice`), an extent of 0; Error{unsupported} for a symbol
+  /// or '?', and beyond 2^63-1.
   [[nodiscard]] std::int64_t operator()(std::int64_t coordinate) const;
   [[nodiscard]] std::int64_t operator()(const Coordinate& coordinate) const;
 
@@ -63,24 +63,24 @@ class Layout {
 };
 
 /// Compact layouts: the last (row-major) or the first (column-major) leaf has the stride `first`.
-/// As in CuTe, an extent of 1 gets stride 0. Throws Error{unsupported} on overflow or where a
-/// stride has more than 8 symbols.
+/// As in CuTe, an extent of 1 gets stride 0. Throws Error{unsupported} on overflow or if a stride
+/// has more than 8 symbols.
 [[nodiscard]] Layout row_major(const IntTuple& shape, const Dim& first = 1);
 [[nodiscard]] Layout column_major(const IntTuple& shape, const Dim& first = 1);
 /// Compact strides in the order given: order[i] is the rank of top-level mode i, 0 the fastest;
 /// inside a mode column-major. Throws Error{invalid_layout} unless `order` is a permutation.
 [[nodiscard]] Layout ordered(const IntTuple& shape, std::span<const int> order);
 /// Compact strides in the order given by any integers, nested as the shape or coarser: the stride
-/// of a leaf is the size of all that has a smaller order; what shares an integer of `order` is
-/// column-major inside, whereas equal integers start at the same stride and overlap, as in CuTe.
-/// Throws Error{invalid_layout} where `order` is nested otherwise, Error{unsupported} where symbols
-/// in it have no certain order. Costs n^2 for n leaves of `order`.
+/// of a leaf is the size of all that has a smaller order. Leaves that share an integer of `order`
+/// are column-major inside; equal integers start at the same stride and overlap, as in CuTe. Throws
+/// Error{invalid_layout} if `order` is nested otherwise, Error{unsupported} if symbols in it have
+/// no certain order. Costs n^2 for n leaves of `order`.
 [[nodiscard]] Layout make_ordered_layout(const IntTuple& shape, const IntTuple& order);
 /// Compact strides in the order of the layout's own; strides of 0 stay. Throws as
 /// make_ordered_layout.
 [[nodiscard]] Layout make_layout_like(const Layout& layout);
-/// The same, but mode 0 is column-major and comes first. As in CuTe, a single mode behind it stays
-/// a tuple, and a shape with a symbol is column-major.
+/// The same, but mode 0 is column-major and comes first. As in CuTe, a single mode after it stays a
+/// tuple, and a shape with a symbol is column-major.
 [[nodiscard]] Layout make_fragment_like(const Layout& layout);
 /// The layout whose index is the colexicographic number of the coordinate: column_major(shape).
 [[nodiscard]] Layout make_identity(const IntTuple& shape);
@@ -88,8 +88,8 @@ class Layout {
 [[nodiscard]] Layout make_layout(std::span<const Layout> modes);
 [[nodiscard]] Layout make_layout(std::initializer_list<Layout> modes);
 
-// What is done to the modes of a layout alone; a leaf is its own only mode. Modes are counted from
-// 0; one that is not there, or an empty choice, is Error{invalid_layout}. The cost grows with the
+// Operations on the modes of a layout alone; a leaf is its own only mode. Modes are counted from 0;
+// one that is not there, or an empty choice, is Error{invalid_layout}. The cost grows with the
 // number of leaves.
 
 /// The mode at the end of a path: get(layout, {1, 0}) is mode 0 of mode 1.
@@ -102,7 +102,7 @@ class Layout {
 [[nodiscard]] Layout take(const Layout& layout, std::size_t begin, std::size_t end);
 /// The modes begin, ..., end - 1 become one mode, a tuple.
 [[nodiscard]] Layout group(const Layout& layout, std::size_t begin, std::size_t end);
-/// With one more mode behind the others, or in front of them.
+/// With one more mode after the others, or before them.
 [[nodiscard]] Layout append(const Layout& layout, const Layout& mode);
 [[nodiscard]] Layout prepend(const Layout& layout, const Layout& mode);
 /// With copies of `padding` up to `rank` modes, at most 1024. Throws Error{invalid_layout} if there

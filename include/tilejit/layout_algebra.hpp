@@ -11,12 +11,12 @@ namespace tilejit {
 
 /// CuTe's layout algebra (CUTLASS, media/docs/cpp/cute/02_layout_algebra.md) at run time. All
 /// functions are pure and thread-safe; their cost grows with the number of leaves, n, not with
-/// sizes: n^2 at most. A request without an answer, for want of divisibility, is
-/// Error{invalid_layout} and names the modes; sizes beyond 2^63-1 are Error{unsupported}.
+/// sizes: n^2 at most. A request that has no answer because something does not divide is
+/// Error{invalid_layout}, which names the modes; sizes beyond 2^63-1 are Error{unsupported}.
 ///
 /// Leaves that are not known give results with "?", which keep divisors as CuTe DSL does, or with
 /// functions of symbols, for `substitute` to fill in. Modes then merge, and extents of 1 go, only
-/// where that is certain; what must divide is taken to, and checked by `substitute` as far as the
+/// if that is certain. What must divide is assumed to; `substitute` checks it as far as the
 /// functions tell.
 
 /// Composition by-mode: what is done to each mode of a layout. A tuple may be shorter than the
@@ -51,7 +51,7 @@ class Tiler {
 
  private:
   enum class Is : std::uint8_t { underscore, extent, layout, tuple };
-  // What it is not has its default, so that equality is that of all.
+  // Unused members have their defaults, so that == may compare all.
   Is is_ = Is::underscore;
   std::int64_t extent_ = 0;
   Layout layout_;
@@ -74,14 +74,14 @@ class Tiler {
 /// coalesce(filter_zeros(layout)): what the layout reaches, each element once.
 [[nodiscard]] Layout filter(const Layout& layout);
 
-/// What composition does where CuTe's answer R is not A(B(c)) for every coordinate c.
+/// What composition does if CuTe's answer R is not A(B(c)) for every coordinate c.
 enum class Exactness {
-  exact,    ///< refuse: where a carry from mode to mode would be lost, even if by chance it is 0;
-            ///< where extents or strides are not known, carries between modes of b are not seen
+  exact,    ///< refuse: if a carry from mode to mode would be lost, even if by chance it is 0;
+            ///< with unknown extents or strides, carries between modes of b are not seen
   as_cute,  ///< answer as CuTe does
 };
-/// R(c) = a(b(c)), with the shape of `b`, leaves of it split where `a` needs that. The last mode of
-/// `a` extends beyond its domain.
+/// R(c) = a(b(c)), with the shape of `b`, its leaves split if `a` needs that. The last mode of `a`
+/// extends beyond its domain.
 [[nodiscard]] Layout composition(const Layout& a, const Layout& b,
                                  Exactness exactness = Exactness::exact);
 [[nodiscard]] inline Layout composition(const Layout& a, const char* b,
@@ -103,8 +103,8 @@ enum class Exactness {
 [[nodiscard]] Layout complement(const Layout& layout);
 
 /// (tile, rest) of the layout, or of each mode for a tuple. A tile may overhang the end. Divisions
-/// and products answer as CuTe does: where composition(layout, tiler) is refused as inexact, mode 0
-/// is what Exactness::as_cute gives, and a product may reach an element twice.
+/// and products answer as CuTe does: if composition(layout, tiler) is refused as inexact, mode 0 is
+/// what Exactness::as_cute gives, and a product may reach an element twice.
 [[nodiscard]] Layout logical_divide(const Layout& layout, const Tiler& tiler);
 /// ((tiles...), (rests..., untouched modes...)).
 [[nodiscard]] Layout zipped_divide(const Layout& layout, const Tiler& tiler);
@@ -113,7 +113,8 @@ enum class Exactness {
 /// (tile, tile, ..., rest, rest, ...).
 [[nodiscard]] Layout flat_divide(const Layout& layout, const Tiler& tiler);
 
-/// (layout, its repetitions in the order of the tiler), or so for each mode for a tuple.
+/// (layout, its repetitions in the order of the tiler), or the same for each mode if the tiler is a
+/// tuple.
 [[nodiscard]] Layout logical_product(const Layout& layout, const Tiler& tiler);
 [[nodiscard]] Layout zipped_product(const Layout& layout, const Tiler& tiler);
 [[nodiscard]] Layout tiled_product(const Layout& layout, const Tiler& tiler);

@@ -7,14 +7,14 @@
 
 namespace tilejit {
 
-/// What else CuTe asks of layouts, and what planning asks. Pure and thread-safe; the cost grows
+/// Other functions of CuTe, and those that planning needs. Pure and thread-safe; the cost grows
 /// with the number of leaves, n, not with sizes: n^2 at most unless said otherwise. Extents and
-/// strides may be symbols where the answer is the same for all their values, and are
-/// Error{unsupported} elsewhere. A request without an answer is Error{invalid_layout}, a number
+/// strides may be symbols if the answer is the same for all their values, and are
+/// Error{unsupported} otherwise. A request without an answer is Error{invalid_layout}, a number
 /// outside its range Error{invalid_argument}; sizes beyond 2^63-1 are Error{unsupported}.
 
 /// Extents become 1 at leaves of `profile` that are 0; other values do not matter, modes beyond it
-/// stay. Not at strides of 0, other than without a profile.
+/// stay. Unlike without a profile, strides of 0 do not count.
 [[nodiscard]] Layout filter_zeros(const Layout& layout, const IntTuple& profile);
 /// filter at each leaf of `profile`, whose integers do not matter; modes beyond it stay.
 [[nodiscard]] Layout filter(const Layout& layout, const IntTuple& profile);
@@ -32,25 +32,25 @@ namespace tilejit {
 
 /// The largest n known for which `layout` is made of contiguous, aligned vectors of n elements.
 [[nodiscard]] std::int64_t max_alignment(const Layout& layout);
-/// What every contiguous vector of a layout starts at a multiple of: the largest power of two that
+/// Every contiguous vector of a layout starts at a multiple of this: the largest power of two that
 /// divides `offset` and all strides of extents other than 1, without the strides that continue the
-/// first stride of 1, leaf by leaf. Vectors of w elements along that stride are aligned where w
-/// divides this and the vector's length. Of a symbol, its known factor counts. 2^62 where all this
-/// is 0. Linear in n. Throws Error{invalid_argument} if `offset` is negative.
+/// first stride of 1, leaf by leaf. Vectors of w elements along that stride are aligned if w
+/// divides this and the vector's length. Of a symbol, the known factor counts. 2^62 if all of these
+/// are 0. Linear in n. Throws Error{invalid_argument} if `offset` is negative.
 [[nodiscard]] std::int64_t common_alignment(const Layout& layout, std::int64_t offset = 0);
-/// The length of the longest vector that a layout starts with, for certain: layout(i) == i for
-/// 0 <= i < result, in the colexicographic order of coordinates, where vectors of a row-major
-/// layout are not found. At least 1; linear in n.
+/// The length of the longest vector that a layout starts with, for certain: layout(i) == i for 0 <=
+/// i < result, in the colexicographic order of coordinates, which does not find the vectors of a
+/// row-major layout. At least 1; linear in n.
 [[nodiscard]] Dim contiguous_vector(const Layout& layout);
 
-/// No index is reached twice. Nothing where that is not decided: symbols whose strides do not
-/// divide each other in a chain, or three and more modes that interleave and would take more than
-/// 4096 steps; strides that each exceed the sum of what the smaller ones reach, or are all
-/// multiples of a number that exceeds it, do not interleave. An empty layout is injective.
-/// Cost: n^3 for symbols.
+/// No index is reached twice. Empty if that is not decided: symbols whose strides do not divide
+/// each other in a chain, or three and more modes that interleave and would take more than 4096
+/// steps; strides that each exceed the sum of what the smaller ones reach, or are all multiples of
+/// a number that exceeds it, do not interleave. An empty layout is injective. Cost: n^3 for
+/// symbols.
 [[nodiscard]] std::optional<bool> is_injective(const Layout& layout);
-/// Injective, with cosize(layout) == size(layout): every index below the size once. Of symbols:
-/// certain for all their values.
+/// Injective, with cosize(layout) == size(layout): every index below the size once. With symbols:
+/// for all their values.
 [[nodiscard]] bool is_compact(const Layout& layout);
 
 /// Part of `shape` with up to `n` elements, as few as n and the extents have common factors:
@@ -58,9 +58,9 @@ namespace tilejit {
 [[nodiscard]] Layout domain_distribute(const IntTuple& shape, std::int64_t n);
 
 /// The layout for elements of n old ones each: along stride 1, n consecutive ones become one.
-/// Extents are rounded up. A known stride divides n, or n it; of a symbolic one n divides the
-/// factor. Then n * upcast(layout)(c) == layout(c') for the first c' of each new element, where n
-/// divides the extents too.
+/// Extents are rounded up. A known stride must divide n, or n the stride; n must divide the factor
+/// of a symbolic one. Then n * upcast(layout)(c) == layout(c') for the first c' of each new
+/// element, if n divides the extents too.
 [[nodiscard]] Layout upcast(const Layout& layout, std::int64_t n);
 /// The layout for elements n of which made an old one. Some stride must be 1.
 [[nodiscard]] Layout downcast(const Layout& layout, std::int64_t n);
@@ -78,7 +78,7 @@ enum class TileOrder {
 /// smaller rank is repeated along the modes it lacks.
 [[nodiscard]] Layout tile_to_shape(const Layout& block, const IntTuple& shape,
                                    TileOrder order = TileOrder::left);
-/// Along the mode with the smallest integer of `order` first; one integer a mode.
+/// Along the mode with the smallest integer of `order` first; one integer per mode.
 [[nodiscard]] Layout tile_to_shape(const Layout& block, const IntTuple& shape,
                                    const IntTuple& order);
 

@@ -8,8 +8,8 @@
 
 namespace tilejit {
 
-/// The source of the build that CompileEffort::tiered launches first, where its plan is another one
-/// (docs/compiling.md): of rows, scans and tiles. As render_source.
+/// The source of the build that CompileEffort::tiered launches first, if its plan is another one
+/// (docs/compiling.md): for rows, scans and tiles. As render_source.
 [[nodiscard]] std::optional<std::string> render_light_source(const Operation& op,
                                                              const Target& target);
 

@@ -15,7 +15,7 @@ namespace tilejit {
 struct ManifestEntry {
   Operation op;
   Target target;
-  /// Requests, of all processes that recorded into the file; one that was killed counts 1.
+  /// Requests of all processes that recorded into the file; a killed process counts 1.
   std::uint64_t uses = 0;
 };
 
@@ -25,9 +25,9 @@ struct Manifest {
   std::vector<std::string> faults;     ///< lines that could not be read, and why
 };
 
-/// Reads a manifest's text; of descriptors only the structure is checked, as whoever plans them
-/// checks the rest. A last line that was torn, without its newline, is left out; what is
-/// wrong with other lines is among the faults.
+/// Reads a manifest's text. Checks only the structure of descriptors: whoever plans them checks the
+/// rest. Leaves out a torn last line, which lacks its newline; `faults` has what is wrong with
+/// other lines.
 [[nodiscard]] Manifest parse_manifest(std::string_view text);
 /// Reads a file. Throws Error{io} if it cannot be read, or exceeds 1 GiB.
 [[nodiscard]] Manifest load_manifest(const std::filesystem::path& path);

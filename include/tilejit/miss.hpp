@@ -11,7 +11,7 @@
 
 namespace tilejit {
 
-/// What is done for a kernel that no tier of the cache has.
+/// What happens for a kernel that no tier of the cache has.
 enum class MissPolicy : std::uint8_t {
   allow,     ///< it is compiled
   warn,      ///< it is compiled, and a warning says so
@@ -20,10 +20,10 @@ enum class MissPolicy : std::uint8_t {
 };
 /// "allow", "warn", "error", "fallback"
 [[nodiscard]] std::string_view to_string(MissPolicy policy) noexcept;
-/// Nothing for any other text.
+/// Empty for any other text.
 [[nodiscard]] std::optional<MissPolicy> parse_miss_policy(std::string_view text) noexcept;
 
-/// The kernel that a miss is most like, of those that the process has had.
+/// The kernel most like a miss, of those that the process has had.
 struct NearestKernel {
   std::string name = {};
   Target target = {};
@@ -33,7 +33,7 @@ struct NearestKernel {
   std::size_t more = 0;      ///< further fields that differ
 };
 
-/// A kernel that may not be compiled (MissPolicy, seal) and is not there: ErrorCode::missing.
+/// A kernel that is not there and may not be compiled (MissPolicy, seal): ErrorCode::missing.
 class MissError : public Error {
  public:
   /// `why`: what forbids it.
@@ -43,7 +43,7 @@ class MissError : public Error {
   [[nodiscard]] const std::string& kernel() const noexcept { return kernel_; }
   [[nodiscard]] const Target& target() const noexcept { return target_; }
   [[nodiscard]] const std::string& why() const noexcept { return why_; }
-  /// Nothing where the process has had no kernel yet, or was sealed after it had asked.
+  /// Empty if the process has had no kernel yet, or was sealed after it had asked.
   [[nodiscard]] const std::optional<NearestKernel>& nearest() const noexcept { return nearest_; }
 
  private:

@@ -229,7 +229,7 @@ class Nested {
   explicit Nested(detail::NoLeaves) {}
   static constexpr std::int32_t kLeaf = -1;
 
-  /// Moves behind the subtree that starts at `node` and `leaf`.
+  /// Moves past the subtree that starts at `node` and `leaf`.
   void skip(std::size_t& node, std::size_t& leaf) const noexcept {
     for (std::size_t open = 1; open > 0; ++node) {
       --open;
@@ -240,7 +240,7 @@ class Nested {
       }
     }
   }
-  /// The subtree that starts at `node` and `leaf`, which move behind it.
+  /// The subtree that starts at `node` and `leaf`, which move past it.
   Nested copy_from(std::size_t& node, std::size_t& leaf) const {
     const std::size_t first_node = node, first_leaf = leaf;
     skip(node, leaf);

@@ -16,7 +16,7 @@ class Runtime;
 enum class MemorySpace : std::uint8_t { generic, gmem, smem, rmem };
 
 struct PrintOptions {
-  /// One line an element, with its coordinate; nothing is left out.
+  /// One line per element, with its coordinate; nothing is left out.
   bool verbose = false;
   /// Elements shown at each end of a mode that is longer than twice that; at least 1.
   int edge_items = 3;
@@ -32,17 +32,17 @@ struct PrintOptions {
 ///            [[ 0.000000,  1.000000,  2.000000, ],
 ///             [ 3.000000,  4.000000,  5.000000, ]])
 ///
-/// Each top-level mode is a dimension; behind two, the last one changes slowest. A tensor of rank 0
-/// (1:0) is its element, without brackets. Integers are
-/// exact; other values have 6 decimals, or an exponent from 1e9 on and below 1e-4. `data` has
-/// cosize(layout) elements, of which only the shown ones are read. Pure and thread-safe. Throws
-/// Error{unsupported} where the layout has a symbol or '?', Error{invalid_argument} for less than
-/// one edge item or for a null pointer to elements.
+/// Each top-level mode is a dimension; if there are more than two, the last one changes slowest. A
+/// tensor of rank 0 (1:0) is its element, without brackets. Integers are exact; other values have 6
+/// decimals, or an exponent from 1e9 on and below 1e-4. `data` has cosize(layout) elements, of
+/// which only the shown ones are read. Pure and thread-safe. Throws Error{unsupported} if the
+/// layout has a symbol or '?', Error{invalid_argument} for less than one edge item or for a null
+/// pointer to elements.
 [[nodiscard]] std::string print_tensor(DType dtype, const Layout& layout, const void* data,
                                        const PrintOptions& options = {});
 
-/// The same for device memory: what is shown is copied in the order of `stream`, and waited for.
-/// Thread-safe; not while `stream` is captured. Throws Error{driver_call} too.
+/// The same for device memory: copies what is shown in the order of `stream`, and waits for it.
+/// Thread-safe; not while `stream` is captured. Also throws Error{driver_call}.
 [[nodiscard]] std::string print_tensor(const Runtime& runtime, Stream stream, DType dtype,
                                        const Layout& layout, const void* device_data,
                                        const PrintOptions& options = {});

@@ -12,9 +12,9 @@ enum class Lines : std::uint8_t {
   several,  ///< they stay, except carriage returns
 };
 
-/// `text`, which may come from a file, a server or another user, as it may be shown on a terminal,
-/// in a log or in a picture: UTF-8 whose control characters, bytes that are not UTF-8, and
-/// characters that change the direction of text are written as '?'. Everything else is as it was.
+/// `text`, from a file, a server or another user, in a form fit for a terminal, a log or a picture:
+/// control characters, bytes that are not UTF-8, and characters that change the direction of text
+/// become '?'. Everything else stays.
 [[nodiscard]] std::string printable(std::string_view text, Lines lines = Lines::one);
 
 }  // namespace tilejit

@@ -11,7 +11,7 @@
 namespace tilejit {
 
 /// The CPU reference: every formula in double precision, integers exactly, over the same layouts.
-/// It is the oracle of tests and of `tilejit run --verify`, and the executor where there is no GPU.
+/// It is the oracle of tests and of `tilejit run --verify`, and the executor if there is no GPU.
 
 /// Exact value of one stored element, as double (b8 and integers up to 2^53 exactly). NaN is quiet.
 [[nodiscard]] double decode(DType dtype, const void* element) noexcept;
@@ -47,11 +47,11 @@ struct Verification {
 /// follows from a running error analysis of the formula (Higham, Accuracy and Stability of
 /// Numerical Algorithms, 2nd ed., section 3.3): every operation adds the rounding of the type it
 /// computes in, every store to a narrower type half an ulp of it; integers and bool must be equal.
-/// A reduction of n values rounds each of them min(n, 256 + 2 ceil(log2 n)) times, in any order.
-/// Where rounding may decide a comparison or a cast, both outcomes pass; where nothing is known of
-/// a value (rounding decides whether it overflows or is NaN), any does.
+/// A reduction of n values rounds each of them min(n, 256 + 2 ceil(log2 n)) times, in any order. If
+/// rounding may decide a comparison or a cast, both outcomes pass. If nothing is known of a value
+/// (rounding decides whether it overflows or is NaN), any outcome passes.
 ///
-/// `inputs`: tensors as before the launch; outputs may be null. `actual`: as after it, one a
+/// `inputs`: tensors as before the launch; outputs may be null. `actual`: as after it, one per
 /// tensor; only outputs are read. Throws as `evaluate`.
 [[nodiscard]] Verification verify(const Operation& op, const HostArguments& inputs,
                                   std::span<const void* const> actual);

@@ -28,40 +28,41 @@ struct DeviceInfo {
 /// The driver and its devices.
 struct DriverInfo {
   int version = 0;                  ///< 13000 for CUDA 13.0
-  std::vector<DeviceInfo> devices;  ///< empty where the driver sees none
+  std::vector<DeviceInfo> devices;  ///< empty if the driver sees none
 };
 /// Throws Error{no_driver} or Error{driver_call}.
 [[nodiscard]] DriverInfo query_driver();
 
-/// Compiles, loads and launches on one device. Thread-safe; of several devices each has its own. In
-/// a process that was forked after the first Runtime was made, everything but destroying it throws
-/// Error{driver_call}. After cudaDeviceReset nothing of the device may be used; it may be
+/// Compiles, loads and launches on one device. Thread-safe; each device has a Runtime of its own.
+/// In a process that was forked after the first Runtime was made, everything except destroying it
+/// throws Error{driver_call}. After cudaDeviceReset nothing of the device may be used; it may be
 /// destroyed.
 class Runtime {
  public:
   /// In the device's primary context, which the CUDA runtime API uses too. Throws Error{no_driver}
   /// or Error{no_device}.
   explicit Runtime(Options options = Options::from_env());
-  /// In a context of the caller's, which outlives the Runtime and all that is made from it;
+  /// In a context of the caller's, which must outlive the Runtime and all that is made from it;
   /// Options::device has no effect. Throws Error{no_driver} or Error{driver_call}.
   Runtime(Options options, ::CUctx_st* context);
   ~Runtime();
   Runtime(Runtime&&) noexcept;
   Runtime& operator=(Runtime&&) noexcept;
 
-  /// Memory, else disk, else NVRTC; then loaded. Throws as Compiler::compile, and Error{no_driver}
-  /// if the driver is too old for the cubin. On a miss with MissPolicy::fallback: a kernel with
-  /// symbols that was compiled or prepared before and computes the same (Kernel::is_fallback).
+  /// Takes the kernel from memory, else disk, else NVRTC, and loads it. Throws as
+  /// Compiler::compile, and Error{no_driver} if the driver is too old for the cubin. On a miss with
+  /// MissPolicy::fallback: a kernel with symbols that was compiled or prepared before and computes
+  /// the same (Kernel::is_fallback).
   [[nodiscard]] Kernel compile(const Operation& op);
   /// The same for a caller that will launch on `stream`. While that is being captured, a kernel is
-  /// compiled only if Options::compile_in_capture allows it, else it is a miss; what is loaded is
-  /// loaded so that the capture stays valid.
+  /// compiled only if Options::compile_in_capture allows it, else it is a miss. Loading keeps the
+  /// capture valid.
   [[nodiscard]] Kernel compile(const Operation& op, Stream stream);
   /// As Compiler::seal. What was prepared or compiled before is served without planning it again.
   void seal() noexcept;
   /// Compiles all of `ops`, Options::compile_jobs at a time, and loads them; in the order of `ops`.
-  /// `request.progress` is told of each. If some fail, throws the first one's error when all are
-  /// through; the others are loaded then, and `compile` finds them in memory.
+  /// Calls `request.progress` for each. If some fail, throws the first one's error when all are
+  /// through; the others are then loaded, and `compile` finds them in memory.
   [[nodiscard]] std::vector<Kernel> prepare(std::span<const Operation> ops,
                                             const CompileRequest& request = {});
   [[nodiscard]] const DeviceInfo& device() const noexcept;
@@ -78,7 +79,7 @@ class Runtime {
 };
 
 /// Runtime::prepare on several devices: compiles once for devices that are alike (target and name),
-/// then loads on each. One list of kernels a Runtime.
+/// then loads on each. Returns one list of kernels per Runtime.
 [[nodiscard]] std::vector<std::vector<Kernel>> prepare(std::span<Runtime* const> runtimes,
                                                        std::span<const Operation> ops,
                                                        const CompileRequest& request = {});

@@ -12,7 +12,7 @@ namespace tilejit {
 class Runtime;
 
 /// A CUDA stream of any library: CUstream or cudaStream_t. nullptr is the legacy default stream,
-/// also for callers compiled with CUDA_API_PER_THREAD_DEFAULT_STREAM.
+/// even for callers compiled with CUDA_API_PER_THREAD_DEFAULT_STREAM.
 using Stream = ::CUstream_st*;
 
 /// The legacy default stream: waits for the blocking streams of its context, and they for it.
@@ -27,13 +27,13 @@ using Stream = ::CUstream_st*;
 struct StreamOptions {
   /// Whether the stream and the legacy default stream wait for each other.
   bool blocking = false;
-  /// Lower numbers go first; what a device has is between two numbers, often -5 and 0. Beyond them:
-  /// Error{invalid_argument}, which names them.
+  /// Lower numbers go first. A device has a range, often -5 to 0; outside it:
+  /// Error{invalid_argument}, which names the range.
   int priority = 0;
 };
 
-/// A stream of the Runtime's device, destroyed at the end of its life without waiting for it (what
-/// it has yet to do is done). Move-only; may outlive the Runtime. Thread-safe.
+/// A stream of the Runtime's device. Its destructor does not wait; what is on the stream is still
+/// done. Move-only; may outlive the Runtime. Thread-safe.
 class OwnedStream {
  public:
   /// Throws Error{driver_call}.
@@ -45,7 +45,7 @@ class OwnedStream {
   [[nodiscard]] Stream get() const noexcept;
   operator Stream() const noexcept { return get(); }  // NOLINT: it is one
 
-  /// Waits for everything on the stream. Throws Error{driver_call}, also for what a kernel did.
+  /// Waits for everything on the stream. Throws Error{driver_call}, also for a kernel's fault.
   void synchronize() const;
   /// True if there is nothing left to do. Throws as synchronize.
   [[nodiscard]] bool is_idle() const;
@@ -68,8 +68,8 @@ class Event {
 
   /// Marks what has been put on `stream` so far. All throw Error{driver_call}.
   void record(Stream stream);
-  /// What is put on `stream` from now on waits for the mark; the host does not. Nothing to wait for
-  /// before the first mark.
+  /// What is put on `stream` from now on waits for the mark; the host does not. Before the first
+  /// mark there is nothing to wait for.
   void wait(Stream stream) const;
   /// The host waits for the mark.
   void synchronize() const;

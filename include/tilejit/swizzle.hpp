@@ -28,7 +28,7 @@ class Swizzle {
   /// The bits that are xored onto others, and these others.
   [[nodiscard]] std::int64_t source_mask() const noexcept;
   [[nodiscard]] std::int64_t target_mask() const noexcept;
-  /// Of an index that is not negative.
+  /// The index must not be negative.
   [[nodiscard]] std::int64_t operator()(std::int64_t index) const noexcept;
 
   bool operator==(const Swizzle&) const = default;
@@ -42,8 +42,9 @@ class Swizzle {
 /// Accepts "Sw<3,3,3>" and "S<3,3,3>". Throws Error{invalid_layout} with the position of the
 /// mistake.
 [[nodiscard]] Swizzle parse_swizzle(std::string_view text);
-/// The swizzle of elements n times as wide, n times as narrow; n is a power of two. Bits that are
-/// lost in a wider element are no longer swizzled. Throws Error{invalid_argument} for another n.
+/// The swizzle of elements n times as wide, or n times as narrow; n is a power of two. Bits that
+/// are lost in a wider element are no longer swizzled. Throws Error{invalid_argument} for another
+/// n.
 [[nodiscard]] Swizzle upcast(const Swizzle& swizzle, std::int64_t n);
 [[nodiscard]] Swizzle downcast(const Swizzle& swizzle, std::int64_t n);
 
@@ -61,7 +62,7 @@ class ComposedLayout {
   [[nodiscard]] const Layout& layout() const noexcept { return layout_; }
   [[nodiscard]] bool is_plain() const noexcept { return swizzle_.bits() == 0 && offset_ == 0; }
 
-  /// As of the layout inside, and with its errors, but that coordinates beyond the domain go on
+  /// As the layout inside, and with its errors, except that coordinates beyond the domain go on
   /// along the last mode: those of an inverse are swizzled, and need not stay in it.
   [[nodiscard]] std::int64_t operator()(std::int64_t coordinate) const;
   [[nodiscard]] std::int64_t operator()(const Coordinate& coordinate) const;
@@ -83,7 +84,7 @@ class ComposedLayout {
 /// as `slice` of the layout inside.
 [[nodiscard]] ComposedLayout slice(const Coordinate& coordinate, const ComposedLayout& layout);
 
-/// What follows acts on the layout inside, and throws what its operation on that throws.
+/// The functions below act on the layout inside, and throw what the same operation throws there.
 [[nodiscard]] ComposedLayout composition(const ComposedLayout& a, const Tiler& b,
                                          Exactness exactness = Exactness::exact);
 [[nodiscard]] ComposedLayout logical_divide(const ComposedLayout& layout, const Tiler& tiler);
@@ -94,16 +95,16 @@ class ComposedLayout {
                                            TileOrder order = TileOrder::left);
 [[nodiscard]] ComposedLayout tile_to_shape(const ComposedLayout& block, const IntTuple& shape,
                                            const IntTuple& order);
-/// For wider and narrower elements, n a power of two. Throws Error{invalid_layout} where n does not
+/// For wider and narrower elements, n a power of two. Throws Error{invalid_layout} if n does not
 /// divide the offset.
 [[nodiscard]] ComposedLayout upcast(const ComposedLayout& layout, std::int64_t n);
 [[nodiscard]] ComposedLayout downcast(const ComposedLayout& layout, std::int64_t n);
 
-/// R(c) = a(b(c)): the swizzle moves to the left of `a`. Throws Error{invalid_layout} where that is
-/// no swizzle, which is certain only if `a` keeps the swizzled bits apart from all others, and
+/// R(c) = a(b(c)): the swizzle moves to the left of `a`. Throws Error{invalid_layout} if that is no
+/// swizzle (it is one for certain only if `a` keeps the swizzled bits apart from all others), and
 /// Error{unsupported} for an offset other than 0, symbols or '?'.
 [[nodiscard]] ComposedLayout composition(const Layout& a, const ComposedLayout& b);
-/// As of layouts: layout(R(i)) == i, and L(layout(i)) == i if it is injective. Throws what the
+/// As for layouts: layout(R(i)) == i, and L(layout(i)) == i if it is injective. Throws what the
 /// inverse of the layout inside and the composition of that with the swizzle throw.
 [[nodiscard]] ComposedLayout right_inverse(const ComposedLayout& layout);
 [[nodiscard]] ComposedLayout left_inverse(const ComposedLayout& layout);

@@ -19,8 +19,8 @@ struct Target {
 /// "sm_90a"
 [[nodiscard]] std::string to_string(const Target& target);
 /// Throws Error{unsupported} unless `text` is sm_NN of an architecture from sm_75 to sm_121, sm_NNa
-/// from 90 on or sm_NNf from 100 on. Whether the NVRTC that is installed knows it shows when it
-/// compiles: older ones lack the newest, newer ones some that were renamed.
+/// from 90 on or sm_NNf from 100 on. Whether the installed NVRTC knows it shows at the first
+/// compile: older ones lack the newest targets, newer ones some that were renamed.
 [[nodiscard]] Target parse_target(std::string_view text);
 
 }  // namespace tilejit

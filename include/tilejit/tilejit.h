@@ -1,14 +1,15 @@
 /* libtilejit for C and for bindings of other languages (docs/c-api.md). C99; no exception leaves
  * these functions.
  *
- * Errors: a function that can fail returns a tj_status. Where it is not TJ_OK, no result was
+ * Errors: a function that can fail returns a tj_status. If it is not TJ_OK, no result was
  * written, and tj_last_error() says what happened. A NULL that is not allowed, a handle's included,
  * is TJ_INVALID_ARGUMENT.
  *
  * Ownership: handles come from `..._create` and the like, and belong to the caller, who ends them
- * by `..._destroy`, which takes NULL too. Handles keep alive what they need: they may be destroyed
- * in any order. Texts given through a `char**` belong to the caller: tj_free. A `const char*` that
- * is returned lives as long as its handle. Pointers that are passed are used during the call only.
+ * with `..._destroy`, which takes NULL too. Handles keep alive what they need: they may be
+ * destroyed in any order. Texts given through a `char**` belong to the caller: tj_free. A `const
+ * char*` that is returned lives as long as its handle. Pointers that are passed are used during the
+ * call only.
  *
  * Threads: any function may be called from any thread at any time, but a handle must not be
  * destroyed while another thread uses it. Errors are kept for each thread.
@@ -38,7 +39,7 @@ extern "C" {
 
 /* TJ_ABI_VERSION of the library. */
 TJ_API uint32_t tj_abi_version(void);
-/* The library's version, "0.1.0". Never ends. */
+/* The library's version, "0.1.0". Static storage. */
 TJ_API const char* tj_version(void);
 
 /* ------------------------------------------------------------------------------------- errors */
@@ -65,11 +66,12 @@ enum {
   TJ_MISSING = 17            /* there is no such kernel, and it may not be compiled */
 };
 
-/* The name of a status, "invalid_spec"; "ok"; "unknown". Never ends. */
+/* The name of a status, "invalid_spec"; "ok"; "unknown". Static storage. */
 TJ_API const char* tj_status_name(tj_status status);
 
 /* The last failure of this thread: a sentence, where it was (may be empty), and the compiler's log
- * (empty but for TJ_COMPILE_FAILED). Never NULL; they live until the thread's next failing call. */
+ * (empty except for TJ_COMPILE_FAILED). Never NULL; they live until the thread's next failing call.
+ */
 TJ_API const char* tj_last_error(void);
 TJ_API const char* tj_last_error_where(void);
 TJ_API const char* tj_last_error_log(void);
@@ -84,7 +86,7 @@ TJ_API void tj_free(void* text);
 
 /* Checks everything that needs no values. */
 TJ_API tj_status tj_validate(const char* spec);
-/* The JSON Schema of specs. Never ends. */
+/* The JSON Schema of specs. Static storage. */
 TJ_API const char* tj_spec_schema(void);
 /* The plan as JSON, and the CUDA source in one file. */
 TJ_API tj_status tj_render_plan(const char* spec, const char* target, char** json);
@@ -121,12 +123,12 @@ enum {
   TJ_FLOATING = 4  /* a scalar: `floating` */
 };
 
-/* One argument of a kernel. All of an array have the same struct_size. */
+/* One argument of a kernel. All arguments of an array have the same struct_size. */
 typedef struct tj_argument {
   uint32_t struct_size; /* sizeof(tj_argument) */
   int32_t kind;         /* TJ_POINTER, ... */
   int32_t dtype;        /* of a TJ_TENSOR */
-  int32_t ndim;         /* of a TJ_TENSOR: extents, one a leaf of the descriptor's layout */
+  int32_t ndim;         /* of a TJ_TENSOR: extents, one per leaf of the layout */
   void* data;           /* address of the first element */
   const int64_t* shape;
   const int64_t* strides; /* in elements; NULL: row-major without gaps */
@@ -141,14 +143,14 @@ typedef struct tj_symbol {
 } tj_symbol;
 
 /* Runs the operation on the CPU, in double precision, over host memory. `arguments`: tensors, then
- * scalars, in the order of the descriptor, where TJ_TENSOR is checked; `symbols`: all that the
+ * scalars, in the order of the descriptor; a TJ_TENSOR is checked. `symbols`: all that the
  * descriptor has. */
 TJ_API tj_status tj_evaluate(const char* spec, const tj_argument* arguments, size_t argument_count,
                              const tj_symbol* symbols, size_t symbol_count);
 
 typedef struct tj_print_options {
   uint32_t struct_size; /* sizeof(tj_print_options) */
-  int32_t verbose;      /* not 0: a line an element, with its coordinate */
+  int32_t verbose;      /* not 0: one line per element, with its coordinate */
   int32_t edge_items;   /* shown at each end of a long mode; 0: 3 */
 } tj_print_options;
 
@@ -158,7 +160,7 @@ TJ_API tj_status tj_print_tensor(const tj_argument* tensor, const tj_print_optio
 
 /* ----------------------------------------------------------------------------------- compiler */
 
-/* spec -> cubin, through the cache; needs no GPU and no driver. */
+/* Makes cubins of specs, through the cache; needs no GPU and no driver. */
 typedef struct tj_compiler tj_compiler;
 /* A compiled operation, not loaded. Does not change. */
 typedef struct tj_artifact tj_artifact;
@@ -171,18 +173,18 @@ TJ_API void tj_compiler_destroy(tj_compiler* compiler);
 /* Memory, else disk, else NVRTC. */
 TJ_API tj_status tj_compiler_compile(tj_compiler* compiler, const char* spec, const char* target,
                                      tj_artifact** artifact);
-/* PTX and the compiler's log, made anew. Each may be NULL. */
+/* PTX and the compiler's log, from a new compile. Each may be NULL. */
 TJ_API tj_status tj_compiler_listing(tj_compiler* compiler, const char* spec, const char* target,
                                      char** ptx, char** log);
 /* {"path", "version", "build", "supported": [75, ...]} of NVRTC, which is loaded. */
 TJ_API tj_status tj_compiler_nvrtc(tj_compiler* compiler, char** json);
 
-/* {"key", "tier": null if not cached, "fields": {...}}: what the cache knows the operation by. */
+/* {"key", "tier": null if not cached, "fields": {...}}: the operation's key in the cache. */
 TJ_API tj_status tj_compiler_explain(tj_compiler* compiler, const char* spec, const char* target,
                                      char** json);
 /* {"key", "other": {"key", "name"}, "differences": [{"field", "wanted", "other"}]}: against the key
- * of `other_spec` for the same target; against the nearest entry of the cache if that is NULL,
- * where "other" is null if the cache is empty. */
+ * of `other_spec` for the same target; if that is NULL, against the nearest entry of the cache, and
+ * "other" is null if the cache is empty. */
 TJ_API tj_status tj_compiler_why(tj_compiler* compiler, const char* spec, const char* target,
                                  const char* other_spec, char** json);
 /* {"folder": null without one, "read_only": [...], "counters": {...}} since the compiler was made.
@@ -205,9 +207,9 @@ TJ_API const void* tj_artifact_cubin(const tj_artifact* artifact, size_t* bytes)
 
 typedef struct tj_artifact_info {
   uint32_t struct_size; /* sizeof(tj_artifact_info), set by the caller */
-  int32_t registers;    /* a thread; these are -1 where the compiler did not say */
-  int32_t spill_bytes;  /* a thread */
-  int32_t shared_bytes; /* a block, static */
+  int32_t registers;    /* per thread; these are -1 if the compiler did not say */
+  int32_t spill_bytes;  /* per thread */
+  int32_t shared_bytes; /* per block, static */
 } tj_artifact_info;
 /* What the compiler reported of the kernel. */
 TJ_API tj_status tj_artifact_get_info(const tj_artifact* artifact, tj_artifact_info* info);
@@ -222,7 +224,7 @@ typedef struct tj_kernel tj_kernel;
 /* {"version", "devices": [{"ordinal", "name", "target", ...}]}; no devices is not an error. */
 TJ_API tj_status tj_devices(char** json);
 
-/* `options` as tj_compiler_create has them; "device" chooses the device. */
+/* `options` as for tj_compiler_create; "device" chooses the device. */
 TJ_API tj_status tj_runtime_create(const char* options, tj_runtime** runtime);
 TJ_API void tj_runtime_destroy(tj_runtime* runtime);
 /* {"ordinal", "name", "target", "multiprocessors", "memory_bytes", "l2_bytes"} */
@@ -240,10 +242,10 @@ TJ_API tj_status tj_kernel_artifact(const tj_kernel* kernel, tj_artifact** artif
 
 typedef struct tj_kernel_info {
   uint32_t struct_size;  /* sizeof(tj_kernel_info), set by the caller */
-  int32_t registers;     /* a thread */
-  int32_t local_bytes;   /* a thread: spills and stack */
-  int32_t shared_bytes;  /* a block */
-  int32_t threads;       /* a block */
+  int32_t registers;     /* per thread */
+  int32_t local_bytes;   /* per thread: spills and stack */
+  int32_t shared_bytes;  /* per block */
+  int32_t threads;       /* per block */
   int32_t blocks_per_sm; /* resident at once */
 } tj_kernel_info;
 /* What the driver says of the kernel. */
@@ -284,8 +286,8 @@ TJ_API tj_status tj_runtime_print_tensor(const tj_runtime* runtime, void* stream
 /* A tensor of another library. */
 typedef struct tj_tensor tj_tensor;
 
-/* Takes over a DLManagedTensorVersioned (`versioned` not 0) or a DLManagedTensor; not if this
- * fails. Its deleter is called once, by tj_tensor_destroy. */
+/* Takes over a DLManagedTensorVersioned (`versioned` not 0) or a DLManagedTensor, unless this
+ * fails. tj_tensor_destroy calls its deleter, once. */
 TJ_API tj_status tj_tensor_from_dlpack(void* managed, int32_t versioned, tj_tensor** tensor);
 TJ_API void tj_tensor_destroy(tj_tensor* tensor);
 /* DLPack's numbers of the device's type and the device; either may be NULL. */
@@ -298,7 +300,7 @@ TJ_API tj_status tj_tensor_argument(const tj_tensor* tensor, const tj_runtime* r
                                     int32_t writes, tj_argument* argument);
 /* A tensor in a buffer for another library, which calls the deleter of `managed` (of the kind that
  * `versioned` says) once. The memory lives until then; whoever reads it waits for the stream that
- * writes it. Of `tensor` dtype, ndim, shape and strides are used. */
+ * writes it. Uses dtype, ndim, shape and strides of `tensor`. */
 TJ_API tj_status tj_buffer_to_dlpack(const tj_buffer* buffer, const tj_argument* tensor,
                                      int32_t versioned, void** managed);
 

@@ -14,10 +14,10 @@
 
 namespace tilejit {
 
-/// What operations have in common whose plans differ in sizes within a power of two: the template,
-/// the formula's structure without its constants, dtypes, how each operand is reached, and the
-/// extents as powers of two. Text; the knobs that `op` pins do not matter. Throws what `validate`
-/// throws.
+/// What operations have in common if their plans differ only in sizes, within a power of two: the
+/// template, the formula's structure without its constants, dtypes, how each operand is reached,
+/// and the extents as powers of two. Text; the knobs that `op` pins do not matter. Throws what
+/// `validate` throws.
 [[nodiscard]] std::string operation_class(const Operation& op, const Target& target);
 
 /// Knobs to try: first none, which is the plan's own choice; then those that change one knob of
@@ -26,21 +26,21 @@ namespace tilejit {
 [[nodiscard]] std::vector<Tuning> tuning_candidates(const Operation& op, const Target& target,
                                                     std::size_t budget = 24);
 
-/// What came of one candidate.
+/// The outcome of one candidate.
 struct Trial {
   Tuning tuning = {};
-  double milliseconds = 0;   ///< of a launch; 0 where it failed
+  double milliseconds = 0;   ///< of a launch; 0 if it failed
   std::string failure = {};  ///< why it is out: it does not compile, or gives a wrong result
 };
 
-/// Milliseconds of a launch of an operation, whose result was verified. Throws Error where that
-/// cannot be had.
+/// Milliseconds of a launch of an operation whose result was verified. Throws Error if there are
+/// none.
 using Measure = std::function<double(const Operation&)>;
-/// Told after each trial.
+/// Called after each trial.
 using Progress = std::function<void(const Trial&)>;
 
 /// Measures `op` with each of `candidates` in turn. An Error of `measure` takes a candidate out,
-/// except the first, whose Error is thrown on: without it there is nothing to compare with.
+/// except the first, whose Error is rethrown: without it there is nothing to compare with.
 [[nodiscard]] std::vector<Trial> run_trials(const Operation& op,
                                             const std::vector<Tuning>& candidates,
                                             const Measure& measure, const Progress& progress = {});
@@ -61,7 +61,7 @@ struct TunedEntry {
   bool operator==(const TunedEntry&) const = default;
 };
 
-/// A tuning file: JSON lines, an entry each (docs/planning.md, "Tuning files"). A value; const
+/// A tuning file: JSON lines, one entry each (docs/planning.md, "Tuning files"). A value; const
 /// member functions are thread-safe.
 class TuningFile {
  public:
@@ -80,7 +80,7 @@ class TuningFile {
                                        std::string_view device) const;
   /// Names of the devices that have entries of `target`, each once, in their order.
   [[nodiscard]] std::vector<std::string> devices(const Target& target) const;
-  /// Adds an entry, in the place of one of the same class, target and device.
+  /// Adds an entry, or replaces that of the same class, target and device.
   void add(TunedEntry entry);
   /// Adds every entry of `other`.
   void merge(const TuningFile& other);

@@ -17,24 +17,24 @@ struct ThreadValueLayouts {
 
 /// What a caller may pin; the planner chooses whatever is left empty.
 struct Tuning {
-  std::optional<int> threads = {};  ///< threads a block: a multiple of 32, 32..1024
+  std::optional<int> threads = {};  ///< threads per block: a multiple of 32, 32..1024
   std::optional<int> vector =
       {};  ///< elements a thread takes at once along the innermost mode: 1,2,4,8,16
   std::optional<int> unroll = {};  ///< vectors a thread has in flight: 1..16
-  /// Where operands are contiguous along two modes: elements of a block's tile along the outputs'
+  /// If operands are contiguous along two modes: elements of a block's tile along the outputs'
   /// contiguous mode, then along the other; powers of two, 1..4096.
   std::optional<std::array<int, 2>> tile = {};
   /// Instead of a plan of the library's own, for formulas without reductions: `threads` and `tile`
   /// follow from it.
   std::optional<ThreadValueLayouts> tv = {};
-  // Where the formula reduces (docs/planning.md, "Rows"):
+  // If the formula reduces (docs/planning.md, "Rows"):
   std::optional<int> lanes = {};    ///< threads of a block that share a row: a power of two
   std::optional<int> cluster = {};  ///< blocks of a cluster that share a row: 1, 2, 4 or 8
   std::optional<int> shares = {};   ///< blocks that share a row through memory: 1..8192
-  std::optional<int> held = {};     ///< vectors of a row a lane keeps in registers; 0: none
+  std::optional<int> held = {};     ///< vectors of a row that a lane keeps in registers; 0: none
   /// Blocks that share a row through memory count themselves there, by an atomic addition, and the
-  /// last one combines what they have left: one kernel instead of two, with the same results. Of no
-  /// effect where no blocks do.
+  /// last one combines what they have left: one kernel instead of two, with the same results.
+  /// Without effect if no blocks do.
   std::optional<bool> atomics = {};
   bool operator==(const Tuning&) const = default;
 };

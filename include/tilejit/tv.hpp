@@ -6,17 +6,17 @@
 
 namespace tilejit {
 
-/// What a block of threads does to a tile, each thread with several values.
+/// How a block of threads covers a tile, each thread with several values.
 struct LayoutTV {
   Layout layout_mn;  ///< from coordinates of the tile to thread + threads * value
-  IntTuple tiler;    ///< the tile, one extent a mode
+  IntTuple tiler;    ///< the tile, one extent per mode
   Layout layout_tv;  ///< from (thread, value) to the column-major index in the tile
   bool operator==(const LayoutTV&) const = default;
 };
 
 /// CuTe's make_layout_tv: `thr` says which thread, `val` which of its values is at a coordinate of
 /// the tile; the values of a thread lie beside each other. Both are compact. Throws
-/// Error{invalid_layout} where they are not, and what raked_product and composition throw. The cost
+/// Error{invalid_layout} if they are not, and what raked_product and composition throw. The cost
 /// grows with the modes, not with the tile.
 [[nodiscard]] LayoutTV make_layout_tv(const Layout& thr, const Layout& val);
 
@@ -38,10 +38,11 @@ struct BankConflicts {
 /// or 16 bytes; such a group takes as many passes as one bank has different words, the same word
 /// serving all threads that ask for it.
 ///
-/// Cost: 32 evaluations of the layouts a value. Throws Error{invalid_argument} unless access_bytes
-/// and element_bytes are 1, 2, 4, 8 or 16 and an access holds whole elements; Error{invalid_layout}
-/// unless `tv` has two modes, whole accesses of consecutive and aligned elements, and stays inside
-/// `shared`; Error{unsupported} for symbols, '?', and beyond 4096 values a thread.
+/// Cost: 32 evaluations of the layouts per value. Throws Error{invalid_argument} unless
+/// access_bytes and element_bytes are 1, 2, 4, 8 or 16 and an access holds whole elements;
+/// Error{invalid_layout} unless `tv` has two modes, whole accesses of consecutive and aligned
+/// elements, and stays inside `shared`; Error{unsupported} for symbols, '?', and beyond 4096 values
+/// per thread.
 [[nodiscard]] BankConflicts bank_conflicts(const Layout& tv, const ComposedLayout& shared,
                                            int access_bytes, int element_bytes);
 

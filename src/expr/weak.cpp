@@ -101,18 +101,6 @@ Weak fold_floats(Op op, double a, double b) {
   }
 }
 
-template <class T>
-bool compare(Op op, T a, T b) {
-  switch (op) {
-    case Op::lt: return a < b;
-    case Op::le: return a <= b;
-    case Op::eq: return a == b;
-    case Op::ne: return a != b;
-    case Op::ge: return a >= b;
-    default: return a > b;
-  }
-}
-
 // Picks one operand. If either is a float, so is the result.
 Weak pick(bool first, const Weak& a, const Weak& b) {
   const Weak& picked = first ? a : b;

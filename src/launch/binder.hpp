@@ -128,8 +128,7 @@ class Binder {
   }
 
  private:
-  friend class QuickBinder;  // is made from a Binder
-  friend class PlainBinder;  // is made from a Binder
+  friend class BindProgram;  // is compiled from a Binder
   /// A leaf of a tensor's mode in the iteration space. The numbers index dims_.
   struct Leaf {
     int extent = 0, stride = 0;

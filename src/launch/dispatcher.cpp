@@ -6,26 +6,25 @@
 #include <utility>
 #include <vector>
 
+#include "launch/bind_program.hpp"
 #include "launch/internals.hpp"
-#include "launch/quick_binder.hpp"
 #include "launch/tensor_kinds.hpp"
 #include "tilejit/runtime.hpp"
 
 namespace tilejit {
 namespace {
 
-using launch::QuickBinder;
+using launch::BindProgram;
 using launch::TensorKinds;
 using launch::TensorSizes;
 
-/// The members that a launch reads lie in a few adjacent cache lines, since the driver's code has
-/// evicted them since the previous launch.
+/// The members that a launch reads lie in a few adjacent cache lines: the driver's code fills the
+/// caches between two launches.
 struct Entry {
   std::uint64_t hash;
   const Kernel::Impl* impl;   // the implementation of the kernel
   const Kernel::Impl* build;  // the build that was current
-  bool has_quick;             // true if `quick` is valid for that build
-  QuickBinder quick;
+  BindProgram program;        // for that build; may bind nothing
   TensorKinds kinds;
   Kernel kernel;
 };
@@ -68,12 +67,9 @@ struct Dispatcher::Impl {
     const Entry* entry = &find_or_compile(args, kinds, sizes);
     if (&entry->impl->current() != entry->build) [[unlikely]]
       entry = &renew(*entry, args);
-    if (entry->has_quick) [[likely]] {
-      alignas(16) std::array<std::byte, QuickBinder::kMaxParamBytes> params;
-      if (const std::uint32_t blocks = entry->quick.bind(args, sizes, params)) [[likely]] {
-        return entry->build->launch_resident(stream, {blocks, false}, params.data());
-      }
-    }
+    alignas(16) std::array<std::byte, BindProgram::kMaxParamBytes> params;  // as far as used
+    if (const std::uint32_t blocks = entry->program.bind(args, sizes, params)) [[likely]]
+      return entry->build->launch_resident(stream, {blocks, false}, params.data());
     entry->kernel.launch(stream, args);
   }
 
@@ -106,12 +102,11 @@ struct Dispatcher::Impl {
     const Kernel::Impl& impl = *launch::Internals::of(kernel);
     const Kernel::Impl& build = impl.current();
     const bool plain = !kernel.is_fallback() && build.is_simple;
-    const std::optional<QuickBinder> quick =
-        plain ? QuickBinder::make(build.binder, args, build.library->context->limits().grid_x)
+    const std::optional<BindProgram> program =
+        plain ? BindProgram::of_kind(build.binder, args, build.library->context->limits().grid_x)
               : std::nullopt;
-    return std::make_unique<const Entry>(Entry{hash, &impl, &build, quick.has_value(),
-                                               quick.value_or(QuickBinder()), kinds,
-                                               std::move(kernel)});
+    return std::make_unique<const Entry>(
+        Entry{hash, &impl, &build, program.value_or(BindProgram()), kinds, std::move(kernel)});
   }
 
   /// Replaces the entry `old`, whose quick build has been replaced by a full one.

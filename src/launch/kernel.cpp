@@ -50,7 +50,7 @@ Kernel::Impl::Impl(std::shared_ptr<const launch::Library> loaded, Artifact compi
     others.push_back(loaded_step(library->kernels[i], launch.steps[i]));
   }
   const auto most_blocks = static_cast<unsigned>(library->context->limits().grid_x);
-  if (is_simple) plain = launch::PlainBinder::make(binder, most_blocks);
+  if (const auto made = launch::BindProgram::of_known_sizes(binder, most_blocks)) program = *made;
   clears_ = std::ranges::any_of(launch.workspaces, &operation::Workspace::zeroed);
   if (const auto bytes = kept_bytes(launch)) {
     kept_ = std::make_unique<const memory::StreamMemories>(

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "front/profiler_range.hpp"
+#include "launch/bind_program.hpp"
 #include "launch/binder.hpp"
 #include "launch/launch_attributes.hpp"
 #include "launch/library.hpp"
-#include "launch/plain_binder.hpp"
 #include "memory/stream_memories.hpp"
 #include "operation/plan.hpp"
 #include "tilejit/kernel.hpp"
@@ -85,8 +85,8 @@ struct Kernel::Impl {
   Step first;  // first step of the operation, for nearly all the only one
   front::RangeName launching;
   std::shared_ptr<const launch::Library> library;
-  bool is_simple;  // one kernel, no workspaces
-  std::optional<launch::PlainBinder> plain;
+  bool is_simple;               // one kernel, no workspaces
+  launch::BindProgram program;  // for known sizes; otherwise it binds nothing
 
  private:
   mutable std::atomic<const Impl*> full_ = nullptr;

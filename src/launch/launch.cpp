@@ -39,11 +39,11 @@ CUresult launch_kernel(const driver::Table& driver, CUstream stream,
 
 void Kernel::Impl::launch(Stream stream, std::span<const Argument> args,
                           const SymbolValues* symbols) const {
-  if (plain && (symbols == nullptr || symbols->empty())) [[likely]] {
+  if (symbols == nullptr || symbols->empty()) [[likely]] {
     // Initialised only as far as it is used.
-    alignas(16) std::array<std::byte, launch::kMaxParamBytes> params;
-    if (plain->bind(args, params)) [[likely]]
-      return launch_resident(stream, plain->grid(), params.data());
+    alignas(16) std::array<std::byte, launch::BindProgram::kMaxParamBytes> params;
+    if (const std::uint32_t blocks = program.bind(args, params)) [[likely]]
+      return launch_resident(stream, {blocks, false}, params.data());
   }
   launch_checked(stream, args, symbols);
 }

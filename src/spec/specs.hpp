@@ -20,9 +20,9 @@ struct Kind {
 /// The kinds of this library. The first is that of specs without "op" (src/ops/table.cpp).
 [[nodiscard]] std::span<const Kind> kinds() noexcept;
 
-/// Reads one descriptor and checks its structure only.
+/// Reads one descriptor of the `known` kinds and checks its structure only.
 [[nodiscard]] Operation read_operation(const Json& json, const std::string& where,
-                                       Problems& problems, std::span<const Kind> kinds = kinds());
+                                       Problems& problems, std::span<const Kind> known = kinds());
 /// What parse_specs does, but with operations of `kinds`.
 [[nodiscard]] std::vector<Operation> read_specs(std::string_view text, std::span<const Kind> kinds,
                                                 std::vector<Error>* faults = nullptr);

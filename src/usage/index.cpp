@@ -73,7 +73,7 @@ std::optional<Index::Noted> Index::note(const Operation& op, const Target& targe
   } else {
     if (entries_.size() == kMost) return std::nullopt;
     noted = {entries_.size(), true};
-    entries_.emplace_back(Known{.op = op, .target = target}, parts);
+    entries_.emplace_back(op, target, parts);
     by_all_[parts.all].push_back(static_cast<std::uint32_t>(noted.number));
   }
   Known& known = entries_[noted.number].known;

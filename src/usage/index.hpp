@@ -58,6 +58,8 @@ class Index {
 
  private:
   struct Entry {
+    Entry(const Operation& op, const Target& target, const Parts& of_both)
+        : known{.op = op, .target = target}, parts(of_both) {}
     Known known;
     Parts parts;
   };

@@ -1,48 +1,16 @@
-"""docs/layouts.md: every command that it shows prints what it shows."""
+"""docs/layouts.md: the table lists the operations that the command has."""
 
-import os
-import pathlib
 import re
-import subprocess
 import unittest
 
-from support import COMMAND, ROOT
+from support import ROOT, LayoutTest
 
 PAGE = ROOT / "docs" / "layouts.md"
 
 
-def shown_commands(text):
-    """(command, output) of each `$ command` in the page's console blocks."""
-    for block in re.findall(r"^```console\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = part.partition("\n")
-            yield command, output
-
-
-def printed(command):
-    path = f"{pathlib.Path(COMMAND).resolve().parent}:{os.environ['PATH']}"
-    result = subprocess.run(
-        ["sh", "-c", command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=60,
-        env={**os.environ, "PATH": path},
-        check=False,
-    )
-    return result.stdout
-
-
-class Page(unittest.TestCase):
-    def test_shows_what_is_printed(self):
-        commands = list(shown_commands(PAGE.read_text()))
-        self.assertGreater(len(commands), 40)
-        for command, output in commands:
-            with self.subTest(command=command):
-                self.assertEqual(printed(command), output)
-
+class Page(LayoutTest):
     def test_lists_all_operations(self):
-        help_text = printed("tilejit layout --help").split("Layouts:")[1].split("Pictures:")[0]
+        help_text = self.layout("--help").split("Layouts:")[1].split("Pictures:")[0]
         operations = re.findall(r"^  (\w+) +(\S.*)$", help_text, re.MULTILINE)
         listed = re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
         self.assertGreater(len(operations), 50)

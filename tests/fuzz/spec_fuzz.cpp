@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "tilejit/error.hpp"
-#include "tilejit/fused.hpp"
+#include "tilejit/operation.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tilejit;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "expr/real_function.hpp"
 #include "reference/cast.hpp"
 #include "reference/convert.hpp"
 #include "reference/format.hpp"
@@ -128,7 +129,7 @@ class DeviceEmulator {
       integers_[id] = integers_[chosen];
     } else if (is_comparison(node.op)) {
       const DType type = problem_.program.nodes[a].type;
-      integers_[id] = is_floating(type) ? compare(node.op, floats_[a], floats_[b])
+      integers_[id] = is_floating(type) ? expr::compare(node.op, floats_[a], floats_[b])
                                         : compare(node.op, type, integers_[a], integers_[b]);
     } else if (is_floating(node.type)) {
       floats_[id] = real(node);

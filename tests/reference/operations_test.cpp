@@ -1,4 +1,5 @@
 #include "reference/operations.hpp"
+#include "expr/real_function.hpp"
 
 #include <gtest/gtest.h>
 
@@ -241,7 +242,7 @@ constexpr ComparisonCase kComparisons[] = {
 
 TEST(Comparison, OfRealsFollowsIeee) {
   for (const ComparisonCase& c : kComparisons) {
-    EXPECT_EQ(compare(c.op, c.a, c.b), c.want)
+    EXPECT_EQ(expr::compare(c.op, c.a, c.b), c.want)
         << static_cast<int>(c.op) << ' ' << c.a << ' ' << c.b;
   }
 }

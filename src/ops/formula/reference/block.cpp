@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "expr/real_function.hpp"
 #include "reference/cast.hpp"
 #include "reference/convert.hpp"
 #include "reference/corrected_bounds.hpp"
@@ -257,7 +258,7 @@ void Block::compute_comparison(const Node& node, NodeId id) {
   const DType operand = type(a);
   for (std::size_t i = 0; i < count_; ++i) {
     integers_of(id)[i] = is_floating(operand)
-                             ? compare(node.op, reals(a)[i], reals(b)[i])
+                             ? expr::compare(node.op, reals(a)[i], reals(b)[i])
                              : compare(node.op, operand, integers(a)[i], integers(b)[i]);
     if (with_bounds_) bounds_of(id)[i] = comparison_bound(approx(a, i), approx(b, i));
   }

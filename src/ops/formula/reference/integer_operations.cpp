@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "expr/real_function.hpp"
 #include "reference/convert.hpp"
 #include "reference/operations.hpp"
 
@@ -97,14 +98,8 @@ std::int64_t apply(Op op, DType type, const Integers& args) noexcept {
 }
 
 bool compare(Op op, DType type, std::int64_t a, std::int64_t b) noexcept {
-  switch (op) {
-    case Op::lt: return less(type, a, b);
-    case Op::le: return !less(type, b, a);
-    case Op::eq: return a == b;
-    case Op::ne: return a != b;
-    case Op::ge: return !less(type, a, b);
-    default: return less(type, b, a);
-  }
+  if (type != u64) return expr::compare(op, a, b);
+  return expr::compare(op, static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b));
 }
 
 }  // namespace tilejit::reference

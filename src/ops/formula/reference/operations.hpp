@@ -18,7 +18,6 @@ using Integers = std::array<std::int64_t, 3>;
 [[nodiscard]] std::int64_t apply(expr::Op op, DType type, const Integers& args) noexcept;
 
 [[nodiscard]] bool is_comparison(expr::Op op) noexcept;
-[[nodiscard]] bool compare(expr::Op op, double a, double b) noexcept;
 /// `type` is that of the operands; u64 compares unsigned.
 [[nodiscard]] bool compare(expr::Op op, DType type, std::int64_t a, std::int64_t b) noexcept;
 

@@ -57,15 +57,4 @@ bool is_comparison(Op op) noexcept {
   return op >= Op::lt && op <= Op::gt;
 }
 
-bool compare(Op op, double a, double b) noexcept {
-  switch (op) {
-    case Op::lt: return a < b;
-    case Op::le: return a <= b;
-    case Op::eq: return a == b;
-    case Op::ne: return a != b;
-    case Op::ge: return a >= b;
-    default: return a > b;
-  }
-}
-
 }  // namespace tilejit::reference

@@ -1,5 +1,5 @@
 // The short way to the parameters of known sizes, against the Binder.
-#include "launch/plain_binder.hpp"
+#include "launch/bind_program.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,17 +18,17 @@ namespace tilejit::launch {
 namespace {
 
 constexpr std::uint32_t kMostBlocks = 0x7fffffff;
-using Params = std::array<std::byte, kMaxParamBytes>;
+using Params = std::array<std::byte, BindProgram::kMaxParamBytes>;
 
 struct Bound {
   explicit Bound(const Fused& op)
       : plan(plan::make_plan(op, formula::analyze(op), parse_target("sm_90a"))),
         binder(plan.signature, plan::launch_plan(plan)),
-        plain(PlainBinder::make(binder, kMostBlocks)) {}
+        program(BindProgram::of_known_sizes(binder, kMostBlocks)) {}
 
   plan::Plan plan;
   Binder binder;
-  std::optional<PlainBinder> plain;
+  std::optional<BindProgram> program;
 };
 
 Fused scaled(const std::string& layout = "(300,70):(70,1)") {
@@ -39,22 +39,25 @@ Fused scaled(const std::string& layout = "(300,70):(70,1)") {
 
 constexpr std::uintptr_t kBytes = 300 * 70 * 4;
 
-TEST(PlainBinder, WritesWhatABinderWrites) {
+TEST(KnownSizes, WritesWhatABinderWrites) {
   const Bound bound(scaled());
-  ASSERT_TRUE(bound.plain);
-  const std::vector<Argument> args = {on_device(0x100000), on_device(0x100000 + kBytes),
-                                      on_device(0x100000 + kBytes + kBytes / 2), 0.25, -7};
-  Params plainly, carefully;
-  plainly.fill(std::byte{0xa5});
-  carefully.fill(std::byte{0x5a});
-  ASSERT_TRUE(bound.plain->bind(args, plainly)) << "neighbours do not overlap";
-  EXPECT_EQ(bind_one(bound.binder, args, nullptr, carefully).blocks, bound.plain->grid().blocks);
-  EXPECT_EQ(fields_of(bound.plan, plainly.data()), fields_of(bound.plan, carefully.data()));
+  ASSERT_TRUE(bound.program);
+  constexpr std::uintptr_t kX = 0x100000, kY = kX + kBytes, kZ = kY + kBytes / 2;
+  for (const std::uintptr_t z : {kZ, kX}) {  // neighbours, and in place: elements lie alike
+    const std::vector<Argument> args = {on_device(kX), on_device(kY), on_device(z), 0.25, -7};
+    Params plainly, carefully;
+    plainly.fill(std::byte{0xa5});
+    carefully.fill(std::byte{0x5a});
+    const std::uint32_t blocks = bound.program->bind(args, plainly);
+    ASSERT_NE(blocks, 0u);
+    EXPECT_EQ(bind_one(bound.binder, args, nullptr, carefully).blocks, blocks);
+    EXPECT_EQ(fields_of(bound.plan, plainly.data()), fields_of(bound.plan, carefully.data()));
+  }
 }
 
-TEST(PlainBinder, LeavesTheUnusualToABinder) {
+TEST(KnownSizes, LeavesTheUnusualToABinder) {
   const Bound bound(scaled());
-  ASSERT_TRUE(bound.plain);
+  ASSERT_TRUE(bound.program);
   constexpr std::uintptr_t kX = 0x100000, kY = 0x200000, kZ = 0x300000;
   struct Case {
     const char* what;
@@ -71,7 +74,7 @@ TEST(PlainBinder, LeavesTheUnusualToABinder) {
       {"a tensor for a number", {on_device(kX), on_device(kY), on_device(kZ), on_device(kX), 2}},
       {"a fraction for an integer", {on_device(kX), on_device(kY), on_device(kZ), 1.0, 2.5}},
       {"beyond f32", {on_device(kX), on_device(kY), on_device(kZ), 1e300, 2}},
-      {"in place", {on_device(kX), on_device(kY), on_device(kX), 1.0, 2}},
+      {"in the place of smaller elements", {on_device(kX), on_device(kY), on_device(kY), 1.0, 2}},
       {"an output that begins in an input",
        {on_device(kX), on_device(kY), on_device(kX + kBytes - 16), 1.0, 2}},
       {"an output that ends in one",
@@ -79,25 +82,32 @@ TEST(PlainBinder, LeavesTheUnusualToABinder) {
   };
   for (const Case& c : cases) {
     Params params;
-    EXPECT_FALSE(bound.plain->bind(c.args, params)) << c.what;
+    EXPECT_EQ(bound.program->bind(c.args, params), 0u) << c.what;
   }
 }
 
-TEST(PlainBinder, IsForKnownSizesAndFewArguments) {
-  EXPECT_FALSE(Bound(scaled("(M,70):(70,1)")).plain) << "a symbol";
-  EXPECT_FALSE(Bound(scaled("(0,70):(70,1)")).plain) << "nothing to launch";
+TEST(KnownSizes, IsForKnownSizesAndFewArguments) {
+  EXPECT_FALSE(Bound(scaled("(M,70):(70,1)")).program) << "a symbol";
+  EXPECT_FALSE(Bound(scaled("(0,70):(70,1)")).program) << "nothing to launch";
   const Bound bound(scaled());
-  const std::uint32_t blocks = bound.plain->grid().blocks;
-  EXPECT_TRUE(PlainBinder::make(bound.binder, blocks));
-  EXPECT_FALSE(PlainBinder::make(bound.binder, blocks - 1)) << "more than the device takes";
+  Params params;
+  const std::vector<Argument> args = {on_device(0x100000), on_device(0x200000), on_device(0x300000),
+                                      0.25, -7};
+  const std::int64_t blocks = bound.program->bind(args, params);
+  EXPECT_TRUE(BindProgram::of_known_sizes(bound.binder, blocks));
+  EXPECT_FALSE(BindProgram::of_known_sizes(bound.binder, blocks - 1))
+      << "more than the device takes";
   Fused many{.tensors = {{"y", f32, "1000:1"}}, .formula = "y = 0"};
-  for (int i = 0; i < 8; ++i) {
-    EXPECT_TRUE(Bound(many).plain) << i;
+  for (int i = 0; i < 24; ++i) {
+    EXPECT_TRUE(Bound(many).program) << i;
     const std::string name = "x" + std::to_string(i);
     many.tensors.push_back({name, f32, "1000:1"});
     many.formula += " + " + name;
   }
-  EXPECT_FALSE(Bound(many).plain) << "nine tensors";
+  for (int i = 24; i < 32; ++i) many.tensors.push_back({"z" + std::to_string(i), f32, "1000:1"});
+  for (int i = 24; i < 32; ++i) many.formula += " + z" + std::to_string(i);
+  EXPECT_FALSE(Bound(many).program) << "33 tensors";
+  EXPECT_EQ(BindProgram().bind({}, params), 0u) << "made of nothing";
 }
 
 }  // namespace

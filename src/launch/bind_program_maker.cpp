@@ -1,32 +1,48 @@
-// Makes a QuickBinder from a Binder.
+// Compiles a Binder.
 
 #include <bit>
 #include <limits>
 #include <vector>
 
+#include "launch/bind_program.hpp"
 #include "launch/binder.hpp"
-#include "launch/quick_binder.hpp"
 
 namespace tilejit::launch {
 
 /// Maps a Binder's symbols and dimensions to their places in TensorSizes.
-class QuickBinder::Maker {
+class BindProgram::Maker {
  public:
-  Maker(const Binder& binder, std::span<const Argument> args, std::int64_t most_blocks)
+  Maker(const Binder& binder, std::int64_t most_blocks)
       : binder_(binder), places_(binder.symbols_.size()), dims_(binder.dims_.size()) {
     made_.most_blocks_ = most_blocks;
-    place_tensors(args);
+    made_.tensors_ = static_cast<std::uint16_t>(binder.tensors_.size());
+    made_.arguments_ = static_cast<std::uint16_t>(binder.argument_count_);
+    fits_ = binder.steps_.size() == 1 && binder.workspaces_.empty() &&
+            binder.param_bytes_ <= kMaxParamBytes && binder.tensors_.size() <= kMaxTensors;
   }
 
-  std::optional<QuickBinder> make() {
-    if (binder_.steps_.size() != 1 || !binder_.workspaces_.empty() ||
-        binder_.param_bytes_ > kMaxParamBytes || binder_.tensors_.size() > kMaxTensors) {
-      return std::nullopt;
+  std::optional<BindProgram> of_known_sizes() {
+    fits_ = fits_ && binder_.symbols_.size() == 0 && step().sizes.empty();
+    if (!fits_) return std::nullopt;
+    const Grid grid = binder_.known_grids_.front();
+    if (grid.blocks == 0 || grid.blocks > made_.most_blocks_ || grid.wide) return std::nullopt;
+    made_.known_blocks_ = grid.blocks;
+    add_arguments([&](std::size_t t) { return binder_.tensors_[t].align - 1; });
+    add_outputs();
+    for (std::size_t t = 0; t < binder_.tensors_.size(); ++t) {
+      add(std::bit_cast<Item>(binder_.known_.bytes[t]));
     }
+    return fits_ ? std::optional(made_) : std::nullopt;
+  }
+
+  std::optional<BindProgram> of_kind(std::span<const Argument> args) {
+    if (!fits_) return std::nullopt;
+    place_tensors(args);
     find_symbols();
     add_products();
     add_units();
-    add_fields();
+    add_sizes();
+    add_arguments([](std::size_t) { return 0; });  // alignment is a part of the kind
     add_outputs();
     return fits_ ? std::optional(made_) : std::nullopt;
   }
@@ -38,10 +54,13 @@ class QuickBinder::Maker {
   [[nodiscard]] std::uint8_t end() const noexcept { return static_cast<std::uint8_t>(count_); }
   void add(std::size_t a, std::size_t b, std::int64_t c) {
     constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
-    fits_ = fits_ && count_ < made_.items_.size() && c <= kMost;
-    if (!fits_) return;
-    made_.items_[count_++] = {static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b),
-                              static_cast<std::uint32_t>(c)};
+    fits_ = fits_ && c <= kMost;
+    add({static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b),
+         static_cast<std::uint32_t>(c)});
+  }
+  void add(const Item& item) {
+    fits_ = fits_ && count_ < made_.items_.size();
+    if (fits_) made_.items_[count_++] = item;
   }
   /// log2 of a power of two; others do not fit.
   std::int64_t log2_of(std::int64_t value) {
@@ -59,7 +78,6 @@ class QuickBinder::Maker {
       first_.push_back(next_);
       next_ += 2 * rank;
     }
-    made_.tensors_ = static_cast<std::uint16_t>(first_.size());
     made_.computed_ = static_cast<std::uint16_t>(next_);
   }
 
@@ -130,7 +148,7 @@ class QuickBinder::Maker {
     made_.blocks_a_unit_ = step().blocks_per_unit;
   }
 
-  void add_fields() {
+  void add_sizes() {
     for (const Binder::SizeField& field : step().sizes) {
       if (field.kind == Kind::divisor) continue;
       add(field.kind == Kind::total ? total_ : place_of(field.dim), offset(field), 0);
@@ -141,8 +159,12 @@ class QuickBinder::Maker {
       add(place_of(field.dim), offset(field), log2_of(field.per));
     }
     made_.ends_.divisors = end();
+  }
+  /// `low_bits(t)`: the low bits that must be 0 in the address of tensor t.
+  void add_arguments(const auto& low_bits) {
     for (const Binder::PointerField& field : binder_.pointers_) {
-      add(static_cast<std::size_t>(field.tensor), offset(field), 0);
+      const auto t = static_cast<std::size_t>(field.tensor);
+      add(t, offset(field), low_bits(t));
     }
     made_.ends_.pointers = end();
     for (const Binder::ScalarField& field : binder_.scalars_) {
@@ -175,7 +197,7 @@ class QuickBinder::Maker {
   static constexpr std::size_t kMaxTensors = 32;  // limited by the bits of an Item
 
   const Binder& binder_;
-  QuickBinder made_;
+  BindProgram made_;
   bool fits_ = true;
   std::size_t count_ = 0;  // of items
   std::size_t next_ = 1;   // next free number
@@ -184,9 +206,15 @@ class QuickBinder::Maker {
   std::size_t total_ = 0;
 };
 
-std::optional<QuickBinder> QuickBinder::make(const Binder& binder, std::span<const Argument> args,
-                                             std::int64_t most_blocks) {
-  return Maker(binder, args, most_blocks).make();
+std::optional<BindProgram> BindProgram::of_known_sizes(const Binder& binder,
+                                                       std::int64_t most_blocks) {
+  return Maker(binder, most_blocks).of_known_sizes();
+}
+
+std::optional<BindProgram> BindProgram::of_kind(const Binder& binder,
+                                                std::span<const Argument> args,
+                                                std::int64_t most_blocks) {
+  return Maker(binder, most_blocks).of_kind(args);
 }
 
 }  // namespace tilejit::launch

@@ -1,6 +1,6 @@
-#include "launch/quick_binder.hpp"
+#include "launch/bind_program.hpp"
 
-#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -20,10 +20,8 @@ std::int64_t units(std::int64_t number, std::uint32_t log2_unit) noexcept {
 
 }  // namespace
 
-std::uint32_t QuickBinder::bind(std::span<const Argument> args, TensorSizes& sizes,
-                                Buffer buffer) const noexcept {
+std::uint32_t BindProgram::write_sizes(TensorSizes& sizes, std::byte* out) const noexcept {
   std::int64_t* const numbers = sizes.numbers.data();
-  std::byte* const out = buffer.data();
   const Item* item = items_.data();
   const auto until = [&](std::uint8_t end) { return item != items_.data() + end; };
 
@@ -58,35 +56,55 @@ std::uint32_t QuickBinder::bind(std::span<const Argument> args, TensorSizes& siz
         operation::make_divisor(units(numbers[item->a], item->c));
     std::memcpy(out + item->b, &divisor, sizeof divisor);
   }
-  bool null = false;
-  for (; until(ends_.pointers); ++item) {
-    const std::uint64_t address = args[item->a].address;
-    null |= address == 0;
-    std::memcpy(out + item->b, &address, 8);
-  }
-  if (null) [[unlikely]]
-    return 0;
-  for (; until(ends_.scalars); ++item) {
-    if (!try_store_scalar(static_cast<DType>(item->c), args[item->a], out + item->b)) [[unlikely]]
-      return 0;
-  }
-  for (; until(ends_.outputs); ++item) {
-    if (overlap(args, sizes, *item)) [[unlikely]]
-      return 0;
-  }
   return static_cast<std::uint32_t>(blocks);
 }
 
-inline bool QuickBinder::overlap(std::span<const Argument> args, const TensorSizes& sizes,
-                                 const Item& output) const noexcept {
-  const std::uint64_t begin = args[output.a].address, bytes = sizes.bytes[output.a];
-  for (std::size_t t = 0; t < tensors_; ++t) {
-    const std::uint64_t other = args[t].address;
-    if (are_apart(begin, bytes, other, sizes.bytes[t])) [[likely]]
-      continue;
-    if (other != begin || (output.c >> t & 1) == 0) return true;
+template <typename Bytes>
+inline bool BindProgram::write_arguments(std::span<const Argument> args, const Bytes& bytes,
+                                         std::byte* out) const noexcept {
+  const Item* item = items_.data() + ends_.divisors;
+  const auto until = [&](std::uint8_t end) { return item != items_.data() + end; };
+  bool unusual = false;
+  for (; until(ends_.pointers); ++item) {
+    const std::uint64_t address = args[item->a].address;
+    unusual |= address == 0 || (address & item->c) != 0;
+    std::memcpy(out + item->b, &address, 8);
   }
-  return false;
+  if (unusual) [[unlikely]]
+    return false;
+  for (; until(ends_.scalars); ++item) {
+    if (!try_store_scalar(static_cast<DType>(item->c), args[item->a], out + item->b)) [[unlikely]]
+      return false;
+  }
+  for (; until(ends_.outputs); ++item) {
+    const std::uint64_t begin = args[item->a].address, own = bytes(item->a);
+    for (std::size_t t = 0; t < tensors_; ++t) {
+      const std::uint64_t other = args[t].address;
+      if (are_apart(begin, own, other, bytes(t))) [[likely]]
+        continue;
+      if (other != begin || (item->c >> t & 1) == 0) return false;
+    }
+  }
+  return true;
+}
+
+std::uint32_t BindProgram::bind(std::span<const Argument> args, Buffer buffer) const noexcept {
+  if (args.size() != arguments_) [[unlikely]]
+    return 0;
+  bool bare = true;
+  for (std::size_t t = 0; t < tensors_; ++t) bare &= args[t].kind == Argument::Kind::pointer;
+  const Item* const known = items_.data() + ends_.outputs;
+  const auto bytes = [known](std::size_t t) { return std::bit_cast<std::uint64_t>(known[t]); };
+  return bare && write_arguments(args, bytes, buffer.data()) ? known_blocks_ : 0;
+}
+
+std::uint32_t BindProgram::bind(std::span<const Argument> args, TensorSizes& sizes,
+                                Buffer buffer) const noexcept {
+  const std::uint32_t blocks = write_sizes(sizes, buffer.data());
+  if (blocks == 0) [[unlikely]]
+    return 0;
+  const auto bytes = [&sizes](std::size_t t) { return sizes.bytes[t]; };
+  return write_arguments(args, bytes, buffer.data()) ? blocks : 0;
 }
 
 }  // namespace tilejit::launch
