@@ -119,7 +119,7 @@ std::vector<fs::path> run_path_folders() {
   std::vector<fs::path> folders;
   for (unsigned i = 0; i < info->dls_cnt; ++i) {
     const fs::path folder = info->dls_serpath[i].dls_name;
-    // CMake's padding of the run path means the current folder
+    // CMake's padding of the run path means the current folder.
     if (folder.is_absolute()) folders.push_back(folder);
   }
   return folders;

@@ -32,7 +32,7 @@ class Symbols {
  private:
   struct Tensor {
     std::optional<NodeId> stored = {};  // what later reads see
-    // position of the first read of the element's original value
+    // Position of the first read of the element's original value.
     std::optional<std::size_t> first_read = {};
   };
 
