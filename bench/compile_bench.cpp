@@ -51,9 +51,10 @@ class ScratchFolder {
 // The vector addition; the name enters the key, so that each number is a kernel of its own.
 std::string spec_text(int number, DType dtype = f16) {
   constexpr const char* kLayout = "(16384,8192):(8192,1)";
-  return to_json({.name = "add_" + std::to_string(number),
-                  .tensors = {{"a", dtype, kLayout}, {"b", dtype, kLayout}, {"c", dtype, kLayout}},
-                  .formula = "c = a + b"});
+  return to_json(
+      Fused{.name = "add_" + std::to_string(number),
+            .tensors = {{"a", dtype, kLayout}, {"b", dtype, kLayout}, {"c", dtype, kLayout}},
+            .formula = "c = a + b"});
 }
 
 // One kernel an iteration that no cache has. The counters are means over the iterations.
@@ -117,7 +118,7 @@ void miss(benchmark::State& state, bool sealed) {
     (void)compiler.compile(op(64 + i), Target{});
   }
   if (sealed) compiler.seal();
-  std::vector<Fused> unseen;
+  std::vector<Operation> unseen;
   for (int i = 0; i < 256; ++i) unseen.push_back(op(4096 + i));
   std::size_t i = 0;
   for (auto _ : state) {

@@ -1,13 +1,9 @@
 #include "expr/traits.hpp"
 
-#include <array>
-
 namespace tilejit::expr {
-namespace {
 
-// In the order of the enumeration.
 // clang-format off
-constexpr Traits kTraits[] = {
+constinit const std::array<Traits, detail::kOps> detail::kTraits = {{
     {.name = "constant", .cost = {0, 0}, .counted = false, .light = true},
     {.name = "load", .cost = {0, 0}, .counted = false, .light = true},
     {.name = "scalar", .cost = {0, 0}, .counted = false, .light = true},
@@ -88,15 +84,8 @@ constexpr Traits kTraits[] = {
     {.name = "scan_prod", .weight = 8},
     {.name = "scan_min", .weight = 8},
     {.name = "scan_max", .weight = 8},
-};
+}};
 // clang-format on
-static_assert(std::size(kTraits) == static_cast<std::size_t>(Op::scan_max) + 1);
-
-}  // namespace
-
-const Traits& traits(Op op) noexcept {
-  return kTraits[static_cast<std::size_t>(op)];
-}
 
 std::string_view to_string(Op op) noexcept {
   return traits(op).name;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <string_view>
 
 #include "expr/program.hpp"
@@ -49,6 +51,14 @@ struct Traits {
   std::string_view approximation = {};
   Accuracy accuracy = {};
 };
-[[nodiscard]] const Traits& traits(Op op) noexcept;
+
+namespace detail {
+inline constexpr std::size_t kOps = static_cast<std::size_t>(Op::scan_max) + 1;
+extern const std::array<Traits, kOps> kTraits;  // in the order of the enumeration
+}  // namespace detail
+
+[[nodiscard]] inline const Traits& traits(Op op) noexcept {
+  return detail::kTraits[static_cast<std::size_t>(op)];
+}
 
 }  // namespace tilejit::expr

@@ -67,7 +67,7 @@ inline bool BindProgram::write_arguments(std::span<const Argument> args, const B
   bool unusual = false;
   for (; until(ends_.pointers); ++item) {
     const std::uint64_t address = args[item->a].address;
-    unusual |= address == 0 || (address & item->c) != 0;
+    unusual |= args[item->a].kind != kind_ || address == 0 || (address & item->c) != 0;
     std::memcpy(out + item->b, &address, 8);
   }
   if (unusual) [[unlikely]]
@@ -91,11 +91,9 @@ inline bool BindProgram::write_arguments(std::span<const Argument> args, const B
 std::uint32_t BindProgram::bind(std::span<const Argument> args, Buffer buffer) const noexcept {
   if (args.size() != arguments_) [[unlikely]]
     return 0;
-  bool bare = true;
-  for (std::size_t t = 0; t < tensors_; ++t) bare &= args[t].kind == Argument::Kind::pointer;
   const Item* const known = items_.data() + ends_.outputs;
   const auto bytes = [known](std::size_t t) { return std::bit_cast<std::uint64_t>(known[t]); };
-  return bare && write_arguments(args, bytes, buffer.data()) ? known_blocks_ : 0;
+  return write_arguments(args, bytes, buffer.data()) ? known_blocks_ : 0;
 }
 
 std::uint32_t BindProgram::bind(std::span<const Argument> args, TensorSizes& sizes,

@@ -70,6 +70,7 @@ class BindProgram {
                                      std::byte* out) const noexcept;
 
   Ends ends_;
+  Argument::Kind kind_ = Argument::Kind::pointer;  // of every tensor
   std::uint16_t tensors_ = 0;
   std::uint16_t arguments_ = 0xFFFF;  // a number that no launch has
   std::uint16_t computed_ = 0;        // index of the first computed number

@@ -85,13 +85,13 @@ struct Kernel::Impl {
   Step first;  // first step of the operation, for nearly all the only one
   front::RangeName launching;
   std::shared_ptr<const launch::Library> library;
-  bool is_simple;               // one kernel, no workspaces
-  launch::BindProgram program;  // for known sizes; otherwise it binds nothing
+  bool is_simple;  // one kernel, no workspaces
 
  private:
   mutable std::atomic<const Impl*> full_ = nullptr;
 
  public:
+  launch::BindProgram program;  // for known sizes; otherwise it binds nothing
   launch::Binder binder;
   Artifact artifact;
   bool light;             // built from a light plan
