@@ -20,6 +20,8 @@ import os
 import pathlib
 import sys
 
+import script
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LENGTHS = [10**digits for digits in range(3, 9)]
 ELEMENTS = 4_000_000  # of shorter rows, as many as make so many elements
@@ -115,8 +117,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "portable")
     parser.add_argument("--only", default="", help="functions whose name has this")
-    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS, help="elements of a row")
-    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--lengths", type=script.count, nargs="+", default=LENGTHS, help="elements of a row")
+    parser.add_argument("--seeds", type=script.count, default=10)
     options = parser.parse_args()
     os.environ.setdefault("TILEJIT_LIBRARY", str(options.build / "libtilejit.so"))
     sys.path.insert(0, str(ROOT / "examples" / "python"))
@@ -144,4 +146,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    script.run(main)

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """The table of the cache in docs/performance.md: runs cache_bench and compares with the aims.
 
-bench/cache.py [PROGRAM]    PROGRAM: build/release/bench/cache_bench
+    cmake --preset release && cmake --build --preset release
+    bench/cache.py [PROGRAM]    PROGRAM: build/release/bench/cache_bench
 """
 
+import argparse
 import json
 import pathlib
 import subprocess
-import sys
+
+import script
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -29,9 +32,10 @@ ROWS = [
 
 
 def main():
-    program = sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/release/bench/cache_bench"
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", nargs="?", default=ROOT / "build/release/bench/cache_bench")
     report = subprocess.run(
-        [program, "--benchmark_format=json"], capture_output=True, text=True, check=True
+        [parser.parse_args().program, "--benchmark_format=json"], capture_output=True, text=True, check=True
     ).stdout
     found = {item["name"].split("/")[0]: item for item in json.loads(report)["benchmarks"]}
     print("| what | measured | aim |\n|---|---|---|")
@@ -43,4 +47,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    script.run(main)

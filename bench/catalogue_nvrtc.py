@@ -20,6 +20,8 @@ import statistics
 import subprocess
 import time
 
+import script
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 ROUNDS = 24
 EMPTY = b'extern "C" __global__ void k() {}'
@@ -90,4 +92,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    script.run(main)

@@ -18,6 +18,8 @@ import pathlib
 import statistics
 import subprocess
 
+import script
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SPECS = ("layouts.json", "rows.json", "scans.json")
 LAUNCHES = 50
@@ -142,4 +144,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    script.run(main)

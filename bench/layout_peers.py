@@ -15,6 +15,8 @@ import sys
 import tempfile
 import timeit
 
+import script
+
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -75,4 +77,5 @@ def main():
         print(f"| {name.replace('_', ' ')} | {mine:.2f} us | {row[0]} | {row[1]} |")
 
 
-main()
+if __name__ == "__main__":
+    script.run(main)

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """The same work by PyTorch, Triton and CuPy, where installed: one line `what<TAB>measured` each.
 
-`peers.py first triton|cupy` prints the milliseconds to the first launch in this process.
+`peers.py --first triton|cupy` prints the milliseconds to the first launch in this process.
 """
 
+import argparse
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+
+import script
 
 ROWS, COLUMNS = 16384, 8192
 WARMUP, ITERATIONS = 5, 50
@@ -89,7 +92,7 @@ def first_rows(peer, label):
         times = [
             float(
                 subprocess.run(
-                    [sys.executable, __file__, "first", peer],
+                    [sys.executable, __file__, "--first", peer],
                     env=environment,
                     capture_output=True,
                     text=True,
@@ -104,16 +107,19 @@ def first_rows(peer, label):
 
 
 def main():
-    if sys.argv[1:2] == ["first"]:
-        print(FIRST[sys.argv[2]]())
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--first", choices=sorted(FIRST), help="only the first launch of this peer, in milliseconds")
+    first = parser.parse_args().first
+    if first:
+        print(FIRST[first]())
         return
     for rows in (pytorch_rows(), first_rows("triton", "Triton"), first_rows("cupy", "CuPy")):
         try:
             for name, value in rows:
                 print(f"{name}\t{value}")
-        except (ImportError, subprocess.CalledProcessError) as error:
-            print(f"a peer was not measured: {error}", file=sys.stderr)
+        except (ImportError, RuntimeError, subprocess.CalledProcessError) as error:
+            print(f"a peer was not measured: {script.sentence(error)}", file=sys.stderr)
 
 
 if __name__ == "__main__":
-    main()
+    script.run(main)

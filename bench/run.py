@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+import script
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SPEC = ROOT / "bench" / "specs" / "add_f16.json"
 OTHER_SPEC = ROOT / "examples" / "specs" / "mul_relu.json"
@@ -147,4 +149,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    script.run(main)

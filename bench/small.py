@@ -16,6 +16,8 @@ import pathlib
 import statistics
 import subprocess
 
+import script
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 NODES, LAUNCHES = 50, 21
 
@@ -74,4 +76,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    script.run(main)

@@ -17,6 +17,8 @@ import pathlib
 import subprocess
 import tempfile
 
+import script
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
@@ -64,16 +66,17 @@ def fill(cache, count, spec, command, target):
         folder = cache / "v1" / key[:2]
         folder.mkdir(mode=0o700, exist_ok=True)
         (folder / f"{key}.cubin").write_bytes(data)
-    assert len(keys) == count, (len(keys), count)
+    if len(keys) != count:
+        raise RuntimeError(f"{spec} has {len(keys)} kernels, not {count}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
-    parser.add_argument("--present", type=int, default=10_000)
-    parser.add_argument("--kernels", type=int, default=200)
-    parser.add_argument("--jobs", default="1,2")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--present", type=script.count, default=10_000)
+    parser.add_argument("--kernels", type=script.count, default=200)
+    parser.add_argument("--jobs", type=script.counts, default="1,2")
+    parser.add_argument("--rounds", type=script.count, default=3)
     parser.add_argument("--target", default="sm_90a")
     options = parser.parse_args()
     command = options.build / "bin" / "tilejit"
@@ -92,11 +95,12 @@ def main():
             print(f"| {options.present} present | {jobs} | {best:.2f} | {options.present / best:.0f} |")
         softmaxes(spec, options.kernels)
         first = None
-        for jobs in map(int, options.jobs.split(",")):
+        for jobs in options.jobs:
             times = []
             for i in range(options.rounds):
                 found = warm(command, folder / f"cold{jobs}.{i}", spec, "--target", options.target, "-j", jobs)
-                assert found["compiled"] == options.kernels, found
+                if found["compiled"] != options.kernels:
+                    raise RuntimeError(f"{found['compiled']} kernels were compiled, not {options.kernels}")
                 times.append(found["seconds"])
             first = first or min(times)
             print(
@@ -106,4 +110,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    script.run(main)

@@ -28,6 +28,7 @@ set(schema ${PROJECT_SOURCE_DIR}/docs/spec.schema.json)
 add_custom_command(
   OUTPUT ${generated}/embedded_schema.cpp
   COMMAND ${CMAKE_COMMAND} -DOUTPUT=${generated}/embedded_schema.cpp -DSCHEMA=${schema}
+    -DHEADER=tilejit/operation.hpp -DNAMESPACE=tilejit -DFUNCTION=spec_schema
     -P ${PROJECT_SOURCE_DIR}/cmake/EmbedSchema.cmake
   DEPENDS ${schema} ${PROJECT_SOURCE_DIR}/cmake/EmbedSchema.cmake
   VERBATIM)

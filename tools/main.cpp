@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -9,17 +8,19 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <initializer_list>
 #include <memory>
 #include <new>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "common/command.hpp"
 #include "common/interrupt.hpp"
+#include "common/mistake.hpp"
 #include "common/sentence.hpp"
-#include "common/suggestion.hpp"
+#include "common/terminal.hpp"
+#include "help/help_text.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/printable.hpp"
 #include "tilejit/version.hpp"
@@ -27,11 +28,12 @@
 namespace tilejit::cli {
 namespace {
 
-constexpr std::size_t kLongestMistake = 400;  // bytes of a command line that a message repeats
+constexpr std::size_t kLongestMistake = 600;  // bytes of a command line that a message repeats
 
 int report(int code, const std::string& message) {
   std::fflush(stdout);
-  std::fprintf(stderr, "tilejit: %s\n", printable(message, Lines::several).c_str());
+  const std::string name = inked(Ink::red, "tilejit:", stderr);
+  std::fprintf(stderr, "%s %s\n", name.c_str(), printable(message, Lines::several).c_str());
   return code;
 }
 
@@ -66,9 +68,31 @@ void log_to_stderr() {
   spdlog::register_logger(std::move(logger));
 }
 
+void add_group(CLI::App& app, const char* group,
+               std::initializer_list<void (*)(CLI::App&)> functions) {
+  const std::size_t before = app.get_subcommands(nullptr).size();
+  for (const auto add : functions) add(app);
+  const auto commands = app.get_subcommands(nullptr);
+  for (std::size_t i = before; i < commands.size(); ++i) commands[i]->group(group);
+}
+
+// The operations of `layout` are many, and only some command lines need them.
+void add_layout_with(CLI::App& app) {
+  add_layout(app, true);
+}
+void add_layout_without(CLI::App& app) {
+  add_layout(app, false);
+}
+
+bool needs_operations(std::string_view word) {
+  return word == "layout" || word == "help" || word == "man" || word == "completion";
+}
+
 void add_commands(CLI::App& app, std::span<char* const> arguments) {
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_help_flag("-h,--help", "Print this help");
   app.require_subcommand(1);
-  app.set_version_flag("--version", "tilejit " + std::string(version()));
+  app.set_version_flag("--version", "tilejit " + std::string(version()), "Print the version");
   app.footer(
       "Examples:\n"
       "  tilejit doctor\n"
@@ -77,38 +101,13 @@ void add_commands(CLI::App& app, std::span<char* const> arguments) {
       "  tilejit compile examples/specs/vector_add.json -o add.cubin\n"
       "  tilejit layout composition '(6,2):(8,2)' '(4,3):(3,1)'\n\n"
       "Exit codes: 0 done, 1 failed or wrong result, 2 bad usage or spec.");
-  add_run(app);
-  add_render(app);
-  add_compile(app);
-  add_tune(app);
-  add_warm(app);
-  add_coverage(app);
-  add_bench(app);
-  add_explain(app);
-  add_doctor(app);
-  add_cache(app);
-  add_schema(app);
-  const auto is_layout = [](const char* argument) {
-    return std::string_view(argument) == "layout";
-  };
-  add_layout(app, std::ranges::any_of(arguments, is_layout));
-}
-
-// CLI11 would only say that a subcommand is missing, or an argument not expected.
-void check_command(const CLI::App& app, std::span<char* const> arguments, const std::string& path) {
-  const std::string name = arguments.empty() ? "" : arguments.front();
-  if (name.empty() || name.front() == '-') return;
-  std::vector<std::string> commands;
-  for (const CLI::App* command : app.get_subcommands(nullptr)) {
-    if (command->get_name() == name) {
-      return check_command(*command, arguments.subspan(1), path + ' ' + name);
-    }
-    commands.push_back(command->get_name());
-  }
-  if (commands.empty()) return;
-  const std::string nearest = suggestion(name, commands);
-  throw UsageError(fmt::format("there is no command '{}'{} {} --help lists them",
-                               name.substr(0, 64), nearest.empty() ? ";" : nearest, path));
+  const bool operations = std::ranges::any_of(arguments, needs_operations);
+  add_group(app, "Everyday",
+            {add_run, add_compile, add_tune, add_bench,
+             operations ? add_layout_with : add_layout_without});
+  add_group(app, "Deploy", {add_warm, add_coverage, add_cache});
+  add_group(app, "Inspect", {add_render, add_explain, add_doctor, add_schema});
+  add_group(app, "This command", {add_about_itself});
 }
 
 int run(int argc, char** argv) {
@@ -122,8 +121,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& success) {  // --help, --version
     app.exit(success);
   } catch (const CLI::ParseError& error) {
-    return report(kBadUsage, std::string(error.what()).substr(0, kLongestMistake) +
-                                 " (tilejit --help shows the usage)");
+    return report(kBadUsage, mistake_of(app, error).substr(0, kLongestMistake));
   } catch (const UsageError& error) {
     return report(kBadUsage, error.what());
   } catch (const Interrupted& stop) {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "core/suggestion.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit {
@@ -84,6 +85,10 @@ DType parse_dtype(std::string_view text, std::string_view where) {
         ErrorCode::unsupported,
         "dtype '" + name + "' is unsupported: 128-bit integers are not available; use i64 or u64",
         std::string(where));
+  }
+  if (const std::string_view nearest = core::nearest_dtype(text); !nearest.empty()) {
+    throw Error(ErrorCode::invalid_spec,
+                "unknown dtype '" + name + "'" + core::did_you_mean(nearest), std::string(where));
   }
   std::string known;
   for (const DType dtype : kAllDTypes)

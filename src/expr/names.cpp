@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/suggestion.hpp"
+
 namespace tilejit::expr {
 namespace {
 
@@ -65,43 +67,17 @@ constexpr Scan kScans[] = {
     {"cummax", Op::scan_max},
 };
 
-constexpr std::string_view kWords[] = {"and", "or",  "not", "if",   "else", "true",  "false",
-                                       "inf", "nan", "pi",  "cast", "iota", "extent"};
+// Words that join expressions, which no unknown name or function can stand for.
+constexpr std::string_view kJoiningWords[] = {"and", "or", "not", "if", "else"};
+constexpr std::string_view kWords[] = {"true", "false", "inf",  "nan",
+                                       "pi",   "cast",  "iota", "extent"};
 
-constexpr std::string_view kOtherNames[][2] = {{"float", "f32"},
-                                               {"float16", "f16"},
-                                               {"float32", "f32"},
-                                               {"float64", "f64"},
-                                               {"fp16", "f16"},
-                                               {"fp32", "f32"},
-                                               {"fp64", "f64"},
-                                               {"half", "f16"},
-                                               {"double", "f64"},
-                                               {"bfloat16", "bf16"},
-                                               {"float8_e4m3fn", "f8e4m3"},
-                                               {"float8_e5m2", "f8e5m2"},
-                                               {"tfloat32", "tf32"},
-                                               {"int", "i32"},
-                                               {"int8", "i8"},
-                                               {"int16", "i16"},
-                                               {"int32", "i32"},
-                                               {"int64", "i64"},
-                                               {"long", "i64"},
-                                               {"uint8", "u8"},
-                                               {"uint16", "u16"},
-                                               {"uint32", "u32"},
-                                               {"uint64", "u64"},
-                                               {"arcsin", "asin"},
-                                               {"arccos", "acos"},
-                                               {"arctan", "atan"},
-                                               {"arctan2", "atan2"},
-                                               {"fabs", "abs"},
-                                               {"ln", "log"},
-                                               {"maximum", "max"},
-                                               {"minimum", "min"},
-                                               {"power", "pow"},
-                                               {"select", "where"},
-                                               {"swish", "silu"}};
+// What other libraries call functions of the language.
+constexpr std::string_view kOtherNames[][2] = {
+    {"arcsin", "asin"}, {"arccos", "acos"},  {"arctan", "atan"}, {"arctan2", "atan2"},
+    {"fabs", "abs"},    {"ln", "log"},       {"maximum", "max"}, {"minimum", "min"},
+    {"power", "pow"},   {"select", "where"}, {"swish", "silu"},
+};
 
 std::string_view our_name(std::string_view name) {
   const auto* found = std::find_if(std::begin(kOtherNames), std::end(kOtherNames),
@@ -109,54 +85,16 @@ std::string_view our_name(std::string_view name) {
   return found == std::end(kOtherNames) ? std::string_view() : (*found)[1];
 }
 
-std::string did_you_mean(std::string_view name) {
-  return name.empty() ? "" : "; did you mean '" + std::string(name) + "'?";
+// Names that mean something wherever a formula has one.
+std::vector<std::string_view> names_of_the_language() {
+  std::vector<std::string_view> names(std::begin(kWords), std::end(kWords));
+  for (const Builtin& builtin : kBuiltins) names.push_back(builtin.name);
+  for (const FunctionText& function : prelude()) names.push_back(function.name);
+  for (const Reduction& reduction : kReductions) names.push_back(reduction.name);
+  for (const Scan& scan : kScans) names.push_back(scan.name);
+  for (const DType dtype : kAllDTypes) names.push_back(to_string(dtype));
+  return names;
 }
-
-char lowered(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-// Counts changed, missing, added and swapped letters, row by row (optimal string alignment).
-// Ignores case.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before(b.size() + 1), row(b.size() + 1), next(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  const auto same = [&](std::size_t i, std::size_t j) { return lowered(a[i]) == lowered(b[j]); };
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    next[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      next[j] = std::min({row[j] + 1, next[j - 1] + 1, row[j - 1] + (same(i - 1, j - 1) ? 0 : 1)});
-      const bool exchanged = i > 1 && j > 1 && same(i - 1, j - 2) && same(i - 2, j - 1);
-      if (exchanged) next[j] = std::min(next[j], before[j - 2] + 1);
-    }
-    std::swap(before, row);
-    std::swap(row, next);
-  }
-  return row.back();
-}
-
-// Takes names one by one and keeps the nearest.
-class Nearest {
- public:
-  explicit Nearest(std::string_view name) : name_(name), least_(name.size() <= 4 ? 2 : 3) {}
-
-  void consider(std::string_view candidate) {
-    const std::size_t difference = candidate.size() > name_.size()
-                                       ? candidate.size() - name_.size()
-                                       : name_.size() - candidate.size();
-    if (difference >= least_) return;
-    const std::size_t distance = edit_distance(name_, candidate);
-    if (distance >= least_ || (name_.size() <= 1 && distance > 0)) return;
-    least_ = distance;
-    found_ = candidate;
-  }
-  [[nodiscard]] std::string_view found() const { return found_; }
-
- private:
-  std::string_view name_, found_;
-  std::size_t least_;  // distance that a name must stay below to be suggested
-};
 
 }  // namespace
 
@@ -209,36 +147,21 @@ std::string expected_arguments(const Builtin& builtin) {
   return std::to_string(builtin.max_args) + (builtin.max_args == 1 ? " argument" : " arguments");
 }
 
-std::string_view nearest_name(std::string_view name, std::span<const std::string_view> known) {
-  Nearest nearest(name);
-  for (const std::string_view candidate : known) nearest.consider(candidate);
-  return nearest.found();
-}
-
 std::string suggestion(std::string_view name, std::span<const std::string_view> known) {
-  if (const std::string_view ours = our_name(name); !ours.empty()) return did_you_mean(ours);
-  Nearest nearest(name);
-  for (const std::string_view candidate : known) nearest.consider(candidate);
-  for (const Builtin& builtin : kBuiltins) nearest.consider(builtin.name);
-  for (const FunctionText& function : prelude()) nearest.consider(function.name);
-  for (const Reduction& reduction : kReductions) nearest.consider(reduction.name);
-  for (const Scan& scan : kScans) nearest.consider(scan.name);
-  for (const std::string_view word : kWords) nearest.consider(word);
-  for (const DType dtype : kAllDTypes) nearest.consider(to_string(dtype));
-  return did_you_mean(nearest.found());
-}
-
-std::string dtype_suggestion(std::string_view name) {
-  const std::string_view ours = our_name(name);
-  if (find_dtype(ours)) return did_you_mean(ours);
-  Nearest nearest(name);
-  for (const DType dtype : kAllDTypes) nearest.consider(to_string(dtype));
-  return did_you_mean(nearest.found());
+  for (const std::string_view ours : {our_name(name), core::dtype_called(name)}) {
+    if (!ours.empty()) return core::did_you_mean(ours);
+  }
+  std::vector<std::string_view> names(known.begin(), known.end());
+  const std::vector<std::string_view> language = names_of_the_language();
+  names.insert(names.end(), language.begin(), language.end());
+  return core::did_you_mean(core::nearest_name(name, names));
 }
 
 bool is_reserved(std::string_view name) noexcept {
-  return std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords) ||
-         names_function(name) || name == "b8";
+  const auto is_one_of = [&](const auto& words) {
+    return std::find(std::begin(words), std::end(words), name) != std::end(words);
+  };
+  return is_one_of(kJoiningWords) || is_one_of(kWords) || names_function(name) || name == "b8";
 }
 
 }  // namespace tilejit::expr

@@ -55,10 +55,5 @@ struct Scan {
 /// Names that other libraries give to dtypes and functions lead to ours.
 [[nodiscard]] std::string suggestion(std::string_view name,
                                      std::span<const std::string_view> known);
-/// The same for dtypes alone.
-[[nodiscard]] std::string dtype_suggestion(std::string_view name);
-/// The nearest of `known`, if it is close enough to be a typing error; else empty.
-[[nodiscard]] std::string_view nearest_name(std::string_view name,
-                                            std::span<const std::string_view> known);
 
 }  // namespace tilejit::expr

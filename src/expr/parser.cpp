@@ -3,6 +3,7 @@
 #include <charconv>
 #include <optional>
 
+#include "core/suggestion.hpp"
 #include "expr/hints.hpp"
 #include "expr/lexer.hpp"
 #include "expr/names.hpp"
@@ -354,7 +355,8 @@ class Parser {
     if (!accept(",")) fail("expected ',' and a dtype, as in cast(x, f16), found " + found());
     const auto dtype = find_dtype(peek().text);
     if (!dtype) {
-      fail("expected a dtype such as f16 or i32, found " + found() + dtype_suggestion(peek().text));
+      fail("expected a dtype such as f16 or i32, found " + found() +
+           core::did_you_mean(core::nearest_dtype(peek().text)));
     }
     ++at_;
     return *dtype;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/suggestion.hpp"
 #include "expr/centred_sums.hpp"
 #include "expr/names.hpp"
 #include "tilejit/error.hpp"
@@ -150,7 +151,7 @@ void Symbols::check_outputs() const {
 std::string Symbols::meant_for(std::string_view name) const {
   std::vector<std::string_view> assigned;
   for (const auto& [temporary, value] : temporaries_) assigned.push_back(temporary);
-  const std::string_view nearest = nearest_name(name, assigned);
+  const std::string_view nearest = core::nearest_name(name, assigned);
   if (nearest.empty()) return "";
   return "; " + quoted(nearest) + " is assigned, which is no tensor: did you mean " + quoted(name) +
          "?";

@@ -1,10 +1,9 @@
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <numeric>
+#include <cstdint>
+#include <iterator>
 
+#include "drawing/svg.hpp"
 #include "graph/graph_picture.hpp"
-#include "tilejit/printable.hpp"
 
 namespace tilejit::graph {
 namespace {
@@ -14,126 +13,173 @@ using Edge = GraphPicture::Edge;
 
 // Pixels.
 constexpr int kLetter = 7, kPadding = 12, kBoxHeight = 40, kGap = 24, kRowHeight = 90, kMargin = 16;
+constexpr int kLane = 16;  // width of what an edge takes in a row that it passes
+constexpr const char* kInk = "#333";
 
-struct Box {
+/// A node, or the place where a long edge passes a row.
+struct Slot {
   std::size_t row = 0;
-  int x = 0, width = 0;
-  [[nodiscard]] int y() const { return kMargin + static_cast<int>(row) * kRowHeight; }
+  int width = 0;
+  std::vector<std::size_t> above = {}, below = {};  // slots of the rows before and after, by edges
+  int x = 0;
+  [[nodiscard]] int top() const { return kMargin + static_cast<int>(row) * kRowHeight; }
   [[nodiscard]] int middle() const { return x + width / 2; }
 };
 
-/// Assigns rows by the longest path, in the order of the dependencies (Kahn).
-std::vector<Box> place_rows(const GraphPicture& picture) {
-  std::vector<Box> boxes(picture.nodes.size());
-  std::vector<std::size_t> waiting(boxes.size());
-  std::vector<std::vector<std::size_t>> next(boxes.size());
+/// A graph as it is drawn: the slots of the nodes, then those of the edges.
+struct Sketch {
+  std::vector<Slot> slots;
+  std::vector<std::vector<std::size_t>> routes;  // of each edge: its slots from row to row
+  std::vector<std::vector<std::size_t>> rows;    // slots, from left to right
+  int width = 2 * kMargin;
+};
+
+/// A node's row is the length of the longest path to it (Kahn).
+std::vector<std::size_t> rows_of_nodes(const GraphPicture& picture) {
+  const std::size_t count = picture.nodes.size();
+  std::vector<std::size_t> rows(count), waiting(count), ready;
+  std::vector<std::vector<std::size_t>> next(count);
   for (const Edge& edge : picture.edges) {
     ++waiting[edge.to];
     next[edge.from].push_back(edge.to);
   }
-  std::vector<std::size_t> ready;
-  for (std::size_t i = 0; i < boxes.size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     if (waiting[i] == 0) ready.push_back(i);
   }
   for (std::size_t done = 0; done < ready.size(); ++done) {
     for (const std::size_t to : next[ready[done]]) {
-      boxes[to].row = std::max(boxes[to].row, boxes[ready[done]].row + 1);
+      rows[to] = std::max(rows[to], rows[ready[done]] + 1);
       if (--waiting[to] == 0) ready.push_back(to);
     }
   }
-  return boxes;
+  return rows;
 }
 
-/// The mean position of a node's predecessors, so that fewer edges cross.
-double wanted_place(const GraphPicture& picture, const std::vector<Box>& boxes, std::size_t node) {
-  double sum = 0;
-  int count = 0;
+int width_of(const Node& node) {
+  const std::size_t letters = std::max(node.label.size(), node.detail.size());
+  return static_cast<int>(letters) * kLetter + 2 * kPadding;
+}
+
+/// Slots without places: those of the nodes, and one for each row that an edge passes.
+Sketch make_slots(const GraphPicture& picture) {
+  Sketch sketch;
+  const std::vector<std::size_t> rows = rows_of_nodes(picture);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    sketch.slots.push_back({.row = rows[i], .width = width_of(picture.nodes[i])});
+  }
   for (const Edge& edge : picture.edges) {
-    if (edge.to != node) continue;
-    sum += boxes[edge.from].middle();
-    ++count;
+    std::vector<std::size_t> route = {edge.from};
+    for (std::size_t row = rows[edge.from] + 1; row < rows[edge.to]; ++row) {
+      sketch.slots.push_back({.row = row, .width = kLane});
+      route.push_back(sketch.slots.size() - 1);
+    }
+    route.push_back(edge.to);
+    for (std::size_t i = 1; i < route.size(); ++i) {
+      sketch.slots[route[i]].above.push_back(route[i - 1]);
+      sketch.slots[route[i - 1]].below.push_back(route[i]);
+    }
+    sketch.routes.push_back(std::move(route));
   }
-  return count == 0 ? 0 : sum / count;
+  for (std::size_t i = 0; i < sketch.slots.size(); ++i) {
+    const std::size_t row = sketch.slots[i].row;
+    if (sketch.rows.size() <= row) sketch.rows.resize(row + 1);
+    sketch.rows[row].push_back(i);
+  }
+  return sketch;
 }
 
-/// Places the boxes of each row side by side; returns the width of the picture.
-int place_columns(const GraphPicture& picture, std::vector<Box>& boxes, std::size_t rows) {
-  int widest = 0;
-  for (std::size_t row = 0; row < rows; ++row) {
-    std::vector<std::pair<double, std::size_t>> order;
-    for (std::size_t i = 0; i < boxes.size(); ++i) {
-      if (boxes[i].row == row) order.emplace_back(wanted_place(picture, boxes, i), i);
-    }
-    std::ranges::sort(order);
+/// The mean place of `others`; that of the margin without any.
+int mean_place(const Sketch& sketch, const std::vector<std::size_t>& others) {
+  std::int64_t sum = 0;
+  for (const std::size_t other : others) sum += sketch.slots[other].middle();
+  return others.empty() ? kMargin : static_cast<int>(sum / std::ssize(others));
+}
+
+/// From above: each slot below what it comes after, as far to the left as those before it allow.
+void place_below(Sketch& sketch) {
+  for (auto& row : sketch.rows) {
+    const auto wanted = [&](std::size_t i) { return mean_place(sketch, sketch.slots[i].above); };
+    std::ranges::stable_sort(row, {}, wanted);
     int x = kMargin;
-    for (const auto& [wanted, i] : order) {
-      const Node& node = picture.nodes[i];
-      const std::size_t letters = std::max(node.label.size(), node.detail.size());
-      boxes[i].x = x;
-      boxes[i].width = static_cast<int>(letters) * kLetter + 2 * kPadding;
-      x += boxes[i].width + kGap;
+    for (const std::size_t i : row) {
+      Slot& slot = sketch.slots[i];
+      slot.x = std::max(x, wanted(i) - slot.width / 2);
+      x = slot.x + slot.width + kGap;
     }
-    widest = std::max(widest, x - kGap + kMargin);
+    sketch.width = std::max(sketch.width, x - kGap + kMargin);
   }
-  return widest;
 }
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      default: out += c;
+/// From below: each slot above what comes after it, as far to the right as those behind it allow.
+void place_above(Sketch& sketch) {
+  for (auto row = sketch.rows.rbegin(); row != sketch.rows.rend(); ++row) {
+    int right = sketch.width - kMargin;
+    for (auto i = row->rbegin(); i != row->rend(); ++i) {
+      Slot& slot = sketch.slots[*i];
+      const int wanted = mean_place(sketch, slot.below) - slot.width / 2;
+      slot.x = std::max(slot.x, std::min(wanted, right - slot.width));
+      right = slot.x - kGap;
     }
   }
-  return out;
 }
 
-std::string draw_box(const Node& node, const Box& box) {
-  std::string out = fmt::format(
-      "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\" fill=\"{}\" "
-      "stroke=\"#333\"/>\n",
-      box.x, box.y(), box.width, kBoxHeight, node.kernel ? 2 : 12,
-      node.kernel ? "#dcebff" : "#f2f2f2");
+void draw_node(drawing::Svg& svg, const Node& node, const Slot& slot) {
+  svg.rectangle({.x = static_cast<double>(slot.x),
+                 .y = static_cast<double>(slot.top()),
+                 .width = static_cast<double>(slot.width),
+                 .height = kBoxHeight},
+                {{"rx", node.kernel ? "2" : "12"},
+                 {"fill", node.kernel ? "#dcebff" : "#f2f2f2"},
+                 {"stroke", kInk}});
   const auto text = [&](const std::string& what, int below) {
-    out += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", box.middle(), box.y() + below,
-                       escaped(what));
+    svg.text({static_cast<double>(slot.middle()), static_cast<double>(slot.top() + below)}, what,
+             {{"text-anchor", "middle"}});
   };
   text(node.label, node.detail.empty() ? 24 : 17);
   if (!node.detail.empty()) text(node.detail, 33);
-  return out;
 }
 
-std::string draw_edge(const Edge& edge, const std::vector<Box>& boxes) {
-  const Box& from = boxes[edge.from];
-  const Box& to = boxes[edge.to];
-  const int y0 = from.y() + kBoxHeight, y1 = to.y(), bend = (y0 + y1) / 2;
-  return fmt::format(
-      "<path d=\"M{} {} C{} {} {} {} {} {}\" fill=\"none\" stroke=\"#333\"{} "
-      "marker-end=\"url(#arrow)\"/>\n",
-      from.middle(), y0, from.middle(), bend, to.middle(), bend, to.middle(), y1 - 2,
-      edge.overlapping ? " stroke-dasharray=\"4 3\"" : "");
+/// Curves between rows, straight down past the boxes of a row: an edge meets no box but its ends.
+drawing::Path path_of(const Sketch& sketch, const std::vector<std::size_t>& route) {
+  const auto at = [](double x, double y) { return drawing::Point{x, y}; };
+  const Slot& first = sketch.slots[route.front()];
+  drawing::Path path(at(first.middle(), first.top() + kBoxHeight));
+  for (std::size_t i = 1; i < route.size(); ++i) {
+    const Slot& from = sketch.slots[route[i - 1]];
+    const Slot& to = sketch.slots[route[i]];
+    const bool last = i + 1 == route.size();
+    const double start = from.top() + kBoxHeight, end = to.top() - (last ? 2 : 0);
+    const double bend = (start + end) / 2;
+    path.curve(at(from.middle(), bend), at(to.middle(), bend), at(to.middle(), end));
+    if (!last) path.line(at(to.middle(), to.top() + kBoxHeight));
+  }
+  return path;
 }
 
 }  // namespace
 
 std::string to_svg(const GraphPicture& picture) {
-  std::vector<Box> boxes = place_rows(picture);
-  std::size_t rows = 0;
-  for (const Box& box : boxes) rows = std::max(rows, box.row + 1);
-  const int width = std::max(2 * kMargin, place_columns(picture, boxes, rows));
-  const int height = 2 * kMargin + static_cast<int>(rows) * kRowHeight;
-  std::string out = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
-      "viewBox=\"0 0 {0} {1}\" font-family=\"monospace\" font-size=\"11\" text-anchor=\"middle\">\n"
-      "<marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" "
-      "markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0 L8 4 L0 8 z\" fill=\"#333\"/></marker>\n",
-      width, height);
-  for (const Edge& edge : picture.edges) out += draw_edge(edge, boxes);
-  for (std::size_t i = 0; i < boxes.size(); ++i) out += draw_box(picture.nodes[i], boxes[i]);
-  return out + "</svg>\n";
+  Sketch sketch = make_slots(picture);
+  place_below(sketch);
+  place_above(sketch);
+  const int rows = std::max(1, static_cast<int>(sketch.rows.size()));
+  const int height = 2 * kMargin + (rows - 1) * kRowHeight + kBoxHeight;
+  drawing::Svg svg({.width = static_cast<double>(sketch.width),
+                    .height = static_cast<double>(height),
+                    .font = drawing::Svg::Font::mono,
+                    .font_size = 11},
+                   "CUDA graph");
+  svg.define_arrow(kInk);
+  for (std::size_t i = 0; i < picture.edges.size(); ++i) {
+    svg.path(path_of(sketch, sketch.routes[i]),
+             {{"stroke", kInk},
+              {"stroke-dasharray", picture.edges[i].overlapping ? "4 3" : "none"},
+              {"marker-end", "url(#arrow)"}});
+  }
+  for (std::size_t i = 0; i < picture.nodes.size(); ++i) {
+    draw_node(svg, picture.nodes[i], sketch.slots[i]);
+  }
+  return svg.document();
 }
 
 }  // namespace tilejit::graph

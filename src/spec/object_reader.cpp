@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/suggestion.hpp"
+
 namespace tilejit::spec {
 namespace {
 
@@ -14,13 +16,6 @@ std::string kind_of(const Json& json) {
   return json.is_null()
              ? "null"
              : (json.is_object() || json.is_array() ? "an " : "a ") + std::string(json.type_name());
-}
-
-/// Counts differing letters position by position, which is enough to spot a typing error.
-std::size_t difference(std::string_view a, std::string_view b) {
-  std::size_t count = a.size() > b.size() ? a.size() - b.size() : b.size() - a.size();
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) count += a[i] != b[i];
-  return count;
 }
 
 }  // namespace
@@ -40,11 +35,9 @@ void ObjectReader::refuse_others(std::initializer_list<std::string_view> known) 
       continue;
     }
     std::string message = "unknown field " + in_quotes(key);
-    const auto nearest = std::ranges::min_element(
-        known, {}, [&, &key = key](std::string_view name) { return difference(name, key); });
-    const std::size_t slips = difference(*nearest, key);
-    if (slips <= 3 && 2 * slips < key.size()) {
-      message += "; did you mean '" + std::string(*nearest) + "'?";
+    const std::string_view nearest = core::nearest_name(key, {known.begin(), known.size()});
+    if (!nearest.empty()) {
+      message += core::did_you_mean(nearest);
     } else {
       message += "; known are";
       for (const std::string_view name : known)

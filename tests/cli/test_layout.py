@@ -168,7 +168,7 @@ class WrongInput(LayoutTest):
         ("there is no command 'frobnicate'; tilejit layout --help", "frobnicate"),
         ("needs an operation or --batch",),
         ("B is required", "composition", "8:1"),
-        ("not expected", "product_each", "(2,3)", "4"),
+        ("product_each takes no further '4'", "product_each", "(2,3)", "4"),
         ("(4,3) has no mode 5", "get", "(4,3)", "5"),
         ("the coordinate 4 is outside of 4:1@0", "index", "(4,2):(1@0,1@1)", "(4,1)"),
         ("complement needs strides in memory, found 4:1@0", "complement", "4:1@0", "8"),
@@ -263,6 +263,70 @@ class Pictures(LayoutTest):
         self.assertEqual(len({cell.get("fill") for cell in self.cells(root)}), 8)
         self.assertEqual(self.texts(root).count("T3"), 4)
 
+    def fills(self, *arguments):
+        """The colours of each row's cells."""
+        root = self.svg(*arguments)
+        rows = {}
+        for cell in self.cells(root):
+            rows.setdefault(float(cell.get("y")), []).append(cell.get("fill"))
+        return [rows[y] for y in sorted(rows)]
+
+    def test_swizzles_are_coloured_by_chunk(self):
+        """The 8 elements of a chunk have one colour, and a column of chunks has all 8."""
+        rows = self.fills("show", "Sw<3,3,3> o 0 o (8,64):(64,1)", "--all")
+        self.assertEqual([len(row) for row in rows], [64] * 8)
+        for row in rows:
+            self.assertEqual(len(set(row)), 8)
+            for chunk in range(0, 64, 8):
+                self.assertEqual(len(set(row[chunk : chunk + 8])), 1)
+        for column in zip(*rows):
+            self.assertEqual(len(set(column)), 8)
+        by_bytes = self.fills(
+            "show", "Sw<3,3,3> o 0 o (8,64):(64,1)", "--all", "--colour", "chunk", "--bytes", 2
+        )
+        self.assertEqual(rows, by_bytes)
+
+    def test_banks(self):
+        column = [row[0] for row in self.fills("show", "(16,32):(32,1)", "--colour", "bank", "--bytes", 4)]
+        self.assertEqual(len(set(column)), 1)
+        column = [
+            row[0]
+            for row in self.fills(
+                "show", "Sw<4,0,5> o 0 o (16,32):(32,1)", "--color", "bank", "--bytes", "4"
+            )
+        ]
+        self.assertEqual(len(set(column)), 16)
+
+    def test_large_pictures_join_what_follows(self):
+        texts = self.texts(self.svg("show", "Sw<3,3,3> o 0 o (8,64):(64,1)"))
+        self.assertEqual(texts.count("8-15"), 2)  # a label and a cell
+        self.assertIn("colours: the chunk of 8 elements, by its number modulo 8", texts)
+        root = self.svg("tv", "((32,4),(8,4)):((128,4),(16,1))", "--tile", "(16,256)")
+        self.assertEqual(len(self.cells(root)), 16 * 32)
+        self.assertEqual(self.texts(root).count("V0-7"), 128)
+        self.assertLess(float(root.get("width")), 1700)
+        # Values that follow each other down a column.
+        root = self.svg("tv", "(64,8):(8,1)", "--tile", "(64,8)")
+        self.assertEqual(len(self.cells(root)), 8 * 8)
+        self.assertEqual(self.texts(root).count("V0-7"), 64)
+        root = self.svg("tv", "((32,4),(8,4)):((128,4),(16,1))", "--tile", "(16,256)", "--all")
+        self.assertEqual(len(self.cells(root)), 16 * 256)
+
+    def marks(self, *arguments):
+        lines = self.svg(*arguments).iter(SVG + "line")
+        return sorted(float(line.get("stroke-width")) for line in lines if line.get("class") == "mark")
+
+    def test_nested_modes_are_marked(self):
+        self.assertEqual(self.marks("show", "(4,8):(8,1)"), [])
+        self.assertEqual(self.marks("show", "((2,2),8):((8,16),1)"), [3.0])
+        # Every second column, and more at the fourth.
+        self.assertEqual(self.marks("show", "(2,(2,2,2)):(8,(1,2,4))"), [3.0, 3.0, 4.5])
+        self.assertEqual(self.marks("tv", TV, "--tile", "((2,2),8)"), [3.0])
+        texts = self.texts(self.svg("show", "(2,(2,4)):(8,(1,2))"))
+        self.assertEqual([texts.count(str(i)) for i in range(4)], [8, 8, 3, 3])
+        latex = self.layout("show", "((2,2),8):((8,16),1)", "--latex", "-")
+        self.assertIn("\\draw[line width=2pt,shift={(-0.5,-0.5)}] (2,0) -- (2,8);", latex)
+
     def test_latex(self):
         text = self.layout("show", "(2,3):(3,1)", "--latex", "-")
         self.assertTrue(text.startswith("% (2,3):(3,1)\n\\documentclass"))
@@ -295,9 +359,9 @@ class Pictures(LayoutTest):
         self.assertEqual(table[1].split()[15:18], ["15", "...", "184"])
         self.assertTrue(table[-2].endswith("| 39999 |"))
         svg = ElementTree.fromstring(self.layout("show", "(64,512):(512,1)", "--svg", "-"))
-        self.assertEqual(len(svg.findall(SVG + "rect[@class='cell']")), 33 * 33)
+        self.assertEqual(len(svg.findall(SVG + "rect[@class='cell']")), 25 * 25)
         self.assertIn(
-            "\\node at (16,-1) {\\texttt{...}};",
+            "\\node at (12,-1) {\\texttt{...}};",
             self.layout("show", "(64,512):(512,1)", "--latex", "-"),
         )
 
@@ -324,6 +388,11 @@ class Pictures(LayoutTest):
             ("a tile has at most 1048576", "tv", "(1,1):(0,0)", "--tile", "(4096,4096)"),
             ("needs known extents", "show", "(M,2):(1,M)"),
             ("has no elements to draw", "show", "(0,2):(1,2)"),
+            ("--colour bank needs the size of an element", "show", "8:1", "--colour", "bank"),
+            ("--colour chunk needs the size", "show", "8:1", "--colour", "chunk"),
+            ("'banks' is not one of index, chunk, bank; did you mean 'bank'?", "show", "8:1", "--colour", "banks"),
+            ("'3' is not one of 1, 2, 4, 8, 16", "show", "8:1", "--bytes", "3"),
+            ("--all", "tv", TV, "--tile", "(4,8)", "--inverse", "--all"),
             ("--tile is required", "tv", TV),
             ("beyond the 16 elements of --tile (2,8)", "tv", TV, "--tile", "(2,8)"),
             ("a TV layout has two modes", "tv", "8:1", "--tile", "(2,4)"),

@@ -5,7 +5,10 @@ import unittest
 
 from support import CATALOGUE, ROOT, SPECS, CommandTest
 
-COMMANDS = ("run", "render", "compile", "tune", "warm", "coverage", "bench", "explain", "doctor", "schema", "layout", "cache")
+COMMANDS = (
+    "run", "render", "compile", "tune", "warm", "coverage", "bench", "explain", "doctor", "schema",
+    "layout", "cache", "help", "completion", "man",
+)  # fmt: skip
 
 
 class Usage(CommandTest):
@@ -20,12 +23,12 @@ class Usage(CommandTest):
     def test_wrong_command_lines(self):
         spec = SPECS / "vector_add.json"
         cases = [
-            ((), "subcommand is required"),
+            ((), "a command is required; tilejit --help shows the usage"),
             (("walk",), "there is no command 'walk'"),
             (("run",), "SPEC is required"),
             (("run", spec, "--colour"), "--colour"),
-            (("run", spec, "--seed", "red"), "--seed is 'red'"),
-            (("run", spec, "--seed", "-1"), "--seed is '-1'; it takes a whole number from 0"),
+            (("run", spec, "--seed", "red"), "--seed: 'red' is not a whole number from 0 to 2^63-1"),
+            (("run", spec, "--seed", "-1"), "--seed: '-1' is not a whole number from 0"),
             (("run", spec, "--out", "c=-"), "--out c=- would mix the array into the report"),
             (("run", spec, "--device", "gpu"), "--device takes auto, cpu or a device's number"),
             (("run", spec, "--device", "cpu", "--bench"), "--bench times a GPU"),

@@ -19,6 +19,12 @@ run(${CMAKE_COMMAND} --build ${work}/build)
 run(${work}/build/consumer_tilejit)
 run(${work}/build/consumer_tilejit_static)
 run(${prefix}/bin/tilejit --version)
+foreach(page man/man1/tilejit.1 man/man1/tilejit-run.1 bash-completion/completions/tilejit
+    zsh/site-functions/_tilejit fish/vendor_completions.d/tilejit.fish)
+  if(NOT EXISTS ${prefix}/share/${page})
+    message(FATAL_ERROR "share/${page} was not installed")
+  endif()
+endforeach()
 
 # Installed, the command has lost the build's run path; it finds a virtual environment's wheels.
 function(doctor output program)

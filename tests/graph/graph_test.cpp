@@ -376,7 +376,7 @@ TEST_F(Graphs, ArePictured) {
             "}\n");
   const std::string svg = graph.to_svg();
   EXPECT_THAT(svg, testing::StartsWith("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"314\" "
-                                       "height=\"302\""));
+                                       "height=\"252\""));
   // Two kernels side by side, in the second of three rows.
   EXPECT_THAT(svg, testing::HasSubstr("<rect x=\"16\" y=\"106\" width=\"129\""));
   EXPECT_THAT(svg, testing::HasSubstr("<rect x=\"169\" y=\"106\" width=\"129\""));

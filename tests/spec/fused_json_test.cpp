@@ -238,7 +238,7 @@ TEST(ParseSpecs, RefusesBadFields) {
        "a list of strings"},
       {"unknown operation", spec_of(kAdd, "c = a", R"(, "op": "conv")"), spec, "/op", "'conv'"},
       {"unknown dtype", tensor(R"("dtype": "half", "shape": [8])"), spec, "/tensors/c/dtype",
-       "bf16"},
+       "did you mean 'f16'?"},
       {"int128", tensor(R"("dtype": "i128", "shape": [8])"), ErrorCode::unsupported,
        "/tensors/c/dtype", "128-bit"},
       {"65 tensors", "{\"tensors\": {" + keys(65) + "}, \"formula\": \"k0 = 1.0\"}", spec,

@@ -8,6 +8,7 @@
 
 #include "common/command.hpp"
 #include "common/files.hpp"
+#include "common/options.hpp"
 #include "common/sentence.hpp"
 #include "kernels/report.hpp"
 #include "tilejit/compiler.hpp"
@@ -143,7 +144,7 @@ Target default_target() {
 void add_doctor(CLI::App& app) {
   CLI::App* command = app.add_subcommand("doctor", "Say what was found where, and what to install");
   auto as_json = std::make_shared<bool>(false);
-  command->add_flag("--json", *as_json, "One JSON document on standard output");
+  add_json(*command, *as_json, "doctor");
   command->footer(
       "Exit code 0 if kernels can be compiled. Examples:\n  tilejit doctor\n  tilejit doctor "
       "--json");

@@ -1,9 +1,7 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +10,8 @@
 #include "bench/bench_plot.hpp"
 #include "common/command.hpp"
 #include "common/files.hpp"
+#include "common/options.hpp"
+#include "common/progress.hpp"
 #include "common/sentence.hpp"
 #include "common/spec_file.hpp"
 #include "kernels/device_problem.hpp"
@@ -44,27 +44,6 @@ BenchmarkOptions sampling_of(const BenchOptions& options) {
   return sampling;
 }
 
-/// A line that each next one overwrites, where somebody watches.
-class Progress {
- public:
-  explicit Progress(std::size_t all) : all_(all), watched_(isatty(STDERR_FILENO) == 1) {}
-  ~Progress() {
-    if (watched_) std::fputs("\r\033[K", stderr);
-  }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-  void next(const std::string& what) {
-    ++done_;
-    if (watched_) {
-      std::fputs(fmt::format("\r\033[K{} of {}: {}", done_, all_, what).c_str(), stderr);
-    }
-  }
-
- private:
-  std::size_t all_, done_ = 0;
-  bool watched_;
-};
-
 /// An operation at a point of its axes.
 struct Case {
   Operation op;
@@ -75,8 +54,7 @@ std::vector<Case> cases_of(const BenchOptions& options) {
   const std::vector<Axis> axes = parse_axes(options.axes);
   std::vector<Operation> ops;
   for (const std::string& spec : options.specs) {
-    for (Operation& op : select_kernels(load_specs(spec), options.kernel))
-      ops.push_back(std::move(op));
+    for (Operation& op : select_kernels(load_specs(spec), options.kernel)) ops.push_back(std::move(op));
   }
   check_axes(ops, axes);
   const Assignments dims = parse_assignments(options.dims, "--dims");
@@ -158,9 +136,12 @@ BenchRun measure(const BenchOptions& options) {
                .l2 = sampling.l2,
                .rows = {}};
   Bench bench(runtime, sampling, inputs);
-  Progress progress(cases.size());
+  Progress progress(false);
   for (const Case& one : cases) {
-    progress.next(one.op.name() + ' ' + to_string(one.point));
+    progress.show({.done = run.rows.size(),
+                   .failed = 0,
+                   .total = cases.size(),
+                   .now = one.op.name() + ' ' + to_string(one.point)});
     run.rows.push_back(bench.measure(one));
   }
   return run;
@@ -229,27 +210,34 @@ void add_sampling_options(CLI::App& command, BenchOptions& options) {
   command
       .add_option("--error", options.error_percent,
                   "Half the median's 95 % confidence interval to reach, in % of the median")
-      ->check(CLI::Range(0.001, 50.0))
+      ->type_name("PERCENT")
+      ->check(between(0.001, 50))
       ->capture_default_str();
   command.add_option("--max-time", options.max_ms, "Milliseconds of samples a row, at most")
-      ->check(CLI::Range(0.0, 1e6))
+      ->type_name("MS")
+      ->check(between(0, 1e6))
       ->capture_default_str();
   command.add_option("--warmup", options.warmup, "Launches before the first sample")
-      ->check(CLI::Range(0, 1000000))
+      ->type_name("N")
+      ->check(whole(0, 1000000))
       ->capture_default_str();
 }
 
 void add_output_options(CLI::App& command, BenchOptions& options) {
-  command.add_flag("--json", options.json, "One JSON document on standard output");
-  command.add_option("--csv", options.csv, "Table to this file, - for standard output");
-  command.add_option("--plot", options.plot,
-                     "SVG picture of GB/s over the first axis to this file, - for standard output");
-  command.add_option("--load", options.load, "An earlier run's --json instead of measuring");
-  command.add_option("--compare", options.compare, "An earlier run's --json to compare with");
+  add_json(command, options.json);
+  const auto add_file = [&](const char* name, std::string& path, const char* description) {
+    command.add_option(name, path, description)->type_name("FILE");
+  };
+  add_file("--csv", options.csv, "Table to this file, - for standard output");
+  add_file("--plot", options.plot,
+           "SVG picture of GB/s over the first axis to this file, - for standard output");
+  add_file("--load", options.load, "An earlier run's --json instead of measuring");
+  add_file("--compare", options.compare, "An earlier run's --json to compare with");
   command
       .add_option("--fail-above", options.fail_above,
                   "Exit code 1 if a row became slower by more than this many %")
-      ->check(CLI::Range(0.0, 1e6));
+      ->type_name("PERCENT")
+      ->check(between(0, 1e6));
 }
 
 }  // namespace
@@ -258,23 +246,20 @@ void add_bench(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("bench", "Measure kernels over axes: table, JSON, CSV, plot, comparison");
   auto options = std::make_shared<BenchOptions>();
-  command->add_option("SPEC", options->specs, "Spec files, - for standard input");
-  command->add_option("--kernel", options->kernel, "Only the kernel of this name");
+  command->add_option("SPEC", options->specs, "Spec files, - for standard input")
+      ->type_name("FILE");
+  add_kernel(*command, options->kernel);
   command
       ->add_option("--axis", options->axes,
-                   "Values of a symbol, or dtypes for all tensors of the first one's: "
-                   "M=1024,4096, M=1024:65536:*4, dtype=f16,bf16; may be repeated")
+                   "Values of a symbol, also as M=1024:65536:*4; or dtypes for all tensors of the "
+                   "first one's, as dtype=f16,bf16; may be repeated")
+      ->type_name("M=1024,4096")
       ->allow_extra_args(false);
-  command->add_option("--dims", options->dims, "Values of other symbols: M=4096,N=8")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command->add_option("--scalars", options->scalars, "Values of scalars: alpha=0.5")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command->add_option("--seed", options->seed, "Seed of random inputs")->capture_default_str();
-  command->add_option("--device", options->device, "A device's number; default: TILEJIT_DEVICE")
-      ->check(CLI::Range(0, 1023));
-  command->add_flag("--no-tuning", options->no_tuning, "Leave the tuning file alone");
+  add_dims(*command, options->dims);
+  add_scalars(*command, options->scalars);
+  add_seed(*command, options->seed);
+  add_device(*command, options->device);
+  add_no_tuning(*command, options->no_tuning);
   add_sampling_options(*command, *options);
   add_output_options(*command, *options);
   command->footer(

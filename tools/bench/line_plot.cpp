@@ -5,20 +5,21 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <set>
 
-#include "common/xml_text.hpp"
+#include "drawing/svg.hpp"
 
 namespace tilejit::cli {
 namespace {
 
-using Out = std::back_insert_iterator<std::string>;
+using drawing::Svg;
 
 // Okabe and Ito, "Color Universal Design", 2008; yellow left out, which white hides.
 constexpr std::array kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                  "#e69f00", "#56b4e9", "#332288"};
-constexpr const char* kReferenceColour = "#777777";
+constexpr const char* kReferenceColour = "#777";
+constexpr const char* kInk = "#222";
+constexpr const char* kTickInk = "#444";
 
 constexpr double kWidth = 880, kHeight = 500;
 constexpr double kLeft = 76, kTop = 92, kBottom = 62, kRight = 36;
@@ -35,16 +36,28 @@ double tick_step(double most) {
   return 10 * power;
 }
 
-/// "4096", "16K" for 16384, "1M" for 1048576; powers of two of a large number are read as such.
-std::string x_text(double value) {
-  constexpr double kExact = 0x1p53;
-  const auto whole = static_cast<std::int64_t>(std::clamp(value, -kExact, kExact));
-  const bool is_whole = static_cast<double>(whole) == value;
-  if (is_whole && whole >= 1 << 20 && whole % (1 << 20) == 0) {
-    return fmt::format("{}Mi", whole >> 20);
+constexpr double kExact = 0x1p53;
+
+bool is_multiple(double value, double of) {
+  return value > 0 && value <= kExact && std::fmod(value, of) == 0;
+}
+
+/// One way for all ticks of an axis: "1Ki" to "1Mi" where all are multiples of 1024, else the
+/// numbers themselves.
+std::vector<std::string> tick_texts(const std::vector<double>& ticks) {
+  const bool binary =
+      std::ranges::all_of(ticks, [](double tick) { return is_multiple(tick, 1024); });
+  std::vector<std::string> texts;
+  for (const double tick : ticks) {
+    const bool mebi = binary && is_multiple(tick, 1 << 20);
+    const double shown = !binary ? tick : mebi ? tick / (1 << 20) : tick / 1024;
+    const bool whole = shown == std::floor(shown) && std::abs(shown) <= kExact;
+    texts.push_back((whole ? fmt::format("{:.0f}", shown) : fmt::format("{:g}", shown)) +
+                    (!binary ? ""
+                     : mebi  ? "Mi"
+                             : "Ki"));
   }
-  if (is_whole && whole >= 1 << 14 && whole % 1024 == 0) return fmt::format("{}Ki", whole >> 10);
-  return is_whole ? fmt::format("{}", whole) : fmt::format("{:g}", value);
+  return texts;
 }
 
 /// Where things are.
@@ -97,71 +110,67 @@ class Frame {
   double first_ = 0, last_ = 0;
 };
 
-void text(Out out, double x, double y, const std::string& style, const std::string& content) {
-  fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", x, y, style,
-                 escaped_xml(content));
+std::vector<std::string> x_texts(const LinePlot& plot, const std::vector<double>& ticks) {
+  if (plot.x_names.empty()) return tick_texts(ticks);
+  std::vector<std::string> names;
+  for (const double tick : ticks) names.push_back(plot.x_names[static_cast<std::size_t>(tick)]);
+  return names;
 }
 
-void draw_axes(Out out, const LinePlot& plot, const Frame& frame) {
+void draw_x_axis(Svg& svg, const LinePlot& plot, const Frame& frame) {
+  const std::vector<double> ticks = frame.x_ticks();
+  const std::vector<std::string> texts = x_texts(plot, ticks);
+  for (std::size_t i = 0; i < ticks.size(); ++i) {
+    const double x = frame.x(ticks[i]);
+    svg.line({x, frame.bottom}, {x, frame.bottom + 5}, {{"stroke", kInk}});
+    svg.text({x, frame.bottom + 20}, texts[i], {{"text-anchor", "middle"}, {"fill", kTickInk}});
+  }
+  svg.text({(kLeft + frame.right) / 2, kHeight - 14}, plot.x_label,
+           {{"text-anchor", "middle"}, {"fill", kInk}});
+}
+
+void draw_y_axis(Svg& svg, const LinePlot& plot, const Frame& frame) {
   const auto decimals = frame.step < 1 ? static_cast<int>(std::ceil(-std::log10(frame.step))) : 0;
   for (int i = 0; i * frame.step <= frame.top_value * 1.0001; ++i) {
     const double value = i * frame.step, y = frame.y(value);
-    fmt::format_to(
-        out, "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n",
-        kLeft, y, frame.right, y, i == 0 ? "#333333" : "#e3e3e3");
-    text(out, kLeft - 10, y + 4, " text-anchor=\"end\" fill=\"#444444\"",
-         fmt::format("{:.{}f}", value, decimals));
+    svg.line({kLeft, y}, {frame.right, y}, {{"stroke", i == 0 ? kInk : "#e3e3e3"}});
+    svg.text({kLeft - 10, y + 4}, fmt::format("{:.{}f}", value, decimals),
+             {{"text-anchor", "end"}, {"fill", kTickInk}});
   }
-  for (const double value : frame.x_ticks()) {
-    const double x = frame.x(value);
-    fmt::format_to(
-        out,
-        "<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" stroke=\"#333333\"/>\n",
-        x, frame.bottom, frame.bottom + 5);
-    const std::string name =
-        plot.x_names.empty() ? x_text(value) : plot.x_names[static_cast<std::size_t>(value)];
-    text(out, x, frame.bottom + 20, " text-anchor=\"middle\" fill=\"#444444\"", name);
-  }
-  text(out, (kLeft + frame.right) / 2, kHeight - 14, " text-anchor=\"middle\" fill=\"#222222\"",
-       plot.x_label);
-  text(out, kLeft - 46, kTop - 14, " fill=\"#222222\"", plot.y_label);
+  svg.text({kLeft - 46, kTop - 14}, plot.y_label, {{"fill", kInk}});
 }
 
 struct Style {
-  std::string colour;
-  std::string dashes;  // an attribute, or nothing
+  std::string colour, dashes;
 };
 
 /// Colours in turn; the second turn is dashed too.
 Style style_of(const LinePlot& plot, std::size_t index) {
-  if (plot.lines[index].reference) return {kReferenceColour, " stroke-dasharray=\"6 4\""};
+  if (plot.lines[index].reference) return {kReferenceColour, "6 4"};
   const auto before = static_cast<std::size_t>(std::ranges::count(
       plot.lines.begin(), plot.lines.begin() + static_cast<std::ptrdiff_t>(index), false,
       &PlotLine::reference));
-  return {kColours[before % kColours.size()],
-          before < kColours.size() ? "" : " stroke-dasharray=\"9 3\""};
+  return {kColours[before % kColours.size()], before < kColours.size() ? "none" : "9 3"};
 }
 
-void draw_line(Out out, const PlotLine& line, const Frame& frame, const Style& style) {
-  std::string path;
-  for (const auto& [x, y] : line.points) {
-    path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "" : " ", frame.x(x), frame.y(y));
-  }
-  fmt::format_to(out,
-                 "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\""
-                 " stroke-linejoin=\"round\"{}/>\n",
-                 path, style.colour, line.reference ? "1.5" : "2.2", style.dashes);
+void draw_line(Svg& svg, const PlotLine& line, const Frame& frame, const Style& style) {
+  const auto at = [&](const std::pair<double, double>& p) {
+    return drawing::Point{frame.x(p.first), frame.y(p.second)};
+  };
+  drawing::Path path(at(line.points.front()));
+  for (std::size_t i = 1; i < line.points.size(); ++i) path.line(at(line.points[i]));
+  svg.path(path, {{"stroke", style.colour},
+                  {"stroke-width", line.reference ? "1.5" : "2.2"},
+                  {"stroke-linejoin", "round"},
+                  {"stroke-dasharray", style.dashes}});
   if (line.reference) return;
-  for (const auto& [x, y] : line.points) {
-    fmt::format_to(out,
-                   "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.6\" fill=\"{}\" stroke=\"#ffffff\""
-                   " stroke-width=\"1\"/>\n",
-                   frame.x(x), frame.y(y), style.colour);
+  for (const auto& point : line.points) {
+    svg.circle(at(point), 3.6, {{"fill", style.colour}, {"stroke", "#fff"}});
   }
 }
 
 /// Names at the lines' ends, moved apart where they would lie on each other.
-void draw_names(Out out, const LinePlot& plot, const Frame& frame) {
+void draw_names(Svg& svg, const LinePlot& plot, const Frame& frame) {
   std::vector<std::pair<double, std::size_t>> places;  // y, line
   for (std::size_t i = 0; i < plot.lines.size(); ++i) {
     places.emplace_back(frame.y(plot.lines[i].points.back().second), i);
@@ -174,15 +183,12 @@ void draw_names(Out out, const LinePlot& plot, const Frame& frame) {
     below = place->first = std::min(place->first, below - kLabelHeight);
   }
   for (const auto& [y, line] : places) {
-    const double end = frame.x(plot.lines[line].points.back().first);
+    const auto& [end, value] = plot.lines[line].points.back();
     const std::string colour = style_of(plot, line).colour;
-    fmt::format_to(out,
-                   "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\""
-                   " stroke-opacity=\"0.45\"/>\n",
-                   end + 6, frame.y(plot.lines[line].points.back().second), frame.right + 6, y,
-                   colour);
-    text(out, frame.right + 10, y + 4, fmt::format(" fill=\"{}\" font-weight=\"600\"", colour),
-         plot.lines[line].name);
+    svg.line({frame.x(end) + 6, frame.y(value)}, {frame.right + 6, y},
+             {{"stroke", colour}, {"stroke-opacity", "0.45"}});
+    svg.text({frame.right + 10, y + 4}, plot.lines[line].name,
+             {{"fill", colour}, {"font-weight", "600"}});
   }
 }
 
@@ -209,25 +215,20 @@ bool is_geometric(const std::vector<double>& values) {
 
 std::string plot_svg(const LinePlot& plot) {
   const Frame frame(plot);
-  std::string svg;
-  const Out out = std::back_inserter(svg);
-  fmt::format_to(out,
-                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
-                 "viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"Helvetica, Arial, sans-serif\" "
-                 "font-size=\"13\">\n<title>{2}</title>\n"
-                 "<rect width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"#ffffff\"/>\n",
-                 kWidth, kHeight, escaped_xml(plot.title));
-  text(out, kLeft - 46, 28, " font-size=\"17\" font-weight=\"700\" fill=\"#111111\"", plot.title);
-  text(out, kLeft - 46, 47, " fill=\"#555555\"", plot.subtitle);
-  draw_axes(out, plot, frame);
+  Svg svg({.width = kWidth, .height = kHeight}, plot.title);
+  svg.text({kLeft - 46, 28}, plot.title,
+           {{"font-size", "17"}, {"font-weight", "700"}, {"fill", "#111"}});
+  svg.text({kLeft - 46, 47}, plot.subtitle, {{"fill", "#555"}});
+  draw_y_axis(svg, plot, frame);
+  draw_x_axis(svg, plot, frame);
   for (const bool reference : {true, false}) {
     for (std::size_t i = 0; i < plot.lines.size(); ++i) {
       if (plot.lines[i].reference != reference) continue;
-      draw_line(out, plot.lines[i], frame, style_of(plot, i));
+      draw_line(svg, plot.lines[i], frame, style_of(plot, i));
     }
   }
-  draw_names(out, plot, frame);
-  return svg + "</svg>\n";
+  draw_names(svg, plot, frame);
+  return svg.document();
 }
 
 }  // namespace tilejit::cli

@@ -10,6 +10,7 @@
 #include "cache/cache_places.hpp"
 #include "common/command.hpp"
 #include "common/files.hpp"
+#include "common/options.hpp"
 #include "kernels/report.hpp"
 #include "tilejit/cache_identity.hpp"
 #include "tilejit/printable.hpp"
@@ -123,13 +124,17 @@ void import(const ImportOptions& options) {
 void add_cache_bundles(CLI::App& app) {
   auto chosen = std::make_shared<ExportOptions>();
   CLI::App* command = app.add_subcommand("export", "Write entries into one file, a bundle");
-  command->add_option("FILE", chosen->path, "The bundle")->required();
-  command->add_option("KEY", chosen->selection.keys, "Keys or first digits of them; default: all");
-  command->add_option("--kernel", chosen->selection.kernel, "Only kernels with this in their name");
-  command->add_option("--target", chosen->selection.target, "Only of this target, e.g. sm_90a");
-  command->add_option("--sign", chosen->private_key,
-                      "Sign with this Ed25519 private key, a PEM file");
-  command->add_flag("--json", chosen->json, "One JSON document on standard output");
+  command->add_option("FILE", chosen->path, "The bundle")->type_name("FILE")->required();
+  command->add_option("KEY", chosen->selection.keys, "Keys or first digits of them; default: all")
+      ->type_name("KEY");
+  command->add_option("--kernel", chosen->selection.kernel, "Only kernels with this in their name")
+      ->type_name("NAME");
+  command->add_option("--target", chosen->selection.target, "Only of this target")
+      ->type_name("TARGET");
+  command
+      ->add_option("--sign", chosen->private_key, "Sign with this Ed25519 private key, a PEM file")
+      ->type_name("FILE");
+  add_json(*command, chosen->json, "cache-export");
   command->footer(
       "Use it where it lies with TILEJIT_CACHE_PATH, or import it. Examples:\n"
       "  tilejit cache export kernels.tjb --target sm_90a\n"
@@ -140,11 +145,13 @@ void add_cache_bundles(CLI::App& app) {
 
   auto given = std::make_shared<ImportOptions>();
   command = app.add_subcommand("import", "Copy a bundle's entries into the folder, all or none");
-  command->add_option("FILE", given->path, "The bundle")->required();
-  command->add_option("--key", given->public_key,
-                      "It must be signed by this Ed25519 public key, a PEM file; default: "
-                      "TILEJIT_CACHE_BUNDLE_KEY");
-  command->add_flag("--json", given->json, "One JSON document on standard output");
+  command->add_option("FILE", given->path, "The bundle")->type_name("FILE")->required();
+  command
+      ->add_option("--key", given->public_key,
+                   "It must be signed by this Ed25519 public key, a PEM file; default: "
+                   "TILEJIT_CACHE_BUNDLE_KEY")
+      ->type_name("FILE");
+  add_json(*command, given->json, "cache-import");
   command->footer("Examples:\n  tilejit cache import kernels.tjb --key public.pem");
   command->callback([given] { import(*given); });
 }

@@ -9,6 +9,7 @@
 #include "cache/cache_commands.hpp"
 #include "cache/cache_places.hpp"
 #include "common/command.hpp"
+#include "common/options.hpp"
 #include "kernels/report.hpp"
 #include "tilejit/cache/units.hpp"
 #include "tilejit/cache_identity.hpp"
@@ -146,9 +147,9 @@ void clear(const ClearOptions& options) {
 void add_cache_care(CLI::App& app) {
   auto checked = std::make_shared<VerifyOptions>();
   CLI::App* command = app.add_subcommand("verify", "Read every entry and check it");
-  command->add_option("PATH", checked->path,
-                      "A folder or bundle; default: all that are configured");
-  command->add_flag("--json", checked->json, "One JSON document on standard output");
+  command->add_option("PATH", checked->path, "A folder or bundle; default: all that are configured")
+      ->type_name("FILE");
+  add_json(*command, checked->json, "cache-verify");
   command->footer(
       "Exit code 1 if something is damaged. Examples:\n  tilejit cache verify\n"
       "  tilejit cache verify kernels.tjb");
@@ -156,19 +157,20 @@ void add_cache_care(CLI::App& app) {
 
   auto bounds = std::make_shared<PruneOptions>();
   command = app.add_subcommand("prune", "Remove what is too old or too much, and leftovers");
-  command->add_option("--max-size", bounds->size,
-                      "Bytes to keep, e.g. 500M; default: TILEJIT_CACHE_MAX_SIZE");
-  command->add_option("--max-age", bounds->age,
-                      "Since the last use, e.g. 30d; default: TILEJIT_CACHE_MAX_AGE");
+  command->add_option("--max-size", bounds->size, "Bytes to keep; default: TILEJIT_CACHE_MAX_SIZE")
+      ->type_name("500M");
+  command
+      ->add_option("--max-age", bounds->age, "Since the last use; default: TILEJIT_CACHE_MAX_AGE")
+      ->type_name("30d");
   command->add_flag("--yes", bounds->yes, "Do not ask");
-  command->add_flag("--json", bounds->json, "One JSON document on standard output");
+  add_json(*command, bounds->json, "cache-prune");
   command->footer("Examples:\n  tilejit cache prune --max-size 1G --yes");
   command->callback([bounds] { prune(*bounds); });
 
   auto cleared = std::make_shared<ClearOptions>();
   command = app.add_subcommand("clear", "Remove every entry of the folder");
   command->add_flag("--yes", cleared->yes, "Do not ask");
-  command->add_flag("--json", cleared->json, "One JSON document on standard output");
+  add_json(*command, cleared->json, "cache-prune");
   command->footer("Examples:\n  tilejit cache clear --yes");
   command->callback([cleared] { clear(*cleared); });
 }

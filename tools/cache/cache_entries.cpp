@@ -11,6 +11,7 @@
 #include "cache/cache_places.hpp"
 #include "common/command.hpp"
 #include "common/files.hpp"
+#include "common/options.hpp"
 #include "kernels/report.hpp"
 #include "tilejit/printable.hpp"
 
@@ -172,25 +173,31 @@ void show(const ShowOptions& options) {
 void add_cache_entries(CLI::App& app) {
   CLI::App* command = app.add_subcommand("ls", "List the entries, the last used first");
   auto options = std::make_shared<ListOptions>();
-  command->add_option("--kernel", options->selection.kernel,
-                      "Only kernels with this in their name");
-  command->add_option("--target", options->selection.target, "Only of this target, e.g. sm_90a");
-  command->add_option("--sort", options->sort, "used (default), size or name")
-      ->check(CLI::IsMember({"used", "size", "name"}));
+  command->add_option("--kernel", options->selection.kernel, "Only kernels with this in their name")
+      ->type_name("NAME");
+  command->add_option("--target", options->selection.target, "Only of this target")
+      ->type_name("TARGET");
+  command->add_option("--sort", options->sort, "What comes first: last used, largest, by name")
+      ->type_name("used|size|name")
+      ->check(one_of({"used", "size", "name"}))
+      ->capture_default_str();
   command->add_flag("--all", options->all, "What TILEJIT_CACHE_PATH names too");
-  command->add_flag("--json", options->json, "One JSON document on standard output");
+  add_json(*command, options->json, "cache-ls");
   command->footer("Examples:\n  tilejit cache ls --sort size\n  tilejit cache ls --all --json");
   command->callback([options] { list(*options); });
 
   CLI::App* show_command = app.add_subcommand("show", "Show what is known of one entry");
   auto what = std::make_shared<ShowOptions>();
-  show_command->add_option("KEY", what->key, "Its key, or the first digits of it")->required();
-  show_command->add_option("-o,--output", what->cubin,
-                           "Write the cubin to a file, - for standard output");
+  show_command->add_option("KEY", what->key, "Its key, or the first digits of it")
+      ->type_name("KEY")
+      ->required();
   show_command
-      ->add_option("--kept", what->kept, "Print what was kept beside it: source, ptx, log or sass")
-      ->check(CLI::IsMember({"source", "ptx", "log", "sass"}));
-  show_command->add_flag("--json", what->json, "One JSON document on standard output");
+      ->add_option("-o,--output", what->cubin, "Write the cubin to a file, - for standard output")
+      ->type_name("FILE");
+  show_command->add_option("--kept", what->kept, "Print what TILEJIT_CACHE_KEEP kept beside it")
+      ->type_name("source|ptx|log|sass")
+      ->check(one_of({"source", "ptx", "log", "sass"}));
+  add_json(*show_command, what->json, "cache-show");
   show_command->footer(
       "Examples:\n  tilejit cache show 3f2a\n  tilejit cache show 3f2a -o kernel.cubin");
   show_command->callback([what] { show(*what); });

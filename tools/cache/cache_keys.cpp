@@ -7,6 +7,7 @@
 #include "cache/cache_commands.hpp"
 #include "cache/cache_places.hpp"
 #include "common/command.hpp"
+#include "common/options.hpp"
 #include "common/spec_file.hpp"
 #include "tilejit/cache/store.hpp"
 #include "tilejit/compiler.hpp"
@@ -96,11 +97,10 @@ void why(const KeyOptions& options) {
 CLI::App* add_key_command(CLI::App& app, const char* name, const char* help,
                           const std::shared_ptr<KeyOptions>& options) {
   CLI::App* command = app.add_subcommand(name, help);
-  command->add_option("SPEC", options->spec, "Spec file, - for standard input")->required();
-  command->add_option("--kernel", options->kernel, "Only the kernel of this name");
-  command->add_option("--target", options->target,
-                      "sm_75 to sm_120a; default: the device's, else sm_90a");
-  command->add_flag("--json", options->json, "One JSON document on standard output");
+  add_spec(*command, options->spec);
+  add_kernel(*command, options->kernel);
+  add_target(*command, options->target);
+  add_json(*command, options->json, fmt::format("cache-{}", name));
   return command;
 }
 
@@ -116,7 +116,8 @@ void add_cache_keys(CLI::App& app) {
   auto two = std::make_shared<KeyOptions>();
   command =
       add_key_command(app, "why", "Say which fields of the key differ from the nearest entry", two);
-  command->add_option("OTHER", two->other, "A second spec file to compare with instead");
+  command->add_option("OTHER", two->other, "A second spec file to compare with instead")
+      ->type_name("FILE");
   command->footer(
       "Examples:\n"
       "  tilejit cache why examples/specs/vector_add.json --target sm_80\n"

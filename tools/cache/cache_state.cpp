@@ -11,6 +11,7 @@
 #include "cache/cache_places.hpp"
 #include "common/command.hpp"
 #include "common/files.hpp"
+#include "common/options.hpp"
 #include "kernels/report.hpp"
 #include "tilejit/cache/store.hpp"
 
@@ -204,7 +205,7 @@ void doctor(bool as_json) {
 void add_simple(CLI::App& app, const char* name, const char* help, void (*run)(bool)) {
   CLI::App* command = app.add_subcommand(name, help);
   auto as_json = std::make_shared<bool>(false);
-  command->add_flag("--json", *as_json, "One JSON document on standard output");
+  add_json(*command, *as_json, fmt::format("cache-{}", name));
   command->footer(
       fmt::format("Examples:\n  tilejit cache {}\n  tilejit cache {} --json", name, name));
   command->callback([as_json, run] { run(*as_json); });

@@ -39,6 +39,8 @@ void add_explain(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_cache(CLI::App& app);
 void add_schema(CLI::App& app);
+/// The commands help, completion and man.
+void add_about_itself(CLI::App& app);
 /// Its many operations are added only where they are needed.
 void add_layout(CLI::App& app, bool with_operations);
 

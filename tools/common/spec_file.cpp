@@ -8,6 +8,7 @@
 
 #include "common/command.hpp"
 #include "common/files.hpp"
+#include "common/suggestion.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::cli {
@@ -15,10 +16,10 @@ namespace {
 
 constexpr std::uintmax_t kLargestSpec = 64u << 20;  // bytes; a formula of 1 MB fits many times
 
-std::string names_of(const std::vector<Operation>& ops) {
+std::vector<std::string> kernel_names(const std::vector<Operation>& ops) {
   std::vector<std::string> names;
   for (const Operation& op : ops) names.push_back(op.name());
-  return fmt::format("{}", fmt::join(names, ", "));
+  return names;
 }
 
 }  // namespace
@@ -40,8 +41,8 @@ std::vector<Operation> select_kernels(std::vector<Operation> ops, const std::str
   if (kernel.empty()) return ops;
   const auto found = std::ranges::find(ops, kernel, &Operation::name);
   if (found == ops.end()) {
-    throw UsageError(
-        fmt::format("no kernel is named '{}'; the spec has {}", kernel, names_of(ops)));
+    throw UsageError(fmt::format("no kernel is named '{}'{}", kernel,
+                                 suggestion_or_list(kernel, kernel_names(ops), "the spec has")));
   }
   return {*found};
 }
@@ -49,7 +50,7 @@ std::vector<Operation> select_kernels(std::vector<Operation> ops, const std::str
 Operation only_kernel(std::vector<Operation> ops) {
   if (ops.size() != 1) {
     throw UsageError(fmt::format("the spec has {} kernels; choose one with --kernel: {}",
-                                 ops.size(), names_of(ops)));
+                                 ops.size(), fmt::join(kernel_names(ops), ", ")));
   }
   return std::move(ops.front());
 }

@@ -1,43 +1,23 @@
 #include "common/suggestion.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <algorithm>
-#include <numeric>
-#include <utility>
+#include "core/suggestion.hpp"
 
 namespace tilejit::cli {
-namespace {
-
-constexpr std::size_t kLongestName = 64;
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row.back();
-}
-
-}  // namespace
 
 std::string suggestion(std::string_view name, const std::vector<std::string>& names) {
-  if (name.size() > kLongestName) return "";
-  std::string nearest;
-  std::size_t least = 1 + std::max<std::size_t>(2, name.size() / 3);
-  for (const std::string& candidate : names) {
-    const std::size_t distance = edit_distance(name, candidate);
-    if (distance >= least) continue;
-    least = distance;
-    nearest = candidate;
-  }
-  return nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  return core::did_you_mean(core::nearest_name(name, known));
+}
+
+std::string suggestion_or_list(std::string_view name, const std::vector<std::string>& names,
+                               std::string_view have) {
+  constexpr std::size_t kFew = 12;
+  const std::string nearest = suggestion(name, names);
+  if (!nearest.empty() || names.empty() || names.size() > kFew) return nearest;
+  return fmt::format("; {} {}", have, fmt::join(names, ", "));
 }
 
 }  // namespace tilejit::cli

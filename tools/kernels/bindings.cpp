@@ -10,6 +10,7 @@
 
 #include "common/command.hpp"
 #include "common/spec_file.hpp"
+#include "common/suggestion.hpp"
 
 namespace tilejit::cli {
 namespace {
@@ -96,13 +97,20 @@ void check_symbols(const Operation& op, const SymbolValues& values) {
   }
 }
 
-bool has_name(const Operation& op, Named what, const std::string& name) {
-  switch (what) {
-    case Named::symbol: return std::ranges::count(symbols_of(op), name) > 0;
-    case Named::scalar: return std::ranges::count(op.scalars(), name, &Scalar::name) > 0;
-    case Named::tensor: return std::ranges::count(op.tensors(), name, &Tensor::name) > 0;
+// All names of such things in the kernels, each once.
+std::vector<std::string> names_of(const std::vector<Operation>& ops, Named what) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::count(names, name) == 0) names.push_back(name);
+  };
+  for (const Operation& op : ops) {
+    switch (what) {
+      case Named::symbol: std::ranges::for_each(symbols_of(op), add); break;
+      case Named::scalar: std::ranges::for_each(op.scalars(), add, &Scalar::name); break;
+      case Named::tensor: std::ranges::for_each(op.tensors(), add, &Tensor::name); break;
+    }
   }
-  return false;
+  return names;
 }
 
 constexpr const char* kNamed[] = {"symbol", "scalar", "tensor"};
@@ -111,11 +119,12 @@ constexpr const char* kNamed[] = {"symbol", "scalar", "tensor"};
 
 // A name that no kernel has is a slip of the pen.
 void check_names(const Assignments& given, const std::vector<Operation>& ops, Named what) {
+  const std::vector<std::string> names = names_of(ops, what);
   for (const auto& [name, value] : given) {
-    const auto has = [&, &name = name](const Operation& op) { return has_name(op, what, name); };
-    if (std::ranges::any_of(ops, has)) continue;
-    throw UsageError(
-        fmt::format("the spec has no {} named {}", kNamed[static_cast<std::size_t>(what)], name));
+    if (std::ranges::count(names, name) > 0) continue;
+    throw UsageError(fmt::format("the spec has no {} named {}{}",
+                                 kNamed[static_cast<std::size_t>(what)], name,
+                                 suggestion_or_list(name, names, "it has")));
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "common/command.hpp"
 #include "common/files.hpp"
+#include "common/options.hpp"
 #include "common/spec_file.hpp"
 #include "kernels/report.hpp"
 #include "tilejit/compiler.hpp"
@@ -73,17 +74,22 @@ void add_compile(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("compile", "Compile the kernels of a spec through the cache");
   auto options = std::make_shared<CompileOptions>();
-  command->add_option("SPEC", options->spec, "Spec file, - for standard input")->required();
-  command->add_option("--kernel", options->kernel, "Only the kernel of this name");
+  add_spec(*command, options->spec);
+  add_kernel(*command, options->kernel);
   command
       ->add_option("--target", options->targets,
                    "sm_75 to sm_120a, several by commas; default: the device's, else sm_90a")
-      ->delimiter(',');
-  command->add_option("-o,--output", options->cubin,
-                      "Write the cubin to a file, - for standard output");
-  command->add_option("--ptx", options->ptx, "Write PTX to a file, - for standard output");
-  command->add_flag("--no-tuning", options->no_tuning, "Leave the tuning file alone");
-  command->add_flag("--json", options->json, "One JSON document on standard output");
+      ->type_name("TARGET,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      ->add_option("-o,--output", options->cubin,
+                   "Write the cubin to a file, - for standard output")
+      ->type_name("FILE");
+  command->add_option("--ptx", options->ptx, "Write PTX to a file, - for standard output")
+      ->type_name("FILE");
+  add_no_tuning(*command, options->no_tuning);
+  add_json(*command, options->json, "compile");
   command->footer(
       "Needs no GPU and no driver. Examples:\n"
       "  tilejit compile examples/specs/vector_add.json -o add.cubin --ptx add.ptx\n"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/command.hpp"
+#include "common/progress.hpp"
 #include "common/sentence.hpp"
 #include "kernels/device_problem.hpp"
 #include "tilejit/error.hpp"
@@ -67,7 +68,10 @@ Outcome Executor::execute_on_gpu(Runtime& runtime, Problem& problem, const Wante
     kernel.launch(nullptr, device.arguments, problem.symbols);
     outcome.results = download(problem, device);
   }
-  if (wanted.verify) outcome.verification = check(problem, outcome.results);
+  if (wanted.verify) {
+    const Waiting waiting(problem.op.name() + ", compared with the CPU reference");
+    outcome.verification = check(problem, outcome.results);
+  }
   if (wanted.bench) outcome.benchmark = measure(runtime, kernel, problem);
   return outcome;
 }
@@ -83,6 +87,7 @@ Outcome Executor::execute_on_cpu(Compiler& compiler, Problem& problem) {
     outcome.not_compiled = sentence(error);
     outcome.has_no_kernel = error.code() == ErrorCode::unsupported;
   }
+  const Waiting waiting(problem.op.name() + " on the CPU reference");
   const auto start = std::chrono::steady_clock::now();
   evaluate(problem.op, problem.arguments());
   const std::chrono::duration<double, std::milli> elapsed =

@@ -9,6 +9,7 @@
 
 #include "bench/bench_axes.hpp"
 #include "common/command.hpp"
+#include "common/options.hpp"
 #include "common/sentence.hpp"
 #include "common/spec_file.hpp"
 #include "kernels/device_problem.hpp"
@@ -151,14 +152,13 @@ void add_explain(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "explain", "Say in words how a kernel is planned, why, and what limits it");
   auto options = std::make_shared<ExplainOptions>();
-  command->add_option("SPEC", options->spec, "Spec file, - for standard input")->required();
-  command->add_option("--kernel", options->kernel, "Only the kernel of this name");
-  command->add_option("--dims", options->dims, "Values of symbols: M=4096,N=8")->delimiter(',');
-  command->add_option("--target", options->target,
-                      "sm_75 to sm_120a; default: the device's, else sm_90a");
+  add_spec(*command, options->spec);
+  add_kernel(*command, options->kernel);
+  add_dims(*command, options->dims);
+  add_target(*command, options->target);
   command->add_flag("--measure", options->measure, "Time it too; needs a GPU");
-  command->add_flag("--no-tuning", options->no_tuning, "Leave the tuning file alone");
-  command->add_flag("--json", options->json, "One JSON document on standard output");
+  add_no_tuning(*command, options->no_tuning);
+  add_json(*command, options->json, "explain");
   command->footer(
       "Needs no GPU, and knows registers where NVRTC is installed or the kernel cached. Examples:\n"
       "  tilejit explain examples/catalogue/softmax.json\n"

@@ -5,6 +5,7 @@
 
 #include "common/command.hpp"
 #include "common/files.hpp"
+#include "common/options.hpp"
 #include "common/spec_file.hpp"
 #include "tilejit/compiler.hpp"
 #include "tilejit/error.hpp"
@@ -48,8 +49,8 @@ void render(const RenderOptions& options) {
 void add_render(CLI::App& app) {
   CLI::App* command = app.add_subcommand("render", "Print the CUDA source or the plan of a kernel");
   auto options = std::make_shared<RenderOptions>();
-  command->add_option("SPEC", options->spec, "Spec file, - for standard input")->required();
-  command->add_option("--kernel", options->kernel, "The kernel of this name");
+  add_spec(*command, options->spec);
+  add_kernel(*command, options->kernel);
   CLI::Option* plan = command->add_flag("--plan", options->plan, "The plan, as JSON");
   command->add_flag("--text", options->text, "With --plan: a few lines for people")->needs(plan);
   command->add_flag("--header", options->header, "Only the generated header, plan.cuh")
@@ -59,10 +60,10 @@ void add_render(CLI::App& app) {
                  "The source that is launched first under TILEJIT_COMPILE_EFFORT=tiered")
       ->excludes("--plan")
       ->excludes("--header");
-  command->add_option("--target", options->target,
-                      "sm_75 to sm_120a; default: the device's, else sm_90a");
-  command->add_flag("--no-tuning", options->no_tuning, "Leave the tuning file alone");
+  add_target(*command, options->target);
+  add_no_tuning(*command, options->no_tuning);
   command->add_option("-o,--output", options->output, "File, - for standard output")
+      ->type_name("FILE")
       ->capture_default_str();
   command->footer(
       "Needs no GPU, no driver and no NVRTC. Examples:\n"

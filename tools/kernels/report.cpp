@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdio>
 #include <iterator>
 #include <utility>
 
 #include "common/spec_file.hpp"
+#include "common/terminal.hpp"
 
 namespace tilejit::cli {
 namespace {
@@ -73,11 +75,12 @@ ordered_json tensors_json(const Problem& problem) {
 
 std::string verification_text(const Verification& v) {
   if (v.passed) {
-    return fmt::format("verified against the CPU reference: max error {:.3g}, bound ratio {:.2f}",
-                       v.max_error, v.max_ratio);
+    return fmt::format("{} against the CPU reference: max error {:.3g}, bound ratio {:.2f}",
+                       inked(Ink::green, "verified", stdout), v.max_error, v.max_ratio);
   }
-  return fmt::format("WRONG RESULT: {} of {} elements are outside their bound; first {}",
-                     v.mismatches, v.elements, v.first_mismatch);
+  return fmt::format("{}: {} of {} elements are outside their bound; first {}",
+                     inked(Ink::red, "WRONG RESULT", stdout), v.mismatches, v.elements,
+                     v.first_mismatch);
 }
 
 std::string result_text(const Outcome& outcome, const Executor& executor) {
@@ -196,14 +199,24 @@ ordered_json run_json(const Problem& problem, const Outcome& outcome, const Exec
   return result;
 }
 
-std::string run_text(const Problem& problem, const Outcome& outcome, const Executor& executor) {
+void say(const std::string& text) {
+  fmt::print("{}", text);
+  std::fflush(stdout);
+}
+
+std::string run_heading(const Problem& problem) {
   std::string text = problem.op.name() + "\n";
-  const auto out = std::back_inserter(text);
   for (std::size_t i = 0; i < problem.op.tensors().size(); ++i) {
     const Tensor& tensor = problem.op.tensors()[i];
-    fmt::format_to(out, "  {:<5} {} {} {}\n", to_string(problem.access[i]), tensor.name,
-                   to_string(tensor.dtype), to_string(problem.layouts[i]));
+    text += fmt::format("  {:<5} {} {} {}\n", to_string(problem.access[i]), tensor.name,
+                        to_string(tensor.dtype), to_string(problem.layouts[i]));
   }
+  return text;
+}
+
+std::string run_text(const Problem& problem, const Outcome& outcome, const Executor& executor) {
+  std::string text;
+  const auto out = std::back_inserter(text);
   fmt::format_to(out, "  {}\n",
                  outcome.artifact ? artifact_text(*outcome.artifact)
                                   : "not compiled: " + outcome.not_compiled);

@@ -17,7 +17,8 @@ namespace tilejit::cli {
 /// One kernel's entry of `tilejit run --json`.
 [[nodiscard]] nlohmann::ordered_json run_json(const Problem& problem, const Outcome& outcome,
                                               const Executor& executor);
-/// What `tilejit run` prints for one kernel, several lines.
+/// What `tilejit run` prints of one kernel before it runs, its name and tensors, and after.
+[[nodiscard]] std::string run_heading(const Problem& problem);
 [[nodiscard]] std::string run_text(const Problem& problem, const Outcome& outcome,
                                    const Executor& executor);
 
@@ -30,5 +31,8 @@ namespace tilejit::cli {
 
 /// "6.2 KB", "0.40 GB": decimal units, as bandwidths are quoted.
 [[nodiscard]] std::string bytes_text(double bytes);
+
+/// Prints to standard output, and has it seen at once.
+void say(const std::string& text);
 
 }  // namespace tilejit::cli

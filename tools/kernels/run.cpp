@@ -9,7 +9,9 @@
 
 #include "common/command.hpp"
 #include "common/files.hpp"
+#include "common/options.hpp"
 #include "common/spec_file.hpp"
+#include "common/terminal.hpp"
 #include "kernels/execute.hpp"
 #include "kernels/npy.hpp"
 #include "kernels/report.hpp"
@@ -32,10 +34,6 @@ struct RunOptions {
   bool no_tuning = false;
   bool verbose = false;
 };
-
-std::uint64_t seed_of(const std::string& text) {
-  return static_cast<std::uint64_t>(parse_count(text, "--seed"));
-}
 
 struct Files {
   Assignments in, out;
@@ -112,7 +110,7 @@ void print(const RunOptions& options, const nlohmann::ordered_json& kernels) {
 
 std::string preamble(const RunOptions& options, const Executor& executor) {
   const std::string& why = executor.no_gpu_reason();
-  return (why.empty() ? "" : "no GPU: " + why + "\n") +
+  return (why.empty() ? "" : inked(Ink::yellow, "no GPU:", stdout) + ' ' + why + "\n") +
          fmt::format("inputs are random with seed {}, unless read from files\n", options.seed) +
          (options.verify && !executor.on_gpu() ? "nothing to compare: this is the CPU reference\n"
                                                : "");
@@ -139,13 +137,14 @@ void run(const RunOptions& options) {
     throw UsageError("--bench times a GPU; leave out --device cpu");
   }
   const Wanted wanted{.verify = options.verify || !options.bench, .bench = options.bench};
-  if (!options.json) fmt::print("{}", preamble(options, executor));
+  if (!options.json) say(preamble(options, executor));
 
   auto kernels = nlohmann::ordered_json::array();
   bool all_right = true;
   std::string no_kernel;  // the first that only the reference can compute
   for (const Operation& op : ops) {
     Problem problem = make_problem(op, resolve_access(op), inputs);
+    if (!options.json) say(run_heading(problem));
     const Outcome outcome = executor.execute(problem, wanted);
     write_outputs(problem, outcome, files.out);
     all_right = all_right && (!outcome.verification || outcome.verification->passed);
@@ -155,8 +154,7 @@ void run(const RunOptions& options) {
     }
     kernels.push_back(run_json(problem, outcome, executor));
     if (options.json) continue;
-    fmt::print("{}{}", run_text(problem, outcome, executor),
-               tensors_text(options, problem, outcome));
+    say(run_text(problem, outcome, executor) + tensors_text(options, problem, outcome));
   }
   if (options.json) print(options, kernels);
   if (options.bench && !executor.on_gpu()) {
@@ -172,30 +170,37 @@ void add_run(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("run", "Compile, launch, verify and time the kernels of specs");
   auto options = std::make_shared<RunOptions>();
-  command->add_option("SPEC", options->specs, "Spec files, - for standard input")->required();
-  command->add_option("--kernel", options->kernel, "Only the kernel of this name");
-  command->add_option("--device", options->device, "auto, cpu, or a device's number")
+  command->add_option("SPEC", options->specs, "Spec files, - for standard input")
+      ->type_name("FILE")
+      ->required();
+  add_kernel(*command, options->kernel);
+  command
+      ->add_option("--device", options->device,
+                   "A device's number, the CPU reference, or auto: the device of TILEJIT_DEVICE, "
+                   "else the CPU")
+      ->type_name("auto|cpu|N")
       ->capture_default_str();
-  command->add_option("--dims", options->dims, "Values of symbols: M=4096,N=8")->delimiter(',');
-  command->add_option("--scalars", options->scalars, "Values of scalars: alpha=0.5")
-      ->delimiter(',');
-  command->add_option("--in", options->in, "Input from a NumPy file: x=x.npy; may be repeated");
-  command->add_option("--out", options->out, "Tensor to a NumPy file: y=y.npy; may be repeated");
-  command->add_option("--print", options->print,
-                      "Tensor to print after the run, in CuTe's form; may be repeated");
+  add_dims(*command, options->dims);
+  add_scalars(*command, options->scalars);
+  command->add_option("--in", options->in, "Input from a NumPy file; may be repeated")
+      ->type_name("x=x.npy")
+      ->allow_extra_args(false);
+  command->add_option("--out", options->out, "Tensor to a NumPy file; may be repeated")
+      ->type_name("y=y.npy")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--print", options->print,
+                   "Tensor to print after the run, in CuTe's form; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   command->add_flag("--verbose", options->verbose,
                     "With --print: every element on a line of its own, with its coordinate");
-  command
-      ->add_option_function<std::string>(
-          "--seed", [options](const std::string& text) { options->seed = seed_of(text); },
-          "Seed of random inputs")
-      ->type_name("UINT")
-      ->default_str("1");
+  add_seed(*command, options->seed);
   command->add_flag("--verify", options->verify,
                     "Compare with the CPU reference (the default without --bench)");
   command->add_flag("--bench", options->bench, "Time the kernel against a device-to-device copy");
-  command->add_flag("--no-tuning", options->no_tuning, "Leave the tuning file alone");
-  command->add_flag("--json", options->json, "One JSON document on standard output");
+  add_no_tuning(*command, options->no_tuning);
+  add_json(*command, options->json, "run");
   command->footer(
       "Examples:\n"
       "  tilejit run examples/specs/vector_add.json\n"

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "common/command.hpp"
+#include "common/options.hpp"
 #include "common/sentence.hpp"
 #include "common/spec_file.hpp"
 #include "kernels/report.hpp"
@@ -110,8 +111,9 @@ ordered_json tune_kernel(const TuneOptions& options, const Inputs& inputs, Runti
   const Target target = runtime.device().target;
   const Problem problem = make_problem(op, resolve_access(op), inputs);
   const std::vector<Tuning> candidates = tuning_candidates(op, target, options.budget);
-  if (!options.json) fmt::print("{}: {} candidates\n", op.name(), candidates.size());
-  (void)compile_all(runtime.compiler(), with_knobs(op, candidates), target, options.jobs);
+  if (!options.json) say(fmt::format("{}: {} candidates\n", op.name(), candidates.size()));
+  compile_all(runtime.compiler(), with_knobs(op, candidates), target, options.jobs,
+              [](std::size_t, const Compiled&) {});
 
   Tuner tuner(runtime, problem);
   double planned_ms = 0;
@@ -119,7 +121,7 @@ ordered_json tune_kernel(const TuneOptions& options, const Inputs& inputs, Runti
       op, candidates, [&](const Operation& pinned) { return tuner.milliseconds(pinned); },
       [&](const Trial& trial) {
         if (planned_ms == 0) planned_ms = trial.milliseconds;
-        if (!options.json) fmt::print("{}", trial_text(trial, planned_ms));
+        if (!options.json) say(trial_text(trial, planned_ms));
       });
   const std::size_t best = best_trial(trials);
   const TunedEntry entry{.operation_class = operation_class(op, target),
@@ -196,15 +198,16 @@ void list_candidates(const TuneOptions& options, const std::vector<Operation>& o
   for (const Operation& op : ops) {
     const std::vector<Tuning> candidates = tuning_candidates(op, target, options.budget);
     const std::vector<Operation> pinned = with_knobs(op, candidates);
-    const std::vector<Compiled> compiled = compile_all(compiler, pinned, target, options.jobs);
     const std::string op_class = operation_class(op, target);
-    if (!options.json) fmt::print("{}: {} candidates; {}\n", op.name(), pinned.size(), op_class);
+    if (!options.json)
+      say(fmt::format("{}: {} candidates; {}\n", op.name(), pinned.size(), op_class));
     auto list = ordered_json::array();
-    for (std::size_t i = 0; i < pinned.size(); ++i) {
-      list.push_back(candidate_json(pinned[i], target, compiled[i]));
-      if (options.json) continue;
-      fmt::print("  {:<40} {}\n", knobs_text(candidates[i]), candidate_text(list.back()));
-    }
+    const auto landed = [&](std::size_t i, const Compiled& compiled) {
+      list.push_back(candidate_json(pinned[i], target, compiled));
+      if (options.json) return;
+      say(fmt::format("  {:<40} {}\n", knobs_text(candidates[i]), candidate_text(list.back())));
+    };
+    compile_all(compiler, pinned, target, options.jobs, landed);
     kernels.push_back({{"name", op.name()}, {"class", op_class}, {"candidates", std::move(list)}});
   }
   if (options.json) print({{"target", to_string(target)}, {"kernels", std::move(kernels)}});
@@ -228,27 +231,29 @@ void add_tune(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("tune", "Measure plans of the kernels of a spec, and keep the best");
   auto options = std::make_shared<TuneOptions>();
-  command->add_option("SPEC", options->spec, "Spec file, - for standard input");
-  command->add_option("--kernel", options->kernel, "Only the kernel of this name");
+  command->add_option("SPEC", options->spec, "Spec file, - for standard input")->type_name("FILE");
+  add_kernel(*command, options->kernel);
   command->add_option("--budget", options->budget, "Candidates a kernel, beside the plan itself")
-      ->check(CLI::Range(1, 1000))
+      ->type_name("N")
+      ->check(whole(1, 1000))
       ->capture_default_str();
-  command->add_option("-j,--jobs", options->jobs, "Compiles at a time")
-      ->check(CLI::Range(1, 256))
-      ->default_str("one a core");
-  command->add_option("--device", options->device, "A device's number; default: TILEJIT_DEVICE")
-      ->check(CLI::Range(0, 1023));
-  command->add_option("--dims", options->dims, "Values of symbols: M=4096,N=8")->delimiter(',');
-  command->add_option("--scalars", options->scalars, "Values of scalars: alpha=0.5")
-      ->delimiter(',');
-  command->add_option("--seed", options->seed, "Seed of random inputs")->capture_default_str();
-  command->add_option("--tuning", options->tuning_file,
-                      "Tuning file to write; default: TILEJIT_TUNING, else beside the cache");
-  command->add_option("--merge", options->merged, "Tuning file to take over; may be repeated");
+  add_jobs(*command, options->jobs);
+  add_device(*command, options->device);
+  add_dims(*command, options->dims);
+  add_scalars(*command, options->scalars);
+  add_seed(*command, options->seed);
+  command
+      ->add_option("--tuning", options->tuning_file,
+                   "Tuning file to write; default: TILEJIT_TUNING, else beside the cache")
+      ->type_name("FILE");
+  command->add_option("--merge", options->merged, "Tuning file to take over; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   command->add_flag("--dry-run", options->dry_run,
                     "List and compile the candidates; needs no GPU, writes no tuning file");
-  command->add_option("--target", options->target, "With --dry-run: sm_75 to sm_120a");
-  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->add_option("--target", options->target, "With --dry-run: sm_75 to sm_120a")
+      ->type_name("TARGET");
+  add_json(*command, options->json);
   command->footer(
       "Later compiles of similar operations on such a device take the best. Examples:\n"
       "  tilejit tune examples/catalogue/softmax.json --budget 40 -j 8\n"

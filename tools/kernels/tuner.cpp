@@ -4,10 +4,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
 
+#include "common/progress.hpp"
 #include "common/sentence.hpp"
 #include "kernels/report.hpp"
 #include "tilejit/error.hpp"
@@ -20,6 +25,56 @@ bool same_bytes(const std::vector<HostTensor>& a, const std::vector<HostTensor>&
     return x.size_bytes() == y.size_bytes() && std::memcmp(x.data(), y.data(), x.size_bytes()) == 0;
   });
 }
+
+// Kernels that several threads compile, and one waits for.
+class Batch {
+ public:
+  Batch(Compiler& compiler, const std::vector<Operation>& ops, const Target& target)
+      : compiler_(compiler),
+        ops_(ops),
+        target_(target),
+        compiled_(ops.size()),
+        ready_(ops.size()) {}
+
+  void work() {
+    for (std::size_t i = next_++; i < ops_.size(); i = next_++) {
+      Compiled one = compile(ops_[i]);
+      const std::lock_guard lock(mutex_);
+      compiled_[i] = std::move(one);
+      ready_[i] = true;
+      ++done_;
+      wake_.notify_one();
+    }
+  }
+
+  const Compiled& wait_for(std::size_t i, Progress& progress) {
+    std::unique_lock lock(mutex_);
+    while (!ready_[i]) {
+      progress.show({.done = done_, .failed = 0, .total = ops_.size(), .now = ops_[i].name()});
+      wake_.wait_for(lock, std::chrono::milliseconds(100));
+    }
+    return compiled_[i];
+  }
+
+ private:
+  Compiled compile(const Operation& op) {
+    try {
+      return {.artifact = compiler_.compile(op, target_), .failure = {}};
+    } catch (const std::exception& error) {
+      return {.artifact = {}, .failure = error.what()};
+    }
+  }
+
+  Compiler& compiler_;
+  const std::vector<Operation>& ops_;
+  const Target target_;
+  std::atomic<std::size_t> next_ = 0;
+  std::mutex mutex_;  // guards what follows; an element is not changed once it is ready
+  std::condition_variable wake_;
+  std::vector<Compiled> compiled_;
+  std::vector<char> ready_;
+  std::size_t done_ = 0;
+};
 
 }  // namespace
 
@@ -55,25 +110,20 @@ std::vector<Operation> with_knobs(const Operation& op, const std::vector<Tuning>
   return ops;
 }
 
-std::vector<Compiled> compile_all(Compiler& compiler, const std::vector<Operation>& ops,
-                                  const Target& target, int jobs) {
+void compile_all(Compiler& compiler, const std::vector<Operation>& ops, const Target& target, int jobs,
+                 const Landed& landed) {
   (void)compiler.nvrtc();
-  std::vector<Compiled> compiled(ops.size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < ops.size(); i = next++) {
-      try {
-        compiled[i].artifact = compiler.compile(ops[i], target);
-      } catch (const std::exception& error) {
-        compiled[i].failure = error.what();
-      }
-    }
-  };
+  Batch batch(compiler, ops, target);
   std::vector<std::jthread> workers;
-  for (int i = 1; i < std::min(jobs, static_cast<int>(ops.size())); ++i) workers.emplace_back(work);
-  work();
-  workers.clear();  // joins
-  return compiled;
+  for (int i = 0; i < std::min(jobs, static_cast<int>(ops.size())); ++i) {
+    workers.emplace_back([&] { batch.work(); });
+  }
+  Progress progress(false);
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const Compiled& compiled = batch.wait_for(i, progress);
+    progress.end();
+    landed(i, compiled);
+  }
 }
 
 std::string knobs_text(const Tuning& tuning) {

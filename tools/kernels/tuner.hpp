@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,19 +33,19 @@ class Tuner {
 };
 
 /// `op` with each of `candidates`.
-[[nodiscard]] std::vector<Operation> with_knobs(const Operation& op,
-                                                const std::vector<Tuning>& candidates);
+[[nodiscard]] std::vector<Operation> with_knobs(const Operation& op, const std::vector<Tuning>& candidates);
 
 /// One kernel of a batch that was compiled: an artifact, or why there is none.
 struct Compiled {
   std::optional<Artifact> artifact;
   std::string failure;
 };
-/// Compiles all of `ops` through the cache, `jobs` at a time. Throws Error{no_compiler} if NVRTC is
-/// missing; other Errors are the op's own.
-[[nodiscard]] std::vector<Compiled> compile_all(Compiler& compiler,
-                                                const std::vector<Operation>& ops,
-                                                const Target& target, int jobs);
+/// Called for each kernel in the order of the batch, as soon as those before it are through.
+using Landed = std::function<void(std::size_t, const Compiled&)>;
+/// Compiles all of `ops` through the cache, `jobs` at a time, and shows how far it is. Throws
+/// Error{no_compiler} if NVRTC is missing; other Errors are the op's own.
+void compile_all(Compiler& compiler, const std::vector<Operation>& ops, const Target& target, int jobs,
+                 const Landed& landed);
 
 /// "threads=512 unroll=2"; "as planned" for none.
 [[nodiscard]] std::string knobs_text(const Tuning& tuning);

@@ -17,8 +17,13 @@ struct ThreadValue {
 
 // Which threads and values reach each cell of a tile, by rows.
 struct OwnedTile {
+  IntTuple shape;
   std::int64_t rows, columns;
   std::vector<std::vector<ThreadValue>> owners;
+
+  [[nodiscard]] const std::vector<ThreadValue>& at(std::int64_t m, std::int64_t n) const {
+    return owners[static_cast<std::size_t>(m * columns + n)];
+  }
 };
 
 // What is kept of one tile.
@@ -43,7 +48,7 @@ OwnedTile empty_tile(const IntTuple& tile) {
     throw UsageError(fmt::format("--tile is {}, and takes numbers, as in (4,8)", text));
   }
   check_elements(rows.value(), columns.value(), "the tile " + text);
-  OwnedTile result{rows.value(), columns.value(), {}};
+  OwnedTile result{tile, rows.value(), columns.value(), {}};
   result.owners.resize(static_cast<std::size_t>(result.rows * result.columns));
   return result;
 }
@@ -83,15 +88,20 @@ OwnedTile owned_tile(const Layout& tv, const std::string& tile_text) {
 Cell owned_cell(const std::vector<ThreadValue>& owners) {
   if (owners.empty()) return {};
   const auto [thread, value] = owners.front();
-  Cell cell{{fmt::format("T{}", thread), fmt::format("V{}", value)}, colour_of(thread)};
-  if (owners.size() > 1) cell.lines.back() += fmt::format("+{}", owners.size() - 1);
-  return cell;
+  return {.lines = {fmt::format("T{}", thread)},
+          .prefix = "V",
+          .first = value,
+          .last = value,
+          .suffix = owners.size() > 1 ? fmt::format("+{}", owners.size() - 1) : "",
+          .fill = colour_of(thread)};
 }
 
-Picture tv_picture(const OwnedTile& tile, const std::string& title) {
-  return make_picture(title, tile.rows, tile.columns, 1, [&](std::int64_t m, std::int64_t n) {
-    return owned_cell(tile.owners[static_cast<std::size_t>(m * tile.columns + n)]);
-  });
+// `tile` outlives the table.
+Table tv_table(const OwnedTile& tile, const std::string& title) {
+  return {.title = title,
+          .rows = side_of(mode(tile.shape, 0)),
+          .columns = rank(tile.shape) == 2 ? side_of(mode(tile.shape, 1)) : side_of_one(),
+          .cell_at = [&tile](std::int64_t m, std::int64_t n) { return owned_cell(tile.at(m, n)); }};
 }
 
 // One line for each coordinate of the tile, by columns.
@@ -100,7 +110,7 @@ std::string inverse_text(const OwnedTile& tile) {
   for (std::int64_t n = 0; n < tile.columns; ++n) {
     for (std::int64_t m = 0; m < tile.rows; ++m) {
       text += fmt::format("({},{}) ->", m, n);
-      const auto& owners = tile.owners[static_cast<std::size_t>(m * tile.columns + n)];
+      const auto& owners = tile.at(m, n);
       for (const auto& [thread, value] : owners) text += fmt::format(" ({},{})", thread, value);
       text += owners.empty() ? " none\n" : "\n";
     }
@@ -122,7 +132,7 @@ void draw(const TvOptions& options) {
     return;
   }
   const std::string title = fmt::format("{} over ({},{})", to_string(tv), tile.rows, tile.columns);
-  write_picture(tv_picture(tile, title), options.files);
+  write_picture(tv_table(tile, title), options.files);
 }
 
 }  // namespace
@@ -134,11 +144,13 @@ void add_layout_tv(CLI::App& layout) {
   auto options = std::make_shared<TvOptions>();
   command->add_option("TV", options->layout, "(thread,value) to the tile's index, by columns")
       ->required();
-  command->add_option("--tile", options->tile, "The tile's shape, (M,N)")->required();
+  command->add_option("--tile", options->tile, "The tile's shape")->type_name("(M,N)")->required();
   CLI::Option* inverse = command->add_flag(
       "--inverse", options->inverse, "Print (m,n) -> (thread,value) for each element instead");
   add_picture_options(*command, options->files);
-  for (const char* name : {"--svg", "--latex"}) command->get_option(name)->excludes(inverse);
+  for (const char* name : {"--svg", "--latex", "--all"}) {
+    command->get_option(name)->excludes(inverse);
+  }
   command->footer(
       "A cell that several pairs own shows the first, and how many more: V0+3. Examples:\n"
       "  tilejit layout tv '((2,4),(2,2)):((8,1),(4,16))' --tile '(4,8)'\n"

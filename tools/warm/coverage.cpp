@@ -10,6 +10,7 @@
 
 #include "cache/cache_places.hpp"
 #include "common/command.hpp"
+#include "common/options.hpp"
 #include "warm/warm_list.hpp"
 
 namespace tilejit::cli {
@@ -121,13 +122,16 @@ void add_coverage(CLI::App& app) {
   command
       ->add_option("MANIFEST", options->paths,
                    "Manifests, spec files, folders of them; - for standard input")
+      ->type_name("FILE")
       ->required();
   add_targets_option(*command, options->targets);
   add_devices_option(*command, options->devices);
-  command->add_option("--bundle", options->bundle, "Look into this bundle alone");
-  command->add_option("--cache-dir", options->folder, "Look into this folder alone");
-  command->add_flag("--no-tuning", options->no_tuning, "Leave the tuning file alone");
-  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->add_option("--bundle", options->bundle, "Look into this bundle alone")
+      ->type_name("FILE");
+  command->add_option("--cache-dir", options->folder, "Look into this folder alone")
+      ->type_name("FOLDER");
+  add_no_tuning(*command, options->no_tuning);
+  add_json(*command, options->json, "coverage");
   command->footer(
       "Needs no GPU and no NVRTC; a remote is not asked. Examples:\n"
       "  tilejit coverage used.jsonl\n"

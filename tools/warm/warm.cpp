@@ -14,12 +14,13 @@
 #include "common/command.hpp"
 #include "common/files.hpp"
 #include "common/interrupt.hpp"
+#include "common/options.hpp"
+#include "common/progress.hpp"
 #include "kernels/report.hpp"
 #include "tilejit/cache/store.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/metrics.hpp"
 #include "tilejit/version.hpp"
-#include "warm/progress.hpp"
 #include "warm/warm_bundle.hpp"
 #include "warm/warm_list.hpp"
 #include "warm/warm_run.hpp"
@@ -260,26 +261,29 @@ void add_warm(CLI::App& app) {
   command
       ->add_option("SPEC", options->paths,
                    "Spec files, manifests, folders of them; - for standard input")
+      ->type_name("FILE")
       ->required();
   add_targets_option(*command, options->targets);
   add_devices_option(*command, options->devices);
-  command->add_option("-j,--jobs", options->jobs, "Compiles at a time")
-      ->check(CLI::Range(1, 256))
-      ->default_str("one a core");
-  command->add_option("--shard", options->shard, "Only this part of the kernels: 2/8")
+  add_jobs(*command, options->jobs);
+  command->add_option("--shard", options->shard, "Only this part of the kernels, as 2/8")
+      ->type_name("I/N")
       ->capture_default_str();
-  command->add_option("--bundle", options->bundle, "Write all of them into a bundle at the end");
-  command->add_option("--sign", options->private_key,
-                      "Sign the bundle with this Ed25519 private key, a PEM file");
-  command->add_option("--marker", options->marker,
-                      "A file that is there only if every kernel is in the cache");
-  command->add_option("--trace", options->trace, "Write what ran when, for chrome://tracing");
-  command->add_option("--metrics", options->metrics, "Write what was counted, for Prometheus");
+  const auto add_file = [&](const char* name, std::string& path, const char* description) {
+    command->add_option(name, path, description)->type_name("FILE");
+  };
+  add_file("--bundle", options->bundle, "Write all of them into a bundle at the end");
+  add_file("--sign", options->private_key,
+           "Sign the bundle with this Ed25519 private key, a PEM file");
+  add_file("--marker", options->marker,
+           "A file that is there only if every kernel is in the cache");
+  add_file("--trace", options->trace, "Write what ran when, for chrome://tracing");
+  add_file("--metrics", options->metrics, "Write what was counted, for Prometheus");
   command->add_flag("--dry-run", options->dry_run, "Only say what is missing; needs no NVRTC");
   command->add_flag("--keep-going", options->keep_going, "Go on after a kernel that fails");
   command->add_flag("--quiet", options->quiet, "Without progress");
-  command->add_flag("--no-tuning", options->no_tuning, "Leave the tuning file alone");
-  command->add_flag("--json", options->json, "One JSON document on standard output");
+  add_no_tuning(*command, options->no_tuning);
+  add_json(*command, options->json, "warm");
   command->footer(
       "Needs no GPU and no driver. Interrupted, it goes on where it was. Examples:\n"
       "  tilejit warm examples/catalogue --target sm_80,sm_90a -j 8\n"

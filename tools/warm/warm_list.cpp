@@ -128,7 +128,9 @@ void add_targets_option(CLI::App& command, std::vector<std::string>& targets) {
       .add_option("--target", targets,
                   "sm_75 to sm_120a, several by commas; default: the manifest's, else the "
                   "device's, else sm_90a")
-      ->delimiter(',');
+      ->type_name("TARGET,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
 }
 
 void add_devices_option(CLI::App& command, std::vector<std::string>& devices) {
@@ -136,6 +138,7 @@ void add_devices_option(CLI::App& command, std::vector<std::string>& devices) {
       .add_option("--device", devices,
                   "A device of the tuning file, by its name, whose kernels are meant; may be "
                   "repeated; default: every one of the target")
+      ->type_name("NAME")
       ->allow_extra_args(false);
 }
 

@@ -9,9 +9,9 @@
 #include <mutex>
 
 #include "common/interrupt.hpp"
+#include "common/progress.hpp"
 #include "common/sentence.hpp"
 #include "tilejit/error.hpp"
-#include "warm/progress.hpp"
 
 namespace tilejit::cli {
 namespace {

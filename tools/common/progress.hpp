@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <cstddef>
+#include <stop_token>
 #include <string>
+#include <thread>
 
 namespace tilejit::cli {
 
@@ -35,6 +37,21 @@ class Progress {
   bool quiet_, terminal_;
   bool drawn_ = false;
   Clock::time_point start_, last_;
+};
+
+/// Shows, while it lives, what is being waited for and for how long; as Progress does, and at once
+/// on a terminal.
+class Waiting {
+ public:
+  explicit Waiting(std::string what);
+  ~Waiting();
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  void run(const std::stop_token& stop) const;
+  std::string what_;
+  std::jthread thread_;
 };
 
 /// "[#####---------------] 50/200, 12.3 a second, 12 s left, 1 failed: softmax for sm_90a" in at

@@ -1,11 +1,15 @@
-#include "warm/progress.hpp"
+#include "common/progress.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstdio>
+#include <mutex>
+#include <utility>
+
+#include "common/terminal.hpp"
 
 namespace tilejit::cli {
 namespace {
@@ -13,12 +17,6 @@ namespace {
 constexpr auto kRedraw = std::chrono::milliseconds(100);
 constexpr auto kLine = std::chrono::seconds(5);
 constexpr std::size_t kBar = 20;
-
-std::size_t terminal_width() noexcept {
-  winsize size = {};
-  const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20;
-  return known ? size.ws_col : 80;
-}
 
 }  // namespace
 
@@ -67,7 +65,7 @@ void Progress::show(const ProgressState& state) {
   last_ = now;
   const double seconds = std::chrono::duration<double>(now - start_).count();
   if (terminal_) {
-    fmt::print(stderr, "\r{}\x1b[K", progress_text(state, seconds, terminal_width() - 1));
+    fmt::print(stderr, "\r{}\x1b[K", progress_text(state, seconds, terminal_width(stderr) - 1));
     drawn_ = true;
   } else {
     fmt::print(stderr, "{}\n", progress_text(state, seconds, 0));
@@ -83,6 +81,33 @@ void Progress::say(const std::string& line) {
 void Progress::end() {
   if (drawn_) fmt::print(stderr, "\r\x1b[K");
   drawn_ = false;
+}
+
+Waiting::Waiting(std::string what)
+    : what_(std::move(what)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+Waiting::~Waiting() = default;  // stops the thread and waits for it
+
+void Waiting::run(const std::stop_token& stop) const {
+  const bool terminal = ::isatty(STDERR_FILENO) != 0;
+  const auto start = Progress::Clock::now();
+  std::mutex mutex;
+  std::condition_variable_any wake;
+  const auto draw = [&] {
+    const std::chrono::duration<double> passed = Progress::Clock::now() - start;
+    const std::string text = fmt::format("{}, {}", what_, duration_text(passed.count()));
+    fmt::print(stderr, "{}{}{}", terminal ? "\r" : "", text, terminal ? "\x1b[K" : "\n");
+    std::fflush(stderr);
+  };
+  if (terminal) draw();
+  std::unique_lock lock(mutex);
+  const auto period =
+      terminal ? Progress::Clock::duration(kRedraw) : Progress::Clock::duration(kLine);
+  while (!stop.stop_requested()) {
+    wake.wait_for(lock, stop, period, [] { return false; });
+    if (!stop.stop_requested()) draw();
+  }
+  if (terminal) fmt::print(stderr, "\r\x1b[K");
 }
 
 }  // namespace tilejit::cli

@@ -1,0 +1,50 @@
+"""What the scripts share: one sentence for what they cannot do, instead of a traceback."""
+
+import argparse
+import json
+import subprocess
+import sys
+
+
+def sentence(error):
+    """What went wrong and what to do, of errors that machines and command lines cause."""
+    if isinstance(error, ModuleNotFoundError):
+        return f"Python's module {error.name} is not installed; install it for {sys.executable}"
+    if isinstance(error, subprocess.CalledProcessError):
+        text = error.stderr or b""
+        lines = (text.decode(errors="replace") if isinstance(text, bytes) else text).strip().splitlines()
+        return f"{error.cmd[0]} ended with code {error.returncode}" + (f": {lines[-1]}" if lines else "")
+    if isinstance(error, json.JSONDecodeError):
+        return "a program did not print the JSON that this script reads; build programs and script from one checkout"
+    if isinstance(error, FileNotFoundError) and error.filename:
+        return (
+            f"{error.filename} does not exist; --help says how it is built, "
+            "and which option names another place"
+        )
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+def count(text):
+    """A type for argparse: a whole number above 0."""
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number above 0")
+    return int(text)
+
+
+def counts(text):
+    """A type for argparse: such numbers, separated by commas."""
+    return [count(part) for part in text.split(",")]
+
+
+def run(main):
+    """Runs the script; for errors of its surroundings ends with code 1 and a sentence."""
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()  # nobody reads; Python would complain once more at its end
+    except (OSError, RuntimeError, ImportError, subprocess.SubprocessError, json.JSONDecodeError) as error:
+        sys.exit(f"{sys.argv[0].rsplit('/', 1)[-1]}: {sentence(error)}")
