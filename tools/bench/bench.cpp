@@ -54,7 +54,8 @@ std::vector<Case> cases_of(const BenchOptions& options) {
   const std::vector<Axis> axes = parse_axes(options.axes);
   std::vector<Operation> ops;
   for (const std::string& spec : options.specs) {
-    for (Operation& op : select_kernels(load_specs(spec), options.kernel)) ops.push_back(std::move(op));
+    for (Operation& op : select_kernels(load_specs(spec), options.kernel))
+      ops.push_back(std::move(op));
   }
   check_axes(ops, axes);
   const Assignments dims = parse_assignments(options.dims, "--dims");

@@ -110,8 +110,8 @@ std::vector<Operation> with_knobs(const Operation& op, const std::vector<Tuning>
   return ops;
 }
 
-void compile_all(Compiler& compiler, const std::vector<Operation>& ops, const Target& target, int jobs,
-                 const Landed& landed) {
+void compile_all(Compiler& compiler, const std::vector<Operation>& ops, const Target& target,
+                 int jobs, const Landed& landed) {
   (void)compiler.nvrtc();
   Batch batch(compiler, ops, target);
   std::vector<std::jthread> workers;
