@@ -61,12 +61,14 @@ std::string entry_name(std::size_t i, std::size_t kernel, std::string_view suffi
 }
 
 std::span<const plan::Plan> kernels_of(const plan::Plan& plan) {
-  return plan.stages.empty() ? std::span(&plan, 1) : std::span(plan.stages);
+  const std::span<const plan::Plan> stages = plan::stages_of(plan);
+  return stages.empty() ? std::span(&plan, 1) : stages;
 }
 
 /// Of plans whose blocks share rows.
 std::string_view combining_entry(const plan::Plan& plan) {
-  return plan.rows && plan.rows->shares > 1 && !plan.rows->atomics ? "_combine" : "";
+  const plan::Rows* const rows = plan::rows_of(plan);
+  return rows != nullptr && rows->shares > 1 && !rows->atomics ? "_combine" : "";
 }
 
 /// The parameter struct, as the runtime packs it; `tensors` are those of the kernel.
@@ -105,10 +107,12 @@ struct Memory {
   std::vector<std::vector<std::byte>> temporaries, partials;
 
   Memory(const plan::Plan& plan, const SymbolValues& symbols) {
-    for (const plan::Temporary& temporary : plan.temporaries) {
-      const std::int64_t elements = temporary.elements.evaluate(symbols);
-      temporaries.emplace_back(static_cast<std::size_t>(elements) *
-                               static_cast<std::size_t>(size_bytes(temporary.dtype)));
+    if (const auto* several = std::get_if<plan::Several>(&plan.family)) {
+      for (const plan::Temporary& temporary : several->temporaries) {
+        const std::int64_t elements = temporary.elements.evaluate(symbols);
+        temporaries.emplace_back(static_cast<std::size_t>(elements) *
+                                 static_cast<std::size_t>(size_bytes(temporary.dtype)));
+      }
     }
     for (const plan::Plan& kernel : kernels_of(plan)) {
       partials.emplace_back(static_cast<std::size_t>(plan::partials_bytes(kernel)));
@@ -159,7 +163,9 @@ bool EmulatedKernels::can_run(const Fused& op) {
   }
   const plan::Plan plan = plan::make_plan(op, formula::analyze(op), kTarget);
   return std::ranges::all_of(kernels_of(plan), [](const plan::Plan& kernel) {
-    return !kernel.tile && (!kernel.rows || kernel.rows->cluster == 1);
+    const plan::Rows* const rows = plan::rows_of(kernel);
+    return !std::holds_alternative<plan::Tile>(kernel.family) &&
+           (rows == nullptr || rows->cluster == 1);
   });
 }
 
@@ -195,7 +201,8 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
   std::string text = "namespace " + space + " {\n" + flatten(source) + "}\n";
   const std::span<const plan::Plan> kernels = kernels_of(plan);
   for (std::size_t k = 0; k < kernels.size(); ++k) {
-    const std::string own = plan.stages.empty() ? space : space + "::stage" + std::to_string(k);
+    const std::string own =
+        plan::stages_of(plan).empty() ? space : space + "::stage" + std::to_string(k);
     const auto export_entry = [&](std::string_view suffix, const char* threads) {
       text += "extern \"C\" void " + entry_name(i, k, suffix) +
               "(const void* params, unsigned blocks, unsigned seed) {\n  using namespace " + own +

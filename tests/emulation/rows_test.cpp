@@ -76,7 +76,7 @@ TEST(EmulatedRows, CombinedByTheLastBlockAgreeWithTheReference) {
         .scalars = {}};
     const plan::Plan plan = plan::make_plan(counted.op, formula::analyze(counted.op),
                                             {.major = 9, .minor = 0, .feature = 'a'});
-    EXPECT_TRUE(plan.rows->atomics) << c.what;
+    EXPECT_TRUE(plan::rows_of(plan)->atomics) << c.what;
     kernels.add(c.what, std::move(counted));
   }
   ASSERT_TRUE(kernels.compile());

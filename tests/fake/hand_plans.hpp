@@ -95,7 +95,7 @@ struct HandPlan {
   [[nodiscard]] operation::Plan planned() const {
     return {.kernel_name = plan.kernel_name,
             .target = plan.target,
-            .light = plan.light,
+            .light = plan::is_light(plan),
             .body = std::make_shared<const ops::FormulaBody>(
                 std::make_shared<const formula::Analysis>(), Tuning{}, plan)};
   }

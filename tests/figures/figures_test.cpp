@@ -48,7 +48,8 @@ void expect_covers(const ThreadValues& tv, const plan::Plan& plan) {
   const std::int64_t elements = product(tv.tile).value();
   EXPECT_TRUE(is_injective(tv.layout)) << to_string(tv.layout);
   EXPECT_LE(cosize(tv.layout), elements);
-  EXPECT_EQ(size(tv.layout).value() * (plan.rows ? plan.rows->cluster : 1), elements);
+  const plan::Rows* const rows = plan::rows_of(plan);
+  EXPECT_EQ(size(tv.layout).value() * (rows != nullptr ? rows->cluster : 1), elements);
   EXPECT_EQ(size(mode(tv.layout, 0)), Dim(plan.threads));
 }
 
@@ -58,7 +59,7 @@ TEST(ThreadValuesOfPlans, ReachEveryElementOfTheTileOnce) {
     SCOPED_TRACE(to_json(plan));
     const Figures figures = figures_of_op(op);
     expect_covers(figures.values, plan);
-    EXPECT_EQ(figures.crossed.has_value(), plan.tile.has_value());
+    EXPECT_EQ(figures.crossed.has_value(), std::holds_alternative<plan::Tile>(plan.family));
     if (figures.crossed) expect_covers(*figures.crossed, plan);
   }
 }
@@ -67,10 +68,10 @@ TEST(ThreadValuesOfPlans, AreThoseOfTheTileTemplate) {
   const Fused op =
       make_op(f16, {{"x", "(1024,2048):(1,1024)"}, {"y", "(1024,2048):(2048,1)"}}, "y = x");
   const plan::Plan plan = plan::plan_of(op);
-  ASSERT_TRUE(plan.tile);
+  const auto& tile = std::get<plan::Tile>(plan.family);
   const Layout direct = thread_values(plan).layout, crossed = crossed_values(plan).layout;
-  const int vector = plan.vector, columns = plan.tile->columns;
-  const int across = columns / vector, down = plan.tile->rows / vector;
+  const int vector = plan.vector, columns = tile.columns;
+  const int across = columns / vector, down = tile.rows / vector;
   for (int t = 0; t < plan.threads; ++t) {
     for (int v = 0; v < vector * plan.unroll; ++v) {  // as VectorPlace in fused_tile.cu
       const int row = (t + v * plan.threads) / across, column = (t + v * plan.threads) % across;
@@ -87,11 +88,12 @@ TEST(ThreadValuesOfPlans, AreThoseOfTheTileTemplate) {
 TEST(ThreadValuesOfPlans, AreThoseOfTheTemplateOfSharedRows) {
   const Fused op = make_op(f16, {{"x", "(4194304):(1)"}, {"y", "(1):(0)"}}, "y = sum(x)");
   const plan::Plan plan = plan::plan_of(op);
-  ASSERT_TRUE(plan.rows && plan.rows->shares > 1 && plan.rows->held > 0);
+  const auto& rows = std::get<plan::Rows>(plan.family);
+  ASSERT_TRUE(rows.shares > 1 && rows.held > 0);
   const Layout layout = thread_values(plan).layout;
   for (int t = 0; t < plan.threads; ++t) {
-    for (int s = 0; s < plan.rows->held; ++s) {  // as Lane::load in fused_rows.cu
-      EXPECT_EQ(layout(Coordinate{t, s * plan.vector}), (t + s * plan.rows->lanes) * plan.vector);
+    for (int s = 0; s < rows.held; ++s) {  // as Lane::load in fused_rows.cu
+      EXPECT_EQ(layout(Coordinate{t, s * plan.vector}), (t + s * rows.lanes) * plan.vector);
     }
   }
 }

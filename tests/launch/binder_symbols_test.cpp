@@ -20,7 +20,7 @@ HandPlan rows_plan() {
   plan.plan.signature.symbols["S"] = 8;
   plan.total().dim("M").dim(parse_dim("4*S")).divisor("N", 4);
   plan.plan.vector = 4;
-  plan.plan.index = plan::IndexWidth::both;
+  plan.plan.family = plan::Map{.index = plan::IndexWidth::both};
   return plan;
 }
 
@@ -190,7 +190,7 @@ TEST(BinderSymbols, LaunchesNothingForAnExtentOfZero) {
 
 TEST(BinderSymbols, ChoosesTheWideEntryFrom2To31) {
   HandPlan plan;
-  plan.out("y", "N:1", u8).plan.index = plan::IndexWidth::both;
+  plan.out("y", "N:1", u8).plan.family = plan::Map{.index = plan::IndexWidth::both};
   const Binder binder = plan.binder();
   std::array<std::byte, kMaxParamBytes> params;
   for (const auto& [n, wide] : {std::pair{(1LL << 31) - 1, false}, std::pair{1LL << 31, true}}) {

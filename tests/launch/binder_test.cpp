@@ -72,7 +72,7 @@ TEST(Binder, RowsAreTheUnitsOfReductions) {
     SCOPED_TRACE(row.what);
     HandPlan plan;
     plan.in("x", row.layout).out("y", row.layout);
-    plan.plan.rows = row.rows;
+    plan.plan.family = row.rows;
     plan.plan.threads = row.threads;
     EXPECT_EQ(Bound(plan.binder(), {on_device(0x10000), on_device(0x4000000)}).grid.blocks,
               row.blocks);
@@ -84,7 +84,7 @@ TEST(Binder, RowsOfNothingAreLaunchedAndDivideByOne) {
   HandPlan plan;
   plan.in("x", "(8,M,N):(M,1,M)").out("y", "(8,1,1):(1,0,0)");
   plan.total().divisor("M", 1);
-  plan.plan.rows = plan::Rows{.first = 0, .count = 2, .lanes = 32};
+  plan.plan.family = plan::Rows{.first = 0, .count = 2, .lanes = 32};
   plan.plan.threads = 32;
   const SymbolValues empty{{"M", 0}, {"N", 5}};
   const Bound bound(plan.binder(), {on_device(0x10000), on_device(0x4000000)}, &empty);
@@ -95,7 +95,7 @@ TEST(Binder, RowsOfNothingAreLaunchedAndDivideByOne) {
 TEST(Binder, EmptyTensorsNeedNoMemoryOfTheirOwn) {
   HandPlan plan;
   plan.in("x", "(4,0)").out("y", "(4,0)").out("z", "(4,0)");
-  plan.plan.rows = plan::Rows{.first = 0, .lanes = 32};
+  plan.plan.family = plan::Rows{.first = 0, .lanes = 32};
   EXPECT_EQ(
       Bound(plan.binder(), {on_device(0), on_device(0x10000), on_device(0x10000)}).grid.blocks, 1U);
 }

@@ -25,7 +25,7 @@ void use_kernels(const driver::Table& table) {
   const Runtime runtime = Internals::make_runtime(kInMemory, table);
   runtime.make_current();
   HandPlan plan = hand_plan();
-  plan.plan.index = plan::IndexWidth::both;
+  plan.plan.family = plan::Map{.index = plan::IndexWidth::both};
   const Kernel kernel = load(runtime, plan);
   kernel.launch(kStream, hand_arguments());
   const LaunchOptions options{.overlap = true, .cooperative = true, .shared_bytes = 1000};

@@ -52,7 +52,7 @@ TEST(Kernel, PicksTheEntryForTheSize) {
   FakeDriver fake;
   const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
   HandPlan plan;
-  plan.out("y", "N:1", u8).plan.index = plan::IndexWidth::both;
+  plan.out("y", "N:1", u8).plan.family = plan::Map{.index = plan::IndexWidth::both};
   const Kernel kernel = load(runtime, plan);
   EXPECT_EQ(fake.entries, (std::vector<std::string>{"tilejit_hand", "tilejit_hand_wide"}));
   const std::vector<Argument> args = {on_device(0x1000)};
@@ -185,7 +185,7 @@ TEST(Kernel, ThatCannotClearItsMemoryIsLoadedAgain) {
 HandPlan rows_ahead() {
   HandPlan plan;
   plan.in("x", "(1000,1024):(1024,1)").out("y", "(1000,1024):(1024,1)");
-  plan.plan.rows = plan::Rows{.first = 0, .lanes = 128, .cluster = 8, .held = 1, .ahead = true};
+  plan.plan.family = plan::Rows{.first = 0, .lanes = 128, .cluster = 8, .held = 1, .ahead = true};
   plan.plan.threads = 128;
   for (plan::Operand& operand : plan.plan.operands) operand.access_bytes = 16;
   return plan;

@@ -23,10 +23,10 @@ TEST(LightPlan, TakesRowsByOneBlockEach) {
   ASSERT_TRUE(light);
   EXPECT_EQ(template_name(*light), "fused_light");
   EXPECT_EQ(light->vector, 1);
-  EXPECT_EQ(light->rows->lanes, 1024);
+  EXPECT_EQ(rows_of(*light)->lanes, 1024);
   EXPECT_EQ(light->threads, 1024);
-  EXPECT_EQ(light->rows->cluster, 1);
-  EXPECT_EQ(light->rows->held, 0);
+  EXPECT_EQ(rows_of(*light)->cluster, 1);
+  EXPECT_EQ(rows_of(*light)->held, 0);
   EXPECT_EQ(launch_plan(*light).steps.size(), 1u);
   EXPECT_EQ(dynamic_shared_bytes(*light), 0);
   EXPECT_EQ(partials_bytes(*light), 0);
@@ -38,13 +38,13 @@ TEST(LightPlan, ShortRowsShareBlocksAndColumnsLieSideBySide) {
   const auto rows =
       light_of(op_of({{"x", f32, "(64,100):(100,1)"}, {"y", f32, "64:1"}}, "y = max(x)"));
   ASSERT_TRUE(rows);
-  EXPECT_EQ(rows->rows->lanes, 8);
+  EXPECT_EQ(rows_of(*rows)->lanes, 8);
   EXPECT_EQ(rows->threads, 128);
   const auto columns =
       light_of(op_of({{"x", f32, "(500,64):(64,1)"}, {"y", f32, "64:1"}}, "y = max(x, axis=0)"));
   ASSERT_TRUE(columns);
-  EXPECT_FALSE(columns->rows->along());
-  EXPECT_EQ(columns->rows->lanes, 32);
+  EXPECT_FALSE(rows_of(*columns)->along());
+  EXPECT_EQ(rows_of(*columns)->lanes, 32);
   EXPECT_EQ(units_per_block(*columns), 32);
 }
 
@@ -53,7 +53,7 @@ TEST(LightPlan, OfATileTakesElementsInAnyOrder) {
       light_of(op_of({{"x", f16, "(512,512):(1,512)"}, {"y", f16, "(512,512):(512,1)"}}, "y = x"));
   ASSERT_TRUE(light);
   EXPECT_EQ(template_name(*light), "fused_map");
-  EXPECT_FALSE(light->tile);
+  EXPECT_TRUE(is_light(*light));
 }
 
 TEST(LightPlan, ThereIsNoneWhereItIsNoLighterOrTooSlow) {

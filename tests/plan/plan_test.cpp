@@ -187,7 +187,8 @@ TEST(Plan, ChoosesIndexWidth) {
   };
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.y);
-    EXPECT_EQ(plan_of(test::make_op(f16, {{"a", row.a}, {"y", row.y}}, "y = a")).index, row.width);
+    EXPECT_EQ(index_of(plan_of(test::make_op(f16, {{"a", row.a}, {"y", row.y}}, "y = a"))),
+              row.width);
   }
 }
 

@@ -51,11 +51,11 @@ TEST(Rows, AreSharedByAsManyThreadsAsHoldThem) {
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.what);
     const Plan plan = plan_of(softmax(row.layout), row.target);
-    ASSERT_TRUE(plan.rows);
-    EXPECT_TRUE(plan.rows->along());
-    EXPECT_EQ(plan.rows->lanes, row.lanes);
-    EXPECT_EQ(plan.rows->cluster, row.cluster);
-    EXPECT_EQ(plan.rows->held, row.held);
+    ASSERT_TRUE(rows_of(plan) != nullptr);
+    EXPECT_TRUE(rows_of(plan)->along());
+    EXPECT_EQ(rows_of(plan)->lanes, row.lanes);
+    EXPECT_EQ(rows_of(plan)->cluster, row.cluster);
+    EXPECT_EQ(rows_of(plan)->held, row.held);
     EXPECT_EQ(plan.threads, row.threads);
     EXPECT_FALSE(plan.operands[1].per_row);
   }
@@ -98,14 +98,14 @@ TEST(Rows, FewAndLongOnesAreSharedAmongBlocks) {
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.what);
     const Plan plan = plan_of(row.op);
-    EXPECT_EQ(plan.rows->cluster, row.cluster);
-    EXPECT_EQ(plan.rows->shares, row.shares);
-    EXPECT_EQ(plan.rows->held, row.held);
+    EXPECT_EQ(rows_of(plan)->cluster, row.cluster);
+    EXPECT_EQ(rows_of(plan)->shares, row.shares);
+    EXPECT_EQ(rows_of(plan)->held, row.held);
     EXPECT_EQ(partials_bytes(plan), row.partials_bytes);
     EXPECT_EQ(launch_plan(plan).steps.size(), row.shares > 1 ? 2u : 1u);
   }
-  EXPECT_EQ(plan_of(sum("(264,131072):(131072,1)", "264:1", {1}), kAmpere).rows->shares, 16);
-  EXPECT_EQ(plan_of(sum("(265,131072):(131072,1)", "265:1", {1}), kAmpere).rows->shares, 1);
+  EXPECT_EQ(rows_of(plan_of(sum("(264,131072):(131072,1)", "264:1", {1}), kAmpere))->shares, 16);
+  EXPECT_EQ(rows_of(plan_of(sum("(265,131072):(131072,1)", "265:1", {1}), kAmpere))->shares, 1);
 }
 
 TEST(Rows, LieAlongOrAcrossTheContiguousMode) {
@@ -128,9 +128,9 @@ TEST(Rows, LieAlongOrAcrossTheContiguousMode) {
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.what);
     const Plan plan = plan_of(sum(row.x, row.y, row.axis));
-    ASSERT_TRUE(plan.rows);
-    EXPECT_EQ(plan.rows->first, row.first);
-    EXPECT_EQ(plan.rows->count, row.count);
+    ASSERT_TRUE(rows_of(plan) != nullptr);
+    EXPECT_EQ(rows_of(plan)->first, row.first);
+    EXPECT_EQ(rows_of(plan)->count, row.count);
     EXPECT_TRUE(plan.operands[1].per_row);
     EXPECT_EQ(plan.vector, 8);
     EXPECT_EQ(extents_of(plan), row.extents);
@@ -172,8 +172,8 @@ TEST(Rows, OfClustersAreLoadedAhead) {
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.what);
     const Plan plan = plan_of(row.op, row.target);
-    EXPECT_EQ(plan.rows->lanes, row.lanes);
-    EXPECT_EQ(plan.rows->ahead, row.ahead);
+    EXPECT_EQ(rows_of(plan)->lanes, row.lanes);
+    EXPECT_EQ(rows_of(plan)->ahead, row.ahead);
     EXPECT_EQ(dynamic_shared_bytes(plan), row.shared_bytes);
   }
 }
@@ -193,14 +193,14 @@ TEST(Rows, HoldWeightsBesideOneVector) {
     const Plan plan =
         plan_of(test::make_op(bf16, {{"x", x}, {"w", weight}, {"b", weight}, {"y", x}},
                               "d = x - mean(x)\ny = d * rsqrt(mean(d * d)) * w + b"));
-    EXPECT_EQ(plan.rows->lanes, lanes);
-    EXPECT_EQ(plan.rows->held, held);
+    EXPECT_EQ(rows_of(plan)->lanes, lanes);
+    EXPECT_EQ(rows_of(plan)->held, held);
     EXPECT_FALSE(plan.operands[0].every_row);
-    EXPECT_TRUE(is_loaded_with_row(*plan.rows, plan.operands[0]));
+    EXPECT_TRUE(is_loaded_with_row(*rows_of(plan), plan.operands[0]));
     for (const int weights : {1, 2}) {
       const Operand& operand = plan.operands[static_cast<std::size_t>(weights)];
       EXPECT_TRUE(operand.every_row);
-      EXPECT_EQ(is_loaded_with_row(*plan.rows, operand), loaded);
+      EXPECT_EQ(is_loaded_with_row(*rows_of(plan), operand), loaded);
     }
   }
 }
@@ -210,7 +210,7 @@ TEST(Rows, OfHeavyFormulasAreNotHeld) {
   for (int i = 0; i < 20; ++i) formula += " + tan(x * " + std::to_string(i) + ".5)";
   const char* const kX = "(4096,16384):(16384,1)";
   const Plan plan = plan_of(test::make_op(bf16, {{"x", kX}, {"y", kX}}, formula + ")"));
-  EXPECT_EQ(plan.rows->held, 0) << "every vector held repeats the formula in the code";
+  EXPECT_EQ(rows_of(plan)->held, 0) << "every vector held repeats the formula in the code";
   EXPECT_LE(plan.unroll, 2);
 }
 
@@ -218,7 +218,7 @@ TEST(Rows, HonourTuning) {
   Fused op = softmax("(8192,1024):(1024,1)");
   op.tuning.threads = 256;
   EXPECT_EQ(plan_of(op).threads, 256);
-  EXPECT_EQ(plan_of(op).rows->lanes, 64);
+  EXPECT_EQ(rows_of(plan_of(op))->lanes, 64);
   op = softmax("(4096,16384):(16384,1)");
   op.tuning.threads = 256;
   try {

@@ -83,14 +83,14 @@ TEST(RowTuning, ChangesWhatIsPinnedAndWhatFollows) {
   for (const Case& c : cases) {
     SCOPED_TRACE(c.what);
     const Plan plan = pinned(c.op, c.tuning);
-    ASSERT_TRUE(plan.rows);
+    ASSERT_TRUE(rows_of(plan) != nullptr);
     EXPECT_EQ(plan.threads, c.threads);
-    EXPECT_EQ(plan.rows->lanes, c.rows.lanes);
-    EXPECT_EQ(plan.rows->cluster, c.rows.cluster);
-    EXPECT_EQ(plan.rows->held, c.rows.held);
-    EXPECT_EQ(plan.rows->ahead, c.rows.ahead);
+    EXPECT_EQ(rows_of(plan)->lanes, c.rows.lanes);
+    EXPECT_EQ(rows_of(plan)->cluster, c.rows.cluster);
+    EXPECT_EQ(rows_of(plan)->held, c.rows.held);
+    EXPECT_EQ(rows_of(plan)->ahead, c.rows.ahead);
     if (c.tuning != Tuning{}) {
-      EXPECT_EQ(plan.rows->shares, c.rows.shares);
+      EXPECT_EQ(rows_of(plan)->shares, c.rows.shares);
     }
   }
 }
@@ -98,15 +98,15 @@ TEST(RowTuning, ChangesWhatIsPinnedAndWhatFollows) {
 TEST(RowTuning, AtomicsCountTheBlocksThatShareRows) {
   const Plan two = pinned(sum_of_rows(), {.shares = 5});
   const Plan one = pinned(sum_of_rows(), {.shares = 5, .atomics = true});
-  EXPECT_FALSE(two.rows->atomics);
-  EXPECT_TRUE(one.rows->atomics);
+  EXPECT_FALSE(rows_of(two)->atomics);
+  EXPECT_TRUE(rows_of(one)->atomics);
   ASSERT_EQ(launch_plan(two).steps.size(), 2u);
   EXPECT_EQ(launch_plan(two).steps[1].entry, two.kernel_name + "_combine");
   EXPECT_EQ(launch_plan(one).steps.size(), 1u);
   EXPECT_EQ(counters_bytes(two), 0);
   EXPECT_EQ(counters_bytes(one), 32);  // 8 of 4 bytes
   EXPECT_EQ(partials_bytes(one), partials_bytes(two) + 32);
-  EXPECT_TRUE(pinned(sum_of_columns(), {.atomics = true}, kAmpere).rows->atomics);
+  EXPECT_TRUE(rows_of(pinned(sum_of_columns(), {.atomics = true}, kAmpere))->atomics);
   // Nobody shares rows through memory here.
   EXPECT_EQ(pinned(softmax(), {.atomics = true}), pinned(softmax(), {}));
   EXPECT_EQ(pinned(sum_of_rows(), {.shares = 5, .atomics = false}), two);

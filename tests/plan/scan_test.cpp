@@ -53,16 +53,16 @@ TEST(Scan, RowsAreSharedByLanesOrBlocks) {
   for (const Row& row : rows) {
     SCOPED_TRACE(row.what);
     const Plan plan = plan_of(row.op);
-    ASSERT_TRUE(plan.rows && plan.scan);
-    EXPECT_EQ(plan.rows->along(), row.along);
-    EXPECT_EQ(plan.rows->lanes, row.lanes);
+    const Scan& scan = std::get<Scan>(plan.family);
+    EXPECT_EQ(scan.along(), row.along);
+    EXPECT_EQ(scan.lanes, row.lanes);
     EXPECT_EQ(plan.threads, row.threads);
-    EXPECT_EQ(plan.rows->held, row.held);
+    EXPECT_EQ(scan.held, row.held);
     EXPECT_EQ(plan.unroll, row.unroll);
-    EXPECT_EQ(plan.rows->shares, row.shares);
+    EXPECT_EQ(scan.shares, row.shares);
     EXPECT_EQ(partials_bytes(plan), row.partials_bytes);
     EXPECT_EQ(launch_plan(plan).steps.size(), row.shares > 1 ? 2u : 1u);
-    EXPECT_FALSE(plan.scan->reverse);
+    EXPECT_EQ(scan.direction, Direction::forward);
   }
 }
 
@@ -86,10 +86,11 @@ TEST(Scan, ThreadsHoldFewerRowsOfWideAccumulators) {
 TEST(Scan, GoesThroughNestedModesInTheOrderOfTheirCoordinates) {
   const Plan plan = plan_of(scan("(3,(8,50)):(400,(50,1))", f32, "y = cumsum(x, reverse=true)"));
   EXPECT_EQ(extents_of(plan), "8 50 3");
-  EXPECT_TRUE(plan.rows->along());
-  EXPECT_EQ(plan.rows->count, 2U);
+  const Scan& backward = std::get<Scan>(plan.family);
+  EXPECT_TRUE(backward.along());
+  EXPECT_EQ(backward.count, 2U);
   EXPECT_EQ(plan.vector, 1);
-  EXPECT_TRUE(plan.scan->reverse);
+  EXPECT_EQ(backward.direction, Direction::backward);
 }
 
 TEST(Scan, HonoursTuning) {
@@ -98,7 +99,7 @@ TEST(Scan, HonoursTuning) {
   const Plan plan = plan_of(op);
   EXPECT_EQ(plan.threads, 256);
   EXPECT_EQ(plan.unroll, 2);
-  EXPECT_EQ(plan.rows->lanes, 256);
+  EXPECT_EQ(rows_of(plan)->lanes, 256);
   const auto refused = [](Fused bad, Tuning tuning) {
     bad.tuning = tuning;
     try {

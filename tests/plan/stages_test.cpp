@@ -17,7 +17,7 @@ constexpr const char* kMatrix = "(64,128):(128,1)";
 std::string text_of(const Fused& op) {
   const Plan plan = plan_of(op);
   std::string text;
-  for (const Plan& stage : plan.stages) {
+  for (const Plan& stage : stages_of(plan)) {
     text += (text.empty() ? "" : "; ") + std::string(template_name(stage).substr(6));
     const auto name_of = [&](const Operand& operand) {
       const auto number =
@@ -80,15 +80,16 @@ TEST(Stages, HaveTheSpaceOfTheirOwnValues) {
   Fused op = test::make_op(bf16, {{"x", "(8,16,32):(512,32,1)"}, {"y", "(8,1,1):(1,1,1)"}},
                            "y = max(sum(x, axis=2) / extent(2), axis=1)");
   const Plan plan = plan_of(op);
-  ASSERT_EQ(plan.stages.size(), 2U);
-  EXPECT_EQ(extents_of(plan.stages[0]), "32 128");
-  EXPECT_EQ(extents_of(plan.stages[1]), "16 8");
-  EXPECT_EQ(plan.stages[1].shape, (std::vector<Dim>{8, 16, 32})) << "extents are the operation's";
-  ASSERT_EQ(plan.temporaries.size(), 1U);
-  EXPECT_EQ(plan.temporaries[0].dtype, f32) << "as it is accumulated";
-  EXPECT_EQ(plan.temporaries[0].elements, Dim(128));
+  const auto& [stages, temporaries] = std::get<Several>(plan.family);
+  ASSERT_EQ(stages.size(), 2U);
+  EXPECT_EQ(extents_of(stages[0]), "32 128");
+  EXPECT_EQ(extents_of(stages[1]), "16 8");
+  EXPECT_EQ(stages[1].shape, (std::vector<Dim>{8, 16, 32})) << "extents are the operation's";
+  ASSERT_EQ(temporaries.size(), 1U);
+  EXPECT_EQ(temporaries[0].dtype, f32) << "as it is accumulated";
+  EXPECT_EQ(temporaries[0].elements, Dim(128));
   EXPECT_EQ(plan.kernel_name, "tilejit_test_bf16");
-  EXPECT_EQ(plan.stages[1].kernel_name, "tilejit_test_bf16_stage1");
+  EXPECT_EQ(stages[1].kernel_name, "tilejit_test_bf16_stage1");
   EXPECT_EQ(template_name(plan), "fused_stages");
   EXPECT_EQ(total_units(plan, {}), 1);
 }
@@ -97,7 +98,7 @@ TEST(Stages, TakeSymbolsAsParameters) {
   Fused op = test::make_op(f32, {{"x", "(M,N):(N,1)"}, {"y", "(M,N):(N,1)"}},
                            "y = x / sum(x, axis=1) / sum(x, axis=0)");
   const Plan plan = plan_of(op);
-  EXPECT_EQ(to_string(plan.temporaries[0].elements), "M");
+  EXPECT_EQ(to_string(std::get<Several>(plan.family).temporaries[0].elements), "M");
   ASSERT_EQ(plan.params.size(), 4U);
   EXPECT_EQ(plan.params[2].kind, Param::Kind::dim);
   EXPECT_EQ(to_string(plan.params[3].dim), "N");
@@ -106,7 +107,7 @@ TEST(Stages, TakeSymbolsAsParameters) {
 TEST(Stages, TakeNoKnobsButAtomics) {
   Fused op = matrices("y = x / sum(x, axis=1) / sum(x, axis=0)");
   op.tuning.atomics = true;
-  EXPECT_EQ(plan_of(op).stages.size(), 2U);
+  EXPECT_EQ(stages_of(plan_of(op)).size(), 2U);
   op.tuning.threads = 256;
   try {
     (void)plan_of(op);

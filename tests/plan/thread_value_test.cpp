@@ -40,14 +40,13 @@ TEST(ThreadValuePlans, FollowTheLayouts) {
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.name);
     const Plan plan = plan_of(copy_with(c.thr, c.val));
-    ASSERT_TRUE(plan.tv);
-    EXPECT_EQ(to_string(Layout(plan.tv->tiler, plan.tv->tiler).shape()),
-              to_string(Layout(c.tile).shape()));
+    const auto& tv = std::get<ThreadValue>(plan.family);
+    EXPECT_EQ(to_string(Layout(tv.tiler, tv.tiler).shape()), to_string(Layout(c.tile).shape()));
     EXPECT_EQ(plan.threads, c.threads);
-    EXPECT_EQ(plan.tv->run, c.run);
+    EXPECT_EQ(tv.run, c.run);
     EXPECT_EQ(plan.vector, c.vector);
     EXPECT_EQ(extents_of(plan), c.extents);
-    EXPECT_EQ(size(mode(plan.tv->layout, 1)).value() % (plan.vector * plan.unroll), 0);
+    EXPECT_EQ(size(mode(tv.layout, 1)).value() % (plan.vector * plan.unroll), 0);
   }
 }
 
@@ -55,13 +54,14 @@ TEST(ThreadValuePlans, GiveEachElementOfATileToOneThread) {
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.name);
     const Plan plan = plan_of(copy_with(c.thr, c.val));
-    EXPECT_TRUE(is_compact(plan.tv->layout)) << to_string(plan.tv->layout);
-    EXPECT_EQ(size(plan.tv->layout), product(plan.tv->tiler));
+    const auto& tv = std::get<ThreadValue>(plan.family);
+    EXPECT_TRUE(is_compact(tv.layout)) << to_string(tv.layout);
+    EXPECT_EQ(size(tv.layout), product(tv.tiler));
     // A vector's values are neighbours along mode 0, and start at a multiple of its length.
-    const Layout values = mode(plan.tv->layout, 1);
+    const Layout values = mode(tv.layout, 1);
     std::int64_t before = 1;  // elements of the tile's modes in front of mode 0 of the space
-    for (std::size_t i = 0; plan.tv->modes[i] != 0; ++i) {
-      before *= product(mode(plan.tv->tiler, i)).value();
+    for (std::size_t i = 0; tv.modes[i] != 0; ++i) {
+      before *= product(mode(tv.tiler, i)).value();
     }
     for (std::int64_t v = 0; v < size(values).value(); ++v) {
       EXPECT_EQ(values(v), values(v - v % plan.vector) + v % plan.vector * before);

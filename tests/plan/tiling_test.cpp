@@ -46,15 +46,14 @@ TEST(Tiling, SidesFollowDtypesAndExtents) {
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.what);
     const Plan plan = plan_of(transpose(row.dtype, row.x, row.y));
-    ASSERT_TRUE(plan.tile);
+    const Tile& tile = std::get<Tile>(plan.family);
     EXPECT_EQ(plan.vector, row.vector);
-    EXPECT_EQ(plan.tile->columns, row.columns);
-    EXPECT_EQ(plan.tile->rows, row.rows);
+    EXPECT_EQ(tile.columns, row.columns);
+    EXPECT_EQ(tile.rows, row.rows);
     EXPECT_EQ(plan.threads, row.threads);
     EXPECT_EQ(plan.unroll, row.unroll);
     EXPECT_EQ(plan.ragged, row.ragged_columns);
-    EXPECT_EQ(plan.tile->ragged, row.ragged_rows);
-    const Tile& tile = *plan.tile;
+    EXPECT_EQ(tile.ragged, row.ragged_rows);
     EXPECT_EQ(tile.columns / plan.vector * (tile.rows / plan.vector), plan.threads * plan.unroll);
     EXPECT_LE(shared_bytes(plan.operands, tile), device::kStaticSharedBytes);
   }
@@ -68,11 +67,10 @@ TEST(Tiling, CrossesTheModeOfMostBytes) {
                                            {"d", "(64,32,16):(32,1,2048)"},
                                            {"y", "(64,32,16):(512,16,1)"}},
                                           "y = a + b + c + d"));
-  ASSERT_TRUE(plan.tile);
   EXPECT_EQ(plan.operands[1].reach, Reach::crossed);
   EXPECT_EQ(plan.operands[2].reach, Reach::crossed);
   EXPECT_EQ(plan.operands[3].reach, Reach::strided);
-  EXPECT_TRUE(plan.extents[plan.tile->mode].is(64));
+  EXPECT_TRUE(plan.extents[std::get<Tile>(plan.family).mode].is(64));
 }
 
 TEST(Tiling, ManyCrossedOperandsShareTheMemory) {
@@ -84,15 +82,14 @@ TEST(Tiling, ManyCrossedOperandsShareTheMemory) {
   }
   op.tensors.push_back({.name = "y", .dtype = f32, .layout = "(4096,4096):(4096,1)"});
   const Plan plan = plan_of(op);
-  ASSERT_TRUE(plan.tile);
-  EXPECT_LE(shared_bytes(plan.operands, *plan.tile), device::kStaticSharedBytes);
+  EXPECT_LE(shared_bytes(plan.operands, std::get<Tile>(plan.family)), device::kStaticSharedBytes);
 }
 
 TEST(Tiling, HonoursTuning) {
   Fused op = transpose(f16, "(1024,1024):(1,1024)", "(1024,1024):(1024,1)");
   op.tuning.tile = {128, 64};
-  EXPECT_EQ(plan_of(op).tile->columns, 128);
-  EXPECT_EQ(plan_of(op).tile->rows, 64);
+  EXPECT_EQ(std::get<Tile>(plan_of(op).family).columns, 128);
+  EXPECT_EQ(std::get<Tile>(plan_of(op).family).rows, 64);
   EXPECT_EQ(plan_of(op).threads, 128);
   op.tuning.unroll = 2;
   EXPECT_EQ(plan_of(op).threads, 64);
@@ -119,7 +116,8 @@ TEST(Tiling, SharedMemoryIsFreeOfBankConflicts) {
   for (const DType dtype : {u8, f16, f32, f64}) {
     SCOPED_TRACE(to_string(dtype));
     const Plan plan = plan_of(transpose(dtype, "(16384,8192):(1,16384)", "(16384,8192):(8192,1)"));
-    const int vector = plan.vector, columns = plan.tile->columns, rows = plan.tile->rows;
+    const Tile& shape = std::get<Tile>(plan.family);
+    const int vector = plan.vector, columns = shape.columns, rows = shape.rows;
     const Layout tile({columns, rows}, {1, columns});
     const ComposedLayout swizzled(Swizzle(log2(columns / vector), log2(vector), log2(columns)), 0,
                                   tile);

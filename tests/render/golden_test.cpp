@@ -56,7 +56,7 @@ TEST_P(Golden, PlanAndHeader) {
   const plan::Plan plan =
       plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
   compare(kSpecs / (GetParam() + ".plan.json"), core::indented(to_json(plan)) + "\n");
-  if (!plan.stages.empty()) return;  // each of its kernels has a header
+  if (!plan::stages_of(plan).empty()) return;  // each of its kernels has a header
   compare(kSamples / GetParam() / "plan.cuh", render::render_header(plan));
 }
 
@@ -156,7 +156,7 @@ TEST(Render, RowsThatBlocksShareHaveOneStage) {
     for (const int major : {8, 9}) {
       const plan::Plan plan =
           plan::make_plan(op, formula::analyze(op), {.major = major, .minor = 0, .feature = 'a'});
-      if (plan.rows->shares == 1) continue;
+      if (plan::rows_of(plan)->shares == 1) continue;
       ++shared;
       EXPECT_NE(render::render_header(plan).find("using Stages = List<Stage0>;"), std::string::npos)
           << op.formula << " of " << to_string(op.tensors[0].layout);

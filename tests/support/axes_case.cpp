@@ -198,8 +198,10 @@ std::int64_t last_index(const plan::Operand& operand, const SymbolValues& symbol
 }
 
 void check_temporaries(const plan::Plan& plan, const SymbolValues& symbols) {
-  std::vector<bool> known(plan.temporaries.size(), false);
-  for (const plan::Plan& stage : plan.stages) {
+  const auto* const several = std::get_if<plan::Several>(&plan.family);
+  if (several == nullptr) return;
+  std::vector<bool> known(several->temporaries.size(), false);
+  for (const plan::Plan& stage : several->stages) {
     const bool empty = std::ranges::any_of(stage.extents, [](const Dim& d) { return d.is(0); });
     for (const plan::Operand& operand : stage.operands) {
       const auto number =
@@ -210,7 +212,7 @@ void check_temporaries(const plan::Plan& plan, const SymbolValues& symbols) {
         throw std::logic_error("a temporary is read before it is written");
       }
       known.at(i) = true;
-      const std::int64_t elements = plan.temporaries[i].elements.evaluate(symbols);
+      const std::int64_t elements = several->temporaries[i].elements.evaluate(symbols);
       if (!empty && last_index(operand, symbols) >= elements) {
         throw std::logic_error("a stage reaches beyond the end of a temporary");
       }

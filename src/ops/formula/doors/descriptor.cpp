@@ -24,8 +24,10 @@ constexpr const char* kOwnParts[] = {"/functions", "/formula", "/axis"};
 
 operation::Plan wrap(std::shared_ptr<const Analysis> analysis, const Tuning& pinned,
                      plan::Plan plan, std::vector<Analysis> of_stages = {}) {
-  operation::Plan result{
-      .kernel_name = plan.kernel_name, .target = plan.target, .light = plan.light, .body = {}};
+  operation::Plan result{.kernel_name = plan.kernel_name,
+                         .target = plan.target,
+                         .light = plan::is_light(plan),
+                         .body = {}};
   result.body = std::make_shared<const FormulaBody>(std::move(analysis), pinned, std::move(plan),
                                                     std::move(of_stages));
   return result;

@@ -33,12 +33,62 @@ std::string count_text(std::int64_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+using Sentences = std::vector<std::string>;
+
+/// Why the plan is of its family.
+Sentences why(const Plan&, const plan::Map&) {
+  return {"all operands agree about the contiguous mode, so a block takes vectors in turn."};
+}
+Sentences why(const Plan& plan, const plan::Tile&) {
+  std::string crossed;
+  for (const Operand& operand : plan.operands) {
+    if (operand.reach != Reach::crossed) continue;
+    crossed += (crossed.empty() ? "" : ", ") + name_of(plan, operand);
+  }
+  return {crossed +
+          " lies contiguous along another mode than the first output, so tiles are transposed in "
+          "shared memory and both sides keep wide accesses."};
+}
+Sentences why(const Plan&, const plan::Rows& rows) {
+  return {"the formula reduces, so threads share rows.",
+          rows.along() ? "The reduced mode is the contiguous one: vectors lie along a row."
+                       : "The kept mode is the contiguous one: each element of a vector is another "
+                         "row's."};
+}
+Sentences why(const Plan&, const plan::Scan&) {
+  return {"the formula scans, so threads share rows and pass on what comes before."};
+}
+Sentences why(const Plan&, const plan::Light&) {
+  return {"the least code that shares rows, so that it is compiled soonest."};
+}
+Sentences why(const Plan&, const plan::ThreadValue&) {
+  return {"the spec gives a thread-value layout, which a block follows."};
+}
+Sentences why(const Plan&, const plan::Several& several) {
+  return {
+      fmt::format("the formula combines over different axes, or what it has scanned, so {} "
+                  "kernels run one after another, with {} in memory between them.",
+                  several.stages.size(),
+                  count_text(static_cast<std::int64_t>(several.temporaries.size()), "result"))};
+}
+
+Sentences why_template(const Plan& plan) {
+  Sentences sentences =
+      std::visit([&](const auto& family) { return why(plan, family); }, plan.family);
+  sentences.front().insert(0, std::string(plan::template_name(plan)) + ": ");
+  return sentences;
+}
+
 /// Sentences about one kernel, topic by topic.
 class Writer {
  public:
   Writer(const Plan& plan, const Origin& origin, const Figures& figures,
          const SymbolValues& symbols, const std::optional<Compiled>& compiled)
-      : plan_(plan), pinned_(origin.pinned), figures_(figures), compiled_(compiled) {
+      : plan_(plan),
+        rows_(plan::rows_of(plan)),
+        pinned_(origin.pinned),
+        figures_(figures),
+        compiled_(compiled) {
     const device::Device& device = *figures.device;
     device::BlockNeeds needs{.threads = plan.threads, .shared_bytes = shared_bytes_of(plan)};
     if (compiled) {
@@ -54,7 +104,7 @@ class Writer {
   }
 
   Explanation write() {
-    add("template", why_template());
+    add("template", why_template(plan_));
     add("block", block());
     widths();
     add("registers", registers());
@@ -76,10 +126,6 @@ class Writer {
     if (applies && !known) result_.advice.push_back(std::move(advice));
   }
 
-  [[nodiscard]] const std::string& name_of(const Operand& operand) const {
-    return plan_.signature.tensors[static_cast<std::size_t>(operand.tensor)].name;
-  }
-
   /// Blocks of a multiprocessor that the launch fills, at most.
   [[nodiscard]] std::int64_t resident_blocks() const {
     if (!figures_.blocks) return result_.occupancy.blocks;
@@ -88,42 +134,11 @@ class Writer {
         core::ceil_div(*figures_.blocks, figures_.device->multiprocessors));
   }
 
-  [[nodiscard]] std::vector<std::string> why_template() const {
-    const std::string name(plan::template_name(plan_));
-    if (plan_.tv) return {name + ": the spec gives a thread-value layout, which a block follows."};
-    if (plan_.scan) {
-      return {name + ": the formula scans, so threads share rows and pass on what comes before."};
-    }
-    if (plan_.rows)
-      return {name + ": the formula reduces, so threads share rows.", row_direction()};
-    if (!plan_.tile) {
-      return {name +
-              ": all operands agree about the contiguous mode, so a block takes vectors in "
-              "turn."};
-    }
-    std::string crossed;
-    for (const Operand& operand : plan_.operands) {
-      if (operand.reach == Reach::crossed) {
-        crossed += (crossed.empty() ? "" : ", ") + name_of(operand);
-      }
-    }
-    return {
-        fmt::format("{}: {} lies contiguous along another mode than the first output, so tiles "
-                    "are transposed in shared memory and both sides keep wide accesses.",
-                    name, crossed)};
-  }
-
-  [[nodiscard]] std::string row_direction() const {
-    return plan_.rows->along()
-               ? "The reduced mode is the contiguous one: vectors lie along a row."
-               : "The kept mode is the contiguous one: each element of a vector is another row's.";
-  }
-
   [[nodiscard]] std::vector<std::string> block() const {
     std::vector<std::string> sentences = {
         fmt::format("{} threads, each with {} at a time, for a tile of {} elements.", plan_.threads,
                     vectors(), to_string(figures_.values.tile))};
-    if (plan_.rows) sentences.push_back(row_sharing());
+    if (rows_ != nullptr) sentences.push_back(row_sharing());
     if (figures_.blocks) {
       sentences.push_back(fmt::format("{} for {}.", count_text(*figures_.blocks, "block"),
                                       count_text(figures_.elements.value_or(0), "element")));
@@ -132,13 +147,13 @@ class Writer {
   }
 
   [[nodiscard]] std::string vectors() const {
-    const int count = plan_.rows && plan_.rows->held > 0 ? plan_.rows->held : plan_.unroll;
+    const int count = rows_ != nullptr && rows_->held > 0 ? rows_->held : plan_.unroll;
     return fmt::format("{} of {}", count_text(count, "vector"),
                        count_text(plan_.vector, "element"));
   }
 
   [[nodiscard]] std::string row_sharing() const {
-    const plan::Rows& rows = *plan_.rows;
+    const plan::Rows& rows = *rows_;
     std::string text = fmt::format("{} of a block share a row", count_text(rows.lanes, "thread"));
     if (rows.cluster > 1)
       text += fmt::format(", in each of the {} blocks of a cluster", rows.cluster);
@@ -155,7 +170,7 @@ class Writer {
     for (std::size_t i = 0; i < plan_.operands.size(); ++i) {
       const Operand& operand = plan_.operands[i];
       const WidthReason reason = explain_width(plan_, pinned_, i);
-      std::string text = fmt::format("{}: {} an access; {}", name_of(operand),
+      std::string text = fmt::format("{}: {} an access; {}", name_of(plan_, operand),
                                      count_text(operand.access_bytes, "byte"), reason.text);
       const auto& sectors = figures_.operands[i].sectors;
       if (sectors && sectors->ratio() > 1.005) {
@@ -249,8 +264,9 @@ class Writer {
     const bool idle = figures_.blocks && *figures_.blocks < figures_.device->multiprocessors;
     advise_if((few_bytes && is_small()) || (idle && figures_.bytes_moved > 0),
               "Expect less than the memory's speed: the problem does not fill the device.");
-    advise_if(plan_.rows && plan_.rows->held == 0 && plan_.rows->shares == 1 && !plan_.scan &&
-                  plan_.rows->along() && symbolic(),
+    const auto* const reduced = std::get_if<plan::Rows>(&plan_.family);
+    advise_if(reduced != nullptr && reduced->held == 0 && reduced->shares == 1 &&
+                  reduced->along() && symbolic(),
               "Give the extents of rows as numbers: rows of known length stay in registers.");
     advise_if(figures_.limit() != "memory",
               "Expect the formula to decide: fewer or cheaper functions are what helps.");
@@ -264,6 +280,7 @@ class Writer {
   }
 
   const Plan& plan_;
+  const plan::Rows* rows_;
   const Tuning& pinned_;
   const Figures& figures_;
   const std::optional<Compiled>& compiled_;
@@ -280,15 +297,11 @@ namespace {
 Explanation explain_stages(const Plan& plan, const Origin& origin, const SymbolValues& symbols) {
   Explanation result{.operations =
                          count_operations(plan.signature.tensors, origin.analysis, symbols)};
-  result.topics.push_back(
-      {"template",
-       {fmt::format("{}: the formula combines over different axes, or what it has scanned, so {} "
-                    "kernels run one after another, with {} in memory between them.",
-                    plan::template_name(plan), plan.stages.size(),
-                    count_text(static_cast<std::int64_t>(plan.temporaries.size()), "result"))}});
-  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+  result.topics.push_back({"template", why_template(plan)});
+  const std::span<const Plan> stages = plan::stages_of(plan);
+  for (std::size_t i = 0; i < stages.size(); ++i) {
     Explanation stage =
-        explain(plan.stages[i], {origin.of_stages[i], {}, kNothingPinned}, symbols, std::nullopt);
+        explain(stages[i], {origin.of_stages[i], {}, kNothingPinned}, symbols, std::nullopt);
     Topic topic{.name = fmt::format("stage {}", i), .sentences = {}};
     for (Topic& one : stage.topics) {
       if (one.name == "registers") continue;
@@ -311,7 +324,7 @@ Explanation explain_stages(const Plan& plan, const Origin& origin, const SymbolV
 
 Explanation explain(const Plan& plan, const Origin& origin, const SymbolValues& symbols,
                     const std::optional<Compiled>& compiled) {
-  if (!plan.stages.empty()) return explain_stages(plan, origin, symbols);
+  if (!plan::stages_of(plan).empty()) return explain_stages(plan, origin, symbols);
   const Figures figures = figures_of(plan, symbols);
   return Writer(plan, origin, figures, symbols, compiled).write();
 }

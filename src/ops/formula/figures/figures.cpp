@@ -16,18 +16,51 @@ using plan::Operand;
 using plan::Plan;
 using plan::Reach;
 
-/// Vectors of an input that a thread loads before it waits for the first.
-int vectors_in_flight(const Plan& plan, const Operand& operand) {
-  if (!operand.read || operand.reach == Reach::broadcast) return 0;
-  if (plan.rows) {
-    if (operand.every_row) return 1;
-    if (plan.rows->held == 0) return plan.unroll;
-    return plan.rows->held;
-  }
-  if (!plan.tile) return plan.unroll;
+/// Vectors of an input that a thread of each family loads before it waits for the first.
+int vectors_ahead(const Plan& plan, const plan::Map&, const Operand&) {
+  return plan.unroll;
+}
+int vectors_ahead(const Plan& plan, const plan::ThreadValue&, const Operand&) {
+  return plan.unroll;
+}
+int vectors_ahead(const Plan& plan, const plan::Tile& tile, const Operand& operand) {
   const int of_squares = plan.vector * plan.unroll;
   if (operand.reach == Reach::crossed) return of_squares;
-  return plan.tile->copies == of_squares ? of_squares : 1;
+  return tile.copies == of_squares ? of_squares : 1;
+}
+int vectors_ahead(const Plan& plan, const plan::Rows& rows, const Operand& operand) {
+  if (operand.every_row) return 1;
+  return rows.held == 0 ? plan.unroll : rows.held;
+}
+int vectors_ahead(const Plan&, const plan::Several&, const Operand&) {
+  return 0;
+}
+
+int vectors_in_flight(const Plan& plan, const Operand& operand) {
+  if (!operand.read || operand.reach == Reach::broadcast) return 0;
+  return std::visit([&](const auto& family) { return vectors_ahead(plan, family, operand); },
+                    plan.family);
+}
+
+/// What the kernel of each family declares, or asks for.
+std::int64_t shared_bytes(const Plan&, const plan::Map&) {
+  return 0;
+}
+std::int64_t shared_bytes(const Plan&, const plan::ThreadValue&) {
+  return 0;
+}
+std::int64_t shared_bytes(const Plan& plan, const plan::Tile& tile) {
+  return plan::shared_bytes(plan.operands, tile);
+}
+std::int64_t shared_bytes(const Plan& plan, const plan::Rows& rows) {
+  const std::int64_t slots =
+      rows.along()
+          ? 2 * (plan.threads / plan::kWarp + (rows.cluster > 1 ? rows.cluster : 0))
+          : plan::slots_across(plan.threads, plan.threads / rows.lanes, rows.cluster) * plan.vector;
+  return slots * plan::accumulator_bytes(plan) + plan::dynamic_shared_bytes(plan);
+}
+std::int64_t shared_bytes(const Plan&, const plan::Several&) {
+  return 0;
 }
 
 std::optional<std::int64_t> bytes_moved(const Operand& operand, const Plan& plan,
@@ -43,10 +76,6 @@ std::optional<std::int64_t> bytes_moved(const Operand& operand, const Plan& plan
     }
   }
   return bytes.value();
-}
-
-const std::string& name_of(const Plan& plan, const Operand& operand) {
-  return plan.signature.tensors[static_cast<std::size_t>(operand.tensor)].name;
 }
 
 OperandFigures figures_of_operand(const Plan& plan, const Operand& operand,
@@ -125,7 +154,7 @@ Figures figures_of_stages(const Plan& plan, const SymbolValues& symbols) {
   if (known) figures.bytes_moved = bytes;
   figures.elements = count_elements(plan, symbols);
   double memory_ms = 0, arithmetic_ms = 0, special_ms = 0;
-  for (const Plan& one : plan.stages) {
+  for (const Plan& one : plan::stages_of(plan)) {
     figures.stages.push_back(figures_of(one, symbols));
     const Figures& stage = figures.stages.back();
     known = known && stage.memory_ms;
@@ -144,6 +173,10 @@ Figures figures_of_stages(const Plan& plan, const SymbolValues& symbols) {
 
 }  // namespace
 
+const std::string& name_of(const Plan& plan, const Operand& operand) {
+  return plan.signature.tensors[static_cast<std::size_t>(operand.tensor)].name;
+}
+
 std::string_view Figures::limit() const noexcept {
   const double most = std::max({1.0, arithmetic_share, special_share});
   if (most == 1.0) return "memory";
@@ -156,18 +189,11 @@ std::optional<double> Figures::predicted_ms() const noexcept {
 }
 
 std::int64_t shared_bytes_of(const Plan& plan) {
-  if (plan.tile) return plan::shared_bytes(plan.operands, *plan.tile);
-  if (!plan.rows) return 0;
-  const plan::Rows& rows = *plan.rows;
-  const std::int64_t slots =
-      rows.along()
-          ? 2 * (plan.threads / plan::kWarp + (rows.cluster > 1 ? rows.cluster : 0))
-          : plan::slots_across(plan.threads, plan.threads / rows.lanes, rows.cluster) * plan.vector;
-  return slots * plan::accumulator_bytes(plan) + plan::dynamic_shared_bytes(plan);
+  return std::visit([&](const auto& family) { return shared_bytes(plan, family); }, plan.family);
 }
 
 Figures figures_of(const Plan& plan, const SymbolValues& symbols) {
-  if (!plan.stages.empty()) return figures_of_stages(plan, symbols);
+  if (!plan::stages_of(plan).empty()) return figures_of_stages(plan, symbols);
   Figures figures{.device = &device::device_of(plan.target), .values = thread_values(plan)};
   for (const Operand& operand : plan.operands) {
     figures.operands.push_back(figures_of_operand(plan, operand, symbols));
@@ -177,7 +203,8 @@ Figures figures_of(const Plan& plan, const SymbolValues& symbols) {
   figures.blocks = count_blocks(plan, symbols);
   figures.elements = count_elements(plan, symbols);
   figures.resident_threads = resident_threads(plan, *figures.device, figures.blocks);
-  if (figures.blocks && plan.rows && plan.rows->ahead) {  // each works on row after row
+  const plan::Rows* const rows = plan::rows_of(plan);
+  if (figures.blocks && rows != nullptr && rows->ahead) {  // each works on row after row
     const std::int64_t at_once =
         std::int64_t{figures.device->multiprocessors} * figures.resident_threads / plan.threads;
     figures.blocks = std::min(*figures.blocks, at_once);

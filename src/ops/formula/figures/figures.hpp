@@ -63,6 +63,9 @@ struct Figures {
   [[nodiscard]] std::optional<double> predicted_ms() const noexcept;
 };
 
+/// Of the tensor that it is.
+[[nodiscard]] const std::string& name_of(const plan::Plan& plan, const plan::Operand& operand);
+
 /// Shared memory of a block, in bytes, as planned; the compiler may add some.
 [[nodiscard]] std::int64_t shared_bytes_of(const plan::Plan& plan);
 

@@ -71,13 +71,12 @@ std::string operand_text(const OperandFigures& figures, const plan::Operand& ope
 
 std::string block_text(const Figures& figures, const Plan& plan) {
   std::string text = fmt::format("{} threads", plan.threads);
-  if (plan.rows) {
-    text += fmt::format(", {} lanes a row", plan.rows->lanes);
-    if (plan.rows->cluster > 1) text += fmt::format(" in each of {} blocks", plan.rows->cluster);
-    if (plan.rows->shares > 1)
-      text += fmt::format(", a row shared by {} blocks", plan.rows->shares);
-    if (plan.rows->held > 0) text += fmt::format(", {} vectors held", plan.rows->held);
-    if (plan.rows->ahead) text += ", the next row loaded ahead";
+  if (const plan::Rows* const rows = plan::rows_of(plan)) {
+    text += fmt::format(", {} lanes a row", rows->lanes);
+    if (rows->cluster > 1) text += fmt::format(" in each of {} blocks", rows->cluster);
+    if (rows->shares > 1) text += fmt::format(", a row shared by {} blocks", rows->shares);
+    if (rows->held > 0) text += fmt::format(", {} vectors held", rows->held);
+    if (rows->ahead) text += ", the next row loaded ahead";
   }
   text += fmt::format(", vectors of {}, {} in flight", plan.vector, plan.unroll);
   if (figures.blocks) text += fmt::format("; {} blocks", *figures.blocks);
@@ -125,8 +124,10 @@ std::string kernel_text(const Figures& figures, const Plan& plan) {
 }
 
 std::string stages_text(const Plan& plan) {
-  std::string text = fmt::format("  {:<9} {}, one after another\n", "kernels", plan.stages.size());
-  for (const plan::Temporary& temporary : plan.temporaries) {
+  const auto& several = std::get<plan::Several>(plan.family);
+  std::string text =
+      fmt::format("  {:<9} {}, one after another\n", "kernels", several.stages.size());
+  for (const plan::Temporary& temporary : several.temporaries) {
     text += fmt::format("  {:<9} {} of {}\n", "between", to_string(temporary.elements),
                         to_string(temporary.dtype));
   }
@@ -143,7 +144,7 @@ std::string to_json(const Figures& figures, const Plan& plan) {
   } else {
     line.key("stages").open('[');
     for (std::size_t i = 0; i < figures.stages.size(); ++i) {
-      line.raw(to_json(figures.stages[i], plan.stages[i]));
+      line.raw(to_json(figures.stages[i], plan::stages_of(plan)[i]));
     }
     line.close(']');
   }
@@ -175,7 +176,7 @@ std::string to_text(const Figures& figures, const Plan& plan) {
   }
   fmt::format_to(out, "  {:<9} {}\n", "predicted", prediction_text(figures));
   for (std::size_t i = 0; i < figures.stages.size(); ++i) {
-    text += to_text(figures.stages[i], plan.stages[i]);
+    text += to_text(figures.stages[i], plan::stages_of(plan)[i]);
   }
   return text;
 }

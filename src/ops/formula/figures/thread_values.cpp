@@ -27,14 +27,14 @@ Layout flat(const std::vector<Dim>& shape, const std::vector<Dim>& stride) {
   return {tuple_of(shape), tuple_of(stride)};
 }
 
-ThreadValues values_of_map(const Plan& plan) {
+ThreadValues values_of(const Plan& plan, const plan::Map&) {
   const Dim run = Dim(plan.threads) * plan.vector;
   return {run * plan.unroll, make_layout({Layout(plan.threads, plan.vector),
                                           flat({plan.vector, plan.unroll}, {1, run})})};
 }
 
-ThreadValues values_of_tile(const Plan& plan) {
-  const Dim columns = plan.tile->columns, rows = plan.tile->rows;
+ThreadValues values_of(const Plan& plan, const plan::Tile& tile) {
+  const Dim columns = tile.columns, rows = tile.rows;
   const Dim run = Dim(plan.threads) * plan.vector;
   const Dim vectors = *Dim::divide(columns * rows, run);
   return {tuple_of({columns, rows}),
@@ -42,13 +42,12 @@ ThreadValues values_of_tile(const Plan& plan) {
 }
 
 /// Vectors of a row that a lane has at once.
-int steps_of_row(const Plan& plan) {
-  return plan.rows->held > 0 ? plan.rows->held : plan.unroll;
+int steps_of_row(const Plan& plan, const plan::Rows& rows) {
+  return rows.held > 0 ? rows.held : plan.unroll;
 }
 
-ThreadValues values_of_rows(const Plan& plan) {
-  const plan::Rows& rows = *plan.rows;
-  const int steps = steps_of_row(plan), groups = plan.threads / rows.lanes;
+ThreadValues values_of(const Plan& plan, const plan::Rows& rows) {
+  const int steps = steps_of_row(plan, rows), groups = plan.threads / rows.lanes;
   // Shares of a row lie behind each other.
   const Dim row_lanes = Dim(rows.lanes) * rows.cluster;
   if (rows.along()) {
@@ -64,9 +63,8 @@ ThreadValues values_of_rows(const Plan& plan) {
 }
 
 /// A chunk of a row. Of scans that go backwards: in the order that they go.
-ThreadValues values_of_scan(const Plan& plan) {
-  const plan::Rows& rows = *plan.rows;
-  const int steps = steps_of_row(plan), groups = plan.threads / rows.lanes;
+ThreadValues values_of_chunk(const Plan& plan, const plan::Rows& rows) {
+  const int steps = steps_of_row(plan, rows), groups = plan.threads / rows.lanes;
   const Dim chunk = Dim(rows.lanes) * steps;
   if (rows.along()) {
     const Dim length = chunk * plan.vector;
@@ -80,21 +78,52 @@ ThreadValues values_of_scan(const Plan& plan) {
                        flat({plan.vector, steps}, {1, across})})};
 }
 
-/// The modes of the space that a mode of the tile goes through.
-std::vector<std::vector<std::size_t>> modes_of_tile(const Plan& plan) {
-  std::vector<std::size_t> all(plan.extents.size());
-  std::iota(all.begin(), all.end(), 0u);
-  if (plan.tile) return {{0}, {plan.tile->mode}};
-  if (plan.tv) {
-    std::vector<std::vector<std::size_t>> modes;
-    for (const std::size_t m : plan.tv->modes) modes.push_back({m});
-    return modes;
-  }
-  if (!plan.rows) return {all};
-  const auto second = std::stable_partition(all.begin(), all.end(), [&](std::size_t m) {
-    return plan.rows->reduces(m) == plan.rows->along();
-  });
+ThreadValues values_of(const Plan& plan, const plan::Scan& scan) {
+  return values_of_chunk(plan, scan);
+}
+
+ThreadValues values_of(const Plan& plan, const plan::Light& light) {
+  const plan::Rows& rows = light;
+  return light.direction ? values_of_chunk(plan, rows) : values_of(plan, rows);
+}
+
+ThreadValues values_of(const Plan&, const plan::ThreadValue& tv) {
+  return {tv.tiler, tv.layout};
+}
+
+ThreadValues values_of(const Plan&, const plan::Several&) {
+  return {};
+}
+
+using ModesOfTile = std::vector<std::vector<std::size_t>>;
+
+/// The numbers of the space's modes.
+std::vector<std::size_t> modes_of_space(const Plan& plan) {
+  std::vector<std::size_t> modes(plan.extents.size());
+  std::iota(modes.begin(), modes.end(), std::size_t{0});
+  return modes;
+}
+
+/// The modes of the space that each mode of a family's tile goes through.
+ModesOfTile modes_of_tile(const Plan& plan, const plan::Map&) {
+  return {modes_of_space(plan)};
+}
+ModesOfTile modes_of_tile(const Plan&, const plan::Tile& tile) {
+  return {{0}, {tile.mode}};
+}
+ModesOfTile modes_of_tile(const Plan& plan, const plan::Rows& rows) {
+  std::vector<std::size_t> all = modes_of_space(plan);
+  const auto second = std::stable_partition(
+      all.begin(), all.end(), [&](std::size_t m) { return rows.reduces(m) == rows.along(); });
   return {{all.begin(), second}, {second, all.end()}};
+}
+ModesOfTile modes_of_tile(const Plan&, const plan::ThreadValue& tv) {
+  ModesOfTile modes;
+  for (const std::size_t m : tv.modes) modes.push_back({m});
+  return modes;
+}
+ModesOfTile modes_of_tile(const Plan&, const plan::Several&) {
+  return {};
 }
 
 /// One mode of a tile as an operand sees it: from the number of an element to its offset.
@@ -129,7 +158,8 @@ class TileMemory {
  public:
   TileMemory(const Plan& plan, const Operand& operand, const IntTuple& tile,
              const SymbolValues& symbols) {
-    const auto modes = modes_of_tile(plan);
+    const ModesOfTile modes =
+        std::visit([&](const auto& family) { return modes_of_tile(plan, family); }, plan.family);
     for (std::size_t i = 0; i < modes.size(); ++i) {
       axes_.push_back(axis_of(plan, operand, modes[i], product(mode(tile, i)).value(), symbols));
     }
@@ -176,14 +206,12 @@ void add_request(const TileMemory& memory, const Layout& layout, std::int64_t la
 }  // namespace
 
 ThreadValues thread_values(const Plan& plan) {
-  if (plan.scan) return values_of_scan(plan);
-  if (plan.rows) return values_of_rows(plan);
-  if (plan.tv) return {plan.tv->tiler, plan.tv->layout};
-  return plan.tile ? values_of_tile(plan) : values_of_map(plan);
+  return std::visit([&](const auto& family) { return values_of(plan, family); }, plan.family);
 }
 
 ThreadValues crossed_values(const Plan& plan) {
-  const Dim columns = plan.tile->columns, rows = plan.tile->rows, vector = plan.vector;
+  const auto& tile = std::get<plan::Tile>(plan.family);
+  const Dim columns = tile.columns, rows = tile.rows, vector = plan.vector;
   const Dim down = *Dim::divide(rows, vector), across = *Dim::divide(columns, vector);
   const Layout squares = composition(flat({down, across}, {vector * columns, vector}),
                                      flat({plan.threads, plan.unroll}, {1, plan.threads}));

@@ -21,7 +21,8 @@ bool is_wide(const Operand& operand) {
 /// Looks for what forbids accesses of more elements.
 class Widths {
  public:
-  Widths(const Plan& plan, const Tuning& pinned) : plan_(plan), pinned_(pinned) {}
+  Widths(const Plan& plan, const Tuning& pinned)
+      : plan_(plan), tv_(std::get_if<plan::ThreadValue>(&plan.family)), pinned_(pinned) {}
 
   [[nodiscard]] WidthReason of(const Operand& operand) const {
     if (operand.per_row) return {WidthReason::Kind::one_value, "it has one element a row"};
@@ -68,8 +69,9 @@ class Widths {
           fmt::format("its address is a multiple of {} bytes only", tensor.align),
           fmt::format("promise \"align\": 16 for {}, if its address keeps that", tensor.name)};
     }
+    const auto* const tile = std::get_if<plan::Tile>(&plan_.family);
     const std::size_t contiguous =
-        operand.reach == Reach::crossed && plan_.tile ? plan_.tile->mode : 0;
+        operand.reach == Reach::crossed && tile != nullptr ? tile->mode : 0;
     for (std::size_t m = 0; m < operand.modes.size(); ++m) {
       if (m == contiguous) continue;
       for (const Mode& leaf : operand.modes[m]) {
@@ -136,7 +138,7 @@ class Widths {
                          tensor_of(*widest_element()).name);
     }
     if (pinned_.vector) return vectors + ", as the spec pins";
-    if (plan_.tv && plan_.tv->run <= plan_.vector) {
+    if (tv_ != nullptr && tv_->run <= plan_.vector) {
       return vectors + ", as many as tv makes neighbours";
     }
     if (splits_innermost_mode()) {
@@ -146,18 +148,19 @@ class Widths {
       return fmt::format("{}, since stores are not split and {} is aligned for no more", vectors,
                          tensor_of(*output).name);
     }
-    if (plan_.scan && !plan_.rows->along())
+    if (plan::direction_of(plan_) && !plan::rows_of(plan_)->along())
       return vectors + ", as many as are scanned side by side";
     return vectors + ", since the formula is heavy and stands in the code once an element";
   }
 
   [[nodiscard]] std::string remedy_of_vector() const {
     if (pinned_.vector) return "leave \"vector\" to the planner";
-    const Operand* output = plan_.tv || splits_innermost_mode() ? nullptr : binding_output();
+    const Operand* output = tv_ != nullptr || splits_innermost_mode() ? nullptr : binding_output();
     return output == nullptr ? "" : misaligned(*output, 2 * plan_.vector)->remedy;
   }
 
   const Plan& plan_;
+  const plan::ThreadValue* tv_;
   const Tuning& pinned_;
 };
 

@@ -38,29 +38,48 @@ Alternatives other_tiles(const plan::Tile& tile) {
   return alternatives;
 }
 
-std::vector<Alternatives> knobs_of(const Plan& plan, const Tuning& pinned) {
-  std::vector<Alternatives> knobs;
-  const auto add = [&](std::optional<int> Tuning::*knob, std::vector<int> values, int chosen) {
-    if (!(pinned.*knob)) knobs.push_back(others(knob, std::move(values), chosen));
-  };
-  add(&Tuning::threads, {64, 128, 256, 512, 1024}, plan.threads);
-  if (!plan.tile && !(plan.rows && plan.rows->held > 0)) {
-    add(&Tuning::unroll, {1, 2, 4, 8}, plan.unroll);
+/// The knobs of each family that are not pinned.
+class Knobs {
+ public:
+  Knobs(const Plan& plan, const Tuning& pinned) : plan_(plan), pinned_(pinned) {}
+
+  std::vector<Alternatives> all() {
+    add(&Tuning::threads, {64, 128, 256, 512, 1024}, plan_.threads);
+    std::visit([this](const auto& family) { add_of(family); }, plan_.family);
+    add(&Tuning::vector, {plan_.vector / 2, plan_.vector * 2}, plan_.vector);
+    return std::move(knobs_);
   }
-  if (plan.tile && !pinned.tile) knobs.push_back(other_tiles(*plan.tile));
-  if (plan.rows && !plan.scan) {
-    const int lanes = plan.rows->lanes, shares = plan.rows->shares;
+
+ private:
+  void add(std::optional<int> Tuning::*knob, std::vector<int> values, int chosen) {
+    if (!(pinned_.*knob)) knobs_.push_back(others(knob, std::move(values), chosen));
+  }
+
+  void add_unroll() { add(&Tuning::unroll, {1, 2, 4, 8}, plan_.unroll); }
+
+  void add_of(const plan::Map&) { add_unroll(); }
+  void add_of(const plan::ThreadValue&) { add_unroll(); }
+  void add_of(const plan::Several&) {}
+  void add_of(const plan::Tile& tile) {
+    if (!pinned_.tile) knobs_.push_back(other_tiles(tile));
+  }
+  void add_of(const plan::Scan& scan) {
+    if (scan.held == 0) add_unroll();
+  }
+  void add_of(const plan::Rows& rows) {
+    if (rows.held == 0) add_unroll();
+    const int lanes = rows.lanes, shares = rows.shares;
     add(&Tuning::lanes, {lanes / 4, lanes / 2, lanes * 2, lanes * 4}, lanes);
-    add(&Tuning::cluster, {1, 2, 4, 8}, plan.rows->cluster);
+    add(&Tuning::cluster, {1, 2, 4, 8}, rows.cluster);
     add(&Tuning::shares, {1, shares / 2, shares * 2, shares * 4}, shares);
-    if (plan.rows->held > 0) add(&Tuning::held, {0}, plan.rows->held);
-    if (plan.rows->shares > 1 && !pinned.atomics) {
-      knobs.push_back({{.atomics = !plan.rows->atomics}});
-    }
+    if (rows.held > 0) add(&Tuning::held, {0}, rows.held);
+    if (shares > 1 && !pinned_.atomics) knobs_.push_back({{.atomics = !rows.atomics}});
   }
-  add(&Tuning::vector, {plan.vector / 2, plan.vector * 2}, plan.vector);
-  return knobs;
-}
+
+  const Plan& plan_;
+  const Tuning& pinned_;
+  std::vector<Alternatives> knobs_;
+};
 
 void pin(Tuning& tuning, const Tuning& also) {
   const auto take = [](auto& mine, const auto& other) {
@@ -88,7 +107,7 @@ class Search {
     const Plan plan = plan::make_plan(op_, analysis_, target_);
     found_.push_back(op_.tuning);
     plans_.insert(plan::to_json(plan));
-    knobs_ = knobs_of(plan, op_.tuning);
+    knobs_ = Knobs(plan, op_.tuning).all();
     for (std::size_t changes = 1; changes <= knobs_.size(); ++changes) {
       std::vector<Combination> combinations;
       combine({op_.tuning, 0}, 0, changes, combinations);

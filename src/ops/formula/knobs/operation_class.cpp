@@ -59,10 +59,11 @@ std::string class_of(const plan::Plan& plan) {
     if (operand.every_row) text += ":every_row";
     if (operand.per_row) text += ":per_row";
   }
+  const plan::Rows* const rows = plan::rows_of(plan);
   text += " over";
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {
     text += ' ' + size_of(plan.extents[m]);
-    if (plan.rows && plan.rows->reduces(m)) text += ":reduced";
+    if (rows != nullptr && rows->reduces(m)) text += ":reduced";
   }
   return text + " formula " + structure_of(plan.program);
 }

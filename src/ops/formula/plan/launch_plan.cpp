@@ -19,7 +19,7 @@ bool can_overlap(const Plan& plan) noexcept {
 GridRule grid_of(const Plan& plan) {
   GridRule grid{.units_per_block = units_per_block(plan),
                 .blocks_per_unit = blocks_per_unit(plan),
-                .units_in_32_bits = plan.rows.has_value(),
+                .units_in_32_bits = rows_of(plan) != nullptr,
                 .resident = dynamic_shared_bytes(plan) > 0};
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {
     if (const std::int64_t per = unit_extent(plan, m); per != 0) {
@@ -30,11 +30,12 @@ GridRule grid_of(const Plan& plan) {
 }
 
 Step kernel_step(const Plan& plan) {
+  const Rows* const rows = rows_of(plan);
   return {.entry = plan.kernel_name,
-          .wide_entry = plan.index == IndexWidth::both ? plan.kernel_name + "_wide" : "",
+          .wide_entry = index_of(plan) == IndexWidth::both ? plan.kernel_name + "_wide" : "",
           .grid = grid_of(plan),
           .threads = plan.threads,
-          .cluster = plan.rows ? plan.rows->cluster : 1,
+          .cluster = rows != nullptr ? rows->cluster : 1,
           .shared_bytes = dynamic_shared_bytes(plan),
           .params = plan.params,
           .params_bytes = plan.params_bytes};
@@ -52,8 +53,9 @@ Step combining_step(const Plan& plan) {
 
 void add_kernels(const Plan& plan, LaunchPlan& launch) {
   launch.steps.push_back(kernel_step(plan));
-  if (!plan.rows || plan.rows->shares == 1) return;
-  const bool counts = plan.rows->atomics;
+  const Rows* const rows = rows_of(plan);
+  if (rows == nullptr || rows->shares == 1) return;
+  const bool counts = rows->atomics;
   launch.workspaces.push_back({.bytes = partials_bytes(plan), .zeroed = counts, .kept = true});
   if (!counts) launch.steps.push_back(combining_step(plan));
 }
@@ -84,11 +86,15 @@ void add_stage(const Plan& plan, const Plan& stage, LaunchPlan& launch) {
 LaunchPlan launch_plan(const Plan& plan) {
   LaunchPlan launch{.extents = plan.extents};
   for (const Operand& operand : plan.operands) launch.elements.push_back(operand.modes);
-  for (const Temporary& temporary : plan.temporaries) {
+  const auto* const several = std::get_if<Several>(&plan.family);
+  if (several == nullptr) {
+    add_kernels(plan, launch);
+    return launch;
+  }
+  for (const Temporary& temporary : several->temporaries) {
     launch.workspaces.push_back({.bytes = temporary.elements * Dim(size_bytes(temporary.dtype))});
   }
-  if (plan.stages.empty()) add_kernels(plan, launch);
-  for (const Plan& stage : plan.stages) add_stage(plan, stage, launch);
+  for (const Plan& stage : several->stages) add_stage(plan, stage, launch);
   return launch;
 }
 

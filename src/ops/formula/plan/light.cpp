@@ -37,43 +37,63 @@ int most_threads(const Plan& plan) {
 }
 
 int wanted_lanes(const Plan& plan) {
-  const auto count = elements_in_row(plan, *plan.rows);
+  const auto count = elements_in_row(plan, *rows_of(plan));
   if (!count) return kUnknownLanes;
   return power_of_two_from(
       std::clamp<std::int64_t>(ceil_div(*count, kElementsOfLane), 1, kMaxThreads));
 }
 
+/// As has_light, of a full plan of each family.
+bool has_light_of(const Plan&, const Map&) {
+  return false;
+}
+bool has_light_of(const Plan&, const Tile&) {
+  return true;
+}
+bool has_light_of(const Plan&, const ThreadValue&) {
+  return false;
+}
+bool has_light_of(const Plan&, const Several&) {
+  return false;
+}
+bool has_light_of(const Plan&, const Light&) {
+  return false;
+}
+bool has_light_of(const Plan& full, const Rows& rows) {
+  const auto count = elements_in_row(full, rows);
+  return !count || *count <= kMostOfRow;
+}
+bool has_light_of(const Plan& full, const Scan& scan) {
+  const auto count = elements_in_row(full, scan);
+  if (!count) return false;
+  Plan light = full;
+  light.family = Light{{.first = scan.first, .count = scan.count}, scan.direction};
+  choose_light_launch(light);
+  return ceil_div(*count, rows_of(light)->lanes) <= kMostOfScannedLane;
+}
+
 }  // namespace
 
 bool has_light(const Plan& full) {
-  if (full.tv) return false;
-  if (!full.rows) return full.tile.has_value();
-  const auto count = elements_in_row(full, *full.rows);
-  if (!count) return !full.scan;
-  if (!full.scan) return *count <= kMostOfRow;
-  Plan light = full;
-  choose_light_launch(light);
-  return ceil_div(*count, light.rows->lanes) <= kMostOfScannedLane;
+  return std::visit([&](const auto& family) { return has_light_of(full, family); }, full.family);
 }
 
 void choose_light_launch(Plan& plan) {
-  Rows& rows = *plan.rows;
+  auto& rows = std::get<Light>(plan.family);
   const int most = most_threads(plan);
   int groups = 1;
   if (!rows.along()) groups = std::min(kGroupsAcross, most);
   rows.lanes = std::min(wanted_lanes(plan), most / groups);
-  rows.cluster = rows.shares = 1;
-  rows.held = 0;
-  rows.ahead = false;
   if (rows.along()) groups = std::max(1, std::min(kFewThreads, most) / rows.lanes);
   plan.threads = rows.lanes * groups;
   plan.unroll = 1;
 }
 
 int light_chain(const Plan& plan) {
-  if (plan.scan) return 0;
-  const auto count = elements_in_row(plan, *plan.rows);
-  return !count || *count > std::int64_t{kChain} * plan.rows->lanes ? kChain : 0;
+  if (direction_of(plan)) return 0;
+  const Rows& rows = *rows_of(plan);
+  const auto count = elements_in_row(plan, rows);
+  return !count || *count > std::int64_t{kChain} * rows.lanes ? kChain : 0;
 }
 
 }  // namespace tilejit::plan

@@ -8,8 +8,7 @@ namespace tilejit::plan {
 /// not take too long for a row.
 [[nodiscard]] bool has_light(const Plan& full);
 
-/// Threads, lanes and groups of template fused_light.cu for a plan that has its extents and
-/// vectors of one element.
+/// Threads, lanes and groups of `plan`, a Light that has its extents and vectors of one element.
 void choose_light_launch(Plan& plan);
 
 /// Of a lane's elements, those that it adds up by themselves; 0: all at once.

@@ -50,7 +50,7 @@ class ParamList {
     if (extent.is_known()) return;
     add({.kind = Param::Kind::divisor,
          .dim = extent,
-         .per = plan_.rows ? (m == 0 ? plan_.vector : 1) : unit_extent(plan_, m),
+         .per = rows_of(plan_) != nullptr ? (m == 0 ? plan_.vector : 1) : unit_extent(plan_, m),
          .name = "q" + std::to_string(m),
          .size = 16});
   }
@@ -62,13 +62,29 @@ class ParamList {
   std::vector<Param> params_;
 };
 
-/// Extents that a kernel compares with, and those and the strides that its indices are made of.
-void add_dims(const Plan& plan, ParamList& list) {
-  if (plan.ragged || plan.tile) list.add_dim(plan.extents.front());
-  if (plan.tile) list.add_dim(plan.extents[plan.tile->mode]);
+/// Extents that a kernel of each family compares with.
+void add_extents(const Plan& plan, const Map&, ParamList& list) {
+  if (plan.ragged) list.add_dim(plan.extents.front());
+}
+void add_extents(const Plan& plan, const Tile& tile, ParamList& list) {
+  list.add_dim(plan.extents.front());
+  list.add_dim(plan.extents[tile.mode]);
+}
+void add_extents(const Plan& plan, const Rows& rows, ParamList& list) {
+  if (plan.ragged) list.add_dim(plan.extents.front());
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {
-    if (plan.tv || (plan.rows && plan.rows->reduces(m))) list.add_dim(plan.extents[m]);
+    if (rows.reduces(m)) list.add_dim(plan.extents[m]);
   }
+}
+void add_extents(const Plan& plan, const ThreadValue&, ParamList& list) {
+  if (plan.ragged) list.add_dim(plan.extents.front());
+  for (const Dim& extent : plan.extents) list.add_dim(extent);
+}
+void add_extents(const Plan&, const Several&, ParamList&) {}
+
+/// Those, and the extents and strides that indices are made of.
+void add_dims(const Plan& plan, ParamList& list) {
+  std::visit([&](const auto& family) { add_extents(plan, family, list); }, plan.family);
   for (const Dim& extent : plan.shape) list.add_dim(extent);
   for (const Operand& operand : plan.operands) list.add_dims_of(operand.modes);
   for (const Place& place : plan.places) list.add_dims_of(place.modes);
@@ -91,17 +107,19 @@ void add_arguments(const Fused& op, const Plan& plan, ParamList& list) {
 std::vector<Param> params_of(const Fused& op, const Plan& plan) {
   ParamList list(plan);
   add_arguments(op, plan, list);
-  if (!plan.tile && !plan.tv && !std::ranges::all_of(plan.extents, &Dim::is_known)) {
+  const Rows* const rows = rows_of(plan);
+  const bool counts_units = rows != nullptr || std::holds_alternative<Map>(plan.family);
+  if (counts_units && !std::ranges::all_of(plan.extents, &Dim::is_known)) {
     list.add({.kind = Param::Kind::total, .name = "total"});
   }
-  if (plan.rows && plan.rows->shares > 1) {
+  if (rows != nullptr && rows->shares > 1) {
     list.add({.kind = Param::Kind::workspace, .index = 0, .name = "partials"});
   }
   add_dims(plan, list);
   const std::size_t rank = plan.extents.size();
   for (std::size_t m = 0; m + 1 < rank; ++m) {
     const bool ends_chain =
-        plan.rows && (m + 1 == plan.rows->first || m + 1 == plan.rows->first + plan.rows->count);
+        rows != nullptr && (m + 1 == rows->first || m + 1 == rows->first + rows->count);
     if (!ends_chain) list.add_divisor(m);
   }
   return list.take();

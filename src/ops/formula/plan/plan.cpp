@@ -38,9 +38,8 @@ class Planner {
  public:
   Planner(const Fused& op, const formula::Analysis& analysis, const Target& target,
           const std::vector<Dim>& shape, bool light = false)
-      : op_(op), analysis_(analysis), shape_(shape) {
+      : op_(op), analysis_(analysis), shape_(shape), light_(light) {
     plan_.target = target;
-    plan_.light = light;
     plan_.program = analysis.program;
   }
 
@@ -63,7 +62,7 @@ class Planner {
  private:
   void set_space() {
     axes_ = combined_axes(analysis_.program);
-    plan_.scan = scan_of(analysis_.program);
+    direction_ = direction_of(analysis_.program);
     std::vector<std::size_t> reduced, kept;
     for (std::size_t i = 0; i < analysis_.shape.size(); ++i) {
       (expr::has_axis(axes_, i) ? reduced : kept).push_back(i);
@@ -72,15 +71,17 @@ class Planner {
     const Fused& op = plan_.places.empty() ? op_ : op_with_places_;
     const formula::Analysis& analysis = plan_.places.empty() ? analysis_ : analysis_with_places_;
     if (op_.tuning.tv) {
-      plan_.tv = plan_thread_value(*op_.tuning.tv, analysis_.shape.size(), axes_ != 0);
-      modes_ = iterate_by_axis(op, analysis, axes_of_modes(*plan_.tv, analysis_.shape.size()));
+      const auto& tv = plan_.family.emplace<ThreadValue>(
+          plan_thread_value(*op_.tuning.tv, analysis_.shape.size(), axes_ != 0));
+      modes_ = iterate_by_axis(op, analysis, axes_of_modes(tv, analysis_.shape.size()));
     } else if (axes_ == 0) {
+      plan_.family = Map{.light = light_};
       modes_ = iterate_together(op, analysis, kept, leader_);
     } else {
       const std::size_t widest = widest_input();
       // A scan takes its axis in the order of the coordinates.
       set_rows(iterate_together(op, analysis, reduced,
-                                plan_.scan ? std::nullopt : std::optional(widest)),
+                                direction_ ? std::nullopt : std::optional(widest)),
                iterate_together(op, analysis, kept, widest), widest);
     }
     for (std::size_t i = 0; i < plan_.places.size(); ++i) {
@@ -149,29 +150,32 @@ class Planner {
     const bool across = is_contiguous(kept.front()) && !is_contiguous(reduced.front());
     if (kept.size() == 1 && kept.front().extent.is(1)) kept.clear();
     const std::size_t before = across ? kept.size() : 0;
-    plan_.rows = Rows{.first = before, .count = reduced.size()};
+    plan_.family = family_of({.first = before, .count = reduced.size()});
     std::vector<IterationMode>& inner = across ? kept : reduced;
     std::vector<IterationMode>& outer = across ? reduced : kept;
     modes_ = std::move(inner);
     std::ranges::move(outer, std::back_inserter(modes_));
   }
 
+  [[nodiscard]] Family family_of(const Rows& rows) const {
+    if (light_) return Light{rows, direction_};
+    if (direction_) return Scan{rows, *direction_};
+    return rows;
+  }
+
   void set_operands() {
+    const Rows* const rows = rows_of(plan_);
     for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
       Operand operand = make_operand(op_, analysis_, modes_, t);
-      operand.per_row = plan_.rows && operand.written && !spans_row(t);
-      operand.every_row = has_several_rows() && operand.read && !operand.written &&
-                          !varies_across_rows(operand, *plan_.rows);
+      operand.per_row = rows != nullptr && operand.written && !spans_row(t);
+      operand.every_row = rows != nullptr && rows->count < modes_.size() && operand.read &&
+                          !operand.written && !varies_across_rows(operand, *rows);
       plan_.operands.push_back(std::move(operand));
     }
   }
 
-  [[nodiscard]] bool has_several_rows() const {
-    return plan_.rows && plan_.rows->count < modes_.size();
-  }
-
   [[nodiscard]] bool spans_row(std::size_t t) const {
-    if (plan_.scan && analysis_.shape[static_cast<std::size_t>(std::countr_zero(axes_))].is(1)) {
+    if (direction_ && analysis_.shape[static_cast<std::size_t>(std::countr_zero(axes_))].is(1)) {
       return true;  // the one place of a row is scanned, too
     }
     for (std::size_t i = 0; i < analysis_.axes[t].size(); ++i) {
@@ -184,7 +188,7 @@ class Planner {
   }
 
   void find_crossed() {
-    if (plan_.rows || plan_.tv || plan_.light) return;
+    if (light_ || !std::holds_alternative<Map>(plan_.family)) return;
     cross_mode_ = find_cross_mode(plan_.operands, plan_.extents);
     if (!cross_mode_) return;
     for (Operand& operand : plan_.operands) {
@@ -198,8 +202,8 @@ class Planner {
   /// The most elements at once that keep every wide store aligned, and some load: the other loads
   /// are split, which the L1 cache makes up for; stores are not.
   void choose_vector() {
-    const int wanted = plan_.light ? 1 : op_.tuning.vector.value_or(default_vector());
-    if (plan_.tv) check_run(*plan_.tv, wanted);
+    const int wanted = light_ ? 1 : op_.tuning.vector.value_or(default_vector());
+    if (const auto* tv = std::get_if<ThreadValue>(&plan_.family)) check_run(*tv, wanted);
     int vector = std::ranges::any_of(plan_.operands, is_wide) ? 1 : wanted;
     for (const Operand& operand : plan_.operands) {
       if (is_wide(operand)) vector = std::max(vector, widest_access(operand, wanted));
@@ -242,7 +246,8 @@ class Planner {
     }
     int vector = std::min({widest == 0 ? 1 : kMaxAccessBytes / widest, most_scanned_at_once(plan_),
                            most_of_small_rows(plan_)});
-    if (plan_.tv) vector = std::min(vector, plan_.tv->run);
+    const auto* const tv = std::get_if<ThreadValue>(&plan_.family);
+    if (tv != nullptr) vector = std::min(vector, tv->run);
     return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget()));
   }
 
@@ -275,13 +280,13 @@ class Planner {
     return true;
   }
 
-  void set_tile_as_asked(const std::array<int, 2>& tile) {
-    plan_.tile->columns = tile[0];
-    plan_.tile->rows = tile[1];
-    const std::int64_t bytes = shared_bytes(plan_.operands, *plan_.tile);
-    if (std::min(tile[0], tile[1]) >= plan_.vector && bytes <= device::kStaticSharedBytes) return;
+  void set_sides(const std::array<int, 2>& sides, Tile& tile) const {
+    tile.columns = sides[0];
+    tile.rows = sides[1];
+    const std::int64_t bytes = shared_bytes(plan_.operands, tile);
+    if (std::min(sides[0], sides[1]) >= plan_.vector && bytes <= device::kStaticSharedBytes) return;
     throw Error(ErrorCode::invalid_spec,
-                "a tile of " + std::to_string(tile[0]) + " by " + std::to_string(tile[1]) +
+                "a tile of " + std::to_string(sides[0]) + " by " + std::to_string(sides[1]) +
                     " elements takes " + std::to_string(bytes) +
                     " bytes of shared memory and vectors of " + std::to_string(plan_.vector) +
                     " elements; use at most 49152 bytes, and sides of a vector or more",
@@ -296,21 +301,40 @@ class Planner {
                   "/tuning/tile");
     }
     if (!cross_mode_) return;
-    plan_.tile = choose_tile(plan_.operands, plan_.extents, *cross_mode_, plan_.vector);
-    if (op_.tuning.tile) set_tile_as_asked(*op_.tuning.tile);
+    auto& tile = plan_.family.emplace<Tile>(
+        choose_tile(plan_.operands, plan_.extents, *cross_mode_, plan_.vector));
+    if (op_.tuning.tile) set_sides(*op_.tuning.tile, tile);
     const Dim& extent = plan_.extents[*cross_mode_];
-    plan_.tile->ragged = formula::divisor(extent, analysis_.symbols) % plan_.vector != 0;
+    tile.ragged = formula::divisor(extent, analysis_.symbols) % plan_.vector != 0;
   }
+
+  void choose_launch() {
+    if (!light_) check_row_knobs();
+    std::visit([this](auto& family) { choose_launch_of(family); }, plan_.family);
+  }
+
+  void choose_launch_of(Map& map) {
+    if (map.light) return;
+    plan_.unroll = op_.tuning.unroll.value_or(vectors_in_flight());
+    plan_.threads = op_.tuning.threads.value_or(fills_large_blocks() ? 1024 : 256);
+  }
+
+  void choose_launch_of(const ThreadValue& tv) {
+    plan_.threads = static_cast<int>(size(mode(tv.layout, 0)).value());
+    plan_.unroll = vectors_at_once(tv, plan_.vector, op_.tuning.unroll, vectors_in_flight());
+  }
+
+  void choose_launch_of(const Scan&) {
+    choose_scan_launch(plan_, op_.tuning, elements_within_budget());
+  }
+
+  void choose_launch_of(const Light&) { choose_light_launch(plan_); }
+
+  void choose_launch_of(const Several&) {}  // each stage has its own
 
   /// Enough vectors a thread that each has about 32 bytes of loads in flight; with every SM full of
   /// threads that covers the memory's latency (docs/performance.md has the sweep).
-  void choose_launch() {
-    if (plan_.light) return plan_.rows ? choose_light_launch(plan_) : void();
-    check_row_knobs();
-    if (plan_.tile) return choose_threads_of_tile();
-    if (plan_.scan) return choose_scan_launch(plan_, op_.tuning, elements_within_budget());
-    if (plan_.rows) return choose_threads_of_rows();
-    if (plan_.tv) plan_.threads = static_cast<int>(size(mode(plan_.tv->layout, 0)).value());
+  [[nodiscard]] int vectors_in_flight() const {
     int bytes = 0;
     for (const Operand& operand : plan_.operands) {
       if (!operand.read || operand.reach == Reach::broadcast) continue;
@@ -321,12 +345,7 @@ class Planner {
            2 * unroll * plan_.vector <= elements_within_budget()) {
       unroll *= 2;
     }
-    plan_.unroll = op_.tuning.unroll.value_or(unroll);
-    if (plan_.tv) {
-      plan_.unroll = vectors_at_once(*plan_.tv, plan_.vector, op_.tuning.unroll, unroll);
-      return;
-    }
-    plan_.threads = op_.tuning.threads.value_or(fills_large_blocks() ? 1024 : 256);
+    return unroll;
   }
 
   void check_row_knobs() const {
@@ -337,7 +356,7 @@ class Planner {
                        : tuning.held    ? "held"
                        : tuning.atomics ? "atomics"
                                         : nullptr;
-    if (knob == nullptr || (plan_.rows && !plan_.scan)) return;
+    if (knob == nullptr || std::holds_alternative<Rows>(plan_.family)) return;
     throw Error(ErrorCode::invalid_spec,
                 std::string(knob) +
                     " says how rows are reduced, which this formula does not ask "
@@ -345,33 +364,32 @@ class Planner {
                 std::string("/tuning/") + knob);
   }
 
-  void choose_threads_of_rows() {
+  void choose_launch_of(Rows& rows) {
     const auto most = std::max<std::int64_t>(1, 2 * elements_within_budget() / plan_.vector);
-    plan_.rows->atomics = op_.tuning.atomics.value_or(false);
+    rows.atomics = op_.tuning.atomics.value_or(false);
     const RowShape shape =
-        tune_row_shape(plan_, choose_row_shape(plan_, *plan_.rows, most), op_.tuning, most);
-    plan_.rows = shape.rows;
+        tune_row_shape(plan_, choose_row_shape(plan_, rows, most), op_.tuning, most);
+    rows = shape.rows;
     plan_.threads = shape.threads;
     plan_.unroll = op_.tuning.unroll.value_or(
         static_cast<int>(std::min<std::int64_t>(batch_of_rows(plan_), most)));
   }
 
   /// A square a thread: as many bytes in flight as its registers hold.
-  void choose_threads_of_tile() {
+  void choose_launch_of(Tile& tile) {
     const int vector = plan_.vector;
-    const int squares = plan_.tile->columns / vector * (plan_.tile->rows / vector);
+    const int squares = tile.columns / vector * (tile.rows / vector);
     plan_.threads = op_.tuning.threads.value_or(
         std::min(squares / op_.tuning.unroll.value_or(1), kMaxTileThreads));
     plan_.unroll = op_.tuning.unroll.value_or(std::max(1, squares / plan_.threads));
     const int vectors = vector * plan_.unroll;
     const bool written_out = vectors <= 2 * elements_within_budget() / vector;
-    plan_.tile->copies = written_out ? vectors : 1;
+    tile.copies = written_out ? vectors : 1;
     if (plan_.threads % 32 == 0 && plan_.threads * plan_.unroll == squares) return;
     throw Error(ErrorCode::invalid_spec,
-                "a tile of " + std::to_string(plan_.tile->columns) + " by " +
-                    std::to_string(plan_.tile->rows) + " elements has " + std::to_string(squares) +
-                    " squares of vectors of " + std::to_string(vector) +
-                    "; choose threads times unroll to be as many",
+                "a tile of " + std::to_string(tile.columns) + " by " + std::to_string(tile.rows) +
+                    " elements has " + std::to_string(squares) + " squares of vectors of " +
+                    std::to_string(vector) + "; choose threads times unroll to be as many",
                 "/tuning");
   }
 
@@ -389,15 +407,15 @@ class Planner {
            std::ranges::all_of(plan_.program.nodes, is_light_node);
   }
 
+  /// Of tiles, blocks are fewer than 2^31; of rows the launch sees to it that there are as few.
   void choose_index() {
-    // Blocks are fewer than 2^31; of rows the launch sees to it that there are as few.
-    if (plan_.tile || plan_.rows || plan_.tv) return;
-    const bool known = std::ranges::all_of(plan_.extents, &Dim::is_known);
-    if (known) {
-      plan_.index = total_units(plan_, {}) < kNarrowLimit ? IndexWidth::narrow : IndexWidth::wide;
+    auto* const map = std::get_if<Map>(&plan_.family);
+    if (map == nullptr) return;
+    if (std::ranges::all_of(plan_.extents, &Dim::is_known)) {
+      map->index = total_units(plan_, {}) < kNarrowLimit ? IndexWidth::narrow : IndexWidth::wide;
     } else {
       // One mode divides nothing, so 64 bits cost nothing.
-      plan_.index = plan_.extents.size() == 1 ? IndexWidth::wide : IndexWidth::both;
+      map->index = plan_.extents.size() == 1 ? IndexWidth::wide : IndexWidth::both;
     }
   }
 
@@ -407,7 +425,9 @@ class Planner {
   std::size_t leader_ = 0;         ///< the tensor whose strides order the space: the first output
   Fused op_with_places_;           ///< these two only where there are places
   formula::Analysis analysis_with_places_;
+  bool light_;
   std::uint32_t axes_ = 0;  ///< that the formula reduces or scans over
+  std::optional<Direction> direction_;
   std::vector<IterationMode> modes_;
   std::optional<std::size_t> cross_mode_;  ///< where some operands are contiguous, but not others
   Plan plan_;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "formula/analysis.hpp"
 #include "operation/launch_plan.hpp"
 #include "operation/signature.hpp"
+#include "plan/families.hpp"
 #include "tilejit/fused.hpp"
 #include "tilejit/target.hpp"
 
@@ -50,67 +52,7 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-/// What a block takes where operands are contiguous along two modes (template fused_tile.cu).
-struct Tile {
-  std::size_t mode = 1;  ///< the mode along which the crossed operands are contiguous
-  int columns = 1;       ///< elements along mode 0, a power of two
-  int rows = 1;          ///< elements along `mode`, a power of two
-  bool ragged = true;    ///< the last vector along `mode` may be partial
-  int copies = 1;        ///< vectors of a thread whose code is written out; all: loaded ahead
-  bool operator==(const Tile&) const = default;
-};
-
-/// How threads share rows, the parts of the space over which the formula reduces or scans (template
-/// fused_rows.cu, or fused_scan.cu). Plan::threads / lanes groups of lanes are in a block.
-struct Rows {
-  std::size_t first = 0;  ///< modes first .. first + count - 1 are reduced over
-  std::size_t count = 1;
-  int lanes = 32;   ///< threads of a block that share a row, a power of two
-  int cluster = 1;  ///< blocks that share a row, with as many lanes each
-  /// Blocks that share a row and leave what they have in memory, for a second kernel to combine.
-  int shares = 1;
-  bool atomics = false;  ///< the last one of them combines it, and there is no second kernel
-  int held = 0;  ///< vectors of a row that a lane keeps in registers; 0: it reads them in each pass
-  /// Blocks take one row after another and load the next while they work on one; as many are
-  /// launched as the device runs at once. Else they take one row each.
-  bool ahead = false;
-  /// Vectors lie along the row; else each of their elements belongs to a row of its own.
-  [[nodiscard]] bool along() const noexcept { return first == 0; }
-  [[nodiscard]] bool reduces(std::size_t m) const noexcept {
-    return m >= first && m < first + count;
-  }
-  bool operator==(const Rows&) const = default;
-};
-
-/// That the rows are scanned (template fused_scan.cu): in chunks of Plan::unroll vectors a lane, or
-/// in one of Rows::held.
-struct Scan {
-  bool reverse = false;  ///< from the last element of a row to the first
-  bool operator==(const Scan&) const = default;
-};
-
-/// Which elements of a block's tile its threads have, as the caller asked (template fused_tv.cu).
-struct ThreadValue {
-  IntTuple tiler;                  ///< the tile, one extent a mode
-  Layout layout;                   ///< (thread, value) to the column-major index in the tile
-  std::vector<std::size_t> modes;  ///< of the space, one a mode of the tile
-  int run = 1;                     ///< most values that are neighbours along mode 0 of the space
-  bool operator==(const ThreadValue&) const = default;
-};
-
 using operation::Param;
-
-/// Which width the number of a vector needs. `both`: known at launch; the cubin has two entry
-/// points, `kernel_name` for totals below 2^31 and `kernel_name` + "_wide".
-enum class IndexWidth : std::uint8_t { narrow, wide, both };
-[[nodiscard]] std::string_view to_string(IndexWidth width) noexcept;
-
-/// Values that a kernel leaves in memory for those after it, for the time of a launch.
-struct Temporary {
-  DType dtype = f32;
-  Dim elements = 1;
-  bool operator==(const Temporary&) const = default;
-};
 
 /// How an operation is done. A value; the same (op, target) give an equal plan wherever the C
 /// library folds constants alike.
@@ -129,26 +71,23 @@ struct Plan {
   int vector = 1;        ///< elements a thread takes at once along extents[0]
   int unroll = 1;        ///< vectors a thread has in flight
   bool ragged = true;    ///< the last vector of a row may be partial
-  /// At most one of these three; without them vectors are taken in any order (template
-  /// fused_map.cu).
-  std::optional<Tile> tile = {};
-  std::optional<Rows> rows = {};
-  std::optional<Scan> scan = {};  ///< beside rows
-  std::optional<ThreadValue> tv = {};
-  /// The least code, not the most speed: vectors of one element, no tile; rows and scans by
-  /// template fused_light.cu.
-  bool light = false;
-  IndexWidth index = IndexWidth::narrow;
-  /// Where no template does all of it: the plans of several kernels, launched one after another.
-  /// This one then has the operation's space, operands and arguments, and no kernel of its own; its
-  /// params are tensors, scalars and one Kind::dim a symbol.
-  std::vector<Plan> stages = {};
-  std::vector<Temporary> temporaries = {};  ///< between the stages
+  Family family = {};    ///< what a block takes, and how
   /// Of a stage: an operand's number among the operation's tensors and, after them, the
   /// temporaries.
   std::vector<int> tensors = {};
   bool operator==(const Plan&) const = default;
 };
+
+/// How threads share rows, in the families that do; else null.
+[[nodiscard]] const Rows* rows_of(const Plan& plan) noexcept;
+/// How the plan's kernel scans; nothing if it does not.
+[[nodiscard]] std::optional<Direction> direction_of(const Plan& plan) noexcept;
+/// Which width the numbers of its units need.
+[[nodiscard]] IndexWidth index_of(const Plan& plan) noexcept;
+/// Whether it is the least code, not the most speed.
+[[nodiscard]] bool is_light(const Plan& plan) noexcept;
+/// The plans of the kernels where these are several; else none.
+[[nodiscard]] std::span<const Plan> stages_of(const Plan& plan) noexcept;
 
 /// Throws Error{invalid_spec} for tuning that cannot be honoured. `of_stages` gets the analysis of
 /// each stage.

@@ -80,14 +80,70 @@ std::string_view to_string(IndexWidth width) noexcept {
 
 namespace {
 
-void write_stages(JsonLine& line, const Plan& plan) {
+void write(JsonLine&, const Map&) {}
+
+void write(JsonLine& line, const Tile& tile) {
+  line.key("tile")
+      .open('{')
+      .member("mode", static_cast<int>(tile.mode))
+      .member("columns", tile.columns)
+      .member("rows", tile.rows)
+      .key("ragged")
+      .raw(tile.ragged ? "true" : "false")
+      .member("copies", tile.copies)
+      .close('}');
+}
+
+void write(JsonLine& line, const Rows& rows) {
+  line.key("rows")
+      .open('{')
+      .member("first", static_cast<int>(rows.first))
+      .member("count", static_cast<int>(rows.count))
+      .member("lanes", rows.lanes)
+      .member("cluster", rows.cluster)
+      .member("shares", rows.shares)
+      .member("held", rows.held)
+      .member("ahead", rows.ahead);
+  if (rows.atomics) line.member("atomics", true);
+  line.close('}');
+}
+
+void write(JsonLine& line, Direction direction) {
+  const bool reverse = direction == Direction::backward;
+  line.key("scan").open('{').key("reverse").raw(reverse ? "true" : "false").close('}');
+}
+
+void write(JsonLine& line, const Scan& scan) {
+  write(line, static_cast<const Rows&>(scan));
+  write(line, scan.direction);
+}
+
+void write(JsonLine& line, const Light& light) {
+  write(line, static_cast<const Rows&>(light));
+  if (light.direction) write(line, *light.direction);
+}
+
+void write(JsonLine& line, const ThreadValue& tv) {
+  line.key("tv")
+      .open('{')
+      .member("tile", tilejit::to_string(tv.tiler))
+      .member("layout", tilejit::to_string(tv.layout))
+      .key("modes")
+      .open('[');
+  for (const std::size_t m : tv.modes) line.raw(std::to_string(m));
+  line.close(']').close('}');
+}
+
+void write(JsonLine&, const Several&) {}  // last
+
+void write_stages(JsonLine& line, const Several& several) {
   line.key("temporaries").open('[');
-  for (const Temporary& temporary : plan.temporaries) {
+  for (const Temporary& temporary : several.temporaries) {
     line.open('{').member("dtype", tilejit::to_string(temporary.dtype));
     line.member("elements", to_string(temporary.elements)).close('}');
   }
   line.close(']').key("stages").open('[');
-  for (const Plan& stage : plan.stages) line.raw(to_json(stage));
+  for (const Plan& stage : several.stages) line.raw(to_json(stage));
   line.close(']');
 }
 
@@ -113,51 +169,16 @@ std::string to_json(const Plan& plan) {
     }
   }
   line.close(']');
-  if (plan.tile) {
-    line.key("tile")
-        .open('{')
-        .member("mode", static_cast<int>(plan.tile->mode))
-        .member("columns", plan.tile->columns)
-        .member("rows", plan.tile->rows)
-        .key("ragged")
-        .raw(plan.tile->ragged ? "true" : "false")
-        .member("copies", plan.tile->copies)
-        .close('}');
-  }
-  if (plan.rows) {
-    line.key("rows")
-        .open('{')
-        .member("first", static_cast<int>(plan.rows->first))
-        .member("count", static_cast<int>(plan.rows->count))
-        .member("lanes", plan.rows->lanes)
-        .member("cluster", plan.rows->cluster)
-        .member("shares", plan.rows->shares)
-        .member("held", plan.rows->held)
-        .member("ahead", plan.rows->ahead);
-    if (plan.rows->atomics) line.member("atomics", true);
-    line.close('}');
-  }
-  if (plan.scan) {
-    line.key("scan").open('{').key("reverse").raw(plan.scan->reverse ? "true" : "false").close('}');
-  }
-  if (plan.tv) {
-    line.key("tv")
-        .open('{')
-        .member("tile", tilejit::to_string(plan.tv->tiler))
-        .member("layout", tilejit::to_string(plan.tv->layout))
-        .key("modes")
-        .open('[');
-    for (const std::size_t m : plan.tv->modes) line.raw(std::to_string(m));
-    line.close(']').close('}');
-  }
-  if (plan.light) line.key("light").raw("true");
-  if (plan.stages.empty()) {
+  std::visit([&](const auto& family) { write(line, family); }, plan.family);
+  if (is_light(plan)) line.key("light").raw("true");
+  const auto* const several = std::get_if<Several>(&plan.family);
+  if (several == nullptr) {
     line.member("threads", plan.threads)
         .member("vector", plan.vector)
         .member("unroll", plan.unroll)
         .key("ragged")
         .raw(plan.ragged ? "true" : "false")
-        .member("index", to_string(plan.index));
+        .member("index", to_string(index_of(plan)));
   }
   line.key("params").open('[');
   for (const Param& param : plan.params) write(line, param);
@@ -169,7 +190,7 @@ std::string to_json(const Plan& plan) {
     for (const int tensor : plan.tensors) line.raw(std::to_string(tensor));
     line.close(']');
   }
-  if (!plan.stages.empty()) write_stages(line, plan);
+  if (several != nullptr) write_stages(line, *several);
   return line.close('}').take();
 }
 

@@ -223,18 +223,19 @@ bool loads_ahead(const Plan& plan, const Rows& rows) {
 
 int most_of_small_rows(const Plan& plan) {
   constexpr int kAnyNumber = 16;
-  if (!plan.rows || plan.scan) return kAnyNumber;
-  const auto length = elements_in_row(plan, *plan.rows);
+  const auto* const rows = std::get_if<Rows>(&plan.family);
+  if (rows == nullptr) return kAnyNumber;
+  const auto length = elements_in_row(plan, *rows);
   if (!length || *length > kAnyNumber * kLanesOfSmall) return kAnyNumber;
   const std::int64_t light = kWeightOfSmallLane / expr::weight(plan.program);
   const int vector = std::max(static_cast<int>(std::bit_floor(
                                   static_cast<std::uint64_t>(std::max<std::int64_t>(1, light)))),
                               power_of_two_from(ceil_div(*length, std::int64_t{kLanesOfSmall})));
-  return is_small(plan, *plan.rows, vector) ? vector : kAnyNumber;
+  return is_small(plan, *rows, vector) ? vector : kAnyNumber;
 }
 
 int batch_of_rows(const Plan& plan) {
-  const Rows& rows = *plan.rows;
+  const Rows& rows = *rows_of(plan);
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
   if (rows.along() || !length || !count) return kBatchOfRows;
   const std::int64_t blocks = ceil_div(*count * lanes_of_row(rows), std::int64_t{plan.threads});

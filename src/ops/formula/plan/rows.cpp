@@ -107,7 +107,7 @@ int registers_of_vector(const Plan& plan, const Rows& rows) {
 }
 
 bool has_short_rows(const Plan& plan) {
-  const auto length = elements_in_row(plan, *plan.rows);
+  const auto length = elements_in_row(plan, *rows_of(plan));
   return length && *length < std::int64_t{1} << 31;
 }
 
@@ -141,7 +141,7 @@ std::int64_t slots_across(int threads, int groups, int cluster) noexcept {
 }
 
 int combiners(const Plan& plan) noexcept {
-  return plan.rows->shares > kWarp ? combining_threads(plan) : kWarp;
+  return rows_of(plan)->shares > kWarp ? combining_threads(plan) : kWarp;
 }
 
 bool is_one_pass(const Plan& plan) {

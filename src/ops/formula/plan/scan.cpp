@@ -39,8 +39,8 @@ constexpr std::int64_t kFewChunks = 16;  // of a row: not worth a second kernel'
 
 /// Whether all of it is under way at once, of `steps` vectors a thread: however few those are.
 bool is_small(const Plan& plan, int steps) {
-  const auto length = vectors_in_row(plan, *plan.rows),
-             count = vectors_across_rows(plan, *plan.rows);
+  const Rows& rows = *rows_of(plan);
+  const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
   return length && count && (*count == 0 || *length <= steps * device::kThreadsAtOnce / *count);
 }
 
@@ -49,7 +49,7 @@ class Chooser {
  public:
   Chooser(const Plan& plan, const Tuning& tuning, std::int64_t most_elements)
       : plan_(plan),
-        rows_(*plan.rows),
+        rows_(*rows_of(plan)),
         length_(vectors_in_row(plan, rows_)),
         count_(vectors_across_rows(plan, rows_)),
         reduces_(formula::has_reductions(plan.program)) {
@@ -162,21 +162,22 @@ bool is_shared_evenly(const Rows& rows, int threads) {
 
 }  // namespace
 
-std::optional<Scan> scan_of(const expr::Program& program) noexcept {
+std::optional<Direction> direction_of(const expr::Program& program) noexcept {
   const auto found = std::ranges::find_if(
       program.nodes, [](const expr::Node& node) { return expr::is_scan(node.op); });
   if (found == program.nodes.end()) return std::nullopt;
-  return Scan{.reverse = found->reverse};
+  return found->reverse ? Direction::backward : Direction::forward;
 }
 
 int most_scanned_at_once(const Plan& plan) {
   constexpr int kAnyNumber = 16;
-  if (!plan.scan || plan.rows->along()) return kAnyNumber;
+  const auto* const scan = std::get_if<Scan>(&plan.family);
+  if (scan == nullptr || scan->along()) return kAnyNumber;
   const auto most =
       static_cast<std::uint64_t>(kBytesSideBySide / accumulator_bytes(plan, expr::is_scan));
   const int vector = static_cast<int>(std::bit_floor(std::max<std::uint64_t>(1, most)));
   // A few columns are better many blocks' work than read by wide accesses.
-  const auto columns = vectors_across_rows(plan, *plan.rows);  // of vectors of one element
+  const auto columns = vectors_across_rows(plan, *scan);  // of vectors of one element
   const bool few = columns && *columns < device::kManyBlocks * kLeastGroups;
   return few && is_small(plan, kMostSteps) ? 1 : vector;
 }
@@ -184,13 +185,14 @@ int most_scanned_at_once(const Plan& plan) {
 void choose_scan_launch(Plan& plan, const Tuning& tuning, std::int64_t most_elements) {
   Chooser chooser(plan, tuning, most_elements);
   chooser.choose();
-  plan.rows = chooser.rows();
+  Rows& rows = std::get<Scan>(plan.family);
+  rows = chooser.rows();
   plan.unroll = chooser.steps();
   plan.threads = tuning.threads.value_or(chooser.threads());
-  if (is_shared_evenly(*plan.rows, plan.threads)) return;
+  if (is_shared_evenly(rows, plan.threads)) return;
   throw Error(ErrorCode::invalid_spec,
               std::to_string(plan.threads) + " threads cannot be shared by groups of " +
-                  std::to_string(plan.rows->lanes) +
+                  std::to_string(rows.lanes) +
                   ", as a row takes; use a power of two that is a multiple",
               "/tuning/threads");
 }

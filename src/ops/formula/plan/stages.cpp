@@ -55,15 +55,16 @@ Plan plan_stages(const Fused& op, const formula::Analysis& analysis, const Targe
   check_tuning(op.tuning);
   Plan plan = outline(op, analysis, target);
   Split parts = split(op, analysis);
+  auto& several = plan.family.emplace<Several>();
   for (Part& part : parts.parts) {
     if (only_reduces(part.analysis.program)) part.op.tuning.atomics = op.tuning.atomics;
     Plan stage = make_plan_in_space(part.op, part.analysis, target, analysis.shape);
-    stage.kernel_name = plan.kernel_name + "_stage" + std::to_string(plan.stages.size());
+    stage.kernel_name = plan.kernel_name + "_stage" + std::to_string(several.stages.size());
     stage.tensors = std::move(part.tensors);
     if (of_stages != nullptr) of_stages->push_back(std::move(part.analysis));
-    plan.stages.push_back(std::move(stage));
+    several.stages.push_back(std::move(stage));
   }
-  plan.temporaries = std::move(parts.temporaries);
+  several.temporaries = std::move(parts.temporaries);
   return plan;
 }
 

@@ -5,7 +5,7 @@
 
 namespace tilejit::plan {
 
-/// The plan of an operation that is not one kernel (is_one_kernel): Plan::stages. Throws
+/// The plan of an operation that is not one kernel (is_one_kernel): Several. Throws
 /// Error{invalid_spec} for pinned knobs, which are those of one kernel, except atomics; and as
 /// split.
 [[nodiscard]] Plan plan_stages(const Fused& op, const formula::Analysis& analysis,

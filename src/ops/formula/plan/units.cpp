@@ -1,4 +1,5 @@
 // What a launch of a plan consists of.
+#include <concepts>
 #include <cstdint>
 
 #include "core/integer.hpp"
@@ -7,43 +8,130 @@
 #include "plan/thread_value.hpp"
 
 namespace tilejit::plan {
+namespace {
+
+std::string_view template_of(const Map&) noexcept {
+  return "fused_map";
+}
+std::string_view template_of(const Tile&) noexcept {
+  return "fused_tile";
+}
+std::string_view template_of(const Rows&) noexcept {
+  return "fused_rows";
+}
+std::string_view template_of(const Scan&) noexcept {
+  return "fused_scan";
+}
+std::string_view template_of(const Light&) noexcept {
+  return "fused_light";
+}
+std::string_view template_of(const ThreadValue&) noexcept {
+  return "fused_tv";
+}
+std::string_view template_of(const Several&) noexcept {
+  return "fused_stages";
+}
+
+/// Elements of a unit along mode `m`, and the units of a block.
+struct Units {
+  const Plan& plan;
+
+  [[nodiscard]] std::int64_t extent(const Map&, std::size_t m) const {
+    return m == 0 ? plan.vector : 1;
+  }
+  [[nodiscard]] std::int64_t of_block(const Map&) const {
+    return std::int64_t{plan.threads} * plan.unroll;
+  }
+
+  [[nodiscard]] std::int64_t extent(const Tile& tile, std::size_t m) const {
+    if (m == 0) return tile.columns;
+    return m == tile.mode ? tile.rows : 1;
+  }
+  [[nodiscard]] std::int64_t of_block(const Tile&) const { return 1; }
+
+  [[nodiscard]] std::int64_t extent(const Rows& rows, std::size_t m) const {
+    if (rows.reduces(m)) return 0;
+    return m == 0 ? plan.vector : 1;
+  }
+  [[nodiscard]] std::int64_t of_block(const Rows& rows) const { return plan.threads / rows.lanes; }
+
+  [[nodiscard]] std::int64_t extent(const ThreadValue& tv, std::size_t m) const {
+    return tile_extent(tv, m);
+  }
+  [[nodiscard]] std::int64_t of_block(const ThreadValue&) const { return 1; }
+
+  // Each stage has its own.
+  [[nodiscard]] std::int64_t extent(const Several&, std::size_t) const { return 0; }
+  [[nodiscard]] std::int64_t of_block(const Several&) const { return 1; }
+};
+
+}  // namespace
+
+bool Several::operator==(const Several& other) const {
+  return stages == other.stages && temporaries == other.temporaries;
+}
+
+const Rows* rows_of(const Plan& plan) noexcept {
+  const auto shared = []<class F>(const F& family) -> const Rows* {
+    if constexpr (std::derived_from<F, Rows>) {
+      return &family;
+    } else {
+      return nullptr;
+    }
+  };
+  return std::visit(shared, plan.family);
+}
+
+std::optional<Direction> direction_of(const Plan& plan) noexcept {
+  if (const auto* scan = std::get_if<Scan>(&plan.family)) return scan->direction;
+  if (const auto* light = std::get_if<Light>(&plan.family)) return light->direction;
+  return std::nullopt;
+}
+
+IndexWidth index_of(const Plan& plan) noexcept {
+  const auto* const map = std::get_if<Map>(&plan.family);
+  return map == nullptr ? IndexWidth::narrow : map->index;
+}
+
+bool is_light(const Plan& plan) noexcept {
+  const auto* const map = std::get_if<Map>(&plan.family);
+  return map != nullptr ? map->light : std::holds_alternative<Light>(plan.family);
+}
+
+std::span<const Plan> stages_of(const Plan& plan) noexcept {
+  const auto* const several = std::get_if<Several>(&plan.family);
+  return several == nullptr ? std::span<const Plan>() : several->stages;
+}
 
 std::string_view template_name(const Plan& plan) noexcept {
-  if (!plan.stages.empty()) return "fused_stages";
-  if (plan.tv) return "fused_tv";
-  if (plan.light && plan.rows) return "fused_light";
-  if (plan.scan) return "fused_scan";
-  return plan.rows ? "fused_rows" : plan.tile ? "fused_tile" : "fused_map";
+  return std::visit([](const auto& family) { return template_of(family); }, plan.family);
 }
 
 std::int64_t unit_extent(const Plan& plan, std::size_t m) noexcept {
-  if (!plan.stages.empty()) return 0;  // a launch has its own of each
-  if (plan.tv) return tile_extent(*plan.tv, m);
-  if (plan.rows && plan.rows->reduces(m)) return 0;
-  if (!plan.tile) return m == 0 ? plan.vector : 1;
-  if (m == 0) return plan.tile->columns;
-  return m == plan.tile->mode ? plan.tile->rows : 1;
+  return std::visit([&](const auto& family) { return Units{plan}.extent(family, m); }, plan.family);
 }
 
 std::int64_t units_per_block(const Plan& plan) noexcept {
-  if (plan.rows) return plan.threads / plan.rows->lanes;
-  return plan.tile || plan.tv ? 1 : std::int64_t{plan.threads} * plan.unroll;
+  return std::visit([&](const auto& family) { return Units{plan}.of_block(family); }, plan.family);
 }
 
 std::int64_t blocks_per_unit(const Plan& plan) noexcept {
-  return plan.rows ? std::int64_t{plan.rows->cluster} * plan.rows->shares : 1;
+  const Rows* const rows = rows_of(plan);
+  return rows == nullptr ? 1 : std::int64_t{rows->cluster} * rows->shares;
 }
 
 std::int64_t partials_bytes(const Plan& plan) {
-  if (!plan.rows || plan.rows->shares == 1) return 0;
-  const std::int64_t across = plan.rows->along() ? 1 : plan.vector;
+  const Rows* const rows = rows_of(plan);
+  if (rows == nullptr || rows->shares == 1) return 0;
+  const std::int64_t across = rows->along() ? 1 : plan.vector;
   return counters_bytes(plan) +
-         total_units(plan, {}) * across * plan.rows->shares *
-             accumulator_bytes(plan, plan.scan ? expr::is_scan : expr::is_reduction);
+         total_units(plan, {}) * across * rows->shares *
+             accumulator_bytes(plan, direction_of(plan) ? expr::is_scan : expr::is_reduction);
 }
 
 std::int64_t counters_bytes(const Plan& plan) {
-  if (!plan.rows || !plan.rows->atomics) return 0;
+  const Rows* const rows = rows_of(plan);
+  if (rows == nullptr || !rows->atomics) return 0;
   constexpr std::int64_t kCounterBytes = 4, kAlignment = 16;  // that of accumulators
   const std::int64_t counters = core::ceil_div(total_units(plan, {}), units_per_block(plan));
   return core::ceil_div(counters * kCounterBytes, kAlignment) * kAlignment;
@@ -51,20 +139,22 @@ std::int64_t counters_bytes(const Plan& plan) {
 
 std::int64_t combining_blocks(const Plan& plan) {
   const std::int64_t units = total_units(plan, {});
-  const std::int64_t per_block =
-      plan.scan ? units_per_block(plan) : combining_threads(plan) / combiners(plan);
-  const std::int64_t blocks = core::ceil_div(units, per_block);
-  return plan.scan ? blocks * plan.rows->shares : blocks;
+  if (const auto* scan = std::get_if<Scan>(&plan.family)) {
+    return core::ceil_div(units, units_per_block(plan)) * scan->shares;
+  }
+  return core::ceil_div(units, std::int64_t{combining_threads(plan) / combiners(plan)});
 }
 
 int combining_threads(const Plan& plan) noexcept {
   constexpr int kManyThreads = 512;  // each has few results to combine; 1024 find room later
-  const bool alone = !plan.scan && !plan.rows->atomics && plan.rows->shares > kWarp;
+  const auto* const rows = std::get_if<Rows>(&plan.family);
+  const bool alone = rows != nullptr && !rows->atomics && rows->shares > kWarp;
   return alone ? kManyThreads : plan.threads;
 }
 
 int dynamic_shared_bytes(const Plan& plan) {
-  return plan.rows && plan.rows->ahead ? shared_bytes_ahead(plan, *plan.rows) : 0;
+  const Rows* const rows = rows_of(plan);
+  return rows != nullptr && rows->ahead ? shared_bytes_ahead(plan, *rows) : 0;
 }
 
 std::int64_t total_units(const Plan& plan, const SymbolValues& symbols) {

@@ -66,7 +66,7 @@ void HeaderWriter::write_groups() {
   for (const Operand& operand : plan_.operands) write_unpacking(operand, asked, true);
   for (int i = 0; i < group(); ++i) {
     std::string first = "p";
-    if (plan_.rows) first += plan_.rows->along() ? ", r[0]" : fmt::format(", r[e + {}]", i);
+    if (rows_) first += rows_->along() ? ", r[0]" : fmt::format(", r[e + {}]", i);
     write_call(i, "formula", first, asked, true);
   }
   for (const Operand& operand : plan_.operands) write_packing(operand);
@@ -138,7 +138,7 @@ bool HeaderWriter::belongs(const Operand& operand, Part part) const {
   switch (part) {
     case Part::direct_loads:
       return operand.read && !is_crossed(operand) &&
-             (!plan_.rows || plan::is_loaded_with_row(*plan_.rows, operand));
+             (!rows_ || plan::is_loaded_with_row(*rows_, operand));
     case Part::direct_stores: return writes_elements(operand) && !is_crossed(operand);
     case Part::crossed_loads: return operand.read && is_crossed(operand);
     case Part::crossed_stores: return operand.written && is_crossed(operand);
@@ -222,7 +222,7 @@ std::string HeaderWriter::offset_of(const Operand& operand) const {
 std::string HeaderWriter::offset_of(const std::vector<OperandMode>& modes, Among among) const {
   std::string offset;
   for (std::size_t m = 0; m < modes.size(); ++m) {
-    if (among != Among::all && plan_.rows->reduces(m) != (among == Among::reduced)) continue;
+    if (among != Among::all && rows_->reduces(m) != (among == Among::reduced)) continue;
     const std::string share = share_of(modes[m], m);
     if (!share.empty()) offset += " + " + share;
   }

@@ -45,24 +45,24 @@ std::string HeaderWriter::write() {
   write_constants();
   write_params();
   out_ += functions;
-  if (plan_.rows) {
+  if (rows_) {
     write_row();
     write_results();
     for (int stage = 0; stage < stages_.count; ++stage) write_stage(stage);
-    if (!plan_.light) line(accumulator_list());
-    if (plan_.scan) write_scans();
+    if (!light_) line(accumulator_list());
+    if (direction_) write_scans();
   }
   write_formula();
-  if (plan_.rows) {
+  if (rows_) {
     if (keeps_inputs()) write_kept();
     write_row_vector();
-    if (plan_.light) write_passes();
+    if (light_) write_passes();
     write_row_store();
-  } else if (plan_.tv) {
+  } else if (tv_) {
     write_places();
     write_element();
     write_tv_vector();
-  } else if (plan_.tile) {
+  } else if (tile_) {
     write_shared();
     write_tile();
     write_square();
@@ -98,10 +98,10 @@ void HeaderWriter::write_includes(const std::string& code) {
   if (has(Form::strided)) line("#include \"tile/strided.cuh\"");
   const auto comes_in_pieces = [&](const Operand& operand) { return is_split(operand); };
   if (std::ranges::any_of(plan_.operands, comes_in_pieces)) line("#include \"tile/split.cuh\"");
-  if (plan_.tile) line("#include \"tile/cross.cuh\"");
+  if (tile_) line("#include \"tile/cross.cuh\"");
   if (stores_wide()) line("#include \"tile/wide.cuh\"");
-  if (plan_.rows && !plan_.light) line("#include \"tile/shuffle.cuh\"");
-  if (plan_.rows && plan_.rows->cluster > 1 && !plan_.light) line("#include \"tile/cluster.cuh\"");
+  if (rows_ && !light_) line("#include \"tile/shuffle.cuh\"");
+  if (rows_ && rows_->cluster > 1 && !light_) line("#include \"tile/cluster.cuh\"");
   line("#include \"tile/dependent.cuh\"");
   if (keeps_inputs()) line("#include \"tile/bulk.cuh\"");
   if (uses({b8})) line("#include \"tile/b8.cuh\"");
@@ -133,7 +133,7 @@ void HeaderWriter::write_includes(const std::string& code) {
 
 void HeaderWriter::write_constants() {
   line(fmt::format("#define KERNEL_NAME {}", plan_.kernel_name));
-  if (plan_.rows) {
+  if (rows_) {
     line(fmt::format("\nconstexpr int kThreads = {};  // a block", plan_.threads));
     line(fmt::format("constexpr int kVector = {};  // elements a thread takes at once\n",
                      plan_.vector));
@@ -143,17 +143,16 @@ void HeaderWriter::write_constants() {
     line(fmt::format("\nconstexpr int kThreads = {};  // a block", plan_.threads));
     line(fmt::format("constexpr int kVector = {};  // elements a thread takes at once",
                      plan_.vector));
-    if (plan_.tv) return;
-    line(fmt::format("constexpr int kColumns = {};  // of a tile, along mode 0",
-                     plan_.tile->columns));
-    line(fmt::format("constexpr int kRows = {};  // of a tile, along mode {}\n", plan_.tile->rows,
-                     plan_.tile->mode));
+    if (tv_) return;
+    line(fmt::format("constexpr int kColumns = {};  // of a tile, along mode 0", tile_->columns));
+    line(fmt::format("constexpr int kRows = {};  // of a tile, along mode {}\n", tile_->rows,
+                     tile_->mode));
     return;
   }
-  const bool both = plan_.index == IndexWidth::both;
+  const bool both = plan::index_of(plan_) == IndexWidth::both;
   line(fmt::format("#define KERNEL_NAME_WIDE {}{}", plan_.kernel_name, both ? "_wide" : ""));
-  line(fmt::format("#define INDEX_NARROW {:d}", plan_.index != IndexWidth::wide));
-  line(fmt::format("#define INDEX_WIDE {:d}\n", plan_.index != IndexWidth::narrow));
+  line(fmt::format("#define INDEX_NARROW {:d}", plan::index_of(plan_) != IndexWidth::wide));
+  line(fmt::format("#define INDEX_WIDE {:d}\n", plan::index_of(plan_) != IndexWidth::narrow));
   line(fmt::format("constexpr int kThreads = {};  // a block", plan_.threads));
   line(fmt::format("constexpr int kVector = {};  // elements along the innermost mode",
                    plan_.vector));
@@ -303,14 +302,14 @@ HeaderWriter::Asked HeaderWriter::asked_by(const std::vector<bool>& nodes,
 }
 
 std::vector<bool> HeaderWriter::formula_nodes() const {
-  if (plan_.rows) return needed_for_stores(stores_of(false));
+  if (rows_) return needed_for_stores(stores_of(false));
   return std::vector<bool>(plan_.program.nodes.size(), true);
 }
 
 std::string HeaderWriter::element_parameters(const Asked& asked, bool outputs) const {
   std::string parameters = "const Params& p";
-  if (plan_.rows) parameters += ", const Results& r";
-  if (plan_.scan && outputs) parameters += ", Scans& a";
+  if (rows_) parameters += ", const Results& r";
+  if (direction_ && outputs) parameters += ", Scans& a";
   for (std::size_t k = 0; k < plan_.places.size(); ++k) {
     if (asked.places[k]) parameters += fmt::format(", i64 n{}", k);
   }
@@ -328,7 +327,7 @@ std::string HeaderWriter::element_parameters(const Asked& asked, bool outputs) c
 /// One element: t<k> are what it reads, y<k> what it writes.
 void HeaderWriter::write_formula() {
   const expr::Slice slice{.nodes = formula_nodes(),
-                          .stores = plan_.rows ? stores_of(false) : plan_.program.stores,
+                          .stores = rows_ ? stores_of(false) : plan_.program.stores,
                           .given = [this](expr::NodeId id) { return given(id); }};
   line(
       fmt::format("TILE_DEVICE void formula({}) {{", element_parameters(asked_by_formula(), true)));

@@ -14,7 +14,14 @@ namespace tilejit::render {
 class HeaderWriter {
  public:
   HeaderWriter(const plan::Plan& plan, Budget& budget)
-      : plan_(plan), budget_(budget), stages_(find_stages(plan)) {}
+      : plan_(plan),
+        rows_(plan::rows_of(plan)),
+        tile_(std::get_if<plan::Tile>(&plan.family)),
+        tv_(std::get_if<plan::ThreadValue>(&plan.family)),
+        direction_(plan::direction_of(plan)),
+        light_(plan::is_light(plan)),
+        budget_(budget),
+        stages_(find_stages(plan)) {}
   /// Throws Error{unsupported} if that is beyond the budget.
   [[nodiscard]] std::string write();
 
@@ -126,10 +133,10 @@ class HeaderWriter {
   void write_tv_vector();
   [[nodiscard]] std::string element_coordinates(const std::string& accesses) const;
   /// Whether coordinates count elements, as in tiles; else c0 counts vectors.
-  [[nodiscard]] bool counts_elements() const noexcept { return plan_.tile || plan_.tv; }
+  [[nodiscard]] bool counts_elements() const noexcept { return tile_ || tv_; }
   /// Whether stores are those of tile/wide.cuh.
   [[nodiscard]] bool stores_wide() const noexcept {
-    return counts_elements() || (plan_.rows && !plan_.light);
+    return counts_elements() || (rows_ && !light_);
   }
   /// Lines that take the number `from` of a tile apart into the members c<m> of `to`.
   [[nodiscard]] std::string decode_tile(const std::string& from, const std::string& to) const;
@@ -191,6 +198,11 @@ class HeaderWriter {
   [[nodiscard]] std::string type_of(const plan::Operand& operand) const;
 
   const plan::Plan& plan_;
+  const plan::Rows* rows_;
+  const plan::Tile* tile_;
+  const plan::ThreadValue* tv_;
+  std::optional<plan::Direction> direction_;
+  bool light_;
   Budget& budget_;
   Stages stages_;
   std::string out_;

@@ -8,8 +8,8 @@ namespace tilejit::render {
 
 void HeaderWriter::write_light_constants(bool full_outputs) {
   line(fmt::format("constexpr int kStages = {};  // passes that reduce", stages_.count));
-  line(fmt::format("constexpr bool kScans = {};", plan_.scan.has_value()));
-  if (!plan_.scan) line("constexpr bool kReverse = false;");
+  line(fmt::format("constexpr bool kScans = {};", direction_.has_value()));
+  if (!direction_) line("constexpr bool kReverse = false;");
   line("constexpr int kFolds = kStages + kScans;");
   line(fmt::format("constexpr int kPasses = kFolds + {};", full_outputs ? 1 : 0));
   line(fmt::format("constexpr int kChain = {};  // elements added up by themselves; 0: all",
@@ -30,7 +30,7 @@ void HeaderWriter::write_passes() {
     add(stage, fmt::format("Stage{}", stage), name);
     ends += fmt::format("    if (pass == {}) {}[0].finish(p, r);\n", stage, name);
   }
-  if (plan_.scan) add(stages_.count, "Scans", "scans");
+  if (direction_) add(stages_.count, "Scans", "scans");
   line("struct Passes {");
   line(members);
   const char* const element = "const Vector& x, const Params& p, const Row& row, Index v,";
@@ -40,7 +40,7 @@ void HeaderWriter::write_passes() {
   line("  TILE_DEVICE void combine(int pass, const Passes& behind) {\n" + combinations + "  }");
   line("  TILE_DEVICE void finish(int pass, const Params& p, Results& r) const {\n" + ends + "  }");
   line(fmt::format("  TILE_DEVICE void map({}\n{:23}const Results (&r)[1]) {{", element, ""));
-  line(fmt::format("    x.map(p, row, v, r{});\n  }}\n}};\n", plan_.scan ? ", scans" : ""));
+  line(fmt::format("    x.map(p, row, v, r{});\n  }}\n}};\n", direction_ ? ", scans" : ""));
 }
 
 }  // namespace tilejit::render

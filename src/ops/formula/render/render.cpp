@@ -8,13 +8,13 @@ namespace tilejit::render {
 
 std::string render_header(const plan::Plan& plan) {
   Budget budget;
-  if (!plan.stages.empty()) return render_headers_of_stages(plan, budget);
+  if (!plan::stages_of(plan).empty()) return render_headers_of_stages(plan, budget);
   return HeaderWriter(plan, budget).write();
 }
 
 operation::Source render(const plan::Plan& plan) {
   Budget budget;
-  return plan.stages.empty() ? render_kernel(plan, budget) : render_stages(plan, budget);
+  return plan::stages_of(plan).empty() ? render_kernel(plan, budget) : render_stages(plan, budget);
 }
 
 operation::Source render_kernel(const plan::Plan& plan, Budget& budget) {

@@ -34,34 +34,34 @@ std::string HeaderWriter::decode(const std::string& index, std::size_t first, st
 }
 
 bool HeaderWriter::steps_are_whole() const {
-  const plan::Rows& rows = *plan_.rows;
+  const plan::Rows& rows = *rows_;
   return plan::vectors_in_row(plan_, rows) == plan::lanes_of_row(rows) * rows.held;
 }
 
 bool HeaderWriter::chunks_are_whole() const {
-  const auto vectors = plan::vectors_in_row(plan_, *plan_.rows);
-  return vectors && *vectors > 0 && *vectors % (plan_.rows->lanes * plan_.unroll) == 0;
+  const auto vectors = plan::vectors_in_row(plan_, *rows_);
+  return vectors && *vectors > 0 && *vectors % (rows_->lanes * plan_.unroll) == 0;
 }
 
 bool HeaderWriter::blocks_are_whole() const {
-  const auto rows = plan::vectors_across_rows(plan_, *plan_.rows);
-  return rows && *rows > 0 && *rows % (plan_.threads / plan_.rows->lanes) == 0;
+  const auto rows = plan::vectors_across_rows(plan_, *rows_);
+  return rows && *rows > 0 && *rows % (plan_.threads / rows_->lanes) == 0;
 }
 
 /// Who shares a row, and what is read of it at once.
 void HeaderWriter::write_sharing() {
-  const plan::Rows& rows = *plan_.rows;
+  const plan::Rows& rows = *rows_;
   const bool shares = rows.shares > 1;
   line(fmt::format("#define SHARES_ROWS {:d}", shares));
   const auto rescales = [](const expr::RescaledSum& sum) { return sum.maximum != expr::kNoNode; };
   line(fmt::format("#define RESCALES_SUMS {:d}", std::ranges::any_of(stages_.sums, rescales)));
-  if (shares && !plan_.scan) line(fmt::format("#define COUNTS_BLOCKS {:d}", rows.atomics));
+  if (shares && !direction_) line(fmt::format("#define COUNTS_BLOCKS {:d}", rows.atomics));
   if (shares) line(fmt::format("#define KERNEL_NAME_COMBINE {}_combine", plan_.kernel_name));
   if (shares) {
     line(fmt::format("constexpr int kCombineThreads = {};  // a block that combines what is left",
                      plan::combining_threads(plan_)));
   }
-  if (shares && !plan_.scan) {
+  if (shares && !direction_) {
     line(fmt::format("constexpr int kCombiners = {};  // threads of it that have a row",
                      plan::combiners(plan_)));
   }
@@ -71,7 +71,7 @@ void HeaderWriter::write_sharing() {
   line(fmt::format("#define HOLDS_ROWS {:d}", rows.held > 0));
   line(fmt::format("constexpr bool kBlocksAreWhole = {};  // all have as many rows",
                    blocks_are_whole()));
-  if (plan_.scan) {
+  if (direction_) {
     line(fmt::format("constexpr bool kChunksAreWhole = {};  // rows end with one",
                      chunks_are_whole()));
   } else {
@@ -87,7 +87,7 @@ void HeaderWriter::write_sharing() {
 }
 
 void HeaderWriter::write_row() {
-  const plan::Rows& rows = *plan_.rows;
+  const plan::Rows& rows = *rows_;
   const std::size_t rank = plan_.extents.size();
   const std::size_t kept = rows.along() ? rows.count : 0, kept_count = rank - rows.count;
   const auto outputs = [&](bool per_row) {
@@ -104,7 +104,7 @@ void HeaderWriter::write_row() {
                    rows.along() ? 1 : plan_.vector));
   line(fmt::format("constexpr int kLanes = {};  // threads of a block that share a row",
                    rows.lanes));
-  if (plan_.light) {
+  if (light_) {
     write_light_constants(outputs(false));
   } else {
     write_sharing();
@@ -113,7 +113,7 @@ void HeaderWriter::write_row() {
   line(fmt::format("constexpr bool kRowOutputs = {};", outputs(true)));
   line(fmt::format("constexpr bool kRowsInPlace = {};\n", in_place));
 
-  if (!plan_.light) {
+  if (!light_) {
     const std::string counters =
         rows.atomics ? fmt::format(" + {}", plan::counters_bytes(plan_)) : std::string();
     line(fmt::format(
@@ -170,7 +170,7 @@ void HeaderWriter::write_results() {
 
 /// The coordinates of a vector's first element: those of its row, and those that `v` holds.
 std::string HeaderWriter::row_coordinates() const {
-  const plan::Rows& rows = *plan_.rows;
+  const plan::Rows& rows = *rows_;
   std::string text;
   for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
     if (!rows.reduces(m)) text += fmt::format("  const i64 c{0} = row.c{0};\n", m);
@@ -180,13 +180,13 @@ std::string HeaderWriter::row_coordinates() const {
 
 bool HeaderWriter::has_row_start(const Operand& operand) const {
   // Scans are as fast without.
-  if (!plan_.rows || plan_.light || plan_.scan) return false;
-  const bool loops = plan_.rows->held == 0 || plan_.rows->ahead;
+  if (!rows_ || light_ || direction_) return false;
+  const bool loops = rows_->held == 0 || rows_->ahead;
   return loops && belongs(operand, Part::direct_loads);
 }
 
 std::string HeaderWriter::pass_start(const Asked& asked, const std::string& accesses) const {
-  const plan::Rows& rows = *plan_.rows;
+  const plan::Rows& rows = *rows_;
   std::string declarations, loads;
   for (const Operand& operand : plan_.operands) {
     if (!operand.read || plan::is_loaded_with_row(rows, operand) ||
@@ -203,20 +203,20 @@ std::string HeaderWriter::pass_start(const Asked& asked, const std::string& acce
 
 /// The elements of a vector that exist, unless it knows them itself.
 std::string HeaderWriter::valid_of_vector(const std::string& accesses) const {
-  const bool along = plan_.rows->along();
+  const bool along = rows_->along();
   if ((along && plan_.ragged) || !mentions(accesses, "valid")) return {};
   return !along && plan_.ragged ? "    const int valid = row.valid;\n"
                                 : "    constexpr int valid = kVector;\n";
 }
 
 bool HeaderWriter::keeps_inputs() const {
-  return plan_.rows && plan::kept_bytes(plan_, *plan_.rows) > 0;
+  return rows_ && plan::kept_bytes(plan_, *rows_) > 0;
 }
 
 /// The copies of what all rows share to a block's shared memory: one operand's part behind
 /// another's.
 void HeaderWriter::write_kept() {
-  const plan::Rows& rows = *plan_.rows;
+  const plan::Rows& rows = *rows_;
   line("extern __shared__ __align__(16) unsigned char kept_inputs[];\n");
   line("// A row's vector v among those of its block.");
   line("TILE_DEVICE int number_in_block(Index v) {");
@@ -236,7 +236,7 @@ void HeaderWriter::write_kept() {
 
 /// Where a block's part of the operand lies in what is kept, in bytes.
 int HeaderWriter::place_of_kept(const Operand& operand) const {
-  const plan::Rows& rows = *plan_.rows;
+  const plan::Rows& rows = *rows_;
   int bytes = 0;
   for (const Operand& before : plan_.operands) {
     if (before.tensor == operand.tensor) break;
@@ -253,7 +253,7 @@ std::string HeaderWriter::load_kept(const Operand& operand) const {
 }
 
 void HeaderWriter::write_row_vector() {
-  const bool along = plan_.rows->along(), partial = along && plan_.ragged;
+  const bool along = rows_->along(), partial = along && plan_.ragged;
   line("// kVector neighbours along mode 0, of every operand.");
   line("struct Vector {");
   for (const Operand& operand : plan_.operands) {
@@ -283,7 +283,7 @@ void HeaderWriter::write_row_vector() {
       write_fold(accumulator, asked_by(stages_.needed_for_rescaled(plan_.program, stage)), true);
     }
   }
-  if (plan_.scan) return write_scan_map();
+  if (direction_) return write_scan_map();
 
   line("  TILE_DEVICE void map(const Params& p, const Row& row, Index v,");
   line("                       const Results (&r)[kAcross]) const {");
@@ -303,7 +303,7 @@ void HeaderWriter::write_row_vector() {
 /// How what is asked of a vector's elements comes to accumulators of type `accumulator`: to its
 /// sums below a maximum, or to all others.
 void HeaderWriter::write_fold(const std::string& accumulator, const Asked& asked, bool below) {
-  const bool along = plan_.rows->along(), partial = along && plan_.ragged;
+  const bool along = rows_->along(), partial = along && plan_.ragged;
   line("  TILE_DEVICE void fold(const Params& p, const Row& row, Index v,");
   line(
       fmt::format("                        const Results (&r)[kAcross], {} (&a)[kAcross]{}) "
@@ -342,7 +342,7 @@ void HeaderWriter::write_word_fold(int stage, const Operand& operand) {
 
 /// The outputs of one element a row, and what else they are made of.
 void HeaderWriter::write_row_store() {
-  const bool along = plan_.rows->along();
+  const bool along = rows_->along();
   const std::vector<expr::Store> row_stores = stores_of(true);
   const std::vector<bool> needed = needed_for_stores(row_stores);
   const Asked asked = asked_by(needed);
@@ -380,8 +380,8 @@ void HeaderWriter::write_row_store() {
   }
   for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
     if (!mentions(loads + stores, fmt::format("c{}", m))) continue;
-    line(plan_.rows->reduces(m) ? fmt::format("    constexpr i64 c{} = 0;", m)
-                                : fmt::format("    const i64 c{0} = row.c{0};", m));
+    line(rows_->reduces(m) ? fmt::format("    constexpr i64 c{} = 0;", m)
+                           : fmt::format("    const i64 c{0} = row.c{0};", m));
   }
   out_ += loads;
   write_values(

@@ -23,8 +23,9 @@ std::vector<NodeId> scans_of(const expr::Program& program) {
 /// its share, ask for.
 int levels(const plan::Plan& plan) {
   constexpr std::int64_t kTurns = 64;
-  const auto length = plan::vectors_in_row(plan, *plan.rows);
-  const std::int64_t share = std::int64_t{plan.rows->lanes} * plan.unroll * plan.rows->shares;
+  const plan::Rows& rows = *plan::rows_of(plan);
+  const auto length = plan::vectors_in_row(plan, rows);
+  const std::int64_t share = std::int64_t{rows.lanes} * plan.unroll * rows.shares;
   if (!length || *length > kTurns * kTurns * share) return 3;
   return *length > kTurns * share ? 2 : 1;
 }
@@ -56,7 +57,7 @@ void HeaderWriter::write_scans() {
     const std::string own = fmt::format("a{}", id);
     return fmt::format("    {} = {};", own, expr::emit_combination(node_of(id), own, value));
   };
-  line(fmt::format("constexpr bool kReverse = {};", plan_.scan->reverse));
+  line(fmt::format("constexpr bool kReverse = {};", (direction_ == plan::Direction::backward)));
   line("constexpr int kTurns = 64;  // totals that a part of a running total has");
   line(fmt::format("constexpr int kLevels = {};  // its parts\n", levels(plan_)));
   line("struct Scans {");
@@ -81,7 +82,7 @@ void HeaderWriter::write_scans() {
   if (gives_results) write_finish(stages_.count);
   line("};");
   line(fmt::format("#define SCANS_GIVE_RESULTS {:d}", gives_results));
-  if (plan_.rows->shares > 1) {
+  if (rows_->shares > 1) {
     line(fmt::format("static_assert(sizeof(Scans) == {}, \"the host makes room\");",
                      plan::accumulator_bytes(plan_, expr::is_scan)));
   }
@@ -91,7 +92,7 @@ void HeaderWriter::write_scans() {
 /// The end of Vector: how its elements come to the accumulators, and its outputs, in the order of
 /// the scan.
 void HeaderWriter::write_scan_map() {
-  const bool along = plan_.rows->along(), backwards = along && plan_.scan->reverse;
+  const bool along = rows_->along(), backwards = along && (direction_ == plan::Direction::backward);
   const Asked asked = asked_by_formula();
   write_fold("Scans", asked_by(stages_.needed_for(plan_.program, scans_of(plan_.program))), false);
   line("  TILE_DEVICE void map(const Params& p, const Row& row, Index v,");

@@ -78,7 +78,7 @@ operation::Source render_stages(const plan::Plan& plan, Budget& budget) {
   operation::Source whole{.name = plan.kernel_name + ".cu", .text = {}, .headers = {}};
   std::string stages;
   std::set<std::string> included;
-  for (const plan::Plan& one : plan.stages) {
+  for (const plan::Plan& one : plan::stages_of(plan)) {
     const std::size_t number = whole.headers.size();
     const Stage stage(render_kernel(one, budget), number);
     for (const std::string& include : stage.includes()) {
@@ -88,7 +88,7 @@ operation::Source render_stages(const plan::Plan& plan, Budget& budget) {
     whole.headers.emplace_back(name_of(number) + ".cuh", stage.header());
   }
   whole.text += stages;
-  for (auto& header : render(plan.stages.front()).headers) {
+  for (auto& header : render(plan::stages_of(plan).front()).headers) {
     if (header.first != "plan.cuh") whole.headers.push_back(std::move(header));
   }
   return whole;
@@ -96,7 +96,8 @@ operation::Source render_stages(const plan::Plan& plan, Budget& budget) {
 
 std::string render_headers_of_stages(const plan::Plan& plan, Budget& budget) {
   std::string text;
-  for (const plan::Plan& stage : plan.stages) text += HeaderWriter(stage, budget).write() + '\n';
+  for (const plan::Plan& stage : plan::stages_of(plan))
+    text += HeaderWriter(stage, budget).write() + '\n';
   return text;
 }
 

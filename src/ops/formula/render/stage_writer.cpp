@@ -31,9 +31,9 @@ std::string_view HeaderWriter::place_type() const {
 /// Whether a lane meets the elements in the order of their places, so that of equal ones the first
 /// stays. Places of several modes may have another order than memory.
 bool HeaderWriter::comes_in_order(const Node& node) const {
-  if (plan_.rows->count != 1 || (plan_.scan && plan_.scan->reverse)) return false;
+  if (rows_->count != 1 || (direction_ && (direction_ == plan::Direction::backward))) return false;
   const auto place = std::ranges::find(plan_.places, node.axes, &plan::Place::axes);
-  return place->modes[plan_.rows->first].size() == 1;
+  return place->modes[rows_->first].size() == 1;
 }
 
 HeaderWriter::Asked HeaderWriter::asked_by_stage(int stage) const {
@@ -50,11 +50,11 @@ const plan::Operand* HeaderWriter::extremum_of_words(int stage) const {
   };
   if (folded.size() != 1 || !is_extremum(node_of(folded[0]).op)) return nullptr;
   const Node& argument = node_of(node_of(folded[0]).args[0]);
-  if (argument.op != Op::load || !plan_.rows->along() || plan_.ragged || plan_.vector < 4)
+  if (argument.op != Op::load || !rows_->along() || plan_.ragged || plan_.vector < 4)
     return nullptr;
   const auto& operand = plan_.operands[static_cast<std::size_t>(argument.source)];
   const bool has_instruction = operand.dtype == f16 || operand.dtype == bf16;
-  const bool is_held = plan::is_loaded_with_row(*plan_.rows, operand);
+  const bool is_held = plan::is_loaded_with_row(*rows_, operand);
   return has_instruction && is_held && form_of(operand) == Form::packed ? &operand : nullptr;
 }
 
@@ -76,7 +76,7 @@ void HeaderWriter::write_stage(int stage) {
     }
   }
   line(fmt::format("  static constexpr bool kRescales = {};", !rescaled.empty()));
-  if (!plan_.light) write_warp_combination(reductions);
+  if (!light_) write_warp_combination(reductions);
   line(fmt::format("\n  TILE_DEVICE void fold({}) {{",
                    element_parameters(asked_by_stage(stage), false)));
   write_values({.nodes = stages_.needed_for(plan_.program, folded),
@@ -229,7 +229,7 @@ std::string HeaderWriter::accumulator_list() const {
     list += (list.empty() ? "" : ", ") + name;
     bytes = fmt::format("(sizeof({0}) > {1} ? int(sizeof({0})) : {1})", name, bytes);
   }
-  if (plan_.rows->shares > 1 && !plan_.scan) {
+  if (rows_->shares > 1 && !direction_) {
     bytes += fmt::format(";\nstatic_assert(kStageBytes == {}, \"the host makes room\")",
                          plan::accumulator_bytes(plan_));
   }

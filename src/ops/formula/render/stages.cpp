@@ -40,7 +40,7 @@ std::vector<bool> users_of(const std::vector<Node>& nodes, NodeId id) {
 void find_totals(const plan::Plan& plan, Stages& stages) {
   const std::vector<Node>& nodes = plan.program.nodes;
   stages.totals.resize(nodes.size(), kNoNode);
-  if (!plan.scan || plan.rows->held == 0) return;
+  if (!plan::direction_of(plan) || plan::rows_of(plan)->held == 0) return;
   std::vector<bool> behind(nodes.size(), false);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto scan =
@@ -69,11 +69,12 @@ void find_totals(const plan::Plan& plan, Stages& stages) {
 
 Stages find_stages(const plan::Plan& plan) {
   Stages stages;
-  if (!plan.rows) return stages;
+  const plan::Rows* const rows = plan::rows_of(plan);
+  if (rows == nullptr) return stages;
   const std::vector<Node>& nodes = plan.program.nodes;
   std::vector<bool> uniform;  // a node: made of results and constants alone
   // What is held in registers is read twice at no cost: its exponentials are then computed once.
-  const bool rescales = plan.rows->held == 0 && !plan.light;
+  const bool rescales = rows->held == 0 && !plan::is_light(plan);
   stages.sums =
       rescales ? expr::rescaled_sums(plan.program) : std::vector<expr::RescaledSum>(nodes.size());
   stages.level = expr::passes_before(plan.program, stages.sums);
@@ -81,9 +82,8 @@ Stages find_stages(const plan::Plan& plan) {
   stages.hoisted.resize(nodes.size(), false);
   for (const Node& node : nodes) {
     const bool reduction = expr::is_reduction(node.op);
-    bool in_row =
-        node.op == expr::Op::load &&
-        plan::varies_in_row(plan.operands[static_cast<std::size_t>(node.source)], *plan.rows);
+    bool in_row = node.op == expr::Op::load &&
+                  plan::varies_in_row(plan.operands[static_cast<std::size_t>(node.source)], *rows);
     bool of_results =
         node.op != expr::Op::load && node.op != expr::Op::index && !expr::is_scan(node.op);
     for (const NodeId arg : node.args) {

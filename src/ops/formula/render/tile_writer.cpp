@@ -19,15 +19,15 @@ void HeaderWriter::write_shared() {
   const auto has = [&](Part part) {
     return std::ranges::any_of(plan_.operands, [&](const Operand& o) { return belongs(o, part); });
   };
-  const bool ahead = has(Part::direct_loads) && plan_.tile->copies == plan_.vector * plan_.unroll;
+  const bool ahead = has(Part::direct_loads) && tile_->copies == plan_.vector * plan_.unroll;
   line(fmt::format(
       "constexpr bool kAhead = {};  // vectors are loaded before the squares are there", ahead));
   line(fmt::format("constexpr int kCopies = {};  // of a vector's code",
-                   ahead ? plan_.tile->copies : std::min(2, plan_.tile->copies)));
+                   ahead ? tile_->copies : std::min(2, tile_->copies)));
   line(fmt::format("constexpr bool kWhole = {};  // every tile",
-                   is_whole(0) && is_whole(plan_.tile->mode)));
+                   is_whole(0) && is_whole(tile_->mode)));
   line(fmt::format("constexpr bool kRaggedColumns = {};", plan_.ragged));
-  line(fmt::format("constexpr bool kRagged = {};", plan_.ragged || plan_.tile->ragged));
+  line(fmt::format("constexpr bool kRagged = {};", plan_.ragged || tile_->ragged));
   line(fmt::format("constexpr bool kCrossedOutputs = {};\n", has(Part::crossed_stores)));
   line("struct Shared {");
   for (const Operand& operand : plan_.operands) {
@@ -69,7 +69,7 @@ void HeaderWriter::write_tile() {
     line(fmt::format("  tile.{0} = {0}_left < {1} ? int({0}_left) : {1};", name, most));
   };
   count("columns", "kColumns", 0);
-  count("rows", "kRows", plan_.tile->mode);
+  count("rows", "kRows", tile_->mode);
   line("  return tile;\n}\n");
 }
 
@@ -82,7 +82,7 @@ std::string HeaderWriter::tile_coordinates(const std::string& accesses, Part par
     if (!mentions(accesses, name)) continue;
     std::string within;
     if (m == 0) within = square ? " + (column * kVector + i)" : " + column * kVector";
-    if (m == plan_.tile->mode) within = square ? " + row * kVector" : " + row";
+    if (m == tile_->mode) within = square ? " + row * kVector" : " + row";
     text += fmt::format("    const i64 {0} = tile.{0}{1};\n", name, within);
   }
   return text;
@@ -187,7 +187,7 @@ void HeaderWriter::write_elements(Part part) {
     line("    const int r = row * kVector + e % kVector, c = column * kVector + e / kVector;");
     line("    if (r >= tile.rows || c >= tile.columns) continue;");
     for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
-      const char* within = m == 0 ? " + c" : m == plan_.tile->mode ? " + r" : "";
+      const char* within = m == 0 ? " + c" : m == tile_->mode ? " + r" : "";
       line(fmt::format("    const i64 c{0} = tile.c{0}{1};", m, within));
     }
     out_ += moves;

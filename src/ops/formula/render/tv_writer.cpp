@@ -31,7 +31,7 @@ std::string index_of(const Layout& layout) {
 
 /// Where threads and vectors lie in a tile, and where the tile lies.
 void HeaderWriter::write_places() {
-  const plan::ThreadValue& tv = *plan_.tv;
+  const plan::ThreadValue& tv = *tv_;
   const Layout threads = mode(tv.layout, 0), values = mode(tv.layout, 1);
   const std::size_t rank = plan_.extents.size();
   line(fmt::format("constexpr int kVectors = {};  // a thread",
@@ -72,7 +72,7 @@ void HeaderWriter::write_element() {
   for (std::size_t m = 0; m < plan_.extents.size(); ++m) line(fmt::format("  i64 c{};", m));
   line("\n  TILE_DEVICE Element(const Tile& tile, const Place& thread, const Place& value) {");
   for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
-    const bool in_tile = std::ranges::count(plan_.tv->modes, m) != 0;
+    const bool in_tile = std::ranges::count(tv_->modes, m) != 0;
     line(fmt::format("    c{0} = tile.c{0}{1};", m,
                      in_tile ? fmt::format(" + (thread.c{0} + value.c{0})", m) : ""));
   }
