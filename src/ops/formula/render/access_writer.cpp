@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "plan/rows.hpp"
 #include "render/header_writer.hpp"
 
 namespace tilejit::render {
@@ -11,7 +10,6 @@ namespace {
 
 using plan::Operand;
 using plan::OperandMode;
-using plan::Param;
 using plan::Reach;
 
 bool computes_as_stored(DType dtype) {
@@ -64,11 +62,7 @@ void HeaderWriter::write_groups() {
   line("#pragma unroll");
   line(fmt::format("    for (int e = 0; e < kVector; e += {}) {{", group()));
   for (const Operand& operand : plan_.operands) write_unpacking(operand, asked, true);
-  for (int i = 0; i < group(); ++i) {
-    std::string first = "p";
-    if (rows_) first += rows_->along() ? ", r[0]" : fmt::format(", r[e + {}]", i);
-    write_call(i, "formula", first, asked, true);
-  }
+  for (int i = 0; i < group(); ++i) write_call(i, "formula", "p" + own_arguments(i), asked, true);
   for (const Operand& operand : plan_.operands) write_packing(operand);
   line("    }");
 }
@@ -134,122 +128,88 @@ void HeaderWriter::write_packing(const Operand& operand) {
   }
 }
 
-bool HeaderWriter::belongs(const Operand& operand, Part part) const {
-  switch (part) {
-    case Part::direct_loads:
-      return operand.read && !is_crossed(operand) &&
-             (!rows_ || plan::is_loaded_with_row(*rows_, operand));
-    case Part::direct_stores: return writes_elements(operand) && !is_crossed(operand);
-    case Part::crossed_loads: return operand.read && is_crossed(operand);
-    case Part::crossed_stores: return operand.written && is_crossed(operand);
-  }
-  return false;
+bool HeaderWriter::writes_elements(const Operand& operand) noexcept {
+  return operand.written && !operand.per_row;
 }
 
-std::string HeaderWriter::variable_of(const Operand& operand, bool loads) {
-  if (is_crossed(operand)) return fmt::format("x{}[i]", operand.tensor);
+void HeaderWriter::write_inputs() {
+  for (const Operand& operand : plan_.operands) {
+    if (is_loaded(operand)) line(fmt::format("  {} in{};", type_of(operand), operand.tensor));
+  }
+}
+
+void HeaderWriter::write_outputs() {
+  for (const Operand& operand : plan_.operands) {
+    if (!writes_elements(operand)) continue;
+    line(fmt::format("    {} out{};", type_of(operand), operand.tensor));
+  }
+}
+
+std::string HeaderWriter::variable_of(const Operand& operand, bool loads) const {
   return fmt::format("{}{}", loads ? "in" : "out", operand.tensor);
 }
 
-std::string HeaderWriter::accesses(Part part) const {
-  const bool loads = part == Part::direct_loads || part == Part::crossed_loads;
-  std::string text;
+Code HeaderWriter::source_of(const Operand& operand) const {
+  Code address = offset_of(operand.modes);
+  address.text.insert(0, fmt::format("p.t{}", operand.tensor));
+  return address;
+}
+
+Code HeaderWriter::loads() const {
+  Code code;
   for (const Operand& operand : plan_.operands) {
-    if (belongs(operand, part)) text += loads ? load_of(operand) : store_of(operand);
+    if (is_loaded(operand)) code += load_of(operand);
   }
-  return text;
+  return code;
 }
 
-std::string HeaderWriter::store_of(const Operand& operand) const {
-  const std::string address = fmt::format("p.t{}{}", operand.tensor, offset_of(operand));
-  const std::string variable = variable_of(operand, false), rest = access_arguments(operand);
-  if (stores_wide() && operand.reach != Reach::strided) {
-    return fmt::format("    store_wide({}, {}{});\n", address, variable, rest);
+Code HeaderWriter::stores() const {
+  Code code;
+  for (const Operand& operand : plan_.operands) {
+    if (is_stored(operand)) code += store_of(operand);
   }
-  return fmt::format("    {}.store({}{});\n", variable, address, rest);
+  return code;
 }
 
-std::string HeaderWriter::load_of(const Operand& operand) const {
-  const std::string address =
-      has_row_start(operand)
-          ? fmt::format("row.from{}{}", operand.tensor, offset_of(operand.modes, Among::reduced))
-          : fmt::format("p.t{}{}", operand.tensor, offset_of(operand));
+Code HeaderWriter::store_of(const Operand& operand) const {
+  const std::string variable = variable_of(operand, false);
+  const Code rest = access_arguments(operand);
+  Code code = offset_of(operand.modes);
+  const std::string address = fmt::format("p.t{}{}", operand.tensor, code.text);
+  code.text = stores_wide() && operand.reach != Reach::strided
+                  ? fmt::format("    store_wide({}, {}{});\n", address, variable, rest.text)
+                  : fmt::format("    {}.store({}{});\n", variable, address, rest.text);
+  code.valid = rest.valid;
+  return code;
+}
+
+Code HeaderWriter::load_of(const Operand& operand) const {
   const std::string variable = variable_of(operand, true);
-  const Form form = form_of(operand);
-  if (form == Form::one) return fmt::format("    {} = *({});\n", variable, address);
-  if (is_split(operand)) {
-    const int elements = operand.access_bytes / size_bytes(operand.dtype);
-    return fmt::format("    load_split<{}>({}, {}, {});\n", elements, variable, address,
-                       may_be_partial(operand) ? "valid" : "kVector");
+  Code code = source_of(operand);
+  if (form_of(operand) == Form::one) {
+    code.text = fmt::format("    {} = *({});\n", variable, code.text);
+  } else if (is_split(operand)) {
+    code.valid = may_be_partial(operand);
+    code.text = fmt::format("    load_split<{}>({}, {}, {});\n",
+                            operand.access_bytes / size_bytes(operand.dtype), variable, code.text,
+                            code.valid ? "valid" : "kVector");
+  } else {
+    const Code rest = access_arguments(operand);
+    code.valid = rest.valid;
+    code.text = fmt::format("    {}.load({}{});\n", variable, code.text, rest.text);
   }
-  return fmt::format("    {}.load({}{});\n", variable, address, access_arguments(operand));
+  return code;
 }
 
-bool HeaderWriter::may_be_partial(const Operand& operand) const {
-  return plan_.ragged && !is_crossed(operand);  // squares are whole
-}
-
-std::string HeaderWriter::value_of(const Dim& dim) const {
-  if (dim.is_known()) return fmt::format("{}ll", dim.value());
-  const auto found = std::ranges::find_if(
-      plan_.params, [&](const Param& p) { return p.kind == Param::Kind::dim && p.dim == dim; });
-  return "p." + found->name;
-}
-
-std::string HeaderWriter::share_of(const OperandMode& leaves, std::size_t m) const {
-  const std::string coord = counts_elements()            ? fmt::format("c{}", m)
-                            : m == 0 && plan_.vector > 1 ? "i64(c0) * kVector"
-                                                         : fmt::format("i64(c{})", m);
-  if (leaves.size() == 1) {
-    const Dim& stride = leaves[0].stride;
-    if (stride.is(0)) return {};
-    return stride.is(1) ? coord : fmt::format("{} * {}", coord, value_of(stride));
-  }
-  std::string sum, before;
-  for (const Mode& leaf : leaves) {
-    const bool last = &leaf == &leaves.back();
-    sum += fmt::format("{}i64({}){}{} * {}", sum.empty() ? "" : " + ", coord, before,
-                       last ? "" : " % " + value_of(leaf.extent), value_of(leaf.stride));
-    before += " / " + value_of(leaf.extent);
-  }
-  return sum;
-}
-
-std::string HeaderWriter::offset_of(const Operand& operand) const {
-  return offset_of(operand.modes);
-}
-
-std::string HeaderWriter::offset_of(const std::vector<OperandMode>& modes, Among among) const {
-  std::string offset;
-  for (std::size_t m = 0; m < modes.size(); ++m) {
-    if (among != Among::all && rows_->reduces(m) != (among == Among::reduced)) continue;
-    const std::string share = share_of(modes[m], m);
-    if (!share.empty()) offset += " + " + share;
-  }
-  return offset;
-}
-
-std::string HeaderWriter::places(const Asked& asked) const {
-  std::string text;
-  for (std::size_t k = 0; k < plan_.places.size(); ++k) {
-    if (!asked.places[k]) continue;
-    const std::string offset = offset_of(plan_.places[k].modes);
-    text += fmt::format("    const i64 n{} = {};\n", k, offset.empty() ? "0" : offset.substr(3));
-  }
-  return text;
-}
-
-std::string HeaderWriter::place_stride(const plan::Place& place) const {
-  const OperandMode& innermost = place.modes.front();
-  return innermost.size() == 1 ? value_of(innermost[0].stride) : "0";
-}
-
-std::string HeaderWriter::access_arguments(const Operand& operand) const {
+Code HeaderWriter::access_arguments(const Operand& operand) const {
   if (operand.reach == Reach::broadcast) return {};
-  if (operand.reach != Reach::strided) return may_be_partial(operand) ? ", valid" : "";
+  if (operand.reach != Reach::strided) {
+    return may_be_partial(operand) ? Code{.text = ", valid", .valid = true} : Code{};
+  }
   // Neighbours without a common stride come in vectors of one.
   const OperandMode& innermost = operand.modes.front();
-  return fmt::format(", {}, valid", innermost.size() == 1 ? value_of(innermost[0].stride) : "0");
+  const std::string stride = innermost.size() == 1 ? value_of(innermost[0].stride) : "0";
+  return {.text = fmt::format(", {}, valid", stride), .valid = true};
 }
 
 std::string HeaderWriter::type_of(const Operand& operand) const {

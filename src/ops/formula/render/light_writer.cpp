@@ -1,23 +1,28 @@
-// The part of plan.cuh that fused_light.cu asks for beside that of the rows.
+#include "render/light_writer.hpp"
+
 #include <fmt/format.h>
 
 #include "plan/light.hpp"
-#include "render/header_writer.hpp"
 
 namespace tilejit::render {
 
-void HeaderWriter::write_light_constants(bool full_outputs) {
+void LightWriter::write_behind_formula() {
+  write_vector();
+  write_passes();
+  write_row_store();
+}
+
+void LightWriter::write_sharing() {
   line(fmt::format("constexpr int kStages = {};  // passes that reduce", stages_.count));
   line(fmt::format("constexpr bool kScans = {};", direction_.has_value()));
   if (!direction_) line("constexpr bool kReverse = false;");
   line("constexpr int kFolds = kStages + kScans;");
-  line(fmt::format("constexpr int kPasses = kFolds + {};", full_outputs ? 1 : 0));
+  line(fmt::format("constexpr int kPasses = kFolds + {};", has_outputs(false) ? 1 : 0));
   line(fmt::format("constexpr int kChain = {};  // elements added up by themselves; 0: all",
                    plan::light_chain(plan_)));
 }
 
-/// The accumulators of all passes; each function does what pass number `pass` does.
-void HeaderWriter::write_passes() {
+void LightWriter::write_passes() {
   std::string members, folds, combinations, ends;
   const auto add = [&](int pass, const std::string& type, const std::string& name) {
     members += fmt::format("  {} {}[1];\n", type, name);

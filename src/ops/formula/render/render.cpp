@@ -1,15 +1,14 @@
 #include "render/render.hpp"
 
-#include "render/header_writer.hpp"
 #include "render/several.hpp"
 #include "render/templates.hpp"
+#include "render/writers.hpp"
 
 namespace tilejit::render {
 
 std::string render_header(const plan::Plan& plan) {
   Budget budget;
-  if (!plan::stages_of(plan).empty()) return render_headers_of_stages(plan, budget);
-  return HeaderWriter(plan, budget).write();
+  return write_header(plan, budget);
 }
 
 operation::Source render(const plan::Plan& plan) {
@@ -27,7 +26,7 @@ operation::Source render_kernel(const plan::Plan& plan, Budget& budget) {
       source.headers.emplace_back(file.name, file.text);
     }
   }
-  source.headers.emplace_back("plan.cuh", HeaderWriter(plan, budget).write());
+  source.headers.emplace_back("plan.cuh", write_header(plan, budget));
   return source;
 }
 

@@ -1,124 +1,15 @@
-// The part of plan.cuh that fused_scan.cu asks for beside that of the rows.
+#include "render/scan_writer.hpp"
+
 #include <fmt/format.h>
 
 #include "plan/rows.hpp"
-#include "render/combination.hpp"
-#include "render/header_writer.hpp"
 
 namespace tilejit::render {
-namespace {
 
-using expr::Node;
-using expr::NodeId;
-
-std::vector<NodeId> scans_of(const expr::Program& program) {
-  std::vector<NodeId> scans;
-  for (std::size_t i = 0; i < program.nodes.size(); ++i) {
-    if (expr::is_scan(program.nodes[i].op)) scans.push_back(static_cast<NodeId>(i));
-  }
-  return scans;
-}
-
-/// Parts of a running total, each of 64 of the part before, as far as the chunks of a row, or of
-/// its share, ask for.
-int levels(const plan::Plan& plan) {
-  constexpr std::int64_t kTurns = 64;
-  const plan::Rows& rows = *plan::rows_of(plan);
-  const auto length = plan::vectors_in_row(plan, rows);
-  const std::int64_t share = std::int64_t{rows.lanes} * plan.unroll * rows.shares;
-  if (!length || *length > kTurns * kTurns * share) return 3;
-  return *length > kTurns * share ? 2 : 1;
-}
-
-/// The function that takes the next element along a row and gives the scan's value there.
-std::string next_function(const Node& node, NodeId id) {
-  const std::string own = fmt::format("a{}", id), type(expr::compute_type(node.type));
-  const bool floating_extremum = is_extremum(node.op) && is_floating(node.type);
-  const std::string start =
-      floating_extremum ? expr::emit_combination(node, infinity(node), own) : own;
-  std::string text = fmt::format("  TILE_DEVICE {} next{}({} x) {{\n", type, id, type);
-  if (node.exclusive) text += fmt::format("    const {} before = {}({});\n", type, type, start);
-  text +=
-      fmt::format("    {} = {};\n", own,
-                  expr::emit_combination(node, own, fmt::format("{}(x)", accumulator_type(node))));
-  return text + fmt::format("    return {};\n  }}\n",
-                            node.exclusive ? "before" : fmt::format("{}({})", type, own));
-}
-
-}  // namespace
-
-/// The accumulators of all scans, of the elements before some place.
-void HeaderWriter::write_scans() {
-  const std::vector<NodeId> scans = scans_of(plan_.program);
-  const auto node_of = [&](NodeId id) -> const Node& {
-    return plan_.program.nodes[static_cast<std::size_t>(id)];
-  };
-  const auto combine = [&](NodeId id, const std::string& value) {
-    const std::string own = fmt::format("a{}", id);
-    return fmt::format("    {} = {};", own, expr::emit_combination(node_of(id), own, value));
-  };
-  line(fmt::format("constexpr bool kReverse = {};", (direction_ == plan::Direction::backward)));
-  line("constexpr int kTurns = 64;  // totals that a part of a running total has");
-  line(fmt::format("constexpr int kLevels = {};  // its parts\n", levels(plan_)));
-  line("struct Scans {");
-  for (const NodeId id : scans) {
-    line(fmt::format("  {} a{} = {};", accumulator_type(node_of(id)), id, identity(node_of(id))));
-  }
-  const std::vector<bool> nodes = stages_.needed_for(plan_.program, scans);
-  line(fmt::format("\n  TILE_DEVICE void fold({}) {{", element_parameters(asked_by(nodes), false)));
-  write_values({.nodes = nodes,
-                .stores = {},
-                .given = [this](NodeId id) { return given(id); },
-                .results = arguments_of(scans)},
-               4);
-  for (const NodeId id : scans) {
-    line(combine(id, fmt::format("{}(v{})", accumulator_type(node_of(id)), node_of(id).args[0])));
-  }
-  line("  }\n  TILE_DEVICE void combine(const Scans& behind) {");
-  for (const NodeId id : scans) line(combine(id, fmt::format("behind.a{}", id)));
-  line("  }");
-  for (const NodeId id : scans) out_ += next_function(node_of(id), id);
-  const bool gives_results = !stages_.reductions(plan_.program, stages_.count).empty();
-  if (gives_results) write_finish(stages_.count);
-  line("};");
-  line(fmt::format("#define SCANS_GIVE_RESULTS {:d}", gives_results));
-  if (rows_->shares > 1) {
-    line(fmt::format("static_assert(sizeof(Scans) == {}, \"the host makes room\");",
-                     plan::accumulator_bytes(plan_, expr::is_scan)));
-  }
-  line("");
-}
-
-/// The end of Vector: how its elements come to the accumulators, and its outputs, in the order of
-/// the scan.
-void HeaderWriter::write_scan_map() {
-  const bool along = rows_->along(), backwards = along && (direction_ == plan::Direction::backward);
-  const Asked asked = asked_by_formula();
-  write_fold("Scans", asked_by(stages_.needed_for(plan_.program, scans_of(plan_.program))), false);
-  line("  TILE_DEVICE void map(const Params& p, const Row& row, Index v,");
-  line("                       const Results (&r)[kAcross], Scans (&a)[kAcross]) const {");
-  const std::string stores = accesses(Part::direct_stores);
-  out_ += pass_start(asked, stores);
-  for (const plan::Operand& operand : plan_.operands) {
-    if (!writes_elements(operand)) continue;
-    line(fmt::format("    {} out{};", type_of(operand), operand.tensor));
-  }
-  line("#pragma unroll");
-  line(backwards ? fmt::format("    for (int e = kVector - {0}; e >= 0; e -= {0}) {{", group())
-                 : fmt::format("    for (int e = 0; e < kVector; e += {}) {{", group()));
-  for (const plan::Operand& operand : plan_.operands) write_unpacking(operand, asked, true);
-  for (int n = 0; n < group(); ++n) {
-    const int i = backwards ? group() - 1 - n : n;
-    const std::string at = along ? "0" : fmt::format("e + {}", i);
-    // What lies behind the end of a row would come first.
-    const std::string exists =
-        backwards && plan_.ragged ? fmt::format("if (e + {} < valid) ", i) : "";
-    write_call(i, exists + "formula", fmt::format("p, r[{0}], a[{0}]", at), asked, true);
-  }
-  for (const plan::Operand& operand : plan_.operands) write_packing(operand);
-  line("    }");
-  out_ += stores;
-  line("  }\n};\n");
+void ScanWriter::write_steps() {
+  const auto vectors = plan::vectors_in_row(plan_, rows_);
+  const bool whole = vectors && *vectors > 0 && *vectors % (rows_.lanes * plan_.unroll) == 0;
+  line(fmt::format("constexpr bool kChunksAreWhole = {};  // rows end with one", whole));
 }
 
 }  // namespace tilejit::render

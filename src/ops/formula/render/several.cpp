@@ -5,8 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "render/header_writer.hpp"
-
 namespace tilejit::render {
 namespace {
 
@@ -92,13 +90,6 @@ operation::Source render_stages(const plan::Plan& plan, Budget& budget) {
     if (header.first != "plan.cuh") whole.headers.push_back(std::move(header));
   }
   return whole;
-}
-
-std::string render_headers_of_stages(const plan::Plan& plan, Budget& budget) {
-  std::string text;
-  for (const plan::Plan& stage : plan::stages_of(plan))
-    text += HeaderWriter(stage, budget).write() + '\n';
-  return text;
 }
 
 }  // namespace tilejit::render

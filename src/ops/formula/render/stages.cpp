@@ -136,6 +136,14 @@ std::vector<NodeId> Stages::hoisted_at(int stage) const {
   return found;
 }
 
+std::vector<NodeId> Stages::scans(const expr::Program& program) {
+  std::vector<NodeId> found;
+  for (std::size_t i = 0; i < program.nodes.size(); ++i) {
+    if (expr::is_scan(program.nodes[i].op)) found.push_back(static_cast<NodeId>(i));
+  }
+  return found;
+}
+
 bool Stages::is_result(const expr::Program& program, NodeId id) const {
   const auto i = static_cast<std::size_t>(id);
   return expr::is_reduction(program.nodes[i].op) || (!hoisted.empty() && hoisted[i]);

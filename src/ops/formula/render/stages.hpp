@@ -28,6 +28,7 @@ struct Stages {
   /// All reductions that pass `stage` folds, and the hoisted nodes that are known behind it.
   [[nodiscard]] std::vector<expr::NodeId> reductions(const expr::Program& program, int stage) const;
   [[nodiscard]] std::vector<expr::NodeId> hoisted_at(int stage) const;
+  [[nodiscard]] static std::vector<expr::NodeId> scans(const expr::Program& program);
   [[nodiscard]] bool is_rescaled(expr::NodeId id) const {
     return sums[static_cast<std::size_t>(id)].maximum != expr::kNoNode;
   }

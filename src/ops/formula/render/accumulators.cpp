@@ -1,11 +1,11 @@
-// The part of plan.cuh that accumulates: a struct for each pass that reduces.
+// The structs that accumulate, one for each pass that reduces.
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "plan/rows.hpp"
 #include "render/combination.hpp"
-#include "render/header_writer.hpp"
+#include "render/combining_writer.hpp"
 
 namespace tilejit::render {
 namespace {
@@ -24,49 +24,30 @@ std::string precedes(const Node& node, NodeId id, const std::string& value,
 
 }  // namespace
 
-std::string_view HeaderWriter::place_type() const {
+std::string_view CombiningWriter::place_type() const {
   return plan::has_short_rows(plan_) ? "i32" : "i64";
 }
 
 /// Whether a lane meets the elements in the order of their places, so that of equal ones the first
 /// stays. Places of several modes may have another order than memory.
-bool HeaderWriter::comes_in_order(const Node& node) const {
-  if (rows_->count != 1 || (direction_ && (direction_ == plan::Direction::backward))) return false;
-  const auto place = std::ranges::find(plan_.places, node.axes, &plan::Place::axes);
-  return place->modes[rows_->first].size() == 1;
+bool CombiningWriter::comes_in_order(const Node& node) const {
+  if (rows_.count != 1 || direction_ == plan::Direction::backward) return false;
+  return plan_.places[place_of(node)].modes[rows_.first].size() == 1;
 }
 
-HeaderWriter::Asked HeaderWriter::asked_by_stage(int stage) const {
-  const std::vector<NodeId> folded = stages_.folded(plan_.program, stage);
-  return asked_by(stages_.needed_for(plan_.program, folded), folded);
-}
-
-/// The input whose extremum is all that pass `stage` folds, where an instruction compares two of
-/// its elements at once; else null.
-const plan::Operand* HeaderWriter::extremum_of_words(int stage) const {
-  const std::vector<NodeId> folded = stages_.folded(plan_.program, stage);
-  const auto node_of = [&](NodeId id) -> const Node& {
-    return plan_.program.nodes[static_cast<std::size_t>(id)];
-  };
-  if (folded.size() != 1 || !is_extremum(node_of(folded[0]).op)) return nullptr;
-  const Node& argument = node_of(node_of(folded[0]).args[0]);
-  if (argument.op != Op::load || !rows_->along() || plan_.ragged || plan_.vector < 4)
-    return nullptr;
-  const auto& operand = plan_.operands[static_cast<std::size_t>(argument.source)];
-  const bool has_instruction = operand.dtype == f16 || operand.dtype == bf16;
-  const bool is_held = plan::is_loaded_with_row(*rows_, operand);
-  return has_instruction && is_held && form_of(operand) == Form::packed ? &operand : nullptr;
-}
-
-void HeaderWriter::write_stage(int stage) {
-  const std::vector<NodeId> reductions = stages_.reductions(plan_.program, stage);
-  const std::vector<NodeId> folded = stages_.folded(plan_.program, stage);
-  const std::vector<NodeId> rescaled = stages_.rescaled(plan_.program, stage);
-  const auto node_of = [&](NodeId id) -> const Node& {
-    return plan_.program.nodes[static_cast<std::size_t>(id)];
-  };
+void CombiningWriter::write_stage(int stage) {
   line(fmt::format("struct Stage{} {{", stage));
-  for (const NodeId id : reductions) {
+  write_stage_members(stage);
+  write_warp_combination(stages_.reductions(plan_.program, stage));
+  write_element_fold(stage);
+  if (!stages_.rescaled(plan_.program, stage).empty()) write_rescaled_fold(stage);
+  write_combine(stage);
+  write_finish(stage);
+  line("};\n");
+}
+
+void CombiningWriter::write_stage_members(int stage) {
+  for (const NodeId id : stages_.reductions(plan_.program, stage)) {
     const Node& node = node_of(id);
     if (expr::finds_place(node.op)) {
       line(fmt::format("  {} a{} = 0;", accumulator_type(node_of(node.args[0])), id));
@@ -75,8 +56,12 @@ void HeaderWriter::write_stage(int stage) {
       line(fmt::format("  {} a{} = {};", accumulator_type(node), id, identity(node)));
     }
   }
-  line(fmt::format("  static constexpr bool kRescales = {};", !rescaled.empty()));
-  if (!light_) write_warp_combination(reductions);
+  line(fmt::format("  static constexpr bool kRescales = {};",
+                   !stages_.rescaled(plan_.program, stage).empty()));
+}
+
+void CombiningWriter::write_element_fold(int stage) {
+  const std::vector<NodeId> folded = stages_.folded(plan_.program, stage);
   line(fmt::format("\n  TILE_DEVICE void fold({}) {{",
                    element_parameters(asked_by_stage(stage), false)));
   write_values({.nodes = stages_.needed_for(plan_.program, folded),
@@ -90,7 +75,7 @@ void HeaderWriter::write_stage(int stage) {
     if (expr::finds_place(node.op)) {
       const Node& argument = node_of(node.args[0]);
       const std::string value = fmt::format("{}(v{})", accumulator_type(argument), node.args[0]);
-      const std::string place = fmt::format("{}({})", place_type(), place_of(node));
+      const std::string place = fmt::format("{}(n{})", place_type(), place_of(node));
       const char* const better = node.op == Op::reduce_argmin ? "<" : ">";
       line(comes_in_order(node)
                ? fmt::format("    if ({0} {1} a{2} || (b{2} < 0 && {0} == {0})) {{  // no nan",
@@ -104,10 +89,13 @@ void HeaderWriter::write_stage(int stage) {
     line(fmt::format("    {} = {};", own, expr::emit_combination(node, own, value)));
   }
   line("  }");
-  if (!rescaled.empty()) write_rescaled_fold(stage);
+}
+
+void CombiningWriter::write_combine(int stage) {
   line(fmt::format("  TILE_DEVICE void combine(const Stage{}& other) {{", stage));
-  for (const NodeId id : rescaled) write_rescaling(id);  // by the maxima as they are
-  for (const NodeId id : folded) {
+  // By the maxima as they are.
+  for (const NodeId id : stages_.rescaled(plan_.program, stage)) write_rescaling(id);
+  for (const NodeId id : stages_.folded(plan_.program, stage)) {
     const Node& node = node_of(id);
     const std::string own = fmt::format("a{}", id), value = "other." + own;
     if (expr::finds_place(node.op)) {
@@ -119,17 +107,14 @@ void HeaderWriter::write_stage(int stage) {
     }
   }
   line("  }");
-  write_finish(stage);
-  line("};\n");
 }
 
-/// What the accumulators of pass `stage`, or of the scans, give a row.
-void HeaderWriter::write_finish(int stage) {
+void CombiningWriter::write_finish(int stage) {
   line("  TILE_DEVICE void finish(const Params& p, Results& r) const {");
   const bool may_be_empty = std::ranges::any_of(
       plan_.extents, [](const Dim& extent) { return !extent.is_known() || extent.is(0); });
   for (const NodeId id : stages_.reductions(plan_.program, stage)) {
-    const Node& node = plan_.program.nodes[static_cast<std::size_t>(id)];
+    const Node& node = node_of(id);
     std::string value = fmt::format(
         "a{}", stages_.is_total(id) ? stages_.totals[static_cast<std::size_t>(id)] : id);
     if (expr::finds_place(node.op)) {
@@ -155,24 +140,9 @@ void HeaderWriter::write_finish(int stage) {
   line("  }");
 }
 
-/// One extremum of single precision is an instruction for all lanes of a warp.
-void HeaderWriter::write_warp_combination(const std::vector<NodeId>& reductions) {
-  const NodeId id = reductions.front();
-  const Node& node = plan_.program.nodes[static_cast<std::size_t>(id)];
-  const bool has_instruction = reductions.size() == 1 && plan_.target.major >= 8 &&
-                               is_extremum(node.op) && accumulator_type(node) == "float";
-  line(fmt::format("  static constexpr bool kExtremum = {};", has_instruction));
-  if (!has_instruction) return;
-  line(fmt::format("\n  TILE_DEVICE void combine_warp() {{\n    a{0} = warp_{1}(a{0});\n  }}", id,
-                   node.op == Op::reduce_max ? "max" : "min"));
-}
-
 /// How sums of exponentials below a maximum are folded, behind it: below what it is so far, or zero
 /// where that is -infinity.
-void HeaderWriter::write_rescaled_fold(int stage) {
-  const auto node_of = [&](NodeId id) -> const Node& {
-    return plan_.program.nodes[static_cast<std::size_t>(id)];
-  };
+void CombiningWriter::write_rescaled_fold(int stage) {
   const std::vector<NodeId> sums = stages_.rescaled(plan_.program, stage);
   const std::vector<NodeId> hoisted = stages_.hoisted_at(stage);
   const auto of_lane = [&](NodeId id) -> std::string {
@@ -195,17 +165,17 @@ void HeaderWriter::write_rescaled_fold(int stage) {
 }
 
 /// A sum below -infinity is nan, as exp(x - x) is.
-std::string HeaderWriter::rescaled_result(NodeId sum) const {
+std::string CombiningWriter::rescaled_result(NodeId sum) const {
   const expr::RescaledSum& found = stages_.sums[static_cast<std::size_t>(sum)];
   if (found.guarded) return fmt::format("a{}", sum);
-  const Node& maximum = plan_.program.nodes[static_cast<std::size_t>(found.maximum)];
+  const Node& maximum = node_of(found.maximum);
   return fmt::format("a{} == {} ? {} : a{}", found.maximum, infinity(maximum), nan_of(maximum),
                      sum);
 }
 
 /// The sum of two parts with maxima of their own; of both sides the same bits.
-void HeaderWriter::write_rescaling(NodeId sum) {
-  const Node& node = plan_.program.nodes[static_cast<std::size_t>(sum)];
+void CombiningWriter::write_rescaling(NodeId sum) {
+  const Node& node = node_of(sum);
   const NodeId maximum = stages_.sums[static_cast<std::size_t>(sum)].maximum;
   const std::string_view type = accumulator_type(node);
   line(fmt::format("    const bool less{0} = a{1} < other.a{1};", sum, maximum));
@@ -219,26 +189,6 @@ void HeaderWriter::write_rescaling(NodeId sum) {
                    sum, function));
   line(fmt::format(
       "    a{0} = less{0} ? a{0} * scale{0} + other.a{0} : other.a{0} * scale{0} + a{0};", sum));
-}
-
-/// List<Stage0, Stage1>, and the bytes of the largest.
-std::string HeaderWriter::accumulator_list() const {
-  std::string list, bytes = "4";
-  for (int stage = 0; stage < stages_.count; ++stage) {
-    const std::string name = fmt::format("Stage{}", stage);
-    list += (list.empty() ? "" : ", ") + name;
-    bytes = fmt::format("(sizeof({0}) > {1} ? int(sizeof({0})) : {1})", name, bytes);
-  }
-  if (rows_->shares > 1 && !direction_) {
-    bytes += fmt::format(";\nstatic_assert(kStageBytes == {}, \"the host makes room\")",
-                         plan::accumulator_bytes(plan_));
-  }
-  return fmt::format(
-      "template <class... T>\nstruct List {{}};\nstruct Below {{}};  // asks for the sums below a "
-      "maximum\nusing Stages = List<{}>;\nconstexpr int "
-      "kStageBytes = "
-      "{};\n",
-      list, bytes);
 }
 
 }  // namespace tilejit::render

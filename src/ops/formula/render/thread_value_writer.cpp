@@ -1,14 +1,11 @@
-// The part of plan.cuh that fused_tv.cu asks for.
+#include "render/thread_value_writer.hpp"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "render/header_writer.hpp"
-
 namespace tilejit::render {
 namespace {
-
-using plan::Operand;
 
 /// The index in the tile of element `i` of a layout, as an expression.
 std::string index_of(const Layout& layout) {
@@ -29,23 +26,26 @@ std::string index_of(const Layout& layout) {
 
 }  // namespace
 
-/// Where threads and vectors lie in a tile, and where the tile lies.
-void HeaderWriter::write_places() {
-  const plan::ThreadValue& tv = *tv_;
-  const Layout threads = mode(tv.layout, 0), values = mode(tv.layout, 1);
-  const std::size_t rank = plan_.extents.size();
+void ThreadValueWriter::write_behind_formula() {
+  write_places();
+  write_element();
+  write_vector();
+}
+
+void ThreadValueWriter::write_places() {
+  const Layout threads = mode(tv_.layout, 0), values = mode(tv_.layout, 1);
   line(fmt::format("constexpr int kVectors = {};  // a thread",
                    size(values).value() / plan_.vector));
   line(fmt::format("constexpr int kUnroll = {};  // vectors in flight\n", plan_.unroll));
-  line(fmt::format("// Elements of the tile, {}, from its first one on.", to_string(tv.tiler)));
+  line(fmt::format("// Elements of the tile, {}, from its first one on.", to_string(tv_.tiler)));
   line("struct Place {");
-  for (const std::size_t m : tv.modes) line(fmt::format("  int c{};", m));
+  for (const std::size_t m : tv_.modes) line(fmt::format("  int c{};", m));
   line("};\nTILE_DEVICE Place place_of(int index) {\n  Place place;");
   std::int64_t before = 1;
-  for (std::size_t i = 0; i < tv.modes.size(); ++i) {
-    const std::int64_t extent = plan::unit_extent(plan_, tv.modes[i]);
-    const bool last = i + 1 == tv.modes.size();
-    line(fmt::format("  place.c{} = index{}{};", tv.modes[i],
+  for (std::size_t i = 0; i < tv_.modes.size(); ++i) {
+    const std::int64_t extent = plan::unit_extent(plan_, tv_.modes[i]);
+    const bool last = i + 1 == tv_.modes.size();
+    line(fmt::format("  place.c{} = index{}{};", tv_.modes[i],
                      before == 1 ? "" : fmt::format(" / {}", before),
                      last ? "" : fmt::format(" % {}", extent)));
     before *= extent;
@@ -59,20 +59,19 @@ void HeaderWriter::write_places() {
                    index_of(values)));
   line("// Where a tile's first element lies.");
   line("struct Tile {");
-  for (std::size_t m = 0; m < rank; ++m) line(fmt::format("  i64 c{};", m));
+  write_members();
   line("};\nTILE_DEVICE Tile tile_at(const Params& p, u32 t) {\n  Tile tile;");
-  out_ += decode_tile("t", "tile");
+  write_origin();
   line("  return tile;\n}\n");
 }
 
-/// The first element of a vector: a thread's place, a value's in it, and the tile's.
-void HeaderWriter::write_element() {
+void ThreadValueWriter::write_element() {
   line("// The first element of a vector.");
   line("struct Element {");
-  for (std::size_t m = 0; m < plan_.extents.size(); ++m) line(fmt::format("  i64 c{};", m));
+  write_members();
   line("\n  TILE_DEVICE Element(const Tile& tile, const Place& thread, const Place& value) {");
   for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
-    const bool in_tile = std::ranges::count(tv_->modes, m) != 0;
+    const bool in_tile = std::ranges::count(tv_.modes, m) != 0;
     line(fmt::format("    c{0} = tile.c{0}{1};", m,
                      in_tile ? fmt::format(" + (thread.c{0} + value.c{0})", m) : ""));
   }
@@ -88,37 +87,31 @@ void HeaderWriter::write_element() {
   line("};\n");
 }
 
-/// The coordinates that `accesses` ask for, and how many elements of a vector exist.
-std::string HeaderWriter::element_coordinates(const std::string& accesses) const {
+std::string ThreadValueWriter::coordinates(const Code& accesses) const {
   std::string text;
-  for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
-    if (!mentions(accesses, fmt::format("c{}", m))) continue;
+  for (const std::size_t m : accesses.coordinates) {
     text += fmt::format("    const i64 c{0} = at.c{0};\n", m);
   }
-  if (!mentions(accesses, "valid")) return text;
+  if (!accesses.valid) return text;
   if (!plan_.ragged) return text + "    constexpr int valid = kVector;\n";
   text += fmt::format("    const i64 rest = {} - at.c0;\n", value_of(plan_.extents.front()));
   return text + "    const int valid = rest < kVector ? int(rest) : kVector;\n";
 }
 
-void HeaderWriter::write_tv_vector() {
-  const std::string loads = accesses(Part::direct_loads), stores = accesses(Part::direct_stores);
+void ThreadValueWriter::write_vector() {
+  const Code loads = this->loads(), stores = this->stores(),
+             places = this->places(asked_by_formula());
   line("// kVector neighbours along mode 0, of every operand.");
   line("struct Vector {");
-  for (const Operand& operand : plan_.operands) {
-    if (operand.read) line(fmt::format("  {} in{};", type_of(operand), operand.tensor));
-  }
+  write_inputs();
   line("\n  TILE_DEVICE void load(const Params& p, const Element& at) {");
-  out_ += element_coordinates(loads) + loads;
+  out_ += coordinates(loads) + loads.text;
   line("  }\n");
   line("  TILE_DEVICE void map(const Params& p, const Element& at) const {");
-  for (const Operand& operand : plan_.operands) {
-    if (operand.written) line(fmt::format("    {} out{};", type_of(operand), operand.tensor));
-  }
-  const std::string places = this->places(asked_by_formula());
-  out_ += element_coordinates(places + stores) + places;
+  write_outputs();
+  out_ += coordinates(places + stores) + places.text;
   write_groups();
-  out_ += stores;
+  out_ += stores.text;
   line("  }\n};");
 }
 

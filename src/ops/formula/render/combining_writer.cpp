@@ -1,0 +1,246 @@
+#include "render/combining_writer.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "plan/rows.hpp"
+
+namespace tilejit::render {
+
+using expr::Node;
+using expr::NodeId;
+using plan::Operand;
+
+void CombiningWriter::write_constants() {
+  write_block();
+  line("");
+}
+
+void CombiningWriter::write_before_formula() {
+  write_row();
+  write_results();
+  for (int stage = 0; stage < stages_.count; ++stage) write_stage(stage);
+  write_stage_list();
+  if (direction_) write_scans();
+}
+
+bool CombiningWriter::is_loaded(const Operand& operand) const {
+  return plan::is_loaded_with_row(rows_, operand);
+}
+
+expr::Slice CombiningWriter::formula() const {
+  std::vector<expr::Store> stores = stores_of(false);
+  std::vector<bool> nodes = needed_for_stores(stores);
+  return {.nodes = std::move(nodes), .stores = std::move(stores), .given = [this](NodeId id) {
+            return given(id);
+          }};
+}
+
+std::string CombiningWriter::given(NodeId id) const {
+  const Node& node = node_of(id);
+  if (stages_.is_result(plan_.program, id)) return fmt::format("r.v{}", id);
+  if (expr::is_scan(node.op)) return fmt::format("a.next{}(v{})", id, node.args[0]);
+  return HeaderWriter::given(id);
+}
+
+std::string CombiningWriter::own_parameters(bool outputs) const {
+  return direction_ && outputs ? ", const Results& r, Scans& a" : ", const Results& r";
+}
+
+std::string CombiningWriter::own_arguments(int i) const {
+  return rows_.along() ? ", r[0]" : fmt::format(", r[e + {}]", i);
+}
+
+bool CombiningWriter::has_outputs(bool per_row) const {
+  return std::ranges::any_of(plan_.operands, [&](const Operand& operand) {
+    return operand.written && operand.per_row == per_row;
+  });
+}
+
+Code CombiningWriter::offset_among(const std::vector<plan::OperandMode>& modes, Among among) const {
+  Code offset;
+  for (std::size_t m = 0; m < modes.size(); ++m) {
+    if (rows_.reduces(m) == (among == Among::reduced)) offset += share_of(modes[m], m);
+  }
+  return offset;
+}
+
+std::string CombiningWriter::decode(const std::string& index, std::size_t first, std::size_t count,
+                                    const std::string& type, const std::string& target) const {
+  std::string text, from = index;
+  for (std::size_t m = first; m < first + count; ++m) {
+    const std::string to =
+        target.empty() ? fmt::format("const {} c{}", type, m) : fmt::format("{}c{}", target, m);
+    if (m + 1 == first + count) return text + fmt::format("  {} = {};\n", to, from);
+    const std::string rest = fmt::format("rest{}", m + 1);
+    const auto [units, quotient] = split_at(m, m == 0 ? plan_.vector : 1, from, type);
+    text += fmt::format("  const {} {} = {};\n  {} = {} - {} * {};  // {}\n", type, rest, quotient,
+                        to, from, rest, units, to_string(plan_.extents[m]));
+    from = rest;
+  }
+  return text;
+}
+
+void CombiningWriter::write_row() {
+  const bool in_place = std::ranges::any_of(
+      plan_.operands, [](const Operand& operand) { return operand.per_row && operand.read; });
+  line(fmt::format("using Index = {};  // of the vectors of a row",
+                   plan::has_short_rows(plan_) ? "u32" : "u64"));
+  line(fmt::format("constexpr bool kAlong = {};", rows_.along()));
+  line(fmt::format("constexpr int kAcross = {};  // rows of a thread",
+                   rows_.along() ? 1 : plan_.vector));
+  line(fmt::format("constexpr int kLanes = {};  // threads of a block that share a row",
+                   rows_.lanes));
+  write_sharing();
+  line(fmt::format("constexpr bool kFullOutputs = {};", has_outputs(false)));
+  line(fmt::format("constexpr bool kRowOutputs = {};", has_outputs(true)));
+  line(fmt::format("constexpr bool kRowsInPlace = {};\n", in_place));
+  write_partials();
+  write_row_struct();
+  write_row_length();
+}
+
+void CombiningWriter::write_row_struct() {
+  const std::size_t rank = plan_.extents.size();
+  const std::size_t kept = rows_.along() ? rows_.count : 0, kept_count = rank - rows_.count;
+  line("struct Row {");
+  for (std::size_t m = kept; m < kept + kept_count; ++m) line(fmt::format("  i64 c{};", m));
+  if (!rows_.along() && plan_.ragged) line("  int valid;");
+  Code starts;
+  for (const Operand& operand : plan_.operands) {
+    if (!has_row_start(operand)) continue;
+    line(fmt::format("  const {}* from{};", storage_type(operand.dtype), operand.tensor));
+    Code start = offset_among(operand.modes, Among::kept);
+    start.text = fmt::format(
+        "  row.from{0} = p.t{0}{1};\n"
+        "  asm(\"\" : \"+l\"(row.from{0}));  // here, not before each load\n",
+        operand.tensor, start.text);
+    starts += start;
+  }
+  line("};\n\nTILE_DEVICE Row row_at(const Params& p, u32 index) {\n  Row row;");
+  out_ += decode("index", kept, kept_count, "u32", "row.");
+  if (!rows_.along() && plan_.ragged) {
+    line(fmt::format("  const i64 rest = {} - row.c0 * kVector;", value_of(plan_.extents.front())));
+    line("  row.valid = rest < kVector ? int(rest) : kVector;");
+  }
+  for (const std::size_t m : starts.coordinates) {
+    line(fmt::format("  const i64 c{0} = row.c{0};", m));
+  }
+  out_ += starts.text;
+  line("  return row;\n}\n");
+}
+
+void CombiningWriter::write_row_length() {
+  std::string vectors;
+  for (std::size_t m = rows_.first; m < rows_.first + rows_.count; ++m) {
+    const std::string extent = value_of(plan_.extents[m]);
+    vectors += vectors.empty() ? "" : " * ";
+    vectors +=
+        m == 0 && plan_.vector > 1 ? fmt::format("(({} + kVector - 1) / kVector)", extent) : extent;
+  }
+  line("// In vectors.");
+  line(fmt::format("TILE_DEVICE Index row_length(const Params& p) {{\n  return Index({});\n}}\n",
+                   vectors));
+}
+
+/// The values that reductions give, and what is made of them once a row, by node.
+void CombiningWriter::write_results() {
+  line("struct Results {");
+  for (std::size_t i = 0; i < plan_.program.nodes.size(); ++i) {
+    const Node& node = plan_.program.nodes[i];
+    if (!stages_.is_result(plan_.program, static_cast<NodeId>(i))) continue;
+    line(fmt::format("  {} v{};", expr::compute_type(node.type), i));
+  }
+  line("};\n");
+}
+
+/// The coordinates of a vector's first element: those of its row, and those that `v` holds.
+std::string CombiningWriter::row_coordinates() const {
+  std::string text;
+  for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
+    if (!rows_.reduces(m)) text += fmt::format("  const i64 c{0} = row.c{0};\n", m);
+  }
+  return text + decode("v", rows_.first, rows_.count, "Index", "");
+}
+
+Code CombiningWriter::element_of_row(const Operand& operand) const {
+  Code element = offset_of(operand.modes);
+  std::string& offset = element.text;
+  const plan::OperandMode& innermost = operand.modes.front();
+  if (!rows_.along() && innermost.size() == 1 && !innermost[0].stride.is(0)) {
+    offset += fmt::format(" + e * {}", value_of(innermost[0].stride));
+  }
+  offset = fmt::format("p.t{}[{}]", operand.tensor, offset.empty() ? "0" : offset.substr(3));
+  return element;
+}
+
+CombiningWriter::RowAccesses CombiningWriter::accesses_of_row(const Asked& asked) const {
+  RowAccesses accesses;
+  for (const Operand& operand : plan_.operands) {
+    const int k = operand.tensor;
+    const std::string_view type = expr::compute_type(operand.dtype);
+    Code code = element_of_row(operand);
+    const std::string element = std::move(code.text);
+    if (asked.tensors[static_cast<std::size_t>(k)]) {
+      code.text = fmt::format("    const {} t{} = to_compute({});\n", type, k, element);
+      accesses.loads += code;
+    }
+    if (!operand.per_row) continue;
+    accesses.loads.text += fmt::format("    {} y{};\n", type, k);
+    code.text =
+        fmt::format("    {} = store_as<{}>(y{});\n", element, storage_type(operand.dtype), k);
+    accesses.stores += code;
+  }
+  for (std::size_t k = 0; k < plan_.places.size(); ++k) {
+    if (!asked.places[k]) continue;
+    Code place = offset_of(plan_.places[k].modes);
+    place.text = fmt::format("    const i64 n{} = {} + {} * e;\n", k,
+                             place.text.empty() ? "0" : place.text.substr(3),
+                             rows_.along() ? "0" : place_stride(plan_.places[k]));
+    accesses.loads += place;
+  }
+  return accesses;
+}
+
+/// The outputs of one element a row, and what else they are made of.
+void CombiningWriter::write_row_store() {
+  const std::vector<expr::Store> row_stores = stores_of(true);
+  const std::vector<bool> needed = needed_for_stores(row_stores);
+  line("TILE_DEVICE void store_row(const Params& p, const Row& row,");
+  line("                           const Results (&results)[kAcross]) {");
+  if (row_stores.empty()) return line("}");
+  line("  for (int e = 0; e < kAcross; ++e) {");
+  if (!rows_.along() && plan_.ragged) line("    if (e >= row.valid) break;");
+  line("    const Results& r = results[e];");
+  const auto [loads, stores] = accesses_of_row(asked_by(needed));
+  for (const std::size_t m : (loads + stores).coordinates) {
+    line(rows_.reduces(m) ? fmt::format("    constexpr i64 c{} = 0;", m)
+                          : fmt::format("    const i64 c{0} = row.c{0};", m));
+  }
+  out_ += loads.text;
+  write_values(
+      {.nodes = needed, .stores = row_stores, .given = [this](NodeId id) { return given(id); }}, 4);
+  out_ += stores.text;
+  line("  }\n}");
+}
+
+std::vector<expr::Store> CombiningWriter::stores_of(bool per_row) const {
+  std::vector<expr::Store> stores = plan_.program.stores;
+  std::erase_if(stores, [&](const expr::Store& store) {
+    return plan_.operands[static_cast<std::size_t>(store.tensor)].per_row != per_row;
+  });
+  return stores;
+}
+
+std::vector<bool> CombiningWriter::needed_for_stores(const std::vector<expr::Store>& stores) const {
+  std::vector<NodeId> roots;
+  for (const expr::Store& store : stores) {
+    if (!stages_.is_result(plan_.program, store.value)) roots.push_back(store.value);
+  }
+  std::vector<bool> needed = stages_.needed_for(plan_.program, roots);
+  for (const expr::Store& store : stores) needed[static_cast<std::size_t>(store.value)] = true;
+  return needed;
+}
+
+}  // namespace tilejit::render

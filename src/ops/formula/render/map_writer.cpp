@@ -1,0 +1,69 @@
+#include "render/map_writer.hpp"
+
+#include <fmt/format.h>
+
+namespace tilejit::render {
+
+using plan::IndexWidth;
+
+void MapWriter::write_constants() {
+  const bool both = map_.index == IndexWidth::both;
+  line(fmt::format("#define KERNEL_NAME_WIDE {}{}", plan_.kernel_name, both ? "_wide" : ""));
+  line(fmt::format("#define INDEX_NARROW {:d}", map_.index != IndexWidth::wide));
+  line(fmt::format("#define INDEX_WIDE {:d}\n", map_.index != IndexWidth::narrow));
+  line(fmt::format("constexpr int kThreads = {};  // a block", plan_.threads));
+  line(fmt::format("constexpr int kVector = {};  // elements along the innermost mode",
+                   plan_.vector));
+  line(fmt::format("constexpr int kUnroll = {};  // vectors a thread\n", plan_.unroll));
+}
+
+void MapWriter::write_behind_formula() {
+  const Code loads = this->loads(), stores = this->stores(),
+             places = this->places(asked_by_formula());
+  line("// Vector v: kVector neighbours along the innermost mode, of every operand.");
+  line("template <class Index>\nstruct Vector {");
+  write_inputs();
+  line("\n  TILE_DEVICE void load(const Params& p, Index v) {");
+  write_coordinates(loads);
+  out_ += loads.text;
+  line("  }\n");
+  line("  TILE_DEVICE void map(const Params& p, Index v) const {");
+  write_outputs();
+  write_coordinates(places + stores);
+  out_ += places.text;
+  write_groups();
+  out_ += stores.text;
+  line("  }\n};");
+}
+
+/// c0 counts vectors along the innermost mode, the others elements; `valid` counts the elements
+/// that exist.
+void MapWriter::write_coordinates(const Code& accesses) {
+  const std::size_t rank = plan_.extents.size();
+  const auto asked = [&](std::size_t m) {
+    return (m == 0 && accesses.valid && plan_.ragged) || accesses.asks_for(m);
+  };
+  std::size_t end = rank;  // behind the last one asked for
+  while (end > 0 && !asked(end - 1)) --end;
+  std::string from = "v";
+  for (std::size_t m = 0; m < end; ++m) {
+    if (m + 1 == rank) {
+      line(fmt::format("    const Index c{} = {};", m, from));
+      break;
+    }
+    const std::string to = fmt::format("rest{}", m + 1);
+    const auto [count, quotient] = split_at(m, m == 0 ? plan_.vector : 1, from, "Index");
+    line(fmt::format("    const Index {} = {};", to, quotient));
+    if (asked(m))
+      line(fmt::format("    const Index c{} = {} - {} * {};  // {}", m, from, to, count,
+                       to_string(plan_.extents[m])));
+    from = to;
+  }
+  if (!accesses.valid) return;
+  if (!plan_.ragged) return line("    constexpr int valid = kVector;");
+  line(
+      fmt::format("    const i64 rest = {} - i64(c0) * kVector;", value_of(plan_.extents.front())));
+  line("    const int valid = rest < kVector ? int(rest) : kVector;");
+}
+
+}  // namespace tilejit::render

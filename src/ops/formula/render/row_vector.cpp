@@ -1,0 +1,154 @@
+// How vectors of rows are loaded, folded and mapped.
+#include <fmt/format.h>
+
+#include "plan/rows.hpp"
+#include "render/combining_writer.hpp"
+
+namespace tilejit::render {
+
+using expr::NodeId;
+using plan::Operand;
+
+std::string CombiningWriter::pass_start(const Asked& asked, const Code& accesses) const {
+  std::string declarations;
+  Code loads;
+  for (const Operand& operand : plan_.operands) {
+    if (!operand.read || is_loaded(operand) ||
+        !asked.tensors[static_cast<std::size_t>(operand.tensor)])
+      continue;
+    declarations += fmt::format("    {} in{};\n", type_of(operand), operand.tensor);
+    loads += load_in_pass(operand);
+  }
+  loads += places(asked);
+  const Code asking = loads + accesses;
+  if (asking.text.empty()) return declarations;
+  return indented(row_coordinates(), 2) + valid_of_vector(asking) + declarations + loads.text;
+}
+
+/// The elements of a vector that exist, unless it knows them itself.
+std::string CombiningWriter::valid_of_vector(const Code& accesses) const {
+  const bool along = rows_.along();
+  if ((along && plan_.ragged) || !accesses.valid) return {};
+  return !along && plan_.ragged ? "    const int valid = row.valid;\n"
+                                : "    constexpr int valid = kVector;\n";
+}
+
+void CombiningWriter::write_vector() {
+  line("// kVector neighbours along mode 0, of every operand.");
+  line("struct Vector {");
+  write_inputs();
+  write_load();
+  for (int stage = 0; stage < stages_.count; ++stage) {
+    write_stage_fold(stage);
+    if (stages_.rescaled(plan_.program, stage).empty()) continue;
+    write_fold(fmt::format("Stage{}", stage),
+               asked_by(stages_.needed_for_rescaled(plan_.program, stage)), true);
+  }
+  if (direction_) {
+    write_scan_map();
+  } else {
+    write_map();
+  }
+}
+
+void CombiningWriter::write_load() {
+  const bool partial = rows_.along() && plan_.ragged;
+  if (partial) line("  int valid;  // elements that exist");
+  line("\n  TILE_DEVICE void load(const Params& p, const Row& row, Index v) {");
+  const Code loads = this->loads();
+  if (partial || !loads.text.empty())
+    out_ += indented(row_coordinates(), 2) + valid_of_vector(loads);
+  if (partial) {
+    line(fmt::format("    const i64 rest = {} - i64(c0) * kVector;",
+                     value_of(plan_.extents.front())));
+    line("    valid = rest < kVector ? int(rest) : kVector;");
+  }
+  out_ += loads.text;
+  line("  }");
+}
+
+void CombiningWriter::write_stage_fold(int stage) {
+  write_fold(fmt::format("Stage{}", stage), asked_by_stage(stage), false);
+}
+
+void CombiningWriter::write_map() {
+  line("  TILE_DEVICE void map(const Params& p, const Row& row, Index v,");
+  line("                       const Results (&r)[kAcross]) const {");
+  const Code stores = this->stores();
+  if (!stores.text.empty()) {
+    out_ += pass_start(asked_by_formula(), stores);
+    write_outputs();
+    write_groups();
+    out_ += stores.text;
+  }
+  line("  }\n};\n");
+}
+
+/// How what is asked of a vector's elements comes to accumulators of type `accumulator`: to its
+/// sums below a maximum, or to all others.
+void CombiningWriter::write_fold(const std::string& accumulator, const Asked& asked, bool below) {
+  const bool along = rows_.along(), partial = along && plan_.ragged;
+  line("  TILE_DEVICE void fold(const Params& p, const Row& row, Index v,");
+  line(
+      fmt::format("                        const Results (&r)[kAcross], {} (&a)[kAcross]{}) "
+                  "const {{",
+                  accumulator, below ? ", Below" : ""));
+  out_ += pass_start(asked, {});
+  line("#pragma unroll");
+  line(fmt::format("    for (int e = 0; e < kVector; e += {}) {{", group()));
+  for (const Operand& operand : plan_.operands) write_unpacking(operand, asked, false);
+  for (int i = 0; i < group(); ++i) {
+    const std::string at = along ? "0" : i == 0 ? "e" : fmt::format("e + {}", i);
+    const std::string exists = partial ? fmt::format("if (e + {} < valid) ", i) : "";
+    write_call(i, fmt::format("{}a[{}].fold{}", exists, at, below ? "_below" : ""),
+               fmt::format("p, r[{}]", at), asked, false);
+  }
+  line("    }\n  }");
+}
+
+/// The end of Vector: how its elements come to the accumulators, and its outputs, in the order of
+/// the scan.
+void CombiningWriter::write_scan_map() {
+  const bool along = rows_.along(), backwards = along && direction_ == plan::Direction::backward;
+  const Asked asked = asked_by_formula();
+  write_fold("Scans", asked_by(stages_.needed_for(plan_.program, stages_.scans(plan_.program))),
+             false);
+  line("  TILE_DEVICE void map(const Params& p, const Row& row, Index v,");
+  line("                       const Results (&r)[kAcross], Scans (&a)[kAcross]) const {");
+  const Code stores = this->stores();
+  out_ += pass_start(asked, stores);
+  write_outputs();
+  line("#pragma unroll");
+  line(backwards ? fmt::format("    for (int e = kVector - {0}; e >= 0; e -= {0}) {{", group())
+                 : fmt::format("    for (int e = 0; e < kVector; e += {}) {{", group()));
+  for (const Operand& operand : plan_.operands) write_unpacking(operand, asked, true);
+  for (int n = 0; n < group(); ++n) {
+    const int i = backwards ? group() - 1 - n : n;
+    const std::string at = along ? "0" : fmt::format("e + {}", i);
+    // What lies behind the end of a row would come first.
+    const std::string exists =
+        backwards && plan_.ragged ? fmt::format("if (e + {} < valid) ", i) : "";
+    write_call(i, exists + "formula", fmt::format("p, r[{0}], a[{0}]", at), asked, true);
+  }
+  for (const Operand& operand : plan_.operands) write_packing(operand);
+  line("    }");
+  out_ += stores.text;
+  line("  }\n};\n");
+}
+
+HeaderWriter::Asked CombiningWriter::asked_by_stage(int stage) const {
+  const std::vector<NodeId> folded = stages_.folded(plan_.program, stage);
+  Asked asked = asked_by(stages_.needed_for(plan_.program, folded));
+  for (const NodeId id : folded) {
+    if (expr::finds_place(node_of(id).op)) asked.places[place_of(node_of(id))] = true;
+  }
+  return asked;
+}
+
+std::vector<NodeId> CombiningWriter::arguments_of(const std::vector<NodeId>& ids) const {
+  std::vector<NodeId> arguments;
+  for (const NodeId id : ids) arguments.push_back(node_of(id).args[0]);
+  return arguments;
+}
+
+}  // namespace tilejit::render

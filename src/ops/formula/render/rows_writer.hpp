@@ -1,0 +1,50 @@
+#pragma once
+
+#include "render/combining_writer.hpp"
+
+namespace tilejit::render {
+
+/// For fused_rows.cu.
+class RowsWriter : public CombiningWriter {
+ public:
+  RowsWriter(const plan::Plan& plan, const plan::Rows& rows, Budget& budget)
+      : RowsWriter(plan, rows, std::nullopt, budget) {}
+
+ protected:
+  RowsWriter(const plan::Plan& plan, const plan::Rows& rows,
+             std::optional<plan::Direction> direction, Budget& budget)
+      : CombiningWriter(plan, rows, direction, budget) {}
+
+  /// Of rows that blocks share through memory: who combines what they leave.
+  virtual void write_combining();
+  void write_combining_block();
+  /// What lanes hold of a row.
+  virtual void write_steps();
+  /// Whether blocks leave the accumulators of passes in memory.
+  [[nodiscard]] virtual bool leaves_stages() const { return rows_.shares > 1; }
+  /// Lanes that loop over their row, or rows, would compute where it begins before each load, so
+  /// that loads are issued late.
+  [[nodiscard]] bool has_row_start(const plan::Operand& operand) const override;
+
+ private:
+  [[nodiscard]] std::vector<std::string_view> own_headers() const final;
+  void write_behind_formula() final;
+  [[nodiscard]] bool stores_wide() const final { return true; }
+  void write_sharing() final;
+  void write_partials() final;
+  void write_stage_list() final;
+  void write_warp_combination(const std::vector<expr::NodeId>& reductions) final;
+  void write_stage_fold(int stage) final;
+  [[nodiscard]] Code source_of(const plan::Operand& operand) const final;
+  [[nodiscard]] Code load_in_pass(const plan::Operand& operand) const final;
+
+  /// The input whose extremum is all that pass `stage` folds, where an instruction compares two of
+  /// its elements at once; else null.
+  [[nodiscard]] const plan::Operand* extremum_of_words(int stage) const;
+  void write_word_fold(int stage, const plan::Operand& operand);
+  [[nodiscard]] bool keeps_inputs() const;
+  void write_kept();
+  [[nodiscard]] int place_of_kept(const plan::Operand& operand) const;
+};
+
+}  // namespace tilejit::render

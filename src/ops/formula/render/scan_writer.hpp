@@ -1,0 +1,21 @@
+#pragma once
+
+#include "render/rows_writer.hpp"
+
+namespace tilejit::render {
+
+/// For fused_scan.cu, whose rows are those of fused_rows.cu. Loads are as fast where rows do not
+/// know where they begin.
+class ScanWriter final : public RowsWriter {
+ public:
+  ScanWriter(const plan::Plan& plan, const plan::Scan& scan, Budget& budget)
+      : RowsWriter(plan, scan, scan.direction, budget) {}
+
+ private:
+  void write_combining() override { write_combining_block(); }
+  void write_steps() override;
+  [[nodiscard]] bool leaves_stages() const override { return false; }
+  [[nodiscard]] bool has_row_start(const plan::Operand&) const override { return false; }
+};
+
+}  // namespace tilejit::render

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "render/header_writer.hpp"
+
+namespace tilejit::render {
+
+/// What the templates share whose blocks take a tile: coordinates count elements.
+class TilesWriter : public HeaderWriter {
+ protected:
+  using HeaderWriter::HeaderWriter;
+  [[nodiscard]] bool counts_units() const final { return false; }
+  [[nodiscard]] bool stores_wide() const final { return true; }
+  [[nodiscard]] std::string coordinate(std::size_t m) const final;
+  /// Whether every tile has all of its elements along mode `m`.
+  [[nodiscard]] bool is_whole(std::size_t m) const;
+  /// Where a tile's first element lies: the members of a struct Tile, and the lines that take its
+  /// number t apart. Tiles are numbered along mode 0 first.
+  void write_members();
+  void write_origin();
+};
+
+}  // namespace tilejit::render

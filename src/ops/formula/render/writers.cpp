@@ -1,0 +1,46 @@
+#include "render/writers.hpp"
+
+#include "render/light_writer.hpp"
+#include "render/map_writer.hpp"
+#include "render/rows_writer.hpp"
+#include "render/scan_writer.hpp"
+#include "render/thread_value_writer.hpp"
+#include "render/tile_writer.hpp"
+
+namespace tilejit::render {
+namespace {
+
+using plan::Plan;
+
+std::string header_of(const Plan& plan, const plan::Map& family, Budget& budget) {
+  return MapWriter(plan, family, budget).write();
+}
+std::string header_of(const Plan& plan, const plan::Tile& family, Budget& budget) {
+  return TileWriter(plan, family, budget).write();
+}
+std::string header_of(const Plan& plan, const plan::Rows& family, Budget& budget) {
+  return RowsWriter(plan, family, budget).write();
+}
+std::string header_of(const Plan& plan, const plan::Scan& family, Budget& budget) {
+  return ScanWriter(plan, family, budget).write();
+}
+std::string header_of(const Plan& plan, const plan::Light& family, Budget& budget) {
+  return LightWriter(plan, family, budget).write();
+}
+std::string header_of(const Plan& plan, const plan::ThreadValue& family, Budget& budget) {
+  return ThreadValueWriter(plan, family, budget).write();
+}
+std::string header_of(const Plan&, const plan::Several& several, Budget& budget) {
+  std::string text;
+  for (const Plan& stage : several.stages) text += write_header(stage, budget) + '\n';
+  return text;
+}
+
+}  // namespace
+
+std::string write_header(const Plan& plan, Budget& budget) {
+  return std::visit([&](const auto& family) { return header_of(plan, family, budget); },
+                    plan.family);
+}
+
+}  // namespace tilejit::render
