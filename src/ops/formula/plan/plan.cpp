@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "device/scale.hpp"
-#include "expr/traits.hpp"
 #include "plan/iteration.hpp"
+#include "plan/launch_shape.hpp"
 #include "plan/light.hpp"
 #include "plan/params.hpp"
 #include "plan/row_shape.hpp"
@@ -24,7 +24,6 @@ namespace {
 
 constexpr int kMaxAccessBytes = 16;
 constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
-constexpr std::int64_t kWeightOfThread = 2048;  // expr::weight; half a second of NVRTC
 
 Reach reach_of(const Operand& operand) {
   const OperandMode& innermost = operand.modes.front();
@@ -52,7 +51,7 @@ class Planner {
     find_crossed();
     choose_vector();
     set_tile();
-    choose_launch();
+    choose_launch(plan_, op_.tuning);
     choose_index();
     plan_.params = params_of(op_, plan_);
     plan_.params_bytes = bytes_of(plan_.params);
@@ -248,16 +247,7 @@ class Planner {
                            most_of_small_rows(plan_)});
     const auto* const tv = std::get_if<ThreadValue>(&plan_.family);
     if (tv != nullptr) vector = std::min(vector, tv->run);
-    return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget()));
-  }
-
-  /// Elements of one thread, a power of two: every element repeats the formula in the kernel's
-  /// code, and a heavy formula does not wait for memory anyway.
-  [[nodiscard]] std::int64_t elements_within_budget() const {
-    const std::int64_t budget =
-        kWeightOfThread / std::max<std::int64_t>(1, expr::weight(plan_.program));
-    return static_cast<std::int64_t>(
-        std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, budget))));
+    return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget(plan_)));
   }
 
   /// The most elements, at most `vector`, that keep every access of 16 bytes or less aligned.
@@ -306,105 +296,6 @@ class Planner {
     if (op_.tuning.tile) set_sides(*op_.tuning.tile, tile);
     const Dim& extent = plan_.extents[*cross_mode_];
     tile.ragged = formula::divisor(extent, analysis_.symbols) % plan_.vector != 0;
-  }
-
-  void choose_launch() {
-    if (!light_) check_row_knobs();
-    std::visit([this](auto& family) { choose_launch_of(family); }, plan_.family);
-  }
-
-  void choose_launch_of(Map& map) {
-    if (map.light) return;
-    plan_.unroll = op_.tuning.unroll.value_or(vectors_in_flight());
-    plan_.threads = op_.tuning.threads.value_or(fills_large_blocks() ? 1024 : 256);
-  }
-
-  void choose_launch_of(const ThreadValue& tv) {
-    plan_.threads = static_cast<int>(size(mode(tv.layout, 0)).value());
-    plan_.unroll = vectors_at_once(tv, plan_.vector, op_.tuning.unroll, vectors_in_flight());
-  }
-
-  void choose_launch_of(const Scan&) {
-    choose_scan_launch(plan_, op_.tuning, elements_within_budget());
-  }
-
-  void choose_launch_of(const Light&) { choose_light_launch(plan_); }
-
-  void choose_launch_of(const Several&) {}  // each stage has its own
-
-  /// Enough vectors a thread that each has about 32 bytes of loads in flight; with every SM full of
-  /// threads that covers the memory's latency (docs/performance.md has the sweep).
-  [[nodiscard]] int vectors_in_flight() const {
-    int bytes = 0;
-    for (const Operand& operand : plan_.operands) {
-      if (!operand.read || operand.reach == Reach::broadcast) continue;
-      bytes += plan_.vector * size_bytes(operand.dtype);
-    }
-    int unroll = 1;
-    while (unroll < 4 && unroll * std::max(bytes, 1) < 32 &&
-           2 * unroll * plan_.vector <= elements_within_budget()) {
-      unroll *= 2;
-    }
-    return unroll;
-  }
-
-  void check_row_knobs() const {
-    const Tuning& tuning = op_.tuning;
-    const char* knob = tuning.lanes     ? "lanes"
-                       : tuning.cluster ? "cluster"
-                       : tuning.shares  ? "shares"
-                       : tuning.held    ? "held"
-                       : tuning.atomics ? "atomics"
-                                        : nullptr;
-    if (knob == nullptr || std::holds_alternative<Rows>(plan_.family)) return;
-    throw Error(ErrorCode::invalid_spec,
-                std::string(knob) +
-                    " says how rows are reduced, which this formula does not ask "
-                    "for; remove it",
-                std::string("/tuning/") + knob);
-  }
-
-  void choose_launch_of(Rows& rows) {
-    const auto most = std::max<std::int64_t>(1, 2 * elements_within_budget() / plan_.vector);
-    rows.atomics = op_.tuning.atomics.value_or(false);
-    const RowShape shape =
-        tune_row_shape(plan_, choose_row_shape(plan_, rows, most), op_.tuning, most);
-    rows = shape.rows;
-    plan_.threads = shape.threads;
-    plan_.unroll = op_.tuning.unroll.value_or(
-        static_cast<int>(std::min<std::int64_t>(batch_of_rows(plan_), most)));
-  }
-
-  /// A square a thread: as many bytes in flight as its registers hold.
-  void choose_launch_of(Tile& tile) {
-    const int vector = plan_.vector;
-    const int squares = tile.columns / vector * (tile.rows / vector);
-    plan_.threads = op_.tuning.threads.value_or(
-        std::min(squares / op_.tuning.unroll.value_or(1), kMaxTileThreads));
-    plan_.unroll = op_.tuning.unroll.value_or(std::max(1, squares / plan_.threads));
-    const int vectors = vector * plan_.unroll;
-    const bool written_out = vectors <= 2 * elements_within_budget() / vector;
-    tile.copies = written_out ? vectors : 1;
-    if (plan_.threads % 32 == 0 && plan_.threads * plan_.unroll == squares) return;
-    throw Error(ErrorCode::invalid_spec,
-                "a tile of " + std::to_string(tile.columns) + " by " + std::to_string(tile.rows) +
-                    " elements has " + std::to_string(squares) + " squares of vectors of " +
-                    std::to_string(vector) + "; choose threads times unroll to be as many",
-                "/tuning");
-  }
-
-  /// Blocks of 1024 threads stream up to 0.6 % faster (same sweep). They ask for many vectors, and
-  /// for at most 64 registers a thread, which only a light formula keeps without spills.
-  [[nodiscard]] bool fills_large_blocks() const {
-    if (!std::ranges::all_of(plan_.extents, &Dim::is_known)) return false;
-    if (total_units(plan_, {}) < device::kManyVectors) return false;
-    int bytes = 0;  // a thread's values, as they are computed
-    for (const Operand& operand : plan_.operands) {
-      bytes += plan_.unroll * plan_.vector * std::max(4, size_bytes(operand.dtype));
-    }
-    const auto is_light_node = [](const expr::Node& node) { return expr::traits(node.op).light; };
-    return bytes <= 128 && plan_.program.nodes.size() <= 16 &&
-           std::ranges::all_of(plan_.program.nodes, is_light_node);
   }
 
   /// Of tiles, blocks are fewer than 2^31; of rows the launch sees to it that there are as few.
