@@ -31,10 +31,10 @@ def times_of(build, program):
     """Times by row, in whatever unit the program prints."""
     path = build / "bench" / program
     if not path.exists():
-        sys.exit(f"{path} is not there; configure {build} with -DTILEJIT_BUILD_BENCH=ON and build it")
+        sys.exit(f"versus.py: {path} is not there; configure {build} with -DTILEJIT_BUILD_BENCH=ON and build it")
     done = subprocess.run([path, *PROGRAMS[program]], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        sys.exit(f"{path} failed: {done.stderr.strip()[-500:]}")
+        sys.exit(f"versus.py: {path} failed: {done.stderr.strip()[-500:]}")
     found = json.loads(done.stdout)
     if "benchmarks" not in found:
         return {name: value for name, value in found.items() if value > 0}

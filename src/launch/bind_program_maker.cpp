@@ -180,7 +180,7 @@ class BindProgram::Maker {
   void add_outputs() {
     for (const std::size_t output : binder_.written_) {
       std::int64_t replaced = std::int64_t{1} << output;
-      for (std::size_t t = 0; t < ranks_.size(); ++t) {
+      for (std::size_t t = 0; t < binder_.tensors_.size(); ++t) {
         if (!binder_.tensors_[t].written && same_elements(output, t)) {
           replaced |= std::int64_t{1} << t;
         }

@@ -55,6 +55,7 @@ class Scripts(unittest.TestCase):
             "cache.py": ["/nowhere/cache_bench"],
             "layout_peers.py": ["--build", "/nowhere", "--cutlass", "/nowhere"],
             "peers.py": ["--first", "cupy"],
+            "versus.py": ["/nowhere", "/nowhere"],
         }
         for path in self.scripts():
             with self.subTest(path=path.name):

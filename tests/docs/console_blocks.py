@@ -96,6 +96,7 @@ def blocks_of(page: pathlib.Path) -> list[Block]:
 def scratch_folder(folder: pathlib.Path, tilejit: pathlib.Path) -> dict[str, str]:
     """Fills the folder and returns the environment of its shell."""
     (folder / "build").mkdir()
+    (folder / "docs" / "gallery").mkdir(parents=True)  # where pictures go
     (folder / "examples").symlink_to(ROOT / "examples")
     (folder / "bench").symlink_to(ROOT / "bench")
     (folder / "build" / "ci").symlink_to(tilejit.parents[1])

@@ -44,6 +44,7 @@ TEST(KnownSizes, WritesWhatABinderWrites) {
   ASSERT_TRUE(bound.program);
   constexpr std::uintptr_t kX = 0x100000, kY = kX + kBytes, kZ = kY + kBytes / 2;
   for (const std::uintptr_t z : {kZ, kX}) {  // neighbours, and in place: elements lie alike
+    SCOPED_TRACE(z);
     const std::vector<Argument> args = {on_device(kX), on_device(kY), on_device(z), 0.25, -7};
     Params plainly, carefully;
     plainly.fill(std::byte{0xa5});
