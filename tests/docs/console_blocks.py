@@ -1,7 +1,7 @@
 """Runs the console blocks of Markdown pages and compares what is printed with what is shown.
 
 The commands of a page share one shell, in a scratch folder with links to the checkout's examples/
-and bench/, and to the build as build/ci. The tag of a block says where it runs:
+and bench/, a copy of docs/gallery/, and a link to the build as build/ci. The tag of a block says where it runs:
 
     ```console          everywhere, with the GPU hidden
     ```console gpu      with --gpu, on a machine with a GPU
@@ -18,6 +18,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -96,7 +97,7 @@ def blocks_of(page: pathlib.Path) -> list[Block]:
 def scratch_folder(folder: pathlib.Path, tilejit: pathlib.Path) -> dict[str, str]:
     """Fills the folder and returns the environment of its shell."""
     (folder / "build").mkdir()
-    (folder / "docs" / "gallery").mkdir(parents=True)  # where pictures go
+    shutil.copytree(ROOT / "docs" / "gallery", folder / "docs" / "gallery")  # where pictures go
     (folder / "examples").symlink_to(ROOT / "examples")
     (folder / "bench").symlink_to(ROOT / "bench")
     (folder / "build" / "ci").symlink_to(tilejit.parents[1])
