@@ -13,14 +13,14 @@
 namespace tilejit::cli {
 namespace {
 
-// What the command line gives for one operation.
+// The command line's arguments for one operation.
 struct Given {
   struct Text {
     std::string text;
     bool flag = false;
     CLI::Option* option = nullptr;
   };
-  std::vector<Text> texts;  // as many as parameters; CLI11 keeps their addresses
+  std::vector<Text> texts;  // one per parameter; CLI11 keeps their addresses
   bool json = false;
 };
 

@@ -29,7 +29,7 @@ struct Line {
   bool too_long = false;
 };
 
-// Reads lines; memory is bounded by the longest line that is accepted.
+// Reads lines. The longest accepted line bounds the memory.
 class LineReader {
  public:
   explicit LineReader(const std::filesystem::path& path)
@@ -65,7 +65,7 @@ class LineReader {
     if (!line.too_long) line.text += part;
   }
 
-  // What was answered so far is seen before this waits for more.
+  // Prints the answers so far before it waits for more input.
   bool fill() {
     std::fflush(stdout);
     ssize_t count = 0;
@@ -88,7 +88,7 @@ class LineReader {
   char block_[1 << 16];
 };
 
-// Deeper values would exhaust the stack where they are printed.
+// Deeper values would exhaust the stack when they are printed.
 bool check_depth(int depth, Json::parse_event_t, Json&) {
   if (depth > kDeepest) throw UsageError(fmt::format("the line nests deeper than {}", kDeepest));
   return true;
@@ -107,7 +107,7 @@ Json parse_line(const Line& line) {
   throw UsageError("the line is not a JSON object; it takes {\"op\": ..., \"in\": {...}}");
 }
 
-// The operation's name: `fn` in files of several functions.
+// The operation's name. Files of several functions have it in `fn`.
 std::string operation_name(const Json& request) {
   const Json& in = request["in"];
   const Json& name = in.contains("fn") ? in["fn"] : request["op"];
@@ -115,7 +115,7 @@ std::string operation_name(const Json& request) {
   return name.get<std::string>();
 }
 
-// CuTe's vectors have names of their own for functions that take other arguments.
+// CuTe's test vectors use separate names if a function takes other arguments.
 void rename_vectors(std::string& name, Json& in) {
   if (name == "idx2crd_stride") name = "idx2crd";
   if (name != "composition_tiler") return;
@@ -135,7 +135,7 @@ void check_members(const Operation& operation, const Json& in) {
   }
 }
 
-// null is a tiler, `_`; elsewhere it stands for an optional argument that is left out.
+// null is the tiler `_`. For other kinds it stands for an optional argument that is left out.
 Argument read_argument(const Operation& operation, const Parameter& parameter, const Json& in) {
   const auto value = in.find(std::string(parameter.name));
   const bool absent = value == in.end() ||
@@ -168,7 +168,7 @@ OrderedJson answer(Json request) {
   return operation.answer(arguments).json;
 }
 
-// {"out": ...}, or {"line": N, "error": ...}; with the request's id in front, if it has one.
+// {"out": ...}, or {"line": N, "error": ...}. The request's id comes first if there is one.
 OrderedJson answer_line(const Line& line, std::int64_t number, bool& failed) {
   OrderedJson result = OrderedJson::object();
   std::string message;

@@ -23,7 +23,8 @@ constexpr std::array<Colour, 12> kColours = {{{0x8d, 0xd3, 0xc7},
                                               {0xcc, 0xeb, 0xc5},
                                               {0xff, 0xed, 0x6f}}};
 
-// Of a colour of full saturation: how much of red is in a hue, of green a third round earlier.
+// The share of red in a fully saturated hue. Green's share is red's share a third of a turn
+// earlier.
 double share(double hue) {
   const double turns = hue - std::floor(hue);
   return std::clamp(std::abs(turns * 6 - 3) - 1, 0.0, 1.0);

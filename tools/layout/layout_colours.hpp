@@ -13,9 +13,9 @@ struct Colour {
 [[nodiscard]] Colour grey_of(std::int64_t value);
 /// One of 12 light colours.
 [[nodiscard]] Colour colour_of(std::int64_t value);
-/// One of 32 light hues, neighbours of unlike lightness.
+/// One of 32 light hues; the hues of neighbouring values differ in lightness.
 [[nodiscard]] Colour hue_of(std::int64_t value);
-/// White text is read better on it than black.
+/// Whether white text is easier to read on `colour` than black text.
 [[nodiscard]] bool is_dark(Colour colour);
 
 }  // namespace tilejit::cli

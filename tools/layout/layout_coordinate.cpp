@@ -22,7 +22,7 @@ bool is_name(char c) {
 
 using Path = std::vector<std::size_t>;
 
-/// A number and products with symbols.
+/// A sum of a number and of products with symbols.
 struct Sum {
   std::int64_t number = 0;
   std::vector<std::string> terms = {};
@@ -35,13 +35,14 @@ struct Sum {
   }
 };
 
-/// "16", or "(2*N)" beside another operator.
+/// The text of `dim` beside another operator: a product is in parentheses, as in "(2*N)".
 std::string operand(const Dim& dim) {
   const std::string text = to_string(dim);
   return text.find('*') == text.npos ? text : "(" + text + ")";
 }
 
-/// Adds up where a layout leads, for each mode of the coordinates that it gives; memory is {}.
+/// Adds up where a layout leads, one sum for each mode of the resulting coordinates. The sum of a
+/// plain index has the path {}.
 class Walk {
  public:
   Walk(const Layout& layout, const WrittenCoordinate& coordinate, Domain domain)
@@ -79,7 +80,7 @@ class Walk {
   }
 
   [[noreturn]] static void refuse(const Coordinate& coordinate, const Layout& layout) {
-    (void)dice(coordinate, layout);  // has the message, where an integer is in it
+    (void)dice(coordinate, layout);  // throws the better message if there is an integer
     throw UsageError(
         fmt::format("{} is not nested as {}", to_string(coordinate), to_string(layout)));
   }
@@ -120,7 +121,7 @@ class Walk {
       throw UsageError("the index exceeds 2^63-1");
   }
 
-  /// Each mode of the coalesced layout takes its part of the symbol's value.
+  /// Each mode of the coalesced layout takes its own part of the symbol's value.
   void add_symbol(const std::string& symbol, const Layout& layout) {
     const Layout merged = coalesce(layout);
     const auto leaves = merged.leaves();
@@ -138,7 +139,7 @@ class Walk {
     }
   }
 
-  /// The sums below the first `level` modes of their paths, as one coordinate.
+  /// The sums as one coordinate. Their paths share the first `level` modes.
   static std::string nested(const Sums& sums, std::size_t level) {
     if (sums.size() == 1 && sums.begin()->first.size() == level) return sums.begin()->second.text();
     std::map<std::size_t, Sums> modes;
@@ -160,7 +161,7 @@ class Walk {
   Sums sums_;
 };
 
-/// Integers as `_`, and `_` as 0.
+/// The same coordinate with `_` in place of each integer, and 0 in place of each `_`.
 Coordinate inverted(const Coordinate& coordinate) {
   return coordinate.map([](const CoordinateLeaf& leaf) -> CoordinateLeaf {
     if (leaf.is_underscore()) return 0;
@@ -168,7 +169,7 @@ Coordinate inverted(const Coordinate& coordinate) {
   });
 }
 
-/// Every integer of `coordinate` with CuTe's mark of a static one.
+/// The coordinate's text, with CuTe's mark of a static integer on every integer.
 std::string marked_text(const Coordinate& coordinate) {
   if (coordinate.is_leaf()) return "_" + to_string(coordinate.leaf());
   std::string text = "(";
@@ -230,7 +231,7 @@ WrittenCoordinate parse_written_coordinate(std::string_view text) {
     const bool is_static =
         word.size() > 1 && word[0] == '_' && std::all_of(word.begin() + 1, word.end(), is_digit);
     const bool is_symbol = !is_static && !is_digit(word[0]) && word != "_";
-    if (is_symbol) (void)Dim(word);  // refuses long ones
+    if (is_symbol) (void)Dim(word);  // refuses long names
     leaves.push_back({is_static, is_symbol ? std::string(word) : std::string()});
     plain += is_symbol ? "0" : std::string(word.substr(is_static ? 1 : 0));
   }

@@ -19,7 +19,7 @@ Position index_at(const ComposedLayout& layout, const WrittenCoordinate& coord) 
   return {std::to_string(index), index};
 }
 
-// Static as the coordinate is.
+// The index is static if every leaf of the coordinate is.
 Position index_of(const WrittenCoordinate& coord, const IntTuple& shape, const IntTuple* stride) {
   const Layout layout = stride == nullptr ? column_major(shape) : Layout(shape, *stride);
   if (coord.has_symbols() || !is_known(layout)) return position_at(layout, coord, Domain::open);
@@ -29,7 +29,7 @@ Position index_of(const WrittenCoordinate& coord, const IntTuple& shape, const I
   return {(is_static ? "_" : "") + std::to_string(index), index};
 }
 
-// A tuple is looked up mode by mode, in shapes alone.
+// A tuple is looked up mode by mode. Strides allow only an integer.
 WrittenAnswer coordinate_of(const WrittenCoordinate& index, const IntTuple& shape,
                             const IntTuple* stride) {
   if (stride == nullptr) return coordinate_in(index, shape);

@@ -11,16 +11,17 @@ class App;
 
 namespace tilejit::cli {
 
-/// Where a picture goes; as text to standard output where both are empty.
+/// The files that a picture goes to. If both names are empty, text goes to standard output.
 struct PictureFiles {
   std::string svg, latex;
-  bool all = false;  ///< cells of pictures too, beyond a page
+  bool all = false;  ///< whether pictures show more cells than fit a page
 };
 void add_picture_options(CLI::App& command, PictureFiles& files);
-/// Throws Failure; UsageError for a table without cells, and for two pictures in one file.
+/// Throws Failure if a file cannot be written; UsageError for a table without cells, and if both
+/// pictures name one file.
 void write_picture(const Table& table, const PictureFiles& files);
 
-/// Throws UsageError, with what to do, unless all extents and strides are known numbers.
+/// Throws UsageError, which says what to do, unless all extents and strides are known numbers.
 void check_known(const Layout& layout, const std::string& what);
 
 }  // namespace tilejit::cli

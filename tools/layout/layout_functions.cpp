@@ -1,5 +1,5 @@
-// What CuTe and planning ask of layouts, swizzles and thread-value layouts: rows of the table of
-// operations.
+// Functions that CuTe and planning apply to layouts, swizzles and thread-value layouts: rows of the
+// table of operations.
 #include "common/command.hpp"
 #include "layout/layout_operations.hpp"
 
@@ -13,7 +13,7 @@ ComposedLayout tiled_to_shape(const ComposedLayout& block, const IntTuple& shape
   return tile_to_shape(block, shape, order->modes);
 }
 
-// A swizzle needs a power of two, a layout alone does not.
+// A swizzle needs a power of two; a plain layout does not.
 ComposedLayout upcasted(const ComposedLayout& layout, std::int64_t n) {
   if (layout.is_plain()) return upcast(layout.layout(), n);
   return upcast(layout, n);

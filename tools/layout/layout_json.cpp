@@ -26,7 +26,7 @@ int count_leaves(const Json& json, int nesting) {
   return leaves;
 }
 
-/// Throws unless a tuple has modes, not too many, at every level; before any of them is read.
+/// Throws if a tuple has no modes or too many, at any level. Checks this before any mode is read.
 const Json& checked(const Json& json) {
   (void)count_leaves(json, 0);
   return json;
@@ -104,7 +104,7 @@ ComposedLayout read_composed(const Json& json) {
   return {read_swizzle(json["swizzle"]), read_integer(json["offset"]), read_layout(json["layout"])};
 }
 
-/// As text also with symbols and static integers.
+/// The text form may also have symbols and static integers.
 WrittenCoordinate read_written(const Json& json) {
   if (json.is_string()) return parse_written_coordinate(json.get_ref<const std::string&>());
   return written(read_coordinate(checked(json)));

@@ -19,7 +19,7 @@ void tikz_cell(Out out, std::size_t row, std::size_t column, const Cell& cell) {
                  fmt::join(cell.text(), "\\\\"));
 }
 
-// Where modes of a nested one start anew.
+// Draws a line at each row or column at which nested modes start anew.
 void tikz_marks(Out out, const Picture& picture) {
   const std::size_t rows = picture.rows.marks.size(), columns = picture.columns.marks.size();
   constexpr const char* kLine =

@@ -1,4 +1,4 @@
-// What is done to the modes of a layout alone: rows of the table of operations.
+// Operations on the modes of a single layout: rows of the table of operations.
 #include <fmt/format.h>
 
 #include <algorithm>

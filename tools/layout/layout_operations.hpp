@@ -20,22 +20,23 @@ struct Parameter {
   bool optional;
 };
 
-/// One row of the table from which the command line, the help, the JSON form and the messages come.
+/// One row of the table of operations. The command line, the help, the JSON form and the messages
+/// all come from this table.
 struct Operation {
   std::string_view name;  ///< as CuTe calls it
   std::vector<Parameter> parameters;
   std::string_view description;
-  std::vector<std::string_view> example;  ///< arguments
+  std::vector<std::string_view> example;  ///< the arguments, as text
   std::function<Answer(const Arguments&)> answer;
   std::string_view group = {};  ///< heading in the help
 };
 
 /// All operations, in the order of the help.
 [[nodiscard]] std::span<const Operation> operations();
-/// Throws UsageError, with the nearest name, if there is none.
+/// Throws UsageError, which suggests the nearest name, if there is no such operation.
 [[nodiscard]] const Operation& find_operation(std::string_view name);
 
-/// Rows by group, each in a file of its own.
+/// The rows of each group; each group has its own source file.
 [[nodiscard]] std::vector<Operation> shape_operations();
 [[nodiscard]] std::vector<Operation> coordinate_operations();
 [[nodiscard]] std::vector<Operation> making_operations();
@@ -44,12 +45,12 @@ struct Operation {
 [[nodiscard]] std::vector<Operation> function_operations();
 [[nodiscard]] std::vector<Operation> int_tuple_operations();
 
-/// Of a mode; one that is too large is refused by the operation itself.
+/// The index of a mode. The operation itself refuses an index that is too large.
 [[nodiscard]] constexpr std::size_t as_index(std::int64_t value) noexcept {
   return static_cast<std::size_t>(value);
 }
 
-/// The integers of a path or list of modes. Throws UsageError if one is not known.
+/// The integers of a path or of a list of modes. Throws UsageError if one of them is not known.
 [[nodiscard]] std::vector<std::size_t> numbers_of(const IntTuple& tuple);
 
 namespace detail {
@@ -89,8 +90,8 @@ P argument(const Argument& value) {
 
 }  // namespace detail
 
-/// A row whose parameters have the kinds of the function's: `const Layout*` is an optional layout,
-/// bool a flag, always optional.
+/// Makes a row whose parameters have the kinds of the function's parameters. `const Layout*` is an
+/// optional layout; bool is a flag, which is always optional.
 template <typename Result, typename... P>
 Operation operation(std::string_view name, std::vector<std::string_view> names,
                     std::string_view description, std::vector<std::string_view> example,

@@ -10,25 +10,26 @@
 namespace tilejit::cli {
 
 /// One cell of a table: lines of text on a colour. The last line is a number, or a range of numbers
-/// where cells have been joined.
+/// if cells have been joined.
 struct Cell {
   static constexpr std::int64_t kNone = -1;
 
   std::vector<std::string> lines = {};  ///< above the number
-  std::string prefix = {};              ///< of the number, as the V of V0
+  std::string prefix = {};              ///< before the number: the V of V0
   std::int64_t first = kNone, last = kNone;
   std::string suffix = {};
   Colour fill = {};
 
-  /// All lines.
+  /// All lines, the number included.
   [[nodiscard]] std::vector<std::string> text() const;
 };
 
-/// The rows or the columns of a table, as it is drawn.
+/// The rows or the columns of a table, as they are drawn. The members speak of rows.
 struct PictureSide {
-  std::vector<std::string> labels;  ///< one a row
-  std::vector<int> marks;           ///< how many modes of a nested one start anew at a row
-  /// Of each mode of a nested one, the fastest first, its coordinate in each row; else empty.
+  std::vector<std::string> labels;  ///< one per row
+  std::vector<int> marks;           ///< for each row, how many nested modes start anew there
+  /// For each nested mode, the fastest first: its coordinate in each row. Empty if nothing is
+  /// nested.
   std::vector<std::vector<std::string>> coordinates;
 };
 
@@ -40,15 +41,15 @@ struct LegendEntry {
 /// A table whose rows and columns have labels.
 struct Picture {
   std::string title;
-  std::string note = {};  ///< what the colours are; of pictures, not of text
+  std::string note = {};  ///< what the colours mean; shown in pictures, not in text
   std::vector<LegendEntry> legend = {};
   PictureSide rows, columns;
-  std::size_t width = 1;         ///< of a cell's text, at least
-  std::vector<Cell> cells = {};  ///< by rows
+  std::size_t width = 1;         ///< of a cell's text, at least, in characters
+  std::vector<Cell> cells = {};  ///< row by row
 };
 
-/// As CuTe's print_layout: title, column numbers, rows between rules. On a terminal that shows
-/// them, cells have their colours.
+/// Text as CuTe's print_layout prints it: title, column numbers, rows between rules. `colours`:
+/// cells have their colours, for a terminal that shows them.
 [[nodiscard]] std::string picture_text(const Picture& picture, bool colours);
 [[nodiscard]] std::string picture_svg(const Picture& picture);
 /// A document with a TikZ picture, as CuTe's print_latex writes.

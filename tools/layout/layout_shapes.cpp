@@ -4,7 +4,7 @@
 namespace tilejit::cli {
 namespace {
 
-/// The mode at the end of `path`; all of the layout without one.
+/// The mode at the end of `path`; the whole layout if there is no path.
 Layout part_of(const Layout& layout, const IntTuple* path) {
   return path == nullptr ? layout : get(layout, numbers_of(*path));
 }

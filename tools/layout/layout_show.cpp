@@ -12,7 +12,7 @@
 namespace tilejit::cli {
 namespace {
 
-// The same layout with all modes but the last grouped into one.
+// The same layout, with all modes except the last grouped into one.
 Layout grouped(const Layout& layout) {
   Nested<Mode> rows = Nested<Mode>::empty_tuple();
   for (std::size_t i = 0; i + 1 < rank(layout); ++i) rows.append(layout.modes().mode(i));
@@ -27,14 +27,14 @@ void check_rank(const Layout& layout) {
 
 struct ShowOptions {
   std::string layout, colour;
-  int bytes = 0;  // of an element; 0: not given
+  int bytes = 0;  // per element; 0: not given
   PictureFiles files;
 };
 
-// What of an index decides its cell's colour.
+// How an index decides the colour of its cell.
 struct Colouring {
-  std::int64_t scale = 1, unit = 1;  // index * scale / unit is the number of what is coloured
-  std::int64_t count = 0;            // of different ones; 0: CuTe's greys of the index itself
+  std::int64_t scale = 1, unit = 1;  // index * scale / unit numbers the unit that is coloured
+  std::int64_t count = 0;            // of different colours; 0: CuTe's greys, by the index itself
   std::string note = {};
 
   [[nodiscard]] Colour colour_of_number(std::int64_t number) const {
@@ -88,11 +88,11 @@ std::vector<LegendEntry> legend_of(const Colouring& colouring) {
 Table layout_table(const ComposedLayout& layout, const Colouring& colouring) {
   check_rank(layout.layout());
   check_known(layout.layout(), "show");
-  (void)size(layout.layout());  // so that no number below overflows
+  (void)size(layout.layout());  // throws if a number below would overflow
   const IntTuple extents = layout.layout().shape();
   const bool is_matrix = rank(layout.layout()) == 2;
   const std::int64_t rows = size(mode(layout.layout(), 0)).value();
-  // As wide as CuTe's: by the cosize, of a swizzled layout by the indices.
+  // As wide as CuTe prints them: by the cosize, or by the indices if the layout is swizzled.
   const std::size_t width = layout.is_plain() ? std::to_string(cosize(layout.layout())).size() : 1;
   return {.title = to_string(layout),
           .note = colouring.note,

@@ -27,7 +27,7 @@ const char* ink_on(Colour colour) {
 struct Type {
   int font = 13;
   double letter = 8, line = 14;
-  double gap = 12;  // of a cell, around its text
+  double gap = 12;  // around a cell's text
 
   [[nodiscard]] double width(std::size_t letters) const {
     return letter * static_cast<double>(letters);
@@ -39,7 +39,7 @@ Type type_of(const Picture& picture) {
   return {.font = 11, .letter = 6.8, .line = 12, .gap = 8};
 }
 
-// Where things are.
+// The positions of all parts of the picture.
 struct Metrics {
   explicit Metrics(const Picture& picture) : type(type_of(picture)) {
     std::size_t lines = 1;
@@ -69,12 +69,12 @@ struct Metrics {
     return top + cell_height * static_cast<double>(row);
   }
 
-  static constexpr double kLegend = 26;  // width of an entry
+  static constexpr double kLegend = 26;  // width of one entry
   Type type;
   double cell_width, cell_height, width, height;
-  double left = 0, top;           // of the first cell
-  double legend_at, cells_at;     // the tops of the legend, and of the columns' labels
-  std::vector<double> row_modes;  // widths of the coordinates of rows, the fastest mode first
+  double left = 0, top;           // of the first cell, in pixels
+  double legend_at, cells_at;     // tops of the legend, and of the columns' labels
+  std::vector<double> row_modes;  // widths of the rows' coordinates, the fastest mode first
 };
 
 void draw_cell(Svg& svg, const Metrics& m, drawing::Point at, const Cell& cell) {
@@ -99,7 +99,8 @@ void draw_cells(Svg& svg, const Picture& picture, const Metrics& m) {
   }
 }
 
-// Where modes of a nested one start anew: the more of them, the thicker.
+// Draws a line at each row or column at which nested modes start anew. More such modes make it
+// thicker.
 void draw_marks(Svg& svg, const Picture& picture, const Metrics& m) {
   const std::size_t rows = picture.rows.labels.size(), columns = picture.columns.labels.size();
   const auto draw = [&](drawing::Point from, drawing::Point to, int mark) {
@@ -118,7 +119,7 @@ void draw_marks(Svg& svg, const Picture& picture, const Metrics& m) {
   }
 }
 
-// The first row behind `begin` at which the mode, or a slower one, has another coordinate.
+// The first row after `begin` at which the mode, or a slower one, has another coordinate.
 std::size_t end_of_run(const PictureSide& side, std::size_t mode, std::size_t begin) {
   const auto same = [&](std::size_t row) {
     for (std::size_t i = mode; i < side.coordinates.size(); ++i) {
@@ -131,7 +132,7 @@ std::size_t end_of_run(const PictureSide& side, std::size_t mode, std::size_t be
   return end;
 }
 
-// Of each mode its coordinate over the columns that have it: the slowest mode above.
+// Writes each mode's coordinate over the columns that share it, the slowest mode at the top.
 void draw_column_modes(Svg& svg, const PictureSide& side, const Metrics& m) {
   for (std::size_t mode = 0; mode < side.coordinates.size(); ++mode) {
     const double y = m.top - 24 - 18 * static_cast<double>(mode);

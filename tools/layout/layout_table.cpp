@@ -10,16 +10,16 @@
 namespace tilejit::cli {
 namespace {
 
-constexpr std::int64_t kEdge = 16;      // rows that a large table has on each side
-constexpr std::int64_t kPageEdge = 12;  // of a picture on a page
+constexpr std::int64_t kEdge = 16;      // of a large table: rows or columns shown at each end
+constexpr std::int64_t kPageEdge = 12;  // the same, for a picture on a page
 constexpr std::int64_t kPageRows = 40;
 constexpr std::int64_t kPageColumns = 32;
 constexpr std::int64_t kMostCells = 16384;
-constexpr std::int64_t kMostJoined = std::int64_t{1} << 18;  // cells that are looked at
+constexpr std::int64_t kMostJoined = std::int64_t{1} << 18;  // cells that are examined
 constexpr std::int64_t kGap = -1;
 constexpr const char* kDots = "...";
 
-// All numbers below `count`, or the first and the last `edge` ones and a gap.
+// All numbers below `count`; or the first `edge`, a gap, and the last `edge`.
 std::vector<std::int64_t> numbers_of(std::int64_t count, std::int64_t edge) {
   std::vector<std::int64_t> numbers;
   const std::int64_t head = count <= 2 * edge ? count : edge;
@@ -37,7 +37,7 @@ std::string label_of(const TableSide& side, std::int64_t number) {
                          : fmt::format("{}-{}", first, first + side.block - 1);
 }
 
-/// How many of the modes, the fastest first, are at their start.
+/// How many modes, counted from the fastest, start anew at `number`.
 int mark_of(const TableSide& side, std::int64_t number) {
   if (number == kGap) return 0;
   int mark = 0;
@@ -71,7 +71,7 @@ bool follow(const Cell& a, const Cell& b) {
   return a.first == Cell::kNone ? b.first == Cell::kNone : b.first == a.last + 1;
 }
 
-/// The most columns that can be joined everywhere, a divisor of all.
+/// The largest number of columns that can be joined in every row. Divides `columns`.
 std::int64_t block_of(std::int64_t rows, std::int64_t columns, const CellAt& cell_at) {
   std::int64_t block = columns;
   for (std::int64_t m = 0; m < rows; ++m) {
@@ -85,7 +85,8 @@ std::int64_t block_of(std::int64_t rows, std::int64_t columns, const CellAt& cel
   return block;
 }
 
-/// With `block` rows to one. Modes that do not end with a block are one mode.
+/// The side with `block` rows joined into one. If a mode does not end with a block, all modes
+/// become one.
 TableSide blocked(const TableSide& side, std::int64_t block) {
   TableSide result{.extents = {}, .block = block};
   for (const std::int64_t extent : side.extents) {

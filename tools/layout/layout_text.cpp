@@ -49,7 +49,7 @@ Modes parse_modes(std::string_view text) {
   return {parse_layout(text)};
 }
 
-/// Without the mark of CuTe's static integers: `_8` is 8.
+/// Removes the mark of CuTe's static integers: `_8` becomes 8.
 std::string without_marks(std::string_view text) {
   const auto is_name = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';

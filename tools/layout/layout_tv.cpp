@@ -15,7 +15,7 @@ struct ThreadValue {
   std::int64_t thread, value;
 };
 
-// Which threads and values reach each cell of a tile, by rows.
+// The threads and values that reach each cell of a tile, row by row.
 struct OwnedTile {
   IntTuple shape;
   std::int64_t rows, columns;
@@ -26,7 +26,7 @@ struct OwnedTile {
   }
 };
 
-// What is kept of one tile.
+// The most elements that one tile may have.
 constexpr std::int64_t kMostElements = 1 << 20;
 
 void check_elements(std::int64_t a, std::int64_t b, const std::string& what) {
@@ -60,10 +60,10 @@ void check_thread_value(const Layout& tv) {
   }
   check_known(tv, "tv");
   check_elements(size(mode(tv, 0)).value(), size(mode(tv, 1)).value(), to_string(tv));
-  (void)cosize(tv);  // so that no index overflows
+  (void)cosize(tv);  // throws if an index would overflow
 }
 
-// Tile coordinates are numbered by columns, as the TV layout's indices are.
+// Tile coordinates are numbered column by column, as the TV layout's indices are.
 OwnedTile owned_tile(const Layout& tv, const std::string& tile_text) {
   check_thread_value(tv);
   const IntTuple shape = parse_int_tuple(tile_text);
@@ -96,7 +96,7 @@ Cell owned_cell(const std::vector<ThreadValue>& owners) {
           .fill = colour_of(thread)};
 }
 
-// `tile` outlives the table.
+// `tile` must outlive the table.
 Table tv_table(const OwnedTile& tile, const std::string& title) {
   return {.title = title,
           .rows = side_of(mode(tile.shape, 0)),
@@ -104,7 +104,7 @@ Table tv_table(const OwnedTile& tile, const std::string& title) {
           .cell_at = [&tile](std::int64_t m, std::int64_t n) { return owned_cell(tile.at(m, n)); }};
 }
 
-// One line for each coordinate of the tile, by columns.
+// One line for each coordinate of the tile, column by column.
 std::string inverse_text(const OwnedTile& tile) {
   std::string text;
   for (std::int64_t n = 0; n < tile.columns; ++n) {

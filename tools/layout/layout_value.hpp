@@ -14,11 +14,11 @@
 
 namespace tilejit::cli {
 
-/// What the text and the JSON form of nested values may have.
+/// Limits of nested values, in text and in JSON.
 constexpr int kMaxNesting = 64;
 constexpr int kMaxModes = 64;
 
-/// What an argument of an operation is; each has a text form and a JSON form.
+/// The kind of an operation's argument. Each kind has a text form and a JSON form.
 enum class Kind {
   flag,
   integer,
@@ -33,8 +33,8 @@ enum class Kind {
   composed
 };
 
-/// The order of compact strides: along the first mode, along the last, or by the integers of a
-/// tuple.
+/// The order of compact strides: along the first mode, along the last mode, or as the integers of a
+/// tuple say.
 struct Order {
   enum class By { left, right, modes } by = By::left;
   IntTuple modes = {};
@@ -45,10 +45,10 @@ struct Modes {
   std::variant<IntTuple, Layout> value;
 };
 
-/// The order by the integers of a tuple. Throws Error for others.
+/// The order that the integers of a tuple give. Throws Error for other tuples.
 [[nodiscard]] Order make_order(const IntTuple& modes);
 
-/// An argument; std::monostate is an optional one that was left out.
+/// An argument; std::monostate stands for an optional argument that was left out.
 using Argument = std::variant<std::monostate, bool, std::int64_t, IntTuple, WrittenCoordinate,
                               Order, SymbolValues, Layout, Modes, Tiler, Swizzle, ComposedLayout>;
 
@@ -57,11 +57,11 @@ using Argument = std::variant<std::monostate, bool, std::int64_t, IntTuple, Writ
 
 /// Throws Error with the position of the mistake.
 [[nodiscard]] Argument read_text(Kind kind, std::string_view text);
-/// Integers, booleans, nested arrays, {"shape", "stride"}, null for `_`; what has several integers
-/// also in its text form, as a string. Throws Error.
+/// Reads integers, booleans, nested arrays, {"shape", "stride"}, and null for `_`. A value of
+/// several integers may also be a string in its text form. Throws Error.
 [[nodiscard]] Argument read_json(Kind kind, const nlohmann::json& json);
 
-/// What an operation answers, as a person reads it and as a program does.
+/// An operation's answer, once for people and once for programs.
 struct Answer {
   std::string text;
   nlohmann::ordered_json json;
@@ -79,7 +79,7 @@ struct Answer {
 [[nodiscard]] Answer make_answer(const ComposedLayout& value);
 [[nodiscard]] Answer make_answer(const LayoutTV& value);
 [[nodiscard]] Answer make_answer(const BankConflicts& value);
-/// Nothing is an answer that was not found.
+/// std::nullopt: no answer was found.
 [[nodiscard]] Answer make_answer(const std::optional<bool>& value);
 [[nodiscard]] Answer make_answer(const IntTuple& value);
 [[nodiscard]] Answer make_answer(const Layout& value);
