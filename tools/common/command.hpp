@@ -41,13 +41,14 @@ void add_cache(CLI::App& app);
 void add_schema(CLI::App& app);
 /// The commands help, completion and man.
 void add_about_itself(CLI::App& app);
-/// Its many operations are added only where they are needed.
+/// `with_operations`: also adds its operations. They are many, and only some command lines need
+/// them.
 void add_layout(CLI::App& app, bool with_operations);
 
-/// What the environment says, without the tuning file if `untuned`.
+/// The options that the environment sets; without the tuning file if `untuned`.
 [[nodiscard]] Options options_from_env(bool untuned);
 
-/// The target of device 0, or sm_90a where there is no driver or no device.
+/// The target of device 0, or sm_90a if there is no driver or no device.
 [[nodiscard]] Target default_target();
 
 }  // namespace tilejit::cli

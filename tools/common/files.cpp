@@ -34,7 +34,7 @@ std::string read_stream(std::FILE* file, const std::string& name, std::uintmax_t
   return text;
 }
 
-// A device or a pipe, which is written to and never replaced. Returns 0 or an error number.
+// Writes to a device or a pipe, which must never be replaced. Returns 0 or an error number.
 int write_through(const fs::path& path, std::string_view bytes) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
   if (fd < 0) return errno;

@@ -4,7 +4,8 @@
 
 namespace tilejit::cli {
 
-/// SIGINT and SIGTERM, noted instead of obeyed while this lives; the second one ends the process.
+/// While this lives, SIGINT and SIGTERM are noted instead of obeyed; the second signal ends the
+/// process.
 class InterruptScope {
  public:
   InterruptScope();

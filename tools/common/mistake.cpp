@@ -46,7 +46,7 @@ const CLI::App* find_command(const CLI::App& app, const std::string& name) {
                                path));
 }
 
-// The command that the command line has come to.
+// The innermost command that the command line has reached.
 const CLI::App& reached(const CLI::App& app) {
   const auto commands = app.get_subcommands();
   return commands.empty() ? app : reached(*commands.back());
@@ -60,7 +60,7 @@ std::string quoted_words(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(quoted, ", "));
 }
 
-// Of words that the command does not take, in the order in which they were typed.
+// The sentence about words that the command does not take, in the order in which they were typed.
 std::string about_extras(const CLI::App& command, const std::vector<std::string>& words) {
   const auto option =
       std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('-'); });
@@ -75,7 +75,7 @@ std::string about_extras(const CLI::App& command, const std::vector<std::string>
                      name.substr(0, kLongestWord), nearest.empty() ? ";" : nearest, path);
 }
 
-// Of an option without its value CLI11 counts what is missing.
+// The sentence about an option without its value. CLI11's own message counts the missing values.
 std::string about_missing_value(const CLI::App& command, const std::string& message) {
   const std::string name = message.substr(0, message.find(':'));
   const CLI::Option* option = command.get_option_no_throw(name);

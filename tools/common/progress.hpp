@@ -8,29 +8,29 @@
 
 namespace tilejit::cli {
 
-/// How far a long piece of work is.
+/// The progress of a long piece of work.
 struct ProgressState {
   std::size_t done = 0, failed = 0, total = 0;
   std::string now;  ///< what is being worked on
 };
 
-/// Shows it on standard error: a bar that is redrawn where that is a terminal, else a line every
+/// Shows progress on standard error: a bar that is redrawn if that is a terminal, else a line every
 /// few seconds.
 class Progress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `quiet`: shows nothing.
+  /// `quiet`: nothing is shown.
   explicit Progress(bool quiet);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Draws if it is time to.
+  /// Draws if enough time has passed since the last drawing.
   void show(const ProgressState& state);
-  /// A line of its own, above the bar.
+  /// Prints a line of its own, above the bar.
   void say(const std::string& line);
-  /// Takes the bar away.
+  /// Removes the bar.
   void end();
 
  private:
@@ -39,8 +39,8 @@ class Progress {
   Clock::time_point start_, last_;
 };
 
-/// Shows, while it lives, what is being waited for and for how long; as Progress does, and at once
-/// on a terminal.
+/// While this lives, it shows what is being waited for, and for how long: as Progress does, but at
+/// once on a terminal.
 class Waiting {
  public:
   explicit Waiting(std::string what);

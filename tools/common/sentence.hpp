@@ -6,7 +6,7 @@
 
 namespace tilejit::cli {
 
-/// The error's message; without the place behind it, if the sentence names that place already.
+/// The error's message, without the place after it if the sentence already names that place.
 [[nodiscard]] std::string sentence(const Error& error);
 
 }  // namespace tilejit::cli

@@ -14,7 +14,7 @@
 namespace tilejit::cli {
 namespace {
 
-constexpr std::uintmax_t kLargestSpec = 64u << 20;  // bytes; a formula of 1 MB fits many times
+constexpr std::uintmax_t kLargestSpec = 64u << 20;  // bytes; many times a formula of 1 MB
 
 std::vector<std::string> kernel_names(const std::vector<Operation>& ops) {
   std::vector<std::string> names;

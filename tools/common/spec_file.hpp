@@ -9,11 +9,11 @@
 namespace tilejit::cli {
 
 /// The descriptors of a spec file ("-": standard input). Throws UsageError if the file cannot be
-/// read or is empty; what `parse_specs` throws, with the path put in front.
+/// read or is empty, and all that `parse_specs` throws, with the path in front.
 [[nodiscard]] std::vector<Operation> load_specs(const std::string& path);
 
-/// Those named `kernel`; all if it is empty. Throws UsageError, listing the names, if there is
-/// none.
+/// The descriptors named `kernel`; all of them if `kernel` is empty. Throws UsageError, listing the
+/// names, if none has that name.
 [[nodiscard]] std::vector<Operation> select_kernels(std::vector<Operation> ops,
                                                     const std::string& kernel);
 
