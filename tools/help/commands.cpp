@@ -1,4 +1,4 @@
-// The commands that tell of the command itself.
+// The commands help, completion and man, which describe the command itself.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -23,7 +23,7 @@ std::string completion(const CommandUsage& usage, const std::string& shell) {
   return shell == "zsh" ? zsh_completion(usage) : fish_completion(usage);
 }
 
-// A page for the whole, and one for each command.
+// Writes one page for the whole, and one for each command.
 void write_pages(const CommandUsage& usage, const std::filesystem::path& folder) {
   write_file(folder / manual_name(usage), manual_page(usage));
   for (const CommandUsage& command : usage.commands) {

@@ -6,7 +6,7 @@
 
 namespace tilejit::cli {
 
-/// Scripts that complete commands, options and values of `command` and of what is below it.
+/// Scripts that complete commands, options and values of `command` and of all commands below it.
 [[nodiscard]] std::string bash_completion(const CommandUsage& command);
 [[nodiscard]] std::string zsh_completion(const CommandUsage& command);
 [[nodiscard]] std::string fish_completion(const CommandUsage& command);

@@ -42,7 +42,7 @@ std::string reply_of(const OptionUsage& option) {
   return "COMPREPLY=()";  // then bash offers files
 }
 
-// A line of `case "$command $previous"` for each option with a value.
+// One line of `case "$command $previous"` for each option with a value.
 std::string value_cases(const CommandUsage& command) {
   std::string text;
   for (const OptionUsage& option : command.options) {
@@ -63,7 +63,7 @@ std::string bash_completion(const CommandUsage& command) {
   for (const CommandUsage* one : all_commands(command)) {
     if (one != &command) paths += (paths.empty() ? "" : "|") + shell_quoted(one->path);
     values += value_cases(*one);
-    // Words of commands, and of arguments, come before options are asked for.
+    // Words of commands and of arguments are offered first, options only after a '-'.
     const std::string first = joined_words(first_words(*one));
     words += fmt::format("    {}) words={}; [[ $current == -* ]] && words={} ;;\n",
                          shell_quoted(one->path), shell_quoted(first),

@@ -22,7 +22,7 @@ end
 
 )";
 
-// fish reads \' within single quotes, and no '\''.
+// fish reads \' within single quotes; it does not read '\''.
 std::string fish_quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) {

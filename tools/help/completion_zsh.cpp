@@ -16,7 +16,7 @@ std::string function_of(const CommandUsage& command) {
   return name;
 }
 
-// Colons and brackets mean something to _arguments and _describe.
+// Escapes colons and brackets, which mean something to _arguments and _describe.
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : text) {

@@ -10,14 +10,14 @@
 namespace tilejit::cli {
 namespace {
 
-constexpr std::size_t kColumn = 26;   // where descriptions begin
-constexpr std::size_t kWidest = 100;  // lines, also on wider terminals
+constexpr std::size_t kColumn = 26;   // column at which descriptions begin
+constexpr std::size_t kWidest = 100;  // columns of a line, even on wider terminals
 
 std::string heading(const std::string& text) {
   return inked(Ink::bold, text, stdout);
 }
 
-// Breaks `text` at spaces; lines but the first are indented.
+// Breaks `text` at spaces. All lines except the first are indented.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
   const std::size_t room = width > indent + 20 ? width - indent : 20;
   std::string result, line;

@@ -8,10 +8,10 @@
 
 namespace tilejit::cli {
 
-/// What --help prints, in lines of up to `width` columns where words allow it.
+/// The text that --help prints, in lines of up to `width` columns if words allow it.
 [[nodiscard]] std::string help_text(const CommandUsage& command, std::size_t width);
 
-/// Makes CLI11 print it.
+/// Makes CLI11 print help_text.
 class HelpFormatter : public CLI::FormatterBase {
  public:
   std::string make_help(const CLI::App* app, std::string name,

@@ -9,7 +9,7 @@
 namespace tilejit::cli {
 namespace {
 
-// `text` as troff takes it, wherever it stands in a line.
+// `text` escaped for troff, for any place in a line.
 std::string roff(const std::string& text) {
   std::string result;
   bool line_begins = true;
@@ -60,7 +60,7 @@ std::string items(const CommandUsage& command) {
   return text;
 }
 
-// The commands of a command that has a page of its own for each of them: a list.
+// A list of the subcommands of a command whose subcommands have pages of their own.
 std::string list_of_commands(const CommandUsage& command) {
   std::string text = ".SH COMMANDS\n";
   for (const std::string& group : groups_of(command)) {

@@ -6,7 +6,7 @@
 
 namespace tilejit::cli {
 
-/// A page of section 1 for man, in troff's man macros. Commands of the command are sections.
+/// A page of section 1 for man, in troff's man macros. Subcommands are sections of the page.
 [[nodiscard]] std::string manual_page(const CommandUsage& command);
 /// "tilejit-run.1"
 [[nodiscard]] std::string manual_name(const CommandUsage& command);

@@ -44,7 +44,7 @@ void split_footer(CommandUsage& usage, const std::string& footer) {
   usage.notes = footer.substr(0, at);
   if (at != std::string::npos) usage.examples = footer.substr(at + std::string(kExamples).size());
   while (usage.notes.ends_with(' ') || usage.notes.ends_with('\n')) usage.notes.pop_back();
-  const std::size_t gap = usage.examples.find("\n\n");  // what follows them is a note again
+  const std::size_t gap = usage.examples.find("\n\n");  // notes follow the examples
   if (gap == std::string::npos) return;
   usage.notes += (usage.notes.empty() ? "" : "\n") + usage.examples.substr(gap + 2);
   usage.examples.resize(gap);
