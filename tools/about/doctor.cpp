@@ -136,7 +136,7 @@ Target default_target() {
     const DriverInfo info = query_driver();
     if (!info.devices.empty()) return info.devices.front().target;
   } catch (const Error&) {
-    // No driver is no fault here: the default serves machines that only compile.
+    // A missing driver is no fault here: the default serves machines that only compile.
   }
   return Target{};
 }

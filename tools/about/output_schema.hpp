@@ -4,7 +4,8 @@
 
 namespace tilejit::cli {
 
-/// docs/output.schema.json: under "$defs" the schema of each document that --json prints.
+/// The text of docs/output.schema.json. Its "$defs" has the schema of each document that --json
+/// prints.
 [[nodiscard]] std::string_view output_schema() noexcept;
 
 }  // namespace tilejit::cli

@@ -27,7 +27,7 @@ const std::vector<std::string>& documents() {
   return names;
 }
 
-// Adds what `schema` refers to, and what that does.
+// Adds to `names` the definitions that `schema` refers to, directly or through others.
 void add_references(const ordered_json& schema, const ordered_json& all,
                     std::set<std::string>& names) {
   if (schema.is_object() && schema.contains("$ref")) {
