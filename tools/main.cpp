@@ -37,8 +37,8 @@ int report(int code, const std::string& message) {
   return code;
 }
 
-// Where standard streams are closed, as daemons start commands, the next file that is opened would
-// get their numbers, and what is printed would land in it.
+// If a standard stream is closed, as it is when a daemon starts the command, the next file that is
+// opened would get its number, and printed text would land in that file.
 void fill_standard_streams() {
   int fd = 0;
   do {
@@ -47,7 +47,7 @@ void fill_standard_streams() {
   if (fd >= 0) ::close(fd);
 }
 
-// A wrong spec, argument or target is the caller's to mend; the rest is a step that failed.
+// A wrong spec, argument or target is the caller's to correct; all else is a step that failed.
 int exit_code(ErrorCode code) noexcept {
   switch (code) {
     case ErrorCode::invalid_spec:
@@ -76,7 +76,7 @@ void add_group(CLI::App& app, const char* group,
   for (std::size_t i = before; i < commands.size(); ++i) commands[i]->group(group);
 }
 
-// The operations of `layout` are many, and only some command lines need them.
+// Adds `layout`. Its operations are many, and only some command lines need them.
 void add_layout_with(CLI::App& app) {
   add_layout(app, true);
 }
@@ -145,8 +145,8 @@ int run(int argc, char** argv) {
 }  // namespace tilejit::cli
 
 int main(int argc, char** argv) {
-  // A write beyond RLIMIT_FSIZE then fails, which is reported and cleaned up after; the signal
-  // would end the process with a temporary file left behind.
+  // A write beyond RLIMIT_FSIZE then fails; the failure is reported and cleaned up. The signal
+  // would end the process and leave a temporary file.
   std::signal(SIGXFSZ, SIG_IGN);
   tilejit::cli::fill_standard_streams();
   return tilejit::cli::run(argc, argv);

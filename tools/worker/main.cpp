@@ -28,11 +28,11 @@ bool is_socket(int file) {
   return ::fstat(file, &info) == 0 && S_ISSOCK(info.st_mode);
 }
 
-/// If memory runs out, the system should kill a worker rather than the application.
+/// Lets the system kill a worker rather than the application if memory runs out.
 void offer_to_the_oom_killer() {
   const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (file < 0) return;
-  if (::write(file, "500", 3) < 0) {  // failure is fine
+  if (::write(file, "500", 3) < 0) {  // failure does no harm
   }
   ::close(file);
 }
