@@ -21,7 +21,7 @@ struct Unknown {
   std::int64_t factor;
 };
 
-// What `dim` is, if exactly one symbol is unknown, and unsquared.
+// `dim` as a factor of a symbol, if exactly one symbol is unknown and occurs once.
 std::optional<Unknown> one_unknown(const Dim& dim, const SymbolValues& known) {
   std::int64_t factor = dim.factor();
   std::optional<std::string> unknown;
@@ -40,7 +40,7 @@ std::optional<Unknown> one_unknown(const Dim& dim, const SymbolValues& known) {
 
 using SeeMode = std::function<void(const Tensor&, std::size_t mode, std::int64_t extent)>;
 
-// Every mode of a tensor that has an array, with the array's extent.
+// Visits each mode of each tensor that has an array, with the array's extent.
 void each_mode(const Operation& op, const Arrays& arrays, const SeeMode& see) {
   for (const Tensor& tensor : op.tensors()) {
     const auto array = arrays.find(tensor.name);
@@ -62,7 +62,7 @@ bool infer_once(const Operation& op, const Arrays& arrays, SymbolValues& values)
   return found;
 }
 
-// An extent that would give a symbol its value, were it a multiple.
+// Refuses an extent that would determine a symbol if it were a multiple of the factor.
 void check_multiples(const Operation& op, const Arrays& arrays, const SymbolValues& values) {
   each_mode(op, arrays, [&](const Tensor& tensor, std::size_t i, std::int64_t extent) {
     const Dim dim = size(mode(tensor.layout, i));
@@ -97,7 +97,7 @@ void check_symbols(const Operation& op, const SymbolValues& values) {
   }
 }
 
-// All names of such things in the kernels, each once.
+// All names of this kind in the kernels, without repetition.
 std::vector<std::string> names_of(const std::vector<Operation>& ops, Named what) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& name) {
@@ -117,7 +117,7 @@ constexpr const char* kNamed[] = {"symbol", "scalar", "tensor"};
 
 }  // namespace
 
-// A name that no kernel has is a slip of the pen.
+// A name that no kernel has is a typing error.
 void check_names(const Assignments& given, const std::vector<Operation>& ops, Named what) {
   const std::vector<std::string> names = names_of(ops, what);
   for (const auto& [name, value] : given) {
@@ -175,7 +175,7 @@ void check_array(const NpyArray& array, const Tensor& tensor, const Layout& layo
         tensor.name, array.header.descr, to_string(tensor.dtype), npy_descr(tensor.dtype)));
   }
   const std::vector<std::int64_t> want = npy_shape(layout);
-  // An array of one element serves a tensor of rank 0 as one of shape () does.
+  // An array of shape (1) serves a tensor of rank 0 as well as an array of shape () does.
   const bool one = want.empty() && array.header.shape == std::vector<std::int64_t>{1};
   if (array.header.shape != want && !one) {
     throw UsageError(

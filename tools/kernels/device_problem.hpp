@@ -13,19 +13,19 @@ struct DeviceArguments {
   std::vector<Argument> arguments;
 };
 [[nodiscard]] DeviceArguments upload(const Runtime& runtime, const Problem& problem);
-/// The tensors that were written, in order.
+/// The tensors that the kernel wrote, in order.
 [[nodiscard]] std::vector<HostTensor> download(const Problem& problem,
                                                const DeviceArguments& device);
 
-/// Compares what `download` gave with the CPU reference.
+/// Compares the results of `download` with the CPU reference.
 [[nodiscard]] Verification check(const Problem& problem, const std::vector<HostTensor>& results);
 
-/// The problem's tensors on the device, so often that inputs do not stay in the L2 cache when they
-/// are used in turn; once for a warm one.
+/// Copies of the problem's tensors on the device: for a cold L2 cache, as many as keep the inputs
+/// from staying in it when they are used in turn; for a warm one, a single copy.
 [[nodiscard]] Workspaces make_workspaces(const Runtime& runtime, const Problem& problem,
                                          L2State l2 = L2State::cold);
 
-/// Times of a kernel and of a device-to-device copy that moves as many bytes.
+/// The times of a kernel, and of a device-to-device copy that moves as many bytes.
 struct Benchmark {
   TimeSummary kernel;
   TimeSummary copy;

@@ -83,7 +83,7 @@ Outcome Executor::execute_on_cpu(Compiler& compiler, Problem& problem) {
   } catch (const Error& error) {
     const bool not_here =
         error.code() == ErrorCode::no_compiler || error.code() == ErrorCode::unsupported;
-    if (!not_here) throw;  // the reference may do what kernels cannot
+    if (!not_here) throw;  // the reference may manage what kernels cannot
     outcome.not_compiled = sentence(error);
     outcome.has_no_kernel = error.code() == ErrorCode::unsupported;
   }

@@ -11,7 +11,7 @@
 
 namespace tilejit::cli {
 
-/// What happened to one kernel.
+/// The outcome of one kernel.
 struct Outcome {
   std::optional<Artifact> artifact;          ///< nothing if NVRTC is missing (CPU only)
   std::string not_compiled;                  ///< why there is no artifact
@@ -30,8 +30,8 @@ struct Wanted {
 /// The place where kernels run: a GPU, or the CPU reference.
 class Executor {
  public:
-  /// "auto": the default device, or the CPU where there is none; "cpu"; or a device's number.
-  /// Throws UsageError for other text, and what `Runtime` throws for a numbered device.
+  /// "auto": the default device, or the CPU if there is none; "cpu"; or a device's number. Throws
+  /// UsageError for other text, and whatever `Runtime` throws for a numbered device.
   Executor(const std::string& device, Options options);
 
   [[nodiscard]] bool on_gpu() const noexcept;
@@ -47,7 +47,7 @@ class Executor {
   [[nodiscard]] Outcome execute_on_gpu(Runtime& runtime, Problem& problem, const Wanted& wanted);
   [[nodiscard]] Outcome execute_on_cpu(Compiler& compiler, Problem& problem);
 
-  std::string reason_;  // before place_, whose initialisation may set it
+  std::string reason_;  // declared before place_, whose initialisation may set it
   std::variant<Runtime, Compiler> place_;
 };
 

@@ -26,17 +26,17 @@ struct ExplainOptions {
   bool measure = false, json = false, no_tuning = false;
 };
 
-/// What is known of a kernel beyond its plan.
+/// Everything known about a kernel, beyond its plan.
 struct Known {
-  Operation op;  ///< with the knobs of the tuning file, and symbols' values as examples
+  Operation op;  ///< with the tuning file's knobs, and symbols' values as examples
   Target target;
   std::optional<KernelResources> resources;
-  std::string not_compiled;          ///< why there are none
-  std::optional<KernelInfo> loaded;  ///< by the driver
+  std::string not_compiled;          ///< why there are no resources
+  std::optional<KernelInfo> loaded;  ///< as the driver loaded it
   std::optional<BenchmarkResult> measured;
 };
 
-/// A device where there is one and no target was asked for.
+/// A device, if there is one and no target was asked for.
 std::unique_ptr<Runtime> find_device(const ExplainOptions& options) {
   if (!options.target.empty()) return nullptr;
   try {

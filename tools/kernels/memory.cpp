@@ -21,7 +21,8 @@ std::uint64_t available_in_system() {
   return kUnbounded;
 }
 
-// Control groups version 2, as containers use them; "max" does not read as a number.
+// Reads control groups version 2, as containers use them. Without a bound the file says "max",
+// which does not parse as a number.
 std::uint64_t available_in_group() {
   std::ifstream bound_file("/sys/fs/cgroup/memory.max"), used_file("/sys/fs/cgroup/memory.current");
   std::uint64_t bound = 0, used = 0;

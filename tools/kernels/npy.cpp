@@ -13,9 +13,9 @@ namespace tilejit::cli {
 namespace {
 
 constexpr std::string_view kMagic{"\x93NUMPY", 6};
-constexpr std::size_t kAlignment = 64;  // of the data in a file that we write, as NumPy does
+constexpr std::size_t kAlignment = 64;  // of the data in files that we write, as in NumPy's
 
-// The header is a Python dict literal with three keys; anything else is refused.
+// Parses the header, a Python dict literal with three keys. Anything else is refused.
 class HeaderParser {
  public:
   HeaderParser(std::string_view text, std::string_view name) : text_(text), name_(name) {}
@@ -106,7 +106,7 @@ class HeaderParser {
   std::size_t at_ = 0;
 };
 
-// Bytes of one element of "<f2", "|V1", ...: the number behind the kind; 0 if there is none.
+// Bytes of one element of "<f2", "|V1", ...: the number after the kind, or 0 if there is no number.
 std::size_t element_bytes(std::string_view descr) noexcept {
   std::size_t bytes = 0;
   const std::size_t digits = descr.find_first_of("0123456789");
@@ -147,7 +147,7 @@ Preamble parse_preamble(std::string_view bytes, std::string_view name) {
   return preamble;
 }
 
-// The number of data bytes that the header promises; nothing if it exceeds 63 bits.
+// The number of data bytes that the header promises; std::nullopt if it exceeds 63 bits.
 std::optional<std::size_t> promised_bytes(const NpyHeader& header) {
   auto bytes = static_cast<std::int64_t>(width_of(header.descr));
   if (std::ranges::count(header.shape, 0) > 0) return 0;
@@ -197,8 +197,8 @@ std::string format_npy(const NpyHeader& header, std::string_view data) {
   std::string text =
       fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}", header.descr,
                   header.fortran_order ? "True" : "False", shape_text(header.shape));
-  // 10 bytes of preamble, the text and its newline end at a multiple of the alignment. No shape of
-  // a layout's at most 64 leaves makes the text exceed the 65535 bytes of version 1.0.
+  // The preamble of 10 bytes, the text and its newline end at a multiple of the alignment. A layout
+  // has at most 64 leaves, so no shape makes the text exceed the 65535 bytes of version 1.0.
   text.append((kAlignment - (10 + text.size() + 1) % kAlignment) % kAlignment, ' ');
   text += '\n';
   std::string file(kMagic);

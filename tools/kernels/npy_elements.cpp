@@ -12,8 +12,8 @@
 namespace tilejit::cli {
 namespace {
 
-// Loops over the elements of `layout` in the order of an array, the fastest first: inside a mode
-// its first leaf is the fastest, among modes the last one, or the first one in Fortran order.
+// The loops over the elements of `layout` in the order of an array, the fastest first. The first
+// leaf of a mode is its fastest. The last mode is the fastest, or in Fortran order the first.
 std::vector<Mode> loops(const Layout& layout, bool fortran_order) {
   std::vector<Mode> result;
   const auto modes = static_cast<std::size_t>(rank(layout));
@@ -48,7 +48,8 @@ void for_each_offset(const std::vector<Mode>& loops, Visit visit) {
   }
 }
 
-// True unless each stride steps over all that smaller ones reach.
+// Whether two elements may share a place: true unless each stride steps over everything that
+// smaller strides reach.
 bool may_repeat(std::vector<Mode> loops) {
   std::ranges::sort(loops, {}, [](const Mode& loop) { return loop.stride.value(); });
   std::int64_t span = 1;
@@ -59,7 +60,7 @@ bool may_repeat(std::vector<Mode> loops) {
   return false;
 }
 
-// Of an element of the array by its number in the file.
+// The coordinate of an element, from its number in the array's file.
 std::vector<std::int64_t> coordinate(const NpyHeader& header, std::int64_t number) {
   std::vector<std::int64_t> result(header.shape.size());
   for (std::size_t i = 0; i < result.size(); ++i) {
@@ -78,7 +79,7 @@ std::vector<std::int64_t> coordinate(const NpyHeader& header, std::int64_t numbe
       tensor.name, fmt::join(coordinate(array.header, number), ", "), to_string(layout)));
 }
 
-// A copy of a constant number of bytes is one move; NumPy's bool bytes other than 1 become 1.
+// Copies a constant number of bytes, which is one move. NumPy's bool bytes other than 1 become 1.
 template <std::size_t kBytes>
 void copy_elements(const NpyArray& array, const Tensor& tensor, const Layout& layout,
                    std::byte* memory) {

@@ -13,8 +13,8 @@ namespace tilejit::cli {
 namespace {
 
 constexpr std::size_t kHostAlignment = 64;
-// Random contents repeat after this many elements: a prime, so that no stride falls in step with
-// it.
+// Random contents repeat after this many elements. The number is prime, so no stride falls in step
+// with it.
 constexpr std::size_t kRandomPeriod = 1048573;
 
 // SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
@@ -46,7 +46,7 @@ std::int64_t saturating_add(std::int64_t a, std::int64_t b) noexcept {
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
 }
 
-// Elements that the layout touches: modes of stride 0 touch theirs once.
+// The number of elements that the layout touches. A mode of stride 0 touches its element once.
 std::int64_t unique_elements(const Layout& layout) {
   std::int64_t count = 1;
   for (const Mode& leaf : layout.leaves()) {
@@ -70,7 +70,7 @@ std::int64_t storage_bytes(const Problem& problem, std::size_t i) {
   return saturating_multiply(cosize(problem.layouts[i]), size_bytes(problem.op.tensors()[i].dtype));
 }
 
-// Outputs count three times: before the launch, after it, and the reference's.
+// Outputs count three times: before the launch, after it, and in the reference.
 void check_memory(const Problem& problem) {
   std::int64_t need = 0;
   for (std::size_t i = 0; i < problem.layouts.size(); ++i) {

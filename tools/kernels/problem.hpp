@@ -27,12 +27,12 @@ class HostTensor {
   std::size_t bytes_;
 };
 
-/// A descriptor with a value for everything that it leaves open.
+/// A descriptor with values for everything that it leaves open.
 struct Problem {
   Operation op;
-  std::vector<Access> access;  ///< of each tensor, never automatic
+  std::vector<Access> access;  ///< per tensor, never automatic
   SymbolValues symbols;
-  std::vector<Layout> layouts;  ///< of each tensor, symbols filled in
+  std::vector<Layout> layouts;  ///< per tensor, symbols filled in
   std::vector<Argument> scalars;
   std::vector<HostTensor> tensors;  ///< contents before the launch
   std::int64_t bytes_moved = 0;     ///< each input read once, each output written once
@@ -41,7 +41,7 @@ struct Problem {
   [[nodiscard]] HostArguments arguments() const;
 };
 
-/// Where the contents of tensors come from.
+/// The sources of tensors' contents and of other values.
 struct Inputs {
   Assignments dims;
   Assignments scalars;
@@ -49,18 +49,19 @@ struct Inputs {
   std::uint64_t seed = 1;
 };
 
-/// Binds symbols and scalars, allocates the tensors and fills those that are read: from their
-/// array, else with pseudo-random values that depend on seed and position only. Throws UsageError
-/// for values that contradict the descriptor, an array for a tensor that is not read, and if the
-/// host has not the memory.
+/// Binds symbols and scalars, allocates the tensors, and fills those that are read: from their
+/// array, else with pseudo-random values that depend only on seed and position. Throws UsageError
+/// for values that contradict the descriptor, for an array of a tensor that is not read, and if the
+/// host lacks the memory.
 [[nodiscard]] Problem make_problem(const Operation& op, std::vector<Access> access,
                                    const Inputs& inputs);
 
 /// Fills `bytes` bytes with `dtype` values: floats uniform in [-1,1), signed integers in
-/// [-100,100], unsigned ones in [0,100], bool fair.
+/// [-100,100], unsigned integers in [0,100], and bool with equal chances.
 void fill_random(DType dtype, std::byte* data, std::size_t bytes, std::uint64_t seed);
 
-/// Bytes that this process may still allocate: what is available, within its control group's bound.
+/// Bytes that this process may still allocate: the system's available memory, within the bound of
+/// the process's control group.
 [[nodiscard]] std::uint64_t available_memory();
 
 }  // namespace tilejit::cli

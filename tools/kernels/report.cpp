@@ -97,7 +97,7 @@ Target target_of(const Outcome& outcome) {
   return outcome.artifact ? outcome.artifact->target : Target{};
 }
 
-// What the given thread-value layout costs, beside the plan that it replaces.
+// The costs of the given thread-value layout, beside the plan that it replaces.
 std::string tv_text(const Operation& op, const Outcome& outcome) {
   std::string text = "  ";
   for (const char c : describe_plan(op, target_of(outcome))) {
@@ -183,7 +183,7 @@ ordered_json run_json(const Problem& problem, const Outcome& outcome, const Exec
     result["ran_on"] = "cpu";
     result["no_gpu"] = executor.no_gpu_reason();
     result["evaluate_ms"] = outcome.evaluate_ms;
-    result["verification"] = nullptr;  // it would be the reference against itself
+    result["verification"] = nullptr;  // the reference would be compared with itself
     return result;
   }
   result["ran_on"] = "gpu";

@@ -8,16 +8,17 @@
 
 namespace tilejit::cli {
 
-/// The artifact's key, target, tier, sizes and milliseconds of each stage; with what its metadata
-/// says of registers and spills.
+/// The artifact's key, target, tier, sizes and milliseconds of each stage; and the registers and
+/// spills that its metadata reports.
 [[nodiscard]] nlohmann::ordered_json artifact_json(const Artifact& artifact);
-/// Two lines: which tier answered, and how many milliseconds each stage took that was needed.
+/// Two lines: which tier answered, and how many milliseconds each stage took, if it was needed.
 [[nodiscard]] std::string artifact_text(const Artifact& artifact);
 
 /// One kernel's entry of `tilejit run --json`.
 [[nodiscard]] nlohmann::ordered_json run_json(const Problem& problem, const Outcome& outcome,
                                               const Executor& executor);
-/// What `tilejit run` prints of one kernel before it runs, its name and tensors, and after.
+/// The text that `tilejit run` prints for one kernel: its name and tensors before it runs, then the
+/// results.
 [[nodiscard]] std::string run_heading(const Problem& problem);
 [[nodiscard]] std::string run_text(const Problem& problem, const Outcome& outcome,
                                    const Executor& executor);
@@ -25,14 +26,14 @@ namespace tilejit::cli {
 /// The object "tuning" of a spec.
 [[nodiscard]] nlohmann::ordered_json tuning_json(const Tuning& tuning);
 
-/// A document as it is printed: indented, with replacement characters for what is not UTF-8, such
-/// as names of folders.
+/// A document as it is printed: indented. Replacement characters stand for bytes that are not
+/// UTF-8, such as those in names of folders.
 [[nodiscard]] std::string json_text(const nlohmann::ordered_json& document);
 
 /// "6.2 KB", "0.40 GB": decimal units, as bandwidths are quoted.
 [[nodiscard]] std::string bytes_text(double bytes);
 
-/// Prints to standard output, and has it seen at once.
+/// Prints to standard output and flushes it.
 void say(const std::string& text);
 
 }  // namespace tilejit::cli

@@ -89,7 +89,7 @@ void write_outputs(const Problem& problem, const Outcome& outcome, const Assignm
   }
 }
 
-// The tensors that --print names, as they are after the run.
+// The tensors that --print names, with their contents after the run.
 std::string tensors_text(const RunOptions& options, const Problem& problem,
                          const Outcome& outcome) {
   std::string text;
@@ -141,7 +141,7 @@ void run(const RunOptions& options) {
 
   auto kernels = nlohmann::ordered_json::array();
   bool all_right = true;
-  std::string no_kernel;  // the first that only the reference can compute
+  std::string no_kernel;  // the first kernel that only the reference can compute
   for (const Operation& op : ops) {
     Problem problem = make_problem(op, resolve_access(op), inputs);
     if (!options.json) say(run_heading(problem));

@@ -1,4 +1,4 @@
-// Values of scalars: taken as their dtype has them, refused where it cannot.
+// Values of scalars: converted to their dtype, and refused if the dtype cannot hold them.
 #include <fmt/format.h>
 
 #include <array>
@@ -14,7 +14,7 @@
 namespace tilejit::cli {
 namespace {
 
-// A value as somebody wrote it; `what` begins messages.
+// A value as a person wrote it. Messages begin with `what`.
 struct Written {
   std::string what;
   std::string text;
@@ -67,7 +67,7 @@ Argument floating_argument(DType dtype, const Written& written) {
   if (error == std::errc::invalid_argument) {
     throw UsageError(fmt::format("{} is '{}', which is not a number", written.what, written.text));
   }
-  // What becomes of a value beyond the range: infinity, or the largest number of an f8 type.
+  // The result of rounding a value beyond the range: infinity, or the largest number of an f8 type.
   const double limit = rounded(dtype, std::numeric_limits<double>::infinity());
   const double result = rounded(dtype, value);
   if (error != std::errc() || (std::abs(result) == limit && std::abs(value) != limit)) {

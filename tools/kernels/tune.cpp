@@ -44,12 +44,12 @@ std::filesystem::path file_of(const TuneOptions& options, const Options& setting
       "--tuning");
 }
 
-/// What has been tuned before, and the files to merge into it.
+/// The earlier results, together with the files to merge into them.
 TuningFile load_all(const std::filesystem::path& path, const std::vector<std::string>& merged,
                     cache::Trust trust) {
   TuningFile file = TuningFile::load(path, trust);
   for (const std::string& other : merged) {
-    // A person has named it.
+    // A person named this file, so anyone may own it.
     const TuningFile shipped = TuningFile::load(other, cache::Trust::anyone);
     if (shipped.empty()) throw UsageError(other + " holds no tuned kernels; check the path");
     file.merge(shipped);
@@ -58,7 +58,7 @@ TuningFile load_all(const std::filesystem::path& path, const std::vector<std::st
 }
 
 Runtime open_runtime(const TuneOptions& options, Options settings) {
-  settings.tuning_file.reset();  // the plan's own choice is what candidates are compared with
+  settings.tuning_file.reset();  // candidates are compared with the plan's own choice
   if (options.device >= 0) settings.device = options.device;
   try {
     return Runtime(std::move(settings));
@@ -105,7 +105,7 @@ Inputs read_inputs(const TuneOptions& options, const std::vector<Operation>& ops
   return inputs;
 }
 
-/// Tunes one kernel and says so.
+/// Tunes one kernel and prints the result.
 ordered_json tune_kernel(const TuneOptions& options, const Inputs& inputs, Runtime& runtime,
                          const Operation& op, TuningFile& file) {
   const Target target = runtime.device().target;
@@ -147,7 +147,7 @@ void tune_on_device(const TuneOptions& options, const std::vector<Operation>& op
     Runtime runtime = open_runtime(options, settings);
     for (const Operation& op : ops) {
       kernels.push_back(tune_kernel(options, inputs, runtime, op, file));
-      file.publish(path);  // what is measured is kept, whatever happens to the next kernel
+      file.publish(path);  // keeps the measurements, whatever happens to the next kernel
     }
   }
   file.publish(path);

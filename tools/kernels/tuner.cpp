@@ -26,7 +26,7 @@ bool same_bytes(const std::vector<HostTensor>& a, const std::vector<HostTensor>&
   });
 }
 
-// Kernels that several threads compile, and one waits for.
+// Kernels that several threads compile while one thread waits for the results.
 class Batch {
  public:
   Batch(Compiler& compiler, const std::vector<Operation>& ops, const Target& target)
@@ -69,7 +69,7 @@ class Batch {
   const std::vector<Operation>& ops_;
   const Target target_;
   std::atomic<std::size_t> next_ = 0;
-  std::mutex mutex_;  // guards what follows; an element is not changed once it is ready
+  std::mutex mutex_;  // guards the members below; an element stays unchanged once it is ready
   std::condition_variable wake_;
   std::vector<Compiled> compiled_;
   std::vector<char> ready_;
