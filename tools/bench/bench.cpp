@@ -89,7 +89,7 @@ Runtime open_runtime(const BenchOptions& options) {
   }
 }
 
-/// Measures one case after the other; the ceilings once for each number of bytes.
+/// Measures one case after the other, and the ceilings once for each number of bytes.
 class Bench {
  public:
   Bench(Runtime& runtime, const BenchmarkOptions& sampling, const Inputs& inputs)
@@ -171,7 +171,7 @@ void check_options(const BenchOptions& options) {
 
 void write(const BenchOptions& options, const BenchRun& run, const std::vector<Change>& changes,
            const std::optional<BenchRun>& before) {
-  // What can fail for want of an axis goes first.
+  // The plot goes first, since it fails if there is no axis for it.
   if (!options.plot.empty()) write_file(options.plot, plot_svg(bench_plot(run)));
   if (!options.csv.empty()) write_file(options.csv, bench_csv(run));
   if (options.json) {

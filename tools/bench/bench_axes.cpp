@@ -12,8 +12,8 @@
 namespace tilejit::cli {
 namespace {
 
-constexpr std::size_t kMostValues = 1000;   // of an axis
-constexpr std::size_t kMostPoints = 10000;  // of all
+constexpr std::size_t kMostValues = 1000;   // of one axis
+constexpr std::size_t kMostPoints = 10000;  // of all axes
 
 [[noreturn]] void refuse(const std::string& text, const std::string& why) {
   throw UsageError(fmt::format(

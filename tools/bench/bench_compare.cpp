@@ -21,12 +21,12 @@ const char* verdict(const Change& change) {
   return change.percent() > 0 ? "SLOWER" : "faster";
 }
 
-// How often the time of one run goes into that of the other, as a gain.
+// The earlier time divided by the new one, minus one, in percent.
 double speedup(const Change& change) {
   return change.now_ms > 0 ? 100 * (change.before_ms / change.now_ms - 1) : 0;
 }
 
-// A stream beside a graph: the columns say which is which.
+// If one run is of a stream and the other of a graph, the columns say which is which.
 std::vector<std::vector<std::string>> heading(const BenchRun& now, const BenchRun& before) {
   if (now.timed_in == before.timed_in)
     return {{"kernel", "at", "before us", "now us", "change %", ""}};

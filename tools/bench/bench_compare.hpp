@@ -8,23 +8,24 @@
 
 namespace tilejit::cli {
 
-/// One row beside the same of an earlier run.
+/// One row of a run beside the same row of an earlier run.
 struct Change {
   std::string kernel;
   Point point;
   double before_ms = 0, now_ms = 0;  ///< medians
-  /// The confidence intervals do not overlap: more than noise, as far as they tell.
+  /// The confidence intervals do not overlap: as far as they tell, the change is more than noise.
   bool significant = false;
 
   [[nodiscard]] double percent() const noexcept;  ///< above 0: slower
 };
 
-/// Of the rows that both runs have, in the order of `now`; one may be timed in a stream, the other
-/// in a graph. Throws UsageError if the state of L2 differs, or if they share no row.
+/// The changes of all rows that both runs have, in the order of `now`. One run may be timed in a
+/// stream and the other in a graph. Throws UsageError if the states of L2 differ, or if the runs
+/// share no row.
 [[nodiscard]] std::vector<Change> compare(const BenchRun& now, const BenchRun& before);
 
-/// A line a change, and what the devices are where they differ. Of a stream and a graph the speedup
-/// too: the earlier time over this one, less one.
+/// One line per change, and the devices if they differ. If one run is of a stream and the other of
+/// a graph, each line also has the speedup: the earlier time divided by the new one, minus one.
 [[nodiscard]] std::string compare_text(const std::vector<Change>& changes, const BenchRun& now,
                                        const BenchRun& before);
 

@@ -36,7 +36,7 @@ Axis choose_axis(const BenchRun& run) {
   return numbers == axes.end() ? axes.front() : *numbers;
 }
 
-/// What a row's line is called, and its value of `axis`; nothing if it has none.
+/// The name of a row's line, and the row's value of `axis`; std::nullopt if it has no such value.
 struct Place {
   std::string line;
   std::string value;

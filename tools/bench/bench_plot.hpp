@@ -5,8 +5,9 @@
 
 namespace tilejit::cli {
 
-/// GB/s over the first axis of several values, of numbers if there is one; a line for each kernel
-/// and the other axes' values, and one for the copy. Throws UsageError where no axis has several.
+/// GB/s over the first axis that has several values, or the first such axis of numbers if there is
+/// one. Each kernel with values of the other axes is one line; the copy is another. Throws
+/// UsageError if no axis has several values.
 [[nodiscard]] LinePlot bench_plot(const BenchRun& run);
 
 }  // namespace tilejit::cli

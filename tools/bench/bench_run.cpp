@@ -25,7 +25,7 @@ std::vector<std::string> axis_names(const BenchRun& run) {
   return names;
 }
 
-/// A row's value of each axis; empty where it has none.
+/// A row's value of each axis; empty if it has no such value.
 std::vector<std::string> axis_values(const BenchRow& row, const std::vector<std::string>& names) {
   std::vector<std::string> values;
   for (const std::string& name : names) {

@@ -9,13 +9,13 @@
 
 namespace tilejit::cli {
 
-/// What was measured of one kernel at one point of the axes.
+/// The measurements of one kernel at one point of the axes.
 struct BenchRow {
   std::string kernel;
   Point point;
   BenchmarkResult result;
   std::size_t workspaces = 1;
-  bool cold = false;  ///< they exceed the L2 cache twice
+  bool cold = false;  ///< the workspaces exceed twice the L2 cache
 };
 
 /// A run of `tilejit bench`.
@@ -30,16 +30,17 @@ struct BenchRun {
 [[nodiscard]] std::string_view to_string(TimedIn timed_in) noexcept;
 [[nodiscard]] std::string_view to_string(L2State l2) noexcept;
 
-/// For people: what was measured where, then a line a row.
+/// A text for people: what was measured on which device, then one line per row.
 [[nodiscard]] std::string bench_table(const BenchRun& run);
-/// RFC 4180, with a line of names; times in microseconds.
+/// CSV after RFC 4180, with a line of names. Times are in microseconds.
 [[nodiscard]] std::string bench_csv(const BenchRun& run);
-/// One document, two spaces of indent.
+/// One JSON document, indented by two spaces.
 [[nodiscard]] std::string bench_json(const BenchRun& run);
-/// The inverse of bench_json. Throws UsageError that names the file.
+/// The inverse of bench_json. Throws UsageError, which names the file.
 [[nodiscard]] BenchRun read_bench(std::string_view json, const std::string& file);
 
-/// Text in columns, two spaces apart: the first `left` flush left, the others flush right.
+/// Text in columns, two spaces apart. The first `left` columns are flush left, the others flush
+/// right.
 [[nodiscard]] std::string columns_text(const std::vector<std::vector<std::string>>& lines,
                                        std::size_t left);
 

@@ -14,7 +14,7 @@ namespace {
 
 using drawing::Svg;
 
-// Okabe and Ito, "Color Universal Design", 2008; yellow left out, which white hides.
+// Okabe and Ito, "Color Universal Design", 2008, without yellow, which is hard to see on white.
 constexpr std::array kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                  "#e69f00", "#56b4e9", "#332288"};
 constexpr const char* kReferenceColour = "#777";
@@ -23,8 +23,8 @@ constexpr const char* kTickInk = "#444";
 
 constexpr double kWidth = 880, kHeight = 500;
 constexpr double kLeft = 76, kTop = 92, kBottom = 62, kRight = 36;
-constexpr double kLetter = 7.0;      // of the labels' font, on average
-constexpr double kLabelHeight = 17;  // between labels of lines
+constexpr double kLetter = 7.0;      // width in the labels' font, on average
+constexpr double kLabelHeight = 17;  // between the labels of two lines
 constexpr std::size_t kMostTicks = 12;
 
 /// The step of 1, 2 or 5 times a power of ten that gives about six ticks up to `most`.
@@ -42,8 +42,8 @@ bool is_multiple(double value, double of) {
   return value > 0 && value <= kExact && std::fmod(value, of) == 0;
 }
 
-/// One way for all ticks of an axis: "1Ki" to "1Mi" where all are multiples of 1024, else the
-/// numbers themselves.
+/// The texts of an axis's ticks, all in one form: "1Ki" to "1Mi" if all are multiples of 1024, else
+/// the numbers themselves.
 std::vector<std::string> tick_texts(const std::vector<double>& ticks) {
   const bool binary =
       std::ranges::all_of(ticks, [](double tick) { return is_multiple(tick, 1024); });
@@ -60,7 +60,7 @@ std::vector<std::string> tick_texts(const std::vector<double>& ticks) {
   return texts;
 }
 
-/// Where things are.
+/// The positions of all parts of the plot.
 class Frame {
  public:
   explicit Frame(const LinePlot& plot) : plot_(plot) {
@@ -93,7 +93,7 @@ class Frame {
   [[nodiscard]] double y(double value) const {
     return bottom - value / top_value * (bottom - kTop);
   }
-  /// Values that get a label: all, or every second, third, ... of many.
+  /// The values that get a label: all of them; or every second, third, ... if there are many.
   [[nodiscard]] std::vector<double> x_ticks() const {
     const std::size_t every = (x_values.size() + kMostTicks - 1) / kMostTicks;
     std::vector<double> ticks;
@@ -144,7 +144,7 @@ struct Style {
   std::string colour, dashes;
 };
 
-/// Colours in turn; the second turn is dashed too.
+/// The colours are used in turn; in the second turn, lines are dashed too.
 Style style_of(const LinePlot& plot, std::size_t index) {
   if (plot.lines[index].reference) return {kReferenceColour, "6 4"};
   const auto before = static_cast<std::size_t>(std::ranges::count(
@@ -169,7 +169,7 @@ void draw_line(Svg& svg, const PlotLine& line, const Frame& frame, const Style& 
   }
 }
 
-/// Names at the lines' ends, moved apart where they would lie on each other.
+/// Names at the lines' ends, moved apart if they would overlap.
 void draw_names(Svg& svg, const LinePlot& plot, const Frame& frame) {
   std::vector<std::pair<double, std::size_t>> places;  // y, line
   for (std::size_t i = 0; i < plot.lines.size(); ++i) {
@@ -192,7 +192,7 @@ void draw_names(Svg& svg, const LinePlot& plot, const Frame& frame) {
   }
 }
 
-/// The most that neighbours differ, as a multiple of the least, by `gap`.
+/// The largest `gap` between neighbours, as a multiple of the smallest.
 template <typename Gap>
 double unevenness(const std::vector<double>& values, Gap gap) {
   double least = gap(values[0], values[1]), most = least;
