@@ -48,7 +48,7 @@ void add_place(const Place& place, const Selection& selection, cache::BundleWrit
 }
 
 void write_bundle(const ExportOptions& options) {
-  // Read first: a wrong key then costs nothing.
+  // The key is read first: a wrong key then costs no work.
   const std::string key =
       options.private_key.empty() ? "" : read_file(options.private_key, kLargestKey);
   const std::vector<Place> places = all_places(Options::from_env());

@@ -20,8 +20,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kLongestValue = 120;          // of a line of show; --json has all of it
-constexpr std::uintmax_t kLargestText = 64u << 20;  // bytes of what is kept beside an entry
+constexpr std::size_t kLongestValue = 120;          // bytes in a line of show; --json has all
+constexpr std::uintmax_t kLargestText = 64u << 20;  // bytes of a file beside an entry
 
 struct Row {
   std::string place;
@@ -110,7 +110,7 @@ struct ShowOptions {
   bool json = false;
 };
 
-// What TILEJIT_CACHE_KEEP has left beside the entry.
+// The text that TILEJIT_CACHE_KEEP left beside the entry.
 std::string kept_text(const Located& found, const std::string& what) {
   const std::string suffix = what == "source" ? "cu" : what;
   const auto path = std::filesystem::path(found.place->path()) / "v1" /

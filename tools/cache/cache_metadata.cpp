@@ -5,7 +5,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int kDeepest = 64;  // levels; whoever prints a value goes down as many
+constexpr int kDeepest = 64;  // levels; printing a value recurses as deeply
 
 }  // namespace
 

@@ -134,7 +134,7 @@ std::string table_text(std::vector<std::vector<std::string>> rows,
                        const std::vector<std::size_t>& right) {
   std::vector<std::size_t> widths;
   for (auto& row : rows) {
-    // Cells may come from metadata, which a server or somebody's bundle has brought.
+    // Cells may come from metadata, which may come from a server or from somebody's bundle.
     for (std::string& cell : row) cell = printable(cell);
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());

@@ -16,14 +16,14 @@ namespace tilejit::cli {
 /// A folder or bundle of the cache.
 class Place {
  public:
-  /// Throws Failure if it cannot be used.
+  /// Throws Failure if the folder or bundle cannot be used.
   Place(const std::filesystem::path& path, const Options& options);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] bool is_bundle() const noexcept { return bundle_.has_value(); }
   [[nodiscard]] std::vector<cache::EntryInfo> list() const;
   [[nodiscard]] std::optional<cache::Entry> read(const std::string& key) const;
-  /// Empty object if there is none that is JSON.
+  /// The entry's metadata; an empty object if there is none, or if it is not JSON.
   [[nodiscard]] nlohmann::ordered_json metadata(const std::string& key) const;
   [[nodiscard]] std::vector<std::string> markers(const std::string& kind) const;
   [[nodiscard]] cache::VerifyReport verify() const;
@@ -34,37 +34,37 @@ class Place {
   std::optional<cache::Bundle> bundle_;
 };
 
-/// The folder that is written to. Throws UsageError if the cache is kept in memory only.
+/// The folder that the cache writes to. Throws UsageError if the cache is kept only in memory.
 [[nodiscard]] std::filesystem::path writable_folder(const Options& options);
 
-/// That folder, then what is only read, as far as they are there and can be used; why not is told
-/// through `skipped`.
+/// The writable folder, then the read-only places, if they exist and can be used. `skipped` is
+/// called with the reason for each unusable place.
 [[nodiscard]] std::vector<Place> all_places(const Options& options,
                                             const std::function<void(const std::string&)>& skipped);
-/// The same; says on standard error what cannot be used.
+/// The same; standard error gets the reasons.
 [[nodiscard]] std::vector<Place> all_places(const Options& options);
 
-/// An entry that some place has.
+/// An entry, and a place that has it.
 struct Located {
   const Place* place = nullptr;
   cache::EntryInfo info;
 };
-/// The only entry whose key starts with `prefix`. Throws UsageError if there is none, or several.
+/// The only entry whose key starts with `prefix`. Throws UsageError if there is no such entry, or
+/// several.
 [[nodiscard]] Located find_entry(const std::vector<Place>& places, const std::string& prefix);
 
-/// What to list or export.
+/// The entries to list or export.
 struct Selection {
-  std::vector<std::string> keys;  ///< starts of keys; empty: all
-  std::string kernel, target;     ///< a part of the kernel's name; a target. Empty: all
+  std::vector<std::string> keys;  ///< beginnings of keys; empty: all
+  std::string kernel, target;     ///< part of the kernel's name; a target. Empty: all
   [[nodiscard]] bool takes(const std::string& key, const nlohmann::ordered_json& metadata) const;
 };
 
-/// Asks on the terminal, unless `yes`. Throws UsageError where nobody can be asked, and Failure if
-/// the answer is no.
+/// Asks on the terminal, unless `yes`. Throws UsageError if nobody can be asked, and Failure if the
+/// answer is no.
 void confirm(const std::string& question, bool yes);
 
-/// Rows of texts, made printable, as aligned columns; those named in `right` are aligned to the
-/// right.
+/// Rows of texts as aligned columns, made printable. The columns listed in `right` are flush right.
 [[nodiscard]] std::string table_text(std::vector<std::vector<std::string>> rows,
                                      const std::vector<std::size_t>& right = {});
 

@@ -35,7 +35,7 @@ std::string bound_text(const Options& options) {
   return text;
 }
 
-// Of "https://user:password@host/path".
+// The remote's URL, without the user and password of "https://user:password@host/path".
 std::string without_password(const Options& options) {
   std::string url = options.cache_remote.url;
   const std::size_t host = url.find("://");
@@ -68,7 +68,7 @@ void path(bool as_json) {
 struct Totals {
   std::uint64_t entries = 0, bytes = 0;
   std::chrono::system_clock::time_point oldest = {}, newest = {};
-  std::map<std::string, std::uint64_t> targets;  // entries of each
+  std::map<std::string, std::uint64_t> targets;  // entries of each target
 };
 
 Totals totals_of(const Place& place) {
@@ -114,7 +114,7 @@ struct Finding {
   bool good = true;
 };
 
-// Writes, reads and locks as a request would; the probe's key is nobody else's.
+// Writes, reads and locks as a request would. The probe has a key of its own.
 Finding probe_folder(const Options& options) {
   if (!options.cache_folder) return {"folder", "none: kernels are kept in memory only", false};
   std::string trouble;
@@ -138,7 +138,7 @@ Finding probe_folder(const Options& options) {
           false};
 }
 
-// Asks for what no remote has; trouble is told by the store's warning.
+// Asks the remote for a key that no remote has. The store's warning reports any trouble.
 Finding probe_remote(const Options& options) {
   std::string trouble;
   cache::Options settings{.remote = options.cache_remote,
