@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kListed = 20;  // missing kernels, in the text
+constexpr std::size_t kListed = 20;  // missing kernels that the text lists
 
 struct CoverageOptions {
   std::vector<std::string> paths, targets, devices;
@@ -35,7 +35,7 @@ Options settings_of(const CoverageOptions& options) {
     settings.cache_folder.reset();
     settings.cache_path.clear();
   }
-  // Read only: a question changes nothing.
+  // The places are only read: a question changes nothing.
   for (const std::string& path : {options.folder, options.bundle}) {
     if (path.empty()) continue;
     if (!std::filesystem::exists(path)) throw UsageError(path + " does not exist; check the path");
@@ -44,7 +44,7 @@ Options settings_of(const CoverageOptions& options) {
   return settings;
 }
 
-/// What a target has of the kernels.
+/// How much of the kernels a target has.
 struct Covered {
   std::size_t kernels = 0, present = 0;
 };

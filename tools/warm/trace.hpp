@@ -8,8 +8,8 @@
 
 namespace tilejit::cli {
 
-/// When each kernel of a warm run was compiled, as Chrome's trace format (chrome://tracing,
-/// ui.perfetto.dev): a row a compile that ran at the same time.
+/// The times at which the kernels of a warm run were compiled, in Chrome's trace format
+/// (chrome://tracing, ui.perfetto.dev). Compiles that ran at the same time have separate rows.
 class Trace {
  public:
   using Clock = std::chrono::steady_clock;
@@ -21,7 +21,7 @@ class Trace {
     Clock::time_point begin, end;
     std::size_t lane = 0;  ///< row
   };
-  /// With a span below it for each stage that took time.
+  /// Adds the span, with one span below it for each stage that took time.
   void add(const Span& span, const Artifact& artifact);
   void add_failed(const Span& span, const std::string& error);
 

@@ -38,14 +38,14 @@ struct WarmOptions {
   bool dry_run = false, keep_going = false, quiet = false, json = false, no_tuning = false;
 };
 
-/// What a run found and did.
+/// What a run found and what it did.
 struct WarmReport {
   std::size_t entries = 0, present = 0;
   std::map<std::string, std::pair<std::size_t, std::size_t>> by_target;  // entries, present
-  std::vector<std::string> missing;                                      // names, of a dry run
+  std::vector<std::string> missing;                                      // names; only in a dry run
   WarmOutcome outcome;
-  double list_seconds = 0, seconds = 0;  // of reading, planning and looking; of all
-  std::string keys;                      // SHA-256 of the keys, sorted
+  double list_seconds = 0, seconds = 0;  // of reading, planning and looking; of all work
+  std::string keys;                      // SHA-256 of the sorted keys
 };
 
 double seconds_since(Clock::time_point start) {
@@ -58,7 +58,7 @@ Options settings_of(const WarmOptions& options) {
   settings.compile_jobs = options.jobs;
   settings.record.clear();
   settings.miss_policy = MissPolicy::allow;  // compiling is what this command is for
-  // What is compiled reaches the remote before the command ends.
+  // Uploads get the time to reach the remote before the command ends.
   settings.cache_remote.shutdown_timeout = std::chrono::minutes(10);
   settings.cache_remote.queued_uploads = 1u << 20;
   settings.cache_remote.queued_bytes = std::size_t{4} << 30;
@@ -87,7 +87,8 @@ std::vector<const WarmJob*> take_stock(const WarmList& list, WarmReport& report)
   return missing;
 }
 
-/// Nothing may have been evicted meanwhile: a marker or a bundle says that everything is there.
+/// Throws Failure if a kernel has been evicted meanwhile, since a marker or a bundle says that
+/// everything is there.
 void check_all(const Compiler& compiler, const WarmList& list) {
   const auto gone = std::ranges::count_if(
       list.jobs, [&](const WarmJob& job) { return !compiler.cache().locate(job.location.key); });
@@ -163,7 +164,7 @@ void print_summary(const WarmOptions& options, const WarmReport& report) {
   throw Failure(text);
 }
 
-/// Lines that cannot be read, and kernels that cannot be planned.
+/// The lines that cannot be read, and the kernels that cannot be planned.
 std::vector<WarmFailure> faults_of(const WarmList& list, const std::vector<PlanFailure>& failures) {
   std::vector<WarmFailure> faults;
   for (const std::string& fault : list.faults) faults.push_back({fault, "left out"});
@@ -187,8 +188,8 @@ void add_failures(const WarmOptions& options, const WarmList& list,
                             first.error, outcome.failures.size()));
 }
 
-/// `compiler` is the one that has filled the cache: its end waits for a pass that evicts, and what
-/// it has in memory says nothing of what the next process finds.
+/// `compiler` filled the cache, and is replaced: its destructor waits for a pass that evicts, and
+/// the entries in its memory do not show what the next process will find.
 void finish(const WarmOptions& options, std::optional<Compiler>& compiler, const WarmList& list,
             const WarmReport& report) {
   if (options.bundle.empty() && options.marker.empty()) return;
@@ -204,7 +205,7 @@ void warm(const WarmOptions& options) {
   const Shard shard = parse_shard(options.shard);
   const InterruptScope interrupts;
   std::error_code ignored;
-  // What an earlier run has said is not true before this one is through.
+  // An earlier run's marker does not hold until this run is complete.
   if (!options.marker.empty() && !options.dry_run) std::filesystem::remove(options.marker, ignored);
 
   std::vector<Target> targets;

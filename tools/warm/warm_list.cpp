@@ -40,11 +40,11 @@ std::vector<std::string> files_below(const std::string& folder) {
     throw UsageError(fmt::format("{} could not be listed: {}", folder, error.message()));
   }
   if (files.empty()) throw UsageError(folder + " has no .json or .jsonl file; check the path");
-  std::ranges::sort(files);  // shards on different machines must agree
+  std::ranges::sort(files);  // so that shards on different machines agree
   return files;
 }
 
-/// Takes descriptors from texts.
+/// Reads descriptors from texts.
 class ListReader {
  public:
   explicit ListReader(const std::vector<Target>& targets) : targets_(targets) {}

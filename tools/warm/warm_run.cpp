@@ -18,11 +18,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// One job that the service has been asked for. What its callback writes is guarded by `mutex`.
+/// One job that the service was asked for. `mutex_` guards all that its callback writes.
 struct Flight {
   const WarmJob* job = nullptr;
   PendingArtifact pending = {};
-  Clock::time_point begin = {};  // when it ran
+  Clock::time_point begin = {};  // when it began to run
   bool running = false, over = false;
 };
 
@@ -37,7 +37,7 @@ class WarmRun {
         trace_(trace),
         progress_(rules.quiet),
         lanes_(static_cast<std::size_t>(rules.jobs), nullptr) {
-    // Processes that warm one list start at different places of it, and share the work.
+    // Processes that warm the same list start at different places in it, and so share the work.
     if (!missing.empty()) {
       first_ = static_cast<std::size_t>(::getpid()) * 0x9e3779b1u % missing.size();
     }
@@ -91,7 +91,7 @@ class WarmRun {
     }
   }
 
-  // Called by threads of the service.
+  // Called on threads of the service.
   void note(Flight& flight, CompileState state) {
     const std::lock_guard lock(mutex_);
     if (state == CompileState::running) {
@@ -104,7 +104,7 @@ class WarmRun {
     wake_.notify_one();
   }
 
-  // Until something has changed, or it is time to draw and to look for signals.
+  // Waits until something has changed, or until it is time to draw and to look for signals.
   void wait() {
     std::vector<std::unique_ptr<Flight>> over;
     {
@@ -121,7 +121,7 @@ class WarmRun {
     for (const auto& flight : over) land(*flight);
   }
 
-  // A row of the trace for each job that runs.
+  // Gives each running job a row of the trace.
   void take_lanes() {
     for (const auto& flight : flights_) {
       if (!flight->running || std::ranges::count(lanes_, flight->job) > 0) continue;
@@ -191,9 +191,9 @@ class WarmRun {
   WarmOutcome outcome_;
   std::size_t first_ = 0, next_ = 0;
   std::vector<std::unique_ptr<Flight>> flights_;
-  std::exception_ptr fatal_;  // nothing can be compiled
+  std::exception_ptr fatal_;  // set if nothing can be compiled
 
-  std::mutex mutex_;  // guards what follows, and what a Flight's callback writes
+  std::mutex mutex_;  // guards the members below, and what a Flight's callback writes
   std::condition_variable wake_;
   bool changed_ = false;
 };
