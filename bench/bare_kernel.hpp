@@ -13,7 +13,7 @@
 
 namespace tilejit::bench {
 
-/// The parameter struct that a kernel of known sizes gets from Kernel::launch; scalars are f32.
+/// The parameter struct that Kernel::launch gives to a kernel of known sizes. Scalars are f32.
 inline std::vector<std::byte> parameters(const plan::Plan& plan, const std::vector<Argument>& args,
                                          std::size_t tensors) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(plan.params_bytes));
@@ -62,7 +62,7 @@ class BareKernel {
     check(driver_.cuLaunchKernel_(function_, blocks_, 1, 1, static_cast<unsigned>(plan_.threads), 1,
                                   1, 0, stream, arguments, nullptr));
   }
-  /// The same as a node of a graph; `argument` points to the parameters.
+  /// The same launch as a node of a graph; `argument` points to the parameters.
   [[nodiscard]] CUDA_KERNEL_NODE_PARAMS node(void*& argument) {
     argument = parameters_.data();
     CUDA_KERNEL_NODE_PARAMS params{};
@@ -85,7 +85,7 @@ class BareKernel {
   unsigned blocks_ = 1;
 };
 
-/// A graph of one kernel again and again, one node behind the other, by the driver alone.
+/// A graph that the driver alone makes: one kernel many times, each node after the one before.
 class BareGraph {
  public:
   BareGraph(BareKernel& kernel, int nodes) : kernel_(kernel) {

@@ -1,6 +1,7 @@
-// The cache alone: hits by tier, a dead remote, an eviction pass, a process that waits for
-// another's entry. Entries have payloads of 20 KB. TILEJIT_BENCH_ENTRIES: entries of the folder
-// (100,000; 2.4 GB of disk while it runs). Percentiles are of single requests, in microseconds.
+// Measures the cache alone: hits by tier, a dead remote, an eviction pass, and a process that waits
+// for another's entry. Entries have payloads of 20 KB. TILEJIT_BENCH_ENTRIES sets the number of
+// entries in the folder (100,000; they take 2.4 GB of disk while it runs). Percentiles are of
+// single requests, in microseconds.
 #include <arpa/inet.h>
 #include <benchmark/benchmark.h>
 #include <netinet/in.h>
@@ -39,7 +40,7 @@ int folder_entries() {
   return text != nullptr ? std::atoi(text) : 100000;
 }
 
-// As long as a kernel's; the key is its SHA-256.
+// A text as long as a kernel's key text; the key is its SHA-256.
 std::string key_text_of(int i) {
   return R"({"compiler":"65be0db3","number":)" + std::to_string(i) + R"(,"plan":")" +
          std::string(1000, 'p') + R"("})";
@@ -49,7 +50,8 @@ std::string key_of(int i) {
   return sha256_hex(key_text_of(i));
 }
 
-// The text of the key, then what people ask for, as tilejit::is_entry_of takes it.
+// The text of the key, then the names that people ask for, in the form that tilejit::is_entry_of
+// takes.
 std::string metadata_of(int i) {
   std::string metadata = key_text_of(i);
   metadata.back() = ',';
@@ -64,7 +66,7 @@ Entry entry_of(int i) {
   return entry;
 }
 
-/// A folder of its own below the current one, removed at the end.
+/// A separate folder below the current one, removed at the end.
 class Workplace {
  public:
   Workplace() : path_(fs::absolute("tilejit-cache-bench-XXXXXX").string()) {
@@ -79,7 +81,7 @@ class Workplace {
   std::string path_;
 };
 
-// Not through a Store, whose fsync of each entry would take minutes.
+// Writes the entries without a Store, whose fsync per entry would take minutes.
 void fill_folder(const fs::path& folder, int entries) {
   const Store names({.folder = folder});
   for (int i = 0; i < entries; ++i) {
@@ -128,7 +130,7 @@ void memory_hit(benchmark::State& state) {
 }
 BENCHMARK(memory_hit);
 
-/// Takes connections and never answers, until the end of its life.
+/// Accepts connections and never answers them, until it is destroyed.
 class SilentServer {
  public:
   SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -153,7 +155,8 @@ class SilentServer {
   sockaddr_in address_ = {};
 };
 
-// A request that no tier can answer, after the one that has found out that the server is dead.
+// Measures requests that no tier can answer, after a first request has found that the server is
+// dead.
 void dead_remote(benchmark::State& state) {
   const SilentServer server;
   constexpr auto kTimeout = 200ms;
@@ -167,7 +170,7 @@ void dead_remote(benchmark::State& state) {
 }
 BENCHMARK(dead_remote);
 
-// Random keys; each is asked once before, so that the file system is warm.
+// The keys are random. Each key is asked for once before, so that the file system is warm.
 void hits(benchmark::State& state, Store& store, int entries) {
   std::mt19937 random(1);
   std::vector<std::string> keys;
@@ -205,7 +208,7 @@ void bundle_hit(benchmark::State& state) {
 }
 BENCHMARK(bundle_hit)->Iterations(20000)->Unit(benchmark::kMicrosecond);
 
-// A miss: what a tier below, or a compile, comes on top of.
+// A miss: the time that comes before a lower tier or a compile.
 void miss(benchmark::State& state) {
   Store store({.folder = full_folder()});
   int i = -1;
@@ -226,7 +229,7 @@ void sweep_that_removes_nothing(benchmark::State& state) {
 }
 BENCHMARK(sweep_that_removes_nothing)->Iterations(3)->Unit(benchmark::kMillisecond);
 
-// A tenth goes. The last of this file: it leaves fewer entries.
+// Removes a tenth of the entries. It runs last in this file, because it leaves fewer entries.
 void sweep_that_removes_a_tenth(benchmark::State& state) {
   const Folder folder(full_folder());
   const std::uint64_t kept = folder.prune({}).kept_bytes / 10 * 9;
@@ -236,7 +239,7 @@ void sweep_that_removes_a_tenth(benchmark::State& state) {
 }
 
 void write_time(int pipe) {
-  const auto now = Clock::now();  // of one clock in all processes
+  const auto now = Clock::now();  // all processes share this clock
   if (::write(pipe, &now, sizeof now) != sizeof now) std::abort();
 }
 
@@ -246,7 +249,7 @@ Clock::time_point read_time(int pipe) {
   return time;
 }
 
-// Tells through `pipe` when its make begins, and when it ends.
+// Reports through `pipe` when its make begins, and when it ends.
 [[noreturn]] void make_slowly(const fs::path& folder, const std::string& key, int pipe) {
   Store store({.folder = folder});
   (void)store.find_or_make(key, [&] {
@@ -259,13 +262,14 @@ Clock::time_point read_time(int pipe) {
   ::_exit(0);
 }
 
-// From the end of the first process' make to the answer in the second: publishing is in it.
+// The time from the end of the first process's make to the answer in the second, publishing
+// included.
 double wait_beyond_make(const fs::path& folder, const std::string& key) {
   int ends[2];
   if (::pipe(ends) != 0) std::abort();
   const pid_t maker = ::fork();
   if (maker == 0) make_slowly(folder, key, ends[1]);
-  ::close(ends[1]);  // a maker that dies then ends the reads below
+  ::close(ends[1]);  // if the maker dies, the reads below end
   (void)read_time(ends[0]);
   Store store({.folder = folder});
   const Answer answer = store.find_or_make(key, [] { return entry_of(0); });

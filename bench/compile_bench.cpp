@@ -1,5 +1,5 @@
-// From spec text to cubin, without a GPU: what the library adds to NVRTC's own time, what the tiers
-// of the cache cost, and what the device library costs NVRTC.
+// Measures the way from spec text to cubin, without a GPU: the time that the library adds to
+// NVRTC's own, the costs of the cache's tiers, and the cost of the device library in NVRTC.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// A cache folder that is gone when the benchmark ends.
+// A cache folder that is removed when the benchmark ends.
 class ScratchFolder {
  public:
   ScratchFolder()
@@ -48,7 +48,7 @@ class ScratchFolder {
   fs::path path_;
 };
 
-// The vector addition; the name enters the key, so that each number is a kernel of its own.
+// The vector addition. Its name enters the key, so that each number is a separate kernel.
 std::string spec_text(int number, DType dtype = f16) {
   constexpr const char* kLayout = "(16384,8192):(8192,1)";
   return to_json(
@@ -57,7 +57,7 @@ std::string spec_text(int number, DType dtype = f16) {
             .formula = "c = a + b"});
 }
 
-// One kernel an iteration that no cache has. The counters are means over the iterations.
+// Compiles one kernel per iteration that no cache has. The counters are means over the iterations.
 void cold(benchmark::State& state) {
   const ScratchFolder folder;
   Compiler compiler(folder.options());
@@ -87,7 +87,7 @@ void memory_hit(benchmark::State& state) {
 }
 BENCHMARK(memory_hit)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// A new Compiler an iteration: its memory is empty.
+// A new Compiler per iteration: its memory is empty.
 void disk_hit(benchmark::State& state) {
   const ScratchFolder folder;
   const std::string text = spec_text(0);
@@ -99,8 +99,8 @@ void disk_hit(benchmark::State& state) {
 }
 BENCHMARK(disk_hit)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// What a service with 1,762 kernels pays for one that nobody warmed: a descriptor of another width.
-// `forbidden`: not sealed, so that the folder is asked first.
+// The cost of a kernel that nobody warmed, in a service with 1,762 kernels: a descriptor of another
+// width. `forbidden`: the Compiler is not sealed, so the folder is asked first.
 void miss(benchmark::State& state, bool sealed) {
   const ScratchFolder folder;
   Options options = folder.options();
@@ -132,7 +132,7 @@ void miss(benchmark::State& state, bool sealed) {
 BENCHMARK_CAPTURE(miss, sealed, true)->Unit(benchmark::kMicrosecond)->UseRealTime();
 BENCHMARK_CAPTURE(miss, forbidden, false)->Unit(benchmark::kMicrosecond)->UseRealTime();
 
-// What recording adds to a request that memory answers.
+// The time that recording adds to a request that memory answers.
 void recorded_memory_hit(benchmark::State& state) {
   const ScratchFolder folder;
   Options options = folder.options();
@@ -157,7 +157,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// By turns, so that clocks and noise meet both alike.
+// Both are measured in turns, so that clocks and noise affect both alike.
 void nvrtc_vector_add(benchmark::State& state, DType dtype) {
   const compile::Nvrtc nvrtc;
   const compile::Request empty = request_of("extern \"C\" __global__ void empty() {}\n");

@@ -7,7 +7,7 @@
 
 namespace tilejit::bench {
 
-/// A function of one line of code.
+/// A function as large as one cache line of code.
 template <std::size_t N>
 [[gnu::noinline, gnu::aligned(64)]] std::uint32_t step(std::uint32_t value) noexcept {
   return value * (2 * N + 1) + N;
@@ -19,8 +19,8 @@ template <std::size_t... N>
   return value;
 }
 
-/// Goes through 64 KB of memory and 64 KB of code, as a driver's launch goes through its own: what
-/// ran before is then in no first-level cache.
+/// Goes through 64 KB of memory and 64 KB of code, as a launch in the driver does. Afterwards, no
+/// first-level cache holds what ran before.
 inline void evict_caches() noexcept {
   static std::array<std::uint32_t, (64 << 10) / sizeof(std::uint32_t)> memory = {};
   std::uint32_t value = run_steps(memory[0], std::make_index_sequence<1024>());

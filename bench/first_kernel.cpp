@@ -1,8 +1,9 @@
 // first_kernel SPEC [CUBIN ENTRY]: milliseconds from spec text to a loaded kernel, in a process
-// that has only created a Runtime and, as whoever asks for a kernel, put a tensor into device
-// memory: neither is counted. With CUBIN that kernel has been loaded through the driver before, as
-// the program's other kernels are: the first load of a context costs the driver more than the next.
-// Without a GPU: to the cubin in memory. One JSON line; run it twice for the time from the disk.
+// that has only created a Runtime and put a tensor into device memory, as any program that asks for
+// a kernel has. Neither is counted. With CUBIN, the driver loads that kernel before the time
+// begins, in place of a program's other kernels: the first load in a context costs the driver more
+// than the next. Without a GPU, the time ends at the cubin in memory. Prints one JSON line; the
+// second run gives the time from the disk.
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -36,7 +37,7 @@ std::string contents(const char* path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// For the life of the process.
+// The kernel stays loaded for the life of the process.
 void load_other_kernel(const char* path, const char* entry) {
   const driver::Table& driver = driver::load_driver();
   const std::string cubin = contents(path);

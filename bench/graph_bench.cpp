@@ -1,5 +1,6 @@
-// Time of a kernel as a node of a graph, from 1 KB to 100 MB of memory moved: what it costs where
-// launching would cost more. One line of JSON a size; bench/small.py puts peers beside it.
+// Measures a kernel as a node of a graph, from 1 KB to 100 MB of memory moved: its cost at sizes
+// whose launches would cost more. Prints one line of JSON per size; bench/small.py compares it with
+// peers.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -12,10 +13,10 @@ namespace {
 
 using namespace tilejit;
 
-constexpr int kNodes = 50;     // of a graph, one behind the other
+constexpr int kNodes = 50;     // of a graph, each after the one before
 constexpr int kLaunches = 21;  // of the graph
 
-/// A node's share of the graph's time, median of the launches, in microseconds.
+/// A node's share of the graph's time, in microseconds: the median of the launches.
 double node_microseconds(const driver::Table& driver, const Kernel& kernel,
                          const std::vector<Argument>& args, CUstream stream) {
   const auto check = [&](CUresult result) { driver::check(driver, result, "graph_bench"); };
@@ -46,7 +47,7 @@ double node_microseconds(const driver::Table& driver, const Kernel& kernel,
   return 1e3 * times[kLaunches / 2] / kNodes;
 }
 
-/// The operation over about `bytes` of memory read and written.
+/// The operation on so many elements that it reads and writes about `bytes` bytes.
 Fused operation(const std::string& name, std::int64_t bytes) {
   if (name == "add") {
     const std::string n = std::to_string(bytes / 6);

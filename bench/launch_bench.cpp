@@ -1,6 +1,6 @@
-// What launching costs, as one JSON object. On a device: against the driver alone, with the same
-// cubin, parameters and grid. With --host, on any machine: what the library adds, with a driver
-// whose functions do nothing.
+// Measures the costs of launching, as one JSON object. On a device, it compares with the driver
+// alone, with the same cubin, parameters and grid. With --host, on any machine, it measures the
+// time that the library adds to a driver whose functions do nothing.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -26,8 +26,8 @@ namespace {
 
 using namespace tilejit;
 
-constexpr int kNodes = 100;     // of a graph, one behind the other
-constexpr int kFirstRuns = 21;  // of what happens once in a process
+constexpr int kNodes = 100;     // of a graph, each after the one before
+constexpr int kFirstRuns = 21;  // of work that happens once per process
 
 Options in_memory() {
   Options options = Options::from_env();
@@ -54,7 +54,7 @@ Fused template_of_add() {
 
 constexpr std::array<std::int64_t, 2> kShape = {64, 64}, kStride = {64, 1};
 
-/// The arguments of a launch; with shapes, as a framework passes them.
+/// The arguments of a launch; if `shapes`, with shapes, as a framework passes them.
 std::vector<Argument> arguments(std::span<void* const> tensors, bool shapes) {
   std::vector<Argument> args;
   for (void* tensor : tensors) {
@@ -64,7 +64,7 @@ std::vector<Argument> arguments(std::span<void* const> tensors, bool shapes) {
   return args;
 }
 
-/// The same tensors in other sizes from launch to launch, of one kind.
+/// The same tensors, in other sizes from launch to launch; all sizes are of one kind.
 class Changing {
  public:
   explicit Changing(std::span<void* const> tensors) {
@@ -105,7 +105,7 @@ std::array<void*, 3> host_tensors() {
           reinterpret_cast<void*>(0x300000)};
 }
 
-/// Calls that the launch paths make, without a driver behind them.
+/// Fills in the calls that the launch paths make, without a driver behind them.
 void do_nothing(driver::Table& table) {
   table.cuLaunchKernel_ = [](CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                              unsigned, CUstream, void**, void**) { return CUDA_SUCCESS; };
@@ -116,7 +116,7 @@ void do_nothing(driver::Table& table) {
       [](CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS*) { return CUDA_SUCCESS; };
 }
 
-/// What the library adds where the driver has taken the caches in between.
+/// The time that the library adds if the driver has evicted the caches in between.
 void measure_evicted(FakeDriver& fake, Figures& figures) {
   fake.table.cuLaunchKernel_ = [](CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
                                   unsigned, unsigned, CUstream, void**, void**) {
@@ -173,7 +173,7 @@ Figures measure_host() {
   return figures;
 }
 
-/// What the measurements on a device share.
+/// The state that the measurements on a device share.
 struct Device {
   Runtime runtime{in_memory()};
   const driver::Table& driver = driver::load_driver();
@@ -252,7 +252,7 @@ void measure_graphs(Device& device, Figures& figures) {
   figures["node_update_above_bare_us"] = updates[1] - updates[0];
 }
 
-/// A folder of its own, removed at the end.
+/// A separate folder, removed at the end.
 class ScratchFolder {
  public:
   ScratchFolder() {
@@ -274,7 +274,8 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
-/// Milliseconds of compile (from the disk), load and launch inside a capture, by a new Runtime.
+/// Milliseconds that a new Runtime takes to compile (from the disk), load and launch inside a
+/// capture.
 double first_launch_in_capture(const Device& device, const Options& options, const Fused& op) {
   Runtime fresh(options);
   Capture capture(fresh, *device.stream, Capture::Mode::global);
@@ -313,7 +314,7 @@ int main(int argc, char** argv) {
     }
     Figures figures;
     Device device;
-    measure_first_launches(device, figures);  // before anything else of ours has run
+    measure_first_launches(device, figures);  // before any other work of the library
     measure_launches(device, figures);
     measure_graphs(device, figures);
     print(figures);

@@ -21,7 +21,7 @@ inline double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Host time of one call, median of batches.
+/// Host time of one call, in microseconds: the median of batches.
 inline double call_microseconds(const std::function<void()>& call) {
   constexpr int kBatch = 2000, kBatches = 101;
   std::vector<double> times;
@@ -33,7 +33,8 @@ inline double call_microseconds(const std::function<void()>& call) {
   return median(std::move(times));
 }
 
-/// Host time of one call each; by turns, so that clocks and noise meet all alike.
+/// Host time of one call of each function, in microseconds. The functions take turns, so that
+/// clocks and noise affect all alike.
 inline std::vector<double> turn_microseconds(const std::vector<std::function<void()>>& calls) {
   constexpr int kBatch = 200, kBatches = 201;
   std::vector<std::vector<double>> times(calls.size());
@@ -49,8 +50,9 @@ inline std::vector<double> turn_microseconds(const std::vector<std::function<voi
   return medians;
 }
 
-/// Host time of one call each, in batches that stay below the queue's depth; by turns, so that
-/// clocks and noise meet all alike. The stream is idle before and after a batch.
+/// Host time of one call of each function, in microseconds, in batches that stay below the queue's
+/// depth. The functions take turns, so that clocks and noise affect all alike. The stream is idle
+/// before and after each batch.
 inline std::vector<double> batch_microseconds(const driver::Table& driver, CUstream stream,
                                               const std::vector<std::function<void()>>& calls) {
   constexpr int kBatch = 200, kBatches = 101;
@@ -72,7 +74,8 @@ inline std::vector<double> batch_microseconds(const driver::Table& driver, CUstr
   return medians;
 }
 
-/// Time on the device of what each call puts on the stream, by events; by turns, median.
+/// Device time, in microseconds, of the work that each call puts on the stream: the median by
+/// events. The calls take turns.
 inline std::vector<double> device_microseconds(const driver::Table& driver, CUstream stream,
                                                const std::vector<std::function<void()>>& calls) {
   constexpr int kTurns = 51, kWarmUp = 3;

@@ -1,4 +1,4 @@
-// The layout algebra's time for one operation, and its part of a plan.
+// Measures the layout algebra's time for one operation, and its part of the time of a plan.
 #include <benchmark/benchmark.h>
 
 #include "formula/analysis.hpp"
@@ -36,7 +36,7 @@ void parse_divide_coalesce_print(benchmark::State& state) {
 }
 BENCHMARK(parse_divide_coalesce_print);
 
-// Six tensors of four axes, no two of one layout: what a plan asks of the algebra.
+// Six tensors of four axes, each with another layout: the work of the algebra in one plan.
 void plan_of_six_tensors(benchmark::State& state) {
   const IntTuple shape{16, 32, 64, 128};
   const auto tensor = [&](const char* name, std::initializer_list<int> order) {

@@ -1,11 +1,12 @@
-// The compile service without a GPU: how the warming of 200 distinct kernels scales with
-// Options::compile_jobs, what a worker process adds to a compile, and what memory it holds; where
-// there is a GPU, the time from a request to the first launch, tiered against full.
+// Measures the compile service without a GPU: how the warming of 200 distinct kernels scales with
+// Options::compile_jobs, what a worker process adds to a compile, and how much memory it holds. If
+// there is a GPU, it also measures the time from a request to the first launch, tiered against
+// full.
 //
 //   service_bench [--kernels 200] [--jobs 1,2,16] [--threads 2]
 //
-// One JSON object a line; "speed_up" is against the first of --jobs. `--threads`: compiles inside
-// this process, as Options::compile_threads.
+// Prints one JSON object per line; "speed_up" is against the first of --jobs. `--threads` is the
+// number of compiles inside this process, as Options::compile_threads.
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,7 +48,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// A cache folder that is gone at the end.
+/// A cache folder that is removed at the end.
 class ScratchFolder {
  public:
   ScratchFolder() : path_((fs::temp_directory_path() / "tilejit-bench-XXXXXX").string()) {
@@ -71,7 +72,7 @@ class ScratchFolder {
   std::string path_;
 };
 
-/// Three kinds by turns; the name enters the key.
+/// Three kinds of kernels in turn. The name enters the key.
 Fused kernel(int number) {
   const std::string name = "k" + std::to_string(number);
   switch (number % 3) {
@@ -94,7 +95,7 @@ Fused kernel(int number) {
   }
 }
 
-/// Peak resident memory of the child processes, in MiB; the largest.
+/// The largest peak resident memory of a child process, in MiB.
 double largest_child_mib() {
   double largest = 0;
   for (const auto& thread : fs::directory_iterator("/proc/self/task")) {
@@ -110,7 +111,7 @@ double largest_child_mib() {
   return largest;
 }
 
-/// Seconds.
+/// Returns seconds.
 double warm(const Settings& settings, int jobs, double first_seconds) {
   const ScratchFolder folder;
   Options options = folder.options();
@@ -137,8 +138,8 @@ double warm(const Settings& settings, int jobs, double first_seconds) {
   return seconds;
 }
 
-/// By turns, so that clocks and noise meet both alike: what a compile takes beyond NVRTC's own
-/// time.
+/// Measures the time of a compile beyond NVRTC's own, in this process and in a worker. Both take
+/// turns, so that clocks and noise affect both alike.
 void overhead() {
   const ScratchFolder here_folder, away_folder;
   Options options = here_folder.options();
@@ -168,14 +169,14 @@ void overhead() {
       static_cast<unsigned long long>(away.service_stats().in_workers), largest_child_mib());
 }
 
-/// Of the largest template; the name makes each a kernel of its own.
+/// A kernel of the largest template. The name makes each a separate kernel.
 Fused scanned_softmax(const std::string& name) {
   return {.name = name,
           .tensors = {{"x", f16, "(128,1024):(1024,1)"}, {"y", f32, "(128,1024):(1024,1)"}},
           .formula = "e = exp(x - max(x))\ny = cumsum(e) * (1 / sum(e))"};
 }
 
-/// Milliseconds from a request to the end of the first launch, nothing cached.
+/// Milliseconds from a request to the end of the first launch, with nothing cached.
 double first_launch(Runtime& runtime, const Fused& op, const Buffer& x, const Buffer& y) {
   const auto start = Clock::now();
   const Kernel kernel = runtime.compile(op);
@@ -191,7 +192,7 @@ double first_launch(Runtime& runtime, const Fused& op, const Buffer& x, const Bu
   return milliseconds;
 }
 
-/// By turns, as above.
+/// Full and tiered compiles take turns, as above.
 void tiered() {
   Options options = Options::from_env();
   options.cache_folder = {};
