@@ -1,5 +1,6 @@
 # Writes OUTPUT: the texts of TEMPLATES as C++, and the SHA-256 (names and contents) of the sources
-# of GENERATOR with all that they include; INCLUDED: the names of those, a line each.
+# of GENERATOR with all files that they include. Writes INCLUDED: the names of these files, one per
+# line.
 cmake_minimum_required(VERSION 3.25)
 set(body "")
 foreach(path IN LISTS TEMPLATES)
@@ -8,7 +9,8 @@ foreach(path IN LISTS TEMPLATES)
   string(APPEND body "    {\"${name}\", R\"__tilejit__(${text})__tilejit__\"},\n")
 endforeach()
 
-# An #include that names no file of the checkout is the toolkit's, the compiler's or generated.
+# An #include that names no file of the checkout belongs to the toolkit or the compiler, or is
+# generated.
 set(pending ${GENERATOR})
 set(files "")
 while(pending)

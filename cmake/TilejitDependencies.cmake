@@ -18,8 +18,8 @@ else()
   target_link_libraries(tilejit_fmt INTERFACE fmt::fmt)
 endif()
 
-# TILEJIT_NO_TOOLKIT=1 in the environment: CUDA toolkits count as not installed, also those that an
-# earlier configuration has found.
+# TILEJIT_NO_TOOLKIT=1 in the environment: CUDA toolkits count as not installed, even those that an
+# earlier configuration found.
 set(tilejit_toolkits ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda)
 set(tilejit_toolkit_search "")
 if("$ENV{TILEJIT_NO_TOOLKIT}" STREQUAL "1")
@@ -44,7 +44,7 @@ if(NOT TILEJIT_CUDA_INCLUDE_DIR)
   message(FATAL_ERROR "cuda.h was not found: run ./tools/setup, or set TILEJIT_CUDA_INCLUDE_DIR")
 endif()
 
-# nvtx3/nvToolsExt.h: all of NVTX is in its headers; a profiler that is attached brings the rest.
+# nvtx3/nvToolsExt.h: all of NVTX is in its headers; an attached profiler brings the rest.
 if(TILEJIT_NVTX)
   find_path(TILEJIT_NVTX_INCLUDE_DIR NAMES nvtx3/nvToolsExt.h HINTS ${TILEJIT_CUDA_INCLUDE_DIR}
     PATHS ${PROJECT_SOURCE_DIR}/.deps/cuda/include
@@ -55,11 +55,12 @@ if(TILEJIT_NVTX)
   endif()
 endif()
 
-# curl/curl.h: likewise, and libcurl is loaded only where there is a remote cache.
+# curl/curl.h: likewise, only its declarations are used; libcurl is loaded only if there is a remote
+# cache.
 find_path(TILEJIT_CURL_INCLUDE_DIR NAMES curl/curl.h DOC "Folder of curl/curl.h")
 if(NOT TILEJIT_CURL_INCLUDE_DIR)
   message(FATAL_ERROR "curl/curl.h was not found: run ./tools/setup, or set TILEJIT_CURL_INCLUDE_DIR")
 endif()
 
-# What is built here finds the NVRTC that ./tools/setup fetched; installing removes this run path.
+# Programs built here find the NVRTC that ./tools/setup fetched; installing removes this run path.
 list(APPEND CMAKE_BUILD_RPATH ${PROJECT_SOURCE_DIR}/.deps/cuda/lib)

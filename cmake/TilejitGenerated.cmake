@@ -1,6 +1,6 @@
-# What the build takes from the sources: the templates as text, the JSON schema as text, and the
-# digest of everything that decides what is generated (a part of every cache key): templates, the
-# rooms up to the source, and what they include.
+# The sources that the build generates: the templates as text, the JSON schema as text, and the
+# digest of everything that decides the generated kernels, which is a part of every cache key:
+# templates, the rooms up to the source, and all files that they include.
 set(generated ${PROJECT_BINARY_DIR}/generated)
 file(GLOB template_files CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/kernels_templates/*.cu ${PROJECT_SOURCE_DIR}/kernels_templates/tile/*.cuh)
@@ -21,7 +21,7 @@ add_custom_command(
   DEPENDS ${generator_files} ${public_files} ${PROJECT_SOURCE_DIR}/cmake/EmbedTemplates.cmake
   VERBATIM)
 target_sources(tilejit_room_render PRIVATE ${generated}/embedded_templates.cpp)
-# Made anew after a change in any of those rooms.
+# This file is generated again after a change in any of these rooms.
 set_source_files_properties(${generated}/embedded_templates.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
 set(schema ${PROJECT_SOURCE_DIR}/docs/spec.schema.json)

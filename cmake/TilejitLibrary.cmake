@@ -7,7 +7,7 @@ endforeach()
 add_library(tilejit SHARED ${objects})
 add_library(tilejit_static STATIC ${objects})
 if(TILEJIT_PORTABLE)
-  # Else libcurl, which is loaded later, would find half of its OpenSSL in ours.
+  # Otherwise libcurl, which is loaded later, would find half of its OpenSSL in ours.
   target_link_options(tilejit PRIVATE LINKER:--exclude-libs,ALL)
 endif()
 target_link_options(tilejit PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
@@ -20,7 +20,7 @@ foreach(library tilejit tilejit_static)
   target_include_directories(${library} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/cache/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  # Header-only dependencies were compiled in; only what has to be linked is named.
+  # Header-only dependencies were compiled in; only libraries that have to be linked are named.
   target_link_libraries(${library} PRIVATE OpenSSL::Crypto Threads::Threads ${CMAKE_DL_LIBS})
   if(NOT TILEJIT_PORTABLE)
     target_link_libraries(${library} PRIVATE spdlog::spdlog fmt::fmt)

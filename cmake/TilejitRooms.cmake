@@ -1,11 +1,11 @@
 # A room is a folder src/<name>, or src/<FOLDER>, built as an object library. Its headers are included as
-# "<name>/header.hpp", through an include folder that holds that room alone, so that an include of a
-# room that is not named in USES does not compile. A COLD room runs once a kernel, when its code is in
-# no cache of the processor yet, and is the faster the smaller it is (docs/performance.md).
+# "<name>/header.hpp", through an include folder that holds only this room. An include of a room that is
+# not named in USES therefore does not compile. A COLD room runs once per kernel, when its code is not
+# yet in any cache of the processor; it is faster if it is smaller (docs/performance.md).
 #
 # With TILEJIT_UNITY, sources that are compiled together share the parsing of headers and the code of
-# templates, so the files of a room may not give one name to two things. A room that is APART changes
-# often, and is rebuilt file by file.
+# templates. The files of a room must therefore not give one name to two things. A room that is APART
+# changes often, and is rebuilt file by file.
 add_library(tilejit_warnings INTERFACE)
 target_compile_options(tilejit_warnings INTERFACE -Wall -Wextra $<$<BOOL:${TILEJIT_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
@@ -24,7 +24,7 @@ set(TILEJIT_ROOMS "" CACHE INTERNAL "")
 function(tilejit_unity target)
   if(TILEJIT_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8 ${ARGN})
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # which takes each source of a batch for a header
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # it takes each source of a batch for a header
       target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
     endif()
   endif()

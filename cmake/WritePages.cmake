@@ -1,5 +1,5 @@
-# Writes what COMMAND says of itself into FOLDER, laid out as a system's share/: manuals, and
-# completions for three shells.
+# Writes the pages that COMMAND prints about itself into FOLDER, laid out as a system's share/:
+# manuals, and completions for three shells.
 cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER}/man/man1)
