@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the scripts demo and test share; sourced at the top of the checkout.
+# The scripts demo and test share this file; they source it at the top of the checkout.
 
 # If setup had to fetch wheels, everything uses those: an installed toolkit is too old, or hidden.
 if [[ -d .deps/cuda ]]; then export TILEJIT_NO_TOOLKIT=1; fi
@@ -10,7 +10,7 @@ fi
 
 step() { printf '\n== %s\n' "$*"; }
 
-# configure PRESET [ARGUMENT...]: quiet unless it fails.
+# configure PRESET [ARGUMENT...]: prints nothing unless it fails.
 configure() {
   local preset="$1" log="build/$1/configure.log"
   shift
