@@ -29,7 +29,7 @@ struct Change {
 [[nodiscard]] std::string compare_text(const std::vector<Change>& changes, const BenchRun& now,
                                        const BenchRun& before);
 
-/// Significant changes for the worse by more than `percent`.
+/// The significant changes that are slower by more than `percent`.
 [[nodiscard]] std::vector<Change> regressions(const std::vector<Change>& changes, double percent);
 
 }  // namespace tilejit::cli

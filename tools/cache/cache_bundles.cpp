@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* kCompilers = "compilers";  // markers that a cache without NVRTC goes by
+constexpr const char* kCompilers = "compilers";  // markers; a cache without NVRTC relies on them
 
 struct ExportOptions {
   std::string path, private_key;

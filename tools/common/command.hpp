@@ -12,7 +12,7 @@ class App;
 
 namespace tilejit::cli {
 
-/// What the command returns to the shell. docs/command.md has the table.
+/// The exit code of the command. docs/command.md has the table.
 enum ExitCode : int { kDone = 0, kFailed = 1, kBadUsage = 2 };
 
 /// A mistake on the command line or in a file that it names: exit code 2.

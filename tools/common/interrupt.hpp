@@ -13,11 +13,11 @@ class InterruptScope {
   InterruptScope(const InterruptScope&) = delete;
   InterruptScope& operator=(const InterruptScope&) = delete;
 
-  /// The signal that came, 0 if none did.
+  /// The signal that came; 0 if none did.
   [[nodiscard]] static int signal() noexcept;
 };
 
-/// The work was stopped by a signal and has been tidied up; the process ends by that signal.
+/// A signal stopped the work, which has been tidied up. The process ends by that signal.
 class Interrupted : public std::runtime_error {
  public:
   Interrupted(int signal, const std::string& what) : std::runtime_error(what), signal_(signal) {}

@@ -55,7 +55,7 @@ class Waiting {
 };
 
 /// "[#####---------------] 50/200, 12.3 a second, 12 s left, 1 failed: softmax for sm_90a" in at
-/// most `width` columns; without the bar for 0 columns.
+/// most `width` columns. If `width` is 0, the bar is left out.
 [[nodiscard]] std::string progress_text(const ProgressState& state, double seconds,
                                         std::size_t width);
 

@@ -23,7 +23,7 @@ using Arrays = std::map<std::string, NpyArray, std::less<>>;
 enum class Named { symbol, scalar, tensor };
 /// Throws UsageError for a name that none of `ops` has.
 void check_names(const Assignments& given, const std::vector<Operation>& ops, Named what);
-/// A whole decimal number, not negative. Throws UsageError that names `what`.
+/// Parses a whole decimal number, not negative. Throws UsageError, which names `what`.
 [[nodiscard]] std::int64_t parse_count(const std::string& text, const std::string& what);
 
 /// A value for every symbol of `op`: from `dims`, else from the arrays' shapes, else the example of
@@ -38,7 +38,8 @@ void check_names(const Assignments& given, const std::vector<Operation>& ops, Na
 /// types.
 [[nodiscard]] std::vector<Argument> bind_scalars(const Operation& op, const Assignments& values);
 
-/// Throws UsageError if the array's dtype or shape is not that of `tensor` laid out as `layout`.
+/// Throws UsageError if the array's dtype or shape differs from that of `tensor`, laid out as
+/// `layout`.
 void check_array(const NpyArray& array, const Tensor& tensor, const Layout& layout);
 
 }  // namespace tilejit::cli

@@ -13,9 +13,9 @@ namespace tilejit::cli {
 
 /// The outcome of one kernel.
 struct Outcome {
-  std::optional<Artifact> artifact;          ///< nothing if NVRTC is missing (CPU only)
+  std::optional<Artifact> artifact;          ///< empty if NVRTC is missing (CPU only)
   std::string not_compiled;                  ///< why there is no artifact
-  bool has_no_kernel = false;                ///< the library plans none for it (CPU only)
+  bool has_no_kernel = false;                ///< the library plans no kernel for it (CPU only)
   std::vector<HostTensor> results;           ///< of each written tensor, in order; GPU only
   std::optional<Verification> verification;  ///< GPU only
   std::optional<Benchmark> benchmark;        ///< GPU only

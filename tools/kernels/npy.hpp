@@ -14,7 +14,8 @@
 namespace tilejit::cli {
 
 /// NumPy's file format (numpy.lib.format, versions 1.0 to 3.0), as far as plain arrays of the
-/// library's dtypes need it. Strict: little-endian, no pickled objects, no trailing bytes.
+/// library's dtypes need it. The parser is strict: little-endian, no pickled objects, no trailing
+/// bytes.
 
 /// The contents of a .npy file's header.
 struct NpyHeader {

@@ -12,7 +12,7 @@
 namespace tilejit::cli {
 namespace {
 
-constexpr const char* kCompilers = "compilers";  // markers that a cache without NVRTC goes by
+constexpr const char* kCompilers = "compilers";  // markers; a cache without NVRTC relies on them
 
 }  // namespace
 
