@@ -1,4 +1,4 @@
-// The operations that there are: a row each. What is in a row's folder is known to nobody else.
+// All operations, one row each. No other code knows what is in an operation's folder.
 #include "formula/json.hpp"
 #include "spec/specs.hpp"
 

@@ -8,11 +8,11 @@
 
 namespace tilejit::ops {
 
-/// The plan of a fused operation, as everything after planning sees it.
+/// The plan of a fused operation as all code after planning sees it.
 class FormulaBody final : public operation::Body {
  public:
-  /// `plan` was made of the operation that `analysis` is of, with the knobs `pinned`; `of_stages`
-  /// are the analyses of its stages.
+  /// `analysis` is that of the operation, and `plan` was made of it with the knobs `pinned`.
+  /// `of_stages` are the analyses of the plan's stages.
   FormulaBody(std::shared_ptr<const formula::Analysis> analysis, Tuning pinned, plan::Plan plan,
               std::vector<formula::Analysis> of_stages = {});
 

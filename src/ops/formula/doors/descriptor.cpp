@@ -33,7 +33,7 @@ operation::Plan wrap(std::shared_ptr<const Analysis> analysis, const Tuning& pin
   return result;
 }
 
-/// `op` with the knobs that it has.
+/// The plan of `op` with the knobs that `op` pins.
 operation::Plan make_plan(const Fused& op, std::shared_ptr<const Analysis> analysis,
                           const Target& target) {
   std::vector<Analysis> of_stages;

@@ -9,7 +9,7 @@
 
 namespace tilejit::ops {
 
-/// The doors of fused operations.
+/// The interface to fused operations.
 class FormulaDescriptor final : public operation::DescriptorOf<FormulaDescriptor, Fused> {
  public:
   using DescriptorOf::DescriptorOf;
@@ -36,7 +36,7 @@ class FormulaDescriptor final : public operation::DescriptorOf<FormulaDescriptor
                                     std::span<const void* const> actual) const override;
 
  private:
-  /// Made by the first call. Throws what `validate` throws.
+  /// The analysis; the first call makes it. Throws what `validate` throws.
   [[nodiscard]] std::shared_ptr<const formula::Analysis> analysis() const;
 
   mutable std::mutex mutex_;

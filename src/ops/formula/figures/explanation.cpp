@@ -1,4 +1,4 @@
-// A plan and its figures, in words.
+// Explains a plan and its figures in words.
 #include "figures/explanation.hpp"
 
 #include <fmt/format.h>
@@ -18,9 +18,9 @@ using plan::Operand;
 using plan::Plan;
 using plan::Reach;
 
-const Tuning kNothingPinned = {};    // of stages
-constexpr double kShortMs = 0.005;   // what starting a kernel takes is a good part of this
-constexpr double kFewThreads = 0.5;  // of a multiprocessor: worth a word
+const Tuning kNothingPinned = {};    // for stages
+constexpr double kShortMs = 0.005;   // starting a kernel takes a good part of this
+constexpr double kFewThreads = 0.5;  // share of a multiprocessor's threads that is worth a word
 
 std::string bytes_text(double bytes) {
   constexpr std::array kUnits = {"bytes", "KB", "MB", "GB", "TB"};
@@ -35,7 +35,7 @@ std::string count_text(std::int64_t count, const char* noun) {
 
 using Sentences = std::vector<std::string>;
 
-/// Why the plan is of its family.
+/// Why the plan has its family.
 Sentences why(const Plan&, const plan::Map&) {
   return {"all operands agree about the contiguous mode, so a block takes vectors in turn."};
 }
@@ -126,7 +126,7 @@ class Writer {
     if (applies && !known) result_.advice.push_back(std::move(advice));
   }
 
-  /// Blocks of a multiprocessor that the launch fills, at most.
+  /// The most blocks that a multiprocessor has at once in this launch.
   [[nodiscard]] std::int64_t resident_blocks() const {
     if (!figures_.blocks) return result_.occupancy.blocks;
     return std::min<std::int64_t>(
@@ -292,8 +292,8 @@ class Writer {
 
 namespace {
 
-/// A topic a kernel. What the compiler says is of the largest of them, so that only the whole
-/// operation's topic has it.
+/// Writes one topic per kernel. The compiler's numbers are those of the largest kernel, so only the
+/// topic of the whole operation has them.
 Explanation explain_stages(const Plan& plan, const Origin& origin, const SymbolValues& symbols) {
   Explanation result{.operations =
                          count_operations(plan.signature.tensors, origin.analysis, symbols)};

@@ -12,14 +12,15 @@ using operation::Compiled;
 using operation::Explanation;
 using operation::Topic;
 
-/// What a plan is of.
+/// What a plan was made of.
 struct Origin {
   const formula::Analysis& analysis;
-  std::span<const formula::Analysis> of_stages;  ///< where there are several kernels
-  const Tuning& pinned;                          ///< the knobs that it was made with
+  std::span<const formula::Analysis> of_stages;  ///< if there are several kernels
+  const Tuning& pinned;                          ///< the knobs with which it was made
 };
 
-/// Of several kernels the numbers are the first one's, and `compiled` is left out.
+/// Explains a plan. If there are several kernels, the numbers are those of the first kernel, and
+/// `compiled` is ignored.
 [[nodiscard]] Explanation explain(const plan::Plan& plan, const Origin& origin,
                                   const SymbolValues& symbols,
                                   const std::optional<Compiled>& compiled);

@@ -42,7 +42,7 @@ int vectors_in_flight(const Plan& plan, const Operand& operand) {
                     plan.family);
 }
 
-/// What the kernel of each family declares, or asks for.
+/// Shared memory that the kernel of each family declares or asks for, in bytes.
 std::int64_t shared_bytes(const Plan&, const plan::Map&) {
   return 0;
 }
@@ -204,7 +204,7 @@ Figures figures_of(const Plan& plan, const SymbolValues& symbols) {
   figures.elements = count_elements(plan, symbols);
   figures.resident_threads = resident_threads(plan, *figures.device, figures.blocks);
   const plan::Rows* const rows = plan::rows_of(plan);
-  if (figures.blocks && rows != nullptr && rows->ahead) {  // each works on row after row
+  if (figures.blocks && rows != nullptr && rows->ahead) {  // each block takes row after row
     const std::int64_t at_once =
         std::int64_t{figures.device->multiprocessors} * figures.resident_threads / plan.threads;
     figures.blocks = std::min(*figures.blocks, at_once);

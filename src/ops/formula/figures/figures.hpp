@@ -11,15 +11,16 @@
 
 namespace tilejit::figures {
 
-/// Which element of a tile value v of thread t of a block is.
+/// Maps value v of thread t of a block to an element of a tile.
 struct ThreadValues {
-  IntTuple tile;  ///< one extent a mode, in elements
+  IntTuple tile;  ///< one extent per mode, in elements
   Layout layout;  ///< (thread, value) to the column-major index in the tile
   bool operator==(const ThreadValues&) const = default;
 };
 
-/// Of one value a thread of the first warp that accesses global memory, and all its values: the
-/// 32-byte sectors that its requests touch, and the least that as many different bytes lie in.
+/// 32-byte sectors of global memory for the first warp of a block, summed over its requests (one
+/// value per thread each): the sectors that a request touches, and the fewest sectors that could
+/// hold as many different bytes.
 struct Sectors {
   std::int64_t touched = 0, least = 0;
   [[nodiscard]] double ratio() const noexcept {
@@ -29,30 +30,31 @@ struct Sectors {
 };
 
 struct OperandFigures {
-  std::string name = {};    ///< of the tensor
+  std::string name = {};    ///< the tensor's name
   int access_elements = 1;  ///< elements of the widest access
   int access_bytes = 1;
-  std::int64_t bytes_in_flight = 0;              ///< loads of a thread at once
-  std::optional<std::int64_t> bytes_moved = {};  ///< each element once, twice in place
+  std::int64_t bytes_in_flight = 0;              ///< loads that a thread has under way at once
+  std::optional<std::int64_t> bytes_moved = {};  ///< each element once, or twice if in place
   std::optional<Sectors> sectors = {};
 };
 
-/// What a plan says of its kernel before that has run. All of it is derived from the plan: nothing
-/// of it is a part of the key. What needs sizes is empty unless every symbol has a value.
+/// What a plan tells about its kernel before the kernel runs. All figures are derived from the
+/// plan, and keys contain none of them. Figures that need sizes are empty unless every symbol has a
+/// value.
 struct Figures {
-  const device::Device* device = nullptr;  ///< whose published peaks stand for the target
-  ThreadValues values = {};                ///< of a block's unit
+  const device::Device* device = nullptr;  ///< its published peaks stand for the target
+  ThreadValues values = {};                ///< layout of a block's unit
   std::optional<ThreadValues> crossed =
       {};  ///< of the crossed operands on their way to shared memory
   std::vector<OperandFigures> operands = {};
-  int resident_threads = 0;          ///< a multiprocessor, if registers allow as many
-  std::int64_t bytes_in_flight = 0;  ///< a thread
+  int resident_threads = 0;          ///< per multiprocessor, if registers allow it
+  std::int64_t bytes_in_flight = 0;  ///< per thread
   std::optional<std::int64_t> blocks = {}, elements = {}, bytes_moved = {};
   std::optional<double> memory_ms = {};
-  double arithmetic_share = 0;  ///< time of the formula's instructions, of memory_ms
-  double special_share = 0;     ///< time of its special functions, of memory_ms
-  /// Of plans of several kernels: each one's. Times are then sums, `bytes_moved` is what the whole
-  /// operation must move, and what is said of a block is empty.
+  double arithmetic_share = 0;  ///< time of the formula's instructions / memory_ms
+  double special_share = 0;     ///< time of its special functions / memory_ms
+  /// The figures of each kernel if there are several. Times are then sums, `bytes_moved` is what
+  /// the whole operation must move, and figures of a block are empty.
   std::vector<Figures> stages = {};
 
   [[nodiscard]] std::int64_t bytes_in_flight_a_multiprocessor() const noexcept {
@@ -63,29 +65,29 @@ struct Figures {
   [[nodiscard]] std::optional<double> predicted_ms() const noexcept;
 };
 
-/// Of the tensor that it is.
+/// The name of the operand's tensor.
 [[nodiscard]] const std::string& name_of(const plan::Plan& plan, const plan::Operand& operand);
 
 /// Shared memory of a block, in bytes, as planned; the compiler may add some.
 [[nodiscard]] std::int64_t shared_bytes_of(const plan::Plan& plan);
 
-/// Symbols without a value in `symbols` leave figures empty.
+/// The figures of a plan. Symbols without a value in `symbols` leave figures empty.
 [[nodiscard]] Figures figures_of(const plan::Plan& plan, const SymbolValues& symbols);
 
 /// The thread-value layout of a block's unit, in the order of the plan's modes.
 [[nodiscard]] ThreadValues thread_values(const plan::Plan& plan);
-/// The same of squares (plan::Tile).
+/// The same for the squares of plan::Tile.
 [[nodiscard]] ThreadValues crossed_values(const plan::Plan& plan);
 
-/// What the first warp touches of an operand; nothing where its layout has symbols without a
-/// value, or modes that the tile cuts in two.
+/// What the first warp touches of an operand; nothing if its layout has symbols without a value, or
+/// modes that the tile cuts in two.
 [[nodiscard]] std::optional<Sectors> count_sectors(const plan::Plan& plan,
                                                    const plan::Operand& operand,
                                                    const SymbolValues& symbols);
 
 /// A member "figures" for the plan's JSON.
 [[nodiscard]] std::string to_json(const Figures& figures, const plan::Plan& plan);
-/// The plan and its figures for people, several lines.
+/// The plan and its figures for people, on several lines.
 [[nodiscard]] std::string to_text(const Figures& figures, const plan::Plan& plan);
 
 }  // namespace tilejit::figures

@@ -21,7 +21,7 @@ std::uint32_t varying_axes(const Layout& layout, const std::vector<int>& axes) {
   return varying;
 }
 
-/// Counts by the axes along which a value is computed anew.
+/// Counts operations by the axes along which each value is computed anew.
 class Counter {
  public:
   Counter(const std::vector<Tensor>& tensors, const formula::Analysis& analysis,
@@ -51,7 +51,8 @@ class Counter {
     return values_[static_cast<std::size_t>(node.args[0])].varying | node.axes;
   }
 
-  /// In spaces of more axes than a set has, of which none can be reduced, all of them.
+  /// Elements along `axes`. If the space has more axes than a set can hold, none of them can be
+  /// reduced, and all elements count.
   [[nodiscard]] std::optional<std::int64_t> elements_of(std::uint32_t axes) const {
     const bool all = analysis_.shape.size() > expr::kMaxReducedRank;
     Product elements;

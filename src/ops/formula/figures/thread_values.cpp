@@ -1,4 +1,4 @@
-// Thread-value layouts of the templates, and what warps touch by them.
+// Thread-value layouts of the templates, and what warps touch through them.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -41,14 +41,14 @@ ThreadValues values_of(const Plan& plan, const plan::Tile& tile) {
           make_layout({Layout(plan.threads, plan.vector), flat({plan.vector, vectors}, {1, run})})};
 }
 
-/// Vectors of a row that a lane has at once.
+/// Vectors of a row that each lane has at once.
 int steps_of_row(const Plan& plan, const plan::Rows& rows) {
   return rows.held > 0 ? rows.held : plan.unroll;
 }
 
 ThreadValues values_of(const Plan& plan, const plan::Rows& rows) {
   const int steps = steps_of_row(plan, rows), groups = plan.threads / rows.lanes;
-  // Shares of a row lie behind each other.
+  // Shares of a row follow each other.
   const Dim row_lanes = Dim(rows.lanes) * rows.cluster;
   if (rows.along()) {
     const Dim length = row_lanes * plan.vector * steps;
@@ -62,7 +62,7 @@ ThreadValues values_of(const Plan& plan, const plan::Rows& rows) {
                        flat({plan.vector, steps}, {1, row_lanes * across})})};
 }
 
-/// A chunk of a row. Of scans that go backwards: in the order that they go.
+/// The layout of a chunk of a row. If the scan goes backwards, so does the order of elements.
 ThreadValues values_of_chunk(const Plan& plan, const plan::Rows& rows) {
   const int steps = steps_of_row(plan, rows), groups = plan.threads / rows.lanes;
   const Dim chunk = Dim(rows.lanes) * steps;
@@ -132,7 +132,8 @@ struct Axis {
   Layout layout = {};
 };
 
-/// Modes of the space in turn, mode 0 rounded up to whole vectors.
+/// The axis that goes through the given modes of the space in order. Mode 0 is rounded up to whole
+/// vectors.
 Axis axis_of(const Plan& plan, const Operand& operand, const std::vector<std::size_t>& modes,
              std::int64_t tile_extent, const SymbolValues& symbols) {
   Axis axis{.tile_extent = tile_extent};
@@ -165,7 +166,8 @@ class TileMemory {
     }
   }
 
-  /// Where the element of that index in the tile lies, in elements; nothing outside of the space.
+  /// The offset, in elements, of the element with this index in the tile; nothing outside the
+  /// space.
   [[nodiscard]] std::optional<std::int64_t> operator()(std::int64_t index) const {
     std::int64_t offset = 0;
     for (const Axis& axis : axes_) {
@@ -181,7 +183,7 @@ class TileMemory {
   std::vector<Axis> axes_;
 };
 
-/// Adds what the request of value `value` touches.
+/// Adds the sectors that the request for value `value` touches.
 void add_request(const TileMemory& memory, const Layout& layout, std::int64_t lanes,
                  std::int64_t value, int access_bytes, int element_bytes, Sectors& sectors) {
   std::vector<std::int64_t> touched, bytes;
@@ -228,7 +230,7 @@ std::optional<Sectors> count_sectors(const Plan& plan, const Operand& operand,
       operand.reach == Reach::crossed ? crossed_values(plan) : thread_values(plan);
   const int element_bytes = size_bytes(operand.dtype);
   const bool repeats = operand.reach == Reach::broadcast;
-  // A broadcast vector is one access, a strided one an access an element.
+  // A broadcast vector is one access, and a strided vector is one access per element.
   const int step = repeats ? plan.vector : operand.access_bytes / element_bytes;
   Sectors sectors;
   try {

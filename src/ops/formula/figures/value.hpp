@@ -7,10 +7,10 @@
 
 namespace tilejit::figures {
 
-/// As `dim.evaluate`, but nothing where a symbol has no value, and beyond 2^63-1.
+/// Like `dim.evaluate`, but returns nothing if a symbol has no value, or beyond 2^63-1.
 [[nodiscard]] std::optional<std::int64_t> value_of(const Dim& dim, const SymbolValues& symbols);
 
-/// The product of values that are all there, and no larger than 2^63-1.
+/// The product of values; nothing if a value is missing, or beyond 2^63-1.
 class Product {
  public:
   void times(const std::optional<std::int64_t>& value) {

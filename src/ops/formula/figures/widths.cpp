@@ -12,13 +12,13 @@ using plan::Operand;
 using plan::Plan;
 using plan::Reach;
 
-constexpr int kMostBytes = 16;  // of an access
+constexpr int kMostBytes = 16;  // per access
 
 bool is_wide(const Operand& operand) {
   return operand.reach == Reach::contiguous || operand.reach == Reach::crossed;
 }
 
-/// Looks for what forbids accesses of more elements.
+/// Finds what prevents accesses of more elements.
 class Widths {
  public:
   Widths(const Plan& plan, const Tuning& pinned)
@@ -99,7 +99,7 @@ class Widths {
                                 wanted, rows, tensor_of(operand).name)};
   }
 
-  /// A written tensor that more elements at once would not be aligned for.
+  /// A written tensor whose accesses would not be aligned with more elements at once.
   [[nodiscard]] const Operand* binding_output() const {
     const auto binds = [&](const Operand& operand) {
       return operand.written && !operand.per_row && is_wide(operand) &&
@@ -125,7 +125,7 @@ class Widths {
     return widest;
   }
 
-  /// A vector takes 16 bytes of the widest element.
+  /// Whether a vector takes 16 bytes of the widest element.
   [[nodiscard]] bool fills_widest() const {
     return plan_.vector * size_bytes(widest_element()->dtype) >= kMostBytes;
   }

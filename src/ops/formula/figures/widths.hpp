@@ -10,18 +10,18 @@ namespace tilejit::figures {
 struct WidthReason {
   enum class Kind {
     widest,     ///< 16 bytes
-    one_value,  ///< an element for all of a vector, or a row
+    one_value,  ///< one element for a whole vector or row
     strided,    ///< neighbours do not lie side by side
-    alignment,  ///< of this tensor's address
-    stride,     ///< of this tensor, which is no multiple of more
-    vector,     ///< all that a vector has of it
+    alignment,  ///< this tensor's address is aligned to no more
+    stride,     ///< this tensor's stride is not known to be a larger multiple
+    vector,     ///< the access has all that a vector takes of the operand
   };
   Kind kind = Kind::widest;
   std::string text = {};    ///< part of a sentence: "its address is a multiple of 4 bytes only"
-  std::string remedy = {};  ///< what to do for wider ones; empty where nothing helps
+  std::string remedy = {};  ///< how to get wider accesses; empty if nothing helps
 };
 
-/// Of operand `index` of `plan`, made with the knobs `pinned`.
+/// The reason for operand `index` of `plan`, which was made with the knobs `pinned`.
 [[nodiscard]] WidthReason explain_width(const plan::Plan& plan, const Tuning& pinned,
                                         std::size_t index);
 

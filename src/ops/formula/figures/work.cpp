@@ -6,7 +6,7 @@ namespace tilejit::figures {
 
 Work work_of(const plan::Plan& plan) {
   Work work;
-  std::vector<bool> varies;  // a node: differs among the elements of a row
+  std::vector<bool> varies;  // per node: differs among the elements of a row
   for (const expr::Node& node : plan.program.nodes) {
     bool of_element = node.op == expr::Op::load || node.op == expr::Op::index;
     for (const expr::NodeId arg : node.args) {

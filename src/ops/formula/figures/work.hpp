@@ -4,14 +4,14 @@
 
 namespace tilejit::figures {
 
-/// Instructions of one element of the space, estimated.
+/// An estimate of the instructions per element of the space.
 struct Work {
-  double f32 = 0;      ///< of 32-bit units, integers too
-  double f64 = 0;      ///< of 64-bit units
-  double special = 0;  ///< of special function units
+  double f32 = 0;      ///< on 32-bit units, integers included
+  double f64 = 0;      ///< on 64-bit units
+  double special = 0;  ///< on special function units
 };
 
-/// What follows from reductions and scalars alone is computed once a row, and not counted.
+/// Values that follow only from reductions and scalars are computed once per row and not counted.
 [[nodiscard]] Work work_of(const plan::Plan& plan);
 
 }  // namespace tilejit::figures

@@ -1,4 +1,4 @@
-// Which knobs are tried.
+// Chooses which knobs the tuner tries.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,10 +13,10 @@ namespace {
 
 using plan::Plan;
 
-/// Values of one knob, nearest to the plan's first: each is a Tuning that pins it.
+/// Values of one knob, each as a Tuning that pins it. Values nearest to the plan's come first.
 using Alternatives = std::vector<Tuning>;
 
-/// `values` but `chosen`, nearest first.
+/// All `values` except `chosen`, nearest to it first.
 Alternatives others(std::optional<int> Tuning::*knob, std::vector<int> values, int chosen) {
   std::erase_if(values, [&](int value) { return value == chosen || value < 0; });
   const auto distance = [&](int value) {
@@ -96,7 +96,7 @@ void pin(Tuning& tuning, const Tuning& also) {
   take(tuning.atomics, also.atomics);
 }
 
-/// Goes through combinations of knobs and keeps those that make a plan of their own.
+/// Goes through combinations of knobs and keeps those that give a new plan.
 class Search {
  public:
   Search(const Fused& op, const formula::Analysis& analysis, const Target& target,
@@ -121,13 +121,13 @@ class Search {
   }
 
  private:
-  /// Some knobs, and how far they are from the plan's: the sum of their places in Alternatives.
+  /// Some knobs, and their distance from the plan's: the sum of their positions in Alternatives.
   struct Combination {
     Tuning tuning;
     std::size_t distance = 0;
   };
 
-  /// Adds all that change `changes` more knobs of `from`, from knob `first` on.
+  /// Adds all combinations that change `changes` more knobs of `from`, from knob `first` on.
   void combine(const Combination& from, std::size_t first, std::size_t changes,
                std::vector<Combination>& all) const {
     if (changes == 0) return all.push_back(from);
@@ -151,7 +151,7 @@ class Search {
         found_.push_back(tuning);
       }
     } catch (const Error&) {
-      // Knobs that do not fit together, or the operation.
+      // The knobs do not fit the operation, or each other.
     }
   }
 

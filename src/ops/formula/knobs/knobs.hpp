@@ -9,10 +9,10 @@
 
 namespace tilejit::knobs {
 
-/// The class of the operation of which `plan` was made without pinned knobs.
+/// The class of the operation of which `plan` was made. No knobs may be pinned in `plan`.
 [[nodiscard]] std::string class_of(const plan::Plan& plan);
 
-/// What tilejit::tuning_candidates returns; `analysis` is that of `op`.
+/// The result of tilejit::tuning_candidates. `analysis` must be that of `op`.
 [[nodiscard]] std::vector<Tuning> candidates(const Fused& op, const formula::Analysis& analysis,
                                              const Target& target, std::size_t budget);
 

@@ -6,7 +6,7 @@
 namespace tilejit::knobs {
 namespace {
 
-/// FNV-1a of 64 bits. Classes that fall together by chance only share knobs.
+/// FNV-1a with 64 bits. If two classes collide by chance, they only share knobs.
 class Hash {
  public:
   void add(std::uint64_t value) noexcept {
@@ -50,7 +50,7 @@ std::string size_of(const Dim& extent) {
 }  // namespace
 
 std::string class_of(const plan::Plan& plan) {
-  std::string text(plan::template_name(plan).substr(6));  // behind "fused_"
+  std::string text(plan::template_name(plan).substr(6));  // after "fused_"
   for (const plan::Operand& operand : plan.operands) {
     text += operand.read ? operand.written ? " inout:" : " in:" : " out:";
     (text += tilejit::to_string(operand.dtype)) += ':';

@@ -13,43 +13,46 @@ namespace tilejit::plan {
 
 struct Plan;
 
-/// Which width the number of a vector needs. `both`: known at launch; the cubin has two entry
-/// points, `kernel_name` for totals below 2^31 and `kernel_name` + "_wide".
+/// The integer width that the number of a vector needs. `both`: the width is known only at launch,
+/// so the cubin has two entry points: `kernel_name` for totals below 2^31, and `kernel_name` +
+/// "_wide".
 enum class IndexWidth : std::uint8_t { narrow, wide, both };
 [[nodiscard]] std::string_view to_string(IndexWidth width) noexcept;
 
-/// Vectors are taken in any order (template fused_map.cu).
+/// Threads take vectors in any order (template fused_map.cu).
 struct Map {
   IndexWidth index = IndexWidth::narrow;
-  bool light = false;  ///< vectors of one element, where a full plan has tiles
+  bool light = false;  ///< vectors of one element; the full plan has tiles
   bool operator==(const Map&) const = default;
 };
 
-/// What a block takes where operands are contiguous along two modes (template fused_tile.cu).
+/// What a block takes if some operands are contiguous along one mode and some along another
+/// (template fused_tile.cu).
 struct Tile {
   std::size_t mode = 1;  ///< the mode along which the crossed operands are contiguous
   int columns = 1;       ///< elements along mode 0, a power of two
   int rows = 1;          ///< elements along `mode`, a power of two
   bool ragged = true;    ///< the last vector along `mode` may be partial
-  int copies = 1;        ///< vectors of a thread whose code is written out; all: loaded ahead
+  int copies = 1;  ///< vectors of a thread that are unrolled; if all are, they are loaded ahead
   bool operator==(const Tile&) const = default;
 };
 
 /// How threads share rows, the parts of the space over which the formula reduces (template
-/// fused_rows.cu). Plan::threads / lanes groups of lanes are in a block.
+/// fused_rows.cu). A block has Plan::threads / lanes groups of lanes.
 struct Rows {
-  std::size_t first = 0;  ///< modes first .. first + count - 1 are reduced over
+  std::size_t first = 0;  ///< modes first .. first + count - 1 are reduced
   std::size_t count = 1;
   int lanes = 32;   ///< threads of a block that share a row, a power of two
   int cluster = 1;  ///< blocks that share a row, with as many lanes each
-  /// Blocks that share a row and leave what they have in memory, for a second kernel to combine.
+  /// Blocks that share a row. Each leaves its partial result in memory, and a second kernel
+  /// combines them.
   int shares = 1;
-  bool atomics = false;  ///< the last one of them combines it, and there is no second kernel
+  bool atomics = false;  ///< the last of these blocks combines instead of a second kernel
   int held = 0;  ///< vectors of a row that a lane keeps in registers; 0: it reads them in each pass
-  /// Blocks take one row after another and load the next while they work on one; as many are
-  /// launched as the device runs at once. Else they take one row each.
+  /// Blocks take one row after another and load the next row while they work on the current one;
+  /// the launch has as many blocks as the device runs at once. If false, each block takes one row.
   bool ahead = false;
-  /// Vectors lie along the row; else each of their elements belongs to a row of its own.
+  /// Whether vectors lie along the row. If not, each element of a vector belongs to another row.
   [[nodiscard]] bool along() const noexcept { return first == 0; }
   [[nodiscard]] bool reduces(std::size_t m) const noexcept {
     return m >= first && m < first + count;
@@ -57,42 +60,43 @@ struct Rows {
   bool operator==(const Rows&) const = default;
 };
 
-/// Whether a scan goes from the first element of a row to the last, or back.
+/// Whether a scan goes from the first element of a row to the last, or from the last to the first.
 enum class Direction : std::uint8_t { forward, backward };
 
-/// Rows that are scanned (template fused_scan.cu): in chunks of Plan::unroll vectors a lane, or in
-/// one of Rows::held. No cluster shares them, and nobody counts blocks or loads ahead.
+/// Rows that are scanned (template fused_scan.cu). A row is scanned in chunks of Plan::unroll
+/// vectors per lane, or in one chunk of Rows::held vectors per lane. `cluster`, `atomics` and
+/// `ahead` are not used.
 struct Scan : Rows {
   Direction direction = Direction::forward;
   bool operator==(const Scan&) const = default;
 };
 
-/// The least code, not the most speed, of rows (template fused_light.cu): vectors of one element,
-/// and one block a row, which holds nothing of it.
+/// Rows with the least code rather than the most speed (template fused_light.cu): vectors have one
+/// element, and one block takes each row and holds nothing of it in registers.
 struct Light : Rows {
   std::optional<Direction> direction = {};  ///< of formulas that scan
   bool operator==(const Light&) const = default;
 };
 
-/// Which elements of a block's tile its threads have, as the caller asked (template fused_tv.cu).
+/// Which elements of a block's tile each thread has, as the caller asked (template fused_tv.cu).
 struct ThreadValue {
-  IntTuple tiler;                  ///< the tile, one extent a mode
+  IntTuple tiler;                  ///< the tile, one extent per mode
   Layout layout;                   ///< (thread, value) to the column-major index in the tile
-  std::vector<std::size_t> modes;  ///< of the space, one a mode of the tile
-  int run = 1;                     ///< most values that are neighbours along mode 0 of the space
+  std::vector<std::size_t> modes;  ///< of the space, one per mode of the tile
+  int run = 1;  ///< the most values that are neighbours along mode 0 of the space
   bool operator==(const ThreadValue&) const = default;
 };
 
-/// Values that a kernel leaves in memory for those after it, for the time of a launch.
+/// Values that a kernel leaves in memory for later kernels of the same launch.
 struct Temporary {
   DType dtype = f32;
   Dim elements = 1;
   bool operator==(const Temporary&) const = default;
 };
 
-/// Where no template does all of it: the plans of several kernels, launched one after another. The
-/// plan itself then has the operation's space, operands and arguments, and no kernel of its own;
-/// its params are tensors, scalars and one Kind::dim a symbol.
+/// The plans of several kernels, launched one after another, if no template does the whole
+/// operation. The outer plan then has the operation's space, operands and arguments, and no kernel
+/// of its own; its params are tensors, scalars and one Kind::dim per symbol.
 struct Several {
   std::vector<Plan> stages;
   std::vector<Temporary> temporaries;  ///< between the stages

@@ -16,8 +16,9 @@ Dim remaining_extent(const OperandMode& leaves) {
   return extent;
 }
 
-/// The leaves of one tensor's top-level mode, in colexicographic order; a repeated mode is one leaf
-/// of stride 0. All tensors have the axis whole: what is split off one comes off all.
+/// The leaves of top-level mode `i` in each tensor, in colexicographic order; a repeated mode is
+/// one leaf of stride 0. All tensors have the axis whole, so a part that is split off one tensor's
+/// mode is split off all of them.
 std::vector<OperandMode> leaves_of_mode(const Fused& op, const formula::Analysis& analysis,
                                         std::size_t i) {
   std::vector<OperandMode> leaves;
@@ -43,7 +44,7 @@ std::vector<OperandMode> leaves_of_mode(const Fused& op, const formula::Analysis
   return leaves;
 }
 
-/// An extent among the first leaves that divides the first leaf of every tensor.
+/// The extent of a first leaf that divides the first leaf of every tensor, if there is one.
 std::optional<Dim> common_extent(const std::vector<OperandMode>& leaves) {
   for (const OperandMode& candidate : leaves) {
     const Dim& extent = candidate.front().extent;
@@ -55,7 +56,7 @@ std::optional<Dim> common_extent(const std::vector<OperandMode>& leaves) {
   return std::nullopt;
 }
 
-/// Takes `extent` off the first leaf.
+/// Splits a mode of `extent` off the first leaf and returns it.
 Mode split_front(OperandMode& leaves, const Dim& extent) {
   Mode& front = leaves.front();
   const Mode taken{extent, front.stride};
@@ -78,7 +79,7 @@ void split_mode(std::vector<OperandMode> leaves, std::vector<IterationMode>& mod
   }
 }
 
-/// Orders strides: known by value before symbolic; a stride of more symbols is taken to be larger.
+/// Orders strides: known strides first, by value. A stride with more symbols counts as larger.
 bool stride_less(const Dim& a, const Dim& b) {
   if (a.symbols().size() != b.symbols().size()) return a.symbols().size() < b.symbols().size();
   return a.factor() < b.factor();
@@ -112,7 +113,7 @@ std::vector<IterationMode> merge_neighbours(std::vector<IterationMode> modes) {
   return merged;
 }
 
-/// The space of an operation that has nothing to do, or one element.
+/// The only mode of a space that has no elements or one element.
 IterationMode single_mode(std::size_t tensors, const Dim& extent) {
   return {extent, std::vector<OperandMode>(tensors, {{extent, 1}})};
 }

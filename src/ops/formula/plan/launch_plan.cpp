@@ -1,4 +1,4 @@
-// A plan as what comes after it sees it: kernels one after another, and memory between them.
+// The plan as later stages see it: kernels launched one after another, and memory between them.
 #include <utility>
 
 #include "plan/plan.hpp"
@@ -11,7 +11,8 @@ using operation::LaunchPlan;
 using operation::Step;
 using operation::Workspace;
 
-/// A kernel can wait for the end of the one before it from compute capability 9.0 on.
+/// From compute capability 9.0 on, a kernel can start early and wait for the end of the kernel
+/// before it.
 bool can_overlap(const Plan& plan) noexcept {
   return plan.target.major >= 9;
 }
@@ -41,7 +42,7 @@ Step kernel_step(const Plan& plan) {
           .params_bytes = plan.params_bytes};
 }
 
-/// The second kernel of rows that are shared through memory.
+/// The second kernel if blocks share rows through memory.
 Step combining_step(const Plan& plan) {
   return {.entry = plan.kernel_name + "_combine",
           .grid = {.units = {{combining_blocks(plan), 1}}},
@@ -60,7 +61,8 @@ void add_kernels(const Plan& plan, LaunchPlan& launch) {
   if (!counts) launch.steps.push_back(combining_step(plan));
 }
 
-/// The kernels of a stage, whose tensors are some of the operation's, and temporaries.
+/// Adds the kernels of a stage. The tensors of a stage are temporaries and some of the operation's
+/// tensors.
 void add_stage(const Plan& plan, const Plan& stage, LaunchPlan& launch) {
   LaunchPlan own;
   add_kernels(stage, own);

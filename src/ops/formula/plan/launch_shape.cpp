@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kWeightOfThread = 2048;  // expr::weight; half a second of NVRTC
 
-/// Throws where knobs of rows that are reduced are pinned, and none are.
+/// Throws if knobs that are only for reduced rows are pinned and the formula reduces no rows.
 void check_row_knobs(const Plan& plan, const Tuning& tuning) {
   const char* knob = tuning.lanes     ? "lanes"
                      : tuning.cluster ? "cluster"
@@ -34,7 +34,7 @@ void check_row_knobs(const Plan& plan, const Tuning& tuning) {
               std::string("/tuning/") + knob);
 }
 
-/// By family.
+/// Chooses the launch by family.
 class Chooser {
  public:
   Chooser(Plan& plan, const Tuning& tuning) : plan_(plan), tuning_(tuning) {}
@@ -67,7 +67,7 @@ class Chooser {
         static_cast<int>(std::min<std::int64_t>(batch_of_rows(plan_), most)));
   }
 
-  /// A square a thread: as many bytes in flight as its registers hold.
+  /// By default one square per thread: that many bytes in flight fill its registers.
   void choose(Tile& tile) {
     const int vector = plan_.vector;
     const int squares = tile.columns / vector * (tile.rows / vector);
@@ -86,8 +86,8 @@ class Chooser {
   }
 
  private:
-  /// Enough vectors a thread that each has about 32 bytes of loads in flight; with every SM full of
-  /// threads that covers the memory's latency (docs/performance.md has the sweep).
+  /// Enough vectors per thread that each thread has about 32 bytes of loads in flight. If every SM
+  /// is full of threads, this covers the latency of memory (docs/performance.md has the sweep).
   [[nodiscard]] int vectors_in_flight() const {
     int bytes = 0;
     for (const Operand& operand : plan_.operands) {
@@ -102,12 +102,12 @@ class Chooser {
     return unroll;
   }
 
-  /// Blocks of 1024 threads stream up to 0.6 % faster (same sweep). They ask for many vectors, and
-  /// for at most 64 registers a thread, which only a light formula keeps without spills.
+  /// Blocks of 1024 threads stream up to 0.6 % faster (same sweep). They need many vectors and at
+  /// most 64 registers per thread. Only a light formula fits in these registers without spills.
   [[nodiscard]] bool fills_large_blocks() const {
     if (!std::ranges::all_of(plan_.extents, &Dim::is_known)) return false;
     if (total_units(plan_, {}) < device::kManyVectors) return false;
-    int bytes = 0;  // a thread's values, as they are computed
+    int bytes = 0;  // of a thread's values in the types that compute them
     for (const Operand& operand : plan_.operands) {
       bytes += plan_.unroll * plan_.vector * std::max(4, size_bytes(operand.dtype));
     }

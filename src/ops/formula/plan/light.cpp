@@ -12,16 +12,16 @@ using core::ceil_div;
 using core::power_of_two_from;
 
 constexpr int kMaxThreads = 1024;
-constexpr int kFewThreads = 128;     // of a block at least
-constexpr int kUnknownLanes = 256;   // of rows of unknown length
-constexpr int kGroupsAcross = 32;    // rows side by side: a warp's loads are neighbours
-constexpr int kElementsOfLane = 16;  // a lane more costs less than elements more
+constexpr int kFewThreads = 128;     // smallest block, if accumulators leave room
+constexpr int kUnknownLanes = 256;   // for rows of unknown length
+constexpr int kGroupsAcross = 32;    // rows side by side, so that a warp's loads are neighbours
+constexpr int kElementsOfLane = 16;  // beyond this, more lanes cost less than more elements
 constexpr int kChain = 128;
-constexpr std::int64_t kMostOfRow = std::int64_t{1} << 22;  // some milliseconds
-// A scan adds up a lane's elements twice, in chains that verification bounds.
+constexpr std::int64_t kMostOfRow = std::int64_t{1} << 22;  // takes some milliseconds
+// A scan adds up the elements of each lane twice, in chains that verification bounds.
 constexpr std::int64_t kMostOfScannedLane = 120;
 
-/// Of all passes together: sizeof(Passes) at most.
+/// Bytes of a thread's accumulators in all passes together: an upper bound of sizeof(Passes).
 std::int64_t bytes_of_thread(const Plan& plan) {
   const auto reductions = std::ranges::count_if(
       plan.program.nodes, [](const expr::Node& node) { return expr::is_reduction(node.op); });
@@ -29,7 +29,7 @@ std::int64_t bytes_of_thread(const Plan& plan) {
   return accumulator_bytes(plan) + accumulator_bytes(plan, expr::is_scan) + padding;
 }
 
-/// Of a block: as many as have room for their accumulators.
+/// The most threads of a block whose accumulators fit in shared memory.
 int most_threads(const Plan& plan) {
   int threads = kMaxThreads;
   while (threads > 1 && threads * bytes_of_thread(plan) > kMaxAccumulatorBytes) threads /= 2;
@@ -43,7 +43,7 @@ int wanted_lanes(const Plan& plan) {
       std::clamp<std::int64_t>(ceil_div(*count, kElementsOfLane), 1, kMaxThreads));
 }
 
-/// As has_light, of a full plan of each family.
+/// `has_light` for a full plan of each family.
 bool has_light_of(const Plan&, const Map&) {
   return false;
 }

@@ -7,7 +7,7 @@
 namespace tilejit::plan {
 namespace {
 
-/// Fields one behind the other, each naturally aligned.
+/// Fields in order, each naturally aligned.
 class ParamList {
  public:
   explicit ParamList(const Plan& plan) : plan_(plan) {}
@@ -62,7 +62,7 @@ class ParamList {
   std::vector<Param> params_;
 };
 
-/// Extents that a kernel of each family compares with.
+/// Adds the extents that a kernel of each family compares coordinates with.
 void add_extents(const Plan& plan, const Map&, ParamList& list) {
   if (plan.ragged) list.add_dim(plan.extents.front());
 }
@@ -82,7 +82,7 @@ void add_extents(const Plan& plan, const ThreadValue&, ParamList& list) {
 }
 void add_extents(const Plan&, const Several&, ParamList&) {}
 
-/// Those, and the extents and strides that indices are made of.
+/// Adds those extents, and the extents and strides from which indices are computed.
 void add_dims(const Plan& plan, ParamList& list) {
   std::visit([&](const auto& family) { add_extents(plan, family, list); }, plan.family);
   for (const Dim& extent : plan.shape) list.add_dim(extent);
@@ -90,7 +90,7 @@ void add_dims(const Plan& plan, ParamList& list) {
   for (const Place& place : plan.places) list.add_dims_of(place.modes);
 }
 
-/// What a launch passes.
+/// Adds the arguments that a launch passes.
 void add_arguments(const Fused& op, const Plan& plan, ParamList& list) {
   for (const Operand& operand : plan.operands) {
     list.add({.kind = Param::Kind::pointer,

@@ -7,13 +7,14 @@
 
 namespace tilejit::plan {
 
-/// The fields that a kernel of `plan`, which is complete but for them, is passed: at least one.
+/// The fields of the parameter struct of `plan`'s kernel: at least one. `plan` is complete except
+/// for its params.
 [[nodiscard]] std::vector<Param> params_of(const Fused& op, const Plan& plan);
-/// The same of a plan that consists of stages, which has its operands.
+/// The same for a plan that consists of stages. `plan` has its operands.
 [[nodiscard]] std::vector<Param> params_of_outline(const Fused& op,
                                                    const formula::Analysis& analysis,
                                                    const Plan& plan);
-/// The size of a struct of them.
+/// The size of the struct that has these fields.
 [[nodiscard]] int bytes_of(const std::vector<Param>& params) noexcept;
 
 }  // namespace tilejit::plan

@@ -32,7 +32,7 @@ Reach reach_of(const Operand& operand) {
   return innermost[0].stride.is(0) && !operand.written ? Reach::broadcast : Reach::strided;
 }
 
-/// Plans one operation: the space first, then widths, launch shape, parameters.
+/// Plans one operation: first the space, then widths, launch shape and parameters.
 class Planner {
  public:
   Planner(const Fused& op, const formula::Analysis& analysis, const Target& target,
@@ -93,8 +93,8 @@ class Planner {
     if (std::ranges::any_of(analysis_.program.nodes, is_extent)) plan_.shape = shape_;
   }
 
-  /// A tensor more for each place that the program asks for: its layout maps coordinates to that
-  /// number, so that the space is split and merged as it needs.
+  /// Adds a tensor for each place that the program asks for. Its layout maps coordinates to the
+  /// place's number, so the space is split and merged as the place needs.
   void set_places() {
     for (const expr::Node& node : analysis_.program.nodes) {
       if (node.op != expr::Op::index && !expr::finds_place(node.op)) continue;
@@ -124,7 +124,8 @@ class Planner {
     }
   }
 
-  /// The input of most elements decides the order of the modes; without inputs, the first output.
+  /// The input with the most elements decides the order of the modes, or the first output if there
+  /// are no inputs.
   [[nodiscard]] std::size_t widest_input() const {
     std::size_t widest = leader_, most = 0;
     for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
@@ -139,7 +140,7 @@ class Planner {
     return widest;
   }
 
-  /// Vectors lie along the modes where the widest input is contiguous.
+  /// Vectors lie along the modes in which the widest input is contiguous.
   void set_rows(std::vector<IterationMode> reduced, std::vector<IterationMode> kept,
                 std::size_t widest) {
     const auto is_contiguous = [&](const IterationMode& mode) {
@@ -175,7 +176,7 @@ class Planner {
 
   [[nodiscard]] bool spans_row(std::size_t t) const {
     if (direction_ && analysis_.shape[static_cast<std::size_t>(std::countr_zero(axes_))].is(1)) {
-      return true;  // the one place of a row is scanned, too
+      return true;  // an axis of one element is scanned, too
     }
     for (std::size_t i = 0; i < analysis_.axes[t].size(); ++i) {
       const auto axis = static_cast<std::size_t>(analysis_.axes[t][i]);
@@ -198,8 +199,8 @@ class Planner {
     }
   }
 
-  /// The most elements at once that keep every wide store aligned, and some load: the other loads
-  /// are split, which the L1 cache makes up for; stores are not.
+  /// The most elements per vector that keep every wide store and at least one load aligned. The
+  /// other loads are split, and the L1 cache makes up for that. Stores are never split.
   void choose_vector() {
     const int wanted = light_ ? 1 : op_.tuning.vector.value_or(default_vector());
     if (const auto* tv = std::get_if<ThreadValue>(&plan_.family)) check_run(*tv, wanted);
@@ -236,8 +237,8 @@ class Planner {
     return operand.reach == Reach::contiguous || operand.reach == Reach::crossed;
   }
 
-  /// 16 bytes of the widest contiguous element: narrower ones then take 8, 4 or 2 bytes a thread,
-  /// which still fill whole sectors across a warp.
+  /// As many elements as make 16 bytes of the widest contiguous type. Narrower types then take 8, 4
+  /// or 2 bytes per thread, which still fill whole sectors across a warp.
   [[nodiscard]] int default_vector() const {
     int widest = 0;
     for (const Operand& operand : plan_.operands) {
@@ -298,29 +299,30 @@ class Planner {
     tile.ragged = formula::divisor(extent, analysis_.symbols) % plan_.vector != 0;
   }
 
-  /// Of tiles, blocks are fewer than 2^31; of rows the launch sees to it that there are as few.
+  /// Only maps have a choice: tiles have fewer than 2^31 blocks, and for rows the launch ensures
+  /// this.
   void choose_index() {
     auto* const map = std::get_if<Map>(&plan_.family);
     if (map == nullptr) return;
     if (std::ranges::all_of(plan_.extents, &Dim::is_known)) {
       map->index = total_units(plan_, {}) < kNarrowLimit ? IndexWidth::narrow : IndexWidth::wide;
     } else {
-      // One mode divides nothing, so 64 bits cost nothing.
+      // With one mode nothing is divided, so 64 bits cost nothing.
       map->index = plan_.extents.size() == 1 ? IndexWidth::wide : IndexWidth::both;
     }
   }
 
   const Fused& op_;
   const formula::Analysis& analysis_;
-  const std::vector<Dim>& shape_;  ///< what the program's extents are of
+  const std::vector<Dim>& shape_;  ///< the space whose extents the program asks for
   std::size_t leader_ = 0;         ///< the tensor whose strides order the space: the first output
-  Fused op_with_places_;           ///< these two only where there are places
+  Fused op_with_places_;           ///< used, like the next member, only if there are places
   formula::Analysis analysis_with_places_;
   bool light_;
-  std::uint32_t axes_ = 0;  ///< that the formula reduces or scans over
+  std::uint32_t axes_ = 0;  ///< axes over which the formula reduces or scans
   std::optional<Direction> direction_;
   std::vector<IterationMode> modes_;
-  std::optional<std::size_t> cross_mode_;  ///< where some operands are contiguous, but not others
+  std::optional<std::size_t> cross_mode_;  ///< only some operands are contiguous along it
   Plan plan_;
 };
 

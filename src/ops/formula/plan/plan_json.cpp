@@ -6,7 +6,7 @@ namespace {
 
 using core::JsonLine;
 
-/// "4096:1", or "(4,2):(1,8)" where the tensor decomposes the coordinate by itself.
+/// "4096:1", or "(4,2):(1,8)" if the tensor decomposes the coordinate by itself.
 std::string text_of(const OperandMode& leaves) {
   std::string shape, stride;
   for (const Mode& leaf : leaves) {
@@ -134,7 +134,7 @@ void write(JsonLine& line, const ThreadValue& tv) {
   line.close(']').close('}');
 }
 
-void write(JsonLine&, const Several&) {}  // last
+void write(JsonLine&, const Several&) {}  // stages come last
 
 void write_stages(JsonLine& line, const Several& several) {
   line.key("temporaries").open('[');

@@ -1,4 +1,4 @@
-// How many threads and blocks a row takes, and what they hold of it.
+// How many threads and blocks share a row, and what they hold of it.
 #include <algorithm>
 #include <bit>
 
@@ -14,22 +14,23 @@ using core::ceil_div;
 using core::power_of_two_from;
 
 constexpr int kMaxThreads = 1024;
-constexpr int kBatchOfRows = 4;  // loads in flight where a row is not held
+constexpr int kBatchOfRows = 4;  // loads in flight if rows are not held
 constexpr int kLargeBatchOfRows = 6;
-constexpr int kHeldOfLane = 2;       // enough in flight; each more repeats the formula in the code
-constexpr int kRegistersOfLane = 8;  // the same, where a vector has several inputs
-// Rows of more lanes find room.
+constexpr int kHeldOfLane = 2;       // enough in flight; more would repeat the formula in the code
+constexpr int kRegistersOfLane = 8;  // the same limit if a vector has several inputs
+// With at most this many threads, rows of more lanes still find room on the device.
 constexpr std::int64_t kFewThreads = device::kThreadsAtOnce / 4;
 constexpr int kLanesOfSmall = 256;
 constexpr std::int64_t kWeightOfSmallLane = 320;  // expr::weight of its elements
-constexpr int kFewLanes = 128;                    // a block has at least as many threads
-constexpr int kMaxCluster = 8;                    // of every device that has clusters
-// Registers that hold vectors: few enough that two blocks of 512 threads are on a multiprocessor,
-// as many as one such block has, and those of the 64 that a block of 1024 threads leaves.
+constexpr int kFewLanes = 128;                    // the fewest threads of a block
+constexpr int kMaxCluster = 8;                    // every device with clusters supports it
+// Limits for registers that hold vectors. With kFewRegisters, two blocks of 512 threads fit on a
+// multiprocessor; kManyRegisters is for one such block. A thread of a block of 1024 threads has 64
+// registers, of which kFewestRegisters can hold vectors.
 constexpr int kFewRegisters = 32;
 constexpr int kFewRegistersOfCluster = 16;  // its blocks wait for each other
 constexpr int kFewestRegistersOfCluster = 8;
-constexpr int kFewElements = 4;       // of a vector
+constexpr int kFewElements = 4;       // per vector
 constexpr int kLeastAccessAhead = 8;  // bytes
 constexpr int kWidestAccess = 16;     // bytes
 constexpr int kFewestRegisters = 24;
@@ -38,19 +39,20 @@ constexpr std::int64_t kMostShares = 8192;  // results that a second kernel comb
 constexpr int kLanesOfShare = 256;
 constexpr int kThreadsAcross = 512;
 constexpr int kThreadsOfStrip = 256;
-constexpr int kLeastGroups = 4;   // 64 bytes side by side with vectors of 16
+constexpr int kLeastGroups = 4;   // 64 bytes side by side with vectors of 16 bytes
 constexpr int kGroupsOfLine = 8;  // 128 bytes
 
-/// Whether `blocks` that have rows to reduce are so few that they share them with others through
-/// memory. A second kernel costs a microsecond: a cluster is better where it is enough.
+/// Whether `blocks`, those that have rows to reduce, are so few that other blocks should share the
+/// rows through memory. A second kernel costs a microsecond, so a cluster is better if it is large
+/// enough.
 bool leaves_results(const Plan& plan, std::int64_t blocks) {
   const bool few = plan.target.major >= 9 ? kMaxCluster * blocks < device::kManyBlocks
                                           : 2 * blocks <= device::kWantedBlocks;
   return few && is_one_pass(plan);
 }
 
-/// Shares long rows among blocks where one block each would leave multiprocessors idle: `blocks`
-/// have rows to reduce, and each lane has `steps` vectors of one.
+/// Shares long rows among blocks if one block per row would leave multiprocessors idle. Without
+/// sharing, `blocks` blocks have rows to reduce, and each lane has `steps` vectors of a row.
 void share_among_blocks(const Plan& plan, std::int64_t blocks, std::int64_t steps, Rows& rows) {
   if (leaves_results(plan, blocks)) {
     const std::int64_t most = std::min(device::kWantedBlocks / std::max<std::int64_t>(blocks, 1),
@@ -64,12 +66,13 @@ void share_among_blocks(const Plan& plan, std::int64_t blocks, std::int64_t step
   }
 }
 
-/// The same for contiguous rows that are worth so many blocks that each holds what it has of one:
-/// as multiprocessors take one block after another, none is the last one for long.
+/// The same for contiguous rows that are long enough for very many blocks, each of which holds its
+/// part of a row. Multiprocessors take one block after another, so none works alone for long at the
+/// end.
 bool share_held(const Plan& plan, std::int64_t count, std::int64_t vectors, std::int64_t most_held,
                 Rows& rows) {
   if (!leaves_results(plan, count) || !is_one_pass_if_held(plan)) return false;
-  if (rows.atomics) return false;  // so many would wait to count
+  if (rows.atomics) return false;  // so many blocks would wait for each other to count
   const std::int64_t shares =
       std::min(ceil_div(vectors, std::int64_t{kStepsOfLane} * kLanesOfShare), kMostShares);
   if (shares < kLeastShares) return false;
@@ -86,8 +89,8 @@ bool share_held(const Plan& plan, std::int64_t count, std::int64_t vectors, std:
   return false;
 }
 
-/// Whether all that `each` vectors of the plan's a thread leave is under way at once, of rows that
-/// are read more than once.
+/// Whether the device loads all rows at once if each thread has `each` of the plan's vectors. Only
+/// for rows that are read more than once.
 bool is_small(const Plan& plan, const Rows& rows, int each) {
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
   return rows.along() && length && count && !is_one_pass_if_held(plan) &&
@@ -111,7 +114,7 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
     return {rows, 256};
   }
   const int registers = registers_of_vector(plan, rows);
-  // More lanes cost more where their warps meet than they gain.
+  // More lanes would cost more when their warps combine results than they gain.
   const bool holds_one = is_small(plan, rows, 1) && *vectors <= kLanesOfSmall;
   const int held = holds_one ? 1 : std::clamp(kRegistersOfLane / registers, 1, kHeldOfLane);
   rows.lanes = *vectors <= kWarp ? power_of_two_from(*vectors)
@@ -134,8 +137,9 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
     return false;
   };
   const int half = kMaxThreads / 2;
-  // Measured on an H100, 256 KB a row: rows of f32 stream at 96 to 98 % of a copy by blocks of 1024
-  // threads and at 66 to 81 % by 512, rows of bf16 at 94 to 96 % and at 95 to 96 %.
+  // Measured on an H100 with 256 KB per row, as a share of the speed of a copy: with blocks of 1024
+  // threads, f32 rows reach 96 to 98 % and bf16 rows 94 to 96 %; with blocks of 512 threads, they
+  // reach 66 to 81 % and 95 to 96 %.
   const bool has_large_elements =
       plan.vector <= kFewElements && least_access(plan, rows) == kWidestAccess;
   const int lanes_of_cluster = has_large_elements ? kMaxThreads : half;
@@ -159,14 +163,14 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
     if (count && !share_held(plan, *count, *vectors, most_held, rows))
       share_among_blocks(plan, *count, *vectors / rows.lanes, rows);
   }
-  // Nothing would be read twice, and a loop is as fast.
+  // One pass reads nothing twice, so a loop is as fast as holding rows.
   if (is_one_pass(plan) && rows.shares == 1 && rows.held > kHeldOfLane) rows.held = 0;
   rows.ahead = loads_ahead(plan, rows);
   return {rows, std::max(rows.lanes, kFewLanes)};
 }
 
-/// Columns side by side that make less than a line are too many blocks' work: a cluster shares a
-/// wider strip. Two blocks a multiprocessor, or larger ones.
+/// Avoids blocks that each take less than a line of neighbouring columns: a cluster shares a wider
+/// strip instead. A multiprocessor then has two blocks, or one larger block.
 bool share_strips(const Plan& plan, std::int64_t count, std::int64_t length, RowShape& shape) {
   if (plan.target.major < 9) return false;
   const auto fits = [&](int threads, std::int64_t blocks) {
@@ -215,7 +219,7 @@ RowShape shape_across(const Plan& plan, Rows rows) {
 
 bool loads_ahead(const Plan& plan, const Rows& rows) {
   if (!rows.along() || rows.cluster == 1 || rows.held == 0) return false;
-  // One block a multiprocessor has too few narrower loads under way.
+  // With narrower loads, one block per multiprocessor has too few bytes under way.
   if (least_access(plan, rows) < kLeastAccessAhead) return false;
   const int room = rows.lanes < kMaxThreads ? kManyRegisters : kManyRegisters / 2;
   return 2 * rows.held * registers_of_vector(plan, rows) <= room;

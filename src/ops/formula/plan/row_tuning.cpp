@@ -1,4 +1,4 @@
-// What a person or the tuner pins of a row's shape.
+// Knobs of a row's shape that a person or the tuner has pinned.
 #include <algorithm>
 #include <string>
 
@@ -12,7 +12,7 @@ namespace {
 
 using core::ceil_div;
 
-constexpr int kMostRegisters = 128;  // that hold vectors: half of what a thread has
+constexpr int kMostRegisters = 128;  // to hold vectors: half of a thread's registers
 
 [[noreturn]] void refuse_knob(const char* knob, const std::string& why) {
   throw Error(ErrorCode::invalid_spec, why, std::string("/tuning/") + knob);
@@ -24,7 +24,7 @@ void check_threads(const RowShape& shape) {
                              std::to_string(shape.rows.lanes) + ", as a row takes; use a multiple");
 }
 
-/// What fused_rows.cu asks of its constants.
+/// Checks what fused_rows.cu asks of its constants.
 void check_blocks_of_row(const Plan& plan, const RowShape& shape) {
   const Rows& rows = shape.rows;
   if (rows.cluster > 1 && plan.target.major < 9) {

@@ -11,10 +11,10 @@ namespace {
 using core::ceil_div;
 
 constexpr int kBulkAlignment = 16;
-constexpr int kSharedBytesOfRest = 12 * 1024;  // of a block: all but what is kept for all rows
+constexpr int kSharedBytesOfRest = 12 * 1024;  // per block, besides inputs kept for all rows
 
-/// Vectors of `vector` elements along the modes for which `wanted`, as far as all extents are
-/// known.
+/// Vectors of `vector` elements along the modes for which `wanted` is true; nothing if one of their
+/// extents is unknown.
 template <class Wanted>
 std::optional<std::int64_t> count_vectors(const Plan& plan, int vector, Wanted wanted) {
   Dim count = 1;
@@ -69,7 +69,7 @@ bool is_kept(const Plan& plan, const Rows& rows, const Operand& operand) {
 
 int kept_bytes(const Plan& plan, const Rows& rows) {
   if (!rows.ahead || plan.ragged || rows.count > 1) return 0;
-  int bytes = 0;  // of a lane's vectors of one step
+  int bytes = 0;  // of a lane's vectors in one step
   for (const Operand& operand : plan.operands) {
     if (can_be_kept(operand, rows)) bytes += plan.vector * size_bytes(operand.dtype);
   }
@@ -136,7 +136,7 @@ std::uint32_t combined_axes(const expr::Program& program) noexcept {
 
 std::int64_t slots_across(int threads, int groups, int cluster) noexcept {
   const int lanes_of_warp = std::max(1, kWarp / groups);
-  const int of_blocks = cluster > 1 ? 2 * cluster * groups : 0;  // in turns
+  const int of_blocks = cluster > 1 ? 2 * cluster * groups : 0;  // two buffers, used in turn
   return threads / lanes_of_warp + groups + of_blocks;
 }
 

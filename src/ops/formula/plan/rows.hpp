@@ -10,57 +10,61 @@ namespace tilejit::plan {
 
 inline constexpr int kWarp = 32;
 
-/// Accumulators of a block, and what is read of each result, share this much memory.
+/// Shared memory of a block for accumulators and for the results that threads read back.
 inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 
-/// The axes that the reductions and scans of `program`, which is one kernel's (is_one_kernel),
-/// share; 0 without any.
+/// The axes over which all reductions and scans of `program` go; 0 if it has none. `program` must
+/// be one kernel's (is_one_kernel).
 [[nodiscard]] std::uint32_t combined_axes(const expr::Program& program) noexcept;
 
-/// Whether the operand's elements differ along the modes that are reduced, and along those that are
-/// kept.
+/// Whether the operand's elements differ along the modes that are reduced (`varies_in_row`), or
+/// along those that are kept (`varies_across_rows`).
 [[nodiscard]] bool varies_in_row(const Operand& operand, const Rows& rows);
 [[nodiscard]] bool varies_across_rows(const Operand& operand, const Rows& rows);
 
-/// Whether a lane loads the input with the others of its row: one that all rows share waits for the
-/// pass that needs it, unless a lane has one vector of its row, as registers are left then.
+/// Whether a lane loads the input together with the other inputs of its row. An input that all rows
+/// share is loaded later, in the pass that needs it, unless a lane has only one vector of its row:
+/// then there are registers to spare.
 [[nodiscard]] bool is_loaded_with_row(const Rows& rows, const Operand& operand) noexcept;
 
-/// Where blocks stay (Rows::ahead): whether the block's part of an input that all rows share lies
-/// in its shared memory, and the bytes of all such parts.
+/// If blocks take row after row (Rows::ahead), they may keep their part of an input that all rows
+/// share in shared memory. `is_kept` says whether `operand` is such an input; `kept_bytes` returns
+/// the bytes of all such parts.
 [[nodiscard]] bool is_kept(const Plan& plan, const Rows& rows, const Operand& operand);
 [[nodiscard]] int kept_bytes(const Plan& plan, const Rows& rows);
-/// Those bytes, and as many more as let each block have a multiprocessor: two of them stream 4 %
-/// slower.
+/// `kept_bytes`, raised so that each block has a multiprocessor to itself: two blocks per
+/// multiprocessor stream 4 % slower.
 [[nodiscard]] int shared_bytes_ahead(const Plan& plan, const Rows& rows);
 
-/// Vectors along the modes that are reduced, and along those that are kept, as far as known.
+/// Vectors along the modes that are reduced (`vectors_in_row`), and along those that are kept
+/// (`vectors_across_rows`); nothing if an extent is unknown.
 [[nodiscard]] std::optional<std::int64_t> vectors_in_row(const Plan& plan, const Rows& rows);
 [[nodiscard]] std::optional<std::int64_t> vectors_across_rows(const Plan& plan, const Rows& rows);
-/// Elements along the modes that are reduced, as far as known.
+/// Elements along the modes that are reduced; nothing if an extent is unknown.
 [[nodiscard]] std::optional<std::int64_t> elements_in_row(const Plan& plan, const Rows& rows);
-/// Threads that share a row, of all its blocks.
+/// Threads that share a row, in all of its blocks.
 [[nodiscard]] std::int64_t lanes_of_row(const Rows& rows) noexcept;
-/// Registers that one vector of every operand takes.
+/// Registers for one vector of each input that varies along a row and is not the same in every row.
 [[nodiscard]] int registers_of_vector(const Plan& plan, const Rows& rows);
 
-/// Whether 32 bits count the elements of a row, with a sign.
+/// Whether a signed 32-bit integer can count the elements of a row.
 [[nodiscard]] bool has_short_rows(const Plan& plan);
-/// sizeof of the device's struct that accumulates all reductions of the plan, or all its scans, in
-/// bytes.
+/// The sizeof of the device's struct that accumulates all reductions of the plan, or all of its
+/// scans.
 [[nodiscard]] std::int64_t accumulator_bytes(const Plan& plan,
                                              bool (*among)(expr::Op) noexcept = expr::is_reduction);
 
-/// Accumulators, of a vector's rows each, that a block of lanes across rows has in shared memory.
+/// Accumulators that a block has in shared memory if its vectors lie across rows. Each counts for
+/// all rows of one vector.
 [[nodiscard]] std::int64_t slots_across(int threads, int groups, int cluster) noexcept;
 
-/// Threads that combine what the blocks of one row of a reduction have left in memory: a block, or
-/// a warp where each of its threads has no more than one of these.
+/// Threads that combine the partial results of one row's blocks: a warp if that gives each of its
+/// threads at most one of them, otherwise a block.
 [[nodiscard]] int combiners(const Plan& plan) noexcept;
 
-/// Whether one pass over the elements gives all reductions, and all that is stored are results of
-/// rows: of rows that are not held in registers, and of those that are, which fold sums below a
-/// maximum in a pass of their own.
+/// Whether one pass over the elements gives all reductions, and only results of rows are stored.
+/// `is_one_pass` is for rows that are not held in registers. `is_one_pass_if_held` is for rows that
+/// are; these fold sums below a maximum in a pass of their own.
 [[nodiscard]] bool is_one_pass(const Plan& plan);
 [[nodiscard]] bool is_one_pass_if_held(const Plan& plan);
 

@@ -16,18 +16,20 @@ using core::ceil_div;
 using core::power_of_two_from;
 
 constexpr int kWarp = 32;
-constexpr int kThreads = 256;          // a block
-constexpr int kFewThreads = 128;       // of one whose rows are short
-constexpr int kManyThreads = 512;      // where rows are few, or better held
-constexpr int kMostSteps = 4;          // vectors of a chunk that a lane has
-constexpr int kMostOfChunk = 32;       // elements of them along a row: a chain of a sum
-constexpr int kRegistersOfChunk = 16;  // and as many for the next one
-constexpr int kMostGroups = 16;        // of rows side by side: 256 bytes with vectors of 16
+constexpr int kThreads = 256;          // per block
+constexpr int kFewThreads = 128;       // per block if rows are short
+constexpr int kManyThreads = 512;      // per block if rows are few, or better held
+constexpr int kMostSteps = 4;          // vectors that a lane has of a chunk
+constexpr int kMostOfChunk = 32;       // elements of these along a row: they are summed in a chain
+constexpr int kRegistersOfChunk = 16;  // the next chunk takes as many again
+constexpr int kMostGroups = 16;        // rows side by side: 256 bytes with vectors of 16 bytes
 constexpr int kLeastGroups = 4;
 constexpr int kBytesSideBySide = 64;  // of a thread's accumulators
-// Fewer blocks leave so many multiprocessors idle that sharing rows pays, though it reads twice.
+// With fewer blocks, so many multiprocessors are idle that sharing rows pays, although shared rows
+// are read twice.
 constexpr std::int64_t kFewBlocks = 88;
-constexpr std::int64_t kFewChunks = 16;  // of a row: not worth a second kernel's microseconds
+// With fewer chunks per row, sharing does not pay for the microseconds of a second kernel.
+constexpr std::int64_t kFewChunks = 16;
 
 [[noreturn]] void refuse(const std::string& what) {
   throw Error(ErrorCode::unsupported,
@@ -37,14 +39,14 @@ constexpr std::int64_t kFewChunks = 16;  // of a row: not worth a second kernel'
               "/formula");
 }
 
-/// Whether all of it is under way at once, of `steps` vectors a thread: however few those are.
+/// Whether the device loads the whole input at once if each thread has `steps` vectors.
 bool is_small(const Plan& plan, int steps) {
   const Rows& rows = *rows_of(plan);
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
   return length && count && (*count == 0 || *length <= steps * device::kThreadsAtOnce / *count);
 }
 
-/// Chooses step by step; what is known only at launch is taken for long and many.
+/// Chooses step by step. Sizes that are known only at launch are assumed to be large.
 class Chooser {
  public:
   Chooser(const Plan& plan, const Tuning& tuning, std::int64_t most_elements)
@@ -99,7 +101,7 @@ class Chooser {
     threads_ = std::max(rows_.lanes, kFewThreads);
   }
 
-  /// Whether rows are few, but are better not shared.
+  /// Whether rows are few but are better not shared.
   [[nodiscard]] bool fills_few_blocks() const {
     return count_ && *count_ < device::kWantedBlocks &&
            (*count_ >= kFewBlocks || *length_ <= std::int64_t{kManyThreads} * steps_);
@@ -115,7 +117,8 @@ class Chooser {
     if (length_) rows_.lanes = std::min(rows_.lanes, power_of_two_from(ceil_div(*length_, steps_)));
   }
 
-  /// Of what the warps of a row tell each other, in two buffers, and of what a row carries on.
+  /// Bytes of shared memory for what the warps of a row tell each other, in two buffers, and for
+  /// what a row carries from chunk to chunk.
   [[nodiscard]] std::int64_t shared_bytes() const {
     const std::int64_t groups = threads_ / rows_.lanes;
     const std::int64_t warps =
@@ -147,13 +150,14 @@ class Chooser {
 
   const Plan& plan_;
   Rows rows_;
-  std::optional<std::int64_t> length_, count_;  // of a row in vectors; of vectors of rows
+  std::optional<std::int64_t> length_, count_;  // vectors in a row; vectors across rows
   bool reduces_;
   int steps_ = 1;
   int threads_ = kThreads;
 };
 
-/// Rows that lie side by side in a block fill warps, or warps are filled by lanes of each.
+/// Whether the block divides evenly among its rows. If vectors lie across rows, the groups side by
+/// side also fill whole warps, or a warp has as many lanes of each group.
 bool is_shared_evenly(const Rows& rows, int threads) {
   if (threads < rows.lanes || threads % rows.lanes != 0) return false;
   const int groups = threads / rows.lanes;
@@ -176,8 +180,8 @@ int most_scanned_at_once(const Plan& plan) {
   const auto most =
       static_cast<std::uint64_t>(kBytesSideBySide / accumulator_bytes(plan, expr::is_scan));
   const int vector = static_cast<int>(std::bit_floor(std::max<std::uint64_t>(1, most)));
-  // A few columns are better many blocks' work than read by wide accesses.
-  const auto columns = vectors_across_rows(plan, *scan);  // of vectors of one element
+  // A few columns are better spread over many blocks than read by wide accesses.
+  const auto columns = vectors_across_rows(plan, *scan);  // vectors have one element here
   const bool few = columns && *columns < device::kManyBlocks * kLeastGroups;
   return few && is_small(plan, kMostSteps) ? 1 : vector;
 }

@@ -23,12 +23,12 @@ static_assert(spec::kMaxTensors <= 64);
 constexpr int kNowhere = -1;
 constexpr std::size_t kMostGroups = 32;
 
-/// What is computed together: reductions and scans over the same axes of the same space, or only
-/// outputs.
+/// Values that are computed together: reductions and scans over the same axes of the same space, or
+/// only outputs.
 struct Group {
   Axes space = 0;
-  Axes combined = 0;                 // 0: nothing is
-  std::optional<bool> reverse = {};  // of its scans
+  Axes combined = 0;                 // 0: no reductions or scans
+  std::optional<bool> reverse = {};  // direction of its scans
   std::vector<NodeId> nodes = {};    // reductions and scans
   std::vector<Store> outputs = {};   // of the operation
 };
@@ -79,12 +79,13 @@ class Splitter {
   }
 
   /// Axes of the space in which a reduction or scan is computed: those along which its argument
-  /// varies, so that whatever it is made of varies within that space, and those it goes over.
+  /// varies, so that everything it is made of varies within that space, and those that it goes
+  /// over.
   [[nodiscard]] Axes space_of(std::size_t node) const {
     return all_ & (values_[node].varying | nodes_[node].axes);
   }
 
-  /// Whether a reduction or scan is over the group's axes of its space, and in its direction.
+  /// Whether a reduction or scan has the group's space, axes and direction.
   [[nodiscard]] bool is_alike(std::size_t i, const Group& group) const {
     const Node& node = nodes_[i];
     if (expr::is_scan(node.op) && group.reverse.value_or(node.reverse) != node.reverse)
@@ -92,7 +93,7 @@ class Splitter {
     return node.axes == group.combined && space_of(i) == group.space;
   }
 
-  /// The first reduction or scan that is left, and all that can be computed with it.
+  /// Adds a group of the first reduction or scan that is left and all that can be computed with it.
   void add_group() {
     if (groups_.size() == kMostGroups) {
       throw Error(ErrorCode::unsupported,
@@ -102,7 +103,8 @@ class Splitter {
     }
     const int number = static_cast<int>(groups_.size());
     Group group;
-    std::vector<bool> waits(nodes_.size(), false);  // a node: of what is not known in this group
+    // Per node: whether it needs values that this group does not know.
+    std::vector<bool> waits(nodes_.size(), false);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const Node& node = nodes_[i];
       for (const NodeId arg : node.args) {
@@ -130,7 +132,8 @@ class Splitter {
     groups_.push_back(std::move(group));
   }
 
-  /// In which group each value is known, and which tensors it reads beside reductions and scans.
+  /// Finds the group in which each value is known, and the tensors that it reads other than through
+  /// reductions and scans.
   void find_reads() {
     known_in_.assign(nodes_.size(), 0);
     reads_.assign(nodes_.size(), 0);
@@ -156,7 +159,7 @@ class Splitter {
     return own != kNowhere && index_of(own) != g;
   }
 
-  /// What group `g` computes or is given, in the order of the program.
+  /// The nodes that group `g` computes or is given, in the order of the program.
   [[nodiscard]] std::vector<NodeId> nodes_of(std::size_t g) const {
     std::vector<bool> needed(nodes_.size(), false);
     for (const NodeId id : groups_[g].nodes) needed[index_of(id)] = true;
@@ -174,8 +177,8 @@ class Splitter {
     return found;
   }
 
-  /// Whether the template of the group writes such an output: of the full space, or one element a
-  /// row.
+  /// Whether the group's template can write the output: it must have the full space, or one element
+  /// per row.
   [[nodiscard]] bool writes(const Group& group, const Store& output) const {
     const Axes spanned = spanned_[index_of(output.tensor)], reduced = group.combined & all_;
     const bool all_rows = (group.space & ~reduced & ~spanned) == 0;
@@ -183,8 +186,8 @@ class Splitter {
     return all_rows && inside && ((spanned & reduced) == 0 || (spanned & reduced) == reduced);
   }
 
-  /// The inputs whose elements `output` may replace: itself, and those with which a launch lets it
-  /// share memory.
+  /// The inputs whose elements `output` may replace: itself, and those with which it may share
+  /// memory in a launch.
   [[nodiscard]] Tensors replaced_by(const Store& output) const {
     const std::size_t t = index_of(output.tensor);
     const auto bytes = [&](std::size_t tensor) { return size_bytes(op_.tensors[tensor].dtype); };
@@ -195,7 +198,8 @@ class Splitter {
     return tensors;
   }
 
-  /// Each output to the first group that can write it; those that none can to groups of their own.
+  /// Gives each output to the first group that can write it. Outputs that no group can write get
+  /// groups of their own.
   void place_outputs() {
     std::vector<Store> left = analysis_.program.stores;
     const std::size_t combining = groups_.size();
@@ -211,7 +215,8 @@ class Splitter {
       left = std::move(later);
     }
     while (!left.empty()) {
-      // What replaces an input is read by outputs of its own axes and more, which come first.
+      // Only outputs with the same axes or more read an input that an output replaces. Those with
+      // more axes come first.
       const auto count = [&](const Store& output) {
         return std::popcount(spanned_[index_of(output.tensor)]);
       };
@@ -226,7 +231,7 @@ class Splitter {
     }
   }
 
-  /// Moves outputs from group `g` to later ones where those still read what they may replace.
+  /// Moves outputs of group `g` to later groups if later groups still read what they may replace.
   void make_wait(std::vector<Store>& here, std::vector<Store>& later, std::size_t g) const {
     Tensors read = 0;
     for (std::size_t other = g + 1; other < groups_reads_.size(); ++other) {
@@ -256,7 +261,7 @@ class Splitter {
     split_.temporaries.push_back({.dtype = stored_type(id), .elements = elements});
   }
 
-  /// Those that a part writes its result along: all of its space that are not reduced.
+  /// The axes along which a part writes its result: all axes of its space that are not reduced.
   [[nodiscard]] std::vector<int> axes_of_temporary(NodeId id) const {
     const Node& node = nodes_[index_of(id)];
     Axes axes = groups_[index_of(group_of_[index_of(id)])].space;
@@ -268,7 +273,7 @@ class Splitter {
     return list;
   }
 
-  /// As the value is computed, so that nothing is rounded.
+  /// The type in which the value is computed, so that storing it does not round.
   [[nodiscard]] DType stored_type(NodeId id) const {
     const DType type = nodes_[index_of(id)].type;
     return is_floating(type) && type != f64 ? f32 : type;
@@ -288,7 +293,7 @@ class Splitter {
   /// One part while it is put together.
   struct Draft {
     Part part;
-    std::vector<NodeId> new_ids;  // by old ones
+    std::vector<NodeId> new_ids;  // indexed by old ids
   };
 
   Part make_part(std::size_t g) const {
@@ -335,7 +340,7 @@ class Splitter {
         {local(draft.part, tensor, Access::out), draft.new_ids[index_of(value)]});
   }
 
-  /// The number in the part of a tensor or temporary, which is added unless it is there.
+  /// The part's own number of a tensor or temporary, which is added to the part if it is missing.
   int local(Part& part, int number, Access access) const {
     const auto found = std::ranges::find(part.tensors, number);
     const auto at = index_of(static_cast<int>(found - part.tensors.begin()));
@@ -362,14 +367,14 @@ class Splitter {
   const Fused& op_;
   const formula::Analysis& analysis_;
   const std::vector<Node>& nodes_;
-  Axes all_ = 0;                         // of more than one element
-  std::vector<Axes> spanned_;            // a tensor
-  std::vector<expr::ValueAxes> values_;  // a node
-  std::vector<int> group_of_;            // a node: that computes it, of reductions and scans
-  std::vector<int> known_in_;            // a node: the first group that can compute it
-  std::vector<Tensors> reads_;           // a node: but through reductions and scans
-  std::vector<Tensors> groups_reads_;    // a group: for its reductions and scans
-  std::vector<int> temporary_of_;        // a node: number among kept_
+  Axes all_ = 0;                         // axes of more than one element
+  std::vector<Axes> spanned_;            // per tensor
+  std::vector<expr::ValueAxes> values_;  // per node
+  std::vector<int> group_of_;            // per reduction or scan: the group that computes it
+  std::vector<int> known_in_;            // per node: the first group that can compute it
+  std::vector<Tensors> reads_;           // per node: except through reductions and scans
+  std::vector<Tensors> groups_reads_;    // per group: for its reductions and scans
+  std::vector<int> temporary_of_;        // per node: its number among kept_
   std::vector<Group> groups_;
   std::vector<NodeId> kept_;  // reductions and scans whose results are temporaries
   Split split_;
@@ -380,7 +385,7 @@ class Splitter {
 bool is_one_kernel(const expr::Program& program) {
   Axes axes = 0;
   std::optional<bool> reverse;
-  std::vector<bool> scanned;  // a node: of a scan's result
+  std::vector<bool> scanned;  // per node: made of a scan's result
   for (const Node& node : program.nodes) {
     const bool of_scan = std::ranges::any_of(
         node.args, [&](NodeId arg) { return arg != kNoNode && scanned[index_of(arg)]; });

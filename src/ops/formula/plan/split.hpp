@@ -7,26 +7,26 @@
 
 namespace tilejit::plan {
 
-/// Whether a template computes all reductions and scans of `program` in one kernel: they go over
-/// the same axes, scans in one direction, and nothing combines a scan's results.
+/// Whether a template can compute all reductions and scans of `program` in one kernel: all go over
+/// the same axes, all scans go in one direction, and nothing combines a scan's results.
 [[nodiscard]] bool is_one_kernel(const expr::Program& program);
 
-/// What one of several kernels does: an operation whose tensors are some of the whole one's and
-/// temporaries. Its space is that of its own values: other axes have extent 1.
+/// What one of several kernels does: an operation whose tensors are temporaries and some tensors of
+/// the whole operation. Its space is that of its own values: all other axes have extent 1.
 struct Part {
   Fused op;
   formula::Analysis analysis;
-  std::vector<int> tensors;  ///< numbers among the operation's tensors, then the temporaries
+  std::vector<int> tensors;  ///< numbers among the operation's tensors, followed by temporaries
 };
 struct Split {
   std::vector<Part> parts;
   std::vector<Temporary> temporaries;
 };
 
-/// Splits an operation that is not one kernel, so that only results of reductions and scans go
-/// through memory: what else a later part needs is computed again. An output is written by the
-/// first part that can, unless a later one still reads what it may replace. Throws
-/// Error{unsupported} for more than 32 parts that combine.
+/// Splits an operation that is not one kernel. Only results of reductions and scans go through
+/// memory; a later part computes anything else it needs again. The first part that can write an
+/// output does so, unless a later part still reads what the output may replace. Throws
+/// Error{unsupported} for more than 32 parts that reduce or scan.
 [[nodiscard]] Split split(const Fused& op, const formula::Analysis& analysis);
 
 }  // namespace tilejit::plan

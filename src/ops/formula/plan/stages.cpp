@@ -13,7 +13,7 @@
 namespace tilejit::plan {
 namespace {
 
-/// All but the stages: what a launch is asked for.
+/// The plan without its stages: the interface that a launch sees.
 Plan outline(const Fused& op, const formula::Analysis& analysis, const Target& target) {
   Plan plan;
   const auto leader = static_cast<std::size_t>(analysis.program.stores.front().tensor);

@@ -5,21 +5,22 @@
 
 namespace tilejit::plan {
 
-/// The plan of an operation that is not one kernel (is_one_kernel): Several. Throws
-/// Error{invalid_spec} for pinned knobs, which are those of one kernel, except atomics; and as
-/// split.
+/// The plan, a Several, of an operation that is not one kernel (is_one_kernel). Throws
+/// Error{invalid_spec} for pinned knobs other than atomics, because knobs are for one kernel, and
+/// throws what `split` throws.
 [[nodiscard]] Plan plan_stages(const Fused& op, const formula::Analysis& analysis,
                                const Target& target, std::vector<formula::Analysis>* of_stages);
 
-/// What stages have in common with plans of one kernel. The name in a profiler; `leader`: the first
-/// tensor that is written.
+/// Functions that stages share with plans of one kernel. `kernel_name_of` returns the name that
+/// profilers show; `leader` is the first tensor that is written.
 [[nodiscard]] operation::Signature signature_of(const Fused& op, const formula::Analysis& analysis);
 [[nodiscard]] std::string kernel_name_of(const Fused& op, std::size_t leader);
-/// Tensor `t`, and how vectors along the innermost mode reach it, as far as that mode decides.
+/// Tensor `t` as an operand, with how vectors along the innermost mode reach it, as far as that
+/// mode decides.
 [[nodiscard]] Operand make_operand(const Fused& op, const formula::Analysis& analysis,
                                    const std::vector<IterationMode>& modes, std::size_t t);
-/// A plan of one kernel, with the space of `analysis`, whose program asks for extents of `shape`.
-/// Throws as make_plan.
+/// A plan of one kernel in the space of `analysis`. Extents that the program asks for are those of
+/// `shape`. Throws what `make_plan` throws.
 [[nodiscard]] Plan make_plan_in_space(const Fused& op, const formula::Analysis& analysis,
                                       const Target& target, const std::vector<Dim>& shape);
 

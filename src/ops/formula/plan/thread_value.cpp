@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMostNeighbours = 16;
 
-/// Coordinates in a tile.
+/// Coordinates of a layout's elements in a tile.
 class TileCoordinates {
  public:
   TileCoordinates(const IntTuple& tiler, const Layout& indices) : indices_(indices) {
@@ -18,7 +18,7 @@ class TileCoordinates {
       extents_.push_back(product(mode(tiler, i)).value());
     }
   }
-  /// Along mode `mode` of the tile, of element `i` of the layout.
+  /// The coordinate of the layout's element `i` along mode `mode` of the tile.
   [[nodiscard]] std::int64_t along(std::size_t mode, std::int64_t i) const {
     std::int64_t index = indices_(i);
     for (std::size_t before = 0; before < mode; ++before) index /= extents_[before];
@@ -32,7 +32,8 @@ class TileCoordinates {
   std::vector<std::int64_t> extents_;
 };
 
-/// Whether each `run` values of a thread are neighbours along `mode`, from a multiple of `run` on.
+/// Whether each group of `run` values of a thread are neighbours along `mode` and start at a
+/// multiple of `run`.
 bool are_neighbours(const TileCoordinates& values, std::size_t mode, int run) {
   if (values.count() % run != 0) return false;
   for (std::int64_t v = 0; v < values.count(); ++v) {
@@ -58,7 +59,7 @@ struct Run {
   int length = 1;
 };
 
-/// The longest run, of a power of two; without one the last mode.
+/// The longest run whose length is a power of two; along the last mode if there is no run.
 Run longest_run(const IntTuple& tiler, const Layout& tv) {
   const TileCoordinates threads(tiler, mode(tv, 0)), values(tiler, mode(tv, 1));
   for (int length = kMostNeighbours; length > 1; length /= 2) {

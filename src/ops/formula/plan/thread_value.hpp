@@ -7,10 +7,10 @@
 
 namespace tilejit::plan {
 
-/// The thread-value layout of `layouts` over a space of `rank` axes. Mode 0 of the space becomes
-/// the axis along which most values of a thread are neighbours, the others follow from the last
-/// axis to the first. Throws Error{unsupported} for a formula that reduces, Error{invalid_spec} for
-/// a tile of more modes than the space has axes.
+/// The thread-value layout of `layouts` over a space of `rank` axes. Mode 0 of the space is the
+/// axis along which the most values of a thread are neighbours; the other modes follow from the
+/// last axis to the first. Throws Error{unsupported} for a formula that reduces, and
+/// Error{invalid_spec} for a tile of more modes than the space has axes.
 [[nodiscard]] ThreadValue plan_thread_value(const ThreadValueLayouts& layouts, std::size_t rank,
                                             bool reduces);
 
@@ -23,8 +23,8 @@ namespace tilejit::plan {
 /// Throws Error{invalid_spec} if vectors of `vector` values are not neighbours.
 void check_run(const ThreadValue& tv, int vector);
 
-/// Vectors that a thread loads at once: as asked, or at most `most`. Throws Error{invalid_spec} if
-/// they do not divide its vectors.
+/// Vectors that a thread loads at once: `asked` if given, else at most `most`. Throws
+/// Error{invalid_spec} if `asked` does not divide the thread's vectors.
 [[nodiscard]] int vectors_at_once(const ThreadValue& tv, int vector, std::optional<int> asked,
                                   int most);
 

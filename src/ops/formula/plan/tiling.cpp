@@ -12,12 +12,12 @@ namespace {
 constexpr int kLineBytes = 128;
 constexpr int kSideBytes = 2 * kLineBytes;  // 3 % faster than one line (docs/performance.md)
 constexpr int kMinSide = 32;
-constexpr std::int64_t kMinExtent =
-    4;  // below, strided accesses find their sectors in the L1 cache
+// Along shorter extents, strided accesses find their sectors in the L1 cache.
+constexpr std::int64_t kMinExtent = 4;
 constexpr int kWarp = 32;
 constexpr int kMaxAccesses = 16;
 
-/// Neither mode 0 nor `m` is split among several leaves, and `m` is the contiguous one.
+/// Whether neither mode 0 nor `m` is split among several leaves, and `m` is the contiguous one.
 bool crosses(const Operand& operand, std::size_t m) {
   const OperandMode &inner = operand.modes.front(), &outer = operand.modes[m];
   return inner.size() == 1 && outer.size() == 1 && outer[0].stride.is(1) &&
@@ -28,13 +28,14 @@ bool is_long(const Dim& extent) {
   return !extent.is_known() || extent.value() >= kMinExtent;
 }
 
-/// The smallest power of two that holds `extent`, as far as it is known, and at most `most`.
+/// The smallest power of two that is at least `extent`, but at most `most`; `most` if the extent is
+/// unknown.
 int side_of(const Dim& extent, int most) {
   if (!extent.is_known() || extent.value() >= most) return most;
   return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(extent.value())));
 }
 
-/// Unknown extents are taken to be long.
+/// The number of tiles. Unknown extents are assumed to be long.
 std::int64_t count_tiles(const std::vector<Dim>& extents, const Tile& tile) {
   std::int64_t count = 1;
   for (std::size_t m = 0; m < extents.size(); ++m) {
@@ -82,7 +83,7 @@ Tile choose_tile(const std::vector<Operand>& operands, const std::vector<Dim>& e
   for (const Operand& operand : operands) {
     if (operand.reach == Reach::crossed) narrowest = std::min(narrowest, size_bytes(operand.dtype));
   }
-  // A thread issues at most kMaxAccesses loads of an operand.
+  // A thread issues at most kMaxAccesses loads per operand.
   const int most = kMaxTileThreads * kMaxAccesses * vector;
   int side = std::max(kMinSide, kSideBytes / narrowest);
   while (side * side > most) side /= 2;

@@ -9,15 +9,15 @@ namespace tilejit::plan {
 
 inline constexpr int kMaxTileThreads = 256;
 
-/// The mode along which most bytes of the operands that do not take mode 0 in vectors are
-/// contiguous, if such operands exist: worth a pass through shared memory.
+/// The mode that is worth a pass through shared memory, if any. Of the operands that are not
+/// accessed in vectors along mode 0, the most bytes are contiguous along this mode.
 [[nodiscard]] std::optional<std::size_t> find_cross_mode(const std::vector<Operand>& operands,
                                                          const std::vector<Dim>& extents);
 
-/// A tile along mode 0 and `mode` whose crossed operands fit in shared memory. Sides of two
-/// 128-byte lines in the narrowest of them, of one where there would be few tiles; where an extent
-/// is shorter the other side is longer. At least one square of `vector` by `vector` elements a
-/// thread of a warp.
+/// A tile along mode 0 and `mode` whose crossed operands fit in shared memory. Its sides are two
+/// 128-byte lines of the narrowest crossed operand, or one line if there would be few tiles. If an
+/// extent is shorter than its side, the other side is longer. A tile has at least one square of
+/// `vector` by `vector` elements for each thread of a warp.
 [[nodiscard]] Tile choose_tile(const std::vector<Operand>& operands,
                                const std::vector<Dim>& extents, std::size_t mode, int vector);
 

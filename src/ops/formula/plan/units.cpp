@@ -1,4 +1,4 @@
-// What a launch of a plan consists of.
+// The units and blocks of which a plan's launch consists.
 #include <concepts>
 #include <cstdint>
 
@@ -32,7 +32,7 @@ std::string_view template_of(const Several&) noexcept {
   return "fused_stages";
 }
 
-/// Elements of a unit along mode `m`, and the units of a block.
+/// Elements of a unit along mode `m`, and units per block, for each family.
 struct Units {
   const Plan& plan;
 
@@ -132,7 +132,7 @@ std::int64_t partials_bytes(const Plan& plan) {
 std::int64_t counters_bytes(const Plan& plan) {
   const Rows* const rows = rows_of(plan);
   if (rows == nullptr || !rows->atomics) return 0;
-  constexpr std::int64_t kCounterBytes = 4, kAlignment = 16;  // that of accumulators
+  constexpr std::int64_t kCounterBytes = 4, kAlignment = 16;  // accumulators follow
   const std::int64_t counters = core::ceil_div(total_units(plan, {}), units_per_block(plan));
   return core::ceil_div(counters * kCounterBytes, kAlignment) * kAlignment;
 }
@@ -146,7 +146,8 @@ std::int64_t combining_blocks(const Plan& plan) {
 }
 
 int combining_threads(const Plan& plan) noexcept {
-  constexpr int kManyThreads = 512;  // each has few results to combine; 1024 find room later
+  // Each thread has few results to combine, and a block of 1024 threads would find room later.
+  constexpr int kManyThreads = 512;
   const auto* const rows = std::get_if<Rows>(&plan.family);
   const bool alone = rows != nullptr && !rows->atomics && rows->shares > kWarp;
   return alone ? kManyThreads : plan.threads;

@@ -67,7 +67,8 @@ void HeaderWriter::write_groups() {
   line("    }");
 }
 
-/// Also declares the group's values of what is written in another type than it is computed.
+/// Also declares the group's values of outputs that are stored in another type than the one that
+/// computes them.
 void HeaderWriter::write_unpacking(const Operand& operand, const Asked& asked, bool outputs) {
   const std::string_view type = expr::compute_type(operand.dtype);
   const int k = operand.tensor;
@@ -206,7 +207,7 @@ Code HeaderWriter::access_arguments(const Operand& operand) const {
   if (operand.reach != Reach::strided) {
     return may_be_partial(operand) ? Code{.text = ", valid", .valid = true} : Code{};
   }
-  // Neighbours without a common stride come in vectors of one.
+  // If neighbours have no common stride, vectors have one element.
   const OperandMode& innermost = operand.modes.front();
   const std::string stride = innermost.size() == 1 ? value_of(innermost[0].stride) : "0";
   return {.text = fmt::format(", {}, valid", stride), .valid = true};

@@ -14,7 +14,8 @@ using expr::Node;
 using expr::NodeId;
 using expr::Op;
 
-/// Whether the element (`value`, `place`) comes before what the accumulator of node `id` has found.
+/// The condition that the element (`value`, `place`) takes precedence over the one that the
+/// accumulator of node `id` has found.
 std::string precedes(const Node& node, NodeId id, const std::string& value,
                      const std::string& place) {
   const char* better = node.op == Op::reduce_argmin ? "<" : ">";
@@ -28,7 +29,7 @@ std::string_view CombiningWriter::place_type() const {
   return plan::has_short_rows(plan_) ? "i32" : "i64";
 }
 
-/// Whether a lane meets the elements in the order of their places, so that of equal ones the first
+/// Whether a lane meets elements in the order of their places, so that the first of equal elements
 /// stays. Places of several modes may have another order than memory.
 bool CombiningWriter::comes_in_order(const Node& node) const {
   if (rows_.count != 1 || direction_ == plan::Direction::backward) return false;
@@ -93,7 +94,7 @@ void CombiningWriter::write_element_fold(int stage) {
 
 void CombiningWriter::write_combine(int stage) {
   line(fmt::format("  TILE_DEVICE void combine(const Stage{}& other) {{", stage));
-  // By the maxima as they are.
+  // Rescaling needs the maxima before they are combined.
   for (const NodeId id : stages_.rescaled(plan_.program, stage)) write_rescaling(id);
   for (const NodeId id : stages_.folded(plan_.program, stage)) {
     const Node& node = node_of(id);
@@ -140,8 +141,8 @@ void CombiningWriter::write_finish(int stage) {
   line("  }");
 }
 
-/// How sums of exponentials below a maximum are folded, behind it: below what it is so far, or zero
-/// where that is -infinity.
+/// Sums of exponentials below a maximum are folded after the maximum: below its value so far, or
+/// below zero if that is -infinity.
 void CombiningWriter::write_rescaled_fold(int stage) {
   const std::vector<NodeId> sums = stages_.rescaled(plan_.program, stage);
   const std::vector<NodeId> hoisted = stages_.hoisted_at(stage);
@@ -164,7 +165,7 @@ void CombiningWriter::write_rescaled_fold(int stage) {
   line("  }");
 }
 
-/// A sum below -infinity is nan, as exp(x - x) is.
+/// A sum below -infinity is nan, like exp(x - x).
 std::string CombiningWriter::rescaled_result(NodeId sum) const {
   const expr::RescaledSum& found = stages_.sums[static_cast<std::size_t>(sum)];
   if (found.guarded) return fmt::format("a{}", sum);
@@ -173,7 +174,7 @@ std::string CombiningWriter::rescaled_result(NodeId sum) const {
                      sum);
 }
 
-/// The sum of two parts with maxima of their own; of both sides the same bits.
+/// Adds two parts with maxima of their own. The result has the same bits from both sides.
 void CombiningWriter::write_rescaling(NodeId sum) {
   const Node& node = node_of(sum);
   const NodeId maximum = stages_.sums[static_cast<std::size_t>(sum)].maximum;
@@ -184,7 +185,7 @@ void CombiningWriter::write_rescaling(NodeId sum) {
   std::string function = emit_function(plan_.program, node.args[0]);
   if (function == "expf") function = "math::rescaling_exp";
   if (function == "exp2f") function = "math::rescaling_exp2";
-  // Nan of infinities, and where one of them has nothing.
+  // The difference is nan if both maxima are infinite, or if one part has no elements.
   line(fmt::format("    const {0} scale{1} = apart{1} == apart{1} ? {2}(apart{1}) : {0}(1);", type,
                    sum, function));
   line(fmt::format(

@@ -4,11 +4,11 @@
 
 namespace tilejit::render {
 
-/// What the kernels of one operation may give the compiler to do, so that it ends in seconds. What
-/// is computed again, in other kernels or other passes over a row, counts again.
+/// Limits the code that the kernels of one operation give the compiler, so that it ends in seconds.
+/// A value that is computed again, in another kernel or another pass over a row, counts again.
 class Budget {
  public:
-  /// As many as a formula has nodes at most; in units of expr::weight.
+  /// The limit in units of expr::weight. It equals the most nodes of a formula.
   static constexpr std::int64_t kMost = 20'000;
 
   /// Throws Error{unsupported} if more than kMost is taken in all.

@@ -6,11 +6,11 @@
 
 namespace tilejit::render {
 
-/// Text of the header, and what it takes for declared.
+/// Text of the header, and the names that it expects to be declared.
 struct Code {
   std::string text = {};
   std::set<std::size_t> coordinates = {};  ///< the modes m whose c<m> it names
-  bool valid = false;  ///< whether it names `valid`, how many elements of a vector exist
+  bool valid = false;  ///< whether it names `valid`, the number of a vector's elements that exist
 
   Code& operator+=(const Code& other) {
     text += other.text;

@@ -7,20 +7,21 @@
 
 namespace tilejit::render {
 
-/// The device type that accumulates values of `node`: at least four bytes, which threads exchange.
+/// The device type that accumulates values of `node`. It has at least four bytes, because threads
+/// exchange it.
 [[nodiscard]] std::string_view accumulator_type(const expr::Node& node);
 
-/// What an accumulator of the reduction or scan `node` starts with: the result of nothing, except
-/// that extrema of floats start with nan, which they ignore, and which is left if there is nothing
+/// The first value of an accumulator of the reduction or scan `node`: the result for no elements.
+/// But extrema of floats start with nan. They ignore nan, so it is left only if there is nothing
 /// else.
 [[nodiscard]] std::string identity(const expr::Node& node);
 
 [[nodiscard]] bool is_extremum(expr::Op op) noexcept;
 
-/// A nan of the type that computes `node`, of floats.
+/// A nan of the type that computes `node`, which must be a float type.
 [[nodiscard]] std::string nan_of(const expr::Node& node);
 
-/// The result of nothing of an extremum of floats.
+/// The result of an extremum of floats for no elements.
 [[nodiscard]] std::string infinity(const expr::Node& node);
 
 }  // namespace tilejit::render

@@ -144,7 +144,7 @@ void CombiningWriter::write_row_length() {
                    vectors));
 }
 
-/// The values that reductions give, and what is made of them once a row, by node.
+/// The values that reductions give, and the values made of them once per row, by node.
 void CombiningWriter::write_results() {
   line("struct Results {");
   for (std::size_t i = 0; i < plan_.program.nodes.size(); ++i) {
@@ -155,7 +155,7 @@ void CombiningWriter::write_results() {
   line("};\n");
 }
 
-/// The coordinates of a vector's first element: those of its row, and those that `v` holds.
+/// The coordinates of a vector's first element: those of its row, and those that follow from `v`.
 std::string CombiningWriter::row_coordinates() const {
   std::string text;
   for (std::size_t m = 0; m < plan_.extents.size(); ++m) {
@@ -203,7 +203,7 @@ CombiningWriter::RowAccesses CombiningWriter::accesses_of_row(const Asked& asked
   return accesses;
 }
 
-/// The outputs of one element a row, and what else they are made of.
+/// Writes the outputs of one element per row, and the other values of which they are made.
 void CombiningWriter::write_row_store() {
   const std::vector<expr::Store> row_stores = stores_of(true);
   const std::vector<bool> needed = needed_for_stores(row_stores);

@@ -7,9 +7,9 @@
 
 namespace tilejit::render {
 
-/// What the templates share whose threads combine the elements of rows: rows and their results, a
-/// struct of accumulators for each pass that reduces, one for all scans, and vectors that come to
-/// them.
+/// Writes what all templates need whose threads combine the elements of rows: rows and their
+/// results, a struct of accumulators for each pass that reduces, one struct for all scans, and
+/// vectors whose elements are folded into these accumulators.
 class CombiningWriter : public HeaderWriter {
  protected:
   CombiningWriter(const plan::Plan& plan, const plan::Rows& rows,
@@ -27,30 +27,30 @@ class CombiningWriter : public HeaderWriter {
   [[nodiscard]] std::string own_parameters(bool outputs) const final;
   [[nodiscard]] std::string own_arguments(int i) const final;
 
-  // What a family says.
-  /// Who shares a row, and what is read of it at once.
+  // For families to override.
+  /// Writes who shares a row, and how much of it is read at once.
   virtual void write_sharing() = 0;
-  /// Where blocks leave what they have of a row.
+  /// Writes where blocks leave their partial results of a row.
   virtual void write_partials() {}
-  /// All passes that reduce, as one type.
+  /// Writes all passes that reduce, as one type.
   virtual void write_stage_list() {}
-  /// How lanes of a warp exchange a pass's accumulators.
+  /// Writes how lanes of a warp exchange a pass's accumulators.
   virtual void write_warp_combination(const std::vector<expr::NodeId>& /*reductions*/) {}
-  /// How a vector's elements come to the accumulators of pass `stage`.
+  /// Writes how a vector's elements are folded into the accumulators of pass `stage`.
   virtual void write_stage_fold(int stage);
   /// Whether a row knows where it begins in the operand.
   [[nodiscard]] virtual bool has_row_start(const plan::Operand&) const { return false; }
-  /// The load of an input that is not loaded with its row.
+  /// The code that loads an input that is not loaded with its row.
   [[nodiscard]] virtual Code load_in_pass(const plan::Operand& operand) const {
     return load_of(operand);
   }
 
-  /// The struct Vector, and how its elements become outputs.
+  /// Write the struct Vector, and how results of rows become outputs of one element per row.
   void write_vector();
   void write_row_store();
-  /// Whether there are outputs of one element a row, or of each.
+  /// Whether there are outputs of one element per row if `per_row`, else outputs of every element.
   [[nodiscard]] bool has_outputs(bool per_row) const;
-  /// What the coordinates of a row add to an offset, and what those in it do.
+  /// What coordinates add to an offset: those of the row (`kept`), or those in it (`reduced`).
   enum class Among : std::uint8_t { kept, reduced };
   [[nodiscard]] Code offset_among(const std::vector<plan::OperandMode>& modes, Among among) const;
   [[nodiscard]] const expr::Node& node_of(expr::NodeId id) const {
@@ -72,8 +72,8 @@ class CombiningWriter : public HeaderWriter {
                                    const std::string& type, const std::string& target) const;
   [[nodiscard]] std::string row_coordinates() const;
 
-  /// The one element that a row has of an operand, and what `asked` for such elements reads and
-  /// writes.
+  /// An operand may have only one element per row. `accesses_of_row` returns the loads and stores
+  /// of these elements that `asked` needs.
   struct RowAccesses {
     Code loads, stores;
   };
@@ -85,13 +85,13 @@ class CombiningWriter : public HeaderWriter {
   void write_stage_members(int stage);
   void write_element_fold(int stage);
   void write_combine(int stage);
-  /// What the accumulators of pass `stage`, or of the scans, give a row.
+  /// Writes the results that the accumulators of pass `stage` give a row.
   void write_finish(int stage);
   void write_rescaled_fold(int stage);
   void write_rescaling(expr::NodeId sum);
   [[nodiscard]] std::string rescaled_result(expr::NodeId sum) const;
   void write_scans();
-  /// Of the places that accumulators hold.
+  /// The device type of the places that accumulators hold.
   [[nodiscard]] std::string_view place_type() const;
   [[nodiscard]] bool comes_in_order(const expr::Node& node) const;
 
@@ -100,16 +100,16 @@ class CombiningWriter : public HeaderWriter {
   void write_map();
   void write_scan_map();
   void write_fold(const std::string& accumulator, const Asked& asked, bool below);
-  /// What a pass begins with: where its vector lies, as far as `accesses` ask, and the inputs that
-  /// are the same in every row and `asked` for.
+  /// The start of a pass: where its vector lies, as far as `accesses` needs it, and loads of the
+  /// `asked` inputs that are not loaded with their row.
   [[nodiscard]] std::string pass_start(const Asked& asked, const Code& accesses) const;
   [[nodiscard]] std::string valid_of_vector(const Code& accesses) const;
-  /// By the reductions of a pass that take an element by itself.
+  /// What the reductions of a pass ask for that take each element by itself.
   [[nodiscard]] Asked asked_by_stage(int stage) const;
   /// The values that reductions or scans combine.
   [[nodiscard]] std::vector<expr::NodeId> arguments_of(const std::vector<expr::NodeId>& ids) const;
-  /// The stores of a row's one element, or of each, and the nodes that they need, results of rows
-  /// among them as values that are given.
+  /// The stores to outputs of one element per row, or else to outputs of every element; and the
+  /// nodes that they need. These include results of rows as given values.
   [[nodiscard]] std::vector<expr::Store> stores_of(bool per_row) const;
   [[nodiscard]] std::vector<bool> needed_for_stores(const std::vector<expr::Store>& stores) const;
 };

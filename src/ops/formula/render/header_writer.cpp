@@ -15,8 +15,8 @@ using plan::Operand;
 using plan::OperandMode;
 using plan::Param;
 
-/// The device functions of namespace math that `code` calls: the language of formulas decides which
-/// stand in its text.
+/// The device functions of namespace math that `code` calls. The language of formulas decides which
+/// functions these can be.
 std::set<std::string_view> functions_in(std::string_view code) {
   constexpr std::string_view kSpace = "math::";
   std::set<std::string_view> functions;
@@ -63,7 +63,7 @@ std::string HeaderWriter::write() {
   return out_ + rest;
 }
 
-/// Only what the kernel uses: parsing the rest would cost each compile milliseconds.
+/// Includes only what the kernel uses: parsing the rest would cost every compilation milliseconds.
 void HeaderWriter::write_includes(const std::string& code) {
   const auto include = [this](std::string_view header) {
     line(fmt::format("#include \"tile/{}.cuh\"", header));
@@ -267,7 +267,7 @@ expr::Slice HeaderWriter::formula() const {
           .given = [this](expr::NodeId id) { return given(id); }};
 }
 
-/// One element: t<k> are what it reads, y<k> what it writes.
+/// Writes the formula for one element, which reads t<k> and writes y<k>.
 void HeaderWriter::write_formula() {
   const expr::Slice slice = formula();
   line(fmt::format("TILE_DEVICE void formula({}) {{",

@@ -11,15 +11,15 @@
 
 namespace tilejit::render {
 
-/// Writes `plan.cuh`: the names that a template of kernels_templates/ expects. What all templates
-/// ask for is here; what one of them, or some, ask for is in the writer of the plan's family.
+/// Writes `plan.cuh`: the names that a template of kernels_templates/ expects. This class writes
+/// what all templates need; the writer of each family adds what only its template needs.
 class HeaderWriter {
  public:
   HeaderWriter(const plan::Plan& plan, Budget& budget) : plan_(plan), budget_(budget) {}
   HeaderWriter(const HeaderWriter&) = delete;
   HeaderWriter& operator=(const HeaderWriter&) = delete;
   virtual ~HeaderWriter() = default;
-  /// Once. Throws Error{unsupported} if that is beyond the budget.
+  /// Returns the header. Call it only once. Throws Error{unsupported} beyond the budget.
   [[nodiscard]] std::string write();
 
  protected:
@@ -30,26 +30,27 @@ class HeaderWriter {
     packed,      ///< tile/packed.cuh
     strided,     ///< tile/strided.cuh
   };
-  /// What a function of one element takes: whatever it does not use would be compiled all the same.
+  /// What a function of one element takes. Parameters that it does not use would cost compile time.
   struct Asked {
-    std::vector<bool> tensors;  ///< one each: its element is read
-    std::vector<bool> places;   ///< one each of plan::Plan::places
+    std::vector<bool> tensors;  ///< per tensor: whether its element is read
+    std::vector<bool> places;   ///< per place of plan::Plan::places: whether it is used
   };
 
-  // What a family says.
-  /// The headers of kernels_templates/tile/ that it takes for itself, without their suffix.
+  // For families to override.
+  /// The headers of kernels_templates/tile/ that only the family needs, without their suffix.
   [[nodiscard]] virtual std::vector<std::string_view> own_headers() const = 0;
   virtual void write_constants() = 0;
-  /// What the formula's function names, and what calls it.
+  /// Write what the formula's function needs, and what calls this function.
   virtual void write_before_formula() {}
   virtual void write_behind_formula() = 0;
   /// Whether a launch counts the units in Params::total.
   [[nodiscard]] virtual bool counts_units() const { return true; }
-  /// The elements in front of a vector along mode `m`: c0 counts vectors, the others elements.
+  /// The number of elements before a vector along mode `m`: c0 counts vectors, all other
+  /// coordinates count elements.
   [[nodiscard]] virtual std::string coordinate(std::size_t m) const;
-  /// Whether stores are those of tile/wide.cuh.
+  /// Whether the template uses the stores of tile/wide.cuh.
   [[nodiscard]] virtual bool stores_wide() const { return false; }
-  /// Whether a vector of the operand is loaded, or stored, with all others.
+  /// Whether a vector of the operand is loaded, or stored, together with those of other operands.
   [[nodiscard]] virtual bool is_loaded(const plan::Operand& operand) const { return operand.read; }
   [[nodiscard]] virtual bool is_stored(const plan::Operand& operand) const {
     return writes_elements(operand);
@@ -62,32 +63,34 @@ class HeaderWriter {
   [[nodiscard]] virtual bool may_be_partial(const plan::Operand&) const { return plan_.ragged; }
   /// What the function of an element computes.
   [[nodiscard]] virtual expr::Slice formula() const;
-  /// The text of values that are not the work of one element.
+  /// The text of a value that the function of an element does not compute itself.
   [[nodiscard]] virtual std::string given(expr::NodeId id) const;
-  /// What a function of an element takes behind Params, and what element `i` of a group passes.
+  /// The parameters of a function of an element after Params, and the arguments that element `i` of
+  /// a group passes for them.
   [[nodiscard]] virtual std::string own_parameters(bool /*outputs*/) const { return {}; }
   [[nodiscard]] virtual std::string own_arguments(int /*i*/) const { return {}; }
 
-  // What families share: text.
+  // Text, for all families.
   void line(std::string_view text) { (out_ += text) += '\n'; }
-  /// `text` with every line moved to the right.
+  /// `text` with every line indented by `spaces`.
   [[nodiscard]] static std::string indented(std::string_view text, int spaces);
   [[nodiscard]] static std::string_view storage_type(DType dtype);
   /// A known dimension as a literal, a symbolic one as the parameter that holds it.
   [[nodiscard]] std::string value_of(const Dim& dim) const;
-  /// kThreads and kVector, of families whose blocks take a unit together.
+  /// Writes kThreads and kVector for families whose blocks take a unit together.
   void write_block();
-  /// The statements of a slice, as many spaces to the right.
+  /// Writes the statements of a slice, indented by `spaces`.
   void write_values(const expr::Slice& slice, int spaces);
 
   // Vectors.
   [[nodiscard]] Form form_of(const plan::Operand& operand) const;
   [[nodiscard]] std::string type_of(const plan::Operand& operand) const;
-  /// Elements that the formula takes at once: as many as the fullest word holds.
+  /// Elements that the formula takes at once: as many as the word with the most elements holds.
   [[nodiscard]] int group() const;
-  /// Whether the operand is an output of one element for each of the space, or of a row's.
+  /// Whether the operand is an output with an element for each element of the space or row.
   [[nodiscard]] static bool writes_elements(const plan::Operand& operand) noexcept;
-  /// Declares in<k> of what is loaded with all others, as members; out<k> of what is stored.
+  /// Declare, as members, in<k> for operands that are loaded together, and out<k> for operands that
+  /// are stored together.
   void write_inputs();
   void write_outputs();
   [[nodiscard]] Code loads() const;
@@ -96,37 +99,37 @@ class HeaderWriter {
   [[nodiscard]] Code store_of(const plan::Operand& operand) const;
 
   // The formula, element by element.
-  /// By `nodes`.
+  /// The tensors and places that `nodes` ask for.
   [[nodiscard]] Asked asked_by(const std::vector<bool>& nodes) const;
   [[nodiscard]] Asked asked_by_formula() const { return asked_by(formula().nodes); }
-  /// The parameters t<k> of what is read, and y<k> of what is written for each element.
+  /// The parameters t<k> for inputs of an element and, if `outputs`, y<k> for its outputs.
   [[nodiscard]] std::string element_parameters(const Asked& asked, bool outputs) const;
   /// Calls the formula for each element of a vector.
   void write_groups();
   void write_unpacking(const plan::Operand& operand, const Asked& asked, bool outputs);
-  /// A call of `function` for element `i` of a group: `first`, the places and values that are
-  /// asked for and, if `outputs`, the values that are written.
+  /// Writes a call of `function` for element `i` of a group. The arguments are `first`, the places
+  /// and values that are asked for and, if `outputs`, the values that are written.
   void write_call(int i, const std::string& function, const std::string& first, const Asked& asked,
                   bool outputs);
   void write_packing(const plan::Operand& operand);
 
   // Coordinates.
-  /// How `from`, a number of units, is taken apart at mode `m`, of which a unit has `per` elements:
-  /// units along the mode, and whole turns through them.
+  /// How the unit number `from` is taken apart at mode `m`, along which a unit has `per` elements:
+  /// `count` units lie along the mode, and `quotient` is `from` divided by `count`.
   struct Split {
     std::string count, quotient;
   };
   [[nodiscard]] Split split_at(std::size_t m, std::int64_t per, const std::string& from,
                                const std::string& type) const;
-  /// " + " and what mode `m` adds to an offset; nothing if that is 0.
+  /// " + " and what mode `m` adds to an offset; empty if that is 0.
   [[nodiscard]] Code share_of(const plan::OperandMode& leaves, std::size_t m) const;
-  /// Offset in elements of the operand's first element, of the coordinates c0, c1, ...
+  /// The offset, in elements, at the coordinates c0, c1, ...
   [[nodiscard]] Code offset_of(const std::vector<plan::OperandMode>& modes) const;
   /// Declares n<k>, the places of a vector's first element.
   [[nodiscard]] Code places(const Asked& asked) const;
   /// Which of plan::Plan::places `node` asks for.
   [[nodiscard]] std::size_t place_of(const expr::Node& node) const;
-  /// The distance of neighbours' places along mode 0.
+  /// The distance between the places of neighbours along mode 0.
   [[nodiscard]] std::string place_stride(const plan::Place& place) const;
 
   const plan::Plan& plan_;
@@ -138,9 +141,10 @@ class HeaderWriter {
   void write_formula();
   /// Elements in a word of a packed operand.
   [[nodiscard]] int per_word(const plan::Operand& operand) const;
-  /// Whether an operand's vectors are loaded in pieces, since its address is aligned to less.
+  /// Whether an operand's vectors are loaded in pieces because its address is aligned to less.
   [[nodiscard]] bool is_split(const plan::Operand& operand) const;
-  /// What a load or store takes behind the address: distance of neighbours, number of elements.
+  /// The arguments of a load or store after the address: distance of neighbours and number of
+  /// elements.
   [[nodiscard]] Code access_arguments(const plan::Operand& operand) const;
 
   Budget& budget_;

@@ -4,7 +4,7 @@
 
 namespace tilejit::render {
 
-/// For fused_light.cu.
+/// Writes the header for fused_light.cu.
 class LightWriter final : public CombiningWriter {
  public:
   LightWriter(const plan::Plan& plan, const plan::Light& light, Budget& budget)
@@ -14,7 +14,8 @@ class LightWriter final : public CombiningWriter {
   [[nodiscard]] std::vector<std::string_view> own_headers() const override { return {"dependent"}; }
   void write_behind_formula() override;
   void write_sharing() override;
-  /// The accumulators of all passes; each function does what pass number `pass` does.
+  /// Writes the struct with the accumulators of all passes. Its functions take the number `pass`
+  /// and do what this pass does.
   void write_passes();
 };
 

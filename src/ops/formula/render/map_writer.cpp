@@ -36,14 +36,14 @@ void MapWriter::write_behind_formula() {
   line("  }\n};");
 }
 
-/// c0 counts vectors along the innermost mode, the others elements; `valid` counts the elements
-/// that exist.
+/// c0 counts vectors along the innermost mode, and all other coordinates count elements; `valid`
+/// counts the elements that exist.
 void MapWriter::write_coordinates(const Code& accesses) {
   const std::size_t rank = plan_.extents.size();
   const auto asked = [&](std::size_t m) {
     return (m == 0 && accesses.valid && plan_.ragged) || accesses.asks_for(m);
   };
-  std::size_t end = rank;  // behind the last one asked for
+  std::size_t end = rank;  // one past the last mode asked for
   while (end > 0 && !asked(end - 1)) --end;
   std::string from = "v";
   for (std::size_t m = 0; m < end; ++m) {

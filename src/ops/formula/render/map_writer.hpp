@@ -4,7 +4,7 @@
 
 namespace tilejit::render {
 
-/// For fused_map.cu.
+/// Writes the header for fused_map.cu.
 class MapWriter final : public HeaderWriter {
  public:
   MapWriter(const plan::Plan& plan, const plan::Map& map, Budget& budget)
@@ -14,7 +14,7 @@ class MapWriter final : public HeaderWriter {
   [[nodiscard]] std::vector<std::string_view> own_headers() const override { return {"dependent"}; }
   void write_constants() override;
   void write_behind_formula() override;
-  /// Declares what `accesses` ask for of where vector v lies.
+  /// Declares what `accesses` needs to know about where vector v lies.
   void write_coordinates(const Code& accesses);
 
   const plan::Map& map_;

@@ -25,7 +25,7 @@ std::string CombiningWriter::pass_start(const Asked& asked, const Code& accesses
   return indented(row_coordinates(), 2) + valid_of_vector(asking) + declarations + loads.text;
 }
 
-/// The elements of a vector that exist, unless it knows them itself.
+/// Declares how many elements of a vector exist, unless the vector itself knows.
 std::string CombiningWriter::valid_of_vector(const Code& accesses) const {
   const bool along = rows_.along();
   if ((along && plan_.ragged) || !accesses.valid) return {};
@@ -84,8 +84,8 @@ void CombiningWriter::write_map() {
   line("  }\n};\n");
 }
 
-/// How what is asked of a vector's elements comes to accumulators of type `accumulator`: to its
-/// sums below a maximum, or to all others.
+/// Writes how the `asked` elements of a vector are folded into accumulators of type `accumulator`:
+/// into the sums below a maximum if `below`, else into all others.
 void CombiningWriter::write_fold(const std::string& accumulator, const Asked& asked, bool below) {
   const bool along = rows_.along(), partial = along && plan_.ragged;
   line("  TILE_DEVICE void fold(const Params& p, const Row& row, Index v,");
@@ -106,8 +106,8 @@ void CombiningWriter::write_fold(const std::string& accumulator, const Asked& as
   line("    }\n  }");
 }
 
-/// The end of Vector: how its elements come to the accumulators, and its outputs, in the order of
-/// the scan.
+/// Writes the end of struct Vector: how its elements are folded into the accumulators, and its
+/// outputs, in the order of the scan.
 void CombiningWriter::write_scan_map() {
   const bool along = rows_.along(), backwards = along && direction_ == plan::Direction::backward;
   const Asked asked = asked_by_formula();
@@ -125,7 +125,7 @@ void CombiningWriter::write_scan_map() {
   for (int n = 0; n < group(); ++n) {
     const int i = backwards ? group() - 1 - n : n;
     const std::string at = along ? "0" : fmt::format("e + {}", i);
-    // What lies behind the end of a row would come first.
+    // Backwards, elements beyond the end of a row would come first.
     const std::string exists =
         backwards && plan_.ragged ? fmt::format("if (e + {} < valid) ", i) : "";
     write_call(i, exists + "formula", fmt::format("p, r[{0}], a[{0}]", at), asked, true);

@@ -92,7 +92,7 @@ void RowsWriter::write_stage_list() {
   line(fmt::format("using Stages = List<{}>;\nconstexpr int kStageBytes = {};\n", list, bytes));
 }
 
-/// One extremum of single precision is an instruction for all lanes of a warp.
+/// A single extremum in single precision takes one instruction for all lanes of a warp.
 void RowsWriter::write_warp_combination(const std::vector<NodeId>& reductions) {
   const NodeId id = reductions.front();
   const Node& node = node_of(id);
@@ -123,7 +123,7 @@ const plan::Operand* RowsWriter::extremum_of_words(int stage) const {
                                                                                    : nullptr;
 }
 
-/// The extremum of a vector's words comes to the accumulator, element by element.
+/// Folds the extremum of a vector's words into the accumulator, element by element.
 void RowsWriter::write_word_fold(int stage, const Operand& operand) {
   const NodeId id = stages_.folded(plan_.program, stage).front();
   const bool is_max = node_of(id).op == Op::reduce_max;
@@ -157,8 +157,8 @@ bool RowsWriter::keeps_inputs() const {
   return plan::kept_bytes(plan_, rows_) > 0;
 }
 
-/// The copies of what all rows share to a block's shared memory: one operand's part behind
-/// another's.
+/// Writes the copies of inputs that all rows share to a block's shared memory: one operand's part
+/// after another's.
 void RowsWriter::write_kept() {
   line("extern __shared__ __align__(16) unsigned char kept_inputs[];\n");
   line("// A row's vector v among those of its block.");
@@ -177,7 +177,7 @@ void RowsWriter::write_kept() {
   line("}\n");
 }
 
-/// Where a block's part of the operand lies in what is kept, in bytes.
+/// The offset, in bytes, of a block's part of the operand in the inputs that are kept.
 int RowsWriter::place_of_kept(const Operand& operand) const {
   int bytes = 0;
   for (const Operand& before : plan_.operands) {

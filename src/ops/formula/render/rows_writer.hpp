@@ -4,7 +4,7 @@
 
 namespace tilejit::render {
 
-/// For fused_rows.cu.
+/// Writes the header for fused_rows.cu.
 class RowsWriter : public CombiningWriter {
  public:
   RowsWriter(const plan::Plan& plan, const plan::Rows& rows, Budget& budget)
@@ -15,15 +15,15 @@ class RowsWriter : public CombiningWriter {
              std::optional<plan::Direction> direction, Budget& budget)
       : CombiningWriter(plan, rows, direction, budget) {}
 
-  /// Of rows that blocks share through memory: who combines what they leave.
+  /// Writes who combines the partial results if blocks share rows through memory.
   virtual void write_combining();
   void write_combining_block();
-  /// What lanes hold of a row.
+  /// Writes what lanes hold of a row.
   virtual void write_steps();
   /// Whether blocks leave the accumulators of passes in memory.
   [[nodiscard]] virtual bool leaves_stages() const { return rows_.shares > 1; }
-  /// Lanes that loop over their row, or rows, would compute where it begins before each load, so
-  /// that loads are issued late.
+  /// Rows know their start if lanes loop over a row, or over rows: otherwise lanes would compute
+  /// the start before each load, and loads would be issued late.
   [[nodiscard]] bool has_row_start(const plan::Operand& operand) const override;
 
  private:
@@ -38,7 +38,7 @@ class RowsWriter : public CombiningWriter {
   [[nodiscard]] Code source_of(const plan::Operand& operand) const final;
   [[nodiscard]] Code load_in_pass(const plan::Operand& operand) const final;
 
-  /// The input whose extremum is all that pass `stage` folds, where an instruction compares two of
+  /// The input whose extremum is all that pass `stage` folds, if one instruction compares two of
   /// its elements at once; else null.
   [[nodiscard]] const plan::Operand* extremum_of_words(int stage) const;
   void write_word_fold(int stage, const plan::Operand& operand);

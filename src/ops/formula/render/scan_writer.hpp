@@ -4,8 +4,8 @@
 
 namespace tilejit::render {
 
-/// For fused_scan.cu, whose rows are those of fused_rows.cu. Loads are as fast where rows do not
-/// know where they begin.
+/// Writes the header for fused_scan.cu, whose rows are those of fused_rows.cu. Rows do not know
+/// their start, because loads are as fast without it.
 class ScanWriter final : public RowsWriter {
  public:
   ScanWriter(const plan::Plan& plan, const plan::Scan& scan, Budget& budget)

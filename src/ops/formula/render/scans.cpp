@@ -11,8 +11,8 @@ namespace {
 using expr::Node;
 using expr::NodeId;
 
-/// Parts of a running total, each of 64 of the part before, as far as the chunks of a row, or of
-/// its share, ask for.
+/// The number of parts of a running total. Each part sums 64 totals of the part before, and there
+/// are as many parts as the chunks of a row, or of a block's share of it, need.
 int levels(const plan::Plan& plan) {
   constexpr std::int64_t kTurns = 64;
   const plan::Rows& rows = *plan::rows_of(plan);
@@ -22,7 +22,7 @@ int levels(const plan::Plan& plan) {
   return *length > kTurns * share ? 2 : 1;
 }
 
-/// The function that takes the next element along a row and gives the scan's value there.
+/// The function that takes the next element along a row and returns the scan's value there.
 std::string next_function(const Node& node, NodeId id) {
   const std::string own = fmt::format("a{}", id), type(expr::compute_type(node.type));
   const bool floating_extremum = is_extremum(node.op) && is_floating(node.type);
@@ -39,7 +39,7 @@ std::string next_function(const Node& node, NodeId id) {
 
 }  // namespace
 
-/// The accumulators of all scans, of the elements before some place.
+/// Writes the accumulators of all scans. They cover the elements before some place.
 void CombiningWriter::write_scans() {
   const std::vector<NodeId> scans = stages_.scans(plan_.program);
   const auto combine = [&](NodeId id, const std::string& value) {

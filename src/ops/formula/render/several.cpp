@@ -27,7 +27,7 @@ std::string name_of(std::size_t stage) {
   return "stage" + std::to_string(stage);
 }
 
-/// A stage's texts, to stand in a namespace.
+/// A stage's texts, made to stand in a namespace.
 class Stage {
  public:
   Stage(const operation::Source& source, std::size_t number) : number_(number) {
@@ -43,7 +43,7 @@ class Stage {
   [[nodiscard]] const std::vector<std::string>& includes() const noexcept { return includes_; }
 
  private:
-  /// Without what belongs outside of the namespace.
+  /// `text` without the lines that belong outside the namespace.
   std::string inner(std::string_view text) {
     std::string out;
     for (const std::string_view line : lines_of(text)) {

@@ -36,7 +36,8 @@ std::vector<bool> users_of(const std::vector<Node>& nodes, NodeId id) {
   return uses;
 }
 
-/// Reductions that a scan of the same values gives: known behind it, and so of no use before.
+/// Finds reductions whose result is the total of a scan of the same values. They are known only
+/// after the scan, so nothing before it may need them.
 void find_totals(const plan::Plan& plan, Stages& stages) {
   const std::vector<Node>& nodes = plan.program.nodes;
   stages.totals.resize(nodes.size(), kNoNode);
@@ -72,8 +73,9 @@ Stages find_stages(const plan::Plan& plan) {
   const plan::Rows* const rows = plan::rows_of(plan);
   if (rows == nullptr) return stages;
   const std::vector<Node>& nodes = plan.program.nodes;
-  std::vector<bool> uniform;  // a node: made of results and constants alone
-  // What is held in registers is read twice at no cost: its exponentials are then computed once.
+  std::vector<bool> uniform;  // per node: made only of results and constants
+  // Reading a row that is held in registers twice costs nothing, and with two passes its
+  // exponentials are computed only once.
   const bool rescales = rows->held == 0 && !plan::is_light(plan);
   stages.sums =
       rescales ? expr::rescaled_sums(plan.program) : std::vector<expr::RescaledSum>(nodes.size());
@@ -95,7 +97,7 @@ Stages find_stages(const plan::Plan& plan) {
     stages.in_row.push_back(in_row && !reduction);
     uniform.push_back(reduction || of_results);
     if (!reduction && of_results) continue;
-    for (const NodeId arg : node.args) {  // those that the values of elements ask for
+    for (const NodeId arg : node.args) {  // values of elements ask for these
       if (arg == kNoNode) continue;
       const auto a = static_cast<std::size_t>(arg);
       if (uniform[a] && stages.level[a] > 0 && !expr::is_reduction(nodes[a].op))

@@ -6,26 +6,26 @@
 
 namespace tilejit::render {
 
-/// In which pass over a row each value of a program is known: reductions of stage s are folded in
-/// pass s, from values that earlier stages and the elements give.
+/// The pass over a row in which each value of a program is known. Pass s folds the reductions of
+/// stage s from elements and from results of earlier stages.
 struct Stages {
   int count = 0;             ///< passes that fold; 0 without reductions
-  std::vector<int> level;    ///< a node: passes that must be over before it is known
-  std::vector<bool> in_row;  ///< a node: may differ between the elements of a row
-  /// A node: made of results and constants alone, for values of elements. Computed once a row, with
-  /// the last result that it is made of.
+  std::vector<int> level;    ///< per node: passes that must be over before it is known
+  std::vector<bool> in_row;  ///< per node: whether it may differ between the elements of a row
+  /// Per node: whether it is made only of results and constants, and values of elements need it. It
+  /// is computed once per row, together with the last result of which it is made.
   std::vector<bool> hoisted;
 
-  std::vector<expr::RescaledSum> sums;  ///< a node: the maximum in whose pass it is folded
-  /// A node: the scan whose total it is. Such reductions have no pass of their own, and come with
-  /// number `count` for all others.
+  std::vector<expr::RescaledSum> sums;  ///< per node: the maximum in whose pass it is folded
+  /// Per node: the scan whose total it is. Such reductions have no pass of their own; all other
+  /// functions find them at stage `count`.
   std::vector<expr::NodeId> totals;
 
-  /// The reductions of pass `stage` that take an element by itself, and those that ask for a
-  /// maximum among them.
+  /// `folded` returns the reductions of pass `stage` that take each element by itself, and
+  /// `rescaled` those that need a maximum of the same pass.
   [[nodiscard]] std::vector<expr::NodeId> folded(const expr::Program& program, int stage) const;
   [[nodiscard]] std::vector<expr::NodeId> rescaled(const expr::Program& program, int stage) const;
-  /// All reductions that pass `stage` folds, and the hoisted nodes that are known behind it.
+  /// All reductions that pass `stage` folds, and the hoisted nodes that are known after it.
   [[nodiscard]] std::vector<expr::NodeId> reductions(const expr::Program& program, int stage) const;
   [[nodiscard]] std::vector<expr::NodeId> hoisted_at(int stage) const;
   [[nodiscard]] static std::vector<expr::NodeId> scans(const expr::Program& program);
@@ -35,13 +35,14 @@ struct Stages {
   [[nodiscard]] bool is_total(expr::NodeId id) const {
     return totals[static_cast<std::size_t>(id)] != expr::kNoNode;
   }
-  /// Whether the row's results have the node.
+  /// Whether the node is one of the row's results.
   [[nodiscard]] bool is_result(const expr::Program& program, expr::NodeId id) const;
-  /// The nodes that `roots` need, down to loads, constants and results; results and scans among the
-  /// roots are taken for their arguments.
+  /// The nodes that `roots` need, down to loads, constants and results. A result or scan among the
+  /// roots stands for its arguments.
   [[nodiscard]] std::vector<bool> needed_for(const expr::Program& program,
                                              const std::vector<expr::NodeId>& roots) const;
-  /// The same of rescaled sums of pass `stage`: what is made of its results is among the nodes.
+  /// The same for the rescaled sums of pass `stage`, including the nodes that are made of the
+  /// pass's results.
   [[nodiscard]] std::vector<bool> needed_for_rescaled(const expr::Program& program,
                                                       int stage) const;
 };

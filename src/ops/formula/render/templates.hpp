@@ -7,9 +7,9 @@
 
 namespace tilejit::render {
 
-/// A file of kernels_templates/, embedded by the build.
+/// A file of kernels_templates/ that the build embeds.
 struct Template {
-  std::string_view name;  ///< "fused_map.cu", "tile/math.cuh"
+  std::string_view name;  ///< such as "fused_map.cu" or "tile/math.cuh"
   std::string_view text;
 };
 [[nodiscard]] const std::vector<Template>& templates();

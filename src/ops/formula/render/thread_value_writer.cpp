@@ -7,7 +7,7 @@
 namespace tilejit::render {
 namespace {
 
-/// The index in the tile of element `i` of a layout, as an expression.
+/// An expression for the index in the tile of the layout's element `i`.
 std::string index_of(const Layout& layout) {
   std::string sum;
   std::int64_t before = 1;

@@ -4,7 +4,7 @@
 
 namespace tilejit::render {
 
-/// For fused_tv.cu.
+/// Writes the header for fused_tv.cu.
 class ThreadValueWriter final : public TilesWriter {
  public:
   ThreadValueWriter(const plan::Plan& plan, const plan::ThreadValue& tv, Budget& budget)
@@ -16,9 +16,10 @@ class ThreadValueWriter final : public TilesWriter {
   }
   void write_constants() override { write_block(); }
   void write_behind_formula() override;
-  /// Where threads and vectors lie in a tile, and where the tile lies.
+  /// Writes where threads and vectors lie in a tile, and where the tile lies.
   void write_places();
-  /// The first element of a vector: a thread's place, a value's in it, and the tile's.
+  /// Writes where the first element of a vector lies: the sum of the places of its thread, its
+  /// value and its tile.
   void write_element();
   void write_vector();
   /// Declares the coordinates that `accesses` ask for, and how many elements of a vector exist.

@@ -4,14 +4,15 @@
 
 namespace tilejit::render {
 
-/// For fused_tile.cu: what is contiguous along another mode crosses shared memory in squares.
+/// Writes the header for fused_tile.cu. Operands that are contiguous along another mode cross
+/// shared memory in squares.
 class TileWriter final : public TilesWriter {
  public:
   TileWriter(const plan::Plan& plan, const plan::Tile& tile, Budget& budget)
       : TilesWriter(plan, budget), tile_(tile) {}
 
  private:
-  /// Between global memory and squares, and between global memory and vectors.
+  /// Data moves between global memory and squares, and between global memory and vectors.
   enum class Way : std::uint8_t { load, store };
   enum class Of : std::uint8_t { vector, square };
 
@@ -22,7 +23,7 @@ class TileWriter final : public TilesWriter {
   void write_behind_formula() override;
   [[nodiscard]] bool is_loaded(const plan::Operand& operand) const override;
   [[nodiscard]] bool is_stored(const plan::Operand& operand) const override;
-  /// Of crossed operands: line i of a square.
+  /// For crossed operands: line i of a square.
   [[nodiscard]] std::string variable_of(const plan::Operand& operand, bool loads) const override;
   [[nodiscard]] bool may_be_partial(const plan::Operand& operand) const override;
 
@@ -31,13 +32,14 @@ class TileWriter final : public TilesWriter {
   void write_square();
   void write_vector();
   void write_square_store();
-  /// What exists of a square at the edge, between global and shared memory.
+  /// Writes how the existing elements of a square at the edge move between global and shared
+  /// memory.
   void write_elements(Way way);
   [[nodiscard]] bool crosses(const plan::Operand& operand, Way way) const;
-  /// The loads, or the stores, of all operands that cross.
+  /// The loads or the stores of all operands that cross.
   [[nodiscard]] Code crossings(Way way) const;
-  /// Declares the coordinates that `accesses` ask for, in elements: of a vector, or of line i of a
-  /// square.
+  /// Declares the coordinates, in elements, that `accesses` asks for: those of a vector, or those
+  /// of line i of a square.
   [[nodiscard]] std::string coordinates(const Code& accesses, Of of) const;
 
   const plan::Tile& tile_;

@@ -4,7 +4,7 @@
 
 namespace tilejit::render {
 
-/// What the templates share whose blocks take a tile: coordinates count elements.
+/// Writes what all templates need whose blocks take a tile. Coordinates count elements.
 class TilesWriter : public HeaderWriter {
  protected:
   using HeaderWriter::HeaderWriter;
@@ -13,8 +13,8 @@ class TilesWriter : public HeaderWriter {
   [[nodiscard]] std::string coordinate(std::size_t m) const final;
   /// Whether every tile has all of its elements along mode `m`.
   [[nodiscard]] bool is_whole(std::size_t m) const;
-  /// Where a tile's first element lies: the members of a struct Tile, and the lines that take its
-  /// number t apart. Tiles are numbered along mode 0 first.
+  /// Write where a tile's first element lies: the members of a struct Tile, and the lines that take
+  /// the tile's number t apart. Tiles are numbered along mode 0 first.
   void write_members();
   void write_origin();
 };

@@ -7,8 +7,8 @@
 
 namespace tilejit::render {
 
-/// `plan.cuh`, by the writer of the plan's family; of several kernels, theirs one behind the other.
-/// Throws Error{unsupported} beyond the budget.
+/// `plan.cuh` by the writer of the plan's family. If there are several kernels, their headers
+/// follow each other. Throws Error{unsupported} beyond the budget.
 [[nodiscard]] std::string write_header(const plan::Plan& plan, Budget& budget);
 
 }  // namespace tilejit::render
