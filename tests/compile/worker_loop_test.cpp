@@ -65,9 +65,13 @@ class Served {
     EXPECT_EQ(channel_.receive(answer, {.until = Channel::Clock::now() + std::chrono::seconds(20)}),
               Status::closed);
   }
-  /// Closes our end; the process' exit status.
+  /// Closes our end, at which the process ends well whatever it does; its exit status.
   int end() {
     channel_ = Channel(UniqueFd());
+    return end_by_itself();
+  }
+  /// The exit status of a process that ends without that.
+  int end_by_itself() {
     int status = 0;
     EXPECT_EQ(::waitpid(process_, &status, 0), process_);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -119,24 +123,24 @@ TEST(WorkerLoop, EndsInTheMiddleOfACompileThatNobodyWants) {
 TEST(WorkerLoop, SaysWhyItCannotWork) {
   Served without;
   EXPECT_EQ(decode_welcome(without.exchange(encode(hello("none"))))->refusal, "there is none");
-  EXPECT_EQ(without.end(), 1);
+  EXPECT_EQ(without.end_by_itself(), 1);
   Served other;
   Hello newer = hello();
   newer.protocol += 1;
   EXPECT_THAT(decode_welcome(other.exchange(encode(newer)))->refusal, HasSubstr("protocol"));
-  EXPECT_EQ(other.end(), 1);
+  EXPECT_EQ(other.end_by_itself(), 1);
 }
 
 TEST(WorkerLoop, EndsAtRubbish) {
   Served worker;
   worker.send("no greeting");
   worker.expect_closed();
-  EXPECT_EQ(worker.end(), 1);
+  EXPECT_EQ(worker.end_by_itself(), 1);
   Served later;
   (void)later.exchange(encode(hello()));
   later.send("no order");
   later.expect_closed();
-  EXPECT_EQ(later.end(), 1);
+  EXPECT_EQ(later.end_by_itself(), 1);
 }
 
 }  // namespace
