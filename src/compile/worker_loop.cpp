@@ -25,7 +25,8 @@ void exit_when_closed(int socket) {
     pollfd other_end{.fd = socket, .events = POLLRDHUP, .revents = 0};
     while (::poll(&other_end, 1, -1) < 1) {
     }
-    ::_exit(kGood);
+    // Invalid: this process has closed it, and is about to end by itself.
+    if ((other_end.revents & POLLNVAL) == 0) ::_exit(kGood);
   }).detach();
 }
 
