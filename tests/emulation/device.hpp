@@ -224,6 +224,13 @@ inline unsigned __float_as_uint(float x) {
 inline double __longlong_as_double(long long x) {
   return bits_as<double>(x);
 }
+inline int __ffs(int x) {
+  return __builtin_ffs(x);
+}
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned bits) {
+  return static_cast<unsigned>(((static_cast<unsigned long long>(high) << 32) | low) >>
+                               (bits % 32));
+}
 inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>((static_cast<unsigned long long>(a) * b) >> 32);
 }

@@ -35,9 +35,11 @@ TEST(Widths, HaveTheirReasons) {
       {"padded input", "(64,96):(100,1)", "(64,96):(96,1)", Kind::widest, "", Kind::widest, ""},
       {"odd input", "(64,96):(98,1)", "(64,96):(96,1)", Kind::stride,
        "its stride of 98 elements is a multiple of 2 only", Kind::widest, "widest"},
-      {"odd output", "(64,96):(96,1)", "(64,96):(97,1)", Kind::vector,
+      {"odd output of short rows", "(64,48):(48,1)", "(64,48):(49,1)", Kind::vector,
        "stores are not split and y is aligned for no more", Kind::stride,
-       "its stride of 97 elements is a multiple of 1 only"},
+       "its stride of 49 elements is a multiple of 1 only"},
+      {"odd output", "(64,96):(96,1)", "(64,96):(97,1)", Kind::widest, "shifted in registers",
+       Kind::widest, "vectors begin where memory is aligned"},
   };
   for (const WidthCase& row : cases) {
     SCOPED_TRACE(row.name);

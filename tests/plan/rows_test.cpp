@@ -165,7 +165,8 @@ TEST(Rows, OfClustersAreLoadedAhead) {
       {"narrower than what is copied", weighted(1, f32), kHopper, 512, true, 114 * 1024},
       {"little shared memory", weighted(3, bf16), kBlackwell, 512, true, 50 * 1024},
       {"large elements", softmax("(2048,65536):(65536,1)", f32), kHopper, 1024, true, 114 * 1024},
-      {"narrow accesses", softmax("(1024,100001):(100001,1)"), kHopper, 512, false, 0},
+      {"peeled", softmax("(1024,100001):(100001,1)"), kHopper, 512, true, 114 * 1024},
+      {"narrow accesses", softmax("(1024,50001):(50001,1)", f32), kHopper, 512, false, 0},
       {"too long to be held", softmax("(1024,524288):(524288,1)"), kHopper, 1024, false, 0},
       {"no cluster", softmax("(1024,16384):(16384,1)"), kHopper, 512, false, 0},
   };

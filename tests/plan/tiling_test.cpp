@@ -39,7 +39,9 @@ TEST(Tiling, SidesFollowDtypesAndExtents) {
        false, false},
       {"ragged", f32, "(9000,7002):(1,9000)", "(9000,7002):(7004,1)", 4, 64, 64, 256, 1, true,
        false},
-      {"odd rows of the output", f16, "(8191,8193):(1,8191)", "(8191,8193):(8193,1)", 1, 64, 64,
+      {"odd rows of the output, shifted", f16, "(8191,8193):(1,8191)", "(8191,8193):(8193,1)", 8,
+       128, 128, 256, 1, true, true},
+      {"odd rows of large elements", f32, "(8191,8193):(1,8191)", "(8191,8193):(8193,1)", 1, 64, 64,
        256, 16, false, false},
       {"symbolic", f32, "(M,N):(1,M)", "(M,N):(N,1)", 1, 64, 64, 256, 16, false, false},
   };

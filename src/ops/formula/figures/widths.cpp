@@ -30,6 +30,15 @@ class Widths {
       return {WidthReason::Kind::one_value, "one element does for a whole vector"};
     }
     if (!is_wide(operand)) return strided(operand);
+    if (operand.shifted) {
+      return {WidthReason::Kind::widest,
+              "its rows are not aligned, so each vector comes in two aligned accesses and is "
+              "shifted in registers"};
+    }
+    if (plan_.peeled && is_wide(operand)) {
+      return {WidthReason::Kind::widest,
+              "its rows are not aligned, so vectors begin where memory is aligned"};
+    }
     if (operand.access_bytes == kMostBytes) {
       return {WidthReason::Kind::widest, "the widest that there is"};
     }

@@ -24,7 +24,7 @@ GridRule grid_of(const Plan& plan) {
                 .resident = dynamic_shared_bytes(plan) > 0};
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {
     if (const std::int64_t per = unit_extent(plan, m); per != 0) {
-      grid.units.push_back({plan.extents[m], per});
+      grid.units.push_back({counted_extent(plan, m), per});
     }
   }
   return grid;

@@ -39,6 +39,9 @@ struct Operand {
   bool every_row = false;  ///< an input that is the same in every row, such as weights
   bool per_row = false;    ///< an output of one element per row, stored once, after the reductions
   Reach reach = Reach::contiguous;
+  /// Not all of its vectors are aligned: they are accessed in aligned chunks, and shifted in
+  /// registers (tile/shifted.cuh).
+  bool shifted = false;
   int access_bytes = 0;                 ///< width of its widest global access
   std::vector<OperandMode> modes = {};  ///< one per iteration mode, innermost first
   bool operator==(const Operand&) const = default;
@@ -71,7 +74,10 @@ struct Plan {
   int vector = 1;        ///< elements that a thread takes at once along extents[0]
   int unroll = 1;        ///< vectors that a thread has in flight
   bool ragged = true;    ///< the last vector of a row may be partial
-  Family family = {};    ///< what a block takes, and how
+  /// Vectors begin where the memory of rows is aligned, not where rows begin, so that also the
+  /// first vector of a row may be partial (tile/peeled.cuh). Rows are those of `vector_leader`.
+  bool peeled = false;
+  Family family = {};  ///< what a block takes, and how
   /// In a stage: each operand's number among the operation's tensors, followed by the temporaries.
   std::vector<int> tensors = {};
   bool operator==(const Plan&) const = default;
@@ -105,6 +111,13 @@ struct Plan {
 /// are several kernels.
 [[nodiscard]] std::string_view template_name(const Plan& plan) noexcept;
 
+/// The operand whose rows say where vectors begin if they are peeled: the first output that is
+/// accessed by vectors, else the widest such input that is not the same in every row. Null if there
+/// is none.
+[[nodiscard]] const Operand* vector_leader(const Plan& plan);
+/// The extent of mode `m` by which vectors are counted: with room for the partial first vector of
+/// rows that are peeled.
+[[nodiscard]] Dim counted_extent(const Plan& plan, std::size_t m);
 /// A launch covers the iteration space with units: vectors, tiles or rows. `unit_extent` returns
 /// the elements of a unit along mode `m`, or 0 if a unit has all of them; `units_per_block` returns
 /// the units that a block takes.

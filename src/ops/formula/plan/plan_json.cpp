@@ -29,6 +29,7 @@ void write(JsonLine& line, const Operand& operand) {
   line.close(']');
   if (operand.every_row) line.key("every_row").raw("true");
   if (operand.per_row) line.key("per_row").raw("true");
+  if (operand.shifted) line.key("shifted").raw("true");
   line.close('}');
 }
 
@@ -177,8 +178,9 @@ std::string to_json(const Plan& plan) {
         .member("vector", plan.vector)
         .member("unroll", plan.unroll)
         .key("ragged")
-        .raw(plan.ragged ? "true" : "false")
-        .member("index", to_string(index_of(plan)));
+        .raw(plan.ragged ? "true" : "false");
+    if (plan.peeled) line.key("peeled").raw("true");
+    line.member("index", to_string(index_of(plan)));
   }
   line.key("params").open('[');
   for (const Param& param : plan.params) write(line, param);

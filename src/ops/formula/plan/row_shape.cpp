@@ -16,6 +16,7 @@ using core::power_of_two_from;
 constexpr int kMaxThreads = 1024;
 constexpr int kBatchOfRows = 4;  // loads in flight if rows are not held
 constexpr int kLargeBatchOfRows = 6;
+constexpr int kBatchOfBytes = 8;     // of loads of one byte
 constexpr int kHeldOfLane = 2;       // enough in flight; more would repeat the formula in the code
 constexpr int kRegistersOfLane = 8;  // the same limit if a vector has several inputs
 // With at most this many threads, rows of more lanes still find room on the device.
@@ -242,6 +243,8 @@ int batch_of_rows(const Plan& plan) {
   const Rows& rows = *rows_of(plan);
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
   if (rows.along() || !length || !count) return kBatchOfRows;
+  if (least_access(plan, rows) == 1 && *length >= kBatchOfBytes * lanes_of_row(rows))
+    return kBatchOfBytes;
   const std::int64_t blocks = ceil_div(*count * lanes_of_row(rows), std::int64_t{plan.threads});
   const bool few =
       blocks <= device::kManyBlocks && *length >= kLargeBatchOfRows * lanes_of_row(rows);

@@ -21,7 +21,8 @@ std::optional<std::int64_t> count_vectors(const Plan& plan, int vector, Wanted w
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {
     if (!wanted(m)) continue;
     if (!plan.extents[m].is_known()) return std::nullopt;
-    count = count * Dim(ceil_div(plan.extents[m].value(), m == 0 ? vector : 1));
+    const Dim extent = vector > 1 ? counted_extent(plan, m) : plan.extents[m];
+    count = count * Dim(ceil_div(extent.value(), m == 0 ? vector : 1));
   }
   return count.value();
 }

@@ -85,6 +85,11 @@ std::string_view template_name(const Plan& plan) noexcept {
   return std::visit([]<class F>(const F&) { return F::kTemplate; }, plan.family);
 }
 
+Dim counted_extent(const Plan& plan, std::size_t m) {
+  if (m != 0 || !plan.peeled || plan.extents[0].is(0)) return plan.extents[m];
+  return plan.extents[0].value() + plan.vector - 1;
+}
+
 std::int64_t unit_extent(const Plan& plan, std::size_t m) noexcept {
   return std::visit([&](const auto& family) { return Units{plan}.extent(family, m); }, plan.family);
 }
@@ -139,7 +144,8 @@ int dynamic_shared_bytes(const Plan& plan) {
 std::int64_t total_units(const Plan& plan, const SymbolValues& symbols) {
   Dim total = 1;
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {
-    const std::int64_t extent = plan.extents[m].evaluate(symbols), per = unit_extent(plan, m);
+    const std::int64_t extent = counted_extent(plan, m).evaluate(symbols),
+                       per = unit_extent(plan, m);
     if (per != 0) total = total * Dim(core::ceil_div(extent, per));
   }
   return total.value();

@@ -35,7 +35,7 @@ std::string values(char array, int k, int per_word, int i) {
 
 bool HeaderWriter::is_split(const Operand& operand) const {
   const Form form = form_of(operand);
-  return (form == Form::contiguous || form == Form::packed) &&
+  return (form == Form::contiguous || form == Form::packed) && !plan_.peeled &&
          operand.access_bytes < std::min(16, plan_.vector * size_bytes(operand.dtype));
 }
 
@@ -59,6 +59,7 @@ int HeaderWriter::group() const {
 
 void HeaderWriter::write_groups() {
   const Asked asked = asked_by_formula();
+  out_ += shifts(asked);
   line("#pragma unroll");
   line(fmt::format("    for (int e = 0; e < kVector; e += {}) {{", group()));
   for (const Operand& operand : plan_.operands) write_unpacking(operand, asked, true);
@@ -135,8 +136,32 @@ bool HeaderWriter::writes_elements(const Operand& operand) noexcept {
 
 void HeaderWriter::write_inputs() {
   for (const Operand& operand : plan_.operands) {
-    if (is_loaded(operand)) line(fmt::format("  {} in{};", type_of(operand), operand.tensor));
+    if (!is_loaded(operand)) continue;
+    line(fmt::format("  {} {};", loaded_type(operand), loaded_name(operand)));
   }
+}
+
+std::string HeaderWriter::loaded_type(const Operand& operand) const {
+  return operand.shifted ? fmt::format("Shifted<{}>", type_of(operand)) : type_of(operand);
+}
+
+std::string HeaderWriter::loaded_name(const Operand& operand) {
+  return fmt::format("{}{}", operand.shifted ? "raw" : "in", operand.tensor);
+}
+
+std::string HeaderWriter::shift_of(const Operand& operand) const {
+  if (!operand.shifted) return {};
+  return fmt::format("    const {} in{} = {}.get();\n", type_of(operand), operand.tensor,
+                     loaded_name(operand));
+}
+
+std::string HeaderWriter::shifts(const Asked& asked) const {
+  std::string text;
+  for (const Operand& operand : plan_.operands) {
+    if (is_loaded(operand) && asked.tensors[static_cast<std::size_t>(operand.tensor)])
+      text += shift_of(operand);
+  }
+  return text;
 }
 
 void HeaderWriter::write_outputs() {
@@ -147,7 +172,7 @@ void HeaderWriter::write_outputs() {
 }
 
 std::string HeaderWriter::variable_of(const Operand& operand, bool loads) const {
-  return fmt::format("{}{}", loads ? "in" : "out", operand.tensor);
+  return loads ? loaded_name(operand) : fmt::format("out{}", operand.tensor);
 }
 
 Code HeaderWriter::source_of(const Operand& operand) const {
@@ -177,8 +202,12 @@ Code HeaderWriter::store_of(const Operand& operand) const {
   const Code rest = access_arguments(operand);
   Code code = offset_of(operand.modes);
   const std::string address = fmt::format("p.t{}{}", operand.tensor, code.text);
-  code.text = stores_wide() && operand.reach != Reach::strided
-                  ? fmt::format("    store_wide({}, {}{});\n", address, variable, rest.text)
+  const char* const function = plan_.peeled                                       ? "store_peeled"
+                               : operand.shifted                                  ? "store_shifted"
+                               : stores_wide() && operand.reach != Reach::strided ? "store_wide"
+                                                                                  : nullptr;
+  code.text = function != nullptr
+                  ? fmt::format("    {}({}, {}{});\n", function, address, variable, rest.text)
                   : fmt::format("    {}.store({}{});\n", variable, address, rest.text);
   code.valid = rest.valid;
   return code;
@@ -189,6 +218,16 @@ Code HeaderWriter::load_of(const Operand& operand) const {
   Code code = source_of(operand);
   if (form_of(operand) == Form::one) {
     code.text = fmt::format("    {} = *({});\n", variable, code.text);
+  } else if (operand.shifted) {
+    const Code rest = access_arguments(operand);
+    code.valid = rest.valid;
+    code.text =
+        fmt::format("    {}.load({}, {}{});\n", variable, code.text, end_of(operand), rest.text);
+  } else if (plan_.peeled) {
+    const Code rest = access_arguments(operand);
+    code.valid = rest.valid;
+    const std::string end = operand.reach == Reach::strided ? "" : ", " + end_of(operand);
+    code.text = fmt::format("    load_peeled({}, {}{}{});\n", variable, code.text, end, rest.text);
   } else if (is_split(operand)) {
     code.valid = may_be_partial(operand);
     code.text = fmt::format("    load_split<{}>({}, {}, {});\n",
@@ -202,15 +241,23 @@ Code HeaderWriter::load_of(const Operand& operand) const {
   return code;
 }
 
+/// Of its tensor, whose extents are known.
+std::string HeaderWriter::end_of(const Operand& operand) const {
+  const Tensor& tensor = plan_.signature.tensors[static_cast<std::size_t>(operand.tensor)];
+  return fmt::format("p.t{} + {}", operand.tensor, value_of(cosize(tensor.layout)));
+}
+
 Code HeaderWriter::access_arguments(const Operand& operand) const {
   if (operand.reach == Reach::broadcast) return {};
   if (operand.reach != Reach::strided) {
-    return may_be_partial(operand) ? Code{.text = ", valid", .valid = true} : Code{};
+    if (!may_be_partial(operand)) return {};
+    return {.text = plan_.peeled ? ", exists" : ", valid", .valid = true};
   }
   // If neighbours have no common stride, vectors have one element.
   const OperandMode& innermost = operand.modes.front();
   const std::string stride = innermost.size() == 1 ? value_of(innermost[0].stride) : "0";
-  return {.text = fmt::format(", {}, valid", stride), .valid = true};
+  return {.text = fmt::format(", {}, {}", stride, plan_.peeled ? "exists" : "valid"),
+          .valid = true};
 }
 
 std::string HeaderWriter::type_of(const Operand& operand) const {

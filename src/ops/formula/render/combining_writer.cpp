@@ -136,8 +136,10 @@ void CombiningWriter::write_row_length() {
   for (std::size_t m = rows_.first; m < rows_.first + rows_.count; ++m) {
     const std::string extent = value_of(plan_.extents[m]);
     vectors += vectors.empty() ? "" : " * ";
-    vectors +=
-        m == 0 && plan_.vector > 1 ? fmt::format("(({} + kVector - 1) / kVector)", extent) : extent;
+    vectors += m == 0 && plan_.vector > 1
+                   ? fmt::format("(({} + {}) / kVector)", extent,
+                                 plan_.peeled ? "2 * (kVector - 1)" : "kVector - 1")
+                   : extent;
   }
   line("// In vectors.");
   line(fmt::format("TILE_DEVICE Index row_length(const Params& p) {{\n  return Index({});\n}}\n",

@@ -83,6 +83,8 @@ void HeaderWriter::write_includes(const std::string& code) {
   if (has(Form::strided)) include("strided");
   const auto comes_in_pieces = [&](const Operand& operand) { return is_split(operand); };
   if (std::ranges::any_of(plan_.operands, comes_in_pieces)) include("split");
+  if (plan_.peeled) include("peeled");
+  if (std::ranges::any_of(plan_.operands, &Operand::shifted)) include("shifted");
   for (const std::string_view header : own_headers()) include(header);
   if (uses({b8})) include("b8");
   if (uses({f16})) include("f16");
@@ -167,12 +169,14 @@ HeaderWriter::Split HeaderWriter::split_at(std::size_t m, std::int64_t per, cons
   if (!extent.is_known()) {
     return {fmt::format("{}(p.q{}.divisor)", type, m), fmt::format("divide({}, p.q{})", from, m)};
   }
-  const std::int64_t units = extent.value() / per + (extent.value() % per != 0);
+  const std::int64_t elements = plan::counted_extent(plan_, m).value();
+  const std::int64_t units = elements / per + (elements % per != 0);
   const std::string count = fmt::format("{}({}ull)", type, std::max<std::int64_t>(1, units));
   return {count, fmt::format("{} / {}", from, count)};
 }
 
 std::string HeaderWriter::coordinate(std::size_t m) const {
+  if (m == 0 && plan_.peeled) return "(i64(c0) * kVector - shift)";
   return m == 0 && plan_.vector > 1 ? "i64(c0) * kVector" : fmt::format("i64(c{})", m);
 }
 
@@ -198,6 +202,20 @@ Code HeaderWriter::offset_of(const std::vector<OperandMode>& modes) const {
   Code offset;
   for (std::size_t m = 0; m < modes.size(); ++m) offset += share_of(modes[m], m);
   return offset;
+}
+
+Code HeaderWriter::peel(bool declares) const {
+  if (!plan_.peeled) return {};
+  const plan::Operand& leader = *plan::vector_leader(plan_);
+  Code row;
+  for (std::size_t m = 1; m < leader.modes.size(); ++m) row += share_of(leader.modes[m], m);
+  row.text = fmt::format(
+      "    const u32 shift = u32({}) % kVector;\n"
+      "    {}exists = existing<kVector>(i32(c0), i32(shift), {});\n",
+      row.text.empty() ? "0" : row.text.substr(3), declares ? "const u32 " : "",
+      plan_.extents.front().value());
+  row.coordinates.insert(0);
+  return row;
 }
 
 Code HeaderWriter::places(const Asked& asked) const {

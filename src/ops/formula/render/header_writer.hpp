@@ -93,6 +93,12 @@ class HeaderWriter {
   /// are stored together.
   void write_inputs();
   void write_outputs();
+  /// How an operand's vector is held from its load on; if it is shifted, `shift_of` declares
+  /// in<k>, and `shifts` does so for all operands that are loaded together and `asked` for.
+  [[nodiscard]] std::string loaded_type(const plan::Operand& operand) const;
+  [[nodiscard]] static std::string loaded_name(const plan::Operand& operand);
+  [[nodiscard]] std::string shift_of(const plan::Operand& operand) const;
+  [[nodiscard]] std::string shifts(const Asked& asked) const;
   [[nodiscard]] Code loads() const;
   [[nodiscard]] Code stores() const;
   [[nodiscard]] Code load_of(const plan::Operand& operand) const;
@@ -125,6 +131,9 @@ class HeaderWriter {
   [[nodiscard]] Code share_of(const plan::OperandMode& leaves, std::size_t m) const;
   /// The offset, in elements, at the coordinates c0, c1, ...
   [[nodiscard]] Code offset_of(const std::vector<plan::OperandMode>& modes) const;
+  /// If rows are peeled: declares `shift`, the elements of a row's first vector that lie before the
+  /// row, and declares or sets `exists`, whose bit i says whether element i of the vector exists.
+  [[nodiscard]] Code peel(bool declares) const;
   /// Declares n<k>, the places of a vector's first element.
   [[nodiscard]] Code places(const Asked& asked) const;
   /// Which of plan::Plan::places `node` asks for.
@@ -146,6 +155,7 @@ class HeaderWriter {
   /// The arguments of a load or store after the address: distance of neighbours and number of
   /// elements.
   [[nodiscard]] Code access_arguments(const plan::Operand& operand) const;
+  [[nodiscard]] std::string end_of(const plan::Operand& operand) const;
 
   Budget& budget_;
 };

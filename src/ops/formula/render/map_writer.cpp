@@ -38,7 +38,9 @@ void MapWriter::write_behind_formula() {
 
 /// c0 counts vectors along the innermost mode, and all other coordinates count elements; `valid`
 /// counts the elements that exist.
-void MapWriter::write_coordinates(const Code& accesses) {
+void MapWriter::write_coordinates(Code accesses) {
+  const Code peel = this->peel(true);
+  accesses.coordinates.insert(peel.coordinates.begin(), peel.coordinates.end());
   const std::size_t rank = plan_.extents.size();
   const auto asked = [&](std::size_t m) {
     return (m == 0 && accesses.valid && plan_.ragged) || accesses.asks_for(m);
@@ -59,7 +61,8 @@ void MapWriter::write_coordinates(const Code& accesses) {
                        to_string(plan_.extents[m])));
     from = to;
   }
-  if (!accesses.valid) return;
+  out_ += peel.text;
+  if (!accesses.valid || plan_.peeled) return;
   if (!plan_.ragged) return line("    constexpr int valid = kVector;");
   line(
       fmt::format("    const i64 rest = {} - i64(c0) * kVector;", value_of(plan_.extents.front())));

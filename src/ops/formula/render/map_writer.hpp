@@ -15,7 +15,7 @@ class MapWriter final : public HeaderWriter {
   void write_constants() override;
   void write_behind_formula() override;
   /// Declares what `accesses` needs to know about where vector v lies.
-  void write_coordinates(const Code& accesses);
+  void write_coordinates(Code accesses);
 
   const plan::Map& map_;
 };

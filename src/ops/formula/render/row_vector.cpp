@@ -9,6 +9,12 @@ namespace tilejit::render {
 using expr::NodeId;
 using plan::Operand;
 
+namespace {
+
+constexpr int kManyElements = 16;  // of a vector
+
+}  // namespace
+
 std::string CombiningWriter::pass_start(const Asked& asked, const Code& accesses) const {
   std::string declarations;
   Code loads;
@@ -16,13 +22,15 @@ std::string CombiningWriter::pass_start(const Asked& asked, const Code& accesses
     if (!operand.read || is_loaded(operand) ||
         !asked.tensors[static_cast<std::size_t>(operand.tensor)])
       continue;
-    declarations += fmt::format("    {} in{};\n", type_of(operand), operand.tensor);
+    declarations += fmt::format("    {} {};\n", loaded_type(operand), loaded_name(operand));
     loads += load_in_pass(operand);
+    loads.text += shift_of(operand);
   }
   loads += places(asked);
   const Code asking = loads + accesses;
   if (asking.text.empty()) return declarations;
-  return indented(row_coordinates(), 2) + valid_of_vector(asking) + declarations + loads.text;
+  return indented(row_coordinates(), 2) + shift() + valid_of_vector(asking) + declarations +
+         loads.text;
 }
 
 /// Declares how many elements of a vector exist, unless the vector itself knows.
@@ -31,6 +39,17 @@ std::string CombiningWriter::valid_of_vector(const Code& accesses) const {
   if ((along && plan_.ragged) || !accesses.valid) return {};
   return !along && plan_.ragged ? "    const int valid = row.valid;\n"
                                 : "    constexpr int valid = kVector;\n";
+}
+
+/// Declares how many elements lie before a row that is peeled.
+std::string CombiningWriter::shift() const {
+  const std::string text = peel(false).text;
+  return text.substr(0, text.find('\n') + 1);
+}
+
+std::string CombiningWriter::if_exists(int i) const {
+  return plan_.peeled ? fmt::format("if (exists >> (e + {}) & 1) ", i)
+                      : fmt::format("if (e + {} < valid) ", i);
 }
 
 void CombiningWriter::write_vector() {
@@ -53,12 +72,18 @@ void CombiningWriter::write_vector() {
 
 void CombiningWriter::write_load() {
   const bool partial = rows_.along() && plan_.ragged;
-  if (partial) line("  int valid;  // elements that exist");
+  if (plan_.peeled) {
+    line("  u32 exists;  // a bit per element");
+  } else if (partial) {
+    line("  int valid;  // elements that exist");
+  }
   line("\n  TILE_DEVICE void load(const Params& p, const Row& row, Index v) {");
   const Code loads = this->loads();
   if (partial || !loads.text.empty())
     out_ += indented(row_coordinates(), 2) + valid_of_vector(loads);
-  if (partial) {
+  if (plan_.peeled) {
+    out_ += peel(false).text;
+  } else if (partial) {
     line(fmt::format("    const i64 rest = {} - i64(c0) * kVector;",
                      value_of(plan_.extents.front())));
     line("    valid = rest < kVector ? int(rest) : kVector;");
@@ -93,17 +118,27 @@ void CombiningWriter::write_fold(const std::string& accumulator, const Asked& as
       fmt::format("                        const Results (&r)[kAcross], {} (&a)[kAcross]{}) "
                   "const {{",
                   accumulator, below ? ", Below" : ""));
-  out_ += pass_start(asked, {});
-  line("#pragma unroll");
-  line(fmt::format("    for (int e = 0; e < kVector; e += {}) {{", group()));
-  for (const Operand& operand : plan_.operands) write_unpacking(operand, asked, false);
-  for (int i = 0; i < group(); ++i) {
-    const std::string at = along ? "0" : i == 0 ? "e" : fmt::format("e + {}", i);
-    const std::string exists = partial ? fmt::format("if (e + {} < valid) ", i) : "";
-    write_call(i, fmt::format("{}a[{}].fold{}", exists, at, below ? "_below" : ""),
-               fmt::format("p, r[{}]", at), asked, false);
+  out_ += pass_start(asked, {}) + shifts(asked);
+  const auto fold_elements = [&](bool all) {
+    line("#pragma unroll");
+    line(fmt::format("    for (int e = 0; e < kVector; e += {}) {{", group()));
+    for (const Operand& operand : plan_.operands) write_unpacking(operand, asked, false);
+    for (int i = 0; i < group(); ++i) {
+      const std::string at = along ? "0" : i == 0 ? "e" : fmt::format("e + {}", i);
+      write_call(i,
+                 fmt::format("{}a[{}].fold{}", all ? "" : if_exists(i), at, below ? "_below" : ""),
+                 fmt::format("p, r[{}]", at), asked, false);
+    }
+    line("    }");
+  };
+  // Of so many elements, asking for each takes longer than reading the code twice.
+  if (plan_.peeled && plan_.vector >= kManyElements) {
+    line("    if (exists == (1u << kVector) - 1) {");
+    fold_elements(true);
+    line("    return;\n    }");
   }
-  line("    }\n  }");
+  fold_elements(!partial);
+  line("  }");
 }
 
 /// Writes the end of struct Vector: how its elements are folded into the accumulators, and its
@@ -116,7 +151,7 @@ void CombiningWriter::write_scan_map() {
   line("  TILE_DEVICE void map(const Params& p, const Row& row, Index v,");
   line("                       const Results (&r)[kAcross], Scans (&a)[kAcross]) const {");
   const Code stores = this->stores();
-  out_ += pass_start(asked, stores);
+  out_ += pass_start(asked, stores) + shifts(asked);
   write_outputs();
   line("#pragma unroll");
   line(backwards ? fmt::format("    for (int e = kVector - {0}; e >= 0; e -= {0}) {{", group())
@@ -125,9 +160,8 @@ void CombiningWriter::write_scan_map() {
   for (int n = 0; n < group(); ++n) {
     const int i = backwards ? group() - 1 - n : n;
     const std::string at = along ? "0" : fmt::format("e + {}", i);
-    // Backwards, elements beyond the end of a row would come first.
-    const std::string exists =
-        backwards && plan_.ragged ? fmt::format("if (e + {} < valid) ", i) : "";
+    // Elements beyond an end of the row may come first.
+    const std::string exists = plan_.peeled || (backwards && plan_.ragged) ? if_exists(i) : "";
     write_call(i, exists + "formula", fmt::format("p, r[{0}], a[{0}]", at), asked, true);
   }
   for (const Operand& operand : plan_.operands) write_packing(operand);

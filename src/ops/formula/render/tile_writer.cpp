@@ -45,7 +45,9 @@ bool TileWriter::crosses(const Operand& operand, Way way) const {
 }
 
 std::string TileWriter::variable_of(const Operand& operand, bool loads) const {
-  if (is_crossed(operand)) return fmt::format("x{}[i]", operand.tensor);
+  if (is_crossed(operand)) {
+    return fmt::format("{}{}[i]", loads && operand.shifted ? "raw" : "x", operand.tensor);
+  }
   return HeaderWriter::variable_of(operand, loads);
 }
 
@@ -119,7 +121,8 @@ void TileWriter::write_square() {
   line("struct Square {");
   for (const Operand& operand : plan_.operands) {
     if (!crosses(operand, Way::load)) continue;
-    line(fmt::format("  {} x{}[kVector];", type_of(operand), operand.tensor));
+    line(fmt::format("  {} {}{}[kVector];", loaded_type(operand), operand.shifted ? "raw" : "x",
+                     operand.tensor));
   }
   line("\n  TILE_DEVICE void load(const Params& p, const Tile& tile, int row, int column) {");
   const Code loads = crossings(Way::load);
@@ -133,6 +136,10 @@ void TileWriter::write_square() {
   for (const Operand& operand : plan_.operands) {
     if (!crosses(operand, Way::load)) continue;
     const int k = operand.tensor;
+    if (operand.shifted) {
+      line(fmt::format("    {} x{}[kVector];\n#pragma unroll", type_of(operand), k));
+      line(fmt::format("    for (int i = 0; i < kVector; ++i) x{0}[i] = raw{0}[i].get();", k));
+    }
     line(fmt::format("    transpose(x{});\n#pragma unroll", k));
     line("    for (int i = 0; i < kVector; ++i) {");
     line(fmt::format("      shared.x{0}.at(row * kVector + i, column) = x{0}[i];\n    }}", k));

@@ -1,0 +1,53 @@
+// Vectors of rows whose memory is not aligned where they begin, as that of rows of odd length: they
+// lie where memory is aligned, so that each takes one wide access; only what is stored at the ends
+// of a row goes by elements. Bit i of `exists` says whether element i of a vector belongs to the
+// row. Included after tile/contiguous.cuh, tile/packed.cuh and tile/strided.cuh, as far as they are
+// used.
+#pragma once
+
+#include "tile/elements.cuh"
+#include "tile/types.cuh"
+#include "tile/wide.cuh"
+
+template <class T, int kCount>
+struct Strided;
+
+// Of vector `v` of a row of `extent` elements, whose first vector has `shift` elements before it.
+template <int kCount>
+TILE_DEVICE u32 existing(i32 v, i32 shift, i32 extent) {
+  constexpr u32 kAll = (1u << kCount) - 1;
+  const i32 rest = extent + shift - v * kCount;
+  u32 exists = rest >= kCount ? kAll : rest > 0 ? kAll >> (kCount - rest) : 0;
+  return v == 0 ? exists & (kAll << shift) : exists;
+}
+
+// Reads what lies before and behind the row, too, but nothing from `end` on, where the tensor ends:
+// so that also lanes at the ends of rows have one load.
+template <template <class, int> class Vector, class T, int kCount>
+TILE_DEVICE void load_peeled(Vector<T, kCount>& x, const T* p, const T* end, u32 exists) {
+  if (p + kCount <= end) return x.load(p);
+  load_existing(x, p, exists);
+}
+template <template <class, int> class Vector, class T, int kCount>
+TILE_DEVICE void store_peeled(T* p, const Vector<T, kCount>& x, u32 exists) {
+  if (exists == (1u << kCount) - 1) return store_wide(p, x);
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    if (exists >> i & 1) store_element(x, p, i);
+  }
+}
+
+template <class T, int kCount>
+TILE_DEVICE void load_peeled(Strided<T, kCount>& x, const T* p, i64 stride, u32 exists) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    if (exists >> i & 1) x.element[i] = p[i * stride];
+  }
+}
+template <class T, int kCount>
+TILE_DEVICE void store_peeled(T* p, const Strided<T, kCount>& x, i64 stride, u32 exists) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    if (exists >> i & 1) p[i * stride] = x.element[i];
+  }
+}

@@ -1,0 +1,150 @@
+// Contiguous elements at addresses that are aligned to an element only, as in rows of odd length.
+// Memory is accessed in aligned chunks of a vector's size, so a vector lies in two chunks, and goes
+// through registers to its place. A tensor is aligned to 16 bytes, so no chunk begins before it.
+// Included after tile/contiguous.cuh and tile/packed.cuh, as far as they are used.
+#pragma once
+
+#include "tile/elements.cuh"
+#include "tile/types.cuh"
+#include "tile/wide.cuh"
+
+template <class T, class Vector>
+TILE_DEVICE u32 bytes_before(const T* p) {
+  return u32(reinterpret_cast<u64>(p)) % u32(sizeof(Vector));
+}
+
+// Moves words down by `bytes`, below kWords * 4, so that the lower half of them is what follows.
+template <int kElement, int kWords>
+TILE_DEVICE void shift_down(u32 (&word)[2 * kWords], u32 bytes) {
+#pragma unroll
+  for (int step = kWords / 2; step > 0; step /= 2) {
+    const bool moves = bytes & u32(4 * step);
+#pragma unroll
+    for (int i = 0; i < 2 * kWords - step; ++i) word[i] = moves ? word[i + step] : word[i];
+  }
+  if constexpr (kElement < 4) {
+#pragma unroll
+    for (int i = 0; i < kWords; ++i)
+      word[i] = __funnelshift_r(word[i], word[i + 1], 8 * (bytes % 4));
+  }
+}
+
+// A vector from its load on: threads shift it when they use it, so that loads do not wait for each
+// other.
+template <class Vector>
+struct Shifted;
+template <template <class, int> class Form, class T, int kCount>
+struct Shifted<Form<T, kCount>> {
+  using Vector = Form<T, kCount>;
+  static constexpr int kWords = int(sizeof(Vector) / 4);
+
+  Vector chunk[2];
+  u32 bytes;  // of the first chunk, before the vector
+
+  // `end` is that of the tensor, beyond which nothing is read.
+  TILE_DEVICE void load(const T* p, const T* end) {
+    bytes = bytes_before<T, Vector>(p);
+    const Vector* const from =
+        reinterpret_cast<const Vector*>(reinterpret_cast<const char*>(p) - bytes);
+    if (reinterpret_cast<const T*>(from + 2) <= end) {
+      chunk[0] = from[0];
+      chunk[1] = from[1];
+    } else {
+      load_elements(p, (1u << kCount) - 1);
+    }
+  }
+  TILE_DEVICE void load(const T* p, const T* end, int valid) {
+    if (valid == kCount) return load(p, end);
+    load_elements(p, (1u << valid) - 1);
+  }
+  // Bit i of `exists` says whether element i exists (tile/peeled.cuh).
+  TILE_DEVICE void load(const T* p, const T* end, u32 exists) {
+    if (exists == (1u << kCount) - 1) return load(p, end);
+    load_elements(p, exists);
+  }
+
+  TILE_DEVICE Vector get() const {
+    u32 word[2 * kWords];
+#pragma unroll
+    for (int i = 0; i < 2 * kWords; ++i) word[i] = reinterpret_cast<const u32*>(chunk)[i];
+    shift_down<int(sizeof(T)), kWords>(word, bytes);
+    Vector x;
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) reinterpret_cast<u32*>(&x)[i] = word[i];
+    return x;
+  }
+
+ private:
+  TILE_DEVICE void load_elements(const T* p, u32 exists) {
+    bytes = 0;
+    load_existing(chunk[0], p, exists);
+  }
+};
+
+TILE_DEVICE u32 active_lanes() {
+  u32 lanes;
+  asm volatile("activemask.b32 %0;" : "=r"(lanes));
+  return lanes;
+}
+TILE_DEVICE u32 word_of_left(u32 x, u32 lanes) {
+  u32 y;
+  asm volatile("shfl.sync.up.b32 %0, %1, 1, 0, %2;" : "=r"(y) : "r"(x), "r"(lanes));
+  return y;
+}
+TILE_DEVICE u32 word_of_right(u32 x, u32 lanes) {
+  u32 y;
+  asm volatile("shfl.sync.down.b32 %0, %1, 1, 31, %2;" : "=r"(y) : "r"(x), "r"(lanes));
+  return y;
+}
+
+// A chunk is stored by the thread that has its end, with what the thread before it has of it; what
+// no neighbour in the warp completes goes by elements. Threads that do not meet here, in whatever
+// way the compiler parted them, do not count as neighbours to each other.
+template <class T, class Vector>
+TILE_DEVICE void store_shifted(T* p, const Vector& x) {
+  constexpr int kBytes = int(sizeof(Vector)), kWords = kBytes / 4;
+  constexpr int kCount = kBytes / int(sizeof(T));
+  const u32 bytes = bytes_before<T, Vector>(p);
+  const u32 lanes = active_lanes(), lane = threadIdx.x % 32;
+  const u64 address = reinterpret_cast<u64>(p);
+  const u64 left =
+      u64(word_of_left(u32(address >> 32), lanes)) << 32 | word_of_left(u32(address), lanes);
+  const u64 right =
+      u64(word_of_right(u32(address >> 32), lanes)) << 32 | word_of_right(u32(address), lanes);
+  const bool has_left = lane > 0 && (lanes >> (lane - 1) & 1) && left + kBytes == address;
+  const bool has_right = lane < 31 && (lanes >> (lane + 1) & 1) && right == address + kBytes;
+  u32 word[2 * kWords];
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) {
+    word[kWords + i] = reinterpret_cast<const u32*>(&x)[i];
+    word[i] = word_of_left(word[kWords + i], lanes);
+  }
+  const bool whole = bytes == 0;
+  if (whole) {
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) word[i] = word[kWords + i];
+  } else {
+    shift_down<int(sizeof(T)), kWords>(word, kBytes - bytes);
+  }
+  if (whole || has_left) {
+    Vector chunk;
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) reinterpret_cast<u32*>(&chunk)[i] = word[i];
+    store_wide(reinterpret_cast<T*>(reinterpret_cast<char*>(p) - bytes), chunk);
+  }
+  if (whole || (has_left && has_right)) return;
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    const bool in_first = i * int(sizeof(T)) < kBytes - int(bytes);
+    if (in_first ? !has_left : !has_right) store_element(x, p, i);
+  }
+}
+template <class T, class Vector>
+TILE_DEVICE void store_shifted(T* p, const Vector& x, int valid) {
+  constexpr int kCount = int(sizeof(Vector) / sizeof(T));
+  if (valid == kCount) return store_shifted(p, x);
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    if (i < valid) store_element(x, p, i);
+  }
+}

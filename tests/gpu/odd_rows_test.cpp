@@ -1,0 +1,73 @@
+// Rows whose memory is not aligned where they begin: vectors that are peeled at the ends of rows,
+// or shifted in registers, in each family that has them.
+#include "gpu/gpu_fixture.hpp"
+#include "support/specs.hpp"
+
+namespace tilejit::test {
+namespace {
+
+class OddRows : public Gpu {};
+
+struct Case {
+  const char* what;
+  std::vector<Tensor> tensors;
+  const char* formula;
+  std::vector<int> axis = {1};
+};
+
+Tensor matrix(const char* name, DType dtype, const char* layout,
+              Access access = Access::automatic) {
+  return {name, dtype, layout, access};
+}
+
+TEST_F(OddRows, AgreeWithTheReference) {
+  std::vector<Case> cases;
+  for (const DType dtype : {f32, f16, bf16}) {
+    for (const char* const layout :
+         {"(37,129):(129,1)", "(37,385):(391,1)", "(5,4099):(4099,1)", "(3,50257):(50257,1)"}) {
+      const Tensor x = matrix("x", dtype, layout), y = matrix("y", dtype, layout);
+      cases.push_back({"held", {x, y}, "e = exp(x - max(x)); y = e / sum(e)"});
+      cases.push_back({"in place",
+                       {matrix("x", dtype, layout, Access::inout)},
+                       "x = x * rsqrt(mean(x * x) + 1e-5)"});
+      cases.push_back({"scanned", {x, y}, "y = cumsum(x)"});
+      cases.push_back({"places", {x, y}, "y = x + f32(iota(1)) - f32(iota(0))"});
+    }
+    cases.push_back({"weights",
+                     {matrix("x", dtype, "(9,1003):(1003,1)"), matrix("g", dtype, "1003:1"),
+                      matrix("b", f32, "1003:1"), matrix("y", dtype, "(9,1003):(1005,1)")},
+                     "y = (x - mean(x)) * rsqrt(var(x) + 1e-5) * g + b"});
+    cases.push_back(
+        {"rows of one address, and of another",
+         {matrix("x", dtype, "(5,7,515):(515,2575,1)"), matrix("b", dtype, "(1,1,515):(0,0,1)"),
+          matrix("y", dtype, "(5,7,515):(3605,515,1)")},
+         "y = relu(x + b)",
+         {}});
+    cases.push_back(
+        {"transposed, both ways",
+         {matrix("x", dtype, "(1003,131):(1,1003)"), matrix("z", dtype, "(1003,131):(131,1)"),
+          matrix("y", dtype, "(1003,131):(131,1)"), matrix("w", dtype, "(1003,131):(1,1003)")},
+         "y = x + z; w = x - z",
+         {}});
+    cases.push_back({"columns, scanned",
+                     {matrix("x", dtype, "(3,513,129):(66177,129,1)"),
+                      matrix("y", dtype, "(3,513,129):(66177,129,1)")},
+                     "y = cumsum(x)"});
+  }
+  cases.push_back({"bytes",
+                   {matrix("x", u8, "(9,1003):(1003,1)"), matrix("y", i32, "9:1")},
+                   "y = sum(i32(x))"});
+  cases.push_back({"transposed bytes",
+                   {matrix("x", u8, "(511,383):(1,511)"), matrix("y", u8, "(511,383):(383,1)")},
+                   "y = x * 2",
+                   {}});
+  Random random(20261123);
+  for (const Case& c : cases) {
+    SCOPED_TRACE(std::string(c.what) + " " + std::string(to_string(c.tensors[0].dtype)));
+    const Fused op{.tensors = c.tensors, .formula = c.formula, .axis = c.axis};
+    run_and_verify({.op = op, .symbols = {}, .scalars = {}}, random);
+  }
+}
+
+}  // namespace
+}  // namespace tilejit::test
