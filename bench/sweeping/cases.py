@@ -127,14 +127,17 @@ class Case:
 
     def torch_source(self, wide=""):
         """A function `case` of the inputs that returns a tuple. With `wide`, floats are of that dtype
-        throughout, and every value of the formula is returned beside the outputs, which are not
-        cast: what results are compared with."""
+        throughout, and a dict of the values is returned that `wanted` names: what results are
+        compared with."""
         dtypes = {name: TORCH[wide] if wide and name in FLOATS else text for name, text in TORCH.items()}
         lines = [f"def case({', '.join(tensor.name for tensor in self.inputs)}):"]
-        for statement in self.statements:
+        for number, statement in enumerate(self.statements):
             lines.append(f"    {statement.name} = {statement.text(OPS[statement.op].torch, dtypes)}")
+            if wide:
+                lines += [f"    del {name}" for name in self._last_used_in(number)]
         if wide:
-            return "\n".join([*lines, "    return locals()", ""])
+            values = ", ".join(f"{name!r}: {name}" for name in self.wanted)
+            return "\n".join([*lines, f"    return {{{values}}}", ""])
         stored = []
         for output in self.outputs:
             text = f"{output.value}.to({TORCH[output.tensor.dtype]})"
@@ -142,6 +145,19 @@ class Case:
                 text += f".permute{output.order}"
             stored.append(text + ".contiguous()")
         return "\n".join([*lines, f"    return {', '.join(stored)},", ""])
+
+    @property
+    def wanted(self):
+        """The values that outputs are compared with."""
+        return sorted({name for output in self.outputs for name in (output.value, output.place_of) if name})
+
+    def _last_used_in(self, number):
+        """Values that nobody needs after that statement; memory is scarce where all is in f64."""
+        later = {arg for statement in self.statements[number + 1 :] for arg in statement.args}
+        return sorted(set(self.statements[number].args) & self._names() - later - set(self.wanted))
+
+    def _names(self):
+        return {each.name for each in (*self.inputs, *self.statements)}
 
     @property
     def free_axis(self):

@@ -105,9 +105,13 @@ def gated(b):
 def reduce(b):
     axes = reduced_axes(b)
     order = an_order(b.rng, b.all) if b.seldom(0.12) else None
-    x = b.input(order=order, view=view_of(b.rng, 0.1), dtype=b.rng.choice(("i32", "u8", "i8")) if b.seldom(0.12) else None)
+    x = b.input(
+        order=order, view=view_of(b.rng, 0.1), dtype=b.rng.choice(("i32", "u8", "i8")) if b.seldom(0.12) else None
+    )
     value = prepared(b, x) if x.dtype in FLOATS or b.seldom(0.5) else x
-    ops = b.rng.sample(("sum", "mean", "amax", "amin", "var", "norm", "logsumexp"), b.rng.choices((1, 2), (0.8, 0.2))[0])
+    ops = b.rng.sample(
+        ("sum", "mean", "amax", "amin", "var", "norm", "logsumexp"), b.rng.choices((1, 2), (0.8, 0.2))[0]
+    )
     for op in ops:
         if op == "logsumexp" and len(axes) > 2:
             op = "sum"

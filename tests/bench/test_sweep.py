@@ -1,7 +1,6 @@
 """The cases of bench/sweep.py without a GPU: they are deterministic, they plan and render, and the CPU
 reference agrees with NumPy."""
 
-import os
 import pathlib
 import sys
 import unittest
