@@ -122,6 +122,20 @@ def reduce(b):
         b.output(result, "f32" if result.dtype in FLOATS and b.seldom(0.25) else None)
 
 
+def loss(b):
+    """One number from the results of rows: the rows' distances or likelihoods, and their mean."""
+    row, others = (b.all[-1],), b.all[:-1]
+    x = b.input(view=view_of(b.rng, 0.05))
+    if b.seldom(0.5):
+        distance = b.apply("subtract", x, b.input())
+        of_row = b.apply(b.rng.choice(("norm", "mean")), b.apply("abs", distance), axes=row)
+    else:
+        of_row = b.apply("logsumexp", x, axes=row)
+    b.output(b.apply("mean", of_row, axes=others), "f32")
+    if b.seldom(0.2):
+        b.output(of_row)
+
+
 def places(b):
     axis = one_axis(b)
     x = b.input(view=view_of(b.rng, 0.1))
@@ -229,7 +243,8 @@ RECIPES = {
     elementwise: (0.22, 1, 4, 3),
     permute: (0.15, 2, 5, 2.5),
     gated: (0.03, 2, 3, 3),
-    reduce: (0.16, 1, 4, 1.2),
+    reduce: (0.13, 1, 4, 1.2),
+    loss: (0.04, 2, 3, 1.5),
     places: (0.05, 1, 3, 1.2),
     norm: (0.11, 2, 3, 2.3),
     standardise: (0.05, 2, 4, 2),

@@ -1,6 +1,7 @@
 """The cases of bench/sweep.py without a GPU: they are deterministic, they plan and render, and the CPU
 reference agrees with NumPy."""
 
+import os
 import pathlib
 import sys
 import unittest
@@ -13,6 +14,7 @@ try:
 except ImportError:
     numpy = None
 
+import sweep  # noqa: E402
 import tilejit_ctypes as tilejit  # noqa: E402
 from sweeping.check import excess  # noqa: E402
 from sweeping.recipes import RECIPES, case_of  # noqa: E402
@@ -44,6 +46,20 @@ class Cases(unittest.TestCase):
             case = case_of(SEED, index)
             with self.subTest(index=index, case=case.title):
                 self.assertIn(case.name, tilejit.render_source(case.spec(), "sm_90a"))
+
+
+    def test_plans_have_predictions_and_the_bytes_of_the_case(self):
+        families = set()
+        for index in range(COUNT):
+            case = case_of(SEED, index)
+            plan = sweep.plan_of(os.environ["TILEJIT_COMMAND"], case.spec(), "sm_90a")
+            with self.subTest(index=index, case=case.title):
+                self.assertEqual(plan["figures"]["bytes_moved"], case.bytes)
+                members = sweep.plan_members(plan, us=2.0)
+                self.assertGreater(members["predicted_us"], 0)
+                self.assertAlmostEqual(members["predicted_error"], members["predicted_us"] / 2 - 1)
+                families.add(members["family"])
+        self.assertEqual(families, {"fused_map", "fused_tile", "fused_rows", "fused_scan", "fused_stages"})
 
 
 @unittest.skipIf(numpy is None, "NumPy is not installed")
