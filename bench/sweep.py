@@ -21,6 +21,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,7 @@ from sweeping.workers import Worker, ask_all, serve
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PREPARE_SECONDS, MEASURE_SECONDS = 240, 120
 REPEATS = 3
+BROKEN = re.compile("CUDA error|CUDA_ERROR")
 
 
 def plan_of(tilejit, spec, target):
@@ -111,7 +113,7 @@ class Sweep:
         answer = self.measuring.ask({"do": "measure", "case": key}, MEASURE_SECONDS)
         if "lost" in answer:
             answer = {"failed": {"measuring": answer["lost"]}}
-        elif "CUDA error" in str(answer["failed"]):  # nothing works in that process any more
+        elif BROKEN.search(str(answer["failed"])):  # nothing works in that process any more
             self.measuring.stop(kill=True)
         record = {"seed": case.seed, "index": case.index, "repeat": repeat, "kind": case.kind, "title": case.title}
         record |= {"bytes": case.bytes, "us": {}, **answer, **self.machine}

@@ -1,7 +1,9 @@
 """What the workers of a sweep do: compile a case ahead, or measure it. Needs PyTorch and a GPU."""
 
+import contextlib
 import ctypes
 import functools
+import gc
 import math
 import os
 import pathlib
@@ -15,11 +17,13 @@ from .recipes import case_of
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "examples" / "python"))
 
+KEPT_BYTES = 1 << 28  # more than that, and a search for what nobody holds any more pays
+
 
 def one_line(error):
     """The error's name and the first lines of its text."""
     text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text[:400]}"
+    return f"{type(error).__name__}: {text[:200]}"
 
 
 @functools.cache
@@ -52,6 +56,14 @@ def built(torch, case):
     return torch.compile(function_of(torch, case), dynamic=False)
 
 
+def tidy(torch):
+    """Frees what cases have left in memory; what a failed device says then was said before."""
+    with contextlib.suppress(Exception):
+        if torch.cuda.memory_allocated() > KEPT_BYTES:
+            gc.collect()
+        torch.cuda.empty_cache()
+
+
 def describe(_):
     """The device and its software."""
     torch = pytorch()
@@ -72,7 +84,7 @@ def prepare(request):
             torch.cuda.synchronize()
         except Exception as error:
             failed[name] = one_line(error)
-    torch.cuda.empty_cache()
+    tidy(torch)
     return failed
 
 
@@ -139,7 +151,7 @@ def measure(request):
     except Exception as error:
         record["failed"]["measuring"] = one_line(error)
         traceback.print_exc()
-    pytorch().cuda.empty_cache()
+    tidy(pytorch())
     return record
 
 

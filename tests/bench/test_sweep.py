@@ -47,7 +47,6 @@ class Cases(unittest.TestCase):
             with self.subTest(index=index, case=case.title):
                 self.assertIn(case.name, tilejit.render_source(case.spec(), "sm_90a"))
 
-
     def test_plans_have_predictions_and_the_bytes_of_the_case(self):
         families = set()
         for index in range(COUNT):
