@@ -16,9 +16,7 @@ known to a fifth.
 import argparse
 import datetime
 import math
-import os
 import pathlib
-import sys
 
 import script
 
@@ -120,12 +118,9 @@ def main():
     parser.add_argument("--lengths", type=script.count, nargs="+", default=LENGTHS, help="elements of a row")
     parser.add_argument("--seeds", type=script.count, default=10)
     options = parser.parse_args()
-    os.environ.setdefault("TILEJIT_LIBRARY", str(options.build / "libtilejit.so"))
-    sys.path.insert(0, str(ROOT / "examples" / "python"))
-    import tilejit_ctypes
     import torch
 
-    runtime = tilejit_ctypes.Runtime({"cache_folder": None, "tuning_file": None})
+    runtime = script.tilejit_of(options.build).Runtime({"cache_folder": None, "tuning_file": None})
     print(f"{datetime.date.today()}; `bench/accuracy.py`, {torch.cuda.get_device_name()}, PyTorch {torch.__version__}\n")
     print("| function | data |" + "".join(f" {length:.0e} |" for length in options.lengths))
     print("|---|---|" + "---|" * len(options.lengths))

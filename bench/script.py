@@ -2,6 +2,8 @@
 
 import argparse
 import json
+import os
+import pathlib
 import subprocess
 import sys
 
@@ -24,6 +26,23 @@ def sentence(error):
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}"
     return str(error)
+
+
+def library_of(build):
+    """The shared library of a build; a copy of its folder may lack the links."""
+    found = sorted(build.glob("libtilejit.so*"))
+    if not found:
+        raise RuntimeError(f"{build}/libtilejit.so is not there; build it, or name another folder by --build")
+    return found[0].resolve()
+
+
+def tilejit_of(build):
+    """The module tilejit_ctypes, with the library of that build unless TILEJIT_LIBRARY names one."""
+    os.environ.setdefault("TILEJIT_LIBRARY", str(library_of(build)))
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "examples" / "python"))
+    import tilejit_ctypes
+
+    return tilejit_ctypes
 
 
 def count(text):

@@ -17,28 +17,16 @@ import statistics
 import subprocess
 
 import script
+import torch_timing
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 NODES, LAUNCHES = 50, 21
 
 
 def graph_microseconds(torch, run):
-    run()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for _ in range(NODES):
-            run()
-    times = []
-    for i in range(LAUNCHES + 3):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        graph.replay()
-        end.record()
-        torch.cuda.synchronize()
-        if i >= 3:
-            times.append(begin.elapsed_time(end))
-    return 1e3 * statistics.median(times) / NODES
+    graph = torch_timing.graph_of(torch, lambda _: run(), NODES)
+    times = [torch_timing.replay_us(torch, graph) for _ in range(LAUNCHES + 3)]
+    return statistics.median(times[3:]) / NODES
 
 
 def peers(torch, triton_kernels, kernel, size):

@@ -72,6 +72,15 @@ if(NOT TILEJIT_SANITIZE)
     ENVIRONMENT "TILEJIT_LIBRARY=$<TARGET_FILE:tilejit>;PYTHONDONTWRITEBYTECODE=1")
 endif()
 
+# The sweep's cases and its summary; what needs a GPU is not run.
+if(TARGET tilejit_command AND NOT TILEJIT_SANITIZE)
+  add_test(NAME bench.sweep
+    COMMAND ${TILEJIT_PYTHON} -m unittest -v test_sweep test_report test_workers
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/bench)
+  set_tests_properties(bench.sweep PROPERTIES LABELS cpu TIMEOUT 120
+    ENVIRONMENT "TILEJIT_LIBRARY=$<TARGET_FILE:tilejit>;TILEJIT_COMMAND=$<TARGET_FILE:tilejit_command>;PYTHONDONTWRITEBYTECODE=1")
+endif()
+
 # The examples of docs/launching.md, as one program.
 add_test(NAME docs.launching
   COMMAND ${TILEJIT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/docs/compile_examples.py

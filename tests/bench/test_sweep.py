@@ -1,0 +1,92 @@
+"""The cases of bench/sweep.py without a GPU: they are deterministic, they plan and render, and the CPU
+reference agrees with NumPy."""
+
+import os
+import pathlib
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "examples" / "python")]
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+import sweep  # noqa: E402
+import tilejit_ctypes as tilejit  # noqa: E402
+from sweeping.check import excess  # noqa: E402
+from sweeping.recipes import RECIPES, case_of  # noqa: E402
+
+if numpy:
+    import numpy_case
+
+SEED, COUNT = 1, 300
+
+
+class Cases(unittest.TestCase):
+    def test_depend_on_seed_and_index_alone(self):
+        there = {index: case_of(SEED, index) for index in range(40)}
+        self.assertEqual(there, {index: case_of(SEED, index) for index in reversed(range(40))})
+        self.assertNotEqual(there[0].spec()["tensors"], case_of(SEED + 1, 0).spec()["tensors"])
+
+    def test_have_all_kinds_and_sizes(self):
+        cases = [case_of(SEED, index) for index in range(COUNT)]
+        self.assertEqual({case.kind for case in cases}, {recipe.__name__ for recipe in RECIPES})
+        self.assertLess(min(case.bytes for case in cases), 1 << 14)
+        self.assertGreater(max(case.bytes for case in cases), 400 << 20)
+        dtypes = {tensor.dtype for case in cases for tensor in case.tensors}
+        self.assertEqual(dtypes, {"bool", "i8", "u8", "i32", "i64", "f16", "bf16", "f32"})
+        self.assertTrue(any(len(case.outputs) > 1 for case in cases))
+        self.assertTrue(any(tensor.align < 16 for case in cases for tensor in case.inputs))
+
+    def test_plan_and_render(self):
+        for index in range(COUNT):
+            case = case_of(SEED, index)
+            with self.subTest(index=index, case=case.title):
+                self.assertIn(case.name, tilejit.render_source(case.spec(), "sm_90a"))
+
+    def test_plans_have_predictions_and_the_bytes_of_the_case(self):
+        families = set()
+        for index in range(COUNT):
+            case = case_of(SEED, index)
+            plan = sweep.plan_of(os.environ["TILEJIT_COMMAND"], case.spec(), "sm_90a")
+            with self.subTest(index=index, case=case.title):
+                self.assertEqual(plan["figures"]["bytes_moved"], case.bytes)
+                members = sweep.plan_members(plan, us=2.0)
+                self.assertGreater(members["predicted_us"], 0)
+                self.assertAlmostEqual(members["predicted_error"], members["predicted_us"] / 2 - 1)
+                families.add(members["family"])
+        self.assertEqual(families, {"fused_map", "fused_tile", "fused_rows", "fused_scan", "fused_stages"})
+
+
+@unittest.skipIf(numpy is None, "NumPy is not installed")
+class Values(unittest.TestCase):
+    def excesses(self, index, change):
+        """Of each output of a small case, after `change` of what the CPU reference gave."""
+        case = case_of(SEED, index, small=True)
+        with numpy.errstate(all="ignore"):
+            inputs, results = numpy_case.evaluate(tilejit, case, seed=index)
+            wide, rough = (numpy_case.values_of(case, inputs, real) for real in (numpy.float64, numpy.float32))
+        for output, got in zip(case.outputs, results):
+            change(got)
+            yield case, excess(output, got, wide, rough, numpy.float64, numpy.take_along_axis)
+
+    def test_of_the_reference_are_numpys(self):
+        for index in range(COUNT):
+            for case, worst in self.excesses(index, lambda got: None):
+                self.assertLessEqual(worst, 1, case.title)
+
+    def test_that_are_wrong_are_found(self):
+        def spoil(got):
+            middle = got.size // 2
+            got.flat[middle] = ~got.flat[middle] if got.dtype == bool else abs(got).max() * 1.1 + 3
+
+        for index in range(COUNT):
+            for case, worst in self.excesses(index, spoil):
+                self.assertFalse(worst <= 1, case.title)
+
+
+if __name__ == "__main__":
+    unittest.main()
