@@ -6,8 +6,8 @@
 #include "device/occupancy.hpp"
 #include "figures/value.hpp"
 #include "figures/work.hpp"
-#include "plan/rows.hpp"
-#include "plan/tiling.hpp"
+#include "rows/rows.hpp"
+#include "tile/tiling.hpp"
 
 namespace tilejit::figures {
 namespace {

@@ -1,9 +1,9 @@
-#include "plan/light.hpp"
+#include "light/light.hpp"
 
 #include <algorithm>
 
 #include "core/integer.hpp"
-#include "plan/rows.hpp"
+#include "rows/rows.hpp"
 
 namespace tilejit::plan {
 namespace {

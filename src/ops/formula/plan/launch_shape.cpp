@@ -6,11 +6,11 @@
 
 #include "device/scale.hpp"
 #include "expr/traits.hpp"
-#include "plan/light.hpp"
-#include "plan/row_shape.hpp"
-#include "plan/scan.hpp"
-#include "plan/thread_value.hpp"
-#include "plan/tiling.hpp"
+#include "light/light.hpp"
+#include "rows/row_shape.hpp"
+#include "scan/scan.hpp"
+#include "thread_value/thread_value.hpp"
+#include "tile/tiling.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::plan {

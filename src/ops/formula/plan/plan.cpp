@@ -6,17 +6,17 @@
 #include <utility>
 
 #include "device/scale.hpp"
+#include "light/light.hpp"
 #include "plan/iteration.hpp"
 #include "plan/launch_shape.hpp"
-#include "plan/light.hpp"
 #include "plan/params.hpp"
-#include "plan/row_shape.hpp"
-#include "plan/rows.hpp"
-#include "plan/scan.hpp"
 #include "plan/split.hpp"
 #include "plan/stages.hpp"
-#include "plan/thread_value.hpp"
-#include "plan/tiling.hpp"
+#include "rows/row_shape.hpp"
+#include "rows/rows.hpp"
+#include "scan/scan.hpp"
+#include "thread_value/thread_value.hpp"
+#include "tile/tiling.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::plan {

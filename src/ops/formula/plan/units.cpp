@@ -4,8 +4,8 @@
 
 #include "core/integer.hpp"
 #include "plan/plan.hpp"
-#include "plan/rows.hpp"
-#include "plan/thread_value.hpp"
+#include "rows/rows.hpp"
+#include "thread_value/thread_value.hpp"
 
 namespace tilejit::plan {
 namespace {

@@ -1,4 +1,4 @@
-#include "render/thread_value_writer.hpp"
+#include "thread_value/thread_value_writer.hpp"
 
 #include <algorithm>
 
