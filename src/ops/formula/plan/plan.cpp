@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "device/scale.hpp"
-#include "light/light.hpp"
 #include "plan/iteration.hpp"
 #include "plan/launch_shape.hpp"
 #include "plan/params.hpp"
@@ -364,7 +363,9 @@ Plan make_plan(const Fused& op, const formula::Analysis& analysis, const Target&
 
 std::optional<Plan> make_light_plan(const Fused& op, const formula::Analysis& analysis,
                                     const Plan& full) {
-  if (!has_light(full)) return std::nullopt;
+  const bool has_light =
+      std::visit([&](const auto& family) { return family.has_light(full); }, full.family);
+  if (!has_light) return std::nullopt;
   Fused untuned = op;
   untuned.tuning = {};
   return Planner(untuned, analysis, full.target, analysis.shape, true).run();
