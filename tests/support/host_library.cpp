@@ -19,7 +19,8 @@ HostLibrary::HostLibrary(const std::string& text) {
                     library = (inside / "text.so").string();
   std::ofstream(source) << text;
   const std::string command = std::string(TILEJIT_HOST_COMPILER) +
-                              " -std=c++17 -O0 -w -shared -fPIC -o " + library + " " + source;
+                              " -std=c++17 -O1 -w -fno-strict-aliasing -shared -fPIC -o " +
+                              library + " " + source;
   const bool compiles = std::system(command.c_str()) == 0;
   if (compiles) library_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   fs::remove_all(inside);

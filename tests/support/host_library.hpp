@@ -4,8 +4,8 @@
 
 namespace tilejit::test {
 
-/// C++ text as a loaded library, compiled by the compiler of the tests without optimising. Throws
-/// std::runtime_error if the text does not compile.
+/// C++17 text as a loaded library, compiled by the compiler of the tests. Throws std::runtime_error
+/// if the text does not compile.
 class HostLibrary {
  public:
   explicit HostLibrary(const std::string& text);

@@ -13,6 +13,7 @@ enum class IndexWidth : std::uint8_t { narrow, wide, both };
 /// Threads take vectors in any order (template fused_map.cu).
 struct Map {
   static constexpr std::string_view kTemplate = "fused_map";
+  static constexpr bool kCountsUnits = true;
   IndexWidth index = IndexWidth::narrow;
   bool light = false;  ///< vectors of one element; the full plan has tiles
   bool operator==(const Map&) const = default;

@@ -24,6 +24,7 @@ struct Temporary {
 /// of its own; its params are tensors, scalars and one Kind::dim per symbol.
 struct Several {
   static constexpr std::string_view kTemplate = "fused_stages";
+  static constexpr bool kCountsUnits = false;
   std::vector<Plan> stages;
   std::vector<Temporary> temporaries;  ///< between the stages
   bool operator==(const Several& other) const;

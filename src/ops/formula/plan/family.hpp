@@ -23,6 +23,9 @@ concept IsFamily = requires(F& chosen, Plan& unfinished, const F& family, const 
   // The file of kernels_templates/ without its suffix.
   { F::kTemplate } -> std::convertible_to<std::string_view>;
 
+  // Whether the kernel takes the number of units as Params::total.
+  { F::kCountsUnits } -> std::convertible_to<bool>;
+
   // Chooses the plan's threads, the vectors that each has in flight, and the family's own numbers.
   // The plan has its extents, operands and vector. Throws Error{invalid_spec} for tuning that
   // cannot be honoured.

@@ -91,8 +91,7 @@ std::vector<Param> params_of(const Fused& op, const Plan& plan) {
   ParamList list(plan);
   add_arguments(op, plan, list);
   const Rows* const rows = rows_of(plan);
-  const bool counts_units = rows != nullptr || std::holds_alternative<Map>(plan.family);
-  if (counts_units && !std::ranges::all_of(plan.extents, &Dim::is_known)) {
+  if (counts_units(plan) && !std::ranges::all_of(plan.extents, &Dim::is_known)) {
     list.add({.kind = Param::Kind::total, .name = "total"});
   }
   if (rows != nullptr && rows->shares > 1) {

@@ -105,6 +105,9 @@ struct Plan {
 /// are several kernels.
 [[nodiscard]] std::string_view template_name(const Plan& plan) noexcept;
 
+/// Whether the kernel takes the number of units as Params::total.
+[[nodiscard]] bool counts_units(const Plan& plan) noexcept;
+
 /// A launch covers the iteration space with units: vectors, tiles or rows. `unit_extent` returns
 /// the elements of a unit along mode `m`, or 0 if a unit has all of them; `units_per_block` returns
 /// the units that a block takes.

@@ -48,6 +48,10 @@ std::string_view template_name(const Plan& plan) noexcept {
   return std::visit([]<class F>(const F&) { return F::kTemplate; }, plan.family);
 }
 
+bool counts_units(const Plan& plan) noexcept {
+  return std::visit([]<class F>(const F&) { return F::kCountsUnits; }, plan.family);
+}
+
 std::int64_t unit_extent(const Plan& plan, std::size_t m) noexcept {
   return std::visit([&](const auto& family) { return family.unit_extent(plan, m); }, plan.family);
 }

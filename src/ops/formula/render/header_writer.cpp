@@ -147,7 +147,7 @@ void HeaderWriter::write_params() {
         break;
     }
   }
-  if (counts_units() && std::ranges::all_of(plan_.extents, &Dim::is_known)) {
+  if (plan::counts_units(plan_) && std::ranges::all_of(plan_.extents, &Dim::is_known)) {
     line(fmt::format("  static constexpr i64 total = {};  // vectors",
                      plan::total_units(plan_, {})));
   }

@@ -8,6 +8,7 @@ namespace tilejit::plan {
 /// fused_rows.cu). A block has Plan::threads / lanes groups of lanes.
 struct Rows {
   static constexpr std::string_view kTemplate = "fused_rows";
+  static constexpr bool kCountsUnits = true;
   std::size_t first = 0;  ///< modes first .. first + count - 1 are reduced
   std::size_t count = 1;
   int lanes = 32;   ///< threads of a block that share a row, a power of two

@@ -7,6 +7,7 @@ namespace tilejit::plan {
 /// Which elements of a block's tile each thread has, as the caller asked (template fused_tv.cu).
 struct ThreadValue {
   static constexpr std::string_view kTemplate = "fused_tv";
+  static constexpr bool kCountsUnits = false;
   IntTuple tiler;                  ///< the tile, one extent per mode
   Layout layout;                   ///< (thread, value) to the column-major index in the tile
   std::vector<std::size_t> modes;  ///< of the space, one per mode of the tile
