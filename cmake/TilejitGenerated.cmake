@@ -6,9 +6,8 @@ file(GLOB template_files CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/kernels_templates/*.cu ${PROJECT_SOURCE_DIR}/kernels_templates/tile/*.cuh)
 file(GLOB public_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/tilejit/*.hpp)
 set(generator_files ${template_files})
-foreach(folder core device layout expr ops/formula/spec ops/formula/plan ops/formula/render)
-  file(GLOB room_files CONFIGURE_DEPENDS
-    ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp ${PROJECT_SOURCE_DIR}/src/${folder}/*.hpp)
+foreach(room core device layout expr formula plan render)
+  get_target_property(room_files tilejit_room_${room} TILEJIT_FILES)
   list(APPEND generator_files ${room_files})
 endforeach()
 

@@ -80,6 +80,11 @@ class Files(unittest.TestCase):
         for folder in ("kernels_templates", "kernels_templates/tile", "src/ops/formula/plan", "src/ops/formula/render"):
             here = {str(path.relative_to(ROOT)) for path in (ROOT / folder).glob("*.*") if path.is_file()}
             self.assertEqual(here - set(listed) - {"kernels_templates/README.md"}, set(), folder)
+        families = {path.parent for path in (ROOT / "src/ops/formula").glob("*/family.hpp")} - {ROOT / "src/ops/formula/plan"}
+        self.assertGreaterEqual(len(families), 6)
+        for path in (path for family in families for path in family.glob("*.?pp")):
+            name = str(path.relative_to(ROOT))
+            (self.assertNotIn if path.stem in ("figures", "knobs") else self.assertIn)(name, listed)
         self.assertIn("include/tilejit/layout.hpp", listed)
         self.assertNotIn("include/tilejit/graph.hpp", listed)
 

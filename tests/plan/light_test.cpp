@@ -1,4 +1,4 @@
-#include "plan/light.hpp"
+#include "light/light.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // How reductions are planned: which modes are a row, and who shares it.
-#include "plan/rows.hpp"
+#include "rows/rows.hpp"
 
 #include <gtest/gtest.h>
 

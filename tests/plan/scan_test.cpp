@@ -1,10 +1,10 @@
 // How scans are planned: who shares a row, and what is refused.
-#include "plan/scan.hpp"
+#include "scan/scan.hpp"
 
 #include <gtest/gtest.h>
 
 #include "plan/plans.hpp"
-#include "plan/rows.hpp"
+#include "rows/rows.hpp"
 #include "support/specs.hpp"
 #include "tilejit/error.hpp"
 

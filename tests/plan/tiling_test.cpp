@@ -1,5 +1,5 @@
 // Tiles through shared memory: their sides, the threads that take them, and their banks.
-#include "plan/tiling.hpp"
+#include "tile/tiling.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,22 +1,16 @@
 // Kernels of given thread-value layouts, run on the host: their source is compiled by the C++
 // compiler that built the tests, and every thread of every block runs in turn.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include "launch/binder.hpp"
 #include "plan/plans.hpp"
 #include "render/render.hpp"
+#include "support/host_library.hpp"
 #include "support/random_case.hpp"
 #include "support/specs.hpp"
 
 namespace tilejit::test {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* kHostWide = R"(#pragma once
 template <class T, class Vector>
@@ -62,40 +56,14 @@ extern "C" void launch(unsigned blocks, const void* params) {
 }
 )";
 
-/// A kernel in a library of its own.
-class HostKernel {
- public:
-  explicit HostKernel(const plan::Plan& plan) {
-    std::string folder = (fs::temp_directory_path() / "tilejit_host_XXXXXX").string();
-    if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    folder_ = folder;
-    operation::Source source = render::render(plan);
-    for (auto& [name, text] : source.headers) {
-      if (name == "tile/wide.cuh") text = kHostWide;
-    }
-    std::ofstream(folder_ / "kernel.cpp")
-        << kHostDevice << operation::flatten(source) << kHostLaunch;
-    const std::string command =
-        std::string(TILEJIT_CXX) + " -std=c++17 -O1 -w -fno-strict-aliasing -shared -fPIC -o " +
-        (folder_ / "kernel.so").string() + " " + (folder_ / "kernel.cpp").string();
-    if (std::system(command.c_str()) != 0) throw std::runtime_error("does not compile: " + command);
-    library_ = dlopen((folder_ / "kernel.so").c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library_ == nullptr) throw std::runtime_error(dlerror());
-    launch_ = reinterpret_cast<void (*)(unsigned, const void*)>(dlsym(library_, "launch"));
+/// The kernel's source as C++.
+std::string host_source(const plan::Plan& plan) {
+  operation::Source source = render::render(plan);
+  for (auto& [name, text] : source.headers) {
+    if (name == "tile/wide.cuh") text = kHostWide;
   }
-  HostKernel(const HostKernel&) = delete;
-  HostKernel& operator=(const HostKernel&) = delete;
-  ~HostKernel() {
-    if (library_ != nullptr) dlclose(library_);
-    fs::remove_all(folder_);
-  }
-  void launch(unsigned blocks, const void* params) const { launch_(blocks, params); }
-
- private:
-  fs::path folder_;
-  void* library_ = nullptr;
-  void (*launch_)(unsigned, const void*) = nullptr;
-};
+  return kHostDevice + operation::flatten(source) + kHostLaunch;
+}
 
 /// Outputs start poisoned; every byte that is not an element must stay so.
 void run_and_verify(const Fused& op, const SymbolValues& symbols) {
@@ -119,7 +87,10 @@ void run_and_verify(const Fused& op, const SymbolValues& symbols) {
   }
   launch::ParamSpace space(binder.param_bytes(), binder.step_count());
   const launch::BoundParams bound = binder.bind(args, &symbols, space);
-  HostKernel(plan).launch(bound.grids.front().blocks, bound.params);
+  const HostLibrary kernel(host_source(plan));
+  auto* const launch = kernel.find<void(unsigned, const void*)>("launch");
+  ASSERT_NE(launch, nullptr);
+  launch(bound.grids.front().blocks, bound.params);
   for (const GuardedTensor& tensor : tensors) EXPECT_EQ(tensor.check_guards(), "");
   const Verification result = verify(op, inputs, actual);
   EXPECT_TRUE(result.passed) << result.first_mismatch << " (" << result.mismatches << " of "

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "core/integer.hpp"
+#include "figures/of_families.hpp"
 #include "figures/operations.hpp"
 #include "figures/widths.hpp"
 
@@ -16,7 +17,6 @@ namespace {
 
 using plan::Operand;
 using plan::Plan;
-using plan::Reach;
 
 const Tuning kNothingPinned = {};    // for stages
 constexpr double kShortMs = 0.005;   // starting a kernel takes a good part of this
@@ -27,49 +27,6 @@ std::string bytes_text(double bytes) {
   std::size_t unit = 0;
   for (; bytes >= 1000 && unit + 1 < kUnits.size(); ++unit) bytes /= 1000;
   return fmt::format("{:.{}f} {}", bytes, unit == 0 || bytes >= 100 ? 0 : 1, kUnits[unit]);
-}
-
-std::string count_text(std::int64_t count, const char* noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
-using Sentences = std::vector<std::string>;
-
-/// Why the plan has its family.
-Sentences why(const Plan&, const plan::Map&) {
-  return {"all operands agree about the contiguous mode, so a block takes vectors in turn."};
-}
-Sentences why(const Plan& plan, const plan::Tile&) {
-  std::string crossed;
-  for (const Operand& operand : plan.operands) {
-    if (operand.reach != Reach::crossed) continue;
-    crossed += (crossed.empty() ? "" : ", ") + name_of(plan, operand);
-  }
-  return {crossed +
-          " lies contiguous along another mode than the first output, so tiles are transposed in "
-          "shared memory and both sides keep wide accesses."};
-}
-Sentences why(const Plan&, const plan::Rows& rows) {
-  return {"the formula reduces, so threads share rows.",
-          rows.along() ? "The reduced mode is the contiguous one: vectors lie along a row."
-                       : "The kept mode is the contiguous one: each element of a vector is another "
-                         "row's."};
-}
-Sentences why(const Plan&, const plan::Scan&) {
-  return {"the formula scans, so threads share rows and pass on what comes before."};
-}
-Sentences why(const Plan&, const plan::Light&) {
-  return {"the least code that shares rows, so that it is compiled soonest."};
-}
-Sentences why(const Plan&, const plan::ThreadValue&) {
-  return {"the spec gives a thread-value layout, which a block follows."};
-}
-Sentences why(const Plan&, const plan::Several& several) {
-  return {
-      fmt::format("the formula combines over different axes, or what it has scanned, so {} "
-                  "kernels run one after another, with {} in memory between them.",
-                  several.stages.size(),
-                  count_text(static_cast<std::int64_t>(several.temporaries.size()), "result"))};
 }
 
 Sentences why_template(const Plan& plan) {
@@ -321,6 +278,10 @@ Explanation explain_stages(const Plan& plan, const Origin& origin, const SymbolV
 }
 
 }  // namespace
+
+std::string count_text(std::int64_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
 
 Explanation explain(const Plan& plan, const Origin& origin, const SymbolValues& symbols,
                     const std::optional<Compiled>& compiled) {

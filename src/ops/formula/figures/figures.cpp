@@ -4,10 +4,9 @@
 
 #include "core/integer.hpp"
 #include "device/occupancy.hpp"
+#include "figures/of_families.hpp"
 #include "figures/value.hpp"
 #include "figures/work.hpp"
-#include "plan/rows.hpp"
-#include "plan/tiling.hpp"
 
 namespace tilejit::figures {
 namespace {
@@ -16,51 +15,10 @@ using plan::Operand;
 using plan::Plan;
 using plan::Reach;
 
-/// Vectors of an input that a thread of each family loads before it waits for the first.
-int vectors_ahead(const Plan& plan, const plan::Map&, const Operand&) {
-  return plan.unroll;
-}
-int vectors_ahead(const Plan& plan, const plan::ThreadValue&, const Operand&) {
-  return plan.unroll;
-}
-int vectors_ahead(const Plan& plan, const plan::Tile& tile, const Operand& operand) {
-  const int of_squares = plan.vector * plan.unroll;
-  if (operand.reach == Reach::crossed) return of_squares;
-  return tile.copies == of_squares ? of_squares : 1;
-}
-int vectors_ahead(const Plan& plan, const plan::Rows& rows, const Operand& operand) {
-  if (operand.every_row) return 1;
-  return rows.held == 0 ? plan.unroll : rows.held;
-}
-int vectors_ahead(const Plan&, const plan::Several&, const Operand&) {
-  return 0;
-}
-
 int vectors_in_flight(const Plan& plan, const Operand& operand) {
   if (!operand.read || operand.reach == Reach::broadcast) return 0;
   return std::visit([&](const auto& family) { return vectors_ahead(plan, family, operand); },
                     plan.family);
-}
-
-/// Shared memory that the kernel of each family declares or asks for, in bytes.
-std::int64_t shared_bytes(const Plan&, const plan::Map&) {
-  return 0;
-}
-std::int64_t shared_bytes(const Plan&, const plan::ThreadValue&) {
-  return 0;
-}
-std::int64_t shared_bytes(const Plan& plan, const plan::Tile& tile) {
-  return plan::shared_bytes(plan.operands, tile);
-}
-std::int64_t shared_bytes(const Plan& plan, const plan::Rows& rows) {
-  const std::int64_t slots =
-      rows.along()
-          ? 2 * (plan.threads / plan::kWarp + (rows.cluster > 1 ? rows.cluster : 0))
-          : plan::slots_across(plan.threads, plan.threads / rows.lanes, rows.cluster) * plan.vector;
-  return slots * plan::accumulator_bytes(plan) + plan::dynamic_shared_bytes(plan);
-}
-std::int64_t shared_bytes(const Plan&, const plan::Several&) {
-  return 0;
 }
 
 std::optional<std::int64_t> bytes_moved(const Operand& operand, const Plan& plan,

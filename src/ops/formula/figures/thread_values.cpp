@@ -1,12 +1,10 @@
 // Thread-value layouts of the templates, and what warps touch through them.
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 #include "core/integer.hpp"
-#include "figures/figures.hpp"
+#include "figures/of_families.hpp"
 #include "tilejit/error.hpp"
-#include "tilejit/layout_algebra.hpp"
 
 namespace tilejit::figures {
 namespace {
@@ -16,115 +14,6 @@ using plan::Plan;
 using plan::Reach;
 
 constexpr std::int64_t kLanes = 32, kSectorBytes = 32;
-
-IntTuple tuple_of(const std::vector<Dim>& dims) {
-  IntTuple tuple = IntTuple::empty_tuple();
-  for (const Dim& dim : dims) tuple.append(dim);
-  return tuple;
-}
-
-Layout flat(const std::vector<Dim>& shape, const std::vector<Dim>& stride) {
-  return {tuple_of(shape), tuple_of(stride)};
-}
-
-ThreadValues values_of(const Plan& plan, const plan::Map&) {
-  const Dim run = Dim(plan.threads) * plan.vector;
-  return {run * plan.unroll, make_layout({Layout(plan.threads, plan.vector),
-                                          flat({plan.vector, plan.unroll}, {1, run})})};
-}
-
-ThreadValues values_of(const Plan& plan, const plan::Tile& tile) {
-  const Dim columns = tile.columns, rows = tile.rows;
-  const Dim run = Dim(plan.threads) * plan.vector;
-  const Dim vectors = *Dim::divide(columns * rows, run);
-  return {tuple_of({columns, rows}),
-          make_layout({Layout(plan.threads, plan.vector), flat({plan.vector, vectors}, {1, run})})};
-}
-
-/// Vectors of a row that each lane has at once.
-int steps_of_row(const Plan& plan, const plan::Rows& rows) {
-  return rows.held > 0 ? rows.held : plan.unroll;
-}
-
-ThreadValues values_of(const Plan& plan, const plan::Rows& rows) {
-  const int steps = steps_of_row(plan, rows), groups = plan.threads / rows.lanes;
-  // Shares of a row follow each other.
-  const Dim row_lanes = Dim(rows.lanes) * rows.cluster;
-  if (rows.along()) {
-    const Dim length = row_lanes * plan.vector * steps;
-    return {tuple_of({length, groups}),
-            make_layout({flat({rows.lanes, groups}, {plan.vector, length}),
-                         flat({plan.vector, steps}, {1, row_lanes * plan.vector})})};
-  }
-  const Dim across = Dim(groups) * plan.vector;
-  return {tuple_of({across, row_lanes * steps}),
-          make_layout({flat({groups, rows.lanes}, {plan.vector, across}),
-                       flat({plan.vector, steps}, {1, row_lanes * across})})};
-}
-
-/// The layout of a chunk of a row. If the scan goes backwards, so does the order of elements.
-ThreadValues values_of_chunk(const Plan& plan, const plan::Rows& rows) {
-  const int steps = steps_of_row(plan, rows), groups = plan.threads / rows.lanes;
-  const Dim chunk = Dim(rows.lanes) * steps;
-  if (rows.along()) {
-    const Dim length = chunk * plan.vector;
-    return {tuple_of({length, groups}),
-            make_layout({flat({rows.lanes, groups}, {plan.vector, length}),
-                         flat({plan.vector, steps}, {1, Dim(rows.lanes) * plan.vector})})};
-  }
-  const Dim across = Dim(groups) * plan.vector;
-  return {tuple_of({across, chunk}),
-          make_layout({flat({groups, rows.lanes}, {plan.vector, across * steps}),
-                       flat({plan.vector, steps}, {1, across})})};
-}
-
-ThreadValues values_of(const Plan& plan, const plan::Scan& scan) {
-  return values_of_chunk(plan, scan);
-}
-
-ThreadValues values_of(const Plan& plan, const plan::Light& light) {
-  const plan::Rows& rows = light;
-  return light.direction ? values_of_chunk(plan, rows) : values_of(plan, rows);
-}
-
-ThreadValues values_of(const Plan&, const plan::ThreadValue& tv) {
-  return {tv.tiler, tv.layout};
-}
-
-ThreadValues values_of(const Plan&, const plan::Several&) {
-  return {};
-}
-
-using ModesOfTile = std::vector<std::vector<std::size_t>>;
-
-/// The numbers of the space's modes.
-std::vector<std::size_t> modes_of_space(const Plan& plan) {
-  std::vector<std::size_t> modes(plan.extents.size());
-  std::iota(modes.begin(), modes.end(), std::size_t{0});
-  return modes;
-}
-
-/// The modes of the space that each mode of a family's tile goes through.
-ModesOfTile modes_of_tile(const Plan& plan, const plan::Map&) {
-  return {modes_of_space(plan)};
-}
-ModesOfTile modes_of_tile(const Plan&, const plan::Tile& tile) {
-  return {{0}, {tile.mode}};
-}
-ModesOfTile modes_of_tile(const Plan& plan, const plan::Rows& rows) {
-  std::vector<std::size_t> all = modes_of_space(plan);
-  const auto second = std::stable_partition(
-      all.begin(), all.end(), [&](std::size_t m) { return rows.reduces(m) == rows.along(); });
-  return {{all.begin(), second}, {second, all.end()}};
-}
-ModesOfTile modes_of_tile(const Plan&, const plan::ThreadValue& tv) {
-  ModesOfTile modes;
-  for (const std::size_t m : tv.modes) modes.push_back({m});
-  return modes;
-}
-ModesOfTile modes_of_tile(const Plan&, const plan::Several&) {
-  return {};
-}
 
 /// One mode of a tile as an operand sees it: from the number of an element to its offset.
 struct Axis {
@@ -207,20 +96,24 @@ void add_request(const TileMemory& memory, const Layout& layout, std::int64_t la
 
 }  // namespace
 
-ThreadValues thread_values(const Plan& plan) {
-  return std::visit([&](const auto& family) { return values_of(plan, family); }, plan.family);
+IntTuple tuple_of(const std::vector<Dim>& dims) {
+  IntTuple tuple = IntTuple::empty_tuple();
+  for (const Dim& dim : dims) tuple.append(dim);
+  return tuple;
 }
 
-ThreadValues crossed_values(const Plan& plan) {
-  const auto& tile = std::get<plan::Tile>(plan.family);
-  const Dim columns = tile.columns, rows = tile.rows, vector = plan.vector;
-  const Dim down = *Dim::divide(rows, vector), across = *Dim::divide(columns, vector);
-  const Layout squares = composition(flat({down, across}, {vector * columns, vector}),
-                                     flat({plan.threads, plan.unroll}, {1, plan.threads}));
-  const Layout square = flat({vector, vector}, {columns, 1});
-  return {tuple_of({columns, rows}),
-          make_layout({mode(squares, 0),
-                       make_layout({mode(square, 0), mode(square, 1), mode(squares, 1)})})};
+Layout flat_layout(const std::vector<Dim>& shape, const std::vector<Dim>& stride) {
+  return {tuple_of(shape), tuple_of(stride)};
+}
+
+std::vector<std::size_t> modes_of_space(const Plan& plan) {
+  std::vector<std::size_t> modes(plan.extents.size());
+  std::iota(modes.begin(), modes.end(), std::size_t{0});
+  return modes;
+}
+
+ThreadValues thread_values(const Plan& plan) {
+  return std::visit([&](const auto& family) { return values_of(plan, family); }, plan.family);
 }
 
 std::optional<Sectors> count_sectors(const Plan& plan, const Operand& operand,

@@ -1,10 +1,9 @@
 // Chooses which knobs the tuner tries.
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <set>
 
 #include "knobs/knobs.hpp"
+#include "knobs/of_families.hpp"
 #include "spec/tuning.hpp"
 #include "tilejit/error.hpp"
 
@@ -12,74 +11,6 @@ namespace tilejit::knobs {
 namespace {
 
 using plan::Plan;
-
-/// Values of one knob, each as a Tuning that pins it. Values nearest to the plan's come first.
-using Alternatives = std::vector<Tuning>;
-
-/// All `values` except `chosen`, nearest to it first.
-Alternatives others(std::optional<int> Tuning::*knob, std::vector<int> values, int chosen) {
-  std::erase_if(values, [&](int value) { return value == chosen || value < 0; });
-  const auto distance = [&](int value) {
-    return std::abs(std::log2(std::max(value, 1)) - std::log2(std::max(chosen, 1)));
-  };
-  std::ranges::stable_sort(values, {}, distance);
-  Alternatives alternatives;
-  for (const int value : values) alternatives.emplace_back().*knob = value;
-  return alternatives;
-}
-
-Alternatives other_tiles(const plan::Tile& tile) {
-  Alternatives alternatives;
-  const int columns = tile.columns, rows = tile.rows;
-  const std::array<int, 2> sides[] = {{columns / 2, rows},     {columns, rows / 2},
-                                      {columns * 2, rows},     {columns, rows * 2},
-                                      {columns / 2, rows / 2}, {columns * 2, rows * 2}};
-  for (const auto& side : sides) alternatives.push_back({.tile = side});
-  return alternatives;
-}
-
-/// The knobs of each family that are not pinned.
-class Knobs {
- public:
-  Knobs(const Plan& plan, const Tuning& pinned) : plan_(plan), pinned_(pinned) {}
-
-  std::vector<Alternatives> all() {
-    add(&Tuning::threads, {64, 128, 256, 512, 1024}, plan_.threads);
-    std::visit([this](const auto& family) { add_of(family); }, plan_.family);
-    add(&Tuning::vector, {plan_.vector / 2, plan_.vector * 2}, plan_.vector);
-    return std::move(knobs_);
-  }
-
- private:
-  void add(std::optional<int> Tuning::*knob, std::vector<int> values, int chosen) {
-    if (!(pinned_.*knob)) knobs_.push_back(others(knob, std::move(values), chosen));
-  }
-
-  void add_unroll() { add(&Tuning::unroll, {1, 2, 4, 8}, plan_.unroll); }
-
-  void add_of(const plan::Map&) { add_unroll(); }
-  void add_of(const plan::ThreadValue&) { add_unroll(); }
-  void add_of(const plan::Several&) {}
-  void add_of(const plan::Tile& tile) {
-    if (!pinned_.tile) knobs_.push_back(other_tiles(tile));
-  }
-  void add_of(const plan::Scan& scan) {
-    if (scan.held == 0) add_unroll();
-  }
-  void add_of(const plan::Rows& rows) {
-    if (rows.held == 0) add_unroll();
-    const int lanes = rows.lanes, shares = rows.shares;
-    add(&Tuning::lanes, {lanes / 4, lanes / 2, lanes * 2, lanes * 4}, lanes);
-    add(&Tuning::cluster, {1, 2, 4, 8}, rows.cluster);
-    add(&Tuning::shares, {1, shares / 2, shares * 2, shares * 4}, shares);
-    if (rows.held > 0) add(&Tuning::held, {0}, rows.held);
-    if (shares > 1 && !pinned_.atomics) knobs_.push_back({{.atomics = !rows.atomics}});
-  }
-
-  const Plan& plan_;
-  const Tuning& pinned_;
-  std::vector<Alternatives> knobs_;
-};
 
 void pin(Tuning& tuning, const Tuning& also) {
   const auto take = [](auto& mine, const auto& other) {

@@ -62,29 +62,12 @@ class ParamList {
   std::vector<Param> params_;
 };
 
-/// Adds the extents that a kernel of each family compares coordinates with.
-void add_extents(const Plan& plan, const Map&, ParamList& list) {
-  if (plan.ragged) list.add_dim(plan.extents.front());
-}
-void add_extents(const Plan& plan, const Tile& tile, ParamList& list) {
-  list.add_dim(plan.extents.front());
-  list.add_dim(plan.extents[tile.mode]);
-}
-void add_extents(const Plan& plan, const Rows& rows, ParamList& list) {
-  if (plan.ragged) list.add_dim(plan.extents.front());
-  for (std::size_t m = 0; m < plan.extents.size(); ++m) {
-    if (rows.reduces(m)) list.add_dim(plan.extents[m]);
-  }
-}
-void add_extents(const Plan& plan, const ThreadValue&, ParamList& list) {
-  if (plan.ragged) list.add_dim(plan.extents.front());
-  for (const Dim& extent : plan.extents) list.add_dim(extent);
-}
-void add_extents(const Plan&, const Several&, ParamList&) {}
-
-/// Adds those extents, and the extents and strides from which indices are computed.
+/// Adds the extents with which the family's kernel compares coordinates, and the extents and
+/// strides from which indices are computed.
 void add_dims(const Plan& plan, ParamList& list) {
-  std::visit([&](const auto& family) { add_extents(plan, family, list); }, plan.family);
+  const std::vector<Dim> compared =
+      std::visit([&](const auto& family) { return family.compared_extents(plan); }, plan.family);
+  for (const Dim& extent : compared) list.add_dim(extent);
   for (const Dim& extent : plan.shape) list.add_dim(extent);
   for (const Operand& operand : plan.operands) list.add_dims_of(operand.modes);
   for (const Place& place : plan.places) list.add_dims_of(place.modes);
@@ -108,8 +91,7 @@ std::vector<Param> params_of(const Fused& op, const Plan& plan) {
   ParamList list(plan);
   add_arguments(op, plan, list);
   const Rows* const rows = rows_of(plan);
-  const bool counts_units = rows != nullptr || std::holds_alternative<Map>(plan.family);
-  if (counts_units && !std::ranges::all_of(plan.extents, &Dim::is_known)) {
+  if (counts_units(plan) && !std::ranges::all_of(plan.extents, &Dim::is_known)) {
     list.add({.kind = Param::Kind::total, .name = "total"});
   }
   if (rows != nullptr && rows->shares > 1) {

@@ -8,15 +8,14 @@
 #include "device/scale.hpp"
 #include "plan/iteration.hpp"
 #include "plan/launch_shape.hpp"
-#include "plan/light.hpp"
 #include "plan/params.hpp"
-#include "plan/row_shape.hpp"
-#include "plan/rows.hpp"
-#include "plan/scan.hpp"
 #include "plan/split.hpp"
 #include "plan/stages.hpp"
-#include "plan/thread_value.hpp"
-#include "plan/tiling.hpp"
+#include "rows/row_shape.hpp"
+#include "rows/rows.hpp"
+#include "scan/scan.hpp"
+#include "thread_value/thread_value.hpp"
+#include "tile/tiling.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::plan {
@@ -480,7 +479,9 @@ Plan make_plan(const Fused& op, const formula::Analysis& analysis, const Target&
 
 std::optional<Plan> make_light_plan(const Fused& op, const formula::Analysis& analysis,
                                     const Plan& full) {
-  if (!has_light(full)) return std::nullopt;
+  const bool has_light =
+      std::visit([&](const auto& family) { return family.has_light(full); }, full.family);
+  if (!has_light) return std::nullopt;
   Fused untuned = op;
   untuned.tuning = {};
   return Planner(untuned, analysis, full.target, analysis.shape, true).run();

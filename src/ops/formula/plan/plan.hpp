@@ -118,6 +118,10 @@ struct Plan {
 /// The extent of mode `m` by which vectors are counted: with room for the partial first vector of
 /// rows that are peeled.
 [[nodiscard]] Dim counted_extent(const Plan& plan, std::size_t m);
+
+/// Whether the kernel takes the number of units as Params::total.
+[[nodiscard]] bool counts_units(const Plan& plan) noexcept;
+
 /// A launch covers the iteration space with units: vectors, tiles or rows. `unit_extent` returns
 /// the elements of a unit along mode `m`, or 0 if a unit has all of them; `units_per_block` returns
 /// the units that a block takes.

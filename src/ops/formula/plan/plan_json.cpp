@@ -70,72 +70,7 @@ std::string_view to_string(Reach reach) noexcept {
   return "unknown";
 }
 
-std::string_view to_string(IndexWidth width) noexcept {
-  switch (width) {
-    case IndexWidth::narrow: return "narrow";
-    case IndexWidth::wide: return "wide";
-    case IndexWidth::both: return "both";
-  }
-  return "unknown";
-}
-
 namespace {
-
-void write(JsonLine&, const Map&) {}
-
-void write(JsonLine& line, const Tile& tile) {
-  line.key("tile")
-      .open('{')
-      .member("mode", static_cast<int>(tile.mode))
-      .member("columns", tile.columns)
-      .member("rows", tile.rows)
-      .key("ragged")
-      .raw(tile.ragged ? "true" : "false")
-      .member("copies", tile.copies)
-      .close('}');
-}
-
-void write(JsonLine& line, const Rows& rows) {
-  line.key("rows")
-      .open('{')
-      .member("first", static_cast<int>(rows.first))
-      .member("count", static_cast<int>(rows.count))
-      .member("lanes", rows.lanes)
-      .member("cluster", rows.cluster)
-      .member("shares", rows.shares)
-      .member("held", rows.held)
-      .member("ahead", rows.ahead);
-  if (rows.atomics) line.member("atomics", true);
-  line.close('}');
-}
-
-void write(JsonLine& line, Direction direction) {
-  const bool reverse = direction == Direction::backward;
-  line.key("scan").open('{').key("reverse").raw(reverse ? "true" : "false").close('}');
-}
-
-void write(JsonLine& line, const Scan& scan) {
-  write(line, static_cast<const Rows&>(scan));
-  write(line, scan.direction);
-}
-
-void write(JsonLine& line, const Light& light) {
-  write(line, static_cast<const Rows&>(light));
-  if (light.direction) write(line, *light.direction);
-}
-
-void write(JsonLine& line, const ThreadValue& tv) {
-  line.key("tv")
-      .open('{')
-      .member("tile", tilejit::to_string(tv.tiler))
-      .member("layout", tilejit::to_string(tv.layout))
-      .key("modes")
-      .open('[');
-  for (const std::size_t m : tv.modes) line.raw(std::to_string(m));
-  line.close(']').close('}');
-}
-
-void write(JsonLine&, const Several&) {}  // stages come last
 
 void write_stages(JsonLine& line, const Several& several) {
   line.key("temporaries").open('[');
@@ -170,7 +105,7 @@ std::string to_json(const Plan& plan) {
     }
   }
   line.close(']');
-  std::visit([&](const auto& family) { write(line, family); }, plan.family);
+  std::visit([&](const auto& family) { family.write_json(line); }, plan.family);
   if (is_light(plan)) line.key("light").raw("true");
   const auto* const several = std::get_if<Several>(&plan.family);
   if (several == nullptr) {

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "plan/rows.hpp"
 #include "render/combination.hpp"
 #include "render/combining_writer.hpp"
+#include "rows/rows.hpp"
 
 namespace tilejit::render {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "plan/rows.hpp"
+#include "rows/rows.hpp"
 
 namespace tilejit::render {
 

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "layout/emit.hpp"
+
 namespace tilejit::render {
 namespace {
 
@@ -147,7 +149,7 @@ void HeaderWriter::write_params() {
         break;
     }
   }
-  if (counts_units() && std::ranges::all_of(plan_.extents, &Dim::is_known)) {
+  if (plan::counts_units(plan_) && std::ranges::all_of(plan_.extents, &Dim::is_known)) {
     line(fmt::format("  static constexpr i64 total = {};  // vectors",
                      plan::total_units(plan_, {})));
   }
@@ -181,21 +183,13 @@ std::string HeaderWriter::coordinate(std::size_t m) const {
 }
 
 Code HeaderWriter::share_of(const OperandMode& leaves, std::size_t m) const {
+  const layout::IndexStyle style{.dim = [this](const Dim& dim) { return value_of(dim); },
+                                 .shifts = false,
+                                 .leaf_by_leaf = true};
   const std::string coord = coordinate(m);
-  if (leaves.size() == 1) {
-    const Dim& stride = leaves[0].stride;
-    if (stride.is(0)) return {};
-    const std::string times = stride.is(1) ? "" : " * " + value_of(stride);
-    return {.text = " + " + coord + times, .coordinates = {m}};
-  }
-  std::string sum, before;
-  for (const Mode& leaf : leaves) {
-    const bool last = &leaf == &leaves.back();
-    sum += fmt::format(" + i64({}){}{} * {}", coord, before,
-                       last ? "" : " % " + value_of(leaf.extent), value_of(leaf.stride));
-    before += " / " + value_of(leaf.extent);
-  }
-  return {.text = sum, .coordinates = {m}};
+  const std::string share =
+      layout::emit(leaves, leaves.size() == 1 ? coord : fmt::format("i64({})", coord), style);
+  return share.empty() ? Code{} : Code{.text = " + " + share, .coordinates = {m}};
 }
 
 Code HeaderWriter::offset_of(const std::vector<OperandMode>& modes) const {

@@ -43,8 +43,6 @@ class HeaderWriter {
   /// Write what the formula's function needs, and what calls this function.
   virtual void write_before_formula() {}
   virtual void write_behind_formula() = 0;
-  /// Whether a launch counts the units in Params::total.
-  [[nodiscard]] virtual bool counts_units() const { return true; }
   /// The number of elements before a vector along mode `m`: c0 counts vectors, all other
   /// coordinates count elements.
   [[nodiscard]] virtual std::string coordinate(std::size_t m) const;

@@ -1,8 +1,8 @@
 // How vectors of rows are loaded, folded and mapped.
 #include <fmt/format.h>
 
-#include "plan/rows.hpp"
 #include "render/combining_writer.hpp"
+#include "rows/rows.hpp"
 
 namespace tilejit::render {
 

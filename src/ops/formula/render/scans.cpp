@@ -1,9 +1,9 @@
 // The struct that accumulates all scans.
 #include <fmt/format.h>
 
-#include "plan/rows.hpp"
 #include "render/combination.hpp"
 #include "render/combining_writer.hpp"
+#include "rows/rows.hpp"
 
 namespace tilejit::render {
 namespace {

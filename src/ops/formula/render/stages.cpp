@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "plan/rows.hpp"
+#include "rows/rows.hpp"
 
 namespace tilejit::render {
 namespace {

@@ -8,7 +8,6 @@ namespace tilejit::render {
 class TilesWriter : public HeaderWriter {
  protected:
   using HeaderWriter::HeaderWriter;
-  [[nodiscard]] bool counts_units() const final { return false; }
   [[nodiscard]] bool stores_wide() const final { return true; }
   [[nodiscard]] std::string coordinate(std::size_t m) const final;
   /// Whether every tile has all of its elements along mode `m`.

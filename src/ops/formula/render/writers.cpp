@@ -1,11 +1,11 @@
 #include "render/writers.hpp"
 
-#include "render/light_writer.hpp"
-#include "render/map_writer.hpp"
-#include "render/rows_writer.hpp"
-#include "render/scan_writer.hpp"
-#include "render/thread_value_writer.hpp"
-#include "render/tile_writer.hpp"
+#include "light/light_writer.hpp"
+#include "map/map_writer.hpp"
+#include "rows/rows_writer.hpp"
+#include "scan/scan_writer.hpp"
+#include "thread_value/thread_value_writer.hpp"
+#include "tile/tile_writer.hpp"
 
 namespace tilejit::render {
 namespace {

@@ -1,8 +1,8 @@
-#include "render/scan_writer.hpp"
+#include "scan/scan_writer.hpp"
 
 #include <fmt/format.h>
 
-#include "plan/rows.hpp"
+#include "rows/rows.hpp"
 
 namespace tilejit::render {
 

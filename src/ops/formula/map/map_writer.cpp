@@ -1,4 +1,4 @@
-#include "render/map_writer.hpp"
+#include "map/map_writer.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
-#include "render/rows_writer.hpp"
+#include "rows/rows_writer.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "plan/rows.hpp"
 #include "render/combination.hpp"
+#include "rows/rows.hpp"
 
 namespace tilejit::render {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "render/rows_writer.hpp"
+#include "rows/rows_writer.hpp"
 
 namespace tilejit::render {
 

@@ -1,4 +1,4 @@
-#include "plan/thread_value.hpp"
+#include "thread_value/thread_value.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "plan/tiling.hpp"
+#include "tile/tiling.hpp"
 
 #include <algorithm>
 #include <bit>

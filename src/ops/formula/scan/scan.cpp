@@ -1,4 +1,4 @@
-#include "plan/scan.hpp"
+#include "scan/scan.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,7 @@
 
 #include "core/integer.hpp"
 #include "device/scale.hpp"
-#include "plan/rows.hpp"
+#include "rows/rows.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::plan {

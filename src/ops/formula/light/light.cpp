@@ -1,9 +1,9 @@
-#include "plan/light.hpp"
+#include "light/light.hpp"
 
 #include <algorithm>
 
 #include "core/integer.hpp"
-#include "plan/rows.hpp"
+#include "rows/rows.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -43,39 +43,20 @@ int wanted_lanes(const Plan& plan) {
       std::clamp<std::int64_t>(ceil_div(*count, kElementsOfLane), 1, kMaxThreads));
 }
 
-/// `has_light` for a full plan of each family.
-bool has_light_of(const Plan&, const Map&) {
-  return false;
-}
-bool has_light_of(const Plan&, const Tile&) {
-  return true;
-}
-bool has_light_of(const Plan&, const ThreadValue&) {
-  return false;
-}
-bool has_light_of(const Plan&, const Several&) {
-  return false;
-}
-bool has_light_of(const Plan&, const Light&) {
-  return false;
-}
-bool has_light_of(const Plan& full, const Rows& rows) {
+}  // namespace
+
+bool suits_light(const Plan& full, const Rows& rows) {
   const auto count = elements_in_row(full, rows);
   return !count || *count <= kMostOfRow;
 }
-bool has_light_of(const Plan& full, const Scan& scan) {
+
+bool suits_light(const Plan& full, const Scan& scan) {
   const auto count = elements_in_row(full, scan);
   if (!count) return false;
   Plan light = full;
   light.family = Light{{.first = scan.first, .count = scan.count}, scan.direction};
   choose_light_launch(light);
   return ceil_div(*count, rows_of(light)->lanes) <= kMostOfScannedLane;
-}
-
-}  // namespace
-
-bool has_light(const Plan& full) {
-  return std::visit([&](const auto& family) { return has_light_of(full, family); }, full.family);
 }
 
 void choose_light_launch(Plan& plan) {

@@ -4,9 +4,10 @@
 
 namespace tilejit::plan {
 
-/// Whether a light plan of the operation compiles faster than `full`, and one block does not take
-/// too long for a row.
-[[nodiscard]] bool has_light(const Plan& full);
+/// Whether one block does not take too long for a row of `full`, the full plan that has `rows` or
+/// `scan`.
+[[nodiscard]] bool suits_light(const Plan& full, const Rows& rows);
+[[nodiscard]] bool suits_light(const Plan& full, const Scan& scan);
 
 /// Chooses threads, lanes and groups of `plan`, a Light that has its extents and vectors of one
 /// element.

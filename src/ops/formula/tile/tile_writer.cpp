@@ -1,4 +1,4 @@
-#include "render/tile_writer.hpp"
+#include "tile/tile_writer.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
-#include "render/light_writer.hpp"
+#include "light/light_writer.hpp"
 
 #include <fmt/format.h>
 
-#include "plan/light.hpp"
+#include "light/light.hpp"
 
 namespace tilejit::render {
 

@@ -1,4 +1,4 @@
-#include "plan/rows.hpp"
+#include "rows/rows.hpp"
 
 #include <algorithm>
 

@@ -1,27 +1,18 @@
-#include "render/thread_value_writer.hpp"
+#include "thread_value/thread_value_writer.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
+
+#include "layout/emit.hpp"
 
 namespace tilejit::render {
 namespace {
 
 /// An expression for the index in the tile of the layout's element `i`.
 std::string index_of(const Layout& layout) {
-  std::string sum;
-  std::int64_t before = 1;
-  const std::int64_t count = size(layout).value();
-  for (const Mode& leaf : layout.leaves()) {
-    const std::int64_t extent = leaf.extent.value(), stride = leaf.stride.value();
-    if (extent == 1) continue;
-    const std::string quotient = before == 1 ? "i" : fmt::format("i / {}", before);
-    before *= extent;
-    const std::string digit = before == count ? quotient : fmt::format("{} % {}", quotient, extent);
-    sum += fmt::format("{}{}{}", sum.empty() ? "" : " + ", digit,
-                       stride == 1 ? "" : fmt::format(" * {}", stride));
-  }
-  return sum.empty() ? "0" : sum;
+  const std::string i = "i";
+  return layout::emit(layout, {&i, 1}, {.shifts = false});
 }
 
 }  // namespace

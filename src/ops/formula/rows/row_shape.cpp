@@ -4,8 +4,8 @@
 
 #include "core/integer.hpp"
 #include "device/scale.hpp"
-#include "plan/row_shape.hpp"
-#include "plan/rows.hpp"
+#include "rows/row_shape.hpp"
+#include "rows/rows.hpp"
 
 namespace tilejit::plan {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "core/integer.hpp"
-#include "plan/row_shape.hpp"
-#include "plan/rows.hpp"
+#include "rows/row_shape.hpp"
+#include "rows/rows.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::plan {

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "plan/family.hpp"
+
+namespace tilejit::plan {
+
+/// The integer width that the number of a vector needs. `both`: the width is known only at launch,
+/// so the cubin has two entry points: `kernel_name` for totals below 2^31, and `kernel_name` +
+/// "_wide".
+enum class IndexWidth : std::uint8_t { narrow, wide, both };
+[[nodiscard]] std::string_view to_string(IndexWidth width) noexcept;
+
+/// Threads take vectors in any order (template fused_map.cu).
+struct Map {
+  static constexpr std::string_view kTemplate = "fused_map";
+  static constexpr bool kCountsUnits = true;
+  IndexWidth index = IndexWidth::narrow;
+  bool light = false;  ///< vectors of one element; the full plan has tiles
+  bool operator==(const Map&) const = default;
+
+  // What plan::IsFamily says.
+  void choose_launch(Plan& plan, const Tuning& tuning);
+  [[nodiscard]] std::int64_t unit_extent(const Plan& plan, std::size_t m) const noexcept;
+  [[nodiscard]] std::int64_t units_per_block(const Plan& plan) const noexcept;
+  [[nodiscard]] std::vector<Dim> compared_extents(const Plan& plan) const;
+  [[nodiscard]] bool has_light(const Plan& plan) const;
+  void write_json(core::JsonLine& line) const;
+};
+
+}  // namespace tilejit::plan

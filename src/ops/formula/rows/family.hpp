@@ -1,0 +1,40 @@
+#pragma once
+
+#include "plan/family.hpp"
+
+namespace tilejit::plan {
+
+/// How threads share rows, the parts of the space over which the formula reduces (template
+/// fused_rows.cu). A block has Plan::threads / lanes groups of lanes.
+struct Rows {
+  static constexpr std::string_view kTemplate = "fused_rows";
+  static constexpr bool kCountsUnits = true;
+  std::size_t first = 0;  ///< modes first .. first + count - 1 are reduced
+  std::size_t count = 1;
+  int lanes = 32;   ///< threads of a block that share a row, a power of two
+  int cluster = 1;  ///< blocks that share a row, with as many lanes each
+  /// Blocks that share a row. Each leaves its partial result in memory, and a second kernel
+  /// combines them.
+  int shares = 1;
+  bool atomics = false;  ///< the last of these blocks combines instead of a second kernel
+  int held = 0;  ///< vectors of a row that a lane keeps in registers; 0: it reads them in each pass
+  /// Blocks take one row after another and load the next row while they work on the current one;
+  /// the launch has as many blocks as the device runs at once. If false, each block takes one row.
+  bool ahead = false;
+  /// Whether vectors lie along the row. If not, each element of a vector belongs to another row.
+  [[nodiscard]] bool along() const noexcept { return first == 0; }
+  [[nodiscard]] bool reduces(std::size_t m) const noexcept {
+    return m >= first && m < first + count;
+  }
+  bool operator==(const Rows&) const = default;
+
+  // What plan::IsFamily says.
+  void choose_launch(Plan& plan, const Tuning& tuning);
+  [[nodiscard]] std::int64_t unit_extent(const Plan& plan, std::size_t m) const noexcept;
+  [[nodiscard]] std::int64_t units_per_block(const Plan& plan) const noexcept;
+  [[nodiscard]] std::vector<Dim> compared_extents(const Plan& plan) const;
+  [[nodiscard]] bool has_light(const Plan& plan) const;
+  void write_json(core::JsonLine& line) const;
+};
+
+}  // namespace tilejit::plan

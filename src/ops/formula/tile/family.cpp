@@ -1,0 +1,60 @@
+#include "tile/family.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "core/json_line.hpp"
+#include "plan/launch_shape.hpp"
+#include "tile/tiling.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::plan {
+
+/// By default one square per thread: that many bytes in flight fill its registers.
+void Tile::choose_launch(Plan& plan, const Tuning& tuning) {
+  const int vector = plan.vector;
+  const int squares = columns / vector * (rows / vector);
+  plan.threads =
+      tuning.threads.value_or(std::min(squares / tuning.unroll.value_or(1), kMaxTileThreads));
+  plan.unroll = tuning.unroll.value_or(std::max(1, squares / plan.threads));
+  const int vectors = vector * plan.unroll;
+  const bool written_out = vectors <= 2 * elements_within_budget(plan) / vector;
+  copies = written_out ? vectors : 1;
+  if (plan.threads % 32 == 0 && plan.threads * plan.unroll == squares) return;
+  throw Error(ErrorCode::invalid_spec,
+              "a tile of " + std::to_string(columns) + " by " + std::to_string(rows) +
+                  " elements has " + std::to_string(squares) + " squares of vectors of " +
+                  std::to_string(vector) + "; choose threads times unroll to be as many",
+              "/tuning");
+}
+
+std::int64_t Tile::unit_extent(const Plan&, std::size_t m) const noexcept {
+  if (m == 0) return columns;
+  return m == mode ? rows : 1;
+}
+
+std::int64_t Tile::units_per_block(const Plan&) const noexcept {
+  return 1;
+}
+
+std::vector<Dim> Tile::compared_extents(const Plan& plan) const {
+  return {plan.extents.front(), plan.extents[mode]};
+}
+
+bool Tile::has_light(const Plan&) const {
+  return true;
+}
+
+void Tile::write_json(core::JsonLine& line) const {
+  line.key("tile")
+      .open('{')
+      .member("mode", static_cast<int>(mode))
+      .member("columns", columns)
+      .member("rows", rows)
+      .key("ragged")
+      .raw(ragged ? "true" : "false")
+      .member("copies", copies)
+      .close('}');
+}
+
+}  // namespace tilejit::plan
