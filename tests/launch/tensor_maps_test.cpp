@@ -475,5 +475,11 @@ TEST_F(TensorMaps, ThatCannotBeAreRefusedWhenTheyAreLoaded) {
                [&] { (void)load(runtime, plan); });
 }
 
+TEST_F(TensorMaps, AreInTheJsonOfAPlan) {
+  EXPECT_THAT(
+      plan::to_json(mapped_plan().plan),
+      HasSubstr(R"("kind":"tensor_map","offset":64,"map":{"base":"tensor","dtype":"f16",)"));
+}
+
 }  // namespace
 }  // namespace tilejit
