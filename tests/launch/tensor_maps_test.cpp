@@ -166,6 +166,14 @@ TEST_F(TensorMaps, TakeSizesFromSymbols) {
   EXPECT_EQ(last_map(), (Encoded{1, 0x10000}));
 }
 
+TEST_F(TensorMaps, TakeSizesThatAFallbackRequires) {
+  const Kernel kernel =
+      Internals::bind(load(runtime, test::boxes({.symbols = {{"S", 8}}})), {{"M", 3}, {"N", 70}});
+  kernel.launch(kStream, x_at(0x10000), {{"S", 80}, {"L", 4096}});
+  EXPECT_EQ(fake.tensor_maps.back().extents, (Numbers{70, 3}));
+  EXPECT_EQ(fake.tensor_maps.back().strides, Numbers{160});
+}
+
 // The stride of a single row has no value if only the shape gives it.
 TEST_F(TensorMaps, OfOneRowHaveAnyStride) {
   const Kernel kernel = load(runtime, test::boxes({.symbols = {{"S", 8}}}));
