@@ -20,6 +20,7 @@
 #include "fake/fake_driver.hpp"
 #include "launch/internals.hpp"
 #include "launch_timing.hpp"
+#include "operation/boxes.hpp"
 #include "tilejit/tilejit.hpp"
 
 namespace {
@@ -114,6 +115,17 @@ void do_nothing(driver::Table& table) {
   };
   table.cuGraphExecKernelNodeSetParams_ =
       [](CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS*) { return CUDA_SUCCESS; };
+  table.cuTensorMapEncodeTiled_ =
+      [](CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*,
+         const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle,
+         CUtensorMapL2promotion, CUtensorMapFloatOOBfill) { return CUDA_SUCCESS; };
+}
+
+/// One of two tensors is passed as a tensor map.
+test::Boxes boxes_of_known_size() {
+  test::Boxes op;
+  op.tensors = {{"x", f16, "(64,128):(128,1)", Access::in}, {"y", f16, "8192:1", Access::out}};
+  return op;
 }
 
 /// The time that the library adds if the driver has evicted the caches in between.
@@ -169,6 +181,9 @@ Figures measure_host() {
   measure("host_dispatch_us", [&] { dispatcher.launch(nullptr, changing.next()); });
   measure("host_node_update_us", [&] { graph.update(node, bare); });
   measure("host_bound_node_update_us", [&] { graph.update(node, bound); });
+  const Kernel mapped = runtime.compile(test::boxes(boxes_of_known_size()));
+  const std::vector<Argument> two = {bare[0], bare[1]};
+  measure("host_launch_with_a_tensor_map_us", [&] { mapped.launch(nullptr, two); });
   measure_evicted(fake, figures);
   return figures;
 }

@@ -41,19 +41,23 @@ namespace tilejit::driver {
   X(cuGraphGetNodes) X(cuGraphGetEdges) X(cuGraphNodeGetType) X(cuFuncGetName) X(cuKernelGetName) \
   X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventElapsedTime) \
   X(cuEventQuery) X(cuEventSynchronize)
+/// Functions that a driver may lack. Who needs one says so where it is null.
+#define TILEJIT_OPTIONAL_DRIVER_API(X) \
+  X(cuTensorMapEncodeTiled)
 // clang-format on
 
 /// The driver as a table of functions. Tests put their own functions into a copy.
 struct Table {
 #define TILEJIT_DRIVER_FIELD(fn) std::add_pointer_t<decltype(::fn)> fn##_ = nullptr;
   TILEJIT_DRIVER_API(TILEJIT_DRIVER_FIELD)
+  TILEJIT_OPTIONAL_DRIVER_API(TILEJIT_DRIVER_FIELD)
 #undef TILEJIT_DRIVER_FIELD
 };
 
 /// The table of libcuda.so.1, loaded and initialised by the first call that succeeds; later calls
 /// return the same table. Thread-safe. Throws Error{no_driver} if the library is missing or lacks a
-/// function (which the message names), or if cuInit fails; Error{no_device} if cuInit finds no
-/// device.
+/// function that is not optional (the message names it), or if cuInit fails; Error{no_device} if
+/// cuInit finds no device.
 [[nodiscard]] const Table& load_driver();
 
 /// Throws Error{driver_call}, unless `result` is success, with the error's name and text and the

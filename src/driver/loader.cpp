@@ -70,6 +70,10 @@ Table resolve(const Lookup& lookup) {
   table.fn##_ = reinterpret_cast<decltype(table.fn##_)>(find(lookup, TILEJIT_DRIVER_QUOTE(fn)));
   TILEJIT_DRIVER_API(TILEJIT_DRIVER_RESOLVE)
 #undef TILEJIT_DRIVER_RESOLVE
+#define TILEJIT_DRIVER_RESOLVE_OPTIONAL(fn) \
+  table.fn##_ = reinterpret_cast<decltype(table.fn##_)>(lookup(TILEJIT_DRIVER_QUOTE(fn)));
+  TILEJIT_OPTIONAL_DRIVER_API(TILEJIT_DRIVER_RESOLVE_OPTIONAL)
+#undef TILEJIT_DRIVER_RESOLVE_OPTIONAL
   return table;
 }
 

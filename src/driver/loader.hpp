@@ -10,7 +10,7 @@ namespace tilejit::driver {
 using Lookup = std::function<void*(const char* symbol)>;
 
 /// Fills a table. Throws Error{no_driver} that names the first function that `lookup` does not
-/// find.
+/// find, unless it is optional.
 [[nodiscard]] Table resolve(const Lookup& lookup);
 
 /// The functions of libcuda.so.1, found by the first call that succeeds. Initialises nothing. A

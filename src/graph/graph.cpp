@@ -21,9 +21,9 @@ KernelNode::KernelNode(const Kernel::Impl::Shape& shape, const std::byte* params
   params_.kernelParams = &value_;
 }
 
-std::vector<std::byte> with_workspaces(const Kernel::Impl& kernel, const std::byte* params,
-                                       CUdeviceptr address) {
-  std::vector<std::byte> own(kernel.binder.param_bytes());
+launch::ParamBytes with_workspaces(const Kernel::Impl& kernel, const std::byte* params,
+                                   CUdeviceptr address) {
+  launch::ParamBytes own(kernel.binder.param_bytes());
   kernel.place_workspaces(params, address, own);
   return own;
 }
@@ -52,7 +52,7 @@ namespace {
 /// Gives an item of a copied graph memory of its own.
 void renew_workspace(const Graph::Impl& graph, Graph::Impl::Item& item) {
   item.workspace = item.kernel->make_workspace(item.workspace->bytes());
-  const std::vector<std::byte> params =
+  const launch::ParamBytes params =
       graph::with_workspaces(*item.kernel, item.params.data(), item.workspace->address());
   const driver::Table& driver = graph.context->driver();
   for (std::size_t i = 0; i < item.steps.size(); ++i) {

@@ -98,7 +98,7 @@ Node add_launch(Graph::Impl& graph, const BoundLaunch::Impl& launch, const After
             .bound = launch::Internals::bound_of(launch.handle),
             .grids = launch.grids,
             .extra_shared_bytes = launch.attributes.shared_bytes()};
-  std::vector<std::byte> placed;
+  launch::ParamBytes placed;
   if (bound.workspace_bytes > 0) {
     item.workspace = kernel->make_workspace(bound.workspace_bytes);
     item.params.assign(bound.params, bound.params + kernel->binder.param_bytes());

@@ -86,7 +86,7 @@ void GraphExec::Impl::update(Node node, const Graph::Impl::Item& item,
   for (std::size_t i = 0; i < item.steps.size(); ++i) {
     if (item.steps[i] == nullptr && bound.grids[i].blocks != 0) refuse_empty(node);
   }
-  std::vector<std::byte> placed;
+  launch::ParamBytes placed;
   if (bound.any() && bound.workspace_bytes > 0) {
     const CUdeviceptr address = workspace(node, item, bound.workspace_bytes);
     placed = graph::with_workspaces(*item.kernel, bound.params, address);

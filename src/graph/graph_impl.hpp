@@ -28,8 +28,8 @@ class KernelNode {
 };
 
 /// The parameters of an operation's kernels, with the addresses of its workspaces filled in.
-[[nodiscard]] std::vector<std::byte> with_workspaces(const Kernel::Impl& kernel,
-                                                     const std::byte* params, CUdeviceptr address);
+[[nodiscard]] launch::ParamBytes with_workspaces(const Kernel::Impl& kernel,
+                                                 const std::byte* params, CUdeviceptr address);
 
 }  // namespace graph
 
@@ -47,7 +47,7 @@ struct Graph::Impl {
     std::size_t first = 0;                 // the step whose node comes first
     int extra_shared_bytes = 0;            // of the first step's node
     std::shared_ptr<const memory::DeviceMemory> workspace = {};
-    std::vector<std::byte> params = {};  // as bound, if there is a workspace
+    launch::ParamBytes params = {};  // as bound, if there is a workspace
 
     /// The driver's description of a step with that grid; `params` are those of all steps.
     [[nodiscard]] graph::KernelNode node(std::size_t step, launch::Grid grid,

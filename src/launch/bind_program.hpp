@@ -12,23 +12,24 @@ namespace tilejit::launch {
 
 class Binder;
 
-/// A Binder compiled for the usual launch: one kernel without workspaces, with usual arguments. It
-/// is a list of adjacent 8-byte items that say what goes where, so that a launch touches few cache
-/// lines: each driver call evicts data and code from the caches. Anything unusual or wrong is left
-/// to the Binder, which checks everything and explains faults. A value; a default-constructed one
-/// binds nothing.
+/// A Binder compiled for the usual launch: one kernel without workspaces and tensor maps, with
+/// usual arguments. It is a list of adjacent 8-byte items that say what goes where, so that a
+/// launch touches few cache lines: each driver call evicts data and code from the caches. Anything
+/// unusual or wrong is left to the Binder, which checks everything and explains faults. A value; a
+/// default-constructed one binds nothing.
 class BindProgram {
  public:
   static constexpr std::size_t kMaxParamBytes = 512;
   using Buffer = std::span<std::byte, kMaxParamBytes>;
 
   /// For bare pointers to tensors of known sizes. Nothing for operations that have several kernels,
-  /// workspaces, symbols, no elements, too many arguments, or more than `most_blocks` blocks.
+  /// workspaces, tensor maps, symbols, no elements, too many arguments, or more than `most_blocks`
+  /// blocks.
   [[nodiscard]] static std::optional<BindProgram> of_known_sizes(const Binder& binder,
                                                                  std::int64_t most_blocks);
   /// For tensors of one kind: those of a kernel of the descriptor that Specializer made of `args`,
-  /// with at most `most_blocks` blocks. Nothing for kernels with too many parameters, or with units
-  /// that are not powers of two.
+  /// with at most `most_blocks` blocks. Nothing for kernels with too many parameters or tensor
+  /// maps, or with units that are not powers of two.
   [[nodiscard]] static std::optional<BindProgram> of_kind(const Binder& binder,
                                                           std::span<const Argument> args,
                                                           std::int64_t most_blocks);

@@ -17,7 +17,7 @@ class BindProgram::Maker {
     made_.most_blocks_ = most_blocks;
     made_.tensors_ = static_cast<std::uint16_t>(binder.tensors_.size());
     made_.arguments_ = static_cast<std::uint16_t>(binder.argument_count_);
-    fits_ = binder.steps_.size() == 1 && binder.workspaces_.empty() &&
+    fits_ = binder.steps_.size() == 1 && binder.workspaces_.empty() && binder.maps_.empty() &&
             binder.param_bytes_ <= kMaxParamBytes && binder.tensors_.size() <= kMaxTensors;
   }
 

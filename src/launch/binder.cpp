@@ -131,6 +131,8 @@ void Binder::write_arguments(std::span<const Argument> args, const Sizes& sizes,
       if (sizes.bytes[i] > 0) fail_address(tensors_[i], address);
     }
   }
+  if (encoder_) [[unlikely]]
+    write_tensor_maps(args, sizes, out);
   check_overlaps(args, sizes);
   for (const PointerField& field : pointers_) {
     std::memcpy(out + field.offset, &args[field.tensor].address, sizeof(std::uint64_t));

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "launch/bound_tensor.hpp"
+#include "launch/param_bytes.hpp"
 #include "launch/slot_dim.hpp"
+#include "launch/tensor_map_encoder.hpp"
 #include "operation/launch_plan.hpp"
 #include "operation/signature.hpp"
 #include "tilejit/bound_launch.hpp"
@@ -31,7 +33,7 @@ struct Grid {
 
 /// The result of binding a launch's arguments: the parameters of its kernels, one kernel after
 /// another, their grids, and the memory that they need. Fields for the address of a workspace hold
-/// its offset in that memory, in bytes. A view.
+/// its offset in that memory, in bytes; tensor maps of one hold TensorMapValues with it. A view.
 struct BoundParams {
   const std::byte* params = nullptr;
   std::span<const Grid> grids = {};  ///< one per step
@@ -57,17 +59,18 @@ class ParamSpace {
 
  private:
   // Initialised only as far as it is used.
-  alignas(16) std::array<std::byte, kMaxParamBytes> few_params_;
+  alignas(kParamBytesAlignment) std::array<std::byte, kMaxParamBytes> few_params_;
   std::array<Grid, 2> few_grids_;
-  std::vector<std::byte> many_params_;
+  ParamBytes many_params_;
   std::vector<Grid> many_grids_;
   std::span<std::byte> params_;
   std::span<Grid> grids_;
 };
 
 /// Checks launch arguments and turns them into the bytes of the kernels' parameter structs. Built
-/// once per operation. Immutable, so thread-safe. If all dimensions are known, the constructor
-/// computes everything except addresses and scalars; a launch then neither allocates nor evaluates.
+/// once per operation. Immutable, except for the tensor maps that it remembers, and thread-safe. If
+/// all dimensions are known, the constructor computes everything except addresses and scalars; a
+/// launch then neither allocates nor evaluates.
 class Binder {
  private:
   /// Everything that follows from the values of the symbols. Views.
@@ -82,15 +85,18 @@ class Binder {
 
  public:
   /// Throws Error{unsupported}: a parameter struct is larger than kMaxParamBytes, or known
-  /// dimensions need more than 2^31-1 blocks.
-  Binder(const operation::Signature& signature, const operation::LaunchPlan& plan);
+  /// dimensions need more than 2^31-1 blocks; also as operation::check_tensor_maps. `context`,
+  /// which outlives the binder, encodes tensor maps; it may be null for a plan without any.
+  Binder(const operation::Signature& signature, const operation::LaunchPlan& plan,
+         const driver::Context* context = nullptr);
   Binder(const Binder&) = delete;  // known_ points into known_values_
   Binder& operator=(const Binder&) = delete;
 
   /// Checks `args` and the symbol values given by name (`symbols` may be null), and writes to
   /// `space`, which has room for param_bytes() and step_count(). The result points into it. If
   /// there is nothing to launch, only grids are written. Throws Error{invalid_argument} as
-  /// Kernel::launch says, Error{unsupported} for more than 2^31-1 blocks.
+  /// Kernel::launch says, Error{unsupported} for more than 2^31-1 blocks, and as
+  /// TensorMapEncoder::encode.
   [[nodiscard]] BoundParams bind(std::span<const Argument> args, const SymbolValues* symbols,
                                  ParamSpace& space) const;
 
@@ -109,7 +115,8 @@ class Binder {
     std::vector<Grid> grids_;
     std::vector<Argument> args_;    // stored without shapes
     std::vector<Argument> before_;  // the arguments before the last change
-    std::vector<std::byte> params_;
+    ParamBytes params_;
+    ParamBytes params_before_;  // likewise, if they hold tensor maps
   };
   /// As bind. `fixed` was made by this binder. If rebind throws, `fixed` stays unchanged.
   [[nodiscard]] Fixed fix(std::span<const Argument> args, const SymbolValues* symbols) const;
@@ -126,6 +133,9 @@ class Binder {
   [[nodiscard]] std::span<const int> workspace_fields() const noexcept {
     return workspace_offsets_;
   }
+  /// Encodes the tensor maps of workspaces in `params`, of which `address` is the memory of all
+  /// workspaces. Throws as TensorMapEncoder::encode.
+  void place_tensor_maps(std::uint64_t address, std::byte* params) const;
 
  private:
   friend class BindProgram;  // is compiled from a Binder
@@ -160,8 +170,15 @@ class Binder {
     std::int64_t per = 1;
     int offset = 0;
   };
-  /// A kernel. The pointer, scalar and workspace fields of its parameters are in the binder's
-  /// lists.
+  /// The numbers of modes index dims_.
+  struct MapField {
+    operation::TensorMap::Base base = operation::TensorMap::Base::tensor;
+    int index = 0;  // of the tensor or workspace
+    std::vector<Leaf> modes;
+    int offset = 0;
+  };
+  /// A kernel. The pointer, scalar, workspace and tensor map fields of its parameters are in the
+  /// binder's lists.
   struct Step {
     int offset = 0;  // of its parameters
     std::vector<Count> units;
@@ -176,6 +193,7 @@ class Binder {
   void add_elements(const operation::LaunchPlan& plan);
   void add_step(const operation::Signature& signature, const operation::Step& step);
   void add_field(const operation::Signature& signature, const operation::Param& param, Step& step);
+  void add_tensor_map(const operation::Param& param, int offset);
 
   /// The count of numbers in Sizes, in the order of memory.
   [[nodiscard]] std::size_t size_count() const noexcept;
@@ -201,6 +219,7 @@ class Binder {
   void write_changed(Fixed& fixed) const;
   void check_change(const Fixed& fixed, const BoundLaunch::Change& change) const;
   void write_arguments(std::span<const Argument> args, const Sizes& sizes, std::byte* out) const;
+  void write_tensor_maps(std::span<const Argument> args, const Sizes& sizes, std::byte* out) const;
   [[noreturn]] void fail_address(const BoundTensor& tensor, std::uint64_t address) const;
 
   void check_overlaps(std::span<const Argument> args, const Sizes& sizes) const;
@@ -218,6 +237,8 @@ class Binder {
   std::vector<PointerField> pointers_;
   std::vector<ScalarField> scalars_;
   std::vector<WorkspaceField> workspace_fields_;
+  std::unique_ptr<TensorMapEncoder> encoder_;  // of maps_, by position; null if there are none
+  std::vector<MapField> maps_;
   std::vector<int> workspace_offsets_;  // offsets of those fields
   std::vector<int> workspaces_;         // bytes of each, as indices into dims_
   std::vector<int> space_;              // extents of the iteration space, likewise

@@ -1,5 +1,7 @@
 // Construction of a Binder.
 
+#include <algorithm>
+
 #include "launch/binder.hpp"
 #include "tilejit/error.hpp"
 
@@ -8,7 +10,10 @@ namespace {
 
 using operation::Param;
 
-constexpr int kParamAlignment = 16;  // of each step's parameters
+/// Of the parameters of a step.
+int alignment_of(const operation::Step& step) noexcept {
+  return operation::has_tensor_maps(step) ? operation::TensorMap::kAlignment : 16;
+}
 
 void check_params(const operation::Step& step) {
   if (static_cast<std::size_t>(step.params_bytes) <= kMaxParamBytes) return;
@@ -20,9 +25,14 @@ void check_params(const operation::Step& step) {
 
 }  // namespace
 
-Binder::Binder(const operation::Signature& signature, const operation::LaunchPlan& plan)
+Binder::Binder(const operation::Signature& signature, const operation::LaunchPlan& plan,
+               const driver::Context* context)
     : symbols_(signature.symbols),
       argument_count_(signature.tensors.size() + signature.scalars.size()) {
+  operation::check_tensor_maps(signature, plan);
+  if (std::ranges::any_of(plan.steps, operation::has_tensor_maps)) {
+    encoder_ = std::make_unique<TensorMapEncoder>(*context);
+  }
   add_tensors(signature);
   add_elements(plan);
   for (const operation::Step& step : plan.steps) add_step(signature, step);
@@ -67,7 +77,8 @@ void Binder::add_elements(const operation::LaunchPlan& plan) {
 void Binder::add_step(const operation::Signature& signature, const operation::Step& step) {
   check_params(step);
   const auto begin = static_cast<int>(param_bytes_);
-  Step made{.offset = (begin + kParamAlignment - 1) / kParamAlignment * kParamAlignment,
+  const int alignment = alignment_of(step);
+  Step made{.offset = (begin + alignment - 1) / alignment * alignment,
             .units = {},
             .units_per_block = step.grid.units_per_block,
             .blocks_per_unit = step.grid.blocks_per_unit,
@@ -94,12 +105,28 @@ void Binder::add_field(const operation::Signature& signature, const Param& param
       workspace_fields_.push_back({param.index, offset});
       workspace_offsets_.push_back(offset);
       break;
+    case Param::Kind::tensor_map: add_tensor_map(param, offset); break;
     case Param::Kind::total:
     case Param::Kind::dim:
     case Param::Kind::divisor:
       step.sizes.push_back({param.kind, dims_.number(param.dim, symbols_), param.per, offset});
       break;
   }
+}
+
+void Binder::add_tensor_map(const Param& param, int offset) {
+  const bool of_tensor = param.map.base == operation::TensorMap::Base::tensor;
+  MapField field{.base = param.map.base, .index = param.index, .modes = {}, .offset = offset};
+  for (const operation::TensorMap::Mode& mode : param.map.modes) {
+    field.modes.push_back(
+        {dims_.number(mode.extent, symbols_), dims_.number(mode.stride, symbols_)});
+  }
+  maps_.push_back(std::move(field));
+  const auto tensor = static_cast<std::size_t>(param.index);
+  encoder_->add(param.map, param.name,
+                of_tensor
+                    ? TensorMapEncoder::Owner{tensors_[tensor].text(), tensors_[tensor].where()}
+                    : TensorMapEncoder::Owner{"workspace " + std::to_string(param.index), {}});
 }
 
 }  // namespace tilejit::launch

@@ -42,6 +42,8 @@ void Binder::write_changed(Fixed& fixed) const {
 void Binder::rebind(Fixed& fixed, std::span<const BoundLaunch::Change> changes) const {
   for (const BoundLaunch::Change& change : changes) check_change(fixed, change);
   fixed.before_ = fixed.args_;  // allocates only the first time
+  if (encoder_) [[unlikely]]
+    fixed.params_before_ = fixed.params_;
   for (const BoundLaunch::Change& change : changes) {
     fixed.args_[change.argument] = without_shape(change.value);
   }
@@ -49,7 +51,11 @@ void Binder::rebind(Fixed& fixed, std::span<const BoundLaunch::Change> changes) 
     write_changed(fixed);
   } catch (...) {
     fixed.args_ = fixed.before_;
-    write_changed(fixed);
+    if (encoder_) {
+      fixed.params_ = fixed.params_before_;  // what the driver refused once it may refuse again
+    } else {
+      write_changed(fixed);
+    }
     throw;
   }
 }

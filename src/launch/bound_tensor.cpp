@@ -35,10 +35,16 @@ BoundTensor::BoundTensor(const Tensor& tensor, int position)
       layout(to_string(tensor.layout)),
       rank(tilejit::rank(tensor.layout)) {}
 
+std::string BoundTensor::text() const {
+  return "tensor '" + name + "' (argument " + std::to_string(argument) + ")";
+}
+
+std::string BoundTensor::where() const {
+  return "/tensors/" + name;
+}
+
 void BoundTensor::fail(const std::string& why) const {
-  throw Error(ErrorCode::invalid_argument,
-              "tensor '" + name + "' (argument " + std::to_string(argument) + ") " + why,
-              "/tensors/" + name);
+  throw Error(ErrorCode::invalid_argument, text() + " " + why, where());
 }
 
 void BoundTensor::check_form(const Argument& given) const {

@@ -29,6 +29,10 @@ struct BoundTensor {
   /// `tensor` belongs to a signature; `argument` is its position in the argument list.
   BoundTensor(const Tensor& tensor, int argument);
 
+  /// How messages name this tensor: "tensor 'x' (argument 0)", and its place in the descriptor.
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::string where() const;
+
   /// Throws Error{invalid_argument} that names this tensor: "tensor 'x' (argument 0) <why>".
   [[noreturn]] void fail(const std::string& why) const;
 

@@ -42,7 +42,7 @@ Kernel::Impl::Impl(std::shared_ptr<const launch::Library> loaded, Artifact compi
       launching(front::range_name("launch", compiled.kernel_name)),
       library(std::move(loaded)),
       is_simple(launch.steps.size() == 1 && launch.workspaces.empty()),
-      binder(plan.body->signature(), launch),
+      binder(plan.body->signature(), launch, library->context.get()),
       artifact(std::move(compiled)),
       light(plan.light),
       op(operation) {

@@ -52,7 +52,8 @@ struct Kernel::Impl {
   /// Allocates memory for workspaces. Throws Error{driver_call}.
   [[nodiscard]] std::shared_ptr<const memory::DeviceMemory> make_workspace(
       std::int64_t bytes) const;
-  /// Copies all parameters to `out`, with the workspaces at `address`.
+  /// Copies all parameters to `out`, with the workspaces at `address`. Throws as
+  /// launch::TensorMapEncoder::encode.
   void place_workspaces(const std::byte* params, CUdeviceptr address,
                         std::span<std::byte> out) const;
 

@@ -151,6 +151,7 @@ void Kernel::Impl::place_workspaces(const std::byte* params, CUdeviceptr address
     place += address;
     std::memcpy(out.data() + offset, &place, sizeof place);
   }
+  binder.place_tensor_maps(address, out.data());
 }
 
 Kernel::Impl::Shape Kernel::Impl::shape(std::size_t i, Grid grid,

@@ -4,6 +4,7 @@
 
 #include "driver/loader.hpp"
 #include "front/profiler_range.hpp"
+#include "launch/tensor_map_encoder.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::launch {
@@ -97,6 +98,7 @@ std::shared_ptr<const Library> load_library(std::shared_ptr<const driver::Contex
   driver::refuse_after_fork("cuLibraryLoadData");
   const front::ProfilerRange range("load", artifact.kernel_name);
   for (const operation::Step& step : plan.steps) check_limits(context->limits(), step);
+  if (std::ranges::any_of(plan.steps, operation::has_tensor_maps)) require_tensor_maps(*context);
   const driver::ContextScope scope(*context);
   const driver::OutsideCapture outside(driver);
   CUlibrary handle = nullptr;

@@ -28,7 +28,7 @@ struct Library {
 
 /// Loads `artifact.cubin`, which was made from the plan, and finds its entry points. Throws
 /// Error{no_driver} if the driver refuses the cubin (the driver is too old, or the cubin is for
-/// another device), Error{driver_call}.
+/// another device), Error{driver_call}, and as require_tensor_maps if the plan has tensor maps.
 [[nodiscard]] std::shared_ptr<const Library> load_library(
     std::shared_ptr<const driver::Context> context, const Artifact& artifact,
     const operation::LaunchPlan& plan);

@@ -4,11 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "operation/tensor_map.hpp"
 #include "tilejit/dim.hpp"
 #include "tilejit/dtype.hpp"
 #include "tilejit/layout.hpp"
 
 namespace tilejit::operation {
+
+struct Signature;
 
 /// One field of a kernel's parameter struct, in order. Fields are naturally aligned, as in C.
 struct Param {
@@ -20,12 +23,16 @@ struct Param {
     dim,      ///< i64: value of `dim`
     divisor,  ///< 16 bytes, FastDivisor of ceil(dim / per)
     workspace,  ///< 8 bytes: address of workspace `index`
+    /// 128 bytes: `map` of tensor or workspace `index`, encoded by the driver. The field, and with
+    /// it the struct, is aligned to 64, so the struct's size is a multiple of 64.
+    tensor_map,
   };
   Kind kind = Kind::pointer;
   int index = -1;
   DType dtype = f32;      ///< Kind::scalar
   Dim dim = 1;            ///< Kind::dim, Kind::divisor
   std::int64_t per = 1;   ///< Kind::divisor
+  TensorMap map = {};     ///< Kind::tensor_map
   std::string name = {};  ///< field name in the generated header: t0, s1, total, d0, q0
   int offset = 0;         ///< bytes
   int size = 8;           ///< bytes
@@ -85,5 +92,13 @@ struct LaunchPlan {
   std::vector<std::vector<std::vector<Mode>>> elements = {};
   bool operator==(const LaunchPlan&) const = default;
 };
+
+/// Whether the parameters of `step` hold a tensor map.
+[[nodiscard]] bool has_tensor_maps(const Step& step) noexcept;
+
+/// Throws Error{unsupported} that names the first tensor map of `plan` that no launch could encode,
+/// that is not aligned, or whose tensor or workspace does not exist. Planners may call it; loading
+/// does.
+void check_tensor_maps(const Signature& signature, const LaunchPlan& plan);
 
 }  // namespace tilejit::operation

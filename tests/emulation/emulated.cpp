@@ -101,6 +101,7 @@ std::vector<std::byte> pack(const plan::Plan& plan, const RandomCase& c,
         break;
       }
       case Kind::workspace: put(param, partials.data()); break;
+      case Kind::tensor_map: break;  // formulas have none
       case Kind::scalar: put_scalar(param); break;
     }
   }

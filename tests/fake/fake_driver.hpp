@@ -26,6 +26,19 @@ class FakeDriver {
     unsigned shared_bytes = 0;
     bool overlaps = false;  ///< may start while the previous kernel of the stream ends
     std::vector<CUlaunchAttribute> attributes = {};
+    const void* params_at = nullptr;  ///< where the caller had them
+  };
+  /// Arguments of cuTensorMapEncodeTiled. The map that it gives holds its number, counted from 1,
+  /// and its address.
+  struct TensorMap {
+    CUtensorMapDataType type;
+    std::uint64_t address;
+    std::vector<std::uint64_t> extents, strides;  ///< elements; bytes, of all modes but the first
+    std::vector<std::uint32_t> box, steps;
+    CUtensorMapInterleave interleave;
+    CUtensorMapSwizzle swizzle;
+    CUtensorMapL2promotion promotion;
+    CUtensorMapFloatOOBfill fill;
   };
   /// A node of a graph, as added.
   struct GraphNode {
@@ -34,6 +47,7 @@ class FakeDriver {
     CUfunction function = nullptr;
     unsigned blocks = 0, threads = 0, shared_bytes = 0;
     std::vector<std::byte> params = {};
+    const void* params_at = nullptr;  ///< where the caller had them
     std::vector<CUlaunchAttributeID> attributes = {};
     std::uint64_t to = 0, from = 0, bytes = 0;  ///< of copies and fills
     CUmemorytype from_type = {}, to_type = {};  ///< of copies
@@ -56,6 +70,7 @@ class FakeDriver {
     fill_queries();
     fill_contexts();
     fill_libraries();
+    fill_tensor_maps();
     fill_memory();
     fill_pointers();
     fill_streams();
@@ -83,9 +98,10 @@ class FakeDriver {
   CUdeviceptr host_address = 0;       ///< the only address that is not the device's
   unsigned long long context_id = 1;  ///< 0: destroyed
   bool launch_needs_context = false;  ///< as a stream of the legacy kind requires
-  std::size_t param_bytes = 0;        ///< how many bytes of the kernel's parameter are recorded
-  float elapsed_ms = 1;               ///< for the next pair of events; grows by 1
-  int fail_at = -1;                   ///< number of the call that fails, counted from 0
+  bool encode_needs_context = false;
+  std::size_t param_bytes = 0;  ///< how many bytes of the kernel's parameter are recorded
+  float elapsed_ms = 1;         ///< for the next pair of events; grows by 1
+  int fail_at = -1;             ///< number of the call that fails, counted from 0
   std::map<std::string, CUresult> fail_on = {};  ///< calls that always fail
   CUresult failure = CUDA_ERROR_UNKNOWN;         ///< what fail_at returns
   /// Results of cuGraphExecUpdate: the reason of a refusal and the nodes of the new graph; -1 for
@@ -98,6 +114,7 @@ class FakeDriver {
   // What has happened so far.
   std::vector<std::string> calls = {};
   std::vector<Launch> launches = {};
+  std::vector<TensorMap> tensor_maps = {};
   std::vector<std::string> entries = {};  ///< names requested; CUfunction is index + 1
   int contexts = 0, libraries = 0, streams = 0, events = 0, buffers = 0, pools = 0;  ///< alive
   int graphs = 0, executables = 0;                                                   ///< alive
@@ -158,6 +175,7 @@ class FakeDriver {
   void fill_queries();
   void fill_contexts();
   void fill_libraries();
+  void fill_tensor_maps();
   void fill_memory();
   void fill_pointers();
   void fill_streams();
@@ -316,7 +334,8 @@ inline void FakeDriver::fill_libraries() {
                              {bytes, bytes + self.param_bytes},
                              config->sharedMemBytes,
                              config->numAttrs == 1,
-                             {config->attrs, config->attrs + config->numAttrs}});
+                             {config->attrs, config->attrs + config->numAttrs},
+                             bytes});
     return CUDA_SUCCESS;
   };
   table.cuLaunchKernel_ = [](CUfunction function, unsigned blocks, unsigned, unsigned,
@@ -327,10 +346,46 @@ inline void FakeDriver::fill_libraries() {
     if (result != CUDA_SUCCESS) return result;
     if (self.launch_needs_context && self.current.empty()) return CUDA_ERROR_INVALID_CONTEXT;
     const auto* bytes = static_cast<const std::byte*>(params[0]);
-    self.launches.push_back(
-        {function, blocks, threads, stream, {bytes, bytes + self.param_bytes}, shared_bytes});
+    self.launches.push_back({function,
+                             blocks,
+                             threads,
+                             stream,
+                             {bytes, bytes + self.param_bytes},
+                             shared_bytes,
+                             false,
+                             {},
+                             bytes});
     return CUDA_SUCCESS;
   };
+}
+
+inline void FakeDriver::fill_tensor_maps() {
+  table.cuTensorMapEncodeTiled_ =
+      [](CUtensorMap* out, CUtensorMapDataType type, cuuint32_t rank, void* address,
+         const cuuint64_t* extents, const cuuint64_t* strides, const cuuint32_t* box,
+         const cuuint32_t* steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+         CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+        FakeDriver& self = *active();
+        const CUresult result = enter("cuTensorMapEncodeTiled");
+        if (result != CUDA_SUCCESS) return result;
+        if (self.encode_needs_context && self.current.empty()) return CUDA_ERROR_INVALID_CONTEXT;
+        const auto own = reinterpret_cast<std::uintptr_t>(address);
+        self.tensor_maps.push_back({type,
+                                    own,
+                                    {extents, extents + rank},
+                                    {strides, strides + rank - 1},
+                                    {box, box + rank},
+                                    {steps, steps + rank},
+                                    interleave,
+                                    swizzle,
+                                    promotion,
+                                    fill});
+        if (reinterpret_cast<std::uintptr_t>(out) % 64 != 0) return CUDA_ERROR_INVALID_VALUE;
+        *out = {};
+        out->opaque[0] = self.tensor_maps.size();
+        out->opaque[1] = own;
+        return CUDA_SUCCESS;
+      };
 }
 
 inline void FakeDriver::fill_memory() {

@@ -61,6 +61,7 @@ inline void FakeDriver::set_kernel(GraphNode& node, const CUDA_KERNEL_NODE_PARAM
   node.threads = params.blockDimX;
   node.shared_bytes = params.sharedMemBytes;
   node.params.assign(bytes, bytes + active()->param_bytes);
+  node.params_at = bytes;
 }
 
 /// As in the driver, the graphs of child nodes are copied too.

@@ -8,6 +8,7 @@
 #include "fake/fake_driver.hpp"
 #include "fake/hand_plans.hpp"
 #include "launch/internals.hpp"
+#include "operation/descriptor.hpp"
 #include "tilejit/runtime.hpp"
 
 namespace tilejit {
@@ -39,6 +40,15 @@ inline Kernel load(const Runtime& runtime, const HandPlan& plan) {
   auto library = launch::load_library(launch::Internals::context(runtime), hand_artifact(), launch);
   return launch::Internals::make_kernel(std::move(library), hand_artifact(), plan.op, planned,
                                         launch);
+}
+
+/// The same for an operation, as it is planned for sm_90a.
+inline Kernel load(const Runtime& runtime, const Operation& op) {
+  const Target target{.major = 9, .minor = 0, .feature = 'a'};
+  const operation::Plan planned = op.descriptor().plan(target);
+  const operation::LaunchPlan launch = planned.body->launch();
+  auto library = launch::load_library(launch::Internals::context(runtime), hand_artifact(), launch);
+  return launch::Internals::make_kernel(std::move(library), hand_artifact(), op, planned, launch);
 }
 
 inline std::vector<Argument> hand_arguments() {

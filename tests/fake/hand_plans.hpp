@@ -82,9 +82,20 @@ struct HandPlan {
     return param({.kind = plan::Param::Kind::divisor, .dim = value, .per = per, .size = 16});
   }
 
+  /// Appends a tensor map of a tensor, after all fields of other kinds.
+  HandPlan& map(int tensor, operation::TensorMap value) {
+    param({.kind = plan::Param::Kind::tensor_map,
+           .index = tensor,
+           .map = std::move(value),
+           .name = "m" + std::to_string(plan.params.size()),
+           .size = operation::TensorMap::kBytes});
+    return *this;
+  }
+
   /// Appends a field, naturally aligned as in C.
   HandPlan& param(plan::Param field) {
-    const int alignment = std::min(field.size, 8);
+    const bool is_map = field.kind == plan::Param::Kind::tensor_map;
+    const int alignment = is_map ? operation::TensorMap::kAlignment : std::min(field.size, 8);
     field.offset = (plan.params_bytes + alignment - 1) / alignment * alignment;
     plan.params_bytes = field.offset + field.size;
     plan.params.push_back(std::move(field));

@@ -41,6 +41,7 @@ std::string_view kind_name(Param::Kind kind) {
     case Param::Kind::dim: return "dim";
     case Param::Kind::divisor: return "divisor";
     case Param::Kind::workspace: return "workspace";
+    case Param::Kind::tensor_map: return "tensor_map";
   }
   return "unknown";
 }
@@ -54,6 +55,8 @@ void write(JsonLine& line, const Param& param) {
     const std::string dim = to_string(param.dim);
     line.member("value",
                 param.per == 1 ? dim : "ceil(" + dim + "/" + std::to_string(param.per) + ")");
+  } else if (param.kind == Param::Kind::tensor_map) {
+    line.key("map").raw(operation::to_json(param.map));
   }
   line.close('}');
 }
