@@ -74,11 +74,16 @@ std::string extents_text(const LaunchShape& shape, std::size_t first) {
   return text + ')';
 }
 
+/// "1 file", "2 files"
+std::string count_of(std::size_t count, const std::string& what) {
+  return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
+}
+
 std::string source_sentence(const Resolved& kernel) {
   std::string text = "cuda: kernel " + kernel.entry + " of " + kernel.source.string() + ", " +
                      std::to_string(kernel.text.size()) + " bytes";
   if (!kernel.headers.empty()) {
-    text += " and " + std::to_string(kernel.headers.size()) + " files that it includes";
+    text += ", and includes " + count_of(kernel.headers.size(), "file");
   }
   if (kernel.toolkit) text += ", with the headers of CUDA " + kernel.toolkit->version;
   return text + '.';
@@ -143,8 +148,8 @@ operation::Explanation explanation_of(const KernelPlan& plan, const KernelFigure
     result.topics.back().sentences.push_back(constant.name + " = " + to_text(constant.value) + '.');
   }
   if (!kernel.zeroed.empty()) {
-    add("zeroed", {"Before it runs, " + std::to_string(kernel.zeroed.size()) +
-                   " tensors are set to 0, by a kernel each."});
+    add("zeroed",
+        {"Before it, a kernel each sets " + count_of(kernel.zeroed.size(), "tensor") + " to 0."});
   }
   device::BlockNeeds needs{.threads = static_cast<int>(figures.threads.value_or(1024)),
                            .shared_bytes = figures.shared_bytes.value_or(0)};

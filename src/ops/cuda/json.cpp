@@ -88,7 +88,7 @@ class KernelReader {
                     });
   }
 
-  CudaConstant::Value read_value(const Json& json, const std::string& where) {
+  CudaConstant::Value read_value(const Json& json, std::string where) {
     try {
       if (json.is_boolean()) return json.get<bool>();
       if (json.is_number_unsigned()) return Number(json.get<std::uint64_t>());
@@ -97,6 +97,7 @@ class KernelReader {
       if (json.is_string()) return parse_dtype(json.get<std::string>(), where);
       if (json.is_object() && json.size() == 1 && json.contains("layout") &&
           json["layout"].is_string()) {
+        where += "/layout";
         return parse_composed_layout(json["layout"].get<std::string>());
       }
       problems_.add(ErrorCode::invalid_spec,

@@ -45,6 +45,17 @@ CudaReference::Arrays read_arrays(ObjectReader& object, const SpecOptions& optio
   return arrays;
 }
 
+/// What the kernel sets to 0 and adds to is an output of the other one too.
+void write_zeroed(const Json& kernel, Json& other) {
+  if (!kernel.contains("zeroed") || !kernel["zeroed"].is_array()) return;
+  for (const Json& name : kernel["zeroed"]) {
+    if (!name.is_string()) continue;
+    const auto tensor = other["tensors"].find(name.get<std::string>());
+    if (tensor == other["tensors"].end() || !tensor->is_object()) continue;
+    if (!tensor->contains("access")) (*tensor)["access"] = "out";
+  }
+}
+
 /// A descriptor that takes what it does not say itself from the kernel's.
 Operation read_other(const Json& json, const Json& kernel, const std::string& where,
                      const SpecOptions& options, Problems& problems) {
@@ -54,6 +65,7 @@ Operation read_other(const Json& json, const Json& kernel, const std::string& wh
     for (const char* const member : kShared) {
       if (!other.contains(member) && kernel.contains(member)) other[member] = kernel[member];
     }
+    write_zeroed(kernel, other);
   }
   return spec::read_operation(other, where, options, problems);
 }
