@@ -101,10 +101,9 @@ struct Dispatcher::Impl {
                                                  const TensorKinds& kinds, std::uint64_t hash) {
     const Kernel::Impl& impl = *launch::Internals::of(kernel);
     const Kernel::Impl& build = impl.current();
-    const bool plain = !kernel.is_fallback() && build.is_simple;
+    const auto most_blocks = build.library->context->limits().grid_x;
     const std::optional<BindProgram> program =
-        plain ? BindProgram::of_kind(build.binder, args, build.library->context->limits().grid_x)
-              : std::nullopt;
+        kernel.is_fallback() ? std::nullopt : BindProgram::of_kind(build.binder, args, most_blocks);
     return std::make_unique<const Entry>(
         Entry{hash, &impl, &build, program.value_or(BindProgram()), kinds, std::move(kernel)});
   }

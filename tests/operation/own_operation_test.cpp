@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include <string>
 #include <vector>
 
 #include "compile/nvrtc.hpp"

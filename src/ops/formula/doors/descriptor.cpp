@@ -1,7 +1,6 @@
 #include "doors/descriptor.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "core/text.hpp"

@@ -21,6 +21,7 @@ enum class IndexWidth : std::uint8_t { narrow, wide, both };
 
 /// Threads take vectors in any order (template fused_map.cu).
 struct Map {
+  static constexpr std::string_view kTemplate = "fused_map";
   IndexWidth index = IndexWidth::narrow;
   bool light = false;  ///< vectors of one element; the full plan has tiles
   bool operator==(const Map&) const = default;
@@ -29,6 +30,7 @@ struct Map {
 /// What a block takes if some operands are contiguous along one mode and some along another
 /// (template fused_tile.cu).
 struct Tile {
+  static constexpr std::string_view kTemplate = "fused_tile";
   std::size_t mode = 1;  ///< the mode along which the crossed operands are contiguous
   int columns = 1;       ///< elements along mode 0, a power of two
   int rows = 1;          ///< elements along `mode`, a power of two
@@ -40,6 +42,7 @@ struct Tile {
 /// How threads share rows, the parts of the space over which the formula reduces (template
 /// fused_rows.cu). A block has Plan::threads / lanes groups of lanes.
 struct Rows {
+  static constexpr std::string_view kTemplate = "fused_rows";
   std::size_t first = 0;  ///< modes first .. first + count - 1 are reduced
   std::size_t count = 1;
   int lanes = 32;   ///< threads of a block that share a row, a power of two
@@ -67,6 +70,7 @@ enum class Direction : std::uint8_t { forward, backward };
 /// vectors per lane, or in one chunk of Rows::held vectors per lane. `cluster`, `atomics` and
 /// `ahead` are not used.
 struct Scan : Rows {
+  static constexpr std::string_view kTemplate = "fused_scan";
   Direction direction = Direction::forward;
   bool operator==(const Scan&) const = default;
 };
@@ -74,12 +78,14 @@ struct Scan : Rows {
 /// Rows with the least code rather than the most speed (template fused_light.cu): vectors have one
 /// element, and one block takes each row and holds nothing of it in registers.
 struct Light : Rows {
+  static constexpr std::string_view kTemplate = "fused_light";
   std::optional<Direction> direction = {};  ///< of formulas that scan
   bool operator==(const Light&) const = default;
 };
 
 /// Which elements of a block's tile each thread has, as the caller asked (template fused_tv.cu).
 struct ThreadValue {
+  static constexpr std::string_view kTemplate = "fused_tv";
   IntTuple tiler;                  ///< the tile, one extent per mode
   Layout layout;                   ///< (thread, value) to the column-major index in the tile
   std::vector<std::size_t> modes;  ///< of the space, one per mode of the tile
@@ -98,6 +104,7 @@ struct Temporary {
 /// operation. The outer plan then has the operation's space, operands and arguments, and no kernel
 /// of its own; its params are tensors, scalars and one Kind::dim per symbol.
 struct Several {
+  static constexpr std::string_view kTemplate = "fused_stages";
   std::vector<Plan> stages;
   std::vector<Temporary> temporaries;  ///< between the stages
   bool operator==(const Several& other) const;

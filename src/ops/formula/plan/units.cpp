@@ -10,28 +10,6 @@
 namespace tilejit::plan {
 namespace {
 
-std::string_view template_of(const Map&) noexcept {
-  return "fused_map";
-}
-std::string_view template_of(const Tile&) noexcept {
-  return "fused_tile";
-}
-std::string_view template_of(const Rows&) noexcept {
-  return "fused_rows";
-}
-std::string_view template_of(const Scan&) noexcept {
-  return "fused_scan";
-}
-std::string_view template_of(const Light&) noexcept {
-  return "fused_light";
-}
-std::string_view template_of(const ThreadValue&) noexcept {
-  return "fused_tv";
-}
-std::string_view template_of(const Several&) noexcept {
-  return "fused_stages";
-}
-
 /// Elements of a unit along mode `m`, and units per block, for each family.
 struct Units {
   const Plan& plan;
@@ -104,7 +82,7 @@ std::span<const Plan> stages_of(const Plan& plan) noexcept {
 }
 
 std::string_view template_name(const Plan& plan) noexcept {
-  return std::visit([](const auto& family) { return template_of(family); }, plan.family);
+  return std::visit([]<class F>(const F&) { return F::kTemplate; }, plan.family);
 }
 
 std::int64_t unit_extent(const Plan& plan, std::size_t m) noexcept {
