@@ -28,7 +28,7 @@ set_source_files_properties(${generated}/embedded_templates.cpp PROPERTIES SKIP_
 # The same for callers' own kernels: the tile library, and what writes plan.cuh.
 file(GLOB tile_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels_templates/tile/*.cuh)
 set(cuda_generator_files ${tile_files})
-foreach(file plan.cpp plan.hpp source.cpp source.hpp constants.cpp constants.hpp)
+foreach(file shape.cpp shape.hpp plan.cpp plan.hpp source.cpp source.hpp constants.cpp constants.hpp)
   list(APPEND cuda_generator_files ${PROJECT_SOURCE_DIR}/src/ops/cuda/${file})
 endforeach()
 file(GLOB emit_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/layout/emit*.cpp)

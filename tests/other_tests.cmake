@@ -32,6 +32,10 @@ if(TARGET tilejit_command)
     COMMAND ${TILEJIT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/prove_sealed.py
       --command $<TARGET_FILE:tilejit_command>)
   set_tests_properties(gpu.sealed PROPERTIES LABELS gpu TIMEOUT 120 SKIP_RETURN_CODE 77)
+  add_test(NAME gpu.memcheck_lines
+    COMMAND ${TILEJIT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/memcheck_lines.py
+      --command $<TARGET_FILE:tilejit_command>)
+  set_tests_properties(gpu.memcheck_lines PROPERTIES LABELS gpu TIMEOUT 320 SKIP_RETURN_CODE 77)
 endif()
 
 # A stranger's project that finds the installed library.
@@ -72,12 +76,14 @@ if(NOT TILEJIT_SANITIZE)
     ENVIRONMENT "TILEJIT_LIBRARY=$<TARGET_FILE:tilejit>;PYTHONDONTWRITEBYTECODE=1")
 endif()
 
-# The examples of docs/launching.md, as one program.
-add_test(NAME docs.launching
-  COMMAND ${TILEJIT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/docs/compile_examples.py
-    ${PROJECT_SOURCE_DIR}/docs/launching.md --compiler ${CMAKE_CXX_COMPILER}
-    --include ${PROJECT_SOURCE_DIR}/include --include ${PROJECT_SOURCE_DIR}/cache/include)
-set_tests_properties(docs.launching PROPERTIES LABELS cpu TIMEOUT 120)
+# The examples of a page, as one program.
+foreach(page launching cuda-kernels)
+  add_test(NAME docs.${page}
+    COMMAND ${TILEJIT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/docs/compile_examples.py
+      ${PROJECT_SOURCE_DIR}/docs/${page}.md --compiler ${CMAKE_CXX_COMPILER}
+      --include ${PROJECT_SOURCE_DIR}/include --include ${PROJECT_SOURCE_DIR}/cache/include)
+  set_tests_properties(docs.${page} PROPERTIES LABELS cpu TIMEOUT 120)
+endforeach()
 
 # The console blocks of README and docs print what they show; those of a GPU are run where there is one.
 if(TARGET tilejit_command AND TILEJIT_BUILD_EXAMPLES AND NOT TILEJIT_SANITIZE)

@@ -80,6 +80,15 @@ TEST(KernelPlan, PutsZeroingBeforeTheCallersLines) {
   EXPECT_THAT(source, HasSubstr("}\n#line 1 \"scale.cu\"\n"));
 }
 
+TEST(KernelPlan, IsRenderedAsOneFile) {
+  CudaKernel kernel = scale_kernel();
+  kernel.headers = {{"a.cuh", "// text of a\n"}, {"lib/b.cuh", "// text of b\n"}};
+  kernel.text +=
+      "#include \"a.cuh\"\n#include <lib/b.cuh>\n#ifdef HOST\n#include <cstdio>\n#endif\n";
+  const std::string source = render_source(kernel, kTarget);
+  EXPECT_THAT(source, HasSubstr("}\n// text of a\n// text of b\n#ifdef HOST\n#include <cstdio>\n"));
+}
+
 /// The key of every kernel that differs in one thing from scale_kernel().
 TEST(KernelPlan, HasAKeyOfEverythingThatTheCubinDependsOn) {
   const Compiler compiler(kInMemory);

@@ -116,7 +116,9 @@ TEST_F(CudaKernels, TakesArgumentsOneByOne) {
       edge = std::min(edge, std::abs(4.0 - (double(x) * x + double(y) * y)));
       ++want;
     }
-    if (edge > 1e-2) EXPECT_EQ(got, want) << i;
+    if (edge > 1e-2) {
+      EXPECT_EQ(got, want) << i;
+    }
   }
 }
 
@@ -180,7 +182,7 @@ TEST_F(CudaKernels, RunsInGraphs) {
   // And into a capture, both kernels of it.
   Capture capture(*runtime(), stream);
   kernel.launch(stream, {x, y, d, 2.0}, {{"N", 10}});
-  const GraphExec captured = capture.finish().instantiate();
+  const GraphExec captured = capture.end().instantiate();
   captured.launch(stream);
   stream.synchronize();
   EXPECT_EQ(download<float>(d), std::vector<float>{120});

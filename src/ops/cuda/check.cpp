@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <set>
 #include <string_view>
 
@@ -9,6 +10,8 @@
 #include "core/suggestion.hpp"
 #include "core/text.hpp"
 #include "cuda/constants.hpp"
+#include "cuda/shape.hpp"
+#include "operation/launch_plan.hpp"
 #include "spec/common.hpp"
 #include "spec/problems.hpp"
 #include "tilejit/coordinate_layout.hpp"
@@ -16,9 +19,6 @@
 
 namespace tilejit::cuda {
 namespace {
-
-using operation::LaunchShape;
-using operation::SizeExpression;
 
 /// Names that a field or a constant of plan.cuh cannot have: keywords of C++17 and the library's
 /// own types.
@@ -154,7 +154,8 @@ class Checker {
     problems_.throw_if_any();
     result_.constants = chosen_constants(kernel_, tuning_);
     check_tune();
-    check_launch();
+    result_.shape =
+        read_shape(kernel_.launch, integers_of(result_.constants), result_.symbols, problems_);
     problems_.throw_if_any();
     return std::move(result_);
   }
@@ -181,7 +182,15 @@ class Checker {
     }
     for (const Tensor& tensor : kernel_.tensors) check_name(tensor.name, "/tensors");
     for (const Scalar& scalar : kernel_.scalars) check_name(scalar.name, "/scalars");
-    for (const CudaConstant& constant : kernel_.constants) check_name(constant.name, "/constants");
+    for (const CudaConstant& constant : kernel_.constants) {
+      check_name(constant.name, "/constants");
+      const auto* const number = std::get_if<Number>(&constant.value);
+      if (number != nullptr && !std::isfinite(number->to<float>())) {
+        fault("the constant '" + constant.name + "' is " + to_text(constant.value) +
+                  ", and a float has no such literal",
+              core::pointer_to("/constants", constant.name));
+      }
+    }
   }
 
   void check_name(const std::string& name, const std::string& folder) {
@@ -331,86 +340,6 @@ class Checker {
               where);
       }
     }
-  }
-
-  // ---- the launch
-
-  void check_launch() {
-    const CudaLaunch& launch = kernel_.launch;
-    const auto integers = integers_of(result_.constants);
-    read_three(launch.grid, LaunchShape::grid, "/launch/grid");
-    read_three(launch.block, LaunchShape::block, "/launch/block");
-    read_number(launch.shared, LaunchShape::shared, "/launch/shared");
-    SizeExpression cluster = read(launch.cluster, "/launch/cluster").with(integers);
-    if (!cluster.is_known()) {
-      fault("a cluster is known before the launch: an integer, or constants", "/launch/cluster");
-    } else if (const std::int64_t blocks = value_of(cluster, "/launch/cluster");
-               blocks < 1 || blocks > 8) {
-      fault("a cluster has 1 to 8 blocks, not " + std::to_string(blocks), "/launch/cluster");
-    } else {
-      result_.shape.cluster = static_cast<int>(blocks);
-    }
-    problems_.throw_if_any();
-    check_known();
-  }
-
-  void read_three(const std::vector<std::string>& texts, int first, const std::string& where) {
-    if (texts.empty() || texts.size() > 3) {
-      return fault("a launch has 1 to 3 extents: x, y and z; found " + std::to_string(texts.size()),
-                   where);
-    }
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      read_number(texts[i], first + static_cast<int>(i), where + '/' + std::to_string(i));
-    }
-  }
-
-  void read_number(const std::string& text, int number, const std::string& where) {
-    result_.shape.numbers[static_cast<std::size_t>(number)] =
-        read(text, where).with(integers_of(result_.constants));
-  }
-
-  SizeExpression read(const std::string& text, const std::string& where) {
-    try {
-      SizeExpression expression = SizeExpression::parse(text, where);
-      for (const std::string& name : expression.names()) check_size_name(name, where);
-      return expression;
-    } catch (const Error& error) {
-      problems_.add(error, where);
-      return 1;
-    }
-  }
-
-  void check_size_name(const std::string& name, const std::string& where) {
-    const auto integers = integers_of(result_.constants);
-    if (integers.contains(name) || result_.symbols.contains(name)) return;
-    std::vector<std::string_view> known;
-    for (const auto& [symbol, divisor] : result_.symbols) known.push_back(symbol);
-    for (const auto& [constant, value] : integers) known.push_back(constant);
-    fault("'" + name + "' is neither an integer constant nor a symbol of a layout" +
-              core::did_you_mean(core::nearest_name(name, known)),
-          where);
-  }
-
-  std::int64_t value_of(const SizeExpression& expression, const std::string& where) {
-    try {
-      return expression.evaluate();
-    } catch (const Error& error) {
-      problems_.add(error, where);
-      return 1;
-    }
-  }
-
-  /// Numbers that need no symbol are checked now, the others at each launch.
-  void check_known() {
-    std::int64_t values[LaunchShape::kCount] = {1, 1, 1, 1, 1, 1, 0};
-    // A grid of symbols counts as one that fits the cluster.
-    values[LaunchShape::grid] = result_.shape.cluster;
-    for (std::size_t i = 0; i < LaunchShape::kCount; ++i) {
-      if (!result_.shape.numbers[i].is_known()) continue;
-      values[i] = result_.shape.numbers[i].evaluate();
-      operation::check_launch_number(result_.shape, i, values[i]);
-    }
-    operation::check_launch_numbers(result_.shape, values);
   }
 
   const Resolved& kernel_;
