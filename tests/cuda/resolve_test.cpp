@@ -108,6 +108,10 @@ TEST(Resolve, RefusesSources) {
   expect_error(ErrorCode::io, "could not be read", [&] { (void)resolve(of_file(folder.path())); });
   expect_error(ErrorCode::invalid_spec, "the kernel has no source",
                [] { (void)resolve(of_file({})); });
+  CudaKernel named = scale_kernel();
+  named.source = "a\"\n#include \"b.cu";
+  expect_error(ErrorCode::invalid_spec, "has a quote, a backslash or a control character",
+               [&] { (void)resolve(named); });
   CudaKernel large = scale_kernel();
   large.text.append(1 << 20, ' ');
   expect_error(ErrorCode::unsupported, "a kernel's has at most 524288",

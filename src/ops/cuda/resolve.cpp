@@ -35,6 +35,13 @@ std::string read_source(const fs::path& path) {
               "/source");
 }
 
+/// Names go into #line directives and, of toolkits, into the text of keys.
+bool is_plain(const std::string& name) {
+  return std::ranges::none_of(name, [](char c) {
+    return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  });
+}
+
 bool climbs(const fs::path& path) {
   return path.is_absolute() || std::ranges::find(path, fs::path("..")) != path.end();
 }
@@ -139,7 +146,8 @@ class IncludeReader {
   bool in_toolkit(const std::string& name) {
     if (!looked_for_toolkit_) toolkit_ = find_toolkit();
     looked_for_toolkit_ = true;
-    if (!toolkit_ || !has_header(*toolkit_, name)) return false;
+    if (!toolkit_ || !std::ranges::all_of(toolkit_->folders, is_plain)) return false;
+    if (!has_header(*toolkit_, name)) return false;
     kernel_.toolkit = toolkit_;
     return true;
   }
@@ -191,6 +199,10 @@ Resolved resolve(CudaKernel kernel) {
   }
   // Without folders, so that equal kernels of two machines have equal keys.
   made.source = made.source.empty() ? fs::path(made.name + ".cu") : made.source.filename();
+  if (!is_plain(made.source.string())) {
+    refuse_source("the name " + spec::in_quotes(made.source.string()) +
+                  " has a quote, a backslash or a control character; rename the file");
+  }
   IncludeReader(made, std::move(folder)).read();
   made.include_dirs.clear();
   made.digest = digest_of(made);
