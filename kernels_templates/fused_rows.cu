@@ -18,12 +18,11 @@ constexpr int kWarpLanes = kLanes < 32 ? kLanes : 32;
 constexpr int kBlocksOfRow = kCluster * kShares;
 constexpr int kRowLanes = kLanes * kCluster;  // of a row, or of a share of it
 constexpr int kHeldOrOne = kHeld > 0 ? kHeld : 1;
-// Sums of kChain vectors, 128 elements, are added up by themselves, so that errors do not grow with
-// the row's length.
-constexpr int kChain = 128 / kVector > kBatch ? 128 / kVector : kBatch;
-// So many of these are added up by themselves again: a lane of a row of 10^8 elements has 100. Not
-// of rescaled sums, each of whose combinations has the error of an exponential.
-constexpr int kChains = 16;
+// Sums of a lane's batches are added up by fours, and so are those sums, over kLevels levels: errors
+// grow with the logarithm of the row's length (pairwise summation; Higham, "The accuracy of floating
+// point summation", 1993), for one addition more per batch. Not of rescaled sums, each of whose
+// combinations has the error of an exponential.
+constexpr int kLevels = 5;
 // A lane's vectors go to so many accumulators in turn: shorter chains, and additions that do not
 // wait for each other.
 constexpr int kVectorsAtOnce = kHeld > 0 ? kHeld : kBatch;
@@ -200,44 +199,42 @@ struct Lane {
     combine_parts(part);
     total = part[0];
 #else
-    constexpr int kVectors = Stage::kRescales ? kBatch : kChain;  // of a maximum, or a chain
     constexpr int kTurns = Stage::kRescales ? 1 : kParts;
-    constexpr bool kInChains = kAlong && !Stage::kRescales;
-    Accumulators<Stage> chains;
-    int chained = 0;
-    for (Index v = begin + lane; v < end;) {
+    constexpr int kSums = kAlong && !Stage::kRescales ? kLevels : 1;
+    Accumulators<Stage> sum[kSums];
+    u32 turn = 0;
+    for (Index v = begin + lane; v < end; v += kBatch * kRowLanes) {
       Accumulators<Stage> part[kTurns];
-      for (int s = 0; s < kVectors && v < end; s += kBatch, v += kBatch * kRowLanes) {
-        Vector x[kBatch];
+      Vector x[kBatch];
 #pragma unroll
-        for (int b = 0; b < kBatch; ++b) {
-          if (v + b * kRowLanes < end) x[b].load(p, row, v + b * kRowLanes);
-        }
-#pragma unroll
-        for (int b = 0; b < kBatch; ++b) {
-          if (v + b * kRowLanes < end) x[b].fold(p, row, v + b * kRowLanes, r, part[b % kTurns].of);
-        }
-#if RESCALES_SUMS
-        if constexpr (Stage::kRescales) {
-#pragma unroll
-          for (int b = 0; b < kBatch; ++b) {
-            if (v + b * kRowLanes < end)
-              x[b].fold(p, row, v + b * kRowLanes, r, part[0].of, Below());
-          }
-        }
-#endif
+      for (int b = 0; b < kBatch; ++b) {
+        if (v + b * kRowLanes < end) x[b].load(p, row, v + b * kRowLanes);
       }
+#pragma unroll
+      for (int b = 0; b < kBatch; ++b) {
+        if (v + b * kRowLanes < end) x[b].fold(p, row, v + b * kRowLanes, r, part[b % kTurns].of);
+      }
+#if RESCALES_SUMS
+      if constexpr (Stage::kRescales) {
+#pragma unroll
+        for (int b = 0; b < kBatch; ++b) {
+          if (v + b * kRowLanes < end) x[b].fold(p, row, v + b * kRowLanes, r, part[0].of, Below());
+        }
+      }
+#endif
       combine_parts(part);
-      if constexpr (kInChains) {
-        chains.combine(part[0]);
-        if (++chained % kChains != 0) continue;
-        total.combine(chains);
-        chains = Accumulators<Stage>();
-      } else {
-        total.combine(part[0]);
+      sum[0].combine(part[0]);
+      ++turn;
+#pragma unroll
+      for (int l = 1; l < kSums; ++l) {
+        if (turn % (1u << 2 * l) != 0) break;
+        sum[l].combine(sum[l - 1]);
+        sum[l - 1] = Accumulators<Stage>();
       }
     }
-    if constexpr (kInChains) total.combine(chains);
+    total = sum[kSums - 1];
+#pragma unroll
+    for (int l = kSums - 1; l > 0; --l) total.combine(sum[l - 1]);
 #endif
   }
 
