@@ -8,6 +8,7 @@
 #include "cuda/kernels.hpp"
 #include "fake/expect_error.hpp"
 #include "fake/fake_runtime.hpp"
+#include "tilejit/benchmark.hpp"
 #include "tilejit/compiler.hpp"
 #include "tilejit/explain.hpp"
 #include "tilejit/reference.hpp"
