@@ -6,6 +6,7 @@
 // second run gives the time from the disk.
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -52,7 +53,13 @@ void load_other_kernel(const char* path, const char* entry) {
   driver::check(driver, driver.cuKernelGetFunction_(&function, kernel), "cuKernelGetFunction");
 }
 
-void on_gpu(const std::string& text, const char* cubin, const char* entry) {
+/// The kernel of `text`, a spec in `folder`; the person who runs this has named it.
+Operation operation_of(const std::string& text, const std::filesystem::path& folder) {
+  return parse_operation(text, {.allow_source = true, .folder = folder});
+}
+
+void on_gpu(const std::string& text, const std::filesystem::path& folder, const char* cubin,
+            const char* entry) {
   Runtime runtime;
   runtime.make_current();
   if (cubin != nullptr) load_other_kernel(cubin, entry);
@@ -60,14 +67,14 @@ void on_gpu(const std::string& text, const char* cubin, const char* entry) {
   Buffer tensor(runtime, host.size());
   tensor.copy_from_host(host.data(), host.size());
   const auto start = Clock::now();
-  const Kernel kernel = runtime.compile(parse_fused(text));
+  const Kernel kernel = runtime.compile(operation_of(text, folder));
   print(kernel.artifact(), start, "loaded");
 }
 
-void without_gpu(const std::string& text) {
+void without_gpu(const std::string& text, const std::filesystem::path& folder) {
   Compiler compiler;
   const auto start = Clock::now();
-  print(compiler.compile(parse_fused(text), Target{}), start, "cubin");
+  print(compiler.compile(operation_of(text, folder), Target{}), start, "cubin");
 }
 
 }  // namespace
@@ -78,11 +85,12 @@ int main(int argc, char** argv) try {
     return 2;
   }
   const std::string text = contents(argv[1]);
+  const std::filesystem::path folder = std::filesystem::path(argv[1]).parent_path();
   try {
-    on_gpu(text, argc == 4 ? argv[2] : nullptr, argc == 4 ? argv[3] : nullptr);
+    on_gpu(text, folder, argc == 4 ? argv[2] : nullptr, argc == 4 ? argv[3] : nullptr);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::no_driver && error.code() != ErrorCode::no_device) throw;
-    without_gpu(text);
+    without_gpu(text, folder);
   }
 } catch (const Error& error) {
   std::fprintf(stderr, "first_kernel: %s\n", error.what());

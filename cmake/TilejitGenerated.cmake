@@ -15,6 +15,7 @@ add_custom_command(
   OUTPUT ${generated}/embedded_templates.cpp
   COMMAND ${CMAKE_COMMAND} -DOUTPUT=${generated}/embedded_templates.cpp
     -DINCLUDED=${generated}/generator_files.txt -DSOURCE_DIR=${PROJECT_SOURCE_DIR}
+    -DHEADER=render/templates.hpp -DNAMESPACE=tilejit::render
     "-DTEMPLATES=${template_files}" "-DGENERATOR=${generator_files}"
     -P ${PROJECT_SOURCE_DIR}/cmake/EmbedTemplates.cmake
   DEPENDS ${generator_files} ${public_files} ${PROJECT_SOURCE_DIR}/cmake/EmbedTemplates.cmake
@@ -22,6 +23,26 @@ add_custom_command(
 target_sources(tilejit_room_render PRIVATE ${generated}/embedded_templates.cpp)
 # This file is generated again after a change in any of these rooms.
 set_source_files_properties(${generated}/embedded_templates.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+
+# The same for callers' own kernels: the tile library, and what writes plan.cuh.
+file(GLOB tile_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels_templates/tile/*.cuh)
+set(cuda_generator_files ${tile_files})
+foreach(file shape.cpp shape.hpp plan.cpp plan.hpp source.cpp source.hpp constants.cpp constants.hpp)
+  list(APPEND cuda_generator_files ${PROJECT_SOURCE_DIR}/src/ops/cuda/${file})
+endforeach()
+file(GLOB emit_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/layout/emit*.cpp)
+list(APPEND cuda_generator_files ${emit_files})
+add_custom_command(
+  OUTPUT ${generated}/embedded_tile_library.cpp
+  COMMAND ${CMAKE_COMMAND} -DOUTPUT=${generated}/embedded_tile_library.cpp
+    -DINCLUDED=${generated}/cuda_generator_files.txt -DSOURCE_DIR=${PROJECT_SOURCE_DIR}
+    -DHEADER=cuda/templates.hpp -DNAMESPACE=tilejit::cuda
+    "-DTEMPLATES=${tile_files}" "-DGENERATOR=${cuda_generator_files}"
+    -P ${PROJECT_SOURCE_DIR}/cmake/EmbedTemplates.cmake
+  DEPENDS ${cuda_generator_files} ${public_files} ${PROJECT_SOURCE_DIR}/cmake/EmbedTemplates.cmake
+  VERBATIM)
+target_sources(tilejit_room_cuda PRIVATE ${generated}/embedded_tile_library.cpp)
+set_source_files_properties(${generated}/embedded_tile_library.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
 set(schema ${PROJECT_SOURCE_DIR}/docs/spec.schema.json)
 add_custom_command(

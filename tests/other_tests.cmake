@@ -11,7 +11,7 @@ endif()
 
 # The command as its users meet it: arguments, exit codes, messages, files.
 if(TARGET tilejit_command)
-  foreach(suite usage help output gallery documents bad_input files run print catalogue compile worker cache generator tune warm bench explain layout
+  foreach(suite usage cuda help output gallery documents bad_input files run print catalogue compile worker cache generator tune warm bench explain layout
       layout_batch layout_documents layout_page)
     add_test(NAME command.${suite}
       COMMAND ${TILEJIT_PYTHON} -m unittest -v test_${suite}
@@ -32,6 +32,10 @@ if(TARGET tilejit_command)
     COMMAND ${TILEJIT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/prove_sealed.py
       --command $<TARGET_FILE:tilejit_command>)
   set_tests_properties(gpu.sealed PROPERTIES LABELS gpu TIMEOUT 120 SKIP_RETURN_CODE 77)
+  add_test(NAME gpu.memcheck_lines
+    COMMAND ${TILEJIT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/memcheck_lines.py
+      --command $<TARGET_FILE:tilejit_command>)
+  set_tests_properties(gpu.memcheck_lines PROPERTIES LABELS gpu TIMEOUT 320 SKIP_RETURN_CODE 77)
 endif()
 
 # A stranger's project that finds the installed library.
@@ -81,12 +85,14 @@ if(TARGET tilejit_command AND NOT TILEJIT_SANITIZE)
     ENVIRONMENT "TILEJIT_LIBRARY=$<TARGET_FILE:tilejit>;TILEJIT_COMMAND=$<TARGET_FILE:tilejit_command>;PYTHONDONTWRITEBYTECODE=1")
 endif()
 
-# The examples of docs/launching.md, as one program.
-add_test(NAME docs.launching
-  COMMAND ${TILEJIT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/docs/compile_examples.py
-    ${PROJECT_SOURCE_DIR}/docs/launching.md --compiler ${CMAKE_CXX_COMPILER}
-    --include ${PROJECT_SOURCE_DIR}/include --include ${PROJECT_SOURCE_DIR}/cache/include)
-set_tests_properties(docs.launching PROPERTIES LABELS cpu TIMEOUT 120)
+# The examples of a page, as one program.
+foreach(page launching cuda-kernels)
+  add_test(NAME docs.${page}
+    COMMAND ${TILEJIT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/docs/compile_examples.py
+      ${PROJECT_SOURCE_DIR}/docs/${page}.md --compiler ${CMAKE_CXX_COMPILER}
+      --include ${PROJECT_SOURCE_DIR}/include --include ${PROJECT_SOURCE_DIR}/cache/include)
+  set_tests_properties(docs.${page} PROPERTIES LABELS cpu TIMEOUT 120)
+endforeach()
 
 # The console blocks of README and docs print what they show; those of a GPU are run where there is one.
 if(TARGET tilejit_command AND TILEJIT_BUILD_EXAMPLES AND NOT TILEJIT_SANITIZE)

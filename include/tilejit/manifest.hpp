@@ -28,9 +28,10 @@ struct Manifest {
 /// Reads a manifest's text. Checks only the structure of descriptors: whoever plans them checks the
 /// rest. Leaves out a torn last line, which lacks its newline; `faults` has what is wrong with
 /// other lines.
-[[nodiscard]] Manifest parse_manifest(std::string_view text);
+[[nodiscard]] Manifest parse_manifest(std::string_view text, const SpecOptions& options = {});
 /// Reads a file. Throws Error{io} if it cannot be read, or exceeds 1 GiB.
-[[nodiscard]] Manifest load_manifest(const std::filesystem::path& path);
+[[nodiscard]] Manifest load_manifest(const std::filesystem::path& path,
+                                     const SpecOptions& options = {});
 
 /// The line of an entry, without a newline.
 [[nodiscard]] std::string manifest_line(const Operation& op, const Target& target);

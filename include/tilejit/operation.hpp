@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,8 +17,8 @@ namespace operation {
 class Descriptor;
 }
 
-/// What can be compiled, whichever operation it is; today a Fused, which converts to it. A value:
-/// copies share one descriptor, which never changes and which is checked once. Const member
+/// What can be compiled, whichever operation it is: a Fused or a CudaKernel, which convert to it. A
+/// value: copies share one descriptor, which never changes and which is checked once. Const member
 /// functions are thread-safe.
 class Operation {
  public:
@@ -55,13 +56,24 @@ void validate(const Operation& op);
 /// Throws as `validate` does.
 [[nodiscard]] std::vector<Access> resolve_access(const Operation& op);
 
+/// How the JSON of descriptors is read.
+struct SpecOptions {
+  /// Whether descriptors may hold or name CUDA source (CudaKernel), which is compiled and run as it
+  /// is. Only for JSON whose author may run code here. Otherwise such a descriptor is an
+  /// Error{unsupported}, and no file that it names is read.
+  bool allow_source = false;
+  /// What paths in descriptors are relative to; empty: the working directory.
+  std::filesystem::path folder = {};
+};
+
 /// Reads one descriptor from JSON text (schema: docs/spec.schema.json). Throws as `validate` does.
-[[nodiscard]] Operation parse_operation(std::string_view json);
+[[nodiscard]] Operation parse_operation(std::string_view json, const SpecOptions& options = {});
 /// Reads a spec file's text: one descriptor, or {"kernels": [...]}, sweeps expanded (docs/spec.md).
 /// At least one, names distinct. Throws as `validate` does; with `faults`, where every descriptor
 /// that is wrong adds its Error and is left out, only for text that is no such file.
 [[nodiscard]] std::vector<Operation> parse_specs(std::string_view json,
-                                                 std::vector<Error>* faults = nullptr);
+                                                 std::vector<Error>* faults = nullptr,
+                                                 const SpecOptions& options = {});
 /// JSON that `parse_operation` reads back to an equal value; two spaces of indent. Throws
 /// Error{invalid_spec} if a text of `op` is not UTF-8.
 [[nodiscard]] std::string to_json(const Operation& op);

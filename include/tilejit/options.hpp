@@ -99,6 +99,9 @@ struct Options {
   /// Called by the thread that asked, or by one of the service. What it throws reaches whoever
   /// asked.
   std::function<void(const SlowCompile&)> on_slow_compile = {};
+  /// Whether descriptors that the C interface and the command read as JSON may bring CUDA source;
+  /// of C++ programs, SpecOptions::allow_source says it where they read JSON.
+  bool allow_source = false;
   /// Device ordinal of a Runtime.
   int device = 0;
 
@@ -112,9 +115,9 @@ struct Options {
   /// TILEJIT_DETERMINISTIC (0 or 1), TILEJIT_COMPILE_JOBS, TILEJIT_COMPILE_THREADS, TILEJIT_WORKER,
   /// TILEJIT_WORKER_TIMEOUT ("60s"), TILEJIT_WORKER_MEMORY ("4G"), TILEJIT_MISS ("allow", "warn",
   /// "error", "fallback"), TILEJIT_COMPILE_IN_CAPTURE (0 or 1), TILEJIT_RECORD,
-  /// TILEJIT_SLOW_COMPILE_MS and TILEJIT_DEVICE. The library reads no environment elsewhere. Throws
-  /// Error{invalid_argument}, where() the variable, for a value that it cannot have; warns once if
-  /// none names a folder.
+  /// TILEJIT_SLOW_COMPILE_MS, TILEJIT_ALLOW_SOURCE (0 or 1) and TILEJIT_DEVICE. The library reads
+  /// no environment elsewhere. Throws Error{invalid_argument}, where() the variable, for a value
+  /// that it cannot have; warns once if none names a folder.
   [[nodiscard]] static Options from_env();
 };
 

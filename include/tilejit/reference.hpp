@@ -2,8 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tilejit/operation.hpp"
@@ -33,6 +36,20 @@ struct HostArguments {
 /// a scalar's dtype does not take its value.
 void evaluate(const Operation& op, const HostArguments& args);
 
+/// Expected results that the CPU does not compute, as the operation's author names them.
+struct ExpectedResults {
+  std::vector<std::pair<std::string, std::filesystem::path>> files = {};  ///< an array per output
+  std::optional<Operation> by = {};  ///< or what computes them on the device, over the same tensors
+  /// A difference is at most absolute + relative * |expected|; integers are equal.
+  double relative = 0, absolute = 0;
+};
+/// The expected results of `op` if `verify` cannot compute them: of a CudaKernel whose reference is
+/// no formula.
+[[nodiscard]] std::optional<ExpectedResults> expected_results(const Operation& op);
+/// Whether `verify` and `evaluate` can compute what `op` computes: always, but for a CudaKernel
+/// without a formula.
+[[nodiscard]] bool has_reference(const Operation& op);
+
 /// The outcome of a comparison. `passed` needs every element within its own bound.
 struct Verification {
   bool passed = false;
@@ -55,5 +72,13 @@ struct Verification {
 /// tensor; only outputs are read. Throws as `evaluate`.
 [[nodiscard]] Verification verify(const Operation& op, const HostArguments& inputs,
                                   std::span<const void* const> actual);
+
+/// Compares `actual` outputs with `expected` ones, memory laid out as the descriptor says: one per
+/// tensor; only outputs are read. Takes the differences that `within` allows; a NaN equals a NaN.
+/// Throws what `validate` throws, and Error{invalid_argument} if a symbol is missing.
+[[nodiscard]] Verification compare(const Operation& op, const SymbolValues& symbols,
+                                   std::span<const void* const> expected,
+                                   std::span<const void* const> actual,
+                                   const ExpectedResults& within);
 
 }  // namespace tilejit

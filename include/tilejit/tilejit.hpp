@@ -8,6 +8,7 @@
 #include "tilejit/compiler.hpp"
 #include "tilejit/coordinate.hpp"
 #include "tilejit/coordinate_layout.hpp"
+#include "tilejit/cuda_kernel.hpp"
 #include "tilejit/dispatcher.hpp"
 #include "tilejit/dlpack.hpp"
 #include "tilejit/dtype.hpp"

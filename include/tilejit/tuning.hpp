@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
+#include <string>
 
 #include "tilejit/layout.hpp"
 
@@ -36,6 +38,8 @@ struct Tuning {
   /// last one combines what they have left: one kernel instead of two, with the same results.
   /// Without effect if no blocks do.
   std::optional<bool> atomics = {};
+  /// Of a CudaKernel: values of constants, as text: {"kThreads", "128"}.
+  std::map<std::string, std::string> constants = {};
   bool operator==(const Tuning&) const = default;
 };
 

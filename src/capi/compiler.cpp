@@ -65,16 +65,16 @@ tj_status tj_compiler_compile(tj_compiler* compiler, const char* spec, const cha
                               tj_artifact** artifact) {
   return guarded([&] {
     (void)required(artifact, "artifact");
-    *artifact =
-        new tj_artifact(compiler_of(compiler).compile(parse_spec(spec), parse_target_text(target)));
+    *artifact = new tj_artifact(compiler_of(compiler).compile(
+        parse_spec(spec, compiler_of(compiler).options()), parse_target_text(target)));
   });
 }
 
 tj_status tj_compiler_listing(tj_compiler* compiler, const char* spec, const char* target,
                               char** ptx, char** log) {
   return guarded([&] {
-    const Listing listing =
-        compiler_of(compiler).listing(parse_spec(spec), parse_target_text(target));
+    const Listing listing = compiler_of(compiler).listing(
+        parse_spec(spec, compiler_of(compiler).options()), parse_target_text(target));
     const auto copy = [](char** to, const std::string& text) {
       return std::unique_ptr<char, decltype(&tj_free)>(to != nullptr ? copy_text(text) : nullptr,
                                                        tj_free);
@@ -102,7 +102,8 @@ tj_status tj_compiler_explain(tj_compiler* compiler, const char* spec, const cha
   return guarded([&] {
     (void)required(json, "json");
     const Compiler& known = compiler_of(compiler);
-    const KeyExplanation found = known.explain(parse_spec(spec), parse_target_text(target));
+    const KeyExplanation found =
+        known.explain(parse_spec(spec, compiler_of(compiler).options()), parse_target_text(target));
     const auto answer = known.cache().find(found.key);
     *json = json_text({{"key", found.key},
                        {"tier", answer ? ordered_json(cache::to_string(answer->tier)) : nullptr},
@@ -116,12 +117,13 @@ tj_status tj_compiler_why(tj_compiler* compiler, const char* spec, const char* t
     (void)required(json, "json");
     const Compiler& known = compiler_of(compiler);
     const Target wanted_target = parse_target_text(target);
-    const KeyExplanation wanted = known.explain(parse_spec(spec), wanted_target);
+    const KeyExplanation wanted =
+        known.explain(parse_spec(spec, compiler_of(compiler).options()), wanted_target);
     if (other_spec == nullptr) {
       *json = json_text(why_json(wanted.key, nearest_entry(known, wanted)));
       return;
     }
-    const Operation op = parse_spec(other_spec, "other_spec");
+    const Operation op = parse_spec(other_spec, known.options(), "other_spec");
     const KeyExplanation other = known.explain(op, wanted_target);
     *json =
         json_text(why_json(wanted.key, NearestEntry{other.key, op.name(),

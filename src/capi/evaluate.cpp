@@ -72,7 +72,7 @@ extern "C" tj_status tj_evaluate(const char* spec, const tj_argument* arguments,
                                  size_t argument_count, const tj_symbol* symbols,
                                  size_t symbol_count) {
   return guarded([&] {
-    const Operation op = parse_spec(spec);
+    const Operation op = parse_spec(spec, Options::from_env());
     const Arguments converted(arguments, argument_count);
     evaluate(op, host_arguments(op, converted.get(), symbol_values(symbols, symbol_count)));
   });

@@ -150,6 +150,7 @@ const Row kRows[] = {
      [](Options& o, const Member& m) {
        o.slow_compile = std::chrono::milliseconds(m.count(kMostTime));
      }},
+    {"allow_source", [](Options& o, const Member& m) { o.allow_source = m.flag(); }},
     {"device", [](Options& o, const Member& m) { o.device = static_cast<int>(m.count(1023)); }},
 };
 

@@ -6,9 +6,10 @@
 
 namespace tilejit::capi {
 
-/// The only kernel of a spec. Throws what `validate` throws, Error{invalid_argument} for NULL, and
-/// Error{invalid_spec} for several kernels.
-[[nodiscard]] Operation parse_spec(const char* spec, const char* name = "spec");
+/// The only kernel of a spec, read by Options::allow_source. Throws what `validate` throws,
+/// Error{invalid_argument} for NULL, and Error{invalid_spec} for several kernels.
+[[nodiscard]] Operation parse_spec(const char* spec, const Options& options,
+                                   const char* name = "spec");
 /// Throws as parse_target, and Error{invalid_argument} for NULL.
 [[nodiscard]] Target parse_target_text(const char* target);
 

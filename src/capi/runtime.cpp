@@ -62,7 +62,9 @@ tj_status tj_runtime_make_current(const tj_runtime* runtime) {
 tj_status tj_runtime_compile(tj_runtime* runtime, const char* spec, tj_kernel** kernel) {
   return guarded([&] {
     (void)required(kernel, "kernel");
-    *kernel = new tj_kernel{required(runtime, "runtime").runtime->compile(parse_spec(spec))};
+    *kernel = new tj_kernel{
+        required(runtime, "runtime")
+            .runtime->compile(parse_spec(spec, runtime->runtime->compiler().options()))};
   });
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "front/compile_options.hpp"
+#include "front/entries.hpp"
 #include "front/jobs.hpp"
 #include "front/key.hpp"
 #include "front/log.hpp"
@@ -119,9 +120,11 @@ Planned make_planned(const Operation& op, const Target& target) {
 }
 
 compile::Request make_request(const operation::Plan& plan, Effort effort) {
-  return {.source = plan.body->source(),
-          .target = to_string(plan.target),
-          .options = own_options(effort)};
+  compile::Request request{.source = plan.body->source(),
+                           .target = to_string(plan.target),
+                           .options = own_options(effort)};
+  for (std::string& option : plan.body->options()) request.options.push_back(std::move(option));
+  return request;
 }
 
 }  // namespace front
@@ -269,6 +272,7 @@ cache::Entry Compiler::Impl::make(const operation::Plan& plan, const KeyExplanat
   times.render = watch.milliseconds();
   compile::Compiled compiled = pool_.compile(request, manner.urgency);
   times.nvrtc = compiled.milliseconds;
+  front::require_entries(plan, request.source, compiled.cubin);
   keep(key.key, request.source, compiled);
   std::string metadata =
       front::metadata_text(plan, key.fields, compiled.log, compiled.compiler_version, times);

@@ -3,7 +3,9 @@
 namespace tilejit::front {
 
 void add_line_info(compile::Request& request, const std::string& name) {
-  request.source = {.name = name, .text = operation::flatten(request.source), .headers = {}};
+  if (!request.source.own) {
+    request.source = {.name = name, .text = operation::flatten(request.source), .headers = {}};
+  }
   request.options.emplace_back(kLineInfoOption);
 }
 

@@ -14,7 +14,7 @@ enum class LineInfo : std::uint8_t { no, yes };
 inline constexpr const char* kLineInfoOption = "--generate-line-info";
 
 /// Changes `request` so that line numbers refer to its source as one file called `name`, the file
-/// that CacheKeep::source keeps.
+/// that CacheKeep::source keeps; to the caller's files if the source is the caller's own.
 void add_line_info(compile::Request& request, const std::string& name);
 
 }  // namespace tilejit::front

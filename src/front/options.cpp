@@ -193,6 +193,7 @@ Options Options::from_env() {
           number("TILEJIT_SLOW_COMPILE_MS", static_cast<int>(Options().slow_compile.count()),
                  "the milliseconds from which on a compile is slow, or 0 for none")),
       .on_slow_compile = {},
+      .allow_source = flag("TILEJIT_ALLOW_SOURCE"),
       .device = number("TILEJIT_DEVICE", 0, "the number of a device, counted from 0")};
 }
 

@@ -12,13 +12,16 @@ namespace tilejit {
 namespace graph {
 
 KernelNode::KernelNode(const Kernel::Impl::Shape& shape, const std::byte* params) noexcept
-    : value_(const_cast<std::byte*>(params)) {  // the driver copies it
+    : values_(shape, params) {
   params_.func = shape.function;
   params_.gridDimX = shape.blocks;
+  params_.gridDimY = shape.blocks_y;
+  params_.gridDimZ = shape.blocks_z;
   params_.blockDimX = shape.threads;
-  params_.gridDimY = params_.gridDimZ = params_.blockDimY = params_.blockDimZ = 1;
+  params_.blockDimY = shape.threads_y;
+  params_.blockDimZ = shape.threads_z;
   params_.sharedMemBytes = shape.shared_bytes;
-  params_.kernelParams = &value_;
+  params_.kernelParams = values_.get();
 }
 
 launch::ParamBytes with_workspaces(const Kernel::Impl& kernel, const std::byte* params,

@@ -18,12 +18,12 @@ namespace graph {
 class KernelNode {
  public:
   KernelNode(const Kernel::Impl::Shape& shape, const std::byte* params) noexcept;
-  KernelNode(const KernelNode&) = delete;  // params_ points into it
+  KernelNode(const KernelNode&) = delete;  // params_ points into values_
   KernelNode& operator=(const KernelNode&) = delete;
   [[nodiscard]] const CUDA_KERNEL_NODE_PARAMS* get() const noexcept { return &params_; }
 
  private:
-  void* value_;
+  Kernel::Impl::Values values_;
   CUDA_KERNEL_NODE_PARAMS params_ = {};
 };
 

@@ -36,7 +36,7 @@ class BindProgram::Maker {
   }
 
   std::optional<BindProgram> of_kind(std::span<const Argument> args) {
-    if (!fits_) return std::nullopt;
+    if (!fits_ || step().shape != nullptr) return std::nullopt;
     made_.kind_ = Argument::Kind::tensor;
     place_tensors(args);
     find_symbols();

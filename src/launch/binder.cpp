@@ -70,7 +70,7 @@ BoundParams Binder::bind_symbolic(std::span<const Argument> args, const SymbolVa
 }
 
 std::size_t Binder::size_count() const noexcept {
-  return dims_.size() + tensors_.size() + steps_.size() + workspaces_.size();
+  return dims_.size() + tensors_.size() + steps_.size() + workspaces_.size() + shape_numbers_;
 }
 
 Binder::Sizes Binder::place(std::span<std::int64_t> room) const noexcept {
@@ -84,6 +84,7 @@ Binder::Sizes Binder::place(std::span<std::int64_t> room) const noexcept {
   sizes.bytes = take(tensors_.size());
   sizes.totals = take(steps_.size());
   sizes.workspaces = take(workspaces_.size());
+  sizes.shapes = take(shape_numbers_);
   return sizes;
 }
 

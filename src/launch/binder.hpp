@@ -23,8 +23,13 @@ inline constexpr std::size_t kMaxParamBytes = 4096;
 
 /// The grid of one kernel of a launch.
 struct Grid {
-  std::uint32_t blocks = 0;  ///< 0: there is nothing to do
+  std::uint32_t blocks = 0;  ///< along x; 0: there is nothing to do
   bool wide = false;         ///< uses the entry point with 64-bit indices, if there are two
+  std::uint32_t y = 1, z = 1;
+  /// Of kernels with an operation::LaunchShape: threads per block, and bytes of shared memory
+  /// beyond what the kernel declares. 0 threads along x: those of the step.
+  std::array<std::uint32_t, 3> threads = {};
+  std::uint32_t shared_bytes = 0;
 };
 
 /// The bytes that a workspace takes in memory shared with others: each is aligned as the driver
@@ -79,6 +84,7 @@ class Binder {
     std::span<std::int64_t> bytes;       // one per tensor: from its first byte to its last
     std::span<std::int64_t> totals;      // one per step: its number of units
     std::span<std::int64_t> workspaces;  // one per workspace: its offset
+    std::span<std::int64_t> shapes;      // kShapeNumbers per step with a LaunchShape
     std::int64_t workspace_bytes = 0;    // of all workspaces together
     bool any = false;                    // at least one step has blocks
   };
@@ -126,6 +132,10 @@ class Binder {
   [[nodiscard]] std::size_t argument_count() const noexcept { return argument_count_; }
   [[nodiscard]] std::size_t step_count() const noexcept { return steps_.size(); }
   [[nodiscard]] std::size_t param_bytes() const noexcept { return param_bytes_; }
+  /// The first step's grid if it is the same for all launches; otherwise an empty one.
+  [[nodiscard]] Grid known_grid() const noexcept {
+    return known_grids_.empty() ? Grid{} : known_grids_.front();
+  }
   /// The offset of a step's parameters, and the offsets of all workspace addresses, in bytes.
   [[nodiscard]] std::size_t param_offset(std::size_t step) const noexcept {
     return static_cast<std::size_t>(steps_[step].offset);
@@ -170,6 +180,13 @@ class Binder {
     std::int64_t per = 1;
     int offset = 0;
   };
+  /// An operation::LaunchShape whose names are slots.
+  static constexpr std::size_t kShapeNumbers = operation::LaunchShape::kCount;
+  struct Shape {
+    operation::LaunchShape shape;
+    std::array<std::vector<int>, kShapeNumbers> slots;  // of the names of each number
+    std::size_t first = 0;                              // index into Sizes::shapes
+  };
   /// The numbers of modes index dims_.
   struct MapField {
     operation::TensorMap::Base base = operation::TensorMap::Base::tensor;
@@ -187,11 +204,13 @@ class Binder {
     bool units_in_32_bits = false;
     bool has_wide = false;
     std::vector<SizeField> sizes;
+    std::shared_ptr<const Shape> shape;  // null: `units` say how many blocks there are
   };
 
   void add_tensors(const operation::Signature& signature);
   void add_elements(const operation::LaunchPlan& plan);
   void add_step(const operation::Signature& signature, const operation::Step& step);
+  [[nodiscard]] std::shared_ptr<const Shape> make_shape(const operation::Step& step);
   void add_field(const operation::Signature& signature, const operation::Param& param, Step& step);
   void add_tensor_map(const operation::Param& param, int offset);
 
@@ -202,7 +221,10 @@ class Binder {
   void evaluate_workspaces(Sizes& sizes) const;
   [[nodiscard]] std::int64_t range_bytes(const BoundTensor& tensor, const Sizes& sizes) const;
   [[nodiscard]] std::int64_t total_units(const Step& step, const Sizes& sizes) const;
+  static void evaluate_shape(const Shape& shape, std::span<const std::int64_t> values,
+                             Sizes& sizes);
   [[nodiscard]] Grid make_grid(const Step& step, std::int64_t total) const;
+  [[nodiscard]] static Grid make_shaped_grid(const Shape& shape, const Sizes& sizes);
   void make_grids(const Sizes& sizes, std::span<Grid> grids) const;
   void write_sizes(const Sizes& sizes, std::byte* out) const;
 
@@ -245,6 +267,7 @@ class Binder {
   std::vector<std::vector<std::vector<Leaf>>> elements_;  // [tensor][mode of the space][leaf]
   std::size_t argument_count_ = 0;
   std::size_t param_bytes_ = 0;
+  std::size_t shape_numbers_ = 0;  // of all shapes
   // Used if there are no symbols: all sizes, and the grids and parameters that follow from them.
   std::vector<std::int64_t> known_values_;
   Sizes known_;

@@ -84,7 +84,8 @@ void Binder::add_step(const operation::Signature& signature, const operation::St
             .blocks_per_unit = step.grid.blocks_per_unit,
             .units_in_32_bits = step.grid.units_in_32_bits,
             .has_wide = !step.wide_entry.empty(),
-            .sizes = {}};
+            .sizes = {},
+            .shape = make_shape(step)};
   for (const operation::GridRule::Count& count : step.grid.units) {
     made.units.push_back({dims_.number(count.extent, symbols_), count.per});
   }

@@ -11,14 +11,26 @@ namespace tilejit {
 
 namespace {
 
+/// The offsets of the parameters that the kernel takes one by one.
+std::vector<std::uint16_t> positional_fields(const operation::Step& step) {
+  std::vector<std::uint16_t> offsets;
+  if (!step.positional) return offsets;
+  for (const operation::Param& param : step.params) {
+    offsets.push_back(static_cast<std::uint16_t>(param.offset));
+  }
+  return offsets;
+}
+
 Kernel::Impl::Step loaded_step(const launch::Library::Kernel& kernel, const operation::Step& step) {
   return {.entry = kernel.entry,
           .wide = kernel.wide,
           .threads = static_cast<unsigned>(step.threads),
           .shared_bytes = static_cast<unsigned>(step.shared_bytes),
           .most_blocks = kernel.most_blocks,
+          .most_shared = kernel.most_shared,
           .cluster = step.cluster,
-          .overlaps_previous = step.overlaps_previous};
+          .overlaps_previous = step.overlaps_previous,
+          .fields = positional_fields(step)};
 }
 
 /// The bytes of the workspaces if all of them are kept; nothing if a launch has to take memory.
@@ -50,7 +62,10 @@ Kernel::Impl::Impl(std::shared_ptr<const launch::Library> loaded, Artifact compi
     others.push_back(loaded_step(library->kernels[i], launch.steps[i]));
   }
   const auto most_blocks = static_cast<unsigned>(library->context->limits().grid_x);
-  if (const auto made = launch::BindProgram::of_known_sizes(binder, most_blocks)) program = *made;
+  if (const auto made = launch::BindProgram::of_known_sizes(binder, most_blocks)) {
+    program = *made;
+    known_grid = limited(first, binder.known_grid());
+  }
   clears_ = std::ranges::any_of(launch.workspaces, &operation::Workspace::zeroed);
   if (const auto bytes = kept_bytes(launch)) {
     kept_ = std::make_unique<const memory::StreamMemories>(

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -46,6 +48,29 @@ struct Kernel::Impl {
   struct Shape {
     CUfunction function = nullptr;
     unsigned blocks = 0, threads = 0, shared_bytes = 0;
+    unsigned blocks_y = 1, blocks_z = 1, threads_y = 1, threads_z = 1;
+    [[nodiscard]] unsigned block_threads() const noexcept {
+      return threads * threads_y * threads_z;
+    }
+    [[nodiscard]] std::int64_t all_blocks() const noexcept {
+      return std::int64_t{blocks} * blocks_y * blocks_z;
+    }
+    /// The offset of each of the kernel's parameters; empty: the struct is the only one.
+    std::span<const std::uint16_t> fields = {};
+  };
+  /// Where the driver finds the parameters of a kernel. Points into them.
+  class Values {
+   public:
+    Values(const Shape& shape, const std::byte* params) noexcept {
+      // The driver copies them and writes nothing.
+      auto* const first = const_cast<std::byte*>(params);
+      values_[0] = first;
+      for (std::size_t i = 0; i < shape.fields.size(); ++i) values_[i] = first + shape.fields[i];
+    }
+    [[nodiscard]] void** get() noexcept { return values_.data(); }
+
+   private:
+    std::array<void*, operation::kMostPositional> values_;  // initialised only as far as it is used
   };
   [[nodiscard]] Shape shape(std::size_t step, launch::Grid grid,
                             int extra_shared_bytes) const noexcept;
@@ -78,8 +103,10 @@ struct Kernel::Impl {
     unsigned threads = 0;       // per block
     unsigned shared_bytes = 0;  // per block, beyond what the kernel declares
     unsigned most_blocks = 0;   // of resident grids; otherwise 0
+    unsigned most_shared = 0;   // bytes, if they depend on symbols; otherwise 0
     int cluster = 1;            // blocks
     bool overlaps_previous = false;
+    std::vector<std::uint16_t> fields = {};  // see Shape
   };
 
   // The members that a launch reads, in adjacent cache lines.
@@ -92,7 +119,8 @@ struct Kernel::Impl {
   mutable std::atomic<const Impl*> full_ = nullptr;
 
  public:
-  launch::BindProgram program;  // for known sizes; otherwise it binds nothing
+  launch::BindProgram program;   // for known sizes; otherwise it binds nothing
+  launch::Grid known_grid = {};  // for `program`, which counts its blocks
   launch::Binder binder;
   Artifact artifact;
   bool light;             // built from a light plan

@@ -14,25 +14,22 @@ using launch::Grid;
 using launch::LaunchAttributes;
 using memory::StreamMemory;
 
-/// The parameter struct is a single parameter, passed by value: the driver copies it and writes
-/// nothing.
-std::array<void*, 1> values_of(const std::byte* params) noexcept {
-  return {const_cast<std::byte*>(params)};
-}
-
 CUresult launch_kernel(const driver::Table& driver, CUstream stream,
                        const Kernel::Impl::Shape& shape, const std::byte* params,
                        std::span<const CUlaunchAttribute> attributes) {
   CUlaunchConfig config{};
   config.gridDimX = shape.blocks;
+  config.gridDimY = shape.blocks_y;
+  config.gridDimZ = shape.blocks_z;
   config.blockDimX = shape.threads;
-  config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
+  config.blockDimY = shape.threads_y;
+  config.blockDimZ = shape.threads_z;
   config.sharedMemBytes = shape.shared_bytes;
   config.hStream = stream;
   config.attrs = const_cast<CUlaunchAttribute*>(attributes.data());  // the driver only reads them
   config.numAttrs = static_cast<unsigned>(attributes.size());
-  auto values = values_of(params);
-  return driver.cuLaunchKernelEx_(&config, shape.function, values.data(), nullptr);
+  Kernel::Impl::Values values(shape, params);
+  return driver.cuLaunchKernelEx_(&config, shape.function, values.get(), nullptr);
 }
 
 }  // namespace
@@ -42,8 +39,8 @@ void Kernel::Impl::launch(Stream stream, std::span<const Argument> args,
   if (symbols == nullptr || symbols->empty()) [[likely]] {
     // Initialised only as far as it is used.
     alignas(16) std::array<std::byte, launch::BindProgram::kMaxParamBytes> params;
-    if (const std::uint32_t blocks = program.bind(args, params)) [[likely]]
-      return launch_resident(stream, {blocks, false}, params.data());
+    if (program.bind(args, params) != 0) [[likely]]
+      return launch_resident(stream, known_grid, params.data());
   }
   launch_checked(stream, args, symbols);
 }
@@ -157,17 +154,27 @@ void Kernel::Impl::place_workspaces(const std::byte* params, CUdeviceptr address
 Kernel::Impl::Shape Kernel::Impl::shape(std::size_t i, Grid grid,
                                         int extra_shared_bytes) const noexcept {
   const Step& what = step(i);
-  return {.function = grid.wide ? what.wide : what.entry,
-          .blocks = grid.blocks,
-          .threads = what.threads,
-          .shared_bytes = what.shared_bytes + static_cast<unsigned>(extra_shared_bytes)};
+  Shape shape{.function = grid.wide ? what.wide : what.entry,
+              .blocks = grid.blocks,
+              .threads = what.threads,
+              .shared_bytes = what.shared_bytes + static_cast<unsigned>(extra_shared_bytes),
+              .fields = what.fields};
+  if (grid.threads[0] != 0) {  // of a LaunchShape
+    shape.blocks_y = grid.y;
+    shape.blocks_z = grid.z;
+    shape.threads = grid.threads[0];
+    shape.threads_y = grid.threads[1];
+    shape.threads_z = grid.threads[2];
+    shape.shared_bytes = grid.shared_bytes + static_cast<unsigned>(extra_shared_bytes);
+  }
+  return shape;
 }
 
 CUresult Kernel::Impl::submit(Stream stream, const Shape& what, const std::byte* params) const {
-  auto values = values_of(params);
-  return library->context->driver().cuLaunchKernel_(what.function, what.blocks, 1, 1, what.threads,
-                                                    1, 1, what.shared_bytes, stream, values.data(),
-                                                    nullptr);
+  Values values(what, params);
+  return library->context->driver().cuLaunchKernel_(
+      what.function, what.blocks, what.blocks_y, what.blocks_z, what.threads, what.threads_y,
+      what.threads_z, what.shared_bytes, stream, values.get(), nullptr);
 }
 
 template <typename Submit>

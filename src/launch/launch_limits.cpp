@@ -29,6 +29,14 @@ Grid Kernel::Impl::limited(const Step& step, Grid grid) const {
            " blocks, and a grid of this device has " + "at most " + text(most) +
            "; split the tensors");
   }
+  const unsigned most_shared = std::max(step.most_shared, step.shared_bytes);
+  if (grid.shared_bytes > most_shared) {
+    throw Error(ErrorCode::unsupported,
+                "the launch asks for " + text(grid.shared_bytes) +
+                    " bytes of shared memory a block, and this device has " + text(most_shared) +
+                    " besides what the kernel declares",
+                "/launch/shared");
+  }
   return grid;
 }
 
@@ -112,13 +120,14 @@ void Kernel::Impl::check_resident(const Shape& what) const {
   const driver::Table& driver = library->context->driver();
   const driver::ContextScope scope(*library->context);
   int a_processor = 0;
-  driver::check(driver,
-                driver.cuOccupancyMaxActiveBlocksPerMultiprocessor_(
-                    &a_processor, what.function, static_cast<int>(what.threads), what.shared_bytes),
-                "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  driver::check(
+      driver,
+      driver.cuOccupancyMaxActiveBlocksPerMultiprocessor_(
+          &a_processor, what.function, static_cast<int>(what.block_threads()), what.shared_bytes),
+      "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   const std::int64_t resident = std::int64_t{a_processor} * limits.multiprocessors;
-  if (what.blocks <= resident) return;
-  refuse("a cooperative launch of " + text(what.blocks) + " blocks: this device runs " +
+  if (what.all_blocks() <= resident) return;
+  refuse("a cooperative launch of " + text(what.all_blocks()) + " blocks: this device runs " +
          text(resident) + " of this kernel at once (" + text(limits.multiprocessors) +
          " multiprocessors with " + text(a_processor) + " each)");
 }

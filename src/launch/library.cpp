@@ -74,11 +74,52 @@ unsigned resident_blocks(const driver::Table& driver, CUfunction entry,
   return static_cast<unsigned>(std::max(1, clusters)) * dims.value.clusterDim.x;
 }
 
+/// Makes the blocks of a launch form clusters if the source does not declare them.
+void set_cluster(const driver::Table& driver, CUfunction entry, const operation::Step& step) {
+  const auto set = [&](CUfunction_attribute which, int value) {
+    driver::check(driver, driver.cuFuncSetAttribute_(entry, which, value), "cuFuncSetAttribute");
+  };
+  int declared = 0;
+  driver::check(
+      driver,
+      driver.cuFuncGetAttribute_(&declared, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, entry),
+      "cuFuncGetAttribute");
+  if (declared == step.cluster) return;
+  if (declared != 0) {
+    throw Error(ErrorCode::invalid_spec,
+                "the source declares clusters of " + std::to_string(declared) +
+                    " blocks, and the launch has clusters of " + std::to_string(step.cluster) +
+                    "; let one of the two say it",
+                "/launch/cluster");
+  }
+  set(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, step.cluster);
+  set(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, 1);
+  set(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, 1);
+}
+
+/// Allows all the shared memory that the device has besides what the kernel declares. Returns it.
+unsigned allow_all_shared(const driver::Table& driver, CUfunction entry,
+                          const driver::Limits& limits) {
+  int declared = 0;
+  driver::check(driver,
+                driver.cuFuncGetAttribute_(&declared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, entry),
+                "cuFuncGetAttribute");
+  const int most = std::max(0, limits.shared_bytes - declared);
+  driver::check(
+      driver,
+      driver.cuFuncSetAttribute_(entry, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most),
+      "cuFuncSetAttribute");
+  return static_cast<unsigned>(most);
+}
+
 Library::Kernel find_kernel(const driver::Table& driver, CUlibrary library, const Target& target,
-                            const operation::Step& step) {
+                            const driver::Limits& limits, const operation::Step& step) {
   Library::Kernel kernel{.entry = find_entry(driver, library, step.entry, target)};
   if (!step.wide_entry.empty()) kernel.wide = find_entry(driver, library, step.wide_entry, target);
-  if (step.shared_bytes > 0) {
+  if (step.sets_cluster) set_cluster(driver, kernel.entry, step);
+  if (step.shape && !step.shape->numbers[operation::LaunchShape::shared].is_known()) {
+    kernel.most_shared = allow_all_shared(driver, kernel.entry, limits);
+  } else if (step.shared_bytes > 0) {
     driver::check(
         driver,
         driver.cuFuncSetAttribute_(kernel.entry, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -112,7 +153,8 @@ std::shared_ptr<const Library> load_library(std::shared_ptr<const driver::Contex
   library->handle = std::move(owned);
   if (!plan.workspaces.empty()) library->pool = driver::make_pool(*library->context);
   for (const operation::Step& step : plan.steps) {
-    library->kernels.push_back(find_kernel(driver, handle, artifact.target, step));
+    library->kernels.push_back(
+        find_kernel(driver, handle, artifact.target, library->context->limits(), step));
   }
   return library;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,6 +22,8 @@ struct Library {
     CUfunction entry = nullptr;
     CUfunction wide = nullptr;  ///< null if there is none
     unsigned most_blocks = 0;   ///< per launch, for GridRule::resident; otherwise 0
+    /// Shared memory that a launch may ask for, in bytes, if it depends on symbols; otherwise 0.
+    unsigned most_shared = 0;
   };
   std::vector<Kernel> kernels;  ///< one per step
   driver::UniquePool pool;      ///< for workspaces; null if there are none

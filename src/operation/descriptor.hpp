@@ -62,6 +62,9 @@ class Descriptor {
   virtual void evaluate(const HostArguments& args) const = 0;
   [[nodiscard]] virtual Verification verify(const HostArguments& inputs,
                                             std::span<const void* const> actual) const = 0;
+  /// What tilejit::has_reference and tilejit::expected_results return.
+  [[nodiscard]] virtual bool has_reference() const { return true; }
+  [[nodiscard]] virtual std::optional<ExpectedResults> expected_results() const { return {}; }
 };
 
 /// The part of a Descriptor that all operations share. `Value` is a struct with the members name,

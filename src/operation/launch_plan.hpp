@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "operation/launch_shape.hpp"
 #include "operation/tensor_map.hpp"
 #include "tilejit/dim.hpp"
 #include "tilejit/dtype.hpp"
@@ -61,16 +63,25 @@ struct Step {
   std::string entry;            ///< entry point in the cubin
   std::string wide_entry = {};  ///< for 2^31 units and more; empty: `entry` takes any number
   GridRule grid = {};
-  int threads = 256;     ///< per block
-  int cluster = 1;       ///< blocks per cluster
+  /// Instead of `grid`. `threads` and `shared_bytes` are then the most that a launch may ask for.
+  std::optional<LaunchShape> shape = {};
+  int threads = 256;  ///< per block
+  int cluster = 1;    ///< blocks per cluster
+  /// The source does not declare `cluster`; it is set when the kernel is loaded.
+  bool sets_cluster = false;
   int shared_bytes = 0;  ///< per block, beyond what the kernel declares
   std::vector<Param> params = {};
   int params_bytes = 0;  ///< size of the parameter struct
+  /// The kernel takes the fields of the struct one by one, at most kMostPositional, instead of the
+  /// struct.
+  bool positional = false;
   /// The step starts while the previous one ends, and waits by an instruction before it touches
   /// memory (programmatic dependent launch).
   bool overlaps_previous = false;
   bool operator==(const Step&) const = default;
 };
+
+inline constexpr std::size_t kMostPositional = 128;
 
 /// Memory that a launch needs for itself, shared by its blocks or steps.
 struct Workspace {

@@ -54,6 +54,14 @@ std::string to_json(const Operation& op) {
   return core::indented(op.descriptor().json());
 }
 
+bool has_reference(const Operation& op) {
+  return op.descriptor().has_reference();
+}
+
+std::optional<ExpectedResults> expected_results(const Operation& op) {
+  return op.descriptor().expected_results();
+}
+
 void evaluate(const Operation& op, const HostArguments& args) {
   op.descriptor().evaluate(args);
 }

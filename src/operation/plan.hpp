@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "operation/figures.hpp"
 #include "operation/launch_plan.hpp"
@@ -29,6 +30,8 @@ class Body {
 
   /// Throws Error{unsupported} for source that would take the compiler more than seconds.
   [[nodiscard]] virtual Source source() const = 0;
+  /// Compiler options besides those of all plans. A part of `json`.
+  [[nodiscard]] virtual std::vector<std::string> options() const { return {}; }
   /// The part of `source` that was generated for this plan alone.
   [[nodiscard]] virtual std::string header() const = 0;
 

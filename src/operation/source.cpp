@@ -1,5 +1,6 @@
 #include "operation/source.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <string_view>
@@ -7,7 +8,21 @@
 namespace tilejit::operation {
 namespace {
 
-/// Appends `text`. The first #include "..." of each known header is replaced by the header's text.
+/// The name in #include "name" or #include <name>; empty if the line includes nothing.
+std::string_view included_name(std::string_view line) noexcept {
+  constexpr std::string_view kInclude = "#include ";
+  if (!line.starts_with(kInclude)) return {};
+  line.remove_prefix(kInclude.size());
+  if (!line.starts_with('"') && !line.starts_with('<')) return {};
+  return line.substr(1, line.find(line.front() == '"' ? '"' : '>', 1) - 1);
+}
+
+bool has_header(const Source& source, std::string_view name) {
+  return std::ranges::any_of(source.headers,
+                             [&](const auto& header) { return header.first == name; });
+}
+
+/// Appends `text`. The first #include of each known header is replaced by the header's text.
 void append_flat(std::string_view text, const Source& source,
                  std::set<std::string, std::less<>>& done, std::string& out) {
   while (!text.empty()) {
@@ -15,11 +30,12 @@ void append_flat(std::string_view text, const Source& source,
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (line == "#pragma once") continue;
-    if (!line.starts_with("#include \"")) {
+    const std::string_view name = included_name(line);
+    // The caller's own files may include what only a compiler finds.
+    if (name.empty() || (source.own && !has_header(source, name))) {
       (out += line) += '\n';
       continue;
     }
-    const std::string_view name = line.substr(10, line.find('"', 10) - 10);
     if (!done.emplace(name).second) continue;
     for (const auto& [header, contents] : source.headers) {
       if (header == name) append_flat(contents, source, done, out);

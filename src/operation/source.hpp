@@ -11,6 +11,8 @@ struct Source {
   std::string name;  ///< of the file: "tilejit_add_f16.cu"
   std::string text;
   std::vector<std::pair<std::string, std::string>> headers;  ///< include name, text
+  /// Written by the caller: line numbers shall refer to the caller's files.
+  bool own = false;
   bool operator==(const Source&) const = default;
 };
 

@@ -1,4 +1,5 @@
 // All operations, one row each. No other code knows what is in an operation's folder.
+#include "cuda/json.hpp"
 #include "formula/json.hpp"
 #include "spec/specs.hpp"
 
@@ -7,9 +8,11 @@ namespace tilejit::spec {
 std::span<const Kind> kinds() noexcept {
   static constexpr Kind kKinds[] = {
       {.name = "fused",
-       .read = [](const Json& json, const std::string& where, Problems& problems) -> Operation {
+       .read = [](const Json& json, const std::string& where, const SpecOptions&,
+                  Problems& problems) -> Operation {
          return formula::read_fused(json, where, problems);
        }},
+      {.name = "cuda", .read = cuda::read_kernel},
   };
   return kKinds;
 }

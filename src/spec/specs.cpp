@@ -16,9 +16,10 @@ constexpr std::size_t kMaxKernels = 100'000;
 
 /// Checks the structure first: checking the meaning of a spec with structural faults would repeat
 /// them.
-Operation read_checked(const Json& json, const std::string& where, std::span<const Kind> kinds) {
+Operation read_checked(const Json& json, const std::string& where, const SpecOptions& options,
+                       std::span<const Kind> kinds) {
   Problems problems;
-  Operation op = read_operation(json, where, problems, kinds);
+  Operation op = read_operation(json, where, options, problems, kinds);
   problems.throw_if_any();
   try {
     validate(op);
@@ -34,16 +35,17 @@ Operation read_checked(const Json& json, const std::string& where, std::span<con
 /// The descriptors of a file in order, with sweeps expanded.
 class SpecList {
  public:
-  SpecList(std::span<const Kind> kinds, std::vector<Error>* faults)
-      : kinds_(kinds), faults_(faults) {}
+  SpecList(std::span<const Kind> kinds, const SpecOptions& options, std::vector<Error>* faults)
+      : kinds_(kinds), options_(options), faults_(faults) {}
 
   void add(const Json& json, const std::string& where) {
     Problems problems;
     (void)each_of_sweep(json, where, kMaxKernels - std::min(kMaxKernels, ops_.size()), problems,
                         [&](const Json& descriptor, const std::string& choice) {
                           try {
-                            add_one(choice.empty() ? read_checked(descriptor, where, kinds_)
-                                                   : read_chosen(descriptor, where, choice),
+                            add_one(choice.empty()
+                                        ? read_checked(descriptor, where, options_, kinds_)
+                                        : read_chosen(descriptor, where, choice),
                                     where);
                           } catch (const Error& error) {
                             if (faults_ == nullptr) throw;
@@ -67,7 +69,7 @@ class SpecList {
   [[nodiscard]] Operation read_chosen(const Json& json, const std::string& where,
                                       const std::string& choice) const {
     try {
-      return read_checked(json, where, kinds_);
+      return read_checked(json, where, options_, kinds_);
     } catch (const Error& error) {
       Problems placed;
       placed.add(error, where);
@@ -78,6 +80,7 @@ class SpecList {
   }
 
   std::span<const Kind> kinds_;
+  const SpecOptions& options_;
   std::vector<Error>* faults_;
   std::vector<Operation> ops_;
   std::set<std::string> names_;
@@ -85,8 +88,8 @@ class SpecList {
 
 }  // namespace
 
-Operation read_operation(const Json& json, const std::string& where, Problems& problems,
-                         std::span<const Kind> kinds) {
+Operation read_operation(const Json& json, const std::string& where, const SpecOptions& options,
+                         Problems& problems, std::span<const Kind> kinds) {
   const Kind* kind = &kinds.front();
   if (json.is_object() && json.contains("op") && json["op"].is_string()) {
     const std::string name = json["op"].get<std::string>();
@@ -102,13 +105,13 @@ Operation read_operation(const Json& json, const std::string& where, Problems& p
       kind = &*found;
     }
   }
-  return kind->read(json, where, problems);
+  return kind->read(json, where, options, problems);
 }
 
 std::vector<Operation> read_specs(std::string_view text, std::span<const Kind> kinds,
-                                  std::vector<Error>* faults) {
+                                  std::vector<Error>* faults, const SpecOptions& options) {
   const Json json = parse_json(text);
-  SpecList specs(kinds, faults);
+  SpecList specs(kinds, options, faults);
   if (!json.is_object() || !json.contains("kernels")) {
     specs.add(json, "");
     return specs.take();
@@ -134,17 +137,18 @@ std::vector<Operation> read_specs(std::string_view text, std::span<const Kind> k
 
 namespace tilejit {
 
-Operation parse_operation(std::string_view json) {
+Operation parse_operation(std::string_view json, const SpecOptions& options) {
   const spec::Json parsed = spec::parse_json(json);
   if (parsed.is_object() && parsed.contains("sweep")) {
     throw Error(ErrorCode::invalid_spec,
                 "a sweep stands for several descriptors; read it with parse_specs", "/sweep");
   }
-  return spec::read_checked(parsed, "", spec::kinds());
+  return spec::read_checked(parsed, "", options, spec::kinds());
 }
 
-std::vector<Operation> parse_specs(std::string_view json, std::vector<Error>* faults) {
-  return spec::read_specs(json, spec::kinds(), faults);
+std::vector<Operation> parse_specs(std::string_view json, std::vector<Error>* faults,
+                                   const SpecOptions& options) {
+  return spec::read_specs(json, spec::kinds(), faults, options);
 }
 
 }  // namespace tilejit

@@ -15,16 +15,19 @@ namespace tilejit::spec {
 struct Kind {
   std::string_view name;  ///< value of the member "op"
   /// Reads the members of one descriptor; faults go to `problems` with JSON pointers below `where`.
-  Operation (*read)(const Json& json, const std::string& where, Problems& problems);
+  Operation (*read)(const Json& json, const std::string& where, const SpecOptions& options,
+                    Problems& problems);
 };
 /// The kinds of this library. The first is that of specs without "op" (src/ops/table.cpp).
 [[nodiscard]] std::span<const Kind> kinds() noexcept;
 
 /// Reads one descriptor of the `known` kinds and checks its structure only.
 [[nodiscard]] Operation read_operation(const Json& json, const std::string& where,
-                                       Problems& problems, std::span<const Kind> known = kinds());
+                                       const SpecOptions& options, Problems& problems,
+                                       std::span<const Kind> known = kinds());
 /// What parse_specs does, but with operations of `kinds`.
 [[nodiscard]] std::vector<Operation> read_specs(std::string_view text, std::span<const Kind> kinds,
-                                                std::vector<Error>* faults = nullptr);
+                                                std::vector<Error>* faults = nullptr,
+                                                const SpecOptions& options = {});
 
 }  // namespace tilejit::spec

@@ -55,7 +55,8 @@ std::vector<std::string> labels_of(const std::vector<Json>& values) {
 /// True for members whose text may contain names. In other members a name must be the whole value.
 bool is_text(std::string_view member) noexcept {
   return member == "layout" || member == "formula" || member == "expr" || member == "thr" ||
-         member == "val";
+         member == "val" || member == "grid" || member == "block" || member == "cluster" ||
+         member == "shared";
 }
 
 /// Puts the chosen values into one descriptor.

@@ -46,8 +46,8 @@ bool is_allowed(const Knob& knob, int value) noexcept {
 
 Tuning read_tuning(const Json& json, const std::string& where, Problems& problems) {
   ObjectReader object(json, where, problems);
-  object.refuse_others(
-      {"threads", "vector", "unroll", "tile", "lanes", "cluster", "shares", "held", "atomics"});
+  object.refuse_others({"threads", "vector", "unroll", "tile", "lanes", "cluster", "shares", "held",
+                        "atomics", "constants"});
   Tuning tuning;
   tuning.atomics = object.boolean("atomics");
   for (const Knob& knob : kKnobs) {
@@ -56,6 +56,14 @@ Tuning read_tuning(const Json& json, const std::string& where, Problems& problem
       tuning.*knob.value = static_cast<int>(std::clamp<std::int64_t>(*value, -1, 1 << 20));
     }
   }
+  object.members(
+      "constants", [&](const std::string& name, const Json& value, const std::string& place) {
+        if (value.is_structured() || value.is_null()) {
+          problems.add(ErrorCode::invalid_spec, "expected a number or a text", place);
+        } else {
+          tuning.constants[name] = value.is_string() ? value.get<std::string>() : value.dump();
+        }
+      });
   const Json* const tile = object.find("tile");
   if (tile == nullptr) return tuning;
   const auto is_side = [](const Json& side) {
@@ -94,6 +102,7 @@ Json tuning_json(const Tuning& tuning) {
   }
   if (tuning.tile) json["tile"] = *tuning.tile;
   if (tuning.atomics) json["atomics"] = *tuning.atomics;
+  for (const auto& [name, value] : tuning.constants) json["constants"][name] = value;
   return json;
 }
 

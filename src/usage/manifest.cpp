@@ -24,6 +24,8 @@ constexpr std::uintmax_t kLargestFile = std::uintmax_t{1} << 30;
 /// Combines the lines of a manifest.
 class Reader {
  public:
+  explicit Reader(const SpecOptions& options) : options_(options) {}
+
   void read(std::string_view line, std::size_t number, bool torn) {
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) return;
     try {
@@ -60,7 +62,7 @@ class Reader {
     std::string id = usage::manifest_id(text, target);
     if (known_.contains(id)) return;
     spec::Problems problems;
-    Operation op = spec::read_operation(json["spec"], "", problems);
+    Operation op = spec::read_operation(json["spec"], "", options_, problems);
     problems.throw_if_any();
     entries_.push_back({.op = std::move(op), .target = target});
     known_.insert(id);
@@ -73,6 +75,7 @@ class Reader {
     }
   }
 
+  const SpecOptions& options_;
   std::vector<ManifestEntry> entries_;
   std::vector<std::string> ids_, faults_;
   std::unordered_set<std::string> known_;
@@ -95,8 +98,8 @@ std::string manifest_line(const Operation& op, const Target& target) {
          "\",\"spec\":" + text + '}';
 }
 
-Manifest parse_manifest(std::string_view text) {
-  Reader reader;
+Manifest parse_manifest(std::string_view text, const SpecOptions& options) {
+  Reader reader(options);
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::size_t end = text.find('\n');
     reader.read(text.substr(0, end), number, end == std::string_view::npos);
@@ -105,9 +108,9 @@ Manifest parse_manifest(std::string_view text) {
   return reader.take();
 }
 
-Manifest load_manifest(const std::filesystem::path& path) {
+Manifest load_manifest(const std::filesystem::path& path, const SpecOptions& options) {
   const cache::FileText file = cache::read_file(path, {.most_bytes = kLargestFile});
-  if (file.outcome == cache::FileText::Outcome::read) return parse_manifest(file.bytes);
+  if (file.outcome == cache::FileText::Outcome::read) return parse_manifest(file.bytes, options);
   throw Error(ErrorCode::io,
               path.string() + " could not be read as a manifest of at most 1 GiB: " + file.reason +
                   "; check the path",

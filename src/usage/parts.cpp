@@ -43,6 +43,7 @@ Hash hash_of(const Tuning& tuning) noexcept {
     for (const int side : *tuning.tile) hasher.add(static_cast<std::uint64_t>(side));
   }
   if (tuning.tv) hasher.add(tuning.tv->thr).add(tuning.tv->val);
+  for (const auto& [name, value] : tuning.constants) hasher.add(name).add(value);
   return hasher.hash();
 }
 
@@ -96,6 +97,7 @@ std::string tuning_text(const Tuning& tuning) {
   if (tuning.atomics) add("atomics", *tuning.atomics ? 1 : 0);
   if (tuning.tile) text += " tile";
   if (tuning.tv) text += " tv";
+  for (const auto& [name, value] : tuning.constants) text += ' ' + name + '=' + value;
   return text.empty() ? "none" : text;
 }
 

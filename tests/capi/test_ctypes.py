@@ -6,9 +6,12 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import unittest
 
 from support import cache_folder, spec, tilejit
+
+import cuda_kernel  # of examples/python, whose folder support adds
 
 
 class _DLTensor(ctypes.Structure):
@@ -119,6 +122,27 @@ class Compiling(unittest.TestCase):
         self.assertNotEqual(other["differences"], [])
         same = self.compiler.why(spec(), "sm_80", spec())
         self.assertEqual(same["differences"], [])
+
+
+    def test_source_needs_leave(self):
+        own = cuda_kernel.SPEC
+        for call in (self.compiler.compile, self.compiler.explain):
+            with self.assertRaises(tilejit.Error) as caught:
+                call(own, "sm_90a")
+            self.assertEqual(caught.exception.status, "unsupported")
+            self.assertIn("brings CUDA source", str(caught.exception))
+        with self.assertRaises(tilejit.Error):
+            tilejit.validate(own)
+        allowed = tilejit.Compiler({"cache_folder": str(self.folder), "allow_source": True})
+        self.assertEqual(allowed.compile(own, "sm_90a").kernel_name, "axpy")
+        self.assertEqual(allowed.compile(own, "sm_90a").tier, "memory")
+
+    def test_the_example_of_a_kernel_of_ones_own(self):
+        said = subprocess.run(
+            [sys.executable, cuda_kernel.__file__], env={**os.environ, "TILEJIT_CACHE_DIR": "off"},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        self.assertIn("axpy ", said.stdout)
 
 
 class Errors(unittest.TestCase):

@@ -18,6 +18,11 @@ namespace tilejit {
 /// told to. "Device memory" is host memory that only copies touch. One at a time; not thread-safe.
 class FakeDriver {
  public:
+  /// The grid and the block along y and z.
+  struct Extents {
+    unsigned blocks_y = 1, blocks_z = 1, threads_y = 1, threads_z = 1;
+    bool operator==(const Extents&) const = default;
+  };
   struct Launch {
     CUfunction function;
     unsigned blocks, threads;
@@ -26,6 +31,7 @@ class FakeDriver {
     unsigned shared_bytes = 0;
     bool overlaps = false;  ///< may start while the previous kernel of the stream ends
     std::vector<CUlaunchAttribute> attributes = {};
+    Extents extents = {};
     const void* params_at = nullptr;  ///< where the caller had them
   };
   /// Arguments of cuTensorMapEncodeTiled. The map that it gives holds its number, counted from 1,
@@ -55,6 +61,7 @@ class FakeDriver {
     CUgraph child = nullptr;
     CUgraphNode origin = nullptr;  ///< of a clone
     void* value = nullptr;         ///< what cuGraphKernelNodeGetParams points to
+    Extents extents = {};
   };
   using GraphNodes = std::vector<std::unique_ptr<GraphNode>>;
   /// A change of an executable graph.
@@ -93,6 +100,7 @@ class FakeDriver {
   int active_clusters = 15;  ///< of any kernel
   bool has_clusters = true, has_cooperative = true;
   int shared_limit = 227 << 10;       ///< bytes per block
+  int declared_cluster = 0;           ///< of any kernel's source
   bool stream_is_busy = false;        ///< result of cuStreamQuery and cuEventQuery
   bool capture_is_broken = false;     ///< the capture of any stream
   CUdeviceptr host_address = 0;       ///< the only address that is not the device's
@@ -100,8 +108,10 @@ class FakeDriver {
   bool launch_needs_context = false;  ///< as a stream of the legacy kind requires
   bool encode_needs_context = false;
   std::size_t param_bytes = 0;  ///< how many bytes of the kernel's parameter are recorded
-  float elapsed_ms = 1;         ///< for the next pair of events; grows by 1
-  int fail_at = -1;             ///< number of the call that fails, counted from 0
+  /// If not empty: the sizes of parameters that kernels take one by one; recorded without gaps.
+  std::vector<std::size_t> param_sizes = {};
+  float elapsed_ms = 1;                          ///< for the next pair of events; grows by 1
+  int fail_at = -1;                              ///< number of the call that fails, counted from 0
   std::map<std::string, CUresult> fail_on = {};  ///< calls that always fail
   CUresult failure = CUDA_ERROR_UNKNOWN;         ///< what fail_at returns
   /// Results of cuGraphExecUpdate: the reason of a refusal and the nodes of the new graph; -1 for
@@ -124,7 +134,8 @@ class FakeDriver {
   std::vector<CUstreamCaptureMode> capture_modes = {};  ///< of captures begun
   CUstream capturing = nullptr;
   std::map<CUstream, unsigned long long> stream_ids = {};  ///< if absent, the number of the handle
-  std::size_t cleared = 0;                                 ///< bytes set to 0
+  std::vector<std::pair<CUfunction_attribute, int>> function_attributes = {};  ///< set
+  std::size_t cleared = 0;                                                     ///< bytes set to 0
   CUstreamCaptureMode thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   std::vector<std::pair<CUstream, CUevent>> waits = {};
   std::vector<std::pair<unsigned, int>> created_streams = {};  ///< flags, priority
@@ -193,6 +204,18 @@ class FakeDriver {
   static CUgraph copy_graph(CUgraph graph);
   static CUresult add_node(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,
                            std::size_t count, const char* call, GraphNode node);
+  /// The bytes of a kernel's parameters.
+  static std::vector<std::byte> record(void** params) {
+    const FakeDriver& self = *active();
+    std::vector<std::byte> all;
+    const auto add = [&](const void* from, std::size_t bytes) {
+      const auto* const begin = static_cast<const std::byte*>(from);
+      all.insert(all.end(), begin, begin + bytes);
+    };
+    if (self.param_sizes.empty()) add(params[0], self.param_bytes);
+    for (std::size_t i = 0; i < self.param_sizes.size(); ++i) add(params[i], self.param_sizes[i]);
+    return all;
+  }
   static void set_kernel(GraphNode& node, const CUDA_KERNEL_NODE_PARAMS& params);
   static GraphNode& node_of(CUgraphNode node) { return *reinterpret_cast<GraphNode*>(node); }
 
@@ -306,7 +329,8 @@ inline void FakeDriver::fill_libraries() {
     return enter("cuKernelGetFunction");
   };
   table.cuFuncGetAttribute_ = [](int* value, CUfunction_attribute which, CUfunction) {
-    *value = 100 + static_cast<int>(which);
+    *value = which == CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH ? active()->declared_cluster
+                                                               : 100 + static_cast<int>(which);
     return enter("cuFuncGetAttribute");
   };
   table.cuOccupancyMaxActiveBlocksPerMultiprocessor_ = [](int* blocks, CUfunction, int,
@@ -314,7 +338,8 @@ inline void FakeDriver::fill_libraries() {
     *blocks = 8;
     return enter("cuOccupancyMaxActiveBlocksPerMultiprocessor");
   };
-  table.cuFuncSetAttribute_ = [](CUfunction, CUfunction_attribute, int) {
+  table.cuFuncSetAttribute_ = [](CUfunction, CUfunction_attribute which, int value) {
+    active()->function_attributes.emplace_back(which, value);
     return enter("cuFuncSetAttribute");
   };
   table.cuOccupancyMaxActiveClusters_ = [](int* clusters, CUfunction, const CUlaunchConfig*) {
@@ -326,35 +351,35 @@ inline void FakeDriver::fill_libraries() {
     FakeDriver& self = *active();
     const CUresult result = enter("cuLaunchKernelEx");
     if (result != CUDA_SUCCESS) return result;
-    const auto* bytes = static_cast<const std::byte*>(params[0]);
-    self.launches.push_back({function,
-                             config->gridDimX,
-                             config->blockDimX,
-                             config->hStream,
-                             {bytes, bytes + self.param_bytes},
-                             config->sharedMemBytes,
-                             config->numAttrs == 1,
-                             {config->attrs, config->attrs + config->numAttrs},
-                             bytes});
+    self.launches.push_back(
+        {function,
+         config->gridDimX,
+         config->blockDimX,
+         config->hStream,
+         record(params),
+         config->sharedMemBytes,
+         config->numAttrs == 1,
+         {config->attrs, config->attrs + config->numAttrs},
+         {config->gridDimY, config->gridDimZ, config->blockDimY, config->blockDimZ},
+         params[0]});
     return CUDA_SUCCESS;
   };
-  table.cuLaunchKernel_ = [](CUfunction function, unsigned blocks, unsigned, unsigned,
-                             unsigned threads, unsigned, unsigned, unsigned shared_bytes,
-                             CUstream stream, void** params, void**) {
+  table.cuLaunchKernel_ = [](CUfunction function, unsigned blocks, unsigned blocks_y,
+                             unsigned blocks_z, unsigned threads, unsigned threads_y,
+                             unsigned threads_z, unsigned shared_bytes, CUstream stream,
+                             void** params, void**) {
     FakeDriver& self = *active();
     const CUresult result = enter("cuLaunchKernel");
     if (result != CUDA_SUCCESS) return result;
     if (self.launch_needs_context && self.current.empty()) return CUDA_ERROR_INVALID_CONTEXT;
-    const auto* bytes = static_cast<const std::byte*>(params[0]);
-    self.launches.push_back({function,
-                             blocks,
-                             threads,
-                             stream,
-                             {bytes, bytes + self.param_bytes},
-                             shared_bytes,
-                             false,
-                             {},
-                             bytes});
+    self.launches.push_back({.function = function,
+                             .blocks = blocks,
+                             .threads = threads,
+                             .stream = stream,
+                             .params = record(params),
+                             .shared_bytes = shared_bytes,
+                             .extents = {blocks_y, blocks_z, threads_y, threads_z},
+                             .params_at = params[0]});
     return CUDA_SUCCESS;
   };
 }

@@ -55,13 +55,13 @@ inline CUresult FakeDriver::add_node(CUgraphNode* out, CUgraph graph, const CUgr
 }
 
 inline void FakeDriver::set_kernel(GraphNode& node, const CUDA_KERNEL_NODE_PARAMS& params) {
-  const auto* bytes = static_cast<const std::byte*>(params.kernelParams[0]);
   node.function = params.func;
   node.blocks = params.gridDimX;
   node.threads = params.blockDimX;
   node.shared_bytes = params.sharedMemBytes;
-  node.params.assign(bytes, bytes + active()->param_bytes);
-  node.params_at = bytes;
+  node.extents = {params.gridDimY, params.gridDimZ, params.blockDimY, params.blockDimZ};
+  node.params = record(params.kernelParams);
+  node.params_at = params.kernelParams[0];
 }
 
 /// As in the driver, the graphs of child nodes are copied too.

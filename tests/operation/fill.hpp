@@ -169,7 +169,7 @@ class FillDescriptor final : public operation::DescriptorOf<FillDescriptor, Fill
 };
 
 /// {"op": "fill", "tensors": ..., "scalars": ..., "step": 4}
-inline Operation read_fill(const spec::Json& json, const std::string& where,
+inline Operation read_fill(const spec::Json& json, const std::string& where, const SpecOptions&,
                            spec::Problems& problems) {
   spec::ObjectReader object(json, where, problems);
   object.refuse_others({"op", "name", "tensors", "scalars", "tuning", "step"});

@@ -32,6 +32,7 @@ struct BenchOptions {
   int device = -1;
   std::uint64_t seed = 1;
   bool graph = false, cold = false, warm = false, json = false, no_tuning = false;
+  bool allow_source = false;
 };
 
 BenchmarkOptions sampling_of(const BenchOptions& options) {
@@ -54,7 +55,7 @@ std::vector<Case> cases_of(const BenchOptions& options) {
   const std::vector<Axis> axes = parse_axes(options.axes);
   std::vector<Operation> ops;
   for (const std::string& spec : options.specs) {
-    for (Operation& op : select_kernels(load_specs(spec), options.kernel))
+    for (Operation& op : select_kernels(load_specs(spec, options.allow_source), options.kernel))
       ops.push_back(std::move(op));
   }
   check_axes(ops, axes);
@@ -260,6 +261,7 @@ void add_bench(CLI::App& app) {
   add_scalars(*command, options->scalars);
   add_seed(*command, options->seed);
   add_device(*command, options->device);
+  add_allow_source(*command, options->allow_source);
   add_no_tuning(*command, options->no_tuning);
   add_sampling_options(*command, *options);
   add_output_options(*command, *options);

@@ -21,11 +21,13 @@ using nlohmann::ordered_json;
 struct KeyOptions {
   std::string spec, other, kernel, target;
   bool json = false;
+  bool allow_source = false;
 };
 
 KeyExplanation explain_spec(const Compiler& compiler, const std::string& spec,
                             const KeyOptions& options) {
-  const Operation op = only_kernel(select_kernels(load_specs(spec), options.kernel));
+  const Operation op =
+      only_kernel(select_kernels(load_specs(spec, options.allow_source), options.kernel));
   const Target target = options.target.empty() ? default_target() : parse_target(options.target);
   return compiler.explain(op, target);
 }
@@ -100,6 +102,7 @@ CLI::App* add_key_command(CLI::App& app, const char* name, const char* help,
   add_spec(*command, options->spec);
   add_kernel(*command, options->kernel);
   add_target(*command, options->target);
+  add_allow_source(*command, options->allow_source);
   add_json(*command, options->json, fmt::format("cache-{}", name));
   return command;
 }

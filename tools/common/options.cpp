@@ -75,6 +75,11 @@ void add_no_tuning(CLI::App& command, bool& no_tuning) {
   command.add_flag("--no-tuning", no_tuning, "Leave the tuning file alone");
 }
 
+void add_allow_source(CLI::App& command, bool& allow_source) {
+  command.add_flag("--allow-source", allow_source,
+                   "Compile CUDA source that the spec brings; only for specs that you trust");
+}
+
 void add_json(CLI::App& command, bool& json, const std::string& schema) {
   const std::string described =
       schema.empty() ? "" : "; tilejit schema " + schema + " describes it";

@@ -21,6 +21,8 @@ void add_device(CLI::App& command, int& device);
 void add_target(CLI::App& command, std::string& target);
 void add_jobs(CLI::App& command, int& jobs);
 void add_no_tuning(CLI::App& command, bool& no_tuning);
+/// Whether specs may bring CUDA source.
+void add_allow_source(CLI::App& command, bool& allow_source);
 /// `schema` is the document's name in `tilejit schema`; empty if the document has no schema.
 void add_json(CLI::App& command, bool& json, const std::string& schema = "");
 

@@ -24,14 +24,20 @@ std::vector<std::string> kernel_names(const std::vector<Operation>& ops) {
 
 }  // namespace
 
-std::vector<Operation> load_specs(const std::string& path) {
+SpecOptions spec_options(const std::string& path, bool allow_source) {
+  return {
+      .allow_source = allow_source || options_from_env(false).allow_source,
+      .folder = path == "-" ? std::filesystem::path() : std::filesystem::path(path).parent_path()};
+}
+
+std::vector<Operation> load_specs(const std::string& path, bool allow_source) {
   const std::string text = read_file(path, kLargestSpec);
   const std::string name = path == "-" ? "standard input" : path;
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
     throw UsageError(name + " is empty; examples/specs/ has specs to start from");
   }
   try {
-    return parse_specs(text);
+    return parse_specs(text, nullptr, spec_options(path, allow_source));
   } catch (const Error& error) {
     throw Error(error.code(), name + ": " + error.what());
   }

@@ -8,9 +8,12 @@
 
 namespace tilejit::cli {
 
-/// The descriptors of a spec file ("-": standard input). Throws UsageError if the file cannot be
-/// read or is empty, and all that `parse_specs` throws, with the path in front.
-[[nodiscard]] std::vector<Operation> load_specs(const std::string& path);
+/// How the spec file `path` is read ("-": standard input): with source if `allow_source`, the
+/// command's option, or the environment allows it, and with paths relative to the file's folder.
+[[nodiscard]] SpecOptions spec_options(const std::string& path, bool allow_source);
+/// The descriptors of a spec file. Throws UsageError if the file cannot be read or is empty, and
+/// all that `parse_specs` throws, with the path in front.
+[[nodiscard]] std::vector<Operation> load_specs(const std::string& path, bool allow_source);
 
 /// The descriptors named `kernel`; all of them if `kernel` is empty. Throws UsageError, listing the
 /// names, if none has that name.

@@ -19,6 +19,7 @@ struct CompileOptions {
   std::vector<std::string> targets;
   bool json = false;
   bool no_tuning = false;
+  bool allow_source = false;
 };
 
 std::vector<Target> targets_of(const CompileOptions& options) {
@@ -45,7 +46,8 @@ void write_listing(Compiler& compiler, const Operation& op, const Target& target
 }
 
 void compile(const CompileOptions& options) {
-  const std::vector<Operation> ops = select_kernels(load_specs(options.spec), options.kernel);
+  const std::vector<Operation> ops =
+      select_kernels(load_specs(options.spec, options.allow_source), options.kernel);
   const std::vector<Target> targets = targets_of(options);
   check_output(options, ops.size() * targets.size());
   const bool quiet = options.json || options.cubin == "-" || options.ptx == "-";
@@ -88,6 +90,7 @@ void add_compile(CLI::App& app) {
       ->type_name("FILE");
   command->add_option("--ptx", options->ptx, "Write PTX to a file, - for standard output")
       ->type_name("FILE");
+  add_allow_source(*command, options->allow_source);
   add_no_tuning(*command, options->no_tuning);
   add_json(*command, options->json, "compile");
   command->footer(

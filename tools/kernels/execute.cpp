@@ -10,6 +10,7 @@
 #include "common/progress.hpp"
 #include "common/sentence.hpp"
 #include "kernels/device_problem.hpp"
+#include "kernels/verification.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::cli {
@@ -69,8 +70,10 @@ Outcome Executor::execute_on_gpu(Runtime& runtime, Problem& problem, const Wante
     outcome.results = download(problem, device);
   }
   if (wanted.verify) {
-    const Waiting waiting(problem.op.name() + ", compared with the CPU reference");
-    outcome.verification = check(problem, outcome.results);
+    const Waiting waiting(problem.op.name() + ", compared with its reference");
+    outcome.verification = verify_results(runtime, problem, outcome.results);
+    outcome.by_cpu = has_reference(problem.op);
+    outcome.without_reference = !outcome.verification;
   }
   if (wanted.bench) outcome.benchmark = measure(runtime, kernel, problem);
   return outcome;

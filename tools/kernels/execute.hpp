@@ -18,6 +18,8 @@ struct Outcome {
   bool has_no_kernel = false;                ///< the library plans no kernel for it (CPU only)
   std::vector<HostTensor> results;           ///< of each written tensor, in order; GPU only
   std::optional<Verification> verification;  ///< GPU only
+  bool by_cpu = true;                        ///< `verification` is: by the CPU reference
+  bool without_reference = false;            ///< nothing says what the results should be
   std::optional<Benchmark> benchmark;        ///< GPU only
   double evaluate_ms = 0;                    ///< the CPU reference's time; CPU only
 };

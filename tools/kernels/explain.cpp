@@ -24,6 +24,7 @@ struct ExplainOptions {
   std::string spec, kernel, target;
   std::vector<std::string> dims;
   bool measure = false, json = false, no_tuning = false;
+  bool allow_source = false;
 };
 
 /// Everything known about a kernel, beyond its plan.
@@ -123,7 +124,8 @@ void explain(const ExplainOptions& options) {
   if (options.measure && !options.target.empty()) {
     throw UsageError("--measure is of a device, which has its own target; leave out --target");
   }
-  const std::vector<Operation> ops = select_kernels(load_specs(options.spec), options.kernel);
+  const std::vector<Operation> ops =
+      select_kernels(load_specs(options.spec, options.allow_source), options.kernel);
   const Assignments dims = parse_assignments(options.dims, "--dims");
   check_names(dims, ops, Named::symbol);
   const std::unique_ptr<Runtime> runtime = find_device(options);
@@ -157,6 +159,7 @@ void add_explain(CLI::App& app) {
   add_dims(*command, options->dims);
   add_target(*command, options->target);
   command->add_flag("--measure", options->measure, "Time it too; needs a GPU");
+  add_allow_source(*command, options->allow_source);
   add_no_tuning(*command, options->no_tuning);
   add_json(*command, options->json, "explain");
   command->footer(

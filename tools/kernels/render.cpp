@@ -20,6 +20,7 @@ struct RenderOptions {
   bool plan = false;
   bool text = false;
   bool no_tuning = false;
+  bool allow_source = false;
   bool header = false;
   bool light = false;
 };
@@ -32,7 +33,8 @@ std::string light_source(const Operation& op, const Target& target) {
 }
 
 void render(const RenderOptions& options) {
-  Operation op = only_kernel(select_kernels(load_specs(options.spec), options.kernel));
+  Operation op =
+      only_kernel(select_kernels(load_specs(options.spec, options.allow_source), options.kernel));
   const Target target = options.target.empty() ? default_target() : parse_target(options.target);
   op = Compiler(options_from_env(options.no_tuning)).tuned(op, target);
   std::string text = options.text     ? describe_plan(op, target)
@@ -61,6 +63,7 @@ void add_render(CLI::App& app) {
       ->excludes("--plan")
       ->excludes("--header");
   add_target(*command, options->target);
+  add_allow_source(*command, options->allow_source);
   add_no_tuning(*command, options->no_tuning);
   command->add_option("-o,--output", options->output, "File, - for standard output")
       ->type_name("FILE")

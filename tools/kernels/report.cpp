@@ -73,10 +73,11 @@ ordered_json tensors_json(const Problem& problem) {
   return tensors;
 }
 
-std::string verification_text(const Verification& v) {
+std::string verification_text(const Verification& v, bool by_cpu) {
   if (v.passed) {
-    return fmt::format("{} against the CPU reference: max error {:.3g}, bound ratio {:.2f}",
-                       inked(Ink::green, "verified", stdout), v.max_error, v.max_ratio);
+    return fmt::format("{} against {} reference: max error {:.3g}, bound ratio {:.2f}",
+                       inked(Ink::green, "verified", stdout), by_cpu ? "the CPU" : "its",
+                       v.max_error, v.max_ratio);
   }
   return fmt::format("{}: {} of {} elements are outside their bound; first {}",
                      inked(Ink::red, "WRONG RESULT", stdout), v.mismatches, v.elements,
@@ -89,8 +90,10 @@ std::string result_text(const Outcome& outcome, const Executor& executor) {
                        executor.no_gpu_reason().empty() ? "as asked" : "no GPU");
   }
   const std::string where = "launched on " + executor.device_name();
-  return outcome.verification ? where + ", " + verification_text(*outcome.verification)
-                              : where + ", not verified (--verify compares with the reference)";
+  if (outcome.without_reference) return where + ", not verified (the kernel has no reference)";
+  return outcome.verification
+             ? where + ", " + verification_text(*outcome.verification, outcome.by_cpu)
+             : where + ", not verified (--verify compares with the reference)";
 }
 
 Target target_of(const Outcome& outcome) {

@@ -32,6 +32,7 @@ struct RunOptions {
   bool bench = false;
   bool json = false;
   bool no_tuning = false;
+  bool allow_source = false;
   bool verbose = false;
 };
 
@@ -116,15 +117,16 @@ std::string preamble(const RunOptions& options, const Executor& executor) {
                                                : "");
 }
 
-std::vector<Operation> load_all(const std::vector<std::string>& specs) {
+std::vector<Operation> load_all(const std::vector<std::string>& specs, bool allow_source) {
   std::vector<Operation> ops;
   for (const std::string& spec : specs)
-    std::ranges::move(load_specs(spec), std::back_inserter(ops));
+    std::ranges::move(load_specs(spec, allow_source), std::back_inserter(ops));
   return ops;
 }
 
 void run(const RunOptions& options) {
-  const std::vector<Operation> ops = select_kernels(load_all(options.specs), options.kernel);
+  const std::vector<Operation> ops =
+      select_kernels(load_all(options.specs, options.allow_source), options.kernel);
   const Files files{.in = parse_assignments(options.in, "--in"),
                     .out = parse_assignments(options.out, "--out")};
   check_outputs(files.out);
@@ -199,6 +201,7 @@ void add_run(CLI::App& app) {
   command->add_flag("--verify", options->verify,
                     "Compare with the CPU reference (the default without --bench)");
   command->add_flag("--bench", options->bench, "Time the kernel against a device-to-device copy");
+  add_allow_source(*command, options->allow_source);
   add_no_tuning(*command, options->no_tuning);
   add_json(*command, options->json, "run");
   command->footer(

@@ -30,6 +30,7 @@ struct TuneOptions {
   std::uint64_t seed = 1;
   bool dry_run = false;
   bool json = false;
+  bool allow_source = false;
 };
 
 void print(const ordered_json& document) {
@@ -183,6 +184,9 @@ std::string candidate_text(const ordered_json& candidate) {
     outcome = fmt::format("{} registers, {} bytes spilled", metadata.value("registers", 0),
                           metadata.value("spill_bytes", 0));
   }
+  if (!figures.contains("bytes_in_flight_a_multiprocessor") && !figures.contains("stages")) {
+    return outcome;  // of the caller's own source
+  }
   if (!candidate.contains("threads")) {
     return fmt::format("{} kernels; {}", figures["stages"].size(), outcome);
   }
@@ -218,7 +222,8 @@ void tune(const TuneOptions& options) {
     throw UsageError("SPEC is required, unless files are merged with --merge");
   }
   std::vector<Operation> ops;
-  if (!options.spec.empty()) ops = select_kernels(load_specs(options.spec), options.kernel);
+  if (!options.spec.empty())
+    ops = select_kernels(load_specs(options.spec, options.allow_source), options.kernel);
   if (options.dry_run) return list_candidates(options, ops);
   if (!options.target.empty())
     throw UsageError("--target goes with --dry-run; a device has its own");
@@ -253,6 +258,7 @@ void add_tune(CLI::App& app) {
                     "List and compile the candidates; needs no GPU, writes no tuning file");
   command->add_option("--target", options->target, "With --dry-run: sm_75 to sm_120a")
       ->type_name("TARGET");
+  add_allow_source(*command, options->allow_source);
   add_json(*command, options->json);
   command->footer(
       "Later compiles of similar operations on such a device take the best. Examples:\n"

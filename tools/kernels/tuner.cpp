@@ -15,6 +15,7 @@
 #include "common/progress.hpp"
 #include "common/sentence.hpp"
 #include "kernels/report.hpp"
+#include "kernels/verification.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::cli {
@@ -94,12 +95,12 @@ double Tuner::milliseconds(const Operation& op) {
 
 void Tuner::verify_result(std::vector<HostTensor> results) {
   if (!verified_.empty() && same_bytes(results, verified_)) return;
-  const Verification verification = check(problem_, results);
-  if (!verification.passed) {
-    throw Error(
-        ErrorCode::compile_failed,
-        fmt::format("wrong result: {} of {} elements are outside their bound; first {}",
-                    verification.mismatches, verification.elements, verification.first_mismatch));
+  const auto verification = verify_results(runtime_, problem_, results);
+  if (verification && !verification->passed) {
+    throw Error(ErrorCode::compile_failed,
+                fmt::format("wrong result: {} of {} elements are outside their bound; first {}",
+                            verification->mismatches, verification->elements,
+                            verification->first_mismatch));
   }
   if (verified_.empty()) verified_ = std::move(results);
 }

@@ -24,6 +24,7 @@ struct CoverageOptions {
   std::vector<std::string> paths, targets, devices;
   std::string bundle, folder;
   bool no_tuning = false;
+  bool allow_source = false;
   bool json = false;
 };
 
@@ -69,7 +70,7 @@ void print_text(const std::map<std::string, Covered>& by_target,
 void coverage(const CoverageOptions& options) {
   std::vector<Target> targets;
   for (const std::string& text : options.targets) targets.push_back(parse_target(text));
-  WarmList list = read_warm_list(options.paths, targets);
+  WarmList list = read_warm_list(options.paths, targets, options.allow_source);
   const Compiler compiler(settings_of(options));
   take_devices(compiler, list, options.devices);
   const auto failures = locate_all(
@@ -130,6 +131,7 @@ void add_coverage(CLI::App& app) {
       ->type_name("FILE");
   command->add_option("--cache-dir", options->folder, "Look into this folder alone")
       ->type_name("FOLDER");
+  add_allow_source(*command, options->allow_source);
   add_no_tuning(*command, options->no_tuning);
   add_json(*command, options->json, "coverage");
   command->footer(

@@ -36,6 +36,7 @@ struct WarmOptions {
   int jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   std::string shard = "1/1", bundle, private_key, marker, trace, metrics;
   bool dry_run = false, keep_going = false, quiet = false, json = false, no_tuning = false;
+  bool allow_source = false;
 };
 
 /// What a run found and what it did.
@@ -210,7 +211,7 @@ void warm(const WarmOptions& options) {
 
   std::vector<Target> targets;
   for (const std::string& text : options.targets) targets.push_back(parse_target(text));
-  WarmList list = read_warm_list(options.paths, targets);
+  WarmList list = read_warm_list(options.paths, targets, options.allow_source);
   std::optional<Compiler> compiler(settings_of(options));
   take_devices(*compiler, list, options.devices);
   WarmReport report;
@@ -283,6 +284,7 @@ void add_warm(CLI::App& app) {
   command->add_flag("--dry-run", options->dry_run, "Only say what is missing; needs no NVRTC");
   command->add_flag("--keep-going", options->keep_going, "Go on after a kernel that fails");
   command->add_flag("--quiet", options->quiet, "Without progress");
+  add_allow_source(*command, options->allow_source);
   add_no_tuning(*command, options->no_tuning);
   add_json(*command, options->json, "warm");
   command->footer(

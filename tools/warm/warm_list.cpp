@@ -17,6 +17,7 @@
 #include "common/command.hpp"
 #include "common/files.hpp"
 #include "common/sentence.hpp"
+#include "common/spec_file.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/manifest.hpp"
 
@@ -47,7 +48,8 @@ std::vector<std::string> files_below(const std::string& folder) {
 /// Reads descriptors from texts.
 class ListReader {
  public:
-  explicit ListReader(const std::vector<Target>& targets) : targets_(targets) {}
+  ListReader(const std::vector<Target>& targets, bool allow_source)
+      : targets_(targets), allow_source_(allow_source) {}
 
   void read(const std::string& path) {
     if (path != "-" && fs::is_directory(path)) {
@@ -65,18 +67,19 @@ class ListReader {
     if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
       throw UsageError(name + " is empty; it takes a spec file or a manifest");
     }
-    if (path.ends_with(".jsonl") || is_manifest(text)) return read_manifest(text, name);
+    const SpecOptions options = spec_options(path, allow_source_);
+    if (path.ends_with(".jsonl") || is_manifest(text)) return read_manifest(text, name, options);
     try {
       std::vector<Error> faults;
-      for (Operation& op : parse_specs(text, &faults)) add(std::move(op), std::nullopt);
+      for (Operation& op : parse_specs(text, &faults, options)) add(std::move(op), std::nullopt);
       for (const Error& fault : faults) list_.faults.push_back(name + ": " + fault.what());
     } catch (const Error& error) {
       throw Error(error.code(), name + ": " + error.what());
     }
   }
 
-  void read_manifest(const std::string& text, const std::string& name) {
-    Manifest manifest = parse_manifest(text);
+  void read_manifest(const std::string& text, const std::string& name, const SpecOptions& options) {
+    Manifest manifest = parse_manifest(text, options);
     for (const std::string& fault : manifest.faults) list_.faults.push_back(name + ", " + fault);
     for (ManifestEntry& entry : manifest.entries) add(std::move(entry.op), entry.target);
   }
@@ -91,6 +94,7 @@ class ListReader {
   }
 
   const std::vector<Target>& targets_;
+  const bool allow_source_;
   std::optional<Target> default_;
   WarmList list_;
 };
@@ -167,8 +171,9 @@ Shard parse_shard(const std::string& text) {
       "--shard is '{}'; it takes a part and how many there are, such as 1/8", text.substr(0, 40)));
 }
 
-WarmList read_warm_list(const std::vector<std::string>& paths, const std::vector<Target>& targets) {
-  ListReader reader(targets);
+WarmList read_warm_list(const std::vector<std::string>& paths, const std::vector<Target>& targets,
+                        bool allow_source) {
+  ListReader reader(targets, allow_source);
   for (const std::string& path : paths) reader.read(path);
   return reader.take();
 }

@@ -49,7 +49,7 @@ struct Shard {
 /// cannot be read, and whatever `parse_specs` throws, with the path in front. Wrong descriptors
 /// become faults.
 [[nodiscard]] WarmList read_warm_list(const std::vector<std::string>& paths,
-                                      const std::vector<Target>& targets);
+                                      const std::vector<Target>& targets, bool allow_source);
 
 /// Adds --device: the devices that `take_devices` combines with each job.
 void add_devices_option(CLI::App& command, std::vector<std::string>& devices);

@@ -27,6 +27,9 @@ class Analyzer {
     check_names();
     check_symbols();
     spec::check_tuning(op_.tuning, problems_);
+    if (!op_.tuning.constants.empty()) {
+      spec_fault("a formula has no constants; remove them", "/tuning/constants");
+    }
     for (std::size_t i = 0; i < op_.tensors.size(); ++i) check_tensor(op_.tensors[i]);
     problems_.throw_if_any();
     align();

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "operation/size_expression.hpp"
+
+namespace tilejit::operation {
+
+/// The shape of a launch as the kernel's author gives it, by expressions of symbols.
+struct LaunchShape {
+  /// Blocks along x, y, z; threads along x, y, z; bytes of shared memory per block, beyond what the
+  /// kernel declares.
+  enum Number : std::uint8_t { grid, block = 3, shared = 6, kCount };
+  std::array<SizeExpression, kCount> numbers = {1, 1, 1, 1, 1, 1, 0};
+  int cluster = 1;  ///< blocks along x
+  bool operator==(const LaunchShape&) const = default;
+};
+
+/// Throws Error{invalid_argument}, where() the place in the descriptor, if no device takes that
+/// value of number `i`. Shared memory is checked against the device.
+void check_launch_number(const LaunchShape& shape, std::size_t i, std::int64_t value);
+/// The same for the numbers together: threads of a block, blocks of a cluster.
+void check_launch_numbers(const LaunchShape& shape, const std::int64_t* values);
+
+}  // namespace tilejit::operation

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "cuda/resolve.hpp"
+#include "operation/descriptor.hpp"
+
+namespace tilejit::cuda {
+
+/// The interface to kernels of the caller's own.
+class KernelDescriptor final : public operation::DescriptorOf<KernelDescriptor, Resolved> {
+ public:
+  using DescriptorOf::DescriptorOf;
+
+  [[nodiscard]] std::span<const char* const> own_parts() const noexcept override;
+  [[nodiscard]] std::uint64_t hash_of_part(std::size_t part) const noexcept override;
+  [[nodiscard]] std::string text_of_part(std::size_t part) const override;
+  [[nodiscard]] bool same_own_parts(const operation::Descriptor& other) const override;
+
+  [[nodiscard]] std::string json() const override;
+  [[nodiscard]] std::vector<Access> access() const override;
+  [[nodiscard]] std::vector<std::size_t> outputs() const override;
+
+  [[nodiscard]] operation::Plan plan(const Target& target) const override;
+  [[nodiscard]] operation::Plan plan_with(const Tuning& tuning,
+                                          const operation::Plan& plan) const override;
+  [[nodiscard]] std::optional<operation::Plan> light_plan(
+      const operation::Plan& full) const override;
+  [[nodiscard]] std::vector<Tuning> tuning_candidates(const Target& target,
+                                                      std::size_t budget) const override;
+
+  void evaluate(const HostArguments& args) const override;
+  [[nodiscard]] Verification verify(const HostArguments& inputs,
+                                    std::span<const void* const> actual) const override;
+  [[nodiscard]] bool has_reference() const override;
+  [[nodiscard]] std::optional<ExpectedResults> expected_results() const override;
+
+ private:
+  [[nodiscard]] operation::Plan planned(const Tuning& tuning, const Target& target) const;
+};
+
+}  // namespace tilejit::cuda
