@@ -53,6 +53,21 @@ Fused template_of_add() {
           .formula = "c = a + b * s"};
 }
 
+/// A caller's own kernel with the same arguments.
+CudaKernel own_scaled_add(const std::string& layout, const std::string& grid) {
+  CudaKernel kernel;
+  kernel.name = "own_add";
+  kernel.tensors = {{"a", f32, layout}, {"b", f32, layout}, {"c", f32, layout, Access::out}};
+  kernel.scalars = {{"s", f32}};
+  kernel.launch = {.grid = {grid}, .block = {"256"}};
+  kernel.text =
+      "#include \"plan.cuh\"\n"
+      "extern \"C\" __global__ void own_add(const __grid_constant__ Params p) {\n"
+      "  const int i = blockIdx.x * 256 + threadIdx.x;\n"
+      "  p.c[i] = p.a[i] + p.b[i] * p.s;\n}\n";
+  return kernel;
+}
+
 constexpr std::array<std::int64_t, 2> kShape = {64, 64}, kStride = {64, 1};
 
 /// The arguments of a launch; if `shapes`, with shapes, as a framework passes them.
@@ -181,6 +196,11 @@ Figures measure_host() {
   measure("host_dispatch_us", [&] { dispatcher.launch(nullptr, changing.next()); });
   measure("host_node_update_us", [&] { graph.update(node, bare); });
   measure("host_bound_node_update_us", [&] { graph.update(node, bound); });
+  const Kernel own = runtime.compile(own_scaled_add("(64,64):(64,1)", "16"));
+  measure("host_launch_of_own_kernel_us", [&] { own.launch(nullptr, bare); });
+  const Kernel own_symbolic =
+      runtime.compile(own_scaled_add("(M,N):(N,1)", "ceil_div(M * N, 256)"));
+  measure("host_launch_of_own_kernel_of_symbols_us", [&] { own_symbolic.launch(nullptr, shaped); });
   const Kernel mapped = runtime.compile(test::boxes(boxes_of_known_size()));
   const std::vector<Argument> two = {bare[0], bare[1]};
   measure("host_launch_with_a_tensor_map_us", [&] { mapped.launch(nullptr, two); });

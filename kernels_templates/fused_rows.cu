@@ -18,10 +18,13 @@ constexpr int kWarpLanes = kLanes < 32 ? kLanes : 32;
 constexpr int kBlocksOfRow = kCluster * kShares;
 constexpr int kRowLanes = kLanes * kCluster;  // of a row, or of a share of it
 constexpr int kHeldOrOne = kHeld > 0 ? kHeld : 1;
-// Sums of a lane's batches are added up by fours, and so are those sums, over kLevels levels: errors
-// grow with the logarithm of the row's length (pairwise summation; Higham, "The accuracy of floating
-// point summation", 1993), for one addition more per batch. Not of rescaled sums, each of whose
-// combinations has the error of an exponential.
+// Where vectors lie across, sums of kChain vectors, 128 elements, are added up by themselves, so
+// that errors do not grow with the row's length.
+constexpr int kChain = 128 / kVector > kBatch ? 128 / kVector : kBatch;
+// Along the row, sums of a lane's batches are added up by fours, and so are those sums, over
+// kLevels levels: errors grow with the logarithm of the row's length (pairwise summation; Higham,
+// "The accuracy of floating point summation", 1993), for one addition more per batch. Not of
+// rescaled sums, each of whose combinations has the error of an exponential.
 constexpr int kLevels = 5;
 // A lane's vectors go to so many accumulators in turn: shorter chains, and additions that do not
 // wait for each other.
@@ -185,6 +188,31 @@ struct Lane {
     }
   }
 
+#if !HOLDS_ROWS
+  // Folds the lane's vectors from `v` on that are loaded at once.
+  template <class Stage, int kTurns>
+  TILE_DEVICE void fold_batch(Index v, const Results (&r)[kAcross],
+                              Accumulators<Stage> (&part)[kTurns]) const {
+    Vector x[kBatch];
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      if (v + b * kRowLanes < end) x[b].load(p, row, v + b * kRowLanes);
+    }
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+      if (v + b * kRowLanes < end) x[b].fold(p, row, v + b * kRowLanes, r, part[b % kTurns].of);
+    }
+#if RESCALES_SUMS
+    if constexpr (Stage::kRescales) {
+#pragma unroll
+      for (int b = 0; b < kBatch; ++b) {
+        if (v + b * kRowLanes < end) x[b].fold(p, row, v + b * kRowLanes, r, part[0].of, Below());
+      }
+    }
+#endif
+  }
+#endif
+
   // Folds what the lane has of its rows.
   template <class Stage>
   TILE_DEVICE void fold(const Vector* held, const Results (&r)[kAcross],
@@ -200,41 +228,35 @@ struct Lane {
     total = part[0];
 #else
     constexpr int kTurns = Stage::kRescales ? 1 : kParts;
-    constexpr int kSums = kAlong && !Stage::kRescales ? kLevels : 1;
-    Accumulators<Stage> sum[kSums];
-    u32 turn = 0;
-    for (Index v = begin + lane; v < end; v += kBatch * kRowLanes) {
-      Accumulators<Stage> part[kTurns];
-      Vector x[kBatch];
+    if constexpr (kAlong && !Stage::kRescales) {
+      Accumulators<Stage> sum[kLevels];
+      u32 turn = 0;
+      for (Index v = begin + lane; v < end; v += kBatch * kRowLanes) {
+        Accumulators<Stage> part[kTurns];
+        fold_batch(v, r, part);
+        combine_parts(part);
+        sum[0].combine(part[0]);
+        ++turn;
 #pragma unroll
-      for (int b = 0; b < kBatch; ++b) {
-        if (v + b * kRowLanes < end) x[b].load(p, row, v + b * kRowLanes);
-      }
-#pragma unroll
-      for (int b = 0; b < kBatch; ++b) {
-        if (v + b * kRowLanes < end) x[b].fold(p, row, v + b * kRowLanes, r, part[b % kTurns].of);
-      }
-#if RESCALES_SUMS
-      if constexpr (Stage::kRescales) {
-#pragma unroll
-        for (int b = 0; b < kBatch; ++b) {
-          if (v + b * kRowLanes < end) x[b].fold(p, row, v + b * kRowLanes, r, part[0].of, Below());
+        for (int l = 1; l < kLevels; ++l) {
+          if (turn % (1u << 2 * l) != 0) break;
+          sum[l].combine(sum[l - 1]);
+          sum[l - 1] = Accumulators<Stage>();
         }
       }
-#endif
-      combine_parts(part);
-      sum[0].combine(part[0]);
-      ++turn;
+      total = sum[kLevels - 1];
 #pragma unroll
-      for (int l = 1; l < kSums; ++l) {
-        if (turn % (1u << 2 * l) != 0) break;
-        sum[l].combine(sum[l - 1]);
-        sum[l - 1] = Accumulators<Stage>();
+      for (int l = kLevels - 1; l > 0; --l) total.combine(sum[l - 1]);
+    } else {
+      constexpr int kVectors = Stage::kRescales ? kBatch : kChain;  // of a maximum, or a chain
+      for (Index v = begin + lane; v < end;) {
+        Accumulators<Stage> part[kTurns];
+        for (int s = 0; s < kVectors && v < end; s += kBatch, v += kBatch * kRowLanes)
+          fold_batch(v, r, part);
+        combine_parts(part);
+        total.combine(part[0]);
       }
     }
-    total = sum[kSums - 1];
-#pragma unroll
-    for (int l = kSums - 1; l > 0; --l) total.combine(sum[l - 1]);
 #endif
   }
 

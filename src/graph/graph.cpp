@@ -11,8 +11,8 @@ namespace tilejit {
 
 namespace graph {
 
-KernelNode::KernelNode(const Kernel::Impl::Shape& shape, const std::byte* params) noexcept
-    : values_(shape, params) {
+KernelNode::KernelNode(const Kernel::Impl::Shape& shape, const std::byte* params)
+    : value_(const_cast<std::byte*>(params)) {
   params_.func = shape.function;
   params_.gridDimX = shape.blocks;
   params_.gridDimY = shape.blocks_y;
@@ -21,7 +21,11 @@ KernelNode::KernelNode(const Kernel::Impl::Shape& shape, const std::byte* params
   params_.blockDimY = shape.threads_y;
   params_.blockDimZ = shape.threads_z;
   params_.sharedMemBytes = shape.shared_bytes;
-  params_.kernelParams = values_.get();
+  params_.kernelParams = &value_;
+  if (shape.fields == nullptr) [[likely]]
+    return;
+  values_ = Kernel::Impl::values_of(shape, params);
+  params_.kernelParams = values_.data();
 }
 
 launch::ParamBytes with_workspaces(const Kernel::Impl& kernel, const std::byte* params,

@@ -17,13 +17,14 @@ namespace graph {
 /// One kernel of the driver as a graph node. `params` are read when the node is added or set.
 class KernelNode {
  public:
-  KernelNode(const Kernel::Impl::Shape& shape, const std::byte* params) noexcept;
-  KernelNode(const KernelNode&) = delete;  // params_ points into values_
+  KernelNode(const Kernel::Impl::Shape& shape, const std::byte* params);
+  KernelNode(const KernelNode&) = delete;  // params_ points to value_
   KernelNode& operator=(const KernelNode&) = delete;
   [[nodiscard]] const CUDA_KERNEL_NODE_PARAMS* get() const noexcept { return &params_; }
 
  private:
-  Kernel::Impl::Values values_;
+  void* value_;                // the parameter struct, which the driver only reads
+  std::vector<void*> values_;  // its fields, if the kernel takes them one by one
   CUDA_KERNEL_NODE_PARAMS params_ = {};
 };
 

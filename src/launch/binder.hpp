@@ -24,13 +24,16 @@ inline constexpr std::size_t kMaxParamBytes = 4096;
 /// The grid of one kernel of a launch.
 struct Grid {
   std::uint32_t blocks = 0;  ///< along x; 0: there is nothing to do
-  bool wide = false;         ///< uses the entry point with 64-bit indices, if there are two
-  std::uint32_t y = 1, z = 1;
+  std::uint16_t y = 1, z = 1;
   /// Of kernels with an operation::LaunchShape: threads per block, and bytes of shared memory
   /// beyond what the kernel declares. 0 threads along x: those of the step.
-  std::array<std::uint32_t, 3> threads = {};
+  std::uint32_t threads_x : 11 = 0;
+  std::uint32_t threads_y : 11 = 0;
+  std::uint32_t threads_z : 7 = 0;
+  std::uint32_t wide : 1 = 0;  ///< uses the entry point with 64-bit indices, if there are two
   std::uint32_t shared_bytes = 0;
 };
+static_assert(sizeof(Grid) == 16, "a launch passes it in registers");
 
 /// The bytes that a workspace takes in memory shared with others: each is aligned as the driver
 /// aligns its allocations. Throws Error{unsupported} beyond 2^63-1.

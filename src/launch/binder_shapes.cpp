@@ -41,11 +41,13 @@ Grid Binder::make_shaped_grid(const Shape& shape, const Sizes& sizes) {
     return static_cast<std::uint32_t>(sizes.shapes[shape.first + i]);
   };
   using operation::LaunchShape;
+  // check_launch_numbers has compared them with CUDA's limits, for which the fields have room.
   return {.blocks = number(LaunchShape::grid),
-          .y = number(LaunchShape::grid + 1),
-          .z = number(LaunchShape::grid + 2),
-          .threads = {number(LaunchShape::block), number(LaunchShape::block + 1),
-                      number(LaunchShape::block + 2)},
+          .y = static_cast<std::uint16_t>(number(LaunchShape::grid + 1)),
+          .z = static_cast<std::uint16_t>(number(LaunchShape::grid + 2)),
+          .threads_x = number(LaunchShape::block) & 0x7FFu,
+          .threads_y = number(LaunchShape::block + 1) & 0x7FFu,
+          .threads_z = number(LaunchShape::block + 2) & 0x7Fu,
           .shared_bytes = number(LaunchShape::shared)};
 }
 

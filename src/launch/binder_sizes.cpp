@@ -81,7 +81,7 @@ Grid Binder::make_grid(const Step& step, std::int64_t total) const {
                                             std::to_string(total) + "; split the tensors");
   }
   const bool wide = step.has_wide && total > std::numeric_limits<std::int32_t>::max();
-  return {static_cast<std::uint32_t>(blocks), wide};
+  return {.blocks = static_cast<std::uint32_t>(blocks), .wide = wide};
 }
 
 void Binder::make_grids(const Sizes& sizes, std::span<Grid> grids) const {

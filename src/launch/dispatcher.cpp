@@ -69,7 +69,7 @@ struct Dispatcher::Impl {
       entry = &renew(*entry, args);
     alignas(16) std::array<std::byte, BindProgram::kMaxParamBytes> params;  // as far as used
     if (const std::uint32_t blocks = entry->program.bind(args, sizes, params)) [[likely]]
-      return entry->build->launch_resident(stream, {blocks, false}, params.data());
+      return entry->build->launch_resident(stream, {.blocks = blocks}, params.data());
     entry->kernel.launch(stream, args);
   }
 

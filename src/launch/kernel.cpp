@@ -11,14 +11,14 @@ namespace tilejit {
 
 namespace {
 
-/// The offsets of the parameters that the kernel takes one by one.
-std::vector<std::uint16_t> positional_fields(const operation::Step& step) {
+/// The offsets of the parameters if the kernel takes them one by one; else null.
+std::unique_ptr<const std::vector<std::uint16_t>> positional_fields(const operation::Step& step) {
+  if (!step.positional) return nullptr;
   std::vector<std::uint16_t> offsets;
-  if (!step.positional) return offsets;
   for (const operation::Param& param : step.params) {
     offsets.push_back(static_cast<std::uint16_t>(param.offset));
   }
-  return offsets;
+  return std::make_unique<const std::vector<std::uint16_t>>(std::move(offsets));
 }
 
 Kernel::Impl::Step loaded_step(const launch::Library::Kernel& kernel, const operation::Step& step) {

@@ -55,23 +55,11 @@ struct Kernel::Impl {
     [[nodiscard]] std::int64_t all_blocks() const noexcept {
       return std::int64_t{blocks} * blocks_y * blocks_z;
     }
-    /// The offset of each of the kernel's parameters; empty: the struct is the only one.
-    std::span<const std::uint16_t> fields = {};
+    /// The offset of each of the kernel's parameters; null: the struct is the only one.
+    const std::vector<std::uint16_t>* fields = nullptr;
   };
-  /// Where the driver finds the parameters of a kernel. Points into them.
-  class Values {
-   public:
-    Values(const Shape& shape, const std::byte* params) noexcept {
-      // The driver copies them and writes nothing.
-      auto* const first = const_cast<std::byte*>(params);
-      values_[0] = first;
-      for (std::size_t i = 0; i < shape.fields.size(); ++i) values_[i] = first + shape.fields[i];
-    }
-    [[nodiscard]] void** get() noexcept { return values_.data(); }
-
-   private:
-    std::array<void*, operation::kMostPositional> values_;  // initialised only as far as it is used
-  };
+  /// Where the driver finds the parameters of a kernel: in `params`, which it only reads.
+  [[nodiscard]] static std::vector<void*> values_of(const Shape& shape, const std::byte* params);
   [[nodiscard]] Shape shape(std::size_t step, launch::Grid grid,
                             int extra_shared_bytes) const noexcept;
   /// Allocates memory for workspaces. Throws Error{driver_call}.
@@ -106,7 +94,7 @@ struct Kernel::Impl {
     unsigned most_shared = 0;   // bytes, if they depend on symbols; otherwise 0
     int cluster = 1;            // blocks
     bool overlaps_previous = false;
-    std::vector<std::uint16_t> fields = {};  // see Shape
+    std::unique_ptr<const std::vector<std::uint16_t>> fields = {};  // see Shape
   };
 
   // The members that a launch reads, in adjacent cache lines.
@@ -147,6 +135,8 @@ struct Kernel::Impl {
                     const launch::LaunchAttributes& attributes,
                     std::span<const CUlaunchAttribute> of_first) const;
   [[nodiscard]] CUresult submit(Stream stream, const Shape& what, const std::byte* params) const;
+  [[nodiscard]] CUresult submit_fields(Stream stream, const Shape& what,
+                                       const std::byte* params) const;
   template <typename Submit>
   void submit_checked(const char* call, Submit submit) const;
   void allow_shared_bytes(const Shape& what, int extra) const;

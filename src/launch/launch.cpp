@@ -28,8 +28,12 @@ CUresult launch_kernel(const driver::Table& driver, CUstream stream,
   config.hStream = stream;
   config.attrs = const_cast<CUlaunchAttribute*>(attributes.data());  // the driver only reads them
   config.numAttrs = static_cast<unsigned>(attributes.size());
-  Kernel::Impl::Values values(shape, params);
-  return driver.cuLaunchKernelEx_(&config, shape.function, values.get(), nullptr);
+  if (shape.fields != nullptr) {
+    std::vector<void*> values = Kernel::Impl::values_of(shape, params);
+    return driver.cuLaunchKernelEx_(&config, shape.function, values.data(), nullptr);
+  }
+  void* value = const_cast<std::byte*>(params);  // the driver copies it and writes nothing
+  return driver.cuLaunchKernelEx_(&config, shape.function, &value, nullptr);
 }
 
 }  // namespace
@@ -158,23 +162,44 @@ Kernel::Impl::Shape Kernel::Impl::shape(std::size_t i, Grid grid,
               .blocks = grid.blocks,
               .threads = what.threads,
               .shared_bytes = what.shared_bytes + static_cast<unsigned>(extra_shared_bytes),
-              .fields = what.fields};
-  if (grid.threads[0] != 0) {  // of a LaunchShape
+              .fields = what.fields.get()};
+  if (grid.threads_x != 0) [[unlikely]] {  // of a LaunchShape
     shape.blocks_y = grid.y;
     shape.blocks_z = grid.z;
-    shape.threads = grid.threads[0];
-    shape.threads_y = grid.threads[1];
-    shape.threads_z = grid.threads[2];
+    shape.threads = grid.threads_x;
+    shape.threads_y = grid.threads_y;
+    shape.threads_z = grid.threads_z;
     shape.shared_bytes = grid.shared_bytes + static_cast<unsigned>(extra_shared_bytes);
   }
   return shape;
 }
 
 CUresult Kernel::Impl::submit(Stream stream, const Shape& what, const std::byte* params) const {
-  Values values(what, params);
+  if (what.fields != nullptr) [[unlikely]]
+    return submit_fields(stream, what, params);
+  // The driver copies the parameters and writes nothing.
+  void* value = const_cast<std::byte*>(params);
   return library->context->driver().cuLaunchKernel_(
       what.function, what.blocks, what.blocks_y, what.blocks_z, what.threads, what.threads_y,
-      what.threads_z, what.shared_bytes, stream, values.get(), nullptr);
+      what.threads_z, what.shared_bytes, stream, &value, nullptr);
+}
+
+[[gnu::noinline]] CUresult Kernel::Impl::submit_fields(Stream stream, const Shape& what,
+                                                       const std::byte* params) const {
+  return library->context->driver().cuLaunchKernel_(
+      what.function, what.blocks, what.blocks_y, what.blocks_z, what.threads, what.threads_y,
+      what.threads_z, what.shared_bytes, stream, values_of(what, params).data(), nullptr);
+}
+
+std::vector<void*> Kernel::Impl::values_of(const Shape& shape, const std::byte* params) {
+  auto* const first = const_cast<std::byte*>(params);
+  std::vector<void*> values;
+  if (shape.fields == nullptr) {
+    values.push_back(first);
+  } else {
+    for (const std::uint16_t offset : *shape.fields) values.push_back(first + offset);
+  }
+  return values;
 }
 
 template <typename Submit>
