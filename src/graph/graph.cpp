@@ -24,8 +24,8 @@ KernelNode::KernelNode(const Kernel::Impl::Shape& shape, const std::byte* params
   params_.kernelParams = &value_;
   if (shape.fields == nullptr) [[likely]]
     return;
-  values_ = Kernel::Impl::values_of(shape, params);
-  params_.kernelParams = values_.data();
+  values_ = std::make_unique<const std::vector<void*>>(Kernel::Impl::values_of(shape, params));
+  params_.kernelParams = const_cast<void**>(values_->data());
 }
 
 launch::ParamBytes with_workspaces(const Kernel::Impl& kernel, const std::byte* params,

@@ -23,8 +23,8 @@ class KernelNode {
   [[nodiscard]] const CUDA_KERNEL_NODE_PARAMS* get() const noexcept { return &params_; }
 
  private:
-  void* value_;                // the parameter struct, which the driver only reads
-  std::vector<void*> values_;  // its fields, if the kernel takes them one by one
+  void* value_;  // the parameter struct, which the driver only reads
+  std::unique_ptr<const std::vector<void*>> values_;  // its fields, if the kernel takes these
   CUDA_KERNEL_NODE_PARAMS params_ = {};
 };
 

@@ -135,8 +135,9 @@ struct Kernel::Impl {
                     const launch::LaunchAttributes& attributes,
                     std::span<const CUlaunchAttribute> of_first) const;
   [[nodiscard]] CUresult submit(Stream stream, const Shape& what, const std::byte* params) const;
-  [[nodiscard]] CUresult submit_fields(Stream stream, const Shape& what,
-                                       const std::byte* params) const;
+  /// The same for the first step, in fewer instructions if it is one of the library's own kernels.
+  [[nodiscard]] CUresult submit_first(Stream stream, launch::Grid grid, int extra_shared_bytes,
+                                      const std::byte* params) const;
   template <typename Submit>
   void submit_checked(const char* call, Submit submit) const;
   void allow_shared_bytes(const Shape& what, int extra) const;

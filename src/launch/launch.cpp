@@ -71,16 +71,18 @@ void Kernel::Impl::launch(Stream stream, std::span<const Argument> args,
 
 void Kernel::Impl::launch_resident(Stream stream, Grid grid, const std::byte* params) const {
   if (first.most_blocks != 0) grid.blocks = std::min(grid.blocks, first.most_blocks);
-  submit_checked("cuLaunchKernel", [&] { return submit(stream, shape(0, grid, 0), params); });
+  submit_checked("cuLaunchKernel", [&] { return submit_first(stream, grid, 0, params); });
 }
 
 void Kernel::Impl::launch_bound(Stream stream, const launch::BoundParams& bound,
                                 const LaunchAttributes& attributes) const {
   if (!is_simple) return launch_steps(stream, bound, attributes);
-  const Shape what = shape(0, bound.grids[0], attributes.shared_bytes());
   if (attributes.is_plain()) [[likely]] {
-    return submit_checked("cuLaunchKernel", [&] { return submit(stream, what, bound.params); });
+    return submit_checked("cuLaunchKernel", [&] {
+      return submit_first(stream, bound.grids[0], attributes.shared_bytes(), bound.params);
+    });
   }
+  const Shape what = shape(0, bound.grids[0], attributes.shared_bytes());
   submit_checked("cuLaunchKernelEx", [&] {
     return launch_kernel(library->context->driver(), stream, what, bound.params, attributes.all());
   });
@@ -174,18 +176,18 @@ Kernel::Impl::Shape Kernel::Impl::shape(std::size_t i, Grid grid,
   return shape;
 }
 
-CUresult Kernel::Impl::submit(Stream stream, const Shape& what, const std::byte* params) const {
-  if (what.fields != nullptr) [[unlikely]]
-    return submit_fields(stream, what, params);
-  // The driver copies the parameters and writes nothing.
-  void* value = const_cast<std::byte*>(params);
+CUresult Kernel::Impl::submit_first(Stream stream, Grid grid, int extra_shared_bytes,
+                                    const std::byte* params) const {
+  if (grid.threads_x != 0 || first.fields != nullptr) [[unlikely]]
+    return submit(stream, shape(0, grid, extra_shared_bytes), params);
+  void* value = const_cast<std::byte*>(params);  // the driver copies it and writes nothing
   return library->context->driver().cuLaunchKernel_(
-      what.function, what.blocks, what.blocks_y, what.blocks_z, what.threads, what.threads_y,
-      what.threads_z, what.shared_bytes, stream, &value, nullptr);
+      grid.wide ? first.wide : first.entry, grid.blocks, 1, 1, first.threads, 1, 1,
+      first.shared_bytes + static_cast<unsigned>(extra_shared_bytes), stream, &value, nullptr);
 }
 
-[[gnu::noinline]] CUresult Kernel::Impl::submit_fields(Stream stream, const Shape& what,
-                                                       const std::byte* params) const {
+[[gnu::noinline]] CUresult Kernel::Impl::submit(Stream stream, const Shape& what,
+                                                const std::byte* params) const {
   return library->context->driver().cuLaunchKernel_(
       what.function, what.blocks, what.blocks_y, what.blocks_z, what.threads, what.threads_y,
       what.threads_z, what.shared_bytes, stream, values_of(what, params).data(), nullptr);

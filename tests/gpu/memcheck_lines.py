@@ -55,7 +55,7 @@ def main():
         print("skipped: compute-sanitizer is not installed")
         return SKIPPED
     doctor = json.loads(subprocess.run([command, "doctor", "--json"], capture_output=True, text=True).stdout)
-    if not doctor.get("devices"):
+    if not doctor["driver"].get("devices"):
         print("skipped: no GPU")
         return SKIPPED
     with tempfile.TemporaryDirectory() as name:
