@@ -3,15 +3,15 @@
 // kLanes threads of a block, or of each of kCluster blocks, share a row. Each thread folds its part
 // into an accumulator. The plan alone decides the order in which accumulators are combined, so the
 // result has the same bits in every run.
-// A formula with several reductions, each depending on the one before, makes one pass over the row
+// A formula with several reductions, each using the result of another, makes one pass over the row
 // per reduction, and one more for outputs of the full space. The passes read vectors held in
 // registers, or read the row again. When they read again, a sum of exponentials below a maximum is
 // folded in the maximum's pass (kRescales), by each lane below its own maximum.
 // Vectors lie along the row (kAlong), or each element of a vector belongs to a separate row. If
 // rows are few and long, kShares blocks leave their accumulators in memory; a second kernel
-// combines them, or the last of these blocks does. Blocks of a cluster stay for several rows
-// (TAKES_ROW_AFTER_ROW): the next row is on its way to registers while they wait for each other.
-// Two rows under way would make the memory slower.
+// combines them, or the last of these blocks does. Blocks of a cluster process several rows
+// (TAKES_ROW_AFTER_ROW), with the next row on its way to registers while they wait for each other.
+// Two rows in flight make the memory slower.
 // Code that a kernel does not need is removed with #if, because parsing it takes a twentieth of the
 // compile time.
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the stages, Vector

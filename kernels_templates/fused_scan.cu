@@ -6,9 +6,9 @@
 // then goes through them once more and stores.
 // Vectors lie along the row (kAlong), where neighbours belong to neighbouring lanes, or each
 // element of a vector belongs to a separate row. A chunk is held in registers, so the row is read
-// once. Reductions that the formula needs first read the row again, unless it is one chunk. If rows
-// are few and long, kShares blocks each leave the total of a part in memory, and a second kernel
-// scans the parts. The plan alone decides the order in which values are combined.
+// once. Reductions that the formula needs first read the row again, unless the row is one chunk. If
+// rows are few and long, kShares blocks each leave the total of a part in memory, and a second
+// kernel scans the parts. The plan alone decides the order in which values are combined.
 // Code that a kernel does not need is removed with #if, because parsing it takes a twentieth of the
 // compile time.
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the stages, Scans, Vector
@@ -42,8 +42,8 @@ TILE_DEVICE T joined(T before, const T& behind) {
 }
 
 #if !HOLDS_ROWS
-// The totals of a thread's long rows, kept in several parts, so that errors grow with only a small
-// fraction of the number of totals.
+// The sum of many totals for each row of a thread, kept in several parts, so that errors grow with
+// only a small fraction of the number of totals.
 template <class T>
 struct Running {
   T part[kLevels][kAcross];
@@ -124,8 +124,8 @@ struct Lane {
   }
   TILE_DEVICE Index vector(Index place) const { return kReverse ? count - 1 - place : place; }
 
-  // Whether the row has step `s` of the chunk at `first`. If chunks are whole, the chunk must
-  // exist.
+  // Whether the row has step `s` of the chunk at `first`. If chunks are whole, a row that has the
+  // chunk has all its steps.
   TILE_DEVICE bool has(Index first, int s, Index end) const {
     return kChunksAreWhole || place(first, s) < end;
   }
@@ -391,7 +391,7 @@ struct Lane {
 #endif
 };
 
-// The parts of a row that blocks share have equal numbers of whole chunks.
+// The parts of a row that blocks share are whole chunks, equally many each.
 TILE_DEVICE Index share_length(Index count) {
   const Index chunks = (count + kChunk - 1) / kChunk;
   return (chunks + kShares - 1) / kShares * kChunk;
@@ -446,7 +446,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 }
 
 #if SHARES_ROWS
-// 768 threads have registers for two chunks of a row. With 1024, ptxas 13.0 spills.
+// 768 threads have registers for two chunks of a row. By itself, ptxas 13.0 assumes 1024 threads,
+// for which it spills.
 constexpr int kBlocksAtOnce = kAlong && kCombineThreads < 768 ? 768 / kCombineThreads : 1;
 extern "C" __global__ void __launch_bounds__(kCombineThreads, kBlocksAtOnce)
     KERNEL_NAME_COMBINE(const __grid_constant__ Params p) {

@@ -10,8 +10,8 @@
 
 constexpr int kVectorsAcross = kColumns / kVector;
 constexpr int kSquaresDown = kRows / kVector;
-constexpr int kSquares = kVectorsAcross * kSquaresDown / kThreads;  // a thread
-constexpr int kVectors = kVectorsAcross * kRows / kThreads;         // a thread
+constexpr int kSquares = kVectorsAcross * kSquaresDown / kThreads;  // per thread
+constexpr int kVectors = kVectorsAcross * kRows / kThreads;         // per thread
 
 // Square s and vector v of this thread, in units of squares and vectors. They exist only if whole.
 struct SquarePlace {
