@@ -1,5 +1,5 @@
 // Wide stores by instruction. If addresses are computed from a tile's, the compiler does not always
-// find that the words of a vector are neighbours, and stores them one by one.
+// recognise that the words of a vector are neighbours, and stores them one by one.
 #pragma once
 
 #include "tile/types.cuh"
