@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Errors against f64 of sums, means, variances, norms, softmax and scans, beside PyTorch's; one table.
+"""Measures the errors of sums, means, variances, norms, softmax and scans against f64, beside PyTorch's.
+Prints one table.
 
     cmake --preset portable && cmake --build --preset portable
     bench/accuracy.py --build build/portable
     bench/accuracy.py --build build/portable --only var --lengths 1000 1000000
 
-Needs a GPU and PyTorch. Rows of f32, by ten seeds: normal around 0, normal around 10^4, and of one
-value each. An error is the root of the mean square over all results of all seeds, divided by that of
-the results themselves; where these are 0, as in variances of constant rows, by the values' square (a
-variance) or 1 (a norm). A cell has our error and, in parentheses, its ratio to PyTorch's; it is missed
-if that is above 1.2. Rows of 10^7 and more make ten results, or errors, whose mean square is itself
-known to a fifth.
+Needs a GPU and PyTorch. The rows are f32, from ten seeds: normal around 0, normal around 10^4, and of
+a single value each. An error is the root mean square over all results of all seeds, divided by that of
+the results themselves. If the results are 0, as in variances of constant rows, the divisor is the
+values' square (for a variance) or 1 (for a norm). A cell has our error and, in parentheses, its ratio
+to PyTorch's; the aim is missed if the ratio is above 1.2. Rows of 10^7 elements and more give only ten
+results, or errors, so their mean square is known only to a fifth.
 """
 
 import argparse
@@ -22,11 +23,11 @@ import script
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LENGTHS = [10**digits for digits in range(3, 9)]
-ELEMENTS = 4_000_000  # of shorter rows, as many as make so many elements
+ELEMENTS = 4_000_000  # shorter rows: as many as have this many elements together
 LARGEST = 1.2
 EPS = 1e-5
 
-# Of x along its last axis: the formula, whether it gives one value a row, PyTorch's function.
+# Functions of x along its last axis: the formula, whether it gives one value per row, and PyTorch's function.
 FUNCTIONS = {
     "sum": ("y = sum(x)", True, lambda torch, x: torch.sum(x, 1)),
     "mean": ("y = mean(x)", True, lambda torch, x: torch.mean(x, 1)),
@@ -74,7 +75,7 @@ def spec_of(function, rows, length):
 
 
 class Errors:
-    """Of one cell: sums over all results of all seeds."""
+    """The sums of one cell, over all results of all seeds."""
 
     def __init__(self):
         self.ours = self.theirs = self.scale = self.fallback = 0.0

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table of the cache in docs/performance.md: runs cache_bench and compares with the aims.
+"""Prints the table of the cache for docs/performance.md: runs cache_bench and compares with the aims.
 
     cmake --preset release && cmake --build --preset release
     bench/cache.py [PROGRAM]    PROGRAM: build/release/bench/cache_bench
@@ -14,7 +14,7 @@ import script
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# Row, benchmark, field of its report, factor to the unit, unit, aim.
+# Each row: title, benchmark, field of its report, factor to the unit, unit, aim.
 ROWS = [
     ("hit in memory", "memory_hit", "real_time", 1e-3, "us", 0.2),
     ("hit on disk among 100,000 entries, median", "disk_hit", "p50_us", 1, "us", 60),

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""NVRTC's time for every kernel of the catalogue, as a multiple of an empty kernel's.
+"""Measures NVRTC's time for every kernel of the catalogue, as a multiple of an empty kernel's.
 
     bench/catalogue_nvrtc.py --build build/release
-    bench/catalogue_nvrtc.py --build build/release --quick    # tiered: the first build, as a part of the full one
+    bench/catalogue_nvrtc.py --build build/release --quick    # tiered: the first build, relative to the full one
 
 Needs no GPU. Times are processor time in this process. An empty kernel is compiled right before each
-kernel, in 24 rounds over the catalogue, and the median of a kernel's 24 ratios is printed: machines
-of which others have a part change their speed by a tenth within seconds. NVRTC is taken from
-TILEJIT_NVRTC or the loader's path.
+kernel, in 24 rounds over the catalogue, and the median of a kernel's 24 ratios is printed, because the
+speed of shared machines changes by a tenth within seconds. NVRTC is taken from TILEJIT_NVRTC or the
+loader's path.
 """
 
 import argparse
@@ -25,7 +25,7 @@ import script
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 ROUNDS = 24
 EMPTY = b'extern "C" __global__ void k() {}'
-# Those of the library.
+# The library's own options.
 OPTIONS = ("--std=c++17", "--modify-stack-limit=false", "--no-source-include", "--minimal")
 
 
@@ -40,7 +40,7 @@ def load_nvrtc():
 
 
 def compile_once(nvrtc, source, options):
-    """Processor time in ms."""
+    """Returns the processor time in ms."""
     array = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
     program = ctypes.c_void_p()
     nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"kernel.cu", 0, None, None)
@@ -53,7 +53,7 @@ def compile_once(nvrtc, source, options):
 
 
 def ratios(nvrtc, pairs, target):
-    """Quartiles of times over those of a base, of {name: (base, kernel)}, each a source and more options."""
+    """Quartiles of the time ratio kernel / base for {name: (base, kernel)}; each is a source and further options."""
     found = {name: [] for name in pairs}
     for _ in range(ROUNDS):
         for name, pair in pairs.items():

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""KernelBench's memory-bound problems of level 1, beside eager PyTorch and torch.compile; one table.
+"""Measures KernelBench's memory-bound problems of level 1 beside eager PyTorch and torch.compile; prints
+one table.
 
     cmake --preset portable && cmake --build --preset portable
     bench/kernelbench.py --build build/portable
     bench/kernelbench.py --build build/portable --only softmax --dtype bf16 --scale 16
 
 Needs a GPU and PyTorch. KernelBench (ScalingIntelligence/KernelBench, public) has 100 PyTorch problems of
-that level: 43 are formulas here, in f32 and of its sizes. `--products` takes the 16 with matrix products
-and attention instead, whose rows say what formulas lack. A time is that of a launch among others in a CUDA
-graph of 4 ms or more, the median of 7 replays in turns; GB/s count each element once. The error is the
-largest difference from eager PyTorch, of a few million elements, divided by the largest value.
+that level. 43 of them are formulas here, in f32 and at its sizes. `--products` takes the 16 with matrix
+products and attention instead; their rows show what formulas lack. A time is per launch, among others in a
+CUDA graph of 4 ms or more: the median of 7 replays in turns. GB/s count each element once. The error is the
+largest difference from eager PyTorch over a few million elements, divided by the largest value.
 """
 
 import argparse
@@ -23,7 +24,7 @@ import script
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BIG, SQUARE, IMAGES = (4096, 393216), (32768, 32768), (112, 64, 512, 512)
-SLOWER = 0.98  # of a peer's time: rows below are named
+SLOWER = 0.98  # ratio of a peer's time to ours; rows below it are named
 COMPARED = 4_000_000
 
 
@@ -171,11 +172,11 @@ def error_of(got, want):
 
 
 def runs_of(torch, runtime, problem, spec, compiled):
-    """The tensors by name, and functions of a launch's number by the names of who computes."""
+    """Returns the tensors by name, and for each peer a function that takes a launch's number."""
     made = {name: tensor_of(torch, name, tensor) for name, tensor in spec["tensors"].items()}
     scope = {"torch": torch, "F": torch.nn.functional}
     names = [name for name in made if name != "y"]
-    function = eval(f"lambda {', '.join(names)}: {problem.torch}", scope)  # of the table above
+    function = eval(f"lambda {', '.join(names)}: {problem.torch}", scope)  # source from the table above
     kernel = runtime.compile(spec)
     pointers = [ctypes.c_void_p(tensor.data_ptr()) for tensor in made.values()]
     arguments = [made[name] for name in names]
@@ -193,7 +194,7 @@ def runs_of(torch, runtime, problem, spec, compiled):
 
 
 def measure(torch, runtime, problem, spec, compiled):
-    """The row's cells, and the ratios of times."""
+    """Returns the row's cells and the ratios of times."""
     import torch_timing
 
     made, runs = runs_of(torch, runtime, problem, spec, compiled)
@@ -248,7 +249,7 @@ def main():
         try:
             cells, rows[title] = measure(torch, runtime, problem, spec, not options.no_compile)
             print(f"| {title} | {' | '.join(cells)} |", flush=True)
-        except Exception as error:  # of any kind: the other problems go on
+        except Exception as error:  # any error: the other problems go on
             print(f"| {title} | failed: {type(error).__name__}: {' '.join(str(error).split())[:200]} |", flush=True)
     print_sums(rows)
 

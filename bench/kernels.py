@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Kernels of bench/specs at the speed of the memory, beside PyTorch and Triton in the same run; one
-table.
+"""Compares kernels of bench/specs with the speed of the memory, and with PyTorch and Triton in the same
+run. Prints one table.
 
     cmake --preset release && cmake --build --preset release
     bench/kernels.py --build build/release
     bench/kernels.py --build build/release --only softmax --compiled
 
 Needs a GPU. Peers that are not installed are left out. `--compiled` adds torch.compile, which takes
-minutes. GB/s count every element that is read or written once; the ceiling is a copy
-that moves as many bytes. Both are medians of 50 launches or more, timed by events.
+minutes. GB/s count each element that is read or written once. The ceiling is a copy
+that moves as many bytes. Both are medians of at least 50 launches, timed by events.
 """
 
 import argparse
@@ -53,7 +53,7 @@ def triton_cell(torch, triton_kernels, name, tensors, moved):
 
 
 def function_of(torch, name, t):
-    """What PyTorch calls the kernel of this name, writing to the last of the tensors `t`."""
+    """PyTorch's equivalent of the kernel with this name, on the tensors `t`. It writes to the last one."""
     nn = torch.nn.functional
     kind = kind_of(name)
     row = (t["x"].shape[-1],) if "x" in t else None
@@ -75,7 +75,7 @@ def function_of(torch, name, t):
 
 
 def tensors_of(torch, spec):
-    """One tensor a descriptor, of its shape and strides; layouts of the specs are flat."""
+    """One tensor per descriptor, with its shape and strides. Layouts of the specs are flat."""
     dtypes = {"u8": torch.uint8, "f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64}
     made = {}
     for name, tensor in spec["tensors"].items():

@@ -4,7 +4,7 @@
     git clone https://github.com/NVIDIA/cutlass
     bench/layout_peers.py --cutlass cutlass --build build/release
 
-Prints one row a case, in microseconds. pycute reads no text, so its last row has none.
+Prints one row per case, in microseconds. pycute does not parse text, so its last row is empty.
 """
 
 import argparse

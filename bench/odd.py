@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Rows of odd length against their aligned neighbours, all families, four dtypes; one table.
+"""Compares rows of odd length with aligned rows of nearly the same length: all families, four dtypes.
+Prints one table.
 
     cmake --preset portable && cmake --build --preset portable
     bench/odd.py --build build/portable
     bench/odd.py --build build/portable --only softmax --specs /tmp/odd     # also writes the specs
 
-Needs a GPU. A row has GB/s of the odd shape and of the aligned one, and their ratio, which should be 0.88 at least; each is the
-median of two measurements in turns, from memory. Ends with 1 if a ratio is below --least.
+Needs a GPU. A row has GB/s for the odd shape and the aligned one, and their ratio, which should be at least 0.88. Each is the
+median of two measurements in turns, from memory. Exits with 1 if a ratio is below --least.
 """
 
 import argparse
@@ -81,7 +82,7 @@ SHAPES = ((long_rows, LONG), (middle_axes, COLUMNS), (transposes, SQUARE), (perm
 
 
 def pairs():
-    """Name of a row, and the spec of its odd and of its aligned shape."""
+    """Yields the name of each row, and the specs of its odd and its aligned shape."""
     for make, (odd, aligned) in SHAPES:
         for dtype in ALL:
             for one, other in zip(make(dtype, odd), make(dtype, aligned), strict=True):
@@ -94,7 +95,7 @@ def pairs():
 
 
 def measure(command, specs):
-    """GB/s of each of the specs."""
+    """Returns GB/s for each spec."""
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump({"kernels": specs}, file)
         file.flush()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The same work by PyTorch, Triton and CuPy, where installed: one line `what<TAB>measured` each.
+"""The same work by PyTorch, Triton and CuPy, if installed: one line `what<TAB>measured` each.
 
 `peers.py --first triton|cupy` prints the milliseconds to the first launch in this process.
 """

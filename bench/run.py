@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs every benchmark and prints one table; what needs a GPU is left out where there is none.
+"""Runs every benchmark and prints one table. Without a GPU, benchmarks that need one are skipped.
 
     cmake --preset release && cmake --build --preset release
     bench/run.py --build build/release
 
-PyTorch, Triton and CuPy are measured beside it where they are installed (bench/peers.py).
+PyTorch, Triton and CuPy are measured beside it if they are installed (bench/peers.py).
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What the scripts share: one sentence for what they cannot do, instead of a traceback."""
+"""Code that the scripts share. Errors are reported in one sentence instead of a traceback."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ import sys
 
 
 def sentence(error):
-    """What went wrong and what to do, of errors that machines and command lines cause."""
+    """What went wrong and what to do, for errors caused by the machine or the command line."""
     if isinstance(error, ModuleNotFoundError):
         return f"Python's module {error.name} is not installed; install it for {sys.executable}"
     if isinstance(error, subprocess.CalledProcessError):
@@ -29,7 +29,7 @@ def sentence(error):
 
 
 def library_of(build):
-    """The shared library of a build; a copy of its folder may lack the links."""
+    """The shared library of a build. A copy of the build's folder may lack the symbolic links."""
     found = sorted(build.glob("libtilejit.so*"))
     if not found:
         raise RuntimeError(f"{build}/libtilejit.so is not there; build it, or name another folder by --build")
@@ -37,7 +37,7 @@ def library_of(build):
 
 
 def tilejit_of(build):
-    """The module tilejit_ctypes, with the library of that build unless TILEJIT_LIBRARY names one."""
+    """The module tilejit_ctypes, using the library of that build unless TILEJIT_LIBRARY names another."""
     os.environ.setdefault("TILEJIT_LIBRARY", str(library_of(build)))
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "examples" / "python"))
     import tilejit_ctypes
@@ -53,17 +53,17 @@ def count(text):
 
 
 def counts(text):
-    """A type for argparse: such numbers, separated by commas."""
+    """A type for argparse: whole numbers above 0, separated by commas."""
     return [count(part) for part in text.split(",")]
 
 
 def run(main):
-    """Runs the script; for errors of its surroundings ends with code 1 and a sentence."""
+    """Runs the script. Errors of its environment end it with code 1 and one sentence."""
     try:
         main()
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
-        sys.stderr.close()  # nobody reads; Python would complain once more at its end
+        sys.stderr.close()  # nobody reads the output; otherwise Python would complain again at exit
     except (OSError, RuntimeError, ImportError, subprocess.SubprocessError, json.JSONDecodeError) as error:
         sys.exit(f"{sys.argv[0].rsplit('/', 1)[-1]}: {sentence(error)}")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Small problems: time of a kernel as a node of a CUDA graph, from 6 KB to 100 MB, beside PyTorch
-and Triton in graphs of the same run; one table.
+"""Small problems: measures a kernel's time as a node of a CUDA graph, from 6 KB to 100 MB, beside PyTorch
+and Triton in graphs of the same run. Prints one table.
 
     cmake --preset release && cmake --build --preset release
     bench/small.py --build build/release
 
-Needs a GPU. A graph has 50 nodes, one behind the other; the time is the median of 21 launches of the
-graph, divided by 50. Data of less than the L2 cache's size stays in it, for all three alike.
+Needs a GPU. A graph has 50 nodes, each after the one before. The time is the median of 21 launches of the
+graph, divided by 50. Data smaller than the L2 cache stays in it, for all three alike.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def graph_microseconds(torch, run):
 
 
 def peers(torch, triton_kernels, kernel, size):
-    """PyTorch's and Triton's microseconds."""
+    """PyTorch's and Triton's times in microseconds."""
     if kernel == "add":
         t = {name: torch.zeros(size // 6, dtype=torch.float16, device="cuda") for name in "abc"}
         eager = lambda: torch.add(t["a"], t["b"], out=t["c"])

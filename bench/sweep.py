@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Random formulas on random shapes, beside PyTorch and torch.compile: what users meet, and nobody tuned.
+"""Measures random formulas on random shapes beside PyTorch and torch.compile: cases that users meet and that
+nobody tuned.
 
     cmake --preset portable && cmake --build --preset portable
     bench/sweep.py --build build/portable --seed 1 --start 0 --count 100 --out sweep.jsonl
@@ -7,13 +8,13 @@
     bench/sweep.py --sum sweep.jsonl --worst worst/
     bench/sweep.py --seed 1 --count 5 --list             # the cases, without a GPU
 
-Needs a GPU and PyTorch. Case I of a seed follows from these two numbers: a spec, and the same computation
-as PyTorch source. First all cases are compiled by both compilers in --jobs processes. Then, one by one,
-our result is compared with PyTorch's in f64, and ours, eager PyTorch and torch.compile (default mode,
-static shapes) are timed in turns: launches in CUDA graphs of 4 ms or more, medians of 7 replays. Launches
-take their tensors in turn from copies that together exceed the L2 cache twice; cases below 1 MB have one
-copy, which stays in the cache. That is alike for all three. A case is a line of the --out file, also if it
-fails; the summary is printed at the end.
+Needs a GPU and PyTorch. A seed and an index determine a case: a spec, and the same computation as PyTorch
+source. First, both compilers compile all cases in --jobs processes. Then, case by case, our result is
+compared with PyTorch's in f64, and ours, eager PyTorch and torch.compile (default mode, static shapes) are
+timed in turns: launches in CUDA graphs of 4 ms or more, medians of 7 replays. Launches take their tensors
+in turn from copies that together are more than twice as large as the L2 cache. Cases below 1 MB have one
+copy, which stays in the cache. This is the same for all three. Each case is one line of the --out file,
+even if it fails. The summary is printed at the end.
 """
 
 import argparse
@@ -39,14 +40,14 @@ BROKEN = re.compile("CUDA error|CUDA_ERROR")
 
 
 def plan_of(tilejit, spec, target):
-    """The plan's JSON."""
+    """Returns the plan as JSON."""
     command = [str(tilejit), "render", "-", "--plan", "--no-tuning", "--target", target]
     done = subprocess.run(command, input=json.dumps(spec), capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
 
 def plan_members(plan, us):
-    """What a record says of the plan: its template, its choices, and its prediction."""
+    """A record's members about the plan: its template, its choices, and its prediction."""
     predicted = plan["figures"].get("predicted_ms")
     chosen = {key: plan[key] for key in ("threads", "vector", "unroll", "rows", "tile", "scan") if key in plan}
     members = {"family": plan["template"], "plan": chosen}
@@ -58,7 +59,7 @@ def plan_members(plan, us):
 
 
 def environment_of(options):
-    """Of the workers: caches of their own, shared among them."""
+    """The workers' environment. They share caches that nothing else uses."""
     cache = options.cache or pathlib.Path(tempfile.gettempdir()) / "tilejit-sweep"
     cache.mkdir(parents=True, exist_ok=True)
     return {
@@ -75,7 +76,7 @@ def environment_of(options):
 
 
 class Sweep:
-    """Workers, and the file that records are appended to."""
+    """The workers, and the file to which records are appended."""
 
     def __init__(self, options, out):
         self.options, self.out = options, out
@@ -96,7 +97,7 @@ class Sweep:
         return Worker([sys.executable, str(pathlib.Path(__file__)), "--worker"], self.environment, self.log)
 
     def prepare(self, keys):
-        """Compiles all cases ahead, beside each other. Failures will show again when they are measured."""
+        """Compiles all cases ahead of time, in parallel. Failures show again when the cases are measured."""
         workers = [self.worker() for _ in range(min(self.options.jobs, len(keys)))]
         requests = [{"do": "prepare", "case": key} for key in keys]
         for done, _ in enumerate(ask_all(workers, requests, PREPARE_SECONDS), start=1):
@@ -113,7 +114,7 @@ class Sweep:
         answer = self.measuring.ask({"do": "measure", "case": key}, MEASURE_SECONDS)
         if "lost" in answer:
             answer = {"failed": {"measuring": answer["lost"]}}
-        elif BROKEN.search(str(answer["failed"])):  # nothing works in that process any more
+        elif BROKEN.search(str(answer["failed"])):  # the process is no longer usable
             self.measuring.stop(kill=True)
         record = {"seed": case.seed, "index": case.index, "repeat": repeat, "kind": case.kind, "title": case.title}
         record |= {"bytes": case.bytes, "us": {}, **answer, **self.machine}
@@ -138,7 +139,7 @@ class Sweep:
         print(f"{record['seed']}/{record['index']} {speed}{', '.join(cells)} | {record['title'][:160]}", flush=True)
 
     def run(self, keys, repeats=(0,)):
-        """Compiles, then measures while there is time."""
+        """Compiles all cases, then measures until the time is up."""
         if not keys:
             return
         self.prepare(keys)
@@ -152,7 +153,7 @@ class Sweep:
 
 
 def again(options):
-    """Measures the cases below a ratio three times more, and appends that to their file."""
+    """Measures the cases below a ratio three more times, and appends the results to their file."""
     records = report.load([options.again])
     low = [case.first for case in report.measured(records) if (report.ratio(case.first) or 9) < options.below]
     for record in low:
@@ -174,7 +175,7 @@ def list_cases(keys):
 
 
 def whole_number(text):
-    """A type for argparse: 0 or above."""
+    """A type for argparse: a whole number, 0 or above."""
     if not text.isascii() or not text.isdigit():
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 0 on")
     return int(text)

@@ -1,15 +1,15 @@
-"""Times of work that PyTorch can capture: several launches in a CUDA graph, graphs in turns."""
+"""Times work that PyTorch can capture: several launches in a CUDA graph, and several graphs in turns."""
 
 import collections
 import math
 import statistics
 
-AT_LEAST_US = 4000  # of a graph, whose start costs up to 50
+AT_LEAST_US = 4000  # per graph; starting one costs up to 50
 ROUNDS = 7
 
 
 def graph_of(torch, run, launches, sets=1):
-    """A graph of `run(0)`, `run(1)`, ... with numbers below `sets`. What `run` returns lives until its
+    """A graph of `run(0)`, `run(1)`, ... with numbers below `sets`. The result of `run` stays alive until its
     number's next turn, so that results take turns in memory, too."""
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
@@ -33,13 +33,13 @@ def replay_us(torch, graph):
 
 
 def launches_of(least_us, sets, at_least_us=AT_LEAST_US):
-    """So many that a graph takes that long, and goes through all sets unless it then takes far
-    longer."""
+    """The number of launches with which a graph takes at least that long and goes through all sets, unless
+    all sets would take far longer."""
     return math.ceil(max(at_least_us / least_us, min(sets, 10 * at_least_us / least_us)))
 
 
 def timed_graph(torch, run, sets=1):
-    """A graph long enough to be timed, and its launches."""
+    """A graph that runs long enough to be timed, and its number of launches."""
     few = max(2, min(sets, 20))
     once = graph_of(torch, run, few, sets)
     least = min(replay_us(torch, once) for _ in range(3)) / few
@@ -49,9 +49,9 @@ def timed_graph(torch, run, sets=1):
 
 
 def in_turns(torch, graphs, rounds=ROUNDS):
-    """Median microseconds of a launch by the names of `graphs`, which are timed graphs. They are replayed
-    in turns, so that clocks are alike for all, and each once untimed before, so that it finds in the L2
-    cache what its own launches leave there."""
+    """Median microseconds per launch, by the names of `graphs`, which come from timed_graph. Graphs are
+    replayed in turns, so that clocks affect all alike. Each is replayed once untimed before it is timed, so
+    that the L2 cache holds what its own launches leave there."""
     times = {name: [] for name in graphs}
     for _ in range(rounds):
         for name, (graph, launches) in graphs.items():
@@ -61,5 +61,5 @@ def in_turns(torch, graphs, rounds=ROUNDS):
 
 
 def medians(torch, runs):
-    """The same of functions, for which graphs are made."""
+    """The same for functions; makes their graphs."""
     return in_turns(torch, {name: timed_graph(torch, run) for name, run in runs.items()})

@@ -1,5 +1,5 @@
-"""What a user of Triton writes for the operations of bench/specs: plain kernels, a program a row or
-a block, as in its tutorials. `function_of` gives one as a call on tensors, or None."""
+"""The operations of bench/specs as a user of Triton would write them: plain kernels with one program per
+row or block, as in its tutorials. `function_of` returns one as a call on tensors, or None."""
 
 import torch
 import triton
@@ -59,7 +59,7 @@ def sum_rows_kernel(x, y, columns, BLOCK: tl.constexpr):
 
 
 def function_of(kind, t):
-    """`t`: tensors by the names of the spec. None where there is no kernel here, or a row is longer
+    """`t`: tensors by the names of the spec. Returns None if there is no kernel here, or if a row is longer
     than a Triton block's 2^20 elements allow at a sensible speed."""
     if kind == "add":
         n, block = t["a"].numel(), 1024
@@ -86,7 +86,7 @@ def function_of(kind, t):
 
 
 def matches(kind, t, run):
-    """Whether the kernel computes what PyTorch does, to the rounding of bf16."""
+    """Whether the kernel's result equals PyTorch's within the rounding of bf16."""
     run()
     row = (t["x"].shape[-1],) if "x" in t else None
     nn = torch.nn.functional

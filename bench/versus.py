@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a change does to the host: programs of two builds in turns, on one machine.
+"""Measures the effect of a change on host times: runs the programs of two builds in turns, on one machine.
 
     bench/versus.py OLD NEW                  # folders of two builds with TILEJIT_BUILD_BENCH=ON
     bench/versus.py OLD NEW --rounds 5 --only launch_bench
@@ -7,7 +7,8 @@
 Needs no GPU: compile_bench (cold path, hits, misses), layout_bench (the layout algebra, planning), cache_bench (the store) and
 launch_bench --host (launches, dispatchers, graphs, on a driver that does nothing). Each round runs OLD and NEW of each program,
 in changing order. Prints for each row the least time of each build, their ratio, and in how many rounds NEW was slower by more
-than 2 %; then the geometric mean of the ratios. Ends with 1 if that exceeds --most, or a row was slower in most rounds.
+than 2 %; then the geometric mean of the ratios. Exits with 1 if the mean exceeds --most, or if a row was slower in most
+rounds.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import pathlib
 import subprocess
 import sys
 
-LIMIT = 1.02  # of a row, in most rounds
+LIMIT = 1.02  # per row; it must not be exceeded in most rounds
 GOOGLE = ("--benchmark_format=json", "--benchmark_min_time=0.2")
 PROGRAMS = {
     "compile_bench": GOOGLE,
@@ -28,7 +29,7 @@ PROGRAMS = {
 
 
 def times_of(build, program):
-    """Times by row, in whatever unit the program prints."""
+    """Returns times by row, in the unit that the program prints."""
     path = build / "bench" / program
     if not path.exists():
         sys.exit(f"versus.py: {path} is not there; configure {build} with -DTILEJIT_BUILD_BENCH=ON and build it")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Warming: how fast what is present is passed over, and how compiling grows with -j; one table.
+"""Measures warming: how fast present entries are skipped, and how compiling scales with -j. Prints one table.
 
     cmake --preset release && cmake --build --preset release
     bench/warm.py --build build/release
     bench/warm.py --build build/release --jobs 1,2,16 --kernels 200
 
-Needs NVRTC and no GPU. Nothing but the built programs and Python's standard library. The distinct kernels are softmaxes of as
-many widths, each warmed into an empty cache; the least of --rounds counts.
+Needs NVRTC, but no GPU; only the built programs and Python's standard library. The distinct kernels are softmaxes
+of as many widths, warmed into an empty cache each time; the least time of --rounds counts.
 """
 
 import argparse
@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
 def softmaxes(path, count):
-    """A spec file of `count` kernels of different widths."""
+    """Writes a spec file of `count` kernels of different widths."""
     tensor = {"dtype": "T", "layout": "(M,N):(N,1)"}
     path.write_text(
         json.dumps(
@@ -49,7 +49,7 @@ def warm(command, cache, *arguments):
 
 
 def fill(cache, count, spec, command, target):
-    """Entries for every key, without compiling: the file of one kernel under all the other keys."""
+    """Creates an entry for every key without compiling: one kernel's file under all the other keys."""
     one = spec.parent / "one.json"
     softmaxes(one, 1)
     one.write_text(one.read_text().replace('"T": ["f16", "bf16"]', '"T": ["f16"]'))

@@ -1,21 +1,21 @@
-// What fused_rows.cu and fused_scan.cu compute, by as little code as can be: the build that is
-// launched until theirs has been compiled (CompileEffort::tiered). What takes the compiler's time
-// is written once: one loop over elements serves all passes over a row, those that reduce, the one
-// that adds up what is scanned, and the one that stores; one loop over lanes serves all that these
-// tell each other. Nothing is held in registers or unrolled, and a row has one block.
-// Lanes take every kLanes-th element of a row, or of a scan neighbours.
+// Computes the same as fused_rows.cu and fused_scan.cu with as little code as possible. This build
+// is launched until theirs has been compiled (CompileEffort::tiered). Whatever takes much compile
+// time is written once. One loop over elements serves all passes over a row: those that reduce, the
+// one that totals what is scanned, and the one that stores. One loop over lanes serves every
+// exchange between them. Nothing is held in registers or unrolled, and each row has one block.
+// Lanes take every kLanes-th element of a row; in scans, each lane takes neighbouring elements.
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the stages, Vector, Passes
 
 constexpr int kGroups = kThreads / kLanes;     // groups of lanes in a block
-constexpr int kStride = kAlong ? 1 : kGroups;  // from a lane's thread to the next one's
+constexpr int kStride = kAlong ? 1 : kGroups;  // from one lane's thread to the next lane's
 
 static_assert(kThreads * sizeof(Passes) <= 48 * 1024, "the host counts them");
 struct alignas(16) Shared {
   unsigned char slots[kThreads * sizeof(Passes)];
 };
 
-// Combines what the lanes of a row have in `part`: in each lane's slot lies that of the lanes up to
-// it.
+// Combines the lanes' `part`s of a row. Afterwards, each lane's slot holds the combination of all
+// lanes up to and including it.
 TILE_DEVICE void combine_lanes(int pass, int lane, Passes part, Passes* own) {
   *own = part;
 #pragma unroll 1
@@ -37,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   const int lane = kAlong ? threadIdx.x % kLanes : threadIdx.x / kGroups;
   const int group = kAlong ? threadIdx.x / kLanes : threadIdx.x % kGroups;
   const u32 index = blockIdx.x * kGroups + group, total = u32(p.total);
-  const bool active = index < total;  // others go along, so that all threads meet
+  const bool active = index < total;  // others run too, so that all reach the barriers
   const Row row = row_at(p, active ? index : total - 1);
   const Index count = row_length(p), length = (count + kLanes - 1) / kLanes;
   const Index first = kScans ? lane * length : lane, step = kScans ? 1 : kLanes;
@@ -58,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         if (active) part.map(x, p, row, v, r);
         continue;
       }
-      if constexpr (kChain > 0) {  // so that errors do not grow with the row's length
+      if constexpr (kChain > 0) {  // keeps errors from growing with the row's length
         chain.fold(pass, x, p, row, v, r);
         if (++chained % kChain != 0) continue;
         part.combine(pass, chain);
@@ -72,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     combine_lanes(pass, lane, part, own);
     if (pass < kStages) own[(kLanes - 1 - lane) * kStride].finish(pass, p, r[0]);
     part = Passes();
-    if (kScans && pass == kStages && lane > 0) part = own[-kStride];  // what lies before
+    if (kScans && pass == kStages && lane > 0) part = own[-kStride];  // the total before this lane
     __syncthreads();
   }
   if constexpr (kRowOutputs) {

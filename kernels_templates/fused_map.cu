@@ -1,7 +1,8 @@
 // out(c) = formula(in(c)) for every coordinate c of the iteration space.
-// The space is a list of vectors: kVector neighbours along the innermost mode. A block takes
-// kThreads * kUnroll of them, a thread every kThreads-th, and loads all of its vectors before it
-// stores one, so that kUnroll loads an operand are in flight and in-place operation is safe.
+// The space is a list of vectors, each of kVector neighbours along the innermost mode. A block
+// takes kThreads * kUnroll vectors; a thread takes every kThreads-th of them. A thread loads all
+// its vectors before it stores the first, so that kUnroll loads per operand are in flight and
+// in-place operation is safe.
 #include "plan.cuh"  // generated: constants, Params, Vector, with the formula
 
 template <class Index>
@@ -9,7 +10,7 @@ TILE_DEVICE void fused_map(const Params& p) {
   follow_previous_kernel();
   const Index total = Index(p.total);
   const Index first = Index(blockIdx.x) * (kThreads * kUnroll) + threadIdx.x;
-  if constexpr (kUnroll == 1) {  // the same without loops costs the compiler a tenth less
+  if constexpr (kUnroll == 1) {  // the same without loops compiles a tenth faster
     if (first >= total) return;
     Vector<Index> vector;
     vector.load(p, first);

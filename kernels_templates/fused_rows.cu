@@ -1,39 +1,43 @@
-// Reductions, and formulas of what they give: out(c) = formula(in(c), results of c's row), where a
+// Reductions, and formulas that use their results: out(c) = formula(in(c), results of c's row). A
 // row is the part of the iteration space over which the formula reduces.
-// kLanes threads of a block, or of each of kCluster blocks, share a row; each folds its part into
-// an accumulator, and the accumulators are combined in an order that the plan alone decides, so
-// that the result has the same bits in every run. A formula of several reductions, one of another's
-// result, makes as many passes over the row, and one more for outputs of the full space: over
-// vectors held in registers, or read again; of the latter, a sum of exponentials below a maximum is
-// folded in that one's pass (kRescales), by each lane below its own. The vectors lie along the row
-// (kAlong), or each element of a vector belongs to a row of its own. Where rows are few and long,
-// kShares blocks leave their accumulators in memory, and a second kernel combines them, or the last
-// of these blocks does. Blocks of a cluster stay (TAKES_ROW_AFTER_ROW), with the next row on its
-// way to registers while they wait for each other; two rows under way make the memory slower.
-// What a kernel does not need goes by #if: reading it takes a twentieth of a compile.
+// kLanes threads of a block, or of each of kCluster blocks, share a row. Each thread folds its part
+// into an accumulator. The plan alone decides the order in which accumulators are combined, so the
+// result has the same bits in every run.
+// A formula with several reductions, each using the result of another, makes one pass over the row
+// per reduction, and one more for outputs of the full space. The passes read vectors held in
+// registers, or read the row again. When they read again, a sum of exponentials below a maximum is
+// folded in the maximum's pass (kRescales), by each lane below its own maximum.
+// Vectors lie along the row (kAlong), or each element of a vector belongs to a separate row. If
+// rows are few and long, kShares blocks leave their accumulators in memory; a second kernel
+// combines them, or the last of these blocks does. Blocks of a cluster process several rows
+// (TAKES_ROW_AFTER_ROW), with the next row on its way to registers while they wait for each other.
+// Two rows in flight make the memory slower.
+// Code that a kernel does not need is removed with #if, because parsing it takes a twentieth of the
+// compile time.
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the stages, Vector
 
 constexpr int kGroups = kThreads / kLanes;  // groups of lanes in a block
 constexpr int kWarpLanes = kLanes < 32 ? kLanes : 32;
 constexpr int kBlocksOfRow = kCluster * kShares;
-constexpr int kRowLanes = kLanes * kCluster;  // of a row, or of a share of it
+constexpr int kRowLanes = kLanes * kCluster;  // per row, or per share of a row
 constexpr int kHeldOrOne = kHeld > 0 ? kHeld : 1;
-// Where vectors lie across, sums of kChain vectors, 128 elements, are added up by themselves, so
+// If vectors lie across rows, each run of kChain vectors (128 elements) is summed separately, so
 // that errors do not grow with the row's length.
 constexpr int kChain = 128 / kVector > kBatch ? 128 / kVector : kBatch;
-// Along the row, sums of a lane's batches are added up by fours, and so are those sums, over
-// kLevels levels: errors grow with the logarithm of the row's length (pairwise summation; Higham,
-// "The accuracy of floating point summation", 1993), for one addition more per batch. Not of
-// rescaled sums, each of whose combinations has the error of an exponential.
+// Along the row, the sums of a lane's batches are added in groups of four, these sums again in
+// groups of four, and so on, over kLevels levels. Errors then grow with the logarithm of the row's
+// length (pairwise summation; Higham, "The accuracy of floating point summation", 1993), for one
+// more addition per batch. Rescaled sums are excluded, because each of their combinations has the
+// error of an exponential.
 constexpr int kLevels = 5;
-// A lane's vectors go to so many accumulators in turn: shorter chains, and additions that do not
+// A lane's vectors go to this many accumulators in turn: chains are shorter, and additions do not
 // wait for each other.
 constexpr int kVectorsAtOnce = kHeld > 0 ? kHeld : kBatch;
 constexpr int kParts = !kAlong ? 1 : kVectorsAtOnce < 4 ? kVectorsAtOnce : 4;
 
 template <class Stage>
 struct Accumulators {
-  Stage of[kAcross];  // a row of the thread
+  Stage of[kAcross];  // one per row of the thread
 
   TILE_DEVICE void combine(const Accumulators& other) {
 #pragma unroll
@@ -41,7 +45,7 @@ struct Accumulators {
   }
 };
 
-// Leaves all parts in the first one, by twos.
+// Combines all parts into the first one, pairwise.
 template <class Stage, int kCount>
 TILE_DEVICE void combine_parts(Accumulators<Stage> (&part)[kCount]) {
 #pragma unroll
@@ -50,19 +54,21 @@ TILE_DEVICE void combine_parts(Accumulators<Stage> (&part)[kCount]) {
   for (int q = 2; q < kCount; q += 2) part[0].combine(part[q]);
 }
 
-// Loops over lanes stay loops, which halves what there is to compile, but not where blocks wait for
+// Loops over lanes are not unrolled, which halves the code to compile, except if blocks wait for
 // each other.
 constexpr int kUnrolledTurns = kCluster > 1 ? 5 : 1;
 
-// Where lanes lie across: threads of a warp that are lanes of one row, and warps that have some.
+// If lanes lie across rows: how many threads of a warp are lanes of one row, and how many warps
+// have lanes of it.
 constexpr int kLanesOfWarp = kGroups >= 32 ? 1 : 32 / kGroups;
 constexpr int kWarpsOfRow = kLanes / kLanesOfWarp;
-constexpr int kResults = kGroups * kAcross;  // of a block
+constexpr int kResults = kGroups * kAcross;  // per block
 
-// What the lanes and blocks of a row exchange. Reduction n of a kernel has buffer n % 2: who is
-// done with it knows that all are done with reduction n - 1. Across there is one buffer, for what
-// warps have and, behind it, for results: these may still be read when the next reduction, whose
-// accumulators may be larger, leaves what its warps have.
+// What the lanes and blocks of a row exchange. Reduction n of a kernel uses buffer n % 2: a thread
+// that is done with it knows that all threads are done with reduction n - 1. If vectors lie across
+// rows, there is one buffer: the warps' accumulators come first, then the results. The results may
+// still be read while the next reduction, whose accumulators may be larger, writes its warps'
+// accumulators.
 constexpr int kBytesOfWarps = (kStageBytes * kWarpsOfRow * kResults + 15) / 16 * 16;
 constexpr int kSlotBytes =
     kAlong ? kStageBytes * (kThreads / 32) : kBytesOfWarps + kStageBytes * kResults;
@@ -70,12 +76,12 @@ struct Shared {
   alignas(16) unsigned char slots[kAlong ? 2 : 1][kSlotBytes > 0 ? kSlotBytes : 16];
 #if USES_CLUSTER
   alignas(16) unsigned char of_blocks[2][kStageBytes * kCluster * kResults];
-  u64 arrived[2];  // bytes from the blocks of a cluster
+  u64 arrived[2];  // counts bytes from the cluster's blocks
 #endif
 };
 
 #if USES_CLUSTER
-// Sends what the block has of result i to the blocks of the cluster, itself among them.
+// Sends the block's part of result i to all blocks of the cluster, including itself.
 template <class Stage>
 TILE_DEVICE void send_result(int to, int i, const Stage& x, Shared& shared, u32 n) {
   Stage* const of_blocks = reinterpret_cast<Stage*>(shared.of_blocks[n % 2]);
@@ -89,7 +95,7 @@ TILE_DEVICE void wait_for_results(Shared& shared, u32 n) {
   wait_for_bytes(arrived, n / 2 % 2);
 }
 
-// What kCount blocks have of one result, by twos.
+// Combines kCount blocks' parts of one result, pairwise.
 template <int kCount, class Stage>
 TILE_DEVICE Stage combined(const Stage* of_blocks) {
   Stage x = *of_blocks;
@@ -100,14 +106,14 @@ TILE_DEVICE Stage combined(const Stage* of_blocks) {
   return x;
 }
 
-// Result i of all blocks together.
+// Result i, combined from all blocks.
 template <class Stage>
 TILE_DEVICE Stage result_of_blocks(int i, const Shared& shared, u32 n) {
   return combined<kCluster>(reinterpret_cast<const Stage*>(shared.of_blocks[n % 2]) + i);
 }
 #endif
 
-// Leaves the combination of all lanes' accumulators in each of them.
+// Combines all lanes' accumulators; every lane gets the result.
 template <class Stage>
 TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, Shared& shared, u32 n) {
   if constexpr (kAlong) {
@@ -130,7 +136,7 @@ TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, Shared&
     for (int offset = kLanesOfWarp / 2; offset > 0; offset /= 2) {
       for (int e = 0; e < kAcross; ++e) a[e].combine(shuffle_xor(a[e], offset * kGroups));
     }
-    // Each thread combines some results of the block's warps, then all take theirs.
+    // Each thread combines some results of the block's warps, then every thread takes its own.
     Stage* const of_warps = reinterpret_cast<Stage*>(shared.slots[0]);
     Stage* const results = reinterpret_cast<Stage*>(shared.slots[0] + kBytesOfWarps);
     if (lane % kLanesOfWarp == 0) {
@@ -158,13 +164,14 @@ TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, Shared&
 }
 
 #if SHARES_ROWS
-// The shares of a row lie behind each other; those of contiguous rows are whole warps' vectors.
+// The shares of a row are consecutive. If the row is contiguous, each share is a multiple of a
+// warp's vectors.
 TILE_DEVICE Index share_length(Index count) {
   constexpr Index kLeast = kAlong ? 32 : 1;
   return (count + kShares * kLeast - 1) / (kShares * kLeast) * kLeast;
 }
 
-// Where share `share` of element e of a row's vector lies.
+// Where share `share` of the row in element e of a vector is stored.
 template <class Stage>
 TILE_DEVICE Stage* partial(const Params& p, u32 row, int e, int share) {
   return reinterpret_cast<Stage*>(partials_of(p)) + (i64(row) * kAcross + e) * kShares + share;
@@ -179,7 +186,7 @@ struct Lane {
   int lane, group;
   bool active;  // its row exists
 
-  // What the lane holds of its row.
+  // Loads the vectors of the row that the lane holds in registers.
   TILE_DEVICE void load(Vector* held) const {
 #pragma unroll
     for (int s = 0; s < kHeld; ++s) {
@@ -189,7 +196,7 @@ struct Lane {
   }
 
 #if !HOLDS_ROWS
-  // Folds the lane's vectors from `v` on that are loaded at once.
+  // Folds the lane's vectors, from `v` on, that are loaded together.
   template <class Stage, int kTurns>
   TILE_DEVICE void fold_batch(Index v, const Results (&r)[kAcross],
                               Accumulators<Stage> (&part)[kTurns]) const {
@@ -213,7 +220,7 @@ struct Lane {
   }
 #endif
 
-  // Folds what the lane has of its rows.
+  // Folds the lane's part of its rows.
   template <class Stage>
   TILE_DEVICE void fold(const Vector* held, const Results (&r)[kAcross],
                         Accumulators<Stage>& total) const {
@@ -248,7 +255,7 @@ struct Lane {
 #pragma unroll
       for (int l = kLevels - 1; l > 0; --l) total.combine(sum[l - 1]);
     } else {
-      constexpr int kVectors = Stage::kRescales ? kBatch : kChain;  // of a maximum, or a chain
+      constexpr int kVectors = Stage::kRescales ? kBatch : kChain;  // per maximum, or per chain
       for (Index v = begin + lane; v < end;) {
         Accumulators<Stage> part[kTurns];
         for (int s = 0; s < kVectors && v < end; s += kBatch, v += kBatch * kRowLanes)
@@ -272,7 +279,7 @@ struct Lane {
     for (int e = 0; e < kAcross; ++e) total.of[e].finish(p, r[e]);
   }
 
-  // All reductions of a row, of which the first is the kernel's number n.
+  // All reductions of a row. The first is the kernel's reduction n.
   template <class... Stages>
   TILE_DEVICE void reduce_all(List<Stages...>, const Vector* held, Results (&r)[kAcross],
                               Shared& shared, u32 n) const {
@@ -280,7 +287,7 @@ struct Lane {
   }
 
 #if SHARES_ROWS
-  // Leaves the block's share of its rows in memory.
+  // Writes the accumulators of the block's share of its rows to memory.
   template <class Stage>
   TILE_DEVICE void reduce_share(List<Stage>, u32 row_index, int share, Shared& shared) const {
     Accumulators<Stage> total;
@@ -318,7 +325,7 @@ struct Lane {
 };
 
 #if !SHARES_ROWS
-// What follows the loads of a row, whose first reduction is the kernel's number n.
+// Everything that follows the loads of a row. Its first reduction is the kernel's reduction n.
 TILE_DEVICE void finish_row(const Lane& self, const Vector* held, Shared& shared, u32 n) {
   Results r[kAcross];
   self.reduce_all(Stages(), held, r, shared, n);
@@ -336,7 +343,8 @@ TILE_DEVICE void finish_row(const Lane& self, const Vector* held, Shared& shared
 #endif
 
 #if SHARES_ROWS
-// Of one row what all its blocks have left, by kCombiners threads: a warp, or a block.
+// Combines the accumulators that all blocks of one row left, with kCombiners threads: a warp or a
+// block.
 template <class Stage>
 TILE_DEVICE void combine_row(List<Stage>, const Params& p, u32 index) {
   if (index >= u32(p.total)) return;
@@ -369,16 +377,16 @@ TILE_DEVICE void combine_row(List<Stage>, const Params& p, u32 index) {
 }
 
 #if COUNTS_BLOCKS
-// The last of the blocks that share rows combines what they have left, and the count is 0 again for
-// the next launch.
+// The last of the blocks that share rows combines what they left, and resets the count to 0 for the
+// next launch.
 TILE_DEVICE void combine_rows_if_last(const Params& p) {
   __shared__ bool last;
   __syncthreads();
   const u32 number = blockIdx.x / kShares;
   if (threadIdx.x == 0) {
-    __threadfence();  // what the block has left comes before its count
+    __threadfence();  // this block's accumulators become visible before its count
     last = atomicInc(reinterpret_cast<u32*>(p.partials) + number, kShares - 1) == kShares - 1;
-    __threadfence();  // and what the others have left comes behind theirs
+    __threadfence();  // and the others' are read after their counts
   }
   __syncthreads();
   if (!last) return;
@@ -405,7 +413,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   cluster_arrive();
 #endif
   const bool active =
-      kBlocksAreWhole || index < total;  // others go along, so that all threads meet
+      kBlocksAreWhole || index < total;  // others run too, so that all reach the barriers
   Lane self{p, row_at(p, active ? index : total - 1), 0, row_length(p), lane, group, active};
 #if SHARES_ROWS
   const Index length = share_length(self.end);
@@ -429,7 +437,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   wait_for_bytes(&kept, 0);
 #endif
 #if TAKES_ROW_AFTER_ROW
-  const u32 step = gridDim.x / kBlocksOfRow;  // rows in work
+  const u32 step = gridDim.x / kBlocksOfRow;  // rows processed at a time
   u32 i = index, n = 0;
   for (;; n += kReductions) {
     i += step;

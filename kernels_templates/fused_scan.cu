@@ -1,33 +1,35 @@
-// Scans: out(c) = formula(in(c), what is combined along c's row up to c, results of the row), where
-// a row is the part of the iteration space along the axis that is scanned.
-// kLanes threads of a block share a row and go through it in chunks of kSteps vectors each: they
-// combine what they have, scan these totals by warps, then the warps', and carry the chunk's total
-// on to the next one; with what lies before a lane's vectors it goes through them once more and
-// stores. Vectors lie along the row (kAlong), where neighbours belong to neighbouring lanes, or
-// each element of a vector belongs to a row of its own. A chunk is held in registers, so that the
-// row is read once; reductions that the formula needs first read it again unless it is one chunk.
-// Where rows are few and long, kShares blocks each leave the total of a part in memory, and a
-// second kernel scans the parts. The plan alone decides the order in which values are combined.
-// What a kernel does not need goes by #if: reading it takes a twentieth of a compile.
+// Scans: out(c) = formula(in(c), what is combined along c's row up to c, results of the row). A row
+// is the part of the iteration space along the axis that is scanned.
+// kLanes threads of a block share a row and go through it in chunks of kSteps vectors each. They
+// combine their vectors, scan these totals within warps, scan the warps' totals, and carry the
+// chunk's total on to the next chunk. With the total of what lies before a lane's vectors, the lane
+// then goes through them once more and stores.
+// Vectors lie along the row (kAlong), where neighbours belong to neighbouring lanes, or each
+// element of a vector belongs to a separate row. A chunk is held in registers, so the row is read
+// once. Reductions that the formula needs first read the row again, unless the row is one chunk. If
+// rows are few and long, kShares blocks each leave the total of a part in memory, and a second
+// kernel scans the parts. The plan alone decides the order in which values are combined.
+// Code that a kernel does not need is removed with #if, because parsing it takes a twentieth of the
+// compile time.
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the stages, Scans, Vector
 
 constexpr int kGroups = kThreads / kLanes;  // groups of lanes in a block
 constexpr int kSteps = kHeld > 0 ? kHeld : kBatch;
-constexpr int kChunk = kLanes * kSteps;      // vectors
-constexpr int kParts = kAlong ? kSteps : 1;  // of a chunk that lie behind each other, in a thread
-constexpr int kLaneStride = kAlong ? 1 : kGroups;  // from a lane's thread to the next one's
+constexpr int kChunk = kLanes * kSteps;            // vectors
+constexpr int kParts = kAlong ? kSteps : 1;        // of a chunk, consecutive in a thread
+constexpr int kLaneStride = kAlong ? 1 : kGroups;  // from one lane's thread to the next lane's
 constexpr int kLanesOfWarp = kAlong          ? (kLanes < 32 ? kLanes : 32)
                              : kGroups >= 32 ? 1
                                              : 32 / kGroups;
 constexpr int kWarps = kLanes / kLanesOfWarp;                // that share a row
-constexpr int kSlots = kParts * kWarps * kAcross * kGroups;  // that warps tell each other
+constexpr int kSlots = kParts * kWarps * kAcross * kGroups;  // that warps exchange
 constexpr int kMostBytes = int(sizeof(Scans)) > kStageBytes ? int(sizeof(Scans)) : kStageBytes;
 constexpr int kSlotBytes = kMostBytes > 4 ? (kMostBytes + 7) / 8 * 8 : 4;
-// Reductions fold chains of 64 elements by themselves.
+// Reductions fold chains of 64 elements separately.
 constexpr int kChain = 64 / kVector > kSteps ? 64 / kVector : kSteps;
 
-// Of a local array of arrays the compilers of CUDA 13.0 initialise the first row only; of a member
-// all.
+// The compilers of CUDA 13.0 initialise only the first row of a local array of arrays, but all rows
+// of a member.
 template <class T, int kCount>
 struct Parts {
   T at[kCount][kAcross];
@@ -40,13 +42,13 @@ TILE_DEVICE T joined(T before, const T& behind) {
 }
 
 #if !HOLDS_ROWS
-// The totals of a thread's rows, of many each, that are kept in several parts, so that errors grow
-// with a small fraction of their number only.
+// The sum of many totals for each row of a thread, kept in several parts, so that errors grow with
+// only a small fraction of the number of totals.
 template <class T>
 struct Running {
   T part[kLevels][kAcross];
 
-  // `count` totals are in it already.
+  // `count` totals have been added before.
   TILE_DEVICE void add(const T (&total)[kAcross], Index count) {
     join(part[0], total);
 #pragma unroll
@@ -90,7 +92,8 @@ TILE_DEVICE Carried& carried_of(Shared& shared, int group) {
 }
 #endif
 
-// As many bytes for every T: rows that do not wait for each other may be at different ones.
+// Slots have the same size for every T, because rows that do not wait for each other may be at
+// different types.
 template <class T>
 TILE_DEVICE T& slot_of(unsigned char* slots, int n, int warp, int group) {
   const int slot = (n * kWarps + warp) * kGroups + group;
@@ -98,7 +101,7 @@ TILE_DEVICE T& slot_of(unsigned char* slots, int n, int warp, int group) {
 }
 
 #if SHARES_ROWS
-// Where share `share` of element e of a row's vector lies.
+// Where share `share` of the row in element e of a vector is stored.
 TILE_DEVICE Scans& partial(const Params& p, u32 row, int e, int share) {
   return reinterpret_cast<Scans*>(partials_of(p))[(i64(row) * kAcross + e) * kShares + share];
 }
@@ -112,15 +115,17 @@ struct Lane {
   Index count;  // vectors of a row
   int lane, group;
   bool active;   // its row exists
-  int turn = 0;  // every other meeting of the lanes uses the same slots
+  int turn = 0;  // exchanges of the lanes alternate between two sets of slots
 
-  // The place in the order of the scan of the lane's step `s` in a chunk, and the vector there.
+  // The place, in the order of the scan, of the lane's step `s` in a chunk, and the vector at a
+  // place.
   TILE_DEVICE Index place(Index first, int s) const {
     return first + (kAlong ? Index(s * kLanes + lane) : Index(lane * kSteps + s));
   }
   TILE_DEVICE Index vector(Index place) const { return kReverse ? count - 1 - place : place; }
 
-  // Whether the row has step `s` of the chunk at `first`; of whole ones it has the chunk.
+  // Whether the row has step `s` of the chunk at `first`. If chunks are whole, a row that has the
+  // chunk has all its steps.
   TILE_DEVICE bool has(Index first, int s, Index end) const {
     return kChunksAreWhole || place(first, s) < end;
   }
@@ -133,9 +138,10 @@ struct Lane {
     }
   }
 
-  // Puts in the place of each part what the row has before it, and into `all` what it has in all.
-  // Parts lie in the order of part, warp and lane. The lanes meet once; what a warp wrote is still
-  // read when the next meeting begins, but not any more when that is over.
+  // Replaces each part by the combination of what precedes it in the row, and sets `all` to the
+  // combination of the whole. Parts are ordered by part, then warp, then lane. The lanes meet at
+  // one barrier. What a warp wrote may still be read when the next exchange begins, but no longer
+  // when that one ends.
   template <int kCount, class T>
   TILE_DEVICE void scan_lanes(T (&a)[kCount][kAcross], T (&all)[kAcross]) {
     unsigned char* const slots = shared.slots[turn++ % 2];
@@ -187,7 +193,7 @@ struct Lane {
     }
   }
 
-  // Leaves the combination of all lanes' accumulators in each of them.
+  // Combines all lanes' accumulators; every lane gets the result.
   template <class T>
   TILE_DEVICE void combine_lanes(T (&a)[kAcross]) {
     if constexpr (kAlong) {
@@ -221,7 +227,7 @@ struct Lane {
     }
   }
 
-  // Folds what the lane has of its rows.
+  // Folds the lane's part of its rows.
   template <class Stage>
   TILE_DEVICE void fold(const Vector (&held)[kSteps], const Results (&r)[kAcross],
                         Stage (&total)[kAcross]) const {
@@ -231,7 +237,7 @@ struct Lane {
       if (has(0, s, count)) held[s].fold(p, row, vector(place(0, s)), r, total);
     }
 #else
-    constexpr int kVectors = Stage::kRescales ? kSteps : kChain;  // of a maximum, or a chain
+    constexpr int kVectors = Stage::kRescales ? kSteps : kChain;  // per maximum, or per chain
     Running<Stage> running;
     Index chain = 0;
     for (Index first = 0; first < count; ++chain) {
@@ -274,7 +280,7 @@ struct Lane {
     (reduce<Stages>(held, r), ...);
   }
 
-  // The totals of the lane's vectors in a chunk, by parts.
+  // Adds up the totals of the lane's vectors in a chunk, by parts.
   TILE_DEVICE void add_up(const Vector (&x)[kSteps], Index first, Index end,
                           const Results (&r)[kAcross], Scans (&a)[kParts][kAcross]) const {
 #pragma unroll
@@ -285,7 +291,7 @@ struct Lane {
     }
   }
 
-  // Scans a chunk, `chunk` chunks behind the first.
+  // Scans the chunk with number `chunk`; the first has number 0.
   TILE_DEVICE void scan_chunk(const Vector (&x)[kSteps], Index chunk, Index first, Index end,
                               Results (&r)[kAcross]) {
     Parts<Scans, kParts> parts;
@@ -327,7 +333,7 @@ struct Lane {
   // Scans the places from `begin` to `end`; `before` is the total of those before them.
   TILE_DEVICE void scan(Vector (&x)[kSteps], Index begin, Index end, Results (&r)[kAcross],
                         const Scans (&before)[kAcross]) {
-    if (lane == 0) {  // the others see it when the lanes meet
+    if (lane == 0) {  // the others see it after the lanes' barrier
       Carried& carried = carried_of(shared, group);
       if constexpr (kLevels > 1) carried.running = Running<Scans>();
 #pragma unroll
@@ -336,7 +342,7 @@ struct Lane {
         carried.value[0][e] = before[e];
       }
     }
-    // A turn loads a chunk, and scans the one before.
+    // Each turn loads a chunk and scans the previous one.
     Index chunk = 0;
     for (Index first = begin; first < end + kChunk; first += kChunk, ++chunk) {
       Vector next[kSteps];
@@ -349,8 +355,8 @@ struct Lane {
 #endif
 
 #if SHARES_ROWS
-  // Leaves the total of the places from `begin` to `end` in memory. It goes back from the end, so
-  // that what the second kernel begins with is still in the cache.
+  // Writes the total of the places from `begin` to `end` to memory. It goes backwards from the end,
+  // so that the data with which the second kernel begins is still in the cache.
   TILE_DEVICE void leave_total(u32 row_index, int share, Index begin, Index end) {
     Running<Scans> running;
     const Results none[kAcross] = {};
@@ -385,14 +391,14 @@ struct Lane {
 #endif
 };
 
-// The parts of a row that blocks share are chunks, as many each.
+// The parts of a row that blocks share are whole chunks, equally many each.
 TILE_DEVICE Index share_length(Index count) {
   const Index chunks = (count + kChunk - 1) / kChunk;
   return (chunks + kShares - 1) / kShares * kChunk;
 }
 
 struct Block {
-  u32 index;  // of the thread's rows; beyond the last one it goes along, so that all threads meet
+  u32 index;  // of the thread's rows, clamped: all threads must reach the barriers
   int share;
   Index begin, end;
   Lane lane;
@@ -440,7 +446,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 }
 
 #if SHARES_ROWS
-// 768 threads have registers for two chunks of a row; ptxas 13.0 takes 1024, for which it spills.
+// 768 threads have registers for two chunks of a row. By itself, ptxas 13.0 assumes 1024 threads,
+// for which it spills.
 constexpr int kBlocksAtOnce = kAlong && kCombineThreads < 768 ? 768 / kCombineThreads : 1;
 extern "C" __global__ void __launch_bounds__(kCombineThreads, kBlocksAtOnce)
     KERNEL_NAME_COMBINE(const __grid_constant__ Params p) {

@@ -1,18 +1,19 @@
-// out(c) = formula(in(c)) for every coordinate c of the iteration space, where operands are
-// contiguous along two modes: most along mode 0, the crossed ones along another.
-// A block takes one tile of kColumns (mode 0) by kRows elements. Squares of the crossed inputs come
-// through shared memory; then a thread has vectors along mode 0 of every operand, as in
-// fused_map.cu; crossed outputs go back the same way. A thread's loads are all issued before it
-// waits, and a block's before it stores, so that in-place operation is safe. What the edge of the
-// space cuts off a square or a vector goes element by element, in loops that are not unrolled.
+// out(c) = formula(in(c)) for every coordinate c of the iteration space, for operands that are
+// contiguous along two different modes: most along mode 0, the crossed ones along another.
+// A block takes one tile of kColumns (mode 0) by kRows elements. Squares of the crossed inputs pass
+// through shared memory; then each thread has vectors along mode 0 of every operand, as in
+// fused_map.cu. Crossed outputs go back the same way. A thread issues all its loads before it
+// waits, and a block does so before it stores, so in-place operation is safe. Squares and vectors
+// cut off by the edge of the space are processed element by element, in loops that are not
+// unrolled.
 #include "plan.cuh"  // generated: constants, Params, Shared, Tile, Square, Vector, with the formula
 
 constexpr int kVectorsAcross = kColumns / kVector;
 constexpr int kSquaresDown = kRows / kVector;
-constexpr int kSquares = kVectorsAcross * kSquaresDown / kThreads;  // a thread
-constexpr int kVectors = kVectorsAcross * kRows / kThreads;         // a thread
+constexpr int kSquares = kVectorsAcross * kSquaresDown / kThreads;  // per thread
+constexpr int kVectors = kVectorsAcross * kRows / kThreads;         // per thread
 
-// Square s and vector v of this thread, counted in squares and in vectors; only whole ones.
+// Square s and vector v of this thread, in units of squares and vectors. They exist only if whole.
 struct SquarePlace {
   int row, column;
   TILE_DEVICE explicit SquarePlace(int s)

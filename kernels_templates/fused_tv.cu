@@ -1,8 +1,9 @@
-// out(c) = formula(in(c)) for every coordinate c of the iteration space, where the caller says by a
-// thread-value layout which elements of a tile a thread takes, and in which order. A block takes
-// one tile; a thread walks its values a vector at a time: kVector values that are neighbours along
-// mode 0. It loads kUnroll of them before it stores the first; no other thread has these elements,
-// so that in-place operation is safe. What lies behind the edge of the space is left out.
+// out(c) = formula(in(c)) for every coordinate c of the iteration space. The caller gives a
+// thread-value layout that says which elements of a tile each thread takes, and in which order. A
+// block takes one tile. A thread processes its values one vector at a time; a vector is kVector
+// values that are neighbours along mode 0. The thread loads kUnroll vectors before it stores the
+// first; no other thread has these elements, so in-place operation is safe. Elements beyond the
+// edge of the space are skipped.
 #include "plan.cuh"  // generated: constants, Params, Place, Tile, Element, Vector, with the formula
 
 extern "C" __global__ void __launch_bounds__(kThreads)

@@ -1,11 +1,12 @@
-// Activation functions of the formula language, of float and double. Included after tile/types.cuh.
+// Activation functions of the formula language, for float and double. Included after
+// tile/types.cuh.
 #pragma once
 
 namespace math {
 
 template <class T>
 TILE_DEVICE T sigmoid(T x) {
-  return 1 / (1 + exp(-x));  // exp overflows to inf: 0 far below
+  return 1 / (1 + exp(-x));  // exp overflows to inf for very negative x: the result is 0
 }
 template <class T>
 TILE_DEVICE T silu(T x) {

@@ -1,4 +1,4 @@
-// Approximations for values of 16 bits and fewer, good to some units of 2^-22 of the result.
+// Approximations for values of at most 16 bits, with errors of a few units of 2^-22 of the result.
 // Included after tile/types.cuh.
 #pragma once
 

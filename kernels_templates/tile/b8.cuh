@@ -1,4 +1,4 @@
-// Booleans, a byte each.
+// Booleans, one byte each.
 #pragma once
 
 #include "tile/packed.cuh"

@@ -1,4 +1,4 @@
-// Copies into shared memory for which threads wait at a barrier that counts their bytes, from sm_90
+// Copies into shared memory. Threads wait for them at a barrier that counts their bytes, from sm_90
 // on (PTX ISA, "cp.async.bulk" and "mbarrier").
 #pragma once
 
@@ -13,15 +13,15 @@ TILE_DEVICE void copy_bulk(void* to, const void* from, u32 bytes, u64* barrier) 
       : "memory");
 }
 
-// A row's vectors go round kBlocks blocks, kLanes to each, kSteps times. How many of `count` step
-// `step` gives to block `rank`.
+// A row's vectors are dealt to kBlocks blocks in turn, kLanes to each, in kSteps steps. Returns how
+// many of `count` vectors block `rank` gets in step `step`.
 template <int kLanes, int kBlocks>
 TILE_DEVICE u32 vectors_of_step(i64 count, int rank, int step) {
   const i64 left = count - (step * kBlocks + rank) * kLanes;
   return left < 0 ? 0 : left < kLanes ? u32(left) : kLanes;
 }
 
-// Announces the block's vectors of a row, of kBytes in all operands together.
+// Promises the bytes of the block's vectors of a row. A vector has kBytes in all operands together.
 template <int kBytes, int kLanes, int kBlocks, int kSteps>
 TILE_DEVICE void fetch_promise(i64 count, int rank, u64* full) {
   u32 vectors = 0;
@@ -29,7 +29,7 @@ TILE_DEVICE void fetch_promise(i64 count, int rank, u64* full) {
   expect_bytes(full, vectors * kBytes);
 }
 
-// Copies the block's vectors, of kBytes each, of the row that begins at `row`.
+// Copies the block's vectors, of kBytes each, from the row that begins at `row`.
 template <int kBytes, int kLanes, int kBlocks, int kSteps>
 TILE_DEVICE void fetch_vectors(unsigned char* to, const void* row, i64 count, int rank, u64* full) {
   const unsigned char* from = static_cast<const unsigned char*>(row);

@@ -1,9 +1,10 @@
-// Blocks of a cluster, from sm_90 on: they meet, and leave values in each other's shared memory.
+// Blocks of a cluster, from sm_90 on: barriers, and writes to each other's shared memory.
 #pragma once
 
 #include "tile/barrier.cuh"
 
-// All blocks have come here. What they have written to memory is seen behind it.
+// Waits until all blocks have arrived. Afterwards, their writes to memory before the barrier are
+// visible.
 TILE_DEVICE void cluster_sync() {
   asm volatile(
       "barrier.cluster.arrive.release.aligned;\n"
@@ -11,7 +12,7 @@ TILE_DEVICE void cluster_sync() {
           : "memory");
 }
 
-// In two steps, and without a word about memory.
+// The same in two steps, without ordering memory.
 TILE_DEVICE void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
@@ -25,8 +26,8 @@ TILE_DEVICE u32 address_in_block(const void* own, int rank) {
   return address;
 }
 
-// Writes x to the place that block `rank` of the cluster has where this one has `to`; its `barrier`
-// counts the bytes. A multiple of 4 of them.
+// Writes x to the copy of `to` in block `rank` of the cluster. That block's copy of `barrier`
+// counts the bytes. The size must be a multiple of 4.
 template <class T>
 TILE_DEVICE void send_to_block(int rank, T* to, const T& x, u64* barrier) {
   const u32 address = address_in_block(to, rank), counter = address_in_block(barrier, rank);

@@ -1,5 +1,5 @@
 // One thread's part of a tensor whose innermost mode has stride 1: kCount neighbours, accessed 16
-// bytes at a time where they are as many, so that the base is aligned to the smaller of the two.
+// bytes at a time, or all at once if they are fewer. The base is aligned to the smaller of the two.
 #pragma once
 
 #include "tile/types.cuh"
@@ -11,7 +11,7 @@ struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Contiguous {
   TILE_DEVICE void load(const T* p) { *this = *reinterpret_cast<const Contiguous*>(p); }
   TILE_DEVICE void store(T* p) const { *reinterpret_cast<Contiguous*>(p) = *this; }
 
-  // At the ragged end of a row only `valid` elements exist.
+  // At the ragged end of a row, only `valid` elements exist.
   TILE_DEVICE void load(const T* p, int valid) {
     if (valid == kCount) return load(p);
 #pragma unroll

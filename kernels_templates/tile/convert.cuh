@@ -1,18 +1,17 @@
-// Casts of the formula language that are more than an instruction.
-// Included after tile/math.cuh.
+// Casts of the formula language that take more than one instruction. Included after tile/math.cuh.
 #pragma once
 
 namespace math {
 
-// Floating -> integer: towards zero, saturating at 32 or 64 bits, NaN to 0; narrow types wrap from
-// i32.
+// Floating point to integer: truncates, saturates at 32 or 64 bits, and turns NaN into 0. Narrower
+// types wrap from i32.
 template <class To, class From>
 TILE_DEVICE To truncate(From x) {
   constexpr bool kDouble = sizeof(From) == 8;
   if constexpr (sizeof(To) < 4) {
     return To(truncate<i32>(x));
   } else {
-    // The instructions make 0 of an f32 that is NaN where they give 32 bits; else it depends.
+    // The instructions turn NaN into 0 for f32 to 32 bits; for the others, it depends.
     if constexpr (kDouble || sizeof(To) == 8) {
       if (x != x) return 0;
     }
@@ -40,8 +39,8 @@ TILE_DEVICE To truncate(From x) {
   }
 }
 
-// Rounds to odd: towards zero, with the last bit set if anything was lost. Rounding the result to a
-// type of at most 22 bits gives what rounding `x` itself would (Boldo and Melquiond, "Emulation of
+// Rounds to odd: truncates, and sets the last bit if anything was lost. Rounding the result to a
+// type of at most 22 bits gives the same as rounding `x` itself (Boldo and Melquiond, "Emulation of
 // a FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008).
 TILE_DEVICE float mark_inexact(float x, bool inexact) {
   return __int_as_float(__float_as_int(x) | int(inexact));

@@ -1,7 +1,7 @@
-// Operands that are contiguous along another mode than the kernel's vectors: tiles of them pass
-// through shared memory, transposed on the way in squares of kCount x kCount elements by registers,
-// so that global memory and shared memory are both accessed in whole vectors.
-// Included after tile/contiguous.cuh and tile/packed.cuh, as far as they are used.
+// Operands that are contiguous along a mode other than the kernel's vectors. Their tiles pass
+// through shared memory. Registers transpose them on the way, in squares of kCount x kCount
+// elements, so that global and shared memory are both accessed in whole vectors. Included after
+// tile/contiguous.cuh and tile/packed.cuh, as far as they are used.
 #pragma once
 
 #include "tile/types.cuh"
@@ -11,7 +11,7 @@ struct Contiguous;
 template <class T, int kCount>
 struct Packed;
 
-// Rows of kCount elements, kCount of them.
+// Transposes kCount rows of kCount elements.
 template <class T, int kCount>
 TILE_DEVICE void transpose(Contiguous<T, kCount> (&row)[kCount]) {
 #pragma unroll
@@ -25,7 +25,7 @@ TILE_DEVICE void transpose(Contiguous<T, kCount> (&row)[kCount]) {
   }
 }
 
-// Words of two elements: the square is one of 2 x 2 elements, of two words each.
+// The same for words of two elements: transposes in squares of 2 x 2 elements, two words each.
 template <class T, int kCount>
 TILE_DEVICE void transpose_pairs(Packed<T, kCount> (&row)[kCount]) {
   Packed<T, kCount> out[kCount];
@@ -42,7 +42,7 @@ TILE_DEVICE void transpose_pairs(Packed<T, kCount> (&row)[kCount]) {
   for (int i = 0; i < kCount; ++i) row[i] = out[i];
 }
 
-// Words of four elements: 4 x 4 elements, of four words, by way of pairs.
+// The same for words of four elements: squares of 4 x 4 elements, four words each, by way of pairs.
 template <class T, int kCount>
 TILE_DEVICE void transpose_quads(Packed<T, kCount> (&row)[kCount]) {
   Packed<T, kCount> out[kCount];
@@ -70,7 +70,7 @@ TILE_DEVICE void transpose(Packed<T, kCount> (&row)[kCount]) {
     transpose_pairs(row);
   } else if constexpr (kCount >= 4) {
     transpose_quads(row);
-  } else {  // two bytes a row
+  } else {  // two bytes per row
     const u32 both = u32(row[0].word[0]) | u32(row[1].word[0]) << 16;
     const u32 swapped = __byte_perm(both, 0, 0x3120);
     row[0].word[0] = u16(swapped);
@@ -78,12 +78,12 @@ TILE_DEVICE void transpose(Packed<T, kCount> (&row)[kCount]) {
   }
 }
 
-// A tile in shared memory: kRows rows of kColumns elements, each in vectors of kCount. The columns
-// of vectors are swizzled by the row of squares, so that neither writing a square's rows nor
-// reading a row meets a bank twice, where rows are 128 bytes or more.
+// A tile in shared memory: kRows rows of kColumns elements, in vectors of kCount. The columns of
+// vectors are swizzled by the row of squares. If rows have at least 128 bytes, neither writing a
+// square's rows nor reading a row then causes bank conflicts.
 template <class Row, int kCount, int kColumns, int kRows>
 struct CrossTile {
-  static constexpr int kVectors = kColumns / kCount;  // a row, a power of two
+  static constexpr int kVectors = kColumns / kCount;  // per row, a power of two
 
   Row vector[kRows][kVectors];
 

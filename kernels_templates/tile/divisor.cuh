@@ -3,7 +3,7 @@
 
 #include "tile/types.cuh"
 
-// n / divisor for n < 2^31, after Granlund and Montgomery (1994); made by the host.
+// n / divisor for n < 2^31, after Granlund and Montgomery (1994). The host computes the fields.
 struct FastDivisor {
   u64 divisor;
   u32 magic;

@@ -30,7 +30,7 @@ TILE_DEVICE void store_element(const Packed<T, kCount>& x, T* p, int i) {
   assign_bits(p[i], x.word[i / Vector::kPerWord] >> Vector::shift(i));
 }
 
-// The elements i for which `exists` has bit i, of which all are loaded at once. The others get the
+// Loads the elements i for which bit i of `exists` is set, all at once. The other elements get the
 // value of the first of them.
 template <template <class, int> class Vector, class T, int kCount>
 TILE_DEVICE void load_existing(Vector<T, kCount>& x, const T* p, u32 exists) {

@@ -1,5 +1,5 @@
-// 8-bit floats E4M3 and E5M2. Stores saturate. By instruction from sm_89 on, by integer arithmetic
-// before.
+// 8-bit floats E4M3 and E5M2. Stores saturate. Uses instructions from sm_89 on, and integer
+// arithmetic before.
 #pragma once
 
 #include "tile/f16.cuh"

@@ -1,10 +1,10 @@
-// Integer functions of the formula language, and floor division of any numbers.
-// Included after tile/math.cuh.
+// Integer functions of the formula language, and floor division of all numbers. Included after
+// tile/math.cuh.
 #pragma once
 
 namespace math {
 
-// ---- integers that wrap: unsigned arithmetic, of which the low bits are kept
+// ---- integers that wrap: unsigned arithmetic, keeping the low bits
 
 template <class T>
 TILE_DEVICE T add(T a, T b) {
@@ -33,7 +33,7 @@ TILE_DEVICE bool is_negative(T a) {
   return false;
 }
 
-// Division of the smallest value by -1 overflows, so -1 is not divided by.
+// Dividing the smallest value by -1 overflows, so the code never divides by -1.
 template <class T>
 TILE_DEVICE T floor_div_int(T a, T b) {
   if (b == 0) return 0;
@@ -74,7 +74,7 @@ TILE_DEVICE T shr(T a, T count) {
   return is_negative(a) ? T(-1) : T(0);
 }
 
-// ---- floor division with the remainder's sign of the divisor; floats as in Python
+// ---- floor division; the remainder has the divisor's sign; floats behave as in Python
 
 template <class T>
 TILE_DEVICE T mod(T a, T b) {

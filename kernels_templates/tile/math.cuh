@@ -1,7 +1,7 @@
-// Functions of the formula language that neither C++ operators nor CUDA's built-in functions are.
-// T is a compute type: an integer, float or double. docs/formulas.md has their meaning. Here are
-// those of any type; tile/integers.cuh, convert.cuh, activations.cuh and approximations.cuh have
-// the others. Included after tile/types.cuh.
+// Functions of the formula language that are neither C++ operators nor CUDA's built-in functions. T
+// is a compute type: an integer, float or double. docs/formulas.md defines their meaning. This
+// header has those for any type; tile/integers.cuh, convert.cuh, activations.cuh and
+// approximations.cuh have the others. Included after tile/types.cuh.
 #pragma once
 
 namespace math {

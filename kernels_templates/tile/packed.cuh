@@ -1,10 +1,10 @@
-// Contiguous elements of one or two bytes, in words of several: so one wide access remains one, and
-// conversions take a word at a time.
+// Contiguous elements of one or two bytes, several per word. A wide access remains one access, and
+// conversions process a word at a time.
 #pragma once
 
 #include "tile/types.cuh"
 
-// The unsigned integer of that many bytes.
+// The unsigned integer with that many bytes.
 template <int kBytes>
 struct SizedWord {
   using type = u32;
@@ -18,7 +18,8 @@ struct SizedWord<1> {
   using type = u8;
 };
 
-// An element of an integer type <-> its bits in the low end of a word; the other types overload.
+// Conversions between an element of an integer type and its bits in the low end of a word. The
+// other types overload these.
 template <class T>
 TILE_DEVICE void assign_bits(T& x, u32 bits) {
   x = T(bits);
@@ -28,7 +29,7 @@ TILE_DEVICE u32 bits_of(T x) {
   return sizeof(T) == 1 ? u8(x) : u16(x);
 }
 
-// One word of storage <-> the compute values in it. Types that an instruction takes in pairs
+// Conversions between a word of storage and its compute values. Types with instructions for pairs
 // specialise these.
 template <class T, class Word, class Value>
 TILE_DEVICE void unpack_word(Word word, Value* x) {
@@ -48,7 +49,7 @@ TILE_DEVICE void pack_word(Word& word, const Value* x) {
   }
 }
 
-// Of the two values in each of two words the larger or smaller ones, of which nan is none.
+// The elementwise maximum or minimum of two words with two values each; nan is ignored.
 template <class T>
 TILE_DEVICE u32 max_words(u32 a, u32 b) {
   float x[2], y[2];
@@ -78,7 +79,7 @@ struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Packed {
   TILE_DEVICE void load(const T* p) { *this = *reinterpret_cast<const Packed*>(p); }
   TILE_DEVICE void store(T* p) const { *reinterpret_cast<Packed*>(p) = *this; }
 
-  // At the ragged end of a row only `valid` elements exist.
+  // At the ragged end of a row, only `valid` elements exist.
   TILE_DEVICE void load(const T* p, int valid) {
     if (valid == kCount) return load(p);
 #pragma unroll
@@ -96,7 +97,7 @@ struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Packed {
     }
   }
 
-  // Where element i lies in its word, in bits.
+  // The position of element i in its word, in bits.
   static TILE_DEVICE int shift(int i) {
     return 8 * int(sizeof(T)) * (i % kPerWord);
   }

@@ -1,8 +1,7 @@
-// Vectors of rows whose memory is not aligned where they begin, as that of rows of odd length: they
-// lie where memory is aligned, so that each takes one wide access; only what is stored at the ends
-// of a row goes by elements. Bit i of `exists` says whether element i of a vector belongs to the
-// row. Included after tile/contiguous.cuh, tile/packed.cuh and tile/strided.cuh, as far as they are
-// used.
+// Vectors of rows that begin at unaligned addresses, as rows of odd length do. The vectors lie at
+// aligned addresses, so each takes one wide access; only stores at the ends of a row go element by
+// element. Bit i of `exists` says whether element i of a vector belongs to the row. Included after
+// tile/contiguous.cuh, tile/packed.cuh and tile/strided.cuh, as far as they are used.
 #pragma once
 
 #include "tile/elements.cuh"
@@ -12,7 +11,8 @@
 template <class T, int kCount>
 struct Strided;
 
-// Of vector `v` of a row of `extent` elements, whose first vector has `shift` elements before it.
+// The `exists` bits of vector `v` of a row of `extent` elements, whose first vector has `shift`
+// elements before the row.
 template <int kCount>
 TILE_DEVICE u32 existing(i32 v, i32 shift, i32 extent) {
   constexpr u32 kAll = (1u << kCount) - 1;
@@ -21,8 +21,8 @@ TILE_DEVICE u32 existing(i32 v, i32 shift, i32 extent) {
   return v == 0 ? exists & (kAll << shift) : exists;
 }
 
-// Reads what lies before and behind the row, too, but nothing from `end` on, where the tensor ends:
-// so that also lanes at the ends of rows have one load.
+// Also reads elements before and after the row, so that lanes at the ends of rows use the same
+// load; but reads nothing from `end` on, where the tensor ends.
 template <template <class, int> class Vector, class T, int kCount>
 TILE_DEVICE void load_peeled(Vector<T, kCount>& x, const T* p, const T* end, u32 exists) {
   if (p + kCount <= end) return x.load(p);

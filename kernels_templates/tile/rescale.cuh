@@ -1,7 +1,7 @@
-// Factors of sums that are rescaled where their maxima meet: exp(x) and exp2(x) for x <= 0, off by
-// 0.75 ulp at most. expf is as close to each value, but the mean of its errors is not 0: a sum
-// would drift, factor upon factor, away from the exponentials that are divided by it. Included
-// after tile/types.cuh.
+// Factors for sums that are rescaled when their maxima are combined: exp(x) and exp2(x) for x <= 0,
+// with errors of at most 0.75 ulp. expf is as accurate for each value, but the mean of its errors
+// is not 0: with each factor, a sum would drift further away from the exponentials that are divided
+// by it. Included after tile/types.cuh.
 #pragma once
 
 namespace math {

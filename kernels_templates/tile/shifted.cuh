@@ -1,7 +1,7 @@
-// Contiguous elements at addresses that are aligned to an element only, as in rows of odd length.
-// Memory is accessed in aligned chunks of a vector's size, so a vector lies in two chunks, and goes
-// through registers to its place. A tensor is aligned to 16 bytes, so no chunk begins before it.
-// Included after tile/contiguous.cuh and tile/packed.cuh, as far as they are used.
+// Contiguous elements at addresses that are aligned only to an element, as in rows of odd length.
+// Memory is accessed in aligned chunks of a vector's size. A vector therefore lies in two chunks,
+// and registers shift it into place. Tensors are aligned to 16 bytes, so no chunk begins before its
+// tensor. Included after tile/contiguous.cuh and tile/packed.cuh, as far as they are used.
 #pragma once
 
 #include "tile/elements.cuh"
@@ -13,7 +13,7 @@ TILE_DEVICE u32 bytes_before(const T* p) {
   return u32(reinterpret_cast<u64>(p)) % u32(sizeof(Vector));
 }
 
-// Moves words down by `bytes`, below kWords * 4, so that the lower half of them is what follows.
+// Moves words down by `bytes`, which is less than kWords * 4. The lower half is the result.
 template <int kElement, int kWords>
 TILE_DEVICE void shift_down(u32 (&word)[2 * kWords], u32 bytes) {
 #pragma unroll
@@ -29,8 +29,8 @@ TILE_DEVICE void shift_down(u32 (&word)[2 * kWords], u32 bytes) {
   }
 }
 
-// A vector from its load on: threads shift it when they use it, so that loads do not wait for each
-// other.
+// A vector that has been loaded but not shifted yet. Threads shift it when they use it, so that
+// loads do not wait for each other.
 template <class Vector>
 struct Shifted;
 template <template <class, int> class Form, class T, int kCount>
@@ -39,9 +39,9 @@ struct Shifted<Form<T, kCount>> {
   static constexpr int kWords = int(sizeof(Vector) / 4);
 
   Vector chunk[2];
-  u32 bytes;  // of the first chunk, before the vector
+  u32 bytes;  // that the first chunk has before the vector
 
-  // `end` is that of the tensor, beyond which nothing is read.
+  // `end` is the tensor's end; nothing beyond it is read.
   TILE_DEVICE void load(const T* p, const T* end) {
     bytes = bytes_before<T, Vector>(p);
     const Vector* const from =
@@ -97,9 +97,9 @@ TILE_DEVICE u32 word_of_right(u32 x, u32 lanes) {
   return y;
 }
 
-// A chunk is stored by the thread that has its end, with what the thread before it has of it; what
-// no neighbour in the warp completes goes by elements. Threads that do not meet here, in whatever
-// way the compiler parted them, do not count as neighbours to each other.
+// The thread that has a chunk's end stores it, together with the part that the thread before it
+// has. Chunks that no neighbour in the warp completes are stored element by element. Threads that
+// are not converged here, however the compiler made them diverge, do not count as neighbours.
 template <class T, class Vector>
 TILE_DEVICE void store_shifted(T* p, const Vector& x) {
   constexpr int kBytes = int(sizeof(Vector)), kWords = kBytes / 4;

@@ -1,5 +1,5 @@
-// Values of any type that threads of a warp show each other, all of them at once. By instruction:
-// CUDA's functions take the compiler a thirtieth of the time of an empty kernel at each call.
+// Exchanges values of any type between all threads of a warp. Uses instructions, because each call
+// of CUDA's functions takes the compiler a thirtieth of the time of an empty kernel.
 #pragma once
 
 #include "tile/types.cuh"
@@ -15,8 +15,8 @@ TILE_DEVICE u32 word_xor(u32 x, int mask) {
   return y;
 }
 
-// The largest or smallest of the warp's values, of which nan is none; nan if there is none. By
-// instructions of sm_80 on, which compare integers: so the bits of negative values are turned.
+// The largest or smallest of the warp's values, ignoring nan; nan if all are nan. Uses instructions
+// of sm_80 and later. They compare integers, so the bits of negative values are flipped.
 TILE_DEVICE i32 turned(i32 bits) {
   return bits ^ (bits >> 31 & 0x7fffffff);
 }
@@ -33,7 +33,8 @@ TILE_DEVICE float warp_min(float x) {
   return __int_as_float(turned(least));
 }
 
-// What the thread `distance` before has; its own where there is none in the warp.
+// The value of the thread `distance` before this one; the thread's own value if the warp has no
+// such thread.
 template <class T>
 TILE_DEVICE T shuffle_up(const T& x, int distance) {
   static_assert(sizeof(T) % 4 == 0);
@@ -44,7 +45,7 @@ TILE_DEVICE T shuffle_up(const T& x, int distance) {
   return y;
 }
 
-// What the thread has whose number in the warp differs from one's own by the bits of `mask`.
+// The value of the thread whose lane number differs from this one's in the bits of `mask`.
 template <class T>
 TILE_DEVICE T shuffle_xor(const T& x, int mask) {
   static_assert(sizeof(T) % 4 == 0);
@@ -55,8 +56,8 @@ TILE_DEVICE T shuffle_xor(const T& x, int mask) {
   return y;
 }
 
-// Leaves what kCount neighbours have together in each of them; `kOneRow` if that is what the whole
-// warp has. Turns of the loop are written out kUnrolled at a time.
+// Combines the values of kCount neighbours; each of them gets the result. `kOneRow`: the whole warp
+// has one row. The loop is unrolled by kUnrolled.
 template <int kCount, bool kOneRow, int kUnrolled, class Stage>
 TILE_DEVICE void combine_neighbours(Stage& a) {
   if constexpr (Stage::kExtremum && kOneRow) {

@@ -1,5 +1,5 @@
 // Contiguous elements whose address is aligned to fewer bytes than the vector has: kAccess elements
-// an access. Included after tile/contiguous.cuh and tile/packed.cuh, as far as they are used.
+// per access. Included after tile/contiguous.cuh and tile/packed.cuh, as far as they are used.
 #pragma once
 
 #include "tile/types.cuh"

@@ -1,5 +1,5 @@
 // One thread's part of a tensor whose innermost mode has any stride, in elements: kCount
-// neighbours, an access each, of which `valid` exist.
+// neighbours, one access each, of which `valid` exist.
 #pragma once
 
 #include "tile/types.cuh"

@@ -1,4 +1,4 @@
-// TF32: f32 storage, of which 10 bits of mantissa are kept.
+// TF32: stored as f32, with 10 bits of the mantissa kept.
 #pragma once
 
 #include "tile/types.cuh"

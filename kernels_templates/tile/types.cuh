@@ -1,6 +1,7 @@
-// Integers, f32 and f64, whose storage is their compute type. The other storage types have a header
-// each: b8.cuh, f16.cuh, bf16.cuh, f8.cuh, tf32.cuh; a kernel includes those that it uses, since
-// every line here is parsed in every compile. No header of the toolkit is included anywhere.
+// Integers, f32 and f64, whose storage type is their compute type. Each of the other storage types
+// has its own header: b8.cuh, f16.cuh, bf16.cuh, f8.cuh, tf32.cuh. A kernel includes only those
+// that it uses, since every line is parsed in every compile. No header of the toolkit is included
+// anywhere.
 #pragma once
 
 using i8 = signed char;
@@ -16,8 +17,8 @@ using f64 = double;
 
 #define TILE_DEVICE __device__ __forceinline__
 
-// Every storage type has these two: the exact value in its compute type, and the value rounded to
-// it, once, to nearest even unless noted.
+// Every storage type has these two: the exact value in its compute type, and a value rounded to the
+// storage type, once, to nearest even unless noted.
 template <class T>
 TILE_DEVICE T to_compute(T x) {
   return x;
@@ -27,7 +28,7 @@ TILE_DEVICE Storage store_as(Value x) {
   return x;
 }
 
-// The value that a store would leave behind.
+// The value that a store would leave in memory.
 template <class Storage>
 TILE_DEVICE float round_to(float x) {
   return to_compute(store_as<Storage>(x));

@@ -1,10 +1,10 @@
-// Wide stores by instruction: where addresses are computed from a tile's, the compiler does not
-// always find that the words of a vector are neighbours, and stores them one by one.
+// Wide stores by instruction. If addresses are computed from a tile's, the compiler does not always
+// recognise that the words of a vector are neighbours, and stores them one by one.
 #pragma once
 
 #include "tile/types.cuh"
 
-// A vector of 16 bytes or a multiple, or of 8; smaller ones are stored as they are.
+// For vectors whose size is 8 bytes or a multiple of 16 bytes; smaller ones are stored as they are.
 template <class T, class Vector>
 TILE_DEVICE void store_wide(T* p, const Vector& x) {
   const u32* word = reinterpret_cast<const u32*>(&x);
