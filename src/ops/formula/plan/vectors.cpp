@@ -1,0 +1,226 @@
+#include "plan/vectors.hpp"
+
+#include <algorithm>
+
+#include "plan/launch_shape.hpp"
+#include "rows/row_shape.hpp"
+#include "rows/rows.hpp"
+#include "scan/scan.hpp"
+#include "thread_value/thread_value.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+constexpr int kMaxAccessBytes = 16;
+constexpr int kNarrowAccess = 8;        // bytes
+constexpr int kLeastVectorsOfRow = 16;  // of rows that are peeled or shifted
+constexpr int kMostShifted = 8;         // elements of a vector of a tile: registers hold squares
+constexpr int kLargeElement = 4;        // bytes
+constexpr std::int64_t kMostOfRow = std::int64_t{1} << 30;
+
+bool is_wide(const Operand& operand) {
+  return operand.reach == Reach::contiguous || operand.reach == Reach::crossed;
+}
+
+/// Whether threads access the operand by vectors.
+bool takes_vectors(const Operand& operand) {
+  return is_wide(operand) && !operand.per_row;
+}
+
+class Chooser {
+ public:
+  Chooser(const Fused& op, const formula::Analysis& analysis, std::optional<std::size_t> cross_mode,
+          bool light, Plan& plan)
+      : op_(op), analysis_(analysis), cross_mode_(cross_mode), light_(light), plan_(plan) {}
+
+  /// The most elements per vector that keep every wide store and at least one load aligned. The
+  /// other loads are split, and the L1 cache makes up for that. Stores are never split.
+  void choose() {
+    const int wanted = light_ ? 1 : op_.tuning.vector.value_or(default_vector());
+    if (const auto* tv = std::get_if<ThreadValue>(&plan_.family)) check_run(*tv, wanted);
+    int vector = std::ranges::any_of(plan_.operands, is_wide) ? 1 : wanted;
+    for (const Operand& operand : plan_.operands) {
+      if (is_wide(operand)) vector = std::max(vector, widest_access(operand, wanted));
+    }
+    for (const Place& place : plan_.places) {
+      if (place.modes.front().size() > 1) vector = 1;  // neighbours have no common stride
+    }
+    for (const Operand& operand : plan_.operands) {
+      if (operand.modes.front().size() > 1) vector = 1;
+      if (operand.written && is_wide(operand) && !operand.per_row)
+        vector = std::min(vector, widest_access(operand, vector));
+    }
+    if (vector < wanted && peels(vector, wanted)) {
+      vector = wanted;
+      plan_.peeled = true;
+      for (Operand& operand : plan_.operands) {
+        operand.shifted =
+            takes_vectors(operand) && !lies_with(operand, *vector_leader(plan_), wanted);
+      }
+    } else if (const int most = cross_mode_ ? std::min(wanted, kMostShifted) : wanted;
+               vector < most && shifts(vector, most)) {
+      vector = most;
+      for (Operand& operand : plan_.operands) {
+        operand.shifted = takes_vectors(operand) && !is_aligned(operand, vector);
+      }
+    }
+    if (op_.tuning.vector && vector != wanted) {
+      throw Error(ErrorCode::invalid_spec,
+                  "vectors of " + std::to_string(wanted) +
+                      " elements are not aligned in every row; use " + std::to_string(vector) +
+                      ", or promise larger alignments or divisors",
+                  "/tuning/vector");
+    }
+    plan_.vector = vector;
+    plan_.ragged =
+        plan_.peeled || formula::divisor(plan_.extents.front(), analysis_.symbols) % vector != 0;
+    for (Operand& operand : plan_.operands) {
+      const int bytes = size_bytes(operand.dtype);
+      const int elements =
+          operand.shifted || plan_.peeled ? vector : widest_access(operand, vector);
+      operand.access_bytes = is_wide(operand) ? std::min(kMaxAccessBytes, elements * bytes) : bytes;
+    }
+  }
+
+ private:
+  /// Whether the rows of both operands begin as many elements behind an aligned address.
+  static bool lies_with(const Operand& operand, const Operand& leader, int vector) {
+    for (std::size_t m = 1; m < operand.modes.size(); ++m) {
+      const OperandMode &one = operand.modes[m], &other = leader.modes[m];
+      if (one.size() != other.size()) return false;
+      for (std::size_t i = 0; i < one.size(); ++i) {
+        const bool known = one[i].stride.is_known() && other[i].stride.is_known();
+        if (one[i].extent != other[i].extent || !known) return false;
+        if ((one[i].stride.value() - other[i].stride.value()) % vector != 0) return false;
+      }
+    }
+    return true;
+  }
+
+  /// Whether aligned vectors of `vector` elements take less than `bytes` an access, or the caller
+  /// wants others.
+  [[nodiscard]] bool is_narrow(int vector, int bytes) const {
+    int widest = 0;
+    for (const Operand& operand : plan_.operands) {
+      if (takes_vectors(operand)) widest = std::max(widest, vector * size_bytes(operand.dtype));
+    }
+    return widest > 0 && (widest < bytes || op_.tuning.vector);
+  }
+
+  /// Whether vectors of `wanted` elements may begin where the rows' memory is aligned
+  /// (Plan::peeled) and gain by it. Rows must be long: what is cut off at their ends goes by
+  /// elements.
+  [[nodiscard]] bool peels(int vector, int wanted) const {
+    const Rows* const rows = rows_of(plan_);
+    const bool along = rows != nullptr && rows->along() && rows->count == 1;
+    const bool map = std::holds_alternative<Map>(plan_.family) && !cross_mode_;
+    if (light_ || !(along || map) || plan_.extents.size() == 1) return false;
+    // Rows that are held between passes are loaded as fast by accesses of 4 bytes.
+    const bool held = along && !direction_of(plan_) && !is_one_pass(plan_);
+    if (!is_narrow(vector, held ? kLargeElement : kNarrowAccess)) return false;
+    const Operand* const leader = vector_leader(plan_);
+    if (leader == nullptr || is_aligned(*leader, wanted)) return false;
+    for (const Operand& operand : plan_.operands) {
+      if (operand.modes.front().size() > 1) return false;
+      if (!takes_vectors(operand)) continue;
+      if (!has_long_aligned_rows(operand, wanted)) return false;
+      if (!lies_with(operand, *leader, wanted) && operand.written) return false;
+    }
+    return lies_with(*leader, *leader, wanted) && has_plain_places();
+  }
+
+  /// Whether vectors of `wanted` elements may be shifted in registers where rows of a tile's
+  /// operands, or of columns that are scanned, are not aligned to them, and gain by it. Columns
+  /// that are only reduced are faster by elements, which leave room for more threads, and so are
+  /// tiles of large elements.
+  [[nodiscard]] bool shifts(int vector, int wanted) const {
+    const Rows* const rows = rows_of(plan_);
+    const bool scanned = direction_of(plan_) && rows != nullptr && !rows->along();
+    if (light_ || !(cross_mode_ || scanned) || !is_narrow(vector, kNarrowAccess)) return false;
+    return has_plain_places() && std::ranges::all_of(plan_.operands, [&](const Operand& operand) {
+             const bool gains = scanned || size_bytes(operand.dtype) < kLargeElement;
+             return operand.modes.front().size() == 1 &&
+                    (!takes_vectors(operand) || is_aligned(operand, wanted) ||
+                     (gains && has_long_aligned_rows(operand, wanted)));
+           });
+  }
+
+  [[nodiscard]] bool has_plain_places() const {
+    return std::ranges::all_of(plan_.places,
+                               [](const Place& place) { return place.modes.front().size() == 1; });
+  }
+
+  /// What tile/peeled.cuh and tile/shifted.cuh ask for.
+  [[nodiscard]] bool has_long_aligned_rows(const Operand& operand, int vector) const {
+    const Tensor& tensor = op_.tensors[static_cast<std::size_t>(operand.tensor)];
+    const int bytes = vector * size_bytes(operand.dtype);
+    const Dim& extent = plan_.extents[operand.reach == Reach::crossed ? *cross_mode_ : 0];
+    const bool known = std::ranges::all_of(tensor.layout.leaves(), [](const Mode& leaf) {
+      return leaf.extent.is_known() && leaf.stride.is_known();
+    });
+    return known && tensor.align % kMaxAccessBytes == 0 && bytes >= 4 && bytes <= kMaxAccessBytes &&
+           extent.value() >= std::int64_t{kLeastVectorsOfRow} * vector &&
+           extent.value() < kMostOfRow;
+  }
+
+  /// As many elements as make 16 bytes of the widest contiguous type. Narrower types then take 8, 4
+  /// or 2 bytes per thread, which still fill whole sectors across a warp.
+  [[nodiscard]] int default_vector() const {
+    int widest = 0;
+    for (const Operand& operand : plan_.operands) {
+      if (is_wide(operand)) widest = std::max(widest, size_bytes(operand.dtype));
+    }
+    int vector = std::min({widest == 0 ? 1 : kMaxAccessBytes / widest, most_scanned_at_once(plan_),
+                           most_of_small_rows(plan_)});
+    const auto* const tv = std::get_if<ThreadValue>(&plan_.family);
+    if (tv != nullptr) vector = std::min(vector, tv->run);
+    return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget(plan_)));
+  }
+
+  /// The most elements, at most `vector`, that keep every access of 16 bytes or less aligned.
+  [[nodiscard]] int widest_access(const Operand& operand, int vector) const {
+    while (vector > 1 && !is_aligned(operand, vector)) vector /= 2;
+    return vector;
+  }
+
+  [[nodiscard]] bool is_aligned(const Operand& operand, int vector) const {
+    const int bytes = size_bytes(operand.dtype);
+    const std::int64_t access = std::min(kMaxAccessBytes, vector * bytes);
+    if (op_.tensors[static_cast<std::size_t>(operand.tensor)].align % access != 0) return false;
+    const std::size_t contiguous = operand.reach == Reach::crossed ? *cross_mode_ : 0;
+    for (std::size_t m = 0; m < operand.modes.size(); ++m) {
+      if (m == contiguous) continue;
+      for (const Mode& leaf : operand.modes[m]) {
+        if (formula::divisor(leaf.stride, analysis_.symbols) % (access / bytes) != 0) return false;
+      }
+    }
+    return true;
+  }
+
+  const Fused& op_;
+  const formula::Analysis& analysis_;
+  std::optional<std::size_t> cross_mode_;
+  bool light_;
+  Plan& plan_;
+};
+
+}  // namespace
+
+const Operand* vector_leader(const Plan& plan) {
+  const Operand* leader = nullptr;
+  for (const Operand& operand : plan.operands) {
+    if (!takes_vectors(operand)) continue;
+    if (operand.written) return &operand;
+    const bool wider = leader == nullptr || size_bytes(operand.dtype) > size_bytes(leader->dtype);
+    if (wider && !operand.every_row) leader = &operand;
+  }
+  return leader;
+}
+
+void choose_vector(const Fused& op, const formula::Analysis& analysis,
+                   std::optional<std::size_t> cross_mode, bool light, Plan& plan) {
+  Chooser(op, analysis, cross_mode, light, plan).choose();
+}
+
+}  // namespace tilejit::plan
