@@ -1,6 +1,6 @@
 // CUDA's language, as far as the templates use it, for a C++ compiler. The threads of a block are
-// fibers of one thread, which run in random order between barriers. This usually finds a kernel
-// that reads a value before another thread has written it.
+// fibers of one thread, which run in random order between the points where they synchronize. This
+// usually finds a kernel that reads a value before another thread has written it.
 #pragma once
 
 #include <math.h>

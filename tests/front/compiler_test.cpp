@@ -142,7 +142,7 @@ TEST_F(CompilerTest, KeepsSourcePtxAndLogWhenAsked) {
   EXPECT_THAT(text("log"), HasSubstr("registers"));
 }
 
-// Neither the place nor the author of an entry: it may be given away.
+// An entry says neither where it was made nor by whom: it may be given away.
 TEST_F(CompilerTest, NamesNoPlaceInAnEntry) {
   Compiler compiler(options());
   const Artifact made = compiler.compile(add_op(), kAmpere);
