@@ -83,8 +83,7 @@ TEST(Fork, AFailedLaunchInTheChildIsExplainedToo) {
   FakeDriver fake;
   const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
   const Kernel kernel = load(runtime, hand_plan());
-  fake.fail_on["cuLaunchKernel"] =
-      CUDA_ERROR_NOT_INITIALIZED;  // the driver's own answer in that case
+  fake.fail_on["cuLaunchKernel"] = CUDA_ERROR_NOT_INITIALIZED;  // as the driver answers there
   const std::string text = in_child([&] { kernel.launch(kStream, hand_arguments()); });
   EXPECT_NE(text.find("forked after its parent had initialised it"), std::string::npos) << text;
 }
