@@ -26,7 +26,7 @@ using ::testing::UnorderedElementsAre;
 
 const Entry kKilobyte{std::string(1000 - 64 - 2, 'p'), "{}"};  // with its trailer
 
-/// Sets the mtime, and an atime that says the opposite, as if nobody kept it.
+/// Sets the mtime, and the atime to the opposite, as if nobody maintained it.
 void set_age(const fs::path& path, std::chrono::seconds age) {
   const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   const struct timespec times[2] = {{now - 100 * 86400 + age.count(), 0}, {now - age.count(), 0}};
@@ -112,9 +112,9 @@ TEST_F(BoundsTest, LeftoversOfKilledWritersAreSwept) {
       {entry + ".14-0123456789abcdef.tmp", -61min},
       {entry + ".damaged", 25h},
       {path(2).string() + ".damaged", 2h},
-      {path(3).replace_extension("log").string(), 2h},    // of no entry
-      {path(1).replace_extension("log").string(), 100h},  // of the entry
-      {temp.path() / "cache/v1/1a/notes.tmp", 100h},      // somebody else's
+      {path(3).replace_extension("log").string(), 2h},    // belongs to no entry
+      {path(1).replace_extension("log").string(), 100h},  // belongs to an entry
+      {temp.path() / "cache/v1/1a/notes.tmp", 100h},      // not the cache's
   };
   for (const auto& file : files) {
     write_file(file.path, "x");
@@ -167,7 +167,7 @@ TEST_F(BoundsTest, ClearRemovesWhatIsTheCaches) {
   EXPECT_THAT(files_below(temp.path() / "cache"), ElementsAre("v1/1a/notes"));
 }
 
-// A writer whose temporary was taken lost its entry, and was told to choose another folder.
+// A writer whose temporary file was removed lost its entry and was told to choose another folder.
 TEST_F(BoundsTest, ClearLeavesTemporariesOfWritersThatMayLive) {
   put(1);
   const std::string entry = path(1).string();
@@ -179,7 +179,8 @@ TEST_F(BoundsTest, ClearLeavesTemporariesOfWritersThatMayLive) {
               ElementsAre("1a/" + test_key(1) + ".cubin.13-0123456789abcdef.tmp"));
 }
 
-// Full folders under an entry's names: every process made the entry again, and nothing was swept.
+// A full folder in the place of an entry made every process remake the entry, and nothing was
+// swept.
 TEST_F(BoundsTest, FoldersInThePlaceOfEntriesAreSetAsideAndSwept) {
   put(2);
   for (const char* name : {"", ".damaged"}) {
@@ -188,7 +189,7 @@ TEST_F(BoundsTest, FoldersInThePlaceOfEntriesAreSetAsideAndSwept) {
   }
   EXPECT_EQ(store.find_or_make(test_key(1), [] { return kKilobyte; }).tier, Tier::made);
   EXPECT_EQ(Store({.folder = temp.path() / "cache"}).find(test_key(1))->tier, Tier::disk);
-  EXPECT_EQ(folder.prune({}).leftovers, 0u);  // may be looked at for a day
+  EXPECT_EQ(folder.prune({}).leftovers, 0u);  // kept for a day, for inspection
   for (const auto& item : fs::directory_iterator(path(1).parent_path())) {
     if (item.is_directory()) set_age(item.path(), 25h);
   }
@@ -217,7 +218,7 @@ TEST_F(BoundsTest, RefusedFolderThrows) {
   EXPECT_EQ(Folder(temp.path() / "cache", Trust::anyone).list().size(), 1u);
 }
 
-/// What a Store does by itself.
+/// What a Store does on its own.
 class SweepTest : public BoundsTest {
  protected:
   [[nodiscard]] std::unique_ptr<Store> bounded(std::uint64_t bytes) const {
@@ -232,13 +233,13 @@ TEST_F(SweepTest, ComesAnHourAfterTheLast) {
   auto first = bounded(19000);
   first->put(test_key(30), {"small", "{}"});
   first.reset();
-  EXPECT_EQ(keys().size(), 21u);  // it only takes note of the time
+  EXPECT_EQ(keys().size(), 21u);  // only records the time
   set_age(sweep_file(), 61min);
   auto second = bounded(19000);
   (void)second->find(test_key(1));
   second->put(test_key(31), {"small", "{}"});
   second.reset();
-  EXPECT_EQ(keys().size(), 18u);  // 16 of a kilobyte: at most nine tenths of the bound
+  EXPECT_EQ(keys().size(), 18u);  // 16 of one kilobyte: at most nine tenths of the bound
   EXPECT_LT(age_of(sweep_file()), 1min);
 }
 
@@ -272,7 +273,7 @@ TEST_F(SweepTest, NeverComesWithoutBounds) {
   EXPECT_FALSE(fs::exists(sweep_file()));
 }
 
-// A forked child has no thread of its parent's to wait for.
+// A forked child must not wait for a thread of its parent.
 TEST_F(SweepTest, LeavesAForkedChildFree) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer does not follow a process with threads through a fork";

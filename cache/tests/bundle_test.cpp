@@ -23,7 +23,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// openssl genpkey -algorithm ed25519; made for these tests alone.
+// Made with "openssl genpkey -algorithm ed25519", for these tests only.
 constexpr const char* kPrivate =
     "-----BEGIN PRIVATE KEY-----\n"
     "MC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f\n"
@@ -68,7 +68,7 @@ class BundleTest : public ::testing::Test {
                                           {test_key(2), {"", ""}}};
 };
 
-// Put together here after cache/FORMAT.md: a change of it is a change of the format.
+// Assembled here from cache/FORMAT.md: a change here is a change of the format.
 TEST_F(BundleTest, MatchesItsDescription) {
   const std::string key(64, '7');
   const std::string entry = encode_entry({"payload", "{}"});
@@ -150,7 +150,7 @@ TEST_F(BundleTest, AppearsWholeOrNever) {
   EXPECT_THAT(files_below(temp.path()), IsEmpty());
 }
 
-// True if every answer of the file is right, or none at all.
+// True if every answer of the file is right, or if it answers nothing.
 bool never_serves_a_wrong_byte(const fs::path& path, const std::map<std::string, Entry>& entries) {
   try {
     const Bundle bundle(path);
@@ -158,13 +158,13 @@ bool never_serves_a_wrong_byte(const fs::path& path, const std::map<std::string,
       const auto read = bundle.read(key);
       if (read && *read != entry) return false;
     }
-    return !bundle.verify().damaged.empty();  // and whoever looks at all of it is told
+    return !bundle.verify().damaged.empty();  // and reading the whole file reports damage
   } catch (const std::runtime_error&) {
     return true;
   }
 }
 
-// In place: writing the file anew each time would take seconds.
+// In place: rewriting the file each time would take seconds.
 void write_byte(const fs::path& path, std::size_t at, char byte) {
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(static_cast<std::streamoff>(at)).put(byte);
@@ -175,7 +175,7 @@ TEST_F(BundleTest, AFlippedBitAnywhereIsDetected) {
     write(key);
     const std::string good = read_file(path());
     for (std::size_t at = 0; at < good.size(); ++at) {
-      for (int bit = 0; bit < 8; ++bit) {  // one of them makes key 3 of key 2
+      for (int bit = 0; bit < 8; ++bit) {  // one of them turns key 2 into key 3
         write_byte(path(), at, static_cast<char>(good[at] ^ (1 << bit)));
         ASSERT_TRUE(never_serves_a_wrong_byte(path(), entries)) << "bit " << bit << " of " << at;
       }
@@ -209,7 +209,7 @@ TEST_F(BundleTest, SignedOnesNameTheirSigner) {
   expect_refused("it is not signed", key);
 }
 
-// Right checksums everywhere: only the signature tells.
+// All checksums are right: only the signature gives it away.
 TEST_F(BundleTest, ForgedContentsAreRefused) {
   write(kPrivate);
   const std::string signature = read_file(path()).substr(fs::file_size(path()) - 104);
@@ -222,8 +222,8 @@ TEST_F(BundleTest, ForgedContentsAreRefused) {
   EXPECT_THAT(Bundle(path()).verify().damaged, ElementsAre(path().string()));
 }
 
-// The signature covers the index, and that the entries: one that is sound by itself, in the place
-// of another, is none of the signer's.
+// The signature covers the index, and the index covers the entries: a sound entry in the place of
+// another is not the signer's.
 TEST_F(BundleTest, ForgedEntriesOfSignedOnesAreRefused) {
   write(kPrivate);
   std::string bytes = read_file(path());
@@ -262,7 +262,7 @@ TEST_F(BundleTest, WhatIsNoBundleIsRefused) {
   expect_refused("no regular file");
 }
 
-// An import made a file of each of a million markers, which took 20 s.
+// An import made one file for each of a million markers, which took 20 s.
 TEST_F(BundleTest, MarkersAreBounded) {
   write();
   std::string bytes = read_file(path());
@@ -311,7 +311,7 @@ TEST_F(BundleTest, ATierThatCannotBeUsedIsGoneWithout) {
   EXPECT_EQ(store.counters().read_only.failures, 2u);
 }
 
-// A mapped file that was cut ended the process by SIGBUS.
+// A mapped file that was truncated ended the process with SIGBUS.
 TEST_F(BundleTest, CutShortUnderARunningProcess) {
   entries[test_key(3)].payload.assign(50000, 'x');
   write();

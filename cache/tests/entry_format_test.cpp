@@ -20,7 +20,7 @@ std::string from_hex(std::string_view hex) {
   return bytes;
 }
 
-// Written by hand after cache/FORMAT.md: a change here is a change of the format.
+// Written by hand from cache/FORMAT.md: a change here is a change of the format.
 std::string golden_file() {
   return from_hex("7f454c46207061796c6f6164")            // payload
          + from_hex("7b22726567697374657273223a32347d")  // metadata
@@ -76,7 +76,7 @@ struct ForgedCase {
   const char* lengths;
 };
 
-// The digest of these is right: only the fields in front of it tell.
+// The digest of these is right: only the fields before it are wrong.
 TEST(EntryFormat, RefusesForgedTrailers) {
   const ForgedCase cases[] = {
       {"a later version", "0200000000000000", "0c000000000000001000000000000000"},

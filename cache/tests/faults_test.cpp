@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 constexpr int kKeys = 20;
 
-// What is right for a key can be told from the key; versions differ in length.
+// The key determines the right bytes; versions differ in length.
 Entry entry_of(int key, unsigned version) {
   return {std::string(1000 + 4000 * (version % 5), static_cast<char>('a' + key)),
           "{\"key\":" + std::to_string(key) + "}"};
@@ -45,7 +45,7 @@ void write_for_ever(const fs::path& folder, unsigned seed) {
   }
 }
 
-// Returns when `stop` is there; every answer must be right.
+// Returns when `stop` exists; every answer must be right.
 void read_until(const fs::path& folder, const fs::path& stop) {
   Store store({.folder = folder, .memory_bytes = 0});
   std::uint64_t hits = 0;
@@ -61,7 +61,7 @@ void read_until(const fs::path& folder, const fs::path& stop) {
   EXPECT_EQ(store.counters().disk.damaged + store.counters().disk.failures, 0u);
 }
 
-// TILEJIT_KILLS: how many writers are killed; 1000 takes about 20 s.
+// TILEJIT_KILLS sets how many writers are killed; 1000 takes about 20 s.
 int kills() {
   const char* text = std::getenv("TILEJIT_KILLS");
   return text != nullptr ? std::atoi(text) : 60;
@@ -78,7 +78,7 @@ TEST(Faults, KilledWritersNeverShowAReaderAWrongByte) {
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 25000));
     kill_process(writer);
   }
-  in_child([&] {  // so that the readers have had something to read
+  in_child([&] {  // gives the readers something to read first
     Store store({.folder = folder});
     for (int key = 0; key < kKeys; ++key) store.put(test_key(key), entry_of(key, 0));
   });
@@ -96,7 +96,7 @@ TEST(Faults, KilledWritersNeverShowAReaderAWrongByte) {
   EXPECT_EQ(files_below(folder / "v1").size(), static_cast<std::size_t>(kKeys));
 }
 
-// The whole way: file, trailer, store.
+// The whole path: file, trailer, store.
 TEST(Faults, AFlippedBitAtAnyPlaceOfAFileIsAMiss) {
   const TempFolder temp;
   const Entry entry{"payload", R"({"n":1})"};
@@ -118,7 +118,7 @@ TEST(Faults, AFlippedBitAtAnyPlaceOfAFileIsAMiss) {
   EXPECT_EQ(read_file(path), good);
 }
 
-// A reader that cannot read must not take the store away from those who can.
+// A reader that cannot read must not spoil the store for those who can.
 TEST(Faults, ATransientErrorDeletesNothing) {
   const TempFolder temp;
   Store owner({.folder = temp.path(), .memory_bytes = 0});
@@ -134,7 +134,7 @@ TEST(Faults, ATransientErrorDeletesNothing) {
   in_child([&] {
     drop_root();
     Store store({.folder = temp.path(), .memory_bytes = 0});
-    // Who may write into the folder replaces the entry by what was made.
+    // A process that may write to the folder replaces the entry with the one it made.
     const auto make = [] { return Entry{"payload", "{}"}; };
     EXPECT_EQ(store.find_or_make(test_key(1), make).tier, Tier::made);
     EXPECT_GE(store.counters().disk.failures, 1u);

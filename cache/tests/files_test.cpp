@@ -38,7 +38,7 @@ TEST_F(FilesTest, AreReadWholeUpToABound) {
   }
 }
 
-// A FIFO without a writer held whoever opened it up for ever.
+// A FIFO without a writer blocked whoever opened it.
 TEST_F(FilesTest, OnlyRegularOnesAreReadUnlessAskedFor) {
   ASSERT_EQ(::mkfifo(path().c_str(), 0600), 0);
   EXPECT_EQ(read_file(path(), FileRules{}).outcome, Outcome::not_regular);
@@ -58,7 +58,7 @@ TEST_F(FilesTest, AreRefusedWhereOthersMayWrite) {
       {0700, 0600, Outcome::read},     {0755, 0644, Outcome::read},
       {0777, 0644, Outcome::refused},  {0775, 0644, Outcome::refused},
       {0700, 0666, Outcome::refused},  {0700, 0660, Outcome::refused},
-      {01777, 0644, Outcome::read},  // of /tmp's kind: only owners replace files there
+      {01777, 0644, Outcome::read},  // sticky like /tmp: only owners replace files there
       {01777, 0666, Outcome::refused},
   };
   write_file(path(), "text");
@@ -78,7 +78,7 @@ TEST_F(FilesTest, OfAnotherUserAreRefused) {
   EXPECT_EQ(read_file(path(), {.trust = Trust::own}).outcome, Outcome::refused);
 }
 
-// With standard streams closed, what others print to them landed in entries.
+// If the standard streams were closed, text printed to them ended up in entries.
 TEST_F(FilesTest, AreOpenedAboveTheStandardStreams) {
   in_child([&] {
     for (int fd = 0; fd <= 2; ++fd) ::close(fd);
@@ -95,7 +95,7 @@ TEST_F(FilesTest, AStoreTakesNoStandardStream) {
     for (int fd = 0; fd <= 2; ++fd) ::close(fd);
     Store store({.folder = temp.path() / "cache", .memory_bytes = 0});
     const auto make = [] {
-      // Here a lock is held; a descriptor of it must not be one that others print to.
+      // A lock is held here; its descriptor must not be one that others print to.
       for (int fd = 0; fd <= 2; ++fd) EXPECT_EQ(::fcntl(fd, F_GETFD), -1) << fd;
       return Entry{"payload", "{}"};
     };
@@ -104,7 +104,7 @@ TEST_F(FilesTest, AStoreTakesNoStandardStream) {
   });
 }
 
-// Names of temporaries that can be guessed can be links to somebody's file.
+// A temporary file with a guessable name could be a link to somebody's file.
 TEST_F(FilesTest, ArePublishedThroughNamesThatNobodyGuesses) {
   const fs::path victim = temp.path() / "victim";
   write_file(victim, "precious");

@@ -1,5 +1,5 @@
-// Entries under keys that are not theirs were believed: a copied file, a bundle's index, a server
-// that mixes its answers.
+// Entries under keys that are not theirs were trusted: a copied file, a bundle's index, a server
+// that mixes up its answers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ bool is_right(std::string_view key, std::string_view metadata) {
 
 const std::string kWanted = test_key(1), kOther = test_key(2);
 
-// What lies under kWanted. Its bytes are whole in every case.
+// What is stored under kWanted. Its bytes are intact in every case.
 const struct {
   const char* name;
   Entry entry;
@@ -54,7 +54,7 @@ class IdentityTest : public ::testing::Test {
             .identity = is_right,
             .warn = [this](const std::string& text) { warnings.push_back(text); }};
   }
-  // As somebody does who knows nothing of keys.
+  // Like a writer that knows nothing of keys.
   void put_into_folder(const Entry& entry) const {
     Store store({.folder = folder(), .memory_bytes = 0});
     store.put(kWanted, entry);
@@ -65,7 +65,7 @@ class IdentityTest : public ::testing::Test {
     writer.add(test_key(3), entry_of(test_key(3)));
     writer.finish();
   }
-  // Nobody is given the stranger, and the next request has the right entry.
+  // Nobody gets the wrong entry, and the next request gets the right one.
   void expect_made_anew(Store& store) {
     EXPECT_FALSE(store.find(kWanted));
     const auto make = [] { return entry_of(kWanted); };
@@ -138,7 +138,7 @@ TEST_F(IdentityTest, ABundleWithAStrangerIsNotImported) {
   }
 }
 
-// A stranger in the folder is no entry that it has already.
+// A wrong entry in the folder does not count as already present.
 TEST_F(IdentityTest, AnImportReplacesAStranger) {
   put_into_folder(entry_of(kOther));
   write_bundle(entry_of(kWanted));

@@ -1,4 +1,4 @@
-// Which tier has an entry, told without reading it.
+// Which tier has an entry, found without reading it.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -17,14 +17,14 @@ inline pid_t start_process(const std::function<void()>& body) {
   ::_exit(::testing::Test::HasFailure() ? 1 : 0);
 }
 
-/// Waits for it, and expects that all went well there.
+/// Waits for the process and expects that everything went well in it.
 inline void expect_success(pid_t child) {
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
 }
 
-/// Runs `body` in a process of its own, whose limits and rights it may change.
+/// Runs `body` in a separate process, whose limits and rights it may change.
 inline void in_child(const std::function<void()>& body) {
   expect_success(start_process(body));
 }
@@ -34,7 +34,7 @@ inline void kill_process(pid_t child) {
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
 }
 
-/// Root may write anywhere: become somebody who may not.
+/// Root may write anywhere: becomes an unprivileged user.
 inline void drop_root() {
   if (::geteuid() == 0) {
     ASSERT_EQ(::setresuid(65534, 65534, 65534), 0);

@@ -27,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 
 const Entry kEntry{"payload", "{}"};
 
-/// Counts across processes: one byte a call, appended to a file.
+/// Counts across processes: one byte per call, appended to a file.
 class SharedCount {
  public:
   explicit SharedCount(const fs::path& path) : path_(path) { write_file(path, ""); }
@@ -51,7 +51,7 @@ void wait_until(Condition condition) {
   }
 }
 
-/// A process that has the lock of a key, since its `make` runs, until it is killed.
+/// A process that holds the lock of a key, from the time its `make` runs until it is killed.
 class Holder {
  public:
   explicit Holder(const fs::path& folder) {
@@ -146,7 +146,7 @@ TEST(Processes, StoppedHolderCostsABoundedWait) {
   const TempFolder temp;
   const Holder holder(temp.path() / "cache");
   holder.stop();
-  std::string warning;  // the wait was a silent one
+  std::string warning;  // the wait itself is silent
   Store store({.folder = temp.path() / "cache",
                .lock_wait = 100ms,
                .warn = [&](const std::string& text) { warning += text; }});
@@ -156,7 +156,7 @@ TEST(Processes, StoppedHolderCostsABoundedWait) {
   EXPECT_LT(Clock::now() - start, 5s);
   EXPECT_EQ(store.counters().lock_timeouts, 1u);
   EXPECT_NE(warning.find("for 100 ms"), std::string::npos) << warning;
-  // What was made is there for everybody, stopped holder or not.
+  // What was made is available to everybody, even while the holder is stopped.
   EXPECT_EQ(Store(Options{.folder = temp.path() / "cache"}).find(test_key(1))->tier, Tier::disk);
 }
 
@@ -180,7 +180,7 @@ TEST(Processes, WithoutLocksEntriesAreMadeTwice) {
   EXPECT_EQ(store.counters().disk.failures, 0u);
 }
 
-// A child keeps what its parent had open, but not the parent's locks once they are given back.
+// A child keeps its parent's open files, but not the parent's locks once these are released.
 TEST(Processes, ChildForkedDuringAMakeHoldsNothingAfterIt) {
   const TempFolder temp;
   Store store({.folder = temp.path() / "cache"});

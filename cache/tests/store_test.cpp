@@ -171,7 +171,7 @@ TEST(Store, RefusesMarkersThatLeaveTheirFolder) {
     EXPECT_THROW(store.add_marker(name, "abc"), std::invalid_argument);
     EXPECT_THROW((void)store.markers(name), std::invalid_argument);
   }
-  // Folders of the cache's own.
+  // Folders inside the cache's own.
   EXPECT_THROW(store.add_marker("0f", "abc"), std::invalid_argument);
   EXPECT_THROW(store.add_marker("lock", "abc"), std::invalid_argument);
 }

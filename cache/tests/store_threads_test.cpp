@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A `make` that runs until it is told to end, and tells when it has begun.
+// A `make` that runs until it is told to end, and reports when it has begun.
 class SlowMake {
  public:
   Entry operator()() {
@@ -103,7 +103,7 @@ TEST(StoreThreads, ShareAnExceptionAndForgetIt) {
   std::vector<std::jthread> threads;
   for (int i = 0; i < 9; ++i) threads.emplace_back(request);
   arrived.wait();
-  std::this_thread::sleep_for(50ms);  // for the waiters to wait; late ones would make again
+  std::this_thread::sleep_for(50ms);  // lets the waiters start to wait; late ones would make again
   release.set_value();
   threads.clear();
   EXPECT_EQ(caught, 9);
@@ -145,7 +145,7 @@ TEST(StoreThreads, AnEntryThatIsThereBeatsAFailure) {
 
 TEST(StoreThreads, MakeDifferentKeysInParallel) {
   Store store({});
-  std::latch both(2);  // each make waits for the other: one after the other would hang
+  std::latch both(2);  // each make waits for the other: running them in sequence would hang
   const auto make = [&] {
     both.arrive_and_wait();
     return Entry{"payload", "{}"};
@@ -165,7 +165,7 @@ TEST(StoreThreads, HitsDoNotWaitForAMake) {
   auto leader = std::async(std::launch::async,
                            [&] { return store.find_or_make(test_key(1), [&] { return slow(); }); });
   slow.wait_until_begun();
-  // The make ends only after all of these have been answered.
+  // The make ends only after all of these requests have been answered.
   EXPECT_FALSE(store.find(test_key(1)));
   EXPECT_EQ(store.find(test_key(2))->tier, Tier::disk);
   EXPECT_EQ(store.find_or_make(test_key(3), [] { return Entry{}; }).tier, Tier::memory);

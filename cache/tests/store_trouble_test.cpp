@@ -23,7 +23,7 @@ using ::testing::IsEmpty;
 
 const Entry kEntry{std::string(20000, 'p'), "{}"};
 
-// Three requests that the disk cannot serve: each is answered, one warning in all.
+// Three requests that the disk cannot serve: each is answered, with one warning in total.
 void expect_goes_on_in_memory(const std::filesystem::path& folder, const char* reason) {
   std::vector<std::string> warnings;
   Store store({.folder = folder, .warn = [&](const auto& text) { warnings.push_back(text); }});
@@ -77,7 +77,7 @@ TEST(StoreTrouble, EntryIsNotReadable) {
     EXPECT_EQ(store.counters().disk.failures, 1u);
     EXPECT_EQ(store.find_or_make(test_key(1), [] { return kEntry; }).tier, Tier::made);
     EXPECT_EQ(store.counters().disk.failures, 2u);
-    EXPECT_EQ(warnings, 2);  // one of reading, one of writing
+    EXPECT_EQ(warnings, 2);  // one for reading, one for writing
   });
   std::filesystem::permissions(temp.path() / "v1", std::filesystem::perms::owner_all);
 }
@@ -103,7 +103,7 @@ TEST(StoreTrouble, FullDiskLeavesNoPartialFile) {
   EXPECT_EQ(::umount(temp.path().c_str()), 0);
 }
 
-// As a container's image is: what is there serves, though no use can be written down.
+// Like a container's image: existing entries are served, though uses cannot be recorded.
 TEST(StoreTrouble, FileSystemIsReadOnly) {
   const TempFolder temp;
   const std::string path = temp.path();

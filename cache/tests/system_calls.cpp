@@ -1,5 +1,5 @@
-// Functions of the C library, defined here once more: the program's own are taken before those of
-// shared libraries. Where nobody watches they do what the C library's do.
+// Redefines functions of the C library: the program's definitions take precedence over those of
+// shared libraries. If nobody watches, they do what the C library's do.
 #include "system_calls.hpp"
 
 #include <fcntl.h>
@@ -17,7 +17,8 @@ namespace {
 
 thread_local SystemCalls* watcher = nullptr;
 
-// A file being written is NAME.PID-RANDOM.tmp: what differs from run to run is left out.
+// A file being written is named NAME.PID-RANDOM.tmp: the part that differs between runs is left
+// out.
 std::string last_part(const std::filesystem::path& path) {
   const auto name = path.filename();
   return name.extension() == ".tmp" ? name.stem().stem().string() + ".tmp" : name.string();
@@ -29,10 +30,10 @@ std::string file_of(int fd) {
   return last_part(std::filesystem::read_symlink(link, ignored));
 }
 
-// True if the call is to fail; errno then says how.
+// True if the call is to fail; errno is then set.
 bool fails(const char* name, const std::string& file) {
   if (watcher == nullptr) return false;
-  SystemCalls* const noting = std::exchange(watcher, nullptr);  // noting makes calls too
+  SystemCalls* const noting = std::exchange(watcher, nullptr);  // recording makes calls too
   const int error = noting->note({name, file});
   watcher = noting;
   errno = error;

@@ -6,8 +6,9 @@
 
 namespace tilejit::cache {
 
-/// The system calls with which this thread changes files, between construction and destruction:
-/// what was asked, in order, and which calls fail. One at a time in a thread; others are not seen.
+/// The system calls with which this thread changes files, between construction and destruction: the
+/// requests, in order, and which of them fail. One object at a time per thread; other threads are
+/// not observed.
 class SystemCalls {
  public:
   struct Call {
@@ -15,7 +16,7 @@ class SystemCalls {
                        ///< "rename", "unlink", "lock"
     std::string file;  ///< the last part of its path; of a temporary: "<final name>.tmp"
   };
-  /// The error number that a call fails with; 0: it is made.
+  /// The error number with which a call fails; 0: the call is made.
   using Fail = std::function<int(const Call& call)>;
 
   explicit SystemCalls(Fail fail = {});
@@ -23,9 +24,9 @@ class SystemCalls {
   SystemCalls(const SystemCalls&) = delete;
   SystemCalls& operator=(const SystemCalls&) = delete;
 
-  /// "fsync keys.cubin", ...: those of the named functions.
+  /// "fsync keys.cubin", ...: the calls of the named functions.
   [[nodiscard]] std::vector<std::string> of(const std::vector<std::string>& names) const;
-  /// Writes take at most as many bytes at once, and every second one is interrupted.
+  /// Each write takes at most this many bytes, and every second one is interrupted.
   void write_in_pieces(std::size_t bytes) { piece_ = bytes; }
 
   // For the functions that stand in for the C library's.

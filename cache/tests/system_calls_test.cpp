@@ -1,4 +1,4 @@
-// What the store asks of the system, in which order, and what it makes of refusals.
+// Which system calls the store makes, in which order, and how it handles failures.
 #include "system_calls.hpp"
 
 #include <fcntl.h>
@@ -56,7 +56,7 @@ class SystemCallsTest : public ::testing::Test {
   std::vector<std::string> warnings;
 };
 
-// A crash of the machine must find the name with its bytes behind it, or no name.
+// After a crash of the machine, a name must have its bytes, or not exist.
 TEST_F(SystemCallsTest, BytesAreOnTheDiskBeforeTheNameAndThenTheNameIs) {
   Store store(options());
   store.put(test_key(9), kEntry);
@@ -84,7 +84,7 @@ TEST_F(SystemCallsTest, AllBytesOfAnImportAreOnTheDiskBeforeTheFirstName) {
 }
 
 // Whichever step of publishing fails, and however: the request is answered, nothing of the entry
-// stays, and the next one is published.
+// remains, and the next one is published.
 TEST_F(SystemCallsTest, AnyStepOfPublishingMayFail) {
   for (const char* step : {"open", "write", "fsync", "rename"}) {
     for (const int error : {ENOSPC, EDQUOT, EIO, EROFS, EACCES, ESTALE, EMFILE}) {
@@ -107,7 +107,7 @@ TEST_F(SystemCallsTest, AnyStepOfPublishingMayFail) {
   }
 }
 
-// The entry has its name by then.
+// The entry already has its name by then.
 TEST_F(SystemCallsTest, AFolderThatCannotBeSyncedIsNoFailure) {
   Store store(options());
   const SystemCalls calls(failing("fsync", "1a", EINVAL));
@@ -128,7 +128,7 @@ TEST_F(SystemCallsTest, WritesMayBeShortAndInterrupted) {
   EXPECT_EQ(read_file(store.path_of(test_key(1))), encode_entry(kEntry));
 }
 
-// What cannot be read is not what is damaged: it stays where it is.
+// An unreadable entry is not a damaged one: it stays where it is.
 TEST_F(SystemCallsTest, ReadErrorsSetNothingAside) {
   Store store(options());
   store.put(test_key(1), kEntry);
@@ -146,7 +146,7 @@ TEST_F(SystemCallsTest, ReadErrorsSetNothingAside) {
   EXPECT_EQ(warnings.size(), 1u);
 }
 
-// Between the reader's open and its verdict another process may have made the entry again.
+// Another process may have remade the entry between the reader's open and its verdict.
 TEST_F(SystemCallsTest, WhatReplacesADamagedEntryIsNotSetAside) {
   Store store(options());
   store.put(test_key(1), kEntry);
@@ -162,7 +162,7 @@ TEST_F(SystemCallsTest, WhatReplacesADamagedEntryIsNotSetAside) {
   EXPECT_THAT(files_below(folder() / "v1/1a"), ElementsAre(kName));
 }
 
-// As network mounts answer: the entry is made without a lock, and published.
+// As network mounts answer: the entry is made without a lock and published.
 TEST_F(SystemCallsTest, WhereLocksDoNotWorkEntriesAreMadeWithoutThem) {
   for (const int error : {ENOLCK, EOPNOTSUPP, EINVAL, ENOSYS, EIO}) {
     SCOPED_TRACE(std::strerror(error));
@@ -177,8 +177,8 @@ TEST_F(SystemCallsTest, WhereLocksDoNotWorkEntriesAreMadeWithoutThem) {
   EXPECT_THAT(warnings, IsEmpty());
 }
 
-// A network mount may go on for seconds saying that something is not there which another host has
-// just made.
+// A network mount may report for seconds that something is missing which another host has just
+// made.
 TEST_F(SystemCallsTest, AnEntryOfAnotherHostMayStayUnseen) {
   Store(options()).put(test_key(1), kEntry);
   Store store(options());
@@ -198,7 +198,7 @@ TEST_F(SystemCallsTest, AFolderOfAnotherHostMayStayUnseen) {
   {
     const SystemCalls calls(failing("open", "1a", ENOENT));
     EXPECT_EQ(store.find_or_make(test_key(1), [] { return kEntry; }).tier, Tier::made);
-    EXPECT_THAT(calls.of({"mkdir"}), Contains("mkdir 1a"));  // which is there
+    EXPECT_THAT(calls.of({"mkdir"}), Contains("mkdir 1a"));  // which exists
   }
   EXPECT_EQ(store.counters().disk.failures, 1u);
   EXPECT_EQ(warnings.size(), 1u);
@@ -206,7 +206,7 @@ TEST_F(SystemCallsTest, AFolderOfAnotherHostMayStayUnseen) {
   EXPECT_EQ(store.find(test_key(1))->tier, Tier::disk);
 }
 
-// Between the pass over the folder and the removal of what is too much.
+// Between the scan of the folder and the removal of the excess.
 TEST_F(SystemCallsTest, WhatIsUsedDuringAnEvictionStays) {
   Store store(options());
   for (int key = 1; key <= 4; ++key) {

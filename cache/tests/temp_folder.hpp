@@ -11,7 +11,7 @@
 
 namespace tilejit::cache {
 
-/// A folder under the system's temporary one, removed with all it holds.
+/// A folder in the system's temporary folder, removed with its contents.
 class TempFolder {
  public:
   TempFolder() {
@@ -39,7 +39,7 @@ inline std::string read_file(const std::filesystem::path& path) {
 
 inline void write_file(const std::filesystem::path& path, const std::string& bytes) {
   std::filesystem::create_directories(path.parent_path());
-  std::filesystem::remove(path);  // some file systems sync what is cut to nothing and written anew
+  std::filesystem::remove(path);  // some file systems sync files that are truncated and rewritten
   std::ofstream(path, std::ios::binary) << bytes;
 }
 

@@ -24,7 +24,7 @@ Entry must_not_run() {
   throw std::logic_error("make was called for an entry that is there");
 }
 
-/// A folder with what a user owns, an image brings, and a mount has.
+/// A user's own folder, an image's and a mount's.
 class Tiers : public ::testing::Test {
  protected:
   Tiers() {
@@ -34,7 +34,7 @@ class Tiers : public ::testing::Test {
   [[nodiscard]] Options options() {
     return {.folder = own(),
             .read_only = {image(), mount()},
-            .copy_after = std::chrono::hours(1),  // else a busy machine decides
+            .copy_after = std::chrono::hours(1),  // otherwise the load of the machine would decide
             .warn = [this](const std::string& text) { warnings.push_back(text); }};
   }
   [[nodiscard]] fs::path own() const { return temp.path() / "own"; }
@@ -73,7 +73,7 @@ TEST_F(Tiers, AreAskedInTheirOrder) {
   EXPECT_EQ(counters.disk.hits, 1u);
   EXPECT_EQ(counters.disk.misses, 3u);
   EXPECT_EQ(counters.read_only.hits, 2u);
-  EXPECT_EQ(counters.read_only.misses, 3u);  // the image's of keys 3 and 4, the mount's of 4
+  EXPECT_EQ(counters.read_only.misses, 3u);  // keys 3 and 4 from the image, key 4 from the mount
   EXPECT_GT(counters.disk.nanoseconds, 0u);
   EXPECT_GT(counters.read_only.nanoseconds, 0u);
   EXPECT_THAT(warnings, IsEmpty());
@@ -108,7 +108,7 @@ TEST_F(Tiers, SlowOnesBelowAreCopiedUp) {
   EXPECT_THAT(files_below(image()), ElementsAre("v1/1a/" + test_key(1) + ".cubin"));
 }
 
-// Where it cannot be copied to it is served all the same.
+// An entry that cannot be copied to the folder is served nevertheless.
 TEST_F(Tiers, SlowOnesBelowServeWithoutADisk) {
   put(image(), 1, "image");
   write_file(own(), "a file, not a folder");

@@ -47,7 +47,7 @@ def _causal(x):
     return numpy.where(numpy.tril(numpy.ones(x.shape[-2:], bool)), x, -30)
 
 
-# By the names of sweeping/ops.py; `a` is the axes as a tuple.
+# Keyed by the names of sweeping/ops.py; `a` is the axes as a tuple.
 FUNCTIONS = {
     "relu": lambda x, a: numpy.maximum(x, 0),
     "abs": lambda x, a: abs(x),
@@ -105,12 +105,12 @@ FUNCTIONS = {
 
 
 def bf16_bits(values):
-    """Of f32 values that bf16 holds exactly."""
+    """An array of f32 values that bf16 holds exactly."""
     return (values.astype(numpy.float32).view(numpy.uint32) >> 16).astype(numpy.uint16)
 
 
 def floats_of(dtype, array):
-    """The array as f64, or as the integers that it has."""
+    """The array as f64, or as integers if it has integers."""
     if dtype == "bf16":
         array = (numpy.array(array, numpy.uint32, ndmin=1) << 16).view(numpy.float32).reshape(array.shape)
     return array.astype(numpy.float64) if dtype in FLOATS else array
@@ -144,7 +144,7 @@ def values_of(case, inputs, real):
 
 
 def evaluate(tilejit, case, seed=0):
-    """The inputs by name, and the outputs of the CPU reference with the axes of `excess`."""
+    """The inputs by name, and the outputs of the CPU reference for the axes of `excess`."""
     random = numpy.random.default_rng(seed)
     storages = [storage_of(random, tensor) for tensor in case.inputs]
     results = [numpy.zeros(output.tensor.elements, DTYPES[output.tensor.dtype]) for output in case.outputs]

@@ -64,7 +64,7 @@ class Cases(unittest.TestCase):
 @unittest.skipIf(numpy is None, "NumPy is not installed")
 class Values(unittest.TestCase):
     def excesses(self, index, change):
-        """Of each output of a small case, after `change` of what the CPU reference gave."""
+        """For each output of a small case, after `change` of the CPU reference's result."""
         case = case_of(SEED, index, small=True)
         with numpy.errstate(all="ignore"):
             inputs, results = numpy_case.evaluate(tilejit, case, seed=index)

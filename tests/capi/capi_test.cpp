@@ -1,4 +1,4 @@
-// The C interface on a fake driver: handles, arguments, errors, and that no exception leaves it.
+// The C interface on a fake driver: handles, arguments, errors. No exception leaves it.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -26,7 +26,7 @@ constexpr const char* kScale = R"json({"name": "scale",
               "y": {"dtype": "f32", "layout": "(M,4):(4,1)"}},
   "scalars": {"alpha": "f32"}, "formula": "y = x * alpha"})json";
 
-/// A text that the interface gave.
+/// A text that the interface returned.
 std::string take(char* text) {
   std::string copy = text;
   tj_free(text);
@@ -220,7 +220,7 @@ TEST(CApi, LaunchesWithCheckedArguments) {
   EXPECT_STREQ(tj_last_error_where(), "cuLaunchKernel");
 }
 
-/// A caller whose structs have grown since.
+/// A caller built against later versions, whose structs are larger.
 struct LongerArgument {
   tj_argument known = {};
   std::int64_t more = -1;
@@ -274,8 +274,8 @@ TEST(CApi, EvaluatesOnTheCpu) {
                  "a symbol's name is NULL");
 }
 
-// A scalar went through a double, and a tensor without modes could not be told from one of shape
-// (1).
+// A scalar was passed as a double, and a tensor without modes could not be distinguished from one
+// of shape (1).
 TEST(CApi, EvaluatesExactScalarsAndRankZero) {
   std::int64_t y = 0;
   const std::vector<std::int64_t> no_modes;
@@ -339,7 +339,7 @@ TEST(CApi, DescribesKernels) {
   tj_artifact_info known = {};
   known.struct_size = sizeof known;
   ASSERT_EQ(tj_artifact_get_info(artifact, &known), TJ_OK);
-  EXPECT_EQ(known.registers, -1);  // its metadata says nothing
+  EXPECT_EQ(known.registers, -1);  // its metadata does not say
   std::size_t bytes = 0;
   EXPECT_EQ(std::memcmp(tj_artifact_cubin(artifact, &bytes), "cubin", 5), 0);
   EXPECT_EQ(bytes, 5U);
@@ -379,7 +379,7 @@ TEST(CApi, HandsTensorsToAndFro) {
   expect_failure(tj_buffer_to_dlpack(buffer, &plain, 1, &managed), TJ_INVALID_ARGUMENT,
                  "TJ_TENSOR");
   ASSERT_EQ(tj_buffer_to_dlpack(buffer, &view, 1, &managed), TJ_OK);
-  tj_buffer_destroy(buffer);  // the memory is the tensor's still
+  tj_buffer_destroy(buffer);  // the tensor still owns the memory
   EXPECT_EQ(h.fake.buffers, 1);
   auto* const given = static_cast<DLManagedTensorVersioned*>(managed);
   given->deleter(given);

@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// An option that has another value than by default.
+/// An option with a value that differs from the default.
 struct Row {
   const char* json;
   bool (*is_set)(const Options&);

@@ -43,7 +43,7 @@ _new_capsule.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
 
 
 class Array:
-    """f32 numbers on the host that are handed out by DLPack."""
+    """f32 numbers on the host, exported by DLPack."""
 
     def __init__(self, numbers, shape=(2, 3), versioned=True, code=2, flags=0, device=tilejit.CPU):
         self.numbers = (ctypes.c_float * len(numbers))(*numbers)
@@ -216,7 +216,7 @@ class Evaluating(unittest.TestCase):
         self.refused("invalid_argument", "in device memory", good, good, Array([0] * 6, device=2))
         strange = Array([0] * 6, code=5)
         self.refused("unsupported", "dtype Complex of 32 bits", good, good, strange)
-        self.assertEqual(strange.given_back, 0)  # it is the capsule's still
+        self.assertEqual(strange.given_back, 0)  # the capsule still owns it
         with self.assertRaisesRegex(TypeError, "no DLPack capsule"):
             strange.__class__ = type("Strange", (Array,), {"__dlpack__": lambda *_, **__: 1})
             tilejit.evaluate(spec(), good, good, strange)

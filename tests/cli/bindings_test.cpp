@@ -86,7 +86,7 @@ TEST(BindSymbols, RefusesMissingAndBrokenValues) {
   }
 }
 
-// The symbol was said to have no value.
+// The symbol was reported as having no value.
 TEST(BindSymbols, SaysWhichExtentIsNoMultiple) {
   try {
     (void)bind_symbols(symbolic(), {}, array_of("x", {3, 5}));
@@ -162,7 +162,7 @@ struct WrongScalarCase {
   const char* message;
 };
 
-// Once encoded and decoded: i8 300 came out as 44, i32 nan as 0, f16 1e9 as infinity.
+// Once encoded and decoded, i8 300 came out as 44, i32 nan as 0, f16 1e9 as infinity.
 TEST(BindScalars, RefusesWhatTheDtypeWouldChange) {
   const WrongScalarCase cases[] = {
       {b8, "7", "bool takes a whole number from 0 to 1"},
@@ -200,7 +200,7 @@ TEST(BindScalars, ElseTheExampleElseOne) {
   op.scalars = {{.name = "a", .dtype = f32, .example = 0.1},
                 {.name = "m", .dtype = u64, .example = 1e19},
                 {.name = "n", .dtype = i32, .example = {}},
-                {.name = "k", .dtype = i64, .example = 9007199254740993}};  // was rounded
+                {.name = "k", .dtype = i64, .example = 9007199254740993}};  // used to be rounded
   const std::vector<Argument> values = bind_scalars(op, {});
   ASSERT_EQ(values.size(), 4U);
   expect_same(values[0], 0.1F);
@@ -218,7 +218,7 @@ Problem problem_with(DType dtype, const std::string& scalar) {
   return make_problem(op, {Access::in, Access::out}, inputs);
 }
 
-// It took scalars as doubles, and refused integers that are none.
+// Scalars were taken as doubles, and integers that are not doubles were refused.
 TEST(Problem, GivesTheReferenceExactIntegers) {
   const auto reference = [](DType dtype, const char* scalar) {
     return problem_with(dtype, scalar).arguments().scalars.at(0);

@@ -1,5 +1,5 @@
-"""The formulas of examples/catalogue/ once more, in NumPy and double precision, and the dtypes of
-their files."""
+"""The formulas of examples/catalogue/ again, in NumPy and double precision, and the dtypes of their
+files."""
 
 import math
 
@@ -8,7 +8,7 @@ try:
 except ImportError:
     np = None
 
-# How NumPy holds each dtype in a file; those that it does not know as their bits.
+# How NumPy stores each dtype in a file; dtypes that it does not know are stored as their bits.
 STORED = {
     "bool": "?",
     "i8": "i1",
@@ -19,7 +19,7 @@ STORED = {
     "f8e4m3": "u1",
 }
 # The unit roundoff, and half the distance of the numbers next to 0. A tie may be rounded to either
-# whole number: what is x = amax / 2 exactly is not so in single precision.
+# whole number: an x that is exactly amax / 2 is not so in single precision.
 ROUNDING = {
     "f16": (2.0**-11, 2.0**-25),
     "bf16": (2.0**-8, 0),
@@ -52,7 +52,7 @@ def f8e4m3(byte):
 
 
 def stored(values, dtype):
-    """What reading an output gives that was assigned before."""
+    """What reading an output after assigning it gives."""
     return decode(encode(values, dtype), dtype)
 
 
@@ -139,7 +139,7 @@ def cross_entropy(t):
     return np.where(t.target < 0, 0, m + np.log(row_sum(np.exp(t.x - m))) - right)[:, 0]
 
 
-# An array is that of the only output.
+# A bare array is the only output.
 FORMULAS = {
     "amax": lambda t: row_max(np.abs(t.x))[:, 0],
     "argmax_rows": lambda t: np.argmax(np.where(np.isnan(t.x), -np.inf, t.x), axis=1),

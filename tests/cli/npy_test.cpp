@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A file of format version `major`.0 with `header` as it stands.
+// A file of format version `major`.0 with `header`, unchanged.
 std::string npy(const std::string& header, const std::string& data, char major = 1) {
   std::string file = std::string("\x93NUMPY") + major + '\0';
   file += static_cast<char>(header.size() & 0xff);
@@ -152,10 +152,10 @@ struct ScatterCase {
   const char* name;
   const char* layout;
   bool fortran_order;
-  std::vector<std::uint8_t> want;  // the tensor's memory; 0 where no element lies
+  std::vector<std::uint8_t> want;  // the tensor's memory; 0 between elements
 };
 
-// The array holds 1, 2, 3, ... in the order of its file.
+// The array holds 1, 2, 3, ... in file order.
 TEST(Npy, ScatterFollowsTheLayout) {
   const ScatterCase cases[] = {
       {"row-major", "(2,3):(3,1)", false, {1, 2, 3, 4, 5, 6}},

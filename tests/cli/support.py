@@ -1,4 +1,4 @@
-"""What the tests of the command share: running it, and NumPy files without NumPy."""
+"""What the command's tests share: running it, and NumPy files without NumPy."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def run(*arguments, stdin=None, file_bytes=None, **environment):
 
 
 def write_npy(path, descr, shape, data):
-    """A version 1.0 file, as numpy.save writes it."""
+    """A version 1.0 file, like the ones that numpy.save writes."""
     extents = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
     header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({extents}), }}"
     header += " " * (-(len(header) + 11) % 64) + "\n"
@@ -52,7 +52,7 @@ def read_npy(path):
 
 
 class CommandTest(unittest.TestCase):
-    """Each test gets a folder of its own and a cache of its own."""
+    """Each test gets its own folder and its own cache."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

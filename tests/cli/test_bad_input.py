@@ -1,4 +1,4 @@
-"""Specs and files that are wrong: the exit code is 2, and the sentence names the place."""
+"""Wrong specs and files: the exit code is 2, and the sentence names the place."""
 
 import json
 import unittest
@@ -146,7 +146,7 @@ class BadInput(CommandTest):
             with self.subTest(name):
                 write_npy(x, descr, shape, bytes(size))
                 self.assert_fails(2, message, "run", spec, "--device", "cpu", "--in", f"x={x}")
-        # An array for a pure output was taken, and lost.
+        # An array for a pure output was accepted and lost.
         write_npy(x, "<f4", (4, 6), bytes(96))
         self.assert_fails(
             2, "--in y: y is an output that the formula never reads", "run", spec, "--in", f"y={x}"
@@ -157,7 +157,7 @@ class BadInput(CommandTest):
         self.assert_fails(2, "is a folder", "run", spec, "--in", f"x={self.folder}")
 
     def test_arrays_that_a_stride_of_0_contradicts(self):
-        # The last row won.
+        # The last row used to win.
         x = self.folder / "x.npy"
         cases = [
             ("(2,3):(0,1)", (2, 3), bytes(20) + b"\1\0\0\0", "another value at (1, 2) than before"),

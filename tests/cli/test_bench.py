@@ -1,4 +1,4 @@
-"""bench: what it prints of a run, comparison, wrong command lines; the real thing where there is a
+"""bench: what it prints about a run, comparison, wrong command lines; real runs if there is a
 GPU."""
 
 import csv
@@ -35,7 +35,7 @@ class Bench(CommandTest):
 
 
 class Shown(Bench):
-    """Of an earlier run, which needs no GPU."""
+    """Shows an earlier run, which needs no GPU."""
 
     def two_rows(self):
         return self.write(
@@ -117,7 +117,7 @@ class Plot(Bench):
             self.assertIn(label, texts)
 
     def ticks(self, *sizes):
-        """What stands below the axis."""
+        """The text below the axis."""
         root = xml.etree.ElementTree.fromstring(
             self.svg(run(*(row("add", {"M": str(size)}, 1.0) for size in sizes)))
         )

@@ -1,4 +1,4 @@
-"""tilejit cache: looking at entries, why a key misses, tidying, bundles."""
+"""tilejit cache: listing entries, why a key misses, cleaning up, bundles."""
 
 import hashlib
 import http.server
@@ -21,7 +21,7 @@ COMMANDS = (
 
 
 class Empty(http.server.BaseHTTPRequestHandler):
-    """A remote that has nothing."""
+    """A remote with no entries."""
 
     protocol_version = "HTTP/1.1"
 
@@ -203,9 +203,10 @@ class WithEntries(CacheTest):
         )
 
     def test_why_of_another_compiler(self):
-        """Its build is the one field that differs."""
+        """The build is the only field that differs."""
         place = self.entry(self.keys[0])
-        # As an entry of another NVRTC would be, but for its key, which looking for one does not check.
+        # Like an entry of another NVRTC, except for its key, which the search for one does not
+        # check.
         data = place.read_bytes()
         before = json.loads(self.cache_text(data))["compiler"]
         self.rewrite(place, before, "0" * len(before))
@@ -226,7 +227,7 @@ class WithEntries(CacheTest):
         path.write_bytes(path.read_bytes().replace(before.encode(), after.encode()))
 
     def test_metadata_that_is_not_as_expected(self):
-        """Whoever may write to the folder chooses it; the command lists it all the same."""
+        """Anyone who may write to the folder chooses the metadata; the command still lists it."""
         texts = (
             b"", b"no JSON", b"[]", b"{", b'{"kernel":5,"target":[],"registers":"many"}',
             b'{"kernel":"\xff\x1b[2J","plan":{"a":"\xff"}}', b'{"a":' + b"[" * 99999 + b"]" * 99999 + b"}",
@@ -256,7 +257,7 @@ class WithEntries(CacheTest):
         self.assertTrue(all(field.startswith("plan.program") for field in fields), fields)
 
     def test_same_name_changed_formula_is_another_key(self):
-        """Regression test 6: a cache keyed by names served the old kernel."""
+        """Regression test 6: a cache keyed by names returned the old kernel."""
         first = self.query("explain", self.spec())["key"]
         self.assertNotEqual(first, self.query("explain", self.spec(formula="y = x + x"))["key"])
 
@@ -272,7 +273,7 @@ class WithEntries(CacheTest):
         self.assertEqual(self.query("verify")["places"][0]["good"], 2)
 
     def test_an_entry_of_another_key_is_not_believed(self):
-        """A copied file gave another kernel's code, and verify called it whole."""
+        """A copied file returned another kernel's code, and verify reported it intact."""
         wanted, other = (self.entry(key) for key in self.keys)
         right = self.folder / "right.cubin"
         self.assert_ok("compile", ADD, "--target", "sm_80", "-o", right)
@@ -293,7 +294,7 @@ class WithEntries(CacheTest):
         self.assertTrue(wanted.with_name(wanted.name + ".damaged").exists())
         self.assertEqual(self.query("verify")["places"][0]["good"], 2)
 
-        # The same by an unsigned bundle's index: its two records trade their entries.
+        # The same with an unsigned bundle's index: its two records swap their entries.
         alien.write_bytes(self.with_swapped_records(data))
         self.assert_fails(1, "are damaged", "cache", "verify", alien)
         options = {"TILEJIT_CACHE_DIR": str(self.folder / "empty"), "TILEJIT_CACHE_PATH": str(alien)}
@@ -335,7 +336,7 @@ class WithEntries(CacheTest):
         self.assertIn("1 sm_80, 1 sm_90a", self.assert_ok("cache", "stat"))
 
     def test_bundle_is_used_where_it_lies(self):
-        """A compiled cache in an image: read only, one file, no NVRTC."""
+        """A compiled cache in an image: read-only, one file, no NVRTC."""
         bundle = self.folder / "it's a bundle.tjb"
         made = self.query("export", bundle, "--target", "sm_80")
         self.assertEqual((made["entries"], made["signed"]), (1, False))

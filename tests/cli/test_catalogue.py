@@ -1,5 +1,5 @@
 """Every spec of examples/catalogue/: the command's numbers against NumPy's in double precision, and
-its row in docs/catalogue.md. TILEJIT_TEST_SEED repeats a run."""
+its row in docs/catalogue.md. Set TILEJIT_TEST_SEED to repeat a run."""
 
 import ast
 import json
@@ -15,7 +15,7 @@ from support import CATALOGUE, ROOT, CommandTest
 PAGE = ROOT / "docs" / "catalogue.md"
 SEED = int(os.environ.get("TILEJIT_TEST_SEED") or random.SystemRandom().randrange(2**32))
 
-# Rows 0, 1, ... of each input of floats become these: what stands everywhere, and what at the end.
+# Rows 0, 1, ... of each floating input become these: the value everywhere, and the one at the end.
 EDGES = {
     "all -inf": (-math.inf, -math.inf),
     "all nan": (math.nan, math.nan),
@@ -24,7 +24,7 @@ EDGES = {
     "one inf": (None, math.inf),
 }
 
-# What docs/catalogue.md promises of them: all of the output's row is that value.
+# What docs/catalogue.md promises for them: the output's whole row is that value.
 PROMISES = [
     ("softmax", "y", "all -inf", math.nan),
     ("softmax", "y", "one nan", math.nan),
@@ -66,7 +66,7 @@ def random_input(rng, tensor, edges):
     shape, dtype = shape_of(tensor), tensor["dtype"]
     if dtype == "bool":
         return rng.integers(2, size=shape).astype(bool)
-    if dtype == "i64":  # of cross_entropy: columns, or none; of cumsum_exclusive any
+    if dtype == "i64":  # cross_entropy: columns, or none; cumsum_exclusive: any
         return rng.integers(-1, 1024, size=shape)
     values = rng.standard_normal(shape)
     if edges and len(shape) > 1:
@@ -152,7 +152,7 @@ class Values(CommandTest):
                     self.assert_near(got[output], values, spec["tensors"][output]["dtype"])
 
     def inputs(self, spec, edges):
-        """Fresh numbers, already rounded to the dtypes."""
+        """Fresh numbers, already rounded to their dtypes."""
         rng = np.random.default_rng(SEED)
         written = self.written(spec)
         return {

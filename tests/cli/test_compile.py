@@ -139,7 +139,7 @@ class Compile(CommandTest):
         self.assertIn("warning", result.stderr)
 
     def test_bounded_file_sizes_leave_no_partial_file(self):
-        """SIGXFSZ once ended the command, with a temporary file left in the cache."""
+        """SIGXFSZ used to end the command and leave a temporary file in the cache."""
         result = self.run_command("compile", self.spec(), file_bytes=2048)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("warning", result.stderr)

@@ -1,4 +1,5 @@
-"""Kernels of callers' own by the command: who may bring source, and every command that takes a spec."""
+"""Callers' own kernels through the command: who may bring source, and every command that takes a
+spec."""
 
 import json
 import unittest
@@ -20,7 +21,7 @@ extern "C" __global__ void scale(const __grid_constant__ Params p) {
 
 class CudaTest(CommandTest):
     def kernel(self, **changes):
-        """A spec file beside its source; `changes` replace members, None removes one."""
+        """A spec file next to its source; `changes` replace members, None removes one."""
         (self.folder / "scale.cu").write_text(SOURCE)
         (self.folder / "half.cuh").write_text(
             "__device__ inline float half(float x) { return x / 2; }\n"
@@ -59,7 +60,7 @@ class Leave(CudaTest):
         ):  # fmt: skip
             with self.subTest(arguments):
                 self.refused("brings CUDA source", *arguments, spec)
-        # A list goes on without it.
+        # A list continues without it.
         self.refused("brings CUDA source", "warm", spec, code=1)
         self.assertIn("brings CUDA source", self.run_command("coverage", spec).stdout)
 

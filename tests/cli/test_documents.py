@@ -1,4 +1,4 @@
-"""Examples of pages run, and scripts of bench/ end with a sentence where they cannot go on."""
+"""Examples of pages run, and scripts of bench/ end with a sentence if they cannot continue."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""explain: in words, with and without a compiler, over targets and sizes."""
+"""explain: its text, with and without a compiler, over targets and sizes."""
 
 import json
 import unittest

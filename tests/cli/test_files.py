@@ -28,7 +28,7 @@ class Files(FilesTest):
         return json.dumps({**entry, **fields}) + "\n"
 
     def test_a_fifo_hangs_nobody(self):
-        """A FIFO without a writer in the place of a file held every compile up for ever."""
+        """A FIFO without a writer in the place of a file blocked every compile."""
         self.cache.mkdir(mode=0o700)
         fifo = self.cache / "tuning.jsonl"
         os.mkfifo(fifo)
@@ -55,7 +55,7 @@ class Files(FilesTest):
         self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_a_tuning_file_of_others_is_not_read(self):
-        """It was believed in folders whose entries are refused, and wrote on the terminal."""
+        """It was trusted in folders whose entries are refused, and wrote to the terminal."""
         forged = {"\x1b[31mRED\ntilejit: warning: a forged line\x07": 1}
         self.cache.mkdir(mode=0o700)
         path = self.cache / "tuning.jsonl"
@@ -73,7 +73,8 @@ class Files(FilesTest):
             self.assertIn("line 1 of", trusting.stderr)
 
     def test_outputs_follow_no_link(self):
-        """The temporary's name could be guessed, and was opened where a link of that name led."""
+        """The temporary file's name could be guessed, and it was opened through a link of that
+        name."""
         victim = self.folder / "victim"
         victim.write_text("precious")
         shared = self.folder / "shared"
@@ -100,7 +101,7 @@ class Files(FilesTest):
             self.assertIn("__global__", text.read())
 
     def test_folders_whose_names_are_not_utf8(self):
-        """JSON of such a folder was an internal error, with the exit code of damage."""
+        """JSON for such a folder was an internal error, with the exit code of damage."""
         name = os.fsencode(self.folder) + b"/a\xff\xfeb"
         environment = {os.fsencode(k): os.fsencode(v) for k, v in os.environ.items()}
         environment[b"TILEJIT_CACHE_DIR"] = name
@@ -126,7 +127,7 @@ class Files(FilesTest):
                     self.assertNotIn("json.exception", result.stderr)
 
     def test_a_spec_of_millions_of_values_is_refused_at_once(self):
-        """Each unknown member had a message of its own: 23 s and 1.4 GB."""
+        """Each unknown member produced its own message: 23 s and 1.4 GB."""
         path = self.folder / "many.json"
         members = ",".join(f'"m{i}":0' for i in range(1_100_000))
         path.write_text("{" + members + "}")
@@ -142,7 +143,7 @@ class Files(FilesTest):
 @unittest.skipUnless(HAVE_NVRTC, "NVRTC is not installed")
 class WithNvrtc(FilesTest):
     def test_closed_standard_streams(self):
-        """The files that were opened got the numbers of the streams, and warnings landed in them."""
+        """Opened files got the numbers of the standard streams, and warnings ended up in them."""
         record = self.folder / "used.jsonl"
         options = self.environment(
             TILEJIT_SLOW_COMPILE_MS="1", TILEJIT_RECORD=str(record),
@@ -152,7 +153,7 @@ class WithNvrtc(FilesTest):
             with self.subTest(closed):
                 subprocess.run(["rm", "-rf", self.cache, record], check=True)
                 command = f'exec {closed}; exec "{COMMAND}" compile "{ADD}" --target sm_80,sm_90a'
-                # The descriptors that Python opened do not matter: "exec" closes them for good.
+                # The descriptors that Python opened do not matter: "exec" closes them.
                 null = subprocess.DEVNULL
                 subprocess.run(
                     ["sh", "-c", command], env=options, stdout=null, stderr=null, timeout=120, check=True
@@ -166,7 +167,7 @@ class WithNvrtc(FilesTest):
                     json.loads(line)
 
     def test_a_disassembler_that_hangs(self):
-        """It had no time-out."""
+        """There was no time-out."""
         tools = self.folder / "bin"
         tools.mkdir()
         (tools / "nvdisasm").write_text("#!/bin/sh\nexec sleep 100\n")
@@ -179,7 +180,7 @@ class WithNvrtc(FilesTest):
         self.assertIn("gave no answer within 1000 ms", result.stderr)
 
     def test_a_worker_that_hangs_at_its_start(self):
-        """It cost 60 s, whatever the time-out said."""
+        """It took 60 s, whatever the time-out."""
         worker = self.folder / "worker"
         worker.write_text("#!/bin/sh\nexec sleep 100\n")
         worker.chmod(0o755)

@@ -1,4 +1,4 @@
-"""docs/gallery.md: its commands draw its pictures. TILEJIT_UPDATE_GOLDEN=1 rewrites them; look at
+"""docs/gallery.md: its commands draw its pictures. TILEJIT_UPDATE_GOLDEN=1 rewrites them; check
 them afterwards."""
 
 import json
@@ -23,7 +23,7 @@ class Gallery(CommandTest):
         return re.findall(r"^\$ tilejit (.*)$", PAGE, re.MULTILINE)
 
     def drawn(self, line):
-        """Runs one command with its pictures in the test's folder; their names."""
+        """Runs one command with its pictures in the test's folder; returns their names."""
         words, names = [], []
         for word in shlex.split(line):
             path = pathlib.PurePath(word)

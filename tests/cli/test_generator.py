@@ -1,4 +1,5 @@
-"""The generator's digest, a part of every key: what the build takes it over, and what changes it."""
+"""The generator's digest, which is part of every key: what the build hashes, and what changes
+it."""
 
 import os
 import pathlib
@@ -14,7 +15,7 @@ INCLUDED = BUILD / "generated" / "generator_files.txt"
 
 
 def digest_of(root, files):
-    """As the build computes it, of `files` below `root`."""
+    """The digest of `files` below `root`, as the build computes it."""
     output = root / "embedded.cpp"
     subprocess.run(
         [
@@ -59,7 +60,8 @@ class Digest(unittest.TestCase):
 
 
     def test_follows_includes_and_nothing_else(self):
-        """A comment in a public header that nothing generated depends on made shipped bundles stale."""
+        """A comment in a public header that no generated code depends on made shipped bundles
+        stale."""
         include = self.root / "include" / "tilejit"
         include.mkdir(parents=True)
         for header, text in {"dim": '#include "tilejit/nested.hpp"', "nested": "", "graph": ""}.items():

@@ -1,4 +1,4 @@
-"""What the command says of itself: help, completions, manuals, and hints after slips of the hand."""
+"""The command's own documentation: help, completions, manuals, and hints after typing errors."""
 
 import json
 import os
@@ -107,7 +107,7 @@ class Slips(CommandTest):
                 self.assert_fails(2, message, "run", self.spec(**fields))
 
     def test_nothing_silly_is_hinted(self):
-        """`and` is one letter away from rand, and no function."""
+        """`and` is one letter away from rand, but is not a function."""
         for formula in ("y = rand(x)", "y = x + r", "y = foo(x)"):
             with self.subTest(formula=formula):
                 result = self.assert_fails(2, "unknown", "run", self.spec(formula=formula))
@@ -217,10 +217,10 @@ class Manual(CommandTest):
 
 
 class Terminal(CommandTest):
-    """What is different where somebody watches."""
+    """What differs on a terminal."""
 
     def watched(self, *arguments, **environment):
-        """Standard output and error of the command on a terminal."""
+        """The command's standard output and error on a terminal."""
         ours, theirs = pty.openpty()
         self.addCleanup(os.close, ours)
         variables = {**os.environ, "TERM": "xterm", "TILEJIT_CACHE_DIR": str(self.cache)}
@@ -237,7 +237,7 @@ class Terminal(CommandTest):
                 continue
             try:
                 block = os.read(ours, 65536)
-            except OSError:  # the other end was closed
+            except OSError:  # the other end is closed
                 break
             if not block:
                 break

@@ -127,7 +127,7 @@ class Operations(LayoutTest):
         ("3", "get", "(4,(3,6))", "(1,0)"),
         ("18", "size", "(4,(3,6)):(1,(4,12))", "1"),
         ("2", "rank", "(4,(3,6)):(1,(4,12))", "1"),
-        # As CuTe's DSL and its ceil_div of a shape by a layout.
+        # Like CuTe's DSL and its ceil_div of a shape by a layout.
         ("((3,(3))):((1,(3)))", "blocked_product", "3:1", "(3):(1)"),
         ("((3,3)):((1,3))", "blocked_product", "(3):(1)", "(3):(1)"),
         ("(3,(3)):(1,(3))", "logical_product", "3:1", "(3):(1)"),
@@ -305,7 +305,7 @@ class Pictures(LayoutTest):
         self.assertEqual(len(self.cells(root)), 16 * 32)
         self.assertEqual(self.texts(root).count("V0-7"), 128)
         self.assertLess(float(root.get("width")), 1700)
-        # Values that follow each other down a column.
+        # Values that follow each other along a column.
         root = self.svg("tv", "(64,8):(8,1)", "--tile", "(64,8)")
         self.assertEqual(len(self.cells(root)), 8 * 8)
         self.assertEqual(self.texts(root).count("V0-7"), 64)
@@ -319,7 +319,7 @@ class Pictures(LayoutTest):
     def test_nested_modes_are_marked(self):
         self.assertEqual(self.marks("show", "(4,8):(8,1)"), [])
         self.assertEqual(self.marks("show", "((2,2),8):((8,16),1)"), [3.0])
-        # Every second column, and more at the fourth.
+        # Wider gaps after every second column, and wider still after the fourth.
         self.assertEqual(self.marks("show", "(2,(2,2,2)):(8,(1,2,4))"), [3.0, 3.0, 4.5])
         self.assertEqual(self.marks("tv", TV, "--tile", "((2,2),8)"), [3.0])
         texts = self.texts(self.svg("show", "(2,(2,4)):(8,(1,2))"))
@@ -343,7 +343,7 @@ class Pictures(LayoutTest):
         self.assertTrue(lines[9].startswith(" 3  | T6 V0 | T6 V1 | T7 V0 |"))
 
     def test_large_tables_lack_their_middle(self):
-        # The tile of the elementwise kernels' last step, which was refused.
+        # The tile of the elementwise kernels' last step, which used to be refused.
         tv = "((64,4),(8,16)):((512,16),(64,1))"
         lines = self.layout("tv", tv, "--tile", "(64,512)").splitlines()
         self.assertEqual(len(lines), 3 + 2 * 33)

@@ -9,7 +9,7 @@ VECTORS = ROOT / "tests" / "data" / "layout"
 
 
 def deep(argument, levels):
-    """A request with an argument of so many levels."""
+    """A request with an argument of that many levels."""
     values = {"layout": "8:1", "tiler": 4, argument: 0}
     text = json.dumps({"op": "flat_divide", "in": values})
     return text.replace(f'"{argument}": 0', f'"{argument}": ' + "[" * levels + "]" * levels)
@@ -118,7 +118,7 @@ class Vectors(LayoutTest):
     LEFT_OUT = {"negative-stride"}
 
     def request(self, operation, case):
-        """One line of the batch; composition's inexact answers are asked for."""
+        """One line of the batch; it asks for composition's inexact answers too."""
         values = dict(case["in"])
         operation = values.pop("op", operation)
         if operation.startswith("composition") and "inexact" in case.get("tags", ()):
@@ -146,7 +146,7 @@ class Vectors(LayoutTest):
                     self.assertEqual(answer, {"id": case["id"], "out": case["out"]})
 
     def asked_one_by_one(self, file, operations, inputs):
-        """Files whose `out` has a member for each of several operations."""
+        """Files whose `out` has a member per operation."""
         for case in self.cases(file):
             if not isinstance(case["out"], dict):
                 continue
@@ -212,7 +212,7 @@ class Vectors(LayoutTest):
 
 
 def swizzle_request(values):
-    """One case of swizzle.json, whose layout is in three members."""
+    """One case of swizzle.json, whose layout is split over three members."""
     name = values.pop("fn")
     if name == "apply":
         return {"op": "swizzle", "in": values}
@@ -225,7 +225,7 @@ def swizzle_request(values):
 
 
 def manipulated(values):
-    """`args` of the manipulating operations, under the names they have here."""
+    """The `args` of the manipulating operations, under the names that they have here."""
     names = {
         "get": None,
         "select": None,

@@ -1,4 +1,4 @@
-"""The layouts that the documents behind this project print, as `tilejit layout` prints them."""
+"""The layouts that this project's reference documents print, as `tilejit layout` prints them."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""Each document of --json is as `tilejit schema` describes it."""
+"""Each document of --json matches `tilejit schema`."""
 
 import json
 import unittest

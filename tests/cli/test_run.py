@@ -122,7 +122,7 @@ class Run(CommandTest):
             self.assertEqual(read_npy(y), ("<f4", (2,), floats(want, want)))
 
     def test_integer_scalars_beyond_2_to_the_53(self):
-        # The example was rounded in silence, and the reference refused what is no double.
+        # The example was silently rounded, and the reference refused numbers that are not doubles.
         y = self.folder / "y.npy"
         for dtype, code, value in (
             ("i64", "<q", 2**53 + 1), ("i64", "<q", -(2**63)), ("i64", "<q", 2**63 - 1),
@@ -139,7 +139,7 @@ class Run(CommandTest):
                     self.assertEqual(struct.unpack(code, read_npy(y)[2]), (value,))
 
     def test_rank_0(self):
-        # Arrays of shape () were refused, and given as (1,).
+        # Arrays of shape () were refused, and returned as (1,).
         x, s, y, total = (self.folder / f"{name}.npy" for name in ("x", "s", "y", "total"))
         write_npy(x, "<f4", (3,), floats(1, 2, 3))
         one = {"dtype": "f32", "shape": []}
@@ -162,7 +162,7 @@ class Run(CommandTest):
         self.assertTrue(text.endswith(" o 1:0, data=\n        6.000000)\n"), text)
 
     def test_more_kernels_than_a_formula_may_have(self):
-        # It exited with 0.
+        # It used to exit with 0.
         x, y = self.folder / "x.npy", self.folder / "y.npy"
         write_npy(x, "<f4", (2, 2), floats(1, 2, 3, 4))
         steps = [f"t{i + 1} = cumsum(t{i}, axis={i % 2})" for i in range(33)]
@@ -218,7 +218,7 @@ class Run(CommandTest):
 
 
 class NumpyNames(CommandTest):
-    """Each dtype under the name NumPy or ml_dtypes gives it, bit for bit through a copy."""
+    """Each dtype under its name in NumPy or ml_dtypes, bit for bit through a copy."""
 
     NAMES = {
         "bool": ["|b1"],

@@ -57,7 +57,7 @@ class Tune(CommandTest):
 
 
 class TuningFile(CommandTest):
-    """What a shipped file does to render and compile."""
+    """How a shipped file affects render and compile."""
 
     def entry(self, **changed):
         candidates = self.assert_json(

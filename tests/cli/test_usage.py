@@ -97,7 +97,7 @@ class Usage(CommandTest):
             self.assertIn(part, text)
 
     def test_a_missing_library_is_named_in_one_place(self):
-        """The sentence names it; its place, in brackets behind, once repeated it."""
+        """The sentence names the library; it used to repeat the path in brackets."""
         place = "/nowhere/libnvrtc.so"
         doctor = self.run_command("doctor", TILEJIT_NVRTC=place).stdout
         self.assertIn(place, doctor)
@@ -114,7 +114,7 @@ class Usage(CommandTest):
             1, "install NVRTC", "doctor", TILEJIT_NVRTC="/nowhere/libnvrtc.so"
         )
         self.assertIn("missing: ", result.stdout)
-        # Without it pip refuses on Debian 12: "externally-managed-environment".
+        # pip refuses without it on Debian 12: "externally-managed-environment".
         self.assertIn("--break-system-packages", result.stdout)
 
     def test_doctor_sees_an_unusable_cache_folder(self):

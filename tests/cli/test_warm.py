@@ -1,4 +1,4 @@
-"""warm and coverage: what is compiled ahead, what is left out, how it stops and goes on."""
+"""warm and coverage: what is compiled ahead, what is left out, how a run stops and resumes."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from support import COMMAND, SPECS, CommandTest, run
 
 NVRTC = json.loads(run("doctor", "--json").stdout)["nvrtc"]
 HAVE_NVRTC = NVRTC["found"]
-# Of two names of one architecture each NVRTC knows one at most.
+# Each NVRTC knows at most one of the two names of an architecture.
 UNKNOWN = "sm_101" if "sm_101" not in NVRTC.get("supported", []) else "sm_110"
 
 
@@ -110,7 +110,7 @@ class WithoutNvrtc(WarmTest):
         self.assert_fails(1, "2 of 2 kernels are missing", "coverage", manifest)
 
     def test_dry_run_tells_of_what_cannot_be_read(self):
-        """Such lines were left out without a word, with exit code 0."""
+        """Such lines were silently left out, with exit code 0."""
         manifest = self.folder / "used.jsonl"
         manifest.write_text('{"target":"sm_80","spec":{"formula":"y = x"}}\nrubbish\n{"a":1}\n')
         result = self.assert_fails(1, "used.jsonl, line 2", "warm", manifest, "--dry-run")
@@ -164,7 +164,7 @@ class Warm(WarmTest):
         self.assert_fails(1, f"for {UNKNOWN}: ", "warm", spec, "--target", UNKNOWN, "-j", "1", "--quiet")
 
     def tuned(self, spec, target, **threads):
-        """A tuning file that gives the kernels of `spec` other knobs on each device."""
+        """A tuning file with different knobs for the kernels of `spec` on each device."""
         path = self.folder / "tuning.jsonl"
         (first, *_) = self.assert_json(
             "tune", spec, "--target", target, "--dry-run", "--budget", "1", "--json",
@@ -182,7 +182,7 @@ class Warm(WarmTest):
         return {"TILEJIT_TUNING": str(path)}
 
     def test_every_device_of_the_tuning_file(self):
-        # Those of the first device were taken only, and the others missed when they served.
+        # Only the first device's kernels were taken, and the others missed when serving.
         spec = self.sweep(1)
         environment = self.tuned(spec, "sm_90a", A=64, B=128, C=0)
 
@@ -213,7 +213,8 @@ class Warm(WarmTest):
         self.assertEqual(self.warm(spec, "--target", "sm_90a", "--dry-run", **alike)["entries"], 1)
 
     def test_a_marker_says_only_what_the_bound_has_left(self):
-        """It said complete of kernels that were in memory alone: the bound had taken their files."""
+        """It reported kernels as complete that were only in memory: the bound had removed their
+        files."""
         marker = self.folder / "marker.json"
         result = self.assert_fails(
             1, "are not in the cache any more", "warm", self.sweep(60), "--target", "sm_80", "--quiet",
@@ -305,7 +306,7 @@ class Warm(WarmTest):
             try:
                 while block := terminal.read(4096):
                     shown += block
-            except OSError:  # the terminal's other end is gone
+            except OSError:  # the terminal's other end is closed
                 pass
             self.assertEqual(process.wait(timeout=60), 0)
         self.assertIn(b"/6", shown)

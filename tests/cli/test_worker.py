@@ -1,4 +1,4 @@
-"""tilejit-worker on a command line, and compiles that the command leaves to it."""
+"""tilejit-worker on a command line, and compiles that the command delegates to it."""
 
 import json
 import pathlib

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of its own for each test.
+/// A separate folder for each test.
 class Disassemble : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -76,7 +76,7 @@ TEST_F(Disassemble, SaysWhatWentWrong) {
   refused(folder_ / "missing", "could not be started: No such file");
 }
 
-// A program that hangs hung the compile with it.
+// A program that hung also hung the compile.
 TEST_F(Disassemble, EndsAProgramThatTakesTooLong) {
   using namespace std::chrono_literals;
   for (const char* body :

@@ -131,7 +131,7 @@ TEST_F(ElfId, SurvivesEveryTruncation) {
   }
 }
 
-// Nothing to compare with: the sanitizers are what this runs for.
+// There is nothing to compare with: this runs for the sanitizers.
 TEST_F(ElfId, SurvivesRandomHeaders) {
   std::mt19937 random(7);
   for (int round = 0; round < 300; ++round) {

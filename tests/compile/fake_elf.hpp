@@ -15,7 +15,7 @@ std::string bytes_of(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
-/// A shared library that is nothing but headers and one note; fields are to be spoiled by tests.
+/// A shared library of headers and one note only; tests corrupt its fields.
 struct FakeElf {
   Elf64_Ehdr header = {};
   Elf64_Phdr segment = {};

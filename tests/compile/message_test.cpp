@@ -47,7 +47,7 @@ TEST(Message, ComesBackAsItWas) {
   EXPECT_EQ(decode_reply(encode(a_refusal())), a_refusal());
 }
 
-// The format is what processes of different builds agree on.
+// Processes of different builds must agree on the format.
 TEST(Message, HasItsBytes) {
   EXPECT_EQ(encode(Hello{.version = "1", .compiler = {.path = "/x", .build = ""}}),
             std::string("\1"

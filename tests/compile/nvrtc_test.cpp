@@ -111,7 +111,7 @@ TEST_F(NvrtcTest, GivesPtxAndResourcesWhenAsked) {
   EXPECT_EQ(compiled.ptx.find('\0'), std::string::npos);
   EXPECT_THAT(compiled.log, HasSubstr("registers"));
   EXPECT_EQ(compiled.log.find('\0'), std::string::npos);
-  // Again: a cache of NVRTC's own would answer without a log.
+  // Compiled again: a cache inside NVRTC would answer without a log.
   EXPECT_THAT(nvrtc_->compile(request).log, HasSubstr("registers"));
 }
 
@@ -148,7 +148,7 @@ TEST_F(NvrtcTest, RefusesUnknownTargetsAndListsTheKnown) {
   }
 }
 
-// What the list offers, NVRTC takes, and what it leaves out, NVRTC refuses: asked of NVRTC itself.
+// NVRTC itself accepts the targets in the list and refuses those that are not.
 TEST_F(NvrtcTest, ListsExactlyTheTargetsThatCompile) {
   const std::string known = thrown_by([&] { (void)nvrtc_->compile(scale_for("")); }).what();
   for (const int arch : nvrtc_->supported_architectures()) {

@@ -90,7 +90,7 @@ TEST(FindNvrtc, LooksIntoAndBelowAnExplicitFolder) {
   }
 }
 
-// The key did not change when only the builtins library did.
+// The key did not change if only the builtins library did.
 TEST(FindNvrtc, TellsBuiltinsFromEachOther) {
   struct BuiltinsCase {
     const char *name, *library, *builtins, *build;
@@ -113,7 +113,7 @@ TEST(FindNvrtc, TellsBuiltinsFromEachOther) {
     write_file(folder.path() / c.library, FakeElf().bytes());
     write_file(folder.path() / c.builtins, builtins.bytes());
     EXPECT_EQ(find_nvrtc(folder.path() / c.library)->build, c.build);
-    const auto link = elsewhere.path() / c.library;  // the real one's folder counts
+    const auto link = elsewhere.path() / c.library;  // the folder of the link's target counts
     std::filesystem::create_symlink(folder.path() / c.library, link);
     EXPECT_EQ(find_nvrtc(link)->build, c.build);
   }
@@ -135,7 +135,7 @@ TEST(FindNvrtc, TakesAnExplicitOldVersionForTheLoaderToRefuse) {
   EXPECT_TRUE(find_nvrtc(folder.path() / "libnvrtc.so.11.2"));
 }
 
-// The rest cannot be seen if a copy is loaded already: that one is taken first.
+// The rest cannot be observed if a copy is already loaded: it is taken first.
 class FindNvrtcAround : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -177,7 +177,7 @@ TEST_F(FindNvrtcAround, DoesNotLoadTheLibrary) {
   EXPECT_EQ(::dlopen("libnvrtc.so.13", RTLD_LAZY | RTLD_NOLOAD), nullptr);
 }
 
-// NVRTC 13.0 has no run path: it found its builtins only in the loader's own folders.
+// NVRTC 13.0 has no run path: it found its builtins only in the loader's default folders.
 TEST_F(FindNvrtcAround, NvrtcTakesTheBuiltinsBesideIt) {
   const auto installed = find_nvrtc();
   if (!installed) GTEST_SKIP() << "NVRTC is not installed";
@@ -234,7 +234,7 @@ TEST_F(FindNvrtcAround, TellsWhereItLooked) {
   EXPECT_THAT(places, Contains((second_.path() / "lib64").string()));
 }
 
-// What is built finds what ./tools/setup fetched into the checkout.
+// A build finds what ./tools/setup fetched into the checkout.
 TEST(RunPathFolders, HaveTheWheelsOfTheCheckout) {
   const auto wheels = test::source_dir() / ".deps/cuda/lib";
   if (!std::filesystem::exists(wheels)) GTEST_SKIP() << "a CUDA toolkit stands in for the wheels";

@@ -14,7 +14,7 @@
 
 namespace tilejit::compile {
 
-/// A folder under the system's temporary one, removed with all it holds.
+/// A folder in the system's temporary folder, removed with its contents.
 class TempFolder {
  public:
   TempFolder() {
@@ -35,7 +35,7 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-/// Sets an environment variable until the end of its life.
+/// Sets an environment variable for its own lifetime.
 class ScopedVariable {
  public:
   ScopedVariable(const char* name, const std::string& value) : name_(name) {
@@ -57,7 +57,7 @@ class ScopedVariable {
   std::optional<std::string> before_;
 };
 
-/// The Error that `call` throws; a failure of the test if it throws none.
+/// The Error that `call` throws; the test fails if it throws none.
 inline Error thrown_by(const std::function<void()>& call) {
   try {
     call();

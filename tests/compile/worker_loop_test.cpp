@@ -1,4 +1,4 @@
-// What a worker says, and when it ends, with a compiler that is played.
+// What a worker says and when it ends, with a fake compiler.
 #include "compile/worker_loop.hpp"
 
 #include <gmock/gmock.h>
@@ -59,13 +59,13 @@ class Served {
     return answer;
   }
   void send(const std::string& body) { EXPECT_EQ(channel_.send(body), Status::done); }
-  /// Waits until it has closed its end.
+  /// Waits until the process has closed its end.
   void expect_closed() {
     std::string answer;
     EXPECT_EQ(channel_.receive(answer, {.until = Channel::Clock::now() + std::chrono::seconds(20)}),
               Status::closed);
   }
-  /// Closes our end, at which the process ends well whatever it does; its exit status.
+  /// Closes our end, at which the process always ends normally; returns its exit status.
   int end() {
     channel_ = Channel(UniqueFd());
     return end_by_itself();

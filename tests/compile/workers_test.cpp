@@ -68,7 +68,7 @@ std::vector<pid_t> children() {
   return pids;
 }
 
-/// How the fake worker greets, until the end of the scope.
+/// How the fake worker greets, for the rest of the scope.
 class WelcomeMode {
  public:
   explicit WelcomeMode(const char* mode) { ::setenv("TILEJIT_FAKE_WELCOME", mode, 1); }
@@ -77,7 +77,7 @@ class WelcomeMode {
   WelcomeMode& operator=(const WelcomeMode&) = delete;
 };
 
-/// Nothing of a worker is left after any test.
+/// No test leaves anything of a worker behind.
 class WorkersTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -274,7 +274,7 @@ TEST_F(WorkersTest, LoseNoKernelWhenTheyAreKilled) {
   EXPECT_GT(workers.counters().crashes, 10U);
 }
 
-/// A pool whose NVRTC is missing: what is compiled in this process fails.
+/// A pool whose NVRTC is missing: compiles in this process fail.
 PoolOptions pool(int jobs, int threads, std::vector<std::string>& warnings) {
   return {.jobs = jobs,
           .threads = threads,

@@ -1,4 +1,4 @@
-// Uses the installed library as a stranger would: headers, a rendered source, the CPU reference.
+// Uses the installed library like any other project: headers, a rendered source, the CPU reference.
 #include <tilejit/tilejit.hpp>
 
 #include <cstdio>

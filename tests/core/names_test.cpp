@@ -63,7 +63,7 @@ TEST(Target, ParsesAndPrints) {
 TEST(Target, RefusesOtherText) {
   for (const char* text :
        {"", "sm_", "sm_70", "90", "sm_90b", "sm_90aa", "compute_90", "sm_9999", "sm_-90",
-        // render took these, and compile refused them.
+        // render accepted these, and compile refused them.
         "sm_91", "sm_777", "sm_80a", "sm_90f"}) {
     SCOPED_TRACE(text);
     try {

@@ -40,7 +40,7 @@ TEST(Number, KeepsIntegersAndPrints) {
   EXPECT_NE(Number(9007199254740993), Number(9007199254740992));
 }
 
-// By way of a double this was 2^53.
+// This was 2^53 when it was converted to a double first.
 TEST(Number, IsRoundedOnce) {
   EXPECT_EQ(Number((std::int64_t{1} << 53) + (1 << 29) + 1).to<float>(), 0x1p53f + 0x1p30f);
   EXPECT_EQ(Number((std::uint64_t{1} << 63) + (std::uint64_t{1} << 39) + 1).to<float>(),

@@ -7,8 +7,8 @@
 namespace tilejit {
 namespace {
 
-// Texts of entries, tuning files and servers reached logs and terminals with escape sequences, and
-// with line breaks that made lines of their own.
+// Text from entries, tuning files and servers reached logs and terminals with escape sequences, and
+// with line breaks that faked lines of the log.
 TEST(Printable, ShowsWhatNeitherSteersNorForges) {
   const struct {
     const char* name;

@@ -1,4 +1,4 @@
-// The descriptors of kernels as JSON: who may read them, and what is refused.
+// Kernel descriptors as JSON: who may read them, and what is refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ TEST(KernelJson, NeedsLeave) {
                          [&] { (void)parse_operation(text); }),
             "/op");
   expect_error(ErrorCode::unsupported, "--allow-source", [&] { (void)parse_specs(text); });
-  // In a list the others are still read.
+  // The other descriptors of a list are still read.
   const std::string list = R"({"kernels": [)" + text +
                            R"(, {"tensors": {"y": {"dtype": "f32", "shape": [4]}},
                                "formula": "y = 1"}]})";
@@ -99,7 +99,7 @@ TEST(KernelJson, ReadsFilesBelowTheFolderOfTheSpec) {
   spec["include_dirs"] = {"inc"};
   const Operation op = parse_operation(spec.dump(), options);
   EXPECT_EQ(cuda_kernel(op)->headers.size(), 1u);
-  // What it is written as needs no file.
+  // The JSON that it is written as needs no file.
   std::filesystem::remove_all(folder.path());
   EXPECT_EQ(parse_operation(to_json(op), kAllowed), op);
 }

@@ -11,7 +11,7 @@
 
 namespace tilejit::test {
 
-/// y[i] = factor * x[i] for N elements, a thread each.
+/// y[i] = factor * x[i] for N elements, one thread per element.
 inline CudaKernel scale_kernel() {
   CudaKernel kernel;
   kernel.name = "scale";
@@ -28,7 +28,7 @@ extern "C" __global__ void scale(const __grid_constant__ Params p) {
   return kernel;
 }
 
-/// A folder of a test's own, removed at its end.
+/// A folder for one test, removed at its end.
 class TestFolder {
  public:
   TestFolder() {

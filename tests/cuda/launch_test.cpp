@@ -1,4 +1,4 @@
-// Kernels of the caller's, compiled and launched: what the driver gets.
+// Callers' own kernels, compiled and launched: what reaches the driver.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -175,7 +175,7 @@ TEST_F(KernelLaunch, TakesSharedMemoryBySymbols) {
   fake.shared_limit = 100'000;
   Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
   const Kernel compiled = runtime.compile(kernel);
-  // The fake's kernels declare 101 bytes themselves.
+  // The fake's kernels themselves declare 101 bytes.
   EXPECT_THAT(fake.function_attributes,
               ElementsAre(std::pair(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 99'899)));
   compiled.launch(kStream, kArgs, {{"N", 20'000}});

@@ -1,4 +1,5 @@
-// What a kernel's plan makes of its descriptor: plan.cuh, the source, the key, candidates, words.
+// The plan that is made from a kernel's descriptor: plan.cuh, the source, the key, candidates,
+// explanation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -90,7 +91,7 @@ TEST(KernelPlan, IsRenderedAsOneFile) {
   EXPECT_THAT(source, HasSubstr("}\n// text of a\n// text of b\n#ifdef HOST\n#include <cstdio>\n"));
 }
 
-/// The key of every kernel that differs in one thing from scale_kernel().
+/// The key of every kernel that differs from scale_kernel() in one thing.
 TEST(KernelPlan, HasAKeyOfEverythingThatTheCubinDependsOn) {
   const Compiler compiler(kInMemory);
   const std::string key = compiler.explain(scale_kernel(), kTarget).key;
@@ -128,7 +129,7 @@ TEST(KernelPlan, HasAKeyOfEverythingThatTheCubinDependsOn) {
     changes[i](kernel);
     EXPECT_TRUE(keys.insert(compiler.explain(kernel, kTarget).key).second) << i;
   }
-  // These change nothing that is compiled.
+  // These do not change the compiled code.
   CudaKernel same = scale_kernel();
   same.name = "named";
   same.source = "scale.cu";
@@ -172,7 +173,7 @@ TEST(KernelPlan, ProposesTheValuesOfItsConstants) {
     return op.tuning().constants.contains("kThreads") ? 0.5 : 1.0;
   });
   EXPECT_EQ(best_trial(trials), 1u);
-  // Of one class, whatever values are pinned.
+  // All values of pinned constants belong to one class.
   EXPECT_EQ(operation_class(Operation(kernel).with_tuning(candidates[3]), kTarget),
             operation_class(kernel, kTarget));
 }

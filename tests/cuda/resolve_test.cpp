@@ -1,4 +1,4 @@
-// The files of a kernel: which are read, and what is refused.
+// The files of a kernel: which ones are read, and what is refused.
 #include "cuda/resolve.hpp"
 
 #include <gmock/gmock.h>
@@ -96,7 +96,7 @@ TEST(Resolve, RefusesIncludes) {
     EXPECT_EQ(expect_error(ErrorCode::invalid_spec, c.why, [&] { (void)resolve(of_file(source)); }),
               "/source");
   }
-  // What the compiler may not read is left to it.
+  // Files that the compiler may not read are left to it.
   folder.write("k.cu", "#if HOST\n#include \"none.cuh\"\n#endif\n#include <none>\n");
   EXPECT_TRUE(resolve(of_file(folder.path() / "k.cu")).headers.empty());
 }

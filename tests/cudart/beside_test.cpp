@@ -1,4 +1,4 @@
-// Beside the CUDA runtime API in one process: its memory, streams and captures, one context.
+// Together with the CUDA runtime API in one process: its memory, streams and captures, one context.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 

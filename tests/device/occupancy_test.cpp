@@ -12,11 +12,11 @@ struct OccupancyCase {
   const char* limit;
 };
 
-// By hand, after the tables that occupancy.cpp names.
+// Computed by hand from the tables that occupancy.cpp names.
 const OccupancyCase kCases[] = {
     {"sm_90a", {.threads = 256}, 8, "threads"},
     {"sm_90a", {.threads = 256, .registers = 32}, 8, "threads"},
-    {"sm_90a", {.threads = 256, .registers = 33}, 6, "registers"},  // 40 a thread: 48 warps of 64
+    {"sm_90a", {.threads = 256, .registers = 33}, 6, "registers"},  // 40 per thread: 48 warps of 64
     {"sm_90a", {.threads = 1024, .registers = 64}, 1, "registers"},
     {"sm_90a", {.threads = 1024, .registers = 128}, 0, "registers"},
     {"sm_90a", {.threads = 96, .registers = 255}, 2, "registers"},  // 8 warps: two of three

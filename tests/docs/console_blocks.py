@@ -75,7 +75,7 @@ class Result:
 
 
 def blocks_of(page: pathlib.Path) -> list[Block]:
-    """The console blocks of a page, those that are never run included."""
+    """The console blocks of a page, including those that are never run."""
     blocks: list[Block] = []
     inside = False
     for number, line in enumerate(page.read_text().splitlines(), start=1):
@@ -139,7 +139,7 @@ def masked(line: str, gpu: bool) -> str:
 
 
 def difference(shown: list[str], printed: list[str], gpu: bool) -> tuple[int, str] | None:
-    """The first line of `shown` that is not printed, counted from 0, and what is printed there."""
+    """The first line of `shown` that is not printed, counted from 0, and the line printed there."""
     place, skip = 0, False
     lines = [masked(line, gpu) for line in printed]
     for number, line in enumerate(shown):
@@ -158,7 +158,7 @@ def difference(shown: list[str], printed: list[str], gpu: bool) -> tuple[int, st
 
 
 def faults_of(page: pathlib.Path, tilejit: pathlib.Path, gpu: bool = False) -> list[str]:
-    """What is not as the page shows it, each with file and line."""
+    """The differences from what the page shows, each with file and line."""
     name = page.relative_to(ROOT) if page.is_relative_to(ROOT) else page
     blocks = [block for block in blocks_of(page) if block.tag == ("gpu" if gpu else "")]
     pairs = [(block, command) for block in blocks for command in block.commands]

@@ -1,4 +1,4 @@
-"""The console blocks of all pages, and that the comparison finds what is no longer true."""
+"""The console blocks of all pages; and a test that the comparison finds outdated output."""
 
 import os
 import pathlib
@@ -32,7 +32,7 @@ class Pages(unittest.TestCase):
 
 
 class Comparison(unittest.TestCase):
-    """On pages written here, with commands of the shell."""
+    """Pages written here, with commands of the shell."""
 
     def faults(self, *lines, tag="", gpu=False):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Relative links of all pages lead to files and headings that exist."""
+"""Relative links of all pages lead to existing files and headings."""
 
 import re
 import unittest
@@ -9,7 +9,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 def lines_of(page):
-    """(number, line) of what is not inside a fenced block."""
+    """(number, line) of each line outside fenced blocks."""
     fenced = False
     for number, line in enumerate(page.read_text().splitlines(), start=1):
         if line.startswith("```"):
@@ -19,7 +19,7 @@ def lines_of(page):
 
 
 def anchors(page):
-    """As GitHub makes them of headings."""
+    """Anchors of headings, as GitHub makes them."""
     titles = [line.lstrip("#").strip() for _, line in lines_of(page) if line.startswith("#")]
     texts = [LINK.sub("]", title).lower() for title in titles]
     return {re.sub(r"[^\w\- ]", "", text).replace(" ", "-") for text in texts}

@@ -1,5 +1,5 @@
-// Means, variances and norms of rows far from 0, by every family that can run on the CPU: the mean
-// is rounded, and was once squared into the variance; that of a row of 3e7 was 4.
+// Means, variances and norms of rows far from 0, by every family that can run on the CPU. The
+// mean's rounding error used to be squared into the variance: the variance of a row of 3e7 was 4.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -12,13 +12,13 @@ namespace {
 
 struct Family {
   const char* what;
-  const char *x, *row;  // layouts; of x, and of what is one element a row
+  const char *x, *row;  // layouts: of x, and of tensors with one element per row
   std::vector<int> axis = {1};
   Tuning tuning = {};
   const char* y = "(x - m) * rsqrt(v + 1)";
 };
 
-// Lengths are no powers of two, by which all sums of equal numbers would be exact.
+// Lengths are not powers of two, which would make all sums of equal numbers exact.
 const Family kFamilies[] = {
     {"a row a thread", "(40,3):(3,1)", "40:1"},
     {"held by a warp", "(9,250):(250,1)", "9:1"},

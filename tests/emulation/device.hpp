@@ -1,6 +1,6 @@
-// CUDA's language as far as the templates use it, for a C++ compiler: the threads of a block are
-// fibers of one thread, which run in random order between the places where they meet. What a kernel
-// reads before another thread wrote it is so found, most times.
+// CUDA's language, as far as the templates use it, for a C++ compiler. The threads of a block are
+// fibers of one thread, which run in random order between the points where they synchronize. This
+// usually finds a kernel that reads a value before another thread has written it.
 #pragma once
 
 #include <math.h>
@@ -49,7 +49,7 @@ class Block {
     }
   }
 
-  /// A warp runs on for a while before another one does, so that they are at different places.
+  /// A warp runs for a while before another one does, so that warps are at different places.
   void run() {
     for (;;) {
       std::vector<std::size_t> warps;
@@ -79,7 +79,7 @@ class Block {
  private:
   enum class State { ready, at_block, at_warp, done };
   struct Fiber {
-    ucontext_t context = {};  // where it begins; then `jump` is where it goes on
+    ucontext_t context = {};  // where it begins; later, `jump` is where it continues
     jmp_buf jump;
     bool begun = false;
     State state = State::ready;
@@ -104,7 +104,7 @@ class Block {
     fibers_[current_].state = state;
     if (_setjmp(fibers_[current_].jump) == 0) _longjmp(scheduler_, 1);
   }
-  /// Its threads up to where they meet or end. False if none could run.
+  /// Runs its threads until they meet or end. False if none could run.
   bool run_warp(std::size_t first) {
     std::vector<std::size_t> ready;
     for (std::size_t i = first; i < first + kWarp; ++i) {
@@ -115,7 +115,7 @@ class Block {
     release(first, first + kWarp, State::at_warp);
     return !ready.empty();
   }
-  /// Lets threads that have all met go on.
+  /// Lets threads that have all met continue.
   void release(std::size_t first, std::size_t last, State state) {
     for (std::size_t i = first; i < last; ++i) {
       if (fibers_[i].state != state) return;
@@ -130,7 +130,7 @@ class Block {
   std::size_t current_ = 0;
 };
 
-/// Blocks run one after the other, in random order.
+/// Runs the blocks one after the other, in random order.
 template <class Kernel, class Params>
 void launch(Kernel kernel, const Params& params, int threads, unsigned blocks, unsigned seed) {
   std::mt19937 random(seed);
@@ -172,7 +172,7 @@ inline unsigned atomicInc(unsigned* at, unsigned most) {
   return old;
 }
 
-/// What thread `from` of the block has, which is one of the warp.
+/// The value of thread `from` of the block, which belongs to the warp.
 template <class T>
 T exchange(T x, std::size_t from) {
   emulation::Block& block = *emulation::Block::current_block;
@@ -245,7 +245,7 @@ inline double rsqrt(double x) {
 // The conversions of tile/math.cuh, which saturate.
 template <class To, class From>
 To convert_rz(From x) {
-  if (x != x) return 0;  // as the instructions do where tile/math.cuh asks them
+  if (x != x) return 0;  // like the instructions that tile/math.cuh uses
   constexpr To kMin = std::numeric_limits<To>::min(), kMax = std::numeric_limits<To>::max();
   if (x <= static_cast<From>(kMin)) return kMin;
   return x >= static_cast<From>(kMax) ? kMax : static_cast<To>(x);

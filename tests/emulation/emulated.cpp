@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// In place of headers that are written in the device's instructions.
+/// Replaces headers that are written in the device's instructions.
 constexpr std::pair<const char*, const char*> kReplaced[] = {
     {"tile/wide.cuh",
      "template <class T, class Vector>\n"
@@ -36,7 +36,7 @@ constexpr std::pair<const char*, const char*> kReplaced[] = {
      "#define cluster_arrive no_cluster\n#define cluster_wait no_cluster\n"
      "#define cluster_sync no_cluster\n"},
 };
-/// Instructions in the other headers.
+/// Instructions in the remaining headers.
 constexpr std::pair<std::string_view, std::string_view> kInstructions[] = {
     {"asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x))", "y = exp2f(x)"},
     {"asm volatile(\"shfl.sync.up.b32 %0, %1, %2, 0, -1;\" : \"=r\"(y) : \"r\"(x), "
@@ -70,13 +70,13 @@ std::span<const plan::Plan> kernels_of(const plan::Plan& plan) {
   return stages.empty() ? std::span(&plan, 1) : stages;
 }
 
-/// Of plans whose blocks share rows.
+/// For plans whose blocks share rows.
 std::string_view combining_entry(const plan::Plan& plan) {
   const plan::Rows* const rows = plan::rows_of(plan);
   return rows != nullptr && rows->shares > 1 && !rows->atomics ? "_combine" : "";
 }
 
-/// The parameter struct, as the runtime packs it; `tensors` are those of the kernel.
+/// The parameter struct, packed as the runtime packs it; `tensors` are the kernel's.
 std::vector<std::byte> pack(const plan::Plan& plan, const RandomCase& c,
                             const std::vector<void*>& tensors,
                             const std::vector<std::byte>& partials) {
@@ -108,7 +108,7 @@ std::vector<std::byte> pack(const plan::Plan& plan, const RandomCase& c,
   return params;
 }
 
-/// Memory that the kernels of a case need beside their tensors.
+/// Memory that the kernels of a case need in addition to their tensors.
 struct Memory {
   std::vector<std::vector<std::byte>> temporaries, partials;
 
@@ -190,7 +190,7 @@ bool EmulatedKernels::add_light(const std::string& what, RandomCase c) {
   return true;
 }
 
-/// A namespace of its own, since every kernel has the same names; its macros end with it.
+/// A separate namespace, since every kernel has the same names; its macros end with it.
 std::string EmulatedKernels::source_of(std::size_t i) const {
   const plan::Plan& plan = kernels_[i].plan;
   operation::Source source = render::render(plan);

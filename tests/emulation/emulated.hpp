@@ -13,7 +13,7 @@
 
 namespace tilejit::test {
 
-/// How many random operations a test takes: `usual`, or what TILEJIT_TEST_CASES says.
+/// The number of random operations in a test: `usual`, or TILEJIT_TEST_CASES if set.
 [[nodiscard]] int random_cases(int usual);
 
 /// Kernels of operations, compiled for the CPU by the compiler that builds the tests.
@@ -24,18 +24,19 @@ class EmulatedKernels {
   EmulatedKernels(const EmulatedKernels&) = delete;
   EmulatedKernels& operator=(const EmulatedKernels&) = delete;
 
-  /// Plans and renders `c`, for sm_90a, without clusters. Operations with f16, f8 or tf32 are not
-  /// possible: their conversions are instructions of the device.
+  /// Plans and renders `c` for sm_90a, without clusters. Operations with f16, f8 or tf32 cannot
+  /// run: their conversions are instructions of the device.
   void add(const std::string& what, RandomCase c);
-  /// The same with its light plan. False: it has none.
+  /// The same with its light plan. Returns false if it has none.
   bool add_light(const std::string& what, RandomCase c);
   [[nodiscard]] static bool can_run(const Fused& op);
-  /// Compiles what was added. False: the compiler failed, and has said why.
+  /// Compiles everything that was added. Returns false if the compiler failed; its message is
+  /// shown.
   [[nodiscard]] bool compile();
-  /// Runs every kernel on random inputs, twice with threads in another order, and checks that the
+  /// Runs every kernel on random inputs, twice with different thread orders, and checks that the
   /// results agree with the reference, and bit for bit with each other.
   void verify_all(Random& random);
-  /// The same for kernel `i` with inputs of what `next` gives. Its tensors after the first run.
+  /// The same for kernel `i` with inputs from `next`. Returns its tensors after the first run.
   std::vector<GuardedTensor> verify(std::size_t i, const std::function<double()>& next);
 
  private:

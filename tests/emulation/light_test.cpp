@@ -1,5 +1,5 @@
-// Light kernels, run on the CPU: rows and columns, reduced and scanned, by one loop for all passes,
-// against the reference.
+// Light kernels, run on the CPU against the reference: rows and columns, reduced and scanned, with
+// one loop for all passes.
 #include <algorithm>
 
 #include "emulation/emulated.hpp"

@@ -1,4 +1,4 @@
-// Formulas so long that their statements come in several functions, run on the CPU.
+// Formulas so long that their statements are split into several functions, run on the CPU.
 #include "emulation/emulated.hpp"
 #include "support/long_formulas.hpp"
 

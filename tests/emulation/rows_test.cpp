@@ -28,7 +28,7 @@ TEST(EmulatedRows, AgreeWithTheReference) {
        {{"x", bf16, "(6,301):(307,1)"}, {"y", bf16, "(6,301):(310,1)"}, {"i", i64, "6:1"}},
        "y = x - max(x); i = argmax(x)"},
       {"columns", {{"x", f32, "(300,72):(72,1)"}, {"y", f32, "72:1"}}, "y = mean(x)", {0}},
-      // Results of the first were overwritten by what warps had of the second.
+      // Warps that had begun the second pass overwrote results of the first.
       {"columns, larger accumulators in the second pass",
        {{"x", f32, "(1013,72):(72,1)"}, {"y", f32, "72:1"}, {"z", f32, "72:1"}},
        "m = max(x); y = sum(x - m); z = sum(abs(x) * m)",
@@ -61,7 +61,7 @@ TEST(EmulatedRows, AgreeWithTheReference) {
   kernels.verify_all(random);
 }
 
-/// The counts are what they were behind each launch: each kernel runs twice in the same memory.
+/// Each kernel runs twice in the same memory: a launch leaves the counts as it found them.
 TEST(EmulatedRows, CombinedByTheLastBlockAgreeWithTheReference) {
   const RowsCase cases[] = {
       {"everything", {{"x", f32, "90001:1"}, {"y", f32, "1:0"}}, "y = sum(x)", {0}},

@@ -61,7 +61,7 @@ TEST(CentredSums, AreFoundHoweverTheyAreWritten) {
       {"y = mean(x_f32) + var(x_f32)", 1, 1, 2},
       {"y = var(x_f32) + var(x_f32, axis=0)", 2, 0, 2},
       {"t = (x_f32 - mean(x_f32)) * rsqrt(var(x_f32) + 1); y = t - mean(t) + var(t)", 2, 2, 4},
-      // What else is combined has the corrected mean, too, and takes a pass of its own.
+      // Other values that are combined use the corrected mean too, which takes a separate pass.
       {"d = x_f32 - mean(x_f32); y = d * rsqrt(mean(d * d)) - max(d)", 1, 1, 3},
       // Others are left alone.
       {"y = mean(x_f32)", 0, 0, 1},
@@ -111,7 +111,7 @@ TEST(CentredSums, RefuseAProgramThatIsTooLarge) {
   EXPECT_NE(what.find("more than 1000 divisions and functions"), std::string::npos) << what;
 }
 
-// One division a row is no approximation in narrow types either: the mean of a constant is it.
+// One division per row is not approximated in narrow types either: the mean of a constant is exact.
 TEST(CentredSums, NarrowMeansAreDividedAsFloats) {
   const Program program = program_of("y = mean(x_bf16) / x_bf16");
   const auto division_of = [&](NodeId id) { return emit_function(program, id); };

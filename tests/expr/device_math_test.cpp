@@ -39,7 +39,7 @@ inline double __longlong_as_double(long long x) {
 
 template <class To, class From>
 To convert_rz(From x) {
-  if (x != x) return 0;  // as the instructions do where tile/math.cuh asks them
+  if (x != x) return 0;  // like the instructions that tile/math.cuh uses
   if (x <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
   if (x >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
   return static_cast<To>(x);
@@ -93,7 +93,7 @@ inline float __ull2float_rz(unsigned long long x) {
 }
 
 #include "../../kernels_templates/tile/math.cuh"
-// Behind it.
+// Must come after math.cuh.
 #include "../../kernels_templates/tile/activations.cuh"
 #include "../../kernels_templates/tile/approximations.cuh"
 #include "../../kernels_templates/tile/convert.cuh"
@@ -273,7 +273,7 @@ TEST(DeviceMath, RoundOddKeepsTheSideOfTies) {
   EXPECT_EQ(math::round_odd(double{kInf}), kInf);
 }
 
-// The float that emitted code rounds to `to`: that of emit.cpp.
+// The float that emitted code rounds to `to`: the one of emit.cpp.
 template <class T>
 double converted(T x, tilejit::DType to) {
   using namespace tilejit;
@@ -304,9 +304,8 @@ TEST(DeviceMath, IntegersRoundOnce) {
   }
 }
 
-// Errors with a mean of a fifth of an ulp, as those of CUDA's expf, made softmax of 10^6
-// elements 1.3 times as wrong as it need be: sums are multiplied by several such factors on their
-// way.
+// Errors with a mean of a fifth of an ulp, like those of CUDA's expf, made softmax of 10^6 elements
+// 1.3 times as wrong as necessary: sums are multiplied by several such factors.
 TEST(DeviceMath, RescalingFactorsAreRoundedWithoutBias) {
   const auto check = [](float (*function)(float), double (*exact)(double), double lowest) {
     std::mt19937 random(9);
@@ -320,7 +319,7 @@ TEST(DeviceMath, RescalingFactorsAreRoundedWithoutBias) {
       most = std::max(most, std::abs(error));
     }
     EXPECT_LT(most, 0.75 * 0x1p-23);
-    // Twenty factors then make a third of an ulp; expf's mean is 6e-9 to 11e-9.
+    // Twenty factors then add up to a third of an ulp; expf's mean is 6e-9 to 11e-9.
     EXPECT_LT(std::abs(sum / kCount), 2e-9);
     EXPECT_EQ(function(0), 1);
     EXPECT_LT(function(-1e30F), 0x1p-125);

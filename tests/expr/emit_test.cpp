@@ -120,14 +120,14 @@ TEST(Emit, ConstantsAreExact) {
   }
 }
 
-// Whatever the formula's text says, the source holds words of ours only.
+// Whatever the formula's text says, the source contains only our own words.
 TEST(Emit, NoTextOfTheFormulaGetsThrough) {
   const std::string text =
       emitted("evil_temporary = x_f32 # */ asm(\"trap;\")\ny = evil_temporary");
   EXPECT_EQ(text, "const float v0 = t0;\ny1 = v0;\n");
 }
 
-// NVRTC tried each const integer as a constant expression, in time that grew with the cube.
+// NVRTC tried each const integer as a constant expression, in time that grew cubically.
 TEST(Emit, LongFormulasHaveNoConstAndComeInFunctions) {
   const auto text_of = [](int additions) {
     std::string formula = "t0 = x_i32\n";

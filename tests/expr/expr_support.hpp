@@ -12,8 +12,8 @@
 
 namespace tilejit::expr {
 
-/// Tensors named after their dtypes (x_f16, x_bool, ...), as far as `formula` names them, the
-/// scalar `alpha` of f32 likewise, and the output y of `output`.
+/// The tensors that `formula` names, named after their dtypes (x_f16, x_bool, ...), the scalar
+/// `alpha` of f32 if it names that, and the output y of `output`.
 inline Scope scope_for(std::string_view formula, DType output = f32) {
   Scope scope;
   for (const DType dtype : kAllDTypes) {
@@ -41,7 +41,8 @@ inline std::string compiled(std::string_view formula, DType output = f32) {
   return program_text(compile_formula(formula, scope_for(formula, output)));
 }
 
-/// The message of the Error{invalid_formula} that compiling throws; a test failure if it does not.
+/// The message of the Error{invalid_formula} that compiling throws; the test fails if it throws
+/// none.
 inline std::string refusal(std::string_view formula, const Scope& scope,
                            std::string_view where = "/formula") {
   try {

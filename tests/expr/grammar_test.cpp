@@ -116,7 +116,7 @@ TEST(Grammar, RefusesWithTheReason) {
       {"y = exq(x_f32)", "unknown function 'exq'; did you mean 'exp'?"},
       {"y = alpa * x_f32 + alpha", "unknown name 'alpa'; did you mean 'alpha'?"},
       {"y = True", "unknown name 'True'; did you mean 'true'?"},
-      // "and" is a letter away, and cannot be called.
+      // "and" is one letter away from rand, but cannot be called.
       {"y = rand(x_f32)", "unknown function 'rand'\n"},
       {"y = float16(x_f32)", "unknown function 'float16'; did you mean 'f16'?"},
       {"y = int(x_f32)", "unknown function 'int'; did you mean 'i32'?"},

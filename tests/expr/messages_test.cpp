@@ -1,4 +1,4 @@
-// Wrong formulas and all that is said about them: what people write who come from elsewhere.
+// Wrong formulas and their complete messages: mistakes of users who know other languages.
 #include <string>
 
 #include "expr_support.hpp"
@@ -11,7 +11,7 @@ struct Wrong {
   const char* message;  ///< all of it
 };
 
-// Of tensors x_f32, x_i8 and y, as far as the formula names them.
+// Compiles over tensors x_f32, x_i8 and y, as far as the formula names them.
 constexpr Wrong kWrong[] = {
     {"y = exp(x_f32, axis=1)",
      "formula line 1: 'exp' has no keyword 'axis': it computes element by element; sum, max, "

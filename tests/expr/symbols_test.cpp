@@ -90,7 +90,7 @@ TEST(Symbols, RefusesAssignmentsAndReadsOutOfOrder) {
   }
 }
 
-// Functions that came later must not take names from formulas that already use them.
+// Functions that were added later must not take names from formulas that already use them.
 constexpr const char* kDeclarable[] = {"asin",  "acos",     "atan",  "atan2", "sinh",  "cosh",
                                        "log1p", "expm1",    "isnan", "isinf", "fma",   "trunc",
                                        "sign",  "copysign", "hypot", "cbrt",  "log10", "erfc"};

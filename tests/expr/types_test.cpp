@@ -91,7 +91,7 @@ TEST(Types, OperandsMeetInTheDocumentedType) {
       {"fma(x_bool, x_bool, x_bool)", "i32"},
       {"fma(x_f16, 2, x_f32)", "f32"},
       {"abs(x_u8)", "u8"},
-      {"abs(x_bool)", "i32"},  // stayed bool, unlike in other functions of numbers
+      {"abs(x_bool)", "i32"},  // stayed bool, unlike other numeric functions
       {"abs(x_i8)", "i8"},
       {"relu(x_i8)", "i8"},
       {"relu(x_bool)", "i32"},

@@ -14,8 +14,8 @@
 
 namespace tilejit {
 
-/// A driver without a device. It records every call, counts live objects, and fails where it is
-/// told to. "Device memory" is host memory that only copies touch. One at a time; not thread-safe.
+/// A driver without a device. It records every call, counts live objects, and fails when told to.
+/// "Device memory" is host memory that only copies touch. One at a time; not thread-safe.
 class FakeDriver {
  public:
   /// The grid and the block along y and z.
@@ -34,8 +34,8 @@ class FakeDriver {
     Extents extents = {};
     const void* params_at = nullptr;  ///< where the caller had them
   };
-  /// Arguments of cuTensorMapEncodeTiled. The map that it gives holds its number, counted from 1,
-  /// and its address.
+  /// Arguments of cuTensorMapEncodeTiled. The resulting map holds its number, counted from 1, and
+  /// its address.
   struct TensorMap {
     CUtensorMapDataType type;
     std::uint64_t address;
@@ -105,16 +105,17 @@ class FakeDriver {
   bool capture_is_broken = false;     ///< the capture of any stream
   CUdeviceptr host_address = 0;       ///< the only address that is not the device's
   unsigned long long context_id = 1;  ///< 0: destroyed
-  bool launch_needs_context = false;  ///< as a stream of the legacy kind requires
+  bool launch_needs_context = false;  ///< as streams of the legacy kind require
   bool encode_needs_context = false;
   std::size_t param_bytes = 0;  ///< how many bytes of the kernel's parameter are recorded
-  /// If not empty: the sizes of parameters that kernels take one by one; recorded without gaps.
+  /// If not empty: the sizes of the parameters of kernels that take them one by one; recorded
+  /// without gaps.
   std::vector<std::size_t> param_sizes = {};
   float elapsed_ms = 1;                          ///< for the next pair of events; grows by 1
   int fail_at = -1;                              ///< number of the call that fails, counted from 0
   std::map<std::string, CUresult> fail_on = {};  ///< calls that always fail
   CUresult failure = CUDA_ERROR_UNKNOWN;         ///< what fail_at returns
-  /// Results of cuGraphExecUpdate: the reason of a refusal and the nodes of the new graph; -1 for
+  /// Results of cuGraphExecUpdate: the reason for a refusal and the nodes of the new graph; -1 for
   /// none.
   struct {
     CUgraphExecUpdateResult why = CU_GRAPH_EXEC_UPDATE_SUCCESS;
@@ -166,7 +167,7 @@ class FakeDriver {
     return found == self.fail_on.end() ? CUDA_SUCCESS : found->second;
   }
   /// Records a call that creates (1) or destroys (-1) something. A failed destruction counts as
-  /// one: the caller can do no more than try.
+  /// one: callers can do no more than try.
   static CUresult enter(const char* call, int FakeDriver::*alive, int change) {
     const CUresult result = enter(call);
     if (result == CUDA_SUCCESS || change < 0) active()->*alive += change;

@@ -42,7 +42,7 @@ inline Kernel load(const Runtime& runtime, const HandPlan& plan) {
                                         launch);
 }
 
-/// The same for an operation, as it is planned for sm_90a.
+/// The same for an operation, with its plan for sm_90a.
 inline Kernel load(const Runtime& runtime, const Operation& op) {
   const Target target{.major = 9, .minor = 0, .feature = 'a'};
   const operation::Plan planned = op.descriptor().plan(target);

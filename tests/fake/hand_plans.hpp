@@ -102,7 +102,7 @@ struct HandPlan {
     return *this;
   }
 
-  /// A plan such as the planner makes.
+  /// A plan like the planner's.
   [[nodiscard]] operation::Plan planned() const {
     return {.kernel_name = plan.kernel_name,
             .target = plan.target,

@@ -42,8 +42,8 @@ Figures figures_of_op(const Fused& op) {
   return figures_of(plan::plan_of(op), front::examples_of(op));
 }
 
-/// The law of a thread-value layout: a thread and value for each element of the tile, and one only;
-/// where blocks of a cluster share a row, for this block's part. A share is a tile of its own.
+/// The law of a thread-value layout: exactly one thread and value for each element of the tile; if
+/// blocks of a cluster share a row, for this block's part. A share is a separate tile.
 void expect_covers(const ThreadValues& tv, const plan::Plan& plan) {
   const std::int64_t elements = product(tv.tile).value();
   EXPECT_TRUE(is_injective(tv.layout)) << to_string(tv.layout);
@@ -107,7 +107,7 @@ struct SectorCase {
 TEST(SectorsOfRequests, AreCountedByTheLayouts) {
   const SectorCase cases[] = {
       {"contiguous", "(4096):(1)", "(4096):(1)", f16, 1, 1},
-      // Four neighbours a thread, an access each: a sector for each thread, of which 4 would do.
+      // Four neighbours per thread, one access each: one sector per thread; 4 would suffice.
       {"every other element of 4 bytes", "(4096):(2)", "(4096):(1)", f32, 8, 1},
       {"every sixteenth element of 2 bytes", "(4096):(16)", "(4096):(1)", f16, 16, 1},
       {"every sixteenth byte", "(4096):(16)", "(4096):(1)", u8, 32, 1},

@@ -77,7 +77,7 @@ TEST(Widths, NameThePromiseThatASymbolLacks) {
   EXPECT_EQ(reason_of(op, 2).kind, Kind::widest);
 }
 
-// A promise would not widen what is a whole vector's already.
+// A promise would not widen what is already a whole vector.
 TEST(Widths, OfNarrowElementsAreAVectors) {
   Fused op =
       make_op(f16, {{"x", "(M,N):(N,1)"}, {"w", "(N):(1)"}, {"y", "(M,N):(N,1)"}}, "y = x > w");

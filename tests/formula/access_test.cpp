@@ -1,4 +1,4 @@
-// What a formula does with each tensor, as the public function tells it.
+// How a formula accesses each tensor, according to the public function.
 #include <gtest/gtest.h>
 
 #include "tilejit/error.hpp"

@@ -56,7 +56,7 @@ TEST(Overlap, LargeModes) {
       {{{2, kMost}, {kMost / 4, kMost - 1}, {2, kMost - 2}}, Overlap::found},
       {{{kMost / 2, kMost}}, Overlap::none},
       {std::vector<KnownMode>(62, KnownMode{2, 1}), Overlap::found},
-      // No two of the three overlap, and their common multiples are far out.
+      // No two of the three overlap, and their common multiples are far away.
       {{{kMillion, 1'000'000'000'039}, {kMillion, 1'000'000'000'061}, {kMillion, 999'999'999'989}},
        Overlap::unknown},
   };

@@ -143,7 +143,7 @@ TEST_F(CompileServiceTest, LaunchesTheQuickBuildUntilTheFullOneIsThere) {
     EXPECT_EQ(fake.count("cuLibraryLoadData"), 2);
     EXPECT_EQ(fake.libraries, 2);  // a graph may hold the first one's functions
     copy.launch(kStream, {on_device(0x10000), on_device(0x20000)});
-    // Functions are numbered in the order of their loading.
+    // Functions are numbered in loading order.
     EXPECT_EQ(fake.launches.at(0).function, reinterpret_cast<CUfunction>(fake.entries.size()));
   }
   const Kernel again = runtime.compile(op);
@@ -154,12 +154,13 @@ TEST_F(CompileServiceTest, LaunchesTheQuickBuildUntilTheFullOneIsThere) {
   EXPECT_EQ(stats.swap_failures, 0U);
 }
 
-/// What is swapped: function, grid, block and parameters, together.
+/// Function, grid, block and parameters are swapped together.
 TEST_F(CompileServiceTest, LaunchesALightPlanUntilTheFullOneIsThere) {
   FakeDriver fake;
   Runtime runtime = Internals::make_runtime(with_effort(CompileEffort::tiered), fake.table);
   Compiler& compiler = runtime.compiler();
-  // The sum over everything: full, many blocks leave partial results for a second kernel.
+  // The sum of all elements: in the full plan, many blocks leave partial results for a second
+  // kernel.
   const Fused op = {.name = "total",
                     .tensors = {{.name = "x", .dtype = f32, .layout = "1048576:1"},
                                 {.name = "y", .dtype = f32, .layout = "1:1"}},
@@ -180,7 +181,7 @@ TEST_F(CompileServiceTest, LaunchesALightPlanUntilTheFullOneIsThere) {
   EXPECT_EQ(fake.launches[1].threads, static_cast<unsigned>(full.threads));
   EXPECT_EQ(fake.launches[1].blocks, static_cast<unsigned>(plan::rows_of(full)->shares));
   EXPECT_NE(fake.launches[1].function, fake.launches[0].function);
-  // What was bound stays what it was, and is still correct.
+  // A bound launch stays as it was bound, and is still correct.
   bound.set(0, on_device(0x1000000));
   bound.launch(kStream);
   ASSERT_EQ(fake.launches.size(), 4u);
@@ -217,7 +218,7 @@ TEST_F(CompileServiceTest, StaysQuickWhereTheFullBuildCannotBeLoaded) {
   {
     Runtime runtime = Internals::make_runtime(with_effort(CompileEffort::tiered), fake.table);
     const Fused op = scale_op("stays");
-    // The first load succeeds, the second does not.
+    // The first load succeeds, the second fails.
     static decltype(fake.table.cuLibraryLoadData_) load;
     load = fake.table.cuLibraryLoadData_;
     static std::atomic<int> loads;
@@ -239,7 +240,7 @@ TEST_F(CompileServiceTest, StaysQuickWhereTheFullBuildCannotBeLoaded) {
 
 #ifdef TILEJIT_TEST_WORKER
 
-/// Everything is compiled by `jobs` workers.
+/// `jobs` workers compile everything.
 Options in_workers(int jobs) {
   Options options = kInMemory;
   options.compile_jobs = jobs;

@@ -35,7 +35,7 @@ Fused add_op(const std::string& name = "add") {
           .formula = "c = a + b"};
 }
 
-/// A folder of its own for each test, and NVRTC to compile with.
+/// A separate folder for each test, and NVRTC to compile with.
 class CompilerTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -124,7 +124,7 @@ TEST_F(CompilerTest, ExplainsTheKey) {
   const auto metadata = nlohmann::json::parse(*made.metadata);
   for (const auto& [name, value] : fields.items()) EXPECT_EQ(metadata.at(name), value) << name;
   EXPECT_EQ(compiler.cache().counters().made, 1U);
-  // Without a compiler: by the one that filled the folder.
+  // Without a compiler: uses the key of the compiler that filled the folder.
   EXPECT_EQ(Compiler(without_nvrtc()).explain(add_op(), kAmpere).key, made.key);
 }
 
@@ -142,7 +142,7 @@ TEST_F(CompilerTest, KeepsSourcePtxAndLogWhenAsked) {
   EXPECT_THAT(text("log"), HasSubstr("registers"));
 }
 
-// Neither where it was made nor by whom: an entry may be given away.
+// An entry says neither where it was made nor by whom: it may be given away.
 TEST_F(CompilerTest, NamesNoPlaceInAnEntry) {
   Compiler compiler(options());
   const Artifact made = compiler.compile(add_op(), kAmpere);

@@ -1,4 +1,4 @@
-// What profilers and people see of a kernel: its name, lines of its source, its machine code.
+// What profilers and people see of a kernel: its name, its source lines, its machine code.
 #include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -131,7 +131,7 @@ TEST(Key, HasLineInfoAsAnOption) {
             front::key_text(hand.planned(), "b"));
 }
 
-/// PATH has this value until the end of the scope.
+/// Sets PATH until the end of the scope.
 class PathScope {
  public:
   explicit PathScope(const std::string& path) {

@@ -24,7 +24,7 @@ TEST(Warn, GoesToTheLoggerOfTheApplication) {
   EXPECT_THAT(text.str(), HasSubstr("warning"));
 }
 
-// What a tuning file or a server said made lines of its own in the log, and steered terminals.
+// Text from a tuning file or a server could fake lines of the log, and control terminals.
 TEST(Warn, IsOneLineThatCanBePrinted) {
   ::testing::internal::CaptureStderr();
   warn("the file says \x1b[31mRED\ntilejit: warning: a forged line\x07");

@@ -35,7 +35,7 @@ constexpr const char* kVariables[] = {"TILEJIT_CACHE_DIR",
                                       "TILEJIT_WORKER_MEMORY"};
 using Environment = std::map<std::string, std::string>;
 
-/// The variables of the table have these values, the others none, until the end of the scope.
+/// Sets these variables of the table and clears the others, until the end of the scope.
 class EnvironmentScope {
  public:
   explicit EnvironmentScope(const Environment& environment) {

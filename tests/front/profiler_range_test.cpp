@@ -7,7 +7,7 @@
 namespace tilejit::front {
 namespace {
 
-// With one: tests/profiler/.
+// The tests with one are in tests/profiler/.
 TEST(ProfilerRange, HasNoNamesWithoutAProfiler) {
   if (std::getenv("NVTX_INJECTION64_PATH") != nullptr) GTEST_SKIP() << "a profiler is attached";
   EXPECT_EQ(range_name("launch", "kernel"), nullptr);

@@ -1,4 +1,4 @@
-// What a Compiler makes of a tuning file.
+// How a Compiler uses a tuning file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -104,7 +104,7 @@ TEST_F(TunedCompiler, WarnsOnceOfADamagedFileAndGoesOn) {
   EXPECT_EQ(log.find('\n'), log.size() - 1) << log;  // one warning
 }
 
-// Those who compile ahead for several devices of one target got the kernels of the first one only.
+// Compiling ahead for several devices of one target gave only the kernels of the first one.
 TEST_F(TunedCompiler, CompilesAndLocatesForADevice) {
   TuningFile file;
   for (const auto& [device, threads] : {std::pair("a", 64), std::pair("b", 128)}) {

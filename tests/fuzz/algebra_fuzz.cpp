@@ -1,6 +1,6 @@
-// Any layouts as arguments of the algebra: "OP TEXT;TEXT", OP a letter. Refused by tilejit::Error,
-// or answered by a layout that can be printed and read again. Exact composition, coalesce and
-// is_injective are checked against their definitions where the sizes allow it.
+// Any layouts as arguments of the algebra: "OP TEXT;TEXT", OP a letter. They are refused with a
+// tilejit::Error, or the answer is a layout that can be printed and read again. Exact composition,
+// coalesce and is_injective are checked against their definitions if the sizes allow it.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-/// Of what is not a layout only that it is refused or returned matters.
+/// Operations whose results are not layouts must only be refused or return.
 void evaluate(const Layout& a, const Layout& b) {
   const std::int64_t number = 7;
   (void)a(number);
@@ -104,7 +104,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                  b = parse_layout(text.substr(split + 1));
     check(text[0], a, b, answer(text[0], a, b));
   } catch (const Error&) {
-    // Refused, as many are.
+    // Refused, like many inputs.
   }
   return 0;
 }

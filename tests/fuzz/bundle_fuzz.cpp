@@ -1,5 +1,6 @@
-// Bundles: no bytes crash a reader, what a damaged one serves is what was put in, and a whole one
-// verifies. A file with right checksums is made of the input, then a few bytes of it are changed.
+// Bundles: no bytes crash a reader, a damaged bundle serves only what was put in, and an intact one
+// verifies. The input is made into a file with right checksums, then a few of its bytes are
+// changed.
 #include <unistd.h>
 
 #include <cstddef>
@@ -42,7 +43,7 @@ std::string read() {
 
 using Entries = std::map<std::string, Entry>;
 
-// Every answer is right or missing; true if the file is said to be whole.
+// Every answer is right or missing; true if the file is reported as intact.
 bool look_at(const Entries& entries) {
   try {
     const Bundle bundle(path());

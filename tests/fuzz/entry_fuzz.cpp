@@ -1,4 +1,4 @@
-// Cache entries: no bytes crash the decoder, and what it accepts is just what the encoder writes.
+// Cache entries: no bytes crash the decoder, and it accepts exactly what the encoder writes.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -23,7 +23,7 @@ void check_decode(std::string_view file) {
   if (entry) require(encode_entry(*entry) == file);
 }
 
-// With a right digest behind it, so that the fields in front of it are reached.
+// Followed by a right digest, so that the fields before it are reached.
 std::string with_digest(std::string_view text) {
   std::string file(text);
   const std::string hex = tilejit::cache::sha256_hex(text);

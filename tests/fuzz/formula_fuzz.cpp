@@ -1,5 +1,5 @@
 // Any bytes as a formula: a program or Error{invalid_formula}, nothing else. The first byte chooses
-// the dtypes; what follows a NUL byte is the text of a function f(a, b).
+// the dtypes; the text after a NUL byte is that of a function f(a, b).
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Any bytes as layout text: refused by tilejit::Error, or parse_layout(to_string(x)) == x.
+// Any bytes as layout text: refused with a tilejit::Error, or parse_layout(to_string(x)) == x.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!(parse_layout(to_string(layout)) == layout)) std::abort();
     (void)cosize(layout);
   } catch (const Error&) {
-    // Refused, as most inputs are.
+    // Refused, like most inputs.
   }
   return 0;
 }

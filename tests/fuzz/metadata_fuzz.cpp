@@ -1,6 +1,6 @@
-// The metadata of cache entries, as the command reads it: no text crashes it or goes deeper than it
-// can be printed, a document differs from itself in nothing, and none is of a key that nothing
-// hashes to.
+// The metadata of cache entries, as the command reads it: no text crashes it or nests too deep to
+// be printed, a document does not differ from itself, and none belongs to a key that nothing hashes
+// to.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

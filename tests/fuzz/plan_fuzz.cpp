@@ -1,5 +1,5 @@
 // Any bytes as an operation over several axes: refused, or planned and rendered for three targets.
-// A value reduced over one axis beside one reduced over another kept the planner busy for ever.
+// A value reduced over one axis next to one reduced over another made the planner loop forever.
 #include <cstddef>
 #include <cstdint>
 #include <optional>

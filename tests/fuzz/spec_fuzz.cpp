@@ -1,4 +1,5 @@
-// Any bytes as a spec file: refused by tilejit::Error, or read back from its own JSON unchanged.
+// Any bytes as a spec file: refused with a tilejit::Error, or read back from its own JSON
+// unchanged.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (!(parse_operation(to_json(op)) == op)) std::abort();
     }
   } catch (const Error&) {
-    // Refused, as most inputs are.
+    // Refused, like most inputs.
   }
   return 0;
 }

@@ -1,5 +1,5 @@
-// Any bytes as a descriptor with a sweep: faults and nothing seen, or as many descriptors as the
-// values' product, each without the sweep, under a name of its own.
+// Any bytes as a descriptor with a sweep: faults and no descriptors, or as many descriptors as the
+// product of the values, each without the sweep and with a unique name.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     expand(parse_json({reinterpret_cast<const char*>(data), size}));
   } catch (const tilejit::Error&) {
-    // No JSON, as most inputs are.
+    // Not JSON, like most inputs.
   }
   return 0;
 }

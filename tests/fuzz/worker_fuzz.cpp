@@ -1,5 +1,5 @@
-// Messages of worker processes: no bytes crash a reader, what is understood is written back as it
-// was, and a stream of anything ends.
+// Messages of worker processes: no bytes crash a reader, understood messages are written back
+// unchanged, and any stream ends.
 #include <sys/socket.h>
 
 #include <cstdint>
@@ -30,7 +30,7 @@ void decode_all(std::string_view body) {
   require_round_trip(decode_reply(body), body);
 }
 
-/// As a worker, or whoever took its place, might write it.
+/// As a worker, or an impostor, might write it.
 void receive_all(std::string_view bytes) {
   int ends[2];
   require(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);

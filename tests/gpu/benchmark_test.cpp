@@ -1,4 +1,4 @@
-// What only a device can say of benchmarks.
+// Facts about benchmarks that need a device.
 #include "tilejit/benchmark.hpp"
 
 #include "gpu/gpu_fixture.hpp"
@@ -68,7 +68,7 @@ TEST_F(BenchmarksOnGpu, WarmIsFasterThanColdBelowTheCachesSize) {
   EXPECT_LT(median(L2State::warm), 0.9 * median(L2State::cold));
 }
 
-// Kernels that take memory for the launch itself.
+// Kernels that allocate memory for the launch itself.
 TEST_F(BenchmarksOnGpu, SharedRowsAreTimedInAGraph) {
   const Fused op = make_op(f32, {{"x", "(3,1000000):(1000000,1)"}, {"y", "(3):(1)"}}, "y = sum(x)");
   const Kernel kernel = runtime()->compile(op);

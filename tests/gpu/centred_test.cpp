@@ -1,5 +1,5 @@
-// Means, variances and norms of rows far from 0, by every family of kernels: the mean is rounded,
-// and was once squared into the variance; that of a row of 3e7 was 4.
+// Means, variances and norms of rows far from 0, by every family of kernels. The mean's rounding
+// error used to be squared into the variance: the variance of a row of 3e7 was 4.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -14,13 +14,13 @@ class Centred : public Gpu {};
 struct Family {
   const char* what;
   DType dtype;
-  const char *x, *row;  // layouts; of x, and of what is one element a row
+  const char *x, *row;  // layouts: of x, and of tensors with one element per row
   std::vector<int> axis = {1};
   SymbolValues symbols = {};
   const char* y = "(x - m) * rsqrt(v + 1)";
 };
 
-// Lengths are no powers of two, by which all sums of equal numbers would be exact.
+// Lengths are not powers of two, which would make all sums of equal numbers exact.
 const Family kFamilies[] = {
     {"a row a thread", f32, "(3000,3):(3,1)", "3000:1"},
     {"held by a warp", f32, "(999,250):(250,1)", "999:1"},

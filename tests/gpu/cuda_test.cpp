@@ -1,5 +1,5 @@
-// Kernels of callers' own on the device: the examples against their references, and what the driver
-// alone decides.
+// Callers' own kernels on the device: the examples against their references, and behaviour that
+// only the driver decides.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -60,7 +60,7 @@ class CudaKernels : public Gpu {
     }
     for (const Number& scalar : scalars) args.emplace_back(scalar);
     kernel.launch(nullptr, args, symbols);
-    kernel.launch(nullptr, args, symbols);  // what is zeroed is zeroed again
+    kernel.launch(nullptr, args, symbols);  // zeroed tensors are zeroed again
     for (const Buffer& buffer : buffers) ran.after.push_back(download<std::byte>(buffer));
     return ran;
   }
@@ -155,7 +155,7 @@ TEST_F(CudaKernels, TakesSharedMemoryUpToTheDevices) {
   CudaKernel kernel = cluster_kernel(false);
   kernel.launch.cluster = "1";
   const Kernel compiled = runtime()->compile(kernel);
-  constexpr std::int64_t kMany = 25'000;  // 100 KB: more than a kernel has without asking
+  constexpr std::int64_t kMany = 25'000;  // 100 KB: more than a kernel gets by default
   const Buffer y(*runtime(), 4 * kMany);
   compiled.launch(nullptr, {y}, {{"N", kMany}});
   EXPECT_EQ(download<std::uint32_t>(y).back(), 100u);
@@ -179,7 +179,7 @@ TEST_F(CudaKernels, RunsInGraphs) {
   graph.launch(stream);
   stream.synchronize();
   EXPECT_EQ(download<float>(d), std::vector<float>{1500});
-  // And into a capture, both kernels of it.
+  // Launched into a capture as well, both of its kernels.
   Capture capture(*runtime(), stream);
   kernel.launch(stream, {x, y, d, 2.0}, {{"N", 10}});
   const GraphExec captured = capture.end().instantiate();

@@ -12,7 +12,7 @@ namespace {
 
 class Dispatch : public Gpu {
  protected:
-  /// Launches by `dispatcher` and lets the reference judge; tensors lie where `layouts` says.
+  /// Launches with `dispatcher` and verifies with the reference; `layouts` places the tensors.
   static void run(Dispatcher& dispatcher, const std::vector<std::string>& layouts) {
     std::vector<std::vector<std::int64_t>> shapes, strides;
     std::vector<std::vector<float>> host;

@@ -12,7 +12,7 @@
 
 namespace tilejit::test {
 
-/// Tests that need a device; they skip with the reason where there is none. One Runtime for all.
+/// Tests that need a device; without one they skip with the reason. They share one Runtime.
 class Gpu : public testing::Test {
  protected:
   void SetUp() override {
@@ -24,9 +24,9 @@ class Gpu : public testing::Test {
   static const std::string& reason() { return shared().reason; }
 
   /// Runs `c` on the device over fresh random inputs and poisoned outputs, and checks every element
-  /// against the reference, every other byte against the poison.
+  /// against the reference and every other byte against the poison.
   static void run_and_verify(const RandomCase& c, Random& random);
-  /// The same over inputs of what `next` gives. The tensors after the launch.
+  /// The same over inputs from `next`. Returns the tensors after the launch.
   static std::vector<GuardedTensor> run_and_verify(const RandomCase& c,
                                                    const std::function<double()>& next);
 

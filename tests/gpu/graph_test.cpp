@@ -1,4 +1,4 @@
-// Graphs on a device: captured with kernels that are compiled meanwhile, built, updated.
+// Graphs on a device: captured while their kernels are compiled, built, updated.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -36,7 +36,7 @@ TEST_F(GraphsOnDevice, AreCapturedInEachModeWithKernelsCompiledMeanwhile) {
   for (const Capture::Mode mode :
        {Capture::Mode::global, Capture::Mode::thread, Capture::Mode::relaxed}) {
     SCOPED_TRACE(static_cast<int>(mode));
-    ++rows;  // a kernel that is not there yet
+    ++rows;  // a kernel that is not loaded yet
     const OwnedStream stream(*runtime());
     const auto count = static_cast<std::size_t>(rows);
     const Buffer x = upload(*runtime(), std::vector<float>(count * 65536, 1.0f));

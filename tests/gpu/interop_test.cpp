@@ -39,7 +39,7 @@ TEST_F(Interop, BuffersLiveInStreamOrder) {
   const Kernel kernel = runtime()->compile(add_one("1048576:1"));
   const HostBuffer sent(*runtime(), kCount * 4), received(*runtime(), kCount * 4);
   std::iota(sent.as<float>().begin(), sent.as<float>().end(), 0.0F);
-  for (int round = 0; round < 8; ++round) {  // memory of a round is the next one's again
+  for (int round = 0; round < 8; ++round) {  // the next round reuses this round's memory
     Buffer x(*runtime(), kCount * 4, stream()), y(*runtime(), kCount * 4, stream());
     x.copy_from_host_async(sent.data(), kCount * 4, stream());
     kernel.launch(stream(), {x, y});

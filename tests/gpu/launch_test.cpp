@@ -154,7 +154,7 @@ TEST_F(Launch, MoreThanTwoToThe31Elements) {
 }
 
 TEST_F(Launch, StridedTotalsBeyondTwoToThe31UseTheWideEntry) {
-  // A transposed view keeps two modes; 2^31 elements and some, of one byte.
+  // A transposed view keeps two modes; slightly more than 2^31 elements of one byte.
   const std::int64_t m = 46341, n = 46345;
   if (runtime()->device().memory_bytes < std::size_t(6) << 30)
     GTEST_SKIP() << "needs 6 GB of device memory";

@@ -1,5 +1,5 @@
-// Formulas so long that their statements come in several functions, on the device: NVRTC's time
-// grew with the cube of a chain of integer operations.
+// Formulas so long that their statements are split into several functions, on the device: NVRTC's
+// time used to grow with the cube of the length of a chain of integer operations.
 #include "support/long_formulas.hpp"
 
 #include "gpu/gpu_fixture.hpp"

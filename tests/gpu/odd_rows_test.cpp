@@ -1,5 +1,5 @@
-// Rows whose memory is not aligned where they begin: vectors that are peeled at the ends of rows,
-// or shifted in registers, in each family that has them.
+// Rows that begin at unaligned addresses: vectors that are peeled at the ends of rows, or shifted
+// in registers, in each family that has them.
 #include "gpu/gpu_fixture.hpp"
 #include "support/specs.hpp"
 

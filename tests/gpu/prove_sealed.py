@@ -95,7 +95,8 @@ class Proof:
         return json.loads(self.tilejit(environment, *arguments, "--json"))
 
     def run_all(self, environment):
-        """What `tilejit run` says of every kernel; it fails where a result is not the reference's."""
+        """The report of `tilejit run` for every kernel; fails if a result differs from the
+        reference's."""
         device = "0" if self.has_gpu else "cpu"
         return [
             kernel
@@ -120,7 +121,7 @@ class Proof:
         self.say(f"{KERNELS} kernels compiled and recorded, {self.target}")
 
     def tune(self, device):
-        """A tuning file of two devices, `device` the second of them."""
+        """A tuning file for two devices; `device` is the second one."""
         self.devices = (OTHER_DEVICE, device)
         command = ("tune", "map.json", "--dry-run", "--budget", "1", "--target", self.target)
         environment = {**self.base, "TILEJIT_CACHE_DIR": str(self.folder / "tuning")}
@@ -136,7 +137,7 @@ class Proof:
         self.base["TILEJIT_TUNING"] = str(self.folder / "tuning.jsonl")
 
     def warm(self, forgets):
-        """`forgets`: leaves a kernel out, so that the proof fails."""
+        """`forgets` leaves a kernel out, so that the proof fails."""
         manifest = "used.jsonl"
         if forgets:
             manifest = "forgetful.jsonl"
@@ -154,7 +155,7 @@ class Proof:
         self.say(f"{wanted} kernels for {' and '.join(targets)} warmed without a GPU, in a bundle")
 
     def require_both_devices(self, environment):
-        """What is warmed for a device is that device's: two kernels of "map" differ."""
+        """Each device gets its own warmed kernels: two kernels of "map" differ."""
         command = ("coverage", "map.json", "--target", self.target, "--bundle", "kernels.tjb")
         keys = {}
         for device in self.devices:

@@ -1,4 +1,4 @@
-// Reductions whose rows are longer, or fewer, than random cases have.
+// Reductions with longer or fewer rows than random cases have.
 #include "driver/driver.hpp"
 #include "gpu/gpu_fixture.hpp"
 #include "support/specs.hpp"
@@ -90,7 +90,7 @@ TEST_F(Rows, OfEveryLengthAgreeWithTheReference) {
   }
 }
 
-/// What all rows share is copied to each block once, and what is one element a row is read in
+/// Data that all rows share is copied to each block once; data with one element per row is read in
 /// place.
 TEST_F(Rows, OfClustersWithWeightsAndResultsOfRows) {
   Random random(20261122);
@@ -108,7 +108,7 @@ TEST_F(Rows, OfClustersWithWeightsAndResultsOfRows) {
   run_and_verify({.op = op, .symbols = {}, .scalars = {}}, random);
 }
 
-/// Fewer and more columns side by side than blocks, lanes and warps are.
+/// Fewer and more adjacent columns than blocks, lanes and warps have.
 TEST_F(Rows, OfClustersAcrossAgreeWithTheReference) {
   struct Case {
     const char* what;
@@ -152,7 +152,7 @@ TEST_F(Rows, OfClustersAcrossAgreeWithTheReference) {
   }
 }
 
-/// Blocks that count themselves leave the count as they found it, launch after launch.
+/// Counting blocks leave the count as they found it, launch after launch.
 TEST_F(Rows, CombinedByTheLastBlockAgreeWithTheReference) {
   const std::pair<Fused, std::vector<int>> cases[] = {
       {make_op(f32, {{"x", "(4000037):(1)"}, {"y", "1:0"}}, "y = sum(x)"), {0}},
@@ -174,7 +174,7 @@ TEST_F(Rows, CombinedByTheLastBlockAgreeWithTheReference) {
   }
 }
 
-/// The memory between blocks belongs to each launch, also where launches overlap.
+/// The memory between blocks belongs to each launch, even if launches overlap.
 class SharedRows : public Gpu, public testing::WithParamInterface<bool> {};
 INSTANTIATE_TEST_SUITE_P(Combined, SharedRows, testing::Bool(), [](const auto& info) {
   return info.param ? "ByTheLastBlock" : "ByASecondKernel";

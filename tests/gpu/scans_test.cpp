@@ -1,4 +1,4 @@
-// Scans whose rows are longer, or fewer, than random cases have.
+// Scans with longer or fewer rows than random cases have.
 #include "driver/driver.hpp"
 #include "gpu/gpu_fixture.hpp"
 #include "support/specs.hpp"

@@ -46,7 +46,7 @@ TEST_F(ServeOnGpu, FallbackComputesTheSame) {
   Runtime rt = fresh();
   const Fused general = double_op("(M,N):(N,1)");
   (void)rt.compile(general);
-  // The policy of a Runtime is constant, so a second one is given the general kernel's cubin.
+  // The policy of a Runtime is constant, so a second one gets the general kernel's cubin.
   Runtime strict = fresh(MissPolicy::fallback);
   const Artifact artifact = rt.compile(general).artifact();
   strict.compiler().cache().put(artifact.key, {*artifact.cubin, *artifact.metadata});
@@ -71,7 +71,7 @@ TEST_F(ServeOnGpu, CompilesLoadsAndLaunchesWhileCapturing) {
     const Buffer x = upload(*runtime(), std::vector<float>(elements, 3.0f));
     const Buffer y = upload(*runtime(), std::vector<float>(elements, 0.0f));
     const Buffer sum = upload(*runtime(), std::vector<float>(1, 0.0f));
-    // The second one leaves partial sums in memory of a pool that loading makes.
+    // The second kernel leaves partial sums in memory from a pool that loading creates.
     const Fused doubled = double_op("1048576:1");
     const Fused total = make_op(f32, {{"y", "1048576:1"}, {"s", "1:1"}}, "s = sum(y)");
     CUstream stream = nullptr;

@@ -11,7 +11,7 @@
 namespace tilejit::test {
 
 /// A kernel that runs until it is released, for 5 seconds at most, so that a test that waits for it
-/// fails and does not hang.
+/// fails instead of hanging.
 class Spin {
  public:
   explicit Spin(const Runtime& runtime)

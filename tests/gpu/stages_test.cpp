@@ -54,7 +54,7 @@ TEST_F(Stages, AgreeWithTheReference) {
   }
 }
 
-/// What is between the kernels belongs to each launch, also where launches overlap.
+/// The memory between the kernels belongs to each launch, even if launches overlap.
 TEST_F(Stages, InSeveralStreamsAndACapturedGraph) {
   const driver::Table& driver = driver::load_driver();
   constexpr std::size_t kRows = 300, kColumns = 4000, kStreams = 4;

@@ -1,4 +1,4 @@
-// Streams on a device: nothing waits for a stream that it has nothing to do with.
+// Streams on a device: nothing waits for an unrelated stream.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -22,7 +22,7 @@ class Streams : public Gpu {
     op.tensors[0].access = Access::inout;
     return op;
   }
-  /// A reduction that takes two kernels and memory between them.
+  /// A reduction that takes two kernels with memory between them.
   static Fused total() {
     Fused op = make_op(f32, {{"x", "(4,65536):(65536,1)"}, {"y", "(4):(1)"}}, "y = sum(x)");
     op.tuning.shares = 8;

@@ -33,7 +33,7 @@ class Cut {
     x_ = upload(runtime, host_);
     clear(runtime);
   }
-  /// Poisons y, and a guard behind it.
+  /// Poisons y, and a guard after it.
   void clear(const Runtime& runtime) { y_ = upload(runtime, Bytes(bytes_out() + kGuard, kPoison)); }
 
   [[nodiscard]] std::vector<Argument> args() const {
@@ -74,7 +74,7 @@ class TensorMapsOnDevice : public Gpu {
       GTEST_SKIP() << "no tensor memory accelerator: needs compute capability 9.0";
     }
   }
-  /// Of symbols; loads x itself.
+  /// A matrix of symbolic size; loads x itself.
   static Boxes aligned(DType dtype = f16, Swizzle swizzle = Swizzle::bytes_128) {
     Boxes op{.symbols = {{"S", 16}}, .swizzle = swizzle};
     for (Tensor& tensor : op.tensors) tensor.dtype = dtype;
@@ -96,7 +96,7 @@ class TensorMapsOnDevice : public Gpu {
 TEST_F(TensorMapsOnDevice, LoadEveryByteWhereTheSwizzlePutsIt) {
   for (const Swizzle swizzle :
        {Swizzle::none, Swizzle::bytes_32, Swizzle::bytes_64, Swizzle::bytes_128}) {
-    // Not tf32: of it, the hardware may drop bits that the format does not have.
+    // Not tf32: the hardware may drop its excess bits.
     for (const DType dtype : {u8, f8e4m3, i16, f16, bf16, u32, f32, i64, f64}) {
       const Boxes op = aligned(dtype, swizzle);
       SCOPED_TRACE(std::string(to_string(dtype)) + ", swizzle of " +
@@ -128,7 +128,7 @@ TEST_F(TensorMapsOnDevice, LoadKnownSizesAndCopiesOfWhatIsNotAligned) {
   }
 }
 
-/// A shape gives no stride for a single row.
+/// A shape does not determine the stride of a single row.
 TEST_F(TensorMapsOnDevice, LoadOneRowOfAnyStride) {
   const Boxes op = aligned();
   Cut cut(*runtime(), op, {1, 300, 304}, 3);
@@ -197,7 +197,7 @@ TEST_F(TensorMapsOnDevice, FollowUpdatesOfGraphsAndBoundLaunches) {
   }
 }
 
-/// Each thread has two matrices, which take turns; the second thread has no context of its own.
+/// Each thread has two matrices, which alternate; the second thread has no context of its own.
 TEST_F(TensorMapsOnDevice, OfTwoThreadsAtOnce) {
   constexpr int kThreads = 2, kRounds = 500;
   for (const Boxes& op : {aligned(), unaligned()}) {

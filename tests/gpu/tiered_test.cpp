@@ -19,7 +19,7 @@ class Tiered : public Gpu {
     if (IsSkipped()) return;
     Options options;
     options.compile_effort = CompileEffort::tiered;
-    options.cache_folder = {};  // no run finds what another one left
+    options.cache_folder = {};  // no run finds an entry of another one
     tiered_ = std::make_unique<Runtime>(options);
   }
 
@@ -52,7 +52,7 @@ TEST_F(Tiered, BuildsComputeTheSameAndGraphsKeepTheirs) {
   ASSERT_EQ(driver.cuStreamCreate_(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
   ASSERT_EQ(driver.cuStreamBeginCapture_(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
   for (int i = 0; i < 3; ++i) kernel.launch(stream, {x, y});
-  // The full build comes, and is loaded, while the capture goes on.
+  // The full build arrives, and is loaded, while the capture continues.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (tiered_->compiler().service_stats().swaps == 0 && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

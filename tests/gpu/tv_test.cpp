@@ -1,4 +1,4 @@
-// Kernels of given thread-value layouts on the device.
+// Kernels with given thread-value layouts on the device.
 #include "gpu/gpu_fixture.hpp"
 #include "support/specs.hpp"
 

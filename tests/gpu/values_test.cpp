@@ -1,5 +1,5 @@
-// Every function and every cast on the values that go wrong: zeros, subnormals, limits, infinities,
-// NaN.
+// Every function and every cast on the values that often go wrong: zeros, subnormals, limits,
+// infinities, NaN.
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -176,14 +176,15 @@ TEST_F(Values, EdgesOfWideTypesToEveryDtype) {
   run(u64, edge_values<std::uint64_t>());
 }
 
-// The same table as on the CPU: there integers to f32 were not rounded, and i64 to bf16 twice.
+// The same table as on the CPU: integers used to reach f32 unrounded, and i64 was rounded to bf16
+// twice.
 TEST_F(Values, IntegersRoundOnce) {
   for (const DType from : kAllDTypes) {
     for (const DType to : kAllDTypes) check_conversions(from, to);
   }
 }
 
-// 2^53 + 1 and the limits of 64 bits arrive as they were given.
+// 2^53 + 1 and the limits of 64 bits arrive exactly.
 TEST_F(Values, IntegerScalarsAreExact) {
   const auto run = [](DType dtype, auto value) {
     const Fused op{.name = "exact",

@@ -1,4 +1,4 @@
-// Pictures of graphs: edges keep clear of boxes, and docs/gallery/graph.svg is one of them.
+// Pictures of graphs: edges stay clear of boxes, and docs/gallery/graph.svg is one of the pictures.
 #include "graph/graph_picture.hpp"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ Point on_curve(const std::array<Point, 4>& c, double t) {
   return p;
 }
 
-/// Points of a path of M, C and L, close to each other.
+/// Closely spaced points of a path of M, C and L.
 std::vector<Point> points_of(const std::string& path) {
   std::istringstream in(path);
   std::vector<Point> points;

@@ -22,7 +22,7 @@ class Graphs : public testing::Test {
  protected:
   Graphs() { fake.param_bytes = 20; }
 
-  /// The nodes of the graph, as the driver got them.
+  /// The nodes of the graph, as passed to the driver.
   [[nodiscard]] std::vector<const FakeDriver::GraphNode*> nodes(const Graph& graph) const {
     std::vector<const FakeDriver::GraphNode*> all;
     for (const auto& node : fake.graph_nodes.at(graph.get())) all.push_back(node.get());
@@ -127,7 +127,7 @@ TEST_F(Graphs, AreUpdatedAsAWhole) {
     graphs.push_back(builder.finish());
   }
   GraphExec executable = graphs[0].instantiate();
-  executable.update(nodes[0], args, {{"N", 0}});  // which leaves it out
+  executable.update(nodes[0], args, {{"N", 0}});  // which excludes it
   fake.updates.clear();
   executable.update(graphs[1]);
   EXPECT_EQ(fake.whole_updates, std::vector<CUgraph>{graphs[1].get()});
@@ -281,7 +281,7 @@ TEST_F(Graphs, GiveKernelsMemoryOfTheirOwn) {
     EXPECT_EQ(got[0]->blocks, 4000U);
     EXPECT_EQ(got[1]->blocks, 250U);
     EXPECT_EQ(got[1]->after, std::vector<CUgraphNode>{handle(got[0])});
-    EXPECT_EQ(got[2]->after, std::vector<CUgraphNode>{handle(got[1])});  // behind both
+    EXPECT_EQ(got[2]->after, std::vector<CUgraphNode>{handle(got[1])});  // after both
 
     std::optional<GraphExec> executable = graph.instantiate();
     expect_error(ErrorCode::unsupported, "clone the graph", [&] { (void)graph.instantiate(); });

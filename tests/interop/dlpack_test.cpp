@@ -19,7 +19,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// The ABI, as the specification draws it for 64-bit machines.
+// The ABI for 64-bit machines, from the specification.
 static_assert(sizeof(DLTensor) == 48 && offsetof(DLTensor, device) == 8);
 static_assert(offsetof(DLTensor, ndim) == 16 && offsetof(DLTensor, dtype) == 20);
 static_assert(offsetof(DLTensor, shape) == 24 && offsetof(DLTensor, byte_offset) == 40);
@@ -28,7 +28,7 @@ static_assert(offsetof(DLManagedTensorVersioned, deleter) == 16);
 static_assert(offsetof(DLManagedTensorVersioned, flags) == 24);
 static_assert(offsetof(DLManagedTensorVersioned, dl_tensor) == 32);
 
-/// Another library's tensor, which counts how often it is given back.
+/// Another library's tensor, which counts how often it is released.
 template <typename Managed>
 struct Foreign {
   Managed managed = {};
@@ -116,7 +116,7 @@ TEST(DlpackImport, DescribesATensorForAFused) {
             (Tensor{.name = "x", .dtype = f32, .layout = "(2,3):(3,1)", .access = Access::in}));
 }
 
-/// What is wrong, and the tensor stays the caller's.
+/// The message of each refusal; the tensor stays the caller's.
 struct Refusal {
   const char* text;
   ErrorCode code;

@@ -32,7 +32,7 @@ std::vector<float> counted(std::size_t size) {
   return data;
 }
 
-/// Texts that CuTe DSL printed.
+/// Texts printed by CuTe DSL.
 struct Printed {
   const char* name;
   std::uint64_t address;
@@ -147,7 +147,7 @@ struct Shape {
   const char* name;
   const char* layout;
   PrintOptions options;
-  const char* text;  // from the layout on
+  const char* text;  // starting with the layout
 };
 const Shape kShapes[] = {
     {"empty", "(4,0):(1,4)", {}, "(4,0):(1,4), data=\n       [])\n"},

@@ -1,4 +1,4 @@
-// What a launch does not do: allocate.
+// Launches do not allocate memory.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// The short way to a kernel's parameters, against the Binder.
+// BindProgram's short path to a kernel's parameters, against the Binder.
 #include "launch/bind_program.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ struct QuickArgument {
   DType dtype = f32;
 };
 
-/// Tensors far from each other, each of them aligned, where no address is given; then scalars.
+/// Aligned tensors far from each other, unless an address is given; then scalars.
 std::vector<Argument> arguments(const std::vector<QuickArgument>& tensors,
                                 const std::vector<Argument>& scalars = {}) {
   std::vector<Argument> args;
@@ -43,7 +43,7 @@ std::vector<Argument> arguments(const std::vector<QuickArgument>& tensors,
   return args;
 }
 
-/// What a Dispatcher has for a kind of tensors, without a kernel.
+/// What a Dispatcher stores for a kind of tensors, without a kernel.
 class Kind {
  public:
   Kind(Fused op, std::span<const Argument> args) : specializer_(std::move(op), 4) {
@@ -62,7 +62,7 @@ class Kind {
   [[nodiscard]] const plan::Plan& plan() const { return plan_; }
   [[nodiscard]] const Binder& binder() const { return *binder_; }
 
-  /// Blocks, and the bytes of each field.
+  /// The blocks, and the bytes of each field.
   struct Bound {
     std::uint32_t blocks = 0;
     std::vector<std::string> fields = {};
@@ -107,7 +107,7 @@ Fused add(std::vector<Scalar> scalars = {}) {
           .formula = "c = a + b"};
 }
 
-/// Extents of one kind, all above the known ones.
+/// Extents of one kind, all greater than the known ones.
 struct Random {
   std::mt19937 engine{1};
   std::int64_t operator()(std::int64_t least, std::int64_t multiple) {

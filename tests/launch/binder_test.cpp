@@ -14,7 +14,7 @@ namespace {
 
 using Extents = std::array<std::int64_t, 2>;
 
-/// Binds into a buffer that is kept for a look.
+/// Binds into a buffer that tests can inspect.
 struct Bound {
   alignas(16) std::array<std::byte, kMaxParamBytes> params;
   Grid grid;
@@ -48,7 +48,7 @@ TEST(Binder, WritesAddressesInTheOrderOfThePlan) {
   EXPECT_EQ(bound.at<float>(24), 1.5F);
   EXPECT_EQ(bound.at<double>(32), 2.0);
   EXPECT_EQ(bound.at<std::int64_t>(40), 64 * 8);
-  EXPECT_EQ(bound.at<std::uint8_t>(48), 0xEE);  // not a byte beyond the struct
+  EXPECT_EQ(bound.at<std::uint8_t>(48), 0xEE);  // no byte beyond the struct
 }
 
 TEST(Binder, RowsAreTheUnitsOfReductions) {

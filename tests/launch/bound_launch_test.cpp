@@ -52,7 +52,7 @@ TEST_F(Bound, TakesOtherAddressesAndScalars) {
   EXPECT_EQ(address(0, 0), 0x30000U);
   EXPECT_EQ(address(0, 1), 0x40000U);
   EXPECT_EQ(field_at<float>(fake.launches[0].params.data(), 16), 2.0F);
-  EXPECT_EQ(address(1, 0), 0x10000U);  // what was copied before is as it was
+  EXPECT_EQ(address(1, 0), 0x10000U);  // earlier copies are unchanged
 }
 
 TEST_F(Bound, StaysAsItWasBehindABadChange) {
@@ -103,7 +103,7 @@ TEST_F(Bound, KeepsTheSizesOfItsSymbols) {
   BoundLaunch bound = load(runtime, plan)
                           .bind({{f32, on_device(0x10000), shape, stride},
                                  {f32, on_device(0x20000), shape, stride}});
-  shape = {1, 1};  // what was passed is not looked at again
+  shape = {1, 1};  // the passed arguments are not read again
   bound.set(1, on_device(0x30000));
   const std::array<std::int64_t, 2> same = {64, 32};
   bound.set(0, {f32, on_device(0x50000), same, stride});

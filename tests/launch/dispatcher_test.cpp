@@ -81,7 +81,7 @@ TEST(Dispatcher, FindsEachOfManyKernels) {
   Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
   Dispatcher dispatcher(runtime, add(), {.known_extent = 40});
   for (const int turn : {0, 1}) {
-    for (std::int64_t m = 1; m <= 10; ++m) {  // each a kernel of its own, and the table grows
+    for (std::int64_t m = 1; m <= 10; ++m) {  // each with its own kernel, and the table grows
       dispatcher.launch(kStream, Three(m, 1024));
     }
     EXPECT_EQ(dispatcher.size(), 10U) << turn;

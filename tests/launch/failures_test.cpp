@@ -1,5 +1,4 @@
-// Each call of the driver fails in turn: nothing leaks, nothing crashes, the message names the
-// call.
+// Each driver call fails in turn: nothing leaks, nothing crashes, and the message names the call.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// For which values of its symbols a general descriptor computes what another one asks for.
+// The values of its symbols for which a general descriptor computes what another one asks for.
 #include "launch/fallback.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Processes that were forked after the driver had been initialised.
+// Processes forked after the driver was initialised.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ namespace {
 
 using launch::Internals;
 
-/// What `call` prints in a forked child: the error's text; "done" if there is none.
+/// The text that `call` prints in a forked child: the error, or "done" if there is none.
 std::string in_child(const std::function<void()>& call) {
   int ends[2] = {};
   EXPECT_EQ(pipe(ends), 0);
@@ -83,7 +83,7 @@ TEST(Fork, AFailedLaunchInTheChildIsExplainedToo) {
   FakeDriver fake;
   const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
   const Kernel kernel = load(runtime, hand_plan());
-  fake.fail_on["cuLaunchKernel"] = CUDA_ERROR_NOT_INITIALIZED;  // as the driver says there
+  fake.fail_on["cuLaunchKernel"] = CUDA_ERROR_NOT_INITIALIZED;  // as the driver answers there
   const std::string text = in_child([&] { kernel.launch(kStream, hand_arguments()); });
   EXPECT_NE(text.find("forked after its parent had initialised it"), std::string::npos) << text;
 }

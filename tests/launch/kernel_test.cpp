@@ -144,7 +144,7 @@ TEST(Kernel, ThatCountsItsBlocksKeepsMemoryForEachStream) {
     EXPECT_GE(memory_of(3), memory_of(2) + bytes);
     for (const FakeDriver::Launch& launch : fake.launches) EXPECT_EQ(launch.blocks, 4000U);
 
-    // What is captured may run beside the stream.
+    // Captured work may run concurrently with the stream.
     const std::vector<std::string> own_calls = {
         "cuCtxPushCurrent", "cuStreamIsCapturing", "cuMemAllocFromPoolAsync", "cuMemsetD8Async",
         "cuLaunchKernel",   "cuMemFreeAsync",      "cuCtxPopCurrent"};
@@ -181,7 +181,7 @@ TEST(Kernel, ThatCannotClearItsMemoryIsLoadedAgain) {
   EXPECT_EQ(fake.launches.size(), 1U);
 }
 
-/// Rows of 4 KB, of which each block of a cluster of 8 loads the next while it has one.
+/// Rows of 4 KB; each block of a cluster of 8 loads its next row while it processes one.
 HandPlan rows_ahead() {
   HandPlan plan;
   plan.in("x", "(1000,1024):(1024,1)").out("y", "(1000,1024):(1024,1)");

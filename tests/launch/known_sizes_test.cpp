@@ -1,4 +1,4 @@
-// The short way to the parameters of known sizes, against the Binder.
+// The short path to the parameters of known sizes, against the Binder.
 #include "launch/bind_program.hpp"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(KnownSizes, WritesWhatABinderWrites) {
   const Bound bound(scaled());
   ASSERT_TRUE(bound.program);
   constexpr std::uintptr_t kX = 0x100000, kY = kX + kBytes, kZ = kY + kBytes / 2;
-  for (const std::uintptr_t z : {kZ, kX}) {  // neighbours, and in place: elements lie alike
+  for (const std::uintptr_t z : {kZ, kX}) {  // adjacent, and in place: elements are laid out alike
     SCOPED_TRACE(z);
     const std::vector<Argument> args = {on_device(kX), on_device(kY), on_device(z), 0.25, -7};
     Params plainly, carefully;

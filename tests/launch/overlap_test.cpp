@@ -13,7 +13,7 @@
 namespace tilejit::launch {
 namespace {
 
-/// A footprint with storage of its own.
+/// A footprint with its own storage.
 struct Tensor {
   std::uint64_t address;
   std::vector<std::int64_t> extents, strides;

@@ -1,5 +1,5 @@
-// Requests of a Compiler and a Runtime: misses that may not be compiled, sealing, fallbacks, what
-// is recorded and counted, and compiling while a stream is being captured.
+// Requests of a Compiler and a Runtime: misses that may not be compiled, sealing, fallbacks,
+// recording and counting, and compiling while a stream is being captured.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ void* device_address(std::uintptr_t address) {
   return reinterpret_cast<void*>(address);
 }
 
-/// A folder of its own for each test, and NVRTC to fill it with.
+/// A separate folder for each test, and NVRTC to fill it with.
 class Serve : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -108,7 +108,7 @@ TEST_F(Serve, SealedServesWhatItHasAndNothingElse) {
   const Kernel before = rt.compile(scale_op("64:1"));
   const std::vector<Operation> ops = {scale_op("128:1"), scale_op("256:1")};
   (void)rt.prepare(ops);
-  (void)Compiler(options()).compile(scale_op("512:1"), kTarget);  // on the disk, never asked for
+  (void)Compiler(options()).compile(scale_op("512:1"), kTarget);  // on the disk, never requested
   EXPECT_FALSE(rt.compiler().sealed());
   rt.seal();
   EXPECT_TRUE(rt.compiler().sealed());
@@ -158,7 +158,7 @@ TEST_F(Serve, FallsBackToAMoreGeneralKernel) {
   const Kernel kernel = rt.compile(scale_op("(4,64):(64,1)"));
   EXPECT_TRUE(kernel.is_fallback());
   EXPECT_EQ(kernel.op().name(), "general");
-  // Bare pointers do: the symbols' values are known.
+  // Bare pointers work: the symbols' values are known.
   kernel.launch(nullptr, {device_address(0x10000), device_address(0x20000)});
   EXPECT_EQ(fake_.launches.size(), 1u);
   const std::vector<std::int64_t> shape = {4, 32}, stride = {32, 1};
@@ -174,7 +174,7 @@ TEST_F(Serve, FallsBackToAMoreGeneralKernel) {
   partly.launch(nullptr, std::vector<Argument>{device_address(0x10000), device_address(0x20000)},
                 {{"M", 3}});
   EXPECT_EQ(fake_.launches.size(), 2u);
-  EXPECT_THROW((void)rt.compile(scale_op("(4,63):(63,1)")), MissError);  // no multiple of 8
+  EXPECT_THROW((void)rt.compile(scale_op("(4,63):(63,1)")), MissError);  // not a multiple of 8
   EXPECT_THROW((void)rt.compile(scale_op("(4,64):(64,1)", f16)), MissError);
   EXPECT_EQ(rt.compiler().metrics().fallbacks, 2u);
   EXPECT_EQ(rt.compiler().metrics().missed, 5u);
@@ -194,7 +194,7 @@ TEST_F(Serve, RecordsWhatIsAskedForOnce) {
     (void)rt.compiler().compile_async(scale_op("256:1"), kTarget).get();
     rt.seal();
     for (int i = 0; i < 2; ++i) {
-      EXPECT_THROW((void)rt.compile(scale_op("512:1")), MissError);  // to be warmed next time
+      EXPECT_THROW((void)rt.compile(scale_op("512:1")), MissError);  // will be warmed next time
     }
   }
   const Manifest manifest = load_manifest(record);

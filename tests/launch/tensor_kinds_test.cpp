@@ -130,7 +130,7 @@ TEST(Specializer, NamesExtentsByTheirValuesWhereAnOutputLacksAxes) {
   EXPECT_EQ(to_string(op.tensors[0].layout), "(n0,n1):(n1,1)");
   EXPECT_EQ(to_string(op.tensors[1].layout), "(n0):(1)");
   EXPECT_NO_THROW(validate(op));
-  // Which extents are alike is part of the kind, as the descriptor follows from it.
+  // Which extents are equal is part of the kind, since the descriptor follows from it.
   EXPECT_FALSE(kinds_of(sum, {{{50, 60}, {60, 1}}, {{50}, {1}}}) ==
                kinds_of(sum, {{{50, 60}, {60, 1}}, {{60}, {1}}}));
   EXPECT_NO_THROW(validate(descriptor(sum, {{{64, 64}, {64, 1}}, {{64}, {1}}})));

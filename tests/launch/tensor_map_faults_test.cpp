@@ -1,4 +1,4 @@
-// Tensor maps that cannot be, and tensor maps of workspaces, whose address comes last.
+// Invalid tensor maps, and tensor maps of workspaces, whose address is known last.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -19,7 +19,7 @@ class TensorMapFaultsAtLaunch : public TensorMaps {};
 
 // ---- Workspaces ---------------------------------------------------------------------------------
 
-/// x is not aligned, so boxes are loaded from a copy.
+/// x is not aligned, so boxes are loaded from a copy of it.
 test::Boxes unaligned() {
   test::Boxes op;
   op.tensors = {{"x", f16, "(100,70):(75,1)", Access::in, 2}, {"y", f16, "16384:1", Access::out}};

@@ -35,7 +35,7 @@ class TensorMaps : public testing::Test {
   Runtime runtime = launch::Internals::make_runtime(kInMemory, fake.table);
 };
 
-/// x of known sizes, y behind it; a map of x at byte 64.
+/// x of known sizes, followed by y; a map of x at byte 64.
 inline HandPlan mapped_plan(DType dtype = f16) {
   HandPlan plan;
   plan.in("x", "(1000,512):(512,1)", dtype).out("y", "(1000,512):(512,1)", dtype);

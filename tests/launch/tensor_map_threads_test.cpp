@@ -1,5 +1,5 @@
-// Threads that launch one kernel at once, each with its own buffers: every launch has the map of
-// its own. Also run under ThreadSanitizer.
+// Threads that launch one kernel concurrently, each with its own buffers: every launch gets its own
+// map. Also run under ThreadSanitizer.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,7 +17,8 @@ using launch::Internals;
 
 std::atomic<int> encodes, launches, mismatches;
 
-/// What threads call, without the records of the fake driver, which is for one thread.
+/// The driver calls of the threads, without the records of the fake driver, which serves one
+/// thread.
 void count_only(driver::Table& table) {
   encodes = launches = mismatches = 0;
   table.cuTensorMapEncodeTiled_ = [](CUtensorMap* out, CUtensorMapDataType, cuuint32_t,
@@ -30,7 +31,7 @@ void count_only(driver::Table& table) {
     out->opaque[15] = extents[1];
     return CUDA_SUCCESS;
   };
-  // y is 1 GiB behind x, and the last word of the map has its rows, as many as y has blocks.
+  // y is 1 GiB after x, and the last word of the map holds its rows, as many as y has blocks.
   table.cuLaunchKernel_ = [](CUfunction, unsigned blocks, unsigned, unsigned, unsigned, unsigned,
                              unsigned, unsigned, CUstream, void** params, void**) {
     ++launches;
@@ -58,7 +59,7 @@ TEST(TensorMapThreads, GetTheMapsOfTheirOwnBuffers) {
   const auto run = [&](std::uintptr_t thread) {
     const SymbolValues sizes = {{"N", 64}, {"S", 64}, {"L", 1 << 20}};
     for (std::uintptr_t i = 0; i < kLaunches; ++i) {
-      // Few addresses, most of them those of other threads too; rows change at the same address.
+      // Few addresses, most of them shared with other threads; rows change at the same address.
       SymbolValues own = sizes;
       own["M"] = 32 * static_cast<std::int64_t>(1 + (i + thread) % 3);
       kernel.launch(kStream, pair_at((1 + (i * thread) % 24) << 12), own);

@@ -1,4 +1,4 @@
-// Tensor maps in the parameters of a kernel: what the driver is asked for, and when.
+// Tensor maps in the parameters of a kernel: which driver calls are made, and when.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -132,7 +132,7 @@ TEST_F(TensorMaps, TakeSizesThatAFallbackRequires) {
   EXPECT_EQ(fake.tensor_maps.back().strides, Numbers{160});
 }
 
-// The stride of a single row has no value if only the shape gives it.
+// The shape alone does not determine the stride of a single row.
 TEST_F(TensorMaps, OfOneRowHaveAnyStride) {
   const Kernel kernel = load(runtime, test::boxes({.symbols = {{"S", 8}}}));
   const std::array<std::int64_t, 2> shape = {1, 70}, stride = {3, 1};
@@ -176,7 +176,7 @@ TEST_F(TensorMaps, AreAskedForAgainWhenSizesChange) {
   EXPECT_EQ(fake.count(kEncode), 2);
 }
 
-/// More addresses than are remembered: each launch still gets its own.
+/// More addresses than are remembered: each launch still gets the right map.
 TEST_F(TensorMaps, AreRightForAnyNumberOfAddresses) {
   const Kernel kernel = load(runtime, mapped_plan());
   for (int round = 0; round < 2; ++round) {
@@ -244,7 +244,7 @@ TEST_F(TensorMaps, AreEncodedInAThreadWithoutAContext) {
   EXPECT_TRUE(fake.current.empty());
 }
 
-/// So many parameters that they are not on the stack.
+/// Too many parameters for the stack.
 TEST_F(TensorMaps, AreAlignedInManyParameters) {
   HandPlan plan;
   plan.in("x", "(64,512):(512,1)", f16).out("y", "(64,512):(512,1)", f16);

@@ -37,8 +37,8 @@ TEST_F(Laws, CoalesceKeepsTheFunction) {
   }
 }
 
-// Exact composition answers only what is that function. What it refuses as inexact hardly ever is:
-// by chance, where strides of 0 hide a carry.
+// Exact composition returns only layouts that are the composed function. What it refuses as inexact
+// hardly ever is that function: only by chance, if strides of 0 hide a carry.
 TEST_F(Laws, CompositionIsTheFunctionOfTheFunction) {
   int answered = 0, refused = 0, by_chance = 0;
   for (int n = 0; n < 5 * kCases; ++n) {
@@ -106,7 +106,7 @@ TEST_F(Laws, InversesInvert) {
   }
 }
 
-// Where a tile divides evenly, a division holds every element of the layout once.
+// If a tile divides evenly, a division holds every element of the layout once.
 TEST_F(Laws, DivisionsHoldEveryElement) {
   for (int n = 0; n < kCases; ++n) {
     const std::int64_t tile = pick(1, 6), tiles = pick(1, 6), stride = pick(1, 9);

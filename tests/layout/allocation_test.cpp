@@ -1,4 +1,4 @@
-// Layouts of up to 8 leaves never ask for memory of the heap.
+// Layouts of up to 8 leaves never allocate heap memory.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,7 +10,7 @@ namespace {
 thread_local std::size_t allocations = 0;
 }  // namespace
 
-// Not inlined: compilers take the pair of malloc and delete for a mistake.
+// Not inlined: compilers report the pair of malloc and delete as a mismatch.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   if (void* memory = std::malloc(size)) return memory;

@@ -1,4 +1,4 @@
-// Layouts whose strides are steps of coordinates. The answers are those of CuTe's DSL 4.8.
+// Layouts whose strides are steps of coordinates. CuTe's DSL 4.8 gave the answers.
 #include "tilejit/coordinate_layout.hpp"
 
 #include <gtest/gtest.h>

@@ -29,14 +29,14 @@ class Coordinates : public testing::Test {
     const IntTuple shape = random_shape(3);
     return {shape, shape.map([&](const Dim&) { return Dim(pick(0, 50)); })};
   }
-  /// A coordinate of the shape; of tuples, some are integers.
+  /// A coordinate of the shape; some of its tuples are given as integers.
   Coordinate random_coordinate(const IntTuple& shape) {
     if (shape.is_leaf() || pick(0, 3) == 0) return pick(0, product(shape).value() - 1);
     auto result = Coordinate::empty_tuple();
     shape.for_each_mode([&](const IntTuple& mode) { result.append(random_coordinate(mode)); });
     return result;
   }
-  /// The coordinate with `_` at random leaves. `rest` gets their integers.
+  /// The coordinate with `_` at random leaves. `rest` gets the integers that were there.
   Coordinate opened(const Coordinate& coordinate, Coordinate& rest) {
     if (!coordinate.is_leaf()) {
       auto result = Coordinate::empty_tuple();

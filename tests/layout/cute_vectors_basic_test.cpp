@@ -1,4 +1,4 @@
-// Tuples, coordinates, and layouts made and rearranged, as CuTe C++ itself basic_answers:
+// Tuples, coordinates, and layouts made and rearranged, as CuTe C++ itself answers:
 // tests/data/layout/README.md.
 #include <gtest/gtest.h>
 

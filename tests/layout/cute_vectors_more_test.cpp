@@ -19,7 +19,7 @@ TileOrder order_from(const Json& json) {
   return json == "left" ? TileOrder::left : TileOrder::right;
 }
 
-/// What a case should answer, and does, as text.
+/// The wanted and the actual answer of a case, as text.
 using TextAnswer = std::function<std::string(const Json& in)>;
 
 std::string filtered(const Json& in) {
@@ -51,7 +51,7 @@ ComposedLayout composed_from(const Json& json) {
           layout_from(json["layout"])};
 }
 
-/// f(i) for each of the indices.
+/// f(i) for each index.
 template <typename Function>
 std::string table_of(const Function& f, const std::vector<std::int64_t>& indices) {
   Json table = Json::array();

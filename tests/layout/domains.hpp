@@ -12,7 +12,7 @@ namespace tilejit {
 
 using Integers = std::vector<std::int64_t>;
 
-/// One digit for each extent, the first the fastest.
+/// One digit per extent, the first digit the fastest.
 inline Integers digits_of(std::int64_t number, const Integers& extents) {
   Integers digits;
   for (const std::int64_t extent : extents) {
@@ -66,7 +66,7 @@ inline bool reaches_nothing_twice(const Layout& layout) {
   return std::ranges::adjacent_find(values) == values.end();
 }
 
-/// What `call` returns; nothing where it is refused.
+/// The result of `call`, or nothing if it is refused.
 template <typename Call>
 auto answer(Call call) -> std::optional<decltype(call())> {
   try {
@@ -76,7 +76,7 @@ auto answer(Call call) -> std::optional<decltype(call())> {
   }
 }
 
-/// Layouts with gaps and of one leaf, too.
+/// Includes layouts with gaps and of one leaf.
 class RandomDomains : public RandomLayouts {
  protected:
   Layout any_layout(int most_modes, std::int64_t most) {

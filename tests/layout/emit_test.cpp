@@ -106,7 +106,7 @@ TEST(EmitCallable, IsThisType) {
 )");
 }
 
-// A swizzle moves indices within its block only, which a layout may reach partly.
+// A swizzle moves indices only within its block, which a layout may cover partly.
 TEST(EmitCallable, CosizeHoldsWhatASwizzleReaches) {
   const struct {
     const char *layout, *cosize;

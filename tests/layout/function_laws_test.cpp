@@ -1,4 +1,4 @@
-// What slices, casts, inverses and tilings are, pointwise on random layouts.
+// The definitions of slices, casts, inverses and tilings, pointwise on random layouts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -71,7 +71,7 @@ TEST_F(FunctionLaws, SlicesAndDicesHoldTheirElementsInOrder) {
   EXPECT_GT(sliced, kCases / 2);
 }
 
-// Where n divides the extents that it narrows: n times the new index is the first old one.
+// If n divides the extents that it narrows: n times the new index is the first old one.
 TEST_F(FunctionLaws, UpcastCountsTheFirstOfEachNewElement) {
   int compared = 0;
   for (int n = 0; n < kCases; ++n) {
@@ -131,8 +131,8 @@ TEST_F(FunctionLaws, DowncastCountsThePartsOfEachElement) {
   EXPECT_GT(compared, kCases / 4);
 }
 
-// Where whole vectors of old elements become new ones along the only stride of 1. As in CuTe, a
-// stride of such a vector is one of 1 in between, and is not kept.
+// If whole vectors of old elements become new ones along the only stride of 1. As in CuTe, a stride
+// of such a vector becomes 1 in between, and is not kept.
 TEST_F(FunctionLaws, RecastKeepsTheBits) {
   int compared = 0;
   for (int n = 0; n < kCases; ++n) {
@@ -153,7 +153,7 @@ TEST_F(FunctionLaws, RecastKeepsTheBits) {
   EXPECT_GT(compared, kCases / 20);
 }
 
-// A compact block is repeated along the mode that comes first in the order, then the next one.
+// A compact block is repeated along the mode that comes first in the order, then along the next.
 TEST_F(FunctionLaws, TilesAreInTheOrderGiven) {
   for (int n = 0; n < kCases; ++n) {
     const Layout block = compact_layout(random_shape(static_cast<int>(pick(1, 3)), 3));
@@ -231,7 +231,7 @@ TEST_F(FunctionLaws, CommonLayoutOfALayoutAndItselfIsItsRightInverse) {
 }
 
 // Adding a coordinate of the nullspace to one that is 0 in the modes of stride 0 changes nothing,
-// and together they are the domain.
+// and together they form the domain.
 TEST_F(FunctionLaws, NullspaceAndItsRestAreTheDomain) {
   int with_zeros = 0;
   for (int n = 0; n < kCases; ++n) {
@@ -265,7 +265,7 @@ TEST_F(FunctionLaws, VectorsAreContiguousAndAligned) {
     SCOPED_TRACE(to_string(a) + " " + std::to_string(vector) + " " + std::to_string(most));
     for (std::int64_t i = 0; i < vector; ++i) ASSERT_EQ(value_at(a, i), i);
     ASSERT_TRUE(vector == size(a).value() || value_at(a, vector) != vector);
-    Integers vectors;  // of the distinct values: as many in each as it has elements
+    Integers vectors;  // of the distinct values: each has as many as it has elements
     for (const std::int64_t value : distinct(values)) vectors.push_back(value / most);
     const auto count = static_cast<std::ptrdiff_t>(most);
     for (const std::int64_t v : distinct(vectors)) ASSERT_EQ(std::ranges::count(vectors, v), count);

@@ -73,7 +73,7 @@ TEST_F(Functions, CompactLayoutsAreOneAlignedVector) {
   }
 }
 
-// Old element c' lies in new element upcast(layout)(c), where n divides the extent along stride 1.
+// Old element c' lies in new element upcast(layout)(c) if n divides the extent along stride 1.
 TEST_F(Functions, UpcastAndDowncastCountWiderElements) {
   for (int n = 0; n < kCases; ++n) {
     const std::int64_t width = pick(1, 6), inner = width * pick(1, 4), outer = pick(1, 5);
@@ -159,7 +159,7 @@ TEST(Injective, IsDecidedWithoutTheDomain) {
       {"(3,1000000,1000000):(1,1000003,999983)", "no"},
       {"(5000,5000,5000):(100000007,100000037,100000039)", "?"},
       {"(1000,1000,1000):(101,103,107)", "no"},    // 10^9 coordinates, fewer indices
-      {"(2,3,1000,1000):(1,2,6006,6012)", "yes"},  // two pairs that cannot make up for each other
+      {"(2,3,1000,1000):(1,2,6006,6012)", "yes"},  // two pairs that cannot cancel out
       {"(2,3,1003,1002):(1,2,6006,6012)", "no"},
       {"(4,4):(0,1)", "no"},
       {"(1,4):(0,1)", "yes"},

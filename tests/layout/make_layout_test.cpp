@@ -1,4 +1,4 @@
-// Layouts and tuples made and rearranged, beyond what the vectors of CuTe hold.
+// Layouts and tuples made and rearranged, beyond CuTe's test vectors.
 #include <gtest/gtest.h>
 
 #include <unordered_map>
@@ -130,7 +130,7 @@ TEST(IntTuple, ComparesSymbolsWhereThatIsCertain) {
   EXPECT_FALSE(elem_less(tuple("(1,2)"), tuple("(9)")));
   EXPECT_TRUE(elem_less(tuple("(1)"), tuple("(9,0)")));
   EXPECT_TRUE(evenly_divides(tuple("(8,M)"), {4, Underscore{}}));
-  // By CuTe's ceil_div of a shape by a layout, as by an integer: mode by mode.
+  // Like CuTe's ceil_div of a shape by a layout or by an integer: mode by mode.
   EXPECT_FALSE(evenly_divides(tuple("(8,9,4)"), Layout("3:1")));
   EXPECT_TRUE(evenly_divides(tuple("(8,9,4)"), Layout("4:1")));
   EXPECT_TRUE(evenly_divides(tuple("288"), Layout("3:1")));

@@ -1,4 +1,4 @@
-// What the definitions of products and divisions say, pointwise on random layouts.
+// The definitions of products and divisions, pointwise on random layouts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr Variants kDivisions = {logical_divide, zipped_divide, tiled_divide, fl
 
 class ProductLaws : public RandomDomains {
  protected:
-  /// Of every mode, or of the first ones only: integers and layouts.
+  /// Tilers of every mode, or of the first ones only: integers and layouts.
   std::vector<Tiler> random_tilers(std::size_t most) {
     std::vector<Tiler> tilers;
     const std::int64_t count = pick(1, static_cast<std::int64_t>(most));
@@ -47,7 +47,7 @@ class ProductLaws : public RandomDomains {
     return std::vector<Tiler>(tiles.begin(), tiles.end());
   }
 
-  /// Whether the variants were compared with the logical one: first what the tiler takes of each
+  /// Whether the variants were compared with the logical one: first what the tiler takes from each
   /// mode, then what it leaves, then the modes that it does not name.
   static bool are_rearranged(const Variants& variants, const Layout& layout,
                              const std::vector<Tiler>& tilers) {
@@ -82,8 +82,8 @@ class ProductLaws : public RandomDomains {
   }
 };
 
-// The repetitions of a block are what its complement has at the numbers of the tiler. CuTe's answer
-// is another function where that composition is not exact.
+// The repetitions of a block are its complement at the tiler's numbers. CuTe's answer is another
+// function if that composition is not exact.
 TEST_F(ProductLaws, AProductRepeatsTheBlockInItsComplement) {
   int compared = 0, disjoint = 0;
   for (int n = 0; n < kCases; ++n) {
@@ -100,7 +100,7 @@ TEST_F(ProductLaws, AProductRepeatsTheBlockInItsComplement) {
     ASSERT_EQ(values_of(*product), for_all_digits(extents, [&](const Integers& c) {
                 return value_at(block, c[0]) + value_at(rest, value_at(tiler, c[1]));
               }));
-    // A complement with strides that do not divide may be too short, and goes on into the block.
+    // A complement with strides that do not divide may be too short and continue into the block.
     if (cosize(tiler) > size(rest).value() || !reaches_nothing_twice(tiler)) continue;
     ++disjoint;
     ASSERT_TRUE(reaches_nothing_twice(*product));
@@ -109,7 +109,7 @@ TEST_F(ProductLaws, AProductRepeatsTheBlockInItsComplement) {
   EXPECT_GT(disjoint, kCases / 4);
 }
 
-// Compact blocks lie behind each other, whatever their own order.
+// Compact blocks follow each other, whatever their internal order.
 TEST_F(ProductLaws, CompactBlocksAreRepeatedBySize) {
   for (int n = 0; n < kCases; ++n) {
     const Layout block = compact_layout(random_shape(static_cast<int>(pick(1, 3)), 4));
@@ -123,7 +123,7 @@ TEST_F(ProductLaws, CompactBlocksAreRepeatedBySize) {
   }
 }
 
-// Mode by mode the coordinate in the block is the faster one, or the slower one.
+// In each mode, the coordinate in the block is the faster one, or the slower one.
 TEST_F(ProductLaws, BlockedAndRakedProductsInterleaveTheLogicalOne) {
   int compared = 0;
   for (int n = 0; n < kCases; ++n) {
@@ -241,8 +241,8 @@ TEST_F(ProductLaws, OverhangingTilesMissNothing) {
   EXPECT_GT(overhanging, kCases / 4);
 }
 
-// The tile is what the layout has at the tiler's numbers, and the tiles are shifted by its
-// complement; where these fill the domain, every element is there as often as before.
+// The tile is the layout at the tiler's numbers, and the tiler's complement shifts the tiles; if
+// these fill the domain, every element occurs as often as before.
 TEST_F(ProductLaws, ADivisionByALayoutIsACompositionWithItsTiles) {
   int compared = 0, whole = 0;
   for (int n = 0; n < kCases; ++n) {

@@ -23,7 +23,7 @@ inline std::int64_t value_at(const Layout& layout, std::int64_t i) {
   return index;
 }
 
-/// Random layouts by a seed that a failure prints.
+/// Random layouts from a seed that a failure prints.
 class RandomLayouts : public testing::Test {
  protected:
   static constexpr int kCases = 3000;
@@ -48,13 +48,13 @@ class RandomLayouts : public testing::Test {
     std::ranges::shuffle(order, random_);
     return ordered(shape, order);
   }
-  /// Compact in a random order, or strides at random.
+  /// Compact in a random order, or with random strides.
   Layout random_layout(int modes, std::int64_t most, std::int64_t most_stride = 12) {
     const IntTuple shape = random_shape(modes, most);
     if (pick(0, 1) == 0) return compact_layout(shape);
     return {shape, shape.map([&](const Dim&) { return Dim(pick(0, most_stride)); })};
   }
-  /// Extents that are powers of two, compact.
+  /// Compact, with extents that are powers of two.
   Layout layout_of_bits(int modes, int most_bits) {
     IntTuple shape = IntTuple::empty_tuple();
     for (int i = 0; i < modes; ++i) shape.append(std::int64_t{1} << pick(0, most_bits));

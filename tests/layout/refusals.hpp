@@ -17,7 +17,7 @@ struct Refusal {
   std::function<void()> call;
 };
 
-/// Each in one line that is not long.
+/// Each message is a single line that is not long.
 inline void expect_refused(std::span<const Refusal> rows) {
   for (const Refusal& row : rows) {
     SCOPED_TRACE(row.name);

@@ -1,4 +1,4 @@
-// Swizzled layouts as functions, on random ones.
+// Swizzled layouts as functions, on random layouts.
 #include <gtest/gtest.h>
 
 #include "layout/domains.hpp"
@@ -76,7 +76,7 @@ TEST_F(SwizzleLaws, LeftInversesOfInjectiveLayoutsInvert) {
   EXPECT_GT(others, kCases / 20);
 }
 
-// Right inverses need no injective layout: what is left out of them is not asked for.
+// Right inverses do not need injective layouts: what is left out of them is not checked.
 TEST_F(SwizzleLaws, RightInversesInvert) {
   int long_ones = 0;
   for (int n = 0; n < 2 * kCases; ++n) {

@@ -1,4 +1,4 @@
-// What is answered of symbols holds for their values.
+// Answers for symbols hold for the symbols' values.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,8 +41,8 @@ class SymbolLaws : public RandomDomains {
       return !leaf.extent.is_known() || !leaf.stride.is_known();
     });
   }
-  /// Whether the answer of symbols was compared with that of their values, which may be refused:
-  /// symbols are taken to divide.
+  /// Whether the answer for symbols was compared with the one for their values, which may be
+  /// refused: symbols are assumed to divide.
   template <typename Operation>
   bool is_same(Operation operation, const Layout& a, const Layout& b) const {
     const auto expected = answer([&] { return operation(filled(a), filled(b)); });
@@ -130,7 +130,8 @@ TEST_F(SymbolLaws, WhatIsCertainHoldsForAllValues) {
   EXPECT_GT(alike, kCases / 4);
 }
 
-// Products of compact blocks: of others CuTe's answer need not be the same function of every value.
+// Products of compact blocks: for others, CuTe's answer need not be the same function of every
+// value.
 TEST_F(SymbolLaws, OperationsFilledInAreThoseOfTheValues) {
   struct Row {
     const char* name;

@@ -1,4 +1,4 @@
-// Tilers as values, and operations on what is not a layout.
+// Tilers as values, and operations on arguments that are not layouts.
 #include <gtest/gtest.h>
 
 #include <unordered_set>
@@ -101,7 +101,7 @@ TEST(Layouts, ManyStepsDoNotOverflow) {
   EXPECT_EQ(composition(a, b, Exactness::as_cute), b);
 }
 
-// What symbols hide is refused when they are filled in.
+// Faults that symbols hide are refused when the symbols are filled in.
 TEST(Layouts, ExactCompositionOfSymbolsIsCheckedWhereTheyAreFilledIn) {
   const Layout answer = composition("(M,3):(1,100)", "6:4");
   EXPECT_EQ(to_string(substitute(answer, {{"M", 12}})), "(3,2):(4,100)");

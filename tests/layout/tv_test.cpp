@@ -113,7 +113,7 @@ TEST(BankConflicts, RefusesBadInput) {
   }
 }
 
-// Of a huge tile only what the warp touches is looked at.
+// Only the part of a huge tile that the warp touches is examined.
 TEST(BankConflicts, CostNothingForHugeTiles) {
   const ComposedLayout shared = parse_composed_layout("(1073741824,1073741824):(1073741824,1)");
   EXPECT_EQ(bank_conflicts("(1073741824,1):(1,0)", shared, 4, 4).wavefronts, 32);

@@ -1,5 +1,5 @@
-// Layouts with leaves that are not known: the answers of CuTe DSL
-// (tests/data/layout/make_unknown.py) and, filled in, the functions of known leaves.
+// Layouts with unknown leaves: the answers of CuTe DSL (tests/data/layout/make_unknown.py) and,
+// filled in, the functions of known leaves.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -85,7 +85,8 @@ TEST(UnknownLeaves, FilledInKeepTheModesThatWereNotKnown) {
   EXPECT_EQ(to_string(composition("(?,?):(?,?)", "(?,?):(?,?)")), "((?,?),(?,?)):((?,?),(?,?))");
 }
 
-// Where CuTe C++ has dynamic integers of these values, and how the DSL prints unknown ones.
+// Cases in which CuTe C++ has dynamic integers of these values; unknown ones as the DSL prints
+// them.
 TEST(UnknownLeaves, AreKeptApartAsInCute) {
   EXPECT_EQ(to_string(make_ordered_layout(parse_int_tuple("(?{div=2},4,16,2)"), {1, 2, 3, 0})),
             "(?{div=2},4,16,2):(2,?{div=4},?{div=16},1)");
@@ -106,7 +107,7 @@ TEST(UnknownLeaves, SymbolsStayWhereTheAnswerIsAProduct) {
 
 class Filled : public RandomLayouts {
  protected:
-  /// Some leaves become symbols, the values of which are kept in `values_`.
+  /// Some leaves become symbols, whose values are kept in `values_`.
   Layout hidden(const Layout& layout) {
     const auto hide = [&](const Dim& known) {
       if (pick(0, 1) == 0 || known.is(0)) return known;
@@ -119,7 +120,8 @@ class Filled : public RandomLayouts {
       return Mode{hide(mode.extent), hide(mode.stride)};
     });
   }
-  /// Whether `answer` of hidden layouts, filled in, was compared with `expected` of known ones.
+  /// Whether `answer`, for hidden layouts and filled in, was compared with `expected` for known
+  /// ones.
   bool is_same(const std::function<Layout()>& expected, const std::function<Layout()>& answer) {
     Layout known, filled;
     try {
@@ -139,8 +141,8 @@ class Filled : public RandomLayouts {
   SymbolValues values_;
 };
 
-// Where nothing on the left merges: what is known to merge may divide where its parts do not, and
-// what is not known to is taken to divide.
+// If nothing on the left merges: modes that are known to merge may divide where their parts do not,
+// and modes that are not known to merge are assumed to divide.
 TEST_F(Filled, AreTheFunctionsOfKnownLeaves) {
   int compositions = 0, divisions = 0, coalesced = 0;
   for (int n = 0; n < kCases && !HasFailure(); ++n) {

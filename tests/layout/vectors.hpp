@@ -15,7 +15,7 @@
 
 namespace tilejit::vectors {
 
-// Readers of the files in tests/data/layout: their README.md says what they hold.
+// Readers of the files in tests/data/layout, whose README.md describes them.
 
 using Json = nlohmann::json;
 
@@ -57,7 +57,7 @@ inline bool has_tag(const Json& one, const char* tag) {
   return one.contains("tags") && std::ranges::count(one["tags"], Json(tag)) != 0;
 }
 
-/// Negative numbers as strides are not ours.
+/// Negative strides are not supported.
 inline bool is_left_out(const Json& one) {
   return has_tag(one, "negative-stride");
 }
@@ -87,7 +87,7 @@ void for_each_case(const std::string& operation, Check check) {
   EXPECT_GT(seen, 10);
 }
 
-/// What CuTe refuses of these operations, they refuse.
+/// These operations refuse what CuTe refuses.
 template <typename Answers>
 void expect_refusals(const Answers& answers) {
   int seen = 0;

@@ -15,7 +15,7 @@ namespace {
 
 using launch::Internals;
 
-/// Six samples, whatever they are.
+/// Six arbitrary samples.
 constexpr BenchmarkOptions kBrief{.warmup = 3, .min_ms = 0, .max_ms = 0};
 
 BenchmarkOptions in_graph(BenchmarkOptions options) {
@@ -105,7 +105,7 @@ TEST(TimeCopy, CopiesBetweenWorkspaces) {
   const TimeSummary time = time_copy(runtime, 60 << 20, kBrief);
   EXPECT_DOUBLE_EQ(time.median_ms, 3.5);
   EXPECT_EQ(fake.cleared, 2U * (60 << 20));
-  EXPECT_EQ(fake.count("cuMemcpyDtoDAsync"), 3 + 6);  // one workspace exceeds L2 twice
+  EXPECT_EQ(fake.count("cuMemcpyDtoDAsync"), 3 + 6);  // one workspace is larger than twice L2
   EXPECT_EQ(fake.buffers, 0);
 }
 
@@ -143,7 +143,7 @@ TEST(WorkspacesOfTensors, AreBounded) {
                [&] { (void)Workspaces(runtime, huge); });
 }
 
-/// Everything that times.
+/// Everything that measures time.
 void time_everything(const driver::Table& table) {
   const Runtime runtime = Internals::make_runtime(kInMemory, table);
   const Kernel kernel = load(runtime, hand_plan());

@@ -30,7 +30,7 @@ TEST(OwnedStream, IsMadeAsAskedAndDestroyedOnce) {
   }
   EXPECT_EQ(fake.alive(), 0);
   EXPECT_EQ(fake.count("cuStreamDestroy"), 2);
-  EXPECT_EQ(fake.count("cuStreamSynchronize"), 0);  // nor by its destruction
+  EXPECT_EQ(fake.count("cuStreamSynchronize"), 0);  // nor does its destruction
 }
 
 TEST(OwnedStream, RefusesAPriorityTheDeviceDoesNotHave) {

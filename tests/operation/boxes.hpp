@@ -16,9 +16,9 @@
 
 namespace tilejit::test {
 
-/// An operation of tests' own that takes a tensor map: it cuts the matrix x into boxes of 32 rows
-/// of 128 bytes (or as wide as the swizzle), and writes each as shared memory holds it, one after
-/// another in y. Boxes that reach outside have zeros there.
+/// A test operation that takes a tensor map: it cuts the matrix x into boxes of 32 rows of 128
+/// bytes (or as wide as the swizzle), and writes each one to y in shared memory's order, one after
+/// another. Boxes that reach outside the matrix have zeros there.
 struct Boxes {
   using Map = operation::TensorMap;
   static constexpr int kRows = 32;
@@ -42,7 +42,8 @@ struct Boxes {
   }
 };
 
-/// Its plan: of x itself, or of a copy in a workspace if x is not aligned enough for a tensor map.
+/// Its plan: for x itself, or for a copy in a workspace if x is not aligned enough for a tensor
+/// map.
 class BoxesBody final : public operation::Body {
  public:
   BoxesBody(const Boxes& op, const Target& target) : op_(op), target_(target) {
@@ -98,7 +99,7 @@ class BoxesBody final : public operation::Body {
 
  private:
   using Param = operation::Param;
-  // One thread asks for a box, which arrives as the hardware swizzles it.
+  // One thread requests a box; the hardware swizzles it on arrival.
   static constexpr const char* kKernels = R"(
 struct alignas(64) TensorMap { unsigned long long opaque[16]; };
 struct Params { unsigned char* y; long long columns; TensorMap x; };
@@ -147,7 +148,7 @@ extern "C" __global__ void COPY(const __grid_constant__ CopyParams p) {
 )";
 
   [[nodiscard]] std::string name() const { return "tilejit_" + op_.name; }
-  /// Of rows in the workspace: a multiple of 16 bytes for every number of columns.
+  /// The pitch of rows in the workspace: a multiple of 16 bytes for every number of columns.
   [[nodiscard]] Dim copy_pitch() const { return columns_ * (16 / op_.element_bytes()); }
 
   [[nodiscard]] operation::TensorMap map() const {
@@ -244,7 +245,7 @@ class BoxesDescriptor final : public operation::DescriptorOf<BoxesDescriptor, Bo
   [[nodiscard]] std::vector<Tuning> tuning_candidates(const Target&, std::size_t) const override {
     return {{}};
   }
-  /// Element (r,c) of a box lies where CuTe's swizzle of its place in bytes puts it.
+  /// CuTe's swizzle of its byte offset gives the place of element (r,c) of a box.
   void evaluate(const HostArguments& args) const override {
     const Boxes& op = value();
     const auto leaves = op.tensors[0].layout.leaves();

@@ -45,7 +45,7 @@ TEST(BoxesOnTheHost, AreSwizzledAndFilledWithZeros) {
   std::vector<std::uint32_t> want(256, 0);
   for (std::size_t i : {0, 1, 2}) want[i] = x[i], want[8 + i] = x[4 + i];
   EXPECT_EQ(y, want);
-  // The fifth row of 32 bytes is the first whose chunks change places.
+  // With rows of 32 bytes, the fifth is the first whose chunks are swapped.
   op.tensors[0].layout = "(5,3):(4,1)";
   x.resize(20);
   x[16] = 99;
@@ -60,7 +60,7 @@ class BoxesCompiled : public testing::Test {
   }
 };
 
-/// The map stays where the driver put it: the hardware reads no copies on the stack.
+/// The map stays where the driver put it: the hardware does not read copies on the stack.
 TEST_F(BoxesCompiled, ForEveryTargetThatHasTensorMaps) {
   const compile::Nvrtc nvrtc("");
   for (const char* target : {"sm_90", "sm_90a", "sm_100a", "sm_120a"}) {
@@ -81,7 +81,7 @@ TEST_F(BoxesCompiled, ForEveryTargetThatHasTensorMaps) {
   }
 }
 
-/// Memory that a tensor map cannot show gets a kernel of its own.
+/// Memory that a tensor map cannot describe gets a separate kernel.
 TEST_F(BoxesCompiled, AreDispatchedByTheAlignmentOfALaunch) {
   FakeDriver fake;
   fake.param_bytes = 192;

@@ -19,8 +19,8 @@
 
 namespace tilejit::test {
 
-/// An operation of tests' own, as small as one can be: it gives every element of its one tensor,
-/// `extent` f32 side by side, the value of its one scalar, in steps of `step` elements a thread.
+/// A minimal test operation: it sets every element of its one tensor, `extent` contiguous f32, to
+/// the value of its one scalar, in steps of `step` elements per thread.
 struct Fill {
   std::string name = "fill";
   std::vector<Symbol> symbols = {};

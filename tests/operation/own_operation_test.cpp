@@ -1,5 +1,5 @@
-// An operation that the library does not know goes through all of it: nothing but what is in its
-// own folder is asked what it is.
+// An operation that the library does not know passes through all of it: only the operation's own
+// folder is asked what it is.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

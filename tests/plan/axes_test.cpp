@@ -1,4 +1,4 @@
-// Random operations over several axes: each is planned, soon.
+// Random operations over several axes: each is planned quickly.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace tilejit::plan {
 namespace {
 
-/// Of this thread, so that a busy machine does not count.
+/// CPU time of this thread, so that a busy machine does not matter.
 double processor_seconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -49,7 +49,7 @@ TEST(Axes, RandomOperationsArePlannedWithinASecond) {
   RecordProperty("slowest_ms", static_cast<int>(slowest * 1000));
 }
 
-// Such a part asked for a split of 5 and 1 for ever.
+// Such a part used to request a split of 5 and 1 forever.
 TEST(Axes, AreWholeInEveryTensor) {
   const Fused op = test::make_op(f32, {{"x", "(4,5):(5,1)"}, {"y", "(4,5):(5,1)"}}, "y = x");
   formula::Analysis analysis = formula::analyze(op);

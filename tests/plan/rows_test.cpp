@@ -237,7 +237,7 @@ TEST(Plan, PlacesKeepTheModesTheyNeedApart) {
   struct Row {
     const char* formula;
     const char* extents;
-    std::vector<std::string> places;  // one a mode, innermost first
+    std::vector<std::string> places;  // one per mode, innermost first
   };
   const Row kRows[] = {
       {"y = f32(iota(1)) + x", "128 64", {"128:1", "64:0"}},

@@ -104,10 +104,10 @@ TEST(RowTuning, AtomicsCountTheBlocksThatShareRows) {
   EXPECT_EQ(launch_plan(two).steps[1].entry, two.kernel_name + "_combine");
   EXPECT_EQ(launch_plan(one).steps.size(), 1u);
   EXPECT_EQ(counters_bytes(two), 0);
-  EXPECT_EQ(counters_bytes(one), 32);  // 8 of 4 bytes
+  EXPECT_EQ(counters_bytes(one), 32);  // 8 counters of 4 bytes
   EXPECT_EQ(partials_bytes(one), partials_bytes(two) + 32);
   EXPECT_TRUE(rows_of(pinned(sum_of_columns(), {.atomics = true}, kAmpere))->atomics);
-  // Nobody shares rows through memory here.
+  // No rows are shared through memory here.
   EXPECT_EQ(pinned(softmax(), {.atomics = true}), pinned(softmax(), {}));
   EXPECT_EQ(pinned(sum_of_rows(), {.shares = 5, .atomics = false}), two);
 }

@@ -1,4 +1,4 @@
-// Operations that take several kernels: where they are cut, and what lies between.
+// Operations that take several kernels: where they are split, and what lies between.
 #include "plan/stages.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kMatrix = "(64,128):(128,1)";
 
-/// "rows x -> rows v0; map x v0 -> y": the template of each stage, what it reads and writes.
+/// "rows x -> rows v0; map x v0 -> y": the template of each stage, and what it reads and writes.
 std::string text_of(const Fused& op) {
   const Plan plan = plan_of(op);
   std::string text;
@@ -50,7 +50,7 @@ TEST(Stages, AreCutWhereOtherAxesBegin) {
   Fused in_place = matrices("x = x - max(x, axis=1)\ny = x * sum(x, axis=0)");
   in_place.tensors[0].access = Access::inout;
   const Row rows[] = {
-      // The second one reads x again: only a value a row goes through memory.
+      // The second stage reads x again: only one value per row goes through memory.
       {matrices("y = x / sum(x, axis=1) / sum(x, axis=0)"), "rows x -> #0; rows x #0 -> y"},
       {matrices("w = max(x, axis=1)\ny = x * sum(w, axis=0)"),
        "rows x -> w #0; rows #0 -> #1; map x #1 -> y"},
@@ -61,13 +61,13 @@ TEST(Stages, AreCutWhereOtherAxesBegin) {
       {matrices("y = cumsum(cumsum(x))"), "scan x -> #0; scan #0 -> y"},
       {matrices("y = cumsum(x) / max(cumsum(x))"), "scan x -> #0; rows #0 -> y"},
       {matrices("y = cumsum(x) / sum(x, axis=0)"), "scan x -> #0; rows x #0 -> y"},
-      // What does not vary along an axis is computed once for all of it.
+      // A value that does not vary along an axis is computed once for the whole axis.
       {test::make_op(f32, {{"x", kMatrix}, {"b", "(64,1):(1,1)"}, {"y", kMatrix}},
                      "y = x / sum(x, axis=1) * sum(b, axis=0)"),
        "rows x -> #0; rows b -> #1; map x #0 #1 -> y"},
       {matrices("y = cumsum(cumsum(f32(1), axis=0) + sum(x, axis=1), axis=0)"),
        "scan -> #0; rows x -> #1; scan #0 #1 -> #2; map #2 -> y"},
-      // x is replaced when nobody reads it any more.
+      // x is replaced once nobody reads it any more.
       {in_place, "rows x -> #0; rows x #0 -> x y"},
   };
   for (const Row& row : rows) {

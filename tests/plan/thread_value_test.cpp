@@ -59,7 +59,7 @@ TEST(ThreadValuePlans, GiveEachElementOfATileToOneThread) {
     EXPECT_EQ(size(tv.layout), product(tv.tiler));
     // A vector's values are neighbours along mode 0, and start at a multiple of its length.
     const Layout values = mode(tv.layout, 1);
-    std::int64_t before = 1;  // elements of the tile's modes in front of mode 0 of the space
+    std::int64_t before = 1;  // elements of the tile's modes before mode 0 of the space
     for (std::size_t i = 0; tv.modes[i] != 0; ++i) {
       before *= product(mode(tv.tiler, i)).value();
     }

@@ -1,4 +1,4 @@
-// What a profiler that is attached sees of this library.
+// What an attached profiler sees of this library.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 class Ranges : public testing::Test {
  protected:
-  static void SetUpTestSuite() {  // before NVTX looks for it, which it does once
+  static void SetUpTestSuite() {  // before NVTX looks for it, which happens only once
     setenv("NVTX_INJECTION64_PATH", TILEJIT_RECORDING_TOOL, 1);
   }
 

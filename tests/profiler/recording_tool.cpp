@@ -1,5 +1,5 @@
-// A profiler for tests: NVTX loads it where NVTX_INJECTION64_PATH names it, and it notes the ranges
-// of one domain.
+// A profiler for tests: NVTX loads it from the path in NVTX_INJECTION64_PATH, and it records the
+// ranges of one domain.
 #include <nvtx3/nvToolsExt.h>
 
 #include <deque>
@@ -49,7 +49,7 @@ void set(NvtxFunctionTable table, int id, Function function) {
 
 extern "C" {
 
-/// Since the last call.
+/// The ranges recorded since the last call.
 [[gnu::visibility("default")]] void take_recorded_ranges(std::string& out) {
   const std::lock_guard lock(mutex);
   out.swap(ranges);

@@ -105,7 +105,7 @@ struct BoundCase {
   const char* name;
   Op op;
   Approxes args;
-  double min, max;  // what the bound has to lie in
+  double min, max;  // the interval that the bound must be in
 };
 constexpr double kUnit = 0x1p-24;
 constexpr BoundCase kBounds[] = {
@@ -169,7 +169,7 @@ TEST(RealBound, IsSharpWhereItMatters) {
   }
 }
 
-// math::fast_exp, whose ex2 is within 2^-22 of the result, at its worst.
+// math::fast_exp at its worst: its ex2 is within 2^-22 of the result.
 double fast_exp(double x, double error) {
   const float t = static_cast<float>(x) * 1.44269504f;
   return std::exp2(static_cast<double>(t)) * (1 + error);
@@ -279,7 +279,7 @@ constexpr CastCase kCasts[] = {
     {i32, f16, {2049, 0}, 2048, 0},
     {i64, bf16, {0x1p60 + 0x1p52, 0}, 0x1p60, 0},  // about a tie, but exact
     {i64, bf16, {0x1p60 + 0x1p52, 1}, 0x1p60, 0x1p53},
-    {i32, f32, {16777217, 0}, 16777216, 0},  // both sides round it
+    {i32, f32, {16777217, 0}, 16777216, 0},  // both sides round the same way
     {i32, f32, {16777217, 1}, 16777216, 2},
     {f32, i32, {2.5, 0.1}, 2, 0},
     {f32, i32, {3, 0.1}, 3, 1},

@@ -1,4 +1,4 @@
-// Integers to f32 were not rounded, by a cast neither, and of 64 bits were rounded to f64 first.
+// Integers to f32 were not rounded, not even by a cast, and 64-bit ones were rounded to f64 first.
 #include "support/conversions.hpp"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST(Conversion, IsTheSameInFormulas) {
   }
 }
 
-// Issue 16: 16777217 came back from f32, and equal to itself there.
+// Issue 16: 16777217 came back unchanged from f32, and compared equal to itself there.
 TEST(Conversion, ToF32AndBack) {
   HostOperation operation({.tensors = {{"x", i32, "1:1"}, {"y", i32, "1:1"}, {"e", b8, "1:1"}},
                            .formula = "y = i32(f32(x)); e = f32(x) == 16777216.0"});

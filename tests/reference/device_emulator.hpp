@@ -12,10 +12,10 @@
 
 namespace tilejit::reference {
 
-/// Computes a program over contiguous tensors as a device does: floating values in float (f64 in
-/// double), each operation rounded, formulas of composed functions as the device library writes
-/// them. Independent of the reference for all floating arithmetic; integers and the rounding to
-/// narrow types are shared.
+/// Computes a program over contiguous tensors like a device: floating values in float (f64 in
+/// double), each operation rounded, composed functions with the device library's formulas.
+/// Independent of the reference for all floating arithmetic; integers and the rounding to narrow
+/// types are shared.
 class DeviceEmulator {
  public:
   explicit DeviceEmulator(const Problem& problem)

@@ -90,7 +90,7 @@ TEST(Decode, GivesEveryF16ValueByTheDefinition) {
 
 struct NarrowType {
   DType dtype;
-  std::uint32_t codes;  // without sign, up to and with the largest finite one
+  std::uint32_t codes;  // without sign, up to and including the largest finite one
   bool saturates;
 };
 constexpr NarrowType kNarrowTypes[] = {
@@ -113,8 +113,8 @@ TEST(Encode, ReturnsEveryFiniteCode) {
   }
 }
 
-// Between any two neighbours, subnormal ones too: halfway goes to the even code, all else to the
-// nearer.
+// Between any two neighbours, including subnormal ones: ties go to the even code, everything else
+// to the nearer one.
 TEST(Encode, RoundsToNearestEvenBetweenAllNeighbours) {
   for (const NarrowType& type : kNarrowTypes) {
     SCOPED_TRACE(to_string(type.dtype));
@@ -185,7 +185,7 @@ TEST(Encode, RoundsSaturatesAndWrapsAtTheEdges) {
   }
 }
 
-// f32 has hardware beside it: conversions of random doubles must agree with it bit by bit.
+// f32 has hardware to compare with: conversions of random doubles must agree with it bit for bit.
 TEST(Encode, RoundsF32AsTheProcessorDoes) {
   std::uint64_t bits = 0x9e3779b97f4a7c15;
   for (int i = 0; i < 200000; ++i) {

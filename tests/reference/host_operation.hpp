@@ -54,7 +54,7 @@ class HostOperation {
   }
 
   void run() { evaluate(op_, args_); }
-  /// Of the outputs as they are; inputs must not have been overwritten.
+  /// Reads outputs as they are; inputs must not have been overwritten.
   [[nodiscard]] Verification check() {
     std::vector<const void*> actual(args_.tensors.begin(), args_.tensors.end());
     return verify(op_, args_, actual);

@@ -126,7 +126,7 @@ constexpr RealCase kReals[] = {
 TEST(RealOperation, MatchesKnownValues) {
   for (const RealCase& c : kReals) {
     const double got = apply(c.op, c.args);
-    // The argument of erfc is rounded, which far out it magnifies by the argument squared.
+    // The rounding error of erfc's argument is magnified by the argument squared far from 0.
     const double tolerance = 1e-14 * std::fabs(c.want);
     EXPECT_TRUE(got == c.want || (std::isnan(got) && std::isnan(c.want)) ||
                 std::fabs(got - c.want) <= tolerance)

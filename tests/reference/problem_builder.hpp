@@ -12,7 +12,7 @@
 
 namespace tilejit::reference {
 
-/// Writes a Problem by hand, with memory for its tensors.
+/// Builds a Problem by hand, with memory for its tensors.
 class ProblemBuilder {
  public:
   explicit ProblemBuilder(std::vector<std::int64_t> shape) { problem_.shape = std::move(shape); }
@@ -73,7 +73,7 @@ class ProblemBuilder {
   void store(int tensor, expr::NodeId value) { problem_.program.stores.push_back({tensor, value}); }
 
   [[nodiscard]] const Problem& problem() const { return problem_; }
-  /// Each tensor's memory, as `verify` takes the results.
+  /// Each tensor's memory, in the form that `verify` takes the results.
   [[nodiscard]] std::vector<const void*> memory() const {
     std::vector<const void*> pointers;
     for (const TensorView& tensor : problem_.tensors) pointers.push_back(tensor.data);

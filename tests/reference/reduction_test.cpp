@@ -189,7 +189,7 @@ TEST(Reduction, NullTensorsAreRefusedOverAnEmptySpaceToo) {
   }
 }
 
-// In place, the element that is read is the one from before, for every output.
+// In place, every output reads the element's value from before the launch.
 TEST(Reduction, OutputsOfFewerAxesAreStoredLast) {
   const Fused op{.tensors = {{.name = "x", .layout = "(2,3):(3,1)", .access = Access::inout},
                              {.name = "acc", .layout = "(2,1):(1,1)", .access = Access::inout},
@@ -205,7 +205,7 @@ TEST(Reduction, OutputsOfFewerAxesAreStoredLast) {
 }
 
 TEST(Reduction, MeanOfManyNarrowValuesCountsThemExactly) {
-  // 70000 is no f16; the sum is no f16 either.
+  // 70000 is not an f16; the sum is not an f16 either.
   HostOperation operation(
       {.tensors = {{"x", f16, "70000:1"}, {"y", f32, "1:1"}}, .formula = "y = mean(x)"});
   for (std::size_t i = 0; i < 70000; ++i) operation.set(0, i, 2);
@@ -214,7 +214,7 @@ TEST(Reduction, MeanOfManyNarrowValuesCountsThemExactly) {
   EXPECT_TRUE(operation.check().passed);
 }
 
-/// What a reduction means, one value after the other.
+/// The definition of a reduction, one value after the other.
 double naive(const std::string& name, const std::vector<double>& values) {
   double sum = 0, product = 1, largest = -kInf, smallest = kInf;
   std::size_t first_largest = 0, first_smallest = 0;
@@ -238,7 +238,7 @@ double naive(const std::string& name, const std::vector<double>& values) {
   return name == "any" ? any : all;
 }
 
-/// A tensor of random extents and strides, of small whole numbers, reduced over random axes.
+/// A tensor with random extents and strides and small integer values, reduced over random axes.
 class RandomReduction {
  public:
   explicit RandomReduction(std::uint64_t seed) : random_(seed) {
@@ -310,7 +310,7 @@ class RandomReduction {
     }
     return text + ")";
   }
-  // Axes in a random order of speed, with a gap here and there.
+  // Axes in a random order of speed, with occasional gaps.
   Layout input_layout() {
     std::vector<std::size_t> order(shape_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -361,7 +361,7 @@ TEST(Reduction, AgreesWithALoop) {
   }
 }
 
-// Large enough for several threads, which share results at the ends of their ranges.
+// Large enough for several threads, which share results at the boundaries of their ranges.
 TEST(Reduction, ThreadsShareResults) {
   constexpr std::int64_t kRows = 300, kColumns = 1001;
   struct SharedRow {

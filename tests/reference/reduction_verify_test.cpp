@@ -1,4 +1,4 @@
-// Verification of reductions: what a kernel may give passes, what it may not give does not.
+// Verification of reductions: permitted results of a kernel pass, others do not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// As a kernel adds: lanes of neighbours one after the other, then the lanes in pairs.
+/// Adds like a kernel: lanes of neighbours one after the other, then the lanes in pairs.
 float add_in_single(std::vector<float> lanes, const std::vector<float>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) lanes[i % lanes.size()] += values[i];
   for (std::size_t n = lanes.size() / 2; n > 0; n /= 2) {
@@ -104,8 +104,8 @@ TEST(VerifyReduction, AcceptsLayernormInSinglePrecision) {
   EXPECT_EQ(operation.check().mismatches, 1);
 }
 
-/// What a kernel gives for var(x) and mean(x) of a row: by the corrected two-pass sum or without
-/// the correction.
+/// A kernel's results for var(x) and mean(x) of a row: by the corrected two-pass sum or without the
+/// correction.
 std::pair<float, float> moments_in_single(const std::vector<float>& row, bool corrected) {
   const auto n = static_cast<float>(row.size());
   const float mean = lane_sum(row) / n;
@@ -120,12 +120,12 @@ std::pair<float, float> moments_in_single(const std::vector<float>& row, bool co
   return {std::fabs(total - std::fmax(sum * shift, 0.0f)) / n, kept};
 }
 
-// The mean's error was squared into the variance, and bounds allowed for it: that of a row of 3e7
-// was 4, and passed.
+// The mean's error was squared into the variance, and bounds allowed for it: the variance of a row
+// of 3e7 was 4, and passed.
 TEST(VerifyReduction, HoldsVariancesToTheCorrectedTwoPassSum) {
   struct FarRow {
     double center, deviation;
-    double wrong;  // what the variance must not be off by
+    double wrong;  // an error that the variance must not have
   };
   constexpr FarRow kRows[] = {{3e7, 0, 4}, {0.1, 0, 1e-15}, {1e4, 1, 1e-3}, {0, 1, 1e-3}};
   for (const FarRow& row : kRows) {
@@ -180,7 +180,7 @@ TEST(VerifyReduction, TellsTheCoordinateOfTheOutput) {
   EXPECT_EQ(operation.check().first_mismatch, "y(1,0,2): got 5, want 0");
 }
 
-// Where rounding may decide which element wins, every place passes; else one does.
+// If rounding may decide which element wins, every place passes; otherwise only one does.
 TEST(VerifyReduction, AcceptsAnyPlaceOnlyWhereRoundingDecides) {
   struct PlaceRow {
     const char* formula;
@@ -245,7 +245,7 @@ TEST(VerifyReduction, BoundsProducts) {
   EXPECT_FALSE(operation.check().passed);
 }
 
-// Partial products may overflow or vanish in one order and not in another.
+// Partial products may overflow or underflow to 0 in one order and not in another.
 TEST(VerifyReduction, KnowsNothingOfProductsThatLeaveTheRange) {
   HostOperation operation(
       {.tensors = {{"x", f32, "4:1"}, {"y", f32, "1:1"}}, .formula = "y = prod(x)"});

@@ -76,7 +76,7 @@ const Fused kScale{.symbols = {{.name = "M", .divisible_by = 4}},
                    .scalars = {{"s"}},
                    .formula = "y = x * s"};
 
-// They were doubles.
+// They used to be doubles.
 TEST(Reference, TakesIntegerScalarsExactly) {
   const struct {
     DType dtype;

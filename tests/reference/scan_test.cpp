@@ -1,4 +1,4 @@
-// Scans by the reference: their values, and which results of a kernel pass.
+// Scans by the reference: their values, and which of a kernel's results pass.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -119,7 +119,7 @@ TEST(Scan, OfNothingWritesNothing) {
                   .empty());
 }
 
-/// As a kernel scans: chunks of lanes, whose totals are added up in three parts.
+/// Scans like a kernel: chunks of lanes, whose totals are added up in three parts.
 std::vector<float> scan_in_single(const std::vector<float>& values, std::size_t chunk) {
   std::vector<float> out;
   float carry[3] = {};
@@ -168,7 +168,7 @@ TEST(VerifyScan, HoldsEarlyResultsToTheirOwnLength) {
     operation.set(1, i, sum += static_cast<double>(0.1f));
   }
   EXPECT_TRUE(operation.check().passed) << operation.check().first_mismatch;
-  operation.set(1, 1, 0.2 + 1e-6);  // a few roundings too many for two values
+  operation.set(1, 1, 0.2 + 1e-6);  // a few too many roundings for two values
   operation.set(1, 900, operation.get(1, 900) + 1e-6);
   EXPECT_EQ(operation.check().mismatches, 1);
 }

@@ -86,7 +86,7 @@ constexpr FormulaCase kFormulas[] = {
     {"y = log(abs(x)) / (x - z)", f64, -10, 10},
 };
 
-// Those of x, z, i and j that the formula names, contiguous, with random values; and y.
+// The tensors among x, z, i and j that the formula names, contiguous, with random values; and y.
 class FormulaProblem {
  public:
   FormulaProblem(const FormulaCase& c, std::int64_t count)
@@ -124,7 +124,7 @@ class FormulaProblem {
   void set(std::size_t k, double value) { builder_.set(y_, k, value); }
 
  private:
-  // As a whole word.
+  // True if the name occurs as a whole word.
   [[nodiscard]] bool names(const std::string& name) const {
     const auto in_word = [&](std::size_t at) {
       return at < formula_.size() && std::isalnum(static_cast<unsigned char>(formula_[at])) != 0;
@@ -171,7 +171,7 @@ TEST(Verify, AcceptsTheReferenceItself) {
   }
 }
 
-// A value 4 ulps of its dtype away, in the one element 4321.
+// A value 4 ulps of its dtype away, in element 4321 only.
 struct PerturbedCase {
   const char* formula;
   DType dtype;
@@ -236,7 +236,7 @@ TEST(Verify, RejectsABoolThatIsNeitherZeroNorOne) {
   EXPECT_THAT(problem.verify().first_mismatch, HasSubstr("y(9): got 255, want "));
 }
 
-// Over ranges of several threads and two outputs: the lowest coordinate is told, every time.
+// Over ranges of several threads and two outputs: the lowest coordinate is reported, every time.
 TEST(Verify, TellsTheFirstMismatchInRowMajorOrder) {
   ProblemBuilder builder({600, 700});
   const std::vector<ModeLeaves> row_major = {{{600, 700}}, {{700, 1}}};

@@ -1,4 +1,4 @@
-// How much the kernels of one operation may give the compiler to do.
+// How much work the kernels of one operation may give the compiler.
 #include "render/budget.hpp"
 
 #include <gtest/gtest.h>

@@ -98,7 +98,7 @@ TEST(Render, FlatSourceHasNoIncludes) {
   EXPECT_EQ(flat, operation::flatten(render::render(plan)));
 }
 
-/// Of a scan along rows that are held in registers.
+/// The header of a scan along rows that are held in registers.
 std::string header_of(const std::string& formula) {
   const std::string layout = "(3,1000):(1000,1)";
   const Fused op{.tensors = {{"x", f32, layout}, {"y", f32, layout}}, .formula = formula};
@@ -142,7 +142,7 @@ std::vector<Fused> reductions(const std::string& formula) {
   return ops;
 }
 
-/// What blocks leave in memory is of one pass, whatever the plan is.
+/// Blocks leave the results of one pass in memory, whatever the plan is.
 TEST(Render, RowsThatBlocksShareHaveOneStage) {
   std::vector<Fused> ops;
   for (const char* formula :

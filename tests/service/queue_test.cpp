@@ -42,7 +42,7 @@ CompileRequest background() {
   return {.priority = Priority::background};
 }
 
-/// Keeps the one thread of a queue busy until it is opened.
+/// Keeps the queue's only thread busy until it is opened.
 class Gate {
  public:
   explicit Gate(Queue& queue) {
@@ -63,7 +63,7 @@ class Gate {
   PendingArtifact pending_;
 };
 
-/// The order in which jobs run.
+/// Records the order in which jobs run.
 class Order {
  public:
   [[nodiscard]] Work add(const std::string& key) {
@@ -285,7 +285,7 @@ TEST(Queue, CancelsWhatWaitsWhenItEnds) {
   EXPECT_EQ(PendingArtifact().state(), CompileState::cancelled);
 }
 
-// What the Compiler does with it: the store sees to one `make` a key, the queue to the rest.
+// How the Compiler uses it: the store limits `make` to one per key, the queue does the rest.
 TEST(Queue, ServesSixteenThreadsThatCancelMuch) {
   constexpr int kThreads = 16, kRequests = 1000, kKeys = 100;
   cache::Store store({});

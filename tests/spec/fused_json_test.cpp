@@ -1,4 +1,4 @@
-// JSON text <-> descriptors: what is accepted, what is refused, and how it is said.
+// JSON text <-> descriptors: what is accepted, what is refused, and with which message.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -71,7 +71,7 @@ TEST(ParseFused, ReadsThreadValueLayoutsAndKnobsOfRows) {
   EXPECT_EQ(parse_fused(to_json(rows)), rows) << to_json(rows);
 }
 
-// It was read as a double.
+// It used to be read as a double.
 TEST(ParseFused, KeepsExamplesOfIntegersExact) {
   const struct {
     const char* text;
@@ -403,7 +403,7 @@ TEST(ParseSpecs, ReadsManyKeysInTime) {
   const auto start = std::chrono::steady_clock::now();
   EXPECT_THROW((void)parse_specs("{\"tensors\": {}, \"g\": {" + keys(60'000) + "}}"), Error);
   EXPECT_THROW((void)parse_specs(tensors + "}, \"formula\": \"\"}"), Error);
-  // A second under sanitizers; 10^9 comparisons of keys would take far more than the bound.
+  // One second under sanitizers; 10^9 comparisons of keys would take far more than the bound.
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 

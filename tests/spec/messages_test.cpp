@@ -1,4 +1,4 @@
-// Wrong specs and all that is said about them.
+// Wrong specs and their complete messages.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -15,7 +15,7 @@ struct Wrong {
 };
 
 constexpr Wrong kWrong[] = {
-    // What people write by hand that JSON does not have.
+    // Handwritten syntax that JSON does not have.
     {R"({"name": "t",})",
      "the text is not JSON at line 1, column 14: expected a name in double quotes, found '}'; "
      "remove "
@@ -56,7 +56,7 @@ constexpr Wrong kWrong[] = {
     {"{} {}", "the text is not JSON at line 1, column 4: expected nothing more, found '{'"},
     {R"({"a": 1.})",
      "the text is not JSON at line 1, column 9: expected a digit after '.', found '}'"},
-    // Each fault's place once.
+    // The place of each fault is given once.
     {R"({"tensors": {"x": {"dtype": "f33", "shape": [8]}, "y": {"dtype": "f32", "shape": [8],
         "q": 1}}, "formula": "y = x"})",
      "2 faults:\n"
@@ -68,7 +68,7 @@ constexpr Wrong kWrong[] = {
      "unknown field 'zzzzzzz'; known are $schema, description, name, op, symbols, tensors, "
      "scalars, "
      "functions, formula, axis, tuning, tv, sweep (/zzzzzzz)"},
-    // Strides of coordinates are no places in memory.
+    // Strides of coordinates are not places in memory.
     {R"({"tensors": {"y": {"dtype": "f32", "layout": "8:1@0"}}, "formula": "y = 1"})",
      "the layout of tensor 'y' has the coordinate stride 1@0; memory has strides of integers and "
      "symbols (/tensors/y/layout)"},

@@ -1,4 +1,4 @@
-// Sweeps: what a descriptor with "sweep" stands for, and what is refused.
+// Sweeps: the descriptors that one with "sweep" stands for, and what is refused.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -102,8 +102,8 @@ inline std::vector<Conversion> conversions(DType from, DType to) {
   return rows;
 }
 
-/// An operation that converts x of `from` to y by the store and to z in a register, and compares x,
-/// or the cast of x if the two types do not meet, with w.
+/// An operation that converts x of `from` to y in the store and to z in a register, and compares x
+/// with w, or the cast of x if the two types do not meet.
 inline Fused conversion_op(DType from, DType to, std::size_t count) {
   const std::string layout = std::to_string(count) + ":1";
   const std::string cast = std::string(to_string(to)) + "(x)";

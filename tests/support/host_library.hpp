@@ -4,8 +4,8 @@
 
 namespace tilejit::test {
 
-/// C++17 text as a loaded library, compiled by the compiler of the tests. Throws std::runtime_error
-/// if the text does not compile.
+/// C++17 text as a loaded library, compiled by the compiler that built the tests. Throws
+/// std::runtime_error if the text does not compile.
 class HostLibrary {
  public:
   explicit HostLibrary(const std::string& text);
@@ -13,7 +13,7 @@ class HostLibrary {
   HostLibrary& operator=(const HostLibrary&) = delete;
   ~HostLibrary();
 
-  /// A function of the text that is extern "C"; null if there is none.
+  /// An extern "C" function of the text; null if there is none.
   template <typename Function>
   [[nodiscard]] Function* find(const char* name) const {
     return reinterpret_cast<Function*>(symbol(name));

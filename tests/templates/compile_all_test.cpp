@@ -1,5 +1,5 @@
 // Every template, every function of the formula language and every dtype, compiled by NVRTC for
-// every target; spills and vector widths are read from what the compiler says.
+// every target; the compiler's log gives spills and vector widths.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -95,7 +95,7 @@ TEST_P(ForTarget, CatalogueCompilesWithoutSpills) {
   EXPECT_GE(compiled_ones, 30);
 }
 
-/// Those of CompileEffort::tiered.
+/// The light plans are those of CompileEffort::tiered.
 TEST_P(ForTarget, LightPlansOfTheCatalogueCompileWithoutSpills) {
   const fs::path folder = test::source_dir() / "examples/catalogue";
   int light_ones = 0;
@@ -172,7 +172,7 @@ TEST(Scans, OfEveryDtypeCompileWithoutSpills) {
       const compile::Compiled compiled = compile_op(op, "sm_90a");
       expect_no_spills(compiled);
       const bool narrow = formula != std::string("y = cumsum(x)") && size_bytes(dtype) == 1;
-      if (narrow) continue;  // fewer columns a thread, for the room that their sums take
+      if (narrow) continue;  // fewer columns per thread, to leave room for their sums
       int accesses = 0;
       for (std::sregex_iterator it(compiled.ptx.begin(), compiled.ptx.end(), kAccess), end;
            it != end; ++it) {
@@ -215,7 +215,7 @@ TEST_P(ForTarget, EveryCast) {
   std::string formula;
   Fused op = test::make_op(f32, {}, "");
   for (const DType from :
-       kAllDTypes) {  // in through every dtype, out to every dtype, by way of each other
+       kAllDTypes) {  // in through every dtype, out to every dtype, through each other
     const std::string name(to_string(from));
     op.tensors.push_back({.name = "in_" + name, .dtype = from, .layout = "(64):(1)"});
     op.tensors.push_back({.name = "out_" + name, .dtype = from, .layout = "(64):(1)"});
@@ -258,7 +258,7 @@ TEST(Targets, UnknownToTheCompilerListsThoseItKnows) {
 }
 
 TEST(CompileTime, GrowsNoFasterThanTheFormula) {
-  // Inlined for every element of a thread this took minutes.
+  // Inlining it for every element of a thread took minutes.
   for (const char* function : {"tan", "gelu"}) {
     std::string formula = "y = x";
     for (int i = 0; i < 400; ++i) {
@@ -283,7 +283,7 @@ TEST(CompileTime, VectorAddCostsAtMostHalfMoreThanAnEmptyKernel) {
   operation::Source empty;
   empty.name = "empty.cu";
   empty.text = "extern \"C\" __global__ void k() {}";
-  double best_empty = 1e9, best_add = 1e9;  // minima: other work on the machine only adds
+  double best_empty = 1e9, best_add = 1e9;  // minima: other work on the machine can only add time
   for (int i = 0; i < 100 && (i < 20 || best_add > 1.5 * best_empty); ++i) {
     best_empty = std::min(best_empty, compile_milliseconds(empty));
     best_add = std::min(best_add, compile_milliseconds(add));

@@ -1,4 +1,4 @@
-// Types that layout::emit_callable writes, in a kernel as callers write it.
+// Types that layout::emit_callable writes, used in a kernel as callers would use them.
 #include <gtest/gtest.h>
 
 #include "compile/nvrtc.hpp"

@@ -1,5 +1,6 @@
-// Formulas as long as they may be: NVRTC is done with them in seconds. A chain of 1,900 integer
-// operations took it 207 s, for it tried each const integer as a constant expression.
+// Formulas of the greatest permitted length: NVRTC compiles them in seconds. A chain of 1,900
+// integer operations used to take it 207 s, because it tried each const integer as a constant
+// expression.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -16,7 +17,7 @@ namespace {
 constexpr int kOperations = 16'000;  // of 20,000, beside constants and what the rows add
 constexpr double kMostSeconds = 10;
 
-/// Of this thread, so that other processes hardly count.
+/// CPU time of this thread, so that other processes hardly matter.
 double processor_seconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

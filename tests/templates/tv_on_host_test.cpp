@@ -1,5 +1,5 @@
-// Kernels of given thread-value layouts, run on the host: their source is compiled by the C++
-// compiler that built the tests, and every thread of every block runs in turn.
+// Kernels with given thread-value layouts, run on the host: the C++ compiler that built the tests
+// compiles their source, and every thread of every block runs in turn.
 #include <gtest/gtest.h>
 
 #include "launch/binder.hpp"
@@ -26,7 +26,7 @@ constexpr const char* kHostDevice = R"(
 #define __grid_constant__
 #define __launch_bounds__(...)
 static struct { unsigned x; } blockIdx, threadIdx;
-// Named in tile/math.cuh and its neighbours, called by none of these kernels.
+// Named in tile/math.cuh and its neighbours, but none of these kernels call them.
 float fmaxf(float, float);
 float fminf(float, float);
 float __double2float_rz(double);
@@ -65,7 +65,7 @@ std::string host_source(const plan::Plan& plan) {
   return kHostDevice + operation::flatten(source) + kHostLaunch;
 }
 
-/// Outputs start poisoned; every byte that is not an element must stay so.
+/// Outputs start poisoned; every byte that is not part of an element must stay so.
 void run_and_verify(const Fused& op, const SymbolValues& symbols) {
   Random random(11);
   const formula::Analysis analysis = formula::analyze(op);

@@ -12,7 +12,7 @@
 namespace tilejit::timing {
 namespace {
 
-/// A clock that says what it is told to.
+/// A clock that returns the times it is given.
 class FakeSampler : public Sampler {
  public:
   explicit FakeSampler(std::function<double()> next, int launches = 1)

@@ -41,7 +41,7 @@ struct RanksCase {
   std::size_t samples;
   std::optional<Ranks> want;
 };
-// By exact binomial coefficients, in rational numbers; up to 20 also in the tables of textbooks.
+// From exact binomial coefficients, in rational numbers; up to 20 also in textbook tables.
 const RanksCase kRanks[] = {
     {0, {}},
     {1, {}},
@@ -81,7 +81,7 @@ TEST(MedianRanks, AreSymmetricAndGrowNarrower) {
   }
 }
 
-// What the interval promises, of a skewed distribution: its median is 1.
+// The interval's promise, on a skewed distribution whose median is 1.
 TEST(MedianRanks, HoldTheMedianAsOftenAsTheySay) {
   std::mt19937_64 random(1);
   std::lognormal_distribution<double> times(0, 0.5);

@@ -1,4 +1,4 @@
-"""Beside PyTorch in one process: its tensors and allocator, its streams and events, its captures.
+"""Together with PyTorch in one process: its tensors and allocator, streams and events, captures.
 
 By examples/python/tilejit_ctypes.py alone. tests/torch/run sets what this needs; what needs a GPU or
 PyTorch skips without.
@@ -79,7 +79,7 @@ class BesideTorch(unittest.TestCase):
         cls.kernels.clear()
         del cls.runtime
         gc.collect()
-        # PyTorch goes on without us.
+        # PyTorch keeps working without us.
         assert torch.ones(8, device="cuda").sum().item() == 8
 
     def kernel(self, name, written=None):
@@ -139,7 +139,7 @@ class BesideTorch(unittest.TestCase):
         torch.cuda.synchronize()
         stream = torch.cuda.Stream()
         with torch.cuda.stream(stream):
-            torch.cuda._sleep(20_000_000)  # some 10 ms: whoever did not wait would read zeros
+            torch.cuda._sleep(20_000_000)  # about 10 ms: code that did not wait would read zeros
             x.fill_(7)
             self.launch("double", x, y)
             z = y + 1
@@ -169,7 +169,7 @@ class BesideTorch(unittest.TestCase):
         self.equal(y, x * 2)
 
     def test_its_allocator(self):
-        """Temporaries that go back to it at once, on a stream of ours and its."""
+        """Temporaries that return to it at once, on a stream that it shares with us."""
         self.kernel("double")
         torch.cuda.synchronize()
         gc.collect()
@@ -198,7 +198,7 @@ class BesideTorch(unittest.TestCase):
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             self.launch("double", x, y)
-            z = y + 1  # of the graph's own pool
+            z = y + 1  # from the graph's own pool
             w = torch.empty_like(z)
             self.launch("double", z, w)
         for value in (3.0, -5.0):
@@ -232,7 +232,7 @@ class BesideTorch(unittest.TestCase):
                         self.launch("double", x, y)
                         stream.synchronize()
                         self.equal(y, x * 2)
-            except BaseException as error:  # of any kind: a thread has nobody to tell
+            except BaseException as error:  # any kind: a thread has nobody to report to
                 failures.append(error)
 
         threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]

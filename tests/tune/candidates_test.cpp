@@ -83,7 +83,7 @@ TEST(Candidates, CoverEachKnobOfTheTemplate) {
   EXPECT_TRUE(covers(everything, &Tuning::atomics));
 }
 
-// ---- trials, with a clock of the test's own
+// ---- trials, with the test's own clock
 
 Trial trial(double milliseconds, std::string failure = {}) {
   return {.tuning = {}, .milliseconds = milliseconds, .failure = std::move(failure)};

@@ -61,7 +61,7 @@ TEST(TuningFiles, KeepTheLastOfOneKind) {
   file.merge(shipped);
   EXPECT_EQ(file.entries().size(), 2U);
   EXPECT_EQ(file.find("map a", kHopper, "H100")->tuning.threads, 128);
-  // Merging text is as good: the later line counts.
+  // Concatenating the texts gives the same result: the later line counts.
   EXPECT_EQ(TuningFile::parse(file.to_string() + shipped.to_string(), "text"), file);
 }
 
@@ -124,7 +124,7 @@ TEST(TuningFiles, ArePublishedAsAWhole) {
   EXPECT_THROW((void)TuningFile::load(path.parent_path()), Error);
   std::ofstream(fs::path(folder) / "file") << "not a folder";
   EXPECT_THROW(file.publish(fs::path(folder) / "file" / "tuning.jsonl"), Error);
-  // A FIFO held its reader up for ever; a file of others was believed.
+  // A FIFO blocked its reader; a file owned by others was trusted.
   const fs::path fifo = fs::path(folder) / "fifo";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   EXPECT_THROW((void)TuningFile::load(fifo), Error);

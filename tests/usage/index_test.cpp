@@ -1,4 +1,4 @@
-// What a process has asked for: found again, and what is nearest to a miss.
+// A process's requests: found again, and the one nearest to a miss.
 #include "usage/index.hpp"
 
 #include <gtest/gtest.h>

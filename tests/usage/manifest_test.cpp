@@ -1,4 +1,5 @@
-// Manifests: what is written, by several processes and by those that die, and what is read back.
+// Manifests: what is written, by several processes and by processes that die, and what is read
+// back.
 #include "tilejit/manifest.hpp"
 
 #include <gtest/gtest.h>
@@ -64,7 +65,7 @@ TEST_F(ManifestFile, ReadsWhatWasRecorded) {
   EXPECT_EQ(manifest.entries[0].target, kAmpere);
   EXPECT_EQ(manifest.entries[0].uses, 10u);
   EXPECT_EQ(manifest.entries[1].target, Target{});
-  EXPECT_EQ(manifest.entries[2].uses, 1u);  // no counts of it were written
+  EXPECT_EQ(manifest.entries[2].uses, 1u);  // its counts were not written
   EXPECT_TRUE(is_manifest(text_of(path())));
   EXPECT_TRUE(warnings_.empty());
 }

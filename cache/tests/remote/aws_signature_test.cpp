@@ -10,7 +10,7 @@ namespace tilejit::cache {
 namespace {
 
 // The examples of "Signature Calculations for the Authorization Header" in Amazon S3's API
-// reference: an object read in part, one written, a bucket's lifecycle, a listing.
+// reference: a partial read of an object, a write, a bucket's lifecycle, a listing.
 constexpr const char* kDate = "20130524T000000Z";
 
 AwsIdentity example_identity() {

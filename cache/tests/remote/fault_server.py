@@ -1,7 +1,7 @@
 """A server on loopback that misbehaves as the first part of a request's path says.
 
-Prints `listening on PORT`, ends when standard input does. `/requests` answers how many other
-requests there have been, `/connections` over how many connections.
+Prints `listening on PORT` and ends when standard input does. `/requests` answers how many other
+requests there have been, `/connections` how many connections they used.
 """
 
 import os
@@ -18,7 +18,7 @@ lock = threading.Lock()
 
 
 class Done(Exception):
-    """The connection is at its end."""
+    """The connection is finished."""
 
 
 class Connection:
@@ -62,7 +62,7 @@ class Connection:
                 self.number = asked[self.path]
             getattr(self, "fault_" + self.fault.replace("-", "_"))()
 
-    # What is well: a store, and one that asks for a user and a password.
+    # Well-behaved answers: a store, and one that asks for a user and a password.
 
     def fault_store(self, path=None):
         path = path or self.rest
@@ -98,7 +98,7 @@ class Connection:
         else:
             self.fault_store()
 
-    # What is not.
+    # Faults.
 
     def fault_status(self):
         self.read_body()
@@ -143,14 +143,14 @@ class Connection:
             time.sleep(0.05)
             self.send(f"X-{i}: x\r\n".encode())
 
-    def fault_slow(self):  # but well
+    def fault_slow(self):  # but correct
         time.sleep(0.3)
         self.fault_store()
 
     def fault_wrong(self):
         self.answer(200, b"these are not the bytes")
 
-    def fault_longer(self):  # than the length says
+    def fault_longer(self):  # than Content-Length says
         self.answer(200, stored[self.rest] + b"more", length=len(stored[self.rest]) // 2)
         raise Done
 
@@ -188,7 +188,7 @@ class Connection:
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         raise Done
 
-    def fault_close_after(self):  # each answer, without saying so
+    def fault_close_after(self):  # each answer, without announcing it
         self.fault_store()
         raise Done
 
@@ -208,7 +208,7 @@ class Connection:
     def fault_to(self):  # /to/<port>: another origin
         self.answer(302, headers=f"Location: http://127.0.0.1:{self.argument}/x\r\n")
 
-    def fault_to_user(self):  # this origin at first sight only
+    def fault_to_user(self):  # looks like this origin, but is not
         self.answer(302, headers=f"Location: http://127.0.0.1:{self.port}@localhost/x\r\n")
 
     def fault_here(self):

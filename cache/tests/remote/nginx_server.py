@@ -1,8 +1,8 @@
 """nginx on loopback with the configuration file that docs/remote-cache.md shows.
 
-Arguments: nginx's program, the configuration, an empty folder, and what of the configuration's
-comments is to hold: `tls`, `password`. Prints `listening on PORT`, ends when standard input does.
-The folder then has `entries/` and, with `tls`, `ca.pem`.
+Arguments: nginx's program, the configuration, an empty folder, and which commented parts of the
+configuration to enable: `tls`, `password`. Prints `listening on PORT` and ends when standard input
+does. The folder then has `entries/` and, with `tls`, `ca.pem`.
 """
 
 import os

@@ -79,7 +79,7 @@ TEST_F(Nginx, TakesNothingButEntries) {
   EXPECT_TRUE(files_below(folder.path() / "entries").empty());
 }
 
-// A cache's own folder, served as it is, is a remote.
+// A cache's own folder, served unchanged, works as a remote.
 TEST_F(Nginx, ServesTheFolderOfAStore) {
   start();
   if (IsSkipped()) return;
@@ -171,7 +171,7 @@ class S3 : public testing::Test {
 
 TEST_F(S3, KeepsEntries) {
   expect_store_works(options_of());
-  RemoteOptions prefixed = options_of("/team+1=a,b/(x)/");  // encoded, and signed so
+  RemoteOptions prefixed = options_of("/team+1=a,b/(x)/");  // percent-encoded, and signed that way
   prefixed.s3.session_token = "a/token+of=some";
   expect_store_works(prefixed);
   EXPECT_EQ(warnings.joined(), "");
@@ -200,7 +200,7 @@ TEST_F(S3, RefusesWhatIsNotSignedWell) {
     RemoteStore store(told);
     EXPECT_EQ(store.get(test_key(1)).status, RemoteStatus::unavailable);
     (void)store.get(test_key(1));
-    EXPECT_EQ(store.counters().requests, 1u);  // it was refused, and would be again
+    EXPECT_EQ(store.counters().requests, 1u);  // it was refused, and would be refused again
     EXPECT_NE(own.joined().find(message), std::string::npos) << own.joined();
     EXPECT_EQ(own.joined().find(told.s3.secret_key), std::string::npos) << own.joined();
   }

@@ -1,4 +1,4 @@
-// What a dead remote costs.
+// The cost of a dead remote.
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -34,7 +34,7 @@ constexpr double kSkipNs = 1000;
 
 class DeadRemote : public RemoteFaults {
  protected:
-  // One time-out, and then as good as nothing.
+  // One time-out, then almost no cost.
   void expect_one_timeout(const RemoteOptions& given, milliseconds timeout) {
     RemoteStore store(given);
     const auto first = time_of([&] { EXPECT_EQ(store.get(test_key(1)).status, kUnavailable); });
@@ -59,7 +59,7 @@ TEST_F(DeadRemote, ThatHangsCostsOneTimeout) {
   EXPECT_EQ(count_of(server, "requests"), 1);
 }
 
-// A listener whose queue is full drops what asks for a connection, as a dead host does.
+// A listener whose queue is full drops connection requests, as a dead host does.
 TEST_F(DeadRemote, ThatDropsPacketsCostsOneTimeout) {
   const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{.sin_family = AF_INET,
@@ -129,7 +129,7 @@ TEST_F(DeadRemote, IsToldFromOneBadEntry) {
   EXPECT_EQ(store.counters().damaged, 8u);
 }
 
-// No caller waits for it to be found alive again.
+// No caller waits until the remote is found to be alive again.
 TEST_F(DeadRemote, ComesBackInTheBackground) {
   store_entry(options("/store"), 1);
   RemoteOptions given = options("/hang-once");
@@ -158,7 +158,7 @@ TEST_F(DeadRemote, StaysDeadWithoutAnInterval) {
   EXPECT_EQ(count_of(server, "requests"), 1);
 }
 
-// An upload waits in the background: after it no caller has to find out.
+// An upload waits in the background, so that no later caller has to find out.
 TEST_F(DeadRemote, FoundByAnUploadCostsNoCaller) {
   RemoteStore store(test_options("http://127.0.0.1:1/", warnings));
   store.put(test_key(1), entry_file(1));

@@ -6,7 +6,7 @@ namespace {
 struct FaultCase {
   const char* path;
   RemoteStatus status;
-  const char* warning;  // a part of the only one; null: none
+  const char* warning;  // part of the only warning; null: no warning
   int requests = 1;     // that reach the server
   bool times_out = false;
 };
@@ -123,7 +123,7 @@ TEST_F(RemoteFaults, RedirectsToAnotherHostAreRefused) {
 
 TEST_F(RemoteFaults, S3ErrorsAreToldApart) {
   const S3Options s3{.endpoint = server.url(), .access_key = "id", .secret_key = "s3cret"};
-  // The endpoint has no path, so that the bucket names the fault.
+  // The endpoint has no path, so the bucket selects the fault.
   const auto ask = [&](const std::string& error) {
     Warnings own;
     RemoteOptions given = test_options("s3://s3_error/" + error, own);

@@ -22,10 +22,10 @@ namespace tilejit::cache {
 
 using std::chrono::milliseconds;
 
-// Beyond a deadline, for a machine that is busy with other tests.
+// Slack beyond a deadline, for a machine that is busy with other tests.
 inline constexpr milliseconds kSlack{1500};
 
-// What is on loopback is not asked for through a proxy.
+// Requests to loopback do not go through a proxy.
 inline const int kNoProxy = ::setenv("no_proxy", "127.0.0.1,localhost", 1);
 
 inline std::string entry_file(int i, std::size_t bytes = 20000) {
@@ -54,7 +54,7 @@ class Warnings {
   std::vector<std::string> texts_;
 };
 
-/// Options with short time-outs, and the checks a real caller has.
+/// Options with short time-outs, and the checks that a real caller has.
 inline RemoteOptions test_options(std::string url, Warnings& warnings) {
   RemoteOptions options;
   options.url = std::move(url);

@@ -65,7 +65,7 @@ TEST_F(RemoteStoreTest, UsesOneConnectionForMany) {
   RemoteStore store(options("/store"));
   const long before = count_of(server, "connections");
   for (int i = 0; i < 20; ++i) EXPECT_EQ(store.get(test_key(1)).status, RemoteStatus::hit);
-  EXPECT_EQ(count_of(server, "connections") - before, 2);  // the other one is that of count_of
+  EXPECT_EQ(count_of(server, "connections") - before, 2);  // the other one comes from count_of
 }
 
 TEST_F(RemoteStoreTest, SurvivesConnectionsThatCloseWhileKept) {
@@ -137,7 +137,7 @@ TEST_F(RemoteStoreTest, DropsUploadsThatHaveNoRoom) {
     EXPECT_FALSE(store.wait_for_uploads(milliseconds(20)));
   }
   EXPECT_GE(queued, 4);
-  EXPECT_LE(queued, 5);  // one may be with the server already
+  EXPECT_LE(queued, 5);  // the server may already have one
   EXPECT_NE(warnings.joined().find("some are dropped"), std::string::npos) << warnings.joined();
 }
 

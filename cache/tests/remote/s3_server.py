@@ -1,8 +1,8 @@
 """An S3 server on loopback: OpenStack Swift with its s3api, which verifies AWS Signature V4.
 
 Proxy, account, container and object server (in memory) run in this one process. Arguments: the
-secret of the access key test:tester, a bucket to make, an empty folder. Prints `listening on PORT`
-once the bucket is there, ends when standard input does. Needs Debian's python3-swift.
+secret of the access key test:tester, a bucket to create, an empty folder. Prints `listening on
+PORT` once the bucket exists and ends when standard input does. Needs Debian's python3-swift.
 """
 
 import array
@@ -31,7 +31,7 @@ USER = "tester"
 
 
 class Cache:
-    """What Swift keeps in memcached: this process is the only one that asks."""
+    """What Swift keeps in memcached: only this process reads it."""
 
     def __init__(self):
         self.values = {}
@@ -62,7 +62,7 @@ def serve(socket, app):
 
 def write_ring(folder, name, port):
     device = {"id": 0, "zone": 0, "device": "sda", "ip": "127.0.0.1", "port": port}
-    os.chdir(folder)  # where RingData.save puts its temporary
+    os.chdir(folder)  # where RingData.save puts its temporary file
     RingData([array.array("H", [0, 0])], [device], 31).save(os.path.join(folder, name + ".ring.gz"))
 
 

@@ -84,7 +84,7 @@ TEST_F(StoreRemote, ThatMustHaveEverythingThrowsInsteadOfMaking) {
   EXPECT_EQ(store.counters().made, 0u);
 }
 
-// A proxy that mixed its answers up gave another kernel's code.
+// A proxy that mixed up its answers returned another kernel's code.
 TEST_F(StoreRemote, AnEntryOfAnotherKeyIsNotBelieved) {
   { Store(store_options("first", "/store")).put(test_key(1), entry); }
   Options given = store_options("second", "/store");
@@ -102,7 +102,7 @@ TEST_F(StoreRemote, AnEntryOfAnotherKeyIsNotBelieved) {
   EXPECT_THROW((void)Store(given).find_or_make(test_key(1), must_not_run), MissingEntry);
 }
 
-// What was under way at the end was given up without a word: only what waited was told of.
+// An upload still in progress at the end was dropped silently: only queued ones were reported.
 TEST_F(StoreRemote, AnUploadThatIsGivenUpAtTheEndIsWarnedOf) {
   { Store(store_options("first", "/hang")).put(test_key(1), entry); }
   EXPECT_NE(warnings.joined().find("1 upload was not done"), std::string::npos)

@@ -15,11 +15,11 @@ extern char** environ;
 
 namespace tilejit::cache {
 
-/// One of the servers of this folder, *_server.py, which ends with this object, or with this
-/// process, however that ends.
+/// One of this folder's servers, *_server.py. It ends with this object or with this process,
+/// however the process ends.
 class TestServer {
  public:
-  /// Not running (see `port`) if the script did not say within 20 s where it listens.
+  /// Not running (see `port`) if the script did not report its port within 20 s.
   TestServer(const std::string& script, const std::vector<std::string>& arguments) {
     std::vector<std::string> words = {TILEJIT_TEST_PYTHON, TILEJIT_REMOTE_TESTS "/" + script};
     words.insert(words.end(), arguments.begin(), arguments.end());

@@ -1,6 +1,6 @@
-// A worker that behaves as it is told. Before its Welcome: by TILEJIT_FAKE_WELCOME. Then: by the
-// first word of each order's source; what it does not know it "compiles" to an ELF magic and the
-// source's name.
+// A worker that behaves as it is told: before its Welcome by TILEJIT_FAKE_WELCOME, then by the
+// first word of each order's source. It "compiles" any other word to an ELF magic and the source's
+// name.
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -46,7 +46,7 @@ Compiled compiled(const std::string& text) {
   return result;
 }
 
-/// True, and remembered in a file, at the first call.
+/// True at the first call, which a file records.
 bool first_time(const std::string& file) {
   const int fd = ::open(file.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
   if (fd >= 0) ::close(fd);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Answers of CuTe DSL for layouts with unknown leaves, as unknown.json beside this file.
+"""Answers of CuTe DSL for layouts with unknown leaves, written as unknown.json next to this file.
 
     pip install nvidia-cutlass-dsl==4.8.1 && ./make_unknown.py
 
