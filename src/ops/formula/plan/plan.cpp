@@ -12,7 +12,6 @@
 #include "plan/split.hpp"
 #include "plan/stages.hpp"
 #include "plan/vectors.hpp"
-#include "rows/row_shape.hpp"
 #include "rows/rows.hpp"
 #include "scan/scan.hpp"
 #include "thread_value/thread_value.hpp"
