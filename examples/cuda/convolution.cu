@@ -1,5 +1,5 @@
-// y(i,j) = sum over the 3x3 taps (a,b) of x(i,j,a,b) * w(a,b). The descriptor views the padded image
-// as (H,W,3,3): the layout of x says where the taps of each pixel lie.
+// y(i,j) = sum over the 3x3 taps (a,b) of x(i,j,a,b) * w(a,b). The descriptor views the padded
+// image as (H,W,3,3): the layout of x says where the taps of each pixel lie.
 #include "plan.cuh"  // BLK, Window, Taps, Params
 
 extern "C" __global__ void __launch_bounds__(BLK* BLK)

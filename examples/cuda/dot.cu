@@ -1,5 +1,5 @@
 // d = alpha * sum over i of x[i] * y[i]. Blocks add their parts to d, which starts at 0.
-#include "plan.cuh"    // T, kThreads, Params
+#include "plan.cuh"  // T, kThreads, Params
 #include "reduce.cuh"
 
 extern "C" __global__ void __launch_bounds__(kThreads) dot(const __grid_constant__ Params p) {

@@ -1,8 +1,7 @@
 // bins[b] = how many of the N codes are b. Each block counts in shared memory first.
 #include "plan.cuh"  // kBins, kThreads, Params
 
-extern "C" __global__ void __launch_bounds__(kThreads)
-    histogram(const __grid_constant__ Params p) {
+extern "C" __global__ void __launch_bounds__(kThreads) histogram(const __grid_constant__ Params p) {
   extern __shared__ unsigned counts[];  // (kBins):(1)
   for (int b = threadIdx.x; b < kBins; b += kThreads) counts[b] = 0;
   __syncthreads();

@@ -1,4 +1,5 @@
-// In the manner of CuPy's raw kernels: pointers and numbers one by one, and nothing of this library.
+// In the manner of CuPy's raw kernels: pointers and numbers one by one, and nothing of this
+// library.
 extern "C" __global__ void mandelbrot(const float* re, const float* im, int* steps, int limit,
                                       long long n) {
   const long long i = blockDim.x * (long long)blockIdx.x + threadIdx.x;
