@@ -104,10 +104,6 @@ class Emitter {
   const Node& node(NodeId id) const { return program_.nodes[static_cast<std::size_t>(id)]; }
   DType argument_type(const Node& user, std::size_t i) const { return node(user.args[i]).type; }
 
-  static std::string storage_type(DType type) {
-    return type == b8 ? "b8" : std::string(tilejit::to_string(type));
-  }
-
   // True for a cast to a narrow float that only a store uses. The store rounds, so the cast need
   // not.
   bool converts_in_store(NodeId id) const {
@@ -298,7 +294,7 @@ class Emitter {
     if (n.type == f32 || n.type == f64) {
       return type == compute_type(from) ? value : "static_cast<" + type + ">(" + value + ")";
     }
-    return "round_to<" + storage_type(n.type) + ">(" + unrounded(id) + ")";
+    return "round_to<" + std::string(storage_type(n.type)) + ">(" + unrounded(id) + ")";
   }
 
   // The operand of a cast to a narrow float, as the float that is then rounded. Operands with more

@@ -91,6 +91,10 @@ std::vector<std::string> to_lines(const Program& program) {
   return lines;
 }
 
+std::string_view storage_type(DType type) noexcept {
+  return type == b8 ? "b8" : tilejit::to_string(type);
+}
+
 std::string_view compute_type(DType type) noexcept {
   switch (type) {
     case f64: return "double";

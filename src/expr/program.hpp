@@ -265,5 +265,7 @@ struct Slice {
                                            const std::string& b);
 /// The device type that computes values of `type`: "float", "double", "i8", "bool", ...
 [[nodiscard]] std::string_view compute_type(DType type) noexcept;
+/// The device type that stores them: "f16", "b8", ...
+[[nodiscard]] std::string_view storage_type(DType type) noexcept;
 
 }  // namespace tilejit::expr

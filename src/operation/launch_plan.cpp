@@ -1,6 +1,7 @@
 #include "operation/launch_plan.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "operation/signature.hpp"
 #include "tilejit/error.hpp"
@@ -23,7 +24,33 @@ std::string fault_of(const Param& param, const Step& step, std::size_t bases) {
   return fault_of(param.map);
 }
 
+int alignment_of(const Param& param) noexcept {
+  return param.kind == Param::Kind::tensor_map ? static_cast<int>(TensorMap::kAlignment)
+                                               : std::min(param.size, 8);
+}
+
+/// The first byte behind all fields that is a multiple of `alignment`.
+int end_of(const std::vector<Param>& params, int alignment) noexcept {
+  const int end = params.empty() ? 0 : params.back().offset + params.back().size;
+  return (end + alignment - 1) / alignment * alignment;
+}
+
 }  // namespace
+
+void append_field(std::vector<Param>& params, Param param) {
+  param.offset = end_of(params, alignment_of(param));
+  params.push_back(std::move(param));
+}
+
+int struct_bytes(const std::vector<Param>& params) noexcept {
+  int alignment = 1;
+  for (const Param& param : params) alignment = std::max(alignment, alignment_of(param));
+  return end_of(params, alignment);
+}
+
+int scalar_bytes(DType dtype) noexcept {
+  return is_floating(dtype) && dtype != f64 ? 4 : size_bytes(dtype);
+}
 
 bool has_tensor_maps(const Step& step) noexcept {
   return std::ranges::find(step.params, Param::Kind::tensor_map, &Param::kind) != step.params.end();

@@ -41,6 +41,14 @@ struct Param {
   bool operator==(const Param&) const = default;
 };
 
+/// Appends a field where C would place it: aligned to its size, at most to 8 bytes; a tensor map to
+/// TensorMap::kAlignment.
+void append_field(std::vector<Param>& params, Param param);
+/// The size, in bytes, of the struct with these fields.
+[[nodiscard]] int struct_bytes(const std::vector<Param>& params) noexcept;
+/// The size, in bytes, of a scalar in its compute type.
+[[nodiscard]] int scalar_bytes(DType dtype) noexcept;
+
 /// The number of blocks of a kernel. Its work is divided into units (vectors, tiles, rows), which
 /// are distributed over blocks.
 struct GridRule {

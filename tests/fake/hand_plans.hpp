@@ -70,11 +70,10 @@ struct HandPlan {
   HandPlan& scalar(const std::string& name, DType dtype) {
     op.scalars.push_back({.name = name, .dtype = dtype});
     plan.signature.scalars.push_back(op.scalars.back());
-    const int bytes = is_floating(dtype) && dtype != f64 ? 4 : size_bytes(dtype);
     return param({.kind = plan::Param::Kind::scalar,
                   .index = static_cast<int>(op.scalars.size()) - 1,
                   .dtype = dtype,
-                  .size = bytes});
+                  .size = operation::scalar_bytes(dtype)});
   }
   HandPlan& total() { return param({.kind = plan::Param::Kind::total}); }
   HandPlan& dim(const Dim& value) { return param({.kind = plan::Param::Kind::dim, .dim = value}); }

@@ -12,9 +12,7 @@
 #include "cuda/constants.hpp"
 #include "cuda/shape.hpp"
 #include "operation/launch_plan.hpp"
-#include "spec/common.hpp"
-#include "spec/problems.hpp"
-#include "tilejit/coordinate_layout.hpp"
+#include "spec/checks.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::cuda {
@@ -146,8 +144,11 @@ class Checker {
 
   Checked run() {
     check_names();
-    check_symbols();
-    for (const Tensor& tensor : kernel_.tensors) check_tensor(tensor);
+    result_.symbols = spec::symbols_of(kernel_.tensors, problems_);
+    for (const auto& [name, divisor] : result_.symbols) check_name(name, "/symbols");
+    spec::check_symbols(kernel_.symbols, "remove it, or make it a scalar", result_.symbols,
+                        problems_);
+    for (const Tensor& tensor : kernel_.tensors) spec::check_tensor(tensor, problems_);
     check_access();
     check_options();
     check_knobs();
@@ -166,20 +167,13 @@ class Checker {
   }
 
   void check_names() {
-    if (!core::is_identifier(kernel_.name)) {
-      fault("the name " + spec::in_quotes(kernel_.name) +
-                " is not an identifier: letters, digits and '_', at most 64",
-            "/name");
-    }
+    (void)spec::check_identifier(kernel_.name, "/name", problems_);
     if (!core::is_identifier(kernel_.entry)) {
       fault("the entry " + spec::in_quotes(kernel_.entry) +
                 " is not the name of a kernel: letters, digits and '_', at most 64",
             "/entry");
     }
-    if (kernel_.tensors.empty() || kernel_.tensors.size() > spec::kMaxTensors) {
-      fault("an operation has 1 to 64 tensors, found " + std::to_string(kernel_.tensors.size()),
-            "/tensors");
-    }
+    spec::check_tensor_count(kernel_.tensors.size(), problems_);
     for (const Tensor& tensor : kernel_.tensors) check_name(tensor.name, "/tensors");
     for (const Scalar& scalar : kernel_.scalars) check_name(scalar.name, "/scalars");
     for (const CudaConstant& constant : kernel_.constants) {
@@ -195,77 +189,13 @@ class Checker {
 
   void check_name(const std::string& name, const std::string& folder) {
     const std::string where = core::pointer_to(folder, name);
-    if (!core::is_identifier(name)) {
-      fault("the name " + spec::in_quotes(name) +
-                " is not an identifier: letters, digits and '_', at most 64",
-            where);
-    } else if (std::ranges::find(kTaken, name) != std::end(kTaken)) {
+    if (!spec::check_identifier(name, where, problems_)) return;
+    if (std::ranges::find(kTaken, name) != std::end(kTaken)) {
       fault("the name '" + name + "' belongs to C++ or to plan.cuh; choose another", where);
     } else if (!names_.insert(name).second) {
       fault("the name '" + name +
                 "' is used twice; tensors, scalars, symbols and constants share one set of names",
             where);
-    }
-  }
-
-  void check_symbols() {
-    for (const Tensor& tensor : kernel_.tensors) {
-      for (const Mode& mode : tensor.layout.leaves()) {
-        for (const Dim& dim : {mode.extent, mode.stride}) add_symbols(tensor, dim);
-      }
-    }
-    for (const auto& [name, divisor] : result_.symbols) check_name(name, "/symbols");
-    std::set<std::string> seen;
-    for (const Symbol& symbol : kernel_.symbols) {
-      const std::string where = core::pointer_to("/symbols", symbol.name);
-      const auto found = result_.symbols.find(symbol.name);
-      if (found == result_.symbols.end()) {
-        fault("no layout uses the symbol " + spec::in_quotes(symbol.name) +
-                  "; remove it, or make it a scalar",
-              where);
-      } else if (!seen.insert(symbol.name).second) {
-        fault("the symbol '" + symbol.name + "' is described twice", where);
-      } else if (symbol.divisible_by < 1 || symbol.divisible_by > INT32_MAX) {
-        fault("divisible_by is 1 to 2147483647, found " + std::to_string(symbol.divisible_by),
-              where);
-      } else if (symbol.example &&
-                 (*symbol.example < 0 || *symbol.example % symbol.divisible_by != 0)) {
-        fault("the example " + std::to_string(*symbol.example) + " is not a multiple of " +
-                  std::to_string(symbol.divisible_by) + " from 0 on",
-              where);
-      } else {
-        found->second = symbol.divisible_by;
-      }
-    }
-  }
-
-  void add_symbols(const Tensor& tensor, const Dim& dim) {
-    if (!dim.is_product()) {
-      const bool steps = coordinate_step(dim).has_value();
-      fault("the layout of tensor '" + tensor.name + "' has the " +
-                (steps ? "coordinate stride " : "unknown ") + to_string(dim) +
-                (steps ? "; memory has strides of integers and symbols"
-                       : "; give it a name, for example \"N\""),
-            core::pointer_to("/tensors", tensor.name) + "/layout");
-      return;
-    }
-    for (const std::string& symbol : dim.symbols()) result_.symbols.emplace(symbol, 1);
-  }
-
-  void check_tensor(const Tensor& tensor) {
-    const std::string where = core::pointer_to("/tensors", tensor.name);
-    const bool power =
-        tensor.align >= 1 && tensor.align <= 16 && (tensor.align & (tensor.align - 1)) == 0;
-    if (!power || tensor.align < size_bytes(tensor.dtype)) {
-      fault("align is " + std::to_string(tensor.align) +
-                " bytes; use 1, 2, 4, 8 or 16, at least the element's " +
-                std::to_string(size_bytes(tensor.dtype)),
-            where + "/align");
-    }
-    try {
-      (void)product(tensor.layout.shape());
-    } catch (const Error& error) {
-      problems_.add(error, where + "/layout");
     }
   }
 

@@ -11,47 +11,30 @@
 namespace tilejit::cuda {
 namespace {
 
+using operation::append_field;
 using operation::LaunchPlan;
 using operation::LaunchShape;
 using operation::Param;
 using operation::Step;
 
-/// Adds a field, naturally aligned as in C.
-void append(std::vector<Param>& params, Param param) {
-  const int end = params.empty() ? 0 : params.back().offset + params.back().size;
-  param.offset = (end + param.size - 1) / param.size * param.size;
-  params.push_back(std::move(param));
-}
-
-int struct_bytes(const std::vector<Param>& params) {
-  int align = 1;
-  for (const Param& param : params) align = std::max(align, param.size);
-  const int end = params.empty() ? 0 : params.back().offset + params.back().size;
-  return (end + align - 1) / align * align;
-}
-
-/// The size of a scalar in its compute type.
-int scalar_bytes(DType dtype) {
-  return is_floating(dtype) && dtype != f64 ? 4 : size_bytes(dtype);
-}
-
 std::vector<Param> params_of(const Resolved& kernel, const Checked& checked) {
   std::vector<Param> params;
   for (std::size_t i = 0; i < kernel.tensors.size(); ++i) {
-    append(params, {.kind = Param::Kind::pointer,
-                    .index = static_cast<int>(i),
-                    .dtype = kernel.tensors[i].dtype,
-                    .name = kernel.tensors[i].name});
+    append_field(params, {.kind = Param::Kind::pointer,
+                          .index = static_cast<int>(i),
+                          .dtype = kernel.tensors[i].dtype,
+                          .name = kernel.tensors[i].name});
   }
   for (std::size_t i = 0; i < kernel.scalars.size(); ++i) {
-    append(params, {.kind = Param::Kind::scalar,
-                    .index = static_cast<int>(i),
-                    .dtype = kernel.scalars[i].dtype,
-                    .name = kernel.scalars[i].name,
-                    .size = scalar_bytes(kernel.scalars[i].dtype)});
+    append_field(params, {.kind = Param::Kind::scalar,
+                          .index = static_cast<int>(i),
+                          .dtype = kernel.scalars[i].dtype,
+                          .name = kernel.scalars[i].name,
+                          .size = operation::scalar_bytes(kernel.scalars[i].dtype)});
   }
   const auto add_symbol = [&](const std::string& name) {
-    append(params, {.kind = Param::Kind::dim, .dim = Dim(std::string_view(name)), .name = name});
+    append_field(params,
+                 {.kind = Param::Kind::dim, .dim = Dim(std::string_view(name)), .name = name});
   };
   for (const Symbol& symbol : kernel.symbols) add_symbol(symbol.name);
   // One by one a kernel takes only those that the descriptor lists.
@@ -141,7 +124,7 @@ KernelPlan make_plan(std::shared_ptr<const Resolved> kernel, const Tuning& tunin
                   .params = {}};
   check_target(plan.checked, target);
   plan.params = params_of(*plan.kernel, plan.checked);
-  plan.params_bytes = struct_bytes(plan.params);
+  plan.params_bytes = operation::struct_bytes(plan.params);
   plan.signature = {.tensors = plan.kernel->tensors,
                     .scalars = plan.kernel->scalars,
                     .symbols = plan.checked.symbols};
@@ -210,23 +193,23 @@ std::string zero_entry(const KernelPlan& plan, const Tensor& tensor) {
 
 ZeroParams zero_params(const KernelPlan& plan, const Tensor& tensor) {
   ZeroParams result;
-  append(result.params, {.kind = Param::Kind::pointer,
-                         .index = static_cast<int>(&tensor - plan.kernel->tensors.data()),
-                         .name = "y"});
-  append(result.params, {.kind = Param::Kind::total, .name = "total"});
+  append_field(result.params, {.kind = Param::Kind::pointer,
+                               .index = static_cast<int>(&tensor - plan.kernel->tensors.data()),
+                               .name = "y"});
+  append_field(result.params, {.kind = Param::Kind::total, .name = "total"});
   const auto add = [&](const Dim& dim) {
     const bool present = std::ranges::any_of(result.params, [&](const Param& param) {
       return param.kind == Param::Kind::dim && param.dim == dim;
     });
     if (dim.is_known() || present) return;
     const std::string name = "d" + std::to_string(result.params.size() - 2);
-    append(result.params, {.kind = Param::Kind::dim, .dim = dim, .name = name});
+    append_field(result.params, {.kind = Param::Kind::dim, .dim = dim, .name = name});
   };
   for (const Mode& leaf : tensor.layout.leaves()) {
     add(leaf.extent);
     add(leaf.stride);
   }
-  result.bytes = struct_bytes(result.params);
+  result.bytes = operation::struct_bytes(result.params);
   return result;
 }
 

@@ -1,6 +1,7 @@
 #include "cuda/source.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <set>
@@ -14,11 +15,8 @@
 namespace tilejit::cuda {
 namespace {
 
+using expr::storage_type;
 using operation::Param;
-
-std::string_view storage_type(DType dtype) {
-  return dtype == b8 ? "b8" : to_string(dtype);
-}
 
 /// The header of the tile library with that type; "types" for those that C++ has.
 std::string_view header_of(DType dtype) {
@@ -119,15 +117,12 @@ std::string zero_kernel(const KernelPlan& plan, const Tensor& tensor) {
           ") " + entry + "(const __grid_constant__ " + entry + "_params p) {\n";
   // The step may start early if the launch overlaps the kernel before it (LaunchOptions::overlap).
   if (plan.target.major >= 9) text += "  asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");\n";
-  text +=
-      "  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;\n"
-      "  if (i >= p.total) return;\n  long long at = 0;\n";
-  for (const Mode& leaf : tensor.layout.leaves()) {
-    const std::string extent = dim_text(leaf.extent, params);
-    text += "  at += i % " + extent + " * " + dim_text(leaf.stride, params) + ";\n";
-    text += "  i /= " + extent + ";\n";
-  }
-  return text + "  p.y[at] = 0;\n}\n";
+  const layout::IndexStyle style{.dim = [&](const Dim& dim) { return dim_text(dim, params); }};
+  return text +
+         "  const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;\n"
+         "  if (i < p.total) p.y[" +
+         layout::emit(ComposedLayout(tensor.layout), std::array{std::string("i")}, style) +
+         "] = 0;\n}\n";
 }
 
 }  // namespace

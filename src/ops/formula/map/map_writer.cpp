@@ -39,8 +39,9 @@ void MapWriter::write_behind_formula() {
 /// c0 counts vectors along the innermost mode, and all other coordinates count elements; `valid`
 /// counts the elements that exist.
 void MapWriter::write_coordinates(Code accesses) {
-  const Code peel = this->peel(true);
-  accesses.coordinates.insert(peel.coordinates.begin(), peel.coordinates.end());
+  const Code shift = this->shift();
+  accesses.coordinates.insert(shift.coordinates.begin(), shift.coordinates.end());
+  if (plan_.peeled) accesses.coordinates.insert(0);
   const std::size_t rank = plan_.extents.size();
   const auto asked = [&](std::size_t m) {
     return (m == 0 && accesses.valid && plan_.ragged) || accesses.asks_for(m);
@@ -61,8 +62,11 @@ void MapWriter::write_coordinates(Code accesses) {
                        to_string(plan_.extents[m])));
     from = to;
   }
-  out_ += peel.text;
-  if (!accesses.valid || plan_.peeled) return;
+  if (plan_.peeled) {
+    out_ += shift.text;
+    return line(fmt::format("    const u32 exists = {};", existing()));
+  }
+  if (!accesses.valid) return;
   if (!plan_.ragged) return line("    constexpr int valid = kVector;");
   line(
       fmt::format("    const i64 rest = {} - i64(c0) * kVector;", value_of(plan_.extents.front())));

@@ -12,20 +12,14 @@ class ParamList {
  public:
   explicit ParamList(const Plan& plan) : plan_(plan) {}
 
-  void add(Param param) {
-    const int align = std::min(param.size, 8);
-    const int end = params_.empty() ? 0 : params_.back().offset + params_.back().size;
-    param.offset = (end + align - 1) / align * align;
-    params_.push_back(std::move(param));
-  }
+  void add(Param param) { operation::append_field(params_, std::move(param)); }
 
   void add_scalar(int index, DType dtype) {
-    const bool as_float = is_floating(dtype) && dtype != f64;
     add({.kind = Param::Kind::scalar,
          .index = index,
          .dtype = dtype,
          .name = "s" + std::to_string(index),
-         .size = as_float ? 4 : size_bytes(dtype)});
+         .size = operation::scalar_bytes(dtype)});
   }
 
   void add_dim(const Dim& dim) {
@@ -113,11 +107,6 @@ std::vector<Param> params_of_outline(const Fused& op, const formula::Analysis& a
   add_arguments(op, plan, list);
   for (const auto& [name, divisor] : analysis.symbols) list.add_dim(Dim(name));
   return list.take();
-}
-
-int bytes_of(const std::vector<Param>& params) noexcept {
-  const int end = params.empty() ? 0 : params.back().offset + params.back().size;
-  return (end + 7) / 8 * 8;
 }
 
 }  // namespace tilejit::plan

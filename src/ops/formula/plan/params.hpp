@@ -14,7 +14,5 @@ namespace tilejit::plan {
 [[nodiscard]] std::vector<Param> params_of_outline(const Fused& op,
                                                    const formula::Analysis& analysis,
                                                    const Plan& plan);
-/// The size of the struct that has these fields.
-[[nodiscard]] int bytes_of(const std::vector<Param>& params) noexcept;
 
 }  // namespace tilejit::plan

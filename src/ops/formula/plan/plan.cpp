@@ -52,7 +52,7 @@ class Planner {
     choose_launch(plan_, op_.tuning);
     choose_index();
     plan_.params = params_of(op_, plan_);
-    plan_.params_bytes = bytes_of(plan_.params);
+    plan_.params_bytes = operation::struct_bytes(plan_.params);
     return std::move(plan_);
   }
 

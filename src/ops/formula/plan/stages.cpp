@@ -31,7 +31,7 @@ Plan outline(const Fused& op, const formula::Analysis& analysis, const Target& t
     plan.operands.push_back(std::move(operand));
   }
   plan.params = params_of_outline(op, analysis, plan);
-  plan.params_bytes = bytes_of(plan.params);
+  plan.params_bytes = operation::struct_bytes(plan.params);
   return plan;
 }
 

@@ -43,12 +43,9 @@ class Chooser {
     for (const Operand& operand : plan_.operands) {
       if (is_wide(operand)) vector = std::max(vector, widest_access(operand, wanted));
     }
-    for (const Place& place : plan_.places) {
-      if (place.modes.front().size() > 1) vector = 1;  // neighbours have no common stride
-    }
+    if (!neighbours_have_strides()) vector = 1;
     for (const Operand& operand : plan_.operands) {
-      if (operand.modes.front().size() > 1) vector = 1;
-      if (operand.written && is_wide(operand) && !operand.per_row)
+      if (operand.written && takes_vectors(operand))
         vector = std::min(vector, widest_access(operand, vector));
     }
     if (vector < wanted && peels(vector, wanted)) {
@@ -122,12 +119,11 @@ class Chooser {
     const Operand* const leader = vector_leader(plan_);
     if (leader == nullptr || is_aligned(*leader, wanted)) return false;
     for (const Operand& operand : plan_.operands) {
-      if (operand.modes.front().size() > 1) return false;
       if (!takes_vectors(operand)) continue;
       if (!has_long_aligned_rows(operand, wanted)) return false;
       if (!lies_with(operand, *leader, wanted) && operand.written) return false;
     }
-    return lies_with(*leader, *leader, wanted) && has_plain_places();
+    return lies_with(*leader, *leader, wanted) && neighbours_have_strides();
   }
 
   /// Whether vectors of `wanted` elements may be shifted in registers where rows of a tile's
@@ -138,17 +134,19 @@ class Chooser {
     const Rows* const rows = rows_of(plan_);
     const bool scanned = direction_of(plan_) && rows != nullptr && !rows->along();
     if (light_ || !(cross_mode_ || scanned) || !is_narrow(vector, kNarrowAccess)) return false;
-    return has_plain_places() && std::ranges::all_of(plan_.operands, [&](const Operand& operand) {
-             const bool gains = scanned || size_bytes(operand.dtype) < kLargeElement;
-             return operand.modes.front().size() == 1 &&
-                    (!takes_vectors(operand) || is_aligned(operand, wanted) ||
-                     (gains && has_long_aligned_rows(operand, wanted)));
-           });
+    const auto can_be = [&](const Operand& operand) {
+      const bool gains = scanned || size_bytes(operand.dtype) < kLargeElement;
+      return !takes_vectors(operand) || is_aligned(operand, wanted) ||
+             (gains && has_long_aligned_rows(operand, wanted));
+    };
+    return neighbours_have_strides() && std::ranges::all_of(plan_.operands, can_be);
   }
 
-  [[nodiscard]] bool has_plain_places() const {
-    return std::ranges::all_of(plan_.places,
-                               [](const Place& place) { return place.modes.front().size() == 1; });
+  /// Whether neighbours along the innermost mode have a common stride in every operand and place.
+  [[nodiscard]] bool neighbours_have_strides() const {
+    const auto has_stride = [](const auto& value) { return value.modes.front().size() == 1; };
+    return std::ranges::all_of(plan_.operands, has_stride) &&
+           std::ranges::all_of(plan_.places, has_stride);
   }
 
   /// What tile/peeled.cuh and tile/shifted.cuh ask for.

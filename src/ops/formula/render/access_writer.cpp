@@ -78,7 +78,7 @@ void HeaderWriter::write_unpacking(const Operand& operand, const Asked& asked, b
     const int per = per_word(operand);
     line(fmt::format("      {} x{}[{}];", type, k, group()));
     for (int i = 0; i < group() / per; ++i) {
-      line(fmt::format("      unpack_word<{}>(in{}.{}, {});", storage_type(operand.dtype), k,
+      line(fmt::format("      unpack_word<{}>(in{}.{}, {});", expr::storage_type(operand.dtype), k,
                        word(per, i), values('x', k, per, i)));
     }
   }
@@ -115,7 +115,7 @@ void HeaderWriter::write_call(int i, const std::string& function, const std::str
 
 void HeaderWriter::write_packing(const Operand& operand) {
   if (!writes_elements(operand)) return;
-  const std::string_view type = storage_type(operand.dtype);
+  const std::string_view type = expr::storage_type(operand.dtype);
   const int k = operand.tensor;
   if (form_of(operand) == Form::packed) {
     const int per = per_word(operand);
@@ -261,7 +261,7 @@ Code HeaderWriter::access_arguments(const Operand& operand) const {
 }
 
 std::string HeaderWriter::type_of(const Operand& operand) const {
-  const std::string_view type = storage_type(operand.dtype);
+  const std::string_view type = expr::storage_type(operand.dtype);
   switch (form_of(operand)) {
     case Form::one: return std::string(type);
     case Form::contiguous: return fmt::format("Contiguous<{}, kVector>", type);

@@ -110,7 +110,7 @@ void CombiningWriter::write_row_struct() {
   Code starts;
   for (const Operand& operand : plan_.operands) {
     if (!has_row_start(operand)) continue;
-    line(fmt::format("  const {}* from{};", storage_type(operand.dtype), operand.tensor));
+    line(fmt::format("  const {}* from{};", expr::storage_type(operand.dtype), operand.tensor));
     Code start = offset_among(operand.modes, Among::kept);
     start.text = fmt::format(
         "  row.from{0} = p.t{0}{1};\n"
@@ -191,7 +191,7 @@ CombiningWriter::RowAccesses CombiningWriter::accesses_of_row(const Asked& asked
     if (!operand.per_row) continue;
     accesses.loads.text += fmt::format("    {} y{};\n", type, k);
     code.text =
-        fmt::format("    {} = store_as<{}>(y{});\n", element, storage_type(operand.dtype), k);
+        fmt::format("    {} = store_as<{}>(y{});\n", element, expr::storage_type(operand.dtype), k);
     accesses.stores += code;
   }
   for (std::size_t k = 0; k < plan_.places.size(); ++k) {

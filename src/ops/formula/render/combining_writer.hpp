@@ -104,7 +104,6 @@ class CombiningWriter : public HeaderWriter {
   /// `asked` inputs that are not loaded with their row.
   [[nodiscard]] std::string pass_start(const Asked& asked, const Code& accesses) const;
   [[nodiscard]] std::string valid_of_vector(const Code& accesses) const;
-  [[nodiscard]] std::string shift() const;
   /// What goes before a statement for element `i` of a group.
   [[nodiscard]] std::string if_exists(int i) const;
   /// What the reductions of a pass ask for that take each element by itself.

@@ -35,10 +35,6 @@ std::set<std::string_view> functions_in(std::string_view code) {
 
 }  // namespace
 
-std::string_view HeaderWriter::storage_type(DType dtype) {
-  return dtype == b8 ? "b8" : to_string(dtype);
-}
-
 std::string HeaderWriter::indented(std::string_view text, int spaces) {
   std::string out;
   while (!text.empty()) {
@@ -132,7 +128,7 @@ void HeaderWriter::write_params() {
       case Param::Kind::pointer: {
         const Operand& operand = plan_.operands.at(static_cast<std::size_t>(param.index));
         line(fmt::format("  {}{}* {};", operand.written ? "" : "const ",
-                         storage_type(operand.dtype), param.name));
+                         expr::storage_type(operand.dtype), param.name));
         break;
       }
       case Param::Kind::scalar:
@@ -199,18 +195,18 @@ Code HeaderWriter::offset_of(const std::vector<OperandMode>& modes) const {
   return offset;
 }
 
-Code HeaderWriter::peel(bool declares) const {
+Code HeaderWriter::shift() const {
   if (!plan_.peeled) return {};
   const plan::Operand& leader = *plan::vector_leader(plan_);
   Code row;
   for (std::size_t m = 1; m < leader.modes.size(); ++m) row += share_of(leader.modes[m], m);
-  row.text = fmt::format(
-      "    const u32 shift = u32({}) % kVector;\n"
-      "    {}exists = existing<kVector>(i32(c0), i32(shift), {});\n",
-      row.text.empty() ? "0" : row.text.substr(3), declares ? "const u32 " : "",
-      plan_.extents.front().value());
-  row.coordinates.insert(0);
+  row.text = fmt::format("    const u32 shift = u32({}) % kVector;\n",
+                         row.text.empty() ? "0" : row.text.substr(3));
   return row;
+}
+
+std::string HeaderWriter::existing() const {
+  return fmt::format("existing<kVector>(i32(c0), i32(shift), {})", plan_.extents.front().value());
 }
 
 Code HeaderWriter::places(const Asked& asked) const {

@@ -72,7 +72,6 @@ class HeaderWriter {
   void line(std::string_view text) { (out_ += text) += '\n'; }
   /// `text` with every line indented by `spaces`.
   [[nodiscard]] static std::string indented(std::string_view text, int spaces);
-  [[nodiscard]] static std::string_view storage_type(DType dtype);
   /// A known dimension as a literal, a symbolic one as the parameter that holds it.
   [[nodiscard]] std::string value_of(const Dim& dim) const;
   /// Writes kThreads and kVector for families whose blocks take a unit together.
@@ -129,9 +128,11 @@ class HeaderWriter {
   [[nodiscard]] Code share_of(const plan::OperandMode& leaves, std::size_t m) const;
   /// The offset, in elements, at the coordinates c0, c1, ...
   [[nodiscard]] Code offset_of(const std::vector<plan::OperandMode>& modes) const;
-  /// If rows are peeled: declares `shift`, the elements of a row's first vector that lie before the
-  /// row, and declares or sets `exists`, whose bit i says whether element i of the vector exists.
-  [[nodiscard]] Code peel(bool declares) const;
+  /// If rows are peeled, declares `shift`: the elements of a row's first vector that lie before the
+  /// row.
+  [[nodiscard]] Code shift() const;
+  /// Of rows that are peeled: a word whose bit i says whether element i of vector c0 exists.
+  [[nodiscard]] std::string existing() const;
   /// Declares n<k>, the places of a vector's first element.
   [[nodiscard]] Code places(const Asked& asked) const;
   /// Which of plan::Plan::places `node` asks for.

@@ -29,7 +29,7 @@ std::string CombiningWriter::pass_start(const Asked& asked, const Code& accesses
   loads += places(asked);
   const Code asking = loads + accesses;
   if (asking.text.empty()) return declarations;
-  return indented(row_coordinates(), 2) + shift() + valid_of_vector(asking) + declarations +
+  return indented(row_coordinates(), 2) + shift().text + valid_of_vector(asking) + declarations +
          loads.text;
 }
 
@@ -39,12 +39,6 @@ std::string CombiningWriter::valid_of_vector(const Code& accesses) const {
   if ((along && plan_.ragged) || !accesses.valid) return {};
   return !along && plan_.ragged ? "    const int valid = row.valid;\n"
                                 : "    constexpr int valid = kVector;\n";
-}
-
-/// Declares how many elements lie before a row that is peeled.
-std::string CombiningWriter::shift() const {
-  const std::string text = peel(false).text;
-  return text.substr(0, text.find('\n') + 1);
 }
 
 std::string CombiningWriter::if_exists(int i) const {
@@ -82,7 +76,8 @@ void CombiningWriter::write_load() {
   if (partial || !loads.text.empty())
     out_ += indented(row_coordinates(), 2) + valid_of_vector(loads);
   if (plan_.peeled) {
-    out_ += peel(false).text;
+    out_ += shift().text;
+    line(fmt::format("    exists = {};", existing()));
   } else if (partial) {
     line(fmt::format("    const i64 rest = {} - i64(c0) * kVector;",
                      value_of(plan_.extents.front())));

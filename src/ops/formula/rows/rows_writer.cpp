@@ -128,7 +128,7 @@ void RowsWriter::write_word_fold(int stage, const Operand& operand) {
   const NodeId id = stages_.folded(plan_.program, stage).front();
   const bool is_max = node_of(id).op == Op::reduce_max;
   const int k = operand.tensor;
-  const std::string_view type = storage_type(operand.dtype);
+  const std::string_view type = expr::storage_type(operand.dtype);
   line("  TILE_DEVICE void fold(const Params& p, const Row& row, Index v,");
   line(fmt::format(
       "                        const Results (&r)[kAcross], Stage{} (&a)[kAcross]) const {{",
@@ -192,7 +192,7 @@ Code RowsWriter::load_in_pass(const Operand& operand) const {
   return {.text = fmt::format(
               "    in{}.load(reinterpret_cast<const {}*>(kept_inputs + {}) + number_in_block(v) * "
               "kVector);\n",
-              operand.tensor, storage_type(operand.dtype), place_of_kept(operand))};
+              operand.tensor, expr::storage_type(operand.dtype), place_of_kept(operand))};
 }
 
 }  // namespace tilejit::render

@@ -9,9 +9,8 @@
 #include "core/json_pointer.hpp"
 #include "core/text.hpp"
 #include "formula/overlap.hpp"
-#include "spec/common.hpp"
+#include "spec/checks.hpp"
 #include "spec/tuning.hpp"
-#include "tilejit/coordinate_layout.hpp"
 
 namespace tilejit::formula {
 namespace {
@@ -25,12 +24,13 @@ class Analyzer {
 
   Analysis run() {
     check_names();
-    check_symbols();
+    result_.symbols = spec::symbols_of(op_.tensors, problems_);
+    spec::check_symbols(op_.symbols, "remove it", result_.symbols, problems_);
     spec::check_tuning(op_.tuning, problems_);
     if (!op_.tuning.constants.empty()) {
       spec_fault("a formula has no constants; remove them", "/tuning/constants");
     }
-    for (std::size_t i = 0; i < op_.tensors.size(); ++i) check_tensor(op_.tensors[i]);
+    for (const Tensor& tensor : op_.tensors) spec::check_tensor(tensor, problems_);
     problems_.throw_if_any();
     align();
     check_axis();
@@ -50,100 +50,22 @@ class Analyzer {
   }
 
   void check_names() {
-    if (!core::is_identifier(op_.name)) {
-      spec_fault("the name " + spec::in_quotes(op_.name) +
-                     " is not an identifier: letters, digits and '_', at most 64",
-                 "/name");
-    }
-    if (op_.tensors.empty() || op_.tensors.size() > spec::kMaxTensors) {
-      spec_fault("an operation has 1 to 64 tensors, found " + std::to_string(op_.tensors.size()),
-                 "/tensors");
-    }
+    (void)spec::check_identifier(op_.name, "/name", problems_);
+    spec::check_tensor_count(op_.tensors.size(), problems_);
     for (const Tensor& tensor : op_.tensors) check_name(tensor.name, "/tensors");
     for (const Scalar& scalar : op_.scalars) check_name(scalar.name, "/scalars");
     for (const Function& function : op_.functions) check_name(function.name, "/functions");
   }
 
   void check_name(const std::string& name, const std::string& folder) {
-    if (!core::is_identifier(name)) {
-      spec_fault("the name " + spec::in_quotes(name) +
-                     " is not an identifier: letters, digits and '_', at most 64",
-                 core::pointer_to(folder, name));
-    } else if (expr::is_reserved(name)) {
-      spec_fault("the name '" + name + "' belongs to the formula language; choose another",
-                 core::pointer_to(folder, name));
+    const std::string where = core::pointer_to(folder, name);
+    if (!spec::check_identifier(name, where, problems_)) return;
+    if (expr::is_reserved(name)) {
+      spec_fault("the name '" + name + "' belongs to the formula language; choose another", where);
     } else if (!names_.insert(name).second) {
       spec_fault("the name '" + name +
                      "' is used twice; tensors, scalars and functions share one set of names",
-                 core::pointer_to(folder, name));
-    }
-  }
-
-  void check_symbols() {
-    for (const Tensor& tensor : op_.tensors) {
-      for (const Mode& mode : tensor.layout.leaves()) {
-        for (const Dim& dim : {mode.extent, mode.stride}) {
-          if (dim.is_product()) continue;
-          const bool steps = coordinate_step(dim).has_value();
-          spec_fault("the layout of tensor '" + tensor.name + "' has the " +
-                         (steps ? "coordinate stride " : "unknown ") + to_string(dim) +
-                         (steps ? "; memory has strides of integers and symbols"
-                                : "; give it a name, for example \"N\""),
-                     core::pointer_to("/tensors", tensor.name) + "/layout");
-        }
-        for (const std::string& symbol : mode.extent.symbols()) result_.symbols.emplace(symbol, 1);
-        for (const std::string& symbol : mode.stride.symbols()) result_.symbols.emplace(symbol, 1);
-      }
-    }
-    std::set<std::string> seen;
-    for (const Symbol& symbol : op_.symbols) {
-      const std::string where = core::pointer_to("/symbols", symbol.name);
-      const auto found = result_.symbols.find(symbol.name);
-      if (found == result_.symbols.end()) {
-        spec_fault("no layout uses the symbol " + spec::in_quotes(symbol.name) + "; remove it",
-                   where);
-      } else if (!seen.insert(symbol.name).second) {
-        spec_fault("the symbol '" + symbol.name + "' is described twice", where);
-      } else if (symbol.divisible_by < 1 || symbol.divisible_by > INT32_MAX) {
-        spec_fault("divisible_by is 1 to 2147483647, found " + std::to_string(symbol.divisible_by),
-                   where);
-      } else if (symbol.example &&
-                 (*symbol.example < 0 || *symbol.example % symbol.divisible_by != 0)) {
-        spec_fault("the example " + std::to_string(*symbol.example) + " is not a multiple of " +
-                       std::to_string(symbol.divisible_by) + " from 0 on",
-                   where);
-      } else {
-        found->second = symbol.divisible_by;
-      }
-    }
-  }
-
-  void check_tensor(const Tensor& tensor) {
-    const std::string where = core::pointer_to("/tensors", tensor.name);
-    const bool power =
-        tensor.align >= 1 && tensor.align <= 16 && (tensor.align & (tensor.align - 1)) == 0;
-    if (!power || tensor.align < size_bytes(tensor.dtype)) {
-      spec_fault("align is " + std::to_string(tensor.align) +
-                     " bytes; use 1, 2, 4, 8 or 16, at least the element's " +
-                     std::to_string(size_bytes(tensor.dtype)),
-                 where + "/align");
-    }
-    try {
-      (void)product(tensor.layout.shape());
-      if (std::ranges::all_of(tensor.layout.leaves(), [](const Mode& m) {
-            return m.extent.is_known() && m.stride.is_known();
-          })) {
-        check_bytes(tensor, where);
-      }
-    } catch (const Error& error) {
-      problems_.add(error, where + "/layout");
-    }
-  }
-
-  void check_bytes(const Tensor& tensor, const std::string& where) {
-    if (cosize(tensor.layout) > INT64_MAX / size_bytes(tensor.dtype)) {
-      problems_.add(ErrorCode::unsupported, "the tensor spans more than 2^63-1 bytes",
-                    where + "/layout");
+                 where);
     }
   }
 

@@ -207,8 +207,8 @@ void TileWriter::write_elements(Way way) {
     if (!crosses(operand, way)) continue;
     const std::string global =
         fmt::format("p.t{}[{}]", operand.tensor, offset_of(operand.modes).text.substr(3));
-    const std::string shared =
-        fmt::format("shared.x{}.element<{}>(r, c)", operand.tensor, storage_type(operand.dtype));
+    const std::string shared = fmt::format("shared.x{}.element<{}>(r, c)", operand.tensor,
+                                           expr::storage_type(operand.dtype));
     moves += fmt::format("    {} = {};\n", loads ? shared : global, loads ? global : shared);
   }
   if (!moves.empty()) {
