@@ -1,48 +1,49 @@
-# The sources that the build generates: the templates as text, the JSON schema as text, and the
-# digest of everything that decides the generated kernels, which is a part of every cache key:
-# templates, the rooms up to the source, and all files that they include.
+# The sources that the build generates: the templates as text, the JSON schema as text, and, for each
+# operation, the digest of everything that decides its kernels' source, which is a part of every cache key.
 set(generated ${PROJECT_BINARY_DIR}/generated)
-file(GLOB template_files CONFIGURE_DEPENDS
-  ${PROJECT_SOURCE_DIR}/kernels_templates/*.cu ${PROJECT_SOURCE_DIR}/kernels_templates/tile/*.cuh)
+file(GLOB kernel_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels_templates/*.cu)
+file(GLOB tile_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels_templates/tile/*.cuh)
 file(GLOB public_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/tilejit/*.hpp)
-set(generator_files ${template_files})
+
+add_custom_command(
+  OUTPUT ${generated}/embedded_templates.cpp
+  COMMAND ${CMAKE_COMMAND} -DOUTPUT=${generated}/embedded_templates.cpp -DSOURCE_DIR=${PROJECT_SOURCE_DIR}
+    "-DKERNELS=${kernel_files}" "-DTILE_LIBRARY=${tile_files}"
+    -P ${PROJECT_SOURCE_DIR}/cmake/EmbedTemplates.cmake
+  DEPENDS ${kernel_files} ${tile_files} ${PROJECT_SOURCE_DIR}/cmake/EmbedTemplates.cmake
+  VERBATIM)
+target_sources(tilejit_room_templates PRIVATE ${generated}/embedded_templates.cpp)
+
+# The digest of the files given and of all that they include, as tilejit::<room>::generator_digest.
+function(tilejit_generator room header)
+  set(output ${generated}/${room}_generator.cpp)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DINCLUDED=${generated}/${room}_generator_files.txt
+      -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DHEADER=${header} -DNAMESPACE=tilejit::${room}
+      "-DGENERATOR=${ARGN}" -P ${PROJECT_SOURCE_DIR}/cmake/DigestGenerator.cmake
+    DEPENDS ${ARGN} ${public_files} ${PROJECT_SOURCE_DIR}/cmake/DigestGenerator.cmake
+    VERBATIM)
+  target_sources(tilejit_room_${room} PRIVATE ${output})
+  # It is generated again after a change in any of the files.
+  set_source_files_properties(${output} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
+# Formulas: the templates, and the rooms up to the source.
+set(generator_files ${kernel_files} ${tile_files})
 foreach(room core device layout expr formula plan render)
   get_target_property(room_files tilejit_room_${room} TILEJIT_FILES)
   list(APPEND generator_files ${room_files})
 endforeach()
+tilejit_generator(render render/render.hpp ${generator_files})
 
-add_custom_command(
-  OUTPUT ${generated}/embedded_templates.cpp
-  COMMAND ${CMAKE_COMMAND} -DOUTPUT=${generated}/embedded_templates.cpp
-    -DINCLUDED=${generated}/generator_files.txt -DSOURCE_DIR=${PROJECT_SOURCE_DIR}
-    -DHEADER=render/templates.hpp -DNAMESPACE=tilejit::render
-    "-DTEMPLATES=${template_files}" "-DGENERATOR=${generator_files}"
-    -P ${PROJECT_SOURCE_DIR}/cmake/EmbedTemplates.cmake
-  DEPENDS ${generator_files} ${public_files} ${PROJECT_SOURCE_DIR}/cmake/EmbedTemplates.cmake
-  VERBATIM)
-target_sources(tilejit_room_render PRIVATE ${generated}/embedded_templates.cpp)
-# This file is generated again after a change in any of these rooms.
-set_source_files_properties(${generated}/embedded_templates.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-
-# The same for callers' own kernels: the tile library, and what writes plan.cuh.
-file(GLOB tile_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels_templates/tile/*.cuh)
-set(cuda_generator_files ${tile_files})
+# Callers' own kernels: the tile library, and what writes plan.cuh.
+set(generator_files ${tile_files} ${PROJECT_SOURCE_DIR}/src/expr/program.cpp)
 foreach(file shape.cpp shape.hpp plan.cpp plan.hpp source.cpp source.hpp constants.cpp constants.hpp)
-  list(APPEND cuda_generator_files ${PROJECT_SOURCE_DIR}/src/ops/cuda/${file})
+  list(APPEND generator_files ${PROJECT_SOURCE_DIR}/src/ops/cuda/${file})
 endforeach()
 file(GLOB emit_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/layout/emit*.cpp)
-list(APPEND cuda_generator_files ${emit_files})
-add_custom_command(
-  OUTPUT ${generated}/embedded_tile_library.cpp
-  COMMAND ${CMAKE_COMMAND} -DOUTPUT=${generated}/embedded_tile_library.cpp
-    -DINCLUDED=${generated}/cuda_generator_files.txt -DSOURCE_DIR=${PROJECT_SOURCE_DIR}
-    -DHEADER=cuda/templates.hpp -DNAMESPACE=tilejit::cuda
-    "-DTEMPLATES=${tile_files}" "-DGENERATOR=${cuda_generator_files}"
-    -P ${PROJECT_SOURCE_DIR}/cmake/EmbedTemplates.cmake
-  DEPENDS ${cuda_generator_files} ${public_files} ${PROJECT_SOURCE_DIR}/cmake/EmbedTemplates.cmake
-  VERBATIM)
-target_sources(tilejit_room_cuda PRIVATE ${generated}/embedded_tile_library.cpp)
-set_source_files_properties(${generated}/embedded_tile_library.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+tilejit_generator(cuda cuda/source.hpp ${generator_files} ${emit_files})
 
 set(schema ${PROJECT_SOURCE_DIR}/docs/spec.schema.json)
 add_custom_command(

@@ -11,7 +11,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ["TILEJIT_COMMAND"]).resolve().parents[1]
-INCLUDED = BUILD / "generated" / "generator_files.txt"
+INCLUDED = BUILD / "generated" / "render_generator_files.txt"
 
 
 def digest_of(root, files):
@@ -19,9 +19,9 @@ def digest_of(root, files):
     output = root / "embedded.cpp"
     subprocess.run(
         [
-            "cmake", f"-DOUTPUT={output}", f"-DINCLUDED={root / 'included.txt'}", f"-DSOURCE_DIR={root}", "-DTEMPLATES=",
+            "cmake", f"-DOUTPUT={output}", f"-DINCLUDED={root / 'included.txt'}", f"-DSOURCE_DIR={root}",
             "-DGENERATOR=" + ";".join(str(root / file) for file in files),
-            "-P", ROOT / "cmake" / "EmbedTemplates.cmake",
+            "-P", ROOT / "cmake" / "DigestGenerator.cmake",
         ],
         check=True,
     )  # fmt: skip

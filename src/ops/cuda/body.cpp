@@ -2,7 +2,6 @@
 
 #include "cuda/figures.hpp"
 #include "cuda/source.hpp"
-#include "cuda/templates.hpp"
 
 namespace tilejit::cuda {
 

@@ -8,8 +8,8 @@
 
 #include "core/suggestion.hpp"
 #include "cuda/includes.hpp"
-#include "cuda/templates.hpp"
 #include "spec/problems.hpp"
+#include "templates/templates.hpp"
 #include "tilejit/cache/entry.hpp"
 #include "tilejit/cache/files.hpp"
 #include "tilejit/error.hpp"
@@ -98,9 +98,11 @@ class IncludeReader {
   }
 
   static void check_tile(const Include& include, const std::string& place) {
-    if (std::ranges::find(templates(), include.name, &Template::name) != templates().end()) return;
+    if (std::ranges::find(templates::tile_library(), include.name, &templates::Template::name) !=
+        templates::tile_library().end())
+      return;
     std::vector<std::string_view> known;
-    for (const Template& file : templates()) known.push_back(file.name);
+    for (const templates::Template& file : templates::tile_library()) known.push_back(file.name);
     refuse_source(place + ", which the tile library does not have" +
                   core::did_you_mean(core::nearest_name(include.name, known)));
   }

@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "cuda/constants.hpp"
-#include "cuda/templates.hpp"
 #include "expr/program.hpp"
 #include "layout/emit.hpp"
+#include "templates/templates.hpp"
 
 namespace tilejit::cuda {
 namespace {
@@ -148,7 +148,7 @@ operation::Source write_source(const KernelPlan& plan) {
   if (!source.text.empty()) source.text += "#line 1 \"" + source.name + "\"\n";
   source.text += kernel.text;
   source.headers = kernel.headers;
-  for (const Template& file : templates()) {
+  for (const templates::Template& file : templates::tile_library()) {
     source.headers.emplace_back(std::string(file.name), std::string(file.text));
   }
   source.headers.emplace_back("plan.cuh", write_header(plan));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "cuda/plan.hpp"
 #include "operation/source.hpp"
@@ -13,5 +14,8 @@ namespace tilejit::cuda {
 [[nodiscard]] operation::Source write_source(const KernelPlan& plan);
 /// The compiler options of the plan.
 [[nodiscard]] std::vector<std::string> compiler_options(const KernelPlan& plan);
+
+/// SHA-256 (hex) of what turns a plan's JSON into source. Computed by the build.
+[[nodiscard]] std::string_view generator_digest() noexcept;
 
 }  // namespace tilejit::cuda

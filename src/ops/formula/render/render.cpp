@@ -1,8 +1,10 @@
 #include "render/render.hpp"
 
+#include <algorithm>
+
 #include "render/several.hpp"
-#include "render/templates.hpp"
 #include "render/writers.hpp"
+#include "templates/templates.hpp"
 
 namespace tilejit::render {
 
@@ -19,12 +21,9 @@ operation::Source render(const plan::Plan& plan) {
 operation::Source render_kernel(const plan::Plan& plan, Budget& budget) {
   operation::Source source{.name = plan.kernel_name + ".cu", .text = {}, .headers = {}};
   const std::string kernel = std::string(plan::template_name(plan)) + ".cu";
-  for (const Template& file : templates()) {
-    if (file.name == kernel) {
-      source.text = file.text;
-    } else if (file.name.starts_with("tile/")) {
-      source.headers.emplace_back(file.name, file.text);
-    }
+  source.text = std::ranges::find(templates::kernels(), kernel, &templates::Template::name)->text;
+  for (const templates::Template& file : templates::tile_library()) {
+    source.headers.emplace_back(file.name, file.text);
   }
   source.headers.emplace_back("plan.cuh", write_header(plan, budget));
   return source;
