@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "graph/graph_impl.hpp"
@@ -118,6 +119,15 @@ void GraphExec::launch(Stream stream) const {
 void GraphExec::update(Node node, std::span<const Argument> args, const SymbolValues& symbols) {
   const Graph::Impl::Item& item = impl_->kernel_item(node);
   const Kernel::Impl& kernel = *item.kernel;
+  if (symbols.empty() && !item.bound) [[likely]] {
+    // Initialised only as far as it is used.
+    alignas(16) std::array<std::byte, launch::BindProgram::kMaxParamBytes> params;
+    if (kernel.program.bind(args, params) != 0) [[likely]] {
+      launch::Grid grid = kernel.known_grid;
+      kernel.limit({&grid, 1});
+      return impl_->update(node, item, {params.data(), {&grid, 1}});
+    }
+  }
   launch::ParamSpace space(kernel.binder.param_bytes(), kernel.binder.step_count());
   SymbolValues completed;  // for a fallback
   if (item.bound) completed = launch::Internals::completed(*item.bound, symbols);
