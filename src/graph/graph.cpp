@@ -11,19 +11,7 @@ namespace tilejit {
 
 namespace graph {
 
-KernelNode::KernelNode(const Kernel::Impl::Shape& shape, const std::byte* params)
-    : value_(const_cast<std::byte*>(params)) {
-  params_.func = shape.function;
-  params_.gridDimX = shape.blocks;
-  params_.gridDimY = shape.blocks_y;
-  params_.gridDimZ = shape.blocks_z;
-  params_.blockDimX = shape.threads;
-  params_.blockDimY = shape.threads_y;
-  params_.blockDimZ = shape.threads_z;
-  params_.sharedMemBytes = shape.shared_bytes;
-  params_.kernelParams = &value_;
-  if (shape.fields == nullptr) [[likely]]
-    return;
+void KernelNode::take_fields(const Kernel::Impl::Shape& shape, const std::byte* params) {
   values_ = std::make_unique<const std::vector<void*>>(Kernel::Impl::values_of(shape, params));
   params_.kernelParams = const_cast<void**>(values_->data());
 }
@@ -46,12 +34,6 @@ const Graph::Impl::Item& Graph::Impl::item(Node node) const {
   if (node.graph == id && node.number < items.size()) return items[node.number];
   throw Error(ErrorCode::invalid_argument,
               "the node is of another graph; pass what this graph's builder returned");
-}
-
-graph::KernelNode Graph::Impl::Item::node(std::size_t step, launch::Grid grid,
-                                          const std::byte* params) const {
-  return {kernel->shape(step, grid, step == first ? extra_shared_bytes : 0),
-          params + kernel->binder.param_offset(step)};
 }
 
 namespace {

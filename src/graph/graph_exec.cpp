@@ -62,12 +62,15 @@ const Graph::Impl::Item& GraphExec::Impl::kernel_item(Node node) const {
 
 void GraphExec::Impl::enable(Node node, const Graph::Impl::Item& item, std::size_t step,
                              bool enabled) {
+  if (enabled && left_out_count == 0) [[likely]]
+    return;
   std::vector<bool>& out = left_out[node.number];
   if (out[step] != enabled) return;
   call_driver(*graph->context, "cuGraphNodeSetEnabled", [&](const driver::Table& driver) {
     return driver.cuGraphNodeSetEnabled_(handle.get(), item.steps[step], enabled ? 1 : 0);
   });
   out[step] = !enabled;
+  left_out_count += enabled ? -1 : 1;
 }
 
 CUdeviceptr GraphExec::Impl::workspace(Node node, const Graph::Impl::Item& item,
@@ -82,8 +85,27 @@ CUdeviceptr GraphExec::Impl::workspace(Node node, const Graph::Impl::Item& item,
   return own.back()->address();
 }
 
+void GraphExec::Impl::set_params(const Graph::Impl::Item& item, std::size_t step, launch::Grid grid,
+                                 const std::byte* params) const {
+  const graph::KernelNode what = item.node(step, grid, params);
+  call_driver(*graph->context, "cuGraphExecKernelNodeSetParams", [&](const driver::Table& driver) {
+    return driver.cuGraphExecKernelNodeSetParams_(handle.get(), item.steps[step], what.get());
+  });
+}
+
 void GraphExec::Impl::update(Node node, const Graph::Impl::Item& item,
                              const launch::BoundParams& bound) {
+  const bool is_simple = item.steps.size() == 1 && bound.workspace_bytes == 0;
+  if (is_simple && item.steps[0] != nullptr && bound.grids[0].blocks != 0) [[likely]] {
+    set_params(item, 0, bound.grids[0], bound.params);
+    enable(node, item, 0, true);
+  } else {
+    update_steps(node, item, bound);
+  }
+}
+
+[[gnu::noinline]] void GraphExec::Impl::update_steps(Node node, const Graph::Impl::Item& item,
+                                                     const launch::BoundParams& bound) {
   for (std::size_t i = 0; i < item.steps.size(); ++i) {
     if (item.steps[i] == nullptr && bound.grids[i].blocks != 0) refuse_empty(node);
   }
@@ -95,13 +117,7 @@ void GraphExec::Impl::update(Node node, const Graph::Impl::Item& item,
   const std::byte* const params = placed.empty() ? bound.params : placed.data();
   for (std::size_t i = 0; i < item.steps.size(); ++i) {
     if (item.steps[i] == nullptr) continue;
-    if (bound.grids[i].blocks != 0) {
-      const graph::KernelNode what = item.node(i, bound.grids[i], params);
-      call_driver(
-          *graph->context, "cuGraphExecKernelNodeSetParams", [&](const driver::Table& driver) {
-            return driver.cuGraphExecKernelNodeSetParams_(handle.get(), item.steps[i], what.get());
-          });
-    }
+    if (bound.grids[i].blocks != 0) set_params(item, i, bound.grids[i], params);
     enable(node, item, i, bound.grids[i].blocks != 0);
   }
 }

@@ -160,4 +160,24 @@ struct BoundLaunch::Impl {
   }
 };
 
+// In line, so that no caller stores a Shape to read it again.
+inline Kernel::Impl::Shape Kernel::Impl::shape(std::size_t i, launch::Grid grid,
+                                               int extra_shared_bytes) const noexcept {
+  const Step& what = step(i);
+  Shape shape{.function = grid.wide ? what.wide : what.entry,
+              .blocks = grid.blocks,
+              .threads = what.threads,
+              .shared_bytes = what.shared_bytes + static_cast<unsigned>(extra_shared_bytes),
+              .fields = what.fields.get()};
+  if (grid.threads_x != 0) [[unlikely]] {  // of a LaunchShape
+    shape.blocks_y = grid.y;
+    shape.blocks_z = grid.z;
+    shape.threads = grid.threads_x;
+    shape.threads_y = grid.threads_y;
+    shape.threads_z = grid.threads_z;
+    shape.shared_bytes = grid.shared_bytes + static_cast<unsigned>(extra_shared_bytes);
+  }
+  return shape;
+}
+
 }  // namespace tilejit

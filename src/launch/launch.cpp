@@ -157,25 +157,6 @@ void Kernel::Impl::place_workspaces(const std::byte* params, CUdeviceptr address
   binder.place_tensor_maps(address, out.data());
 }
 
-Kernel::Impl::Shape Kernel::Impl::shape(std::size_t i, Grid grid,
-                                        int extra_shared_bytes) const noexcept {
-  const Step& what = step(i);
-  Shape shape{.function = grid.wide ? what.wide : what.entry,
-              .blocks = grid.blocks,
-              .threads = what.threads,
-              .shared_bytes = what.shared_bytes + static_cast<unsigned>(extra_shared_bytes),
-              .fields = what.fields.get()};
-  if (grid.threads_x != 0) [[unlikely]] {  // of a LaunchShape
-    shape.blocks_y = grid.y;
-    shape.blocks_z = grid.z;
-    shape.threads = grid.threads_x;
-    shape.threads_y = grid.threads_y;
-    shape.threads_z = grid.threads_z;
-    shape.shared_bytes = grid.shared_bytes + static_cast<unsigned>(extra_shared_bytes);
-  }
-  return shape;
-}
-
 CUresult Kernel::Impl::submit_first(Stream stream, Grid grid, int extra_shared_bytes,
                                     const std::byte* params) const {
   if (grid.threads_x != 0 || first.fields != nullptr) [[unlikely]]
