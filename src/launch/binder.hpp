@@ -83,13 +83,13 @@ class Binder {
  private:
   /// Everything that follows from the values of the symbols. Views.
   struct Sizes {
+    std::int64_t workspace_bytes = 0;    // of all workspaces together
+    bool any = false;                    // at least one step has blocks
     std::span<std::int64_t> dims;        // one per dimension in dims_
     std::span<std::int64_t> bytes;       // one per tensor: from its first byte to its last
     std::span<std::int64_t> totals;      // one per step: its number of units
     std::span<std::int64_t> workspaces;  // one per workspace: its offset
     std::span<std::int64_t> shapes;      // kShapeNumbers per step with a LaunchShape
-    std::int64_t workspace_bytes = 0;    // of all workspaces together
-    bool any = false;                    // at least one step has blocks
   };
 
  public:
@@ -119,13 +119,14 @@ class Binder {
 
    private:
     friend class Binder;
-    std::shared_ptr<std::vector<std::int64_t>> values_;  // what sizes_ points to
-    Sizes sizes_;
+    // What a launch reads comes first, in adjacent cache lines.
     std::vector<Grid> grids_;
-    std::vector<Argument> args_;    // stored without shapes
-    std::vector<Argument> before_;  // the arguments before the last change
     ParamBytes params_;
-    ParamBytes params_before_;  // likewise, if they hold tensor maps
+    Sizes sizes_;
+    std::shared_ptr<std::vector<std::int64_t>> values_;  // what sizes_ points to
+    std::vector<Argument> args_;                         // stored without shapes
+    std::vector<Argument> before_;                       // the arguments before the last change
+    ParamBytes params_before_;                           // likewise, if they hold tensor maps
   };
   /// As bind. `fixed` was made by this binder. If rebind throws, `fixed` stays unchanged.
   [[nodiscard]] Fixed fix(std::span<const Argument> args, const SymbolValues* symbols) const;
