@@ -186,12 +186,12 @@ struct Lane {
   int lane, group;
   bool active;  // its row exists
 
-  // Loads the vectors of the row that the lane holds in registers.
-  TILE_DEVICE void load(Vector* held) const {
+  // Loads the vectors of the row that the lane holds in registers, if the row is wanted.
+  TILE_DEVICE void load(Vector* held, bool wanted = true) const {
 #pragma unroll
     for (int s = 0; s < kHeld; ++s) {
       const Index v = begin + lane + s * kRowLanes;
-      if (kStepsAreWhole || v < end) held[s].load(p, row, v);
+      held[s].load(p, row, v, wanted && (kStepsAreWhole || v < end));
     }
   }
 
@@ -203,7 +203,7 @@ struct Lane {
     Vector x[kBatch];
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
-      if (v + b * kRowLanes < end) x[b].load(p, row, v + b * kRowLanes);
+      x[b].load(p, row, v + b * kRowLanes, v + b * kRowLanes < end);
     }
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
@@ -313,7 +313,7 @@ struct Lane {
       Vector x[kBatch];
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) {
-        if (v + b * kRowLanes < end) x[b].load(p, row, v + b * kRowLanes);
+        x[b].load(p, row, v + b * kRowLanes, v + b * kRowLanes < end);
       }
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) {
@@ -428,22 +428,21 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   Vector held[kHeldOrOne];
   self.load(held);
 #if KEEPS_INPUTS
-  __shared__ u64 kept;
-  if (threadIdx.x == 0) {
-    init_barrier(&kept);
-    fetch_kept(p, rank, &kept);
-  }
-  __syncthreads();
-  wait_for_bytes(&kept, 0);
+  keep_inputs(p, rank);
 #endif
 #if TAKES_ROW_AFTER_ROW
   const u32 step = gridDim.x / kBlocksOfRow;  // rows processed at a time
   u32 i = index, n = 0;
   for (;; n += kReductions) {
     i += step;
-    const Lane next{p, row_at(p, i), 0, self.end, lane, group, true};
+    // The next row's address depends on this row's data, though blockIdx.z is 0: a thread that waits
+    // for one of them waits for both if the compiler gives them one scoreboard, so this row's loads
+    // must be done when those of the next begin.
+    const u32 none = reinterpret_cast<const u32*>(held)[0] & blockIdx.z;
+    const Lane next{p, row_at(p, i + none), 0, self.end, lane, group, true};
     Vector ahead[kHeldOrOne];
-    if (i < total) next.load(ahead);
+    next.load(ahead, i < total);
+    asm volatile("" ::: "memory");  // the loads stay here
     finish_row(self, held, shared, n);
     if (i >= total) break;
     self.row = next.row;

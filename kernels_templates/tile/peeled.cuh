@@ -4,6 +4,7 @@
 // tile/contiguous.cuh, tile/packed.cuh and tile/strided.cuh, as far as they are used.
 #pragma once
 
+#include "tile/chunk.cuh"
 #include "tile/elements.cuh"
 #include "tile/types.cuh"
 #include "tile/wide.cuh"
@@ -22,11 +23,14 @@ TILE_DEVICE u32 existing(i32 v, i32 shift, i32 extent) {
 }
 
 // Also reads elements before and after the row, so that lanes at the ends of rows use the same
-// load; but reads nothing from `end` on, where the tensor ends.
-template <template <class, int> class Vector, class T, int kCount>
+// load; but reads nothing from `end` on, where the tensor ends. kTail: tile/chunk.cuh.
+template <int kTail, template <class, int> class Vector, class T, int kCount>
 TILE_DEVICE void load_peeled(Vector<T, kCount>& x, const T* p, const T* end, u32 exists) {
-  if (p + kCount <= end) return x.load(p);
-  load_existing(x, p, exists);
+  if constexpr (kTail == 0) {
+    if (exists != 0) x.load(p);
+  } else {
+    load_chunk<kTail>(x, p, end);
+  }
 }
 template <template <class, int> class Vector, class T, int kCount>
 TILE_DEVICE void store_peeled(T* p, const Vector<T, kCount>& x, u32 exists) {

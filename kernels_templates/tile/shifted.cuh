@@ -4,6 +4,7 @@
 // tensor. Included after tile/contiguous.cuh and tile/packed.cuh, as far as they are used.
 #pragma once
 
+#include "tile/chunk.cuh"
 #include "tile/elements.cuh"
 #include "tile/types.cuh"
 #include "tile/wide.cuh"
@@ -41,26 +42,30 @@ struct Shifted<Form<T, kCount>> {
   Vector chunk[2];
   u32 bytes;  // that the first chunk has before the vector
 
-  // `end` is the tensor's end; nothing beyond it is read.
+  // Loads the part of the vector at p that lies before the tensor's end, and behind its beginning
+  // if that is given. kTail: tile/chunk.cuh.
+  template <int kTail>
   TILE_DEVICE void load(const T* p, const T* end) {
+    bytes = bytes_before<T, Vector>(p);
+    const T* const from = p - bytes / u32(sizeof(T));
+    load_chunk<kTail>(chunk[0], from, end);
+    load_chunk<kTail>(chunk[1], from + kCount, end);
+  }
+  template <int kTail>
+  TILE_DEVICE void load(const T* p, const T* begin, const T* end) {
+    bytes = bytes_before<T, Vector>(p);
+    const T* const from = p - bytes / u32(sizeof(T));
+    if (from >= begin) load_chunk<kTail>(chunk[0], from, end);
+    load_chunk<kTail>(chunk[1], from + kCount, end);
+  }
+
+  // Loads the vector at p, both of whose chunks exist.
+  TILE_DEVICE void load(const T* p) {
     bytes = bytes_before<T, Vector>(p);
     const Vector* const from =
         reinterpret_cast<const Vector*>(reinterpret_cast<const char*>(p) - bytes);
-    if (reinterpret_cast<const T*>(from + 2) <= end) {
-      chunk[0] = from[0];
-      chunk[1] = from[1];
-    } else {
-      load_elements(p, (1u << kCount) - 1);
-    }
-  }
-  TILE_DEVICE void load(const T* p, const T* end, int valid) {
-    if (valid == kCount) return load(p, end);
-    load_elements(p, (1u << valid) - 1);
-  }
-  // Bit i of `exists` says whether element i exists (tile/peeled.cuh).
-  TILE_DEVICE void load(const T* p, const T* end, u32 exists) {
-    if (exists == (1u << kCount) - 1) return load(p, end);
-    load_elements(p, exists);
+    chunk[0] = from[0];
+    chunk[1] = from[1];
   }
 
   TILE_DEVICE Vector get() const {
@@ -72,12 +77,6 @@ struct Shifted<Form<T, kCount>> {
 #pragma unroll
     for (int i = 0; i < kWords; ++i) reinterpret_cast<u32*>(&x)[i] = word[i];
     return x;
-  }
-
- private:
-  TILE_DEVICE void load_elements(const T* p, u32 exists) {
-    bytes = 0;
-    load_existing(chunk[0], p, exists);
   }
 };
 

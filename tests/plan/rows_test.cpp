@@ -93,7 +93,7 @@ TEST(Rows, FewAndLongOnesAreSharedAmongBlocks) {
       {"many rows", sum("(4096,131072):(131072,1)", "4096:1", {1}), 1, 1, 0, 0},
       {"exponentials below their maximum, which a held row sums in a second pass",
        logsumexp("(8,4194304):(4194304,1)"), 1, 66, 0, 8 * 66 * 8},
-      {"several passes", softmax("(3,4194304):(4194304,1)"), 8, 1, 0, 0},
+      {"several passes", softmax("(20,4194304):(4194304,1)"), 8, 1, 0, 0},
   };
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.what);
@@ -106,6 +106,55 @@ TEST(Rows, FewAndLongOnesAreSharedAmongBlocks) {
   }
   EXPECT_EQ(rows_of(plan_of(sum("(264,131072):(131072,1)", "264:1", {1}), kAmpere))->shares, 16);
   EXPECT_EQ(rows_of(plan_of(sum("(265,131072):(131072,1)", "265:1", {1}), kAmpere))->shares, 1);
+}
+
+TEST(Rows, FewAndLongOnesOfSeveralPassesAreKernelsOfOnePassEach) {
+  Fused norm = softmax("(3,4194304):(4194304,1)");
+  norm.formula = "d = x - mean(x); y = d * rsqrt(mean(d * d) + 1e-5)";
+  Fused columns = softmax("(1000000,12):(12,1)");
+  columns.axis = {0};
+  const std::pair<Fused, std::size_t> kOps[] = {
+      {softmax("(3,4194304):(4194304,1)"), 2}, {norm, 3}, {columns, 2}};
+  for (const auto& [op, parts] : kOps) {
+    SCOPED_TRACE(op.formula);
+    const Plan plan = plan_of(op);
+    const auto* const several = std::get_if<Several>(&plan.family);
+    ASSERT_NE(several, nullptr);
+    ASSERT_EQ(several->stages.size(), parts);
+    for (std::size_t i = 0; i + 1 < parts; ++i) {
+      EXPECT_GT(rows_of(several->stages[i])->shares, 1) << i;
+    }
+    EXPECT_TRUE(std::holds_alternative<Map>(several->stages.back().family));
+  }
+  EXPECT_NE(rows_of(plan_of(softmax("(3,40000):(40000,1)"))), nullptr) << "clusters hold the rows";
+  columns.formula = "y = cumsum(x)";
+  EXPECT_NE(rows_of(plan_of(columns)), nullptr) << "a scan has one kernel";
+  Fused pinned = norm;
+  pinned.tuning.lanes = 512;
+  EXPECT_NE(rows_of(plan_of(pinned)), nullptr) << "knobs are of one kernel";
+}
+
+// Time is proportional to the lanes of a row until the memory limits it.
+TEST(Rows, OfNarrowAccessesHaveFewLanes) {
+  struct Row {
+    const char* layout;
+    DType dtype;
+    int lanes, held;
+  };
+  const Row kRows[] = {
+      {"(400000,62):(62,1)", f16, 8, 4},      {"(1000000,33):(33,1)", f32, 8, 5},
+      {"(300000,127):(127,1)", bf16, 16, 8},  {"(100000,301):(301,1)", f32, 64, 5},
+      {"(30000,1001):(1001,1)", f32, 256, 4}, {"(200000,330):(330,1)", bf16, 32, 6},
+      {"(30000,635):(635,1)", f32, 128, 5},   {"(300000,256):(256,1)", f16, 32, 1},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.layout);
+    Fused op = softmax(row.layout);
+    for (Tensor& tensor : op.tensors) tensor.dtype = row.dtype;
+    const Plan plan = plan_of(op);
+    EXPECT_EQ(rows_of(plan)->lanes, row.lanes);
+    EXPECT_EQ(rows_of(plan)->held, row.held);
+  }
 }
 
 TEST(Rows, LieAlongOrAcrossTheContiguousMode) {

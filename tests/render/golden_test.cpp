@@ -156,7 +156,8 @@ TEST(Render, RowsThatBlocksShareHaveOneStage) {
     for (const int major : {8, 9}) {
       const plan::Plan plan =
           plan::make_plan(op, formula::analyze(op), {.major = major, .minor = 0, .feature = 'a'});
-      if (plan::rows_of(plan)->shares == 1) continue;
+      const plan::Rows* const rows = plan::rows_of(plan);
+      if (rows == nullptr || rows->shares == 1) continue;
       ++shared;
       EXPECT_NE(render::render_header(plan).find("using Stages = List<Stage0>;"), std::string::npos)
           << op.formula << " of " << to_string(op.tensors[0].layout);

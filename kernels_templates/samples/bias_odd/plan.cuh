@@ -45,8 +45,8 @@ struct Vector {
     const Index c1 = rest1;
     const u32 shift = u32(i64(c1) * 4095ll) % kVector;
     const u32 exists = existing<kVector>(i32(c0), i32(shift), 4095);
-    load_peeled(in0, p.t0 + (i64(c0) * kVector - shift) + i64(c1) * 4095ll, p.t0 + 1228500ll, exists);
-    raw1.load(p.t1 + (i64(c0) * kVector - shift), p.t1 + 4095ll, exists);
+    load_peeled<0>(in0, p.t0 + (i64(c0) * kVector - shift) + i64(c1) * 4095ll, p.t0 + 1228500ll, exists);
+    raw1.load<3>(p.t1 + (i64(c0) * kVector - shift), p.t1, p.t1 + 4095ll);
   }
 
   TILE_DEVICE void map(const Params& p, Index v) const {

@@ -172,17 +172,24 @@ TILE_DEVICE int number_in_block(Index v) {
   return int(v / (kLanes * kCluster)) * kLanes + int(v % kLanes);
 }
 
-TILE_DEVICE void fetch_kept(const Params& p, int rank, u64* full) {
-  fetch_promise<32, kLanes, kCluster, kHeld>(row_length(p), rank, full);
-  fetch_vectors<16, kLanes, kCluster, kHeld>(kept_inputs + 0, p.t1, row_length(p), rank, full);
-  fetch_vectors<16, kLanes, kCluster, kHeld>(kept_inputs + 32768, p.t2, row_length(p), rank, full);
+TILE_DEVICE void keep_inputs(const Params& p, int rank) {
+  __shared__ u64 full;
+  if (threadIdx.x == 0) {
+    init_barrier(&full);
+    fetch_promise<32, kLanes, kCluster, kHeld>(row_length(p), rank, &full);
+    fetch_vectors<16, kLanes, kCluster, kHeld>(kept_inputs + 0, p.t1, row_length(p), rank, &full);
+    fetch_vectors<16, kLanes, kCluster, kHeld>(kept_inputs + 32768, p.t2, row_length(p), rank, &full);
+  }
+  __syncthreads();
+  wait_for_bytes(&full, 0);
 }
 
 // kVector neighbours along mode 0, of every operand.
 struct Vector {
   Packed<bf16, kVector> in0;
 
-  TILE_DEVICE void load(const Params& p, const Row& row, Index v) {
+  TILE_DEVICE void load(const Params& p, const Row& row, Index v, bool wanted = true) {
+    if (!wanted) return;
     const i64 c1 = row.c1;
     const Index c0 = v;
     in0.load(row.from0 + i64(c0) * kVector);

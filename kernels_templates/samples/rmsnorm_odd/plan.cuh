@@ -9,6 +9,7 @@
 #include "tile/shuffle.cuh"
 #include "tile/cluster.cuh"
 #include "tile/dependent.cuh"
+#include "tile/kept.cuh"
 #include "tile/f16.cuh"
 
 #define KERNEL_NAME tilejit_rmsnorm_f16
@@ -39,7 +40,7 @@ constexpr int kReductions = 1;  // one after another
 constexpr int kCluster = 4;  // blocks a row
 #define USES_CLUSTER 1
 #define TAKES_ROW_AFTER_ROW 1
-#define KEEPS_INPUTS 0
+#define KEEPS_INPUTS 1
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = true;
 constexpr bool kRowOutputs = false;
@@ -113,20 +114,42 @@ TILE_DEVICE void formula(const Params& p, const Results& r, float t0, float t1, 
   y2 = v10;
 }
 
+extern __shared__ __align__(16) unsigned char kept_inputs[];
+
+// A row's vector v among those of its block.
+TILE_DEVICE int number_in_block(Index v) {
+  return int(v / (kLanes * kCluster)) * (kLanes + 1) + int(v % kLanes) + 1;
+}
+
+TILE_DEVICE void keep_inputs(const Params& p, int rank) {
+  keep_chunks<Packed<f16, kVector>, 1, kLanes, kCluster, kHeld>(kept_inputs + 0, p.t1, p.t1 + 50257ll, rank);
+  __syncthreads();
+}
+
 // kVector neighbours along mode 0, of every operand.
 struct Vector {
   Packed<f16, kVector> in0;
   u32 exists;  // a bit per element
 
-  TILE_DEVICE void load(const Params& p, const Row& row, Index v) {
+  TILE_DEVICE void load(const Params& p, const Row& row, Index v, bool wanted = true) {
     const i64 c1 = row.c1;
     const Index c0 = v;
     const u32 shift = u32(i64(c1) * 50257ll) % kVector;
-    exists = existing<kVector>(i32(c0), i32(shift), 50257);
-    load_peeled(in0, row.from0 + (i64(c0) * kVector - shift), p.t0 + 25731584ll, exists);
+    exists = wanted ? existing<kVector>(i32(c0), i32(shift), 50257) : 0;
+    load_peeled<0>(in0, row.from0 + (i64(c0) * kVector - shift), p.t0 + 25731584ll, exists);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
                         const Results (&r)[kAcross], Stage0 (&a)[kAcross]) const {
+    if (exists == (1u << kVector) - 1) {
+#pragma unroll
+    for (int e = 0; e < kVector; e += 2) {
+      float x0[2];
+      unpack_word<f16>(in0.word[e / 2], x0);
+      a[0].fold(p, r[0], x0[0]);
+      a[0].fold(p, r[0], x0[1]);
+    }
+    return;
+    }
 #pragma unroll
     for (int e = 0; e < kVector; e += 2) {
       float x0[2];
@@ -141,7 +164,7 @@ struct Vector {
     const Index c0 = v;
     const u32 shift = u32(i64(c1) * 50257ll) % kVector;
     Shifted<Packed<f16, kVector>> raw1;
-    raw1.load(p.t1 + (i64(c0) * kVector - shift), p.t1 + 50257ll, exists);
+    raw1.load(reinterpret_cast<const f16*>(kept_inputs + 0) + number_in_block(v) * kVector - shift);
     const Packed<f16, kVector> in1 = raw1.get();
     Packed<f16, kVector> out2;
 #pragma unroll

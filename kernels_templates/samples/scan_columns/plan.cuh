@@ -119,7 +119,8 @@ TILE_DEVICE void formula(const Params& p, const Results& r, Scans& a, float t0, 
 struct Vector {
   Packed<f16, kVector> in0;
 
-  TILE_DEVICE void load(const Params& p, const Row& row, Index v) {
+  TILE_DEVICE void load(const Params& p, const Row& row, Index v, bool wanted = true) {
+    if (!wanted) return;
     const i64 c0 = row.c0;
     const Index c1 = v;
     in0.load(p.t0 + i64(c0) * kVector + i64(c1) * 3850ll);

@@ -97,7 +97,8 @@ struct Vector {
   Contiguous<f32, kVector> in0;
   int valid;  // elements that exist
 
-  TILE_DEVICE void load(const Params& p, const Row& row, Index v) {
+  TILE_DEVICE void load(const Params& p, const Row& row, Index v, bool wanted = true) {
+    if (!wanted) return;
     const Index c0 = v;
     const i64 rest = 100000003ll - i64(c0) * kVector;
     valid = rest < kVector ? int(rest) : kVector;

@@ -98,7 +98,8 @@ TILE_DEVICE void formula(const Params& p, const Results& r) {
 struct Vector {
   Contiguous<f32, kVector> in0;
 
-  TILE_DEVICE void load(const Params& p, const Row& row, Index v) {
+  TILE_DEVICE void load(const Params& p, const Row& row, Index v, bool wanted = true) {
+    if (!wanted) return;
     const Index c0 = v;
     in0.load(p.t0 + i64(c0) * kVector);
   }

@@ -103,7 +103,8 @@ TILE_DEVICE void formula(const Params& p, const Results& r) {
 struct Vector {
   Packed<f16, kVector> in0;
 
-  TILE_DEVICE void load(const Params& p, const Row& row, Index v) {
+  TILE_DEVICE void load(const Params& p, const Row& row, Index v, bool wanted = true) {
+    if (!wanted) return;
     const i64 c0 = row.c0;
     const Index c1 = v;
     const int valid = row.valid;

@@ -103,7 +103,8 @@ TILE_DEVICE void formula(const Params& p, const Results& r, float t0, float& y1)
 struct Vector {
   Contiguous<bf16, kVector> in0;
 
-  TILE_DEVICE void load(const Params& p, const Row& row, Index v) {
+  TILE_DEVICE void load(const Params& p, const Row& row, Index v, bool wanted = true) {
+    if (!wanted) return;
     const i64 c1 = row.c1;
     const Index c0 = v;
     in0.load(p.t0 + i64(c0) + i64(c1) * 4096ll);

@@ -284,8 +284,11 @@ Plan make_plan_in_space(const Fused& op, const formula::Analysis& analysis, cons
 
 Plan make_plan(const Fused& op, const formula::Analysis& analysis, const Target& target,
                std::vector<formula::Analysis>* of_stages) {
-  if (!is_one_kernel(analysis.program)) return plan_stages(op, analysis, target, of_stages);
-  return make_plan_in_space(op, analysis, target, analysis.shape);
+  if (!is_one_kernel(analysis.program)) return plan_stages(op, analysis, target, false, of_stages);
+  Plan plan = make_plan_in_space(op, analysis, target, analysis.shape);
+  if (op.tuning == Tuning{.atomics = op.tuning.atomics} && leaves_device_idle(plan))
+    return plan_stages(op, analysis, target, true, of_stages);
+  return plan;
 }
 
 std::optional<Plan> make_light_plan(const Fused& op, const formula::Analysis& analysis,

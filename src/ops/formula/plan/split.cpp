@@ -29,6 +29,7 @@ struct Group {
   Axes space = 0;
   Axes combined = 0;                 // 0: no reductions or scans
   std::optional<bool> reverse = {};  // direction of its scans
+  NodeId first = kNoNode;            // of `nodes`
   std::vector<NodeId> nodes = {};    // reductions and scans
   std::vector<Store> outputs = {};   // of the operation
 };
@@ -39,8 +40,11 @@ std::size_t index_of(int number) {
 
 class Splitter {
  public:
-  Splitter(const Fused& op, const formula::Analysis& analysis)
+  Splitter(const Fused& op, const formula::Analysis& analysis, bool one_pass_each)
       : op_(op), analysis_(analysis), nodes_(analysis.program.nodes) {
+    if (one_pass_each) {
+      passes_ = expr::passes_before(analysis.program, expr::rescaled_sums(analysis.program));
+    }
     for (std::size_t axis = 0; axis < analysis.shape.size(); ++axis) {
       if (!analysis.shape[axis].is(1)) all_ |= Axes{1} << axis;
     }
@@ -90,6 +94,7 @@ class Splitter {
     const Node& node = nodes_[i];
     if (expr::is_scan(node.op) && group.reverse.value_or(node.reverse) != node.reverse)
       return false;
+    if (!passes_.empty() && passes_[i] != passes_[index_of(group.first)]) return false;
     return node.axes == group.combined && space_of(i) == group.space;
   }
 
@@ -118,6 +123,7 @@ class Splitter {
       if (group.nodes.empty() && !waits[i]) {
         group.combined = node.axes;
         group.space = space_of(i);
+        group.first = static_cast<NodeId>(i);
       }
       if (waits[i] || !is_alike(i, group)) {
         waits[i] = true;
@@ -183,6 +189,7 @@ class Splitter {
     const Axes spanned = spanned_[index_of(output.tensor)], reduced = group.combined & all_;
     const bool all_rows = (group.space & ~reduced & ~spanned) == 0;
     const bool inside = (spanned & ~group.space) == 0;
+    if (!passes_.empty() && (spanned & reduced) != 0) return false;
     return all_rows && inside && ((spanned & reduced) == 0 || (spanned & reduced) == reduced);
   }
 
@@ -370,6 +377,7 @@ class Splitter {
   Axes all_ = 0;                         // axes of more than one element
   std::vector<Axes> spanned_;            // per tensor
   std::vector<expr::ValueAxes> values_;  // per node
+  std::vector<int> passes_;              // per node, if parts go over their rows once; or empty
   std::vector<int> group_of_;            // per reduction or scan: the group that computes it
   std::vector<int> known_in_;            // per node: the first group that can compute it
   std::vector<Tensors> reads_;           // per node: except through reductions and scans
@@ -400,8 +408,8 @@ bool is_one_kernel(const expr::Program& program) {
   return true;
 }
 
-Split split(const Fused& op, const formula::Analysis& analysis) {
-  return Splitter(op, analysis).run();
+Split split(const Fused& op, const formula::Analysis& analysis, bool one_pass_each) {
+  return Splitter(op, analysis, one_pass_each).run();
 }
 
 }  // namespace tilejit::plan

@@ -23,10 +23,12 @@ struct Split {
   std::vector<Temporary> temporaries;
 };
 
-/// Splits an operation that is not one kernel. Only results of reductions and scans go through
+/// Splits an operation into several kernels. Only results of reductions and scans go through
 /// memory; a later part computes anything else it needs again. The first part that can write an
 /// output does so, unless a later part still reads what the output may replace. Throws
-/// Error{unsupported} for more than 32 parts that reduce or scan.
-[[nodiscard]] Split split(const Fused& op, const formula::Analysis& analysis);
+/// Error{unsupported} for more than 32 parts that reduce or scan. If `one_pass_each`, no part goes
+/// over its rows twice: a reduction of another one's result has a part of its own, and so have
+/// outputs with more than one element per row.
+[[nodiscard]] Split split(const Fused& op, const formula::Analysis& analysis, bool one_pass_each);
 
 }  // namespace tilejit::plan

@@ -51,10 +51,10 @@ bool only_reduces(const expr::Program& program) {
 }  // namespace
 
 Plan plan_stages(const Fused& op, const formula::Analysis& analysis, const Target& target,
-                 std::vector<formula::Analysis>* of_stages) {
+                 bool one_pass_each, std::vector<formula::Analysis>* of_stages) {
   check_tuning(op.tuning);
   Plan plan = outline(op, analysis, target);
-  Split parts = split(op, analysis);
+  Split parts = split(op, analysis, one_pass_each);
   auto& several = plan.family.emplace<Several>();
   for (Part& part : parts.parts) {
     if (only_reduces(part.analysis.program)) part.op.tuning.atomics = op.tuning.atomics;

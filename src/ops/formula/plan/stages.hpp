@@ -5,11 +5,12 @@
 
 namespace tilejit::plan {
 
-/// The plan, a Several, of an operation that is not one kernel (is_one_kernel). Throws
-/// Error{invalid_spec} for pinned knobs other than atomics, because knobs are for one kernel, and
-/// throws what `split` throws.
+/// The plan, a Several, of an operation that is not one kernel (is_one_kernel), or should not be.
+/// Throws Error{invalid_spec} for pinned knobs other than atomics, because knobs are for one
+/// kernel, and throws what `split` throws.
 [[nodiscard]] Plan plan_stages(const Fused& op, const formula::Analysis& analysis,
-                               const Target& target, std::vector<formula::Analysis>* of_stages);
+                               const Target& target, bool one_pass_each,
+                               std::vector<formula::Analysis>* of_stages);
 
 /// Functions that stages share with plans of one kernel. `kernel_name_of` returns the name that
 /// profilers show; `leader` is the first tensor that is written.

@@ -132,10 +132,10 @@ class Chooser {
   /// tiles of large elements.
   [[nodiscard]] bool shifts(int vector, int wanted) const {
     const Rows* const rows = rows_of(plan_);
-    const bool scanned = direction_of(plan_) && rows != nullptr && !rows->along();
-    if (light_ || !(cross_mode_ || scanned) || !is_narrow(vector, kNarrowAccess)) return false;
+    const bool columns = rows != nullptr && !rows->along();
+    if (light_ || !(cross_mode_ || columns) || !is_narrow(vector, kNarrowAccess)) return false;
     const auto can_be = [&](const Operand& operand) {
-      const bool gains = scanned || size_bytes(operand.dtype) < kLargeElement;
+      const bool gains = columns || size_bytes(operand.dtype) < kLargeElement;
       return !takes_vectors(operand) || is_aligned(operand, wanted) ||
              (gains && has_long_aligned_rows(operand, wanted));
     };

@@ -219,15 +219,18 @@ Code HeaderWriter::load_of(const Operand& operand) const {
   if (form_of(operand) == Form::one) {
     code.text = fmt::format("    {} = *({});\n", variable, code.text);
   } else if (operand.shifted) {
-    const Code rest = access_arguments(operand);
-    code.valid = rest.valid;
-    code.text =
-        fmt::format("    {}.load({}, {}{});\n", variable, code.text, end_of(operand), rest.text);
+    // Vectors of peeled rows may begin before their tensor.
+    const std::string begin = plan_.peeled ? fmt::format(", p.t{}", operand.tensor) : "";
+    code.text = fmt::format("    {}.load<{}>({}{}, {});\n", variable, tail_of(operand), code.text,
+                            begin, end_of(operand));
   } else if (plan_.peeled) {
     const Code rest = access_arguments(operand);
     code.valid = rest.valid;
-    const std::string end = operand.reach == Reach::strided ? "" : ", " + end_of(operand);
-    code.text = fmt::format("    load_peeled({}, {}{}{});\n", variable, code.text, end, rest.text);
+    const bool strided = operand.reach == Reach::strided;
+    code.text = strided
+                    ? fmt::format("    load_peeled({}, {}{});\n", variable, code.text, rest.text)
+                    : fmt::format("    load_peeled<{}>({}, {}, {}{});\n", tail_of(operand),
+                                  variable, code.text, end_of(operand), rest.text);
   } else if (is_split(operand)) {
     code.valid = may_be_partial(operand);
     code.text = fmt::format("    load_split<{}>({}, {}, {});\n",
@@ -241,10 +244,14 @@ Code HeaderWriter::load_of(const Operand& operand) const {
   return code;
 }
 
-/// Of its tensor, whose extents are known.
 std::string HeaderWriter::end_of(const Operand& operand) const {
   const Tensor& tensor = plan_.signature.tensors[static_cast<std::size_t>(operand.tensor)];
   return fmt::format("p.t{} + {}", operand.tensor, value_of(cosize(tensor.layout)));
+}
+
+std::int64_t HeaderWriter::tail_of(const Operand& operand) const {
+  const Tensor& tensor = plan_.signature.tensors[static_cast<std::size_t>(operand.tensor)];
+  return cosize(tensor.layout) % plan_.vector;
 }
 
 Code HeaderWriter::access_arguments(const Operand& operand) const {

@@ -82,6 +82,10 @@ class HeaderWriter {
   // Vectors.
   [[nodiscard]] Form form_of(const plan::Operand& operand) const;
   [[nodiscard]] std::string type_of(const plan::Operand& operand) const;
+  /// The end of an operand's tensor, whose extents are known, and how many elements its last vector
+  /// has, or 0 if it is whole.
+  [[nodiscard]] std::string end_of(const plan::Operand& operand) const;
+  [[nodiscard]] std::int64_t tail_of(const plan::Operand& operand) const;
   /// Elements that the formula takes at once: as many as the word with the most elements holds.
   [[nodiscard]] int group() const;
   /// Whether the operand is an output with an element for each element of the space or row.
@@ -154,7 +158,6 @@ class HeaderWriter {
   /// The arguments of a load or store after the address: distance of neighbours and number of
   /// elements.
   [[nodiscard]] Code access_arguments(const plan::Operand& operand) const;
-  [[nodiscard]] std::string end_of(const plan::Operand& operand) const;
 
   Budget& budget_;
 };

@@ -11,7 +11,7 @@ using plan::Operand;
 
 namespace {
 
-constexpr int kManyElements = 16;  // of a vector
+constexpr int kManyElements = 8;  // of a vector
 
 }  // namespace
 
@@ -71,13 +71,14 @@ void CombiningWriter::write_load() {
   } else if (partial) {
     line("  int valid;  // elements that exist");
   }
-  line("\n  TILE_DEVICE void load(const Params& p, const Row& row, Index v) {");
+  line("\n  TILE_DEVICE void load(const Params& p, const Row& row, Index v, bool wanted = true) {");
+  if (!plan_.peeled) line("    if (!wanted) return;");
   const Code loads = this->loads();
   if (partial || !loads.text.empty())
     out_ += indented(row_coordinates(), 2) + valid_of_vector(loads);
   if (plan_.peeled) {
     out_ += shift().text;
-    line(fmt::format("    exists = {};", existing()));
+    line(fmt::format("    exists = wanted ? {} : 0;", existing()));
   } else if (partial) {
     line(fmt::format("    const i64 rest = {} - i64(c0) * kVector;",
                      value_of(plan_.extents.front())));

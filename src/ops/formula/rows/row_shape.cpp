@@ -34,6 +34,9 @@ constexpr int kFewestRegistersOfCluster = 8;
 constexpr int kFewElements = 4;       // per vector
 constexpr int kLeastAccessAhead = 8;  // bytes
 constexpr int kWidestAccess = 16;     // bytes
+// What a lane holds of a row if its accesses are narrow. A row takes a warp, or its part of one, a
+// fixed time, so that with half the lanes twice as many rows are done in that time.
+constexpr int kBytesOfLane = 16;
 constexpr int kFewestRegisters = 24;
 constexpr std::int64_t kLeastShares = 8;    // fewer are not worth a second kernel
 constexpr std::int64_t kMostShares = 8192;  // results that a second kernel combines at once
@@ -108,6 +111,13 @@ int least_access(const Plan& plan, const Rows& rows) {
   return bytes;
 }
 
+/// Lanes that hold about `held` vectors each of a row of `vectors`.
+int lanes_of_narrow(std::int64_t vectors, int held) {
+  int lanes = kMaxThreads / 2;
+  while (lanes > 1 && 10 * vectors < std::int64_t{9} * held * lanes) lanes /= 2;
+  return lanes;
+}
+
 RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   const auto vectors = vectors_in_row(plan, rows);
   if (!vectors) {
@@ -118,9 +128,14 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   // More lanes would cost more when their warps combine results than they gain.
   const bool holds_one = is_small(plan, rows, 1) && *vectors <= kLanesOfSmall;
   const int held = holds_one ? 1 : std::clamp(kRegistersOfLane / registers, 1, kHeldOfLane);
-  rows.lanes = *vectors <= kWarp ? power_of_two_from(*vectors)
-                                 : std::clamp(power_of_two_from(ceil_div(*vectors, held)), kWarp,
-                                              kMaxThreads / 2);
+  const int access = least_access(plan, rows);
+  if (access < kWidestAccess && !holds_one) {
+    rows.lanes = lanes_of_narrow(*vectors, std::max(held, kBytesOfLane / access));
+  } else if (*vectors <= kWarp) {
+    rows.lanes = power_of_two_from(*vectors);
+  } else {
+    rows.lanes = std::clamp(power_of_two_from(ceil_div(*vectors, held)), kWarp, kMaxThreads / 2);
+  }
   const auto holds = [&](int lanes, int cluster, int most) {
     const std::int64_t steps =
         std::max<std::int64_t>(1, ceil_div(*vectors, std::int64_t{lanes} * cluster));
@@ -204,8 +219,10 @@ RowShape shape_across(const Plan& plan, Rows rows) {
     return shape;
   }
   int threads = kThreadsAcross;
-  while (threads > groups && shared_accumulator_bytes(plan, threads, groups) > kMaxAccumulatorBytes)
-    threads /= 2;
+  while (threads > groups &&
+         shared_accumulator_bytes(plan, threads, groups) > kMaxAccumulatorBytes) {
+    (groups > kGroupsOfLine ? groups : threads) /= 2;
+  }
   rows.lanes = std::max(1, threads / groups);
   if (length) {
     rows.lanes = std::min(rows.lanes, power_of_two_from(ceil_div(*length, kStepsOfLane)));

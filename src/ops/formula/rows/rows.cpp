@@ -4,6 +4,7 @@
 
 #include "core/integer.hpp"
 #include "device/device.hpp"
+#include "device/scale.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -12,6 +13,8 @@ using core::ceil_div;
 
 constexpr int kBulkAlignment = 16;
 constexpr int kSharedBytesOfRest = 12 * 1024;  // per block, besides inputs kept for all rows
+// Vectors per lane that take as long as the launches of two more kernels.
+constexpr std::int64_t kStepsOfManyBlocks = 64;
 
 /// Vectors of `vector` elements along the modes for which `wanted` is true; nothing if one of their
 /// extents is unknown.
@@ -37,10 +40,10 @@ bool varies(const Operand& operand, const Rows& rows, bool in_row) {
   return false;
 }
 
-/// Whether a bulk copy can bring the block's part of an input that all rows share.
-bool can_be_kept(const Operand& operand, const Rows& rows) {
+/// Whether a block can copy its part of an input that all rows share in whole chunks.
+bool can_be_kept(const Plan& plan, const Operand& operand, const Rows& rows) {
   return operand.every_row && varies_in_row(operand, rows) && operand.reach == Reach::contiguous &&
-         operand.access_bytes == kBulkAlignment;
+         operand.access_bytes == kBulkAlignment && operand.shifted == plan.peeled;
 }
 
 bool takes_one_pass(const Plan& plan, const std::vector<expr::RescaledSum>& sums) {
@@ -65,16 +68,20 @@ bool is_loaded_with_row(const Rows& rows, const Operand& operand) noexcept {
 }
 
 bool is_kept(const Plan& plan, const Rows& rows, const Operand& operand) {
-  return can_be_kept(operand, rows) && kept_bytes(plan, rows) > 0;
+  return can_be_kept(plan, operand, rows) && kept_bytes(plan, rows) > 0;
+}
+
+int kept_vectors(const Plan& plan, const Rows& rows) noexcept {
+  return (rows.lanes + (plan.peeled ? 1 : 0)) * rows.held;
 }
 
 int kept_bytes(const Plan& plan, const Rows& rows) {
-  if (!rows.ahead || plan.ragged || rows.count > 1) return 0;
-  int bytes = 0;  // of a lane's vectors in one step
+  if (!rows.ahead || (plan.ragged && !plan.peeled) || rows.count > 1) return 0;
+  int bytes = 0;  // of a vector
   for (const Operand& operand : plan.operands) {
-    if (can_be_kept(operand, rows)) bytes += plan.vector * size_bytes(operand.dtype);
+    if (can_be_kept(plan, operand, rows)) bytes += plan.vector * size_bytes(operand.dtype);
   }
-  bytes *= rows.lanes * rows.held;
+  bytes *= kept_vectors(plan, rows);
   return bytes <= device::device_of(plan.target).shared_bytes - kSharedBytesOfRest ? bytes : 0;
 }
 
@@ -151,6 +158,16 @@ bool is_one_pass(const Plan& plan) {
 
 bool is_one_pass_if_held(const Plan& plan) {
   return takes_one_pass(plan, std::vector<expr::RescaledSum>(plan.program.nodes.size()));
+}
+
+bool leaves_device_idle(const Plan& plan) {
+  const auto* const rows = std::get_if<Rows>(&plan.family);
+  if (rows == nullptr || rows->held > 0 || rows->shares > 1 || is_one_pass(plan)) return false;
+  const auto length = vectors_in_row(plan, *rows), count = vectors_across_rows(plan, *rows);
+  if (!length || !count) return false;
+  const std::int64_t blocks = ceil_div(*count, plan.threads / rows->lanes) * rows->cluster;
+  return 2 * blocks <= device::kManyBlocks &&
+         *length >= kStepsOfManyBlocks * rows->lanes * rows->cluster;
 }
 
 }  // namespace tilejit::plan

@@ -28,9 +28,10 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 [[nodiscard]] bool is_loaded_with_row(const Rows& rows, const Operand& operand) noexcept;
 
 /// If blocks take row after row (Rows::ahead), they may keep their part of an input that all rows
-/// share in shared memory. `is_kept` says whether `operand` is such an input; `kept_bytes` returns
-/// the bytes of all such parts.
+/// share in shared memory. `is_kept` says whether `operand` is such an input; `kept_vectors`
+/// returns how many vectors of it a block keeps, `kept_bytes` the bytes of all such parts.
 [[nodiscard]] bool is_kept(const Plan& plan, const Rows& rows, const Operand& operand);
+[[nodiscard]] int kept_vectors(const Plan& plan, const Rows& rows) noexcept;
 [[nodiscard]] int kept_bytes(const Plan& plan, const Rows& rows);
 /// `kept_bytes`, raised so that each block has a multiprocessor to itself: two blocks per
 /// multiprocessor stream 4 % slower.
@@ -67,5 +68,8 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 /// are; these fold sums below a maximum in a pass of their own.
 [[nodiscard]] bool is_one_pass(const Plan& plan);
 [[nodiscard]] bool is_one_pass_if_held(const Plan& plan);
+/// Whether the kernel, which goes over its rows more than once, has so few of them that most of the
+/// device is idle for long. Kernels of one pass each then share the rows among more blocks.
+[[nodiscard]] bool leaves_device_idle(const Plan& plan);
 
 }  // namespace tilejit::plan

@@ -18,7 +18,7 @@ std::vector<std::string_view> RowsWriter::own_headers() const {
   std::vector<std::string_view> headers = {"wide", "shuffle"};
   if (rows_.cluster > 1) headers.emplace_back("cluster");
   headers.emplace_back("dependent");
-  if (keeps_inputs()) headers.emplace_back("bulk");
+  if (keeps_inputs()) headers.emplace_back(plan_.peeled ? "kept" : "bulk");
   return headers;
 }
 
@@ -163,18 +163,45 @@ void RowsWriter::write_kept() {
   line("extern __shared__ __align__(16) unsigned char kept_inputs[];\n");
   line("// A row's vector v among those of its block.");
   line("TILE_DEVICE int number_in_block(Index v) {");
-  line("  return int(v / (kLanes * kCluster)) * kLanes + int(v % kLanes);\n}\n");
-  line("TILE_DEVICE void fetch_kept(const Params& p, int rank, u64* full) {");
-  line(fmt::format("  fetch_promise<{}, kLanes, kCluster, kHeld>(row_length(p), rank, full);",
-                   plan::kept_bytes(plan_, rows_) / (rows_.lanes * rows_.held)));
+  line(fmt::format("  return int(v / (kLanes * kCluster)) * {} + int(v % kLanes){};\n}}\n",
+                   plan_.peeled ? "(kLanes + 1)" : "kLanes", plan_.peeled ? " + 1" : ""));
+  line("TILE_DEVICE void keep_inputs(const Params& p, int rank) {");
+  if (plan_.peeled) {
+    write_kept_chunks();
+  } else {
+    write_kept_vectors();
+  }
+  line("}\n");
+}
+
+/// Threads copy the chunks, and one before each step's, because a row's shift may be any.
+void RowsWriter::write_kept_chunks() {
   for (const Operand& operand : plan_.operands) {
     if (!plan::is_kept(plan_, rows_, operand)) continue;
     line(fmt::format(
-        "  fetch_vectors<{}, kLanes, kCluster, kHeld>(kept_inputs + {}, p.t{}, "
-        "row_length(p), rank, full);",
+        "  keep_chunks<{}, {}, kLanes, kCluster, kHeld>(kept_inputs + {}, p.t{}, {}, rank);",
+        type_of(operand), tail_of(operand), place_of_kept(operand), operand.tensor,
+        end_of(operand)));
+  }
+  line("  __syncthreads();");
+}
+
+void RowsWriter::write_kept_vectors() {
+  line("  __shared__ u64 full;");
+  line("  if (threadIdx.x == 0) {");
+  line("    init_barrier(&full);");
+  line(fmt::format("    fetch_promise<{}, kLanes, kCluster, kHeld>(row_length(p), rank, &full);",
+                   plan::kept_bytes(plan_, rows_) / plan::kept_vectors(plan_, rows_)));
+  for (const Operand& operand : plan_.operands) {
+    if (!plan::is_kept(plan_, rows_, operand)) continue;
+    line(fmt::format(
+        "    fetch_vectors<{}, kLanes, kCluster, kHeld>(kept_inputs + {}, p.t{}, "
+        "row_length(p), rank, &full);",
         plan_.vector * size_bytes(operand.dtype), place_of_kept(operand), operand.tensor));
   }
-  line("}\n");
+  line("  }");
+  line("  __syncthreads();");
+  line("  wait_for_bytes(&full, 0);");
 }
 
 /// The offset, in bytes, of a block's part of the operand in the inputs that are kept.
@@ -184,15 +211,16 @@ int RowsWriter::place_of_kept(const Operand& operand) const {
     if (before.tensor == operand.tensor) break;
     if (plan::is_kept(plan_, rows_, before)) bytes += plan_.vector * size_bytes(before.dtype);
   }
-  return bytes * rows_.lanes * rows_.held;
+  return bytes * plan::kept_vectors(plan_, rows_);
 }
 
 Code RowsWriter::load_in_pass(const Operand& operand) const {
   if (!plan::is_kept(plan_, rows_, operand)) return load_of(operand);
   return {.text = fmt::format(
-              "    in{}.load(reinterpret_cast<const {}*>(kept_inputs + {}) + number_in_block(v) * "
-              "kVector);\n",
-              operand.tensor, expr::storage_type(operand.dtype), place_of_kept(operand))};
+              "    {}.load(reinterpret_cast<const {}*>(kept_inputs + {}) + number_in_block(v) * "
+              "kVector{});\n",
+              loaded_name(operand), expr::storage_type(operand.dtype), place_of_kept(operand),
+              plan_.peeled ? " - shift" : "")};
 }
 
 }  // namespace tilejit::render

@@ -44,6 +44,8 @@ class RowsWriter : public CombiningWriter {
   void write_word_fold(int stage, const plan::Operand& operand);
   [[nodiscard]] bool keeps_inputs() const;
   void write_kept();
+  void write_kept_chunks();
+  void write_kept_vectors();
   [[nodiscard]] int place_of_kept(const plan::Operand& operand) const;
 };
 

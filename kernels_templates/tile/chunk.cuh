@@ -1,0 +1,32 @@
+// Aligned chunks of a vector's size, of which the last may lie across the end of its tensor. Loads
+// have no branches, because these would make each load wait for the one before.
+#pragma once
+
+#include "tile/types.cuh"
+
+// Loads the chunk's first kBytes bytes, by words and what is left.
+template <int kBytes, class Vector>
+TILE_DEVICE void load_first(Vector& x, const void* p) {
+  u32* const word = reinterpret_cast<u32*>(&x);
+#pragma unroll
+  for (int i = 0; i < kBytes / 4; ++i) word[i] = reinterpret_cast<const u32*>(p)[i];
+  if constexpr (kBytes % 4 != 0) {
+    const u8* const rest = reinterpret_cast<const u8*>(p) + kBytes / 4 * 4;
+    u32 bits = kBytes % 4 >= 2 ? *reinterpret_cast<const u16*>(rest) : *rest;
+    if constexpr (kBytes % 4 == 3) bits |= u32(rest[2]) << 16;
+    word[kBytes / 4] = bits;
+  }
+}
+
+// Loads the part of the chunk at `p` that lies before the tensor's end. The tensor begins at an
+// aligned address, and its last chunk has kTail elements if that is not 0.
+template <int kTail, class T, class Vector>
+TILE_DEVICE void load_chunk(Vector& x, const T* p, const T* end) {
+  if constexpr (kTail == 0) {
+    if (p < end) x = *reinterpret_cast<const Vector*>(p);
+  } else if (p + sizeof(Vector) / sizeof(T) <= end) {
+    x = *reinterpret_cast<const Vector*>(p);
+  } else if (p < end) {
+    load_first<kTail* int(sizeof(T))>(x, p);
+  }
+}
