@@ -1,0 +1,296 @@
+// Every instruction of the table, assembled by NVRTC for every target that has it; the machine code
+// holds the tensor instruction. What the table says a target lacks, the assembler refuses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <regex>
+#include <sstream>
+
+#include "atoms/emit_mma.hpp"
+#include "atoms/facilities.hpp"
+#include "atoms/mma_atom.hpp"
+#include "compile/nvrtc.hpp"
+#include "support/sass.hpp"
+#include "templates/templates.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::atoms {
+namespace {
+
+const compile::Nvrtc& nvrtc() {
+  static const compile::Nvrtc loaded = [] {
+    const char* path = std::getenv("TILEJIT_NVRTC");
+    return compile::Nvrtc(path == nullptr ? "" : path);
+  }();
+  return loaded;
+}
+
+compile::Compiled compile_text(const std::string& text, const std::string& target) {
+  operation::Source source{.name = "atoms.cu", .text = text, .headers = {}};
+  for (const templates::Template& file : templates::tile_library()) {
+    source.headers.emplace_back(std::string(file.name), std::string(file.text));
+  }
+  return nvrtc().compile({.source = source, .target = target, .options = {"--ptxas-options=-v"}});
+}
+
+/// A kernel for each instruction, named as it is.
+constexpr const char* kMmaKernels = R"(
+template <class Mma>
+__device__ void run(unsigned char* p) {
+  auto* a = reinterpret_cast<typename Mma::A*>(p) + threadIdx.x * 16;
+  auto* b = reinterpret_cast<typename Mma::B*>(p + 4096) + threadIdx.x * 16;
+  auto* c = reinterpret_cast<typename Mma::C*>(p + 8192) + threadIdx.x * 16;
+  typename Mma::A ra[Mma::kA];
+  typename Mma::B rb[Mma::kB];
+  typename Mma::C rc[Mma::kC];
+  for (int i = 0; i < Mma::kA; ++i) ra[i] = a[i];
+  for (int i = 0; i < Mma::kB; ++i) rb[i] = b[i];
+  for (int i = 0; i < Mma::kC; ++i) rc[i] = c[i];
+  tile::accumulate<Mma>(rc, ra, rb);
+  for (int i = 0; i < Mma::kC; ++i) c[i] = rc[i];
+}
+)";
+
+std::string kernels_of(const std::vector<MmaAtom>& atoms) {
+  std::string text = std::string("#include \"tile/mma.cuh\"\n") + kMmaKernels;
+  for (const MmaAtom& atom : atoms) {
+    const std::string name = to_string(atom);
+    text += emit(atom, name) + "extern \"C\" __global__ void k_" + name +
+            "(unsigned char* p) { run<tile::" + name + ">(p); }\n";
+  }
+  return text;
+}
+
+/// Its tensor instructions, without operands: "HMMA.16816.F32.BF16".
+std::vector<std::string> tensor_instructions(const std::vector<std::string>& code) {
+  static const std::regex kTensor(R"(\b([HIDQ]G?MMA\.[\w.]+))");
+  std::vector<std::string> found;
+  for (const std::string& line : code) {
+    std::smatch match;
+    if (std::regex_search(line, match, kTensor)) found.push_back(match[1]);
+  }
+  return found;
+}
+
+/// "16816" as HMMA and IMMA write a shape, "16x8x16" as wgmma and DMMA do.
+bool names_shape(const std::string& instruction, const MmaAtom& atom) {
+  const std::string m = std::to_string(atom.m), n = std::to_string(atom.n),
+                    k = std::to_string(atom.k);
+  return instruction.find('.' + m + n + k) != std::string::npos ||
+         instruction.find('.' + m + 'x' + n + 'x' + k) != std::string::npos;
+}
+
+std::vector<MmaAtom> warp_atoms(const Target& target, bool had) {
+  std::vector<MmaAtom> some;
+  for (const MmaAtom& atom : mma_atoms()) {
+    if (atom.family == MmaFamily::mma_sync && (support(atom, target) != Support::none) == had) {
+      some.push_back(atom);
+    }
+  }
+  return some;
+}
+
+class AtomsForTarget : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Targets, AtomsForTarget, testing::ValuesIn(kTargets),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_P(AtomsForTarget, AssembleToTensorInstructions) {
+  const Target target = parse_target(GetParam());
+  const std::vector<MmaAtom> atoms = warp_atoms(target, true);
+  EXPECT_GE(atoms.size(), 6u);
+  const compile::Compiled compiled = compile_text(kernels_of(atoms), GetParam());
+  EXPECT_THAT(compiled.log, testing::Not(testing::ContainsRegex("[1-9][0-9]* bytes spill")));
+  if (!test::has_disassembler()) GTEST_SKIP() << test::kNoDisassembler;
+  const auto code = test::sass_of(compiled.cubin);
+  for (const MmaAtom& atom : atoms) {
+    SCOPED_TRACE(to_string(atom));
+    const auto found = tensor_instructions(code.at("k_" + to_string(atom)));
+    ASSERT_FALSE(found.empty());
+    const bool is_native =
+        found.size() == 1 && names_shape(found[0], atom) &&
+        found[0].starts_with("HMMA") == (atom.a == f16 || atom.a == bf16 || atom.a == tf32);
+    EXPECT_EQ(is_native, support(atom, target) == Support::native) << found[0];
+  }
+}
+
+TEST_P(AtomsForTarget, AreRefusedByTheAssemblerWhereTheTableSaysNone) {
+  const Target target = parse_target(GetParam());
+  for (const MmaAtom& atom : warp_atoms(target, false)) {
+    SCOPED_TRACE(to_string(atom));
+    try {
+      (void)compile_text(kernels_of({atom}), GetParam());
+      ADD_FAILURE() << "assembled";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::compile_failed);
+    }
+  }
+}
+
+std::string wgmma_kernels(const std::vector<MmaAtom>& atoms) {
+  std::string text = R"(#include "tile/wgmma.cuh"
+template <class Mma>
+__device__ void run_ss(u64 a, u64 b) {
+  typename Mma::C d[Mma::kC];
+  tile::wgmma_fence();
+  Mma::template fma<true>(d, a, b);
+  Mma::template fma<false>(d, a, b);
+  tile::wgmma_commit();
+  tile::wgmma_wait<0>();
+}
+template <class Mma>
+__device__ void run_rs(u32 a, u64 b) {
+  const u32 r[4] = {a, a + 1, a + 2, a + 3};
+  typename Mma::C d[Mma::kC];
+  tile::wgmma_fence();
+  Mma::template fma<true>(d, r, b);
+  tile::wgmma_commit();
+  tile::wgmma_wait<0>();
+}
+)";
+  for (const MmaAtom& atom : atoms) {
+    const std::string name = to_string(atom);
+    const bool rs = atom.a_source == ASource::registers;
+    text += emit(atom, name) + "extern \"C\" __global__ void k_" + name +
+            (rs ? "(u32 a, u64 b) { run_rs<tile::" : "(u64 a, u64 b) { run_ss<tile::") + name +
+            ">(a, b); }\n";
+  }
+  return text;
+}
+
+/// The parts of the table of wgmma, so that they compile at the same time.
+class Wgmma : public testing::TestWithParam<int> {
+ public:
+  static constexpr int kParts = 4;
+};
+INSTANTIATE_TEST_SUITE_P(Parts, Wgmma, testing::Range(0, Wgmma::kParts));
+
+TEST_P(Wgmma, AssemblesToTensorInstructionsForEveryShapeAndType) {
+  std::vector<MmaAtom> atoms;
+  for (const MmaAtom& atom : mma_atoms()) {
+    const bool is_here = atom.n / 8 % kParts == GetParam();
+    if (atom.family == MmaFamily::wgmma && is_here) atoms.push_back(atom);
+  }
+  EXPECT_GT(atoms.size(), 100u);
+  const compile::Compiled compiled = compile_text(wgmma_kernels(atoms), "sm_90a");
+  if (!test::has_disassembler()) GTEST_SKIP() << test::kNoDisassembler;
+  const auto code = test::sass_of(compiled.cubin);
+  for (const MmaAtom& atom : atoms) {
+    SCOPED_TRACE(to_string(atom));
+    const auto found = tensor_instructions(code.at("k_" + to_string(atom)));
+    ASSERT_EQ(found.size(), atom.a_source == ASource::shared ? 2u : 1u);
+    for (const std::string& one : found) {
+      EXPECT_TRUE(names_shape(one, atom)) << one;
+      const char* const unit = size_bytes(atom.a) != 1 ? "HGMMA"
+                               : is_floating(atom.a)   ? "QGMMA"
+                                                       : "IGMMA";
+      EXPECT_TRUE(one.starts_with(unit)) << one;
+    }
+  }
+}
+
+// Operands of both orders, and tiles in shared memory, are texts that compile.
+TEST(Emitted, OperandsAndMajorsCompile) {
+  const MmaAtom atom = parse_mma_atom("wgmma_m64n128k16_f32_bf16_bf16");
+  std::string text = "#include \"tile/wgmma.cuh\"\n";
+  const SharedTile a{.major = Major::mn, .mn = 128, .k = 64, .order = BlockOrder::k_first};
+  const SharedTile b{.mn = 128, .k = 64};
+  text += emit(a, "TileA", 64, 16) + emit(b, "TileB", 128, 16);
+  text += emit(atom, "Mma", {.a = Major::mn, .b = Major::k});
+  text += R"(
+using namespace tile;
+static_assert(TileA::kBytes == 16384 && TileA::kAlign == 1024, "");
+static_assert(TileA::step(1, 0) == 8192 / 16 && TileA::step(0, 1) == 2048 / 16, "");
+static_assert(TileB::step(0, 3) == 6, "");
+static_assert(row_of_d<Mma>(37, 2) == 16 + 1 + 8 && column_of_d<Mma>(37, 5) == 8 + 2 + 1, "");
+extern "C" __global__ void k(float* p) {
+  float d[Mma::kC];
+  clear(d);
+  pin(d);
+  wgmma_fence();
+  for (int k = 0; k < 4; ++k) {
+    Mma::fma<false>(d, TileA::descriptor(0) + TileA::step(1, k),
+                    TileB::descriptor(16384) + TileB::step(0, k));
+  }
+  wgmma_commit();
+  wgmma_wait<0>();
+  pin(d);
+  for (int i = 0; i < Mma::kC; ++i) p[threadIdx.x * Mma::kC + i] = d[i];
+})";
+  const compile::Compiled compiled = compile_text(text, "sm_90a");
+  EXPECT_THAT(compiled.log, testing::Not(testing::HasSubstr("C75")));
+}
+
+std::string kernel_of(const Facility& facility) {
+  return std::string("extern \"C\" __global__ void __launch_bounds__(256, 1) k_") + facility.name +
+         "(const __grid_constant__ Maps maps, u64* p) {\n  const u32 s = "
+         "u32(__cvta_generic_to_shared(smem));\n" +
+         facility.body + "}\n";
+}
+
+constexpr const char* kFacilityStart = R"(using namespace tile;
+struct alignas(64) Maps { u64 opaque[16]; };
+extern __shared__ __align__(1024) unsigned char smem[];
+)";
+
+std::string facilities_text(const std::vector<const Facility*>& some) {
+  std::string text;
+  for (const Facility* one : some) {
+    text += "#include \"tile/" + std::string(one->header) + "\"\n";
+  }
+  text += kFacilityStart;
+  for (const Facility* one : some) text += kernel_of(*one);
+  return text;
+}
+
+TEST_P(AtomsForTarget, HasTheCopiesAndBarriersThatItShould) {
+  const Target target = parse_target(GetParam());
+  std::vector<const Facility*> had;
+  for (const Facility& facility : kFacilities) {
+    if (has(target, facility)) {
+      had.push_back(&facility);
+      continue;
+    }
+    SCOPED_TRACE(facility.name);
+    try {
+      const compile::Compiled compiled = compile_text(facilities_text({&facility}), GetParam());
+      EXPECT_THAT(compiled.log, testing::HasSubstr("substantially reduced performance"));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::compile_failed);
+    }
+  }
+  const compile::Compiled compiled = compile_text(facilities_text(had), GetParam());
+  EXPECT_THAT(compiled.log, testing::Not(testing::HasSubstr("C75")));
+  if (!test::has_disassembler()) GTEST_SKIP() << test::kNoDisassembler;
+  const auto code = test::sass_of(compiled.cubin);
+  for (const Facility* one : had) {
+    std::istringstream wanted(one->sass);
+    for (std::string name; wanted >> name;) {
+      EXPECT_THAT(code.at("k_" + std::string(one->name)),
+                  testing::Contains(testing::HasSubstr(name)));
+    }
+  }
+}
+
+// The headers say which target they need.
+TEST(Headers, RefuseTargetsThatLackTheirInstructions) {
+  const auto log_of = [](const char* header, const char* target) -> std::string {
+    try {
+      (void)compile_text("#include \"tile/" + std::string(header) + "\"\n", target);
+    } catch (const Error& error) {
+      return error.log();
+    }
+    return "compiled";
+  };
+  EXPECT_THAT(log_of("async_copy.cuh", "sm_75"), testing::HasSubstr("needs sm_80 or later"));
+  for (const char* header : {"mbarrier.cuh", "pipeline.cuh", "tensor_map.cuh", "roles.cuh"}) {
+    EXPECT_THAT(log_of(header, "sm_89"), testing::HasSubstr("needs sm_90 or later"));
+  }
+  for (const char* target : {"sm_89", "sm_90", "sm_100a"}) {
+    EXPECT_THAT(log_of("wgmma.cuh", target), testing::HasSubstr("needs sm_90a"));
+  }
+}
+
+}  // namespace
+}  // namespace tilejit::atoms
