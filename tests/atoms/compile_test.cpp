@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <regex>
 #include <sstream>
 
@@ -13,6 +15,7 @@
 #include "atoms/mma_atom.hpp"
 #include "compile/nvrtc.hpp"
 #include "support/sass.hpp"
+#include "support/source_dir.hpp"
 #include "templates/templates.hpp"
 #include "tilejit/error.hpp"
 
@@ -27,12 +30,17 @@ const compile::Nvrtc& nvrtc() {
   return loaded;
 }
 
-compile::Compiled compile_text(const std::string& text, const std::string& target) {
+operation::Source source_of(const std::string& text) {
   operation::Source source{.name = "atoms.cu", .text = text, .headers = {}};
   for (const templates::Template& file : templates::tile_library()) {
     source.headers.emplace_back(std::string(file.name), std::string(file.text));
   }
-  return nvrtc().compile({.source = source, .target = target, .options = {"--ptxas-options=-v"}});
+  return source;
+}
+
+compile::Compiled compile_text(const std::string& text, const std::string& target) {
+  return nvrtc().compile(
+      {.source = source_of(text), .target = target, .options = {"--ptxas-options=-v"}});
 }
 
 /// A kernel for each instruction, named as it is.
@@ -135,7 +143,6 @@ __device__ void run_ss(u64 a, u64 b) {
   typename Mma::C d[Mma::kC];
   tile::wgmma_fence();
   Mma::template fma<true>(d, a, b);
-  Mma::template fma<false>(d, a, b);
   tile::wgmma_commit();
   tile::wgmma_wait<0>();
 }
@@ -179,7 +186,7 @@ TEST_P(Wgmma, AssemblesToTensorInstructionsForEveryShapeAndType) {
   for (const MmaAtom& atom : atoms) {
     SCOPED_TRACE(to_string(atom));
     const auto found = tensor_instructions(code.at("k_" + to_string(atom)));
-    ASSERT_EQ(found.size(), atom.a_source == ASource::shared ? 2u : 1u);
+    ASSERT_EQ(found.size(), 1u);
     for (const std::string& one : found) {
       EXPECT_TRUE(names_shape(one, atom)) << one;
       const char* const unit = size_bytes(atom.a) != 1 ? "HGMMA"
@@ -271,6 +278,48 @@ TEST_P(AtomsForTarget, HasTheCopiesAndBarriersThatItShould) {
                   testing::Contains(testing::HasSubstr(name)));
     }
   }
+}
+
+/// tests/atoms/gemm_hopper.cu with 128 rows per block and `columns` columns.
+struct Gemm {
+  int columns, stages, cluster;
+};
+
+class GemmOverTheLibrary : public testing::TestWithParam<Gemm> {};
+INSTANTIATE_TEST_SUITE_P(Tiles, GemmOverTheLibrary,
+                         testing::Values(Gemm{256, 4, 2}, Gemm{256, 4, 1}, Gemm{128, 6, 2}),
+                         [](const auto& info) {
+                           return std::to_string(info.param.columns) + "x" +
+                                  std::to_string(info.param.cluster);
+                         });
+
+// No fence, no spill, no serialised product in the main loop, whose products are the expected ones.
+TEST_P(GemmOverTheLibrary, HasACleanMainLoop) {
+  const Gemm gemm = GetParam();
+  const std::string n = std::to_string(gemm.columns);
+  std::ifstream file(test::source_dir() / "tests/atoms/gemm_hopper.cu");
+  std::ostringstream text;
+  text << file.rdbuf();
+  operation::Source source = source_of(text.str());
+  source.headers.emplace_back(
+      "product.cuh", emit(parse_mma_atom("wgmma_m64n" + n + "k16_f32_bf16_bf16"), "Mma") +
+                         emit(SharedTile{.mn = 128, .k = 64}, "TileA", 64, 16) +
+                         emit(SharedTile{.mn = gemm.columns, .k = 64}, "TileB", gemm.columns, 16) +
+                         "constexpr int kConsumers = 2, kStages = " + std::to_string(gemm.stages) +
+                         ", kCluster = " + std::to_string(gemm.cluster) + ";\n");
+  const compile::Compiled compiled =
+      nvrtc().compile({.source = source, .target = "sm_90a", .options = {"--ptxas-options=-v"}});
+  EXPECT_THAT(compiled.log, testing::HasSubstr(" 0 bytes spill stores, 0 bytes spill loads"));
+  EXPECT_THAT(compiled.log, testing::Not(testing::HasSubstr("C75")));
+  if (!test::has_disassembler()) GTEST_SKIP() << test::kNoDisassembler;
+  const std::string cubin =
+      testing::TempDir() + "tilejit_gemm_" + n + "_" + std::to_string(gemm.cluster) + ".cubin";
+  std::ofstream(cubin, std::ios::binary) << compiled.cubin;
+  const std::string check = std::string(TILEJIT_TEST_PYTHON) + " '" +
+                            (test::source_dir() / "tests/sass/check_sass.py").string() + "' '" +
+                            cubin + "' --expect HGMMA=4";
+  EXPECT_EQ(std::system(check.c_str()), 0);
+  std::remove(cubin.c_str());
 }
 
 // The headers say which target they need.

@@ -39,7 +39,7 @@ inline constexpr Facility kFacilities[] = {
      "async_copy_or_zero<4>(s, p, 1); async_copy_or_zero<8>(s, p, 0);"
      "async_copy_or_zero<16>(s, p, u32(p[0])); async_copy_commit(); async_copy_wait<1>();"
      "async_copy_wait<0>();",
-     "LDGSTS.E.LTC128B LDGSTS.E.BYPASS LDGSTS.E.64 LDGDEPBAR DEPBAR"},
+     "LDGSTS.E.LTC128B LDGSTS.E.LTC128B.64 LDGSTS.E.BYPASS.LTC128B.128 ZFILL LDGDEPBAR DEPBAR"},
     {"store_matrices", "ldmatrix.cuh", "`store_matrices`: stmatrix", 90, false, false,
      "const u32 r[4] = {1, 2, 3, 4}; store_matrices(s, r); store_matrices<4, true>(s, r);"
      "const u32 r2[2] = {1, 2}; store_matrices(s, r2); store_matrices<2, true>(s, r2);"
@@ -77,7 +77,7 @@ inline constexpr Facility kFacilities[] = {
      "USETMAXREG"},
 };
 
-constexpr bool has(const Target& target, const Facility& facility) {
+inline bool has(const Target& target, const Facility& facility) {
   return target.number() >= facility.first && (!facility.specific || target.feature == 'a') &&
          (!facility.clusters || target.number() < 120);
 }

@@ -79,12 +79,16 @@ Matrix plain_product(const MmaAtom& atom, const Matrix& a, const Matrix& b) {
   return d;
 }
 
-/// Every mma.sync, and of wgmma the smallest, a middle and the largest N.
+/// Every mma.sync; of wgmma one of each K, with the smallest, a middle and the largest N.
 std::vector<MmaAtom> chosen() {
   std::vector<MmaAtom> some;
   for (const MmaAtom& atom : mma_atoms()) {
-    const bool is_chosen = atom.n == 8 || atom.n == 48 || atom.n == 256;
-    if (atom.family == MmaFamily::mma_sync || is_chosen) some.push_back(atom);
+    const bool is_chosen_n = atom.n == 8 || atom.n == 48 || atom.n == 256;
+    const bool is_chosen_type =
+        (atom.a == f16 && atom.c == f32) || atom.a == tf32 || (atom.a == i8 && atom.b == i8);
+    if (atom.family == MmaFamily::mma_sync || (is_chosen_n && is_chosen_type)) {
+      some.push_back(atom);
+    }
   }
   return some;
 }
@@ -134,12 +138,6 @@ TEST(Fragments, PackedSumsAreAOfTheNextProduct) {
   const Layout a = layout(parse_mma_atom("wgmma_m64n8k16_f32_f16_f16_rs"), Operand::a);
   EXPECT_EQ(to_string(c), to_string(a));
 }
-
-struct Stored {
-  const char* atom;
-  Operand operand;
-  int row_bytes;  ///< of K-major rows
-};
 
 /// The addresses that lanes give to load_matrices, in the order of tile/ldmatrix.cuh: rows of 16
 /// bytes of a swizzled tile without a bank conflict, whose words are the fragment.
