@@ -1,6 +1,7 @@
 #include "atoms/emit_mma.hpp"
 
 #include <array>
+#include <charconv>
 
 #include "atoms/ptx.hpp"
 #include "core/text.hpp"
@@ -28,6 +29,9 @@ constexpr Operand kOperands[] = {Operand::a, Operand::b, Operand::c};
 
 char letter(Operand operand) {
   return "ABC"[static_cast<int>(operand)];
+}
+char small_letter(Operand operand) {
+  return "abc"[static_cast<int>(operand)];
 }
 
 /// "{%4, %5}"
@@ -65,8 +69,9 @@ class AtomWriter {
     }
     for (const Operand operand : kOperands) {
       if (in_shared_memory(atom_, operand)) continue;
-      out_ += layout::emit_callable(std::string("Layout") + letter(operand), layout(atom_, operand),
-                                    layout::IndexBits::b32);
+      const ElementLayouts of = element_layouts(atom_, operand);
+      write_coordinate("row_", operand, of.row);
+      write_coordinate("column_", operand, of.column);
     }
     if (atom_.family == MmaFamily::wgmma) {
       write_wgmma();
@@ -77,6 +82,12 @@ class AtomWriter {
   }
 
  private:
+  void write_coordinate(const char* name, Operand operand, const Layout& of) {
+    const std::string index = layout::emit(of, std::array<std::string, 2>{"thread", "value"});
+    out_ += std::string("  static TILE_DEVICE constexpr i32 ") + name + small_letter(operand) +
+            "(i32 thread, i32 value) {\n    return " + index + ";\n  }\n";
+  }
+
   [[nodiscard]] int count(Operand operand) const { return registers(atom_, operand).count; }
   [[nodiscard]] std::string constraint(Operand operand, const char* before = "") const {
     return before + std::string(1, type_of(atom_, operand).constraint);
@@ -127,6 +138,14 @@ class AtomWriter {
   std::string out_;
 };
 
+/// "0x4000004000010000"
+std::string hexadecimal(std::uint64_t value) {
+  std::array<char, 16> digits;
+  const char* const end =
+      std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
+  return "0x" + std::string(static_cast<const char*>(digits.data()), end);
+}
+
 void check_name(std::string_view name) {
   if (core::is_identifier(name)) return;
   throw Error(ErrorCode::invalid_argument, "a type of a kernel is named by an identifier, found '" +
@@ -172,8 +191,7 @@ std::string emit(const SharedTile& tile, std::string_view name, int rows, int de
          std::to_string(tile.mn * tile.k * tile.element_bytes) +
          ", kAlign = " + std::to_string(alignment(tile)) + ";\n" +
          layout::emit_callable("Starts", starts, layout::IndexBits::b32) +
-         "  static TILE_DEVICE u64 descriptor(u32 tile) {\n    return " +
-         std::to_string(first.bits) +
+         "  static TILE_DEVICE u64 descriptor(u32 tile) {\n    return " + hexadecimal(first.bits) +
          "ull | ((tile & 0x3ffffu) >> 4);\n  }\n"
          "  static TILE_DEVICE constexpr u64 step(int mn, int k) {\n"
          "    return u64(Starts{}(mn, k)) * " +

@@ -20,17 +20,17 @@ struct Majors {
 ///
 ///     struct Mma {
 ///       static constexpr int kM, kN, kK, kThreads;
-///       static constexpr int kA, kB, kC;      // registers of a thread
-///       using A = ..., B = ..., C = ...;      // their types: u32 (packed), f32, f64, i32; u64 is
-///       a
-///                                             // descriptor of shared memory
-///       struct LayoutA, LayoutB, LayoutC;     // (thread, value) -> element; A and B if registers
+///       static constexpr int kA, kB, kC;  // registers of a thread
+///       using A = ..., B = ..., C = ...;  // their types: u32 (packed), f32, f64, i32; u64 is a
+///                                         // descriptor of shared memory
+///       // Where value `value` of thread `thread` lies in A, and so on; not of shared memory.
+///       static i32 row_a(i32 thread, i32 value), column_a(...), row_b(...), ..., column_c(...);
 ///       static void fma(C (&d)[kC], const A (&a)[kA], const B (&b)[kB], const C (&c)[kC]);
 ///     };
 ///
 /// mma.sync has the `fma` above, d = a * b + c. wgmma's is `template <bool kClear> fma(d, a, b)`: d
 /// = a * b if kClear, else d += a * b, where operands in shared memory are given by their
-/// descriptors. A text is about 1 KB, plus 20 bytes per register.
+/// descriptors. A text has 1 to 6 KB.
 ///
 /// Throws Error{invalid_argument} if `name` is not an identifier, or for majors that the
 /// instruction does not have.
@@ -42,9 +42,8 @@ struct Majors {
 ///     struct TileA {
 ///       static constexpr int kBytes, kAlign;  // of the tile, in shared memory
 ///       static u64 descriptor(u32 tile);      // of the tile at that shared address
-///       static constexpr u64 step(int mn, int k);  // added to it: the mn-th rows of an
-///       instruction,
-///                                                  // the k-th step along K
+///       // Added to it for the mn-th rows of an instruction and the k-th step along K.
+///       static constexpr u64 step(int mn, int k);
 ///     };
 ///
 /// `rows` are those that one instruction reads, `depth` is its K. Throws as `describe`.

@@ -74,6 +74,12 @@ void require(const MmaAtom& atom, const Target& target);
 /// Values are in the order of registers, and inside one from its low bits. An operand in shared
 /// memory is seen by every thread as a whole, (128,(M,K)):(0,(1,M)).
 [[nodiscard]] Layout layout(const MmaAtom& atom, Operand operand);
+/// The same in two: (thread, value) -> row, which is m of A and C and n of B; and column, which is
+/// k of A and B and n of C. layout == row + rows * column.
+struct ElementLayouts {
+  Layout row, column;
+};
+[[nodiscard]] ElementLayouts element_layouts(const MmaAtom& atom, Operand operand);
 
 /// "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
 [[nodiscard]] std::string instruction(const MmaAtom& atom);

@@ -46,4 +46,22 @@ Layout layout(const MmaAtom& atom, Operand operand) {
   return layout_of({rows, atom.k, wide ? 4 : 1, bytes < 4 ? 4 / bytes : 1, false});
 }
 
+ElementLayouts element_layouts(const MmaAtom& atom, Operand operand) {
+  const Layout whole = layout(atom, operand);
+  const std::int64_t rows = operand == Operand::b ? atom.n : atom.m;
+  std::vector<Layout> row, column;
+  for (std::size_t i = 0; i < rank(whole); ++i) {
+    std::vector<Mode> in_row, in_column;
+    const Layout part = mode(whole, i);
+    for (const Mode& leaf : part.leaves()) {  // a step is along rows or along columns
+      const std::int64_t stride = leaf.stride.value();
+      in_row.push_back({leaf.extent, stride < rows ? stride : 0});
+      in_column.push_back({leaf.extent, stride < rows ? 0 : stride / rows});
+    }
+    row.push_back(mode_of(in_row));
+    column.push_back(mode_of(in_column));
+  }
+  return {make_layout(row), make_layout(column)};
+}
+
 }  // namespace tilejit::atoms

@@ -226,7 +226,7 @@ using namespace tile;
 static_assert(TileA::kBytes == 16384 && TileA::kAlign == 1024, "");
 static_assert(TileA::step(1, 0) == 8192 / 16 && TileA::step(0, 1) == 2048 / 16, "");
 static_assert(TileB::step(0, 3) == 6, "");
-static_assert(row_of_d<Mma>(37, 2) == 16 + 1 + 8 && column_of_d<Mma>(37, 5) == 8 + 2 + 1, "");
+static_assert(Mma::row_c(37, 2) == 16 + 1 + 8 && Mma::column_c(37, 5) == 8 + 2 + 1, "");
 extern "C" __global__ void k(float* p) {
   float d[Mma::kC];
   clear(d);

@@ -124,6 +124,12 @@ TEST(Fragments, HoldEveryElementOnceAndFillTheirRegisters) {
       const Layout tv = layout(atom, operand);
       EXPECT_TRUE(is_compact(tv)) << to_string(tv);
       EXPECT_EQ(size(mode(tv, 0)), threads(atom));
+      const ElementLayouts of = element_layouts(atom, operand);
+      const std::int64_t rows = operand == Operand::b ? atom.n : atom.m;
+      for (std::int64_t i = 0; i < size(tv).value(); ++i) {
+        ASSERT_EQ(of.row(i) + rows * of.column(i), tv(i));
+        ASSERT_LT(of.row(i), rows);
+      }
       const DType type = operand == Operand::a ? atom.a : operand == Operand::b ? atom.b : atom.c;
       const Registers held = registers(atom, operand);
       EXPECT_EQ(size(mode(tv, 1)).value() * size_bytes(type),
