@@ -79,11 +79,11 @@ Matrix plain_product(const MmaAtom& atom, const Matrix& a, const Matrix& b) {
   return d;
 }
 
-/// Every mma.sync; of wgmma one of each K, with the smallest, a middle and the largest N.
+/// Every mma.sync; of wgmma one of each K, with the smallest and a larger N.
 std::vector<MmaAtom> chosen() {
   std::vector<MmaAtom> some;
   for (const MmaAtom& atom : mma_atoms()) {
-    const bool is_chosen_n = atom.n == 8 || atom.n == 48 || atom.n == 256;
+    const bool is_chosen_n = atom.n == 8 || atom.n == 48;
     const bool is_chosen_type =
         (atom.a == f16 && atom.c == f32) || atom.a == tf32 || (atom.a == i8 && atom.b == i8);
     if (atom.family == MmaFamily::mma_sync || (is_chosen_n && is_chosen_type)) {
