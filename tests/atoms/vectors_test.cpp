@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdio>
 #include <set>
 
 #include "atoms/copy_atom.hpp"
 #include "atoms/mma_atom.hpp"
+#include "atoms/ptx.hpp"
 #include "atoms/shared_tile.hpp"
+#include "atoms/tiled_mma.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::atoms {
@@ -160,6 +163,71 @@ TEST(AtomVectors, SharedTilesAndTheirDescriptorsAreCutes) {
     }
   }
   EXPECT_GT(descriptors, 100);
+}
+
+/// "SM80_16x8x16_F32BF16BF16F32_TN", "SM90_64x128x16_F32BF16BF16_RS": one that we have, by its
+/// shape, its types and where A is.
+MmaAtom atom_named(const std::string& cute) {
+  const auto types = cute.substr(cute.find('_', 5) + 1);
+  for (const MmaAtom& atom : mma_atoms()) {
+    const auto upper = [](DType type) {
+      std::string text(ptx_type(type));
+      std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
+      return text;
+    };
+    const std::string shape = '_' + std::to_string(atom.m) + 'x' + std::to_string(atom.n) + 'x' +
+                              std::to_string(atom.k) + '_';
+    const bool wide = cute.starts_with("SM90_64");
+    if ((atom.family == MmaFamily::wgmma) != wide) continue;
+    if (wide && (atom.a_source == ASource::registers) != cute.ends_with("_RS")) continue;
+    if (cute.find(shape) != std::string::npos &&
+        types.starts_with(upper(atom.c) + upper(atom.a) + upper(atom.b))) {
+      return atom;
+    }
+  }
+  throw Error(ErrorCode::unsupported, cute);
+}
+
+TEST(AtomVectors, TiledProductsAreCutes) {
+  int seen = 0;
+  for (const Json& one : atom_cases("tiled_mma")) {
+    SCOPED_TRACE(one["name"]);
+    TiledMma mma{.atom = atom_named(one["atom"]),
+                 .tile = {one["tile_mnk"][0], one["tile_mnk"][1], one["tile_mnk"][2]}};
+    Extents& groups = mma.groups;
+    ASSERT_EQ(std::sscanf(one["atom_layout"].get<std::string>().c_str(), "(%d,%d,%d)", &groups.m,
+                          &groups.n, &groups.k),
+              3);
+    EXPECT_EQ(threads(mma), one["threads"]);
+    constexpr std::array kOperands = {Operand::a, Operand::b, Operand::c};
+    constexpr std::array kLayouts = {"a_tv", "b_tv", "c_tv"};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Layout got = layout(mma, kOperands[i]), want(one[kLayouts[i]].get<std::string>());
+      ASSERT_EQ(size(got), size(want));
+      // Where warps share K, those after the first: see README.md.
+      const int first = kOperands[i] == Operand::c ? threads(mma) / groups.k : threads(mma);
+      for (std::int64_t v = 0; v < size(mode(want, 1)).value(); ++v) {
+        for (std::int64_t t = 0; t < first; ++t) ASSERT_EQ(got({t, v}), want({t, v}));
+      }
+    }
+    ++seen;
+  }
+  EXPECT_EQ(seen, 14);
+}
+
+TEST(TiledMma, RefusesTilesThatAreNoMultiples) {
+  const TiledMma mma{.atom = parse_mma_atom("mma_m16n8k16_f32_bf16_bf16"),
+                     .groups = {.m = 2, .n = 2},
+                     .tile = {.m = 64, .n = 24, .k = 32}};
+  try {
+    (void)layout(mma, Operand::a);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_layout);
+    EXPECT_STREQ(error.what(),
+                 "tile.n is 24; write a multiple of 16, what the instruction and its "
+                 "groups cover");
+  }
 }
 
 }  // namespace
