@@ -165,7 +165,8 @@ std::string wgmma_kernel(const Group& group) {
                 (rs ? ">(d, r, b);\n" : ">(d, a, b);\n");
   }
   return text + "extern \"C\" __global__ void k_" + first +
-         "(void* p, u64 a, u64 b) {\n  using namespace tile;\n  " + first + "::C d[" + first +
+         "(void* p, unsigned long long a, unsigned long long b) {\n  using namespace tile;\n  " +
+         first + "::C d[" + first +
          "::kC];\n  const u32 r[4] = {u32(a), u32(a) + 1, u32(a) + 2, u32(a) + 3};\n"
          "  wgmma_fence();\n" +
          products + "  wgmma_commit();\n  wgmma_wait<0>();\n" +

@@ -518,7 +518,7 @@ struct MapOf {
 };
 void put_map(const MapOf& of, unsigned char* to) {
   const driver::Table& driver = driver::load_driver();
-  alignas(64) CUtensorMap map;
+  CUtensorMap map;
   const cuuint64_t extents[] = {static_cast<cuuint64_t>(of.columns),
                                 static_cast<cuuint64_t>(of.rows)};
   const cuuint64_t pitch[] = {static_cast<cuuint64_t>(of.columns * size_bytes(of.type))};

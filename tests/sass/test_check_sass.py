@@ -101,18 +101,18 @@ ptxas info    : Used 168 registers, used 16 barriers"""
 
 SOURCE = """#include "plan.cuh"
 extern "C" __global__ void k(const __grid_constant__ Params p) {
-  const u32* x = p.x + threadIdx.x;
+  const unsigned* x = p.x + threadIdx.x;
   %(type)s d[%(sums)d] = {};
   double f[2] = {double(x[0]), double(x[1])};
-  u32 a[4], b[2];
+  unsigned a[4], b[2];
 #pragma unroll 1
-  for (i64 k = 0; k < p.N; ++k) {
+  for (long long k = 0; k < p.N; ++k) {
     for (int i = 0; i < 4; ++i) a[i] = x[32 * i + k];
     for (int i = 0; i < 2; ++i) b[i] = x[32 * (4 + i) + k];
     %(product)s
     %(fence)s
   }
-  for (int i = 0; i < %(sums)d; ++i) p.y[threadIdx.x * 32 + i] = u32(d[i]);
+  for (int i = 0; i < %(sums)d; ++i) p.y[threadIdx.x * 32 + i] = unsigned(d[i]);
 }
 """
 WARP = (
@@ -179,9 +179,9 @@ class Compiled(unittest.TestCase):
         self.assertIn("MEMBAR", " ".join(found))
 
     def test_local_memory_in_the_loop_is_found(self):
-        indexed = """u32 local[64] = {};
+        indexed = """unsigned local[64] = {};
 #pragma unroll 1
-    for (u32 i = 0; i < 64; ++i) local[(a[0] + i * a[1]) % 64] = i;
+    for (unsigned i = 0; i < 64; ++i) local[(a[0] + i * a[1]) % 64] = i;
     d[0] += float(local[b[0] % 64]);"""
         _, found = self.check({**F32, "fence": indexed})
         self.assertIn("STL", " ".join(found))
