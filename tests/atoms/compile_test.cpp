@@ -297,43 +297,53 @@ TEST_P(AtomsForTarget, HasTheCopiesAndBarriersThatItShould) {
   }
 }
 
-/// tests/atoms/gemm_hopper.cu with 128 rows per block and `columns` columns.
+/// A kernel of this folder, whose main loop has so many products.
 struct Gemm {
-  int columns, stages, cluster;
+  const char* name;
+  const char* target;
+  int columns, stages, cluster;  ///< of gemm_hopper.cu
+  const char* products;
+
+  [[nodiscard]] bool is_hopper() const { return columns != 0; }
 };
 
+std::string product_header(const Gemm& gemm) {
+  if (!gemm.is_hopper()) return emit(parse_mma_atom("mma_m16n8k16_f32_bf16_bf16"), "Mma");
+  const std::string n = std::to_string(gemm.columns);
+  return emit(parse_mma_atom("wgmma_m64n" + n + "k16_f32_bf16_bf16"), "Mma") +
+         emit(SharedTile{.mn = 128, .k = 64}, "TileA", 64, 16) +
+         emit(SharedTile{.mn = gemm.columns, .k = 64}, "TileB", gemm.columns, 16) +
+         "constexpr int kConsumers = 2, kStages = " + std::to_string(gemm.stages) +
+         ", kCluster = " + std::to_string(gemm.cluster) + ";\n";
+}
+
 class GemmOverTheLibrary : public testing::TestWithParam<Gemm> {};
-INSTANTIATE_TEST_SUITE_P(Tiles, GemmOverTheLibrary,
-                         testing::Values(Gemm{256, 4, 2}, Gemm{128, 6, 1}), [](const auto& info) {
-                           return std::to_string(info.param.columns) + "x" +
-                                  std::to_string(info.param.cluster);
-                         });
+INSTANTIATE_TEST_SUITE_P(Kernels, GemmOverTheLibrary,
+                         testing::Values(Gemm{"hopper_128x256", "sm_90a", 256, 4, 2, "HGMMA=4"},
+                                         Gemm{"hopper_128x128", "sm_90a", 128, 6, 1, "HGMMA=4"},
+                                         Gemm{"ampere_sm_80", "sm_80", 0, 0, 0, "HMMA=32"},
+                                         Gemm{"ampere_sm_120a", "sm_120a", 0, 0, 0, "HMMA=32"}),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 // No fence, no spill, no serialised product in the main loop, whose products are the expected ones.
 TEST_P(GemmOverTheLibrary, HasACleanMainLoop) {
   const Gemm gemm = GetParam();
-  const std::string n = std::to_string(gemm.columns);
-  std::ifstream file(test::source_dir() / "tests/atoms/gemm_hopper.cu");
+  std::ifstream file(test::source_dir() / "tests/atoms" /
+                     (gemm.is_hopper() ? "gemm_hopper.cu" : "gemm_ampere.cu"));
   std::ostringstream text;
   text << file.rdbuf();
   operation::Source source = source_of(text.str());
-  source.headers.emplace_back(
-      "product.cuh", emit(parse_mma_atom("wgmma_m64n" + n + "k16_f32_bf16_bf16"), "Mma") +
-                         emit(SharedTile{.mn = 128, .k = 64}, "TileA", 64, 16) +
-                         emit(SharedTile{.mn = gemm.columns, .k = 64}, "TileB", gemm.columns, 16) +
-                         "constexpr int kConsumers = 2, kStages = " + std::to_string(gemm.stages) +
-                         ", kCluster = " + std::to_string(gemm.cluster) + ";\n");
+  source.headers.emplace_back("product.cuh", product_header(gemm));
   const compile::Compiled compiled =
-      nvrtc().compile({.source = source, .target = "sm_90a", .options = {"--ptxas-options=-v"}});
+      nvrtc().compile({.source = source, .target = gemm.target, .options = {"--ptxas-options=-v"}});
   EXPECT_THAT(compiled.log, testing::HasSubstr(" 0 bytes spill stores, 0 bytes spill loads"));
   EXPECT_THAT(compiled.log, testing::Not(testing::HasSubstr("C75")));
   if (!test::has_disassembler()) GTEST_SKIP() << test::kNoDisassembler;
-  const std::string cubin =
-      testing::TempDir() + "tilejit_gemm_" + n + "_" + std::to_string(gemm.cluster) + ".cubin";
+  const std::string cubin = testing::TempDir() + "tilejit_gemm_" + gemm.name + ".cubin";
   std::ofstream(cubin, std::ios::binary) << compiled.cubin;
   const std::string check = std::string(TILEJIT_TEST_PYTHON) + " '" +
                             (test::source_dir() / "tests/sass/check_sass.py").string() + "' '" +
-                            cubin + "' --expect HGMMA=4";
+                            cubin + "' --expect " + gemm.products;
   EXPECT_EQ(std::system(check.c_str()), 0);
   std::remove(cubin.c_str());
 }

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <random>
 #include <sstream>
+#include <tuple>
 
 #include "atoms/copy_atom.hpp"
 #include "atoms/emit_mma.hpp"
@@ -619,6 +620,99 @@ extern "C" __global__ void ring(const unsigned char* in, unsigned char*) {
   EXPECT_EQ(test::download<float>(sums), values);
 }
 
+std::string text_of_file(const char* name) {
+  std::ifstream file(test::source_dir() / "tests/atoms" / name);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// D = A * B^T in bf16, row-major, of random matrices.
+class MatrixProduct {
+ public:
+  MatrixProduct(const Runtime& runtime, std::int64_t m, std::int64_t n, std::int64_t k)
+      : m_(m),
+        n_(n),
+        k_(k),
+        random_(15),
+        a_(HostMatrix::random(bf16, k, m, random_)),  // column-major: rows of K
+        b_(HostMatrix::random(bf16, k, n, random_)),
+        on_a_(test::upload(runtime, encoded(a_))),
+        on_b_(test::upload(runtime, encoded(b_))),
+        on_d_(test::upload(runtime, Bytes(static_cast<std::size_t>(2 * m * n), 0xff))) {}
+
+  [[nodiscard]] const Buffer& a() const { return on_a_; }
+  [[nodiscard]] const Buffer& b() const { return on_b_; }
+  [[nodiscard]] const Buffer& d() const { return on_d_; }
+  [[nodiscard]] SymbolValues symbols() const { return {{"M", m_}, {"N", n_}, {"K", k_}}; }
+
+  /// D's elements are the sums, which have the error of `atom`, rounded to bf16.
+  void expect(const MmaAtom& atom) const {
+    const Bytes d = test::download<unsigned char>(on_d_);
+    int wrong = 0;
+    for (std::int64_t m = 0; m < m_; ++m) {
+      for (std::int64_t n = 0; n < n_; ++n) {
+        double want = 0, magnitude = 0;
+        for (std::int64_t k = 0; k < k_; ++k) {
+          const double term = a_.at(k, m) * b_.at(k, n);
+          want += term;
+          magnitude += std::abs(term);
+        }
+        const double got = decode(bf16, d.data() + 2 * (m * n_ + n));
+        const double of_sum = bound(atom, k_, magnitude);
+        const double most = of_sum + (std::abs(want) + of_sum) * 0x1p-9;  // half a unit of bf16
+        const bool is_right = std::abs(got - want) <= most;
+        if (!is_right && ++wrong == 1) {
+          ADD_FAILURE() << "(" << m << "," << n << "): " << got << " instead of " << want;
+        }
+      }
+    }
+    EXPECT_EQ(wrong, 0) << m_ << " x " << n_ << " x " << k_;
+  }
+
+ private:
+  static Bytes encoded(const HostMatrix& matrix) {
+    Bytes bytes(2 * matrix.values.size());
+    for (std::size_t i = 0; i < matrix.values.size(); ++i) {
+      encode(bf16, matrix.values[i], bytes.data() + 2 * i);
+    }
+    return bytes;
+  }
+
+  std::int64_t m_, n_, k_;
+  std::mt19937 random_;
+  HostMatrix a_, b_;
+  Buffer on_a_, on_b_, on_d_;
+};
+
+CudaKernel gemm_kernel(const char* file, const std::string& product) {
+  CudaKernel kernel;
+  kernel.name = "gemm";
+  kernel.text = text_of_file(file);
+  kernel.headers = {{"product.cuh", product}};
+  kernel.symbols = {{"M"}, {"N"}, {"K"}};
+  kernel.tensors = {{"a", bf16, "(M,K):(K,1)"},
+                    {"b", bf16, "(N,K):(K,1)"},
+                    {"d", bf16, "(M,N):(N,1)", Access::out}};
+  kernel.args = CudaArguments::positional;
+  return kernel;
+}
+
+// The whole of it: tests/atoms/gemm_ampere.cu on ragged sizes.
+TEST_F(AtomsOnDevice, WarpsMultiplyMatricesThroughAsynchronousCopies) {
+  const MmaAtom atom = parse_mma_atom("mma_m16n8k16_f32_bf16_bf16");
+  CudaKernel op = gemm_kernel("gemm_ampere.cu", emit(atom, "Mma"));
+  op.launch = {.grid = {"ceil_div(M, 128)", "ceil_div(N, 128)"},
+               .block = {"256"},
+               .shared = std::to_string(3 * 2 * 128 * 64)};
+  const Kernel kernel = runtime()->compile(op);
+  for (const auto& [m, n, k] : {std::tuple(128, 128, 32), {300, 200, 136}, {1, 129, 1000}}) {
+    const MatrixProduct product(*runtime(), m, n, k);
+    kernel.launch(nullptr, {product.a(), product.b(), product.d()}, product.symbols());
+    product.expect(atom);
+  }
+}
+
 // The whole of it: tests/atoms/gemm_hopper.cu with and without a cluster, on ragged sizes.
 TEST_F(WarpgroupsOnDevice, MultiplyMatricesThroughPipelines) {
   struct Shape {
@@ -627,71 +721,29 @@ TEST_F(WarpgroupsOnDevice, MultiplyMatricesThroughPipelines) {
   };
   for (const Shape& s : {Shape{512, 512, 256, 256, 2, 4}, Shape{300, 200, 136, 128, 1, 3},
                          Shape{200, 328, 72, 128, 2, 4}}) {
-    SCOPED_TRACE(std::to_string(s.m) + " x " + std::to_string(s.n) + " x " + std::to_string(s.k));
-    std::ifstream file(test::source_dir() / "tests/atoms/gemm_hopper.cu");
-    std::ostringstream text;
-    text << file.rdbuf();
     const MmaAtom atom =
         parse_mma_atom("wgmma_m64n" + std::to_string(s.columns) + "k16_f32_bf16_bf16");
-    const std::string product = emit(atom, "Mma") +
-                                emit(SharedTile{.mn = 128, .k = 64}, "TileA", 64, 16) +
-                                emit(SharedTile{.mn = s.columns, .k = 64}, "TileB", s.columns, 16) +
-                                "constexpr int kStages = " + std::to_string(s.stages) +
-                                ", kConsumers = 2, kCluster = " + std::to_string(s.cluster) + ";\n";
-    CudaKernel kernel;
-    kernel.name = "gemm";
-    kernel.text = text.str();
-    kernel.headers = {{"product.cuh", product}};
-    kernel.symbols = {{"M"}, {"N"}, {"K"}};
-    kernel.tensors = {{"maps", u8, "384:1"},
-                      {"a", bf16, "(M,K):(K,1)"},
-                      {"b", bf16, "(N,K):(K,1)"},
-                      {"d", bf16, "(M,N):(N,1)", Access::out}};
-    kernel.args = CudaArguments::positional;
+    CudaKernel op =
+        gemm_kernel("gemm_hopper.cu",
+                    emit(atom, "Mma") + emit(SharedTile{.mn = 128, .k = 64}, "TileA", 64, 16) +
+                        emit(SharedTile{.mn = s.columns, .k = 64}, "TileB", s.columns, 16) +
+                        "constexpr int kStages = " + std::to_string(s.stages) +
+                        ", kConsumers = 2, kCluster = " + std::to_string(s.cluster) + ";\n");
+    op.tensors.insert(op.tensors.begin(), {"maps", u8, "384:1"});
     const int shared = s.stages * (128 + s.columns) * 128 + 2 * 8192 + 16 * s.stages;
-    kernel.launch = {.grid = {"4"},
-                     .block = {"384"},
-                     .cluster = std::to_string(s.cluster),
-                     .shared = std::to_string(shared)};
-    std::mt19937 random(15);
-    const HostMatrix a = HostMatrix::random(bf16, s.k, s.m, random);  // column-major: rows of K
-    const HostMatrix b = HostMatrix::random(bf16, s.k, s.n, random);
-    const auto encoded = [](const HostMatrix& matrix) {
-      Bytes bytes(2 * matrix.values.size());
-      for (std::size_t i = 0; i < matrix.values.size(); ++i) {
-        encode(bf16, matrix.values[i], bytes.data() + 2 * i);
-      }
-      return bytes;
-    };
-    const Buffer on_a = test::upload(*runtime(), encoded(a));
-    const Buffer on_b = test::upload(*runtime(), encoded(b));
-    const Buffer on_d = test::upload(*runtime(), Bytes(static_cast<std::size_t>(2 * s.m * s.n)));
+    op.launch = {.grid = {"4"},
+                 .block = {"384"},
+                 .cluster = std::to_string(s.cluster),
+                 .shared = std::to_string(shared)};
+    const MatrixProduct product(*runtime(), s.m, s.n, s.k);
     Bytes maps(384);
-    put_map({on_a, bf16, s.m, s.k, 128, 64}, maps.data());
-    put_map({on_b, bf16, s.n, s.k, s.columns / s.cluster, 64}, maps.data() + 128);
-    put_map({on_d, bf16, s.m, s.n, 64, 64}, maps.data() + 256);
+    put_map({product.a(), bf16, s.m, s.k, 128, 64}, maps.data());
+    put_map({product.b(), bf16, s.n, s.k, s.columns / s.cluster, 64}, maps.data() + 128);
+    put_map({product.d(), bf16, s.m, s.n, 64, 64}, maps.data() + 256);
     const Buffer on_maps = test::upload(*runtime(), maps);
-    runtime()->compile(kernel).launch(nullptr, {on_maps, on_a, on_b, on_d},
-                                      {{"M", s.m}, {"N", s.n}, {"K", s.k}});
-    const Bytes d = test::download<unsigned char>(on_d);
-    int wrong = 0;
-    for (std::int64_t m = 0; m < s.m; ++m) {
-      for (std::int64_t n = 0; n < s.n; ++n) {
-        double want = 0, magnitude = 0;
-        for (std::int64_t k = 0; k < s.k; ++k) {
-          want += a.at(k, m) * b.at(k, n);
-          magnitude += std::abs(a.at(k, m) * b.at(k, n));
-        }
-        const double got = decode(bf16, d.data() + 2 * (m * s.n + n));
-        // The sum's error, then half a unit of bf16, 2^-9, of what is rounded.
-        const double sum_bound = bound(atom, s.k, magnitude);
-        const double most = sum_bound + (std::abs(want) + sum_bound) * 0x1p-9;
-        const bool is_right = std::abs(got - want) <= most;
-        if (!is_right && ++wrong == 1)
-          ADD_FAILURE() << m << ", " << n << ": " << got << ", " << want;
-      }
-    }
-    EXPECT_EQ(wrong, 0);
+    runtime()->compile(op).launch(nullptr, {on_maps, product.a(), product.b(), product.d()},
+                                  product.symbols());
+    product.expect(atom);
   }
 }
 
