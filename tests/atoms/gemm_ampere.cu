@@ -31,7 +31,8 @@ TILE_DEVICE void load_rows(u32 to, const u16* matrix, i64 first, i64 rows, i64 k
 
 struct Warp {
   f32 d[4][4][Mma::kC];
-  u32 row, column, lane;  // of its part of the tile
+  i64 first_row, first_column;  // of the tile
+  u32 row, column, lane;        // of the warp's part in the tile
 
   TILE_DEVICE void multiply(u32 stage) {
 #pragma unroll
@@ -66,8 +67,8 @@ struct Warp {
       for (int n = 0; n < 4; ++n) {
 #pragma unroll
         for (int i = 0; i < Mma::kC; ++i) {
-          const i64 r = i64(blockIdx.x) * kRows + row + 16 * m + Mma::row_c(lane, i);
-          const i64 c = i64(blockIdx.y) * kColumns + column + 8 * n + Mma::column_c(lane, i);
+          const i64 r = first_row + row + 16 * m + Mma::row_c(lane, i);
+          const i64 c = first_column + column + 8 * n + Mma::column_c(lane, i);
           if (r < M && c < N) to[r * N + c] = store_as<bf16>(d[m][n][i]).bits;
         }
       }
@@ -79,19 +80,21 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     gemm(const u16* a, const u16* b, u16* to, i64 M, i64 N, i64 K) {
   extern __shared__ __align__(512) unsigned char memory[];
   const u32 stages = shared_address(memory), warp = threadIdx.x / 32;
-  const i32 blocks = i32((K + kDepth - 1) / kDepth);
-  const auto load = [&](i32 block) {
-    if (block < blocks) {
-      const u32 stage = stages + block % kStages * kStageBytes;
-      load_rows(stage, a, i64(blockIdx.x) * kRows, M, i64(block) * kDepth, K);
-      load_rows(stage + kTileBytes, b, i64(blockIdx.y) * kColumns, N, i64(block) * kDepth, K);
-    }
-    async_copy_commit();  // also if empty, so that groups and blocks are counted alike
-  };
+  const i32 blocks = i32((K + kDepth - 1) / kDepth), tiles_m = i32((M + kRows - 1) / kRows);
   Warp part;
+  part.first_row = i64(blockIdx.x % tiles_m) * kRows;
+  part.first_column = i64(blockIdx.x / tiles_m) * kColumns;
   part.row = warp % 2 * 64;
   part.column = warp / 2 * 32;
   part.lane = threadIdx.x % 32;
+  const auto load = [&](i32 block) {
+    if (block < blocks) {
+      const u32 stage = stages + block % kStages * kStageBytes;
+      load_rows(stage, a, part.first_row, M, i64(block) * kDepth, K);
+      load_rows(stage + kTileBytes, b, part.first_column, N, i64(block) * kDepth, K);
+    }
+    async_copy_commit();  // also if empty, so that groups and blocks are counted alike
+  };
 #pragma unroll
   for (int m = 0; m < 4; ++m) {
 #pragma unroll
