@@ -2,6 +2,7 @@
 // holds the tensor instruction. What the table says a target lacks, the assembler refuses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <cctype>
@@ -339,7 +340,8 @@ TEST_P(GemmOverTheLibrary, HasACleanMainLoop) {
   EXPECT_THAT(compiled.log, testing::HasSubstr(" 0 bytes spill stores, 0 bytes spill loads"));
   EXPECT_THAT(compiled.log, testing::Not(testing::HasSubstr("C75")));
   if (!test::has_disassembler()) GTEST_SKIP() << test::kNoDisassembler;
-  const std::string cubin = testing::TempDir() + "tilejit_gemm_" + gemm.name + ".cubin";
+  const std::string cubin =
+      testing::TempDir() + "tilejit_" + gemm.name + '_' + std::to_string(::getpid()) + ".cubin";
   std::ofstream(cubin, std::ios::binary) << compiled.cubin;
   const std::string check = std::string(TILEJIT_TEST_PYTHON) + " '" +
                             (test::source_dir() / "tests/sass/check_sass.py").string() + "' '" +
