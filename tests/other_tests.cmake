@@ -38,6 +38,15 @@ if(TARGET tilejit_command)
   set_tests_properties(gpu.memcheck_lines PROPERTIES LABELS gpu TIMEOUT 320 SKIP_RETURN_CODE 77)
 endif()
 
+# The checks of machine code, on text and on kernels that the command compiles.
+if(TARGET tilejit_command AND NOT TILEJIT_SANITIZE)
+  add_test(NAME sass.check
+    COMMAND ${TILEJIT_PYTHON} -m unittest -v test_check_sass
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/sass)
+  set_tests_properties(sass.check PROPERTIES LABELS cpu TIMEOUT 120
+    ENVIRONMENT "TILEJIT_COMMAND=$<TARGET_FILE:tilejit_command>;PYTHONDONTWRITEBYTECODE=1")
+endif()
+
 # A stranger's project that finds the installed library.
 if(NOT TILEJIT_SANITIZE)
   add_test(NAME consumer

@@ -1,0 +1,373 @@
+// Every instruction of the table, assembled by NVRTC for every target that has it; the machine code
+// holds the tensor instruction. What the table says a target lacks, the assembler refuses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <tuple>
+
+#include "atoms/emit_mma.hpp"
+#include "atoms/facilities.hpp"
+#include "atoms/mma_atom.hpp"
+#include "atoms/ptx.hpp"
+#include "compile/nvrtc.hpp"
+#include "support/sass.hpp"
+#include "support/source_dir.hpp"
+#include "templates/templates.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::atoms {
+namespace {
+
+const compile::Nvrtc& nvrtc() {
+  static const compile::Nvrtc loaded = [] {
+    const char* path = std::getenv("TILEJIT_NVRTC");
+    return compile::Nvrtc(path == nullptr ? "" : path);
+  }();
+  return loaded;
+}
+
+operation::Source source_of(const std::string& text) {
+  operation::Source source{.name = "atoms.cu", .text = text, .headers = {}};
+  for (const templates::Template& file : templates::tile_library()) {
+    source.headers.emplace_back(std::string(file.name), std::string(file.text));
+  }
+  return source;
+}
+
+compile::Compiled compile_text(const std::string& text, const std::string& target) {
+  return nvrtc().compile(
+      {.source = source_of(text), .target = target, .options = {"--ptxas-options=-v"}});
+}
+
+/// A kernel for each instruction, named as it is.
+constexpr const char* kMmaKernels = R"(
+template <class Mma>
+__device__ void run(unsigned char* p) {
+  auto* a = reinterpret_cast<typename Mma::A*>(p) + threadIdx.x * 16;
+  auto* b = reinterpret_cast<typename Mma::B*>(p + 4096) + threadIdx.x * 16;
+  auto* c = reinterpret_cast<typename Mma::C*>(p + 8192) + threadIdx.x * 16;
+  typename Mma::A ra[Mma::kA];
+  typename Mma::B rb[Mma::kB];
+  typename Mma::C rc[Mma::kC];
+  for (int i = 0; i < Mma::kA; ++i) ra[i] = a[i];
+  for (int i = 0; i < Mma::kB; ++i) rb[i] = b[i];
+  for (int i = 0; i < Mma::kC; ++i) rc[i] = c[i];
+  tile::accumulate<Mma>(rc, ra, rb);
+  for (int i = 0; i < Mma::kC; ++i) c[i] = rc[i];
+}
+)";
+
+std::string kernels_of(const std::vector<MmaAtom>& atoms) {
+  std::string text = std::string("#include \"tile/mma.cuh\"\n") + kMmaKernels;
+  for (const MmaAtom& atom : atoms) {
+    const std::string name = to_string(atom);
+    text += emit(atom, name) + "extern \"C\" __global__ void k_" + name +
+            "(unsigned char* p) { run<tile::" + name + ">(p); }\n";
+  }
+  return text;
+}
+
+/// Its tensor instructions, without operands: "HMMA.16816.F32.BF16".
+std::vector<std::string> tensor_instructions(const std::vector<std::string>& code) {
+  static const std::regex kTensor(R"(\b([HIDQ]G?MMA\.[\w.]+))");
+  std::vector<std::string> found;
+  for (const std::string& line : code) {
+    std::smatch match;
+    if (std::regex_search(line, match, kTensor)) found.push_back(match[1]);
+  }
+  return found;
+}
+
+/// "16816" as HMMA and IMMA write a shape, "16x8x16" as wgmma and DMMA do.
+bool names_shape(const std::string& instruction, const MmaAtom& atom) {
+  const std::string m = std::to_string(atom.m), n = std::to_string(atom.n),
+                    k = std::to_string(atom.k);
+  return instruction.find('.' + m + n + k) != std::string::npos ||
+         instruction.find('.' + m + 'x' + n + 'x' + k) != std::string::npos;
+}
+
+std::vector<MmaAtom> warp_atoms(const Target& target, bool had) {
+  std::vector<MmaAtom> some;
+  for (const MmaAtom& atom : mma_atoms()) {
+    if (atom.family == MmaFamily::mma_sync && (support(atom, target) != Support::none) == had) {
+      some.push_back(atom);
+    }
+  }
+  return some;
+}
+
+class AtomsForTarget : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Targets, AtomsForTarget, testing::ValuesIn(kTargets),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_P(AtomsForTarget, AssembleToTensorInstructions) {
+  const Target target = parse_target(GetParam());
+  const std::vector<MmaAtom> atoms = warp_atoms(target, true);
+  EXPECT_GE(atoms.size(), 6u);
+  const compile::Compiled compiled = compile_text(kernels_of(atoms), GetParam());
+  EXPECT_THAT(compiled.log, testing::Not(testing::ContainsRegex("[1-9][0-9]* bytes spill")));
+  if (!test::has_disassembler()) GTEST_SKIP() << test::kNoDisassembler;
+  const auto code = test::sass_of(compiled.cubin);
+  for (const MmaAtom& atom : atoms) {
+    SCOPED_TRACE(to_string(atom));
+    const auto found = tensor_instructions(code.at("k_" + to_string(atom)));
+    ASSERT_FALSE(found.empty());
+    const bool is_native =
+        found.size() == 1 && names_shape(found[0], atom) &&
+        found[0].starts_with("HMMA") == (atom.a == f16 || atom.a == bf16 || atom.a == tf32);
+    EXPECT_EQ(is_native, support(atom, target) == Support::native) << found[0];
+  }
+}
+
+TEST_P(AtomsForTarget, AreRefusedByTheAssemblerWhereTheTableSaysNone) {
+  const Target target = parse_target(GetParam());
+  for (const MmaAtom& atom : warp_atoms(target, false)) {
+    SCOPED_TRACE(to_string(atom));
+    try {
+      (void)compile_text(kernels_of({atom}), GetParam());
+      ADD_FAILURE() << "assembled";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::compile_failed);
+    }
+  }
+}
+
+/// Instructions of wgmma that can add to the same sums, in one kernel.
+using Group = std::vector<MmaAtom>;
+
+/// By N, K, the type of the sums, and where A is.
+std::vector<Group> wgmma_groups(int part, int parts) {
+  std::map<std::tuple<int, int, DType, ASource>, Group> groups;
+  for (const MmaAtom& atom : mma_atoms()) {
+    if (atom.family != MmaFamily::wgmma || atom.n / 8 % parts != part) continue;
+    groups[{atom.n, atom.k, atom.c, atom.a_source}].push_back(atom);
+  }
+  std::vector<Group> all;
+  for (const auto& [key, group] : groups) all.push_back(group);
+  return all;
+}
+
+std::string wgmma_kernel(const Group& group) {
+  const std::string first = to_string(group[0]);
+  const bool rs = group[0].a_source == ASource::registers;
+  std::string text, products;
+  for (const MmaAtom& atom : group) {
+    text += emit(atom, to_string(atom));
+    products += "  " + to_string(atom) + "::fma<" + (products.empty() ? "true" : "false") +
+                (rs ? ">(d, r, b);\n" : ">(d, a, b);\n");
+  }
+  return text + "extern \"C\" __global__ void k_" + first +
+         "(void* p, unsigned long long a, unsigned long long b) {\n  using namespace tile;\n  " +
+         first + "::C d[" + first +
+         "::kC];\n  const u32 r[4] = {u32(a), u32(a) + 1, u32(a) + 2, u32(a) + 3};\n"
+         "  wgmma_fence();\n" +
+         products + "  wgmma_commit();\n  wgmma_wait<0>();\n" +
+         // The last sum of a row: otherwise the assembler leaves out columns.
+         "  *static_cast<" + first + "::C*>(p) = d[" + first + "::kC - 1];\n}\n";
+}
+
+/// "HGMMA.64x128x16.F32.BF16", as the machine code writes it.
+std::string machine_name(const MmaAtom& atom) {
+  const auto upper = [](DType type) {
+    std::string text(ptx_type(type));
+    for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return text;
+  };
+  const bool bytes = size_bytes(atom.a) == 1, integer = is_integer(atom.a);
+  std::string name = (integer ? "IGMMA."
+                      : bytes ? "QGMMA."
+                              : "HGMMA.") +
+                     std::to_string(atom.m) + 'x' + std::to_string(atom.n) + 'x' +
+                     std::to_string(atom.k);
+  if (!integer) name += '.' + upper(atom.c);
+  if (bytes) return name + '.' + upper(atom.a) + '.' + upper(atom.b);
+  return name + (atom.a == f16 ? "" : '.' + upper(atom.a));
+}
+
+/// The parts of the table of wgmma, so that they compile at the same time.
+class Wgmma : public testing::TestWithParam<int> {
+ public:
+  static constexpr int kParts = 4;
+};
+INSTANTIATE_TEST_SUITE_P(Parts, Wgmma, testing::Range(0, Wgmma::kParts));
+
+TEST_P(Wgmma, AssemblesToTensorInstructionsForEveryShapeAndType) {
+  const std::vector<Group> groups = wgmma_groups(GetParam(), kParts);
+  EXPECT_GT(groups.size(), 50u);
+  std::string text = "#include \"tile/wgmma.cuh\"\n";
+  for (const Group& group : groups) text += wgmma_kernel(group);
+  const compile::Compiled compiled = compile_text(text, "sm_90a");
+  if (!test::has_disassembler()) GTEST_SKIP() << test::kNoDisassembler;
+  const auto code = test::sass_of(compiled.cubin);
+  for (const Group& group : groups) {
+    std::vector<std::string> want;
+    for (const MmaAtom& atom : group) want.push_back(machine_name(atom));
+    EXPECT_EQ(tensor_instructions(code.at("k_" + to_string(group[0]))), want);
+  }
+}
+
+// Operands of both orders, and tiles in shared memory, are texts that compile.
+TEST(Emitted, OperandsAndMajorsCompile) {
+  const MmaAtom atom = parse_mma_atom("wgmma_m64n128k16_f32_bf16_bf16");
+  std::string text = "#include \"tile/wgmma.cuh\"\n";
+  const SharedTile a{.major = Major::mn, .mn = 128, .k = 64, .order = BlockOrder::k_first};
+  const SharedTile b{.mn = 128, .k = 64};
+  text += emit(a, "TileA", 64, 16) + emit(b, "TileB", 128, 16);
+  text += emit(atom, "Mma", {.a = Major::mn, .b = Major::k});
+  text += R"(
+using namespace tile;
+static_assert(TileA::kBytes == 16384 && TileA::kAlign == 1024, "");
+static_assert(TileA::step(1, 0) == 8192 / 16 && TileA::step(0, 1) == 2048 / 16, "");
+static_assert(TileB::step(0, 3) == 6, "");
+static_assert(Mma::row_c(37, 2) == 16 + 1 + 8 && Mma::column_c(37, 5) == 8 + 2 + 1, "");
+extern "C" __global__ void k(float* p) {
+  float d[Mma::kC];
+  clear(d);
+  pin(d);
+  wgmma_fence();
+  for (int k = 0; k < 4; ++k) {
+    Mma::fma<false>(d, TileA::descriptor(0) + TileA::step(1, k),
+                    TileB::descriptor(16384) + TileB::step(0, k));
+  }
+  wgmma_commit();
+  wgmma_wait<0>();
+  pin(d);
+  for (int i = 0; i < Mma::kC; ++i) p[threadIdx.x * Mma::kC + i] = d[i];
+})";
+  const compile::Compiled compiled = compile_text(text, "sm_90a");
+  EXPECT_THAT(compiled.log, testing::Not(testing::HasSubstr("C75")));
+}
+
+std::string kernel_of(const Facility& facility) {
+  return std::string("extern \"C\" __global__ void __launch_bounds__(256, 1) k_") + facility.name +
+         "(const __grid_constant__ Maps maps, u64* p) {\n  const u32 s = "
+         "u32(__cvta_generic_to_shared(smem));\n" +
+         facility.body + "}\n";
+}
+
+constexpr const char* kFacilityStart = R"(using namespace tile;
+struct alignas(64) Maps { u64 opaque[16]; };
+extern __shared__ __align__(1024) unsigned char smem[];
+)";
+
+std::string facilities_text(const std::vector<const Facility*>& some) {
+  std::string text;
+  for (const Facility* one : some) {
+    text += "#include \"tile/" + std::string(one->header) + "\"\n";
+  }
+  text += kFacilityStart;
+  for (const Facility* one : some) text += kernel_of(*one);
+  return text;
+}
+
+TEST_P(AtomsForTarget, HasTheCopiesAndBarriersThatItShould) {
+  const Target target = parse_target(GetParam());
+  std::vector<const Facility*> had;
+  for (const Facility& facility : kFacilities) {
+    if (has(target, facility)) {
+      had.push_back(&facility);
+      continue;
+    }
+    SCOPED_TRACE(facility.name);
+    try {
+      const compile::Compiled compiled = compile_text(facilities_text({&facility}), GetParam());
+      EXPECT_THAT(compiled.log, testing::HasSubstr("substantially reduced performance"));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::compile_failed);
+    }
+  }
+  const compile::Compiled compiled = compile_text(facilities_text(had), GetParam());
+  EXPECT_THAT(compiled.log, testing::Not(testing::HasSubstr("C75")));
+  if (!test::has_disassembler()) GTEST_SKIP() << test::kNoDisassembler;
+  const auto code = test::sass_of(compiled.cubin);
+  for (const Facility* one : had) {
+    std::istringstream wanted(one->sass);
+    for (std::string name; wanted >> name;) {
+      EXPECT_THAT(code.at("k_" + std::string(one->name)),
+                  testing::Contains(testing::HasSubstr(name)));
+    }
+  }
+}
+
+/// A kernel of this folder, whose main loop has so many products.
+struct Gemm {
+  const char* name;
+  const char* target;
+  int columns, stages, cluster;  ///< of gemm_hopper.cu
+  const char* products;
+
+  [[nodiscard]] bool is_hopper() const { return columns != 0; }
+};
+
+std::string product_header(const Gemm& gemm) {
+  if (!gemm.is_hopper()) return emit(parse_mma_atom("mma_m16n8k16_f32_bf16_bf16"), "Mma");
+  const std::string n = std::to_string(gemm.columns);
+  return emit(parse_mma_atom("wgmma_m64n" + n + "k16_f32_bf16_bf16"), "Mma") +
+         emit(SharedTile{.mn = 128, .k = 64}, "TileA", 64, 16) +
+         emit(SharedTile{.mn = gemm.columns, .k = 64}, "TileB", gemm.columns, 16) +
+         "constexpr int kConsumers = 2, kStages = " + std::to_string(gemm.stages) +
+         ", kCluster = " + std::to_string(gemm.cluster) + ";\n";
+}
+
+class GemmOverTheLibrary : public testing::TestWithParam<Gemm> {};
+INSTANTIATE_TEST_SUITE_P(Kernels, GemmOverTheLibrary,
+                         testing::Values(Gemm{"hopper_128x256", "sm_90a", 256, 4, 2, "HGMMA=4"},
+                                         Gemm{"hopper_128x128", "sm_90a", 128, 6, 1, "HGMMA=4"},
+                                         Gemm{"ampere_sm_80", "sm_80", 0, 0, 0, "HMMA=32"},
+                                         Gemm{"ampere_sm_120a", "sm_120a", 0, 0, 0, "HMMA=32"}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// No fence, no spill, no serialised product in the main loop, whose products are the expected ones.
+TEST_P(GemmOverTheLibrary, HasACleanMainLoop) {
+  const Gemm gemm = GetParam();
+  std::ifstream file(test::source_dir() / "tests/atoms" /
+                     (gemm.is_hopper() ? "gemm_hopper.cu" : "gemm_ampere.cu"));
+  std::ostringstream text;
+  text << file.rdbuf();
+  operation::Source source = source_of(text.str());
+  source.headers.emplace_back("product.cuh", product_header(gemm));
+  const compile::Compiled compiled =
+      nvrtc().compile({.source = source, .target = gemm.target, .options = {"--ptxas-options=-v"}});
+  EXPECT_THAT(compiled.log, testing::HasSubstr(" 0 bytes spill stores, 0 bytes spill loads"));
+  EXPECT_THAT(compiled.log, testing::Not(testing::HasSubstr("C75")));
+  if (!test::has_disassembler()) GTEST_SKIP() << test::kNoDisassembler;
+  const std::string cubin =
+      testing::TempDir() + "tilejit_" + gemm.name + '_' + std::to_string(::getpid()) + ".cubin";
+  std::ofstream(cubin, std::ios::binary) << compiled.cubin;
+  const std::string check = std::string(TILEJIT_TEST_PYTHON) + " '" +
+                            (test::source_dir() / "tests/sass/check_sass.py").string() + "' '" +
+                            cubin + "' --expect " + gemm.products;
+  EXPECT_EQ(std::system(check.c_str()), 0);
+  std::remove(cubin.c_str());
+}
+
+// The headers say which target they need.
+TEST(Headers, RefuseTargetsThatLackTheirInstructions) {
+  const auto log_of = [](const char* header, const char* target) -> std::string {
+    try {
+      (void)compile_text("#include \"tile/" + std::string(header) + "\"\n", target);
+    } catch (const Error& error) {
+      return error.log();
+    }
+    return "compiled";
+  };
+  EXPECT_THAT(log_of("async_copy.cuh", "sm_75"), testing::HasSubstr("needs sm_80 or later"));
+  for (const char* header : {"mbarrier.cuh", "pipeline.cuh", "tensor_map.cuh", "roles.cuh"}) {
+    EXPECT_THAT(log_of(header, "sm_89"), testing::HasSubstr("needs sm_90 or later"));
+  }
+  for (const char* target : {"sm_89", "sm_90", "sm_100a"}) {
+    EXPECT_THAT(log_of("wgmma.cuh", target), testing::HasSubstr("needs sm_90a"));
+  }
+}
+
+}  // namespace
+}  // namespace tilejit::atoms
