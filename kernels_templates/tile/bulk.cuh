@@ -4,6 +4,8 @@
 
 #include "tile/barrier.cuh"
 
+namespace tile {
+
 // Both addresses and the size are multiples of 16 bytes.
 TILE_DEVICE void copy_bulk(void* to, const void* from, u32 bytes, u64* barrier) {
   asm volatile(
@@ -40,3 +42,5 @@ TILE_DEVICE void fetch_vectors(unsigned char* to, const void* row, i64 count, in
               vectors * kBytes, full);
   }
 }
+
+}  // namespace tile

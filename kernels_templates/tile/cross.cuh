@@ -6,6 +6,8 @@
 
 #include "tile/types.cuh"
 
+namespace tile {
+
 template <class T, int kCount>
 struct Contiguous;
 template <class T, int kCount>
@@ -95,3 +97,5 @@ struct CrossTile {
     return reinterpret_cast<T*>(&at(row, column / kCount))[column % kCount];
   }
 };
+
+}  // namespace tile

@@ -1,7 +1,10 @@
 // Single elements of vectors, for the ends of rows.
 #pragma once
 
+#include "tile/bits.cuh"
 #include "tile/types.cuh"
+
+namespace tile {
 
 template <class T, int kCount>
 struct Contiguous;
@@ -39,3 +42,5 @@ TILE_DEVICE void load_existing(Vector<T, kCount>& x, const T* p, u32 exists) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) load_element(x, p + (exists >> i & 1 ? 0 : first - i), i);
 }
+
+}  // namespace tile

@@ -1,12 +1,13 @@
 // Vectors of rows that begin at unaligned addresses, as rows of odd length do. The vectors lie at
 // aligned addresses, so each takes one wide access; only stores at the ends of a row go element by
-// element. Bit i of `exists` says whether element i of a vector belongs to the row. Included after
-// tile/contiguous.cuh, tile/packed.cuh and tile/strided.cuh, as far as they are used.
+// element. Bit i of `exists` says whether element i of a vector belongs to the row.
 #pragma once
 
 #include "tile/elements.cuh"
 #include "tile/types.cuh"
 #include "tile/wide.cuh"
+
+namespace tile {
 
 template <class T, int kCount>
 struct Strided;
@@ -51,3 +52,5 @@ TILE_DEVICE void store_peeled(T* p, const Strided<T, kCount>& x, i64 stride, u32
     if (exists >> i & 1) p[i * stride] = x.element[i];
   }
 }
+
+}  // namespace tile

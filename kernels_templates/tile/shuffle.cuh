@@ -4,6 +4,8 @@
 
 #include "tile/types.cuh"
 
+namespace tile {
+
 TILE_DEVICE u32 word_up(u32 x, int distance) {
   u32 y;
   asm volatile("shfl.sync.up.b32 %0, %1, %2, 0, -1;" : "=r"(y) : "r"(x), "r"(distance));
@@ -67,3 +69,5 @@ TILE_DEVICE void combine_neighbours(Stage& a) {
     for (int offset = kCount / 2; offset > 0; offset /= 2) a.combine(shuffle_xor(a, offset));
   }
 }
+
+}  // namespace tile

@@ -25,10 +25,11 @@ namespace fs = std::filesystem;
 /// Replaces headers that are written in the device's instructions.
 constexpr std::pair<const char*, const char*> kReplaced[] = {
     {"tile/wide.cuh",
+     "namespace tile {\n"
      "template <class T, class Vector>\n"
      "void store_wide(T* p, const Vector& x) {\n  x.store(p);\n}\n"
      "template <class T, class Vector>\n"
-     "void store_wide(T* p, const Vector& x, int valid) {\n  x.store(p, valid);\n}\n"},
+     "void store_wide(T* p, const Vector& x, int valid) {\n  x.store(p, valid);\n}\n}\n"},
     {"tile/cluster.cuh",
      "template <class... T>\nvoid no_cluster(T...) {\n  emulation::fail(\"a cluster\");\n}\n"
      "#define send_to_block no_cluster\n#define expect_bytes no_cluster\n"

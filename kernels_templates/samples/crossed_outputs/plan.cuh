@@ -10,6 +10,8 @@
 #include "tile/integers.cuh"
 #include "tile/divisor.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_split_u8
 
 constexpr int kThreads = 128;  // a block

@@ -11,6 +11,8 @@
 #include "tile/b8.cuh"
 #include "tile/bf16.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_layernorm_clusters_bf16
 
 constexpr int kThreads = 512;  // a block

@@ -11,6 +11,8 @@
 #include "tile/dependent.cuh"
 #include "tile/f16.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_rmsnorm_f16
 
 constexpr int kThreads = 512;  // a block

@@ -10,6 +10,8 @@
 #include "tile/f16.cuh"
 #include "tile/approximations.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_scan_columns_f32
 
 constexpr int kThreads = 512;  // a block

@@ -10,6 +10,8 @@
 #include "tile/b8.cuh"
 #include "tile/math.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_statistics_f32
 
 constexpr int kThreads = 256;  // a block

@@ -8,6 +8,8 @@
 #include "tile/shuffle.cuh"
 #include "tile/dependent.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_sum_all_f32
 
 constexpr int kThreads = 256;  // a block

@@ -10,6 +10,8 @@
 #include "tile/dependent.cuh"
 #include "tile/f16.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_sum_columns_f32
 
 constexpr int kThreads = 512;  // a block

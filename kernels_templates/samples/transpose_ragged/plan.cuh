@@ -7,6 +7,8 @@
 #include "tile/wide.cuh"
 #include "tile/dependent.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_transpose_f32
 
 constexpr int kThreads = 256;  // a block

@@ -6,6 +6,8 @@
 #include "tile/dependent.cuh"
 #include "tile/bf16.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_scan_rows_bf16
 
 constexpr int kThreads = 256;  // a block

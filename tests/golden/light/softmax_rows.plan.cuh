@@ -8,6 +8,8 @@
 #include "tile/math.cuh"
 #include "tile/approximations.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_softmax_bf16
 
 constexpr int kThreads = 256;  // a block
