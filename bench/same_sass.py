@@ -71,7 +71,8 @@ def code_of(cubin):
     for name, kind, _, _, offset, size, *_ in headers:
         begin = names + name
         text = cubin[begin : cubin.index(b"\0", begin)].decode()
-        found = re.match(r"\.(text|nv\.constant\d*|nv\.shared|nv\.local)\b", text)
+        # nv.constant4 has addresses of variables, also of constexpr ones that no instruction reads.
+        found = re.match(r"\.(text|nv\.constant[0-35-9]|nv\.shared|nv\.local)\b", text)
         if found:
             nobits = kind == 8
             code.append((found[1], size, b"" if nobits else cubin[offset : offset + size]))

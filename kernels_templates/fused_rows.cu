@@ -17,7 +17,6 @@
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the stages, Vector
 
 constexpr int kGroups = kThreads / kLanes;  // groups of lanes in a block
-constexpr int kWarpLanes = kLanes < 32 ? kLanes : 32;
 constexpr int kBlocksOfRow = kCluster * kShares;
 constexpr int kRowLanes = kLanes * kCluster;  // per row, or per share of a row
 constexpr int kHeldOrOne = kHeld > 0 ? kHeld : 1;
@@ -35,133 +34,25 @@ constexpr int kLevels = 5;
 constexpr int kVectorsAtOnce = kHeld > 0 ? kHeld : kBatch;
 constexpr int kParts = !kAlong ? 1 : kVectorsAtOnce < 4 ? kVectorsAtOnce : 4;
 
-template <class Stage>
-struct Accumulators {
-  Stage of[kAcross];  // one per row of the thread
-
-  TILE_DEVICE void combine(const Accumulators& other) {
-#pragma unroll
-    for (int e = 0; e < kAcross; ++e) of[e].combine(other.of[e]);
-  }
-};
-
-// Combines all parts into the first one, pairwise.
-template <class Stage, int kCount>
-TILE_DEVICE void combine_parts(Accumulators<Stage> (&part)[kCount]) {
-#pragma unroll
-  for (int q = 1; q < kCount; q += 2) part[q - 1].combine(part[q]);
-#pragma unroll
-  for (int q = 2; q < kCount; q += 2) part[0].combine(part[q]);
-}
-
 // Loops over lanes are not unrolled, which halves the code to compile, except if blocks wait for
 // each other.
 constexpr int kUnrolledTurns = kCluster > 1 ? 5 : 1;
 
-// If lanes lie across rows: how many threads of a warp are lanes of one row, and how many warps
-// have lanes of it.
-constexpr int kLanesOfWarp = kGroups >= 32 ? 1 : 32 / kGroups;
-constexpr int kWarpsOfRow = kLanes / kLanesOfWarp;
-constexpr int kResults = kGroups * kAcross;  // per block
-
-// What the lanes and blocks of a row exchange. Reduction n of a kernel uses buffer n % 2: a thread
-// that is done with it knows that all threads are done with reduction n - 1. If vectors lie across
-// rows, there is one buffer: the warps' accumulators come first, then the results. The results may
-// still be read while the next reduction, whose accumulators may be larger, writes its warps'
-// accumulators.
-constexpr int kBytesOfWarps = (kStageBytes * kWarpsOfRow * kResults + 15) / 16 * 16;
-constexpr int kSlotBytes =
-    kAlong ? kStageBytes * (kThreads / 32) : kBytesOfWarps + kStageBytes * kResults;
-struct Shared {
-  alignas(16) unsigned char slots[kAlong ? 2 : 1][kSlotBytes > 0 ? kSlotBytes : 16];
+using Group = Groups<kThreads, kLanes, kAlong>;
+using Reduction = BlockReduction<Group, kAcross, kStageBytes>;
 #if USES_CLUSTER
-  alignas(16) unsigned char of_blocks[2][kStageBytes * kCluster * kResults];
-  u64 arrived[2];  // counts bytes from the cluster's blocks
+using Cluster = ClusterReduction<kCluster, Reduction::kResults, kStageBytes>;
+#else
+using Cluster = OneBlock;
 #endif
+struct Shared : Reduction, Cluster {
+  // Combines all lanes' accumulators; every lane gets the result.
+  template <class Stage>
+  TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, u32 n) {
+    Cluster& cluster = *this;
+    reduce<kUnrolledTurns>(a, lane, group, n, cluster);
+  }
 };
-
-#if USES_CLUSTER
-// Sends the block's part of result i to all blocks of the cluster, including itself.
-template <class Stage>
-TILE_DEVICE void send_result(int to, int i, const Stage& x, Shared& shared, u32 n) {
-  Stage* const of_blocks = reinterpret_cast<Stage*>(shared.of_blocks[n % 2]);
-  send_to_block(to, of_blocks + blockIdx.x % kCluster * kResults + i, x, &shared.arrived[n % 2]);
-}
-
-template <class Stage>
-TILE_DEVICE void wait_for_results(Shared& shared, u32 n) {
-  u64* const arrived = &shared.arrived[n % 2];
-  if (threadIdx.x == 0) expect_bytes(arrived, kCluster * kResults * int(sizeof(Stage)));
-  wait_for_bytes(arrived, n / 2 % 2);
-}
-
-// Combines kCount blocks' parts of one result, pairwise.
-template <int kCount, class Stage>
-TILE_DEVICE Stage combined(const Stage* of_blocks) {
-  Stage x = *of_blocks;
-  if constexpr (kCount > 1) {
-    x = combined<kCount / 2>(of_blocks);
-    x.combine(combined<kCount - kCount / 2>(of_blocks + kCount / 2 * kResults));
-  }
-  return x;
-}
-
-// Result i, combined from all blocks.
-template <class Stage>
-TILE_DEVICE Stage result_of_blocks(int i, const Shared& shared, u32 n) {
-  return combined<kCluster>(reinterpret_cast<const Stage*>(shared.of_blocks[n % 2]) + i);
-}
-#endif
-
-// Combines all lanes' accumulators; every lane gets the result.
-template <class Stage>
-TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, Shared& shared, u32 n) {
-  if constexpr (kAlong) {
-    Stage* const slots = reinterpret_cast<Stage*>(shared.slots[n % 2]);
-    combine_neighbours<kWarpLanes, kLanes >= 32, kUnrolledTurns>(a[0]);
-    constexpr int kWarps = kLanes / 32;
-    if constexpr (kWarps > 1) {
-      if (lane % 32 == 0) slots[group * kWarps + lane / 32] = a[0];
-      __syncthreads();
-      a[0] = slots[group * kWarps + lane % kWarps];
-      combine_neighbours<kWarps, true, kUnrolledTurns>(a[0]);
-    }
-#if USES_CLUSTER
-    for (int to = lane; to < kCluster; to += kLanes) send_result(to, group, a[0], shared, n);
-    wait_for_results<Stage>(shared, n);
-    a[0] = result_of_blocks<Stage>(group, shared, n);
-#endif
-  } else if constexpr (kLanes * kCluster > 1) {
-#pragma unroll 1
-    for (int offset = kLanesOfWarp / 2; offset > 0; offset /= 2) {
-      for (int e = 0; e < kAcross; ++e) a[e].combine(shuffle_xor(a[e], offset * kGroups));
-    }
-    // Each thread combines some results of the block's warps, then every thread takes its own.
-    Stage* const of_warps = reinterpret_cast<Stage*>(shared.slots[0]);
-    Stage* const results = reinterpret_cast<Stage*>(shared.slots[0] + kBytesOfWarps);
-    if (lane % kLanesOfWarp == 0) {
-      for (int e = 0; e < kAcross; ++e)
-        of_warps[(lane / kLanesOfWarp * kAcross + e) * kGroups + group] = a[e];
-    }
-    __syncthreads();
-#pragma unroll 1
-    for (int i = threadIdx.x; i < kResults; i += kThreads) {
-      Stage x = of_warps[i];
-      for (int w = 1; w < kWarpsOfRow; ++w) x.combine(of_warps[w * kResults + i]);
-#if USES_CLUSTER
-      for (int to = 0; to < kCluster; ++to) send_result(to, i, x, shared, n);
-    }
-    wait_for_results<Stage>(shared, n);
-#pragma unroll 1
-    for (int i = threadIdx.x; i < kResults; i += kThreads) {
-      const Stage x = result_of_blocks<Stage>(i, shared, n);
-#endif
-      results[i] = x;
-    }
-    __syncthreads();
-    for (int e = 0; e < kAcross; ++e) a[e] = results[e * kGroups + group];
-  }
-}
 
 #if SHARES_ROWS
 // The shares of a row are consecutive. If the row is contiguous, each share is a multiple of a
@@ -199,7 +90,7 @@ struct Lane {
   // Folds the lane's vectors, from `v` on, that are loaded together.
   template <class Stage, int kTurns>
   TILE_DEVICE void fold_batch(Index v, const Results (&r)[kAcross],
-                              Accumulators<Stage> (&part)[kTurns]) const {
+                              Accumulators<Stage, kAcross> (&part)[kTurns]) const {
     Vector x[kBatch];
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
@@ -223,9 +114,9 @@ struct Lane {
   // Folds the lane's part of its rows.
   template <class Stage>
   TILE_DEVICE void fold(const Vector* held, const Results (&r)[kAcross],
-                        Accumulators<Stage>& total) const {
+                        Accumulators<Stage, kAcross>& total) const {
 #if HOLDS_ROWS
-    Accumulators<Stage> part[kParts];
+    Accumulators<Stage, kAcross> part[kParts];
 #pragma unroll
     for (int s = 0; s < kHeld; ++s) {
       const Index v = begin + lane + s * kRowLanes;
@@ -236,10 +127,10 @@ struct Lane {
 #else
     constexpr int kTurns = Stage::kRescales ? 1 : kParts;
     if constexpr (kAlong && !Stage::kRescales) {
-      Accumulators<Stage> sum[kLevels];
+      Accumulators<Stage, kAcross> sum[kLevels];
       u32 turn = 0;
       for (Index v = begin + lane; v < end; v += kBatch * kRowLanes) {
-        Accumulators<Stage> part[kTurns];
+        Accumulators<Stage, kAcross> part[kTurns];
         fold_batch(v, r, part);
         combine_parts(part);
         sum[0].combine(part[0]);
@@ -248,7 +139,7 @@ struct Lane {
         for (int l = 1; l < kLevels; ++l) {
           if (turn % (1u << 2 * l) != 0) break;
           sum[l].combine(sum[l - 1]);
-          sum[l - 1] = Accumulators<Stage>();
+          sum[l - 1] = Accumulators<Stage, kAcross>();
         }
       }
       total = sum[kLevels - 1];
@@ -257,7 +148,7 @@ struct Lane {
     } else {
       constexpr int kVectors = Stage::kRescales ? kBatch : kChain;  // per maximum, or per chain
       for (Index v = begin + lane; v < end;) {
-        Accumulators<Stage> part[kTurns];
+        Accumulators<Stage, kAcross> part[kTurns];
         for (int s = 0; s < kVectors && v < end; s += kBatch, v += kBatch * kRowLanes)
           fold_batch(v, r, part);
         combine_parts(part);
@@ -269,12 +160,12 @@ struct Lane {
 
   template <class Stage>
   TILE_DEVICE void reduce(const Vector* held, Results (&r)[kAcross], Shared& shared, u32 n) const {
-    Accumulators<Stage> total;
+    Accumulators<Stage, kAcross> total;
     fold(held, r, total);
 #if USES_CLUSTER
     if (n == 0) cluster_wait();  // all blocks have begun, and their barriers are ready
 #endif
-    combine_lanes(total.of, lane % kLanes, group, shared, n);
+    shared.combine_lanes(total.of, lane % kLanes, group, n);
 #pragma unroll
     for (int e = 0; e < kAcross; ++e) total.of[e].finish(p, r[e]);
   }
@@ -290,12 +181,12 @@ struct Lane {
   // Writes the accumulators of the block's share of its rows to memory.
   template <class Stage>
   TILE_DEVICE void reduce_share(List<Stage>, u32 row_index, int share, Shared& shared) const {
-    Accumulators<Stage> total;
+    Accumulators<Stage, kAcross> total;
     const Results none[kAcross] = {};
     Vector held[kHeldOrOne];
     load(held);
     fold(held, none, total);
-    combine_lanes(total.of, lane, group, shared, 0);
+    shared.combine_lanes(total.of, lane, group, 0);
     if (lane != 0 || !active) return;
     for (int e = 0; e < kAcross; ++e) *partial<Stage>(p, row_index, e, share) = total.of[e];
   }
@@ -405,12 +296,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   __shared__ Shared shared;
   follow_previous_kernel();
   const int rank = blockIdx.x % kCluster;
-  const int lane = (kAlong ? threadIdx.x % kLanes : threadIdx.x / kGroups) + rank * kLanes;
-  const int group = kAlong ? threadIdx.x / kLanes : threadIdx.x % kGroups;
+  const int lane = Group::rank(threadIdx.x) + rank * kLanes;
+  const int group = Group::index(threadIdx.x);
   const u32 index = blockIdx.x / kBlocksOfRow * kGroups + group, total = u32(p.total);
 #if USES_CLUSTER
-  if (threadIdx.x < 2) init_barrier(&shared.arrived[threadIdx.x]);
-  cluster_arrive();
+  shared.init();
 #endif
   const bool active =
       kBlocksAreWhole || index < total;  // others run too, so that all reach the barriers

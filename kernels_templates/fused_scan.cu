@@ -15,63 +15,18 @@
 
 constexpr int kGroups = kThreads / kLanes;  // groups of lanes in a block
 constexpr int kSteps = kHeld > 0 ? kHeld : kBatch;
-constexpr int kChunk = kLanes * kSteps;            // vectors
-constexpr int kParts = kAlong ? kSteps : 1;        // of a chunk, consecutive in a thread
-constexpr int kLaneStride = kAlong ? 1 : kGroups;  // from one lane's thread to the next lane's
-constexpr int kLanesOfWarp = kAlong          ? (kLanes < 32 ? kLanes : 32)
-                             : kGroups >= 32 ? 1
-                                             : 32 / kGroups;
-constexpr int kWarps = kLanes / kLanesOfWarp;                // that share a row
-constexpr int kSlots = kParts * kWarps * kAcross * kGroups;  // that warps exchange
+constexpr int kChunk = kLanes * kSteps;      // vectors
+constexpr int kParts = kAlong ? kSteps : 1;  // of a chunk, consecutive in a thread
 constexpr int kMostBytes = int(sizeof(Scans)) > kStageBytes ? int(sizeof(Scans)) : kStageBytes;
-constexpr int kSlotBytes = kMostBytes > 4 ? (kMostBytes + 7) / 8 * 8 : 4;
 // Reductions fold chains of 64 elements separately.
 constexpr int kChain = 64 / kVector > kSteps ? 64 / kVector : kSteps;
 
-// The compilers of CUDA 13.0 initialise only the first row of a local array of arrays, but all rows
-// of a member.
-template <class T, int kCount>
-struct Parts {
-  T at[kCount][kAcross];
-};
-
-template <class T>
-TILE_DEVICE T joined(T before, const T& behind) {
-  before.combine(behind);
-  return before;
-}
+using Group = Groups<kThreads, kLanes, kAlong>;
+using Scan = BlockScan<Group, kParts * kAcross, kMostBytes>;
 
 #if !HOLDS_ROWS
-// The sum of many totals for each row of a thread, kept in several parts, so that errors grow with
-// only a small fraction of the number of totals.
 template <class T>
-struct Running {
-  T part[kLevels][kAcross];
-
-  // `count` totals have been added before.
-  TILE_DEVICE void add(const T (&total)[kAcross], Index count) {
-    join(part[0], total);
-#pragma unroll
-    for (int level = 1; level < kLevels; ++level) {
-      if (++count % kTurns != 0) return;
-      count = count / kTurns - 1;
-      join(part[level], part[level - 1]);
-#pragma unroll
-      for (int e = 0; e < kAcross; ++e) part[level - 1][e] = T();
-    }
-  }
-  TILE_DEVICE void get(T (&total)[kAcross]) const {
-#pragma unroll
-    for (int e = 0; e < kAcross; ++e) total[e] = part[kLevels - 1][e];
-#pragma unroll
-    for (int level = kLevels - 2; level >= 0; --level) join(total, part[level]);
-  }
-
-  static TILE_DEVICE void join(T (&before)[kAcross], const T (&behind)[kAcross]) {
-#pragma unroll
-    for (int e = 0; e < kAcross; ++e) before[e].combine(behind[e]);
-  }
-};
+using Running = RunningTotal<T, kAcross, kLevels, kTurns>;
 
 // What rows carry from chunk to chunk. A chunk writes the value that the next one reads.
 struct Carried {
@@ -81,7 +36,7 @@ struct Carried {
 #endif
 
 struct Shared {
-  alignas(16) unsigned char slots[2][kSlots * kSlotBytes];
+  Scan scan;
 #if !HOLDS_ROWS
   alignas(16) unsigned char carried[kGroups * int(sizeof(Carried))];
 #endif
@@ -91,14 +46,6 @@ TILE_DEVICE Carried& carried_of(Shared& shared, int group) {
   return reinterpret_cast<Carried*>(shared.carried)[group];
 }
 #endif
-
-// Slots have the same size for every T, because rows that do not wait for each other may be at
-// different types.
-template <class T>
-TILE_DEVICE T& slot_of(unsigned char* slots, int n, int warp, int group) {
-  const int slot = (n * kWarps + warp) * kGroups + group;
-  return *reinterpret_cast<T*>(slots + slot * kSlotBytes);
-}
 
 #if SHARES_ROWS
 // Where share `share` of the row in element e of a vector is stored.
@@ -115,7 +62,7 @@ struct Lane {
   Index count;  // vectors of a row
   int lane, group;
   bool active;   // its row exists
-  int turn = 0;  // exchanges of the lanes alternate between two sets of slots
+  int turn = 0;  // counts the exchanges of the lanes
 
   // The place, in the order of the scan, of the lane's step `s` in a chunk, and the vector at a
   // place.
@@ -135,95 +82,6 @@ struct Lane {
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) {
       if (has(first, s, end)) x[s].load(p, row, vector(place(first, s)));
-    }
-  }
-
-  // Replaces each part by the combination of what precedes it in the row, and sets `all` to the
-  // combination of the whole. Parts are ordered by part, then warp, then lane. The lanes meet at
-  // one barrier. What a warp wrote may still be read when the next exchange begins, but no longer
-  // when that one ends.
-  template <int kCount, class T>
-  TILE_DEVICE void scan_lanes(T (&a)[kCount][kAcross], T (&all)[kAcross]) {
-    unsigned char* const slots = shared.slots[turn++ % 2];
-    const int in_warp = lane % kLanesOfWarp, warp = lane / kLanesOfWarp;
-#pragma unroll 1
-    for (int offset = 1; offset < kLanesOfWarp; offset *= 2) {
-#pragma unroll
-      for (int n = 0; n < kCount * kAcross; ++n) {
-        T& x = a[n / kAcross][n % kAcross];
-        const T both = joined(shuffle_up(x, offset * kLaneStride), x);
-        if (in_warp >= offset) x = both;
-      }
-    }
-    if (in_warp == kLanesOfWarp - 1) {
-#pragma unroll
-      for (int n = 0; n < kCount * kAcross; ++n)
-        slot_of<T>(slots, n, warp, group) = a[n / kAcross][n % kAcross];
-    }
-#pragma unroll
-    for (int n = 0; n < kCount * kAcross; ++n) {
-      T& x = a[n / kAcross][n % kAcross];
-      const T before = shuffle_up(x, kLanesOfWarp > 1 ? kLaneStride : 0);
-      x = in_warp > 0 ? before : T();
-    }
-    if constexpr (kWarps > 1) {
-      __syncthreads();
-    } else {
-      __syncwarp();
-    }
-    Parts<T, kCount> part;
-#pragma unroll 1
-    for (int w = 0; w < kWarps; ++w) {
-#pragma unroll
-      for (int n = 0; n < kCount * kAcross; ++n) {
-        T& before = part.at[n / kAcross][n % kAcross];
-        T& x = a[n / kAcross][n % kAcross];
-        if (w == warp) x = joined(before, x);
-        before.combine(slot_of<T>(slots, n, w, group));
-      }
-    }
-#pragma unroll
-    for (int e = 0; e < kAcross; ++e) {
-      all[e] = part.at[0][e];
-#pragma unroll
-      for (int i = 1; i < kCount; ++i) {
-        a[i][e] = joined(all[e], a[i][e]);
-        all[e].combine(part.at[i][e]);
-      }
-    }
-  }
-
-  // Combines all lanes' accumulators; every lane gets the result.
-  template <class T>
-  TILE_DEVICE void combine_lanes(T (&a)[kAcross]) {
-    if constexpr (kAlong) {
-      combine_neighbours<kLanesOfWarp, kLanes >= 32, 1>(a[0]);
-    } else {
-#pragma unroll 1
-      for (int offset = kLanesOfWarp / 2; offset > 0; offset /= 2) {
-#pragma unroll
-        for (int e = 0; e < kAcross; ++e) a[e].combine(shuffle_xor(a[e], offset * kLaneStride));
-      }
-    }
-    if constexpr (kWarps > 1) {
-      unsigned char* const slots = shared.slots[turn++ % 2];
-#pragma unroll
-      for (int e = 0; e < kAcross; ++e) {
-        if (lane % kLanesOfWarp == 0) slot_of<T>(slots, e, lane / kLanesOfWarp, group) = a[e];
-      }
-      __syncthreads();
-      if constexpr (kAlong) {
-        a[0] = slot_of<T>(slots, 0, lane % kWarps, group);
-        combine_neighbours<kWarps, true, 1>(a[0]);
-      } else {
-#pragma unroll
-        for (int e = 0; e < kAcross; ++e) a[e] = slot_of<T>(slots, e, 0, group);
-#pragma unroll 1
-        for (int w = 1; w < kWarps; ++w) {
-#pragma unroll
-          for (int e = 0; e < kAcross; ++e) a[e].combine(slot_of<T>(slots, e, w, group));
-        }
-      }
     }
   }
 
@@ -270,7 +128,7 @@ struct Lane {
   TILE_DEVICE void reduce(const Vector (&held)[kSteps], Results (&r)[kAcross]) {
     Stage total[kAcross] = {Stage()};
     fold(held, r, total);
-    combine_lanes(total);
+    shared.scan.reduce(total, lane, group, turn);
 #pragma unroll
     for (int e = 0; e < kAcross; ++e) total[e].finish(p, r[e]);
   }
@@ -294,11 +152,11 @@ struct Lane {
   // Scans the chunk with number `chunk`; the first has number 0.
   TILE_DEVICE void scan_chunk(const Vector (&x)[kSteps], Index chunk, Index first, Index end,
                               Results (&r)[kAcross]) {
-    Parts<Scans, kParts> parts;
+    Parts<Scans, kParts, kAcross> parts;
     auto& a = parts.at;
     Scans all[kAcross];
     add_up(x, first, end, r, a);
-    scan_lanes(a, all);
+    shared.scan.scan(a, all, lane, group, turn);
 #if SCANS_GIVE_RESULTS
 #pragma unroll
     for (int e = 0; e < kAcross; ++e) all[e].finish(p, r[e]);
@@ -374,7 +232,7 @@ struct Lane {
     }
     Scans total[1][kAcross], all[kAcross];
     running.get(total[0]);
-    scan_lanes(total, all);
+    shared.scan.scan(total, all, lane, group, turn);
     if (lane != 0 || !active) return;
     for (int e = 0; e < kAcross; ++e) partial(p, row_index, e, share) = all[e];
   }
@@ -386,7 +244,7 @@ struct Lane {
 #pragma unroll
       for (int e = 0; e < kAcross; ++e) total[0][e].combine(partial(p, row_index, e, i));
     }
-    scan_lanes(total, all);
+    shared.scan.scan(total, all, lane, group, turn);
   }
 #endif
 };
@@ -404,8 +262,7 @@ struct Block {
   Lane lane;
 
   TILE_DEVICE static Block of(const Params& p, Shared& shared) {
-    const int lane = kAlong ? threadIdx.x % kLanes : threadIdx.x / kGroups;
-    const int group = kAlong ? threadIdx.x / kLanes : threadIdx.x % kGroups;
+    const int lane = Group::rank(threadIdx.x), group = Group::index(threadIdx.x);
     const u32 wanted = blockIdx.x / kShares * kGroups + group, total = u32(p.total);
     const u32 index = kBlocksAreWhole || wanted < total ? wanted : total - 1;
     const int share = blockIdx.x % kShares;

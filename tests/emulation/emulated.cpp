@@ -171,8 +171,7 @@ bool EmulatedKernels::can_run(const Fused& op) {
   const plan::Plan plan = plan::make_plan(op, formula::analyze(op), kTarget);
   return std::ranges::all_of(kernels_of(plan), [](const plan::Plan& kernel) {
     const plan::Rows* const rows = plan::rows_of(kernel);
-    return !std::holds_alternative<plan::Tile>(kernel.family) &&
-           (rows == nullptr || rows->cluster == 1);
+    return rows == nullptr || rows->cluster == 1;
   });
 }
 

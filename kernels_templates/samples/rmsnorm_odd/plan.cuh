@@ -6,8 +6,8 @@
 #include "tile/peeled.cuh"
 #include "tile/shifted.cuh"
 #include "tile/wide.cuh"
-#include "tile/shuffle.cuh"
-#include "tile/cluster.cuh"
+#include "tile/reduce.cuh"
+#include "tile/cluster_reduce.cuh"
 #include "tile/dependent.cuh"
 #include "tile/f16.cuh"
 

@@ -5,7 +5,7 @@
 #include "tile/contiguous.cuh"
 #include "tile/packed.cuh"
 #include "tile/wide.cuh"
-#include "tile/shuffle.cuh"
+#include "tile/scan.cuh"
 #include "tile/dependent.cuh"
 #include "tile/f16.cuh"
 #include "tile/approximations.cuh"

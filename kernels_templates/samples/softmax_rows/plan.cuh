@@ -4,7 +4,7 @@
 #include "tile/types.cuh"
 #include "tile/packed.cuh"
 #include "tile/wide.cuh"
-#include "tile/shuffle.cuh"
+#include "tile/reduce.cuh"
 #include "tile/dependent.cuh"
 #include "tile/bf16.cuh"
 #include "tile/math.cuh"

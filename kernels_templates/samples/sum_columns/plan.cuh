@@ -6,7 +6,7 @@
 #include "tile/packed.cuh"
 #include "tile/split.cuh"
 #include "tile/wide.cuh"
-#include "tile/shuffle.cuh"
+#include "tile/reduce.cuh"
 #include "tile/dependent.cuh"
 #include "tile/f16.cuh"
 

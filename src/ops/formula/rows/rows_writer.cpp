@@ -15,8 +15,8 @@ using expr::Op;
 using plan::Operand;
 
 std::vector<std::string_view> RowsWriter::own_headers() const {
-  std::vector<std::string_view> headers = {"wide", "shuffle"};
-  if (rows_.cluster > 1) headers.emplace_back("cluster");
+  std::vector<std::string_view> headers = {"wide", direction_ ? "scan" : "reduce"};
+  if (rows_.cluster > 1) headers.emplace_back("cluster_reduce");
   headers.emplace_back("dependent");
   if (keeps_inputs()) headers.emplace_back("bulk");
   return headers;

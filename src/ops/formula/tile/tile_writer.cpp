@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "layout/emit.hpp"
+#include "tile/tiling.hpp"
+
 namespace tilejit::render {
 namespace {
 
@@ -79,10 +82,13 @@ void TileWriter::write_shared() {
   line(fmt::format("constexpr bool kRaggedColumns = {};", plan_.ragged));
   line(fmt::format("constexpr bool kRagged = {};", plan_.ragged || tile_.ragged));
   line(fmt::format("constexpr bool kCrossedOutputs = {};\n", crossed_outputs));
+  line("// Where the vector in a column of vectors and a row of elements lies.");
+  line(layout::emit_callable("VectorLayout", plan::shared_layout(tile_, plan_.vector),
+                             layout::IndexBits::b32));
   line("struct Shared {");
   for (const Operand& operand : plan_.operands) {
     if (!is_crossed(operand)) continue;
-    line(fmt::format("  CrossTile<{}, kVector, kColumns, kRows> x{};", type_of(operand),
+    line(fmt::format("  SharedTile<{}, kVector, VectorLayout> x{};", type_of(operand),
                      operand.tensor));
   }
   line("};\n");
@@ -140,9 +146,7 @@ void TileWriter::write_square() {
       line(fmt::format("    {} x{}[kVector];\n#pragma unroll", type_of(operand), k));
       line(fmt::format("    for (int i = 0; i < kVector; ++i) x{0}[i] = raw{0}[i].get();", k));
     }
-    line(fmt::format("    transpose(x{});\n#pragma unroll", k));
-    line("    for (int i = 0; i < kVector; ++i) {");
-    line(fmt::format("      shared.x{0}.at(row * kVector + i, column) = x{0}[i];\n    }}", k));
+    line(fmt::format("    shared.x{0}.put_square(row, column, x{0});", k));
   }
   line("  }\n};\n");
 }
@@ -184,10 +188,8 @@ void TileWriter::write_square_store() {
     for (const Operand& operand : plan_.operands) {
       if (!crosses(operand, Way::store)) continue;
       const int k = operand.tensor;
-      line(fmt::format("  {} x{}[kVector];\n#pragma unroll", type_of(operand), k));
-      line("  for (int i = 0; i < kVector; ++i) {");
-      line(fmt::format("    x{0}[i] = shared.x{0}.at(row * kVector + i, column);\n  }}", k));
-      line(fmt::format("  transpose(x{});", k));
+      line(fmt::format("  {0} x{1}[kVector];\n  shared.x{1}.get_square(row, column, x{1});",
+                       type_of(operand), k));
     }
     line("#pragma unroll\n  for (int i = 0; i < kVector; ++i) {");
     out_ += coordinates(stores, Of::square) + stores.text;

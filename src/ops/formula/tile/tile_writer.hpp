@@ -17,7 +17,7 @@ class TileWriter final : public TilesWriter {
   enum class Of : std::uint8_t { vector, square };
 
   [[nodiscard]] std::vector<std::string_view> own_headers() const override {
-    return {"cross", "wide", "dependent"};
+    return {"shared_tile", "wide", "dependent"};
   }
   void write_constants() override;
   void write_behind_formula() override;

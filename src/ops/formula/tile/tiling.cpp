@@ -77,6 +77,13 @@ std::int64_t shared_bytes(const std::vector<Operand>& operands, const Tile& tile
   return bytes;
 }
 
+ComposedLayout shared_layout(const Tile& tile, int vector) {
+  const auto log2 = [](int x) { return std::countr_zero(static_cast<unsigned>(x)); };
+  const int across = tile.columns / vector;
+  const Swizzle swizzle(log2(across), 0, log2(tile.columns));
+  return {swizzle, 0, Layout({across, tile.rows}, {1, across})};
+}
+
 Tile choose_tile(const std::vector<Operand>& operands, const std::vector<Dim>& extents,
                  std::size_t mode, int vector) {
   int narrowest = 8;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "plan/plan.hpp"
+#include "tilejit/swizzle.hpp"
 
 namespace tilejit::plan {
 
@@ -23,5 +24,11 @@ inline constexpr int kMaxTileThreads = 256;
 
 /// Bytes of shared memory that the crossed operands take.
 [[nodiscard]] std::int64_t shared_bytes(const std::vector<Operand>& operands, const Tile& tile);
+
+/// Where a vector of a crossed operand's tile lies in shared memory, in vectors: a layout of
+/// columns of vectors by rows of elements. Vectors are swizzled by the row of squares: if rows have
+/// at least 128 bytes, neither writing lines of squares nor reading vectors of a row then causes
+/// bank conflicts. The lines of a square stay one row apart.
+[[nodiscard]] ComposedLayout shared_layout(const Tile& tile, int vector);
 
 }  // namespace tilejit::plan
