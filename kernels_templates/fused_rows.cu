@@ -38,21 +38,43 @@ constexpr int kParts = !kAlong ? 1 : kVectorsAtOnce < 4 ? kVectorsAtOnce : 4;
 // each other.
 constexpr int kUnrolledTurns = kCluster > 1 ? 5 : 1;
 
-using Group = Groups<kThreads, kLanes, kAlong>;
-using Reduction = BlockReduction<Group, kAcross, kStageBytes>;
+// What the lanes and blocks of a row exchange. Reduction n of a kernel uses buffer n % 2: a thread
+// that is done with it knows that all threads are done with reduction n - 1. If vectors lie across
+// rows, there is one buffer: the warps' accumulators come first, then the results. The results may
+// still be read while the next reduction, whose accumulators may be larger, writes its warps'
+// accumulators.
+constexpr int kResults = kGroups * kAcross;  // per block
+constexpr int kWarpsOfRow = kLanes / kThreadsInWarp<kGroups>;
+constexpr int kBytesOfWarps = (kStageBytes * kWarpsOfRow * kResults + 15) / 16 * 16;
+constexpr int kSlotBytes =
+    kAlong ? kStageBytes * (kThreads / 32) : kBytesOfWarps + kStageBytes * kResults;
+struct Shared {
+  alignas(16) unsigned char slots[kAlong ? 2 : 1][kSlotBytes > 0 ? kSlotBytes : 16];
 #if USES_CLUSTER
-using Cluster = ClusterReduction<kCluster, Reduction::kResults, kStageBytes>;
-#else
-using Cluster = OneBlock;
+  ClusterReduction<kCluster, kResults, kStageBytes> cluster;
 #endif
-struct Shared : Reduction, Cluster {
-  // Combines all lanes' accumulators; every lane gets the result.
-  template <class Stage>
-  TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, u32 n) {
-    Cluster& cluster = *this;
-    reduce<kUnrolledTurns>(a, lane, group, n, cluster);
-  }
 };
+
+// Combines all lanes' accumulators; every lane gets the result.
+template <class Stage>
+TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, Shared& shared, u32 n) {
+  if constexpr (kAlong) {
+    Stage* const of_warps = reinterpret_cast<Stage*>(shared.slots[n % 2]);
+#if USES_CLUSTER
+    reduce_along<kLanes, kUnrolledTurns>(a[0], lane, group, of_warps, n, shared.cluster);
+#else
+    reduce_along<kLanes, kUnrolledTurns>(a[0], lane, group, of_warps);
+#endif
+  } else if constexpr (kLanes * kCluster > 1) {
+    Stage* const of_warps = reinterpret_cast<Stage*>(shared.slots[0]);
+    Stage* const results = reinterpret_cast<Stage*>(shared.slots[0] + kBytesOfWarps);
+#if USES_CLUSTER
+    reduce_across<kLanes, kGroups>(a, lane, group, of_warps, results, n, shared.cluster);
+#else
+    reduce_across<kLanes, kGroups>(a, lane, group, of_warps, results);
+#endif
+  }
+}
 
 #if SHARES_ROWS
 // The shares of a row are consecutive. If the row is contiguous, each share is a multiple of a
@@ -165,7 +187,7 @@ struct Lane {
 #if USES_CLUSTER
     if (n == 0) cluster_wait();  // all blocks have begun, and their barriers are ready
 #endif
-    shared.combine_lanes(total.of, lane % kLanes, group, n);
+    combine_lanes(total.of, lane % kLanes, group, shared, n);
 #pragma unroll
     for (int e = 0; e < kAcross; ++e) total.of[e].finish(p, r[e]);
   }
@@ -186,7 +208,7 @@ struct Lane {
     Vector held[kHeldOrOne];
     load(held);
     fold(held, none, total);
-    shared.combine_lanes(total.of, lane, group, 0);
+    combine_lanes(total.of, lane, group, shared, 0);
     if (lane != 0 || !active) return;
     for (int e = 0; e < kAcross; ++e) *partial<Stage>(p, row_index, e, share) = total.of[e];
   }
@@ -296,11 +318,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   __shared__ Shared shared;
   follow_previous_kernel();
   const int rank = blockIdx.x % kCluster;
-  const int lane = Group::rank(threadIdx.x) + rank * kLanes;
-  const int group = Group::index(threadIdx.x);
+  const int lane = (kAlong ? threadIdx.x % kLanes : threadIdx.x / kGroups) + rank * kLanes;
+  const int group = kAlong ? threadIdx.x / kLanes : threadIdx.x % kGroups;
   const u32 index = blockIdx.x / kBlocksOfRow * kGroups + group, total = u32(p.total);
 #if USES_CLUSTER
-  shared.init();
+  if (threadIdx.x < 2) init_barrier(&shared.cluster.arrived[threadIdx.x]);
+  cluster_arrive();
 #endif
   const bool active =
       kBlocksAreWhole || index < total;  // others run too, so that all reach the barriers

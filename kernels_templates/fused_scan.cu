@@ -17,12 +17,15 @@ constexpr int kGroups = kThreads / kLanes;  // groups of lanes in a block
 constexpr int kSteps = kHeld > 0 ? kHeld : kBatch;
 constexpr int kChunk = kLanes * kSteps;      // vectors
 constexpr int kParts = kAlong ? kSteps : 1;  // of a chunk, consecutive in a thread
-constexpr int kMostBytes = int(sizeof(Scans)) > kStageBytes ? int(sizeof(Scans)) : kStageBytes;
 // Reductions fold chains of 64 elements separately.
 constexpr int kChain = 64 / kVector > kSteps ? 64 / kVector : kSteps;
 
-using Group = Groups<kThreads, kLanes, kAlong>;
-using Scan = BlockScan<Group, kParts * kAcross, kMostBytes>;
+constexpr int kLaneStride = kAlong ? 1 : kGroups;  // from one lane's thread to the next lane's
+constexpr int kLanesOfWarp = !kAlong ? kThreadsInWarp<kGroups> : kLanes < 32 ? kLanes : 32;
+constexpr int kWarps = kLanes / kLanesOfWarp;  // that share a row
+constexpr int kMostBytes = int(sizeof(Scans)) > kStageBytes ? int(sizeof(Scans)) : kStageBytes;
+constexpr int kSlotBytes = kMostBytes > 4 ? (kMostBytes + 7) / 8 * 8 : 4;
+constexpr int kSlots = kParts * kWarps * kAcross * kGroups;  // that warps exchange
 
 #if !HOLDS_ROWS
 template <class T>
@@ -36,7 +39,7 @@ struct Carried {
 #endif
 
 struct Shared {
-  Scan scan;
+  alignas(16) unsigned char slots[2][kSlots * kSlotBytes];
 #if !HOLDS_ROWS
   alignas(16) unsigned char carried[kGroups * int(sizeof(Carried))];
 #endif
@@ -62,7 +65,11 @@ struct Lane {
   Index count;  // vectors of a row
   int lane, group;
   bool active;   // its row exists
-  int turn = 0;  // counts the exchanges of the lanes
+  int turn = 0;  // exchanges of the lanes alternate between two sets of slots
+
+  TILE_DEVICE WarpSlots<kGroups, kWarps, kSlotBytes> next_slots() {
+    return {shared.slots[turn++ % 2], group};
+  }
 
   // The place, in the order of the scan, of the lane's step `s` in a chunk, and the vector at a
   // place.
@@ -128,7 +135,7 @@ struct Lane {
   TILE_DEVICE void reduce(const Vector (&held)[kSteps], Results (&r)[kAcross]) {
     Stage total[kAcross] = {Stage()};
     fold(held, r, total);
-    shared.scan.reduce(total, lane, group, turn);
+    reduce_group<kLanesOfWarp, kLaneStride>(total, lane, next_slots());
 #pragma unroll
     for (int e = 0; e < kAcross; ++e) total[e].finish(p, r[e]);
   }
@@ -156,7 +163,7 @@ struct Lane {
     auto& a = parts.at;
     Scans all[kAcross];
     add_up(x, first, end, r, a);
-    shared.scan.scan(a, all, lane, group, turn);
+    scan_group<kLanesOfWarp, kLaneStride>(a, all, lane, next_slots());
 #if SCANS_GIVE_RESULTS
 #pragma unroll
     for (int e = 0; e < kAcross; ++e) all[e].finish(p, r[e]);
@@ -232,7 +239,7 @@ struct Lane {
     }
     Scans total[1][kAcross], all[kAcross];
     running.get(total[0]);
-    shared.scan.scan(total, all, lane, group, turn);
+    scan_group<kLanesOfWarp, kLaneStride>(total, all, lane, next_slots());
     if (lane != 0 || !active) return;
     for (int e = 0; e < kAcross; ++e) partial(p, row_index, e, share) = all[e];
   }
@@ -244,7 +251,7 @@ struct Lane {
 #pragma unroll
       for (int e = 0; e < kAcross; ++e) total[0][e].combine(partial(p, row_index, e, i));
     }
-    shared.scan.scan(total, all, lane, group, turn);
+    scan_group<kLanesOfWarp, kLaneStride>(total, all, lane, next_slots());
   }
 #endif
 };
@@ -262,7 +269,8 @@ struct Block {
   Lane lane;
 
   TILE_DEVICE static Block of(const Params& p, Shared& shared) {
-    const int lane = Group::rank(threadIdx.x), group = Group::index(threadIdx.x);
+    const int lane = kAlong ? threadIdx.x % kLanes : threadIdx.x / kGroups;
+    const int group = kAlong ? threadIdx.x / kLanes : threadIdx.x % kGroups;
     const u32 wanted = blockIdx.x / kShares * kGroups + group, total = u32(p.total);
     const u32 index = kBlocksAreWhole || wanted < total ? wanted : total - 1;
     const int share = blockIdx.x % kShares;

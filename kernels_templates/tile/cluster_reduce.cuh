@@ -1,25 +1,18 @@
-// Reductions over the blocks of a cluster, from sm_90 on: each block sends its values to all, and
-// all combine them in the same order.
+// Reductions over the threads of a cluster's blocks, from sm_90 on. Each block sends its values to
+// all blocks, and all combine them in the same order.
 #pragma once
 
 #include "tile/cluster.cuh"
+#include "tile/reduce.cuh"
 
 namespace tile {
 
-// kResults values of at most kBytes bytes from each of kBlocks_ blocks, in shared memory. Reduction
-// n of a kernel uses buffer n % 2.
-template <int kBlocks_, int kResults, int kBytes>
+// kResults values of at most kBytes bytes from each of kBlocks blocks, in shared memory. Reduction
+// n of a kernel uses buffer n % 2. The barriers must be initialised.
+template <int kBlocks, int kResults, int kBytes>
 struct ClusterReduction {
-  static constexpr int kBlocks = kBlocks_;
-
   alignas(16) unsigned char of_blocks[2][kBytes * kBlocks * kResults];
   u64 arrived[2];  // counts bytes from the cluster's blocks
-
-  // Called by all threads. Each waits for the cluster (cluster_wait) before the first reduction.
-  TILE_DEVICE void init() {
-    if (threadIdx.x < 2) init_barrier(&arrived[threadIdx.x]);
-    cluster_arrive();
-  }
 
   // Sends the block's part of result i to block `to` of the cluster, which may be itself.
   template <class T>
@@ -53,5 +46,34 @@ struct ClusterReduction {
     return x;
   }
 };
+
+// reduce_along and reduce_across over all blocks of the cluster; every thread gets the result of
+// its group.
+template <int kSize, int kUnrolled, int kBlocks, int kResults, int kBytes, class T>
+TILE_DEVICE void reduce_along(T& x, int rank, int group, T* of_warps, u32 n,
+                              ClusterReduction<kBlocks, kResults, kBytes>& cluster) {
+  reduce_along<kSize, kUnrolled>(x, rank, group, of_warps);
+  for (int to = rank; to < kBlocks; to += kSize) cluster.send(to, group, x, n);
+  cluster.template wait<T>(n);
+  x = cluster.template result<T>(group, n);
+}
+template <int kSize, int kGroups, int kBlocks, int kResults, int kBytes, class T, int kRows>
+TILE_DEVICE void reduce_across(T (&a)[kRows], int rank, int group, T* of_warps, T* results, u32 n,
+                               ClusterReduction<kBlocks, kResults, kBytes>& cluster) {
+  constexpr int kWarps = kSize / kThreadsInWarp<kGroups>;
+  reduce_across_warp<kGroups>(a);
+  leave_values_of_warp<kGroups>(a, rank, group, of_warps);
+#pragma unroll 1
+  for (int i = threadIdx.x; i < kResults; i += kSize * kGroups) {
+    const T x = value_of_warps<kWarps, kResults>(i, of_warps);
+    for (int to = 0; to < kBlocks; ++to) cluster.send(to, i, x, n);
+  }
+  cluster.template wait<T>(n);
+#pragma unroll 1
+  for (int i = threadIdx.x; i < kResults; i += kSize * kGroups)
+    results[i] = cluster.template result<T>(i, n);
+  __syncthreads();
+  for (int e = 0; e < kRows; ++e) a[e] = results[e * kGroups + group];
+}
 
 }  // namespace tile

@@ -1,9 +1,10 @@
-// Reductions over the threads of groups (tile/groups.cuh) and over the blocks of a cluster. A value
-// is of a type with a member `combine`, which takes another value, and a size that is a multiple of
-// 4 bytes. The order in which values are combined depends on nothing but the template arguments.
+// Reductions over the threads of a block. A group of kSize threads, a power of two, shares a row,
+// or several rows side by side; `rank` is a thread's number in its group. The threads of a group
+// are neighbours (reduce_along), or as far apart as there are groups (reduce_across). A value is of
+// a type with a member `combine`, which takes another value, and a size that is a multiple of 4
+// bytes. The order in which values are combined depends on nothing but the template arguments.
 #pragma once
 
-#include "tile/groups.cuh"
 #include "tile/shuffle.cuh"
 
 namespace tile {
@@ -28,101 +29,66 @@ TILE_DEVICE void combine_parts(T (&part)[kCount]) {
   for (int q = 2; q < kCount; q += 2) part[0].combine(part[q]);
 }
 
-// Combines the values of a group that lies along, or across, a warp's threads, as far as they are
-// in the same warp.
-template <class Group, int kUnrolled, class T>
-TILE_DEVICE void reduce_warp_along(T& x) {
-  combine_neighbours<Group::kInWarp, Group::kSize >= 32, kUnrolled>(x);
+// Threads of a warp that belong to the same one of kGroups groups, if groups do not lie along.
+template <int kGroups>
+constexpr int kThreadsInWarp = kGroups >= 32 ? 1 : 32 / kGroups;
+
+// Combines the values of a group that lies along; each thread gets the result. If groups have
+// several warps, the block meets at a barrier, and `of_warps` has room in shared memory for a value
+// from each of its warps. Loops over threads are unrolled by kUnrolled: code for 1 takes half the
+// time to compile.
+template <int kSize, int kUnrolled, class T>
+TILE_DEVICE void reduce_along(T& x, int rank, int group, T* of_warps) {
+  combine_neighbours<(kSize < 32 ? kSize : 32), kSize >= 32, kUnrolled>(x);
+  constexpr int kWarps = kSize / 32;
+  if constexpr (kWarps > 1) {
+    if (rank % 32 == 0) of_warps[group * kWarps + rank / 32] = x;
+    __syncthreads();
+    x = of_warps[group * kWarps + rank % kWarps];
+    combine_neighbours<kWarps, true, kUnrolled>(x);
+  }
 }
-template <class Group, class T, int kRows>
-TILE_DEVICE void reduce_warp_across(T (&x)[kRows]) {
+
+// The same for groups that do not lie along, in steps. First, the threads of a warp that belong to
+// the same group combine their values.
+template <int kGroups, class T, int kRows>
+TILE_DEVICE void reduce_across_warp(T (&x)[kRows]) {
 #pragma unroll 1
-  for (int offset = Group::kInWarp / 2; offset > 0; offset /= 2) {
+  for (int offset = kThreadsInWarp<kGroups> / 2; offset > 0; offset /= 2) {
 #pragma unroll
-    for (int e = 0; e < kRows; ++e) x[e].combine(shuffle_xor(x[e], offset * Group::kStride));
+    for (int e = 0; e < kRows; ++e) x[e].combine(shuffle_xor(x[e], offset * kGroups));
   }
 }
 
-// The only block of a row: what tile/cluster_reduce.cuh has for the blocks of a cluster.
-struct OneBlock {
-  static constexpr int kBlocks = 1;
-};
-
-// Reductions of values of at most kBytes bytes, with kRows values per thread: one if groups lie
-// along. An object is shared memory. Reduction n of a kernel uses buffer n % 2: a thread that is
-// done with it knows that all threads are done with reduction n - 1. If groups do not lie along,
-// there is one buffer: the warps' values come first, then the results. The results may still be
-// read while the next reduction, whose values may be larger, writes its warps' values.
-template <class Group, int kRows, int kBytes>
-struct BlockReduction {
-  static constexpr int kResults = Group::kCount * kRows;  // per block
-  static constexpr int kBytesOfWarps = (kBytes * Group::kWarps * kResults + 15) / 16 * 16;
-  static constexpr int kBufferBytes =
-      Group::kAlong ? kBytes * (Group::kThreads / 32) : kBytesOfWarps + kBytes * kResults;
-
-  alignas(16) unsigned char buffer[Group::kAlong ? 2 : 1][kBufferBytes > 0 ? kBufferBytes : 16];
-
-  // Combines the values of each group; every thread gets the results of its group. `rank` and
-  // `group` are those of the thread. Loops over neighbours are unrolled by kUnrolled: code for 1
-  // takes half the time to compile.
-  template <int kUnrolled, class T, class Cluster>
-  TILE_DEVICE void reduce(T (&a)[kRows], int rank, int group, u32 n, Cluster& cluster) {
-    if constexpr (Group::kAlong) {
-      reduce_along<kUnrolled>(a[0], rank, group, n);
-      if constexpr (Cluster::kBlocks > 1) {
-        for (int to = rank; to < Cluster::kBlocks; to += Group::kSize)
-          cluster.send(to, group, a[0], n);
-        cluster.template wait<T>(n);
-        a[0] = cluster.template result<T>(group, n);
-      }
-    } else if constexpr (Group::kSize * Cluster::kBlocks > 1) {
-      reduce_across(a, rank, group, n, cluster);
-    }
+// Then each warp leaves its values in shared memory, kGroups * kRows of them; and the value with
+// number i, one for each row of the block, is combined from all warps that have threads of its row.
+template <int kGroups, class T, int kRows>
+TILE_DEVICE void leave_values_of_warp(const T (&x)[kRows], int rank, int group, T* of_warps) {
+  constexpr int kInWarp = kThreadsInWarp<kGroups>;
+  if (rank % kInWarp == 0) {
+    for (int e = 0; e < kRows; ++e) of_warps[(rank / kInWarp * kRows + e) * kGroups + group] = x[e];
   }
+  __syncthreads();
+}
+template <int kWarps, int kResults, class T>
+TILE_DEVICE T value_of_warps(int i, const T* of_warps) {
+  T x = of_warps[i];
+  for (int w = 1; w < kWarps; ++w) x.combine(of_warps[w * kResults + i]);
+  return x;
+}
 
- private:
-  template <int kUnrolled, class T>
-  TILE_DEVICE void reduce_along(T& x, int rank, int group, u32 n) {
-    T* const of_warps = reinterpret_cast<T*>(buffer[n % 2]);
-    reduce_warp_along<Group, kUnrolled>(x);
-    if constexpr (Group::kWarps > 1) {
-      if (rank % 32 == 0) of_warps[group * Group::kWarps + rank / 32] = x;
-      __syncthreads();
-      x = of_warps[group * Group::kWarps + rank % Group::kWarps];
-      combine_neighbours<Group::kWarps, true, kUnrolled>(x);
-    }
-  }
-
-  // Each thread combines some results of the block's warps, then every thread takes its own.
-  template <class T, class Cluster>
-  TILE_DEVICE void reduce_across(T (&a)[kRows], int rank, int group, u32 n, Cluster& cluster) {
-    reduce_warp_across<Group>(a);
-    T* const of_warps = reinterpret_cast<T*>(buffer[0]);
-    T* const results = reinterpret_cast<T*>(buffer[0] + kBytesOfWarps);
-    if (rank % Group::kInWarp == 0) {
-      for (int e = 0; e < kRows; ++e)
-        of_warps[(rank / Group::kInWarp * kRows + e) * Group::kCount + group] = a[e];
-    }
-    __syncthreads();
+// All of it. Each thread combines some values of the block's warps, then every thread takes its
+// own. `of_warps` has room for the values of all warps, `results` for those of the block.
+template <int kSize, int kGroups, class T, int kRows>
+TILE_DEVICE void reduce_across(T (&a)[kRows], int rank, int group, T* of_warps, T* results) {
+  constexpr int kResults = kGroups * kRows, kWarps = kSize / kThreadsInWarp<kGroups>;
+  reduce_across_warp<kGroups>(a);
+  leave_values_of_warp<kGroups>(a, rank, group, of_warps);
 #pragma unroll 1
-    for (int i = threadIdx.x; i < kResults; i += Group::kThreads) {
-      T x = of_warps[i];
-      for (int w = 1; w < Group::kWarps; ++w) x.combine(of_warps[w * kResults + i]);
-      if constexpr (Cluster::kBlocks > 1) {
-        for (int to = 0; to < Cluster::kBlocks; ++to) cluster.send(to, i, x, n);
-      } else {
-        results[i] = x;
-      }
-    }
-    if constexpr (Cluster::kBlocks > 1) {
-      cluster.template wait<T>(n);
-#pragma unroll 1
-      for (int i = threadIdx.x; i < kResults; i += Group::kThreads)
-        results[i] = cluster.template result<T>(i, n);
-    }
-    __syncthreads();
-    for (int e = 0; e < kRows; ++e) a[e] = results[e * Group::kCount + group];
-  }
-};
+  for (int i = threadIdx.x; i < kResults; i += kSize * kGroups)
+    results[i] = value_of_warps<kWarps, kResults>(i, of_warps);
+  __syncthreads();
+  for (int e = 0; e < kRows; ++e) a[e] = results[e * kGroups + group];
+}
 
 }  // namespace tile

@@ -1,7 +1,5 @@
-// Scans over the threads of groups (tile/groups.cuh), and reductions beside them. A value is of a
-// type with a member `combine`, which takes the value of what follows, and a size that is a
-// multiple of 4 bytes; a new value is that of nothing. The order in which values are combined
-// depends on nothing but the template arguments.
+// Scans over the threads of groups, and reductions beside them, as tile/reduce.cuh says. `combine`
+// takes the value of what follows, and a new value is that of nothing.
 #pragma once
 
 #include "tile/reduce.cuh"
@@ -53,108 +51,105 @@ struct RunningTotal {
   }
 };
 
-// Scans and reductions of values of at most kBytes bytes, with kCount values per thread. An object
-// is shared memory. Exchanges alternate between its two buffers: what a warp wrote may still be
-// read when the next exchange begins, but no longer when that one ends.
-template <class Group, int kCount, int kBytes>
-struct BlockScan {
-  // Slots have the same size for every type, because groups that do not wait for each other may be
-  // at different types.
-  static constexpr int kSlotBytes = kBytes > 4 ? (kBytes + 7) / 8 * 8 : 4;
+// Shared memory in which warps leave values: of each of kGroups groups, from each of its kWarps
+// warps, with numbers. Slots have the same size for every type, because groups that do not wait for
+// each other may be at different types.
+template <int kGroups, int kWarps, int kSlotBytes>
+struct WarpSlots {
+  unsigned char* base;
+  int group;
 
-  alignas(16) unsigned char buffer[2][kCount * Group::kWarps * Group::kCount * kSlotBytes];
+  template <class T>
+  TILE_DEVICE T& at(int n, int warp) const {
+    const int slot = (n * kWarps + warp) * kGroups + group;
+    return *reinterpret_cast<T*>(base + slot * kSlotBytes);
+  }
+};
 
-  // Replaces each part by the combination of what precedes it, and sets `all` to the combination of
-  // the whole, for every row of the group. Parts are ordered by part, then warp, then thread. The
-  // threads meet at one barrier: of the block if a group has several warps, of the warp if not.
-  // `turn` counts the exchanges; `rank` and `group` are those of the thread.
-  template <int kParts, class T, int kRows>
-  TILE_DEVICE void scan(T (&a)[kParts][kRows], T (&all)[kRows], int rank, int group, int& turn) {
-    unsigned char* const slots = buffer[turn++ % 2];
-    const int in_warp = rank % Group::kInWarp, warp = rank / Group::kInWarp;
+// Replaces each part by the combination of what precedes it, and sets `all` to the combination of
+// the whole, for every row of the group. Parts are ordered by part, then warp, then thread. The
+// threads meet at one barrier: of the block if a group has several warps, of the warp if not. What
+// a warp wrote may still be read when the next exchange begins, but no longer when that one ends.
+// kInWarp threads of a group are in one warp, kStride apart.
+template <int kInWarp, int kStride, int kParts, class T, int kRows, int kGroups, int kWarps,
+          int kBytes>
+TILE_DEVICE void scan_group(T (&a)[kParts][kRows], T (&all)[kRows], int rank,
+                            WarpSlots<kGroups, kWarps, kBytes> slots) {
+  const int in_warp = rank % kInWarp, warp = rank / kInWarp;
 #pragma unroll 1
-    for (int offset = 1; offset < Group::kInWarp; offset *= 2) {
-#pragma unroll
-      for (int n = 0; n < kParts * kRows; ++n) {
-        T& x = a[n / kRows][n % kRows];
-        const T both = joined(shuffle_up(x, offset * Group::kStride), x);
-        if (in_warp >= offset) x = both;
-      }
-    }
-    if (in_warp == Group::kInWarp - 1) {
-#pragma unroll
-      for (int n = 0; n < kParts * kRows; ++n)
-        slot<T>(slots, n, warp, group) = a[n / kRows][n % kRows];
-    }
+  for (int offset = 1; offset < kInWarp; offset *= 2) {
 #pragma unroll
     for (int n = 0; n < kParts * kRows; ++n) {
       T& x = a[n / kRows][n % kRows];
-      const T before = shuffle_up(x, Group::kInWarp > 1 ? Group::kStride : 0);
-      x = in_warp > 0 ? before : T();
+      const T both = joined(shuffle_up(x, offset * kStride), x);
+      if (in_warp >= offset) x = both;
     }
-    if constexpr (Group::kWarps > 1) {
-      __syncthreads();
-    } else {
-      __syncwarp();
-    }
-    Parts<T, kParts, kRows> part;
-#pragma unroll 1
-    for (int w = 0; w < Group::kWarps; ++w) {
+  }
+  if (in_warp == kInWarp - 1) {
 #pragma unroll
-      for (int n = 0; n < kParts * kRows; ++n) {
-        T& before = part.at[n / kRows][n % kRows];
-        T& x = a[n / kRows][n % kRows];
-        if (w == warp) x = joined(before, x);
-        before.combine(slot<T>(slots, n, w, group));
-      }
+    for (int n = 0; n < kParts * kRows; ++n)
+      slots.template at<T>(n, warp) = a[n / kRows][n % kRows];
+  }
+#pragma unroll
+  for (int n = 0; n < kParts * kRows; ++n) {
+    T& x = a[n / kRows][n % kRows];
+    const T before = shuffle_up(x, kInWarp > 1 ? kStride : 0);
+    x = in_warp > 0 ? before : T();
+  }
+  if constexpr (kWarps > 1) {
+    __syncthreads();
+  } else {
+    __syncwarp();
+  }
+  Parts<T, kParts, kRows> part;
+#pragma unroll 1
+  for (int w = 0; w < kWarps; ++w) {
+#pragma unroll
+    for (int n = 0; n < kParts * kRows; ++n) {
+      T& before = part.at[n / kRows][n % kRows];
+      T& x = a[n / kRows][n % kRows];
+      if (w == warp) x = joined(before, x);
+      before.combine(slots.template at<T>(n, w));
     }
+  }
+#pragma unroll
+  for (int e = 0; e < kRows; ++e) {
+    all[e] = part.at[0][e];
+#pragma unroll
+    for (int i = 1; i < kParts; ++i) {
+      a[i][e] = joined(all[e], a[i][e]);
+      all[e].combine(part.at[i][e]);
+    }
+  }
+}
+
+// Combines the values of each group; every thread gets the results of its group.
+template <int kInWarp, int kStride, class T, int kRows, int kGroups, int kWarps, int kBytes>
+TILE_DEVICE void reduce_group(T (&a)[kRows], int rank, WarpSlots<kGroups, kWarps, kBytes> slots) {
+  if constexpr (kStride == 1) {
+    combine_neighbours<kInWarp, kInWarp == 32, 1>(a[0]);
+  } else {
+    reduce_across_warp<kGroups>(a);
+  }
+  if constexpr (kWarps > 1) {
 #pragma unroll
     for (int e = 0; e < kRows; ++e) {
-      all[e] = part.at[0][e];
-#pragma unroll
-      for (int i = 1; i < kParts; ++i) {
-        a[i][e] = joined(all[e], a[i][e]);
-        all[e].combine(part.at[i][e]);
-      }
+      if (rank % kInWarp == 0) slots.template at<T>(e, rank / kInWarp) = a[e];
     }
-  }
-
-  // Combines the values of each group; every thread gets the results of its group.
-  template <class T, int kRows>
-  TILE_DEVICE void reduce(T (&a)[kRows], int rank, int group, int& turn) {
-    if constexpr (Group::kAlong) {
-      reduce_warp_along<Group, 1>(a[0]);
+    __syncthreads();
+    if constexpr (kStride == 1) {
+      a[0] = slots.template at<T>(0, rank % kWarps);
+      combine_neighbours<kWarps, true, 1>(a[0]);
     } else {
-      reduce_warp_across<Group>(a);
-    }
-    if constexpr (Group::kWarps > 1) {
-      unsigned char* const slots = buffer[turn++ % 2];
 #pragma unroll
-      for (int e = 0; e < kRows; ++e) {
-        if (rank % Group::kInWarp == 0) slot<T>(slots, e, rank / Group::kInWarp, group) = a[e];
-      }
-      __syncthreads();
-      if constexpr (Group::kAlong) {
-        a[0] = slot<T>(slots, 0, rank % Group::kWarps, group);
-        combine_neighbours<Group::kWarps, true, 1>(a[0]);
-      } else {
-#pragma unroll
-        for (int e = 0; e < kRows; ++e) a[e] = slot<T>(slots, e, 0, group);
+      for (int e = 0; e < kRows; ++e) a[e] = slots.template at<T>(e, 0);
 #pragma unroll 1
-        for (int w = 1; w < Group::kWarps; ++w) {
+      for (int w = 1; w < kWarps; ++w) {
 #pragma unroll
-          for (int e = 0; e < kRows; ++e) a[e].combine(slot<T>(slots, e, w, group));
-        }
+        for (int e = 0; e < kRows; ++e) a[e].combine(slots.template at<T>(e, w));
       }
     }
   }
-
- private:
-  template <class T>
-  static TILE_DEVICE T& slot(unsigned char* slots, int n, int warp, int group) {
-    const int slot = (n * Group::kWarps + warp) * Group::kCount + group;
-    return *reinterpret_cast<T*>(slots + slot * kSlotBytes);
-  }
-};
+}
 
 }  // namespace tile
