@@ -22,7 +22,7 @@ TILE_DEVICE u32 existing(i32 v, i32 shift, i32 extent) {
   return v == 0 ? exists & (kAll << shift) : exists;
 }
 
-// Also reads elements before and after the row, so that lanes at the ends of rows use the same
+// Also reads elements before and after the row, so that threads at the ends of rows use the same
 // load; but reads nothing from `end` on, where the tensor ends.
 template <template <class, int> class Vector, class T, int kCount>
 TILE_DEVICE void load_peeled(Vector<T, kCount>& x, const T* p, const T* end, u32 exists) {

@@ -222,8 +222,8 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
   }
   for (const char* macro :
        {"TILE_DEVICE", "KERNEL_NAME", "KERNEL_NAME_COMBINE", "KERNEL_NAME_WIDE", "INDEX_NARROW",
-        "INDEX_WIDE", "SHARES_ROWS", "COUNTS_BLOCKS", "HOLDS_ROWS", "KEEPS_INPUTS", "USES_CLUSTER",
-        "TAKES_ROW_AFTER_ROW", "RESCALES_SUMS"}) {
+        "INDEX_WIDE", "SPLITS_ROWS", "COUNTS_BLOCKS", "ROWS_IN_REGISTERS", "KEEPS_INPUTS",
+        "USES_CLUSTER", "TAKES_ROW_AFTER_ROW"}) {
     text += std::string("#undef ") + macro + "\n";
   }
   return text;

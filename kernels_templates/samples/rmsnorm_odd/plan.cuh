@@ -29,14 +29,12 @@ static_assert(sizeof(Params) == 24, "the host packs the same bytes");
 using Index = u32;  // of the vectors of a row
 constexpr bool kAlong = true;
 constexpr int kAcross = 1;  // rows of a thread
-constexpr int kLanes = 512;  // threads of a block that share a row
-#define SHARES_ROWS 0
-#define RESCALES_SUMS 0
-constexpr int kShares = 1;  // blocks a row that meet in memory
-constexpr int kHeld = 4;  // vectors in registers
-#define HOLDS_ROWS 1
+constexpr int kRowThreads = 512;  // threads of a block that share a row
+#define SPLITS_ROWS 0
+constexpr int kSplits = 1;  // blocks a row that meet in memory
+constexpr int kRegisterVectors = 4;  // vectors in registers
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
-constexpr bool kStepsAreWhole = false;  // all lanes hold as many
+constexpr bool kStepsAreWhole = false;  // all threads hold as many
 constexpr int kReductions = 1;  // one after another
 constexpr int kCluster = 4;  // blocks a row
 #define USES_CLUSTER 1
@@ -75,7 +73,7 @@ struct Results {
   float v7;
 };
 
-struct Stage0 {
+struct Pass0 {
   float a2 = 0;
   static constexpr bool kRescales = false;
   static constexpr bool kExtremum = false;
@@ -85,7 +83,7 @@ struct Stage0 {
     const float v1 = v0 * v0;
     a2 = a2 + float(v1);
   }
-  TILE_DEVICE void combine(const Stage0& other) {
+  TILE_DEVICE void combine(const Pass0& other) {
     a2 = a2 + other.a2;
   }
   TILE_DEVICE void finish(const Params& p, Results& r) const {
@@ -103,8 +101,8 @@ struct Stage0 {
 template <class... T>
 struct List {};
 struct Below {};  // asks for the sums below a maximum
-using Stages = List<Stage0>;
-constexpr int kStageBytes = (sizeof(Stage0) > 4 ? int(sizeof(Stage0)) : 4);
+using PassList = List<Pass0>;
+constexpr int kPassBytes = (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4);
 
 TILE_DEVICE void formula(const Params& p, const Results& r, float t0, float t1, float& y2) {
   const float v0 = t0;
@@ -128,7 +126,7 @@ struct Vector {
     load_peeled(in0, row.from0 + (i64(c0) * kVector - shift), p.t0 + 25731584ll, exists);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
-                        const Results (&r)[kAcross], Stage0 (&a)[kAcross]) const {
+                        const Results (&r)[kAcross], Pass0 (&a)[kAcross]) const {
 #pragma unroll
     for (int e = 0; e < kVector; e += 2) {
       float x0[2];
