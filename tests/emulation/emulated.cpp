@@ -67,8 +67,8 @@ std::string entry_name(std::size_t i, std::size_t kernel, std::string_view suffi
 }
 
 std::span<const plan::Plan> kernels_of(const plan::Plan& plan) {
-  const std::span<const plan::Plan> stages = plan::stages_of(plan);
-  return stages.empty() ? std::span(&plan, 1) : stages;
+  const std::span<const plan::Plan> parts = plan::parts_of(plan);
+  return parts.empty() ? std::span(&plan, 1) : parts;
 }
 
 /// For plans whose blocks share rows.
@@ -208,7 +208,7 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
   const std::span<const plan::Plan> kernels = kernels_of(plan);
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     const std::string own =
-        plan::stages_of(plan).empty() ? space : space + "::stage" + std::to_string(k);
+        plan::parts_of(plan).empty() ? space : space + "::part" + std::to_string(k);
     const auto export_entry = [&](std::string_view suffix, const char* threads) {
       text += "extern \"C\" void " + entry_name(i, k, suffix) +
               "(const void* params, unsigned blocks, unsigned seed) {\n  using namespace " + own +

@@ -68,8 +68,8 @@ TEST(Tiling, CrossesTheModeOfMostBytes) {
                                            {"d", "(64,32,16):(32,1,2048)"},
                                            {"y", "(64,32,16):(512,16,1)"}},
                                           "y = a + b + c + d"));
-  EXPECT_EQ(plan.operands[1].reach, Reach::crossed);
-  EXPECT_EQ(plan.operands[2].reach, Reach::crossed);
+  EXPECT_EQ(plan.operands[1].reach, Reach::transposed);
+  EXPECT_EQ(plan.operands[2].reach, Reach::transposed);
   EXPECT_EQ(plan.operands[3].reach, Reach::strided);
   EXPECT_TRUE(plan.extents[std::get<Tile>(plan.family).mode].is(64));
 }

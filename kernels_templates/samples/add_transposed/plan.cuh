@@ -36,7 +36,7 @@ constexpr int kCopies = 8;  // of a vector's code
 constexpr bool kWhole = true;  // every tile
 constexpr bool kRaggedColumns = false;
 constexpr bool kRagged = false;
-constexpr bool kCrossedOutputs = false;
+constexpr bool kTransposedOutputs = false;
 
 // Where the vector in a column of vectors and a row of elements lies.
 struct VectorLayout {  // Sw<3,0,6> o 0 o (8,64):(1,8)
@@ -75,7 +75,7 @@ TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
   return tile;
 }
 
-// kVector columns of the crossed inputs, each kVector neighbours along the rows.
+// kVector columns of the transposed inputs, each kVector neighbours along the rows.
 struct Square {
   Packed<f16, kVector> x1[kVector];
 

@@ -36,7 +36,7 @@ constexpr int kCopies = 2;  // of a vector's code
 constexpr bool kWhole = false;  // every tile
 constexpr bool kRaggedColumns = true;
 constexpr bool kRagged = true;
-constexpr bool kCrossedOutputs = false;
+constexpr bool kTransposedOutputs = false;
 
 // Where the vector in a column of vectors and a row of elements lies.
 struct VectorLayout {  // Sw<4,0,7> o 0 o (16,128):(1,16)
@@ -77,7 +77,7 @@ TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
   return tile;
 }
 
-// kVector columns of the crossed inputs, each kVector neighbours along the rows.
+// kVector columns of the transposed inputs, each kVector neighbours along the rows.
 struct Square {
   Shifted<Packed<bf16, kVector>> raw0[kVector];
 

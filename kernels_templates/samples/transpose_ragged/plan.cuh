@@ -32,7 +32,7 @@ constexpr int kCopies = 2;  // of a vector's code
 constexpr bool kWhole = false;  // every tile
 constexpr bool kRaggedColumns = false;
 constexpr bool kRagged = false;
-constexpr bool kCrossedOutputs = false;
+constexpr bool kTransposedOutputs = false;
 
 // Where the vector in a column of vectors and a row of elements lies.
 struct VectorLayout {  // Sw<5,0,5> o 0 o (32,32):(1,32)
@@ -73,7 +73,7 @@ TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
   return tile;
 }
 
-// kVector columns of the crossed inputs, each kVector neighbours along the rows.
+// kVector columns of the transposed inputs, each kVector neighbours along the rows.
 struct Square {
   Contiguous<f32, kVector> x0[kVector];
 

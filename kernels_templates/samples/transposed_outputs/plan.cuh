@@ -46,7 +46,7 @@ constexpr int kCopies = 16;  // of a vector's code
 constexpr bool kWhole = false;  // every tile
 constexpr bool kRaggedColumns = false;
 constexpr bool kRagged = false;
-constexpr bool kCrossedOutputs = true;
+constexpr bool kTransposedOutputs = true;
 
 // Where the vector in a column of vectors and a row of elements lies.
 struct VectorLayout {  // Sw<3,0,7> o 0 o (8,256):(1,8)
@@ -90,7 +90,7 @@ TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
   return tile;
 }
 
-// kVector columns of the crossed inputs, each kVector neighbours along the rows.
+// kVector columns of the transposed inputs, each kVector neighbours along the rows.
 struct Square {
 
   TILE_DEVICE void load(const Params& p, const Tile& tile, int row, int column) {
