@@ -5,11 +5,11 @@
     bench/same_sass.py OLD NEW --only softmax --target sm_90a --keep /tmp/sass    # keeps both texts of what differs
 
 Takes the golden specs, the catalogue, examples/specs and examples/cuda, each in full and as the first build of
-tiered, for sm_80, sm_90a and sm_120a. Needs no GPU. Code is the same if the instructions of all functions are the same bytes,
-in the same order, with as much shared memory and the same constants; names are not compared. What differs is
-disassembled, if there is an nvdisasm: in the path, in TILEJIT_NVDISASM, or in a toolkit. A kernel that only one
-build can render is named, and is no difference. Ends with code 1 if anything differs. NVRTC is taken from TILEJIT_NVRTC or
-the loader's path.
+tiered, for sm_80, sm_90a and sm_120a. Needs no GPU. Code is the same if the instructions of all functions are
+the same bytes, in the same order, with as much shared memory and the same constants; names are not compared.
+What differs is disassembled, if there is an nvdisasm: in the path, in TILEJIT_NVDISASM, or in a toolkit. A kernel
+that only one build can render is named, and is no difference; files with several kernels are left out. Ends with
+code 1 if anything differs. NVRTC is taken from TILEJIT_NVRTC or the loader's path.
 """
 
 import argparse
@@ -157,7 +157,7 @@ def main():
     options.disassembler = find_disassembler()
     for command in (options.old, options.new):
         if not os.access(command, os.X_OK):
-            parser.error(f"{command} cannot be run; build the target tilejit_command")
+            raise RuntimeError(f"{command} cannot be run; build the target tilejit_command")
     if options.keep:
         options.keep.mkdir(parents=True, exist_ok=True)
     specs = sorted(path for pattern in FOLDERS for path in ROOT.glob(pattern) if options.only in path.name)
