@@ -3,10 +3,11 @@
 
     bench/catalogue_nvrtc.py --build build/release
     bench/catalogue_nvrtc.py --build build/release --quick    # tiered: the first build, relative to the full one
+    bench/catalogue_nvrtc.py --build build/release --before /tmp/tilejit    # relative to another build's command
 
-Needs no GPU. Times are processor time in this process. An empty kernel is compiled right before each
-kernel, in 24 rounds over the catalogue, and the median of a kernel's 24 ratios is printed, because the
-speed of shared machines changes by a tenth within seconds. NVRTC is taken from TILEJIT_NVRTC or the
+Needs no GPU. Times are processor time in this process. An empty kernel, or what else a kernel is compared
+with, is compiled right before each kernel, in 24 rounds over the catalogue, and the median of a kernel's 24
+ratios is printed, because the speed of shared machines changes by a tenth within seconds. NVRTC is taken from TILEJIT_NVRTC or the
 loader's path.
 """
 
@@ -70,6 +71,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
     parser.add_argument("--target", default="sm_90a")
     parser.add_argument("--only", default="", help="kernels whose names contain this")
+    parser.add_argument("--before", type=pathlib.Path, help="the command tilejit of another build")
     parser.add_argument("--quick", action="store_true", help="compare the first build of tiered with the full one")
     options = parser.parse_args()
     pairs = {}
@@ -79,7 +81,10 @@ def main():
             continue
         command = [options.build / "bin" / "tilejit", "render", spec, "--target", options.target]
         source = subprocess.run(command, capture_output=True, check=True).stdout
-        if options.quick:
+        if options.before:
+            before = subprocess.run([options.before, *command[1:]], capture_output=True, check=True).stdout
+            pairs[name] = (before, []), (source, [])
+        elif options.quick:
             light = subprocess.run([*command, "--light"], capture_output=True, check=False)
             first = light.stdout if light.returncode == 0 else source
             pairs[name] = (source, []), (first, ["--Ofast-compile=min"])
@@ -87,8 +92,10 @@ def main():
             pairs[name] = (EMPTY, []), (source, [])
     found = sorted(((quartiles[1], quartiles), name) for name, quartiles in ratios(load_nvrtc(), pairs, options.target).items())
     command = f"bench/catalogue_nvrtc.py --build {options.build}" + (" --quick" if options.quick else "")
+    command += f" --before {options.before}" if options.before else ""
     print(f"{datetime.date.today()}; `{command}`; median (quartiles)\n")
     print(", ".join(f"{name} {middle:.2f} ({low:.2f}-{high:.2f})" for (_, (low, middle, high)), name in found))
+    print(f"geometric mean {statistics.geometric_mean(middle for (middle, _), _ in found):.3f}")
 
 
 if __name__ == "__main__":

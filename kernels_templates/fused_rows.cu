@@ -1,379 +1,290 @@
 // Reductions, and formulas that use their results: out(c) = formula(in(c), results of c's row). A
 // row is the part of the iteration space over which the formula reduces.
-// kLanes threads of a block, or of each of kCluster blocks, share a row. Each thread folds its part
-// into an accumulator. The plan alone decides the order in which accumulators are combined, so the
-// result has the same bits in every run.
-// A formula with several reductions, each using the result of another, makes one pass over the row
-// per reduction, and one more for outputs of the full space. The passes read vectors held in
-// registers, or read the row again. When they read again, a sum of exponentials below a maximum is
-// folded in the maximum's pass (kRescales), by each lane below its own maximum.
-// Vectors lie along the row (kAlong), or each element of a vector belongs to a separate row. If
-// rows are few and long, kShares blocks leave their accumulators in memory; a second kernel
-// combines them, or the last of these blocks does. Blocks of a cluster process several rows
-// (TAKES_ROW_AFTER_ROW), with the next row on its way to registers while they wait for each other.
-// Two rows in flight make the memory slower.
-// Code that a kernel does not need is removed with #if, because parsing it takes a twentieth of the
-// compile time.
-#include "plan.cuh"  // generated: constants, Params, Row, Results, the stages, Vector
+// kRowThreads threads of a block, or of each of kCluster blocks, share a row. Each thread folds its
+// part into an accumulator. The plan alone decides the order in which accumulators are combined, so
+// the result has the same bits in every run. A formula with several reductions, each using the
+// result of another, makes one pass over the row per reduction, and one more for outputs of the
+// full space. The passes read vectors held in registers, or read the row again. When they read
+// again, a sum of exponentials below a maximum is folded in the maximum's pass (kRescales), by each
+// thread below its own maximum. Vectors lie along the row (kAlong), or each element of a vector
+// belongs to a separate row. If rows are few and long, kSplits blocks leave their accumulators in
+// memory; a second kernel combines them, or the last of these blocks does. Blocks of a cluster
+// process several rows (TAKES_ROW_AFTER_ROW), with the next row on its way to registers while they
+// wait for each other. Two rows in flight make the memory slower. Code that a kernel does not need
+// is removed with #if, because parsing it takes a twentieth of the compile time.
+#include "plan.cuh"  // generated: constants, Params, Row, Results, the passes, Vector
 
-constexpr int kGroups = kThreads / kLanes;  // groups of lanes in a block
-constexpr int kWarpLanes = kLanes < 32 ? kLanes : 32;
-constexpr int kBlocksOfRow = kCluster * kShares;
-constexpr int kRowLanes = kLanes * kCluster;  // per row, or per share of a row
-constexpr int kHeldOrOne = kHeld > 0 ? kHeld : 1;
+constexpr int kGroups = kThreads / kRowThreads;  // groups of threads in a block
+constexpr int kBlocksOfRow = kCluster * kSplits;
+constexpr int kClusterRowThreads = kRowThreads * kCluster;  // per row, or per split of a row
+constexpr int kRegisterVectorsOrOne = kRegisterVectors > 0 ? kRegisterVectors : 1;
 // If vectors lie across rows, each run of kChain vectors (128 elements) is summed separately, so
 // that errors do not grow with the row's length.
 constexpr int kChain = 128 / kVector > kBatch ? 128 / kVector : kBatch;
-// Along the row, the sums of a lane's batches are added in groups of four, these sums again in
+// Along the row, the sums of a thread's batches are added in groups of four, these sums again in
 // groups of four, and so on, over kLevels levels. Errors then grow with the logarithm of the row's
 // length (pairwise summation; Higham, "The accuracy of floating point summation", 1993), for one
 // more addition per batch. Rescaled sums are excluded, because each of their combinations has the
 // error of an exponential.
 constexpr int kLevels = 5;
-// A lane's vectors go to this many accumulators in turn: chains are shorter, and additions do not
+// A thread's vectors go to this many accumulators in turn: chains are shorter, and additions do not
 // wait for each other.
-constexpr int kVectorsAtOnce = kHeld > 0 ? kHeld : kBatch;
+constexpr int kVectorsAtOnce = kRegisterVectors > 0 ? kRegisterVectors : kBatch;
 constexpr int kParts = !kAlong ? 1 : kVectorsAtOnce < 4 ? kVectorsAtOnce : 4;
 
-template <class Stage>
-struct Accumulators {
-  Stage of[kAcross];  // one per row of the thread
-
-  TILE_DEVICE void combine(const Accumulators& other) {
-#pragma unroll
-    for (int e = 0; e < kAcross; ++e) of[e].combine(other.of[e]);
-  }
-};
-
-// Combines all parts into the first one, pairwise.
-template <class Stage, int kCount>
-TILE_DEVICE void combine_parts(Accumulators<Stage> (&part)[kCount]) {
-#pragma unroll
-  for (int q = 1; q < kCount; q += 2) part[q - 1].combine(part[q]);
-#pragma unroll
-  for (int q = 2; q < kCount; q += 2) part[0].combine(part[q]);
-}
-
-// Loops over lanes are not unrolled, which halves the code to compile, except if blocks wait for
+// Loops over threads are not unrolled, which halves the code to compile, except if blocks wait for
 // each other.
 constexpr int kUnrolledTurns = kCluster > 1 ? 5 : 1;
 
-// If lanes lie across rows: how many threads of a warp are lanes of one row, and how many warps
-// have lanes of it.
-constexpr int kLanesOfWarp = kGroups >= 32 ? 1 : 32 / kGroups;
-constexpr int kWarpsOfRow = kLanes / kLanesOfWarp;
+// What the threads and blocks of a row exchange. Reduction n of a kernel uses buffer n % 2: a
+// thread that is done with it knows that all threads are done with reduction n - 1. If vectors lie
+// across rows, there is one buffer: the warps' accumulators come first, then the results. The
+// results may still be read while the next reduction, whose accumulators may be larger, writes its
+// warps' accumulators.
 constexpr int kResults = kGroups * kAcross;  // per block
-
-// What the lanes and blocks of a row exchange. Reduction n of a kernel uses buffer n % 2: a thread
-// that is done with it knows that all threads are done with reduction n - 1. If vectors lie across
-// rows, there is one buffer: the warps' accumulators come first, then the results. The results may
-// still be read while the next reduction, whose accumulators may be larger, writes its warps'
-// accumulators.
-constexpr int kBytesOfWarps = (kStageBytes * kWarpsOfRow * kResults + 15) / 16 * 16;
+constexpr int kWarpsOfRow = kRowThreads / kThreadsInWarp<kGroups>;
+constexpr int kBytesOfWarps = (kPassBytes * kWarpsOfRow * kResults + 15) / 16 * 16;
 constexpr int kSlotBytes =
-    kAlong ? kStageBytes * (kThreads / 32) : kBytesOfWarps + kStageBytes * kResults;
+    kAlong ? kPassBytes * (kThreads / 32) : kBytesOfWarps + kPassBytes * kResults;
 struct Shared {
   alignas(16) unsigned char slots[kAlong ? 2 : 1][kSlotBytes > 0 ? kSlotBytes : 16];
 #if USES_CLUSTER
-  alignas(16) unsigned char of_blocks[2][kStageBytes * kCluster * kResults];
-  u64 arrived[2];  // counts bytes from the cluster's blocks
+  ClusterReduction<kCluster, kResults, kPassBytes> cluster;
 #endif
 };
 
-#if USES_CLUSTER
-// Sends the block's part of result i to all blocks of the cluster, including itself.
-template <class Stage>
-TILE_DEVICE void send_result(int to, int i, const Stage& x, Shared& shared, u32 n) {
-  Stage* const of_blocks = reinterpret_cast<Stage*>(shared.of_blocks[n % 2]);
-  send_to_block(to, of_blocks + blockIdx.x % kCluster * kResults + i, x, &shared.arrived[n % 2]);
-}
-
-template <class Stage>
-TILE_DEVICE void wait_for_results(Shared& shared, u32 n) {
-  u64* const arrived = &shared.arrived[n % 2];
-  if (threadIdx.x == 0) expect_bytes(arrived, kCluster * kResults * int(sizeof(Stage)));
-  wait_for_bytes(arrived, n / 2 % 2);
-}
-
-// Combines kCount blocks' parts of one result, pairwise.
-template <int kCount, class Stage>
-TILE_DEVICE Stage combined(const Stage* of_blocks) {
-  Stage x = *of_blocks;
-  if constexpr (kCount > 1) {
-    x = combined<kCount / 2>(of_blocks);
-    x.combine(combined<kCount - kCount / 2>(of_blocks + kCount / 2 * kResults));
-  }
-  return x;
-}
-
-// Result i, combined from all blocks.
-template <class Stage>
-TILE_DEVICE Stage result_of_blocks(int i, const Shared& shared, u32 n) {
-  return combined<kCluster>(reinterpret_cast<const Stage*>(shared.of_blocks[n % 2]) + i);
-}
-#endif
-
-// Combines all lanes' accumulators; every lane gets the result.
-template <class Stage>
-TILE_DEVICE void combine_lanes(Stage (&a)[kAcross], int lane, int group, Shared& shared, u32 n) {
+// Combines all threads' accumulators; every thread gets the result.
+template <class Pass>
+TILE_DEVICE void combine_threads(Pass (&a)[kAcross], int rank, int group, Shared& shared, u32 n) {
   if constexpr (kAlong) {
-    Stage* const slots = reinterpret_cast<Stage*>(shared.slots[n % 2]);
-    combine_neighbours<kWarpLanes, kLanes >= 32, kUnrolledTurns>(a[0]);
-    constexpr int kWarps = kLanes / 32;
-    if constexpr (kWarps > 1) {
-      if (lane % 32 == 0) slots[group * kWarps + lane / 32] = a[0];
-      __syncthreads();
-      a[0] = slots[group * kWarps + lane % kWarps];
-      combine_neighbours<kWarps, true, kUnrolledTurns>(a[0]);
-    }
+    Pass* const of_warps = reinterpret_cast<Pass*>(shared.slots[n % 2]);
 #if USES_CLUSTER
-    for (int to = lane; to < kCluster; to += kLanes) send_result(to, group, a[0], shared, n);
-    wait_for_results<Stage>(shared, n);
-    a[0] = result_of_blocks<Stage>(group, shared, n);
+    reduce_along<kRowThreads, kUnrolledTurns>(a[0], rank, group, of_warps, n, shared.cluster);
+#else
+    reduce_along<kRowThreads, kUnrolledTurns>(a[0], rank, group, of_warps);
 #endif
-  } else if constexpr (kLanes * kCluster > 1) {
-#pragma unroll 1
-    for (int offset = kLanesOfWarp / 2; offset > 0; offset /= 2) {
-      for (int e = 0; e < kAcross; ++e) a[e].combine(shuffle_xor(a[e], offset * kGroups));
-    }
-    // Each thread combines some results of the block's warps, then every thread takes its own.
-    Stage* const of_warps = reinterpret_cast<Stage*>(shared.slots[0]);
-    Stage* const results = reinterpret_cast<Stage*>(shared.slots[0] + kBytesOfWarps);
-    if (lane % kLanesOfWarp == 0) {
-      for (int e = 0; e < kAcross; ++e)
-        of_warps[(lane / kLanesOfWarp * kAcross + e) * kGroups + group] = a[e];
-    }
-    __syncthreads();
-#pragma unroll 1
-    for (int i = threadIdx.x; i < kResults; i += kThreads) {
-      Stage x = of_warps[i];
-      for (int w = 1; w < kWarpsOfRow; ++w) x.combine(of_warps[w * kResults + i]);
+  } else if constexpr (kRowThreads * kCluster > 1) {
+    Pass* const of_warps = reinterpret_cast<Pass*>(shared.slots[0]);
+    Pass* const results = reinterpret_cast<Pass*>(shared.slots[0] + kBytesOfWarps);
 #if USES_CLUSTER
-      for (int to = 0; to < kCluster; ++to) send_result(to, i, x, shared, n);
-    }
-    wait_for_results<Stage>(shared, n);
-#pragma unroll 1
-    for (int i = threadIdx.x; i < kResults; i += kThreads) {
-      const Stage x = result_of_blocks<Stage>(i, shared, n);
+    reduce_across<kRowThreads, kGroups>(a, rank, group, of_warps, results, n, shared.cluster);
+#else
+    reduce_across<kRowThreads, kGroups>(a, rank, group, of_warps, results);
 #endif
-      results[i] = x;
-    }
-    __syncthreads();
-    for (int e = 0; e < kAcross; ++e) a[e] = results[e * kGroups + group];
   }
 }
 
-#if SHARES_ROWS
-// The shares of a row are consecutive. If the row is contiguous, each share is a multiple of a
+#if SPLITS_ROWS
+// The splits of a row are consecutive. If the row is contiguous, each split is a multiple of a
 // warp's vectors.
-TILE_DEVICE Index share_length(Index count) {
+TILE_DEVICE Index split_length(Index count) {
   constexpr Index kLeast = kAlong ? 32 : 1;
-  return (count + kShares * kLeast - 1) / (kShares * kLeast) * kLeast;
+  return (count + kSplits * kLeast - 1) / (kSplits * kLeast) * kLeast;
 }
 
-// Where share `share` of the row in element e of a vector is stored.
-template <class Stage>
-TILE_DEVICE Stage* partial(const Params& p, u32 row, int e, int share) {
-  return reinterpret_cast<Stage*>(partials_of(p)) + (i64(row) * kAcross + e) * kShares + share;
+// Where split `split` of the row in element e of a vector is stored.
+template <class Pass>
+TILE_DEVICE Pass* partial(const Params& p, u32 row, int e, int split) {
+  return reinterpret_cast<Pass*>(partials_of(p)) + (i64(row) * kAcross + e) * kSplits + split;
 }
 #endif
 
 // One thread's view of its rows.
-struct Lane {
+struct Thread {
   const Params& p;
   Row row;
-  Index begin, end;  // in vectors: the row, or the block's share of it
-  int lane, group;
+  Index begin, end;  // in vectors: the row, or the block's split of it
+  int rank, group;
   bool active;  // its row exists
 
-  // Loads the vectors of the row that the lane holds in registers, if the row is wanted.
-  TILE_DEVICE void load(Vector* held, bool wanted = true) const {
+  // Loads the vectors of the row that the thread holds in registers, if the row is wanted.
+  TILE_DEVICE void load(Vector* vectors, bool wanted = true) const {
 #pragma unroll
-    for (int s = 0; s < kHeld; ++s) {
-      const Index v = begin + lane + s * kRowLanes;
-      held[s].load(p, row, v, wanted && (kStepsAreWhole || v < end));
+    for (int s = 0; s < kRegisterVectors; ++s) {
+      const Index v = begin + rank + s * kClusterRowThreads;
+      vectors[s].load(p, row, v, wanted && (kStepsAreWhole || v < end));
     }
   }
 
-#if !HOLDS_ROWS
-  // Folds the lane's vectors, from `v` on, that are loaded together.
-  template <class Stage, int kTurns>
+  // Folds the thread's vectors, from `v` on, that are loaded together.
+  // `Loaded` is a parameter since only some vectors have the fold below a maximum.
+  template <class Pass, int kTurns, class Loaded = Vector>
   TILE_DEVICE void fold_batch(Index v, const Results (&r)[kAcross],
-                              Accumulators<Stage> (&part)[kTurns]) const {
-    Vector x[kBatch];
+                              Accumulators<Pass, kAcross> (&part)[kTurns]) const {
+    Loaded x[kBatch];
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
-      x[b].load(p, row, v + b * kRowLanes, v + b * kRowLanes < end);
+      x[b].load(p, row, v + b * kClusterRowThreads, v + b * kClusterRowThreads < end);
     }
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
-      if (v + b * kRowLanes < end) x[b].fold(p, row, v + b * kRowLanes, r, part[b % kTurns].of);
+      if (v + b * kClusterRowThreads < end)
+        x[b].fold(p, row, v + b * kClusterRowThreads, r, part[b % kTurns].of);
     }
-#if RESCALES_SUMS
-    if constexpr (Stage::kRescales) {
+    if constexpr (Pass::kRescales) {
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) {
-        if (v + b * kRowLanes < end) x[b].fold(p, row, v + b * kRowLanes, r, part[0].of, Below());
+        if (v + b * kClusterRowThreads < end)
+          x[b].fold(p, row, v + b * kClusterRowThreads, r, part[0].of, Below());
       }
     }
-#endif
   }
-#endif
 
-  // Folds the lane's part of its rows.
-  template <class Stage>
-  TILE_DEVICE void fold(const Vector* held, const Results (&r)[kAcross],
-                        Accumulators<Stage>& total) const {
-#if HOLDS_ROWS
-    Accumulators<Stage> part[kParts];
+  // Folds the thread's part of its rows.
+  template <class Pass>
+  TILE_DEVICE void fold(const Vector* vectors, const Results (&r)[kAcross],
+                        Accumulators<Pass, kAcross>& total) const {
+    if constexpr (kRegisterVectors > 0) {
+      Accumulators<Pass, kAcross> part[kParts];
 #pragma unroll
-    for (int s = 0; s < kHeld; ++s) {
-      const Index v = begin + lane + s * kRowLanes;
-      if (kStepsAreWhole || v < end) held[s].fold(p, row, v, r, part[s % kParts].of);
-    }
-    combine_parts(part);
-    total = part[0];
-#else
-    constexpr int kTurns = Stage::kRescales ? 1 : kParts;
-    if constexpr (kAlong && !Stage::kRescales) {
-      Accumulators<Stage> sum[kLevels];
-      u32 turn = 0;
-      for (Index v = begin + lane; v < end; v += kBatch * kRowLanes) {
-        Accumulators<Stage> part[kTurns];
-        fold_batch(v, r, part);
-        combine_parts(part);
-        sum[0].combine(part[0]);
-        ++turn;
+      for (int s = 0; s < kRegisterVectors; ++s) {
+        const Index v = begin + rank + s * kClusterRowThreads;
+        if (kStepsAreWhole || v < end) vectors[s].fold(p, row, v, r, part[s % kParts].of);
+      }
+      combine_parts(part);
+      total = part[0];
+    } else {
+      constexpr int kTurns = Pass::kRescales ? 1 : kParts;
+      if constexpr (kAlong && !Pass::kRescales) {
+        Accumulators<Pass, kAcross> sum[kLevels];
+        u32 turn = 0;
+        for (Index v = begin + rank; v < end; v += kBatch * kClusterRowThreads) {
+          Accumulators<Pass, kAcross> part[kTurns];
+          fold_batch(v, r, part);
+          combine_parts(part);
+          sum[0].combine(part[0]);
+          ++turn;
 #pragma unroll
-        for (int l = 1; l < kLevels; ++l) {
-          if (turn % (1u << 2 * l) != 0) break;
-          sum[l].combine(sum[l - 1]);
-          sum[l - 1] = Accumulators<Stage>();
+          for (int l = 1; l < kLevels; ++l) {
+            if (turn % (1u << 2 * l) != 0) break;
+            sum[l].combine(sum[l - 1]);
+            sum[l - 1] = Accumulators<Pass, kAcross>();
+          }
+        }
+        total = sum[kLevels - 1];
+#pragma unroll
+        for (int l = kLevels - 1; l > 0; --l) total.combine(sum[l - 1]);
+      } else {
+        constexpr int kVectors = Pass::kRescales ? kBatch : kChain;  // per maximum, or per chain
+        for (Index v = begin + rank; v < end;) {
+          Accumulators<Pass, kAcross> part[kTurns];
+          for (int s = 0; s < kVectors && v < end; s += kBatch, v += kBatch * kClusterRowThreads)
+            fold_batch(v, r, part);
+          combine_parts(part);
+          total.combine(part[0]);
         }
       }
-      total = sum[kLevels - 1];
-#pragma unroll
-      for (int l = kLevels - 1; l > 0; --l) total.combine(sum[l - 1]);
-    } else {
-      constexpr int kVectors = Stage::kRescales ? kBatch : kChain;  // per maximum, or per chain
-      for (Index v = begin + lane; v < end;) {
-        Accumulators<Stage> part[kTurns];
-        for (int s = 0; s < kVectors && v < end; s += kBatch, v += kBatch * kRowLanes)
-          fold_batch(v, r, part);
-        combine_parts(part);
-        total.combine(part[0]);
-      }
     }
-#endif
   }
 
-  template <class Stage>
-  TILE_DEVICE void reduce(const Vector* held, Results (&r)[kAcross], Shared& shared, u32 n) const {
-    Accumulators<Stage> total;
-    fold(held, r, total);
+  template <class Pass>
+  TILE_DEVICE void reduce(const Vector* vectors, Results (&r)[kAcross], Shared& shared,
+                          u32 n) const {
+    Accumulators<Pass, kAcross> total;
+    fold(vectors, r, total);
 #if USES_CLUSTER
     if (n == 0) cluster_wait();  // all blocks have begun, and their barriers are ready
 #endif
-    combine_lanes(total.of, lane % kLanes, group, shared, n);
+    combine_threads(total.of, rank % kRowThreads, group, shared, n);
 #pragma unroll
     for (int e = 0; e < kAcross; ++e) total.of[e].finish(p, r[e]);
   }
 
   // All reductions of a row. The first is the kernel's reduction n.
-  template <class... Stages>
-  TILE_DEVICE void reduce_all(List<Stages...>, const Vector* held, Results (&r)[kAcross],
+  template <class... Passes>
+  TILE_DEVICE void reduce_all(List<Passes...>, const Vector* vectors, Results (&r)[kAcross],
                               Shared& shared, u32 n) const {
-    (reduce<Stages>(held, r, shared, n++), ...);
+    (reduce<Passes>(vectors, r, shared, n++), ...);
   }
 
-#if SHARES_ROWS
-  // Writes the accumulators of the block's share of its rows to memory.
-  template <class Stage>
-  TILE_DEVICE void reduce_share(List<Stage>, u32 row_index, int share, Shared& shared) const {
-    Accumulators<Stage> total;
+#if SPLITS_ROWS
+  // Writes the accumulators of the block's split of its rows to memory.
+  template <class Pass>
+  TILE_DEVICE void reduce_split(List<Pass>, u32 row_index, int split, Shared& shared) const {
+    Accumulators<Pass, kAcross> total;
     const Results none[kAcross] = {};
-    Vector held[kHeldOrOne];
-    load(held);
-    fold(held, none, total);
-    combine_lanes(total.of, lane, group, shared, 0);
-    if (lane != 0 || !active) return;
-    for (int e = 0; e < kAcross; ++e) *partial<Stage>(p, row_index, e, share) = total.of[e];
+    Vector vectors[kRegisterVectorsOrOne];
+    load(vectors);
+    fold(vectors, none, total);
+    combine_threads(total.of, rank, group, shared, 0);
+    if (rank != 0 || !active) return;
+    for (int e = 0; e < kAcross; ++e) *partial<Pass>(p, row_index, e, split) = total.of[e];
   }
 #endif
 
-  TILE_DEVICE void map(const Vector* held, const Results (&r)[kAcross]) const {
-#if HOLDS_ROWS
+  TILE_DEVICE void map(const Vector* vectors, const Results (&r)[kAcross]) const {
+    if constexpr (kRegisterVectors > 0) {
 #pragma unroll
-    for (int s = 0; s < kHeld; ++s) {
-      const Index v = lane + s * kRowLanes;
-      if (kStepsAreWhole || v < end) held[s].map(p, row, v, r);
-    }
-#else
-    for (Index v = lane; v < end; v += kBatch * kRowLanes) {
-      Vector x[kBatch];
-#pragma unroll
-      for (int b = 0; b < kBatch; ++b) {
-        x[b].load(p, row, v + b * kRowLanes, v + b * kRowLanes < end);
+      for (int s = 0; s < kRegisterVectors; ++s) {
+        const Index v = rank + s * kClusterRowThreads;
+        if (kStepsAreWhole || v < end) vectors[s].map(p, row, v, r);
       }
+    } else {
+      for (Index v = rank; v < end; v += kBatch * kClusterRowThreads) {
+        Vector x[kBatch];
 #pragma unroll
-      for (int b = 0; b < kBatch; ++b) {
-        if (v + b * kRowLanes < end) x[b].map(p, row, v + b * kRowLanes, r);
+        for (int b = 0; b < kBatch; ++b) {
+          x[b].load(p, row, v + b * kClusterRowThreads, v + b * kClusterRowThreads < end);
+        }
+#pragma unroll
+        for (int b = 0; b < kBatch; ++b) {
+          if (v + b * kClusterRowThreads < end) x[b].map(p, row, v + b * kClusterRowThreads, r);
+        }
       }
     }
-#endif
   }
 };
 
-#if !SHARES_ROWS
+#if !SPLITS_ROWS
 // Everything that follows the loads of a row. Its first reduction is the kernel's reduction n.
-TILE_DEVICE void finish_row(const Lane& self, const Vector* held, Shared& shared, u32 n) {
+TILE_DEVICE void finish_row(const Thread& self, const Vector* vectors, Shared& shared, u32 n) {
   Results r[kAcross];
-  self.reduce_all(Stages(), held, r, shared, n);
-  if (kFullOutputs && self.active) self.map(held, r);
+  self.reduce_all(PassList(), vectors, r, shared, n);
+  if (kFullOutputs && self.active) self.map(vectors, r);
   if constexpr (kRowOutputs) {
-    if constexpr (kRowsInPlace) {  // other lanes still read them
+    if constexpr (kRowsInPlace) {  // other threads still read them
       __syncthreads();
 #if USES_CLUSTER
       cluster_sync();
 #endif
     }
-    if (self.lane == 0 && self.active) store_row(self.p, self.row, r);
+    if (self.rank == 0 && self.active) store_row(self.p, self.row, r);
   }
 }
 #endif
 
-#if SHARES_ROWS
+#if SPLITS_ROWS
 // Combines the accumulators that all blocks of one row left, with kCombiners threads: a warp or a
 // block.
-template <class Stage>
-TILE_DEVICE void combine_row(List<Stage>, const Params& p, u32 index) {
+template <class Pass>
+TILE_DEVICE void combine_row(List<Pass>, const Params& p, u32 index) {
   if (index >= u32(p.total)) return;
   constexpr int kWarps = kCombiners / 32;
-  alignas(16) __shared__ unsigned char slots[sizeof(Stage) * kWarps * kAcross];
-  Stage* const of_warps = reinterpret_cast<Stage*>(slots);
-  const int lane = threadIdx.x % kCombiners;
-  Stage a[kAcross] = {Stage()};
-  constexpr int kTurns = (kShares + kCombiners - 1) / kCombiners;
+  alignas(16) __shared__ unsigned char slots[sizeof(Pass) * kWarps * kAcross];
+  Pass* const of_warps = reinterpret_cast<Pass*>(slots);
+  const int rank = threadIdx.x % kCombiners;
+  Pass a[kAcross] = {Pass()};
+  constexpr int kTurns = (kSplits + kCombiners - 1) / kCombiners;
   for (int e = 0; e < kAcross; ++e) {
 #pragma unroll
     for (int turn = 0; turn < kTurns; ++turn) {
-      const int share = lane + turn * kCombiners;
-      if (share < kShares) a[e].combine(*partial<Stage>(p, index, e, share));
+      const int split = rank + turn * kCombiners;
+      if (split < kSplits) a[e].combine(*partial<Pass>(p, index, e, split));
     }
     combine_neighbours<32, true, 1>(a[e]);
-    if (kWarps > 1 && lane % 32 == 0) of_warps[e * kWarps + lane / 32] = a[e];
+    if (kWarps > 1 && rank % 32 == 0) of_warps[e * kWarps + rank / 32] = a[e];
   }
   if constexpr (kWarps > 1) {
     __syncthreads();
     for (int e = 0; e < kAcross; ++e) {
-      a[e] = of_warps[e * kWarps + lane % kWarps];
+      a[e] = of_warps[e * kWarps + rank % kWarps];
       combine_neighbours<kWarps, true, 1>(a[e]);
     }
     __syncthreads();
   }
   Results r[kAcross];
   for (int e = 0; e < kAcross; ++e) a[e].finish(p, r[e]);
-  if (lane == 0) store_row(p, row_at(p, index), r);
+  if (rank == 0) store_row(p, row_at(p, index), r);
 }
 
 #if COUNTS_BLOCKS
@@ -382,16 +293,16 @@ TILE_DEVICE void combine_row(List<Stage>, const Params& p, u32 index) {
 TILE_DEVICE void combine_rows_if_last(const Params& p) {
   __shared__ bool last;
   __syncthreads();
-  const u32 number = blockIdx.x / kShares;
+  const u32 number = blockIdx.x / kSplits;
   if (threadIdx.x == 0) {
     __threadfence();  // this block's accumulators become visible before its count
-    last = atomicInc(reinterpret_cast<u32*>(p.partials) + number, kShares - 1) == kShares - 1;
+    last = atomicInc(reinterpret_cast<u32*>(p.partials) + number, kSplits - 1) == kSplits - 1;
     __threadfence();  // and the others' are read after their counts
   }
   __syncthreads();
   if (!last) return;
   for (int group = threadIdx.x / kCombiners; group < kGroups; group += kThreads / kCombiners) {
-    combine_row(Stages(), p, number * kGroups + group);
+    combine_row(PassList(), p, number * kGroups + group);
   }
 }
 #endif
@@ -404,31 +315,32 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         KERNEL_NAME(const __grid_constant__ Params p) {
   __shared__ Shared shared;
   follow_previous_kernel();
-  const int rank = blockIdx.x % kCluster;
-  const int lane = (kAlong ? threadIdx.x % kLanes : threadIdx.x / kGroups) + rank * kLanes;
-  const int group = kAlong ? threadIdx.x / kLanes : threadIdx.x % kGroups;
+  const int block_rank = blockIdx.x % kCluster;
+  const int rank =
+      (kAlong ? threadIdx.x % kRowThreads : threadIdx.x / kGroups) + block_rank * kRowThreads;
+  const int group = kAlong ? threadIdx.x / kRowThreads : threadIdx.x % kGroups;
   const u32 index = blockIdx.x / kBlocksOfRow * kGroups + group, total = u32(p.total);
 #if USES_CLUSTER
-  if (threadIdx.x < 2) init_barrier(&shared.arrived[threadIdx.x]);
+  if (threadIdx.x < 2) init_barrier(&shared.cluster.arrived[threadIdx.x]);
   cluster_arrive();
 #endif
   const bool active =
       kBlocksAreWhole || index < total;  // others run too, so that all reach the barriers
-  Lane self{p, row_at(p, active ? index : total - 1), 0, row_length(p), lane, group, active};
-#if SHARES_ROWS
-  const Index length = share_length(self.end);
-  const int share = blockIdx.x % kShares;
-  self.begin = share * length < self.end ? share * length : self.end;
+  Thread self{p, row_at(p, active ? index : total - 1), 0, row_length(p), rank, group, active};
+#if SPLITS_ROWS
+  const Index length = split_length(self.end);
+  const int split = blockIdx.x % kSplits;
+  self.begin = split * length < self.end ? split * length : self.end;
   if (self.end - self.begin > length) self.end = self.begin + length;
-  self.reduce_share(Stages(), index, share, shared);
+  self.reduce_split(PassList(), index, split, shared);
 #if COUNTS_BLOCKS
   combine_rows_if_last(p);
 #endif
 #else
-  Vector held[kHeldOrOne];
-  self.load(held);
+  Vector vectors[kRegisterVectorsOrOne];
+  self.load(vectors);
 #if KEEPS_INPUTS
-  keep_inputs(p, rank);
+  keep_inputs(p, block_rank);
 #endif
 #if TAKES_ROW_AFTER_ROW
   const u32 step = gridDim.x / kBlocksOfRow;  // rows processed at a time
@@ -438,27 +350,27 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     // The next row's address depends on this row's data, though blockIdx.z is 0: a thread that waits
     // for one of them waits for both if the compiler gives them one scoreboard, so this row's loads
     // must be done when those of the next begin.
-    const u32 none = reinterpret_cast<const u32*>(held)[0] & blockIdx.z;
-    const Lane next{p, row_at(p, i + none), 0, self.end, lane, group, true};
-    Vector ahead[kHeldOrOne];
+    const u32 none = reinterpret_cast<const u32*>(vectors)[0] & blockIdx.z;
+    const Thread next{p, row_at(p, i + none), 0, self.end, rank, group, true};
+    Vector ahead[kRegisterVectorsOrOne];
     next.load(ahead, i < total);
     asm volatile("" ::: "memory");  // the loads stay here
-    finish_row(self, held, shared, n);
+    finish_row(self, vectors, shared, n);
     if (i >= total) break;
     self.row = next.row;
 #pragma unroll
-    for (int s = 0; s < kHeld; ++s) held[s] = ahead[s];
+    for (int s = 0; s < kRegisterVectors; ++s) vectors[s] = ahead[s];
   }
 #else
-  finish_row(self, held, shared, 0);
+  finish_row(self, vectors, shared, 0);
 #endif
 #endif
 }
 
-#if SHARES_ROWS && !COUNTS_BLOCKS
+#if SPLITS_ROWS && !COUNTS_BLOCKS
 extern "C" __global__ void __launch_bounds__(kCombineThreads)
     KERNEL_NAME_COMBINE(const __grid_constant__ Params p) {
   follow_previous_kernel();
-  combine_row(Stages(), p, (blockIdx.x * kCombineThreads + threadIdx.x) / kCombiners);
+  combine_row(PassList(), p, (blockIdx.x * kCombineThreads + threadIdx.x) / kCombiners);
 }
 #endif

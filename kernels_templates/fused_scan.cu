@@ -1,77 +1,36 @@
 // Scans: out(c) = formula(in(c), what is combined along c's row up to c, results of the row). A row
 // is the part of the iteration space along the axis that is scanned.
-// kLanes threads of a block share a row and go through it in chunks of kSteps vectors each. They
-// combine their vectors, scan these totals within warps, scan the warps' totals, and carry the
-// chunk's total on to the next chunk. With the total of what lies before a lane's vectors, the lane
-// then goes through them once more and stores.
-// Vectors lie along the row (kAlong), where neighbours belong to neighbouring lanes, or each
-// element of a vector belongs to a separate row. A chunk is held in registers, so the row is read
-// once. Reductions that the formula needs first read the row again, unless the row is one chunk. If
-// rows are few and long, kShares blocks each leave the total of a part in memory, and a second
-// kernel scans the parts. The plan alone decides the order in which values are combined.
-// Code that a kernel does not need is removed with #if, because parsing it takes a twentieth of the
-// compile time.
-#include "plan.cuh"  // generated: constants, Params, Row, Results, the stages, Scans, Vector
+// kRowThreads threads of a block share a row and go through it in chunks of kSteps vectors each.
+// They combine their vectors, scan these totals within warps, scan the warps' totals, and carry the
+// chunk's total on to the next chunk. With the total of what lies before a thread's vectors, the
+// thread then goes through them once more and stores. Vectors lie along the row (kAlong), where
+// neighbours belong to neighbouring threads, or each element of a vector belongs to a separate row.
+// A chunk is held in registers, so the row is read once. Reductions that the formula needs first
+// read the row again, unless the row is one chunk. If rows are few and long, kSplits blocks each
+// leave the total of a part in memory, and a second kernel scans the parts. The plan alone decides
+// the order in which values are combined. Code that a kernel does not need is removed with #if,
+// because parsing it takes a twentieth of the compile time.
+#include "plan.cuh"  // generated: constants, Params, Row, Results, the passes, Scans, Vector
 
-constexpr int kGroups = kThreads / kLanes;  // groups of lanes in a block
-constexpr int kSteps = kHeld > 0 ? kHeld : kBatch;
-constexpr int kChunk = kLanes * kSteps;            // vectors
-constexpr int kParts = kAlong ? kSteps : 1;        // of a chunk, consecutive in a thread
-constexpr int kLaneStride = kAlong ? 1 : kGroups;  // from one lane's thread to the next lane's
-constexpr int kLanesOfWarp = kAlong          ? (kLanes < 32 ? kLanes : 32)
-                             : kGroups >= 32 ? 1
-                                             : 32 / kGroups;
-constexpr int kWarps = kLanes / kLanesOfWarp;                // that share a row
-constexpr int kSlots = kParts * kWarps * kAcross * kGroups;  // that warps exchange
-constexpr int kMostBytes = int(sizeof(Scans)) > kStageBytes ? int(sizeof(Scans)) : kStageBytes;
-constexpr int kSlotBytes = kMostBytes > 4 ? (kMostBytes + 7) / 8 * 8 : 4;
+constexpr int kGroups = kThreads / kRowThreads;  // groups of threads in a block
+constexpr int kSteps = kRegisterVectors > 0 ? kRegisterVectors : kBatch;
+constexpr int kChunk = kRowThreads * kSteps;  // vectors
+constexpr int kParts = kAlong ? kSteps : 1;   // of a chunk, consecutive in a thread
 // Reductions fold chains of 64 elements separately.
 constexpr int kChain = 64 / kVector > kSteps ? 64 / kVector : kSteps;
 
-// The compilers of CUDA 13.0 initialise only the first row of a local array of arrays, but all rows
-// of a member.
-template <class T, int kCount>
-struct Parts {
-  T at[kCount][kAcross];
-};
+constexpr int kThreadStride = kAlong ? 1 : kGroups;  // from one thread of a group to the next
+constexpr int kRowThreadsOfWarp = !kAlong            ? kThreadsInWarp<kGroups>
+                                  : kRowThreads < 32 ? kRowThreads
+                                                     : 32;
+constexpr int kWarps = kRowThreads / kRowThreadsOfWarp;  // that share a row
+constexpr int kMostBytes = int(sizeof(Scans)) > kPassBytes ? int(sizeof(Scans)) : kPassBytes;
+constexpr int kSlotBytes = kMostBytes > 4 ? (kMostBytes + 7) / 8 * 8 : 4;
+constexpr int kSlots = kParts * kWarps * kAcross * kGroups;  // that warps exchange
 
+#if !ROWS_IN_REGISTERS
 template <class T>
-TILE_DEVICE T joined(T before, const T& behind) {
-  before.combine(behind);
-  return before;
-}
-
-#if !HOLDS_ROWS
-// The sum of many totals for each row of a thread, kept in several parts, so that errors grow with
-// only a small fraction of the number of totals.
-template <class T>
-struct Running {
-  T part[kLevels][kAcross];
-
-  // `count` totals have been added before.
-  TILE_DEVICE void add(const T (&total)[kAcross], Index count) {
-    join(part[0], total);
-#pragma unroll
-    for (int level = 1; level < kLevels; ++level) {
-      if (++count % kTurns != 0) return;
-      count = count / kTurns - 1;
-      join(part[level], part[level - 1]);
-#pragma unroll
-      for (int e = 0; e < kAcross; ++e) part[level - 1][e] = T();
-    }
-  }
-  TILE_DEVICE void get(T (&total)[kAcross]) const {
-#pragma unroll
-    for (int e = 0; e < kAcross; ++e) total[e] = part[kLevels - 1][e];
-#pragma unroll
-    for (int level = kLevels - 2; level >= 0; --level) join(total, part[level]);
-  }
-
-  static TILE_DEVICE void join(T (&before)[kAcross], const T (&behind)[kAcross]) {
-#pragma unroll
-    for (int e = 0; e < kAcross; ++e) before[e].combine(behind[e]);
-  }
-};
+using Running = RunningTotal<T, kAcross, kLevels, kTurns>;
 
 // What rows carry from chunk to chunk. A chunk writes the value that the next one reads.
 struct Carried {
@@ -82,45 +41,41 @@ struct Carried {
 
 struct Shared {
   alignas(16) unsigned char slots[2][kSlots * kSlotBytes];
-#if !HOLDS_ROWS
+#if !ROWS_IN_REGISTERS
   alignas(16) unsigned char carried[kGroups * int(sizeof(Carried))];
 #endif
 };
-#if !HOLDS_ROWS
+#if !ROWS_IN_REGISTERS
 TILE_DEVICE Carried& carried_of(Shared& shared, int group) {
   return reinterpret_cast<Carried*>(shared.carried)[group];
 }
 #endif
 
-// Slots have the same size for every T, because rows that do not wait for each other may be at
-// different types.
-template <class T>
-TILE_DEVICE T& slot_of(unsigned char* slots, int n, int warp, int group) {
-  const int slot = (n * kWarps + warp) * kGroups + group;
-  return *reinterpret_cast<T*>(slots + slot * kSlotBytes);
-}
-
-#if SHARES_ROWS
-// Where share `share` of the row in element e of a vector is stored.
-TILE_DEVICE Scans& partial(const Params& p, u32 row, int e, int share) {
-  return reinterpret_cast<Scans*>(partials_of(p))[(i64(row) * kAcross + e) * kShares + share];
+#if SPLITS_ROWS
+// Where split `split` of the row in element e of a vector is stored.
+TILE_DEVICE Scans& partial(const Params& p, u32 row, int e, int split) {
+  return reinterpret_cast<Scans*>(partials_of(p))[(i64(row) * kAcross + e) * kSplits + split];
 }
 #endif
 
 // One thread's view of its rows.
-struct Lane {
+struct Thread {
   const Params& p;
   Shared& shared;
   Row row;
   Index count;  // vectors of a row
-  int lane, group;
+  int rank, group;
   bool active;   // its row exists
-  int turn = 0;  // exchanges of the lanes alternate between two sets of slots
+  int turn = 0;  // exchanges of the threads alternate between two sets of slots
 
-  // The place, in the order of the scan, of the lane's step `s` in a chunk, and the vector at a
+  TILE_DEVICE WarpSlots<kGroups, kWarps, kSlotBytes> next_slots() {
+    return {shared.slots[turn++ % 2], group};
+  }
+
+  // The place, in the order of the scan, of the thread's step `s` in a chunk, and the vector at a
   // place.
   TILE_DEVICE Index place(Index first, int s) const {
-    return first + (kAlong ? Index(s * kLanes + lane) : Index(lane * kSteps + s));
+    return first + (kAlong ? Index(s * kRowThreads + rank) : Index(rank * kSteps + s));
   }
   TILE_DEVICE Index vector(Index place) const { return kReverse ? count - 1 - place : place; }
 
@@ -138,119 +93,30 @@ struct Lane {
     }
   }
 
-  // Replaces each part by the combination of what precedes it in the row, and sets `all` to the
-  // combination of the whole. Parts are ordered by part, then warp, then lane. The lanes meet at
-  // one barrier. What a warp wrote may still be read when the next exchange begins, but no longer
-  // when that one ends.
-  template <int kCount, class T>
-  TILE_DEVICE void scan_lanes(T (&a)[kCount][kAcross], T (&all)[kAcross]) {
-    unsigned char* const slots = shared.slots[turn++ % 2];
-    const int in_warp = lane % kLanesOfWarp, warp = lane / kLanesOfWarp;
-#pragma unroll 1
-    for (int offset = 1; offset < kLanesOfWarp; offset *= 2) {
-#pragma unroll
-      for (int n = 0; n < kCount * kAcross; ++n) {
-        T& x = a[n / kAcross][n % kAcross];
-        const T both = joined(shuffle_up(x, offset * kLaneStride), x);
-        if (in_warp >= offset) x = both;
-      }
-    }
-    if (in_warp == kLanesOfWarp - 1) {
-#pragma unroll
-      for (int n = 0; n < kCount * kAcross; ++n)
-        slot_of<T>(slots, n, warp, group) = a[n / kAcross][n % kAcross];
-    }
-#pragma unroll
-    for (int n = 0; n < kCount * kAcross; ++n) {
-      T& x = a[n / kAcross][n % kAcross];
-      const T before = shuffle_up(x, kLanesOfWarp > 1 ? kLaneStride : 0);
-      x = in_warp > 0 ? before : T();
-    }
-    if constexpr (kWarps > 1) {
-      __syncthreads();
-    } else {
-      __syncwarp();
-    }
-    Parts<T, kCount> part;
-#pragma unroll 1
-    for (int w = 0; w < kWarps; ++w) {
-#pragma unroll
-      for (int n = 0; n < kCount * kAcross; ++n) {
-        T& before = part.at[n / kAcross][n % kAcross];
-        T& x = a[n / kAcross][n % kAcross];
-        if (w == warp) x = joined(before, x);
-        before.combine(slot_of<T>(slots, n, w, group));
-      }
-    }
-#pragma unroll
-    for (int e = 0; e < kAcross; ++e) {
-      all[e] = part.at[0][e];
-#pragma unroll
-      for (int i = 1; i < kCount; ++i) {
-        a[i][e] = joined(all[e], a[i][e]);
-        all[e].combine(part.at[i][e]);
-      }
-    }
-  }
-
-  // Combines all lanes' accumulators; every lane gets the result.
-  template <class T>
-  TILE_DEVICE void combine_lanes(T (&a)[kAcross]) {
-    if constexpr (kAlong) {
-      combine_neighbours<kLanesOfWarp, kLanes >= 32, 1>(a[0]);
-    } else {
-#pragma unroll 1
-      for (int offset = kLanesOfWarp / 2; offset > 0; offset /= 2) {
-#pragma unroll
-        for (int e = 0; e < kAcross; ++e) a[e].combine(shuffle_xor(a[e], offset * kLaneStride));
-      }
-    }
-    if constexpr (kWarps > 1) {
-      unsigned char* const slots = shared.slots[turn++ % 2];
-#pragma unroll
-      for (int e = 0; e < kAcross; ++e) {
-        if (lane % kLanesOfWarp == 0) slot_of<T>(slots, e, lane / kLanesOfWarp, group) = a[e];
-      }
-      __syncthreads();
-      if constexpr (kAlong) {
-        a[0] = slot_of<T>(slots, 0, lane % kWarps, group);
-        combine_neighbours<kWarps, true, 1>(a[0]);
-      } else {
-#pragma unroll
-        for (int e = 0; e < kAcross; ++e) a[e] = slot_of<T>(slots, e, 0, group);
-#pragma unroll 1
-        for (int w = 1; w < kWarps; ++w) {
-#pragma unroll
-          for (int e = 0; e < kAcross; ++e) a[e].combine(slot_of<T>(slots, e, w, group));
-        }
-      }
-    }
-  }
-
-  // Folds the lane's part of its rows.
-  template <class Stage>
-  TILE_DEVICE void fold(const Vector (&held)[kSteps], const Results (&r)[kAcross],
-                        Stage (&total)[kAcross]) const {
-#if HOLDS_ROWS
+  // Folds the thread's part of its rows. `Loaded` is a parameter since only some vectors have the
+  // fold below a maximum.
+  template <class Pass, class Loaded = Vector>
+  TILE_DEVICE void fold(const Vector (&vectors)[kSteps], const Results (&r)[kAcross],
+                        Pass (&total)[kAcross]) const {
+#if ROWS_IN_REGISTERS
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) {
-      if (has(0, s, count)) held[s].fold(p, row, vector(place(0, s)), r, total);
+      if (has(0, s, count)) vectors[s].fold(p, row, vector(place(0, s)), r, total);
     }
 #else
-    constexpr int kVectors = Stage::kRescales ? kSteps : kChain;  // per maximum, or per chain
-    Running<Stage> running;
+    constexpr int kVectors = Pass::kRescales ? kSteps : kChain;  // per maximum, or per chain
+    Running<Pass> running;
     Index chain = 0;
     for (Index first = 0; first < count; ++chain) {
-      Stage part[kAcross];
+      Pass part[kAcross];
       for (int n = 0; n < kVectors && first < count; n += kSteps, first += kChunk) {
-        Vector x[kSteps];
+        Loaded x[kSteps];
         load(x, first, count);
 #pragma unroll
         for (int s = 0; s < kSteps; ++s) {
           if (has(first, s, count)) x[s].fold(p, row, vector(place(first, s)), r, part);
         }
-#if RESCALES_SUMS
-        if constexpr (Stage::kRescales) {
+        if constexpr (Pass::kRescales) {
 #pragma unroll
           for (int s = 0; s < kSteps; ++s) {
             if (has(first, s, count)) {
@@ -258,7 +124,6 @@ struct Lane {
             }
           }
         }
-#endif
       }
       running.add(part, chain);
     }
@@ -266,21 +131,21 @@ struct Lane {
 #endif
   }
 
-  template <class Stage>
-  TILE_DEVICE void reduce(const Vector (&held)[kSteps], Results (&r)[kAcross]) {
-    Stage total[kAcross] = {Stage()};
-    fold(held, r, total);
-    combine_lanes(total);
+  template <class Pass>
+  TILE_DEVICE void reduce(const Vector (&vectors)[kSteps], Results (&r)[kAcross]) {
+    Pass total[kAcross] = {Pass()};
+    fold(vectors, r, total);
+    reduce_group<kRowThreadsOfWarp, kThreadStride>(total, rank, next_slots());
 #pragma unroll
     for (int e = 0; e < kAcross; ++e) total[e].finish(p, r[e]);
   }
-  template <class... Stages>
-  TILE_DEVICE void reduce_all(List<Stages...>, const Vector (&held)[kSteps],
+  template <class... Passes>
+  TILE_DEVICE void reduce_all(List<Passes...>, const Vector (&vectors)[kSteps],
                               Results (&r)[kAcross]) {
-    (reduce<Stages>(held, r), ...);
+    (reduce<Passes>(vectors, r), ...);
   }
 
-  // Adds up the totals of the lane's vectors in a chunk, by parts.
+  // Adds up the totals of the thread's vectors in a chunk, by parts.
   TILE_DEVICE void add_up(const Vector (&x)[kSteps], Index first, Index end,
                           const Results (&r)[kAcross], Scans (&a)[kParts][kAcross]) const {
 #pragma unroll
@@ -294,23 +159,23 @@ struct Lane {
   // Scans the chunk with number `chunk`; the first has number 0.
   TILE_DEVICE void scan_chunk(const Vector (&x)[kSteps], Index chunk, Index first, Index end,
                               Results (&r)[kAcross]) {
-    Parts<Scans, kParts> parts;
+    Parts<Scans, kParts, kAcross> parts;
     auto& a = parts.at;
     Scans all[kAcross];
     add_up(x, first, end, r, a);
-    scan_lanes(a, all);
+    scan_group<kRowThreadsOfWarp, kThreadStride>(a, all, rank, next_slots());
 #if SCANS_GIVE_RESULTS
 #pragma unroll
     for (int e = 0; e < kAcross; ++e) all[e].finish(p, r[e]);
 #endif
-#if !HOLDS_ROWS
+#if !ROWS_IN_REGISTERS
     Carried& carried = carried_of(shared, group);
 #pragma unroll
     for (int n = 0; n < kParts * kAcross; ++n) {
       Scans& x = a[n / kAcross][n % kAcross];
       x = joined(carried.value[chunk % 2][n % kAcross], x);
     }
-    if (lane == 0) {
+    if (rank == 0) {
       Scans(&after)[kAcross] = carried.value[(chunk + 1) % 2];
       if constexpr (kLevels > 1) {
         carried.running.add(all, chunk);
@@ -329,11 +194,11 @@ struct Lane {
     }
   }
 
-#if !HOLDS_ROWS
+#if !ROWS_IN_REGISTERS
   // Scans the places from `begin` to `end`; `before` is the total of those before them.
   TILE_DEVICE void scan(Vector (&x)[kSteps], Index begin, Index end, Results (&r)[kAcross],
                         const Scans (&before)[kAcross]) {
-    if (lane == 0) {  // the others see it after the lanes' barrier
+    if (rank == 0) {  // the others see it after the threads' barrier
       Carried& carried = carried_of(shared, group);
       if constexpr (kLevels > 1) carried.running = Running<Scans>();
 #pragma unroll
@@ -354,10 +219,10 @@ struct Lane {
   }
 #endif
 
-#if SHARES_ROWS
+#if SPLITS_ROWS
   // Writes the total of the places from `begin` to `end` to memory. It goes backwards from the end,
   // so that the data with which the second kernel begins is still in the cache.
-  TILE_DEVICE void leave_total(u32 row_index, int share, Index begin, Index end) {
+  TILE_DEVICE void leave_total(u32 row_index, int split, Index begin, Index end) {
     Running<Scans> running;
     const Results none[kAcross] = {};
     const Index chunks = (end - begin + kChunk - 1) / kChunk;
@@ -374,47 +239,47 @@ struct Lane {
     }
     Scans total[1][kAcross], all[kAcross];
     running.get(total[0]);
-    scan_lanes(total, all);
-    if (lane != 0 || !active) return;
-    for (int e = 0; e < kAcross; ++e) partial(p, row_index, e, share) = all[e];
+    scan_group<kRowThreadsOfWarp, kThreadStride>(total, all, rank, next_slots());
+    if (rank != 0 || !active) return;
+    for (int e = 0; e < kAcross; ++e) partial(p, row_index, e, split) = all[e];
   }
 
-  // The total of the shares before `share`.
-  TILE_DEVICE void total_before(u32 row_index, int share, Scans (&all)[kAcross]) {
+  // The total of the splits before `split`.
+  TILE_DEVICE void total_before(u32 row_index, int split, Scans (&all)[kAcross]) {
     Scans total[1][kAcross];
-    for (int i = lane; i < share; i += kLanes) {
+    for (int i = rank; i < split; i += kRowThreads) {
 #pragma unroll
       for (int e = 0; e < kAcross; ++e) total[0][e].combine(partial(p, row_index, e, i));
     }
-    scan_lanes(total, all);
+    scan_group<kRowThreadsOfWarp, kThreadStride>(total, all, rank, next_slots());
   }
 #endif
 };
 
 // The parts of a row that blocks share are whole chunks, equally many each.
-TILE_DEVICE Index share_length(Index count) {
+TILE_DEVICE Index split_length(Index count) {
   const Index chunks = (count + kChunk - 1) / kChunk;
-  return (chunks + kShares - 1) / kShares * kChunk;
+  return (chunks + kSplits - 1) / kSplits * kChunk;
 }
 
 struct Block {
   u32 index;  // of the thread's rows, clamped: all threads must reach the barriers
-  int share;
+  int split;
   Index begin, end;
-  Lane lane;
+  Thread thread;
 
   TILE_DEVICE static Block of(const Params& p, Shared& shared) {
-    const int lane = kAlong ? threadIdx.x % kLanes : threadIdx.x / kGroups;
-    const int group = kAlong ? threadIdx.x / kLanes : threadIdx.x % kGroups;
-    const u32 wanted = blockIdx.x / kShares * kGroups + group, total = u32(p.total);
+    const int rank = kAlong ? threadIdx.x % kRowThreads : threadIdx.x / kGroups;
+    const int group = kAlong ? threadIdx.x / kRowThreads : threadIdx.x % kGroups;
+    const u32 wanted = blockIdx.x / kSplits * kGroups + group, total = u32(p.total);
     const u32 index = kBlocksAreWhole || wanted < total ? wanted : total - 1;
-    const int share = blockIdx.x % kShares;
-    const Index count = row_length(p), length = kShares > 1 ? share_length(count) : count;
-    const Index begin = Index(share) * length < count ? Index(share) * length : count;
+    const int split = blockIdx.x % kSplits;
+    const Index count = row_length(p), length = kSplits > 1 ? split_length(count) : count;
+    const Index begin = Index(split) * length < count ? Index(split) * length : count;
     const Index end = count - begin < length ? count : begin + length;
     return {
-        index, share, begin, end,
-        Lane{p, shared, row_at(p, index), count, lane, group, kBlocksAreWhole || wanted < total}};
+        index, split, begin, end,
+        Thread{p, shared, row_at(p, index), count, rank, group, kBlocksAreWhole || wanted < total}};
   }
 };
 
@@ -423,29 +288,29 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   __shared__ Shared shared;
   follow_previous_kernel();
   Block block = Block::of(p, shared);
-#if SHARES_ROWS
-  block.lane.leave_total(block.index, block.share, block.begin, block.end);
+#if SPLITS_ROWS
+  block.thread.leave_total(block.index, block.split, block.begin, block.end);
 #else
   Vector x[kSteps];
   Results r[kAcross];
-#if HOLDS_ROWS
-  block.lane.load(x, 0, block.end);
+#if ROWS_IN_REGISTERS
+  block.thread.load(x, 0, block.end);
 #endif
-  block.lane.reduce_all(Stages(), x, r);
-#if HOLDS_ROWS
-  block.lane.scan_chunk(x, 0, 0, block.end, r);
+  block.thread.reduce_all(PassList(), x, r);
+#if ROWS_IN_REGISTERS
+  block.thread.scan_chunk(x, 0, 0, block.end, r);
 #else
   const Scans nothing[kAcross] = {};
-  block.lane.scan(x, 0, block.end, r, nothing);
+  block.thread.scan(x, 0, block.end, r, nothing);
 #endif
   if constexpr (kRowOutputs) {
-    if constexpr (kRowsInPlace) __syncthreads();  // other lanes still read them
-    if (block.lane.lane == 0 && block.lane.active) store_row(p, block.lane.row, r);
+    if constexpr (kRowsInPlace) __syncthreads();  // other threads still read them
+    if (block.thread.rank == 0 && block.thread.active) store_row(p, block.thread.row, r);
   }
 #endif
 }
 
-#if SHARES_ROWS
+#if SPLITS_ROWS
 // 768 threads have registers for two chunks of a row. By itself, ptxas 13.0 assumes 1024 threads,
 // for which it spills.
 constexpr int kBlocksAtOnce = kAlong && kCombineThreads < 768 ? 768 / kCombineThreads : 1;
@@ -455,9 +320,9 @@ extern "C" __global__ void __launch_bounds__(kCombineThreads, kBlocksAtOnce)
   follow_previous_kernel();
   Block block = Block::of(p, shared);
   Scans before[kAcross];
-  block.lane.total_before(block.index, block.share, before);
+  block.thread.total_before(block.index, block.split, before);
   Results none[kAcross];
   Vector x[kSteps];
-  block.lane.scan(x, block.begin, block.end, none, before);
+  block.thread.scan(x, block.begin, block.end, none, before);
 }
 #endif

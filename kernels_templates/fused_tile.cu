@@ -1,8 +1,8 @@
 // out(c) = formula(in(c)) for every coordinate c of the iteration space, for operands that are
-// contiguous along two different modes: most along mode 0, the crossed ones along another.
-// A block takes one tile of kColumns (mode 0) by kRows elements. Squares of the crossed inputs pass
-// through shared memory; then each thread has vectors along mode 0 of every operand, as in
-// fused_map.cu. Crossed outputs go back the same way. A thread issues all its loads before it
+// contiguous along two different modes: most along mode 0, the transposed ones along another.
+// A block takes one tile of kColumns (mode 0) by kRows elements. Squares of the transposed inputs
+// pass through shared memory; then each thread has vectors along mode 0 of every operand, as in
+// fused_map.cu. Transposed outputs go back the same way. A thread issues all its loads before it
 // waits, and a block does so before it stores, so in-place operation is safe. Squares and vectors
 // cut off by the edge of the space are processed element by element, in loops that are not
 // unrolled.
@@ -82,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
       vector.map(p, tile, shared, row, column, valid);
     }
   }
-  if constexpr (kCrossedOutputs) {
+  if constexpr (kTransposedOutputs) {
     __syncthreads();
 #pragma unroll
     for (int s = 0; s < kSquares; ++s) {

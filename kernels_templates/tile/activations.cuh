@@ -1,8 +1,9 @@
-// Activation functions of the formula language, for float and double. Included after
-// tile/types.cuh.
+// Activation functions of the formula language, for float and double.
 #pragma once
 
-namespace math {
+#include "tile/types.cuh"
+
+namespace tile::math {
 
 template <class T>
 TILE_DEVICE T sigmoid(T x) {
@@ -21,4 +22,4 @@ TILE_DEVICE T gelu_tanh(T x) {
   return T(0.5) * x * (1 + tanh(T(0.79788456080286535588) * (x + T(0.044715) * x * x * x)));
 }
 
-}  // namespace math
+}  // namespace tile::math

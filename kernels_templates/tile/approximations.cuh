@@ -1,8 +1,9 @@
 // Approximations for values of at most 16 bits, with errors of a few units of 2^-22 of the result.
-// Included after tile/types.cuh.
 #pragma once
 
-namespace math {
+#include "tile/types.cuh"
+
+namespace tile::math {
 
 TILE_DEVICE float fast_exp2(float x) {
   float y;
@@ -24,4 +25,4 @@ TILE_DEVICE float fast_silu(float x) {
   return fast_div(x, 1 + fast_exp(-x));
 }
 
-}  // namespace math
+}  // namespace tile::math

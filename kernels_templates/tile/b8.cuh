@@ -3,6 +3,8 @@
 
 #include "tile/packed.cuh"
 
+namespace tile {
+
 struct b8 {
   u8 value;  // 0 or 1; any other value reads as true
 };
@@ -28,3 +30,5 @@ TILE_DEVICE void unpack_word<b8>(u32 word, bool* x) {
   x[2] = (word & 0xff0000u) != 0;
   x[3] = (word & 0xff000000u) != 0;
 }
+
+}  // namespace tile

@@ -4,6 +4,8 @@
 
 #include "tile/types.cuh"
 
+namespace tile {
+
 TILE_DEVICE u32 shared_address(const void* p) {
   return u32(__cvta_generic_to_shared(p));
 }
@@ -36,3 +38,5 @@ TILE_DEVICE void wait_for_bytes(u64* barrier, u32 parity) {
         : "memory");
   }
 }
+
+}  // namespace tile

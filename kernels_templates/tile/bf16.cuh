@@ -3,6 +3,8 @@
 
 #include "tile/packed.cuh"
 
+namespace tile {
+
 struct bf16 {
   u16 bits;
 };
@@ -52,3 +54,5 @@ TILE_DEVICE u32 min_words<bf16>(u32 a, u32 b) {
   return y;
 }
 #endif
+
+}  // namespace tile

@@ -4,6 +4,8 @@
 
 #include "tile/barrier.cuh"
 
+namespace tile {
+
 // Both addresses and the size are multiples of 16 bytes.
 TILE_DEVICE void copy_bulk(void* to, const void* from, u32 bytes, u64* barrier) {
   asm volatile(
@@ -13,30 +15,32 @@ TILE_DEVICE void copy_bulk(void* to, const void* from, u32 bytes, u64* barrier) 
       : "memory");
 }
 
-// A row's vectors are dealt to kBlocks blocks in turn, kLanes to each, in kSteps steps. Returns how
-// many of `count` vectors block `rank` gets in step `step`.
-template <int kLanes, int kBlocks>
+// A row's vectors are dealt to kBlocks blocks in turn, kThreads to each, in kSteps steps. Returns
+// how many of `count` vectors block `rank` gets in step `step`.
+template <int kThreads, int kBlocks>
 TILE_DEVICE u32 vectors_of_step(i64 count, int rank, int step) {
-  const i64 left = count - (step * kBlocks + rank) * kLanes;
-  return left < 0 ? 0 : left < kLanes ? u32(left) : kLanes;
+  const i64 left = count - (step * kBlocks + rank) * kThreads;
+  return left < 0 ? 0 : left < kThreads ? u32(left) : kThreads;
 }
 
 // Promises the bytes of the block's vectors of a row. A vector has kBytes in all operands together.
-template <int kBytes, int kLanes, int kBlocks, int kSteps>
+template <int kBytes, int kThreads, int kBlocks, int kSteps>
 TILE_DEVICE void fetch_promise(i64 count, int rank, u64* full) {
   u32 vectors = 0;
-  for (int s = 0; s < kSteps; ++s) vectors += vectors_of_step<kLanes, kBlocks>(count, rank, s);
+  for (int s = 0; s < kSteps; ++s) vectors += vectors_of_step<kThreads, kBlocks>(count, rank, s);
   expect_bytes(full, vectors * kBytes);
 }
 
 // Copies the block's vectors, of kBytes each, from the row that begins at `row`.
-template <int kBytes, int kLanes, int kBlocks, int kSteps>
+template <int kBytes, int kThreads, int kBlocks, int kSteps>
 TILE_DEVICE void fetch_vectors(unsigned char* to, const void* row, i64 count, int rank, u64* full) {
   const unsigned char* from = static_cast<const unsigned char*>(row);
   for (int s = 0; s < kSteps; ++s) {
-    const u32 vectors = vectors_of_step<kLanes, kBlocks>(count, rank, s);
+    const u32 vectors = vectors_of_step<kThreads, kBlocks>(count, rank, s);
     if (vectors == 0) return;
-    copy_bulk(to + s * kLanes * kBytes, from + i64(s * kBlocks + rank) * kLanes * kBytes,
+    copy_bulk(to + s * kThreads * kBytes, from + i64(s * kBlocks + rank) * kThreads * kBytes,
               vectors * kBytes, full);
   }
 }
+
+}  // namespace tile

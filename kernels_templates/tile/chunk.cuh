@@ -4,6 +4,8 @@
 
 #include "tile/types.cuh"
 
+namespace tile {
+
 // Loads the chunk's first kBytes bytes, by words and what is left.
 template <int kBytes, class Vector>
 TILE_DEVICE void load_first(Vector& x, const void* p) {
@@ -30,3 +32,5 @@ TILE_DEVICE void load_chunk(Vector& x, const T* p, const T* end) {
     load_first<kTail* int(sizeof(T))>(x, p);
   }
 }
+
+}  // namespace tile

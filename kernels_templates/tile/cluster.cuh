@@ -3,6 +3,8 @@
 
 #include "tile/barrier.cuh"
 
+namespace tile {
+
 // Waits until all blocks have arrived. Afterwards, their writes to memory before the barrier are
 // visible.
 TILE_DEVICE void cluster_sync() {
@@ -39,3 +41,5 @@ TILE_DEVICE void send_to_block(int rank, T* to, const T& x, u64* barrier) {
                  : "memory");
   }
 }
+
+}  // namespace tile

@@ -4,6 +4,8 @@
 
 #include "tile/types.cuh"
 
+namespace tile {
+
 template <class T, int kCount>
 struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Contiguous {
   T element[kCount];
@@ -27,3 +29,5 @@ struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Contiguous {
     }
   }
 };
+
+}  // namespace tile

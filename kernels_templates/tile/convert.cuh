@@ -1,7 +1,9 @@
-// Casts of the formula language that take more than one instruction. Included after tile/math.cuh.
+// Casts of the formula language that take more than one instruction.
 #pragma once
 
-namespace math {
+#include "tile/math.cuh"
+
+namespace tile::math {
 
 // Floating point to integer: truncates, saturates at 32 or 64 bits, and turns NaN into 0. Narrower
 // types wrap from i32.
@@ -64,4 +66,4 @@ TILE_DEVICE float round_odd(u64 x) {
   return mark_inexact(y, __float2ull_rz(y) != x);
 }
 
-}  // namespace math
+}  // namespace tile::math

@@ -4,6 +4,8 @@
 
 #include "tile/types.cuh"
 
+namespace tile {
+
 // Every kernel calls this first, so that it may be launched either way. Once all blocks of this
 // kernel have called it, the next kernel's blocks may start in the places that this one leaves.
 // Nothing is read before the previous kernel has ended and all its writes are visible.
@@ -13,3 +15,5 @@ TILE_DEVICE void follow_previous_kernel() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
+
+}  // namespace tile

@@ -3,6 +3,8 @@
 
 #include "tile/types.cuh"
 
+namespace tile {
+
 // n / divisor for n < 2^31, after Granlund and Montgomery (1994). The host computes the fields.
 struct FastDivisor {
   u64 divisor;
@@ -16,3 +18,5 @@ TILE_DEVICE u32 divide(u32 n, const FastDivisor& by) {
 TILE_DEVICE u64 divide(u64 n, const FastDivisor& by) {
   return n / by.divisor;
 }
+
+}  // namespace tile

@@ -3,6 +3,8 @@
 
 #include "tile/packed.cuh"
 
+namespace tile {
+
 struct f16 {
   u16 bits;
 };
@@ -49,3 +51,5 @@ TILE_DEVICE u32 min_words<f16>(u32 a, u32 b) {
   return y;
 }
 #endif
+
+}  // namespace tile

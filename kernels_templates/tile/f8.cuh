@@ -4,6 +4,8 @@
 
 #include "tile/f16.cuh"
 
+namespace tile {
+
 struct f8e4m3 {
   u8 bits;
 };
@@ -110,3 +112,5 @@ TILE_DEVICE f8e5m2 store_as<f8e5m2>(float x) {
   return {float_to_f8<2, 15, 0x7bu>(x, 57344.0f)};
 }
 #endif
+
+}  // namespace tile

@@ -1,8 +1,9 @@
-// Integer functions of the formula language, and floor division of all numbers. Included after
-// tile/math.cuh.
+// Integer functions of the formula language, and floor division of all numbers.
 #pragma once
 
-namespace math {
+#include "tile/math.cuh"
+
+namespace tile::math {
 
 // ---- integers that wrap: unsigned arithmetic, keeping the low bits
 
@@ -102,4 +103,4 @@ TILE_DEVICE T floor_div(T a, T b) {
   }
 }
 
-}  // namespace math
+}  // namespace tile::math

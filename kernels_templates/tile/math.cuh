@@ -1,10 +1,12 @@
 // Functions of the formula language that are neither C++ operators nor CUDA's built-in functions. T
 // is a compute type: an integer, float or double. docs/formulas.md defines their meaning. This
 // header has those for any type; tile/integers.cuh, convert.cuh, activations.cuh and
-// approximations.cuh have the others. Included after tile/types.cuh.
+// approximations.cuh have the others.
 #pragma once
 
-namespace math {
+#include "tile/types.cuh"
+
+namespace tile::math {
 
 TILE_DEVICE float inf_f32() {
   return __int_as_float(0x7f800000);
@@ -42,4 +44,4 @@ TILE_DEVICE T clamp(T x, T low, T high) {
   return high < y ? high : y;
 }
 
-}  // namespace math
+}  // namespace tile::math

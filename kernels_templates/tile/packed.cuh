@@ -2,7 +2,10 @@
 // conversions process a word at a time.
 #pragma once
 
+#include "tile/bits.cuh"
 #include "tile/types.cuh"
+
+namespace tile {
 
 // The unsigned integer with that many bytes.
 template <int kBytes>
@@ -17,17 +20,6 @@ template <>
 struct SizedWord<1> {
   using type = u8;
 };
-
-// Conversions between an element of an integer type and its bits in the low end of a word. The
-// other types overload these.
-template <class T>
-TILE_DEVICE void assign_bits(T& x, u32 bits) {
-  x = T(bits);
-}
-template <class T>
-TILE_DEVICE u32 bits_of(T x) {
-  return sizeof(T) == 1 ? u8(x) : u16(x);
-}
 
 // Conversions between a word of storage and its compute values. Types with instructions for pairs
 // specialise these.
@@ -102,3 +94,5 @@ struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Packed {
     return 8 * int(sizeof(T)) * (i % kPerWord);
   }
 };
+
+}  // namespace tile

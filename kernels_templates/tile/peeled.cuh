@@ -1,13 +1,14 @@
 // Vectors of rows that begin at unaligned addresses, as rows of odd length do. The vectors lie at
 // aligned addresses, so each takes one wide access; only stores at the ends of a row go element by
-// element. Bit i of `exists` says whether element i of a vector belongs to the row. Included after
-// tile/contiguous.cuh, tile/packed.cuh and tile/strided.cuh, as far as they are used.
+// element. Bit i of `exists` says whether element i of a vector belongs to the row.
 #pragma once
 
 #include "tile/chunk.cuh"
 #include "tile/elements.cuh"
 #include "tile/types.cuh"
 #include "tile/wide.cuh"
+
+namespace tile {
 
 template <class T, int kCount>
 struct Strided;
@@ -22,7 +23,7 @@ TILE_DEVICE u32 existing(i32 v, i32 shift, i32 extent) {
   return v == 0 ? exists & (kAll << shift) : exists;
 }
 
-// Also reads elements before and after the row, so that lanes at the ends of rows use the same
+// Also reads elements before and after the row, so that threads at the ends of rows use the same
 // load; but reads nothing from `end` on, where the tensor ends. kTail: tile/chunk.cuh.
 template <int kTail, template <class, int> class Vector, class T, int kCount>
 TILE_DEVICE void load_peeled(Vector<T, kCount>& x, const T* p, const T* end, u32 exists) {
@@ -55,3 +56,5 @@ TILE_DEVICE void store_peeled(T* p, const Strided<T, kCount>& x, i64 stride, u32
     if (exists >> i & 1) p[i * stride] = x.element[i];
   }
 }
+
+}  // namespace tile

@@ -1,10 +1,12 @@
 // Factors for sums that are rescaled when their maxima are combined: exp(x) and exp2(x) for x <= 0,
 // with errors of at most 0.75 ulp. expf is as accurate for each value, but the mean of its errors
 // is not 0: with each factor, a sum would drift further away from the exponentials that are divided
-// by it. Included after tile/types.cuh.
+// by it.
 #pragma once
 
-namespace math {
+#include "tile/types.cuh"
+
+namespace tile::math {
 
 // 2^power_of_2 exp(r).
 TILE_DEVICE float scaled_exp(float power_of_2, float r) {  // |r| <= ln(2) / 2
@@ -28,4 +30,4 @@ TILE_DEVICE float rescaling_exp2(float x) {
   return scaled_exp(k, (x - k) * 0.693147181f);
 }
 
-}  // namespace math
+}  // namespace tile::math

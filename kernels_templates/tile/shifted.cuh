@@ -1,13 +1,15 @@
 // Contiguous elements at addresses that are aligned only to an element, as in rows of odd length.
 // Memory is accessed in aligned chunks of a vector's size. A vector therefore lies in two chunks,
 // and registers shift it into place. Tensors are aligned to 16 bytes, so no chunk begins before its
-// tensor. Included after tile/contiguous.cuh and tile/packed.cuh, as far as they are used.
+// tensor.
 #pragma once
 
 #include "tile/chunk.cuh"
 #include "tile/elements.cuh"
 #include "tile/types.cuh"
 #include "tile/wide.cuh"
+
+namespace tile {
 
 template <class T, class Vector>
 TILE_DEVICE u32 bytes_before(const T* p) {
@@ -147,3 +149,5 @@ TILE_DEVICE void store_shifted(T* p, const Vector& x, int valid) {
     if (i < valid) store_element(x, p, i);
   }
 }
+
+}  // namespace tile

@@ -4,6 +4,8 @@
 
 #include "tile/types.cuh"
 
+namespace tile {
+
 TILE_DEVICE u32 word_up(u32 x, int distance) {
   u32 y;
   asm volatile("shfl.sync.up.b32 %0, %1, %2, 0, -1;" : "=r"(y) : "r"(x), "r"(distance));
@@ -56,14 +58,17 @@ TILE_DEVICE T shuffle_xor(const T& x, int mask) {
   return y;
 }
 
-// Combines the values of kCount neighbours; each of them gets the result. `kOneRow`: the whole warp
-// has one row. The loop is unrolled by kUnrolled.
-template <int kCount, bool kOneRow, int kUnrolled, class Stage>
-TILE_DEVICE void combine_neighbours(Stage& a) {
-  if constexpr (Stage::kExtremum && kOneRow) {
+// Combines the values of kCount neighbours; each of them gets the result. `kWholeWarp`: all threads
+// of the warp have values of the same row. `T::kExtremum` says whether T has a member combine_warp,
+// which does so by one instruction. The loop is unrolled by kUnrolled.
+template <int kCount, bool kWholeWarp, int kUnrolled, class T>
+TILE_DEVICE void combine_neighbours(T& a) {
+  if constexpr (T::kExtremum && kWholeWarp) {
     a.combine_warp();
   } else {
 #pragma unroll kUnrolled
     for (int offset = kCount / 2; offset > 0; offset /= 2) a.combine(shuffle_xor(a, offset));
   }
 }
+
+}  // namespace tile

@@ -1,8 +1,10 @@
 // Contiguous elements whose address is aligned to fewer bytes than the vector has: kAccess elements
-// per access. Included after tile/contiguous.cuh and tile/packed.cuh, as far as they are used.
+// per access.
 #pragma once
 
 #include "tile/types.cuh"
+
+namespace tile {
 
 template <class T, int kCount>
 struct Contiguous;
@@ -37,3 +39,5 @@ TILE_DEVICE void load_split(Packed<T, kCount>& x, const T* p, int valid) {
     }
   }
 }
+
+}  // namespace tile

@@ -4,6 +4,8 @@
 
 #include "tile/types.cuh"
 
+namespace tile {
+
 template <class T, int kCount>
 struct Strided {
   T element[kCount];
@@ -21,3 +23,5 @@ struct Strided {
     }
   }
 };
+
+}  // namespace tile

@@ -3,6 +3,8 @@
 
 #include "tile/types.cuh"
 
+namespace tile {
+
 struct tf32 {
   float value;
 };
@@ -16,3 +18,5 @@ TILE_DEVICE tf32 store_as<tf32>(float x) {  // to nearest, ties away from zero, 
   if ((bits & 0x7f800000u) == 0x7f800000u) return {x};
   return {__uint_as_float((bits + 0x1000u) & 0xffffe000u)};
 }
+
+}  // namespace tile

@@ -4,6 +4,10 @@
 // anywhere.
 #pragma once
 
+#define TILE_DEVICE __device__ __forceinline__
+
+namespace tile {
+
 using i8 = signed char;
 using i16 = short;
 using i32 = int;
@@ -14,8 +18,6 @@ using u32 = unsigned int;
 using u64 = unsigned long long;
 using f32 = float;
 using f64 = double;
-
-#define TILE_DEVICE __device__ __forceinline__
 
 // Every storage type has these two: the exact value in its compute type, and a value rounded to the
 // storage type, once, to nearest even unless noted.
@@ -33,3 +35,5 @@ template <class Storage>
 TILE_DEVICE float round_to(float x) {
   return to_compute(store_as<Storage>(x));
 }
+
+}  // namespace tile

@@ -4,6 +4,8 @@
 
 #include "tile/types.cuh"
 
+namespace tile {
+
 // For vectors whose size is 8 bytes or a multiple of 16 bytes; smaller ones are stored as they are.
 template <class T, class Vector>
 TILE_DEVICE void store_wide(T* p, const Vector& x) {
@@ -32,3 +34,5 @@ TILE_DEVICE void store_wide(T* p, const Vector& x, int valid) {
   if (valid == int(sizeof(Vector) / sizeof(T))) return store_wide(p, x);
   x.store(p, valid);
 }
+
+}  // namespace tile

@@ -68,7 +68,8 @@ enum class IndexBits : std::uint8_t { b32 = 32, b64 = 64 };
 /// and `cosize` exist where they are known. A swizzled layout has the least `cosize` that holds all
 /// indices whatever the swizzle does in its last block. Symbols are members, in the order of
 /// their names, from which an aggregate is made: A{p.M}; without symbols the type is empty. i32 and
-/// i64 are those of tile/types.cuh.
+/// i64 are those of tile/types.cuh, in whose namespace `tile`, or with a `using namespace tile`,
+/// the type is declared.
 ///
 /// Throws Error{invalid_argument} if `name` is not an identifier; Error{unsupported} for '?',
 /// functions of symbols, steps of coordinates, and beyond 2^(bits-1)-1.

@@ -55,6 +55,7 @@ class Scripts(unittest.TestCase):
             "cache.py": ["/nowhere/cache_bench"],
             "layout_peers.py": ["--build", "/nowhere", "--cutlass", "/nowhere"],
             "peers.py": ["--first", "cupy"],
+            "same_sass.py": ["/nowhere", "/nowhere"],
             "versus.py": ["/nowhere", "/nowhere"],
         }
         for path in self.scripts():

@@ -57,8 +57,8 @@ class Schemas(CommandTest):
         self.assert_described("doctor", "doctor", codes=(0, 1))
 
     def test_explain(self):
-        stages = ROOT / "tests" / "golden" / "stages_both_axes.spec.json"
-        for spec in (ADD, SOFTMAX, stages):
+        parts = ROOT / "tests" / "golden" / "parts_both_axes.spec.json"
+        for spec in (ADD, SOFTMAX, parts):
             self.assert_described("explain", "explain", spec, "--target", "sm_90a")
         if HAVE_GPU:
             self.assert_described("explain", "explain", ADD, "--measure")

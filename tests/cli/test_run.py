@@ -74,8 +74,8 @@ class Run(CommandTest):
         self.assertEqual(read_npy(y), ("<f4", (1, 3), floats(8, 8, 2)))
         self.assertEqual(read_npy(top), ("<i8", (2,), struct.pack("<2q", 1, 0)))
         text = self.assert_ok("render", spec, "--plan", "--text", "--target", "sm_90a")
-        self.assertIn("fused_stages for sm_90a", text)
-        self.assertIn("_stage1: fused_rows", text)
+        self.assertIn("fused_parts for sm_90a", text)
+        self.assertIn("_part1: fused_rows", text)
 
     def test_in_place(self):
         x, y = self.folder / "x.npy", self.folder / "y.npy"

@@ -140,6 +140,7 @@ constexpr Change kChanges[] = {
     {"/tensors/y/access", "\"in\"", "the kernel writes no tensor", "/tensors"},
     {"/constants/N", "4", "'N' is used twice", "/symbols/N"},
     {"/constants/int", "4", "belongs to C++", ""},
+    {"/constants/tile", "4", "belongs to C++", ""},
     {"/constants/kThreads", "[1]", "a constant is a number", ""},
     {"/constants/T", "\"f17\"", "unknown dtype 'f17'", ""},
     {"/constants/A/layout", "\"(8,4\"", "", ""},

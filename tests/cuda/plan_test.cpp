@@ -41,6 +41,7 @@ TEST(KernelPlan, WritesConstantsAndParams) {
 
 #include "tile/bf16.cuh"
 #include "tile/types.cuh"
+using namespace tile;
 
 constexpr int kThreads = 128;
 constexpr long long kBig = 1099511627776ll;

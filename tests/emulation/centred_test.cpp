@@ -27,7 +27,7 @@ const Family kFamilies[] = {
     {"columns", "(1013,72):(72,1)", "72:1", {0}, {.cluster = 1}},
     {"everything", "(99,101):(101,1)", "1:0", {0, 1}, {.cluster = 1}},
     {"a scan", "(3,3001):(3001,1)", "3:1", {1}, {}, "cumsum((x - m) * rsqrt(v + 1))"},
-    {"stages", "(30,301):(301,1)", "30:1", {1}, {}, "(x - m) / (1 + var(x, axis=0) + v)"},
+    {"parts", "(30,301):(301,1)", "30:1", {1}, {}, "(x - m) / (1 + var(x, axis=0) + v)"},
     {"squares by hand",
      "(3,3001):(3001,1)",
      "3:1",
@@ -74,7 +74,7 @@ Kernels* all_kernels() {
     for (const Family& family : kFamilies) {
       const std::string what = family.what;
       all->add(family, f32, false);
-      if (what != "stages") all->add(family, f32, true);
+      if (what != "parts") all->add(family, f32, true);
       if (what != "held by a block" && what != "columns" && what != "everything") continue;
       for (const DType dtype : {bf16, f64}) all->add(family, dtype, false);
     }

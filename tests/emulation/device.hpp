@@ -231,6 +231,15 @@ inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned bits) {
   return static_cast<unsigned>(((static_cast<unsigned long long>(high) << 32) | low) >>
                                (bits % 32));
 }
+/// Nibble i of `selector` says which of the eight bytes of b:a byte i is.
+inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
+  const unsigned long long bytes = (static_cast<unsigned long long>(b) << 32) | a;
+  unsigned x = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    x |= static_cast<unsigned>(bytes >> (8 * (selector >> (4 * i) & 7)) & 0xff) << (8 * i);
+  }
+  return x;
+}
 inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>((static_cast<unsigned long long>(a) * b) >> 32);
 }

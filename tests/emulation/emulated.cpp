@@ -25,10 +25,11 @@ namespace fs = std::filesystem;
 /// Replaces headers that are written in the device's instructions.
 constexpr std::pair<const char*, const char*> kReplaced[] = {
     {"tile/wide.cuh",
+     "namespace tile {\n"
      "template <class T, class Vector>\n"
      "void store_wide(T* p, const Vector& x) {\n  x.store(p);\n}\n"
      "template <class T, class Vector>\n"
-     "void store_wide(T* p, const Vector& x, int valid) {\n  x.store(p, valid);\n}\n"},
+     "void store_wide(T* p, const Vector& x, int valid) {\n  x.store(p, valid);\n}\n}\n"},
     {"tile/cluster.cuh",
      "template <class... T>\nvoid no_cluster(T...) {\n  emulation::fail(\"a cluster\");\n}\n"
      "#define send_to_block no_cluster\n#define expect_bytes no_cluster\n"
@@ -66,8 +67,8 @@ std::string entry_name(std::size_t i, std::size_t kernel, std::string_view suffi
 }
 
 std::span<const plan::Plan> kernels_of(const plan::Plan& plan) {
-  const std::span<const plan::Plan> stages = plan::stages_of(plan);
-  return stages.empty() ? std::span(&plan, 1) : stages;
+  const std::span<const plan::Plan> parts = plan::parts_of(plan);
+  return parts.empty() ? std::span(&plan, 1) : parts;
 }
 
 /// For plans whose blocks share rows.
@@ -170,8 +171,7 @@ bool EmulatedKernels::can_run(const Fused& op) {
   const plan::Plan plan = plan::make_plan(op, formula::analyze(op), kTarget);
   return std::ranges::all_of(kernels_of(plan), [](const plan::Plan& kernel) {
     const plan::Rows* const rows = plan::rows_of(kernel);
-    return !std::holds_alternative<plan::Tile>(kernel.family) &&
-           (rows == nullptr || rows->cluster == 1);
+    return rows == nullptr || rows->cluster == 1;
   });
 }
 
@@ -208,7 +208,7 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
   const std::span<const plan::Plan> kernels = kernels_of(plan);
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     const std::string own =
-        plan::stages_of(plan).empty() ? space : space + "::stage" + std::to_string(k);
+        plan::parts_of(plan).empty() ? space : space + "::part" + std::to_string(k);
     const auto export_entry = [&](std::string_view suffix, const char* threads) {
       text += "extern \"C\" void " + entry_name(i, k, suffix) +
               "(const void* params, unsigned blocks, unsigned seed) {\n  using namespace " + own +
@@ -222,8 +222,8 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
   }
   for (const char* macro :
        {"TILE_DEVICE", "KERNEL_NAME", "KERNEL_NAME_COMBINE", "KERNEL_NAME_WIDE", "INDEX_NARROW",
-        "INDEX_WIDE", "SHARES_ROWS", "COUNTS_BLOCKS", "HOLDS_ROWS", "KEEPS_INPUTS", "USES_CLUSTER",
-        "TAKES_ROW_AFTER_ROW", "RESCALES_SUMS"}) {
+        "INDEX_WIDE", "SPLITS_ROWS", "COUNTS_BLOCKS", "ROWS_IN_REGISTERS", "KEEPS_INPUTS",
+        "USES_CLUSTER", "TAKES_ROW_AFTER_ROW"}) {
     text += std::string("#undef ") + macro + "\n";
   }
   return text;

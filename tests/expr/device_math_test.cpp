@@ -15,16 +15,8 @@
 #include "expr/real_function.hpp"
 #include "support/conversions.hpp"
 
-using i8 = signed char;
-using i16 = short;
-using i32 = int;
-using i64 = long long;
-using u8 = unsigned char;
-using u16 = unsigned short;
-using u32 = unsigned int;
-using u64 = unsigned long long;
-
-#define TILE_DEVICE inline
+#define __device__
+#define __forceinline__ inline
 
 // CUDA's built-in functions that math.cuh calls.
 inline float __int_as_float(int x) {
@@ -92,15 +84,16 @@ inline float __ull2float_rz(unsigned long long x) {
   return to_float_rz(x);
 }
 
-#include "../../kernels_templates/tile/math.cuh"
-// Must come after math.cuh.
-#include "../../kernels_templates/tile/activations.cuh"
-#include "../../kernels_templates/tile/approximations.cuh"
-#include "../../kernels_templates/tile/convert.cuh"
-#include "../../kernels_templates/tile/integers.cuh"
-#include "../../kernels_templates/tile/rescale.cuh"
+#include "tile/activations.cuh"
+#include "tile/approximations.cuh"
+#include "tile/convert.cuh"
+#include "tile/integers.cuh"
+#include "tile/math.cuh"
+#include "tile/rescale.cuh"
 
 namespace {
+
+using namespace tile;
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();

@@ -59,8 +59,8 @@ TEST(ThreadValuesOfPlans, ReachEveryElementOfTheTileOnce) {
     SCOPED_TRACE(to_json(plan));
     const Figures figures = figures_of_op(op);
     expect_covers(figures.values, plan);
-    EXPECT_EQ(figures.crossed.has_value(), std::holds_alternative<plan::Tile>(plan.family));
-    if (figures.crossed) expect_covers(*figures.crossed, plan);
+    EXPECT_EQ(figures.transposed.has_value(), std::holds_alternative<plan::Tile>(plan.family));
+    if (figures.transposed) expect_covers(*figures.transposed, plan);
   }
 }
 
@@ -69,7 +69,7 @@ TEST(ThreadValuesOfPlans, AreThoseOfTheTileTemplate) {
       make_op(f16, {{"x", "(1024,2048):(1,1024)"}, {"y", "(1024,2048):(2048,1)"}}, "y = x");
   const plan::Plan plan = plan::plan_of(op);
   const auto& tile = std::get<plan::Tile>(plan.family);
-  const Layout direct = thread_values(plan).layout, crossed = crossed_values(plan).layout;
+  const Layout direct = thread_values(plan).layout, transposed = transposed_values(plan).layout;
   const int vector = plan.vector, columns = tile.columns;
   const int across = columns / vector, down = tile.rows / vector;
   for (int t = 0; t < plan.threads; ++t) {
@@ -79,7 +79,7 @@ TEST(ThreadValuesOfPlans, AreThoseOfTheTileTemplate) {
     }
     for (int s = 0; s < plan.unroll; ++s) {  // as SquarePlace
       const int row = (t + s * plan.threads) % down, column = (t + s * plan.threads) / down;
-      EXPECT_EQ(crossed(Coordinate{t, s * vector * vector}),
+      EXPECT_EQ(transposed(Coordinate{t, s * vector * vector}),
                 row * vector * columns + column * vector);
     }
   }
@@ -112,7 +112,7 @@ TEST(SectorsOfRequests, AreCountedByTheLayouts) {
       {"every sixteenth element of 2 bytes", "(4096):(16)", "(4096):(1)", f16, 16, 1},
       {"every sixteenth byte", "(4096):(16)", "(4096):(1)", u8, 32, 1},
       {"one element for all", "(4096):(0)", "(4096):(1)", f32, 1, 1},
-      {"crossed", "(512,512):(1,512)", "(512,512):(512,1)", f16, 1, 1},
+      {"transposed", "(512,512):(1,512)", "(512,512):(512,1)", f16, 1, 1},
       // Requests start at elements 0, 2*99+58, 5*99+17 and 7*99+75: three of four are not aligned.
       {"odd rows", "(64,99):(1000,1)", "(64,99):(99,1)", f64, 35.0 / 32, 1},
   };
@@ -196,9 +196,9 @@ TEST(FiguresAsText, NameWhatDecides) {
       "c = a + b");
   const plan::Plan plan = plan::plan_of(op);
   const std::string text = to_text(figures_of_op(op), plan);
-  for (const char* part :
-       {"fused_tile for sm_90a", "(2048,1000), innermost mode first",
-        "in f16 crossed, 16 bytes an access", "limited by memory", "at 3350 GB/s", "crossed tv"}) {
+  for (const char* part : {"fused_tile for sm_90a", "(2048,1000), innermost mode first",
+                           "in f16 transposed, 16 bytes an access", "limited by memory",
+                           "at 3350 GB/s", "transposed tv"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
   EXPECT_THAT(to_json(figures_of_op(op), plan), HasSubstr("\"limit\":\"memory\""));

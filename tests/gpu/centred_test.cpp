@@ -38,7 +38,7 @@ const Family kFamilies[] = {
     {"columns", f64, "(5003,96):(96,1)", "96:1", {0}},
     {"extents of the launch", f32, "(M,N):(N,1)", "M:1", {1}, {{"M", 7}, {"N", 12345}}},
     {"a scan", f32, "(30,3001):(3001,1)", "30:1", {1}, {}, "cumsum((x - m) * rsqrt(v + 1))"},
-    {"stages", f32, "(30,301):(301,1)", "30:1", {1}, {}, "(x - m) / (1 + var(x, axis=0) + v)"},
+    {"parts", f32, "(30,301):(301,1)", "30:1", {1}, {}, "(x - m) / (1 + var(x, axis=0) + v)"},
 };
 
 RandomCase statistics(const Family& family) {

@@ -20,9 +20,9 @@ Fused normalised(const char* layout) {
           .formula = "y = x * s / sum(x, axis=1) / sum(x, axis=0)"};
 }
 
-class StagedKernels : public testing::Test {
+class SeveralKernels : public testing::Test {
  protected:
-  StagedKernels() { fake.param_bytes = 48; }
+  SeveralKernels() { fake.param_bytes = 48; }
 
   [[nodiscard]] Kernel load(const Fused& op) const {
     const front::Planned planned = front::make_planned(op, kTarget);
@@ -46,11 +46,11 @@ class StagedKernels : public testing::Test {
   Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
 };
 
-TEST_F(StagedKernels, AreLaunchedOneAfterAnotherWithMemoryBetweenThem) {
+TEST_F(SeveralKernels, AreLaunchedOneAfterAnotherWithMemoryBetweenThem) {
   {
     const Kernel kernel = load(normalised("(64,128):(128,1)"));
     EXPECT_EQ(fake.entries,
-              (std::vector<std::string>{"tilejit_both_f32_stage0", "tilejit_both_f32_stage1"}));
+              (std::vector<std::string>{"tilejit_both_f32_part0", "tilejit_both_f32_part1"}));
     EXPECT_EQ(fake.libraries, 1);
     fake.calls.clear();
     kernel.launch(kStream, {on_device(0x10000), on_device(0x20000), 0.5});
@@ -77,7 +77,7 @@ TEST_F(StagedKernels, AreLaunchedOneAfterAnotherWithMemoryBetweenThem) {
   }
 }
 
-TEST_F(StagedKernels, TakeSizesFromTheirSymbols) {
+TEST_F(SeveralKernels, TakeSizesFromTheirSymbols) {
   const Kernel kernel = load(normalised("(M,N):(N,1)"));
   const auto blocks = [&](std::int64_t m, std::int64_t n) {
     fake.launches.clear();
@@ -98,7 +98,7 @@ TEST_F(StagedKernels, TakeSizesFromTheirSymbols) {
   });
 }
 
-TEST_F(StagedKernels, AreBoundWithNewAddresses) {
+TEST_F(SeveralKernels, AreBoundWithNewAddresses) {
   const Kernel kernel = load(normalised("(64,128):(128,1)"));
   BoundLaunch bound = kernel.bind({on_device(0x10000), on_device(0x20000), 0.5});
   bound.set(1, on_device(0x30000));
@@ -107,7 +107,7 @@ TEST_F(StagedKernels, AreBoundWithNewAddresses) {
   EXPECT_EQ(pointers_of(1, 3), (std::vector<std::uint64_t>{0x10000, 0x5000, 0x30000}));
 }
 
-TEST_F(StagedKernels, TakeOptionsForTheFirstAndThePriorityForAll) {
+TEST_F(SeveralKernels, TakeOptionsForTheFirstAndThePriorityForAll) {
   const Kernel kernel = load(normalised("(64,128):(128,1)"));
   const std::vector<Argument> args = {on_device(0x10000), on_device(0x20000), 0.5};
   kernel.launch(kStream, args, {}, {.overlap = true, .priority = -3});
@@ -116,7 +116,7 @@ TEST_F(StagedKernels, TakeOptionsForTheFirstAndThePriorityForAll) {
   EXPECT_EQ(fake.launches[1].attributes.size(), 2U);
 }
 
-TEST_F(StagedKernels, AreNodesOfAGraphOneAfterAnother) {
+TEST_F(SeveralKernels, AreNodesOfAGraphOneAfterAnother) {
   const Kernel kernel = load(normalised("(M,N):(N,1)"));
   GraphBuilder builder(runtime);
   const auto args = [](std::uintptr_t y) {
@@ -152,7 +152,7 @@ TEST_F(StagedKernels, AreNodesOfAGraphOneAfterAnother) {
   EXPECT_EQ(fake.updates.back().enabled, 0);
 }
 
-TEST_F(StagedKernels, ComputeWhatReducesToOneOfNothing) {
+TEST_F(SeveralKernels, ComputeWhatReducesToOneOfNothing) {
   Fused op{.name = "nothing",
            .tensors = {{.name = "x", .dtype = f32, .layout = "(0,8):(8,1)"},
                        {.name = "y", .dtype = f32, .layout = "1:0"}},

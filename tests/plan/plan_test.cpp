@@ -20,7 +20,7 @@ struct Case {
 };
 
 constexpr Reach kC = Reach::contiguous, kB = Reach::broadcast, kS = Reach::strided,
-                kX = Reach::crossed;
+                kX = Reach::transposed;
 
 TEST(Plan, CoalescesAndVectorises) {
   const Case cases[] = {

@@ -120,11 +120,11 @@ TEST(Rows, FewAndLongOnesOfSeveralPassesAreKernelsOfOnePassEach) {
     const Plan plan = plan_of(op);
     const auto* const several = std::get_if<Several>(&plan.family);
     ASSERT_NE(several, nullptr);
-    ASSERT_EQ(several->stages.size(), parts);
+    ASSERT_EQ(several->parts.size(), parts);
     for (std::size_t i = 0; i + 1 < parts; ++i) {
-      EXPECT_GT(rows_of(several->stages[i])->shares, 1) << i;
+      EXPECT_GT(rows_of(several->parts[i])->shares, 1) << i;
     }
-    EXPECT_TRUE(std::holds_alternative<Map>(several->stages.back().family));
+    EXPECT_TRUE(std::holds_alternative<Map>(several->parts.back().family));
   }
   EXPECT_NE(rows_of(plan_of(softmax("(3,40000):(40000,1)"))), nullptr) << "clusters hold the rows";
   columns.formula = "y = cumsum(x)";

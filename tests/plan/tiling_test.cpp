@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "device/scale.hpp"
 #include "plan/plans.hpp"
@@ -69,8 +68,8 @@ TEST(Tiling, CrossesTheModeOfMostBytes) {
                                            {"d", "(64,32,16):(32,1,2048)"},
                                            {"y", "(64,32,16):(512,16,1)"}},
                                           "y = a + b + c + d"));
-  EXPECT_EQ(plan.operands[1].reach, Reach::crossed);
-  EXPECT_EQ(plan.operands[2].reach, Reach::crossed);
+  EXPECT_EQ(plan.operands[1].reach, Reach::transposed);
+  EXPECT_EQ(plan.operands[2].reach, Reach::transposed);
   EXPECT_EQ(plan.operands[3].reach, Reach::strided);
   EXPECT_TRUE(plan.extents[std::get<Tile>(plan.family).mode].is(64));
 }
@@ -112,25 +111,44 @@ TEST(Tiling, HonoursTuning) {
   EXPECT_EQ(where_of({.threads = 96, .tile = {{64, 64}}}), "/tuning") << "squares left over";
 }
 
-/// A warp writes a line of each of its squares, or reads vectors of a row: tile/cross.cuh.
+/// A warp writes a line of each of its squares, or reads vectors of a row: tile/shared_tile.cuh.
 TEST(Tiling, SharedMemoryIsFreeOfBankConflicts) {
-  const auto log2 = [](int x) { return std::countr_zero(static_cast<unsigned>(x)); };
   for (const DType dtype : {u8, f16, f32, f64}) {
     SCOPED_TRACE(to_string(dtype));
     const Plan plan = plan_of(transpose(dtype, "(16384,8192):(1,16384)", "(16384,8192):(8192,1)"));
     const Tile& shape = std::get<Tile>(plan.family);
-    const int vector = plan.vector, columns = shape.columns, rows = shape.rows;
-    const Layout tile({columns, rows}, {1, columns});
-    const ComposedLayout swizzled(Swizzle(log2(columns / vector), log2(vector), log2(columns)), 0,
-                                  tile);
-    const int across = std::min(32, columns / vector), down = std::min(32, rows / vector);
-    const Layout read({{across, 32 / across}, vector}, {{vector, columns}, 1});
-    const Layout write({{down, 32 / down}, vector}, {{vector * columns, vector}, 1});
-    const int size = size_bytes(dtype);
-    EXPECT_TRUE(bank_conflicts(read, swizzled, vector * size, size).conflict_free());
-    EXPECT_TRUE(bank_conflicts(write, swizzled, vector * size, size).conflict_free());
-    EXPECT_FALSE(bank_conflicts(write, tile, vector * size, size).conflict_free())
+    const int vector = plan.vector, columns = shape.columns / vector, rows = shape.rows;
+    const ComposedLayout swizzled = shared_layout(shape, vector);
+    const int across = std::min(32, columns), down = std::min(32, rows / vector);
+    const Layout read({{across, 32 / across}, 1}, {{1, columns}, 0});
+    const Layout write({{down, 32 / down}, 1}, {{vector * columns, 1}, 0});
+    const int bytes = vector * size_bytes(dtype);
+    EXPECT_TRUE(bank_conflicts(read, swizzled, bytes, bytes).conflict_free());
+    EXPECT_TRUE(bank_conflicts(write, swizzled, bytes, bytes).conflict_free());
+    EXPECT_FALSE(bank_conflicts(write, swizzled.layout(), bytes, bytes).conflict_free())
         << "the swizzle is needed";
+  }
+}
+
+/// What kernels take for granted (tile/shared_tile.cuh).
+TEST(Tiling, LinesOfSquaresAreOneRowApart) {
+  for (const int vector : {1, 2, 4, 16}) {
+    for (const int columns : {vector, 8 * vector, 256}) {
+      for (const int rows : {vector, 4 * vector, 512}) {
+        const ComposedLayout tile = shared_layout({.columns = columns, .rows = rows}, vector);
+        SCOPED_TRACE(to_string(tile));
+        EXPECT_EQ(size(tile.layout()), std::int64_t{columns} / vector * rows);
+        std::vector<bool> taken(static_cast<std::size_t>(columns / vector * rows));
+        for (int row = 0; row < rows; ++row) {
+          for (int column = 0; column < columns / vector; ++column) {
+            const std::int64_t at = tile({column, row});
+            EXPECT_EQ(at, tile({column, row - row % vector}) + row % vector * (columns / vector));
+            taken.at(static_cast<std::size_t>(at)) = true;
+          }
+        }
+        EXPECT_EQ(std::ranges::count(taken, false), 0);
+      }
+    }
   }
 }
 

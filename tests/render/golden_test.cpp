@@ -56,7 +56,7 @@ TEST_P(Golden, PlanAndHeader) {
   const plan::Plan plan =
       plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
   compare(kSpecs / (GetParam() + ".plan.json"), core::indented(to_json(plan)) + "\n");
-  if (!plan::stages_of(plan).empty()) return;  // each of its kernels has a header
+  if (!plan::parts_of(plan).empty()) return;  // each of its kernels has a header
   compare(kSamples / GetParam() / "plan.cuh", render::render_header(plan));
 }
 
@@ -113,13 +113,13 @@ TEST(Render, TotalsOfScansHaveNoPassOfTheirOwn) {
   for (const char* formula : {"y = cumsum(x) / sum(x)", "y = cummax(x, exclusive=true) - max(x)",
                               "y = cumprod(x, reverse=true) - sqrt(abs(prod(x)))"}) {
     const std::string header = header_of(formula);
-    EXPECT_TRUE(has(header, "using Stages = List<>;")) << formula;
+    EXPECT_TRUE(has(header, "using PassList = List<>;")) << formula;
     EXPECT_TRUE(has(header, "#define SCANS_GIVE_RESULTS 1")) << formula;
   }
   for (const char* formula : {"y = cumsum(x / sum(x)) + cumsum(x)", "y = cumsum(x) / sum(x * 2)",
                               "y = cumsum(x) / max(x)", "y = cumsum(x) + max(x - sum(x))"}) {
     const std::string header = header_of(formula);
-    EXPECT_FALSE(has(header, "using Stages = List<>;")) << formula;
+    EXPECT_FALSE(has(header, "using PassList = List<>;")) << formula;
     EXPECT_TRUE(has(header, "#define SCANS_GIVE_RESULTS 0")) << formula;
   }
 }
@@ -143,7 +143,7 @@ std::vector<Fused> reductions(const std::string& formula) {
 }
 
 /// Blocks leave the results of one pass in memory, whatever the plan is.
-TEST(Render, RowsThatBlocksShareHaveOneStage) {
+TEST(Render, RowsThatBlocksSplitHaveOnePass) {
   std::vector<Fused> ops;
   for (const char* formula :
        {"y = sum(x)", "y = argmax(x) + min(x)", "y = var(x)", "y = sum(exp(x - max(x)))",
@@ -159,7 +159,8 @@ TEST(Render, RowsThatBlocksShareHaveOneStage) {
       const plan::Rows* const rows = plan::rows_of(plan);
       if (rows == nullptr || rows->shares == 1) continue;
       ++shared;
-      EXPECT_NE(render::render_header(plan).find("using Stages = List<Stage0>;"), std::string::npos)
+      EXPECT_NE(render::render_header(plan).find("using PassList = List<Pass0>;"),
+                std::string::npos)
           << op.formula << " of " << to_string(op.tensors[0].layout);
     }
   }

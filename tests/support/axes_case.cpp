@@ -201,11 +201,11 @@ void check_temporaries(const plan::Plan& plan, const SymbolValues& symbols) {
   const auto* const several = std::get_if<plan::Several>(&plan.family);
   if (several == nullptr) return;
   std::vector<bool> known(several->temporaries.size(), false);
-  for (const plan::Plan& stage : several->stages) {
-    const bool empty = std::ranges::any_of(stage.extents, [](const Dim& d) { return d.is(0); });
-    for (const plan::Operand& operand : stage.operands) {
+  for (const plan::Plan& part : several->parts) {
+    const bool empty = std::ranges::any_of(part.extents, [](const Dim& d) { return d.is(0); });
+    for (const plan::Operand& operand : part.operands) {
       const auto number =
-          static_cast<std::size_t>(stage.tensors.at(static_cast<std::size_t>(operand.tensor)));
+          static_cast<std::size_t>(part.tensors.at(static_cast<std::size_t>(operand.tensor)));
       if (number < plan.operands.size()) continue;
       const std::size_t i = number - plan.operands.size();
       if (operand.read && !known.at(i)) {
@@ -214,7 +214,7 @@ void check_temporaries(const plan::Plan& plan, const SymbolValues& symbols) {
       known.at(i) = true;
       const std::int64_t elements = several->temporaries[i].elements.evaluate(symbols);
       if (!empty && last_index(operand, symbols) >= elements) {
-        throw std::logic_error("a stage reaches beyond the end of a temporary");
+        throw std::logic_error("a part reaches beyond the end of a temporary");
       }
     }
   }

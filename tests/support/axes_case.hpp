@@ -15,7 +15,7 @@ namespace tilejit::test {
 
 /// Plans `op` for targets of three generations, and renders the plans, including the light ones.
 /// Returns false if the operation is refused. Throws std::logic_error if a plan contradicts itself,
-/// also if a stage reads a temporary that no earlier stage has written, or beyond its end.
+/// also if a part reads a temporary that no earlier part has written, or beyond its end.
 bool check_plans(const Fused& op);
 
 }  // namespace tilejit::test

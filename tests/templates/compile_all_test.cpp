@@ -9,11 +9,11 @@
 #include <regex>
 #include <sstream>
 
-#include "compile/nvrtc.hpp"
 #include "plan/plan.hpp"
 #include "render/render.hpp"
 #include "support/source_dir.hpp"
 #include "support/specs.hpp"
+#include "templates/nvrtc.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/tune.hpp"
 
@@ -24,21 +24,12 @@ namespace fs = std::filesystem;
 
 const char* const kTargets[] = {"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120a"};
 
-/// NVRTC is part of CI's set-up, so its absence there is a failure, not a reason to skip.
-const compile::Nvrtc& nvrtc() {
-  static const compile::Nvrtc loaded = [] {
-    const char* path = std::getenv("TILEJIT_NVRTC");
-    return compile::Nvrtc(path == nullptr ? "" : path);
-  }();
-  return loaded;
-}
-
 compile::Compiled compile_plan(const plan::Plan& plan, const std::string& target) {
   const operation::Source source = render::render(plan);
-  return nvrtc().compile({.source = {source.name, source.text, source.headers},
-                          .target = target,
-                          .options = {"--ptxas-options=-v"},
-                          .want_ptx = true});
+  return test::nvrtc().compile({.source = {source.name, source.text, source.headers},
+                                .target = target,
+                                .options = {"--ptxas-options=-v"},
+                                .want_ptx = true});
 }
 
 compile::Compiled compile_op(const Fused& op, const std::string& target) {
@@ -273,7 +264,7 @@ double compile_milliseconds(const operation::Source& source) {
   compile::Request request;
   request.source = {source.name, source.text, source.headers};
   request.target = "sm_90a";
-  return nvrtc().compile(request).milliseconds;
+  return test::nvrtc().compile(request).milliseconds;
 }
 
 TEST(CompileTime, VectorAddCostsAtMostHalfMoreThanAnEmptyKernel) {

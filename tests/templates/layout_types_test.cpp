@@ -1,8 +1,8 @@
 // Types that layout::emit_callable writes, used in a kernel as callers would use them.
 #include <gtest/gtest.h>
 
-#include "compile/nvrtc.hpp"
 #include "layout/emit.hpp"
+#include "templates/nvrtc.hpp"
 
 namespace tilejit {
 namespace {
@@ -31,15 +31,13 @@ extern "C" __global__ void reverse(const float* in, float* out, i64 M, i64 N) {
 )";
 
 TEST(LayoutTypes, CompileInKernelsAndAreConstant) {
-  const char* const path = std::getenv("TILEJIT_NVRTC");
-  const compile::Nvrtc nvrtc(path == nullptr ? "" : path);
   const std::string text =
       kTypes +
       layout::emit_callable("Tile", parse_composed_layout("Sw<3,3,3> o 0 o (8,64):(64,1)"),
                             layout::IndexBits::b32) +
       layout::emit_callable("Matrix", Layout("(M,N):(N,1)")) + kKernel;
   for (const char* target : {"sm_80", "sm_90a", "sm_120a"}) {
-    const compile::Compiled compiled = nvrtc.compile(
+    const compile::Compiled compiled = test::nvrtc().compile(
         {.source = {"reverse.cu", text, {}}, .target = target, .options = {}, .want_ptx = false});
     EXPECT_FALSE(compiled.cubin.empty()) << compiled.log;
   }

@@ -13,10 +13,12 @@ namespace tilejit::test {
 namespace {
 
 constexpr const char* kHostWide = R"(#pragma once
+namespace tile {
 template <class T, class Vector>
 void store_wide(T* p, const Vector& x) { x.store(p); }
 template <class T, class Vector>
 void store_wide(T* p, const Vector& x, int valid) { x.store(p, valid); }
+}
 )";
 
 constexpr const char* kHostDevice = R"(

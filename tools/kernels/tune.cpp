@@ -184,11 +184,11 @@ std::string candidate_text(const ordered_json& candidate) {
     outcome = fmt::format("{} registers, {} bytes spilled", metadata.value("registers", 0),
                           metadata.value("spill_bytes", 0));
   }
-  if (!figures.contains("bytes_in_flight_a_multiprocessor") && !figures.contains("stages")) {
+  if (!figures.contains("bytes_in_flight_a_multiprocessor") && !figures.contains("parts")) {
     return outcome;  // of the caller's own source
   }
   if (!candidate.contains("threads")) {
-    return fmt::format("{} kernels; {}", figures["stages"].size(), outcome);
+    return fmt::format("{} kernels; {}", figures["parts"].size(), outcome);
   }
   return fmt::format(
       "{} threads, {} in flight a multiprocessor; {}", candidate["threads"].get<int>(),

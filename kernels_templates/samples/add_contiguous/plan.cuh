@@ -6,6 +6,8 @@
 #include "tile/dependent.cuh"
 #include "tile/f16.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_add_f16
 #define KERNEL_NAME_WIDE tilejit_add_f16
 #define INDEX_NARROW 1

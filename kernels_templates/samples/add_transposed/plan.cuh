@@ -3,10 +3,12 @@
 
 #include "tile/types.cuh"
 #include "tile/packed.cuh"
-#include "tile/cross.cuh"
+#include "tile/shared_tile.cuh"
 #include "tile/wide.cuh"
 #include "tile/dependent.cuh"
 #include "tile/f16.cuh"
+
+using namespace tile;
 
 #define KERNEL_NAME tilejit_add_t_f16
 
@@ -34,10 +36,26 @@ constexpr int kCopies = 8;  // of a vector's code
 constexpr bool kWhole = true;  // every tile
 constexpr bool kRaggedColumns = false;
 constexpr bool kRagged = false;
-constexpr bool kCrossedOutputs = false;
+constexpr bool kTransposedOutputs = false;
+
+// Where the vector in a column of vectors and a row of elements lies.
+struct VectorLayout {  // Sw<3,0,6> o 0 o (8,64):(1,8)
+  static constexpr int rank = 2;
+  static constexpr i32 size = 512;
+  static constexpr i32 cosize = 512;
+  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 8 : 64; }
+  __device__ constexpr i32 operator()(i32 c0) const {
+    const i32 index = c0;
+    return index ^ ((index & 448) >> 6);
+  }
+  __device__ constexpr i32 operator()(i32 c0, i32 c1) const {
+    const i32 index = c0 + c1 * 8;
+    return index ^ ((index & 448) >> 6);
+  }
+};
 
 struct Shared {
-  CrossTile<Packed<f16, kVector>, kVector, kColumns, kRows> x1;
+  SharedTile<Packed<f16, kVector>, kVector, VectorLayout> x1;
 };
 
 // Where a tile's first element lies, and how many of its columns and rows exist.
@@ -57,7 +75,7 @@ TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
   return tile;
 }
 
-// kVector columns of the crossed inputs, each kVector neighbours along the rows.
+// kVector columns of the transposed inputs, each kVector neighbours along the rows.
 struct Square {
   Packed<f16, kVector> x1[kVector];
 
@@ -70,11 +88,7 @@ struct Square {
     }
   }
   TILE_DEVICE void put(Shared& shared, int row, int column) {
-    transpose(x1);
-#pragma unroll
-    for (int i = 0; i < kVector; ++i) {
-      shared.x1.at(row * kVector + i, column) = x1[i];
-    }
+    shared.x1.put_square(row, column, x1);
   }
 };
 

@@ -8,6 +8,8 @@
 #include "tile/dependent.cuh"
 #include "tile/math.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_bias_f32
 #define KERNEL_NAME_WIDE tilejit_bias_f32
 #define INDEX_NARROW 1

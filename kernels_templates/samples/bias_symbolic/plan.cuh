@@ -8,6 +8,8 @@
 #include "tile/activations.cuh"
 #include "tile/divisor.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_bias_bf16
 #define KERNEL_NAME_WIDE tilejit_bias_bf16_wide
 #define INDEX_NARROW 1

@@ -7,6 +7,8 @@
 #include "tile/dependent.cuh"
 #include "tile/f8.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_cast_f8e4m3
 #define KERNEL_NAME_WIDE tilejit_cast_f8e4m3
 #define INDEX_NARROW 1

@@ -7,6 +7,8 @@
 #include "tile/f16.cuh"
 #include "tile/math.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_relu_f16
 #define KERNEL_NAME_WIDE tilejit_relu_f16
 #define INDEX_NARROW 0

@@ -4,12 +4,14 @@
 #include "tile/types.cuh"
 #include "tile/packed.cuh"
 #include "tile/wide.cuh"
-#include "tile/shuffle.cuh"
-#include "tile/cluster.cuh"
+#include "tile/reduce.cuh"
+#include "tile/cluster_reduce.cuh"
 #include "tile/dependent.cuh"
 #include "tile/bulk.cuh"
 #include "tile/b8.cuh"
 #include "tile/bf16.cuh"
+
+using namespace tile;
 
 #define KERNEL_NAME tilejit_layernorm_clusters_bf16
 
@@ -28,14 +30,12 @@ static_assert(sizeof(Params) == 32, "the host packs the same bytes");
 using Index = u32;  // of the vectors of a row
 constexpr bool kAlong = true;
 constexpr int kAcross = 1;  // rows of a thread
-constexpr int kLanes = 512;  // threads of a block that share a row
-#define SHARES_ROWS 0
-#define RESCALES_SUMS 0
-constexpr int kShares = 1;  // blocks a row that meet in memory
-constexpr int kHeld = 4;  // vectors in registers
-#define HOLDS_ROWS 1
+constexpr int kRowThreads = 512;  // threads of a block that share a row
+#define SPLITS_ROWS 0
+constexpr int kSplits = 1;  // blocks a row that meet in memory
+constexpr int kRegisterVectors = 4;  // vectors in registers
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
-constexpr bool kStepsAreWhole = true;  // all lanes hold as many
+constexpr bool kStepsAreWhole = true;  // all threads hold as many
 constexpr int kReductions = 2;  // one after another
 constexpr int kCluster = 8;  // blocks a row
 #define USES_CLUSTER 1
@@ -78,7 +78,7 @@ struct Results {
   float v25;
 };
 
-struct Stage0 {
+struct Pass0 {
   float a1 = 0;
   static constexpr bool kRescales = false;
   static constexpr bool kExtremum = false;
@@ -87,7 +87,7 @@ struct Stage0 {
     const float v0 = t0;
     a1 = a1 + float(v0);
   }
-  TILE_DEVICE void combine(const Stage0& other) {
+  TILE_DEVICE void combine(const Pass0& other) {
     a1 = a1 + other.a1;
   }
   TILE_DEVICE void finish(const Params& p, Results& r) const {
@@ -99,7 +99,7 @@ struct Stage0 {
   }
 };
 
-struct Stage1 {
+struct Pass1 {
   float a6 = 0;
   float a7 = 0;
   static constexpr bool kRescales = false;
@@ -113,7 +113,7 @@ struct Stage1 {
     a6 = a6 + float(v4);
     a7 = a7 + float(v5);
   }
-  TILE_DEVICE void combine(const Stage1& other) {
+  TILE_DEVICE void combine(const Pass1& other) {
     a6 = a6 + other.a6;
     a7 = a7 + other.a7;
   }
@@ -149,8 +149,8 @@ struct Stage1 {
 template <class... T>
 struct List {};
 struct Below {};  // asks for the sums below a maximum
-using Stages = List<Stage0, Stage1>;
-constexpr int kStageBytes = (sizeof(Stage1) > (sizeof(Stage0) > 4 ? int(sizeof(Stage0)) : 4) ? int(sizeof(Stage1)) : (sizeof(Stage0) > 4 ? int(sizeof(Stage0)) : 4));
+using PassList = List<Pass0, Pass1>;
+constexpr int kPassBytes = (sizeof(Pass1) > (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4) ? int(sizeof(Pass1)) : (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4));
 
 TILE_DEVICE void formula(const Params& p, const Results& r, float t0, float t1, float t2, float& y3) {
   const float v0 = t0;
@@ -169,16 +169,16 @@ extern __shared__ __align__(16) unsigned char kept_inputs[];
 
 // A row's vector v among those of its block.
 TILE_DEVICE int number_in_block(Index v) {
-  return int(v / (kLanes * kCluster)) * kLanes + int(v % kLanes);
+  return int(v / (kRowThreads * kCluster)) * kRowThreads + int(v % kRowThreads);
 }
 
-TILE_DEVICE void keep_inputs(const Params& p, int rank) {
+TILE_DEVICE void keep_inputs(const Params& p, int block_rank) {
   __shared__ u64 full;
   if (threadIdx.x == 0) {
     init_barrier(&full);
-    fetch_promise<32, kLanes, kCluster, kHeld>(row_length(p), rank, &full);
-    fetch_vectors<16, kLanes, kCluster, kHeld>(kept_inputs + 0, p.t1, row_length(p), rank, &full);
-    fetch_vectors<16, kLanes, kCluster, kHeld>(kept_inputs + 32768, p.t2, row_length(p), rank, &full);
+    fetch_promise<32, kRowThreads, kCluster, kRegisterVectors>(row_length(p), block_rank, &full);
+    fetch_vectors<16, kRowThreads, kCluster, kRegisterVectors>(kept_inputs + 0, p.t1, row_length(p), block_rank, &full);
+    fetch_vectors<16, kRowThreads, kCluster, kRegisterVectors>(kept_inputs + 32768, p.t2, row_length(p), block_rank, &full);
   }
   __syncthreads();
   wait_for_bytes(&full, 0);
@@ -195,7 +195,7 @@ struct Vector {
     in0.load(row.from0 + i64(c0) * kVector);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
-                        const Results (&r)[kAcross], Stage0 (&a)[kAcross]) const {
+                        const Results (&r)[kAcross], Pass0 (&a)[kAcross]) const {
 #pragma unroll
     for (int e = 0; e < kVector; e += 2) {
       float x0[2];
@@ -205,7 +205,7 @@ struct Vector {
     }
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
-                        const Results (&r)[kAcross], Stage1 (&a)[kAcross]) const {
+                        const Results (&r)[kAcross], Pass1 (&a)[kAcross]) const {
 #pragma unroll
     for (int e = 0; e < kVector; e += 2) {
       float x0[2];

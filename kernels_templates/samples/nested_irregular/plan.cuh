@@ -7,6 +7,8 @@
 #include "tile/math.cuh"
 #include "tile/integers.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_nested_i64
 #define KERNEL_NAME_WIDE tilejit_nested_i64
 #define INDEX_NARROW 1

@@ -6,11 +6,13 @@
 #include "tile/peeled.cuh"
 #include "tile/shifted.cuh"
 #include "tile/wide.cuh"
-#include "tile/shuffle.cuh"
-#include "tile/cluster.cuh"
+#include "tile/reduce.cuh"
+#include "tile/cluster_reduce.cuh"
 #include "tile/dependent.cuh"
 #include "tile/kept.cuh"
 #include "tile/f16.cuh"
+
+using namespace tile;
 
 #define KERNEL_NAME tilejit_rmsnorm_f16
 
@@ -28,14 +30,12 @@ static_assert(sizeof(Params) == 24, "the host packs the same bytes");
 using Index = u32;  // of the vectors of a row
 constexpr bool kAlong = true;
 constexpr int kAcross = 1;  // rows of a thread
-constexpr int kLanes = 512;  // threads of a block that share a row
-#define SHARES_ROWS 0
-#define RESCALES_SUMS 0
-constexpr int kShares = 1;  // blocks a row that meet in memory
-constexpr int kHeld = 4;  // vectors in registers
-#define HOLDS_ROWS 1
+constexpr int kRowThreads = 512;  // threads of a block that share a row
+#define SPLITS_ROWS 0
+constexpr int kSplits = 1;  // blocks a row that meet in memory
+constexpr int kRegisterVectors = 4;  // vectors in registers
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
-constexpr bool kStepsAreWhole = false;  // all lanes hold as many
+constexpr bool kStepsAreWhole = false;  // all threads hold as many
 constexpr int kReductions = 1;  // one after another
 constexpr int kCluster = 4;  // blocks a row
 #define USES_CLUSTER 1
@@ -74,7 +74,7 @@ struct Results {
   float v7;
 };
 
-struct Stage0 {
+struct Pass0 {
   float a2 = 0;
   static constexpr bool kRescales = false;
   static constexpr bool kExtremum = false;
@@ -84,7 +84,7 @@ struct Stage0 {
     const float v1 = v0 * v0;
     a2 = a2 + float(v1);
   }
-  TILE_DEVICE void combine(const Stage0& other) {
+  TILE_DEVICE void combine(const Pass0& other) {
     a2 = a2 + other.a2;
   }
   TILE_DEVICE void finish(const Params& p, Results& r) const {
@@ -102,8 +102,8 @@ struct Stage0 {
 template <class... T>
 struct List {};
 struct Below {};  // asks for the sums below a maximum
-using Stages = List<Stage0>;
-constexpr int kStageBytes = (sizeof(Stage0) > 4 ? int(sizeof(Stage0)) : 4);
+using PassList = List<Pass0>;
+constexpr int kPassBytes = (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4);
 
 TILE_DEVICE void formula(const Params& p, const Results& r, float t0, float t1, float& y2) {
   const float v0 = t0;
@@ -118,11 +118,11 @@ extern __shared__ __align__(16) unsigned char kept_inputs[];
 
 // A row's vector v among those of its block.
 TILE_DEVICE int number_in_block(Index v) {
-  return int(v / (kLanes * kCluster)) * (kLanes + 1) + int(v % kLanes) + 1;
+  return int(v / (kRowThreads * kCluster)) * (kRowThreads + 1) + int(v % kRowThreads) + 1;
 }
 
-TILE_DEVICE void keep_inputs(const Params& p, int rank) {
-  keep_chunks<Packed<f16, kVector>, 1, kLanes, kCluster, kHeld>(kept_inputs + 0, p.t1, p.t1 + 50257ll, rank);
+TILE_DEVICE void keep_inputs(const Params& p, int block_rank) {
+  keep_chunks<Packed<f16, kVector>, 1, kRowThreads, kCluster, kRegisterVectors>(kept_inputs + 0, p.t1, p.t1 + 50257ll, block_rank);
   __syncthreads();
 }
 
@@ -139,7 +139,7 @@ struct Vector {
     load_peeled<0>(in0, row.from0 + (i64(c0) * kVector - shift), p.t0 + 25731584ll, exists);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
-                        const Results (&r)[kAcross], Stage0 (&a)[kAcross]) const {
+                        const Results (&r)[kAcross], Pass0 (&a)[kAcross]) const {
     if (exists == (1u << kVector) - 1) {
 #pragma unroll
     for (int e = 0; e < kVector; e += 2) {

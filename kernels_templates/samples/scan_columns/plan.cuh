@@ -5,10 +5,12 @@
 #include "tile/contiguous.cuh"
 #include "tile/packed.cuh"
 #include "tile/wide.cuh"
-#include "tile/shuffle.cuh"
+#include "tile/scan.cuh"
 #include "tile/dependent.cuh"
 #include "tile/f16.cuh"
 #include "tile/approximations.cuh"
+
+using namespace tile;
 
 #define KERNEL_NAME tilejit_scan_columns_f32
 
@@ -25,13 +27,12 @@ static_assert(sizeof(Params) == 16, "the host packs the same bytes");
 using Index = u32;  // of the vectors of a row
 constexpr bool kAlong = false;
 constexpr int kAcross = 2;  // rows of a thread
-constexpr int kLanes = 64;  // threads of a block that share a row
-#define SHARES_ROWS 0
-#define RESCALES_SUMS 0
-constexpr int kShares = 1;  // blocks a row that meet in memory
-constexpr int kHeld = 0;  // vectors in registers
-#define HOLDS_ROWS 0
+constexpr int kRowThreads = 64;  // threads of a block that share a row
+#define SPLITS_ROWS 0
+constexpr int kSplits = 1;  // blocks a row that meet in memory
+constexpr int kRegisterVectors = 0;  // vectors in registers
 constexpr bool kBlocksAreWhole = false;  // all have as many rows
+#define ROWS_IN_REGISTERS 0
 constexpr bool kChunksAreWhole = false;  // rows end with one
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = true;
@@ -61,7 +62,7 @@ struct Results {
   float v2;
 };
 
-struct Stage0 {
+struct Pass0 {
   float a2 = 0;
   static constexpr bool kRescales = false;
   static constexpr bool kExtremum = false;
@@ -70,7 +71,7 @@ struct Stage0 {
     const float v0 = t0;
     a2 = a2 + float(v0);
   }
-  TILE_DEVICE void combine(const Stage0& other) {
+  TILE_DEVICE void combine(const Pass0& other) {
     a2 = a2 + other.a2;
   }
   TILE_DEVICE void finish(const Params& p, Results& r) const {
@@ -81,8 +82,8 @@ struct Stage0 {
 template <class... T>
 struct List {};
 struct Below {};  // asks for the sums below a maximum
-using Stages = List<Stage0>;
-constexpr int kStageBytes = (sizeof(Stage0) > 4 ? int(sizeof(Stage0)) : 4);
+using PassList = List<Pass0>;
+constexpr int kPassBytes = (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4);
 
 constexpr bool kReverse = false;
 constexpr int kTurns = 64;  // totals that a part of a running total has
@@ -126,7 +127,7 @@ struct Vector {
     in0.load(p.t0 + i64(c0) * kVector + i64(c1) * 3850ll);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
-                        const Results (&r)[kAcross], Stage0 (&a)[kAcross]) const {
+                        const Results (&r)[kAcross], Pass0 (&a)[kAcross]) const {
 #pragma unroll
     for (int e = 0; e < kVector; e += 2) {
       float x0[2];

@@ -4,9 +4,11 @@
 #include "tile/types.cuh"
 #include "tile/packed.cuh"
 #include "tile/wide.cuh"
-#include "tile/shuffle.cuh"
+#include "tile/scan.cuh"
 #include "tile/dependent.cuh"
 #include "tile/bf16.cuh"
+
+using namespace tile;
 
 #define KERNEL_NAME tilejit_scan_rows_bf16
 
@@ -23,13 +25,12 @@ static_assert(sizeof(Params) == 16, "the host packs the same bytes");
 using Index = u32;  // of the vectors of a row
 constexpr bool kAlong = true;
 constexpr int kAcross = 1;  // rows of a thread
-constexpr int kLanes = 128;  // threads of a block that share a row
-#define SHARES_ROWS 0
-#define RESCALES_SUMS 0
-constexpr int kShares = 1;  // blocks a row that meet in memory
-constexpr int kHeld = 4;  // vectors in registers
-#define HOLDS_ROWS 1
+constexpr int kRowThreads = 128;  // threads of a block that share a row
+#define SPLITS_ROWS 0
+constexpr int kSplits = 1;  // blocks a row that meet in memory
+constexpr int kRegisterVectors = 4;  // vectors in registers
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
+#define ROWS_IN_REGISTERS 1
 constexpr bool kChunksAreWhole = true;  // rows end with one
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = true;
@@ -61,8 +62,8 @@ struct Results {
 template <class... T>
 struct List {};
 struct Below {};  // asks for the sums below a maximum
-using Stages = List<>;
-constexpr int kStageBytes = 4;
+using PassList = List<>;
+constexpr int kPassBytes = 4;
 
 constexpr bool kReverse = false;
 constexpr int kTurns = 64;  // totals that a part of a running total has

@@ -4,8 +4,10 @@
 #include "tile/types.cuh"
 #include "tile/contiguous.cuh"
 #include "tile/wide.cuh"
-#include "tile/shuffle.cuh"
+#include "tile/scan.cuh"
 #include "tile/dependent.cuh"
+
+using namespace tile;
 
 #define KERNEL_NAME tilejit_scan_shared_f32
 
@@ -23,15 +25,14 @@ static_assert(sizeof(Params) == 24, "the host packs the same bytes");
 using Index = u32;  // of the vectors of a row
 constexpr bool kAlong = true;
 constexpr int kAcross = 1;  // rows of a thread
-constexpr int kLanes = 256;  // threads of a block that share a row
-#define SHARES_ROWS 1
-#define RESCALES_SUMS 0
+constexpr int kRowThreads = 256;  // threads of a block that share a row
+#define SPLITS_ROWS 1
 #define KERNEL_NAME_COMBINE tilejit_scan_shared_f32_combine
 constexpr int kCombineThreads = 256;  // a block that combines what is left
-constexpr int kShares = 528;  // blocks a row that meet in memory
-constexpr int kHeld = 0;  // vectors in registers
-#define HOLDS_ROWS 0
+constexpr int kSplits = 528;  // blocks a row that meet in memory
+constexpr int kRegisterVectors = 0;  // vectors in registers
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
+#define ROWS_IN_REGISTERS 0
 constexpr bool kChunksAreWhole = false;  // rows end with one
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = true;
@@ -61,8 +62,8 @@ struct Results {
 template <class... T>
 struct List {};
 struct Below {};  // asks for the sums below a maximum
-using Stages = List<>;
-constexpr int kStageBytes = 4;
+using PassList = List<>;
+constexpr int kPassBytes = 4;
 
 constexpr bool kReverse = true;
 constexpr int kTurns = 64;  // totals that a part of a running total has

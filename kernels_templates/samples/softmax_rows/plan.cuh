@@ -4,11 +4,13 @@
 #include "tile/types.cuh"
 #include "tile/packed.cuh"
 #include "tile/wide.cuh"
-#include "tile/shuffle.cuh"
+#include "tile/reduce.cuh"
 #include "tile/dependent.cuh"
 #include "tile/bf16.cuh"
 #include "tile/math.cuh"
 #include "tile/approximations.cuh"
+
+using namespace tile;
 
 #define KERNEL_NAME tilejit_softmax_bf16
 
@@ -25,14 +27,12 @@ static_assert(sizeof(Params) == 16, "the host packs the same bytes");
 using Index = u32;  // of the vectors of a row
 constexpr bool kAlong = true;
 constexpr int kAcross = 1;  // rows of a thread
-constexpr int kLanes = 256;  // threads of a block that share a row
-#define SHARES_ROWS 0
-#define RESCALES_SUMS 0
-constexpr int kShares = 1;  // blocks a row that meet in memory
-constexpr int kHeld = 2;  // vectors in registers
-#define HOLDS_ROWS 1
+constexpr int kRowThreads = 256;  // threads of a block that share a row
+#define SPLITS_ROWS 0
+constexpr int kSplits = 1;  // blocks a row that meet in memory
+constexpr int kRegisterVectors = 2;  // vectors in registers
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
-constexpr bool kStepsAreWhole = true;  // all lanes hold as many
+constexpr bool kStepsAreWhole = true;  // all threads hold as many
 constexpr int kReductions = 2;  // one after another
 constexpr int kCluster = 1;  // blocks a row
 #define USES_CLUSTER 0
@@ -67,7 +67,7 @@ struct Results {
   float v4;
 };
 
-struct Stage0 {
+struct Pass0 {
   float a1 = math::nan_f32();
   static constexpr bool kRescales = false;
   static constexpr bool kExtremum = true;
@@ -80,7 +80,7 @@ struct Stage0 {
     const float v0 = t0;
     a1 = fmaxf(a1, float(v0));
   }
-  TILE_DEVICE void combine(const Stage0& other) {
+  TILE_DEVICE void combine(const Pass0& other) {
     a1 = fmaxf(a1, other.a1);
   }
   TILE_DEVICE void finish(const Params& p, Results& r) const {
@@ -88,7 +88,7 @@ struct Stage0 {
   }
 };
 
-struct Stage1 {
+struct Pass1 {
   float a4 = 0;
   static constexpr bool kRescales = false;
   static constexpr bool kExtremum = false;
@@ -100,7 +100,7 @@ struct Stage1 {
     const float v3 = math::fast_exp(v2);
     a4 = a4 + float(v3);
   }
-  TILE_DEVICE void combine(const Stage1& other) {
+  TILE_DEVICE void combine(const Pass1& other) {
     a4 = a4 + other.a4;
   }
   TILE_DEVICE void finish(const Params& p, Results& r) const {
@@ -111,8 +111,8 @@ struct Stage1 {
 template <class... T>
 struct List {};
 struct Below {};  // asks for the sums below a maximum
-using Stages = List<Stage0, Stage1>;
-constexpr int kStageBytes = (sizeof(Stage1) > (sizeof(Stage0) > 4 ? int(sizeof(Stage0)) : 4) ? int(sizeof(Stage1)) : (sizeof(Stage0) > 4 ? int(sizeof(Stage0)) : 4));
+using PassList = List<Pass0, Pass1>;
+constexpr int kPassBytes = (sizeof(Pass1) > (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4) ? int(sizeof(Pass1)) : (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4));
 
 TILE_DEVICE void formula(const Params& p, const Results& r, float t0, float& y1) {
   const float v0 = t0;
@@ -135,7 +135,7 @@ struct Vector {
     in0.load(p.t0 + i64(c0) * kVector + i64(c1) * 4096ll);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
-                        const Results (&r)[kAcross], Stage0 (&a)[kAcross]) const {
+                        const Results (&r)[kAcross], Pass0 (&a)[kAcross]) const {
     u32 words = in0.word[0];
 #pragma unroll
     for (int w = 1; w < kVector / 2; ++w) words = max_words<bf16>(words, in0.word[w]);
@@ -145,7 +145,7 @@ struct Vector {
     a[0].fold(p, r[0], x0[1]);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
-                        const Results (&r)[kAcross], Stage1 (&a)[kAcross]) const {
+                        const Results (&r)[kAcross], Pass1 (&a)[kAcross]) const {
 #pragma unroll
     for (int e = 0; e < kVector; e += 2) {
       float x0[2];

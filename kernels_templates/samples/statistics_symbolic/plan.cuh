@@ -5,10 +5,12 @@
 #include "tile/contiguous.cuh"
 #include "tile/strided.cuh"
 #include "tile/wide.cuh"
-#include "tile/shuffle.cuh"
+#include "tile/reduce.cuh"
 #include "tile/dependent.cuh"
 #include "tile/b8.cuh"
 #include "tile/math.cuh"
+
+using namespace tile;
 
 #define KERNEL_NAME tilejit_statistics_f32
 
@@ -31,14 +33,12 @@ static_assert(sizeof(Params) == 72, "the host packs the same bytes");
 using Index = u64;  // of the vectors of a row
 constexpr bool kAlong = true;
 constexpr int kAcross = 1;  // rows of a thread
-constexpr int kLanes = 256;  // threads of a block that share a row
-#define SHARES_ROWS 0
-#define RESCALES_SUMS 0
-constexpr int kShares = 1;  // blocks a row that meet in memory
-constexpr int kHeld = 0;  // vectors in registers
-#define HOLDS_ROWS 0
+constexpr int kRowThreads = 256;  // threads of a block that share a row
+#define SPLITS_ROWS 0
+constexpr int kSplits = 1;  // blocks a row that meet in memory
+constexpr int kRegisterVectors = 0;  // vectors in registers
 constexpr bool kBlocksAreWhole = false;  // all have as many rows
-constexpr bool kStepsAreWhole = false;  // all lanes hold as many
+constexpr bool kStepsAreWhole = false;  // all threads hold as many
 constexpr int kReductions = 2;  // one after another
 constexpr int kCluster = 1;  // blocks a row
 #define USES_CLUSTER 0
@@ -82,7 +82,7 @@ struct Results {
   float v26;
 };
 
-struct Stage0 {
+struct Pass0 {
   float a1 = 0;
   float a15 = math::nan_f32();
   static constexpr bool kRescales = false;
@@ -93,7 +93,7 @@ struct Stage0 {
     a1 = a1 + float(v0);
     a15 = fminf(a15, float(v0));
   }
-  TILE_DEVICE void combine(const Stage0& other) {
+  TILE_DEVICE void combine(const Pass0& other) {
     a1 = a1 + other.a1;
     a15 = fminf(a15, other.a15);
   }
@@ -107,7 +107,7 @@ struct Stage0 {
   }
 };
 
-struct Stage1 {
+struct Pass1 {
   float a6 = 0;
   float a7 = 0;
   static constexpr bool kRescales = false;
@@ -121,7 +121,7 @@ struct Stage1 {
     a6 = a6 + float(v4);
     a7 = a7 + float(v5);
   }
-  TILE_DEVICE void combine(const Stage1& other) {
+  TILE_DEVICE void combine(const Pass1& other) {
     a6 = a6 + other.a6;
     a7 = a7 + other.a7;
   }
@@ -157,8 +157,8 @@ struct Stage1 {
 template <class... T>
 struct List {};
 struct Below {};  // asks for the sums below a maximum
-using Stages = List<Stage0, Stage1>;
-constexpr int kStageBytes = (sizeof(Stage1) > (sizeof(Stage0) > 4 ? int(sizeof(Stage0)) : 4) ? int(sizeof(Stage1)) : (sizeof(Stage0) > 4 ? int(sizeof(Stage0)) : 4));
+using PassList = List<Pass0, Pass1>;
+constexpr int kPassBytes = (sizeof(Pass1) > (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4) ? int(sizeof(Pass1)) : (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4));
 
 TILE_DEVICE void formula(const Params& p, const Results& r, float t0, float& y3) {
   const float v0 = t0;
@@ -180,14 +180,14 @@ struct Vector {
     in0.load(row.from0 + i64(c0) * kVector);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
-                        const Results (&r)[kAcross], Stage0 (&a)[kAcross]) const {
+                        const Results (&r)[kAcross], Pass0 (&a)[kAcross]) const {
 #pragma unroll
     for (int e = 0; e < kVector; e += 1) {
       a[0].fold(p, r[0], in0.element[e]);
     }
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
-                        const Results (&r)[kAcross], Stage1 (&a)[kAcross]) const {
+                        const Results (&r)[kAcross], Pass1 (&a)[kAcross]) const {
 #pragma unroll
     for (int e = 0; e < kVector; e += 1) {
       a[0].fold(p, r[0], in0.element[e]);

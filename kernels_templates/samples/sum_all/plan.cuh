@@ -5,8 +5,10 @@
 #include "tile/contiguous.cuh"
 #include "tile/strided.cuh"
 #include "tile/wide.cuh"
-#include "tile/shuffle.cuh"
+#include "tile/reduce.cuh"
 #include "tile/dependent.cuh"
+
+using namespace tile;
 
 #define KERNEL_NAME tilejit_sum_all_f32
 
@@ -24,18 +26,16 @@ static_assert(sizeof(Params) == 24, "the host packs the same bytes");
 using Index = u32;  // of the vectors of a row
 constexpr bool kAlong = true;
 constexpr int kAcross = 1;  // rows of a thread
-constexpr int kLanes = 256;  // threads of a block that share a row
-#define SHARES_ROWS 1
-#define RESCALES_SUMS 0
+constexpr int kRowThreads = 256;  // threads of a block that share a row
+#define SPLITS_ROWS 1
 #define COUNTS_BLOCKS 0
 #define KERNEL_NAME_COMBINE tilejit_sum_all_f32_combine
 constexpr int kCombineThreads = 512;  // a block that combines what is left
 constexpr int kCombiners = 512;  // threads of it that have a row
-constexpr int kShares = 8192;  // blocks a row that meet in memory
-constexpr int kHeld = 4;  // vectors in registers
-#define HOLDS_ROWS 1
+constexpr int kSplits = 8192;  // blocks a row that meet in memory
+constexpr int kRegisterVectors = 4;  // vectors in registers
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
-constexpr bool kStepsAreWhole = true;  // all lanes hold as many
+constexpr bool kStepsAreWhole = true;  // all threads hold as many
 constexpr int kReductions = 1;  // one after another
 constexpr int kCluster = 1;  // blocks a row
 #define USES_CLUSTER 0
@@ -67,7 +67,7 @@ struct Results {
   float v1;
 };
 
-struct Stage0 {
+struct Pass0 {
   float a1 = 0;
   static constexpr bool kRescales = false;
   static constexpr bool kExtremum = false;
@@ -76,7 +76,7 @@ struct Stage0 {
     const float v0 = t0;
     a1 = a1 + float(v0);
   }
-  TILE_DEVICE void combine(const Stage0& other) {
+  TILE_DEVICE void combine(const Pass0& other) {
     a1 = a1 + other.a1;
   }
   TILE_DEVICE void finish(const Params& p, Results& r) const {
@@ -87,9 +87,9 @@ struct Stage0 {
 template <class... T>
 struct List {};
 struct Below {};  // asks for the sums below a maximum
-using Stages = List<Stage0>;
-constexpr int kStageBytes = (sizeof(Stage0) > 4 ? int(sizeof(Stage0)) : 4);
-static_assert(kStageBytes == 4, "the host makes room");
+using PassList = List<Pass0>;
+constexpr int kPassBytes = (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4);
+static_assert(kPassBytes == 4, "the host makes room");
 
 TILE_DEVICE void formula(const Params& p, const Results& r) {
 }
@@ -104,7 +104,7 @@ struct Vector {
     in0.load(p.t0 + i64(c0) * kVector);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
-                        const Results (&r)[kAcross], Stage0 (&a)[kAcross]) const {
+                        const Results (&r)[kAcross], Pass0 (&a)[kAcross]) const {
 #pragma unroll
     for (int e = 0; e < kVector; e += 1) {
       a[0].fold(p, r[0], in0.element[e]);

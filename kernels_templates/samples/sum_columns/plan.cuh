@@ -6,9 +6,11 @@
 #include "tile/packed.cuh"
 #include "tile/split.cuh"
 #include "tile/wide.cuh"
-#include "tile/shuffle.cuh"
+#include "tile/reduce.cuh"
 #include "tile/dependent.cuh"
 #include "tile/f16.cuh"
+
+using namespace tile;
 
 #define KERNEL_NAME tilejit_sum_columns_f32
 
@@ -25,14 +27,12 @@ static_assert(sizeof(Params) == 16, "the host packs the same bytes");
 using Index = u32;  // of the vectors of a row
 constexpr bool kAlong = false;
 constexpr int kAcross = 4;  // rows of a thread
-constexpr int kLanes = 128;  // threads of a block that share a row
-#define SHARES_ROWS 0
-#define RESCALES_SUMS 0
-constexpr int kShares = 1;  // blocks a row that meet in memory
-constexpr int kHeld = 0;  // vectors in registers
-#define HOLDS_ROWS 0
+constexpr int kRowThreads = 128;  // threads of a block that share a row
+#define SPLITS_ROWS 0
+constexpr int kSplits = 1;  // blocks a row that meet in memory
+constexpr int kRegisterVectors = 0;  // vectors in registers
 constexpr bool kBlocksAreWhole = false;  // all have as many rows
-constexpr bool kStepsAreWhole = false;  // all lanes hold as many
+constexpr bool kStepsAreWhole = false;  // all threads hold as many
 constexpr int kReductions = 1;  // one after another
 constexpr int kCluster = 1;  // blocks a row
 #define USES_CLUSTER 0
@@ -73,7 +73,7 @@ struct Results {
   float v1;
 };
 
-struct Stage0 {
+struct Pass0 {
   float a1 = 0;
   static constexpr bool kRescales = false;
   static constexpr bool kExtremum = false;
@@ -82,7 +82,7 @@ struct Stage0 {
     const float v0 = t0;
     a1 = a1 + float(v0);
   }
-  TILE_DEVICE void combine(const Stage0& other) {
+  TILE_DEVICE void combine(const Pass0& other) {
     a1 = a1 + other.a1;
   }
   TILE_DEVICE void finish(const Params& p, Results& r) const {
@@ -93,8 +93,8 @@ struct Stage0 {
 template <class... T>
 struct List {};
 struct Below {};  // asks for the sums below a maximum
-using Stages = List<Stage0>;
-constexpr int kStageBytes = (sizeof(Stage0) > 4 ? int(sizeof(Stage0)) : 4);
+using PassList = List<Pass0>;
+constexpr int kPassBytes = (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4);
 
 TILE_DEVICE void formula(const Params& p, const Results& r) {
 }
@@ -111,7 +111,7 @@ struct Vector {
     load_split<2>(in0, row.from0 + i64(c1) * 3850ll, valid);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
-                        const Results (&r)[kAcross], Stage0 (&a)[kAcross]) const {
+                        const Results (&r)[kAcross], Pass0 (&a)[kAcross]) const {
 #pragma unroll
     for (int e = 0; e < kVector; e += 2) {
       float x0[2];

@@ -4,10 +4,12 @@
 #include "tile/types.cuh"
 #include "tile/packed.cuh"
 #include "tile/shifted.cuh"
-#include "tile/cross.cuh"
+#include "tile/shared_tile.cuh"
 #include "tile/wide.cuh"
 #include "tile/dependent.cuh"
 #include "tile/bf16.cuh"
+
+using namespace tile;
 
 #define KERNEL_NAME tilejit_transpose_bf16
 
@@ -34,10 +36,26 @@ constexpr int kCopies = 2;  // of a vector's code
 constexpr bool kWhole = false;  // every tile
 constexpr bool kRaggedColumns = true;
 constexpr bool kRagged = true;
-constexpr bool kCrossedOutputs = false;
+constexpr bool kTransposedOutputs = false;
+
+// Where the vector in a column of vectors and a row of elements lies.
+struct VectorLayout {  // Sw<4,0,7> o 0 o (16,128):(1,16)
+  static constexpr int rank = 2;
+  static constexpr i32 size = 2048;
+  static constexpr i32 cosize = 2048;
+  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 16 : 128; }
+  __device__ constexpr i32 operator()(i32 c0) const {
+    const i32 index = c0;
+    return index ^ ((index & 1920) >> 7);
+  }
+  __device__ constexpr i32 operator()(i32 c0, i32 c1) const {
+    const i32 index = c0 + c1 * 16;
+    return index ^ ((index & 1920) >> 7);
+  }
+};
 
 struct Shared {
-  CrossTile<Packed<bf16, kVector>, kVector, kColumns, kRows> x0;
+  SharedTile<Packed<bf16, kVector>, kVector, VectorLayout> x0;
 };
 
 // Where a tile's first element lies, and how many of its columns and rows exist.
@@ -59,7 +77,7 @@ TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
   return tile;
 }
 
-// kVector columns of the crossed inputs, each kVector neighbours along the rows.
+// kVector columns of the transposed inputs, each kVector neighbours along the rows.
 struct Square {
   Shifted<Packed<bf16, kVector>> raw0[kVector];
 
@@ -75,11 +93,7 @@ struct Square {
     Packed<bf16, kVector> x0[kVector];
 #pragma unroll
     for (int i = 0; i < kVector; ++i) x0[i] = raw0[i].get();
-    transpose(x0);
-#pragma unroll
-    for (int i = 0; i < kVector; ++i) {
-      shared.x0.at(row * kVector + i, column) = x0[i];
-    }
+    shared.x0.put_square(row, column, x0);
   }
 };
 

@@ -3,9 +3,11 @@
 
 #include "tile/types.cuh"
 #include "tile/contiguous.cuh"
-#include "tile/cross.cuh"
+#include "tile/shared_tile.cuh"
 #include "tile/wide.cuh"
 #include "tile/dependent.cuh"
+
+using namespace tile;
 
 #define KERNEL_NAME tilejit_transpose_f32
 
@@ -30,10 +32,26 @@ constexpr int kCopies = 2;  // of a vector's code
 constexpr bool kWhole = false;  // every tile
 constexpr bool kRaggedColumns = false;
 constexpr bool kRagged = false;
-constexpr bool kCrossedOutputs = false;
+constexpr bool kTransposedOutputs = false;
+
+// Where the vector in a column of vectors and a row of elements lies.
+struct VectorLayout {  // Sw<5,0,5> o 0 o (32,32):(1,32)
+  static constexpr int rank = 2;
+  static constexpr i32 size = 1024;
+  static constexpr i32 cosize = 1024;
+  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 32 : 32; }
+  __device__ constexpr i32 operator()(i32 c0) const {
+    const i32 index = c0;
+    return index ^ ((index & 992) >> 5);
+  }
+  __device__ constexpr i32 operator()(i32 c0, i32 c1) const {
+    const i32 index = c0 + c1 * 32;
+    return index ^ ((index & 992) >> 5);
+  }
+};
 
 struct Shared {
-  CrossTile<Contiguous<f32, kVector>, kVector, kColumns, kRows> x0;
+  SharedTile<Contiguous<f32, kVector>, kVector, VectorLayout> x0;
 };
 
 // Where a tile's first element lies, and how many of its columns and rows exist.
@@ -55,7 +73,7 @@ TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
   return tile;
 }
 
-// kVector columns of the crossed inputs, each kVector neighbours along the rows.
+// kVector columns of the transposed inputs, each kVector neighbours along the rows.
 struct Square {
   Contiguous<f32, kVector> x0[kVector];
 
@@ -68,11 +86,7 @@ struct Square {
     }
   }
   TILE_DEVICE void put(Shared& shared, int row, int column) {
-    transpose(x0);
-#pragma unroll
-    for (int i = 0; i < kVector; ++i) {
-      shared.x0.at(row * kVector + i, column) = x0[i];
-    }
+    shared.x0.put_square(row, column, x0);
   }
 };
 

@@ -8,6 +8,8 @@
 #include "tile/dependent.cuh"
 #include "tile/f16.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_tv_copy_f16
 
 constexpr int kThreads = 128;  // a block

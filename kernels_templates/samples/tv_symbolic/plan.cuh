@@ -8,6 +8,8 @@
 #include "tile/dependent.cuh"
 #include "tile/divisor.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_tv_symbolic_f32
 
 constexpr int kThreads = 64;  // a block

@@ -7,6 +7,8 @@
 #include "tile/dependent.cuh"
 #include "tile/divisor.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_wide_f64
 #define KERNEL_NAME_WIDE tilejit_wide_f64_wide
 #define INDEX_NARROW 1

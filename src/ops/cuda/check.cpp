@@ -190,7 +190,9 @@ class Checker {
   void check_name(const std::string& name, const std::string& folder) {
     const std::string where = core::pointer_to(folder, name);
     if (!spec::check_identifier(name, where, problems_)) return;
-    if (std::ranges::find(kTaken, name) != std::end(kTaken)) {
+    // A constant would clash with the library's namespace; a field does not.
+    const bool is_namespace = name == "tile" && folder == "/constants";
+    if (is_namespace || std::ranges::find(kTaken, name) != std::end(kTaken)) {
       fault("the name '" + name + "' belongs to C++ or to plan.cuh; choose another", where);
     } else if (!names_.insert(name).second) {
       fault("the name '" + name +

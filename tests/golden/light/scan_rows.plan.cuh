@@ -6,6 +6,8 @@
 #include "tile/dependent.cuh"
 #include "tile/bf16.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_scan_rows_bf16
 
 constexpr int kThreads = 256;  // a block
@@ -21,10 +23,10 @@ static_assert(sizeof(Params) == 16, "the host packs the same bytes");
 using Index = u32;  // of the vectors of a row
 constexpr bool kAlong = true;
 constexpr int kAcross = 1;  // rows of a thread
-constexpr int kLanes = 256;  // threads of a block that share a row
-constexpr int kStages = 0;  // passes that reduce
+constexpr int kRowThreads = 256;  // threads of a block that share a row
+constexpr int kReductions = 0;  // passes that reduce
 constexpr bool kScans = true;
-constexpr int kFolds = kStages + kScans;
+constexpr int kFolds = kReductions + kScans;
 constexpr int kPasses = kFolds + 1;
 constexpr int kChain = 0;  // elements added up by themselves; 0: all
 constexpr bool kFullOutputs = true;

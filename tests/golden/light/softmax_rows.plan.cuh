@@ -8,6 +8,8 @@
 #include "tile/math.cuh"
 #include "tile/approximations.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_softmax_bf16
 
 constexpr int kThreads = 256;  // a block
@@ -23,11 +25,11 @@ static_assert(sizeof(Params) == 16, "the host packs the same bytes");
 using Index = u32;  // of the vectors of a row
 constexpr bool kAlong = true;
 constexpr int kAcross = 1;  // rows of a thread
-constexpr int kLanes = 256;  // threads of a block that share a row
-constexpr int kStages = 2;  // passes that reduce
+constexpr int kRowThreads = 256;  // threads of a block that share a row
+constexpr int kReductions = 2;  // passes that reduce
 constexpr bool kScans = false;
 constexpr bool kReverse = false;
-constexpr int kFolds = kStages + kScans;
+constexpr int kFolds = kReductions + kScans;
 constexpr int kPasses = kFolds + 1;
 constexpr int kChain = 0;  // elements added up by themselves; 0: all
 constexpr bool kFullOutputs = true;
@@ -54,7 +56,7 @@ struct Results {
   float v4;
 };
 
-struct Stage0 {
+struct Pass0 {
   float a1 = math::nan_f32();
   static constexpr bool kRescales = false;
 
@@ -62,7 +64,7 @@ struct Stage0 {
     const float v0 = t0;
     a1 = fmaxf(a1, float(v0));
   }
-  TILE_DEVICE void combine(const Stage0& other) {
+  TILE_DEVICE void combine(const Pass0& other) {
     a1 = fmaxf(a1, other.a1);
   }
   TILE_DEVICE void finish(const Params& p, Results& r) const {
@@ -70,7 +72,7 @@ struct Stage0 {
   }
 };
 
-struct Stage1 {
+struct Pass1 {
   float a4 = 0;
   static constexpr bool kRescales = false;
 
@@ -81,7 +83,7 @@ struct Stage1 {
     const float v3 = math::fast_exp(v2);
     a4 = a4 + float(v3);
   }
-  TILE_DEVICE void combine(const Stage1& other) {
+  TILE_DEVICE void combine(const Pass1& other) {
     a4 = a4 + other.a4;
   }
   TILE_DEVICE void finish(const Params& p, Results& r) const {
@@ -110,14 +112,14 @@ struct Vector {
     in0.load(p.t0 + i64(c0) + i64(c1) * 4096ll);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
-                        const Results (&r)[kAcross], Stage0 (&a)[kAcross]) const {
+                        const Results (&r)[kAcross], Pass0 (&a)[kAcross]) const {
 #pragma unroll
     for (int e = 0; e < kVector; e += 1) {
       a[0].fold(p, r[0], to_compute(in0.element[e]));
     }
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
-                        const Results (&r)[kAcross], Stage1 (&a)[kAcross]) const {
+                        const Results (&r)[kAcross], Pass1 (&a)[kAcross]) const {
 #pragma unroll
     for (int e = 0; e < kVector; e += 1) {
       a[0].fold(p, r[0], to_compute(in0.element[e]));
@@ -139,21 +141,21 @@ struct Vector {
 };
 
 struct Passes {
-  Stage0 stage0[1];
-  Stage1 stage1[1];
+  Pass0 pass0[1];
+  Pass1 pass1[1];
 
   TILE_DEVICE void fold(int pass, const Vector& x, const Params& p, const Row& row, Index v,
                         const Results (&r)[1]) {
-    if (pass == 0) x.fold(p, row, v, r, stage0);
-    if (pass == 1) x.fold(p, row, v, r, stage1);
+    if (pass == 0) x.fold(p, row, v, r, pass0);
+    if (pass == 1) x.fold(p, row, v, r, pass1);
   }
   TILE_DEVICE void combine(int pass, const Passes& behind) {
-    if (pass == 0) stage0[0].combine(behind.stage0[0]);
-    if (pass == 1) stage1[0].combine(behind.stage1[0]);
+    if (pass == 0) pass0[0].combine(behind.pass0[0]);
+    if (pass == 1) pass1[0].combine(behind.pass1[0]);
   }
   TILE_DEVICE void finish(int pass, const Params& p, Results& r) const {
-    if (pass == 0) stage0[0].finish(p, r);
-    if (pass == 1) stage1[0].finish(p, r);
+    if (pass == 0) pass0[0].finish(p, r);
+    if (pass == 1) pass1[0].finish(p, r);
   }
   TILE_DEVICE void map(const Vector& x, const Params& p, const Row& row, Index v,
                        const Results (&r)[1]) {

@@ -8,6 +8,8 @@
 #include "tile/b8.cuh"
 #include "tile/math.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_statistics_f32
 
 constexpr int kThreads = 256;  // a block
@@ -29,11 +31,11 @@ static_assert(sizeof(Params) == 72, "the host packs the same bytes");
 using Index = u64;  // of the vectors of a row
 constexpr bool kAlong = true;
 constexpr int kAcross = 1;  // rows of a thread
-constexpr int kLanes = 256;  // threads of a block that share a row
-constexpr int kStages = 2;  // passes that reduce
+constexpr int kRowThreads = 256;  // threads of a block that share a row
+constexpr int kReductions = 2;  // passes that reduce
 constexpr bool kScans = false;
 constexpr bool kReverse = false;
-constexpr int kFolds = kStages + kScans;
+constexpr int kFolds = kReductions + kScans;
 constexpr int kPasses = kFolds + 1;
 constexpr int kChain = 128;  // elements added up by themselves; 0: all
 constexpr bool kFullOutputs = true;
@@ -65,7 +67,7 @@ struct Results {
   float v26;
 };
 
-struct Stage0 {
+struct Pass0 {
   float a1 = 0;
   float a15 = math::nan_f32();
   static constexpr bool kRescales = false;
@@ -75,7 +77,7 @@ struct Stage0 {
     a1 = a1 + float(v0);
     a15 = fminf(a15, float(v0));
   }
-  TILE_DEVICE void combine(const Stage0& other) {
+  TILE_DEVICE void combine(const Pass0& other) {
     a1 = a1 + other.a1;
     a15 = fminf(a15, other.a15);
   }
@@ -89,7 +91,7 @@ struct Stage0 {
   }
 };
 
-struct Stage1 {
+struct Pass1 {
   float a6 = 0;
   float a7 = 0;
   static constexpr bool kRescales = false;
@@ -102,7 +104,7 @@ struct Stage1 {
     a6 = a6 + float(v4);
     a7 = a7 + float(v5);
   }
-  TILE_DEVICE void combine(const Stage1& other) {
+  TILE_DEVICE void combine(const Pass1& other) {
     a6 = a6 + other.a6;
     a7 = a7 + other.a7;
   }
@@ -155,14 +157,14 @@ struct Vector {
     in0.load(p.t0 + i64(c0) + i64(c1) * p.d0);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
-                        const Results (&r)[kAcross], Stage0 (&a)[kAcross]) const {
+                        const Results (&r)[kAcross], Pass0 (&a)[kAcross]) const {
 #pragma unroll
     for (int e = 0; e < kVector; e += 1) {
       a[0].fold(p, r[0], in0.element[e]);
     }
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
-                        const Results (&r)[kAcross], Stage1 (&a)[kAcross]) const {
+                        const Results (&r)[kAcross], Pass1 (&a)[kAcross]) const {
 #pragma unroll
     for (int e = 0; e < kVector; e += 1) {
       a[0].fold(p, r[0], in0.element[e]);
@@ -182,21 +184,21 @@ struct Vector {
 };
 
 struct Passes {
-  Stage0 stage0[1];
-  Stage1 stage1[1];
+  Pass0 pass0[1];
+  Pass1 pass1[1];
 
   TILE_DEVICE void fold(int pass, const Vector& x, const Params& p, const Row& row, Index v,
                         const Results (&r)[1]) {
-    if (pass == 0) x.fold(p, row, v, r, stage0);
-    if (pass == 1) x.fold(p, row, v, r, stage1);
+    if (pass == 0) x.fold(p, row, v, r, pass0);
+    if (pass == 1) x.fold(p, row, v, r, pass1);
   }
   TILE_DEVICE void combine(int pass, const Passes& behind) {
-    if (pass == 0) stage0[0].combine(behind.stage0[0]);
-    if (pass == 1) stage1[0].combine(behind.stage1[0]);
+    if (pass == 0) pass0[0].combine(behind.pass0[0]);
+    if (pass == 1) pass1[0].combine(behind.pass1[0]);
   }
   TILE_DEVICE void finish(int pass, const Params& p, Results& r) const {
-    if (pass == 0) stage0[0].finish(p, r);
-    if (pass == 1) stage1[0].finish(p, r);
+    if (pass == 0) pass0[0].finish(p, r);
+    if (pass == 1) pass1[0].finish(p, r);
   }
   TILE_DEVICE void map(const Vector& x, const Params& p, const Row& row, Index v,
                        const Results (&r)[1]) {

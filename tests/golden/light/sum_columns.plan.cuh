@@ -6,6 +6,8 @@
 #include "tile/dependent.cuh"
 #include "tile/f16.cuh"
 
+using namespace tile;
+
 #define KERNEL_NAME tilejit_sum_columns_f32
 
 constexpr int kThreads = 1024;  // a block
@@ -21,11 +23,11 @@ static_assert(sizeof(Params) == 16, "the host packs the same bytes");
 using Index = u32;  // of the vectors of a row
 constexpr bool kAlong = false;
 constexpr int kAcross = 1;  // rows of a thread
-constexpr int kLanes = 32;  // threads of a block that share a row
-constexpr int kStages = 1;  // passes that reduce
+constexpr int kRowThreads = 32;  // threads of a block that share a row
+constexpr int kReductions = 1;  // passes that reduce
 constexpr bool kScans = false;
 constexpr bool kReverse = false;
-constexpr int kFolds = kStages + kScans;
+constexpr int kFolds = kReductions + kScans;
 constexpr int kPasses = kFolds + 0;
 constexpr int kChain = 0;  // elements added up by themselves; 0: all
 constexpr bool kFullOutputs = false;
@@ -51,7 +53,7 @@ struct Results {
   float v1;
 };
 
-struct Stage0 {
+struct Pass0 {
   float a1 = 0;
   static constexpr bool kRescales = false;
 
@@ -59,7 +61,7 @@ struct Stage0 {
     const float v0 = t0;
     a1 = a1 + float(v0);
   }
-  TILE_DEVICE void combine(const Stage0& other) {
+  TILE_DEVICE void combine(const Pass0& other) {
     a1 = a1 + other.a1;
   }
   TILE_DEVICE void finish(const Params& p, Results& r) const {
@@ -81,7 +83,7 @@ struct Vector {
     in0.load(p.t0 + i64(c0) + i64(c1) * 3850ll);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
-                        const Results (&r)[kAcross], Stage0 (&a)[kAcross]) const {
+                        const Results (&r)[kAcross], Pass0 (&a)[kAcross]) const {
 #pragma unroll
     for (int e = 0; e < kVector; e += 1) {
       a[e].fold(p, r[e], to_compute(in0.element[e]));
@@ -93,17 +95,17 @@ struct Vector {
 };
 
 struct Passes {
-  Stage0 stage0[1];
+  Pass0 pass0[1];
 
   TILE_DEVICE void fold(int pass, const Vector& x, const Params& p, const Row& row, Index v,
                         const Results (&r)[1]) {
-    if (pass == 0) x.fold(p, row, v, r, stage0);
+    if (pass == 0) x.fold(p, row, v, r, pass0);
   }
   TILE_DEVICE void combine(int pass, const Passes& behind) {
-    if (pass == 0) stage0[0].combine(behind.stage0[0]);
+    if (pass == 0) pass0[0].combine(behind.pass0[0]);
   }
   TILE_DEVICE void finish(int pass, const Params& p, Results& r) const {
-    if (pass == 0) stage0[0].finish(p, r);
+    if (pass == 0) pass0[0].finish(p, r);
   }
   TILE_DEVICE void map(const Vector& x, const Params& p, const Row& row, Index v,
                        const Results (&r)[1]) {

@@ -11,11 +11,11 @@
 namespace tilejit::ops {
 
 FormulaBody::FormulaBody(std::shared_ptr<const formula::Analysis> analysis, Tuning pinned,
-                         plan::Plan plan, std::vector<formula::Analysis> of_stages)
+                         plan::Plan plan, std::vector<formula::Analysis> of_parts)
     : analysis_(std::move(analysis)),
       pinned_(std::move(pinned)),
       plan_(std::move(plan)),
-      of_stages_(std::move(of_stages)) {}
+      of_parts_(std::move(of_parts)) {}
 
 std::string_view FormulaBody::family() const {
   return plan::template_name(plan_);
@@ -68,8 +68,7 @@ std::string FormulaBody::text(const SymbolValues& symbols) const {
 
 operation::Explanation FormulaBody::explain(
     const SymbolValues& symbols, const std::optional<operation::Compiled>& compiled) const {
-  return figures::explain(plan_,
-                          {.analysis = *analysis_, .of_stages = of_stages_, .pinned = pinned_},
+  return figures::explain(plan_, {.analysis = *analysis_, .of_parts = of_parts_, .pinned = pinned_},
                           symbols, compiled);
 }
 

@@ -12,9 +12,9 @@ namespace tilejit::ops {
 class FormulaBody final : public operation::Body {
  public:
   /// `analysis` is that of the operation, and `plan` was made of it with the knobs `pinned`.
-  /// `of_stages` are the analyses of the plan's stages.
+  /// `of_parts` are the analyses of the plan's parts.
   FormulaBody(std::shared_ptr<const formula::Analysis> analysis, Tuning pinned, plan::Plan plan,
-              std::vector<formula::Analysis> of_stages = {});
+              std::vector<formula::Analysis> of_parts = {});
 
   [[nodiscard]] const formula::Analysis& analysis() const noexcept { return *analysis_; }
   [[nodiscard]] const plan::Plan& plan() const noexcept { return plan_; }
@@ -38,7 +38,7 @@ class FormulaBody final : public operation::Body {
   std::shared_ptr<const formula::Analysis> analysis_;
   Tuning pinned_;
   plan::Plan plan_;
-  std::vector<formula::Analysis> of_stages_;
+  std::vector<formula::Analysis> of_parts_;
 };
 
 }  // namespace tilejit::ops

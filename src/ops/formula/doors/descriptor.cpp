@@ -22,22 +22,22 @@ enum class Part : std::uint8_t { functions, formula, axis };
 constexpr const char* kOwnParts[] = {"/functions", "/formula", "/axis"};
 
 operation::Plan wrap(std::shared_ptr<const Analysis> analysis, const Tuning& pinned,
-                     plan::Plan plan, std::vector<Analysis> of_stages = {}) {
+                     plan::Plan plan, std::vector<Analysis> of_parts = {}) {
   operation::Plan result{.kernel_name = plan.kernel_name,
                          .target = plan.target,
                          .light = plan::is_light(plan),
                          .body = {}};
   result.body = std::make_shared<const FormulaBody>(std::move(analysis), pinned, std::move(plan),
-                                                    std::move(of_stages));
+                                                    std::move(of_parts));
   return result;
 }
 
 /// The plan of `op` with the knobs that `op` pins.
 operation::Plan make_plan(const Fused& op, std::shared_ptr<const Analysis> analysis,
                           const Target& target) {
-  std::vector<Analysis> of_stages;
-  plan::Plan plan = plan::make_plan(op, *analysis, target, &of_stages);
-  return wrap(std::move(analysis), op.tuning, std::move(plan), std::move(of_stages));
+  std::vector<Analysis> of_parts;
+  plan::Plan plan = plan::make_plan(op, *analysis, target, &of_parts);
+  return wrap(std::move(analysis), op.tuning, std::move(plan), std::move(of_parts));
 }
 
 const FormulaBody& body_of(const operation::Plan& plan) noexcept {

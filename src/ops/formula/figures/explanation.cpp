@@ -18,7 +18,7 @@ namespace {
 using plan::Operand;
 using plan::Plan;
 
-const Tuning kNothingPinned = {};    // for stages
+const Tuning kNothingPinned = {};    // for parts
 constexpr double kShortMs = 0.005;   // starting a kernel takes a good part of this
 constexpr double kFewThreads = 0.5;  // share of a multiprocessor's threads that is worth a word
 
@@ -251,28 +251,28 @@ namespace {
 
 /// Writes one topic per kernel. The compiler's numbers are those of the largest kernel, so only the
 /// topic of the whole operation has them.
-Explanation explain_stages(const Plan& plan, const Origin& origin, const SymbolValues& symbols) {
+Explanation explain_parts(const Plan& plan, const Origin& origin, const SymbolValues& symbols) {
   Explanation result{.operations =
                          count_operations(plan.signature.tensors, origin.analysis, symbols)};
   result.topics.push_back({"template", why_template(plan)});
-  const std::span<const Plan> stages = plan::stages_of(plan);
-  for (std::size_t i = 0; i < stages.size(); ++i) {
-    Explanation stage =
-        explain(stages[i], {origin.of_stages[i], {}, kNothingPinned}, symbols, std::nullopt);
-    Topic topic{.name = fmt::format("stage {}", i), .sentences = {}};
-    for (Topic& one : stage.topics) {
+  const std::span<const Plan> parts = plan::parts_of(plan);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    Explanation part =
+        explain(parts[i], {origin.of_parts[i], {}, kNothingPinned}, symbols, std::nullopt);
+    Topic topic{.name = fmt::format("part {}", i), .sentences = {}};
+    for (Topic& one : part.topics) {
       if (one.name == "registers") continue;
       std::ranges::move(one.sentences, std::back_inserter(topic.sentences));
     }
     result.topics.push_back(std::move(topic));
-    for (std::string& advice : stage.advice) {
+    for (std::string& advice : part.advice) {
       const bool known = std::ranges::find(result.advice, advice) != result.advice.end();
       if (!known) result.advice.push_back(std::move(advice));
     }
     if (i > 0) continue;
-    result.occupancy = stage.occupancy;
-    result.bytes_needed = stage.bytes_needed;
-    result.bytes_issued = stage.bytes_issued;
+    result.occupancy = part.occupancy;
+    result.bytes_needed = part.bytes_needed;
+    result.bytes_issued = part.bytes_issued;
   }
   return result;
 }
@@ -285,7 +285,7 @@ std::string count_text(std::int64_t count, const char* noun) {
 
 Explanation explain(const Plan& plan, const Origin& origin, const SymbolValues& symbols,
                     const std::optional<Compiled>& compiled) {
-  if (!plan::stages_of(plan).empty()) return explain_stages(plan, origin, symbols);
+  if (!plan::parts_of(plan).empty()) return explain_parts(plan, origin, symbols);
   const Figures figures = figures_of(plan, symbols);
   return Writer(plan, origin, figures, symbols, compiled).write();
 }

@@ -15,8 +15,8 @@ using operation::Topic;
 /// What a plan was made of.
 struct Origin {
   const formula::Analysis& analysis;
-  std::span<const formula::Analysis> of_stages;  ///< if there are several kernels
-  const Tuning& pinned;                          ///< the knobs with which it was made
+  std::span<const formula::Analysis> of_parts;  ///< if there are several kernels
+  const Tuning& pinned;                         ///< the knobs with which it was made
 };
 
 /// Explains a plan. If there are several kernels, the numbers are those of the first kernel, and

@@ -99,7 +99,7 @@ void predict(const Plan& plan, Figures& figures) {
       device.milliseconds(elements * work.special, device.special) / *figures.memory_ms;
 }
 
-Figures figures_of_stages(const Plan& plan, const SymbolValues& symbols) {
+Figures figures_of_parts(const Plan& plan, const SymbolValues& symbols) {
   Figures figures{.device = &device::device_of(plan.target)};
   std::int64_t bytes = 0;
   bool known = true;
@@ -112,14 +112,14 @@ Figures figures_of_stages(const Plan& plan, const SymbolValues& symbols) {
   if (known) figures.bytes_moved = bytes;
   figures.elements = count_elements(plan, symbols);
   double memory_ms = 0, arithmetic_ms = 0, special_ms = 0;
-  for (const Plan& one : plan::stages_of(plan)) {
-    figures.stages.push_back(figures_of(one, symbols));
-    const Figures& stage = figures.stages.back();
-    known = known && stage.memory_ms;
+  for (const Plan& one : plan::parts_of(plan)) {
+    figures.parts.push_back(figures_of(one, symbols));
+    const Figures& part = figures.parts.back();
+    known = known && part.memory_ms;
     if (!known) continue;
-    memory_ms += *stage.memory_ms;
-    arithmetic_ms += *stage.memory_ms * stage.arithmetic_share;
-    special_ms += *stage.memory_ms * stage.special_share;
+    memory_ms += *part.memory_ms;
+    arithmetic_ms += *part.memory_ms * part.arithmetic_share;
+    special_ms += *part.memory_ms * part.special_share;
   }
   if (!known) return figures;
   figures.memory_ms = memory_ms;
@@ -151,12 +151,12 @@ std::int64_t shared_bytes_of(const Plan& plan) {
 }
 
 Figures figures_of(const Plan& plan, const SymbolValues& symbols) {
-  if (!plan::stages_of(plan).empty()) return figures_of_stages(plan, symbols);
+  if (!plan::parts_of(plan).empty()) return figures_of_parts(plan, symbols);
   Figures figures{.device = &device::device_of(plan.target), .values = thread_values(plan)};
   for (const Operand& operand : plan.operands) {
     figures.operands.push_back(figures_of_operand(plan, operand, symbols));
     figures.bytes_in_flight += figures.operands.back().bytes_in_flight;
-    if (operand.reach == Reach::crossed) figures.crossed = crossed_values(plan);
+    if (operand.reach == Reach::transposed) figures.transposed = transposed_values(plan);
   }
   figures.blocks = count_blocks(plan, symbols);
   figures.elements = count_elements(plan, symbols);

@@ -44,8 +44,8 @@ struct OperandFigures {
 struct Figures {
   const device::Device* device = nullptr;  ///< its published peaks stand for the target
   ThreadValues values = {};                ///< layout of a block's unit
-  std::optional<ThreadValues> crossed =
-      {};  ///< of the crossed operands on their way to shared memory
+  std::optional<ThreadValues> transposed =
+      {};  ///< of the transposed operands on their way to shared memory
   std::vector<OperandFigures> operands = {};
   int resident_threads = 0;          ///< per multiprocessor, if registers allow it
   std::int64_t bytes_in_flight = 0;  ///< per thread
@@ -55,7 +55,7 @@ struct Figures {
   double special_share = 0;     ///< time of its special functions / memory_ms
   /// The figures of each kernel if there are several. Times are then sums, `bytes_moved` is what
   /// the whole operation must move, and figures of a block are empty.
-  std::vector<Figures> stages = {};
+  std::vector<Figures> parts = {};
 
   [[nodiscard]] std::int64_t bytes_in_flight_a_multiprocessor() const noexcept {
     return bytes_in_flight * resident_threads;
@@ -77,7 +77,7 @@ struct Figures {
 /// The thread-value layout of a block's unit, in the order of the plan's modes.
 [[nodiscard]] ThreadValues thread_values(const plan::Plan& plan);
 /// The same for the squares of plan::Tile.
-[[nodiscard]] ThreadValues crossed_values(const plan::Plan& plan);
+[[nodiscard]] ThreadValues transposed_values(const plan::Plan& plan);
 
 /// What the first warp touches of an operand; nothing if its layout has symbols without a value, or
 /// modes that the tile cuts in two.

@@ -95,7 +95,7 @@ std::string prediction_text(const Figures& figures) {
 
 void write_kernel(JsonLine& line, const Figures& figures, const Plan& plan) {
   write(line, "thread_values", figures.values);
-  if (figures.crossed) write(line, "crossed_thread_values", *figures.crossed);
+  if (figures.transposed) write(line, "transposed_thread_values", *figures.transposed);
   line.key("operands").open('[');
   for (const OperandFigures& operand : figures.operands) write(line, operand);
   line.close(']')
@@ -110,9 +110,9 @@ std::string kernel_text(const Figures& figures, const Plan& plan) {
   const auto out = std::back_inserter(text);
   fmt::format_to(out, "  {:<9} {} over {}\n", "tv", to_string(figures.values.layout),
                  to_string(figures.values.tile));
-  if (figures.crossed) {
-    fmt::format_to(out, "  {:<9} {} over {}\n", "crossed tv", to_string(figures.crossed->layout),
-                   to_string(figures.crossed->tile));
+  if (figures.transposed) {
+    fmt::format_to(out, "  {:<9} {} over {}\n", "transposed tv",
+                   to_string(figures.transposed->layout), to_string(figures.transposed->tile));
   }
   for (std::size_t i = 0; i < figures.operands.size(); ++i) {
     text += operand_text(figures.operands[i], plan.operands[i]);
@@ -123,10 +123,10 @@ std::string kernel_text(const Figures& figures, const Plan& plan) {
   return text;
 }
 
-std::string stages_text(const Plan& plan) {
+std::string parts_text(const Plan& plan) {
   const auto& several = std::get<plan::Several>(plan.family);
   std::string text =
-      fmt::format("  {:<9} {}, one after another\n", "kernels", several.stages.size());
+      fmt::format("  {:<9} {}, one after another\n", "kernels", several.parts.size());
   for (const plan::Temporary& temporary : several.temporaries) {
     text += fmt::format("  {:<9} {} of {}\n", "between", to_string(temporary.elements),
                         to_string(temporary.dtype));
@@ -139,12 +139,12 @@ std::string stages_text(const Plan& plan) {
 std::string to_json(const Figures& figures, const Plan& plan) {
   JsonLine line;
   line.open('{');
-  if (figures.stages.empty()) {
+  if (figures.parts.empty()) {
     write_kernel(line, figures, plan);
   } else {
-    line.key("stages").open('[');
-    for (std::size_t i = 0; i < figures.stages.size(); ++i) {
-      line.raw(to_json(figures.stages[i], plan::stages_of(plan)[i]));
+    line.key("parts").open('[');
+    for (std::size_t i = 0; i < figures.parts.size(); ++i) {
+      line.raw(to_json(figures.parts[i], plan::parts_of(plan)[i]));
     }
     line.close(']');
   }
@@ -170,13 +170,13 @@ std::string to_text(const Figures& figures, const Plan& plan) {
                                  tilejit::to_string(plan.target));
   const auto out = std::back_inserter(text);
   fmt::format_to(out, "  {:<9} {}, innermost mode first\n", "space", space_text(plan));
-  text += figures.stages.empty() ? kernel_text(figures, plan) : stages_text(plan);
+  text += figures.parts.empty() ? kernel_text(figures, plan) : parts_text(plan);
   if (figures.bytes_moved) {
     fmt::format_to(out, "  {:<9} {}\n", "moved", bytes_text(*figures.bytes_moved));
   }
   fmt::format_to(out, "  {:<9} {}\n", "predicted", prediction_text(figures));
-  for (std::size_t i = 0; i < figures.stages.size(); ++i) {
-    text += to_text(figures.stages[i], plan::stages_of(plan)[i]);
+  for (std::size_t i = 0; i < figures.parts.size(); ++i) {
+    text += to_text(figures.parts[i], plan::parts_of(plan)[i]);
   }
   return text;
 }

@@ -1,4 +1,4 @@
-// What is said of several kernels as one: each stage has figures of its own.
+// What is said of several kernels as one: each part has figures of its own.
 #include <fmt/format.h>
 
 #include "figures/of_families.hpp"
@@ -12,7 +12,7 @@ Sentences why(const Plan&, const plan::Several& several) {
   return {
       fmt::format("the formula combines over different axes, or what it has scanned, so {} "
                   "kernels run one after another, with {} in memory between them.",
-                  several.stages.size(),
+                  several.parts.size(),
                   count_text(static_cast<std::int64_t>(several.temporaries.size()), "result"))};
 }
 

@@ -120,7 +120,7 @@ std::optional<Sectors> count_sectors(const Plan& plan, const Operand& operand,
                                      const SymbolValues& symbols) {
   if (operand.per_row) return std::nullopt;
   const ThreadValues tv =
-      operand.reach == Reach::crossed ? crossed_values(plan) : thread_values(plan);
+      operand.reach == Reach::transposed ? transposed_values(plan) : thread_values(plan);
   const int element_bytes = size_bytes(operand.dtype);
   const bool repeats = operand.reach == Reach::broadcast;
   // A broadcast vector is one access, and a strided vector is one access per element.

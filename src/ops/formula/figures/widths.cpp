@@ -15,7 +15,7 @@ using plan::Reach;
 constexpr int kMostBytes = 16;  // per access
 
 bool is_wide(const Operand& operand) {
-  return operand.reach == Reach::contiguous || operand.reach == Reach::crossed;
+  return operand.reach == Reach::contiguous || operand.reach == Reach::transposed;
 }
 
 /// Finds what prevents accesses of more elements.
@@ -80,7 +80,7 @@ class Widths {
     }
     const auto* const tile = std::get_if<plan::Tile>(&plan_.family);
     const std::size_t contiguous =
-        operand.reach == Reach::crossed && tile != nullptr ? tile->mode : 0;
+        operand.reach == Reach::transposed && tile != nullptr ? tile->mode : 0;
     for (std::size_t m = 0; m < operand.modes.size(); ++m) {
       if (m == contiguous) continue;
       for (const Mode& leaf : operand.modes[m]) {

@@ -13,10 +13,10 @@ void LightWriter::write_behind_formula() {
 }
 
 void LightWriter::write_sharing() {
-  line(fmt::format("constexpr int kStages = {};  // passes that reduce", stages_.count));
+  line(fmt::format("constexpr int kReductions = {};  // passes that reduce", passes_.count));
   line(fmt::format("constexpr bool kScans = {};", direction_.has_value()));
   if (!direction_) line("constexpr bool kReverse = false;");
-  line("constexpr int kFolds = kStages + kScans;");
+  line("constexpr int kFolds = kReductions + kScans;");
   line(fmt::format("constexpr int kPasses = kFolds + {};", has_outputs(false) ? 1 : 0));
   line(fmt::format("constexpr int kChain = {};  // elements added up by themselves; 0: all",
                    plan::light_chain(plan_)));
@@ -30,12 +30,12 @@ void LightWriter::write_passes() {
     combinations +=
         fmt::format("    if (pass == {0}) {1}[0].combine(behind.{1}[0]);\n", pass, name);
   };
-  for (int stage = 0; stage < stages_.count; ++stage) {
-    const std::string name = fmt::format("stage{}", stage);
-    add(stage, fmt::format("Stage{}", stage), name);
-    ends += fmt::format("    if (pass == {}) {}[0].finish(p, r);\n", stage, name);
+  for (int pass = 0; pass < passes_.count; ++pass) {
+    const std::string name = fmt::format("pass{}", pass);
+    add(pass, fmt::format("Pass{}", pass), name);
+    ends += fmt::format("    if (pass == {}) {}[0].finish(p, r);\n", pass, name);
   }
-  if (direction_) add(stages_.count, "Scans", "scans");
+  if (direction_) add(passes_.count, "Scans", "scans");
   line("struct Passes {");
   line(members);
   const char* const element = "const Vector& x, const Params& p, const Row& row, Index v,";

@@ -23,19 +23,19 @@ struct Temporary {
 /// operation. The outer plan then has the operation's space, operands and arguments, and no kernel
 /// of its own; its params are tensors, scalars and one Kind::dim per symbol.
 struct Several {
-  static constexpr std::string_view kTemplate = "fused_stages";
+  static constexpr std::string_view kTemplate = "fused_parts";
   static constexpr bool kCountsUnits = false;
-  std::vector<Plan> stages;
-  std::vector<Temporary> temporaries;  ///< between the stages
+  std::vector<Plan> parts;
+  std::vector<Temporary> temporaries;  ///< between the parts
   bool operator==(const Several& other) const;
 
-  // What plan::IsFamily says: each stage has its own.
+  // What plan::IsFamily says: each part has its own.
   void choose_launch(Plan&, const Tuning&) {}
   [[nodiscard]] std::int64_t unit_extent(const Plan&, std::size_t) const noexcept { return 0; }
   [[nodiscard]] std::int64_t units_per_block(const Plan&) const noexcept { return 1; }
   [[nodiscard]] std::vector<Dim> compared_extents(const Plan&) const { return {}; }
   [[nodiscard]] bool has_light(const Plan&) const { return false; }
-  void write_json(core::JsonLine&) const {}  // stages come last
+  void write_json(core::JsonLine&) const {}  // parts come last
 };
 
 using Family = std::variant<Map, Tile, Rows, Scan, Light, ThreadValue, Several>;

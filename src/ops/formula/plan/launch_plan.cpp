@@ -1,4 +1,4 @@
-// The plan as later stages see it: kernels launched one after another, and memory between them.
+// The plan as later parts see it: kernels launched one after another, and memory between them.
 #include <utility>
 
 #include "plan/plan.hpp"
@@ -61,18 +61,18 @@ void add_kernels(const Plan& plan, LaunchPlan& launch) {
   if (!counts) launch.steps.push_back(combining_step(plan));
 }
 
-/// Adds the kernels of a stage. The tensors of a stage are temporaries and some of the operation's
+/// Adds the kernels of a part. The tensors of a part are temporaries and some of the operation's
 /// tensors.
-void add_stage(const Plan& plan, const Plan& stage, LaunchPlan& launch) {
+void add_part(const Plan& plan, const Plan& part, LaunchPlan& launch) {
   LaunchPlan own;
-  add_kernels(stage, own);
+  add_kernels(part, own);
   const int tensors = static_cast<int>(plan.signature.tensors.size());
   const int workspaces = static_cast<int>(launch.workspaces.size());
   for (Step& step : own.steps) {
     for (Param& param : step.params) {
       if (param.kind == Param::Kind::workspace) param.index += workspaces;
       if (param.kind != Param::Kind::pointer) continue;
-      param.index = stage.tensors[static_cast<std::size_t>(param.index)];
+      param.index = part.tensors[static_cast<std::size_t>(param.index)];
       if (param.index < tensors) continue;
       param.kind = Param::Kind::workspace;
       param.index -= tensors;
@@ -96,7 +96,7 @@ LaunchPlan launch_plan(const Plan& plan) {
   for (const Temporary& temporary : several->temporaries) {
     launch.workspaces.push_back({.bytes = temporary.elements * Dim(size_bytes(temporary.dtype))});
   }
-  for (const Plan& stage : several->stages) add_stage(plan, stage, launch);
+  for (const Plan& part : several->parts) add_part(plan, part, launch);
   return launch;
 }
 

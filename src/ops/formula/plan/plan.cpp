@@ -9,8 +9,8 @@
 #include "plan/iteration.hpp"
 #include "plan/launch_shape.hpp"
 #include "plan/params.hpp"
+#include "plan/parts.hpp"
 #include "plan/split.hpp"
-#include "plan/stages.hpp"
 #include "plan/vectors.hpp"
 #include "rows/rows.hpp"
 #include "scan/scan.hpp"
@@ -46,8 +46,8 @@ class Planner {
     plan_.signature = signature_of(op_, analysis_);
     set_space();
     set_operands();
-    find_crossed();
-    choose_vector(op_, analysis_, cross_mode_, light_, plan_);
+    find_transposed();
+    choose_vector(op_, analysis_, transposed_mode_, light_, plan_);
     set_tile();
     choose_launch(plan_, op_.tuning);
     choose_index();
@@ -185,14 +185,14 @@ class Planner {
     return false;
   }
 
-  void find_crossed() {
+  void find_transposed() {
     if (light_ || !std::holds_alternative<Map>(plan_.family)) return;
-    cross_mode_ = find_cross_mode(plan_.operands, plan_.extents);
-    if (!cross_mode_) return;
+    transposed_mode_ = find_transposed_mode(plan_.operands, plan_.extents);
+    if (!transposed_mode_) return;
     for (Operand& operand : plan_.operands) {
-      const OperandMode& leaves = operand.modes[*cross_mode_];
+      const OperandMode& leaves = operand.modes[*transposed_mode_];
       if (operand.reach == Reach::strided && leaves.size() == 1 && leaves[0].stride.is(1)) {
-        operand.reach = Reach::crossed;
+        operand.reach = Reach::transposed;
       }
     }
   }
@@ -211,17 +211,17 @@ class Planner {
   }
 
   void set_tile() {
-    if (op_.tuning.tile && !cross_mode_) {
+    if (op_.tuning.tile && !transposed_mode_) {
       throw Error(ErrorCode::invalid_spec,
                   "no tile is used, since no operand is contiguous along another mode than the "
                   "output; remove it",
                   "/tuning/tile");
     }
-    if (!cross_mode_) return;
+    if (!transposed_mode_) return;
     auto& tile = plan_.family.emplace<Tile>(
-        choose_tile(plan_.operands, plan_.extents, *cross_mode_, plan_.vector));
+        choose_tile(plan_.operands, plan_.extents, *transposed_mode_, plan_.vector));
     if (op_.tuning.tile) set_sides(*op_.tuning.tile, tile);
-    const Dim& extent = plan_.extents[*cross_mode_];
+    const Dim& extent = plan_.extents[*transposed_mode_];
     tile.ragged = formula::divisor(extent, analysis_.symbols) % plan_.vector != 0;
   }
 
@@ -248,7 +248,7 @@ class Planner {
   std::uint32_t axes_ = 0;  ///< axes over which the formula reduces or scans
   std::optional<Direction> direction_;
   std::vector<IterationMode> modes_;
-  std::optional<std::size_t> cross_mode_;  ///< only some operands are contiguous along it
+  std::optional<std::size_t> transposed_mode_;  ///< only some operands are contiguous along it
   Plan plan_;
 };
 
@@ -283,11 +283,11 @@ Plan make_plan_in_space(const Fused& op, const formula::Analysis& analysis, cons
 }
 
 Plan make_plan(const Fused& op, const formula::Analysis& analysis, const Target& target,
-               std::vector<formula::Analysis>* of_stages) {
-  if (!is_one_kernel(analysis.program)) return plan_stages(op, analysis, target, false, of_stages);
+               std::vector<formula::Analysis>* of_parts) {
+  if (!is_one_kernel(analysis.program)) return plan_parts(op, analysis, target, false, of_parts);
   Plan plan = make_plan_in_space(op, analysis, target, analysis.shape);
   if (op.tuning == Tuning{.atomics = op.tuning.atomics} && leaves_device_idle(plan))
-    return plan_stages(op, analysis, target, true, of_stages);
+    return plan_parts(op, analysis, target, true, of_parts);
   return plan;
 }
 

@@ -21,7 +21,7 @@ namespace tilejit::plan {
 enum class Reach : std::uint8_t {
   contiguous,  ///< stride 1: one wide access
   broadcast,   ///< stride 0: one element for all
-  crossed,     ///< stride 1 along mode Tile::mode: wide accesses, transposed in shared memory
+  transposed,  ///< stride 1 along mode Tile::mode: wide accesses, transposed in shared memory
   strided,     ///< any other: one access per element
 };
 [[nodiscard]] std::string_view to_string(Reach reach) noexcept;
@@ -78,7 +78,7 @@ struct Plan {
   /// first vector of a row may be partial (tile/peeled.cuh). Rows are those of `vector_leader`.
   bool peeled = false;
   Family family = {};  ///< what a block takes, and how
-  /// In a stage: each operand's number among the operation's tensors, followed by the temporaries.
+  /// In a part: each operand's number among the operation's tensors, followed by the temporaries.
   std::vector<int> tensors = {};
   bool operator==(const Plan&) const = default;
 };
@@ -92,13 +92,13 @@ struct Plan {
 /// Whether the plan aims at the least code rather than the most speed.
 [[nodiscard]] bool is_light(const Plan& plan) noexcept;
 /// The plans of the kernels if there are several; else empty.
-[[nodiscard]] std::span<const Plan> stages_of(const Plan& plan) noexcept;
+[[nodiscard]] std::span<const Plan> parts_of(const Plan& plan) noexcept;
 
-/// Plans `op` for `target`. Stores the analysis of each stage in `of_stages`. Throws
+/// Plans `op` for `target`. Stores the analysis of each part in `of_parts`. Throws
 /// Error{invalid_spec} for tuning that cannot be honoured.
 [[nodiscard]] Plan make_plan(const Fused& op, const formula::Analysis& analysis,
                              const Target& target,
-                             std::vector<formula::Analysis>* of_stages = nullptr);
+                             std::vector<formula::Analysis>* of_parts = nullptr);
 
 /// The plan of the same operation that compiles fastest; it ignores tuning. Returns nothing if
 /// `full`, made by make_plan, is as good: if threads take vectors in any order, if the caller gives
@@ -107,7 +107,7 @@ struct Plan {
                                                   const formula::Analysis& analysis,
                                                   const Plan& full);
 
-/// The file of kernels_templates/ without its suffix, such as "fused_map"; "fused_stages" if there
+/// The file of kernels_templates/ without its suffix, such as "fused_map"; "fused_parts" if there
 /// are several kernels.
 [[nodiscard]] std::string_view template_name(const Plan& plan) noexcept;
 

@@ -67,7 +67,7 @@ std::string_view to_string(Reach reach) noexcept {
   switch (reach) {
     case Reach::contiguous: return "contiguous";
     case Reach::broadcast: return "broadcast";
-    case Reach::crossed: return "crossed";
+    case Reach::transposed: return "transposed";
     case Reach::strided: return "strided";
   }
   return "unknown";
@@ -75,14 +75,14 @@ std::string_view to_string(Reach reach) noexcept {
 
 namespace {
 
-void write_stages(JsonLine& line, const Several& several) {
+void write_parts(JsonLine& line, const Several& several) {
   line.key("temporaries").open('[');
   for (const Temporary& temporary : several.temporaries) {
     line.open('{').member("dtype", tilejit::to_string(temporary.dtype));
     line.member("elements", to_string(temporary.elements)).close('}');
   }
-  line.close(']').key("stages").open('[');
-  for (const Plan& stage : several.stages) line.raw(to_json(stage));
+  line.close(']').key("parts").open('[');
+  for (const Plan& part : several.parts) line.raw(to_json(part));
   line.close(']');
 }
 
@@ -130,7 +130,7 @@ std::string to_json(const Plan& plan) {
     for (const int tensor : plan.tensors) line.raw(std::to_string(tensor));
     line.close(']');
   }
-  if (several != nullptr) write_stages(line, *several);
+  if (several != nullptr) write_parts(line, *several);
   return line.close('}').take();
 }
 

@@ -9,7 +9,7 @@
 namespace tilejit::plan {
 
 bool Several::operator==(const Several& other) const {
-  return stages == other.stages && temporaries == other.temporaries;
+  return parts == other.parts && temporaries == other.temporaries;
 }
 
 const Rows* rows_of(const Plan& plan) noexcept {
@@ -39,9 +39,9 @@ bool is_light(const Plan& plan) noexcept {
   return map != nullptr ? map->light : std::holds_alternative<Light>(plan.family);
 }
 
-std::span<const Plan> stages_of(const Plan& plan) noexcept {
+std::span<const Plan> parts_of(const Plan& plan) noexcept {
   const auto* const several = std::get_if<Several>(&plan.family);
-  return several == nullptr ? std::span<const Plan>() : several->stages;
+  return several == nullptr ? std::span<const Plan>() : several->parts;
 }
 
 std::string_view template_name(const Plan& plan) noexcept {

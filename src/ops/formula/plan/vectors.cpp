@@ -20,7 +20,7 @@ constexpr int kLargeElement = 4;        // bytes
 constexpr std::int64_t kMostOfRow = std::int64_t{1} << 30;
 
 bool is_wide(const Operand& operand) {
-  return operand.reach == Reach::contiguous || operand.reach == Reach::crossed;
+  return operand.reach == Reach::contiguous || operand.reach == Reach::transposed;
 }
 
 /// Whether threads access the operand by vectors.
@@ -30,9 +30,13 @@ bool takes_vectors(const Operand& operand) {
 
 class Chooser {
  public:
-  Chooser(const Fused& op, const formula::Analysis& analysis, std::optional<std::size_t> cross_mode,
-          bool light, Plan& plan)
-      : op_(op), analysis_(analysis), cross_mode_(cross_mode), light_(light), plan_(plan) {}
+  Chooser(const Fused& op, const formula::Analysis& analysis,
+          std::optional<std::size_t> transposed_mode, bool light, Plan& plan)
+      : op_(op),
+        analysis_(analysis),
+        transposed_mode_(transposed_mode),
+        light_(light),
+        plan_(plan) {}
 
   /// The most elements per vector that keep every wide store and at least one load aligned. The
   /// other loads are split, and the L1 cache makes up for that. Stores are never split.
@@ -55,7 +59,7 @@ class Chooser {
         operand.shifted =
             takes_vectors(operand) && !lies_with(operand, *vector_leader(plan_), wanted);
       }
-    } else if (const int most = cross_mode_ ? std::min(wanted, kMostShifted) : wanted;
+    } else if (const int most = transposed_mode_ ? std::min(wanted, kMostShifted) : wanted;
                vector < most && shifts(vector, most)) {
       vector = most;
       for (Operand& operand : plan_.operands) {
@@ -111,7 +115,7 @@ class Chooser {
   [[nodiscard]] bool peels(int vector, int wanted) const {
     const Rows* const rows = rows_of(plan_);
     const bool along = rows != nullptr && rows->along() && rows->count == 1;
-    const bool map = std::holds_alternative<Map>(plan_.family) && !cross_mode_;
+    const bool map = std::holds_alternative<Map>(plan_.family) && !transposed_mode_;
     if (light_ || !(along || map) || plan_.extents.size() == 1) return false;
     // Rows that are held between passes are loaded as fast by accesses of 4 bytes.
     const bool held = along && !direction_of(plan_) && !is_one_pass(plan_);
@@ -133,7 +137,7 @@ class Chooser {
   [[nodiscard]] bool shifts(int vector, int wanted) const {
     const Rows* const rows = rows_of(plan_);
     const bool columns = rows != nullptr && !rows->along();
-    if (light_ || !(cross_mode_ || columns) || !is_narrow(vector, kNarrowAccess)) return false;
+    if (light_ || !(transposed_mode_ || columns) || !is_narrow(vector, kNarrowAccess)) return false;
     const auto can_be = [&](const Operand& operand) {
       const bool gains = columns || size_bytes(operand.dtype) < kLargeElement;
       return !takes_vectors(operand) || is_aligned(operand, wanted) ||
@@ -153,7 +157,7 @@ class Chooser {
   [[nodiscard]] bool has_long_aligned_rows(const Operand& operand, int vector) const {
     const Tensor& tensor = op_.tensors[static_cast<std::size_t>(operand.tensor)];
     const int bytes = vector * size_bytes(operand.dtype);
-    const Dim& extent = plan_.extents[operand.reach == Reach::crossed ? *cross_mode_ : 0];
+    const Dim& extent = plan_.extents[operand.reach == Reach::transposed ? *transposed_mode_ : 0];
     const bool known = std::ranges::all_of(tensor.layout.leaves(), [](const Mode& leaf) {
       return leaf.extent.is_known() && leaf.stride.is_known();
     });
@@ -186,7 +190,7 @@ class Chooser {
     const int bytes = size_bytes(operand.dtype);
     const std::int64_t access = std::min(kMaxAccessBytes, vector * bytes);
     if (op_.tensors[static_cast<std::size_t>(operand.tensor)].align % access != 0) return false;
-    const std::size_t contiguous = operand.reach == Reach::crossed ? *cross_mode_ : 0;
+    const std::size_t contiguous = operand.reach == Reach::transposed ? *transposed_mode_ : 0;
     for (std::size_t m = 0; m < operand.modes.size(); ++m) {
       if (m == contiguous) continue;
       for (const Mode& leaf : operand.modes[m]) {
@@ -198,7 +202,7 @@ class Chooser {
 
   const Fused& op_;
   const formula::Analysis& analysis_;
-  std::optional<std::size_t> cross_mode_;
+  std::optional<std::size_t> transposed_mode_;
   bool light_;
   Plan& plan_;
 };
@@ -217,8 +221,8 @@ const Operand* vector_leader(const Plan& plan) {
 }
 
 void choose_vector(const Fused& op, const formula::Analysis& analysis,
-                   std::optional<std::size_t> cross_mode, bool light, Plan& plan) {
-  Chooser(op, analysis, cross_mode, light, plan).choose();
+                   std::optional<std::size_t> transposed_mode, bool light, Plan& plan) {
+  Chooser(op, analysis, transposed_mode, light, plan).choose();
 }
 
 }  // namespace tilejit::plan

@@ -11,9 +11,9 @@ namespace tilejit::plan {
 
 /// Chooses how many elements a thread takes at once, and how it accesses them: Plan::vector, ragged
 /// and peeled, and of each operand access_bytes and shifted. `plan` must have its space, operands
-/// and family. `cross_mode` is the mode along which only some operands are contiguous. Throws
+/// and family. `transposed_mode` is the mode along which only some operands are contiguous. Throws
 /// Error{invalid_spec} for tuning that cannot be honoured.
 void choose_vector(const Fused& op, const formula::Analysis& analysis,
-                   std::optional<std::size_t> cross_mode, bool light, Plan& plan);
+                   std::optional<std::size_t> transposed_mode, bool light, Plan& plan);
 
 }  // namespace tilejit::plan

@@ -29,26 +29,26 @@ std::string_view CombiningWriter::place_type() const {
   return plan::has_short_rows(plan_) ? "i32" : "i64";
 }
 
-/// Whether a lane meets elements in the order of their places, so that the first of equal elements
-/// stays. Places of several modes may have another order than memory.
+/// Whether a thread meets elements in the order of their places, so that the first of equal
+/// elements stays. Places of several modes may have another order than memory.
 bool CombiningWriter::comes_in_order(const Node& node) const {
   if (rows_.count != 1 || direction_ == plan::Direction::backward) return false;
   return plan_.places[place_of(node)].modes[rows_.first].size() == 1;
 }
 
-void CombiningWriter::write_stage(int stage) {
-  line(fmt::format("struct Stage{} {{", stage));
-  write_stage_members(stage);
-  write_warp_combination(stages_.reductions(plan_.program, stage));
-  write_element_fold(stage);
-  if (!stages_.rescaled(plan_.program, stage).empty()) write_rescaled_fold(stage);
-  write_combine(stage);
-  write_finish(stage);
+void CombiningWriter::write_pass(int pass) {
+  line(fmt::format("struct Pass{} {{", pass));
+  write_pass_members(pass);
+  write_warp_combination(passes_.reductions(plan_.program, pass));
+  write_element_fold(pass);
+  if (!passes_.rescaled(plan_.program, pass).empty()) write_rescaled_fold(pass);
+  write_combine(pass);
+  write_finish(pass);
   line("};\n");
 }
 
-void CombiningWriter::write_stage_members(int stage) {
-  for (const NodeId id : stages_.reductions(plan_.program, stage)) {
+void CombiningWriter::write_pass_members(int pass) {
+  for (const NodeId id : passes_.reductions(plan_.program, pass)) {
     const Node& node = node_of(id);
     if (expr::finds_place(node.op)) {
       line(fmt::format("  {} a{} = 0;", accumulator_type(node_of(node.args[0])), id));
@@ -58,14 +58,14 @@ void CombiningWriter::write_stage_members(int stage) {
     }
   }
   line(fmt::format("  static constexpr bool kRescales = {};",
-                   !stages_.rescaled(plan_.program, stage).empty()));
+                   !passes_.rescaled(plan_.program, pass).empty()));
 }
 
-void CombiningWriter::write_element_fold(int stage) {
-  const std::vector<NodeId> folded = stages_.folded(plan_.program, stage);
+void CombiningWriter::write_element_fold(int pass) {
+  const std::vector<NodeId> folded = passes_.folded(plan_.program, pass);
   line(fmt::format("\n  TILE_DEVICE void fold({}) {{",
-                   element_parameters(asked_by_stage(stage), false)));
-  write_values({.nodes = stages_.needed_for(plan_.program, folded),
+                   element_parameters(asked_by_pass(pass), false)));
+  write_values({.nodes = passes_.needed_for(plan_.program, folded),
                 .stores = {},
                 .given = [this](NodeId id) { return given(id); },
                 .results = arguments_of(folded)},
@@ -92,11 +92,11 @@ void CombiningWriter::write_element_fold(int stage) {
   line("  }");
 }
 
-void CombiningWriter::write_combine(int stage) {
-  line(fmt::format("  TILE_DEVICE void combine(const Stage{}& other) {{", stage));
+void CombiningWriter::write_combine(int pass) {
+  line(fmt::format("  TILE_DEVICE void combine(const Pass{}& other) {{", pass));
   // Rescaling needs the maxima before they are combined.
-  for (const NodeId id : stages_.rescaled(plan_.program, stage)) write_rescaling(id);
-  for (const NodeId id : stages_.folded(plan_.program, stage)) {
+  for (const NodeId id : passes_.rescaled(plan_.program, pass)) write_rescaling(id);
+  for (const NodeId id : passes_.folded(plan_.program, pass)) {
     const Node& node = node_of(id);
     const std::string own = fmt::format("a{}", id), value = "other." + own;
     if (expr::finds_place(node.op)) {
@@ -110,19 +110,19 @@ void CombiningWriter::write_combine(int stage) {
   line("  }");
 }
 
-void CombiningWriter::write_finish(int stage) {
+void CombiningWriter::write_finish(int pass) {
   line("  TILE_DEVICE void finish(const Params& p, Results& r) const {");
   const bool may_be_empty = std::ranges::any_of(
       plan_.extents, [](const Dim& extent) { return !extent.is_known() || extent.is(0); });
-  for (const NodeId id : stages_.reductions(plan_.program, stage)) {
+  for (const NodeId id : passes_.reductions(plan_.program, pass)) {
     const Node& node = node_of(id);
     std::string value = fmt::format(
-        "a{}", stages_.is_total(id) ? stages_.totals[static_cast<std::size_t>(id)] : id);
+        "a{}", passes_.is_total(id) ? passes_.totals[static_cast<std::size_t>(id)] : id);
     if (expr::finds_place(node.op)) {
       value = fmt::format("b{0} < 0 ? 0 : b{0}", id);
     } else if (is_extremum(node.op) && is_floating(node.type) && may_be_empty) {
       value = fmt::format("row_length(p) == 0 ? {} : {}", infinity(node), value);
-    } else if (stages_.is_rescaled(id)) {
+    } else if (passes_.is_rescaled(id)) {
       value = rescaled_result(id);
     } else if (!is_floating(node.type)) {
       value = node.type == b8 ? value + " != 0"
@@ -130,8 +130,8 @@ void CombiningWriter::write_finish(int stage) {
     }
     line(fmt::format("    r.v{} = {};", id, value));
   }
-  const std::vector<NodeId> hoisted = stages_.hoisted_at(stage);
-  std::vector<bool> nodes = stages_.needed_for(plan_.program, hoisted);
+  const std::vector<NodeId> hoisted = passes_.hoisted_at(pass);
+  std::vector<bool> nodes = passes_.needed_for(plan_.program, hoisted);
   for (const NodeId id : hoisted) nodes[static_cast<std::size_t>(id)] = true;
   const auto given_to_hoisted = [&](NodeId id) {
     return std::ranges::count(hoisted, id) > 0 ? std::string() : given(id);
@@ -143,21 +143,22 @@ void CombiningWriter::write_finish(int stage) {
 
 /// Sums of exponentials below a maximum are folded after the maximum: below its value so far, or
 /// below zero if that is -infinity.
-void CombiningWriter::write_rescaled_fold(int stage) {
-  const std::vector<NodeId> sums = stages_.rescaled(plan_.program, stage);
-  const std::vector<NodeId> hoisted = stages_.hoisted_at(stage);
-  const auto of_lane = [&](NodeId id) -> std::string {
+void CombiningWriter::write_rescaled_fold(int pass) {
+  const std::vector<NodeId> sums = passes_.rescaled(plan_.program, pass);
+  const std::vector<NodeId> hoisted = passes_.hoisted_at(pass);
+  const auto of_thread = [&](NodeId id) -> std::string {
     const auto is_maximum = [&](NodeId sum) {
-      return stages_.sums[static_cast<std::size_t>(sum)].maximum == id;
+      return passes_.sums[static_cast<std::size_t>(sum)].maximum == id;
     };
     if (std::ranges::any_of(sums, is_maximum))
       return fmt::format("a{0} == {1} ? 0 : a{0}", id, infinity(node_of(id)));
     return std::ranges::count(hoisted, id) > 0 ? std::string() : given(id);
   };
-  const std::vector<bool> nodes = stages_.needed_for_rescaled(plan_.program, stage);
+  const std::vector<bool> nodes = passes_.needed_for_rescaled(plan_.program, pass);
   line(fmt::format("  TILE_DEVICE void fold_below({}) {{",
                    element_parameters(asked_by(nodes), false)));
-  write_values({.nodes = nodes, .stores = {}, .given = of_lane, .results = arguments_of(sums)}, 4);
+  write_values({.nodes = nodes, .stores = {}, .given = of_thread, .results = arguments_of(sums)},
+               4);
   for (const NodeId id : sums) {
     line(fmt::format("    a{0} = a{0} + {1}(v{2});", id, accumulator_type(node_of(id)),
                      node_of(id).args[0]));
@@ -167,7 +168,7 @@ void CombiningWriter::write_rescaled_fold(int stage) {
 
 /// A sum below -infinity is nan, like exp(x - x).
 std::string CombiningWriter::rescaled_result(NodeId sum) const {
-  const expr::RescaledSum& found = stages_.sums[static_cast<std::size_t>(sum)];
+  const expr::RescaledSum& found = passes_.sums[static_cast<std::size_t>(sum)];
   if (found.guarded) return fmt::format("a{}", sum);
   const Node& maximum = node_of(found.maximum);
   return fmt::format("a{} == {} ? {} : a{}", found.maximum, infinity(maximum), nan_of(maximum),
@@ -177,7 +178,7 @@ std::string CombiningWriter::rescaled_result(NodeId sum) const {
 /// Adds two parts with maxima of their own. The result has the same bits from both sides.
 void CombiningWriter::write_rescaling(NodeId sum) {
   const Node& node = node_of(sum);
-  const NodeId maximum = stages_.sums[static_cast<std::size_t>(sum)].maximum;
+  const NodeId maximum = passes_.sums[static_cast<std::size_t>(sum)].maximum;
   const std::string_view type = accumulator_type(node);
   line(fmt::format("    const bool less{0} = a{1} < other.a{1};", sum, maximum));
   line(fmt::format("    const {0} apart{1} = less{1} ? a{2} - other.a{2} : other.a{2} - a{2};",

@@ -20,8 +20,8 @@ void CombiningWriter::write_constants() {
 void CombiningWriter::write_before_formula() {
   write_row();
   write_results();
-  for (int stage = 0; stage < stages_.count; ++stage) write_stage(stage);
-  write_stage_list();
+  for (int pass = 0; pass < passes_.count; ++pass) write_pass(pass);
+  write_pass_list();
   if (direction_) write_scans();
 }
 
@@ -39,7 +39,7 @@ expr::Slice CombiningWriter::formula() const {
 
 std::string CombiningWriter::given(NodeId id) const {
   const Node& node = node_of(id);
-  if (stages_.is_result(plan_.program, id)) return fmt::format("r.v{}", id);
+  if (passes_.is_result(plan_.program, id)) return fmt::format("r.v{}", id);
   if (expr::is_scan(node.op)) return fmt::format("a.next{}(v{})", id, node.args[0]);
   return HeaderWriter::given(id);
 }
@@ -90,7 +90,7 @@ void CombiningWriter::write_row() {
   line(fmt::format("constexpr bool kAlong = {};", rows_.along()));
   line(fmt::format("constexpr int kAcross = {};  // rows of a thread",
                    rows_.along() ? 1 : plan_.vector));
-  line(fmt::format("constexpr int kLanes = {};  // threads of a block that share a row",
+  line(fmt::format("constexpr int kRowThreads = {};  // threads of a block that share a row",
                    rows_.lanes));
   write_sharing();
   line(fmt::format("constexpr bool kFullOutputs = {};", has_outputs(false)));
@@ -151,7 +151,7 @@ void CombiningWriter::write_results() {
   line("struct Results {");
   for (std::size_t i = 0; i < plan_.program.nodes.size(); ++i) {
     const Node& node = plan_.program.nodes[i];
-    if (!stages_.is_result(plan_.program, static_cast<NodeId>(i))) continue;
+    if (!passes_.is_result(plan_.program, static_cast<NodeId>(i))) continue;
     line(fmt::format("  {} v{};", expr::compute_type(node.type), i));
   }
   line("};\n");
@@ -238,9 +238,9 @@ std::vector<expr::Store> CombiningWriter::stores_of(bool per_row) const {
 std::vector<bool> CombiningWriter::needed_for_stores(const std::vector<expr::Store>& stores) const {
   std::vector<NodeId> roots;
   for (const expr::Store& store : stores) {
-    if (!stages_.is_result(plan_.program, store.value)) roots.push_back(store.value);
+    if (!passes_.is_result(plan_.program, store.value)) roots.push_back(store.value);
   }
-  std::vector<bool> needed = stages_.needed_for(plan_.program, roots);
+  std::vector<bool> needed = passes_.needed_for(plan_.program, roots);
   for (const expr::Store& store : stores) needed[static_cast<std::size_t>(store.value)] = true;
   return needed;
 }

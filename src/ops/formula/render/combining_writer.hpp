@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "render/header_writer.hpp"
-#include "render/stages.hpp"
+#include "render/passes.hpp"
 
 namespace tilejit::render {
 
@@ -17,7 +17,7 @@ class CombiningWriter : public HeaderWriter {
       : HeaderWriter(plan, budget),
         rows_(rows),
         direction_(direction),
-        stages_(find_stages(plan)) {}
+        passes_(find_passes(plan)) {}
 
   void write_constants() final;
   void write_before_formula() override;
@@ -33,11 +33,11 @@ class CombiningWriter : public HeaderWriter {
   /// Writes where blocks leave their partial results of a row.
   virtual void write_partials() {}
   /// Writes all passes that reduce, as one type.
-  virtual void write_stage_list() {}
+  virtual void write_pass_list() {}
   /// Writes how lanes of a warp exchange a pass's accumulators.
   virtual void write_warp_combination(const std::vector<expr::NodeId>& /*reductions*/) {}
-  /// Writes how a vector's elements are folded into the accumulators of pass `stage`.
-  virtual void write_stage_fold(int stage);
+  /// Writes how a vector's elements are folded into the accumulators of pass `pass`.
+  virtual void write_pass_fold(int pass);
   /// Whether a row knows where it begins in the operand.
   [[nodiscard]] virtual bool has_row_start(const plan::Operand&) const { return false; }
   /// The code that loads an input that is not loaded with its row.
@@ -59,7 +59,7 @@ class CombiningWriter : public HeaderWriter {
 
   const plan::Rows& rows_;
   const std::optional<plan::Direction> direction_;
-  const Stages stages_;
+  const Passes passes_;
 
  private:
   // Rows.
@@ -81,13 +81,13 @@ class CombiningWriter : public HeaderWriter {
   [[nodiscard]] RowAccesses accesses_of_row(const Asked& asked) const;
 
   // Accumulators.
-  void write_stage(int stage);
-  void write_stage_members(int stage);
-  void write_element_fold(int stage);
-  void write_combine(int stage);
-  /// Writes the results that the accumulators of pass `stage` give a row.
-  void write_finish(int stage);
-  void write_rescaled_fold(int stage);
+  void write_pass(int pass);
+  void write_pass_members(int pass);
+  void write_element_fold(int pass);
+  void write_combine(int pass);
+  /// Writes the results that the accumulators of pass `pass` give a row.
+  void write_finish(int pass);
+  void write_rescaled_fold(int pass);
   void write_rescaling(expr::NodeId sum);
   [[nodiscard]] std::string rescaled_result(expr::NodeId sum) const;
   void write_scans();
@@ -107,7 +107,7 @@ class CombiningWriter : public HeaderWriter {
   /// What goes before a statement for element `i` of a group.
   [[nodiscard]] std::string if_exists(int i) const;
   /// What the reductions of a pass ask for that take each element by itself.
-  [[nodiscard]] Asked asked_by_stage(int stage) const;
+  [[nodiscard]] Asked asked_by_pass(int pass) const;
   /// The values that reductions or scans combine.
   [[nodiscard]] std::vector<expr::NodeId> arguments_of(const std::vector<expr::NodeId>& ids) const;
   /// The stores to outputs of one element per row, or else to outputs of every element; and the

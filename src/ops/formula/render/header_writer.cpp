@@ -112,7 +112,7 @@ void HeaderWriter::write_includes(const std::string& code) {
   const bool divides = std::ranges::any_of(
       plan_.params, [](const Param& p) { return p.kind == Param::Kind::divisor; });
   if (divides) include("divisor");
-  line("");
+  line("\nusing namespace tile;\n");
 }
 
 void HeaderWriter::write_block() {

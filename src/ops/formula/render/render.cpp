@@ -15,7 +15,7 @@ std::string render_header(const plan::Plan& plan) {
 
 operation::Source render(const plan::Plan& plan) {
   Budget budget;
-  return plan::stages_of(plan).empty() ? render_kernel(plan, budget) : render_stages(plan, budget);
+  return plan::parts_of(plan).empty() ? render_kernel(plan, budget) : render_parts(plan, budget);
 }
 
 operation::Source render_kernel(const plan::Plan& plan, Budget& budget) {

@@ -51,11 +51,11 @@ void CombiningWriter::write_vector() {
   line("struct Vector {");
   write_inputs();
   write_load();
-  for (int stage = 0; stage < stages_.count; ++stage) {
-    write_stage_fold(stage);
-    if (stages_.rescaled(plan_.program, stage).empty()) continue;
-    write_fold(fmt::format("Stage{}", stage),
-               asked_by(stages_.needed_for_rescaled(plan_.program, stage)), true);
+  for (int pass = 0; pass < passes_.count; ++pass) {
+    write_pass_fold(pass);
+    if (passes_.rescaled(plan_.program, pass).empty()) continue;
+    write_fold(fmt::format("Pass{}", pass),
+               asked_by(passes_.needed_for_rescaled(plan_.program, pass)), true);
   }
   if (direction_) {
     write_scan_map();
@@ -88,8 +88,8 @@ void CombiningWriter::write_load() {
   line("  }");
 }
 
-void CombiningWriter::write_stage_fold(int stage) {
-  write_fold(fmt::format("Stage{}", stage), asked_by_stage(stage), false);
+void CombiningWriter::write_pass_fold(int pass) {
+  write_fold(fmt::format("Pass{}", pass), asked_by_pass(pass), false);
 }
 
 void CombiningWriter::write_map() {
@@ -142,7 +142,7 @@ void CombiningWriter::write_fold(const std::string& accumulator, const Asked& as
 void CombiningWriter::write_scan_map() {
   const bool along = rows_.along(), backwards = along && direction_ == plan::Direction::backward;
   const Asked asked = asked_by_formula();
-  write_fold("Scans", asked_by(stages_.needed_for(plan_.program, stages_.scans(plan_.program))),
+  write_fold("Scans", asked_by(passes_.needed_for(plan_.program, passes_.scans(plan_.program))),
              false);
   line("  TILE_DEVICE void map(const Params& p, const Row& row, Index v,");
   line("                       const Results (&r)[kAcross], Scans (&a)[kAcross]) const {");
@@ -166,9 +166,9 @@ void CombiningWriter::write_scan_map() {
   line("  }\n};\n");
 }
 
-HeaderWriter::Asked CombiningWriter::asked_by_stage(int stage) const {
-  const std::vector<NodeId> folded = stages_.folded(plan_.program, stage);
-  Asked asked = asked_by(stages_.needed_for(plan_.program, folded));
+HeaderWriter::Asked CombiningWriter::asked_by_pass(int pass) const {
+  const std::vector<NodeId> folded = passes_.folded(plan_.program, pass);
+  Asked asked = asked_by(passes_.needed_for(plan_.program, folded));
   for (const NodeId id : folded) {
     if (expr::finds_place(node_of(id).op)) asked.places[place_of(node_of(id))] = true;
   }

@@ -41,7 +41,7 @@ std::string next_function(const Node& node, NodeId id) {
 
 /// Writes the accumulators of all scans. They cover the elements before some place.
 void CombiningWriter::write_scans() {
-  const std::vector<NodeId> scans = stages_.scans(plan_.program);
+  const std::vector<NodeId> scans = passes_.scans(plan_.program);
   const auto combine = [&](NodeId id, const std::string& value) {
     const std::string own = fmt::format("a{}", id);
     return fmt::format("    {} = {};", own, expr::emit_combination(node_of(id), own, value));
@@ -53,7 +53,7 @@ void CombiningWriter::write_scans() {
   for (const NodeId id : scans) {
     line(fmt::format("  {} a{} = {};", accumulator_type(node_of(id)), id, identity(node_of(id))));
   }
-  const std::vector<bool> nodes = stages_.needed_for(plan_.program, scans);
+  const std::vector<bool> nodes = passes_.needed_for(plan_.program, scans);
   line(fmt::format("\n  TILE_DEVICE void fold({}) {{", element_parameters(asked_by(nodes), false)));
   write_values({.nodes = nodes,
                 .stores = {},
@@ -67,8 +67,8 @@ void CombiningWriter::write_scans() {
   for (const NodeId id : scans) line(combine(id, fmt::format("behind.a{}", id)));
   line("  }");
   for (const NodeId id : scans) out_ += next_function(node_of(id), id);
-  const bool gives_results = !stages_.reductions(plan_.program, stages_.count).empty();
-  if (gives_results) write_finish(stages_.count);
+  const bool gives_results = !passes_.reductions(plan_.program, passes_.count).empty();
+  if (gives_results) write_finish(passes_.count);
   line("};");
   line(fmt::format("#define SCANS_GIVE_RESULTS {:d}", gives_results));
   if (rows_.shares > 1) {

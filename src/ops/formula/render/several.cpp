@@ -23,14 +23,14 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-std::string name_of(std::size_t stage) {
-  return "stage" + std::to_string(stage);
+std::string name_of(std::size_t part) {
+  return "part" + std::to_string(part);
 }
 
-/// A stage's texts, made to stand in a namespace.
-class Stage {
+/// A part's texts, made to stand in a namespace.
+class Part {
  public:
-  Stage(const operation::Source& source, std::size_t number) : number_(number) {
+  Part(const operation::Source& source, std::size_t number) : number_(number) {
     for (const auto& [name, text] : source.headers) {
       if (name == "plan.cuh") header_ = inner(text);
     }
@@ -72,21 +72,21 @@ class Stage {
 
 }  // namespace
 
-operation::Source render_stages(const plan::Plan& plan, Budget& budget) {
+operation::Source render_parts(const plan::Plan& plan, Budget& budget) {
   operation::Source whole{.name = plan.kernel_name + ".cu", .text = {}, .headers = {}};
-  std::string stages;
+  std::string parts;
   std::set<std::string> included;
-  for (const plan::Plan& one : plan::stages_of(plan)) {
+  for (const plan::Plan& one : plan::parts_of(plan)) {
     const std::size_t number = whole.headers.size();
-    const Stage stage(render_kernel(one, budget), number);
-    for (const std::string& include : stage.includes()) {
+    const Part part(render_kernel(one, budget), number);
+    for (const std::string& include : part.includes()) {
       if (included.insert(include).second) whole.text += include;
     }
-    stages += stage.text();
-    whole.headers.emplace_back(name_of(number) + ".cuh", stage.header());
+    parts += part.text();
+    whole.headers.emplace_back(name_of(number) + ".cuh", part.header());
   }
-  whole.text += stages;
-  for (auto& header : render(plan::stages_of(plan).front()).headers) {
+  whole.text += parts;
+  for (auto& header : render(plan::parts_of(plan).front()).headers) {
     if (header.first != "plan.cuh") whole.headers.push_back(std::move(header));
   }
   return whole;

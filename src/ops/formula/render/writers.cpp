@@ -32,7 +32,7 @@ std::string header_of(const Plan& plan, const plan::ThreadValue& family, Budget&
 }
 std::string header_of(const Plan&, const plan::Several& several, Budget& budget) {
   std::string text;
-  for (const Plan& stage : several.stages) text += write_header(stage, budget) + '\n';
+  for (const Plan& part : several.parts) text += write_header(part, budget) + '\n';
   return text;
 }
 

@@ -17,13 +17,13 @@ constexpr int kMaxThreads = 1024;
 constexpr int kBatchOfRows = 4;  // loads in flight if rows are not held
 constexpr int kLargeBatchOfRows = 6;
 constexpr int kBatchOfBytes = 8;     // of loads of one byte
-constexpr int kHeldOfLane = 2;       // enough in flight; more would repeat the formula in the code
-constexpr int kRegistersOfLane = 8;  // the same limit if a vector has several inputs
+constexpr int kVectorsOfThread = 2;  // enough in flight; more would repeat the formula in the code
+constexpr int kRegistersOfThread = 8;  // the same limit if a vector has several inputs
 // With at most this many threads, rows of more lanes still find room on the device.
 constexpr std::int64_t kFewThreads = device::kThreadsAtOnce / 4;
-constexpr int kLanesOfSmall = 256;
+constexpr int kRowThreadsOfSmall = 256;
 constexpr std::int64_t kWeightOfSmallLane = 320;  // expr::weight of its elements
-constexpr int kFewLanes = 128;                    // the fewest threads of a block
+constexpr int kFewRowThreads = 128;               // the fewest threads of a block
 constexpr int kMaxCluster = 8;                    // every device with clusters supports it
 // Limits for registers that hold vectors. With kFewRegisters, two blocks of 512 threads fit on a
 // multiprocessor; kManyRegisters is for one such block. A thread of a block of 1024 threads has 64
@@ -34,13 +34,13 @@ constexpr int kFewestRegistersOfCluster = 8;
 constexpr int kFewElements = 4;       // per vector
 constexpr int kLeastAccessAhead = 8;  // bytes
 constexpr int kWidestAccess = 16;     // bytes
-// What a lane holds of a row if its accesses are narrow. A row takes a warp, or its part of one, a
-// fixed time, so that with half the lanes twice as many rows are done in that time.
-constexpr int kBytesOfLane = 16;
+// What a thread holds of a row if its accesses are narrow. A row takes a warp, or its part of one,
+// a fixed time, so that with half the threads twice as many rows are done in that time.
+constexpr int kBytesOfThread = 16;
 constexpr int kFewestRegisters = 24;
 constexpr std::int64_t kLeastShares = 8;    // fewer are not worth a second kernel
-constexpr std::int64_t kMostShares = 8192;  // results that a second kernel combines at once
-constexpr int kLanesOfShare = 256;
+constexpr std::int64_t kMostSplits = 8192;  // results that a second kernel combines at once
+constexpr int kRowThreadsOfSplit = 256;
 constexpr int kThreadsAcross = 512;
 constexpr int kThreadsOfStrip = 256;
 constexpr int kLeastGroups = 4;   // 64 bytes side by side with vectors of 16 bytes
@@ -60,12 +60,13 @@ bool leaves_results(const Plan& plan, std::int64_t blocks) {
 void share_among_blocks(const Plan& plan, std::int64_t blocks, std::int64_t steps, Rows& rows) {
   if (leaves_results(plan, blocks)) {
     const std::int64_t most = std::min(device::kWantedBlocks / std::max<std::int64_t>(blocks, 1),
-                                       steps / (2 * kStepsOfLane));
+                                       steps / (2 * kStepsOfThread));
     rows.shares = static_cast<int>(std::max<std::int64_t>(1, most));
     return;
   }
   while (plan.target.major >= 9 && rows.cluster < kMaxCluster &&
-         rows.cluster * blocks < device::kManyBlocks && steps / rows.cluster >= 2 * kStepsOfLane) {
+         rows.cluster * blocks < device::kManyBlocks &&
+         steps / rows.cluster >= 2 * kStepsOfThread) {
     rows.cluster *= 2;
   }
 }
@@ -78,11 +79,11 @@ bool share_held(const Plan& plan, std::int64_t count, std::int64_t vectors, std:
   if (!leaves_results(plan, count) || !is_one_pass_if_held(plan)) return false;
   if (rows.atomics) return false;  // so many blocks would wait for each other to count
   const std::int64_t shares =
-      std::min(ceil_div(vectors, std::int64_t{kStepsOfLane} * kLanesOfShare), kMostShares);
+      std::min(ceil_div(vectors, std::int64_t{kStepsOfThread} * kRowThreadsOfSplit), kMostSplits);
   if (shares < kLeastShares) return false;
   const std::int64_t most = std::min<std::int64_t>(
-      {kStepsOfLane, most_held, kFewRegisters / registers_of_vector(plan, rows)});
-  for (const int lanes : {kLanesOfShare, 2 * kLanesOfShare}) {
+      {kStepsOfThread, most_held, kFewRegisters / registers_of_vector(plan, rows)});
+  for (const int lanes : {kRowThreadsOfSplit, 2 * kRowThreadsOfSplit}) {
     const std::int64_t held = ceil_div(vectors, shares * lanes);
     if (held > most) continue;
     rows.lanes = lanes;
@@ -111,11 +112,11 @@ int least_access(const Plan& plan, const Rows& rows) {
   return bytes;
 }
 
-/// Lanes that hold about `held` vectors each of a row of `vectors`.
-int lanes_of_narrow(std::int64_t vectors, int held) {
-  int lanes = kMaxThreads / 2;
-  while (lanes > 1 && 10 * vectors < std::int64_t{9} * held * lanes) lanes /= 2;
-  return lanes;
+/// Threads that hold about `held` vectors each of a row of `vectors`.
+int threads_of_narrow(std::int64_t vectors, int held) {
+  int threads = kMaxThreads / 2;
+  while (threads > 1 && 10 * vectors < std::int64_t{9} * held * threads) threads /= 2;
+  return threads;
 }
 
 RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
@@ -126,11 +127,11 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   }
   const int registers = registers_of_vector(plan, rows);
   // More lanes would cost more when their warps combine results than they gain.
-  const bool holds_one = is_small(plan, rows, 1) && *vectors <= kLanesOfSmall;
-  const int held = holds_one ? 1 : std::clamp(kRegistersOfLane / registers, 1, kHeldOfLane);
+  const bool holds_one = is_small(plan, rows, 1) && *vectors <= kRowThreadsOfSmall;
+  const int held = holds_one ? 1 : std::clamp(kRegistersOfThread / registers, 1, kVectorsOfThread);
   const int access = least_access(plan, rows);
   if (access < kWidestAccess && !holds_one) {
-    rows.lanes = lanes_of_narrow(*vectors, std::max(held, kBytesOfLane / access));
+    rows.lanes = threads_of_narrow(*vectors, std::max(held, kBytesOfThread / access));
   } else if (*vectors <= kWarp) {
     rows.lanes = power_of_two_from(*vectors);
   } else {
@@ -180,9 +181,9 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
       share_among_blocks(plan, *count, *vectors / rows.lanes, rows);
   }
   // One pass reads nothing twice, so a loop is as fast as holding rows.
-  if (is_one_pass(plan) && rows.shares == 1 && rows.held > kHeldOfLane) rows.held = 0;
+  if (is_one_pass(plan) && rows.shares == 1 && rows.held > kVectorsOfThread) rows.held = 0;
   rows.ahead = loads_ahead(plan, rows);
-  return {rows, std::max(rows.lanes, kFewLanes)};
+  return {rows, std::max(rows.lanes, kFewRowThreads)};
 }
 
 /// Avoids blocks that each take less than a line of neighbouring columns: a cluster shares a wider
@@ -194,7 +195,7 @@ bool share_strips(const Plan& plan, std::int64_t count, std::int64_t length, Row
     while (groups > kGroupsOfLine && ceil_div(count, groups) * kMaxCluster < blocks) groups /= 2;
     const int lanes = threads / groups;
     if (ceil_div(count, groups) * kMaxCluster < blocks ||
-        length / (lanes * kMaxCluster) < 2 * kStepsOfLane ||
+        length / (lanes * kMaxCluster) < 2 * kStepsOfThread ||
         shared_accumulator_bytes(plan, threads, groups) > kMaxAccumulatorBytes) {
       return false;
     }
@@ -225,7 +226,7 @@ RowShape shape_across(const Plan& plan, Rows rows) {
   }
   rows.lanes = std::max(1, threads / groups);
   if (length) {
-    rows.lanes = std::min(rows.lanes, power_of_two_from(ceil_div(*length, kStepsOfLane)));
+    rows.lanes = std::min(rows.lanes, power_of_two_from(ceil_div(*length, kStepsOfThread)));
   }
   if (count && length) {
     share_among_blocks(plan, ceil_div(*count, groups), *length / rows.lanes, rows);
@@ -248,11 +249,12 @@ int most_of_small_rows(const Plan& plan) {
   const auto* const rows = std::get_if<Rows>(&plan.family);
   if (rows == nullptr) return kAnyNumber;
   const auto length = elements_in_row(plan, *rows);
-  if (!length || *length > kAnyNumber * kLanesOfSmall) return kAnyNumber;
+  if (!length || *length > kAnyNumber * kRowThreadsOfSmall) return kAnyNumber;
   const std::int64_t light = kWeightOfSmallLane / expr::weight(plan.program);
-  const int vector = std::max(static_cast<int>(std::bit_floor(
-                                  static_cast<std::uint64_t>(std::max<std::int64_t>(1, light)))),
-                              power_of_two_from(ceil_div(*length, std::int64_t{kLanesOfSmall})));
+  const int vector =
+      std::max(static_cast<int>(
+                   std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, light)))),
+               power_of_two_from(ceil_div(*length, std::int64_t{kRowThreadsOfSmall})));
   return is_small(plan, *rows, vector) ? vector : kAnyNumber;
 }
 

@@ -11,7 +11,7 @@ namespace tilejit::plan {
 inline constexpr int kManyRegisters = 64;
 /// Vectors of a row that a lane loads at once. If rows are read only once, a lane holds no more
 /// than these.
-inline constexpr int kStepsOfLane = 4;
+inline constexpr int kStepsOfThread = 4;
 
 /// Threads of a block, and how they share rows.
 struct RowShape {

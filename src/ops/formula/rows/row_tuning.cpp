@@ -89,7 +89,7 @@ RowShape tune_row_shape(const Plan& plan, RowShape shape, const Tuning& tuning,
   }
   if (pins_row) {
     const std::int64_t most =
-        is_one_pass(plan) ? std::min<std::int64_t>(kStepsOfLane, most_held) : most_held;
+        is_one_pass(plan) ? std::min<std::int64_t>(kStepsOfThread, most_held) : most_held;
     const bool fits = was_held && steps && *steps <= most &&
                       *steps * registers_of_vector(plan, rows) <= kManyRegisters &&
                       (rows.shares == 1 || is_one_pass_if_held(plan));

@@ -15,8 +15,8 @@ using expr::Op;
 using plan::Operand;
 
 std::vector<std::string_view> RowsWriter::own_headers() const {
-  std::vector<std::string_view> headers = {"wide", "shuffle"};
-  if (rows_.cluster > 1) headers.emplace_back("cluster");
+  std::vector<std::string_view> headers = {"wide", direction_ ? "scan" : "reduce"};
+  if (rows_.cluster > 1) headers.emplace_back("cluster_reduce");
   headers.emplace_back("dependent");
   if (keeps_inputs()) headers.emplace_back(plan_.peeled ? "kept" : "bulk");
   return headers;
@@ -29,15 +29,12 @@ void RowsWriter::write_behind_formula() {
 }
 
 void RowsWriter::write_sharing() {
-  const bool shares = rows_.shares > 1;
-  line(fmt::format("#define SHARES_ROWS {:d}", shares));
-  const auto rescales = [](const expr::RescaledSum& sum) { return sum.maximum != expr::kNoNode; };
-  line(fmt::format("#define RESCALES_SUMS {:d}", std::ranges::any_of(stages_.sums, rescales)));
-  if (shares) write_combining();
-  line(fmt::format("constexpr int kShares = {};  // blocks a row that meet in memory",
+  const bool splits = rows_.shares > 1;
+  line(fmt::format("#define SPLITS_ROWS {:d}", splits));
+  if (splits) write_combining();
+  line(fmt::format("constexpr int kSplits = {};  // blocks a row that meet in memory",
                    rows_.shares));
-  line(fmt::format("constexpr int kHeld = {};  // vectors in registers", rows_.held));
-  line(fmt::format("#define HOLDS_ROWS {:d}", rows_.held > 0));
+  line(fmt::format("constexpr int kRegisterVectors = {};  // vectors in registers", rows_.held));
   const auto rows = plan::vectors_across_rows(plan_, rows_);
   const bool whole = rows && *rows > 0 && *rows % (plan_.threads / rows_.lanes) == 0;
   line(fmt::format("constexpr bool kBlocksAreWhole = {};  // all have as many rows", whole));
@@ -60,8 +57,8 @@ void RowsWriter::write_combining_block() {
 
 void RowsWriter::write_steps() {
   const bool whole = plan::vectors_in_row(plan_, rows_) == plan::lanes_of_row(rows_) * rows_.held;
-  line(fmt::format("constexpr bool kStepsAreWhole = {};  // all lanes hold as many", whole));
-  line(fmt::format("constexpr int kReductions = {};  // one after another", stages_.count));
+  line(fmt::format("constexpr bool kStepsAreWhole = {};  // all threads hold as many", whole));
+  line(fmt::format("constexpr int kReductions = {};  // one after another", passes_.count));
   line(fmt::format("constexpr int kCluster = {};  // blocks a row", rows_.cluster));
   line(fmt::format("#define USES_CLUSTER {:d}", rows_.cluster > 1));
   line(fmt::format("#define TAKES_ROW_AFTER_ROW {:d}", rows_.ahead));
@@ -75,21 +72,21 @@ void RowsWriter::write_partials() {
                    rows_.shares > 1 ? "p.partials" + counters : "nullptr"));
 }
 
-/// List<Stage0, Stage1>, and the bytes of the largest.
-void RowsWriter::write_stage_list() {
+/// List<Pass0, Pass1>, and the bytes of the largest.
+void RowsWriter::write_pass_list() {
   std::string list, bytes = "4";
-  for (int stage = 0; stage < stages_.count; ++stage) {
-    const std::string name = fmt::format("Stage{}", stage);
+  for (int pass = 0; pass < passes_.count; ++pass) {
+    const std::string name = fmt::format("Pass{}", pass);
     list += (list.empty() ? "" : ", ") + name;
     bytes = fmt::format("(sizeof({0}) > {1} ? int(sizeof({0})) : {1})", name, bytes);
   }
-  if (leaves_stages()) {
-    bytes += fmt::format(";\nstatic_assert(kStageBytes == {}, \"the host makes room\")",
+  if (leaves_passes()) {
+    bytes += fmt::format(";\nstatic_assert(kPassBytes == {}, \"the host makes room\")",
                          plan::accumulator_bytes(plan_));
   }
   line("template <class... T>\nstruct List {};");
   line("struct Below {};  // asks for the sums below a maximum");
-  line(fmt::format("using Stages = List<{}>;\nconstexpr int kStageBytes = {};\n", list, bytes));
+  line(fmt::format("using PassList = List<{}>;\nconstexpr int kPassBytes = {};\n", list, bytes));
 }
 
 /// A single extremum in single precision takes one instruction for all lanes of a warp.
@@ -104,16 +101,16 @@ void RowsWriter::write_warp_combination(const std::vector<NodeId>& reductions) {
                    node.op == Op::reduce_max ? "max" : "min"));
 }
 
-void RowsWriter::write_stage_fold(int stage) {
-  if (const Operand* words = extremum_of_words(stage)) {
-    write_word_fold(stage, *words);
+void RowsWriter::write_pass_fold(int pass) {
+  if (const Operand* words = extremum_of_words(pass)) {
+    write_word_fold(pass, *words);
   } else {
-    CombiningWriter::write_stage_fold(stage);
+    CombiningWriter::write_pass_fold(pass);
   }
 }
 
-const plan::Operand* RowsWriter::extremum_of_words(int stage) const {
-  const std::vector<NodeId> folded = stages_.folded(plan_.program, stage);
+const plan::Operand* RowsWriter::extremum_of_words(int pass) const {
+  const std::vector<NodeId> folded = passes_.folded(plan_.program, pass);
   if (folded.size() != 1 || !is_extremum(node_of(folded[0]).op)) return nullptr;
   const Node& argument = node_of(node_of(folded[0]).args[0]);
   if (argument.op != Op::load || !rows_.along() || plan_.ragged || plan_.vector < 4) return nullptr;
@@ -124,15 +121,14 @@ const plan::Operand* RowsWriter::extremum_of_words(int stage) const {
 }
 
 /// Folds the extremum of a vector's words into the accumulator, element by element.
-void RowsWriter::write_word_fold(int stage, const Operand& operand) {
-  const NodeId id = stages_.folded(plan_.program, stage).front();
+void RowsWriter::write_word_fold(int pass, const Operand& operand) {
+  const NodeId id = passes_.folded(plan_.program, pass).front();
   const bool is_max = node_of(id).op == Op::reduce_max;
   const int k = operand.tensor;
   const std::string_view type = expr::storage_type(operand.dtype);
   line("  TILE_DEVICE void fold(const Params& p, const Row& row, Index v,");
   line(fmt::format(
-      "                        const Results (&r)[kAcross], Stage{} (&a)[kAcross]) const {{",
-      stage));
+      "                        const Results (&r)[kAcross], Pass{} (&a)[kAcross]) const {{", pass));
   line(fmt::format("    u32 words = in{}.word[0];\n#pragma unroll", k));
   line(fmt::format(
       "    for (int w = 1; w < kVector / 2; ++w) words = {}_words<{}>(words, in{}.word[w]);",
@@ -163,9 +159,10 @@ void RowsWriter::write_kept() {
   line("extern __shared__ __align__(16) unsigned char kept_inputs[];\n");
   line("// A row's vector v among those of its block.");
   line("TILE_DEVICE int number_in_block(Index v) {");
-  line(fmt::format("  return int(v / (kLanes * kCluster)) * {} + int(v % kLanes){};\n}}\n",
-                   plan_.peeled ? "(kLanes + 1)" : "kLanes", plan_.peeled ? " + 1" : ""));
-  line("TILE_DEVICE void keep_inputs(const Params& p, int rank) {");
+  line(
+      fmt::format("  return int(v / (kRowThreads * kCluster)) * {} + int(v % kRowThreads){};\n}}\n",
+                  plan_.peeled ? "(kRowThreads + 1)" : "kRowThreads", plan_.peeled ? " + 1" : ""));
+  line("TILE_DEVICE void keep_inputs(const Params& p, int block_rank) {");
   if (plan_.peeled) {
     write_kept_chunks();
   } else {
@@ -178,10 +175,11 @@ void RowsWriter::write_kept() {
 void RowsWriter::write_kept_chunks() {
   for (const Operand& operand : plan_.operands) {
     if (!plan::is_kept(plan_, rows_, operand)) continue;
-    line(fmt::format(
-        "  keep_chunks<{}, {}, kLanes, kCluster, kHeld>(kept_inputs + {}, p.t{}, {}, rank);",
-        type_of(operand), tail_of(operand), place_of_kept(operand), operand.tensor,
-        end_of(operand)));
+    line(
+        fmt::format("  keep_chunks<{}, {}, kRowThreads, kCluster, kRegisterVectors>(kept_inputs + "
+                    "{}, p.t{}, {}, block_rank);",
+                    type_of(operand), tail_of(operand), place_of_kept(operand), operand.tensor,
+                    end_of(operand)));
   }
   line("  __syncthreads();");
 }
@@ -190,13 +188,15 @@ void RowsWriter::write_kept_vectors() {
   line("  __shared__ u64 full;");
   line("  if (threadIdx.x == 0) {");
   line("    init_barrier(&full);");
-  line(fmt::format("    fetch_promise<{}, kLanes, kCluster, kHeld>(row_length(p), rank, &full);",
-                   plan::kept_bytes(plan_, rows_) / plan::kept_vectors(plan_, rows_)));
+  line(
+      fmt::format("    fetch_promise<{}, kRowThreads, kCluster, kRegisterVectors>(row_length(p), "
+                  "block_rank, &full);",
+                  plan::kept_bytes(plan_, rows_) / plan::kept_vectors(plan_, rows_)));
   for (const Operand& operand : plan_.operands) {
     if (!plan::is_kept(plan_, rows_, operand)) continue;
     line(fmt::format(
-        "    fetch_vectors<{}, kLanes, kCluster, kHeld>(kept_inputs + {}, p.t{}, "
-        "row_length(p), rank, &full);",
+        "    fetch_vectors<{}, kRowThreads, kCluster, kRegisterVectors>(kept_inputs + {}, p.t{}, "
+        "row_length(p), block_rank, &full);",
         plan_.vector * size_bytes(operand.dtype), place_of_kept(operand), operand.tensor));
   }
   line("  }");

@@ -18,11 +18,11 @@ class RowsWriter : public CombiningWriter {
   /// Writes who combines the partial results if blocks share rows through memory.
   virtual void write_combining();
   void write_combining_block();
-  /// Writes what lanes hold of a row.
+  /// Writes what threads hold of a row.
   virtual void write_steps();
   /// Whether blocks leave the accumulators of passes in memory.
-  [[nodiscard]] virtual bool leaves_stages() const { return rows_.shares > 1; }
-  /// Rows know their start if lanes loop over a row, or over rows: otherwise lanes would compute
+  [[nodiscard]] virtual bool leaves_passes() const { return rows_.shares > 1; }
+  /// Rows know their start if threads loop over a row, or over rows: otherwise they would compute
   /// the start before each load, and loads would be issued late.
   [[nodiscard]] bool has_row_start(const plan::Operand& operand) const override;
 
@@ -32,16 +32,16 @@ class RowsWriter : public CombiningWriter {
   [[nodiscard]] bool stores_wide() const final { return true; }
   void write_sharing() final;
   void write_partials() final;
-  void write_stage_list() final;
+  void write_pass_list() final;
   void write_warp_combination(const std::vector<expr::NodeId>& reductions) final;
-  void write_stage_fold(int stage) final;
+  void write_pass_fold(int pass) final;
   [[nodiscard]] Code source_of(const plan::Operand& operand) const final;
   [[nodiscard]] Code load_in_pass(const plan::Operand& operand) const final;
 
-  /// The input whose extremum is all that pass `stage` folds, if one instruction compares two of
+  /// The input whose extremum is all that pass `pass` folds, if one instruction compares two of
   /// its elements at once; else null.
-  [[nodiscard]] const plan::Operand* extremum_of_words(int stage) const;
-  void write_word_fold(int stage, const plan::Operand& operand);
+  [[nodiscard]] const plan::Operand* extremum_of_words(int pass) const;
+  void write_word_fold(int pass, const plan::Operand& operand);
   [[nodiscard]] bool keeps_inputs() const;
   void write_kept();
   void write_kept_chunks();

@@ -14,7 +14,7 @@ class ScanWriter final : public RowsWriter {
  private:
   void write_combining() override { write_combining_block(); }
   void write_steps() override;
-  [[nodiscard]] bool leaves_stages() const override { return false; }
+  [[nodiscard]] bool leaves_passes() const override { return false; }
   [[nodiscard]] bool has_row_start(const plan::Operand&) const override { return false; }
 };
 

@@ -9,7 +9,7 @@ namespace tilejit::plan {
 struct Tile {
   static constexpr std::string_view kTemplate = "fused_tile";
   static constexpr bool kCountsUnits = false;
-  std::size_t mode = 1;  ///< the mode along which the crossed operands are contiguous
+  std::size_t mode = 1;  ///< the mode along which the transposed operands are contiguous
   int columns = 1;       ///< elements along mode 0, a power of two
   int rows = 1;          ///< elements along `mode`, a power of two
   bool ragged = true;    ///< the last vector along `mode` may be partial

@@ -10,12 +10,12 @@ using plan::Plan;
 using plan::Reach;
 
 Sentences why(const Plan& plan, const plan::Tile&) {
-  std::string crossed;
+  std::string transposed;
   for (const Operand& operand : plan.operands) {
-    if (operand.reach != Reach::crossed) continue;
-    crossed += (crossed.empty() ? "" : ", ") + name_of(plan, operand);
+    if (operand.reach != Reach::transposed) continue;
+    transposed += (transposed.empty() ? "" : ", ") + name_of(plan, operand);
   }
-  return {crossed +
+  return {transposed +
           " lies contiguous along another mode than the first output, so tiles are transposed in "
           "shared memory and both sides keep wide accesses."};
 }
@@ -34,7 +34,7 @@ ModesOfTile modes_of_tile(const Plan&, const plan::Tile& tile) {
 
 int vectors_ahead(const Plan& plan, const plan::Tile& tile, const Operand& operand) {
   const int of_squares = plan.vector * plan.unroll;
-  if (operand.reach == Reach::crossed) return of_squares;
+  if (operand.reach == Reach::transposed) return of_squares;
   return tile.copies == of_squares ? of_squares : 1;
 }
 
@@ -42,7 +42,7 @@ std::int64_t shared_bytes(const Plan& plan, const plan::Tile& tile) {
   return plan::shared_bytes(plan.operands, tile);
 }
 
-ThreadValues crossed_values(const Plan& plan) {
+ThreadValues transposed_values(const Plan& plan) {
   const auto& tile = std::get<plan::Tile>(plan.family);
   const Dim columns = tile.columns, rows = tile.rows, vector = plan.vector;
   const Dim down = *Dim::divide(rows, vector), across = *Dim::divide(columns, vector);

@@ -4,11 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "layout/emit.hpp"
+#include "tile/tiling.hpp"
+
 namespace tilejit::render {
 namespace {
 
-bool is_crossed(const plan::Operand& operand) {
-  return operand.reach == plan::Reach::crossed;
+bool is_transposed(const plan::Operand& operand) {
+  return operand.reach == plan::Reach::transposed;
 }
 
 }  // namespace
@@ -33,29 +36,29 @@ void TileWriter::write_behind_formula() {
 }
 
 bool TileWriter::is_loaded(const Operand& operand) const {
-  return operand.read && !is_crossed(operand);
+  return operand.read && !is_transposed(operand);
 }
 
 bool TileWriter::is_stored(const Operand& operand) const {
-  return operand.written && !is_crossed(operand);
+  return operand.written && !is_transposed(operand);
 }
 
 bool TileWriter::crosses(const Operand& operand, Way way) const {
-  return is_crossed(operand) && (way == Way::load ? operand.read : operand.written);
+  return is_transposed(operand) && (way == Way::load ? operand.read : operand.written);
 }
 
 std::string TileWriter::variable_of(const Operand& operand, bool loads) const {
-  if (is_crossed(operand)) {
+  if (is_transposed(operand)) {
     return fmt::format("{}{}[i]", loads && operand.shifted ? "raw" : "x", operand.tensor);
   }
   return HeaderWriter::variable_of(operand, loads);
 }
 
 bool TileWriter::may_be_partial(const Operand& operand) const {
-  return plan_.ragged && !is_crossed(operand);  // squares are whole
+  return plan_.ragged && !is_transposed(operand);  // squares are whole
 }
 
-Code TileWriter::crossings(Way way) const {
+Code TileWriter::transposed_accesses(Way way) const {
   Code code;
   for (const Operand& operand : plan_.operands) {
     if (crosses(operand, way)) code += way == Way::load ? load_of(operand) : store_of(operand);
@@ -68,7 +71,7 @@ void TileWriter::write_shared() {
                      std::ranges::any_of(plan_.operands, [&](const Operand& operand) {
                        return is_loaded(operand);
                      });
-  const bool crossed_outputs = std::ranges::any_of(
+  const bool transposed_outputs = std::ranges::any_of(
       plan_.operands, [&](const Operand& operand) { return crosses(operand, Way::store); });
   line(fmt::format(
       "constexpr bool kAhead = {};  // vectors are loaded before the squares are there", ahead));
@@ -78,11 +81,14 @@ void TileWriter::write_shared() {
                    is_whole(0) && is_whole(tile_.mode)));
   line(fmt::format("constexpr bool kRaggedColumns = {};", plan_.ragged));
   line(fmt::format("constexpr bool kRagged = {};", plan_.ragged || tile_.ragged));
-  line(fmt::format("constexpr bool kCrossedOutputs = {};\n", crossed_outputs));
+  line(fmt::format("constexpr bool kTransposedOutputs = {};\n", transposed_outputs));
+  line("// Where the vector in a column of vectors and a row of elements lies.");
+  line(layout::emit_callable("VectorLayout", plan::shared_layout(tile_, plan_.vector),
+                             layout::IndexBits::b32));
   line("struct Shared {");
   for (const Operand& operand : plan_.operands) {
-    if (!is_crossed(operand)) continue;
-    line(fmt::format("  CrossTile<{}, kVector, kColumns, kRows> x{};", type_of(operand),
+    if (!is_transposed(operand)) continue;
+    line(fmt::format("  SharedTile<{}, kVector, VectorLayout> x{};", type_of(operand),
                      operand.tensor));
   }
   line("};\n");
@@ -117,7 +123,7 @@ std::string TileWriter::coordinates(const Code& accesses, Of of) const {
 }
 
 void TileWriter::write_square() {
-  line("// kVector columns of the crossed inputs, each kVector neighbours along the rows.");
+  line("// kVector columns of the transposed inputs, each kVector neighbours along the rows.");
   line("struct Square {");
   for (const Operand& operand : plan_.operands) {
     if (!crosses(operand, Way::load)) continue;
@@ -125,7 +131,7 @@ void TileWriter::write_square() {
                      operand.tensor));
   }
   line("\n  TILE_DEVICE void load(const Params& p, const Tile& tile, int row, int column) {");
-  const Code loads = crossings(Way::load);
+  const Code loads = transposed_accesses(Way::load);
   if (!loads.text.empty()) {
     line("#pragma unroll\n    for (int i = 0; i < kVector; ++i) {");
     out_ += indented(coordinates(loads, Of::square) + loads.text, 2);
@@ -140,9 +146,7 @@ void TileWriter::write_square() {
       line(fmt::format("    {} x{}[kVector];\n#pragma unroll", type_of(operand), k));
       line(fmt::format("    for (int i = 0; i < kVector; ++i) x{0}[i] = raw{0}[i].get();", k));
     }
-    line(fmt::format("    transpose(x{});\n#pragma unroll", k));
-    line("    for (int i = 0; i < kVector; ++i) {");
-    line(fmt::format("      shared.x{0}.at(row * kVector + i, column) = x{0}[i];\n    }}", k));
+    line(fmt::format("    shared.x{0}.put_square(row, column, x{0});", k));
   }
   line("  }\n};\n");
 }
@@ -179,15 +183,13 @@ void TileWriter::write_vector() {
 void TileWriter::write_square_store() {
   line("TILE_DEVICE void store_square(const Params& p, const Tile& tile, Shared& shared, int row,");
   line("                              int column) {");
-  const Code stores = crossings(Way::store);
+  const Code stores = transposed_accesses(Way::store);
   if (!stores.text.empty()) {
     for (const Operand& operand : plan_.operands) {
       if (!crosses(operand, Way::store)) continue;
       const int k = operand.tensor;
-      line(fmt::format("  {} x{}[kVector];\n#pragma unroll", type_of(operand), k));
-      line("  for (int i = 0; i < kVector; ++i) {");
-      line(fmt::format("    x{0}[i] = shared.x{0}.at(row * kVector + i, column);\n  }}", k));
-      line(fmt::format("  transpose(x{});", k));
+      line(fmt::format("  {0} x{1}[kVector];\n  shared.x{1}.get_square(row, column, x{1});",
+                       type_of(operand), k));
     }
     line("#pragma unroll\n  for (int i = 0; i < kVector; ++i) {");
     out_ += coordinates(stores, Of::square) + stores.text;

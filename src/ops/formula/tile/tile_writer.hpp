@@ -17,13 +17,13 @@ class TileWriter final : public TilesWriter {
   enum class Of : std::uint8_t { vector, square };
 
   [[nodiscard]] std::vector<std::string_view> own_headers() const override {
-    return {"cross", "wide", "dependent"};
+    return {"shared_tile", "wide", "dependent"};
   }
   void write_constants() override;
   void write_behind_formula() override;
   [[nodiscard]] bool is_loaded(const plan::Operand& operand) const override;
   [[nodiscard]] bool is_stored(const plan::Operand& operand) const override;
-  /// For crossed operands: line i of a square.
+  /// For transposed operands: line i of a square.
   [[nodiscard]] std::string variable_of(const plan::Operand& operand, bool loads) const override;
   [[nodiscard]] bool may_be_partial(const plan::Operand& operand) const override;
 
@@ -37,7 +37,7 @@ class TileWriter final : public TilesWriter {
   void write_elements(Way way);
   [[nodiscard]] bool crosses(const plan::Operand& operand, Way way) const;
   /// The loads or the stores of all operands that cross.
-  [[nodiscard]] Code crossings(Way way) const;
+  [[nodiscard]] Code transposed_accesses(Way way) const;
   /// Declares the coordinates, in elements, that `accesses` asks for: those of a vector, or those
   /// of line i of a square.
   [[nodiscard]] std::string coordinates(const Code& accesses, Of of) const;

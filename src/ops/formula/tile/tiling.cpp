@@ -49,8 +49,8 @@ std::int64_t count_tiles(const std::vector<Dim>& extents, const Tile& tile) {
 
 }  // namespace
 
-std::optional<std::size_t> find_cross_mode(const std::vector<Operand>& operands,
-                                           const std::vector<Dim>& extents) {
+std::optional<std::size_t> find_transposed_mode(const std::vector<Operand>& operands,
+                                                const std::vector<Dim>& extents) {
   const bool plain = std::ranges::all_of(
       operands, [](const Operand& operand) { return operand.modes.front().size() == 1; });
   if (!plain || !is_long(extents.front())) return std::nullopt;
@@ -70,18 +70,26 @@ std::optional<std::size_t> find_cross_mode(const std::vector<Operand>& operands,
 std::int64_t shared_bytes(const std::vector<Operand>& operands, const Tile& tile) {
   std::int64_t bytes = 0;
   for (const Operand& operand : operands) {
-    if (operand.reach == Reach::crossed) {
+    if (operand.reach == Reach::transposed) {
       bytes += std::int64_t{tile.columns} * tile.rows * size_bytes(operand.dtype);
     }
   }
   return bytes;
 }
 
+ComposedLayout shared_layout(const Tile& tile, int vector) {
+  const auto log2 = [](int x) { return std::countr_zero(static_cast<unsigned>(x)); };
+  const int across = tile.columns / vector;
+  const Swizzle swizzle(log2(across), 0, log2(tile.columns));
+  return {swizzle, 0, Layout({across, tile.rows}, {1, across})};
+}
+
 Tile choose_tile(const std::vector<Operand>& operands, const std::vector<Dim>& extents,
                  std::size_t mode, int vector) {
   int narrowest = 8;
   for (const Operand& operand : operands) {
-    if (operand.reach == Reach::crossed) narrowest = std::min(narrowest, size_bytes(operand.dtype));
+    if (operand.reach == Reach::transposed)
+      narrowest = std::min(narrowest, size_bytes(operand.dtype));
   }
   // A thread issues at most kMaxAccesses loads per operand.
   const int most = kMaxTileThreads * kMaxAccesses * vector;

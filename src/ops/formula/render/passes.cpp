@@ -1,4 +1,4 @@
-#include "render/stages.hpp"
+#include "render/passes.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -38,9 +38,9 @@ std::vector<bool> users_of(const std::vector<Node>& nodes, NodeId id) {
 
 /// Finds reductions whose result is the total of a scan of the same values. They are known only
 /// after the scan, so nothing before it may need them.
-void find_totals(const plan::Plan& plan, Stages& stages) {
+void find_totals(const plan::Plan& plan, Passes& passes) {
   const std::vector<Node>& nodes = plan.program.nodes;
-  stages.totals.resize(nodes.size(), kNoNode);
+  passes.totals.resize(nodes.size(), kNoNode);
   if (!plan::direction_of(plan) || plan::rows_of(plan)->held == 0) return;
   std::vector<bool> behind(nodes.size(), false);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -52,36 +52,36 @@ void find_totals(const plan::Plan& plan, Stages& stages) {
     for (std::size_t n = 0; n < nodes.size(); ++n)
       is_folded = is_folded || (users[n] && expr::combines_elements(nodes[n].op));
     if (is_folded) continue;
-    stages.totals[i] = static_cast<NodeId>(scan - nodes.begin());
+    passes.totals[i] = static_cast<NodeId>(scan - nodes.begin());
     behind[i] = true;
     for (std::size_t n = 0; n < nodes.size(); ++n) behind[n] = behind[n] || users[n];
   }
-  int passes = 0;
+  int before = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (!behind[i]) passes = std::max(passes, stages.level[i]);
+    if (!behind[i]) before = std::max(before, passes.level[i]);
   }
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (behind[i]) stages.level[i] = passes + 1;
+    if (behind[i]) passes.level[i] = before + 1;
   }
-  stages.count = passes;
+  passes.count = before;
 }
 
 }  // namespace
 
-Stages find_stages(const plan::Plan& plan) {
-  Stages stages;
+Passes find_passes(const plan::Plan& plan) {
+  Passes passes;
   const plan::Rows* const rows = plan::rows_of(plan);
-  if (rows == nullptr) return stages;
+  if (rows == nullptr) return passes;
   const std::vector<Node>& nodes = plan.program.nodes;
   std::vector<bool> uniform;  // per node: made only of results and constants
   // Reading a row that is held in registers twice costs nothing, and with two passes its
   // exponentials are computed only once.
   const bool rescales = rows->held == 0 && !plan::is_light(plan);
-  stages.sums =
+  passes.sums =
       rescales ? expr::rescaled_sums(plan.program) : std::vector<expr::RescaledSum>(nodes.size());
-  stages.level = expr::passes_before(plan.program, stages.sums);
-  stages.count = std::ranges::max(stages.level);
-  stages.hoisted.resize(nodes.size(), false);
+  passes.level = expr::passes_before(plan.program, passes.sums);
+  passes.count = std::ranges::max(passes.level);
+  passes.hoisted.resize(nodes.size(), false);
   for (const Node& node : nodes) {
     const bool reduction = expr::is_reduction(node.op);
     bool in_row = node.op == expr::Op::load &&
@@ -91,54 +91,54 @@ Stages find_stages(const plan::Plan& plan) {
     for (const NodeId arg : node.args) {
       if (arg == kNoNode) continue;
       const auto a = static_cast<std::size_t>(arg);
-      in_row = in_row || stages.in_row[a];
+      in_row = in_row || passes.in_row[a];
       of_results = of_results && uniform[a];
     }
-    stages.in_row.push_back(in_row && !reduction);
+    passes.in_row.push_back(in_row && !reduction);
     uniform.push_back(reduction || of_results);
     if (!reduction && of_results) continue;
     for (const NodeId arg : node.args) {  // values of elements ask for these
       if (arg == kNoNode) continue;
       const auto a = static_cast<std::size_t>(arg);
-      if (uniform[a] && stages.level[a] > 0 && !expr::is_reduction(nodes[a].op))
-        stages.hoisted[a] = true;
+      if (uniform[a] && passes.level[a] > 0 && !expr::is_reduction(nodes[a].op))
+        passes.hoisted[a] = true;
     }
   }
-  find_totals(plan, stages);
-  return stages;
+  find_totals(plan, passes);
+  return passes;
 }
 
-std::vector<NodeId> Stages::reductions(const expr::Program& program, int stage) const {
+std::vector<NodeId> Passes::reductions(const expr::Program& program, int pass) const {
   std::vector<NodeId> found;
   for (std::size_t i = 0; i < program.nodes.size(); ++i) {
-    if (expr::is_reduction(program.nodes[i].op) && level[i] == stage + 1) {
+    if (expr::is_reduction(program.nodes[i].op) && level[i] == pass + 1) {
       found.push_back(static_cast<NodeId>(i));
     }
   }
   return found;
 }
 
-std::vector<NodeId> Stages::folded(const expr::Program& program, int stage) const {
-  std::vector<NodeId> found = reductions(program, stage);
+std::vector<NodeId> Passes::folded(const expr::Program& program, int pass) const {
+  std::vector<NodeId> found = reductions(program, pass);
   std::erase_if(found, [&](NodeId id) { return is_rescaled(id); });
   return found;
 }
 
-std::vector<NodeId> Stages::rescaled(const expr::Program& program, int stage) const {
-  std::vector<NodeId> found = reductions(program, stage);
+std::vector<NodeId> Passes::rescaled(const expr::Program& program, int pass) const {
+  std::vector<NodeId> found = reductions(program, pass);
   std::erase_if(found, [&](NodeId id) { return !is_rescaled(id); });
   return found;
 }
 
-std::vector<NodeId> Stages::hoisted_at(int stage) const {
+std::vector<NodeId> Passes::hoisted_at(int pass) const {
   std::vector<NodeId> found;
   for (std::size_t i = 0; i < hoisted.size(); ++i) {
-    if (hoisted[i] && level[i] == stage + 1) found.push_back(static_cast<NodeId>(i));
+    if (hoisted[i] && level[i] == pass + 1) found.push_back(static_cast<NodeId>(i));
   }
   return found;
 }
 
-std::vector<NodeId> Stages::scans(const expr::Program& program) {
+std::vector<NodeId> Passes::scans(const expr::Program& program) {
   std::vector<NodeId> found;
   for (std::size_t i = 0; i < program.nodes.size(); ++i) {
     if (expr::is_scan(program.nodes[i].op)) found.push_back(static_cast<NodeId>(i));
@@ -146,12 +146,12 @@ std::vector<NodeId> Stages::scans(const expr::Program& program) {
   return found;
 }
 
-bool Stages::is_result(const expr::Program& program, NodeId id) const {
+bool Passes::is_result(const expr::Program& program, NodeId id) const {
   const auto i = static_cast<std::size_t>(id);
   return expr::is_reduction(program.nodes[i].op) || (!hoisted.empty() && hoisted[i]);
 }
 
-std::vector<bool> Stages::needed_for(const expr::Program& program,
+std::vector<bool> Passes::needed_for(const expr::Program& program,
                                      const std::vector<NodeId>& roots) const {
   std::vector<bool> needed(program.nodes.size(), false);
   const auto need_args = [&](NodeId id) {
@@ -174,10 +174,10 @@ std::vector<bool> Stages::needed_for(const expr::Program& program,
   return needed;
 }
 
-std::vector<bool> Stages::needed_for_rescaled(const expr::Program& program, int stage) const {
-  Stages computing = *this;
-  for (const NodeId id : hoisted_at(stage)) computing.hoisted[static_cast<std::size_t>(id)] = false;
-  return computing.needed_for(program, rescaled(program, stage));
+std::vector<bool> Passes::needed_for_rescaled(const expr::Program& program, int pass) const {
+  Passes computing = *this;
+  for (const NodeId id : hoisted_at(pass)) computing.hoisted[static_cast<std::size_t>(id)] = false;
+  return computing.needed_for(program, rescaled(program, pass));
 }
 
 }  // namespace tilejit::render

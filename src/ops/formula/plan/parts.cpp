@@ -1,4 +1,4 @@
-#include "plan/stages.hpp"
+#include "plan/parts.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -13,7 +13,7 @@
 namespace tilejit::plan {
 namespace {
 
-/// The plan without its stages: the interface that a launch sees.
+/// The plan without its parts: the interface that a launch sees.
 Plan outline(const Fused& op, const formula::Analysis& analysis, const Target& target) {
   Plan plan;
   const auto leader = static_cast<std::size_t>(analysis.program.stores.front().tensor);
@@ -50,19 +50,19 @@ bool only_reduces(const expr::Program& program) {
 
 }  // namespace
 
-Plan plan_stages(const Fused& op, const formula::Analysis& analysis, const Target& target,
-                 bool one_pass_each, std::vector<formula::Analysis>* of_stages) {
+Plan plan_parts(const Fused& op, const formula::Analysis& analysis, const Target& target,
+                bool one_pass_each, std::vector<formula::Analysis>* of_parts) {
   check_tuning(op.tuning);
   Plan plan = outline(op, analysis, target);
   Split parts = split(op, analysis, one_pass_each);
   auto& several = plan.family.emplace<Several>();
   for (Part& part : parts.parts) {
     if (only_reduces(part.analysis.program)) part.op.tuning.atomics = op.tuning.atomics;
-    Plan stage = make_plan_in_space(part.op, part.analysis, target, analysis.shape);
-    stage.kernel_name = plan.kernel_name + "_stage" + std::to_string(several.stages.size());
-    stage.tensors = std::move(part.tensors);
-    if (of_stages != nullptr) of_stages->push_back(std::move(part.analysis));
-    several.stages.push_back(std::move(stage));
+    Plan planned = make_plan_in_space(part.op, part.analysis, target, analysis.shape);
+    planned.kernel_name = plan.kernel_name + "_part" + std::to_string(several.parts.size());
+    planned.tensors = std::move(part.tensors);
+    if (of_parts != nullptr) of_parts->push_back(std::move(part.analysis));
+    several.parts.push_back(std::move(planned));
   }
   several.temporaries = std::move(parts.temporaries);
   return plan;

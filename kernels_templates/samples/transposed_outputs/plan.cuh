@@ -3,12 +3,14 @@
 
 #include "tile/types.cuh"
 #include "tile/packed.cuh"
-#include "tile/cross.cuh"
+#include "tile/shared_tile.cuh"
 #include "tile/wide.cuh"
 #include "tile/dependent.cuh"
 #include "tile/math.cuh"
 #include "tile/integers.cuh"
 #include "tile/divisor.cuh"
+
+using namespace tile;
 
 #define KERNEL_NAME tilejit_split_u8
 
@@ -44,10 +46,26 @@ constexpr int kCopies = 16;  // of a vector's code
 constexpr bool kWhole = false;  // every tile
 constexpr bool kRaggedColumns = false;
 constexpr bool kRagged = false;
-constexpr bool kCrossedOutputs = true;
+constexpr bool kTransposedOutputs = true;
+
+// Where the vector in a column of vectors and a row of elements lies.
+struct VectorLayout {  // Sw<3,0,7> o 0 o (8,256):(1,8)
+  static constexpr int rank = 2;
+  static constexpr i32 size = 2048;
+  static constexpr i32 cosize = 2048;
+  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 8 : 256; }
+  __device__ constexpr i32 operator()(i32 c0) const {
+    const i32 index = c0;
+    return index ^ ((index & 896) >> 7);
+  }
+  __device__ constexpr i32 operator()(i32 c0, i32 c1) const {
+    const i32 index = c0 + c1 * 8;
+    return index ^ ((index & 896) >> 7);
+  }
+};
 
 struct Shared {
-  CrossTile<Packed<u8, kVector>, kVector, kColumns, kRows> x2;
+  SharedTile<Packed<u8, kVector>, kVector, VectorLayout> x2;
 };
 
 // Where a tile's first element lies, and how many of its columns and rows exist.
@@ -72,7 +90,7 @@ TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
   return tile;
 }
 
-// kVector columns of the crossed inputs, each kVector neighbours along the rows.
+// kVector columns of the transposed inputs, each kVector neighbours along the rows.
 struct Square {
 
   TILE_DEVICE void load(const Params& p, const Tile& tile, int row, int column) {
@@ -120,11 +138,7 @@ struct Vector {
 TILE_DEVICE void store_square(const Params& p, const Tile& tile, Shared& shared, int row,
                               int column) {
   Packed<u8, kVector> x2[kVector];
-#pragma unroll
-  for (int i = 0; i < kVector; ++i) {
-    x2[i] = shared.x2.at(row * kVector + i, column);
-  }
-  transpose(x2);
+  shared.x2.get_square(row, column, x2);
 #pragma unroll
   for (int i = 0; i < kVector; ++i) {
     const i64 c0 = tile.c0 + (column * kVector + i);

@@ -1,17 +1,17 @@
-// Operands that are contiguous along a mode other than the kernel's vectors. Their tiles pass
-// through shared memory. Registers transpose them on the way, in squares of kCount x kCount
-// elements, so that global and shared memory are both accessed in whole vectors. Included after
-// tile/contiguous.cuh and tile/packed.cuh, as far as they are used.
+// Transposes squares of kCount x kCount elements that a thread has in registers: kCount vectors of
+// kCount elements.
 #pragma once
 
 #include "tile/types.cuh"
+
+namespace tile {
 
 template <class T, int kCount>
 struct Contiguous;
 template <class T, int kCount>
 struct Packed;
 
-// Transposes kCount rows of kCount elements.
+// Element by element.
 template <class T, int kCount>
 TILE_DEVICE void transpose(Contiguous<T, kCount> (&row)[kCount]) {
 #pragma unroll
@@ -78,20 +78,4 @@ TILE_DEVICE void transpose(Packed<T, kCount> (&row)[kCount]) {
   }
 }
 
-// A tile in shared memory: kRows rows of kColumns elements, in vectors of kCount. The columns of
-// vectors are swizzled by the row of squares. If rows have at least 128 bytes, neither writing a
-// square's rows nor reading a row then causes bank conflicts.
-template <class Row, int kCount, int kColumns, int kRows>
-struct CrossTile {
-  static constexpr int kVectors = kColumns / kCount;  // per row, a power of two
-
-  Row vector[kRows][kVectors];
-
-  TILE_DEVICE Row& at(int row, int column) {
-    return vector[row][(column ^ (row / kCount)) & (kVectors - 1)];
-  }
-  template <class T>
-  TILE_DEVICE T& element(int row, int column) {
-    return reinterpret_cast<T*>(&at(row, column / kCount))[column % kCount];
-  }
-};
+}  // namespace tile

@@ -7,8 +7,8 @@
 namespace tilejit::render {
 
 /// The pass over a row in which each value of a program is known. Pass s folds the reductions of
-/// stage s from elements and from results of earlier stages.
-struct Stages {
+/// pass s from elements and from results of earlier passes.
+struct Passes {
   int count = 0;             ///< passes that fold; 0 without reductions
   std::vector<int> level;    ///< per node: passes that must be over before it is known
   std::vector<bool> in_row;  ///< per node: whether it may differ between the elements of a row
@@ -18,16 +18,16 @@ struct Stages {
 
   std::vector<expr::RescaledSum> sums;  ///< per node: the maximum in whose pass it is folded
   /// Per node: the scan whose total it is. Such reductions have no pass of their own; all other
-  /// functions find them at stage `count`.
+  /// functions find them at pass `count`.
   std::vector<expr::NodeId> totals;
 
-  /// `folded` returns the reductions of pass `stage` that take each element by itself, and
+  /// `folded` returns the reductions of pass `pass` that take each element by itself, and
   /// `rescaled` those that need a maximum of the same pass.
-  [[nodiscard]] std::vector<expr::NodeId> folded(const expr::Program& program, int stage) const;
-  [[nodiscard]] std::vector<expr::NodeId> rescaled(const expr::Program& program, int stage) const;
-  /// All reductions that pass `stage` folds, and the hoisted nodes that are known after it.
-  [[nodiscard]] std::vector<expr::NodeId> reductions(const expr::Program& program, int stage) const;
-  [[nodiscard]] std::vector<expr::NodeId> hoisted_at(int stage) const;
+  [[nodiscard]] std::vector<expr::NodeId> folded(const expr::Program& program, int pass) const;
+  [[nodiscard]] std::vector<expr::NodeId> rescaled(const expr::Program& program, int pass) const;
+  /// All reductions that pass `pass` folds, and the hoisted nodes that are known after it.
+  [[nodiscard]] std::vector<expr::NodeId> reductions(const expr::Program& program, int pass) const;
+  [[nodiscard]] std::vector<expr::NodeId> hoisted_at(int pass) const;
   [[nodiscard]] static std::vector<expr::NodeId> scans(const expr::Program& program);
   [[nodiscard]] bool is_rescaled(expr::NodeId id) const {
     return sums[static_cast<std::size_t>(id)].maximum != expr::kNoNode;
@@ -41,12 +41,11 @@ struct Stages {
   /// roots stands for its arguments.
   [[nodiscard]] std::vector<bool> needed_for(const expr::Program& program,
                                              const std::vector<expr::NodeId>& roots) const;
-  /// The same for the rescaled sums of pass `stage`, including the nodes that are made of the
+  /// The same for the rescaled sums of pass `pass`, including the nodes that are made of the
   /// pass's results.
-  [[nodiscard]] std::vector<bool> needed_for_rescaled(const expr::Program& program,
-                                                      int stage) const;
+  [[nodiscard]] std::vector<bool> needed_for_rescaled(const expr::Program& program, int pass) const;
 };
 
-[[nodiscard]] Stages find_stages(const plan::Plan& plan);
+[[nodiscard]] Passes find_passes(const plan::Plan& plan);
 
 }  // namespace tilejit::render

@@ -6,7 +6,7 @@
 namespace tilejit::test {
 namespace {
 
-struct StagesCase {
+struct PartsCase {
   const char* what;
   std::vector<Tensor> tensors;
   const char* formula;
@@ -16,7 +16,7 @@ struct StagesCase {
 
 constexpr const char* kMatrix = "(37,70):(70,1)";
 
-std::vector<StagesCase> stages_cases() {
+std::vector<PartsCase> parts_cases() {
   return {
       {"a reduction of a reduction over another axis",
        {{"x", f32, kMatrix}, {"rows", f32, "37:1"}, {"total", f32, "1:0"}},
@@ -85,9 +85,9 @@ std::vector<StagesCase> stages_cases() {
   };
 }
 
-TEST(EmulatedStages, AgreeWithTheReference) {
+TEST(EmulatedParts, AgreeWithTheReference) {
   EmulatedKernels kernels;
-  for (const StagesCase& c : stages_cases()) {
+  for (const PartsCase& c : parts_cases()) {
     RandomCase one{.op = {.tensors = c.tensors, .scalars = c.scalars, .formula = c.formula},
                    .symbols = c.symbols,
                    .scalars = std::vector<Number>(c.scalars.size(), 0.75)};
@@ -98,7 +98,7 @@ TEST(EmulatedStages, AgreeWithTheReference) {
   kernels.verify_all(random);
 }
 
-TEST(EmulatedStages, RandomOnesAgreeWithTheReference) {
+TEST(EmulatedParts, RandomOnesAgreeWithTheReference) {
   const int count = random_cases(6);
   EmulatedKernels kernels;
   Random random(20261125);

@@ -8,11 +8,11 @@ namespace tilejit::plan {
 /// The plan, a Several, of an operation that is not one kernel (is_one_kernel), or should not be.
 /// Throws Error{invalid_spec} for pinned knobs other than atomics, because knobs are for one
 /// kernel, and throws what `split` throws.
-[[nodiscard]] Plan plan_stages(const Fused& op, const formula::Analysis& analysis,
-                               const Target& target, bool one_pass_each,
-                               std::vector<formula::Analysis>* of_stages);
+[[nodiscard]] Plan plan_parts(const Fused& op, const formula::Analysis& analysis,
+                              const Target& target, bool one_pass_each,
+                              std::vector<formula::Analysis>* of_parts);
 
-/// Functions that stages share with plans of one kernel. `kernel_name_of` returns the name that
+/// Functions that parts share with plans of one kernel. `kernel_name_of` returns the name that
 /// profilers show; `leader` is the first tensor that is written.
 [[nodiscard]] operation::Signature signature_of(const Fused& op, const formula::Analysis& analysis);
 [[nodiscard]] std::string kernel_name_of(const Fused& op, std::size_t leader);

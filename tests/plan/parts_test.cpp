@@ -1,5 +1,5 @@
 // Operations that take several kernels: where they are split, and what lies between.
-#include "plan/stages.hpp"
+#include "plan/parts.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,23 +13,23 @@ namespace {
 
 constexpr const char* kMatrix = "(64,128):(128,1)";
 
-/// "rows x -> rows v0; map x v0 -> y": the template of each stage, and what it reads and writes.
+/// "rows x -> rows v0; map x v0 -> y": the template of each part, and what it reads and writes.
 std::string text_of(const Fused& op) {
   const Plan plan = plan_of(op);
   std::string text;
-  for (const Plan& stage : stages_of(plan)) {
-    text += (text.empty() ? "" : "; ") + std::string(template_name(stage).substr(6));
+  for (const Plan& part : parts_of(plan)) {
+    text += (text.empty() ? "" : "; ") + std::string(template_name(part).substr(6));
     const auto name_of = [&](const Operand& operand) {
       const auto number =
-          static_cast<std::size_t>(stage.tensors[static_cast<std::size_t>(operand.tensor)]);
+          static_cast<std::size_t>(part.tensors[static_cast<std::size_t>(operand.tensor)]);
       return number < op.tensors.size() ? " " + op.tensors[number].name
                                         : " #" + std::to_string(number - op.tensors.size());
     };
-    for (const Operand& operand : stage.operands) {
+    for (const Operand& operand : part.operands) {
       if (operand.read) text += name_of(operand);
     }
     text += " ->";
-    for (const Operand& operand : stage.operands) {
+    for (const Operand& operand : part.operands) {
       if (operand.written) text += name_of(operand);
     }
   }
@@ -42,15 +42,15 @@ Fused matrices(const std::string& formula, const char* w = "(64):(1)") {
   return op;
 }
 
-TEST(Stages, AreCutWhereOtherAxesBegin) {
+TEST(Parts, AreCutWhereOtherAxesBegin) {
   struct Row {
     Fused op;
-    const char* stages;
+    const char* parts;
   };
   Fused in_place = matrices("x = x - max(x, axis=1)\ny = x * sum(x, axis=0)");
   in_place.tensors[0].access = Access::inout;
   const Row rows[] = {
-      // The second stage reads x again: only one value per row goes through memory.
+      // The second part reads x again: only one value per row goes through memory.
       {matrices("y = x / sum(x, axis=1) / sum(x, axis=0)"), "rows x -> #0; rows x #0 -> y"},
       {matrices("w = max(x, axis=1)\ny = x * sum(w, axis=0)"),
        "rows x -> w #0; rows #0 -> #1; map x #1 -> y"},
@@ -72,29 +72,29 @@ TEST(Stages, AreCutWhereOtherAxesBegin) {
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.op.formula);
-    EXPECT_EQ(text_of(row.op), row.stages);
+    EXPECT_EQ(text_of(row.op), row.parts);
   }
 }
 
-TEST(Stages, HaveTheSpaceOfTheirOwnValues) {
+TEST(Parts, HaveTheSpaceOfTheirOwnValues) {
   Fused op = test::make_op(bf16, {{"x", "(8,16,32):(512,32,1)"}, {"y", "(8,1,1):(1,1,1)"}},
                            "y = max(sum(x, axis=2) / extent(2), axis=1)");
   const Plan plan = plan_of(op);
-  const auto& [stages, temporaries] = std::get<Several>(plan.family);
-  ASSERT_EQ(stages.size(), 2U);
-  EXPECT_EQ(extents_of(stages[0]), "32 128");
-  EXPECT_EQ(extents_of(stages[1]), "16 8");
-  EXPECT_EQ(stages[1].shape, (std::vector<Dim>{8, 16, 32})) << "extents are the operation's";
+  const auto& [parts, temporaries] = std::get<Several>(plan.family);
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(extents_of(parts[0]), "32 128");
+  EXPECT_EQ(extents_of(parts[1]), "16 8");
+  EXPECT_EQ(parts[1].shape, (std::vector<Dim>{8, 16, 32})) << "extents are the operation's";
   ASSERT_EQ(temporaries.size(), 1U);
   EXPECT_EQ(temporaries[0].dtype, f32) << "as it is accumulated";
   EXPECT_EQ(temporaries[0].elements, Dim(128));
   EXPECT_EQ(plan.kernel_name, "tilejit_test_bf16");
-  EXPECT_EQ(stages[1].kernel_name, "tilejit_test_bf16_stage1");
-  EXPECT_EQ(template_name(plan), "fused_stages");
+  EXPECT_EQ(parts[1].kernel_name, "tilejit_test_bf16_part1");
+  EXPECT_EQ(template_name(plan), "fused_parts");
   EXPECT_EQ(total_units(plan, {}), 1);
 }
 
-TEST(Stages, TakeSymbolsAsParameters) {
+TEST(Parts, TakeSymbolsAsParameters) {
   Fused op = test::make_op(f32, {{"x", "(M,N):(N,1)"}, {"y", "(M,N):(N,1)"}},
                            "y = x / sum(x, axis=1) / sum(x, axis=0)");
   const Plan plan = plan_of(op);
@@ -104,10 +104,10 @@ TEST(Stages, TakeSymbolsAsParameters) {
   EXPECT_EQ(to_string(plan.params[3].dim), "N");
 }
 
-TEST(Stages, TakeNoKnobsButAtomics) {
+TEST(Parts, TakeNoKnobsButAtomics) {
   Fused op = matrices("y = x / sum(x, axis=1) / sum(x, axis=0)");
   op.tuning.atomics = true;
-  EXPECT_EQ(stages_of(plan_of(op)).size(), 2U);
+  EXPECT_EQ(parts_of(plan_of(op)).size(), 2U);
   op.tuning.threads = 256;
   try {
     (void)plan_of(op);
@@ -118,7 +118,7 @@ TEST(Stages, TakeNoKnobsButAtomics) {
   }
 }
 
-TEST(Stages, WriteInPlaceBehindAllThatRead) {
+TEST(Parts, WriteInPlaceBehindAllThatRead) {
   Fused op = test::make_op(f32, {{"x", kMatrix}, {"w", "(64,1):(1,1)"}, {"y", "(1,1):(1,1)"}},
                            "r = sum(x, axis=1)\ny = sum(r, axis=0)\nold = w\nw = y + r + old\n"
                            "x = x + y + old");

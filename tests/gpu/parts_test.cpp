@@ -6,9 +6,9 @@
 namespace tilejit::test {
 namespace {
 
-class Stages : public Gpu {};
+class Parts : public Gpu {};
 
-TEST_F(Stages, AgreeWithTheReference) {
+TEST_F(Parts, AgreeWithTheReference) {
   struct Case {
     const char* what;
     std::vector<Tensor> tensors;
@@ -47,7 +47,7 @@ TEST_F(Stages, AgreeWithTheReference) {
   Random random(20261125);
   for (const Case& c : cases) {
     SCOPED_TRACE(c.what);
-    Fused op{.name = "stages", .tensors = c.tensors, .formula = c.formula};
+    Fused op{.name = "parts", .tensors = c.tensors, .formula = c.formula};
     run_and_verify({.op = op, .symbols = c.symbols, .scalars = {}}, random);
     op.tuning.atomics = true;
     run_and_verify({.op = op, .symbols = c.symbols, .scalars = {}}, random);
@@ -55,7 +55,7 @@ TEST_F(Stages, AgreeWithTheReference) {
 }
 
 /// The memory between the kernels belongs to each launch, even if launches overlap.
-TEST_F(Stages, InSeveralStreamsAndACapturedGraph) {
+TEST_F(Parts, InSeveralStreamsAndACapturedGraph) {
   const driver::Table& driver = driver::load_driver();
   constexpr std::size_t kRows = 300, kColumns = 4000, kStreams = 4;
   const Fused op =

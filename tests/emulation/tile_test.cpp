@@ -1,0 +1,52 @@
+// The kernels of operands that pass through shared memory, run on the CPU against the reference.
+#include "emulation/emulated.hpp"
+
+namespace tilejit::test {
+namespace {
+
+TEST(EmulatedTiles, AgreeWithTheReference) {
+  struct Case {
+    const char* what;
+    std::vector<Tensor> tensors;
+    const char* formula = "y = x";
+    Tuning tuning = {};
+  };
+  const Case cases[] = {
+      {"bytes", {{"x", u8, "(256,256):(1,256)"}, {"y", u8, "(256,256):(256,1)"}}},
+      {"pairs", {{"x", bf16, "(128,256):(1,128)"}, {"y", bf16, "(128,256):(256,1)"}}},
+      {"words", {{"x", f32, "(128,64):(1,128)"}, {"y", f32, "(128,64):(64,1)"}}},
+      {"double words", {{"x", f64, "(64,64):(1,64)"}, {"y", f64, "(64,64):(64,1)"}}},
+      {"bytes of odd rows", {{"x", i8, "(203,301):(1,203)"}, {"y", i8, "(203,301):(301,1)"}}},
+      {"pairs of odd rows", {{"x", i16, "(75,133):(1,75)"}, {"y", i16, "(75,133):(133,1)"}}},
+      {"a side of four",
+       {{"x", f32, "(4,1000):(1,4)"}, {"y", f32, "(4,1000):(1000,1)"}},
+       "y = x * 2.0"},
+      {"two ways, of two types",
+       {{"x", f32, "(96,100):(1,96)"},
+        {"b", bf16, "(96,100):(100,1)"},
+        {"y", f32, "(96,100):(100,1)"},
+        {"z", bf16, "(96,100):(1,96)"}},
+       "y = x + b; z = x - b"},
+      {"in place",
+       {{"x", f32, "(64,80):(80,1)"}, {"y", f32, "(64,80):(1,64)", Access::inout}},
+       "y = y + x"},
+      {"a small tile",
+       {{"x", f32, "(70,90):(1,70)"}, {"y", f32, "(70,90):(90,1)"}},
+       "y = x",
+       {.threads = 32, .tile = {{32, 16}}}},
+  };
+  EmulatedKernels kernels;
+  for (const Case& c : cases) {
+    const Fused op{.tensors = c.tensors, .formula = c.formula, .tuning = c.tuning};
+    const plan::Plan plan =
+        plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
+    EXPECT_TRUE(std::holds_alternative<plan::Tile>(plan.family)) << c.what;
+    kernels.add(c.what, {.op = op, .symbols = {}, .scalars = {}});
+  }
+  ASSERT_TRUE(kernels.compile());
+  Random random(15);
+  kernels.verify_all(random);
+}
+
+}  // namespace
+}  // namespace tilejit::test
