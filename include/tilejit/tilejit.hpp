@@ -31,6 +31,8 @@
 #include "tilejit/operation.hpp"
 #include "tilejit/options.hpp"
 #include "tilejit/print_tensor.hpp"
+#include "tilejit/program.hpp"
+#include "tilejit/program_builder.hpp"
 #include "tilejit/printable.hpp"
 #include "tilejit/reference.hpp"
 #include "tilejit/runtime.hpp"

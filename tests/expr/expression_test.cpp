@@ -77,7 +77,7 @@ TEST(Expression, MessagesShowTheLineOfTheWholeText) {
   EXPECT_EQ(refusal(part),
             "program line 2: unknown name 'block.y'; did you mean 'block.x'?\n    let y = t + "
             "block.y # end\n"
-            "                ^");
+            "                ^ (/body/1)");
 }
 
 TEST(Expression, RefusesWhatTheScopeDoesNotHave) {
