@@ -86,11 +86,11 @@ struct TileCopy {
   std::string name;  ///< what is copied
   TileSpace from = TileSpace::global;
   TileSpace to = TileSpace::registers;
-  std::vector<TileExpression> tile = {};    ///< extents, for global
-  TileIndex index = {};                     ///< for global
-  std::string as = {};                      ///< what the copy is called; empty: `name`
-  TilePad pad = TilePad::none;              ///< of a load
-  std::vector<int> order = {};              ///< tile axis i is the tensor's axis order[i]
+  std::vector<TileExpression> tile = {};  ///< extents, for global
+  TileIndex index = {};                   ///< for global
+  std::string as = {};                    ///< what the copy is called; empty: `name`
+  TilePad pad = TilePad::none;            ///< of a load
+  std::vector<int> order = {};  ///< axis i, of tile and place, is the tensor's axis order[i]
   std::optional<TileExpression> mask = {};  ///< elements to load or store, over the tile
   std::optional<ThreadValueLayouts> tv = {};
   bool operator==(const TileCopy&) const = default;
@@ -277,8 +277,8 @@ struct TileNote {
   bool operator==(const TileNote&) const = default;
 };
 
-/// A kernel written as tiles. A value; const member functions are thread-safe. `validate` checks it:
-/// the message shows the line of the program, with a caret under the place.
+/// A kernel written as tiles. A value; const member functions are thread-safe. `validate` checks
+/// it: the message shows the line of the program, with a caret under the place.
 struct TileProgram {
   std::string name = "program";      ///< an identifier
   std::vector<Symbol> symbols = {};  ///< facts about symbols of layouts

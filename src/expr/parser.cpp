@@ -190,7 +190,7 @@ class Parser {
   void close(const Token& open) {
     if (accept(")")) return;
     fail("expected ')' to close the '(' of line " +
-         std::to_string(line_number(parsed_.source.text, open.position)) + ", found " + found() +
+         std::to_string(line_number(parsed_.source, open.position)) + ", found " + found() +
          hint_after_expression(peek()));
   }
 

@@ -2,23 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <random>
-#include <sstream>
 
+#include "program/example.hpp"
 #include "program/host_program.hpp"
-#include "support/source_dir.hpp"
 
 namespace tilejit::program {
 namespace {
-
-std::string example(const std::string& name) {
-  std::ifstream file(test::source_dir() / "examples/programs" / name);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 /// Values of f16, from -1 to 1.
 std::vector<double> random_values(std::int64_t count, unsigned seed) {
@@ -69,9 +60,8 @@ TEST(Examples, GemmWithBiasAndGelu) {
         const double x = 0.5 * sum + bias[column];
         const double want = 0.5 * x * std::erfc(-x / std::sqrt(2.0));
         // f16 rounds the result; f32 rounds sums of k products per tile, and some steps after it.
-        const double tolerance =
-            f16_rounding(std::fabs(want)) +
-            std::ldexp(static_cast<double>(k + 8) * (1 + std::fabs(x)), -24);
+        const double tolerance = f16_rounding(std::fabs(want)) +
+                                 std::ldexp(static_cast<double>(k + 8) * (1 + std::fabs(x)), -24);
         ASSERT_TRUE(std::fabs(d[row * n + column] - want) <= tolerance)
             << m << ' ' << n << ' ' << k << " at " << row << ',' << column;
       }

@@ -1,24 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 
+#include "program/example.hpp"
 #include "program/random_program.hpp"
-#include "support/source_dir.hpp"
 #include "tilejit/program.hpp"
 #include "tilejit/program_builder.hpp"
 
 namespace tilejit::program {
 namespace {
-
-std::string example(const std::string& name) {
-  std::ifstream file(test::source_dir() / "examples/programs" / name);
-  std::stringstream text;
-  text << file.rdbuf();
-  EXPECT_FALSE(text.str().empty()) << name;
-  return text.str();
-}
 
 constexpr const char* kExamples[] = {"vector_add", "gemm_bias_gelu", "flash_attention"};
 

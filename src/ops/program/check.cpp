@@ -165,7 +165,7 @@ class Checker {
       writes = writes || use.stored || use.updated;
       code_.access.push_back(access_of(tensor, use, zeroed, source));
     }
-    if (!writes) {
+    if (!writes && problems_.empty()) {
       fault("the program writes no tensor and prints nothing; Copy a result to global", "/body");
     }
   }
@@ -183,6 +183,7 @@ class Checker {
     }
     if ((tensor.access == Access::out || tensor.access == Access::inout || zeroed) && !written) {
       fault("tensor " + name + " is an output, and no line writes it; Copy a tile to it", where);
+      return Access::out;
     }
     if (tensor.access == Access::inout || (tensor.access == Access::in && !written)) {
       return tensor.access;
@@ -201,7 +202,7 @@ class Checker {
     for (std::size_t i = 0; i < program_.tensors.size(); ++i) {
       const Tensor& tensor = program_.tensors[i];
       const Compiler::Use use = compiler.uses().empty() ? Compiler::Use() : compiler.uses()[i];
-      if (use.loaded || use.stored || use.updated) continue;
+      if (use.loaded || use.stored || use.updated || code_.access[i] != Access::in) continue;
       fault("tensor '" + tensor.name + "' is not used; remove it",
             core::pointer_to("/tensors", tensor.name));
     }
@@ -219,7 +220,11 @@ class Checker {
       try {
         return resolve_access(*formula);
       } catch (const Error& error) {
-        throw Error(error.code(), std::string("of Verify: ") + error.what(), "/verify");
+        spec::Problems problems;
+        problems.add(error, "/verify");
+        problems.put_in_front("of Verify: ");
+        problems.throw_if_any();
+        throw;
       }
     }();
     for (std::size_t i = 0; i < access.size(); ++i) {

@@ -30,6 +30,7 @@ struct TileSlot {
   std::string name;
   TileSpace space = TileSpace::registers;
   TileType type = {};
+  std::size_t place = 0;  ///< of the statement that made it
 };
 
 /// A view of a tensor: its rank is that of the tiles that are copied.

@@ -64,7 +64,7 @@ void Compiler::loop(const TileFor& loop, Steps& steps) {
 }
 
 void Compiler::while_loop(const TileWhile& loop, Steps& steps) {
-  WhileLoop step{.condition = scope_.scalar_value(loop.condition, "the condition of a loop")};
+  WhileLoop step{.condition = scope_.condition(loop.condition, "the condition of a loop")};
   const TilePlace place = place_;
   if (step.condition.code.is_known() && expr::is_true(step.condition.code.literal)) {
     source_.fail_at(loop.condition.place().begin,
@@ -98,7 +98,7 @@ void Compiler::branch(const TileIf& branch, Steps& steps) {
   const TilePlace place = place_;
   const std::string where = where_;
   scope_.in_thread += step.per_thread ? 1 : 0;
-  step.condition = scope_.scalar_value(branch.condition, "the condition of an 'if'");
+  step.condition = scope_.condition(branch.condition, "the condition of an 'if'");
   // Of a condition that is known, only what is taken has to make sense.
   const bool known = step.condition.code.is_known();
   const bool taken = known && expr::is_true(step.condition.code.literal);
@@ -124,8 +124,8 @@ void Compiler::print(const TilePrint& print, Steps& steps) {
     ++places;
   }
   if (places != print.arguments.size()) {
-    fail("Print", "the text has " + std::to_string(places) + " places {}, and there are " +
-                      std::to_string(print.arguments.size()) + " values; give one for each");
+    fail("Print", "a value for each {} of the text is needed: " + std::to_string(places) +
+                      ", not " + std::to_string(print.arguments.size()));
   }
   if (print.arguments.size() > kMostArguments || print.text.size() > kMostPrinted) {
     fail("Print", "a Print takes at most 1024 bytes of text and 16 values; use several");
@@ -155,7 +155,7 @@ void Compiler::print(const TilePrint& print, Steps& steps) {
 
 void Compiler::assertion(const TileAssert& assertion, Steps& steps) {
   if (assertion.message.size() > kMostPrinted) fail("Assert", "a message has at most 1024 bytes");
-  Check step{.condition = scope_.scalar_value(assertion.condition, "the condition of an Assert"),
+  Check step{.condition = scope_.condition(assertion.condition, "the condition of an Assert"),
              .message = assertion.message};
   if (step.condition.code.is_known()) {
     if (expr::is_true(step.condition.code.literal)) return;

@@ -103,7 +103,11 @@ void Compiler::assign(const std::string& out, const expr::SourceText& text, Fact
     const auto shapes = shapes_of(step.value.code, step.value.space, scope_.code().tiles);
     const Extents own = shapes.empty() ? Extents() : shapes.back();
     const auto both = broadcast(own, type.shape);
-    const bool smaller = own != type.shape;
+    // iota counts over the tile that is assigned; a reduction over the tiles that it reads.
+    const bool combines = std::ranges::any_of(step.value.code.nodes, [](const expr::Node& node) {
+      return expr::combines_elements(node.op);
+    });
+    const bool smaller = own != type.shape && !combines;
     if (!both || *both != type.shape) {
       fail(out, "the value is " + to_string(own) + ", and '" + out + "' is allocated as " +
                     to_string(type.shape) + ": axes are equal, or 1, counted from the last");

@@ -81,16 +81,17 @@ void Compiler::check_budget(std::optional<std::int64_t> threads) const {
       const auto buffers = buffers_.find(static_cast<int>(i));
       shared += bytes * (buffers == buffers_.end() ? 1 : buffers->second);
       if (shared > kMostShared) {
-        source_.fail_at(0, "with '" + tile.name + "' the tiles in shared memory take " +
-                               std::to_string(shared) + " bytes, and a block has at most " +
-                               std::to_string(kMostShared) +
-                               "; use smaller tiles, or fewer stages");
+        source_.fail_at(tile.place,
+                        "with '" + tile.name + "' the tiles in shared memory take " +
+                            std::to_string(shared) + " bytes, and a block has at most " +
+                            std::to_string(kMostShared) + "; use smaller tiles, or fewer stages");
       }
     } else if (threads && bytes / *threads > kMostRegisters) {
-      source_.fail_at(0, "tile '" + tile.name + "' takes " + std::to_string(bytes / *threads) +
-                             " bytes of registers of each of " + std::to_string(*threads) +
-                             " threads, which have at most " + std::to_string(kMostRegisters) +
-                             "; use a smaller tile, or more threads: Block (256)");
+      source_.fail_at(tile.place,
+                      "tile '" + tile.name + "' takes " + std::to_string(bytes / *threads) +
+                          " bytes of registers of each of " + std::to_string(*threads) +
+                          " threads, which have at most " + std::to_string(kMostRegisters) +
+                          "; use a smaller tile, or more threads: Block (256)");
     }
   }
 }

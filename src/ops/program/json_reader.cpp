@@ -90,16 +90,9 @@ class ProgramReader {
     return 0;
   }
 
-  /// Whether the constant `name` stands for the values that a sweep gives it.
-  [[nodiscard]] bool is_swept(const std::string& name, const Json& value) const {
-    const Json* const sweep = object_.find("sweep");
-    return value == name && sweep != nullptr && sweep->is_object() && sweep->contains(name);
-  }
-
   void read_constants() {
     object_.members("constants",
                     [&](const std::string& name, const Json& json, const std::string& where) {
-                      if (is_swept(name, json)) return;
                       program_.constants.push_back({name, number(json, where)});
                     });
   }

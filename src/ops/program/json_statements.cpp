@@ -205,7 +205,9 @@ TileGemm BodyReader::gemm(ObjectReader& object) {
   const auto mode = object.text("mode");
   gemm.accumulate = mode == "accumulate";
   if (mode && *mode != "get" && !gemm.accumulate) {
-    object.wrong("mode", "\"get\" or \"accumulate\"");
+    problems_.add(ErrorCode::invalid_spec,
+                  "unknown mode " + spec::in_quotes(*mode) + "; use get or accumulate",
+                  object.at("mode"));
   }
   return gemm;
 }
@@ -305,7 +307,10 @@ TileFor BodyReader::loop(ObjectReader& object) {
     loop.end = range[1];
     if (range.size() == 3) loop.step = range[2];
   } else if (object.find("range") != nullptr) {
-    object.wrong("range", "a list of begin, end and, if it is not 1, step");
+    problems_.add(ErrorCode::invalid_spec,
+                  "a range has a begin, an end and, if it is not 1, a step; found " +
+                      std::to_string(range.size()) + " numbers",
+                  object.at("range"));
   }
   loop.stages = integer(object, "stages");
   loop.unroll = integer(object, "unroll");

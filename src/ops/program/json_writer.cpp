@@ -6,6 +6,7 @@
 #include "program/json.hpp"
 #include "program/json_statements.hpp"
 #include "program/style.hpp"
+#include "program/tl_cursor.hpp"
 #include "program/tl_reader.hpp"
 #include "program/words.hpp"
 #include "spec/common.hpp"
@@ -221,6 +222,29 @@ Json launch_json(const TileLaunch& launch) {
   return json;
 }
 
+/// `text` with blanks in place of its Sweep lines: a sweep puts its values into the rest.
+std::string without_sweep(std::string_view text) {
+  using Kind = expr::Token::Kind;
+  std::string blanked(text);
+  const auto tokens =
+      expr::tokenize({text, "program", {}}, {.dotted_names = true, .statements = true});
+  bool begins = true;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (begins && tokens[i].is("Sweep")) {
+      const std::size_t begin = tokens[i].position;
+      while (tokens[i].kind != Kind::separator && tokens[i].kind != Kind::comment &&
+             tokens[i].kind != Kind::end) {
+        ++i;
+      }
+      for (std::size_t at = begin; at < tokens[i].position; ++at) {
+        if (blanked[at] != '\n') blanked[at] = ' ';
+      }
+    }
+    begins = tokens[i].kind == Kind::separator || tokens[i].kind == Kind::comment;
+  }
+  return blanked;
+}
+
 }  // namespace
 
 Json expression_json(const TileExpression& expression) {
@@ -254,7 +278,6 @@ Json program_json(const TileProgram& program) {
   for (const TileConstant& constant : program.constants) {
     json["constants"][constant.name] = number_json(constant.value);
   }
-  for (const TileValues& sweep : program.sweep) json["constants"][sweep.name] = sweep.name;
   if (!program.sweep.empty()) json["sweep"] = values_json(program.sweep);
   for (const Function& function : program.functions) {
     json["functions"][function.name] = {{"args", function.args}, {"expr", styled(function.expr)}};
@@ -290,8 +313,7 @@ bool is_tl(std::string_view text) {
 
 Json descriptor_of_text(std::string_view text) {
   const TileProgram program = read_tl(text);
-  Json json = {{"op", "program"}, {"name", program.name}, {"text", text}};
-  for (const TileValues& sweep : program.sweep) json["constants"][sweep.name] = sweep.name;
+  Json json = {{"op", "program"}, {"name", program.name}, {"text", without_sweep(text)}};
   if (!program.sweep.empty()) json["sweep"] = values_json(program.sweep);
   return json;
 }

@@ -116,7 +116,9 @@ class LaunchReader {
       }
       operation::check_launch_numbers(shape_, values);
     } catch (const Error& error) {
-      fault(error.what(), error.where());
+      // The message of an Error ends with its place.
+      const std::string what = error.what();
+      fault(what.substr(0, what.size() - error.where().size() - 3), error.where());
     }
   }
 

@@ -178,7 +178,7 @@ TileBinding& Scope::declare_tile(const std::string& name, TileSpace space, const
     source_.fail(statement, name, "'" + name + "' is allocated already; leave out one of the two");
   }
   const auto slot = static_cast<int>(code_.tiles.size());
-  code_.tiles.push_back({name, space, type});
+  code_.tiles.push_back({name, space, type, statement.begin});
   auto& tiles = tiles_[name];
   auto& tile = space == TileSpace::shared ? tiles.shared : tiles.registers;
   tile = TileBinding{.slot = slot, .declared = true, .level = level()};
@@ -206,7 +206,7 @@ TileBinding& Scope::make_tile(const std::string& name, TileSpace space, const Ti
                        ": use another name");
     }
     known->slot = static_cast<int>(code_.tiles.size());
-    code_.tiles.push_back({name, space, type});
+    code_.tiles.push_back({name, space, type, statement.begin});
   }
   known->facts = {.filled = true};
   return *known;

@@ -146,6 +146,17 @@ Value Scope::scalar_value(const TileExpression& expression, const std::string& w
   return compiled(source_.part(expression.place()), {}, std::nullopt, false, what);
 }
 
+Value Scope::condition(const TileExpression& expression, const std::string& what) {
+  const expr::SourceText text = source_.part(expression.place());
+  const Extents space = space_of(text);
+  if (count_of(space) != 1) {
+    expr::fail_at(text, 0,
+                  what + " reads tiles of one element, and here they are " + to_string(space) +
+                      "; Compute ReduceAny or ReduceAll first");
+  }
+  return compiled(text, space, std::nullopt, true, what);
+}
+
 Value Scope::integer(const TileExpression& expression, const std::string& what) {
   Value value = scalar_value(expression, what);
   const bool is_integer_value =

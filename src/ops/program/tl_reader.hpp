@@ -79,6 +79,7 @@ class StatementReader {
   Cursor& at_;
   int statements_ = 0;
   int levels_ = 0;
+  std::size_t begin_ = 0;        // of the statement that was begun last
   std::string opening_comment_;  // beside the 'for', 'while' or 'if' that was read last
 };
 

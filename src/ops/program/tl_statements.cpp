@@ -24,7 +24,7 @@ TileStatement StatementReader::statement() {
   if (++statements_ > kMostStatements) {
     at_.fail("a program has at most 10000 statements; use loops, or several programs");
   }
-  const std::size_t begin = at_.peek().position;
+  const std::size_t begin = begin_ = at_.peek().position;
   const auto made = [&](TileStatement::Kind kind) {
     return TileStatement{.kind = std::move(kind),
                          .comment = std::exchange(opening_comment_, {}),
@@ -214,7 +214,10 @@ TileGemm StatementReader::gemm() {
   at_.expect(",", "between the operands of GEMM");
   std::tie(gemm.b, gemm.b_transposed) = operand();
   if (named_first) return gemm;
-  at_.expect("and", "'get' or 'accumulate' after the operands of GEMM");
+  if (!at_.accept("and")) {
+    at_.fail("expected 'and get' or 'and accumulate' after the operands of GEMM, found " +
+             at_.found());
+  }
   gemm.accumulate = at_.accept("accumulate");
   if (!gemm.accumulate) at_.expect("get", "or 'accumulate' after 'and'");
   gemm.out = at_.name("the tile of the result");
@@ -222,7 +225,9 @@ TileGemm StatementReader::gemm() {
 }
 
 std::string StatementReader::result() {
-  at_.expect("and", "'get' and the name of the result");
+  if (!at_.accept("and")) {
+    at_.fail("expected 'and get' and the name of the result, found " + at_.found());
+  }
   at_.expect("get", "after 'and'");
   (void)at_.accept("new");
   return at_.name("the name of the result");
@@ -341,7 +346,7 @@ void StatementReader::reshape_part(TileReshape& reshape) {
 }
 
 TileFor StatementReader::loop() {
-  const std::size_t position = at_.peek().position;
+  const std::size_t position = begin_;
   TileFor loop{.name = at_.name("a name")};
   if (!at_.accept("in")) at_.expect("=", "after " + expr::quoted(loop.name));
   loop.begin = at_.expression("where the loop begins");
@@ -370,7 +375,7 @@ TileFor StatementReader::loop() {
 }
 
 TileWhile StatementReader::while_loop() {
-  const std::size_t position = at_.peek().position;
+  const std::size_t position = begin_;
   TileWhile loop{.condition = at_.expression("a condition")};
   if (!at_.at_line_end()) at_.fail("expected the end of the line, found " + at_.found());
   std::string comment = at_.take_comment();
@@ -381,7 +386,7 @@ TileWhile StatementReader::while_loop() {
 }
 
 TileIf StatementReader::branch() {
-  const std::size_t position = at_.peek().position;
+  const std::size_t position = begin_;
   TileIf branch{.condition = at_.expression("a condition")};
   if (!at_.at_line_end()) at_.fail("expected the end of the line, found " + at_.found());
   std::string comment = at_.take_comment();
