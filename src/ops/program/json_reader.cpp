@@ -81,10 +81,9 @@ class ProgramReader {
     if (json.is_number_integer()) return json.get<std::int64_t>();
     if (json.is_number()) return json.get<double>();
     if (json.is_boolean()) return static_cast<int>(json.get<bool>());
-    const std::string text = json.is_string() ? json.get<std::string>() : std::string();
-    if (text == "inf" || text == "-inf" || text == "nan") {
+    if (json == "inf" || json == "-inf") {
       const double inf = std::numeric_limits<double>::infinity();
-      return text == "inf" ? inf : text == "-inf" ? -inf : std::numeric_limits<double>::quiet_NaN();
+      return json == "inf" ? inf : -inf;
     }
     problems_.add(ErrorCode::invalid_spec, "a constant is a number", where);
     return 0;

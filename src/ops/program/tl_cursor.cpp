@@ -142,8 +142,6 @@ Number Cursor::number(const std::string& what) {
   } else if (token.is("inf")) {
     return negative ? -std::numeric_limits<double>::infinity()
                     : std::numeric_limits<double>::infinity();
-  } else if (token.is("nan") && !negative) {
-    return std::numeric_limits<double>::quiet_NaN();
   }
   --at_;
   fail("expected " + what + ", a decimal number of at most 64 bits; found " + found());
