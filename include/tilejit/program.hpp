@@ -182,21 +182,21 @@ struct TileFor {
   std::optional<TileExpression> step = {};
   std::optional<int> stages = {};  ///< copies from global to shared run this many steps ahead
   std::optional<int> unroll = {};
-  TileBody body = {};
+  TileBody body;
   bool operator==(const TileFor&) const;
 };
 
 struct TileWhile {
   TileExpression condition = "true";
-  TileBody body = {};
+  TileBody body;
   bool operator==(const TileWhile&) const;
 };
 
 /// `if`: a block decides together, unless the condition names a thread: then each thread does.
 struct TileIf {
   TileExpression condition = "true";
-  TileBody then = {};
-  TileBody otherwise = {};
+  TileBody then;
+  TileBody otherwise;
   bool operator==(const TileIf&) const;
 };
 
@@ -243,7 +243,7 @@ struct TileStatement {
   Kind kind;
   std::string comment = {};  ///< at the end of its line
   TilePlace place = {};
-  bool operator==(const TileStatement&) const = default;
+  bool operator==(const TileStatement&) const;
 };
 
 struct TileConstant {
@@ -314,6 +314,10 @@ struct TileProgram {
 
 /// The program of an Operation; null for other operations. Lives as long as `op`.
 [[nodiscard]] const TileProgram* tile_program(const Operation& op) noexcept;
+
+/// What a block of the program has and does, for people, on several lines: its launch, tensors and
+/// tiles with their bytes, and that it is interpreted only. Throws as `validate` does.
+[[nodiscard]] std::string describe(const TileProgram& program);
 
 /// How a program is interpreted.
 struct InterpretOptions {

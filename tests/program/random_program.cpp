@@ -174,7 +174,10 @@ TileStatement::Kind RandomProgram::kind(int depth) {
       if (chance(30)) return TileComment{one_of<std::string>({"", "a line", "two  # signs"})};
       return TileAssert{expression(), text()};
     case 13: {
-      TileFor loop{.name = name(), .begin = expression(), .end = expression()};
+      TileFor loop;
+      loop.name = name();
+      loop.begin = expression();
+      loop.end = expression();
       if (chance(30)) loop.step = expression();
       if (chance(40)) loop.stages = 1 + below(4);
       if (chance(20)) loop.unroll = 1 + below(4);
@@ -183,7 +186,9 @@ TileStatement::Kind RandomProgram::kind(int depth) {
     }
     case 14: return TileWhile{expression(), body(depth - 1)};
     default: {
-      TileIf branch{.condition = expression(), .then = body(depth - 1)};
+      TileIf branch;
+      branch.condition = expression();
+      branch.then = body(depth - 1);
       if (chance(50)) branch.otherwise = body(depth - 1);
       return branch;
     }

@@ -12,6 +12,9 @@ namespace tilejit::program {
 /// statement, with its line, a caret, and what to do.
 [[nodiscard]] Code check(const TileProgram& program, const Tuning& tuning);
 
+/// What tilejit::describe returns.
+[[nodiscard]] std::string description(const TileProgram& program);
+
 /// The constants of `program` with those values that `tuning` chooses. Throws Error{invalid_spec}.
 [[nodiscard]] std::vector<TileConstant> chosen_constants(const TileProgram& program,
                                                          const Tuning& tuning);

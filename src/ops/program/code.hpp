@@ -109,17 +109,17 @@ struct SetScalar {
 struct Loop {
   int scalar = -1;
   Value begin = {}, end = {}, step = {};
-  std::vector<Step> body = {};
+  std::vector<Step> body;
 };
 struct WhileLoop {
   Value condition = {};
-  std::vector<Step> body = {};
+  std::vector<Step> body;
 };
 struct Branch {
   Value condition = {};
   bool per_thread = false;
-  std::vector<Step> then = {};
-  std::vector<Step> otherwise = {};
+  std::vector<Step> then;
+  std::vector<Step> otherwise;
 };
 struct AtomicUpdate {
   TileAtomic::Kind kind = TileAtomic::Kind::add;

@@ -31,8 +31,9 @@ void Compiler::let(const TileLet& let, Steps& steps) {
 }
 
 void Compiler::loop(const TileFor& loop, Steps& steps) {
-  Loop step{.begin = scope_.integer(loop.begin, "the first number of a loop"),
-            .end = scope_.integer(loop.end, "the end of a loop")};
+  Loop step;
+  step.begin = scope_.integer(loop.begin, "the first number of a loop");
+  step.end = scope_.integer(loop.end, "the end of a loop");
   step.step = {.code = {.literal = expr::WideInt{1}}};
   if (loop.step) step.step = scope_.integer(*loop.step, "the step of a loop");
   if (loop.step && step.step.code.is_known() && known_integer(step.step) <= 0) {
@@ -64,7 +65,8 @@ void Compiler::loop(const TileFor& loop, Steps& steps) {
 }
 
 void Compiler::while_loop(const TileWhile& loop, Steps& steps) {
-  WhileLoop step{.condition = scope_.condition(loop.condition, "the condition of a loop")};
+  WhileLoop step;
+  step.condition = scope_.condition(loop.condition, "the condition of a loop");
   const TilePlace place = place_;
   if (step.condition.code.is_known() && expr::is_true(step.condition.code.literal)) {
     source_.fail_at(loop.condition.place().begin,
@@ -94,7 +96,8 @@ bool Compiler::names_thread(const TileExpression& condition) const {
 }
 
 void Compiler::branch(const TileIf& branch, Steps& steps) {
-  Branch step{.per_thread = names_thread(branch.condition)};
+  Branch step;
+  step.per_thread = names_thread(branch.condition);
   const TilePlace place = place_;
   const std::string where = where_;
   scope_.in_thread += step.per_thread ? 1 : 0;

@@ -299,7 +299,8 @@ void BodyReader::extract(ObjectReader& object, TileReshape& reshape) {
 
 TileFor BodyReader::loop(ObjectReader& object) {
   object.refuse_others({"op", "var", "range", "stages", "unroll", "body", "comment"});
-  TileFor loop{.name = name(object, "var")};
+  TileFor loop;
+  loop.name = name(object, "var");
   if (object.find("range") == nullptr) object.missing("range", "[0, 8]");
   const std::vector<TileExpression> range = expressions(object, "range");
   if (range.size() == 2 || range.size() == 3) {
@@ -320,7 +321,9 @@ TileFor BodyReader::loop(ObjectReader& object) {
 
 TileIf BodyReader::branch(ObjectReader& object) {
   object.refuse_others({"op", "cond", "then", "else", "comment"});
-  TileIf branch{.condition = expression(object, "cond"), .then = member_body(object, "then")};
+  TileIf branch;
+  branch.condition = expression(object, "cond");
+  branch.then = member_body(object, "then");
   if (object.find("else") != nullptr) branch.otherwise = member_body(object, "else");
   return branch;
 }

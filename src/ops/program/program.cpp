@@ -11,9 +11,23 @@
 
 namespace tilejit {
 
-bool TileFor::operator==(const TileFor&) const = default;
-bool TileWhile::operator==(const TileWhile&) const = default;
-bool TileIf::operator==(const TileIf&) const = default;
+// Written out: these types contain each other.
+bool TileStatement::operator==(const TileStatement& other) const {
+  return comment == other.comment && kind == other.kind;
+}
+
+bool TileFor::operator==(const TileFor& other) const {
+  return name == other.name && begin == other.begin && end == other.end && step == other.step &&
+         stages == other.stages && unroll == other.unroll && body == other.body;
+}
+
+bool TileWhile::operator==(const TileWhile& other) const {
+  return condition == other.condition && body == other.body;
+}
+
+bool TileIf::operator==(const TileIf& other) const {
+  return condition == other.condition && then == other.then && otherwise == other.otherwise;
+}
 
 bool TileProgram::operator==(const TileProgram& other) const {
   const auto functions_equal = [](const Function& a, const Function& b) {

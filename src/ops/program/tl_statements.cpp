@@ -347,7 +347,8 @@ void StatementReader::reshape_part(TileReshape& reshape) {
 
 TileFor StatementReader::loop() {
   const std::size_t position = begin_;
-  TileFor loop{.name = at_.name("a name")};
+  TileFor loop;
+  loop.name = at_.name("a name");
   if (!at_.accept("in")) at_.expect("=", "after " + expr::quoted(loop.name));
   loop.begin = at_.expression("where the loop begins");
   at_.expect(":", "and where the loop ends");
@@ -376,7 +377,8 @@ TileFor StatementReader::loop() {
 
 TileWhile StatementReader::while_loop() {
   const std::size_t position = begin_;
-  TileWhile loop{.condition = at_.expression("a condition")};
+  TileWhile loop;
+  loop.condition = at_.expression("a condition");
   if (!at_.at_line_end()) at_.fail("expected the end of the line, found " + at_.found());
   std::string comment = at_.take_comment();
   loop.body = body({"end"}, "while", position);
@@ -387,7 +389,8 @@ TileWhile StatementReader::while_loop() {
 
 TileIf StatementReader::branch() {
   const std::size_t position = begin_;
-  TileIf branch{.condition = at_.expression("a condition")};
+  TileIf branch;
+  branch.condition = at_.expression("a condition");
   if (!at_.at_line_end()) at_.fail("expected the end of the line, found " + at_.found());
   std::string comment = at_.take_comment();
   branch.then = body({"end", "else"}, "if", position);
