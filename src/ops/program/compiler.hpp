@@ -48,7 +48,6 @@ class Compiler {
   void stage(const TileCopy& copy, Steps& steps);
   void check_staged_load(const TileCopy& copy, const std::string& name);
   void check_tv(const TileCopy& copy, const Extents& tile) const;
-  void atomic(const TileAtomic& atomic, Steps& steps);
   Window window(const std::string& tensor, const std::vector<TileExpression>& tile,
                 const TileIndex& index, const std::vector<int>& order,
                 const std::optional<TileExpression>& mask, std::string_view after);
@@ -58,6 +57,9 @@ class Compiler {
   Use& use_of(const std::string& tensor);
   /// Gives the tile `name` values of `dtype` and `shape`, as a declared one or a new one.
   TileBinding& fill(const std::string& name, TileSpace space, const TileType& type, Facts facts);
+
+  // compile_atomic.cpp
+  void atomic(const TileAtomic& atomic, Steps& steps);
 
   // compile_values.cpp
   void compute(const TileCompute& compute, Steps& steps);
