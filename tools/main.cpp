@@ -106,7 +106,8 @@ void add_commands(CLI::App& app, std::span<char* const> arguments) {
             {add_run, add_compile, add_tune, add_bench,
              operations ? add_layout_with : add_layout_without});
   add_group(app, "Deploy", {add_warm, add_coverage, add_cache});
-  add_group(app, "Inspect", {add_render, add_explain, add_doctor, add_schema});
+  add_group(app, "Inspect",
+            {add_render, add_explain, add_fmt, add_translate, add_doctor, add_schema});
   add_group(app, "This command", {add_about_itself});
 }
 

@@ -17,9 +17,9 @@ namespace operation {
 class Descriptor;
 }
 
-/// What can be compiled, whichever operation it is: a Fused or a CudaKernel, which convert to it. A
-/// value: copies share one descriptor, which never changes and which is checked once. Const member
-/// functions are thread-safe.
+/// What can be compiled, whichever operation it is: a Fused, a CudaKernel or a TileProgram, which
+/// convert to it. A value: copies share one descriptor, which never changes and which is checked
+/// once. Const member functions are thread-safe.
 class Operation {
  public:
   Operation(Fused op);  // NOLINT(google-explicit-constructor): doors take any operation
@@ -66,11 +66,13 @@ struct SpecOptions {
   std::filesystem::path folder = {};
 };
 
-/// Reads one descriptor from JSON text (schema: docs/spec.schema.json). Throws as `validate` does.
+/// Reads one descriptor from JSON text (schema: docs/spec.schema.json), or from the TL text of a
+/// program (docs/tile-programs.md). Throws as `validate` does.
 [[nodiscard]] Operation parse_operation(std::string_view json, const SpecOptions& options = {});
-/// Reads a spec file's text: one descriptor, or {"kernels": [...]}, sweeps expanded (docs/spec.md).
-/// At least one, names distinct. Throws as `validate` does; with `faults`, where every descriptor
-/// that is wrong adds its Error and is left out, only for text that is no such file.
+/// Reads a spec file's text: one descriptor as JSON or TL text, or {"kernels": [...]}, sweeps
+/// expanded (docs/spec.md). At least one, names distinct. Throws as `validate` does; with `faults`,
+/// where every descriptor that is wrong adds its Error and is left out, only for text that is no
+/// such file.
 [[nodiscard]] std::vector<Operation> parse_specs(std::string_view json,
                                                  std::vector<Error>* faults = nullptr,
                                                  const SpecOptions& options = {});

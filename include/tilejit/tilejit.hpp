@@ -32,6 +32,8 @@
 #include "tilejit/options.hpp"
 #include "tilejit/print_tensor.hpp"
 #include "tilejit/printable.hpp"
+#include "tilejit/program.hpp"
+#include "tilejit/program_builder.hpp"
 #include "tilejit/reference.hpp"
 #include "tilejit/runtime.hpp"
 #include "tilejit/stream.hpp"

@@ -15,6 +15,8 @@ constexpr std::string_view kSymbols[] = {
     "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "+", "-", "*", "/",
     "%",  "&",  "|",  "^",  "~",  "<",  ">",  "=",  "(", ")", ","};
 
+constexpr std::string_view kStatementSymbols[] = {"[", "]", ":"};
+
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -30,7 +32,8 @@ bool is_name_part(char c) {
 
 class Lexer {
  public:
-  explicit Lexer(const SourceText& source) : source_(source), text_(source.text) {}
+  Lexer(const SourceText& source, Dialect dialect)
+      : source_(source), text_(source.text), dialect_(dialect) {}
 
   std::vector<Token> run() {
     while (skip_blanks()) {
@@ -41,6 +44,10 @@ class Lexer {
         name();
       } else if (is_digit(c) || (c == '.' && is_digit(peek(1)))) {
         number();
+      } else if (c == '"' && dialect_.statements) {
+        string();
+      } else if (c == '#') {
+        comment();
       } else {
         symbol();
       }
@@ -66,7 +73,7 @@ class Lexer {
   // False at the end of the text.
   bool skip_blanks() {
     skip_while([](char c) { return c == ' ' || c == '\t' || c == '\r'; });
-    if (peek(0) == '#') skip_while([](char c) { return c != '\n'; });
+    if (peek(0) == '#' && !dialect_.statements) skip_while([](char c) { return c != '\n'; });
     return at_ < text_.size();
   }
 
@@ -79,6 +86,10 @@ class Lexer {
   void name() {
     const std::size_t begin = at_;
     skip_while(is_name_part);
+    while (dialect_.dotted_names && peek(0) == '.' && is_name_start(peek(1))) {
+      ++at_;
+      skip_while(is_name_part);
+    }
     if (at_ - begin > kMaxNameLength) fail_at(source_, begin, "a name has at most 64 characters");
     emit(Token::Kind::name, begin);
   }
@@ -120,16 +131,40 @@ class Lexer {
     return at_ != begin;
   }
 
+  void string() {
+    const std::size_t begin = at_++;
+    while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\n') {
+      at_ += text_[at_] == '\\' && peek(1) != '\n' && at_ + 1 < text_.size() ? 2 : 1;
+    }
+    if (peek(0) != '"') fail_at(source_, begin, "a text has no closing quote on its line");
+    ++at_;
+    emit(Token::Kind::string, begin);
+  }
+
+  void comment() {
+    const std::size_t begin = at_;
+    skip_while([](char c) { return c != '\n'; });
+    emit(Token::Kind::comment, begin);
+  }
+
+  // The longest symbol at the start of `rest`; empty if there is none.
+  std::string_view symbol_at(std::string_view rest) const {
+    const auto starts = [&](std::string_view spelling) { return rest.starts_with(spelling); };
+    const auto* found = std::find_if(std::begin(kSymbols), std::end(kSymbols), starts);
+    if (found != std::end(kSymbols)) return *found;
+    if (!dialect_.statements) return {};
+    found = std::find_if(std::begin(kStatementSymbols), std::end(kStatementSymbols), starts);
+    return found == std::end(kStatementSymbols) ? std::string_view() : *found;
+  }
+
   void symbol() {
     const std::string_view rest = text_.substr(at_);
-    const auto* found =
-        std::find_if(std::begin(kSymbols), std::end(kSymbols),
-                     [&](std::string_view spelling) { return rest.starts_with(spelling); });
-    if (found == std::end(kSymbols)) fail_at(source_, at_, unexpected(rest));
+    const std::string_view found = symbol_at(rest);
+    if (found.empty()) fail_at(source_, at_, unexpected(rest));
     const std::size_t begin = at_;
-    at_ += found->size();
-    if (*found == "(") ++parentheses_;
-    if (*found == ")" && parentheses_ > 0) --parentheses_;
+    at_ += found.size();
+    if (found == "(" || found == "[") ++parentheses_;
+    if ((found == ")" || found == "]") && parentheses_ > 0) --parentheses_;
     emit(Token::Kind::symbol, begin);
   }
 
@@ -147,6 +182,7 @@ class Lexer {
 
   const SourceText& source_;
   std::string_view text_;
+  Dialect dialect_;
   std::size_t at_ = 0;
   std::size_t parentheses_ = 0;
   std::vector<Token> tokens_;
@@ -154,8 +190,8 @@ class Lexer {
 
 }  // namespace
 
-std::vector<Token> tokenize(const SourceText& source) {
-  return Lexer(source).run();
+std::vector<Token> tokenize(const SourceText& source, Dialect dialect) {
+  return Lexer(source, dialect).run();
 }
 
 }  // namespace tilejit::expr

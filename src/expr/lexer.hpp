@@ -16,6 +16,8 @@ struct Token {
     floating,   ///< with a point or an exponent
     symbol,     ///< operator or punctuation
     separator,  ///< newline outside parentheses, or ';'
+    string,     ///< in double quotes, which are a part of the text; Dialect::statements only
+    comment,    ///< from '#' to the end of the line; Dialect::statements only
     end,        ///< always the last token
   };
   Kind kind = Kind::end;
@@ -27,7 +29,14 @@ struct Token {
   }
 };
 
-/// Splits a text into tokens. Comments and blanks are dropped. Throws Error{invalid_formula}.
-[[nodiscard]] std::vector<Token> tokenize(const SourceText& source);
+/// What a text may hold besides what formulas hold.
+struct Dialect {
+  bool dotted_names = false;  ///< block_idx.x is one name
+  bool statements = false;    ///< brackets, ':', strings, and comments as tokens
+};
+
+/// Splits a text into tokens. Blanks, and comments unless `dialect` keeps them, are dropped. Throws
+/// Error{invalid_formula}.
+[[nodiscard]] std::vector<Token> tokenize(const SourceText& source, Dialect dialect = {});
 
 }  // namespace tilejit::expr

@@ -34,7 +34,19 @@ std::size_t columns(std::string_view printable_text) {
                                                 [](char c) { return !is_continuation(c); }));
 }
 
+std::string_view whole_of(const SourceText& source) {
+  return source.whole.empty() ? source.text : source.whole;
+}
+
+std::size_t place_in_whole(const SourceText& source, std::size_t position) {
+  return position + static_cast<std::size_t>(source.text.data() - whole_of(source).data());
+}
+
 }  // namespace
+
+std::size_t line_number(const SourceText& source, std::size_t position) noexcept {
+  return line_number(whole_of(source), place_in_whole(source, position));
+}
 
 std::size_t line_number(std::string_view text, std::size_t position) noexcept {
   const std::string_view before = text.substr(0, position);
@@ -68,8 +80,8 @@ std::string quoted(std::string_view text) {
 
 void fail_at(const SourceText& source, std::size_t position, const std::string& message,
              const std::string& note) {
-  const std::string_view text = source.text;
-  position = std::min(position, text.size());
+  const std::string_view text = whole_of(source);
+  position = std::min(place_in_whole(source, position), text.size());
   const std::size_t newline = position == 0 ? text.npos : text.rfind('\n', position - 1);
   const std::size_t line_begin = newline == text.npos ? 0 : newline + 1;
   const std::size_t line_end = std::min(text.find('\n', position), text.size());

@@ -11,10 +11,14 @@ struct SourceText {
   std::string_view text;
   std::string title;  ///< "formula" or "function NAME"
   std::string where;  ///< "/formula" or "/functions/NAME/expr"
+  /// The text that `text` is a part of. Messages show its lines. Empty: `text` is the whole.
+  std::string_view whole = {};
 };
 
 /// The number of the line that holds `position`, counted from 1.
 [[nodiscard]] std::size_t line_number(std::string_view text, std::size_t position) noexcept;
+/// The same in the whole text, if `source` is a part of one.
+[[nodiscard]] std::size_t line_number(const SourceText& source, std::size_t position) noexcept;
 
 /// `text` made safe to show on one line: valid UTF-8 stays, control characters and stray bytes
 /// become '?'. Each code point takes one column.

@@ -105,6 +105,7 @@ const std::vector<FunctionText>& prelude() {
       {"sign", {"x"}, "where(x > 0, 1, where(x < 0, -where(x < 0, 1, x), x))"},
       {"isnan", {"x"}, "not (abs(x) <= inf)"},
       {"isinf", {"x"}, "abs(x) == inf"},
+      {"ceil_div", {"a", "b"}, "a // b + (a % b != 0)"},
   };
   return functions;
 }

@@ -26,7 +26,7 @@ bool is_keyword(const Token& token) {
 
 class Parser {
  public:
-  explicit Parser(SourceText source) : tokens_(tokenize(source)) {
+  explicit Parser(SourceText source, Dialect dialect = {}) : tokens_(tokenize(source, dialect)) {
     parsed_.source = std::move(source);
   }
 
@@ -40,7 +40,9 @@ class Parser {
   }
 
   ParsedText single_expression() {
-    std::erase_if(tokens_, [](const Token& token) { return token.text == "\n"; });
+    std::erase_if(tokens_, [](const Token& token) {
+      return token.text == "\n" || token.kind == Token::Kind::comment;
+    });
     Statement whole;
     whole.value = value();
     if (peek().kind != Token::Kind::end)
@@ -188,7 +190,7 @@ class Parser {
   void close(const Token& open) {
     if (accept(")")) return;
     fail("expected ')' to close the '(' of line " +
-         std::to_string(line_number(parsed_.source.text, open.position)) + ", found " + found() +
+         std::to_string(line_number(parsed_.source, open.position)) + ", found " + found() +
          hint_after_expression(peek()));
   }
 
@@ -383,9 +385,9 @@ ParsedText parse_statements(SourceText source) {
   return Parser(std::move(source)).statements();
 }
 
-ParsedText parse_expression(SourceText source) {
+ParsedText parse_expression(SourceText source, Dialect dialect) {
   check_size(source);
-  return Parser(std::move(source)).single_expression();
+  return Parser(std::move(source), dialect).single_expression();
 }
 
 }  // namespace tilejit::expr

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "expr/ast.hpp"
+#include "expr/lexer.hpp"
 
 namespace tilejit::expr {
 
@@ -11,6 +12,6 @@ inline constexpr int kMaxNesting = 200;
 /// text of `source`. Throws Error{invalid_formula}.
 [[nodiscard]] ParsedText parse_statements(SourceText source);
 /// Parses the text of a function: one expression, which may span lines.
-[[nodiscard]] ParsedText parse_expression(SourceText source);
+[[nodiscard]] ParsedText parse_expression(SourceText source, Dialect dialect = {});
 
 }  // namespace tilejit::expr

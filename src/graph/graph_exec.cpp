@@ -85,16 +85,18 @@ CUdeviceptr GraphExec::Impl::workspace(Node node, const Graph::Impl::Item& item,
   return own.back()->address();
 }
 
-void GraphExec::Impl::set_params(const Graph::Impl::Item& item, std::size_t step, launch::Grid grid,
-                                 const std::byte* params) const {
+// In line, with `update`: behind each call of the driver, code must be fetched again.
+[[gnu::always_inline]] inline void GraphExec::Impl::set_params(const Graph::Impl::Item& item,
+                                                               std::size_t step, launch::Grid grid,
+                                                               const std::byte* params) const {
   const graph::KernelNode what = item.node(step, grid, params);
   call_driver(*graph->context, "cuGraphExecKernelNodeSetParams", [&](const driver::Table& driver) {
     return driver.cuGraphExecKernelNodeSetParams_(handle.get(), item.steps[step], what.get());
   });
 }
 
-void GraphExec::Impl::update(Node node, const Graph::Impl::Item& item,
-                             const launch::BoundParams& bound) {
+[[gnu::always_inline]] inline void GraphExec::Impl::update(Node node, const Graph::Impl::Item& item,
+                                                           const launch::BoundParams& bound) {
   const bool is_simple = item.steps.size() == 1 && bound.workspace_bytes == 0;
   if (is_simple && item.steps[0] != nullptr && bound.grids[0].blocks != 0) [[likely]] {
     set_params(item, 0, bound.grids[0], bound.params);

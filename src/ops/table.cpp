@@ -1,6 +1,7 @@
 // All operations, one row each. No other code knows what is in an operation's folder.
 #include "cuda/json.hpp"
 #include "formula/json.hpp"
+#include "program/json.hpp"
 #include "spec/specs.hpp"
 
 namespace tilejit::spec {
@@ -13,6 +14,10 @@ std::span<const Kind> kinds() noexcept {
          return formula::read_fused(json, where, problems);
        }},
       {.name = "cuda", .read = cuda::read_kernel},
+      {.name = "program",
+       .read = program::read_program,
+       .is_text = program::is_tl,
+       .descriptor_of_text = program::descriptor_of_text},
   };
   return kKinds;
 }

@@ -86,6 +86,14 @@ class SpecList {
   std::set<std::string> names_;
 };
 
+/// The descriptors of a file: JSON, or the text of an operation that has one.
+Json parse_text(std::string_view text, std::span<const Kind> kinds) {
+  for (const Kind& kind : kinds) {
+    if (kind.is_text != nullptr && kind.is_text(text)) return kind.descriptor_of_text(text);
+  }
+  return parse_json(text);
+}
+
 }  // namespace
 
 Operation read_operation(const Json& json, const std::string& where, const SpecOptions& options,
@@ -97,7 +105,8 @@ Operation read_operation(const Json& json, const std::string& where, const SpecO
     if (found == kinds.end()) {
       std::string known;
       for (const Kind& one : kinds) {
-        known += (known.empty() ? "" : " or ") + ('"' + std::string(one.name) + '"');
+        const bool last = &one == &kinds.back();
+        known += (known.empty() ? "" : last ? " or " : ", ") + ('"' + std::string(one.name) + '"');
       }
       problems.add(ErrorCode::invalid_spec,
                    "unknown operation " + in_quotes(name) + "; use " + known, where + "/op");
@@ -110,7 +119,7 @@ Operation read_operation(const Json& json, const std::string& where, const SpecO
 
 std::vector<Operation> read_specs(std::string_view text, std::span<const Kind> kinds,
                                   std::vector<Error>* faults, const SpecOptions& options) {
-  const Json json = parse_json(text);
+  const Json json = parse_text(text, kinds);
   SpecList specs(kinds, options, faults);
   if (!json.is_object() || !json.contains("kernels")) {
     specs.add(json, "");
@@ -138,7 +147,7 @@ std::vector<Operation> read_specs(std::string_view text, std::span<const Kind> k
 namespace tilejit {
 
 Operation parse_operation(std::string_view json, const SpecOptions& options) {
-  const spec::Json parsed = spec::parse_json(json);
+  const spec::Json parsed = spec::parse_text(json, spec::kinds());
   if (parsed.is_object() && parsed.contains("sweep")) {
     throw Error(ErrorCode::invalid_spec,
                 "a sweep stands for several descriptors; read it with parse_specs", "/sweep");

@@ -17,6 +17,10 @@ struct Kind {
   /// Reads the members of one descriptor; faults go to `problems` with JSON pointers below `where`.
   Operation (*read)(const Json& json, const std::string& where, const SpecOptions& options,
                     Problems& problems);
+  /// Of an operation that is also written as text of its own, else null: whether `text` is such a
+  /// text, and the descriptor that it stands for. The latter throws Error.
+  bool (*is_text)(std::string_view text) = nullptr;
+  Json (*descriptor_of_text)(std::string_view text) = nullptr;
 };
 /// The kinds of this library. The first is that of specs without "op" (src/ops/table.cpp).
 [[nodiscard]] std::span<const Kind> kinds() noexcept;

@@ -100,6 +100,10 @@ TEST(Folding, LiteralsFoldAsInPython) {
       {"isnan(inf)", b8, "0"},
       {"isinf(-inf)", b8, "1"},
       {"isinf(3)", b8, "0"},
+      {"ceil_div(7, 2)", i32, "4"},
+      {"ceil_div(8, 2)", i32, "4"},
+      {"ceil_div(-7, 2)", i32, "-3"},
+      {"ceil_div(9223372036854775807, 2)", i64, "4611686018427387904"},
       {"9223372036854775807 + 1", u64, "9223372036854775808"},
   };
   for (const Fold& fold : kFolds) {

@@ -84,6 +84,7 @@ TEST(Types, OperandsMeetInTheDocumentedType) {
       {"sign(x_bf16)", "bf16"},
       {"isnan(x_f8e4m3)", "bool"},
       {"isinf(x_i64)", "bool"},
+      {"ceil_div(x_i32, 2)", "i32"},
       {"atan2(x_i32, 2)", "f32"},
       {"copysign(x_f16, -1)", "f16"},
       {"hypot(x_f16, x_f64)", "f64"},

@@ -6,10 +6,11 @@
 #include <cmath>
 #include <random>
 
+#include "arithmetic/cast.hpp"
+#include "arithmetic/format.hpp"
+#include "arithmetic/operations.hpp"
 #include "reference/cast.hpp"
-#include "reference/format.hpp"
 #include "reference/judge.hpp"
-#include "reference/operations.hpp"
 
 namespace tilejit::reference {
 namespace {

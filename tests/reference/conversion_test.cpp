@@ -3,8 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "arithmetic/cast.hpp"
+#include "arithmetic/convert.hpp"
 #include "reference/cast.hpp"
-#include "reference/convert.hpp"
 #include "reference/host_operation.hpp"
 
 namespace tilejit::reference {

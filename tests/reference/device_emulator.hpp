@@ -3,11 +3,12 @@
 #include <cmath>
 #include <cstdint>
 
+#include "arithmetic/cast.hpp"
+#include "arithmetic/convert.hpp"
+#include "arithmetic/format.hpp"
+#include "arithmetic/operations.hpp"
 #include "expr/real_function.hpp"
 #include "reference/cast.hpp"
-#include "reference/convert.hpp"
-#include "reference/format.hpp"
-#include "reference/operations.hpp"
 #include "reference/problem.hpp"
 
 namespace tilejit::reference {

@@ -4,9 +4,9 @@
 #include <atomic>
 #include <limits>
 
-#include "reference/convert.hpp"
+#include "arithmetic/convert.hpp"
+#include "arithmetic/format.hpp"
 #include "reference/execute.hpp"
-#include "reference/format.hpp"
 #include "reference/problem_builder.hpp"
 
 namespace tilejit::reference {

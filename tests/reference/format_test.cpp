@@ -1,4 +1,4 @@
-#include "reference/format.hpp"
+#include "arithmetic/format.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "reference/operations.hpp"
+#include "arithmetic/operations.hpp"
 #include "expr/real_function.hpp"
 
 #include <gtest/gtest.h>
@@ -6,9 +6,10 @@
 #include <cmath>
 #include <limits>
 
+#include "arithmetic/cast.hpp"
+#include "arithmetic/convert.hpp"
+#include "arithmetic/format.hpp"
 #include "reference/cast.hpp"
-#include "reference/convert.hpp"
-#include "reference/format.hpp"
 
 namespace tilejit::reference {
 namespace {

@@ -36,6 +36,8 @@ void add_warm(CLI::App& app);
 void add_coverage(CLI::App& app);
 void add_bench(CLI::App& app);
 void add_explain(CLI::App& app);
+void add_fmt(CLI::App& app);
+void add_translate(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_cache(CLI::App& app);
 void add_schema(CLI::App& app);

@@ -7,11 +7,13 @@
 #include <utility>
 
 #include "common/command.hpp"
+#include "common/interrupt.hpp"
 #include "common/progress.hpp"
 #include "common/sentence.hpp"
 #include "kernels/device_problem.hpp"
 #include "kernels/verification.hpp"
 #include "tilejit/error.hpp"
+#include "tilejit/program.hpp"
 
 namespace tilejit::cli {
 namespace {
@@ -38,6 +40,42 @@ Place open_place(const std::string& device, Options options, std::string& reason
   return Runtime(std::move(options));
 }
 
+void say_line(std::string_view line) {
+  fmt::print("{}\n", line);
+}
+
+/// Runs the program on the CPU. SIGINT ends it between two statements.
+void interpret_program(const TileProgram& program, Problem& problem, const Wanted& wanted,
+                       Outcome& outcome) {
+  const InterruptScope interrupts;
+  InterpretOptions options{.interrupted = [] { return InterruptScope::signal() != 0; },
+                           .print = say_line};
+  if (wanted.trace) {
+    options.trace = say_line;
+    options.traced = *wanted.trace;
+  }
+  std::vector<std::vector<std::byte>> before;
+  for (const HostTensor& tensor : problem.tensors) {
+    before.emplace_back(tensor.data(), tensor.data() + tensor.size_bytes());
+  }
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    interpret(program, problem.arguments(), options);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::cancelled || InterruptScope::signal() == 0) throw;
+    throw Interrupted(InterruptScope::signal(), error.what());
+  }
+  const std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - start;
+  outcome.evaluate_ms = elapsed.count();
+  if (program.verify.empty() || !wanted.verify) return;
+  HostArguments inputs = problem.arguments();
+  std::vector<const void*> actual(inputs.tensors.begin(), inputs.tensors.end());
+  for (std::size_t i = 0; i < before.size(); ++i) inputs.tensors[i] = before[i].data();
+  outcome.verification = verify(problem.op, inputs, actual);
+  outcome.by_cpu = false;  // by the formula that the program names
+}
+
 }  // namespace
 
 Executor::Executor(const std::string& device, Options options)
@@ -56,7 +94,7 @@ Outcome Executor::execute(Problem& problem, const Wanted& wanted) {
   if (auto* runtime = std::get_if<Runtime>(&place_)) {
     return execute_on_gpu(*runtime, problem, wanted);
   }
-  return execute_on_cpu(std::get<Compiler>(place_), problem);
+  return execute_on_cpu(std::get<Compiler>(place_), problem, wanted);
 }
 
 Outcome Executor::execute_on_gpu(Runtime& runtime, Problem& problem, const Wanted& wanted) {
@@ -79,8 +117,14 @@ Outcome Executor::execute_on_gpu(Runtime& runtime, Problem& problem, const Wante
   return outcome;
 }
 
-Outcome Executor::execute_on_cpu(Compiler& compiler, Problem& problem) {
+Outcome Executor::execute_on_cpu(Compiler& compiler, Problem& problem, const Wanted& wanted) {
   Outcome outcome;
+  if (const TileProgram* const program = tile_program(problem.op)) {
+    outcome.is_interpreted = true;
+    outcome.not_compiled = "programs are interpreted only";
+    interpret_program(*program, problem, wanted, outcome);
+    return outcome;
+  }
   try {
     outcome.artifact = compiler.compile(problem.op, Target{});
   } catch (const Error& error) {

@@ -15,6 +15,7 @@ namespace tilejit::cli {
 struct Outcome {
   std::optional<Artifact> artifact;          ///< empty if NVRTC is missing (CPU only)
   std::string not_compiled;                  ///< why there is no artifact
+  bool is_interpreted = false;               ///< a program, which the CPU was asked to run
   bool has_no_kernel = false;                ///< the library plans no kernel for it (CPU only)
   std::vector<HostTensor> results;           ///< of each written tensor, in order; GPU only
   std::optional<Verification> verification;  ///< GPU only
@@ -27,6 +28,7 @@ struct Outcome {
 struct Wanted {
   bool verify = true;
   bool bench = false;
+  std::optional<std::int64_t> trace = {};  ///< the block of a program whose tiles are printed
 };
 
 /// The place where kernels run: a GPU, or the CPU reference.
@@ -47,7 +49,7 @@ class Executor {
 
  private:
   [[nodiscard]] Outcome execute_on_gpu(Runtime& runtime, Problem& problem, const Wanted& wanted);
-  [[nodiscard]] Outcome execute_on_cpu(Compiler& compiler, Problem& problem);
+  [[nodiscard]] Outcome execute_on_cpu(Compiler& compiler, Problem& problem, const Wanted& wanted);
 
   std::string reason_;  // declared before place_, whose initialisation may set it
   std::variant<Runtime, Compiler> place_;

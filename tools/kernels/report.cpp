@@ -86,8 +86,11 @@ std::string verification_text(const Verification& v, bool by_cpu) {
 
 std::string result_text(const Outcome& outcome, const Executor& executor) {
   if (!executor.on_gpu()) {
-    return fmt::format("ran on the CPU reference in {:.1f} ms ({})", outcome.evaluate_ms,
-                       executor.no_gpu_reason().empty() ? "as asked" : "no GPU");
+    const std::string ran = fmt::format(
+        "{} in {:.1f} ms ({})", outcome.is_interpreted ? "interpreted" : "ran on the CPU reference",
+        outcome.evaluate_ms, executor.no_gpu_reason().empty() ? "as asked" : "no GPU");
+    return outcome.verification ? ran + ", " + verification_text(*outcome.verification, false)
+                                : ran;
   }
   const std::string where = "launched on " + executor.device_name();
   if (outcome.without_reference) return where + ", not verified (the kernel has no reference)";

@@ -34,6 +34,7 @@ struct RunOptions {
   bool no_tuning = false;
   bool allow_source = false;
   bool verbose = false;
+  std::optional<std::int64_t> trace;
 };
 
 struct Files {
@@ -138,7 +139,11 @@ void run(const RunOptions& options) {
   if (options.bench && options.device == "cpu") {
     throw UsageError("--bench times a GPU; leave out --device cpu");
   }
-  const Wanted wanted{.verify = options.verify || !options.bench, .bench = options.bench};
+  const Wanted wanted{
+      .verify = options.verify || !options.bench, .bench = options.bench, .trace = options.trace};
+  if (options.trace && options.json) {
+    throw UsageError("--trace would mix its text into the JSON document; leave out one of the two");
+  }
   if (!options.json) say(preamble(options, executor));
 
   auto kernels = nlohmann::ordered_json::array();
@@ -200,6 +205,10 @@ void add_run(CLI::App& app) {
   add_seed(*command, options->seed);
   command->add_flag("--verify", options->verify,
                     "Compare with the CPU reference (the default without --bench)");
+  command
+      ->add_option("--trace", options->trace,
+                   "Of a tile program on the CPU: print what each statement of this block makes")
+      ->type_name("BLOCK");
   command->add_flag("--bench", options->bench, "Time the kernel against a device-to-device copy");
   add_allow_source(*command, options->allow_source);
   add_no_tuning(*command, options->no_tuning);

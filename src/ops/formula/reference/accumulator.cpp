@@ -4,9 +4,9 @@
 #include <bit>
 #include <cmath>
 
-#include "reference/convert.hpp"
-#include "reference/format.hpp"
-#include "reference/operations.hpp"
+#include "arithmetic/convert.hpp"
+#include "arithmetic/format.hpp"
+#include "arithmetic/operations.hpp"
 
 namespace tilejit::reference {
 namespace {

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "arithmetic/cast.hpp"
+#include "arithmetic/convert.hpp"
+#include "arithmetic/format.hpp"
+#include "arithmetic/operations.hpp"
 #include "expr/real_function.hpp"
 #include "reference/cast.hpp"
-#include "reference/convert.hpp"
 #include "reference/corrected_bounds.hpp"
-#include "reference/format.hpp"
-#include "reference/operations.hpp"
 #include "tilejit/reference.hpp"
 
 namespace tilejit::reference {

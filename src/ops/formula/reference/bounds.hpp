@@ -3,9 +3,16 @@
 #include <array>
 #include <cstdint>
 
+#include "arithmetic/format.hpp"
 #include "expr/program.hpp"
 
+namespace tilejit::arithmetic {}  // namespace tilejit::arithmetic
+
 namespace tilejit::reference {
+
+using namespace arithmetic;  // NOLINT(google-build-using-namespace): the values bounded here
+using arithmetic::kInfinity;
+using arithmetic::kNan;
 
 /// A value of the reference and a bound of the device's deviation: |device - value| <= bound. A
 /// bound of 0 means the same value (the same infinity, or NaN on both sides). An infinite bound

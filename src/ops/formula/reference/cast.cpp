@@ -3,31 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reference/convert.hpp"
-#include "reference/format.hpp"
+#include "arithmetic/cast.hpp"
+#include "arithmetic/convert.hpp"
+#include "arithmetic/format.hpp"
 
 namespace tilejit::reference {
 namespace {
-
-bool rounds(DType from, DType to) noexcept {
-  return to != f64 && (to != f32 || from == f64 || !is_floating(from));
-}
-
-// `value` as a double, rounded to odd: if bits are lost, the last kept bit is set. Rounding the
-// result to a type of at most 24 bits gives the same as rounding `value` itself (Boldo and
-// Melquiond, as in kernels_templates/tile/convert.cuh).
-double round_odd(DType from, std::int64_t value) noexcept {
-  const bool negative = is_signed(from) && value < 0;
-  const auto bits = static_cast<std::uint64_t>(value);
-  std::uint64_t magnitude = negative ? 0 - bits : bits;
-  if (magnitude >> 53 != 0) {
-    constexpr std::uint64_t kUnit = 1u << 11;  // a double keeps 53 of 64 bits
-    const bool inexact = magnitude % kUnit != 0;
-    magnitude = (magnitude / kUnit | std::uint64_t{inexact}) * kUnit;
-  }
-  const auto real = static_cast<double>(magnitude);
-  return negative ? -real : real;
-}
 
 // Rounding and truncation are monotone, so the ends of the interval give the bound.
 template <typename F>
@@ -41,7 +22,7 @@ double bound_to_real(DType from, DType to, const Approx& x, double result) noexc
   // An integer beyond 2^53 is rounded when it becomes a double.
   const double inexact = is_floating(from) ? 0 : 0x1p-52 * std::fabs(x.value);
   const double bound = x.bound + inexact;
-  if (!rounds(from, to)) return bound;
+  if (!cast_rounds(from, to)) return bound;
   return between_ends([&](double value) { return round_to(to, value); }, x, bound, result);
 }
 
@@ -58,14 +39,6 @@ double bound_to_integer(DType to, const Approx& x, double result) noexcept {
 }
 
 }  // namespace
-
-double cast_real(DType from, DType to, double value) noexcept {
-  return rounds(from, to) ? round_to(to, value) : value;
-}
-
-double cast_integer(DType from, DType to, std::int64_t value) noexcept {
-  return to == f64 ? integer_to_real(value, from) : round_to(to, round_odd(from, value));
-}
 
 double cast_bound(DType from, DType to, const Approx& x, double result) noexcept {
   if (std::isinf(x.bound)) return kInfinity;

@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "arithmetic/format.hpp"
 #include "reference/accumulator.hpp"
-#include "reference/format.hpp"
 
 namespace tilejit::reference {
 namespace {

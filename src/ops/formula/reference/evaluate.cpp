@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "arithmetic/convert.hpp"
 #include "reference/block.hpp"
-#include "reference/convert.hpp"
 #include "reference/execute.hpp"
 
 namespace tilejit::reference {

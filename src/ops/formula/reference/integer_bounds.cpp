@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "arithmetic/convert.hpp"
+#include "arithmetic/format.hpp"
 #include "reference/bounds.hpp"
-#include "reference/convert.hpp"
-#include "reference/format.hpp"
 
 namespace tilejit::reference {
 namespace {

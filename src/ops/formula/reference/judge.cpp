@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reference/convert.hpp"
-#include "reference/format.hpp"
+#include "arithmetic/convert.hpp"
+#include "arithmetic/format.hpp"
 
 namespace tilejit::reference {
 namespace {

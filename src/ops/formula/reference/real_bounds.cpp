@@ -3,10 +3,10 @@
 #include <initializer_list>
 #include <limits>
 
+#include "arithmetic/format.hpp"
+#include "arithmetic/operations.hpp"
 #include "expr/traits.hpp"
 #include "reference/bounds.hpp"
-#include "reference/format.hpp"
-#include "reference/operations.hpp"
 
 namespace tilejit::reference {
 namespace {

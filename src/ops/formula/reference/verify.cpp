@@ -4,10 +4,10 @@
 #include <limits>
 #include <optional>
 
+#include "arithmetic/convert.hpp"
+#include "arithmetic/format.hpp"
 #include "reference/block.hpp"
-#include "reference/convert.hpp"
 #include "reference/execute.hpp"
-#include "reference/format.hpp"
 #include "reference/judge.hpp"
 
 namespace tilejit::reference {

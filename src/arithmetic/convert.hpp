@@ -4,7 +4,7 @@
 
 #include "tilejit/dtype.hpp"
 
-namespace tilejit::reference {
+namespace tilejit::arithmetic {
 
 /// Integers and bool are passed as std::int64_t: sign- or zero-extended, u64 by its bits.
 
@@ -35,4 +35,4 @@ struct IntegerRange {
 [[nodiscard]] std::int64_t load_integer(DType dtype, const void* element) noexcept;
 void store_integer(DType dtype, std::int64_t value, void* element) noexcept;
 
-}  // namespace tilejit::reference
+}  // namespace tilejit::arithmetic

@@ -1,9 +1,9 @@
-#include "reference/format.hpp"
+#include "arithmetic/format.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace tilejit::reference {
+namespace tilejit::arithmetic {
 namespace {
 
 constexpr int kFractionBits = 52;  // of a double
@@ -100,4 +100,4 @@ double half_ulp(DType dtype, double magnitude) noexcept {
   return power_of_two(exponent - format.fraction_bits - 1);
 }
 
-}  // namespace tilejit::reference
+}  // namespace tilejit::arithmetic

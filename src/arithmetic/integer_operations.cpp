@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "arithmetic/convert.hpp"
+#include "arithmetic/operations.hpp"
 #include "expr/real_function.hpp"
-#include "reference/convert.hpp"
-#include "reference/operations.hpp"
 
-namespace tilejit::reference {
+namespace tilejit::arithmetic {
 namespace {
 
 using expr::Op;
@@ -102,4 +102,4 @@ bool compare(Op op, DType type, std::int64_t a, std::int64_t b) noexcept {
   return expr::compare(op, static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b));
 }
 
-}  // namespace tilejit::reference
+}  // namespace tilejit::arithmetic

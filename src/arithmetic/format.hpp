@@ -6,7 +6,7 @@
 
 #include "tilejit/dtype.hpp"
 
-namespace tilejit::reference {
+namespace tilejit::arithmetic {
 
 /// The result for a value beyond the largest finite one.
 enum class Overflow : std::uint8_t { infinity, saturate };
@@ -60,4 +60,4 @@ inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 /// Half the distance between neighbours of `dtype` at `magnitude`; 0 for f64.
 [[nodiscard]] double half_ulp(DType dtype, double magnitude) noexcept;
 
-}  // namespace tilejit::reference
+}  // namespace tilejit::arithmetic

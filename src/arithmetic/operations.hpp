@@ -5,7 +5,7 @@
 
 #include "expr/program.hpp"
 
-namespace tilejit::reference {
+namespace tilejit::arithmetic {
 
 /// Operands of one element. Those that an operation does not have are ignored.
 using Reals = std::array<double, 3>;
@@ -21,4 +21,4 @@ using Integers = std::array<std::int64_t, 3>;
 /// `type` is that of the operands; u64 compares unsigned.
 [[nodiscard]] bool compare(expr::Op op, DType type, std::int64_t a, std::int64_t b) noexcept;
 
-}  // namespace tilejit::reference
+}  // namespace tilejit::arithmetic

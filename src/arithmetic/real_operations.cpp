@@ -1,9 +1,9 @@
 #include <cmath>
 
+#include "arithmetic/operations.hpp"
 #include "expr/real_function.hpp"
-#include "reference/operations.hpp"
 
-namespace tilejit::reference {
+namespace tilejit::arithmetic {
 namespace {
 
 using expr::Op;
@@ -57,4 +57,4 @@ bool is_comparison(Op op) noexcept {
   return op >= Op::lt && op <= Op::gt;
 }
 
-}  // namespace tilejit::reference
+}  // namespace tilejit::arithmetic

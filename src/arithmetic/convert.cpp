@@ -1,13 +1,13 @@
-#include "reference/convert.hpp"
+#include "arithmetic/convert.hpp"
 
 #include <cmath>
 #include <cstring>
 #include <limits>
 
-#include "reference/format.hpp"
+#include "arithmetic/format.hpp"
 #include "tilejit/reference.hpp"
 
-namespace tilejit::reference {
+namespace tilejit::arithmetic {
 namespace {
 
 template <typename T>
@@ -97,11 +97,11 @@ void store_integer(DType dtype, std::int64_t value, void* element) noexcept {
   }
 }
 
-}  // namespace tilejit::reference
+}  // namespace tilejit::arithmetic
 
 namespace tilejit {
 
-namespace ref = reference;
+namespace ref = arithmetic;
 
 double decode(DType dtype, const void* element) noexcept {
   switch (dtype) {

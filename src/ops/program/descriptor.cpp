@@ -1,0 +1,109 @@
+#include "program/descriptor.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "core/text.hpp"
+#include "operation/hasher.hpp"
+#include "program/check.hpp"
+#include "program/json.hpp"
+#include "program/tl_writer.hpp"
+#include "spec/common.hpp"
+
+namespace tilejit::program {
+namespace {
+
+/// Everything that is not a member of all operations: its TL text has it.
+constexpr const char* kProgramParts[] = {"/body"};
+
+[[noreturn]] void refuse_plan(const TileProgram& program) {
+  throw Error(ErrorCode::unsupported,
+              "program '" + program.name +
+                  "' cannot be compiled: programs are interpreted only; run it with --device cpu",
+              "/op");
+}
+
+}  // namespace
+
+std::span<const char* const> ProgramDescriptor::own_parts() const noexcept {
+  return kProgramParts;
+}
+
+std::uint64_t ProgramDescriptor::hash_of_part(std::size_t) const noexcept {
+  return operation::Hasher().add(tl_text(value())).hash();
+}
+
+std::string ProgramDescriptor::text_of_part(std::size_t) const {
+  return core::shortened(tl_text(value()));
+}
+
+bool ProgramDescriptor::same_own_parts(const operation::Descriptor& other) const {
+  const auto* const same = dynamic_cast<const ProgramDescriptor*>(&other);
+  return same != nullptr && same->value() == value();
+}
+
+std::string ProgramDescriptor::json() const {
+  return spec::text_of(program_json(value()), name());
+}
+
+std::vector<Access> ProgramDescriptor::access() const {
+  return check(value(), tuning()).access;
+}
+
+std::vector<std::size_t> ProgramDescriptor::outputs() const {
+  const std::vector<Access> uses = access();
+  std::vector<std::size_t> outputs;
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    if (uses[i] == Access::out) outputs.push_back(i);
+  }
+  return outputs;
+}
+
+operation::Plan ProgramDescriptor::plan(const Target&) const {
+  (void)access();  // a fault of the program comes first
+  refuse_plan(value());
+}
+
+operation::Plan ProgramDescriptor::plan_with(const Tuning&, const operation::Plan&) const {
+  refuse_plan(value());
+}
+
+std::optional<operation::Plan> ProgramDescriptor::light_plan(const operation::Plan&) const {
+  return std::nullopt;
+}
+
+std::vector<Tuning> ProgramDescriptor::tuning_candidates(const Target&, std::size_t) const {
+  refuse_plan(value());
+}
+
+void ProgramDescriptor::evaluate(const HostArguments& args) const {
+  TileProgram program = value();
+  program.tuning = tuning();
+  interpret(program, args);
+}
+
+Verification ProgramDescriptor::verify(const HostArguments& inputs,
+                                       std::span<const void* const> actual) const {
+  const auto formula = verify_formula(value());
+  if (formula) return tilejit::verify(*formula, inputs, actual);
+  throw Error(ErrorCode::unsupported,
+              "program '" + name() +
+                  "' names nothing to compare with; add 'Verify' and a formula to its header",
+              "/verify");
+}
+
+}  // namespace tilejit::program
+
+namespace tilejit {
+
+TileProgram::operator Operation() const {
+  return Operation(std::make_shared<const program::ProgramDescriptor>(*this));
+}
+
+const TileProgram* tile_program(const Operation& op) noexcept {
+  const auto* const program = dynamic_cast<const program::ProgramDescriptor*>(&op.descriptor());
+  return program == nullptr ? nullptr : &program->value();
+}
+
+}  // namespace tilejit

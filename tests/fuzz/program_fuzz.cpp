@@ -1,0 +1,39 @@
+// Any bytes as a tile program, in TL text or JSON: a program or an Error of the documented codes,
+// nothing else. What is valid is printed in both forms and read back.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "tilejit/error.hpp"
+#include "tilejit/program.hpp"
+
+namespace {
+
+bool is_expected(tilejit::ErrorCode code) {
+  using tilejit::ErrorCode;
+  return code == ErrorCode::invalid_formula || code == ErrorCode::invalid_spec ||
+         code == ErrorCode::invalid_layout || code == ErrorCode::invalid_argument ||
+         code == ErrorCode::unsupported;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  try {
+    const tilejit::TileProgram program = tilejit::parse_program(text);
+    (void)tilejit::to_tl(program);
+    validate(program);
+    const std::string tl = tilejit::to_tl(program);
+    const tilejit::TileProgram of_tl = tilejit::parse_program(tl);
+    if (tilejit::to_tl(of_tl) != tl || !(of_tl == program)) std::abort();
+    const tilejit::TileProgram of_json = tilejit::parse_program(tilejit::to_json(program));
+    if (!(of_json == program)) std::abort();
+  } catch (const tilejit::Error& error) {
+    if (!is_expected(error.code())) std::abort();
+  }
+  return 0;
+}
