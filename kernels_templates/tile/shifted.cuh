@@ -53,6 +53,20 @@ struct Shifted<Form<T, kCount>> {
     load_chunk<kTail>(chunk[0], from, end);
     load_chunk<kTail>(chunk[1], from + kCount, end);
   }
+  // The same with a branch instead of conditions: better in tiles, where a thread has loaded all of
+  // its vectors before it uses one.
+  template <int kTail>
+  TILE_DEVICE void load_in_tile(const T* p, const T* end) {
+    bytes = bytes_before<T, Vector>(p);
+    const T* const from = p - bytes / u32(sizeof(T));
+    if (from + 2 * kCount <= end) {
+      chunk[0] = *reinterpret_cast<const Vector*>(from);
+      chunk[1] = *reinterpret_cast<const Vector*>(from + kCount);
+    } else {
+      load_chunk<kTail>(chunk[0], from, end);
+      load_chunk<kTail>(chunk[1], from + kCount, end);
+    }
+  }
   template <int kTail>
   TILE_DEVICE void load(const T* p, const T* begin, const T* end) {
     bytes = bytes_before<T, Vector>(p);

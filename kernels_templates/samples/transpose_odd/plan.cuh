@@ -86,7 +86,7 @@ struct Square {
     for (int i = 0; i < kVector; ++i) {
       const i64 c0 = tile.c0 + (column * kVector + i);
       const i64 c1 = tile.c1 + row * kVector;
-      raw0[i].load<7>(p.t0 + c0 * 8191ll + c1, p.t0 + 67108863ll);
+      raw0[i].load_in_tile<7>(p.t0 + c0 * 8191ll + c1, p.t0 + 67108863ll);
     }
   }
   TILE_DEVICE void put(Shared& shared, int row, int column) {

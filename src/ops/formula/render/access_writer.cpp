@@ -221,8 +221,10 @@ Code HeaderWriter::load_of(const Operand& operand) const {
   } else if (operand.shifted) {
     // Vectors of peeled rows may begin before their tensor.
     const std::string begin = plan_.peeled ? fmt::format(", p.t{}", operand.tensor) : "";
-    code.text = fmt::format("    {}.load<{}>({}{}, {});\n", variable, tail_of(operand), code.text,
-                            begin, end_of(operand));
+    const bool in_tile = std::holds_alternative<plan::Tile>(plan_.family);
+    code.text =
+        fmt::format("    {}.{}<{}>({}{}, {});\n", variable, in_tile ? "load_in_tile" : "load",
+                    tail_of(operand), code.text, begin, end_of(operand));
   } else if (plan_.peeled) {
     const Code rest = access_arguments(operand);
     code.valid = rest.valid;
