@@ -347,9 +347,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   u32 i = index, n = 0;
   for (;; n += kReductions) {
     i += step;
-    // The next row's address depends on this row's data, though blockIdx.z is 0: a thread that waits
-    // for one of them waits for both if the compiler gives them one scoreboard, so this row's loads
-    // must be done when those of the next begin.
+    // The next row's address depends on this row's data, though blockIdx.z is 0: a thread that
+    // waits for one of them waits for both if the compiler gives them one scoreboard, so this row's
+    // loads must be done when those of the next begin.
     const u32 none = reinterpret_cast<const u32*>(vectors)[0] & blockIdx.z;
     const Thread next{p, row_at(p, i + none), 0, self.end, rank, group, true};
     Vector ahead[kRegisterVectorsOrOne];
