@@ -11,11 +11,6 @@ namespace tilejit {
 
 namespace graph {
 
-void KernelNode::take_fields(const Kernel::Impl::Shape& shape, const std::byte* params) {
-  values_ = std::make_unique<const std::vector<void*>>(Kernel::Impl::values_of(shape, params));
-  params_.kernelParams = const_cast<void**>(values_->data());
-}
-
 launch::ParamBytes with_workspaces(const Kernel::Impl& kernel, const std::byte* params,
                                    CUdeviceptr address) {
   launch::ParamBytes own(kernel.binder.param_bytes());

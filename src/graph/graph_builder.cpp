@@ -3,6 +3,7 @@
 #include <string>
 
 #include "graph/graph_impl.hpp"
+#include "launch/bound_launch_impl.hpp"
 #include "launch/internals.hpp"
 #include "memory/stream_impl.hpp"
 #include "tilejit/error.hpp"
@@ -48,7 +49,7 @@ CUgraphNode add_node(const Graph::Impl& graph, std::span<const CUgraphNode> afte
 }
 
 CUgraphNode add_kernel(const Graph::Impl& graph, std::span<const CUgraphNode> after,
-                       const graph::KernelNode& kernel) {
+                       const launch::KernelNode& kernel) {
   return add_node(graph, after, "cuGraphAddKernelNode", [&](auto... common) {
     return graph.context->driver().cuGraphAddKernelNode_(common..., kernel.get());
   });

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "graph/graph_impl.hpp"
+#include "launch/bound_launch_impl.hpp"
 #include "launch/internals.hpp"
 #include "tilejit/error.hpp"
 
@@ -85,14 +86,18 @@ CUdeviceptr GraphExec::Impl::workspace(Node node, const Graph::Impl::Item& item,
   return own.back()->address();
 }
 
+inline void GraphExec::Impl::set_node(const Graph::Impl::Item& item, std::size_t step,
+                                      const launch::KernelNode& what) const {
+  call_driver(*graph->context, "cuGraphExecKernelNodeSetParams", [&](const driver::Table& driver) {
+    return driver.cuGraphExecKernelNodeSetParams_(handle.get(), item.steps[step], what.get());
+  });
+}
+
 // In line, with `update`: behind each call of the driver, code must be fetched again.
 [[gnu::always_inline]] inline void GraphExec::Impl::set_params(const Graph::Impl::Item& item,
                                                                std::size_t step, launch::Grid grid,
                                                                const std::byte* params) const {
-  const graph::KernelNode what = item.node(step, grid, params);
-  call_driver(*graph->context, "cuGraphExecKernelNodeSetParams", [&](const driver::Table& driver) {
-    return driver.cuGraphExecKernelNodeSetParams_(handle.get(), item.steps[step], what.get());
-  });
+  set_node(item, step, item.node(step, grid, params));
 }
 
 [[gnu::always_inline]] inline void GraphExec::Impl::update(Node node, const Graph::Impl::Item& item,
@@ -173,7 +178,12 @@ void GraphExec::update(Node node, const BoundLaunch& launch) {
                     item.kernel->artifact.kernel_name + ", and the launch is of another kernel, " +
                     bound.kernel->artifact.kernel_name + "; a node keeps its kernel");
   }
-  impl_->update(node, item, bound.bound());
+  if (bound.node && item.extra_shared_bytes == 0) [[likely]] {  // so the item has one step, too
+    impl_->set_node(item, 0, *bound.node);
+    impl_->enable(node, item, 0, true);
+  } else {
+    impl_->update(node, item, bound.bound());
+  }
 }
 
 ::CUgraphExec_st* GraphExec::get() const noexcept {

@@ -6,43 +6,13 @@
 #include <vector>
 
 #include "driver/handles.hpp"
-#include "launch/kernel_impl.hpp"
+#include "launch/kernel_node.hpp"
 #include "memory/device_memory.hpp"
 #include "tilejit/graph.hpp"
 
 namespace tilejit {
 
 namespace graph {
-
-/// One kernel of the driver as a graph node. `params` are read when the node is added or set.
-class KernelNode {
- public:
-  KernelNode(const Kernel::Impl::Shape& shape, const std::byte* params)
-      : value_(const_cast<std::byte*>(params)) {
-    params_.func = shape.function;
-    params_.gridDimX = shape.blocks;
-    params_.gridDimY = shape.blocks_y;
-    params_.gridDimZ = shape.blocks_z;
-    params_.blockDimX = shape.threads;
-    params_.blockDimY = shape.threads_y;
-    params_.blockDimZ = shape.threads_z;
-    params_.sharedMemBytes = shape.shared_bytes;
-    params_.kernelParams = &value_;
-    if (shape.fields != nullptr) [[unlikely]]
-      take_fields(shape, params);
-  }
-  KernelNode(const KernelNode&) = delete;  // params_ points to value_
-  KernelNode& operator=(const KernelNode&) = delete;
-  [[nodiscard]] const CUDA_KERNEL_NODE_PARAMS* get() const noexcept { return &params_; }
-
- private:
-  /// For a kernel that takes its parameters one by one.
-  void take_fields(const Kernel::Impl::Shape& shape, const std::byte* params);
-
-  void* value_;  // the parameter struct, which the driver only reads
-  std::unique_ptr<const std::vector<void*>> values_;  // its fields, if the kernel takes these
-  CUDA_KERNEL_NODE_PARAMS params_ = {};
-};
 
 /// The parameters of an operation's kernels, with the addresses of its workspaces filled in.
 [[nodiscard]] launch::ParamBytes with_workspaces(const Kernel::Impl& kernel,
@@ -67,8 +37,8 @@ struct Graph::Impl {
     launch::ParamBytes params = {};  // as bound, if there is a workspace
 
     /// The driver's description of a step with that grid; `params` are those of all steps.
-    [[nodiscard]] graph::KernelNode node(std::size_t step, launch::Grid grid,
-                                         const std::byte* params) const {
+    [[nodiscard]] launch::KernelNode node(std::size_t step, launch::Grid grid,
+                                          const std::byte* params) const {
       return {kernel->shape(step, grid, step == first ? extra_shared_bytes : 0),
               step == 0 ? params : params + kernel->binder.param_offset(step)};
     }
@@ -106,6 +76,8 @@ struct GraphExec::Impl {
   void update(Node node, const Graph::Impl::Item& item, const launch::BoundParams& bound);
   /// The same for operations of several kernels, with workspaces, or with nothing to launch.
   void update_steps(Node node, const Graph::Impl::Item& item, const launch::BoundParams& bound);
+  void set_node(const Graph::Impl::Item& item, std::size_t step,
+                const launch::KernelNode& what) const;
   void set_params(const Graph::Impl::Item& item, std::size_t step, launch::Grid grid,
                   const std::byte* params) const;
   /// The address of the item's workspaces from now on.

@@ -1,9 +1,40 @@
 #include "tilejit/bound_launch.hpp"
 
+#include "launch/bound_launch_impl.hpp"
 #include "launch/internals.hpp"
-#include "launch/kernel_impl.hpp"
 
 namespace tilejit {
+
+void launch::KernelNode::take_fields(const Kernel::Impl::Shape& shape, const std::byte* params) {
+  values_ = std::make_unique<const std::vector<void*>>(Kernel::Impl::values_of(shape, params));
+  params_.kernelParams = const_cast<void**>(values_->data());
+}
+
+BoundLaunch::Impl::Impl(std::shared_ptr<const Kernel::Impl> build, Kernel bound_kernel,
+                        launch::Binder::Fixed arguments, const LaunchOptions& options)
+    : kernel(std::move(build)), handle(std::move(bound_kernel)), fixed(std::move(arguments)) {
+  const launch::BoundParams bound = fixed.bound();
+  grids.assign(bound.grids.begin(), bound.grids.end());
+  if (bound.any()) {
+    kernel->limit(grids);
+    if (options != LaunchOptions{}) kernel->check_options(grids, options);
+    make_node();
+  }
+  attributes = launch::LaunchAttributes(options);
+}
+
+BoundLaunch::Impl::Impl(const Impl& other)
+    : kernel(other.kernel),
+      handle(other.handle),
+      fixed(other.fixed),
+      grids(other.grids),
+      attributes(other.attributes) {
+  if (other.node) make_node();
+}
+
+void BoundLaunch::Impl::make_node() {
+  if (kernel->is_simple) node.emplace(kernel->shape(0, grids[0], 0), fixed.bound().params);
+}
 
 BoundLaunch::BoundLaunch(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 BoundLaunch::~BoundLaunch() = default;
@@ -42,17 +73,10 @@ unsigned BoundLaunch::blocks() const noexcept {
 BoundLaunch launch::Internals::make_bound(const Kernel& kernel, std::span<const Argument> args,
                                           const SymbolValues& symbols,
                                           const LaunchOptions& options) {
-  const std::shared_ptr<const Kernel::Impl> build(of(kernel), &of(kernel)->current());
-  const Kernel::Impl& impl = *build;
-  Binder::Fixed fixed = impl.binder.fix(args, &symbols);
-  const BoundParams bound = fixed.bound();
-  std::vector<Grid> grids(bound.grids.begin(), bound.grids.end());
-  if (bound.any()) {
-    impl.limit(grids);
-    if (options != LaunchOptions{}) impl.check_options(grids, options);
-  }
-  return BoundLaunch(std::unique_ptr<BoundLaunch::Impl>(new BoundLaunch::Impl{
-      build, kernel, std::move(fixed), std::move(grids), LaunchAttributes(options)}));
+  std::shared_ptr<const Kernel::Impl> build(of(kernel), &of(kernel)->current());
+  Binder::Fixed fixed = build->binder.fix(args, &symbols);
+  return BoundLaunch(
+      std::make_unique<BoundLaunch::Impl>(std::move(build), kernel, std::move(fixed), options));
 }
 
 }  // namespace tilejit

@@ -145,21 +145,6 @@ struct Kernel::Impl {
   void check_resident(const Shape& what) const;
 };
 
-/// The parameters and options of a BoundLaunch.
-struct BoundLaunch::Impl {
-  std::shared_ptr<const Kernel::Impl> kernel;  // the build that was current
-  Kernel handle;
-  launch::Binder::Fixed fixed;
-  std::vector<launch::Grid> grids;  // as launched
-  launch::LaunchAttributes attributes;
-
-  [[nodiscard]] launch::BoundParams bound() const noexcept {
-    launch::BoundParams bound = fixed.bound();
-    bound.grids = grids;
-    return bound;
-  }
-};
-
 // In line, so that no caller stores a Shape to read it again.
 inline Kernel::Impl::Shape Kernel::Impl::shape(std::size_t i, launch::Grid grid,
                                                int extra_shared_bytes) const noexcept {
