@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 void print(const Artifact& artifact, Clock::time_point start, const char* until) {
   const std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;
-  const StageTimes& t = artifact.times;
+  const StepTimes& t = artifact.times;
   std::printf(
       "{\"tier\": \"%s\", \"until\": \"%s\", \"milliseconds\": %.4f, \"plan\": %.4f, \"key\": "
       "%.4f, "

@@ -99,7 +99,7 @@ class Sweep:
     def prepare(self, keys):
         """Compiles all cases ahead of time, in parallel. Failures show again when the cases are measured."""
         workers = [self.worker() for _ in range(min(self.options.jobs, len(keys)))]
-        requests = [{"do": "prepare", "case": key} for key in keys]
+        requests = [{"do": "prepare", "case": key, "peers": not self.options.alone} for key in keys]
         for done, _ in enumerate(ask_all(workers, requests, PREPARE_SECONDS), start=1):
             if done % 10 == 0 or done == len(keys):
                 print(f"compiled {done} of {len(keys)}, {self.seconds():.0f} s", file=sys.stderr, flush=True)
@@ -111,7 +111,8 @@ class Sweep:
 
     def measure(self, key, repeat=0):
         case = case_of(*key)
-        answer = self.measuring.ask({"do": "measure", "case": key}, MEASURE_SECONDS)
+        request = {"do": "measure", "case": key, "peers": not self.options.alone}
+        answer = self.measuring.ask(request, MEASURE_SECONDS)
         if "lost" in answer:
             answer = {"failed": {"measuring": answer["lost"]}}
         elif BROKEN.search(str(answer["failed"])):  # the process is no longer usable
@@ -190,6 +191,7 @@ def parse():
     parser.add_argument("--out", type=pathlib.Path, help="file to append records to, JSON lines")
     parser.add_argument("--jobs", type=script.count, default=max(1, (os.cpu_count() or 2) - 2), help="processes that compile ahead")
     parser.add_argument("--minutes", type=float, help="start no measurement after so many")
+    parser.add_argument("--alone", action="store_true", help="check and time our kernels only, for the error of predictions")
     parser.add_argument("--cache", type=pathlib.Path, help="folder for what is compiled; else one below the temporary folder")
     parser.add_argument("--again", type=pathlib.Path, metavar="FILE", help="measure its cases below --below three times more")
     parser.add_argument("--below", type=float, default=0.92, help="torch.compile's time / ours (0.92)")

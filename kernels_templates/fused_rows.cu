@@ -106,6 +106,7 @@ struct Thread {
     }
   }
 
+#if !ROWS_IN_REGISTERS
   // Folds the thread's vectors, from `v` on, that are loaded together.
   // `Loaded` is a parameter since only some vectors have the fold below a maximum.
   template <class Pass, int kTurns, class Loaded = Vector>
@@ -129,52 +130,53 @@ struct Thread {
       }
     }
   }
+#endif
 
   // Folds the thread's part of its rows.
   template <class Pass>
   TILE_DEVICE void fold(const Vector* vectors, const Results (&r)[kAcross],
                         Accumulators<Pass, kAcross>& total) const {
-    if constexpr (kRegisterVectors > 0) {
-      Accumulators<Pass, kAcross> part[kParts];
+#if ROWS_IN_REGISTERS
+    Accumulators<Pass, kAcross> part[kParts];
 #pragma unroll
-      for (int s = 0; s < kRegisterVectors; ++s) {
-        const Index v = begin + rank + s * kClusterRowThreads;
-        if (kStepsAreWhole || v < end) vectors[s].fold(p, row, v, r, part[s % kParts].of);
+    for (int s = 0; s < kRegisterVectors; ++s) {
+      const Index v = begin + rank + s * kClusterRowThreads;
+      if (kStepsAreWhole || v < end) vectors[s].fold(p, row, v, r, part[s % kParts].of);
+    }
+    combine_parts(part);
+    total = part[0];
+#else
+    constexpr int kTurns = Pass::kRescales ? 1 : kParts;
+    if constexpr (kAlong && !Pass::kRescales) {
+      Accumulators<Pass, kAcross> sum[kLevels];
+      u32 turn = 0;
+      for (Index v = begin + rank; v < end; v += kBatch * kClusterRowThreads) {
+        Accumulators<Pass, kAcross> part[kTurns];
+        fold_batch(v, r, part);
+        combine_parts(part);
+        sum[0].combine(part[0]);
+        ++turn;
+#pragma unroll
+        for (int l = 1; l < kLevels; ++l) {
+          if (turn % (1u << 2 * l) != 0) break;
+          sum[l].combine(sum[l - 1]);
+          sum[l - 1] = Accumulators<Pass, kAcross>();
+        }
       }
-      combine_parts(part);
-      total = part[0];
+      total = sum[kLevels - 1];
+#pragma unroll
+      for (int l = kLevels - 1; l > 0; --l) total.combine(sum[l - 1]);
     } else {
-      constexpr int kTurns = Pass::kRescales ? 1 : kParts;
-      if constexpr (kAlong && !Pass::kRescales) {
-        Accumulators<Pass, kAcross> sum[kLevels];
-        u32 turn = 0;
-        for (Index v = begin + rank; v < end; v += kBatch * kClusterRowThreads) {
-          Accumulators<Pass, kAcross> part[kTurns];
+      constexpr int kVectors = Pass::kRescales ? kBatch : kChain;  // per maximum, or per chain
+      for (Index v = begin + rank; v < end;) {
+        Accumulators<Pass, kAcross> part[kTurns];
+        for (int s = 0; s < kVectors && v < end; s += kBatch, v += kBatch * kClusterRowThreads)
           fold_batch(v, r, part);
-          combine_parts(part);
-          sum[0].combine(part[0]);
-          ++turn;
-#pragma unroll
-          for (int l = 1; l < kLevels; ++l) {
-            if (turn % (1u << 2 * l) != 0) break;
-            sum[l].combine(sum[l - 1]);
-            sum[l - 1] = Accumulators<Pass, kAcross>();
-          }
-        }
-        total = sum[kLevels - 1];
-#pragma unroll
-        for (int l = kLevels - 1; l > 0; --l) total.combine(sum[l - 1]);
-      } else {
-        constexpr int kVectors = Pass::kRescales ? kBatch : kChain;  // per maximum, or per chain
-        for (Index v = begin + rank; v < end;) {
-          Accumulators<Pass, kAcross> part[kTurns];
-          for (int s = 0; s < kVectors && v < end; s += kBatch, v += kBatch * kClusterRowThreads)
-            fold_batch(v, r, part);
-          combine_parts(part);
-          total.combine(part[0]);
-        }
+        combine_parts(part);
+        total.combine(part[0]);
       }
     }
+#endif
   }
 
   template <class Pass>
@@ -213,25 +215,25 @@ struct Thread {
 #endif
 
   TILE_DEVICE void map(const Vector* vectors, const Results (&r)[kAcross]) const {
-    if constexpr (kRegisterVectors > 0) {
+#if ROWS_IN_REGISTERS
 #pragma unroll
-      for (int s = 0; s < kRegisterVectors; ++s) {
-        const Index v = rank + s * kClusterRowThreads;
-        if (kStepsAreWhole || v < end) vectors[s].map(p, row, v, r);
+    for (int s = 0; s < kRegisterVectors; ++s) {
+      const Index v = rank + s * kClusterRowThreads;
+      if (kStepsAreWhole || v < end) vectors[s].map(p, row, v, r);
+    }
+#else
+    for (Index v = rank; v < end; v += kBatch * kClusterRowThreads) {
+      Vector x[kBatch];
+#pragma unroll
+      for (int b = 0; b < kBatch; ++b) {
+        x[b].load(p, row, v + b * kClusterRowThreads, v + b * kClusterRowThreads < end);
       }
-    } else {
-      for (Index v = rank; v < end; v += kBatch * kClusterRowThreads) {
-        Vector x[kBatch];
 #pragma unroll
-        for (int b = 0; b < kBatch; ++b) {
-          x[b].load(p, row, v + b * kClusterRowThreads, v + b * kClusterRowThreads < end);
-        }
-#pragma unroll
-        for (int b = 0; b < kBatch; ++b) {
-          if (v + b * kClusterRowThreads < end) x[b].map(p, row, v + b * kClusterRowThreads, r);
-        }
+      for (int b = 0; b < kBatch; ++b) {
+        if (v + b * kClusterRowThreads < end) x[b].map(p, row, v + b * kClusterRowThreads, r);
       }
     }
+#endif
   }
 };
 

@@ -75,10 +75,10 @@ def prepare(request):
     """Fills the caches of both compilers."""
     torch, case = pytorch(), case_of(*request["case"])
     failed = {}
-    for name, step in (
-        ("ours", lambda: runtime().compile(case.spec())),
-        ("compiled", lambda: built(torch, case)(*Problem(torch, case).views[0])),
-    ):
+    steps = [("ours", lambda: runtime().compile(case.spec()))]
+    if request["peers"]:
+        steps.append(("compiled", lambda: built(torch, case)(*Problem(torch, case).views[0])))
+    for name, step in steps:
         try:
             step()
             torch.cuda.synchronize()
@@ -130,14 +130,17 @@ class Measurement:
         if not excess <= 1:
             self.record["failed"]["wrong"] = f"{excess:.3g} times the error that is allowed"
 
-    def take(self):
+    def take(self, peers):
         run = self.attempt("ours", self.ours)
         if run is not None:
             run(0)
             self.torch.cuda.synchronize()
             self.attempt("check", self.check)
             self.torch.cuda.empty_cache()
-        for name, make in (("ours", lambda: run), ("eager", self.eager), ("compiled", self.compiled)):
+        timed = [("ours", lambda: run)]
+        if peers:
+            timed += [("eager", self.eager), ("compiled", self.compiled)]
+        for name, make in timed:
             if name not in self.record["failed"]:
                 self.attempt(name, lambda: self.capture(name, make))
         self.record["us"] = torch_timing.in_turns(self.torch, self.graphs)
@@ -147,7 +150,7 @@ def measure(request):
     """A record's part that needs the GPU."""
     record = {"failed": {}}
     try:
-        Measurement(case_of(*request["case"]), record).take()
+        Measurement(case_of(*request["case"]), record).take(request["peers"])
     except Exception as error:
         record["failed"]["measuring"] = one_line(error)
         traceback.print_exc()

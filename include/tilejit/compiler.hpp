@@ -60,7 +60,7 @@ struct Location {
 };
 
 /// Milliseconds of each step; 0 for steps that were not needed.
-struct StageTimes {
+struct StepTimes {
   double plan = 0;     ///< checking, typing, planning
   double key = 0;      ///< canonical text and SHA-256
   double lookup = 0;   ///< memory and disk, reading and verifying included
@@ -79,7 +79,7 @@ struct Artifact {
   std::shared_ptr<const std::string> cubin;  ///< never null
   std::shared_ptr<const std::string>
       metadata;  ///< JSON: key fields, registers, spills, compile times
-  StageTimes times;
+  StepTimes times;
 };
 
 /// PTX and the compiler's messages, for people. Not cached.

@@ -93,7 +93,7 @@ class Graph {
   Graph(Graph&&) noexcept;
   Graph& operator=(Graph&&) noexcept;
 
-  /// Kernels that need memory of their own (Rows::shares) have it from a built graph. A graph with
+  /// Kernels that need memory of their own (Rows::splits) have it from a built graph. A graph with
   /// such kernels has one executable at a time: Error{unsupported} for a second one. Throws
   /// Error{driver_call}.
   [[nodiscard]] GraphExec instantiate() const;

@@ -23,7 +23,7 @@ struct Metrics {
   std::uint64_t cubin_bytes = 0;          ///< of what was read, fetched or compiled
   std::size_t known = 0;                  ///< descriptors that were asked for
   bool sealed = false;
-  /// Milliseconds of each stage, of requests that memory did not answer.
+  /// Milliseconds of each step, of requests that memory did not answer.
   TimeHistogram plan, lookup, render, nvrtc, publish, load;
 };
 

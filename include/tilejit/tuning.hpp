@@ -30,10 +30,11 @@ struct Tuning {
   /// follow from it.
   std::optional<ThreadValueLayouts> tv = {};
   // If the formula reduces (docs/planning.md, "Rows"):
-  std::optional<int> lanes = {};    ///< threads of a block that share a row: a power of two
-  std::optional<int> cluster = {};  ///< blocks of a cluster that share a row: 1, 2, 4 or 8
-  std::optional<int> shares = {};   ///< blocks that share a row through memory: 1..8192
-  std::optional<int> held = {};     ///< vectors of a row that a lane keeps in registers; 0: none
+  std::optional<int> row_threads = {};  ///< threads of a block that share a row: a power of two
+  std::optional<int> cluster = {};      ///< blocks of a cluster that share a row: 1, 2, 4 or 8
+  std::optional<int> splits = {};       ///< blocks that share a row through memory: 1..8192
+  /// Vectors of a row that a thread keeps in registers; 0: none.
+  std::optional<int> register_vectors = {};
   /// Blocks that share a row through memory count themselves there, by an atomic addition, and the
   /// last one combines what they have left: one kernel instead of two, with the same results.
   /// Without effect if no blocks do.

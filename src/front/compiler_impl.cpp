@@ -52,7 +52,7 @@ compile::CompilerId installed_compiler(const std::filesystem::path& nvrtc_path) 
 
 /// Makes an artifact that shares the cache's entry.
 Artifact make_artifact(const operation::Plan& plan, std::string key, const cache::Answer& answer,
-                       const StageTimes& times) {
+                       const StepTimes& times) {
   const auto& entry = answer.entry;
   return {.key = std::move(key),
           .kernel_name = plan.kernel_name,
@@ -191,7 +191,7 @@ front::Planned Compiler::Impl::plan(const Operation& op, const Target& target,
 }
 
 Artifact Compiler::Impl::compile(const front::Planned& planned, front::Manner manner) {
-  const StageTimes times{.plan = planned.milliseconds};
+  const StepTimes times{.plan = planned.milliseconds};
   if (const char* const why = requests.forbidden()) {
     if (auto found = find(planned, manner.effort)) return *std::move(found);
     throw MissError(planned.plan.kernel_name, planned.plan.target, why, std::nullopt);
@@ -209,7 +209,7 @@ const compile::Nvrtc& Compiler::Impl::nvrtc() {
 }
 
 std::optional<Artifact> Compiler::Impl::find(const front::Planned& planned, front::Effort effort) {
-  StageTimes times{.plan = planned.milliseconds};
+  StepTimes times{.plan = planned.milliseconds};
   if (installed_.build.empty()) return find_of_any_compiler(planned, effort, times);
   const front::Stopwatch watch;
   std::string key = explain(planned, effort).key;
@@ -221,7 +221,7 @@ std::optional<Artifact> Compiler::Impl::find(const front::Planned& planned, fron
 
 std::optional<Artifact> Compiler::Impl::find_of_any_compiler(const front::Planned& planned,
                                                              front::Effort effort,
-                                                             StageTimes times) {
+                                                             StepTimes times) {
   const front::Stopwatch watch;
   for (const std::string& build : store.markers(front::kCompilers)) {
     std::string key = cache::sha256_hex(front::key_text(planned.plan, build, line_info(), effort));
@@ -234,7 +234,7 @@ std::optional<Artifact> Compiler::Impl::find_of_any_compiler(const front::Planne
 }
 
 Artifact Compiler::Impl::find_or_make(const front::Planned& planned, const std::string& build,
-                                      front::Manner manner, StageTimes times) {
+                                      front::Manner manner, StepTimes times) {
   front::Stopwatch watch;
   KeyExplanation key;
   key.fields = front::key_text(planned.plan, build, line_info(), manner.effort);
@@ -263,7 +263,7 @@ Artifact Compiler::Impl::find_or_make(const front::Planned& planned, const std::
 }
 
 cache::Entry Compiler::Impl::make(const operation::Plan& plan, const KeyExplanation& key,
-                                  front::Manner manner, StageTimes& times) {
+                                  front::Manner manner, StepTimes& times) {
   const front::ProfilerRange range("compile", plan.kernel_name);
   const front::Stopwatch watch;
   compile::Request request = front::make_request(plan, manner.effort);

@@ -105,12 +105,11 @@ struct Compiler::Impl {
   [[nodiscard]] std::vector<std::string> builds() const;
   /// Without a compiler: an entry made by any compiler that has filled this folder.
   [[nodiscard]] std::optional<Artifact> find_of_any_compiler(const front::Planned& planned,
-                                                             front::Effort effort,
-                                                             StageTimes times);
+                                                             front::Effort effort, StepTimes times);
   [[nodiscard]] Artifact find_or_make(const front::Planned& planned, const std::string& build,
-                                      front::Manner manner, StageTimes times);
+                                      front::Manner manner, StepTimes times);
   [[nodiscard]] cache::Entry make(const operation::Plan& plan, const KeyExplanation& key,
-                                  front::Manner manner, StageTimes& times);
+                                  front::Manner manner, StepTimes& times);
   [[nodiscard]] compile::PoolOptions pool_options();
   [[nodiscard]] Artifact work(const front::Planned& planned, front::Effort effort,
                               Priority priority);

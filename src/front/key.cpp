@@ -40,7 +40,7 @@ std::string key_text(const operation::Plan& plan, std::string_view build, LineIn
 
 std::string metadata_text(const operation::Plan& plan, const std::string& key_text,
                           const std::string& log, const std::string& compiler_version,
-                          const StageTimes& times) {
+                          const StepTimes& times) {
   nlohmann::ordered_json metadata;
   metadata["kernel"] = plan.kernel_name;
   metadata["compiler_version"] = compiler_version;

@@ -21,10 +21,10 @@ inline constexpr int kKeySchema = 2;
 
 /// The metadata of a cache entry as JSON. The fields of the key are on the first line; is_entry_of
 /// compares them with a key. The rest is for people: the kernel's name, the compiler's version, the
-/// time of day, milliseconds per stage, and the resources that ptxas reports in the compiler's
+/// time of day, milliseconds per step, and the resources that ptxas reports in the compiler's
 /// `log`. It names no path, user or host, so that an entry may be given away.
 [[nodiscard]] std::string metadata_text(const operation::Plan& plan, const std::string& key_text,
                                         const std::string& log, const std::string& compiler_version,
-                                        const StageTimes& times);
+                                        const StepTimes& times);
 
 }  // namespace tilejit::front

@@ -73,13 +73,13 @@ void add_requests(Text& text, const Metrics& metrics) {
              metrics.cubin_bytes)
       .gauge("known_kernels", "Descriptors that were asked for.", metrics.known)
       .gauge("sealed", "1 if nothing is compiled any more.", metrics.sealed ? 1 : 0);
-  text.metric("stage_seconds", "histogram", "Of requests that memory did not answer.");
-  text.histogram(metrics.plan, "stage=\"plan\"")
-      .histogram(metrics.lookup, "stage=\"lookup\"")
-      .histogram(metrics.render, "stage=\"render\"")
-      .histogram(metrics.nvrtc, "stage=\"nvrtc\"")
-      .histogram(metrics.publish, "stage=\"publish\"")
-      .histogram(metrics.load, "stage=\"load\"");
+  text.metric("step_seconds", "histogram", "Of requests that memory did not answer.");
+  text.histogram(metrics.plan, "step=\"plan\"")
+      .histogram(metrics.lookup, "step=\"lookup\"")
+      .histogram(metrics.render, "step=\"render\"")
+      .histogram(metrics.nvrtc, "step=\"nvrtc\"")
+      .histogram(metrics.publish, "step=\"publish\"")
+      .histogram(metrics.load, "step=\"load\"");
 }
 
 void add_service(Text& text, const ServiceStats& stats) {

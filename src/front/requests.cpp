@@ -18,7 +18,7 @@ std::unique_ptr<usage::Recorder> recorder_of(const Options& options) {
 }
 
 /// The time that a caller waited for a compile.
-double compile_ms(const StageTimes& times) noexcept {
+double compile_ms(const StepTimes& times) noexcept {
   return times.render + times.nvrtc + times.publish;
 }
 
@@ -73,7 +73,7 @@ void Requests::count(const Artifact& artifact) {
     ++memory_hits_;
     return;
   }
-  count_stages(artifact);
+  count_steps(artifact);
   if (artifact.tier == CacheTier::compiled) tell_of_compile(artifact);
 }
 
@@ -101,8 +101,8 @@ std::optional<std::size_t> Requests::note(const Operation& op, const Target& tar
   return noted->number;
 }
 
-void Requests::count_stages(const Artifact& artifact) {
-  const StageTimes& times = artifact.times;
+void Requests::count_steps(const Artifact& artifact) {
+  const StepTimes& times = artifact.times;
   const std::lock_guard lock(mutex_);
   ++metrics_.answered[static_cast<std::size_t>(artifact.tier)];
   metrics_.cubin_bytes += artifact.cubin->size();

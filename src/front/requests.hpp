@@ -54,7 +54,7 @@ class Requests {
   [[nodiscard]] Metrics metrics() const;
 
  private:
-  void count_stages(const Artifact& artifact);
+  void count_steps(const Artifact& artifact);
   void tell_of_compile(const Artifact& artifact);
 
   const MissPolicy policy_;

@@ -27,10 +27,10 @@ constexpr Knob kKnobs[] = {
     {"threads", &Tuning::threads, 32, 1024, 32, "a multiple of 32 from 32 to 1024"},
     {"vector", &Tuning::vector, 1, 16, 0, "1, 2, 4, 8 or 16"},
     {"unroll", &Tuning::unroll, 1, 16, 1, "1 to 16"},
-    {"lanes", &Tuning::lanes, 1, 1024, 0, "a power of two from 1 to 1024"},
+    {"row_threads", &Tuning::row_threads, 1, 1024, 0, "a power of two from 1 to 1024"},
     {"cluster", &Tuning::cluster, 1, 8, 0, "1, 2, 4 or 8"},
-    {"shares", &Tuning::shares, 1, 8192, 1, "1 to 8192"},
-    {"held", &Tuning::held, 0, 64, 1, "0 to 64"},
+    {"splits", &Tuning::splits, 1, 8192, 1, "1 to 8192"},
+    {"register_vectors", &Tuning::register_vectors, 0, 64, 1, "0 to 64"},
 };
 
 bool is_power_of_two(int value) noexcept {
@@ -46,8 +46,8 @@ bool is_allowed(const Knob& knob, int value) noexcept {
 
 Tuning read_tuning(const Json& json, const std::string& where, Problems& problems) {
   ObjectReader object(json, where, problems);
-  object.refuse_others({"threads", "vector", "unroll", "tile", "lanes", "cluster", "shares", "held",
-                        "atomics", "constants"});
+  object.refuse_others({"threads", "vector", "unroll", "tile", "row_threads", "cluster", "splits",
+                        "register_vectors", "atomics", "constants"});
   Tuning tuning;
   tuning.atomics = object.boolean("atomics");
   for (const Knob& knob : kKnobs) {

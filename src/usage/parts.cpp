@@ -37,7 +37,10 @@ Hash hash_of(const std::vector<Scalar>& scalars) noexcept {
 Hash hash_of(const Tuning& tuning) noexcept {
   Hasher hasher;
   hasher.add(tuning.threads).add(tuning.vector).add(tuning.unroll);
-  hasher.add(tuning.lanes).add(tuning.cluster).add(tuning.shares).add(tuning.held);
+  hasher.add(tuning.row_threads)
+      .add(tuning.cluster)
+      .add(tuning.splits)
+      .add(tuning.register_vectors);
   if (tuning.atomics) hasher.add(std::uint64_t{*tuning.atomics ? 2U : 1U});
   if (tuning.tile) {
     for (const int side : *tuning.tile) hasher.add(static_cast<std::uint64_t>(side));
@@ -90,10 +93,10 @@ std::string tuning_text(const Tuning& tuning) {
   add("threads", tuning.threads);
   add("vector", tuning.vector);
   add("unroll", tuning.unroll);
-  add("lanes", tuning.lanes);
+  add("row_threads", tuning.row_threads);
   add("cluster", tuning.cluster);
-  add("shares", tuning.shares);
-  add("held", tuning.held);
+  add("splits", tuning.splits);
+  add("register_vectors", tuning.register_vectors);
   if (tuning.atomics) add("atomics", *tuning.atomics ? 1 : 0);
   if (tuning.tile) text += " tile";
   if (tuning.tv) text += " tv";

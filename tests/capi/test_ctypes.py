@@ -18,7 +18,7 @@ class _DLTensor(ctypes.Structure):
     _fields_ = [
         ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
         ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("row_threads", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
         ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64),
     ]  # fmt: skip
 
@@ -70,7 +70,7 @@ class Array:
         tensor = managed.tensor
         tensor.data = ctypes.addressof(self.numbers)
         tensor.device_type, tensor.ndim = self.device, len(self.shape)
-        tensor.code, tensor.bits, tensor.lanes = self.code, 32, 1
+        tensor.code, tensor.bits, tensor.row_threads = self.code, 32, 1
         tensor.shape = self.shape
         name = b"dltensor_versioned" if self.versioned else b"dltensor"
         return _new_capsule(ctypes.addressof(managed), name, None)

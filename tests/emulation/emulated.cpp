@@ -74,7 +74,7 @@ std::span<const plan::Plan> kernels_of(const plan::Plan& plan) {
 /// For plans whose blocks share rows.
 std::string_view combining_entry(const plan::Plan& plan) {
   const plan::Rows* const rows = plan::rows_of(plan);
-  return rows != nullptr && rows->shares > 1 && !rows->atomics ? "_combine" : "";
+  return rows != nullptr && rows->splits > 1 && !rows->atomics ? "_combine" : "";
 }
 
 /// The parameter struct, packed as the runtime packs it; `tensors` are the kernel's.

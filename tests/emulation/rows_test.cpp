@@ -46,7 +46,7 @@ TEST(EmulatedRows, AgreeWithTheReference) {
        {{"x", f32, "(2,45001):(45001,1)"}, {"y", f32, "2:1"}, {"z", i64, "2:1"}},
        "y = sum(x); z = argmax(x)",
        {1},
-       {.lanes = 64, .shares = 190, .held = 4}},
+       {.row_threads = 64, .splits = 190, .register_vectors = 4}},
   };
   EmulatedKernels kernels;
   for (const RowsCase& c : cases) {
@@ -73,7 +73,7 @@ TEST(EmulatedRows, CombinedByTheLastBlockAgreeWithTheReference) {
        {{"x", f64, "(4001,42):(42,1)"}, {"y", f64, "42:1"}},
        "y = sum(x) + prod(1 + 0.001 * x)",
        {0},
-       {.shares = 3}},
+       {.splits = 3}},
   };
   EmulatedKernels kernels;
   for (const RowsCase& c : cases) {

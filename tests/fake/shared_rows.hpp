@@ -9,7 +9,7 @@ namespace tilejit {
 inline HandPlan shared_rows(bool atomics = false) {
   HandPlan plan;
   plan.in("x", "(1000,8):(8,1)").out("y", "(1000,8):(8,1)");
-  plan.plan.family = plan::Rows{.first = 0, .lanes = 128, .shares = 4, .atomics = atomics};
+  plan.plan.family = plan::Rows{.first = 0, .row_threads = 128, .splits = 4, .atomics = atomics};
   plan.plan.threads = 128;
   plan.param({.kind = plan::Param::Kind::workspace, .index = 0});
   expr::Node sum;

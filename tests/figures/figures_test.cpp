@@ -89,11 +89,11 @@ TEST(ThreadValuesOfPlans, AreThoseOfTheTemplateOfSharedRows) {
   const Fused op = make_op(f16, {{"x", "(4194304):(1)"}, {"y", "(1):(0)"}}, "y = sum(x)");
   const plan::Plan plan = plan::plan_of(op);
   const auto& rows = std::get<plan::Rows>(plan.family);
-  ASSERT_TRUE(rows.shares > 1 && rows.held > 0);
+  ASSERT_TRUE(rows.splits > 1 && rows.register_vectors > 0);
   const Layout layout = thread_values(plan).layout;
   for (int t = 0; t < plan.threads; ++t) {
-    for (int s = 0; s < rows.held; ++s) {  // as Lane::load in fused_rows.cu
-      EXPECT_EQ(layout(Coordinate{t, s * plan.vector}), (t + s * rows.lanes) * plan.vector);
+    for (int s = 0; s < rows.register_vectors; ++s) {  // as Lane::load in fused_rows.cu
+      EXPECT_EQ(layout(Coordinate{t, s * plan.vector}), (t + s * rows.row_threads) * plan.vector);
     }
   }
 }

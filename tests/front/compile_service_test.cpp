@@ -168,7 +168,7 @@ TEST_F(CompileServiceTest, LaunchesALightPlanUntilTheFullOneIsThere) {
   const plan::Plan full = plan::make_plan(op, formula::analyze(op), runtime.device().target);
   const auto light = plan::make_light_plan(op, formula::analyze(op), full);
   ASSERT_TRUE(light);
-  ASSERT_GT(plan::rows_of(full)->shares, 1);
+  ASSERT_GT(plan::rows_of(full)->splits, 1);
   const Kernel kernel = runtime.compile(op);
   BoundLaunch bound = kernel.bind({on_device(0x10000), on_device(0x8000000)});
   bound.launch(kStream);
@@ -179,7 +179,7 @@ TEST_F(CompileServiceTest, LaunchesALightPlanUntilTheFullOneIsThere) {
   kernel.launch(kStream, {on_device(0x10000), on_device(0x8000000)});
   ASSERT_EQ(fake.launches.size(), 3u);  // with the kernel that combines
   EXPECT_EQ(fake.launches[1].threads, static_cast<unsigned>(full.threads));
-  EXPECT_EQ(fake.launches[1].blocks, static_cast<unsigned>(plan::rows_of(full)->shares));
+  EXPECT_EQ(fake.launches[1].blocks, static_cast<unsigned>(plan::rows_of(full)->splits));
   EXPECT_NE(fake.launches[1].function, fake.launches[0].function);
   // A bound launch stays as it was bound, and is still correct.
   bound.set(0, on_device(0x1000000));

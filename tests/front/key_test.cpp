@@ -60,7 +60,7 @@ TEST(Metadata, HoldsTheKeyAndWhatPeopleAskFor) {
   const HandPlan hand = hand_plan();
   const std::string text = key_text(hand.planned(), "abc123");
   const std::string log = "ptxas info    : Used 14 registers, used 0 barriers\n";
-  const StageTimes times{.plan = 0.25, .render = 0.5, .nvrtc = 12.5};
+  const StepTimes times{.plan = 0.25, .render = 0.5, .nvrtc = 12.5};
   const auto metadata =
       nlohmann::json::parse(metadata_text(hand.planned(), text, log, "13.0", times));
   const auto key = nlohmann::json::parse(text);
@@ -80,7 +80,7 @@ TEST(Metadata, HoldsTheKeyAndWhatPeopleAskFor) {
 TEST(Metadata, LeavesOutResourcesThatNobodyReported) {
   const HandPlan hand = hand_plan();
   const auto metadata = nlohmann::json::parse(
-      metadata_text(hand.planned(), key_text(hand.planned(), "abc123"), "", "13.0", StageTimes{}));
+      metadata_text(hand.planned(), key_text(hand.planned(), "abc123"), "", "13.0", StepTimes{}));
   EXPECT_FALSE(metadata.contains("registers"));
 }
 
@@ -88,7 +88,7 @@ TEST(Identity, IsTheHashOfTheKeysFields) {
   const HandPlan hand = hand_plan();
   const std::string text = key_text(hand.planned(), "abc123");
   const std::string key = cache::sha256_hex(text);
-  const std::string metadata = metadata_text(hand.planned(), text, "", "13.0", StageTimes{});
+  const std::string metadata = metadata_text(hand.planned(), text, "", "13.0", StepTimes{});
   const auto json = nlohmann::ordered_json::parse(metadata);
   auto changed = [&](const char* name, const nlohmann::ordered_json& value) {
     auto copy = json;

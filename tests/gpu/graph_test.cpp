@@ -26,7 +26,7 @@ class GraphsOnDevice : public Gpu {
     const std::string m = std::to_string(rows);
     Fused op = make_op(f32, {{"x", "(" + m + ",65536):(65536,1)"}, {"y", "(" + m + "):(1)"}},
                        "y = sum(x)");
-    op.tuning.shares = 8;
+    op.tuning.splits = 8;
     return op;
   }
 };

@@ -26,7 +26,7 @@ TEST_F(OddRows, AgreeWithTheReference) {
     for (const char* const layout :
          {"(37,129):(129,1)", "(37,385):(391,1)", "(5,4099):(4099,1)", "(3,50257):(50257,1)"}) {
       const Tensor x = matrix("x", dtype, layout), y = matrix("y", dtype, layout);
-      cases.push_back({"held", {x, y}, "e = exp(x - max(x)); y = e / sum(e)"});
+      cases.push_back({"register_vectors", {x, y}, "e = exp(x - max(x)); y = e / sum(e)"});
       cases.push_back({"in place",
                        {matrix("x", dtype, layout, Access::inout)},
                        "x = x * rsqrt(mean(x * x) + 1e-5)"});

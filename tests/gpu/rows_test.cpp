@@ -113,7 +113,7 @@ TEST_F(Rows, OfClustersAcrossAgreeWithTheReference) {
   struct Case {
     const char* what;
     Fused op;
-    int threads, lanes, cluster;
+    int threads, row_threads, cluster;
   };
   const Case cases[] = {
       {"a column of vectors a block",
@@ -146,7 +146,7 @@ TEST_F(Rows, OfClustersAcrossAgreeWithTheReference) {
     op.axis = {0};
     if (op.tensors.size() == 3) op.tensors[1].access = Access::inout;
     op.tuning.threads = c.threads;
-    op.tuning.lanes = c.lanes;
+    op.tuning.row_threads = c.row_threads;
     op.tuning.cluster = c.cluster;
     run_and_verify({.op = op, .symbols = {}, .scalars = {}}, random);
   }

@@ -25,7 +25,7 @@ class Streams : public Gpu {
   /// A reduction that takes two kernels with memory between them.
   static Fused total() {
     Fused op = make_op(f32, {{"x", "(4,65536):(65536,1)"}, {"y", "(4):(1)"}}, "y = sum(x)");
-    op.tuning.shares = 8;
+    op.tuning.splits = 8;
     return op;
   }
 };

@@ -60,13 +60,13 @@ TEST(Binder, RowsAreTheUnitsOfReductions) {
     std::uint32_t blocks;
   };
   const Row kRows[] = {
-      {"a block a row", "(100,64)", {.first = 0, .lanes = 128}, 128, 100},
-      {"four rows a block", "(101,64)", {.first = 0, .lanes = 32}, 128, 26},
-      {"a cluster a row", "(100,64)", {.first = 0, .lanes = 512, .cluster = 4}, 512, 400},
-      {"everything in one row", "(100,64)", {.first = 0, .count = 2, .lanes = 256}, 256, 1},
-      {"rows side by side", "(100,64)", {.first = 1, .lanes = 8}, 256, 2},
-      {"empty rows still have results", "(100,0)", {.first = 0, .lanes = 32}, 128, 25},
-      {"no rows", "(0,64)", {.first = 0, .lanes = 32}, 128, 0},
+      {"a block a row", "(100,64)", {.first = 0, .row_threads = 128}, 128, 100},
+      {"four rows a block", "(101,64)", {.first = 0, .row_threads = 32}, 128, 26},
+      {"a cluster a row", "(100,64)", {.first = 0, .row_threads = 512, .cluster = 4}, 512, 400},
+      {"everything in one row", "(100,64)", {.first = 0, .count = 2, .row_threads = 256}, 256, 1},
+      {"rows side by side", "(100,64)", {.first = 1, .row_threads = 8}, 256, 2},
+      {"empty rows still have results", "(100,0)", {.first = 0, .row_threads = 32}, 128, 25},
+      {"no rows", "(0,64)", {.first = 0, .row_threads = 32}, 128, 0},
   };
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.what);
@@ -84,7 +84,7 @@ TEST(Binder, RowsOfNothingAreLaunchedAndDivideByOne) {
   HandPlan plan;
   plan.in("x", "(8,M,N):(M,1,M)").out("y", "(8,1,1):(1,0,0)");
   plan.total().divisor("M", 1);
-  plan.plan.family = plan::Rows{.first = 0, .count = 2, .lanes = 32};
+  plan.plan.family = plan::Rows{.first = 0, .count = 2, .row_threads = 32};
   plan.plan.threads = 32;
   const SymbolValues empty{{"M", 0}, {"N", 5}};
   const Bound bound(plan.binder(), {on_device(0x10000), on_device(0x4000000)}, &empty);
@@ -95,7 +95,7 @@ TEST(Binder, RowsOfNothingAreLaunchedAndDivideByOne) {
 TEST(Binder, EmptyTensorsNeedNoMemoryOfTheirOwn) {
   HandPlan plan;
   plan.in("x", "(4,0)").out("y", "(4,0)").out("z", "(4,0)");
-  plan.plan.family = plan::Rows{.first = 0, .lanes = 32};
+  plan.plan.family = plan::Rows{.first = 0, .row_threads = 32};
   EXPECT_EQ(
       Bound(plan.binder(), {on_device(0), on_device(0x10000), on_device(0x10000)}).grid.blocks, 1U);
 }

@@ -185,7 +185,8 @@ TEST(Kernel, ThatCannotClearItsMemoryIsLoadedAgain) {
 HandPlan rows_ahead() {
   HandPlan plan;
   plan.in("x", "(1000,1024):(1024,1)").out("y", "(1000,1024):(1024,1)");
-  plan.plan.family = plan::Rows{.first = 0, .lanes = 128, .cluster = 8, .held = 1, .ahead = true};
+  plan.plan.family = plan::Rows{
+      .first = 0, .row_threads = 128, .cluster = 8, .register_vectors = 1, .ahead = true};
   plan.plan.threads = 128;
   for (plan::Operand& operand : plan.plan.operands) operand.access_bytes = 16;
   return plan;

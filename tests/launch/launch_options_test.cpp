@@ -119,7 +119,7 @@ TEST(LaunchOptions, KernelsWithClustersKeepThem) {
   const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
   HandPlan plan;
   plan.in("x", "(100,64)").out("y", "(100,64)");
-  plan.plan.family = plan::Rows{.first = 0, .lanes = 128, .cluster = 4};
+  plan.plan.family = plan::Rows{.first = 0, .row_threads = 128, .cluster = 4};
   plan.plan.threads = 128;
   const Kernel kernel = load(runtime, plan);
   expect_error(ErrorCode::unsupported, "clusters of 4 blocks already", [&] {
@@ -158,10 +158,11 @@ TEST(Limits, APlanForALargerDeviceIsRefusedBeforeItIsLoaded) {
   threads.plan.threads = 2048;
   refused("2048 threads a block, and this device takes at most 1024", threads);
   HandPlan cluster = hand_plan();
-  cluster.plan.family = plan::Rows{.first = 0, .lanes = 256, .cluster = 2};
+  cluster.plan.family = plan::Rows{.first = 0, .row_threads = 256, .cluster = 2};
   refused("2 blocks a cluster, and this device takes at most 1", cluster);
   HandPlan shared = hand_plan();
-  shared.plan.family = plan::Rows{.first = 0, .lanes = 256, .held = 1, .ahead = true};
+  shared.plan.family =
+      plan::Rows{.first = 0, .row_threads = 256, .register_vectors = 1, .ahead = true};
   for (plan::Operand& operand : shared.plan.operands) operand.access_bytes = 16;
   shared.plan.vector = 4;
   refused("bytes of shared memory a block, and this device takes at most 102400", shared);

@@ -216,7 +216,7 @@ TEST_F(Serve, RecordsWhatIsAskedForOnce) {
   }
 }
 
-TEST_F(Serve, CountsRequestsAndTimesStages) {
+TEST_F(Serve, CountsRequestsAndTimesSteps) {
   {
     Compiler first(options());
     (void)first.compile(scale_op("64:1"), kTarget);
@@ -239,8 +239,8 @@ TEST_F(Serve, CountsRequestsAndTimesStages) {
   const std::string text = prometheus_text(second);
   for (const char* line :
        {"tilejit_requests_total{tier=\"disk\"} 1\n", "tilejit_sealed 0\n",
-        "tilejit_stage_seconds_bucket{stage=\"lookup\",le=\"+Inf\"} 1\n",
-        "tilejit_stage_seconds_count{stage=\"nvrtc\"} 0\n", "tilejit_service_queued 0\n",
+        "tilejit_step_seconds_bucket{step=\"lookup\",le=\"+Inf\"} 1\n",
+        "tilejit_step_seconds_count{step=\"nvrtc\"} 0\n", "tilejit_service_queued 0\n",
         "tilejit_compile_seconds_bucket{le=\"0.001\"} 0\n",
         "tilejit_cache_hits_total{tier=\"disk\"} 1\n"}) {
     EXPECT_THAT(text, HasSubstr(line));

@@ -18,15 +18,15 @@ std::optional<Plan> light_of(const Fused& op) {
 TEST(LightPlan, TakesRowsByOneBlockEach) {
   Fused op = op_of({{"x", f16, "(64,20000):(20000,1)"}, {"y", f16, "(64,20000):(20000,1)"}},
                    "y = x / sum(x)");
-  op.tuning.lanes = 256;  // of the full plan
+  op.tuning.row_threads = 256;  // of the full plan
   const auto light = light_of(op);
   ASSERT_TRUE(light);
   EXPECT_EQ(template_name(*light), "fused_light");
   EXPECT_EQ(light->vector, 1);
-  EXPECT_EQ(rows_of(*light)->lanes, 1024);
+  EXPECT_EQ(rows_of(*light)->row_threads, 1024);
   EXPECT_EQ(light->threads, 1024);
   EXPECT_EQ(rows_of(*light)->cluster, 1);
-  EXPECT_EQ(rows_of(*light)->held, 0);
+  EXPECT_EQ(rows_of(*light)->register_vectors, 0);
   EXPECT_EQ(launch_plan(*light).steps.size(), 1u);
   EXPECT_EQ(dynamic_shared_bytes(*light), 0);
   EXPECT_EQ(partials_bytes(*light), 0);
@@ -38,13 +38,13 @@ TEST(LightPlan, ShortRowsShareBlocksAndColumnsLieSideBySide) {
   const auto rows =
       light_of(op_of({{"x", f32, "(64,100):(100,1)"}, {"y", f32, "64:1"}}, "y = max(x)"));
   ASSERT_TRUE(rows);
-  EXPECT_EQ(rows_of(*rows)->lanes, 8);
+  EXPECT_EQ(rows_of(*rows)->row_threads, 8);
   EXPECT_EQ(rows->threads, 128);
   const auto columns =
       light_of(op_of({{"x", f32, "(500,64):(64,1)"}, {"y", f32, "64:1"}}, "y = max(x, axis=0)"));
   ASSERT_TRUE(columns);
   EXPECT_FALSE(rows_of(*columns)->along());
-  EXPECT_EQ(rows_of(*columns)->lanes, 32);
+  EXPECT_EQ(rows_of(*columns)->row_threads, 32);
   EXPECT_EQ(units_per_block(*columns), 32);
 }
 

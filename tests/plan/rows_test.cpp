@@ -32,7 +32,7 @@ TEST(Rows, AreSharedByAsManyThreadsAsHoldThem) {
     const char* what;
     const char* layout;
     Target target;
-    int lanes, cluster, held, threads;
+    int row_threads, cluster, register_vectors, threads;
   };
   constexpr Row kRows[] = {
       {"one vector", "(1000,8):(8,1)", kHopper, 1, 1, 1, 128},
@@ -53,9 +53,9 @@ TEST(Rows, AreSharedByAsManyThreadsAsHoldThem) {
     const Plan plan = plan_of(softmax(row.layout), row.target);
     ASSERT_TRUE(rows_of(plan) != nullptr);
     EXPECT_TRUE(rows_of(plan)->along());
-    EXPECT_EQ(rows_of(plan)->lanes, row.lanes);
+    EXPECT_EQ(rows_of(plan)->row_threads, row.row_threads);
     EXPECT_EQ(rows_of(plan)->cluster, row.cluster);
-    EXPECT_EQ(rows_of(plan)->held, row.held);
+    EXPECT_EQ(rows_of(plan)->register_vectors, row.register_vectors);
     EXPECT_EQ(plan.threads, row.threads);
     EXPECT_FALSE(plan.operands[1].per_row);
   }
@@ -77,7 +77,7 @@ TEST(Rows, FewAndLongOnesAreSharedAmongBlocks) {
   struct Row {
     const char* what;
     Fused op;
-    int cluster, shares, held;
+    int cluster, splits, register_vectors;
     std::int64_t partials_bytes;
   };
   const Row kRows[] = {
@@ -99,13 +99,13 @@ TEST(Rows, FewAndLongOnesAreSharedAmongBlocks) {
     SCOPED_TRACE(row.what);
     const Plan plan = plan_of(row.op);
     EXPECT_EQ(rows_of(plan)->cluster, row.cluster);
-    EXPECT_EQ(rows_of(plan)->shares, row.shares);
-    EXPECT_EQ(rows_of(plan)->held, row.held);
+    EXPECT_EQ(rows_of(plan)->splits, row.splits);
+    EXPECT_EQ(rows_of(plan)->register_vectors, row.register_vectors);
     EXPECT_EQ(partials_bytes(plan), row.partials_bytes);
-    EXPECT_EQ(launch_plan(plan).steps.size(), row.shares > 1 ? 2u : 1u);
+    EXPECT_EQ(launch_plan(plan).steps.size(), row.splits > 1 ? 2u : 1u);
   }
-  EXPECT_EQ(rows_of(plan_of(sum("(264,131072):(131072,1)", "264:1", {1}), kAmpere))->shares, 16);
-  EXPECT_EQ(rows_of(plan_of(sum("(265,131072):(131072,1)", "265:1", {1}), kAmpere))->shares, 1);
+  EXPECT_EQ(rows_of(plan_of(sum("(264,131072):(131072,1)", "264:1", {1}), kAmpere))->splits, 16);
+  EXPECT_EQ(rows_of(plan_of(sum("(265,131072):(131072,1)", "265:1", {1}), kAmpere))->splits, 1);
 }
 
 TEST(Rows, FewAndLongOnesOfSeveralPassesAreKernelsOfOnePassEach) {
@@ -122,7 +122,7 @@ TEST(Rows, FewAndLongOnesOfSeveralPassesAreKernelsOfOnePassEach) {
     ASSERT_NE(several, nullptr);
     ASSERT_EQ(several->parts.size(), parts);
     for (std::size_t i = 0; i + 1 < parts; ++i) {
-      EXPECT_GT(rows_of(several->parts[i])->shares, 1) << i;
+      EXPECT_GT(rows_of(several->parts[i])->splits, 1) << i;
     }
     EXPECT_TRUE(std::holds_alternative<Map>(several->parts.back().family));
   }
@@ -130,16 +130,16 @@ TEST(Rows, FewAndLongOnesOfSeveralPassesAreKernelsOfOnePassEach) {
   columns.formula = "y = cumsum(x)";
   EXPECT_NE(rows_of(plan_of(columns)), nullptr) << "a scan has one kernel";
   Fused pinned = norm;
-  pinned.tuning.lanes = 512;
+  pinned.tuning.row_threads = 512;
   EXPECT_NE(rows_of(plan_of(pinned)), nullptr) << "knobs are of one kernel";
 }
 
-// Time is proportional to the lanes of a row until the memory limits it.
+// Time is proportional to the threads of a row until the memory limits it.
 TEST(Rows, OfNarrowAccessesHaveFewLanes) {
   struct Row {
     const char* layout;
     DType dtype;
-    int lanes, held;
+    int row_threads, register_vectors;
   };
   const Row kRows[] = {
       {"(400000,62):(62,1)", f16, 8, 4},      {"(1000000,33):(33,1)", f32, 8, 5},
@@ -152,8 +152,8 @@ TEST(Rows, OfNarrowAccessesHaveFewLanes) {
     Fused op = softmax(row.layout);
     for (Tensor& tensor : op.tensors) tensor.dtype = row.dtype;
     const Plan plan = plan_of(op);
-    EXPECT_EQ(rows_of(plan)->lanes, row.lanes);
-    EXPECT_EQ(rows_of(plan)->held, row.held);
+    EXPECT_EQ(rows_of(plan)->row_threads, row.row_threads);
+    EXPECT_EQ(rows_of(plan)->register_vectors, row.register_vectors);
   }
 }
 
@@ -203,7 +203,7 @@ TEST(Rows, OfClustersAreLoadedAhead) {
     const char* what;
     Fused op;
     Target target;
-    int lanes;
+    int row_threads;
     bool ahead;
     int shared_bytes;
   };
@@ -222,7 +222,7 @@ TEST(Rows, OfClustersAreLoadedAhead) {
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.what);
     const Plan plan = plan_of(row.op, row.target);
-    EXPECT_EQ(rows_of(plan)->lanes, row.lanes);
+    EXPECT_EQ(rows_of(plan)->row_threads, row.row_threads);
     EXPECT_EQ(rows_of(plan)->ahead, row.ahead);
     EXPECT_EQ(dynamic_shared_bytes(plan), row.shared_bytes);
   }
@@ -231,11 +231,11 @@ TEST(Rows, OfClustersAreLoadedAhead) {
 TEST(Rows, HoldWeightsBesideOneVector) {
   const struct {
     std::int64_t rows, length;
-    int lanes, held;
+    int row_threads, register_vectors;
     bool loaded;
   } kCases[] = {
       {4096, 16384, 512, 4, false}, {4096, 1024, 64, 2, false}, {128, 1024, 256, 1, true}};
-  for (const auto& [rows, length, lanes, held, loaded] : kCases) {
+  for (const auto& [rows, length, row_threads, register_vectors, loaded] : kCases) {
     SCOPED_TRACE(length);
     const std::string weight = std::to_string(length) + ":1", x = "(" + std::to_string(rows) + "," +
                                                                   std::to_string(length) + "):(" +
@@ -243,8 +243,8 @@ TEST(Rows, HoldWeightsBesideOneVector) {
     const Plan plan =
         plan_of(test::make_op(bf16, {{"x", x}, {"w", weight}, {"b", weight}, {"y", x}},
                               "d = x - mean(x)\ny = d * rsqrt(mean(d * d)) * w + b"));
-    EXPECT_EQ(rows_of(plan)->lanes, lanes);
-    EXPECT_EQ(rows_of(plan)->held, held);
+    EXPECT_EQ(rows_of(plan)->row_threads, row_threads);
+    EXPECT_EQ(rows_of(plan)->register_vectors, register_vectors);
     EXPECT_FALSE(plan.operands[0].every_row);
     EXPECT_TRUE(is_loaded_with_row(*rows_of(plan), plan.operands[0]));
     for (const int weights : {1, 2}) {
@@ -260,7 +260,8 @@ TEST(Rows, OfHeavyFormulasAreNotHeld) {
   for (int i = 0; i < 20; ++i) formula += " + tan(x * " + std::to_string(i) + ".5)";
   const char* const kX = "(4096,16384):(16384,1)";
   const Plan plan = plan_of(test::make_op(bf16, {{"x", kX}, {"y", kX}}, formula + ")"));
-  EXPECT_EQ(rows_of(plan)->held, 0) << "every vector held repeats the formula in the code";
+  EXPECT_EQ(rows_of(plan)->register_vectors, 0)
+      << "every vector held repeats the formula in the code";
   EXPECT_LE(plan.unroll, 2);
 }
 
@@ -268,7 +269,7 @@ TEST(Rows, HonourTuning) {
   Fused op = softmax("(8192,1024):(1024,1)");
   op.tuning.threads = 256;
   EXPECT_EQ(plan_of(op).threads, 256);
-  EXPECT_EQ(rows_of(plan_of(op))->lanes, 64);
+  EXPECT_EQ(rows_of(plan_of(op))->row_threads, 64);
   op = softmax("(4096,16384):(16384,1)");
   op.tuning.threads = 256;
   try {

@@ -43,61 +43,93 @@ TEST(RowTuning, ChangesWhatIsPinnedAndWhatFollows) {
     Rows rows;  // first and count do not matter
   };
   const Case cases[] = {
-      {"as planned", softmax(), {}, 256, {.lanes = 256, .held = 2}},
-      {"more lanes", softmax(), {.lanes = 512}, 512, {.lanes = 512, .held = 1}},
-      {"fewer lanes", softmax(), {.lanes = 64}, 256, {.lanes = 64, .held = 8}},
-      {"too few lanes to hold", softmax(), {.lanes = 8}, 256, {.lanes = 8, .held = 0}},
-      {"more threads", softmax(), {.threads = 512}, 512, {.lanes = 256, .held = 2}},
-      {"read again", softmax(), {.held = 0}, 256, {.lanes = 256, .held = 0}},
+      {"as planned", softmax(), {}, 256, {.row_threads = 256, .register_vectors = 2}},
+      {"more threads",
+       softmax(),
+       {.row_threads = 512},
+       512,
+       {.row_threads = 512, .register_vectors = 1}},
+      {"fewer threads",
+       softmax(),
+       {.row_threads = 64},
+       256,
+       {.row_threads = 64, .register_vectors = 8}},
+      {"too few threads to hold",
+       softmax(),
+       {.row_threads = 8},
+       256,
+       {.row_threads = 8, .register_vectors = 0}},
+      {"more threads",
+       softmax(),
+       {.threads = 512},
+       512,
+       {.row_threads = 256, .register_vectors = 2}},
+      {"read again",
+       softmax(),
+       {.register_vectors = 0},
+       256,
+       {.row_threads = 256, .register_vectors = 0}},
       {"a cluster",
        softmax(),
        {.cluster = 2},
        256,
-       {.lanes = 256, .cluster = 2, .held = 1, .ahead = true}},
-      {"a cluster of few lanes",
+       {.row_threads = 256, .cluster = 2, .register_vectors = 1, .ahead = true}},
+      {"a cluster of few threads",
        softmax(),
-       {.lanes = 32, .cluster = 4},
+       {.row_threads = 32, .cluster = 4},
        32,
-       {.lanes = 32, .cluster = 4, .held = 4, .ahead = true}},
+       {.row_threads = 32, .cluster = 4, .register_vectors = 4, .ahead = true}},
       {"a cluster that reads again",
        softmax(),
-       {.cluster = 2, .held = 0},
+       {.cluster = 2, .register_vectors = 0},
        256,
-       {.lanes = 256, .cluster = 2}},
+       {.row_threads = 256, .cluster = 2}},
       {"a cluster that holds more than there is",
        softmax(),
-       {.cluster = 2, .held = 3},
+       {.cluster = 2, .register_vectors = 3},
        256,
-       {.lanes = 256, .cluster = 2, .held = 3}},
-      {"shares", sum_of_rows(), {.shares = 32}, 256, {.lanes = 256, .shares = 32, .held = 2}},
-      {"shares that are not held", sum_of_rows(), {.shares = 5}, 256, {.lanes = 256, .shares = 5}},
+       {.row_threads = 256, .cluster = 2, .register_vectors = 3}},
+      {"splits",
+       sum_of_rows(),
+       {.splits = 32},
+       256,
+       {.row_threads = 256, .splits = 32, .register_vectors = 2}},
+      {"shares that are not held",
+       sum_of_rows(),
+       {.splits = 5},
+       256,
+       {.row_threads = 256, .splits = 5}},
       {"shares of exponentials",
        logsumexp_of_rows(),
-       {.shares = 32},
+       {.splits = 32},
        512,
-       {.lanes = 512, .shares = 32}},
-      {"no shares", sum_of_rows(), {.shares = 1}, 256, {.lanes = 256}},
-      {"a cluster for shares", sum_of_rows(), {.cluster = 4}, 256, {.lanes = 256, .cluster = 4}},
-      {"columns", sum_of_columns(), {.lanes = 16}, 512, {.lanes = 16, .cluster = 8}},
+       {.row_threads = 512, .splits = 32}},
+      {"no shares", sum_of_rows(), {.splits = 1}, 256, {.row_threads = 256}},
+      {"a cluster for shares",
+       sum_of_rows(),
+       {.cluster = 4},
+       256,
+       {.row_threads = 256, .cluster = 4}},
+      {"columns", sum_of_columns(), {.row_threads = 16}, 512, {.row_threads = 16, .cluster = 8}},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.what);
     const Plan plan = pinned(c.op, c.tuning);
     ASSERT_TRUE(rows_of(plan) != nullptr);
     EXPECT_EQ(plan.threads, c.threads);
-    EXPECT_EQ(rows_of(plan)->lanes, c.rows.lanes);
+    EXPECT_EQ(rows_of(plan)->row_threads, c.rows.row_threads);
     EXPECT_EQ(rows_of(plan)->cluster, c.rows.cluster);
-    EXPECT_EQ(rows_of(plan)->held, c.rows.held);
+    EXPECT_EQ(rows_of(plan)->register_vectors, c.rows.register_vectors);
     EXPECT_EQ(rows_of(plan)->ahead, c.rows.ahead);
     if (c.tuning != Tuning{}) {
-      EXPECT_EQ(rows_of(plan)->shares, c.rows.shares);
+      EXPECT_EQ(rows_of(plan)->splits, c.rows.splits);
     }
   }
 }
 
 TEST(RowTuning, AtomicsCountTheBlocksThatShareRows) {
-  const Plan two = pinned(sum_of_rows(), {.shares = 5});
-  const Plan one = pinned(sum_of_rows(), {.shares = 5, .atomics = true});
+  const Plan two = pinned(sum_of_rows(), {.splits = 5});
+  const Plan one = pinned(sum_of_rows(), {.splits = 5, .atomics = true});
   EXPECT_FALSE(rows_of(two)->atomics);
   EXPECT_TRUE(rows_of(one)->atomics);
   ASSERT_EQ(launch_plan(two).steps.size(), 2u);
@@ -109,7 +141,7 @@ TEST(RowTuning, AtomicsCountTheBlocksThatShareRows) {
   EXPECT_TRUE(rows_of(pinned(sum_of_columns(), {.atomics = true}, kAmpere))->atomics);
   // No rows are shared through memory here.
   EXPECT_EQ(pinned(softmax(), {.atomics = true}), pinned(softmax(), {}));
-  EXPECT_EQ(pinned(sum_of_rows(), {.shares = 5, .atomics = false}), two);
+  EXPECT_EQ(pinned(sum_of_rows(), {.splits = 5, .atomics = false}), two);
 }
 
 TEST(RowTuning, RefusesWhatTheTemplateCannotDo) {
@@ -124,35 +156,51 @@ TEST(RowTuning, RefusesWhatTheTemplateCannotDo) {
       {"threads in no groups", softmax(), {.threads = 64}, kHopper, "/tuning/threads"},
       {"clusters before Hopper", softmax(), {.cluster = 2}, kAmpere, "/tuning/cluster"},
       {"two rows a cluster", softmax(), {.threads = 512, .cluster = 2}, kHopper, "/tuning/cluster"},
-      {"shares of two passes", softmax(), {.shares = 2}, kHopper, "/tuning/shares"},
+      {"shares of two passes", softmax(), {.splits = 2}, kHopper, "/tuning/splits"},
       {"shares of unknown rows",
        test::make_op(f16, {{"x", "(M,N):(N,1)"}, {"y", "(M):(1)"}}, "y = sum(x)"),
-       {.shares = 2},
+       {.splits = 2},
        kHopper,
-       "/tuning/shares"},
+       "/tuning/splits"},
       {"shares and a cluster",
        sum_of_rows(),
-       {.cluster = 2, .shares = 2},
+       {.cluster = 2, .splits = 2},
        kHopper,
-       "/tuning/shares"},
-      {"less held than there is", softmax(), {.held = 1}, kHopper, "/tuning/held"},
-      {"more held than registers", softmax(), {.lanes = 8, .held = 64}, kHopper, "/tuning/held"},
+       "/tuning/splits"},
+      {"less held than there is",
+       softmax(),
+       {.register_vectors = 1},
+       kHopper,
+       "/tuning/register_vectors"},
+      {"more held than registers",
+       softmax(),
+       {.row_threads = 8, .register_vectors = 64},
+       kHopper,
+       "/tuning/register_vectors"},
       {"less held than a share has",
        sum_of_rows(),
-       {.shares = 8, .held = 2},
+       {.splits = 8, .register_vectors = 2},
        kHopper,
-       "/tuning/held"},
+       "/tuning/register_vectors"},
       {"shares that would take two passes if held",
        logsumexp_of_rows(),
-       {.shares = 32, .held = 2},
+       {.splits = 32, .register_vectors = 2},
        kHopper,
-       "/tuning/held"},
-      {"held columns", sum_of_columns(), {.held = 8}, kHopper, "/tuning/held"},
-      {"held of unknown length", softmax("(M,N):(N,1)"), {.held = 8}, kHopper, "/tuning/held"},
+       "/tuning/register_vectors"},
+      {"held columns",
+       sum_of_columns(),
+       {.register_vectors = 8},
+       kHopper,
+       "/tuning/register_vectors"},
+      {"held of unknown length",
+       softmax("(M,N):(N,1)"),
+       {.register_vectors = 8},
+       kHopper,
+       "/tuning/register_vectors"},
       {"accumulators beyond shared memory",
        test::make_op(f16, {{"x", "(4096,512):(512,1)"}, {"y", "(512):(1)"}, {"z", "(512):(1)"}},
                      "y = sum(x, axis=0)\nz = max(x, axis=0)"),
-       {.threads = 1024, .lanes = 32},
+       {.threads = 1024, .row_threads = 32},
        kHopper,
        "/tuning/threads"},
   };

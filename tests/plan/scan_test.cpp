@@ -23,7 +23,7 @@ TEST(Scan, RowsAreSharedByLanesOrBlocks) {
     const char* what;
     Fused op;
     bool along;
-    int lanes, threads, held, unroll, shares;
+    int row_threads, threads, register_vectors, unroll, splits;
     std::int64_t partials_bytes;
   };
   const Row rows[] = {
@@ -55,13 +55,13 @@ TEST(Scan, RowsAreSharedByLanesOrBlocks) {
     const Plan plan = plan_of(row.op);
     const Scan& scan = std::get<Scan>(plan.family);
     EXPECT_EQ(scan.along(), row.along);
-    EXPECT_EQ(scan.lanes, row.lanes);
+    EXPECT_EQ(scan.row_threads, row.row_threads);
     EXPECT_EQ(plan.threads, row.threads);
-    EXPECT_EQ(scan.held, row.held);
+    EXPECT_EQ(scan.register_vectors, row.register_vectors);
     EXPECT_EQ(plan.unroll, row.unroll);
-    EXPECT_EQ(scan.shares, row.shares);
+    EXPECT_EQ(scan.splits, row.splits);
     EXPECT_EQ(partials_bytes(plan), row.partials_bytes);
-    EXPECT_EQ(launch_plan(plan).steps.size(), row.shares > 1 ? 2u : 1u);
+    EXPECT_EQ(launch_plan(plan).steps.size(), row.splits > 1 ? 2u : 1u);
     EXPECT_EQ(scan.direction, Direction::forward);
   }
 }
@@ -99,7 +99,7 @@ TEST(Scan, HonoursTuning) {
   const Plan plan = plan_of(op);
   EXPECT_EQ(plan.threads, 256);
   EXPECT_EQ(plan.unroll, 2);
-  EXPECT_EQ(rows_of(plan)->lanes, 256);
+  EXPECT_EQ(rows_of(plan)->row_threads, 256);
   const auto refused = [](Fused bad, Tuning tuning) {
     bad.tuning = tuning;
     try {

@@ -157,7 +157,7 @@ TEST(Render, RowsThatBlocksSplitHaveOnePass) {
       const plan::Plan plan =
           plan::make_plan(op, formula::analyze(op), {.major = major, .minor = 0, .feature = 'a'});
       const plan::Rows* const rows = plan::rows_of(plan);
-      if (rows == nullptr || rows->shares == 1) continue;
+      if (rows == nullptr || rows->splits == 1) continue;
       ++shared;
       EXPECT_NE(render::render_header(plan).find("using PassList = List<Pass0>;"),
                 std::string::npos)

@@ -67,7 +67,8 @@ TEST(ParseFused, ReadsThreadValueLayoutsAndKnobsOfRows) {
   EXPECT_EQ(to_string(op.tuning.tv->val), "(16,8):(8,1)");
   EXPECT_EQ(parse_fused(to_json(op)), op) << to_json(op);
   Fused rows = op;
-  rows.tuning = {.lanes = 32, .cluster = 2, .shares = 1, .held = 0, .atomics = true};
+  rows.tuning = {
+      .row_threads = 32, .cluster = 2, .splits = 1, .register_vectors = 0, .atomics = true};
   EXPECT_EQ(parse_fused(to_json(rows)), rows) << to_json(rows);
 }
 
@@ -332,14 +333,14 @@ TEST(ParseSpecs, RefusesBadFields) {
        "/tuning/threads", "multiple of 32"},
       {"bad vector", spec_of(kAdd, "c = a", R"(, "tuning": {"vector": 3})"), spec, "/tuning/vector",
        "1, 2, 4, 8 or 16"},
-      {"bad lanes", spec_of(kAdd, "c = a", R"(, "tuning": {"lanes": 48})"), spec, "/tuning/lanes",
-       "power of two"},
+      {"bad threads", spec_of(kAdd, "c = a", R"(, "tuning": {"row_threads": 48})"), spec,
+       "/tuning/row_threads", "power of two"},
       {"bad cluster", spec_of(kAdd, "c = a", R"(, "tuning": {"cluster": 16})"), spec,
        "/tuning/cluster", "1, 2, 4 or 8"},
-      {"bad shares", spec_of(kAdd, "c = a", R"(, "tuning": {"shares": 0})"), spec, "/tuning/shares",
+      {"bad shares", spec_of(kAdd, "c = a", R"(, "tuning": {"splits": 0})"), spec, "/tuning/splits",
        "1 to 8192"},
-      {"bad held", spec_of(kAdd, "c = a", R"(, "tuning": {"held": -1})"), spec, "/tuning/held",
-       "0 to 64"},
+      {"bad held", spec_of(kAdd, "c = a", R"(, "tuning": {"register_vectors": -1})"), spec,
+       "/tuning/register_vectors", "0 to 64"},
       {"bad tv", spec_of(kAdd, "c = a", R"(, "tv": {"thr": "33:1", "val": "8:1"})"), spec,
        "/tv/thr", "a multiple of 32 threads"},
       {"tv without thr", spec_of(kAdd, "c = a", R"(, "tv": {"val": "8:1"})"), spec, "/tv",

@@ -26,8 +26,8 @@ std::vector<Fused> operations() {
 
 int pinned_knobs(const Tuning& t) {
   return t.threads.has_value() + t.vector.has_value() + t.unroll.has_value() + t.tile.has_value() +
-         t.lanes.has_value() + t.cluster.has_value() + t.shares.has_value() + t.held.has_value() +
-         t.atomics.has_value();
+         t.row_threads.has_value() + t.cluster.has_value() + t.splits.has_value() +
+         t.register_vectors.has_value() + t.atomics.has_value();
 }
 
 TEST(Candidates, AreDifferentPlansWithinTheBudget) {
@@ -75,9 +75,9 @@ TEST(Candidates, CoverEachKnobOfTheTemplate) {
   EXPECT_TRUE(covers(ops[0], &Tuning::unroll));
   EXPECT_TRUE(covers(ops[0], &Tuning::vector));
   EXPECT_TRUE(covers(ops[1], &Tuning::tile));
-  EXPECT_TRUE(covers(ops[2], &Tuning::lanes));
+  EXPECT_TRUE(covers(ops[2], &Tuning::row_threads));
   EXPECT_TRUE(covers(ops[2], &Tuning::cluster));
-  EXPECT_TRUE(covers(ops[2], &Tuning::held));
+  EXPECT_TRUE(covers(ops[2], &Tuning::register_vectors));
   EXPECT_FALSE(covers(ops[2], &Tuning::atomics)) << "no blocks share rows through memory";
   const Fused everything = make_op(f32, {{"x", "(40000000):(1)"}, {"y", "1:0"}}, "y = sum(x)");
   EXPECT_TRUE(covers(everything, &Tuning::atomics));

@@ -34,10 +34,10 @@ const Tuning kEverything = {.threads = 256,
                             .vector = 4,
                             .unroll = 2,
                             .tile = {{64, 128}},
-                            .lanes = 32,
+                            .row_threads = 32,
                             .cluster = 2,
-                            .shares = 3,
-                            .held = 0,
+                            .splits = 3,
+                            .register_vectors = 0,
                             .atomics = false};
 
 TEST(TuningFiles, AreReadAsTheyWereWritten) {

@@ -15,9 +15,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-using Stages = std::array<std::pair<const char*, double>, 7>;
+using Steps = std::array<std::pair<const char*, double>, 7>;
 
-Stages stages(const StageTimes& times) {
+Steps steps_of(const StepTimes& times) {
   return {{{"plan", times.plan},
            {"key", times.key},
            {"lookup", times.lookup},
@@ -145,7 +145,7 @@ ordered_json tuning_json(const Tuning& tuning) {
 
 ordered_json artifact_json(const Artifact& artifact) {
   ordered_json times = ordered_json::object();
-  for (const auto& [stage, milliseconds] : stages(artifact.times)) times[stage] = milliseconds;
+  for (const auto& [step, milliseconds] : steps_of(artifact.times)) times[step] = milliseconds;
   return {{"kernel", artifact.kernel_name},
           {"target", to_string(artifact.target)},
           {"key", artifact.key},
@@ -157,9 +157,9 @@ ordered_json artifact_json(const Artifact& artifact) {
 
 std::string artifact_text(const Artifact& artifact) {
   std::string steps;
-  for (const auto& [stage, milliseconds] : stages(artifact.times)) {
+  for (const auto& [step, milliseconds] : steps_of(artifact.times)) {
     if (milliseconds > 0) {
-      fmt::format_to(std::back_inserter(steps), "{}{} {:.2f}", steps.empty() ? "" : ", ", stage,
+      fmt::format_to(std::back_inserter(steps), "{}{} {:.2f}", steps.empty() ? "" : ", ", step,
                      milliseconds);
     }
   }

@@ -8,10 +8,10 @@
 
 namespace tilejit::cli {
 
-/// The artifact's key, target, tier, sizes and milliseconds of each stage; and the registers and
+/// The artifact's key, target, tier, sizes and milliseconds of each step; and the registers and
 /// spills that its metadata reports.
 [[nodiscard]] nlohmann::ordered_json artifact_json(const Artifact& artifact);
-/// Two lines: which tier answered, and how many milliseconds each stage took, if it was needed.
+/// Two lines: which tier answered, and how many milliseconds each step took, if it was needed.
 [[nodiscard]] std::string artifact_text(const Artifact& artifact);
 
 /// One kernel's entry of `tilejit run --json`.

@@ -37,15 +37,15 @@ void Trace::add(const Span& span, const Artifact& artifact) {
                         {"tier", to_string(artifact.tier)},
                         {"cubin_bytes", artifact.cubin->size()}}));
   double begin = microseconds(span.begin);
-  const StageTimes& times = artifact.times;
-  const std::array<std::pair<const char*, double>, 5> stages = {{{"key", times.key},
-                                                                 {"lookup", times.lookup},
-                                                                 {"render", times.render},
-                                                                 {"nvrtc", times.nvrtc},
-                                                                 {"publish", times.publish}}};
-  for (const auto& [name, milliseconds] : stages) {
+  const StepTimes& times = artifact.times;
+  const std::array<std::pair<const char*, double>, 5> steps = {{{"key", times.key},
+                                                                {"lookup", times.lookup},
+                                                                {"render", times.render},
+                                                                {"nvrtc", times.nvrtc},
+                                                                {"publish", times.publish}}};
+  for (const auto& [name, milliseconds] : steps) {
     if (milliseconds <= 0) continue;
-    events_.push_back(dump(event(name, "stage", begin, milliseconds * 1e3, span.lane)));
+    events_.push_back(dump(event(name, "step", begin, milliseconds * 1e3, span.lane)));
     begin += milliseconds * 1e3;
   }
 }

@@ -21,7 +21,7 @@ class Trace {
     Clock::time_point begin, end;
     std::size_t lane = 0;  ///< row
   };
-  /// Adds the span, with one span below it for each stage that took time.
+  /// Adds the span, with one span below it for each step that took time.
   void add(const Span& span, const Artifact& artifact);
   void add_failed(const Span& span, const std::string& error);
 

@@ -33,7 +33,8 @@ constexpr int kAcross = 1;  // rows of a thread
 constexpr int kRowThreads = 512;  // threads of a block that share a row
 #define SPLITS_ROWS 0
 constexpr int kSplits = 1;  // blocks a row that meet in memory
-constexpr int kRegisterVectors = 4;  // vectors in registers
+constexpr int kRegisterVectors = 4;  // per thread
+#define ROWS_IN_REGISTERS 1
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
 constexpr bool kStepsAreWhole = false;  // all threads hold as many
 constexpr int kReductions = 1;  // one after another

@@ -30,9 +30,9 @@ constexpr int kAcross = 2;  // rows of a thread
 constexpr int kRowThreads = 64;  // threads of a block that share a row
 #define SPLITS_ROWS 0
 constexpr int kSplits = 1;  // blocks a row that meet in memory
-constexpr int kRegisterVectors = 0;  // vectors in registers
-constexpr bool kBlocksAreWhole = false;  // all have as many rows
+constexpr int kRegisterVectors = 0;  // per thread
 #define ROWS_IN_REGISTERS 0
+constexpr bool kBlocksAreWhole = false;  // all have as many rows
 constexpr bool kChunksAreWhole = false;  // rows end with one
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = true;

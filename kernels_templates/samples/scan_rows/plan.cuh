@@ -28,9 +28,9 @@ constexpr int kAcross = 1;  // rows of a thread
 constexpr int kRowThreads = 128;  // threads of a block that share a row
 #define SPLITS_ROWS 0
 constexpr int kSplits = 1;  // blocks a row that meet in memory
-constexpr int kRegisterVectors = 4;  // vectors in registers
-constexpr bool kBlocksAreWhole = true;  // all have as many rows
+constexpr int kRegisterVectors = 4;  // per thread
 #define ROWS_IN_REGISTERS 1
+constexpr bool kBlocksAreWhole = true;  // all have as many rows
 constexpr bool kChunksAreWhole = true;  // rows end with one
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = true;

@@ -30,9 +30,9 @@ constexpr int kRowThreads = 256;  // threads of a block that share a row
 #define KERNEL_NAME_COMBINE tilejit_scan_shared_f32_combine
 constexpr int kCombineThreads = 256;  // a block that combines what is left
 constexpr int kSplits = 528;  // blocks a row that meet in memory
-constexpr int kRegisterVectors = 0;  // vectors in registers
-constexpr bool kBlocksAreWhole = true;  // all have as many rows
+constexpr int kRegisterVectors = 0;  // per thread
 #define ROWS_IN_REGISTERS 0
+constexpr bool kBlocksAreWhole = true;  // all have as many rows
 constexpr bool kChunksAreWhole = false;  // rows end with one
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = true;

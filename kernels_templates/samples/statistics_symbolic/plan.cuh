@@ -36,7 +36,8 @@ constexpr int kAcross = 1;  // rows of a thread
 constexpr int kRowThreads = 256;  // threads of a block that share a row
 #define SPLITS_ROWS 0
 constexpr int kSplits = 1;  // blocks a row that meet in memory
-constexpr int kRegisterVectors = 0;  // vectors in registers
+constexpr int kRegisterVectors = 0;  // per thread
+#define ROWS_IN_REGISTERS 0
 constexpr bool kBlocksAreWhole = false;  // all have as many rows
 constexpr bool kStepsAreWhole = false;  // all threads hold as many
 constexpr int kReductions = 2;  // one after another

@@ -33,7 +33,8 @@ constexpr int kRowThreads = 256;  // threads of a block that share a row
 constexpr int kCombineThreads = 512;  // a block that combines what is left
 constexpr int kCombiners = 512;  // threads of it that have a row
 constexpr int kSplits = 8192;  // blocks a row that meet in memory
-constexpr int kRegisterVectors = 4;  // vectors in registers
+constexpr int kRegisterVectors = 4;  // per thread
+#define ROWS_IN_REGISTERS 1
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
 constexpr bool kStepsAreWhole = true;  // all threads hold as many
 constexpr int kReductions = 1;  // one after another

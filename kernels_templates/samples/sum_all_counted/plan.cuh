@@ -33,7 +33,8 @@ constexpr int kRowThreads = 512;  // threads of a block that share a row
 constexpr int kCombineThreads = 512;  // a block that combines what is left
 constexpr int kCombiners = 512;  // threads of it that have a row
 constexpr int kSplits = 528;  // blocks a row that meet in memory
-constexpr int kRegisterVectors = 0;  // vectors in registers
+constexpr int kRegisterVectors = 0;  // per thread
+#define ROWS_IN_REGISTERS 0
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
 constexpr bool kStepsAreWhole = false;  // all threads hold as many
 constexpr int kReductions = 1;  // one after another

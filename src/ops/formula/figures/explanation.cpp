@@ -104,21 +104,24 @@ class Writer {
   }
 
   [[nodiscard]] std::string vectors() const {
-    const int count = rows_ != nullptr && rows_->held > 0 ? rows_->held : plan_.unroll;
+    const int count =
+        rows_ != nullptr && rows_->register_vectors > 0 ? rows_->register_vectors : plan_.unroll;
     return fmt::format("{} of {}", count_text(count, "vector"),
                        count_text(plan_.vector, "element"));
   }
 
   [[nodiscard]] std::string row_sharing() const {
     const plan::Rows& rows = *rows_;
-    std::string text = fmt::format("{} of a block share a row", count_text(rows.lanes, "thread"));
+    std::string text =
+        fmt::format("{} of a block share a row", count_text(rows.row_threads, "thread"));
     if (rows.cluster > 1)
       text += fmt::format(", in each of the {} blocks of a cluster", rows.cluster);
-    if (rows.shares > 1) {
-      text += fmt::format(", {} blocks through memory and {}", rows.shares,
+    if (rows.splits > 1) {
+      text += fmt::format(", {} blocks through memory and {}", rows.splits,
                           rows.atomics ? "the last of them" : "a second kernel");
     }
-    if (rows.held > 0) return text + "; a row stays in registers, so that it is read once.";
+    if (rows.register_vectors > 0)
+      return text + "; a row stays in registers, so that it is read once.";
     return text + "; a row does not stay in registers, so that every pass reads it.";
   }
 
@@ -214,15 +217,16 @@ class Writer {
     const bool few_bytes = static_cast<double>(result_.bytes_issued) < result_.bytes_needed &&
                            figures_.bytes_moved > 0;
     advise_if(compiled_ && compiled_->spill_bytes > 0,
-              "Lower \"vector\", \"unroll\" or \"held\": registers are spilled.");
+              "Lower \"vector\", \"unroll\" or \"register_vectors\": registers are spilled.");
     advise_if(result_.occupancy.part < kFewThreads && result_.occupancy.limit == "registers",
-              "Lower \"vector\", \"unroll\" or \"held\" for fewer registers and more threads.");
+              "Lower \"vector\", \"unroll\" or \"register_vectors\" for fewer registers and more "
+              "threads.");
     advise_if(few_bytes && !is_small(), "Raise \"unroll\": too few bytes are in flight.");
     const bool idle = figures_.blocks && *figures_.blocks < figures_.device->multiprocessors;
     advise_if((few_bytes && is_small()) || (idle && figures_.bytes_moved > 0),
               "Expect less than the memory's speed: the problem does not fill the device.");
     const auto* const reduced = std::get_if<plan::Rows>(&plan_.family);
-    advise_if(reduced != nullptr && reduced->held == 0 && reduced->shares == 1 &&
+    advise_if(reduced != nullptr && reduced->register_vectors == 0 && reduced->splits == 1 &&
                   reduced->along() && symbolic(),
               "Give the extents of rows as numbers: rows of known length stay in registers.");
     advise_if(figures_.limit() != "memory",

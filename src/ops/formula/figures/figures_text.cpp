@@ -72,10 +72,11 @@ std::string operand_text(const OperandFigures& figures, const plan::Operand& ope
 std::string block_text(const Figures& figures, const Plan& plan) {
   std::string text = fmt::format("{} threads", plan.threads);
   if (const plan::Rows* const rows = plan::rows_of(plan)) {
-    text += fmt::format(", {} lanes a row", rows->lanes);
+    text += fmt::format(", {} threads a row", rows->row_threads);
     if (rows->cluster > 1) text += fmt::format(" in each of {} blocks", rows->cluster);
-    if (rows->shares > 1) text += fmt::format(", a row shared by {} blocks", rows->shares);
-    if (rows->held > 0) text += fmt::format(", {} vectors held", rows->held);
+    if (rows->splits > 1) text += fmt::format(", a row shared by {} blocks", rows->splits);
+    if (rows->register_vectors > 0)
+      text += fmt::format(", {} vectors held", rows->register_vectors);
     if (rows->ahead) text += ", the next row loaded ahead";
   }
   text += fmt::format(", vectors of {}, {} in flight", plan.vector, plan.unroll);

@@ -20,10 +20,10 @@ void pin(Tuning& tuning, const Tuning& also) {
   take(tuning.vector, also.vector);
   take(tuning.unroll, also.unroll);
   take(tuning.tile, also.tile);
-  take(tuning.lanes, also.lanes);
+  take(tuning.row_threads, also.row_threads);
   take(tuning.cluster, also.cluster);
-  take(tuning.shares, also.shares);
-  take(tuning.held, also.held);
+  take(tuning.splits, also.splits);
+  take(tuning.register_vectors, also.register_vectors);
   take(tuning.atomics, also.atomics);
 }
 

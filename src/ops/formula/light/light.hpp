@@ -9,11 +9,12 @@ namespace tilejit::plan {
 [[nodiscard]] bool suits_light(const Plan& full, const Rows& rows);
 [[nodiscard]] bool suits_light(const Plan& full, const Scan& scan);
 
-/// Chooses threads, lanes and groups of `plan`, a Light that has its extents and vectors of one
-/// element.
+/// Chooses the threads of a block and of a row for `plan`, a Light that has its extents and vectors
+/// of one element.
 void choose_light_launch(Plan& plan);
 
-/// How many elements a lane adds up before it adds their sum to its total; 0: all of its elements.
+/// How many elements a thread adds up before it adds their sum to its total; 0: all of its
+/// elements.
 [[nodiscard]] int light_chain(const Plan& plan);
 
 }  // namespace tilejit::plan

@@ -55,7 +55,7 @@ Step combining_step(const Plan& plan) {
 void add_kernels(const Plan& plan, LaunchPlan& launch) {
   launch.steps.push_back(kernel_step(plan));
   const Rows* const rows = rows_of(plan);
-  if (rows == nullptr || rows->shares == 1) return;
+  if (rows == nullptr || rows->splits == 1) return;
   const bool counts = rows->atomics;
   launch.workspaces.push_back({.bytes = partials_bytes(plan), .zeroed = counts, .kept = true});
   if (!counts) launch.steps.push_back(combining_step(plan));

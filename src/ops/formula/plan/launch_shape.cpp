@@ -13,12 +13,12 @@ constexpr std::int64_t kWeightOfThread = 2048;  // expr::weight; half a second o
 
 /// Throws if knobs that are only for reduced rows are pinned and the formula reduces no rows.
 void check_row_knobs(const Plan& plan, const Tuning& tuning) {
-  const char* knob = tuning.lanes     ? "lanes"
-                     : tuning.cluster ? "cluster"
-                     : tuning.shares  ? "shares"
-                     : tuning.held    ? "held"
-                     : tuning.atomics ? "atomics"
-                                      : nullptr;
+  const char* knob = tuning.row_threads        ? "row_threads"
+                     : tuning.cluster          ? "cluster"
+                     : tuning.splits           ? "splits"
+                     : tuning.register_vectors ? "register_vectors"
+                     : tuning.atomics          ? "atomics"
+                                               : nullptr;
   if (knob == nullptr || std::holds_alternative<Rows>(plan.family)) return;
   throw Error(ErrorCode::invalid_spec,
               std::string(knob) +

@@ -88,7 +88,7 @@ std::vector<Param> params_of(const Fused& op, const Plan& plan) {
   if (counts_units(plan) && !std::ranges::all_of(plan.extents, &Dim::is_known)) {
     list.add({.kind = Param::Kind::total, .name = "total"});
   }
-  if (rows != nullptr && rows->shares > 1) {
+  if (rows != nullptr && rows->splits > 1) {
     list.add({.kind = Param::Kind::workspace, .index = 0, .name = "partials"});
   }
   add_dims(plan, list);

@@ -127,7 +127,7 @@ struct Plan {
 /// the units that a block takes.
 [[nodiscard]] std::int64_t unit_extent(const Plan& plan, std::size_t m) noexcept;
 [[nodiscard]] std::int64_t units_per_block(const Plan& plan) noexcept;
-/// Memory that a launch needs for itself, in bytes; 0 unless Rows::shares.
+/// Memory that a launch needs for itself, in bytes; 0 unless Rows::splits.
 [[nodiscard]] std::int64_t partials_bytes(const Plan& plan);
 /// The number of those bytes, from the first on, that count blocks; 0 unless Rows::atomics. The
 /// counters are 0 before a launch, and 0 again after it.

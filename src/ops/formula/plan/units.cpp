@@ -67,7 +67,7 @@ std::int64_t units_per_block(const Plan& plan) noexcept {
 
 std::int64_t blocks_per_unit(const Plan& plan) noexcept {
   const Rows* const rows = rows_of(plan);
-  return rows == nullptr ? 1 : std::int64_t{rows->cluster} * rows->shares;
+  return rows == nullptr ? 1 : std::int64_t{rows->cluster} * rows->splits;
 }
 
 int dynamic_shared_bytes(const Plan& plan) {

@@ -91,7 +91,7 @@ void CombiningWriter::write_row() {
   line(fmt::format("constexpr int kAcross = {};  // rows of a thread",
                    rows_.along() ? 1 : plan_.vector));
   line(fmt::format("constexpr int kRowThreads = {};  // threads of a block that share a row",
-                   rows_.lanes));
+                   rows_.row_threads));
   write_sharing();
   line(fmt::format("constexpr bool kFullOutputs = {};", has_outputs(false)));
   line(fmt::format("constexpr bool kRowOutputs = {};", has_outputs(true)));

@@ -41,7 +41,7 @@ std::vector<bool> users_of(const std::vector<Node>& nodes, NodeId id) {
 void find_totals(const plan::Plan& plan, Passes& passes) {
   const std::vector<Node>& nodes = plan.program.nodes;
   passes.totals.resize(nodes.size(), kNoNode);
-  if (!plan::direction_of(plan) || plan::rows_of(plan)->held == 0) return;
+  if (!plan::direction_of(plan) || plan::rows_of(plan)->register_vectors == 0) return;
   std::vector<bool> behind(nodes.size(), false);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto scan =
@@ -76,7 +76,7 @@ Passes find_passes(const plan::Plan& plan) {
   std::vector<bool> uniform;  // per node: made only of results and constants
   // Reading a row that is held in registers twice costs nothing, and with two passes its
   // exponentials are computed only once.
-  const bool rescales = rows->held == 0 && !plan::is_light(plan);
+  const bool rescales = rows->register_vectors == 0 && !plan::is_light(plan);
   passes.sums =
       rescales ? expr::rescaled_sums(plan.program) : std::vector<expr::RescaledSum>(nodes.size());
   passes.level = expr::passes_before(plan.program, passes.sums);

@@ -17,7 +17,7 @@ int levels(const plan::Plan& plan) {
   constexpr std::int64_t kTurns = 64;
   const plan::Rows& rows = *plan::rows_of(plan);
   const auto length = plan::vectors_in_row(plan, rows);
-  const std::int64_t share = std::int64_t{rows.lanes} * plan.unroll * rows.shares;
+  const std::int64_t share = std::int64_t{rows.row_threads} * plan.unroll * rows.splits;
   if (!length || *length > kTurns * kTurns * share) return 3;
   return *length > kTurns * share ? 2 : 1;
 }
@@ -71,7 +71,7 @@ void CombiningWriter::write_scans() {
   if (gives_results) write_finish(passes_.count);
   line("};");
   line(fmt::format("#define SCANS_GIVE_RESULTS {:d}", gives_results));
-  if (rows_.shares > 1) {
+  if (rows_.splits > 1) {
     line(fmt::format("static_assert(sizeof(Scans) == {}, \"the host makes room\");",
                      plan::accumulator_bytes(plan_, expr::is_scan)));
   }

@@ -9,10 +9,10 @@ namespace tilejit::plan {
 
 std::int64_t partials_bytes(const Plan& plan) {
   const Rows* const rows = rows_of(plan);
-  if (rows == nullptr || rows->shares == 1) return 0;
+  if (rows == nullptr || rows->splits == 1) return 0;
   const std::int64_t across = rows->along() ? 1 : plan.vector;
   return counters_bytes(plan) +
-         total_units(plan, {}) * across * rows->shares *
+         total_units(plan, {}) * across * rows->splits *
              accumulator_bytes(plan, direction_of(plan) ? expr::is_scan : expr::is_reduction);
 }
 
@@ -27,7 +27,7 @@ std::int64_t counters_bytes(const Plan& plan) {
 std::int64_t combining_blocks(const Plan& plan) {
   const std::int64_t units = total_units(plan, {});
   if (const auto* scan = std::get_if<Scan>(&plan.family)) {
-    return core::ceil_div(units, units_per_block(plan)) * scan->shares;
+    return core::ceil_div(units, units_per_block(plan)) * scan->splits;
   }
   return core::ceil_div(units, std::int64_t{combining_threads(plan) / combiners(plan)});
 }
@@ -36,7 +36,7 @@ int combining_threads(const Plan& plan) noexcept {
   // Each thread has few results to combine, and a block of 1024 threads would find room later.
   constexpr int kManyThreads = 512;
   const auto* const rows = std::get_if<Rows>(&plan.family);
-  const bool alone = rows != nullptr && !rows->atomics && rows->shares > kWarp;
+  const bool alone = rows != nullptr && !rows->atomics && rows->splits > kWarp;
   return alone ? kManyThreads : plan.threads;
 }
 

@@ -25,7 +25,7 @@ std::int64_t Rows::unit_extent(const Plan& plan, std::size_t m) const noexcept {
 }
 
 std::int64_t Rows::units_per_block(const Plan& plan) const noexcept {
-  return plan.threads / lanes;
+  return plan.threads / row_threads;
 }
 
 std::vector<Dim> Rows::compared_extents(const Plan& plan) const {
@@ -46,10 +46,10 @@ void Rows::write_json(core::JsonLine& line) const {
       .open('{')
       .member("first", static_cast<int>(first))
       .member("count", static_cast<int>(count))
-      .member("lanes", lanes)
+      .member("row_threads", row_threads)
       .member("cluster", cluster)
-      .member("shares", shares)
-      .member("held", held)
+      .member("splits", splits)
+      .member("register_vectors", register_vectors)
       .member("ahead", ahead);
   if (atomics) line.member("atomics", true);
   line.close('}');

@@ -5,19 +5,20 @@
 namespace tilejit::plan {
 
 /// How threads share rows, the parts of the space over which the formula reduces (template
-/// fused_rows.cu). A block has Plan::threads / lanes groups of lanes.
+/// fused_rows.cu). A block has Plan::threads / row_threads groups of threads.
 struct Rows {
   static constexpr std::string_view kTemplate = "fused_rows";
   static constexpr bool kCountsUnits = true;
   std::size_t first = 0;  ///< modes first .. first + count - 1 are reduced
   std::size_t count = 1;
-  int lanes = 32;   ///< threads of a block that share a row, a power of two
-  int cluster = 1;  ///< blocks that share a row, with as many lanes each
+  int row_threads = 32;  ///< threads of a block that share a row, a power of two
+  int cluster = 1;       ///< blocks that share a row, with as many threads each
   /// Blocks that share a row. Each leaves its partial result in memory, and a second kernel
   /// combines them.
-  int shares = 1;
+  int splits = 1;
   bool atomics = false;  ///< the last of these blocks combines instead of a second kernel
-  int held = 0;  ///< vectors of a row that a lane keeps in registers; 0: it reads them in each pass
+  /// Vectors of a row that a thread keeps in registers; 0: it reads them in each pass.
+  int register_vectors = 0;
   /// Blocks take one row after another and load the next row while they work on the current one;
   /// the launch has as many blocks as the device runs at once. If false, each block takes one row.
   bool ahead = false;

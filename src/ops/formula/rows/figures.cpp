@@ -18,23 +18,23 @@ Sentences why(const Plan&, const plan::Rows& rows) {
 }
 
 int steps_of_row(const Plan& plan, const plan::Rows& rows) {
-  return rows.held > 0 ? rows.held : plan.unroll;
+  return rows.register_vectors > 0 ? rows.register_vectors : plan.unroll;
 }
 
 ThreadValues values_of(const Plan& plan, const plan::Rows& rows) {
-  const int steps = steps_of_row(plan, rows), groups = plan.threads / rows.lanes;
-  // Shares of a row follow each other.
-  const Dim row_lanes = Dim(rows.lanes) * rows.cluster;
+  const int steps = steps_of_row(plan, rows), groups = plan.threads / rows.row_threads;
+  // Splits of a row follow each other.
+  const Dim all_threads = Dim(rows.row_threads) * rows.cluster;
   if (rows.along()) {
-    const Dim length = row_lanes * plan.vector * steps;
+    const Dim length = all_threads * plan.vector * steps;
     return {tuple_of({length, groups}),
-            make_layout({flat_layout({rows.lanes, groups}, {plan.vector, length}),
-                         flat_layout({plan.vector, steps}, {1, row_lanes * plan.vector})})};
+            make_layout({flat_layout({rows.row_threads, groups}, {plan.vector, length}),
+                         flat_layout({plan.vector, steps}, {1, all_threads * plan.vector})})};
   }
   const Dim across = Dim(groups) * plan.vector;
-  return {tuple_of({across, row_lanes * steps}),
-          make_layout({flat_layout({groups, rows.lanes}, {plan.vector, across}),
-                       flat_layout({plan.vector, steps}, {1, row_lanes * across})})};
+  return {tuple_of({across, all_threads * steps}),
+          make_layout({flat_layout({groups, rows.row_threads}, {plan.vector, across}),
+                       flat_layout({plan.vector, steps}, {1, all_threads * across})})};
 }
 
 ModesOfTile modes_of_tile(const Plan& plan, const plan::Rows& rows) {
@@ -46,14 +46,15 @@ ModesOfTile modes_of_tile(const Plan& plan, const plan::Rows& rows) {
 
 int vectors_ahead(const Plan& plan, const plan::Rows& rows, const Operand& operand) {
   if (operand.every_row) return 1;
-  return rows.held == 0 ? plan.unroll : rows.held;
+  return rows.register_vectors == 0 ? plan.unroll : rows.register_vectors;
 }
 
 std::int64_t shared_bytes(const Plan& plan, const plan::Rows& rows) {
   const std::int64_t slots =
       rows.along()
           ? 2 * (plan.threads / plan::kWarp + (rows.cluster > 1 ? rows.cluster : 0))
-          : plan::slots_across(plan.threads, plan.threads / rows.lanes, rows.cluster) * plan.vector;
+          : plan::slots_across(plan.threads, plan.threads / rows.row_threads, rows.cluster) *
+                plan.vector;
   return slots * plan::accumulator_bytes(plan) + plan::dynamic_shared_bytes(plan);
 }
 

@@ -19,12 +19,12 @@ constexpr int kLargeBatchOfRows = 6;
 constexpr int kBatchOfBytes = 8;     // of loads of one byte
 constexpr int kVectorsOfThread = 2;  // enough in flight; more would repeat the formula in the code
 constexpr int kRegistersOfThread = 8;  // the same limit if a vector has several inputs
-// With at most this many threads, rows of more lanes still find room on the device.
+// With at most this many threads, rows of twice as many still find room on the device.
 constexpr std::int64_t kFewThreads = device::kThreadsAtOnce / 4;
 constexpr int kRowThreadsOfSmall = 256;
-constexpr std::int64_t kWeightOfSmallLane = 320;  // expr::weight of its elements
-constexpr int kFewRowThreads = 128;               // the fewest threads of a block
-constexpr int kMaxCluster = 8;                    // every device with clusters supports it
+constexpr std::int64_t kWeightOfSmallThread = 320;  // expr::weight of its elements
+constexpr int kFewRowThreads = 128;                 // the fewest threads of a block
+constexpr int kMaxCluster = 8;                      // every device with clusters supports it
 // Limits for registers that hold vectors. With kFewRegisters, two blocks of 512 threads fit on a
 // multiprocessor; kManyRegisters is for one such block. A thread of a block of 1024 threads has 64
 // registers, of which kFewestRegisters can hold vectors.
@@ -38,7 +38,7 @@ constexpr int kWidestAccess = 16;     // bytes
 // a fixed time, so that with half the threads twice as many rows are done in that time.
 constexpr int kBytesOfThread = 16;
 constexpr int kFewestRegisters = 24;
-constexpr std::int64_t kLeastShares = 8;    // fewer are not worth a second kernel
+constexpr std::int64_t kLeastSplits = 8;    // fewer are not worth a second kernel
 constexpr std::int64_t kMostSplits = 8192;  // results that a second kernel combines at once
 constexpr int kRowThreadsOfSplit = 256;
 constexpr int kThreadsAcross = 512;
@@ -56,12 +56,12 @@ bool leaves_results(const Plan& plan, std::int64_t blocks) {
 }
 
 /// Shares long rows among blocks if one block per row would leave multiprocessors idle. Without
-/// sharing, `blocks` blocks have rows to reduce, and each lane has `steps` vectors of a row.
+/// sharing, `blocks` blocks have rows to reduce, and each thread has `steps` vectors of a row.
 void share_among_blocks(const Plan& plan, std::int64_t blocks, std::int64_t steps, Rows& rows) {
   if (leaves_results(plan, blocks)) {
     const std::int64_t most = std::min(device::kWantedBlocks / std::max<std::int64_t>(blocks, 1),
                                        steps / (2 * kStepsOfThread));
-    rows.shares = static_cast<int>(std::max<std::int64_t>(1, most));
+    rows.splits = static_cast<int>(std::max<std::int64_t>(1, most));
     return;
   }
   while (plan.target.major >= 9 && rows.cluster < kMaxCluster &&
@@ -78,17 +78,17 @@ bool share_held(const Plan& plan, std::int64_t count, std::int64_t vectors, std:
                 Rows& rows) {
   if (!leaves_results(plan, count) || !is_one_pass_if_held(plan)) return false;
   if (rows.atomics) return false;  // so many blocks would wait for each other to count
-  const std::int64_t shares =
+  const std::int64_t splits =
       std::min(ceil_div(vectors, std::int64_t{kStepsOfThread} * kRowThreadsOfSplit), kMostSplits);
-  if (shares < kLeastShares) return false;
+  if (splits < kLeastSplits) return false;
   const std::int64_t most = std::min<std::int64_t>(
       {kStepsOfThread, most_held, kFewRegisters / registers_of_vector(plan, rows)});
-  for (const int lanes : {kRowThreadsOfSplit, 2 * kRowThreadsOfSplit}) {
-    const std::int64_t held = ceil_div(vectors, shares * lanes);
-    if (held > most) continue;
-    rows.lanes = lanes;
-    rows.shares = static_cast<int>(shares);
-    rows.held = static_cast<int>(held);
+  for (const int row_threads : {kRowThreadsOfSplit, 2 * kRowThreadsOfSplit}) {
+    const std::int64_t register_vectors = ceil_div(vectors, splits * row_threads);
+    if (register_vectors > most) continue;
+    rows.row_threads = row_threads;
+    rows.splits = static_cast<int>(splits);
+    rows.register_vectors = static_cast<int>(register_vectors);
     return true;
   }
   return false;
@@ -113,43 +113,46 @@ int least_access(const Plan& plan, const Rows& rows) {
 }
 
 /// Threads that hold about `held` vectors each of a row of `vectors`.
-int threads_of_narrow(std::int64_t vectors, int held) {
+int threads_of_narrow(std::int64_t vectors, int register_vectors) {
   int threads = kMaxThreads / 2;
-  while (threads > 1 && 10 * vectors < std::int64_t{9} * held * threads) threads /= 2;
+  while (threads > 1 && 10 * vectors < std::int64_t{9} * register_vectors * threads) threads /= 2;
   return threads;
 }
 
 RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   const auto vectors = vectors_in_row(plan, rows);
   if (!vectors) {
-    rows.lanes = 256;
+    rows.row_threads = 256;
     return {rows, 256};
   }
   const int registers = registers_of_vector(plan, rows);
-  // More lanes would cost more when their warps combine results than they gain.
+  // More threads would cost more when their warps combine results than they gain.
   const bool holds_one = is_small(plan, rows, 1) && *vectors <= kRowThreadsOfSmall;
-  const int held = holds_one ? 1 : std::clamp(kRegistersOfThread / registers, 1, kVectorsOfThread);
+  const int register_vectors =
+      holds_one ? 1 : std::clamp(kRegistersOfThread / registers, 1, kVectorsOfThread);
   const int access = least_access(plan, rows);
   if (access < kWidestAccess && !holds_one) {
-    rows.lanes = threads_of_narrow(*vectors, std::max(held, kBytesOfThread / access));
+    rows.row_threads =
+        threads_of_narrow(*vectors, std::max(register_vectors, kBytesOfThread / access));
   } else if (*vectors <= kWarp) {
-    rows.lanes = power_of_two_from(*vectors);
+    rows.row_threads = power_of_two_from(*vectors);
   } else {
-    rows.lanes = std::clamp(power_of_two_from(ceil_div(*vectors, held)), kWarp, kMaxThreads / 2);
+    rows.row_threads =
+        std::clamp(power_of_two_from(ceil_div(*vectors, register_vectors)), kWarp, kMaxThreads / 2);
   }
-  const auto holds = [&](int lanes, int cluster, int most) {
+  const auto holds = [&](int row_threads, int cluster, int most) {
     const std::int64_t steps =
-        std::max<std::int64_t>(1, ceil_div(*vectors, std::int64_t{lanes} * cluster));
+        std::max<std::int64_t>(1, ceil_div(*vectors, std::int64_t{row_threads} * cluster));
     if (steps * registers > most || steps > most_held) return false;
-    rows.lanes = lanes;
+    rows.row_threads = row_threads;
     rows.cluster = cluster;
-    rows.held = static_cast<int>(steps);
+    rows.register_vectors = static_cast<int>(steps);
     return true;
   };
-  const auto by_cluster = [&](int lanes, int most) {
+  const auto by_cluster = [&](int row_threads, int most) {
     if (plan.target.major < 9) return false;
     for (int cluster = 2; cluster <= kMaxCluster; cluster *= 2) {
-      if (holds(lanes, cluster, most)) return true;
+      if (holds(row_threads, cluster, most)) return true;
     }
     return false;
   };
@@ -159,10 +162,10 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   // reach 66 to 81 % and 95 to 96 %.
   const bool has_large_elements =
       plan.vector <= kFewElements && least_access(plan, rows) == kWidestAccess;
-  const int lanes_of_cluster = has_large_elements ? kMaxThreads : half;
+  const int threads_of_cluster = has_large_elements ? kMaxThreads : half;
   const auto by_block = [&] {
-    for (int lanes = rows.lanes; lanes < kMaxThreads; lanes *= 2) {
-      if (holds(lanes, 1, kFewRegisters)) return true;
+    for (int row_threads = rows.row_threads; row_threads < kMaxThreads; row_threads *= 2) {
+      if (holds(row_threads, 1, kFewRegisters)) return true;
     }
     return false;
   };
@@ -170,20 +173,21 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
     if (by_block()) return true;
     if (is_one_pass(plan)) return false;
     return (has_large_elements && by_cluster(kMaxThreads, kFewestRegistersOfCluster)) ||
-           by_cluster(lanes_of_cluster, kFewRegistersOfCluster) ||
+           by_cluster(threads_of_cluster, kFewRegistersOfCluster) ||
            by_cluster(half, kFewRegisters) || holds(kMaxThreads, 1, kFewestRegisters) ||
            by_cluster(half, kManyRegisters);
   };
   if (!is_held()) {
-    rows.lanes = is_one_pass(plan) ? kMaxThreads / 2 : kMaxThreads;
+    rows.row_threads = is_one_pass(plan) ? kMaxThreads / 2 : kMaxThreads;
     const auto count = vectors_across_rows(plan, rows);
     if (count && !share_held(plan, *count, *vectors, most_held, rows))
-      share_among_blocks(plan, *count, *vectors / rows.lanes, rows);
+      share_among_blocks(plan, *count, *vectors / rows.row_threads, rows);
   }
   // One pass reads nothing twice, so a loop is as fast as holding rows.
-  if (is_one_pass(plan) && rows.shares == 1 && rows.held > kVectorsOfThread) rows.held = 0;
+  if (is_one_pass(plan) && rows.splits == 1 && rows.register_vectors > kVectorsOfThread)
+    rows.register_vectors = 0;
   rows.ahead = loads_ahead(plan, rows);
-  return {rows, std::max(rows.lanes, kFewRowThreads)};
+  return {rows, std::max(rows.row_threads, kFewRowThreads)};
 }
 
 /// Avoids blocks that each take less than a line of neighbouring columns: a cluster shares a wider
@@ -193,13 +197,13 @@ bool share_strips(const Plan& plan, std::int64_t count, std::int64_t length, Row
   const auto fits = [&](int threads, std::int64_t blocks) {
     int groups = kWarp;
     while (groups > kGroupsOfLine && ceil_div(count, groups) * kMaxCluster < blocks) groups /= 2;
-    const int lanes = threads / groups;
+    const int row_threads = threads / groups;
     if (ceil_div(count, groups) * kMaxCluster < blocks ||
-        length / (lanes * kMaxCluster) < 2 * kStepsOfThread ||
+        length / (row_threads * kMaxCluster) < 2 * kStepsOfThread ||
         shared_accumulator_bytes(plan, threads, groups) > kMaxAccumulatorBytes) {
       return false;
     }
-    shape.rows.lanes = lanes;
+    shape.rows.row_threads = row_threads;
     shape.rows.cluster = kMaxCluster;
     shape.threads = threads;
     return true;
@@ -224,24 +228,25 @@ RowShape shape_across(const Plan& plan, Rows rows) {
          shared_accumulator_bytes(plan, threads, groups) > kMaxAccumulatorBytes) {
     (groups > kGroupsOfLine ? groups : threads) /= 2;
   }
-  rows.lanes = std::max(1, threads / groups);
+  rows.row_threads = std::max(1, threads / groups);
   if (length) {
-    rows.lanes = std::min(rows.lanes, power_of_two_from(ceil_div(*length, kStepsOfThread)));
+    rows.row_threads =
+        std::min(rows.row_threads, power_of_two_from(ceil_div(*length, kStepsOfThread)));
   }
   if (count && length) {
-    share_among_blocks(plan, ceil_div(*count, groups), *length / rows.lanes, rows);
+    share_among_blocks(plan, ceil_div(*count, groups), *length / rows.row_threads, rows);
   }
-  return {rows, std::max(kWarp, rows.lanes * groups)};
+  return {rows, std::max(kWarp, rows.row_threads * groups)};
 }
 
 }  // namespace
 
 bool loads_ahead(const Plan& plan, const Rows& rows) {
-  if (!rows.along() || rows.cluster == 1 || rows.held == 0) return false;
+  if (!rows.along() || rows.cluster == 1 || rows.register_vectors == 0) return false;
   // With narrower loads, one block per multiprocessor has too few bytes under way.
   if (least_access(plan, rows) < kLeastAccessAhead) return false;
-  const int room = rows.lanes < kMaxThreads ? kManyRegisters : kManyRegisters / 2;
-  return 2 * rows.held * registers_of_vector(plan, rows) <= room;
+  const int room = rows.row_threads < kMaxThreads ? kManyRegisters : kManyRegisters / 2;
+  return 2 * rows.register_vectors * registers_of_vector(plan, rows) <= room;
 }
 
 int most_of_small_rows(const Plan& plan) {
@@ -250,7 +255,7 @@ int most_of_small_rows(const Plan& plan) {
   if (rows == nullptr) return kAnyNumber;
   const auto length = elements_in_row(plan, *rows);
   if (!length || *length > kAnyNumber * kRowThreadsOfSmall) return kAnyNumber;
-  const std::int64_t light = kWeightOfSmallLane / expr::weight(plan.program);
+  const std::int64_t light = kWeightOfSmallThread / expr::weight(plan.program);
   const int vector =
       std::max(static_cast<int>(
                    std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, light)))),
@@ -262,11 +267,11 @@ int batch_of_rows(const Plan& plan) {
   const Rows& rows = *rows_of(plan);
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
   if (rows.along() || !length || !count) return kBatchOfRows;
-  if (least_access(plan, rows) == 1 && *length >= kBatchOfBytes * lanes_of_row(rows))
+  if (least_access(plan, rows) == 1 && *length >= kBatchOfBytes * threads_of_row(rows))
     return kBatchOfBytes;
-  const std::int64_t blocks = ceil_div(*count * lanes_of_row(rows), std::int64_t{plan.threads});
+  const std::int64_t blocks = ceil_div(*count * threads_of_row(rows), std::int64_t{plan.threads});
   const bool few =
-      blocks <= device::kManyBlocks && *length >= kLargeBatchOfRows * lanes_of_row(rows);
+      blocks <= device::kManyBlocks && *length >= kLargeBatchOfRows * threads_of_row(rows);
   return few ? kLargeBatchOfRows : kBatchOfRows;
 }
 

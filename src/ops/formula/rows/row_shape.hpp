@@ -9,7 +9,7 @@ namespace tilejit::plan {
 /// Registers per thread that hold vectors, if a block of 512 threads has a multiprocessor to
 /// itself.
 inline constexpr int kManyRegisters = 64;
-/// Vectors of a row that a lane loads at once. If rows are read only once, a lane holds no more
+/// Vectors of a row that a thread loads at once. If rows are read only once, a thread holds no more
 /// than these.
 inline constexpr int kStepsOfThread = 4;
 
@@ -19,16 +19,16 @@ struct RowShape {
   int threads = 256;
 };
 
-/// Chooses enough lanes per row that each has only a few vectors. Lanes hold them in registers if
-/// they fit and are at most `most_held`, so that global memory is read once. `plan` must have its
-/// extents, operands and vector; `rows` says which modes are reduced.
+/// Chooses enough threads per row that each has only a few vectors. Threads hold them in registers
+/// if they fit and are at most `most_held`, so that global memory is read once. `plan` must have
+/// its extents, operands and vector; `rows` says which modes are reduced.
 [[nodiscard]] RowShape choose_row_shape(const Plan& plan, Rows rows, std::int64_t most_held);
 
-/// Loads that a lane has in flight if rows are not held. There are more of them if rows are columns
-/// and leave a multiprocessor with few threads. `plan` must have its rows and threads.
+/// Loads that a thread has in flight if rows are not held. There are more of them if rows are
+/// columns and leave a multiprocessor with few threads. `plan` must have its rows and threads.
 [[nodiscard]] int batch_of_rows(const Plan& plan);
 
-/// The most elements per vector if rows are few and short. A lane then holds one vector. Every
+/// The most elements per vector if rows are few and short. A thread then holds one vector. Every
 /// element of a vector repeats the formula in the code, so narrower vectors compile faster, and
 /// they are as fast at run time. `plan` must have its extents and operands, and vectors of one
 /// element.

@@ -13,7 +13,7 @@ using core::ceil_div;
 
 constexpr int kBulkAlignment = 16;
 constexpr int kSharedBytesOfRest = 12 * 1024;  // per block, besides inputs kept for all rows
-// Vectors per lane that take as long as the launches of two more kernels.
+// Vectors per thread that take as long as the launches of two more kernels.
 constexpr std::int64_t kStepsOfManyBlocks = 64;
 
 /// Vectors of `vector` elements along the modes for which `wanted` is true; nothing if one of their
@@ -64,7 +64,7 @@ bool varies_across_rows(const Operand& operand, const Rows& rows) {
 }
 
 bool is_loaded_with_row(const Rows& rows, const Operand& operand) noexcept {
-  return operand.read && (!operand.every_row || (rows.held == 1 && !rows.ahead));
+  return operand.read && (!operand.every_row || (rows.register_vectors == 1 && !rows.ahead));
 }
 
 bool is_kept(const Plan& plan, const Rows& rows, const Operand& operand) {
@@ -72,7 +72,7 @@ bool is_kept(const Plan& plan, const Rows& rows, const Operand& operand) {
 }
 
 int kept_vectors(const Plan& plan, const Rows& rows) noexcept {
-  return (rows.lanes + (plan.peeled ? 1 : 0)) * rows.held;
+  return (rows.row_threads + (plan.peeled ? 1 : 0)) * rows.register_vectors;
 }
 
 int kept_bytes(const Plan& plan, const Rows& rows) {
@@ -101,8 +101,8 @@ std::optional<std::int64_t> vectors_across_rows(const Plan& plan, const Rows& ro
   return count_vectors(plan, plan.vector, [&](std::size_t m) { return !rows.reduces(m); });
 }
 
-std::int64_t lanes_of_row(const Rows& rows) noexcept {
-  return std::int64_t{rows.lanes} * rows.cluster * rows.shares;
+std::int64_t threads_of_row(const Rows& rows) noexcept {
+  return std::int64_t{rows.row_threads} * rows.cluster * rows.splits;
 }
 
 int registers_of_vector(const Plan& plan, const Rows& rows) {
@@ -149,7 +149,7 @@ std::int64_t slots_across(int threads, int groups, int cluster) noexcept {
 }
 
 int combiners(const Plan& plan) noexcept {
-  return rows_of(plan)->shares > kWarp ? combining_threads(plan) : kWarp;
+  return rows_of(plan)->splits > kWarp ? combining_threads(plan) : kWarp;
 }
 
 bool is_one_pass(const Plan& plan) {
@@ -162,12 +162,13 @@ bool is_one_pass_if_held(const Plan& plan) {
 
 bool leaves_device_idle(const Plan& plan) {
   const auto* const rows = std::get_if<Rows>(&plan.family);
-  if (rows == nullptr || rows->held > 0 || rows->shares > 1 || is_one_pass(plan)) return false;
+  if (rows == nullptr || rows->register_vectors > 0 || rows->splits > 1 || is_one_pass(plan))
+    return false;
   const auto length = vectors_in_row(plan, *rows), count = vectors_across_rows(plan, *rows);
   if (!length || !count) return false;
-  const std::int64_t blocks = ceil_div(*count, plan.threads / rows->lanes) * rows->cluster;
+  const std::int64_t blocks = ceil_div(*count, plan.threads / rows->row_threads) * rows->cluster;
   return 2 * blocks <= device::kManyBlocks &&
-         *length >= kStepsOfManyBlocks * rows->lanes * rows->cluster;
+         *length >= kStepsOfManyBlocks * rows->row_threads * rows->cluster;
 }
 
 }  // namespace tilejit::plan

@@ -22,9 +22,9 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 [[nodiscard]] bool varies_in_row(const Operand& operand, const Rows& rows);
 [[nodiscard]] bool varies_across_rows(const Operand& operand, const Rows& rows);
 
-/// Whether a lane loads the input together with the other inputs of its row. An input that all rows
-/// share is loaded later, in the pass that needs it, unless a lane has only one vector of its row:
-/// then there are registers to spare.
+/// Whether a thread loads the input together with the other inputs of its row. An input that all
+/// rows share is loaded later, in the pass that needs it, unless a thread has only one vector of
+/// its row: then there are registers to spare.
 [[nodiscard]] bool is_loaded_with_row(const Rows& rows, const Operand& operand) noexcept;
 
 /// If blocks take row after row (Rows::ahead), they may keep their part of an input that all rows
@@ -44,7 +44,7 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 /// Elements along the modes that are reduced; nothing if an extent is unknown.
 [[nodiscard]] std::optional<std::int64_t> elements_in_row(const Plan& plan, const Rows& rows);
 /// Threads that share a row, in all of its blocks.
-[[nodiscard]] std::int64_t lanes_of_row(const Rows& rows) noexcept;
+[[nodiscard]] std::int64_t threads_of_row(const Rows& rows) noexcept;
 /// Registers for one vector of each input that varies along a row and is not the same in every row.
 [[nodiscard]] int registers_of_vector(const Plan& plan, const Rows& rows);
 

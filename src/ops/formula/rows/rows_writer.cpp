@@ -29,14 +29,15 @@ void RowsWriter::write_behind_formula() {
 }
 
 void RowsWriter::write_sharing() {
-  const bool splits = rows_.shares > 1;
+  const bool splits = rows_.splits > 1;
   line(fmt::format("#define SPLITS_ROWS {:d}", splits));
   if (splits) write_combining();
   line(fmt::format("constexpr int kSplits = {};  // blocks a row that meet in memory",
-                   rows_.shares));
-  line(fmt::format("constexpr int kRegisterVectors = {};  // vectors in registers", rows_.held));
+                   rows_.splits));
+  line(fmt::format("constexpr int kRegisterVectors = {};  // per thread", rows_.register_vectors));
+  line(fmt::format("#define ROWS_IN_REGISTERS {:d}", rows_.register_vectors > 0));
   const auto rows = plan::vectors_across_rows(plan_, rows_);
-  const bool whole = rows && *rows > 0 && *rows % (plan_.threads / rows_.lanes) == 0;
+  const bool whole = rows && *rows > 0 && *rows % (plan_.threads / rows_.row_threads) == 0;
   line(fmt::format("constexpr bool kBlocksAreWhole = {};  // all have as many rows", whole));
   write_steps();
   line(fmt::format("constexpr int kBatch = {};  // loads in flight", plan_.unroll));
@@ -56,7 +57,8 @@ void RowsWriter::write_combining_block() {
 }
 
 void RowsWriter::write_steps() {
-  const bool whole = plan::vectors_in_row(plan_, rows_) == plan::lanes_of_row(rows_) * rows_.held;
+  const bool whole =
+      plan::vectors_in_row(plan_, rows_) == plan::threads_of_row(rows_) * rows_.register_vectors;
   line(fmt::format("constexpr bool kStepsAreWhole = {};  // all threads hold as many", whole));
   line(fmt::format("constexpr int kReductions = {};  // one after another", passes_.count));
   line(fmt::format("constexpr int kCluster = {};  // blocks a row", rows_.cluster));
@@ -69,7 +71,7 @@ void RowsWriter::write_partials() {
   const std::string counters =
       rows_.atomics ? fmt::format(" + {}", plan::counters_bytes(plan_)) : std::string();
   line(fmt::format("TILE_DEVICE unsigned char* partials_of(const Params& p) {{\n  return {};\n}}\n",
-                   rows_.shares > 1 ? "p.partials" + counters : "nullptr"));
+                   rows_.splits > 1 ? "p.partials" + counters : "nullptr"));
 }
 
 /// List<Pass0, Pass1>, and the bytes of the largest.
@@ -138,7 +140,7 @@ void RowsWriter::write_word_fold(int pass, const Operand& operand) {
 }
 
 bool RowsWriter::has_row_start(const Operand& operand) const {
-  const bool loops = rows_.held == 0 || rows_.ahead;
+  const bool loops = rows_.register_vectors == 0 || rows_.ahead;
   return loops && is_loaded(operand);
 }
 

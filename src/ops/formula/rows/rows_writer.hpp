@@ -21,7 +21,7 @@ class RowsWriter : public CombiningWriter {
   /// Writes what threads hold of a row.
   virtual void write_steps();
   /// Whether blocks leave the accumulators of passes in memory.
-  [[nodiscard]] virtual bool leaves_passes() const { return rows_.shares > 1; }
+  [[nodiscard]] virtual bool leaves_passes() const { return rows_.splits > 1; }
   /// Rows know their start if threads loop over a row, or over rows: otherwise they would compute
   /// the start before each load, and loads would be issued late.
   [[nodiscard]] bool has_row_start(const plan::Operand& operand) const override;

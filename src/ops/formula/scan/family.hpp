@@ -11,8 +11,8 @@ enum class Direction : std::uint8_t { forward, backward };
 void write_scan(Direction direction, core::JsonLine& line);
 
 /// Rows that are scanned (template fused_scan.cu). A row is scanned in chunks of Plan::unroll
-/// vectors per lane, or in one chunk of Rows::held vectors per lane. `cluster`, `atomics` and
-/// `ahead` are not used.
+/// vectors per thread, or in one chunk of Rows::register_vectors vectors per thread. `cluster`,
+/// `atomics` and `ahead` are not used.
 struct Scan : Rows {
   static constexpr std::string_view kTemplate = "fused_scan";
   Direction direction = Direction::forward;

@@ -12,17 +12,18 @@ Sentences why(const Plan&, const plan::Scan&) {
 }
 
 ThreadValues values_of_chunk(const Plan& plan, const plan::Rows& rows) {
-  const int steps = steps_of_row(plan, rows), groups = plan.threads / rows.lanes;
-  const Dim chunk = Dim(rows.lanes) * steps;
+  const int steps = steps_of_row(plan, rows), groups = plan.threads / rows.row_threads;
+  const Dim chunk = Dim(rows.row_threads) * steps;
   if (rows.along()) {
     const Dim length = chunk * plan.vector;
-    return {tuple_of({length, groups}),
-            make_layout({flat_layout({rows.lanes, groups}, {plan.vector, length}),
-                         flat_layout({plan.vector, steps}, {1, Dim(rows.lanes) * plan.vector})})};
+    return {
+        tuple_of({length, groups}),
+        make_layout({flat_layout({rows.row_threads, groups}, {plan.vector, length}),
+                     flat_layout({plan.vector, steps}, {1, Dim(rows.row_threads) * plan.vector})})};
   }
   const Dim across = Dim(groups) * plan.vector;
   return {tuple_of({across, chunk}),
-          make_layout({flat_layout({groups, rows.lanes}, {plan.vector, across * steps}),
+          make_layout({flat_layout({groups, rows.row_threads}, {plan.vector, across * steps}),
                        flat_layout({plan.vector, steps}, {1, across})})};
 }
 

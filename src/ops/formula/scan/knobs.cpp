@@ -3,7 +3,7 @@
 namespace tilejit::knobs {
 
 void add_knobs(const plan::Scan& scan, Knobs& knobs) {
-  if (scan.held == 0) knobs.add_unroll();
+  if (scan.register_vectors == 0) knobs.add_unroll();
 }
 
 }  // namespace tilejit::knobs

@@ -19,7 +19,7 @@ constexpr int kWarp = 32;
 constexpr int kThreads = 256;          // per block
 constexpr int kFewThreads = 128;       // per block if rows are short
 constexpr int kManyThreads = 512;      // per block if rows are few, or better held
-constexpr int kMostSteps = 4;          // vectors that a lane has of a chunk
+constexpr int kMostSteps = 4;          // vectors that a thread has of a chunk
 constexpr int kMostOfChunk = 32;       // elements of these along a row: they are summed in a chain
 constexpr int kRegistersOfChunk = 16;  // the next chunk takes as many again
 constexpr int kMostGroups = 16;        // rows side by side: 256 bytes with vectors of 16 bytes
@@ -71,11 +71,12 @@ class Chooser {
 
   void choose() {
     if (rows_.along()) {
-      choose_lanes_along();
+      choose_threads_along();
     } else {
-      choose_lanes_across();
+      choose_threads_across();
     }
-    while (threads_ > std::max(rows_.lanes, kWarp) && shared_bytes() > device::kStaticSharedBytes)
+    while (threads_ > std::max(rows_.row_threads, kWarp) &&
+           shared_bytes() > device::kStaticSharedBytes)
       threads_ /= 2;
     if (shared_bytes() > device::kStaticSharedBytes) refuse("so many scans in one formula");
     if (!hold()) share();
@@ -87,18 +88,19 @@ class Chooser {
 
  private:
   [[nodiscard]] bool fits() const {
-    return length_ && *length_ <= std::int64_t{rows_.lanes} * steps_;
+    return length_ && *length_ <= std::int64_t{rows_.row_threads} * steps_;
   }
 
-  void choose_lanes_along() {
-    rows_.lanes = kThreads;
+  void choose_threads_along() {
+    rows_.row_threads = kThreads;
     if (length_) {
-      rows_.lanes = *length_ <= kWarp ? power_of_two_from(*length_)
-                                      : std::clamp(power_of_two_from(ceil_div(*length_, steps_)),
-                                                   kWarp, kThreads);
+      rows_.row_threads =
+          *length_ <= kWarp
+              ? power_of_two_from(*length_)
+              : std::clamp(power_of_two_from(ceil_div(*length_, steps_)), kWarp, kThreads);
     }
-    if (length_ && !fits() && (reduces_ || fills_few_blocks())) rows_.lanes = kManyThreads;
-    threads_ = std::max(rows_.lanes, kFewThreads);
+    if (length_ && !fits() && (reduces_ || fills_few_blocks())) rows_.row_threads = kManyThreads;
+    threads_ = std::max(rows_.row_threads, kFewThreads);
   }
 
   /// Whether rows are few but are better not shared.
@@ -107,23 +109,25 @@ class Chooser {
            (*count_ >= kFewBlocks || *length_ <= std::int64_t{kManyThreads} * steps_);
   }
 
-  void choose_lanes_across() {
+  void choose_threads_across() {
     int groups = kMostGroups;
     while (count_ && groups > kLeastGroups && ceil_div(*count_, groups) < device::kManyBlocks)
       groups /= 2;
     const std::int64_t blocks = count_ ? ceil_div(*count_, groups) : device::kWantedBlocks;
     threads_ = blocks >= kFewBlocks && blocks < 2 * device::kManyBlocks ? kManyThreads : kThreads;
-    rows_.lanes = threads_ / groups;
-    if (length_) rows_.lanes = std::min(rows_.lanes, power_of_two_from(ceil_div(*length_, steps_)));
+    rows_.row_threads = threads_ / groups;
+    if (length_)
+      rows_.row_threads =
+          std::min(rows_.row_threads, power_of_two_from(ceil_div(*length_, steps_)));
   }
 
   /// Bytes of shared memory for what the warps of a row tell each other, in two buffers, and for
   /// what a row carries from chunk to chunk.
   [[nodiscard]] std::int64_t shared_bytes() const {
-    const std::int64_t groups = threads_ / rows_.lanes;
+    const std::int64_t groups = threads_ / rows_.row_threads;
     const std::int64_t warps =
-        rows_.along() ? std::max(1, rows_.lanes / kWarp)
-                      : ceil_div(rows_.lanes, std::max<std::int64_t>(1, kWarp / groups));
+        rows_.along() ? std::max(1, rows_.row_threads / kWarp)
+                      : ceil_div(rows_.row_threads, std::max<std::int64_t>(1, kWarp / groups));
     const std::int64_t parts = rows_.along() ? steps_ : 1,
                        across = rows_.along() ? 1 : plan_.vector;
     const std::int64_t bytes =
@@ -133,19 +137,19 @@ class Chooser {
 
   bool hold() {
     if (!fits()) return false;
-    steps_ = static_cast<int>(std::max<std::int64_t>(1, ceil_div(*length_, rows_.lanes)));
-    rows_.held = steps_;
+    steps_ = static_cast<int>(std::max<std::int64_t>(1, ceil_div(*length_, rows_.row_threads)));
+    rows_.register_vectors = steps_;
     return true;
   }
 
   void share() {
     if (!length_ || !count_ || reduces_) return;
-    const std::int64_t blocks = ceil_div(*count_, threads_ / rows_.lanes);
+    const std::int64_t blocks = ceil_div(*count_, threads_ / rows_.row_threads);
     if (blocks == 0 || blocks >= kFewBlocks) return;
-    const std::int64_t chunks = *length_ / (std::int64_t{rows_.lanes} * steps_);
+    const std::int64_t chunks = *length_ / (std::int64_t{rows_.row_threads} * steps_);
     if (chunks < kFewChunks) return;
     const std::int64_t most = std::min(device::kWantedBlocks / blocks, chunks / 2);
-    rows_.shares = static_cast<int>(most);
+    rows_.splits = static_cast<int>(most);
   }
 
   const Plan& plan_;
@@ -157,10 +161,10 @@ class Chooser {
 };
 
 /// Whether the block divides evenly among its rows. If vectors lie across rows, the groups side by
-/// side also fill whole warps, or a warp has as many lanes of each group.
+/// side also fill whole warps, or a warp has as many threads of each group.
 bool is_shared_evenly(const Rows& rows, int threads) {
-  if (threads < rows.lanes || threads % rows.lanes != 0) return false;
-  const int groups = threads / rows.lanes;
+  if (threads < rows.row_threads || threads % rows.row_threads != 0) return false;
+  const int groups = threads / rows.row_threads;
   return rows.along() || (groups < kWarp ? kWarp % groups == 0 : groups % kWarp == 0);
 }
 
@@ -196,7 +200,7 @@ void choose_scan_launch(Plan& plan, const Tuning& tuning, std::int64_t most_elem
   if (is_shared_evenly(rows, plan.threads)) return;
   throw Error(ErrorCode::invalid_spec,
               std::to_string(plan.threads) + " threads cannot be shared by groups of " +
-                  std::to_string(rows.lanes) +
+                  std::to_string(rows.row_threads) +
                   ", as a row takes; use a power of two that is a multiple",
               "/tuning/threads");
 }

@@ -7,9 +7,8 @@
 namespace tilejit::render {
 
 void ScanWriter::write_steps() {
-  line(fmt::format("#define ROWS_IN_REGISTERS {:d}", rows_.held > 0));
   const auto vectors = plan::vectors_in_row(plan_, rows_);
-  const bool whole = vectors && *vectors > 0 && *vectors % (rows_.lanes * plan_.unroll) == 0;
+  const bool whole = vectors && *vectors > 0 && *vectors % (rows_.row_threads * plan_.unroll) == 0;
   line(fmt::format("constexpr bool kChunksAreWhole = {};  // rows end with one", whole));
 }
 
