@@ -40,7 +40,11 @@ GraphExec::Impl::Use::Use(std::shared_ptr<Graph::Impl> used) : graph(std::move(u
 
 GraphExec::Impl::Impl(std::shared_ptr<Graph::Impl> made_from)
     : own(std::move(made_from)), graph(own.graph) {
-  for (const Graph::Impl::Item& item : graph->items) left_out.emplace_back(item.steps.size());
+  for (const Graph::Impl::Item& item : graph->items) {
+    left_out.emplace_back(item.steps.size());
+    const bool is_plain = item.kernel && item.kernel->is_simple && item.extra_shared_bytes == 0;
+    plain.push_back(is_plain ? Plain{item.steps[0], item.kernel.get()} : Plain());
+  }
   const driver::Table& driver = graph->context->driver();
   const driver::ContextScope scope(*graph->context);
   CUgraphExec made = nullptr;
@@ -86,10 +90,14 @@ CUdeviceptr GraphExec::Impl::workspace(Node node, const Graph::Impl::Item& item,
   return own.back()->address();
 }
 
-inline void GraphExec::Impl::set_node(const Graph::Impl::Item& item, std::size_t step,
-                                      const launch::KernelNode& what) const {
+inline bool GraphExec::Impl::is_plain(Node node, const Kernel::Impl* kernel) const noexcept {
+  return node.graph == graph->id && node.number < plain.size() &&
+         plain[node.number].kernel == kernel && source == nullptr && left_out_count == 0;
+}
+
+inline void GraphExec::Impl::set_node(CUgraphNode node, const launch::KernelNode& what) const {
   call_driver(*graph->context, "cuGraphExecKernelNodeSetParams", [&](const driver::Table& driver) {
-    return driver.cuGraphExecKernelNodeSetParams_(handle.get(), item.steps[step], what.get());
+    return driver.cuGraphExecKernelNodeSetParams_(handle.get(), node, what.get());
   });
 }
 
@@ -97,7 +105,7 @@ inline void GraphExec::Impl::set_node(const Graph::Impl::Item& item, std::size_t
 [[gnu::always_inline]] inline void GraphExec::Impl::set_params(const Graph::Impl::Item& item,
                                                                std::size_t step, launch::Grid grid,
                                                                const std::byte* params) const {
-  set_node(item, step, item.node(step, grid, params));
+  set_node(item.steps[step], item.node(step, grid, params));
 }
 
 [[gnu::always_inline]] inline void GraphExec::Impl::update(Node node, const Graph::Impl::Item& item,
@@ -161,8 +169,10 @@ void GraphExec::update(Node node, std::span<const Argument> args, const SymbolVa
 }
 
 void GraphExec::update(Node node, const BoundLaunch& launch) {
-  const Graph::Impl::Item& item = impl_->kernel_item(node);
   const BoundLaunch::Impl& bound = launch::Internals::of(launch);
+  if (impl_->is_plain(node, bound.kernel.get()) && bound.node) [[likely]]
+    return impl_->set_node(impl_->plain[node.number].node, *bound.node);
+  const Graph::Impl::Item& item = impl_->kernel_item(node);
   if (bound.kernel != item.kernel) {
     const auto& first = launch::Internals::of(bound.handle);
     if (first == item.kernel || &first->current() == item.kernel.get()) {
@@ -178,12 +188,7 @@ void GraphExec::update(Node node, const BoundLaunch& launch) {
                     item.kernel->artifact.kernel_name + ", and the launch is of another kernel, " +
                     bound.kernel->artifact.kernel_name + "; a node keeps its kernel");
   }
-  if (bound.node && item.extra_shared_bytes == 0) [[likely]] {  // so the item has one step, too
-    impl_->set_node(item, 0, *bound.node);
-    impl_->enable(node, item, 0, true);
-  } else {
-    impl_->update(node, item, bound.bound());
-  }
+  impl_->update(node, item, bound.bound());
 }
 
 ::CUgraphExec_st* GraphExec::get() const noexcept {

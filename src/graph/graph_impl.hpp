@@ -76,17 +76,26 @@ struct GraphExec::Impl {
   void update(Node node, const Graph::Impl::Item& item, const launch::BoundParams& bound);
   /// The same for operations of several kernels, with workspaces, or with nothing to launch.
   void update_steps(Node node, const Graph::Impl::Item& item, const launch::BoundParams& bound);
-  void set_node(const Graph::Impl::Item& item, std::size_t step,
-                const launch::KernelNode& what) const;
+  /// True if the node is a plain one of `kernel`, and all nodes are enabled.
+  [[nodiscard]] bool is_plain(Node node, const Kernel::Impl* kernel) const noexcept;
+  void set_node(CUgraphNode node, const launch::KernelNode& what) const;
   void set_params(const Graph::Impl::Item& item, std::size_t step, launch::Grid grid,
                   const std::byte* params) const;
   /// The address of the item's workspaces from now on.
   [[nodiscard]] CUdeviceptr workspace(Node node, const Graph::Impl::Item& item, std::int64_t bytes);
   void enable(Node node, const Graph::Impl::Item& item, std::size_t step, bool enabled);
 
+  /// A node of one step without workspaces or extra shared memory; else empty.
+  struct Plain {
+    CUgraphNode node = nullptr;
+    const Kernel::Impl* kernel = nullptr;
+  };
+
   Use own;
   std::shared_ptr<Graph::Impl> graph;  // the graph of `own`
-  std::unique_ptr<Use> source;         // the graph of the last update; null: none, or `graph`
+  std::vector<Plain>
+      plain;  // per item: few lines of memory, since the driver needs many of its own
+  std::unique_ptr<Use> source;  // the graph of the last update; null: none, or `graph`
   /// Memory of items whose updates need more than the graph's own; the last one is in use.
   std::map<std::uint32_t, std::vector<std::shared_ptr<const memory::DeviceMemory>>> grown;
   driver::UniqueGraphExec handle;           // destroyed before what it refers to
