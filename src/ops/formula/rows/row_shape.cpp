@@ -229,7 +229,15 @@ RowShape shape_across(const Plan& plan, Rows rows) {
   if (count && length) {
     share_among_blocks(plan, ceil_div(*count, groups), *length / rows.row_threads, rows);
   }
-  return {rows, std::max(kWarp, rows.row_threads * groups)};
+  threads = std::max(kWarp, rows.row_threads * groups);
+  // Multiprocessors take small blocks more slowly than these run.
+  while (threads < kFewRowThreads && rows.row_threads * groups == threads && count &&
+         ceil_div(*count, 2 * groups) >= device::kWantedBlocks &&
+         shared_accumulator_bytes(plan, 2 * threads, 2 * groups) <= kMaxAccumulatorBytes) {
+    threads *= 2;
+    groups *= 2;
+  }
+  return {rows, threads};
 }
 
 }  // namespace
