@@ -27,7 +27,6 @@ class StepMaker {
     number_results();
     for (const Draft& draft : drafts_.drafts()) check_spaces(draft);
     for (const Draft& draft : drafts_.drafts()) analysis_.steps.push_back(make(draft));
-    if (analysis_.steps.size() == 1) analysis_.steps[0].op.tuning = op_.tuning;
     for (std::size_t t = 0; t < op_.tensors.size(); ++t) resolve_access(static_cast<int>(t));
     join_programs();
   }
