@@ -41,7 +41,10 @@ class StepMaker {
         return std::ranges::count(draft.stores, memory, &expr::Store::tensor) != 0;
       });
       numbers_.push_back(tensors + static_cast<int>(analysis_.results.size()));
-      if (used) analysis_.results.push_back(drafts_.results()[r]);
+      if (!used) continue;
+      StepResult result = drafts_.results()[r];
+      result.name += std::to_string(analysis_.results.size());
+      analysis_.results.push_back(std::move(result));
     }
   }
 
