@@ -9,12 +9,30 @@
 
 namespace tile {
 
+// What products do with elements as they come from shared memory.
+struct AsTheyAre {
+  template <class Register>
+  static TILE_DEVICE Register enter(Register x) {
+    return x;
+  }
+};
+// Tensor cores cut f32 off to tf32; this rounds them, to nearest and ties away from zero.
+struct RoundedToTf32 {
+  static TILE_DEVICE u32 enter(u32 x) {
+    u32 y;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y) : "f"(__uint_as_float(x)));
+    return y;
+  }
+};
+
 // Mma is an mma.sync that the library writes. All threads of the block call these together.
-template <class Mma, class LayoutA, class LayoutB, int kM, int kN, int kK, int kWarpsM, int kWarpsN>
+template <class Mma, class LayoutA, class LayoutB, int kM, int kN, int kK, int kWarpsM, int kWarpsN,
+          class Entry = AsTheyAre>
 struct BlockProduct {
   using Sum = typename Mma::C;
   static constexpr int kThreads = 32 * kWarpsM * kWarpsN;
   static constexpr int kAtomsM = kM / kWarpsM / Mma::kM, kAtomsN = kN / kWarpsN / Mma::kN;
+  static constexpr int kRowsOfPart = kM / kWarpsM;             // that a thread's sums lie in
   static constexpr int kSteps = kK / Mma::kK;                  // along k, a product each
   static constexpr int kValues = kAtomsM * kAtomsN * Mma::kC;  // sums of a thread
   static_assert(kAtomsM * Mma::kM * kWarpsM == kM && kAtomsN * Mma::kN * kWarpsN == kN &&
@@ -54,6 +72,10 @@ struct BlockProduct {
   TILE_DEVICE void load(Step& step, const void* a, const void* b, int k) const {
     a_.load(step.a, static_cast<const unsigned char*>(a), k);
     b_.load(step.b, static_cast<const unsigned char*>(b), k);
+#pragma unroll
+    for (int i = 0; i < kAtomsM * Mma::kA; ++i) enter(step.a[i / Mma::kA][i % Mma::kA]);
+#pragma unroll
+    for (int i = 0; i < kAtomsN * Mma::kB; ++i) enter(step.b[i / Mma::kB][i % Mma::kB]);
   }
   // Neighbours share an operand: rows of instructions go to and fro.
   TILE_DEVICE void accumulate(const Step& step) {
@@ -79,6 +101,11 @@ struct BlockProduct {
   }
 
  private:
+  template <class Register>
+  static TILE_DEVICE void enter(Register& x) {
+    x = Entry::enter(x);
+  }
+
   OperandFragments<LayoutA, typename Mma::A, kAtomsM, Mma::kM, Mma::kK, Mma::kA, kM, kK> a_;
   OperandFragments<LayoutB, typename Mma::B, kAtomsN, Mma::kN, Mma::kK, Mma::kB, kN, kK> b_;
   Sum sum_[kAtomsM][kAtomsN][Mma::kC];

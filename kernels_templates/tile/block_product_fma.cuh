@@ -57,6 +57,7 @@ struct BlockProductFma {
   static constexpr int kWhole = 16 / int(sizeof(Sum));
   static constexpr int kRunM = kCountM % kWhole == 0 ? kWhole : 1;
   static constexpr int kRunN = kCountN % kWhole == 0 ? kWhole : 1;
+  static constexpr int kRowsOfPart = kM / kWarpsM;  // that a thread's sums lie in
   static constexpr int kSteps = kK;
   static constexpr int kValues = kCountM * kCountN;
   static_assert(kCountM * kWarpsM * 8 == kM && kCountN * kWarpsN * 4 == kN,
