@@ -27,6 +27,8 @@ struct Several {
   static constexpr bool kCountsUnits = false;
   std::vector<Plan> parts;
   std::vector<Temporary> temporaries;  ///< between the parts
+  /// The tensors have no space in common, so that none may take the place of another.
+  bool apart = false;
   bool operator==(const Several& other) const;
 
   // What plan::IsFamily says: each part has its own.

@@ -61,6 +61,13 @@ void add_kernels(const Plan& plan, LaunchPlan& launch) {
   if (!counts) launch.steps.push_back(combining_step(plan));
 }
 
+/// Gives each tensor places of its own.
+void set_apart(LaunchPlan& launch) {
+  launch.extents = {2};
+  std::int64_t number = 0;
+  for (auto& modes : launch.elements) modes = {{{2, ++number}}};
+}
+
 /// Adds the kernels of a part. The tensors of a part are temporaries and some of the operation's
 /// tensors.
 void add_part(const Plan& plan, const Plan& part, LaunchPlan& launch) {
@@ -93,6 +100,7 @@ LaunchPlan launch_plan(const Plan& plan) {
     add_kernels(plan, launch);
     return launch;
   }
+  if (several->apart) set_apart(launch);
   for (const Temporary& temporary : several->temporaries) {
     launch.workspaces.push_back({.bytes = temporary.elements * Dim(size_bytes(temporary.dtype))});
   }
