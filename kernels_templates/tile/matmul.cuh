@@ -114,17 +114,17 @@ struct SumExchange {
 // One tile of a product, and the formula around it. Work, which the library writes, has
 //   kM, kN, kK                              of the tile
 //   kStages, kSplits, kPasses, kVector, kAlongM
-//   Product, LoaderA, LoaderB, LayoutA, LayoutB
+//   Product, LoaderA, LoaderB, SharedA, SharedB
 //   extent_k(p), tile_at(p, number)         Tile: where the block's tile lies
-//   matrix_a(p, tile), rows_a(p, tile) ...  the operand's matrix, the tile's first row, all rows
+//   matrix_a(p, tile), matrix_b(p, tile)    the operands' matrices
 //   Place, Vector                           the formula's operands, vector by vector
 template <class Work, class Params>
 TILE_DEVICE void multiply_matrices(const Params& p, unsigned char* memory) {
   using Product = typename Work::Product;
   using Sum = typename Product::Sum;
   using Exchange = SumExchange<Product, Work::kM, Work::kN, Work::kPasses, Work::kAlongM>;
-  constexpr int kBytesA = Work::LayoutA::cosize * int(sizeof(typename Work::LoaderA::Shared));
-  constexpr int kBytesB = Work::LayoutB::cosize * int(sizeof(typename Work::LoaderB::Shared));
+  constexpr int kBytesA = Work::SharedA::cosize * int(sizeof(typename Work::LoaderA::Shared));
+  constexpr int kBytesB = Work::SharedB::cosize * int(sizeof(typename Work::LoaderB::Shared));
   const auto tile = Work::tile_at(p, blockIdx.x / Work::kSplits);
   const u32 split = blockIdx.x % Work::kSplits;
   const i64 extent_k = Work::extent_k(p);

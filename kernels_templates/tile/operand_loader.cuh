@@ -28,6 +28,16 @@ struct Converted {
     return To(to_compute(x));
   }
 };
+// The same, rounded to its own type first: tf32 in memory may have any bits.
+template <class To>
+struct Rounded {
+  using Type = To;
+  static constexpr bool kChanges = true;
+  template <class T>
+  static TILE_DEVICE To from(T x) {
+    return To(to_compute(store_as<T>(to_compute(x))));
+  }
+};
 // Nothing: cp.async can take it.
 template <class T>
 struct Unchanged {
