@@ -4,6 +4,7 @@
 
 #include "expr/traits.hpp"
 #include "figures/value.hpp"
+#include "formula/product.hpp"
 
 namespace tilejit::figures {
 namespace {
@@ -71,9 +72,35 @@ class Counter {
 
 }  // namespace
 
+namespace {
+
+/// A product and a sum for each place of K.
+std::optional<std::int64_t> count_products(const formula::Step& step, const SymbolValues& symbols) {
+  if (!formula::has_product(step.analysis.program)) return 0;
+  Product count;
+  count.times(2);
+  for (const Dim& extent : step.analysis.shape) count.times(value_of(extent, symbols));
+  count.times(value_of(formula::product_of(step.op, step.analysis).k, symbols));
+  return count.value();
+}
+
+}  // namespace
+
 std::optional<std::int64_t> count_operations(const std::vector<Tensor>& tensors,
                                              const formula::Analysis& analysis,
                                              const SymbolValues& symbols) {
+  if (!analysis.steps.empty()) {
+    std::int64_t total = 0;
+    for (const formula::Step& step : analysis.steps) {
+      const auto own = Counter(step.op.tensors, step.analysis, symbols).count();
+      const auto products = count_products(step, symbols);
+      if (!own || !products || __builtin_add_overflow(total, *own, &total) ||
+          __builtin_add_overflow(total, *products, &total)) {
+        return std::nullopt;
+      }
+    }
+    return total;
+  }
   return Counter(tensors, analysis, symbols).count();
 }
 

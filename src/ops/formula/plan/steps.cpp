@@ -47,13 +47,15 @@ class PartList {
     }
   }
 
-  void add(const formula::Step& step) {
+  void add(const formula::Step& step, const Tuning& tuning) {
+    Fused op = step.op;
+    op.tuning = tuning;
     if (formula::has_product(step.analysis.program)) {
-      add(plan_product(step.op, step.analysis, plan_.target), step.tensors, step.analysis);
+      add(plan_product(op, step.analysis, plan_.target), step.tensors, step.analysis);
       return;
     }
     std::vector<formula::Analysis> parts;
-    Plan planned = make_plan(step.op, step.analysis, plan_.target, &parts);
+    Plan planned = make_plan(op, step.analysis, plan_.target, &parts);
     auto* const several = std::get_if<Several>(&planned.family);
     if (several == nullptr) {
       add(std::move(planned), step.tensors, step.analysis);
@@ -90,10 +92,11 @@ class PartList {
 
 Plan plan_steps(const Fused& op, const formula::Analysis& analysis, const Target& target,
                 std::vector<formula::Analysis>* of_parts) {
-  if (analysis.steps.size() > 1) check_tuning_of_several(op.tuning);
+  const bool is_one = analysis.steps.size() == 1;
+  if (!is_one) check_tuning_of_several(op.tuning);
   Plan plan = outline(op, analysis, target);
   PartList list(analysis, plan, of_parts);
-  for (const formula::Step& step : analysis.steps) list.add(step);
+  for (const formula::Step& step : analysis.steps) list.add(step, is_one ? op.tuning : Tuning());
   return plan;
 }
 

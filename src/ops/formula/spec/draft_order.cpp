@@ -89,15 +89,15 @@ void Drafts::keep_old_values() {
   }
 }
 
-/// Adds a step that copies tensor `memory`, and makes all steps but one that replaces it element by
-/// element read the copy.
+/// Adds a step that copies tensor `memory`, and makes all steps read the copy, but for what the
+/// step that replaces it reads element by element.
 void Drafts::snapshot(int memory) {
   const Tensor& tensor = op_.tensors[static_cast<std::size_t>(memory)];
   Draft copy{.shape = extents_of(tensor.layout)};
   copy.why = "'" + tensor.name + "' is replaced before its old value is read for the last time";
   const int kept = add_result("copy", tensor.dtype, copy.shape);
   for (Draft& draft : drafts_) {
-    const bool replaces = writes(draft, memory) && !replaces_early(draft, memory);
+    const bool replaces = writes(draft, memory);
     const auto redirect = [&](Source& source) {
       if (source.memory != memory || source.assigned) return;
       source.memory = kept;
@@ -107,8 +107,9 @@ void Drafts::snapshot(int memory) {
       redirect(draft.a);
       redirect(draft.b);
     }
-    if (replaces) continue;
-    for (auto& [leaf, source] : draft.leaves) redirect(source);
+    for (auto& [leaf, source] : draft.leaves) {
+      if (!replaces || source.transposed) redirect(source);
+    }
   }
   expr::TreeNotes notes(tree_);
   expr::Node load;

@@ -33,7 +33,7 @@ int Drafts::memory_count() const noexcept {
 }
 
 int Drafts::add_result(const std::string& kind, DType dtype, const Extents& shape) {
-  results_.push_back({kind + std::to_string(results_.size()), dtype, shape});
+  results_.push_back({kind, dtype, shape});
   return memory_count() - 1;
 }
 

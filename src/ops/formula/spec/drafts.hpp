@@ -45,6 +45,7 @@ class Drafts {
   void make();
 
   [[nodiscard]] const std::vector<Draft>& drafts() const noexcept { return drafts_; }
+  /// Their names have no numbers yet, and some may have no step that makes them.
   [[nodiscard]] const std::vector<StepResult>& results() const noexcept { return results_; }
   /// The part of the tree that a draft computes; loads have the number of their leaf among
   /// Draft::leaves.

@@ -27,7 +27,6 @@ class StepMaker {
     number_results();
     for (const Draft& draft : drafts_.drafts()) check_spaces(draft);
     for (const Draft& draft : drafts_.drafts()) analysis_.steps.push_back(make(draft));
-    if (analysis_.steps.size() == 1) analysis_.steps[0].op.tuning = op_.tuning;
     for (std::size_t t = 0; t < op_.tensors.size(); ++t) resolve_access(static_cast<int>(t));
     join_programs();
   }
@@ -42,7 +41,10 @@ class StepMaker {
         return std::ranges::count(draft.stores, memory, &expr::Store::tensor) != 0;
       });
       numbers_.push_back(tensors + static_cast<int>(analysis_.results.size()));
-      if (used) analysis_.results.push_back(drafts_.results()[r]);
+      if (!used) continue;
+      StepResult result = drafts_.results()[r];
+      result.name += std::to_string(analysis_.results.size());
+      analysis_.results.push_back(std::move(result));
     }
   }
 
