@@ -38,6 +38,8 @@ void add_knobs(const plan::Tile& tile, Knobs& knobs);
 void add_knobs(const plan::Rows& rows, Knobs& knobs);
 void add_knobs(const plan::Scan& scan, Knobs& knobs);
 void add_knobs(const plan::ThreadValue& tv, Knobs& knobs);
+void add_knobs(const plan::MatmulMma& product, Knobs& knobs);
+void add_knobs(const plan::MatmulSimt& product, Knobs& knobs);
 inline void add_knobs(const plan::Several&, Knobs&) {}
 
 }  // namespace tilejit::knobs

@@ -50,7 +50,8 @@ std::string size_of(const Dim& extent) {
 }  // namespace
 
 std::string class_of(const plan::Plan& plan) {
-  std::string text(plan::template_name(plan).substr(6));  // after "fused_"
+  std::string text(plan::template_name(plan));
+  if (text.starts_with("fused_")) text.erase(0, 6);
   for (const plan::Operand& operand : plan.operands) {
     text += operand.read ? operand.written ? " inout:" : " in:" : " out:";
     (text += tilejit::to_string(operand.dtype)) += ':';

@@ -21,7 +21,7 @@ GridRule grid_of(const Plan& plan) {
   GridRule grid{.units_per_block = units_per_block(plan),
                 .blocks_per_unit = blocks_per_unit(plan),
                 .units_in_32_bits = rows_of(plan) != nullptr,
-                .resident = dynamic_shared_bytes(plan) > 0};
+                .resident = rows_of(plan) != nullptr && dynamic_shared_bytes(plan) > 0};
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {
     if (const std::int64_t per = unit_extent(plan, m); per != 0) {
       grid.units.push_back({counted_extent(plan, m), per});
@@ -54,6 +54,10 @@ Step combining_step(const Plan& plan) {
 
 void add_kernels(const Plan& plan, LaunchPlan& launch) {
   launch.steps.push_back(kernel_step(plan));
+  if (const Matmul* const product = matmul_of(plan); product != nullptr && product->splits > 1) {
+    launch.workspaces.push_back(
+        {.bytes = partials_bytes(plan, *product), .zeroed = true, .kept = true});
+  }
   const Rows* const rows = rows_of(plan);
   if (rows == nullptr || rows->shares == 1) return;
   const bool counts = rows->atomics;
