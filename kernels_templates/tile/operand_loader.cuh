@@ -54,7 +54,11 @@ struct OperandLoader {
   static constexpr bool kByColumns = Source::kAlong == Along::columns;
   static constexpr int kRun = Source::kRun;
   static constexpr int kBytes = kRun * int(sizeof(Element));
-  static constexpr bool kAsync = kBytes >= 4 && !Entry::kChanges;
+  // Runs that lie side by side in shared memory, too.
+  static constexpr bool kAsync =
+      kBytes >= 4 && !Entry::kChanges &&
+      (kRun == 1 || has_runs<Layout, Source::kAlong>(kByColumns ? kDepth : kRows,
+                                                     kByColumns ? kRows : kDepth, kRun));
   static constexpr int kExtent = kByColumns ? kDepth : kRows, kLines = kByColumns ? kRows : kDepth;
   static constexpr int kPerLine = kExtent / kRun;                   // threads
   static constexpr int kAtOnce = kThreads / kPerLine;               // lines that the block takes

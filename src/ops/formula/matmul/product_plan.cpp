@@ -67,6 +67,7 @@ class ProductPlanner {
     plan_.kernel_name = kernel_name_of(op_, leader_);
     plan_.signature = signature_of(op_, analysis_);
     set_space();
+    plan_.family = MatmulSimt{};  // vectors are those of tiles
     choose_vector(op_, analysis_, std::nullopt, false, plan_);
     const auto atom = atom_for(plan_.target, product_.a.dtype, product_.b.dtype);
     if (atom) {
