@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "support/random_case.hpp"
+#include "support/product_case.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/reference.hpp"
 
@@ -426,6 +426,20 @@ TEST(Products, OfLargeSizesAreSampled) {
     for (std::size_t column = 1024; column < 1088; ++column) d[row * 2048 + column] = 0;
   }
   EXPECT_FALSE(verify(op, args, actual).passed) << "a tile is missing";
+}
+
+// What evaluating gives is within the bounds of verifying, for any formula.
+TEST(Products, OfRandomFormulasAreWithinTheirBounds) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    test::Random random(seed);
+    const test::RandomCase c = test::random_product(random);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + to_json(c.op));
+    Case test(c.op, c.symbols, c.scalars);
+    test.fill_reals(random);
+    test.evaluate();
+    const Verification verified = test.verify();
+    EXPECT_TRUE(verified.passed) << verified.first_mismatch;
+  }
 }
 
 TEST(Products, TakeWhatIsNotFinite) {
