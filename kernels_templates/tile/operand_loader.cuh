@@ -97,11 +97,11 @@ struct OperandLoader {
   template <class Params>
   TILE_DEVICE void load(const Params& p, unsigned char* tile) {
     if constexpr (kAsync) {
-#pragma unroll
+#pragma unroll 8
       for (int i = 0; i < kCopies; ++i) copy(p, tile, i);
     } else {
       constexpr int kBatch = kCopies * kRun <= 16 ? kCopies : kRun >= 16 ? 1 : 16 / kRun;
-#pragma unroll
+#pragma unroll 1  // otherwise all addresses are kept in registers
       for (int i = 0; i < kCopies; i += kBatch) {
         Run run[kBatch];
 #pragma unroll
