@@ -70,18 +70,19 @@ class Counter {
   std::vector<expr::ValueAxes> values_;
 };
 
-}  // namespace
-
-namespace {
-
-/// A product and a sum for each place of K.
-std::optional<std::int64_t> count_products(const formula::Step& step, const SymbolValues& symbols) {
-  if (!formula::has_product(step.analysis.program)) return 0;
-  Product count;
-  count.times(2);
-  for (const Dim& extent : step.analysis.shape) count.times(value_of(extent, symbols));
-  count.times(value_of(formula::product_of(step.op, step.analysis).k, symbols));
-  return count.value();
+/// Operations of one space: those of the formula, and a product and a sum for each place of K.
+std::optional<std::int64_t> count_in_space(const std::vector<Tensor>& tensors,
+                                           const formula::Analysis& analysis,
+                                           const SymbolValues& symbols) {
+  auto total = Counter(tensors, analysis, symbols).count();
+  if (!total || !formula::has_product(analysis.program)) return total;
+  Product products;
+  products.times(2);
+  for (const Dim& extent : analysis.shape) products.times(value_of(extent, symbols));
+  products.times(value_of(formula::product_of({.tensors = tensors}, analysis).k, symbols));
+  const auto count = products.value();
+  if (!count || __builtin_add_overflow(*total, *count, &*total)) return std::nullopt;
+  return total;
 }
 
 }  // namespace
@@ -89,19 +90,13 @@ std::optional<std::int64_t> count_products(const formula::Step& step, const Symb
 std::optional<std::int64_t> count_operations(const std::vector<Tensor>& tensors,
                                              const formula::Analysis& analysis,
                                              const SymbolValues& symbols) {
-  if (!analysis.steps.empty()) {
-    std::int64_t total = 0;
-    for (const formula::Step& step : analysis.steps) {
-      const auto own = Counter(step.op.tensors, step.analysis, symbols).count();
-      const auto products = count_products(step, symbols);
-      if (!own || !products || __builtin_add_overflow(total, *own, &total) ||
-          __builtin_add_overflow(total, *products, &total)) {
-        return std::nullopt;
-      }
-    }
-    return total;
+  if (analysis.steps.empty()) return count_in_space(tensors, analysis, symbols);
+  std::int64_t total = 0;
+  for (const formula::Step& step : analysis.steps) {
+    const auto own = count_in_space(step.op.tensors, step.analysis, symbols);
+    if (!own || __builtin_add_overflow(total, *own, &total)) return std::nullopt;
   }
-  return Counter(tensors, analysis, symbols).count();
+  return total;
 }
 
 }  // namespace tilejit::figures
