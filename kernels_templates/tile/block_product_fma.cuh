@@ -57,7 +57,8 @@ struct BlockProductFma {
   static constexpr int kWhole = 16 / int(sizeof(Sum));
   static constexpr int kRunM = kCountM % kWhole == 0 ? kWhole : 1;
   static constexpr int kRunN = kCountN % kWhole == 0 ? kWhole : 1;
-  static constexpr int kRowsOfPart = kM / kWarpsM;  // that a thread's sums lie in
+  static constexpr int kRowsOfWarp = kM / kWarpsM;
+  static constexpr int kParts = kCountM / kRunM;  // of these rows, in the order of a thread's sums
   static constexpr int kSteps = kK;
   static constexpr int kValues = kCountM * kCountN;
   static_assert(kCountM * kWarpsM * 8 == kM && kCountN * kWarpsN * 4 == kN,
@@ -103,7 +104,8 @@ struct BlockProductFma {
 #pragma unroll
     for (int m = 0; m < kCountM; ++m) {
 #pragma unroll
-      for (int n = 0; n < kCountN; ++n) {
+      for (int i = 0; i < kCountN; ++i) {
+        const int n = m % 2 == 0 ? i : kCountN - 1 - i;  // neighbours share a register
         sum_[m][n] = add_product(step.a[m], step.b[n], sum_[m][n]);
       }
     }

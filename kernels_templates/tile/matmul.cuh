@@ -20,14 +20,16 @@ TILE_DEVICE GridTile grid_tile(u32 number, u32 tiles_m, u32 tiles_n) {
   return {first + rest % height, rest / height};
 }
 
-// Adds `blocks` steps along K. Each stage has a tile of A and, kBytesA behind it, one of B.
+// Adds `blocks` steps along K. Each stage has a tile of A and, kBytesA behind it, one of B. The
+// operands of a product are loaded while the one before is multiplied, also from stage to stage.
 template <int kStages, int kBytesA, int kBytesB, class Product, class Params, class LoaderA,
           class LoaderB>
 TILE_DEVICE void multiply_blocks(const Params& p, Product& product, LoaderA& a, LoaderB& b,
                                  unsigned char* memory, i32 blocks) {
-  constexpr int kStage = kBytesA + kBytesB;
+  constexpr int kStage = kBytesA + kBytesB, kSteps = Product::kSteps;
+  static_assert(kSteps % 2 == 0, "two sets of operands take turns");
   int filled = 0, used = 0;  // stages
-  const auto load = [&](i32 block) {
+  const auto fill = [&](i32 block) {
     if (block < blocks) {
       a.load(p, memory + filled * kStage);
       b.load(p, memory + filled * kStage + kBytesA);
@@ -36,14 +38,25 @@ TILE_DEVICE void multiply_blocks(const Params& p, Product& product, LoaderA& a, 
     async_copy_commit();  // also if empty, so that groups and steps are counted alike
   };
 #pragma unroll
-  for (i32 block = 0; block < kStages - 1; ++block) load(block);
+  for (i32 block = 0; block < kStages - 1; ++block) fill(block);
+  async_copy_wait<kStages - 2>();
+  __syncthreads();  // the first stage has arrived for all
+  typename Product::Step step[2];
+  product.load(step[0], memory, memory + kBytesA, 0);
 #pragma unroll 1
   for (i32 block = 0; block < blocks; ++block) {
-    async_copy_wait<kStages - 2>();
-    __syncthreads();  // the step has arrived for all, and the stage before it is free
-    load(block + kStages - 1);
-    product.multiply(memory + used * kStage, memory + used * kStage + kBytesA);
-    used = used + 1 == kStages ? 0 : used + 1;
+    fill(block + kStages - 1);
+#pragma unroll
+    for (int k = 0; k < kSteps; ++k) {
+      if (k + 1 == kSteps) {
+        used = used + 1 == kStages ? 0 : used + 1;
+        async_copy_wait<kStages - 2>();
+        __syncthreads();  // the next stage has arrived for all, and this one is free
+      }
+      const unsigned char* const stage = memory + used * kStage;
+      product.load(step[(k + 1) % 2], stage, stage + kBytesA, (k + 1) % kSteps);
+      product.accumulate(step[k % 2]);
+    }
   }
   async_copy_wait<0>();
   __syncthreads();  // shared memory is free
@@ -89,15 +102,16 @@ struct SumExchange {
   static constexpr int kPitch = kLine + (kAlongM ? 16 : 32) / int(sizeof(Sum));
   static constexpr int kBytes = kLines * kPitch * int(sizeof(Sum));
   static constexpr int kOfPass = Product::kValues / kPasses;
+  static_assert(Product::kParts % kPasses == 0, "a pass has whole parts of each warp's rows");
 
   // Where row `row` of the tile lies in its pass, and which row of the tile row `row` of a pass is.
   static TILE_DEVICE constexpr i32 row_in_pass(i32 row) {
-    return row / Product::kRowsOfPart * (Product::kRowsOfPart / kPasses) +
-           row % (Product::kRowsOfPart / kPasses);
+    return row / Product::kRowsOfWarp * (Product::kRowsOfWarp / kPasses) +
+           row % (Product::kRowsOfWarp / kPasses);
   }
   static TILE_DEVICE constexpr i32 row_in_tile(i32 row, i32 pass) {
-    constexpr i32 kPart = Product::kRowsOfPart / kPasses;
-    return row / kPart * Product::kRowsOfPart + pass * kPart + row % kPart;
+    constexpr i32 kPart = Product::kRowsOfWarp / kPasses;
+    return row / kPart * Product::kRowsOfWarp + pass * kPart + row % kPart;
   }
 
   static TILE_DEVICE void put(Sum* memory, Product& product, int pass) {

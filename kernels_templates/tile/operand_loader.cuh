@@ -54,7 +54,11 @@ struct OperandLoader {
   static constexpr bool kByColumns = Source::kAlong == Along::columns;
   static constexpr int kRun = Source::kRun;
   static constexpr int kBytes = kRun * int(sizeof(Element));
-  static constexpr bool kAsync = kBytes >= 4 && !Entry::kChanges;
+  // Runs that lie side by side in shared memory, too.
+  static constexpr bool kAsync =
+      kBytes >= 4 && !Entry::kChanges &&
+      (kRun == 1 || has_runs<Layout, Source::kAlong>(kByColumns ? kDepth : kRows,
+                                                     kByColumns ? kRows : kDepth, kRun));
   static constexpr int kExtent = kByColumns ? kDepth : kRows, kLines = kByColumns ? kRows : kDepth;
   static constexpr int kPerLine = kExtent / kRun;                   // threads
   static constexpr int kAtOnce = kThreads / kPerLine;               // lines that the block takes
@@ -93,11 +97,11 @@ struct OperandLoader {
   template <class Params>
   TILE_DEVICE void load(const Params& p, unsigned char* tile) {
     if constexpr (kAsync) {
-#pragma unroll
+#pragma unroll 8
       for (int i = 0; i < kCopies; ++i) copy(p, tile, i);
     } else {
       constexpr int kBatch = kCopies * kRun <= 16 ? kCopies : kRun >= 16 ? 1 : 16 / kRun;
-#pragma unroll
+#pragma unroll 1  // otherwise all addresses are kept in registers
       for (int i = 0; i < kCopies; i += kBatch) {
         Run run[kBatch];
 #pragma unroll

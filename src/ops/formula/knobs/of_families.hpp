@@ -20,6 +20,7 @@ class Knobs {
 
   // For families.
   [[nodiscard]] const Tuning& pinned() const noexcept { return pinned_; }
+  [[nodiscard]] const Target& target() const noexcept { return plan_.target; }
   /// Adds a knob with the values that differ from `chosen`; negative ones are left out. Does
   /// nothing if the knob is pinned.
   void add(std::optional<int> Tuning::*knob, std::vector<int> values, int chosen);

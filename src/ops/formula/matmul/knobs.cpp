@@ -18,7 +18,7 @@ void add_tiles(const plan::Matmul& product, std::span<const plan::ShapeOfClass> 
 }  // namespace
 
 void add_knobs(const plan::MatmulMma& product, Knobs& knobs) {
-  add_tiles(product, plan::tensor_core_shapes(size_bytes(product.a.dtype)), knobs);
+  add_tiles(product, plan::tensor_core_shapes(product.atom, knobs.target()), knobs);
 }
 
 void add_knobs(const plan::MatmulSimt& product, Knobs& knobs) {

@@ -13,6 +13,7 @@
 namespace tilejit::plan {
 namespace {
 
+constexpr int kWideBytes = 16;
 constexpr Target kFirstWithAsyncCopies = {.major = 8, .minor = 0};
 
 /// The instruction for operands of these types, if the target multiplies them on tensor cores.
@@ -28,7 +29,7 @@ std::optional<atoms::MmaAtom> atom_for(const Target& target, DType a, DType b) {
     const bool bytes = is_floating(a) && size_bytes(a) == 1;
     if (support == atoms::Support::none || (support == atoms::Support::emulated && !bytes))
       continue;
-    if (a == f64 && atom.k > 8) continue;
+    if (a == f64 && atom.k > 4) continue;  // longer ones are no faster, and take registers
     if (best == nullptr || work(atom) > work(*best)) best = &atom;
   }
   return best == nullptr ? std::nullopt : std::optional(*best);
@@ -67,11 +68,11 @@ class ProductPlanner {
     plan_.kernel_name = kernel_name_of(op_, leader_);
     plan_.signature = signature_of(op_, analysis_);
     set_space();
+    plan_.family = MatmulSimt{};  // vectors are those of tiles
     choose_vector(op_, analysis_, std::nullopt, false, plan_);
     const auto atom = atom_for(plan_.target, product_.a.dtype, product_.b.dtype);
     if (atom) {
-      MatmulMma mma{common(atoms_shapes(), true), *atom};
-      plan_.family = std::move(mma);
+      plan_.family = MatmulMma{common(tensor_core_shapes(*atom, plan_.target), true), *atom};
     } else {
       plan_.family = MatmulSimt{common(simt_shapes(product_.accumulator), false)};
     }
@@ -82,10 +83,6 @@ class ProductPlanner {
   }
 
  private:
-  [[nodiscard]] std::span<const ShapeOfClass> atoms_shapes() const {
-    return tensor_core_shapes(size_bytes(product_.a.dtype));
-  }
-
   /// Vectors lie along N, or along M if the first output is contiguous there.
   void set_space() {
     const std::size_t rank = analysis_.shape.size();
@@ -141,6 +138,13 @@ class ProductPlanner {
     product.splits = choice.splits;
     product.tile = choice.shape;
     product.tile = fit(product.tile, plan_.target, stage_bytes(product, by_tensor_cores));
+    // Other copies than of 16 bytes take registers for their places and elements.
+    const auto is_narrow = [](const OperandSource& source) {
+      return source.run * size_bytes(source.dtype) < kWideBytes;
+    };
+    if (by_tensor_cores && (is_narrow(product.a) || is_narrow(product.b))) {
+      product.tile.blocks = std::max(1, product.tile.blocks - 1);
+    }
     product.passes = passes_of(product, by_tensor_cores);
     limit_run(product.a, product.tile.m, by_tensor_cores, product);
     limit_run(product.b, product.tile.n, by_tensor_cores, product);

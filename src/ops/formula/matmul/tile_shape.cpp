@@ -14,6 +14,9 @@ namespace {
 constexpr ShapeOfClass kOfBytes1[] = {{{128, 128, 64, 2, 4, 4, 1}, 3600},
                                       {{128, 64, 64, 2, 2, 4, 2}, 3200},
                                       {{64, 64, 64, 2, 2, 4, 3}, 2400}};
+// 8-bit floats that the assembler converts to f16, which takes registers.
+constexpr ShapeOfClass kConverted[] = {{{128, 64, 64, 4, 2, 4, 1}, 1200},
+                                       {{64, 64, 64, 2, 2, 4, 2}, 1000}};
 constexpr ShapeOfClass kOfBytes2[] = {{{128, 256, 32, 2, 4, 4, 1}, 1800},
                                       {{128, 128, 32, 2, 2, 4, 2}, 1800},
                                       {{128, 64, 32, 2, 2, 4, 3}, 1500},
@@ -57,8 +60,10 @@ double clocks(const ShapeOfClass& one, const Grid& size, int splits) {
 
 }  // namespace
 
-std::span<const ShapeOfClass> tensor_core_shapes(int bytes) noexcept {
-  switch (bytes) {
+std::span<const ShapeOfClass> tensor_core_shapes(const atoms::MmaAtom& atom,
+                                                 const Target& target) noexcept {
+  if (atoms::support(atom, target) == atoms::Support::emulated) return kConverted;
+  switch (size_bytes(atom.a)) {
     case 1: return kOfBytes1;
     case 2: return kOfBytes2;
     case 4: return kOfBytes4;

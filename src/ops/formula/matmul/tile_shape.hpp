@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 
+#include "atoms/mma_atom.hpp"
 #include "tilejit/dim.hpp"
 #include "tilejit/dtype.hpp"
 #include "tilejit/target.hpp"
@@ -38,9 +39,10 @@ struct ShapeOfClass {
   int flop_in_clock = 1;
 };
 
-/// The tiles that there are for operands of `bytes` on tensor cores; or without them, for sums of
-/// that type.
-[[nodiscard]] std::span<const ShapeOfClass> tensor_core_shapes(int bytes) noexcept;
+/// The tiles that there are for an instruction of tensor cores; or without them, for sums of that
+/// type.
+[[nodiscard]] std::span<const ShapeOfClass> tensor_core_shapes(const atoms::MmaAtom& atom,
+                                                               const Target& target) noexcept;
 [[nodiscard]] std::span<const ShapeOfClass> simt_shapes(DType accumulator) noexcept;
 
 /// The shape as far as the target has shared memory for it: fewer stages, or fewer blocks.
