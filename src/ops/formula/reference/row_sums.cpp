@@ -34,6 +34,9 @@ class RowComparison {
       state = state * 6364136223846793005u + 1442695040888963407u;
       signs_.push_back(state >> 63 == 0 ? 1 : -1);
     }
+    along_n_of_b_ = offsets_along(product_.b.outer, product_.n);
+    along_k_of_a_ = offsets_along(product_.a.inner, product_.k);
+    along_n_ = offsets_along(output_.modes.back(), product_.n);
   }
 
   RowSums run() {
@@ -59,6 +62,12 @@ class RowComparison {
   }
 
  private:
+  static std::vector<std::int64_t> offsets_along(const ModeLeaves& leaves, std::int64_t extent) {
+    std::vector<std::int64_t> offsets;
+    for (std::int64_t i = 0; i < extent; ++i) offsets.push_back(offset_in_mode(leaves, i));
+    return offsets;
+  }
+
   template <class Work>
   static void in_parallel(std::int64_t count, const Work& work) {
     constexpr std::int64_t kRows = 1 << 16;  // split() counts elements
@@ -83,7 +92,8 @@ class RowComparison {
       SignedSum sum;
       const std::int64_t row = base + offset_in_mode(product_.b.inner, k);
       for (std::int64_t n = 0; n < product_.n; ++n) {
-        const double x = operand_element(tensor, row + offset_in_mode(product_.b.outer, n)).value;
+        const double x =
+            operand_element(tensor, row + along_n_of_b_[static_cast<std::size_t>(n)]).value;
         sum.sum += signs_[static_cast<std::size_t>(n)] * x;
         sum.magnitude += std::fabs(x);
       }
@@ -96,7 +106,8 @@ class RowComparison {
     const std::int64_t row = base_of(product_.a.batch) + offset_in_mode(product_.a.outer, m);
     SignedSum want;
     for (std::int64_t k = 0; k < product_.k; ++k) {
-      const double x = operand_element(tensor, row + offset_in_mode(product_.a.inner, k)).value;
+      const double x =
+          operand_element(tensor, row + along_k_of_a_[static_cast<std::size_t>(k)]).value;
       want.sum += x * columns_[static_cast<std::size_t>(k)].sum;
       want.magnitude += std::fabs(x) * columns_[static_cast<std::size_t>(k)].magnitude;
     }
@@ -107,7 +118,7 @@ class RowComparison {
     std::int64_t base = offset_in_mode(output_.modes[rank - 2], m);
     for (std::size_t i = 0; i < at_.size(); ++i) base += offset_in_mode(output_.modes[i], at_[i]);
     for (std::int64_t n = 0; n < product_.n; ++n) {
-      const double x = element(base + offset_in_mode(output_.modes[rank - 1], n));
+      const double x = element(base + along_n_[static_cast<std::size_t>(n)]);
       result.got += signs_[static_cast<std::size_t>(n)] * x;
       if (is_floating(output_.dtype)) stores += half_ulp(output_.dtype, std::fabs(x));
     }
@@ -141,9 +152,10 @@ class RowComparison {
   const TensorView& output_;
   const std::byte* actual_;
   DType type_;
-  std::vector<double> signs_;       // along N
-  std::vector<std::int64_t> at_;    // the batch
-  std::vector<SignedSum> columns_;  // along K
+  std::vector<double> signs_;                                        // along N
+  std::vector<std::int64_t> along_n_of_b_, along_k_of_a_, along_n_;  // offsets
+  std::vector<std::int64_t> at_;                                     // the batch
+  std::vector<SignedSum> columns_;                                   // along K
   std::vector<RowSums> rows_;
   RowSums result_;
 };
