@@ -101,6 +101,12 @@ TEST(Steps, AreSeveralWhereAKernelCannot) {
        "copy0 f32 (M,M) from x; x f32 (M,M) from x, copy0; y f32 (M,M) from x @ w"},
       {"a (M,K); b (K,N); x (M,K); y (M,N); s (M,K); m M", "y = a @ b; s = x * 2; m = max(x)",
        "y f32 (M,N) from a @ b; s f32, m f32 (M,K) from x"},
+      {"x (M,K); u (K,N); v (K,N); q (M,N); k (M,N)", "q = (x / sum(x)) @ u; k = (x / sum(x)) @ v",
+       "operand0 f32 (M,K) from x; q f32 (M,N) from operand0 @ u; k f32 (M,N) from operand0 @ v"},
+      {"x (M,K); u (K,N); q (M,N); k (M,N)", "q = (x / sum(x)) @ u; k = (x / sum(x)) @ u * 2",
+       "operand0 f32 (M,K) from x; product1 f32 (M,N) from operand0 @ u; q f32 (M,N) from "
+       "product1; "
+       "k f32 (M,N) from product1"},
       // Joined with v, y would wait for u and u for v.
       {"x (M,M); a (M,M); b (M,M); v (M,M); z (M,M); u (M,M); y (M,M)",
        "v = x + 1; z = a @ b; u = z + v.T; y = z.T",

@@ -72,6 +72,11 @@ Source Drafts::operand(NodeId id, const char* side) {
   draft.shape = spaces_.broadcast(spaces_.leaves_of(spaces_.slice_of(id)));
   draft.why = std::string("the ") + side + " operand of a product is computed, in " +
               std::string(to_string(type)) + ", and no family computes an operand on the way";
+  const auto [same, is_new] = texts_.emplace(text_of(draft), memory_count());
+  if (!is_new) {
+    operands_.emplace(id, same->second);
+    return {.memory = same->second, .assigned = true, .dtype = type};
+  }
   const int memory = add_result("operand", type, draft.shape);
   draft.stores[0].tensor = memory;
   drafts_.push_back(std::move(draft));
@@ -79,11 +84,27 @@ Source Drafts::operand(NodeId id, const char* side) {
   return {.memory = memory, .assigned = true, .dtype = type};
 }
 
+/// What a draft computes, and where from. Equal values that are written twice have equal texts.
+std::string Drafts::text_of(const Draft& draft) const {
+  std::string text = formula::text_of(draft.shape);
+  for (const auto& [leaf, source] : draft.leaves) {
+    text += " " + std::to_string(source.memory) + (source.transposed ? "T" : "") +
+            (source.assigned ? "a" : "");
+  }
+  for (const std::string& line : to_lines(program_of(tree_, slice_of(draft)))) text += "\n" + line;
+  return text;
+}
+
 int Drafts::product_in_memory(NodeId id) {
   if (const auto known = products_.find(id); known != products_.end()) return known->second;
   Draft draft{.shape = spaces_.shape_of(id), .product = id};
   draft.a = operand(node(id).args[0], "left");
   draft.b = operand(node(id).args[1], "right");
+  const auto [same, is_new] = sources_.emplace(std::pair(draft.a, draft.b), memory_count());
+  if (!is_new) {
+    products_.emplace(id, same->second);
+    return same->second;
+  }
   const int memory = add_result("product", unrounded(node(id).type), draft.shape);
   draft.stores = {{memory, id}};
   drafts_.push_back(std::move(draft));

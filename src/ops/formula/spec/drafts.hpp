@@ -2,7 +2,7 @@
 
 #include <map>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "formula/analysis.hpp"
@@ -67,6 +67,7 @@ class Drafts {
   [[nodiscard]] Source operand(expr::NodeId id, const char* side);
   [[nodiscard]] std::optional<Source> in_memory(expr::NodeId id) const;
   int product_in_memory(expr::NodeId id);
+  [[nodiscard]] std::string text_of(const Draft& draft) const;
   int add_result(const std::string& kind, DType dtype, const Extents& shape);
 
   void group_outputs();
@@ -91,8 +92,10 @@ class Drafts {
   std::vector<Draft> drafts_;
   std::vector<StepResult> results_;
   std::vector<Group> groups_;
-  std::map<expr::NodeId, int> products_;  // in memory
-  std::map<expr::NodeId, int> operands_;  // in memory
+  std::map<expr::NodeId, int> products_;              // in memory
+  std::map<expr::NodeId, int> operands_;              // in memory
+  std::map<std::string, int> texts_;                  // of operands
+  std::map<std::pair<Source, Source>, int> sources_;  // of products
 };
 
 }  // namespace tilejit::formula
