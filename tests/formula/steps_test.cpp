@@ -101,6 +101,10 @@ TEST(Steps, AreSeveralWhereAKernelCannot) {
        "copy0 f32 (M,M) from x; x f32 (M,M) from x, copy0; y f32 (M,M) from x @ w"},
       {"a (M,K); b (K,N); x (M,K); y (M,N); s (M,K); m M", "y = a @ b; s = x * 2; m = max(x)",
        "y f32 (M,N) from a @ b; s f32, m f32 (M,K) from x"},
+      // Joined with v, y would wait for u and u for v.
+      {"x (M,M); a (M,M); b (M,M); v (M,M); z (M,M); u (M,M); y (M,M)",
+       "v = x + 1; z = a @ b; u = z + v.T; y = z.T",
+       "v f32 (M,M) from x; z f32, u f32 (M,M) from a @ b, v; y f32 (M,M) from z"},
       {"y (M,M); u (M,M); z (1,M); s (M,M); x (M,M)", "y = x * 2; z = u @ y; s = y + z", ""},
       {"y (M,M); u (1,M); z (1,M); s (M,M); x (M,M)", "y = x * 2; z = u @ y; s = y + z",
        "y f32 (M,M) from x; z f32 (1,M) from u @ y; s f32 (M,M) from y, z"},

@@ -426,6 +426,13 @@ TEST(Products, OfLargeSizesAreSampled) {
     for (std::size_t column = 1024; column < 1088; ++column) d[row * 2048 + column] = 0;
   }
   EXPECT_FALSE(verify(op, args, actual).passed) << "a tile is missing";
+  std::ranges::fill(d, 2048.0f);
+  d[1000 * 2048 + 1001] = NAN;
+  const Verification wrong = verify(op, args, actual);
+  EXPECT_EQ(wrong.mismatches, 1);
+  EXPECT_THAT(wrong.first_mismatch, testing::StartsWith("d row 1000, its sum with random signs"));
+  d[1000 * 2048 + 1001] = 4096;
+  EXPECT_FALSE(verify(op, args, actual).passed) << "one element of 2^22";
 }
 
 // What evaluating gives is within the bounds of verifying, for any formula.

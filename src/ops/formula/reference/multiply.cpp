@@ -184,7 +184,7 @@ class Multiplier {
           base + offset_in_mode(factor.outer, rows[static_cast<std::size_t>(r)]);
       double grain = 0;
       for (std::size_t k = 0; k < inner.size(); ++k) {
-        const Approx element = load(tensor, row + inner[k]);
+        const Approx element = operand_element(tensor, row + inner[k]);
         const auto place = static_cast<std::int64_t>(k);
         side.values.at(r, place) = element.value;
         if (with_bounds_ == WithBounds::no) continue;
@@ -196,26 +196,6 @@ class Multiplier {
       side.grain[static_cast<std::size_t>(r)] = grain;
     }
     return side;
-  }
-
-  // An element, rounded to the operand's type.
-  [[nodiscard]] static Approx load(const TensorView& tensor, std::int64_t offset) {
-    const auto at = static_cast<std::size_t>(offset);
-    Approx element;
-    if (tensor.kept != nullptr) {
-      const KeptValues& kept = *tensor.kept;
-      element.value = is_floating(tensor.dtype) ? kept.reals[at]
-                                                : integer_to_real(kept.integers[at], tensor.dtype);
-      if (!kept.bounds.empty()) element.bound = kept.bounds[at];
-    } else {
-      const auto* const base = static_cast<const std::byte*>(tensor.data);
-      element.value = decode(tensor.dtype, base + offset * size_bytes(tensor.dtype));
-    }
-    if (tensor.dtype != tf32) return element;
-    const double rounded = round_to(tf32, element.value);
-    if (element.bound != 0) element.bound += 2 * 0x1p-11 * (std::fabs(rounded) + element.bound);
-    element.value = rounded;
-    return element;
   }
 
   struct Sum {
@@ -262,6 +242,25 @@ class Multiplier {
 };
 
 }  // namespace
+
+Approx operand_element(const TensorView& tensor, std::int64_t offset) {
+  const auto at = static_cast<std::size_t>(offset);
+  Approx element;
+  if (tensor.kept != nullptr) {
+    const KeptValues& kept = *tensor.kept;
+    element.value = is_floating(tensor.dtype) ? kept.reals[at]
+                                              : integer_to_real(kept.integers[at], tensor.dtype);
+    if (!kept.bounds.empty()) element.bound = kept.bounds[at];
+  } else {
+    const auto* const base = static_cast<const std::byte*>(tensor.data);
+    element.value = decode(tensor.dtype, base + offset * size_bytes(tensor.dtype));
+  }
+  if (tensor.dtype != tf32) return element;
+  const double rounded = round_to(tf32, element.value);
+  if (element.bound != 0) element.bound += 2 * 0x1p-11 * (std::fabs(rounded) + element.bound);
+  element.value = rounded;
+  return element;
+}
 
 Result multiply(const Problem& problem, WithBounds with_bounds) {
   return Multiplier(problem, with_bounds).run();

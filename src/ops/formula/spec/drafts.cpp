@@ -138,7 +138,8 @@ bool Drafts::join(Group& group, std::size_t store) {
   return true;
 }
 
-/// Whether a leaf's value is computed from an output of the group, by another step.
+/// Whether a leaf's value is there only after the group's step: it is made of one of its outputs,
+/// or of that of a step which also writes what is made of them.
 bool Drafts::is_made_of(NodeId leaf, const Group& group) const {
   std::vector<bool> seen(tree_.nodes.size(), false);
   std::vector<NodeId> open = {leaf};
@@ -150,10 +151,12 @@ bool Drafts::is_made_of(NodeId leaf, const Group& group) const {
     open.insert(open.end(), node(id).args.begin(), node(id).args.end());
     if (node(id).op != Op::load) continue;
     const TensorRead& read = tree_.reads[static_cast<std::size_t>(node(id).source)].what;
-    for (std::size_t s = 0; read.assigned && s < tree_.stores.size(); ++s) {
-      if (tree_.stores[s].tensor != read.tensor) continue;
-      if (std::ranges::count(group.stores, s) != 0) return true;
-      open.push_back(tree_.stored[s]);
+    if (!read.assigned) continue;
+    const auto stores_it = [&](std::size_t s) { return tree_.stores[s].tensor == read.tensor; };
+    if (std::ranges::any_of(group.stores, stores_it)) return true;
+    for (const Group& other : groups_) {
+      if (std::ranges::none_of(other.stores, stores_it)) continue;
+      for (const std::size_t s : other.stores) open.push_back(tree_.stored[s]);
     }
   }
   return false;
