@@ -137,7 +137,8 @@ class ProductPlanner {
     const TileChoice choice = choose_tile(tried, size(), op_.tuning.shares);
     product.splits = choice.splits;
     product.tile = choice.shape;
-    product.tile = fit(product.tile, plan_.target, stage_bytes(product, by_tensor_cores));
+    product.tile =
+        fit(product.tile, plan_.target, stage_bytes(product, by_tensor_cores) / product.tile.k);
     // Other copies than of 16 bytes take registers for their places and elements.
     const auto is_narrow = [](const OperandSource& source) {
       return source.run * size_bytes(source.dtype) < kWideBytes;

@@ -10,32 +10,33 @@
 namespace tilejit::plan {
 namespace {
 
-// Tiles from large to small. Steps along K are 64 bytes wide, or 128 where instructions are short.
-constexpr ShapeOfClass kOfBytes1[] = {{{128, 128, 64, 2, 4, 4, 1}, 3600},
+// Tiles from large to small, with rates that were measured on an H100 (docs/performance.md).
+constexpr ShapeOfClass kOfBytes1[] = {{{128, 128, 64, 2, 2, 4, 2}, 3900},
                                       {{128, 64, 64, 2, 2, 4, 2}, 3200},
-                                      {{64, 64, 64, 2, 2, 4, 3}, 2400}};
+                                      {{64, 64, 64, 2, 2, 4, 3}, 2600}};
 // 8-bit floats that the assembler converts to f16, which takes registers.
-constexpr ShapeOfClass kConverted[] = {{{128, 64, 64, 4, 2, 4, 1}, 1200},
-                                       {{64, 64, 64, 2, 2, 4, 2}, 1000}};
-constexpr ShapeOfClass kOfBytes2[] = {{{128, 256, 32, 2, 4, 4, 1}, 1800},
-                                      {{128, 128, 32, 2, 2, 4, 2}, 1800},
-                                      {{128, 64, 32, 2, 2, 4, 3}, 1500},
-                                      {{64, 64, 32, 2, 2, 4, 4}, 1200}};
-constexpr ShapeOfClass kOfBytes4[] = {{{128, 128, 32, 2, 4, 3, 2}, 800},
-                                      {{128, 64, 32, 2, 2, 3, 2}, 700},
-                                      {{64, 64, 32, 2, 2, 3, 4}, 600}};
-constexpr ShapeOfClass kOfBytes8[] = {{{128, 64, 16, 2, 2, 3, 2}, 240},
-                                      {{64, 64, 16, 2, 2, 3, 3}, 220}};
-constexpr ShapeOfClass kOfSingle[] = {{{128, 128, 16, 2, 4, 3, 2}, 240},
-                                      {{64, 64, 16, 2, 2, 3, 4}, 180}};
-constexpr ShapeOfClass kOfDouble[] = {{{64, 64, 16, 2, 2, 3, 2}, 100}};
+constexpr ShapeOfClass kConverted[] = {{{128, 64, 64, 4, 2, 4, 1}, 1590},
+                                       {{64, 64, 64, 2, 2, 4, 2}, 1660}};
+constexpr ShapeOfClass kOfBytes2[] = {{{128, 256, 64, 2, 4, 3, 1}, 2030},
+                                      {{128, 128, 64, 2, 2, 3, 2}, 1950},
+                                      {{128, 64, 32, 2, 2, 4, 3}, 1540},
+                                      {{64, 64, 32, 2, 2, 4, 4}, 1340}};
+constexpr ShapeOfClass kOfBytes4[] = {{{128, 128, 32, 2, 2, 3, 2}, 900},
+                                      {{128, 64, 32, 2, 2, 3, 2}, 750},
+                                      {{64, 64, 32, 2, 2, 3, 4}, 650}};
+constexpr ShapeOfClass kOfBytes8[] = {{{128, 64, 16, 2, 2, 3, 2}, 260},
+                                      {{64, 64, 16, 2, 2, 3, 3}, 245}};
+constexpr ShapeOfClass kSingle[] = {{{128, 128, 16, 2, 4, 4, 1}, 210},
+                                    {{64, 64, 16, 2, 2, 3, 4}, 195}};
+constexpr ShapeOfClass kDouble[] = {{{64, 64, 16, 2, 2, 3, 2}, 100}};
 
 constexpr std::int64_t kMultiprocessors = device::kWantedBlocks / 4;
-constexpr double kFewBlocks = 0.75;           // the rate where fewer blocks than planned are there
-constexpr double kClocksOfBlock = 1500;       // until the first product, and after the last sum
-constexpr double kClocksOfSum = 1.0 / 12;     // to store one
-constexpr double kClocksOfPartial = 1.0 / 6;  // to leave a partial sum, and to add it
-constexpr std::int64_t kLeastSteps = 8;       // of a block that has a part of K
+constexpr int kManyWarps = 8;                  // that keep a multiprocessor's tensor cores busy
+constexpr double kOfFewWarps = 0.85;           // the rate of fewer
+constexpr double kClocksOfStart = 1500;        // until the first product
+constexpr double kClocksOfSum = 40;            // a thread's, through shared memory and the formula
+constexpr double kClocksOfPartial = 1.0 / 12;  // a block's, to leave a partial sum, or to add it
+constexpr std::int64_t kLeastSteps = 8;        // of a block that has a part of K
 constexpr int kMostSplits = 32;
 constexpr std::int64_t kLarge = 8192;  // elements
 
@@ -49,13 +50,16 @@ double clocks(const ShapeOfClass& one, const Grid& size, int splits) {
       core::ceil_div(size.m, shape.m) * core::ceil_div(size.n, shape.n) * size.batch;
   const std::int64_t steps = core::ceil_div(core::ceil_div(size.k, shape.k), splits);
   const std::int64_t each = core::ceil_div(tiles * splits, kMultiprocessors);
+  const std::int64_t at_once = std::min<std::int64_t>(each, shape.blocks);
   const double sums = static_cast<double>(shape.m) * shape.n;
-  const double rate = one.flop_in_clock * (each < shape.blocks ? kFewBlocks : 1.0);
-  double of_block =
-      2 * sums * static_cast<double>(steps * shape.k) / rate + kClocksOfBlock + sums * kClocksOfSum;
-  if (splits > 1) of_block += sums * kClocksOfPartial * 2;
-  const double last = splits > 1 ? sums * kClocksOfPartial * splits : 0;
-  return static_cast<double>(each) * of_block + last;
+  const double rate =
+      one.flop_in_clock * (at_once * shape.threads() / 32 < kManyWarps ? kOfFewWarps : 1.0);
+  const double multiplying = 2 * sums * static_cast<double>(steps * shape.k) / rate;
+  double around = kClocksOfStart + kClocksOfSum * sums / shape.threads();
+  if (splits > 1) around += sums * kClocksOfPartial * (2 + splits);
+  // The start and the end of one block are hidden by others that run beside it.
+  return static_cast<double>(each) * multiplying +
+         static_cast<double>(core::ceil_div(each, shape.blocks)) * around;
 }
 
 }  // namespace
@@ -72,18 +76,24 @@ std::span<const ShapeOfClass> tensor_core_shapes(const atoms::MmaAtom& atom,
 }
 
 std::span<const ShapeOfClass> simt_shapes(DType accumulator) noexcept {
-  if (accumulator == f64) return kOfDouble;
-  return kOfSingle;
+  if (accumulator == f64) return kDouble;
+  return kSingle;
 }
 
-TileShape fit(TileShape shape, const Target& target, std::int64_t stage_bytes) {
+TileShape fit(TileShape shape, const Target& target, int bytes_along_k) {
   constexpr std::int64_t kReserved = 1024;  // of each block
+  constexpr int kWanted = 3, kMost = 4;     // stages
   const std::int64_t all = device::device_of(target).shared_bytes;
   const auto stages = [&] {
+    const std::int64_t bytes = std::int64_t{shape.k} * bytes_along_k;
     return static_cast<int>(
-        std::min<std::int64_t>(shape.stages, (all / shape.blocks - kReserved) / stage_bytes));
+        std::min<std::int64_t>(shape.stages, (all / shape.blocks - kReserved) / bytes));
   };
-  while (shape.blocks > 1 && stages() < std::min(3, shape.stages)) --shape.blocks;
+  if (stages() < kWanted && shape.k > 32) {
+    shape.k /= 2;
+    shape.stages = kMost;
+  }
+  while (shape.blocks > 1 && stages() < kWanted) --shape.blocks;
   shape.stages = std::max(2, stages());
   return shape;
 }

@@ -45,14 +45,14 @@ struct ShapeOfClass {
                                                                const Target& target) noexcept;
 [[nodiscard]] std::span<const ShapeOfClass> simt_shapes(DType accumulator) noexcept;
 
-/// The shape as far as the target has shared memory for it: fewer stages, or fewer blocks.
-/// `stage_bytes` is one stage's.
-[[nodiscard]] TileShape fit(TileShape shape, const Target& target, std::int64_t stage_bytes);
+/// The shape as far as the target has shared memory for it: else shorter steps, then fewer blocks,
+/// then fewer stages. `bytes_along_k` is what a stage takes for each element along K.
+[[nodiscard]] TileShape fit(TileShape shape, const Target& target, int bytes_along_k);
 
 /// The cheapest shape by the clocks that all of a multiprocessor's tiles take,
-///     ceil(tiles * splits / multiprocessors) * (FLOP of a block / rate + start + end)
-/// where a multiprocessor with fewer blocks than it has room for is slower, and partial sums cost
-/// their way through memory. K is split only if every extent is known.
+///     tiles * FLOP of a tile / rate + rounds * (start + end)
+/// where tiles and rounds are those of the fullest multiprocessor, a few warps alone are slower,
+/// and partial sums cost their way through memory. K is split only if every extent is known.
 [[nodiscard]] TileChoice choose_tile(std::span<const ShapeOfClass> shapes, const ProductSize& size,
                                      std::optional<int> splits);
 
