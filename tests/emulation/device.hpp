@@ -244,6 +244,12 @@ inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>((static_cast<unsigned long long>(a) * b) >> 32);
 }
 
+inline float __fmaf_rn(float a, float b, float c) {
+  return fmaf(a, b, c);
+}
+inline double __fma_rn(double a, double b, double c) {
+  return fma(a, b, c);
+}
 inline float rsqrtf(float x) {
   return 1 / sqrtf(x);
 }

@@ -11,6 +11,7 @@
 #include "figures/of_families.hpp"
 #include "figures/operations.hpp"
 #include "figures/widths.hpp"
+#include "formula/product.hpp"
 
 namespace tilejit::figures {
 namespace {
@@ -253,12 +254,51 @@ class Writer {
 
 namespace {
 
+std::string text_of(const std::vector<Dim>& shape) {
+  std::string text;
+  for (const Dim& extent : shape) text += (text.empty() ? "" : ",") + to_string(extent);
+  return "(" + text + ")";
+}
+
+/// What of a formula with products is a step of its own, and why.
+Sentences why_steps(const formula::Analysis& analysis) {
+  Sentences sentences = {
+      fmt::format("fused_parts: the formula has products of matrices, and takes {}, "
+                  "with {} in memory between them.",
+                  count_text(std::ssize(analysis.steps), "step"),
+                  count_text(std::ssize(analysis.results), "result"))};
+  for (const formula::Step& step : analysis.steps) {
+    if (step.why.empty()) continue;
+    const Tensor& result =
+        step.op.tensors[static_cast<std::size_t>(step.analysis.program.stores.front().tensor)];
+    sentences.push_back(fmt::format("{} {} of {} goes through memory: {}.", result.name,
+                                    text_of(step.analysis.shape), to_string(result.dtype),
+                                    step.why));
+  }
+  return sentences;
+}
+
+/// What a cast would send to tensor cores.
+void advise_on_products(const formula::Analysis& analysis, std::vector<std::string>& advice) {
+  for (const formula::Step& step : analysis.steps) {
+    if (!formula::has_product(step.analysis.program)) continue;
+    const formula::Product product = formula::product_of(step.op, step.analysis);
+    if (product.a.dtype != f32) continue;
+    advice.push_back(fmt::format(
+        "For tensor cores cast both operands of the product {}, {} by {}, to tf32, bf16 or f16: in "
+        "f32 it takes fused multiply-adds.",
+        text_of(step.analysis.shape), step.op.tensors[0].name, step.op.tensors[1].name));
+  }
+}
+
 /// Writes one topic per kernel. The compiler's numbers are those of the largest kernel, so only the
 /// topic of the whole operation has them.
 Explanation explain_parts(const Plan& plan, const Origin& origin, const SymbolValues& symbols) {
   Explanation result{.operations =
                          count_operations(plan.signature.tensors, origin.analysis, symbols)};
-  result.topics.push_back({"template", why_template(plan)});
+  const bool in_steps = !origin.analysis.steps.empty();
+  result.topics.push_back({"template", in_steps ? why_steps(origin.analysis) : why_template(plan)});
+  if (in_steps) advise_on_products(origin.analysis, result.advice);
   const std::span<const Plan> parts = plan::parts_of(plan);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Explanation part =

@@ -20,6 +20,8 @@ using Sentences = std::vector<std::string>;
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::Scan& scan);
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::Light& light);
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::ThreadValue& tv);
+[[nodiscard]] Sentences why(const plan::Plan& plan, const plan::MatmulMma& product);
+[[nodiscard]] Sentences why(const plan::Plan& plan, const plan::MatmulSimt& product);
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::Several& several);
 
 /// The layout of a block's unit.
@@ -29,6 +31,7 @@ using Sentences = std::vector<std::string>;
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Scan& scan);
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Light& light);
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::ThreadValue& tv);
+[[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Matmul& product);
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Several& several);
 
 /// The modes of the space that each mode of the unit's tile goes through.
@@ -37,6 +40,7 @@ using ModesOfTile = std::vector<std::vector<std::size_t>>;
 [[nodiscard]] ModesOfTile modes_of_tile(const plan::Plan& plan, const plan::Tile& tile);
 [[nodiscard]] ModesOfTile modes_of_tile(const plan::Plan& plan, const plan::Rows& rows);
 [[nodiscard]] ModesOfTile modes_of_tile(const plan::Plan& plan, const plan::ThreadValue& tv);
+[[nodiscard]] ModesOfTile modes_of_tile(const plan::Plan& plan, const plan::Matmul& product);
 [[nodiscard]] ModesOfTile modes_of_tile(const plan::Plan& plan, const plan::Several& several);
 
 /// Vectors of an input that a thread loads before it waits for the first.
@@ -48,6 +52,8 @@ using ModesOfTile = std::vector<std::vector<std::size_t>>;
                                 const plan::Operand& operand);
 [[nodiscard]] int vectors_ahead(const plan::Plan& plan, const plan::ThreadValue& tv,
                                 const plan::Operand& operand);
+[[nodiscard]] int vectors_ahead(const plan::Plan& plan, const plan::Matmul& product,
+                                const plan::Operand& operand);
 [[nodiscard]] int vectors_ahead(const plan::Plan& plan, const plan::Several& several,
                                 const plan::Operand& operand);
 
@@ -56,6 +62,7 @@ using ModesOfTile = std::vector<std::vector<std::size_t>>;
 [[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::Tile& tile);
 [[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::Rows& rows);
 [[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::ThreadValue& tv);
+[[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::Matmul& product);
 [[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::Several& several);
 
 // For families.

@@ -284,6 +284,7 @@ Plan make_plan_in_space(const Fused& op, const formula::Analysis& analysis, cons
 
 Plan make_plan(const Fused& op, const formula::Analysis& analysis, const Target& target,
                std::vector<formula::Analysis>* of_parts) {
+  if (!analysis.steps.empty()) return plan_steps(op, analysis, target, of_parts);
   if (!is_one_kernel(analysis.program)) return plan_parts(op, analysis, target, false, of_parts);
   Plan plan = make_plan_in_space(op, analysis, target, analysis.shape);
   if (op.tuning == Tuning{.atomics = op.tuning.atomics} && leaves_device_idle(plan))

@@ -2,6 +2,7 @@
 
 #include "light/light_writer.hpp"
 #include "map/map_writer.hpp"
+#include "matmul/matmul_writer.hpp"
 #include "rows/rows_writer.hpp"
 #include "scan/scan_writer.hpp"
 #include "thread_value/thread_value_writer.hpp"
@@ -29,6 +30,12 @@ std::string header_of(const Plan& plan, const plan::Light& family, Budget& budge
 }
 std::string header_of(const Plan& plan, const plan::ThreadValue& family, Budget& budget) {
   return ThreadValueWriter(plan, family, budget).write();
+}
+std::string header_of(const Plan& plan, const plan::MatmulMma& family, Budget& budget) {
+  return MatmulMmaWriter(plan, family, budget).write();
+}
+std::string header_of(const Plan& plan, const plan::MatmulSimt& family, Budget& budget) {
+  return MatmulSimtWriter(plan, family, budget).write();
 }
 std::string header_of(const Plan&, const plan::Several& several, Budget& budget) {
   std::string text;
