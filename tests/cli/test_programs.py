@@ -3,7 +3,7 @@
 import struct
 import unittest
 
-from support import ROOT, CommandTest, write_npy
+from support import CATALOGUE, ROOT, SPECS, CommandTest, write_npy
 
 PROGRAMS = ROOT / "examples" / "programs"
 # Products have no formula: tests/program/examples_test.cpp compares them with sums in double.
@@ -24,6 +24,15 @@ PRINTED = {
     "printing": "a = 8, b = 2, N = 12\nlayout (8,2):(1,8)\n",
     "data_types": "i8(300) = [44], i32(3.14) = 3, f32(42) = 42\n",
     "tensors": "a[2, 4] = [[-0.790406]]\n",
+}
+SCAN = "it has a scan, cum"
+OTHER_AXES = "along other axes than the last; write the program, or swap the axes"
+WORD = "is a word of the language; choose another"
+UNTRANSLATED = {
+    "cumprod": SCAN, "cumsum": SCAN, "cumsum_exclusive": SCAN, "cumsum_reverse": SCAN,
+    "cumulative_softmax": SCAN, "sum_all": OTHER_AXES, "sum_columns": OTHER_AXES,
+    "group_norm": "its reductions take other axes than the last", "iota": WORD,
+    "masked_fill": WORD, "masked_softmax": WORD,
 }
 HELLO = 'Kernel hello\nGrid (2)\nPrint "Hello from block {}", block_idx.x\n'
 
@@ -116,6 +125,47 @@ class Programs(CommandTest):
             self.assertEqual(self.assert_ok("translate", tl), as_json.read_text())
             self.assertEqual(self.assert_ok("translate", as_json), tl.read_text())
             self.assertEqual(self.assert_ok("translate", "--to", "tl", tl), tl.read_text())
+
+    def test_translates_formulas(self):
+        for path in sorted([*CATALOGUE.glob("*.json"), *SPECS.glob("*.json")]):
+            with self.subTest(path.stem):
+                if path.stem in UNTRANSLATED:
+                    self.assert_fails(2, UNTRANSLATED[path.stem], "translate", path)
+                    continue
+                text = self.assert_ok("translate", path)
+                program = self.program(text)
+                self.assert_ok("fmt", "--check", program)
+                self.assertIn("verified against its reference",
+                              self.assert_ok("run", program, "--device", "cpu"))
+                self.assertEqual(self.assert_ok("translate", "--to", "json", path),
+                                 self.assert_ok("translate", program))
+
+    def test_translates_reductions_of_ragged_rows(self):
+        path = self.spec(
+            tensors={"x": {"dtype": "f16", "shape": ["M", "N"]},
+                     "zero": {"dtype": "f16", "shape": ["M", 1]},
+                     "m": {"dtype": "f32", "shape": ["M"]},
+                     "y": {"dtype": "f32", "shape": ["M", "N"]}},
+            formula=["m = mean(x)",
+                     "s = var(x) + sum(zero) + sum(x, init=3) + max(x) + min(x - 3) + prod(x)",
+                     "t = f32(argmax(x)) + f32(argmin(x)) + any(x) + all(x) + iota(-1) + extent(0)",
+                     "y = (x - m) * s + max(x, t)"])
+        program = self.program(self.assert_ok("translate", path))
+        for dims in ("M=5,N=300", "M=1,N=1", "M=3,N=1024"):
+            with self.subTest(dims):
+                text = self.assert_ok("run", program, "--device", "cpu", "--dims", dims)
+                self.assertIn("verified against its reference", text)
+
+    def test_says_which_formulas_have_no_program(self):
+        rows = {"x": {"dtype": "i32", "shape": ["M", "N"]}, "y": {"dtype": "i32", "shape": ["M"]}}
+        for message, fields in {
+            "it compares integers along an axis whose extent is not known":
+                {"tensors": rows, "formula": "y = max(x)"},
+            "the function f has a reduction": {"formula": "y = f(x)",
+                "functions": {"f": {"args": ["a"], "expr": "a - sum(a)"}}},
+        }.items():
+            with self.subTest(message):
+                self.assert_fails(2, message, "translate", self.spec(**fields))
 
 
 if __name__ == "__main__":
