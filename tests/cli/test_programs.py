@@ -156,11 +156,25 @@ class Programs(CommandTest):
                 text = self.assert_ok("run", program, "--device", "cpu", "--dims", dims)
                 self.assertIn("verified against its reference", text)
 
+    def test_translates_long_rows_and_rows_of_nothing(self):
+        for extent, threads in ((50000, "Block (1024)"), (0, "Grid (2)")):
+            path = self.spec(tensors={"x": {"dtype": "f32", "shape": [2, extent]},
+                                      "y": {"dtype": "f32", "shape": [2]}},
+                             formula="y = prod(x * 2) + max(x)")
+            text = self.assert_ok("translate", path)
+            self.assertIn(threads, text)
+            self.assertIn("verified against its reference",
+                          self.assert_ok("run", self.program(text), "--device", "cpu"))
+
     def test_says_which_formulas_have_no_program(self):
         rows = {"x": {"dtype": "i32", "shape": ["M", "N"]}, "y": {"dtype": "i32", "shape": ["M"]}}
         for message, fields in {
             "it compares integers along an axis whose extent is not known":
                 {"tensors": rows, "formula": "y = max(x)"},
+            "it becomes too long; give parts of it names":
+                {"formula": "y = " + "var(x + " * 20 + "x" + ")" * 20,
+                 "tensors": {"x": {"dtype": "f32", "shape": ["N"]},
+                             "y": {"dtype": "f32", "shape": ["N"]}}},
             "the function f has a reduction": {"formula": "y = f(x)",
                 "functions": {"f": {"args": ["a"], "expr": "a - sum(a)"}}},
         }.items():

@@ -13,6 +13,8 @@ using expr::Reduction;
 using expr::Token;
 using Tokens = std::span<const Token>;
 
+constexpr std::size_t kLongestValue = 65536;  // bytes, as of an expression in a program
+
 expr::SourceText formula_source(std::string_view text) {
   return {.text = text, .title = "formula", .where = "/formula"};
 }
@@ -174,6 +176,8 @@ class Rewriter {
       }
     }
     const std::string value = run(arguments[0]);
+    // A variance has its argument three times.
+    if (value.size() > kLongestValue) refuse_formula("it becomes too long; give parts of it names");
     const bool plain = !space_.is_ragged && varies(arguments[0]);
     const auto call = [&](const std::string& function, const std::string& of) {
       return function + "(" + of + keywords + ")";

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::int64_t kRowTile = 1024;  // elements of an axis that is tiled alone, or reduced
 constexpr std::int64_t kTileM = 4, kTileN = 256;
+constexpr std::int64_t kElementsPerThread = 16;
 
 [[noreturn]] void refuse_translation(const std::string& what) {
   throw Error(ErrorCode::unsupported, "no program for this formula: " + what);
@@ -47,6 +48,7 @@ class Translation {
       program_.tensors[t].access = is_read_alone ? Access::automatic : analysis_.access[t];
     }
     tiles();
+    threads();
     blocks();
     names();
     const program::RewrittenFormula formula = program::rewritten(op_.formula, space_);
@@ -121,6 +123,7 @@ class Translation {
     for (const Dim& extent : analysis_.shape) space_.axes.push_back({to_string(extent), "1", "0"});
     const Dim& last = analysis_.shape.back();
     if (reduces_ && last.is_known()) {
+      space_.is_ragged = last.is(0);
       space_.axes.back().tile = constant("T", std::max<std::int64_t>(last.value(), 1));
     } else if (reduces_) {
       space_.is_ragged = true;
@@ -132,6 +135,16 @@ class Translation {
       space_.axes[rank - 2].tile = constant("TM", tile_of(analysis_.shape[rank - 2], kTileM));
       space_.axes.back().tile = constant("TN", tile_of(last, kTileN));
     }
+  }
+
+  /// More threads for tiles that would take many registers of each.
+  void threads() {
+    std::int64_t elements = 1;
+    for (const TileConstant& extent : program_.constants) elements *= extent.value.bits();
+    if (elements <= kTileM * kTileN) return;
+    const auto wanted = std::bit_ceil(static_cast<std::uint64_t>(elements / kElementsPerThread));
+    const auto count = std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 128, 1024);
+    program_.launch.block = {count};
   }
 
   /// Blocks along x take the tiles one after another, those along the last axis first.
