@@ -29,6 +29,7 @@
 #include "tilejit/miss.hpp"
 #include "tilejit/number.hpp"
 #include "tilejit/operation.hpp"
+#include "tilejit/option_text.hpp"
 #include "tilejit/options.hpp"
 #include "tilejit/print_tensor.hpp"
 #include "tilejit/printable.hpp"

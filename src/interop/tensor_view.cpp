@@ -161,10 +161,13 @@ Engine TensorView::engine() const {
                 "a tensor of coordinates has no memory; use coordinate_at");
   }
   const std::int64_t bytes = size_bytes(engine_.dtype);
+  std::int64_t align = engine_.align;
+  const auto move_by = [&](std::int64_t elements) {
+    align = std::gcd(align, elements % align * bytes);
+  };
+  move_by(index_);
+  for (const Move& move : moves_) move_by(interop::divisor(move.part, move.at));
   Engine result = engine_;
-  std::int64_t align = std::gcd<std::int64_t>(engine_.align, index_ * bytes);
-  for (const Move& move : moves_)
-    align = std::gcd(align, interop::divisor(move.part, move.at) * bytes);
   result.align = static_cast<int>(align);
   if (result.data != nullptr) result.data = static_cast<std::byte*>(result.data) + index_ * bytes;
   if (!moves_.empty()) result.data = nullptr;

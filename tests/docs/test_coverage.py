@@ -1,5 +1,5 @@
-"""docs/coverage.md: every feature is shown by files and tests that exist, and by commands that
-succeed."""
+"""docs/coverage.md: every feature is shown by files and tests that exist, and by commands, specs and
+programs that run."""
 
 import re
 import unittest
@@ -12,6 +12,7 @@ IDS = [str(i) for i in range(1, 143)] + [f"m{i}" for i in range(1, 18)]
 # In backticks, and with a dot or slash: anything else is the name of a thing, not what shows it.
 FILE = re.compile(r"^(examples|tests|docs|src|include|editors)/[\w./-]+$")
 TEST = re.compile(r"^[A-Z]\w+\.[A-Z]\w+$")
+RUNNABLE = re.compile(r"^examples/(specs|catalogue|programs)/\w+\.(json|tl)$")
 PYTHON_TEST = re.compile(r"^(test_\w+)\.(\w+)\.(test_\w+)$")
 
 
@@ -69,10 +70,15 @@ class Coverage(unittest.TestCase):
                         self.assertRegex(path.read_text(), rf"class {suite}\b[\s\S]* def {name}\b")
 
     def test_commands_succeed(self):
-        commands = [(number, Command(0, span, [])) for number, _, spans, _ in rows()
-                    for span in spans if is_command(span)
-                    if HAVE_NVRTC or not span.startswith("tilejit compile")]
-        self.assertGreater(len(commands), 50)
+        shown = {}  # a command, and the first row that it is in
+        for number, _, spans, _ in rows():
+            for span in spans:
+                if RUNNABLE.match(span):
+                    shown.setdefault(f"tilejit run {span} --device cpu", number)
+                elif is_command(span) and (HAVE_NVRTC or not span.startswith("tilejit compile")):
+                    shown.setdefault(span, number)
+        self.assertGreater(len(shown), 70)
+        commands = [(number, Command(0, text, [])) for text, number in shown.items()]
         results = run([command for _, command in commands], TILEJIT, gpu=False)
         self.assertEqual(len(results), len(commands))
         for (number, command), result in zip(commands, results):
