@@ -18,7 +18,7 @@ const Translated kTranslated[] = {
     {"element by element, in place",
      {.name = "k",
       .tensors = {{.name = "x", .dtype = f16, .layout = "(N):(1)", .access = Access::inout},
-                  {.name = "b", .dtype = f32, .layout = "(1):(1)"}},
+                  {.name = "b", .dtype = f32, .layout = "(1):(0)"}},
       .scalars = {{"s", f32}},
       .functions = {{"twice", {"a"}, "a + a"}},
       .formula = "x = twice(x) * s + b"},
