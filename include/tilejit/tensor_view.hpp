@@ -162,8 +162,11 @@ void fill(const TensorView& tensor, const Number& value);
 /// moved. What is not known is "?".
 [[nodiscard]] std::string describe(const TensorView& tensor);
 /// The tensor with its elements, as print_tensor prints memory. Space and alignment are the
-/// tensor's, unless `options` has others. Only `generic` memory can be read from here: print device
-/// memory with the Runtime's print_tensor(..., tensor.layout(), tensor.engine().data).
+/// tensor's, unless `options` has others. Reads `generic` memory alone.
 [[nodiscard]] std::string print_tensor(const TensorView& tensor, const PrintOptions& options = {});
+/// The same for device memory, as print_tensor of a Runtime: in the order of `stream`, and waits
+/// for it.
+[[nodiscard]] std::string print_tensor(const Runtime& runtime, Stream stream,
+                                       const TensorView& tensor, const PrintOptions& options = {});
 
 }  // namespace tilejit

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fake/expect_error.hpp"
+#include "fake/fake_runtime.hpp"
 #include "tilejit/reference.hpp"
 #include "tilejit/tv.hpp"
 
@@ -242,6 +243,22 @@ TEST(TensorView, PrintsAsCuTeDoes) {
             "]])\n");
   EXPECT_EQ(print_tensor(slice({1, _}, make_identity_tensor({4, 2})), {.verbose = true}),
             "tensor((1,0) o (2):(1@1), data= (\n\t(0)= (1,0)\n\t(1)= (1,1)\n)\n");
+}
+
+TEST(TensorView, PrintsDeviceMemory) {
+  FakeDriver fake;  // its device memory is the host's
+  const Runtime runtime = launch::Internals::make_runtime(kInMemory, fake.table);
+  std::vector<float> data = counting(12);
+  const TensorView tensor({.data = data.data(), .space = MemorySpace::gmem}, "(4,3):(3,1)");
+  const std::string row = print_tensor(runtime, kStream, slice({2, _}, tensor));
+  EXPECT_EQ(row.substr(row.find(": ")),
+            ": f32, gmem, align<4>) o (3):(1), data=\n       [ 6.000000, ],\n       [ 7.000000, "
+            "],\n       [ 8.000000, ])\n");
+  expect_error(ErrorCode::invalid_argument, "sliced at r, which has no value", [&] {
+    (void)print_tensor(runtime, kStream, slice({"r", _}, tensor));
+  });
+  EXPECT_EQ(print_tensor(runtime, kStream, make_identity_tensor({2, 1})),
+            print_tensor(make_identity_tensor({2, 1})));
 }
 
 TEST(TensorView, Describes) {
