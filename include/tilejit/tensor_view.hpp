@@ -3,6 +3,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -159,7 +160,7 @@ void fill(const TensorView& tensor, const Number& value);
 /// Throws Error{invalid_argument} for coordinates.
 [[nodiscard]] std::string memref_type(const TensorView& tensor);
 /// Several lines: the type, the elements, the space and alignment, and how far the engine has
-/// moved. What is not known is "?".
+/// moved.
 [[nodiscard]] std::string describe(const TensorView& tensor);
 /// The tensor with its elements, as print_tensor prints memory. Space and alignment are the
 /// tensor's, unless `options` has others. Reads `generic` memory alone.

@@ -72,7 +72,7 @@ std::string print_tensor(const Runtime& runtime, Stream stream, DType dtype, con
 std::string print_tensor(const Runtime& runtime, Stream stream, const TensorView& tensor,
                          const PrintOptions& options) {
   if (tensor.has_coordinates()) return print_tensor(tensor, options);
-  (void)index_of(tensor, 0);  // throws if symbols have no value
+  if (!size(tensor.layout()).is(0)) (void)index_of(tensor, 0);  // throws if symbols have no value
   const Engine engine = tensor.engine();
   PrintOptions described = options;
   if (!described.space && engine.space != MemorySpace::generic) described.space = engine.space;

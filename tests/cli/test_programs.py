@@ -21,7 +21,7 @@ SIZES = {
 }
 PRINTED = {
     "hello_world": "Hello world\n",
-    "printing": "a = 8, b = 2, N = 12\nlayout (8,2):(1,8)\n",
+    "printing": "a = 8, b = 2, N = 12\nlayout (8,2):(1,8)\nx is (12):(1)\n",
     "data_types": "i8(300) = [44], i32(3.14) = 3, f32(42) = 42\n",
     "tensors": "a[2, 4] = [[-0.790406]]\n",
 }

@@ -290,6 +290,17 @@ TEST(Interpret, WhileReadsATileOfOneElement) {
   EXPECT_EQ(program.run().get("Y"), Values{111});
 }
 
+TEST(Interpret, PrintsLayoutsOfTensors) {
+  HostProgram program(
+      "Tensor A : f32 layout \"((2,N),4):((4,8),1)\"\nTensor B : f32 [M, 3]\n"
+      "Print \"A {} B {} of {}\", A, B, M\n"
+      "Copy B (1, 1) at [0, 0] from global to register\nCopy A (1, 1) at [0, 0] from global to "
+      "register as a\nPrint \"{} {}\", B, a\n",
+      {{"M", 5}, {"N", 3}});
+  program.set("A", std::vector<double>(24, 2.0)).set("B", std::vector<double>(15, 1.0)).run();
+  EXPECT_EQ(program.printed(), "A ((2,3),4):((4,8),1) B (5,3):(3,1) of 5\n[[1]] [[2]]\n");
+}
+
 TEST(Interpret, PrintsScalarsTilesAndThreads) {
   HostProgram program(
       "Scalar x : f32\nGrid (2)\nBlock (4)\n"
