@@ -121,6 +121,16 @@ TEST(Check, TenThousandStatementsAndALoopOf2To60StepsAreFine) {
             "accepted");
 }
 
+TEST(Check, DescriptionsTellConstantsFromScalars) {
+  const std::string text = describe(parse_program(example("layernorm.tl")));
+  for (const char* const line :
+       {"\n  in       gamma f16 (N):(1)\n", "\n  out      Y f16 (M,N):(N,1)\n",
+        "\n  scalar   eps f32, given at launch\n", "\n  constant R = 1\n",
+        "\n  constant T = 1024\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  }
+}
+
 TEST(Check, AMebibyteOfTextIsFine) {
   const auto start = std::chrono::steady_clock::now();
   const std::string head =
