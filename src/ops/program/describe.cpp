@@ -52,6 +52,13 @@ std::string description(const TileProgram& program) {
          tensor.name + ' ' + std::string(tilejit::to_string(tensor.dtype)) + ' ' +
              tilejit::to_string(tensor.layout));
   }
+  for (const Scalar& scalar : program.scalars) {
+    line("scalar",
+         scalar.name + ' ' + std::string(tilejit::to_string(scalar.dtype)) + ", given at launch");
+  }
+  for (const TileConstant& constant : program.constants) {
+    line("constant", constant.name + " = " + tilejit::to_string(constant.value));
+  }
   std::int64_t shared = 0;
   for (const TileSlot& tile : code.tiles) {
     const std::int64_t bytes = count_of(tile.type.shape) * size_bytes(tile.type.dtype);

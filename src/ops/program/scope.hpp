@@ -71,6 +71,8 @@ class Scope {
   Value tile_value(const expr::SourceText& text, const std::optional<Extents>& space,
                    std::optional<DType> stored);
   Value scalar_value(const TileExpression& expression, const std::string& what);
+  /// The same of a text that is not in the program, such as an extent of a layout.
+  Value scalar_of(const std::string& text);
   /// A condition: a scalar expression that may read tiles of one element.
   Value condition(const TileExpression& expression, const std::string& what);
   /// A scalar of an integer type.

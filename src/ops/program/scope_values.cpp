@@ -146,6 +146,11 @@ Value Scope::scalar_value(const TileExpression& expression, const std::string& w
   return compiled(source_.part(expression.place()), {}, std::nullopt, false, what);
 }
 
+Value Scope::scalar_of(const std::string& text) {
+  const expr::SourceText source{.text = text, .title = "program", .where = {}};
+  return compiled(source, {}, std::nullopt, false, "a value");
+}
+
 Value Scope::condition(const TileExpression& expression, const std::string& what) {
   const expr::SourceText text = source_.part(expression.place());
   const Extents space = space_of(text);
