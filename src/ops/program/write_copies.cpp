@@ -1,0 +1,509 @@
+// Loads, stores and atomics: windows of tensors.
+#include <algorithm>
+
+#include "layout/emit.hpp"
+#include "program/kernel_text.hpp"
+#include "program/kernel_writer.hpp"
+#include "program/shared_layout.hpp"
+
+namespace tilejit::program {
+namespace {
+
+using expr::Op;
+
+std::string pad_text(TilePad pad, DType dtype) {
+  const std::string type(expr::compute_type(dtype));
+  const bool is_double = dtype == f64;
+  switch (pad) {
+    case TilePad::one: return type + "(1)";
+    case TilePad::neg_zero: return "-" + type + "(0)";
+    case TilePad::nan: return is_double ? "math::nan_f64()" : "math::nan_f32()";
+    case TilePad::pos_inf: return is_double ? "math::inf_f64()" : "math::inf_f32()";
+    case TilePad::neg_inf: return is_double ? "-math::inf_f64()" : "-math::inf_f32()";
+    default: return type + "(0)";
+  }
+}
+
+/// The axis along which threads that follow each other have elements; -1: none.
+int first_axis(const Distribution& of) {
+  if (!of.of_value.empty() && of.of_value.front().step == 1 && of.of_value.front().extent > 1) {
+    return of.of_value.front().axis;
+  }
+  for (const Distribution::Digit& digit : of.of_thread) {
+    if (digit.axis >= 0) return digit.axis;
+  }
+  return -1;
+}
+
+std::string_view atomic_function(TileAtomic::Kind kind) {
+  using Kind = TileAtomic::Kind;
+  switch (kind) {
+    case Kind::add: return "atomic_add";
+    case Kind::max: return "atomic_max";
+    case Kind::min: return "atomic_min";
+    case Kind::bit_and: return "atomic_and";
+    case Kind::bit_or: return "atomic_or";
+    case Kind::bit_xor: return "atomic_xor";
+    case Kind::exchange: break;
+  }
+  return "atomic_exchange";
+}
+
+}  // namespace
+
+/// The variables of a window in the text.
+struct KernelWriter::Opened {
+  WindowFacts facts = {};
+  std::string base = {};    // the address of element 0 of the tile, if it has strides
+  std::string tensor = {};  // the address of the tensor, or of its view
+  Texts extents = {}, strides = {}, origin = {};  // i64, per axis of the tile
+  Texts below = {}, above = {};  // int: elements of the tile from `below` to `above` exist
+  std::string wide = "false";    // vectors are aligned
+};
+
+std::string KernelWriter::dim_text(const Dim& dim) const {
+  if (dim.is_known()) return std::to_string(dim.value()) + "ll";
+  std::string text = dim.factor() == 1 ? "" : std::to_string(dim.factor()) + "ll";
+  for (const std::string& symbol : dim.symbols()) {
+    const auto found = std::ranges::find(plan_.code.symbols, symbol);
+    if (found == plan_.code.symbols.end()) {
+      throw Error(ErrorCode::unsupported,
+                  "the extent '" + to_string(dim) +
+                      "' of a tensor is no product of symbols; write it with plain symbols",
+                  "/tensors");
+    }
+    text += (text.empty() ? "" : " * ") + std::string("p.d") +
+            std::to_string(found - plan_.code.symbols.begin());
+  }
+  return "(" + text + ")";
+}
+
+bool KernelWriter::may_be_negative(const Value& value) const {
+  if (value.code.is_known()) return expr::to_double(value.code.literal) < 0;
+  std::vector<bool> may;
+  for (const expr::Node& node : value.code.nodes) {
+    const auto arg = [&](std::size_t i) { return may[static_cast<std::size_t>(node.args[i])]; };
+    switch (node.op) {
+      case Op::constant: {
+        const auto* const integer = std::get_if<std::int64_t>(&node.constant);
+        may.push_back(integer == nullptr || *integer < 0);
+        break;
+      }
+      case Op::scalar:
+        may.push_back(node.source >= plan_.code.first_scalar && !counts_up_.contains(node.source));
+        break;
+      case Op::index:
+      case Op::extent: may.push_back(false); break;
+      case Op::cast: may.push_back(arg(0)); break;
+      case Op::add:
+      case Op::mul:
+      case Op::floor_div:
+      case Op::min: may.push_back(arg(0) || arg(1)); break;
+      case Op::mod: may.push_back(arg(1)); break;
+      case Op::max: may.push_back(arg(0) && arg(1)); break;
+      default: may.push_back(true); break;
+    }
+  }
+  return may.back();
+}
+
+KernelWriter::Texts KernelWriter::origin_of(const Window& window, const Texts& extents) {
+  using Kind = TileIndex::Kind;
+  const std::size_t rank = window.tile.size();
+  Texts origin(rank);
+  if (window.kind == Kind::gather) return Texts(rank, "0");
+  std::string number;
+  if (window.kind == Kind::linear) {
+    number = fresh("n");
+    line("const i64 " + number + " = " + integer(window.at.front()) + ";");
+  }
+  for (std::size_t i = rank; i-- > 0;) {
+    const std::string tile = std::to_string(window.tile[i]);
+    std::string text;
+    if (window.kind == Kind::linear && rank > 1) {
+      // Tiles along the last axis come first; the first axis takes what is left.
+      const std::string tiles = fresh("n");
+      line("const i64 " + tiles + " = " + extents[i] + " > 0 ? (" + extents[i] + " + " + tile +
+           " - 1) / " + tile + " : 1;");
+      const std::string next = fresh("n");
+      line("const i64 " + next + " = " + number + " / " + tiles + ";");
+      text = "(" + (i == 0 ? number : number + " % " + tiles) + ") * " + tile;
+      number = next;
+    } else if (window.kind == Kind::linear) {
+      text = number + " * " + tile;
+    } else {
+      text = integer(window.at[i]) + (window.kind == Kind::tile ? " * " + tile : "");
+    }
+    origin[i] = fresh("o");
+    line("const i64 " + origin[i] + " = " + text + ";");
+  }
+  return origin;
+}
+
+KernelWriter::Opened KernelWriter::open_window(const Window& window, const Distribution& of) {
+  const ViewSlot& view = plan_.code.views[static_cast<std::size_t>(window.view)];
+  const SetView* const made = views_[static_cast<std::size_t>(window.view)];
+  const Tensor& tensor = plan_.signature.tensors[static_cast<std::size_t>(view.tensor)];
+  const std::size_t rank = window.tile.size();
+  Opened opened{.facts = facts_of(window, plan_.code, plan_.signature.tensors, views_)};
+  const std::string name = "w" + std::to_string(window.view);
+  opened.tensor = "p.t" + std::to_string(view.tensor);
+  const std::string offset = made != nullptr ? name + "_offset" : "";
+  std::int64_t multiple = 1 << 20;  // of every stride but that of vectors, and of the offset
+  const auto narrow = [&](std::int64_t of_value) {
+    std::int64_t power = 1;
+    while (of_value != 0 && of_value % (2 * power) == 0 && power < multiple) power *= 2;
+    if (of_value != 0) multiple = std::min(multiple, power);
+  };
+  const bool begins_at_zero =
+      made == nullptr || !made->offset ||
+      (made->offset->code.is_known() && expr::to_double(made->offset->code.literal) == 0);
+  if (!begins_at_zero) narrow(multiple_of(*made->offset, plan_.code));
+  std::int64_t below = 1;  // what row-major strides of a view are multiples of
+  Texts by_axis_stride(rank), by_axis_extent(rank);
+  std::vector<std::int64_t> stride_multiples(rank, 1);
+  for (std::size_t axis = rank; axis-- > 0;) {
+    if (made != nullptr) {
+      by_axis_extent[axis] = name + "_extent" + std::to_string(axis);
+      by_axis_stride[axis] = name + "_stride" + std::to_string(axis);
+      stride_multiples[axis] =
+          made->stride.empty() ? below : multiple_of(made->stride[axis], plan_.code);
+      below *= std::min<std::int64_t>(1 << 20, multiple_of(made->shape[axis], plan_.code));
+      below = std::min<std::int64_t>(below, 1 << 20);
+    } else {
+      const Layout own = mode(tensor.layout, axis);
+      by_axis_extent[axis] = dim_text(product(own.shape()));
+      const Dim& stride = own.leaves().front().stride;
+      by_axis_stride[axis] = dim_text(stride);
+      stride_multiples[axis] = multiple_of(stride, plan_.code);
+    }
+  }
+  for (std::size_t i = 0; i < rank; ++i) {
+    const std::size_t axis = window.order.empty() ? i : static_cast<std::size_t>(window.order[i]);
+    opened.extents.push_back(by_axis_extent[axis]);
+    opened.strides.push_back(by_axis_stride[axis]);
+    const bool is_vector = static_cast<int>(i) == opened.facts.vector_axis;
+    if (is_vector) opened.strides.back() = "1";
+    if (!is_vector) narrow(stride_multiples[axis]);
+  }
+  opened.origin = origin_of(window, opened.extents);
+  if (opened.facts.nested || window.kind == TileIndex::Kind::gather) {
+    opened.tensor += offset.empty() ? "" : " + " + offset;
+    return opened;
+  }
+  const int vector = opened.facts.vector_axis;
+  if (vector >= 0) {
+    const auto i = static_cast<std::size_t>(vector);
+    if (window.kind == TileIndex::Kind::element) {
+      narrow(multiple_of(window.at[i], plan_.code));
+    } else {
+      narrow(window.tile[i]);
+    }
+  }
+  std::string start = offset;
+  for (std::size_t i = 0; i < rank; ++i) {
+    start += (start.empty() ? "" : " + ") + opened.origin[i] +
+             (opened.strides[i] == "1" ? "" : " * " + opened.strides[i]);
+  }
+  const std::string at = fresh("o");
+  line("const i64 " + at + " = " + (start.empty() ? "0" : start) + ";");
+  opened.base = opened.tensor + " + " + at;
+  for (std::size_t i = 0; i < rank; ++i) {
+    const bool negative = window.kind == TileIndex::Kind::linear
+                              ? may_be_negative(window.at.front())
+                              : may_be_negative(window.at[i]);
+    const std::string tile = std::to_string(window.tile[i]);
+    headers_.insert("math");
+    const auto clamped = [&](const std::string& value) {
+      const std::string number = fresh("n");
+      line("const int " + number + " = int(math::clamp<i64>(" + value + ", 0, " + tile + "));");
+      return number;
+    };
+    opened.below.push_back(negative ? clamped("-" + opened.origin[i]) : "");
+    opened.above.push_back(clamped(opened.extents[i] + " - " + opened.origin[i]));
+  }
+  const std::int64_t count = vector < 0 ? 1 : std::min(of.vector_along(vector), opened.facts.vector);
+  const bool from_front =
+      std::ranges::all_of(opened.below, [](const std::string& one) { return one.empty(); });
+  if (count > 1 && from_front) {
+    if (multiple % count == 0) {
+      opened.wide = "true";
+    } else {
+      std::string bits = at;
+      for (std::size_t i = 0; i < rank; ++i) {
+        if (static_cast<int>(i) != vector && window.tile[i] > 1) bits += " | " + opened.strides[i];
+      }
+      opened.wide = fresh("wide");
+      line("const bool " + opened.wide + " = (" + bits + ") % " + std::to_string(count) + " == 0;");
+    }
+  }
+  return opened;
+}
+
+/// How many elements exist from value `i` on along the axis of vectors; 0 if it lies outside along
+/// another axis.
+std::string KernelWriter::valid_text(const Opened& opened, const Distribution& of) {
+  std::string inside;
+  std::string valid = "1";
+  for (std::size_t axis = 0; axis < of.shape.size(); ++axis) {
+    const std::string at = coordinate(of, static_cast<int>(axis), "i");
+    if (static_cast<int>(axis) == opened.facts.vector_axis && opened.below[axis].empty()) {
+      valid = opened.above[axis] + " - (" + at + ")";
+      continue;
+    }
+    inside += (inside.empty() ? "" : " && ") + at + " < " + opened.above[axis];
+    if (!opened.below[axis].empty()) inside += " && " + at + " >= " + opened.below[axis];
+  }
+  return inside.empty() ? valid : inside + " ? " + valid + " : 0";
+}
+
+bool KernelWriter::is_crosswise(const Window& window, const Distribution& of) const {
+  const WindowFacts facts = facts_of(window, plan_.code, plan_.signature.tensors, views_);
+  if (facts.vector_axis < 0 || count_of(of.shape) < 4 * 32 || window.mask) return false;
+  const int first = first_axis(of);
+  return first >= 0 && first != facts.vector_axis;
+}
+
+/// Element by element: for windows with a mask, an index tile or nested modes.
+void KernelWriter::each_element(
+    const Opened& opened, const Window& window, const Distribution& of,
+    const std::function<void(const std::string& inside, const std::string& at)>& use) {
+  const ViewSlot& view = plan_.code.views[static_cast<std::size_t>(window.view)];
+  const SetView* const made = views_[static_cast<std::size_t>(window.view)];
+  const Tensor& tensor = plan_.signature.tensors[static_cast<std::size_t>(view.tensor)];
+  Texts indices;
+  std::string mask;
+  if (window.kind == TileIndex::Kind::gather) {
+    for (const Value& at : window.at) indices.push_back(evaluated(at, of, i64).name);
+  }
+  if (window.mask) mask = evaluated(*window.mask, of, b8).name;
+  open_values(of.values());
+  std::string is_inside = inside(of, "i");
+  if (is_inside == "true") is_inside.clear();
+  const auto require = [&](const std::string& text) {
+    is_inside += (is_inside.empty() ? "" : " && ") + text;
+  };
+  if (!mask.empty()) require("to_compute(" + mask + "[i])");
+  std::string place;
+  for (std::size_t i = 0; i < window.tile.size(); ++i) {
+    const std::string at = "e" + std::to_string(i);
+    line("const i64 " + at + " = " +
+         (indices.empty() ? opened.origin[i] + " + (" + coordinate(of, static_cast<int>(i), "i") + ")"
+                          : indices[i] + "[i]") +
+         ";");
+    require(at + " >= 0 && " + at + " < " + opened.extents[i]);
+    const std::size_t axis = window.order.empty() ? i : static_cast<std::size_t>(window.order[i]);
+    std::string part;
+    if (made == nullptr) {
+      const Layout own = mode(tensor.layout, axis);
+      part = layout::emit(own.leaves(), at, {.dim = [&](const Dim& dim) { return dim_text(dim); }});
+    } else {
+      part = at + " * " + opened.strides[i];
+    }
+    if (!part.empty()) place += (place.empty() ? "" : " + ") + part;
+  }
+  use(is_inside, "(" + opened.tensor + ")[" + (place.empty() ? "0" : place) + "]");
+  close();
+}
+
+void KernelWriter::load(const Load& load, const Array& to) {
+  const Window& window = load.window;
+  const int tensor = plan_.code.views[static_cast<std::size_t>(window.view)].tensor;
+  before_read(Hazards::tensor(tensor));
+  const Opened opened = open_window(window, to.spread);
+  headers_.insert("math");
+  const std::string pad = stored_text(pad_text(load.pad, to.dtype), to.dtype);
+  const bool by_element =
+      window.mask || window.kind == TileIndex::Kind::gather || opened.facts.nested;
+  if (by_element) {
+    each_element(opened, window, to.spread, [&](const std::string& inside, const std::string& at) {
+      line(to.name + "[i] = " + pad + ";");
+      line("if (" + inside + ") " + to.name + "[i] = " + at + ";");
+    });
+  } else {
+    const int axis = opened.facts.vector_axis;
+    const std::int64_t count =
+        opened.wide == "false" ? 1 : std::min(to.spread.vector_along(axis), vector_limit(opened.facts, to));
+    headers_.insert("neighbours");
+    open_values(to.spread.values(), count);
+    std::string at;
+    for (std::size_t i = 0; i < window.tile.size(); ++i) {
+      if (window.tile[i] == 1) continue;
+      at += " + (" + coordinate(to.spread, static_cast<int>(i), "i") + ")" +
+            (opened.strides[i] == "1" ? "" : " * " + opened.strides[i]);
+    }
+    line("load_neighbours<" + std::to_string(count) + ">(&" + to.name + "[i], " + opened.base + at +
+         ", " + valid_text(opened, to.spread) + ", " + opened.wide + ", " + pad + ");");
+    close();
+  }
+  hazards_.read(Hazards::tensor(tensor));
+}
+
+/// The longest vector: longer ones than 16 bytes need an address aligned to 16 bytes.
+std::int64_t KernelWriter::vector_limit(const WindowFacts& facts, const Array& array) {
+  return facts.vector * size_bytes(array.dtype) >= 16 ? 1024 : facts.vector;
+}
+
+void KernelWriter::store(const Window& window, const Array& from) {
+  const int tensor = plan_.code.views[static_cast<std::size_t>(window.view)].tensor;
+  before_write(Hazards::tensor(tensor));
+  const Opened opened = open_window(window, from.spread);
+  const std::string owner = is_owner(from.spread);
+  const bool by_element =
+      window.mask || window.kind == TileIndex::Kind::gather || opened.facts.nested;
+  if (by_element) {
+    each_element(opened, window, from.spread, [&](const std::string& inside, const std::string& at) {
+      line("if (" + (owner == "true" ? "" : owner + " && ") + inside + ") " + at + " = " + from.name +
+           "[i];");
+    });
+  } else {
+    const int axis = opened.facts.vector_axis;
+    const std::int64_t count = opened.wide == "false"
+                                   ? 1
+                                   : std::min(from.spread.vector_along(axis),
+                                              vector_limit(opened.facts, from));
+    headers_.insert("neighbours");
+    if (owner != "true") open("if (" + owner + ") {");
+    open_values(from.spread.values(), count);
+    std::string at;
+    for (std::size_t i = 0; i < window.tile.size(); ++i) {
+      if (window.tile[i] == 1) continue;
+      at += " + (" + coordinate(from.spread, static_cast<int>(i), "i") + ")" +
+            (opened.strides[i] == "1" ? "" : " * " + opened.strides[i]);
+    }
+    line("store_neighbours<" + std::to_string(count) + ">(" + opened.base + at + ", &" + from.name +
+         "[i], " + valid_text(opened, from.spread) + ", " + opened.wide + ");");
+    close();
+    if (owner != "true") close();
+  }
+  hazards_.write(Hazards::tensor(tensor));
+}
+
+void KernelWriter::load_shared(const Load& load, const Place& to, bool ahead) {
+  const Window& window = load.window;
+  const int tensor = plan_.code.views[static_cast<std::size_t>(window.view)].tensor;
+  const DType dtype = plan_.signature.tensors[static_cast<std::size_t>(tensor)].dtype;
+  WindowFacts facts = facts_of(window, plan_.code, plan_.signature.tensors, views_);
+  const int last = static_cast<int>(window.tile.size()) - 1;
+  const bool simple = !window.mask && window.kind != TileIndex::Kind::gather && !facts.nested &&
+                      dtype == to.dtype;
+  std::int64_t count = simple && facts.vector_axis == last && last >= 0 ? facts.vector : 1;
+  while (count > 1 && !keeps_vectors(to.layout, to.shape, count)) count /= 2;
+  if (simple && facts.vector_axis == last) facts.vector = count;
+  const Distribution of = copy_distribution(window.tile, plan_.threads, facts);
+  if (!simple || count == 1 || of.vector_along(last) != count) {
+    Array values = declare(dtype, of);
+    this->load(load, values);
+    return put(converted(values, to.dtype), to);
+  }
+  before_read(Hazards::tensor(tensor));
+  const Opened opened = open_window(window, of);
+  if (opened.wide == "false") {
+    const Array values = declare(dtype, of);
+    this->load(load, values);
+    return put(values, to);
+  }
+  const bool zeros = load.pad == TilePad::zero || load.pad == TilePad::none;
+  const std::int64_t bytes = count * size_bytes(dtype);
+  const bool is_async = ahead && zeros && bytes >= 4 && plan_.target.major >= 8;
+  headers_.insert(is_async ? "copy_ahead" : "neighbours");
+  before_write(to.object);
+  const std::string owner = is_owner(of);
+  if (owner != "true") open("if (" + owner + ") {");
+  open_values(of.values(), count);
+  const std::string is_inside = inside(of, "i");
+  if (is_inside != "true") open("if (" + is_inside + ") {");
+  Texts coordinates;
+  std::string at;
+  for (std::size_t i = 0; i < window.tile.size(); ++i) {
+    coordinates.push_back(coordinate(of, static_cast<int>(i), "i"));
+    if (window.tile[i] == 1) continue;
+    at += " + (" + coordinates.back() + ")" +
+          (opened.strides[i] == "1" ? "" : " * " + opened.strides[i]);
+  }
+  const std::string target = "&" + to.pointer + "[" + index_in(to, coordinates) + "]";
+  const std::string valid = valid_text(opened, of);
+  if (is_async) {
+    line("copy_ahead<" + std::to_string(count) + ">(" + target + ", " + opened.base + at + ", " +
+         opened.tensor + ", " + valid + ", " + opened.wide + ");");
+  } else {
+    headers_.insert("math");
+    line("copy_neighbours<" + std::to_string(count) + ">(" + target + ", " + opened.base + at + ", " +
+         valid + ", " + opened.wide + ", " + stored_text(pad_text(load.pad, dtype), dtype) + ");");
+  }
+  if (is_inside != "true") close();
+  close();
+  if (owner != "true") close();
+  hazards_.write(to.object);
+  hazards_.read(Hazards::tensor(tensor));
+  if (is_async && to.object != Hazards::kAhead) hazards_.copy_ahead();
+}
+
+void KernelWriter::write_step(const Load& step) {
+  if (is_shared(step.tile)) {
+    if (ahead_.contains(&step)) return;  // its loop has it loaded
+    return load_shared(step, place(step.tile), pipelines_ == 0);
+  }
+  const int tensor = plan_.code.views[static_cast<std::size_t>(step.window.view)].tensor;
+  const DType dtype = plan_.signature.tensors[static_cast<std::size_t>(tensor)].dtype;
+  const Array target = array(step.tile);
+  if (is_crosswise(step.window, target.spread)) {
+    const Array values = declare(
+        dtype, copy_distribution(step.window.tile, plan_.threads,
+                                 facts_of(step.window, plan_.code, plan_.signature.tensors, views_)));
+    load(step, values);
+    return assign(converted(values, target.dtype), step.tile);
+  }
+  if (dtype == target.dtype) return load(step, target);
+  const Array values = declare(dtype, target.spread);
+  load(step, values);
+  assign(converted(values, target.dtype), step.tile);
+}
+
+void KernelWriter::write_step(const Store& step) {
+  const int tensor = plan_.code.views[static_cast<std::size_t>(step.window.view)].tensor;
+  const DType dtype = plan_.signature.tensors[static_cast<std::size_t>(tensor)].dtype;
+  const WindowFacts facts = facts_of(step.window, plan_.code, plan_.signature.tensors, views_);
+  Distribution of = copy_distribution(step.window.tile, plan_.threads, facts);
+  if (!is_shared(step.tile)) {
+    const Distribution own = array(step.tile).spread;
+    if (!is_crosswise(step.window, own)) of = own;
+  }
+  if (!is_shared(step.tile) && of != array(step.tile).spread) {
+    // Converted first: fewer bytes pass through shared memory if the type is narrower.
+    return store(step.window, as(converted(array(step.tile), dtype), of));
+  }
+  store(step.window, converted(operand(step.tile, of), dtype));
+}
+
+void KernelWriter::write_step(const AtomicUpdate& step) {
+  headers_.insert("atomic");
+  const int tensor = plan_.code.views[static_cast<std::size_t>(step.window.view)].tensor;
+  const DType dtype = slot(step.tile).type.dtype;
+  const Distribution of =
+      is_shared(step.tile) ? copy_distribution(step.window.tile, plan_.threads, {})
+                           : *plan_.distributions[static_cast<std::size_t>(step.tile)];
+  const Array values = operand(step.tile, of);
+  before_write(Hazards::tensor(tensor));
+  const Opened opened = open_window(step.window, of);
+  const std::string owner = is_owner(of);
+  const Array old = step.out >= 0 ? declare(dtype, of) : Array();
+  each_element(opened, step.window, of, [&](const std::string& inside, const std::string& at) {
+    const std::string update = std::string(atomic_function(step.kind)) + "(&" + at + ", " +
+                               values.name + "[i]);";
+    if (step.out >= 0) line(old.name + "[i] = " + stored_text("0", dtype) + ";");
+    line("if (" + (owner == "true" ? "" : owner + " && ") + inside + ") " +
+         (step.out >= 0 ? old.name + "[i] = " : "") + update);
+  });
+  hazards_.write(Hazards::tensor(tensor));
+  if (step.out < 0) return;
+  // Threads that repeat an element take its old value from the one that updated it.
+  if (!of.repeats()) return assign(old, step.out);
+  const Place between = scratch(dtype, of.shape);
+  put(old, between);
+  const Array all = declare(dtype, of);
+  get(between, all);
+  assign(all, step.out);
+}
+
+}  // namespace tilejit::program
