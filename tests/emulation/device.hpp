@@ -150,6 +150,54 @@ void launch(Kernel kernel, const Params& params, int threads, unsigned blocks, u
   }
 }
 
+// Half precision, rounded to nearest even.
+inline float half_value(unsigned bits) {
+  const int exponent = static_cast<int>(bits >> 10 & 31), mantissa = static_cast<int>(bits & 1023);
+  float x = exponent == 0 ? ldexpf(static_cast<float>(mantissa), -24)
+                          : ldexpf(static_cast<float>(1024 + mantissa), exponent - 25);
+  if (exponent == 31) x = mantissa == 0 ? INFINITY : NAN;
+  return (bits & 0x8000) != 0 ? -x : x;
+}
+inline unsigned half_bits(float x) {
+  if (x != x) return 0x7fff;
+  const unsigned sign = signbit(x) ? 0x8000 : 0;
+  const float a = fabsf(x);
+  if (a >= 65520) return sign | 0x7c00;
+  if (a < ldexpf(1, -14)) return sign | static_cast<unsigned>(nearbyintf(ldexpf(a, 24)));
+  const int exponent = ilogbf(a);
+  const auto mantissa = static_cast<unsigned>(nearbyintf(ldexpf(a, 10 - exponent)));
+  return sign | ((static_cast<unsigned>(exponent + 15) << 10) + mantissa - 1024);
+}
+
+// Copies that threads do not wait for. They are done as late as a wait allows.
+struct LateCopy {
+  unsigned to;
+  const void* from;
+  unsigned valid, bytes;
+};
+inline unsigned char* shared_base = nullptr;
+inline std::vector<std::vector<std::vector<LateCopy>>> late_copies;  // of each thread, its groups
+inline std::vector<std::vector<LateCopy>>& groups_of_thread() {
+  return late_copies[Block::current_block->current()];
+}
+inline void copy_later(unsigned to, const void* from, unsigned valid, unsigned bytes) {
+  groups_of_thread().back().push_back({to, from, valid, bytes});
+}
+inline void commit_copies() {
+  groups_of_thread().emplace_back();
+}
+/// Until at most `pending` groups are under way; the last one is not complete yet.
+inline void do_copies(std::size_t pending) {
+  auto& groups = groups_of_thread();
+  while (groups.size() > pending + 1) {
+    for (const LateCopy& copy : groups.front()) {
+      std::memcpy(shared_base + copy.to, copy.from, copy.valid);
+      std::memset(shared_base + copy.to + copy.valid, 0, copy.bytes - copy.valid);
+    }
+    groups.erase(groups.begin());
+  }
+}
+
 /// The shape of a launch, and the block's shared memory.
 struct Shape {
   Index grid, block;
@@ -173,6 +221,7 @@ void launch(Kernel kernel, const Params& params, const Shape& shape, unsigned se
     Block::block = {block % shape.grid.x, block / shape.grid.x % shape.grid.y,
                     block / shape.grid.x / shape.grid.y};
     std::memset(shape.shared, 0xff, shape.shared_bytes + kGuard);
+    late_copies.assign(static_cast<std::size_t>(threads), {{}});
     Block(threads, random, [&] { kernel(params); }).run();
     for (std::size_t i = 0; i < kGuard; ++i) {
       if (shape.shared[shape.shared_bytes + i] != 0xff) fail("a write beyond shared memory");
@@ -194,6 +243,7 @@ void launch(Kernel kernel, const Params& params, const Shape& shape, unsigned se
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __shared__ static
+#define __align__(bytes) alignas(bytes)
 
 inline void __syncthreads() {
   emulation::Block::current_block->meet();

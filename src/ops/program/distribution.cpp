@@ -229,7 +229,9 @@ std::string digits_text(const std::vector<Digit>& digits, int axis, const std::s
   for (std::size_t d = 0; d < digits.size(); ++d) {
     const Digit& digit = digits[d];
     if (digit.axis == axis) {
-      text += (text.empty() ? "" : " + ") + digit_text(number, before, digit.extent, false);
+      // Values have no number beyond the last digit; threads may.
+      const bool is_last = number != "tid" && d + 1 == digits.size();
+      text += (text.empty() ? "" : " + ") + digit_text(number, before, digit.extent, is_last);
       if (digit.step != 1) text += " * " + std::to_string(digit.step);
     }
     before *= digit.extent;

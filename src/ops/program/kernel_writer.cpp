@@ -54,6 +54,10 @@ void KernelWriter::close(const std::string& text) {
 }
 
 void KernelWriter::open_values(std::int64_t values, std::int64_t by) {
+  if (values == 1) {
+    open("{");
+    return line("constexpr int i = 0;");
+  }
   line("#pragma unroll");
   open("for (int i = 0; i < " + std::to_string(values) + "; " +
        (by == 1 ? "++i" : "i += " + std::to_string(by)) + ") {");
@@ -110,9 +114,13 @@ void KernelWriter::step(const Step& step) {
     std::visit([this](const auto& one) { write_step(one); }, step.kind);
     return;
   }
+  const std::size_t before = out_.size();
   open("{  // line " + std::to_string(number) + ": " + kind);
+  const std::size_t begin = out_.size();
   std::visit([this](const auto& one) { write_step(one); }, step.kind);
   close();
+  const bool is_empty = out_.size() == begin + static_cast<std::size_t>(2 * depth_) + 2;
+  if (is_empty) out_.resize(before);
 }
 
 void KernelWriter::write_step(const SetView& step) {

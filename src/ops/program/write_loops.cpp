@@ -50,6 +50,7 @@ void KernelWriter::write_pipelined(const Loop& step, const std::vector<const Loa
                    std::to_string(plan_.places[static_cast<std::size_t>(load->tile)]->elements) + ")";
       to.object = Hazards::kAhead;
       load_shared(*load, to, true);
+      hazards_.forget(Hazards::kAhead);
     }
     close();
     line("async_copy_commit();");
@@ -63,7 +64,6 @@ void KernelWriter::write_pipelined(const Loop& step, const std::vector<const Loa
     line("const i64 " + at + " = " + range[0] + " + " + std::to_string(s) + " * " + range[2] + ";");
     copies(at, std::to_string(s));
   }
-  hazards_.forget(Hazards::kAhead);
   const Hazards before = hazards_;
   hazards_.enter_loop(step.body, plan_.code);
   line("#pragma unroll 1");
@@ -79,7 +79,6 @@ void KernelWriter::write_pipelined(const Loop& step, const std::vector<const Loa
   line("const int " + free + " = " + turn + " == 0 ? " + std::to_string(stages - 1) + " : " + turn +
        " - 1;");
   copies(next, free);
-  hazards_.forget(Hazards::kAhead);
   for (const Load* const load : ahead) line("b" + std::to_string(load->tile) + " = " + turn + ";");
   ++pipelines_;
   steps(step.body);
