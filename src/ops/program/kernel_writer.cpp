@@ -83,7 +83,9 @@ KernelWriter::Place KernelWriter::place(int tile) const {
 }
 
 void KernelWriter::meet() {
-  if (hazards_.copies_ahead()) {
+  // In a loop that copies ahead all others are waited for at once.
+  if (hazards_.copies_ahead() && pipelines_ == 0 && plan_.target.major >= 8) {
+    headers_.insert("async_copy");
     line("async_copy_commit();");
     line("async_copy_wait<0>();");
   }

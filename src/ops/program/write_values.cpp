@@ -19,7 +19,8 @@ const Node& node_of(const Value& value, NodeId id) {
 
 /// The type in which threads combine values of `type`: at least four bytes.
 std::string combined_type(DType type) {
-  return type == b8 ? "i32" : std::string(expr::compute_type(type));
+  return size_bytes(type) < 4 && !is_floating(type) ? "i32"
+                                                    : std::string(expr::compute_type(type));
 }
 
 /// A value that changes no combination; of extrema of floats NaN, which they ignore.
@@ -294,7 +295,7 @@ void KernelWriter::reduce(Evaluation& evaluation, NodeId id) {
     combine = "return " + both + ";";
     text = name + "[" + index + "] = " +
            expr::emit_combination(node, name + "[" + index + "]",
-                                  node.type == b8 ? "i32(" + element + ")" : element) +
+                                  combined_type(node.type) + "(" + element + ")") +
            ";";
   }
   line(is_inside == "true" ? text : "if (" + is_inside + ") " + text);
@@ -437,7 +438,7 @@ void KernelWriter::scan(Evaluation& evaluation, NodeId id) {
   open("for (int j = 0; j < " + std::to_string(extent) + "; ++j) {");
   const std::string place = node.reverse ? std::to_string(extent - 1) + " - j" : "j";
   line(type + "& at = line[(" + place + ") * " + std::to_string(stride) + "];");
-  line("const " + type + " next = j == 0 ? at : " + expr::emit_combination(node, "all", "at") + ";");
+  line("const " + type + " next = j == 0 ? " + type + "(at) : " + expr::emit_combination(node, "all", "at") + ";");
   line(node.exclusive ? "at = all;" : "at = next;");
   line("all = next;");
   close();
