@@ -48,7 +48,7 @@ tilejit_generator(cuda cuda/source.hpp ${generator_files} ${emit_files})
 
 # Tile programs: the tile library, and the rooms up to the source.
 set(generator_files ${tile_files} ${PROJECT_SOURCE_DIR}/src/operation/zeroing.cpp)
-foreach(room core device layout expr program)
+foreach(room core device layout atoms expr program)
   get_target_property(room_files tilejit_room_${room} TILEJIT_FILES)
   list(APPEND generator_files ${room_files})
 endforeach()

@@ -158,6 +158,10 @@ inline float half_value(unsigned bits) {
   if (exponent == 31) x = mantissa == 0 ? INFINITY : NAN;
   return (bits & 0x8000) != 0 ? -x : x;
 }
+struct F16 {
+  unsigned short bits;
+  operator float() const { return half_value(bits); }
+};
 inline unsigned half_bits(float x) {
   if (x != x) return 0x7fff;
   const unsigned sign = signbit(x) ? 0x8000 : 0;
@@ -169,35 +173,6 @@ inline unsigned half_bits(float x) {
   return sign | ((static_cast<unsigned>(exponent + 15) << 10) + mantissa - 1024);
 }
 
-// Copies that threads do not wait for. They are done as late as a wait allows.
-struct LateCopy {
-  unsigned to;
-  const void* from;
-  unsigned valid, bytes;
-};
-inline unsigned char* shared_base = nullptr;
-inline std::vector<std::vector<std::vector<LateCopy>>> late_copies;  // of each thread, its groups
-inline std::vector<std::vector<LateCopy>>& groups_of_thread() {
-  return late_copies[Block::current_block->current()];
-}
-inline void copy_later(unsigned to, const void* from, unsigned valid, unsigned bytes) {
-  groups_of_thread().back().push_back({to, from, valid, bytes});
-}
-inline void commit_copies() {
-  groups_of_thread().emplace_back();
-}
-/// Until at most `pending` groups are under way; the last one is not complete yet.
-inline void do_copies(std::size_t pending) {
-  auto& groups = groups_of_thread();
-  while (groups.size() > pending + 1) {
-    for (const LateCopy& copy : groups.front()) {
-      std::memcpy(shared_base + copy.to, copy.from, copy.valid);
-      std::memset(shared_base + copy.to + copy.valid, 0, copy.bytes - copy.valid);
-    }
-    groups.erase(groups.begin());
-  }
-}
-
 /// The shape of a launch, and the block's shared memory.
 struct Shape {
   Index grid, block;
@@ -206,9 +181,11 @@ struct Shape {
 };
 inline constexpr std::size_t kGuard = 256;  // bytes behind shared memory that nobody writes
 
-/// The same in three dimensions. Shared memory begins with values that mean nothing.
-template <class Kernel, class Params>
-void launch(Kernel kernel, const Params& params, const Shape& shape, unsigned seed) {
+/// The same in three dimensions. Shared memory begins with values that mean nothing; `prepare` is
+/// called before each block.
+template <class Kernel, class Params, class Prepare>
+void launch(Kernel kernel, const Params& params, const Shape& shape, unsigned seed,
+            Prepare prepare) {
   std::mt19937 random(seed);
   const unsigned blocks = shape.grid.x * shape.grid.y * shape.grid.z;
   std::vector<unsigned> order(blocks);
@@ -221,7 +198,7 @@ void launch(Kernel kernel, const Params& params, const Shape& shape, unsigned se
     Block::block = {block % shape.grid.x, block / shape.grid.x % shape.grid.y,
                     block / shape.grid.x / shape.grid.y};
     std::memset(shape.shared, 0xff, shape.shared_bytes + kGuard);
-    late_copies.assign(static_cast<std::size_t>(threads), {{}});
+    prepare();
     Block(threads, random, [&] { kernel(params); }).run();
     for (std::size_t i = 0; i < kGuard; ++i) {
       if (shape.shared[shape.shared_bytes + i] != 0xff) fail("a write beyond shared memory");
@@ -391,6 +368,12 @@ inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>((static_cast<unsigned long long>(a) * b) >> 32);
 }
 
+inline float __fmaf_rn(float a, float b, float c) {
+  return fmaf(a, b, c);
+}
+inline double __fma_rn(double a, double b, double c) {
+  return fma(a, b, c);
+}
 inline float rsqrtf(float x) {
   return 1 / sqrtf(x);
 }

@@ -100,21 +100,22 @@ std::string EmulatedPrograms::source_of(std::size_t i) const {
   const std::string space = "program_" + std::to_string(i);
   const std::string usual = "using namespace tile;";
   text.replace(text.rfind(usual), usual.size(),
-               usual + "\nalignas(128) static unsigned char shared_memory[" + bytes +
-                   " + emulation::kGuard];\n");
+               usual + "\nstatic unsigned char* const shared_memory = emulation::memory;\n");
   text = "namespace " + space + " {\n" + text + "}\nextern \"C\" void " + space +
          "_run(const void* params, const unsigned* n, unsigned seed) {\n  using namespace " + space +
-         ";\n  emulation::shared_base = shared_memory;\n  emulation::launch(" + step.entry +
+         ";\n  emulation::launch(" + step.entry +
          ", *static_cast<const Params*>(params), emulation::Shape{{n[0], n[1], n[2]}, {n[3], n[4], "
          "n[5]}, shared_memory, " +
-         bytes + "}, seed);\n}\n#undef TILE_DEVICE\n";
+         bytes + "}, seed, [] { emulation::copies.clear(); });\n}\n#undef TILE_DEVICE\n";
   return text;
 }
 
 bool EmulatedPrograms::compile() {
   const fs::path folder(folder_), source = folder / "programs.cpp", library = folder / "programs.so";
   std::ofstream file(source);
-  file << "#include \"" << source_dir().string() << "/tests/emulation/device.hpp\"\n";
+  for (const char* header : {"device.hpp", "warp_product.hpp"}) {
+    file << "#include \"" << source_dir().string() << "/tests/emulation/" << header << "\"\n";
+  }
   for (std::size_t i = 0; i < programs_.size(); ++i) file << source_of(i);
   file.close();
   const std::string command =

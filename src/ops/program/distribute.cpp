@@ -42,8 +42,10 @@ bool is_contiguous(const Window& window, std::size_t axis, const Code& code,
 
 class Distributor {
  public:
-  Distributor(const Code& code, const std::vector<Tensor>& tensors, std::int64_t threads)
+  Distributor(const Code& code, const std::vector<Tensor>& tensors, std::int64_t threads,
+              const std::map<const Gemm*, WarpProduct>& products)
       : code_(code),
+        products_(products),
         tensors_(tensors),
         threads_(threads),
         views_(views_of(code)),
@@ -85,6 +87,9 @@ class Distributor {
   /// Threads have squares of the result, since each element of an operand then serves several.
   void take_product(const Gemm& gemm) {
     const Extents& shape = tile(gemm.out).type.shape;
+    if (const auto found = products_.find(&gemm); found != products_.end()) {
+      return give(gemm.out, distribution_of(found->second, shape, threads_));
+    }
     give(gemm.out, spread(shape, threads_, 1, shape[1] % 4 == 0 ? 4 : 1));
   }
 
@@ -181,6 +186,7 @@ class Distributor {
   }
 
   const Code& code_;
+  const std::map<const Gemm*, WarpProduct>& products_;
   const std::vector<Tensor>& tensors_;
   std::int64_t threads_;
   std::vector<const SetView*> views_;
@@ -232,8 +238,9 @@ Distribution copy_distribution(const Extents& shape, std::int64_t threads,
 
 std::vector<std::optional<Distribution>> distribute(const Code& code,
                                                     const std::vector<Tensor>& tensors,
-                                                    std::int64_t threads) {
-  return Distributor(code, tensors, threads).run();
+                                                    std::int64_t threads,
+                                                    const std::map<const Gemm*, WarpProduct>& products) {
+  return Distributor(code, tensors, threads, products).run();
 }
 
 }  // namespace tilejit::program

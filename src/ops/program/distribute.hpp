@@ -1,10 +1,12 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "program/code.hpp"
 #include "program/distribution.hpp"
+#include "program/products.hpp"
 
 namespace tilejit::program {
 
@@ -45,7 +47,9 @@ struct WindowFacts {
 /// Pinned ones come first, then results of products; a Compute gives what it reads and makes one
 /// distribution, of which tiles that broadcast have slices; what is left takes vectors of 16 bytes
 /// along the axis along which the tensors it is loaded from or stored to are contiguous.
+/// `products` are those by tensor cores.
 [[nodiscard]] std::vector<std::optional<Distribution>> distribute(
-    const Code& code, const std::vector<Tensor>& tensors, std::int64_t threads);
+    const Code& code, const std::vector<Tensor>& tensors, std::int64_t threads,
+    const std::map<const Gemm*, WarpProduct>& products);
 
 }  // namespace tilejit::program

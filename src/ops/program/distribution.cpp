@@ -85,7 +85,7 @@ std::int64_t Distribution::vector_along(int axis) const noexcept {
 }
 
 Distribution spread(const Extents& shape, std::int64_t threads, int axis, std::int64_t vector) {
-  Distribution made{.shape = shape, .threads = threads};
+  Distribution made{.shape = shape, .threads = threads, .of_thread = {}, .of_value = {}};
   std::vector<int> order;
   if (!shape.empty()) order.push_back(axis);
   for (int i = static_cast<int>(shape.size()) - 1; i >= 0; --i) {
@@ -176,6 +176,27 @@ Distribution of_thread_value(const Layout& thr, const Layout& val, std::int64_t 
   };
   add(mode(tv.layout_tv, 0), made.of_thread);
   add(mode(tv.layout_tv, 1), made.of_value);
+  return made;
+}
+
+Distribution of_fragments(const Extents& shape, const Layout& fragment, const Extents& instruction,
+                          const Extents& warps, std::int64_t threads) {
+  Distribution made{.shape = shape, .threads = threads, .of_thread = {}, .of_value = {}};
+  const auto add = [&](const Layout& from, std::vector<Digit>& digits) {
+    for (const Mode& leaf : from.leaves()) {
+      const std::int64_t stride = leaf.stride.value();
+      const bool is_row = stride < instruction[0];
+      add_digit(digits, {leaf.extent.value(), is_row ? 0 : 1,
+                         is_row ? stride : stride / instruction[0]});
+    }
+  };
+  add(mode(fragment, 0), made.of_thread);
+  add(mode(fragment, 1), made.of_value);
+  const Extents part = {shape[0] / warps[0], shape[1] / warps[1]};  // of a warp
+  add_digit(made.of_value, {part[1] / instruction[1], 1, instruction[1]});
+  add_digit(made.of_value, {part[0] / instruction[0], 0, instruction[0]});
+  add_digit(made.of_thread, {warps[0], 0, part[0]});
+  add_digit(made.of_thread, {warps[1], 1, part[1]});
   return made;
 }
 

@@ -51,6 +51,13 @@ struct Distribution {
 [[nodiscard]] Distribution of_thread_value(const Layout& thr, const Layout& val,
                                            std::int64_t threads);
 
+/// The sums of a product by warps: `fragment` is an instruction's layout of them, (thread, value) ->
+/// m + M n, of (m, n) elements; `warps` are arranged along both axes, those along the first next to
+/// each other.
+[[nodiscard]] Distribution of_fragments(const Extents& shape, const Layout& fragment,
+                                        const Extents& instruction, const Extents& warps,
+                                        std::int64_t threads);
+
 /// From (thread, value) to the row-major place in the tile, rounded up to whole steps. A digit that
 /// repeats has a stride of 0.
 [[nodiscard]] Layout layout_of(const Distribution& of);

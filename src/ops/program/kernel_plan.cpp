@@ -128,7 +128,8 @@ KernelPlan make_plan(std::shared_ptr<const TileProgram> program, const Tuning& t
   }
   plan.params = params_of(plan);
   plan.params_bytes = operation::struct_bytes(plan.params);
-  plan.distributions = distribute(plan.code, plan.signature.tensors, plan.threads);
+  plan.distributions = distribute(plan.code, plan.signature.tensors, plan.threads,
+                                  warp_products(plan.code, target, plan.threads));
   plan.places = places_of(plan);
   KernelWriter(plan).write();
   check_shared(plan);

@@ -22,6 +22,7 @@ KernelWriter::KernelWriter(KernelPlan& plan) : plan_(plan), views_(views_of(plan
   if (plan.target.major >= 8) {
     for (const auto& [load, stages] : copies_ahead(plan.code)) ahead_.insert(load);
   }
+  products_ = warp_products(plan.code, plan.target, plan.threads);
   for (const auto& place : plan.places) {
     if (!place) continue;
     tiles_bytes_ = std::max(tiles_bytes_, place->offset + place->bytes);
@@ -73,7 +74,7 @@ KernelWriter::Place KernelWriter::place(int tile) const {
   const std::string number = std::to_string(tile);
   std::string pointer = "s" + number + "_" + short_name(slot(tile).name);
   if (known.buffers > 1) {
-    pointer = "(" + pointer + " + b" + number + " * " + std::to_string(known.elements) + ")";
+    pointer = "(" + pointer + " + buffer" + number + " * " + std::to_string(known.elements) + ")";
   }
   return {.pointer = pointer,
           .dtype = slot(tile).type.dtype,
@@ -245,7 +246,7 @@ std::string KernelWriter::declarations() const {
             " = reinterpret_cast<" + type + "*>(shared_memory + " +
             std::to_string(plan_.places[tile]->offset) + ");  // " + to_string(own.type) + " in " +
             tilejit::to_string(plan_.places[tile]->layout) + "\n";
-    if (plan_.places[tile]->buffers > 1) text += "  int b" + number + " = 0;\n";
+    if (plan_.places[tile]->buffers > 1) text += "  int buffer" + number + " = 0;\n";
   }
   if (scratch_bytes_ > 0) {
     text += "  unsigned char* const scratch = shared_memory + " + std::to_string(tiles_bytes_) + ";\n";

@@ -141,6 +141,10 @@ class KernelWriter {
                        const Texts& range);
   [[nodiscard]] Place product_operand(int tile, std::int64_t& used);
   void write_fma(const Gemm& step, const Place& a, const Place& b);
+  void write_warp_product(const Gemm& step, const WarpProduct& product, const Place& a,
+                          const Place& b, const Array& out);
+  /// The name of a type declared before the kernel, which `make` writes.
+  std::string declared(const char* prefix, const std::function<std::string(const std::string&)>& make);
 
   // A step each.
   void write_step(const SetView& step);
@@ -177,6 +181,8 @@ class KernelWriter {
   std::map<std::string, std::string> places_;  // texts of a thread's coordinates, their names
   std::string declarations_;                   // of these
   std::string types_;                          // declared before the kernel
+  std::map<std::string, std::string> declared_;  // texts of types, with a name of their own
+  std::map<const Gemm*, WarpProduct> products_;
   std::set<const Load*> ahead_;                // that a loop with stages does
   std::set<int> counts_up_;                    // scalars that are not negative
   const Step* at_ = nullptr;

@@ -79,7 +79,7 @@ void KernelWriter::write_pipelined(const Loop& step, const std::vector<const Loa
   line("const int " + free + " = " + turn + " == 0 ? " + std::to_string(stages - 1) + " : " + turn +
        " - 1;");
   copies(next, free);
-  for (const Load* const load : ahead) line("b" + std::to_string(load->tile) + " = " + turn + ";");
+  for (const Load* const load : ahead) line("buffer" + std::to_string(load->tile) + " = " + turn + ";");
   ++pipelines_;
   steps(step.body);
   --pipelines_;

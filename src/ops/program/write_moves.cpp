@@ -186,7 +186,7 @@ KernelWriter::Texts KernelWriter::part_origin(const Rearrange& step, const Exten
       origin.emplace_back("0");
       continue;
     }
-    const std::string name = fresh("b");
+    const std::string name = fresh("z");
     headers_.insert("math");
     line("const int " + name + " = int(math::clamp<i64>(" + integer(*step.at[axis]) + ", 0, " +
          std::to_string(whole[axis] - part[axis]) + "));");

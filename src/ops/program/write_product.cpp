@@ -1,6 +1,8 @@
 // Products of tiles.
 #include <algorithm>
 
+#include "atoms/emit_mma.hpp"
+#include "layout/emit.hpp"
 #include "program/kernel_text.hpp"
 #include "program/kernel_writer.hpp"
 
@@ -21,8 +23,16 @@ KernelWriter::Place KernelWriter::product_operand(int tile, std::int64_t& used) 
 }
 
 void KernelWriter::write_step(const Gemm& step) {
+  const auto found = products_.find(&step);
+  std::optional<Array> sums;
+  if (found != products_.end()) {
+    const Array out = array(step.out);
+    const Distribution own = distribution_of(found->second, out.spread.shape, plan_.threads);
+    sums = own == out.spread    ? out
+           : step.accumulate    ? as(out, own)
+                                : declare(out.dtype, own);
+  }
   std::int64_t used = 0;
-  Hazards pending = hazards_;
   Place a = product_operand(step.a, used);
   Place b;
   if (is_shared(step.b) || used == 0) {
@@ -35,9 +45,62 @@ void KernelWriter::write_step(const Gemm& step) {
   }
   before_read(a.object);
   before_read(b.object);
-  write_fma(step, a, b);
+  if (sums) {
+    write_warp_product(step, found->second, a, b, *sums);
+  } else {
+    write_fma(step, a, b);
+  }
   hazards_.read(a.object);
   hazards_.read(b.object);
+  if (sums && sums->name != array(step.out).name) assign(*sums, step.out);
+}
+
+std::string KernelWriter::declared(const char* prefix,
+                                   const std::function<std::string(const std::string&)>& make) {
+  const auto [found, is_new] = declared_.try_emplace(make("T"), "");
+  if (is_new) {
+    found->second = fresh(prefix);
+    types_ += make(found->second);
+  }
+  return found->second;
+}
+
+/// The sums are the product's own registers while it lasts.
+void KernelWriter::write_warp_product(const Gemm& step, const WarpProduct& product, const Place& a,
+                                      const Place& b, const Array& out) {
+  headers_.insert("block_product");
+  const Extents& shape = out.spread.shape;
+  const auto layout_type = [&](const Place& place, bool swap) {
+    ComposedLayout layout = place.layout;
+    if (swap) {
+      const Layout& inner = layout.layout();
+      layout = {layout.swizzle(), layout.offset(), make_layout({mode(inner, 1), mode(inner, 0)})};
+    }
+    return declared("Place", [&](const std::string& name) {
+      return "namespace tile {\n" + layout::emit_callable(name, layout, layout::IndexBits::b32) +
+             "}\n";
+    });
+  };
+  const std::string mma =
+      declared("Mma", [&](const std::string& name) { return atoms::emit(product.atom, name); });
+  const std::string name = fresh("product");
+  const std::int64_t sums = slot(step.a).type.shape[step.a_transposed ? 0 : 1];
+  line("BlockProduct<" + mma + ", " + layout_type(a, step.a_transposed) + ", " +
+       layout_type(b, !step.b_transposed) + ", " + std::to_string(shape[0]) + ", " +
+       std::to_string(shape[1]) + ", " + std::to_string(sums) + ", " +
+       std::to_string(product.warps[0]) + ", " + std::to_string(product.warps[1]) + "> " + name +
+       "(tid);");
+  if (step.accumulate) {
+    open_values(out.spread.values());
+    line(name + ".value(i) = to_compute(" + out.name + "[i]);");
+    close();
+  } else {
+    line(name + ".clear();");
+  }
+  line(name + ".multiply(" + a.pointer + ", " + b.pointer + ");");
+  open_values(out.spread.values());
+  line(out.name + "[i] = " + stored_text(name + ".value(i)", out.dtype) + ";");
+  close();
 }
 
 void KernelWriter::write_fma(const Gemm& step, const Place& a, const Place& b) {
