@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -150,39 +149,14 @@ void EmulatedPrograms::compare(std::size_t i, const std::function<double()>& nex
                                double tolerance) {
   const Emulated& one = programs_[i];
   SCOPED_TRACE(one.what + "\n" + one.c.text);
-  const std::vector<Access> access = resolve_access(Operation(one.program));
-  std::vector<GuardedTensor> before;
-  for (std::size_t t = 0; t < one.program.tensors.size(); ++t) {
-    const Tensor& tensor = one.program.tensors[t];
-    before.emplace_back(tensor, one.c.symbols);
-    const bool zeroed = std::ranges::find(one.program.zeroed, tensor.name) != one.program.zeroed.end();
-    if (zeroed) before.back().fill([] { return 0.0; });
-    else if (access[t] != Access::out) before.back().fill(next);
-  }
-  std::vector<GuardedTensor> expected = before;
-  HostArguments args{.tensors = {}, .scalars = one.c.scalars, .symbols = one.c.symbols};
-  for (GuardedTensor& tensor : expected) args.tensors.push_back(tensor.data());
-  interpret(one.program, args);
+  const std::vector<GuardedTensor> before = tensors_before(one.program, one.c, next);
   std::array<std::vector<GuardedTensor>, 2> runs = {before, before};
   for (unsigned seed = 0; seed < runs.size(); ++seed) run(i, runs[seed], seed);
   for (std::size_t t = 0; t < one.program.tensors.size(); ++t) {
-    const std::string& name = one.program.tensors[t].name;
-    EXPECT_EQ(runs[0][t].bytes(), runs[1][t].bytes()) << "the order of threads matters for " << name;
-    EXPECT_EQ(runs[0][t].check_guards(), "") << "tensor " << name;
-    const std::vector<double> actual = runs[0][t].values();
-    const std::vector<double> wanted = expected[t].values();
-    std::size_t wrong = 0;
-    for (std::size_t e = 0; e < actual.size(); ++e) {
-      const double error = std::fabs(actual[e] - wanted[e]);
-      const bool equal = actual[e] == wanted[e] || (actual[e] != actual[e] && wanted[e] != wanted[e]);
-      if (equal || error <= tolerance * std::max(1.0, std::fabs(wanted[e]))) continue;
-      if (wrong++ == 0) {
-        ADD_FAILURE() << name << "[" << e << "] is " << actual[e] << ", the interpreter has "
-                      << wanted[e];
-      }
-    }
-    EXPECT_EQ(wrong, 0u) << "of " << actual.size() << " elements of " << name;
+    EXPECT_EQ(runs[0][t].bytes(), runs[1][t].bytes())
+        << "the order of threads matters for " << one.program.tensors[t].name;
   }
+  expect_interpreted(one.program, one.c, before, runs[0], tolerance);
 }
 
 }  // namespace tilejit::test

@@ -164,7 +164,8 @@ operation::LaunchPlan launch_plan(const KernelPlan& plan) {
                           .sets_cluster = shape.cluster > 1,
                           .shared_bytes = static_cast<int>(plan.shared_bytes),
                           .params = plan.params,
-                          .params_bytes = plan.params_bytes});
+                          .params_bytes = plan.params_bytes,
+                          .positional = plan.params.empty()});
   // No two tensors count as equal element by element: blocks may read what others write.
   launch.extents = {2};
   for (std::size_t i = 0; i < plan.signature.tensors.size(); ++i) {

@@ -32,6 +32,25 @@ std::string greatest_text(DType type) {
   return name + "(~0ull >> " + std::to_string(64 - bits + (is_signed ? 1 : 0)) + ")";
 }
 
+std::string printed_text(std::string_view bytes) {
+  std::string text;
+  for (const char one : bytes) {
+    const auto byte = static_cast<unsigned char>(one);
+    const bool plain = (one >= 'a' && one <= 'z') || (one >= 'A' && one <= 'Z') ||
+                       (one >= '0' && one <= '9') ||
+                       std::string_view(" .,:;=+-*/()[]<>_!").find(one) != std::string_view::npos;
+    if (one == '%') {
+      text += "%%";
+    } else if (plain) {
+      text += one;
+    } else {  // three octal digits, so that no digit after it belongs to it
+      text += {'\\', static_cast<char>('0' + byte / 64), static_cast<char>('0' + byte / 8 % 8),
+               static_cast<char>('0' + byte % 8)};
+    }
+  }
+  return text;
+}
+
 std::string header_of(DType type) {
   switch (type) {
     case b8: return "b8";

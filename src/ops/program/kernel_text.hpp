@@ -16,6 +16,8 @@ namespace tilejit::program {
 /// The least and the greatest integer of a type, in its compute type.
 [[nodiscard]] std::string least_text(DType type);
 [[nodiscard]] std::string greatest_text(DType type);
+/// Any bytes as the inside of a C string that printf prints as they are.
+[[nodiscard]] std::string printed_text(std::string_view bytes);
 /// The header of the device library with the storage type of `type`, without "tile/" and ".cuh".
 [[nodiscard]] std::string header_of(DType type);
 /// Adds the headers with the functions of formulas that `text` calls.

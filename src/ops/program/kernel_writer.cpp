@@ -193,6 +193,10 @@ void KernelWriter::write_step(const WhileLoop& step) {
 void KernelWriter::write_step(const Branch& step) {
   const expr::Expression& code = step.condition.code;
   if (code.is_known()) return steps(expr::is_true(code.literal) ? step.then : step.otherwise);
+  if (step.per_thread && in_thread_ == 0) {
+    stage_printed(step.then);
+    stage_printed(step.otherwise);
+  }
   in_thread_ += step.per_thread ? 1 : 0;
   const std::string taken = condition(step.condition);
   const Hazards before = hazards_;
@@ -207,15 +211,14 @@ void KernelWriter::write_step(const Branch& step) {
   close();
   hazards_.join(after);
   in_thread_ -= step.per_thread ? 1 : 0;
+  if (!step.per_thread || in_thread_ > 0) return;
+  for (const auto& [tile, place] : printed_) hazards_.read(place.object);
+  printed_.clear();
 }
 
 void KernelWriter::write_step(const Meet&) {
   meet();
 }
-
-void KernelWriter::write_step(const PrintText&) {}
-
-void KernelWriter::write_step(const Check&) {}
 
 std::string KernelWriter::block_text() const {
   const std::string& order = plan_.program->launch.order;
@@ -280,6 +283,7 @@ std::string KernelWriter::thread_text() const {
 }
 
 std::string KernelWriter::parameters() const {
+  if (plan_.params.empty()) return {};
   std::string text = "struct Params {\n";
   for (const operation::Param& param : plan_.params) {
     switch (param.kind) {
@@ -314,7 +318,7 @@ void KernelWriter::write() {
   if (plan_.program->launch.min_blocks > 0) {
     text += ", " + std::to_string(plan_.program->launch.min_blocks);
   }
-  text += ")\n    " + plan_.entry + "(const __grid_constant__ Params p) {\n" +
+  text += ")\n    " + plan_.entry + (plan_.params.empty() ? "() {\n" : "(const __grid_constant__ Params p) {\n") +
           "  follow_previous_kernel();\n" + declarations() + out_ + "}\n";
   plan_.text = std::move(text);
   plan_.shared_bytes = tiles_bytes_ + scratch_bytes_;

@@ -146,6 +146,12 @@ class KernelWriter {
   /// The name of a type declared before the kernel, which `make` writes.
   std::string declared(const char* prefix, const std::function<std::string(const std::string&)>& make);
 
+  // Text for people: write_debug.cpp
+  /// Puts the tiles that single threads print where these find them.
+  void stage_printed(const Steps& steps);
+  void stage_printed(const PrintText& step);
+  void print_tile(int tile);
+
   // A step each.
   void write_step(const SetView& step);
   void write_step(const Fill& step);
@@ -185,6 +191,7 @@ class KernelWriter {
   std::map<const Gemm*, WarpProduct> products_;
   std::set<const Load*> ahead_;                // that a loop with stages does
   std::set<int> counts_up_;                    // scalars that are not negative
+  std::map<int, Place> printed_;               // tiles that are printed, in scratch
   const Step* at_ = nullptr;
   int in_thread_ = 0;                          // inside so many branches of single threads
   int pipelines_ = 0;                          // inside so many loops that copy ahead
