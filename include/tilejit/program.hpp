@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "tilejit/fused.hpp"
 #include "tilejit/number.hpp"
 #include "tilejit/operation.hpp"
 #include "tilejit/reference.hpp"
@@ -311,6 +312,11 @@ struct TileProgram {
 /// The program as JSON, two spaces of indent, without checks. parse_program reads it back to an
 /// equal value. Throws Error{invalid_spec} if a text is not UTF-8.
 [[nodiscard]] std::string to_json(const TileProgram& program);
+
+/// A program that computes what the formula computes, which is its `verify`. Formulas that work
+/// element by element or reduce along the last axis. Ignores `tuning`. Throws what `validate`
+/// throws, and Error{unsupported} for other reductions and for scans, saying what to do.
+[[nodiscard]] TileProgram to_program(const Fused& op);
 
 /// The program of an Operation; null for other operations. Lives as long as `op`.
 [[nodiscard]] const TileProgram* tile_program(const Operation& op) noexcept;

@@ -39,6 +39,7 @@
 #include "tilejit/stream.hpp"
 #include "tilejit/swizzle.hpp"
 #include "tilejit/target.hpp"
+#include "tilejit/tensor_view.hpp"
 #include "tilejit/tune.hpp"
 #include "tilejit/tuning.hpp"
 #include "tilejit/tv.hpp"

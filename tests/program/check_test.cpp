@@ -121,6 +121,21 @@ TEST(Check, TenThousandStatementsAndALoopOf2To60StepsAreFine) {
             "accepted");
 }
 
+TEST(Check, AMebibyteOfTextIsFine) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string head =
+      "Kernel k\nTensor Y : i32 [1] out\nAllocate n in register (1) : i32 = 0\n";
+  const std::string tail = "Copy n (1) at [0] from register to global as Y\n";
+  const std::string line = "Compute n = n + 1  # " + std::string(120, 'x') + '\n';
+  const std::size_t lines = ((1u << 20) - head.size() - tail.size()) / line.size();
+  const std::string text = head + repeated(line.c_str(), static_cast<int>(lines)) + tail;
+  ASSERT_GT(text.size(), (1u << 20) - 200u);
+  EXPECT_EQ(refusal(text), "accepted");
+  EXPECT_EQ(to_tl(parse_program(to_tl(parse_program(text)))), to_tl(parse_program(text)));
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  EXPECT_LT(elapsed.count(), 30);
+}
+
 TEST(Check, PlanningIsRefused) {
   const Operation op = parse_operation(example("vector_add.tl"));
   try {

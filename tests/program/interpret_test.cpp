@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "program/host_program.hpp"
 
@@ -188,6 +189,21 @@ TEST(Interpret, CopiesLoadTheirPart) {
     for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<double>(i);
     EXPECT_EQ(program.set("A", a).run().get("Y"), c.want);
   }
+}
+
+TEST(Interpret, PadsWithNaNAndNegativeZero) {
+  const auto padded = [](const std::string& pad) {
+    HostProgram program(
+        "Tensor A : f32 [1]\nTensor Y : f32 [2] out\n"
+        "Copy A (2) at [0] from global to register as X pad " +
+        pad + "\nCopy X (2) at [0] from register to global as Y\n");
+    const Values y = program.set("A", {7}).run().get("Y");
+    EXPECT_EQ(y[0], 7);
+    return y[1];
+  };
+  EXPECT_TRUE(std::isnan(padded("nan")));
+  EXPECT_EQ(padded("neg_zero"), 0);
+  EXPECT_TRUE(std::signbit(padded("neg_zero")));
 }
 
 /// A tile (2, 3) of 1..6 to Y, 3 x 4 of f32 that holds 0.
