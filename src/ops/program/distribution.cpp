@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "tilejit/error.hpp"
 #include "tilejit/tv.hpp"
 
 namespace tilejit::program {
@@ -149,7 +150,14 @@ Distribution renamed(const Distribution& of, const Extents& shape) {
 
 Distribution of_thread_value(const Layout& thr, const Layout& val, std::int64_t threads) {
   const LayoutTV tv = make_layout_tv(thr, val);
-  Distribution made{.threads = threads};
+  const std::int64_t pinned = product(thr.shape()).value();
+  if (pinned > threads) {
+    throw Error(ErrorCode::unsupported,
+                "a tv has " + std::to_string(pinned) + " threads, and the block " +
+                    std::to_string(threads) + "; give the block more threads",
+                "/launch/block");
+  }
+  Distribution made{.shape = {}, .threads = threads, .of_thread = {}, .of_value = {}};
   Extents places;  // of the axes in the column-major tile
   std::int64_t size = 1;
   for (std::size_t i = 0; i < rank(tv.layout_mn); ++i) {

@@ -21,6 +21,7 @@ using operation::append_field;
 using operation::LaunchShape;
 using operation::Param;
 
+constexpr std::size_t kMostText = 512 << 10;  // bytes of CUDA
 constexpr std::int64_t kReserved = 1024;  // bytes of shared memory that a block has for the system
 
 int threads_of(const Code& code) {
@@ -105,6 +106,16 @@ void check_shared(const KernelPlan& plan) {
               "/body");
 }
 
+void check_text(const KernelPlan& plan) {
+  if (plan.text.size() <= kMostText) return;
+  throw Error(ErrorCode::unsupported,
+              "the kernel of program '" + plan.program->name + "' would be " +
+                  std::to_string(plan.text.size() >> 10) +
+                  " KiB of CUDA, which takes the compiler more than seconds; use loops, or several "
+                  "programs",
+              "/body");
+}
+
 void check_cluster(const KernelPlan& plan) {
   if (plan.code.shape.cluster <= 1 || plan.target.major >= 9) return;
   throw Error(ErrorCode::unsupported,
@@ -133,6 +144,7 @@ KernelPlan make_plan(std::shared_ptr<const TileProgram> program, const Tuning& t
   plan.places = places_of(plan);
   KernelWriter(plan).write();
   check_shared(plan);
+  check_text(plan);
   return plan;
 }
 

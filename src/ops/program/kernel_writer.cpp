@@ -83,13 +83,16 @@ KernelWriter::Place KernelWriter::place(int tile) const {
           .object = tile};
 }
 
+void KernelWriter::wait_for_copies() {
+  // In a loop that copies ahead no other copies are under way.
+  if (!hazards_.copies_ahead() || pipelines_ > 0 || plan_.target.major < 8) return;
+  headers_.insert("async_copy");
+  line("async_copy_commit();");
+  line("async_copy_wait<0>();");
+}
+
 void KernelWriter::meet() {
-  // In a loop that copies ahead all others are waited for at once.
-  if (hazards_.copies_ahead() && pipelines_ == 0 && plan_.target.major >= 8) {
-    headers_.insert("async_copy");
-    line("async_copy_commit();");
-    line("async_copy_wait<0>();");
-  }
+  wait_for_copies();
   line("__syncthreads();");
   hazards_.clear();
 }

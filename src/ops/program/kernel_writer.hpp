@@ -174,6 +174,7 @@ class KernelWriter {
   void before_read(Hazards::Object object);
   void before_write(Hazards::Object object);
   void meet();
+  void wait_for_copies();
 
   KernelPlan& plan_;
   std::string out_;

@@ -132,6 +132,7 @@ std::string KernelWriter::condition(const Value& value) {
   if (!reads || in_thread_ > 0) return text;
   // Threads that read memory of other blocks may see different values; the block decides together.
   const std::string name = fresh("x");
+  wait_for_copies();
   line("const bool " + name + " = __syncthreads_or(" + text + ") != 0;");
   hazards_.clear();
   return name;
