@@ -7,8 +7,12 @@
 
 namespace tile {
 
-// As copy_neighbours with a pad of zeros. What is not aligned is copied at once. `base` is an
-// address of the tensor.
+// Of elements that all exist and are aligned; or, with `base`, an address of the tensor, as
+// copy_neighbours with a pad of zeros, where what is not aligned is copied at once.
+template <int kCount, class T>
+TILE_DEVICE void copy_ahead(T* to, const T* p) {
+  async_copy<kCount * int(sizeof(T))>(shared_address(to), p);
+}
 template <int kCount, class T>
 TILE_DEVICE void copy_ahead(T* to, const T* p, const T* base, int valid, bool wide) {
   constexpr int kBytes = kCount * int(sizeof(T));

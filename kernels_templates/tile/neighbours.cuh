@@ -73,6 +73,12 @@ TILE_DEVICE void store_neighbours(T* p, const T* x, int valid, bool wide) {
 
 // From global to shared memory, where `to` is aligned to the vector.
 template <int kCount, class T>
+TILE_DEVICE void copy_wide(T* to, const T* p) {
+  T x[kCount];
+  load_wide<T, kCount>(x, p);
+  store_wide_from<T, kCount>(to, x);
+}
+template <int kCount, class T>
 TILE_DEVICE void copy_neighbours(T* to, const T* p, int valid, bool wide, T pad) {
   T x[kCount];
   load_neighbours<kCount>(x, p, valid, wide, pad);

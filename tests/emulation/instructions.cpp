@@ -24,7 +24,9 @@ constexpr std::pair<const char*, const char*> kHostHeaders[] = {
     {"tile/async_copy.cuh",
      "#pragma once\n#include \"tile/types.cuh\"\n"
      "namespace tile {\nusing emulation::async_copy_commit;\nusing emulation::async_copy_wait;\n"
-     "using emulation::async_copy_or_zero;\n}\n"},
+     "using emulation::async_copy_or_zero;\n"
+     "template <int kBytes>\nvoid async_copy(u32 to, const void* from) {\n"
+     "  async_copy_or_zero<kBytes>(to, from, kBytes);\n}\n}\n"},
     {"tile/ldmatrix.cuh",
      "#pragma once\n#include \"tile/types.cuh\"\n"
      "namespace tile {\ntemplate <int kMatrices, bool kTransposed>\n"

@@ -30,6 +30,7 @@ class ProgramDescriptor final : public operation::DescriptorOf<ProgramDescriptor
   void evaluate(const HostArguments& args) const override;
   [[nodiscard]] Verification verify(const HostArguments& inputs,
                                     std::span<const void* const> actual) const override;
+  [[nodiscard]] bool has_reference() const override { return !value().verify.empty(); }
 
  private:
   [[nodiscard]] operation::Plan planned(const Tuning& tuning, const Target& target) const;

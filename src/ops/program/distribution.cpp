@@ -208,6 +208,19 @@ Distribution of_fragments(const Extents& shape, const Layout& fragment, const Ex
   return made;
 }
 
+Distribution permuted(const Distribution& of, const std::vector<int>& axes) {
+  Distribution made = of;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    made.shape[static_cast<std::size_t>(axes[i])] = of.shape[i];
+  }
+  for (std::vector<Digit>* digits : {&made.of_thread, &made.of_value}) {
+    for (Digit& digit : *digits) {
+      if (digit.axis >= 0) digit.axis = axes[static_cast<std::size_t>(digit.axis)];
+    }
+  }
+  return made;
+}
+
 Layout layout_of(const Distribution& of) {
   std::vector<std::int64_t> strides(of.shape.size(), 1);
   for (std::size_t axis = of.shape.size(); axis-- > 1;) {

@@ -58,6 +58,9 @@ struct Distribution {
                                         const Extents& instruction, const Extents& warps,
                                         std::int64_t threads);
 
+/// The same elements of a tile whose axis axes[i] is axis i here.
+[[nodiscard]] Distribution permuted(const Distribution& of, const std::vector<int>& axes);
+
 /// From (thread, value) to the row-major place in the tile, rounded up to whole steps. A digit that
 /// repeats has a stride of 0.
 [[nodiscard]] Layout layout_of(const Distribution& of);

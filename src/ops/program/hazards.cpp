@@ -20,8 +20,10 @@ void Hazards::enter_loop(const Steps& body, const Code& code) {
   };
   // Reductions, conversions and reshapes use scratch; which of them do shows only when they are
   // written.
-  read(kScratch);
-  write(kScratch);
+  for (const Object object : {kScratch, exchange(0), exchange(1)}) {
+    read(object);
+    write(object);
+  }
   for_each_step(body, [&](const Step& step) {
     if (const auto* const s = std::get_if<Load>(&step.kind)) {
       read(tensor_of(s->window));

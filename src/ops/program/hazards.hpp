@@ -13,7 +13,9 @@ class Hazards {
   using Object = int;
   static constexpr Object kScratch = -1;
   static constexpr Object kAhead = -2;  ///< buffers of a loop with stages, which has its barriers
-  [[nodiscard]] static Object tensor(int number) noexcept { return -3 - number; }
+  /// Two places in which threads combine their values in turns.
+  [[nodiscard]] static Object exchange(int number) noexcept { return -3 - number; }
+  [[nodiscard]] static Object tensor(int number) noexcept { return -5 - number; }
 
   /// Whether a barrier has to come before the access.
   [[nodiscard]] bool read_waits(Object object) const { return written_.contains(object); }

@@ -242,7 +242,7 @@ std::string KernelWriter::block_text() const {
 
 std::string KernelWriter::declarations() const {
   std::string text = "  const int tid = " + thread_text() + ";\n" + block_text();
-  if (tiles_bytes_ + scratch_bytes_ > 0) text += kShared;
+  if (tiles_bytes_ + scratch_bytes_ + exchange_bytes_ > 0) text += kShared;
   for (std::size_t tile = 0; tile < plan_.places.size(); ++tile) {
     if (!plan_.places[tile]) continue;
     const TileSlot& own = plan_.code.tiles[tile];
@@ -256,6 +256,10 @@ std::string KernelWriter::declarations() const {
   }
   if (scratch_bytes_ > 0) {
     text += "  unsigned char* const scratch = shared_memory + " + std::to_string(tiles_bytes_) + ";\n";
+  }
+  for (int i = 0; exchange_bytes_ > 0 && i < 2; ++i) {
+    text += "  unsigned char* const exchange" + std::to_string(i) + " = shared_memory + " +
+            std::to_string(exchange_offset() + i * exchange_bytes_) + ";\n";
   }
   text += declarations_;
   for (std::size_t tile = 0; tile < plan_.distributions.size(); ++tile) {
@@ -324,7 +328,8 @@ void KernelWriter::write() {
   text += ")\n    " + plan_.entry + (plan_.params.empty() ? "() {\n" : "(const __grid_constant__ Params p) {\n") +
           "  follow_previous_kernel();\n" + declarations() + out_ + "}\n";
   plan_.text = std::move(text);
-  plan_.shared_bytes = tiles_bytes_ + scratch_bytes_;
+  plan_.shared_bytes =
+      exchange_bytes_ > 0 ? exchange_offset() + 2 * exchange_bytes_ : tiles_bytes_ + scratch_bytes_;
 }
 
 }  // namespace tilejit::program

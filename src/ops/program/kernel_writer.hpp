@@ -72,6 +72,8 @@ class KernelWriter {
   // Threads and their values: write_values.cpp
   /// The coordinate along `axis` of value `i` of the thread.
   [[nodiscard]] std::string coordinate(const Distribution& of, int axis, const std::string& i);
+  /// The part of it that all values of the thread share; empty for 0.
+  [[nodiscard]] std::string thread_coordinate(const Distribution& of, int axis);
   /// Whether value `i` lies in the tile; "true" if all do.
   [[nodiscard]] std::string inside(const Distribution& of, const std::string& i);
   /// Whether the thread is the first of those that have the same elements; "true" if all are.
@@ -101,7 +103,8 @@ class KernelWriter {
                        const std::string& combine);
 
   // Between registers and shared memory: write_moves.cpp
-  [[nodiscard]] Place scratch(DType dtype, const Extents& shape, std::int64_t offset = 0);
+  [[nodiscard]] Place scratch(DType dtype, const Extents& shape, std::int64_t offset = 0,
+                              const std::optional<ComposedLayout>& layout = {});
   [[nodiscard]] std::string index_in(const Place& place, const Texts& coordinates) const;
   void put(const Array& from, const Place& to);
   void get(const Place& from, const Array& to);
@@ -129,6 +132,16 @@ class KernelWriter {
       const Opened& opened, const Window& window, const Distribution& of,
       const std::function<void(const std::string& inside, const std::string& at)>& use);
   [[nodiscard]] bool is_crosswise(const Window& window, const Distribution& of) const;
+  /// The address of the thread's first element, after its declaration; and what a value adds to it.
+  struct Address {
+    std::string first, of_value;
+  };
+  [[nodiscard]] Address address(const Opened& opened, const Window& window, const Distribution& of);
+  /// `fast` for whole tiles whose vectors are aligned, else `usual`, which may be empty for tiles
+  /// that are whole or absent.
+  void choose_path(const Opened& opened, const Distribution& of, std::int64_t count,
+                   const std::function<void()>& fast, const std::function<void()>& usual,
+                   const std::function<void()>& absent);
   void load(const Load& load, const Array& to);
   void store(const Window& window, const Array& from);
   /// `place`: a shared tile, or one of its buffers.
@@ -180,7 +193,13 @@ class KernelWriter {
   std::string out_;
   int depth_ = 1;
   int names_ = 0;
+  [[nodiscard]] std::int64_t exchange_offset() const {
+    return tiles_bytes_ + (scratch_bytes_ + 15) / 16 * 16;
+  }
+
   std::int64_t scratch_bytes_ = 0;
+  std::int64_t exchange_bytes_ = 0;  // of one of the two
+  int exchange_ = 0;                 // the one that was used last
   std::int64_t tiles_bytes_ = 0;
   std::vector<const SetView*> views_;
   Hazards hazards_;

@@ -42,6 +42,72 @@ ComposedLayout shared_layout(const TileType& type) {
   return Layout(IntTuple::flat(extents), IntTuple::flat(strides));
 }
 
+BankConflicts accesses(const Distribution& of, const TileType& type, const ComposedLayout& layout) {
+  const int last = static_cast<int>(type.shape.size()) - 1;
+  std::int64_t count = last < 0 ? 1 : of.vector_along(last);
+  while (count > 1 && (!keeps_vectors(layout, type.shape, count) ||
+                       count * size_bytes(type.dtype) > kChunk)) {
+    count /= 2;
+  }
+  // The shared layout takes places with the first axis fastest.
+  std::vector<std::int64_t> strides(type.shape.size(), 1);
+  for (std::size_t axis = 1; axis < strides.size(); ++axis) {
+    strides[axis] = strides[axis - 1] * type.shape[axis - 1];
+  }
+  const auto mode_of = [&](const std::vector<Distribution::Digit>& digits, std::size_t most) {
+    std::vector<Layout> modes;
+    for (const Distribution::Digit& digit : digits) {
+      if (modes.size() == most) break;
+      const std::int64_t stride =
+          digit.axis < 0 ? 0 : digit.step * strides[static_cast<std::size_t>(digit.axis)];
+      modes.emplace_back(Nested<Mode>(Mode{digit.extent, stride}));
+    }
+    if (modes.empty()) return Layout();
+    return modes.size() == 1 ? modes.front() : make_layout(modes);
+  };
+  const auto size = size_bytes(type.dtype);
+  return bank_conflicts(make_layout({mode_of(of.of_thread, 64), mode_of(of.of_value, 1)}), layout,
+                        static_cast<int>(count) * size, size);
+}
+
+ComposedLayout exchange_layout(const TileType& type, const Distribution& from,
+                               const Distribution& to) {
+  ComposedLayout best = shared_layout(type);
+  const Swizzle& usual = best.swizzle();
+  if (type.shape.size() < 2 || from.overhangs() || to.overhangs()) return best;
+  std::vector<ComposedLayout> others;
+  for (int shift = usual.shift() + 1; usual.bits() > 0 && shift <= usual.shift() + 3; ++shift) {
+    others.push_back({Swizzle(usual.bits(), usual.base(), shift), 0, best.layout()});
+  }
+  const std::vector<Dim> extents(type.shape.begin(), type.shape.end());
+  for (const std::int64_t padding : {std::int64_t{1}, kChunk / size_bytes(type.dtype)}) {
+    std::vector<Dim> strides(extents.size(), Dim(1));
+    std::int64_t stride = type.shape.back() + padding;
+    for (std::size_t axis = extents.size() - 1; axis-- > 0;) {
+      strides[axis] = stride;
+      stride *= type.shape[axis];
+    }
+    others.emplace_back(Layout(IntTuple::flat(extents), IntTuple::flat(strides)));
+  }
+  // Passes for each element of a thread.
+  const auto passes = [&](const ComposedLayout& layout) {
+    double sum = 0;
+    for (const Distribution* const of : {&from, &to}) {
+      const double values = of->of_value.empty() ? 1 : static_cast<double>(of->of_value.front().extent);
+      sum += static_cast<double>(accesses(*of, type, layout).wavefronts) / values;
+    }
+    return sum;
+  };
+  double least = passes(best);
+  for (const ComposedLayout& other : others) {
+    const double own = passes(other);
+    if (own >= least) continue;
+    least = own;
+    best = other;
+  }
+  return best;
+}
+
 bool keeps_vectors(const ComposedLayout& layout, const Extents& shape, std::int64_t count) {
   if (count <= 1 || shape.empty() || shape.back() % count != 0) return false;
   const Swizzle& swizzle = layout.swizzle();

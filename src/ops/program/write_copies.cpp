@@ -58,6 +58,8 @@ struct KernelWriter::Opened {
   std::string tensor = {};  // the address of the tensor, or of its view
   Texts extents = {}, strides = {}, origin = {};  // i64, per axis of the tile
   Texts below = {}, above = {};  // int: elements of the tile from `below` to `above` exist
+  bool all_or_none = false;      // tiles are whole, or outside
+  std::string whole = {};        // whether the tile is whole; empty: nothing says so at once
   std::string wide = "false";    // vectors are aligned
 };
 
@@ -161,18 +163,22 @@ KernelWriter::Opened KernelWriter::open_window(const Window& window, const Distr
   if (!begins_at_zero) narrow(multiple_of(*made->offset, plan_.code));
   std::int64_t below = 1;  // what row-major strides of a view are multiples of
   Texts by_axis_stride(rank), by_axis_extent(rank);
-  std::vector<std::int64_t> stride_multiples(rank, 1);
+  std::vector<std::int64_t> stride_multiples(rank, 1), extent_multiples(rank, 1);
+  const bool counts_tiles =
+      window.kind == TileIndex::Kind::tile || window.kind == TileIndex::Kind::linear;
   for (std::size_t axis = rank; axis-- > 0;) {
     if (made != nullptr) {
       by_axis_extent[axis] = name + "_extent" + std::to_string(axis);
       by_axis_stride[axis] = name + "_stride" + std::to_string(axis);
       stride_multiples[axis] =
           made->stride.empty() ? below : multiple_of(made->stride[axis], plan_.code);
-      below *= std::min<std::int64_t>(1 << 20, multiple_of(made->shape[axis], plan_.code));
+      extent_multiples[axis] = multiple_of(made->shape[axis], plan_.code);
+      below *= std::min<std::int64_t>(1 << 20, extent_multiples[axis]);
       below = std::min<std::int64_t>(below, 1 << 20);
     } else {
       const Layout own = mode(tensor.layout, axis);
       by_axis_extent[axis] = dim_text(product(own.shape()));
+      extent_multiples[axis] = multiple_of(product(own.shape()), plan_.code);
       const Dim& stride = own.leaves().front().stride;
       by_axis_stride[axis] = dim_text(stride);
       stride_multiples[axis] = multiple_of(stride, plan_.code);
@@ -223,8 +229,20 @@ KernelWriter::Opened KernelWriter::open_window(const Window& window, const Distr
     opened.above.push_back(clamped(opened.extents[i] + " - " + opened.origin[i]));
   }
   const std::int64_t count = vector < 0 ? 1 : std::min(of.vector_along(vector), opened.facts.vector);
+  opened.all_or_none = counts_tiles;
   const bool from_front =
       std::ranges::all_of(opened.below, [](const std::string& one) { return one.empty(); });
+  if (from_front) {
+    std::string whole;
+    for (std::size_t i = 0; i < rank; ++i) {
+      const std::int64_t tile = window.tile[i];
+      const std::size_t axis = window.order.empty() ? i : static_cast<std::size_t>(window.order[i]);
+      opened.all_or_none = opened.all_or_none && extent_multiples[axis] % tile == 0;
+      whole += (whole.empty() ? "" : " && ") + opened.above[i] + " == " + std::to_string(tile);
+    }
+    opened.whole = fresh("whole");
+    line("const bool " + opened.whole + " = " + (whole.empty() ? "true" : whole) + ";");
+  }
   if (count > 1 && from_front) {
     if (multiple % count == 0) {
       opened.wide = "true";
@@ -238,6 +256,57 @@ KernelWriter::Opened KernelWriter::open_window(const Window& window, const Distr
     }
   }
   return opened;
+}
+
+KernelWriter::Address KernelWriter::address(const Opened& opened, const Window& window,
+                                            const Distribution& of) {
+  std::string first = opened.base;
+  std::string of_value;
+  for (std::size_t i = 0; i < window.tile.size(); ++i) {
+    const int axis = static_cast<int>(i);
+    const std::string by = opened.strides[i] == "1" ? "" : " * " + opened.strides[i];
+    const std::string thread = thread_coordinate(of, axis);
+    const std::string value = digits_text(of.of_value, axis, "i");
+    if (!thread.empty()) first += " + " + thread + by;
+    if (!value.empty()) of_value += " + (" + value + ")" + by;
+  }
+  const std::string name = fresh("from");
+  line("const auto " + name + " = " + first + ";");
+  return {name, of_value};
+}
+
+void KernelWriter::choose_path(const Opened& opened, const Distribution& of, std::int64_t count,
+                               const std::function<void()>& fast, const std::function<void()>& usual,
+                               const std::function<void()>& absent) {
+  const auto loop = [&](const std::function<void()>& body) {
+    open_values(of.values(), count);
+    body();
+    close();
+  };
+  const int vector = opened.facts.vector_axis;
+  // A vector over the edge of the tile may reach beyond the tensor.
+  const bool straddles =
+      count > 1 && of.shape[static_cast<std::size_t>(vector)] % count != 0;
+  if (opened.whole.empty() || straddles) return loop(usual);
+  const bool aligned = count == 1 || opened.wide == "true";
+  open("if (" + opened.whole + (aligned ? "" : " && " + opened.wide) + ") {");
+  const std::string is_inside = inside(of, "i");
+  loop([&] {
+    if (is_inside != "true") open("if (" + is_inside + ") {");
+    fast();
+    if (is_inside != "true") close();
+  });
+  const std::size_t end = out_.size();
+  close("} else {");
+  const std::size_t begin = out_.size();
+  ++depth_;
+  if (opened.all_or_none && aligned && absent) {
+    absent();
+  } else {
+    loop(usual);
+  }
+  if (out_.size() == begin) out_.resize(end);  // nothing to do for a tile that is outside
+  close();
 }
 
 /// How many elements exist from value `i` on along the axis of vectors; 0 if it lies outside along
@@ -325,16 +394,24 @@ void KernelWriter::load(const Load& load, const Array& to) {
     const std::int64_t count =
         opened.wide == "false" ? 1 : std::min(to.spread.vector_along(axis), vector_limit(opened.facts, to));
     headers_.insert("neighbours");
-    open_values(to.spread.values(), count);
-    std::string at;
-    for (std::size_t i = 0; i < window.tile.size(); ++i) {
-      if (window.tile[i] == 1) continue;
-      at += " + (" + coordinate(to.spread, static_cast<int>(i), "i") + ")" +
-            (opened.strides[i] == "1" ? "" : " * " + opened.strides[i]);
-    }
-    line("load_neighbours<" + std::to_string(count) + ">(&" + to.name + "[i], " + opened.base + at +
-         ", " + valid_text(opened, to.spread) + ", " + opened.wide + ", " + pad + ");");
-    close();
+    const Address at = address(opened, window, to.spread);
+    const std::string type = storage(to.dtype);
+    choose_path(
+        opened, to.spread, count,
+        [&] {
+          line("load_wide<" + type + ", " + std::to_string(count) + ">(&" + to.name + "[i], " +
+               at.first + at.of_value + ");");
+        },
+        [&] {
+          line("load_neighbours<" + std::to_string(count) + ">(&" + to.name + "[i], " + at.first +
+               at.of_value + ", " + valid_text(opened, to.spread) + ", " + opened.wide + ", " + pad +
+               ");");
+        },
+        [&] {
+          open_values(to.spread.values());
+          line(to.name + "[i] = " + pad + ";");
+          close();
+        });
   }
   hazards_.read(Hazards::tensor(tensor));
 }
@@ -364,16 +441,19 @@ void KernelWriter::store(const Window& window, const Array& from) {
                                               vector_limit(opened.facts, from));
     headers_.insert("neighbours");
     if (owner != "true") open("if (" + owner + ") {");
-    open_values(from.spread.values(), count);
-    std::string at;
-    for (std::size_t i = 0; i < window.tile.size(); ++i) {
-      if (window.tile[i] == 1) continue;
-      at += " + (" + coordinate(from.spread, static_cast<int>(i), "i") + ")" +
-            (opened.strides[i] == "1" ? "" : " * " + opened.strides[i]);
-    }
-    line("store_neighbours<" + std::to_string(count) + ">(" + opened.base + at + ", &" + from.name +
-         "[i], " + valid_text(opened, from.spread) + ", " + opened.wide + ");");
-    close();
+    const Address at = address(opened, window, from.spread);
+    const std::string type = storage(from.dtype);
+    choose_path(
+        opened, from.spread, count,
+        [&] {
+          line("store_wide_from<" + type + ", " + std::to_string(count) + ">(" + at.first +
+               at.of_value + ", &" + from.name + "[i]);");
+        },
+        [&] {
+          line("store_neighbours<" + std::to_string(count) + ">(" + at.first + at.of_value + ", &" +
+               from.name + "[i], " + valid_text(opened, from.spread) + ", " + opened.wide + ");");
+        },
+        [] {});
     if (owner != "true") close();
   }
   hazards_.write(Hazards::tensor(tensor));
@@ -410,29 +490,31 @@ void KernelWriter::load_shared(const Load& load, const Place& to, bool ahead) {
   before_write(to.object);
   const std::string owner = is_owner(of);
   if (owner != "true") open("if (" + owner + ") {");
-  open_values(of.values(), count);
-  const std::string is_inside = inside(of, "i");
-  if (is_inside != "true") open("if (" + is_inside + ") {");
+  const Address at = address(opened, window, of);
   Texts coordinates;
-  std::string at;
-  for (std::size_t i = 0; i < window.tile.size(); ++i) {
-    coordinates.push_back(coordinate(of, static_cast<int>(i), "i"));
-    if (window.tile[i] == 1) continue;
-    at += " + (" + coordinates.back() + ")" +
-          (opened.strides[i] == "1" ? "" : " * " + opened.strides[i]);
-  }
+  for (int i = 0; i <= last; ++i) coordinates.push_back(coordinate(of, i, "i"));
   const std::string target = "&" + to.pointer + "[" + index_in(to, coordinates) + "]";
-  const std::string valid = valid_text(opened, of);
-  if (is_async) {
-    line("copy_ahead<" + std::to_string(count) + ">(" + target + ", " + opened.base + at + ", " +
-         opened.tensor + ", " + valid + ", " + opened.wide + ");");
-  } else {
-    headers_.insert("math");
-    line("copy_neighbours<" + std::to_string(count) + ">(" + target + ", " + opened.base + at + ", " +
-         valid + ", " + opened.wide + ", " + stored_text(pad_text(load.pad, dtype), dtype) + ");");
-  }
-  if (is_inside != "true") close();
-  close();
+  const std::string vector = std::to_string(count);
+  const std::string type = storage(dtype);
+  const std::string pad = stored_text(pad_text(load.pad, dtype), dtype);
+  const std::string is_inside = inside(of, "i");
+  headers_.insert("math");
+  choose_path(
+      opened, of, count,
+      [&] {
+        line(is_async ? "copy_ahead<" + vector + ">(" + target + ", " + at.first + at.of_value + ");"
+                      : "copy_wide<" + vector + ">(" + target + ", " + at.first + at.of_value + ");");
+      },
+      [&] {
+        const std::string valid = valid_text(opened, of);
+        const std::string text =
+            is_async ? "copy_ahead<" + vector + ">(" + target + ", " + at.first + at.of_value + ", " +
+                           opened.tensor + ", " + valid + ", " + opened.wide + ");"
+                     : "copy_neighbours<" + vector + ">(" + target + ", " + at.first + at.of_value +
+                           ", " + valid + ", " + opened.wide + ", " + pad + ");";
+        line(is_inside == "true" ? text : "if (" + is_inside + ") " + text);
+      },
+      {});
   if (owner != "true") close();
   hazards_.write(to.object);
   hazards_.read(Hazards::tensor(tensor));

@@ -18,13 +18,14 @@ KernelWriter::Array KernelWriter::declare(DType dtype, const Distribution& sprea
   return made;
 }
 
-KernelWriter::Place KernelWriter::scratch(DType dtype, const Extents& shape, std::int64_t offset) {
+KernelWriter::Place KernelWriter::scratch(DType dtype, const Extents& shape, std::int64_t offset,
+                                          const std::optional<ComposedLayout>& layout) {
   Place made{.pointer = fresh("m"),
              .dtype = dtype,
              .shape = shape.empty() ? Extents{1} : shape,
              .layout = {},
              .object = Hazards::kScratch};
-  made.layout = shared_layout({dtype, made.shape});
+  made.layout = layout.value_or(shared_layout({dtype, made.shape}));
   const std::int64_t bytes = cosize(made.layout.layout()) * size_bytes(dtype);
   scratch_bytes_ = std::max(scratch_bytes_, offset + bytes);
   const std::string type = storage(dtype);
@@ -102,7 +103,8 @@ void KernelWriter::get(const Place& from, const Array& to) {
 KernelWriter::Array KernelWriter::as(const Array& from, const Distribution& wanted) {
   if (from.spread == wanted) return from;
   const Array made = declare(from.dtype, wanted);
-  const Place between = scratch(from.dtype, from.spread.shape);
+  const Place between = scratch(from.dtype, from.spread.shape, 0,
+                                exchange_layout({from.dtype, from.spread.shape}, from.spread, wanted));
   put(from, between);
   get(between, made);
   return made;
@@ -249,8 +251,13 @@ void KernelWriter::write_step(const Rearrange& step) {
     const Extents& part = slot(step.source).type.shape;
     put_part(step.source, between, part_origin(step, whole, part));
   } else if (!is_shared(step.from)) {
-    between = scratch(source.dtype, whole);
-    put(array(step.from), between);
+    const Array from = array(step.from);
+    std::optional<ComposedLayout> layout;
+    if (step.kind == Kind::permute) {
+      layout = exchange_layout(source, from.spread, permuted(out.spread, step.axes));
+    }
+    between = scratch(source.dtype, whole, 0, layout);
+    put(from, between);
   }
   if (step.kind == Kind::extract) {
     Extents part = whole;

@@ -59,13 +59,19 @@ struct KernelWriter::Evaluation {
   std::map<NodeId, Extents> made_over;
 };
 
-std::string KernelWriter::coordinate(const Distribution& of, int axis, const std::string& i) {
+std::string KernelWriter::thread_coordinate(const Distribution& of, int axis) {
   const std::string thread = digits_text(of.of_thread, axis, "tid");
-  const std::string value = digits_text(of.of_value, axis, i);
-  if (thread.empty()) return value.empty() ? "0" : value;
+  if (thread.empty()) return thread;
   auto [found, is_new] = places_.try_emplace(thread, "q" + std::to_string(places_.size()));
   if (is_new) declarations_ += "  const int " + found->second + " = " + thread + ";\n";
-  return value.empty() ? found->second : found->second + " + " + value;
+  return found->second;
+}
+
+std::string KernelWriter::coordinate(const Distribution& of, int axis, const std::string& i) {
+  const std::string thread = thread_coordinate(of, axis);
+  const std::string value = digits_text(of.of_value, axis, i);
+  if (thread.empty()) return value.empty() ? "0" : value;
+  return value.empty() ? thread : thread + " + " + value;
 }
 
 std::string KernelWriter::inside(const Distribution& of, const std::string& i) {
@@ -347,12 +353,16 @@ void KernelWriter::combine_threads(const Distribution& of, std::uint32_t axes,
     parts = std::move(others);
     if (parts.empty()) return;
   }
-  // The others meet in shared memory: value i of thread t is number i * threads + t.
+  // The others meet in shared memory: value i of thread t is number i * threads + t. Two places take
+  // turns, so that the barrier between writing and reading one is enough for the other.
   const std::int64_t threads = before;
   const std::string shared = fresh("m");
-  scratch_bytes_ = std::max(scratch_bytes_, values * threads * type_bytes);
-  before_write(Hazards::kScratch);
-  line(type + "* const " + shared + " = reinterpret_cast<" + type + "*>(scratch);");
+  exchange_bytes_ = std::max(exchange_bytes_, values * threads * type_bytes);
+  exchange_ = 1 - exchange_;
+  const Hazards::Object place = Hazards::exchange(exchange_);
+  before_write(place);
+  line(type + "* const " + shared + " = reinterpret_cast<" + type + "*>(exchange" +
+       std::to_string(exchange_) + ");");
   std::string number = before < plan_.threads ? "tid % " + std::to_string(threads) : "tid";
   if (before < plan_.threads) {
     open("if (tid < " + std::to_string(threads) + ") {");
@@ -361,8 +371,8 @@ void KernelWriter::combine_threads(const Distribution& of, std::uint32_t axes,
   line(shared + "[i * " + std::to_string(threads) + " + tid] = " + name + "[i];");
   close();
   if (before < plan_.threads) close();
-  hazards_.write(Hazards::kScratch);
-  before_read(Hazards::kScratch);
+  hazards_.write(place);
+  before_read(place);
   std::string first = number;
   std::int64_t count = 1;
   for (const Part& part : parts) {
@@ -387,7 +397,7 @@ void KernelWriter::combine_threads(const Distribution& of, std::uint32_t axes,
        " + " + other + "]);");
   close();
   close();
-  hazards_.read(Hazards::kScratch);
+  hazards_.read(place);
 }
 
 /// Lines of the tile lie in shared memory; a thread scans one after another.
