@@ -11,7 +11,7 @@ namespace tile {
 // copy_neighbours with a pad of zeros, where what is not aligned is copied at once.
 template <int kCount, class T>
 TILE_DEVICE void copy_ahead(T* to, const T* p) {
-  async_copy<kCount * int(sizeof(T))>(shared_address(to), p);
+  async_copy<kCount* int(sizeof(T))>(shared_address(to), p);
 }
 template <int kCount, class T>
 TILE_DEVICE void copy_ahead(T* to, const T* p, const T* base, int valid, bool wide) {

@@ -67,9 +67,9 @@ std::string zero_kernel(const std::string& entry, const Tensor& tensor, const Ta
   const std::vector<Param> params = zero_params(tensor, 0);
   std::string text = "struct " + entry + "_params {\n";
   for (const Param& param : params) {
-    text += "  " + (param.kind == Param::Kind::pointer
-                        ? std::string(unsigned_of(tensor.dtype)) + "*"
-                        : std::string("long long"));
+    text +=
+        "  " + (param.kind == Param::Kind::pointer ? std::string(unsigned_of(tensor.dtype)) + "*"
+                                                   : std::string("long long"));
     text += ' ' + param.name + ";\n";
   }
   text += "};\nextern \"C\" __global__ void __launch_bounds__(" + std::to_string(kZeroThreads) +

@@ -109,7 +109,7 @@ class Programs(CommandTest):
         self.assertIn("load_neighbours<8>(&r0_A[i]", text)
         plan = self.assert_ok("render", path, "--plan", "--text", "--target", "sm_80")
         self.assertIn("A: f16 (1024): (128,8):(8,1)\n", plan)
-        self.assertIn("0 bytes spilled.", self.assert_ok("explain", path, "--target", "sm_80"))
+        self.assertIn("tiles      A: f16 (1024): (128,8):(8,1)", self.assert_ok("explain", path, "--target", "sm_80"))
         path = self.program("Kernel k\nTensor Y : i32 [N] out\nGrid (1)\nBlock (N)\nAllocate n in register (1) "
                             ": i32 = 7\nCopy n (1) at [0] from register to global as Y\n")
         self.assert_fails(2, "the block has 'N' threads, which depends on symbols", "compile", path)

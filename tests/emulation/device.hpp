@@ -97,8 +97,7 @@ class Block {
   [[gnu::noinline]] void resume(std::size_t i) {
     current_ = i;
     const auto number = static_cast<unsigned>(i);
-    thread = {number % extents.x, number / extents.x % extents.y,
-              number / extents.x / extents.y};
+    thread = {number % extents.x, number / extents.x % extents.y, number / extents.x / extents.y};
     if (_setjmp(scheduler_) != 0) return;
     if (fibers_[i].begun) _longjmp(fibers_[i].jump, 1);
     fibers_[i].begun = true;

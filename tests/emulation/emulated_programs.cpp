@@ -52,7 +52,8 @@ std::vector<std::byte> pack_params(const operation::Step& step, const ProgramCas
   return params;
 }
 
-std::array<unsigned, 6> numbers_of(const operation::LaunchShape& shape, const SymbolValues& symbols) {
+std::array<unsigned, 6> numbers_of(const operation::LaunchShape& shape,
+                                   const SymbolValues& symbols) {
   std::array<unsigned, 6> numbers{};
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     std::vector<std::int64_t> values;
@@ -93,16 +94,15 @@ std::string EmulatedPrograms::source_of(std::size_t i) const {
   emulate_instructions(source);
   std::string text = flatten(source);
   const std::string bytes = std::to_string(step.shape->numbers[6].evaluate());
-  const std::string declared =
-      "extern __shared__ __align__(128) unsigned char shared_memory[];";
+  const std::string declared = "extern __shared__ __align__(128) unsigned char shared_memory[];";
   if (const std::size_t at = text.find(declared); at != text.npos) text.erase(at, declared.size());
   const std::string space = "program_" + std::to_string(i);
   const std::string usual = "using namespace tile;";
   text.replace(text.rfind(usual), usual.size(),
                usual + "\nstatic unsigned char* const shared_memory = emulation::memory;\n");
   text = "namespace " + space + " {\n" + text + "}\nextern \"C\" void " + space +
-         "_run(const void* params, const unsigned* n, unsigned seed) {\n  using namespace " + space +
-         ";\n  emulation::launch(" + step.entry +
+         "_run(const void* params, const unsigned* n, unsigned seed) {\n  using namespace " +
+         space + ";\n  emulation::launch(" + step.entry +
          ", *static_cast<const Params*>(params), emulation::Shape{{n[0], n[1], n[2]}, {n[3], n[4], "
          "n[5]}, shared_memory, " +
          bytes + "}, seed, [] { emulation::copies.clear(); });\n}\n#undef TILE_DEVICE\n";
@@ -110,7 +110,8 @@ std::string EmulatedPrograms::source_of(std::size_t i) const {
 }
 
 bool EmulatedPrograms::compile() {
-  const fs::path folder(folder_), source = folder / "programs.cpp", library = folder / "programs.so";
+  const fs::path folder(folder_), source = folder / "programs.cpp",
+                                  library = folder / "programs.so";
   std::ofstream file(source);
   for (const char* header : {"device.hpp", "warp_product.hpp"}) {
     file << "#include \"" << source_dir().string() << "/tests/emulation/" << header << "\"\n";

@@ -120,10 +120,11 @@ TEST(EmulatedPrograms, RandomOnesHaveAllStatements) {
   std::string all;
   for (int i = 0; i < 300; ++i) all += random_program_case(random).text;
   for (const char* const words :
-       {"to shared", "to register", "indices", "[L =", " at [", "order (1, 0)", "mask", "GEMM",
-        ".T and", "ReduceSum", "ReduceArgmax", "ScanSum", "reverse", "permute", "extract", "insert",
-        "cat", "keepdims false", "stages", "if ", "else", "Atomic", "bf16", "f64", "i64", "i8",
-        "Block (96)"}) {
+       {"to shared", "to register", "indices",   "[L =",      " at [",        "order (1, 0)",
+        "mask",      "GEMM",        ".T and",    "ReduceSum", "ReduceArgmax", "ScanSum",
+        "reverse",   "permute",     "extract",   "insert",    "cat",          "keepdims false",
+        "stages",    "if ",         "else",      "Atomic",    "bf16",         "f64",
+        "i64",       "i8",          "Block (96)"}) {
     int count = 0;
     for (std::size_t at = all.find(words); at != all.npos; at = all.find(words, at + 1)) ++count;
     EXPECT_GE(count, 5) << words;

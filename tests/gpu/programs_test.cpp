@@ -85,7 +85,8 @@ TEST_F(Programs, RandomOnesAreExact) {
     const ProgramCase c = random_program_case(random);
     SCOPED_TRACE("seed " + std::to_string(seed));
     try {
-      run_and_compare(c, [&] { return small_integer(random, false); }, 0);
+      run_and_compare(
+          c, [&] { return small_integer(random, false); }, 0);
     } catch (const Error& error) {
       ADD_FAILURE() << error.what() << "\n" << error.log() << c.text;
     }

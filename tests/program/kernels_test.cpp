@@ -130,15 +130,35 @@ TEST(Distribution, OfFewerThreadsThanPinnedIsRefused) {
   }
 }
 
+TEST(KernelPlan, WarnsOfWhatIsSlow) {
+  const std::string text =
+      "Kernel k\nTensor A : f16 [M, K]\nTensor B : f16 [K, N]\nTensor C : f32 [M, N] out\n"
+      "Allocate acc in register (48, 32) : f32 = 0\n"
+      "for k = 0 : ceil_div(K, 32) stages 2\n"
+      "  Copy A (48, 32) in coordinate [0, k] from global to shared pad zero\n"
+      "  if M > 7\n"
+      "    Copy B (32, 32) in coordinate [k, 0] from global to shared pad zero\n"
+      "    Compute GEMM A, B and accumulate acc\n"
+      "  end\nend\n"
+      "Copy acc (48, 32) in coordinate [0, 0] from register to global as C\n";
+  const KernelPlan plan = plan_of(text);
+  ASSERT_EQ(plan.warnings.size(), 1u);
+  EXPECT_NE(plan.warnings[0].find("line 10: the product is done by fused multiply-adds"),
+            std::string::npos)
+      << plan.warnings[0];
+  const KernelPlan old = plan_of(text, "sm_75");
+  ASSERT_EQ(old.warnings.size(), 2u);
+  EXPECT_NE(old.warnings[0].find("line 7: the copy to 'A' is waited for"), std::string::npos);
+}
+
 /// Rows by vectors of 16 bytes, as copies and conversions write them, and columns of them, as a
 /// transposed tile is read.
 TEST(SharedLayout, HasNoBankConflicts) {
   for (const DType dtype : {f16, f32, f64}) {
     const std::int64_t size = size_bytes(dtype);
     const std::int64_t vector = 16 / size;
-    for (const Extents& shape :
-         {Extents{64, 128 / size}, Extents{64, 64}, Extents{32, 256}, Extents{64, 32 / size},
-          Extents{48, 48}, Extents{40, 72}}) {
+    for (const Extents& shape : {Extents{64, 128 / size}, Extents{64, 64}, Extents{32, 256},
+                                 Extents{64, 32 / size}, Extents{48, 48}, Extents{40, 72}}) {
       const ComposedLayout layout = shared_layout({dtype, shape});
       for (const bool along_rows : {true, false}) {
         // Vectors beside each other first, or below each other first.
@@ -147,13 +167,12 @@ TEST(SharedLayout, HasNoBankConflicts) {
         if (32 % across != 0) continue;
         const std::int64_t down = 32 / across;
         if (down > shape[0]) continue;
-        const Layout tv = make_layout(
-            {make_layout({Layout(Nested<Mode>(Mode{across, vector * shape[0]})),
-                          Layout(Nested<Mode>(Mode{down, 1}))}),
-             Layout(Nested<Mode>(Mode{vector, shape[0]}))});
+        const Layout tv =
+            make_layout({make_layout({Layout(Nested<Mode>(Mode{across, vector * shape[0]})),
+                                      Layout(Nested<Mode>(Mode{down, 1}))}),
+                         Layout(Nested<Mode>(Mode{vector, shape[0]}))});
         // bank_conflicts counts the tile's elements with the first axis fastest.
-        const BankConflicts conflicts =
-            bank_conflicts(tv, layout, 16, static_cast<int>(size));
+        const BankConflicts conflicts = bank_conflicts(tv, layout, 16, static_cast<int>(size));
         EXPECT_TRUE(conflicts.conflict_free())
             << to_string(TileType{dtype, shape}) << (along_rows ? " rows " : " columns ")
             << tilejit::to_string(layout) << ": " << conflicts.wavefronts << " of "
@@ -183,8 +202,7 @@ TEST(KernelText, IsAsItWas) {
 
 /// Text of strangers reaches the kernel as the inside of a string only.
 TEST(KernelText, EscapesWhatItPrints) {
-  const std::string text =
-      plan_of("Kernel k\nPrint \"a\\\"; } %s \\\\ {}\", 1\n").text;
+  const std::string text = plan_of("Kernel k\nPrint \"a\\\"; } %s \\\\ {}\", 1\n").text;
   EXPECT_NE(text.find("printf(\"a\\042; \\175 %%s \\134 %lld\\n\", i64(1));"), std::string::npos)
       << text;
 }
@@ -229,7 +247,8 @@ TEST_F(Nvrtc, CompilesRandomPrograms) {
   for (int i = 0; i < 12; ++i) {
     const test::ProgramCase c = test::random_program_case(random);
     SCOPED_TRACE(c.text);
-    EXPECT_NO_THROW((void)compiler_->compile(parse_operation(c.text), parse_target(kTargets[i % 3])));
+    EXPECT_NO_THROW(
+        (void)compiler_->compile(parse_operation(c.text), parse_target(kTargets[i % 3])));
   }
 }
 

@@ -137,7 +137,9 @@ class ProgramMaker {
     }
     if (a.dtype != dtype_) return;
     std::string text = operation(a.name, b.name);
-    if (chance(20)) text += " + cast(iota(" + std::to_string(below(a.shape.size())) + "), " + type_name(dtype_) + ") % 3";
+    if (chance(20))
+      text += " + cast(iota(" + std::to_string(below(a.shape.size())) + "), " + type_name(dtype_) +
+              ") % 3";
     Tile made{fresh(), dtype_, a.shape};
     line("Compute " + made.name + " = " + small(text));
     tiles_.push_back(made);
@@ -213,10 +215,12 @@ class ProgramMaker {
     std::string at;
     for (int& one : made.shape) {
       const int size = 1 + below(static_cast<std::size_t>(one));
-      at += (at.empty() ? "" : ", ") + std::to_string(below(static_cast<std::size_t>(one - size + 1)));
+      at += (at.empty() ? "" : ", ") +
+            std::to_string(below(static_cast<std::size_t>(one - size + 1)));
       one = size;
     }
-    line("Reshape " + a.name + " extract (" + list(made.shape) + ") at [" + at + "] as " + made.name);
+    line("Reshape " + a.name + " extract (" + list(made.shape) + ") at [" + at + "] as " +
+         made.name);
     tiles_.push_back(made);
     if (chance(50)) {
       const Tile whole{fresh(), a.dtype, a.shape};
@@ -257,8 +261,8 @@ class ProgramMaker {
         if (!straight && !turned) continue;
         const int n = straight ? b.shape[1] : b.shape[0];
         const std::string sum = fresh();
-        line("Allocate " + sum + " in register (" + list({a.shape[0], n}) + ") : " +
-             type_name(sums) + " = 1");
+        line("Allocate " + sum + " in register (" + list({a.shape[0], n}) +
+             ") : " + type_name(sums) + " = 1");
         line("Compute GEMM " + a.name + ", " + b.name + (straight ? "" : ".T") + " and " +
              one_of<std::string>({"get ", "accumulate "}) + sum);
         Tile made{fresh(), dtype_, {a.shape[0], n}};
@@ -299,8 +303,9 @@ class ProgramMaker {
     if (chance(40)) {
       const std::string flipped = fresh();
       line("  Compute ScanSum " + part + " axis 1 and get " + flipped);
-      line("  Compute " + sum + " = cast(" + small(sum + " + cast(" + small(flipped) + ", " + type_name(dtype_) + ")") +
-           ", " + type_name(dtype_) + ")");
+      line("  Compute " + sum + " = cast(" +
+           small(sum + " + cast(" + small(flipped) + ", " + type_name(dtype_) + ")") + ", " +
+           type_name(dtype_) + ")");
     }
     line("end");
     tiles_.push_back({sum, dtype_, {rows, width}});
@@ -325,7 +330,8 @@ class ProgramMaker {
   }
 
   void loop() {
-    line("for " + fresh() + " = " + one_of<std::string>({"0 : 2", "0 : 3", "1 : 6 step 2", "0 : 0", "0 : min(M, 3)"}));
+    line("for " + fresh() + " = " +
+         one_of<std::string>({"0 : 2", "0 : 3", "1 : 6 step 2", "0 : 0", "0 : min(M, 3)"}));
     nested(1 + below(3));
     line("end");
   }
@@ -371,17 +377,15 @@ class ProgramMaker {
   ProgramCase finish() {
     const std::string type = type_name(dtype_);
     std::string text = "Kernel random\n";
-    for (const auto& [name, declared] :
-         {std::pair("A", " [M, N]\n"), std::pair("B", " [K]\n"),
-          std::pair("C", " [N, M] stride [1, N]\n")}) {
+    for (const auto& [name, declared] : {std::pair("A", " [M, N]\n"), std::pair("B", " [K]\n"),
+                                         std::pair("C", " [N, M] stride [1, N]\n")}) {
       if (body_.find("Copy " + std::string(name) + " ") == body_.npos) continue;
       text += "Tensor " + std::string(name) + " : " + type + declared;
     }
     // Symbols that only expressions use need a tensor, too.
     text += "Tensor Z : " + type + " [M, N, K] stride [0, 0, 0] inout\n";
     text += header_ + "Grid (" + std::to_string(kBlocks) + ")\nBlock (" + std::to_string(threads_) +
-            ")\n\n" + body_ +
-            "Allocate zero in register (1, 1, 1) : " + type + " = 0\n" +
+            ")\n\n" + body_ + "Allocate zero in register (1, 1, 1) : " + type + " = 0\n" +
             "Copy zero (1, 1, 1) in coordinate [0, 0, 0] from register to global as Z\n";
     made_.text = std::move(text);
     return std::move(made_);

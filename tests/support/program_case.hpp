@@ -28,8 +28,8 @@ struct ProgramCase {
 /// Compares the tensors after a launch with the interpreter's: they differ by at most `tolerance`,
 /// relative to the magnitude 1 or that of the value, and nothing else has changed.
 void expect_interpreted(const TileProgram& program, const ProgramCase& c,
-                        std::vector<GuardedTensor> before,
-                        const std::vector<GuardedTensor>& after, double tolerance);
+                        std::vector<GuardedTensor> before, const std::vector<GuardedTensor>& after,
+                        double tolerance);
 
 /// Integers from -4 to 4, or from 0 to 4, from a random source.
 [[nodiscard]] double small_integer(Random& random, bool is_signed);

@@ -79,8 +79,8 @@ std::int64_t multiple_of(const Value& value, const Code& code) {
       multiple = std::max<std::int64_t>(1, std::get<std::int64_t>(node.constant));
     } else if (node.op == expr::Op::scalar && node.source >= code.first_symbol &&
                node.source < code.first_scalar) {
-      multiple = code.divisors.at(
-          code.symbols[static_cast<std::size_t>(node.source - code.first_symbol)]);
+      multiple =
+          code.divisors.at(code.symbols[static_cast<std::size_t>(node.source - code.first_symbol)]);
     } else if (node.op == expr::Op::mul) {
       const auto a = multiples[static_cast<std::size_t>(node.args[0])];
       if (__builtin_mul_overflow(a, multiples[static_cast<std::size_t>(node.args[1])], &multiple)) {

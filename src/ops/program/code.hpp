@@ -30,7 +30,7 @@ struct TileSlot {
   std::string name;
   TileSpace space = TileSpace::registers;
   TileType type = {};
-  std::size_t place = 0;  ///< of the statement that made it
+  std::size_t place = 0;                      ///< of the statement that made it
   std::optional<ComposedLayout> layout = {};  ///< of a shared tile, if the program pins it
 };
 

@@ -6,8 +6,8 @@
 
 #include "core/text.hpp"
 #include "operation/hasher.hpp"
-#include "program/check.hpp"
 #include "program/candidates.hpp"
+#include "program/check.hpp"
 #include "program/json.hpp"
 #include "program/program_body.hpp"
 #include "program/tl_writer.hpp"

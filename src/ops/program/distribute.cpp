@@ -140,8 +140,8 @@ class Distributor {
     for (const int slot : slots) look(slot);
     if (!space) return;
     for (const int slot : slots) {
-      if (is_open(slot)) give(slot, renamed(slice_of(*space, tile(slot).type.shape),
-                                            tile(slot).type.shape));
+      if (is_open(slot))
+        give(slot, renamed(slice_of(*space, tile(slot).type.shape), tile(slot).type.shape));
     }
     if (!is_open(out)) return;
     Extents result = value.space;
@@ -173,8 +173,8 @@ class Distributor {
       const WindowFacts facts = facts_of(window, code_, tensors_, views_);
       if (facts.vector_axis < 0) return;
       WindowFacts& known = of == slot ? own : others;
-      if (known.vector_axis < 0 || (known.vector_axis == facts.vector_axis &&
-                                    facts.vector > known.vector)) {
+      if (known.vector_axis < 0 ||
+          (known.vector_axis == facts.vector_axis && facts.vector > known.vector)) {
         known = facts;
       }
     };
@@ -199,7 +199,8 @@ class Distributor {
 std::vector<const SetView*> views_of(const Code& code) {
   std::vector<const SetView*> views(code.views.size(), nullptr);
   for_each_step(code.body, [&](const Step& step) {
-    if (const auto* const view = std::get_if<SetView>(&step.kind)) views[index_of(view->view)] = view;
+    if (const auto* const view = std::get_if<SetView>(&step.kind))
+      views[index_of(view->view)] = view;
   });
   return views;
 }
@@ -232,14 +233,14 @@ Distribution copy_distribution(const Extents& shape, std::int64_t threads,
   // No thread is without work for the sake of wide accesses, and no vector is longer than its axis.
   const std::int64_t each = std::max<std::int64_t>(1, count_of(shape) / threads);
   const auto most = static_cast<std::uint64_t>(std::min(each, shape[index_of(axis)]));
-  const auto vector = std::min<std::int64_t>(facts.vector, static_cast<std::int64_t>(std::bit_floor(most)));
+  const auto vector =
+      std::min<std::int64_t>(facts.vector, static_cast<std::int64_t>(std::bit_floor(most)));
   return spread(shape, threads, axis, vector);
 }
 
-std::vector<std::optional<Distribution>> distribute(const Code& code,
-                                                    const std::vector<Tensor>& tensors,
-                                                    std::int64_t threads,
-                                                    const std::map<const Gemm*, WarpProduct>& products) {
+std::vector<std::optional<Distribution>> distribute(
+    const Code& code, const std::vector<Tensor>& tensors, std::int64_t threads,
+    const std::map<const Gemm*, WarpProduct>& products) {
   return Distributor(code, tensors, threads, products).run();
 }
 

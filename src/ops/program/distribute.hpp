@@ -28,9 +28,9 @@ void for_each_step(const Steps& steps, const Visit& visit) {
 
 /// What is known of a window before the launch.
 struct WindowFacts {
-  int vector_axis = -1;      ///< the tile's axis along which its tensor is contiguous; -1: none
-  std::int64_t vector = 1;   ///< the most elements of a wide access along it: 16 bytes of them
-  bool nested = false;       ///< an axis of the tensor has several modes
+  int vector_axis = -1;     ///< the tile's axis along which its tensor is contiguous; -1: none
+  std::int64_t vector = 1;  ///< the most elements of a wide access along it: 16 bytes of them
+  bool nested = false;      ///< an axis of the tensor has several modes
 };
 /// `views` are the steps that made views, by view; null for whole tensors.
 [[nodiscard]] WindowFacts facts_of(const Window& window, const Code& code,

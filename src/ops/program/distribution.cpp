@@ -109,8 +109,7 @@ Distribution spread(const Extents& shape, std::int64_t threads, int axis, std::i
 Distribution slice_of(const Distribution& of, const Extents& shape) {
   Distribution made{.shape = Extents(of.shape.size(), 1), .threads = of.threads};
   const std::size_t missing = of.shape.size() - shape.size();
-  std::copy(shape.begin(), shape.end(),
-            made.shape.begin() + static_cast<std::ptrdiff_t>(missing));
+  std::copy(shape.begin(), shape.end(), made.shape.begin() + static_cast<std::ptrdiff_t>(missing));
   const auto is_kept = [&](const Digit& digit) {
     const auto axis = static_cast<std::size_t>(digit.axis);
     return digit.axis >= 0 && (made.shape[axis] != 1 || of.shape[axis] == 1);
@@ -194,8 +193,8 @@ Distribution of_fragments(const Extents& shape, const Layout& fragment, const Ex
     for (const Mode& leaf : from.leaves()) {
       const std::int64_t stride = leaf.stride.value();
       const bool is_row = stride < instruction[0];
-      add_digit(digits, {leaf.extent.value(), is_row ? 0 : 1,
-                         is_row ? stride : stride / instruction[0]});
+      add_digit(digits,
+                {leaf.extent.value(), is_row ? 0 : 1, is_row ? stride : stride / instruction[0]});
     }
   };
   add(mode(fragment, 0), made.of_thread);

@@ -51,9 +51,9 @@ struct Distribution {
 [[nodiscard]] Distribution of_thread_value(const Layout& thr, const Layout& val,
                                            std::int64_t threads);
 
-/// The sums of a product by warps: `fragment` is an instruction's layout of them, (thread, value) ->
-/// m + M n, of (m, n) elements; `warps` are arranged along both axes, those along the first next to
-/// each other.
+/// The sums of a product by warps: `fragment` is an instruction's layout of them, (thread, value)
+/// -> m + M n, of (m, n) elements; `warps` are arranged along both axes, those along the first next
+/// to each other.
 [[nodiscard]] Distribution of_fragments(const Extents& shape, const Layout& fragment,
                                         const Extents& instruction, const Extents& warps,
                                         std::int64_t threads);
@@ -71,7 +71,8 @@ struct Distribution {
 /// "0" if it is always the first.
 [[nodiscard]] std::string slice_index(const Distribution& of, const Extents& shape,
                                       const std::string& i);
-/// The part of the coordinate along `axis` that a value or a thread adds, as CUDA text; empty for 0.
+/// The part of the coordinate along `axis` that a value or a thread adds, as CUDA text; empty for
+/// 0.
 [[nodiscard]] std::string digits_text(const std::vector<Distribution::Digit>& digits, int axis,
                                       const std::string& number);
 

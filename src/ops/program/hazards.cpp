@@ -12,8 +12,7 @@ void Hazards::join(const Hazards& other) {
 
 void Hazards::enter_loop(const Steps& body, const Code& code) {
   const auto is_shared = [&](int tile) {
-    return tile >= 0 &&
-           code.tiles[static_cast<std::size_t>(tile)].space == TileSpace::shared;
+    return tile >= 0 && code.tiles[static_cast<std::size_t>(tile)].space == TileSpace::shared;
   };
   const auto tensor_of = [&](const Window& window) {
     return tensor(code.views[static_cast<std::size_t>(window.view)].tensor);

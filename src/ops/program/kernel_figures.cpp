@@ -103,7 +103,8 @@ std::string figures_line(const KernelFigures& figures) {
 }
 
 std::string figures_text(const KernelPlan& plan, const KernelFigures& figures) {
-  std::string text = "program: " + plan.program->name + ".\n" + launch_sentence(plan, figures) + '\n';
+  std::string text =
+      "program: " + plan.program->name + ".\n" + launch_sentence(plan, figures) + '\n';
   for (const std::string& sentence : tile_sentences(plan)) text += "  " + sentence + '\n';
   for (const std::string& warning : plan.warnings) text += "warning: " + warning + '\n';
   if (figures.bytes_moved) text += std::to_string(*figures.bytes_moved) + " bytes moved\n";

@@ -84,9 +84,9 @@ std::vector<std::optional<SharedPlace>> places_of(const KernelPlan& plan) {
     const std::int64_t most = cosize(place.layout.layout()) + place.layout.offset();
     // Buffers begin at whole repeats of a swizzle.
     const Swizzle& swizzle = place.layout.swizzle();
-    const std::int64_t repeat =
-        std::max<std::int64_t>(128 / size, std::int64_t{1} << (swizzle.base() + swizzle.bits() +
-                                                              std::abs(swizzle.shift())));
+    const std::int64_t repeat = std::max<std::int64_t>(
+        128 / size,
+        std::int64_t{1} << (swizzle.base() + swizzle.bits() + std::abs(swizzle.shift())));
     place.elements = (most + repeat - 1) / repeat * repeat;
     place.bytes = place.elements * place.buffers * size;
     end += (place.bytes + 127) / 128 * 128;
@@ -101,7 +101,8 @@ void check_shared(const KernelPlan& plan) {
   throw Error(ErrorCode::unsupported,
               "program '" + plan.program->name + "' needs " + std::to_string(plan.shared_bytes) +
                   " bytes of shared memory for its tiles and for exchanges between threads, and a "
-                  "block of " + to_string(plan.target) + " has " + std::to_string(most) +
+                  "block of " +
+                  to_string(plan.target) + " has " + std::to_string(most) +
                   "; use smaller tiles, or fewer stages",
               "/body");
 }
@@ -119,7 +120,8 @@ void check_text(const KernelPlan& plan) {
 void check_cluster(const KernelPlan& plan) {
   if (plan.code.shape.cluster <= 1 || plan.target.major >= 9) return;
   throw Error(ErrorCode::unsupported,
-              to_string(plan.target) + " has no clusters; leave out \"cluster\"", "/launch/cluster");
+              to_string(plan.target) + " has no clusters; leave out \"cluster\"",
+              "/launch/cluster");
 }
 
 }  // namespace
@@ -163,9 +165,9 @@ operation::LaunchPlan launch_plan(const KernelPlan& plan) {
   operation::LaunchPlan launch;
   for (const std::string& name : plan.program->zeroed) {
     const auto found = std::ranges::find(plan.signature.tensors, name, &Tensor::name);
-    launch.steps.push_back(operation::zero_step(
-        plan.entry + "_zero_" + name, *found,
-        static_cast<int>(found - plan.signature.tensors.begin())));
+    launch.steps.push_back(
+        operation::zero_step(plan.entry + "_zero_" + name, *found,
+                             static_cast<int>(found - plan.signature.tensors.begin())));
   }
   LaunchShape shape = plan.code.shape;
   shape.numbers[LaunchShape::shared] = plan.shared_bytes;

@@ -30,7 +30,7 @@ struct KernelPlan {
   Target target = {};
   Code code = {};
   std::string entry = {};
-  int threads = 1;  ///< of a block
+  int threads = 1;                                              ///< of a block
   std::vector<std::optional<Distribution>> distributions = {};  ///< of tiles; empty for shared ones
   std::vector<std::optional<SharedPlace>> places = {};          ///< of tiles; empty for registers
   operation::Signature signature = {};
@@ -43,8 +43,8 @@ struct KernelPlan {
 
 /// Throws what `validate` throws, and Error{unsupported} for what no block of the target has, and
 /// for a block whose threads are not known before the launch.
-[[nodiscard]] KernelPlan make_plan(std::shared_ptr<const TileProgram> program,
-                                   const Tuning& tuning, const Target& target);
+[[nodiscard]] KernelPlan make_plan(std::shared_ptr<const TileProgram> program, const Tuning& tuning,
+                                   const Target& target);
 /// Canonical JSON on one line: what the cubin and the loaded kernel depend on.
 [[nodiscard]] std::string to_json(const KernelPlan& plan);
 [[nodiscard]] operation::LaunchPlan launch_plan(const KernelPlan& plan);

@@ -69,8 +69,8 @@ void add_function_headers(std::string_view text, std::set<std::string>& headers)
       return text.find("math::" + std::string(name)) != text.npos;
     });
   };
-  const bool computes = calls({"add(", "sub(", "mul(", "neg(", "abs(", "pow(", "shl(", "shr(",
-                               "mod(", "floor_div("});
+  const bool computes =
+      calls({"add(", "sub(", "mul(", "neg(", "abs(", "pow(", "shl(", "shr(", "mod(", "floor_div("});
   const bool converts = calls({"truncate<", "round_odd("});
   if (calls({"inf_", "nan_", "min(", "max(", "relu(", "clamp("})) headers.insert("math");
   if (computes) headers.insert("integers");

@@ -110,8 +110,9 @@ void KernelWriter::steps(const Steps& steps) {
 }
 
 void KernelWriter::step(const Step& step) {
-  static constexpr const char* kKinds[] = {"view",   "fill",  "load",  "store", "move", "product",
-                                           "compute", "reshape", "", "", "", "", "atomic", "", "", ""};
+  static constexpr const char* kKinds[] = {"view",    "fill",    "load", "store", "move", "product",
+                                           "compute", "reshape", "",     "",      "",     "",
+                                           "atomic",  "",        "",     ""};
   static_assert(std::size(kKinds) == std::variant_size_v<Step::Kind>);
   at_ = &step;
   const std::string kind = kKinds[step.kind.index()];
@@ -137,8 +138,8 @@ void KernelWriter::write_step(const SetView& step) {
   for (std::size_t i = step.shape.size(); i-- > 0;) {
     const std::string axis = std::to_string(i);
     line(name + "_extent" + axis + " = math::max<i64>(0, " + integer(step.shape[i]) + ");");
-    line(name + "_stride" + axis + " = " + (step.stride.empty() ? stride : integer(step.stride[i])) +
-         ";");
+    line(name + "_stride" + axis + " = " +
+         (step.stride.empty() ? stride : integer(step.stride[i])) + ";");
     stride = name + "_stride" + axis + " * " + name + "_extent" + axis;
   }
 }
@@ -151,7 +152,9 @@ void KernelWriter::write_step(const Fill& step) {
   const Distribution of = copy_distribution(shape, plan_.threads, {});
   const Array values = declare(dtype, of);
   evaluate(*step.value, renamed(of, step.value->space), step.value->space, dtype,
-           [&](const std::string& text) { line(values.name + "[i] = " + stored_text(text, dtype) + ";"); });
+           [&](const std::string& text) {
+             line(values.name + "[i] = " + stored_text(text, dtype) + ";");
+           });
   put(values, place(step.tile));
 }
 
@@ -223,20 +226,26 @@ void KernelWriter::write_step(const Meet&) {
   meet();
 }
 
+void KernelWriter::warn(const std::string& sentence) {
+  const auto number = expr::line_number(plan_.code.text, at_->place.begin);
+  plan_.warnings.push_back("line " + std::to_string(number) + ": " + sentence);
+}
+
 std::string KernelWriter::block_text() const {
   const std::string& order = plan_.program->launch.order;
   if (order.empty() || order == "row") {
     return "  const i64 block_x = blockIdx.x, block_y = blockIdx.y, block_z = blockIdx.z;\n";
   }
-  std::string text = "  const i64 block_z = blockIdx.z;\n"
-                     "  const u32 block = blockIdx.x + blockIdx.y * gridDim.x;\n";
+  std::string text =
+      "  const i64 block_z = blockIdx.z;\n"
+      "  const u32 block = blockIdx.x + blockIdx.y * gridDim.x;\n";
   if (order == "column") {
     return text + "  const i64 block_x = block / gridDim.y, block_y = block % gridDim.y;\n";
   }
   const std::string rows = order.substr(order.find(':') + 1);
-  return text + "  const u32 group = block / (" + rows + " * gridDim.x), first_row = group * " + rows +
-         ";\n  const u32 rows = gridDim.y - first_row < " + rows + " ? gridDim.y - first_row : " +
-         rows + ";\n  const i64 block_x = block % (" + rows +
+  return text + "  const u32 group = block / (" + rows + " * gridDim.x), first_row = group * " +
+         rows + ";\n  const u32 rows = gridDim.y - first_row < " + rows +
+         " ? gridDim.y - first_row : " + rows + ";\n  const i64 block_x = block % (" + rows +
          " * gridDim.x) / rows, block_y = first_row + block % (" + rows + " * gridDim.x) % rows;\n";
 }
 
@@ -255,7 +264,8 @@ std::string KernelWriter::declarations() const {
     if (plan_.places[tile]->buffers > 1) text += "  int buffer" + number + " = 0;\n";
   }
   if (scratch_bytes_ > 0) {
-    text += "  unsigned char* const scratch = shared_memory + " + std::to_string(tiles_bytes_) + ";\n";
+    text +=
+        "  unsigned char* const scratch = shared_memory + " + std::to_string(tiles_bytes_) + ";\n";
   }
   for (int i = 0; exchange_bytes_ > 0 && i < 2; ++i) {
     text += "  unsigned char* const exchange" + std::to_string(i) + " = shared_memory + " +
@@ -325,7 +335,8 @@ void KernelWriter::write() {
   if (plan_.program->launch.min_blocks > 0) {
     text += ", " + std::to_string(plan_.program->launch.min_blocks);
   }
-  text += ")\n    " + plan_.entry + (plan_.params.empty() ? "() {\n" : "(const __grid_constant__ Params p) {\n") +
+  text += ")\n    " + plan_.entry +
+          (plan_.params.empty() ? "() {\n" : "(const __grid_constant__ Params p) {\n") +
           "  follow_previous_kernel();\n" + declarations() + out_ + "}\n";
   plan_.text = std::move(text);
   plan_.shared_bytes =

@@ -54,9 +54,7 @@ class KernelWriter {
   void close(const std::string& text = "}");
   /// `for (int i = 0; i < values; i += by) {`, unrolled.
   void open_values(std::int64_t values, std::int64_t by = 1);
-  [[nodiscard]] std::string fresh(const char* prefix) {
-    return prefix + std::to_string(names_++);
-  }
+  [[nodiscard]] std::string fresh(const char* prefix) { return prefix + std::to_string(names_++); }
   [[nodiscard]] std::string block_text() const;
   [[nodiscard]] std::string thread_text() const;
   [[nodiscard]] std::string declarations() const;
@@ -115,8 +113,7 @@ class KernelWriter {
   [[nodiscard]] Array converted(const Array& from, DType to);
   [[nodiscard]] Array declare(DType dtype, const Distribution& spread);
   void assign(const Array& from, int to);
-  [[nodiscard]] Texts part_origin(const Rearrange& step, const Extents& whole,
-                                  const Extents& part);
+  [[nodiscard]] Texts part_origin(const Rearrange& step, const Extents& whole, const Extents& part);
   void put_part(int tile, const Place& to, const Texts& origin);
   void put_beside(int tile, const Place& to, const Texts& origin, bool is_next);
   [[nodiscard]] Texts source_coordinates(const Rearrange& step, const Distribution& of,
@@ -150,14 +147,17 @@ class KernelWriter {
   [[nodiscard]] static std::int64_t vector_limit(const WindowFacts& facts, const Array& array);
 
   // Loops and products: write_loops.cpp, write_product.cpp
-  void write_pipelined(const Loop& step, const std::vector<const Load*>& ahead,
-                       const Texts& range);
+  void write_pipelined(const Loop& step, const std::vector<const Load*>& ahead, const Texts& range);
   [[nodiscard]] Place product_operand(int tile, std::int64_t& used);
   void write_fma(const Gemm& step, const Place& a, const Place& b);
   void write_warp_product(const Gemm& step, const WarpProduct& product, const Place& a,
                           const Place& b, const Array& out);
   /// The name of a type declared before the kernel, which `make` writes.
-  std::string declared(const char* prefix, const std::function<std::string(const std::string&)>& make);
+  std::string declared(const char* prefix,
+                       const std::function<std::string(const std::string&)>& make);
+
+  /// A sentence for the author about the statement that is being written.
+  void warn(const std::string& sentence);
 
   // Text for people: write_debug.cpp
   /// Puts the tiles that single threads print where these find them.
@@ -204,17 +204,18 @@ class KernelWriter {
   std::vector<const SetView*> views_;
   Hazards hazards_;
   std::set<std::string> headers_;
-  std::map<std::string, std::string> places_;  // texts of a thread's coordinates, their names
-  std::string declarations_;                   // of these
-  std::string types_;                          // declared before the kernel
+  std::map<std::string, std::string> places_;    // texts of a thread's coordinates, their names
+  std::string declarations_;                     // of these
+  std::string types_;                            // declared before the kernel
   std::map<std::string, std::string> declared_;  // texts of types, with a name of their own
   std::map<const Gemm*, WarpProduct> products_;
-  std::set<const Load*> ahead_;                // that a loop with stages does
-  std::set<int> counts_up_;                    // scalars that are not negative
-  std::map<int, Place> printed_;               // tiles that are printed, in scratch
+  std::set<const Load*> ahead_;   // that a loop with stages does
+  std::set<int> counts_up_;       // scalars that are not negative
+  std::map<int, Place> printed_;  // tiles that are printed, in scratch
   const Step* at_ = nullptr;
-  int in_thread_ = 0;                          // inside so many branches of single threads
-  int pipelines_ = 0;                          // inside so many loops that copy ahead
+  int in_thread_ = 0;  // inside so many branches of single threads
+  int pipelines_ = 0;  // inside so many loops that copy ahead
+  int stages_ = 1;     // of the innermost loop
 };
 
 }  // namespace tilejit::program

@@ -37,9 +37,10 @@ bool keeps_rows(const Code& code) {
   for_each_step(code.body, [&](const Step& step) {
     products += std::holds_alternative<Gemm>(step.kind) ? 1 : 0;
     if (const auto* const compute = std::get_if<Compute>(&step.kind)) {
-      reduces = reduces || std::ranges::any_of(compute->value.code.nodes, [](const expr::Node& node) {
-                  return expr::combines_elements(node.op);
-                });
+      reduces =
+          reduces || std::ranges::any_of(compute->value.code.nodes, [](const expr::Node& node) {
+            return expr::combines_elements(node.op);
+          });
     }
   });
   return products > 1 || reduces;
@@ -88,6 +89,12 @@ std::map<const Gemm*, WarpProduct> warp_products(const Code& code, const Target&
     if (warps) products.emplace(gemm, WarpProduct{*atom, *warps});
   });
   return products;
+}
+
+bool has_warp_product(const Code& code, const Gemm& gemm, const Target& target) {
+  return atom_for(slot_of(code, gemm.a).type.dtype, slot_of(code, gemm.b).type.dtype,
+                  slot_of(code, gemm.out).type.dtype, target)
+      .has_value();
 }
 
 Distribution distribution_of(const WarpProduct& product, const Extents& shape,

@@ -23,6 +23,8 @@ struct WarpProduct {
 /// instructions for each warp or whose extents are no powers of two.
 [[nodiscard]] std::map<const Gemm*, WarpProduct> warp_products(const Code& code,
                                                                const Target& target, int threads);
+/// Whether the target has an instruction for the types of the product.
+[[nodiscard]] bool has_warp_product(const Code& code, const Gemm& gemm, const Target& target);
 /// The distribution of its sums.
 [[nodiscard]] Distribution distribution_of(const WarpProduct& product, const Extents& shape,
                                            std::int64_t threads);

@@ -19,7 +19,9 @@ ComposedLayout shared_layout(const TileType& type) {
   const auto rows = count_of(shape) / row;
   const bool power = std::has_single_bit(static_cast<std::uint64_t>(row * size));
   if (rows == 1 || row * size < kChunk) return Layout(row_major(IntTuple::flat(extents)));
-  const auto log = [](std::int64_t value) { return std::countr_zero(static_cast<std::uint64_t>(value)); };
+  const auto log = [](std::int64_t value) {
+    return std::countr_zero(static_cast<std::uint64_t>(value));
+  };
   if (power) {
     // As many chunks as a row has in a line of banks change places, by the number of the line.
     const std::int64_t chunks = std::min(row * size, kLine) / kChunk;
@@ -45,8 +47,8 @@ ComposedLayout shared_layout(const TileType& type) {
 BankConflicts accesses(const Distribution& of, const TileType& type, const ComposedLayout& layout) {
   const int last = static_cast<int>(type.shape.size()) - 1;
   std::int64_t count = last < 0 ? 1 : of.vector_along(last);
-  while (count > 1 && (!keeps_vectors(layout, type.shape, count) ||
-                       count * size_bytes(type.dtype) > kChunk)) {
+  while (count > 1 &&
+         (!keeps_vectors(layout, type.shape, count) || count * size_bytes(type.dtype) > kChunk)) {
     count /= 2;
   }
   // The shared layout takes places with the first axis fastest.
@@ -93,7 +95,8 @@ ComposedLayout exchange_layout(const TileType& type, const Distribution& from,
   const auto passes = [&](const ComposedLayout& layout) {
     double sum = 0;
     for (const Distribution* const of : {&from, &to}) {
-      const double values = of->of_value.empty() ? 1 : static_cast<double>(of->of_value.front().extent);
+      const double values =
+          of->of_value.empty() ? 1 : static_cast<double>(of->of_value.front().extent);
       sum += static_cast<double>(accesses(*of, type, layout).wavefronts) / values;
     }
     return sum;
@@ -120,7 +123,8 @@ bool keeps_vectors(const ComposedLayout& layout, const Extents& shape, std::int6
     for (const Mode& leaf : mode(inner, axis).leaves()) {
       const std::int64_t stride = leaf.stride.value();
       const bool is_vector = axis + 1 == shape.size() && stride == 1;
-      if (is_vector ? leaf.extent.value() % count != 0 : stride % count != 0 && !leaf.extent.is(1)) {
+      if (is_vector ? leaf.extent.value() % count != 0
+                    : stride % count != 0 && !leaf.extent.is(1)) {
         return false;
       }
     }

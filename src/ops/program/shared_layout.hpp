@@ -13,8 +13,8 @@ namespace tilejit::program {
 /// swizzled or padded so that neither rows nor columns of 16 bytes meet in a bank.
 [[nodiscard]] ComposedLayout shared_layout(const TileType& type);
 
-/// The layout through which a tile gets from one distribution to another with the fewest passes over
-/// the banks (bank_conflicts), of shared_layout and others with other swizzles and paddings.
+/// The layout through which a tile gets from one distribution to another with the fewest passes
+/// over the banks (bank_conflicts), of shared_layout and others with other swizzles and paddings.
 [[nodiscard]] ComposedLayout exchange_layout(const TileType& type, const Distribution& from,
                                              const Distribution& to);
 /// Passes over the banks that the first warp takes to access its first vector or two.

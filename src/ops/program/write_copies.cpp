@@ -228,7 +228,8 @@ KernelWriter::Opened KernelWriter::open_window(const Window& window, const Distr
     opened.below.push_back(negative ? clamped("-" + opened.origin[i]) : "");
     opened.above.push_back(clamped(opened.extents[i] + " - " + opened.origin[i]));
   }
-  const std::int64_t count = vector < 0 ? 1 : std::min(of.vector_along(vector), opened.facts.vector);
+  const std::int64_t count =
+      vector < 0 ? 1 : std::min(of.vector_along(vector), opened.facts.vector);
   opened.all_or_none = counts_tiles;
   const bool from_front =
       std::ranges::all_of(opened.below, [](const std::string& one) { return one.empty(); });
@@ -276,7 +277,8 @@ KernelWriter::Address KernelWriter::address(const Opened& opened, const Window& 
 }
 
 void KernelWriter::choose_path(const Opened& opened, const Distribution& of, std::int64_t count,
-                               const std::function<void()>& fast, const std::function<void()>& usual,
+                               const std::function<void()>& fast,
+                               const std::function<void()>& usual,
                                const std::function<void()>& absent) {
   const auto loop = [&](const std::function<void()>& body) {
     open_values(of.values(), count);
@@ -285,8 +287,7 @@ void KernelWriter::choose_path(const Opened& opened, const Distribution& of, std
   };
   const int vector = opened.facts.vector_axis;
   // A vector over the edge of the tile may reach beyond the tensor.
-  const bool straddles =
-      count > 1 && of.shape[static_cast<std::size_t>(vector)] % count != 0;
+  const bool straddles = count > 1 && of.shape[static_cast<std::size_t>(vector)] % count != 0;
   if (opened.whole.empty() || straddles) return loop(usual);
   const bool aligned = count == 1 || opened.wide == "true";
   open("if (" + opened.whole + (aligned ? "" : " && " + opened.wide) + ") {");
@@ -357,8 +358,9 @@ void KernelWriter::each_element(
   for (std::size_t i = 0; i < window.tile.size(); ++i) {
     const std::string at = "e" + std::to_string(i);
     line("const i64 " + at + " = " +
-         (indices.empty() ? opened.origin[i] + " + (" + coordinate(of, static_cast<int>(i), "i") + ")"
-                          : indices[i] + "[i]") +
+         (indices.empty()
+              ? opened.origin[i] + " + (" + coordinate(of, static_cast<int>(i), "i") + ")"
+              : indices[i] + "[i]") +
          ";");
     require(at + " >= 0 && " + at + " < " + opened.extents[i]);
     const std::size_t axis = window.order.empty() ? i : static_cast<std::size_t>(window.order[i]);
@@ -391,8 +393,9 @@ void KernelWriter::load(const Load& load, const Array& to) {
     });
   } else {
     const int axis = opened.facts.vector_axis;
-    const std::int64_t count =
-        opened.wide == "false" ? 1 : std::min(to.spread.vector_along(axis), vector_limit(opened.facts, to));
+    const std::int64_t count = opened.wide == "false" ? 1
+                                                      : std::min(to.spread.vector_along(axis),
+                                                                 vector_limit(opened.facts, to));
     headers_.insert("neighbours");
     const Address at = address(opened, window, to.spread);
     const std::string type = storage(to.dtype);
@@ -404,8 +407,8 @@ void KernelWriter::load(const Load& load, const Array& to) {
         },
         [&] {
           line("load_neighbours<" + std::to_string(count) + ">(&" + to.name + "[i], " + at.first +
-               at.of_value + ", " + valid_text(opened, to.spread) + ", " + opened.wide + ", " + pad +
-               ");");
+               at.of_value + ", " + valid_text(opened, to.spread) + ", " + opened.wide + ", " +
+               pad + ");");
         },
         [&] {
           open_values(to.spread.values());
@@ -429,16 +432,16 @@ void KernelWriter::store(const Window& window, const Array& from) {
   const bool by_element =
       window.mask || window.kind == TileIndex::Kind::gather || opened.facts.nested;
   if (by_element) {
-    each_element(opened, window, from.spread, [&](const std::string& inside, const std::string& at) {
-      line("if (" + (owner == "true" ? "" : owner + " && ") + inside + ") " + at + " = " + from.name +
-           "[i];");
-    });
+    each_element(opened, window, from.spread,
+                 [&](const std::string& inside, const std::string& at) {
+                   line("if (" + (owner == "true" ? "" : owner + " && ") + inside + ") " + at +
+                        " = " + from.name + "[i];");
+                 });
   } else {
     const int axis = opened.facts.vector_axis;
-    const std::int64_t count = opened.wide == "false"
-                                   ? 1
-                                   : std::min(from.spread.vector_along(axis),
-                                              vector_limit(opened.facts, from));
+    const std::int64_t count = opened.wide == "false" ? 1
+                                                      : std::min(from.spread.vector_along(axis),
+                                                                 vector_limit(opened.facts, from));
     headers_.insert("neighbours");
     if (owner != "true") open("if (" + owner + ") {");
     const Address at = address(opened, window, from.spread);
@@ -465,8 +468,8 @@ void KernelWriter::load_shared(const Load& load, const Place& to, bool ahead) {
   const DType dtype = plan_.signature.tensors[static_cast<std::size_t>(tensor)].dtype;
   WindowFacts facts = facts_of(window, plan_.code, plan_.signature.tensors, views_);
   const int last = static_cast<int>(window.tile.size()) - 1;
-  const bool simple = !window.mask && window.kind != TileIndex::Kind::gather && !facts.nested &&
-                      dtype == to.dtype;
+  const bool simple =
+      !window.mask && window.kind != TileIndex::Kind::gather && !facts.nested && dtype == to.dtype;
   std::int64_t count = simple && facts.vector_axis == last && last >= 0 ? facts.vector : 1;
   while (count > 1 && !keeps_vectors(to.layout, to.shape, count)) count /= 2;
   if (simple && facts.vector_axis == last) facts.vector = count;
@@ -502,14 +505,15 @@ void KernelWriter::load_shared(const Load& load, const Place& to, bool ahead) {
   choose_path(
       opened, of, count,
       [&] {
-        line(is_async ? "copy_ahead<" + vector + ">(" + target + ", " + at.first + at.of_value + ");"
-                      : "copy_wide<" + vector + ">(" + target + ", " + at.first + at.of_value + ");");
+        line(is_async
+                 ? "copy_ahead<" + vector + ">(" + target + ", " + at.first + at.of_value + ");"
+                 : "copy_wide<" + vector + ">(" + target + ", " + at.first + at.of_value + ");");
       },
       [&] {
         const std::string valid = valid_text(opened, of);
         const std::string text =
-            is_async ? "copy_ahead<" + vector + ">(" + target + ", " + at.first + at.of_value + ", " +
-                           opened.tensor + ", " + valid + ", " + opened.wide + ");"
+            is_async ? "copy_ahead<" + vector + ">(" + target + ", " + at.first + at.of_value +
+                           ", " + opened.tensor + ", " + valid + ", " + opened.wide + ");"
                      : "copy_neighbours<" + vector + ">(" + target + ", " + at.first + at.of_value +
                            ", " + valid + ", " + opened.wide + ", " + pad + ");";
         line(is_inside == "true" ? text : "if (" + is_inside + ") " + text);
@@ -524,6 +528,11 @@ void KernelWriter::load_shared(const Load& load, const Place& to, bool ahead) {
 void KernelWriter::write_step(const Load& step) {
   if (is_shared(step.tile)) {
     if (ahead_.contains(&step)) return;  // its loop has it loaded
+    if (stages_ > 1) {
+      warn("the copy to '" + slot(step.tile).name +
+           "' is waited for in each step of the loop: only copies at the loop's own level, whose "
+           "place depends on nothing that the loop makes but its counter, go ahead, from sm_80 on");
+    }
     return load_shared(step, place(step.tile), pipelines_ == 0);
   }
   const int tensor = plan_.code.views[static_cast<std::size_t>(step.window.view)].tensor;
@@ -531,8 +540,9 @@ void KernelWriter::write_step(const Load& step) {
   const Array target = array(step.tile);
   if (is_crosswise(step.window, target.spread)) {
     const Array values = declare(
-        dtype, copy_distribution(step.window.tile, plan_.threads,
-                                 facts_of(step.window, plan_.code, plan_.signature.tensors, views_)));
+        dtype,
+        copy_distribution(step.window.tile, plan_.threads,
+                          facts_of(step.window, plan_.code, plan_.signature.tensors, views_)));
     load(step, values);
     return assign(converted(values, target.dtype), step.tile);
   }
@@ -562,17 +572,17 @@ void KernelWriter::write_step(const AtomicUpdate& step) {
   headers_.insert("atomic");
   const int tensor = plan_.code.views[static_cast<std::size_t>(step.window.view)].tensor;
   const DType dtype = slot(step.tile).type.dtype;
-  const Distribution of =
-      is_shared(step.tile) ? copy_distribution(step.window.tile, plan_.threads, {})
-                           : *plan_.distributions[static_cast<std::size_t>(step.tile)];
+  const Distribution of = is_shared(step.tile)
+                              ? copy_distribution(step.window.tile, plan_.threads, {})
+                              : *plan_.distributions[static_cast<std::size_t>(step.tile)];
   const Array values = operand(step.tile, of);
   before_write(Hazards::tensor(tensor));
   const Opened opened = open_window(step.window, of);
   const std::string owner = is_owner(of);
   const Array old = step.out >= 0 ? declare(dtype, of) : Array();
   each_element(opened, step.window, of, [&](const std::string& inside, const std::string& at) {
-    const std::string update = std::string(atomic_function(step.kind)) + "(&" + at + ", " +
-                               values.name + "[i]);";
+    const std::string update =
+        std::string(atomic_function(step.kind)) + "(&" + at + ", " + values.name + "[i]);";
     if (step.out >= 0) line(old.name + "[i] = " + stored_text("0", dtype) + ";");
     line("if (" + (owner == "true" ? "" : owner + " && ") + inside + ") " +
          (step.out >= 0 ? old.name + "[i] = " : "") + update);

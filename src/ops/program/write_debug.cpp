@@ -99,9 +99,8 @@ void KernelWriter::write_step(const PrintText& step) {
       continue;
     }
     const expr::Expression& code = std::get<Value>(step.arguments[i]).code;
-    const DType type =
-        code.is_known() ? expr::default_type(code.literal)
-                        : code.nodes[static_cast<std::size_t>(code.value)].type;
+    const DType type = code.is_known() ? expr::default_type(code.literal)
+                                       : code.nodes[static_cast<std::size_t>(code.value)].type;
     const PrintedValue value = printed_value(type, scalars[i]);
     format += value.format;
     values += ", " + value.value;

@@ -1,5 +1,5 @@
 // Loops, and the copies that those with stages do ahead.
-#include <algorithm>
+#include <utility>
 
 #include "program/kernel_writer.hpp"
 
@@ -21,16 +21,24 @@ void KernelWriter::write_step(const Loop& step) {
     const auto* const load = std::get_if<Load>(&one.kind);
     if (load != nullptr && ahead_.contains(load)) ahead.push_back(load);
   }
-  if (!ahead.empty()) return write_pipelined(step, ahead, {begin, end, by});
+  const int outer = std::exchange(stages_, step.stages);
+  if (!ahead.empty()) {
+    write_pipelined(step, ahead, {begin, end, by});
+    stages_ = outer;
+    return;
+  }
   const Hazards before = hazards_;
   hazards_.enter_loop(step.body, plan_.code);
-  if (step.unroll > 0) line("#pragma unroll " + std::to_string(step.unroll));
-  else line("#pragma unroll 1");
-  open("for (i64 " + index + " = " + begin + "; " + index + " < " + end + "; " + index + " += " +
-       by + ") {");
+  if (step.unroll > 0)
+    line("#pragma unroll " + std::to_string(step.unroll));
+  else
+    line("#pragma unroll 1");
+  open("for (i64 " + index + " = " + begin + "; " + index + " < " + end + "; " + index +
+       " += " + by + ") {");
   steps(step.body);
   close();
   hazards_.join(before);
+  stages_ = outer;
 }
 
 /// Step s of the loop reads buffer s % stages, while the copies for step s + stages - 1 are under
@@ -45,9 +53,10 @@ void KernelWriter::write_pipelined(const Loop& step, const std::vector<const Loa
     line("const i64 " + index + " = " + at + ";");
     for (const Load* const load : ahead) {
       Place to = place(load->tile);
-      to.pointer = "(s" + std::to_string(load->tile) + "_" +
-                   short_name(slot(load->tile).name) + " + " + buffer + " * " +
-                   std::to_string(plan_.places[static_cast<std::size_t>(load->tile)]->elements) + ")";
+      to.pointer = "(s" + std::to_string(load->tile) + "_" + short_name(slot(load->tile).name) +
+                   " + " + buffer + " * " +
+                   std::to_string(plan_.places[static_cast<std::size_t>(load->tile)]->elements) +
+                   ")";
       to.object = Hazards::kAhead;
       load_shared(*load, to, true);
       hazards_.forget(Hazards::kAhead);
@@ -79,7 +88,8 @@ void KernelWriter::write_pipelined(const Loop& step, const std::vector<const Loa
   line("const int " + free + " = " + turn + " == 0 ? " + std::to_string(stages - 1) + " : " + turn +
        " - 1;");
   copies(next, free);
-  for (const Load* const load : ahead) line("buffer" + std::to_string(load->tile) + " = " + turn + ";");
+  for (const Load* const load : ahead)
+    line("buffer" + std::to_string(load->tile) + " = " + turn + ";");
   ++pipelines_;
   steps(step.body);
   --pipelines_;

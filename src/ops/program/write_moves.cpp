@@ -103,8 +103,9 @@ void KernelWriter::get(const Place& from, const Array& to) {
 KernelWriter::Array KernelWriter::as(const Array& from, const Distribution& wanted) {
   if (from.spread == wanted) return from;
   const Array made = declare(from.dtype, wanted);
-  const Place between = scratch(from.dtype, from.spread.shape, 0,
-                                exchange_layout({from.dtype, from.spread.shape}, from.spread, wanted));
+  const Place between =
+      scratch(from.dtype, from.spread.shape, 0,
+              exchange_layout({from.dtype, from.spread.shape}, from.spread, wanted));
   put(from, between);
   get(between, made);
   return made;
@@ -121,9 +122,11 @@ KernelWriter::Array KernelWriter::converted(const Array& from, DType to) {
       .stores = {}};
   lines(expr::emit_cuda(cast, {.nodes = {true, true},
                                .stores = {},
-                               .given = [&](expr::NodeId id) {
-                                 return id == 0 ? "to_compute(" + from.name + "[i])" : std::string();
-                               },
+                               .given =
+                                   [&](expr::NodeId id) {
+                                     return id == 0 ? "to_compute(" + from.name + "[i])"
+                                                    : std::string();
+                                   },
                                .results = {1}}));
   line(made.name + "[i] = " + stored_text("v1", to) + ";");
   close();
@@ -198,9 +201,9 @@ KernelWriter::Texts KernelWriter::part_origin(const Rearrange& step, const Exten
 }
 
 void KernelWriter::put_part(int tile, const Place& to, const Texts& origin) {
-  const Distribution of =
-      is_shared(tile) ? copy_distribution(slot(tile).type.shape, plan_.threads, {})
-                      : *plan_.distributions[static_cast<std::size_t>(tile)];
+  const Distribution of = is_shared(tile)
+                              ? copy_distribution(slot(tile).type.shape, plan_.threads, {})
+                              : *plan_.distributions[static_cast<std::size_t>(tile)];
   const Array from = operand(tile, of);
   before_write(to.object);
   const std::string owner = is_owner(of);
@@ -226,9 +229,9 @@ void KernelWriter::write_step(const Rearrange& step) {
   const Array out = array(step.out);
   const Extents& whole = step.kind == Kind::cat ? result.shape : source.shape;
   const std::size_t rank = whole.size();
-  const bool same = source.shape == result.shape &&
-                    (step.kind == Kind::role || step.kind == Kind::shape ||
-                     step.kind == Kind::broadcast);
+  const bool same =
+      source.shape == result.shape &&
+      (step.kind == Kind::role || step.kind == Kind::shape || step.kind == Kind::broadcast);
   if (same) return assign(operand(step.from, out.spread), step.out);
   // All others pass through shared memory, in the shape of the source.
   Place between = is_shared(step.from) ? place(step.from) : Place();
@@ -270,8 +273,8 @@ void KernelWriter::write_step(const Rearrange& step) {
   open_values(out.spread.values());
   const Texts at = source_coordinates(step, out.spread, whole, origin);
   const std::string is_inside = inside(out.spread, "i");
-  line((is_inside == "true" ? "" : "if (" + is_inside + ") ") + out.name + "[i] = " +
-       between.pointer + "[" + index_in(between, at) + "];");
+  line((is_inside == "true" ? "" : "if (" + is_inside + ") ") + out.name +
+       "[i] = " + between.pointer + "[" + index_in(between, at) + "];");
   close();
   hazards_.read(between.object);
 }

@@ -28,9 +28,7 @@ void KernelWriter::write_step(const Gemm& step) {
   if (found != products_.end()) {
     const Array out = array(step.out);
     const Distribution own = distribution_of(found->second, out.spread.shape, plan_.threads);
-    sums = own == out.spread    ? out
-           : step.accumulate    ? as(out, own)
-                                : declare(out.dtype, own);
+    sums = own == out.spread ? out : step.accumulate ? as(out, own) : declare(out.dtype, own);
   }
   std::int64_t used = 0;
   Place a = product_operand(step.a, used);
@@ -48,6 +46,12 @@ void KernelWriter::write_step(const Gemm& step) {
   if (sums) {
     write_warp_product(step, found->second, a, b, *sums);
   } else {
+    if (has_warp_product(plan_.code, step, plan_.target)) {
+      warn(
+          "the product is done by fused multiply-adds; for tensor cores extents of its tiles are "
+          "powers of two, of whole instructions for each warp, and the block has a power of two of "
+          "warps");
+    }
     write_fma(step, a, b);
   }
   hazards_.read(a.object);
@@ -112,7 +116,8 @@ void KernelWriter::write_fma(const Gemm& step, const Place& a, const Place& b) {
   const std::string sum = fresh("sum");
   line(compute + " " + sum + "[" + std::to_string(of.values()) + "];");
   open_values(of.values());
-  line(sum + "[i] = " + (step.accumulate ? "to_compute(" + out.name + "[i])" : compute + "(0)") + ";");
+  line(sum + "[i] = " + (step.accumulate ? "to_compute(" + out.name + "[i])" : compute + "(0)") +
+       ";");
   close();
   line("#pragma unroll 4");
   open("for (int k = 0; k < " + std::to_string(sums) + "; ++k) {");
@@ -126,7 +131,8 @@ void KernelWriter::write_fma(const Gemm& step, const Place& a, const Place& b) {
     std::string at = coordinate(slice, axis, "i");
     if (slice.overhangs(axis)) {
       headers_.insert("math");
-      at = "math::min<int>(" + at + ", " + std::to_string(of.shape[static_cast<std::size_t>(axis)] - 1) + ")";
+      at = "math::min<int>(" + at + ", " +
+           std::to_string(of.shape[static_cast<std::size_t>(axis)] - 1) + ")";
     }
     line(std::string(name) + "[i] = to_compute(" + from.pointer + "[" +
          index_in(from, sum_first ? Texts{"k", at} : Texts{at, "k"}) + "]);");

@@ -19,8 +19,7 @@ const Node& node_of(const Value& value, NodeId id) {
 
 /// The type in which threads combine values of `type`: at least four bytes.
 std::string combined_type(DType type) {
-  return size_bytes(type) < 4 && !is_floating(type) ? "i32"
-                                                    : std::string(expr::compute_type(type));
+  return size_bytes(type) < 4 && !is_floating(type) ? "i32" : std::string(expr::compute_type(type));
 }
 
 /// A value that changes no combination; of extrema of floats NaN, which they ignore.
@@ -132,8 +131,8 @@ std::string KernelWriter::scalar(const Value& value) {
 }
 
 std::string KernelWriter::condition(const Value& value) {
-  const bool reads = std::ranges::any_of(value.code.nodes,
-                                         [](const Node& node) { return node.op == Op::load; });
+  const bool reads =
+      std::ranges::any_of(value.code.nodes, [](const Node& node) { return node.op == Op::load; });
   const std::string text = "(" + scalar(value) + ") != 0";
   if (!reads || in_thread_ > 0) return text;
   // Threads that read memory of other blocks may see different values; the block decides together.
@@ -212,8 +211,7 @@ void KernelWriter::statements(const Evaluation& evaluation, NodeId id, const Dis
 }
 
 void KernelWriter::evaluate(const Value& value, const Distribution& space, const Extents& wanted,
-                            DType dtype,
-                            const std::function<void(const std::string& value)>& use) {
+                            DType dtype, const std::function<void(const std::string& value)>& use) {
   const Distribution over = slice_of(space, wanted);
   if (value.code.is_known()) {
     open_values(over.values());
@@ -230,8 +228,9 @@ void KernelWriter::evaluate(const Value& value, const Distribution& space, const
   for (std::size_t n = 0; n < value.code.nodes.size(); ++n) {
     const Node& node = value.code.nodes[n];
     if (node.op != Op::load) continue;
-    evaluation.operands.emplace(static_cast<NodeId>(n),
-                                operand(node.source, slice_of(space, slot(node.source).type.shape)));
+    evaluation.operands.emplace(
+        static_cast<NodeId>(n),
+        operand(node.source, slice_of(space, slot(node.source).type.shape)));
   }
   for (std::size_t n = 0; n < value.code.nodes.size(); ++n) {
     const auto id = static_cast<NodeId>(n);
@@ -283,14 +282,14 @@ void KernelWriter::reduce(Evaluation& evaluation, NodeId id) {
   std::string combine;
   std::string text;
   if (finds) {
-    const char* const function =
-        node.op == Op::reduce_argmax ? "first_greatest" : "first_least";
+    const char* const function = node.op == Op::reduce_argmax ? "first_greatest" : "first_least";
     combine = std::string("return ") + function + "(a, b);";
     std::string place;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
       if (!expr::has_axis(node.axes, axis)) continue;
       const std::string at = "(" + coordinate(over, static_cast<int>(axis), "i") + ")";
-      place = place.empty() ? at : "(" + place + " * " + std::to_string(shape[axis]) + " + " + at + ")";
+      place =
+          place.empty() ? at : "(" + place + " * " + std::to_string(shape[axis]) + " + " + at + ")";
     }
     text = name + "[" + index + "] = " + function + "(" + name + "[" + index + "], " + type + "{" +
            combined_type(compared) + "(" + element + "), " +
@@ -346,15 +345,16 @@ void KernelWriter::combine_threads(const Distribution& of, std::uint32_t axes,
     std::int64_t mask = 0;
     std::vector<Part> others;
     for (Part part : parts) {
-      for (; part.extent > 1 && part.place < 32; part.place *= 2, part.extent /= 2) mask |= part.place;
+      for (; part.extent > 1 && part.place < 32; part.place *= 2, part.extent /= 2)
+        mask |= part.place;
       if (part.extent > 1) others.push_back(part);
     }
     if (mask != 0) line("combine_lanes<" + std::to_string(mask) + ">(" + name + ", " + both + ");");
     parts = std::move(others);
     if (parts.empty()) return;
   }
-  // The others meet in shared memory: value i of thread t is number i * threads + t. Two places take
-  // turns, so that the barrier between writing and reading one is enough for the other.
+  // The others meet in shared memory: value i of thread t is number i * threads + t. Two places
+  // take turns, so that the barrier between writing and reading one is enough for the other.
   const std::int64_t threads = before;
   const std::string shared = fresh("m");
   exchange_bytes_ = std::max(exchange_bytes_, values * threads * type_bytes);
@@ -437,8 +437,8 @@ void KernelWriter::scan(Evaluation& evaluation, NodeId id) {
   hazards_.write(Hazards::kScratch);
   before_read(Hazards::kScratch);
   line("#pragma unroll 1");
-  open("for (int l = tid; l < " + std::to_string(count / extent) + "; l += " +
-       std::to_string(plan_.threads) + ") {");
+  open("for (int l = tid; l < " + std::to_string(count / extent) +
+       "; l += " + std::to_string(plan_.threads) + ") {");
   line(type + "* const line = " + shared + " + " +
        (stride == 1 ? "l * " + std::to_string(line_length)
                     : "l / " + std::to_string(stride) + " * " + std::to_string(stride * extent) +
@@ -449,7 +449,8 @@ void KernelWriter::scan(Evaluation& evaluation, NodeId id) {
   open("for (int j = 0; j < " + std::to_string(extent) + "; ++j) {");
   const std::string place = node.reverse ? std::to_string(extent - 1) + " - j" : "j";
   line(type + "& at = line[(" + place + ") * " + std::to_string(stride) + "];");
-  line("const " + type + " next = j == 0 ? " + type + "(at) : " + expr::emit_combination(node, "all", "at") + ";");
+  line("const " + type + " next = j == 0 ? " + type +
+       "(at) : " + expr::emit_combination(node, "all", "at") + ";");
   line(node.exclusive ? "at = all;" : "at = next;");
   line("all = next;");
   close();
