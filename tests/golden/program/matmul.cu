@@ -12,7 +12,7 @@ using namespace tile;
 
 namespace tile {
 // mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
-struct Mma45 {
+struct Mma57 {
   static constexpr int kM = 16, kN = 8, kK = 16, kThreads = 32;
   static constexpr int kA = 4, kB = 2, kC = 4;
   using A = u32;
@@ -44,7 +44,7 @@ struct Mma45 {
 };
 }  // namespace tile
 namespace tile {
-struct Place47 {  // Sw<3,3,4> o 0 o (128,64):(1,128)
+struct Place59 {  // Sw<3,3,4> o 0 o (128,64):(1,128)
   static constexpr int rank = 2;
   static constexpr i32 size = 8192;
   static constexpr i32 cosize = 8192;
@@ -60,7 +60,7 @@ struct Place47 {  // Sw<3,3,4> o 0 o (128,64):(1,128)
 };
 }
 namespace tile {
-struct Place48 {  // Sw<3,3,3> o 0 o (128,64):(64,1)
+struct Place60 {  // Sw<3,3,3> o 0 o (128,64):(64,1)
   static constexpr int rank = 2;
   static constexpr i32 size = 8192;
   static constexpr i32 cosize = 8192;
@@ -138,45 +138,81 @@ extern "C" __global__ void __launch_bounds__(256)
     const i64 o8 = o7 * (p.d0) + o6;
     const int n9 = int(math::clamp<i64>((p.d1) - o7, 0, 128));
     const int n10 = int(math::clamp<i64>((p.d0) - o6, 0, 64));
-    const bool wide11 = (o8 | (p.d0)) % 8 == 0;
+    const bool whole11 = n9 == 128 && n10 == 64;
+    const bool wide12 = (o8 | (p.d0)) % 8 == 0;
+    const auto from13 = p.t0 + o8 + q0 * (p.d0) + q1;
+    if (whole11 && wide12) {
 #pragma unroll
-    for (int i = 0; i < 32; i += 8) {
-      copy_ahead<8>(&(s1_A + 0 * 8192)[(((q0 + i / 8 * 32) * 64 + (q1 + i % 8)) ^ ((((q0 + i / 8 * 32) * 64 + (q1 + i % 8)) & 448) >> 3))], p.t0 + o8 + (q0 + i / 8 * 32) * (p.d0) + (q1 + i % 8), p.t0, q0 + i / 8 * 32 < n9 ? n10 - (q1 + i % 8) : 0, wide11);
+      for (int i = 0; i < 32; i += 8) {
+        copy_ahead<8>(&(s1_A + 0 * 8192)[(((q0 + i / 8 * 32) * 64 + (q1 + i % 8)) ^ ((((q0 + i / 8 * 32) * 64 + (q1 + i % 8)) & 448) >> 3))], from13 + (i / 8 * 32) * (p.d0) + (i % 8));
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < 32; i += 8) {
+        copy_ahead<8>(&(s1_A + 0 * 8192)[(((q0 + i / 8 * 32) * 64 + (q1 + i % 8)) ^ ((((q0 + i / 8 * 32) * 64 + (q1 + i % 8)) & 448) >> 3))], from13 + (i / 8 * 32) * (p.d0) + (i % 8), p.t0, q0 + i / 8 * 32 < n9 ? n10 - (q1 + i % 8) : 0, wide12);
+      }
     }
-    const i64 o12 = i64(block_x) * 128;
-    const i64 o13 = i64(k16) * 64;
-    const i64 o14 = o13 * (p.d2) + o12;
-    const int n15 = int(math::clamp<i64>((p.d0) - o13, 0, 64));
-    const int n16 = int(math::clamp<i64>((p.d2) - o12, 0, 128));
-    const bool wide17 = (o14 | (p.d2)) % 8 == 0;
+    const i64 o14 = i64(block_x) * 128;
+    const i64 o15 = i64(k16) * 64;
+    const i64 o16 = o15 * (p.d2) + o14;
+    const int n17 = int(math::clamp<i64>((p.d0) - o15, 0, 64));
+    const int n18 = int(math::clamp<i64>((p.d2) - o14, 0, 128));
+    const bool whole19 = n17 == 64 && n18 == 128;
+    const bool wide20 = (o16 | (p.d2)) % 8 == 0;
+    const auto from21 = p.t1 + o16 + q2 * (p.d2) + q3;
+    if (whole19 && wide20) {
 #pragma unroll
-    for (int i = 0; i < 32; i += 8) {
-      copy_ahead<8>(&(s2_B + 0 * 8192)[(((q2 + i / 8 * 16) * 128 + (q3 + i % 8)) ^ ((((q2 + i / 8 * 16) * 128 + (q3 + i % 8)) & 896) >> 4))], p.t1 + o14 + (q2 + i / 8 * 16) * (p.d2) + (q3 + i % 8), p.t1, q2 + i / 8 * 16 < n15 ? n16 - (q3 + i % 8) : 0, wide17);
+      for (int i = 0; i < 32; i += 8) {
+        copy_ahead<8>(&(s2_B + 0 * 8192)[(((q2 + i / 8 * 16) * 128 + (q3 + i % 8)) ^ ((((q2 + i / 8 * 16) * 128 + (q3 + i % 8)) & 896) >> 4))], from21 + (i / 8 * 16) * (p.d2) + (i % 8));
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < 32; i += 8) {
+        copy_ahead<8>(&(s2_B + 0 * 8192)[(((q2 + i / 8 * 16) * 128 + (q3 + i % 8)) ^ ((((q2 + i / 8 * 16) * 128 + (q3 + i % 8)) & 896) >> 4))], from21 + (i / 8 * 16) * (p.d2) + (i % 8), p.t1, q2 + i / 8 * 16 < n17 ? n18 - (q3 + i % 8) : 0, wide20);
+      }
     }
   }
   async_copy_commit();
-  const i64 n18 = n0 + 1 * n2;
-  if (n18 < n1) {
-    const i64 k16 = n18;
-    const i64 o19 = i64(k16) * 64;
-    const i64 o20 = i64(block_y) * 128;
-    const i64 o21 = o20 * (p.d0) + o19;
-    const int n22 = int(math::clamp<i64>((p.d1) - o20, 0, 128));
-    const int n23 = int(math::clamp<i64>((p.d0) - o19, 0, 64));
-    const bool wide24 = (o21 | (p.d0)) % 8 == 0;
+  const i64 n22 = n0 + 1 * n2;
+  if (n22 < n1) {
+    const i64 k16 = n22;
+    const i64 o23 = i64(k16) * 64;
+    const i64 o24 = i64(block_y) * 128;
+    const i64 o25 = o24 * (p.d0) + o23;
+    const int n26 = int(math::clamp<i64>((p.d1) - o24, 0, 128));
+    const int n27 = int(math::clamp<i64>((p.d0) - o23, 0, 64));
+    const bool whole28 = n26 == 128 && n27 == 64;
+    const bool wide29 = (o25 | (p.d0)) % 8 == 0;
+    const auto from30 = p.t0 + o25 + q0 * (p.d0) + q1;
+    if (whole28 && wide29) {
 #pragma unroll
-    for (int i = 0; i < 32; i += 8) {
-      copy_ahead<8>(&(s1_A + 1 * 8192)[(((q0 + i / 8 * 32) * 64 + (q1 + i % 8)) ^ ((((q0 + i / 8 * 32) * 64 + (q1 + i % 8)) & 448) >> 3))], p.t0 + o21 + (q0 + i / 8 * 32) * (p.d0) + (q1 + i % 8), p.t0, q0 + i / 8 * 32 < n22 ? n23 - (q1 + i % 8) : 0, wide24);
+      for (int i = 0; i < 32; i += 8) {
+        copy_ahead<8>(&(s1_A + 1 * 8192)[(((q0 + i / 8 * 32) * 64 + (q1 + i % 8)) ^ ((((q0 + i / 8 * 32) * 64 + (q1 + i % 8)) & 448) >> 3))], from30 + (i / 8 * 32) * (p.d0) + (i % 8));
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < 32; i += 8) {
+        copy_ahead<8>(&(s1_A + 1 * 8192)[(((q0 + i / 8 * 32) * 64 + (q1 + i % 8)) ^ ((((q0 + i / 8 * 32) * 64 + (q1 + i % 8)) & 448) >> 3))], from30 + (i / 8 * 32) * (p.d0) + (i % 8), p.t0, q0 + i / 8 * 32 < n26 ? n27 - (q1 + i % 8) : 0, wide29);
+      }
     }
-    const i64 o25 = i64(block_x) * 128;
-    const i64 o26 = i64(k16) * 64;
-    const i64 o27 = o26 * (p.d2) + o25;
-    const int n28 = int(math::clamp<i64>((p.d0) - o26, 0, 64));
-    const int n29 = int(math::clamp<i64>((p.d2) - o25, 0, 128));
-    const bool wide30 = (o27 | (p.d2)) % 8 == 0;
+    const i64 o31 = i64(block_x) * 128;
+    const i64 o32 = i64(k16) * 64;
+    const i64 o33 = o32 * (p.d2) + o31;
+    const int n34 = int(math::clamp<i64>((p.d0) - o32, 0, 64));
+    const int n35 = int(math::clamp<i64>((p.d2) - o31, 0, 128));
+    const bool whole36 = n34 == 64 && n35 == 128;
+    const bool wide37 = (o33 | (p.d2)) % 8 == 0;
+    const auto from38 = p.t1 + o33 + q2 * (p.d2) + q3;
+    if (whole36 && wide37) {
 #pragma unroll
-    for (int i = 0; i < 32; i += 8) {
-      copy_ahead<8>(&(s2_B + 1 * 8192)[(((q2 + i / 8 * 16) * 128 + (q3 + i % 8)) ^ ((((q2 + i / 8 * 16) * 128 + (q3 + i % 8)) & 896) >> 4))], p.t1 + o27 + (q2 + i / 8 * 16) * (p.d2) + (q3 + i % 8), p.t1, q2 + i / 8 * 16 < n28 ? n29 - (q3 + i % 8) : 0, wide30);
+      for (int i = 0; i < 32; i += 8) {
+        copy_ahead<8>(&(s2_B + 1 * 8192)[(((q2 + i / 8 * 16) * 128 + (q3 + i % 8)) ^ ((((q2 + i / 8 * 16) * 128 + (q3 + i % 8)) & 896) >> 4))], from38 + (i / 8 * 16) * (p.d2) + (i % 8));
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < 32; i += 8) {
+        copy_ahead<8>(&(s2_B + 1 * 8192)[(((q2 + i / 8 * 16) * 128 + (q3 + i % 8)) ^ ((((q2 + i / 8 * 16) * 128 + (q3 + i % 8)) & 896) >> 4))], from38 + (i / 8 * 16) * (p.d2) + (i % 8), p.t1, q2 + i / 8 * 16 < n34 ? n35 - (q3 + i % 8) : 0, wide37);
+      }
     }
   }
   async_copy_commit();
@@ -184,66 +220,93 @@ extern "C" __global__ void __launch_bounds__(256)
   for (i64 k16 = n0; k16 < n1; k16 += n2) {
     async_copy_wait<1>();
     __syncthreads();
-    const i64 n31 = k16 + 2 * n2;
-    const int n32 = turn4 == 0 ? 2 : turn4 - 1;
-    if (n31 < n1) {
-      const i64 k16 = n31;
-      const i64 o33 = i64(k16) * 64;
-      const i64 o34 = i64(block_y) * 128;
-      const i64 o35 = o34 * (p.d0) + o33;
-      const int n36 = int(math::clamp<i64>((p.d1) - o34, 0, 128));
-      const int n37 = int(math::clamp<i64>((p.d0) - o33, 0, 64));
-      const bool wide38 = (o35 | (p.d0)) % 8 == 0;
+    const i64 n39 = k16 + 2 * n2;
+    const int n40 = turn4 == 0 ? 2 : turn4 - 1;
+    if (n39 < n1) {
+      const i64 k16 = n39;
+      const i64 o41 = i64(k16) * 64;
+      const i64 o42 = i64(block_y) * 128;
+      const i64 o43 = o42 * (p.d0) + o41;
+      const int n44 = int(math::clamp<i64>((p.d1) - o42, 0, 128));
+      const int n45 = int(math::clamp<i64>((p.d0) - o41, 0, 64));
+      const bool whole46 = n44 == 128 && n45 == 64;
+      const bool wide47 = (o43 | (p.d0)) % 8 == 0;
+      const auto from48 = p.t0 + o43 + q0 * (p.d0) + q1;
+      if (whole46 && wide47) {
 #pragma unroll
-      for (int i = 0; i < 32; i += 8) {
-        copy_ahead<8>(&(s1_A + n32 * 8192)[(((q0 + i / 8 * 32) * 64 + (q1 + i % 8)) ^ ((((q0 + i / 8 * 32) * 64 + (q1 + i % 8)) & 448) >> 3))], p.t0 + o35 + (q0 + i / 8 * 32) * (p.d0) + (q1 + i % 8), p.t0, q0 + i / 8 * 32 < n36 ? n37 - (q1 + i % 8) : 0, wide38);
+        for (int i = 0; i < 32; i += 8) {
+          copy_ahead<8>(&(s1_A + n40 * 8192)[(((q0 + i / 8 * 32) * 64 + (q1 + i % 8)) ^ ((((q0 + i / 8 * 32) * 64 + (q1 + i % 8)) & 448) >> 3))], from48 + (i / 8 * 32) * (p.d0) + (i % 8));
+        }
+      } else {
+#pragma unroll
+        for (int i = 0; i < 32; i += 8) {
+          copy_ahead<8>(&(s1_A + n40 * 8192)[(((q0 + i / 8 * 32) * 64 + (q1 + i % 8)) ^ ((((q0 + i / 8 * 32) * 64 + (q1 + i % 8)) & 448) >> 3))], from48 + (i / 8 * 32) * (p.d0) + (i % 8), p.t0, q0 + i / 8 * 32 < n44 ? n45 - (q1 + i % 8) : 0, wide47);
+        }
       }
-      const i64 o39 = i64(block_x) * 128;
-      const i64 o40 = i64(k16) * 64;
-      const i64 o41 = o40 * (p.d2) + o39;
-      const int n42 = int(math::clamp<i64>((p.d0) - o40, 0, 64));
-      const int n43 = int(math::clamp<i64>((p.d2) - o39, 0, 128));
-      const bool wide44 = (o41 | (p.d2)) % 8 == 0;
+      const i64 o49 = i64(block_x) * 128;
+      const i64 o50 = i64(k16) * 64;
+      const i64 o51 = o50 * (p.d2) + o49;
+      const int n52 = int(math::clamp<i64>((p.d0) - o50, 0, 64));
+      const int n53 = int(math::clamp<i64>((p.d2) - o49, 0, 128));
+      const bool whole54 = n52 == 64 && n53 == 128;
+      const bool wide55 = (o51 | (p.d2)) % 8 == 0;
+      const auto from56 = p.t1 + o51 + q2 * (p.d2) + q3;
+      if (whole54 && wide55) {
 #pragma unroll
-      for (int i = 0; i < 32; i += 8) {
-        copy_ahead<8>(&(s2_B + n32 * 8192)[(((q2 + i / 8 * 16) * 128 + (q3 + i % 8)) ^ ((((q2 + i / 8 * 16) * 128 + (q3 + i % 8)) & 896) >> 4))], p.t1 + o41 + (q2 + i / 8 * 16) * (p.d2) + (q3 + i % 8), p.t1, q2 + i / 8 * 16 < n42 ? n43 - (q3 + i % 8) : 0, wide44);
+        for (int i = 0; i < 32; i += 8) {
+          copy_ahead<8>(&(s2_B + n40 * 8192)[(((q2 + i / 8 * 16) * 128 + (q3 + i % 8)) ^ ((((q2 + i / 8 * 16) * 128 + (q3 + i % 8)) & 896) >> 4))], from56 + (i / 8 * 16) * (p.d2) + (i % 8));
+        }
+      } else {
+#pragma unroll
+        for (int i = 0; i < 32; i += 8) {
+          copy_ahead<8>(&(s2_B + n40 * 8192)[(((q2 + i / 8 * 16) * 128 + (q3 + i % 8)) ^ ((((q2 + i / 8 * 16) * 128 + (q3 + i % 8)) & 896) >> 4))], from56 + (i / 8 * 16) * (p.d2) + (i % 8), p.t1, q2 + i / 8 * 16 < n52 ? n53 - (q3 + i % 8) : 0, wide55);
+        }
       }
     }
     async_copy_commit();
     buffer1 = turn4;
     buffer2 = turn4;
     {  // line 16: product
-      BlockProduct<Mma45, Place48, Place47, 128, 128, 64, 4, 2> product46(tid);
+      BlockProduct<Mma57, Place60, Place59, 128, 128, 64, 4, 2> product58(tid);
 #pragma unroll
       for (int i = 0; i < 64; ++i) {
-        product46.value(i) = to_compute(r0_acc[i]);
+        product58.value(i) = to_compute(r0_acc[i]);
       }
-      product46.multiply((s1_A + buffer1 * 8192), (s2_B + buffer2 * 8192));
+      product58.multiply((s1_A + buffer1 * 8192), (s2_B + buffer2 * 8192));
 #pragma unroll
       for (int i = 0; i < 64; ++i) {
-        r0_acc[i] = store_as<f32>(float(product46.value(i)));
+        r0_acc[i] = store_as<f32>(float(product58.value(i)));
       }
     }
     turn4 = turn4 + 1 == 3 ? 0 : turn4 + 1;
   }
   async_copy_wait<0>();
   {  // line 18: store
-    bf16 a49[64];
+    bf16 a61[64];
 #pragma unroll
     for (int i = 0; i < 64; ++i) {
       const float v0 = to_compute(r0_acc[i]);
       const float v1 = round_to<bf16>(v0);
-      a49[i] = store_as<bf16>(float(v1));
+      a61[i] = store_as<bf16>(float(v1));
     }
-    const i64 o50 = i64(block_x) * 128;
-    const i64 o51 = i64(block_y) * 128;
-    const i64 o52 = o51 * (p.d2) + o50;
-    const int n53 = int(math::clamp<i64>((p.d1) - o51, 0, 128));
-    const int n54 = int(math::clamp<i64>((p.d2) - o50, 0, 128));
-    const bool wide55 = (o52 | (p.d2)) % 2 == 0;
+    const i64 o62 = i64(block_x) * 128;
+    const i64 o63 = i64(block_y) * 128;
+    const i64 o64 = o63 * (p.d2) + o62;
+    const int n65 = int(math::clamp<i64>((p.d1) - o63, 0, 128));
+    const int n66 = int(math::clamp<i64>((p.d2) - o62, 0, 128));
+    const bool whole67 = n65 == 128 && n66 == 128;
+    const bool wide68 = (o64 | (p.d2)) % 2 == 0;
+    const auto from69 = p.t2 + o64 + q4 * (p.d2) + q5;
+    if (whole67 && wide68) {
 #pragma unroll
-    for (int i = 0; i < 64; i += 2) {
-      store_neighbours<2>(p.t2 + o52 + (q4 + i / 2 % 2 * 8 + i / 32 * 16) * (p.d2) + (q5 + i % 2 + i / 4 % 8 * 8), &a49[i], q4 + i / 2 % 2 * 8 + i / 32 * 16 < n53 ? n54 - (q5 + i % 2 + i / 4 % 8 * 8) : 0, wide55);
+      for (int i = 0; i < 64; i += 2) {
+        store_wide_from<bf16, 2>(from69 + (i / 2 % 2 * 8 + i / 32 * 16) * (p.d2) + (i % 2 + i / 4 % 8 * 8), &a61[i]);
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < 64; i += 2) {
+        store_neighbours<2>(from69 + (i / 2 % 2 * 8 + i / 32 * 16) * (p.d2) + (i % 2 + i / 4 % 8 * 8), &a61[i], q4 + i / 2 % 2 * 8 + i / 32 * 16 < n65 ? n66 - (q5 + i % 2 + i / 4 % 8 * 8) : 0, wide68);
+      }
     }
   }
 }

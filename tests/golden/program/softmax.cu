@@ -20,7 +20,8 @@ extern "C" __global__ void __launch_bounds__(256)
   const int tid = threadIdx.x;
   const i64 block_x = blockIdx.x, block_y = blockIdx.y, block_z = blockIdx.z;
   extern __shared__ __align__(128) unsigned char shared_memory[];
-  unsigned char* const scratch = shared_memory + 0;
+  unsigned char* const exchange0 = shared_memory + 0;
+  unsigned char* const exchange1 = shared_memory + 1024;
   const int q0 = tid % 256 * 4;
   f32 r0_X[4];  // (1, 1024): (256,4):(4,1)
   f32 r1_m[1];  // (1, 1): (1,1):(0,0)
@@ -43,43 +44,52 @@ extern "C" __global__ void __launch_bounds__(256)
     const i64 o3 = o2 * (p.d1) + o1;
     const int n4 = int(math::clamp<i64>((p.d0) - o2, 0, 1));
     const int n5 = int(math::clamp<i64>((p.d1) - o1, 0, 1024));
-    const bool wide6 = (o3) % 4 == 0;
+    const bool whole6 = n4 == 1 && n5 == 1024;
+    const bool wide7 = (o3) % 4 == 0;
+    const auto from8 = p.t0 + o3 + q0;
+    if (whole6 && wide7) {
 #pragma unroll
-    for (int i = 0; i < 4; i += 4) {
-      load_neighbours<4>(&r0_X[i], p.t0 + o3 + (q0 + i), 0 < n4 ? n5 - (q0 + i) : 0, wide6, store_as<f32>(float(-math::inf_f32())));
+      for (int i = 0; i < 4; i += 4) {
+        load_wide<f32, 4>(&r0_X[i], from8 + (i));
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < 4; i += 4) {
+        load_neighbours<4>(&r0_X[i], from8 + (i), 0 < n4 ? n5 - (q0 + i) : 0, wide7, store_as<f32>(float(-math::inf_f32())));
+      }
     }
   }
   {  // line 14: compute
-    float c7[1];
+    float c9[1];
     {
       constexpr int i = 0;
-      c7[i] = math::nan_f32();
+      c9[i] = math::nan_f32();
     }
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const float v0 = to_compute(r0_X[i]);
-      c7[0] = fmaxf(c7[0], float(v0));
+      c9[0] = fmaxf(c9[0], float(v0));
     }
-    const auto both8 = [](const float& a, const float& b) -> float { return fmaxf(a, b); };
-    combine_lanes<31>(c7, both8);
-    float* const m9 = reinterpret_cast<float*>(scratch);
+    const auto both10 = [](const float& a, const float& b) -> float { return fmaxf(a, b); };
+    combine_lanes<31>(c9, both10);
+    float* const m11 = reinterpret_cast<float*>(exchange1);
     {
       constexpr int i = 0;
-      m9[i * 256 + tid] = c7[i];
+      m11[i * 256 + tid] = c9[i];
     }
     __syncthreads();
-    const int t10 = tid - tid / 32 % 8 * 32;
+    const int t12 = tid - tid / 32 % 8 * 32;
     {
       constexpr int i = 0;
-      c7[i] = m9[i * 256 + t10];
+      c9[i] = m11[i * 256 + t12];
 #pragma unroll
       for (int j = 1; j < 8; ++j) {
-        c7[i] = both8(c7[i], m9[i * 256 + t10 + j / 1 % 8 * 32]);
+        c9[i] = both10(c9[i], m11[i * 256 + t12 + j / 1 % 8 * 32]);
       }
     }
     {
       constexpr int i = 0;
-      const float v1 = c7[0];
+      const float v1 = c9[0];
       r1_m[i] = store_as<f32>(float(v1));
     }
   }
@@ -94,37 +104,36 @@ extern "C" __global__ void __launch_bounds__(256)
     }
   }
   {  // line 16: compute
-    float c11[1];
+    float c13[1];
     {
       constexpr int i = 0;
-      c11[i] = -float(0);
+      c13[i] = -float(0);
     }
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const float v0 = to_compute(r2_E[i]);
-      c11[0] = c11[0] + float(v0);
+      c13[0] = c13[0] + float(v0);
     }
-    const auto both12 = [](const float& a, const float& b) -> float { return a + b; };
-    combine_lanes<31>(c11, both12);
-    __syncthreads();
-    float* const m13 = reinterpret_cast<float*>(scratch);
+    const auto both14 = [](const float& a, const float& b) -> float { return a + b; };
+    combine_lanes<31>(c13, both14);
+    float* const m15 = reinterpret_cast<float*>(exchange0);
     {
       constexpr int i = 0;
-      m13[i * 256 + tid] = c11[i];
+      m15[i * 256 + tid] = c13[i];
     }
     __syncthreads();
-    const int t14 = tid - tid / 32 % 8 * 32;
+    const int t16 = tid - tid / 32 % 8 * 32;
     {
       constexpr int i = 0;
-      c11[i] = m13[i * 256 + t14];
+      c13[i] = m15[i * 256 + t16];
 #pragma unroll
       for (int j = 1; j < 8; ++j) {
-        c11[i] = both12(c11[i], m13[i * 256 + t14 + j / 1 % 8 * 32]);
+        c13[i] = both14(c13[i], m15[i * 256 + t16 + j / 1 % 8 * 32]);
       }
     }
     {
       constexpr int i = 0;
-      const float v1 = c11[0];
+      const float v1 = c13[0];
       r3_s[i] = store_as<f32>(float(v1));
     }
   }
@@ -138,15 +147,24 @@ extern "C" __global__ void __launch_bounds__(256)
     }
   }
   {  // line 18: store
-    const i64 o15 = i64(0) * 1024;
-    const i64 o16 = i64(block_x) * 1;
-    const i64 o17 = o16 * (p.d1) + o15;
-    const int n18 = int(math::clamp<i64>((p.d0) - o16, 0, 1));
-    const int n19 = int(math::clamp<i64>((p.d1) - o15, 0, 1024));
-    const bool wide20 = (o17) % 4 == 0;
+    const i64 o17 = i64(0) * 1024;
+    const i64 o18 = i64(block_x) * 1;
+    const i64 o19 = o18 * (p.d1) + o17;
+    const int n20 = int(math::clamp<i64>((p.d0) - o18, 0, 1));
+    const int n21 = int(math::clamp<i64>((p.d1) - o17, 0, 1024));
+    const bool whole22 = n20 == 1 && n21 == 1024;
+    const bool wide23 = (o19) % 4 == 0;
+    const auto from24 = p.t1 + o19 + q0;
+    if (whole22 && wide23) {
 #pragma unroll
-    for (int i = 0; i < 4; i += 4) {
-      store_neighbours<4>(p.t1 + o17 + (q0 + i), &r4_Y[i], 0 < n18 ? n19 - (q0 + i) : 0, wide20);
+      for (int i = 0; i < 4; i += 4) {
+        store_wide_from<f32, 4>(from24 + (i), &r4_Y[i]);
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < 4; i += 4) {
+        store_neighbours<4>(from24 + (i), &r4_Y[i], 0 < n20 ? n21 - (q0 + i) : 0, wide23);
+      }
     }
   }
 }

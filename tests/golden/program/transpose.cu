@@ -29,10 +29,19 @@ extern "C" __global__ void __launch_bounds__(256)
     const i64 o3 = o2 + o1 * (p.d1);
     const int n4 = int(math::clamp<i64>((p.d1) - o2, 0, 32));
     const int n5 = int(math::clamp<i64>((p.d0) - o1, 0, 32));
-    const bool wide6 = (o3 | (p.d1)) % 4 == 0;
+    const bool whole6 = n4 == 32 && n5 == 32;
+    const bool wide7 = (o3 | (p.d1)) % 4 == 0;
+    const auto from8 = p.t0 + o3 + q0 + q1 * (p.d1);
+    if (whole6 && wide7) {
 #pragma unroll
-    for (int i = 0; i < 4; i += 4) {
-      load_neighbours<4>(&a0[i], p.t0 + o3 + (q0 + i) + (q1) * (p.d1), q1 < n5 ? n4 - (q0 + i) : 0, wide6, store_as<f32>(float(float(0))));
+      for (int i = 0; i < 4; i += 4) {
+        load_wide<f32, 4>(&a0[i], from8 + (i));
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < 4; i += 4) {
+        load_neighbours<4>(&a0[i], from8 + (i), q1 < n5 ? n4 - (q0 + i) : 0, wide7, store_as<f32>(float(float(0))));
+      }
     }
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
@@ -40,21 +49,30 @@ extern "C" __global__ void __launch_bounds__(256)
     }
   }
   {  // line 13: store
-    f32 a7[4];
+    f32 a9[4];
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < 4; i += 4) {
-      load_wide<f32, 4>(&a7[i], &s0_X[(((q1) * 32 + (q0 + i)) ^ ((((q1) * 32 + (q0 + i)) & 224) >> 3))]);
+      load_wide<f32, 4>(&a9[i], &s0_X[(((q1) * 32 + (q0 + i)) ^ ((((q1) * 32 + (q0 + i)) & 224) >> 3))]);
     }
-    const i64 o8 = i64(block_x) * 32;
-    const i64 o9 = i64(block_y) * 32;
-    const i64 o10 = o9 * (p.d0) + o8;
-    const int n11 = int(math::clamp<i64>((p.d1) - o9, 0, 32));
-    const int n12 = int(math::clamp<i64>((p.d0) - o8, 0, 32));
-    const bool wide13 = (o10 | (p.d0)) % 4 == 0;
+    const i64 o10 = i64(block_x) * 32;
+    const i64 o11 = i64(block_y) * 32;
+    const i64 o12 = o11 * (p.d0) + o10;
+    const int n13 = int(math::clamp<i64>((p.d1) - o11, 0, 32));
+    const int n14 = int(math::clamp<i64>((p.d0) - o10, 0, 32));
+    const bool whole15 = n13 == 32 && n14 == 32;
+    const bool wide16 = (o12 | (p.d0)) % 4 == 0;
+    const auto from17 = p.t1 + o12 + q1 * (p.d0) + q0;
+    if (whole15 && wide16) {
 #pragma unroll
-    for (int i = 0; i < 4; i += 4) {
-      store_neighbours<4>(p.t1 + o10 + (q1) * (p.d0) + (q0 + i), &a7[i], q1 < n11 ? n12 - (q0 + i) : 0, wide13);
+      for (int i = 0; i < 4; i += 4) {
+        store_wide_from<f32, 4>(from17 + (i), &a9[i]);
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < 4; i += 4) {
+        store_neighbours<4>(from17 + (i), &a9[i], q1 < n13 ? n14 - (q0 + i) : 0, wide16);
+      }
     }
   }
 }

@@ -46,19 +46,37 @@ extern "C" __global__ void __launch_bounds__(128)
     const i64 o1 = n0 * 1024;
     const i64 o2 = w3_offset + o1;
     const int n3 = int(math::clamp<i64>(w3_extent0 - o1, 0, 1024));
+    const bool whole4 = n3 == 1024;
+    const auto from5 = p.t0 + o2 + q0;
+    if (whole4) {
 #pragma unroll
-    for (int i = 0; i < 8; i += 8) {
-      load_neighbours<8>(&r0_A[i], p.t0 + o2 + (q0 + i), n3 - (q0 + i), true, store_as<f16>(float(float(0))));
+      for (int i = 0; i < 8; i += 8) {
+        load_wide<f16, 8>(&r0_A[i], from5 + (i));
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < 8; i += 8) {
+        load_neighbours<8>(&r0_A[i], from5 + (i), n3 - (q0 + i), true, store_as<f16>(float(float(0))));
+      }
     }
   }
   {  // line 15: load
-    const i64 n4 = i64(block_x);
-    const i64 o5 = n4 * 1024;
-    const i64 o6 = w4_offset + o5;
-    const int n7 = int(math::clamp<i64>(w4_extent0 - o5, 0, 1024));
+    const i64 n6 = i64(block_x);
+    const i64 o7 = n6 * 1024;
+    const i64 o8 = w4_offset + o7;
+    const int n9 = int(math::clamp<i64>(w4_extent0 - o7, 0, 1024));
+    const bool whole10 = n9 == 1024;
+    const auto from11 = p.t1 + o8 + q0;
+    if (whole10) {
 #pragma unroll
-    for (int i = 0; i < 8; i += 8) {
-      load_neighbours<8>(&r1_B[i], p.t1 + o6 + (q0 + i), n7 - (q0 + i), true, store_as<f16>(float(float(0))));
+      for (int i = 0; i < 8; i += 8) {
+        load_wide<f16, 8>(&r1_B[i], from11 + (i));
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < 8; i += 8) {
+        load_neighbours<8>(&r1_B[i], from11 + (i), n9 - (q0 + i), true, store_as<f16>(float(float(0))));
+      }
     }
   }
   {  // line 16: compute
@@ -71,13 +89,22 @@ extern "C" __global__ void __launch_bounds__(128)
     }
   }
   {  // line 17: store
-    const i64 n8 = i64(block_x);
-    const i64 o9 = n8 * 1024;
-    const i64 o10 = w5_offset + o9;
-    const int n11 = int(math::clamp<i64>(w5_extent0 - o9, 0, 1024));
+    const i64 n12 = i64(block_x);
+    const i64 o13 = n12 * 1024;
+    const i64 o14 = w5_offset + o13;
+    const int n15 = int(math::clamp<i64>(w5_extent0 - o13, 0, 1024));
+    const bool whole16 = n15 == 1024;
+    const auto from17 = p.t2 + o14 + q0;
+    if (whole16) {
 #pragma unroll
-    for (int i = 0; i < 8; i += 8) {
-      store_neighbours<8>(p.t2 + o10 + (q0 + i), &r2_C[i], n11 - (q0 + i), true);
+      for (int i = 0; i < 8; i += 8) {
+        store_wide_from<f16, 8>(from17 + (i), &r2_C[i]);
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < 8; i += 8) {
+        store_neighbours<8>(from17 + (i), &r2_C[i], n15 - (q0 + i), true);
+      }
     }
   }
 }
