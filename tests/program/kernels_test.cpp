@@ -130,6 +130,62 @@ TEST(Distribution, OfFewerThreadsThanPinnedIsRefused) {
   }
 }
 
+TEST(KernelPlan, TuningTriesTheValuesOfConstants) {
+  const Operation op = parse_operation(
+      "Kernel k\nTensor A : f32 [N]\nTensor B : f32 [N] out\nConstant T = 128\n"
+      "Tune T in (128, 512, 4000000)\nGrid (ceil_div(N, T))\n"
+      "Copy A (T) in coordinate [block_idx.x] from global to register pad zero\n"
+      "Copy A (T) in coordinate [block_idx.x] from register to global as B\n");
+  const std::vector<Tuning> tunings = tuning_candidates(op, Target{}, 8);
+  ASSERT_EQ(tunings.size(), 2u);  // registers hold no tile of 4,000,000
+  EXPECT_EQ(tunings[1].constants.at("T"), "512");
+  const KernelPlan tuned =
+      make_plan(std::make_shared<const TileProgram>(*tile_program(op)), tunings[1], Target{});
+  EXPECT_EQ(to_string(spread_of(tuned, "A")), "(512): (128,4):(4,1)");
+  EXPECT_NE(to_json(tuned).find("\"T\":\"512\""), std::string::npos);
+}
+
+TEST(KernelPlan, LaunchesAKernelForEachZeroedTensorFirst) {
+  const KernelPlan plan = plan_of(
+      "Kernel k\nTensor A : f32 [N]\nTensor S : f32 [1] out zeroed\nGrid (ceil_div(N, 64))\n"
+      "Block (64, 2)\nCopy A (64) in coordinate [block_idx.x] from global to register pad zero\n"
+      "Compute ReduceSum A and get s\nAtomic add s (1) at [0] as S\n");
+  const operation::LaunchPlan launch = launch_plan(plan);
+  ASSERT_EQ(launch.steps.size(), 2u);
+  EXPECT_EQ(launch.steps[0].entry, "tilejit_k_zero_S");
+  EXPECT_EQ(launch.steps[1].entry, "tilejit_k");
+  EXPECT_EQ(launch.steps[1].threads, 128);
+  EXPECT_EQ(launch.steps[1].shape->numbers[operation::LaunchShape::shared].evaluate(),
+            plan.shared_bytes);
+}
+
+TEST(KernelPlan, RefusesWhatNoBlockHas) {
+  const auto message = [](const std::string& text) -> std::string {
+    try {
+      (void)plan_of(text);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::unsupported);
+      return error.what();
+    }
+    return "planned";
+  };
+  EXPECT_NE(
+      message("Kernel k\nTensor A : f32 [256, 200]\nTensor B : f32 [200, 256] out\nBlock (1024)\n"
+              "Allocate S in shared (128, 200) : f32 = 0\n"
+              "Copy A (256, 200) at [0, 0] from global to register\n"
+              "Reshape A permute (1, 0) as T\n"
+              "Copy T (200, 256) at [0, 0] from register to global as B\n")
+          .find("bytes of shared memory for its tiles and for exchanges between threads"),
+      std::string::npos);
+  std::string many =
+      "Kernel k\nTensor A : f32 [64]\nTensor B : f32 [64] out\n"
+      "Copy A (64) at [0] from global to register\n";
+  for (int i = 0; i < 4000; ++i) many += "Compute A = A + 1\n";
+  EXPECT_NE(message(many + "Copy A (64) at [0] from register to global as B\n")
+                .find("takes the compiler more than seconds"),
+            std::string::npos);
+}
+
 TEST(KernelPlan, WarnsOfWhatIsSlow) {
   const std::string text =
       "Kernel k\nTensor A : f16 [M, K]\nTensor B : f16 [K, N]\nTensor C : f32 [M, N] out\n"
