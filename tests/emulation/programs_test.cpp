@@ -115,6 +115,51 @@ TEST(EmulatedPrograms, Statements) {
   }
 }
 
+/// Every type of product, with each operand as it is stored and transposed; by warps, and by fused
+/// multiply-adds where extents are no powers of two.
+TEST(EmulatedPrograms, Products) {
+  struct Types {
+    const char *a, *b, *out;
+  };
+  EmulatedPrograms programs;
+  int number = 0;
+  for (const Types& types :
+       {Types{"f16", "f16", "f32"}, Types{"f16", "f16", "f16"}, Types{"bf16", "bf16", "f32"},
+        Types{"tf32", "tf32", "f32"}, Types{"f32", "f32", "f32"}, Types{"f64", "f64", "f64"},
+        Types{"i8", "i8", "i32"}, Types{"u8", "i8", "i32"}, Types{"i8", "u8", "i32"}}) {
+    for (const bool transposed : {false, true}) {
+      const int m = number % 3 == 2 ? 24 : 32;
+      const std::string rows = std::to_string(m);
+      const std::string a = transposed ? "(64, " + rows + ")" : "(" + rows + ", 64)";
+      const std::string b = transposed ? "(32, 64)" : "(64, 32)";
+      const auto in_brackets = [](std::string shape) {
+        shape.front() = '[';
+        shape.back() = ']';
+        return shape;
+      };
+      std::string text = "Kernel k\nTensor A : " + std::string(types.a) + " " + in_brackets(a) +
+                         "\nTensor B : " + types.b + " " + in_brackets(b) +
+                         "\nTensor C : " + types.out + " [" + rows + ", 32] out\nBlock (" +
+                         (number % 2 == 0 ? "64" : "128") + ")\n";
+      text += "Allocate acc in register (" + rows + ", 32) : " + types.out + " = 3\n";
+      text += "Copy A " + a + " at [0, 0] from global to " +
+              (number % 4 < 2 ? "shared" : "register") + "\n";
+      text += "Copy B " + b + " at [0, 0] from global to " +
+              (number % 3 != 1 ? "shared" : "register") + "\n";
+      text += "Compute GEMM A" + std::string(transposed ? ".T" : "") + ", B" +
+              (transposed ? ".T" : "") + " and accumulate acc\n";
+      text += "Copy acc (" + rows + ", 32) at [0, 0] from register to global as C\n";
+      programs.add(std::string(types.a) + " " + types.b, {text, {}, {}});
+      ++number;
+    }
+  }
+  ASSERT_TRUE(programs.compile());
+  Random random(17);
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    programs.compare(i, [&] { return small_integer(random, false); });
+  }
+}
+
 TEST(EmulatedPrograms, RandomOnesHaveAllStatements) {
   Random random(29);
   std::string all;
