@@ -46,6 +46,9 @@ struct ViewSlot {
 struct Value {
   expr::Expression code = {};
   Extents space = {};
+  [[nodiscard]] const expr::Node& node(expr::NodeId id) const {
+    return code.nodes[static_cast<std::size_t>(id)];
+  }
 };
 
 /// A part of a tensor.
