@@ -322,7 +322,7 @@ struct TileProgram {
 [[nodiscard]] const TileProgram* tile_program(const Operation& op) noexcept;
 
 /// What a block of the program has and does, for people, on several lines: its launch, tensors and
-/// tiles with their bytes, and that it is interpreted only. Throws as `validate` does.
+/// tiles with their bytes. Throws as `validate` does.
 [[nodiscard]] std::string describe(const TileProgram& program);
 
 /// How a program is interpreted.

@@ -102,11 +102,17 @@ class Programs(CommandTest):
         self.assert_fails(2, "k.tl: program line 3: unknown name 'A'\n    Compute Y = A\n"
                           "                ^", "run", path)
 
-    def test_planning_is_refused(self):
+    def test_kernels_are_made_shown_and_explained(self):
         path = PROGRAMS / "vector_add.tl"
-        for command in ("compile", "render"):
-            self.assert_fails(2, "programs are interpreted only", command, path)
-        self.assertIn("a tile program of 7 steps, interpreted only", self.assert_ok("explain", path))
+        self.assertIn("tilejit_vector_add ", self.assert_ok("compile", path, "--target", "sm_80"))
+        text = self.assert_ok("render", path, "--header", "--target", "sm_80")
+        self.assertIn("load_neighbours<8>(&r0_A[i]", text)
+        plan = self.assert_ok("render", path, "--plan", "--text", "--target", "sm_80")
+        self.assertIn("A: f16 (1024): (128,8):(8,1)\n", plan)
+        self.assertIn("tiles      A: f16 (1024): (128,8):(8,1)", self.assert_ok("explain", path, "--target", "sm_80"))
+        path = self.program("Kernel k\nTensor Y : i32 [N] out\nGrid (1)\nBlock (N)\nAllocate n in register (1) "
+                            ": i32 = 7\nCopy n (1) at [0] from register to global as Y\n")
+        self.assert_fails(2, "the block has 'N' threads, which depends on symbols", "compile", path)
 
     def test_fmt_rewrites_and_checks(self):
         path = self.program("Kernel  k # name\nPrint   \"x\"\n")

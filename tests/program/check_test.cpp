@@ -146,17 +146,6 @@ TEST(Check, AMebibyteOfTextIsFine) {
   EXPECT_LT(elapsed.count(), 30);
 }
 
-TEST(Check, PlanningIsRefused) {
-  const Operation op = parse_operation(example("vector_add.tl"));
-  try {
-    (void)tuning_candidates(op, Target{}, 4);
-    ADD_FAILURE() << "planned";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::unsupported);
-    EXPECT_NE(std::string(error.what()).find("programs are interpreted only"), std::string::npos);
-  }
-}
-
 TEST(Check, SweepsAndTextInJson) {
   const std::string text =
       "Kernel k\nTensor Y : f32 [N] out\nSweep T in (8, 16)\nGrid (ceil_div(N, T))\n"

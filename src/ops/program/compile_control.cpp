@@ -54,6 +54,8 @@ void Compiler::loop(const TileFor& loop, Steps& steps) {
   const std::string where = where_;
   scope_.open(place.begin);
   step.scalar = scope_.make_scalar(loop.name, i64, place);
+  step.stages = loop.stages.value_or(1);
+  step.unroll = loop.unroll.value_or(0);
   const int stages = std::exchange(stages_, loop.stages.value_or(1));
   std::set<std::string> staged = std::exchange(staged_, {});
   step.body = body(loop.body, where + "/body");

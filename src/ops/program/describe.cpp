@@ -39,8 +39,8 @@ std::string padded(std::string text, std::size_t width) {
 
 std::string description(const TileProgram& program) {
   const Code code = check(program, program.tuning);
-  std::string text = program.name + ": a tile program of " + std::to_string(steps_of(code.body)) +
-                     " steps, interpreted only\n";
+  std::string text =
+      program.name + ": a tile program of " + std::to_string(steps_of(code.body)) + " steps\n";
   const auto line = [&](const std::string& topic, const std::string& what) {
     text += "  " + padded(topic, 9) + what + '\n';
   };

@@ -87,7 +87,9 @@ class Scope {
   [[nodiscard]] const TileProgram& program() const noexcept { return program_; }
   [[nodiscard]] int tensor_index(std::string_view name) const;
   /// The number that the value is always a multiple of.
-  [[nodiscard]] std::int64_t multiple_of(const Value& value) const;
+  [[nodiscard]] std::int64_t multiple_of(const Value& value) const {
+    return program::multiple_of(value, code_);
+  }
   [[nodiscard]] bool is_used(std::string_view name) const { return used_.contains(name); }
 
   int in_thread = 0;  ///< inside that many branches that each thread takes for itself

@@ -205,33 +205,4 @@ Facts Scope::facts_of(std::string_view text) {
   return facts;
 }
 
-std::int64_t Scope::multiple_of(const Value& value) const {
-  if (value.code.is_known()) {
-    const auto* const integer = std::get_if<expr::WideInt>(&value.code.literal);
-    return integer == nullptr || *integer <= 0 || *integer > INT64_MAX
-               ? 1
-               : static_cast<std::int64_t>(*integer);
-  }
-  std::vector<std::int64_t> multiples;
-  for (const expr::Node& node : value.code.nodes) {
-    std::int64_t multiple = 1;
-    if (node.op == expr::Op::constant && is_integer(node.type)) {
-      multiple = std::max<std::int64_t>(1, std::get<std::int64_t>(node.constant));
-    } else if (node.op == expr::Op::scalar && node.source >= code_.first_symbol &&
-               node.source < code_.first_scalar) {
-      multiple = code_.divisors.at(
-          code_.symbols[static_cast<std::size_t>(node.source - code_.first_symbol)]);
-    } else if (node.op == expr::Op::mul) {
-      const auto a = multiples[static_cast<std::size_t>(node.args[0])];
-      if (__builtin_mul_overflow(a, multiples[static_cast<std::size_t>(node.args[1])], &multiple)) {
-        multiple = a;
-      }
-    } else if (node.op == expr::Op::cast) {
-      multiple = multiples[static_cast<std::size_t>(node.args[0])];
-    }
-    multiples.push_back(multiple);
-  }
-  return multiples.back();
-}
-
 }  // namespace tilejit::program
