@@ -325,7 +325,14 @@ std::string count_text(std::int64_t count, const char* noun) {
 
 Explanation explain(const Plan& plan, const Origin& origin, const SymbolValues& symbols,
                     const std::optional<Compiled>& compiled) {
-  if (!plan::parts_of(plan).empty()) return explain_parts(plan, origin, symbols);
+  const std::span<const Plan> parts = plan::parts_of(plan);
+  if (parts.size() == 1) {
+    Explanation only =
+        explain(parts.front(), {origin.of_parts.front(), {}, origin.pinned}, symbols, compiled);
+    advise_on_products(origin.analysis, only.advice);
+    return only;
+  }
+  if (!parts.empty()) return explain_parts(plan, origin, symbols);
   const Figures figures = figures_of(plan, symbols);
   return Writer(plan, origin, figures, symbols, compiled).write();
 }
