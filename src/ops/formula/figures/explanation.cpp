@@ -216,9 +216,12 @@ class Writer {
                            figures_.bytes_moved > 0;
     advise_if(compiled_ && compiled_->spill_bytes > 0,
               "Lower \"vector\", \"unroll\" or \"held\": registers are spilled.");
-    advise_if(result_.occupancy.part < kFewThreads && result_.occupancy.limit == "registers",
+    advise_if(plan::matmul_of(plan_) == nullptr && result_.occupancy.part < kFewThreads &&
+                  result_.occupancy.limit == "registers",
               "Lower \"vector\", \"unroll\" or \"held\" for fewer registers and more threads.");
-    advise_if(few_bytes && !is_small(), "Raise \"unroll\": too few bytes are in flight.");
+    const bool multiplies = plan::matmul_of(plan_) != nullptr;
+    advise_if(few_bytes && !is_small() && !multiplies,
+              "Raise \"unroll\": too few bytes are in flight.");
     const bool idle = figures_.blocks && *figures_.blocks < figures_.device->multiprocessors;
     advise_if((few_bytes && is_small()) || (idle && figures_.bytes_moved > 0),
               "Expect less than the memory's speed: the problem does not fill the device.");
@@ -226,7 +229,7 @@ class Writer {
     advise_if(reduced != nullptr && reduced->held == 0 && reduced->shares == 1 &&
                   reduced->along() && symbolic(),
               "Give the extents of rows as numbers: rows of known length stay in registers.");
-    advise_if(figures_.limit() != "memory",
+    advise_if(figures_.limit() != "memory" && !multiplies,
               "Expect the formula to decide: fewer or cheaper functions are what helps.");
     advise_if(predicted && *predicted > 0 && *predicted < kShortMs,
               "Launch it from a graph, or fuse it with its neighbours: starting a kernel takes "

@@ -39,6 +39,7 @@ std::optional<std::int64_t> bytes_moved(const Operand& operand, const Plan& plan
 OperandFigures figures_of_operand(const Plan& plan, const Operand& operand,
                                   const SymbolValues& symbols) {
   const int bytes = size_bytes(operand.dtype);
+  if (operand.reach == Reach::product) return figures_of_source(plan, operand, symbols);
   return {.name = name_of(plan, operand),
           .access_elements = operand.access_bytes / bytes,
           .access_bytes = operand.access_bytes,
@@ -81,7 +82,7 @@ std::optional<std::int64_t> count_elements(const Plan& plan, const SymbolValues&
   return count.value();
 }
 
-void predict(const Plan& plan, Figures& figures) {
+void predict(const Plan& plan, const SymbolValues& symbols, Figures& figures) {
   std::int64_t bytes = 0;
   for (const OperandFigures& operand : figures.operands) {
     if (!operand.bytes_moved || __builtin_add_overflow(bytes, *operand.bytes_moved, &bytes)) return;
@@ -93,7 +94,8 @@ void predict(const Plan& plan, Figures& figures) {
   const Work work = work_of(plan);
   const auto elements = static_cast<double>(*figures.elements);
   figures.arithmetic_share = (device.milliseconds(elements * work.f32, device.f32) +
-                              device.milliseconds(elements * work.f64, device.f64)) /
+                              device.milliseconds(elements * work.f64, device.f64) +
+                              device.milliseconds(clocks_of_product(plan, symbols), 1)) /
                              *figures.memory_ms;
   figures.special_share =
       device.milliseconds(elements * work.special, device.special) / *figures.memory_ms;
@@ -167,7 +169,7 @@ Figures figures_of(const Plan& plan, const SymbolValues& symbols) {
         std::int64_t{figures.device->multiprocessors} * figures.resident_threads / plan.threads;
     figures.blocks = std::min(*figures.blocks, at_once);
   }
-  predict(plan, figures);
+  predict(plan, symbols, figures);
   return figures;
 }
 
