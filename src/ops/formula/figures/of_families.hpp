@@ -65,14 +65,6 @@ using ModesOfTile = std::vector<std::vector<std::size_t>>;
 [[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::Matmul& product);
 [[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::Several& several);
 
-// Of products of matrices.
-/// An operand that tiles bring to shared memory.
-[[nodiscard]] OperandFigures figures_of_source(const plan::Plan& plan, const plan::Operand& operand,
-                                               const SymbolValues& symbols);
-/// The clocks of a multiprocessor that the plan's product takes at the rate of its tile; 0 without
-/// a product, or if symbols without a value say how many. The plan's extents have values.
-[[nodiscard]] double clocks_of_product(const plan::Plan& plan, const SymbolValues& symbols);
-
 // For families.
 /// The tuple of `dims`, and a layout of such modes.
 [[nodiscard]] IntTuple tuple_of(const std::vector<Dim>& dims);

@@ -118,7 +118,7 @@ ThreadValues thread_values(const Plan& plan) {
 
 std::optional<Sectors> count_sectors(const Plan& plan, const Operand& operand,
                                      const SymbolValues& symbols) {
-  if (operand.per_row || operand.reach == Reach::product) return std::nullopt;
+  if (operand.per_row) return std::nullopt;
   const ThreadValues tv =
       operand.reach == Reach::transposed ? transposed_values(plan) : thread_values(plan);
   const int element_bytes = size_bytes(operand.dtype);

@@ -29,12 +29,6 @@ class Widths {
     if (operand.reach == Reach::broadcast) {
       return {WidthReason::Kind::one_value, "one element does for a whole vector"};
     }
-    if (operand.reach == Reach::product) {
-      const bool widest = operand.access_bytes == kMostBytes;
-      return {widest ? WidthReason::Kind::widest : WidthReason::Kind::alignment,
-              widest ? "tile by tile, through shared memory"
-                     : "tile by tile, as its alignment and strides allow"};
-    }
     if (!is_wide(operand)) return strided(operand);
     if (operand.shifted) {
       return {WidthReason::Kind::widest,

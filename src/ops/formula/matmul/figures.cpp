@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "figures/of_families.hpp"
-#include "figures/value.hpp"
 
 namespace tilejit::figures {
 namespace {
@@ -67,47 +66,6 @@ int vectors_ahead(const Plan&, const Matmul&, const plan::Operand&) {
 
 std::int64_t shared_bytes(const Plan& plan, const Matmul&) {
   return plan::dynamic_shared_bytes(plan);
-}
-
-OperandFigures figures_of_source(const Plan& plan, const plan::Operand& operand,
-                                 const SymbolValues& symbols) {
-  const Matmul& product = *plan::matmul_of(plan);
-  const bool left = operand.tensor == 0;
-  const plan::OperandSource& source = left ? product.a : product.b;
-  const int bytes = size_bytes(source.dtype);
-  OperandFigures figures{.name = name_of(plan, operand),
-                         .access_elements = source.run,
-                         .access_bytes = operand.access_bytes};
-  const int tile = (left ? product.tile.m : product.tile.n) * product.tile.k * bytes;
-  figures.bytes_in_flight = std::int64_t{product.tile.stages - 1} * tile / plan.threads;
-  Product moved;
-  moved.times(bytes);
-  const auto times = [&](const std::vector<Mode>& leaves) {
-    for (const Mode& leaf : leaves) {
-      if (!leaf.stride.is(0)) moved.times(value_of(leaf.extent, symbols));
-    }
-  };
-  for (const std::vector<Mode>& leaves : source.batch) times(leaves);
-  times(source.outer);
-  times(source.inner);
-  figures.bytes_moved = moved.value();
-  return figures;
-}
-
-double clocks_of_product(const Plan& plan, const SymbolValues& symbols) {
-  const Matmul* const product = plan::matmul_of(plan);
-  if (product == nullptr) return 0;
-  Product places;
-  places.times(value_of(product->k, symbols));
-  for (const Dim& extent : plan.extents) places.times(value_of(extent, symbols));
-  const auto* const mma = std::get_if<plan::MatmulMma>(&plan.family);
-  const auto shapes = mma != nullptr ? plan::tensor_core_shapes(mma->atom, plan.target)
-                                     : plan::simt_shapes(product->accumulator);
-  for (const plan::ShapeOfClass& one : shapes) {
-    if (one.shape.m != product->tile.m || one.shape.n != product->tile.n) continue;
-    return 2.0 * static_cast<double>(places.value().value_or(0)) / one.flop_in_clock;
-  }
-  return 0;
 }
 
 }  // namespace tilejit::figures
