@@ -136,8 +136,8 @@ struct ResultVector {
 
 // What tile/matmul.cuh does.
 struct Work {
-  static constexpr int kM = 128, kN = 128, kK = 16, kStages = 4;
-  static constexpr int kSplits = 1, kPasses = 1, kVector = 1;
+  static constexpr int kM = 128, kN = 128, kK = 16, kStages = 3;
+  static constexpr int kSplits = 1, kPasses = 2, kVector = 1;
   static constexpr bool kAlongM = true;
   using SharedA = LayoutA;
   using SharedB = LayoutB;

@@ -222,7 +222,8 @@ class Writer {
     advise_if(!multiplies && result_.occupancy.part < kFewThreads &&
                   result_.occupancy.limit == "registers",
               "Lower \"vector\", \"unroll\" or \"held\" for fewer registers and more threads.");
-    advise_if(few_bytes && !is_small(), "Raise \"unroll\": too few bytes are in flight.");
+    advise_if(!multiplies && few_bytes && !is_small(),
+              "Raise \"unroll\": too few bytes are in flight.");
     const bool idle = figures_.blocks && *figures_.blocks < figures_.device->multiprocessors;
     advise_if((few_bytes && is_small()) || (idle && figures_.bytes_moved > 0),
               "Expect less than the memory's speed: the problem does not fill the device.");

@@ -75,12 +75,21 @@ class ProductPlanner {
       plan_.family = MatmulSimt{common(simt_shapes(product_.accumulator), false)};
     }
     plan_.threads = matmul_of(plan_)->tile.threads();
+    set_sources(*matmul_of(plan_));
     plan_.params = params_of(op_, plan_);
     plan_.params_bytes = operation::struct_bytes(plan_.params);
     return std::move(plan_);
   }
 
  private:
+  void set_sources(const Matmul& product) {
+    for (const auto& [operand, source] :
+         {std::pair(&plan_.operands[0], &product.a), std::pair(&plan_.operands[1], &product.b)}) {
+      operand->reach = Reach::product;
+      operand->access_bytes = source->run * size_bytes(source->dtype);
+    }
+  }
+
   /// Vectors lie along N, or along M if the first output is contiguous there.
   void set_space() {
     const std::size_t rank = analysis_.shape.size();
