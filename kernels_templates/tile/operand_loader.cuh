@@ -12,11 +12,27 @@
 //   static constexpr bool kWholeRows, kWholeK;     every tile is full
 #pragma once
 
-#include "tile/async_copy.cuh"
 #include "tile/barrier.cuh"
 #include "tile/shared_facts.cuh"
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+#include "tile/async_copy.cuh"
+#endif
 
 namespace tile {
+
+// Targets without asynchronous copies have other ones, which are there when they end.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr bool kHasAsyncCopies = false;
+template <int kBytes>
+TILE_DEVICE void async_copy(u32, const void*) {}
+template <int kBytes>
+TILE_DEVICE void async_copy_or_zero(u32, const void*, u32) {}
+TILE_DEVICE void async_copy_commit() {}
+template <int kPending>
+TILE_DEVICE void async_copy_wait() {}
+#else
+constexpr bool kHasAsyncCopies = true;
+#endif
 
 // What becomes of an element on its way to shared memory: the value in type To.
 template <class To>
@@ -56,15 +72,21 @@ struct OperandLoader {
   static constexpr int kBytes = kRun * int(sizeof(Element));
   // Runs that lie side by side in shared memory, too.
   static constexpr bool kAsync =
-      kBytes >= 4 && !Entry::kChanges &&
+      kHasAsyncCopies && kBytes >= 4 && !Entry::kChanges &&
       (kRun == 1 || has_runs<Layout, Source::kAlong>(kByColumns ? kDepth : kRows,
                                                      kByColumns ? kRows : kDepth, kRun));
   static constexpr int kExtent = kByColumns ? kDepth : kRows, kLines = kByColumns ? kRows : kDepth;
-  static constexpr int kPerLine = kExtent / kRun;                   // threads
-  static constexpr int kAtOnce = kThreads / kPerLine;               // lines that the block takes
-  static constexpr int kCopies = (kLines + kAtOnce - 1) / kAtOnce;  // of a thread
-  static_assert(kPerLine * kRun == kExtent && kAtOnce * kPerLine == kThreads, "threads divide");
-  static_assert(kAtOnce <= kLines && kCopies * kAtOnce == kLines, "so do lines");
+  // Threads along a line. If lines are turned on their way, no more than a sector of global memory
+  // has: then threads of a warp store to different banks.
+  static constexpr bool kTurns =
+      kByColumns && kRun == 1 && kBytes >= 4 && !has_runs<Layout, Along::columns>(kDepth, kRows, 2);
+  static constexpr int kPerLine = kTurns && kExtent > 32 / kBytes ? 32 / kBytes : kExtent / kRun;
+  static constexpr int kAtOnce = kThreads / kPerLine;          // lines that the block takes
+  static constexpr int kParts = kExtent / (kRun * kPerLine);   // of a line, one after another
+  static constexpr int kCopies = kParts * (kLines / kAtOnce);  // of a thread
+  static_assert(kParts * kPerLine * kRun == kExtent && kAtOnce * kPerLine == kThreads,
+                "threads divide lines");
+  static_assert(kAtOnce <= kLines && kLines % kAtOnce == 0, "lines divide among threads");
 
   const Element* matrix;
   const Element* from;  // this thread's first run of the next tile
@@ -120,10 +142,17 @@ struct OperandLoader {
     Element element[kRun];
   };
 
-  // How many elements of copy `i` exist.
+  // Where copy `i` lies behind the thread's first one: in its line, and in lines.
+  static TILE_DEVICE constexpr int along_of(int i) {
+    return i % kParts * (kRun * kPerLine);
+  }
+  static TILE_DEVICE constexpr int lines_of(int i) {
+    return i / kParts * kAtOnce;
+  }
+  // How many elements of it exist.
   TILE_DEVICE i32 existing(int i) const {
-    const i64 row = left_rows - (kByColumns ? i * kAtOnce : 0);
-    const i64 column = left_k - (kByColumns ? along : across + i * kAtOnce);
+    const i64 row = left_rows - (kByColumns ? lines_of(i) : along_of(i));
+    const i64 column = left_k - (kByColumns ? along + along_of(i) : across + lines_of(i));
     const i64 some = kByColumns ? column : row, line = kByColumns ? row : column;
     constexpr bool kWholeRuns = kByColumns ? Source::kWholeK : Source::kWholeRows;
     constexpr bool kWholeLines = kByColumns ? Source::kWholeRows : Source::kWholeK;
@@ -134,19 +163,20 @@ struct OperandLoader {
   template <class Params>
   TILE_DEVICE const Element* address(const Params& p, int i) const {
     if constexpr (Source::kLinear) {
-      return from + i * kAtOnce * (kByColumns ? Source::row_stride(p) : Source::column_stride(p));
+      const i64 rows = kByColumns ? lines_of(i) : along_of(i),
+                columns = kByColumns ? along_of(i) : lines_of(i);
+      return from + rows * Source::row_stride(p) + columns * Source::column_stride(p);
     } else {
-      const i64 a = along, b = across + i * kAtOnce;
+      const i64 a = along + along_of(i), b = across + lines_of(i);
       return from + Source::place(p, first_row + (kByColumns ? b : a), k + (kByColumns ? a : b));
     }
   }
   TILE_DEVICE i32 place(int i) const {
-    constexpr i32 kFar = distance < Layout,
-                  kByColumns ? Along::rows : Along::columns > (kLines, kAtOnce);
-    constexpr bool kEven = is_even < Layout,
-                   kByColumns ? Along::rows : Along::columns > (kLines, kExtent, kAtOnce);
-    const i32 line = across + (kEven ? 0 : i * kAtOnce);
-    return Layout()(kByColumns ? line : along, kByColumns ? along : line) + (kEven ? i * kFar : 0);
+    constexpr Along kAcross = kByColumns ? Along::rows : Along::columns;
+    constexpr i32 kFar = distance<Layout, kAcross>(kLines, kAtOnce);
+    constexpr bool kEven = is_even<Layout, kAcross>(kLines, kExtent, kAtOnce);
+    const i32 line = across + (kEven ? 0 : lines_of(i)), a = along + along_of(i);
+    return Layout()(kByColumns ? line : a, kByColumns ? a : line) + (kEven ? i / kParts * kFar : 0);
   }
 
   template <class Params>
@@ -176,10 +206,10 @@ struct OperandLoader {
   }
   TILE_DEVICE void write(unsigned char* tile, const Run& run, int i) const {
     Shared* const to = reinterpret_cast<Shared*>(tile);
-    const i32 line = across + i * kAtOnce;
+    const i32 line = across + lines_of(i), first = along + along_of(i);
 #pragma unroll
     for (int e = 0; e < kRun; ++e) {
-      const i32 at = kByColumns ? Layout()(line, along + e) : Layout()(along + e, line);
+      const i32 at = kByColumns ? Layout()(line, first + e) : Layout()(first + e, line);
       to[at] = Entry::from(run.element[e]);
     }
   }

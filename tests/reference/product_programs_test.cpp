@@ -3,6 +3,7 @@
 // a plan, too.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>

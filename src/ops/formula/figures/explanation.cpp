@@ -10,6 +10,7 @@
 #include "core/integer.hpp"
 #include "figures/of_families.hpp"
 #include "figures/operations.hpp"
+#include "figures/products.hpp"
 #include "figures/widths.hpp"
 #include "formula/product.hpp"
 
@@ -130,6 +131,7 @@ class Writer {
     std::vector<std::string> sentences;
     for (std::size_t i = 0; i < plan_.operands.size(); ++i) {
       const Operand& operand = plan_.operands[i];
+      if (source_of(plan_, operand) != nullptr) continue;  // "template" says it
       const WidthReason reason = explain_width(plan_, pinned_, i);
       std::string text = fmt::format("{}: {} an access; {}", name_of(plan_, operand),
                                      count_text(operand.access_bytes, "byte"), reason.text);
@@ -219,10 +221,13 @@ class Writer {
                            figures_.bytes_moved > 0;
     advise_if(compiled_ && compiled_->spill_bytes > 0,
               "Lower \"vector\", \"unroll\" or \"register_vectors\": registers are spilled.");
-    advise_if(result_.occupancy.part < kFewThreads && result_.occupancy.limit == "registers",
+    const bool multiplies = plan::matmul_of(plan_) != nullptr;  // with few threads on purpose
+    advise_if(!multiplies && result_.occupancy.part < kFewThreads &&
+                  result_.occupancy.limit == "registers",
               "Lower \"vector\", \"unroll\" or \"register_vectors\" for fewer registers and more "
               "threads.");
-    advise_if(few_bytes && !is_small(), "Raise \"unroll\": too few bytes are in flight.");
+    advise_if(!multiplies && few_bytes && !is_small(),
+              "Raise \"unroll\": too few bytes are in flight.");
     const bool idle = figures_.blocks && *figures_.blocks < figures_.device->multiprocessors;
     advise_if((few_bytes && is_small()) || (idle && figures_.bytes_moved > 0),
               "Expect less than the memory's speed: the problem does not fill the device.");
@@ -230,7 +235,7 @@ class Writer {
     advise_if(reduced != nullptr && reduced->register_vectors == 0 && reduced->splits == 1 &&
                   reduced->along() && symbolic(),
               "Give the extents of rows as numbers: rows of known length stay in registers.");
-    advise_if(figures_.limit() != "memory",
+    advise_if(!multiplies && figures_.limit() != "memory",
               "Expect the formula to decide: fewer or cheaper functions are what helps.");
     advise_if(predicted && *predicted > 0 && *predicted < kShortMs,
               "Launch it from a graph, or fuse it with its neighbours: starting a kernel takes "
@@ -329,7 +334,14 @@ std::string count_text(std::int64_t count, const char* noun) {
 
 Explanation explain(const Plan& plan, const Origin& origin, const SymbolValues& symbols,
                     const std::optional<Compiled>& compiled) {
-  if (!plan::parts_of(plan).empty()) return explain_parts(plan, origin, symbols);
+  const std::span<const Plan> parts = plan::parts_of(plan);
+  if (parts.size() == 1) {
+    Explanation only =
+        explain(parts.front(), {origin.of_parts.front(), {}, origin.pinned}, symbols, compiled);
+    advise_on_products(origin.analysis, only.advice);
+    return only;
+  }
+  if (!parts.empty()) return explain_parts(plan, origin, symbols);
   const Figures figures = figures_of(plan, symbols);
   return Writer(plan, origin, figures, symbols, compiled).write();
 }

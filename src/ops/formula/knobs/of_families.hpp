@@ -41,6 +41,7 @@ void add_knobs(const plan::Scan& scan, Knobs& knobs);
 void add_knobs(const plan::ThreadValue& tv, Knobs& knobs);
 void add_knobs(const plan::MatmulMma& product, Knobs& knobs);
 void add_knobs(const plan::MatmulSimt& product, Knobs& knobs);
-inline void add_knobs(const plan::Several&, Knobs&) {}
+/// Of one product of matrices; several kernels have none.
+void add_knobs(const plan::Several& several, Knobs& knobs);
 
 }  // namespace tilejit::knobs

@@ -25,4 +25,13 @@ void add_knobs(const plan::MatmulSimt& product, Knobs& knobs) {
   add_tiles(product, plan::simt_shapes(product.accumulator), knobs);
 }
 
+void add_knobs(const plan::Several& several, Knobs& knobs) {
+  if (several.parts.size() != 1) return;
+  if (const auto* mma = std::get_if<plan::MatmulMma>(&several.parts.front().family)) {
+    add_knobs(*mma, knobs);
+  } else if (const auto* simt = std::get_if<plan::MatmulSimt>(&several.parts.front().family)) {
+    add_knobs(*simt, knobs);
+  }
+}
+
 }  // namespace tilejit::knobs

@@ -14,11 +14,9 @@ namespace tilejit::plan {
 namespace {
 
 constexpr int kWideBytes = 16;
-constexpr Target kFirstWithAsyncCopies = {.major = 8, .minor = 0};
 
 /// The instruction for operands of these types, if the target multiplies them on tensor cores.
 std::optional<atoms::MmaAtom> atom_for(const Target& target, DType a, DType b) {
-  if (target.major < kFirstWithAsyncCopies.major) return std::nullopt;
   const atoms::MmaAtom* best = nullptr;
   const auto work = [](const atoms::MmaAtom& atom) { return atom.m * atom.n * atom.k; };
   for (const atoms::MmaAtom& atom : atoms::mma_atoms()) {
@@ -77,12 +75,21 @@ class ProductPlanner {
       plan_.family = MatmulSimt{common(simt_shapes(product_.accumulator), false)};
     }
     plan_.threads = matmul_of(plan_)->tile.threads();
+    set_sources(*matmul_of(plan_));
     plan_.params = params_of(op_, plan_);
     plan_.params_bytes = operation::struct_bytes(plan_.params);
     return std::move(plan_);
   }
 
  private:
+  void set_sources(const Matmul& product) {
+    for (const auto& [operand, source] :
+         {std::pair(&plan_.operands[0], &product.a), std::pair(&plan_.operands[1], &product.b)}) {
+      operand->reach = Reach::product;
+      operand->access_bytes = source->run * size_bytes(source->dtype);
+    }
+  }
+
   /// Vectors lie along N, or along M if the first output is contiguous there.
   void set_space() {
     const std::size_t rank = analysis_.shape.size();
@@ -139,17 +146,27 @@ class ProductPlanner {
     product.tile = choice.shape;
     product.tile =
         fit(product.tile, plan_.target, stage_bytes(product, by_tensor_cores) / product.tile.k);
-    // Other copies than of 16 bytes take registers for their places and elements.
-    const auto is_narrow = [](const OperandSource& source) {
-      return source.run * size_bytes(source.dtype) < kWideBytes;
-    };
-    if (by_tensor_cores && (is_narrow(product.a) || is_narrow(product.b))) {
+    limit_run(product.a, product.tile.m, by_tensor_cores, product);
+    limit_run(product.b, product.tile.n, by_tensor_cores, product);
+    // Places and guards of many small copies take registers.
+    const bool small = is_small(product.a) || is_small(product.b);
+    if (small && (by_tensor_cores || !is_whole(product))) {
       product.tile.blocks = std::max(1, product.tile.blocks - 1);
     }
     product.passes = passes_of(product, by_tensor_cores);
-    limit_run(product.a, product.tile.m, by_tensor_cores, product);
-    limit_run(product.b, product.tile.n, by_tensor_cores, product);
     return product;
+  }
+
+  [[nodiscard]] static bool is_small(const OperandSource& source) {
+    return source.run * size_bytes(source.dtype) < kWideBytes;
+  }
+  /// Whether every tile has all of its elements.
+  [[nodiscard]] bool is_whole(const Matmul& product) const {
+    const auto divides = [](const Dim& extent, int tile) {
+      return extent.is_known() && extent.value() % tile == 0;
+    };
+    return divides(product_.m, product.tile.m) && divides(product_.n, product.tile.n) &&
+           divides(product_.k, product.tile.k);
   }
 
   [[nodiscard]] bool has_sides(const ShapeOfClass& one) const {

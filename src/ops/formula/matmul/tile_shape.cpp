@@ -26,7 +26,7 @@ constexpr ShapeOfClass kOfBytes4[] = {{{128, 128, 32, 2, 2, 3, 2}, 900},
                                       {{64, 64, 32, 2, 2, 3, 4}, 650}};
 constexpr ShapeOfClass kOfBytes8[] = {{{128, 64, 16, 2, 2, 3, 2}, 260},
                                       {{64, 64, 16, 2, 2, 3, 3}, 245}};
-constexpr ShapeOfClass kSingle[] = {{{128, 128, 16, 2, 4, 4, 1}, 210},
+constexpr ShapeOfClass kSingle[] = {{{128, 128, 16, 2, 4, 3, 2}, 210},
                                     {{64, 64, 16, 2, 2, 3, 4}, 195}};
 constexpr ShapeOfClass kDouble[] = {{{64, 64, 16, 2, 2, 3, 2}, 100}};
 

@@ -39,8 +39,8 @@ struct Analysis {
   std::vector<Access> access;
   /// Every symbol of a layout, sorted, with the divisor promised for it (1: none).
   std::map<std::string, std::int64_t> symbols;
-  std::vector<Step> steps = {};          ///< in order; empty for a formula of one space
-  std::vector<StepResult> results = {};  ///< between the steps
+  std::vector<Step> steps;          ///< in order; empty for a formula of one space
+  std::vector<StepResult> results;  ///< between the steps
 };
 
 /// An operation in one space, with tensors and scalars of the whole operation. Either a product
