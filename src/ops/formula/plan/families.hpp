@@ -3,6 +3,7 @@
 #include <variant>
 #include <vector>
 
+#include "box/family.hpp"
 #include "light/family.hpp"
 #include "map/family.hpp"
 #include "rows/family.hpp"
@@ -38,7 +39,7 @@ struct Several {
   void write_json(core::JsonLine&) const {}  // parts come last
 };
 
-using Family = std::variant<Map, Tile, Rows, Scan, Light, ThreadValue, Several>;
+using Family = std::variant<Map, Tile, Box, Rows, Scan, Light, ThreadValue, Several>;
 
 template <class>
 inline constexpr bool kAreFamilies = false;
