@@ -11,10 +11,10 @@ namespace tilejit::plan {
 namespace {
 
 constexpr std::int64_t kLeastElements = std::int64_t{1} << 16;  // of a space
-constexpr double kGain = 1.5;  // boxes take vectors of one element, which costs instructions
+constexpr double kGain = 2;  // boxes take vectors of one element, which costs instructions
 constexpr std::int64_t kRunBytes = 256;    // longer runs gain no more
 constexpr std::int64_t kBoxBytes = 16384;  // of the narrowest operand that crosses
-constexpr std::int64_t kMostElements = 8192, kFewElements = 512;  // of a box
+constexpr std::int64_t kMostElements = 8192, kFewElements = 1024;  // of a box
 constexpr std::int64_t kLeastThreads = 128, kMostThreads = 512, kWarp = 32;
 constexpr std::int64_t kMostHeld = 40;     // elements that a thread loads before it waits
 constexpr std::int64_t kMostPadding = 17;  // elements
@@ -278,7 +278,7 @@ std::int64_t most_elements(const Plan& plan) {
   const std::int64_t most =
       std::min({kBoxBytes / narrowest, kMostElements,
                 kMostThreads * kMostHeld / std::max<std::int64_t>(1, inputs)});
-  return std::clamp(elements / device::kManyTiles, kFewElements, most);
+  return std::clamp(elements / (device::kManyTiles / 2), kFewElements, most);
 }
 
 }  // namespace
