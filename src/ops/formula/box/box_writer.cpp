@@ -7,6 +7,18 @@
 #include "plan/launch_shape.hpp"
 
 namespace tilejit::render {
+namespace {
+
+/// The first of the elements that threads take in step i along a mode, if `before` steps lie along
+/// the modes before.
+std::string step_text(std::int64_t before, std::int64_t steps, std::int64_t threads) {
+  std::string text = "u32(i)";
+  if (before > 1) text += fmt::format(" / {}", before);
+  text += fmt::format(" % {}", steps);
+  return threads == 1 ? text : fmt::format("{} * {}", text, threads);
+}
+
+}  // namespace
 
 using plan::Operand;
 using plan::Staged;
@@ -92,7 +104,7 @@ void BoxWriter::write_walk(const Walk& walk) {
   line(fmt::format("  static constexpr u32 kLanes = {};  // threads that have elements",
                    lanes_of(walk)));
   line(fmt::format("  static constexpr int kSteps = {};", steps_of(box_, walk)));
-  std::string declarations, digits, exists, rest = "threadIdx.x";
+  std::string declarations, digits, exists;
   std::int64_t before = 1;  // steps along the modes before
   for (std::size_t i = 0; i < walk.modes.size(); ++i) {
     const std::size_t m = walk.modes[i];
@@ -101,16 +113,18 @@ void BoxWriter::write_walk(const Walk& walk) {
     const bool last = i + 1 == walk.modes.size();
     digits += fmt::format("    i{} = t{};\n", m, last ? "" : fmt::format(" % {}", threads));
     if (!last) digits += fmt::format("    t /= {};\n", threads);
-    line(
-        fmt::format("  TILE_DEVICE static constexpr u32 step{}(int i) {{ return u32(i) / {} % {} "
-                    "* {}; }}",
-                    m, before, steps, threads));
-    before *= steps;
+    std::string coordinate = fmt::format("i{}", m);
+    if (steps > 1) {
+      line(fmt::format("  TILE_DEVICE static constexpr u32 step{}(int i) {{ return {}; }}", m,
+                       step_text(before, steps, threads)));
+      coordinate += fmt::format(" + step{}(i)", m);
+      before *= steps;
+    }
     if (is_ragged(m)) {
-      exists += fmt::format(" && i{0} + step{0}(i) < tile.n{0}", m);
+      exists += fmt::format(" && {} < tile.n{}", coordinate, m);
     } else if (threads * steps != box_.extents[m]) {
-      exists += fmt::format(" && (step{0}(i) + {1} <= {2} || i{0} + step{0}(i) < {2})", m, threads,
-                            box_.extents[m]);
+      exists += fmt::format(" && (step{}(i) + {} <= {} || {} < {})", m, threads, box_.extents[m],
+                            coordinate, box_.extents[m]);
     }
   }
   line(declarations + ";  // of a thread's first element\n");
