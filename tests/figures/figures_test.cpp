@@ -69,7 +69,8 @@ TEST(ThreadValuesOfPlans, AreThoseOfTheTileTemplate) {
       make_op(f16, {{"x", "(1024,2048):(1,1024)"}, {"y", "(1024,2048):(2048,1)"}}, "y = x");
   const plan::Plan plan = plan::plan_of(op);
   const auto& tile = std::get<plan::Tile>(plan.family);
-  const Layout direct = thread_values(plan).layout, transposed = transposed_values(plan).layout;
+  const Layout direct = thread_values(plan).layout,
+               transposed = transposed_values(plan, plan.operands[0]).layout;
   const int vector = plan.vector, columns = tile.columns;
   const int across = columns / vector, down = tile.rows / vector;
   for (int t = 0; t < plan.threads; ++t) {

@@ -160,7 +160,7 @@ Figures figures_of(const Plan& plan, const SymbolValues& symbols) {
   for (const Operand& operand : plan.operands) {
     figures.operands.push_back(figures_of_operand(plan, operand, symbols));
     figures.bytes_in_flight += figures.operands.back().bytes_in_flight;
-    if (operand.reach == Reach::transposed) figures.transposed = transposed_values(plan);
+    if (operand.reach == Reach::transposed) figures.transposed = transposed_values(plan, operand);
   }
   figures.blocks = count_blocks(plan, symbols);
   figures.elements = count_elements(plan, symbols);

@@ -16,6 +16,7 @@ namespace tilejit::figures {
 using Sentences = std::vector<std::string>;
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::Map& map);
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::Tile& tile);
+[[nodiscard]] Sentences why(const plan::Plan& plan, const plan::Box& box);
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::Rows& rows);
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::Scan& scan);
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::Light& light);
@@ -27,6 +28,7 @@ using Sentences = std::vector<std::string>;
 /// The layout of a block's unit.
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Map& map);
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Tile& tile);
+[[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Box& box);
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Rows& rows);
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Scan& scan);
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Light& light);
@@ -34,10 +36,17 @@ using Sentences = std::vector<std::string>;
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Matmul& product);
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Several& several);
 
+/// The layout in which a block loads or stores an operand that crosses shared memory.
+[[nodiscard]] ThreadValues transposed_values(const plan::Plan& plan, const plan::Tile& tile,
+                                             const plan::Operand& operand);
+[[nodiscard]] ThreadValues transposed_values(const plan::Plan& plan, const plan::Box& box,
+                                             const plan::Operand& operand);
+
 /// The modes of the space that each mode of the unit's tile goes through.
 using ModesOfTile = std::vector<std::vector<std::size_t>>;
 [[nodiscard]] ModesOfTile modes_of_tile(const plan::Plan& plan, const plan::Map& map);
 [[nodiscard]] ModesOfTile modes_of_tile(const plan::Plan& plan, const plan::Tile& tile);
+[[nodiscard]] ModesOfTile modes_of_tile(const plan::Plan& plan, const plan::Box& box);
 [[nodiscard]] ModesOfTile modes_of_tile(const plan::Plan& plan, const plan::Rows& rows);
 [[nodiscard]] ModesOfTile modes_of_tile(const plan::Plan& plan, const plan::ThreadValue& tv);
 [[nodiscard]] ModesOfTile modes_of_tile(const plan::Plan& plan, const plan::Matmul& product);
@@ -47,6 +56,8 @@ using ModesOfTile = std::vector<std::vector<std::size_t>>;
 [[nodiscard]] int vectors_ahead(const plan::Plan& plan, const plan::Map& map,
                                 const plan::Operand& operand);
 [[nodiscard]] int vectors_ahead(const plan::Plan& plan, const plan::Tile& tile,
+                                const plan::Operand& operand);
+[[nodiscard]] int vectors_ahead(const plan::Plan& plan, const plan::Box& box,
                                 const plan::Operand& operand);
 [[nodiscard]] int vectors_ahead(const plan::Plan& plan, const plan::Rows& rows,
                                 const plan::Operand& operand);
@@ -60,6 +71,7 @@ using ModesOfTile = std::vector<std::vector<std::size_t>>;
 /// Shared memory that the kernel declares or asks for, in bytes.
 [[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::Map& map);
 [[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::Tile& tile);
+[[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::Box& box);
 [[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::Rows& rows);
 [[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::ThreadValue& tv);
 [[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::Matmul& product);

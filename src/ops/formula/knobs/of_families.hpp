@@ -36,6 +36,7 @@ class Knobs {
 /// Adds the knobs that only some families have; in the folder of each.
 void add_knobs(const plan::Map& map, Knobs& knobs);
 void add_knobs(const plan::Tile& tile, Knobs& knobs);
+void add_knobs(const plan::Box& box, Knobs& knobs);
 void add_knobs(const plan::Rows& rows, Knobs& knobs);
 void add_knobs(const plan::Scan& scan, Knobs& knobs);
 void add_knobs(const plan::ThreadValue& tv, Knobs& knobs);

@@ -3,6 +3,7 @@
 #include <variant>
 #include <vector>
 
+#include "box/family.hpp"
 #include "light/family.hpp"
 #include "map/family.hpp"
 #include "matmul/family.hpp"
@@ -42,7 +43,7 @@ struct Several {
 };
 
 using Family =
-    std::variant<Map, Tile, Rows, Scan, Light, ThreadValue, MatmulMma, MatmulSimt, Several>;
+    std::variant<Map, Tile, Box, Rows, Scan, Light, ThreadValue, MatmulMma, MatmulSimt, Several>;
 
 template <class>
 inline constexpr bool kAreFamilies = false;

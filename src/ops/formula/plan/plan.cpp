@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "box/boxing.hpp"
 #include "device/scale.hpp"
 #include "plan/iteration.hpp"
 #include "plan/launch_shape.hpp"
@@ -50,6 +51,7 @@ class Planner {
     choose_vector(op_, analysis_, transposed_mode_, light_, plan_);
     set_tile();
     choose_launch(plan_, op_.tuning);
+    set_box();
     choose_index();
     plan_.params = params_of(op_, plan_);
     plan_.params_bytes = operation::struct_bytes(plan_.params);
@@ -225,8 +227,14 @@ class Planner {
     tile.ragged = formula::divisor(extent, analysis_.symbols) % plan_.vector != 0;
   }
 
-  /// Only maps have a choice: tiles have fewer than 2^31 blocks, and for rows the launch ensures
-  /// this.
+  /// Boxes have no knobs: what is pinned is of another family.
+  void set_box() {
+    if (light_ || op_.tuning != Tuning{}) return;
+    if (std::optional<Plan> boxed = plan_by_boxes(plan_)) plan_ = std::move(*boxed);
+  }
+
+  /// Only maps have a choice: tiles and boxes have fewer than 2^31 blocks, and for rows the launch
+  /// ensures this.
   void choose_index() {
     auto* const map = std::get_if<Map>(&plan_.family);
     if (map == nullptr) return;

@@ -1,5 +1,6 @@
 #include "render/writers.hpp"
 
+#include "box/box_writer.hpp"
 #include "light/light_writer.hpp"
 #include "map/map_writer.hpp"
 #include "matmul/matmul_writer.hpp"
@@ -18,6 +19,9 @@ std::string header_of(const Plan& plan, const plan::Map& family, Budget& budget)
 }
 std::string header_of(const Plan& plan, const plan::Tile& family, Budget& budget) {
   return TileWriter(plan, family, budget).write();
+}
+std::string header_of(const Plan& plan, const plan::Box& family, Budget& budget) {
+  return BoxWriter(plan, family, budget).write();
 }
 std::string header_of(const Plan& plan, const plan::Rows& family, Budget& budget) {
   return RowsWriter(plan, family, budget).write();
