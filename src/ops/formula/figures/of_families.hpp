@@ -17,6 +17,7 @@ using Sentences = std::vector<std::string>;
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::Map& map);
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::Tile& tile);
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::Rows& rows);
+[[nodiscard]] Sentences why(const plan::Plan& plan, const plan::Staged& staged);
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::Scan& scan);
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::Light& light);
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::ThreadValue& tv);
@@ -55,6 +56,7 @@ using ModesOfTile = std::vector<std::vector<std::size_t>>;
 [[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::Map& map);
 [[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::Tile& tile);
 [[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::Rows& rows);
+[[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::Staged& staged);
 [[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::ThreadValue& tv);
 [[nodiscard]] std::int64_t shared_bytes(const plan::Plan& plan, const plan::Several& several);
 

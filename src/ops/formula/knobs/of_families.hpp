@@ -36,6 +36,7 @@ class Knobs {
 void add_knobs(const plan::Map& map, Knobs& knobs);
 void add_knobs(const plan::Tile& tile, Knobs& knobs);
 void add_knobs(const plan::Rows& rows, Knobs& knobs);
+void add_knobs(const plan::Staged& staged, Knobs& knobs);
 void add_knobs(const plan::Scan& scan, Knobs& knobs);
 void add_knobs(const plan::ThreadValue& tv, Knobs& knobs);
 inline void add_knobs(const plan::Several&, Knobs&) {}

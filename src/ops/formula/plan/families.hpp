@@ -7,6 +7,7 @@
 #include "map/family.hpp"
 #include "rows/family.hpp"
 #include "scan/family.hpp"
+#include "staged/family.hpp"
 #include "thread_value/family.hpp"
 #include "tile/family.hpp"
 
@@ -38,7 +39,7 @@ struct Several {
   void write_json(core::JsonLine&) const {}  // parts come last
 };
 
-using Family = std::variant<Map, Tile, Rows, Scan, Light, ThreadValue, Several>;
+using Family = std::variant<Map, Tile, Rows, Staged, Scan, Light, ThreadValue, Several>;
 
 template <class>
 inline constexpr bool kAreFamilies = false;
