@@ -10,6 +10,8 @@ namespace tile {
 
 struct alignas(16) RunChunk {
   u32 word[4];
+
+  TILE_DEVICE void store(void* p) const { *reinterpret_cast<RunChunk*>(p) = *this; }
 };
 
 // One thread's chunks of a run. All are loaded before the first is stored.
@@ -42,14 +44,22 @@ struct Run {
   }
 };
 
+// Copies a run from shared memory. All chunks are loaded before the first is stored.
 template <int kCount, int kThreads, class T>
 TILE_DEVICE void store_run(T* to, const T* from, int count) {
   constexpr int kPerChunk = Run<T, kCount, kThreads>::kPerChunk;
+  constexpr int kChunks = Run<T, kCount, kThreads>::kChunks;
+  RunChunk chunk[kChunks];
 #pragma unroll
-  for (int s = 0; s < Run<T, kCount, kThreads>::kChunks; ++s) {
+  for (int s = 0; s < kChunks; ++s) {
     const int i = int(threadIdx.x) + s * kThreads;
-    if ((i + 1) * kPerChunk <= count)
-      store_wide(to + i * kPerChunk, reinterpret_cast<const RunChunk*>(from)[i]);
+    if ((i + 1) * kPerChunk <= kCount) chunk[s] = reinterpret_cast<const RunChunk*>(from)[i];
+  }
+  T* const first = to + int(threadIdx.x) * kPerChunk;
+#pragma unroll
+  for (int s = 0; s < kChunks; ++s) {
+    const int i = int(threadIdx.x) + s * kThreads;
+    if ((i + 1) * kPerChunk <= count) store_wide(first + s * kThreads * kPerChunk, chunk[s]);
   }
 #pragma unroll 1
   for (int i = count / kPerChunk * kPerChunk + int(threadIdx.x); i < count; i += kThreads)
