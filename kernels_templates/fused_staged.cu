@@ -1,5 +1,5 @@
-// Reductions over short rows, and formulas that use their results: out(c) = formula(in(c), results
-// of c's row). The rows of a block are neighbours in memory. The block copies them to shared memory
+// Reductions and scans over short rows: what fused_rows.cu and fused_scan.cu compute over longer
+// ones. The rows of a block are neighbours in memory. The block copies them to shared memory
 // as one run, whatever their length, 16 bytes at a time. kRowThreads threads take one row after
 // another from there to registers, reduce it in as many passes as the formula asks for, and leave
 // its full outputs in shared memory, from where the block copies them as one run. Operands that do
@@ -45,6 +45,23 @@ struct Thread {
   TILE_DEVICE void reduce_all(List<Passes...>, Results (&r)[1]) const {
     (reduce<Passes>(r), ...);
   }
+
+#if SCANS_ROWS
+  // Scans the row, which the thread has to itself, and leaves its outputs in shared memory.
+  TILE_DEVICE void scan(Results (&r)[1]) const {
+#if SCANS_GIVE_RESULTS
+    Scans total[1];
+    for_each([&](int s, Index v) { vectors[s].fold(p, row, v, r, total); });
+    total[0].finish(p, r[0]);
+#endif
+    Scans a[1];
+#pragma unroll
+    for (int s = 0; s < kRegisterVectors; ++s) {
+      const int v = kReverse ? kRegisterVectors - 1 - s : s;
+      vectors[v].map(p, row, v, r, a);
+    }
+  }
+#endif
 };
 
 extern "C" __global__ void __launch_bounds__(kThreads)
@@ -67,7 +84,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     Results r[1];
     self.reduce_all(PassList(), r);
     if (!active) continue;
-    if constexpr (kFullOutputs) self.for_each([&](int s, Index v) { vectors[s].map(p, row, v, r); });
+#if SCANS_ROWS
+    self.scan(r);
+#else
+    if (kFullOutputs) self.for_each([&](int s, Index v) { vectors[s].map(p, row, v, r); });
+#endif
     if (kRowOutputs && rank == 0) store_row(p, row, r);
   }
   __syncthreads();  // all outputs are in shared memory

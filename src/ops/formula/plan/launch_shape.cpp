@@ -19,8 +19,9 @@ void check_row_knobs(const Plan& plan, const Tuning& tuning) {
                      : tuning.register_vectors ? "register_vectors"
                      : tuning.atomics          ? "atomics"
                                                : nullptr;
-  const bool reduces =
-      std::holds_alternative<Rows>(plan.family) || std::holds_alternative<Staged>(plan.family);
+  const auto* const staged = std::get_if<Staged>(&plan.family);
+  const bool reduces = std::holds_alternative<Rows>(plan.family) ||
+                       (staged != nullptr && !staged->direction);
   if (knob == nullptr || reduces) return;
   throw Error(ErrorCode::invalid_spec,
               std::string(knob) +

@@ -49,7 +49,7 @@ class Planner {
     find_transposed();
     choose_vector(op_, analysis_, transposed_mode_, light_, plan_);
     set_tile();
-    if (suits_staging(plan_, op_.tuning)) plan_.family = Staged{std::get<Rows>(plan_.family)};
+    if (suits_staging(plan_, op_.tuning)) plan_.family = Staged{*rows_of(plan_), 1, direction_};
     choose_launch(plan_, op_.tuning);
     choose_index();
     plan_.params = params_of(op_, plan_);

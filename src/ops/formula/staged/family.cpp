@@ -87,7 +87,8 @@ std::int64_t bytes_of_row_before(const Plan& plan, const Operand* end) {
   return bytes;
 }
 
-/// How many threads share a row: few, since a row takes them a fixed time.
+/// How many threads share a row: few, since a row takes them a fixed time. A row that is scanned
+/// has one.
 Rows share_rows(const Plan& plan, Rows rows, const std::optional<int>& pinned) {
   const std::int64_t vectors = plan.extents.front().value() / plan.vector;
   const std::int64_t most = most_held(plan, rows);
@@ -97,7 +98,7 @@ Rows share_rows(const Plan& plan, Rows rows, const std::optional<int>& pinned) {
            groups * input_bytes_of_row(plan) <= kMostBytesOfInputs &&
            groups * bytes_of_row_before(plan, nullptr) <= kMostSharedBytes;
   };
-  rows.row_threads = kMostRowThreads;
+  rows.row_threads = direction_of(plan) ? 1 : kMostRowThreads;
   while (rows.row_threads > 1 && fits(rows.row_threads / 2) &&
          10 * vectors < std::int64_t{9} * kHeldVectors * rows.row_threads) {
     rows.row_threads /= 2;
@@ -163,8 +164,8 @@ std::int64_t staged_bytes(const Plan& plan, const Staged& staged) {
 }
 
 bool suits_staging(const Plan& plan, const Tuning& tuning) {
-  const auto* const rows = std::get_if<Rows>(&plan.family);
-  if (rows == nullptr || !rows->along() || rows->count != 1 || plan.extents.size() == 1)
+  const Rows* const rows = rows_of(plan);
+  if (rows == nullptr || is_light(plan) || !rows->along() || rows->count != 1 || plan.extents.size() == 1)
     return false;
   if (plan.ragged || !plan.extents.front().is_known() || pins_other_knobs(tuning)) return false;
   const std::int64_t length = plan.extents.front().value();
@@ -200,6 +201,7 @@ std::int64_t Staged::units_per_block(const Plan& plan) const noexcept {
 void Staged::write_json(core::JsonLine& line) const {
   Rows::write_json(line);
   line.key("staged").open('{').member("turns", turns).close('}');
+  if (direction) write_scan(*direction, line);
 }
 
 }  // namespace tilejit::plan

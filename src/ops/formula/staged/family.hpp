@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "rows/family.hpp"
+#include "scan/family.hpp"
 
 namespace tilejit::plan {
 
@@ -11,11 +11,12 @@ struct Operand;
 /// Rows so short, or so odd, that threads would access them in narrow pieces (template
 /// fused_staged.cu). A block copies all of its rows to shared memory as one run, 16 bytes at a
 /// time. Its threads take their rows from there, `row_threads` a row, and leave full outputs there
-/// for a copy of the same kind. `cluster`, `splits`, `atomics` and `ahead` are not used, and
-/// `register_vectors` is not 0.
+/// for a copy of the same kind. If the formula scans, a thread has a whole row. `cluster`, `splits`,
+/// `atomics` and `ahead` are not used, and `register_vectors` is not 0.
 struct Staged : Rows {
   static constexpr std::string_view kTemplate = "fused_staged";
   int turns = 1;  ///< rows that the same threads take one after another
+  std::optional<Direction> direction = {};  ///< of formulas that scan
   bool operator==(const Staged&) const = default;
 
   // What plan::IsFamily says, where it is not that of Rows.
@@ -38,7 +39,7 @@ struct Staged : Rows {
 
 /// Whether the rows of `plan`, which has its operands and vector, are staged: they are short, they
 /// would be accessed by less than 16 bytes, there are many, and `tuning` pins no knob that only
-/// fused_rows.cu has.
+/// fused_rows.cu or fused_scan.cu has. `plan` then has one of their families.
 [[nodiscard]] bool suits_staging(const Plan& plan, const Tuning& tuning);
 
 }  // namespace tilejit::plan

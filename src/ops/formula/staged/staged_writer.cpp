@@ -19,6 +19,7 @@ void StagedWriter::write_sharing() {
   const bool whole =
       plan::vectors_in_row(plan_, rows_) == std::int64_t{rows_.row_threads} * rows_.register_vectors;
   line(fmt::format("constexpr bool kStepsAreWhole = {};  // all threads hold as many", whole));
+  line(fmt::format("#define SCANS_ROWS {:d}", direction_.has_value()));
   line(fmt::format("alignas(16) __shared__ unsigned char staging[{}];",
                    plan::staged_bytes(plan_, staged_)));
 }

@@ -8,7 +8,7 @@ namespace tilejit::render {
 class StagedWriter final : public RowsWriter {
  public:
   StagedWriter(const plan::Plan& plan, const plan::Staged& staged, Budget& budget)
-      : RowsWriter(plan, staged, budget), staged_(staged) {}
+      : RowsWriter(plan, staged, staged.direction, budget), staged_(staged) {}
 
  private:
   [[nodiscard]] std::vector<std::string_view> own_headers() const override;
