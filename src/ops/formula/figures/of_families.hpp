@@ -27,6 +27,7 @@ using Sentences = std::vector<std::string>;
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Map& map);
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Tile& tile);
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Rows& rows);
+[[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Staged& staged);
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Scan& scan);
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Light& light);
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::ThreadValue& tv);

@@ -17,13 +17,13 @@ constexpr int kWidestAccess = 16;                           // bytes
 constexpr std::int64_t kMostBytesOfRow = 256;               // of its widest element: two lines
 constexpr int kThreads = 128;                               // of a block
 constexpr int kMostRowThreads = 8;                          // 16 rows at a time or more, see below
-constexpr int kHeldVectors = 16;                            // of a row, by a thread
+constexpr int kHeldVectors = 22;                            // of a row, by a thread
 constexpr int kMostRegisters = 48;                          // that hold vectors
 constexpr std::int64_t kBytesOfBlock = 8 * 1024;            // of inputs: four chunks a thread
 constexpr std::int64_t kMostBytesOfInputs = 16 * 1024;      // in 32 registers of a thread
 constexpr std::int64_t kMostSharedBytes = 32 * 1024;        // of a block
 constexpr std::int64_t kLeastElements = std::int64_t{1} << 18;
-constexpr std::int64_t kManyBlocks = 4 * device::kWantedBlocks;  // as many as run at once
+constexpr std::int64_t kManyBlocks = 2 * device::kWantedBlocks;  // about as many as run at once
 
 /// Whether the operand has an element for each element of a row.
 bool is_full(const Plan& plan, const Operand& operand) {
@@ -87,11 +87,12 @@ std::int64_t bytes_of_row_before(const Plan& plan, const Operand* end) {
   return bytes;
 }
 
-/// How many threads share a row: few, since a row takes them a fixed time. A row that is scanned
-/// has one.
+/// How many threads share a row: few, since a row takes them a fixed time, but more if all rows
+/// together have few. A row that is scanned has one.
 Rows share_rows(const Plan& plan, Rows rows, const std::optional<int>& pinned) {
   const std::int64_t vectors = plan.extents.front().value() / plan.vector;
   const std::int64_t most = most_held(plan, rows);
+  const auto count = vectors_across_rows(plan, rows);
   const auto fits = [&](int row_threads) {
     const std::int64_t groups = kThreads / row_threads;
     return ceil_div(vectors, row_threads) <= most &&
@@ -99,13 +100,17 @@ Rows share_rows(const Plan& plan, Rows rows, const std::optional<int>& pinned) {
            groups * bytes_of_row_before(plan, nullptr) <= kMostSharedBytes;
   };
   rows.row_threads = direction_of(plan) ? 1 : kMostRowThreads;
-  while (rows.row_threads > 1 && fits(rows.row_threads / 2) &&
+  const auto has_few = [&](int row_threads) {
+    return count && *count * row_threads < device::kThreadsAtOnce && 8 * row_threads <= vectors;
+  };
+  while (rows.row_threads > 1 && fits(rows.row_threads / 2) && !has_few(rows.row_threads / 2) &&
          10 * vectors < std::int64_t{9} * kHeldVectors * rows.row_threads) {
     rows.row_threads /= 2;
   }
   rows.row_threads = pinned.value_or(rows.row_threads);
-  const bool held = fits(rows.row_threads);
-  rows.register_vectors = held ? static_cast<int>(ceil_div(vectors, rows.row_threads)) : 0;
+  std::int64_t held = ceil_div(vectors, rows.row_threads);
+  if (rows.row_threads > 1) held |= 1;  // so that threads begin in different banks
+  rows.register_vectors = fits(rows.row_threads) ? static_cast<int>(held) : 0;
   return rows;
 }
 
