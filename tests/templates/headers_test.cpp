@@ -38,6 +38,11 @@ __global__ void uses(tile::u8* p, const tile::u8* end, tile::u32 exists) {
   tile::store_shifted(p, y);
   tile::load_chunk<1>(z, reinterpret_cast<const float*>(p), reinterpret_cast<const float*>(end));
   tile::store_wide(reinterpret_cast<float*>(p), z);
+  __shared__ __align__(16) tile::u8 run[64];
+  tile::Run<tile::u8, 64, 2> chunks;
+  chunks.load(p, 63);
+  chunks.store(run, p, 63);
+  tile::store_run<64, 2>(p, run, 63);
 }
 )";
 

@@ -125,6 +125,8 @@ ThreadValues transposed_values(const Plan& plan, const Operand& operand) {
 std::optional<Sectors> count_sectors(const Plan& plan, const Operand& operand,
                                      const SymbolValues& symbols) {
   if (operand.per_row) return std::nullopt;
+  const int vector_bytes = plan.vector * size_bytes(operand.dtype);
+  if (operand.access_bytes > std::max(vector_bytes, 1)) return std::nullopt;  // staged: whole lines
   const ThreadValues tv =
       operand.reach == Reach::transposed ? transposed_values(plan, operand) : thread_values(plan);
   const int element_bytes = size_bytes(operand.dtype);

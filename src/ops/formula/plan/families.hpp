@@ -9,6 +9,7 @@
 #include "matmul/family.hpp"
 #include "rows/family.hpp"
 #include "scan/family.hpp"
+#include "staged/family.hpp"
 #include "thread_value/family.hpp"
 #include "tile/family.hpp"
 
@@ -42,8 +43,8 @@ struct Several {
   void write_json(core::JsonLine&) const {}  // parts come last
 };
 
-using Family =
-    std::variant<Map, Tile, Box, Rows, Scan, Light, ThreadValue, MatmulMma, MatmulSimt, Several>;
+using Family = std::variant<Map, Tile, Box, Rows, Staged, Scan, Light, ThreadValue, MatmulMma,
+                            MatmulSimt, Several>;
 
 template <class>
 inline constexpr bool kAreFamilies = false;

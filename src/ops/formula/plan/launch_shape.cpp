@@ -19,7 +19,10 @@ void check_row_knobs(const Plan& plan, const Tuning& tuning) {
                      : tuning.register_vectors ? "register_vectors"
                      : tuning.atomics          ? "atomics"
                                                : nullptr;
-  if (knob == nullptr || std::holds_alternative<Rows>(plan.family)) return;
+  const auto* const staged = std::get_if<Staged>(&plan.family);
+  const bool reduces = std::holds_alternative<Rows>(plan.family) ||
+                       (staged != nullptr && !staged->direction);
+  if (knob == nullptr || reduces) return;
   throw Error(ErrorCode::invalid_spec,
               std::string(knob) +
                   " says how rows are reduced, which this formula does not ask "

@@ -1,5 +1,6 @@
 // How a vector of each operand is held, loaded, taken apart for the formula, and stored.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -176,6 +177,10 @@ std::string HeaderWriter::variable_of(const Operand& operand, bool loads) const 
 }
 
 Code HeaderWriter::source_of(const Operand& operand) const {
+  return address_of(operand);
+}
+
+Code HeaderWriter::address_of(const Operand& operand) const {
   Code address = offset_of(operand.modes);
   address.text.insert(0, fmt::format("p.t{}", operand.tensor));
   return address;
@@ -200,11 +205,11 @@ Code HeaderWriter::stores() const {
 Code HeaderWriter::store_of(const Operand& operand) const {
   const std::string variable = variable_of(operand, false);
   const Code rest = access_arguments(operand);
-  Code code = offset_of(operand.modes);
-  const std::string address = fmt::format("p.t{}{}", operand.tensor, code.text);
+  Code code = destination_of(operand);
+  const std::string address = std::move(code.text);
   const char* const function = plan_.peeled                                       ? "store_peeled"
                                : operand.shifted                                  ? "store_shifted"
-                               : stores_wide() && operand.reach != Reach::strided ? "store_wide"
+                               : stores_wide(operand) && operand.reach != Reach::strided ? "store_wide"
                                                                                   : nullptr;
   code.text = function != nullptr
                   ? fmt::format("    {}({}, {}{});\n", function, address, variable, rest.text)

@@ -107,6 +107,7 @@ void CombiningWriter::write_row_struct() {
   line("struct Row {");
   for (std::size_t m = kept; m < kept + kept_count; ++m) line(fmt::format("  i64 c{};", m));
   if (!rows_.along() && plan_.ragged) line("  int valid;");
+  out_ += row_members();
   Code starts;
   for (const Operand& operand : plan_.operands) {
     if (!has_row_start(operand)) continue;

@@ -40,6 +40,8 @@ class CombiningWriter : public HeaderWriter {
   virtual void write_pass_fold(int pass);
   /// Whether a row knows where it begins in the operand.
   [[nodiscard]] virtual bool has_row_start(const plan::Operand&) const { return false; }
+  /// More members of a row.
+  [[nodiscard]] virtual std::string row_members() const { return {}; }
   /// The code that loads an input that is not loaded with its row.
   [[nodiscard]] virtual Code load_in_pass(const plan::Operand& operand) const {
     return load_of(operand);

@@ -46,8 +46,8 @@ class HeaderWriter {
   /// The number of elements before a vector along mode `m`: c0 counts vectors, all other
   /// coordinates count elements.
   [[nodiscard]] virtual std::string coordinate(std::size_t m) const;
-  /// Whether the template uses the stores of tile/wide.cuh.
-  [[nodiscard]] virtual bool stores_wide() const { return false; }
+  /// Whether the template uses the stores of tile/wide.cuh for the operand.
+  [[nodiscard]] virtual bool stores_wide(const plan::Operand&) const { return false; }
   /// Whether a vector of the operand is loaded, or stored, together with those of other operands.
   [[nodiscard]] virtual bool is_loaded(const plan::Operand& operand) const { return operand.read; }
   [[nodiscard]] virtual bool is_stored(const plan::Operand& operand) const {
@@ -55,8 +55,11 @@ class HeaderWriter {
   }
   /// The variable that holds the operand's elements: "in2", "out0".
   [[nodiscard]] virtual std::string variable_of(const plan::Operand& operand, bool loads) const;
-  /// Where an operand's vector is loaded from.
+  /// Where an operand's vector is loaded from, and where it is stored.
   [[nodiscard]] virtual Code source_of(const plan::Operand& operand) const;
+  [[nodiscard]] virtual Code destination_of(const plan::Operand& operand) const {
+    return address_of(operand);
+  }
   /// Whether only some of a vector's elements may exist.
   [[nodiscard]] virtual bool may_be_partial(const plan::Operand&) const { return plan_.ragged; }
   /// What the function of an element computes.
@@ -137,6 +140,8 @@ class HeaderWriter {
   [[nodiscard]] Code shift() const;
   /// Of rows that are peeled: a word whose bit i says whether element i of vector c0 exists.
   [[nodiscard]] std::string existing() const;
+  /// Where a vector of the operand lies in memory.
+  [[nodiscard]] Code address_of(const plan::Operand& operand) const;
   /// Declares n<k>, the places of a vector's first element.
   [[nodiscard]] Code places(const Asked& asked) const;
   /// Which of plan::Plan::places `node` asks for.

@@ -8,7 +8,7 @@ namespace tilejit::render {
 class TilesWriter : public HeaderWriter {
  protected:
   using HeaderWriter::HeaderWriter;
-  [[nodiscard]] bool stores_wide() const final { return true; }
+  [[nodiscard]] bool stores_wide(const plan::Operand&) const final { return true; }
   [[nodiscard]] std::string coordinate(std::size_t m) const final;
   /// Whether every tile has all of its elements along mode `m`.
   [[nodiscard]] bool is_whole(std::size_t m) const;

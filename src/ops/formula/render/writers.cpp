@@ -6,6 +6,7 @@
 #include "matmul/matmul_writer.hpp"
 #include "rows/rows_writer.hpp"
 #include "scan/scan_writer.hpp"
+#include "staged/staged_writer.hpp"
 #include "thread_value/thread_value_writer.hpp"
 #include "tile/tile_writer.hpp"
 
@@ -25,6 +26,9 @@ std::string header_of(const Plan& plan, const plan::Box& family, Budget& budget)
 }
 std::string header_of(const Plan& plan, const plan::Rows& family, Budget& budget) {
   return RowsWriter(plan, family, budget).write();
+}
+std::string header_of(const Plan& plan, const plan::Staged& family, Budget& budget) {
+  return StagedWriter(plan, family, budget).write();
 }
 std::string header_of(const Plan& plan, const plan::Scan& family, Budget& budget) {
   return ScanWriter(plan, family, budget).write();

@@ -25,17 +25,17 @@ class RowsWriter : public CombiningWriter {
   /// Rows know their start if threads loop over a row, or over rows: otherwise they would compute
   /// the start before each load, and loads would be issued late.
   [[nodiscard]] bool has_row_start(const plan::Operand& operand) const override;
+  [[nodiscard]] std::vector<std::string_view> own_headers() const override;
+  void write_behind_formula() override;
+  [[nodiscard]] bool stores_wide(const plan::Operand&) const override { return true; }
+  void write_sharing() override;
+  [[nodiscard]] Code source_of(const plan::Operand& operand) const override;
 
  private:
-  [[nodiscard]] std::vector<std::string_view> own_headers() const final;
-  void write_behind_formula() final;
-  [[nodiscard]] bool stores_wide() const final { return true; }
-  void write_sharing() final;
   void write_partials() final;
   void write_pass_list() final;
   void write_warp_combination(const std::vector<expr::NodeId>& reductions) final;
   void write_pass_fold(int pass) final;
-  [[nodiscard]] Code source_of(const plan::Operand& operand) const final;
   [[nodiscard]] Code load_in_pass(const plan::Operand& operand) const final;
 
   /// The input whose extremum is all that pass `pass` folds, if one instruction compares two of

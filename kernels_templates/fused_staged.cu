@@ -1,0 +1,98 @@
+// Reductions and scans over short rows: what fused_rows.cu and fused_scan.cu compute over longer
+// ones. The rows of a block are neighbours in memory. The block copies them to shared memory
+// as one run, whatever their length, 16 bytes at a time. kRowThreads threads take one row after
+// another from there to registers, reduce it in as many passes as the formula asks for, and leave
+// its full outputs in shared memory, from where the block copies them as one run. Operands that do
+// not come as one run are accessed in global memory. The plan alone decides the order in which
+// accumulators are combined, so the result has the same bits in every run.
+#include "plan.cuh"  // generated: constants, Params, Row, Results, the passes, Vector, the copies
+
+constexpr int kGroups = kThreads / kRowThreads;  // groups of threads in a block
+// A thread's vectors go to this many accumulators in turn: additions do not wait for each other.
+constexpr int kParts = kRegisterVectors < 4 ? kRegisterVectors : 4;
+
+static_assert(kAlong && kBlockRows % kGroups == 0 && kBlockRows % 16 == 0, "runs are aligned");
+
+// One thread's view of its row.
+struct Thread {
+  const Params& p;
+  const Row& row;
+  const Vector* vectors;  // kRegisterVectors of them, in registers
+  int rank, group;
+
+  // Calls f(s, v) for each vector s that the thread holds, vector v of the row. A thread's vectors
+  // are neighbours: if they were kRowThreads apart, rows of almost a power of two elements would
+  // begin in few banks of shared memory.
+  template <class F>
+  TILE_DEVICE void for_each(F f) const {
+    const Index end = row_length(p);
+#pragma unroll
+    for (int s = 0; s < kRegisterVectors; ++s) {
+      const Index v = rank * kRegisterVectors + s;
+      if (kStepsAreWhole || v < end) f(s, v);
+    }
+  }
+
+  template <class Pass>
+  TILE_DEVICE void reduce(Results (&r)[1]) const {
+    Accumulators<Pass, 1> part[kParts];
+    for_each([&](int s, Index v) { vectors[s].fold(p, row, v, r, part[s % kParts].of); });
+    combine_parts(part);
+    Pass* const no_warps = nullptr;  // a row has less than a warp
+    reduce_along<kRowThreads, 1>(part[0].of[0], rank, group, no_warps);
+    part[0].of[0].finish(p, r[0]);
+  }
+
+  template <class... Passes>
+  TILE_DEVICE void reduce_all(List<Passes...>, Results (&r)[1]) const {
+    (reduce<Passes>(r), ...);
+  }
+
+#if SCANS_ROWS
+  // Scans the row, which the thread has to itself, and leaves its outputs in shared memory.
+  TILE_DEVICE void scan(Results (&r)[1]) const {
+#if SCANS_GIVE_RESULTS
+    Scans total[1];
+    for_each([&](int s, Index v) { vectors[s].fold(p, row, v, r, total); });
+    total[0].finish(p, r[0]);
+#endif
+    Scans a[1];
+#pragma unroll
+    for (int s = 0; s < kRegisterVectors; ++s) {
+      const int v = kReverse ? kRegisterVectors - 1 - s : s;
+      vectors[v].map(p, row, v, r, a);
+    }
+  }
+#endif
+};
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    KERNEL_NAME(const __grid_constant__ Params p) {
+  follow_previous_kernel();
+  const int rank = threadIdx.x % kRowThreads, group = threadIdx.x / kRowThreads;
+  const u32 first = blockIdx.x * kBlockRows, total = u32(p.total);
+  const int rows = total - first < kBlockRows ? int(total - first) : kBlockRows;
+  bring_rows(p, first, rows);
+  __syncthreads();  // all rows are in shared memory
+#pragma unroll 1
+  for (int slot = group; slot < kBlockRows; slot += kGroups) {
+    const bool active = slot < rows;
+    if (kRowThreads == 1 && !active) break;  // groups of several run too: they share warps
+    Row row = row_at(p, active ? first + slot : total - 1);
+    row.slot = slot;
+    Vector vectors[kRegisterVectors];
+    const Thread self{p, row, vectors, rank, group};
+    self.for_each([&](int s, Index v) { vectors[s].load(p, row, v); });
+    Results r[1];
+    self.reduce_all(PassList(), r);
+    if (!active) continue;
+#if SCANS_ROWS
+    self.scan(r);
+#else
+    if (kFullOutputs) self.for_each([&](int s, Index v) { vectors[s].map(p, row, v, r); });
+#endif
+    if (kRowOutputs && rank == 0) store_row(p, row, r);
+  }
+  __syncthreads();  // all outputs are in shared memory
+  take_rows(p, first, rows);
+}

@@ -1,0 +1,96 @@
+#include "staged/staged_writer.hpp"
+
+#include <fmt/format.h>
+
+#include "rows/rows.hpp"
+
+namespace tilejit::render {
+
+using plan::Operand;
+
+std::vector<std::string_view> StagedWriter::own_headers() const {
+  return {"wide", "reduce", "dependent", "staged"};
+}
+
+void StagedWriter::write_sharing() {
+  line(fmt::format("constexpr int kBlockRows = {};  // rows of a block",
+                   staged_.units_per_block(plan_)));
+  line(fmt::format("constexpr int kRegisterVectors = {};  // per thread", rows_.register_vectors));
+  const bool whole =
+      plan::vectors_in_row(plan_, rows_) == std::int64_t{rows_.row_threads} * rows_.register_vectors;
+  line(fmt::format("constexpr bool kStepsAreWhole = {};  // all threads hold as many", whole));
+  line(fmt::format("#define SCANS_ROWS {:d}", direction_.has_value()));
+  line(fmt::format("alignas(16) __shared__ unsigned char staging[{}];",
+                   plan::staged_bytes(plan_, staged_)));
+}
+
+std::string StagedWriter::row_members() const {
+  return "  u32 slot;  // its number among those of the block\n";
+}
+
+void StagedWriter::write_behind_formula() {
+  RowsWriter::write_behind_formula();
+  line("");
+  write_bring();
+  write_take();
+}
+
+void StagedWriter::write_bring() {
+  std::string loads, keeps;
+  for (const Operand& operand : plan_.operands) {
+    const auto pitch = plan::staged_pitch(plan_, operand);
+    if (!pitch || !operand.read) continue;
+    const int k = operand.tensor;
+    loads += fmt::format(
+        "  Run<{1}, kBlockRows * {2}, kThreads> run{0};\n"
+        "  run{0}.load(p.t{0} + i64(first) * {2}, rows * {2});\n",
+        k, expr::storage_type(operand.dtype), *pitch);
+    keeps += fmt::format("  run{0}.store({1}, p.t{0} + i64(first) * {2}, rows * {2});\n", k,
+                         run_of(operand), *pitch);
+  }
+  line("// Copies the inputs of `rows` rows, of which `first` is the first, to shared memory.");
+  line("TILE_DEVICE void bring_rows(const Params& p, u32 first, int rows) {\n" + loads + keeps +
+       "}\n");
+}
+
+void StagedWriter::write_take() {
+  std::string stores;
+  for (const Operand& operand : plan_.operands) {
+    const auto pitch = plan::staged_pitch(plan_, operand);
+    if (!pitch || !operand.written) continue;
+    stores += fmt::format(
+        "  store_run<kBlockRows * {1}, kThreads>(p.t{0} + i64(first) * {1}, {2}, rows * {1});\n",
+        operand.tensor, *pitch, run_of(operand));
+  }
+  line("// Copies their full outputs to memory.");
+  line("TILE_DEVICE void take_rows(const Params& p, u32 first, int rows) {\n" + stores + "}");
+}
+
+bool StagedWriter::stores_wide(const Operand& operand) const {
+  return !plan::staged_pitch(plan_, operand);
+}
+
+std::string StagedWriter::run_of(const Operand& operand) const {
+  return fmt::format("reinterpret_cast<{}*>(staging + {})", expr::storage_type(operand.dtype),
+                     plan::staged_place(plan_, staged_, operand));
+}
+
+Code StagedWriter::staged_address(const Operand& operand, std::int64_t pitch) const {
+  Code address{.text = fmt::format("{} + row.slot * {}", run_of(operand), pitch)};
+  if (operand.reach == plan::Reach::broadcast) return address;
+  address.text += " + c0 * kVector";
+  address.coordinates.insert(0);
+  return address;
+}
+
+Code StagedWriter::source_of(const Operand& operand) const {
+  const auto pitch = plan::staged_pitch(plan_, operand);
+  return pitch ? staged_address(operand, *pitch) : RowsWriter::source_of(operand);
+}
+
+Code StagedWriter::destination_of(const Operand& operand) const {
+  const auto pitch = plan::staged_pitch(plan_, operand);
+  return pitch ? staged_address(operand, *pitch) : RowsWriter::destination_of(operand);
+}
+
+}  // namespace tilejit::render

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "rows/rows_writer.hpp"
+
+namespace tilejit::render {
+
+/// Writes the header for fused_staged.cu, whose rows are those of fused_rows.cu.
+class StagedWriter final : public RowsWriter {
+ public:
+  StagedWriter(const plan::Plan& plan, const plan::Staged& staged, Budget& budget)
+      : RowsWriter(plan, staged, staged.direction, budget), staged_(staged) {}
+
+ private:
+  [[nodiscard]] std::vector<std::string_view> own_headers() const override;
+  void write_behind_formula() override;
+  [[nodiscard]] bool stores_wide(const plan::Operand& operand) const override;
+  void write_sharing() override;
+  [[nodiscard]] bool has_row_start(const plan::Operand&) const override { return false; }
+  [[nodiscard]] std::string row_members() const override;
+  [[nodiscard]] Code source_of(const plan::Operand& operand) const override;
+  [[nodiscard]] Code destination_of(const plan::Operand& operand) const override;
+
+  /// Writes the functions that copy a block's runs to shared memory and back.
+  void write_bring();
+  void write_take();
+  /// The address of an operand's run in shared memory.
+  [[nodiscard]] std::string run_of(const plan::Operand& operand) const;
+  /// Where a vector of the operand lies in shared memory.
+  [[nodiscard]] Code staged_address(const plan::Operand& operand, std::int64_t pitch) const;
+
+  const plan::Staged& staged_;
+};
+
+}  // namespace tilejit::render

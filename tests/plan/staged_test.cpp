@@ -1,0 +1,133 @@
+// Short rows that blocks copy to shared memory as one run.
+#include "staged/family.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "plan/plans.hpp"
+#include "support/specs.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+Fused softmax(const std::string& x, const std::string& y, DType in, DType out) {
+  Fused op = test::make_op(in, {{"x", x}, {"y", y}}, "e = exp(x - max(x))\ny = e / sum(e)");
+  op.tensors[1].dtype = out;
+  op.axis = {1};
+  return op;
+}
+
+Fused softmax(const std::string& layout, DType dtype) {
+  return softmax(layout, layout, dtype, dtype);
+}
+
+const Staged* staged_of(const Plan& plan) {
+  return std::get_if<Staged>(&plan.family);
+}
+
+TEST(Staged, AreShortRowsOfNarrowAccesses) {
+  struct Row {
+    const char* what;
+    Fused op;
+    bool staged;
+  };
+  Fused scan = test::make_op(bf16, {{"x", "(2000000,4):(4,1)"}, {"y", "(2000000,4):(4,1)"}},
+                             "y = cumsum(x)");
+  scan.axis = {1};
+  Fused unaligned = softmax("(1000000,9):(9,1)", f16);
+  unaligned.tensors[0].align = 2;
+  unaligned.tensors[1].align = 2;
+  Fused pinned = softmax("(1000000,9):(9,1)", f16);
+  pinned.tuning.register_vectors = 0;
+  const Row rows[] = {
+      {"odd rows", softmax("(1000000,9):(9,1)", f16), true},
+      {"their number known at launch", softmax("(n,9):(9,1)", f16), true},
+      {"vectors of two", softmax("(1000000,10):(10,1)", f32), true},
+      {"scanned rows", scan, true},
+      {"vectors of 16 bytes", softmax("(1000000,8):(8,1)", f16), false},
+      {"vectors of 16 bytes of the output",
+       softmax("(1000000,12):(12,1)", "(1000000,12):(12,1)", f16, f32), false},
+      {"long rows", softmax("(100000,515):(515,1)", f32), false},
+      {"few rows", softmax("(1000,9):(9,1)", f16), false},
+      {"padded rows", softmax("(1000000,9):(10,1)", "(1000000,9):(11,1)", f16, f16), false},
+      {"columns", softmax("(1000000,9):(1,1000000)", f16), false},
+      {"length known at launch", softmax("(1000000,n):(n,1)", f16), false},
+      {"addresses that are not aligned", unaligned, false},
+      {"a knob of fused_rows.cu", pinned, false},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.what);
+    EXPECT_EQ(staged_of(plan_of(row.op)) != nullptr, row.staged);
+  }
+}
+
+TEST(Staged, HaveFewThreadsARow) {
+  struct Row {
+    const char* layout;
+    DType dtype;
+    int row_threads, register_vectors, turns;
+  };
+  constexpr Row kRows[] = {
+      {"(2000000,9):(9,1)", f16, 1, 9, 3},     {"(2000000,2):(2,1)", f32, 1, 1, 8},
+      {"(2000000,33):(33,1)", bf16, 1, 33, 1}, {"(500000,63):(63,1)", bf16, 2, 33, 1},
+      {"(60000,33):(33,1)", bf16, 4, 9, 1},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.layout);
+    const Plan plan = plan_of(softmax(row.layout, row.dtype));
+    const Staged* const staged = staged_of(plan);
+    ASSERT_NE(staged, nullptr);
+    EXPECT_EQ(staged->row_threads, row.row_threads);
+    EXPECT_EQ(staged->register_vectors, row.register_vectors);
+    EXPECT_EQ(staged->turns, row.turns);
+    EXPECT_EQ(units_per_block(plan) % 16, 0) << "runs begin at multiples of 16 bytes";
+    EXPECT_LE(staged_bytes(plan, *staged), 48 * 1024);
+    EXPECT_EQ(plan.operands[0].access_bytes, 16);
+  }
+}
+
+TEST(Staged, OutputsTakeThePlacesOfInputs) {
+  Fused op = test::make_op(f32,
+                           {{"x", "(1000000,5):(5,1)"},
+                            {"b", "(1000000,1):(1,1)"},
+                            {"w", "(1000000,5):(8,1)"},
+                            {"y", "(1000000,5):(5,1)"},
+                            {"z", "(1000000,5):(5,1)"},
+                            {"s", "(1000000,1):(1,1)"}},
+                           "v = x + b * w\ny = v - mean(v)\nz = v\ns = sum(v)");
+  op.axis = {1};
+  const Plan plan = plan_of(op);
+  const Staged* const staged = staged_of(plan);
+  ASSERT_NE(staged, nullptr);
+  EXPECT_EQ(staged_pitch(plan, plan.operands[0]), 5);
+  EXPECT_EQ(staged_pitch(plan, plan.operands[1]), 1) << "an element a row";
+  EXPECT_EQ(staged_pitch(plan, plan.operands[2]), std::nullopt) << "padded";
+  EXPECT_EQ(staged_pitch(plan, plan.operands[5]), std::nullopt) << "stored once a row";
+  const auto place = [&](int t) {
+    return staged_place(plan, *staged, plan.operands[static_cast<std::size_t>(t)]);
+  };
+  const std::int64_t rows = units_per_block(plan);
+  EXPECT_EQ(place(0), 0);
+  EXPECT_EQ(place(1), rows * 20);
+  EXPECT_EQ(place(3), 0) << "of x";
+  EXPECT_EQ(place(4), rows * 24) << "no input is left";
+  EXPECT_EQ(staged_bytes(plan, *staged), rows * 44);
+}
+
+TEST(Staged, RefuseKnobsOfReductionsInScans) {
+  Fused scan = test::make_op(bf16, {{"x", "(2000000,4):(4,1)"}, {"y", "(2000000,4):(4,1)"}},
+                             "y = cumsum(x)");
+  scan.axis = {1};
+  scan.tuning.row_threads = 2;
+  EXPECT_THROW((void)plan_of(scan), Error);
+  Fused reduced = softmax("(2000000,63):(63,1)", bf16);
+  reduced.tuning.row_threads = 4;
+  const Plan plan = plan_of(reduced);
+  ASSERT_NE(staged_of(plan), nullptr);
+  EXPECT_EQ(staged_of(plan)->row_threads, 4);
+}
+
+}  // namespace
+}  // namespace tilejit::plan
