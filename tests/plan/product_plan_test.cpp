@@ -107,8 +107,8 @@ TEST(ProductPlan, OfEveryTargetFitsItsSharedMemory) {
   }
 }
 
-TEST(ProductPlan, TakesTheTileAndTheSharesThatTuningAsksFor) {
-  const Plan plan = plan_of_size(bf16, 4096, 4096, 4096, {.tile = {{64, 128}}, .shares = 3});
+TEST(ProductPlan, TakesTheTileAndTheSplitsThatTuningAsksFor) {
+  const Plan plan = plan_of_size(bf16, 4096, 4096, 4096, {.tile = {{64, 128}}, .splits = 3});
   EXPECT_EQ(matmul_of(plan)->tile.m, 128);
   EXPECT_EQ(matmul_of(plan)->tile.n, 64);
   EXPECT_EQ(matmul_of(plan)->splits, 3);
@@ -117,8 +117,8 @@ TEST(ProductPlan, TakesTheTileAndTheSharesThatTuningAsksFor) {
 TEST(ProductPlan, RefusesTuningThatSaysNothingOfProducts) {
   const std::pair<Tuning, const char*> kWrong[] = {
       {{.threads = 128}, "/tuning/threads"},  {{.unroll = 2}, "/tuning/unroll"},
-      {{.tile = {{32, 32}}}, "/tuning/tile"}, {{.lanes = 8}, "/tuning/lanes"},
-      {{.cluster = 2}, "/tuning/cluster"},    {{.held = 1}, "/tuning/held"},
+      {{.tile = {{32, 32}}}, "/tuning/tile"}, {{.row_threads = 8}, "/tuning/row_threads"},
+      {{.cluster = 2}, "/tuning/cluster"},    {{.register_vectors = 1}, "/tuning/register_vectors"},
   };
   for (const auto& [tuning, where] : kWrong) {
     SCOPED_TRACE(where);
@@ -132,10 +132,10 @@ TEST(ProductPlan, RefusesTuningThatSaysNothingOfProducts) {
   }
   try {
     (void)plan_of({{"a", bf16, "(M,512)"}, {"b", bf16, "(512,512)"}, {"d", bf16, "(M,512)"}},
-                  {.shares = 2});
-    ADD_FAILURE() << "shares tiles of unknown number";
+                  {.splits = 2});
+    ADD_FAILURE() << "splits tiles of unknown number";
   } catch (const Error& error) {
-    EXPECT_EQ(error.where(), "/tuning/shares");
+    EXPECT_EQ(error.where(), "/tuning/splits");
   }
 }
 
