@@ -49,7 +49,7 @@ def plan_of(tilejit, spec, target):
 def plan_members(plan, us):
     """A record's members about the plan: its template, its choices, and its prediction."""
     predicted = plan["figures"].get("predicted_ms")
-    chosen = {key: plan[key] for key in ("threads", "vector", "unroll", "rows", "tile", "scan") if key in plan}
+    chosen = {key: plan[key] for key in ("threads", "vector", "unroll", "rows", "tile", "box", "scan") if key in plan}
     members = {"family": plan["template"], "plan": chosen}
     if predicted is not None:
         members["predicted_us"] = predicted * 1e3

@@ -45,7 +45,7 @@ TEST(EmulatedBoxes, AgreeWithTheReference) {
         {"z", f32, "(5,7,1900):(1,5,35)", Access::inout}},
        "y = x + z; z = z * 2 + x"},
       {"in place, in the order of the first output",
-       {{"x", f64, "(5,7,1900):(1,5,35)"}, {"y", f64, "(5,7,1900):(13300,1900,1)", Access::inout}},
+       {{"x", f32, "(5,7,1900):(1,5,35)"}, {"y", f32, "(5,7,1900):(13300,1900,1)", Access::inout}},
        "y = y - x"},
       {"a formula of many copies",
        {{"x", f32, "(5,7,1900):(1,5,35)"}, {"y", f32, "(5,7,1900):(13300,1900,1)"}},
@@ -118,7 +118,7 @@ TEST(EmulatedBoxes, AgreeWithTheReferenceForRandomOrders) {
     boxes += has_boxes(op);
     kernels.add("case " + std::to_string(i), {.op = op, .symbols = {}, .scalars = {}});
   }
-  EXPECT_GE(2 * boxes, cases);
+  EXPECT_GE(3 * boxes, cases);
   ASSERT_TRUE(kernels.compile());
   kernels.verify_all(random);
 }

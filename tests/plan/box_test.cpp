@@ -92,10 +92,10 @@ TEST(Boxes, FitAndTakeFewerCycles) {
     for (std::size_t m = 0; m < box.extents.size(); ++m) {
       EXPECT_LE(box.extents[m], plan.extents[m].value());
     }
-    for (const Staged& staged : box.staged) {
-      const Operand& operand = plan.operands[static_cast<std::size_t>(staged.tensor)];
+    for (const Transposed& transposed : box.transposed) {
+      const Operand& operand = plan.operands[static_cast<std::size_t>(transposed.tensor)];
       EXPECT_EQ(operand.reach, Reach::transposed);
-      EXPECT_LT(cycles_of_walk(box, staged.walk, operand),
+      EXPECT_LT(cycles_of_walk(box, transposed.walk, operand),
                 cycles_of_walk(box, box.direct, operand) / 2);
     }
   }
@@ -119,7 +119,7 @@ std::size_t count_distinct(const Box& box, const Walk& walk,
                            const std::vector<std::int64_t>* pitch) {
   std::set<std::vector<std::int64_t>> seen;
   std::size_t count = 0;
-  for (std::int64_t t = 0; t < lanes_of(walk); ++t) {
+  for (std::int64_t t = 0; t < threads_of(walk); ++t) {
     for (std::int64_t s = 0; s < steps_of(box, walk); ++s) {
       const auto at = element_of(box, walk, t, s);
       if (!at) continue;
@@ -143,9 +143,9 @@ TEST(Boxes, WalksTakeEachElementOnce) {
     std::size_t elements = 1;
     for (const std::int64_t extent : box.extents) elements *= static_cast<std::size_t>(extent);
     EXPECT_EQ(count_distinct(box, box.direct, nullptr), elements);
-    for (const Staged& staged : box.staged) {
-      EXPECT_EQ(count_distinct(box, staged.walk, nullptr), elements);
-      EXPECT_EQ(count_distinct(box, staged.walk, &staged.pitch), elements);
+    for (const Transposed& transposed : box.transposed) {
+      EXPECT_EQ(count_distinct(box, transposed.walk, nullptr), elements);
+      EXPECT_EQ(count_distinct(box, transposed.walk, &transposed.pitch), elements);
     }
   }
 }
@@ -155,10 +155,10 @@ TEST(Boxes, HaveFewBankConflicts) {
     const Plan plan = plan_of(op);
     SCOPED_TRACE(to_json(plan));
     const Box& box = std::get<Box>(plan.family);
-    for (const Staged& staged : box.staged) {
-      const int bytes = size_bytes(plan.operands[static_cast<std::size_t>(staged.tensor)].dtype);
-      EXPECT_LE(32 * (bank_cycles(box, box.direct, staged.pitch, bytes) +
-                      bank_cycles(box, staged.walk, staged.pitch, bytes)),
+    for (const Transposed& transposed : box.transposed) {
+      const int bytes = size_bytes(plan.operands[static_cast<std::size_t>(transposed.tensor)].dtype);
+      EXPECT_LE(32 * (bank_cycles(box, box.direct, transposed.pitch, bytes) +
+                      bank_cycles(box, transposed.walk, transposed.pitch, bytes)),
                 3.5);  // two accesses, and less than half of them twice
     }
   }

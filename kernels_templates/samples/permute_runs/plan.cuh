@@ -14,7 +14,7 @@ constexpr int kThreads = 352;  // a block
 constexpr int kVector = 1;  // elements a thread takes at once
 constexpr bool kAhead = true;  // elements are loaded before the box is there
 constexpr int kCopies = 13;  // of an element's code
-constexpr bool kStagedOutputs = true;
+constexpr bool kTransposedOutputs = true;
 
 // A block's box has (5,10,5,13) elements.
 
@@ -64,9 +64,9 @@ TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
   return tile;
 }
 
-// Where a thread's elements lie in the operands that do not cross, and in shared memory.
+// Where a thread's elements lie in the operands that are not transposed, and in shared memory.
 struct Direct {
-  static constexpr u32 kLanes = 250;  // threads that have elements
+  static constexpr u32 kActive = 250;  // threads that have elements
   static constexpr int kSteps = 13;
   TILE_DEVICE static constexpr u32 step3(int i) { return u32(i) % 13; }
   u32 i0, i1, i2, i3;  // of a thread's first element
@@ -123,8 +123,8 @@ struct Element {
 };
 
 // The elements of operand 0 that a thread moves, in the operand's order.
-struct Staged0 {
-  static constexpr u32 kLanes = 325;  // threads that have elements
+struct Transposed0 {
+  static constexpr u32 kActive = 325;  // threads that have elements
   static constexpr int kSteps = 10;
   TILE_DEVICE static constexpr u32 step1(int i) { return u32(i) % 2 * 5; }
   TILE_DEVICE static constexpr u32 step0(int i) { return u32(i) / 2 % 5; }
@@ -144,7 +144,7 @@ struct Staged0 {
   bf16* s;  // the same in shared memory
   bf16 x[kSteps];
 
-  TILE_DEVICE Staged0(const Params& p, const Tile& tile, Shared& shared) {
+  TILE_DEVICE Transposed0(const Params& p, const Tile& tile, Shared& shared) {
     begin(threadIdx.x);
     const i64 c0 = tile.c0 + i0;
     const i64 c1 = tile.c1 + i1;
@@ -154,14 +154,14 @@ struct Staged0 {
     s = shared.x0 + i2 * 70 + i3 * 350 + i1 * 7 + i0 * 1;
   }
   TILE_DEVICE void load(const Tile& tile) {
-    if (threadIdx.x >= kLanes) return;
+    if (threadIdx.x >= kActive) return;
 #pragma unroll
     for (int i = 0; i < kSteps; ++i) {
       if (exists(tile, i)) x[i] = t[i64(step1(i)) * 195ll + i64(step0(i)) * 1597245ll];
     }
   }
   TILE_DEVICE void put(const Tile& tile) const {
-    if (threadIdx.x >= kLanes) return;
+    if (threadIdx.x >= kActive) return;
 #pragma unroll
     for (int i = 0; i < kSteps; ++i) {
       if (exists(tile, i)) s[i32(step1(i)) * 7 + i32(step0(i)) * 1] = x[i];
@@ -170,8 +170,8 @@ struct Staged0 {
 };
 
 // The elements of operand 3 that a thread moves, in the operand's order.
-struct Staged3 {
-  static constexpr u32 kLanes = 325;  // threads that have elements
+struct Transposed3 {
+  static constexpr u32 kActive = 325;  // threads that have elements
   static constexpr int kSteps = 10;
   TILE_DEVICE static constexpr u32 step1(int i) { return u32(i) % 2 * 5; }
   TILE_DEVICE static constexpr u32 step0(int i) { return u32(i) / 2 % 5; }
@@ -190,7 +190,7 @@ struct Staged3 {
   f32* t;  // the first one
   f32* s;  // the same in shared memory
 
-  TILE_DEVICE Staged3(const Params& p, const Tile& tile, Shared& shared) {
+  TILE_DEVICE Transposed3(const Params& p, const Tile& tile, Shared& shared) {
     begin(threadIdx.x);
     const i64 c0 = tile.c0 + i0;
     const i64 c1 = tile.c1 + i1;
@@ -200,7 +200,7 @@ struct Staged3 {
     s = shared.x3 + i2 * 50 + i3 * 253 + i1 * 5 + i0 * 1;
   }
   TILE_DEVICE void store(const Tile& tile) const {
-    if (threadIdx.x >= kLanes) return;
+    if (threadIdx.x >= kActive) return;
 #pragma unroll
     for (int i = 0; i < kSteps; ++i) {
       if (exists(tile, i)) t[i64(step1(i)) * 195ll + i64(step0(i)) * 1597245ll] = s[i32(step1(i)) * 5 + i32(step0(i)) * 1];
@@ -208,11 +208,11 @@ struct Staged3 {
   }
 };
 
-struct Staged {
-  Staged0 s0;
-  Staged3 s3;
+struct Transposed {
+  Transposed0 s0;
+  Transposed3 s3;
 
-  TILE_DEVICE Staged(const Params& p, const Tile& tile, Shared& shared) : s0(p, tile, shared), s3(p, tile, shared) {}
+  TILE_DEVICE Transposed(const Params& p, const Tile& tile, Shared& shared) : s0(p, tile, shared), s3(p, tile, shared) {}
   TILE_DEVICE void load(const Tile& tile) {
     s0.load(tile);
   }

@@ -21,24 +21,24 @@ std::string step_text(std::int64_t before, std::int64_t steps, std::int64_t thre
 }  // namespace
 
 using plan::Operand;
-using plan::Staged;
+using plan::Transposed;
 using plan::Walk;
 
-const Staged* BoxWriter::staged_of(const Operand& operand) const {
-  const auto staged = std::ranges::find(box_.staged, operand.tensor, &Staged::tensor);
-  return staged == box_.staged.end() ? nullptr : &*staged;
+const Transposed* BoxWriter::transposed_of(const Operand& operand) const {
+  const auto transposed = std::ranges::find(box_.transposed, operand.tensor, &Transposed::tensor);
+  return transposed == box_.transposed.end() ? nullptr : &*transposed;
 }
 
-const Operand& BoxWriter::operand_of(const Staged& staged) const {
-  return plan_.operands[static_cast<std::size_t>(staged.tensor)];
+const Operand& BoxWriter::operand_of(const Transposed& transposed) const {
+  return plan_.operands[static_cast<std::size_t>(transposed.tensor)];
 }
 
 bool BoxWriter::is_loaded(const Operand& operand) const {
-  return operand.read && staged_of(operand) == nullptr;
+  return operand.read && transposed_of(operand) == nullptr;
 }
 
 bool BoxWriter::is_stored(const Operand& operand) const {
-  return operand.written && staged_of(operand) == nullptr;
+  return operand.written && transposed_of(operand) == nullptr;
 }
 
 std::string BoxWriter::element_of(const Operand& operand, const char* prefix) const {
@@ -54,13 +54,14 @@ void BoxWriter::write_constants() {
   }
   const std::int64_t steps = steps_of(box_, box_.direct);
   const std::int64_t copies = std::min(steps, plan::elements_within_budget(plan_));
-  const bool stores = std::ranges::any_of(
-      box_.staged, [&](const Staged& staged) { return operand_of(staged).written; });
+  const bool stores = std::ranges::any_of(box_.transposed, [&](const Transposed& transposed) {
+    return operand_of(transposed).written;
+  });
   line(fmt::format("constexpr bool kAhead = {};  // elements are loaded before the box is there",
                    copies == steps));
   line(fmt::format("constexpr int kCopies = {};  // of an element's code",
                    copies == steps ? copies : 1));
-  line(fmt::format("constexpr bool kStagedOutputs = {};\n", stores));
+  line(fmt::format("constexpr bool kTransposedOutputs = {};\n", stores));
   line(fmt::format("// A block's box has ({}) elements.\n", extents));
 }
 
@@ -69,15 +70,15 @@ void BoxWriter::write_behind_formula() {
   write_tile();
   write_direct_walk();
   write_element();
-  for (const Staged& staged : box_.staged) write_staged(staged);
-  write_all_staged();
+  for (const Transposed& transposed : box_.transposed) write_transposed(transposed);
+  write_all_transposed();
 }
 
 void BoxWriter::write_shared() {
   line("struct Shared {");
-  for (const Staged& staged : box_.staged) {
-    line(fmt::format("  {} x{}[{}];", expr::storage_type(operand_of(staged).dtype), staged.tensor,
-                     staged.elements));
+  for (const Transposed& transposed : box_.transposed) {
+    line(fmt::format("  {} x{}[{}];", expr::storage_type(operand_of(transposed).dtype),
+                     transposed.tensor, transposed.elements));
   }
   line("};\n");
 }
@@ -101,8 +102,8 @@ void BoxWriter::write_tile() {
 }
 
 void BoxWriter::write_walk(const Walk& walk) {
-  line(fmt::format("  static constexpr u32 kLanes = {};  // threads that have elements",
-                   lanes_of(walk)));
+  line(fmt::format("  static constexpr u32 kActive = {};  // threads that have elements",
+                   threads_of(walk)));
   line(fmt::format("  static constexpr int kSteps = {};", steps_of(box_, walk)));
   std::string declarations, digits, exists;
   std::int64_t before = 1;  // steps along the modes before
@@ -167,18 +168,18 @@ std::string BoxWriter::distance_in_memory(const Walk& walk,
   return distance(walk, strides, "i64");
 }
 
-std::string BoxWriter::shared_begin(const Walk& walk, const Staged& staged) {
+std::string BoxWriter::shared_begin(const Walk& walk, const Transposed& transposed) {
   std::string text;
   for (const std::size_t m : walk.modes) {
-    if (staged.pitch[m] == 0) continue;
-    text += fmt::format("{}i{} * {}", text.empty() ? "" : " + ", m, staged.pitch[m]);
+    if (transposed.pitch[m] == 0) continue;
+    text += fmt::format("{}i{} * {}", text.empty() ? "" : " + ", m, transposed.pitch[m]);
   }
   return text.empty() ? "0" : text;
 }
 
-std::string BoxWriter::shared_distance(const Walk& walk, const Staged& staged) const {
+std::string BoxWriter::shared_distance(const Walk& walk, const Transposed& transposed) const {
   std::vector<std::string> pitches;
-  for (const std::int64_t pitch : staged.pitch) {
+  for (const std::int64_t pitch : transposed.pitch) {
     pitches.push_back(pitch == 0 ? "" : fmt::format("{}", pitch));
   }
   return distance(walk, pitches, "i32");
@@ -188,7 +189,9 @@ void BoxWriter::write_direct_walk() {
   const Walk& walk = box_.direct;
   const Asked asked = asked_by_formula();
   Code code = places(asked);
-  line("// Where a thread's elements lie in the operands that do not cross, and in shared memory.");
+  line(
+      "// Where a thread's elements lie in the operands that are not transposed, and in shared "
+      "memory.");
   line("struct Direct {");
   write_walk(walk);
   std::string begins = code.text;
@@ -199,9 +202,9 @@ void BoxWriter::write_direct_walk() {
   }
   for (const Operand& operand : plan_.operands) {
     const int k = operand.tensor;
-    if (const Staged* const staged = staged_of(operand)) {
+    if (const Transposed* const transposed = transposed_of(operand)) {
       line(fmt::format("  {}* s{};", expr::storage_type(operand.dtype), k));
-      begins += fmt::format("    s{0} = shared.x{0} + {1};\n", k, shared_begin(walk, *staged));
+      begins += fmt::format("    s{0} = shared.x{0} + {1};\n", k, shared_begin(walk, *transposed));
       continue;
     }
     line(fmt::format("  {}{}* t{};", operand.written ? "" : "const ",
@@ -231,10 +234,11 @@ void BoxWriter::write_element() {
   line("  }");
   line("  TILE_DEVICE void map(const Params& p, const Direct& at, int i) const {");
   const auto shared_element = [&](const Operand& operand) {
-    return fmt::format("at.s{}[{}]", operand.tensor, shared_distance(walk, *staged_of(operand)));
+    return fmt::format("at.s{}[{}]", operand.tensor,
+                       shared_distance(walk, *transposed_of(operand)));
   };
   for (const Operand& operand : plan_.operands) {
-    if (operand.read && staged_of(operand) != nullptr) {
+    if (operand.read && transposed_of(operand) != nullptr) {
       line(fmt::format("    {} in{};\n    {} = {};", type_of(operand), operand.tensor,
                        element_of(operand, "in"), shared_element(operand)));
     }
@@ -249,7 +253,7 @@ void BoxWriter::write_element() {
   for (const Operand& operand : plan_.operands) {
     if (!operand.written) continue;
     const std::string to =
-        staged_of(operand) != nullptr
+        transposed_of(operand) != nullptr
             ? shared_element(operand)
             : fmt::format("at.t{}[{}]", operand.tensor, distance_in_memory(walk, operand.modes));
     line(fmt::format("    {} = {};", to, element_of(operand, "out")));
@@ -257,32 +261,32 @@ void BoxWriter::write_element() {
   line("  }\n};\n");
 }
 
-void BoxWriter::write_staged(const Staged& staged) {
-  const Operand& operand = operand_of(staged);
-  const Walk& walk = staged.walk;
+void BoxWriter::write_transposed(const Transposed& transposed) {
+  const Operand& operand = operand_of(transposed);
+  const Walk& walk = transposed.walk;
   const int k = operand.tensor;
   const std::string type(expr::storage_type(operand.dtype));
   const Code source = source_of(operand);
   const auto write_loop = [&](const std::string& statement) {
-    line("    if (threadIdx.x >= kLanes) return;\n#pragma unroll");
+    line("    if (threadIdx.x >= kActive) return;\n#pragma unroll");
     line("    for (int i = 0; i < kSteps; ++i) {");
     line(fmt::format("      if (exists(tile, i)) {};\n    }}\n  }}", statement));
   };
   const std::string global = fmt::format("t[{}]", distance_in_memory(walk, operand.modes));
-  const std::string shared = fmt::format("s[{}]", shared_distance(walk, staged));
+  const std::string shared = fmt::format("s[{}]", shared_distance(walk, transposed));
   line(
       fmt::format("// The elements of operand {} that a thread moves, in the operand's order.", k));
-  line(fmt::format("struct Staged{} {{", k));
+  line(fmt::format("struct Transposed{} {{", k));
   write_walk(walk);
   line(fmt::format("  {}{}* t;  // the first one\n  {}* s;  // the same in shared memory",
                    operand.written ? "" : "const ", type, type));
   if (operand.read) line(fmt::format("  {} x[kSteps];", type));
-  line(fmt::format("\n  TILE_DEVICE Staged{}(const Params& p, const Tile& tile, Shared& shared) {{",
-                   k));
+  line(fmt::format(
+      "\n  TILE_DEVICE Transposed{}(const Params& p, const Tile& tile, Shared& shared) {{", k));
   line("    begin(threadIdx.x);");
   out_ += coordinates(walk, source);
   line(fmt::format("    t = {};\n    s = shared.x{} + {};\n  }}", source.text, k,
-                   shared_begin(walk, staged)));
+                   shared_begin(walk, transposed)));
   if (operand.read) {
     line("  TILE_DEVICE void load(const Tile& tile) {");
     write_loop("x[i] = " + global);
@@ -296,12 +300,12 @@ void BoxWriter::write_staged(const Staged& staged) {
   line("};\n");
 }
 
-void BoxWriter::write_all_staged() {
+void BoxWriter::write_all_transposed() {
   std::string members, initial, loads, puts, stores;
-  for (const Staged& staged : box_.staged) {
-    const Operand& operand = operand_of(staged);
+  for (const Transposed& transposed : box_.transposed) {
+    const Operand& operand = operand_of(transposed);
     const int k = operand.tensor;
-    members += fmt::format("  Staged{0} s{0};\n", k);
+    members += fmt::format("  Transposed{0} s{0};\n", k);
     initial += fmt::format("{} s{}(p, tile, shared)", initial.empty() ? " :" : ",", k);
     if (operand.read) {
       loads += fmt::format("    s{}.load(tile);\n", k);
@@ -309,10 +313,11 @@ void BoxWriter::write_all_staged() {
     }
     if (operand.written) stores += fmt::format("    s{}.store(tile);\n", k);
   }
-  line("struct Staged {");
+  line("struct Transposed {");
   out_ += members;
   line(fmt::format(
-      "\n  TILE_DEVICE Staged(const Params& p, const Tile& tile, Shared& shared){} {{}}", initial));
+      "\n  TILE_DEVICE Transposed(const Params& p, const Tile& tile, Shared& shared){} {{}}",
+      initial));
   const auto write = [&](const char* signature, const std::string& body) {
     line(fmt::format("  TILE_DEVICE void {} {{", signature));
     out_ += body;

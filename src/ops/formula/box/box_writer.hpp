@@ -4,8 +4,8 @@
 
 namespace tilejit::render {
 
-/// Writes the header for fused_box.cu. Each operand that crosses shared memory has a walk of its
-/// own, all others share one.
+/// Writes the header for fused_box.cu. Each operand that passes through shared memory has a walk of
+/// its own, all others share one.
 class BoxWriter final : public TilesWriter {
  public:
   BoxWriter(const plan::Plan& plan, const plan::Box& box, Budget& budget)
@@ -24,11 +24,11 @@ class BoxWriter final : public TilesWriter {
   void write_walk(const plan::Walk& walk);
   void write_direct_walk();
   void write_element();
-  void write_staged(const plan::Staged& staged);
-  void write_all_staged();
+  void write_transposed(const plan::Transposed& transposed);
+  void write_all_transposed();
 
-  [[nodiscard]] const plan::Staged* staged_of(const plan::Operand& operand) const;
-  [[nodiscard]] const plan::Operand& operand_of(const plan::Staged& staged) const;
+  [[nodiscard]] const plan::Transposed* transposed_of(const plan::Operand& operand) const;
+  [[nodiscard]] const plan::Operand& operand_of(const plan::Transposed& transposed) const;
   /// Whether boxes are cut off along mode `m` at the edge of the space.
   [[nodiscard]] bool is_ragged(std::size_t m) const { return !is_whole(m); }
   /// Declares c<m>, the coordinates of a walk's first element, that `code` asks for.
@@ -40,9 +40,10 @@ class BoxWriter final : public TilesWriter {
   [[nodiscard]] std::string distance_in_memory(const plan::Walk& walk,
                                                const std::vector<plan::OperandMode>& modes) const;
   /// Where a walk's first element, and its step i from there, lie in shared memory.
-  [[nodiscard]] static std::string shared_begin(const plan::Walk& walk, const plan::Staged& staged);
+  [[nodiscard]] static std::string shared_begin(const plan::Walk& walk,
+                                                const plan::Transposed& transposed);
   [[nodiscard]] std::string shared_distance(const plan::Walk& walk,
-                                            const plan::Staged& staged) const;
+                                            const plan::Transposed& transposed) const;
   /// The element that an operand's variable holds.
   [[nodiscard]] std::string element_of(const plan::Operand& operand, const char* prefix) const;
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kLeastElements = std::int64_t{1} << 16;  // of a space
 constexpr double kGain = 2;  // boxes take vectors of one element, which costs instructions
 constexpr std::int64_t kRunBytes = 256;    // longer runs gain no more
-constexpr std::int64_t kBoxBytes = 16384;  // of the narrowest operand that crosses
+constexpr std::int64_t kBoxBytes = 16384;  // of the narrowest operand that is transposed
 constexpr std::int64_t kMostElements = 8192, kFewElements = 1024;  // of a box
 constexpr std::int64_t kLeastThreads = 128, kMostThreads = 512, kWarp = 32;
 constexpr std::int64_t kMostHeld = 40;     // elements that a thread loads before it waits
@@ -48,15 +48,15 @@ class Boxing {
     for (const Dim& extent : plan.extents) extents_.push_back(extent.value());
   }
 
-  /// The best plan with boxes of at most `most` elements; nothing if no operand gains by crossing.
+  /// The best plan with boxes of at most `most` elements; nothing if no operand gains by it.
   std::optional<Plan> with_boxes_of(std::int64_t most) {
     box_ = {.extents = std::vector<std::int64_t>(extents_.size(), 1)};
     grow(most);
     choose_walks(kMostThreads / 2);
     stage();
-    if (box_.staged.empty()) return std::nullopt;
+    if (box_.transposed.empty()) return std::nullopt;
     choose_threads();
-    for (Staged& staged : box_.staged) choose_pitch(staged);
+    for (Transposed& transposed : box_.transposed) choose_pitch(transposed);
     return finished();
   }
 
@@ -139,24 +139,24 @@ class Boxing {
     return walk;
   }
 
-  [[nodiscard]] const Operand& operand_of(const Staged& staged) const {
-    return plan_.operands[static_cast<std::size_t>(staged.tensor)];
+  [[nodiscard]] const Operand& operand_of(const Transposed& transposed) const {
+    return plan_.operands[static_cast<std::size_t>(transposed.tensor)];
   }
 
   void choose_walks(std::int64_t threads) {
     box_.direct = walk_along(all_, threads);
-    for (Staged& staged : box_.staged) {
-      staged.walk = walk_along(order_of(operand_of(staged)), threads);
+    for (Transposed& transposed : box_.transposed) {
+      transposed.walk = walk_along(order_of(operand_of(transposed)), threads);
     }
   }
 
-  /// Finds the operands that gain by crossing shared memory.
+  /// Finds the operands that gain by passing through shared memory.
   void stage() {
     for (const Operand& operand : plan_.operands) {
       const Walk own = walk_along(order_of(operand), kMostThreads / 2);
-      const double crossing = cycles_of_walk(box_, own, operand) + kSharedCycles / kWarp;
-      if (crossing < cycles_of_walk(box_, box_.direct, operand)) {
-        box_.staged.push_back({.tensor = operand.tensor, .walk = own});
+      const double cycles = cycles_of_walk(box_, own, operand) + kSharedCycles / kWarp;
+      if (cycles < cycles_of_walk(box_, box_.direct, operand)) {
+        box_.transposed.push_back({.tensor = operand.tensor, .walk = own});
       }
     }
   }
@@ -166,8 +166,9 @@ class Boxing {
     std::int64_t held = 0;
     for (const Operand& operand : plan_.operands) {
       if (!operand.read) continue;
-      const auto staged = std::ranges::find(box_.staged, operand.tensor, &Staged::tensor);
-      held += steps_of(box_, staged == box_.staged.end() ? box_.direct : staged->walk);
+      const auto transposed =
+          std::ranges::find(box_.transposed, operand.tensor, &Transposed::tensor);
+      held += steps_of(box_, transposed == box_.transposed.end() ? box_.direct : transposed->walk);
     }
     return held;
   }
@@ -175,10 +176,10 @@ class Boxing {
   /// Instructions of warps that access memory.
   [[nodiscard]] std::int64_t issued() const {
     const auto of = [&](const Walk& walk) {
-      return core::ceil_div(lanes_of(walk), kWarp) * steps_of(box_, walk);
+      return core::ceil_div(threads_of(walk), kWarp) * steps_of(box_, walk);
     };
     std::int64_t issued = of(box_.direct) * static_cast<std::int64_t>(plan_.operands.size());
-    for (const Staged& staged : box_.staged) issued += 2 * of(staged.walk);
+    for (const Transposed& transposed : box_.transposed) issued += 2 * of(transposed.walk);
     return issued;
   }
 
@@ -193,25 +194,25 @@ class Boxing {
 
   /// Elements of shared memory lie in the order of the direct walk, with as much padding behind
   /// each mode as bank conflicts ask for.
-  void choose_pitch(Staged& staged) const {
-    const Operand& operand = operand_of(staged);
+  void choose_pitch(Transposed& transposed) const {
+    const Operand& operand = operand_of(transposed);
     std::vector<std::int64_t> padding(extents_.size(), 0);
     const auto lay_out = [&] {
-      staged.pitch.assign(extents_.size(), 0);
+      transposed.pitch.assign(extents_.size(), 0);
       std::int64_t pitch = 1;
-      staged.elements = 1;
+      transposed.elements = 1;
       for (std::size_t m = 0; m < extents_.size(); ++m) {
         if (box_.extents[m] == 1 || stride_of(operand, m) == 0) continue;
-        staged.pitch[m] = pitch;
-        staged.elements += (box_.extents[m] - 1) * pitch;
+        transposed.pitch[m] = pitch;
+        transposed.elements += (box_.extents[m] - 1) * pitch;
         pitch = pitch * box_.extents[m] + padding[m];
       }
     };
     const auto cycles = [&] {
       lay_out();
       const int bytes = size_bytes(operand.dtype);
-      return bank_cycles(box_, staged.walk, staged.pitch, bytes) +
-             bank_cycles(box_, box_.direct, staged.pitch, bytes);
+      return bank_cycles(box_, transposed.walk, transposed.pitch, bytes) +
+             bank_cycles(box_, box_.direct, transposed.pitch, bytes);
     };
     double least = cycles();
     for (std::size_t m = extents_.size(); m-- > 0;) {
@@ -237,7 +238,7 @@ class Boxing {
       operand.reach = stride.is(1)                       ? Reach::contiguous
                       : stride.is(0) && !operand.written ? Reach::broadcast
                                                          : Reach::strided;
-      if (std::ranges::count(box_.staged, operand.tensor, &Staged::tensor) != 0)
+      if (std::ranges::count(box_.transposed, operand.tensor, &Transposed::tensor) != 0)
         operand.reach = Reach::transposed;
     }
     std::get<Box>(plan.family).choose_launch(plan, {});
@@ -285,9 +286,9 @@ std::int64_t most_elements(const Plan& plan) {
 
 std::int64_t shared_bytes(const Plan& plan, const Box& box) {
   std::int64_t bytes = 0;
-  for (const Staged& staged : box.staged) {
-    const auto tensor = static_cast<std::size_t>(staged.tensor);
-    bytes += staged.elements * size_bytes(plan.operands[tensor].dtype);
+  for (const Transposed& transposed : box.transposed) {
+    const auto tensor = static_cast<std::size_t>(transposed.tensor);
+    bytes += transposed.elements * size_bytes(plan.operands[tensor].dtype);
   }
   return bytes;
 }

@@ -11,7 +11,7 @@ namespace tilejit::plan {
 /// symbols, if an operand's mode has several leaves, or if the space is small.
 [[nodiscard]] std::optional<Plan> plan_by_boxes(const Plan& plan);
 
-/// Bytes of shared memory that the staged operands take, without padding between them.
+/// Bytes of shared memory that the transposed operands take, without padding between them.
 [[nodiscard]] std::int64_t shared_bytes(const Plan& plan, const Box& box);
 
 }  // namespace tilejit::plan

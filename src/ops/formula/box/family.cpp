@@ -21,10 +21,10 @@ void write(core::JsonLine& line, const Walk& walk) {
 
 }  // namespace
 
-std::int64_t lanes_of(const Walk& walk) {
-  std::int64_t lanes = 1;
-  for (const std::int64_t threads : walk.threads) lanes *= threads;
-  return lanes;
+std::int64_t threads_of(const Walk& walk) {
+  std::int64_t active = 1;
+  for (const std::int64_t threads : walk.threads) active *= threads;
+  return active;
 }
 
 std::int64_t steps_along(const Box& box, const Walk& walk, std::size_t i) {
@@ -39,9 +39,11 @@ std::int64_t steps_of(const Box& box, const Walk& walk) {
 
 /// As many threads as the walk that takes most of them has.
 void Box::choose_launch(Plan& plan, const Tuning&) {
-  std::int64_t lanes = lanes_of(direct);
-  for (const Staged& operand : staged) lanes = std::max(lanes, lanes_of(operand.walk));
-  plan.threads = static_cast<int>(core::ceil_div(lanes, kWarp)) * kWarp;
+  std::int64_t active = threads_of(direct);
+  for (const Transposed& operand : transposed) {
+    active = std::max(active, threads_of(operand.walk));
+  }
+  plan.threads = static_cast<int>(core::ceil_div(active, kWarp)) * kWarp;
   plan.unroll = 1;
 }
 
@@ -66,8 +68,8 @@ void Box::write_json(core::JsonLine& line) const {
   for (const std::int64_t extent : extents) line.raw(std::to_string(extent));
   line.close(']').key("direct").open('{');
   write(line, direct);
-  line.close('}').key("staged").open('[');
-  for (const Staged& operand : staged) {
+  line.close('}').key("transposed").open('[');
+  for (const Transposed& operand : transposed) {
     line.open('{').member("tensor", operand.tensor);
     write(line, operand.walk);
     line.key("pitch").open('[');

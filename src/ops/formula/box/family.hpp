@@ -14,14 +14,14 @@ struct Walk {
   bool operator==(const Walk&) const = default;
 };
 
-/// An operand that crosses shared memory: it is loaded or stored in an order of its own.
-struct Staged {
+/// An operand that passes through shared memory: it is loaded or stored in an order of its own.
+struct Transposed {
   int tensor = -1;
   Walk walk = {};  ///< along the modes along which the operand varies
   std::vector<std::int64_t> pitch =
       {};                     ///< elements of shared memory between neighbours along each mode
   std::int64_t elements = 1;  ///< of shared memory
-  bool operator==(const Staged&) const = default;
+  bool operator==(const Transposed&) const = default;
 };
 
 /// What a block takes if operands are contiguous along several modes together, each in an order of
@@ -29,9 +29,9 @@ struct Staged {
 struct Box {
   static constexpr std::string_view kTemplate = "fused_box";
   static constexpr bool kCountsUnits = false;
-  std::vector<std::int64_t> extents = {};  ///< of a box, one per mode of the space
-  Walk direct = {};                        ///< in which the operands that do not cross are accessed
-  std::vector<Staged> staged = {};         ///< at least one
+  std::vector<std::int64_t> extents = {};   ///< of a box, one per mode of the space
+  Walk direct = {};                         ///< in which the other operands are accessed
+  std::vector<Transposed> transposed = {};  ///< at least one
   bool operator==(const Box&) const = default;
 
   // What plan::IsFamily says.
@@ -45,7 +45,7 @@ struct Box {
 
 /// Of a walk: the threads that have an element, and the steps that each takes along mode
 /// `walk.modes[i]` and in all.
-[[nodiscard]] std::int64_t lanes_of(const Walk& walk);
+[[nodiscard]] std::int64_t threads_of(const Walk& walk);
 [[nodiscard]] std::int64_t steps_along(const Box& box, const Walk& walk, std::size_t i);
 [[nodiscard]] std::int64_t steps_of(const Box& box, const Walk& walk);
 

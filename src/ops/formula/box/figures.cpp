@@ -35,12 +35,12 @@ ThreadValues values_of_walk(const plan::Box& box, const plan::Walk& walk) {
 }  // namespace
 
 Sentences why(const Plan& plan, const plan::Box& box) {
-  std::string staged;
-  for (const plan::Staged& operand : box.staged) {
-    staged += (staged.empty() ? "" : ", ") +
-              name_of(plan, plan.operands[static_cast<std::size_t>(operand.tensor)]);
+  std::string transposed;
+  for (const plan::Transposed& operand : box.transposed) {
+    transposed += (transposed.empty() ? "" : ", ") +
+                  name_of(plan, plan.operands[static_cast<std::size_t>(operand.tensor)]);
   }
-  return {staged +
+  return {transposed +
           " lies contiguous along other modes than the first output, several or short ones, so "
           "boxes of the space are reordered in shared memory element by element."};
 }
@@ -50,8 +50,9 @@ ThreadValues values_of(const Plan&, const plan::Box& box) {
 }
 
 ThreadValues transposed_values(const Plan&, const plan::Box& box, const Operand& operand) {
-  const auto staged = std::ranges::find(box.staged, operand.tensor, &plan::Staged::tensor);
-  return values_of_walk(box, staged->walk);
+  const auto transposed =
+      std::ranges::find(box.transposed, operand.tensor, &plan::Transposed::tensor);
+  return values_of_walk(box, transposed->walk);
 }
 
 ModesOfTile modes_of_tile(const Plan& plan, const plan::Box&) {
@@ -61,8 +62,9 @@ ModesOfTile modes_of_tile(const Plan& plan, const plan::Box&) {
 }
 
 int vectors_ahead(const Plan&, const plan::Box& box, const Operand& operand) {
-  const auto staged = std::ranges::find(box.staged, operand.tensor, &plan::Staged::tensor);
-  const plan::Walk& walk = staged == box.staged.end() ? box.direct : staged->walk;
+  const auto transposed =
+      std::ranges::find(box.transposed, operand.tensor, &plan::Transposed::tensor);
+  const plan::Walk& walk = transposed == box.transposed.end() ? box.direct : transposed->walk;
   return static_cast<int>(steps_of(box, walk));
 }
 

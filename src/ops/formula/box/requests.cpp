@@ -172,15 +172,15 @@ double cycles_of(const Plan& plan, const Box& box) {
   double cycles = 0, elements = 1;
   for (const std::int64_t extent : box.extents) elements *= static_cast<double>(extent);
   for (const Operand& operand : plan.operands) {
-    const auto staged = std::ranges::find(box.staged, operand.tensor, &Staged::tensor);
-    if (staged == box.staged.end()) {
+    const auto transposed = std::ranges::find(box.transposed, operand.tensor, &Transposed::tensor);
+    if (transposed == box.transposed.end()) {
       cycles += cycles_of_walk(box, box.direct, operand);
       continue;
     }
     const int bytes = size_bytes(operand.dtype);
-    cycles += cycles_of_walk(box, staged->walk, operand) +
-              bank_cycles(box, staged->walk, staged->pitch, bytes) +
-              bank_cycles(box, box.direct, staged->pitch, bytes);
+    cycles += cycles_of_walk(box, transposed->walk, operand) +
+              bank_cycles(box, transposed->walk, transposed->pitch, bytes) +
+              bank_cycles(box, box.direct, transposed->pitch, bytes);
   }
   return cycles + static_cast<double>(plan.threads) / kLanes * kCyclesOfWarp / elements;
 }
@@ -194,16 +194,16 @@ double cycles_of(const Plan&, const Other&) {
 template <class Offset, class Count>
 double cycles_per_lane(const Box& box, const Walk& walk, std::int64_t bytes, Offset offset,
                        Count count) {
-  const std::int64_t lanes = lanes_of(walk);
+  const std::int64_t threads = threads_of(walk);
   std::int64_t cycles = 0;
-  for (std::int64_t first = 0; first < lanes; first += kLanes) {
+  for (std::int64_t first = 0; first < threads; first += kLanes) {
     Request request;
-    for (std::int64_t t = first; t < std::min(first + kLanes, lanes); ++t) {
+    for (std::int64_t t = first; t < std::min(first + kLanes, threads); ++t) {
       request.add(offset(begin_of(box, walk, t)), bytes);
     }
     cycles += count(request);
   }
-  return static_cast<double>(cycles) / static_cast<double>(lanes);
+  return static_cast<double>(cycles) / static_cast<double>(threads);
 }
 
 }  // namespace
