@@ -82,7 +82,8 @@ bool Distribution::repeats() const noexcept {
 std::int64_t Distribution::vector_along(int axis) const noexcept {
   if (of_value.empty()) return 1;
   const Digit& first = of_value.front();
-  return first.axis == axis && first.step == 1 ? first.extent : 1;
+  if (first.axis != axis || first.step != 1) return 1;
+  return first.extent & -first.extent;  // accesses have a power of two of elements
 }
 
 Distribution spread(const Extents& shape, std::int64_t threads, int axis, std::int64_t vector) {

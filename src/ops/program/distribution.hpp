@@ -33,7 +33,8 @@ struct Distribution {
   [[nodiscard]] bool overhangs() const noexcept;
   /// Whether several threads have the same element.
   [[nodiscard]] bool repeats() const noexcept;
-  /// Neighbours along `axis` that begin each thread's values: the length of its vectors.
+  /// Neighbours along `axis` that each thread's values consist of: the length of its vectors, a
+  /// power of two.
   [[nodiscard]] std::int64_t vector_along(int axis) const noexcept;
   bool operator==(const Distribution&) const = default;
 };
