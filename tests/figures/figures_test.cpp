@@ -23,6 +23,9 @@ std::vector<Fused> operations() {
       make_op(f32, {{"x", "(777,99):(99,1)"}, {"y", "(777,99):(99,1)"}}, "y = x"),
       make_op(f16, {{"x", "(1024,2048):(1,1024)"}, {"y", square}}, "y = x"),
       make_op(u8, {{"x", "(1024,2048):(1,1024)"}, {"y", square}}, "y = x"),
+      make_op(f16,
+              {{"x", "(33,35,45976):(3218320,2,70)"}, {"y", "(33,35,45976):(1609160,45976,1)"}},
+              "y = x"),
       make_op(f16, {{"x", square}, {"y", square}}, "e = exp(x - max(x))\ny = e / sum(e)"),
       make_op(f16, {{"x", "(8,131072):(131072,1)"}, {"y", "(8):(1)"}}, "y = sum(x)"),
       make_op(f32, {{"x", "(64,5):(5,1)"}, {"y", "(64):(1)"}}, "y = sum(x)"),
@@ -50,7 +53,12 @@ void expect_covers(const ThreadValues& tv, const plan::Plan& plan) {
   EXPECT_LE(cosize(tv.layout), elements);
   const plan::Rows* const rows = plan::rows_of(plan);
   EXPECT_EQ(size(tv.layout).value() * (rows != nullptr ? rows->cluster : 1), elements);
-  EXPECT_EQ(size(mode(tv.layout, 0)), Dim(plan.threads));
+  const std::int64_t threads = size(mode(tv.layout, 0)).value();
+  if (std::holds_alternative<plan::Box>(plan.family)) {  // the rest of the last warps is idle
+    EXPECT_LE(threads, plan.threads);
+  } else {
+    EXPECT_EQ(threads, plan.threads);
+  }
 }
 
 TEST(ThreadValuesOfPlans, ReachEveryElementOfTheTileOnce) {
@@ -59,7 +67,8 @@ TEST(ThreadValuesOfPlans, ReachEveryElementOfTheTileOnce) {
     SCOPED_TRACE(to_json(plan));
     const Figures figures = figures_of_op(op);
     expect_covers(figures.values, plan);
-    EXPECT_EQ(figures.transposed.has_value(), std::holds_alternative<plan::Tile>(plan.family));
+    EXPECT_EQ(figures.transposed.has_value(), std::holds_alternative<plan::Tile>(plan.family) ||
+                                                  std::holds_alternative<plan::Box>(plan.family));
     if (figures.transposed) expect_covers(*figures.transposed, plan);
   }
 }
