@@ -20,15 +20,13 @@ struct Thread {
   const Vector* vectors;  // kRegisterVectors of them, in registers
   int rank, group;
 
-  // Calls f(s, v) for each vector s that the thread holds, vector v of the row. A thread's vectors
-  // are neighbours: if they were kRowThreads apart, rows of almost a power of two elements would
-  // begin in few banks of shared memory.
+  // Calls f(s, v) for each vector s that the thread holds, vector v of the row.
   template <class F>
   TILE_DEVICE void for_each(F f) const {
     const Index end = row_length(p);
 #pragma unroll
     for (int s = 0; s < kRegisterVectors; ++s) {
-      const Index v = rank * kRegisterVectors + s;
+      const Index v = rank + s * kRowThreads;
       if (kStepsAreWhole || v < end) f(s, v);
     }
   }

@@ -28,6 +28,13 @@ TEST(EmulatedRows, AgreeWithTheReference) {
        {{"x", bf16, "(6,301):(307,1)"}, {"y", bf16, "(6,301):(310,1)"}, {"i", i64, "6:1"}},
        "y = x - max(x); i = argmax(x)"},
       {"columns", {{"x", f32, "(300,72):(72,1)"}, {"y", f32, "72:1"}}, "y = mean(x)", {0}},
+      {"columns of one vector, other columns far away",
+       {{"x", f32, "(5,3001,4):(12004,4,1)"}, {"y", f32, "(5,1,4):(4,4,1)"}},
+       "y = mean((x - mean(x)) * (x - mean(x)))"},
+      {"rows of runs below a sector",
+       {{"x", u8, "(70,8200,4):(32800,4,1)"}, {"y", i32, "(1,8200,1):(8200,1,1)"}},
+       "y = sum(i32(x))",
+       {0, 2}},
       // Warps that had begun the second pass overwrote results of the first.
       {"columns, larger accumulators in the second pass",
        {{"x", f32, "(1013,72):(72,1)"}, {"y", f32, "72:1"}, {"z", f32, "72:1"}},

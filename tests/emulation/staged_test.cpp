@@ -18,8 +18,8 @@ struct StagedCase {
 };
 
 void add_staged(EmulatedKernels& kernels, const std::string& what, Fused op, std::int64_t rows) {
-  const plan::Plan plan = plan::make_plan(op, formula::analyze(op),
-                                          {.major = 9, .minor = 0, .feature = 'a'});
+  const plan::Plan plan =
+      plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
   EXPECT_EQ(plan::template_name(plan), "fused_staged") << what;
   kernels.add(what, {.op = std::move(op), .symbols = {{"n", rows}}, .scalars = {}});
 }
@@ -29,7 +29,10 @@ TEST(EmulatedStaged, AgreeWithTheReference) {
       {"a row a thread, another dtype, an end of few rows",
        {{"x", bf16, "(n,9):(9,1)"}, {"y", f32, "(n,9):(9,1)"}},
        "e = exp(x - max(x)); y = e / sum(e)"},
-      {"a single row", {{"x", f32, "(n,3):(3,1)"}, {"y", f32, "(n,3):(3,1)"}}, "y = x - mean(x)", 1},
+      {"a single row",
+       {{"x", f32, "(n,3):(3,1)"}, {"y", f32, "(n,3):(3,1)"}},
+       "y = x - mean(x)",
+       1},
       {"whole blocks, in place, weights",
        {{"x", f32, "(n,7):(7,1)", Access::inout}, {"g", f32, "7:1"}},
        "x = x * rsqrt(mean(x * x) + 1e-5) * g",
@@ -55,7 +58,8 @@ TEST(EmulatedStaged, AgreeWithTheReference) {
        "y = x - max(w)"},
       {"places", {{"x", bf16, "(n,21):(21,1)"}, {"y", i64, "(n,1):(1,1)"}}, "y = argmax(x)"},
       {"rows of two modes, a bias of one",
-       {{"x", bf16, "((3,n),9):((9,27),1)"}, {"b", bf16, "((3,n),1):((1,0),1)"},
+       {{"x", bf16, "((3,n),9):((9,27),1)"},
+        {"b", bf16, "((3,n),1):((1,0),1)"},
         {"y", bf16, "((3,n),9):((9,27),1)"}},
        "v = x + b; y = v - max(v)",
        200},
@@ -103,9 +107,10 @@ TEST(EmulatedStaged, OfRandomLengthsAgreeWithTheReference) {
     const std::string layout = "(n," + length + "):(" + length + ",1)";
     const auto rows = static_cast<std::int64_t>(1 + random() % 700);
     const char* formula = formulas[random() % formulas.size()];
-    add_staged(kernels, layout + " " + formula,
-               {.tensors = {{"x", in, layout}, {"y", out, layout}}, .formula = formula, .axis = {1}},
-               rows);
+    add_staged(
+        kernels, layout + " " + formula,
+        {.tensors = {{"x", in, layout}, {"y", out, layout}}, .formula = formula, .axis = {1}},
+        rows);
   }
   ASSERT_TRUE(kernels.compile());
   kernels.verify_all(random);

@@ -134,6 +134,23 @@ TEST(Rows, FewAndLongOnesOfSeveralPassesAreKernelsOfOnePassEach) {
   EXPECT_NE(rows_of(plan_of(pinned)), nullptr) << "knobs are of one kernel";
 }
 
+TEST(Rows, OfShortRunsAreAccessedByWholeSectors) {
+  Fused columns = test::make_op(
+      f16, {{"x", "(2,128,8192,4):(4194304,32768,4,1)"}, {"y", "(2,128,1,4):(512,4,4,1)"}},
+      "y = sum(x)");
+  columns.axis = {2};
+  const Plan across = plan_of(columns);
+  EXPECT_FALSE(rows_of(across)->along());
+  EXPECT_EQ(rows_of(across)->row_threads, across.threads) << "no other columns are near";
+  Fused runs = test::make_op(
+      f16, {{"x", "(528,65536,4):(262144,4,1)"}, {"y", "(1,65536,1):(65536,1,1)"}}, "y = sum(x)");
+  runs.axis = {0, 2};
+  EXPECT_TRUE(rows_of(plan_of(runs))->along());
+  EXPECT_EQ(rows_of(plan_of(runs))->row_threads, 4);
+  runs.tensors[0].layout = parse_layout("(528,65536,4):(524288,8,1)");
+  EXPECT_EQ(rows_of(plan_of(runs))->row_threads, 512) << "the next row's run is further away";
+}
+
 // Two vectors of 16 bytes, or as many bytes, are under way per thread: with one, the fastest
 // memories wait for threads. Time is proportional to the threads of a row until the memory limits
 // it.

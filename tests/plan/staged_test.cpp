@@ -51,6 +51,7 @@ TEST(Staged, AreShortRowsOfNarrowAccesses) {
        softmax("(1000000,12):(12,1)", "(1000000,12):(12,1)", f16, f32), false},
       {"long rows", softmax("(100000,515):(515,1)", f32), false},
       {"few rows", softmax("(1000,9):(9,1)", f16), false},
+      {"not enough rows of words", softmax("(20000,33):(33,1)", f32), false},
       {"padded rows", softmax("(1000000,9):(10,1)", "(1000000,9):(11,1)", f16, f16), false},
       {"columns", softmax("(1000000,9):(1,1000000)", f16), false},
       {"length known at launch", softmax("(1000000,n):(n,1)", f16), false},
@@ -70,9 +71,9 @@ TEST(Staged, HaveFewThreadsARow) {
     int row_threads, register_vectors, turns;
   };
   constexpr Row kRows[] = {
-      {"(2000000,9):(9,1)", f16, 1, 9, 3},     {"(2000000,2):(2,1)", f32, 1, 1, 8},
-      {"(2000000,33):(33,1)", bf16, 1, 33, 1}, {"(500000,63):(63,1)", bf16, 2, 33, 1},
-      {"(60000,33):(33,1)", bf16, 4, 9, 1},
+      {"(2000000,9):(9,1)", f16, 1, 9, 2},     {"(2000000,2):(2,1)", f32, 1, 1, 5},
+      {"(2000000,33):(33,1)", bf16, 1, 33, 1}, {"(500000,127):(127,1)", bf16, 2, 64, 1},
+      {"(200000,33):(33,1)", f32, 2, 17, 1},   {"(100000,127):(127,1)", f32, 8, 16, 1},
   };
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.layout);

@@ -45,6 +45,9 @@ constexpr int kThreadsAcross = 512;
 constexpr int kThreadsOfStrip = 256;
 constexpr int kLeastGroups = 4;   // 64 bytes side by side with vectors of 16 bytes
 constexpr int kGroupsOfLine = 8;  // 128 bytes
+constexpr std::int64_t kSectorBytes = 32;
+constexpr int kLeastRowThreadsOfRuns = 4;
+constexpr int kThreadsOfRuns = 256;
 
 /// Whether `blocks`, those that have rows to reduce, are so few that other blocks should share the
 /// rows through memory. A second kernel costs a microsecond, so a cluster is better if it is large
@@ -119,7 +122,34 @@ int busy_threads(std::int64_t vectors, int register_vectors) {
   return threads;
 }
 
+/// Whether the run of neighbours with which a row of several modes begins is shorter than a sector,
+/// and the next row's run follows it in the widest input.
+bool has_runs_below_sector(const Plan& plan, const Rows& rows) {
+  if (rows.count < 2 || rows.count == plan.extents.size() || !plan.extents[0].is_known())
+    return false;
+  const Operand* const widest = vector_leader(plan);
+  if (widest == nullptr || widest->written) return false;
+  const OperandMode& next_row = widest->modes[rows.count];
+  return next_row.size() == 1 && next_row[0].stride == plan.extents[0] &&
+         plan.extents[0].value() * size_bytes(widest->dtype) < kSectorBytes;
+}
+
+/// Rows whose runs are below a sector, and that are read once: few threads of a warp share a row,
+/// so that its threads together access whole sectors, and more if there are few rows.
+std::optional<RowShape> shape_of_runs(const Plan& plan, Rows rows) {
+  const auto count = vectors_across_rows(plan, rows), vectors = vectors_in_row(plan, rows);
+  if (!count || !vectors || !is_one_pass(plan) || !has_runs_below_sector(plan, rows))
+    return std::nullopt;
+  rows.row_threads = kLeastRowThreadsOfRuns;
+  while (rows.row_threads < kWarp && *count * rows.row_threads < device::kThreadsAtOnce)
+    rows.row_threads *= 2;
+  if (rows.row_threads == kWarp || *vectors < std::int64_t{kStepsOfThread} * rows.row_threads)
+    return std::nullopt;
+  return RowShape{rows, kThreadsOfRuns};
+}
+
 RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
+  if (const auto shape = shape_of_runs(plan, rows)) return *shape;
   const auto vectors = vectors_in_row(plan, rows);
   if (!vectors) {
     rows.row_threads = 256;
@@ -205,15 +235,29 @@ bool share_strips(const Plan& plan, std::int64_t count, std::int64_t length, Row
          fits(kThreadsAcross, device::kManyBlocks);
 }
 
+/// Vectors that lie side by side along the innermost of several kept modes. With the next mode's,
+/// which are far away, a warp would access many pieces of memory at a time. (A power of two; kWarp
+/// if they are enough, or if rows are short.)
+int groups_side_by_side(const Plan& plan, const Rows& rows) {
+  const auto length = vectors_in_row(plan, rows);
+  if (rows.first < 2 || !plan.extents[0].is_known() || !length) return kWarp;
+  const std::int64_t vectors = ceil_div(plan.extents[0].value(), plan.vector);
+  const auto groups = static_cast<int>(
+      std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(vectors, 1, kWarp))));
+  return *length >= std::int64_t{kStepsOfThread} * kThreadsAcross / groups ? groups : kWarp;
+}
+
 RowShape shape_across(const Plan& plan, Rows rows) {
   const auto length = vectors_in_row(plan, rows);
   const auto count = vectors_across_rows(plan, rows);
   int groups = kWarp;
-  if (count) {
+  if (const int most = groups_side_by_side(plan, rows); most < kLeastGroups) {
+    groups = most;
+  } else if (count) {
     while (groups > kLeastGroups && ceil_div(*count, groups) < device::kManyBlocks) groups /= 2;
   }
-  if (RowShape shape{rows};
-      count && length && groups < kGroupsOfLine && share_strips(plan, *count, *length, shape)) {
+  if (RowShape shape{rows}; count && length && groups >= kLeastGroups && groups < kGroupsOfLine &&
+                            share_strips(plan, *count, *length, shape)) {
     return shape;
   }
   int threads = kThreadsAcross;

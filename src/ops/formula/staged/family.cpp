@@ -13,21 +13,35 @@ namespace {
 
 using core::ceil_div;
 
-constexpr int kWidestAccess = 16;                           // bytes
-constexpr std::int64_t kMostBytesOfRow = 256;               // of its widest element: two lines
-constexpr int kThreads = 128;                               // of a block
-constexpr int kMostRowThreads = 8;                          // 16 rows at a time or more, see below
-constexpr int kHeldVectors = 22;                            // of a row, by a thread
-constexpr int kMostRegisters = 48;                          // that hold vectors
-constexpr std::int64_t kBytesOfBlock = 8 * 1024;            // of inputs: four chunks a thread
-constexpr std::int64_t kMostBytesOfInputs = 16 * 1024;      // in 32 registers of a thread
-constexpr std::int64_t kMostSharedBytes = 32 * 1024;        // of a block
+constexpr int kWidestAccess = 16;                       // bytes
+constexpr std::int64_t kMostBytesOfRow = 512;           // of its widest element: four lines
+constexpr int kThreads = 128;                           // of a block
+constexpr int kMostRowThreads = 8;                      // 16 rows at a time or more, see below
+constexpr int kWord = 4;                                // bytes
+constexpr int kHeldWords = 16;                          // of a row, about, by a thread
+constexpr int kHeldVectors = 36;                        // if they are smaller than a word
+constexpr int kMostRegisters = 64;                      // that hold vectors
+constexpr std::int64_t kBytesOfBlock = 5 * 1024;        // of inputs: more delays its outputs
+constexpr std::int64_t kMostBytesOfInputs = 16 * 1024;  // in 32 registers of a thread
+constexpr std::int64_t kMostSharedBytes = 32 * 1024;    // of a block
+// With fewer elements, the accesses of fused_rows.cu are as fast: rows of less take longer by the
+// copies than by accesses of narrow vectors, or of words.
 constexpr std::int64_t kLeastElements = std::int64_t{1} << 18;
+constexpr std::int64_t kLeastElementsOfWords = std::int64_t{1} << 20;
 constexpr std::int64_t kManyBlocks = 2 * device::kWantedBlocks;  // about as many as run at once
 
 /// Whether the operand has an element for each element of a row.
 bool is_full(const Plan& plan, const Operand& operand) {
   return staged_pitch(plan, operand) == plan.extents.front().value();
+}
+
+/// Bytes of a vector of the widest element that is staged.
+int widest_vector(const Plan& plan) {
+  int widest = 0;
+  for (const Operand& operand : plan.operands) {
+    if (is_full(plan, operand)) widest = std::max(widest, size_bytes(operand.dtype));
+  }
+  return widest * plan.vector;
 }
 
 /// Registers for one vector of each input: elements of less than 4 bytes have one each, unless a
@@ -51,8 +65,7 @@ std::int64_t most_held(const Plan& plan, const Rows& rows) {
 std::int64_t input_bytes_of_row(const Plan& plan) {
   std::int64_t bytes = 0;
   for (const Operand& operand : plan.operands) {
-    if (operand.read)
-      bytes += staged_pitch(plan, operand).value_or(0) * size_bytes(operand.dtype);
+    if (operand.read) bytes += staged_pitch(plan, operand).value_or(0) * size_bytes(operand.dtype);
   }
   return bytes;
 }
@@ -64,8 +77,8 @@ int lender_of(const Plan& plan, const Operand& output) {
   for (const Operand& other : plan.operands) {
     if (!other.written || other.read || !is_full(plan, other)) continue;
     const auto lends = [&](const Operand& input) {
-      return input.read && !input.written && input.dtype == other.dtype &&
-             is_full(plan, input) && std::ranges::count(lent, input.tensor) == 0;
+      return input.read && !input.written && input.dtype == other.dtype && is_full(plan, input) &&
+             std::ranges::count(lent, input.tensor) == 0;
     };
     const auto lender = std::ranges::find_if(plan.operands, lends);
     const int tensor = lender == plan.operands.end() ? -1 : lender->tensor;
@@ -87,30 +100,27 @@ std::int64_t bytes_of_row_before(const Plan& plan, const Operand* end) {
   return bytes;
 }
 
-/// How many threads share a row: few, since a row takes them a fixed time, but more if all rows
-/// together have few. A row that is scanned has one.
+/// How many threads share a row: few, since a row takes them a fixed time, and since threads of
+/// several rows would ask the same banks of shared memory for narrow elements. A row that is
+/// scanned has one.
 Rows share_rows(const Plan& plan, Rows rows, const std::optional<int>& pinned) {
   const std::int64_t vectors = plan.extents.front().value() / plan.vector;
   const std::int64_t most = most_held(plan, rows);
-  const auto count = vectors_across_rows(plan, rows);
   const auto fits = [&](int row_threads) {
     const std::int64_t groups = kThreads / row_threads;
     return ceil_div(vectors, row_threads) <= most &&
            groups * input_bytes_of_row(plan) <= kMostBytesOfInputs &&
            groups * bytes_of_row_before(plan, nullptr) <= kMostSharedBytes;
   };
+  const int held = widest_vector(plan) < kWord ? kHeldVectors : kHeldWords;
   rows.row_threads = direction_of(plan) ? 1 : kMostRowThreads;
-  const auto has_few = [&](int row_threads) {
-    return count && *count * row_threads < device::kThreadsAtOnce && 8 * row_threads <= vectors;
-  };
-  while (rows.row_threads > 1 && fits(rows.row_threads / 2) && !has_few(rows.row_threads / 2) &&
-         10 * vectors < std::int64_t{9} * kHeldVectors * rows.row_threads) {
+  while (rows.row_threads > 1 && fits(rows.row_threads / 2) &&
+         10 * vectors < std::int64_t{9} * held * rows.row_threads) {
     rows.row_threads /= 2;
   }
   rows.row_threads = pinned.value_or(rows.row_threads);
-  std::int64_t held = ceil_div(vectors, rows.row_threads);
-  if (rows.row_threads > 1) held |= 1;  // so that threads begin in different banks
-  rows.register_vectors = fits(rows.row_threads) ? static_cast<int>(held) : 0;
+  rows.register_vectors =
+      fits(rows.row_threads) ? static_cast<int>(ceil_div(vectors, rows.row_threads)) : 0;
   return rows;
 }
 
@@ -170,22 +180,22 @@ std::int64_t staged_bytes(const Plan& plan, const Staged& staged) {
 
 bool suits_staging(const Plan& plan, const Tuning& tuning) {
   const Rows* const rows = rows_of(plan);
-  if (rows == nullptr || is_light(plan) || !rows->along() || rows->count != 1 || plan.extents.size() == 1)
+  if (rows == nullptr || is_light(plan) || !rows->along() || rows->count != 1 ||
+      plan.extents.size() == 1)
     return false;
   if (plan.ragged || !plan.extents.front().is_known() || pins_other_knobs(tuning)) return false;
   const std::int64_t length = plan.extents.front().value();
-  int widest = 0;
-  for (const Operand& operand : plan.operands) {
-    if (operand.per_row && operand.read) return false;
-    if (is_full(plan, operand)) widest = std::max(widest, size_bytes(operand.dtype));
-  }
+  const auto in_place = [](const Operand& operand) { return operand.per_row && operand.read; };
+  if (std::ranges::any_of(plan.operands, in_place)) return false;
   const std::int64_t aligned = length & -length;  // elements of a vector that divides rows
-  if (widest == 0 || length < 2 || length * widest > kMostBytesOfRow ||
-      aligned * widest >= kWidestAccess || plan.vector != aligned) {
+  const int bytes = widest_vector(plan);
+  if (bytes == 0 || bytes >= kWidestAccess || plan.vector != aligned || length < 2 ||
+      length / aligned * bytes > kMostBytesOfRow) {
     return false;
   }
   const auto count = vectors_across_rows(plan, *rows);
-  if (count && *count * length < kLeastElements) return false;
+  if (count && *count * length < (bytes < kWord ? kLeastElements : kLeastElementsOfWords))
+    return false;
   return share_rows(plan, *rows, tuning.row_threads).register_vectors > 0;
 }
 

@@ -11,11 +11,11 @@ struct Operand;
 /// Rows so short, or so odd, that threads would access them in narrow pieces (template
 /// fused_staged.cu). A block copies all of its rows to shared memory as one run, 16 bytes at a
 /// time. Its threads take their rows from there, `row_threads` a row, and leave full outputs there
-/// for a copy of the same kind. If the formula scans, a thread has a whole row. `cluster`, `splits`,
-/// `atomics` and `ahead` are not used, and `register_vectors` is not 0.
+/// for a copy of the same kind. If the formula scans, a thread has a whole row. `cluster`,
+/// `splits`, `atomics` and `ahead` are not used, and `register_vectors` is not 0.
 struct Staged : Rows {
   static constexpr std::string_view kTemplate = "fused_staged";
-  int turns = 1;  ///< rows that the same threads take one after another
+  int turns = 1;                            ///< rows that the same threads take one after another
   std::optional<Direction> direction = {};  ///< of formulas that scan
   bool operator==(const Staged&) const = default;
 

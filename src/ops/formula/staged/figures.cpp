@@ -5,18 +5,20 @@ namespace tilejit::figures {
 using plan::Plan;
 
 Sentences why(const Plan&, const plan::Staged& staged) {
-  return {std::string("the formula ") + (staged.direction ? "scans" : "reduces") +
-          " rows that are short or odd, so a block copies many of them to shared memory as one run, "
-          "16 bytes at a time, and its threads take them from there."};
+  return {
+      std::string("the formula ") + (staged.direction ? "scans" : "reduces") +
+      " rows that are short or odd, so a block copies many of them to shared memory as one run, "
+      "16 bytes at a time, and its threads take them from there."};
 }
 
 ThreadValues values_of(const Plan& plan, const plan::Staged& staged) {
   const int steps = staged.register_vectors, groups = plan.threads / staged.row_threads;
   const Dim length = Dim(staged.row_threads) * plan.vector * steps;
-  return {tuple_of({length, Dim(groups) * staged.turns}),
-          make_layout(
-              {flat_layout({staged.row_threads, groups}, {Dim(plan.vector) * steps, length}),
-               flat_layout({plan.vector, steps, staged.turns}, {1, plan.vector, length * groups})})};
+  const Dim apart = staged.row_threads * plan.vector;  // a thread's vectors
+  return {
+      tuple_of({length, Dim(groups) * staged.turns}),
+      make_layout({flat_layout({staged.row_threads, groups}, {plan.vector, length}),
+                   flat_layout({plan.vector, steps, staged.turns}, {1, apart, length * groups})})};
 }
 
 std::int64_t shared_bytes(const Plan& plan, const plan::Staged& staged) {
