@@ -59,8 +59,8 @@ struct DeclaredWork {
   /// Each element once, those of stride 0 once, in place twice.
   std::int64_t bytes = 0;
   /// Of the typed formula: each arithmetic operation and function counts 1 per value that it
-  /// computes, a reduction or scan 1 per element; loads, casts, constants, indices and choices
-  /// count 0.
+  /// computes, a reduction or scan 1 per element, a product of matrices 2 per place of K and
+  /// element; loads, casts, constants, indices and choices count 0.
   std::int64_t operations = 0;
 };
 /// Throws what `validate` throws, and Error{invalid_argument} if a symbol has no value, or a count

@@ -19,7 +19,8 @@ struct Function {
 
 /// A fused operation: formulas over tensors of any layouts. Shapes broadcast by NumPy's rules on
 /// top-level modes to the iteration space. An output has the shape of that, with extents of 1 along
-/// the axes over which its value was reduced, or these axes left out. See docs/formulas.md.
+/// the axes over which its value was reduced, or these axes left out. A formula with products of
+/// matrices (`a @ b`) has several iteration spaces. See docs/formulas.md.
 struct Fused {
   std::string name = "fused";            ///< an identifier; part of the kernel's name in a profiler
   std::vector<Symbol> symbols = {};      ///< facts about symbols; a symbol needs no entry here

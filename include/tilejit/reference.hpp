@@ -64,7 +64,10 @@ struct Verification {
 /// follows from a running error analysis of the formula (Higham, Accuracy and Stability of
 /// Numerical Algorithms, 2nd ed., section 3.3): every operation adds the rounding of the type it
 /// computes in, every store to a narrower type half an ulp of it; integers and bool must be equal.
-/// A reduction of n values rounds each of them min(n, 256 + 2 ceil(log2 n)) times, in any order. If
+/// A reduction of n values rounds each of them min(n, 256 + 2 ceil(log2 n)) times, in any order, a
+/// product of matrices K times, to the last bit. Of products of more than 2^32 products of elements
+/// that no later step reads, some rows and columns and an element in every block of 32 by 32 are
+/// compared, which `elements` counts; if they are stored as they are, the sums of all rows too. If
 /// rounding may decide a comparison or a cast, both outcomes pass. If nothing is known of a value
 /// (rounding decides whether it overflows or is NaN), any outcome passes.
 ///
