@@ -40,9 +40,10 @@ Sentences why(const Plan& plan, const plan::Box& box) {
     transposed += (transposed.empty() ? "" : ", ") +
                   name_of(plan, plan.operands[static_cast<std::size_t>(operand.tensor)]);
   }
-  return {transposed +
-          " lies contiguous along other modes than the first output, several or short ones, so "
-          "boxes of the space are reordered in shared memory element by element."};
+  return {
+      transposed +
+      " lies in another order than the first output, in runs of several modes or short ones, so "
+      "boxes of the space are reordered in shared memory element by element."};
 }
 
 ThreadValues values_of(const Plan&, const plan::Box& box) {
