@@ -3,6 +3,7 @@
 #include "emulation/device.hpp"
 #undef __shared__
 #define __shared__
+#undef __align__
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
 #include "atoms/gemm_ampere.cu"
