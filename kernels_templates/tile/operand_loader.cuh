@@ -76,17 +76,12 @@ struct OperandLoader {
       (kRun == 1 || has_runs<Layout, Source::kAlong>(kByColumns ? kDepth : kRows,
                                                      kByColumns ? kRows : kDepth, kRun));
   static constexpr int kExtent = kByColumns ? kDepth : kRows, kLines = kByColumns ? kRows : kDepth;
-  // Threads along a line. If lines are turned on their way, no more than a sector of global memory
-  // has: then threads of a warp store to different banks.
-  static constexpr bool kTurns =
-      kByColumns && kRun == 1 && kBytes >= 4 && !has_runs<Layout, Along::columns>(kDepth, kRows, 2);
-  static constexpr int kPerLine = kTurns && kExtent > 32 / kBytes ? 32 / kBytes : kExtent / kRun;
-  static constexpr int kAtOnce = kThreads / kPerLine;          // lines that the block takes
-  static constexpr int kParts = kExtent / (kRun * kPerLine);   // of a line, one after another
-  static constexpr int kCopies = kParts * (kLines / kAtOnce);  // of a thread
-  static_assert(kParts * kPerLine * kRun == kExtent && kAtOnce * kPerLine == kThreads,
+  static constexpr int kPerLine = kExtent / kRun;      // threads
+  static constexpr int kAtOnce = kThreads / kPerLine;  // lines that the block takes
+  static constexpr int kCopies = kLines / kAtOnce;     // of a thread
+  static_assert(kPerLine * kRun == kExtent && kAtOnce * kPerLine == kThreads,
                 "threads divide lines");
-  static_assert(kAtOnce <= kLines && kLines % kAtOnce == 0, "lines divide among threads");
+  static_assert(kCopies * kAtOnce == kLines, "lines divide among threads");
 
   const Element* matrix;
   const Element* from;  // this thread's first run of the next tile
@@ -142,17 +137,10 @@ struct OperandLoader {
     Element element[kRun];
   };
 
-  // Where copy `i` lies behind the thread's first one: in its line, and in lines.
-  static TILE_DEVICE constexpr int along_of(int i) {
-    return i % kParts * (kRun * kPerLine);
-  }
-  static TILE_DEVICE constexpr int lines_of(int i) {
-    return i / kParts * kAtOnce;
-  }
-  // How many elements of it exist.
+  // How many elements of copy `i` exist.
   TILE_DEVICE i32 existing(int i) const {
-    const i64 row = left_rows - (kByColumns ? lines_of(i) : along_of(i));
-    const i64 column = left_k - (kByColumns ? along + along_of(i) : across + lines_of(i));
+    const i64 row = left_rows - (kByColumns ? i * kAtOnce : 0);
+    const i64 column = left_k - (kByColumns ? along : across + i * kAtOnce);
     const i64 some = kByColumns ? column : row, line = kByColumns ? row : column;
     constexpr bool kWholeRuns = kByColumns ? Source::kWholeK : Source::kWholeRows;
     constexpr bool kWholeLines = kByColumns ? Source::kWholeRows : Source::kWholeK;
@@ -163,11 +151,9 @@ struct OperandLoader {
   template <class Params>
   TILE_DEVICE const Element* address(const Params& p, int i) const {
     if constexpr (Source::kLinear) {
-      const i64 rows = kByColumns ? lines_of(i) : along_of(i),
-                columns = kByColumns ? along_of(i) : lines_of(i);
-      return from + rows * Source::row_stride(p) + columns * Source::column_stride(p);
+      return from + i * kAtOnce * (kByColumns ? Source::row_stride(p) : Source::column_stride(p));
     } else {
-      const i64 a = along + along_of(i), b = across + lines_of(i);
+      const i64 a = along, b = across + i * kAtOnce;
       return from + Source::place(p, first_row + (kByColumns ? b : a), k + (kByColumns ? a : b));
     }
   }
@@ -175,8 +161,8 @@ struct OperandLoader {
     constexpr Along kAcross = kByColumns ? Along::rows : Along::columns;
     constexpr i32 kFar = distance<Layout, kAcross>(kLines, kAtOnce);
     constexpr bool kEven = is_even<Layout, kAcross>(kLines, kExtent, kAtOnce);
-    const i32 line = across + (kEven ? 0 : lines_of(i)), a = along + along_of(i);
-    return Layout()(kByColumns ? line : a, kByColumns ? a : line) + (kEven ? i / kParts * kFar : 0);
+    const i32 line = across + (kEven ? 0 : i * kAtOnce);
+    return Layout()(kByColumns ? line : along, kByColumns ? along : line) + (kEven ? i * kFar : 0);
   }
 
   template <class Params>
@@ -206,10 +192,10 @@ struct OperandLoader {
   }
   TILE_DEVICE void write(unsigned char* tile, const Run& run, int i) const {
     Shared* const to = reinterpret_cast<Shared*>(tile);
-    const i32 line = across + lines_of(i), first = along + along_of(i);
+    const i32 line = across + i * kAtOnce;
 #pragma unroll
     for (int e = 0; e < kRun; ++e) {
-      const i32 at = kByColumns ? Layout()(line, first + e) : Layout()(first + e, line);
+      const i32 at = kByColumns ? Layout()(line, along + e) : Layout()(along + e, line);
       to[at] = Entry::from(run.element[e]);
     }
   }
