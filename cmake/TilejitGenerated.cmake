@@ -42,8 +42,17 @@ set(generator_files ${tile_files} ${PROJECT_SOURCE_DIR}/src/expr/program.cpp)
 foreach(file shape.cpp shape.hpp plan.cpp plan.hpp source.cpp source.hpp constants.cpp constants.hpp)
   list(APPEND generator_files ${PROJECT_SOURCE_DIR}/src/ops/cuda/${file})
 endforeach()
+list(APPEND generator_files ${PROJECT_SOURCE_DIR}/src/operation/zeroing.cpp)
 file(GLOB emit_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/layout/emit*.cpp)
 tilejit_generator(cuda cuda/source.hpp ${generator_files} ${emit_files})
+
+# Tile programs: the tile library, and the rooms up to the source.
+set(generator_files ${tile_files} ${PROJECT_SOURCE_DIR}/src/operation/zeroing.cpp)
+foreach(room core device layout atoms expr program)
+  get_target_property(room_files tilejit_room_${room} TILEJIT_FILES)
+  list(APPEND generator_files ${room_files})
+endforeach()
+tilejit_generator(program program/kernel_plan.hpp ${generator_files})
 
 set(schema ${PROJECT_SOURCE_DIR}/docs/spec.schema.json)
 add_custom_command(

@@ -106,9 +106,14 @@ endforeach()
 # The console blocks of README and docs print what they show; those of a GPU are run where there is one.
 if(TARGET tilejit_command AND TILEJIT_BUILD_EXAMPLES AND NOT TILEJIT_SANITIZE)
   add_test(NAME docs.console
-    COMMAND ${TILEJIT_PYTHON} -m unittest -v test_console test_links
+    COMMAND ${TILEJIT_PYTHON} -m unittest -v test_console test_links test_grammar
     WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/docs)
   set_tests_properties(docs.console PROPERTIES LABELS cpu TIMEOUT 300
+    ENVIRONMENT "TILEJIT_COMMAND=$<TARGET_FILE:tilejit_command>;PYTHONDONTWRITEBYTECODE=1")
+  add_test(NAME docs.coverage
+    COMMAND ${TILEJIT_PYTHON} -m unittest -v test_coverage
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/docs)
+  set_tests_properties(docs.coverage PROPERTIES LABELS cpu TIMEOUT 300
     ENVIRONMENT "TILEJIT_COMMAND=$<TARGET_FILE:tilejit_command>;PYTHONDONTWRITEBYTECODE=1")
   add_test(NAME docs.console_gpu
     COMMAND ${TILEJIT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/docs/console_blocks.py --gpu

@@ -18,6 +18,7 @@ namespace tilejit {
 
 class Buffer;
 class Runtime;
+class TensorView;
 
 /// Kinds of memory that DLPack names and CUDA knows; the values are DLPack's.
 enum class DlpackDevice : std::uint8_t {
@@ -56,6 +57,10 @@ class DlpackTensor {
   /// What a Fused needs to compile for exactly this shape; `align` is the alignment of the address,
   /// at most 16, at least an element.
   [[nodiscard]] Tensor describe(std::string name, Access access = Access::automatic) const;
+  /// The tensor as a value, in `gmem` if it lies in device memory, else `generic`. `align` is a
+  /// promise of the caller, in bytes; 0: an element. Valid while this tensor is. Throws as
+  /// TensorView's constructor.
+  [[nodiscard]] TensorView view(int align = 0) const;
   /// A launch argument: a view, valid while this tensor is. Checks that the runtime's device can
   /// reach the memory, and that a read-only tensor is only read. Throws Error{invalid_argument}.
   [[nodiscard]] Argument argument(const Runtime& runtime, Access access = Access::in) const;

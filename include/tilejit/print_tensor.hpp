@@ -13,7 +13,7 @@ namespace tilejit {
 class Runtime;
 
 /// Where a tensor lies, as CuTe names it.
-enum class MemorySpace : std::uint8_t { generic, gmem, smem, rmem };
+enum class MemorySpace : std::uint8_t { generic, gmem, smem, rmem, tmem };
 
 struct PrintOptions {
   /// One line per element, with its coordinate; nothing is left out.

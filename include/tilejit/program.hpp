@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "tilejit/fused.hpp"
 #include "tilejit/number.hpp"
 #include "tilejit/operation.hpp"
 #include "tilejit/reference.hpp"
@@ -312,11 +313,16 @@ struct TileProgram {
 /// equal value. Throws Error{invalid_spec} if a text is not UTF-8.
 [[nodiscard]] std::string to_json(const TileProgram& program);
 
+/// A program that computes what the formula computes, which is its `verify`. Formulas that work
+/// element by element or reduce along the last axis. Ignores `tuning`. Throws what `validate`
+/// throws, and Error{unsupported} for other reductions and for scans, saying what to do.
+[[nodiscard]] TileProgram to_program(const Fused& op);
+
 /// The program of an Operation; null for other operations. Lives as long as `op`.
 [[nodiscard]] const TileProgram* tile_program(const Operation& op) noexcept;
 
 /// What a block of the program has and does, for people, on several lines: its launch, tensors and
-/// tiles with their bytes, and that it is interpreted only. Throws as `validate` does.
+/// tiles with their bytes. Throws as `validate` does.
 [[nodiscard]] std::string describe(const TileProgram& program);
 
 /// How a program is interpreted.

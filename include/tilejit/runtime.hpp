@@ -70,6 +70,10 @@ class Runtime {
 
   /// Makes the Runtime's context current in the calling thread (as cudaSetDevice does).
   void make_current() const;
+  /// Waits for everything on the device that the Runtime's context has been given, on whatever
+  /// streams (as cudaDeviceSynchronize does). Throws Error{driver_call}, also for a kernel's fault;
+  /// not while a stream is captured.
+  void synchronize() const;
 
  private:
   friend struct launch::Internals;

@@ -17,15 +17,16 @@ inline constexpr std::uint32_t kNoKeywords = 0xffffffff;
 /// One node of a parsed expression, untyped.
 struct AstNode {
   enum class Kind : std::uint8_t {
-    literal,  ///< `literal`
-    name,     ///< `text`
-    plus,     ///< unary +
-    unary,    ///< `op` on one operand
-    binary,   ///< `op` on two operands
-    cast,     ///< one operand to `dtype`
-    call,     ///< function `text` of the operands; the `init` of a reduction is the last operand
-    iota,     ///< the coordinate along the axis of `axes`
-    extent,   ///< the product of the extents of `axes`
+    literal,     ///< `literal`
+    name,        ///< `text`
+    plus,        ///< unary +
+    unary,       ///< `op` on one operand
+    binary,      ///< `op` on two operands
+    cast,        ///< one operand to `dtype`
+    call,        ///< function `text` of the operands; the `init` of a reduction is the last operand
+    iota,        ///< the coordinate along the axis of `axes`
+    extent,      ///< the product of the extents of `axes`
+    transposed,  ///< `text`, the name of a tensor, with its last two modes swapped
   };
   Kind kind = Kind::literal;
   Op op = Op::constant;

@@ -36,13 +36,15 @@ std::uint32_t AxisTable::mask(std::span<const AxisLiteral> axes) const {
   return mask;
 }
 
-std::uint32_t AxisTable::one(std::string_view function, std::span<const AxisLiteral> axes) const {
-  if (axes.size() != 1) throw Fault{quoted(function) + " takes one axis", axes[1].position};
-  return bit(axes[0]);
-}
-
-std::uint32_t AxisTable::one_by_default(std::string_view function) const {
-  if (scope_.axis.size() > 1) {
+std::uint32_t AxisTable::mask(const AxesNamed& named) const {
+  const std::string_view function = named.takes_one;
+  if (named.axes) {
+    if (!function.empty() && named.axes->size() != 1) {
+      throw Fault{quoted(function) + " takes one axis", (*named.axes)[1].position};
+    }
+    return mask(*named.axes);
+  }
+  if (!function.empty() && scope_.axis.size() > 1) {
     throw Fault{quoted(function) + " takes one axis, but the operation's \"axis\" has " +
                 std::to_string(scope_.axis.size()) + ": name one with axis="};
   }

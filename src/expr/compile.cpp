@@ -16,16 +16,7 @@ Program compile_formula(std::string_view formula, const Scope& scope) {
   Symbols symbols(scope, functions, parsed, graph, typer);
   const AxisTable axes(scope);
   Evaluator evaluator(functions, axes, typer, parsed.source);
-  for (const Statement& statement : parsed.statements) {
-    const Value value = evaluator.evaluate(
-        parsed, statement.value,
-        [&](std::string_view name, std::size_t position) { return symbols.read(name, position); });
-    try {
-      symbols.assign(statement, value);
-    } catch (const Fault& fault) {
-      fail_at(parsed.source, statement.position, fault.message);
-    }
-  }
+  symbols.evaluate_all(evaluator);
   return symbols.finish();
 }
 

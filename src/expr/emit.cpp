@@ -217,7 +217,8 @@ class Emitter {
       case Op::bit_not: return "~" + value_name(n.args[0]);
       case Op::logical_not: return "!" + value_name(n.args[0]);
       case Op::index:
-      case Op::extent: refuse(n);
+      case Op::extent:
+      case Op::matmul: refuse(n);
       default: return computed(n);
     }
   }
@@ -256,7 +257,9 @@ class Emitter {
 
   // The function that computes a node; empty for casts and operators of the language.
   std::string function_of(const Node& n) const {
-    if (n.args[0] == kNoNode || n.op == Op::cast || combines_elements(n.op)) return {};
+    if (n.args[0] == kNoNode || n.op == Op::cast || n.op == Op::matmul || combines_elements(n.op)) {
+      return {};
+    }
     const bool is_mean = n.op == Op::div && node(n.args[1]).op == Op::extent;
     if (const auto name = approximation(n); !name.empty() && !is_mean) return std::string(name);
     const std::string device_function = "math::" + std::string(to_string(n.op));

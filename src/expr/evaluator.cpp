@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "expr/names.hpp"
+#include "expr/tree.hpp"
 
 namespace tilejit::expr {
 namespace {
@@ -44,16 +45,36 @@ Value Evaluator::apply(const ParsedText& text, const AstNode& node, const std::v
   using Kind = AstNode::Kind;
   switch (node.kind) {
     case Kind::literal: return node.literal;
-    case Kind::name: return read(node.text, node.position);
+    case Kind::name: return read({node.text, node.position});
+    case Kind::transposed: return read({node.text, node.position, true});
     case Kind::plus: return typer_.plus(args[0]);
     case Kind::unary: return typer_.unary(node.op, args[0]);
-    case Kind::binary: return typer_.binary(node.op, args[0], args[1]);
+    case Kind::binary:
+      if (node.op == Op::matmul) return multiplied(text, node, args);
+      return typer_.binary(node.op, args[0], args[1]);
     case Kind::cast: return typer_.cast(args[0], node.dtype);
-    case Kind::iota: return typer_.index(axes_.one(node.text, *text.keywords[node.keywords].axes));
-    case Kind::extent: return typer_.extent(axes_.mask(*text.keywords[node.keywords].axes));
+    case Kind::iota:
+      return typer_.index(axes_of(text, node, {keywords_given(text, node).axes, node.text}));
+    case Kind::extent: return typer_.extent(axes_of(text, node, {keywords_given(text, node).axes}));
     case Kind::call: break;
   }
   return called(text, node, args);
+}
+
+Place Evaluator::place_of(const ParsedText& text, const AstNode& node) const {
+  return {text.source, node.position, call_site(text)};
+}
+
+std::uint32_t Evaluator::axes_of(const ParsedText& text, const AstNode& node,
+                                 const AxesNamed& named) const {
+  return notes_ != nullptr ? notes_->axes(named, place_of(text, node)) : axes_.mask(named);
+}
+
+Value Evaluator::multiplied(const ParsedText& text, const AstNode& node,
+                            const std::vector<Value>& args) {
+  if (notes_ == nullptr) fault("'@' stands in formulas of fused operations only");
+  const int number = notes_->product(args[0].node, args[1].node, place_of(text, node));
+  return typer_.matmul(args[0], args[1], number);
 }
 
 Value Evaluator::called(const ParsedText& text, const AstNode& node,
@@ -72,7 +93,7 @@ Value Evaluator::called(const ParsedText& text, const AstNode& node,
 Value Evaluator::reduced(const Reduction& reduction, const ParsedText& text, const AstNode& node,
                          const std::vector<Value>& args) {
   const Keywords given = keywords_given(text, node);
-  const std::uint32_t axes = given.axes ? axes_.mask(*given.axes) : axes_.by_default();
+  const std::uint32_t axes = axes_of(text, node, {given.axes});
   if (!given.init) return typer_.reduce(reduction, axes, args[0], {});
   return typer_.reduce(reduction, axes, args[0], args[1]);
 }
@@ -80,10 +101,9 @@ Value Evaluator::reduced(const Reduction& reduction, const ParsedText& text, con
 Value Evaluator::scanned(const Scan& scan, const ParsedText& text, const AstNode& node,
                          const Value& arg) {
   const Keywords given = keywords_given(text, node);
-  const ScanOrder order{
-      .axis = given.axes ? axes_.one(scan.name, *given.axes) : axes_.one_by_default(scan.name),
-      .exclusive = given.exclusive.value_or(false),
-      .reverse = given.reverse.value_or(false)};
+  const ScanOrder order{.axis = axes_of(text, node, {given.axes, scan.name}),
+                        .exclusive = given.exclusive.value_or(false),
+                        .reverse = given.reverse.value_or(false)};
   return typer_.scan(scan, order, arg);
 }
 
@@ -99,11 +119,13 @@ Value Evaluator::inlined(std::size_t function, const std::vector<Value>& args,
   }
   calls_.push_back(position);
   const ParsedText& body = functions_.body(function);
-  Value value = evaluate(body, body.statements[0].value, [&](std::string_view name, std::size_t) {
-    return args[*functions_.argument(function, name)];
+  const std::size_t axes_before = notes_ != nullptr ? notes_->count_axes() : 0;
+  Value value = evaluate(body, body.statements[0].value, [&](const NameRead& name) {
+    return args[*functions_.argument(function, name.name)];
   });
   calls_.pop_back();
-  inlined_.emplace(key, value);
+  // What names axes may stand in another space elsewhere.
+  if (notes_ == nullptr || notes_->count_axes() == axes_before) inlined_.emplace(key, value);
   return value;
 }
 

@@ -46,9 +46,12 @@ Expression compile_expression(const SourceText& text, const ExpressionScope& sco
   const Scope axes_scope{.rank = scope.rank};
   const AxisTable axes(axes_scope);
   Evaluator evaluator(*scope.functions, axes, typer, parsed.source, scope.advice);
-  const auto read = [&](std::string_view name, std::size_t position) {
-    const auto operand = scope.find(name, position);
-    if (!operand) fail_unknown(parsed.source, scope, name, position);
+  const auto read = [&](const NameRead& name) {
+    if (name.transposed) {
+      fail_at(parsed.source, name.position, "'.T' stands in formulas of fused operations only");
+    }
+    const auto operand = scope.find(name.name, name.position);
+    if (!operand) fail_unknown(parsed.source, scope, name.name, name.position);
     return value_of(*operand, graph);
   };
   const Value value = stored_value(

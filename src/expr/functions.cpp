@@ -156,6 +156,12 @@ void FunctionTable::check_body(std::size_t function) const {
   const ParsedText& body = bodies_[function];
   for (const AstNode& node : body.nodes) {
     if (node.kind == AstNode::Kind::call) check_call(body, node);
+    if (node.kind == AstNode::Kind::transposed) {
+      fail_at(
+          body.source, node.position,
+          "'.T' swaps the modes of a tensor, and the arguments of a function are values: pass " +
+              quoted(std::string(node.text) + ".T") + " to the function");
+    }
     if (node.kind != AstNode::Kind::name || argument(function, node.text)) continue;
     std::vector<std::string_view> known(functions_[function].args.begin(),
                                         functions_[function].args.end());

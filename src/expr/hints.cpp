@@ -9,6 +9,11 @@ namespace tilejit::expr {
 std::string hint_after_expression(const Token& at) {
   if (at.is("=")) return "; write '==' to compare";
   if (at.is("if")) return "; write where(condition, a, b)";
+  if (at.is(kTransposed)) {
+    return "; it swaps the last two modes of a tensor and stands behind its name: for the "
+           "transpose "
+           "of a value, give the value an output with a layout that is transposed";
+  }
   return "";
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "expr/hints.hpp"
+#include "expr/operators.hpp"
 
 namespace tilejit::expr {
 namespace {
@@ -13,7 +14,7 @@ constexpr std::size_t kMaxNameLength = 64;
 // Longer spellings first, so that "**" is not read as two stars.
 constexpr std::string_view kSymbols[] = {
     "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "+", "-", "*", "/",
-    "%",  "&",  "|",  "^",  "~",  "<",  ">",  "=",  "(", ")", ","};
+    "%",  "@",  "&",  "|",  "^",  "~",  "<",  ">",  "=", "(", ")", ","};
 
 constexpr std::string_view kStatementSymbols[] = {"[", "]", ":"};
 
@@ -149,6 +150,8 @@ class Lexer {
 
   // The longest symbol at the start of `rest`; empty if there is none.
   std::string_view symbol_at(std::string_view rest) const {
+    if (rest.starts_with(kTransposed) && !is_name_part(peek(kTransposed.size())))
+      return kTransposed;
     const auto starts = [&](std::string_view spelling) { return rest.starts_with(spelling); };
     const auto* found = std::find_if(std::begin(kSymbols), std::end(kSymbols), starts);
     if (found != std::end(kSymbols)) return *found;

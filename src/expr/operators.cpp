@@ -13,7 +13,7 @@ constexpr BinaryOperator kBinaryOperators[] = {
     {"^", 6, Op::bit_xor},       {"&", 7, Op::bit_and},       {"<<", 8, Op::shl},
     {">>", 8, Op::shr},          {"+", 9, Op::add},           {"-", 9, Op::sub},
     {"*", 10, Op::mul},          {"/", 10, Op::div},          {"//", 10, Op::floor_div},
-    {"%", 10, Op::mod},          {"**", kPower, Op::pow},
+    {"%", 10, Op::mod},          {"@", 10, Op::matmul},       {"**", kPower, Op::pow},
 };
 
 }  // namespace

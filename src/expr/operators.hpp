@@ -17,6 +17,9 @@ enum Level : int {
   kPower = 12,
 };
 
+/// Stands behind the name of a tensor whose last two modes are swapped.
+inline constexpr std::string_view kTransposed = ".T";
+
 struct BinaryOperator {
   std::string_view spelling;
   int level;

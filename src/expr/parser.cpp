@@ -227,7 +227,8 @@ class Parser {
     if (names_function(token.text) || token.is("cast") || needs_axes) {
       fail("expected '(': " + quoted(token.text) + " is a function of the language");
     }
-    return add({.kind = Kind::name, .position = token.position, .text = token.text});
+    const Kind kind = accept(kTransposed) ? Kind::transposed : Kind::name;
+    return add({.kind = kind, .position = token.position, .text = token.text});
   }
 
   AstId call(const Token& callee) {

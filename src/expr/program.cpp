@@ -33,6 +33,7 @@ ValueAxes axes_of_value(const Node& node, const std::vector<ValueAxes>& known,
   ValueAxes axes;
   if (node.op == Op::load) axes.varying = tensor_axes[static_cast<std::size_t>(node.source)];
   if (node.op == Op::index) axes.varying = node.axes;
+  if (node.op == Op::matmul) axes.varying = ~std::uint32_t{0};
   for (const NodeId arg : node.args) {
     if (arg == kNoNode) continue;
     axes.varying |= known[static_cast<std::size_t>(arg)].varying;

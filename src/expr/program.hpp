@@ -98,6 +98,9 @@ enum class Op : std::uint8_t {
   scan_prod,  ///< the same
   scan_min,   ///< the same; an exclusive one starts from infinity or the greatest value
   scan_max,   ///< the same; an exclusive one starts from -infinity or the least value
+  matmul,     ///< product of matrices over the last two axes of args[0] and args[1], which have
+              ///< spaces of their own (formula/product.hpp). Each element of an operand is rounded
+              ///< to the operand's type; sums are not rounded to the node's type, as all values
 };
 
 /// The name of `op` as in the enumeration.
@@ -237,14 +240,15 @@ struct RescaledSum {
 /// The body of the device function that computes one element: one statement per node. It reads
 /// loads from `t<tensor>` and scalars from `p.s<scalar>`, and writes stores to `y<tensor>`, all in
 /// compute types: the caller converts from and to storage. No text of the formula appears in it.
-/// Throws Error{unsupported} for reductions, scans, index and extent, which need more than one
-/// element.
+/// Throws Error{unsupported} for reductions, scans, products, index and extent, which need more
+/// than one element.
 [[nodiscard]] std::string emit_cuda(const Program& program);
 /// The part of a program that one device function computes.
 struct Slice {
   std::vector<bool> nodes;    ///< the nodes to compute; their operands are computed too, or given
   std::vector<Store> stores;  ///< of values among them
-  /// The text of a given value: of reductions, scans, index and extent. Empty for all other nodes.
+  /// The text of a given value: of reductions, scans, products, index and extent. Empty for all
+  /// other nodes.
   std::function<std::string(NodeId)> given;
   /// Values, besides those stored, that the text after the slice reads as v<id>.
   std::vector<NodeId> results = {};

@@ -25,4 +25,14 @@ std::optional<DType> promote(DType a, DType b) noexcept {
   return size_bytes(a) > size_bytes(b) ? a : b;
 }
 
+std::optional<DType> product_type(DType a, DType b) noexcept {
+  const auto both = [&](DType first, DType second) {
+    return (a == first || a == second) && (b == first || b == second);
+  };
+  if (both(f8e4m3, f8e5m2) || both(tf32, tf32)) return f32;
+  if (both(i8, u8)) return i32;
+  const bool gives_itself = a == f16 || a == bf16 || a == f32 || a == f64;
+  return a == b && gives_itself ? std::optional(a) : std::nullopt;
+}
+
 }  // namespace tilejit::expr

@@ -10,12 +10,13 @@
 namespace tilejit::expr {
 
 Symbols::Symbols(const Scope& scope, const FunctionTable& functions, const ParsedText& formula,
-                 Graph& graph, Typer& typer)
+                 Graph& graph, Typer& typer, TreeNotes* notes)
     : scope_(scope),
       functions_(functions),
       formula_(formula),
       graph_(graph),
       typer_(typer),
+      notes_(notes),
       tensors_(scope.tensors.size()) {
   for (std::size_t i = 0; i < scope.tensors.size(); ++i)
     tensor_indices_.emplace(scope.tensors[i].name, i);
@@ -43,9 +44,27 @@ void Symbols::fail_unknown(std::string_view name, std::size_t position) const {
   fail(position, "unknown name " + quoted(name) + suggestion(name, known));
 }
 
-Value Symbols::read(std::string_view name, std::size_t position) {
+void Symbols::evaluate_all(Evaluator& evaluator) {
+  for (const Statement& statement : formula_.statements) {
+    const Value value = evaluator.evaluate(formula_, statement.value,
+                                           [&](const NameRead& name) { return read(name); });
+    try {
+      assign(statement, value);
+    } catch (const Fault& fault) {
+      fail(statement.position, fault.message);
+    }
+  }
+}
+
+Value Symbols::read(const NameRead& read) {
+  const std::string_view name = read.name;
   if (const auto tensor = tensor_indices_.find(name); tensor != tensor_indices_.end()) {
-    return read_tensor(tensor->second, position);
+    return read_tensor(tensor->second, read);
+  }
+  if (read.transposed) {
+    fail(read.position, quoted(name) +
+                            " is no tensor: '.T' swaps the modes of a tensor, since a "
+                            "transposed value is a matter of layouts");
   }
   if (const auto scalar = scalar_indices_.find(name); scalar != scalar_indices_.end()) {
     Node node;
@@ -57,24 +76,29 @@ Value Symbols::read(std::string_view name, std::size_t position) {
   if (const auto temporary = temporaries_.find(name); temporary != temporaries_.end()) {
     return temporary->second;
   }
-  fail_unknown(name, position);
+  fail_unknown(name, read.position);
 }
 
-Value Symbols::read_tensor(std::size_t index, std::size_t position) {
+Value Symbols::read_tensor(std::size_t index, const NameRead& name) {
   const TensorSymbol& symbol = scope_.tensors[index];
   Tensor& tensor = tensors_[index];
-  if (tensor.stored) return *tensor.stored;
-  if (!symbol.readable_first) {
-    fail(position,
+  if (tensor.stored && notes_ == nullptr) return *tensor.stored;
+  const bool assigned = tensor.stored.has_value();
+  if (!assigned && !symbol.readable_first) {
+    fail(name.position,
          "output " + quoted(symbol.name) +
              " is read before it is assigned; declare it \"access\": \"inout\" if the old "
              "value is meant");
   }
-  if (!tensor.first_read) tensor.first_read = position;
+  if (!assigned && !tensor.first_read) tensor.first_read = name.position;
   Node node;
   node.op = Op::load;
   node.type = symbol.dtype;
   node.source = static_cast<int>(index);
+  if (notes_ != nullptr) {
+    node.source = notes_->read({node.source, name.transposed, assigned},
+                               {formula_.source, name.position, {}});
+  }
   return graph_.add(node);
 }
 
@@ -124,11 +148,31 @@ void Symbols::assign_temporary(const Statement& statement, const Value& value) {
 Program Symbols::finish() const {
   check_outputs();
   Program program = graph_.prune(stores_);
-  check_all_used(program);
+  check_all_used(program, {});
   try {
     return correct_centred_sums(program);
   } catch (const Fault& fault) {
     fail(0, fault.message);
+  }
+}
+
+void Symbols::finish(Tree& tree) const {
+  check_outputs();
+  std::vector<Store> wanted = stores_;
+  for (const Store& store : stores_) {
+    wanted.push_back({store.tensor, *tensors_[static_cast<std::size_t>(store.tensor)].stored});
+  }
+  Program program = graph_.prune(wanted);
+  std::vector<int> reads;
+  for (const Tree::Read& read : tree.reads) reads.push_back(read.what.tensor);
+  check_all_used(program, reads);
+  tree.nodes = std::move(program.nodes);
+  for (std::size_t i = 0; i < program.stores.size(); ++i) {
+    if (i < stores_.size()) {
+      tree.stores.push_back(program.stores[i]);
+    } else {
+      tree.stored.push_back(program.stores[i].value);
+    }
   }
 }
 
@@ -173,13 +217,17 @@ void Symbols::fail_without_output() const {
               formula_.source.where);
 }
 
-void Symbols::check_all_used(const Program& program) const {
+void Symbols::check_all_used(const Program& program, const std::vector<int>& reads) const {
+  const auto tensor_of = [&](const Node& load) {
+    const auto source = static_cast<std::size_t>(load.source);
+    return reads.empty() ? source : static_cast<std::size_t>(reads[source]);
+  };
   std::vector<bool> tensors(scope_.tensors.size(), false);
   std::vector<bool> scalars(scope_.scalars.size(), false);
   static constexpr const char* kTensor = "tensor";
   for (const Store& store : program.stores) tensors[static_cast<std::size_t>(store.tensor)] = true;
   for (const Node& node : program.nodes) {
-    if (node.op == Op::load) tensors[static_cast<std::size_t>(node.source)] = true;
+    if (node.op == Op::load) tensors[tensor_of(node)] = true;
     if (node.op == Op::scalar) scalars[static_cast<std::size_t>(node.source)] = true;
   }
   const auto refuse = [&](const char* kind, const std::string& name) {

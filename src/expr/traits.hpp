@@ -53,7 +53,7 @@ struct Traits {
 };
 
 namespace detail {
-inline constexpr std::size_t kOps = static_cast<std::size_t>(Op::scan_max) + 1;
+inline constexpr std::size_t kOps = static_cast<std::size_t>(Op::matmul) + 1;
 extern const std::array<Traits, kOps> kTraits;  // in the order of the enumeration
 }  // namespace detail
 

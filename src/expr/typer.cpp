@@ -155,6 +155,31 @@ Value Typer::binary(Op op, const Value& a, const Value& b) {
   }
 }
 
+NodeId Typer::matmul(const Value& a, const Value& b, int number) {
+  if (a.is_weak() || b.is_weak()) {
+    fault("'@' takes two matrices, not " + describe(a) + " and " + describe(b) +
+          ": a literal has no shape");
+  }
+  const DType left = type_of(a), right = type_of(b);
+  if (const auto type = product_type(left, right)) {
+    Node node;
+    node.op = Op::matmul;
+    node.type = *type;
+    node.args = {a.node, b.node, kNoNode};
+    node.source = number;
+    return graph_.add(node);
+  }
+  const std::string types = describe(a) + " and " + describe(b);
+  const DType narrow = size_bytes(left) <= size_bytes(right) ? left : right;
+  if (left == right || !is_floating(left) || !is_floating(right)) {
+    fault("'@' has no product of " + types +
+          ": cast both to one of f16, bf16, f32 and f64, or to i8 or u8");
+  }
+  const bool has_own = product_type(narrow, narrow).has_value();
+  const std::string cast(to_string(has_own && narrow != tf32 ? narrow : f32));
+  fault("'@' has no product of " + types + ": cast one of them, e.g. " + cast + "(...)");
+}
+
 NodeId Typer::divide(const Value& a, const Value& b) {
   const DType common = common_type({{a, b}});
   const DType type = is_floating(common) ? common : f32;

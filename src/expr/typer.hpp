@@ -37,6 +37,8 @@ class Typer {
   /// Unary plus. It turns a bool into a number.
   Value plus(const Value& a);
   Value binary(Op op, const Value& a, const Value& b);
+  /// The product of two matrices, each an operand of a type of its own; `number` is Node::source.
+  NodeId matmul(const Value& a, const Value& b, int number);
   /// A built-in function. The caller has checked the number of arguments.
   Value call(Op op, std::span<const Value> args);
   /// A reduction over `axes` (not empty); `init` is combined with its result once. `var` is the

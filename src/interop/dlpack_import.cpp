@@ -8,6 +8,7 @@
 #include "interop/strides.hpp"
 #include "tilejit/dlpack.hpp"
 #include "tilejit/error.hpp"
+#include "tilejit/tensor_view.hpp"
 
 namespace tilejit {
 namespace {
@@ -127,6 +128,16 @@ Tensor DlpackTensor::describe(std::string name, Access access) const {
           .layout = layout(),
           .access = access,
           .align = align};
+}
+
+TensorView DlpackTensor::view(int align) const {
+  const Engine engine{
+      .dtype = dtype_,
+      .data = data_,
+      .space = device_ == DlpackDevice::cuda ? MemorySpace::gmem : MemorySpace::generic,
+      .align = align,
+      .read_only = read_only_};
+  return {engine, layout()};
 }
 
 }  // namespace tilejit

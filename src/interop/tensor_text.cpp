@@ -57,26 +57,15 @@ std::vector<std::size_t> bracket_order(std::size_t rank) {
   return order;
 }
 
-std::string_view name_of(MemorySpace space) {
-  constexpr std::array<std::string_view, 4> kNames = {"generic", "gmem", "smem", "rmem"};
-  return kNames[static_cast<std::size_t>(space)];
-}
-
 /// True for a tensor without modes, which has one element.
 bool has_no_modes(const Layout& layout) {
   return layout == Layout();
 }
 
-/// CuTe writes a single mode as a tuple.
-std::string layout_text(const Layout& layout) {
-  if (depth(layout) > 0 || has_no_modes(layout)) return to_string(layout);
-  return fmt::format("({}):({})", to_string(layout.shape()), to_string(layout.stride()));
-}
-
 class Text {
  public:
-  Text(DType dtype, const Layout& layout, const PrintOptions& options, const Reader& read)
-      : dtype_(dtype), read_(read), order_(bracket_order(rank(layout))) {
+  Text(const Layout& layout, const PrintOptions& options, const ElementText& element)
+      : element_(element), order_(bracket_order(rank(layout))) {
     if (has_no_modes(layout)) return;
     for (std::size_t m = 0; m < rank(layout); ++m) {
       modes_.push_back(shown_of(mode(layout, m), options));
@@ -90,7 +79,7 @@ class Text {
     if (empty) {
       text_ += "[]";
     } else if (modes_.empty()) {
-      text_ += element(0);
+      text_ += element_(0);
     } else if (modes_.size() == 1) {
       column();
     } else {
@@ -115,7 +104,7 @@ class Text {
       if (only.indices[i] == kElided) {
         text_ += "...";
       } else {
-        text_ += fmt::format("[{}, ]", element(only.offsets[i]));
+        text_ += fmt::format("[{}, ]", element_(only.offsets[i]));
       }
     }
   }
@@ -127,7 +116,7 @@ class Text {
     for (std::size_t i = 0; i < shown.indices.size(); ++i) {
       const bool elided = shown.indices[i] == kElided;
       if (below == 0) {
-        text_ += (elided ? "..." : element(offset + shown.offsets[i])) + ", ";
+        text_ += (elided ? "..." : element_(offset + shown.offsets[i])) + ", ";
         continue;
       }
       if (i > 0) separate(shown, i, below, kMargin + level + 1);
@@ -147,7 +136,7 @@ class Text {
 
   void line(std::size_t m, std::int64_t offset, const std::string& coordinate) {
     if (m == modes_.size()) {
-      text_ += fmt::format("\t({})={}\n", coordinate, element(offset));
+      text_ += fmt::format("\t({})={}\n", coordinate, element_(offset));
       return;
     }
     const std::string before = m == 0 ? "" : coordinate + ",";
@@ -156,10 +145,7 @@ class Text {
     }
   }
 
-  std::string element(std::int64_t offset) const { return element_text(dtype_, read_(offset)); }
-
-  DType dtype_;
-  const Reader& read_;
+  const ElementText& element_;
   std::vector<std::size_t> order_;
   std::vector<Shown> modes_;
   std::string text_;
@@ -167,19 +153,35 @@ class Text {
 
 }  // namespace
 
-std::string tensor_text(DType dtype, const Layout& layout, std::uint64_t address,
-                        const PrintOptions& options, const Reader& read) {
+std::string_view name_of(MemorySpace space) {
+  constexpr std::array<std::string_view, 5> kNames = {"generic", "gmem", "smem", "rmem", "tmem"};
+  return kNames[static_cast<std::size_t>(space)];
+}
+
+std::string layout_text(const Layout& layout) {
+  if (depth(layout) > 0 || has_no_modes(layout)) return to_string(layout);
+  return fmt::format("({}):({})", to_string(layout.shape()), to_string(layout.stride()));
+}
+
+std::string text_after(const std::string& heading, const Layout& layout,
+                       const PrintOptions& options, const ElementText& element) {
   if (options.edge_items < 1) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("edge_items is {}; use 1 or more", options.edge_items));
   }
   check_known(layout);
-  Text text(dtype, layout, options, read);
+  Text text(layout, options, element);
+  return heading + ", data=" + (options.verbose ? " (\n" + text.lines() : "\n" + text.brackets());
+}
+
+std::string tensor_text(DType dtype, const Layout& layout, std::uint64_t address,
+                        const PrintOptions& options, const Reader& read) {
   const std::string heading =
-      fmt::format("tensor(raw_ptr(0x{:016x}: {}, {}, align<{}>) o {}, data=", address,
-                  to_string(dtype), name_of(options.space.value_or(MemorySpace::generic)),
+      fmt::format("tensor(raw_ptr(0x{:016x}: {}, {}, align<{}>) o {}", address, to_string(dtype),
+                  name_of(options.space.value_or(MemorySpace::generic)),
                   options.align > 0 ? options.align : size_bytes(dtype), layout_text(layout));
-  return heading + (options.verbose ? " (\n" + text.lines() : "\n" + text.brackets());
+  return text_after(heading, layout, options,
+                    [&](std::int64_t offset) { return element_text(dtype, read(offset)); });
 }
 
 std::vector<std::int64_t> shown_offsets(const Layout& layout, const PrintOptions& options) {

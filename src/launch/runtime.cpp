@@ -65,6 +65,12 @@ void Runtime::make_current() const {
   driver::check(driver, driver.cuCtxSetCurrent_(impl_->context->handle()), "cuCtxSetCurrent");
 }
 
+void Runtime::synchronize() const {
+  const driver::ContextScope scope(*impl_->context);
+  const driver::Table& driver = impl_->context->driver();
+  driver::check(driver, driver.cuCtxSynchronize_(), "cuCtxSynchronize");
+}
+
 const std::shared_ptr<const driver::Context>& memory::context_of(const Runtime& runtime) noexcept {
   return launch::Internals::context(runtime);
 }

@@ -8,6 +8,7 @@
 #include "memory/context_of.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/print_tensor.hpp"
+#include "tilejit/tensor_view.hpp"
 
 namespace tilejit {
 namespace {
@@ -66,6 +67,17 @@ std::string print_tensor(const Runtime& runtime, Stream stream, DType dtype, con
     const Piece& piece = *std::prev(after);
     return piece.bytes.data() + (offset - piece.begin) * element;
   });
+}
+
+std::string print_tensor(const Runtime& runtime, Stream stream, const TensorView& tensor,
+                         const PrintOptions& options) {
+  if (tensor.has_coordinates()) return print_tensor(tensor, options);
+  if (!size(tensor.layout()).is(0)) (void)index_of(tensor, 0);  // throws if symbols have no value
+  const Engine engine = tensor.engine();
+  PrintOptions described = options;
+  if (!described.space && engine.space != MemorySpace::generic) described.space = engine.space;
+  if (described.align == 0) described.align = engine.align;
+  return print_tensor(runtime, stream, engine.dtype, tensor.layout(), engine.data, described);
 }
 
 }  // namespace tilejit

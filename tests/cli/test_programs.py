@@ -3,9 +3,37 @@
 import struct
 import unittest
 
-from support import ROOT, CommandTest, write_npy
+from support import CATALOGUE, ROOT, SPECS, CommandTest, write_npy
 
 PROGRAMS = ROOT / "examples" / "programs"
+# Products have no formula: tests/program/examples_test.cpp compares them with sums in double.
+WITHOUT_A_FORMULA = {"hello_world", "matmul", "batched_matmul", "gemm_bias_gelu", "flash_attention"}
+MATRICES = ("M=1,N=1", "M=65,N=257", "M=5,N=1024")
+SIZES = {
+    **dict.fromkeys(("add_naive", "add_vectorized", "add_thread_value", "add_block_order", "apply",
+                     "list_of_inputs", "norm", "transpose", "softmax", "layernorm"), MATRICES),
+    "vector_add": ("N=1", "N=1024", "N=1025"),
+    "printing": ("N=1", "N=13"),
+    "data_types": ("N=1", "N=257"),
+    "tensors": ("M=3,N=5", "M=17,N=40"),
+    "operators": ("M=1,N=1", "M=8,N=64", "M=9,N=63"),
+    "sum_atomic": ("N=1", "N=2048", "N=10001"),
+}
+PRINTED = {
+    "hello_world": "Hello world\n",
+    "printing": "a = 8, b = 2, N = 12\nlayout (8,2):(1,8)\nx is (12):(1)\n",
+    "data_types": "i8(300) = [44], i32(3.14) = 3, f32(42) = 42\n",
+    "tensors": "a[2, 4] = [[-0.790406]]\n",
+}
+SCAN = "it has a scan, cum"
+OTHER_AXES = "along other axes than the last; write the program, or swap the axes"
+WORD = "is a word of the language; choose another"
+UNTRANSLATED = {
+    "cumprod": SCAN, "cumsum": SCAN, "cumsum_exclusive": SCAN, "cumsum_reverse": SCAN,
+    "cumulative_softmax": SCAN, "sum_all": OTHER_AXES, "sum_columns": OTHER_AXES,
+    "group_norm": "its reductions take other axes than the last", "iota": WORD,
+    "masked_fill": WORD, "masked_softmax": WORD,
+}
 HELLO = 'Kernel hello\nGrid (2)\nPrint "Hello from block {}", block_idx.x\n'
 
 
@@ -16,12 +44,31 @@ class Programs(CommandTest):
         return path
 
     def test_examples_run_and_verify(self):
-        for path in sorted([*PROGRAMS.glob("*.tl"), *PROGRAMS.glob("*.json")]):
+        for path in sorted(PROGRAMS.glob("*.tl")):
             with self.subTest(path.name):
                 text = self.assert_ok("run", path, "--device", "cpu")
                 self.assertIn("interpreted in ", text)
-        text = self.assert_ok("run", PROGRAMS / "vector_add.tl", "--device", "cpu")
-        self.assertIn("verified against its reference", text)
+                verified = path.stem not in WITHOUT_A_FORMULA
+                self.assertEqual("verified against its reference" in text, verified)
+
+    def test_examples_verify_at_ragged_sizes(self):
+        for name, sizes in SIZES.items():
+            for dims in sizes:
+                with self.subTest(f"{name} {dims}"):
+                    text = self.assert_ok("run", PROGRAMS / f"{name}.tl", "--device", "cpu",
+                                          "--dims", dims)
+                    self.assertIn("verified against its reference", text)
+
+    def test_examples_print(self):
+        for name, printed in PRINTED.items():
+            with self.subTest(name):
+                text = self.assert_ok("run", PROGRAMS / f"{name}.tl", "--device", "cpu")
+                self.assertIn(printed, text)
+
+    def test_examples_say_what_does_not_fit(self):
+        for name in ("norm", "softmax", "layernorm"):
+            self.assert_fails(2, "a row is one tile; raise T", "run", PROGRAMS / f"{name}.tl",
+                              "--device", "cpu", "--dims", "M=2,N=1025")
 
     def test_values_come_from_files(self):
         write_npy(self.folder / "a.npy", "<f4", (3,), struct.pack("<3f", 1, 2, 3))
@@ -55,11 +102,17 @@ class Programs(CommandTest):
         self.assert_fails(2, "k.tl: program line 3: unknown name 'A'\n    Compute Y = A\n"
                           "                ^", "run", path)
 
-    def test_planning_is_refused(self):
+    def test_kernels_are_made_shown_and_explained(self):
         path = PROGRAMS / "vector_add.tl"
-        for command in ("compile", "render"):
-            self.assert_fails(2, "programs are interpreted only", command, path)
-        self.assertIn("a tile program of 7 steps, interpreted only", self.assert_ok("explain", path))
+        self.assertIn("tilejit_vector_add ", self.assert_ok("compile", path, "--target", "sm_80"))
+        text = self.assert_ok("render", path, "--header", "--target", "sm_80")
+        self.assertIn("load_neighbours<8>(&r0_A[i]", text)
+        plan = self.assert_ok("render", path, "--plan", "--text", "--target", "sm_80")
+        self.assertIn("A: f16 (1024): (128,8):(8,1)\n", plan)
+        self.assertIn("tiles      A: f16 (1024): (128,8):(8,1)", self.assert_ok("explain", path, "--target", "sm_80"))
+        path = self.program("Kernel k\nTensor Y : i32 [N] out\nGrid (1)\nBlock (N)\nAllocate n in register (1) "
+                            ": i32 = 7\nCopy n (1) at [0] from register to global as Y\n")
+        self.assert_fails(2, "the block has 'N' threads, which depends on symbols", "compile", path)
 
     def test_fmt_rewrites_and_checks(self):
         path = self.program("Kernel  k # name\nPrint   \"x\"\n")
@@ -71,11 +124,68 @@ class Programs(CommandTest):
         self.assert_fails(2, "expected a statement", "fmt", self.program("Kernel k\nnonsense\n"))
 
     def test_translate_goes_both_ways(self):
-        for name in ("vector_add", "gemm_bias_gelu", "flash_attention"):
+        names = {path.stem for path in PROGRAMS.iterdir()}
+        self.assertGreaterEqual(len(names), 21)
+        for name in names:
             tl, as_json = PROGRAMS / f"{name}.tl", PROGRAMS / f"{name}.json"
             self.assertEqual(self.assert_ok("translate", tl), as_json.read_text())
             self.assertEqual(self.assert_ok("translate", as_json), tl.read_text())
             self.assertEqual(self.assert_ok("translate", "--to", "tl", tl), tl.read_text())
+
+    def test_translates_formulas(self):
+        for path in sorted([*CATALOGUE.glob("*.json"), *SPECS.glob("*.json")]):
+            with self.subTest(path.stem):
+                if path.stem in UNTRANSLATED:
+                    self.assert_fails(2, UNTRANSLATED[path.stem], "translate", path)
+                    continue
+                text = self.assert_ok("translate", path)
+                program = self.program(text)
+                self.assert_ok("fmt", "--check", program)
+                self.assertIn("verified against its reference",
+                              self.assert_ok("run", program, "--device", "cpu"))
+                self.assertEqual(self.assert_ok("translate", "--to", "json", path),
+                                 self.assert_ok("translate", program))
+
+    def test_translates_reductions_of_ragged_rows(self):
+        path = self.spec(
+            tensors={"x": {"dtype": "f16", "shape": ["M", "N"]},
+                     "zero": {"dtype": "f16", "shape": ["M", 1]},
+                     "m": {"dtype": "f32", "shape": ["M"]},
+                     "y": {"dtype": "f32", "shape": ["M", "N"]}},
+            formula=["m = mean(x)",
+                     "s = var(x) + sum(zero) + sum(x, init=3) + max(x) + min(x - 3) + prod(x)",
+                     "t = f32(argmax(x)) + f32(argmin(x)) + any(x) + all(x) + iota(-1) + extent(0)",
+                     "y = (x - m) * s + max(x, t)"])
+        program = self.program(self.assert_ok("translate", path))
+        for dims in ("M=5,N=300", "M=1,N=1", "M=3,N=1024"):
+            with self.subTest(dims):
+                text = self.assert_ok("run", program, "--device", "cpu", "--dims", dims)
+                self.assertIn("verified against its reference", text)
+
+    def test_translates_long_rows_and_rows_of_nothing(self):
+        for extent, threads in ((50000, "Block (1024)"), (0, "Grid (2)")):
+            path = self.spec(tensors={"x": {"dtype": "f32", "shape": [2, extent]},
+                                      "y": {"dtype": "f32", "shape": [2]}},
+                             formula="y = prod(x * 2) + max(x)")
+            text = self.assert_ok("translate", path)
+            self.assertIn(threads, text)
+            self.assertIn("verified against its reference",
+                          self.assert_ok("run", self.program(text), "--device", "cpu"))
+
+    def test_says_which_formulas_have_no_program(self):
+        rows = {"x": {"dtype": "i32", "shape": ["M", "N"]}, "y": {"dtype": "i32", "shape": ["M"]}}
+        for message, fields in {
+            "it compares integers along an axis whose extent is not known":
+                {"tensors": rows, "formula": "y = max(x)"},
+            "it becomes too long; give parts of it names":
+                {"formula": "y = " + "var(x + " * 20 + "x" + ")" * 20,
+                 "tensors": {"x": {"dtype": "f32", "shape": ["N"]},
+                             "y": {"dtype": "f32", "shape": ["N"]}}},
+            "the function f has a reduction": {"formula": "y = f(x)",
+                "functions": {"f": {"args": ["a"], "expr": "a - sum(a)"}}},
+        }.items():
+            with self.subTest(message):
+                self.assert_fails(2, message, "translate", self.spec(**fields))
 
 
 if __name__ == "__main__":

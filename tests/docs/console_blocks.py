@@ -9,7 +9,7 @@ and bench/, a copy of docs/gallery/, and a link to the build as build/ci. The ta
 
 A line `...` stands for any lines. Figures that vary are masked (MASKS, GPU_MASKS). A block that
 shows no output at all is only run. A command that shows a line `tilejit: ...` must fail, any other
-must succeed.
+must succeed. A block "```tl NAME" is a file of that name, which the page's commands find.
 """
 
 import argparse
@@ -94,6 +94,14 @@ def blocks_of(page: pathlib.Path) -> list[Block]:
     return blocks
 
 
+def files_of(page: pathlib.Path) -> dict[str, str]:
+    """The texts of the page's blocks that are files, by their names."""
+    found = re.findall(r"^```tl (\S+)\n(.*?)^```$", page.read_text(), re.M | re.S)
+    if len(found) != len(dict(found)):
+        raise ValueError(f"{page}: two blocks are files of one name")
+    return dict(found)
+
+
 def scratch_folder(folder: pathlib.Path, tilejit: pathlib.Path) -> dict[str, str]:
     """Fills the folder and returns the environment of its shell."""
     (folder / "build").mkdir()
@@ -110,11 +118,15 @@ def scratch_folder(folder: pathlib.Path, tilejit: pathlib.Path) -> dict[str, str
     }
 
 
-def run(commands: list[Command], tilejit: pathlib.Path, gpu: bool) -> list[Result]:
+def run(
+    commands: list[Command], tilejit: pathlib.Path, gpu: bool, files: dict[str, str] | None = None
+) -> list[Result]:
     """Runs the commands one after another in one shell; fewer results if a command ends it."""
     script = "".join(f"{command.text}\nprintf '\\001%s\\n' $?\n" for command in commands)
     with tempfile.TemporaryDirectory() as name:
         environment = scratch_folder(pathlib.Path(name), tilejit)
+        for file, text in (files or {}).items():
+            (pathlib.Path(name) / file).write_text(text)
         if not gpu:
             environment["CUDA_VISIBLE_DEVICES"] = ""
         printed = subprocess.run(
@@ -162,7 +174,7 @@ def faults_of(page: pathlib.Path, tilejit: pathlib.Path, gpu: bool = False) -> l
     name = page.relative_to(ROOT) if page.is_relative_to(ROOT) else page
     blocks = [block for block in blocks_of(page) if block.tag == ("gpu" if gpu else "")]
     pairs = [(block, command) for block in blocks for command in block.commands]
-    results = run([command for _, command in pairs], tilejit, gpu)
+    results = run([command for _, command in pairs], tilejit, gpu, files_of(page))
     faults = []
     for (block, command), result in zip(pairs, results):
         if (result.code != 0) != command.shows_failure():

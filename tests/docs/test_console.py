@@ -95,6 +95,16 @@ class Comparison(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "page.md:3: unknown tag 'later'"):
             self.faults("$ false", tag=" later")
 
+    def test_blocks_with_a_name_are_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "page.md"
+            block = "```tl k.tl\nKernel k\n```\n"
+            page.write_text(f"{block}\n```console\n$ cat k.tl\nKernel k\n```\n")
+            self.assertEqual(console_blocks.faults_of(page, TILEJIT), [])
+            page.write_text(block + block)
+            with self.assertRaisesRegex(ValueError, "two blocks are files of one name"):
+                console_blocks.files_of(page)
+
     def test_commands_of_a_page_share_a_shell(self):
         self.assertEqual(self.faults("$ export WORD=kept", "$ echo $WORD", "kept"), [])
         self.assertEqual(self.faults("$ test -f examples/catalogue/softmax.json"), [])

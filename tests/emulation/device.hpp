@@ -15,12 +15,13 @@
 #include <limits>
 #include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace emulation {
 
 struct Index {
-  unsigned x = 0;
+  unsigned x = 0, y = 0, z = 0;
 };
 
 inline constexpr int kWarp = 32;
@@ -37,6 +38,7 @@ class Block {
   Block(int threads, std::mt19937& random, std::function<void()> kernel)
       : random_(random), kernel_(std::move(kernel)), fibers_(static_cast<std::size_t>(threads)) {
     current_block = this;
+    if (extents.x * extents.y * extents.z != fibers_.size()) extents = {unsigned(threads), 1, 1};
     while (stacks.size() < fibers_.size()) {
       stacks.push_back(std::make_unique_for_overwrite<char[]>(kStackBytes));
     }
@@ -73,7 +75,7 @@ class Block {
   [[nodiscard]] std::size_t current() const { return current_; }
 
   static inline Block* current_block = nullptr;
-  static inline Index thread, block, grid;
+  static inline Index thread, block, grid, extents = {1, 1, 1};
   static inline std::vector<std::unique_ptr<char[]>> stacks;  // of one block after the other
 
  private:
@@ -94,7 +96,8 @@ class Block {
   // Jumps, since swapcontext would take system calls.
   [[gnu::noinline]] void resume(std::size_t i) {
     current_ = i;
-    thread.x = static_cast<unsigned>(i);
+    const auto number = static_cast<unsigned>(i);
+    thread = {number % extents.x, number / extents.x % extents.y, number / extents.x / extents.y};
     if (_setjmp(scheduler_) != 0) return;
     if (fibers_[i].begun) _longjmp(fibers_[i].jump, 1);
     fibers_[i].begun = true;
@@ -107,12 +110,13 @@ class Block {
   /// Runs its threads until they meet or end. False if none could run.
   bool run_warp(std::size_t first) {
     std::vector<std::size_t> ready;
-    for (std::size_t i = first; i < first + kWarp; ++i) {
+    const std::size_t last = std::min(first + kWarp, fibers_.size());
+    for (std::size_t i = first; i < last; ++i) {
       if (fibers_[i].state == State::ready) ready.push_back(i);
     }
     std::shuffle(ready.begin(), ready.end(), random_);
     for (const std::size_t i : ready) resume(i);
-    release(first, first + kWarp, State::at_warp);
+    release(first, last, State::at_warp);
     return !ready.empty();
   }
   /// Lets threads that have all met continue.
@@ -137,10 +141,67 @@ void launch(Kernel kernel, const Params& params, int threads, unsigned blocks, u
   std::vector<unsigned> order(blocks);
   for (unsigned i = 0; i < blocks; ++i) order[i] = i;
   std::shuffle(order.begin(), order.end(), random);
-  Block::grid.x = blocks;
+  Block::grid = {blocks, 1, 1};
+  Block::extents = {static_cast<unsigned>(threads), 1, 1};
   for (const unsigned block : order) {
-    Block::block.x = block;
+    Block::block = {block, 0, 0};
     Block(threads, random, [&] { kernel(params); }).run();
+  }
+}
+
+// Half precision, rounded to nearest even.
+inline float half_value(unsigned bits) {
+  const int exponent = static_cast<int>(bits >> 10 & 31), mantissa = static_cast<int>(bits & 1023);
+  float x = exponent == 0 ? ldexpf(static_cast<float>(mantissa), -24)
+                          : ldexpf(static_cast<float>(1024 + mantissa), exponent - 25);
+  if (exponent == 31) x = mantissa == 0 ? INFINITY : NAN;
+  return (bits & 0x8000) != 0 ? -x : x;
+}
+struct F16 {
+  unsigned short bits;
+  operator float() const { return half_value(bits); }
+};
+inline unsigned half_bits(float x) {
+  if (x != x) return 0x7fff;
+  const unsigned sign = signbit(x) ? 0x8000 : 0;
+  const float a = fabsf(x);
+  if (a >= 65520) return sign | 0x7c00;
+  if (a < ldexpf(1, -14)) return sign | static_cast<unsigned>(nearbyintf(ldexpf(a, 24)));
+  const int exponent = ilogbf(a);
+  const auto mantissa = static_cast<unsigned>(nearbyintf(ldexpf(a, 10 - exponent)));
+  return sign | ((static_cast<unsigned>(exponent + 15) << 10) + mantissa - 1024);
+}
+
+/// The shape of a launch, and the block's shared memory.
+struct Shape {
+  Index grid, block;
+  unsigned char* shared;
+  std::size_t shared_bytes;
+};
+inline constexpr std::size_t kGuard = 256;  // bytes behind shared memory that nobody writes
+
+/// The same in three dimensions. Shared memory begins with values that mean nothing; `prepare` is
+/// called before each block.
+template <class Kernel, class Params, class Prepare>
+void launch(Kernel kernel, const Params& params, const Shape& shape, unsigned seed,
+            Prepare prepare) {
+  std::mt19937 random(seed);
+  const unsigned blocks = shape.grid.x * shape.grid.y * shape.grid.z;
+  std::vector<unsigned> order(blocks);
+  for (unsigned i = 0; i < blocks; ++i) order[i] = i;
+  std::shuffle(order.begin(), order.end(), random);
+  Block::grid = shape.grid;
+  Block::extents = shape.block;
+  const auto threads = static_cast<int>(shape.block.x * shape.block.y * shape.block.z);
+  for (const unsigned block : order) {
+    Block::block = {block % shape.grid.x, block / shape.grid.x % shape.grid.y,
+                    block / shape.grid.x / shape.grid.y};
+    std::memset(shape.shared, 0xff, shape.shared_bytes + kGuard);
+    prepare();
+    Block(threads, random, [&] { kernel(params); }).run();
+    for (std::size_t i = 0; i < kGuard; ++i) {
+      if (shape.shared[shape.shared_bytes + i] != 0xff) fail("a write beyond shared memory");
+    }
   }
 }
 
@@ -149,6 +210,7 @@ void launch(Kernel kernel, const Params& params, int threads, unsigned blocks, u
 #define threadIdx emulation::Block::thread
 #define blockIdx emulation::Block::block
 #define gridDim emulation::Block::grid
+#define blockDim emulation::Block::extents
 #define __device__
 #define __global__
 #define __forceinline__ inline
@@ -157,12 +219,73 @@ void launch(Kernel kernel, const Params& params, int threads, unsigned blocks, u
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __shared__ static
+#define __align__(bytes) alignas(bytes)
 
 inline void __syncthreads() {
   emulation::Block::current_block->meet();
 }
 inline void __syncwarp() {
   emulation::Block::current_block->meet_warp();
+}
+
+inline int __syncthreads_or(int x) {
+  static int any = 0;
+  emulation::Block& block = *emulation::Block::current_block;
+  if (x != 0) any = 1;
+  block.meet();
+  const int all = any;
+  block.meet();
+  any = 0;
+  block.meet();
+  return all;
+}
+
+// Threads change places only where they meet.
+template <class T>
+T atomicAdd(T* at, T x) {
+  const T old = *at;
+  *at = old + x;
+  return old;
+}
+template <class T>
+T atomicMax(T* at, T x) {
+  const T old = *at;
+  *at = std::max(old, x);
+  return old;
+}
+template <class T>
+T atomicMin(T* at, T x) {
+  const T old = *at;
+  *at = std::min(old, x);
+  return old;
+}
+template <class T>
+T atomicAnd(T* at, T x) {
+  const T old = *at;
+  *at = old & x;
+  return old;
+}
+template <class T>
+T atomicOr(T* at, T x) {
+  const T old = *at;
+  *at = old | x;
+  return old;
+}
+template <class T>
+T atomicXor(T* at, T x) {
+  const T old = *at;
+  *at = old ^ x;
+  return old;
+}
+template <class T>
+T atomicExch(T* at, T x) {
+  return std::exchange(*at, x);
+}
+template <class T>
+T atomicCAS(T* at, T expected, T x) {
+  const T old = *at;
+  if (old == expected) *at = x;
+  return old;
 }
 
 inline void __threadfence() {}
@@ -244,6 +367,12 @@ inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>((static_cast<unsigned long long>(a) * b) >> 32);
 }
 
+inline float __fmaf_rn(float a, float b, float c) {
+  return fmaf(a, b, c);
+}
+inline double __fma_rn(double a, double b, double c) {
+  return fma(a, b, c);
+}
 inline float rsqrtf(float x) {
   return 1 / sqrtf(x);
 }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <span>
 #include <string_view>
 
@@ -36,6 +37,20 @@ constexpr std::pair<const char*, const char*> kReplaced[] = {
      "#define wait_for_bytes no_cluster\n#define init_barrier no_cluster\n"
      "#define cluster_arrive no_cluster\n#define cluster_wait no_cluster\n"
      "#define cluster_sync no_cluster\n"},
+    {"tile/barrier.cuh",
+     "namespace tile {\nusing emulation::shared_address;\n"
+     "template <class... T>\nvoid expect_bytes(T...) {}\n"
+     "template <class... T>\nvoid wait_for_bytes(T...) {}\n"
+     "template <class... T>\nvoid init_barrier(T...) {}\n}\n"},
+    {"tile/async_copy.cuh",
+     "namespace tile {\nusing emulation::async_copy_commit;\nusing emulation::async_copy_wait;\n"
+     "using emulation::async_copy_or_zero;\n"
+     "template <int kBytes>\nvoid async_copy(u32 to, const void* from) {\n"
+     "  async_copy_or_zero<kBytes>(to, from, kBytes);\n}\n}\n"},
+    {"tile/ldmatrix.cuh",
+     "namespace tile {\ntemplate <int kMatrices, bool kTransposed>\n"
+     "void load_matrices(u32 (&r)[kMatrices], u32 row) {\n"
+     "  emulation::load_matrices<kMatrices, kTransposed>(r, row);\n}\n}\n"},
 };
 /// Instructions in the remaining headers.
 constexpr std::pair<std::string_view, std::string_view> kInstructions[] = {
@@ -56,6 +71,29 @@ constexpr std::pair<std::string_view, std::string_view> kInstructions[] = {
      "least = __reduce_min_sync(0xffffffffu, key)"},
     {"asm(\"div.full.f32 %0, %1, %2;\" : \"=f\"(y) : \"f\"(a), \"f\"(b))", "y = a / b"},
 };
+
+/// Dynamic shared memory, and products of tensor cores, in generated text.
+std::string without_instructions(std::string text) {
+  static const std::regex kMemory(
+      R"(extern __shared__ __align__\(\d+\) unsigned char memory\[\];)");
+  static const std::regex kMma(
+      R"re(asm volatile\("mma\.sync\.aligned\.m\d+n\d+k\d+\.row\.col\.\w+\.(\w+)\.(\w+)\.[^;]*;"[^;]*;)re");
+  text = std::regex_replace(text, kMemory, "unsigned char* const memory = emulation::memory;");
+  std::smatch found;
+  while (std::regex_search(text, found, kMma)) {
+    const auto element = [](const std::string& type) {
+      return type == "bf16"  ? "emulation::Bf16"
+             : type == "f64" ? "double"
+             : type == "s8"  ? "signed char"
+                             : "unsigned char";
+    };
+    const std::string product = std::string("emulation::multiply<Mma, ") + element(found[1]) +
+                                ", " + element(found[2]) + ">(d, a, b, c);";
+    text.replace(static_cast<std::size_t>(found.position()),
+                 static_cast<std::size_t>(found.length()), product);
+  }
+  return text;
+}
 
 constexpr Target kTarget = {.major = 9, .minor = 0, .feature = 'a'};
 
@@ -122,7 +160,10 @@ struct Memory {
       }
     }
     for (const plan::Plan& kernel : kernels_of(plan)) {
-      partials.emplace_back(static_cast<std::size_t>(plan::partials_bytes(kernel)));
+      const plan::Matmul* const product = plan::matmul_of(kernel);
+      partials.emplace_back(static_cast<std::size_t>(product == nullptr
+                                                         ? plan::partials_bytes(kernel)
+                                                         : plan::partials_bytes(kernel, *product)));
     }
   }
 };
@@ -204,7 +245,7 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
     }
   }
   const std::string space = "kernel_" + std::to_string(i);
-  std::string text = "namespace " + space + " {\n" + flatten(source) + "}\n";
+  std::string text = "namespace " + space + " {\n" + without_instructions(flatten(source)) + "}\n";
   const std::span<const plan::Plan> kernels = kernels_of(plan);
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     const std::string own =
@@ -232,7 +273,9 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
 bool EmulatedKernels::compile() {
   const fs::path folder(folder_), source = folder / "kernels.cpp", library = folder / "kernels.so";
   std::ofstream file(source);
-  file << "#include \"" << source_dir().string() << "/tests/emulation/device.hpp\"\n";
+  for (const char* header : {"device.hpp", "warp_product.hpp"}) {
+    file << "#include \"" << source_dir().string() << "/tests/emulation/" << header << "\"\n";
+  }
   for (std::size_t i = 0; i < kernels_.size(); ++i) file << source_of(i);
   file.close();
   const std::string command =

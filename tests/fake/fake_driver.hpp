@@ -513,6 +513,7 @@ inline void FakeDriver::fill_streams() {
     return result == CUDA_SUCCESS && active()->stream_is_busy ? CUDA_ERROR_NOT_READY : result;
   };
   table.cuStreamSynchronize_ = [](CUstream) { return enter("cuStreamSynchronize"); };
+  table.cuCtxSynchronize_ = [] { return enter("cuCtxSynchronize"); };
 }
 
 inline void FakeDriver::fill_events() {

@@ -36,6 +36,14 @@ TEST(Operations, AreCountedOnceAValue) {
        200 + 20},
       {"repeated by stride 0", {{"w", "(10,20):(0,1)"}, {"y", "(10,20):(20,1)"}}, "y = exp(w)", 20},
       {"nested modes", {{"x", "((2,5),20):((1,2),10)"}, {"y", "(10,20):(20,1)"}}, "y = x + 1", 200},
+      {"a product and its sum with a row",
+       {{"a", "(10,20)"}, {"b", "(20,30)"}, {"c", "30"}, {"d", "(10,30)"}},
+       "d = a @ b + c",
+       2 * 10 * 20 * 30 + 300},
+      {"a computed operand, once for two products",
+       {{"a", "(10,20)"}, {"b", "(20,30)"}, {"d", "(10,30)"}, {"e", "(10,10)"}},
+       "x = a + 1; d = x @ b; e = x @ a.T",
+       200 + 2 * 10 * 20 * 30 + 2 * 10 * 20 * 10},
       {"nothing", {{"x", "(0,20):(20,1)"}, {"y", "(0,20):(20,1)"}}, "y = x + 1", 0},
   };
   for (const OperationsCase& row : cases) {

@@ -73,6 +73,46 @@ TEST(Explained, IsTheSameAsJson) {
   EXPECT_EQ(json["occupancy"]["threads"].get<int>() % 32, 0);
 }
 
+nlohmann::json explained(const Fused& op) {
+  return nlohmann::json::parse(
+      explain_plan_json(op, parse_target("sm_90a"), KernelResources{.registers = 32}));
+}
+
+TEST(Explained, SaysWhatOfProductsGoesThroughMemory) {
+  const Fused op{.name = "low_rank",
+                 .tensors = {{"x", bf16, "(64,256)"},
+                             {"w", bf16, "(256,192)"},
+                             {"a", bf16, "(256,16)"},
+                             {"b", bf16, "(16,192)"},
+                             {"y", bf16, "(64,192)"}},
+                 .formula = "y = x @ w + bf16(x @ a) @ b"};
+  const auto json = explained(op);
+  const std::string why = json["topics"]["template"].dump();
+  EXPECT_THAT(why, testing::HasSubstr("takes 3 steps, with 2 results in memory between them"));
+  EXPECT_THAT(why,
+              testing::HasSubstr("product0 (64,192) of f32 goes through memory: it is no part "
+                                 "of the step that reads it: one kernel computes one product"));
+  EXPECT_THAT(why, testing::HasSubstr("operand1 (64,16) of bf16 goes through memory: the left "
+                                      "operand of a product is computed"));
+  EXPECT_TRUE(json["topics"].contains("part 2"));
+  EXPECT_EQ(json["operations"], 2 * 64 * (256 * 192 + 256 * 16 + 16 * 192) + 64 * 192);
+}
+
+TEST(Explained, NamesProductsThatACastWouldSendToTensorCores) {
+  Fused op{.name = "linear",
+           .tensors = {{"x", f32, "(64,256)"}, {"w", f32, "(256,192)"}, {"y", f32, "(64,192)"}},
+           .formula = "y = x @ w"};
+  const auto in_f32 = explained(op);
+  EXPECT_THAT(
+      in_f32["advice"].dump(),
+      testing::HasSubstr("For tensor cores cast both operands of the product (64,192), x by "
+                         "w, to tf32, bf16 or f16"));
+  EXPECT_EQ(in_f32["topics"]["registers"][0], "32 registers a thread, no spills.")
+      << "one kernel is explained as such";
+  op.formula = "y = tf32(x) @ tf32(w)";
+  EXPECT_THAT(explained(op)["advice"].dump(), testing::Not(testing::HasSubstr("tensor cores")));
+}
+
 TEST(Explained, ResourcesComeFromMetadata) {
   Artifact artifact;
   artifact.metadata = std::make_shared<const std::string>(

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "expr/program.hpp"
+#include "expr/tree.hpp"
 #include "tilejit/error.hpp"
 
 namespace {
@@ -36,8 +37,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t end = text.find('\0');
   const std::string_view function = end == text.npos ? "" : text.substr(end + 1);
   try {
-    const auto program =
-        tilejit::expr::compile_formula(text.substr(0, end), scope_of(data[0], function));
+    const tilejit::expr::Scope scope = scope_of(data[0], function);
+    if (tilejit::expr::has_spaces(text.substr(0, end), scope.functions)) {
+      const auto tree = tilejit::expr::compile_tree(text.substr(0, end), scope);
+      if (tree.stores.size() != tree.stored.size()) std::abort();
+      return 0;
+    }
+    const auto program = tilejit::expr::compile_formula(text.substr(0, end), scope);
     const bool elementwise = std::ranges::all_of(
         program.nodes, [](const tilejit::expr::Node& node) { return node.axes == 0; });
     if (elementwise && tilejit::expr::emit_cuda(program).empty()) std::abort();

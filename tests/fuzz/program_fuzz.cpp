@@ -1,5 +1,6 @@
 // Any bytes as a tile program, in TL text or JSON: a program or an Error of the documented codes,
-// nothing else. What is valid is printed in both forms and read back.
+// nothing else. What is valid is printed in both forms and read back. Bytes that are the spec of a
+// formula become a program, or are refused.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,15 @@ bool is_expected(tilejit::ErrorCode code) {
          code == ErrorCode::unsupported;
 }
 
+void check_formula(std::string_view text) {
+  try {
+    const tilejit::TileProgram program = tilejit::to_program(tilejit::parse_fused(text));
+    if (!(tilejit::parse_program(tilejit::to_tl(program)) == program)) std::abort();
+  } catch (const tilejit::Error& error) {
+    if (!is_expected(error.code())) std::abort();
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -35,5 +45,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const tilejit::Error& error) {
     if (!is_expected(error.code())) std::abort();
   }
+  check_formula(text);
   return 0;
 }

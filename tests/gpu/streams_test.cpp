@@ -30,6 +30,19 @@ class Streams : public Gpu {
   }
 };
 
+TEST_F(Streams, AllAreWaitedForWithTheDevice) {
+  const OwnedStream first(*runtime()), second(*runtime());
+  Buffer x = upload(*runtime(), counting(1 << 22)), y = upload(*runtime(), counting(1 << 22));
+  const Kernel kernel = runtime()->compile(increment("(4194304):(1)"));
+  for (int i = 0; i < 50; ++i) {
+    kernel.launch(first, {x});
+    kernel.launch(second, {y});
+  }
+  runtime()->synchronize();
+  EXPECT_TRUE(first.is_idle());
+  EXPECT_TRUE(second.is_idle());
+}
+
 TEST_F(Streams, WhatRunsElsewhereIsNotWaitedFor) {
   Spin spin(*runtime());
   const OwnedStream busy(*runtime()), stream(*runtime());

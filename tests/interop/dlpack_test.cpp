@@ -13,6 +13,7 @@
 #include "fake/expect_error.hpp"
 #include "fake/fake_runtime.hpp"
 #include "interop/dlpack_abi.hpp"
+#include "tilejit/tensor_view.hpp"
 
 namespace tilejit {
 namespace {
@@ -114,6 +115,21 @@ TEST(DlpackImport, DescribesATensorForAFused) {
   EXPECT_TRUE(tensor.read_only());
   EXPECT_EQ(tensor.describe("x", Access::in),
             (Tensor{.name = "x", .dtype = f32, .layout = "(2,3):(3,1)", .access = Access::in}));
+}
+
+TEST(DlpackImport, IsATensorAsAValue) {
+  Versioned foreign;
+  foreign.managed.flags = 1;
+  const DlpackTensor tensor(&foreign.managed);
+  EXPECT_EQ(to_string(tensor.view()), "tensor<ptr<f32, gmem> o (2,3):(3,1)>");
+  EXPECT_EQ(tensor.view().engine().data, tensor.data());
+  EXPECT_TRUE(tensor.view().engine().read_only);
+  Versioned host;
+  host.managed.dl_tensor.device = {1, 0};
+  const DlpackTensor on_the_host(&host.managed);
+  EXPECT_EQ(to_string(on_the_host.view()), "tensor<ptr<f32, generic> o (2,3):(3,1)>");
+  fill(on_the_host.view(), 7);
+  EXPECT_EQ(host.data[5], 7.0F);
 }
 
 /// The message of each refusal; the tensor stays the caller's.

@@ -55,6 +55,17 @@ TEST(Runtime, MakesItsContextCurrentWhenAsked) {
   EXPECT_EQ(fake.current.size(), 1U);
 }
 
+TEST(Runtime, WaitsForTheDevice) {
+  FakeDriver fake;
+  const Runtime runtime = Internals::make_runtime(kInMemory, fake.table);
+  fake.fail_on["cuCtxSynchronize"] = CUDA_ERROR_ILLEGAL_ADDRESS;
+  expect_error(ErrorCode::driver_call, "cuCtxSynchronize failed", [&] { runtime.synchronize(); });
+  EXPECT_TRUE(fake.current.empty());
+  fake.fail_on.clear();
+  runtime.synchronize();
+  EXPECT_TRUE(fake.current.empty());
+}
+
 TEST(QueryDriver, ListsDevices) {
   FakeDriver fake;
   fake.device_count = 2;

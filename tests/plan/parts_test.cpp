@@ -80,7 +80,9 @@ TEST(Parts, HaveTheSpaceOfTheirOwnValues) {
   Fused op = test::make_op(bf16, {{"x", "(8,16,32):(512,32,1)"}, {"y", "(8,1,1):(1,1,1)"}},
                            "y = max(sum(x, axis=2) / extent(2), axis=1)");
   const Plan plan = plan_of(op);
-  const auto& [parts, temporaries] = std::get<Several>(plan.family);
+  const auto& several = std::get<Several>(plan.family);
+  const auto& parts = several.parts;
+  const auto& temporaries = several.temporaries;
   ASSERT_EQ(parts.size(), 2U);
   EXPECT_EQ(extents_of(parts[0]), "32 128");
   EXPECT_EQ(extents_of(parts[1]), "16 8");

@@ -151,8 +151,10 @@ TEST(Rows, OfShortRunsAreAccessedByWholeSectors) {
   EXPECT_EQ(rows_of(plan_of(runs))->row_threads, 512) << "the next row's run is further away";
 }
 
-// Time is proportional to the threads of a row until the memory limits it.
-TEST(Rows, OfNarrowAccessesHaveFewLanes) {
+// Two vectors of 16 bytes, or as many bytes, are under way per thread: with one, the fastest
+// memories wait for threads. Time is proportional to the threads of a row until the memory limits
+// it.
+TEST(Rows, HaveAsManyThreadsAsStayBusy) {
   struct Row {
     const char* layout;
     DType dtype;
@@ -162,7 +164,9 @@ TEST(Rows, OfNarrowAccessesHaveFewLanes) {
       {"(4000,62):(62,1)", f16, 8, 4},        {"(4000,33):(33,1)", f32, 8, 5},
       {"(2000,127):(127,1)", bf16, 16, 8},    {"(100000,301):(301,1)", f32, 64, 5},
       {"(30000,1001):(1001,1)", f32, 256, 4}, {"(200000,330):(330,1)", bf16, 32, 6},
-      {"(30000,635):(635,1)", f32, 128, 5},   {"(300000,256):(256,1)", f16, 32, 1},
+      {"(30000,635):(635,1)", f32, 128, 5},   {"(300000,256):(256,1)", f16, 16, 2},
+      {"(300000,120):(120,1)", bf16, 8, 2},   {"(1000000,32):(32,1)", f16, 2, 2},
+      {"(30000,768):(768,1)", bf16, 32, 3},   {"(64,768):(768,1)", bf16, 128, 1},
   };
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.layout);

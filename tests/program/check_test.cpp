@@ -121,15 +121,29 @@ TEST(Check, TenThousandStatementsAndALoopOf2To60StepsAreFine) {
             "accepted");
 }
 
-TEST(Check, PlanningIsRefused) {
-  const Operation op = parse_operation(example("vector_add.tl"));
-  try {
-    (void)tuning_candidates(op, Target{}, 4);
-    ADD_FAILURE() << "planned";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::unsupported);
-    EXPECT_NE(std::string(error.what()).find("programs are interpreted only"), std::string::npos);
+TEST(Check, DescriptionsTellConstantsFromScalars) {
+  const std::string text = describe(parse_program(example("layernorm.tl")));
+  for (const char* const line :
+       {"\n  in       gamma f16 (N):(1)\n", "\n  out      Y f16 (M,N):(N,1)\n",
+        "\n  scalar   eps f32, given at launch\n", "\n  constant R = 1\n",
+        "\n  constant T = 1024\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
   }
+}
+
+TEST(Check, AMebibyteOfTextIsFine) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string head =
+      "Kernel k\nTensor Y : i32 [1] out\nAllocate n in register (1) : i32 = 0\n";
+  const std::string tail = "Copy n (1) at [0] from register to global as Y\n";
+  const std::string line = "Compute n = n + 1  # " + std::string(120, 'x') + '\n';
+  const std::size_t lines = ((1u << 20) - head.size() - tail.size()) / line.size();
+  const std::string text = head + repeated(line.c_str(), static_cast<int>(lines)) + tail;
+  ASSERT_GT(text.size(), (1u << 20) - 200u);
+  EXPECT_EQ(refusal(text), "accepted");
+  EXPECT_EQ(to_tl(parse_program(to_tl(parse_program(text)))), to_tl(parse_program(text)));
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  EXPECT_LT(elapsed.count(), 30);
 }
 
 TEST(Check, SweepsAndTextInJson) {

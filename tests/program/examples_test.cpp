@@ -1,4 +1,4 @@
-// The three programs of the language's description, against references written independently.
+// Programs with products, against references written independently, in double.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -67,6 +67,45 @@ TEST(Examples, GemmWithBiasAndGelu) {
       }
     }
   }
+}
+
+/// A product of `z` matrices each, of bf16 or f16 summed in f32.
+void expect_product(const char* name, DType dtype, std::int64_t z, const Sizes& sizes) {
+  const auto [m, n, k] = sizes;
+  SymbolValues symbols = {{"M", m}, {"N", n}, {"K", k}};
+  if (z > 0) symbols["Z"] = z;
+  HostProgram program(example(name), symbols);
+  const std::int64_t batches = std::max<std::int64_t>(z, 1);
+  auto a = random_values(batches * m * k, 1), b = random_values(batches * k * n, 2);
+  for (double& value : a) value = rounded(dtype, value);
+  for (double& value : b) value = rounded(dtype, value);
+  program.set("A", a).set("B", b).run();
+  const auto c = program.get("C");
+  for (std::int64_t i = 0; i < batches * m * n; ++i) {
+    const std::int64_t batch = i / (m * n), row = i / n % m, column = i % n;
+    double sum = 0, magnitude = 0;
+    for (std::int64_t j = 0; j < k; ++j) {
+      const double product = a[(batch * m + row) * k + j] * b[(batch * k + j) * n + column];
+      sum += product;
+      magnitude += std::fabs(product);
+    }
+    // f32 rounds each of k sums, the result is rounded to 11 or 8 bits.
+    const double tolerance =
+        std::ldexp(static_cast<double>(k) * magnitude, -24) +
+        std::ldexp(std::max(std::fabs(sum), std::ldexp(1.0, -14)), dtype == f16 ? -11 : -8);
+    ASSERT_TRUE(std::fabs(c[i] - sum) <= tolerance)
+        << name << ' ' << m << ' ' << n << ' ' << k << " at " << i << ": " << c[i] << ", " << sum;
+  }
+}
+
+TEST(Examples, Matmul) {
+  for (const Sizes& sizes : {Sizes{128, 128, 64}, Sizes{130, 70, 100}, Sizes{1, 129, 1}})
+    expect_product("matmul.tl", bf16, 0, sizes);
+}
+
+TEST(Examples, BatchedMatmul) {
+  expect_product("batched_matmul.tl", f16, 3, {70, 50, 40});
+  expect_product("batched_matmul.tl", f16, 1, {64, 65, 32});
 }
 
 struct Attention {

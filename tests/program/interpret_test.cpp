@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "program/host_program.hpp"
 
@@ -190,6 +191,21 @@ TEST(Interpret, CopiesLoadTheirPart) {
   }
 }
 
+TEST(Interpret, PadsWithNaNAndNegativeZero) {
+  const auto padded = [](const std::string& pad) {
+    HostProgram program(
+        "Tensor A : f32 [1]\nTensor Y : f32 [2] out\n"
+        "Copy A (2) at [0] from global to register as X pad " +
+        pad + "\nCopy X (2) at [0] from register to global as Y\n");
+    const Values y = program.set("A", {7}).run().get("Y");
+    EXPECT_EQ(y[0], 7);
+    return y[1];
+  };
+  EXPECT_TRUE(std::isnan(padded("nan")));
+  EXPECT_EQ(padded("neg_zero"), 0);
+  EXPECT_TRUE(std::signbit(padded("neg_zero")));
+}
+
 /// A tile (2, 3) of 1..6 to Y, 3 x 4 of f32 that holds 0.
 const CopyCase kStores[] = {
     {"Copy X (2, 3) at [0, 0] from register to global as Y", {1, 2, 3, 0, 4, 5, 6, 0, 0, 0, 0, 0}},
@@ -272,6 +288,17 @@ TEST(Interpret, WhileReadsATileOfOneElement) {
       "end\n"
       "Copy steps (1) at [0] from register to global as Y\n");
   EXPECT_EQ(program.run().get("Y"), Values{111});
+}
+
+TEST(Interpret, PrintsLayoutsOfTensors) {
+  HostProgram program(
+      "Tensor A : f32 layout \"((2,N),4):((4,8),1)\"\nTensor B : f32 [M, 3]\n"
+      "Print \"A {} B {} of {}\", A, B, M\n"
+      "Copy B (1, 1) at [0, 0] from global to register\nCopy A (1, 1) at [0, 0] from global to "
+      "register as a\nPrint \"{} {}\", B, a\n",
+      {{"M", 5}, {"N", 3}});
+  program.set("A", std::vector<double>(24, 2.0)).set("B", std::vector<double>(15, 1.0)).run();
+  EXPECT_EQ(program.printed(), "A ((2,3),4):((4,8),1) B (5,3):(3,1) of 5\n[[1]] [[2]]\n");
 }
 
 TEST(Interpret, PrintsScalarsTilesAndThreads) {

@@ -152,6 +152,19 @@ TEST(OperationClasses, AreSharedBySimilarOperations) {
   EXPECT_THAT(class_of("(M,64):(64,1)", "(M):(1)", "y = sum(x)"), HasSubstr("2^6:reduced ?"));
 }
 
+TEST(OperationClasses, OfProductsHaveTheirSizes) {
+  const auto of = [](const char* a, const char* b) {
+    return operation_class(
+        test::make_op(bf16, {{"a", a}, {"b", b}, {"d", "(512,256)"}}, "d = a @ b"), kHopper);
+  };
+  const std::string base = of("(512,1000)", "(1000,256)");
+  EXPECT_EQ(base, of("(512,1024)", "(1024,256)"));
+  EXPECT_NE(base, of("(512,1032)", "(1032,256)")) << "longer sums";
+  EXPECT_NE(base, of("(512,1000)", "(1000,256):(1,1000)")) << "another order";
+  EXPECT_NE(base, of("(512,1000):(1001,1)", "(1000,256)")) << "unaligned rows";
+  EXPECT_THAT(base, HasSubstr("matmul_mma"));
+}
+
 TEST(OperationClasses, DoNotDependOnPinnedKnobs) {
   Fused op = test::make_op(f16, {{"x", "(4096):(1)"}, {"y", "(4096):(1)"}}, "y = x");
   const std::string base = operation_class(op, kHopper);

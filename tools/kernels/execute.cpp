@@ -121,7 +121,7 @@ Outcome Executor::execute_on_cpu(Compiler& compiler, Problem& problem, const Wan
   Outcome outcome;
   if (const TileProgram* const program = tile_program(problem.op)) {
     outcome.is_interpreted = true;
-    outcome.not_compiled = "programs are interpreted only";
+    outcome.not_compiled = "the CPU interprets programs";
     interpret_program(*program, problem, wanted, outcome);
     return outcome;
   }

@@ -14,7 +14,6 @@
 #include "common/spec_file.hpp"
 #include "kernels/device_problem.hpp"
 #include "tilejit/error.hpp"
-#include "tilejit/program.hpp"
 
 namespace tilejit::cli {
 namespace {
@@ -135,10 +134,6 @@ void explain(const ExplainOptions& options) {
   auto kernels = ordered_json::array();
   for (const Operation& spec : ops) {
     const Operation op = at_dims(spec, dims);
-    if (const TileProgram* const program = options.json ? nullptr : tile_program(op)) {
-      fmt::print("{}{}", &spec == &ops.front() ? "" : "\n", describe(*program));
-      continue;
-    }
     const Known known = runtime ? explain_on_device(*runtime, op, options.measure)
                                 : explain_without(compiler, op, target);
     if (options.json) {

@@ -6,6 +6,7 @@
 #include "core/json_line.hpp"
 #include "cuda/constants.hpp"
 #include "device/device.hpp"
+#include "operation/zeroing.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::cuda {
@@ -61,17 +62,6 @@ void check_target(const Checked& checked, const Target& target) {
                     " has " + std::to_string(most),
                 "/launch/shared");
   }
-}
-
-Step zero_step(const KernelPlan& plan, const Tensor& tensor) {
-  ZeroParams params = zero_params(plan, tensor);
-  Step step{.entry = zero_entry(plan, tensor),
-            .grid = {.units_per_block = kZeroThreads},
-            .threads = kZeroThreads,
-            .params = std::move(params.params),
-            .params_bytes = params.bytes};
-  for (const Mode& leaf : tensor.layout.leaves()) step.grid.units.push_back({leaf.extent, 1});
-  return step;
 }
 
 /// The most threads that a launch may ask for.
@@ -175,7 +165,9 @@ std::string to_json(const KernelPlan& plan) {
 LaunchPlan launch_plan(const KernelPlan& plan) {
   LaunchPlan launch;
   for (const Tensor* const tensor : zeroed_tensors(plan)) {
-    launch.steps.push_back(zero_step(plan, *tensor));
+    launch.steps.push_back(
+        operation::zero_step(zero_entry(plan, *tensor), *tensor,
+                             static_cast<int>(tensor - plan.kernel->tensors.data())));
   }
   launch.steps.push_back(kernel_step(plan));
   // No two tensors count as equal element by element: nothing is known of what the kernel does when
@@ -189,28 +181,6 @@ LaunchPlan launch_plan(const KernelPlan& plan) {
 
 std::string zero_entry(const KernelPlan& plan, const Tensor& tensor) {
   return plan.kernel->entry + "_zero_" + tensor.name;
-}
-
-ZeroParams zero_params(const KernelPlan& plan, const Tensor& tensor) {
-  ZeroParams result;
-  append_field(result.params, {.kind = Param::Kind::pointer,
-                               .index = static_cast<int>(&tensor - plan.kernel->tensors.data()),
-                               .name = "y"});
-  append_field(result.params, {.kind = Param::Kind::total, .name = "total"});
-  const auto add = [&](const Dim& dim) {
-    const bool present = std::ranges::any_of(result.params, [&](const Param& param) {
-      return param.kind == Param::Kind::dim && param.dim == dim;
-    });
-    if (dim.is_known() || present) return;
-    const std::string name = "d" + std::to_string(result.params.size() - 2);
-    append_field(result.params, {.kind = Param::Kind::dim, .dim = dim, .name = name});
-  };
-  for (const Mode& leaf : tensor.layout.leaves()) {
-    add(leaf.extent);
-    add(leaf.stride);
-  }
-  result.bytes = operation::struct_bytes(result.params);
-  return result;
 }
 
 std::vector<const Tensor*> zeroed_tensors(const KernelPlan& plan) {

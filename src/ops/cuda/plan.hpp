@@ -30,15 +30,7 @@ struct KernelPlan {
 
 /// The kernel that sets a tensor to 0, before the caller's: "histogram_zero_bins".
 [[nodiscard]] std::string zero_entry(const KernelPlan& plan, const Tensor& tensor);
-/// Its parameters: the address, the number of elements, and the dimensions of the layout that are
-/// no numbers. Returns their size in bytes too.
-struct ZeroParams {
-  std::vector<operation::Param> params;
-  int bytes = 0;
-};
-[[nodiscard]] ZeroParams zero_params(const KernelPlan& plan, const Tensor& tensor);
 /// The tensors that are set to 0, in the order of `zeroed`.
 [[nodiscard]] std::vector<const Tensor*> zeroed_tensors(const KernelPlan& plan);
-inline constexpr int kZeroThreads = 256;
 
 }  // namespace tilejit::cuda

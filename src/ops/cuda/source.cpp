@@ -1,7 +1,5 @@
 #include "cuda/source.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <set>
@@ -10,6 +8,7 @@
 #include "cuda/constants.hpp"
 #include "expr/program.hpp"
 #include "layout/emit.hpp"
+#include "operation/zeroing.hpp"
 #include "templates/templates.hpp"
 
 namespace tilejit::cuda {
@@ -85,46 +84,6 @@ std::string field_text(const KernelPlan& plan, const Param& param) {
   }
 }
 
-/// The value of a dimension in a kernel that sets a tensor to 0.
-std::string dim_text(const Dim& dim, const ZeroParams& params) {
-  if (dim.is_known()) return std::to_string(dim.value()) + "ll";
-  return "p." + std::ranges::find_if(params.params, [&](const Param& param) {
-                  return param.kind == Param::Kind::dim && param.dim == dim;
-                })->name;
-}
-
-std::string_view unsigned_of(DType dtype) {
-  switch (size_bytes(dtype)) {
-    case 1: return "unsigned char";
-    case 2: return "unsigned short";
-    case 4: return "unsigned";
-    default: return "unsigned long long";
-  }
-}
-
-/// A thread sets one element; leaves of the layout come colexicographically.
-std::string zero_kernel(const KernelPlan& plan, const Tensor& tensor) {
-  const std::string entry = zero_entry(plan, tensor);
-  const ZeroParams params = zero_params(plan, tensor);
-  std::string text = "struct " + entry + "_params {\n";
-  for (const Param& param : params.params) {
-    text +=
-        "  " + (param.kind == Param::Kind::pointer ? std::string(unsigned_of(tensor.dtype)) + "*"
-                                                   : std::string("long long"));
-    text += ' ' + param.name + ";\n";
-  }
-  text += "};\nextern \"C\" __global__ void __launch_bounds__(" + std::to_string(kZeroThreads) +
-          ") " + entry + "(const __grid_constant__ " + entry + "_params p) {\n";
-  // The step may start early if the launch overlaps the kernel before it (LaunchOptions::overlap).
-  if (plan.target.major >= 9) text += "  asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");\n";
-  const layout::IndexStyle style{.dim = [&](const Dim& dim) { return dim_text(dim, params); }};
-  return text +
-         "  const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;\n"
-         "  if (i < p.total) p.y[" +
-         layout::emit(ComposedLayout(tensor.layout), std::array{std::string("i")}, style) +
-         "] = 0;\n}\n";
-}
-
 }  // namespace
 
 std::string write_header(const KernelPlan& plan) {
@@ -142,7 +101,7 @@ operation::Source write_source(const KernelPlan& plan) {
   const Resolved& kernel = *plan.kernel;
   operation::Source source{.name = kernel.source.string(), .text = {}, .headers = {}, .own = true};
   for (const Tensor* const tensor : zeroed_tensors(plan)) {
-    source.text += zero_kernel(plan, *tensor);
+    source.text += operation::zero_kernel(zero_entry(plan, *tensor), *tensor, plan.target);
   }
   // Messages and profilers then name the caller's lines.
   if (!source.text.empty()) source.text += "#line 1 \"" + source.name + "\"\n";

@@ -1,6 +1,7 @@
 #include "program/code.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace tilejit::program {
 
@@ -62,6 +63,47 @@ std::vector<Extents> shapes_of(const expr::Expression& code, const Extents& spac
     shapes.push_back(std::move(shape));
   }
   return shapes;
+}
+
+std::int64_t multiple_of(const Value& value, const Code& code) {
+  if (value.code.is_known()) {
+    const auto* const known = std::get_if<expr::WideInt>(&value.code.literal);
+    return known == nullptr || *known <= 0 || *known > INT64_MAX
+               ? 1
+               : static_cast<std::int64_t>(*known);
+  }
+  std::vector<std::int64_t> multiples;
+  for (const expr::Node& node : value.code.nodes) {
+    std::int64_t multiple = 1;
+    if (node.op == expr::Op::constant && is_integer(node.type)) {
+      multiple = std::max<std::int64_t>(1, std::get<std::int64_t>(node.constant));
+    } else if (node.op == expr::Op::scalar && node.source >= code.first_symbol &&
+               node.source < code.first_scalar) {
+      multiple =
+          code.divisors.at(code.symbols[static_cast<std::size_t>(node.source - code.first_symbol)]);
+    } else if (node.op == expr::Op::mul) {
+      const auto a = multiples[static_cast<std::size_t>(node.args[0])];
+      if (__builtin_mul_overflow(a, multiples[static_cast<std::size_t>(node.args[1])], &multiple)) {
+        multiple = a;
+      }
+    } else if (node.op == expr::Op::add || node.op == expr::Op::sub) {
+      multiple = std::gcd(multiples[static_cast<std::size_t>(node.args[0])],
+                          multiples[static_cast<std::size_t>(node.args[1])]);
+    } else if (node.op == expr::Op::cast) {
+      multiple = multiples[static_cast<std::size_t>(node.args[0])];
+    }
+    multiples.push_back(multiple);
+  }
+  return multiples.back();
+}
+
+std::int64_t multiple_of(const Dim& dim, const Code& code) {
+  std::int64_t multiple = dim.factor();
+  for (const std::string& symbol : dim.symbols()) {
+    const auto divisor = code.divisors.find(symbol);
+    if (divisor != code.divisors.end()) multiple *= divisor->second;
+  }
+  return multiple;
 }
 
 }  // namespace tilejit::program

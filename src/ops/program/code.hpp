@@ -30,7 +30,8 @@ struct TileSlot {
   std::string name;
   TileSpace space = TileSpace::registers;
   TileType type = {};
-  std::size_t place = 0;  ///< of the statement that made it
+  std::size_t place = 0;                      ///< of the statement that made it
+  std::optional<ComposedLayout> layout = {};  ///< of a shared tile, if the program pins it
 };
 
 /// A view of a tensor: its rank is that of the tiles that are copied.
@@ -45,6 +46,9 @@ struct ViewSlot {
 struct Value {
   expr::Expression code = {};
   Extents space = {};
+  [[nodiscard]] const expr::Node& node(expr::NodeId id) const {
+    return code.nodes[static_cast<std::size_t>(id)];
+  }
 };
 
 /// A part of a tensor.
@@ -75,10 +79,12 @@ struct Load {
   Window window = {};
   TilePad pad = TilePad::none;
   int tile = -1;
+  std::optional<ThreadValueLayouts> tv = {};
 };
 struct Store {
   Window window = {};
   int tile = -1;
+  std::optional<ThreadValueLayouts> tv = {};
 };
 struct Move {
   int from = -1;
@@ -109,6 +115,8 @@ struct SetScalar {
 struct Loop {
   int scalar = -1;
   Value begin = {}, end = {}, step = {};
+  int stages = 1;
+  int unroll = 0;  ///< 0: the compiler decides
   std::vector<Step> body;
 };
 struct WhileLoop {
@@ -136,9 +144,11 @@ struct Check {
   std::string message;
 };
 
+struct Meet {};  ///< all threads of the block wait for each other
+
 struct Step {
   using Kind = std::variant<SetView, Fill, Load, Store, Move, Gemm, Compute, Rearrange, SetScalar,
-                            Loop, WhileLoop, Branch, AtomicUpdate, PrintText, Check>;
+                            Loop, WhileLoop, Branch, AtomicUpdate, PrintText, Check, Meet>;
   Kind kind;
   TilePlace place = {};
 };
@@ -173,5 +183,9 @@ struct Code {
                                              const std::vector<TileSlot>& tiles);
 /// NumPy's rules, trailing axes aligned; nothing if they do not fit.
 [[nodiscard]] std::optional<Extents> broadcast(const Extents& a, const Extents& b);
+
+/// A number that the value, or the size, is always a multiple of.
+[[nodiscard]] std::int64_t multiple_of(const Value& value, const Code& code);
+[[nodiscard]] std::int64_t multiple_of(const Dim& dim, const Code& code);
 
 }  // namespace tilejit::program

@@ -54,6 +54,8 @@ void Compiler::loop(const TileFor& loop, Steps& steps) {
   const std::string where = where_;
   scope_.open(place.begin);
   step.scalar = scope_.make_scalar(loop.name, i64, place);
+  step.stages = loop.stages.value_or(1);
+  step.unroll = loop.unroll.value_or(0);
   const int stages = std::exchange(stages_, loop.stages.value_or(1));
   std::set<std::string> staged = std::exchange(staged_, {});
   step.body = body(loop.body, where + "/body");
@@ -119,39 +121,76 @@ void Compiler::branch(const TileIf& branch, Steps& steps) {
   add(steps, std::move(step));
 }
 
+/// Adds the text of `tuple` to the step, with a scalar for each extent or stride that is a symbol.
+void Compiler::print_tuple(const IntTuple& tuple, PrintText& step) {
+  if (tuple.is_leaf()) {
+    const std::string text = to_string(tuple);
+    if (tuple.leaf().is_known()) {
+      step.text += text;
+    } else {
+      step.text += "{}";
+      step.arguments.emplace_back(scope_.scalar_of(text));
+    }
+    return;
+  }
+  char before = '(';
+  tuple.for_each_mode([&](const IntTuple& mode) {
+    step.text += std::exchange(before, ',');
+    print_tuple(mode, step);
+  });
+  step.text += ')';
+}
+
+/// Adds a tile, the layout of a tensor that has no tile, or a scalar.
+void Compiler::print_argument(const TileExpression& argument, PrintText& step) {
+  const std::string& name = argument.text();
+  if (scope_.find_tile(name, TileSpace::registers) != nullptr ||
+      scope_.find_tile(name, TileSpace::shared) != nullptr) {
+    step.text += "{}";
+    step.arguments.emplace_back(scope_.read_tile(name, place_, ",").slot);
+    return;
+  }
+  if (const int tensor = scope_.tensor_index(name); tensor >= 0) {
+    const Layout& layout = scope_.program().tensors[static_cast<std::size_t>(tensor)].layout;
+    print_tuple(layout.shape(), step);
+    step.text += ':';
+    return print_tuple(layout.stride(), step);
+  }
+  step.text += "{}";
+  ++scope_.in_thread;
+  step.arguments.emplace_back(scope_.scalar_value(argument, "a value to print"));
+  --scope_.in_thread;
+  const expr::Expression& code = std::get<Value>(step.arguments.back()).code;
+  const bool thread = std::ranges::any_of(code.nodes, [](const expr::Node& node) {
+    return node.op == expr::Op::scalar && node.source >= kThreadIdx && node.source < kBuiltins;
+  });
+  if (thread && scope_.in_thread == 0) {
+    source_.fail_at(argument.place().begin,
+                    "which thread? Put the Print in an 'if' that names it: 'if tid == 0'");
+  }
+}
+
 void Compiler::print(const TilePrint& print, Steps& steps) {
   prints_ = true;
-  std::size_t places = 0;
+  std::vector<std::size_t> places;
   for (std::size_t at = print.text.find("{}"); at != print.text.npos;
        at = print.text.find("{}", at + 2)) {
-    ++places;
+    places.push_back(at);
   }
-  if (places != print.arguments.size()) {
-    fail("Print", "a value for each {} of the text is needed: " + std::to_string(places) +
+  if (places.size() != print.arguments.size()) {
+    fail("Print", "a value for each {} of the text is needed: " + std::to_string(places.size()) +
                       ", not " + std::to_string(print.arguments.size()));
   }
-  if (print.arguments.size() > kMostArguments || print.text.size() > kMostPrinted) {
-    fail("Print", "a Print takes at most 1024 bytes of text and 16 values; use several");
+  PrintText step;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    step.text += print.text.substr(begin, places[i] - begin);
+    print_argument(print.arguments[i], step);
+    begin = places[i] + 2;
   }
-  PrintText step{.text = print.text};
-  for (const TileExpression& argument : print.arguments) {
-    const bool is_tile = scope_.find_tile(argument.text(), TileSpace::registers) != nullptr ||
-                         scope_.find_tile(argument.text(), TileSpace::shared) != nullptr;
-    if (is_tile) {
-      step.arguments.emplace_back(scope_.read_tile(argument.text(), place_, ",").slot);
-      continue;
-    }
-    ++scope_.in_thread;
-    step.arguments.emplace_back(scope_.scalar_value(argument, "a value to print"));
-    --scope_.in_thread;
-    const expr::Expression& code = std::get<Value>(step.arguments.back()).code;
-    const bool thread = std::ranges::any_of(code.nodes, [](const expr::Node& node) {
-      return node.op == expr::Op::scalar && node.source >= kThreadIdx && node.source < kBuiltins;
-    });
-    if (thread && scope_.in_thread == 0) {
-      source_.fail_at(argument.place().begin,
-                      "which thread? Put the Print in an 'if' that names it: 'if tid == 0'");
-    }
+  step.text += print.text.substr(begin);
+  if (step.arguments.size() > kMostArguments || step.text.size() > kMostPrinted) {
+    fail("Print", "a Print takes at most 1024 bytes of text and 16 values; use several");
   }
   add(steps, std::move(step));
 }

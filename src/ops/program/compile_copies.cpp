@@ -99,6 +99,7 @@ void Compiler::allocate_tile(const TileAllocate& made, Steps& steps) {
   }
   TileBinding& tile = scope_.declare_tile(made.name, made.space, type, place_);
   tile.facts.filled = made.init.has_value();
+  scope_.code().tiles[static_cast<std::size_t>(tile.slot)].layout = made.layout;
   step.tile = tile.slot;
   add(steps, std::move(step));
 }
@@ -226,7 +227,8 @@ void Compiler::load(const TileCopy& copy, Steps& steps) {
   (void)scope_.read_view(copy.name, place_, "Copy");
   if (!is_part) (void)window(copy.name, copy.tile, copy.index, copy.order, copy.mask, "Copy");
   Load step{.window = window(copy.name, copy.tile, copy.index, copy.order, copy.mask, "Copy"),
-            .pad = copy.pad};
+            .pad = copy.pad,
+            .tv = copy.tv};
   const Tensor& tensor =
       scope_.program().tensors[static_cast<std::size_t>(scope_.tensor_index(copy.name))];
   const bool needs_float = copy.pad == TilePad::nan || copy.pad == TilePad::pos_inf ||
@@ -309,7 +311,8 @@ void Compiler::store(const TileCopy& copy, Steps& steps) {
   const int slot = tile->slot;
   (void)scope_.read_view(target, place_, after);
   Store step{.window = window(target, copy.tile, copy.index, copy.order, copy.mask, after),
-             .tile = slot};
+             .tile = slot,
+             .tv = copy.tv};
   if (step.window.tile != type.shape) {
     fail(copy.name,
          in_quotes(copy.name) + " is " + to_string(type.shape) + ", and the tile to store " +

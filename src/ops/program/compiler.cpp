@@ -50,6 +50,7 @@ void Compiler::statement(const TileStatement& statement, Steps& steps) {
   if (const auto* const s = std::get_if<TileAtomic>(&kind)) return atomic(*s, steps);
   if (const auto* const s = std::get_if<TilePrint>(&kind)) return print(*s, steps);
   if (const auto* const s = std::get_if<TileAssert>(&kind)) return assertion(*s, steps);
+  if (std::holds_alternative<TileBarrier>(kind)) return add(steps, Meet{});
 }
 
 void Compiler::refuse_in_thread(const TileStatement& statement) const {

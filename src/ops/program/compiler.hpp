@@ -94,6 +94,8 @@ class Compiler {
   void loop(const TileFor& loop, Steps& steps);
   void while_loop(const TileWhile& loop, Steps& steps);
   void branch(const TileIf& branch, Steps& steps);
+  void print_tuple(const IntTuple& tuple, PrintText& step);
+  void print_argument(const TileExpression& argument, PrintText& step);
   void print(const TilePrint& print, Steps& steps);
   void assertion(const TileAssert& assertion, Steps& steps);
   [[nodiscard]] bool names_thread(const TileExpression& condition) const;

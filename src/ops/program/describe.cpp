@@ -39,8 +39,8 @@ std::string padded(std::string text, std::size_t width) {
 
 std::string description(const TileProgram& program) {
   const Code code = check(program, program.tuning);
-  std::string text = program.name + ": a tile program of " + std::to_string(steps_of(code.body)) +
-                     " steps, interpreted only\n";
+  std::string text =
+      program.name + ": a tile program of " + std::to_string(steps_of(code.body)) + " steps\n";
   const auto line = [&](const std::string& topic, const std::string& what) {
     text += "  " + padded(topic, 9) + what + '\n';
   };
@@ -51,6 +51,13 @@ std::string description(const TileProgram& program) {
     line(std::string(access_text(code.access[i])),
          tensor.name + ' ' + std::string(tilejit::to_string(tensor.dtype)) + ' ' +
              tilejit::to_string(tensor.layout));
+  }
+  for (const Scalar& scalar : program.scalars) {
+    line("scalar",
+         scalar.name + ' ' + std::string(tilejit::to_string(scalar.dtype)) + ", given at launch");
+  }
+  for (const TileConstant& constant : program.constants) {
+    line("constant", constant.name + " = " + tilejit::to_string(constant.value));
   }
   std::int64_t shared = 0;
   for (const TileSlot& tile : code.tiles) {

@@ -6,8 +6,10 @@
 
 #include "core/text.hpp"
 #include "operation/hasher.hpp"
+#include "program/candidates.hpp"
 #include "program/check.hpp"
 #include "program/json.hpp"
+#include "program/program_body.hpp"
 #include "program/tl_writer.hpp"
 #include "spec/common.hpp"
 
@@ -16,13 +18,6 @@ namespace {
 
 /// Everything that is not a member of all operations: its TL text has it.
 constexpr const char* kProgramParts[] = {"/body"};
-
-[[noreturn]] void refuse_plan(const TileProgram& program) {
-  throw Error(ErrorCode::unsupported,
-              "program '" + program.name +
-                  "' cannot be compiled: programs are interpreted only; run it with --device cpu",
-              "/op");
-}
 
 }  // namespace
 
@@ -60,21 +55,30 @@ std::vector<std::size_t> ProgramDescriptor::outputs() const {
   return outputs;
 }
 
-operation::Plan ProgramDescriptor::plan(const Target&) const {
-  (void)access();  // a fault of the program comes first
-  refuse_plan(value());
+operation::Plan ProgramDescriptor::planned(const Tuning& tuning, const Target& target) const {
+  // The body holds the descriptor's value by a copy: it may outlive the descriptor.
+  KernelPlan plan = make_plan(std::make_shared<const TileProgram>(value()), tuning, target);
+  return {.kernel_name = plan.entry,
+          .target = target,
+          .body = std::make_shared<const ProgramBody>(std::move(plan))};
 }
 
-operation::Plan ProgramDescriptor::plan_with(const Tuning&, const operation::Plan&) const {
-  refuse_plan(value());
+operation::Plan ProgramDescriptor::plan(const Target& target) const {
+  return planned(tuning(), target);
+}
+
+operation::Plan ProgramDescriptor::plan_with(const Tuning& tuning,
+                                             const operation::Plan& plan) const {
+  return planned(tuning, plan.target);
 }
 
 std::optional<operation::Plan> ProgramDescriptor::light_plan(const operation::Plan&) const {
   return std::nullopt;
 }
 
-std::vector<Tuning> ProgramDescriptor::tuning_candidates(const Target&, std::size_t) const {
-  refuse_plan(value());
+std::vector<Tuning> ProgramDescriptor::tuning_candidates(const Target& target,
+                                                         std::size_t budget) const {
+  return candidates(value(), target, budget);
 }
 
 void ProgramDescriptor::evaluate(const HostArguments& args) const {

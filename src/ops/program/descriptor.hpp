@@ -5,8 +5,7 @@
 
 namespace tilejit::program {
 
-/// The interface to tile programs. Programs are interpreted: planning one is an
-/// Error{unsupported}.
+/// The interface to tile programs.
 class ProgramDescriptor final : public operation::DescriptorOf<ProgramDescriptor, TileProgram> {
  public:
   using DescriptorOf::DescriptorOf;
@@ -31,6 +30,10 @@ class ProgramDescriptor final : public operation::DescriptorOf<ProgramDescriptor
   void evaluate(const HostArguments& args) const override;
   [[nodiscard]] Verification verify(const HostArguments& inputs,
                                     std::span<const void* const> actual) const override;
+  [[nodiscard]] bool has_reference() const override { return !value().verify.empty(); }
+
+ private:
+  [[nodiscard]] operation::Plan planned(const Tuning& tuning, const Target& target) const;
 };
 
 }  // namespace tilejit::program

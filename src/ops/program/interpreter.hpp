@@ -58,6 +58,7 @@ class Interpreter {
   void run_step(const AtomicUpdate& step);
   void run_step(const PrintText& step);
   void run_step(const Check& step);
+  void run_step(const Meet&) {}  // the block's steps run one after another
 
   [[nodiscard]] TileData evaluate(const Value& value);
   [[nodiscard]] ScalarData scalar(const Value& value);

@@ -48,12 +48,7 @@ Scope::Scope(const TileProgram& program, const std::vector<TileConstant>& consta
     const std::size_t rank_of = rank(tensor.layout);
     for (std::size_t axis = 0; axis < rank_of; ++axis) {
       const Dim extent = product(mode(tensor.layout, axis).shape());
-      std::int64_t multiple = extent.factor();
-      for (const std::string& symbol : extent.symbols()) {
-        const auto divisor = code.divisors.find(symbol);
-        if (divisor != code.divisors.end()) multiple *= divisor->second;
-      }
-      view.multiples.push_back(multiple);
+      view.multiples.push_back(program::multiple_of(extent, code));
       view.extents.push_back(extent.is_known() ? "" : tilejit::to_string(extent));
       view.known.push_back(extent.is_known() ? std::optional(extent.value()) : std::nullopt);
     }

@@ -71,6 +71,8 @@ class Scope {
   Value tile_value(const expr::SourceText& text, const std::optional<Extents>& space,
                    std::optional<DType> stored);
   Value scalar_value(const TileExpression& expression, const std::string& what);
+  /// The same of a text that is not in the program, such as an extent of a layout.
+  Value scalar_of(const std::string& text);
   /// A condition: a scalar expression that may read tiles of one element.
   Value condition(const TileExpression& expression, const std::string& what);
   /// A scalar of an integer type.
@@ -85,7 +87,9 @@ class Scope {
   [[nodiscard]] const TileProgram& program() const noexcept { return program_; }
   [[nodiscard]] int tensor_index(std::string_view name) const;
   /// The number that the value is always a multiple of.
-  [[nodiscard]] std::int64_t multiple_of(const Value& value) const;
+  [[nodiscard]] std::int64_t multiple_of(const Value& value) const {
+    return program::multiple_of(value, code_);
+  }
   [[nodiscard]] bool is_used(std::string_view name) const { return used_.contains(name); }
 
   int in_thread = 0;  ///< inside that many branches that each thread takes for itself

@@ -146,6 +146,11 @@ Value Scope::scalar_value(const TileExpression& expression, const std::string& w
   return compiled(source_.part(expression.place()), {}, std::nullopt, false, what);
 }
 
+Value Scope::scalar_of(const std::string& text) {
+  const expr::SourceText source{.text = text, .title = "program", .where = {}};
+  return compiled(source, {}, std::nullopt, false, "a value");
+}
+
 Value Scope::condition(const TileExpression& expression, const std::string& what) {
   const expr::SourceText text = source_.part(expression.place());
   const Extents space = space_of(text);
@@ -198,35 +203,6 @@ Facts Scope::facts_of(std::string_view text) {
   }
   if (chooses) facts.ragged.reset();  // a mask that the author wrote
   return facts;
-}
-
-std::int64_t Scope::multiple_of(const Value& value) const {
-  if (value.code.is_known()) {
-    const auto* const integer = std::get_if<expr::WideInt>(&value.code.literal);
-    return integer == nullptr || *integer <= 0 || *integer > INT64_MAX
-               ? 1
-               : static_cast<std::int64_t>(*integer);
-  }
-  std::vector<std::int64_t> multiples;
-  for (const expr::Node& node : value.code.nodes) {
-    std::int64_t multiple = 1;
-    if (node.op == expr::Op::constant && is_integer(node.type)) {
-      multiple = std::max<std::int64_t>(1, std::get<std::int64_t>(node.constant));
-    } else if (node.op == expr::Op::scalar && node.source >= code_.first_symbol &&
-               node.source < code_.first_scalar) {
-      multiple = code_.divisors.at(
-          code_.symbols[static_cast<std::size_t>(node.source - code_.first_symbol)]);
-    } else if (node.op == expr::Op::mul) {
-      const auto a = multiples[static_cast<std::size_t>(node.args[0])];
-      if (__builtin_mul_overflow(a, multiples[static_cast<std::size_t>(node.args[1])], &multiple)) {
-        multiple = a;
-      }
-    } else if (node.op == expr::Op::cast) {
-      multiple = multiples[static_cast<std::size_t>(node.args[0])];
-    }
-    multiples.push_back(multiple);
-  }
-  return multiples.back();
 }
 
 }  // namespace tilejit::program

@@ -10,7 +10,9 @@
 #include "core/integer.hpp"
 #include "figures/of_families.hpp"
 #include "figures/operations.hpp"
+#include "figures/products.hpp"
 #include "figures/widths.hpp"
+#include "formula/product.hpp"
 
 namespace tilejit::figures {
 namespace {
@@ -129,6 +131,7 @@ class Writer {
     std::vector<std::string> sentences;
     for (std::size_t i = 0; i < plan_.operands.size(); ++i) {
       const Operand& operand = plan_.operands[i];
+      if (source_of(plan_, operand) != nullptr) continue;  // "template" says it
       const WidthReason reason = explain_width(plan_, pinned_, i);
       std::string text = fmt::format("{}: {} an access; {}", name_of(plan_, operand),
                                      count_text(operand.access_bytes, "byte"), reason.text);
@@ -218,10 +221,13 @@ class Writer {
                            figures_.bytes_moved > 0;
     advise_if(compiled_ && compiled_->spill_bytes > 0,
               "Lower \"vector\", \"unroll\" or \"register_vectors\": registers are spilled.");
-    advise_if(result_.occupancy.part < kFewThreads && result_.occupancy.limit == "registers",
+    const bool multiplies = plan::matmul_of(plan_) != nullptr;  // with few threads on purpose
+    advise_if(!multiplies && result_.occupancy.part < kFewThreads &&
+                  result_.occupancy.limit == "registers",
               "Lower \"vector\", \"unroll\" or \"register_vectors\" for fewer registers and more "
               "threads.");
-    advise_if(few_bytes && !is_small(), "Raise \"unroll\": too few bytes are in flight.");
+    advise_if(!multiplies && few_bytes && !is_small(),
+              "Raise \"unroll\": too few bytes are in flight.");
     const bool idle = figures_.blocks && *figures_.blocks < figures_.device->multiprocessors;
     advise_if((few_bytes && is_small()) || (idle && figures_.bytes_moved > 0),
               "Expect less than the memory's speed: the problem does not fill the device.");
@@ -229,7 +235,7 @@ class Writer {
     advise_if(reduced != nullptr && reduced->register_vectors == 0 && reduced->splits == 1 &&
                   reduced->along() && symbolic(),
               "Give the extents of rows as numbers: rows of known length stay in registers.");
-    advise_if(figures_.limit() != "memory",
+    advise_if(!multiplies && figures_.limit() != "memory",
               "Expect the formula to decide: fewer or cheaper functions are what helps.");
     advise_if(predicted && *predicted > 0 && *predicted < kShortMs,
               "Launch it from a graph, or fuse it with its neighbours: starting a kernel takes "
@@ -253,12 +259,51 @@ class Writer {
 
 namespace {
 
+std::string text_of(const std::vector<Dim>& shape) {
+  std::string text;
+  for (const Dim& extent : shape) text += (text.empty() ? "" : ",") + to_string(extent);
+  return "(" + text + ")";
+}
+
+/// What of a formula with products is a step of its own, and why.
+Sentences why_steps(const formula::Analysis& analysis) {
+  Sentences sentences = {
+      fmt::format("fused_parts: the formula has products of matrices, and takes {}, "
+                  "with {} in memory between them.",
+                  count_text(std::ssize(analysis.steps), "step"),
+                  count_text(std::ssize(analysis.results), "result"))};
+  for (const formula::Step& step : analysis.steps) {
+    if (step.why.empty()) continue;
+    const Tensor& result =
+        step.op.tensors[static_cast<std::size_t>(step.analysis.program.stores.front().tensor)];
+    sentences.push_back(fmt::format("{} {} of {} goes through memory: {}.", result.name,
+                                    text_of(step.analysis.shape), to_string(result.dtype),
+                                    step.why));
+  }
+  return sentences;
+}
+
+/// What a cast would send to tensor cores.
+void advise_on_products(const formula::Analysis& analysis, std::vector<std::string>& advice) {
+  for (const formula::Step& step : analysis.steps) {
+    if (!formula::has_product(step.analysis.program)) continue;
+    const formula::Product product = formula::product_of(step.op, step.analysis);
+    if (product.a.dtype != f32) continue;
+    advice.push_back(fmt::format(
+        "For tensor cores cast both operands of the product {}, {} by {}, to tf32, bf16 or f16: in "
+        "f32 it takes fused multiply-adds.",
+        text_of(step.analysis.shape), step.op.tensors[0].name, step.op.tensors[1].name));
+  }
+}
+
 /// Writes one topic per kernel. The compiler's numbers are those of the largest kernel, so only the
 /// topic of the whole operation has them.
 Explanation explain_parts(const Plan& plan, const Origin& origin, const SymbolValues& symbols) {
   Explanation result{.operations =
                          count_operations(plan.signature.tensors, origin.analysis, symbols)};
-  result.topics.push_back({"template", why_template(plan)});
+  const bool in_steps = !origin.analysis.steps.empty();
+  result.topics.push_back({"template", in_steps ? why_steps(origin.analysis) : why_template(plan)});
+  if (in_steps) advise_on_products(origin.analysis, result.advice);
   const std::span<const Plan> parts = plan::parts_of(plan);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Explanation part =
@@ -289,7 +334,14 @@ std::string count_text(std::int64_t count, const char* noun) {
 
 Explanation explain(const Plan& plan, const Origin& origin, const SymbolValues& symbols,
                     const std::optional<Compiled>& compiled) {
-  if (!plan::parts_of(plan).empty()) return explain_parts(plan, origin, symbols);
+  const std::span<const Plan> parts = plan::parts_of(plan);
+  if (parts.size() == 1) {
+    Explanation only =
+        explain(parts.front(), {origin.of_parts.front(), {}, origin.pinned}, symbols, compiled);
+    advise_on_products(origin.analysis, only.advice);
+    return only;
+  }
+  if (!parts.empty()) return explain_parts(plan, origin, symbols);
   const Figures figures = figures_of(plan, symbols);
   return Writer(plan, origin, figures, symbols, compiled).write();
 }

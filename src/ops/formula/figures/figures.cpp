@@ -5,6 +5,7 @@
 #include "core/integer.hpp"
 #include "device/occupancy.hpp"
 #include "figures/of_families.hpp"
+#include "figures/products.hpp"
 #include "figures/value.hpp"
 #include "figures/work.hpp"
 
@@ -38,6 +39,8 @@ std::optional<std::int64_t> bytes_moved(const Operand& operand, const Plan& plan
 
 OperandFigures figures_of_operand(const Plan& plan, const Operand& operand,
                                   const SymbolValues& symbols) {
+  if (const plan::OperandSource* const source = source_of(plan, operand))
+    return figures_of_source(plan, operand, *source, symbols);
   const int bytes = size_bytes(operand.dtype);
   return {.name = name_of(plan, operand),
           .access_elements = operand.access_bytes / bytes,
@@ -81,7 +84,7 @@ std::optional<std::int64_t> count_elements(const Plan& plan, const SymbolValues&
   return count.value();
 }
 
-void predict(const Plan& plan, Figures& figures) {
+void predict(const Plan& plan, const SymbolValues& symbols, Figures& figures) {
   std::int64_t bytes = 0;
   for (const OperandFigures& operand : figures.operands) {
     if (!operand.bytes_moved || __builtin_add_overflow(bytes, *operand.bytes_moved, &bytes)) return;
@@ -89,11 +92,12 @@ void predict(const Plan& plan, Figures& figures) {
   figures.bytes_moved = bytes;
   const device::Device& device = *figures.device;
   figures.memory_ms = static_cast<double>(bytes) / (device.gigabytes_per_second * 1e6);
-  if (bytes == 0 || !figures.elements) return;
+  const auto products = product_ms(plan, device, symbols);
+  if (bytes == 0 || !figures.elements || !products) return;
   const Work work = work_of(plan);
   const auto elements = static_cast<double>(*figures.elements);
   figures.arithmetic_share = (device.milliseconds(elements * work.f32, device.f32) +
-                              device.milliseconds(elements * work.f64, device.f64)) /
+                              device.milliseconds(elements * work.f64, device.f64) + *products) /
                              *figures.memory_ms;
   figures.special_share =
       device.milliseconds(elements * work.special, device.special) / *figures.memory_ms;
@@ -156,7 +160,7 @@ Figures figures_of(const Plan& plan, const SymbolValues& symbols) {
   for (const Operand& operand : plan.operands) {
     figures.operands.push_back(figures_of_operand(plan, operand, symbols));
     figures.bytes_in_flight += figures.operands.back().bytes_in_flight;
-    if (operand.reach == Reach::transposed) figures.transposed = transposed_values(plan);
+    if (operand.reach == Reach::transposed) figures.transposed = transposed_values(plan, operand);
   }
   figures.blocks = count_blocks(plan, symbols);
   figures.elements = count_elements(plan, symbols);
@@ -167,7 +171,7 @@ Figures figures_of(const Plan& plan, const SymbolValues& symbols) {
         std::int64_t{figures.device->multiprocessors} * figures.resident_threads / plan.threads;
     figures.blocks = std::min(*figures.blocks, at_once);
   }
-  predict(plan, figures);
+  predict(plan, symbols, figures);
   return figures;
 }
 

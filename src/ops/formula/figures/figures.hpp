@@ -76,8 +76,8 @@ struct Figures {
 
 /// The thread-value layout of a block's unit, in the order of the plan's modes.
 [[nodiscard]] ThreadValues thread_values(const plan::Plan& plan);
-/// The same for the squares of plan::Tile.
-[[nodiscard]] ThreadValues transposed_values(const plan::Plan& plan);
+/// The same of a transposed operand on its way through shared memory.
+[[nodiscard]] ThreadValues transposed_values(const plan::Plan& plan, const plan::Operand& operand);
 
 /// What the first warp touches of an operand; nothing if its layout has symbols without a value, or
 /// modes that the tile cuts in two.

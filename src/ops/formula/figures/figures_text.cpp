@@ -6,6 +6,7 @@
 
 #include "core/json_line.hpp"
 #include "figures/figures.hpp"
+#include "figures/products.hpp"
 
 namespace tilejit::figures {
 namespace {
@@ -57,12 +58,17 @@ std::string space_text(const Plan& plan) {
   return "(" + text + ")";
 }
 
-std::string operand_text(const OperandFigures& figures, const plan::Operand& operand) {
+std::string reach_text(const plan::Operand& operand, const plan::OperandSource* source) {
+  if (source != nullptr) return "of the product";
+  return operand.per_row ? "once a row" : std::string(plan::to_string(operand.reach));
+}
+
+std::string operand_text(const OperandFigures& figures, const plan::Operand& operand,
+                         const plan::OperandSource* source) {
   std::string text =
       fmt::format("  {:<9} {} {} {}, {} bytes an access", figures.name,
                   operand.read ? operand.written ? "inout" : "in" : "out", to_string(operand.dtype),
-                  operand.per_row ? "once a row" : std::string(plan::to_string(operand.reach)),
-                  figures.access_bytes);
+                  reach_text(operand, source), figures.access_bytes);
   if (figures.sectors) {
     text += fmt::format(", {:.2f} times the least sectors", figures.sectors->ratio());
   }
@@ -116,7 +122,8 @@ std::string kernel_text(const Figures& figures, const Plan& plan) {
                    to_string(figures.transposed->layout), to_string(figures.transposed->tile));
   }
   for (std::size_t i = 0; i < figures.operands.size(); ++i) {
-    text += operand_text(figures.operands[i], plan.operands[i]);
+    const plan::Operand& operand = plan.operands[i];
+    text += operand_text(figures.operands[i], operand, source_of(plan, operand));
   }
   fmt::format_to(out, "  {:<9} {} a thread, {} a multiprocessor ({} threads)\n", "in flight",
                  bytes_text(figures.bytes_in_flight),

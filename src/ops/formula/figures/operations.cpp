@@ -4,6 +4,7 @@
 
 #include "expr/traits.hpp"
 #include "figures/value.hpp"
+#include "formula/product.hpp"
 
 namespace tilejit::figures {
 namespace {
@@ -69,12 +70,33 @@ class Counter {
   std::vector<expr::ValueAxes> values_;
 };
 
+/// Operations of one space: those of the formula, and a product and a sum for each place of K.
+std::optional<std::int64_t> count_in_space(const std::vector<Tensor>& tensors,
+                                           const formula::Analysis& analysis,
+                                           const SymbolValues& symbols) {
+  auto total = Counter(tensors, analysis, symbols).count();
+  if (!total || !formula::has_product(analysis.program)) return total;
+  Product products;
+  products.times(2);
+  for (const Dim& extent : analysis.shape) products.times(value_of(extent, symbols));
+  products.times(value_of(formula::product_of({.tensors = tensors}, analysis).k, symbols));
+  const auto count = products.value();
+  if (!count || __builtin_add_overflow(*total, *count, &*total)) return std::nullopt;
+  return total;
+}
+
 }  // namespace
 
 std::optional<std::int64_t> count_operations(const std::vector<Tensor>& tensors,
                                              const formula::Analysis& analysis,
                                              const SymbolValues& symbols) {
-  return Counter(tensors, analysis, symbols).count();
+  if (analysis.steps.empty()) return count_in_space(tensors, analysis, symbols);
+  std::int64_t total = 0;
+  for (const formula::Step& step : analysis.steps) {
+    const auto own = count_in_space(step.op.tensors, step.analysis, symbols);
+    if (!own || __builtin_add_overflow(total, *own, &total)) return std::nullopt;
+  }
+  return total;
 }
 
 }  // namespace tilejit::figures

@@ -116,13 +116,19 @@ ThreadValues thread_values(const Plan& plan) {
   return std::visit([&](const auto& family) { return values_of(plan, family); }, plan.family);
 }
 
+ThreadValues transposed_values(const Plan& plan, const Operand& operand) {
+  if (const auto* box = std::get_if<plan::Box>(&plan.family))
+    return transposed_values(plan, *box, operand);
+  return transposed_values(plan, std::get<plan::Tile>(plan.family), operand);
+}
+
 std::optional<Sectors> count_sectors(const Plan& plan, const Operand& operand,
                                      const SymbolValues& symbols) {
   if (operand.per_row) return std::nullopt;
   const int vector_bytes = plan.vector * size_bytes(operand.dtype);
   if (operand.access_bytes > std::max(vector_bytes, 1)) return std::nullopt;  // staged: whole lines
   const ThreadValues tv =
-      operand.reach == Reach::transposed ? transposed_values(plan) : thread_values(plan);
+      operand.reach == Reach::transposed ? transposed_values(plan, operand) : thread_values(plan);
   const int element_bytes = size_bytes(operand.dtype);
   const bool repeats = operand.reach == Reach::broadcast;
   // A broadcast vector is one access, and a strided vector is one access per element.

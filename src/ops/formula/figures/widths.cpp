@@ -29,6 +29,10 @@ class Widths {
     if (operand.reach == Reach::broadcast) {
       return {WidthReason::Kind::one_value, "one element does for a whole vector"};
     }
+    if (std::holds_alternative<plan::Box>(plan_.family)) {
+      return {WidthReason::Kind::one_value,
+              "boxes are taken element by element, which a warp's lanes make whole lines"};
+    }
     if (!is_wide(operand)) return strided(operand);
     if (operand.shifted) {
       return {WidthReason::Kind::widest,

@@ -38,7 +38,8 @@ class Search {
     const Plan plan = plan::make_plan(op_, analysis_, target_);
     found_.push_back(op_.tuning);
     plans_.insert(plan::to_json(plan));
-    knobs_ = Knobs(plan, op_.tuning).all();
+    const auto parts = plan::parts_of(plan);
+    knobs_ = Knobs(parts.size() == 1 ? parts.front() : plan, op_.tuning).all();
     for (std::size_t changes = 1; changes <= knobs_.size(); ++changes) {
       std::vector<Combination> combinations;
       combine({op_.tuning, 0}, 0, changes, combinations);

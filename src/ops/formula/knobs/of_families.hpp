@@ -20,6 +20,7 @@ class Knobs {
 
   // For families.
   [[nodiscard]] const Tuning& pinned() const noexcept { return pinned_; }
+  [[nodiscard]] const Target& target() const noexcept { return plan_.target; }
   /// Adds a knob with the values that differ from `chosen`; negative ones are left out. Does
   /// nothing if the knob is pinned.
   void add(std::optional<int> Tuning::*knob, std::vector<int> values, int chosen);
@@ -35,10 +36,14 @@ class Knobs {
 /// Adds the knobs that only some families have; in the folder of each.
 void add_knobs(const plan::Map& map, Knobs& knobs);
 void add_knobs(const plan::Tile& tile, Knobs& knobs);
+void add_knobs(const plan::Box& box, Knobs& knobs);
 void add_knobs(const plan::Rows& rows, Knobs& knobs);
-void add_knobs(const plan::Staged& staged, Knobs& knobs);
+void add_knobs(const plan::StagedRows& staged, Knobs& knobs);
 void add_knobs(const plan::Scan& scan, Knobs& knobs);
 void add_knobs(const plan::ThreadValue& tv, Knobs& knobs);
-inline void add_knobs(const plan::Several&, Knobs&) {}
+void add_knobs(const plan::MatmulMma& product, Knobs& knobs);
+void add_knobs(const plan::MatmulSimt& product, Knobs& knobs);
+/// Of one product of matrices; several kernels have none.
+void add_knobs(const plan::Several& several, Knobs& knobs);
 
 }  // namespace tilejit::knobs

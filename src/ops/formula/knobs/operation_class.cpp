@@ -3,6 +3,9 @@
 #include <array>
 #include <bit>
 #include <charconv>
+
+#include "matmul/family.hpp"
+
 namespace tilejit::knobs {
 namespace {
 
@@ -47,10 +50,21 @@ std::string size_of(const Dim& extent) {
   return value == 0 ? "0" : "2^" + std::to_string(std::bit_width(value - 1));
 }
 
+/// How long the sums of a product are, and how its operands are read.
+std::string product_text(const plan::Matmul& product) {
+  const auto operand = [](const plan::OperandSource& source) {
+    return (source.major == atoms::Major::k ? ":k" : ":mn") + std::to_string(source.run);
+  };
+  return " sums " + size_of(product.k) + operand(product.a) + operand(product.b);
+}
+
 }  // namespace
 
 std::string class_of(const plan::Plan& plan) {
-  std::string text(plan::template_name(plan).substr(6));  // after "fused_"
+  const auto parts = plan::parts_of(plan);
+  if (parts.size() == 1) return class_of(parts.front());
+  std::string text(plan::template_name(plan));
+  if (text.starts_with("fused_")) text.erase(0, 6);
   for (const plan::Operand& operand : plan.operands) {
     text += operand.read ? operand.written ? " inout:" : " in:" : " out:";
     (text += tilejit::to_string(operand.dtype)) += ':';
@@ -65,6 +79,7 @@ std::string class_of(const plan::Plan& plan) {
     text += ' ' + size_of(plan.extents[m]);
     if (rows != nullptr && rows->reduces(m)) text += ":reduced";
   }
+  if (const plan::Matmul* const product = plan::matmul_of(plan)) text += product_text(*product);
   return text + " formula " + structure_of(plan.program);
 }
 

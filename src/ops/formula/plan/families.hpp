@@ -3,8 +3,10 @@
 #include <variant>
 #include <vector>
 
+#include "box/family.hpp"
 #include "light/family.hpp"
 #include "map/family.hpp"
+#include "matmul/family.hpp"
 #include "rows/family.hpp"
 #include "scan/family.hpp"
 #include "staged/family.hpp"
@@ -28,6 +30,8 @@ struct Several {
   static constexpr bool kCountsUnits = false;
   std::vector<Plan> parts;
   std::vector<Temporary> temporaries;  ///< between the parts
+  /// The tensors have no space in common, so that none may take the place of another.
+  bool apart = false;
   bool operator==(const Several& other) const;
 
   // What plan::IsFamily says: each part has its own.
@@ -39,7 +43,8 @@ struct Several {
   void write_json(core::JsonLine&) const {}  // parts come last
 };
 
-using Family = std::variant<Map, Tile, Rows, Staged, Scan, Light, ThreadValue, Several>;
+using Family = std::variant<Map, Tile, Box, Rows, StagedRows, Scan, Light, ThreadValue, MatmulMma,
+                            MatmulSimt, Several>;
 
 template <class>
 inline constexpr bool kAreFamilies = false;

@@ -21,7 +21,7 @@ GridRule grid_of(const Plan& plan) {
   GridRule grid{.units_per_block = units_per_block(plan),
                 .blocks_per_unit = blocks_per_unit(plan),
                 .units_in_32_bits = rows_of(plan) != nullptr,
-                .resident = dynamic_shared_bytes(plan) > 0};
+                .resident = rows_of(plan) != nullptr && dynamic_shared_bytes(plan) > 0};
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {
     if (const std::int64_t per = unit_extent(plan, m); per != 0) {
       grid.units.push_back({counted_extent(plan, m), per});
@@ -54,11 +54,22 @@ Step combining_step(const Plan& plan) {
 
 void add_kernels(const Plan& plan, LaunchPlan& launch) {
   launch.steps.push_back(kernel_step(plan));
+  if (const Matmul* const product = matmul_of(plan); product != nullptr && product->splits > 1) {
+    launch.workspaces.push_back(
+        {.bytes = partials_bytes(plan, *product), .zeroed = true, .kept = true});
+  }
   const Rows* const rows = rows_of(plan);
   if (rows == nullptr || rows->splits == 1) return;
   const bool counts = rows->atomics;
   launch.workspaces.push_back({.bytes = partials_bytes(plan), .zeroed = counts, .kept = true});
   if (!counts) launch.steps.push_back(combining_step(plan));
+}
+
+/// Gives each tensor places of its own.
+void set_apart(LaunchPlan& launch) {
+  launch.extents = {2};
+  std::int64_t number = 0;
+  for (auto& modes : launch.elements) modes = {{{2, ++number}}};
 }
 
 /// Adds the kernels of a part. The tensors of a part are temporaries and some of the operation's
@@ -93,6 +104,7 @@ LaunchPlan launch_plan(const Plan& plan) {
     add_kernels(plan, launch);
     return launch;
   }
+  if (several->apart) set_apart(launch);
   for (const Temporary& temporary : several->temporaries) {
     launch.workspaces.push_back({.bytes = temporary.elements * Dim(size_bytes(temporary.dtype))});
   }

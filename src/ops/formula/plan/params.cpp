@@ -88,7 +88,8 @@ std::vector<Param> params_of(const Fused& op, const Plan& plan) {
   if (counts_units(plan) && !std::ranges::all_of(plan.extents, &Dim::is_known)) {
     list.add({.kind = Param::Kind::total, .name = "total"});
   }
-  if (rows != nullptr && rows->splits > 1) {
+  const Matmul* const product = matmul_of(plan);
+  if ((rows != nullptr && rows->splits > 1) || (product != nullptr && product->splits > 1)) {
     list.add({.kind = Param::Kind::workspace, .index = 0, .name = "partials"});
   }
   add_dims(plan, list);
@@ -96,7 +97,8 @@ std::vector<Param> params_of(const Fused& op, const Plan& plan) {
   for (std::size_t m = 0; m + 1 < rank; ++m) {
     const bool ends_chain =
         rows != nullptr && (m + 1 == rows->first || m + 1 == rows->first + rows->count);
-    if (!ends_chain) list.add_divisor(m);
+    const bool in_tile = product != nullptr && m < 2;  // tiles are ordered by the kernel
+    if (!ends_chain && !in_tile) list.add_divisor(m);
   }
   return list.take();
 }

@@ -35,14 +35,6 @@ Plan outline(const Fused& op, const formula::Analysis& analysis, const Target& t
   return plan;
 }
 
-void check_tuning(const Tuning& tuning) {
-  if (tuning == Tuning{.atomics = tuning.atomics}) return;
-  throw Error(ErrorCode::invalid_spec,
-              "the formula takes several kernels, and a layout or knobs of one kernel are pinned; "
-              "remove them, or split the formula",
-              tuning.tv ? "/tv" : "/tuning");
-}
-
 bool only_reduces(const expr::Program& program) {
   const auto scans = [](const expr::Node& node) { return expr::is_scan(node.op); };
   return formula::has_reductions(program) && std::ranges::none_of(program.nodes, scans);
@@ -50,9 +42,17 @@ bool only_reduces(const expr::Program& program) {
 
 }  // namespace
 
+void check_tuning_of_several(const Tuning& tuning) {
+  if (tuning == Tuning{.atomics = tuning.atomics}) return;
+  throw Error(ErrorCode::invalid_spec,
+              "the formula takes several kernels, and a layout or knobs of one kernel are pinned; "
+              "remove them, or split the formula",
+              tuning.tv ? "/tv" : "/tuning");
+}
+
 Plan plan_parts(const Fused& op, const formula::Analysis& analysis, const Target& target,
                 bool one_pass_each, std::vector<formula::Analysis>* of_parts) {
-  check_tuning(op.tuning);
+  check_tuning_of_several(op.tuning);
   Plan plan = outline(op, analysis, target);
   Split parts = split(op, analysis, one_pass_each);
   auto& several = plan.family.emplace<Several>();

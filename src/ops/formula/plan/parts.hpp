@@ -12,6 +12,11 @@ namespace tilejit::plan {
                               const Target& target, bool one_pass_each,
                               std::vector<formula::Analysis>* of_parts);
 
+/// The plan, a Several, of an operation whose analysis has steps. Throws what `make_plan` and
+/// `plan_product` throw, and Error{invalid_spec} for pinned knobs if there are several steps.
+[[nodiscard]] Plan plan_steps(const Fused& op, const formula::Analysis& analysis,
+                              const Target& target, std::vector<formula::Analysis>* of_parts);
+
 /// Functions that parts share with plans of one kernel. `kernel_name_of` returns the name that
 /// profilers show; `leader` is the first tensor that is written.
 [[nodiscard]] operation::Signature signature_of(const Fused& op, const formula::Analysis& analysis);
@@ -20,6 +25,8 @@ namespace tilejit::plan {
 /// mode decides.
 [[nodiscard]] Operand make_operand(const Fused& op, const formula::Analysis& analysis,
                                    const std::vector<IterationMode>& modes, std::size_t t);
+/// Throws Error{invalid_spec} for pinned knobs other than atomics, which are for one kernel.
+void check_tuning_of_several(const Tuning& tuning);
 /// A plan of one kernel in the space of `analysis`. Extents that the program asks for are those of
 /// `shape`. Throws what `make_plan` throws.
 [[nodiscard]] Plan make_plan_in_space(const Fused& op, const formula::Analysis& analysis,

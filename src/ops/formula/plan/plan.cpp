@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "box/boxing.hpp"
 #include "device/scale.hpp"
 #include "plan/iteration.hpp"
 #include "plan/launch_shape.hpp"
@@ -49,8 +50,9 @@ class Planner {
     find_transposed();
     choose_vector(op_, analysis_, transposed_mode_, light_, plan_);
     set_tile();
-    if (suits_staging(plan_, op_.tuning)) plan_.family = Staged{*rows_of(plan_), 1, direction_};
+    if (suits_staging(plan_, op_.tuning)) plan_.family = StagedRows{*rows_of(plan_), 1, direction_};
     choose_launch(plan_, op_.tuning);
+    set_box();
     choose_index();
     plan_.params = params_of(op_, plan_);
     plan_.params_bytes = operation::struct_bytes(plan_.params);
@@ -226,8 +228,14 @@ class Planner {
     tile.ragged = formula::divisor(extent, analysis_.symbols) % plan_.vector != 0;
   }
 
-  /// Only maps have a choice: tiles have fewer than 2^31 blocks, and for rows the launch ensures
-  /// this.
+  /// Boxes have no knobs: what is pinned is of another family.
+  void set_box() {
+    if (light_ || op_.tuning != Tuning{}) return;
+    if (std::optional<Plan> boxed = plan_by_boxes(plan_)) plan_ = std::move(*boxed);
+  }
+
+  /// Only maps have a choice: tiles and boxes have fewer than 2^31 blocks, and for rows the launch
+  /// ensures this.
   void choose_index() {
     auto* const map = std::get_if<Map>(&plan_.family);
     if (map == nullptr) return;
@@ -285,6 +293,7 @@ Plan make_plan_in_space(const Fused& op, const formula::Analysis& analysis, cons
 
 Plan make_plan(const Fused& op, const formula::Analysis& analysis, const Target& target,
                std::vector<formula::Analysis>* of_parts) {
+  if (!analysis.steps.empty()) return plan_steps(op, analysis, target, of_parts);
   if (!is_one_kernel(analysis.program)) return plan_parts(op, analysis, target, false, of_parts);
   Plan plan = make_plan_in_space(op, analysis, target, analysis.shape);
   if (op.tuning == Tuning{.atomics = op.tuning.atomics} && leaves_device_idle(plan))

@@ -23,6 +23,7 @@ enum class Reach : std::uint8_t {
   broadcast,   ///< stride 0: one element for all
   transposed,  ///< stride 1 along mode Tile::mode: wide accesses, transposed in shared memory
   strided,     ///< any other: one access per element
+  product,     ///< an operand of a product of matrices: by tiles, through shared memory
 };
 [[nodiscard]] std::string_view to_string(Reach reach) noexcept;
 

@@ -69,6 +69,7 @@ std::string_view to_string(Reach reach) noexcept {
     case Reach::broadcast: return "broadcast";
     case Reach::transposed: return "transposed";
     case Reach::strided: return "strided";
+    case Reach::product: return "product";
   }
   return "unknown";
 }

@@ -25,7 +25,7 @@ const Rows* rows_of(const Plan& plan) noexcept {
 
 std::optional<Direction> direction_of(const Plan& plan) noexcept {
   if (const auto* scan = std::get_if<Scan>(&plan.family)) return scan->direction;
-  if (const auto* staged = std::get_if<Staged>(&plan.family)) return staged->direction;
+  if (const auto* staged = std::get_if<StagedRows>(&plan.family)) return staged->direction;
   if (const auto* light = std::get_if<Light>(&plan.family)) return light->direction;
   return std::nullopt;
 }
@@ -67,11 +67,15 @@ std::int64_t units_per_block(const Plan& plan) noexcept {
 }
 
 std::int64_t blocks_per_unit(const Plan& plan) noexcept {
+  if (const Matmul* const product = matmul_of(plan)) return product->splits;
   const Rows* const rows = rows_of(plan);
   return rows == nullptr ? 1 : std::int64_t{rows->cluster} * rows->splits;
 }
 
 int dynamic_shared_bytes(const Plan& plan) {
+  if (const Matmul* const product = matmul_of(plan)) {
+    return shared_bytes(*product, std::holds_alternative<MatmulMma>(plan.family));
+  }
   const Rows* const rows = rows_of(plan);
   return rows != nullptr && rows->ahead ? shared_bytes_ahead(plan, *rows) : 0;
 }

@@ -62,8 +62,7 @@ void Block::place_columns() {
     columns_[id] = i;
     if (node.op == Op::load) reach(node.source);
     if (node.op == Op::index) node_modes_[id] = modes_in_order(pass_, place_modes(node));
-    if (expr::combines_elements(node.op))
-      node_modes_[id] = modes_in_order(pass_, results_[id].modes);
+    if (is_known_before(node.op)) node_modes_[id] = modes_in_order(pass_, results_[id].modes);
   }
 }
 
@@ -87,7 +86,7 @@ void Block::run(std::int64_t first, std::size_t count) {
     if (is_uniform(node.op)) continue;
     if (node.op == Op::index) {
       fill_offsets(node_modes_[id], pass_.shape, first, {integers_of(id), count});
-    } else if (expr::combines_elements(node.op)) {
+    } else if (is_known_before(node.op)) {
       read_result(node, id, first);
     } else {
       compute(id);
@@ -195,6 +194,7 @@ void Block::compute(NodeId id) {
 
 void Block::load(const Node& node, NodeId id) {
   const TensorView& tensor = problem_.tensors[node.source];
+  if (tensor.kept != nullptr) return load_kept(*tensor.kept, node, id);
   const auto* base = static_cast<const std::byte*>(tensor.data);
   const std::span<const std::int64_t> at = offsets(node.source);
   const int bytes = size_bytes(tensor.dtype);
@@ -206,6 +206,19 @@ void Block::load(const Node& node, NodeId id) {
     for (std::size_t i = 0; i < count_; ++i) {
       integers_of(id)[i] = load_integer(tensor.dtype, base + at[i] * bytes);
     }
+  }
+}
+
+void Block::load_kept(const KeptValues& kept, const Node& node, NodeId id) {
+  const std::span<const std::int64_t> at = offsets(node.source);
+  for (std::size_t i = 0; i < count_; ++i) {
+    const auto offset = static_cast<std::size_t>(at[i]);
+    if (is_floating(node.type)) {
+      reals_of(id)[i] = kept.reals[offset];
+    } else {
+      integers_of(id)[i] = kept.integers[offset];
+    }
+    if (with_bounds_ && !kept.bounds.empty()) bounds_of(id)[i] = kept.bounds[offset];
   }
 }
 

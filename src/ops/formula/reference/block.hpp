@@ -45,6 +45,7 @@ class Block {
   [[nodiscard]] std::int64_t extent_of(const expr::Node& node) const;
   void compute(expr::NodeId id);
   void load(const expr::Node& node, expr::NodeId id);
+  void load_kept(const KeptValues& kept, const expr::Node& node, expr::NodeId id);
   void cast(const expr::Node& node, expr::NodeId id);
   void compute_reals(const expr::Node& node, expr::NodeId id);
   void compute_integers(const expr::Node& node, expr::NodeId id);

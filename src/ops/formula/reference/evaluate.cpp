@@ -3,12 +3,15 @@
 #include "arithmetic/convert.hpp"
 #include "reference/block.hpp"
 #include "reference/execute.hpp"
+#include "reference/keep.hpp"
 
 namespace tilejit::reference {
 namespace {
 
 void store(const Problem& problem, const Block& block, const expr::Store& store) {
   const TensorView& tensor = problem.tensors[store.tensor];
+  if (tensor.keeps != nullptr) keep(problem, block, store);
+  if (tensor.data == nullptr) return;
   auto* base = static_cast<std::byte*>(tensor.data);
   const std::span<const std::int64_t> at = block.offsets(store.tensor);
   const int bytes = size_bytes(tensor.dtype);

@@ -7,16 +7,6 @@
 namespace tilejit::reference {
 namespace {
 
-// CuTe's layout function for one mode.
-std::int64_t offset_in_mode(const ModeLeaves& leaves, std::int64_t coord) noexcept {
-  std::int64_t offset = 0;
-  for (const Leaf& leaf : leaves) {
-    offset += coord % leaf.extent * leaf.stride;
-    coord /= leaf.extent;
-  }
-  return offset;
-}
-
 void fill_run(const ModeLeaves& leaves, std::int64_t base, std::int64_t first,
               std::span<std::int64_t> out) noexcept {
   const auto count = static_cast<std::int64_t>(out.size());
@@ -29,6 +19,16 @@ void fill_run(const ModeLeaves& leaves, std::int64_t base, std::int64_t first,
 }
 
 }  // namespace
+
+// CuTe's layout function for one mode.
+std::int64_t offset_in_mode(const ModeLeaves& leaves, std::int64_t coord) noexcept {
+  std::int64_t offset = 0;
+  for (const Leaf& leaf : leaves) {
+    offset += coord % leaf.extent * leaf.stride;
+    coord /= leaf.extent;
+  }
+  return offset;
+}
 
 std::int64_t count_elements(std::span<const std::int64_t> shape) noexcept {
   // A single zero makes the count 0, no matter how large the others are.

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,13 @@ struct Leaf {
 /// fastest). No leaves: the mode is broadcast.
 using ModeLeaves = std::vector<Leaf>;
 
+/// Values that the reference leaves for a later step of the same formula, by element offset.
+struct KeptValues {
+  std::vector<double> reals = {};           ///< if the tensor's dtype is floating
+  std::vector<std::int64_t> integers = {};  ///< otherwise
+  std::vector<double> bounds = {};          ///< empty without bounds
+};
+
 /// One tensor in host memory.
 struct TensorView {
   std::string name;
@@ -28,6 +36,22 @@ struct TensorView {
   void* data = nullptr;
   std::vector<ModeLeaves> modes;  ///< one per iteration mode
   std::vector<int> axes = {};  ///< the iteration mode of each of the tensor's modes; for messages
+  const KeptValues* kept = nullptr;  ///< read instead of `data`; null: nothing is
+  KeptValues* keeps = nullptr;       ///< gets what is stored, besides `data` or instead of it
+};
+
+/// One operand of a product: the leaves of its modes, as in TensorView::modes.
+struct Factor {
+  int tensor = 0;
+  std::vector<ModeLeaves> batch;  ///< one per batch axis of the space
+  ModeLeaves outer, inner;        ///< along M or N, and along K
+};
+/// The product of a product step; M and N are the last two extents of the space.
+struct ProductProblem {
+  expr::NodeId node = expr::kNoNode;
+  Factor a, b;
+  std::int64_t m = 0, n = 0, k = 0;
+  bool sampled = false;  ///< only a part of its elements is computed (multiply.hpp)
 };
 
 /// An operation in which everything is known: no symbols, and no public types to look things up in.
@@ -37,6 +61,7 @@ struct Problem {
       shape;  ///< the iteration space; at least one mode, the last runs fastest
   std::vector<TensorView> tensors;
   std::vector<Number> scalars;  ///< each fits the dtype of its nodes
+  std::optional<ProductProblem> product = {};
 };
 
 /// The product of extents.
@@ -44,6 +69,8 @@ struct Problem {
 /// True if a mode of the tensor is empty.
 [[nodiscard]] bool has_no_elements(const TensorView& view) noexcept;
 
+/// The offset of a coordinate of one mode.
+[[nodiscard]] std::int64_t offset_in_mode(const ModeLeaves& leaves, std::int64_t coord) noexcept;
 /// Fills `out` with the element offsets of a tensor of `modes` at indices first, first + 1, ... of
 /// a space of `shape`, whose last mode is fastest.
 void fill_offsets(std::span<const ModeLeaves> modes, std::span<const std::int64_t> shape,
@@ -54,7 +81,11 @@ void fill_offsets(std::span<const ModeLeaves> modes, std::span<const std::int64_
                                                    std::int64_t index);
 
 /// Which tensors must have memory.
-enum class Needs : std::uint8_t { all, inputs };
+enum class Needs : std::uint8_t { all, inputs, none };
+
+/// Checks the arguments of an operation that has steps. Throws as make_problem.
+void check_arguments(const Fused& op, const formula::Analysis& analysis, const HostArguments& args,
+                     Needs needs);
 
 /// Fills in symbols and checks arguments. Throws Error{invalid_argument} for a missing, negative or
 /// indivisible symbol, a wrong number of arguments, a scalar that its dtype cannot hold, or a null

@@ -1,5 +1,7 @@
 #include "reference/results.hpp"
 
+#include "reference/multiply.hpp"
+
 namespace tilejit::reference {
 
 using expr::NodeId;
@@ -41,6 +43,8 @@ void write(Result& result, std::int64_t index, const Reduced& value) noexcept {
 
 Results combine(const Problem& problem, const Schedule& schedule, WithBounds with_bounds) {
   Results results(problem.program.nodes.size());
+  if (problem.product)
+    results[static_cast<std::size_t>(problem.product->node)] = multiply(problem, with_bounds);
   for (const Pass& pass : schedule.combinations) {
     if (pass.scans.empty()) {
       reduce(problem, pass, results, with_bounds);

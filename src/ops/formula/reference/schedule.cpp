@@ -148,7 +148,7 @@ class Scheduler {
     }
   }
 
-  // Stops at reductions and scans, whose results are known by then.
+  // Stops at reductions, scans and products, whose results are known by then.
   [[nodiscard]] std::vector<NodeId> needed_by(const std::vector<NodeId>& wanted) const {
     std::vector<bool> needed(nodes().size(), false);
     for (const NodeId id : wanted) needed[static_cast<std::size_t>(id)] = true;
@@ -156,7 +156,7 @@ class Scheduler {
     for (std::size_t id = nodes().size(); id-- > 0;) {
       if (!needed[id]) continue;
       ids.push_back(static_cast<NodeId>(id));
-      if (expr::combines_elements(nodes()[id].op)) continue;
+      if (is_known_before(nodes()[id].op)) continue;
       for (const NodeId arg : nodes()[id].args) {
         if (arg != kNoNode) needed[static_cast<std::size_t>(arg)] = true;
       }
@@ -170,6 +170,10 @@ class Scheduler {
 };
 
 }  // namespace
+
+bool is_known_before(expr::Op op) noexcept {
+  return expr::combines_elements(op) || op == expr::Op::matmul;
+}
 
 std::int64_t size(const Pass& pass) noexcept {
   return count_elements(pass.shape);

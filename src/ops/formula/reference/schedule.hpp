@@ -19,6 +19,8 @@ struct Pass {
   std::vector<expr::Store> stores = {};       ///< stores to do
 };
 [[nodiscard]] std::int64_t size(const Pass& pass) noexcept;
+/// Whether values of `op` are results that passes read: of reductions, scans and products.
+[[nodiscard]] bool is_known_before(expr::Op op) noexcept;
 
 /// The passes that evaluate a program, in order. Reductions and scans come before their readers and
 /// before all stores, since stores may overwrite inputs.

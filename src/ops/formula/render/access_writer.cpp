@@ -41,7 +41,7 @@ bool HeaderWriter::is_split(const Operand& operand) const {
 }
 
 HeaderWriter::Form HeaderWriter::form_of(const Operand& operand) const {
-  if (operand.reach == Reach::broadcast) return Form::one;
+  if (operand.reach == Reach::broadcast || operand.reach == Reach::product) return Form::one;
   if (operand.reach == Reach::strided) return Form::strided;
   return size_bytes(operand.dtype) < 4 && plan_.vector > 1 ? Form::packed : Form::contiguous;
 }

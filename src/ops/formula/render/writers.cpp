@@ -1,7 +1,9 @@
 #include "render/writers.hpp"
 
+#include "box/box_writer.hpp"
 #include "light/light_writer.hpp"
 #include "map/map_writer.hpp"
+#include "matmul/matmul_writer.hpp"
 #include "rows/rows_writer.hpp"
 #include "scan/scan_writer.hpp"
 #include "staged/staged_writer.hpp"
@@ -19,10 +21,13 @@ std::string header_of(const Plan& plan, const plan::Map& family, Budget& budget)
 std::string header_of(const Plan& plan, const plan::Tile& family, Budget& budget) {
   return TileWriter(plan, family, budget).write();
 }
+std::string header_of(const Plan& plan, const plan::Box& family, Budget& budget) {
+  return BoxWriter(plan, family, budget).write();
+}
 std::string header_of(const Plan& plan, const plan::Rows& family, Budget& budget) {
   return RowsWriter(plan, family, budget).write();
 }
-std::string header_of(const Plan& plan, const plan::Staged& family, Budget& budget) {
+std::string header_of(const Plan& plan, const plan::StagedRows& family, Budget& budget) {
   return StagedWriter(plan, family, budget).write();
 }
 std::string header_of(const Plan& plan, const plan::Scan& family, Budget& budget) {
@@ -33,6 +38,12 @@ std::string header_of(const Plan& plan, const plan::Light& family, Budget& budge
 }
 std::string header_of(const Plan& plan, const plan::ThreadValue& family, Budget& budget) {
   return ThreadValueWriter(plan, family, budget).write();
+}
+std::string header_of(const Plan& plan, const plan::MatmulMma& family, Budget& budget) {
+  return MatmulMmaWriter(plan, family, budget).write();
+}
+std::string header_of(const Plan& plan, const plan::MatmulSimt& family, Budget& budget) {
+  return MatmulSimtWriter(plan, family, budget).write();
 }
 std::string header_of(const Plan&, const plan::Several& several, Budget& budget) {
   std::string text;

@@ -115,8 +115,8 @@ int least_access(const Plan& plan, const Rows& rows) {
   return bytes;
 }
 
-/// Threads that hold about `held` vectors each of a row of `vectors`.
-int threads_of_narrow(std::int64_t vectors, int register_vectors) {
+/// Threads that hold about `register_vectors` each of a row of `vectors`, few of them idle.
+int busy_threads(std::int64_t vectors, int register_vectors) {
   int threads = kMaxThreads / 2;
   while (threads > 1 && 10 * vectors < std::int64_t{9} * register_vectors * threads) threads /= 2;
   return threads;
@@ -160,16 +160,9 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   const bool holds_one = is_small(plan, rows, 1) && *vectors <= kRowThreadsOfSmall;
   const int register_vectors =
       holds_one ? 1 : std::clamp(kRegistersOfThread / registers, 1, kVectorsOfThread);
-  const int access = least_access(plan, rows);
-  if (access < kWidestAccess && !holds_one) {
-    rows.row_threads =
-        threads_of_narrow(*vectors, std::max(register_vectors, kBytesOfThread / access));
-  } else if (*vectors <= kWarp) {
-    rows.row_threads = power_of_two_from(*vectors);
-  } else {
-    rows.row_threads =
-        std::clamp(power_of_two_from(ceil_div(*vectors, register_vectors)), kWarp, kMaxThreads / 2);
-  }
+  const int bytes = kBytesOfThread / least_access(plan, rows);
+  rows.row_threads = holds_one ? power_of_two_from(*vectors)
+                               : busy_threads(*vectors, std::max(register_vectors, bytes));
   const auto holds = [&](int row_threads, int cluster, int most) {
     const std::int64_t steps =
         std::max<std::int64_t>(1, ceil_div(*vectors, std::int64_t{row_threads} * cluster));
@@ -280,7 +273,15 @@ RowShape shape_across(const Plan& plan, Rows rows) {
   if (count && length) {
     share_among_blocks(plan, ceil_div(*count, groups), *length / rows.row_threads, rows);
   }
-  return {rows, std::max(kWarp, rows.row_threads * groups)};
+  threads = std::max(kWarp, rows.row_threads * groups);
+  // Multiprocessors take small blocks more slowly than these run.
+  while (threads < kFewRowThreads && rows.row_threads * groups == threads && count &&
+         ceil_div(*count, 2 * groups) >= device::kWantedBlocks &&
+         shared_accumulator_bytes(plan, 2 * threads, 2 * groups) <= kMaxAccumulatorBytes) {
+    threads *= 2;
+    groups *= 2;
+  }
+  return {rows, threads};
 }
 
 }  // namespace

@@ -115,6 +115,10 @@ class Chooser {
       groups /= 2;
     const std::int64_t blocks = count_ ? ceil_div(*count_, groups) : device::kWantedBlocks;
     threads_ = blocks >= kFewBlocks && blocks < 2 * device::kManyBlocks ? kManyThreads : kThreads;
+    if (blocks < kFewBlocks && *count_ >= 2 * groups && is_shared(kThreads / groups)) {
+      groups *= 2;  // since length gives enough blocks, each takes a wider strip
+      threads_ *= 2;
+    }
     rows_.row_threads = threads_ / groups;
     if (length_)
       rows_.row_threads =
@@ -142,12 +146,17 @@ class Chooser {
     return true;
   }
 
+  /// Whether rows are long enough to be shared by blocks, if they are few.
+  [[nodiscard]] bool is_shared(int row_threads) const {
+    return length_ && count_ && !reduces_ &&
+           *length_ / (std::int64_t{row_threads} * steps_) >= kFewChunks;
+  }
+
   void share() {
-    if (!length_ || !count_ || reduces_) return;
+    if (!is_shared(rows_.row_threads)) return;
     const std::int64_t blocks = ceil_div(*count_, threads_ / rows_.row_threads);
     if (blocks == 0 || blocks >= kFewBlocks) return;
     const std::int64_t chunks = *length_ / (std::int64_t{rows_.row_threads} * steps_);
-    if (chunks < kFewChunks) return;
     const std::int64_t most = std::min(device::kWantedBlocks / blocks, chunks / 2);
     rows_.splits = static_cast<int>(most);
   }

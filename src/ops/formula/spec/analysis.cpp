@@ -9,6 +9,8 @@
 #include "core/json_pointer.hpp"
 #include "core/text.hpp"
 #include "formula/overlap.hpp"
+#include "formula/product.hpp"
+#include "formula/steps.hpp"
 #include "spec/checks.hpp"
 #include "spec/tuning.hpp"
 
@@ -22,6 +24,21 @@ class Analyzer {
  public:
   explicit Analyzer(const Fused& op) : op_(op) {}
 
+  /// The analysis of a step, in the space of `shape`.
+  Analysis run_step(expr::Program program, const Extents& shape) {
+    result_.program = std::move(program);
+    align(shape.size());
+    const bool multiplies = has_product(result_.program);
+    if (multiplies) result_.axes[0] = result_.axes[1] = {};
+    result_.shape = shape;
+    for (std::size_t t = multiplies ? 2 : 0; t < op_.tensors.size(); ++t) check_meets(t);
+    problems_.throw_if_any();
+    place_outputs();
+    for (std::size_t t = 0; t < op_.tensors.size(); ++t) resolve_access(t);
+    problems_.throw_if_any();
+    return std::move(result_);
+  }
+
   Analysis run() {
     check_names();
     result_.symbols = spec::symbols_of(op_.tensors, problems_);
@@ -32,7 +49,10 @@ class Analyzer {
     }
     for (const Tensor& tensor : op_.tensors) spec::check_tensor(tensor, problems_);
     problems_.throw_if_any();
-    align();
+    if (expr::has_spaces(op_.formula, scope().functions)) return in_steps();
+    std::size_t modes = 0;
+    for (const Tensor& tensor : op_.tensors) modes = std::max(modes, rank(tensor.layout));
+    align(modes);
     check_axis();
     const std::optional<Error> refused = compile_formula();
     broadcast();
@@ -76,9 +96,7 @@ class Analyzer {
 
   /// The space has as many axes as the tensor with the most modes. All tensors are aligned at the
   /// last axis.
-  void align() {
-    std::size_t modes = 0;
-    for (const Tensor& tensor : op_.tensors) modes = std::max(modes, rank(tensor.layout));
+  void align(std::size_t modes) {
     result_.shape.assign(modes, Dim(1));
     for (const Tensor& tensor : op_.tensors) {
       std::vector<int> axes(rank(tensor.layout));
@@ -183,8 +201,29 @@ class Analyzer {
     return expr::has_axis(reduced_[output], axis);
   }
 
-  /// Compiles the program into the result. Returns the error if that fails.
-  std::optional<Error> compile_formula() {
+  /// The analysis of a formula with several spaces.
+  Analysis in_steps() {
+    expr::Tree tree = expr::compile_tree(op_.formula, scope());
+    make_steps(op_, tree, result_);
+    return std::move(result_);
+  }
+
+  /// An aligned tensor has the extents of the step's space, or 1.
+  void check_meets(std::size_t t) {
+    if (!is_aligned(t)) return;
+    for (std::size_t i = 0; i < result_.axes[t].size(); ++i) {
+      const Dim extent = extent_of(t, i);
+      const Dim& known = result_.shape[static_cast<std::size_t>(result_.axes[t][i])];
+      if (extent.is(1) || extent == known) continue;
+      spec_fault("mode " + std::to_string(i) + " of '" + op_.tensors[t].name + "' has extent " +
+                     core::shortened(to_string(extent)) + ", but its value has " +
+                     core::shortened(to_string(known)) +
+                     " there; extents must be equal, aligned at the last mode",
+                 core::pointer_to("/tensors", op_.tensors[t].name));
+    }
+  }
+
+  [[nodiscard]] expr::Scope scope() const {
     expr::Scope scope;
     for (const Tensor& tensor : op_.tensors) {
       scope.tensors.push_back({.name = tensor.name,
@@ -195,10 +234,16 @@ class Analyzer {
     }
     for (const Scalar& scalar : op_.scalars) scope.scalars.push_back({scalar.name, scalar.dtype});
     for (const Function& f : op_.functions) scope.functions.push_back({f.name, f.args, f.expr});
-    scope.rank = static_cast<int>(space_rank());
-    scope.axis = axis_;
+    return scope;
+  }
+
+  /// Compiles the program into the result. Returns the error if that fails.
+  std::optional<Error> compile_formula() {
+    expr::Scope in_space = scope();
+    in_space.rank = static_cast<int>(space_rank());
+    in_space.axis = axis_;
     try {
-      result_.program = expr::compile_formula(op_.formula, scope);
+      result_.program = expr::compile_formula(op_.formula, in_space);
     } catch (const Error& error) {
       return error;
     }
@@ -333,6 +378,10 @@ class Analyzer {
 
 Analysis analyze(const Fused& op) {
   return Analyzer(op).run();
+}
+
+Analysis analyze_step(const Fused& op, expr::Program program, const Extents& shape) {
+  return Analyzer(op).run_step(std::move(program), shape);
 }
 
 bool has_reductions(const expr::Program& program) noexcept {

@@ -12,7 +12,20 @@
 
 namespace tilejit::formula {
 
+struct Step;
+
+/// Values that a step leaves in memory for later steps.
+struct StepResult {
+  std::string name;
+  DType dtype = f32;
+  std::vector<Dim> shape;
+};
+
 /// The meaning of a checked descriptor: the input of planning, the reference and launching.
+///
+/// A formula with products or x.T has several spaces, and its analysis is that of its steps: each
+/// is an operation in one space. `shape` and `axes` are then empty, and `program` is that of all
+/// steps together.
 struct Analysis {
   expr::Program program;
   /// The iteration space: the broadcast shape of the inputs and of the axes that outputs add. One
@@ -26,6 +39,17 @@ struct Analysis {
   std::vector<Access> access;
   /// Every symbol of a layout, sorted, with the divisor promised for it (1: none).
   std::map<std::string, std::int64_t> symbols;
+  std::vector<Step> steps;          ///< in order; empty for a formula of one space
+  std::vector<StepResult> results;  ///< between the steps
+};
+
+/// An operation in one space, with tensors and scalars of the whole operation. Either a product
+/// step (formula/product.hpp), or a formula without products.
+struct Step {
+  Fused op;  ///< without a formula
+  Analysis analysis;
+  std::vector<int> tensors;  ///< numbers among the operation's tensors, followed by the results
+  std::string why = {};      ///< why it is no part of another step; empty for the last ones
 };
 
 /// Throws what `validate` throws. Pure.

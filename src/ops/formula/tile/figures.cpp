@@ -42,8 +42,7 @@ std::int64_t shared_bytes(const Plan& plan, const plan::Tile& tile) {
   return plan::shared_bytes(plan.operands, tile);
 }
 
-ThreadValues transposed_values(const Plan& plan) {
-  const auto& tile = std::get<plan::Tile>(plan.family);
+ThreadValues transposed_values(const Plan& plan, const plan::Tile& tile, const Operand&) {
   const Dim columns = tile.columns, rows = tile.rows, vector = plan.vector;
   const Dim down = *Dim::divide(rows, vector), across = *Dim::divide(columns, vector);
   const Layout squares = composition(flat_layout({down, across}, {vector * columns, vector}),

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Measures products of matrices against PyTorch's (cuBLAS), in the same run. Prints one table.
+
+    cmake --preset release && cmake --build --preset release
+    bench/products.py --build build/release
+    bench/products.py --build build/release --only bf16
+
+Needs a GPU and PyTorch. Values are random normal ones. Ours and PyTorch's take turns, each a CUDA graph of
+4 ms or more; the table has the medians of the rounds. TF32 is off for f32, and on for tf32. Results are checked
+against products in f64 of the first and the last rows.
+"""
+
+import argparse
+import ctypes
+import pathlib
+
+import script
+import torch_timing
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+CHECKED_ROWS = 128  # at either end
+# Operands, output, M, N, K, formula. "a.T" and "b.T" of the layouts: that operand lies along the other axis.
+ROWS = (
+    ("bf16", "bf16", 4096, 4096, 4096, "d = a @ b"),
+    ("bf16", "bf16", 4096, 4096, 4096, "d = a @ b.T"),
+    ("bf16", "bf16", 8192, 1024, 1024, "d = a @ b"),
+    ("bf16", "bf16", 8192, 8192, 512, "d = a @ b"),
+    ("bf16", "bf16", 2048, 2048, 2048, "d = a @ b"),
+    ("bf16", "bf16", 1024, 1024, 1024, "d = a @ b"),
+    ("bf16", "bf16", 3000, 3000, 3000, "d = a @ b"),
+    ("bf16", "bf16", 128, 4096, 4096, "d = a @ b"),
+    ("bf16", "bf16", 16, 8192, 8192, "d = a @ b"),
+    ("bf16", "bf16", 4096, 4096, 4096, "d = gelu(a @ b)"),
+    ("bf16", "bf16", 1001, 1003, 1005, "d = a @ b"),
+    ("f16", "f16", 4096, 4096, 4096, "d = a @ b"),
+    ("tf32", "f32", 4096, 4096, 4096, "d = a @ b"),
+    ("f32", "f32", 4096, 4096, 4096, "d = a @ b"),
+    ("f32", "f32", 4096, 4096, 4096, "d = a @ b.T"),
+    ("f32", "f32", 1000, 1000, 1000, "d = a @ b"),
+    ("f64", "f64", 4096, 4096, 4096, "d = a @ b"),
+    ("f64", "f64", 2048, 2048, 2048, "d = a @ b"),
+    ("i8", "i32", 4096, 4096, 4096, "d = a @ b.T"),
+    ("f8e4m3", "bf16", 4096, 4096, 4096, "d = a @ b.T"),
+)
+ROUNDING = {"bf16": 2.0**-8, "f16": 2.0**-11, "f32": 2.0**-24, "f64": 2.0**-53, "i32": 0.0}
+OF_SUMS = {"f64": 2.0**-53, "i8": 0.0}  # f32 otherwise
+
+
+def torch_type(torch, dtype):
+    names = {"bf16": "bfloat16", "f16": "float16", "f64": "float64", "i8": "int8", "i32": "int32"}
+    return getattr(torch, {**names, "f8e4m3": "float8_e4m3fn"}.get(dtype, "float32"))
+
+
+def matrix(torch, dtype, rows, columns):
+    if dtype == "i8":
+        return torch.randint(-100, 101, (rows, columns), device="cuda", dtype=torch.int8)
+    wide = torch.float64 if dtype == "f64" else torch.float32
+    return torch.randn(rows, columns, device="cuda", dtype=wide).to(torch_type(torch, dtype))
+
+
+class Case:
+    """One row of the table."""
+
+    def __init__(self, torch, row):
+        self.torch, self.row = torch, row
+        self.dtype, self.output, self.m, self.n, self.k, self.formula = row
+        turned = "b.T" in self.formula
+        self.a = matrix(torch, self.dtype, self.m, self.k)
+        self.b = matrix(torch, self.dtype, *((self.n, self.k) if turned else (self.k, self.n)))
+        self.right = self.b.T if turned else self.b
+        self.d = torch.empty(self.m, self.n, device="cuda", dtype=torch_type(torch, self.output))
+
+    def spec(self):
+        b = f"({self.n},{self.k}):({self.k},1)" if "b.T" in self.formula else f"({self.k},{self.n}):({self.n},1)"
+        return {
+            "name": "product",
+            "tensors": {
+                "a": {"dtype": self.dtype, "layout": f"({self.m},{self.k}):({self.k},1)"},
+                "b": {"dtype": self.dtype, "layout": b},
+                "d": {"dtype": self.output, "layout": f"({self.m},{self.n}):({self.n},1)"},
+            },
+            "formula": self.formula,
+        }
+
+    def peer(self):
+        """PyTorch's function, or None if it has none that is alike."""
+        torch = self.torch
+        if self.dtype in ("i8", "f8e4m3"):
+            return None
+        if "gelu" in self.formula:
+            return lambda _: torch.nn.functional.gelu(self.a @ self.right)
+        out = torch.empty_like(self.d)
+        return lambda _: torch.mm(self.a, self.right, out=out)
+
+    def exact(self, x):
+        if self.dtype != "tf32":
+            return x.double()
+        bits = x.contiguous().view(self.torch.int32)
+        return ((bits + 0x1000) & ~0x1FFF).view(self.torch.float32).double()
+
+    def is_right(self):
+        torch = self.torch
+        some = torch.arange(self.m, device="cuda")
+        some = torch.cat([some[:CHECKED_ROWS], some[-CHECKED_ROWS:]])
+        a, b = self.exact(self.a[some]), self.exact(self.right)
+        want, size = a @ b, a.abs() @ b.abs()
+        if "gelu" in self.formula:
+            want = torch.nn.functional.gelu(want)
+        off = (self.d[some].double() - want).abs()
+        most = size * self.k * OF_SUMS.get(self.dtype, 2.0**-24) + want.abs() * ROUNDING[self.output]
+        return bool((off <= 1.2 * most + (1e-3 if "gelu" in self.formula else 0)).all())
+
+    def flop(self):
+        return 2.0 * self.m * self.n * self.k
+
+    def name(self):
+        return f"{self.dtype} {self.m} x {self.n} x {self.k}, {self.formula}"
+
+
+def measure(torch, runtime, row):
+    case = Case(torch, row)
+    torch.backends.cuda.matmul.allow_tf32 = case.dtype == "tf32"
+    kernel = runtime.compile(case.spec())
+    pointers = [ctypes.c_void_p(tensor.data_ptr()) for tensor in (case.a, case.b, case.d)]
+    case.d.fill_(-1)  # what is not written is wrong
+
+    def ours(_):
+        kernel.launch(*pointers, stream=torch.cuda.current_stream().cuda_stream)
+
+    ours(0)
+    torch.cuda.synchronize()
+    right = case.is_right()
+    runs = {"ours": ours}
+    if peer := case.peer():
+        runs["peer"] = peer
+    us = torch_timing.medians(torch, runs)
+    speed = {name: f"{case.flop() / time / 1e6:.1f}" for name, time in us.items()}
+    ratio = f"{us['peer'] / us['ours']:.3f}" if "peer" in us else ""
+    print(f"| {case.name()} | {speed['ours']} | {speed.get('peer', '')} | {ratio} | {'yes' if right else '**no**'} |", flush=True)
+    return right
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="folder of a build")
+    parser.add_argument("--only", default="", help="rows whose name has this text")
+    options = parser.parse_args()
+    import torch
+
+    tilejit = script.tilejit_of(options.build)
+    runtime = tilejit.Runtime({"device": 0, "tuning_file": None})
+    print("| product | TFLOP/s | PyTorch | ratio | right |\n|---|---|---|---|---|")
+    rows = [row for row in ROWS if options.only in f"{row[0]} {row[2]} x {row[3]} x {row[4]}, {row[5]}"]
+    return 0 if all([measure(torch, runtime, row) for row in rows]) else 1
+
+
+if __name__ == "__main__":
+    script.run(main)

@@ -1,0 +1,43 @@
+// out(c) = formula(in(c)) for every coordinate c of the iteration space, for operands that are
+// contiguous along several modes together, each in an order of its own.
+// A block takes a box of the space, element by element. Operands whose order differs from that of
+// the first output cross shared memory: the threads walk through the box in the operand's own order
+// on the global side, so that lanes are neighbours in memory, and in the first output's order on
+// the other. What a thread's steps are apart is known when compiling. A block issues all its loads
+// before it stores, so in-place operation is safe.
+#include "plan.cuh"  // generated: constants, Params, Shared, Tile, Direct, Element, Staged
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    KERNEL_NAME(const __grid_constant__ Params p) {
+  __shared__ Shared shared;
+  follow_previous_kernel();
+  const Tile tile = tile_at(p, blockIdx.x);
+  Staged staged(p, tile, shared);
+  staged.load(tile);
+  const Direct at(p, tile, shared);
+  const bool has_elements = threadIdx.x < Direct::kLanes;
+  Element elements[kAhead ? Direct::kSteps : 1];
+  if constexpr (kAhead) {
+    if (has_elements) {
+#pragma unroll
+      for (int i = 0; i < Direct::kSteps; ++i) {
+        if (at.exists(tile, i)) elements[i].load(at, i);
+      }
+    }
+  }
+  staged.put(tile);
+  __syncthreads();  // the box is there
+  if (has_elements) {
+#pragma unroll kCopies
+    for (int i = 0; i < Direct::kSteps; ++i) {
+      if (!at.exists(tile, i)) continue;
+      Element& element = elements[kAhead ? i : 0];
+      if (!kAhead) element.load(at, i);
+      element.map(p, at, i);
+    }
+  }
+  if constexpr (kStagedOutputs) {
+    __syncthreads();  // all results are there
+    staged.store(tile);
+  }
+}

@@ -1,0 +1,218 @@
+// Brings the tiles of one operand of a matrix product from global to shared memory, step by step
+// along K. Elements that the matrix does not have are 0.
+//
+// Source says where the matrix lies:
+//   using Element;                                 its storage type
+//   static constexpr int kRun;                     elements that are taken at once, side by side in
+//                                                  memory, from a multiple of kRun on
+//   static constexpr Along kAlong;                 rows are M of A, N of B, and columns are K
+//   static constexpr bool kLinear;                 one stride for rows, one for columns
+//   static i64 row_stride(p), column_stride(p);    if kLinear
+//   static i64 place(p, i64 row, i64 column);      else
+//   static constexpr bool kWholeRows, kWholeK;     every tile is full
+#pragma once
+
+#include "tile/barrier.cuh"
+#include "tile/shared_facts.cuh"
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+#include "tile/async_copy.cuh"
+#endif
+
+namespace tile {
+
+// Targets without asynchronous copies have other ones, which are there when they end.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr bool kHasAsyncCopies = false;
+template <int kBytes>
+TILE_DEVICE void async_copy(u32, const void*) {}
+template <int kBytes>
+TILE_DEVICE void async_copy_or_zero(u32, const void*, u32) {}
+TILE_DEVICE void async_copy_commit() {}
+template <int kPending>
+TILE_DEVICE void async_copy_wait() {}
+#else
+constexpr bool kHasAsyncCopies = true;
+#endif
+
+// What becomes of an element on its way to shared memory: the value in type To.
+template <class To>
+struct Converted {
+  using Type = To;
+  static constexpr bool kChanges = true;
+  template <class T>
+  static TILE_DEVICE To from(T x) {
+    return To(to_compute(x));
+  }
+};
+// The same, rounded to its own type first: tf32 in memory may have any bits.
+template <class To>
+struct Rounded {
+  using Type = To;
+  static constexpr bool kChanges = true;
+  template <class T>
+  static TILE_DEVICE To from(T x) {
+    return To(to_compute(store_as<T>(to_compute(x))));
+  }
+};
+// Nothing: cp.async can take it.
+template <class T>
+struct Unchanged {
+  using Type = T;
+  static constexpr bool kChanges = false;
+  static TILE_DEVICE T from(T x) { return x; }
+};
+
+// Layout is that of the tile in shared memory, kRows x kDepth elements of Entry::Type.
+template <class Source, class Entry, class Layout, int kRows, int kDepth, int kThreads>
+struct OperandLoader {
+  using Element = typename Source::Element;
+  using Shared = typename Entry::Type;
+  static constexpr bool kByColumns = Source::kAlong == Along::columns;
+  static constexpr int kRun = Source::kRun;
+  static constexpr int kBytes = kRun * int(sizeof(Element));
+  // Runs that lie side by side in shared memory, too.
+  static constexpr bool kAsync =
+      kHasAsyncCopies && kBytes >= 4 && !Entry::kChanges &&
+      (kRun == 1 || has_runs<Layout, Source::kAlong>(kByColumns ? kDepth : kRows,
+                                                     kByColumns ? kRows : kDepth, kRun));
+  static constexpr int kExtent = kByColumns ? kDepth : kRows, kLines = kByColumns ? kRows : kDepth;
+  // Threads along a line. If lines are turned on their way, no more than a sector of global memory
+  // has: then threads of a warp store to different banks.
+  static constexpr bool kTurns =
+      kByColumns && kRun == 1 && kBytes >= 4 && !has_runs<Layout, Along::columns>(kDepth, kRows, 2);
+  static constexpr int kPerLine = kTurns && kExtent > 32 / kBytes ? 32 / kBytes : kExtent / kRun;
+  static constexpr int kAtOnce = kThreads / kPerLine;          // lines that the block takes
+  static constexpr int kParts = kExtent / (kRun * kPerLine);   // of a line, one after another
+  static constexpr int kCopies = kParts * (kLines / kAtOnce);  // of a thread
+  static_assert(kParts * kPerLine * kRun == kExtent && kAtOnce * kPerLine == kThreads,
+                "threads divide lines");
+  static_assert(kAtOnce <= kLines && kLines % kAtOnce == 0, "lines divide among threads");
+
+  const Element* matrix;
+  const Element* from;  // this thread's first run of the next tile
+  i64 step;             // to the next tile, if linear
+  i64 left_rows;        // from this thread's first row on
+  i64 left_k;           // from the next tile's first column on
+  i64 first_row, k;     // of the matrix, if not linear
+  i32 along, across;    // in the tile
+
+  template <class Params>
+  TILE_DEVICE OperandLoader(const Params& p, const Element* start, i64 row, i64 rows, i64 first_k,
+                            i64 K, i32 thread) {
+    matrix = start;
+    along = thread % kPerLine * kRun;
+    across = thread / kPerLine;
+    const i64 own_row = row + (kByColumns ? across : along);
+    left_rows = rows - own_row;
+    left_k = K - first_k;
+    first_row = row;
+    k = first_k;
+    from = start;
+    if constexpr (Source::kLinear) {
+      from += own_row * Source::row_stride(p) +
+              (first_k + (kByColumns ? along : across)) * Source::column_stride(p);
+      step = kDepth * Source::column_stride(p);
+    }
+  }
+
+  // Takes the next tile. The copies may still be under way.
+  template <class Params>
+  TILE_DEVICE void load(const Params& p, unsigned char* tile) {
+    if constexpr (kAsync) {
+#pragma unroll 8
+      for (int i = 0; i < kCopies; ++i) copy(p, tile, i);
+    } else {
+      constexpr int kBatch = kCopies * kRun <= 16 ? kCopies : kRun >= 16 ? 1 : 16 / kRun;
+#pragma unroll 1  // otherwise all addresses are kept in registers
+      for (int i = 0; i < kCopies; i += kBatch) {
+        Run run[kBatch];
+#pragma unroll
+        for (int j = 0; j < kBatch; ++j) read(p, run[j], i + j);
+#pragma unroll
+        for (int j = 0; j < kBatch; ++j) write(tile, run[j], i + j);
+      }
+    }
+    if constexpr (Source::kLinear) from += step;
+    left_k -= kDepth;
+    k += kDepth;
+  }
+
+ private:
+  struct alignas(kBytes <= 16 ? kBytes : 16) Run {
+    Element element[kRun];
+  };
+
+  // Where copy `i` lies behind the thread's first one: in its line, and in lines.
+  static TILE_DEVICE constexpr int along_of(int i) {
+    return i % kParts * (kRun * kPerLine);
+  }
+  static TILE_DEVICE constexpr int lines_of(int i) {
+    return i / kParts * kAtOnce;
+  }
+  // How many elements of it exist.
+  TILE_DEVICE i32 existing(int i) const {
+    const i64 row = left_rows - (kByColumns ? lines_of(i) : along_of(i));
+    const i64 column = left_k - (kByColumns ? along + along_of(i) : across + lines_of(i));
+    const i64 some = kByColumns ? column : row, line = kByColumns ? row : column;
+    constexpr bool kWholeRuns = kByColumns ? Source::kWholeK : Source::kWholeRows;
+    constexpr bool kWholeLines = kByColumns ? Source::kWholeRows : Source::kWholeK;
+    if (!kWholeLines && line <= 0) return 0;
+    if (kWholeRuns || some >= kRun) return kRun;
+    return some < 0 ? 0 : i32(some);
+  }
+  template <class Params>
+  TILE_DEVICE const Element* address(const Params& p, int i) const {
+    if constexpr (Source::kLinear) {
+      const i64 rows = kByColumns ? lines_of(i) : along_of(i),
+                columns = kByColumns ? along_of(i) : lines_of(i);
+      return from + rows * Source::row_stride(p) + columns * Source::column_stride(p);
+    } else {
+      const i64 a = along + along_of(i), b = across + lines_of(i);
+      return from + Source::place(p, first_row + (kByColumns ? b : a), k + (kByColumns ? a : b));
+    }
+  }
+  TILE_DEVICE i32 place(int i) const {
+    constexpr Along kAcross = kByColumns ? Along::rows : Along::columns;
+    constexpr i32 kFar = distance<Layout, kAcross>(kLines, kAtOnce);
+    constexpr bool kEven = is_even<Layout, kAcross>(kLines, kExtent, kAtOnce);
+    const i32 line = across + (kEven ? 0 : lines_of(i)), a = along + along_of(i);
+    return Layout()(kByColumns ? line : a, kByColumns ? a : line) + (kEven ? i / kParts * kFar : 0);
+  }
+
+  template <class Params>
+  TILE_DEVICE void copy(const Params& p, unsigned char* tile, int i) const {
+    const u32 to = shared_address(tile) + u32(place(i)) * u32(sizeof(Element));
+    const Element* const at = address(p, i);
+    if constexpr (Source::kWholeRows && Source::kWholeK) {
+      async_copy<kBytes>(to, at);
+    } else {
+      const i32 count = existing(i);
+      async_copy_or_zero<kBytes>(to, count > 0 ? at : matrix, u32(count) * u32(sizeof(Element)));
+    }
+  }
+  template <class Params>
+  TILE_DEVICE void read(const Params& p, Run& run, int i) const {
+    const i32 count = existing(i);
+    const Element* const at = address(p, i);
+    if (count == kRun) {
+      run = *reinterpret_cast<const Run*>(at);
+      return;
+    }
+#pragma unroll
+    for (int e = 0; e < kRun; ++e) {
+      run.element[e] = Element{};
+      if (e < count) run.element[e] = at[e];
+    }
+  }
+  TILE_DEVICE void write(unsigned char* tile, const Run& run, int i) const {
+    Shared* const to = reinterpret_cast<Shared*>(tile);
+    const i32 line = across + lines_of(i), first = along + along_of(i);
+#pragma unroll
+    for (int e = 0; e < kRun; ++e) {
+      const i32 at = kByColumns ? Layout()(line, first + e) : Layout()(first + e, line);
+      to[at] = Entry::from(run.element[e]);
+    }
+  }
+};
+
+}  // namespace tile

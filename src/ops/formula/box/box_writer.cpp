@@ -1,0 +1,327 @@
+#include "box/box_writer.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "plan/launch_shape.hpp"
+
+namespace tilejit::render {
+namespace {
+
+/// The first of the elements that threads take in step i along a mode, if `before` steps lie along
+/// the modes before.
+std::string step_text(std::int64_t before, std::int64_t steps, std::int64_t threads) {
+  std::string text = "u32(i)";
+  if (before > 1) text += fmt::format(" / {}", before);
+  text += fmt::format(" % {}", steps);
+  return threads == 1 ? text : fmt::format("{} * {}", text, threads);
+}
+
+}  // namespace
+
+using plan::Operand;
+using plan::Staged;
+using plan::Walk;
+
+const Staged* BoxWriter::staged_of(const Operand& operand) const {
+  const auto staged = std::ranges::find(box_.staged, operand.tensor, &Staged::tensor);
+  return staged == box_.staged.end() ? nullptr : &*staged;
+}
+
+const Operand& BoxWriter::operand_of(const Staged& staged) const {
+  return plan_.operands[static_cast<std::size_t>(staged.tensor)];
+}
+
+bool BoxWriter::is_loaded(const Operand& operand) const {
+  return operand.read && staged_of(operand) == nullptr;
+}
+
+bool BoxWriter::is_stored(const Operand& operand) const {
+  return operand.written && staged_of(operand) == nullptr;
+}
+
+std::string BoxWriter::element_of(const Operand& operand, const char* prefix) const {
+  const bool one = form_of(operand) == Form::one;
+  return fmt::format("{}{}{}", prefix, operand.tensor, one ? "" : ".element[0]");
+}
+
+void BoxWriter::write_constants() {
+  write_block();
+  std::string extents;
+  for (const std::int64_t extent : box_.extents) {
+    extents += fmt::format("{}{}", extents.empty() ? "" : ",", extent);
+  }
+  const std::int64_t steps = steps_of(box_, box_.direct);
+  const std::int64_t copies = std::min(steps, plan::elements_within_budget(plan_));
+  const bool stores = std::ranges::any_of(
+      box_.staged, [&](const Staged& staged) { return operand_of(staged).written; });
+  line(fmt::format("constexpr bool kAhead = {};  // elements are loaded before the box is there",
+                   copies == steps));
+  line(fmt::format("constexpr int kCopies = {};  // of an element's code",
+                   copies == steps ? copies : 1));
+  line(fmt::format("constexpr bool kStagedOutputs = {};\n", stores));
+  line(fmt::format("// A block's box has ({}) elements.\n", extents));
+}
+
+void BoxWriter::write_behind_formula() {
+  write_shared();
+  write_tile();
+  write_direct_walk();
+  write_element();
+  for (const Staged& staged : box_.staged) write_staged(staged);
+  write_all_staged();
+}
+
+void BoxWriter::write_shared() {
+  line("struct Shared {");
+  for (const Staged& staged : box_.staged) {
+    line(fmt::format("  {} x{}[{}];", expr::storage_type(operand_of(staged).dtype), staged.tensor,
+                     staged.elements));
+  }
+  line("};\n");
+}
+
+void BoxWriter::write_tile() {
+  line("// Where a block's box begins, and the elements along the modes that may cut it off.");
+  line("struct Tile {");
+  write_members();
+  for (std::size_t m = 0; m < box_.extents.size(); ++m) {
+    if (is_ragged(m)) line(fmt::format("  u32 n{};", m));
+  }
+  line("};\n");
+  line("TILE_DEVICE Tile tile_at(const Params& p, u32 t) {\n  Tile tile;");
+  write_origin();
+  for (std::size_t m = 0; m < box_.extents.size(); ++m) {
+    if (!is_ragged(m)) continue;
+    line(fmt::format("  const i64 left{} = {} - tile.c{};", m, value_of(plan_.extents[m]), m));
+    line(fmt::format("  tile.n{0} = left{0} < {1} ? u32(left{0}) : {1};", m, box_.extents[m]));
+  }
+  line("  return tile;\n}\n");
+}
+
+void BoxWriter::write_walk(const Walk& walk) {
+  line(fmt::format("  static constexpr u32 kLanes = {};  // threads that have elements",
+                   lanes_of(walk)));
+  line(fmt::format("  static constexpr int kSteps = {};", steps_of(box_, walk)));
+  std::string declarations, digits, exists;
+  std::int64_t before = 1;  // steps along the modes before
+  for (std::size_t i = 0; i < walk.modes.size(); ++i) {
+    const std::size_t m = walk.modes[i];
+    const std::int64_t threads = walk.threads[i], steps = steps_along(box_, walk, i);
+    declarations += fmt::format("{} i{}", i == 0 ? "  u32" : ",", m);
+    const bool last = i + 1 == walk.modes.size();
+    digits += fmt::format("    i{} = t{};\n", m, last ? "" : fmt::format(" % {}", threads));
+    if (!last) digits += fmt::format("    t /= {};\n", threads);
+    std::string coordinate = fmt::format("i{}", m);
+    if (steps > 1) {
+      line(fmt::format("  TILE_DEVICE static constexpr u32 step{}(int i) {{ return {}; }}", m,
+                       step_text(before, steps, threads)));
+      coordinate += fmt::format(" + step{}(i)", m);
+      before *= steps;
+    }
+    if (is_ragged(m)) {
+      exists += fmt::format(" && {} < tile.n{}", coordinate, m);
+    } else if (threads * steps != box_.extents[m]) {
+      exists += fmt::format(" && (step{}(i) + {} <= {} || {} < {})", m, threads, box_.extents[m],
+                            coordinate, box_.extents[m]);
+    }
+  }
+  line(declarations + ";  // of a thread's first element\n");
+  line("  TILE_DEVICE void begin(u32 t) {");
+  out_ += digits;
+  line("  }");
+  line(fmt::format("  TILE_DEVICE bool exists(const Tile& tile, int i) const {{ return {}; }}",
+                   exists.empty() ? "true" : exists.substr(4)));
+}
+
+std::string BoxWriter::coordinates(const Walk& walk, const Code& code) const {
+  std::string text;
+  for (const std::size_t m : code.coordinates) {
+    const bool within = std::ranges::count(walk.modes, m) != 0;
+    text += fmt::format("    const i64 c{0} = tile.c{0}{1};\n", m,
+                        within ? fmt::format(" + i{}", m) : "");
+  }
+  return text;
+}
+
+std::string BoxWriter::distance(const Walk& walk, const std::vector<std::string>& strides,
+                                std::string_view type) const {
+  std::string text;
+  for (std::size_t i = 0; i < walk.modes.size(); ++i) {
+    const std::size_t m = walk.modes[i];
+    if (strides[m].empty() || steps_along(box_, walk, i) == 1) continue;
+    text += fmt::format("{}{}({}step{}(i)) * {}", text.empty() ? "" : " + ", type,
+                        &walk == &box_.direct ? "Direct::" : "", m, strides[m]);
+  }
+  return text.empty() ? "0" : text;
+}
+
+std::string BoxWriter::distance_in_memory(const Walk& walk,
+                                          const std::vector<plan::OperandMode>& modes) const {
+  std::vector<std::string> strides;
+  for (const plan::OperandMode& leaves : modes) {
+    const Dim& stride = leaves[0].stride;
+    strides.push_back(stride.is(0) ? "" : value_of(stride));
+  }
+  return distance(walk, strides, "i64");
+}
+
+std::string BoxWriter::shared_begin(const Walk& walk, const Staged& staged) {
+  std::string text;
+  for (const std::size_t m : walk.modes) {
+    if (staged.pitch[m] == 0) continue;
+    text += fmt::format("{}i{} * {}", text.empty() ? "" : " + ", m, staged.pitch[m]);
+  }
+  return text.empty() ? "0" : text;
+}
+
+std::string BoxWriter::shared_distance(const Walk& walk, const Staged& staged) const {
+  std::vector<std::string> pitches;
+  for (const std::int64_t pitch : staged.pitch) {
+    pitches.push_back(pitch == 0 ? "" : fmt::format("{}", pitch));
+  }
+  return distance(walk, pitches, "i32");
+}
+
+void BoxWriter::write_direct_walk() {
+  const Walk& walk = box_.direct;
+  const Asked asked = asked_by_formula();
+  Code code = places(asked);
+  line("// Where a thread's elements lie in the operands that do not cross, and in shared memory.");
+  line("struct Direct {");
+  write_walk(walk);
+  std::string begins = code.text;
+  for (std::size_t k = 0; k < plan_.places.size(); ++k) {
+    if (!asked.places[k]) continue;
+    line(fmt::format("  i64 place{};", k));
+    begins += fmt::format("    place{0} = n{0};\n", k);
+  }
+  for (const Operand& operand : plan_.operands) {
+    const int k = operand.tensor;
+    if (const Staged* const staged = staged_of(operand)) {
+      line(fmt::format("  {}* s{};", expr::storage_type(operand.dtype), k));
+      begins += fmt::format("    s{0} = shared.x{0} + {1};\n", k, shared_begin(walk, *staged));
+      continue;
+    }
+    line(fmt::format("  {}{}* t{};", operand.written ? "" : "const ",
+                     expr::storage_type(operand.dtype), k));
+    const Code source = source_of(operand);
+    begins += fmt::format("    t{} = {};\n", k, source.text);
+    code += source;
+  }
+  line("\n  TILE_DEVICE Direct(const Params& p, const Tile& tile, Shared& shared) {");
+  line("    begin(threadIdx.x);");
+  out_ += coordinates(walk, code) + begins;
+  line("  }\n};\n");
+}
+
+void BoxWriter::write_element() {
+  const Walk& walk = box_.direct;
+  const Asked asked = asked_by_formula();
+  line("// A thread's element of step i, of every operand.");
+  line("struct Element {");
+  write_inputs();
+  line("\n  TILE_DEVICE void load(const Direct& at, int i) {");
+  for (const Operand& operand : plan_.operands) {
+    if (!is_loaded(operand)) continue;
+    line(fmt::format("    {} = at.t{}[{}];", element_of(operand, "in"), operand.tensor,
+                     distance_in_memory(walk, operand.modes)));
+  }
+  line("  }");
+  line("  TILE_DEVICE void map(const Params& p, const Direct& at, int i) const {");
+  const auto shared_element = [&](const Operand& operand) {
+    return fmt::format("at.s{}[{}]", operand.tensor, shared_distance(walk, *staged_of(operand)));
+  };
+  for (const Operand& operand : plan_.operands) {
+    if (operand.read && staged_of(operand) != nullptr) {
+      line(fmt::format("    {} in{};\n    {} = {};", type_of(operand), operand.tensor,
+                       element_of(operand, "in"), shared_element(operand)));
+    }
+  }
+  write_outputs();
+  for (std::size_t k = 0; k < plan_.places.size(); ++k) {
+    if (!asked.places[k]) continue;
+    line(fmt::format("    const i64 n{0} = at.place{0} + {1};", k,
+                     distance_in_memory(walk, plan_.places[k].modes)));
+  }
+  write_groups();
+  for (const Operand& operand : plan_.operands) {
+    if (!operand.written) continue;
+    const std::string to =
+        staged_of(operand) != nullptr
+            ? shared_element(operand)
+            : fmt::format("at.t{}[{}]", operand.tensor, distance_in_memory(walk, operand.modes));
+    line(fmt::format("    {} = {};", to, element_of(operand, "out")));
+  }
+  line("  }\n};\n");
+}
+
+void BoxWriter::write_staged(const Staged& staged) {
+  const Operand& operand = operand_of(staged);
+  const Walk& walk = staged.walk;
+  const int k = operand.tensor;
+  const std::string type(expr::storage_type(operand.dtype));
+  const Code source = source_of(operand);
+  const auto write_loop = [&](const std::string& statement) {
+    line("    if (threadIdx.x >= kLanes) return;\n#pragma unroll");
+    line("    for (int i = 0; i < kSteps; ++i) {");
+    line(fmt::format("      if (exists(tile, i)) {};\n    }}\n  }}", statement));
+  };
+  const std::string global = fmt::format("t[{}]", distance_in_memory(walk, operand.modes));
+  const std::string shared = fmt::format("s[{}]", shared_distance(walk, staged));
+  line(
+      fmt::format("// The elements of operand {} that a thread moves, in the operand's order.", k));
+  line(fmt::format("struct Staged{} {{", k));
+  write_walk(walk);
+  line(fmt::format("  {}{}* t;  // the first one\n  {}* s;  // the same in shared memory",
+                   operand.written ? "" : "const ", type, type));
+  if (operand.read) line(fmt::format("  {} x[kSteps];", type));
+  line(fmt::format("\n  TILE_DEVICE Staged{}(const Params& p, const Tile& tile, Shared& shared) {{",
+                   k));
+  line("    begin(threadIdx.x);");
+  out_ += coordinates(walk, source);
+  line(fmt::format("    t = {};\n    s = shared.x{} + {};\n  }}", source.text, k,
+                   shared_begin(walk, staged)));
+  if (operand.read) {
+    line("  TILE_DEVICE void load(const Tile& tile) {");
+    write_loop("x[i] = " + global);
+    line("  TILE_DEVICE void put(const Tile& tile) const {");
+    write_loop(shared + " = x[i]");
+  }
+  if (operand.written) {
+    line("  TILE_DEVICE void store(const Tile& tile) const {");
+    write_loop(global + " = " + shared);
+  }
+  line("};\n");
+}
+
+void BoxWriter::write_all_staged() {
+  std::string members, initial, loads, puts, stores;
+  for (const Staged& staged : box_.staged) {
+    const Operand& operand = operand_of(staged);
+    const int k = operand.tensor;
+    members += fmt::format("  Staged{0} s{0};\n", k);
+    initial += fmt::format("{} s{}(p, tile, shared)", initial.empty() ? " :" : ",", k);
+    if (operand.read) {
+      loads += fmt::format("    s{}.load(tile);\n", k);
+      puts += fmt::format("    s{}.put(tile);\n", k);
+    }
+    if (operand.written) stores += fmt::format("    s{}.store(tile);\n", k);
+  }
+  line("struct Staged {");
+  out_ += members;
+  line(fmt::format(
+      "\n  TILE_DEVICE Staged(const Params& p, const Tile& tile, Shared& shared){} {{}}", initial));
+  const auto write = [&](const char* signature, const std::string& body) {
+    line(fmt::format("  TILE_DEVICE void {} {{", signature));
+    out_ += body;
+    line("  }");
+  };
+  write("load(const Tile& tile)", loads);
+  write("put(const Tile& tile) const", puts);
+  write("store(const Tile& tile) const", stores);
+  line("};");
+}
+
+}  // namespace tilejit::render

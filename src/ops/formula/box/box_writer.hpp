@@ -1,0 +1,52 @@
+#pragma once
+
+#include "render/tiles_writer.hpp"
+
+namespace tilejit::render {
+
+/// Writes the header for fused_box.cu. Each operand that crosses shared memory has a walk of its
+/// own, all others share one.
+class BoxWriter final : public TilesWriter {
+ public:
+  BoxWriter(const plan::Plan& plan, const plan::Box& box, Budget& budget)
+      : TilesWriter(plan, budget), box_(box) {}
+
+ private:
+  [[nodiscard]] std::vector<std::string_view> own_headers() const override { return {"dependent"}; }
+  void write_constants() override;
+  void write_behind_formula() override;
+  [[nodiscard]] bool is_loaded(const plan::Operand& operand) const override;
+  [[nodiscard]] bool is_stored(const plan::Operand& operand) const override;
+
+  void write_shared();
+  void write_tile();
+  /// Writes the members that every walk has: where thread t begins, and which steps exist.
+  void write_walk(const plan::Walk& walk);
+  void write_direct_walk();
+  void write_element();
+  void write_staged(const plan::Staged& staged);
+  void write_all_staged();
+
+  [[nodiscard]] const plan::Staged* staged_of(const plan::Operand& operand) const;
+  [[nodiscard]] const plan::Operand& operand_of(const plan::Staged& staged) const;
+  /// Whether boxes are cut off along mode `m` at the edge of the space.
+  [[nodiscard]] bool is_ragged(std::size_t m) const { return !is_whole(m); }
+  /// Declares c<m>, the coordinates of a walk's first element, that `code` asks for.
+  [[nodiscard]] std::string coordinates(const plan::Walk& walk, const Code& code) const;
+  /// The distance of step i from a walk's first step along modes with these strides; "0" if none.
+  [[nodiscard]] std::string distance(const plan::Walk& walk,
+                                     const std::vector<std::string>& strides,
+                                     std::string_view type) const;
+  [[nodiscard]] std::string distance_in_memory(const plan::Walk& walk,
+                                               const std::vector<plan::OperandMode>& modes) const;
+  /// Where a walk's first element, and its step i from there, lie in shared memory.
+  [[nodiscard]] static std::string shared_begin(const plan::Walk& walk, const plan::Staged& staged);
+  [[nodiscard]] std::string shared_distance(const plan::Walk& walk,
+                                            const plan::Staged& staged) const;
+  /// The element that an operand's variable holds.
+  [[nodiscard]] std::string element_of(const plan::Operand& operand, const char* prefix) const;
+
+  const plan::Box& box_;
+};
+
+}  // namespace tilejit::render

@@ -1,0 +1,308 @@
+#include "box/boxing.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "box/requests.hpp"
+#include "core/integer.hpp"
+#include "device/scale.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+constexpr std::int64_t kLeastElements = std::int64_t{1} << 16;  // of a space
+constexpr double kGain = 2;  // boxes take vectors of one element, which costs instructions
+constexpr std::int64_t kRunBytes = 256;    // longer runs gain no more
+constexpr std::int64_t kBoxBytes = 16384;  // of the narrowest operand that crosses
+constexpr std::int64_t kMostElements = 8192, kFewElements = 1024;  // of a box
+constexpr std::int64_t kLeastThreads = 128, kMostThreads = 512, kWarp = 32;
+constexpr std::int64_t kMostHeld = 40;     // elements that a thread loads before it waits
+constexpr std::int64_t kMostPadding = 17;  // elements
+constexpr std::int64_t kMostRepeats = 4;   // of an operand whose runs count
+constexpr double kSharedCycles = 2;
+
+using Modes = std::vector<std::size_t>;
+
+std::int64_t stride_of(const Operand& operand, std::size_t m) {
+  return operand.modes[m][0].stride.value();
+}
+
+/// The modes along which the operand varies, by its strides.
+Modes order_of(const Operand& operand) {
+  Modes order;
+  for (std::size_t m = 0; m < operand.modes.size(); ++m) {
+    if (stride_of(operand, m) != 0) order.push_back(m);
+  }
+  std::ranges::stable_sort(order, {}, [&](std::size_t m) { return stride_of(operand, m); });
+  return order;
+}
+
+std::int64_t product_of(const std::vector<std::int64_t>& extents) {
+  return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+class Boxing {
+ public:
+  explicit Boxing(const Plan& plan) : plan_(plan), all_(plan.extents.size()) {
+    std::iota(all_.begin(), all_.end(), std::size_t{0});
+    for (const Dim& extent : plan.extents) extents_.push_back(extent.value());
+  }
+
+  /// The best plan with boxes of at most `most` elements; nothing if no operand gains by crossing.
+  std::optional<Plan> with_boxes_of(std::int64_t most) {
+    box_ = {.extents = std::vector<std::int64_t>(extents_.size(), 1)};
+    grow(most);
+    choose_walks(kMostThreads / 2);
+    stage();
+    if (box_.staged.empty()) return std::nullopt;
+    choose_threads();
+    for (Staged& staged : box_.staged) choose_pitch(staged);
+    return finished();
+  }
+
+ private:
+  /// How many elements of an operand lie one after another in a box, and the mode along which more
+  /// would follow, if there are more.
+  struct Run {
+    std::int64_t bytes = 0;
+    std::optional<std::size_t> next = {};
+  };
+  [[nodiscard]] Run run_of(const Operand& operand) const {
+    const Modes order = order_of(operand);
+    Run run{.bytes = size_bytes(operand.dtype)};
+    if (order.empty()) return run;
+    std::int64_t following = stride_of(operand, order.front());
+    for (const std::size_t m : order) {
+      if (stride_of(operand, m) != following) break;
+      run.bytes *= box_.extents[m];
+      if (box_.extents[m] < extents_[m]) {
+        run.next = m;
+        break;
+      }
+      following *= extents_[m];
+    }
+    return run;
+  }
+
+  /// Whether all of the operand is a small part of what the space reads or writes.
+  [[nodiscard]] bool repeats(const Operand& operand) const {
+    std::int64_t times = 1;
+    for (std::size_t m = 0; m < extents_.size(); ++m) {
+      if (stride_of(operand, m) == 0) times *= extents_[m];
+    }
+    return times >= kMostRepeats;
+  }
+
+  /// The operand's mode that is to be longer: that of the shortest run. If runs are long, the
+  /// innermost mode that can be longer.
+  [[nodiscard]] std::optional<std::size_t> next_mode() const {
+    std::optional<std::size_t> next;
+    std::int64_t shortest = kRunBytes;
+    for (const Operand& operand : plan_.operands) {
+      if (repeats(operand)) continue;  // few bytes, often found in the L1 cache
+      const Run run = run_of(operand);
+      if (run.next && run.bytes < shortest) next = run.next, shortest = run.bytes;
+    }
+    for (std::size_t m = 0; m < extents_.size() && !next; ++m) {
+      if (box_.extents[m] < extents_[m]) next = m;
+    }
+    return next;
+  }
+
+  /// Doubles one mode after another; what would leave less than one more box becomes whole.
+  void grow(std::int64_t most) {
+    while (const std::optional<std::size_t> m = next_mode()) {
+      std::int64_t& extent = box_.extents[*m];
+      const std::int64_t room = most / (product_of(box_.extents) / extent);
+      const std::int64_t wanted = 4 * extent > extents_[*m] ? extents_[*m] : 2 * extent;
+      const bool last = wanted > room;
+      extent = std::min(wanted, room);
+      if (last) break;
+    }
+    for (std::size_t m = 0; m < extents_.size(); ++m) {  // boxes of about the same size
+      const std::int64_t boxes = core::ceil_div(extents_[m], box_.extents[m]);
+      box_.extents[m] = core::ceil_div(extents_[m], boxes);
+    }
+  }
+
+  /// A walk along the modes in `order` by at most `threads` threads.
+  [[nodiscard]] Walk walk_along(const Modes& order, std::int64_t threads) const {
+    Walk walk;
+    for (const std::size_t m : order) {
+      const std::int64_t extent = box_.extents[m];
+      if (extent == 1) continue;
+      const std::int64_t steps = core::ceil_div(extent, std::min(extent, threads));
+      walk.modes.push_back(m);
+      walk.threads.push_back(core::ceil_div(extent, steps));
+      threads /= walk.threads.back();
+    }
+    return walk;
+  }
+
+  [[nodiscard]] const Operand& operand_of(const Staged& staged) const {
+    return plan_.operands[static_cast<std::size_t>(staged.tensor)];
+  }
+
+  void choose_walks(std::int64_t threads) {
+    box_.direct = walk_along(all_, threads);
+    for (Staged& staged : box_.staged) {
+      staged.walk = walk_along(order_of(operand_of(staged)), threads);
+    }
+  }
+
+  /// Finds the operands that gain by crossing shared memory.
+  void stage() {
+    for (const Operand& operand : plan_.operands) {
+      const Walk own = walk_along(order_of(operand), kMostThreads / 2);
+      const double crossing = cycles_of_walk(box_, own, operand) + kSharedCycles / kWarp;
+      if (crossing < cycles_of_walk(box_, box_.direct, operand)) {
+        box_.staged.push_back({.tensor = operand.tensor, .walk = own});
+      }
+    }
+  }
+
+  /// Elements that a thread holds at once.
+  [[nodiscard]] std::int64_t held() const {
+    std::int64_t held = 0;
+    for (const Operand& operand : plan_.operands) {
+      if (!operand.read) continue;
+      const auto staged = std::ranges::find(box_.staged, operand.tensor, &Staged::tensor);
+      held += steps_of(box_, staged == box_.staged.end() ? box_.direct : staged->walk);
+    }
+    return held;
+  }
+
+  /// Instructions of warps that access memory.
+  [[nodiscard]] std::int64_t issued() const {
+    const auto of = [&](const Walk& walk) {
+      return core::ceil_div(lanes_of(walk), kWarp) * steps_of(box_, walk);
+    };
+    std::int64_t issued = of(box_.direct) * static_cast<std::int64_t>(plan_.operands.size());
+    for (const Staged& staged : box_.staged) issued += 2 * of(staged.walk);
+    return issued;
+  }
+
+  void choose_threads() {
+    std::int64_t best = kMostThreads, least = INT64_MAX;
+    for (std::int64_t threads = kLeastThreads; threads <= kMostThreads; threads += kWarp) {
+      choose_walks(threads);
+      if (held() <= kMostHeld && issued() < least) best = threads, least = issued();
+    }
+    choose_walks(best);
+  }
+
+  /// Elements of shared memory lie in the order of the direct walk, with as much padding behind
+  /// each mode as bank conflicts ask for.
+  void choose_pitch(Staged& staged) const {
+    const Operand& operand = operand_of(staged);
+    std::vector<std::int64_t> padding(extents_.size(), 0);
+    const auto lay_out = [&] {
+      staged.pitch.assign(extents_.size(), 0);
+      std::int64_t pitch = 1;
+      staged.elements = 1;
+      for (std::size_t m = 0; m < extents_.size(); ++m) {
+        if (box_.extents[m] == 1 || stride_of(operand, m) == 0) continue;
+        staged.pitch[m] = pitch;
+        staged.elements += (box_.extents[m] - 1) * pitch;
+        pitch = pitch * box_.extents[m] + padding[m];
+      }
+    };
+    const auto cycles = [&] {
+      lay_out();
+      const int bytes = size_bytes(operand.dtype);
+      return bank_cycles(box_, staged.walk, staged.pitch, bytes) +
+             bank_cycles(box_, box_.direct, staged.pitch, bytes);
+    };
+    double least = cycles();
+    for (std::size_t m = extents_.size(); m-- > 0;) {
+      if (box_.extents[m] == 1 || stride_of(operand, m) == 0) continue;
+      std::int64_t best = 0;
+      for (padding[m] = 1; padding[m] <= kMostPadding; ++padding[m]) {
+        if (const double now = cycles(); now < least) best = padding[m], least = now;
+      }
+      padding[m] = best;
+    }
+    lay_out();
+  }
+
+  [[nodiscard]] Plan finished() const {
+    Plan plan = plan_;
+    plan.family = box_;
+    plan.vector = 1;
+    plan.ragged = plan.peeled = false;
+    for (Operand& operand : plan.operands) {
+      operand.shifted = false;
+      operand.access_bytes = size_bytes(operand.dtype);
+      const Dim& stride = operand.modes.front()[0].stride;
+      operand.reach = stride.is(1)                       ? Reach::contiguous
+                      : stride.is(0) && !operand.written ? Reach::broadcast
+                                                         : Reach::strided;
+      if (std::ranges::count(box_.staged, operand.tensor, &Staged::tensor) != 0)
+        operand.reach = Reach::transposed;
+    }
+    std::get<Box>(plan.family).choose_launch(plan, {});
+    return plan;
+  }
+
+  const Plan& plan_;
+  Modes all_;
+  std::vector<std::int64_t> extents_;
+  Box box_;
+};
+
+bool can_have_boxes(const Plan& plan) {
+  if (!std::holds_alternative<Map>(plan.family) && !std::holds_alternative<Tile>(plan.family))
+    return false;
+  if (plan.extents.size() < 2 || is_light(plan)) return false;
+  const auto is_plain = [](const auto& value) {
+    return std::ranges::all_of(value.modes, [](const OperandMode& leaves) {
+      return leaves.size() == 1 && leaves[0].stride.is_known();
+    });
+  };
+  if (!std::ranges::all_of(plan.extents, &Dim::is_known) ||
+      !std::ranges::all_of(plan.operands, is_plain) || !std::ranges::all_of(plan.places, is_plain))
+    return false;
+  Dim elements = 1;
+  for (const Dim& extent : plan.extents) elements = elements * extent;
+  return elements.value() >= kLeastElements;
+}
+
+/// The most elements of a box: as many as make long runs, fewer if there would be few boxes.
+std::int64_t most_elements(const Plan& plan) {
+  std::int64_t narrowest = 8, inputs = 0, elements = 1;
+  for (const Operand& operand : plan.operands) {
+    narrowest = std::min<std::int64_t>(narrowest, size_bytes(operand.dtype));
+    inputs += operand.read;
+  }
+  for (const Dim& extent : plan.extents) elements *= extent.value();
+  const std::int64_t most =
+      std::min({kBoxBytes / narrowest, kMostElements,
+                kMostThreads * kMostHeld / std::max<std::int64_t>(1, inputs)});
+  return std::clamp(elements / (device::kManyTiles / 2), kFewElements, most);
+}
+
+}  // namespace
+
+std::int64_t shared_bytes(const Plan& plan, const Box& box) {
+  std::int64_t bytes = 0;
+  for (const Staged& staged : box.staged) {
+    const auto tensor = static_cast<std::size_t>(staged.tensor);
+    bytes += staged.elements * size_bytes(plan.operands[tensor].dtype);
+  }
+  return bytes;
+}
+
+std::optional<Plan> plan_by_boxes(const Plan& plan) {
+  if (!can_have_boxes(plan)) return std::nullopt;
+  Boxing boxing(plan);
+  for (std::int64_t most = most_elements(plan); most >= kFewElements; most /= 2) {
+    std::optional<Plan> boxed = boxing.with_boxes_of(most);
+    if (!boxed) return std::nullopt;
+    if (shared_bytes(*boxed, std::get<Box>(boxed->family)) > device::kStaticSharedBytes) continue;
+    if (kGain * cycles_per_element(*boxed) < cycles_per_element(plan)) return boxed;
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tilejit::plan

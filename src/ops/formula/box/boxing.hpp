@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+
+#include "plan/plan.hpp"
+
+namespace tilejit::plan {
+
+/// The plan of the same operation by boxes, if that takes distinctly fewer cycles of the L1 cache.
+/// `plan` is complete except for its params. Returns nothing also if extents or strides are
+/// symbols, if an operand's mode has several leaves, or if the space is small.
+[[nodiscard]] std::optional<Plan> plan_by_boxes(const Plan& plan);
+
+/// Bytes of shared memory that the staged operands take, without padding between them.
+[[nodiscard]] std::int64_t shared_bytes(const Plan& plan, const Box& box);
+
+}  // namespace tilejit::plan

@@ -1,0 +1,233 @@
+#include "box/requests.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "core/integer.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+constexpr std::int64_t kLanes = 32, kLineBytes = 128, kBanks = 32, kBankBytes = 4;
+constexpr std::int64_t kWarpsOfMap = 8;
+constexpr double kCyclesOfWarp = 8;  // to start a warp and to number what it takes
+
+/// What one request of a warp touches: at most one piece of memory per lane.
+class Request {
+ public:
+  void add(std::int64_t offset, std::int64_t bytes) {
+    pieces_[static_cast<std::size_t>(count_++)] = {offset, bytes};
+  }
+  [[nodiscard]] bool is_empty() const { return count_ == 0; }
+
+  /// The 128-byte lines that the pieces lie in.
+  [[nodiscard]] std::int64_t lines() const {
+    std::vector<std::int64_t> lines;
+    for (std::int64_t i = 0; i < count_; ++i) {
+      const auto& [offset, bytes] = pieces_[static_cast<std::size_t>(i)];
+      for (std::int64_t at = offset / kLineBytes; at * kLineBytes < offset + bytes; ++at) {
+        lines.push_back(at);
+      }
+    }
+    return count_of_distinct(lines);
+  }
+
+  /// The most words of one bank of shared memory.
+  [[nodiscard]] std::int64_t words_of_bank() const {
+    std::vector<std::int64_t> words;
+    for (std::int64_t i = 0; i < count_; ++i) {
+      const auto& [offset, bytes] = pieces_[static_cast<std::size_t>(i)];
+      for (std::int64_t at = offset / kBankBytes; at * kBankBytes < offset + bytes; ++at) {
+        words.push_back(at);
+      }
+    }
+    words.resize(static_cast<std::size_t>(count_of_distinct(words)));
+    std::array<std::int64_t, kBanks> of_bank{};
+    for (const std::int64_t word : words) ++of_bank[static_cast<std::size_t>(word % kBanks)];
+    return *std::ranges::max_element(of_bank);
+  }
+
+ private:
+  /// Moves the distinct numbers to the front.
+  static std::int64_t count_of_distinct(std::vector<std::int64_t>& numbers) {
+    std::ranges::sort(numbers);
+    return std::unique(numbers.begin(), numbers.end()) - numbers.begin();
+  }
+
+  struct Piece {
+    std::int64_t offset, bytes;
+  };
+  std::array<Piece, kLanes> pieces_;
+  std::int64_t count_ = 0;
+};
+
+using Coordinates = std::vector<std::int64_t>;
+
+std::int64_t offset_of(const Operand& operand, const Coordinates& at) {
+  std::int64_t offset = 0;
+  for (std::size_t m = 0; m < at.size(); ++m) {
+    offset += at[m] * operand.modes[m][0].stride.value();
+  }
+  return offset * size_bytes(operand.dtype);
+}
+
+/// Where thread t begins, within the box.
+Coordinates begin_of(const Box& box, const Walk& walk, std::int64_t t) {
+  Coordinates at(box.extents.size());
+  for (std::size_t i = 0; i < walk.modes.size(); ++i) {
+    at[walk.modes[i]] = t % walk.threads[i];
+    t /= walk.threads[i];
+  }
+  return at;
+}
+
+/// Requests of a vector for each lane. `place(lane)` says where the lane's vector begins, if it
+/// exists, and vectors lie along mode `along`.
+template <class Place>
+std::int64_t lines_of_vectors(const Operand& operand, std::int64_t vector, std::size_t along,
+                              const std::vector<Dim>& extents, Place place) {
+  const std::int64_t bytes = size_bytes(operand.dtype);
+  const std::int64_t stride = operand.modes[along][0].stride.value();
+  const bool one = stride <= 1;  // request for the whole vector
+  std::int64_t lines = 0;
+  for (std::int64_t i = 0; i < (one ? 1 : vector); ++i) {
+    Request request;
+    for (std::int64_t lane = 0; lane < kLanes; ++lane) {
+      std::optional<Coordinates> at = place(lane);
+      if (!at) continue;
+      (*at)[along] += i;
+      if ((*at)[along] < extents[along].value()) {
+        request.add(offset_of(operand, *at), stride == 1 ? vector * bytes : bytes);
+      }
+    }
+    lines += std::max<std::int64_t>(1, request.lines());
+  }
+  return lines;
+}
+
+double cycles_of(const Plan& plan, const Map&) {
+  const std::int64_t vectors = core::ceil_div(plan.extents[0].value(), plan.vector);
+  std::int64_t lines = 0;
+  for (std::int64_t warp = 0; warp < kWarpsOfMap; ++warp) {
+    const auto place = [&](std::int64_t lane) -> std::optional<Coordinates> {
+      std::int64_t v = warp * kLanes + lane;
+      Coordinates at{v % vectors * plan.vector};
+      v /= vectors;
+      for (std::size_t m = 1; m < plan.extents.size(); ++m) {
+        at.push_back(v % plan.extents[m].value());
+        v /= plan.extents[m].value();
+      }
+      return at;
+    };
+    for (const Operand& operand : plan.operands) {
+      lines += lines_of_vectors(operand, plan.vector, 0, plan.extents, place);
+    }
+  }
+  const auto elements = static_cast<double>(kLanes * plan.vector);
+  return static_cast<double>(lines) / (kWarpsOfMap * elements) +
+         kCyclesOfWarp / (elements * plan.unroll);
+}
+
+double cycles_of(const Plan& plan, const Tile& tile) {
+  const std::int64_t vector = plan.vector;
+  const std::int64_t across = tile.columns / vector, down = tile.rows / vector;
+  const auto at = [&](std::int64_t column, std::int64_t row) -> std::optional<Coordinates> {
+    if (column >= plan.extents[0].value() || row >= plan.extents[tile.mode].value())
+      return std::nullopt;
+    Coordinates coordinates(plan.extents.size());
+    coordinates[0] = column;
+    coordinates[tile.mode] = row;
+    return coordinates;
+  };
+  // What a warp touches of `vector` vectors a thread, and cycles of shared memory for these.
+  double lines = 0;
+  for (const Operand& operand : plan.operands) {
+    if (operand.reach != Reach::transposed) {
+      lines += static_cast<double>(
+          vector * lines_of_vectors(operand, vector, 0, plan.extents, [&](std::int64_t lane) {
+            return at(lane % across * vector, lane / across);
+          }));
+      continue;
+    }
+    const std::int64_t words = vector * size_bytes(operand.dtype) * kLanes / kLineBytes;
+    lines += static_cast<double>(2 * vector * std::max<std::int64_t>(1, words));
+    for (std::int64_t i = 0; i < vector; ++i) {
+      lines += static_cast<double>(lines_of_vectors(
+          operand, vector, tile.mode, plan.extents,
+          [&](std::int64_t lane) { return at(lane / down * vector + i, lane % down * vector); }));
+    }
+  }
+  const auto existing = [&](std::size_t m, std::int64_t side) {
+    return static_cast<double>(std::min(side, plan.extents[m].value()));
+  };
+  const double elements = existing(0, tile.columns) * existing(tile.mode, tile.rows);
+  const auto slots = static_cast<double>(tile.columns * tile.rows);
+  const auto warps = static_cast<double>(plan.threads) / kLanes;
+  return (lines * slots / static_cast<double>(kLanes * vector * vector) + warps * kCyclesOfWarp) /
+         elements;
+}
+
+double cycles_of(const Plan& plan, const Box& box) {
+  double cycles = 0, elements = 1;
+  for (const std::int64_t extent : box.extents) elements *= static_cast<double>(extent);
+  for (const Operand& operand : plan.operands) {
+    const auto staged = std::ranges::find(box.staged, operand.tensor, &Staged::tensor);
+    if (staged == box.staged.end()) {
+      cycles += cycles_of_walk(box, box.direct, operand);
+      continue;
+    }
+    const int bytes = size_bytes(operand.dtype);
+    cycles += cycles_of_walk(box, staged->walk, operand) +
+              bank_cycles(box, staged->walk, staged->pitch, bytes) +
+              bank_cycles(box, box.direct, staged->pitch, bytes);
+  }
+  return cycles + static_cast<double>(plan.threads) / kLanes * kCyclesOfWarp / elements;
+}
+
+template <class Other>
+double cycles_of(const Plan&, const Other&) {
+  return 0;  // other families have rows, or are given
+}
+
+/// The sum over the warps of a walk of what `count` says of a request, per element.
+template <class Offset, class Count>
+double cycles_per_lane(const Box& box, const Walk& walk, std::int64_t bytes, Offset offset,
+                       Count count) {
+  const std::int64_t lanes = lanes_of(walk);
+  std::int64_t cycles = 0;
+  for (std::int64_t first = 0; first < lanes; first += kLanes) {
+    Request request;
+    for (std::int64_t t = first; t < std::min(first + kLanes, lanes); ++t) {
+      request.add(offset(begin_of(box, walk, t)), bytes);
+    }
+    cycles += count(request);
+  }
+  return static_cast<double>(cycles) / static_cast<double>(lanes);
+}
+
+}  // namespace
+
+double cycles_of_walk(const Box& box, const Walk& walk, const Operand& operand) {
+  return cycles_per_lane(
+      box, walk, size_bytes(operand.dtype),
+      [&](const Coordinates& at) { return offset_of(operand, at); },
+      [](const Request& request) { return request.lines(); });
+}
+
+double bank_cycles(const Box& box, const Walk& walk, const std::vector<std::int64_t>& pitch,
+                   int bytes) {
+  const auto offset = [&](const Coordinates& at) {
+    std::int64_t elements = 0;
+    for (std::size_t m = 0; m < at.size(); ++m) elements += at[m] * pitch[m];
+    return elements * bytes;
+  };
+  return cycles_per_lane(box, walk, bytes, offset,
+                         [](const Request& request) { return request.words_of_bank(); });
+}
+
+double cycles_per_element(const Plan& plan) {
+  return std::visit([&](const auto& family) { return cycles_of(plan, family); }, plan.family);
+}
+
+}  // namespace tilejit::plan

@@ -1,0 +1,285 @@
+#include "matmul/matmul_writer.hpp"
+
+#include <fmt/format.h>
+
+#include "atoms/emit_mma.hpp"
+#include "layout/emit.hpp"
+#include "matmul/shared_layout.hpp"
+
+namespace tilejit::render {
+namespace {
+
+using plan::Operand;
+using plan::OperandSource;
+
+constexpr int kTilesOfGroup = 8;  // rows of tiles that are taken column by column
+
+std::string_view truth(bool value) {
+  return value ? "true" : "false";
+}
+
+/// Without the namespace around it: parts of a kernel have namespaces of their own.
+std::string inner(const std::string& text) {
+  const std::size_t begin = text.find('\n') + 1, end = text.rfind("}  // namespace");
+  return text.substr(begin, end - begin);
+}
+
+}  // namespace
+
+void MatmulWriter::write_constants() {
+  write_block();
+  line(fmt::format("constexpr int kBlocks = {};  // on a multiprocessor, at least\n",
+                   product_.tile.blocks));
+}
+
+bool MatmulWriter::is_loaded(const Operand& operand) const {
+  return operand.read && operand.tensor > 1;
+}
+
+/// The product's operands are no values of an element.
+expr::Slice MatmulWriter::formula() const {
+  expr::Slice slice = HeaderWriter::formula();
+  const expr::Node& product = plan_.program.nodes[static_cast<std::size_t>(product_.node)];
+  for (const expr::NodeId operand : {product.args[0], product.args[1]}) {
+    slice.nodes[static_cast<std::size_t>(operand)] = false;
+  }
+  return slice;
+}
+
+std::string MatmulWriter::given(expr::NodeId id) const {
+  return id == product_.node ? "sum" : HeaderWriter::given(id);
+}
+
+std::string MatmulWriter::own_parameters(bool) const {
+  return fmt::format(", {} sum", expr::compute_type(product_.accumulator));
+}
+
+std::string MatmulWriter::own_arguments(int i) const {
+  return fmt::format(", sum.element[e + {}]", i);
+}
+
+std::string MatmulWriter::warps() const {
+  return fmt::format("{}, {}", product_.tile.warps_m, product_.tile.warps_n);
+}
+
+void MatmulWriter::write_behind_formula() {
+  write_tiles();
+  write_source('A', product_.a, extent_m(), product_.tile.m);
+  write_source('B', product_.b, extent_n(), product_.tile.n);
+  write_places();
+  write_vector();
+  write_work();
+}
+
+std::string MatmulWriter::index_of(const std::vector<Mode>& leaves, const std::string& at) const {
+  const layout::IndexStyle style{.dim = [this](const Dim& dim) { return value_of(dim); },
+                                 .shifts = false,
+                                 .leaf_by_leaf = true};
+  const std::string index = layout::emit(leaves, at, style);
+  return index.empty() ? "0" : index;
+}
+
+void MatmulWriter::write_source(char letter, const OperandSource& source, const Dim& rows,
+                                int tile_rows) {
+  const auto whole = [](const Dim& extent, int tile) {
+    return extent.is_known() && extent.value() % tile == 0;
+  };
+  line(fmt::format("struct Source{} {{", letter));
+  line(fmt::format("  using Element = {};", expr::storage_type(source.dtype)));
+  line(fmt::format("  static constexpr int kRun = {};", source.run));
+  line(fmt::format("  static constexpr Along kAlong = Along::{};",
+                   source.major == atoms::Major::k ? "columns" : "rows"));
+  line(fmt::format("  static constexpr bool kLinear = {}, kWholeRows = {}, kWholeK = {};",
+                   truth(source.is_linear()), truth(whole(rows, tile_rows)),
+                   truth(whole(product_.k, product_.tile.k))));
+  const auto function = [&](std::string_view name, std::string_view parameters,
+                            const std::string& value) {
+    line(fmt::format("  static TILE_DEVICE i64 {}(const Params& p{}) {{\n    return {};\n  }}",
+                     name, parameters, value));
+  };
+  if (source.is_linear()) {
+    function("row_stride", "", source.outer.empty() ? "0" : value_of(source.outer[0].stride));
+    function("column_stride", "", source.inner.empty() ? "0" : value_of(source.inner[0].stride));
+  } else {
+    function("place", ", i64 row, i64 column",
+             index_of(source.outer, "row") + " + " + index_of(source.inner, "column"));
+  }
+  line("};");
+}
+
+void MatmulWriter::write_places() {
+  const std::size_t rank = plan_.extents.size();
+  line("\n// Where a tile's first element lies.");
+  line("struct Tile {");
+  line("  i64 m, n;");
+  write_members();
+  line("};\nTILE_DEVICE Tile find_tile(const Params& p, u32 t) {\n  Tile tile;");
+  for (const auto& [name, extent, per] : {std::tuple("m", extent_m(), product_.tile.m),
+                                          std::tuple("n", extent_n(), product_.tile.n)}) {
+    line(fmt::format("  const u32 tiles_{} = u32(({} + {}) / {});", name, value_of(extent), per - 1,
+                     per));
+  }
+  line("  const u32 batch = t / (tiles_m * tiles_n);");
+  line(fmt::format(
+      "  const GridTile at = grid_tile<{}>(t - batch * (tiles_m * tiles_n), tiles_m, tiles_n);",
+      kTilesOfGroup));
+  line(fmt::format("  tile.m = i64(at.m) * {};\n  tile.n = i64(at.n) * {};", product_.tile.m,
+                   product_.tile.n));
+  line(product_.along_m ? "  tile.c0 = tile.m;\n  tile.c1 = tile.n;"
+                        : "  tile.c0 = tile.n;\n  tile.c1 = tile.m;");
+  std::string from = "batch";
+  for (std::size_t m = 2; m < rank; ++m) {
+    if (m + 1 == rank) {
+      line(fmt::format("  tile.c{} = i64({});", m, from));
+      break;
+    }
+    const std::string rest = fmt::format("rest{}", m + 1);
+    const auto [count, quotient] = split_at(m, 1, from, "u32");
+    line(fmt::format("  const u32 {} = {};\n  tile.c{} = i64({} - {} * {});", rest, quotient, m,
+                     from, rest, count));
+    from = rest;
+  }
+  line("  return tile;\n}\n");
+  line("// The first element of a vector.");
+  line("struct ResultPlace {");
+  for (std::size_t m = 0; m < rank; ++m) line(fmt::format("  i64 c{};", m));
+  line("\n  TILE_DEVICE ResultPlace(const Tile& tile, i32 row, i32 column) {");
+  line(fmt::format("    c0 = tile.c0 + {};\n    c1 = tile.c1 + {};",
+                   product_.along_m ? "row" : "column", product_.along_m ? "column" : "row"));
+  for (std::size_t m = 2; m < rank; ++m) line(fmt::format("    c{0} = tile.c{0};", m));
+  std::string inside;
+  for (std::size_t m = 0; m < 2; ++m) {
+    if (is_whole(m)) continue;
+    inside +=
+        fmt::format("{}c{} < {}", inside.empty() ? "" : " && ", m, value_of(plan_.extents[m]));
+  }
+  line(
+      fmt::format("  }}\n  TILE_DEVICE bool exists(const Params& p) const {{\n    return {};\n  }}",
+                  inside.empty() ? "true" : inside));
+  line("};\n");
+}
+
+std::string MatmulWriter::coordinates(const Code& accesses) const {
+  std::string text;
+  for (const std::size_t m : accesses.coordinates) {
+    text += fmt::format("    const i64 c{0} = at.c{0};\n", m);
+  }
+  if (!accesses.valid) return text;
+  if (!plan_.ragged) return text + "    constexpr int valid = kVector;\n";
+  text += fmt::format("    const i64 rest = {} - at.c0;\n", value_of(plan_.extents.front()));
+  return text + "    const int valid = rest < kVector ? int(rest) : kVector;\n";
+}
+
+void MatmulWriter::write_vector() {
+  const Code loads = this->loads(), stores = this->stores(),
+             places = this->places(asked_by_formula());
+  const std::string_view sum = expr::compute_type(product_.accumulator);
+  line("// kVector neighbours along mode 0, of every operand, and of the sums in shared memory.");
+  line("struct ResultVector {");
+  write_inputs();
+  line("\n  TILE_DEVICE void load(const Params& p, const ResultPlace& at) {");
+  out_ += coordinates(loads) + loads.text;
+  line("  }\n");
+  line(fmt::format(
+      "  TILE_DEVICE void map(const Params& p, const ResultPlace& at, const {}* sums) const {{",
+      sum));
+  line(fmt::format("    Contiguous<{}, kVector> sum;\n    sum.load(sums);", sum));
+  write_outputs();
+  out_ += coordinates(places + stores) + places.text;
+  write_groups();
+  out_ += stores.text;
+  line("  }\n};\n");
+}
+
+void MatmulWriter::write_matrix(char letter, int tensor, const OperandSource& source) {
+  line(
+      fmt::format("  static TILE_DEVICE const Source{}::Element* matrix_{}(const Params& p, const "
+                  "Tile& tile) {{",
+                  letter, letter == 'A' ? 'a' : 'b'));
+  std::string text;
+  for (std::size_t i = 0; i < source.batch.size(); ++i) {
+    const std::string at = fmt::format("tile.c{}", 1 + source.batch.size() - i);
+    const std::string index = index_of(source.batch[i], at);
+    if (index != "0") text += " + " + index;
+  }
+  line(fmt::format("    return p.t{}{};\n  }}", tensor, text));
+}
+
+void MatmulWriter::write_work() {
+  const plan::TileShape& tile = product_.tile;
+  line("// What tile/matmul.cuh does.");
+  line("struct Work {");
+  line(fmt::format("  static constexpr int kM = {}, kN = {}, kK = {}, kStages = {};", tile.m,
+                   tile.n, tile.k, tile.stages));
+  line(fmt::format("  static constexpr int kSplits = {}, kPasses = {}, kVector = {};",
+                   product_.splits, product_.passes, plan_.vector));
+  if (product_.splits > 1) {
+    line(fmt::format("  static constexpr int kCounterBytes = {};",
+                     plan::counter_bytes(plan_, product_)));
+  }
+  line(fmt::format("  static constexpr bool kAlongM = {};", truth(product_.along_m)));
+  line("  using SharedA = LayoutA;\n  using SharedB = LayoutB;");
+  line(fmt::format("  using Product = {};", product_type()));
+  line(fmt::format("  using LoaderA = OperandLoader<SourceA, {}, LayoutA, kM, kK, kThreads>;",
+                   entry_type(product_.a)));
+  line(fmt::format("  using LoaderB = OperandLoader<SourceB, {}, LayoutB, kN, kK, kThreads>;",
+                   entry_type(product_.b)));
+  line("  using Place = ResultPlace;\n  using Vector = ResultVector;\n");
+  for (const auto& [name, extent] :
+       {std::pair('m', extent_m()), std::pair('n', extent_n()), std::pair('k', product_.k)}) {
+    line(fmt::format("  static TILE_DEVICE i64 extent_{}(const Params& p) {{\n    return {};\n  }}",
+                     name, value_of(extent)));
+  }
+  line("  static TILE_DEVICE Tile tile_at(const Params& p, u32 number) {");
+  line("    return find_tile(p, number);\n  }");
+  write_matrix('A', 0, product_.a);
+  write_matrix('B', 1, product_.b);
+  line("};");
+}
+
+std::vector<std::string_view> MatmulMmaWriter::own_headers() const {
+  return {"contiguous", "wide", "dependent", "matmul", "block_product"};
+}
+
+void MatmulMmaWriter::write_tiles() {
+  out_ += inner(atoms::emit(mma_.atom, "Mma"));
+  for (const auto& [name, operand] :
+       {std::pair("LayoutA", atoms::Operand::a), std::pair("LayoutB", atoms::Operand::b)}) {
+    out_ += layout::emit_callable(name, plan::shared_layout(mma_, operand), layout::IndexBits::b32);
+  }
+}
+
+std::string MatmulMmaWriter::product_type() const {
+  return fmt::format("BlockProduct<Mma, LayoutA, LayoutB, kM, kN, kK, {}{}>", warps(),
+                     mma_.atom.a == tf32 ? ", RoundedToTf32" : "");
+}
+
+std::string MatmulMmaWriter::entry_type(const OperandSource& source) const {
+  return fmt::format("Unchanged<{}>", expr::storage_type(source.dtype));
+}
+
+std::vector<std::string_view> MatmulSimtWriter::own_headers() const {
+  return {"contiguous", "wide", "dependent", "matmul", "block_product_fma"};
+}
+
+void MatmulSimtWriter::write_tiles() {
+  for (const auto& [name, operand] :
+       {std::pair("LayoutA", atoms::Operand::a), std::pair("LayoutB", atoms::Operand::b)}) {
+    out_ +=
+        layout::emit_callable(name, plan::shared_layout(simt_, operand), layout::IndexBits::b32);
+  }
+}
+
+std::string MatmulSimtWriter::product_type() const {
+  const std::string_view sum = expr::compute_type(simt_.accumulator);
+  return fmt::format("BlockProductFma<{0}, {0}, {0}, LayoutA, LayoutB, kM, kN, kK, {1}>", sum,
+                     warps());
+}
+
+std::string MatmulSimtWriter::entry_type(const OperandSource& source) const {
+  const std::string_view sum = expr::compute_type(simt_.accumulator);
+  if (source.dtype == simt_.accumulator) return fmt::format("Unchanged<{}>", sum);
+  return fmt::format("{}<{}>", source.dtype == tf32 ? "Rounded" : "Converted", sum);
+}
+
+}  // namespace tilejit::render

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "matmul/family.hpp"
+#include "render/tiles_writer.hpp"
+
+namespace tilejit::render {
+
+/// Writes the headers for matmul_mma.cu and matmul_simt.cu: the struct Work that tile/matmul.cuh
+/// asks for, and what differs between the two, which are `product` and its shared layouts.
+class MatmulWriter : public TilesWriter {
+ protected:
+  MatmulWriter(const plan::Plan& plan, const plan::Matmul& product, Budget& budget)
+      : TilesWriter(plan, budget), product_(product) {}
+
+  /// The struct of the instruction, if there is one, and the types LayoutA and LayoutB.
+  virtual void write_tiles() = 0;
+  /// "BlockProduct<...>"; and what an operand's elements become on their way to shared memory.
+  [[nodiscard]] virtual std::string product_type() const = 0;
+  [[nodiscard]] virtual std::string entry_type(const plan::OperandSource& source) const = 0;
+
+  [[nodiscard]] std::string warps() const;
+
+  const plan::Matmul& product_;
+
+ private:
+  void write_constants() override;
+  void write_behind_formula() override;
+  [[nodiscard]] bool is_loaded(const plan::Operand& operand) const override;
+  [[nodiscard]] expr::Slice formula() const override;
+  [[nodiscard]] std::string given(expr::NodeId id) const override;
+  [[nodiscard]] std::string own_parameters(bool outputs) const override;
+  [[nodiscard]] std::string own_arguments(int i) const override;
+
+  /// Where an operand's matrix lies: struct SourceA or SourceB.
+  void write_source(char letter, const plan::OperandSource& source, const Dim& rows, int tile_rows);
+  /// Where a block's tile lies, and where a vector of the result lies in it.
+  void write_places();
+  void write_vector();
+  void write_work();
+  void write_matrix(char letter, int tensor, const plan::OperandSource& source);
+  [[nodiscard]] std::string coordinates(const Code& accesses) const;
+  /// The index that the leaves give at the coordinate of that text; "0" if it is always 0.
+  [[nodiscard]] std::string index_of(const std::vector<Mode>& leaves, const std::string& at) const;
+  [[nodiscard]] const Dim& extent_m() const { return plan_.extents[product_.along_m ? 0 : 1]; }
+  [[nodiscard]] const Dim& extent_n() const { return plan_.extents[product_.along_m ? 1 : 0]; }
+};
+
+class MatmulMmaWriter final : public MatmulWriter {
+ public:
+  MatmulMmaWriter(const plan::Plan& plan, const plan::MatmulMma& product, Budget& budget)
+      : MatmulWriter(plan, product, budget), mma_(product) {}
+
+ private:
+  [[nodiscard]] std::vector<std::string_view> own_headers() const override;
+  void write_tiles() override;
+  [[nodiscard]] std::string product_type() const override;
+  [[nodiscard]] std::string entry_type(const plan::OperandSource& source) const override;
+
+  const plan::MatmulMma& mma_;
+};
+
+class MatmulSimtWriter final : public MatmulWriter {
+ public:
+  MatmulSimtWriter(const plan::Plan& plan, const plan::MatmulSimt& product, Budget& budget)
+      : MatmulWriter(plan, product, budget), simt_(product) {}
+
+ private:
+  [[nodiscard]] std::vector<std::string_view> own_headers() const override;
+  void write_tiles() override;
+  [[nodiscard]] std::string product_type() const override;
+  [[nodiscard]] std::string entry_type(const plan::OperandSource& source) const override;
+
+  const plan::MatmulSimt& simt_;
+};
+
+}  // namespace tilejit::render

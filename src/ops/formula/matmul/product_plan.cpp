@@ -1,0 +1,227 @@
+#include "matmul/product_plan.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "matmul/shared_layout.hpp"
+#include "plan/iteration.hpp"
+#include "plan/params.hpp"
+#include "plan/parts.hpp"
+#include "plan/vectors.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+constexpr int kWideBytes = 16;
+
+/// The instruction for operands of these types, if the target multiplies them on tensor cores.
+std::optional<atoms::MmaAtom> atom_for(const Target& target, DType a, DType b) {
+  const atoms::MmaAtom* best = nullptr;
+  const auto work = [](const atoms::MmaAtom& atom) { return atom.m * atom.n * atom.k; };
+  for (const atoms::MmaAtom& atom : atoms::mma_atoms()) {
+    const bool sums = atom.c == (is_floating(a) && a != f64 ? f32 : a == f64 ? f64 : i32);
+    if (atom.family != atoms::MmaFamily::mma_sync || atom.a != a || atom.b != b || !sums) continue;
+    // The assembler makes 8-bit products of conversions and f16 products where there are no others.
+    const atoms::Support support = atoms::support(atom, target);
+    const bool bytes = is_floating(a) && size_bytes(a) == 1;
+    if (support == atoms::Support::none || (support == atoms::Support::emulated && !bytes))
+      continue;
+    if (a == f64 && atom.k > 4) continue;  // longer ones are no faster, and take registers
+    if (best == nullptr || work(atom) > work(*best)) best = &atom;
+  }
+  return best == nullptr ? std::nullopt : std::optional(*best);
+}
+
+std::optional<std::int64_t> known(const Dim& dim) {
+  return dim.is_known() ? std::optional(dim.value()) : std::nullopt;
+}
+
+void refuse(const char* knob) {
+  throw Error(ErrorCode::invalid_spec,
+              std::string(knob) + " says nothing of products of matrices; remove it",
+              std::string("/tuning/") + knob);
+}
+
+void check(const Tuning& tuning) {
+  if (tuning.threads) refuse("threads");
+  if (tuning.unroll) refuse("unroll");
+  if (tuning.tv) refuse("tv");
+  if (tuning.row_threads) refuse("row_threads");
+  if (tuning.cluster) refuse("cluster");
+  if (tuning.register_vectors) refuse("register_vectors");
+}
+
+class ProductPlanner {
+ public:
+  ProductPlanner(const Fused& op, const formula::Analysis& analysis, const Target& target)
+      : op_(op), analysis_(analysis), product_(formula::product_of(op, analysis)) {
+    plan_.target = target;
+    plan_.program = analysis.program;
+  }
+
+  Plan run() {
+    check(op_.tuning);
+    leader_ = static_cast<std::size_t>(analysis_.program.stores.front().tensor);
+    plan_.kernel_name = kernel_name_of(op_, leader_);
+    plan_.signature = signature_of(op_, analysis_);
+    set_space();
+    plan_.family = MatmulSimt{};  // vectors are those of tiles
+    choose_vector(op_, analysis_, std::nullopt, false, plan_);
+    const auto atom = atom_for(plan_.target, product_.a.dtype, product_.b.dtype);
+    if (atom) {
+      plan_.family = MatmulMma{common(tensor_core_shapes(*atom, plan_.target), true), *atom};
+    } else {
+      plan_.family = MatmulSimt{common(simt_shapes(product_.accumulator), false)};
+    }
+    plan_.threads = matmul_of(plan_)->tile.threads();
+    set_sources(*matmul_of(plan_));
+    plan_.params = params_of(op_, plan_);
+    plan_.params_bytes = operation::struct_bytes(plan_.params);
+    return std::move(plan_);
+  }
+
+ private:
+  void set_sources(const Matmul& product) {
+    for (const auto& [operand, source] :
+         {std::pair(&plan_.operands[0], &product.a), std::pair(&plan_.operands[1], &product.b)}) {
+      operand->reach = Reach::product;
+      operand->access_bytes = source->run * size_bytes(source->dtype);
+    }
+  }
+
+  /// Vectors lie along N, or along M if the first output is contiguous there.
+  void set_space() {
+    const std::size_t rank = analysis_.shape.size();
+    std::vector<std::size_t> axes = {rank - 1, rank - 2};
+    const auto is_contiguous = [&](std::size_t axis) {
+      const auto modes = iterate_by_axis(op_, analysis_, {axis});
+      const OperandMode& leaves = modes.front().operands[leader_];
+      return leaves.size() == 1 && leaves.front().stride.is(1) && !analysis_.shape[axis].is(1);
+    };
+    along_m_ = !is_contiguous(rank - 1) && is_contiguous(rank - 2);
+    if (along_m_) std::swap(axes[0], axes[1]);
+    for (std::size_t i = rank - 2; i-- > 0;) axes.push_back(i);
+    const std::vector<IterationMode> modes = iterate_by_axis(op_, analysis_, axes);
+    for (const IterationMode& mode : modes) plan_.extents.push_back(mode.extent);
+    for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
+      plan_.operands.push_back(make_operand(op_, analysis_, modes, t));
+    }
+    set_places(axes);
+  }
+
+  /// Row-major numbers along the axes of which the program asks.
+  void set_places(const std::vector<std::size_t>& axes) {
+    for (const expr::Node& node : analysis_.program.nodes) {
+      if (node.op == expr::Op::extent) plan_.shape = analysis_.shape;
+      if (node.op != expr::Op::index ||
+          std::ranges::count(plan_.places, node.axes, &Place::axes) != 0) {
+        continue;
+      }
+      Place place{.axes = node.axes};
+      for (const std::size_t axis : axes) {
+        Dim stride = expr::has_axis(node.axes, axis) ? 1 : 0;
+        for (std::size_t later = axis + 1; later < analysis_.shape.size(); ++later) {
+          if (expr::has_axis(node.axes, later)) stride = stride * analysis_.shape[later];
+        }
+        place.modes.push_back({{analysis_.shape[axis], stride}});
+      }
+      plan_.places.push_back(std::move(place));
+    }
+  }
+
+  [[nodiscard]] Matmul common(std::span<const ShapeOfClass> shapes, bool by_tensor_cores) const {
+    Matmul product{.a = source(product_.a),
+                   .b = source(product_.b),
+                   .k = product_.k,
+                   .accumulator = product_.accumulator,
+                   .node = product_.node,
+                   .along_m = along_m_};
+    std::vector<ShapeOfClass> tried(shapes.begin(), shapes.end());
+    if (op_.tuning.tile)
+      std::erase_if(tried, [&](const ShapeOfClass& one) { return !has_sides(one); });
+    if (tried.empty()) refuse_tile(shapes);
+    const TileChoice choice = choose_tile(tried, size(), op_.tuning.splits);
+    product.splits = choice.splits;
+    product.tile = choice.shape;
+    product.tile =
+        fit(product.tile, plan_.target, stage_bytes(product, by_tensor_cores) / product.tile.k);
+    limit_run(product.a, product.tile.m, by_tensor_cores, product);
+    limit_run(product.b, product.tile.n, by_tensor_cores, product);
+    // Places and guards of many small copies take registers.
+    const bool small = is_small(product.a) || is_small(product.b);
+    if (small && (by_tensor_cores || !is_whole(product))) {
+      product.tile.blocks = std::max(1, product.tile.blocks - 1);
+    }
+    product.passes = passes_of(product, by_tensor_cores);
+    return product;
+  }
+
+  [[nodiscard]] static bool is_small(const OperandSource& source) {
+    return source.run * size_bytes(source.dtype) < kWideBytes;
+  }
+  /// Whether every tile has all of its elements.
+  [[nodiscard]] bool is_whole(const Matmul& product) const {
+    const auto divides = [](const Dim& extent, int tile) {
+      return extent.is_known() && extent.value() % tile == 0;
+    };
+    return divides(product_.m, product.tile.m) && divides(product_.n, product.tile.n) &&
+           divides(product_.k, product.tile.k);
+  }
+
+  [[nodiscard]] bool has_sides(const ShapeOfClass& one) const {
+    const std::array<int, 2>& tile = *op_.tuning.tile;
+    return one.shape.m == tile[along_m_ ? 0 : 1] && one.shape.n == tile[along_m_ ? 1 : 0];
+  }
+  [[noreturn]] void refuse_tile(std::span<const ShapeOfClass> shapes) const {
+    std::string all;
+    for (const ShapeOfClass& one : shapes) {
+      all += (all.empty() ? "" : ", ") + std::to_string(along_m_ ? one.shape.m : one.shape.n) +
+             " by " + std::to_string(along_m_ ? one.shape.n : one.shape.m);
+    }
+    throw Error(ErrorCode::invalid_spec, "no such tile for a product of these types; use " + all,
+                "/tuning/tile");
+  }
+
+  [[nodiscard]] ProductSize size() const {
+    Dim batch = 1;
+    for (const Dim& extent : product_.batch) batch = batch * extent;
+    ProductSize size{known(product_.m), known(product_.n), known(product_.k), known(batch)};
+    if (op_.tuning.splits && (!size.m || !size.n || !size.batch) && *op_.tuning.splits > 1) {
+      throw Error(ErrorCode::invalid_spec,
+                  "blocks share tiles of a product only if its extents are numbers; give these, or "
+                  "remove splits",
+                  "/tuning/splits");
+    }
+    return size;
+  }
+
+  [[nodiscard]] OperandSource source(const formula::ProductOperand& operand) const {
+    const Tensor& tensor = op_.tensors[static_cast<std::size_t>(operand.tensor)];
+    return source_of(operand, tensor.align, analysis_.symbols);
+  }
+
+  /// Each thread has a run, so that runs are no longer than a tile has for all threads. Without
+  /// tensor cores, elements that need no conversion are turned on their way one by one.
+  static void limit_run(OperandSource& source, int rows, bool by_tensor_cores,
+                        const Matmul& product) {
+    source.run = std::min(source.run, rows * product.tile.k / product.tile.threads());
+    const bool turns = !by_tensor_cores && source.dtype == product.accumulator;
+    if (turns && source.major == atoms::Major::k) source.run = 1;
+  }
+
+  const Fused& op_;
+  const formula::Analysis& analysis_;
+  formula::Product product_;
+  std::size_t leader_ = 0;
+  bool along_m_ = false;
+  Plan plan_;
+};
+
+}  // namespace
+
+Plan plan_product(const Fused& op, const formula::Analysis& analysis, const Target& target) {
+  return ProductPlanner(op, analysis, target).run();
+}
+
+}  // namespace tilejit::plan

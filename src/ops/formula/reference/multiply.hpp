@@ -1,0 +1,20 @@
+#pragma once
+
+#include "reference/bounds.hpp"
+#include "reference/problem.hpp"
+#include "reference/results.hpp"
+
+namespace tilejit::reference {
+
+/// The result of the problem's product. If `problem.product->sampled`, only all of some rows and
+/// columns, and an element in every block of 32 by 32, have values; the bounds of the others are
+/// infinite. Uses all hardware threads.
+///
+/// Operands are rounded to their type. Sums are in double. The bounds cover sums of the product's
+/// accumulator type in any order, also those of tensor cores, which truncate.
+[[nodiscard]] Result multiply(const Problem& problem, WithBounds with_bounds);
+
+/// An element of an operand at an offset, rounded to the operand's type.
+[[nodiscard]] Approx operand_element(const TensorView& tensor, std::int64_t offset);
+
+}  // namespace tilejit::reference

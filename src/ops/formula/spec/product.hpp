@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "formula/analysis.hpp"
+#include "tilejit/fused.hpp"
+#include "tilejit/layout.hpp"
+
+namespace tilejit::formula {
+
+/// One operand of a product as its kernel reads it. Leaves are in the order of the coordinate,
+/// fastest first, without those of extent 1; no leaves: one element, which repeats.
+struct ProductOperand {
+  int tensor = 0;     ///< index into Fused::tensors: 0 is the left operand, 1 the right one
+  DType dtype = f32;  ///< of the tensor's elements, which are of the operand's type
+  std::vector<std::vector<Mode>> batch;  ///< one per batch axis of the product's space
+  std::vector<Mode> outer;               ///< along M (the left operand) or N (the right one)
+  std::vector<Mode> inner;               ///< along K
+  bool operator==(const ProductOperand&) const = default;
+};
+
+/// The product of a product step: D(batch..., m, n) = sum over k of a(batch..., m, k) * b(batch...,
+/// k, n). With K = 0 the sums are 0.
+struct Product {
+  expr::NodeId node = expr::kNoNode;  ///< the Op::matmul
+  ProductOperand a, b;
+  std::vector<Dim> batch = {};  ///< extents of the batch axes of the space
+  Dim m = 1, n = 1, k = 1;
+  /// The type in which products are added up: f32 (also for f16, bf16, tf32 and f8), f64, or i32.
+  DType accumulator = f32;
+};
+
+/// True if the program has a product of matrices.
+[[nodiscard]] bool has_product(const expr::Program& program) noexcept;
+
+/// A *product step* is what one kernel of a family for products computes: an operation whose
+/// program has exactly one Op::matmul. Its operands are loads of tensors 0 and 1, in this order,
+/// which nothing else reads: a tensor that the epilogue reads too is listed again, and so is one
+/// that is both operands. No output has memory in common with them. Their layouts have the modes
+/// (batch..., M, K) and (batch..., K, N), aligned at the last one, with fewer batch modes or some
+/// of extent 1 if they repeat; transpositions are in the layouts. Analysis::axes of both is empty.
+///
+/// Everything else is elementwise in the product's space, Analysis::shape, which is (batch..., M,
+/// N): the epilogue has loads that broadcast, scalars, Op::index, Op::extent, casts, functions and
+/// one or more stores, but no reductions and scans. Every store spans the whole space. A tensor
+/// may be read and written, element by element. Any extent may have symbols.
+///
+/// Operands of type tf32 are f32 in memory with any bits: the product rounds them (to nearest, ties
+/// away from zero). The value of Op::matmul is the unrounded sum in the compute type of its
+/// dtype: for f16 and bf16 a float.
+[[nodiscard]] Product product_of(const Fused& op, const Analysis& analysis);
+
+}  // namespace tilejit::formula

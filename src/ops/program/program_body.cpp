@@ -1,0 +1,59 @@
+#include "program/program_body.hpp"
+
+#include "core/integer.hpp"
+#include "operation/zeroing.hpp"
+#include "program/kernel_figures.hpp"
+#include "templates/templates.hpp"
+
+namespace tilejit::program {
+
+operation::Source ProgramBody::source() const {
+  operation::Source source{.name = plan_.entry + ".cu", .text = {}, .headers = {}};
+  for (const std::string& name : plan_.program->zeroed) {
+    for (const Tensor& tensor : plan_.signature.tensors) {
+      if (tensor.name != name) continue;
+      source.text += operation::zero_kernel(plan_.entry + "_zero_" + name, tensor, plan_.target);
+    }
+  }
+  source.text += plan_.text;
+  for (const templates::Template& file : templates::tile_library()) {
+    source.headers.emplace_back(std::string(file.name), std::string(file.text));
+  }
+  return source;
+}
+
+std::string ProgramBody::tuning_class() const {
+  std::string text = "program " + plan_.program->name;
+  for (const Tensor& tensor : plan_.signature.tensors) {
+    ((text += ' ') += to_string(tensor.dtype)) += ':';
+    for (const Mode& leaf : tensor.layout.leaves()) {
+      // Numbers by their power of two; what symbols stand for is unknown.
+      text += '/' + (leaf.extent.is_known()
+                         ? std::to_string(core::power_of_two_from(leaf.extent.value()))
+                         : to_string(leaf.extent));
+    }
+  }
+  return text;
+}
+
+operation::Figures ProgramBody::figures(const SymbolValues& symbols) const {
+  const KernelFigures own = figures_of(plan_, symbols);
+  // Loops decide what a program computes; 0 counts nothing.
+  return {
+      .device = own.device, .blocks = own.blocks, .bytes_moved = own.bytes_moved, .operations = 0};
+}
+
+std::string ProgramBody::figures_json(const SymbolValues& symbols) const {
+  return figures_line(figures_of(plan_, symbols));
+}
+
+std::string ProgramBody::text(const SymbolValues& symbols) const {
+  return figures_text(plan_, figures_of(plan_, symbols));
+}
+
+operation::Explanation ProgramBody::explain(
+    const SymbolValues& symbols, const std::optional<operation::Compiled>& compiled) const {
+  return explanation_of(plan_, figures_of(plan_, symbols), compiled);
+}
+
+}  // namespace tilejit::program

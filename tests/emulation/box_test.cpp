@@ -1,0 +1,127 @@
+// The kernels of boxes, run on the CPU against the reference.
+#include <algorithm>
+#include <numeric>
+
+#include "emulation/emulated.hpp"
+
+namespace tilejit::test {
+namespace {
+
+bool has_boxes(const Fused& op) {
+  const plan::Plan plan =
+      plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
+  return std::holds_alternative<plan::Box>(plan.family);
+}
+
+TEST(EmulatedBoxes, AgreeWithTheReference) {
+  struct Case {
+    const char* what;
+    std::vector<Tensor> tensors;
+    const char* formula = "y = x";
+  };
+  const Case cases[] = {
+      {"runs of two modes, cut off",
+       {{"x", f32, "(39,5,379,2):(5,1,195,73905)"}, {"y", f32, "(39,5,379,2):(3790,758,2,1)"}}},
+      {"pairs of odd extents",
+       {{"x", bf16, "(23,3,7,59,5):(1,9499,1357,23,28497)"},
+        {"y", bf16, "(23,3,7,59,5):(6195,2065,295,5,1)"}},
+       "y = where(x > 0, x, x * 0.0625)"},
+      {"every second element",
+       {{"x", i16, "(3,35,676):(47320,2,70)"}, {"y", i16, "(3,35,676):(23660,676,1)"}}},
+      {"outputs in two orders",
+       {{"x", f32, "(11,64,401):(1,11,704)"},
+        {"y", f32, "(11,64,401):(25664,401,1)"},
+        {"z", f32, "(11,64,401):(64,1,704)"}},
+       "y = x; z = x * 2"},
+      {"inputs in two orders, one repeated, and places",
+       {{"a", i64, "(272,8,4,4,2):(1,1088,8704,272,34816)"},
+        {"b", i64, "(272,8,4,4,2):(8,1,17408,4352,2176)"},
+        {"w", i64, "(8,1,1,1):(1,0,0,0)"},
+        {"y", i64, "(272,8,4,4,2):(256,32,8,2,1)"}},
+       "y = a + b * w + iota(0) + iota(4)"},
+      {"in place, in another order than the first output",
+       {{"x", f32, "(5,7,1900):(1,5,35)"},
+        {"y", f32, "(5,7,1900):(13300,1900,1)"},
+        {"z", f32, "(5,7,1900):(1,5,35)", Access::inout}},
+       "y = x + z; z = z * 2 + x"},
+      {"in place, in the order of the first output",
+       {{"x", f64, "(5,7,1900):(1,5,35)"}, {"y", f64, "(5,7,1900):(13300,1900,1)", Access::inout}},
+       "y = y - x"},
+      {"a formula of many copies",
+       {{"x", f32, "(5,7,1900):(1,5,35)"}, {"y", f32, "(5,7,1900):(13300,1900,1)"}},
+       "a = erf(x) * erf(x + 1) * erf(x + 2) * erf(x + 3); b = erf(a) * erf(a + 1) * erf(a + 2); "
+       "y = erf(b) * erf(b + 1) * erf(b + 2) * erf(b + 3)"},
+  };
+  EmulatedKernels kernels;
+  for (const Case& c : cases) {
+    const Fused op{.tensors = c.tensors, .formula = c.formula};
+    EXPECT_TRUE(has_boxes(op)) << c.what;
+    kernels.add(c.what, {.op = op, .symbols = {}, .scalars = {}});
+  }
+  ASSERT_TRUE(kernels.compile());
+  Random random(25);
+  kernels.verify_all(random);
+}
+
+/// Extents, most of them short, of 65,536 elements or more.
+std::vector<std::int64_t> random_extents(Random& random) {
+  std::vector<std::int64_t> extents;
+  std::int64_t elements = 1;
+  const std::size_t rank = 3 + random() % 3;
+  for (std::size_t i = 0; i + 1 < rank; ++i) {
+    extents.push_back(2 + static_cast<std::int64_t>(random() % (i == 0 ? 70 : 14)));
+    elements *= extents.back();
+  }
+  extents.push_back(1 + (1 << 16) / elements + static_cast<std::int64_t>(random() % 9));
+  std::ranges::shuffle(extents, random);
+  return extents;
+}
+
+/// A layout of `extents` whose modes lie in memory in a random order; now and then with gaps.
+Layout random_layout(const std::vector<std::int64_t>& extents, Random& random) {
+  std::vector<std::size_t> order(extents.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::shuffle(order, random);
+  std::string shape, stride;
+  std::vector<std::int64_t> strides(extents.size());
+  std::int64_t next = random() % 5 == 0 ? 2 : 1;
+  for (const std::size_t m : order) {
+    strides[m] = next;
+    next = next * extents[m] + static_cast<std::int64_t>(random() % 8 == 0);
+  }
+  for (std::size_t m = 0; m < extents.size(); ++m) {
+    shape += (m == 0 ? "" : ",") + std::to_string(extents[m]);
+    stride += (m == 0 ? "" : ",") + std::to_string(strides[m]);
+  }
+  return parse_layout("(" + shape + "):(" + stride + ")");
+}
+
+TEST(EmulatedBoxes, AgreeWithTheReferenceForRandomOrders) {
+  constexpr DType kTypes[] = {u8, i16, bf16, f32, f64};
+  Random random(26);
+  EmulatedKernels kernels;
+  const int cases = random_cases(12);
+  int boxes = 0;
+  for (int i = 0; i < cases; ++i) {
+    const std::vector<std::int64_t> extents = random_extents(random);
+    const auto tensor = [&](const char* name) {
+      return Tensor{name, kTypes[random() % std::size(kTypes)], random_layout(extents, random)};
+    };
+    Fused op{.tensors = {tensor("x"), tensor("y")}, .formula = "y = x"};
+    if (i % 3 == 1) {
+      op.tensors.push_back(tensor("a"));
+      op.formula = "y = x + a";
+    } else if (i % 3 == 2) {
+      op.tensors.push_back(tensor("z"));
+      op.formula = "y = x; z = x - 1";
+    }
+    boxes += has_boxes(op);
+    kernels.add("case " + std::to_string(i), {.op = op, .symbols = {}, .scalars = {}});
+  }
+  EXPECT_GE(2 * boxes, cases);
+  ASSERT_TRUE(kernels.compile());
+  kernels.verify_all(random);
+}
+
+}  // namespace
+}  // namespace tilejit::test

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "operation/plan.hpp"
+#include "support/program_case.hpp"
+
+namespace tilejit::test {
+
+/// Kernels of tile programs, compiled for the CPU by the compiler that builds the tests.
+class EmulatedPrograms {
+ public:
+  EmulatedPrograms();
+  ~EmulatedPrograms();
+  EmulatedPrograms(const EmulatedPrograms&) = delete;
+  EmulatedPrograms& operator=(const EmulatedPrograms&) = delete;
+
+  /// Plans and renders the program for sm_90a.
+  void add(const std::string& what, ProgramCase c);
+  [[nodiscard]] std::size_t size() const noexcept { return programs_.size(); }
+  [[nodiscard]] bool compile();
+  /// Runs program `i` on inputs from `next`, twice with different orders of threads. The results
+  /// are equal bit for bit, and differ from the interpreter's by at most `tolerance`, relative to
+  /// the magnitude 1 or that of the value.
+  void compare(std::size_t i, const std::function<double()>& next, double tolerance = 0);
+
+ private:
+  struct Emulated {
+    std::string what;
+    ProgramCase c;
+    TileProgram program;
+    operation::Plan plan;
+  };
+  [[nodiscard]] std::string source_of(std::size_t i) const;
+  void run(std::size_t i, std::vector<GuardedTensor>& tensors, unsigned seed);
+
+  std::vector<Emulated> programs_;
+  std::string folder_;
+  void* library_ = nullptr;
+};
+
+}  // namespace tilejit::test

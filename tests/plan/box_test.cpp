@@ -1,0 +1,168 @@
+// Boxes: when they are chosen, and that each walk takes every element of a box once.
+#include "box/boxing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "box/requests.hpp"
+#include "device/scale.hpp"
+#include "plan/plans.hpp"
+#include "support/specs.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+Fused permutation(DType dtype, const std::string& x, const std::string& y) {
+  return test::make_op(dtype, {{"x", x}, {"y", y}}, "y = x");
+}
+
+/// Permutations that go by boxes.
+std::vector<Fused> permutations() {
+  std::vector<Fused> ops = {
+      permutation(bf16, "(23,3,7,3593,5):(1,578473,82639,23,1735419)",
+                  "(23,3,7,3593,5):(377265,125755,17965,5,1)"),
+      permutation(bf16, "(71,2048,3,9):(1,1917,71,213)", "(71,2048,3,9):(55296,27,9,1)"),
+      permutation(f16, "(33,35,45976):(3218320,2,70)", "(33,35,45976):(1609160,45976,1)"),
+      permutation(f32, "(8,257,40,2,8):(2,5120,16,1,640)", "(8,257,40,2,8):(164480,640,16,8,1)"),
+      permutation(u8, "(100,50,6001):(600100,2,100)", "(100,50,6001):(300050,6001,1)"),
+  };
+  Fused op = permutation(f32, "(11,64,8001):(1,11,704)", "(11,64,8001):(512064,8001,1)");
+  op.tensors.push_back({.name = "z", .dtype = f32, .layout = "(11,64,8001):(64,1,704)"});
+  op.formula += "; z = x";
+  ops.push_back(op);
+  op = permutation(f32, "(39,5,8191,5):(5,1,195,1597245)", "(39,5,8191,5):(204775,40955,5,1)");
+  op.tensors.push_back({.name = "w", .dtype = f32, .layout = "(39,1,8191,1):(8191,0,1,0)"});
+  op.formula = "y = x - w";
+  ops.push_back(op);
+  return ops;
+}
+
+TEST(Boxes, AreForRunsOfSeveralOrShortModes) {
+  struct Row {
+    const char* what;
+    DType dtype;
+    const char *x, *y;
+    std::string_view family;
+  };
+  constexpr Row kRows[] = {
+      {"a run of three modes against one of two", bf16,
+       "(23,3,7,3593,5):(1,578473,82639,23,1735419)", "(23,3,7,3593,5):(377265,125755,17965,5,1)",
+       "fused_box"},
+      {"every second element", f16, "(33,35,45976):(3218320,2,70)",
+       "(33,35,45976):(1609160,45976,1)", "fused_box"},
+      {"two long modes, aligned", bf16, "(4096,4096):(1,4096)", "(4096,4096):(4096,1)",
+       "fused_tile"},
+      {"two long modes, not aligned", f32, "(8191,8193):(1,8191)", "(8191,8193):(8193,1)",
+       "fused_tile"},
+      {"long runs in another order", f16, "(11008,16,256):(256,2818048,1)",
+       "(11008,16,256):(4096,256,1)", "fused_map"},
+      {"a short mode that the L1 cache covers", f32, "(1000000,2):(1,1000000)", "(1000000,2):(2,1)",
+       "fused_map"},
+      {"few elements", f32, "(8,25,40,2,4):(2,640,16,1,160)", "(8,25,40,2,4):(8000,320,8,4,1)",
+       "fused_map"},
+      {"symbols", f16, "(33,35,N):(70*N,2,70)", "(33,35,N):(35*N,N,1)", "fused_map"},
+      {"a mode that each splits in its own way", f16, "(33,35,(8,5747)):(3218320,2,(70,560))",
+       "(33,35,(7,6568)):(1609160,45976,(1,7))", "fused_map"},
+  };
+  for (const Row& row : kRows) {
+    EXPECT_EQ(template_name(plan_of(permutation(row.dtype, row.x, row.y))), row.family) << row.what;
+  }
+}
+
+TEST(Boxes, LeavePinnedKnobsToOtherFamilies) {
+  Fused op = permutations().front();
+  op.tuning.tile = {32, 32};
+  EXPECT_EQ(template_name(plan_of(op)), "fused_tile");
+  op.tuning = {.unroll = 2};
+  EXPECT_NE(template_name(plan_of(op)), "fused_box");
+}
+
+TEST(Boxes, FitAndTakeFewerCycles) {
+  for (const Fused& op : permutations()) {
+    const Plan plan = plan_of(op);
+    SCOPED_TRACE(to_json(plan));
+    const Box& box = std::get<Box>(plan.family);
+    EXPECT_LE(shared_bytes(plan, box), device::kStaticSharedBytes);
+    EXPECT_EQ(plan.threads % 32, 0);
+    EXPECT_LE(plan.threads, 512);
+    EXPECT_EQ(plan.vector, 1);
+    EXPECT_FALSE(plan.ragged || plan.peeled);
+    for (std::size_t m = 0; m < box.extents.size(); ++m) {
+      EXPECT_LE(box.extents[m], plan.extents[m].value());
+    }
+    for (const Staged& staged : box.staged) {
+      const Operand& operand = plan.operands[static_cast<std::size_t>(staged.tensor)];
+      EXPECT_EQ(operand.reach, Reach::transposed);
+      EXPECT_LT(cycles_of_walk(box, staged.walk, operand),
+                cycles_of_walk(box, box.direct, operand) / 2);
+    }
+  }
+}
+
+/// The coordinates within a box of the element that thread t takes in step s, unless it is outside.
+std::optional<std::vector<std::int64_t>> element_of(const Box& box, const Walk& walk,
+                                                    std::int64_t t, std::int64_t s) {
+  std::vector<std::int64_t> at(box.extents.size());
+  for (std::size_t i = 0; i < walk.modes.size(); ++i) {
+    const std::int64_t threads = walk.threads[i], steps = steps_along(box, walk, i);
+    at[walk.modes[i]] = t % threads + s % steps * threads;
+    if (at[walk.modes[i]] >= box.extents[walk.modes[i]]) return std::nullopt;
+    t /= threads;
+    s /= steps;
+  }
+  return at;
+}
+
+std::size_t count_distinct(const Box& box, const Walk& walk,
+                           const std::vector<std::int64_t>* pitch) {
+  std::set<std::vector<std::int64_t>> seen;
+  std::size_t count = 0;
+  for (std::int64_t t = 0; t < lanes_of(walk); ++t) {
+    for (std::int64_t s = 0; s < steps_of(box, walk); ++s) {
+      const auto at = element_of(box, walk, t, s);
+      if (!at) continue;
+      ++count;
+      std::int64_t place = 0;
+      for (std::size_t m = 0; pitch != nullptr && m < at->size(); ++m) {
+        place += (*at)[m] * (*pitch)[m];
+      }
+      seen.insert(pitch != nullptr ? std::vector{place} : *at);
+    }
+  }
+  EXPECT_EQ(seen.size(), count);
+  return count;
+}
+
+TEST(Boxes, WalksTakeEachElementOnce) {
+  for (const Fused& op : permutations()) {
+    const Plan plan = plan_of(op);
+    SCOPED_TRACE(to_json(plan));
+    const Box& box = std::get<Box>(plan.family);
+    std::size_t elements = 1;
+    for (const std::int64_t extent : box.extents) elements *= static_cast<std::size_t>(extent);
+    EXPECT_EQ(count_distinct(box, box.direct, nullptr), elements);
+    for (const Staged& staged : box.staged) {
+      EXPECT_EQ(count_distinct(box, staged.walk, nullptr), elements);
+      EXPECT_EQ(count_distinct(box, staged.walk, &staged.pitch), elements);
+    }
+  }
+}
+
+TEST(Boxes, HaveFewBankConflicts) {
+  for (const Fused& op : permutations()) {
+    const Plan plan = plan_of(op);
+    SCOPED_TRACE(to_json(plan));
+    const Box& box = std::get<Box>(plan.family);
+    for (const Staged& staged : box.staged) {
+      const int bytes = size_bytes(plan.operands[static_cast<std::size_t>(staged.tensor)].dtype);
+      EXPECT_LE(32 * (bank_cycles(box, box.direct, staged.pitch, bytes) +
+                      bank_cycles(box, staged.walk, staged.pitch, bytes)),
+                3.5);  // two accesses, and less than half of them twice
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tilejit::plan

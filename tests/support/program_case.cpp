@@ -1,0 +1,56 @@
+#include "support/program_case.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tilejit::test {
+
+std::vector<GuardedTensor> tensors_before(const TileProgram& program, const ProgramCase& c,
+                                          const std::function<double()>& next) {
+  const std::vector<Access> access = resolve_access(Operation(program));
+  std::vector<GuardedTensor> tensors;
+  for (std::size_t t = 0; t < program.tensors.size(); ++t) {
+    const std::string& name = program.tensors[t].name;
+    tensors.emplace_back(program.tensors[t], c.symbols);
+    if (std::ranges::find(program.zeroed, name) != program.zeroed.end()) {
+      tensors.back().fill([] { return 0.0; });
+    } else if (access[t] != Access::out) {
+      tensors.back().fill(next);
+    }
+  }
+  return tensors;
+}
+
+void expect_interpreted(const TileProgram& program, const ProgramCase& c,
+                        std::vector<GuardedTensor> before, const std::vector<GuardedTensor>& after,
+                        double tolerance) {
+  HostArguments args{.tensors = {}, .scalars = c.scalars, .symbols = c.symbols};
+  for (GuardedTensor& tensor : before) args.tensors.push_back(tensor.data());
+  interpret(program, args);
+  for (std::size_t t = 0; t < program.tensors.size(); ++t) {
+    const std::string& name = program.tensors[t].name;
+    EXPECT_EQ(after[t].check_guards(), "") << "tensor " << name;
+    const std::vector<double> actual = after[t].values();
+    const std::vector<double> wanted = before[t].values();
+    std::size_t wrong = 0;
+    for (std::size_t e = 0; e < actual.size(); ++e) {
+      const double error = std::fabs(actual[e] - wanted[e]);
+      const bool both_nan = std::isnan(actual[e]) && std::isnan(wanted[e]);
+      const bool equal = actual[e] == wanted[e] || both_nan;
+      if (equal || error <= tolerance * std::max(1.0, std::fabs(wanted[e]))) continue;
+      if (wrong++ == 0) {
+        ADD_FAILURE() << name << "[" << e << "] is " << actual[e] << ", the interpreter has "
+                      << wanted[e];
+      }
+    }
+    EXPECT_EQ(wrong, 0u) << "of " << actual.size() << " elements of " << name;
+  }
+}
+
+double small_integer(Random& random, bool is_signed) {
+  return static_cast<double>(random() % (is_signed ? 9 : 5)) - (is_signed ? 4 : 0);
+}
+
+}  // namespace tilejit::test

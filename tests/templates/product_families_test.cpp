@@ -1,0 +1,132 @@
+// Which family of kernels multiplies what on which target: docs/planning.md has the table, and each
+// entry of it is compiled. Its machine code holds tensor instructions where the table says so, and
+// nothing that ruins a main loop.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "plan/plan.hpp"
+#include "render/render.hpp"
+#include "support/sass.hpp"
+#include "support/source_dir.hpp"
+#include "templates/nvrtc.hpp"
+
+namespace tilejit {
+namespace {
+
+constexpr const char* kFamilyTargets[] = {"sm_80",  "sm_86",   "sm_89",
+                                          "sm_90a", "sm_100a", "sm_120a"};
+
+struct Operands {
+  DType a, b, d;
+};
+constexpr Operands kOperandTypes[] = {
+    {f16, f16, f16}, {bf16, bf16, bf16},     {tf32, tf32, f32},      {f32, f32, f32},
+    {f64, f64, f64}, {f8e4m3, f8e4m3, bf16}, {f8e4m3, f8e5m2, bf16}, {f8e5m2, f8e5m2, f32},
+    {i8, i8, i32},   {i8, u8, i32},          {u8, u8, i32},
+};
+
+struct Layouts {
+  const char *what, *a, *b, *d;
+};
+// Large, so that no blocks share a tile: those that do wait for each other by fences.
+constexpr Layouts kRowsByRows = {"rows by rows", "(4096,1024):(1024,1)", "(1024,4096):(4096,1)",
+                                 "(4096,4096):(4096,1)"};
+constexpr Layouts kOtherLayouts[] = {
+    {"columns by columns", "(4000,328):(1,4000)", "(328,3080):(1,328)", "(4000,3080):(1,4000)"},
+    {"odd", "(3333,131):(131,1)", "(131,2555):(2555,1)", "(3333,2555):(2555,1)"},
+    {"symbols", "(M,K):(K,1)", "(K,N):(N,1)", "(M,N):(N,1)"},
+    {"nested", "((4,64),64):((1,256),4)", "(64,(8,32)):(8,(1,512))", "(256,256):(256,1)"},
+};
+
+plan::Plan plan_of(const Operands& types, const Layouts& layouts, const char* target) {
+  const Fused op{
+      .name = "product",
+      .tensors = {{"a", types.a, layouts.a}, {"b", types.b, layouts.b}, {"d", types.d, layouts.d}},
+      .formula = is_floating(types.d) && types.d != f64 ? "d = relu(a @ b)" : "d = a @ b"};
+  return plan::make_plan(op, formula::analyze(op), parse_target(target));
+}
+
+const plan::Plan& product_of(const plan::Plan& plan) {
+  return plan::parts_of(plan).empty() ? plan : plan::parts_of(plan).front();
+}
+
+/// "m16n8k16", or "simt".
+std::string family_of(const plan::Plan& plan) {
+  const auto* const mma = std::get_if<plan::MatmulMma>(&product_of(plan).family);
+  if (mma == nullptr) return "simt";
+  return "m" + std::to_string(mma->atom.m) + "n" + std::to_string(mma->atom.n) + "k" +
+         std::to_string(mma->atom.k);
+}
+
+void expect_clean(const plan::Plan& plan, const char* target) {
+  static const std::regex kSpills("[1-9]\\d* bytes spill");
+  static const std::regex kTensor(R"(\b[HIDQ]MMA\b)"), kForbidden(R"(\b(MEMBAR|LDL|STL)\b)");
+  const operation::Source source = render::render(plan);
+  const compile::Compiled compiled =
+      test::nvrtc().compile({.source = {source.name, source.text, source.headers},
+                             .target = target,
+                             .options = {"--ptxas-options=-v"},
+                             .want_ptx = false});
+  EXPECT_FALSE(std::regex_search(compiled.log, kSpills)) << compiled.log;
+  if (!test::has_disassembler()) return;
+  int tensor_instructions = 0;
+  for (const auto& [kernel, code] : test::sass_of(compiled.cubin)) {
+    for (const std::string& instruction : code) {
+      tensor_instructions += std::regex_search(instruction, kTensor);
+      EXPECT_FALSE(std::regex_search(instruction, kForbidden)) << instruction;
+    }
+  }
+  EXPECT_EQ(tensor_instructions > 0, family_of(plan) != "simt");
+}
+
+std::string name_of(const Operands& types) {
+  const std::string a(to_string(types.a)), b(to_string(types.b));
+  return a == b ? a : a + ", " + b;
+}
+
+class ProductFamilies : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Targets, ProductFamilies, testing::ValuesIn(kFamilyTargets),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_P(ProductFamilies, CompileCleanForEveryType) {
+  for (const Operands& types : kOperandTypes) {
+    SCOPED_TRACE(name_of(types));
+    expect_clean(plan_of(types, kRowsByRows, GetParam()), GetParam());
+  }
+}
+
+TEST_P(ProductFamilies, CompileCleanForOtherLayouts) {
+  for (const Layouts& layouts : kOtherLayouts) {
+    for (const Operands& types : {Operands{bf16, bf16, bf16}, Operands{f32, f32, f32},
+                                  Operands{f64, f64, f64}, Operands{i8, u8, i32}}) {
+      SCOPED_TRACE(name_of(types) + ", " + layouts.what);
+      expect_clean(plan_of(types, layouts, GetParam()), GetParam());
+    }
+  }
+}
+
+TEST(ProductFamiliesPage, HasTheTable) {
+  std::string table = "| operands |", rule = "|---|";
+  for (const char* target : kFamilyTargets) {
+    table += std::string(" ") + target + " |";
+    rule += "---|";
+  }
+  table += "\n" + rule + "\n";
+  for (const Operands& types : kOperandTypes) {
+    table += "| " + name_of(types) + " |";
+    for (const char* target : kFamilyTargets) {
+      table += " " + family_of(plan_of(types, kRowsByRows, target)) + " |";
+    }
+    table += "\n";
+  }
+  std::ifstream file(test::source_dir() / "docs/planning.md");
+  std::ostringstream page;
+  page << file.rdbuf();
+  EXPECT_NE(page.str().find(table), std::string::npos) << "docs/planning.md should have\n" << table;
+}
+
+}  // namespace
+}  // namespace tilejit
