@@ -23,8 +23,8 @@ Fused softmax(const std::string& layout, DType dtype) {
   return softmax(layout, layout, dtype, dtype);
 }
 
-const Staged* staged_of(const Plan& plan) {
-  return std::get_if<Staged>(&plan.family);
+const StagedRows* staged_of(const Plan& plan) {
+  return std::get_if<StagedRows>(&plan.family);
 }
 
 TEST(Staged, AreShortRowsOfNarrowAccesses) {
@@ -78,7 +78,7 @@ TEST(Staged, HaveFewThreadsARow) {
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.layout);
     const Plan plan = plan_of(softmax(row.layout, row.dtype));
-    const Staged* const staged = staged_of(plan);
+    const StagedRows* const staged = staged_of(plan);
     ASSERT_NE(staged, nullptr);
     EXPECT_EQ(staged->row_threads, row.row_threads);
     EXPECT_EQ(staged->register_vectors, row.register_vectors);
@@ -100,7 +100,7 @@ TEST(Staged, OutputsTakeThePlacesOfInputs) {
                            "v = x + b * w\ny = v - mean(v)\nz = v\ns = sum(v)");
   op.axis = {1};
   const Plan plan = plan_of(op);
-  const Staged* const staged = staged_of(plan);
+  const StagedRows* const staged = staged_of(plan);
   ASSERT_NE(staged, nullptr);
   EXPECT_EQ(staged_pitch(plan, plan.operands[0]), 5);
   EXPECT_EQ(staged_pitch(plan, plan.operands[1]), 1) << "an element a row";

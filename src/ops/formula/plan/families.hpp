@@ -43,7 +43,7 @@ struct Several {
   void write_json(core::JsonLine&) const {}  // parts come last
 };
 
-using Family = std::variant<Map, Tile, Box, Rows, Staged, Scan, Light, ThreadValue, MatmulMma,
+using Family = std::variant<Map, Tile, Box, Rows, StagedRows, Scan, Light, ThreadValue, MatmulMma,
                             MatmulSimt, Several>;
 
 template <class>

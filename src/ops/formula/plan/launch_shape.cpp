@@ -19,7 +19,7 @@ void check_row_knobs(const Plan& plan, const Tuning& tuning) {
                      : tuning.register_vectors ? "register_vectors"
                      : tuning.atomics          ? "atomics"
                                                : nullptr;
-  const auto* const staged = std::get_if<Staged>(&plan.family);
+  const auto* const staged = std::get_if<StagedRows>(&plan.family);
   const bool reduces = std::holds_alternative<Rows>(plan.family) ||
                        (staged != nullptr && !staged->direction);
   if (knob == nullptr || reduces) return;

@@ -50,7 +50,7 @@ class Planner {
     find_transposed();
     choose_vector(op_, analysis_, transposed_mode_, light_, plan_);
     set_tile();
-    if (suits_staging(plan_, op_.tuning)) plan_.family = Staged{*rows_of(plan_), 1, direction_};
+    if (suits_staging(plan_, op_.tuning)) plan_.family = StagedRows{*rows_of(plan_), 1, direction_};
     choose_launch(plan_, op_.tuning);
     set_box();
     choose_index();

@@ -25,7 +25,7 @@ const Rows* rows_of(const Plan& plan) noexcept {
 
 std::optional<Direction> direction_of(const Plan& plan) noexcept {
   if (const auto* scan = std::get_if<Scan>(&plan.family)) return scan->direction;
-  if (const auto* staged = std::get_if<Staged>(&plan.family)) return staged->direction;
+  if (const auto* staged = std::get_if<StagedRows>(&plan.family)) return staged->direction;
   if (const auto* light = std::get_if<Light>(&plan.family)) return light->direction;
   return std::nullopt;
 }

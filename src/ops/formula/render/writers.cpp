@@ -27,7 +27,7 @@ std::string header_of(const Plan& plan, const plan::Box& family, Budget& budget)
 std::string header_of(const Plan& plan, const plan::Rows& family, Budget& budget) {
   return RowsWriter(plan, family, budget).write();
 }
-std::string header_of(const Plan& plan, const plan::Staged& family, Budget& budget) {
+std::string header_of(const Plan& plan, const plan::StagedRows& family, Budget& budget) {
   return StagedWriter(plan, family, budget).write();
 }
 std::string header_of(const Plan& plan, const plan::Scan& family, Budget& budget) {

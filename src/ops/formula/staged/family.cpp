@@ -168,13 +168,13 @@ std::optional<std::int64_t> staged_pitch(const Plan& plan, const Operand& operan
   return pitch;
 }
 
-std::int64_t staged_place(const Plan& plan, const Staged& staged, const Operand& operand) {
+std::int64_t staged_place(const Plan& plan, const StagedRows& staged, const Operand& operand) {
   const int lender = lender_of(plan, operand);
   const Operand& owner = lender < 0 ? operand : plan.operands[static_cast<std::size_t>(lender)];
   return bytes_of_row_before(plan, &owner) * staged.units_per_block(plan);
 }
 
-std::int64_t staged_bytes(const Plan& plan, const Staged& staged) {
+std::int64_t staged_bytes(const Plan& plan, const StagedRows& staged) {
   return bytes_of_row_before(plan, nullptr) * staged.units_per_block(plan);
 }
 
@@ -199,7 +199,7 @@ bool suits_staging(const Plan& plan, const Tuning& tuning) {
   return share_rows(plan, *rows, tuning.row_threads).register_vectors > 0;
 }
 
-void Staged::choose_launch(Plan& plan, const Tuning& tuning) {
+void StagedRows::choose_launch(Plan& plan, const Tuning& tuning) {
   static_cast<Rows&>(*this) = share_rows(plan, *this, tuning.row_threads);
   turns = turns_of(plan, *this);
   plan.threads = kThreads;
@@ -209,11 +209,11 @@ void Staged::choose_launch(Plan& plan, const Tuning& tuning) {
   }
 }
 
-std::int64_t Staged::units_per_block(const Plan& plan) const noexcept {
+std::int64_t StagedRows::units_per_block(const Plan& plan) const noexcept {
   return std::int64_t{turns} * (plan.threads / row_threads);
 }
 
-void Staged::write_json(core::JsonLine& line) const {
+void StagedRows::write_json(core::JsonLine& line) const {
   Rows::write_json(line);
   line.key("staged").open('{').member("turns", turns).close('}');
   if (direction) write_scan(*direction, line);

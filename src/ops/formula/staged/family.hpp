@@ -13,11 +13,11 @@ struct Operand;
 /// time. Its threads take their rows from there, `row_threads` a row, and leave full outputs there
 /// for a copy of the same kind. If the formula scans, a thread has a whole row. `cluster`,
 /// `splits`, `atomics` and `ahead` are not used, and `register_vectors` is not 0.
-struct Staged : Rows {
+struct StagedRows : Rows {
   static constexpr std::string_view kTemplate = "fused_staged";
   int turns = 1;                            ///< rows that the same threads take one after another
   std::optional<Direction> direction = {};  ///< of formulas that scan
-  bool operator==(const Staged&) const = default;
+  bool operator==(const StagedRows&) const = default;
 
   // What plan::IsFamily says, where it is not that of Rows.
   void choose_launch(Plan& plan, const Tuning& tuning);
@@ -32,10 +32,10 @@ struct Staged : Rows {
 
 /// Where a block's run of a staged operand begins in its shared memory, in bytes. An output takes
 /// the place of an input of its dtype if there is one: threads overwrite only what they have read.
-[[nodiscard]] std::int64_t staged_place(const Plan& plan, const Staged& staged,
+[[nodiscard]] std::int64_t staged_place(const Plan& plan, const StagedRows& staged,
                                         const Operand& operand);
 /// Shared memory for the runs of a block, in bytes.
-[[nodiscard]] std::int64_t staged_bytes(const Plan& plan, const Staged& staged);
+[[nodiscard]] std::int64_t staged_bytes(const Plan& plan, const StagedRows& staged);
 
 /// Whether the rows of `plan`, which has its operands and vector, are staged: they are short, they
 /// would be accessed by less than 16 bytes, there are many, and `tuning` pins no knob that only

@@ -4,14 +4,14 @@ namespace tilejit::figures {
 
 using plan::Plan;
 
-Sentences why(const Plan&, const plan::Staged& staged) {
+Sentences why(const Plan&, const plan::StagedRows& staged) {
   return {
       std::string("the formula ") + (staged.direction ? "scans" : "reduces") +
       " rows that are short or odd, so a block copies many of them to shared memory as one run, "
       "16 bytes at a time, and its threads take them from there."};
 }
 
-ThreadValues values_of(const Plan& plan, const plan::Staged& staged) {
+ThreadValues values_of(const Plan& plan, const plan::StagedRows& staged) {
   const int steps = staged.register_vectors, groups = plan.threads / staged.row_threads;
   const Dim length = Dim(staged.row_threads) * plan.vector * steps;
   const Dim apart = staged.row_threads * plan.vector;  // a thread's vectors
@@ -21,7 +21,7 @@ ThreadValues values_of(const Plan& plan, const plan::Staged& staged) {
                    flat_layout({plan.vector, steps, staged.turns}, {1, apart, length * groups})})};
 }
 
-std::int64_t shared_bytes(const Plan& plan, const plan::Staged& staged) {
+std::int64_t shared_bytes(const Plan& plan, const plan::StagedRows& staged) {
   return plan::staged_bytes(plan, staged);
 }
 

@@ -7,7 +7,7 @@ namespace tilejit::render {
 /// Writes the header for fused_staged.cu, whose rows are those of fused_rows.cu.
 class StagedWriter final : public RowsWriter {
  public:
-  StagedWriter(const plan::Plan& plan, const plan::Staged& staged, Budget& budget)
+  StagedWriter(const plan::Plan& plan, const plan::StagedRows& staged, Budget& budget)
       : RowsWriter(plan, staged, staged.direction, budget), staged_(staged) {}
 
  private:
@@ -28,7 +28,7 @@ class StagedWriter final : public RowsWriter {
   /// Where a vector of the operand lies in shared memory.
   [[nodiscard]] Code staged_address(const plan::Operand& operand, std::int64_t pitch) const;
 
-  const plan::Staged& staged_;
+  const plan::StagedRows& staged_;
 };
 
 }  // namespace tilejit::render
