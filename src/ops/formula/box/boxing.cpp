@@ -11,7 +11,8 @@ namespace tilejit::plan {
 namespace {
 
 constexpr std::int64_t kLeastElements = std::int64_t{1} << 16;  // of a space
-constexpr double kGain = 2;  // boxes take vectors of one element, which costs instructions
+constexpr double kGain = 1.9;              // of cycles: boxes take vectors of one element
+constexpr double kGainOfElements = 1.1;    // over tiles that do so, too
 constexpr std::int64_t kRunBytes = 256;    // longer runs gain no more
 constexpr std::int64_t kBoxBytes = 16384;  // of the narrowest operand that is transposed
 constexpr std::int64_t kMostElements = 8192, kFewElements = 1024;  // of a box
@@ -300,7 +301,9 @@ std::optional<Plan> plan_by_boxes(const Plan& plan) {
     std::optional<Plan> boxed = boxing.with_boxes_of(most);
     if (!boxed) return std::nullopt;
     if (shared_bytes(*boxed, std::get<Box>(boxed->family)) > device::kStaticSharedBytes) continue;
-    if (kGain * cycles_per_element(*boxed) < cycles_per_element(plan)) return boxed;
+    const bool by_elements = std::holds_alternative<Tile>(plan.family) && plan.vector == 1;
+    const double gain = by_elements ? kGainOfElements : kGain;
+    if (gain * cycles_per_element(*boxed) < cycles_per_element(plan)) return boxed;
     return std::nullopt;
   }
   return std::nullopt;
