@@ -252,10 +252,20 @@ class Boxing {
   Box box_;
 };
 
+/// Whether all accesses are along long modes: then boxes are not worth a look.
+bool is_coalesced(const Plan& plan) {
+  const auto is_long = [&](std::size_t m) {
+    return !plan.extents[m].is_known() || plan.extents[m].value() >= kWarp;
+  };
+  const auto* const tile = std::get_if<Tile>(&plan.family);
+  return is_long(0) && (tile == nullptr || (is_long(tile->mode) && plan.vector > 1)) &&
+         std::ranges::count(plan.operands, Reach::strided, &Operand::reach) == 0;
+}
+
 bool can_have_boxes(const Plan& plan) {
   if (!std::holds_alternative<Map>(plan.family) && !std::holds_alternative<Tile>(plan.family))
     return false;
-  if (plan.extents.size() < 2 || is_light(plan)) return false;
+  if (plan.extents.size() < 2 || is_light(plan) || is_coalesced(plan)) return false;
   const auto is_plain = [](const auto& value) {
     return std::ranges::all_of(value.modes, [](const OperandMode& leaves) {
       return leaves.size() == 1 && leaves[0].stride.is_known();
