@@ -11,7 +11,8 @@ namespace tilejit::plan {
 namespace {
 
 constexpr std::int64_t kLeastElements = std::int64_t{1} << 16;  // of a space
-constexpr double kGain = 2;  // boxes take vectors of one element, which costs instructions
+constexpr double kGain = 1.9;              // of cycles: boxes take vectors of one element
+constexpr double kGainOfElements = 1.1;    // over tiles that do so, too
 constexpr std::int64_t kRunBytes = 256;    // longer runs gain no more
 constexpr std::int64_t kBoxBytes = 16384;  // of the narrowest operand that is transposed
 constexpr std::int64_t kMostElements = 8192, kFewElements = 1024;  // of a box
@@ -251,10 +252,20 @@ class Boxing {
   Box box_;
 };
 
+/// Whether all accesses are along long modes: then boxes are not worth a look.
+bool is_coalesced(const Plan& plan) {
+  const auto is_long = [&](std::size_t m) {
+    return !plan.extents[m].is_known() || plan.extents[m].value() >= kWarp;
+  };
+  const auto* const tile = std::get_if<Tile>(&plan.family);
+  return is_long(0) && (tile == nullptr || (is_long(tile->mode) && plan.vector > 1)) &&
+         std::ranges::count(plan.operands, Reach::strided, &Operand::reach) == 0;
+}
+
 bool can_have_boxes(const Plan& plan) {
   if (!std::holds_alternative<Map>(plan.family) && !std::holds_alternative<Tile>(plan.family))
     return false;
-  if (plan.extents.size() < 2 || is_light(plan)) return false;
+  if (plan.extents.size() < 2 || is_light(plan) || is_coalesced(plan)) return false;
   const auto is_plain = [](const auto& value) {
     return std::ranges::all_of(value.modes, [](const OperandMode& leaves) {
       return leaves.size() == 1 && leaves[0].stride.is_known();
@@ -300,7 +311,9 @@ std::optional<Plan> plan_by_boxes(const Plan& plan) {
     std::optional<Plan> boxed = boxing.with_boxes_of(most);
     if (!boxed) return std::nullopt;
     if (shared_bytes(*boxed, std::get<Box>(boxed->family)) > device::kStaticSharedBytes) continue;
-    if (kGain * cycles_per_element(*boxed) < cycles_per_element(plan)) return boxed;
+    const bool by_elements = std::holds_alternative<Tile>(plan.family) && plan.vector == 1;
+    const double gain = by_elements ? kGainOfElements : kGain;
+    if (gain * cycles_per_element(*boxed) < cycles_per_element(plan)) return boxed;
     return std::nullopt;
   }
   return std::nullopt;

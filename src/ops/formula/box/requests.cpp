@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 
 #include "core/integer.hpp"
 
@@ -10,8 +11,26 @@ namespace tilejit::plan {
 namespace {
 
 constexpr std::int64_t kLanes = 32, kLineBytes = 128, kBanks = 32, kBankBytes = 4;
-constexpr std::int64_t kWarpsOfMap = 8;
+constexpr std::int64_t kWarpsOfMap = 8, kWarpsOfWalk = 6;  // that are looked at
 constexpr double kCyclesOfWarp = 8;  // to start a warp and to number what it takes
+
+/// Lines or words that a request touches; no allocation, since plans are made for each launch that
+/// the cache serves.
+class Numbers {
+ public:
+  void push_back(std::int64_t number) { numbers_[count_++] = number; }
+  [[nodiscard]] std::span<std::int64_t> all() { return std::span(numbers_).first(count_); }
+  /// Returns how many there are.
+  std::int64_t keep_distinct() {
+    std::ranges::sort(all());
+    count_ -= std::ranges::unique(all()).size();
+    return static_cast<std::int64_t>(count_);
+  }
+
+ private:
+  std::array<std::int64_t, 4 * kLanes> numbers_;  // a lane's piece has 128 bytes or less
+  std::size_t count_ = 0;
+};
 
 /// What one request of a warp touches: at most one piece of memory per lane.
 class Request {
@@ -23,38 +42,32 @@ class Request {
 
   /// The 128-byte lines that the pieces lie in.
   [[nodiscard]] std::int64_t lines() const {
-    std::vector<std::int64_t> lines;
+    Numbers lines;
     for (std::int64_t i = 0; i < count_; ++i) {
       const auto& [offset, bytes] = pieces_[static_cast<std::size_t>(i)];
       for (std::int64_t at = offset / kLineBytes; at * kLineBytes < offset + bytes; ++at) {
         lines.push_back(at);
       }
     }
-    return count_of_distinct(lines);
+    return lines.keep_distinct();
   }
 
   /// The most words of one bank of shared memory.
   [[nodiscard]] std::int64_t words_of_bank() const {
-    std::vector<std::int64_t> words;
+    Numbers words;
     for (std::int64_t i = 0; i < count_; ++i) {
       const auto& [offset, bytes] = pieces_[static_cast<std::size_t>(i)];
       for (std::int64_t at = offset / kBankBytes; at * kBankBytes < offset + bytes; ++at) {
         words.push_back(at);
       }
     }
-    words.resize(static_cast<std::size_t>(count_of_distinct(words)));
+    words.keep_distinct();
     std::array<std::int64_t, kBanks> of_bank{};
-    for (const std::int64_t word : words) ++of_bank[static_cast<std::size_t>(word % kBanks)];
+    for (const std::int64_t word : words.all()) ++of_bank[static_cast<std::size_t>(word % kBanks)];
     return *std::ranges::max_element(of_bank);
   }
 
  private:
-  /// Moves the distinct numbers to the front.
-  static std::int64_t count_of_distinct(std::vector<std::int64_t>& numbers) {
-    std::ranges::sort(numbers);
-    return std::unique(numbers.begin(), numbers.end()) - numbers.begin();
-  }
-
   struct Piece {
     std::int64_t offset, bytes;
   };
@@ -72,14 +85,12 @@ std::int64_t offset_of(const Operand& operand, const Coordinates& at) {
   return offset * size_bytes(operand.dtype);
 }
 
-/// Where thread t begins, within the box.
-Coordinates begin_of(const Box& box, const Walk& walk, std::int64_t t) {
-  Coordinates at(box.extents.size());
+/// Sets `at` to where thread t begins, within the box. Modes that the walk leaves out stay 0.
+void begin_of(const Walk& walk, std::int64_t t, Coordinates& at) {
   for (std::size_t i = 0; i < walk.modes.size(); ++i) {
     at[walk.modes[i]] = t % walk.threads[i];
     t /= walk.threads[i];
   }
-  return at;
 }
 
 /// Requests of a vector for each lane. `place(lane)` says where the lane's vector begins, if it
@@ -190,16 +201,18 @@ double cycles_of(const Plan&, const Other&) {
   return 0;  // other families have rows, or are given
 }
 
-/// The sum over the warps of a walk of what `count` says of a request, per element.
+/// The sum over the first warps of a walk of what `count` says of a request, per element.
 template <class Offset, class Count>
 double cycles_per_lane(const Box& box, const Walk& walk, std::int64_t bytes, Offset offset,
                        Count count) {
-  const std::int64_t threads = threads_of(walk);
+  const std::int64_t threads = std::min(threads_of(walk), kWarpsOfWalk * kLanes);
+  Coordinates at(box.extents.size());
   std::int64_t cycles = 0;
   for (std::int64_t first = 0; first < threads; first += kLanes) {
     Request request;
     for (std::int64_t t = first; t < std::min(first + kLanes, threads); ++t) {
-      request.add(offset(begin_of(box, walk, t)), bytes);
+      begin_of(walk, t, at);
+      request.add(offset(at), bytes);
     }
     cycles += count(request);
   }
