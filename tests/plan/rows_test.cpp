@@ -148,7 +148,7 @@ TEST(Rows, OfShortRunsAreAccessedByWholeSectors) {
   EXPECT_TRUE(rows_of(plan_of(runs))->along());
   EXPECT_EQ(rows_of(plan_of(runs))->row_threads, 4);
   runs.tensors[0].layout = parse_layout("(528,65536,4):(524288,8,1)");
-  EXPECT_EQ(rows_of(plan_of(runs))->row_threads, 512) << "the next row's run is further away";
+  EXPECT_EQ(rows_of(plan_of(runs))->row_threads, 256) << "the next row's run is further away";
 }
 
 // Two vectors of 16 bytes, or as many bytes, are under way per thread: with one, the fastest
