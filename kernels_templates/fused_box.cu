@@ -1,10 +1,10 @@
 // out(c) = formula(in(c)) for every coordinate c of the iteration space, for operands that are
 // contiguous along several modes together, each in an order of its own.
 // A block takes a box of the space, element by element. Operands whose order differs from that of
-// the first output pass through shared memory: the threads walk through the box in the operand's own order
-// on the global side, so that lanes are neighbours in memory, and in the first output's order on
-// the other. What a thread's steps are apart is known when compiling. A block issues all its loads
-// before it stores, so in-place operation is safe.
+// the first output pass through shared memory: the threads walk through the box in the operand's
+// own order on the global side, so that lanes are neighbours in memory, and in the first output's
+// order on the other. What a thread's steps are apart is known when compiling. A block issues all
+// its loads before it stores, so in-place operation is safe.
 #include "plan.cuh"  // generated: constants, Params, Shared, Tile, Direct, Element, Transposed
 
 extern "C" __global__ void __launch_bounds__(kThreads)

@@ -156,7 +156,8 @@ TEST(Boxes, HaveFewBankConflicts) {
     SCOPED_TRACE(to_json(plan));
     const Box& box = std::get<Box>(plan.family);
     for (const Transposed& transposed : box.transposed) {
-      const int bytes = size_bytes(plan.operands[static_cast<std::size_t>(transposed.tensor)].dtype);
+      const int bytes =
+          size_bytes(plan.operands[static_cast<std::size_t>(transposed.tensor)].dtype);
       EXPECT_LE(32 * (bank_cycles(box, box.direct, transposed.pitch, bytes) +
                       bank_cycles(box, transposed.walk, transposed.pitch, bytes)),
                 3.5);  // two accesses, and less than half of them twice
