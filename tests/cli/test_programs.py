@@ -6,8 +6,8 @@ import unittest
 from support import CATALOGUE, ROOT, SPECS, CommandTest, write_npy
 
 PROGRAMS = ROOT / "examples" / "programs"
-# Products have no formula: tests/program/examples_test.cpp compares them with sums in double.
-WITHOUT_A_FORMULA = {"hello_world", "matmul", "batched_matmul", "gemm_bias_gelu", "flash_attention"}
+# tests/program/examples_test.cpp compares attention with sums in double.
+WITHOUT_A_FORMULA = {"hello_world", "flash_attention"}
 MATRICES = ("M=1,N=1", "M=65,N=257", "M=5,N=1024")
 SIZES = {
     **dict.fromkeys(("add_naive", "add_vectorized", "add_thread_value", "add_block_order", "apply",
@@ -18,6 +18,9 @@ SIZES = {
     "tensors": ("M=3,N=5", "M=17,N=40"),
     "operators": ("M=1,N=1", "M=8,N=64", "M=9,N=63"),
     "sum_atomic": ("N=1", "N=2048", "N=10001"),
+    "matmul": ("M=1,N=1,K=1", "M=129,N=70,K=65"),
+    "gemm_bias_gelu": ("M=1,N=65,K=1", "M=130,N=70,K=33"),
+    "batched_matmul": ("Z=1,M=1,N=1,K=1", "Z=3,M=65,N=65,K=33"),
 }
 PRINTED = {
     "hello_world": "Hello world\n",

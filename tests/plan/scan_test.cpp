@@ -18,7 +18,7 @@ Fused scan(const std::string& layout, DType dtype = bf16,
 
 const char* const kAcross = "y = cumsum(x, axis=0)";
 
-TEST(Scan, RowsAreSharedByLanesOrBlocks) {
+TEST(Scan, RowsAreSharedByThreadsOrBlocks) {
   struct Row {
     const char* what;
     Fused op;
@@ -45,8 +45,8 @@ TEST(Scan, RowsAreSharedByLanesOrBlocks) {
       {"columns", scan("(8192,4096):(4096,1)", bf16, kAcross), false, 128, 512, 0, 4, 1, 0},
       {"many columns", scan("(8192,65536):(65536,1)", bf16, kAcross), false, 16, 256, 0, 4, 1, 0},
       {"short columns", scan("(5,65536):(65536,1)", bf16, kAcross), false, 2, 256, 3, 3, 1, 0},
-      {"few columns", scan("(1000000,64):(64,1)", bf16, kAcross), false, 64, 256, 0, 4, 264,
-       64 * 264 * 4},
+      {"few columns", scan("(1000000,64):(64,1)", bf16, kAcross), false, 64, 512, 0, 4, 528,
+       64 * 528 * 4},
       {"wide accumulators", scan("(8192,4096):(4096,1)", i8, kAcross), false, 128, 512, 0, 4, 1, 0},
       {"of integers", scan("100000000:1", i32), true, 256, 256, 0, 4, 528, 528 * 8},
   };
@@ -68,10 +68,10 @@ TEST(Scan, RowsAreSharedByLanesOrBlocks) {
 
 TEST(Scan, TheSecondKernelHasTheBlocksOfTheFirst) {
   const Plan plan = plan_of(scan("(1000000,64):(64,1)", bf16, kAcross));
-  EXPECT_EQ(units_per_block(plan), 4);
+  EXPECT_EQ(units_per_block(plan), 8);
   EXPECT_EQ(total_units(plan, {}), 8);
-  EXPECT_EQ(blocks_per_unit(plan), 264);
-  EXPECT_EQ(combining_blocks(plan), 2 * 264);
+  EXPECT_EQ(blocks_per_unit(plan), 528);
+  EXPECT_EQ(combining_blocks(plan), 528);
   Fused sum = scan("100000000:1", bf16, "y = sum(x)");
   sum.tensors[1].layout = parse_layout("1:0");
   EXPECT_EQ(combining_blocks(plan_of(sum)), 1);
