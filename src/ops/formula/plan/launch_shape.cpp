@@ -20,8 +20,8 @@ void check_row_knobs(const Plan& plan, const Tuning& tuning) {
                      : tuning.atomics          ? "atomics"
                                                : nullptr;
   const auto* const staged = std::get_if<StagedRows>(&plan.family);
-  const bool reduces = std::holds_alternative<Rows>(plan.family) ||
-                       (staged != nullptr && !staged->direction);
+  const bool reduces =
+      std::holds_alternative<Rows>(plan.family) || (staged != nullptr && !staged->direction);
   if (knob == nullptr || reduces) return;
   throw Error(ErrorCode::invalid_spec,
               std::string(knob) +

@@ -207,10 +207,11 @@ Code HeaderWriter::store_of(const Operand& operand) const {
   const Code rest = access_arguments(operand);
   Code code = destination_of(operand);
   const std::string address = std::move(code.text);
-  const char* const function = plan_.peeled                                       ? "store_peeled"
-                               : operand.shifted                                  ? "store_shifted"
-                               : stores_wide(operand) && operand.reach != Reach::strided ? "store_wide"
-                                                                                  : nullptr;
+  const char* const function = plan_.peeled      ? "store_peeled"
+                               : operand.shifted ? "store_shifted"
+                               : stores_wide(operand) && operand.reach != Reach::strided
+                                   ? "store_wide"
+                                   : nullptr;
   code.text = function != nullptr
                   ? fmt::format("    {}({}, {}{});\n", function, address, variable, rest.text)
                   : fmt::format("    {}.store({}{});\n", variable, address, rest.text);
