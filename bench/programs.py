@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tile programs beside the library's own formulas, and a product beside Triton's tutorial kernel, in turns.
 
-    bench/programs.py --tilejit build/ci/bin/tilejit --rounds 3
+    bench/programs.py --build build/ci --rounds 3
 
 Prints for each the median of the rounds' median times, and how fast the program is relative to the other. Needs a GPU; the last
 row also PyTorch and Triton.
@@ -14,6 +14,9 @@ import statistics
 import subprocess
 import sys
 
+import script
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
 FOLDER = pathlib.Path(__file__).resolve().parent / "programs"
 AGAINST_FORMULAS = ("add", "transpose", "softmax", "layernorm")
 SIZE = 4096  # of the product, along each axis
@@ -104,27 +107,30 @@ def show(name, ours, theirs, what):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tilejit", default="tilejit", help="the command")
-    parser.add_argument("--rounds", type=int, default=3, help="measurements of each (3)")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="folder of a build")
+    parser.add_argument("--rounds", type=script.count, default=3, help="measurements of each (3)")
     parser.add_argument("--only", nargs="*", help="some of add, transpose, softmax, layernorm, matmul")
     options = parser.parse_args()
+    tilejit = options.build / "bin" / "tilejit"
+    if not tilejit.exists():
+        raise RuntimeError(f"{tilejit} is not there; build it, or name another folder by --build")
     for name in AGAINST_FORMULAS:
         if options.only and name not in options.only:
             continue
         ours, theirs = [], []
         for _ in range(options.rounds):
-            ours.append(measured(options.tilejit, FOLDER / f"{name}.tl"))
-            theirs.append(measured(options.tilejit, FOLDER / "formulas.json", "--kernel", name))
+            ours.append(measured(tilejit, FOLDER / f"{name}.tl"))
+            theirs.append(measured(tilejit, FOLDER / "formulas.json", "--kernel", name))
         show(name, ours, theirs, "formula")
     if options.only and "matmul" not in options.only:
         return
     call = triton_product()
     ours, theirs = [], []
     for _ in range(options.rounds):
-        ours.append(measured(options.tilejit, FOLDER / "matmul.tl", "--warm"))
+        ours.append(measured(tilejit, FOLDER / "matmul.tl", "--warm"))
         theirs.append(triton_ms(call))
     show("matmul", ours, theirs, "Triton ")
 
 
 if __name__ == "__main__":
-    main()
+    script.run(main)

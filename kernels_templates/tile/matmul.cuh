@@ -41,7 +41,6 @@ TILE_DEVICE void multiply_blocks(const Params& p, Product& product, LoaderA& a, 
   for (i32 block = 0; block < kStages - 1; ++block) fill(block);
   async_copy_wait<kStages - 2>();
   __syncthreads();  // the first stage has arrived for all
-  const unsigned char* stage = memory;
   typename Product::Step step[2];
   product.load(step[0], memory, memory + kBytesA, 0);
 #pragma unroll 1
@@ -51,10 +50,10 @@ TILE_DEVICE void multiply_blocks(const Params& p, Product& product, LoaderA& a, 
     for (int k = 0; k < kSteps; ++k) {
       if (k + 1 == kSteps) {
         used = used + 1 == kStages ? 0 : used + 1;
-        stage = memory + used * kStage;
         async_copy_wait<kStages - 2>();
         __syncthreads();  // the next stage has arrived for all, and this one is free
       }
+      const unsigned char* const stage = memory + used * kStage;
       product.load(step[(k + 1) % 2], stage, stage + kBytesA, (k + 1) % kSteps);
       product.accumulate(step[k % 2]);
     }

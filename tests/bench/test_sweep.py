@@ -58,7 +58,7 @@ class Cases(unittest.TestCase):
                 self.assertGreater(members["predicted_us"], 0)
                 self.assertAlmostEqual(members["predicted_error"], members["predicted_us"] / 2 - 1)
                 families.add(members["family"])
-        self.assertEqual(families, {"fused_map", "fused_tile", "fused_box", "fused_rows", "fused_scan",
+        self.assertEqual(families, {"fused_map", "fused_tile", "fused_box", "fused_rows", "fused_staged", "fused_scan",
                                     "fused_parts"})
 
 

@@ -106,7 +106,7 @@ extern "C" __global__ void __launch_bounds__(256)
   const int q4 = tid / 4 % 8 + tid / 32 % 4 * 32;
   const int q5 = tid % 4 * 2 + tid / 128 % 2 * 64;
   f32 r0_acc[64];  // (128, 128): ((4,8,4,2),(2,2,8,2)):((2,128,4096,64),(1,1024,8,2048))
-  {  // line 12: fill
+  {  // line 13: fill
 #pragma unroll
     for (int i = 0; i < 64; ++i) {
       const float v0 = 0x0p+0f;
@@ -266,7 +266,7 @@ extern "C" __global__ void __launch_bounds__(256)
     async_copy_commit();
     buffer1 = turn4;
     buffer2 = turn4;
-    {  // line 16: product
+    {  // line 17: product
       BlockProduct<Mma57, Place60, Place59, 128, 128, 64, 4, 2> product58(tid);
 #pragma unroll
       for (int i = 0; i < 64; ++i) {
@@ -281,7 +281,7 @@ extern "C" __global__ void __launch_bounds__(256)
     turn4 = turn4 + 1 == 3 ? 0 : turn4 + 1;
   }
   async_copy_wait<0>();
-  {  // line 18: store
+  {  // line 19: store
     bf16 a61[64];
 #pragma unroll
     for (int i = 0; i < 64; ++i) {

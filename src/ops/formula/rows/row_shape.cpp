@@ -274,8 +274,9 @@ RowShape shape_across(const Plan& plan, Rows rows) {
     share_among_blocks(plan, ceil_div(*count, groups), *length / rows.row_threads, rows);
   }
   threads = std::max(kWarp, rows.row_threads * groups);
+  groups = threads / rows.row_threads;
   // Multiprocessors take small blocks more slowly than these run.
-  while (threads < kFewRowThreads && rows.row_threads * groups == threads && count &&
+  while (threads < kFewRowThreads && count &&
          ceil_div(*count, 2 * groups) >= device::kWantedBlocks &&
          shared_accumulator_bytes(plan, 2 * threads, 2 * groups) <= kMaxAccumulatorBytes) {
     threads *= 2;
