@@ -23,7 +23,9 @@ class Numbers {
   /// Returns how many there are.
   std::int64_t keep_distinct() {
     std::ranges::sort(all());
-    count_ -= std::ranges::unique(all()).size();
+    // std::ranges::unique gives a subrange, which clang 14 cannot compile
+    const auto kept = all();
+    count_ = static_cast<std::size_t>(std::unique(kept.begin(), kept.end()) - kept.begin());
     return static_cast<std::int64_t>(count_);
   }
 
