@@ -83,7 +83,7 @@ TEST(OptionsOfJson, AreRefusedByName) {
       {R"({"worker_timeout": 60})", "there is no option 'worker_timeout'"},
   };
   for (const auto& [json, text] : kBad) {
-    expect_error(ErrorCode::invalid_argument, text, [&] { (void)parse_options(json); });
+    expect_error(ErrorCode::invalid_argument, text, [text = json] { (void)parse_options(text); });
   }
 }
 
