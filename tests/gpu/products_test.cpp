@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "gpu/gpu_fixture.hpp"
+#include "gpu/number_from_env.hpp"
 #include "support/product_case.hpp"
 
 namespace tilejit::test {
@@ -10,14 +11,9 @@ namespace {
 
 class Products : public Gpu {};
 
-std::uint64_t from_env(const char* name, std::uint64_t otherwise) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
 TEST_F(Products, OfRandomFormulasAgreeWithTheReference) {
-  const std::uint64_t first = from_env("TILEJIT_TEST_SEED", 1);
-  const std::uint64_t count = from_env("TILEJIT_TEST_CASES", 40);
+  const std::uint64_t first = number_from_env("TILEJIT_TEST_SEED", 1);
+  const std::uint64_t count = number_from_env("TILEJIT_TEST_CASES", 40);
   int failing = 0, known = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     Random random(seed);

@@ -6,16 +6,12 @@
 #include <fstream>
 
 #include "gpu/gpu_fixture.hpp"
+#include "gpu/number_from_env.hpp"
 #include "support/program_case.hpp"
 #include "support/source_dir.hpp"
 
 namespace tilejit::test {
 namespace {
-
-std::uint64_t count_from_env(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 class Programs : public Gpu {
  protected:
@@ -77,8 +73,8 @@ TEST_F(Programs, ExamplesWithRaggedSizes) {
 }
 
 TEST_F(Programs, RandomOnesAreExact) {
-  const std::uint64_t first = count_from_env("TILEJIT_TEST_SEED", 1);
-  const std::uint64_t count = count_from_env("TILEJIT_TEST_CASES", 60);
+  const std::uint64_t first = number_from_env("TILEJIT_TEST_SEED", 1);
+  const std::uint64_t count = number_from_env("TILEJIT_TEST_CASES", 60);
   int failing = 0, known_parts = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     Random random(seed);

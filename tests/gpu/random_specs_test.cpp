@@ -3,14 +3,10 @@
 #include <cstdlib>
 
 #include "gpu/gpu_fixture.hpp"
+#include "gpu/number_from_env.hpp"
 
 namespace tilejit::test {
 namespace {
-
-std::uint64_t number_from_env(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 class RandomSpecs : public Gpu {};
 
