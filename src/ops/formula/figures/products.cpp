@@ -76,6 +76,14 @@ OperandFigures figures_of_source(const Plan& plan, const Operand& operand,
           .bytes_moved = moved.value()};
 }
 
+std::optional<MatrixTypes> matrices_of(const Plan& plan) noexcept {
+  for (const Plan& part : plan::parts_of(plan)) {
+    if (const plan::Matmul* const product = plan::matmul_of(part))
+      return MatrixTypes{product->a.dtype, product->b.dtype};
+  }
+  return std::nullopt;
+}
+
 std::optional<double> product_ms(const Plan& plan, const device::Device& device,
                                  const SymbolValues& symbols) {
   const plan::Matmul* const product = plan::matmul_of(plan);
