@@ -77,24 +77,20 @@ extern "C" __global__ void __launch_bounds__({threads}, {blocks}) peak({sum}* ou
 }}
 )";
 
-/// Without tensor cores: each thread multiplies a column and a row of registers.
+/// Without tensor cores: sums are independent of each other, and stay finite.
 constexpr const char* kOfThreads = R"(
 #include "tile/types.cuh"
 extern "C" __global__ void __launch_bounds__({threads}, {blocks}) peak({sum}* out) {{
-  {sum} a[8], b[8], d[8][8] = {{}};
-  for (int i = 0; i < 8; ++i) {{
-    a[i] = {sum}(threadIdx.x * 8 + i) / {sum}(4096) + {sum}(1);
-    b[i] = {sum}(threadIdx.x * 8 + i) / {sum}(8192) + {sum}(1);
-  }}
+  {sum} d[{sums}];
+  const {sum} a = {sum}(threadIdx.x % 7) / {sum}(8), b = {sum}(threadIdx.x % 5) + {sum}(1);
+  for (int i = 0; i < {sums}; ++i) d[i] = {sum}(threadIdx.x + i);
 #pragma unroll 4
   for (int turn = 0; turn < {turns}; ++turn) {{
 #pragma unroll
-    for (int i = 0; i < 8; ++i) asm volatile("" : "+{register}"(a[i]));  // keeps the loop
-#pragma unroll
-    for (int i = 0; i < 64; ++i) d[i / 8][i % 8] += a[i / 8] * b[i % 8];
+    for (int i = 0; i < {sums}; ++i) d[i] = d[i] * a + b;
   }}
   {sum} all = 0;
-  for (int i = 0; i < 64; ++i) all += d[i / 8][i % 8];
+  for (int i = 0; i < {sums}; ++i) all += d[i];
   out[blockIdx.x * {threads} + threadIdx.x] = all;
 }}
 )";
@@ -170,14 +166,11 @@ PeakKernel of_warpgroups(const MmaAtom& atom) {
 }
 
 PeakKernel of_threads(DType type) {
-  constexpr int kTurns = 4096, kSums = 64;
-  PeakKernel kernel{.threads = 256, .blocks = 2};
+  constexpr int kTurns = 8192, kSums = 32;
+  PeakKernel kernel{.threads = 256, .blocks = 4};
   kernel.text = fmt::format(fmt::runtime(kOfThreads), fmt::arg("threads", kernel.threads),
                             fmt::arg("blocks", kernel.blocks), fmt::arg("turns", kTurns),
-                            fmt::arg("sum", sum_of(type)),
-                            fmt::arg("register", type == f64         ? "d"
-                                                 : is_floating(type) ? "f"
-                                                                     : "r"));
+                            fmt::arg("sums", kSums), fmt::arg("sum", sum_of(type)));
   kernel.flop = 2.0 * kSums * kTurns * kernel.threads;
   return kernel;
 }

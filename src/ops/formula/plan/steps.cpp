@@ -55,7 +55,26 @@ class PartList {
       return;
     }
     std::vector<formula::Analysis> parts;
-    Plan planned = make_plan(op, step.analysis, plan_.target, &parts);
+    add(make_plan(op, step.analysis, plan_.target, &parts), step, parts);
+  }
+
+  /// The light plan if there is one, else the full one. Returns false if nothing is as light.
+  [[nodiscard]] bool add_light(const formula::Step& step) {
+    if (formula::has_product(step.analysis.program)) {
+      auto light = plan_light_product(step.op, step.analysis, plan_.target);
+      if (light) add(*std::move(light), step.tensors, step.analysis);
+      return light.has_value();
+    }
+    std::vector<formula::Analysis> parts;
+    Plan full = make_plan(step.op, step.analysis, plan_.target, &parts);
+    auto light = make_light_plan(step.op, step.analysis, full);
+    add(light ? *std::move(light) : std::move(full), step, parts);
+    return true;
+  }
+
+ private:
+  /// The plan of a step that is no product, which may have parts.
+  void add(Plan planned, const formula::Step& step, const std::vector<formula::Analysis>& parts) {
     auto* const several = std::get_if<Several>(&planned.family);
     if (several == nullptr) {
       add(std::move(planned), step.tensors, step.analysis);
@@ -75,7 +94,6 @@ class PartList {
     }
   }
 
- private:
   void add(Plan part, std::vector<int> tensors, formula::Analysis analysis) {
     part.kernel_name = plan_.kernel_name + "_part" + std::to_string(several_.parts.size());
     part.tensors = std::move(tensors);
@@ -98,6 +116,18 @@ Plan plan_steps(const Fused& op, const formula::Analysis& analysis, const Target
   PartList list(analysis, plan, of_parts);
   for (const formula::Step& step : analysis.steps) list.add(step, is_one ? op.tuning : Tuning());
   return plan;
+}
+
+std::optional<Plan> plan_light_steps(const Fused& op, const formula::Analysis& analysis,
+                                     const Target& target) {
+  Plan plan = outline(op, analysis, target);
+  PartList list(analysis, plan, nullptr);
+  bool has_products = false;
+  for (const formula::Step& step : analysis.steps) {
+    if (!list.add_light(step)) return std::nullopt;
+    has_products = has_products || formula::has_product(step.analysis.program);
+  }
+  return has_products ? std::optional(std::move(plan)) : std::nullopt;
 }
 
 }  // namespace tilejit::plan
