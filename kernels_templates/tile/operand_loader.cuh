@@ -34,13 +34,16 @@ TILE_DEVICE void async_copy_wait() {}
 constexpr bool kHasAsyncCopies = true;
 #endif
 
-// What becomes of an element on its way to shared memory: the value in type To.
+// What becomes of an element on its way to shared memory. Kernels have others, which compute it
+// (kChanges), and may make something else of 0 than 0 (kKeepsZero).
+//
+// The value in type To.
 template <class To>
 struct Converted {
   using Type = To;
-  static constexpr bool kChanges = true;
-  template <class T>
-  static TILE_DEVICE To from(T x) {
+  static constexpr bool kChanges = true, kKeepsZero = true;
+  template <class Params, class T>
+  static TILE_DEVICE To from(const Params&, T x) {
     return To(to_compute(x));
   }
 };
@@ -48,9 +51,9 @@ struct Converted {
 template <class To>
 struct Rounded {
   using Type = To;
-  static constexpr bool kChanges = true;
-  template <class T>
-  static TILE_DEVICE To from(T x) {
+  static constexpr bool kChanges = true, kKeepsZero = true;
+  template <class Params, class T>
+  static TILE_DEVICE To from(const Params&, T x) {
     return To(to_compute(store_as<T>(to_compute(x))));
   }
 };
@@ -58,8 +61,11 @@ struct Rounded {
 template <class T>
 struct Unchanged {
   using Type = T;
-  static constexpr bool kChanges = false;
-  static TILE_DEVICE T from(T x) { return x; }
+  static constexpr bool kChanges = false, kKeepsZero = true;
+  template <class Params>
+  static TILE_DEVICE T from(const Params&, T x) {
+    return x;
+  }
 };
 
 // Layout is that of the tile in shared memory, kRows x kDepth elements of Entry::Type.
@@ -124,7 +130,7 @@ struct OperandLoader {
 #pragma unroll
         for (int j = 0; j < kBatch; ++j) read(p, run[j], i + j);
 #pragma unroll
-        for (int j = 0; j < kBatch; ++j) write(tile, run[j], i + j);
+        for (int j = 0; j < kBatch; ++j) write(p, tile, run[j], i + j);
       }
     }
     if constexpr (Source::kLinear) from += step;
@@ -190,13 +196,14 @@ struct OperandLoader {
       if (e < count) run.element[e] = at[e];
     }
   }
-  TILE_DEVICE void write(unsigned char* tile, const Run& run, int i) const {
+  template <class Params>
+  TILE_DEVICE void write(const Params& p, unsigned char* tile, const Run& run, int i) const {
     Shared* const to = reinterpret_cast<Shared*>(tile);
-    const i32 line = across + i * kAtOnce;
+    const i32 line = across + i * kAtOnce, count = Entry::kKeepsZero ? kRun : existing(i);
 #pragma unroll
     for (int e = 0; e < kRun; ++e) {
       const i32 at = kByColumns ? Layout()(line, along + e) : Layout()(along + e, line);
-      to[at] = Entry::from(run.element[e]);
+      to[at] = e < count ? Entry::from(p, run.element[e]) : Shared{};
     }
   }
 };

@@ -113,6 +113,45 @@ TEST_F(Products, LargerThanTheCpuComputesAreComparedWhole) {
   EXPECT_EQ(verify(*runtime(), c.op, inputs, actual).mismatches, 1);
 }
 
+// Functions that make something else of the zeros behind an edge, infinities among them.
+TEST_F(Products, OfOperandsThatAreComputedOnTheirWayAgreeWithTheReference) {
+  struct Case {
+    std::vector<Tensor> tensors;
+    const char* formula;
+    SymbolValues symbols = {};
+  };
+  const Case cases[] = {
+      {{{"a", bf16, "(17,1000)"}, {"b", i8, "(1000,777):(1,1000)"}, {"d", bf16, "(17,777)"}},
+       "d = gelu(a @ bf16(b * s) + 1)"},
+      {{{"a", bf16, "(33,515)"}, {"b", f8e4m3, "(515,130)"}, {"d", f32, "(33,130)"}},
+       "d = bf16(s / a) @ bf16(b)"},
+      {{{"a", f32, "(3,70,65)"}, {"b", f32, "(65,129)"}, {"d", f32, "(3,70,129)"}},
+       "d = exp(a) @ (b + s)"},
+      {{{"a", f16, "(M,K)"}, {"b", f32, "(K,200)"}, {"d", f16, "(M,200)"}},
+       "d = f16(silu(a) + s) @ f16(b)",
+       {{"M", 77}, {"K", 301}}},
+      {{{"a", i32, "(100,90):(1,100)"}, {"b", u8, "(90,50)"}, {"d", i32, "(100,50)"}},
+       "d = i8(a // 3 + 1) @ b + i32(s)"},
+      {{{"a", f64, "(64,300)"}, {"b", f32, "(300,64):(1,300)"}, {"d", f64, "(64,64)"}},
+       "d = cos(a) @ f64(b) * s"},
+      {{{"a", f32, "(100,200)"}, {"b", f32, "(200,60)"}, {"d", f32, "(100,60)"}},
+       "d = tf32(a * s) @ tf32(relu(b))"},
+      {{{"a", bf16, "(50,31)"}, {"b", f16, "(31,40)"}, {"d", f32, "(50,40)"}},
+       "d = f8e4m3(a + s) @ f8e5m2(b - 1)"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.formula);
+    Random random(11);
+    run_and_verify({.op = {.name = "computed",
+                           .tensors = c.tensors,
+                           .scalars = {{.name = "s", .dtype = f32}},
+                           .formula = c.formula},
+                    .symbols = c.symbols,
+                    .scalars = {0.75}},
+                   random);
+  }
+}
+
 TEST_F(Products, OfManyTilesHaveEqualBitsTwice) {
   struct Case {
     const char* what;

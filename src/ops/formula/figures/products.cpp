@@ -62,7 +62,7 @@ const OperandSource* source_of(const Plan& plan, const Operand& operand) noexcep
 OperandFigures figures_of_source(const Plan& plan, const Operand& operand,
                                  const OperandSource& source, const SymbolValues& symbols) {
   const plan::TileShape& tile = plan::matmul_of(plan)->tile;
-  const int bytes = size_bytes(source.dtype);
+  const int bytes = size_bytes(source.stored);
   Product moved;
   moved.times(bytes);
   for (const auto& leaves : source.batch) times_leaves(moved, leaves, symbols);

@@ -106,7 +106,7 @@ class ProductPlanner {
     for (const auto& [operand, source] :
          {std::pair(&plan_.operands[0], &product.a), std::pair(&plan_.operands[1], &product.b)}) {
       operand->reach = Reach::product;
-      operand->access_bytes = source->run * size_bytes(source->dtype);
+      operand->access_bytes = source->run * size_bytes(source->stored);
     }
   }
 
@@ -191,7 +191,7 @@ class ProductPlanner {
   }
 
   [[nodiscard]] static bool is_small(const OperandSource& source) {
-    return source.run * size_bytes(source.dtype) < kWideBytes;
+    return source.run * size_bytes(source.stored) < kWideBytes;
   }
   /// Whether every tile has all of its elements.
   [[nodiscard]] bool is_whole(const Matmul& product) const {
@@ -239,7 +239,8 @@ class ProductPlanner {
   static void limit_run(OperandSource& source, int rows, bool by_tensor_cores,
                         const Matmul& product) {
     source.run = std::min(source.run, rows * product.tile.k / product.tile.threads());
-    const bool turns = !by_tensor_cores && source.dtype == product.accumulator;
+    const bool turns =
+        !by_tensor_cores && source.dtype == product.accumulator && !source.is_computed();
     if (turns && source.major == atoms::Major::k) source.run = 1;
   }
 
