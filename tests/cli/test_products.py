@@ -50,6 +50,7 @@ FORMULAS = {
     "symbolic": lambda t: {"y": np.maximum(t.x @ t.w, 0)},
     "tiled": lambda t: {"c": t.a @ t.b},
     "triangular": triangular,
+    "weights_f8": lambda t: {"y": t.x @ stored(t.w * t.scale, "bf16")},
 }
 
 
