@@ -85,6 +85,9 @@ struct OperandLoader {
   static constexpr int kPerLine = kExtent / kRun;      // threads
   static constexpr int kAtOnce = kThreads / kPerLine;  // lines that the block takes
   static constexpr int kCopies = kLines / kAtOnce;     // of a thread
+  // Runs of other elements that lie side by side there: they are stored at once.
+  static constexpr bool kWideStores = kRun > 1 && kRun * int(sizeof(Shared)) <= 16 &&
+                                      has_runs<Layout, Source::kAlong>(kExtent, kLines, kRun);
   static_assert(kPerLine * kRun == kExtent && kAtOnce * kPerLine == kThreads,
                 "threads divide lines");
   static_assert(kCopies * kAtOnce == kLines, "lines divide among threads");
@@ -200,10 +203,20 @@ struct OperandLoader {
   TILE_DEVICE void write(const Params& p, unsigned char* tile, const Run& run, int i) const {
     Shared* const to = reinterpret_cast<Shared*>(tile);
     const i32 line = across + i * kAtOnce, count = Entry::kKeepsZero ? kRun : existing(i);
+    struct alignas(kWideStores ? kRun * sizeof(Shared) : sizeof(Shared)) Stored {
+      Shared element[kRun];
+    } stored;
 #pragma unroll
     for (int e = 0; e < kRun; ++e) {
-      const i32 at = kByColumns ? Layout()(line, along + e) : Layout()(along + e, line);
-      to[at] = e < count ? Entry::from(p, run.element[e]) : Shared{};
+      stored.element[e] = e < count ? Entry::from(p, run.element[e]) : Shared{};
+    }
+    if constexpr (kWideStores) {
+      *reinterpret_cast<Stored*>(to + place(i)) = stored;
+    } else {
+#pragma unroll
+      for (int e = 0; e < kRun; ++e) {
+        to[kByColumns ? Layout()(line, along + e) : Layout()(along + e, line)] = stored.element[e];
+      }
     }
   }
 };
