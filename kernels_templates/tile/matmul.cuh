@@ -41,14 +41,32 @@ TILE_DEVICE void multiply_blocks(const Params& p, Product& product, LoaderA& a, 
   for (i32 block = 0; block < kStages - 1; ++block) fill(block);
   async_copy_wait<kStages - 2>();
   __syncthreads();  // the first stage has arrived for all
+  constexpr bool kHolds = LoaderA::kHolds || LoaderB::kHolds;
+  [[maybe_unused]] typename LoaderA::Held held_a;
+  [[maybe_unused]] typename LoaderB::Held held_b;
   typename Product::Step step[2];
   product.load(step[0], memory, memory + kBytesA, 0);
 #pragma unroll 1
   for (i32 block = 0; block < blocks; ++block) {
-    fill(block + kStages - 1);
+    if constexpr (kHolds) {
+      if (block + kStages - 1 < blocks) {
+        a.start(p, memory + filled * kStage, held_a);
+        b.start(p, memory + filled * kStage + kBytesA, held_b);
+      }
+      async_copy_commit();
+    } else {
+      fill(block + kStages - 1);
+    }
 #pragma unroll
     for (int k = 0; k < kSteps; ++k) {
       if (k + 1 == kSteps) {
+        if constexpr (kHolds) {
+          if (block + kStages - 1 < blocks) {
+            a.finish(p, memory + filled * kStage, held_a);
+            b.finish(p, memory + filled * kStage + kBytesA, held_b);
+          }
+          filled = filled + 1 == kStages ? 0 : filled + 1;
+        }
         used = used + 1 == kStages ? 0 : used + 1;
         async_copy_wait<kStages - 2>();
         __syncthreads();  // the next stage has arrived for all, and this one is free

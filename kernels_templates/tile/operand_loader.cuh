@@ -88,6 +88,8 @@ struct OperandLoader {
   // Runs of other elements that lie side by side there: they are stored at once.
   static constexpr bool kWideStores = kRun > 1 && kRun * int(sizeof(Shared)) <= 16 &&
                                       has_runs<Layout, Source::kAlong>(kExtent, kLines, kRun);
+  // A thread's elements that are computed stay in registers while others are multiplied.
+  static constexpr bool kHolds = !Entry::kKeepsZero && kCopies * kRun <= 16;
   static_assert(kPerLine * kRun == kExtent && kAtOnce * kPerLine == kThreads,
                 "threads divide lines");
   static_assert(kCopies * kAtOnce == kLines, "lines divide among threads");
@@ -136,15 +138,40 @@ struct OperandLoader {
         for (int j = 0; j < kBatch; ++j) write(p, tile, run[j], i + j);
       }
     }
+    advance();
+  }
+
+  struct alignas(kBytes <= 16 ? kBytes : 16) Run {
+    Element element[kRun];
+  };
+  struct Held {
+    Run run[kHolds ? kCopies : 1];
+  };
+  // load() in two: elements that are computed are there after finish().
+  template <class Params>
+  TILE_DEVICE void start(const Params& p, unsigned char* tile, Held& held) {
+    if constexpr (kHolds) {
+#pragma unroll
+      for (int i = 0; i < kCopies; ++i) read(p, held.run[i], i);
+    } else {
+      load(p, tile);
+    }
+  }
+  template <class Params>
+  TILE_DEVICE void finish(const Params& p, unsigned char* tile, const Held& held) {
+    if constexpr (kHolds) {
+#pragma unroll
+      for (int i = 0; i < kCopies; ++i) write(p, tile, held.run[i], i);
+      advance();
+    }
+  }
+
+ private:
+  TILE_DEVICE void advance() {
     if constexpr (Source::kLinear) from += step;
     left_k -= kDepth;
     k += kDepth;
   }
-
- private:
-  struct alignas(kBytes <= 16 ? kBytes : 16) Run {
-    Element element[kRun];
-  };
 
   // How many elements of copy `i` exist.
   TILE_DEVICE i32 existing(int i) const {

@@ -150,7 +150,7 @@ class ProductPlanner {
     }
   }
 
-  [[nodiscard]] Matmul without_tile() const {
+  [[nodiscard]] Matmul operands() const {
     return {.a = source(product_.a),
             .b = source(product_.b),
             .k = product_.k,
@@ -160,7 +160,7 @@ class ProductPlanner {
   }
 
   [[nodiscard]] Matmul light() const {
-    Matmul product = without_tile();
+    Matmul product = operands();
     product.tile = kLightTile;
     limit_run(product.a, product.tile.m, false, product);
     limit_run(product.b, product.tile.n, false, product);
@@ -169,7 +169,7 @@ class ProductPlanner {
   }
 
   [[nodiscard]] Matmul common(std::span<const ShapeOfClass> shapes, bool by_tensor_cores) const {
-    Matmul product = without_tile();
+    Matmul product = operands();
     std::vector<ShapeOfClass> tried(shapes.begin(), shapes.end());
     if (op_.tuning.tile)
       std::erase_if(tried, [&](const ShapeOfClass& one) { return !has_sides(one); });
