@@ -134,16 +134,32 @@ bool EmulatedPrograms::compile() {
   return library_ != nullptr;
 }
 
-void EmulatedPrograms::run(std::size_t i, std::vector<GuardedTensor>& tensors, unsigned seed) {
+std::vector<std::uint64_t> EmulatedPrograms::run(std::size_t i, std::vector<GuardedTensor>& tensors,
+                                                 unsigned seed) {
   const Emulated& one = programs_[i];
   const operation::LaunchPlan launch = one.plan.body->launch();
   const operation::Step& step = last_step(launch);
   const std::string name = "program_" + std::to_string(i) + "_run";
   const auto entry = reinterpret_cast<LaunchProgram>(::dlsym(library_, name.c_str()));
-  ASSERT_NE(entry, nullptr);
+  std::vector<std::uint64_t> words(launch.assertions.size());
+  if (!words.empty()) {
+    auto* const global =
+        static_cast<std::uint64_t**>(::dlsym(library_, launch.assertion_words.c_str()));
+    EXPECT_NE(global, nullptr) << launch.assertion_words;
+    if (global != nullptr) *global = words.data();
+  }
+  EXPECT_NE(entry, nullptr);
+  if (entry == nullptr) return words;
   const std::array<unsigned, 6> numbers = numbers_of(*step.shape, one.c.symbols);
-  if (numbers[0] * numbers[1] * numbers[2] == 0) return;
+  if (numbers[0] * numbers[1] * numbers[2] == 0) return words;
   entry(pack_params(step, one.c, tensors).data(), numbers.data(), seed);
+  return words;
+}
+
+std::vector<std::uint64_t> EmulatedPrograms::failures(std::size_t i,
+                                                      const std::function<double()>& next) {
+  std::vector<GuardedTensor> tensors = tensors_before(programs_[i].program, programs_[i].c, next);
+  return run(i, tensors, 0);
 }
 
 void EmulatedPrograms::compare(std::size_t i, const std::function<double()>& next,
@@ -152,7 +168,9 @@ void EmulatedPrograms::compare(std::size_t i, const std::function<double()>& nex
   SCOPED_TRACE(one.what + "\n" + one.c.text);
   const std::vector<GuardedTensor> before = tensors_before(one.program, one.c, next);
   std::array<std::vector<GuardedTensor>, 2> runs = {before, before};
-  for (unsigned seed = 0; seed < runs.size(); ++seed) run(i, runs[seed], seed);
+  for (unsigned seed = 0; seed < runs.size(); ++seed) {
+    for (const std::uint64_t word : run(i, runs[seed], seed)) EXPECT_EQ(word, 0u);
+  }
   for (std::size_t t = 0; t < one.program.tensors.size(); ++t) {
     EXPECT_EQ(runs[0][t].bytes(), runs[1][t].bytes())
         << "the order of threads matters for " << one.program.tensors[t].name;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -28,6 +29,10 @@ class EmulatedPrograms {
   /// are equal bit for bit, and differ from the interpreter's by at most `tolerance`, relative to
   /// the magnitude 1 or that of the value.
   void compare(std::size_t i, const std::function<double()>& next, double tolerance = 0);
+  /// Runs program `i` on inputs from `next`. Returns the words of its assertions (note_failure in
+  /// tile/assertion.cuh), 0 for those that hold.
+  [[nodiscard]] std::vector<std::uint64_t> failures(std::size_t i,
+                                                    const std::function<double()>& next);
 
  private:
   struct Emulated {
@@ -37,7 +42,8 @@ class EmulatedPrograms {
     operation::Plan plan;
   };
   [[nodiscard]] std::string source_of(std::size_t i) const;
-  void run(std::size_t i, std::vector<GuardedTensor>& tensors, unsigned seed);
+  /// Returns the words of its assertions.
+  std::vector<std::uint64_t> run(std::size_t i, std::vector<GuardedTensor>& tensors, unsigned seed);
 
   std::vector<Emulated> programs_;
   std::string folder_;

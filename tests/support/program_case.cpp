@@ -4,8 +4,39 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "support/source_dir.hpp"
 
 namespace tilejit::test {
+
+std::vector<std::string> program_examples() {
+  std::vector<std::string> names;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(source_dir() / "examples" / "programs")) {
+    if (entry.path().extension() == ".tl") names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  EXPECT_GE(names.size(), 23u);
+  return names;
+}
+
+std::string program_example(const std::string& file) {
+  std::ifstream stream(source_dir() / "examples" / "programs" / file);
+  EXPECT_TRUE(stream) << file;
+  return {(std::istreambuf_iterator<char>(stream)), {}};
+}
+
+ProgramCase program_example_case(const std::string& name) {
+  ProgramCase made{.text = program_example(name + ".tl")};
+  const TileProgram program = parse_program(made.text);
+  for (const Symbol& symbol : program.symbols) {
+    if (symbol.example) made.symbols.emplace(symbol.name, *symbol.example);
+  }
+  for (const Scalar& scalar : program.scalars) made.scalars.push_back(scalar.example.value_or(1));
+  return made;
+}
 
 std::vector<GuardedTensor> tensors_before(const TileProgram& program, const ProgramCase& c,
                                           const std::function<double()>& next) {

@@ -15,6 +15,13 @@ struct ProgramCase {
   std::vector<Number> scalars = {};
 };
 
+/// The programs of examples/programs, without ".tl", sorted.
+[[nodiscard]] std::vector<std::string> program_examples();
+/// The text of examples/programs/`file`: "softmax.tl", "softmax.json".
+[[nodiscard]] std::string program_example(const std::string& file);
+/// One of them, with the sizes and scalars that it names as examples.
+[[nodiscard]] ProgramCase program_example_case(const std::string& name);
+
 /// A random program with all kinds of statements but products of floats, prints and asserts. Its
 /// values are integers of at most 8, sums apart, so that results are exact whatever the order in
 /// which a kernel combines them. Extents are small and often ragged.

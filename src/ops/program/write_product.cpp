@@ -46,11 +46,8 @@ void KernelWriter::write_step(const Gemm& step) {
   if (sums) {
     write_warp_product(step, found->second, a, b, *sums);
   } else {
-    if (has_warp_product(plan_.code, step, plan_.target)) {
-      warn(
-          "the product is done by fused multiply-adds; for tensor cores extents of its tiles are "
-          "powers of two, of whole instructions for each warp, and the block has a power of two of "
-          "warps");
+    if (const std::string why = why_fused(plan_.code, step, plan_.target); !why.empty()) {
+      warn("the product is done by fused multiply-adds; " + why);
     }
     write_fma(step, a, b);
   }
