@@ -393,6 +393,9 @@ To convert_rz(From x) {
     return convert_rz<To>(x);               \
   }
 EMULATED_CONVERSION(__float2int_rz, float, int)
+inline int __float2int_rn(float x) {
+  return convert_rz<int>(nearbyintf(x));
+}
 EMULATED_CONVERSION(__float2uint_rz, float, unsigned)
 EMULATED_CONVERSION(__float2ll_rz, float, long long)
 EMULATED_CONVERSION(__float2ull_rz, float, unsigned long long)

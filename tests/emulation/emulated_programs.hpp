@@ -5,9 +5,11 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "emulation/emulation_library.hpp"
 #include "operation/plan.hpp"
 #include "support/program_case.hpp"
 
@@ -16,11 +18,6 @@ namespace tilejit::test {
 /// Kernels of tile programs, compiled for the CPU by the compiler that builds the tests.
 class EmulatedPrograms {
  public:
-  EmulatedPrograms();
-  ~EmulatedPrograms();
-  EmulatedPrograms(const EmulatedPrograms&) = delete;
-  EmulatedPrograms& operator=(const EmulatedPrograms&) = delete;
-
   /// Plans and renders the program for sm_90a.
   void add(const std::string& what, ProgramCase c);
   [[nodiscard]] std::size_t size() const noexcept { return programs_.size(); }
@@ -46,8 +43,7 @@ class EmulatedPrograms {
   std::vector<std::uint64_t> run(std::size_t i, std::vector<GuardedTensor>& tensors, unsigned seed);
 
   std::vector<Emulated> programs_;
-  std::string folder_;
-  void* library_ = nullptr;
+  std::unique_ptr<const HostLibrary> library_;
 };
 
 }  // namespace tilejit::test

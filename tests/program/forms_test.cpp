@@ -54,7 +54,7 @@ TileProgram mean_of(const std::vector<Tensor>& list) {
                       .constants = {{"T", 64}},
                       .launch = {.grid = {"ceil_div(N, T)"}}};
   program.tensors.push_back(
-      {.name = "mean", .dtype = f32, .layout = "(N):(1)", .access = Access::out});
+      {.name = "y", .dtype = f32, .layout = "(N):(1)", .access = Access::out});
   const TileIndex place = tile_number("block_idx.x");
   TileBuilder body;
   body.tile("total", TileSpace::registers, {"T"}, f32, 0);
@@ -62,8 +62,8 @@ TileProgram mean_of(const std::vector<Tensor>& list) {
     body.load(tensor.name, {"T"}, place, TileSpace::registers, TilePad::zero);
     body.compute("total", TileExpression("total + cast(" + tensor.name + ", f32)"));
   }
-  body.compute("mean", TileExpression("total / " + std::to_string(list.size())));
-  program.body = body.store("mean", {"T"}, place).take();
+  body.compute("y", TileExpression("total / " + std::to_string(list.size())));
+  program.body = body.store("y", {"T"}, place).take();
   return program;
 }
 
@@ -78,7 +78,7 @@ TEST(Forms, BuilderTakesAListOfTensors) {
     if (count > 2) program.set("c", {2});
     program.run();
     const std::vector<std::vector<double>> wanted = {{3, 6, 9}, {2, 4, 6}, {2, 10.0 / 3, 14.0 / 3}};
-    const std::vector<double> means = program.get("mean");
+    const std::vector<double> means = program.get("y");
     for (std::size_t i = 0; i < 3; ++i) {
       EXPECT_EQ(means[i], static_cast<double>(static_cast<float>(wanted[count - 1][i])));
     }

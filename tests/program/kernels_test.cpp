@@ -179,8 +179,8 @@ TEST(KernelPlan, JsonHasNoEscapes) {
   EXPECT_NE(to_json(plan_of("Kernel k\nPrint \"x\"\n")),
             to_json(plan_of("Kernel k\nPrint \"y\"\n")));
   // The lines of assertions are those of the text as it was written.
-  EXPECT_NE(to_json(plan_of("Kernel k\nAssert block_idx.x == 0\n")),
-            to_json(plan_of("Kernel k\n\n\nAssert block_idx.x == 0\n")));
+  EXPECT_NE(to_json(plan_of("Kernel k\nPrint \"x\"\nAssert block_idx.x == 0\n")),
+            to_json(plan_of("Kernel k\nPrint \"x\"\n\n\nAssert block_idx.x == 0\n")));
 }
 
 TEST(KernelPlan, LaunchesAKernelForEachZeroedTensorFirst) {
