@@ -174,7 +174,7 @@ std::string to_json(const KernelPlan& plan) {
     line.member(constant.name, to_string(constant.value));
   }
   line.close('}').key("program").open('[');
-  const std::string text = tl_text(*plan.program);
+  const std::string text = tl_text(*plan.program, TextOf::kernel);
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     line.value(plain(std::string_view(text).substr(begin, end - begin)));
