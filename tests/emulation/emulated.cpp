@@ -15,7 +15,6 @@
 namespace tilejit::test {
 namespace {
 
-
 /// Replaces headers that are written in the device's instructions.
 constexpr std::pair<const char*, const char*> kReplaced[] = {
     {"tile/wide.cuh",

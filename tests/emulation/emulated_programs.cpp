@@ -134,13 +134,16 @@ void EmulatedPrograms::compare(std::size_t i, const std::function<double()>& nex
   const std::vector<GuardedTensor> before = tensors_before(one.program, one.c, next);
   std::array<std::vector<GuardedTensor>, 2> runs = {before, before};
   for (unsigned seed = 0; seed < runs.size(); ++seed) {
+    (void)library_->find<const char*()>("take_printed")();
     for (const std::uint64_t word : run(i, runs[seed], seed)) EXPECT_EQ(word, 0u);
   }
   for (std::size_t t = 0; t < one.program.tensors.size(); ++t) {
     EXPECT_EQ(runs[0][t].bytes(), runs[1][t].bytes())
         << "the order of threads matters for " << one.program.tensors[t].name;
   }
-  expect_interpreted(one.program, one.c, before, runs[0], tolerance);
+  const std::vector<std::string> printed =
+      expect_interpreted(one.program, one.c, before, runs[0], tolerance);
+  EXPECT_EQ(sorted_lines(library_->find<const char*()>("take_printed")()), printed);
 }
 
 }  // namespace tilejit::test

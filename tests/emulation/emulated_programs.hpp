@@ -24,7 +24,7 @@ class EmulatedPrograms {
   [[nodiscard]] bool compile();
   /// Runs program `i` on inputs from `next`, twice with different orders of threads. The results
   /// are equal bit for bit, and differ from the interpreter's by at most `tolerance`, relative to
-  /// the magnitude 1 or that of the value.
+  /// the magnitude 1 or that of the value. The program prints what the interpreter prints.
   void compare(std::size_t i, const std::function<double()>& next, double tolerance = 0);
   /// Runs program `i` on inputs from `next`. Returns the words of its assertions (note_failure in
   /// tile/assertion.cuh), 0 for those that hold.

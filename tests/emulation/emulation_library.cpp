@@ -15,6 +15,9 @@ std::unique_ptr<const HostLibrary> compile_emulated(const std::string& text) {
   for (const char* header : {"device.hpp", "warp_product.hpp"}) {
     whole += "#include \"" + source_dir().string() + "/tests/emulation/" + header + "\"\n";
   }
+  whole +=
+      "extern \"C\" const char* take_printed() {\n  static std::string taken;\n"
+      "  taken = std::exchange(emulation::printed, {});\n  return taken.c_str();\n}\n";
   whole += text;
   try {
     return std::make_unique<const HostLibrary>(whole, "-std=c++20 -U_FORTIFY_SOURCE");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "support/source_dir.hpp"
 
@@ -54,12 +55,24 @@ std::vector<GuardedTensor> tensors_before(const TileProgram& program, const Prog
   return tensors;
 }
 
-void expect_interpreted(const TileProgram& program, const ProgramCase& c,
-                        std::vector<GuardedTensor> before, const std::vector<GuardedTensor>& after,
-                        double tolerance) {
+std::vector<std::string> sorted_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  std::ranges::sort(lines);
+  return lines;
+}
+
+std::vector<std::string> expect_interpreted(const TileProgram& program, const ProgramCase& c,
+                                            std::vector<GuardedTensor> before,
+                                            const std::vector<GuardedTensor>& after,
+                                            double tolerance) {
   HostArguments args{.tensors = {}, .scalars = c.scalars, .symbols = c.symbols};
   for (GuardedTensor& tensor : before) args.tensors.push_back(tensor.data());
-  interpret(program, args);
+  std::string printed;
+  InterpretOptions options;
+  options.print = [&](std::string_view line) { (printed += line) += '\n'; };
+  interpret(program, args, options);
   for (std::size_t t = 0; t < program.tensors.size(); ++t) {
     const std::string& name = program.tensors[t].name;
     EXPECT_EQ(after[t].check_guards(), "") << "tensor " << name;
@@ -78,6 +91,7 @@ void expect_interpreted(const TileProgram& program, const ProgramCase& c,
     }
     EXPECT_EQ(wrong, 0u) << "of " << actual.size() << " elements of " << name;
   }
+  return sorted_lines(printed);
 }
 
 double small_integer(Random& random, bool is_signed) {

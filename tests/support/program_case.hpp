@@ -33,10 +33,15 @@ struct ProgramCase {
                                                         const ProgramCase& c,
                                                         const std::function<double()>& next);
 /// Compares the tensors after a launch with the interpreter's: they differ by at most `tolerance`,
-/// relative to the magnitude 1 or that of the value, and nothing else has changed.
-void expect_interpreted(const TileProgram& program, const ProgramCase& c,
-                        std::vector<GuardedTensor> before, const std::vector<GuardedTensor>& after,
-                        double tolerance);
+/// relative to the magnitude 1 or that of the value, and nothing else has changed. Returns the
+/// lines that the interpreter printed, sorted.
+std::vector<std::string> expect_interpreted(const TileProgram& program, const ProgramCase& c,
+                                            std::vector<GuardedTensor> before,
+                                            const std::vector<GuardedTensor>& after,
+                                            double tolerance);
+
+/// The lines of `text`, sorted: threads and blocks print in any order.
+[[nodiscard]] std::vector<std::string> sorted_lines(const std::string& text);
 
 /// Integers from -4 to 4, or from 0 to 4, from a random source.
 [[nodiscard]] double small_integer(Random& random, bool is_signed);
