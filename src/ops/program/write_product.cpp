@@ -86,9 +86,11 @@ void KernelWriter::write_warp_product(const Gemm& step, const WarpProduct& produ
       declared("Mma", [&](const std::string& name) { return atoms::emit(product.atom, name); });
   const std::string name = fresh("product");
   const std::int64_t sums = slot(step.a).type.shape[step.a_transposed ? 0 : 1];
-  line("BlockProduct<" + mma + ", " + layout_type(a, step.a_transposed) + ", " +
-       layout_type(b, !step.b_transposed) + ", " + std::to_string(shape[0]) + ", " +
-       std::to_string(shape[1]) + ", " + std::to_string(sums) + ", " +
+  // One after the other, so that their names do not depend on the compiler.
+  const std::string place_a = layout_type(a, step.a_transposed);
+  const std::string place_b = layout_type(b, !step.b_transposed);
+  line("BlockProduct<" + mma + ", " + place_a + ", " + place_b + ", " + std::to_string(shape[0]) +
+       ", " + std::to_string(shape[1]) + ", " + std::to_string(sums) + ", " +
        std::to_string(product.warps[0]) + ", " + std::to_string(product.warps[1]) + "> " + name +
        "(tid);");
   if (step.accumulate) {
