@@ -6,6 +6,7 @@
 #include <fstream>
 #include <regex>
 #include <sstream>
+#include <tuple>
 
 #include "plan/plan.hpp"
 #include "render/render.hpp"
@@ -109,6 +110,21 @@ TEST_P(ProductFamilies, CompileCleanForOtherLayouts) {
       SCOPED_TRACE(name_of(types) + ", " + layouts.what);
       expect_clean(plan_of(types, layouts, GetParam()), GetParam());
     }
+  }
+}
+
+TEST_P(ProductFamilies, ComputedOperandsCompileClean) {
+  for (const auto& [b, type, formula] : {std::tuple(i8, bf16, "d = a @ bf16(b * 0.5)"),
+                                         std::tuple(f64, f32, "d = a @ gelu(f32(b))")}) {
+    SCOPED_TRACE(formula);
+    const Fused op{
+        .name = "product",
+        .tensors = {{"a", type, "(16,4096)"}, {"b", b, "(4096,4000)"}, {"d", type, "(16,4000)"}},
+        .formula = formula,
+        .tuning = {.splits = 1}};  // blocks that share a tile wait for each other by fences
+    const plan::Plan plan = plan::make_plan(op, formula::analyze(op), parse_target(GetParam()));
+    ASSERT_TRUE(plan::matmul_of(product_of(plan))->b.is_computed());
+    expect_clean(plan, GetParam());
   }
 }
 
