@@ -104,13 +104,13 @@ TEST(StepPlans, ComputeOperandsBeforehandWhereThatIsCheaperOrNeedsOtherElements)
         .size();
   };
   EXPECT_EQ(parts("64", "d = a @ relu(b) + c"), 1U);
-  EXPECT_EQ(parts("64", "d = relu(a) @ relu(b) + c"), 1U) << "small";
+  EXPECT_EQ(parts("8", "d = relu(a) @ relu(b) + c"), 1U) << "small";
   EXPECT_EQ(parts("2048", "d = a @ relu(b) + c"), 2U) << "many tiles read each element";
   EXPECT_EQ(parts("M", "d = a @ relu(b) + c"), 2U) << "they may be many";
   EXPECT_EQ(parts("64", "d = a @ (b + c)"), 2U) << "of two tensors";
   EXPECT_EQ(parts("64", "d = a @ where(iota(0) > 3, b, 0) + c"), 2U) << "of places";
   EXPECT_EQ(parts("64", "d = a @ (b / max(b)) + c"), 2U) << "of rows";
-  EXPECT_EQ(parts("64", "d = a @ relu(b) + (a + 1) @ relu(b) + c"), 3U) << "read twice";
+  EXPECT_EQ(parts("8", "d = a @ relu(b) + (a + 1) @ relu(b) + c"), 3U) << "read twice";
 }
 
 TEST(StepPlans, AreTheSameTwiceAndDifferByWhatIsDifferent) {

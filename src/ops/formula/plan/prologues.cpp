@@ -12,8 +12,8 @@ using expr::Node;
 using expr::NodeId;
 using formula::Step;
 
-constexpr std::int64_t kFewRows = 256;            // two tiles
-constexpr double kFewProducts = double{1 << 27};  // whose time is that of a launch
+constexpr std::int64_t kFewRows = 64;             // a tile
+constexpr double kFewProducts = double{1 << 24};  // whose time is that of a launch
 
 /// Whether each element of the operand is computed a few times, or all of them take no time.
 bool is_cheap(const Step& step, int operand) {
