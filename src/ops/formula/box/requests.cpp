@@ -171,8 +171,10 @@ double cycles_of(const Plan& plan, const Tile& tile) {
           [&](std::int64_t lane) { return at(lane / down * vector + i, lane % down * vector); }));
     }
   }
+  // The elements that a tile has of mode m on average: the last one may have few.
   const auto existing = [&](std::size_t m, std::int64_t side) {
-    return static_cast<double>(std::min(side, plan.extents[m].value()));
+    const std::int64_t extent = plan.extents[m].value();
+    return static_cast<double>(extent) / static_cast<double>(core::ceil_div(extent, side));
   };
   const double elements = existing(0, tile.columns) * existing(tile.mode, tile.rows);
   const auto slots = static_cast<double>(tile.columns * tile.rows);

@@ -174,7 +174,7 @@ class Chooser {
       if (is_wide(operand)) widest = std::max(widest, size_bytes(operand.dtype));
     }
     int vector = std::min({widest == 0 ? 1 : kMaxAccessBytes / widest, most_scanned_at_once(plan_),
-                           most_of_small_rows(plan_)});
+                           most_of_small_rows(plan_), most_of_held_columns(plan_)});
     const auto* const tv = std::get_if<ThreadValue>(&plan_.family);
     if (tv != nullptr) vector = std::min(vector, tv->run);
     return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget(plan_)));

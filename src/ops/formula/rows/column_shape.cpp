@@ -1,0 +1,207 @@
+// How threads share columns: rows whose vectors lie across, so that each element of a vector is
+// another row's.
+#include <algorithm>
+#include <bit>
+
+#include "core/integer.hpp"
+#include "device/scale.hpp"
+#include "rows/row_shape.hpp"
+#include "rows/rows.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+using core::ceil_div;
+using core::power_of_two_from;
+
+constexpr int kThreadsAcross = 512;
+constexpr int kThreadsOfStrip = 256;
+constexpr int kThreadsOfShort = 128;  // the fewest threads of a block
+constexpr int kLeastGroups = 4;       // 64 bytes side by side with vectors of 16 bytes
+constexpr int kLineBytes = 128, kSectorsOfLine = 4;
+constexpr int kGroupsOfLine = 8;  // 128 bytes
+constexpr int kMaxCluster = 8;    // every device with clusters supports it
+// Registers that hold a thread's part of a column, if it is a part or all of it, and those that
+// hold it and what is made of it.
+constexpr int kRegistersHeld = 32;
+constexpr int kRegistersOfWhole = 64;
+constexpr int kRegistersOfThread = 96;
+constexpr int kMostElements = 4;   // of a vector: each has accumulators and results of its own
+constexpr int kMostOfWhole = 16;   // longer columns have several threads anyway
+constexpr int kWidestAccess = 16;  // bytes
+constexpr int kNarrowestAccess = 4;
+constexpr int kHeldByMany = 4;  // vectors of a thread, if there are enough for all threads
+// With fewer threads than this, columns of twice as many still find room on the device.
+constexpr std::int64_t kFewThreads = device::kThreadsAtOnce / 4;
+
+/// Avoids blocks that each take less than a line of neighbouring columns: a cluster shares a wider
+/// strip instead. A multiprocessor then has two blocks, or one larger block.
+bool share_strips(const Plan& plan, std::int64_t count, std::int64_t length, RowShape& shape) {
+  if (plan.target.major < 9) return false;
+  const auto fits = [&](int threads, std::int64_t blocks) {
+    int groups = kWarp;
+    while (groups > kGroupsOfLine && ceil_div(count, groups) * kMaxCluster < blocks) groups /= 2;
+    const int row_threads = threads / groups;
+    if (ceil_div(count, groups) * kMaxCluster < blocks ||
+        length / (row_threads * kMaxCluster) < 2 * kStepsOfThread ||
+        shared_accumulator_bytes(plan, threads, groups) > kMaxAccumulatorBytes) {
+      return false;
+    }
+    shape.rows.row_threads = row_threads;
+    shape.rows.cluster = kMaxCluster;
+    shape.threads = threads;
+    return true;
+  };
+  return fits(kThreadsOfStrip, 2 * device::kManyBlocks) ||
+         fits(kThreadsAcross, device::kManyBlocks);
+}
+
+/// Vectors that lie side by side along the innermost of several kept modes. With the next mode's,
+/// which are far away, a warp would access many pieces of memory at a time. (A power of two; kWarp
+/// if they are enough, or if rows are short.)
+int groups_side_by_side(const Plan& plan, const Rows& rows) {
+  const auto length = vectors_in_row(plan, rows);
+  if (rows.first < 2 || !plan.extents[0].is_known() || !length) return kWarp;
+  const std::int64_t vectors = ceil_div(plan.extents[0].value(), plan.vector);
+  const auto groups = static_cast<int>(
+      std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(vectors, 1, kWarp))));
+  return *length >= std::int64_t{kStepsOfThread} * kThreadsAcross / groups ? groups : kWarp;
+}
+
+/// Registers for one vector of each input that a thread holds. Shifted ones come in two chunks.
+int registers_of_held(const Plan& plan, const Rows& rows) {
+  int bytes = 0;
+  for (const Operand& operand : plan.operands) {
+    if (is_loaded_with_row(rows, operand) && varies_in_row(operand, rows))
+      bytes += plan.vector * size_bytes(operand.dtype) * (operand.shifted ? 2 : 1);
+  }
+  return std::max(1, bytes / 4);
+}
+
+/// The most vectors of a column that a thread may hold: beside them, it has an accumulator and all
+/// results for each element of a vector.
+std::int64_t most_of_thread(const Plan& plan, const Rows& rows, std::int64_t most_held) {
+  const auto reductions = std::ranges::count_if(
+      plan.program.nodes, [](const expr::Node& node) { return expr::is_reduction(node.op); });
+  const std::int64_t others = plan.vector * (accumulator_bytes(plan) / 4 + reductions);
+  const int each = registers_of_held(plan, rows);
+  const std::int64_t room = std::min<std::int64_t>(kRegistersOfThread - others, kRegistersOfWhole);
+  const std::int64_t whole = std::min(most_held, room / each);
+  if (vectors_in_row(plan, rows).value_or(0) <= whole) return whole;
+  return std::min(whole, std::int64_t{kRegistersHeld} / each);
+}
+
+/// Vectors side by side that make a line of the narrowest input.
+int groups_of_line(const Plan& plan, const Rows& rows) {
+  int bytes = kWidestAccess;
+  for (const Operand& operand : plan.operands) {
+    if (operand.read && varies_in_row(operand, rows))
+      bytes = std::min(bytes, plan.vector * size_bytes(operand.dtype));
+  }
+  return std::min(kWarp, kLineBytes / bytes);
+}
+
+/// Columns that are read more than once: threads hold them in registers, so that memory is read
+/// once. The blocks of a cluster share columns that are too long for one.
+std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t most_held) {
+  const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
+  if (!length || !count || *length == 0 || is_one_pass(plan)) return std::nullopt;
+  const std::int64_t most = most_of_thread(plan, rows, most_held);
+  if (most < 1) return std::nullopt;
+  const std::int64_t blocks = plan.target.major >= 9 ? kMaxCluster : 1;
+  int narrowest = std::min(groups_side_by_side(plan, rows), groups_of_line(plan, rows));
+  std::int64_t sharing = power_of_two_from(ceil_div(*length, most));
+  while (2 * sharing < *length && 2 * sharing <= kThreadsAcross / narrowest * blocks &&
+         *count * sharing < kFewThreads)
+    sharing *= 2;
+  // Few columns are better shared by one block, which takes a strip of a sector or more.
+  while (kSectorsOfLine * narrowest > groups_of_line(plan, rows) && narrowest > 1 &&
+         sharing * narrowest > kThreadsAcross && *count * sharing < 2 * kFewThreads)
+    narrowest /= 2;
+  if (sharing > kThreadsAcross / narrowest * blocks) return std::nullopt;
+  // Blocks of a cluster wait for each other: small ones do so for fewer threads.
+  std::int64_t row_threads = std::min<std::int64_t>(sharing, kThreadsAcross / narrowest);
+  if (sharing > row_threads && sharing * narrowest <= kThreadsOfStrip * blocks)
+    row_threads = kThreadsOfStrip / narrowest;
+  rows.row_threads = static_cast<int>(row_threads);
+  rows.cluster = static_cast<int>(sharing / row_threads);
+  rows.register_vectors = static_cast<int>(ceil_div(*length, sharing));
+  int groups = std::max(narrowest, kThreadsOfShort / rows.row_threads);
+  const int least = std::max(1, groups_of_line(plan, rows) / kSectorsOfLine);
+  while (groups > least && groups * rows.row_threads > 2 * kWarp && rows.cluster == 1 &&
+         ceil_div(*count, groups) < device::kManyBlocks)
+    groups /= 2;
+  const int threads = groups * rows.row_threads;
+  if (threads < kWarp || held_shared_bytes(plan, rows, threads) > kMaxAccumulatorBytes)
+    return std::nullopt;
+  return RowShape{rows, threads};
+}
+
+}  // namespace
+
+std::int64_t held_shared_bytes(const Plan& plan, const Rows& rows, int threads) {
+  if (threads_of_row(rows) == 1) return 0;
+  return slots_across(threads, threads / rows.row_threads, rows.cluster) * accumulator_bytes(plan) *
+         plan.vector;
+}
+
+int most_of_held_columns(const Plan& plan) {
+  constexpr int kAnyNumber = 16;
+  const auto* const rows = std::get_if<Rows>(&plan.family);
+  if (rows == nullptr || rows->along() || is_one_pass(plan)) return kAnyNumber;
+  const auto length = vectors_in_row(plan, *rows), count = vectors_across_rows(plan, *rows);
+  if (!length || !count) return kAnyNumber;
+  int widest = 1;
+  for (const Operand& operand : plan.operands) widest = std::max(widest, size_bytes(operand.dtype));
+  Plan wider = plan;
+  for (int vector = std::min(kMostElements, kWidestAccess / widest);
+       vector * widest > kNarrowestAccess; vector /= 2) {
+    wider.vector = vector;
+    const bool shifted = plan.extents.front().value() % vector != 0;
+    for (Operand& operand : wider.operands) operand.shifted = shifted;
+    const bool whole = *length > kMostOfWhole || *length <= most_of_thread(wider, *rows, *length);
+    if (whole && *length * *count >= kHeldByMany * vector * kFewThreads) return vector;
+  }
+  return std::max(1, kNarrowestAccess / widest);
+}
+
+RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
+  if (const auto shape = shape_held(plan, rows, most_held)) return *shape;
+  const auto length = vectors_in_row(plan, rows);
+  const auto count = vectors_across_rows(plan, rows);
+  int groups = kWarp;
+  if (const int most = groups_side_by_side(plan, rows); most < kLeastGroups) {
+    groups = most;
+  } else if (count) {
+    while (groups > kLeastGroups && ceil_div(*count, groups) < device::kManyBlocks) groups /= 2;
+  }
+  if (RowShape shape{rows}; count && length && groups >= kLeastGroups && groups < kGroupsOfLine &&
+                            share_strips(plan, *count, *length, shape)) {
+    return shape;
+  }
+  int threads = kThreadsAcross;
+  while (threads > groups &&
+         shared_accumulator_bytes(plan, threads, groups) > kMaxAccumulatorBytes) {
+    (groups > kGroupsOfLine ? groups : threads) /= 2;
+  }
+  rows.row_threads = std::max(1, threads / groups);
+  if (length) {
+    rows.row_threads =
+        std::min(rows.row_threads, power_of_two_from(ceil_div(*length, kStepsOfThread)));
+  }
+  if (count && length) {
+    share_among_blocks(plan, ceil_div(*count, groups), *length / rows.row_threads, rows);
+  }
+  threads = std::max(kWarp, rows.row_threads * groups);
+  groups = threads / rows.row_threads;
+  // Multiprocessors take small blocks more slowly than these run.
+  while (threads < kThreadsOfShort && count &&
+         ceil_div(*count, 2 * groups) >= device::kWantedBlocks &&
+         shared_accumulator_bytes(plan, 2 * threads, 2 * groups) <= kMaxAccumulatorBytes) {
+    threads *= 2;
+    groups *= 2;
+  }
+  return {rows, threads};
+}
+
+}  // namespace tilejit::plan
