@@ -13,8 +13,10 @@ namespace {
 constexpr std::int64_t kLeastElements = std::int64_t{1} << 16;  // of a space
 constexpr double kGain = 1.5;            // of cycles: boxes take vectors of one element
 constexpr double kGainOfElements = 1.1;  // over tiles that do so, too
-// Cycles of an element whose vector is shifted in registers.
-constexpr double kCyclesOfShift = 0.06;
+// Cycles to shift an element of one byte in registers. A word takes them, however many elements it
+// has; and threads with so many registers are few, which counts twice where there are few tiles.
+constexpr double kCyclesOfShift = 0.07;
+constexpr std::int64_t kFewTiles = 4 * device::kManyTiles;
 constexpr std::int64_t kRunBytes = 256;    // longer runs gain no more
 constexpr std::int64_t kBoxBytes = 16384;  // of the narrowest operand that is transposed
 constexpr std::int64_t kMostElements = 8192, kFewElements = 1024;  // of a box
@@ -285,6 +287,14 @@ bool can_have_boxes(const Plan& plan) {
   return elements.value() >= kLeastElements;
 }
 
+double cycles_of_shifts(const Plan& plan) {
+  double cycles = 0;
+  for (const Operand& operand : plan.operands) {
+    if (operand.shifted) cycles += kCyclesOfShift / size_bytes(operand.dtype);
+  }
+  return total_units(plan, {}) < kFewTiles ? 2 * cycles : cycles;
+}
+
 /// The most elements of a box: as many as make long runs, fewer if there would be few boxes.
 std::int64_t most_elements(const Plan& plan) {
   std::int64_t narrowest = 8, inputs = 0, elements = 1;
@@ -318,9 +328,9 @@ std::optional<Plan> plan_by_boxes(const Plan& plan) {
     if (!boxed) return std::nullopt;
     if (shared_bytes(*boxed, std::get<Box>(boxed->family)) > device::kStaticSharedBytes) continue;
     const bool by_elements = std::holds_alternative<Tile>(plan.family) && plan.vector == 1;
-    const auto shifted = std::ranges::count(plan.operands, true, &Operand::shifted);
-    const double gain = by_elements ? kGainOfElements : shifted > 0 ? 1 : kGain;
-    const double cycles = cycles_per_element(plan) + kCyclesOfShift * static_cast<double>(shifted);
+    const double shifting = cycles_of_shifts(plan);
+    const double gain = by_elements ? kGainOfElements : shifting > 0 ? 1 : kGain;
+    const double cycles = cycles_per_element(plan) + shifting;
     if (gain * cycles_per_element(*boxed) < cycles) return boxed;
     return std::nullopt;
   }

@@ -4,6 +4,7 @@
 
 #include "core/integer.hpp"
 #include "device/occupancy.hpp"
+#include "figures/demand.hpp"
 #include "figures/of_families.hpp"
 #include "figures/products.hpp"
 #include "figures/value.hpp"
@@ -172,6 +173,9 @@ Figures figures_of(const Plan& plan, const SymbolValues& symbols) {
     figures.blocks = std::min(*figures.blocks, at_once);
   }
   predict(plan, symbols, figures);
+  const bool multiplies = std::holds_alternative<plan::MatmulMma>(plan.family) ||
+                          std::holds_alternative<plan::MatmulSimt>(plan.family);
+  if (!multiplies) figures.demand = demand_of(plan, figures, symbols);
   return figures;
 }
 

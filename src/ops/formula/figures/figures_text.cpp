@@ -44,6 +44,27 @@ void write(JsonLine& line, const OperandFigures& operand) {
   line.close('}');
 }
 
+void write(JsonLine& line, const Demand& demand) {
+  const std::pair<const char*, double> kMembers[] = {
+      {"bytes", demand.bytes},
+      {"again", demand.again},
+      {"instructions", demand.instructions},
+      {"special", demand.special},
+      {"accesses", demand.accesses},
+      {"shifted_words", demand.shifted_words},
+      {"sectors", demand.sectors},
+      {"trips", demand.trips},
+      {"cached_trips", demand.cached_trips},
+      {"barriers", demand.barriers},
+      {"shuffles", demand.shuffles},
+      {"clusters", demand.clusters},
+      {"registers", demand.registers},
+      {"shared_bytes", static_cast<double>(demand.shared_bytes)}};
+  line.key("demand").open('{');
+  for (const auto& [name, value] : kMembers) line.key(name).raw(number(value));
+  line.member("splits", demand.splits).close('}');
+}
+
 std::string bytes_text(std::int64_t bytes) {
   constexpr std::array kUnits = {"bytes", "KB", "MB", "GB", "TB"};
   auto value = static_cast<double>(bytes);
@@ -156,6 +177,7 @@ std::string to_json(const Figures& figures, const Plan& plan) {
     }
     line.close(']');
   }
+  if (figures.demand) write(line, *figures.demand);
   if (figures.blocks) line.member("blocks", *figures.blocks);
   if (figures.bytes_moved) line.member("bytes_moved", *figures.bytes_moved);
   line.member("device", figures.device->name);

@@ -26,9 +26,12 @@ constexpr int kMaxCluster = 8;    // every device with clusters supports it
 constexpr int kRegistersHeld = 32;
 constexpr int kRegistersOfWhole = 64;
 constexpr int kRegistersOfThread = 96;
-constexpr int kMostElements = 4;   // of a vector: each has accumulators and results of its own
-constexpr int kMostOfWhole = 16;   // longer columns have several threads anyway
-constexpr int kWidestAccess = 16;  // bytes
+constexpr std::int64_t kMostHeld = 16;  // vectors of a thread
+constexpr std::int64_t kFewHeld = 8;    // the same in blocks of a cluster
+constexpr int kMostAcross = 8;          // elements of a vector, which accumulate apart
+constexpr int kMostElements = 4;        // of a vector: each has accumulators and results of its own
+constexpr int kMostOfWhole = 16;        // longer columns have several threads anyway
+constexpr int kWidestAccess = 16;       // bytes
 constexpr int kNarrowestAccess = 4;
 constexpr int kHeldByMany = 4;  // vectors of a thread, if there are enough for all threads
 // With fewer threads than this, columns of twice as many still find room on the device.
@@ -86,7 +89,7 @@ std::int64_t most_of_thread(const Plan& plan, const Rows& rows, std::int64_t mos
   const std::int64_t others = plan.vector * (accumulator_bytes(plan) / 4 + reductions);
   const int each = registers_of_held(plan, rows);
   const std::int64_t room = std::min<std::int64_t>(kRegistersOfThread - others, kRegistersOfWhole);
-  const std::int64_t whole = std::min(most_held, room / each);
+  const std::int64_t whole = std::min({most_held, room / each, kMostHeld});
   if (vectors_in_row(plan, rows).value_or(0) <= whole) return whole;
   return std::min(whole, std::int64_t{kRegistersHeld} / each);
 }
@@ -106,7 +109,7 @@ int groups_of_line(const Plan& plan, const Rows& rows) {
 std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t most_held) {
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
   if (!length || !count || *length == 0 || is_one_pass(plan)) return std::nullopt;
-  const std::int64_t most = most_of_thread(plan, rows, most_held);
+  const std::int64_t most = most_of_thread(plan, rows, 2 * most_held);
   if (most < 1) return std::nullopt;
   const std::int64_t blocks = plan.target.major >= 9 ? kMaxCluster : 1;
   int narrowest = std::min(groups_side_by_side(plan, rows), groups_of_line(plan, rows));
@@ -114,10 +117,20 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
   while (2 * sharing < *length && 2 * sharing <= kThreadsAcross / narrowest * blocks &&
          *count * sharing < kFewThreads)
     sharing *= 2;
-  // Few columns are better shared by one block, which takes a strip of a sector or more.
-  while (kSectorsOfLine * narrowest > groups_of_line(plan, rows) && narrowest > 1 &&
-         sharing * narrowest > kThreadsAcross && *count * sharing < 2 * kFewThreads)
+  // Strips are lines, but narrower, down to a sector, if columns are few, if a block or a cluster
+  // would not hold them, or if threads would hold many vectors and wait for a cluster.
+  const auto is_too_wide = [&] {
+    const std::int64_t threads = sharing * narrowest;
+    return (threads > kThreadsAcross && *count * sharing < 2 * kFewThreads) ||
+           threads > kThreadsAcross * blocks ||
+           (threads > kThreadsAcross && *length > kFewHeld * sharing);
+  };
+  while (narrowest > 1 && kSectorsOfLine * narrowest > groups_of_line(plan, rows) &&
+         is_too_wide()) {
     narrowest /= 2;
+    if (*length > kFewHeld * sharing && 2 * sharing * narrowest <= kThreadsAcross * blocks)
+      sharing *= 2;
+  }
   if (sharing > kThreadsAcross / narrowest * blocks) return std::nullopt;
   // Blocks of a cluster wait for each other: small ones do so for fewer threads.
   std::int64_t row_threads = std::min<std::int64_t>(sharing, kThreadsAcross / narrowest);
@@ -148,9 +161,11 @@ std::int64_t held_shared_bytes(const Plan& plan, const Rows& rows, int threads) 
 int most_of_held_columns(const Plan& plan) {
   constexpr int kAnyNumber = 16;
   const auto* const rows = std::get_if<Rows>(&plan.family);
-  if (rows == nullptr || rows->along() || is_one_pass(plan)) return kAnyNumber;
+  if (rows == nullptr || rows->along()) return kAnyNumber;
+  if (is_one_pass(plan)) return kMostAcross;
   const auto length = vectors_in_row(plan, *rows), count = vectors_across_rows(plan, *rows);
-  if (!length || !count) return kAnyNumber;
+  const std::int64_t longest = kMostHeld * kThreadsAcross / kLeastGroups * kMaxCluster;
+  if (!length || !count || *length > longest) return kMostAcross;
   int widest = 1;
   for (const Operand& operand : plan.operands) widest = std::max(widest, size_bytes(operand.dtype));
   Plan wider = plan;
