@@ -22,8 +22,8 @@ using plan::Reach;
 constexpr double kSector = 32, kWord = 4;
 constexpr double kLessByApproximation = 5;  // instructions of a function for 16-bit results
 constexpr int kPlaceInstructions = 4;       // to compare a value, and to keep its place
-constexpr int kScanInstructions = 3;
-constexpr int kOwnRegisters = 26;  // of a thread: addresses, counters
+constexpr int kScanInstructions = 6;        // in a vector, and with what lies before it
+constexpr int kOwnRegisters = 26;           // of a thread: addresses, counters
 constexpr double kRegistersOfWord = 1.2;
 
 std::size_t index(NodeId id) {
@@ -147,6 +147,8 @@ void add_accesses(const Plan& plan, const Operand& operand, const OperandFigures
   }
   const double of_access = std::max(1.0, operand.access_bytes / bytes);
   demand.accesses += count / of_access * (operand.shifted ? 2 : 1);
+  // To shared memory, and from there.
+  if (operand.reach == Reach::transposed) demand.accesses += 2 * count / of_access;
   const double words = count * std::max(1.0, operand.access_bytes / kWord) / of_access;
   if (operand.shifted) demand.shifted_words += 2 * words;
   if (plan.peeled && operand.reach == Reach::contiguous) demand.shifted_words += words / 2;
@@ -174,6 +176,12 @@ void add_waits(const Plan& plan, const plan::Rows& rows, int passes, Demand& dem
     demand.barriers += meet ? passes * (rows.along() ? 1 : 2) : 0;
   }
   if (rows.cluster > 1) demand.clusters += passes;
+  if (rows.ahead) {  // blocks take row after row, while the next one comes
+    const auto units = static_cast<double>(plan::vectors_across_rows(plan, rows).value_or(1));
+    const double turns = std::ceil(units * rows.cluster / demand.blocks);
+    demand.cached_trips += turns - 1;
+    for (double* const one : {&demand.barriers, &demand.shuffles, &demand.clusters}) *one *= turns;
+  }
   demand.splits = rows.splits > 1;
 }
 
@@ -181,7 +189,8 @@ void add_waits(const Plan& plan, const plan::Rows& rows, int passes, Demand& dem
 
 std::optional<Demand> demand_of(const Plan& plan, const Figures& figures,
                                 const SymbolValues& symbols) {
-  if (!figures.elements || !figures.blocks || !figures.bytes_moved) return std::nullopt;
+  if (!figures.elements || figures.blocks.value_or(0) == 0 || !figures.bytes_moved)
+    return std::nullopt;
   const plan::Rows* const rows = plan::rows_of(plan);
   Demand demand{.blocks = static_cast<double>(*figures.blocks), .threads = plan.threads};
   const auto elements = static_cast<double>(*figures.elements);

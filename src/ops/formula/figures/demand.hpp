@@ -8,7 +8,7 @@
 namespace tilejit::figures {
 
 /// What a kernel without products asks of a device. `figures` are the plan's, up to its blocks.
-/// Nothing if a size is unknown.
+/// Nothing if a size is unknown, or if there is nothing to do.
 [[nodiscard]] std::optional<Demand> demand_of(const plan::Plan& plan, const Figures& figures,
                                               const SymbolValues& symbols);
 

@@ -58,6 +58,13 @@ struct Demand {
   bool splits = false;  ///< a second kernel combines results
 };
 
+/// The time of a launch on one device, and what takes most of it.
+struct Predicted {
+  const device::Device* device = nullptr;
+  double us = 0;
+  std::string_view limit = {};
+};
+
 /// What a plan tells about its kernel before the kernel runs. All figures are derived from the
 /// plan, and keys contain none of them. Figures that need sizes are empty unless every symbol has a
 /// value.
@@ -74,6 +81,8 @@ struct Figures {
   double arithmetic_share = 0;        ///< time of the formula's instructions / memory_ms
   double special_share = 0;           ///< time of its special functions / memory_ms
   std::optional<Demand> demand = {};  ///< nothing for products, and if sizes are unknown
+  /// On each device of the target's compute capability; empty for products.
+  std::vector<Predicted> predicted = {};
   /// The figures of each kernel if there are several. Times are then sums, `bytes_moved` is what
   /// the whole operation must move, and figures of a block are empty.
   std::vector<Figures> parts = {};
@@ -81,8 +90,10 @@ struct Figures {
   [[nodiscard]] std::int64_t bytes_in_flight_a_multiprocessor() const noexcept {
     return bytes_in_flight * resident_threads;
   }
-  /// "memory", "arithmetic" or "special functions".
+  /// On `device`: "memory", "arithmetic", "special functions", "requests", "latency", "blocks" or
+  /// "launch". For products and unknown sizes one of the first three.
   [[nodiscard]] std::string_view limit() const noexcept;
+  /// On `device`. For products, the longest of the times at its published peaks.
   [[nodiscard]] std::optional<double> predicted_ms() const noexcept;
 };
 

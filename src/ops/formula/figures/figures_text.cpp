@@ -113,6 +113,12 @@ std::string block_text(const Figures& figures, const Plan& plan) {
 
 std::string prediction_text(const Figures& figures) {
   if (!figures.memory_ms) return "sizes are not known: give the symbols examples";
+  std::string devices;
+  for (const Predicted& one : figures.predicted) {
+    devices +=
+        fmt::format("{}{:.4g} us on {}", devices.empty() ? "" : ", ", one.us, one.device->name);
+  }
+  if (!devices.empty()) return fmt::format("{}, limited by {}", devices, figures.limit());
   return fmt::format(
       "{:.4g} us, limited by {}: memory {:.4g} us at {:.0f} GB/s, arithmetic {:.0f} % of that, "
       "special functions {:.0f} % ({})",
@@ -191,6 +197,10 @@ std::string to_json(const Figures& figures, const Plan& plan) {
         .raw(number(figures.arithmetic_share))
         .key("special_share")
         .raw(number(figures.special_share));
+    line.key("predicted").open('{');
+    for (const Predicted& one : figures.predicted)
+      line.key(one.device->name).raw(number(one.us / 1e3));
+    line.close('}');
   }
   return line.close('}').take();
 }
