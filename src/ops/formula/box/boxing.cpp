@@ -14,8 +14,8 @@ constexpr std::int64_t kLeastElements = std::int64_t{1} << 16;  // of a space
 constexpr double kGain = 1.5;            // of cycles: boxes take vectors of one element
 constexpr double kGainOfElements = 1.1;  // over tiles that do so, too
 // Cycles to shift an element of one byte in registers. A word takes them, however many elements it
-// has; and threads with so many registers are few, which counts twice where there are few tiles.
-constexpr double kCyclesOfShift = 0.07;
+// has; and threads with so many registers are few, which counts where there are few tiles.
+constexpr double kCyclesOfShift = 0.06, kOfFewTiles = 3;
 constexpr std::int64_t kFewTiles = 4 * device::kManyTiles;
 constexpr std::int64_t kRunBytes = 256;    // longer runs gain no more
 constexpr std::int64_t kBoxBytes = 16384;  // of the narrowest operand that is transposed
@@ -292,7 +292,7 @@ double cycles_of_shifts(const Plan& plan) {
   for (const Operand& operand : plan.operands) {
     if (operand.shifted) cycles += kCyclesOfShift / size_bytes(operand.dtype);
   }
-  return total_units(plan, {}) < kFewTiles ? 2 * cycles : cycles;
+  return total_units(plan, {}) < kFewTiles ? kOfFewTiles * cycles : cycles;
 }
 
 /// The most elements of a box: as many as make long runs, fewer if there would be few boxes.
