@@ -11,7 +11,7 @@ namespace tilejit::plan {
 namespace {
 
 constexpr std::int64_t kLeastElements = std::int64_t{1} << 16;  // of a space
-constexpr double kGain = 1.5;            // of cycles: boxes take vectors of one element
+constexpr double kGain = 1.4;            // of cycles: boxes take vectors of one element
 constexpr double kGainOfElements = 1.1;  // over tiles that do so, too
 // Cycles to shift an element of one byte in registers. A word takes them, however many elements it
 // has; and threads with so many registers are few, which counts where there are few tiles.

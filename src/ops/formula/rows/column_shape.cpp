@@ -104,6 +104,15 @@ int groups_of_line(const Plan& plan, const Rows& rows) {
   return std::min(kWarp, kLineBytes / bytes);
 }
 
+/// Whether the elements of an output lie one after another along the row, not across rows: stores
+/// then make whole sectors if threads of a warp have neighbours along the row.
+bool is_turned(const Plan& plan, const Rows& rows) {
+  return std::ranges::any_of(plan.operands, [&](const Operand& operand) {
+    const OperandMode& along = operand.modes[rows.first];
+    return operand.written && !operand.per_row && along.size() == 1 && along[0].stride.is(1);
+  });
+}
+
 /// Columns that are read more than once: threads hold them in registers, so that memory is read
 /// once. The blocks of a cluster share columns that are too long for one.
 std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t most_held) {
@@ -112,7 +121,9 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
   const std::int64_t most = most_of_thread(plan, rows, 2 * most_held);
   if (most < 1) return std::nullopt;
   const std::int64_t blocks = plan.target.major >= 9 ? kMaxCluster : 1;
-  int narrowest = std::min(groups_side_by_side(plan, rows), groups_of_line(plan, rows));
+  const int turned = is_turned(plan, rows) ? kSectorsOfLine : 1;
+  int narrowest =
+      std::min(groups_side_by_side(plan, rows), std::max(1, groups_of_line(plan, rows) / turned));
   std::int64_t sharing = power_of_two_from(ceil_div(*length, most));
   while (2 * sharing < *length && 2 * sharing <= kThreadsAcross / narrowest * blocks &&
          *count * sharing < kFewThreads)
