@@ -18,6 +18,7 @@ class Merger {
       : program_(program),
         uses_(program.nodes.size(), 0),
         inner_(program.nodes.size(), kNoNode),
+        axes_(program.nodes.size(), 0),
         renumbered_(program.nodes.size(), kNoNode) {
     for (const Node& node : program.nodes) {
       for (const NodeId arg : node.args) {
@@ -31,12 +32,13 @@ class Merger {
     bool found = false;
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
       inner_[i] = inner_sum(program_.nodes[i]);
+      axes_[i] = program_.nodes[i].axes | (inner_[i] == kNoNode ? 0 : axes_[index(inner_[i])]);
       found = found || inner_[i] != kNoNode;
     }
     if (!found) return program_;
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
       const Node& node = program_.nodes[i];
-      renumbered_[i] = inner_[i] == kNoNode ? graph_.add(with_operands(node)) : merged(node);
+      renumbered_[i] = inner_[i] == kNoNode ? graph_.add(with_operands(node)) : merged(i);
     }
     std::vector<Store> stores = program_.stores;
     for (Store& store : stores) store.value = renumbered_[index(store.value)];
@@ -61,7 +63,7 @@ class Merger {
     while (uses_[index(id)] == 1) {
       const Node& node = at(id);
       if (node.type != outer.type) return kNoNode;
-      if (node.op == Op::reduce_sum) return (node.axes & outer.axes) == 0 ? id : kNoNode;
+      if (node.op == Op::reduce_sum) return (axes_[index(id)] & outer.axes) == 0 ? id : kNoNode;
       id = scaled(node);
       if (id == kNoNode) return kNoNode;
     }
@@ -75,10 +77,10 @@ class Merger {
     return node;
   }
 
-  /// `outer` with its inner sum's axes, and the scaling behind it.
-  NodeId merged(const Node& outer) {
+  /// The sum with its inner sums' axes, and the scaling behind them.
+  NodeId merged(std::size_t sum) {
+    const Node& outer = program_.nodes[sum];
     std::vector<Node> scales;  // outermost first
-    std::uint32_t axes = outer.axes;
     NodeId id = outer.args[0];
     for (NodeId inner = id; inner != kNoNode;) {
       const Node& node = at(inner);
@@ -87,12 +89,11 @@ class Merger {
         inner = scaled(node);
         continue;
       }
-      axes |= node.axes;
       id = node.args[0];
       const bool further = inner_[index(inner)] != kNoNode;  // a sum of sums, too
       inner = further ? id : kNoNode;
     }
-    NodeId value = graph_.over_axes(Op::reduce_sum, outer.type, axes, renumbered_[index(id)]);
+    NodeId value = graph_.over_axes(Op::reduce_sum, outer.type, axes_[sum], renumbered_[index(id)]);
     for (auto scale = scales.rbegin(); scale != scales.rend(); ++scale) {
       Node node = with_operands(*scale);
       node.args[is_fixed(at(scale->args[1]).op) ? 0 : 1] = value;
@@ -102,9 +103,10 @@ class Merger {
   }
 
   const Program& program_;
-  std::vector<int> uses_;           // by node
-  std::vector<NodeId> inner_;       // by node: the sum that becomes a part of it
-  std::vector<NodeId> renumbered_;  // by node: its id in graph_
+  std::vector<int> uses_;            // by node
+  std::vector<NodeId> inner_;        // by node: the sum that becomes a part of it
+  std::vector<std::uint32_t> axes_;  // by node: those of a sum with all of its parts
+  std::vector<NodeId> renumbered_;   // by node: its id in graph_
   Graph graph_;
 };
 
