@@ -41,10 +41,11 @@ void CombiningWriter::write_pass(int pass) {
   write_pass_members(pass);
   write_warp_combination(passes_.reductions(plan_.program, pass));
   write_element_fold(pass);
-  if (computes_always_) write_conditional_fold(pass, "fold");
+  const std::string type = fmt::format("Pass{}", pass);
+  if (computes_always_) write_conditional_fold(type, "fold");
   if (!passes_.rescaled(plan_.program, pass).empty()) {
     write_rescaled_fold(pass);
-    if (computes_always_) write_conditional_fold(pass, "fold_below");
+    if (computes_always_) write_conditional_fold(type, "fold_below");
   }
   write_combine(pass);
   write_finish(pass);
@@ -96,12 +97,12 @@ void CombiningWriter::write_element_fold(int pass) {
   line("  }");
 }
 
-void CombiningWriter::write_conditional_fold(int pass, const char* name) {
+void CombiningWriter::write_conditional_fold(const std::string& type, const char* fold) {
   line("  template <class... Values>");
   line(fmt::format(
       "  TILE_DEVICE void {}_if(bool exists, const Params& p, const Results& r, Values... t) {{",
-      name));
-  line(fmt::format("    Pass{} next = *this;\n    next.{}(p, r, t...);", pass, name));
+      fold));
+  line(fmt::format("    {} next = *this;\n    next.{}(p, r, t...);", type, fold));
   line("    if (exists) *this = next;\n  }");
 }
 

@@ -94,7 +94,8 @@ class CombiningWriter : public HeaderWriter {
   /// Writes the results that the accumulators of pass `pass` give a row.
   void write_finish(int pass);
   void write_rescaled_fold(int pass);
-  void write_conditional_fold(int pass, const char* name);
+  /// Writes `fold`, or `fold_below`, of struct `type` for elements that may not exist.
+  void write_conditional_fold(const std::string& type, const char* fold);
   void write_rescaling(expr::NodeId sum);
   [[nodiscard]] std::string rescaled_result(expr::NodeId sum) const;
   void write_scans();

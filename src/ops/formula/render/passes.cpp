@@ -113,7 +113,10 @@ Passes find_passes(const plan::Plan& plan) {
 }
 
 bool shares_heavy_values(const plan::Plan& plan, const plan::Rows& rows, const Passes& passes) {
-  if (!std::holds_alternative<plan::Rows>(plan.family)) return false;
+  const bool scans = std::holds_alternative<plan::Scan>(plan.family);
+  if (!scans && !std::holds_alternative<plan::Rows>(plan.family)) return false;
+  // Before a row that is gone through backwards, a vector may lie before its tensor.
+  if (plan.peeled && plan::direction_of(plan) == plan::Direction::backward) return false;
   const bool whole =
       plan::vectors_in_row(plan, rows) == plan::threads_of_row(rows) * rows.register_vectors;
   if (whole && !(rows.along() && plan.ragged)) return false;  // nothing is conditional
@@ -129,7 +132,12 @@ bool shares_heavy_values(const plan::Plan& plan, const plan::Rows& rows, const P
     need(passes.needed_for_rescaled(plan.program, pass));
     rescales = true;
   }
-  if (rows.register_vectors == 0 && !rescales) return false;
+  if (scans) {  // the totals of a chunk, and its places
+    const std::vector<bool> scanned = passes.needed_for(plan.program, Passes::scans(plan.program));
+    need(scanned);
+    need(scanned);
+  }
+  if (rows.register_vectors == 0 && !rescales && !scans) return false;
   int cost = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (passes_of[i] == 0 || !passes.in_row[i]) continue;
