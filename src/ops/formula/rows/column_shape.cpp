@@ -18,7 +18,7 @@ constexpr int kThreadsAcross = 512;
 constexpr int kThreadsOfStrip = 256;
 constexpr int kThreadsOfShort = 128;  // the fewest threads of a block
 constexpr int kLeastGroups = 4;       // 64 bytes side by side with vectors of 16 bytes
-constexpr int kLineBytes = 128, kSectorsOfLine = 4;
+constexpr int kLineBytes = 128, kSectorBytes = 32;
 constexpr int kGroupsOfLine = 8;  // 128 bytes
 constexpr int kMaxCluster = 8;    // every device with clusters supports it
 // Registers that hold a thread's part of a column, if it is a part or all of it, and those that
@@ -26,8 +26,8 @@ constexpr int kMaxCluster = 8;    // every device with clusters supports it
 constexpr int kRegistersHeld = 32;
 constexpr int kRegistersOfWhole = 64;
 constexpr int kRegistersOfThread = 96;
-constexpr std::int64_t kMostHeld = 16;  // vectors of a thread
-constexpr std::int64_t kFewHeld = 8;    // the same in blocks of a cluster
+constexpr std::int64_t kMostHeld = 64;  // elements of a column that a thread holds, at most
+constexpr std::int64_t kFewHeld = 32;   // the same in large blocks of a cluster
 constexpr int kMostAcross = 8;          // elements of a vector, which accumulate apart
 constexpr int kMostElements = 4;        // of a vector: each has accumulators and results of its own
 constexpr int kMostOfWhole = 16;        // longer columns have several threads anyway
@@ -59,6 +59,17 @@ bool share_strips(const Plan& plan, std::int64_t count, std::int64_t length, Row
          fits(kThreadsAcross, device::kManyBlocks);
 }
 
+/// Bytes of a vector of the narrowest operand that is contiguous across rows.
+int bytes_of_vector(const Plan& plan, const Rows& rows) {
+  int bytes = kWidestAccess;
+  for (const Operand& operand : plan.operands) {
+    const bool full = operand.written ? !operand.per_row : varies_in_row(operand, rows);
+    if (full && operand.reach == Reach::contiguous)
+      bytes = std::min(bytes, plan.vector * size_bytes(operand.dtype));
+  }
+  return bytes;
+}
+
 /// Vectors that lie side by side along the innermost of several kept modes. With the next mode's,
 /// which are far away, a warp would access many pieces of memory at a time. (A power of two; kWarp
 /// if they are enough, or if rows are short.)
@@ -68,7 +79,8 @@ int groups_side_by_side(const Plan& plan, const Rows& rows) {
   const std::int64_t vectors = ceil_div(plan.extents[0].value(), plan.vector);
   const auto groups = static_cast<int>(
       std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(vectors, 1, kWarp))));
-  return *length >= std::int64_t{kStepsOfThread} * kThreadsAcross / groups ? groups : kWarp;
+  const bool is_long = *length >= std::int64_t{kStepsOfThread} * kThreadsAcross / groups;
+  return is_long || groups * bytes_of_vector(plan, rows) < kSectorBytes ? groups : kWarp;
 }
 
 /// Registers for one vector of each input that a thread holds. Shifted ones come in two chunks.
@@ -89,19 +101,10 @@ std::int64_t most_of_thread(const Plan& plan, const Rows& rows, std::int64_t mos
   const std::int64_t others = plan.vector * (accumulator_bytes(plan) / 4 + reductions);
   const int each = registers_of_held(plan, rows);
   const std::int64_t room = std::min<std::int64_t>(kRegistersOfThread - others, kRegistersOfWhole);
-  const std::int64_t whole = std::min({most_held, room / each, kMostHeld});
+  const std::int64_t whole =
+      std::min({most_held, room / each, kMostHeld / plan.vector, std::int64_t{kWarp}});
   if (vectors_in_row(plan, rows).value_or(0) <= whole) return whole;
   return std::min(whole, std::int64_t{kRegistersHeld} / each);
-}
-
-/// Vectors side by side that make a line of the narrowest input.
-int groups_of_line(const Plan& plan, const Rows& rows) {
-  int bytes = kWidestAccess;
-  for (const Operand& operand : plan.operands) {
-    if (operand.read && varies_in_row(operand, rows))
-      bytes = std::min(bytes, plan.vector * size_bytes(operand.dtype));
-  }
-  return std::min(kWarp, kLineBytes / bytes);
 }
 
 /// Whether the elements of an output lie one after another along the row, not across rows: stores
@@ -113,6 +116,49 @@ bool is_turned(const Plan& plan, const Rows& rows) {
   });
 }
 
+/// How columns that threads hold are shared: by `sharing` threads of one or more blocks, and
+/// `strip` vectors side by side.
+struct Sharing {
+  std::int64_t sharing = 1;
+  int strip = 1;
+  [[nodiscard]] std::int64_t threads() const { return sharing * strip; }
+};
+
+/// Strips are lines. They are narrower, half lines, or sectors if columns are few, if blocks or
+/// clusters would not hold them, or if the threads of large blocks of a cluster would hold many
+/// vectors. Where outputs lie along the row they are sectors, and threads many.
+std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64_t length,
+                                  std::int64_t count, std::int64_t most) {
+  const bool turned = is_turned(plan, rows);
+  const int bytes = bytes_of_vector(plan, rows);
+  const auto vectors_of = [&](int all) { return std::clamp(all / bytes, 1, kWarp); };
+  const std::int64_t blocks = plan.target.major >= 9 ? kMaxCluster : 1,
+                     few = kFewHeld / plan.vector;
+  const int side = groups_side_by_side(plan, rows);
+  const int widest = vectors_of(turned ? kSectorBytes : kLineBytes);
+  Sharing chosen{power_of_two_from(ceil_div(length, most)), std::min(side, widest)};
+  auto& [sharing, strip] = chosen;
+  // A warp then has neighbours along the row.
+  const int wanted = turned ? kThreadsOfShort : side < widest ? kWarp : 1;
+  while (sharing < length && chosen.threads() < wanted) sharing *= 2;
+  while (2 * sharing < length && 2 * chosen.threads() <= kThreadsAcross * blocks &&
+         count * sharing < kFewThreads)
+    sharing *= 2;
+  const auto is_too_wide = [&] {
+    const std::int64_t threads = chosen.threads();
+    return threads > kThreadsAcross * blocks ||
+           (threads > kThreadsAcross && count * chosen.sharing < 2 * kFewThreads) ||
+           (threads > kThreadsOfStrip * blocks && length > few * chosen.sharing);
+  };
+  const int least = vectors_of(count * sharing < 8 * kFewThreads ? kSectorBytes : kLineBytes / 2);
+  while (strip > least && is_too_wide()) {
+    strip /= 2;
+    if (length > few * sharing && 2 * chosen.threads() <= kThreadsAcross * blocks) sharing *= 2;
+  }
+  if (chosen.threads() > kThreadsAcross * blocks) return std::nullopt;
+  return chosen;
+}
+
 /// Columns that are read more than once: threads hold them in registers, so that memory is read
 /// once. The blocks of a cluster share columns that are too long for one.
 std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t most_held) {
@@ -120,38 +166,20 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
   if (!length || !count || *length == 0 || is_one_pass(plan)) return std::nullopt;
   const std::int64_t most = most_of_thread(plan, rows, 2 * most_held);
   if (most < 1) return std::nullopt;
-  const std::int64_t blocks = plan.target.major >= 9 ? kMaxCluster : 1;
-  const int turned = is_turned(plan, rows) ? kSectorsOfLine : 1;
-  int narrowest =
-      std::min(groups_side_by_side(plan, rows), std::max(1, groups_of_line(plan, rows) / turned));
-  std::int64_t sharing = power_of_two_from(ceil_div(*length, most));
-  while (2 * sharing < *length && 2 * sharing <= kThreadsAcross / narrowest * blocks &&
-         *count * sharing < kFewThreads)
-    sharing *= 2;
-  // Strips are lines, but narrower, down to a sector, if columns are few, if a block or a cluster
-  // would not hold them, or if threads would hold many vectors and wait for a cluster.
-  const auto is_too_wide = [&] {
-    const std::int64_t threads = sharing * narrowest;
-    return (threads > kThreadsAcross && *count * sharing < 2 * kFewThreads) ||
-           threads > kThreadsAcross * blocks ||
-           (threads > kThreadsAcross && *length > kFewHeld * sharing);
-  };
-  while (narrowest > 1 && kSectorsOfLine * narrowest > groups_of_line(plan, rows) &&
-         is_too_wide()) {
-    narrowest /= 2;
-    if (*length > kFewHeld * sharing && 2 * sharing * narrowest <= kThreadsAcross * blocks)
-      sharing *= 2;
-  }
-  if (sharing > kThreadsAcross / narrowest * blocks) return std::nullopt;
+  const auto chosen = share_held(plan, rows, *length, *count, most);
+  if (!chosen) return std::nullopt;
   // Blocks of a cluster wait for each other: small ones do so for fewer threads.
-  std::int64_t row_threads = std::min<std::int64_t>(sharing, kThreadsAcross / narrowest);
-  if (sharing > row_threads && sharing * narrowest <= kThreadsOfStrip * blocks)
-    row_threads = kThreadsOfStrip / narrowest;
+  const std::int64_t blocks = plan.target.major >= 9 ? kMaxCluster : 1;
+  std::int64_t row_threads =
+      std::min<std::int64_t>(chosen->sharing, kThreadsAcross / chosen->strip);
+  if (chosen->sharing > row_threads && chosen->threads() <= kThreadsOfStrip * blocks)
+    row_threads = kThreadsOfStrip / chosen->strip;
   rows.row_threads = static_cast<int>(row_threads);
-  rows.cluster = static_cast<int>(sharing / row_threads);
-  rows.register_vectors = static_cast<int>(ceil_div(*length, sharing));
-  int groups = std::max(narrowest, kThreadsOfShort / rows.row_threads);
-  const int least = std::max(1, groups_of_line(plan, rows) / kSectorsOfLine);
+  rows.cluster = static_cast<int>(chosen->sharing / row_threads);
+  rows.register_vectors = static_cast<int>(ceil_div(*length, chosen->sharing));
+  const int least_threads = is_turned(plan, rows) ? 2 * kWarp : kThreadsOfShort;
+  int groups = std::max(chosen->strip, least_threads / rows.row_threads);
+  const int least = std::max(1, kSectorBytes / bytes_of_vector(plan, rows));
   while (groups > least && groups * rows.row_threads > 2 * kWarp && rows.cluster == 1 &&
          ceil_div(*count, groups) < device::kManyBlocks)
     groups /= 2;
@@ -175,7 +203,8 @@ int most_of_held_columns(const Plan& plan) {
   if (rows == nullptr || rows->along()) return kAnyNumber;
   if (is_one_pass(plan)) return kMostAcross;
   const auto length = vectors_in_row(plan, *rows), count = vectors_across_rows(plan, *rows);
-  const std::int64_t longest = kMostHeld * kThreadsAcross / kLeastGroups * kMaxCluster;
+  const std::int64_t longest =
+      kMostHeld / kMostElements * kThreadsAcross / kLeastGroups * kMaxCluster;
   if (!length || !count || *length > longest) return kMostAcross;
   int widest = 1;
   for (const Operand& operand : plan.operands) widest = std::max(widest, size_bytes(operand.dtype));
