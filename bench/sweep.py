@@ -46,9 +46,16 @@ def plan_of(tilejit, spec, target):
     return json.loads(done.stdout)
 
 
-def plan_members(plan, us):
+def predicted_on(device, figures):
+    """The predicted milliseconds on that device, or on the one that stands for its target."""
+    known = figures.get("predicted", {})
+    ours = [ms for name, ms in known.items() if name.split()[0] in device.split()]
+    return ours[0] if ours else figures.get("predicted_ms")
+
+
+def plan_members(plan, us, device):
     """A record's members about the plan: its template, its choices, and its prediction."""
-    predicted = plan["figures"].get("predicted_ms")
+    predicted = predicted_on(device, plan["figures"])
     chosen = {key: plan[key] for key in ("threads", "vector", "unroll", "rows", "tile", "box", "scan") if key in plan}
     members = {"family": plan["template"], "plan": chosen}
     if predicted is not None:
@@ -123,7 +130,7 @@ class Sweep:
         record["gbps"] = case.bytes / ours / 1e3 if ours else None
         try:
             plan = plan_of(self.tilejit, case.spec(), self.machine["target"])
-            record |= plan_members(plan, ours)
+            record |= plan_members(plan, ours, self.machine["device"])
         except (subprocess.CalledProcessError, json.JSONDecodeError) as error:
             record["failed"]["plan"] = script.sentence(error)
         self.append({**record, "spec": case.spec(), "pytorch": case.torch_source()})

@@ -44,8 +44,9 @@ constexpr int kUnrolledTurns = kCluster > 1 ? 5 : 1;
 constexpr int kResults = kGroups * kAcross;  // per block
 constexpr int kWarpsOfRow = kRowThreads / kThreadsInWarp<kGroups>;
 constexpr int kBytesOfWarps = (kPassBytes * kWarpsOfRow * kResults + 15) / 16 * 16;
-constexpr int kSlotBytes =
-    kAlong ? kPassBytes * (kThreads / 32) : kBytesOfWarps + kPassBytes * kResults;
+constexpr int kSlotBytes = kAlong                         ? kPassBytes * (kThreads / 32)
+                           : kRowThreads * kCluster == 1 ? 0
+                                                         : kBytesOfWarps + kPassBytes * kResults;
 struct Shared {
   alignas(16) unsigned char slots[kAlong ? 2 : 1][kSlotBytes > 0 ? kSlotBytes : 16];
 #if USES_CLUSTER
@@ -119,13 +120,13 @@ struct Thread {
     }
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) {
-      if (v + b * kClusterRowThreads < end)
+      if (kComputesAlways || v + b * kClusterRowThreads < end)
         x[b].fold(p, row, v + b * kClusterRowThreads, r, part[b % kTurns].of);
     }
     if constexpr (Pass::kRescales) {
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) {
-        if (v + b * kClusterRowThreads < end)
+        if (kComputesAlways || v + b * kClusterRowThreads < end)
           x[b].fold(p, row, v + b * kClusterRowThreads, r, part[0].of, Below());
       }
     }
@@ -141,14 +142,15 @@ struct Thread {
 #pragma unroll
       for (int s = 0; s < kRegisterVectors; ++s) {
         const Index v = begin + rank + s * kClusterRowThreads;
-        if (kStepsAreWhole || v < end) vectors[s].fold(p, row, v, r, total.of);
+        if (kComputesAlways || kStepsAreWhole || v < end) vectors[s].fold(p, row, v, r, total.of);
       }
     } else {
       Accumulators<Pass, kAcross> part[kParts];
 #pragma unroll
       for (int s = 0; s < kRegisterVectors; ++s) {
         const Index v = begin + rank + s * kClusterRowThreads;
-        if (kStepsAreWhole || v < end) vectors[s].fold(p, row, v, r, part[s % kParts].of);
+        if (kComputesAlways || kStepsAreWhole || v < end)
+          vectors[s].fold(p, row, v, r, part[s % kParts].of);
       }
       combine_parts(part);
       total = part[0];

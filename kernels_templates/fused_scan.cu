@@ -89,7 +89,11 @@ struct Thread {
     if (kChunksAreWhole && first >= end) return;
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) {
-      if (has(first, s, end)) x[s].load(p, row, vector(place(first, s)));
+      if (kComputesAlways) {
+        x[s].load(p, row, vector(place(first, s)), has(first, s, end));
+      } else if (has(first, s, end)) {
+        x[s].load(p, row, vector(place(first, s)));
+      }
     }
   }
 
@@ -101,7 +105,8 @@ struct Thread {
 #if ROWS_IN_REGISTERS
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) {
-      if (has(0, s, count)) vectors[s].fold(p, row, vector(place(0, s)), r, total);
+      if (kComputesAlways || has(0, s, count))
+        vectors[s].fold(p, row, vector(place(0, s)), r, total);
     }
 #else
     constexpr int kVectors = Pass::kRescales ? kSteps : kChain;  // per maximum, or per chain
@@ -114,12 +119,13 @@ struct Thread {
         load(x, first, count);
 #pragma unroll
         for (int s = 0; s < kSteps; ++s) {
-          if (has(first, s, count)) x[s].fold(p, row, vector(place(first, s)), r, part);
+          if (kComputesAlways || has(first, s, count))
+            x[s].fold(p, row, vector(place(first, s)), r, part);
         }
         if constexpr (Pass::kRescales) {
 #pragma unroll
           for (int s = 0; s < kSteps; ++s) {
-            if (has(first, s, count)) {
+            if (kComputesAlways || has(first, s, count)) {
               x[s].fold(p, row, vector(place(first, s)), r, part, Below());
             }
           }
@@ -150,7 +156,7 @@ struct Thread {
                           const Results (&r)[kAcross], Scans (&a)[kParts][kAcross]) const {
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) {
-      if (has(first, s, end)) {
+      if (kComputesAlways || has(first, s, end)) {
         x[s].fold(p, row, vector(place(first, s)), r, a[kAlong ? s : 0]);
       }
     }
@@ -233,7 +239,8 @@ struct Thread {
       Scans part[kAcross];
 #pragma unroll
       for (int s = 0; s < kSteps; ++s) {
-        if (has(first, s, end)) x[s].fold(p, row, vector(place(first, s)), none, part);
+        if (kComputesAlways || has(first, s, end))
+          x[s].fold(p, row, vector(place(first, s)), none, part);
       }
       running.add(part, chunk);
     }

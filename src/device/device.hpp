@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "tilejit/target.hpp"
 
 namespace tilejit::device {
@@ -11,6 +13,7 @@ struct Device {
   int multiprocessors = 0;
   double gigahertz = 0;             ///< boost clock
   double gigabytes_per_second = 0;  ///< of the device's memory
+  double copied = 0;                ///< gigabytes per second that a copy reaches
   int f32 = 0, f64 = 0, special = 0;
   int threads = 0, blocks = 0;  ///< resident on one multiprocessor
   int shared_bytes = 0;         ///< per multiprocessor
@@ -26,5 +29,8 @@ struct Device {
 /// The device that represents the target: the one of its compute capability, or else of the next
 /// lower one.
 [[nodiscard]] const Device& device_of(const Target& target) noexcept;
+
+/// All devices of that compute capability; device_of is the first.
+[[nodiscard]] std::span<const Device> devices_of(const Target& target) noexcept;
 
 }  // namespace tilejit::device

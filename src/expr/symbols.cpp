@@ -5,6 +5,7 @@
 #include "core/suggestion.hpp"
 #include "expr/centred_sums.hpp"
 #include "expr/names.hpp"
+#include "expr/nested_sums.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::expr {
@@ -150,7 +151,7 @@ Program Symbols::finish() const {
   Program program = graph_.prune(stores_);
   check_all_used(program, {});
   try {
-    return correct_centred_sums(program);
+    return correct_centred_sums(merge_nested_sums(program));
   } catch (const Fault& fault) {
     fail(0, fault.message);
   }

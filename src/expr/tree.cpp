@@ -7,6 +7,7 @@
 #include "expr/centred_sums.hpp"
 #include "expr/evaluator.hpp"
 #include "expr/graph.hpp"
+#include "expr/nested_sums.hpp"
 #include "expr/parser.hpp"
 #include "expr/symbols.hpp"
 #include "expr/typer.hpp"
@@ -126,7 +127,7 @@ Program program_of(const Tree& tree, const TreeSlice& slice) {
     }
     std::vector<Store> stores;
     for (const Store& store : slice.stores) stores.push_back({store.tensor, id_of(store.value)});
-    return correct_centred_sums(graph.prune(stores));
+    return correct_centred_sums(merge_nested_sums(graph.prune(stores)));
   } catch (const Fault& fault) {
     throw Error(ErrorCode::invalid_formula, "formula: " + fault.message, "/formula");
   }

@@ -54,7 +54,7 @@ class Cases(unittest.TestCase):
             plan = sweep.plan_of(os.environ["TILEJIT_COMMAND"], case.spec(), "sm_90a")
             with self.subTest(index=index, case=case.title):
                 self.assertEqual(plan["figures"]["bytes_moved"], case.bytes)
-                members = sweep.plan_members(plan, us=2.0)
+                members = sweep.plan_members(plan, 2.0, "NVIDIA H200")
                 self.assertGreater(members["predicted_us"], 0)
                 self.assertAlmostEqual(members["predicted_error"], members["predicted_us"] / 2 - 1)
                 families.add(members["family"])

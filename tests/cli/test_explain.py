@@ -62,7 +62,7 @@ class Explain(CommandTest):
         (kernel,) = document["kernels"]
         self.assertEqual(kernel["template"], "fused_rows")
         self.assertEqual(set(kernel["topics"]), set(TOPICS) - {"advice"})
-        self.assertEqual(kernel["figures"]["limit"], "memory")
+        self.assertEqual(kernel["figures"]["limit"], "latency")
         self.assertIn("not_compiled", kernel)
         self.assertGreater(kernel["operations"], 0)
 

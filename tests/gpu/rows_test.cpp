@@ -152,6 +152,48 @@ TEST_F(Rows, OfClustersAcrossAgreeWithTheReference) {
   }
 }
 
+/// As planned: by a thread each, by blocks, and by clusters; of odd lengths, and around limits.
+TEST_F(Rows, ColumnsThatAreHeldAgreeWithTheReference) {
+  const char* const kFormulas[] = {"e = exp(x - max(x)); y = e / sum(e)",
+                                   "y = (x - mean(x)) * rsqrt(var(x) + 1e-5)",
+                                   "v = log(1 + exp(x)); y = v / (sum(v * v) + max(v))"};
+  const std::pair<int, int> kShapes[] = {{1, 300},    {7, 223},    {16, 1000}, {17, 1001},
+                                         {64, 2},     {113, 585},  {128, 64},  {257, 96},
+                                         {1000, 128}, {1024, 144}, {2047, 33}, {4096, 512},
+                                         {8191, 40},  {8192, 16},  {17000, 24}};
+  Random random(20261124);
+  for (const auto& [length, count] : kShapes) {
+    for (const DType dtype : {f32, bf16, f16}) {
+      const std::string rows = std::to_string(length), columns = std::to_string(count);
+      const std::string layout = "(3," + rows + "," + columns + "):(" +
+                                 std::to_string(length * count) + "," + columns + ",1)";
+      SCOPED_TRACE(layout);
+      const auto formula = static_cast<std::size_t>(length + count) % std::size(kFormulas);
+      Fused op = make_op(dtype, {{"x", layout}, {"y", layout}}, kFormulas[formula]);
+      op.axis = {1};
+      run_and_verify({.op = op, .symbols = {}, .scalars = {}}, random);
+    }
+  }
+}
+
+TEST_F(Rows, OddOnesOfSeveralRunsAgreeWithTheReference) {
+  Random random(20261125);
+  for (const DType dtype : {f32, bf16, f16}) {
+    for (const int run : {257, 333, 1025, 2051}) {
+      const std::string n = std::to_string(run), two = std::to_string(7 * run);
+      const std::string layout = "(19,7," + n + "):(" + two + "," + n + ",1)";
+      SCOPED_TRACE(layout);
+      Fused op = make_op(dtype, {{"x", layout}, {"y", layout}, {"z", "(1,7,1):(0,1,0)"}},
+                         "y = x * rsqrt(mean(x * x) + 1e-5); z = max(x)");
+      op.axis = {0, 2};
+      run_and_verify({.op = op, .symbols = {}, .scalars = {}}, random);
+      op = make_op(dtype, {{"x", layout}, {"z", "(1,7,1):(0,1,0)"}}, "z = sum(x)");
+      op.axis = {0, 2};
+      run_and_verify({.op = op, .symbols = {}, .scalars = {}}, random);
+    }
+  }
+}
+
 /// Counting blocks leave the count as they found it, launch after launch.
 TEST_F(Rows, CombinedByTheLastBlockAgreeWithTheReference) {
   const std::pair<Fused, std::vector<int>> cases[] = {

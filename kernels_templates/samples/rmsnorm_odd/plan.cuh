@@ -37,6 +37,7 @@ constexpr int kRegisterVectors = 4;  // per thread
 #define ROWS_IN_REGISTERS 1
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
 constexpr bool kStepsAreWhole = false;  // all threads hold as many
+constexpr bool kComputesAlways = false;  // also what does not exist
 constexpr int kReductions = 1;  // one after another
 constexpr int kCluster = 4;  // blocks a row
 #define USES_CLUSTER 1

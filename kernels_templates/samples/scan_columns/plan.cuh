@@ -33,6 +33,7 @@ constexpr int kSplits = 1;  // blocks a row that meet in memory
 constexpr int kRegisterVectors = 0;  // per thread
 #define ROWS_IN_REGISTERS 0
 constexpr bool kBlocksAreWhole = false;  // all have as many rows
+constexpr bool kComputesAlways = false;  // also what does not exist
 constexpr bool kChunksAreWhole = false;  // rows end with one
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = true;

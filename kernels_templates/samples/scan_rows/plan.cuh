@@ -31,6 +31,7 @@ constexpr int kSplits = 1;  // blocks a row that meet in memory
 constexpr int kRegisterVectors = 4;  // per thread
 #define ROWS_IN_REGISTERS 1
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
+constexpr bool kComputesAlways = false;  // also what does not exist
 constexpr bool kChunksAreWhole = true;  // rows end with one
 constexpr int kBatch = 4;  // loads in flight
 constexpr bool kFullOutputs = true;

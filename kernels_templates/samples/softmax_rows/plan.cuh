@@ -34,6 +34,7 @@ constexpr int kRegisterVectors = 2;  // per thread
 #define ROWS_IN_REGISTERS 1
 constexpr bool kBlocksAreWhole = true;  // all have as many rows
 constexpr bool kStepsAreWhole = true;  // all threads hold as many
+constexpr bool kComputesAlways = false;  // also what does not exist
 constexpr int kReductions = 2;  // one after another
 constexpr int kCluster = 1;  // blocks a row
 #define USES_CLUSTER 0

@@ -34,6 +34,7 @@ constexpr int kRegisterVectors = 0;  // per thread
 #define ROWS_IN_REGISTERS 0
 constexpr bool kBlocksAreWhole = false;  // all have as many rows
 constexpr bool kStepsAreWhole = false;  // all threads hold as many
+constexpr bool kComputesAlways = false;  // also what does not exist
 constexpr int kReductions = 1;  // one after another
 constexpr int kCluster = 1;  // blocks a row
 #define USES_CLUSTER 0

@@ -13,8 +13,8 @@ using namespace tile;
 
 constexpr int kThreads = 256;  // a block
 constexpr int kVector = 1;  // elements a thread takes at once
-constexpr int kColumns = 32;  // of a tile, along mode 0
-constexpr int kRows = 32;  // of a tile, along mode 1
+constexpr int kColumns = 64;  // of a tile, along mode 0
+constexpr int kRows = 64;  // of a tile, along mode 1
 
 struct Params {
   const f32* t0;
@@ -35,18 +35,18 @@ constexpr bool kRagged = false;
 constexpr bool kTransposedOutputs = false;
 
 // Where the vector in a column of vectors and a row of elements lies.
-struct VectorLayout {  // Sw<5,0,5> o 0 o (32,32):(1,32)
+struct VectorLayout {  // Sw<6,0,6> o 0 o (64,64):(1,64)
   static constexpr int rank = 2;
-  static constexpr i32 size = 1024;
-  static constexpr i32 cosize = 1024;
-  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 32 : 32; }
+  static constexpr i32 size = 4096;
+  static constexpr i32 cosize = 4096;
+  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 64 : 64; }
   __device__ constexpr i32 operator()(i32 c0) const {
     const i32 index = c0;
-    return index ^ ((index & 992) >> 5);
+    return index ^ ((index & 4032) >> 6);
   }
   __device__ constexpr i32 operator()(i32 c0, i32 c1) const {
-    const i32 index = c0 + c1 * 32;
-    return index ^ ((index & 992) >> 5);
+    const i32 index = c0 + c1 * 64;
+    return index ^ ((index & 4032) >> 6);
   }
 };
 
@@ -63,12 +63,12 @@ struct Tile {
 
 TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
   Tile tile;
-  const u32 rest1 = t / u32(25ull);
-  tile.c0 = i64(t - rest1 * u32(25ull)) * 32;  // 777
-  tile.c1 = i64(rest1) * 32;
-  const i64 columns_left = 777ll - tile.c0;
+  const u32 rest1 = t / u32(129ull);
+  tile.c0 = i64(t - rest1 * u32(129ull)) * 64;  // 8193
+  tile.c1 = i64(rest1) * 64;
+  const i64 columns_left = 8193ll - tile.c0;
   tile.columns = columns_left < kColumns ? int(columns_left) : kColumns;
-  const i64 rows_left = 1000ll - tile.c1;
+  const i64 rows_left = 8191ll - tile.c1;
   tile.rows = rows_left < kRows ? int(rows_left) : kRows;
   return tile;
 }
@@ -82,7 +82,7 @@ struct Square {
     for (int i = 0; i < kVector; ++i) {
       const i64 c0 = tile.c0 + (column * kVector + i);
       const i64 c1 = tile.c1 + row * kVector;
-      x0[i].load(p.t0 + c0 * 1000ll + c1);
+      x0[i].load(p.t0 + c0 * 8191ll + c1);
     }
   }
   TILE_DEVICE void put(Shared& shared, int row, int column) {
@@ -106,7 +106,7 @@ struct Vector {
     for (int e = 0; e < kVector; e += 1) {
       formula(p, in0.element[e], out1.element[e]);
     }
-    store_wide(p.t1 + c0 + c1 * 777ll, out1);
+    store_wide(p.t1 + c0 + c1 * 8193ll, out1);
   }
 };
 
@@ -122,7 +122,7 @@ TILE_DEVICE void load_elements(const Params& p, const Tile& tile, Shared& shared
     if (r >= tile.rows || c >= tile.columns) continue;
     const i64 c0 = tile.c0 + c;
     const i64 c1 = tile.c1 + r;
-    shared.x0.element<f32>(r, c) = p.t0[c0 * 1000ll + c1];
+    shared.x0.element<f32>(r, c) = p.t0[c0 * 8191ll + c1];
   }
 }
 TILE_DEVICE void store_elements(const Params& p, const Tile& tile, Shared& shared,

@@ -11,8 +11,12 @@ namespace tilejit::plan {
 namespace {
 
 constexpr std::int64_t kLeastElements = std::int64_t{1} << 16;  // of a space
-constexpr double kGain = 1.9;              // of cycles: boxes take vectors of one element
-constexpr double kGainOfElements = 1.1;    // over tiles that do so, too
+constexpr double kGain = 1.4;            // of cycles: boxes take vectors of one element
+constexpr double kGainOfElements = 1.1;  // over tiles that do so, too
+// Cycles to shift an element of one byte in registers. A word takes them, however many elements it
+// has; and threads with so many registers are few, which counts where there are few tiles.
+constexpr double kCyclesOfShift = 0.06, kOfFewTiles = 3;
+constexpr std::int64_t kFewTiles = 4 * device::kManyTiles;
 constexpr std::int64_t kRunBytes = 256;    // longer runs gain no more
 constexpr std::int64_t kBoxBytes = 16384;  // of the narrowest operand that is transposed
 constexpr std::int64_t kMostElements = 8192, kFewElements = 1024;  // of a box
@@ -54,7 +58,9 @@ class Boxing {
     box_ = {.extents = std::vector<std::int64_t>(extents_.size(), 1)};
     grow(most);
     choose_walks(kMostThreads / 2);
-    stage();
+    stage(kSharedCycles);
+    // Tiles stage what they transpose, too.
+    if (box_.transposed.empty() && std::holds_alternative<Tile>(plan_.family)) stage(0);
     if (box_.transposed.empty()) return std::nullopt;
     choose_threads();
     for (Transposed& transposed : box_.transposed) choose_pitch(transposed);
@@ -151,11 +157,12 @@ class Boxing {
     }
   }
 
-  /// Finds the operands that gain by passing through shared memory.
-  void stage() {
+  /// Finds the operands that gain by passing through shared memory, which takes a warp
+  /// `shared_cycles`.
+  void stage(double shared_cycles) {
     for (const Operand& operand : plan_.operands) {
       const Walk own = walk_along(order_of(operand), kMostThreads / 2);
-      const double cycles = cycles_of_walk(box_, own, operand) + kSharedCycles / kWarp;
+      const double cycles = cycles_of_walk(box_, own, operand) + shared_cycles / kWarp;
       if (cycles < cycles_of_walk(box_, box_.direct, operand)) {
         box_.transposed.push_back({.tensor = operand.tensor, .walk = own});
       }
@@ -259,7 +266,8 @@ bool is_coalesced(const Plan& plan) {
   };
   const auto* const tile = std::get_if<Tile>(&plan.family);
   return is_long(0) && (tile == nullptr || (is_long(tile->mode) && plan.vector > 1)) &&
-         std::ranges::count(plan.operands, Reach::strided, &Operand::reach) == 0;
+         std::ranges::count(plan.operands, Reach::strided, &Operand::reach) == 0 &&
+         std::ranges::count(plan.operands, true, &Operand::shifted) == 0;
 }
 
 bool can_have_boxes(const Plan& plan) {
@@ -277,6 +285,14 @@ bool can_have_boxes(const Plan& plan) {
   Dim elements = 1;
   for (const Dim& extent : plan.extents) elements = elements * extent;
   return elements.value() >= kLeastElements;
+}
+
+double cycles_of_shifts(const Plan& plan) {
+  double cycles = 0;
+  for (const Operand& operand : plan.operands) {
+    if (operand.shifted) cycles += kCyclesOfShift / size_bytes(operand.dtype);
+  }
+  return total_units(plan, {}) < kFewTiles ? kOfFewTiles * cycles : cycles;
 }
 
 /// The most elements of a box: as many as make long runs, fewer if there would be few boxes.
@@ -312,8 +328,10 @@ std::optional<Plan> plan_by_boxes(const Plan& plan) {
     if (!boxed) return std::nullopt;
     if (shared_bytes(*boxed, std::get<Box>(boxed->family)) > device::kStaticSharedBytes) continue;
     const bool by_elements = std::holds_alternative<Tile>(plan.family) && plan.vector == 1;
-    const double gain = by_elements ? kGainOfElements : kGain;
-    if (gain * cycles_per_element(*boxed) < cycles_per_element(plan)) return boxed;
+    const double shifting = cycles_of_shifts(plan);
+    const double gain = by_elements ? kGainOfElements : shifting > 0 ? 1 : kGain;
+    const double cycles = cycles_per_element(plan) + shifting;
+    if (gain * cycles_per_element(*boxed) < cycles) return boxed;
     return std::nullopt;
   }
   return std::nullopt;

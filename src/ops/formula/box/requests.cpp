@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::int64_t kLanes = 32, kLineBytes = 128, kBanks = 32, kBankBytes = 4;
 constexpr std::int64_t kWarpsOfMap = 8, kWarpsOfWalk = 6;  // that are looked at
-constexpr double kCyclesOfWarp = 8;  // to start a warp and to number what it takes
+constexpr double kCyclesOfWarp = 8;     // to start a warp and to number what it takes
+constexpr double kCyclesOfBlock = 200;  // between the starts of two blocks
 
 /// Lines or words that a request touches; no allocation, since plans are made for each launch that
 /// the cache serves.
@@ -139,7 +140,7 @@ double cycles_of(const Plan& plan, const Map&) {
   }
   const auto elements = static_cast<double>(kLanes * plan.vector);
   return static_cast<double>(lines) / (kWarpsOfMap * elements) +
-         kCyclesOfWarp / (elements * plan.unroll);
+         (kCyclesOfWarp + kCyclesOfBlock * kLanes / plan.threads) / (elements * plan.unroll);
 }
 
 double cycles_of(const Plan& plan, const Tile& tile) {
@@ -171,13 +172,16 @@ double cycles_of(const Plan& plan, const Tile& tile) {
           [&](std::int64_t lane) { return at(lane / down * vector + i, lane % down * vector); }));
     }
   }
+  // The elements that a tile has of mode m on average: the last one may have few.
   const auto existing = [&](std::size_t m, std::int64_t side) {
-    return static_cast<double>(std::min(side, plan.extents[m].value()));
+    const std::int64_t extent = plan.extents[m].value();
+    return static_cast<double>(extent) / static_cast<double>(core::ceil_div(extent, side));
   };
   const double elements = existing(0, tile.columns) * existing(tile.mode, tile.rows);
   const auto slots = static_cast<double>(tile.columns * tile.rows);
   const auto warps = static_cast<double>(plan.threads) / kLanes;
-  return (lines * slots / static_cast<double>(kLanes * vector * vector) + warps * kCyclesOfWarp) /
+  return (lines * slots / static_cast<double>(kLanes * vector * vector) + warps * kCyclesOfWarp +
+          kCyclesOfBlock) /
          elements;
 }
 
@@ -195,7 +199,8 @@ double cycles_of(const Plan& plan, const Box& box) {
               bank_cycles(box, transposed->walk, transposed->pitch, bytes) +
               bank_cycles(box, box.direct, transposed->pitch, bytes);
   }
-  return cycles + static_cast<double>(plan.threads) / kLanes * kCyclesOfWarp / elements;
+  const auto warps = static_cast<double>(plan.threads) / kLanes;
+  return cycles + (warps * kCyclesOfWarp + kCyclesOfBlock) / elements;
 }
 
 template <class Other>

@@ -205,13 +205,21 @@ class Writer {
 
   [[nodiscard]] std::vector<std::string> predicted() const {
     if (!figures_.memory_ms) return {"Sizes are not known: give the symbols examples."};
-    std::vector<std::string> sentences = {
-        fmt::format("{:.4g} us at the published peaks of {}, limited by {}.",
-                    *figures_.predicted_ms() * 1e3, figures_.device->name, figures_.limit())};
-    sentences.push_back(fmt::format(
-        "Memory alone takes {:.4g} us; the formula's instructions take {:.0f} % of that, its "
-        "special functions {:.0f} %.",
-        *figures_.memory_ms * 1e3, 100 * figures_.arithmetic_share, 100 * figures_.special_share));
+    std::vector<std::string> sentences;
+    for (const Predicted& one : figures_.predicted)
+      sentences.push_back(
+          fmt::format("{:.4g} us on {}, limited by {}.", one.us, one.device->name, one.limit));
+    if (sentences.empty()) {
+      sentences.push_back(fmt::format("{:.4g} us at the published peaks of {}, limited by {}.",
+                                      *figures_.predicted_ms() * 1e3, figures_.device->name,
+                                      figures_.limit()));
+    }
+    sentences.push_back(
+        fmt::format("At the published peaks of {} memory alone takes {:.4g} us; the formula's "
+                    "instructions take {:.0f} % of that, its "
+                    "special functions {:.0f} %.",
+                    figures_.device->name, *figures_.memory_ms * 1e3,
+                    100 * figures_.arithmetic_share, 100 * figures_.special_share));
     return sentences;
   }
 
@@ -235,7 +243,8 @@ class Writer {
     advise_if(reduced != nullptr && reduced->register_vectors == 0 && reduced->splits == 1 &&
                   reduced->along() && symbolic(),
               "Give the extents of rows as numbers: rows of known length stay in registers.");
-    advise_if(!multiplies && figures_.limit() != "memory",
+    advise_if(!multiplies &&
+                  (figures_.limit() == "arithmetic" || figures_.limit() == "special functions"),
               "Expect the formula to decide: fewer or cheaper functions are what helps.");
     advise_if(predicted && *predicted > 0 && *predicted < kShortMs,
               "Launch it from a graph, or fuse it with its neighbours: starting a kernel takes "

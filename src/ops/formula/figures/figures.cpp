@@ -4,7 +4,9 @@
 
 #include "core/integer.hpp"
 #include "device/occupancy.hpp"
+#include "figures/demand.hpp"
 #include "figures/of_families.hpp"
+#include "figures/prediction.hpp"
 #include "figures/products.hpp"
 #include "figures/value.hpp"
 #include "figures/work.hpp"
@@ -103,6 +105,24 @@ void predict(const Plan& plan, const SymbolValues& symbols, Figures& figures) {
       device.milliseconds(elements * work.special, device.special) / *figures.memory_ms;
 }
 
+/// The sums of the parts' times, each of which counts a launch. The part that takes longest decides
+/// the limit.
+void add_predictions(const Plan& plan, Figures& figures) {
+  const auto predicts = [](const Figures& part) { return !part.predicted.empty(); };
+  if (!std::ranges::all_of(figures.parts, predicts)) return;
+  const auto devices = device::devices_of(plan.target);
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    Predicted all{.device = &devices[d]};
+    double longest = 0;
+    for (const Figures& part : figures.parts) {
+      const Predicted& one = part.predicted[d];
+      all.us += one.us - (all.us > 0 ? saved_by_following() : 0);
+      if (one.us > longest) longest = one.us, all.limit = one.limit;
+    }
+    figures.predicted.push_back(all);
+  }
+}
+
 Figures figures_of_parts(const Plan& plan, const SymbolValues& symbols) {
   Figures figures{.device = &device::device_of(plan.target)};
   std::int64_t bytes = 0;
@@ -126,6 +146,7 @@ Figures figures_of_parts(const Plan& plan, const SymbolValues& symbols) {
     special_ms += *part.memory_ms * part.special_share;
   }
   if (!known) return figures;
+  add_predictions(plan, figures);
   figures.memory_ms = memory_ms;
   if (memory_ms == 0) return figures;
   figures.arithmetic_share = arithmetic_ms / memory_ms;
@@ -140,12 +161,14 @@ const std::string& name_of(const Plan& plan, const Operand& operand) {
 }
 
 std::string_view Figures::limit() const noexcept {
+  if (!predicted.empty()) return predicted.front().limit;
   const double most = std::max({1.0, arithmetic_share, special_share});
   if (most == 1.0) return "memory";
   return most == arithmetic_share ? "arithmetic" : "special functions";
 }
 
 std::optional<double> Figures::predicted_ms() const noexcept {
+  if (!predicted.empty()) return predicted.front().us / 1e3;
   if (!memory_ms) return std::nullopt;
   return *memory_ms * std::max({1.0, arithmetic_share, special_share});
 }
@@ -172,6 +195,14 @@ Figures figures_of(const Plan& plan, const SymbolValues& symbols) {
     figures.blocks = std::min(*figures.blocks, at_once);
   }
   predict(plan, symbols, figures);
+  const bool multiplies = std::holds_alternative<plan::MatmulMma>(plan.family) ||
+                          std::holds_alternative<plan::MatmulSimt>(plan.family);
+  if (!multiplies) figures.demand = demand_of(plan, figures, symbols);
+  if (!figures.demand) return figures;
+  for (const device::Device& device : device::devices_of(plan.target)) {
+    const Prediction prediction = predict_launch(*figures.demand, device, *figures.bytes_moved);
+    figures.predicted.push_back({&device, prediction.us, prediction.limit});
+  }
   return figures;
 }
 

@@ -38,6 +38,33 @@ struct OperandFigures {
   std::optional<Sectors> sectors = {};
 };
 
+/// What a kernel asks of a device: counts of all its blocks together, estimated from the plan.
+struct Demand {
+  double blocks = 0;
+  int threads = 0;    ///< of a block
+  int registers = 0;  ///< of a thread
+  std::int64_t shared_bytes = 0;
+  double bytes = 0;          ///< of memory, by whole sectors of 32: read, and written
+  double again = 0;          ///< bytes that later passes read once more
+  double instructions = 0;   ///< of the formula, one per element
+  double special = 0;        ///< of these, on special function units
+  double accesses = 0;       ///< loads and stores of a thread
+  double shifted_words = 0;  ///< words of vectors that are shifted in registers
+  double sectors = 0;        ///< that the requests of warps touch
+  // One after another, in a block:
+  double trips = 0;         ///< to memory
+  double cached_trips = 0;  ///< to memory that is often in the L2 cache
+  double barriers = 0, shuffles = 0, clusters = 0;
+  bool splits = false;  ///< a second kernel combines results
+};
+
+/// The time of a launch on one device, and what takes most of it.
+struct Predicted {
+  const device::Device* device = nullptr;
+  double us = 0;
+  std::string_view limit = {};
+};
+
 /// What a plan tells about its kernel before the kernel runs. All figures are derived from the
 /// plan, and keys contain none of them. Figures that need sizes are empty unless every symbol has a
 /// value.
@@ -51,8 +78,11 @@ struct Figures {
   std::int64_t bytes_in_flight = 0;  ///< per thread
   std::optional<std::int64_t> blocks = {}, elements = {}, bytes_moved = {};
   std::optional<double> memory_ms = {};
-  double arithmetic_share = 0;  ///< time of the formula's instructions / memory_ms
-  double special_share = 0;     ///< time of its special functions / memory_ms
+  double arithmetic_share = 0;        ///< time of the formula's instructions / memory_ms
+  double special_share = 0;           ///< time of its special functions / memory_ms
+  std::optional<Demand> demand = {};  ///< nothing for products, and if sizes are unknown
+  /// On each device of the target's compute capability; empty for products.
+  std::vector<Predicted> predicted = {};
   /// The figures of each kernel if there are several. Times are then sums, `bytes_moved` is what
   /// the whole operation must move, and figures of a block are empty.
   std::vector<Figures> parts = {};
@@ -60,8 +90,10 @@ struct Figures {
   [[nodiscard]] std::int64_t bytes_in_flight_a_multiprocessor() const noexcept {
     return bytes_in_flight * resident_threads;
   }
-  /// "memory", "arithmetic" or "special functions".
+  /// On `device`: "memory", "arithmetic", "special functions", "requests", "latency", "blocks" or
+  /// "launch". For products and unknown sizes one of the first three.
   [[nodiscard]] std::string_view limit() const noexcept;
+  /// On `device`. For products, the longest of the times at its published peaks.
   [[nodiscard]] std::optional<double> predicted_ms() const noexcept;
 };
 

@@ -44,6 +44,27 @@ void write(JsonLine& line, const OperandFigures& operand) {
   line.close('}');
 }
 
+void write(JsonLine& line, const Demand& demand) {
+  const std::pair<const char*, double> kMembers[] = {
+      {"bytes", demand.bytes},
+      {"again", demand.again},
+      {"instructions", demand.instructions},
+      {"special", demand.special},
+      {"accesses", demand.accesses},
+      {"shifted_words", demand.shifted_words},
+      {"sectors", demand.sectors},
+      {"trips", demand.trips},
+      {"cached_trips", demand.cached_trips},
+      {"barriers", demand.barriers},
+      {"shuffles", demand.shuffles},
+      {"clusters", demand.clusters},
+      {"registers", demand.registers},
+      {"shared_bytes", static_cast<double>(demand.shared_bytes)}};
+  line.key("demand").open('{');
+  for (const auto& [name, value] : kMembers) line.key(name).raw(number(value));
+  line.member("splits", demand.splits).close('}');
+}
+
 std::string bytes_text(std::int64_t bytes) {
   constexpr std::array kUnits = {"bytes", "KB", "MB", "GB", "TB"};
   auto value = static_cast<double>(bytes);
@@ -92,6 +113,12 @@ std::string block_text(const Figures& figures, const Plan& plan) {
 
 std::string prediction_text(const Figures& figures) {
   if (!figures.memory_ms) return "sizes are not known: give the symbols examples";
+  std::string devices;
+  for (const Predicted& one : figures.predicted) {
+    devices +=
+        fmt::format("{}{:.4g} us on {}", devices.empty() ? "" : ", ", one.us, one.device->name);
+  }
+  if (!devices.empty()) return fmt::format("{}, limited by {}", devices, figures.limit());
   return fmt::format(
       "{:.4g} us, limited by {}: memory {:.4g} us at {:.0f} GB/s, arithmetic {:.0f} % of that, "
       "special functions {:.0f} % ({})",
@@ -156,6 +183,7 @@ std::string to_json(const Figures& figures, const Plan& plan) {
     }
     line.close(']');
   }
+  if (figures.demand) write(line, *figures.demand);
   if (figures.blocks) line.member("blocks", *figures.blocks);
   if (figures.bytes_moved) line.member("bytes_moved", *figures.bytes_moved);
   line.member("device", figures.device->name);
@@ -169,6 +197,10 @@ std::string to_json(const Figures& figures, const Plan& plan) {
         .raw(number(figures.arithmetic_share))
         .key("special_share")
         .raw(number(figures.special_share));
+    line.key("predicted").open('{');
+    for (const Predicted& one : figures.predicted)
+      line.key(one.device->name).raw(number(one.us / 1e3));
+    line.close('}');
   }
   return line.close('}').take();
 }

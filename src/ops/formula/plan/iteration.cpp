@@ -85,8 +85,10 @@ bool stride_less(const Dim& a, const Dim& b) {
   return a.factor() < b.factor();
 }
 
-const Dim& smallest_stride(const OperandMode& leaves) {
-  return std::ranges::min_element(leaves, stride_less, &Mode::stride)->stride;
+/// Along modes of stride 0, other operands vary: these come last.
+Dim smallest_stride(const OperandMode& leaves) {
+  const Dim& least = std::ranges::min_element(leaves, stride_less, &Mode::stride)->stride;
+  return least.is(0) ? Dim(INT64_MAX) : least;
 }
 
 bool merges(const IterationMode& inner, const IterationMode& outer) {
@@ -132,7 +134,7 @@ std::vector<IterationMode> iterate_together(const Fused& op, const formula::Anal
   }
   if (modes.empty()) return {single_mode(op.tensors.size(), 1)};
   if (leader) {
-    std::ranges::stable_sort(modes, stride_less, [&](const IterationMode& m) -> const Dim& {
+    std::ranges::stable_sort(modes, stride_less, [&](const IterationMode& m) {
       return smallest_stride(m.operands[*leader]);
     });
   }

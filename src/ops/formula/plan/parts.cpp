@@ -42,6 +42,25 @@ bool only_reduces(const expr::Program& program) {
 
 }  // namespace
 
+bool is_one_kernel(const expr::Program& program) {
+  std::uint32_t axes = 0;
+  std::optional<bool> reverse;
+  std::vector<bool> scanned;  // per node: made of a scan's result
+  for (const expr::Node& node : program.nodes) {
+    const bool of_scan = std::ranges::any_of(node.args, [&](expr::NodeId arg) {
+      return arg != expr::kNoNode && scanned[static_cast<std::size_t>(arg)];
+    });
+    scanned.push_back(of_scan || expr::is_scan(node.op));
+    if (!expr::combines_elements(node.op)) continue;
+    if (of_scan || (axes != 0 && node.axes != axes)) return false;
+    axes = node.axes;
+    if (!expr::is_scan(node.op)) continue;
+    if (reverse && *reverse != node.reverse) return false;
+    reverse = node.reverse;
+  }
+  return true;
+}
+
 void check_tuning_of_several(const Tuning& tuning) {
   if (tuning == Tuning{.atomics = tuning.atomics}) return;
   throw Error(ErrorCode::invalid_spec,

@@ -390,24 +390,6 @@ class Splitter {
 
 }  // namespace
 
-bool is_one_kernel(const expr::Program& program) {
-  Axes axes = 0;
-  std::optional<bool> reverse;
-  std::vector<bool> scanned;  // per node: made of a scan's result
-  for (const Node& node : program.nodes) {
-    const bool of_scan = std::ranges::any_of(
-        node.args, [&](NodeId arg) { return arg != kNoNode && scanned[index_of(arg)]; });
-    scanned.push_back(of_scan || expr::is_scan(node.op));
-    if (!expr::combines_elements(node.op)) continue;
-    if (of_scan || (axes != 0 && node.axes != axes)) return false;
-    axes = node.axes;
-    if (!expr::is_scan(node.op)) continue;
-    if (reverse && *reverse != node.reverse) return false;
-    reverse = node.reverse;
-  }
-  return true;
-}
-
 Split split(const Fused& op, const formula::Analysis& analysis, bool one_pass_each) {
   return Splitter(op, analysis, one_pass_each).run();
 }

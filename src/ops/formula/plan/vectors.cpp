@@ -13,10 +13,11 @@ namespace tilejit::plan {
 namespace {
 
 constexpr int kMaxAccessBytes = 16;
-constexpr int kNarrowAccess = 8;        // bytes
-constexpr int kLeastVectorsOfRow = 16;  // of rows that are peeled or shifted
-constexpr int kMostShifted = 8;         // elements of a vector of a tile: registers hold squares
-constexpr int kLargeElement = 4;        // bytes
+constexpr int kNarrowAccess = 8;           // bytes
+constexpr int kLeastVectorsOfRow = 16;     // of rows that are peeled or shifted
+constexpr std::int64_t kShortColumn = 16;  // a thread has all of it
+constexpr int kMostShifted = 8;            // elements of a vector of a tile: registers hold squares
+constexpr int kLargeElement = 4;           // bytes
 constexpr std::int64_t kMostOfRow = std::int64_t{1} << 30;
 
 bool is_wide(const Operand& operand) {
@@ -114,7 +115,7 @@ class Chooser {
   /// elements.
   [[nodiscard]] bool peels(int vector, int wanted) const {
     const Rows* const rows = rows_of(plan_);
-    const bool along = rows != nullptr && rows->along() && rows->count == 1;
+    const bool along = rows != nullptr && rows->along();
     const bool map = std::holds_alternative<Map>(plan_.family) && !transposed_mode_;
     if (light_ || !(along || map) || plan_.extents.size() == 1) return false;
     // Rows that are held between passes are loaded as fast by accesses of 4 bytes.
@@ -131,12 +132,14 @@ class Chooser {
   }
 
   /// Whether vectors of `wanted` elements may be shifted in registers where rows of a tile's
-  /// operands, or of columns that are scanned, are not aligned to them, and gain by it. Columns
-  /// that are only reduced are faster by elements, which leave room for more threads, and so are
-  /// tiles of large elements.
+  /// operands, or of columns that are scanned or read once, are not aligned to them, and gain by
+  /// it. Columns that are held are faster by elements, which leave room for more threads, and so
+  /// are tiles of large elements.
   [[nodiscard]] bool shifts(int vector, int wanted) const {
     const Rows* const rows = rows_of(plan_);
-    const bool columns = rows != nullptr && !rows->along();
+    const bool columns = rows != nullptr && !rows->along() &&
+                         (direction_of(plan_) || is_one_pass(plan_) ||
+                          vectors_in_row(plan_, *rows).value_or(kMostOfRow) <= kShortColumn);
     if (light_ || !(transposed_mode_ || columns) || !is_narrow(vector, kNarrowAccess)) return false;
     const auto can_be = [&](const Operand& operand) {
       const bool gains = columns || size_bytes(operand.dtype) < kLargeElement;
@@ -174,7 +177,7 @@ class Chooser {
       if (is_wide(operand)) widest = std::max(widest, size_bytes(operand.dtype));
     }
     int vector = std::min({widest == 0 ? 1 : kMaxAccessBytes / widest, most_scanned_at_once(plan_),
-                           most_of_small_rows(plan_)});
+                           most_of_small_rows(plan_), most_of_held_columns(plan_)});
     const auto* const tv = std::get_if<ThreadValue>(&plan_.family);
     if (tv != nullptr) vector = std::min(vector, tv->run);
     return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget(plan_)));

@@ -41,7 +41,12 @@ void CombiningWriter::write_pass(int pass) {
   write_pass_members(pass);
   write_warp_combination(passes_.reductions(plan_.program, pass));
   write_element_fold(pass);
-  if (!passes_.rescaled(plan_.program, pass).empty()) write_rescaled_fold(pass);
+  const std::string type = fmt::format("Pass{}", pass);
+  if (computes_always_) write_conditional_fold(type, "fold");
+  if (!passes_.rescaled(plan_.program, pass).empty()) {
+    write_rescaled_fold(pass);
+    if (computes_always_) write_conditional_fold(type, "fold_below");
+  }
   write_combine(pass);
   write_finish(pass);
   line("};\n");
@@ -90,6 +95,15 @@ void CombiningWriter::write_element_fold(int pass) {
     line(fmt::format("    {} = {};", own, expr::emit_combination(node, own, value)));
   }
   line("  }");
+}
+
+void CombiningWriter::write_conditional_fold(const std::string& type, const char* fold) {
+  line("  template <class... Values>");
+  line(fmt::format(
+      "  TILE_DEVICE void {}_if(bool exists, const Params& p, const Results& r, Values... t) {{",
+      fold));
+  line(fmt::format("    {} next = *this;\n    next.{}(p, r, t...);", type, fold));
+  line("    if (exists) *this = next;\n  }");
 }
 
 void CombiningWriter::write_combine(int pass) {

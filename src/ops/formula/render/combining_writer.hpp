@@ -17,7 +17,8 @@ class CombiningWriter : public HeaderWriter {
       : HeaderWriter(plan, budget),
         rows_(rows),
         direction_(direction),
-        passes_(find_passes(plan)) {}
+        passes_(find_passes(plan)),
+        computes_always_(shares_heavy_values(plan, rows, passes_)) {}
 
   void write_constants() final;
   void write_before_formula() override;
@@ -62,6 +63,9 @@ class CombiningWriter : public HeaderWriter {
   const plan::Rows& rows_;
   const std::optional<plan::Direction> direction_;
   const Passes passes_;
+  /// Whether a thread computes values of elements that do not exist, too, and drops them. Without
+  /// conditions, the compiler computes what several passes need only once.
+  const bool computes_always_;
 
  private:
   // Rows.
@@ -90,6 +94,8 @@ class CombiningWriter : public HeaderWriter {
   /// Writes the results that the accumulators of pass `pass` give a row.
   void write_finish(int pass);
   void write_rescaled_fold(int pass);
+  /// Writes `fold`, or `fold_below`, of struct `type` for elements that may not exist.
+  void write_conditional_fold(const std::string& type, const char* fold);
   void write_rescaling(expr::NodeId sum);
   [[nodiscard]] std::string rescaled_result(expr::NodeId sum) const;
   void write_scans();
@@ -106,7 +112,8 @@ class CombiningWriter : public HeaderWriter {
   /// `asked` inputs that are not loaded with their row.
   [[nodiscard]] std::string pass_start(const Asked& asked, const Code& accesses) const;
   [[nodiscard]] std::string valid_of_vector(const Code& accesses) const;
-  /// What goes before a statement for element `i` of a group.
+  /// The condition that element `i` of a group exists, and what it makes of a statement.
+  [[nodiscard]] std::string exists(int i) const;
   [[nodiscard]] std::string if_exists(int i) const;
   /// What the reductions of a pass ask for that take each element by itself.
   [[nodiscard]] Asked asked_by_pass(int pass) const;

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "expr/traits.hpp"
 #include "rows/rows.hpp"
 
 namespace tilejit::render {
@@ -12,6 +13,9 @@ namespace {
 using expr::kNoNode;
 using expr::Node;
 using expr::NodeId;
+
+constexpr int kHeavyValues = 16;    // instructions of an element
+constexpr int kPlainOfSpecial = 4;  // instructions that take as long as a special one
 
 bool is_scan_of(const Node& scan, const Node& reduction) {
   static constexpr std::pair<expr::Op, expr::Op> kPairs[] = {
@@ -106,6 +110,45 @@ Passes find_passes(const plan::Plan& plan) {
   }
   find_totals(plan, passes);
   return passes;
+}
+
+bool shares_heavy_values(const plan::Plan& plan, const plan::Rows& rows, const Passes& passes) {
+  const bool scans = std::holds_alternative<plan::Scan>(plan.family);
+  if (!scans && !std::holds_alternative<plan::Rows>(plan.family)) return false;
+  // Before a row that is gone through backwards, a vector may lie before its tensor.
+  if (plan.peeled && plan::direction_of(plan) == plan::Direction::backward) return false;
+  const bool whole =
+      plan::vectors_in_row(plan, rows) == plan::threads_of_row(rows) * rows.register_vectors;
+  if (whole && !(rows.along() && plan.ragged)) return false;  // nothing is conditional
+  const std::vector<Node>& nodes = plan.program.nodes;
+  std::vector<int> passes_of(nodes.size(), 0);  // that need each node
+  bool rescales = false;
+  const auto need = [&](const std::vector<bool>& needed) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) passes_of[i] += needed[i];
+  };
+  for (int pass = 0; pass < passes.count; ++pass) {
+    need(passes.needed_for(plan.program, passes.folded(plan.program, pass)));
+    if (passes.rescaled(plan.program, pass).empty()) continue;
+    need(passes.needed_for_rescaled(plan.program, pass));
+    rescales = true;
+  }
+  if (scans) {  // the totals of a chunk, and its places
+    const std::vector<bool> scanned = passes.needed_for(plan.program, Passes::scans(plan.program));
+    need(scanned);
+    need(scanned);
+  }
+  if (rows.register_vectors == 0 && !rescales && !scans) return false;
+  int cost = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (passes_of[i] == 0 || !passes.in_row[i]) continue;
+    // What a pass loads for itself may lie beyond the tensor's end, unless vectors know theirs.
+    if (nodes[i].op == expr::Op::load && !(rows.along() && plan.ragged && !plan.peeled) &&
+        !plan::is_loaded_with_row(rows, plan.operands[static_cast<std::size_t>(nodes[i].source)]))
+      return false;
+    const expr::Cost& one = expr::traits(nodes[i].op).cost;
+    if (passes_of[i] > 1 && passes.level[i] == 0) cost += one.plain + kPlainOfSpecial * one.special;
+  }
+  return cost >= kHeavyValues;
 }
 
 std::vector<NodeId> Passes::reductions(const expr::Program& program, int pass) const {

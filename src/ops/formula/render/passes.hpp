@@ -48,4 +48,9 @@ struct Passes {
 
 [[nodiscard]] Passes find_passes(const plan::Plan& plan);
 
+/// Whether several passes of a thread over vectors that it holds need the same values, which take
+/// many instructions, of elements that may not exist.
+[[nodiscard]] bool shares_heavy_values(const plan::Plan& plan, const plan::Rows& rows,
+                                       const Passes& passes);
+
 }  // namespace tilejit::render

@@ -41,9 +41,13 @@ std::string CombiningWriter::valid_of_vector(const Code& accesses) const {
                                 : "    constexpr int valid = kVector;\n";
 }
 
+std::string CombiningWriter::exists(int i) const {
+  if (plan_.peeled) return fmt::format("exists >> (e + {}) & 1", i);
+  return rows_.along() && plan_.ragged ? fmt::format("e + {} < valid", i) : "is_there";
+}
+
 std::string CombiningWriter::if_exists(int i) const {
-  return plan_.peeled ? fmt::format("if (exists >> (e + {}) & 1) ", i)
-                      : fmt::format("if (e + {} < valid) ", i);
+  return "if (" + exists(i) + ") ";
 }
 
 void CombiningWriter::write_vector() {
@@ -70,8 +74,14 @@ void CombiningWriter::write_load() {
     line("  u32 exists;  // a bit per element");
   } else if (partial) {
     line("  int valid;  // elements that exist");
+  } else if (computes_always_) {
+    line("  bool is_there;");
   }
   line("\n  TILE_DEVICE void load(const Params& p, const Row& row, Index v, bool wanted = true) {");
+  if (computes_always_ && !plan_.peeled) {
+    line("    *this = Vector();");
+    if (!partial) line("    is_there = wanted;");
+  }
   if (!plan_.peeled) line("    if (!wanted) return;");
   const Code loads = this->loads();
   if (partial || !loads.text.empty())
@@ -121,14 +131,17 @@ void CombiningWriter::write_fold(const std::string& accumulator, const Asked& as
     for (const Operand& operand : plan_.operands) write_unpacking(operand, asked, false);
     for (int i = 0; i < group(); ++i) {
       const std::string at = along ? "0" : i == 0 ? "e" : fmt::format("e + {}", i);
-      write_call(i,
-                 fmt::format("{}a[{}].fold{}", all ? "" : if_exists(i), at, below ? "_below" : ""),
-                 fmt::format("p, r[{}]", at), asked, false);
+      const std::string fold = fmt::format("a[{}].fold{}", at, below ? "_below" : "");
+      if (computes_always_) {
+        write_call(i, fold + "_if", fmt::format("{}, p, r[{}]", exists(i), at), asked, false);
+      } else {
+        write_call(i, (all ? "" : if_exists(i)) + fold, fmt::format("p, r[{}]", at), asked, false);
+      }
     }
     line("    }");
   };
   // Of so many elements, asking for each takes longer than reading the code twice.
-  if (plan_.peeled && plan_.vector >= kManyElements) {
+  if (plan_.peeled && plan_.vector >= kManyElements && !computes_always_) {
     line("    if (exists == (1u << kVector) - 1) {");
     fold_elements(true);
     line("    return;\n    }");

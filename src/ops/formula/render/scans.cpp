@@ -63,7 +63,9 @@ void CombiningWriter::write_scans() {
   for (const NodeId id : scans) {
     line(combine(id, fmt::format("{}(v{})", accumulator_type(node_of(id)), node_of(id).args[0])));
   }
-  line("  }\n  TILE_DEVICE void combine(const Scans& behind) {");
+  line("  }");
+  if (computes_always_) write_conditional_fold("Scans", "fold");
+  line("  TILE_DEVICE void combine(const Scans& behind) {");
   for (const NodeId id : scans) line(combine(id, fmt::format("behind.a{}", id)));
   line("  }");
   for (const NodeId id : scans) out_ += next_function(node_of(id), id);

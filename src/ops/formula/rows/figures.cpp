@@ -50,6 +50,7 @@ int vectors_ahead(const Plan& plan, const plan::Rows& rows, const Operand& opera
 }
 
 std::int64_t shared_bytes(const Plan& plan, const plan::Rows& rows) {
+  if (!rows.along() && plan::threads_of_row(rows) == 1) return 0;
   const std::int64_t slots =
       rows.along()
           ? 2 * (plan.threads / plan::kWarp + (rows.cluster > 1 ? rows.cluster : 0))

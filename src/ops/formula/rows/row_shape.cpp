@@ -41,10 +41,6 @@ constexpr int kFewestRegisters = 24;
 constexpr std::int64_t kLeastSplits = 8;    // fewer are not worth a second kernel
 constexpr std::int64_t kMostSplits = 8192;  // results that a second kernel combines at once
 constexpr int kRowThreadsOfSplit = 256;
-constexpr int kThreadsAcross = 512;
-constexpr int kThreadsOfStrip = 256;
-constexpr int kLeastGroups = 4;   // 64 bytes side by side with vectors of 16 bytes
-constexpr int kGroupsOfLine = 8;  // 128 bytes
 constexpr std::int64_t kSectorBytes = 32;
 constexpr int kLeastRowThreadsOfRuns = 4;
 constexpr int kThreadsOfRuns = 256;
@@ -58,24 +54,8 @@ bool leaves_results(const Plan& plan, std::int64_t blocks) {
   return few && is_one_pass(plan);
 }
 
-/// Shares long rows among blocks if one block per row would leave multiprocessors idle. Without
-/// sharing, `blocks` blocks have rows to reduce, and each thread has `steps` vectors of a row.
-void share_among_blocks(const Plan& plan, std::int64_t blocks, std::int64_t steps, Rows& rows) {
-  if (leaves_results(plan, blocks)) {
-    const std::int64_t most = std::min(device::kWantedBlocks / std::max<std::int64_t>(blocks, 1),
-                                       steps / (2 * kStepsOfThread));
-    rows.splits = static_cast<int>(std::max<std::int64_t>(1, most));
-    return;
-  }
-  while (plan.target.major >= 9 && rows.cluster < kMaxCluster &&
-         rows.cluster * blocks < device::kManyBlocks &&
-         steps / rows.cluster >= 2 * kStepsOfThread) {
-    rows.cluster *= 2;
-  }
-}
-
-/// The same for contiguous rows that are long enough for very many blocks, each of which holds its
-/// part of a row. Multiprocessors take one block after another, so none works alone for long at the
+/// Shares contiguous rows that are long enough among very many blocks, each of which holds its part
+/// of a row. Multiprocessors take one block after another, so none works alone for long at the
 /// end.
 bool share_held(const Plan& plan, std::int64_t count, std::int64_t vectors, std::int64_t most_held,
                 Rows& rows) {
@@ -206,86 +186,29 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
     if (count && !share_held(plan, *count, *vectors, most_held, rows))
       share_among_blocks(plan, *count, *vectors / rows.row_threads, rows);
   }
-  // One pass reads nothing twice, so a loop is as fast as holding rows.
-  if (is_one_pass(plan) && rows.splits == 1 && rows.register_vectors > kVectorsOfThread)
+  // One pass reads nothing twice, so a loop is as fast as holding rows. Sums below a maximum take
+  // two passes over rows that are held, but these scale nothing.
+  if (is_one_pass_if_held(plan) && rows.splits == 1 && rows.register_vectors > kVectorsOfThread)
     rows.register_vectors = 0;
   rows.ahead = loads_ahead(plan, rows);
   return {rows, std::max(rows.row_threads, kFewRowThreads)};
 }
 
-/// Avoids blocks that each take less than a line of neighbouring columns: a cluster shares a wider
-/// strip instead. A multiprocessor then has two blocks, or one larger block.
-bool share_strips(const Plan& plan, std::int64_t count, std::int64_t length, RowShape& shape) {
-  if (plan.target.major < 9) return false;
-  const auto fits = [&](int threads, std::int64_t blocks) {
-    int groups = kWarp;
-    while (groups > kGroupsOfLine && ceil_div(count, groups) * kMaxCluster < blocks) groups /= 2;
-    const int row_threads = threads / groups;
-    if (ceil_div(count, groups) * kMaxCluster < blocks ||
-        length / (row_threads * kMaxCluster) < 2 * kStepsOfThread ||
-        shared_accumulator_bytes(plan, threads, groups) > kMaxAccumulatorBytes) {
-      return false;
-    }
-    shape.rows.row_threads = row_threads;
-    shape.rows.cluster = kMaxCluster;
-    shape.threads = threads;
-    return true;
-  };
-  return fits(kThreadsOfStrip, 2 * device::kManyBlocks) ||
-         fits(kThreadsAcross, device::kManyBlocks);
-}
-
-/// Vectors that lie side by side along the innermost of several kept modes. With the next mode's,
-/// which are far away, a warp would access many pieces of memory at a time. (A power of two; kWarp
-/// if they are enough, or if rows are short.)
-int groups_side_by_side(const Plan& plan, const Rows& rows) {
-  const auto length = vectors_in_row(plan, rows);
-  if (rows.first < 2 || !plan.extents[0].is_known() || !length) return kWarp;
-  const std::int64_t vectors = ceil_div(plan.extents[0].value(), plan.vector);
-  const auto groups = static_cast<int>(
-      std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(vectors, 1, kWarp))));
-  return *length >= std::int64_t{kStepsOfThread} * kThreadsAcross / groups ? groups : kWarp;
-}
-
-RowShape shape_across(const Plan& plan, Rows rows) {
-  const auto length = vectors_in_row(plan, rows);
-  const auto count = vectors_across_rows(plan, rows);
-  int groups = kWarp;
-  if (const int most = groups_side_by_side(plan, rows); most < kLeastGroups) {
-    groups = most;
-  } else if (count) {
-    while (groups > kLeastGroups && ceil_div(*count, groups) < device::kManyBlocks) groups /= 2;
-  }
-  if (RowShape shape{rows}; count && length && groups >= kLeastGroups && groups < kGroupsOfLine &&
-                            share_strips(plan, *count, *length, shape)) {
-    return shape;
-  }
-  int threads = kThreadsAcross;
-  while (threads > groups &&
-         shared_accumulator_bytes(plan, threads, groups) > kMaxAccumulatorBytes) {
-    (groups > kGroupsOfLine ? groups : threads) /= 2;
-  }
-  rows.row_threads = std::max(1, threads / groups);
-  if (length) {
-    rows.row_threads =
-        std::min(rows.row_threads, power_of_two_from(ceil_div(*length, kStepsOfThread)));
-  }
-  if (count && length) {
-    share_among_blocks(plan, ceil_div(*count, groups), *length / rows.row_threads, rows);
-  }
-  threads = std::max(kWarp, rows.row_threads * groups);
-  groups = threads / rows.row_threads;
-  // Multiprocessors take small blocks more slowly than these run.
-  while (threads < kFewRowThreads && count &&
-         ceil_div(*count, 2 * groups) >= device::kWantedBlocks &&
-         shared_accumulator_bytes(plan, 2 * threads, 2 * groups) <= kMaxAccumulatorBytes) {
-    threads *= 2;
-    groups *= 2;
-  }
-  return {rows, threads};
-}
-
 }  // namespace
+
+void share_among_blocks(const Plan& plan, std::int64_t blocks, std::int64_t steps, Rows& rows) {
+  if (leaves_results(plan, blocks)) {
+    const std::int64_t most = std::min(device::kWantedBlocks / std::max<std::int64_t>(blocks, 1),
+                                       steps / (2 * kStepsOfThread));
+    rows.splits = static_cast<int>(std::max<std::int64_t>(1, most));
+    return;
+  }
+  while (plan.target.major >= 9 && rows.cluster < kMaxCluster &&
+         rows.cluster * blocks < device::kManyBlocks &&
+         steps / rows.cluster >= 2 * kStepsOfThread) {
+    rows.cluster *= 2;
+  }
+}
 
 bool loads_ahead(const Plan& plan, const Rows& rows) {
   if (!rows.along() || rows.cluster == 1 || rows.register_vectors == 0) return false;
@@ -327,7 +250,7 @@ std::int64_t shared_accumulator_bytes(const Plan& plan, int threads, int groups)
 }
 
 RowShape choose_row_shape(const Plan& plan, Rows rows, std::int64_t most_held) {
-  return rows.along() ? shape_along(plan, rows, most_held) : shape_across(plan, rows);
+  return rows.along() ? shape_along(plan, rows, most_held) : shape_across(plan, rows, most_held);
 }
 
 }  // namespace tilejit::plan

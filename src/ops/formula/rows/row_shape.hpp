@@ -24,6 +24,13 @@ struct RowShape {
 /// its extents, operands and vector; `rows` says which modes are reduced.
 [[nodiscard]] RowShape choose_row_shape(const Plan& plan, Rows rows, std::int64_t most_held);
 
+/// Shares long rows among blocks if one block per row would leave multiprocessors idle. Without
+/// sharing, `blocks` blocks have rows to reduce, and each thread has `steps` vectors of a row.
+void share_among_blocks(const Plan& plan, std::int64_t blocks, std::int64_t steps, Rows& rows);
+
+/// The shape of rows whose vectors lie across: part of choose_row_shape.
+[[nodiscard]] RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held);
+
 /// Loads that a thread has in flight if rows are not held. There are more of them if rows are
 /// columns and leave a multiprocessor with few threads. `plan` must have its rows and threads.
 [[nodiscard]] int batch_of_rows(const Plan& plan);
@@ -33,6 +40,13 @@ struct RowShape {
 /// they are as fast at run time. `plan` must have its extents and operands, and vectors of one
 /// element.
 [[nodiscard]] int most_of_small_rows(const Plan& plan);
+
+/// The same for columns that are read more than once: so few that a thread holds a short column
+/// whole, or that there are threads enough to load all columns at once.
+[[nodiscard]] int most_of_held_columns(const Plan& plan);
+
+/// Bytes of shared memory for accumulators of a block that holds columns.
+[[nodiscard]] std::int64_t held_shared_bytes(const Plan& plan, const Rows& rows, int threads);
 
 /// `shape` with the knobs that `tuning` pins, threads included, and with everything that follows
 /// from them adapted. Throws Error{invalid_spec} for what the template cannot do.

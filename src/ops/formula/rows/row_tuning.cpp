@@ -55,19 +55,17 @@ void check_blocks_of_row(const Plan& plan, const RowShape& shape) {
 void check_registers(const Plan& plan, const RowShape& shape,
                      const std::optional<std::int64_t>& steps) {
   const Rows& rows = shape.rows;
-  const int groups = shape.threads / rows.row_threads;
-  if (!rows.along() &&
-      shared_accumulator_bytes(plan, shape.threads, groups) > kMaxAccumulatorBytes) {
+  if (!rows.along() && held_shared_bytes(plan, rows, shape.threads) > kMaxAccumulatorBytes) {
     refuse_knob("threads", "accumulators of " + std::to_string(shape.threads) +
                                " threads exceed 48 KiB of shared memory; use fewer");
   }
   if (rows.register_vectors == 0) return;
-  const bool enough = rows.along() && steps && rows.register_vectors >= *steps;
+  const bool enough = steps && rows.register_vectors >= *steps;
   if (!enough || rows.register_vectors * registers_of_vector(plan, rows) > kMostRegisters) {
     refuse_knob("register_vectors",
                 "a thread has " + (steps ? std::to_string(*steps) : "an unknown number of") +
-                    " vectors of a row to hold, in at most 128 registers, where one "
-                    "kernel has the whole of a contiguous row; use 0, or more threads");
+                    " vectors of a row to hold, in at most 128 registers; use 0, or more "
+                    "threads");
   }
 }
 

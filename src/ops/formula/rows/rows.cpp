@@ -13,8 +13,9 @@ using core::ceil_div;
 
 constexpr int kBulkAlignment = 16;
 constexpr int kSharedBytesOfRest = 12 * 1024;  // per block, besides inputs kept for all rows
-// Vectors per thread that take as long as the launches of two more kernels.
-constexpr std::int64_t kStepsOfManyBlocks = 64;
+// In microseconds and bytes per microsecond: what a kernel costs that follows another one, what one
+// block loads, and what all of them do.
+constexpr double kKernelUs = 2.5, kBytesOfBlock = 40e3, kBytesOfAll = 3e6;
 
 /// Vectors of `vector` elements along the modes for which `wanted` is true; nothing if one of their
 /// extents is unknown.
@@ -167,8 +168,13 @@ bool leaves_device_idle(const Plan& plan) {
   const auto length = vectors_in_row(plan, *rows), count = vectors_across_rows(plan, *rows);
   if (!length || !count) return false;
   const std::int64_t blocks = ceil_div(*count, plan.threads / rows->row_threads) * rows->cluster;
-  return 2 * blocks <= device::kManyBlocks &&
-         *length >= kStepsOfManyBlocks * rows->row_threads * rows->cluster;
+  if (2 * blocks > device::kManyBlocks) return false;
+  double bytes = 0;  // that each pass reads
+  for (const Operand& operand : plan.operands) {
+    if (operand.read && !operand.every_row && varies_in_row(operand, *rows))
+      bytes += static_cast<double>(*length * *count * plan.vector * size_bytes(operand.dtype));
+  }
+  return bytes / (static_cast<double>(blocks) * kBytesOfBlock) > kKernelUs + bytes / kBytesOfAll;
 }
 
 }  // namespace tilejit::plan

@@ -60,6 +60,8 @@ void RowsWriter::write_steps() {
   const bool whole =
       plan::vectors_in_row(plan_, rows_) == plan::threads_of_row(rows_) * rows_.register_vectors;
   line(fmt::format("constexpr bool kStepsAreWhole = {};  // all threads hold as many", whole));
+  line(fmt::format("constexpr bool kComputesAlways = {};  // also what does not exist",
+                   computes_always_));
   line(fmt::format("constexpr int kReductions = {};  // one after another", passes_.count));
   line(fmt::format("constexpr int kCluster = {};  // blocks a row", rows_.cluster));
   line(fmt::format("#define USES_CLUSTER {:d}", rows_.cluster > 1));

@@ -110,7 +110,7 @@ class Chooser {
   }
 
   void choose_threads_across() {
-    int groups = kMostGroups;
+    int groups = most_side_by_side();
     while (count_ && groups > kLeastGroups && ceil_div(*count_, groups) < device::kManyBlocks)
       groups /= 2;
     const std::int64_t blocks = count_ ? ceil_div(*count_, groups) : device::kWantedBlocks;
@@ -123,6 +123,13 @@ class Chooser {
     if (length_)
       rows_.row_threads =
           std::min(rows_.row_threads, power_of_two_from(ceil_div(*length_, steps_)));
+  }
+
+  /// Neighbours along the innermost of several kept modes: the next mode's columns are far away.
+  [[nodiscard]] int most_side_by_side() const {
+    if (rows_.first < 2 || !plan_.extents[0].is_known()) return kMostGroups;
+    const std::int64_t vectors = ceil_div(plan_.extents[0].value(), plan_.vector);
+    return vectors < kLeastGroups ? power_of_two_from(vectors) : kMostGroups;
   }
 
   /// Bytes of shared memory for what the warps of a row tell each other, in two buffers, and for

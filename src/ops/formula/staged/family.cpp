@@ -22,6 +22,7 @@ constexpr int kHeldWords = 16;                          // of a row, about, by a
 constexpr int kHeldVectors = 36;                        // if they are smaller than a word
 constexpr int kMostRegisters = 64;                      // that hold vectors
 constexpr std::int64_t kBytesOfBlock = 5 * 1024;        // of inputs: more delays its outputs
+constexpr std::int64_t kLeastOfBlock = 4 * 1024;        // if other operands are loaded, too
 constexpr std::int64_t kMostBytesOfInputs = 16 * 1024;  // in 32 registers of a thread
 constexpr std::int64_t kMostSharedBytes = 32 * 1024;    // of a block
 // With fewer elements, the accesses of fused_rows.cu are as fast: rows of less take longer by the
@@ -130,12 +131,13 @@ bool is_direct(const Plan& plan, const Rows& rows, const Operand& operand) {
 }
 
 int turns_of(const Plan& plan, const Rows& rows) {
-  const auto direct = [&](const Operand& operand) { return is_direct(plan, rows, operand); };
-  if (std::ranges::any_of(plan.operands, direct)) return 1;  // loads of each turn would wait
   const std::int64_t groups = kThreads / rows.row_threads;
   const std::int64_t bytes = groups * std::max<std::int64_t>(1, input_bytes_of_row(plan));
   const std::int64_t shared = groups * bytes_of_row_before(plan, nullptr);
   std::int64_t turns = std::min(kBytesOfBlock / bytes, kMostSharedBytes / shared);
+  const auto direct = [&](const Operand& operand) { return is_direct(plan, rows, operand); };
+  // Loads of each turn wait for those of the one before, which costs less than small blocks.
+  if (std::ranges::any_of(plan.operands, direct)) turns = std::min(turns, kLeastOfBlock / bytes);
   if (const auto count = vectors_across_rows(plan, rows))
     turns = std::min(turns, *count / (groups * kManyBlocks));
   return static_cast<int>(std::max<std::int64_t>(1, turns));

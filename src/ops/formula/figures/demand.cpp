@@ -1,0 +1,233 @@
+#include "figures/demand.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/integer.hpp"
+#include "expr/traits.hpp"
+#include "figures/value.hpp"
+#include "rows/rows.hpp"
+
+namespace tilejit::figures {
+namespace {
+
+using expr::kNoNode;
+using expr::Node;
+using expr::NodeId;
+using plan::Operand;
+using plan::Plan;
+using plan::Reach;
+
+constexpr double kSector = 32, kWord = 4;
+constexpr double kLessByApproximation = 5;  // instructions of a function for 16-bit results
+constexpr int kPlaceInstructions = 4;       // to compare a value, and to keep its place
+constexpr int kScanInstructions = 6;        // in a vector, and with what lies before it
+constexpr int kOwnRegisters = 26;           // of a thread: addresses, counters
+constexpr double kRegistersOfWord = 1.2;
+
+std::size_t index(NodeId id) {
+  return static_cast<std::size_t>(id);
+}
+
+/// Bytes of memory that holds an operand, in whole sectors: runs of neighbours, as far apart as the
+/// layout says.
+double bytes_by_sectors(const Operand& operand, const Plan& plan, const SymbolValues& symbols) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> modes;  // stride, extent
+  for (std::size_t m = 0; m < operand.modes.size(); ++m) {
+    for (const Mode& leaf : operand.modes[m]) {
+      const auto extent = value_of(leaf.extent, symbols), stride = value_of(leaf.stride, symbols);
+      if (extent.value_or(1) > 1 && stride.value_or(0) != 0) modes.emplace_back(*stride, *extent);
+    }
+  }
+  (void)plan;
+  std::ranges::sort(modes);
+  const double bytes = size_bytes(operand.dtype);
+  double elements = 1;
+  for (const auto& [stride, extent] : modes) elements *= static_cast<double>(extent);
+  std::int64_t run = 1;
+  auto next = modes.begin();
+  for (; next != modes.end() && next->first <= run; ++next) {
+    run = next->first == run ? run * next->second : next->first * (next->second - 1) + run;
+  }
+  if (next == modes.end()) return elements * bytes;
+  const double length = static_cast<double>(run) * bytes;
+  const double pitch = static_cast<double>(next->first) * bytes;
+  const bool aligned = std::fmod(pitch, kSector) == 0;
+  const double touched = aligned ? std::ceil(length / kSector) * kSector : length + kSector - bytes;
+  return elements * bytes * std::min(pitch, touched) / length;
+}
+
+/// Instructions of an element, in all passes.
+class Instructions {
+ public:
+  Instructions(const Plan& plan, const plan::Rows* rows)
+      : plan_(plan),
+        nodes_(plan.program.nodes),
+        held_(rows != nullptr && rows->register_vectors > 0),
+        varies_(nodes_.size(), false) {
+    const bool rescales = rows != nullptr && !held_ && !plan::is_light(plan);
+    level_ =
+        expr::passes_before(plan.program, rescales ? expr::rescaled_sums(plan.program)
+                                                   : std::vector<expr::RescaledSum>(nodes_.size()));
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      bool of_element = nodes_[i].op == expr::Op::load || nodes_[i].op == expr::Op::index;
+      for (const NodeId arg : nodes_[i].args)
+        of_element = of_element || (arg != kNoNode && varies_[index(arg)]);
+      varies_[i] = of_element && !expr::is_reduction(nodes_[i].op);
+      if (expr::is_reduction(nodes_[i].op)) passes_ = std::max(passes_, level_[i]);
+    }
+  }
+
+  void count(double& plain, double& special) {
+    std::vector<bool> counted(nodes_.size(), false);
+    for (int pass = 1; pass <= passes_ + 1; ++pass) {
+      std::vector<bool> needed(nodes_.size(), false);
+      for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        if (expr::is_reduction(nodes_[i].op) && level_[i] == pass)
+          add_combination(i, needed, plain);
+      }
+      if (pass > passes_) add_outputs(needed);
+      for (std::size_t i = nodes_.size(); i-- > 0;) {
+        if (!needed[i]) continue;
+        for (const NodeId arg : nodes_[i].args) need(arg, needed);
+        // What is held, and needs no results, is computed once.
+        if (held_ && level_[i] == 0 && counted[i]) continue;
+        counted[i] = true;
+        add_cost(nodes_[i], plain, special);
+      }
+    }
+  }
+  [[nodiscard]] int passes() const { return passes_; }
+
+ private:
+  void need(NodeId id, std::vector<bool>& needed) const {
+    if (id != kNoNode && varies_[index(id)]) needed[index(id)] = true;
+  }
+  void add_combination(std::size_t i, std::vector<bool>& needed, double& plain) const {
+    need(nodes_[i].args[0], needed);
+    plain += expr::finds_place(nodes_[i].op) ? kPlaceInstructions : 1;
+  }
+  void add_outputs(std::vector<bool>& needed) const {
+    for (const expr::Store& store : plan_.program.stores) need(store.value, needed);
+  }
+  void add_cost(const Node& node, double& plain, double& special) const {
+    const expr::Traits& traits = expr::traits(node.op);
+    const bool narrow = is_floating(node.type) && size_bytes(node.type) <= 2;
+    const bool approximate = narrow && !traits.approximation.empty();
+    const int wide = size_bytes(node.type) == 8 ? 2 : 1;
+    // Both the totals of a chunk and its places ask for what is scanned.
+    const int times = plan::direction_of(plan_) && !expr::is_scan(node.op) ? 2 : 1;
+    const double own = expr::is_scan(node.op) ? kScanInstructions : traits.cost.plain;
+    plain += times * wide * (approximate ? std::max(2.0, own / kLessByApproximation) : own);
+    special += times * traits.cost.special;
+  }
+
+  const Plan& plan_;
+  const std::vector<Node>& nodes_;
+  bool held_;
+  std::vector<int> level_;
+  std::vector<bool> varies_;
+  int passes_ = 0;
+};
+
+bool has_full_outputs(const Plan& plan) {
+  return std::ranges::any_of(plan.operands,
+                             [](const Operand& o) { return o.written && !o.per_row; });
+}
+
+/// Memory instructions and the like, for an operand that `times` passes read.
+void add_accesses(const Plan& plan, const Operand& operand, const OperandFigures& figures,
+                  double elements, double times, Demand& demand) {
+  const double bytes = size_bytes(operand.dtype);
+  const double count = elements * times;
+  if (operand.reach == Reach::broadcast) {
+    demand.accesses += count / plan.vector;
+    return;
+  }
+  const double of_access = std::max(1.0, operand.access_bytes / bytes);
+  demand.accesses += count / of_access * (operand.shifted ? 2 : 1);
+  // To shared memory, and from there.
+  if (operand.reach == Reach::transposed) demand.accesses += 2 * count / of_access;
+  const double words = count * std::max(1.0, operand.access_bytes / kWord) / of_access;
+  if (operand.shifted) demand.shifted_words += 2 * words;
+  if (plan.peeled && operand.reach == Reach::contiguous) demand.shifted_words += words / 2;
+  const double ratio = figures.sectors ? figures.sectors->ratio() : 1;
+  demand.sectors += count * bytes / kSector * ratio;
+}
+
+/// What threads of a row wait for, one thing after another.
+void add_waits(const Plan& plan, const plan::Rows& rows, int passes, Demand& demand) {
+  const auto vectors = plan::vectors_in_row(plan, rows);
+  const double each = std::ceil(static_cast<double>(vectors.value_or(1)) /
+                                static_cast<double>(plan::threads_of_row(rows)));
+  const bool held = rows.register_vectors > 0;
+  const double lanes = std::log2(std::min(rows.row_threads, plan::kWarp));
+  const bool meet = rows.along() ? rows.row_threads > plan::kWarp : rows.row_threads > 1;
+  const double batches = held ? 1 : std::ceil(each / std::max(1, plan.unroll));
+  if (plan::direction_of(plan) && !std::holds_alternative<plan::StagedRows>(plan.family)) {
+    demand.cached_trips += batches - 1;
+    demand.shuffles += batches * lanes;
+    demand.barriers += batches * (meet ? 2 : 0);
+  } else {
+    const double times = held ? 1 : passes + (has_full_outputs(plan) ? 1 : 0);
+    demand.cached_trips += times * batches - 1;
+    demand.shuffles += passes * lanes * (rows.along() ? 1 : plan.vector);
+    demand.barriers += meet ? passes * (rows.along() ? 1 : 2) : 0;
+  }
+  if (rows.cluster > 1) demand.clusters += passes;
+  if (rows.ahead) {  // blocks take row after row, while the next one comes
+    const auto units = static_cast<double>(plan::vectors_across_rows(plan, rows).value_or(1));
+    const double turns = std::ceil(units * rows.cluster / demand.blocks);
+    demand.cached_trips += turns - 1;
+    for (double* const one : {&demand.barriers, &demand.shuffles, &demand.clusters}) *one *= turns;
+  }
+  demand.splits = rows.splits > 1;
+}
+
+}  // namespace
+
+std::optional<Demand> demand_of(const Plan& plan, const Figures& figures,
+                                const SymbolValues& symbols) {
+  if (!figures.elements || figures.blocks.value_or(0) == 0 || !figures.bytes_moved)
+    return std::nullopt;
+  const plan::Rows* const rows = plan::rows_of(plan);
+  Demand demand{.blocks = static_cast<double>(*figures.blocks), .threads = plan.threads};
+  const auto elements = static_cast<double>(*figures.elements);
+  Instructions instructions(plan, rows);
+  instructions.count(demand.instructions, demand.special);
+  demand.instructions *= elements;
+  demand.special *= elements;
+  const bool held = rows == nullptr || rows->register_vectors > 0;
+  const double times =
+      held ? 1 : std::max(1, instructions.passes() + (has_full_outputs(plan) ? 1 : 0));
+  const bool scans = plan::direction_of(plan).has_value();
+  for (std::size_t i = 0; i < plan.operands.size(); ++i) {
+    const Operand& operand = plan.operands[i];
+    const double bytes = bytes_by_sectors(operand, plan, symbols);
+    if (operand.read) demand.bytes += bytes;
+    if (operand.written) demand.bytes += bytes;
+    if (operand.read && !held && !scans) demand.again += (times - 1) * bytes;
+    if (scans && rows->splits > 1 && operand.read) demand.again += bytes;
+    if (operand.per_row) continue;
+    if (operand.read)
+      add_accesses(plan, operand, figures.operands[i], elements, scans ? 1 : times, demand);
+    if (operand.written) add_accesses(plan, operand, figures.operands[i], elements, 1, demand);
+  }
+  demand.trips = 1;
+  if (rows != nullptr) add_waits(plan, *rows, instructions.passes(), demand);
+  if (const auto* staged = std::get_if<plan::StagedRows>(&plan.family)) {
+    demand.trips = staged->turns;
+    demand.barriers += 2.0 * staged->turns;
+  }
+  const bool staged_tile = std::holds_alternative<plan::Tile>(plan.family) ||
+                           std::holds_alternative<plan::Box>(plan.family);
+  if (staged_tile) demand.barriers += 1;
+  demand.registers = std::min(
+      255, kOwnRegisters + static_cast<int>(kRegistersOfWord *
+                                            static_cast<double>(figures.bytes_in_flight) / kWord));
+  demand.shared_bytes = shared_bytes_of(plan);
+  return demand;
+}
+
+}  // namespace tilejit::figures

@@ -1,0 +1,262 @@
+// How threads share columns: rows whose vectors lie across, so that each element of a vector is
+// another row's.
+#include <algorithm>
+#include <bit>
+
+#include "core/integer.hpp"
+#include "device/scale.hpp"
+#include "rows/row_shape.hpp"
+#include "rows/rows.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+using core::ceil_div;
+using core::power_of_two_from;
+
+constexpr int kThreadsAcross = 512;
+constexpr int kThreadsOfStrip = 256;
+constexpr int kThreadsOfShort = 128;  // the fewest threads of a block
+constexpr int kLeastGroups = 4;       // 64 bytes side by side with vectors of 16 bytes
+constexpr int kLineBytes = 128, kSectorBytes = 32;
+constexpr int kGroupsOfLine = 8;  // 128 bytes
+constexpr int kMaxCluster = 8;    // every device with clusters supports it
+// Registers that hold a thread's part of a column, if it is a part or all of it, and those that
+// hold it and what is made of it.
+constexpr int kRegistersHeld = 32;
+constexpr int kRegistersOfWhole = 64;
+constexpr int kRegistersOfThread = 96;
+constexpr std::int64_t kMostHeld = 64;  // elements of a column that a thread holds, at most
+constexpr std::int64_t kFewHeld = 32;   // the same in large blocks of a cluster
+constexpr int kMostAcross = 8;          // elements of a vector, which accumulate apart
+constexpr int kMostElements = 4;        // of a vector: each has accumulators and results of its own
+constexpr int kMostOfWhole = 16;        // longer columns have several threads anyway
+constexpr int kWidestAccess = 16;       // bytes
+constexpr int kNarrowestAccess = 4;
+constexpr int kHeldByMany = 4;  // vectors of a thread, if there are enough for all threads
+// With fewer threads than this, columns of twice as many still find room on the device.
+constexpr std::int64_t kFewThreads = device::kThreadsAtOnce / 4;
+
+/// Avoids blocks that each take less than a line of neighbouring columns: a cluster shares a wider
+/// strip instead. A multiprocessor then has two blocks, or one larger block.
+bool share_strips(const Plan& plan, std::int64_t count, std::int64_t length, RowShape& shape) {
+  if (plan.target.major < 9) return false;
+  const auto fits = [&](int threads, std::int64_t blocks) {
+    int groups = kWarp;
+    while (groups > kGroupsOfLine && ceil_div(count, groups) * kMaxCluster < blocks) groups /= 2;
+    const int row_threads = threads / groups;
+    if (ceil_div(count, groups) * kMaxCluster < blocks ||
+        length / (row_threads * kMaxCluster) < 2 * kStepsOfThread ||
+        shared_accumulator_bytes(plan, threads, groups) > kMaxAccumulatorBytes) {
+      return false;
+    }
+    shape.rows.row_threads = row_threads;
+    shape.rows.cluster = kMaxCluster;
+    shape.threads = threads;
+    return true;
+  };
+  return fits(kThreadsOfStrip, 2 * device::kManyBlocks) ||
+         fits(kThreadsAcross, device::kManyBlocks);
+}
+
+/// Bytes of a vector of the narrowest operand that is contiguous across rows.
+int bytes_of_vector(const Plan& plan, const Rows& rows) {
+  int bytes = kWidestAccess;
+  for (const Operand& operand : plan.operands) {
+    const bool full = operand.written ? !operand.per_row : varies_in_row(operand, rows);
+    if (full && operand.reach == Reach::contiguous)
+      bytes = std::min(bytes, plan.vector * size_bytes(operand.dtype));
+  }
+  return bytes;
+}
+
+/// Vectors that lie side by side along the innermost of several kept modes. With the next mode's,
+/// which are far away, a warp would access many pieces of memory at a time. (A power of two; kWarp
+/// if they are enough, or if rows are short.)
+int groups_side_by_side(const Plan& plan, const Rows& rows) {
+  const auto length = vectors_in_row(plan, rows);
+  if (rows.first < 2 || !plan.extents[0].is_known() || !length) return kWarp;
+  const std::int64_t vectors = ceil_div(plan.extents[0].value(), plan.vector);
+  const auto groups = static_cast<int>(
+      std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(vectors, 1, kWarp))));
+  const bool is_long = *length >= std::int64_t{kStepsOfThread} * kThreadsAcross / groups;
+  return is_long || groups * bytes_of_vector(plan, rows) < kSectorBytes ? groups : kWarp;
+}
+
+/// Registers for one vector of each input that a thread holds. Shifted ones come in two chunks.
+int registers_of_held(const Plan& plan, const Rows& rows) {
+  int bytes = 0;
+  for (const Operand& operand : plan.operands) {
+    if (is_loaded_with_row(rows, operand) && varies_in_row(operand, rows))
+      bytes += plan.vector * size_bytes(operand.dtype) * (operand.shifted ? 2 : 1);
+  }
+  return std::max(1, bytes / 4);
+}
+
+/// The most vectors of a column that a thread may hold: beside them, it has an accumulator and all
+/// results for each element of a vector.
+std::int64_t most_of_thread(const Plan& plan, const Rows& rows, std::int64_t most_held) {
+  const auto reductions = std::ranges::count_if(
+      plan.program.nodes, [](const expr::Node& node) { return expr::is_reduction(node.op); });
+  const std::int64_t others = plan.vector * (accumulator_bytes(plan) / 4 + reductions);
+  const int each = registers_of_held(plan, rows);
+  const std::int64_t room = std::min<std::int64_t>(kRegistersOfThread - others, kRegistersOfWhole);
+  const std::int64_t whole =
+      std::min({most_held, room / each, kMostHeld / plan.vector, std::int64_t{kWarp}});
+  if (vectors_in_row(plan, rows).value_or(0) <= whole) return whole;
+  return std::min(whole, std::int64_t{kRegistersHeld} / each);
+}
+
+/// Whether the elements of an output lie one after another along the row, not across rows: stores
+/// then make whole sectors if threads of a warp have neighbours along the row.
+bool is_turned(const Plan& plan, const Rows& rows) {
+  return std::ranges::any_of(plan.operands, [&](const Operand& operand) {
+    const OperandMode& along = operand.modes[rows.first];
+    return operand.written && !operand.per_row && along.size() == 1 && along[0].stride.is(1);
+  });
+}
+
+/// How columns that threads hold are shared: by `sharing` threads of one or more blocks, and
+/// `strip` vectors side by side.
+struct Sharing {
+  std::int64_t sharing = 1;
+  int strip = 1;
+  [[nodiscard]] std::int64_t threads() const { return sharing * strip; }
+};
+
+/// Strips are lines. They are narrower, half lines, or sectors if columns are few, if blocks or
+/// clusters would not hold them, or if the threads of large blocks of a cluster would hold many
+/// vectors. Where outputs lie along the row they are sectors, and threads many.
+std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64_t length,
+                                  std::int64_t count, std::int64_t most) {
+  const bool turned = is_turned(plan, rows);
+  const int bytes = bytes_of_vector(plan, rows);
+  const auto vectors_of = [&](int all) { return std::clamp(all / bytes, 1, kWarp); };
+  const std::int64_t blocks = plan.target.major >= 9 ? kMaxCluster : 1,
+                     few = kFewHeld / plan.vector;
+  const int side = groups_side_by_side(plan, rows);
+  const int widest = vectors_of(turned ? kSectorBytes : kLineBytes);
+  Sharing chosen{power_of_two_from(ceil_div(length, most)), std::min(side, widest)};
+  auto& [sharing, strip] = chosen;
+  // A warp then has neighbours along the row.
+  const int wanted = turned ? kThreadsOfShort : side < widest ? kWarp : 1;
+  while (sharing < length && chosen.threads() < wanted) sharing *= 2;
+  while (2 * sharing < length && 2 * chosen.threads() <= kThreadsAcross * blocks &&
+         count * sharing < kFewThreads)
+    sharing *= 2;
+  const auto is_too_wide = [&] {
+    const std::int64_t threads = chosen.threads();
+    return threads > kThreadsAcross * blocks ||
+           (threads > kThreadsAcross && count * chosen.sharing < 2 * kFewThreads) ||
+           (threads > kThreadsOfStrip * blocks && length > few * chosen.sharing);
+  };
+  const int least = vectors_of(count * sharing < 8 * kFewThreads ? kSectorBytes : kLineBytes / 2);
+  while (strip > least && is_too_wide()) {
+    strip /= 2;
+    if (length > few * sharing && 2 * chosen.threads() <= kThreadsAcross * blocks) sharing *= 2;
+  }
+  if (chosen.threads() > kThreadsAcross * blocks) return std::nullopt;
+  return chosen;
+}
+
+/// Columns that are read more than once: threads hold them in registers, so that memory is read
+/// once. The blocks of a cluster share columns that are too long for one.
+std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t most_held) {
+  const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
+  if (!length || !count || *length == 0 || is_one_pass(plan)) return std::nullopt;
+  const std::int64_t most = most_of_thread(plan, rows, 2 * most_held);
+  if (most < 1) return std::nullopt;
+  const auto chosen = share_held(plan, rows, *length, *count, most);
+  if (!chosen) return std::nullopt;
+  // Blocks of a cluster wait for each other: small ones do so for fewer threads.
+  const std::int64_t blocks = plan.target.major >= 9 ? kMaxCluster : 1;
+  std::int64_t row_threads =
+      std::min<std::int64_t>(chosen->sharing, kThreadsAcross / chosen->strip);
+  if (chosen->sharing > row_threads && chosen->threads() <= kThreadsOfStrip * blocks)
+    row_threads = kThreadsOfStrip / chosen->strip;
+  rows.row_threads = static_cast<int>(row_threads);
+  rows.cluster = static_cast<int>(chosen->sharing / row_threads);
+  rows.register_vectors = static_cast<int>(ceil_div(*length, chosen->sharing));
+  const int least_threads = is_turned(plan, rows) ? 2 * kWarp : kThreadsOfShort;
+  int groups = std::max(chosen->strip, least_threads / rows.row_threads);
+  const int least = std::max(1, kSectorBytes / bytes_of_vector(plan, rows));
+  while (groups > least && groups * rows.row_threads > 2 * kWarp && rows.cluster == 1 &&
+         ceil_div(*count, groups) < device::kManyBlocks)
+    groups /= 2;
+  const int threads = groups * rows.row_threads;
+  if (threads < kWarp || held_shared_bytes(plan, rows, threads) > kMaxAccumulatorBytes)
+    return std::nullopt;
+  return RowShape{rows, threads};
+}
+
+}  // namespace
+
+std::int64_t held_shared_bytes(const Plan& plan, const Rows& rows, int threads) {
+  if (threads_of_row(rows) == 1) return 0;
+  return slots_across(threads, threads / rows.row_threads, rows.cluster) * accumulator_bytes(plan) *
+         plan.vector;
+}
+
+int most_of_held_columns(const Plan& plan) {
+  constexpr int kAnyNumber = 16;
+  const auto* const rows = std::get_if<Rows>(&plan.family);
+  if (rows == nullptr || rows->along()) return kAnyNumber;
+  if (is_one_pass(plan)) return kMostAcross;
+  const auto length = vectors_in_row(plan, *rows), count = vectors_across_rows(plan, *rows);
+  const std::int64_t longest =
+      kMostHeld / kMostElements * kThreadsAcross / kLeastGroups * kMaxCluster;
+  if (!length || !count || *length > longest) return kMostAcross;
+  int widest = 1;
+  for (const Operand& operand : plan.operands) widest = std::max(widest, size_bytes(operand.dtype));
+  Plan wider = plan;
+  for (int vector = std::min(kMostElements, kWidestAccess / widest);
+       vector * widest > kNarrowestAccess; vector /= 2) {
+    wider.vector = vector;
+    const bool shifted = plan.extents.front().value() % vector != 0;
+    for (Operand& operand : wider.operands) operand.shifted = shifted;
+    const bool whole = *length > kMostOfWhole || *length <= most_of_thread(wider, *rows, *length);
+    if (whole && *length * *count >= kHeldByMany * vector * kFewThreads) return vector;
+  }
+  return std::max(1, kNarrowestAccess / widest);
+}
+
+RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
+  if (const auto shape = shape_held(plan, rows, most_held)) return *shape;
+  const auto length = vectors_in_row(plan, rows);
+  const auto count = vectors_across_rows(plan, rows);
+  int groups = kWarp;
+  if (const int most = groups_side_by_side(plan, rows); most < kLeastGroups) {
+    groups = most;
+  } else if (count) {
+    while (groups > kLeastGroups && ceil_div(*count, groups) < device::kManyBlocks) groups /= 2;
+  }
+  if (RowShape shape{rows}; count && length && groups >= kLeastGroups && groups < kGroupsOfLine &&
+                            share_strips(plan, *count, *length, shape)) {
+    return shape;
+  }
+  int threads = kThreadsAcross;
+  while (threads > groups &&
+         shared_accumulator_bytes(plan, threads, groups) > kMaxAccumulatorBytes) {
+    (groups > kGroupsOfLine ? groups : threads) /= 2;
+  }
+  rows.row_threads = std::max(1, threads / groups);
+  if (length) {
+    rows.row_threads =
+        std::min(rows.row_threads, power_of_two_from(ceil_div(*length, kStepsOfThread)));
+  }
+  if (count && length) {
+    share_among_blocks(plan, ceil_div(*count, groups), *length / rows.row_threads, rows);
+  }
+  threads = std::max(kWarp, rows.row_threads * groups);
+  groups = threads / rows.row_threads;
+  // Multiprocessors take small blocks more slowly than these run.
+  while (threads < kThreadsOfShort && count &&
+         ceil_div(*count, 2 * groups) >= device::kWantedBlocks &&
+         shared_accumulator_bytes(plan, 2 * threads, 2 * groups) <= kMaxAccumulatorBytes) {
+    threads *= 2;
+    groups *= 2;
+  }
+  return {rows, threads};
+}
+
+}  // namespace tilejit::plan
