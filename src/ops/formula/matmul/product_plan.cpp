@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <bit>
 
+#include "device/warpgroup_costs.hpp"
 #include "matmul/shared_layout.hpp"
 #include "plan/iteration.hpp"
 #include "plan/params.hpp"
 #include "plan/parts.hpp"
 #include "plan/vectors.hpp"
 #include "tilejit/error.hpp"
+#include "wgmma/wgmma_plan.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -48,7 +50,6 @@ void check(const Tuning& tuning) {
   if (tuning.unroll) refuse("unroll");
   if (tuning.tv) refuse("tv");
   if (tuning.row_threads) refuse("row_threads");
-  if (tuning.cluster) refuse("cluster");
   if (tuning.register_vectors) refuse("register_vectors");
 }
 
@@ -69,12 +70,16 @@ class ProductPlanner {
     plan_.family = MatmulSimt{};  // vectors are those of tiles
     choose_vector(op_, analysis_, std::nullopt, false, plan_);
     const auto atom = atom_for(plan_.target, product_.a.dtype, product_.b.dtype);
-    if (atom) {
+    const auto wgmma = choose_wgmma(plan_, operands(), op_.tuning);
+    if (op_.tuning.cluster && !wgmma) refuse("cluster");
+    if (wgmma && !(atom && warps_are_faster(*atom, wgmma->clocks))) {
+      plan_.family = wgmma->product;
+    } else if (atom) {
       plan_.family = MatmulMma{common(tensor_core_shapes(*atom, plan_.target), true), *atom};
     } else {
       plan_.family = MatmulSimt{common(simt_shapes(product_.accumulator), false)};
     }
-    plan_.threads = matmul_of(plan_)->tile.threads();
+    std::visit([&](auto& family) { family.choose_launch(plan_, op_.tuning); }, plan_.family);
     set_sources(*matmul_of(plan_));
     plan_.params = params_of(op_, plan_);
     plan_.params_bytes = operation::struct_bytes(plan_.params);
@@ -84,7 +89,8 @@ class ProductPlanner {
  private:
   void set_sources(const Matmul& product) {
     for (const auto& [operand, source] :
-         {std::pair(&plan_.operands[0], &product.a), std::pair(&plan_.operands[1], &product.b)}) {
+         {std::pair(&plan_.operands[is_swapped() ? 1 : 0], &product.a),
+          std::pair(&plan_.operands[is_swapped() ? 0 : 1], &product.b)}) {
       operand->reach = Reach::product;
       operand->access_bytes = source->run * size_bytes(source->dtype);
     }
@@ -130,16 +136,40 @@ class ProductPlanner {
     }
   }
 
-  [[nodiscard]] Matmul common(std::span<const ShapeOfClass> shapes, bool by_tensor_cores) const {
-    Matmul product{.a = source(product_.a),
-                   .b = source(product_.b),
-                   .k = product_.k,
-                   .accumulator = product_.accumulator,
-                   .node = product_.node,
-                   .along_m = along_m_};
+  [[nodiscard]] bool is_swapped() const {
+    const auto* const wgmma = std::get_if<MatmulWgmma>(&plan_.family);
+    return wgmma != nullptr && wgmma->swapped;
+  }
+
+  [[nodiscard]] Matmul operands() const {
+    return {.a = source(product_.a),
+            .b = source(product_.b),
+            .k = product_.k,
+            .accumulator = product_.accumulator,
+            .node = product_.node,
+            .along_m = along_m_};
+  }
+
+  /// Those among which the tile is chosen.
+  [[nodiscard]] std::vector<ShapeOfClass> tried_of(std::span<const ShapeOfClass> shapes) const {
     std::vector<ShapeOfClass> tried(shapes.begin(), shapes.end());
     if (op_.tuning.tile)
       std::erase_if(tried, [&](const ShapeOfClass& one) { return !has_sides(one); });
+    return tried;
+  }
+
+  /// Whether the tensor cores of warps take fewer clocks than those.
+  [[nodiscard]] bool warps_are_faster(const atoms::MmaAtom& atom, double clocks) const {
+    const std::vector<ShapeOfClass> tried = tried_of(tensor_core_shapes(atom, plan_.target));
+    if (tried.empty() || op_.tuning.cluster) return false;
+    return choose_tile(tried, size(), op_.tuning.splits).clocks +
+               device::WarpgroupCosts().clocks_of_family <
+           clocks;
+  }
+
+  [[nodiscard]] Matmul common(std::span<const ShapeOfClass> shapes, bool by_tensor_cores) const {
+    Matmul product = operands();
+    const std::vector<ShapeOfClass> tried = tried_of(shapes);
     if (tried.empty()) refuse_tile(shapes);
     const TileChoice choice = choose_tile(tried, size(), op_.tuning.splits);
     product.splits = choice.splits;

@@ -1,0 +1,259 @@
+// One product of matrices by the warpgroups of a block, tile after tile. Target: sm_90a. Work,
+// which the library writes, has
+//
+//   kM, kN, kK                        of a tile
+//   kStages, kConsumers, kCluster     of the ring; warpgroups that multiply; blocks of a cluster
+//   kVector, kPanel, kAlongM, kUnroll of the epilogue
+//   kMayBeEmpty                       K may be 0
+//   Product, SharedA, SharedB         the instruction, and its operands in shared memory
+//   BoxesA, BoxesB                    where boxes of the operands lie (load_operand)
+//   extent_k(p), count(p)             count: groups of tiles, one tile per block of a cluster
+//   tile_at(p, number, rank)          Tile: where a block's tile lies
+//   Place, Vector                     the formula's operands, vector by vector
+//
+//   shared memory:  A[kStages] | B[kStages] | sums of each warp on their way | barriers
+//
+// The blocks of a cluster have tiles below each other, which share their columns of B.
+#pragma once
+
+#include "tile/cluster.cuh"
+#include "tile/dependent.cuh"
+#include "tile/grid_tile.cuh"
+#include "tile/named_barrier.cuh"
+#include "tile/pipeline.cuh"
+#include "tile/roles.cuh"
+#include "tile/sum_panel.cuh"
+#include "tile/tensor_map.cuh"
+#include "tile/wgmma.cuh"
+
+namespace tile {
+
+// How registers are divided between the producer and the consumers.
+template <int kConsumers>
+struct RegistersOf {
+  static constexpr int kProducer = kConsumers == 1 ? 56 : kConsumers == 2 ? 40 : 32;
+  static constexpr int kConsumer = kConsumers == 1 ? 256 : kConsumers == 2 ? 232 : 160;
+};
+
+template <class Work>
+struct WarpgroupMatmul {
+  using Mma = typename Work::Product;
+  using TileA = typename Work::SharedA;
+  using TileB = typename Work::SharedB;
+  using Sum = typename Mma::C;
+  using Ring = Pipeline<Work::kStages>;
+  using State = typename Ring::State;
+  static constexpr int kHeight = Work::kM / (64 * Work::kConsumers);  // instructions, one below
+  static constexpr int kSteps = Work::kK / Mma::kK;                   // the other; along K
+  static constexpr int kStages = Work::kStages, kCluster = Work::kCluster;
+  using Panel = SumPanel<Sum, Work::kPanel, Work::kVector, Work::kAlongM>;
+  static constexpr int kPanels = (Work::kN + Work::kPanel - 1) / Work::kPanel;
+
+  static constexpr u32 kOfB = kStages * TileA::kBytes;
+  static constexpr u32 kOfSums = kOfB + kStages * TileB::kBytes;
+  static constexpr u32 kOfBarriers = kOfSums + Work::kConsumers * 4 * Panel::kBytes;
+
+  // Starts the copies of one operand's tile at step k. A block of a cluster that shares the tile
+  // brings its part of the boxes to all blocks.
+  //
+  // Source has kBoxes of kBoxBytes each, one after another; map(p); and box(tile, number, k).
+  template <class Source, int kSharing, class Params, class Tile>
+  static TILE_DEVICE void load_operand(const Params& p, const Tile& tile, i32 k, u32 to,
+                                       u32 barrier, u32 rank) {
+    constexpr int kOwn = Source::kBoxes / kSharing;
+    static_assert(kOwn * kSharing == Source::kBoxes, "each block loads as many boxes");
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) {
+      if constexpr (kSharing == 1) {
+        load_box(to + i * Source::kBoxBytes, Source::map(p), Source::box(tile, i, k), barrier);
+      } else {
+        const i32 number = i32(rank) * kOwn + i;
+        load_box_multicast(to + number * Source::kBoxBytes, Source::map(p),
+                           Source::box(tile, number, k), barrier, (1 << kSharing) - 1);
+      }
+    }
+  }
+
+  // The one thread that fills the ring.
+  template <class Params>
+  static TILE_DEVICE void produce(const Params& p, u32 memory, Ring ring, u32 rank, i32 blocks) {
+    State at;
+    const u32 count = Work::count(p);
+    for (u32 t = blockIdx.x / kCluster; t < count; t += gridDim.x / kCluster) {
+      const auto tile = Work::tile_at(p, t, rank);
+#pragma unroll 1
+      for (i32 k = 0; k < blocks; ++k, at.advance()) {
+        ring.acquire(at);
+        // Whole boxes count, whatever an edge cuts off, and those that other blocks bring.
+        ring.expect(at, TileA::kBytes + TileB::kBytes);
+        load_operand<typename Work::BoxesA, 1>(
+            p, tile, k * Work::kK, memory + at.stage * TileA::kBytes, ring.full(at), rank);
+        load_operand<typename Work::BoxesB, kCluster>(
+            p, tile, k * Work::kK, memory + kOfB + at.stage * TileB::kBytes, ring.full(at), rank);
+      }
+    }
+    ring.drain(at);
+  }
+
+  // One batch of products: the operands of a stage.
+  template <bool kClear>
+  static TILE_DEVICE void multiply_stage(Sum (&d)[kHeight][Mma::kC], u64 a, u64 b) {
+    wgmma_fence();
+#pragma unroll
+    for (int k = 0; k < kSteps; ++k) {
+#pragma unroll
+      for (int i = 0; i < kHeight; ++i) {
+        if (kClear && k == 0) {
+          Mma::template fma<true>(d[i], a + TileA::step(i, k), b + TileB::step(0, k));
+        } else {
+          Mma::template fma<false>(d[i], a + TileA::step(i, k), b + TileB::step(0, k));
+        }
+      }
+    }
+    wgmma_commit();
+  }
+
+  // All steps of a tile. The first one clears, so that this is a constant everywhere. One batch
+  // stays in flight: its stage is released after the next one has been issued.
+  static TILE_DEVICE void multiply_tile(Sum (&d)[kHeight][Mma::kC], u32 memory, Ring ring,
+                                        State& at, i32 blocks, u32 consumer, u32 thread) {
+    const auto a = [&](State state) {
+      return TileA::descriptor(memory + state.stage * TileA::kBytes) +
+             TileA::step(1, 0) * (kHeight * consumer);
+    };
+    const auto b = [&](State state) {
+      return TileB::descriptor(memory + kOfB + state.stage * TileB::kBytes);
+    };
+    const auto release = [&](State state) {
+      if constexpr (kCluster == 1) {
+        if (thread == 0) ring.release(state);
+      } else {
+        if (thread < kCluster) ring.release_in_block(state, thread);
+      }
+    };
+    ring.wait(at);
+    multiply_stage<true>(d, a(at), b(at));
+    State before = at;
+    at.advance();
+#pragma unroll 1
+    for (i32 k = 1; k < blocks; ++k, at.advance()) {
+      ring.wait(at);
+      multiply_stage<false>(d, a(at), b(at));
+      wgmma_wait<1>();
+      release(before);
+      before = at;
+      if constexpr (Work::kStagger) {
+        if (consumer == 0 && k == kStages - 1) named_barrier_arrive<1, 256>();
+      }
+    }
+    wgmma_wait<0>();
+    release(before);
+#pragma unroll
+    for (int i = 0; i < kHeight; ++i) pin(d[i]);
+  }
+
+  // A warp's sums, panel by panel: through shared memory to whole vectors, and so to the formula.
+  template <class Params, class Tile>
+  static TILE_DEVICE void finish_tile(const Params& p, const Tile& tile, Sum (&d)[kHeight][Mma::kC],
+                                      Sum* panel, u32 consumer, u32 warp, u32 lane) {
+    constexpr int kUnroll = Work::kUnroll;
+#pragma unroll 1
+    for (int part = 0; part < kHeight * kPanels; ++part) {
+#pragma unroll
+      for (int i = 0; i < kHeight * kPanels; ++i) {  // the sums are registers
+        if (part == i) {
+          Panel::put(panel, d[i / kPanels], i % kPanels * Work::kPanel / 2, lane);
+        }
+      }
+      __syncwarp();
+      const i32 first_row = ((consumer * kHeight + part / kPanels) * 4 + warp) * 16,
+                first_column = part % kPanels * Work::kPanel;
+#pragma unroll 1
+      for (int i = lane; i < Panel::kVectors; i += 32 * kUnroll) {
+        typename Work::Vector vector[kUnroll];
+#pragma unroll
+        for (int j = 0; j < kUnroll; ++j) {
+          const auto at = place(tile, first_row, first_column, i + 32 * j);
+          if (exists(p, at, first_column, i + 32 * j)) vector[j].load(p, at);
+        }
+#pragma unroll
+        for (int j = 0; j < kUnroll; ++j) {
+          const auto at = place(tile, first_row, first_column, i + 32 * j);
+          if (exists(p, at, first_column, i + 32 * j)) {
+            vector[j].map(p, at, panel + Panel::index_of(i + 32 * j));
+          }
+        }
+      }
+      __syncwarp();
+    }
+  }
+
+  template <class Params>
+  static TILE_DEVICE void consume(const Params& p, u32 memory, unsigned char* sums, Ring ring,
+                                  u32 rank, i32 blocks, u32 consumer) {
+    const u32 thread = threadIdx.x % 128, warp = warp_index() % 4;
+    Sum* const panel = reinterpret_cast<Sum*>(sums + (consumer * 4 + warp) * Panel::kBytes);
+    State at;
+    const u32 count = Work::count(p);
+#pragma unroll 1
+    for (u32 t = blockIdx.x / kCluster; t < count; t += gridDim.x / kCluster) {
+      Sum d[kHeight][Mma::kC];
+      if (Work::kMayBeEmpty && blocks == 0) {
+#pragma unroll
+        for (int i = 0; i < kHeight; ++i) clear(d[i]);
+      } else {
+        // The second warpgroup is a ring behind the first one, whose epilogue then runs under its
+        // products, and the other way round.
+        if constexpr (Work::kStagger) {
+          if (consumer == 1 && blocks >= kStages) named_barrier_sync<1, 256>();
+        }
+        multiply_tile(d, memory, ring, at, blocks, consumer, thread);
+      }
+      finish_tile(p, Work::tile_at(p, t, rank), d, panel, consumer, warp, thread % 32);
+    }
+  }
+
+ private:
+  template <class Tile>
+  static TILE_DEVICE typename Work::Place place(const Tile& tile, i32 row, i32 column, i32 number) {
+    return {tile, row + Panel::row_of(number), column + Panel::column_of(number)};
+  }
+  template <class Params>
+  static TILE_DEVICE bool exists(const Params& p, const typename Work::Place& at, i32 column,
+                                 i32 number) {
+    const bool in_tile =
+        Work::kN % Work::kPanel == 0 || column + Panel::column_of(number) < Work::kN;
+    return in_tile && number < Panel::kVectors && at.exists(p);
+  }
+};
+
+template <class Work, class Params>
+TILE_DEVICE void multiply_by_warpgroups(const Params& p, unsigned char* memory) {
+  using Matmul = WarpgroupMatmul<Work>;
+  const u32 start = shared_address(memory), warp = warp_index();
+  const typename Matmul::Ring ring{start + Matmul::kOfBarriers};
+  if (warp == 0 && elect_one()) {
+    ring.init(1, Work::kConsumers * Work::kCluster);
+    prefetch_tensor_map(Work::BoxesA::map(p));
+    prefetch_tensor_map(Work::BoxesB::map(p));
+  }
+  follow_previous_kernel();
+  u32 rank = 0;
+  if constexpr (Work::kCluster == 1) {
+    __syncthreads();
+  } else {
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    cluster_sync();
+  }
+  const i32 blocks = i32((Work::extent_k(p) + Work::kK - 1) / Work::kK);
+  using Registers = RegistersOf<Work::kConsumers>;
+  if (warp < 4) {
+    release_registers<Registers::kProducer>();
+    if (warp == 0 && elect_one()) Matmul::produce(p, start, ring, rank, blocks);
+  } else {
+    take_registers<Registers::kConsumer>();
+    Matmul::consume(p, start, memory + Matmul::kOfSums, ring, rank, blocks, warp / 4 - 1);
+  }
+}
+
+}  // namespace tile

@@ -1,0 +1,109 @@
+#include "wgmma/tile_choice.hpp"
+
+#include <algorithm>
+
+#include "core/integer.hpp"
+#include "device/device.hpp"
+#include "device/warpgroup_costs.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+constexpr std::int64_t kLarge = 8192;  // elements, of an extent that is a symbol
+constexpr int kBytesOfStep = 128;      // of K
+constexpr int kStepsOfStage = 4;       // instructions along K
+
+/// Rows of a tile, by warpgroups of 64 or 128 rows, and the most columns for which registers last.
+struct Rows {
+  int m = 0, consumers = 1, most_columns = 256;
+};
+constexpr Rows kRows[] = {{64, 1, 256}, {128, 2, 256}, {192, 3, 192}, {256, 2, 160}};
+
+struct Size {
+  std::int64_t m, n, k, batch;
+};
+
+class Ranking {
+ public:
+  explicit Ranking(const WgmmaProblem& problem)
+      : problem_(problem),
+        size_{problem.size.m.value_or(kLarge), problem.size.n.value_or(kLarge),
+              problem.size.k.value_or(kLarge), problem.size.batch.value_or(1)},
+        multiprocessors_(device::device_of(problem.target).multiprocessors) {}
+
+  std::vector<WgmmaTile> run() {
+    for (const bool swapped : {false, true}) {
+      for (const Rows& rows : kRows) {
+        for (int n = 16; n <= rows.most_columns; n += 8) {
+          for (const int cluster : {1, 2}) add(rows, n, cluster, swapped);
+        }
+      }
+    }
+    const auto volume = [](const WgmmaTile& tile) { return tile.m * tile.n; };
+    std::ranges::stable_sort(tiles_, [&](const WgmmaTile& x, const WgmmaTile& y) {
+      return x.clocks != y.clocks ? x.clocks < y.clocks : volume(x) > volume(y);
+    });
+    return std::move(tiles_);
+  }
+
+ private:
+  void add(const Rows& rows, int n, int cluster, bool swapped) {
+    const bool along_k = (swapped ? problem_.a : problem_.b) == atoms::Major::k;
+    const int step = along_k ? 8 * cluster : 64;  // whole rows of the swizzle, or panels
+    if (n % step != 0 || n % problem_.multiple != 0) return;
+    if (problem_.integer && n > 32 && n % 16 != 0) return;
+    const std::int64_t tiles_m = core::ceil_div(swapped ? size_.n : size_.m, rows.m);
+    if (cluster > tiles_m) return;
+    WgmmaTile tile{
+        .m = rows.m, .n = n, .consumers = rows.consumers, .cluster = cluster, .swapped = swapped};
+    tile.clocks = clocks(tile, tiles_m);
+    tiles_.push_back(tile);
+  }
+
+  [[nodiscard]] double clocks(const WgmmaTile& tile, std::int64_t tiles_m) const {
+    const std::int64_t tiles_n = core::ceil_div(swapped_n(tile), tile.n);
+    const std::int64_t groups = core::ceil_div(tiles_m, tile.cluster) * tiles_n * size_.batch;
+    const std::int64_t waves = core::ceil_div(groups, multiprocessors_ / tile.cluster);
+    const auto steps =
+        static_cast<double>(core::ceil_div(size_.k * problem_.element_bytes, kBytesOfStep));
+    const double sums = static_cast<double>(tile.m) * tile.n;
+    const double around = costs_.around_tile * sums / (128 * 256);
+    const double product = steps * clocks_of_step(tile) * (1 + costs_.of_traffic * traffic(tile));
+    return std::max(costs_.launch + static_cast<double>(waves) * (product + around), memory());
+  }
+
+  [[nodiscard]] double clocks_of_step(const WgmmaTile& tile) const {
+    const double instructions = tile.m / 64.0 * kStepsOfStage;
+    const double of_one = tile.n / 2.0, of_memory = 16 + tile.n / 4.0;
+    if (tile.consumers == 1) return instructions * (std::max(of_one, of_memory) + costs_.alone);
+    return instructions * std::max(of_one * costs_.beside_products, of_memory);
+  }
+
+  /// Elements that a multiplication-addition brings from the second-level cache.
+  [[nodiscard]] static double traffic(const WgmmaTile& tile) {
+    return 1.0 / tile.n + 1.0 / (tile.m * tile.cluster);
+  }
+  [[nodiscard]] double memory() const {
+    const auto m = static_cast<double>(size_.m), n = static_cast<double>(size_.n),
+               k = static_cast<double>(size_.k);
+    const double bytes = (m + n) * k * problem_.element_bytes + m * n * problem_.output_bytes;
+    return costs_.launch + bytes * static_cast<double>(size_.batch) / costs_.bytes_in_clock;
+  }
+  [[nodiscard]] std::int64_t swapped_n(const WgmmaTile& tile) const {
+    return tile.swapped ? size_.m : size_.n;
+  }
+
+  const WgmmaProblem& problem_;
+  const Size size_;
+  const int multiprocessors_;
+  const device::WarpgroupCosts costs_ = {};
+  std::vector<WgmmaTile> tiles_;
+};
+
+}  // namespace
+
+std::vector<WgmmaTile> ranked_tiles(const WgmmaProblem& problem) {
+  return Ranking(problem).run();
+}
+
+}  // namespace tilejit::plan

@@ -1,0 +1,107 @@
+#include "wgmma/wgmma_writer.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "atoms/emit_mma.hpp"
+
+namespace tilejit::render {
+namespace {
+
+constexpr int kRowsOfInstruction = 64;
+constexpr int kTilesOfGroup = 16;          // rows of tiles that are taken column by column
+constexpr std::int64_t kLongFormula = 64;  // expr::weight; longer ones are not unrolled
+
+}  // namespace
+
+std::vector<std::string_view> MatmulWgmmaWriter::own_headers() const {
+  return {"contiguous", "wide", "warpgroup_matmul"};
+}
+
+void MatmulWgmmaWriter::write_constants() {
+  write_block();
+  line(fmt::format("constexpr int kCluster = {};  // blocks\n", wgmma_.cluster));
+}
+
+int MatmulWgmmaWriter::group_of_tiles() const {
+  return kTilesOfGroup / wgmma_.cluster;
+}
+
+void MatmulWgmmaWriter::write_behind_formula() {
+  write_tiles();
+  write_boxes('A', atoms::Operand::a);
+  write_boxes('B', atoms::Operand::b);
+  write_vector();
+  write_work();
+}
+
+void MatmulWgmmaWriter::write_tiles() {
+  out_ += without_namespace(
+      atoms::emit(wgmma_.atom, "Mma", {.a = wgmma_.a.major, .b = wgmma_.b.major}));
+  out_ += without_namespace(atoms::emit(plan::shared_tile(wgmma_, atoms::Operand::a), "TileA",
+                                        kRowsOfInstruction, wgmma_.atom.k));
+  out_ += without_namespace(atoms::emit(plan::shared_tile(wgmma_, atoms::Operand::b), "TileB",
+                                        wgmma_.atom.n, wgmma_.atom.k));
+  write_places();
+}
+
+void MatmulWgmmaWriter::write_boxes(char letter, atoms::Operand operand) {
+  const bool left = operand == atoms::Operand::a;
+  const plan::OperandSource& source = left ? wgmma_.a : wgmma_.b;
+  const plan::BoxesOfTile boxes = plan::boxes_of(wgmma_, operand);
+  const int along_k = wgmma_.tile.k / boxes.depth;  // boxes
+  const std::string row =
+      fmt::format("i32(tile.{}) + number{} * {}", left ? 'm' : 'n',
+                  along_k == 1 ? "" : fmt::format(" / {}", along_k), boxes.extent);
+  const std::string k =
+      along_k == 1 ? "k" : fmt::format("k + number % {} * {}", along_k, boxes.depth);
+  std::string at = source.major == atoms::Major::k ? k + ", " + row : row + ", " + k;
+  std::size_t rank = 2;
+  for (std::size_t i = source.batch.size(); i-- > 0;) {
+    if (source.batch[i].empty()) continue;
+    at += fmt::format(", i32(tile.c{})", 1 + source.batch.size() - i);
+    ++rank;
+  }
+  line(fmt::format("struct Source{} {{", letter));
+  line(fmt::format("  static constexpr int kBoxes = {}, kBoxBytes = {};", boxes.count,
+                   boxes.extent * boxes.depth * size_bytes(source.dtype)));
+  line("  static TILE_DEVICE const TensorMap& map(const Params& p) {");
+  line(fmt::format("    return p.map_{};\n  }}", left ? 'a' : 'b'));
+  line(fmt::format("  static TILE_DEVICE Box<{}> box(const Tile& tile, i32 number, i32 k) {{",
+                   rank));
+  line(fmt::format("    return {{{{{}}}}};\n  }}\n}};\n", at));
+}
+
+void MatmulWgmmaWriter::write_work() {
+  const plan::TileShape& tile = wgmma_.tile;
+  const bool is_long = expr::weight(plan_.program) > kLongFormula;
+  const int vectors = 16 * wgmma_.panel / plan_.vector / 32;  // of a lane and a panel
+  line("// What tile/warpgroup_matmul.cuh does.");
+  line("struct Work {");
+  line(fmt::format("  static constexpr int kM = {}, kN = {}, kK = {}, kStages = {};", tile.m,
+                   tile.n, tile.k, tile.stages));
+  line(fmt::format("  static constexpr int kConsumers = {}, kCluster = {};", wgmma_.consumers(),
+                   wgmma_.cluster));
+  line(fmt::format("  static constexpr int kVector = {}, kPanel = {}, kUnroll = {};", plan_.vector,
+                   wgmma_.panel, is_long ? 1 : std::clamp(vectors, 1, 4)));
+  line(fmt::format("  static constexpr bool kAlongM = {}, kStagger = {}, kMayBeEmpty = {};",
+                   wgmma_.along_m, wgmma_.staggered, !wgmma_.k.is_known()));
+  line("  using Product = Mma;\n  using SharedA = TileA;\n  using SharedB = TileB;");
+  line("  using BoxesA = SourceA;\n  using BoxesB = SourceB;");
+  line("  using Place = ResultPlace;\n  using Vector = ResultVector;\n");
+  line("  static TILE_DEVICE i64 extent_k(const Params& p) {");
+  line(fmt::format("    return {};\n  }}", value_of(wgmma_.k)));
+  line("  static TILE_DEVICE u32 count(const Params& p) {");
+  std::string count = fmt::format("u32(({} + {}) / {}) * u32(({} + {}) / {})", value_of(extent_m()),
+                                  tile.m * wgmma_.cluster - 1, tile.m * wgmma_.cluster,
+                                  value_of(extent_n()), tile.n - 1, tile.n);
+  for (std::size_t m = 2; m < plan_.extents.size(); ++m) {
+    count += fmt::format(" * u32({})", value_of(plan_.extents[m]));
+  }
+  line(fmt::format("    return {};\n  }}", count));
+  line("  static TILE_DEVICE Tile tile_at(const Params& p, u32 number, u32 rank) {");
+  line("    return find_tile(p, number, rank);\n  }\n};");
+}
+
+}  // namespace tilejit::render
