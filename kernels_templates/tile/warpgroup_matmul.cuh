@@ -3,13 +3,12 @@
 //
 //   kM, kN, kK                        of a tile
 //   kStages, kConsumers, kCluster     of the ring; warpgroups that multiply; blocks of a cluster
-//   kVector, kPanel, kAlongM, kUnroll of the epilogue
 //   kMayBeEmpty                       K may be 0
 //   Product, SharedA, SharedB         the instruction, and its operands in shared memory
 //   BoxesA, BoxesB                    where boxes of the operands lie (load_operand)
 //   extent_k(p), count(p)             count: groups of tiles, one tile per block of a cluster
 //   tile_at(p, number, rank)          Tile: where a block's tile lies
-//   Place, Vector                     the formula's operands, vector by vector
+//   Finish                            what becomes of sums (tile/sums_by_words.cuh, .._by_vectors)
 //
 //   shared memory:  A[kStages] | B[kStages] | sums of each warp on their way | barriers
 //
@@ -22,7 +21,6 @@
 #include "tile/named_barrier.cuh"
 #include "tile/pipeline.cuh"
 #include "tile/roles.cuh"
-#include "tile/sum_panel.cuh"
 #include "tile/tensor_map.cuh"
 #include "tile/wgmma.cuh"
 
@@ -46,12 +44,11 @@ struct WarpgroupMatmul {
   static constexpr int kHeight = Work::kM / (64 * Work::kConsumers);  // instructions, one below
   static constexpr int kSteps = Work::kK / Mma::kK;                   // the other; along K
   static constexpr int kStages = Work::kStages, kCluster = Work::kCluster;
-  using Panel = SumPanel<Sum, Work::kPanel, Work::kVector, Work::kAlongM>;
-  static constexpr int kPanels = (Work::kN + Work::kPanel - 1) / Work::kPanel;
+  using Finish = typename Work::Finish;
 
   static constexpr u32 kOfB = kStages * TileA::kBytes;
   static constexpr u32 kOfSums = kOfB + kStages * TileB::kBytes;
-  static constexpr u32 kOfBarriers = kOfSums + Work::kConsumers * 4 * Panel::kBytes;
+  static constexpr u32 kOfBarriers = kOfSums + Work::kConsumers * 4 * Finish::kBytes;
 
   // Starts the copies of one operand's tile at step k. A block of a cluster that shares the tile
   // brings its part of the boxes to all blocks.
@@ -152,47 +149,12 @@ struct WarpgroupMatmul {
     for (int i = 0; i < kHeight; ++i) pin(d[i]);
   }
 
-  // A warp's sums, panel by panel: through shared memory to whole vectors, and so to the formula.
-  template <class Params, class Tile>
-  static TILE_DEVICE void finish_tile(const Params& p, const Tile& tile, Sum (&d)[kHeight][Mma::kC],
-                                      Sum* panel, u32 consumer, u32 warp, u32 lane) {
-    constexpr int kUnroll = Work::kUnroll;
-#pragma unroll 1
-    for (int part = 0; part < kHeight * kPanels; ++part) {
-#pragma unroll
-      for (int i = 0; i < kHeight * kPanels; ++i) {  // the sums are registers
-        if (part == i) {
-          Panel::put(panel, d[i / kPanels], i % kPanels * Work::kPanel / 2, lane);
-        }
-      }
-      __syncwarp();
-      const i32 first_row = ((consumer * kHeight + part / kPanels) * 4 + warp) * 16,
-                first_column = part % kPanels * Work::kPanel;
-#pragma unroll 1
-      for (int i = lane; i < Panel::kVectors; i += 32 * kUnroll) {
-        typename Work::Vector vector[kUnroll];
-#pragma unroll
-        for (int j = 0; j < kUnroll; ++j) {
-          const auto at = place(tile, first_row, first_column, i + 32 * j);
-          if (exists(p, at, first_column, i + 32 * j)) vector[j].load(p, at);
-        }
-#pragma unroll
-        for (int j = 0; j < kUnroll; ++j) {
-          const auto at = place(tile, first_row, first_column, i + 32 * j);
-          if (exists(p, at, first_column, i + 32 * j)) {
-            vector[j].map(p, at, panel + Panel::index_of(i + 32 * j));
-          }
-        }
-      }
-      __syncwarp();
-    }
-  }
-
   template <class Params>
   static TILE_DEVICE void consume(const Params& p, u32 memory, unsigned char* sums, Ring ring,
                                   u32 rank, i32 blocks, u32 consumer) {
     const u32 thread = threadIdx.x % 128, warp = warp_index() % 4;
-    Sum* const panel = reinterpret_cast<Sum*>(sums + (consumer * 4 + warp) * Panel::kBytes);
+    unsigned char* const own = sums + (consumer * 4 + warp) * Finish::kBytes;
+    const i32 first_row = (consumer * kHeight * 4 + warp) * 16;
     State at;
     const u32 count = Work::count(p);
 #pragma unroll 1
@@ -209,21 +171,8 @@ struct WarpgroupMatmul {
         }
         multiply_tile(d, memory, ring, at, blocks, consumer, thread);
       }
-      finish_tile(p, Work::tile_at(p, t, rank), d, panel, consumer, warp, thread % 32);
+      Finish::finish(p, Work::tile_at(p, t, rank), d, own, first_row, thread % 32);
     }
-  }
-
- private:
-  template <class Tile>
-  static TILE_DEVICE typename Work::Place place(const Tile& tile, i32 row, i32 column, i32 number) {
-    return {tile, row + Panel::row_of(number), column + Panel::column_of(number)};
-  }
-  template <class Params>
-  static TILE_DEVICE bool exists(const Params& p, const typename Work::Place& at, i32 column,
-                                 i32 number) {
-    const bool in_tile =
-        Work::kN % Work::kPanel == 0 || column + Panel::column_of(number) < Work::kN;
-    return in_tile && number < Panel::kVectors && at.exists(p);
   }
 };
 

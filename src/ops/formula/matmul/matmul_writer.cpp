@@ -156,6 +156,10 @@ void MatmulWriter::write_places() {
   line(
       fmt::format("  }}\n  TILE_DEVICE bool exists(const Params& p) const {{\n    return {};\n  }}",
                   inside.empty() ? "true" : inside));
+  if (takes_rank()) {
+    line(fmt::format("  TILE_DEVICE bool is_in_row(const Params& p) const {{\n    return {};\n  }}",
+                     is_whole(0) ? "true" : "c0 < " + value_of(plan_.extents[0])));
+  }
   line("};\n");
 }
 

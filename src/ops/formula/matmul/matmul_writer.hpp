@@ -28,6 +28,7 @@ class MatmulWriter : public TilesWriter {
   /// Where a block's tile lies, and where a vector of the result lies in it.
   void write_places();
   void write_vector();
+  [[nodiscard]] std::string coordinates(const Code& accesses) const;
   [[nodiscard]] const Dim& extent_m() const { return plan_.extents[product_.along_m ? 0 : 1]; }
   [[nodiscard]] const Dim& extent_n() const { return plan_.extents[product_.along_m ? 1 : 0]; }
   /// Without the namespace around it: parts of a kernel have namespaces of their own.
@@ -46,7 +47,6 @@ class MatmulWriter : public TilesWriter {
   void write_source(char letter, const plan::OperandSource& source, const Dim& rows, int tile_rows);
   void write_work();
   void write_matrix(char letter, int tensor, const plan::OperandSource& source);
-  [[nodiscard]] std::string coordinates(const Code& accesses) const;
   /// The index that the leaves give at the coordinate of that text; "0" if it is always 0.
   [[nodiscard]] std::string index_of(const std::vector<Mode>& leaves, const std::string& at) const;
 };

@@ -74,6 +74,7 @@ class ProductPlanner {
     if (op_.tuning.cluster && !wgmma) refuse("cluster");
     if (wgmma && !(atom && warps_are_faster(*atom, wgmma->clocks))) {
       plan_.family = wgmma->product;
+      if (wgmma->product.words > 0) plan_.vector = 2;
     } else if (atom) {
       plan_.family = MatmulMma{common(tensor_core_shapes(*atom, plan_.target), true), *atom};
     } else {

@@ -31,6 +31,7 @@ std::int64_t MatmulWgmma::unit_extent(const Plan&, std::size_t m) const noexcept
 
 void MatmulWgmma::write_json(core::JsonLine& line) const {
   line.member("atom", to_string(atom)).member("cluster", cluster).member("panel", panel);
+  line.member("words", words);
   line.key("swapped").raw(swapped ? "true" : "false");
   line.key("staggered").raw(staggered ? "true" : "false");
   Matmul::write_json(line);
@@ -83,6 +84,8 @@ int stage_bytes(const MatmulWgmma& product) noexcept {
 }
 
 int sums_bytes(const MatmulWgmma& product) noexcept {
+  constexpr int kPanels = 2 * 16 * 64 * 2;  // tile/sums_by_words.cuh: two that take turns
+  if (product.words > 0) return product.tile.warps_m * product.words * kPanels;
   constexpr int kRows = 16, kApart = 4;  // tile/sum_panel.cuh
   const int of_warp = product.panel * (product.along_m ? kRows + kApart : kRows);
   return product.tile.warps_m * of_warp * size_bytes(product.accumulator);

@@ -13,8 +13,11 @@ namespace tilejit::plan {
 struct MatmulWgmma : Matmul {
   static constexpr std::string_view kTemplate = "matmul_wgmma";
   atoms::MmaAtom atom;
-  int cluster = 1;         ///< blocks that share the columns of B
-  int panel = 64;          ///< columns of sums that a warp hands to the formula at once
+  int cluster = 1;  ///< blocks that share the columns of B
+  int panel = 64;   ///< columns of sums that a warp hands to the formula at once
+  /// Outputs of 16 bits, made from pairs of sums as they lie in registers; only results then go
+  /// through shared memory. 0: sums do, and the formula takes whole vectors.
+  int words = 0;
   bool swapped = false;    ///< `a` is the right operand, transposed, and `b` the left one
   bool staggered = false;  ///< the second warpgroup follows the first one by a ring of stages
   bool operator==(const MatmulWgmma&) const = default;

@@ -1,6 +1,7 @@
 #include "wgmma/wgmma_plan.hpp"
 
 #include <algorithm>
+#include <cstdlib>  // XXX
 
 #include "device/device.hpp"
 #include "plan/plan.hpp"
@@ -59,6 +60,30 @@ bool is_pinned(const Tuning& tuning, const WgmmaTile& tile, bool along_m) {
   return sides == *tuning.tile;
 }
 
+/// Whether all rows of the product have the same elements of an operand of the formula.
+bool is_alike_in_rows(const Operand& operand) {
+  return std::ranges::all_of(operand.modes[1], [](const Mode& leaf) { return leaf.stride.is(0); });
+}
+
+/// The outputs that the formula can make of pairs in registers (MatmulWgmma::words).
+int words_of(const Plan& plan, const MatmulWgmma& product) {
+  constexpr int kStored = 8, kMost = 2;
+  if (product.along_m || product.accumulator != f32) return 0;
+  if (plan.vector != kStored || plan.ragged || plan.peeled) return 0;
+  int words = 0;
+  for (const Operand& operand : plan.operands) {
+    if (operand.reach == Reach::strided || operand.shifted) return 0;
+    if (operand.written) {
+      ++words;
+      if (operand.read || operand.per_row || size_bytes(operand.dtype) != 2) return 0;
+      if (operand.reach != Reach::contiguous) return 0;
+    } else if (operand.tensor > 1 && !is_alike_in_rows(operand)) {
+      return 0;
+    }
+  }
+  return words <= kMost ? words : 0;
+}
+
 MatmulWgmma made(const Plan& plan, const Matmul& product, const WgmmaTile& tile) {
   MatmulWgmma made;
   static_cast<Matmul&>(made) = product;
@@ -78,7 +103,14 @@ MatmulWgmma made(const Plan& plan, const Matmul& product, const WgmmaTile& tile)
   const bool narrow = made.along_m || tile.consumers == 3 || tile.n <= 32;
   made.panel = narrow ? 32 : 64;
   made.staggered = tile.consumers == 2;
+  if (const char* e = getenv("H_STAGGER"))
+    made.staggered = *e == '1' && tile.consumers == 2;               // XXX
+  if (const char* e = getenv("H_PANEL")) made.panel = std::atoi(e);  // XXX
+  made.words = words_of(plan, made);
+  if (getenv("H_VECTORS")) made.words = 0;  // XXX
   made.tile.stages = stages_of(made, plan.target);
+  if (const char* e = getenv("H_STAGES"))
+    made.tile.stages = std::min(made.tile.stages, std::atoi(e));  // XXX
   return made;
 }
 

@@ -11,12 +11,14 @@ namespace {
 
 constexpr int kRowsOfInstruction = 64;
 constexpr int kTilesOfGroup = 16;          // rows of tiles that are taken column by column
+constexpr std::int64_t kShortFormula = 8;  // expr::weight; longer ones have one copy of their code
 constexpr std::int64_t kLongFormula = 64;  // expr::weight; longer ones are not unrolled
 
 }  // namespace
 
 std::vector<std::string_view> MatmulWgmmaWriter::own_headers() const {
-  return {"contiguous", "wide", "warpgroup_matmul"};
+  return {"contiguous", "wide", "warpgroup_matmul",
+          wgmma_.words > 0 ? "sums_by_words" : "sums_by_vectors"};
 }
 
 void MatmulWgmmaWriter::write_constants() {
@@ -32,8 +34,75 @@ void MatmulWgmmaWriter::write_behind_formula() {
   write_tiles();
   write_boxes('A', atoms::Operand::a);
   write_boxes('B', atoms::Operand::b);
-  write_vector();
+  if (wgmma_.words > 0) {
+    write_pair();
+    write_stored();
+  } else {
+    write_vector();
+  }
   write_work();
+}
+
+void MatmulWgmmaWriter::write_pair() {
+  const Code loads = this->loads(), places = this->places(asked_by_formula());
+  const std::string_view sum = expr::compute_type(wgmma_.accumulator);
+  line("// Two neighbours along mode 0, of every operand, which is alike in all rows.");
+  line("struct ResultPair {");
+  write_inputs();
+  line("\n  TILE_DEVICE void load(const Params& p, const ResultPlace& at) {");
+  out_ += coordinates(loads) + loads.text;
+  line("  }\n");
+  line(
+      fmt::format("  TILE_DEVICE void map(const Params& p, const ResultPlace& at, const {0} "
+                  "(&sums)[kVector],\n                       u32 (&words)[{1}]) const {{",
+                  sum, wgmma_.words));
+  line(fmt::format("    const Contiguous<{}, kVector> sum = {{{{sums[0], sums[1]}}}};", sum));
+  write_outputs();
+  out_ += coordinates(places) + places.text;
+  write_groups();
+  int word = 0;
+  for (const plan::Operand& operand : plan_.operands) {
+    if (!operand.written) continue;
+    line(fmt::format("    words[{}] = out{}.word[0];", word++, operand.tensor));
+  }
+  line("  }\n};\n");
+}
+
+void MatmulWgmmaWriter::write_stored() {
+  line("// 8 neighbours of an output.");
+  line("struct ResultStored {");
+  line("  template <int kOutput>");
+  line(
+      "  static TILE_DEVICE void store(const Params& p, const ResultPlace& at, const u32 "
+      "(&words)[4]) {");
+  int word = 0;
+  for (const plan::Operand& operand : plan_.operands) {
+    if (!operand.written) continue;
+    const Code address = destination_of(operand);
+    line(fmt::format("    if constexpr (kOutput == {}) {{", word++));
+    out_ += indented(coordinates(address), 2);
+    line(fmt::format(
+        "      const Packed<{}, 8> out = {{{{words[0], words[1], words[2], words[3]}}}};",
+        expr::storage_type(operand.dtype)));
+    line(fmt::format("      store_wide({}, out);\n    }}", address.text));
+  }
+  line("  }\n};\n");
+}
+
+void MatmulWgmmaWriter::write_finish() {
+  const bool is_long = expr::weight(plan_.program) > kLongFormula;
+  line("  using Place = ResultPlace;");
+  if (wgmma_.words > 0) {
+    line(fmt::format("  static constexpr int kOutputs = {};\n  static constexpr bool kRolled = {};",
+                     wgmma_.words, expr::weight(plan_.program) > kShortFormula));
+    line("  using Vector = ResultPair;\n  using Stored = ResultStored;");
+    return line("  using Finish = SumsByWords<Work>;\n");
+  }
+  const int vectors = 16 * wgmma_.panel / plan_.vector / 32;  // of a lane and a panel
+  line(fmt::format("  static constexpr int kVector = {}, kPanel = {}, kUnroll = {};", plan_.vector,
+                   wgmma_.panel, is_long ? 1 : std::clamp(vectors, 1, 4)));
+  line(fmt::format("  static constexpr bool kAlongM = {};", wgmma_.along_m));
+  line("  using Vector = ResultVector;\n  using Finish = SumsByVectors<Work>;\n");
 }
 
 void MatmulWgmmaWriter::write_tiles() {
@@ -75,21 +144,17 @@ void MatmulWgmmaWriter::write_boxes(char letter, atoms::Operand operand) {
 
 void MatmulWgmmaWriter::write_work() {
   const plan::TileShape& tile = wgmma_.tile;
-  const bool is_long = expr::weight(plan_.program) > kLongFormula;
-  const int vectors = 16 * wgmma_.panel / plan_.vector / 32;  // of a lane and a panel
   line("// What tile/warpgroup_matmul.cuh does.");
   line("struct Work {");
   line(fmt::format("  static constexpr int kM = {}, kN = {}, kK = {}, kStages = {};", tile.m,
                    tile.n, tile.k, tile.stages));
   line(fmt::format("  static constexpr int kConsumers = {}, kCluster = {};", wgmma_.consumers(),
                    wgmma_.cluster));
-  line(fmt::format("  static constexpr int kVector = {}, kPanel = {}, kUnroll = {};", plan_.vector,
-                   wgmma_.panel, is_long ? 1 : std::clamp(vectors, 1, 4)));
-  line(fmt::format("  static constexpr bool kAlongM = {}, kStagger = {}, kMayBeEmpty = {};",
-                   wgmma_.along_m, wgmma_.staggered, !wgmma_.k.is_known()));
+  line(fmt::format("  static constexpr bool kStagger = {}, kMayBeEmpty = {};", wgmma_.staggered,
+                   !wgmma_.k.is_known()));
   line("  using Product = Mma;\n  using SharedA = TileA;\n  using SharedB = TileB;");
   line("  using BoxesA = SourceA;\n  using BoxesB = SourceB;");
-  line("  using Place = ResultPlace;\n  using Vector = ResultVector;\n");
+  write_finish();
   line("  static TILE_DEVICE i64 extent_k(const Params& p) {");
   line(fmt::format("    return {};\n  }}", value_of(wgmma_.k)));
   line("  static TILE_DEVICE u32 count(const Params& p) {");

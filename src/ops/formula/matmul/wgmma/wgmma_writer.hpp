@@ -22,6 +22,10 @@ class MatmulWgmmaWriter final : public MatmulWriter {
   void write_tiles();
   /// struct SourceA or SourceB: the boxes of a tile.
   void write_boxes(char letter, atoms::Operand operand);
+  /// The formula on pairs of sums in registers, and where results are stored 16 bytes at a time.
+  void write_pair();
+  void write_stored();
+  void write_finish();
   void write_work();
 
   const plan::MatmulWgmma& wgmma_;

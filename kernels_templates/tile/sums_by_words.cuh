@@ -1,0 +1,122 @@
+// From a warp's sums to the formula as they lie in registers, by pairs of neighbours along n, for
+// outputs of 16 bits. Only results go through shared memory, so that they are stored 16 bytes at a
+// time.
+#pragma once
+
+#include "tile/barrier.cuh"
+#include "tile/ldmatrix.cuh"
+
+namespace tile {
+
+// Work has kN, of a tile, and Product; kOutputs, kRolled; Place; and
+//   Vector   the formula's operands for a pair, alike in all rows: load(p, at), and
+//            map(p, at, sums, words) for a word of each output
+//   Stored   store<kOutput>(p, at, words): 8 neighbours
+template <class Work>
+struct SumsByWords {
+  using Sum = typename Work::Product::C;
+  static constexpr int kPanel = 64, kWords = 32 * kPanel / 64;  // columns; sums of a thread
+  static constexpr int kPanels = (Work::kN + kPanel - 1) / kPanel;
+  static constexpr u32 kPanelBytes = 16 * kPanel * 2;
+  static constexpr u32 kBytes = 2 * Work::kOutputs * kPanelBytes;  // two panels take turns
+
+  template <class Params, class Tile, int kHeight, int kCount>
+  static TILE_DEVICE void finish(const Params& p, const Tile& tile, const Sum (&d)[kHeight][kCount],
+                                 unsigned char* memory, i32 first_row, i32 lane) {
+    const u32 start = shared_address(memory);
+    if constexpr (Work::kRolled) {
+      // One copy of the formula, to which each panel's sums go in the same registers.
+#pragma unroll 1
+      for (int part = 0; part < kHeight * kPanels; ++part) {
+        Sum sums[kWords];
+#pragma unroll
+        for (int i = 0; i < kHeight * kPanels; ++i) {
+          if (part == i) {
+#pragma unroll
+            for (int j = 0; j < kWords; ++j) {
+              sums[j] = d[i / kPanels][i % kPanels * kWords + j < kCount ? i % kPanels * kWords + j
+                                                                         : kCount - 1];
+            }
+          }
+        }
+        finish_panel<kWords>(p, tile, sums, 0, start + part % 2 * (kBytes / 2),
+                             first_row + part / kPanels * 64, part % kPanels * kPanel, lane);
+      }
+    } else {
+#pragma unroll
+      for (int part = 0; part < kHeight * kPanels; ++part) {
+        finish_panel<kCount>(p, tile, d[part / kPanels], part % kPanels * kWords,
+                             start + part % 2 * (kBytes / 2), first_row + part / kPanels * 64,
+                             part % kPanels * kPanel, lane);
+      }
+    }
+    __syncwarp();  // the panels are free
+  }
+
+ private:
+  template <int kCount, class Params, class Tile>
+  static TILE_DEVICE void finish_panel(const Params& p, const Tile& tile, const Sum (&d)[kCount],
+                                       int first, u32 panel, i32 row, i32 column, i32 lane) {
+    // Two instructions' columns at a time: four words, of rows lane / 4 and 8 below.
+#pragma unroll
+    for (int j = 0; j < kPanel / 16; ++j) {
+      u32 words[Work::kOutputs][4];
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int of = first + 8 * j + 4 * half;
+        if (of >= kCount) break;
+        const i32 at_column = column + 16 * j + 8 * half + lane % 4 * 2;
+        const typename Work::Place at(tile, row + lane / 4, at_column);
+        const typename Work::Place below(tile, row + lane / 4 + 8, at_column);
+        typename Work::Vector vector;
+        if (is_inside(at_column) && at.is_in_row(p)) vector.load(p, at);
+        u32 made[Work::kOutputs];
+        const Sum upper[2] = {d[of], d[of + 1]}, lower[2] = {d[of + 2], d[of + 3]};
+        vector.map(p, at, upper, made);
+#pragma unroll
+        for (int o = 0; o < Work::kOutputs; ++o) words[o][2 * half] = made[o];
+        vector.map(p, below, lower, made);
+#pragma unroll
+        for (int o = 0; o < Work::kOutputs; ++o) words[o][2 * half + 1] = made[o];
+      }
+#pragma unroll
+      for (int o = 0; o < Work::kOutputs; ++o) {
+        store_matrices(panel + o * kPanelBytes + swizzled_chunk<128>(lane % 16, 2 * j + lane / 16),
+                       words[o]);
+      }
+    }
+    __syncwarp();
+    store_panel<0>(p, tile, panel, row, column, lane);
+  }
+
+  template <int kOutput, class Params, class Tile>
+  static TILE_DEVICE void store_panel(const Params& p, const Tile& tile, u32 panel, i32 row,
+                                      i32 column, i32 lane) {
+    u32 words[4][4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const u32 from =
+          panel + kOutput * kPanelBytes + swizzled_chunk<128>(4 * i + lane / 8, lane % 8);
+      asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(words[i][0]), "=r"(words[i][1]), "=r"(words[i][2]), "=r"(words[i][3])
+                   : "r"(from)
+                   : "memory");
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const i32 at_column = column + lane % 8 * 8;
+      const typename Work::Place at(tile, row + 4 * i + lane / 8, at_column);
+      if (is_inside(at_column) && at.exists(p))
+        Work::Stored::template store<kOutput>(p, at, words[i]);
+    }
+    if constexpr (kOutput + 1 < Work::kOutputs) {
+      store_panel<kOutput + 1>(p, tile, panel, row, column, lane);
+    }
+  }
+
+  static TILE_DEVICE bool is_inside(i32 column) {
+    return Work::kN % kPanel == 0 || column < Work::kN;
+  }
+};
+
+}  // namespace tile
