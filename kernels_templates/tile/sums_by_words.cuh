@@ -8,7 +8,7 @@
 
 namespace tile {
 
-// Work has kN, of a tile, and Product; kOutputs, kRolled; Place; and
+// Work has kN, of a tile, and Product; kOutputs, kTurns, kRolled; Place; and
 //   Vector   the formula's operands for a pair, alike in all rows: load(p, at), and
 //            map(p, at, sums, words) for a word of each output
 //   Stored   store<kOutput>(p, at, words): 8 neighbours
@@ -18,7 +18,8 @@ struct SumsByWords {
   static constexpr int kPanel = 64, kWords = 32 * kPanel / 64;  // columns; sums of a thread
   static constexpr int kPanels = (Work::kN + kPanel - 1) / kPanel;
   static constexpr u32 kPanelBytes = 16 * kPanel * 2;
-  static constexpr u32 kBytes = 2 * Work::kOutputs * kPanelBytes;  // two panels take turns
+  static constexpr u32 kOfTurn = Work::kOutputs * kPanelBytes;
+  static constexpr u32 kBytes = Work::kTurns * kOfTurn;  // of shared memory for a warp
 
   template <class Params, class Tile, int kHeight, int kCount>
   static TILE_DEVICE void finish(const Params& p, const Tile& tile, const Sum (&d)[kHeight][kCount],
@@ -39,18 +40,18 @@ struct SumsByWords {
             }
           }
         }
-        finish_panel<kWords>(p, tile, sums, 0, start + part % 2 * (kBytes / 2),
+        finish_panel<kWords>(p, tile, sums, 0, start + part % Work::kTurns * kOfTurn,
                              first_row + part / kPanels * 64, part % kPanels * kPanel, lane);
       }
     } else {
 #pragma unroll
       for (int part = 0; part < kHeight * kPanels; ++part) {
         finish_panel<kCount>(p, tile, d[part / kPanels], part % kPanels * kWords,
-                             start + part % 2 * (kBytes / 2), first_row + part / kPanels * 64,
+                             start + part % Work::kTurns * kOfTurn, first_row + part / kPanels * 64,
                              part % kPanels * kPanel, lane);
       }
     }
-    __syncwarp();  // the panels are free
+    if constexpr (Work::kTurns > 1) __syncwarp();  // the panels are free
   }
 
  private:
@@ -87,6 +88,7 @@ struct SumsByWords {
     }
     __syncwarp();
     store_panel<0>(p, tile, panel, row, column, lane);
+    if constexpr (Work::kTurns == 1) __syncwarp();  // the panel is free
   }
 
   template <int kOutput, class Params, class Tile>

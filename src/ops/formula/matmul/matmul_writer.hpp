@@ -21,6 +21,7 @@ class MatmulWriter : public TilesWriter {
   [[nodiscard]] std::string warps() const;
   void write_constants() override;
   void write_behind_formula() override;
+  [[nodiscard]] expr::Slice formula() const override;
   /// Blocks whose tiles lie below each other, and rows of tiles that are taken column by column.
   [[nodiscard]] virtual int cluster() const { return 1; }
   [[nodiscard]] virtual bool takes_rank() const { return false; }
@@ -38,7 +39,6 @@ class MatmulWriter : public TilesWriter {
 
  private:
   [[nodiscard]] bool is_loaded(const plan::Operand& operand) const override;
-  [[nodiscard]] expr::Slice formula() const override;
   [[nodiscard]] std::string given(expr::NodeId id) const override;
   [[nodiscard]] std::string own_parameters(bool outputs) const override;
   [[nodiscard]] std::string own_arguments(int i) const override;

@@ -163,9 +163,9 @@ class ProductPlanner {
   [[nodiscard]] bool warps_are_faster(const atoms::MmaAtom& atom, double clocks) const {
     const std::vector<ShapeOfClass> tried = tried_of(tensor_core_shapes(atom, plan_.target));
     if (tried.empty() || op_.tuning.cluster) return false;
-    return choose_tile(tried, size(), op_.tuning.splits).clocks +
-               device::WarpgroupCosts().clocks_of_family <
-           clocks;
+    const double multiplying = choose_tile(tried, size(), op_.tuning.splits).clocks;
+    const double memory = memory_clocks(problem_of(plan_, operands()));
+    return device::WarpgroupCosts().clocks_of_family + std::max(multiplying, memory) < clocks;
   }
 
   [[nodiscard]] Matmul common(std::span<const ShapeOfClass> shapes, bool by_tensor_cores) const {

@@ -14,8 +14,13 @@ const OperandSource& source_of(const MatmulWgmma& product, atoms::Operand operan
   return operand == atoms::Operand::a ? product.a : product.b;
 }
 
+/// In shared memory: whole rows of the swizzle, of which the instruction may read a part.
 int rows_of_tile(const MatmulWgmma& product, atoms::Operand operand) {
-  return operand == atoms::Operand::a ? product.tile.m : product.tile.n;
+  const OperandSource& source = source_of(product, operand);
+  const int rows = operand == atoms::Operand::a ? product.tile.m : product.tile.n;
+  if (source.major == atoms::Major::k) return rows;
+  const int wide = kRowBytes / size_bytes(source.dtype);
+  return (rows + wide - 1) / wide * wide;
 }
 
 }  // namespace
@@ -80,12 +85,20 @@ TensorMap tensor_map(const Plan& plan, const MatmulWgmma& product, atoms::Operan
 }
 
 int stage_bytes(const MatmulWgmma& product) noexcept {
-  return (product.tile.m + product.tile.n) * product.tile.k * size_bytes(product.a.dtype);
+  const int rows =
+      rows_of_tile(product, atoms::Operand::a) + rows_of_tile(product, atoms::Operand::b);
+  return rows * product.tile.k * size_bytes(product.a.dtype);
+}
+
+int panels_of_words(const MatmulWgmma& product) noexcept {
+  return product.consumers() < 3 ? 2 : 1;
 }
 
 int sums_bytes(const MatmulWgmma& product) noexcept {
-  constexpr int kPanels = 2 * 16 * 64 * 2;  // tile/sums_by_words.cuh: two that take turns
-  if (product.words > 0) return product.tile.warps_m * product.words * kPanels;
+  constexpr int kWordPanel = 16 * 64 * 2;  // tile/sums_by_words.cuh
+  if (product.words > 0) {
+    return product.tile.warps_m * product.words * panels_of_words(product) * kWordPanel;
+  }
   constexpr int kRows = 16, kApart = 4;  // tile/sum_panel.cuh
   const int of_warp = product.panel * (product.along_m ? kRows + kApart : kRows);
   return product.tile.warps_m * of_warp * size_bytes(product.accumulator);

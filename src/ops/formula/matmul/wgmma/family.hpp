@@ -48,6 +48,8 @@ struct BoxesOfTile {
 }
 /// Bytes of a stage, and all of a block's shared memory, which is dynamic.
 [[nodiscard]] int stage_bytes(const MatmulWgmma& product) noexcept;
+/// How many panels of results take turns.
+[[nodiscard]] int panels_of_words(const MatmulWgmma& product) noexcept;
 [[nodiscard]] int sums_bytes(const MatmulWgmma& product) noexcept;
 [[nodiscard]] int shared_bytes(const MatmulWgmma& product) noexcept;
 

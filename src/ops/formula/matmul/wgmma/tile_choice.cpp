@@ -48,8 +48,7 @@ class Ranking {
 
  private:
   void add(const Rows& rows, int n, int cluster, bool swapped) {
-    const bool along_k = (swapped ? problem_.a : problem_.b) == atoms::Major::k;
-    const int step = along_k ? 8 * cluster : 64;  // whole rows of the swizzle, or panels
+    const int step = is_along_k(swapped) ? 8 * cluster : 8;  // whole rows of the swizzle
     if (n % step != 0 || n % problem_.multiple != 0) return;
     if (problem_.integer && n > 32 && n % 16 != 0) return;
     const std::int64_t tiles_m = core::ceil_div(swapped ? size_.n : size_.m, rows.m);
@@ -67,9 +66,11 @@ class Ranking {
     const auto steps =
         static_cast<double>(core::ceil_div(size_.k * problem_.element_bytes, kBytesOfStep));
     const double sums = static_cast<double>(tile.m) * tile.n;
-    const double around = costs_.around_tile * sums / (128 * 256);
+    const double around = costs_.around_tile * sums / (128 * 256) *
+                          (problem_.along_m != tile.swapped ? costs_.turned_around : 1);
     const double product = steps * clocks_of_step(tile) * (1 + costs_.of_traffic * traffic(tile));
-    return std::max(costs_.launch + static_cast<double>(waves) * (product + around), memory());
+    const double all = static_cast<double>(waves) * (product + around);
+    return costs_.launch + std::max(all, memory_clocks(problem_) + all * costs_.beside_memory);
   }
 
   [[nodiscard]] double clocks_of_step(const WgmmaTile& tile) const {
@@ -80,14 +81,13 @@ class Ranking {
   }
 
   /// Elements that a multiplication-addition brings from the second-level cache.
-  [[nodiscard]] static double traffic(const WgmmaTile& tile) {
-    return 1.0 / tile.n + 1.0 / (tile.m * tile.cluster);
+  [[nodiscard]] double traffic(const WgmmaTile& tile) const {
+    const double loaded = is_along_k(tile.swapped) ? tile.n : (tile.n + 63) / 64 * 64;
+    return 1.0 / tile.n + loaded / tile.n / (tile.m * tile.cluster);
   }
-  [[nodiscard]] double memory() const {
-    const auto m = static_cast<double>(size_.m), n = static_cast<double>(size_.n),
-               k = static_cast<double>(size_.k);
-    const double bytes = (m + n) * k * problem_.element_bytes + m * n * problem_.output_bytes;
-    return costs_.launch + bytes * static_cast<double>(size_.batch) / costs_.bytes_in_clock;
+  /// Of the operand that has the tile's columns; else whole panels of 64 are loaded.
+  [[nodiscard]] bool is_along_k(bool swapped) const {
+    return (swapped ? problem_.a : problem_.b) == atoms::Major::k;
   }
   [[nodiscard]] std::int64_t swapped_n(const WgmmaTile& tile) const {
     return tile.swapped ? size_.m : size_.n;
@@ -101,6 +101,16 @@ class Ranking {
 };
 
 }  // namespace
+
+double memory_clocks(const WgmmaProblem& problem) {
+  const auto number = [](const std::optional<std::int64_t>& extent) {
+    return static_cast<double>(extent.value_or(kLarge));
+  };
+  const double m = number(problem.size.m), n = number(problem.size.n), k = number(problem.size.k);
+  const double bytes = (m + n) * k * problem.element_bytes + m * n * problem.output_bytes;
+  return bytes * static_cast<double>(problem.size.batch.value_or(1)) /
+         device::WarpgroupCosts().bytes_in_clock;
+}
 
 std::vector<WgmmaTile> ranked_tiles(const WgmmaProblem& problem) {
   return Ranking(problem).run();

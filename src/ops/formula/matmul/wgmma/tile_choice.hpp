@@ -24,8 +24,12 @@ struct WgmmaProblem {
   atoms::Major a = atoms::Major::k, b = atoms::Major::k;
   bool integer = false;  ///< sums are i32, which limits the columns of an instruction
   int multiple = 8;      ///< of a tile's columns, for whole vectors
+  bool along_m = false;  ///< vectors of the result lie along M
   Target target;
 };
+
+/// What memory takes to give the operands once, and to take the result.
+[[nodiscard]] double memory_clocks(const WgmmaProblem& problem);
 
 /// All tiles, cheapest first, by
 ///     launch + waves * (steps * max(product, shared memory) + around)

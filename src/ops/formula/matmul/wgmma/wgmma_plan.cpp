@@ -47,6 +47,8 @@ bool is_empty(const Plan& plan, const Matmul& product) {
 bool fits(const Plan& plan, const Matmul& product, const Tuning& tuning) {
   if (plan.target.number() != 90 || plan.target.feature != 'a') return false;
   if (tuning.splits.value_or(1) != 1 || is_empty(plan, product)) return false;
+  // Sums of 8-bit floats keep 14 bits there, which is fewer than formulas promise.
+  if (is_floating(product.a.dtype) && size_bytes(product.a.dtype) == 1) return false;
   if (!atom_of(product.a.dtype, product.b.dtype, product.accumulator, 64)) return false;
   return std::ranges::none_of(plan.extents, is_too_long) && !is_too_long(product.k) &&
          fault_of_source(product.a).empty() && fault_of_source(product.b).empty();
@@ -155,6 +157,7 @@ WgmmaProblem problem_of(const Plan& plan, const Matmul& product) {
           .b = product.b.major,
           .integer = product.accumulator == i32,
           .multiple = std::max(8, plan.vector),
+          .along_m = product.along_m,
           .target = plan.target};
 }
 

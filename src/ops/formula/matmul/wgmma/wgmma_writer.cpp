@@ -10,9 +10,10 @@ namespace tilejit::render {
 namespace {
 
 constexpr int kRowsOfInstruction = 64;
-constexpr int kTilesOfGroup = 16;          // rows of tiles that are taken column by column
-constexpr std::int64_t kShortFormula = 8;  // expr::weight; longer ones have one copy of their code
-constexpr std::int64_t kLongFormula = 64;  // expr::weight; longer ones are not unrolled
+constexpr int kTilesOfGroup = 16;  // rows of tiles that are taken column by column
+constexpr std::int64_t kShortFormula =
+    12;  // expr::emitted_weight; else there is one copy of its code
+constexpr std::int64_t kLongFormula = 64;  // longer ones take one vector after another
 
 }  // namespace
 
@@ -90,17 +91,18 @@ void MatmulWgmmaWriter::write_stored() {
 }
 
 void MatmulWgmmaWriter::write_finish() {
-  const bool is_long = expr::weight(plan_.program) > kLongFormula;
+  const std::int64_t weight = expr::emitted_weight(plan_.program, formula());
   line("  using Place = ResultPlace;");
   if (wgmma_.words > 0) {
-    line(fmt::format("  static constexpr int kOutputs = {};\n  static constexpr bool kRolled = {};",
-                     wgmma_.words, expr::weight(plan_.program) > kShortFormula));
+    line(fmt::format("  static constexpr int kOutputs = {}, kTurns = {};", wgmma_.words,
+                     plan::panels_of_words(wgmma_)));
+    line(fmt::format("  static constexpr bool kRolled = {};", weight > kShortFormula));
     line("  using Vector = ResultPair;\n  using Stored = ResultStored;");
     return line("  using Finish = SumsByWords<Work>;\n");
   }
   const int vectors = 16 * wgmma_.panel / plan_.vector / 32;  // of a lane and a panel
   line(fmt::format("  static constexpr int kVector = {}, kPanel = {}, kUnroll = {};", plan_.vector,
-                   wgmma_.panel, is_long ? 1 : std::clamp(vectors, 1, 4)));
+                   wgmma_.panel, weight > kLongFormula ? 1 : std::clamp(vectors, 1, 4)));
   line(fmt::format("  static constexpr bool kAlongM = {};", wgmma_.along_m));
   line("  using Vector = ResultVector;\n  using Finish = SumsByVectors<Work>;\n");
 }
@@ -110,8 +112,8 @@ void MatmulWgmmaWriter::write_tiles() {
       atoms::emit(wgmma_.atom, "Mma", {.a = wgmma_.a.major, .b = wgmma_.b.major}));
   out_ += without_namespace(atoms::emit(plan::shared_tile(wgmma_, atoms::Operand::a), "TileA",
                                         kRowsOfInstruction, wgmma_.atom.k));
-  out_ += without_namespace(atoms::emit(plan::shared_tile(wgmma_, atoms::Operand::b), "TileB",
-                                        wgmma_.atom.n, wgmma_.atom.k));
+  const atoms::SharedTile right = plan::shared_tile(wgmma_, atoms::Operand::b);
+  out_ += without_namespace(atoms::emit(right, "TileB", right.mn, wgmma_.atom.k));
   write_places();
 }
 
