@@ -22,8 +22,11 @@ struct WgmmaChoice {
 /// What the tiles of `product` are chosen for.
 [[nodiscard]] WgmmaProblem problem_of(const Plan& plan, const Matmul& product);
 
-/// Why tensor maps cannot show an operand: "has rows that are not 16 bytes apart"; empty if they
-/// can.
+/// Whether the target has wgmma for operands and sums of these types.
+[[nodiscard]] bool has_wgmma(const Target& target, const Matmul& product);
+
+/// Why tensor maps cannot show an operand as wgmma reads it: "is not aligned to 16 bytes in every
+/// row"; empty if they can.
 [[nodiscard]] std::string fault_of_source(const OperandSource& source);
 
 }  // namespace tilejit::plan

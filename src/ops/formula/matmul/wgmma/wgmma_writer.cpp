@@ -152,7 +152,7 @@ void MatmulWgmmaWriter::write_work() {
                    tile.n, tile.k, tile.stages));
   line(fmt::format("  static constexpr int kConsumers = {}, kCluster = {};", wgmma_.consumers(),
                    wgmma_.cluster));
-  line(fmt::format("  static constexpr bool kStagger = {}, kMayBeEmpty = {};", wgmma_.staggered,
+  line(fmt::format("  static constexpr bool kTakeTurns = {}, kMayBeEmpty = {};", wgmma_.takes_turns,
                    !wgmma_.k.is_known()));
   line("  using Product = Mma;\n  using SharedA = TileA;\n  using SharedB = TileB;");
   line("  using BoxesA = SourceA;\n  using BoxesB = SourceB;");
