@@ -39,36 +39,36 @@ TEST(WgmmaPlan, IsForOperandsThatTensorMapsCanShow) {
     bool taken;
   };
   constexpr Case kCases[] = {
-      {"both along K", "(512,512):(512,1)", "(512,512):(1,512)", bf16, 16, true},
-      {"neither along K", "(512,512):(1,512)", "(512,512):(512,1)", f16, 16, true},
-      {"rows apart", "(512,512):(520,1)", "(512,512):(1,512)", f16, 16, true},
-      {"symbols", "(M,512):(512,1)", "(512,N):(1,512)", bf16, 16, true},
-      {"batches", "(3,512,512):(262144,512,1)", "(512,512):(1,512)", bf16, 16, true},
-      {"tf32", "(512,512):(512,1)", "(512,512):(1,512)", tf32, 16, true},
-      {"bytes", "(512,512):(512,1)", "(512,512):(1,512)", i8, 16, true},
-      {"odd rows", "(512,512):(513,1)", "(512,512):(1,512)", bf16, 16, false},
-      {"an odd address", "(512,512):(512,1)", "(512,512):(1,512)", bf16, 8, false},
-      {"32 bits along M", "(512,512):(1,512)", "(512,512):(1,512)", tf32, 16, false},
-      {"nested", "((4,128),512):((1,2048),4)", "(512,512):(1,512)", bf16, 16, false},
-      {"repeated rows", "(512,512):(0,1)", "(512,512):(1,512)", bf16, 16, false},
-      {"fewer bits in sums than promised", "(512,512):(512,1)", "(512,512):(1,512)", f8e4m3, 16,
-       false},
-      {"no tensor cores", "(512,512):(512,1)", "(512,512):(1,512)", f32, 16, false},
+      {"both along K", "(2048,2048):(2048,1)", "(2048,2048):(1,2048)", bf16, 16, true},
+      {"neither along K", "(2048,2048):(1,2048)", "(2048,2048):(2048,1)", f16, 16, true},
+      {"rows apart", "(2048,2048):(2056,1)", "(2048,2048):(1,2048)", f16, 16, true},
+      {"symbols", "(M,2048):(2048,1)", "(2048,N):(1,2048)", bf16, 16, true},
+      {"batches", "(3,2048,2048):(4194304,2048,1)", "(2048,2048):(1,2048)", bf16, 16, true},
+      {"tf32", "(2048,2048):(2048,1)", "(2048,2048):(1,2048)", tf32, 16, true},
+      {"bytes", "(2048,2048):(2048,1)", "(2048,2048):(1,2048)", i8, 16, true},
+      {"odd rows", "(2048,2048):(2049,1)", "(2048,2048):(1,2048)", bf16, 16, false},
+      {"an odd address", "(2048,2048):(2048,1)", "(2048,2048):(1,2048)", bf16, 8, false},
+      {"32 bits along M", "(2048,2048):(1,2048)", "(2048,2048):(1,2048)", tf32, 16, false},
+      {"nested", "((4,512),2048):((1,8192),4)", "(2048,2048):(1,2048)", bf16, 16, false},
+      {"repeated rows", "(2048,2048):(0,1)", "(2048,2048):(1,2048)", bf16, 16, false},
+      {"fewer bits in sums than promised", "(2048,2048):(2048,1)", "(2048,2048):(1,2048)", f8e4m3,
+       16, false},
+      {"no tensor cores", "(2048,2048):(2048,1)", "(2048,2048):(1,2048)", f32, 16, false},
   };
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.what);
     Tensor a{"a", c.type, c.a};
     a.align = c.align;
     const std::string d = c.what == std::string("symbols")   ? "(M,N):(N,1)"
-                          : c.what == std::string("batches") ? "(3,512,512)"
-                                                             : "(512,512)";
+                          : c.what == std::string("batches") ? "(3,2048,2048)"
+                                                             : "(2048,2048)";
     const DType type = c.type == i8 ? i32 : c.type == tf32 ? f32 : c.type == f8e4m3 ? bf16 : c.type;
     const Plan part = part_of({a, {"b", c.type, c.b}, {"d", type, d.c_str()}});
     EXPECT_EQ(wgmma_of(part) != nullptr, c.taken) << template_name(part);
   }
-  EXPECT_NE(wgmma_of(part_of_size(512, 512, 512)), nullptr);
+  EXPECT_NE(wgmma_of(part_of_size(2048, 2048, 2048)), nullptr);
   for (const char* target : {"sm_80", "sm_90", "sm_100a", "sm_120a"}) {
-    EXPECT_EQ(wgmma_of(part_of_size(512, 512, 512, bf16, {}, parse_target(target))), nullptr)
+    EXPECT_EQ(wgmma_of(part_of_size(2048, 2048, 2048, bf16, {}, parse_target(target))), nullptr)
         << target;
   }
 }
