@@ -18,6 +18,7 @@ struct MatmulWgmma : Matmul {
   /// Outputs of 16 bits, made from pairs of sums as they lie in registers; only results then go
   /// through shared memory. 0: sums do, and the formula takes whole vectors.
   int words = 0;
+  bool alike = true;  ///< operands of the formula are alike in all rows; of `words` only
   /// Each warpgroup has a tile of its own, and finishes it while the other one multiplies.
   bool takes_turns = false;
   bool swapped = false;  ///< `a` is the right operand, transposed, and `b` the left one

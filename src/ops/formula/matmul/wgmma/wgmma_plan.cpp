@@ -75,8 +75,6 @@ int words_of(const Plan& plan, const Matmul& product) {
       ++words;
       if (operand.read || operand.per_row || size_bytes(operand.dtype) != 2) return 0;
       if (operand.reach != Reach::contiguous) return 0;
-    } else if (operand.tensor > 1 && !is_alike_in_rows(operand)) {
-      return 0;
     }
   }
   return words <= kMost ? words : 0;
@@ -102,6 +100,9 @@ MatmulWgmma made(const Plan& plan, const Matmul& product, const WgmmaTile& tile)
   const bool narrow = made.along_m || tile.consumers == 3 || tile.n <= 32;
   made.panel = narrow ? 32 : 64;
   made.words = words_of(plan, made);
+  made.alike = std::ranges::all_of(plan.operands, [](const Operand& operand) {
+    return operand.written || operand.tensor < 2 || is_alike_in_rows(operand);
+  });
   made.tile.stages = stages_of(made, plan.target);
   return made;
 }
