@@ -20,6 +20,7 @@
 #include "tile/cluster.cuh"
 #include "tile/dependent.cuh"
 #include "tile/grid_tile.cuh"
+#include "tile/named_barrier.cuh"
 #include "tile/pipeline.cuh"
 #include "tile/roles.cuh"
 #include "tile/tensor_map.cuh"
@@ -148,6 +149,23 @@ struct WarpgroupMatmul {
     for (int i = 0; i < kHeight; ++i) pin(d[i]);
   }
 
+  // A stage's parity says which of two phases has ended, so that a warpgroup waits for its stages
+  // only when the other one has had all stages before them.
+  static TILE_DEVICE void wait_for_turn(u32 number) {
+    if (number == 0) {
+      named_barrier_sync<1, 256>();
+    } else {
+      named_barrier_sync<2, 256>();
+    }
+  }
+  static TILE_DEVICE void end_turn(u32 number) {
+    if (number == 0) {
+      named_barrier_arrive<2, 256>();
+    } else {
+      named_barrier_arrive<1, 256>();
+    }
+  }
+
   template <class Params>
   static TILE_DEVICE void consume(const Params& p, u32 memory, unsigned char* sums, Ring ring,
                                   u32 rank, i32 blocks, u32 consumer) {
@@ -158,7 +176,11 @@ struct WarpgroupMatmul {
     constexpr u32 turns = Work::kConsumers / kTogether;
     const u32 step = gridDim.x / kCluster, first = consumer / kTogether;
     State at;
-    if constexpr (Work::kTakeTurns) at.advance(first * u32(blocks));
+    if constexpr (Work::kTakeTurns) {
+      static_assert(Work::kConsumers == 2, "two take turns");
+      at.advance(first * u32(blocks));
+      if (first == 1) named_barrier_arrive<1, 256>();  // the first one begins
+    }
     const u32 count = Work::count(p);
 #pragma unroll 1
     for (u32 t = blockIdx.x / kCluster + first * step; t < count; t += turns * step) {
@@ -167,7 +189,11 @@ struct WarpgroupMatmul {
 #pragma unroll
         for (int i = 0; i < kHeight; ++i) clear(d[i]);
       } else {
+        if constexpr (Work::kTakeTurns) wait_for_turn(first);
         multiply_tile(d, memory, ring, at, blocks, part, thread);
+        if constexpr (Work::kTakeTurns) {
+          if (t + step < count) end_turn(first);
+        }
       }
       Finish::finish(p, Work::tile_at(p, t, rank), d, own, first_row, thread % 32);
       if constexpr (Work::kTakeTurns) at.advance((turns - 1) * u32(blocks));
