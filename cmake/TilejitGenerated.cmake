@@ -37,17 +37,23 @@ foreach(room core device layout expr formula plan render)
 endforeach()
 tilejit_generator(render render/render.hpp ${generator_files})
 
+# What callers' own kernels and tile programs share.
+set(launch_files "")
+foreach(file operation/zeroing.cpp operation/tile_header.cpp spec/launch_reader.cpp)
+  list(APPEND launch_files ${PROJECT_SOURCE_DIR}/src/${file})
+endforeach()
+
 # Callers' own kernels: the tile library, and what writes plan.cuh.
 set(generator_files ${tile_files} ${PROJECT_SOURCE_DIR}/src/expr/program.cpp)
-foreach(file shape.cpp shape.hpp plan.cpp plan.hpp source.cpp source.hpp constants.cpp constants.hpp)
+foreach(file plan.cpp plan.hpp source.cpp source.hpp constants.cpp constants.hpp)
   list(APPEND generator_files ${PROJECT_SOURCE_DIR}/src/ops/cuda/${file})
 endforeach()
-list(APPEND generator_files ${PROJECT_SOURCE_DIR}/src/operation/zeroing.cpp)
+list(APPEND generator_files ${launch_files})
 file(GLOB emit_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/layout/emit*.cpp)
 tilejit_generator(cuda cuda/source.hpp ${generator_files} ${emit_files})
 
 # Tile programs: the tile library, and the rooms up to the source.
-set(generator_files ${tile_files} ${PROJECT_SOURCE_DIR}/src/operation/zeroing.cpp)
+set(generator_files ${tile_files} ${launch_files})
 foreach(room core device layout atoms expr program)
   get_target_property(room_files tilejit_room_${room} TILEJIT_FILES)
   list(APPEND generator_files ${room_files})

@@ -137,14 +137,22 @@ struct Thread {
   TILE_DEVICE void fold(const Vector* vectors, const Results (&r)[kAcross],
                         Accumulators<Pass, kAcross>& total) const {
 #if ROWS_IN_REGISTERS
-    Accumulators<Pass, kAcross> part[kParts];
+    if constexpr (kParts == 1) {
 #pragma unroll
-    for (int s = 0; s < kRegisterVectors; ++s) {
-      const Index v = begin + rank + s * kClusterRowThreads;
-      if (kStepsAreWhole || v < end) vectors[s].fold(p, row, v, r, part[s % kParts].of);
+      for (int s = 0; s < kRegisterVectors; ++s) {
+        const Index v = begin + rank + s * kClusterRowThreads;
+        if (kStepsAreWhole || v < end) vectors[s].fold(p, row, v, r, total.of);
+      }
+    } else {
+      Accumulators<Pass, kAcross> part[kParts];
+#pragma unroll
+      for (int s = 0; s < kRegisterVectors; ++s) {
+        const Index v = begin + rank + s * kClusterRowThreads;
+        if (kStepsAreWhole || v < end) vectors[s].fold(p, row, v, r, part[s % kParts].of);
+      }
+      combine_parts(part);
+      total = part[0];
     }
-    combine_parts(part);
-    total = part[0];
 #else
     constexpr int kTurns = Pass::kRescales ? 1 : kParts;
     if constexpr (kAlong && !Pass::kRescales) {

@@ -2,10 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "tilejit/benchmark_options.hpp"
+#include "tilejit/matrix_types.hpp"
 #include "tilejit/runtime.hpp"
 
 namespace tilejit {
@@ -62,6 +64,8 @@ struct DeclaredWork {
   /// computes, a reduction or scan 1 per element, a product of matrices 2 per place of K and
   /// element; loads, casts, constants, indices and choices count 0.
   std::int64_t operations = 0;
+  /// Of its products of matrices; of the first one, if they differ.
+  std::optional<MatrixTypes> matrices = {};
 };
 /// Throws what `validate` throws, and Error{invalid_argument} if a symbol has no value, or a count
 /// exceeds 2^63-1.
@@ -72,7 +76,15 @@ struct DeclaredWork {
 struct Ceilings {
   double copy = 0;  ///< device-to-device copy; bytes read and written
   double read = 0;  ///< reading only
+  /// Of multiplying matrices, in 10^12 operations per second; 0 if there are none.
+  double multiply = 0;
 };
+/// The speed at which the device multiplies matrices in registers or shared memory, by its fastest
+/// instruction for operands of these types and random values: in 10^12 operations per second.
+/// Throws as time_launches and Runtime::compile.
+[[nodiscard]] double measure_peak(Runtime& runtime, const MatrixTypes& types,
+                                  const BenchmarkOptions& options = {});
+/// `multiply` is left out.
 /// Throws as time_copy and time_read. `bytes`: what the kernel moves.
 [[nodiscard]] Ceilings measure_ceilings(Runtime& runtime, std::int64_t bytes,
                                         const BenchmarkOptions& options = {});
@@ -96,6 +108,7 @@ struct BenchmarkResult {
   [[nodiscard]] double teraflops() const noexcept;  ///< 10^12 operations of `work` per second
   [[nodiscard]] double percent_of_copy() const noexcept;
   [[nodiscard]] double percent_of_read() const noexcept;
+  [[nodiscard]] double percent_of_peak() const noexcept;  ///< 0 without matrices
 };
 
 /// Measures all of it except the ceilings, which are `given`. Throws as time_launches and

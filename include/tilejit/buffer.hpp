@@ -35,7 +35,7 @@ class Buffer {
 
   /// Copies `bytes` bytes on the buffer's stream (the legacy default stream if it has none), and
   /// waits for the copy. Throws Error{invalid_argument} for more bytes than there are,
-  /// Error{driver_call}.
+  /// Error{driver_call}, and as Runtime::synchronize for assertions.
   void copy_from_host(const void* source, std::size_t bytes);
   void copy_to_host(void* destination, std::size_t bytes) const;
 

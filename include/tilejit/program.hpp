@@ -93,7 +93,7 @@ struct TileCopy {
   TilePad pad = TilePad::none;            ///< of a load
   std::vector<int> order = {};  ///< axis i, of tile and place, is the tensor's axis order[i]
   std::optional<TileExpression> mask = {};  ///< elements to load or store, over the tile
-  std::optional<ThreadValueLayouts> tv = {};
+  std::optional<ThreadValueLayouts> tv = {};  ///< of integers and constants
   bool operator==(const TileCopy&) const = default;
 };
 
@@ -220,6 +220,8 @@ struct TilePrint {
   bool operator==(const TilePrint&) const = default;
 };
 
+/// `Assert`: on a device a condition that does not hold is reported by the next call that waits
+/// (Runtime::synchronize); the kernel goes on.
 struct TileAssert {
   TileExpression condition = "true";
   std::string message = {};

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -60,6 +61,23 @@ struct Verification {
   std::string first_mismatch;   ///< "y(3,17): got 2.5, want 2.0 +- 0.001"; empty if passed
 };
 
+/// Matrices of f64, `batches` of each, all row-major: `left` has m rows of k elements, `right` n
+/// rows of k, and `sums`, to be written, m rows of n. k is even.
+struct RealMatrices {
+  std::span<const double> left, right;
+  std::span<double> sums;
+  std::int64_t batches = 1, m = 0, n = 0, k = 0;
+};
+/// sums(b,m,n) = the sum over k of left(b,m,k) * right(b,n,k), in f64 and any order.
+using MultiplyReals = std::function<void(const RealMatrices&)>;
+
+/// How `verify` computes what takes the CPU long.
+struct VerifyOptions {
+  /// Multiplies for products of more than 2^26 products of elements, of which all elements are then
+  /// compared. `verify` checks the sums of all rows, with random signs, and an element of each.
+  MultiplyReals multiply = {};
+};
+
 /// Compares `actual` outputs with the reference on the same inputs. The bound of each element
 /// follows from a running error analysis of the formula (Higham, Accuracy and Stability of
 /// Numerical Algorithms, 2nd ed., section 3.3): every operation adds the rounding of the type it
@@ -67,14 +85,17 @@ struct Verification {
 /// A reduction of n values rounds each of them min(n, 256 + 2 ceil(log2 n)) times, in any order, a
 /// product of matrices K times, to the last bit. Of products of more than 2^32 products of elements
 /// that no later step reads, some rows and columns and an element in every block of 32 by 32 are
-/// compared, which `elements` counts; if they are stored as they are, the sums of all rows too. If
+/// compared, which `elements` counts; if they are stored as they are, the sums of all rows too;
+/// VerifyOptions::multiply, which the device has (runtime.hpp), leaves none out. If
 /// rounding may decide a comparison or a cast, both outcomes pass. If nothing is known of a value
 /// (rounding decides whether it overflows or is NaN), any outcome passes.
 ///
 /// `inputs`: tensors as before the launch; outputs may be null. `actual`: as after it, one per
-/// tensor; only outputs are read. Throws as `evaluate`.
+/// tensor; only outputs are read. Throws as `evaluate`, what options.multiply throws, and
+/// Error{invalid_argument} if that multiplies wrongly.
 [[nodiscard]] Verification verify(const Operation& op, const HostArguments& inputs,
-                                  std::span<const void* const> actual);
+                                  std::span<const void* const> actual,
+                                  const VerifyOptions& options = {});
 
 /// Compares `actual` outputs with `expected` ones, memory laid out as the descriptor says: one per
 /// tensor; only outputs are read. Takes the differences that `within` allows; a NaN equals a NaN.

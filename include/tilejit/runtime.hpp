@@ -10,6 +10,7 @@
 #include "tilejit/buffer.hpp"
 #include "tilejit/compiler.hpp"
 #include "tilejit/kernel.hpp"
+#include "tilejit/reference.hpp"
 
 struct CUctx_st;  // CUDA's context; CUcontext is a pointer to it
 
@@ -72,7 +73,8 @@ class Runtime {
   void make_current() const;
   /// Waits for everything on the device that the Runtime's context has been given, on whatever
   /// streams (as cudaDeviceSynchronize does). Throws Error{driver_call}, also for a kernel's fault;
-  /// not while a stream is captured.
+  /// not while a stream is captured. Throws Error{invalid_argument} if an `Assert` of a tile program
+  /// did not hold since this Runtime last waited (docs/tile-programs.md, "Kernels").
   void synchronize() const;
 
  private:
@@ -81,6 +83,12 @@ class Runtime {
   explicit Runtime(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
+
+/// As the function without a device, which multiplies what takes the CPU long: products of f64, by
+/// a kernel of the library's own whose sums the CPU checks. Without a compiler or memory for that
+/// on the device, all is left to the CPU.
+[[nodiscard]] Verification verify(Runtime& runtime, const Operation& op,
+                                  const HostArguments& inputs, std::span<const void* const> actual);
 
 /// Runtime::prepare on several devices: compiles once for devices that are alike (target and name),
 /// then loads on each. Returns one list of kernels per Runtime.

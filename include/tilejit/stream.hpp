@@ -45,7 +45,8 @@ class OwnedStream {
   [[nodiscard]] Stream get() const noexcept;
   operator Stream() const noexcept { return get(); }  // NOLINT: it is one
 
-  /// Waits for everything on the stream. Throws Error{driver_call}, also for a kernel's fault.
+  /// Waits for everything on the stream. Throws Error{driver_call}, also for a kernel's fault; and
+  /// as Runtime::synchronize for assertions, of whatever stream.
   void synchronize() const;
   /// True if there is nothing left to do. Throws as synchronize.
   [[nodiscard]] bool is_idle() const;
@@ -71,7 +72,7 @@ class Event {
   /// What is put on `stream` from now on waits for the mark; the host does not. Before the first
   /// mark there is nothing to wait for.
   void wait(Stream stream) const;
-  /// The host waits for the mark.
+  /// The host waits for the mark. Both throw as Runtime::synchronize for assertions.
   void synchronize() const;
   [[nodiscard]] bool is_done() const;
   /// From the mark of `begin` to this one; both with Timing::on, and done.

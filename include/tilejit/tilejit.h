@@ -272,7 +272,8 @@ TJ_API tj_status tj_buffer_create_on_stream(const tj_runtime* runtime, size_t by
 TJ_API void tj_buffer_destroy(tj_buffer* buffer);
 /* The device address; NULL for no bytes and for NULL. */
 TJ_API void* tj_buffer_data(const tj_buffer* buffer);
-/* Copy and wait, on the buffer's stream, or else on the legacy default stream. */
+/* Copy and wait, on the buffer's stream, or else on the legacy default stream. TJ_INVALID_ARGUMENT
+ * also if an Assert of a tile program did not hold since the runtime last waited. */
 TJ_API tj_status tj_buffer_copy_from_host(tj_buffer* buffer, const void* source, size_t bytes);
 TJ_API tj_status tj_buffer_copy_to_host(const tj_buffer* buffer, void* destination, size_t bytes);
 

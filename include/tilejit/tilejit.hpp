@@ -25,6 +25,7 @@
 #include "tilejit/layout_functions.hpp"
 #include "tilejit/light.hpp"
 #include "tilejit/manifest.hpp"
+#include "tilejit/matrix_types.hpp"
 #include "tilejit/metrics.hpp"
 #include "tilejit/miss.hpp"
 #include "tilejit/number.hpp"

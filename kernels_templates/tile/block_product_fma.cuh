@@ -30,18 +30,27 @@ struct OperandRows {
     return first + i / kRun * (kLanes * kRun) + lane * kRun + i % kRun;
   }
 
-  TILE_DEVICE void load(Value (&r)[kCount], const T* tile, i32 first, i32 lane, int k) const {
+  static_assert(is_even<Layout, Along::rows>(kRows, kDepth, 1) &&
+                    is_even<Layout, Along::columns>(kDepth, kRows, 1),
+                "constants say where rows and columns lie behind a thread's first element");
+
+  // Where the first element of a thread lies.
+  static TILE_DEVICE constexpr i32 place(i32 first, i32 lane) {
+    return Layout()(row(first, lane, 0), 0);
+  }
+  // `own` is that element.
+  TILE_DEVICE void load(Value (&r)[kCount], const T* own, int k) const {
     struct alignas(sizeof(T) * kRun) Run {
       T element[kRun];
     };
 #pragma unroll
     for (int i = 0; i < kCount; i += kWide ? kRun : 1) {
       if constexpr (kWide) {
-        const Run run = *reinterpret_cast<const Run*>(tile + Layout()(row(first, lane, i), k));
+        const Run run = *reinterpret_cast<const Run*>(own + Layout()(row(0, 0, i), k));
 #pragma unroll
         for (int e = 0; e < kRun; ++e) r[i + e] = Value(to_compute(run.element[e]));
       } else {
-        r[i] = Value(to_compute(tile[Layout()(row(first, lane, i), k)]));
+        r[i] = Value(to_compute(own[Layout()(row(0, 0, i), k)]));
       }
     }
   }
@@ -86,7 +95,14 @@ struct BlockProductFma {
     Sum a[kCountM], b[kCountN];
   };
 
-  TILE_DEVICE explicit BlockProductFma(i32 thread) : thread_(thread) {}
+  TILE_DEVICE explicit BlockProductFma(i32 thread)
+      : place_a_(RowsA::place(first_m(thread), thread % 8)),
+        place_b_(RowsB::place(first_n(thread), thread % 32 / 8)) {
+#ifdef __CUDA_ARCH__
+    // Otherwise the compiler computes many addresses from the thread's number, and keeps them all.
+    asm volatile("" : "+r"(place_a_), "+r"(place_b_));
+#endif
+  }
 
   TILE_DEVICE void clear() {
 #pragma unroll
@@ -97,8 +113,8 @@ struct BlockProductFma {
   }
 
   TILE_DEVICE void load(Step& step, const void* a, const void* b, int k) const {
-    RowsA().load(step.a, static_cast<const A*>(a), first_m(thread_), thread_ % 8, k);
-    RowsB().load(step.b, static_cast<const B*>(b), first_n(thread_), thread_ % 32 / 8, k);
+    RowsA().load(step.a, static_cast<const A*>(a) + place_a_, k);
+    RowsB().load(step.b, static_cast<const B*>(b) + place_b_, k);
   }
   TILE_DEVICE void accumulate(const Step& step) {
 #pragma unroll
@@ -122,7 +138,7 @@ struct BlockProductFma {
   }
 
  private:
-  i32 thread_;
+  i32 place_a_, place_b_;
   Sum sum_[kCountM][kCountN];
 };
 

@@ -28,6 +28,13 @@ TILE_DEVICE f16 store_as<f16>(float x) {
 }
 
 template <>
+TILE_DEVICE float round_to<f16>(float x) {
+  float y;
+  asm("{ .reg .b16 bits; cvt.rn.f16.f32 bits, %1; cvt.f32.f16 %0, bits; }" : "=f"(y) : "f"(x));
+  return y;
+}
+
+template <>
 TILE_DEVICE void unpack_word<f16>(u32 word, float* x) {
   asm("{ .reg .b16 low, high; mov.b32 {low, high}, %2; cvt.f32.f16 %0, low; cvt.f32.f16 %1, high; }"
       : "=f"(x[0]), "=f"(x[1])

@@ -34,13 +34,16 @@ TILE_DEVICE void async_copy_wait() {}
 constexpr bool kHasAsyncCopies = true;
 #endif
 
-// What becomes of an element on its way to shared memory: the value in type To.
+// What becomes of an element on its way to shared memory. Kernels have others, which compute it
+// (kChanges), and may make something else of 0 than 0 (kKeepsZero).
+//
+// The value in type To.
 template <class To>
 struct Converted {
   using Type = To;
-  static constexpr bool kChanges = true;
-  template <class T>
-  static TILE_DEVICE To from(T x) {
+  static constexpr bool kChanges = true, kKeepsZero = true;
+  template <class Params, class T>
+  static TILE_DEVICE To from(const Params&, T x) {
     return To(to_compute(x));
   }
 };
@@ -48,9 +51,9 @@ struct Converted {
 template <class To>
 struct Rounded {
   using Type = To;
-  static constexpr bool kChanges = true;
-  template <class T>
-  static TILE_DEVICE To from(T x) {
+  static constexpr bool kChanges = true, kKeepsZero = true;
+  template <class Params, class T>
+  static TILE_DEVICE To from(const Params&, T x) {
     return To(to_compute(store_as<T>(to_compute(x))));
   }
 };
@@ -58,8 +61,11 @@ struct Rounded {
 template <class T>
 struct Unchanged {
   using Type = T;
-  static constexpr bool kChanges = false;
-  static TILE_DEVICE T from(T x) { return x; }
+  static constexpr bool kChanges = false, kKeepsZero = true;
+  template <class Params>
+  static TILE_DEVICE T from(const Params&, T x) {
+    return x;
+  }
 };
 
 // Layout is that of the tile in shared memory, kRows x kDepth elements of Entry::Type.
@@ -79,6 +85,9 @@ struct OperandLoader {
   static constexpr int kPerLine = kExtent / kRun;      // threads
   static constexpr int kAtOnce = kThreads / kPerLine;  // lines that the block takes
   static constexpr int kCopies = kLines / kAtOnce;     // of a thread
+  // Runs of other elements that lie side by side there: they are stored at once.
+  static constexpr bool kWideStores = kRun > 1 && kRun * int(sizeof(Shared)) <= 16 &&
+                                      has_runs<Layout, Source::kAlong>(kExtent, kLines, kRun);
   static_assert(kPerLine * kRun == kExtent && kAtOnce * kPerLine == kThreads,
                 "threads divide lines");
   static_assert(kCopies * kAtOnce == kLines, "lines divide among threads");
@@ -124,7 +133,7 @@ struct OperandLoader {
 #pragma unroll
         for (int j = 0; j < kBatch; ++j) read(p, run[j], i + j);
 #pragma unroll
-        for (int j = 0; j < kBatch; ++j) write(tile, run[j], i + j);
+        for (int j = 0; j < kBatch; ++j) write(p, tile, run[j], i + j);
       }
     }
     if constexpr (Source::kLinear) from += step;
@@ -190,13 +199,24 @@ struct OperandLoader {
       if (e < count) run.element[e] = at[e];
     }
   }
-  TILE_DEVICE void write(unsigned char* tile, const Run& run, int i) const {
+  template <class Params>
+  TILE_DEVICE void write(const Params& p, unsigned char* tile, const Run& run, int i) const {
     Shared* const to = reinterpret_cast<Shared*>(tile);
-    const i32 line = across + i * kAtOnce;
+    const i32 line = across + i * kAtOnce, count = Entry::kKeepsZero ? kRun : existing(i);
+    struct alignas(kWideStores ? kRun * sizeof(Shared) : sizeof(Shared)) Stored {
+      Shared element[kRun];
+    } stored;
 #pragma unroll
     for (int e = 0; e < kRun; ++e) {
-      const i32 at = kByColumns ? Layout()(line, along + e) : Layout()(along + e, line);
-      to[at] = Entry::from(run.element[e]);
+      stored.element[e] = e < count ? Entry::from(p, run.element[e]) : Shared{};
+    }
+    if constexpr (kWideStores) {
+      *reinterpret_cast<Stored*>(to + place(i)) = stored;
+    } else {
+#pragma unroll
+      for (int e = 0; e < kRun; ++e) {
+        to[kByColumns ? Layout()(line, along + e) : Layout()(along + e, line)] = stored.element[e];
+      }
     }
   }
 };

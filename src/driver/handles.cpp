@@ -62,6 +62,12 @@ UniquePool make_pool(const Context& context) {
   return owned;
 }
 
+void synchronize(const Context& context, CUstream stream) {
+  const Table& driver = context.driver();
+  check(driver, driver.cuStreamSynchronize_(stream), "cuStreamSynchronize");
+  context.reports().raise();
+}
+
 std::shared_ptr<const Context> Context::retain(const Table& driver, int ordinal) {
   watch_forks();
   refuse_after_fork("cuDevicePrimaryCtxRetain");

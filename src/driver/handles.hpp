@@ -5,6 +5,7 @@
 #include "driver/driver.hpp"
 #include "driver/fork.hpp"
 #include "driver/limits.hpp"
+#include "driver/reports.hpp"
 
 namespace tilejit::driver {
 
@@ -13,7 +14,7 @@ namespace tilejit::driver {
 }
 
 /// Either the primary context of a device, retained for the life of the object, or a context of the
-/// caller. Not copyable: share it. Immutable, so thread-safe.
+/// caller. Not copyable: share it. Thread-safe: immutable, except for the reports.
 class Context {
  public:
   /// Throws Error{no_device} if there is no device `ordinal`, Error{driver_call}.
@@ -28,6 +29,8 @@ class Context {
   [[nodiscard]] CUdevice device() const noexcept { return device_; }
   [[nodiscard]] CUcontext handle() const noexcept { return handle_; }
   [[nodiscard]] const Limits& limits() const noexcept { return limits_; }
+  /// What kernels in this context have noted. Whoever has waited for the device raises them.
+  [[nodiscard]] Reports& reports() const noexcept { return reports_; }
 
   /// Whether objects made in this context can still be destroyed. They cannot in a forked child,
   /// whose handles belong to the parent, or after the context was destroyed or its device reset:
@@ -42,6 +45,7 @@ class Context {
   const Table& driver_;
   CUdevice device_;
   Limits limits_;
+  mutable Reports reports_;
   CUcontext handle_ = nullptr;
   unsigned long long id_ = 0;  // a reset context keeps its handle but gets a new id; 0: unknown
   bool retained_ = false;
@@ -78,6 +82,9 @@ using UniqueGraphExec = Unique<CUgraphExec, &Table::cuGraphExecDestroy_>;
 /// A pool of device memory that streams allocate from and free to in stream order. Freed memory
 /// stays in the pool. Throws Error{driver_call}.
 [[nodiscard]] UniquePool make_pool(const Context& context);
+
+/// Waits for everything on the stream. Throws Error{driver_call}, and as Reports::raise.
+void synchronize(const Context& context, CUstream stream);
 
 /// Makes a context current in this thread until the end of the scope.
 class ContextScope {

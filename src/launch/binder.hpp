@@ -225,8 +225,9 @@ class Binder {
   void evaluate_workspaces(Sizes& sizes) const;
   [[nodiscard]] std::int64_t range_bytes(const BoundTensor& tensor, const Sizes& sizes) const;
   [[nodiscard]] std::int64_t total_units(const Step& step, const Sizes& sizes) const;
-  static void evaluate_shape(const Shape& shape, std::span<const std::int64_t> values,
-                             Sizes& sizes);
+  /// Returns false for a launch of no blocks; the shape is then not evaluated.
+  [[nodiscard]] static bool evaluate_shape(const Shape& shape, std::span<const std::int64_t> values,
+                                           Sizes& sizes);
   [[nodiscard]] Grid make_grid(const Step& step, std::int64_t total) const;
   [[nodiscard]] static Grid make_shaped_grid(const Shape& shape, const Sizes& sizes);
   void make_grids(const Sizes& sizes, std::span<Grid> grids) const;

@@ -20,7 +20,7 @@ std::shared_ptr<const Binder::Shape> Binder::make_shape(const operation::Step& s
   return made;
 }
 
-void Binder::evaluate_shape(const Shape& shape, std::span<const std::int64_t> values,
+bool Binder::evaluate_shape(const Shape& shape, std::span<const std::int64_t> values,
                             Sizes& sizes) {
   std::array<std::int64_t, 256> named;  // initialised only as far as it is used
   for (std::size_t i = 0; i < kShapeNumbers; ++i) {
@@ -30,10 +30,12 @@ void Binder::evaluate_shape(const Shape& shape, std::span<const std::int64_t> va
     }
     const operation::SizeExpression& number = shape.shape.numbers[i];
     const std::int64_t value = number.evaluate(std::span(named).first(slots.size()));
+    if (operation::is_empty_launch(shape.shape, i, value)) return false;
     operation::check_launch_number(shape.shape, i, value);
     sizes.shapes[shape.first + i] = value;
   }
   operation::check_launch_numbers(shape.shape, &sizes.shapes[shape.first]);
+  return true;
 }
 
 Grid Binder::make_shaped_grid(const Shape& shape, const Sizes& sizes) {

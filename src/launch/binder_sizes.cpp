@@ -27,8 +27,8 @@ std::int64_t aligned_workspace_bytes(std::int64_t bytes) {
 void Binder::evaluate(std::span<const std::int64_t> values, Sizes& sizes) const {
   dims_.evaluate(values, sizes.dims);
   for (std::size_t i = 0; i < steps_.size(); ++i) {
-    sizes.totals[i] = steps_[i].shape ? 1 : total_units(steps_[i], sizes);
-    if (steps_[i].shape) evaluate_shape(*steps_[i].shape, values, sizes);
+    sizes.totals[i] = steps_[i].shape ? (evaluate_shape(*steps_[i].shape, values, sizes) ? 1 : 0)
+                                      : total_units(steps_[i], sizes);
     sizes.any |= sizes.totals[i] != 0;
   }
   evaluate_workspaces(sizes);
@@ -86,8 +86,9 @@ Grid Binder::make_grid(const Step& step, std::int64_t total) const {
 
 void Binder::make_grids(const Sizes& sizes, std::span<Grid> grids) const {
   for (std::size_t i = 0; i < steps_.size(); ++i) {
-    grids[i] = steps_[i].shape ? make_shaped_grid(*steps_[i].shape, sizes)
-                               : make_grid(steps_[i], sizes.totals[i]);
+    const bool shaped = steps_[i].shape && sizes.totals[i] != 0;
+    grids[i] =
+        shaped ? make_shaped_grid(*steps_[i].shape, sizes) : make_grid(steps_[i], sizes.totals[i]);
   }
 }
 

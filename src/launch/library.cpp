@@ -151,6 +151,9 @@ std::shared_ptr<const Library> load_library(std::shared_ptr<const driver::Contex
   auto library = std::make_shared<Library>();
   library->context = std::move(context);
   library->handle = std::move(owned);
+  if (!plan.assertions.empty()) {
+    library->assertions = std::make_unique<const Assertions>(library->context, handle, plan);
+  }
   if (!plan.workspaces.empty()) library->pool = driver::make_pool(*library->context);
   for (const operation::Step& step : plan.steps) {
     library->kernels.push_back(

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "driver/handles.hpp"
+#include "launch/assertions.hpp"
 #include "operation/launch_plan.hpp"
 #include "tilejit/compiler.hpp"
 
@@ -16,6 +17,8 @@ namespace tilejit::launch {
 /// A cubin loaded into the driver, unloaded by the destructor. Shared by the kernels made from it.
 struct Library {
   std::shared_ptr<const driver::Context> context;  // outlives the library
+  /// Null if there are none. Its memory outlives the kernels, which write to it.
+  std::unique_ptr<const Assertions> assertions;
   driver::UniqueLibrary handle;
   /// One kernel of the launch plan.
   struct Kernel {

@@ -69,6 +69,7 @@ void Runtime::synchronize() const {
   const driver::ContextScope scope(*impl_->context);
   const driver::Table& driver = impl_->context->driver();
   driver::check(driver, driver.cuCtxSynchronize_(), "cuCtxSynchronize");
+  impl_->context->reports().raise();
 }
 
 const std::shared_ptr<const driver::Context>& memory::context_of(const Runtime& runtime) noexcept {

@@ -37,7 +37,8 @@ std::int64_t require(const std::optional<std::int64_t>& count, const char* what)
 
 DeclaredWork work_of(const operation::Figures& figures) {
   return {.bytes = require(figures.bytes_moved, "bytes moved"),
-          .operations = require(figures.operations, "operations")};
+          .operations = require(figures.operations, "operations"),
+          .matrices = figures.matrices};
 }
 
 BytesInFlight in_flight_of(const Runtime& runtime, const operation::Figures& figures,
@@ -98,9 +99,10 @@ BenchmarkResult benchmark(Runtime& runtime, const Kernel& kernel,
 BenchmarkResult benchmark(Runtime& runtime, const Kernel& kernel,
                           std::span<const std::vector<Argument>> arguments,
                           const SymbolValues& symbols, const BenchmarkOptions& options) {
-  const std::int64_t bytes = declared_work(kernel.op(), symbols).bytes;
-  return benchmark(runtime, kernel, arguments, symbols, options,
-                   measure_ceilings(runtime, bytes, options));
+  const DeclaredWork work = declared_work(kernel.op(), symbols);
+  Ceilings ceilings = measure_ceilings(runtime, work.bytes, options);
+  if (work.matrices) ceilings.multiply = measure_peak(runtime, *work.matrices, options);
+  return benchmark(runtime, kernel, arguments, symbols, options, ceilings);
 }
 
 double BenchmarkResult::gigabytes_per_second() const noexcept {
@@ -113,6 +115,10 @@ double BenchmarkResult::teraflops() const noexcept {
 
 double BenchmarkResult::percent_of_copy() const noexcept {
   return ceilings.copy > 0 ? 100 * gigabytes_per_second() / ceilings.copy : 0;
+}
+
+double BenchmarkResult::percent_of_peak() const noexcept {
+  return ceilings.multiply > 0 ? 100 * teraflops() / ceilings.multiply : 0;
 }
 
 double BenchmarkResult::percent_of_read() const noexcept {

@@ -29,7 +29,7 @@ class DeviceSampler : public timing::Sampler {
 
   void warm_up(int count) final {
     for (int i = 0; i < count; ++i) submit(stream_.get());
-    driver::check(driver(), driver().cuStreamSynchronize_(stream_.get()), "cuStreamSynchronize");
+    driver::synchronize(context_, stream_.get());
   }
 
   void take(int count, std::vector<double>& milliseconds) final {
@@ -40,7 +40,7 @@ class DeviceSampler : public timing::Sampler {
       submit(stream_.get());
       record(events_[i].end);
     }
-    driver::check(driver(), driver().cuStreamSynchronize_(stream_.get()), "cuStreamSynchronize");
+    driver::synchronize(context_, stream_.get());
     for (std::size_t i = 0; i < samples; ++i) {
       float elapsed = 0;
       driver::check(
@@ -94,7 +94,7 @@ class GraphSampler final : public DeviceSampler {
       : DeviceSampler(context), launches_(launches) {
     // One launch before the capture: work that a launch does only once must not be captured.
     launch(stream(), 0);
-    driver::check(driver(), driver().cuStreamSynchronize_(stream()), "cuStreamSynchronize");
+    driver::synchronize(context, stream());
     driver::check(driver(),
                   driver().cuStreamBeginCapture_(stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
                   "cuStreamBeginCapture");

@@ -18,8 +18,7 @@ void check_size(std::size_t wanted, std::size_t size) {
 
 void wait(const driver::Context& context, Stream stream) {
   const driver::ContextScope scope(context);
-  driver::check(context.driver(), context.driver().cuStreamSynchronize_(stream),
-                "cuStreamSynchronize");
+  driver::synchronize(context, stream);
 }
 
 }  // namespace

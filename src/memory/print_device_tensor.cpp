@@ -43,7 +43,7 @@ void download(const driver::Context& context, Stream stream, std::uint64_t addre
                   driver.cuMemcpyDtoHAsync_(piece.bytes.data(), from, piece.bytes.size(), stream),
                   "cuMemcpyDtoHAsync");
   }
-  driver::check(driver, driver.cuStreamSynchronize_(stream), "cuStreamSynchronize");
+  driver::synchronize(context, stream);
 }
 
 }  // namespace

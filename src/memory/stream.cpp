@@ -10,9 +10,10 @@ namespace tilejit {
 namespace {
 
 /// True if all work is done, false if the driver says "not ready".
-bool is_ready(const driver::Table& driver, CUresult result, const char* call) {
+bool is_ready(const driver::Context& context, CUresult result, const char* call) {
   if (result == CUDA_ERROR_NOT_READY) return false;
-  driver::check(driver, result, call);
+  driver::check(context.driver(), result, call);
+  context.reports().raise();
   return true;
 }
 
@@ -45,13 +46,12 @@ Stream OwnedStream::get() const noexcept {
 }
 
 void OwnedStream::synchronize() const {
-  const driver::Table& driver = impl_->context->driver();
-  driver::check(driver, driver.cuStreamSynchronize_(get()), "cuStreamSynchronize");
+  driver::synchronize(*impl_->context, get());
 }
 
 bool OwnedStream::is_idle() const {
   const driver::Table& driver = impl_->context->driver();
-  return is_ready(driver, driver.cuStreamQuery_(get()), "cuStreamQuery");
+  return is_ready(*impl_->context, driver.cuStreamQuery_(get()), "cuStreamQuery");
 }
 
 Event::Event(const Runtime& runtime, Timing timing) : impl_(std::make_shared<Impl>()) {
@@ -86,11 +86,12 @@ void Event::wait(Stream stream) const {
 void Event::synchronize() const {
   const driver::Table& driver = impl_->context->driver();
   driver::check(driver, driver.cuEventSynchronize_(get()), "cuEventSynchronize");
+  impl_->context->reports().raise();
 }
 
 bool Event::is_done() const {
   const driver::Table& driver = impl_->context->driver();
-  return is_ready(driver, driver.cuEventQuery_(get()), "cuEventQuery");
+  return is_ready(*impl_->context, driver.cuEventQuery_(get()), "cuEventQuery");
 }
 
 double Event::milliseconds_since(const Event& begin) const {

@@ -61,7 +61,8 @@ class Descriptor {
   // The CPU reference: tilejit::evaluate and tilejit::verify.
   virtual void evaluate(const HostArguments& args) const = 0;
   [[nodiscard]] virtual Verification verify(const HostArguments& inputs,
-                                            std::span<const void* const> actual) const = 0;
+                                            std::span<const void* const> actual,
+                                            const VerifyOptions& options) const = 0;
   /// What tilejit::has_reference and tilejit::expected_results return.
   [[nodiscard]] virtual bool has_reference() const { return true; }
   [[nodiscard]] virtual std::optional<ExpectedResults> expected_results() const { return {}; }

@@ -7,6 +7,7 @@
 
 #include "device/device.hpp"
 #include "device/occupancy.hpp"
+#include "tilejit/matrix_types.hpp"
 
 namespace tilejit::operation {
 
@@ -18,6 +19,7 @@ struct Figures {
   std::optional<std::int64_t> blocks = {};       ///< per launch
   std::optional<std::int64_t> bytes_moved = {};  ///< each element once; twice if in place
   std::optional<std::int64_t> operations = {};   ///< DeclaredWork::operations
+  std::optional<MatrixTypes> matrices = {};      ///< DeclaredWork::matrices
 };
 
 /// What the compiler reports about a kernel.

@@ -100,6 +100,13 @@ struct Workspace {
   bool operator==(const Workspace&) const = default;
 };
 
+/// A statement of a kernel that must hold while it runs.
+struct Assertion {
+  std::string place = {};    ///< "program 'add' line 8"
+  std::string message = {};  ///< its author's; may be empty
+  bool operator==(const Assertion&) const = default;
+};
+
 /// Everything that loading, binding, launching and graphs need to know about a plan. A value.
 struct LaunchPlan {
   std::vector<Step> steps = {};  ///< one after another; at least one
@@ -109,6 +116,10 @@ struct LaunchPlan {
   /// their elements at equal places, so one may replace the other in place.
   std::vector<Dim> extents = {};
   std::vector<std::vector<std::vector<Mode>>> elements = {};
+  /// The cubin's global that points to one word of host memory for each assertion. The words are 0;
+  /// a kernel sets that of an assertion that does not hold (tile/assertion.cuh).
+  std::string assertion_words = {};
+  std::vector<Assertion> assertions = {};
   bool operator==(const LaunchPlan&) const = default;
 };
 

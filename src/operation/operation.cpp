@@ -67,8 +67,8 @@ void evaluate(const Operation& op, const HostArguments& args) {
 }
 
 Verification verify(const Operation& op, const HostArguments& inputs,
-                    std::span<const void* const> actual) {
-  return op.descriptor().verify(inputs, actual);
+                    std::span<const void* const> actual, const VerifyOptions& options) {
+  return op.descriptor().verify(inputs, actual, options);
 }
 
 }  // namespace tilejit

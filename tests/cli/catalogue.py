@@ -30,6 +30,11 @@ ROUNDING = {
 
 
 def encode(values, dtype):
+    if dtype == "f8e4m3":
+        finite = [byte for byte in range(256) if byte & 127 != 127]
+        table = np.array([f8e4m3(byte) for byte in finite])
+        nearest = np.abs(np.asarray(values)[..., None] - table).argmin(axis=-1)
+        return np.array(finite, "u1")[nearest]
     if dtype != "bf16":
         return values.astype(STORED[dtype])
     bits = values.astype("<f4").view("<u4")

@@ -48,6 +48,15 @@ class Shown(Bench):
     def test_table(self):
         self.assertEqual(self.assert_ok("bench", "--load", self.two_rows()), TABLE)
 
+    def test_products_show_their_part_of_the_peak(self):
+        made = row("product", {}, 1.0, operations=3 * 10**11, peak_teraflops=600.0)
+        file = self.write(run(made, row("add", {}, 0.001)))
+        head, *rows = self.assert_ok("bench", "--load", file).splitlines()[1:]
+        column = slice(head.index("% peak"), head.index("% peak") + len("% peak"))
+        self.assertEqual([line[column].strip() for line in rows], ["50.0", ""])
+        shown = json.loads(self.assert_ok("bench", "--load", file, "--json"))["rows"]
+        self.assertEqual([one["percent_of_peak"] for one in shown], [50.0, 0.0])
+
     def test_csv(self):
         text = self.assert_ok("bench", "--load", self.two_rows(), "--csv", "-")
         first, second = csv.DictReader(io.StringIO(text))

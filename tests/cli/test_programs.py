@@ -1,9 +1,12 @@
 """Tile programs: .tl files wherever a spec goes, tilejit fmt, tilejit translate, run --trace."""
 
+import json
 import struct
 import unittest
 
-from support import CATALOGUE, ROOT, SPECS, CommandTest, write_npy
+from support import CATALOGUE, ROOT, SPECS, CommandTest, run, write_npy
+
+HAVE_NVRTC = json.loads(run("doctor", "--json").stdout)["nvrtc"]["found"]
 
 PROGRAMS = ROOT / "examples" / "programs"
 # tests/program/examples_test.cpp compares attention with sums in double.
@@ -189,6 +192,47 @@ class Programs(CommandTest):
         }.items():
             with self.subTest(message):
                 self.assert_fails(2, message, "translate", self.spec(**fields))
+
+
+@unittest.skipUnless(HAVE_NVRTC, "NVRTC is not installed")
+class Served(CommandTest):
+    """Programs in the cache, in manifests, and when tuning. Their texts have quotes and lines."""
+
+    def test_kernels_are_found_again(self):
+        for name in ("printing", "softmax"):
+            arguments = ("compile", PROGRAMS / f"{name}.tl", "--target", "sm_90a")
+            self.assertIn("compiled by NVRTC", self.assert_ok(*arguments))
+            self.assertIn("found on disk", self.assert_ok(*arguments))
+            key = self.assert_json("cache", "explain", *arguments[1:], "--json")["key"]
+            plan = self.assert_json("render", "--plan", *arguments[1:])
+            self.assertEqual(plan["program"][0], f"Kernel {name}")
+            self.assertTrue((self.cache / "v1" / key[:2]).exists())
+
+    def test_warmed_from_a_record_bundled_and_sealed(self):
+        record, bundle = self.folder / "record.jsonl", self.folder / "programs.bundle"
+        specs = [PROGRAMS / "softmax.tl", PROGRAMS / "norm.json"]
+        for spec in specs:
+            self.assert_ok("compile", spec, TILEJIT_RECORD=str(record), TILEJIT_CACHE_DIR="off")
+        warm = ("warm", record, "--target", "sm_80,sm_90a", "--json", "--quiet", "--bundle", bundle)
+        self.assertEqual(self.assert_json(*warm)["compiled"], 4)
+        self.assertEqual(self.assert_json(*warm)["compiled"], 0)
+        sealed = {"TILEJIT_CACHE_DIR": str(self.folder / "empty"),
+                  "TILEJIT_CACHE_PATH": str(bundle), "TILEJIT_MISS": "error"}
+        for spec in specs:
+            self.assert_ok("compile", spec, "--target", "sm_80", **sealed)
+        self.assert_ok("coverage", record, "--target", "sm_90a", **sealed)
+        self.assert_fails(1, "no kernel", "compile", PROGRAMS / "apply.tl", "--target", "sm_80", **sealed)
+
+    def test_tune_lists_and_compiles_candidates(self):
+        text = (PROGRAMS / "vector_add.tl").read_text()
+        path = self.folder / "k.tl"
+        path.write_text(text.replace("Constant T = 1024", "Constant T = 1024\nTune T in (512, 1024, 2048)"))
+        kernel = self.assert_json("tune", path, "--dry-run", "--target", "sm_90a", "--json")["kernels"][0]
+        self.assertEqual(kernel["class"], "program vector_add f16:/N f16:/N f16:/N")
+        self.assertEqual([one["tuning"] for one in kernel["candidates"]],
+                         [{}, {"constants": {"T": "512"}}, {"constants": {"T": "2048"}}])
+        for candidate in kernel["candidates"]:
+            self.assertGreater(candidate["artifact"]["metadata"]["registers"], 0)
 
 
 if __name__ == "__main__":

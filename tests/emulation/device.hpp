@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <limits>
 #include <memory>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,16 @@ struct Index {
 
 inline constexpr int kWarp = 32;
 inline constexpr std::size_t kStackBytes = 64 * 1024;
+
+inline std::string printed;  // by kernels, whose `printf` this is
+[[gnu::format(printf, 1, 2)]] inline void print(const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  char text[2048];
+  std::vsnprintf(text, sizeof text, format, values);
+  va_end(values);
+  printed += text;
+}
 
 [[noreturn]] inline void fail(const char* what) {
   std::fprintf(stderr, "emulation: %s\n", what);
@@ -212,6 +224,7 @@ void launch(Kernel kernel, const Params& params, const Shape& shape, unsigned se
 #define gridDim emulation::Block::grid
 #define blockDim emulation::Block::extents
 #define __device__
+#define printf ::emulation::print
 #define __global__
 #define __forceinline__ inline
 #define __noinline__
@@ -393,6 +406,9 @@ To convert_rz(From x) {
     return convert_rz<To>(x);               \
   }
 EMULATED_CONVERSION(__float2int_rz, float, int)
+inline int __float2int_rn(float x) {
+  return convert_rz<int>(nearbyintf(x));
+}
 EMULATED_CONVERSION(__float2uint_rz, float, unsigned)
 EMULATED_CONVERSION(__float2ll_rz, float, long long)
 EMULATED_CONVERSION(__float2ull_rz, float, unsigned long long)

@@ -1,14 +1,9 @@
 #include "emulation/emulated.hpp"
 
-#include <dlfcn.h>
-#include <stdlib.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <regex>
 #include <span>
 #include <string_view>
@@ -16,12 +11,9 @@
 #include "launch/scalar_argument.hpp"
 #include "operation/fast_divisor.hpp"
 #include "render/render.hpp"
-#include "support/source_dir.hpp"
 
 namespace tilejit::test {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Replaces headers that are written in the device's instructions.
 constexpr std::pair<const char*, const char*> kReplaced[] = {
@@ -99,7 +91,7 @@ std::string without_instructions(std::string text) {
 // Without wgmma, which is not emulated.
 constexpr Target kTarget = {.major = 9, .minor = 0, .feature = 0};
 
-using Launch = void (*)(const void* params, unsigned blocks, unsigned seed);
+using Launch = void(const void* params, unsigned blocks, unsigned seed);
 
 /// The entry of one of the kernels of case `i`.
 std::string entry_name(std::size_t i, std::size_t kernel, std::string_view suffix) {
@@ -192,17 +184,6 @@ int random_cases(int usual) {
   return asked == nullptr ? usual : std::atoi(asked);
 }
 
-EmulatedKernels::EmulatedKernels() {
-  folder_ = (fs::temp_directory_path() / "tilejit-emulation-XXXXXX").string();
-  if (::mkdtemp(folder_.data()) == nullptr) folder_.clear();
-}
-
-EmulatedKernels::~EmulatedKernels() {
-  if (library_ != nullptr) ::dlclose(library_);
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
-}
-
 bool EmulatedKernels::can_run(const Fused& op) {
   const auto of_device = [](DType dtype) {
     return dtype == f16 || dtype == f8e4m3 || dtype == f8e5m2 || dtype == tf32;
@@ -273,20 +254,9 @@ std::string EmulatedKernels::source_of(std::size_t i) const {
 }
 
 bool EmulatedKernels::compile() {
-  const fs::path folder(folder_), source = folder / "kernels.cpp", library = folder / "kernels.so";
-  std::ofstream file(source);
-  for (const char* header : {"device.hpp", "warp_product.hpp"}) {
-    file << "#include \"" << source_dir().string() << "/tests/emulation/" << header << "\"\n";
-  }
-  for (std::size_t i = 0; i < kernels_.size(); ++i) file << source_of(i);
-  file.close();
-  const std::string command =
-      std::string(TILEJIT_TEST_COMPILER) +
-      " -std=c++20 -O1 -w -U_FORTIFY_SOURCE -shared -fPIC -fno-strict-aliasing -o " +
-      library.string() + " " + source.string();
-  if (std::system(command.c_str()) != 0) return false;
-  library_ = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library_ == nullptr) ADD_FAILURE() << ::dlerror();
+  std::string text;
+  for (std::size_t i = 0; i < kernels_.size(); ++i) text += source_of(i);
+  library_ = compile_emulated(text);
   return library_ != nullptr;
 }
 
@@ -305,7 +275,7 @@ std::vector<GuardedTensor> EmulatedKernels::verify(std::size_t i,
 void EmulatedKernels::run(const Run& what, const std::vector<std::byte>& params) const {
   const auto launch = [&](std::string_view suffix, std::int64_t blocks) {
     const std::string name = entry_name(what.entry[0], what.entry[1], suffix);
-    const auto entry = reinterpret_cast<Launch>(::dlsym(library_, name.c_str()));
+    const auto entry = library_->find<Launch>(name);
     ASSERT_NE(entry, nullptr);
     entry(params.data(), static_cast<unsigned>(blocks), what.seed);
   };

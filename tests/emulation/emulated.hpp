@@ -5,9 +5,11 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "emulation/emulation_library.hpp"
 #include "plan/plan.hpp"
 #include "support/random_case.hpp"
 
@@ -19,11 +21,6 @@ namespace tilejit::test {
 /// Kernels of operations, compiled for the CPU by the compiler that builds the tests.
 class EmulatedKernels {
  public:
-  EmulatedKernels();
-  ~EmulatedKernels();
-  EmulatedKernels(const EmulatedKernels&) = delete;
-  EmulatedKernels& operator=(const EmulatedKernels&) = delete;
-
   /// Plans and renders `c` for sm_90a, without clusters. Operations with f16, f8 or tf32 cannot
   /// run: their conversions are instructions of the device.
   void add(const std::string& what, RandomCase c);
@@ -58,8 +55,7 @@ class EmulatedKernels {
   [[nodiscard]] std::string source_of(std::size_t i) const;
 
   std::vector<Emulated> kernels_;
-  std::string folder_;
-  void* library_ = nullptr;
+  std::unique_ptr<const HostLibrary> library_;
 };
 
 }  // namespace tilejit::test

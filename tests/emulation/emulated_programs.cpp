@@ -1,29 +1,21 @@
 #include "emulation/emulated_programs.hpp"
 
-#include <dlfcn.h>
-#include <stdlib.h>
-
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <string_view>
 
 #include "emulation/instructions.hpp"
 #include "launch/scalar_argument.hpp"
 #include "operation/descriptor.hpp"
 #include "operation/source.hpp"
-#include "support/source_dir.hpp"
 #include "tilejit/compiler.hpp"
 
 namespace tilejit::test {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr Target kProgramTarget = {.major = 9, .minor = 0, .feature = 'a'};
 
-using LaunchProgram = void (*)(const void* params, const unsigned* shape, unsigned seed);
+using LaunchProgram = void(const void* params, const unsigned* shape, unsigned seed);
 
 const operation::Step& last_step(const operation::LaunchPlan& launch) {
   return launch.steps.back();
@@ -65,17 +57,6 @@ std::array<unsigned, 6> numbers_of(const operation::LaunchShape& shape,
 
 }  // namespace
 
-EmulatedPrograms::EmulatedPrograms() {
-  folder_ = (fs::temp_directory_path() / "tilejit-programs-XXXXXX").string();
-  if (::mkdtemp(folder_.data()) == nullptr) folder_.clear();
-}
-
-EmulatedPrograms::~EmulatedPrograms() {
-  if (library_ != nullptr) ::dlclose(library_);
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
-}
-
 void EmulatedPrograms::add(const std::string& what, ProgramCase c) {
   TileProgram program = parse_program(c.text);
   program.name = "p" + std::to_string(programs_.size());
@@ -96,54 +77,54 @@ std::string EmulatedPrograms::source_of(std::size_t i) const {
   const std::string bytes = std::to_string(step.shape->numbers[6].evaluate());
   const std::string declared = "extern __shared__ __align__(128) unsigned char shared_memory[];";
   if (const std::size_t at = text.find(declared); at != text.npos) text.erase(at, declared.size());
+  const std::string call = step.params.empty()
+                               ? "[](int) { " + step.entry + "(); }, 0"
+                               : step.entry + ", *static_cast<const Params*>(params)";
   const std::string space = "program_" + std::to_string(i);
   const std::string usual = "using namespace tile;";
   text.replace(text.rfind(usual), usual.size(),
                usual + "\nstatic unsigned char* const shared_memory = emulation::memory;\n");
   text = "namespace " + space + " {\n" + text + "}\nextern \"C\" void " + space +
          "_run(const void* params, const unsigned* n, unsigned seed) {\n  using namespace " +
-         space + ";\n  emulation::launch(" + step.entry +
-         ", *static_cast<const Params*>(params), emulation::Shape{{n[0], n[1], n[2]}, {n[3], n[4], "
+         space + ";\n  emulation::launch(" + call +
+         ", emulation::Shape{{n[0], n[1], n[2]}, {n[3], n[4], "
          "n[5]}, shared_memory, " +
          bytes + "}, seed, [] { emulation::copies.clear(); });\n}\n#undef TILE_DEVICE\n";
   return text;
 }
 
 bool EmulatedPrograms::compile() {
-  const fs::path folder(folder_), source = folder / "programs.cpp",
-                                  library = folder / "programs.so";
-  std::ofstream file(source);
-  for (const char* header : {"device.hpp", "warp_product.hpp"}) {
-    file << "#include \"" << source_dir().string() << "/tests/emulation/" << header << "\"\n";
-  }
-  for (std::size_t i = 0; i < programs_.size(); ++i) file << source_of(i);
-  file.close();
-  const std::string command =
-      std::string(TILEJIT_TEST_COMPILER) +
-      " -std=c++20 -O1 -w -U_FORTIFY_SOURCE -shared -fPIC -fno-strict-aliasing -o " +
-      library.string() + " " + source.string();
-  if (std::system(command.c_str()) != 0) {
-    if (std::getenv("TILEJIT_KEEP_EMULATED") != nullptr) {
-      fs::copy_file(source, std::getenv("TILEJIT_KEEP_EMULATED"),
-                    fs::copy_options::overwrite_existing);
-    }
-    return false;
-  }
-  library_ = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library_ == nullptr) ADD_FAILURE() << ::dlerror();
+  std::string text;
+  for (std::size_t i = 0; i < programs_.size(); ++i) text += source_of(i);
+  library_ = compile_emulated(text);
   return library_ != nullptr;
 }
 
-void EmulatedPrograms::run(std::size_t i, std::vector<GuardedTensor>& tensors, unsigned seed) {
+std::vector<std::uint64_t> EmulatedPrograms::run(std::size_t i, std::vector<GuardedTensor>& tensors,
+                                                 unsigned seed) {
   const Emulated& one = programs_[i];
   const operation::LaunchPlan launch = one.plan.body->launch();
   const operation::Step& step = last_step(launch);
   const std::string name = "program_" + std::to_string(i) + "_run";
-  const auto entry = reinterpret_cast<LaunchProgram>(::dlsym(library_, name.c_str()));
-  ASSERT_NE(entry, nullptr);
+  const auto entry = library_->find<LaunchProgram>(name);
+  std::vector<std::uint64_t> words(launch.assertions.size());
+  if (!words.empty()) {
+    auto* const global = library_->find<std::uint64_t*>(launch.assertion_words);
+    EXPECT_NE(global, nullptr) << launch.assertion_words;
+    if (global != nullptr) *global = words.data();
+  }
+  EXPECT_NE(entry, nullptr);
+  if (entry == nullptr) return words;
   const std::array<unsigned, 6> numbers = numbers_of(*step.shape, one.c.symbols);
-  if (numbers[0] * numbers[1] * numbers[2] == 0) return;
+  if (numbers[0] * numbers[1] * numbers[2] == 0) return words;
   entry(pack_params(step, one.c, tensors).data(), numbers.data(), seed);
+  return words;
+}
+
+std::vector<std::uint64_t> EmulatedPrograms::failures(std::size_t i,
+                                                      const std::function<double()>& next) {
+  std::vector<GuardedTensor> tensors = tensors_before(programs_[i].program, programs_[i].c, next);
+  return run(i, tensors, 0);
 }
 
 void EmulatedPrograms::compare(std::size_t i, const std::function<double()>& next,
@@ -152,12 +133,17 @@ void EmulatedPrograms::compare(std::size_t i, const std::function<double()>& nex
   SCOPED_TRACE(one.what + "\n" + one.c.text);
   const std::vector<GuardedTensor> before = tensors_before(one.program, one.c, next);
   std::array<std::vector<GuardedTensor>, 2> runs = {before, before};
-  for (unsigned seed = 0; seed < runs.size(); ++seed) run(i, runs[seed], seed);
+  for (unsigned seed = 0; seed < runs.size(); ++seed) {
+    (void)library_->find<const char*()>("take_printed")();
+    for (const std::uint64_t word : run(i, runs[seed], seed)) EXPECT_EQ(word, 0u);
+  }
   for (std::size_t t = 0; t < one.program.tensors.size(); ++t) {
     EXPECT_EQ(runs[0][t].bytes(), runs[1][t].bytes())
         << "the order of threads matters for " << one.program.tensors[t].name;
   }
-  expect_interpreted(one.program, one.c, before, runs[0], tolerance);
+  const std::vector<std::string> printed =
+      expect_interpreted(one.program, one.c, before, runs[0], tolerance);
+  EXPECT_EQ(sorted_lines(library_->find<const char*()>("take_printed")()), printed);
 }
 
 }  // namespace tilejit::test

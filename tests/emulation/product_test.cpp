@@ -13,12 +13,19 @@ struct ProductCase {
   Tuning tuning = {};
 };
 
-void expect_products(const std::vector<ProductCase>& cases) {
+enum class Plans : std::uint8_t { full, light };
+
+void expect_products(const std::vector<ProductCase>& cases, Plans plans = Plans::full) {
   EmulatedKernels kernels;
   for (const ProductCase& c : cases) {
-    kernels.add(c.what, {.op = {.tensors = c.tensors, .formula = c.formula, .tuning = c.tuning},
+    const RandomCase one{.op = {.tensors = c.tensors, .formula = c.formula, .tuning = c.tuning},
                          .symbols = c.symbols,
-                         .scalars = {}});
+                         .scalars = {}};
+    if (plans == Plans::full) {
+      kernels.add(c.what, one);
+    } else {
+      EXPECT_TRUE(kernels.add_light(c.what, one)) << c.what;
+    }
   }
   ASSERT_TRUE(kernels.compile());
   Random random(23);
@@ -97,6 +104,47 @@ TEST(EmulatedProducts, WithFormulasBatchesAndSymbols) {
         {"d", f32, "(20,24):(24,1)"}},
        "d = a @ b + c"},
   });
+}
+
+// Functions that make something else of the zeros behind an edge, infinities among them.
+TEST(EmulatedProducts, OfOperandsThatAreComputedOnTheirWay) {
+  expect_products({
+      {"bytes to bf16, along K",
+       {{"a", bf16, "(17,200)"}, {"b", i8, "(200,77):(1,200)"}, {"d", bf16, "(17,77)"}},
+       "d = a @ bf16(b * 0.5)"},
+      {"both, ragged",
+       {{"a", bf16, "(33,115)"}, {"b", f32, "(115,70)"}, {"d", f32, "(33,70)"}},
+       "d = bf16(1.0 / a) @ bf16(exp(b))"},
+      {"symbols and columns",
+       {{"a", f32, "(M,K):(1,M)"}, {"b", bf16, "(K,40)"}, {"d", bf16, "(M,40)"}},
+       "d = bf16(a + 1.0) @ b",
+       {{"M", 70}, {"K", 61}}},
+      {"without tensor cores",
+       {{"a", f32, "(3,20,65)"}, {"b", f32, "(65,66)"}, {"d", f32, "(3,20,66)"}},
+       "d = exp(a) @ (b + 2.0)"},
+      {"shared",
+       {{"a", i32, "(70,300)"}, {"b", u8, "(300,50)"}, {"d", i32, "(70,50)"}},
+       "d = i8(a // 3 + 1) @ b",
+       {},
+       {.splits = 2}},
+  });
+}
+
+TEST(EmulatedProducts, OfLightPlans) {
+  expect_products(
+      {
+          {"bf16", {{"a", bf16, "(70,45)"}, {"b", bf16, "(45,71):(1,45)"}, {"d", bf16, "(70,71)"}}},
+          {"f32, symbols",
+           {{"a", f32, "(M,K)"}, {"b", f32, "(K,66)"}, {"d", f32, "(M,66)"}},
+           "d = relu(a @ b + 1.0)",
+           {{"M", 67}, {"K", 35}}},
+          {"doubles", {{"a", f64, "(65,30):(1,66)"}, {"b", f64, "(30,64)"}, {"d", f64, "(65,64)"}}},
+          {"bytes", {{"a", i8, "(70,40)"}, {"b", u8, "(40,66):(1,40)"}, {"d", i32, "(70,66)"}}},
+          {"computed",
+           {{"a", f32, "(30,40)"}, {"b", bf16, "(40,50)"}, {"d", bf16, "(30,50)"}},
+           "d = bf16(exp(a)) @ b"},
+      },
+      Plans::light);
 }
 
 TEST(EmulatedProducts, WithBlocksThatShareATile) {

@@ -1,22 +1,11 @@
 // Tile programs: their kernels on the CPU, threads in random order, against the interpreter.
 #include "emulation/emulated.hpp"
 #include "emulation/emulated_programs.hpp"
-#include "support/source_dir.hpp"
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 namespace tilejit::test {
 namespace {
-
-std::string example_text(const std::string& name) {
-  std::ifstream file(source_dir() / "examples" / "programs" / name);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 struct ExampleCase {
   const char* file;
@@ -24,6 +13,7 @@ struct ExampleCase {
   std::vector<Number> scalars = {};
 };
 
+/// With ragged sizes, and all of them with their own.
 TEST(EmulatedPrograms, Examples) {
   const std::vector<ExampleCase> cases = {
       {"vector_add.tl", {{"N", 1023}}},
@@ -34,11 +24,12 @@ TEST(EmulatedPrograms, Examples) {
       {"flash_attention.tl", {{"Z", 2}, {"Hq", 1}, {"Hk", 1}, {"Sq", 64}, {"Sk", 200}}, {0.125}}};
   EmulatedPrograms programs;
   for (const ExampleCase& c : cases) {
-    programs.add(c.file, {example_text(c.file), c.symbols, c.scalars});
+    programs.add(c.file, {program_example(c.file), c.symbols, c.scalars});
   }
+  for (const std::string& name : program_examples()) programs.add(name, program_example_case(name));
   ASSERT_TRUE(programs.compile());
   Random random(3);
-  for (std::size_t i = 0; i < cases.size(); ++i) {
+  for (std::size_t i = 0; i < programs.size(); ++i) {
     // A rounding to f16 may go the other way, as sums differ in their last bits.
     programs.compare(
         i, [&] { return (static_cast<double>(random() % 2049) - 1024) / 1024; },
@@ -113,6 +104,26 @@ TEST(EmulatedPrograms, Statements) {
   for (std::size_t i = 0; i < programs.size(); ++i) {
     programs.compare(i, [&] { return small_integer(random, true); });
   }
+}
+
+/// Of the block and of single threads, in the blocks' own numbers whatever their order.
+TEST(EmulatedPrograms, AssertionsAreNoted) {
+  constexpr const char* kText =
+      "Kernel k; Tensor A : i32 [M, N]; Tensor B : i32 [M, N] out\n"
+      "Grid (ceil_div(N, 8), ceil_div(M, 8), 2)\nLaunch order=\"swizzle:3\"\n"
+      "Copy A (8, 8) in coordinate [block_idx.y, block_idx.x] from global to register pad zero\n"
+      "Assert N > 30\n"
+      "Assert block_idx.x != 4 or block_idx.y != 5 or block_idx.z == 0, \"a message\"\n"
+      "if tid > 2\n  Assert tid != 127 or block_idx.x + block_idx.y > 0 or block_idx.z == 1\nend\n"
+      "Copy A (8, 8) in coordinate [block_idx.y, block_idx.x] from register to global as B\n";
+  EmulatedPrograms programs;
+  programs.add("assertions", {kText, {{"M", 45}, {"N", 37}}, {}});
+  ASSERT_TRUE(programs.compile());
+  const auto word = [](std::uint64_t x, std::uint64_t y, std::uint64_t z) {
+    return std::uint64_t{1} << 63 | x << 32 | y << 16 | z;
+  };
+  EXPECT_EQ(programs.failures(0, [] { return 1.0; }),
+            (std::vector<std::uint64_t>{0, word(4, 5, 1), word(0, 0, 0)}));
 }
 
 /// Every type of product, with each operand as it is stored and transposed; by warps, and by fused

@@ -127,6 +127,8 @@ class FakeDriver {
   std::vector<Launch> launches = {};
   std::vector<TensorMap> tensor_maps = {};
   std::vector<std::string> entries = {};  ///< names requested; CUfunction is index + 1
+  std::string global_name = {};           ///< of cuLibraryGetGlobal
+  std::uint64_t* global = nullptr;        ///< the only global of any library
   int contexts = 0, libraries = 0, streams = 0, events = 0, buffers = 0, pools = 0;  ///< alive
   int graphs = 0, executables = 0;                                                   ///< alive
   std::map<CUgraph, GraphNodes> graph_nodes = {};  ///< of graphs alive, and of copies as children
@@ -324,6 +326,13 @@ inline void FakeDriver::fill_libraries() {
     active()->entries.emplace_back(name);
     *kernel = handle<CUkernel>(active()->entries.size());
     return enter("cuLibraryGetKernel");
+  };
+  table.cuLibraryGetGlobal_ = [](CUdeviceptr* address, std::size_t* bytes, CUlibrary,
+                                 const char* name) {
+    active()->global_name = name;
+    *address = reinterpret_cast<CUdeviceptr>(&active()->global);
+    *bytes = sizeof active()->global;
+    return enter("cuLibraryGetGlobal");
   };
   table.cuKernelGetFunction_ = [](CUfunction* function, CUkernel kernel) {
     *function = reinterpret_cast<CUfunction>(kernel);

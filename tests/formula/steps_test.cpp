@@ -129,10 +129,9 @@ TEST(Steps, SayWhyTheyAreTheirOwn) {
   const Analysis analysis =
       analyze(test::operation("x (M,K); w (K,N); y M", "y = sum((x + 1) @ w)"));
   ASSERT_EQ(analysis.steps.size(), 3U);
-  EXPECT_EQ(
-      analysis.steps[0].why,
-      "the left operand of a product is computed, in f32, and no family computes an operand on "
-      "the way");
+  EXPECT_EQ(analysis.steps[0].why,
+            "the left operand of a product is computed, in f32; a product computes on its way only "
+            "functions of one tensor that few tiles read");
   EXPECT_EQ(analysis.steps[1].why,
             "it is no part of the step that reads it: reductions and scans need whole rows of it");
   EXPECT_EQ(analysis.steps[2].why, "");

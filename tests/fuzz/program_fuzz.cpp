@@ -1,6 +1,6 @@
 // Any bytes as a tile program, in TL text or JSON: a program or an Error of the documented codes,
-// nothing else. What is valid is printed in both forms and read back. Bytes that are the spec of a
-// formula become a program, or are refused.
+// nothing else. What is valid is printed in both forms and read back, and becomes a kernel's text
+// or is refused. Bytes that are the spec of a formula become a program, or are refused.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "operation/descriptor.hpp"
 #include "tilejit/error.hpp"
 #include "tilejit/program.hpp"
 
@@ -29,6 +30,15 @@ void check_formula(std::string_view text) {
   }
 }
 
+/// The plan and the text of its kernel; its JSON is part of a key, which has no escapes.
+void check_kernel(const tilejit::Operation& op, const char* target) {
+  const tilejit::operation::Plan plan = op.descriptor().plan(tilejit::parse_target(target));
+  if (plan.body->json().find_first_of("\\\n") != std::string::npos) std::abort();
+  (void)plan.body->source();
+  (void)plan.body->launch();
+  (void)plan.body->text({});
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -42,6 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (tilejit::to_tl(of_tl) != tl || !(of_tl == program)) std::abort();
     const tilejit::TileProgram of_json = tilejit::parse_program(tilejit::to_json(program));
     if (!(of_json == program)) std::abort();
+    check_kernel(program, size % 2 == 0 ? "sm_80" : "sm_90a");
   } catch (const tilejit::Error& error) {
     if (!is_expected(error.code())) std::abort();
   }

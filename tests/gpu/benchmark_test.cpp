@@ -48,6 +48,30 @@ TEST_F(BenchmarksOnGpu, LargeCopiesReachTheCeilingInStreamAndGraph) {
   }
 }
 
+// Power keeps long products some way below what short kernels reach.
+TEST_F(BenchmarksOnGpu, ProductsStayBelowThePeak) {
+  const Fused op{.tensors = {{"a", bf16, "(4096,4096)"},
+                             {"b", bf16, "(4096,4096)"},
+                             {"d", bf16, "(4096,4096)"}},
+                 .formula = "d = a @ b"};
+  const WorkspaceTensor tensors[] = {{2u << 24}, {2u << 24}, {2u << 24}};
+  const Workspaces workspaces(*runtime(), tensors);
+  const BenchmarkResult result =
+      benchmark(*runtime(), runtime()->compile(op), workspaces.arguments(), {}, kShort);
+  ASSERT_TRUE(result.work.matrices.has_value());
+  EXPECT_EQ(*result.work.matrices, (MatrixTypes{bf16, bf16}));
+  EXPECT_GT(result.percent_of_peak(), 20);
+  EXPECT_LT(result.percent_of_peak(), 110);
+  for (const MatrixTypes types :
+       {MatrixTypes{f16, f16}, MatrixTypes{tf32, tf32}, MatrixTypes{f32, f32},
+        MatrixTypes{f64, f64}, MatrixTypes{f8e4m3, f8e5m2}, MatrixTypes{i8, u8}}) {
+    SCOPED_TRACE(std::string(to_string(types.a)));
+    const double peak = measure_peak(*runtime(), types, kShort);
+    EXPECT_GT(peak, 0.1);
+    RecordProperty("peak_" + std::string(to_string(types.a)), std::to_string(peak));
+  }
+}
+
 TEST_F(BenchmarksOnGpu, AGraphLeavesTheLaunchOut) {
   constexpr std::int64_t kElements = 1 << 14;
   const Kernel kernel = runtime()->compile(copy_of(kElements));

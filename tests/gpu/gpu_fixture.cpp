@@ -51,7 +51,7 @@ std::vector<GuardedTensor> Gpu::run_filled(const RandomCase& c, const Fill& fill
     }
     actual.push_back(host[i].data());
   }
-  const Verification result = verify(c.op, inputs, actual);
+  const Verification result = verify(*runtime(), c.op, inputs, actual);
   EXPECT_TRUE(result.passed) << result.first_mismatch << " (" << result.mismatches << " of "
                              << result.elements << ")";
   return host;

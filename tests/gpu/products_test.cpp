@@ -1,6 +1,6 @@
 // Products of matrices on the device, against the reference. TILEJIT_TEST_CASES sets how many
 // random ones, TILEJIT_TEST_SEED the first seed.
-#include <cstdlib>
+#include <functional>
 
 #include "gpu/gpu_fixture.hpp"
 #include "gpu/number_from_env.hpp"
@@ -9,26 +9,146 @@
 namespace tilejit::test {
 namespace {
 
-class Products : public Gpu {};
+class Products : public Gpu {
+ protected:
+  /// Makes a case from a seed, runs and verifies it; returns at how many sizes.
+  using RunSeed = std::function<std::uint64_t(std::uint64_t seed)>;
+
+  static void run_seeds(const RunSeed& run_seed) {
+    const std::uint64_t first = number_from_env("TILEJIT_TEST_SEED", 1);
+    const std::uint64_t count = number_from_env("TILEJIT_TEST_CASES", 40);
+    int failing = 0, known = 0;
+    std::uint64_t seed = first;
+    for (std::uint64_t done = 0; done < count; ++seed) {
+      SCOPED_TRACE("seed " + std::to_string(seed));
+      try {
+        done += run_seed(seed);
+      } catch (const Error& error) {
+        ADD_FAILURE() << error.what() << "\n" << error.log();
+        ++done;
+      }
+      const int parts =
+          testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count();
+      if (parts > known) ++failing;
+      known = parts;
+      ASSERT_LT(failing, 8) << "stopped after eight failing seeds";
+    }
+    testing::Test::RecordProperty("kernels", std::to_string(seed - first));
+  }
+};
 
 TEST_F(Products, OfRandomFormulasAgreeWithTheReference) {
-  const std::uint64_t first = number_from_env("TILEJIT_TEST_SEED", 1);
-  const std::uint64_t count = number_from_env("TILEJIT_TEST_CASES", 40);
-  int failing = 0, known = 0;
-  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+  run_seeds([](std::uint64_t seed) {
     Random random(seed);
     const RandomCase c = random_product(random);
-    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + to_json(c.op));
-    try {
+    SCOPED_TRACE(to_json(c.op));
+    run_and_verify(c, random);
+    return 1;
+  });
+}
+
+TEST_F(Products, WithRandomEpiloguesAgreeWithTheReference) {
+  run_seeds([](std::uint64_t seed) {
+    Random random(seed);
+    const RandomCase c = random_epilogue(random);
+    SCOPED_TRACE(to_json(c.op));
+    run_and_verify(c, random);
+    return 1;
+  });
+}
+
+struct Operands {
+  DType a, b;
+};
+
+class ProductsOf : public Products, public testing::WithParamInterface<Operands> {};
+
+// Extents up to 3000, at times without batches; a kernel with symbols runs at three sizes.
+TEST_P(ProductsOf, RandomShapesAgreeWithTheReference) {
+  constexpr std::uint64_t kSizes = 3;
+  run_seeds([](std::uint64_t seed) -> std::uint64_t {
+    Random random(seed);
+    RandomCase c = random_product(random, GetParam().a, GetParam().b, ProductExtents::large);
+    const std::uint64_t sizes = c.symbols.empty() ? 1 : kSizes;
+    for (std::uint64_t i = 0; i < sizes; ++i) {
+      if (i > 0) change_symbols(c, random, ProductExtents::large);
+      std::string trace = to_json(c.op);
+      for (const auto& [name, value] : c.symbols) trace += " " + name + "=" + std::to_string(value);
+      SCOPED_TRACE(trace);
       run_and_verify(c, random);
-    } catch (const Error& error) {
-      ADD_FAILURE() << error.what() << "\n" << error.log();
     }
-    const int parts =
-        testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count();
-    if (parts > known) ++failing;
-    known = parts;
-    ASSERT_LT(failing, 8) << "stopped after eight failing seeds";
+    return sizes;
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, ProductsOf,
+                         testing::Values(Operands{f16, f16}, Operands{bf16, bf16},
+                                         Operands{f32, f32}, Operands{f64, f64},
+                                         Operands{tf32, tf32}, Operands{f8e4m3, f8e4m3},
+                                         Operands{f8e5m2, f8e5m2}, Operands{f8e4m3, f8e5m2},
+                                         Operands{i8, i8}, Operands{u8, u8}, Operands{i8, u8}),
+                         [](const testing::TestParamInfo<Operands>& info) {
+                           return std::string(to_string(info.param.a)) + "_" +
+                                  std::string(to_string(info.param.b));
+                         });
+
+// All elements of a product are compared that the CPU would only sample.
+TEST_F(Products, LargerThanTheCpuComputesAreComparedWhole) {
+  const RandomCase c{.op = {.name = "large",
+                            .tensors = {{"a", bf16, "(2048,1536)"},
+                                        {"b", bf16, "(1536,2050)"},
+                                        {"d", bf16, "(2048,2050)"}},
+                            .formula = "d = gelu(a @ b)"},
+                     .symbols = {},
+                     .scalars = {}};
+  Random random(1);
+  std::uniform_real_distribution<double> real(-2.0, 2.0);
+  std::vector<GuardedTensor> tensors = run_and_verify(c, [&] { return real(random); });
+  const HostArguments inputs{.tensors = {tensors[0].data(), tensors[1].data(), nullptr}};
+  const std::vector<const void*> actual = {nullptr, nullptr, tensors[2].data()};
+  const Verification right = verify(*runtime(), c.op, inputs, actual);
+  EXPECT_TRUE(right.passed) << right.first_mismatch;
+  EXPECT_EQ(right.elements, 2048 * 2050);
+  encode(bf16, -1000, tensors[2].data() + (1027 * 2050 + 333) * size_bytes(bf16));
+  EXPECT_EQ(verify(*runtime(), c.op, inputs, actual).mismatches, 1);
+}
+
+// Functions that make something else of the zeros behind an edge, infinities among them.
+TEST_F(Products, OfOperandsThatAreComputedOnTheirWayAgreeWithTheReference) {
+  struct Case {
+    std::vector<Tensor> tensors;
+    const char* formula;
+    SymbolValues symbols = {};
+  };
+  const Case cases[] = {
+      {{{"a", bf16, "(17,1000)"}, {"b", i8, "(1000,777):(1,1000)"}, {"d", bf16, "(17,777)"}},
+       "d = gelu(a @ bf16(b * s) + 1)"},
+      {{{"a", bf16, "(33,515)"}, {"b", f8e4m3, "(515,130)"}, {"d", f32, "(33,130)"}},
+       "d = bf16(s / a) @ bf16(b)"},
+      {{{"a", f32, "(3,70,65)"}, {"b", f32, "(65,129)"}, {"d", f32, "(3,70,129)"}},
+       "d = exp(a) @ (b + s)"},
+      {{{"a", f16, "(M,K)"}, {"b", f32, "(K,200)"}, {"d", f16, "(M,200)"}},
+       "d = f16(silu(a) + s) @ f16(b)",
+       {{"M", 77}, {"K", 301}}},
+      {{{"a", i32, "(100,90):(1,100)"}, {"b", u8, "(90,50)"}, {"d", i32, "(100,50)"}},
+       "d = i8(a // 3 + 1) @ b + i32(s)"},
+      {{{"a", f64, "(64,300)"}, {"b", f32, "(300,64):(1,300)"}, {"d", f64, "(64,64)"}},
+       "d = cos(a) @ f64(b) * s"},
+      {{{"a", f32, "(100,200)"}, {"b", f32, "(200,60)"}, {"d", f32, "(100,60)"}},
+       "d = tf32(a * s) @ tf32(relu(b))"},
+      {{{"a", bf16, "(50,31)"}, {"b", f16, "(31,40)"}, {"d", f32, "(50,40)"}},
+       "d = f8e4m3(a + s) @ f8e5m2(b - 1)"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.formula);
+    Random random(11);
+    run_and_verify({.op = {.name = "computed",
+                           .tensors = c.tensors,
+                           .scalars = {{.name = "s", .dtype = f32}},
+                           .formula = c.formula},
+                    .symbols = c.symbols,
+                    .scalars = {0.75}},
+                   random);
   }
 }
 

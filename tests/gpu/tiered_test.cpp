@@ -78,7 +78,7 @@ TEST_F(Tiered, BuildsComputeTheSameAndGraphsKeepTheirs) {
 TEST_F(Tiered, LightPlansAgreeWithTheReference) {
   for (const char* formula :
        {"y = (x - mean(x)) * rsqrt(var(x) + 0.001)", "e = exp(x - max(x)); y = cumsum(e) / sum(e)",
-        "y = x * 0.5 + sum(x)"}) {
+        "y = x * 0.5 + sum(x)", "y = relu((x @ x.T) @ x)"}) {
     const Fused op = {
         .name = "light",
         .tensors = {{"x", f32, "(96,8191):(8192,1)"}, {"y", f32, "(96,8191):(8192,1)"}},

@@ -219,8 +219,8 @@ class EmittedIndices : public RandomLayouts {
     const Layout numbers = make_identity(known.layout().shape());
     const std::int64_t count = size(known.layout()).value(), step = count / 1000 + 1;
     for (int form = 0; form < kForms; ++form) {
-      auto* const flat = library.find<Call>(("f" + name(k, form, true)).c_str());
-      auto* const modes = library.find<Call>(("f" + name(k, form, false)).c_str());
+      auto* const flat = library.find<Call>("f" + name(k, form, true));
+      auto* const modes = library.find<Call>("f" + name(k, form, false));
       ASSERT_TRUE(flat != nullptr && modes != nullptr);
       for (std::int64_t i = 0; i < count; i += step) {
         std::vector<std::int64_t> coordinates;

@@ -224,6 +224,9 @@ TEST(BenchmarkResults, FollowFromTimeAndWork) {
   EXPECT_DOUBLE_EQ(result.teraflops(), 6);
   EXPECT_DOUBLE_EQ(result.percent_of_copy(), 80);
   EXPECT_DOUBLE_EQ(result.percent_of_read(), 50);
+  EXPECT_EQ(result.percent_of_peak(), 0);
+  result.ceilings.multiply = 8;
+  EXPECT_DOUBLE_EQ(result.percent_of_peak(), 75);
 }
 
 }  // namespace

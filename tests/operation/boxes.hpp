@@ -271,8 +271,8 @@ class BoxesDescriptor final : public operation::DescriptorOf<BoxesDescriptor, Bo
       }
     }
   }
-  [[nodiscard]] Verification verify(const HostArguments&,
-                                    std::span<const void* const>) const override {
+  [[nodiscard]] Verification verify(const HostArguments&, std::span<const void* const>,
+                                    const VerifyOptions&) const override {
     throw Error(ErrorCode::unsupported, "boxes are compared byte by byte");
   }
 };

@@ -148,7 +148,8 @@ class FillDescriptor final : public operation::DescriptorOf<FillDescriptor, Fill
     std::fill_n(y, size(tensors()[0].layout).value(), args.scalars.at(0).to<float>());
   }
   [[nodiscard]] Verification verify(const HostArguments& inputs,
-                                    std::span<const void* const> actual) const override {
+                                    std::span<const void* const> actual,
+                                    const VerifyOptions&) const override {
     Verification result{
         .passed = true, .elements = size(tensors()[0].layout).value(), .first_mismatch = {}};
     const auto* const y = static_cast<const float*>(actual[0]);

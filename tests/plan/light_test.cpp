@@ -67,6 +67,42 @@ TEST(LightPlan, ThereIsNoneWhereItIsNoLighterOrTooSlow) {
   EXPECT_TRUE(light_of(op_of({{"x", f32, "(M,N):(N,1)"}, {"y", f32, "M:1"}}, "y = sum(x)")));
 }
 
+TEST(LightPlan, OfAProductIsWithoutTensorCores) {
+  Fused op = op_of({{"a", bf16, "(512,4096)"}, {"b", bf16, "(4096,512)"}, {"d", bf16, "(512,512)"}},
+                   "d = gelu(a @ b)");
+  op.tuning.splits = 3;  // of the full plan
+  const auto light = light_of(op);
+  ASSERT_TRUE(light);
+  ASSERT_EQ(parts_of(*light).size(), 1u);
+  const Plan& part = parts_of(*light).front();
+  EXPECT_EQ(template_name(part), "matmul_simt");
+  EXPECT_EQ(matmul_of(part)->splits, 1);
+  EXPECT_EQ(launch_plan(*light).workspaces.size(), 0u);
+  EXPECT_EQ(light->kernel_name, plan_of(op).kernel_name);
+  EXPECT_EQ(light->params, plan_of(op).params);
+}
+
+TEST(LightPlan, OfStepsTakesTheLightPlanOfEach) {
+  const auto light =
+      light_of(op_of({{"a", f32, "(M,512)"}, {"b", f16, "(512,512)"}, {"d", f16, "(M,512)"}},
+                     "d = f16(a / max(a)) @ b"));
+  ASSERT_TRUE(light);
+  ASSERT_EQ(parts_of(*light).size(), 2u);
+  EXPECT_TRUE(is_light(parts_of(*light)[0]));
+  EXPECT_EQ(template_name(parts_of(*light)[1]), "matmul_simt");
+  EXPECT_EQ(parts_of(*light)[1].kernel_name, light->kernel_name + "_part1");
+}
+
+TEST(LightPlan, OfProductsThatTakeLongThereIsNone) {
+  const auto product = [](const std::string& n) {
+    const std::string square = "(" + n + "," + n + ")";
+    return op_of({{"a", bf16, square}, {"b", bf16, square}, {"d", bf16, square}}, "d = a @ b");
+  };
+  EXPECT_TRUE(light_of(product("8192")));
+  EXPECT_FALSE(light_of(product("16384")));
+  EXPECT_FALSE(light_of(op_of({{"x", f32, "(64,32)"}, {"y", f32, "(32,64)"}}, "y = x.T")));
+}
+
 TEST(LightPlan, AddsUpLongRowsInChains) {
   EXPECT_EQ(light_chain(*light_of(op_of({{"x", f32, "1000:1"}, {"y", f32, "1:1"}}, "y = sum(x)"))),
             0);

@@ -66,7 +66,7 @@ TEST(StepPlans, KeepFormulasOfOneSpaceAsTheyAre) {
 
 TEST(StepPlans, TakeKnobsForOneStepOnly) {
   Fused op =
-      test::make_op(f32, {{"a", "(8,8)"}, {"b", "(8,8)"}, {"d", "(8,8)"}}, "d = a @ (b + 1)");
+      test::make_op(f32, {{"a", "(8,8)"}, {"b", "(8,8)"}, {"d", "(8,8)"}}, "d = a @ (b / max(b))");
   op.tuning.vector = 1;
   try {
     (void)plan_of(op);
@@ -75,6 +75,42 @@ TEST(StepPlans, TakeKnobsForOneStepOnly) {
     EXPECT_EQ(error.code(), ErrorCode::invalid_spec);
     EXPECT_EQ(error.where(), "/tuning");
   }
+}
+
+TEST(StepPlans, ComputeOperandsOnTheirWay) {
+  Fused op = test::make_op(bf16, {{"a", "(16,4096)"}, {"w", "(4096,4096)"}, {"d", "(16,4096)"}},
+                           "d = a @ bf16(w * s) + 1");
+  op.tensors[1].dtype = i8;
+  op.scalars = {{.name = "s", .dtype = f32}};
+  const Plan plan = plan_of(op);
+  ASSERT_EQ(parts_of(plan).size(), 1U);
+  const Plan& part = parts_of(plan)[0];
+  const Matmul& product = *matmul_of(part);
+  EXPECT_FALSE(product.a.is_computed());
+  EXPECT_TRUE(product.b.is_computed());
+  EXPECT_EQ(product.b.stored, i8);
+  EXPECT_EQ(product.b.dtype, bf16);
+  EXPECT_EQ(part.tensors, (std::vector{0, 1, 2}));
+  EXPECT_EQ(launch_plan(plan).steps.size(), 1U);
+  for (const Temporary& temporary : std::get<Several>(plan.family).temporaries)
+    EXPECT_TRUE(temporary.elements.is(0));
+}
+
+TEST(StepPlans, ComputeOperandsBeforehandWhereThatIsCheaperOrNeedsOtherElements) {
+  const auto parts = [](const std::string& rows, const std::string& formula) {
+    const std::string a = "(" + rows + ",512)", d = "(" + rows + ",2048)";
+    return parts_of(plan_of(test::make_op(
+                        f16, {{"a", a}, {"b", "(512,2048)"}, {"c", "2048"}, {"d", d}}, formula)))
+        .size();
+  };
+  EXPECT_EQ(parts("64", "d = a @ relu(b) + c"), 1U);
+  EXPECT_EQ(parts("64", "d = relu(a) @ relu(b) + c"), 1U) << "small";
+  EXPECT_EQ(parts("2048", "d = a @ relu(b) + c"), 2U) << "many tiles read each element";
+  EXPECT_EQ(parts("M", "d = a @ relu(b) + c"), 2U) << "they may be many";
+  EXPECT_EQ(parts("64", "d = a @ (b + c)"), 2U) << "of two tensors";
+  EXPECT_EQ(parts("64", "d = a @ where(iota(0) > 3, b, 0) + c"), 2U) << "of places";
+  EXPECT_EQ(parts("64", "d = a @ (b / max(b)) + c"), 2U) << "of rows";
+  EXPECT_EQ(parts("64", "d = a @ relu(b) + (a + 1) @ relu(b) + c"), 3U) << "read twice";
 }
 
 TEST(StepPlans, AreTheSameTwiceAndDifferByWhatIsDifferent) {

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "program/example.hpp"
+#include "program/host_program.hpp"
 #include "program/random_program.hpp"
 #include "tilejit/program.hpp"
 #include "tilejit/program_builder.hpp"
@@ -44,6 +45,44 @@ TEST(Forms, BuilderMakesTheSameProgram) {
                      .store("C", {"T"}, place)
                      .take();
   EXPECT_EQ(program, parse_program(example("vector_add.tl")));
+}
+
+/// The mean of a list of tensors, whatever its length, dtypes and layouts.
+TileProgram mean_of(const std::vector<Tensor>& list) {
+  TileProgram program{.name = "mean",
+                      .tensors = list,
+                      .constants = {{"T", 64}},
+                      .launch = {.grid = {"ceil_div(N, T)"}}};
+  program.tensors.push_back(
+      {.name = "y", .dtype = f32, .layout = "(N):(1)", .access = Access::out});
+  const TileIndex place = tile_number("block_idx.x");
+  TileBuilder body;
+  body.tile("total", TileSpace::registers, {"T"}, f32, 0);
+  for (const Tensor& tensor : list) {
+    body.load(tensor.name, {"T"}, place, TileSpace::registers, TilePad::zero);
+    body.compute("total", TileExpression("total + cast(" + tensor.name + ", f32)"));
+  }
+  body.compute("y", TileExpression("total / " + std::to_string(list.size())));
+  program.body = body.store("y", {"T"}, place).take();
+  return program;
+}
+
+TEST(Forms, BuilderTakesAListOfTensors) {
+  const std::vector<Tensor> list = {{.name = "a", .dtype = f16, .layout = "(N):(1)"},
+                                    {.name = "b", .dtype = i32, .layout = "(N):(2)"},
+                                    {.name = "c", .dtype = f32, .layout = "(N):(0)"}};
+  for (std::size_t count = 1; count <= list.size(); ++count) {
+    HostProgram program(to_tl(mean_of({list.begin(), list.begin() + count})), {{"N", 3}});
+    program.set("a", {3, 6, 9});
+    if (count > 1) program.set("b", {1, 0, 2, 0, 3});
+    if (count > 2) program.set("c", {2});
+    program.run();
+    const std::vector<std::vector<double>> wanted = {{3, 6, 9}, {2, 4, 6}, {2, 10.0 / 3, 14.0 / 3}};
+    const std::vector<double> means = program.get("y");
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(means[i], static_cast<double>(static_cast<float>(wanted[count - 1][i])));
+    }
+  }
 }
 
 TEST(Forms, BuilderNestsLoopsAndBranches) {

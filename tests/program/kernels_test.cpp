@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "compile/nvrtc.hpp"
 #include "program/distribution.hpp"
@@ -152,6 +153,47 @@ TEST(KernelPlan, TuningTriesTheValuesOfConstants) {
   EXPECT_NE(to_json(tuned).find("\"T\":\"512\""), std::string::npos);
 }
 
+TEST(KernelPlan, TuningTriesThreadValueLayouts) {
+  const Operation op = parse_operation(
+      "Kernel k\nTensor A : f32 [M, N]\nTensor B : f32 [M, N] out\nConstant W = 32\n"
+      "Tune W in (32, 16, 8, 256)\nGrid (ceil_div(N, 128), ceil_div(M, 64))\n"
+      "Copy A (64, 128) in coordinate [block_idx.y, block_idx.x] from global to register pad zero "
+      "tv \"(ceil_div(128,W),W):(W,1)\" \"(ceil_div(W,2),ceil_div(128,W)):(ceil_div(128,W),1)\"\n"
+      "Copy A (64, 128) in coordinate [block_idx.y, block_idx.x] from register to global as B\n");
+  const std::vector<Tuning> tunings = tuning_candidates(op, Target{}, 8);
+  ASSERT_EQ(tunings.size(), 3u);  // with 256 the threads and values do not cover the tile
+  const auto program = std::make_shared<const TileProgram>(*tile_program(op));
+  EXPECT_EQ(spread_of(make_plan(program, tunings[0], Target{}), "A"),
+            of_thread_value("(4,32):(32,1)", "(16,4):(4,1)", 128));
+  EXPECT_EQ(spread_of(make_plan(program, tunings[2], Target{}), "A"),
+            of_thread_value("(16,8):(8,1)", "(4,16):(16,1)", 128));
+  EXPECT_EQ(parse_operation(to_json(op)), op);
+}
+
+/// Entries are found again by the text of their key (is_entry_of), which has no escapes.
+TEST(KernelPlan, JsonHasNoEscapes) {
+  const std::string text = to_json(plan_of("Kernel k\nPrint \"a \\\"b\\\" `1 \u00e9\" # c\n"));
+  EXPECT_EQ(text.find_first_of("\\\n"), text.npos) << text;
+  const auto json = nlohmann::json::parse(text);
+  EXPECT_EQ(json["program"].back(), "Print `22a `5c`22b`5c`22 `601 `c3`a9`22") << text;
+  EXPECT_NE(to_json(plan_of("Kernel k\nPrint \"x\"\n")),
+            to_json(plan_of("Kernel k\nPrint \"y\"\n")));
+  // Nothing that the kernel does not depend on.
+  const std::string tensors = "Tensor A : f32 [N]\nTensor B : f32 [N] out\n";
+  const std::string load = "Copy A (T) at [0] from global to register pad zero";
+  const std::string store = "\nCopy A (T) at [0] from register to global as B\n";
+  const std::string plain = "Kernel k\n" + tensors + "Constant T = 64\n" + load + store;
+  const std::string same = "# A kernel.\nKernel k\nSymbol N example 5\n" + tensors +
+                           "Constant T = 64  # a tile\nTune T in (32, 64)\nVerify B = A\n" +
+                           "# What it loads.\n" + load + "  # once" + store;
+  const std::string other = "Kernel k\n" + tensors + "Constant T = 32\n" + load + store;
+  EXPECT_EQ(to_json(plan_of(plain)), to_json(plan_of(same)));
+  EXPECT_NE(to_json(plan_of(plain)), to_json(plan_of(other)));
+  // The lines of assertions are those of the text as it was written.
+  EXPECT_NE(to_json(plan_of("Kernel k\nPrint \"x\"\nAssert block_idx.x == 0\n")),
+            to_json(plan_of("Kernel k\nPrint \"x\"\n\n\nAssert block_idx.x == 0\n")));
+}
+
 TEST(KernelPlan, LaunchesAKernelForEachZeroedTensorFirst) {
   const KernelPlan plan = plan_of(
       "Kernel k\nTensor A : f32 [N]\nTensor S : f32 [1] out zeroed\nGrid (ceil_div(N, 64))\n"
@@ -214,6 +256,27 @@ TEST(KernelPlan, WarnsOfWhatIsSlow) {
   const KernelPlan old = plan_of(text, "sm_75");
   ASSERT_GE(old.warnings.size(), 2u);
   EXPECT_NE(old.warnings[0].find("line 7: the copy to 'A' is waited for"), std::string::npos);
+}
+
+TEST(KernelPlan, WarnsOfTypesWithoutAnInstruction) {
+  const std::string text =
+      "Kernel k\nTensor A : f8e4m3 [64, 64]\nTensor B : f8e5m2 [64, 64]\n"
+      "Tensor C : f32 [64, 64] out\n"
+      "Allocate acc in register (64, 64) : f32 = 0\n"
+      "Copy A (64, 64) at [0, 0] from global to shared\n"
+      "Copy B (64, 64) at [0, 0] from global to shared\n"
+      "Compute GEMM A, B and accumulate acc\n"
+      "Copy acc (64, 64) at [0, 0] from register to global as C\n";
+  const KernelPlan plan = plan_of(text, "sm_90a");
+  ASSERT_EQ(plan.warnings.size(), 1u);
+  EXPECT_EQ(plan.warnings[0],
+            "line 8: the product is done by fused multiply-adds; sm_90a has no mma.sync for f8e4m3 "
+            "by f8e5m2; for tensor cores cast both tiles to f16, which has all their values");
+  EXPECT_EQ(plan_of(text, "sm_89").warnings.size(), 0u);
+  // No tensor core takes f32.
+  std::string plain = text;
+  for (std::size_t at; (at = plain.find("f8e")) != plain.npos;) plain.replace(at, 6, "f32");
+  EXPECT_EQ(plan_of(plain, "sm_90a").warnings.size(), 0u);
 }
 
 /// Rows by vectors of 16 bytes, as copies and conversions write them, and columns of them, as a
@@ -289,22 +352,22 @@ class Nvrtc : public testing::Test {
   std::unique_ptr<Compiler> compiler_;
 };
 
-/// Each for sm_90a and for one of the others in turn.
-TEST_F(Nvrtc, CompilesAllExamplesWithoutSpills) {
-  constexpr const char* kOthers[] = {"sm_80", "sm_86", "sm_89", "sm_100a", "sm_120a"};
-  int number = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(test::source_dir() / "examples/programs")) {
-    if (entry.path().extension() != ".tl") continue;
-    for (const char* target : {"sm_90a", kOthers[number++ % 5]}) {
-      SCOPED_TRACE(entry.path().filename().string() + " for " + target);
-      const Operation op = parse_operation(example(entry.path().filename().string()));
-      const Artifact artifact = compiler_->compile(op, parse_target(target));
-      EXPECT_NE(artifact.metadata->find("\"spill_bytes\": 0,"), std::string::npos)
-          << *artifact.metadata;
-    }
+/// All examples for each target: one is a test, so that they run beside each other.
+class NvrtcFor : public Nvrtc, public testing::WithParamInterface<const char*> {};
+
+TEST_P(NvrtcFor, CompilesAllExamplesWithoutSpills) {
+  for (const std::string& name : test::program_examples()) {
+    SCOPED_TRACE(name + " for " + GetParam());
+    const Operation op = parse_operation(example(name + ".tl"));
+    const Artifact artifact = compiler_->compile(op, parse_target(GetParam()));
+    EXPECT_NE(artifact.metadata->find("\"spill_bytes\": 0,"), std::string::npos)
+        << *artifact.metadata;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Targets, NvrtcFor,
+                         testing::Values("sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120a"),
+                         [](const auto& target) { return std::string(target.param); });
 
 TEST_F(Nvrtc, CompilesRandomPrograms) {
   test::Random random(7);

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::NanSensitiveDoubleEq;
 using testing::Pointwise;
 
-std::vector<double> run(Fused op, const std::vector<std::vector<double>>& inputs) {
+std::vector<double> scan_of(Fused op, const std::vector<std::vector<double>>& inputs) {
   HostOperation operation(std::move(op));
   for (std::size_t i = 0; i < inputs.size(); ++i) operation.fill(i, inputs[i]);
   operation.run();
@@ -25,13 +25,13 @@ std::vector<double> run(Fused op, const std::vector<std::vector<double>>& inputs
   return operation.last();
 }
 
-struct Row {
+struct ScanRow {
   const char* formula;  // x: (2,3), 1 to 6
   std::vector<double> want;
 };
 
 TEST(Scan, GivesWhatAPersonGets) {
-  const Row rows[] = {
+  const ScanRow rows[] = {
       {"y = cumsum(x)", {1, 3, 6, 4, 9, 15}},
       {"y = cumsum(x, exclusive=true)", {0, 1, 3, 0, 4, 9}},
       {"y = cumsum(x, reverse=true)", {6, 5, 3, 15, 11, 6}},
@@ -49,24 +49,25 @@ TEST(Scan, GivesWhatAPersonGets) {
       {"y = cumsum(sum(x)) + 0 * x", {6, 12, 18, 15, 30, 45}},
       {"y = cumsum(x, axis=1) + cumsum(x, axis=0, reverse=true)", {6, 10, 15, 8, 14, 21}},
   };
-  for (const Row& row : rows) {
+  for (const ScanRow& row : rows) {
     for (const DType dtype : {f32, f64, f16, i32}) {
       SCOPED_TRACE(std::string(row.formula) + " of " + std::string(to_string(dtype)));
       const Fused op{.tensors = {{"x", dtype, "(2,3):(3,1)"}, {"y", f64, "(2,3):(3,1)"}},
                      .formula = row.formula};
       if (is_integer(dtype) && op.formula.find('/') != std::string::npos) continue;
-      EXPECT_EQ(run(op, {{1, 2, 3, 4, 5, 6}}), row.want);
+      EXPECT_EQ(scan_of(op, {{1, 2, 3, 4, 5, 6}}), row.want);
     }
   }
 }
 
 TEST(Scan, IntegersWrapIn64Bits) {
-  EXPECT_THAT(run({.tensors = {{"x", i8, "3:1"}, {"y", i64, "3:1"}}, .formula = "y = cumsum(x)"},
-                  {{-100, -100, 100}}),
-              ElementsAre(-100, -200, -100));
   EXPECT_THAT(
-      run({.tensors = {{"x", u64, "2:1"}, {"y", u64, "2:1"}}, .formula = "y = cumsum(x - 1)"},
-          {{0, 2}}),
+      scan_of({.tensors = {{"x", i8, "3:1"}, {"y", i64, "3:1"}}, .formula = "y = cumsum(x)"},
+              {{-100, -100, 100}}),
+      ElementsAre(-100, -200, -100));
+  EXPECT_THAT(
+      scan_of({.tensors = {{"x", u64, "2:1"}, {"y", u64, "2:1"}}, .formula = "y = cumsum(x - 1)"},
+              {{0, 2}}),
       ElementsAre(0x1p64, 0));
 }
 
@@ -85,8 +86,8 @@ TEST(Scan, NanIsIgnoredByExtremesOnly) {
   };
   for (const NanRow& row : rows) {
     SCOPED_TRACE(row.formula);
-    EXPECT_THAT(run({.tensors = {{"x", f32, "4:1"}, {"y", f32, "4:1"}}, .formula = row.formula},
-                    {{kNan, 1, kNan, 3}}),
+    EXPECT_THAT(scan_of({.tensors = {{"x", f32, "4:1"}, {"y", f32, "4:1"}}, .formula = row.formula},
+                        {{kNan, 1, kNan, 3}}),
                 Pointwise(NanSensitiveDoubleEq(), row.want));
   }
 }
@@ -113,9 +114,9 @@ TEST(Scan, OfManyRowsAndOfALongOne) {
 }
 
 TEST(Scan, OfNothingWritesNothing) {
-  EXPECT_TRUE(run({.tensors = {{"x", f32, "(0,3):(3,1)"}, {"y", f32, "(0,3):(3,1)"}},
-                   .formula = "y = cumsum(x) + cumsum(x, axis=0)"},
-                  {{}})
+  EXPECT_TRUE(scan_of({.tensors = {{"x", f32, "(0,3):(3,1)"}, {"y", f32, "(0,3):(3,1)"}},
+                       .formula = "y = cumsum(x) + cumsum(x, axis=0)"},
+                      {{}})
                   .empty());
 }
 

@@ -11,20 +11,20 @@ namespace tilejit::test {
 
 namespace fs = std::filesystem;
 
-HostLibrary::HostLibrary(const std::string& text) {
+HostLibrary::HostLibrary(const std::string& text, const std::string& options) {
   std::string folder = (fs::temp_directory_path() / "tilejit_host_XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
   const fs::path inside = folder;
   const std::string source = (inside / "text.cpp").string(),
                     library = (inside / "text.so").string();
   std::ofstream(source) << text;
-  const std::string command = std::string(TILEJIT_HOST_COMPILER) +
-                              " -std=c++17 -O1 -w -fno-strict-aliasing -shared -fPIC -o " +
-                              library + " " + source;
+  const std::string command = std::string(TILEJIT_HOST_COMPILER) + " " + options +
+                              " -O1 -w -fno-strict-aliasing -shared -fPIC -o " + library + " " +
+                              source;
   const bool compiles = std::system(command.c_str()) == 0;
   if (compiles) library_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   fs::remove_all(inside);
-  if (!compiles) throw std::runtime_error("does not compile: " + text);
+  if (!compiles) throw std::runtime_error("does not compile: " + text.substr(0, 10'000));
   if (library_ == nullptr) throw std::runtime_error(dlerror());
 }
 

@@ -17,10 +17,111 @@ constexpr std::pair<DType, DType> kOperands[] = {
     {i8, i8},   {u8, i8},     {u8, u8},   {f8e4m3, f8e5m2}, {f8e4m3, f8e4m3},
 };
 
+int pick_from(Random& random, int low, int high) {
+  return std::uniform_int_distribution<int>(low, high)(random);
+}
+
+int random_extent(Random& random, ProductExtents extents) {
+  const auto pick = [&](int low, int high) { return pick_from(random, low, high); };
+  if (extents == ProductExtents::small) {
+    if (pick(1, 100) <= 30) return 8 * pick(1, 18);
+    return pick(1, 100) <= 30 ? pick(1, 20) : pick(1, 150);
+  }
+  switch (pick(1, 8)) {
+    case 1: return pick(1, 20);
+    case 2: return 8 * pick(1, 40);
+    case 3: return pick(1, 300);
+    case 4: return 16 * pick(1, 64);
+    case 5: return 8 * pick(1, 375);
+    default: return pick(1, 8) <= 4 ? pick(1, 1000) : pick(1, 3000);
+  }
+}
+
+/// The random parts of an expression: operators and functions around `leaves`.
+class RandomExpression {
+ public:
+  RandomExpression(Random& random, bool floating, std::vector<std::string> leaves)
+      : random_(random), floating_(floating), leaves_(std::move(leaves)) {}
+
+  std::string of_depth(int depth) {
+    if (depth == 0) return of(leaves_);
+    static const std::vector<std::string> kBoth = {
+        "($a + $b)",       "($a - $b)", "($a * $b)", "min($a, $b)",
+        "max($a, $b)",     "abs($a)",   "-($a)",     "where($a < $b, $a, $b)",
+        "relu($a)",        "sign($a)",  "($a % 7)",  "where(iota(-1) > iota(-2), $a, $b)",
+        "clamp($a, -9, 9)"};
+    static const std::vector<std::string> kFloating = {"sigmoid($a)",
+                                                       "tanh($a)",
+                                                       "silu($a)",
+                                                       "gelu($a)",
+                                                       "gelu_tanh($a)",
+                                                       "erf($a)",
+                                                       "sin($a)",
+                                                       "cos($a)",
+                                                       "($a / (abs($b) + 1))",
+                                                       "exp(-abs($a))",
+                                                       "floor($a)",
+                                                       "round($a)",
+                                                       "sqrt(abs($a))",
+                                                       "rsqrt(abs($a) + 0.5)",
+                                                       "log(abs($a) + 1)",
+                                                       "exp2(clamp($a, -5, 5))",
+                                                       "fma($a, $b, $a)",
+                                                       "bf16($a)"};
+    static const std::vector<std::string> kInteger = {"($a & $b)", "($a | 5)",   "($a ^ $b)",
+                                                      "~$a",       "($a << 2)",  "($a >> 1)",
+                                                      "($a // 3)", "i32(u8($a))"};
+    std::string text = of(pick_from(random_, 0, 1) == 0 ? kBoth : floating_ ? kFloating : kInteger);
+    const std::string a = of_depth(depth - 1), b = of_depth(pick_from(random_, 0, depth - 1));
+    for (std::size_t at = 0; (at = text.find('$', at)) != std::string::npos;) {
+      const std::string& value = text[at + 1] == 'a' ? a : b;
+      text.replace(at, 2, value);
+      at += value.size();
+    }
+    return text;
+  }
+
+ private:
+  const std::string& of(const std::vector<std::string>& texts) {
+    return texts[static_cast<std::size_t>(
+        pick_from(random_, 0, static_cast<int>(texts.size()) - 1))];
+  }
+
+  Random& random_;
+  bool floating_;
+  std::vector<std::string> leaves_;
+};
+
 class ProductGenerator {
  public:
-  ProductGenerator(Random& random, DType a, DType b)
-      : random_(random), a_type_(a), b_type_(b), type_(*expr::product_type(a, b)) {}
+  ProductGenerator(Random& random, DType a, DType b, ProductExtents sizes)
+      : random_(random), a_type_(a), b_type_(b), type_(*expr::product_type(a, b)), sizes_(sizes) {}
+
+  /// One product, and a random formula around it.
+  RandomCase epilogue() {
+    case_.op.name = "epilogue";
+    make_extents();
+    const std::string left = operand("a", a_type_, "M", "K");
+    const std::string right = operand("b", b_type_, "K", "N");
+    std::vector<std::string> leaves = {"p", "p", "p"};
+    for (const auto& [name, rows, columns] :
+         {std::tuple("r", "M", "N"), {"u", "1", "N"}, {"v", "M", "1"}}) {
+      if (chance(40)) continue;
+      tensor(name, beside(), {rows, columns}, Batches::some);
+      leaves.emplace_back(name);
+    }
+    RandomExpression expression(random_, is_floating(type_), leaves);
+    case_.op.formula = "p = " + left + " @ " + right + (is_floating(type_) ? " * 0.125\n" : "\n");
+    std::string all = "p";
+    for (std::size_t i = 3; i < leaves.size(); ++i) all += " + " + leaves[i];
+    case_.op.formula += "d = " + expression.of_depth(pick(1, 4)) + " + (" + all + ")\n";
+    output("d", {"M", "N"});
+    if (chance(30)) {
+      case_.op.formula += "e = " + expression.of_depth(pick(1, 3)) + " + p\n";
+      output("e", {"M", "N"});
+    }
+    return std::move(case_);
+  }
 
   RandomCase run() {
     case_.op.name = "product";
@@ -45,19 +146,21 @@ class ProductGenerator {
   }
 
  private:
-  int pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
+  int pick(int low, int high) { return pick_from(random_, low, high); }
   bool chance(int percent) { return pick(1, 100) <= percent; }
 
-  int extent() { return chance(30) ? 8 * pick(1, 18) : chance(30) ? pick(1, 20) : pick(1, 150); }
+  int extent() { return random_extent(random_, sizes_); }
 
   void make_extents() {
     extents_ = {{"M", extent()}, {"N", extent()}, {"K", chance(5) ? 0 : extent()}, {"R", extent()}};
-    const int batches = chance(60) ? 0 : pick(1, 2);
+    const int largest = std::max({extents_["M"], extents_["N"], extents_["K"], extents_["R"]});
+    const int batches = chance(60) || largest > 1000 ? 0 : pick(1, 2);
     for (int i = 0; i < batches; ++i) {
       batches_.push_back(std::string("B") + std::to_string(i));
       extents_[batches_.back()] = pick(1, 3);
     }
-    for (const auto& [name, extent] : extents_) symbolic_[name] = chance(20);
+    for (const auto& [name, extent] : extents_)
+      symbolic_[name] = chance(sizes_ == ProductExtents::small ? 20 : 40);
   }
 
   Dim dim(const std::string& name) {
@@ -173,6 +276,7 @@ class ProductGenerator {
 
   Random& random_;
   DType a_type_, b_type_, type_;
+  ProductExtents sizes_;
   RandomCase case_;
   std::map<std::string, int> extents_;
   std::map<std::string, bool> symbolic_;
@@ -180,24 +284,51 @@ class ProductGenerator {
   std::string last_ = "N";  // the last mode of the result
 };
 
-}  // namespace
-
-RandomCase random_product(Random& random) {
-  const auto last = static_cast<int>(std::size(kOperands)) - 1;
-  const auto [a, b] = kOperands[std::uniform_int_distribution<int>(0, last)(random)];
-  return random_product(random, a, b);
-}
-
-RandomCase random_product(Random& random, DType a, DType b) {
+/// The first case that is valid: types or shapes may not meet, such as a batch that repeats
+/// everywhere.
+template <class Make>
+RandomCase first_valid(const Make& make) {
   for (;;) {
-    RandomCase c = ProductGenerator(random, a, b).run();
+    RandomCase c = make();
     try {
       validate(c.op);
       return c;
     } catch (const Error&) {
-      // Types or shapes that do not meet, such as a batch that repeats everywhere: the next one.
+      continue;
     }
   }
+}
+
+std::pair<DType, DType> random_operands(Random& random) {
+  const auto last = static_cast<int>(std::size(kOperands)) - 1;
+  return kOperands[pick_from(random, 0, last)];
+}
+
+}  // namespace
+
+RandomCase random_product(Random& random) {
+  const auto [a, b] = random_operands(random);
+  return random_product(random, a, b);
+}
+
+RandomCase random_product(Random& random, DType a, DType b, ProductExtents extents) {
+  return first_valid([&] { return ProductGenerator(random, a, b, extents).run(); });
+}
+
+void change_symbols(RandomCase& product, Random& random, ProductExtents extents) {
+  const bool has_batches = std::ranges::any_of(
+      product.op.tensors, [](const Tensor& tensor) { return rank(tensor.layout) > 2; });
+  for (auto& [name, value] : product.symbols) {
+    value = name.starts_with('B') ? pick_from(random, 1, 3) : random_extent(random, extents);
+    if (has_batches) value = std::min<std::int64_t>(value, 1000);
+  }
+}
+
+RandomCase random_epilogue(Random& random) {
+  return first_valid([&] {
+    const auto [a, b] = random_operands(random);
+    return ProductGenerator(random, a, b, ProductExtents::small).epilogue();
+  });
 }
 
 }  // namespace tilejit::test

@@ -42,11 +42,15 @@ constexpr Layouts kOtherLayouts[] = {
     {"nested", "((4,64),64):((1,256),4)", "(64,(8,32)):(8,(1,512))", "(256,256):(256,1)"},
 };
 
-plan::Plan plan_of(const Operands& types, const Layouts& layouts, const char* target) {
-  const Fused op{
+Fused product(const Operands& types, const Layouts& layouts) {
+  return {
       .name = "product",
       .tensors = {{"a", types.a, layouts.a}, {"b", types.b, layouts.b}, {"d", types.d, layouts.d}},
       .formula = is_floating(types.d) && types.d != f64 ? "d = relu(a @ b)" : "d = a @ b"};
+}
+
+plan::Plan plan_of(const Operands& types, const Layouts& layouts, const char* target) {
+  const Fused op = product(types, layouts);
   return plan::make_plan(op, formula::analyze(op), parse_target(target));
 }
 
@@ -108,6 +112,20 @@ TEST_P(ProductFamilies, CompileCleanForOtherLayouts) {
       SCOPED_TRACE(name_of(types) + ", " + layouts.what);
       expect_clean(plan_of(types, layouts, GetParam()), GetParam());
     }
+  }
+}
+
+TEST_P(ProductFamilies, LightPlansCompileClean) {
+  for (const Operands& types :
+       {Operands{bf16, bf16, bf16}, Operands{f32, f32, f32}, Operands{f64, f64, f64},
+        Operands{f8e4m3, f8e5m2, bf16}, Operands{i8, u8, i32}}) {
+    SCOPED_TRACE(name_of(types));
+    const Fused op = product(types, kOtherLayouts[1]);
+    const formula::Analysis analysis = formula::analyze(op);
+    const Target target = parse_target(GetParam());
+    const auto light = plan::make_light_plan(op, analysis, plan::make_plan(op, analysis, target));
+    ASSERT_TRUE(light);
+    expect_clean(*light, GetParam());
   }
 }
 

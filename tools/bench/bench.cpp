@@ -90,7 +90,8 @@ Runtime open_runtime(const BenchOptions& options) {
   }
 }
 
-/// Measures one case after the other, and the ceilings once for each number of bytes.
+/// Measures one case after the other, the ceilings once for each number of bytes, and the peaks
+/// once for each pair of types that is multiplied.
 class Bench {
  public:
   Bench(Runtime& runtime, const BenchmarkOptions& sampling, const Inputs& inputs)
@@ -102,23 +103,32 @@ class Bench {
     const Problem problem = make_problem(one.op, resolve_access(one.op), inputs_);
     const Kernel kernel = runtime_.compile(problem.op);
     const Workspaces workspaces = make_workspaces(runtime_, problem, sampling_.l2);
-    const std::int64_t bytes = declared_work(problem.op, problem.symbols).bytes;
-    if (!ceilings_.contains(bytes)) {
-      ceilings_[bytes] = measure_ceilings(runtime_, bytes, sampling_);
+    const DeclaredWork work = declared_work(problem.op, problem.symbols);
+    if (!ceilings_.contains(work.bytes)) {
+      ceilings_[work.bytes] = measure_ceilings(runtime_, work.bytes, sampling_);
     }
+    Ceilings ceilings = ceilings_[work.bytes];
+    if (work.matrices) ceilings.multiply = peak_of(*work.matrices);
     return {.kernel = one.op.name(),
             .point = one.point,
             .result = benchmark(runtime_, kernel, workspaces.arguments(), problem.symbols,
-                                sampling_, ceilings_[bytes]),
+                                sampling_, ceilings),
             .workspaces = workspaces.arguments().size(),
             .cold = workspaces.are_cold()};
   }
 
  private:
+  double peak_of(const MatrixTypes& types) {
+    const auto found = peaks_.find(types);
+    if (found != peaks_.end()) return found->second;
+    return peaks_[types] = measure_peak(runtime_, types, sampling_);
+  }
+
   Runtime& runtime_;
   const BenchmarkOptions& sampling_;
   const Inputs& inputs_;
   std::map<std::int64_t, Ceilings> ceilings_;
+  std::map<MatrixTypes, double> peaks_;
 };
 
 BenchRun measure(const BenchOptions& options) {

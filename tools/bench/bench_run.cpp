@@ -112,6 +112,8 @@ ordered_json row_json(const BenchRow& row) {
           {"read_gigabytes_per_second", result.ceilings.read},
           {"percent_of_copy", result.percent_of_copy()},
           {"percent_of_read", result.percent_of_read()},
+          {"peak_teraflops", result.ceilings.multiply},
+          {"percent_of_peak", result.percent_of_peak()},
           {"resources", kernel_json(result.kernel)},
           {"occupancy", result.occupancy},
           {"bytes_in_flight_needed", result.in_flight.needed},
@@ -129,7 +131,9 @@ BenchRow read_row(const ordered_json& json) {
   row.result.time = read_time(json.at("time"));
   row.result.work = {json.at("bytes").get<std::int64_t>(),
                      json.at("operations").get<std::int64_t>()};
-  row.result.ceilings = {real("copy_gigabytes_per_second"), real("read_gigabytes_per_second")};
+  row.result.ceilings = {.copy = real("copy_gigabytes_per_second"),
+                         .read = real("read_gigabytes_per_second"),
+                         .multiply = json.value("peak_teraflops", 0.0)};
   row.result.kernel = read_kernel(json.at("resources"));
   row.result.occupancy = real("occupancy");
   row.result.in_flight = {real("bytes_in_flight_needed"), real("bytes_in_flight_issued")};
@@ -155,7 +159,12 @@ BenchRun read_run(const ordered_json& json) {
   return run;
 }
 
-std::vector<std::string> table_line(const BenchRow& row, std::vector<std::string> line) {
+bool multiplies(const BenchRow& row) {
+  return row.result.ceilings.multiply > 0;
+}
+
+/// `peak`: the table has that column.
+std::vector<std::string> table_line(const BenchRow& row, std::vector<std::string> line, bool peak) {
   const BenchmarkResult& result = row.result;
   const TimeSummary& time = result.time;
   line.push_back(fmt::format("{:.2f}", time.median_ms * 1e3));
@@ -166,6 +175,7 @@ std::vector<std::string> table_line(const BenchRow& row, std::vector<std::string
   line.push_back(fmt::format("{:.1f}", result.percent_of_copy()));
   line.push_back(fmt::format("{:.1f}", result.percent_of_read()));
   line.push_back(fmt::format("{:.3g}", result.teraflops()));
+  if (peak) line.push_back(multiplies(row) ? fmt::format("{:.1f}", result.percent_of_peak()) : "");
   line.push_back(fmt::format("{:.0f}", 100 * result.occupancy));
   line.push_back(
       fmt::format("{:.1f}/{:.1f}", result.in_flight.issued / 1e3, result.in_flight.needed / 1e3));
@@ -204,15 +214,16 @@ std::string bench_table(const BenchRun& run) {
   const std::vector<std::string> axes = axis_names(run);
   std::vector<std::string> head = {"kernel"};
   head.insert(head.end(), axes.begin(), axes.end());
+  const bool peak = std::ranges::any_of(run.rows, multiplies);
   for (const char* name : {"us", "+- %", "p90 us", "samples", "GB/s", "% copy", "% read", "TFLOP/s",
-                           "occ %", "KB in flight"}) {
-    head.emplace_back(name);
+                           "% peak", "occ %", "KB in flight"}) {
+    if (peak || name != std::string_view("% peak")) head.emplace_back(name);
   }
   std::vector<std::vector<std::string>> lines = {head};
   for (const BenchRow& row : run.rows) {
     std::vector<std::string> line = {row.kernel};
     std::ranges::move(axis_values(row, axes), std::back_inserter(line));
-    lines.push_back(table_line(row, std::move(line)));
+    lines.push_back(table_line(row, std::move(line), peak));
   }
   std::string text = fmt::format("{} ({}), timed in a {}, L2 {}\n", run.device, run.target,
                                  to_string(run.timed_in), to_string(run.l2));
@@ -248,6 +259,7 @@ std::string bench_csv(const BenchRun& run) {
                            "teraflops",
                            "percent_of_copy",
                            "percent_of_read",
+                           "percent_of_peak",
                            "registers",
                            "occupancy",
                            "bytes_in_flight_needed",
@@ -272,8 +284,9 @@ std::string bench_csv(const BenchRun& run) {
     }
     for (const double real :
          {result.gigabytes_per_second(), result.teraflops(), result.percent_of_copy(),
-          result.percent_of_read(), static_cast<double>(result.kernel.registers), result.occupancy,
-          result.in_flight.needed, result.in_flight.issued}) {
+          result.percent_of_read(), result.percent_of_peak(),
+          static_cast<double>(result.kernel.registers), result.occupancy, result.in_flight.needed,
+          result.in_flight.issued}) {
       line.push_back(number(real));
     }
     text += csv_line(line);

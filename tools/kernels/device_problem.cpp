@@ -35,14 +35,15 @@ std::vector<HostTensor> download(const Problem& problem, const DeviceArguments& 
   return results;
 }
 
-Verification check(const Problem& problem, const std::vector<HostTensor>& results) {
+Verification check(Runtime& runtime, const Problem& problem,
+                   const std::vector<HostTensor>& results) {
   std::vector<const void*> actual;
   auto result = results.begin();
   for (std::size_t i = 0; i < problem.tensors.size(); ++i) {
     const bool written = problem.access[i] != Access::in;
     actual.push_back(written ? (result++)->data() : problem.tensors[i].data());
   }
-  return verify(problem.op, problem.arguments(), actual);
+  return verify(runtime, problem.op, problem.arguments(), actual);
 }
 
 Workspaces make_workspaces(const Runtime& runtime, const Problem& problem, L2State l2) {

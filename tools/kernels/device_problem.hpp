@@ -17,8 +17,9 @@ struct DeviceArguments {
 [[nodiscard]] std::vector<HostTensor> download(const Problem& problem,
                                                const DeviceArguments& device);
 
-/// Compares the results of `download` with the CPU reference.
-[[nodiscard]] Verification check(const Problem& problem, const std::vector<HostTensor>& results);
+/// Compares the results of `download` with the reference.
+[[nodiscard]] Verification check(Runtime& runtime, const Problem& problem,
+                                 const std::vector<HostTensor>& results);
 
 /// Copies of the problem's tensors on the device: for a cold L2 cache, as many as keep the inputs
 /// from staying in it when they are used in turn; for a warm one, a single copy.

@@ -53,7 +53,7 @@ std::vector<const void*> by_tensor(const Problem& problem, const std::vector<Hos
 
 std::optional<Verification> verify_results(Runtime& runtime, const Problem& problem,
                                            const std::vector<HostTensor>& results) {
-  if (has_reference(problem.op)) return check(problem, results);
+  if (has_reference(problem.op)) return check(runtime, problem, results);
   const std::optional<ExpectedResults> expected = expected_results(problem.op);
   if (!expected) return std::nullopt;
   const std::vector<HostTensor> wanted =

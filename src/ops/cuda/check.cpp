@@ -10,9 +10,9 @@
 #include "core/suggestion.hpp"
 #include "core/text.hpp"
 #include "cuda/constants.hpp"
-#include "cuda/shape.hpp"
 #include "operation/launch_plan.hpp"
 #include "spec/checks.hpp"
+#include "spec/launch_reader.hpp"
 #include "tilejit/error.hpp"
 
 namespace tilejit::cuda {
@@ -156,7 +156,11 @@ class Checker {
     result_.constants = chosen_constants(kernel_, tuning_);
     check_tune();
     result_.shape =
-        read_shape(kernel_.launch, integers_of(result_.constants), result_.symbols, problems_);
+        spec::read_launch_shape({.grid = kernel_.launch.grid,
+                                 .block = kernel_.launch.block,
+                                 .shared = kernel_.launch.shared,
+                                 .cluster = kernel_.launch.cluster},
+                                {integers_of(result_.constants), result_.symbols}, problems_);
     problems_.throw_if_any();
     return std::move(result_);
   }

@@ -124,8 +124,9 @@ void KernelDescriptor::evaluate(const HostArguments& args) const {
 }
 
 Verification KernelDescriptor::verify(const HostArguments& inputs,
-                                      std::span<const void* const> actual) const {
-  return verify_reference(value(), inputs, actual);
+                                      std::span<const void* const> actual,
+                                      const VerifyOptions& options) const {
+  return verify_reference(value(), inputs, actual, options);
 }
 
 bool KernelDescriptor::has_reference() const {

@@ -29,7 +29,8 @@ class KernelDescriptor final : public operation::DescriptorOf<KernelDescriptor, 
 
   void evaluate(const HostArguments& args) const override;
   [[nodiscard]] Verification verify(const HostArguments& inputs,
-                                    std::span<const void* const> actual) const override;
+                                    std::span<const void* const> actual,
+                                    const VerifyOptions& options) const override;
   [[nodiscard]] bool has_reference() const override;
   [[nodiscard]] std::optional<ExpectedResults> expected_results() const override;
 

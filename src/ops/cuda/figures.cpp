@@ -3,75 +3,19 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/integer.hpp"
 #include "core/json_line.hpp"
 #include "cuda/constants.hpp"
 #include "device/occupancy.hpp"
-#include "tilejit/error.hpp"
-#include "tilejit/layout_functions.hpp"
+#include "operation/launch_numbers.hpp"
+#include "operation/tensor_class.hpp"
 
 namespace tilejit::cuda {
 namespace {
 
 using operation::LaunchShape;
 
-/// The value of a number of the launch; nothing if a symbol has none, or if no launch is like that.
-std::optional<std::int64_t> number_of(const LaunchShape& shape, std::size_t i,
-                                      const SymbolValues& symbols) {
-  std::vector<std::int64_t> values;
-  for (const std::string& name : shape.numbers[i].names()) {
-    const auto found = symbols.find(name);
-    if (found == symbols.end()) return std::nullopt;
-    values.push_back(found->second);
-  }
-  try {
-    const std::int64_t value = shape.numbers[i].evaluate(values);
-    operation::check_launch_number(shape, i, value);
-    return value;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
-std::optional<std::int64_t> product_of(const LaunchShape& shape, std::size_t first,
-                                       const SymbolValues& symbols) {
-  std::int64_t product = 1;
-  for (std::size_t i = first; i < first + 3; ++i) {
-    const auto value = number_of(shape, i, symbols);
-    if (!value || __builtin_mul_overflow(product, *value, &product)) return std::nullopt;
-  }
-  return product;
-}
-
-/// Each element once; twice if it is read and written. A mode of stride 0 has one element.
-std::optional<std::int64_t> bytes_of(const KernelPlan& plan, const SymbolValues& symbols) {
-  std::int64_t total = 0;
-  try {
-    for (const Tensor& tensor : plan.signature.tensors) {
-      const Layout layout = substitute(tensor.layout, symbols);
-      std::int64_t bytes = size_bytes(tensor.dtype) * (tensor.access == Access::inout ? 2 : 1);
-      for (const Mode& leaf : layout.leaves()) {
-        const bool repeats = leaf.stride.is(0) && !leaf.extent.is(0);
-        if (!repeats && __builtin_mul_overflow(bytes, leaf.extent.value(), &bytes)) return {};
-      }
-      if (__builtin_add_overflow(total, bytes, &total)) return {};
-    }
-  } catch (const Error&) {
-    return std::nullopt;  // a symbol has no value
-  }
-  return total;
-}
-
 std::string or_unknown(const std::optional<std::int64_t>& value) {
   return value ? std::to_string(*value) : std::string("? (of symbols)");
-}
-
-std::string extents_text(const LaunchShape& shape, std::size_t first) {
-  std::string text;
-  for (std::size_t i = first; i < first + 3; ++i) {
-    text += (text.empty() ? "(" : ", ") + shape.numbers[i].text();
-  }
-  return text + ')';
 }
 
 /// "1 file", "2 files"
@@ -90,17 +34,10 @@ std::string source_sentence(const Resolved& kernel) {
 }
 
 std::string launch_sentence(const LaunchShape& shape, const KernelFigures& figures) {
-  return "The grid " + extents_text(shape, LaunchShape::grid) + " has " +
+  return "The grid " + operation::launch_text(shape, LaunchShape::grid) + " has " +
          or_unknown(figures.blocks) + " blocks, the block " +
-         extents_text(shape, LaunchShape::block) + " has " + or_unknown(figures.threads) +
+         operation::launch_text(shape, LaunchShape::block) + " has " + or_unknown(figures.threads) +
          " threads.";
-}
-
-std::string occupancy_sentence(const device::Occupancy& occupancy) {
-  return std::to_string(occupancy.blocks) + " blocks, " + std::to_string(occupancy.threads) +
-         " threads a multiprocessor, " +
-         std::to_string(static_cast<int>(occupancy.part * 100 + 0.5)) +
-         " % of what it holds; limited by " + std::string(occupancy.limit) + '.';
 }
 
 }  // namespace
@@ -108,10 +45,10 @@ std::string occupancy_sentence(const device::Occupancy& occupancy) {
 KernelFigures figures_of(const KernelPlan& plan, const SymbolValues& symbols) {
   const LaunchShape& shape = plan.checked.shape;
   return {.device = &device::device_of(plan.target),
-          .blocks = product_of(shape, LaunchShape::grid, symbols),
-          .threads = product_of(shape, LaunchShape::block, symbols),
-          .shared_bytes = number_of(shape, LaunchShape::shared, symbols),
-          .bytes_moved = bytes_of(plan, symbols)};
+          .blocks = operation::launch_product(shape, LaunchShape::grid, symbols),
+          .threads = operation::launch_product(shape, LaunchShape::block, symbols),
+          .shared_bytes = operation::launch_number(shape, LaunchShape::shared, symbols),
+          .bytes_moved = operation::bytes_moved(plan.signature.tensors, symbols)};
 }
 
 std::string figures_line(const KernelFigures& figures) {
@@ -164,7 +101,7 @@ operation::Explanation explanation_of(const KernelPlan& plan, const KernelFigure
     }
   }
   result.occupancy = device::occupancy_of(*figures.device, needs);
-  add("occupancy", {occupancy_sentence(result.occupancy)});
+  add("occupancy", {operation::occupancy_text(result.occupancy)});
   if (figures.bytes_moved) {
     add("work", {std::to_string(*figures.bytes_moved) +
                  " bytes, if each element is moved once; what the kernel computes is unknown."});
@@ -174,17 +111,8 @@ operation::Explanation explanation_of(const KernelPlan& plan, const KernelFigure
 
 std::string class_of(const KernelPlan& plan) {
   const Resolved& kernel = *plan.kernel;
-  std::string text = "cuda " + kernel.entry + ' ' + kernel.digest.substr(0, 16);
-  for (const Tensor& tensor : kernel.tensors) {
-    ((text += ' ') += to_string(tensor.dtype)) += ':';
-    for (const Mode& leaf : tensor.layout.leaves()) {
-      text += '/';
-      // Numbers by their power of two; what symbols stand for is unknown.
-      text += leaf.extent.is_known() ? std::to_string(core::power_of_two_from(leaf.extent.value()))
-                                     : to_string(leaf.extent);
-    }
-  }
-  return text;
+  return "cuda " + kernel.entry + ' ' + kernel.digest.substr(0, 16) +
+         operation::tensor_class(kernel.tensors);
 }
 
 }  // namespace tilejit::cuda

@@ -118,8 +118,8 @@ void evaluate_reference(const Resolved& kernel, const HostArguments& args) {
 }
 
 Verification verify_reference(const Resolved& kernel, const HostArguments& inputs,
-                              std::span<const void* const> actual) {
-  return verify(formula_of(kernel, needed_formula(kernel)), inputs, actual);
+                              std::span<const void* const> actual, const VerifyOptions& options) {
+  return verify(formula_of(kernel, needed_formula(kernel)), inputs, actual, options);
 }
 
 std::optional<ExpectedResults> expected_of(const Resolved& kernel) {

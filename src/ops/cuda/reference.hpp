@@ -17,7 +17,8 @@ void check_reference(const Resolved& kernel, const std::vector<Access>& access);
 /// reference is no formula.
 void evaluate_reference(const Resolved& kernel, const HostArguments& args);
 [[nodiscard]] Verification verify_reference(const Resolved& kernel, const HostArguments& inputs,
-                                            std::span<const void* const> actual);
+                                            std::span<const void* const> actual,
+                                            const VerifyOptions& options);
 /// The expected results that no formula gives.
 [[nodiscard]] std::optional<ExpectedResults> expected_of(const Resolved& kernel);
 

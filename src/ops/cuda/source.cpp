@@ -8,6 +8,7 @@
 #include "cuda/constants.hpp"
 #include "expr/program.hpp"
 #include "layout/emit.hpp"
+#include "operation/tile_header.hpp"
 #include "operation/zeroing.hpp"
 #include "templates/templates.hpp"
 
@@ -17,25 +18,13 @@ namespace {
 using expr::storage_type;
 using operation::Param;
 
-/// The header of the tile library with that type; "types" for those that C++ has.
-std::string_view header_of(DType dtype) {
-  switch (dtype) {
-    case b8: return "b8";
-    case f16: return "f16";
-    case bf16: return "bf16";
-    case f8e4m3:
-    case f8e5m2: return "f8";
-    case tf32: return "tf32";
-    default: return "types";
-  }
-}
-
 std::string includes(const KernelPlan& plan) {
   std::set<std::string_view> headers = {"types"};
-  for (const Tensor& tensor : plan.kernel->tensors) headers.insert(header_of(tensor.dtype));
+  for (const Tensor& tensor : plan.kernel->tensors)
+    headers.insert(operation::tile_header(tensor.dtype));
   for (const CudaConstant& constant : plan.checked.constants) {
     const auto* const dtype = std::get_if<DType>(&constant.value);
-    if (dtype != nullptr) headers.insert(header_of(*dtype));
+    if (dtype != nullptr) headers.insert(operation::tile_header(*dtype));
   }
   std::string text;
   for (const std::string_view header : headers) {

@@ -227,8 +227,7 @@ void Compiler::load(const TileCopy& copy, Steps& steps) {
   (void)scope_.read_view(copy.name, place_, "Copy");
   if (!is_part) (void)window(copy.name, copy.tile, copy.index, copy.order, copy.mask, "Copy");
   Load step{.window = window(copy.name, copy.tile, copy.index, copy.order, copy.mask, "Copy"),
-            .pad = copy.pad,
-            .tv = copy.tv};
+            .pad = copy.pad};
   const Tensor& tensor =
       scope_.program().tensors[static_cast<std::size_t>(scope_.tensor_index(copy.name))];
   const bool needs_float = copy.pad == TilePad::nan || copy.pad == TilePad::pos_inf ||
@@ -238,7 +237,7 @@ void Compiler::load(const TileCopy& copy, Steps& steps) {
                     " needs a floating type, and " + in_quotes(copy.name) + " is " +
                     std::string(to_string(tensor.dtype)) + "; use zero or one");
   }
-  check_tv(copy, step.window.tile);
+  step.tv = known_tv(copy, step.window.tile);
   if (copy.to == TileSpace::shared) check_staged_load(copy, name);
   const ViewBinding& view = scope_.read_view(copy.name, place_, "Copy");
   Facts facts{.filled = true};
@@ -268,10 +267,14 @@ void Compiler::check_staged_load(const TileCopy& copy, const std::string& name) 
   }
 }
 
-void Compiler::check_tv(const TileCopy& copy, const Extents& tile) const {
-  if (!copy.tv) return;
+std::optional<ThreadValueLayouts> Compiler::known_tv(const TileCopy& copy,
+                                                     const Extents& tile) const {
+  if (!copy.tv) return std::nullopt;
   try {
-    const LayoutTV tv = make_layout_tv(copy.tv->thr, copy.tv->val);
+    const SymbolValues constants = scope_.known_integers();
+    const ThreadValueLayouts known{substitute(copy.tv->thr, constants),
+                                   substitute(copy.tv->val, constants)};
+    const LayoutTV tv = make_layout_tv(known.thr, known.val);
     Extents covered;
     for (std::size_t i = 0; i < rank(tv.layout_mn); ++i) {
       covered.push_back(product(mode(tv.layout_mn, i).shape()).value());
@@ -280,9 +283,14 @@ void Compiler::check_tv(const TileCopy& copy, const Extents& tile) const {
       fail("tv", "the threads and values of 'tv' cover " + to_string(covered) +
                      ", and the tile is " + to_string(tile));
     }
+    return known;
   } catch (const Error& error) {
     if (error.code() == ErrorCode::invalid_formula) throw;
-    fail("tv", error.what());
+    const bool is_unknown = error.code() == ErrorCode::invalid_argument;
+    fail("tv", (is_unknown ? "the layouts of 'tv' are of integers and constants, which are known "
+                             "before the launch: "
+                           : "") +
+                   std::string(error.what()));
   }
 }
 
@@ -311,8 +319,7 @@ void Compiler::store(const TileCopy& copy, Steps& steps) {
   const int slot = tile->slot;
   (void)scope_.read_view(target, place_, after);
   Store step{.window = window(target, copy.tile, copy.index, copy.order, copy.mask, after),
-             .tile = slot,
-             .tv = copy.tv};
+             .tile = slot};
   if (step.window.tile != type.shape) {
     fail(copy.name,
          in_quotes(copy.name) + " is " + to_string(type.shape) + ", and the tile to store " +
@@ -329,7 +336,7 @@ void Compiler::store(const TileCopy& copy, Steps& steps) {
              std::string(to_string(tensor.dtype)) + ")'",
          "Copy");
   }
-  check_tv(copy, step.window.tile);
+  step.tv = known_tv(copy, step.window.tile);
   Use& use = use_of(target);
   if (!use.stored && !use.updated) use.place = place_;
   use.stored = true;

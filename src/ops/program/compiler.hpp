@@ -47,7 +47,9 @@ class Compiler {
   void store(const TileCopy& copy, Steps& steps);
   void stage(const TileCopy& copy, Steps& steps);
   void check_staged_load(const TileCopy& copy, const std::string& name);
-  void check_tv(const TileCopy& copy, const Extents& tile) const;
+  /// The layouts of 'tv', with the values of the constants in them, which cover the tile.
+  [[nodiscard]] std::optional<ThreadValueLayouts> known_tv(const TileCopy& copy,
+                                                           const Extents& tile) const;
   Window window(const std::string& tensor, const std::vector<TileExpression>& tile,
                 const TileIndex& index, const std::vector<int>& order,
                 const std::optional<TileExpression>& mask, std::string_view after);

@@ -88,9 +88,10 @@ void ProgramDescriptor::evaluate(const HostArguments& args) const {
 }
 
 Verification ProgramDescriptor::verify(const HostArguments& inputs,
-                                       std::span<const void* const> actual) const {
+                                       std::span<const void* const> actual,
+                                       const VerifyOptions& options) const {
   const auto formula = verify_formula(value());
-  if (formula) return tilejit::verify(*formula, inputs, actual);
+  if (formula) return tilejit::verify(*formula, inputs, actual, options);
   throw Error(ErrorCode::unsupported,
               "program '" + name() +
                   "' names nothing to compare with; add 'Verify' and a formula to its header",

@@ -29,7 +29,8 @@ class ProgramDescriptor final : public operation::DescriptorOf<ProgramDescriptor
 
   void evaluate(const HostArguments& args) const override;
   [[nodiscard]] Verification verify(const HostArguments& inputs,
-                                    std::span<const void* const> actual) const override;
+                                    std::span<const void* const> actual,
+                                    const VerifyOptions& options) const override;
   [[nodiscard]] bool has_reference() const override { return !value().verify.empty(); }
 
  private:

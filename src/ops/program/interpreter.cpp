@@ -160,7 +160,7 @@ void Interpreter::run() {
       values.push_back(args_.symbols.find(name)->second);
     }
     numbers[i] = code_.shape.numbers[i].evaluate(values);
-    if (i < 3 && numbers[i] == 0) return;  // no block
+    if (operation::is_empty_launch(code_.shape, i, numbers[i])) return;
     operation::check_launch_number(code_.shape, i, numbers[i]);
   }
   operation::check_launch_numbers(code_.shape, numbers.data());

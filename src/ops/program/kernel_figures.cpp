@@ -5,61 +5,17 @@
 #include "core/json_line.hpp"
 #include "device/device.hpp"
 #include "device/occupancy.hpp"
+#include "operation/launch_numbers.hpp"
 #include "program/check.hpp"
-#include "tilejit/error.hpp"
-#include "tilejit/layout_functions.hpp"
 
 namespace tilejit::program {
 namespace {
 
 using operation::LaunchShape;
 
-std::optional<std::int64_t> blocks_of(const LaunchShape& shape, const SymbolValues& symbols) {
-  std::int64_t product = 1;
-  for (std::size_t i = 0; i < 3; ++i) {
-    const auto& number = shape.numbers[LaunchShape::grid + i];
-    std::vector<std::int64_t> values;
-    for (const std::string& name : number.names()) {
-      const auto found = symbols.find(name);
-      if (found == symbols.end()) return std::nullopt;
-      values.push_back(found->second);
-    }
-    try {
-      if (__builtin_mul_overflow(product, number.evaluate(values), &product)) return std::nullopt;
-    } catch (const Error&) {
-      return std::nullopt;  // no launch is like that
-    }
-  }
-  return product;
-}
-
-/// Each element once; twice if it is read and written. A mode of stride 0 has one element.
-std::optional<std::int64_t> moved_bytes(const KernelPlan& plan, const SymbolValues& symbols) {
-  std::int64_t total = 0;
-  try {
-    for (const Tensor& tensor : plan.signature.tensors) {
-      const Layout layout = substitute(tensor.layout, symbols);
-      std::int64_t bytes = size_bytes(tensor.dtype) * (tensor.access == Access::inout ? 2 : 1);
-      for (const Mode& leaf : layout.leaves()) {
-        const bool repeats = leaf.stride.is(0) && !leaf.extent.is(0);
-        if (!repeats && __builtin_mul_overflow(bytes, leaf.extent.value(), &bytes)) return {};
-      }
-      if (__builtin_add_overflow(total, bytes, &total)) return {};
-    }
-  } catch (const Error&) {
-    return std::nullopt;  // a symbol has no value
-  }
-  return total;
-}
-
-std::string numbers_text(const LaunchShape& shape, std::size_t first) {
-  return "(" + shape.numbers[first].text() + ", " + shape.numbers[first + 1].text() + ", " +
-         shape.numbers[first + 2].text() + ")";
-}
-
 std::string launch_sentence(const KernelPlan& plan, const KernelFigures& figures) {
   const LaunchShape& shape = plan.code.shape;
-  return "The grid " + numbers_text(shape, LaunchShape::grid) + " has " +
+  return "The grid " + operation::launch_text(shape, LaunchShape::grid) + " has " +
          (figures.blocks ? std::to_string(*figures.blocks) : "? (of symbols)") +
          " blocks, the block " + std::to_string(figures.threads) + " threads and " +
          std::to_string(figures.shared_bytes) + " bytes of shared memory.";
@@ -87,8 +43,8 @@ std::vector<std::string> tile_sentences(const KernelPlan& plan) {
 
 KernelFigures figures_of(const KernelPlan& plan, const SymbolValues& symbols) {
   return {.device = &device::device_of(plan.target),
-          .blocks = blocks_of(plan.code.shape, symbols),
-          .bytes_moved = moved_bytes(plan, symbols),
+          .blocks = operation::launch_product(plan.code.shape, LaunchShape::grid, symbols),
+          .bytes_moved = operation::bytes_moved(plan.signature.tensors, symbols),
           .threads = plan.threads,
           .shared_bytes = plan.shared_bytes};
 }
@@ -138,11 +94,7 @@ operation::Explanation explanation_of(const KernelPlan& plan, const KernelFigure
   }
   for (const std::string& warning : plan.warnings) result.advice.push_back(warning);
   result.occupancy = device::occupancy_of(*figures.device, needs);
-  add("occupancy",
-      {std::to_string(result.occupancy.blocks) + " blocks, " +
-       std::to_string(result.occupancy.threads) + " threads a multiprocessor, " +
-       std::to_string(static_cast<int>(result.occupancy.part * 100 + 0.5)) +
-       " % of what it holds; limited by " + std::string(result.occupancy.limit) + '.'});
+  add("occupancy", {operation::occupancy_text(result.occupancy)});
   if (figures.bytes_moved) {
     add("work", {std::to_string(*figures.bytes_moved) +
                  " bytes, if each element is moved once; loops may move more."});

@@ -95,6 +95,22 @@ std::vector<std::optional<SharedPlace>> places_of(const KernelPlan& plan) {
   return places;
 }
 
+/// Texts of a key have no escapes, so a backquote and two hexadecimal digits stand for a quote, a
+/// backslash, a backquote, and what is not printable.
+std::string plain(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string made;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\' || c == '`' || byte < 0x20 || byte > 0x7e) {
+      ((made += '`') += kDigits[byte / 16]) += kDigits[byte % 16];
+    } else {
+      made += c;
+    }
+  }
+  return made;
+}
+
 void check_shared(const KernelPlan& plan) {
   const std::int64_t most = device::device_of(plan.target).shared_bytes - kReserved;
   if (plan.shared_bytes <= most) return;
@@ -157,7 +173,20 @@ std::string to_json(const KernelPlan& plan) {
   for (const TileConstant& constant : chosen_constants(*plan.program, plan.tuning)) {
     line.member(constant.name, to_string(constant.value));
   }
-  line.close('}').member("program", tl_text(*plan.program));
+  line.close('}').key("program").open('[');
+  const std::string text = tl_text(*plan.program, TextOf::kernel);
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    line.value(plain(std::string_view(text).substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  line.close(']');
+  if (!plan.assertions.empty()) {
+    // Their lines depend on the text as it was written.
+    line.key("assertions").open('[');
+    for (const operation::Assertion& assertion : plan.assertions) line.value(assertion.place);
+    line.close(']');
+  }
   return line.close('}').take();
 }
 
@@ -180,6 +209,8 @@ operation::LaunchPlan launch_plan(const KernelPlan& plan) {
                           .params = plan.params,
                           .params_bytes = plan.params_bytes,
                           .positional = plan.params.empty()});
+  if (!plan.assertions.empty()) launch.assertion_words = plan.assertion_words();
+  launch.assertions = plan.assertions;
   // No two tensors count as equal element by element: blocks may read what others write.
   launch.extents = {2};
   for (std::size_t i = 0; i < plan.signature.tensors.size(); ++i) {

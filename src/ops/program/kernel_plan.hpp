@@ -36,9 +36,13 @@ struct KernelPlan {
   operation::Signature signature = {};
   std::vector<operation::Param> params = {};
   int params_bytes = 0;
-  std::int64_t shared_bytes = 0;  ///< of a block: tiles and scratch
-  std::string text = {};          ///< CUDA
+  std::int64_t shared_bytes = 0;                      ///< of a block: tiles and scratch
+  std::string text = {};                              ///< CUDA
+  std::vector<operation::Assertion> assertions = {};  ///< by the number that the text gives them
   std::vector<std::string> warnings = {};
+
+  /// The global of the text that points to the words of assertions.
+  [[nodiscard]] std::string assertion_words() const { return entry + "_assertions"; }
 };
 
 /// Throws what `validate` throws, and Error{unsupported} for what no block of the target has, and

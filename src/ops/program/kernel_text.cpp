@@ -51,18 +51,6 @@ std::string printed_text(std::string_view bytes) {
   return text;
 }
 
-std::string header_of(DType type) {
-  switch (type) {
-    case b8: return "b8";
-    case f16: return "f16";
-    case bf16: return "bf16";
-    case f8e4m3:
-    case f8e5m2: return "f8";
-    case tf32: return "tf32";
-    default: return "types";
-  }
-}
-
 void add_function_headers(std::string_view text, std::set<std::string>& headers) {
   const auto calls = [&](std::initializer_list<std::string_view> names) {
     return std::ranges::any_of(names, [&](std::string_view name) {

@@ -18,8 +18,6 @@ namespace tilejit::program {
 [[nodiscard]] std::string greatest_text(DType type);
 /// Any bytes as the inside of a C string that printf prints as they are.
 [[nodiscard]] std::string printed_text(std::string_view bytes);
-/// The header of the device library with the storage type of `type`, without "tile/" and ".cuh".
-[[nodiscard]] std::string header_of(DType type);
 /// Adds the headers with the functions of formulas that `text` calls.
 void add_function_headers(std::string_view text, std::set<std::string>& headers);
 

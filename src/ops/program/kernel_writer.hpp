@@ -21,8 +21,8 @@ namespace tilejit::program {
 
 /// Writes the CUDA text of a plan, statement by statement. A tile in registers is an array of its
 /// thread's values, `r3_acc`; a shared one a pointer, `s4_A`. No text of the program reaches the
-/// kernel but names, which are identifiers behind a prefix. Sets the plan's text, shared_bytes and
-/// warnings.
+/// kernel but names, which are identifiers behind a prefix. Sets the plan's text, shared_bytes,
+/// assertions and warnings.
 class KernelWriter {
  public:
   explicit KernelWriter(KernelPlan& plan);

@@ -11,8 +11,8 @@
 
 namespace tilejit::program {
 
-/// The shape that `launch` describes, with integer constants replaced by their values. Faults go to
-/// `problems`.
+/// The shape that `launch` describes, with integer constants replaced by their values. A launch
+/// without blocks launches nothing. Faults go to `problems`.
 [[nodiscard]] operation::LaunchShape read_launch(const TileLaunch& launch,
                                                  const std::vector<TileConstant>& constants,
                                                  const std::map<std::string, std::int64_t>& symbols,

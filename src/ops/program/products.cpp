@@ -13,13 +13,17 @@ const TileSlot& slot_of(const Code& code, int tile) {
   return code.tiles[static_cast<std::size_t>(tile)];
 }
 
+/// Sums of f16 are computed in f32, and rounded once.
+bool takes(const atoms::MmaAtom& atom, DType a, DType b, DType out) {
+  return atom.family == atoms::MmaFamily::mma_sync && atom.a == a && atom.b == b &&
+         atom.c == (out == f16 ? f32 : out);
+}
+
 std::optional<atoms::MmaAtom> atom_for(DType a, DType b, DType out, const Target& target) {
-  // f16 sums are computed in f32, and rounded once.
-  const DType sums = out == f16 ? f32 : out;
   std::optional<atoms::MmaAtom> best;
   for (const atoms::MmaAtom& atom : atoms::mma_atoms()) {
-    const bool fits = atom.family == atoms::MmaFamily::mma_sync && atom.a == a && atom.b == b &&
-                      atom.c == sums && atoms::support(atom, target) == atoms::Support::native;
+    const bool fits =
+        takes(atom, a, b, out) && atoms::support(atom, target) == atoms::Support::native;
     if (fits && (!best || atom.m * atom.n * atom.k > best->m * best->n * best->k)) best = atom;
   }
   return best;
@@ -91,10 +95,24 @@ std::map<const Gemm*, WarpProduct> warp_products(const Code& code, const Target&
   return products;
 }
 
-bool has_warp_product(const Code& code, const Gemm& gemm, const Target& target) {
-  return atom_for(slot_of(code, gemm.a).type.dtype, slot_of(code, gemm.b).type.dtype,
-                  slot_of(code, gemm.out).type.dtype, target)
-      .has_value();
+std::string why_fused(const Code& code, const Gemm& gemm, const Target& target) {
+  const DType a = slot_of(code, gemm.a).type.dtype;
+  const DType b = slot_of(code, gemm.b).type.dtype;
+  const DType out = slot_of(code, gemm.out).type.dtype;
+  if (atom_for(a, b, out, target)) {
+    return "for tensor cores extents of its tiles are powers of two, of whole instructions for "
+           "each "
+           "warp, and the block has a power of two of warps";
+  }
+  const bool elsewhere = std::ranges::any_of(
+      atoms::mma_atoms(), [&](const atoms::MmaAtom& atom) { return takes(atom, a, b, out); });
+  if (!elsewhere) return {};
+  const auto is_f8 = [](DType type) { return type == f8e4m3 || type == f8e5m2; };
+  return to_string(target) + " has no mma.sync for " + std::string(to_string(a)) + " by " +
+         std::string(to_string(b)) +
+         (is_f8(a) || is_f8(b) ? "; for tensor cores cast both tiles to f16, which has all their "
+                                 "values"
+                               : "; for tensor cores compile for a newer target");
 }
 
 Distribution distribution_of(const WarpProduct& product, const Extents& shape,

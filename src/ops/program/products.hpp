@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 
 #include "atoms/mma_atom.hpp"
 #include "program/code.hpp"
@@ -23,8 +24,9 @@ struct WarpProduct {
 /// instructions for each warp or whose extents are no powers of two.
 [[nodiscard]] std::map<const Gemm*, WarpProduct> warp_products(const Code& code,
                                                                const Target& target, int threads);
-/// Whether the target has an instruction for the types of the product.
-[[nodiscard]] bool has_warp_product(const Code& code, const Gemm& gemm, const Target& target);
+/// Why a product that is done by fused multiply-adds is not done by tensor cores, and what to do.
+/// Empty for types that no tensor core takes.
+[[nodiscard]] std::string why_fused(const Code& code, const Gemm& gemm, const Target& target);
 /// The distribution of its sums.
 [[nodiscard]] Distribution distribution_of(const WarpProduct& product, const Extents& shape,
                                            std::int64_t threads);

@@ -1,6 +1,6 @@
 #include "program/program_body.hpp"
 
-#include "core/integer.hpp"
+#include "operation/tensor_class.hpp"
 #include "operation/zeroing.hpp"
 #include "program/kernel_figures.hpp"
 #include "templates/templates.hpp"
@@ -23,17 +23,7 @@ operation::Source ProgramBody::source() const {
 }
 
 std::string ProgramBody::tuning_class() const {
-  std::string text = "program " + plan_.program->name;
-  for (const Tensor& tensor : plan_.signature.tensors) {
-    ((text += ' ') += to_string(tensor.dtype)) += ':';
-    for (const Mode& leaf : tensor.layout.leaves()) {
-      // Numbers by their power of two; what symbols stand for is unknown.
-      text += '/' + (leaf.extent.is_known()
-                         ? std::to_string(core::power_of_two_from(leaf.extent.value()))
-                         : to_string(leaf.extent));
-    }
-  }
-  return text;
+  return "program " + plan_.program->name + operation::tensor_class(plan_.signature.tensors);
 }
 
 operation::Figures ProgramBody::figures(const SymbolValues& symbols) const {

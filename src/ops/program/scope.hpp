@@ -79,6 +79,8 @@ class Scope {
   Value integer(const TileExpression& expression, const std::string& what);
   /// An integer from 1 that is known before the launch.
   std::int64_t extent(const TileExpression& expression);
+  /// The names that are integers and known before the launch.
+  [[nodiscard]] SymbolValues known_integers() const;
   /// Whether the tiles in `text` have the facts, joined.
   Facts facts_of(std::string_view text);
 

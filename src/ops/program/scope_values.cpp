@@ -191,6 +191,17 @@ std::int64_t Scope::extent(const TileExpression& expression) {
   return static_cast<std::int64_t>(extent);
 }
 
+SymbolValues Scope::known_integers() const {
+  SymbolValues values;
+  for (const auto& [name, scalar] : scalars_) {
+    if (!scalar.known) continue;
+    const auto* const value = std::get_if<expr::WideInt>(&*scalar.known);
+    if (value == nullptr || *value < INT64_MIN || *value > INT64_MAX) continue;
+    values.emplace(name, static_cast<std::int64_t>(*value));
+  }
+  return values;
+}
+
 Facts Scope::facts_of(std::string_view text) {
   Facts facts{.filled = true};
   bool chooses = false;

@@ -120,7 +120,8 @@ bool keeps_vectors(const ComposedLayout& layout, const Extents& shape, std::int6
   const Layout& inner = layout.layout();
   if (rank(inner) != shape.size()) return false;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    for (const Mode& leaf : mode(inner, axis).leaves()) {
+    const Layout own = mode(inner, axis);
+    for (const Mode& leaf : own.leaves()) {
       const std::int64_t stride = leaf.stride.value();
       const bool is_vector = axis + 1 == shape.size() && stride == 1;
       if (is_vector ? leaf.extent.value() % count != 0

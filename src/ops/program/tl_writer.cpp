@@ -2,6 +2,7 @@
 #include "program/tl_writer.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -51,7 +52,7 @@ std::string tensor_text(const TileProgram& program, const Tensor& tensor) {
 
 class Writer {
  public:
-  explicit Writer(const TileProgram& program) : program_(program) {}
+  Writer(const TileProgram& program, TextOf of) : program_(program), of_(of) {}
 
   std::string run() {
     header();
@@ -61,20 +62,25 @@ class Writer {
   }
 
  private:
+  [[nodiscard]] bool is_whole() const { return of_ == TextOf::program; }
+  [[nodiscard]] std::span<const TileNote> notes() const {
+    return is_whole() ? std::span<const TileNote>(program_.notes) : std::span<const TileNote>();
+  }
+
   /// A line of the header, with its notes.
   void line(const std::string& at, const std::string& text) {
-    for (const TileNote& note : program_.notes) {
+    for (const TileNote& note : notes()) {
       if (note.at == at && !note.same_line) comment(note.text, 0);
     }
     text_ += text + note_beside(at) + '\n';
   }
 
   [[nodiscard]] bool has_notes(const std::string& at) const {
-    return std::ranges::any_of(program_.notes, [&](const TileNote& note) { return note.at == at; });
+    return std::ranges::any_of(notes(), [&](const TileNote& note) { return note.at == at; });
   }
 
   [[nodiscard]] std::string note_beside(const std::string& at) const {
-    for (const TileNote& note : program_.notes) {
+    for (const TileNote& note : notes()) {
       if (note.at == at && note.same_line) return "  # " + note.text;
     }
     return {};
@@ -111,9 +117,19 @@ class Writer {
     }
     for (const Scalar& scalar : program_.scalars) {
       std::string text = "Scalar " + scalar.name + " : " + std::string(to_string(scalar.dtype));
-      if (scalar.example) text += " example " + to_string(*scalar.example);
+      if (scalar.example && is_whole()) text += " example " + to_string(*scalar.example);
       line("Scalar " + scalar.name, text);
     }
+    if (is_whole()) constants();
+    for (const Function& function : program_.functions) function_line(function);
+    launch();
+    if (!is_whole()) return;
+    for (std::size_t i = 0; i < program_.verify.size(); ++i) {
+      line("Verify " + std::to_string(i + 1), "Verify " + program_.verify[i].text());
+    }
+  }
+
+  void constants() {
     std::vector<std::pair<std::string, std::string>> constants;
     for (const TileConstant& constant : program_.constants) {
       constants.emplace_back(constant.name, constant.name + " = " + to_string(constant.value));
@@ -125,19 +141,15 @@ class Writer {
     for (const TileValues& tune : program_.tune) {
       line("Tune " + tune.name, "Tune " + tune.name + " in " + values_text(tune.values));
     }
-    for (const Function& function : program_.functions) function_line(function);
-    launch();
-    for (std::size_t i = 0; i < program_.verify.size(); ++i) {
-      line("Verify " + std::to_string(i + 1), "Verify " + program_.verify[i].text());
-    }
   }
 
   void symbols() {
     std::vector<std::pair<std::string, std::string>> items;
     for (const Symbol& symbol : program_.symbols) {
+      if (symbol.divisible_by == 1 && !is_whole()) continue;
       std::string text = symbol.name;
       if (symbol.divisible_by != 1) text += " divisible_by " + std::to_string(symbol.divisible_by);
-      if (symbol.example) text += " example " + std::to_string(*symbol.example);
+      if (symbol.example && is_whole()) text += " example " + std::to_string(*symbol.example);
       items.emplace_back(symbol.name, text);
     }
     shared_lines("Symbol", items);
@@ -169,10 +181,10 @@ class Writer {
   void body(const TileBody& statements, std::size_t depth) {
     for (const TileStatement& statement : statements) {
       if (const auto* const own = std::get_if<TileComment>(&statement.kind)) {
-        comment(own->text, depth);
+        if (is_whole()) comment(own->text, depth);
         continue;
       }
-      indented(statement_text(statement.kind), depth, statement.comment);
+      indented(statement_text(statement.kind), depth, is_whole() ? statement.comment : "");
       if (const auto* const loop = std::get_if<TileFor>(&statement.kind)) {
         body(loop->body, depth + 1);
         indented("end", depth);
@@ -195,13 +207,14 @@ class Writer {
   }
 
   const TileProgram& program_;
+  const TextOf of_;
   std::string text_;
 };
 
 }  // namespace
 
-std::string tl_text(const TileProgram& program) {
-  return Writer(program).run();
+std::string tl_text(const TileProgram& program, TextOf of) {
+  return Writer(program, of).run();
 }
 
 }  // namespace tilejit::program

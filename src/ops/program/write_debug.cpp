@@ -115,12 +115,14 @@ void KernelWriter::write_step(const PrintText& step) {
 
 void KernelWriter::write_step(const Check& step) {
   const std::string holds = condition(step.condition);
-  const auto number = expr::line_number(plan_.code.text, at_->place.begin);
-  const std::string message = step.message.empty() ? "" : ": " + printed_text(step.message);
-  line("if (!(" + holds + ")" + (in_thread_ > 0 ? "" : " && tid == 0") + ")");
-  line("  printf(\"program line " + std::to_string(number) +
-       ": the assertion does not hold in block (%lld, %lld, %lld)" + message +
-       "\\n\", block_x, block_y, block_z);");
+  const auto line_number = expr::line_number(plan_.code.text, at_->place.begin);
+  line("if (!(" + holds + ")" + (in_thread_ > 0 ? "" : " && tid == 0") + ") note_failure(" +
+       plan_.assertion_words() + ", " + std::to_string(plan_.assertions.size()) +
+       ", block_x, block_y, block_z);");
+  headers_.insert("assertion");
+  plan_.assertions.push_back(
+      {.place = "program '" + plan_.program->name + "' line " + std::to_string(line_number),
+       .message = step.message});
 }
 
 }  // namespace tilejit::program

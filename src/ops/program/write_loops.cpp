@@ -9,8 +9,8 @@ void KernelWriter::write_step(const Loop& step) {
   const std::string begin = fresh("n");
   const std::string end = fresh("n");
   const std::string by = fresh("n");
-  line("const i64 " + begin + " = " + integer(step.begin) + ", " + end + " = " + integer(step.end) +
-       ";");
+  line("const i64 " + begin + " = " + integer(step.begin) + ";");
+  line("const i64 " + end + " = " + integer(step.end) + ";");
   const std::string own_step = integer(step.step);
   // A step that is not positive would never end.
   line("const i64 " + by + " = " +

@@ -2,13 +2,14 @@
 #include <algorithm>
 
 #include "layout/emit.hpp"
+#include "operation/tile_header.hpp"
 #include "program/kernel_text.hpp"
 #include "program/kernel_writer.hpp"
 #include "program/shared_layout.hpp"
 
 namespace tilejit::program {
 std::string KernelWriter::storage(DType dtype) {
-  headers_.insert(header_of(dtype));
+  headers_.emplace(operation::tile_header(dtype));
   return std::string(expr::storage_type(dtype));
 }
 

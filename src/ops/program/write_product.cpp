@@ -46,11 +46,8 @@ void KernelWriter::write_step(const Gemm& step) {
   if (sums) {
     write_warp_product(step, found->second, a, b, *sums);
   } else {
-    if (has_warp_product(plan_.code, step, plan_.target)) {
-      warn(
-          "the product is done by fused multiply-adds; for tensor cores extents of its tiles are "
-          "powers of two, of whole instructions for each warp, and the block has a power of two of "
-          "warps");
+    if (const std::string why = why_fused(plan_.code, step, plan_.target); !why.empty()) {
+      warn("the product is done by fused multiply-adds; " + why);
     }
     write_fma(step, a, b);
   }
@@ -89,9 +86,11 @@ void KernelWriter::write_warp_product(const Gemm& step, const WarpProduct& produ
       declared("Mma", [&](const std::string& name) { return atoms::emit(product.atom, name); });
   const std::string name = fresh("product");
   const std::int64_t sums = slot(step.a).type.shape[step.a_transposed ? 0 : 1];
-  line("BlockProduct<" + mma + ", " + layout_type(a, step.a_transposed) + ", " +
-       layout_type(b, !step.b_transposed) + ", " + std::to_string(shape[0]) + ", " +
-       std::to_string(shape[1]) + ", " + std::to_string(sums) + ", " +
+  // One after the other, so that their names do not depend on the compiler.
+  const std::string place_a = layout_type(a, step.a_transposed);
+  const std::string place_b = layout_type(b, !step.b_transposed);
+  line("BlockProduct<" + mma + ", " + place_a + ", " + place_b + ", " + std::to_string(shape[0]) +
+       ", " + std::to_string(shape[1]) + ", " + std::to_string(sums) + ", " +
        std::to_string(product.warps[0]) + ", " + std::to_string(product.warps[1]) + "> " + name +
        "(tid);");
   if (step.accumulate) {

@@ -44,23 +44,7 @@ struct Mma57 {
 };
 }  // namespace tile
 namespace tile {
-struct Place59 {  // Sw<3,3,4> o 0 o (128,64):(1,128)
-  static constexpr int rank = 2;
-  static constexpr i32 size = 8192;
-  static constexpr i32 cosize = 8192;
-  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 128 : 64; }
-  __device__ constexpr i32 operator()(i32 c0) const {
-    const i32 index = c0;
-    return index ^ ((index & 896) >> 4);
-  }
-  __device__ constexpr i32 operator()(i32 c0, i32 c1) const {
-    const i32 index = c0 + c1 * 128;
-    return index ^ ((index & 896) >> 4);
-  }
-};
-}
-namespace tile {
-struct Place60 {  // Sw<3,3,3> o 0 o (128,64):(64,1)
+struct Place59 {  // Sw<3,3,3> o 0 o (128,64):(64,1)
   static constexpr int rank = 2;
   static constexpr i32 size = 8192;
   static constexpr i32 cosize = 8192;
@@ -72,6 +56,22 @@ struct Place60 {  // Sw<3,3,3> o 0 o (128,64):(64,1)
   __device__ constexpr i32 operator()(i32 c0, i32 c1) const {
     const i32 index = c0 * 64 + c1;
     return index ^ ((index & 448) >> 3);
+  }
+};
+}
+namespace tile {
+struct Place60 {  // Sw<3,3,4> o 0 o (128,64):(1,128)
+  static constexpr int rank = 2;
+  static constexpr i32 size = 8192;
+  static constexpr i32 cosize = 8192;
+  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 128 : 64; }
+  __device__ constexpr i32 operator()(i32 c0) const {
+    const i32 index = c0;
+    return index ^ ((index & 896) >> 4);
+  }
+  __device__ constexpr i32 operator()(i32 c0, i32 c1) const {
+    const i32 index = c0 + c1 * 128;
+    return index ^ ((index & 896) >> 4);
   }
 };
 }
@@ -113,6 +113,7 @@ extern "C" __global__ void __launch_bounds__(256)
       r0_acc[i] = store_as<f32>(float(v0));
     }
   }
+  const i64 n0 = i64(0);
   i64 x3;
   {
     constexpr int i = 0;
@@ -126,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(256)
     const i64 v7 = math::add(v2, v6);
     x3 = v7;
   }
-  const i64 n0 = i64(0), n1 = i64(x3);
+  const i64 n1 = i64(x3);
   const i64 n2 = i64(1);
   __syncthreads();
   int turn4 = 0;
@@ -267,7 +268,7 @@ extern "C" __global__ void __launch_bounds__(256)
     buffer1 = turn4;
     buffer2 = turn4;
     {  // line 17: product
-      BlockProduct<Mma57, Place60, Place59, 128, 128, 64, 4, 2> product58(tid);
+      BlockProduct<Mma57, Place59, Place60, 128, 128, 64, 4, 2> product58(tid);
 #pragma unroll
       for (int i = 0; i < 64; ++i) {
         product58.value(i) = to_compute(r0_acc[i]);

@@ -5,6 +5,7 @@
 #include "figures/explanation.hpp"
 #include "figures/figures.hpp"
 #include "figures/operations.hpp"
+#include "figures/products.hpp"
 #include "knobs/knobs.hpp"
 #include "render/render.hpp"
 
@@ -55,7 +56,8 @@ operation::Figures FormulaBody::figures(const SymbolValues& symbols) const {
           .bytes_in_flight = own.bytes_in_flight,
           .blocks = own.blocks,
           .bytes_moved = own.bytes_moved,
-          .operations = figures::count_operations(plan_.signature.tensors, *analysis_, symbols)};
+          .operations = figures::count_operations(plan_.signature.tensors, *analysis_, symbols),
+          .matrices = figures::matrices_of(plan_)};
 }
 
 std::string FormulaBody::figures_json(const SymbolValues& symbols) const {

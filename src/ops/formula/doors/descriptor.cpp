@@ -141,8 +141,9 @@ void FormulaDescriptor::evaluate(const HostArguments& args) const {
 }
 
 Verification FormulaDescriptor::verify(const HostArguments& inputs,
-                                       std::span<const void* const> actual) const {
-  return reference::verify(value(), *analysis(), inputs, actual);
+                                       std::span<const void* const> actual,
+                                       const VerifyOptions& options) const {
+  return reference::verify(value(), *analysis(), inputs, actual, options);
 }
 
 }  // namespace tilejit::ops

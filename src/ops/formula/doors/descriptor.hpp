@@ -33,7 +33,8 @@ class FormulaDescriptor final : public operation::DescriptorOf<FormulaDescriptor
 
   void evaluate(const HostArguments& args) const override;
   [[nodiscard]] Verification verify(const HostArguments& inputs,
-                                    std::span<const void* const> actual) const override;
+                                    std::span<const void* const> actual,
+                                    const VerifyOptions& options) const override;
 
  private:
   /// The analysis; the first call makes it. Throws what `validate` throws.

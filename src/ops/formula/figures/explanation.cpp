@@ -265,15 +265,23 @@ std::string text_of(const std::vector<Dim>& shape) {
   return "(" + text + ")";
 }
 
-/// What of a formula with products is a step of its own, and why.
-Sentences why_steps(const formula::Analysis& analysis) {
-  Sentences sentences = {
-      fmt::format("fused_parts: the formula has products of matrices, and takes {}, "
-                  "with {} in memory between them.",
-                  count_text(std::ssize(analysis.steps), "step"),
-                  count_text(std::ssize(analysis.results), "result"))};
+/// What of a formula with products is a step of its own, and why. Steps that products do on their
+/// way are left out.
+Sentences why_steps(const Plan& plan, const formula::Analysis& analysis) {
+  const auto in_memory = [&](const formula::Step& step) {
+    const auto own = static_cast<std::size_t>(step.analysis.program.stores.front().tensor);
+    return std::ranges::any_of(plan::parts_of(plan), [&](const Plan& part) {
+      return std::ranges::count(part.tensors, step.tensors[own]) != 0;
+    });
+  };
+  const std::ptrdiff_t steps = std::ranges::count_if(analysis.steps, in_memory);
+  Sentences sentences = {fmt::format(
+      "fused_parts: the formula has products of matrices, and takes {}, "
+      "with {} in memory between them.",
+      count_text(steps, "step"),
+      count_text(std::ssize(analysis.results) - std::ssize(analysis.steps) + steps, "result"))};
   for (const formula::Step& step : analysis.steps) {
-    if (step.why.empty()) continue;
+    if (step.why.empty() || !in_memory(step)) continue;
     const Tensor& result =
         step.op.tensors[static_cast<std::size_t>(step.analysis.program.stores.front().tensor)];
     sentences.push_back(fmt::format("{} {} of {} goes through memory: {}.", result.name,
@@ -302,7 +310,8 @@ Explanation explain_parts(const Plan& plan, const Origin& origin, const SymbolVa
   Explanation result{.operations =
                          count_operations(plan.signature.tensors, origin.analysis, symbols)};
   const bool in_steps = !origin.analysis.steps.empty();
-  result.topics.push_back({"template", in_steps ? why_steps(origin.analysis) : why_template(plan)});
+  result.topics.push_back(
+      {"template", in_steps ? why_steps(plan, origin.analysis) : why_template(plan)});
   if (in_steps) advise_on_products(origin.analysis, result.advice);
   const std::span<const Plan> parts = plan::parts_of(plan);
   for (std::size_t i = 0; i < parts.size(); ++i) {

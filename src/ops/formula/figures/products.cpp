@@ -68,7 +68,7 @@ const OperandSource* source_of(const Plan& plan, const Operand& operand) noexcep
 OperandFigures figures_of_source(const Plan& plan, const Operand& operand,
                                  const OperandSource& source, const SymbolValues& symbols) {
   const plan::TileShape& tile = plan::matmul_of(plan)->tile;
-  const int bytes = size_bytes(source.dtype);
+  const int bytes = size_bytes(source.stored);
   Product moved;
   moved.times(bytes);
   for (const auto& leaves : source.batch) times_leaves(moved, leaves, symbols);
@@ -80,6 +80,14 @@ OperandFigures figures_of_source(const Plan& plan, const Operand& operand,
           .access_bytes = source.run * bytes,
           .bytes_in_flight = (tile.stages - 1) * rows * tile.k * bytes / plan.threads,
           .bytes_moved = moved.value()};
+}
+
+std::optional<MatrixTypes> matrices_of(const Plan& plan) noexcept {
+  for (const Plan& part : plan::parts_of(plan)) {
+    if (const plan::Matmul* const product = plan::matmul_of(part))
+      return MatrixTypes{product->a.dtype, product->b.dtype};
+  }
+  return std::nullopt;
 }
 
 std::optional<double> product_ms(const Plan& plan, const device::Device& device,

@@ -22,4 +22,7 @@ namespace tilejit::figures {
 [[nodiscard]] std::optional<double> product_ms(const plan::Plan& plan, const device::Device& device,
                                                const SymbolValues& symbols);
 
+/// The types of the first product's operands; empty if nothing is multiplied.
+[[nodiscard]] std::optional<MatrixTypes> matrices_of(const plan::Plan& plan) noexcept;
+
 }  // namespace tilejit::figures

@@ -21,6 +21,7 @@ std::string text_of(const std::vector<Mode>& leaves) {
 
 void write(core::JsonLine& line, const OperandSource& source) {
   line.open('{').member("dtype", to_string(source.dtype));
+  if (source.is_computed()) line.member("stored", to_string(source.stored));
   line.member("major", source.major == atoms::Major::k ? "k" : "mn").member("run", source.run);
   line.member("outer", text_of(source.outer)).member("inner", text_of(source.inner));
   line.key("batch").open('[');

@@ -21,14 +21,20 @@ std::string tile_text(const Matmul& product) {
 std::string reads_text(char name, const plan::OperandSource& source) {
   if (source.run == 1) return fmt::format("{} is read element by element", name);
   return fmt::format("{} is read {} bytes at a time along {}", name,
-                     source.run * size_bytes(source.dtype),
+                     source.run * size_bytes(source.stored),
                      source.major == atoms::Major::k ? "K"
                      : name == 'A'                   ? "M"
                                                      : "N");
 }
 
 std::string reads_text(const Matmul& product) {
-  return reads_text('A', product.a) + ", " + reads_text('B', product.b) + ".";
+  std::string text = reads_text('A', product.a) + ", " + reads_text('B', product.b) + ".";
+  for (const auto& [name, source] : {std::pair('A', &product.a), std::pair('B', &product.b)}) {
+    if (!source->is_computed()) continue;
+    text += fmt::format(" {} is computed from {} in registers, on its way to shared memory.", name,
+                        to_string(source->stored));
+  }
+  return text;
 }
 
 /// Why warpgroups do not multiply, on a target that has them; empty if they would take longer.

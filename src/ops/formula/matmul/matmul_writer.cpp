@@ -16,6 +16,20 @@ std::string_view truth(bool value) {
   return value ? "true" : "false";
 }
 
+/// The nodes from which `roots` are computed, as far as products are given.
+std::vector<bool> values_behind(const expr::Program& program,
+                                const std::vector<expr::NodeId>& roots) {
+  std::vector<bool> nodes(program.nodes.size(), false);
+  for (const expr::NodeId root : roots) nodes[static_cast<std::size_t>(root)] = true;
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    if (!nodes[i] || program.nodes[i].op == expr::Op::matmul) continue;
+    for (const expr::NodeId arg : program.nodes[i].args) {
+      if (arg != expr::kNoNode) nodes[static_cast<std::size_t>(arg)] = true;
+    }
+  }
+  return nodes;
+}
+
 }  // namespace
 
 std::string MatmulWriter::without_namespace(const std::string& text) {
@@ -33,13 +47,12 @@ bool MatmulWriter::is_loaded(const Operand& operand) const {
   return operand.read && operand.tensor > 1;
 }
 
-/// The product's operands are no values of an element.
+/// The product's operands, and what they are computed from, are no values of an element.
 expr::Slice MatmulWriter::formula() const {
   expr::Slice slice = HeaderWriter::formula();
-  const expr::Node& product = plan_.program.nodes[static_cast<std::size_t>(product_.node)];
-  for (const expr::NodeId operand : {product.args[0], product.args[1]}) {
-    slice.nodes[static_cast<std::size_t>(operand)] = false;
-  }
+  std::vector<expr::NodeId> roots;
+  for (const expr::Store& store : slice.stores) roots.push_back(store.value);
+  slice.nodes = values_behind(plan_.program, roots);
   return slice;
 }
 
@@ -61,6 +74,8 @@ std::string MatmulWriter::warps() const {
 
 void MatmulWriter::write_behind_formula() {
   write_tiles();
+  write_entry('A', 0, product_.a);
+  write_entry('B', 1, product_.b);
   write_source('A', product_.a, extent_m(), product_.tile.m);
   write_source('B', product_.b, extent_n(), product_.tile.n);
   write_places();
@@ -76,13 +91,37 @@ std::string MatmulWriter::index_of(const std::vector<Mode>& leaves, const std::s
   return index.empty() ? "0" : index;
 }
 
+void MatmulWriter::write_entry(char letter, int tensor, const OperandSource& source) {
+  if (!source.is_computed()) return;
+  const std::string_view storage = expr::storage_type(source.dtype);
+  const std::string type = computed_type(source);
+  line("// What becomes of an element on its way to shared memory.");
+  line(fmt::format("struct Entry{} {{\n  using Type = {};", letter, type));
+  line("  static constexpr bool kChanges = true, kKeepsZero = false;");
+  line(fmt::format("  static TILE_DEVICE Type from(const Params& p, {} x) {{",
+                   expr::storage_type(source.stored)));
+  line(fmt::format("    const {} t{} = to_compute(x);", expr::compute_type(source.stored), tensor));
+  line(fmt::format("    {} y{};", expr::compute_type(source.dtype), tensor));
+  write_values({.nodes = values_behind(plan_.program, {source.value}),
+                .stores = {{.tensor = tensor, .value = source.value}},
+                .given = [this](expr::NodeId id) { return HeaderWriter::given(id); }},
+               4);
+  const std::string stored = fmt::format("store_as<{}>(y{})", storage, tensor);
+  line(fmt::format("    return {};\n  }}\n}};",
+                   type == storage ? stored : fmt::format("{}(to_compute({}))", type, stored)));
+}
+
+std::string MatmulWriter::entry_of(char letter, const OperandSource& source) const {
+  return source.is_computed() ? fmt::format("Entry{}", letter) : entry_type(source);
+}
+
 void MatmulWriter::write_source(char letter, const OperandSource& source, const Dim& rows,
                                 int tile_rows) {
   const auto whole = [](const Dim& extent, int tile) {
     return extent.is_known() && extent.value() % tile == 0;
   };
   line(fmt::format("struct Source{} {{", letter));
-  line(fmt::format("  using Element = {};", expr::storage_type(source.dtype)));
+  line(fmt::format("  using Element = {};", expr::storage_type(source.stored)));
   line(fmt::format("  static constexpr int kRun = {};", source.run));
   line(fmt::format("  static constexpr Along kAlong = Along::{};",
                    source.major == atoms::Major::k ? "columns" : "rows"));
@@ -225,9 +264,9 @@ void MatmulWriter::write_work() {
   line("  using SharedA = LayoutA;\n  using SharedB = LayoutB;");
   line(fmt::format("  using Product = {};", product_type()));
   line(fmt::format("  using LoaderA = OperandLoader<SourceA, {}, LayoutA, kM, kK, kThreads>;",
-                   entry_type(product_.a)));
+                   entry_of('A', product_.a)));
   line(fmt::format("  using LoaderB = OperandLoader<SourceB, {}, LayoutB, kN, kK, kThreads>;",
-                   entry_type(product_.b)));
+                   entry_of('B', product_.b)));
   line("  using Place = ResultPlace;\n  using Vector = ResultVector;\n");
   for (const auto& [name, extent] :
        {std::pair('m', extent_m()), std::pair('n', extent_n()), std::pair('k', product_.k)}) {
@@ -262,6 +301,10 @@ std::string MatmulMmaWriter::entry_type(const OperandSource& source) const {
   return fmt::format("Unchanged<{}>", expr::storage_type(source.dtype));
 }
 
+std::string MatmulMmaWriter::computed_type(const OperandSource& source) const {
+  return std::string(expr::storage_type(source.dtype));
+}
+
 std::vector<std::string_view> MatmulSimtWriter::own_headers() const {
   return {"contiguous", "wide", "dependent", "matmul", "block_product_fma"};
 }
@@ -278,6 +321,10 @@ std::string MatmulSimtWriter::product_type() const {
   const std::string_view sum = expr::compute_type(simt_.accumulator);
   return fmt::format("BlockProductFma<{0}, {0}, {0}, LayoutA, LayoutB, kM, kN, kK, {1}>", sum,
                      warps());
+}
+
+std::string MatmulSimtWriter::computed_type(const OperandSource&) const {
+  return std::string(expr::compute_type(simt_.accumulator));
 }
 
 std::string MatmulSimtWriter::entry_type(const OperandSource& source) const {

@@ -14,9 +14,11 @@ class MatmulWriter : public TilesWriter {
 
   /// The struct of the instruction, if there is one, and the types LayoutA and LayoutB.
   virtual void write_tiles() = 0;
-  /// "BlockProduct<...>"; and what an operand's elements become on their way to shared memory.
+  /// "BlockProduct<...>"; and what an operand's elements become on their way to shared memory: in
+  /// general, and the type if they are computed.
   [[nodiscard]] virtual std::string product_type() const { return {}; }
   [[nodiscard]] virtual std::string entry_type(const plan::OperandSource&) const { return {}; }
+  [[nodiscard]] virtual std::string computed_type(const plan::OperandSource&) const { return {}; }
 
   [[nodiscard]] std::string warps() const;
   void write_constants() override;
@@ -43,6 +45,9 @@ class MatmulWriter : public TilesWriter {
   [[nodiscard]] std::string own_parameters(bool outputs) const override;
   [[nodiscard]] std::string own_arguments(int i) const override;
 
+  /// How an operand's elements are computed, if they are: struct EntryA or EntryB.
+  void write_entry(char letter, int tensor, const plan::OperandSource& source);
+  [[nodiscard]] std::string entry_of(char letter, const plan::OperandSource& source) const;
   /// Where an operand's matrix lies: struct SourceA or SourceB.
   void write_source(char letter, const plan::OperandSource& source, const Dim& rows, int tile_rows);
   void write_work();
@@ -61,6 +66,7 @@ class MatmulMmaWriter final : public MatmulWriter {
   void write_tiles() override;
   [[nodiscard]] std::string product_type() const override;
   [[nodiscard]] std::string entry_type(const plan::OperandSource& source) const override;
+  [[nodiscard]] std::string computed_type(const plan::OperandSource& source) const override;
 
   const plan::MatmulMma& mma_;
 };
@@ -75,6 +81,7 @@ class MatmulSimtWriter final : public MatmulWriter {
   void write_tiles() override;
   [[nodiscard]] std::string product_type() const override;
   [[nodiscard]] std::string entry_type(const plan::OperandSource& source) const override;
+  [[nodiscard]] std::string computed_type(const plan::OperandSource& source) const override;
 
   const plan::MatmulSimt& simt_;
 };

@@ -30,6 +30,8 @@ std::vector<Dim> OperandSource::dims() const {
 OperandSource source_of(const formula::ProductOperand& operand, int align,
                         const std::map<std::string, std::int64_t>& symbols) {
   OperandSource source{.dtype = operand.dtype,
+                       .stored = operand.stored,
+                       .value = operand.value,
                        .batch = operand.batch,
                        .outer = operand.outer,
                        .inner = operand.inner};
@@ -43,7 +45,7 @@ OperandSource source_of(const formula::ProductOperand& operand, int align,
   };
   const auto fits = [&](int run) {
     const auto steps = [&](const Mode& leaf) { return divides(leaf.stride, run); };
-    return align % (run * size_bytes(source.dtype)) == 0 &&
+    return align % (run * size_bytes(source.stored)) == 0 &&
            (along.size() == 1 || divides(along.front().extent, run)) &&
            std::all_of(along.begin() + 1, along.end(), steps) &&
            std::ranges::all_of(across, steps) &&
@@ -51,7 +53,7 @@ OperandSource source_of(const formula::ProductOperand& operand, int align,
              return std::ranges::all_of(leaves, steps);
            });
   };
-  source.run = kMostBytes / size_bytes(source.dtype);
+  source.run = kMostBytes / std::max(size_bytes(source.dtype), size_bytes(source.stored));
   while (source.run > 1 && !fits(source.run)) source.run /= 2;
   return source;
 }

@@ -16,6 +16,7 @@ namespace tilejit::plan {
 namespace {
 
 constexpr int kWideBytes = 16;
+constexpr double kMostOfLight = 0x1p40;  // multiply-adds: below a second without tensor cores
 
 /// The instruction for operands of these types, if the target multiplies them on tensor cores.
 std::optional<atoms::MmaAtom> atom_for(const Target& target, DType a, DType b) {
@@ -63,12 +64,7 @@ class ProductPlanner {
 
   Plan run() {
     check(op_.tuning);
-    leader_ = static_cast<std::size_t>(analysis_.program.stores.front().tensor);
-    plan_.kernel_name = kernel_name_of(op_, leader_);
-    plan_.signature = signature_of(op_, analysis_);
-    set_space();
-    plan_.family = MatmulSimt{};  // vectors are those of tiles
-    choose_vector(op_, analysis_, std::nullopt, false, plan_);
+    begin();
     const auto atom = atom_for(plan_.target, product_.a.dtype, product_.b.dtype);
     const auto wgmma = choose_wgmma(plan_, operands(), op_.tuning);
     if (op_.tuning.cluster && !wgmma) refuse("cluster");
@@ -80,6 +76,31 @@ class ProductPlanner {
     } else {
       plan_.family = MatmulSimt{common(simt_shapes(product_.accumulator), false)};
     }
+    return finish();
+  }
+
+  std::optional<Plan> run_light() {
+    const ProductSize size = this->size();
+    const double products =
+        static_cast<double>(size.m.value_or(1)) * static_cast<double>(size.n.value_or(1)) *
+        static_cast<double>(size.k.value_or(1)) * static_cast<double>(size.batch.value_or(1));
+    if (products > kMostOfLight) return std::nullopt;
+    begin();
+    plan_.family = MatmulSimt{light()};
+    return finish();
+  }
+
+ private:
+  void begin() {
+    leader_ = static_cast<std::size_t>(analysis_.program.stores.front().tensor);
+    plan_.kernel_name = kernel_name_of(op_, leader_);
+    plan_.signature = signature_of(op_, analysis_);
+    set_space();
+    plan_.family = MatmulSimt{};  // vectors are those of tiles
+    choose_vector(op_, analysis_, std::nullopt, false, plan_);
+  }
+
+  Plan finish() {
     std::visit([&](auto& family) { family.choose_launch(plan_, op_.tuning); }, plan_.family);
     set_sources(*matmul_of(plan_));
     plan_.params = params_of(op_, plan_);
@@ -87,13 +108,12 @@ class ProductPlanner {
     return std::move(plan_);
   }
 
- private:
   void set_sources(const Matmul& product) {
     for (const auto& [operand, source] :
          {std::pair(&plan_.operands[is_swapped() ? 1 : 0], &product.a),
           std::pair(&plan_.operands[is_swapped() ? 0 : 1], &product.b)}) {
       operand->reach = Reach::product;
-      operand->access_bytes = source->run * size_bytes(source->dtype);
+      operand->access_bytes = source->run * size_bytes(source->stored);
     }
   }
 
@@ -151,6 +171,15 @@ class ProductPlanner {
             .along_m = along_m_};
   }
 
+  [[nodiscard]] Matmul light() const {
+    Matmul product = operands();
+    product.tile = kLightTile;
+    limit_run(product.a, product.tile.m, false, product);
+    limit_run(product.b, product.tile.n, false, product);
+    product.passes = passes_of(product, false);
+    return product;
+  }
+
   /// Those among which the tile is chosen.
   [[nodiscard]] std::vector<ShapeOfClass> tried_of(std::span<const ShapeOfClass> shapes) const {
     std::vector<ShapeOfClass> tried(shapes.begin(), shapes.end());
@@ -190,7 +219,7 @@ class ProductPlanner {
   }
 
   [[nodiscard]] static bool is_small(const OperandSource& source) {
-    return source.run * size_bytes(source.dtype) < kWideBytes;
+    return source.run * size_bytes(source.stored) < kWideBytes;
   }
   /// Whether every tile has all of its elements.
   [[nodiscard]] bool is_whole(const Matmul& product) const {
@@ -238,7 +267,8 @@ class ProductPlanner {
   static void limit_run(OperandSource& source, int rows, bool by_tensor_cores,
                         const Matmul& product) {
     source.run = std::min(source.run, rows * product.tile.k / product.tile.threads());
-    const bool turns = !by_tensor_cores && source.dtype == product.accumulator;
+    const bool turns =
+        !by_tensor_cores && source.dtype == product.accumulator && !source.is_computed();
     if (turns && source.major == atoms::Major::k) source.run = 1;
   }
 
@@ -254,6 +284,13 @@ class ProductPlanner {
 
 Plan plan_product(const Fused& op, const formula::Analysis& analysis, const Target& target) {
   return ProductPlanner(op, analysis, target).run();
+}
+
+std::optional<Plan> plan_light_product(const Fused& op, const formula::Analysis& analysis,
+                                       const Target& target) {
+  Fused untuned = op;
+  untuned.tuning = {};
+  return ProductPlanner(untuned, analysis, target).run_light();
 }
 
 }  // namespace tilejit::plan

@@ -46,6 +46,9 @@ struct ShapeOfClass {
                                                                const Target& target) noexcept;
 [[nodiscard]] std::span<const ShapeOfClass> simt_shapes(DType accumulator) noexcept;
 
+/// A small tile, for kernels that have little code.
+inline constexpr TileShape kLightTile{.m = 64, .n = 64, .k = 8, .warps_m = 2, .warps_n = 2};
+
 /// The shape as far as the target has shared memory for it: else shorter steps, then fewer blocks,
 /// then fewer stages. `bytes_along_k` is what a stage takes for each element along K.
 [[nodiscard]] TileShape fit(TileShape shape, const Target& target, int bytes_along_k);

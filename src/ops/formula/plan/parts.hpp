@@ -16,6 +16,11 @@ namespace tilejit::plan {
 /// `plan_product` throw, and Error{invalid_spec} for pinned knobs if there are several steps.
 [[nodiscard]] Plan plan_steps(const Fused& op, const formula::Analysis& analysis,
                               const Target& target, std::vector<formula::Analysis>* of_parts);
+/// The same plan from light ones, without tuning; nothing if no step multiplies matrices, or if one
+/// of these would take long.
+[[nodiscard]] std::optional<Plan> plan_light_steps(const Fused& op,
+                                                   const formula::Analysis& analysis,
+                                                   const Target& target);
 
 /// Functions that parts share with plans of one kernel. `kernel_name_of` returns the name that
 /// profilers show; `leader` is the first tensor that is written.

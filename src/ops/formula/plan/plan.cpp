@@ -308,6 +308,7 @@ Plan make_plan(const Fused& op, const formula::Analysis& analysis, const Target&
 
 std::optional<Plan> make_light_plan(const Fused& op, const formula::Analysis& analysis,
                                     const Plan& full) {
+  if (!analysis.steps.empty()) return plan_light_steps(op, analysis, full.target);
   const bool has_light =
       std::visit([&](const auto& family) { return family.has_light(full); }, full.family);
   if (!has_light) return std::nullopt;

@@ -103,7 +103,8 @@ struct Plan {
 
 /// The plan of the same operation that compiles fastest; it ignores tuning. Returns nothing if
 /// `full`, made by make_plan, is as good: if threads take vectors in any order, if the caller gives
-/// a thread-value layout, if rows are too long for one block, or if there are several kernels.
+/// a thread-value layout, if rows are too long for one block, or if there are several kernels
+/// without a product of matrices.
 [[nodiscard]] std::optional<Plan> make_light_plan(const Fused& op,
                                                   const formula::Analysis& analysis,
                                                   const Plan& full);

@@ -1,10 +1,14 @@
 // Plans of operations whose analysis has steps: a product each, or a formula in one space.
+#include <algorithm>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "formula/product.hpp"
 #include "matmul/product_plan.hpp"
 #include "plan/params.hpp"
 #include "plan/parts.hpp"
+#include "plan/prologues.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -37,12 +41,15 @@ Plan outline(const Fused& op, const formula::Analysis& analysis, const Target& t
 /// Adds the plans of steps to those of an operation.
 class PartList {
  public:
-  PartList(const formula::Analysis& analysis, Plan& plan, std::vector<formula::Analysis>* of_parts)
+  PartList(const formula::Analysis& analysis, std::span<const formula::Step> steps, Plan& plan,
+           std::vector<formula::Analysis>* of_parts)
       : plan_(plan), several_(plan.family.emplace<Several>()), of_parts_(of_parts) {
     several_.apart = true;
+    auto number = static_cast<int>(plan.operands.size());
     for (const formula::StepResult& result : analysis.results) {
       Dim elements = 1;
       for (const Dim& extent : result.shape) elements = elements * extent;
+      if (!is_used(steps, number++)) elements = 0;  // by a prologue's step, which is left out
       several_.temporaries.push_back({.dtype = result.dtype, .elements = elements});
     }
   }
@@ -55,7 +62,32 @@ class PartList {
       return;
     }
     std::vector<formula::Analysis> parts;
-    Plan planned = make_plan(op, step.analysis, plan_.target, &parts);
+    add(make_plan(op, step.analysis, plan_.target, &parts), step, parts);
+  }
+
+  /// The light plan if there is one, else the full one. Returns false if nothing is as light.
+  [[nodiscard]] bool add_light(const formula::Step& step) {
+    if (formula::has_product(step.analysis.program)) {
+      auto light = plan_light_product(step.op, step.analysis, plan_.target);
+      if (light) add(*std::move(light), step.tensors, step.analysis);
+      return light.has_value();
+    }
+    std::vector<formula::Analysis> parts;
+    Plan full = make_plan(step.op, step.analysis, plan_.target, &parts);
+    auto light = make_light_plan(step.op, step.analysis, full);
+    add(light ? *std::move(light) : std::move(full), step, parts);
+    return true;
+  }
+
+ private:
+  static bool is_used(std::span<const formula::Step> steps, int number) {
+    return std::ranges::any_of(steps, [&](const formula::Step& step) {
+      return std::ranges::count(step.tensors, number) != 0;
+    });
+  }
+
+  /// The plan of a step that is no product, which may have parts.
+  void add(Plan planned, const formula::Step& step, const std::vector<formula::Analysis>& parts) {
     auto* const several = std::get_if<Several>(&planned.family);
     if (several == nullptr) {
       add(std::move(planned), step.tensors, step.analysis);
@@ -75,7 +107,6 @@ class PartList {
     }
   }
 
- private:
   void add(Plan part, std::vector<int> tensors, formula::Analysis analysis) {
     part.kernel_name = plan_.kernel_name + "_part" + std::to_string(several_.parts.size());
     part.tensors = std::move(tensors);
@@ -92,12 +123,26 @@ class PartList {
 
 Plan plan_steps(const Fused& op, const formula::Analysis& analysis, const Target& target,
                 std::vector<formula::Analysis>* of_parts) {
-  const bool is_one = analysis.steps.size() == 1;
+  const std::vector<formula::Step> steps = with_prologues(op, analysis);
+  const bool is_one = steps.size() == 1;
   if (!is_one) check_tuning_of_several(op.tuning);
   Plan plan = outline(op, analysis, target);
-  PartList list(analysis, plan, of_parts);
-  for (const formula::Step& step : analysis.steps) list.add(step, is_one ? op.tuning : Tuning());
+  PartList list(analysis, steps, plan, of_parts);
+  for (const formula::Step& step : steps) list.add(step, is_one ? op.tuning : Tuning());
   return plan;
+}
+
+std::optional<Plan> plan_light_steps(const Fused& op, const formula::Analysis& analysis,
+                                     const Target& target) {
+  Plan plan = outline(op, analysis, target);
+  const std::vector<formula::Step> steps = with_prologues(op, analysis);
+  PartList list(analysis, steps, plan, nullptr);
+  bool has_products = false;
+  for (const formula::Step& step : steps) {
+    if (!list.add_light(step)) return std::nullopt;
+    has_products = has_products || formula::has_product(step.analysis.program);
+  }
+  return has_products ? std::optional(std::move(plan)) : std::nullopt;
 }
 
 }  // namespace tilejit::plan

@@ -2,18 +2,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cmath>
 #include <functional>
 #include <thread>
 #include <vector>
 
-#include "arithmetic/convert.hpp"
-#include "arithmetic/format.hpp"
-#include "reference/bounds.hpp"
 #include "reference/execute.hpp"
+#include "reference/multiply_elsewhere.hpp"
+#include "reference/operand_rows.hpp"
 #include "reference/packed_product.hpp"
-#include "tilejit/reference.hpp"
+#include "reference/product_result.hpp"
 
 namespace tilejit::reference {
 namespace {
@@ -44,15 +42,6 @@ Places some_of(std::int64_t extent, std::int64_t count) {
   return places;
 }
 
-// The largest power of two that divides `value`; 0 for 0.
-double last_bit(double value) noexcept {
-  if (value == 0 || !std::isfinite(value)) return 0;
-  int exponent = 0;
-  const double fraction = std::frexp(std::fabs(value), &exponent);
-  const auto digits = static_cast<std::uint64_t>(std::ldexp(fraction, 53));
-  return std::ldexp(1.0, exponent - 53 + std::countr_zero(digits));
-}
-
 /// Some rows of an operand, along the axis that is added up.
 struct Side {
   Side(std::int64_t rows, std::int64_t length, WithBounds with_bounds, bool exact)
@@ -73,22 +62,14 @@ class Multiplier {
   Multiplier(const Problem& problem, WithBounds with_bounds)
       : problem_(problem),
         product_(*problem.product),
-        type_(problem.program.nodes[product_.node].type),
         with_bounds_(with_bounds),
-        exact_(!is_bounded(product_.a) && !is_bounded(product_.b)) {}
+        a_(problem, product_.a),
+        b_(problem, product_.b),
+        exact_(!a_.is_bounded() && !b_.is_bounded()),
+        result_(problem, with_bounds, exact_) {}
 
-  Result run() {
-    const std::size_t rank = problem_.shape.size();
-    result_.modes.resize(rank);
-    std::int64_t count = 1;
-    for (std::size_t axis = rank; axis-- > 0; count *= problem_.shape[axis]) {
-      result_.modes[axis] = {{problem_.shape[axis], count}};
-    }
-    const auto elements = static_cast<std::size_t>(count);
-    (is_floating(type_) ? result_.reals.resize(elements) : result_.integers.resize(elements));
-    if (with_bounds_ == WithBounds::yes)
-      result_.bounds.assign(elements, product_.sampled ? kInfinity : 0);
-    if (count == 0) return std::move(result_);
+  Result run() && {
+    if (result_.is_empty()) return std::move(result_).take();
     if (product_.sampled) {
       const auto blocks = [](std::int64_t extent) {
         return std::max<std::int64_t>(extent / kSampledBlock, 1);
@@ -102,7 +83,7 @@ class Multiplier {
       add_tasks(all_of(product_.m), all_of(product_.n));
     }
     run_tasks();
-    return std::move(result_);
+    return std::move(result_).take();
   }
 
  private:
@@ -110,12 +91,6 @@ class Multiplier {
     Places rows, columns;
     std::int64_t batch = 0;
   };
-
-  [[nodiscard]] bool is_bounded(const Factor& factor) const {
-    const KeptValues* const kept = problem_.tensors[factor.tensor].kept;
-    return kept != nullptr &&
-           std::ranges::any_of(kept->bounds, [](double bound) { return bound != 0; });
-  }
 
   void add_tasks(const Places& rows, const Places& columns) {
     const auto piece = [](const Places& places, std::size_t first) {
@@ -142,8 +117,8 @@ class Multiplier {
   }
 
   void run(const Task& task) {
-    const Side a = pack(product_.a, task.rows, task.batch);
-    const Side b = pack(product_.b, task.columns, task.batch);
+    const Side a = pack(a_, task.rows, task.batch);
+    const Side b = pack(b_, task.columns, task.batch);
     const std::size_t elements = task.rows.size() * task.columns.size();
     std::vector<double> sums(elements), magnitudes, largest;
     multiply_packed(a.values, b.values, sums);
@@ -158,111 +133,48 @@ class Multiplier {
     for (std::size_t i = 0; i < task.rows.size(); ++i) {
       for (std::size_t j = 0; j < task.columns.size(); ++j) {
         const std::size_t at = i * task.columns.size() + j;
-        Sum sum{.value = sums[at]};
+        ProductSum sum{.value = sums[at]};
         if (!magnitudes.empty()) {
           sum.magnitude = magnitudes[at];
           sum.largest = exact_ ? sum.magnitude : largest[at];
           sum.grain = a.grain[i] * b.grain[j];
         }
-        write((task.batch * product_.m + task.rows[i]) * product_.n + task.columns[j], sum);
+        result_.write((task.batch * product_.m + task.rows[i]) * product_.n + task.columns[j], sum);
       }
     }
   }
 
-  Side pack(const Factor& factor, const Places& rows, std::int64_t batch) const {
-    const TensorView& tensor = problem_.tensors[factor.tensor];
+  [[nodiscard]] Side pack(const OperandRows& operand, const Places& rows,
+                          std::int64_t batch) const {
     Side side(std::ssize(rows), product_.k, with_bounds_, exact_);
-    const std::span batch_shape = std::span(problem_.shape).first(problem_.shape.size() - 2);
-    const std::vector<std::int64_t> at = coordinate(batch_shape, batch);
-    std::int64_t base = 0;
-    for (std::size_t i = 0; i < at.size(); ++i) base += offset_in_mode(factor.batch[i], at[i]);
-    std::vector<std::int64_t> inner(static_cast<std::size_t>(product_.k));
-    for (std::size_t k = 0; k < inner.size(); ++k)
-      inner[k] = offset_in_mode(factor.inner, static_cast<std::int64_t>(k));
     for (std::int64_t r = 0; r < std::ssize(rows); ++r) {
-      const std::int64_t row =
-          base + offset_in_mode(factor.outer, rows[static_cast<std::size_t>(r)]);
-      double grain = 0;
-      for (std::size_t k = 0; k < inner.size(); ++k) {
-        const Approx element = operand_element(tensor, row + inner[k]);
-        const auto place = static_cast<std::int64_t>(k);
-        side.values.at(r, place) = element.value;
-        if (with_bounds_ == WithBounds::no) continue;
-        side.magnitudes.at(r, place) = std::fabs(element.value);
-        if (!exact_) side.largest.at(r, place) = std::fabs(element.value) + element.bound;
-        const double bit = last_bit(element.value);
-        if (bit != 0) grain = grain == 0 ? bit : std::min(grain, bit);
-      }
-      side.grain[static_cast<std::size_t>(r)] = grain;
+      const std::int64_t row = rows[static_cast<std::size_t>(r)];
+      Grain grain;
+      operand.visit(batch, row, [&](std::int64_t k, const Approx& element) {
+        side.values.at(r, k) = element.value;
+        if (with_bounds_ == WithBounds::no) return;
+        side.magnitudes.at(r, k) = std::fabs(element.value);
+        if (!exact_) side.largest.at(r, k) = std::fabs(element.value) + element.bound;
+        grain.add(element.value);
+      });
+      side.grain[static_cast<std::size_t>(r)] = grain.value();
     }
     return side;
   }
 
-  struct Sum {
-    double value = 0;
-    double magnitude = 0;  // sum of the magnitudes of the products
-    double largest = 0;    // the same, of the largest that the device may have
-    double grain = 0;      // divides every product
-  };
-
-  void write(std::int64_t index, const Sum& sum) noexcept {
-    const auto at = static_cast<std::size_t>(index);
-    if (!is_floating(type_)) {
-      result_.integers[at] =
-          wrap(static_cast<std::uint64_t>(static_cast<std::int64_t>(sum.value)), type_);
-      if (with_bounds_ == WithBounds::yes) result_.bounds[at] = sum.largest - sum.magnitude;
-      return;
-    }
-    const Arithmetic& m = arithmetic(type_);
-    result_.reals[at] = in_range(m, sum.value);
-    if (with_bounds_ == WithBounds::yes) result_.bounds[at] = bound(m, sum);
-  }
-
-  // Every partial sum loses at most the last bit of the sum of magnitudes, and so do products where
-  // they are rounded; the double sums here lose theirs.
-  [[nodiscard]] double bound(const Arithmetic& m, const Sum& sum) const noexcept {
-    if (std::isnan(sum.value)) return exact_ ? 0 : kInfinity;
-    if (!std::isfinite(sum.value) || !std::isfinite(sum.largest)) return kInfinity;
-    const double carried = sum.largest - sum.magnitude;
-    const bool representable = sum.largest * m.unit <= sum.grain && sum.largest < m.overflow;
-    if (exact_ && representable) return 0;
-    const auto roundings = static_cast<double>(product_.k + 2);
-    const double unit = 2 * m.unit + 2 * 0x1p-53;
-    const double error = kSafety * (carried + roundings * (unit * sum.largest + m.tiny));
-    return sum.largest + error >= m.overflow ? kInfinity : error;
-  }
-
   const Problem& problem_;
   const ProductProblem& product_;
-  DType type_;
   WithBounds with_bounds_;
+  OperandRows a_, b_;
   bool exact_;  // the operands have no error
-  Result result_;
+  ProductResult result_;
   std::vector<Task> tasks_;
 };
 
 }  // namespace
 
-Approx operand_element(const TensorView& tensor, std::int64_t offset) {
-  const auto at = static_cast<std::size_t>(offset);
-  Approx element;
-  if (tensor.kept != nullptr) {
-    const KeptValues& kept = *tensor.kept;
-    element.value = is_floating(tensor.dtype) ? kept.reals[at]
-                                              : integer_to_real(kept.integers[at], tensor.dtype);
-    if (!kept.bounds.empty()) element.bound = kept.bounds[at];
-  } else {
-    const auto* const base = static_cast<const std::byte*>(tensor.data);
-    element.value = decode(tensor.dtype, base + offset * size_bytes(tensor.dtype));
-  }
-  if (tensor.dtype != tf32) return element;
-  const double rounded = round_to(tf32, element.value);
-  if (element.bound != 0) element.bound += 2 * 0x1p-11 * (std::fabs(rounded) + element.bound);
-  element.value = rounded;
-  return element;
-}
-
 Result multiply(const Problem& problem, WithBounds with_bounds) {
+  if (problem.product->multiply != nullptr) return multiply_elsewhere(problem, with_bounds);
   return Multiplier(problem, with_bounds).run();
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "reference/bounds.hpp"
 #include "reference/problem.hpp"
 #include "reference/results.hpp"
 
@@ -13,8 +12,5 @@ namespace tilejit::reference {
 /// Operands are rounded to their type. Sums are in double. The bounds cover sums of the product's
 /// accumulator type in any order, also those of tensor cores, which truncate.
 [[nodiscard]] Result multiply(const Problem& problem, WithBounds with_bounds);
-
-/// An element of an operand at an offset, rounded to the operand's type.
-[[nodiscard]] Approx operand_element(const TensorView& tensor, std::int64_t offset);
 
 }  // namespace tilejit::reference

@@ -52,6 +52,7 @@ struct ProductProblem {
   Factor a, b;
   std::int64_t m = 0, n = 0, k = 0;
   bool sampled = false;  ///< only a part of its elements is computed (multiply.hpp)
+  const MultiplyReals* multiply = nullptr;  ///< computes its sums, if not null
 };
 
 /// An operation in which everything is known: no symbols, and no public types to look things up in.

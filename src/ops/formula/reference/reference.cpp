@@ -18,7 +18,7 @@ void evaluate(const Fused& op, const formula::Analysis& analysis, const HostArgu
 }
 
 Verification verify(const Fused& op, const formula::Analysis& analysis, const HostArguments& inputs,
-                    std::span<const void* const> actual) {
+                    std::span<const void* const> actual, const VerifyOptions& options) {
   const bool in_steps = !analysis.steps.empty();
   if (in_steps) check_arguments(op, analysis, inputs, Needs::inputs);
   const Problem problem = in_steps ? Problem() : make_problem(op, analysis, inputs, Needs::inputs);
@@ -39,7 +39,7 @@ Verification verify(const Fused& op, const formula::Analysis& analysis, const Ho
                 "the result of output '" + name + "' is null; pass its host memory",
                 "/tensors/" + name);
   }
-  return in_steps ? verify_steps(op, analysis, inputs, actual) : verify(problem, actual);
+  return in_steps ? verify_steps(op, analysis, inputs, actual, options) : verify(problem, actual);
 }
 
 }  // namespace tilejit::reference

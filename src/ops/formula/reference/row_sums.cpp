@@ -10,7 +10,7 @@
 #include "arithmetic/format.hpp"
 #include "reference/bounds.hpp"
 #include "reference/execute.hpp"
-#include "reference/multiply.hpp"
+#include "reference/operand_rows.hpp"
 #include "tilejit/reference.hpp"
 
 namespace tilejit::reference {

@@ -14,17 +14,19 @@ namespace {
 using formula::Analysis;
 using formula::Step;
 
-constexpr double kMostProducts = 0x1p32;  // of a product that is verified whole: seconds
+constexpr double kMostProducts = 0x1p32;  // of a product that the CPU verifies whole: seconds
+constexpr double kManyProducts = 0x1p26;  // that are multiplied elsewhere, if that is possible
 
 /// Runs the steps of an operation one after another.
 class StepRunner {
  public:
   StepRunner(const Fused& op, const Analysis& analysis, const HostArguments& args,
-             WithBounds with_bounds)
+             WithBounds with_bounds, const MultiplyReals& multiply)
       : op_(op),
         analysis_(analysis),
         args_(args),
         with_bounds_(with_bounds),
+        multiply_(multiply),
         kept_(op.tensors.size() + analysis.results.size()) {}
 
   /// Calls work(problem) for each step and keeps what later steps read.
@@ -78,15 +80,22 @@ class StepRunner {
     Problem problem = make_problem(step.op, step.analysis, args, Needs::none);
     for (std::size_t i = 0; i < step.tensors.size(); ++i)
       problem.tensors[i].kept = kept_[static_cast<std::size_t>(step.tensors[i])].get();
-    if (problem.product) problem.product->sampled = is_sampled(s, problem);
+    if (problem.product) choose_way(s, problem, *problem.product);
     return problem;
   }
 
-  [[nodiscard]] bool is_sampled(std::size_t s, const Problem& problem) const {
+  void choose_way(std::size_t s, const Problem& problem, ProductProblem& product) const {
+    const auto products =
+        static_cast<double>(count_elements(problem.shape)) * static_cast<double>(product.k);
+    if (multiply_ && products > kManyProducts) {
+      product.multiply = &multiply_;
+    } else {
+      product.sampled = products > kMostProducts && may_be_sampled(s, problem);
+    }
+  }
+
+  [[nodiscard]] bool may_be_sampled(std::size_t s, const Problem& problem) const {
     if (with_bounds_ == WithBounds::no) return false;
-    const auto products = static_cast<double>(count_elements(problem.shape)) *
-                          static_cast<double>(problem.product->k);
-    if (products <= kMostProducts) return false;
     return std::ranges::none_of(problem.program.stores, [&](const expr::Store& store) {
       const int number = analysis_.steps[s].tensors[static_cast<std::size_t>(store.tensor)];
       return is_kept(s, static_cast<std::size_t>(number));
@@ -114,22 +123,23 @@ class StepRunner {
   const Analysis& analysis_;
   const HostArguments& args_;
   WithBounds with_bounds_;
+  const MultiplyReals& multiply_;
   std::vector<std::shared_ptr<KeptValues>> kept_;  // by number; null: in the memory of `args`
 };
 
 }  // namespace
 
 void evaluate_steps(const Fused& op, const Analysis& analysis, const HostArguments& args) {
-  StepRunner(op, analysis, args, WithBounds::no).run([](const Step&, const Problem& problem) {
+  StepRunner(op, analysis, args, WithBounds::no, {}).run([](const Step&, const Problem& problem) {
     evaluate(problem);
   });
 }
 
 Verification verify_steps(const Fused& op, const Analysis& analysis, const HostArguments& inputs,
-                          std::span<const void* const> actual) {
+                          std::span<const void* const> actual, const VerifyOptions& options) {
   Verification total;
   total.passed = true;
-  StepRunner(op, analysis, inputs, WithBounds::yes)
+  StepRunner(op, analysis, inputs, WithBounds::yes, options.multiply)
       .run([&](const Step& step, const Problem& problem) {
         std::vector<const void*> own;
         for (const int number : step.tensors) {

@@ -13,6 +13,7 @@ namespace tilejit::reference {
 void evaluate_steps(const Fused& op, const formula::Analysis& analysis, const HostArguments& args);
 [[nodiscard]] Verification verify_steps(const Fused& op, const formula::Analysis& analysis,
                                         const HostArguments& inputs,
-                                        std::span<const void* const> actual);
+                                        std::span<const void* const> actual,
+                                        const VerifyOptions& options);
 
 }  // namespace tilejit::reference

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 #include <optional>
 #include <set>
 
 #include "core/json_pointer.hpp"
 #include "core/text.hpp"
-#include "formula/overlap.hpp"
 #include "formula/product.hpp"
+#include "formula/shared_elements.hpp"
 #include "formula/steps.hpp"
 #include "spec/checks.hpp"
 #include "spec/tuning.hpp"
@@ -288,7 +287,7 @@ class Analyzer {
                    where);
       }
     }
-    check_distinct(tensor, where);
+    if (auto fault = shared_elements(tensor)) spec_fault(*std::move(fault), where);
   }
 
   /// True if the output's value was reduced over the axes that it lacks and over its modes of
@@ -313,50 +312,6 @@ class Analyzer {
       if (is_reduced(t, axis)) shape[axis] = 1;
     }
     return shape;
-  }
-
-  /// Two coordinates of an output must not share an element. Only modes of known extent and stride
-  /// are checked, since values of symbols are unknown here.
-  void check_distinct(const Tensor& tensor, const std::string& where) {
-    const auto fault = [&](const std::string& before, const std::string& after) {
-      spec_fault(before + "the output '" + tensor.name + "' " + after, where);
-    };
-    std::vector<Mode> modes(tensor.layout.leaves().begin(), tensor.layout.leaves().end());
-    if (std::ranges::any_of(modes, [](const Mode& m) { return m.extent.is(0); })) return;
-    std::erase_if(modes, [](const Mode& m) { return m.extent.is(1) || !m.stride.is_known(); });
-    if (std::ranges::any_of(modes, [](const Mode& m) { return m.stride.is(0); })) {
-      return fault("", "has a mode of stride 0: its coordinates would share elements");
-    }
-    std::erase_if(modes, [](const Mode& m) { return !m.extent.is_known(); });
-    std::vector<KnownMode> known;
-    for (std::size_t i = 0; i < modes.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        if (!collide(modes[i], modes[j])) continue;
-        return fault("the modes " + mode_text(modes[j]) + " and " + mode_text(modes[i]) + " of ",
-                     "overlap: two coordinates would share an element");
-      }
-      known.push_back({modes[i].extent.value(), modes[i].stride.value()});
-    }
-    const Overlap overlap = find_overlap(std::move(known));
-    const std::string layout = "the layout " + core::shortened(to_string(tensor.layout)) + " of ";
-    if (overlap == Overlap::found) {
-      fault(layout, "overlaps itself: two coordinates would share an element");
-    } else if (overlap == Overlap::unknown) {
-      fault(layout,
-            "interleaves its modes in a way that cannot be checked for overlaps; use strides that "
-            "exceed the span of the modes of smaller stride");
-    }
-  }
-
-  /// Whether x * a.stride == y * b.stride for some 0 < x < a.extent, 0 < y < b.extent.
-  static bool collide(const Mode& a, const Mode& b) {
-    const std::int64_t common = std::gcd(a.stride.value(), b.stride.value());
-    return b.stride.value() / common < a.extent.value() &&
-           a.stride.value() / common < b.extent.value();
-  }
-
-  static std::string mode_text(const Mode& mode) {
-    return to_string(mode.extent) + ":" + to_string(mode.stride);
   }
 
   static std::string text(const std::vector<Dim>& shape) {

@@ -71,7 +71,8 @@ Source Drafts::operand(NodeId id, const char* side) {
   }
   draft.shape = spaces_.broadcast(spaces_.leaves_of(spaces_.slice_of(id)));
   draft.why = std::string("the ") + side + " operand of a product is computed, in " +
-              std::string(to_string(type)) + ", and no family computes an operand on the way";
+              std::string(to_string(type)) +
+              "; a product computes on its way only functions of one tensor that few tiles read";
   const auto [same, is_new] = texts_.emplace(text_of(draft), memory_count());
   if (!is_new) {
     operands_.emplace(id, same->second);

@@ -1,6 +1,7 @@
 #include "formula/product.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "expr/program.hpp"
 
@@ -20,8 +21,12 @@ std::vector<Mode> leaves_of(const Layout& layout, std::size_t i) {
 ProductOperand operand_of(const Fused& op, int tensor, std::size_t batches, std::size_t along_k) {
   const Tensor& own = op.tensors[static_cast<std::size_t>(tensor)];
   const std::size_t modes = rank(own.layout);
-  ProductOperand operand{
-      .tensor = tensor, .dtype = own.dtype, .batch = {}, .outer = {}, .inner = {}};
+  ProductOperand operand{.tensor = tensor,
+                         .dtype = own.dtype,
+                         .stored = own.dtype,
+                         .batch = {},
+                         .outer = {},
+                         .inner = {}};
   operand.inner = leaves_of(own.layout, modes - along_k);
   operand.outer = leaves_of(own.layout, modes - (3 - along_k));
   operand.batch.resize(batches);
@@ -52,6 +57,13 @@ Product product_of(const Fused& op, const Analysis& analysis) {
       .n = analysis.shape[batches + 1],
       .k = tilejit::product(mode(left.shape(), rank(left) - 1)),
   };
+  for (const auto& [operand, value] :
+       {std::pair(&product.a, found->args[0]), std::pair(&product.b, found->args[1])}) {
+    const expr::Node& node = analysis.program.nodes[static_cast<std::size_t>(value)];
+    if (node.op == expr::Op::load) continue;
+    operand->dtype = node.type;
+    operand->value = value;
+  }
   const DType type = found->type;
   product.accumulator = is_floating(type) && type != f64 ? f32 : type;
   return product;

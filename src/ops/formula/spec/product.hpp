@@ -12,8 +12,12 @@ namespace tilejit::formula {
 /// One operand of a product as its kernel reads it. Leaves are in the order of the coordinate,
 /// fastest first, without those of extent 1; no leaves: one element, which repeats.
 struct ProductOperand {
-  int tensor = 0;     ///< index into Fused::tensors: 0 is the left operand, 1 the right one
-  DType dtype = f32;  ///< of the tensor's elements, which are of the operand's type
+  int tensor = 0;      ///< index into Fused::tensors: 0 is the left operand, 1 the right one
+  DType dtype = f32;   ///< in which it is multiplied
+  DType stored = f32;  ///< of the tensor's elements
+  /// What the operand's elements are computed by, each from the tensor's element at its place;
+  /// kNoNode: they are the tensor's.
+  expr::NodeId value = expr::kNoNode;
   std::vector<std::vector<Mode>> batch;  ///< one per batch axis of the product's space
   std::vector<Mode> outer;               ///< along M (the left operand) or N (the right one)
   std::vector<Mode> inner;               ///< along K
@@ -35,11 +39,12 @@ struct Product {
 [[nodiscard]] bool has_product(const expr::Program& program) noexcept;
 
 /// A *product step* is what one kernel of a family for products computes: an operation whose
-/// program has exactly one Op::matmul. Its operands are loads of tensors 0 and 1, in this order,
-/// which nothing else reads: a tensor that the epilogue reads too is listed again, and so is one
-/// that is both operands. No output has memory in common with them. Their layouts have the modes
-/// (batch..., M, K) and (batch..., K, N), aligned at the last one, with fewer batch modes or some
-/// of extent 1 if they repeat; transpositions are in the layouts. Analysis::axes of both is empty.
+/// program has exactly one Op::matmul. Its operands are loads of tensors 0 and 1, in this order, or
+/// elementwise functions of one such load (plan/prologues.hpp), which nothing else reads: a tensor
+/// that the epilogue reads too is listed again, and so is one that is both operands. No output has
+/// memory in common with them. Their layouts have the modes (batch..., M, K) and (batch..., K, N),
+/// aligned at the last one, with fewer batch modes or some of extent 1 if they repeat;
+/// transpositions are in the layouts. Analysis::axes of both is empty.
 ///
 /// Everything else is elementwise in the product's space, Analysis::shape, which is (batch..., M,
 /// N): the epilogue has loads that broadcast, scalars, Op::index, Op::extent, casts, functions and

@@ -117,6 +117,7 @@ bool has_wgmma(const Target& target, const Matmul& product) {
 }
 
 std::string fault_of_source(const OperandSource& source) {
+  if (source.is_computed() || source.stored != source.dtype) return "is computed on its way";
   if (source.outer.size() != 1 || source.inner.size() != 1)
     return "has modes of modes, or repeats along a mode";
   if (source.run * size_bytes(source.dtype) != kWideBytes)

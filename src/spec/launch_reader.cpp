@@ -1,29 +1,25 @@
-#include "cuda/shape.hpp"
+#include "spec/launch_reader.hpp"
 
 #include <string_view>
-#include <vector>
 
 #include "core/suggestion.hpp"
 #include "tilejit/error.hpp"
 
-namespace tilejit::cuda {
+namespace tilejit::spec {
 namespace {
 
 using operation::LaunchShape;
 using operation::SizeExpression;
 
-using Integers = std::map<std::string, std::int64_t>;
-
-class ShapeReader {
+class LaunchReader {
  public:
-  ShapeReader(const Integers& integers, const Integers& symbols, spec::Problems& problems)
-      : integers_(integers), symbols_(symbols), problems_(problems) {}
+  LaunchReader(const LaunchNames& names, Problems& problems) : names_(names), problems_(problems) {}
 
-  LaunchShape read(const CudaLaunch& launch) {
-    read_three(launch.grid, LaunchShape::grid, "/launch/grid");
-    read_three(launch.block, LaunchShape::block, "/launch/block");
-    shape_.numbers[LaunchShape::shared] = read_size(launch.shared, "/launch/shared");
-    read_cluster(read_size(launch.cluster, "/launch/cluster"));
+  LaunchShape read(const LaunchTexts& texts) {
+    read_three(texts.grid, LaunchShape::grid, "/launch/grid");
+    read_three(texts.block, LaunchShape::block, "/launch/block");
+    shape_.numbers[LaunchShape::shared] = read_size(texts.shared, "/launch/shared");
+    read_cluster(read_size(texts.cluster, "/launch/cluster"));
     if (sound_) check_known();
     return shape_;
   }
@@ -52,20 +48,20 @@ class ShapeReader {
   SizeExpression read_size(const std::string& text, const std::string& where) {
     try {
       const SizeExpression size = SizeExpression::parse(text, where);
-      for (const std::string& name : size.names()) check_size_name(name, where);
-      return size.with(integers_);
+      for (const std::string& name : size.names()) check_name(name, where);
+      return size.with(names_.constants);
     } catch (const Error& error) {
       fault(error, where);
       return 1;
     }
   }
 
-  void check_size_name(const std::string& name, const std::string& where) {
-    if (integers_.contains(name) || symbols_.contains(name)) return;
+  void check_name(const std::string& name, const std::string& where) {
+    if (names_.constants.contains(name) || names_.symbols.contains(name)) return;
     std::vector<std::string_view> known;
-    for (const auto& [symbol, divisor] : symbols_) known.push_back(symbol);
-    for (const auto& [constant, value] : integers_) known.push_back(constant);
-    fault("'" + name + "' is neither an integer constant nor a symbol of a layout" +
+    for (const auto& [symbol, divisor] : names_.symbols) known.push_back(symbol);
+    for (const auto& [constant, value] : names_.constants) known.push_back(constant);
+    fault("'" + name + "' is neither an integer constant nor a symbol of a tensor's shape" +
               core::did_you_mean(core::nearest_name(name, known)),
           where);
   }
@@ -100,22 +96,24 @@ class ShapeReader {
       }
       operation::check_launch_numbers(shape_, values);
     } catch (const Error& error) {
-      fault(Error(ErrorCode::invalid_spec, error.what()), error.where());
+      std::string what = error.what();
+      const std::string place = " (" + error.where() + ")";
+      if (what.ends_with(place)) what.resize(what.size() - place.size());
+      fault(what, error.where().empty() ? "/launch" : error.where());
     }
   }
 
-  const Integers& integers_;
-  const Integers& symbols_;
-  spec::Problems& problems_;
+  const LaunchNames& names_;
+  Problems& problems_;
   LaunchShape shape_;
   bool sound_ = true;
 };
 
 }  // namespace
 
-LaunchShape read_shape(const CudaLaunch& launch, const Integers& integers, const Integers& symbols,
-                       spec::Problems& problems) {
-  return ShapeReader(integers, symbols, problems).read(launch);
+LaunchShape read_launch_shape(const LaunchTexts& texts, const LaunchNames& names,
+                              Problems& problems) {
+  return LaunchReader(names, problems).read(texts);
 }
 
-}  // namespace tilejit::cuda
+}  // namespace tilejit::spec
