@@ -24,7 +24,8 @@ struct Tuning {
       {};  ///< elements a thread takes at once along the innermost mode: 1,2,4,8,16
   std::optional<int> unroll = {};  ///< vectors a thread has in flight: 1..16
   /// If operands are contiguous along two modes: elements of a block's tile along the outputs'
-  /// contiguous mode, then along the other; powers of two, 1..4096.
+  /// contiguous mode, then along the other; powers of two, 1..4096. Of products of matrices also
+  /// multiples of 8.
   std::optional<std::array<int, 2>> tile = {};
   /// Instead of a plan of the library's own, for formulas without reductions: `threads` and `tile`
   /// follow from it.

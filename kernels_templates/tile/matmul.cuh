@@ -1,24 +1,11 @@
-// What kernels of matrix products have in common, whatever multiplies: the order of tiles, a ring
-// of stages in shared memory, sums of several blocks in one order, and how sums reach the epilogue
-// by vectors.
+// What kernels of matrix products have in common, whatever multiplies: a ring of stages in shared
+// memory, sums of several blocks in one order, and how sums reach the epilogue by vectors.
 #pragma once
 
+#include "tile/grid_tile.cuh"
 #include "tile/operand_loader.cuh"
 
 namespace tile {
-
-// Tile `number` of a grid of tiles. Groups of kGroup rows are taken column by column, so that
-// blocks that run at the same time share rows and columns, which then are in the L2 cache.
-struct GridTile {
-  u32 m, n;
-};
-template <u32 kGroup>
-TILE_DEVICE GridTile grid_tile(u32 number, u32 tiles_m, u32 tiles_n) {
-  const u32 of_group = kGroup * tiles_n, first = number / of_group * kGroup,
-            rest = number % of_group;
-  const u32 height = tiles_m - first < kGroup ? tiles_m - first : kGroup;
-  return {first + rest % height, rest / height};
-}
 
 // Adds `blocks` steps along K. Each stage has a tile of A and, kBytesA behind it, one of B. The
 // operands of a product are loaded while the one before is multiplied, also from stage to stage.

@@ -70,7 +70,8 @@ Tuning read_tuning(const Json& json, const std::string& where, Problems& problem
     return side.is_number_integer() && side >= 1 && side <= kMaxTileSide;
   };
   if (!tile->is_array() || tile->size() != 2 || !std::ranges::all_of(*tile, is_side)) {
-    object.wrong("tile", "two powers of two, from 1 to 4096, as in [64, 128]");
+    object.wrong("tile",
+                 "two numbers from 1 to 4096, powers of two or multiples of 8, as in [64, 128]");
     return tuning;
   }
   tuning.tile = {(*tile)[0].get<int>(), (*tile)[1].get<int>()};
@@ -165,8 +166,8 @@ void check_tuning(const Tuning& tuning, Problems& problems) {
   }
   if (!tuning.tile) return;
   for (const int side : *tuning.tile) {
-    if (!is_power_of_two(side) || side > kMaxTileSide) {
-      refuse("tile", side, "powers of two from 1 to 4096");
+    if ((!is_power_of_two(side) && side % 8 != 0) || side > kMaxTileSide) {
+      refuse("tile", side, "powers of two or multiples of 8, from 1 to 4096");
     }
   }
 }

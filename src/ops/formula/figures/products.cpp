@@ -40,9 +40,15 @@ double tensor_rate(const device::Device& device, DType type) noexcept {
 }
 
 double rate_of(const Plan& plan, const plan::Matmul& product, const device::Device& device) {
-  const bool by_tensor_cores = std::holds_alternative<plan::MatmulMma>(plan.family);
+  const bool by_tensor_cores = !std::holds_alternative<plan::MatmulSimt>(plan.family);
   const double rate = by_tensor_cores ? tensor_rate(device, product.a.dtype) : 0;
   return rate != 0 ? rate : product.accumulator == f64 ? device.f64 : device.f32;
+}
+
+/// Whether the tile's rows are the operand's.
+bool is_left(const Plan& plan, const Operand& operand) {
+  const auto* wgmma = std::get_if<plan::MatmulWgmma>(&plan.family);
+  return (operand.tensor == 0) != (wgmma != nullptr && wgmma->swapped);
 }
 
 void times_leaves(Product& count, const std::vector<Mode>& leaves, const SymbolValues& symbols) {
@@ -56,7 +62,7 @@ void times_leaves(Product& count, const std::vector<Mode>& leaves, const SymbolV
 const OperandSource* source_of(const Plan& plan, const Operand& operand) noexcept {
   const plan::Matmul* const product = plan::matmul_of(plan);
   if (product == nullptr || operand.tensor > 1) return nullptr;
-  return operand.tensor == 0 ? &product->a : &product->b;
+  return is_left(plan, operand) ? &product->a : &product->b;
 }
 
 OperandFigures figures_of_source(const Plan& plan, const Operand& operand,
@@ -68,7 +74,7 @@ OperandFigures figures_of_source(const Plan& plan, const Operand& operand,
   for (const auto& leaves : source.batch) times_leaves(moved, leaves, symbols);
   times_leaves(moved, source.outer, symbols);
   times_leaves(moved, source.inner, symbols);
-  const std::int64_t rows = operand.tensor == 0 ? tile.m : tile.n;
+  const std::int64_t rows = is_left(plan, operand) ? tile.m : tile.n;
   return {.name = name_of(plan, operand),
           .access_elements = source.run,
           .access_bytes = source.run * bytes,

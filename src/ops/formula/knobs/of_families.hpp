@@ -20,6 +20,7 @@ class Knobs {
 
   // For families.
   [[nodiscard]] const Tuning& pinned() const noexcept { return pinned_; }
+  [[nodiscard]] const plan::Plan& plan() const noexcept { return plan_; }
   [[nodiscard]] const Target& target() const noexcept { return plan_.target; }
   /// Adds a knob with the values that differ from `chosen`; negative ones are left out. Does
   /// nothing if the knob is pinned.
@@ -43,6 +44,7 @@ void add_knobs(const plan::Scan& scan, Knobs& knobs);
 void add_knobs(const plan::ThreadValue& tv, Knobs& knobs);
 void add_knobs(const plan::MatmulMma& product, Knobs& knobs);
 void add_knobs(const plan::MatmulSimt& product, Knobs& knobs);
+void add_knobs(const plan::MatmulWgmma& product, Knobs& knobs);
 /// Of one product of matrices; several kernels have none.
 void add_knobs(const plan::Several& several, Knobs& knobs);
 

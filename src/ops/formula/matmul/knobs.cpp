@@ -31,6 +31,8 @@ void add_knobs(const plan::Several& several, Knobs& knobs) {
     add_knobs(*mma, knobs);
   } else if (const auto* simt = std::get_if<plan::MatmulSimt>(&several.parts.front().family)) {
     add_knobs(*simt, knobs);
+  } else if (const auto* wgmma = std::get_if<plan::MatmulWgmma>(&several.parts.front().family)) {
+    add_knobs(*wgmma, knobs);
   }
 }
 

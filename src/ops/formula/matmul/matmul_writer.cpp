@@ -12,8 +12,6 @@ namespace {
 using plan::Operand;
 using plan::OperandSource;
 
-constexpr int kTilesOfGroup = 8;  // rows of tiles that are taken column by column
-
 std::string_view truth(bool value) {
   return value ? "true" : "false";
 }
@@ -32,13 +30,12 @@ std::vector<bool> values_behind(const expr::Program& program,
   return nodes;
 }
 
-/// Without the namespace around it: parts of a kernel have namespaces of their own.
-std::string inner(const std::string& text) {
+}  // namespace
+
+std::string MatmulWriter::without_namespace(const std::string& text) {
   const std::size_t begin = text.find('\n') + 1, end = text.rfind("}  // namespace");
   return text.substr(begin, end - begin);
 }
-
-}  // namespace
 
 void MatmulWriter::write_constants() {
   write_block();
@@ -152,8 +149,10 @@ void MatmulWriter::write_places() {
   line("struct Tile {");
   line("  i64 m, n;");
   write_members();
-  line("};\nTILE_DEVICE Tile find_tile(const Params& p, u32 t) {\n  Tile tile;");
-  for (const auto& [name, extent, per] : {std::tuple("m", extent_m(), product_.tile.m),
+  const bool clusters = cluster() > 1;
+  line(fmt::format("}};\nTILE_DEVICE Tile find_tile(const Params& p, u32 t{}) {{\n  Tile tile;",
+                   takes_rank() ? ", u32 rank" : ""));
+  for (const auto& [name, extent, per] : {std::tuple("m", extent_m(), product_.tile.m * cluster()),
                                           std::tuple("n", extent_n(), product_.tile.n)}) {
     line(fmt::format("  const u32 tiles_{} = u32(({} + {}) / {});", name, value_of(extent), per - 1,
                      per));
@@ -161,8 +160,9 @@ void MatmulWriter::write_places() {
   line("  const u32 batch = t / (tiles_m * tiles_n);");
   line(fmt::format(
       "  const GridTile at = grid_tile<{}>(t - batch * (tiles_m * tiles_n), tiles_m, tiles_n);",
-      kTilesOfGroup));
-  line(fmt::format("  tile.m = i64(at.m) * {};\n  tile.n = i64(at.n) * {};", product_.tile.m,
+      group_of_tiles()));
+  const std::string row = clusters ? fmt::format("at.m * {} + rank", cluster()) : "at.m";
+  line(fmt::format("  tile.m = i64({}) * {};\n  tile.n = i64(at.n) * {};", row, product_.tile.m,
                    product_.tile.n));
   line(product_.along_m ? "  tile.c0 = tile.m;\n  tile.c1 = tile.n;"
                         : "  tile.c0 = tile.n;\n  tile.c1 = tile.m;");
@@ -195,6 +195,10 @@ void MatmulWriter::write_places() {
   line(
       fmt::format("  }}\n  TILE_DEVICE bool exists(const Params& p) const {{\n    return {};\n  }}",
                   inside.empty() ? "true" : inside));
+  if (takes_rank()) {
+    line(fmt::format("  TILE_DEVICE bool is_in_row(const Params& p) const {{\n    return {};\n  }}",
+                     is_whole(0) ? "true" : "c0 < " + value_of(plan_.extents[0])));
+  }
   line("};\n");
 }
 
@@ -281,7 +285,7 @@ std::vector<std::string_view> MatmulMmaWriter::own_headers() const {
 }
 
 void MatmulMmaWriter::write_tiles() {
-  out_ += inner(atoms::emit(mma_.atom, "Mma"));
+  out_ += without_namespace(atoms::emit(mma_.atom, "Mma"));
   for (const auto& [name, operand] :
        {std::pair("LayoutA", atoms::Operand::a), std::pair("LayoutB", atoms::Operand::b)}) {
     out_ += layout::emit_callable(name, plan::shared_layout(mma_, operand), layout::IndexBits::b32);

@@ -16,19 +16,31 @@ class MatmulWriter : public TilesWriter {
   virtual void write_tiles() = 0;
   /// "BlockProduct<...>"; and what an operand's elements become on their way to shared memory: in
   /// general, and the type if they are computed.
-  [[nodiscard]] virtual std::string product_type() const = 0;
-  [[nodiscard]] virtual std::string entry_type(const plan::OperandSource& source) const = 0;
-  [[nodiscard]] virtual std::string computed_type(const plan::OperandSource& source) const = 0;
+  [[nodiscard]] virtual std::string product_type() const { return {}; }
+  [[nodiscard]] virtual std::string entry_type(const plan::OperandSource&) const { return {}; }
+  [[nodiscard]] virtual std::string computed_type(const plan::OperandSource&) const { return {}; }
 
   [[nodiscard]] std::string warps() const;
+  void write_constants() override;
+  void write_behind_formula() override;
+  [[nodiscard]] expr::Slice formula() const override;
+  /// Blocks whose tiles lie below each other, and rows of tiles that are taken column by column.
+  [[nodiscard]] virtual int cluster() const { return 1; }
+  [[nodiscard]] virtual bool takes_rank() const { return false; }
+  [[nodiscard]] virtual int group_of_tiles() const { return 8; }
+  /// Where a block's tile lies, and where a vector of the result lies in it.
+  void write_places();
+  void write_vector();
+  [[nodiscard]] std::string coordinates(const Code& accesses) const;
+  [[nodiscard]] const Dim& extent_m() const { return plan_.extents[product_.along_m ? 0 : 1]; }
+  [[nodiscard]] const Dim& extent_n() const { return plan_.extents[product_.along_m ? 1 : 0]; }
+  /// Without the namespace around it: parts of a kernel have namespaces of their own.
+  [[nodiscard]] static std::string without_namespace(const std::string& text);
 
   const plan::Matmul& product_;
 
  private:
-  void write_constants() override;
-  void write_behind_formula() override;
   [[nodiscard]] bool is_loaded(const plan::Operand& operand) const override;
-  [[nodiscard]] expr::Slice formula() const override;
   [[nodiscard]] std::string given(expr::NodeId id) const override;
   [[nodiscard]] std::string own_parameters(bool outputs) const override;
   [[nodiscard]] std::string own_arguments(int i) const override;
@@ -38,16 +50,10 @@ class MatmulWriter : public TilesWriter {
   [[nodiscard]] std::string entry_of(char letter, const plan::OperandSource& source) const;
   /// Where an operand's matrix lies: struct SourceA or SourceB.
   void write_source(char letter, const plan::OperandSource& source, const Dim& rows, int tile_rows);
-  /// Where a block's tile lies, and where a vector of the result lies in it.
-  void write_places();
-  void write_vector();
   void write_work();
   void write_matrix(char letter, int tensor, const plan::OperandSource& source);
-  [[nodiscard]] std::string coordinates(const Code& accesses) const;
   /// The index that the leaves give at the coordinate of that text; "0" if it is always 0.
   [[nodiscard]] std::string index_of(const std::vector<Mode>& leaves, const std::string& at) const;
-  [[nodiscard]] const Dim& extent_m() const { return plan_.extents[product_.along_m ? 0 : 1]; }
-  [[nodiscard]] const Dim& extent_n() const { return plan_.extents[product_.along_m ? 1 : 0]; }
 };
 
 class MatmulMmaWriter final : public MatmulWriter {

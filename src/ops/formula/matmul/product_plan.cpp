@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <bit>
 
+#include "device/warpgroup_costs.hpp"
 #include "matmul/shared_layout.hpp"
 #include "plan/iteration.hpp"
 #include "plan/params.hpp"
 #include "plan/parts.hpp"
 #include "plan/vectors.hpp"
 #include "tilejit/error.hpp"
+#include "wgmma/wgmma_plan.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -49,7 +51,6 @@ void check(const Tuning& tuning) {
   if (tuning.unroll) refuse("unroll");
   if (tuning.tv) refuse("tv");
   if (tuning.row_threads) refuse("row_threads");
-  if (tuning.cluster) refuse("cluster");
   if (tuning.register_vectors) refuse("register_vectors");
 }
 
@@ -65,7 +66,12 @@ class ProductPlanner {
     check(op_.tuning);
     begin();
     const auto atom = atom_for(plan_.target, product_.a.dtype, product_.b.dtype);
-    if (atom) {
+    const auto wgmma = choose_wgmma(plan_, operands(), op_.tuning);
+    if (op_.tuning.cluster && !wgmma) refuse("cluster");
+    if (wgmma && !(atom && warps_are_faster(*atom, wgmma->clocks))) {
+      plan_.family = wgmma->product;
+      if (wgmma->product.words > 0) plan_.vector = 2;
+    } else if (atom) {
       plan_.family = MatmulMma{common(tensor_core_shapes(*atom, plan_.target), true), *atom};
     } else {
       plan_.family = MatmulSimt{common(simt_shapes(product_.accumulator), false)};
@@ -95,7 +101,7 @@ class ProductPlanner {
   }
 
   Plan finish() {
-    plan_.threads = matmul_of(plan_)->tile.threads();
+    std::visit([&](auto& family) { family.choose_launch(plan_, op_.tuning); }, plan_.family);
     set_sources(*matmul_of(plan_));
     plan_.params = params_of(op_, plan_);
     plan_.params_bytes = operation::struct_bytes(plan_.params);
@@ -104,7 +110,8 @@ class ProductPlanner {
 
   void set_sources(const Matmul& product) {
     for (const auto& [operand, source] :
-         {std::pair(&plan_.operands[0], &product.a), std::pair(&plan_.operands[1], &product.b)}) {
+         {std::pair(&plan_.operands[is_swapped() ? 1 : 0], &product.a),
+          std::pair(&plan_.operands[is_swapped() ? 0 : 1], &product.b)}) {
       operand->reach = Reach::product;
       operand->access_bytes = source->run * size_bytes(source->stored);
     }
@@ -150,6 +157,11 @@ class ProductPlanner {
     }
   }
 
+  [[nodiscard]] bool is_swapped() const {
+    const auto* const wgmma = std::get_if<MatmulWgmma>(&plan_.family);
+    return wgmma != nullptr && wgmma->swapped;
+  }
+
   [[nodiscard]] Matmul operands() const {
     return {.a = source(product_.a),
             .b = source(product_.b),
@@ -168,11 +180,27 @@ class ProductPlanner {
     return product;
   }
 
-  [[nodiscard]] Matmul common(std::span<const ShapeOfClass> shapes, bool by_tensor_cores) const {
-    Matmul product = operands();
+  /// Those among which the tile is chosen.
+  [[nodiscard]] std::vector<ShapeOfClass> tried_of(std::span<const ShapeOfClass> shapes) const {
     std::vector<ShapeOfClass> tried(shapes.begin(), shapes.end());
     if (op_.tuning.tile)
       std::erase_if(tried, [&](const ShapeOfClass& one) { return !has_sides(one); });
+    return tried;
+  }
+
+  /// Whether the tensor cores of warps take fewer clocks than those.
+  [[nodiscard]] bool warps_are_faster(const atoms::MmaAtom& atom, double clocks) const {
+    const std::vector<ShapeOfClass> tried = tried_of(tensor_core_shapes(atom, plan_.target));
+    if (tried.empty() || op_.tuning.cluster) return false;
+    const double multiplying = choose_tile(tried, size(), op_.tuning.splits).clocks;
+    const double memory = memory_clocks(problem_of(plan_, operands()));
+    const device::WarpgroupCosts costs;
+    return costs.launch_of_warps + std::max(multiplying, memory * costs.memory_of_warps) < clocks;
+  }
+
+  [[nodiscard]] Matmul common(std::span<const ShapeOfClass> shapes, bool by_tensor_cores) const {
+    Matmul product = operands();
+    const std::vector<ShapeOfClass> tried = tried_of(shapes);
     if (tried.empty()) refuse_tile(shapes);
     const TileChoice choice = choose_tile(tried, size(), op_.tuning.splits);
     product.splits = choice.splits;

@@ -113,7 +113,7 @@ TileChoice choose_tile(std::span<const ShapeOfClass> shapes, const ProductSize& 
       const double cost = clocks(one, grid, split);
       if (cost >= least) continue;
       least = cost;
-      best = {.shape = one.shape, .splits = split};
+      best = {.shape = one.shape, .splits = split, .clocks = cost};
     }
   }
   return best;

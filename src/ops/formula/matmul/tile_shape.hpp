@@ -26,6 +26,7 @@ struct TileShape {
 struct TileChoice {
   TileShape shape;
   int splits = 1;
+  double clocks = 0;  ///< that a launch takes
 };
 
 /// The size of a product; without a number: large.

@@ -12,6 +12,7 @@
 #include "staged/family.hpp"
 #include "thread_value/family.hpp"
 #include "tile/family.hpp"
+#include "wgmma/family.hpp"
 
 namespace tilejit::plan {
 
@@ -44,7 +45,7 @@ struct Several {
 };
 
 using Family = std::variant<Map, Tile, Box, Rows, StagedRows, Scan, Light, ThreadValue, MatmulMma,
-                            MatmulSimt, Several>;
+                            MatmulSimt, MatmulWgmma, Several>;
 
 template <class>
 inline constexpr bool kAreFamilies = false;

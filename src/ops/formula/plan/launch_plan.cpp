@@ -21,7 +21,8 @@ GridRule grid_of(const Plan& plan) {
   GridRule grid{.units_per_block = units_per_block(plan),
                 .blocks_per_unit = blocks_per_unit(plan),
                 .units_in_32_bits = rows_of(plan) != nullptr,
-                .resident = rows_of(plan) != nullptr && dynamic_shared_bytes(plan) > 0};
+                .resident = (rows_of(plan) != nullptr && dynamic_shared_bytes(plan) > 0) ||
+                            std::holds_alternative<MatmulWgmma>(plan.family)};
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {
     if (const std::int64_t per = unit_extent(plan, m); per != 0) {
       grid.units.push_back({counted_extent(plan, m), per});
@@ -30,13 +31,18 @@ GridRule grid_of(const Plan& plan) {
   return grid;
 }
 
-Step kernel_step(const Plan& plan) {
+int cluster_of(const Plan& plan) {
+  if (const auto* wgmma = std::get_if<MatmulWgmma>(&plan.family)) return wgmma->cluster;
   const Rows* const rows = rows_of(plan);
+  return rows != nullptr ? rows->cluster : 1;
+}
+
+Step kernel_step(const Plan& plan) {
   return {.entry = plan.kernel_name,
           .wide_entry = index_of(plan) == IndexWidth::both ? plan.kernel_name + "_wide" : "",
           .grid = grid_of(plan),
           .threads = plan.threads,
-          .cluster = rows != nullptr ? rows->cluster : 1,
+          .cluster = cluster_of(plan),
           .shared_bytes = dynamic_shared_bytes(plan),
           .params = plan.params,
           .params_bytes = plan.params_bytes};
@@ -82,10 +88,15 @@ void add_part(const Plan& plan, const Plan& part, LaunchPlan& launch) {
   for (Step& step : own.steps) {
     for (Param& param : step.params) {
       if (param.kind == Param::Kind::workspace) param.index += workspaces;
-      if (param.kind != Param::Kind::pointer) continue;
+      const bool is_map = param.kind == Param::Kind::tensor_map;
+      if (param.kind != Param::Kind::pointer && !is_map) continue;
       param.index = part.tensors[static_cast<std::size_t>(param.index)];
       if (param.index < tensors) continue;
-      param.kind = Param::Kind::workspace;
+      if (is_map) {
+        param.map.base = operation::TensorMap::Base::workspace;
+      } else {
+        param.kind = Param::Kind::workspace;
+      }
       param.index -= tensors;
     }
     step.overlaps_previous = can_overlap(plan) && !launch.steps.empty();

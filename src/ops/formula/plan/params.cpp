@@ -49,6 +49,14 @@ class ParamList {
          .size = 16});
   }
 
+  void add_map(const char* name, int tensor, operation::TensorMap map) {
+    add({.kind = Param::Kind::tensor_map,
+         .index = tensor,
+         .map = std::move(map),
+         .name = name,
+         .size = operation::TensorMap::kBytes});
+  }
+
   [[nodiscard]] std::vector<Param> take() { return std::move(params_); }
 
  private:
@@ -99,6 +107,12 @@ std::vector<Param> params_of(const Fused& op, const Plan& plan) {
         rows != nullptr && (m + 1 == rows->first || m + 1 == rows->first + rows->count);
     const bool in_tile = product != nullptr && m < 2;  // tiles are ordered by the kernel
     if (!ends_chain && !in_tile) list.add_divisor(m);
+  }
+  if (const auto* wgmma = std::get_if<MatmulWgmma>(&plan.family)) {
+    list.add_map("map_a", tensor_of(*wgmma, atoms::Operand::a),
+                 tensor_map(plan, *wgmma, atoms::Operand::a));
+    list.add_map("map_b", tensor_of(*wgmma, atoms::Operand::b),
+                 tensor_map(plan, *wgmma, atoms::Operand::b));
   }
   return list.take();
 }

@@ -201,6 +201,11 @@ class Planner {
   }
 
   void set_sides(const std::array<int, 2>& sides, Tile& tile) const {
+    const auto is_power_of_two = [](int side) { return (side & (side - 1)) == 0; };
+    if (!std::ranges::all_of(sides, is_power_of_two)) {
+      throw Error(ErrorCode::invalid_spec, "sides of a tile are powers of two, except of products",
+                  "/tuning/tile");
+    }
     tile.columns = sides[0];
     tile.rows = sides[1];
     const std::int64_t bytes = shared_bytes(plan_.operands, tile);

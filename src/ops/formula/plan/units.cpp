@@ -67,12 +67,14 @@ std::int64_t units_per_block(const Plan& plan) noexcept {
 }
 
 std::int64_t blocks_per_unit(const Plan& plan) noexcept {
+  if (const auto* wgmma = std::get_if<MatmulWgmma>(&plan.family)) return wgmma->cluster;
   if (const Matmul* const product = matmul_of(plan)) return product->splits;
   const Rows* const rows = rows_of(plan);
   return rows == nullptr ? 1 : std::int64_t{rows->cluster} * rows->splits;
 }
 
 int dynamic_shared_bytes(const Plan& plan) {
+  if (const auto* wgmma = std::get_if<MatmulWgmma>(&plan.family)) return shared_bytes(*wgmma);
   if (const Matmul* const product = matmul_of(plan)) {
     return shared_bytes(*product, std::holds_alternative<MatmulMma>(plan.family));
   }

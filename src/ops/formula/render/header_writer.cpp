@@ -143,7 +143,7 @@ void HeaderWriter::write_params() {
         line(fmt::format("  FastDivisor {};  // {}{}", param.name, to_string(param.dim),
                          param.per == 1 ? "" : fmt::format(" in units of {}", param.per)));
         break;
-      case Param::Kind::tensor_map: break;  // no family has one: the assertion below would fail
+      case Param::Kind::tensor_map: line(fmt::format("  TensorMap {};", param.name)); break;
     }
   }
   if (plan::counts_units(plan_) && std::ranges::all_of(plan_.extents, &Dim::is_known)) {

@@ -9,6 +9,7 @@
 #include "staged/staged_writer.hpp"
 #include "thread_value/thread_value_writer.hpp"
 #include "tile/tile_writer.hpp"
+#include "wgmma/wgmma_writer.hpp"
 
 namespace tilejit::render {
 namespace {
@@ -44,6 +45,9 @@ std::string header_of(const Plan& plan, const plan::MatmulMma& family, Budget& b
 }
 std::string header_of(const Plan& plan, const plan::MatmulSimt& family, Budget& budget) {
   return MatmulSimtWriter(plan, family, budget).write();
+}
+std::string header_of(const Plan& plan, const plan::MatmulWgmma& family, Budget& budget) {
+  return MatmulWgmmaWriter(plan, family, budget).write();
 }
 std::string header_of(const Plan&, const plan::Several& several, Budget& budget) {
   std::string text;

@@ -1,0 +1,132 @@
+// From a warp's sums to the formula as they lie in registers, by pairs of neighbours along n, for
+// outputs of 16 bits. Only results go through shared memory, so that they are stored 16 bytes at a
+// time.
+#pragma once
+
+#include "tile/barrier.cuh"
+#include "tile/ldmatrix.cuh"
+
+namespace tile {
+
+// Work has kN, of a tile, and Product; kOutputs, kTurns, kRolled; kAlike if the formula's operands
+// are alike in all rows; Place; and
+//   Vector   the formula's operands for a pair: load(p, at), and map(p, at, sums, words) for a word
+//            of each output
+//   Stored   store<kOutput>(p, at, words): 8 neighbours
+template <class Work>
+struct SumsByWords {
+  using Sum = typename Work::Product::C;
+  static constexpr int kPanel = 64, kWords = 32 * kPanel / 64;  // columns; sums of a thread
+  static constexpr int kPanels = (Work::kN + kPanel - 1) / kPanel;
+  static constexpr u32 kPanelBytes = 16 * kPanel * 2;
+  static constexpr u32 kOfTurn = Work::kOutputs * kPanelBytes;
+  static constexpr u32 kBytes = Work::kTurns * kOfTurn;  // of shared memory for a warp
+
+  template <class Params, class Tile, int kHeight, int kCount>
+  static TILE_DEVICE void finish(const Params& p, const Tile& tile, const Sum (&d)[kHeight][kCount],
+                                 unsigned char* memory, i32 first_row, i32 lane) {
+    const u32 start = shared_address(memory);
+    if constexpr (Work::kRolled) {
+      // One copy of the formula, to which each panel's sums go in the same registers.
+#pragma unroll 1
+      for (int part = 0; part < kHeight * kPanels; ++part) {
+        Sum sums[kWords];
+#pragma unroll
+        for (int i = 0; i < kHeight * kPanels; ++i) {
+          if (part == i) {
+#pragma unroll
+            for (int j = 0; j < kWords; ++j) {
+              sums[j] = d[i / kPanels][i % kPanels * kWords + j < kCount ? i % kPanels * kWords + j
+                                                                         : kCount - 1];
+            }
+          }
+        }
+        finish_panel<kWords>(p, tile, sums, 0, start + part % Work::kTurns * kOfTurn,
+                             first_row + part / kPanels * 64, part % kPanels * kPanel, lane);
+      }
+    } else {
+#pragma unroll
+      for (int part = 0; part < kHeight * kPanels; ++part) {
+        finish_panel<kCount>(p, tile, d[part / kPanels], part % kPanels * kWords,
+                             start + part % Work::kTurns * kOfTurn, first_row + part / kPanels * 64,
+                             part % kPanels * kPanel, lane);
+      }
+    }
+    if constexpr (Work::kTurns > 1) __syncwarp();  // the panels are free
+  }
+
+ private:
+  template <int kCount, class Params, class Tile>
+  static TILE_DEVICE void finish_panel(const Params& p, const Tile& tile, const Sum (&d)[kCount],
+                                       int first, u32 panel, i32 row, i32 column, i32 lane) {
+    const auto place = [&](int n, int below) {
+      return typename Work::Place(tile, row + lane / 4 + 8 * below, column + 8 * n + lane % 4 * 2);
+    };
+    // All operands are on their way before the first one is used.
+    constexpr int kRows = Work::kAlike ? 1 : 2;
+    typename Work::Vector vector[kPanel / 8][kRows];
+#pragma unroll
+    for (int n = 0; n < kPanel / 8; ++n) {
+#pragma unroll
+      for (int below = 0; below < kRows; ++below) {
+        const auto at = place(n, below);
+        const bool exists = Work::kAlike ? at.is_in_row(p) : at.exists(p);
+        if (is_inside(column + 8 * n) && exists) vector[n][below].load(p, at);
+      }
+    }
+    // Two instructions' columns at a time: four words, of rows lane / 4 and 8 below.
+#pragma unroll
+    for (int j = 0; j < kPanel / 16; ++j) {
+      u32 words[Work::kOutputs][4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int n = 2 * j + i / 2, of = first + 4 * n + i % 2 * 2;
+        if (of >= kCount) break;
+        const Sum pair[2] = {d[of], d[of + 1]};
+        u32 made[Work::kOutputs];
+        vector[n][i % 2 % kRows].map(p, place(n, i % 2), pair, made);
+#pragma unroll
+        for (int o = 0; o < Work::kOutputs; ++o) words[o][i] = made[o];
+      }
+#pragma unroll
+      for (int o = 0; o < Work::kOutputs; ++o) {
+        store_matrices(panel + o * kPanelBytes + swizzled_chunk<128>(lane % 16, 2 * j + lane / 16),
+                       words[o]);
+      }
+    }
+    __syncwarp();
+    store_panel<0>(p, tile, panel, row, column, lane);
+    if constexpr (Work::kTurns == 1) __syncwarp();  // the panel is free
+  }
+
+  template <int kOutput, class Params, class Tile>
+  static TILE_DEVICE void store_panel(const Params& p, const Tile& tile, u32 panel, i32 row,
+                                      i32 column, i32 lane) {
+    u32 words[4][4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const u32 from =
+          panel + kOutput * kPanelBytes + swizzled_chunk<128>(4 * i + lane / 8, lane % 8);
+      asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(words[i][0]), "=r"(words[i][1]), "=r"(words[i][2]), "=r"(words[i][3])
+                   : "r"(from)
+                   : "memory");
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const i32 at_column = column + lane % 8 * 8;
+      const typename Work::Place at(tile, row + 4 * i + lane / 8, at_column);
+      if (is_inside(at_column) && at.exists(p))
+        Work::Stored::template store<kOutput>(p, at, words[i]);
+    }
+    if constexpr (kOutput + 1 < Work::kOutputs) {
+      store_panel<kOutput + 1>(p, tile, panel, row, column, lane);
+    }
+  }
+
+  static TILE_DEVICE bool is_inside(i32 column) {
+    return Work::kN % kPanel == 0 || column < Work::kN;
+  }
+};
+
+}  // namespace tile

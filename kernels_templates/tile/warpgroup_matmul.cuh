@@ -1,0 +1,234 @@
+// One product of matrices by the warpgroups of a block, tile after tile. Target: sm_90a. Work,
+// which the library writes, has
+//
+//   kM, kN, kK                        of a tile
+//   kStages, kConsumers, kCluster     of the ring; warpgroups that multiply; blocks of a cluster
+//   kTakeTurns                        each warpgroup has a tile of its own, and finishes it while
+//                                     the next one multiplies; else all have a part of one tile
+//   kMayBeEmpty                       K may be 0
+//   Product, SharedA, SharedB         the instruction, and its operands in shared memory
+//   BoxesA, BoxesB                    where boxes of the operands lie (load_operand)
+//   extent_k(p), count(p)             count: groups of tiles, one tile per block of a cluster
+//   tile_at(p, number, rank)          Tile: where a block's tile lies
+//   Finish                            what becomes of sums (tile/sums_by_words.cuh, .._by_vectors)
+//
+//   shared memory:  A[kStages] | B[kStages] | sums of each warp on their way | barriers
+//
+// The blocks of a cluster have tiles below each other, which share their columns of B.
+#pragma once
+
+#include "tile/cluster.cuh"
+#include "tile/dependent.cuh"
+#include "tile/grid_tile.cuh"
+#include "tile/named_barrier.cuh"
+#include "tile/pipeline.cuh"
+#include "tile/roles.cuh"
+#include "tile/tensor_map.cuh"
+#include "tile/wgmma.cuh"
+
+namespace tile {
+
+// How registers are divided between the producer and the consumers.
+template <int kConsumers>
+struct RegistersOf {
+  static constexpr int kProducer = kConsumers == 1 ? 56 : kConsumers == 2 ? 40 : 32;
+  static constexpr int kConsumer = kConsumers == 1 ? 256 : kConsumers == 2 ? 232 : 160;
+};
+
+template <class Work>
+struct WarpgroupMatmul {
+  using Mma = typename Work::Product;
+  using TileA = typename Work::SharedA;
+  using TileB = typename Work::SharedB;
+  using Sum = typename Mma::C;
+  using Ring = Pipeline<Work::kStages>;
+  using State = typename Ring::State;
+  static constexpr int kTogether = Work::kTakeTurns ? 1 : Work::kConsumers;  // on one tile
+  static constexpr int kHeight = Work::kM / (64 * kTogether);  // instructions, one below the other
+  static constexpr int kSteps = Work::kK / Mma::kK;            // and along K
+  static constexpr int kStages = Work::kStages, kCluster = Work::kCluster;
+  using Finish = typename Work::Finish;
+
+  static constexpr u32 kOfB = kStages * TileA::kBytes;
+  static constexpr u32 kOfSums = kOfB + kStages * TileB::kBytes;
+  static constexpr u32 kOfBarriers = kOfSums + Work::kConsumers * 4 * Finish::kBytes;
+
+  // Starts the copies of one operand's tile at step k. A block of a cluster that shares the tile
+  // brings its part of the boxes to all blocks.
+  //
+  // Source has kBoxes of kBoxBytes each, one after another; map(p); and box(tile, number, k).
+  template <class Source, int kSharing, class Params, class Tile>
+  static TILE_DEVICE void load_operand(const Params& p, const Tile& tile, i32 k, u32 to,
+                                       u32 barrier, u32 rank) {
+    constexpr int kOwn = Source::kBoxes / kSharing;
+    static_assert(kOwn * kSharing == Source::kBoxes, "each block loads as many boxes");
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) {
+      if constexpr (kSharing == 1) {
+        load_box(to + i * Source::kBoxBytes, Source::map(p), Source::box(tile, i, k), barrier);
+      } else {
+        const i32 number = i32(rank) * kOwn + i;
+        load_box_multicast(to + number * Source::kBoxBytes, Source::map(p),
+                           Source::box(tile, number, k), barrier, (1 << kSharing) - 1);
+      }
+    }
+  }
+
+  // The one thread that fills the ring.
+  template <class Params>
+  static TILE_DEVICE void produce(const Params& p, u32 memory, Ring ring, u32 rank, i32 blocks) {
+    State at;
+    const u32 count = Work::count(p);
+    for (u32 t = blockIdx.x / kCluster; t < count; t += gridDim.x / kCluster) {
+      const auto tile = Work::tile_at(p, t, rank);
+#pragma unroll 1
+      for (i32 k = 0; k < blocks; ++k, at.advance()) {
+        ring.acquire(at);
+        // Whole boxes count, whatever an edge cuts off, and those that other blocks bring.
+        ring.expect(at, TileA::kBytes + TileB::kBytes);
+        load_operand<typename Work::BoxesA, 1>(
+            p, tile, k * Work::kK, memory + at.stage * TileA::kBytes, ring.full(at), rank);
+        load_operand<typename Work::BoxesB, kCluster>(
+            p, tile, k * Work::kK, memory + kOfB + at.stage * TileB::kBytes, ring.full(at), rank);
+      }
+    }
+    ring.drain(at);
+  }
+
+  // One batch of products: the operands of a stage.
+  template <bool kClear>
+  static TILE_DEVICE void multiply_stage(Sum (&d)[kHeight][Mma::kC], u64 a, u64 b) {
+    wgmma_fence();
+#pragma unroll
+    for (int k = 0; k < kSteps; ++k) {
+#pragma unroll
+      for (int i = 0; i < kHeight; ++i) {
+        if (kClear && k == 0) {
+          Mma::template fma<true>(d[i], a + TileA::step(i, k), b + TileB::step(0, k));
+        } else {
+          Mma::template fma<false>(d[i], a + TileA::step(i, k), b + TileB::step(0, k));
+        }
+      }
+    }
+    wgmma_commit();
+  }
+
+  // All steps of a tile. The first one clears, so that this is a constant everywhere. One batch
+  // stays in flight: its stage is released after the next one has been issued.
+  static TILE_DEVICE void multiply_tile(Sum (&d)[kHeight][Mma::kC], u32 memory, Ring ring,
+                                        State& at, i32 blocks, u32 part, u32 thread) {
+    const auto a = [&](State state) {
+      return TileA::descriptor(memory + state.stage * TileA::kBytes) +
+             TileA::step(1, 0) * (kHeight * part);
+    };
+    const auto b = [&](State state) {
+      return TileB::descriptor(memory + kOfB + state.stage * TileB::kBytes);
+    };
+    const auto release = [&](State state) {
+      if constexpr (kCluster == 1) {
+        if (thread == 0) ring.release(state);
+      } else {
+        if (thread < kCluster) ring.release_in_block(state, thread);
+      }
+    };
+    ring.wait(at);
+    multiply_stage<true>(d, a(at), b(at));
+    State before = at;
+    at.advance();
+#pragma unroll 1
+    for (i32 k = 1; k < blocks; ++k, at.advance()) {
+      ring.wait(at);
+      multiply_stage<false>(d, a(at), b(at));
+      wgmma_wait<1>();
+      release(before);
+      before = at;
+    }
+    wgmma_wait<0>();
+    release(before);
+#pragma unroll
+    for (int i = 0; i < kHeight; ++i) pin(d[i]);
+  }
+
+  // A stage's parity says which of two phases has ended, so that a warpgroup waits for its stages
+  // only when the other one has had all stages before them.
+  static TILE_DEVICE void wait_for_turn(u32 number) {
+    if (number == 0) {
+      named_barrier_sync<1, 256>();
+    } else {
+      named_barrier_sync<2, 256>();
+    }
+  }
+  static TILE_DEVICE void end_turn(u32 number) {
+    if (number == 0) {
+      named_barrier_arrive<2, 256>();
+    } else {
+      named_barrier_arrive<1, 256>();
+    }
+  }
+
+  template <class Params>
+  static TILE_DEVICE void consume(const Params& p, u32 memory, unsigned char* sums, Ring ring,
+                                  u32 rank, i32 blocks, u32 consumer) {
+    const u32 thread = threadIdx.x % 128, warp = warp_index() % 4;
+    const u32 part = consumer % kTogether;  // of a tile
+    unsigned char* const own = sums + (consumer * 4 + warp) * Finish::kBytes;
+    const i32 first_row = (part * kHeight * 4 + warp) * 16;
+    constexpr u32 turns = Work::kConsumers / kTogether;
+    const u32 step = gridDim.x / kCluster, first = consumer / kTogether;
+    State at;
+    if constexpr (Work::kTakeTurns) {
+      static_assert(Work::kConsumers == 2, "two take turns");
+      at.advance(first * u32(blocks));
+      if (first == 1) named_barrier_arrive<1, 256>();  // the first one begins
+    }
+    const u32 count = Work::count(p);
+#pragma unroll 1
+    for (u32 t = blockIdx.x / kCluster + first * step; t < count; t += turns * step) {
+      Sum d[kHeight][Mma::kC];
+      if (Work::kMayBeEmpty && blocks == 0) {
+#pragma unroll
+        for (int i = 0; i < kHeight; ++i) clear(d[i]);
+      } else {
+        if constexpr (Work::kTakeTurns) wait_for_turn(first);
+        multiply_tile(d, memory, ring, at, blocks, part, thread);
+        if constexpr (Work::kTakeTurns) {
+          if (t + step < count) end_turn(first);
+        }
+      }
+      Finish::finish(p, Work::tile_at(p, t, rank), d, own, first_row, thread % 32);
+      if constexpr (Work::kTakeTurns) at.advance((turns - 1) * u32(blocks));
+    }
+  }
+};
+
+template <class Work, class Params>
+TILE_DEVICE void multiply_by_warpgroups(const Params& p, unsigned char* memory) {
+  using Matmul = WarpgroupMatmul<Work>;
+  const u32 start = shared_address(memory), warp = warp_index();
+  const typename Matmul::Ring ring{start + Matmul::kOfBarriers};
+  if (warp == 0 && elect_one()) {
+    ring.init(1, Matmul::kTogether * Work::kCluster);
+    prefetch_tensor_map(Work::BoxesA::map(p));
+    prefetch_tensor_map(Work::BoxesB::map(p));
+  }
+  follow_previous_kernel();
+  u32 rank = 0;
+  if constexpr (Work::kCluster == 1) {
+    __syncthreads();
+  } else {
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    cluster_arrive();  // the barriers' own fence publishes them
+    cluster_wait();
+  }
+  const i32 blocks = i32((Work::extent_k(p) + Work::kK - 1) / Work::kK);
+  using Registers = RegistersOf<Work::kConsumers>;
+  if (warp < 4) {
+    release_registers<Registers::kProducer>();
+    if (warp == 0 && elect_one()) Matmul::produce(p, start, ring, rank, blocks);
+  } else {
+    take_registers<Registers::kConsumer>();
+    Matmul::consume(p, start, memory + Matmul::kOfSums, ring, rank, blocks, warp / 4 - 1);
+  }
+}
+
+}  // namespace tile

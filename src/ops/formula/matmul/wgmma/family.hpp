@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "matmul/family.hpp"
+
+namespace tilejit::plan {
+
+/// By warpgroups of sm_90a, which read both operands from shared memory, where tensor maps bring
+/// them. `tile.stages` are those of the ring; `tile.warps_m` are the warps that multiply, beside
+/// which a block has four for the copies. Blocks of a cluster have tiles below each other.
+struct MatmulWgmma : Matmul {
+  static constexpr std::string_view kTemplate = "matmul_wgmma";
+  atoms::MmaAtom atom;
+  int cluster = 1;  ///< blocks that share the columns of B
+  int panel = 64;   ///< columns of sums that a warp hands to the formula at once
+  /// Outputs of 16 bits, made from pairs of sums as they lie in registers; only results then go
+  /// through shared memory. 0: sums do, and the formula takes whole vectors.
+  int words = 0;
+  bool alike = true;  ///< operands of the formula are alike in all rows; of `words` only
+  /// Each warpgroup has a tile of its own, and finishes it while the other one multiplies.
+  bool takes_turns = false;
+  bool swapped = false;  ///< `a` is the right operand, transposed, and `b` the left one
+  bool operator==(const MatmulWgmma&) const = default;
+
+  void choose_launch(Plan& plan, const Tuning& tuning);
+  [[nodiscard]] std::int64_t unit_extent(const Plan& plan, std::size_t m) const noexcept;
+  void write_json(core::JsonLine& line) const;
+
+  [[nodiscard]] int consumers() const noexcept { return tile.warps_m / 4; }
+  [[nodiscard]] int threads() const noexcept { return 128 * (consumers() + 1); }
+};
+
+/// How an operand's tile lies in shared memory.
+[[nodiscard]] atoms::SharedTile shared_tile(const MatmulWgmma& product, atoms::Operand operand);
+/// The boxes of which a tile consists, one after another: first along K, then along M or N. Each
+/// has `extent` elements along the latter and `depth` along K.
+struct BoxesOfTile {
+  int count = 1;
+  int extent = 0, depth = 0;
+};
+[[nodiscard]] BoxesOfTile boxes_of(const MatmulWgmma& product, atoms::Operand operand);
+/// The operand's matrices, contiguous mode first, then the other one, then batches.
+[[nodiscard]] operation::TensorMap tensor_map(const Plan& plan, const MatmulWgmma& product,
+                                              atoms::Operand operand);
+/// The index of the operand's tensor.
+[[nodiscard]] inline int tensor_of(const MatmulWgmma& product, atoms::Operand operand) noexcept {
+  return (operand == atoms::Operand::a) == product.swapped ? 1 : 0;
+}
+/// Bytes of a stage, and all of a block's shared memory, which is dynamic.
+[[nodiscard]] int stage_bytes(const MatmulWgmma& product) noexcept;
+/// How many panels of results take turns.
+[[nodiscard]] int panels_of_words(const MatmulWgmma& product) noexcept;
+[[nodiscard]] int sums_bytes(const MatmulWgmma& product) noexcept;
+[[nodiscard]] int shared_bytes(const MatmulWgmma& product) noexcept;
+
+}  // namespace tilejit::plan

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <vector>
+
+#include "matmul/tile_shape.hpp"
+#include "wgmma/family.hpp"
+
+namespace tilejit::plan {
+
+/// A tile of warpgroups, and what a launch with it takes.
+struct WgmmaTile {
+  int m = 0, n = 0;
+  int consumers = 1;
+  int cluster = 1;
+  bool swapped = false;
+  bool takes_turns = false;  ///< each warpgroup has a tile of its own
+  double clocks = 0;
+};
+
+/// What a choice depends on. Majors are those of the two operands as they are written.
+struct WgmmaProblem {
+  ProductSize size;
+  int element_bytes = 2;
+  int output_bytes = 2;
+  atoms::Major a = atoms::Major::k, b = atoms::Major::k;
+  bool integer = false;          ///< sums are i32, which limits the columns of an instruction
+  int multiple = 8;              ///< of a tile's columns, for whole vectors
+  bool along_m = false;          ///< vectors of the result lie along M
+  bool through_vectors = false;  ///< sums go through shared memory, as of 32-bit outputs
+  Target target;
+};
+
+/// What memory takes to give the operands once, and to take the result.
+[[nodiscard]] double memory_clocks(const WgmmaProblem& problem);
+
+/// All tiles, cheapest first, by
+///     launch + waves * (steps * max(product, shared memory) + around)
+/// (device/warpgroup_costs.hpp), made dearer by what they bring to shared memory per product, and
+/// at least by what memory gives. Of tiles that cost the same, the larger one is first.
+[[nodiscard]] std::vector<WgmmaTile> ranked_tiles(const WgmmaProblem& problem);
+
+}  // namespace tilejit::plan

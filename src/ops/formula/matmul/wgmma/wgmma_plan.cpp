@@ -1,0 +1,176 @@
+#include "wgmma/wgmma_plan.hpp"
+
+#include <algorithm>
+
+#include "device/device.hpp"
+#include "plan/plan.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+constexpr int kRowBytes = 128;        // of K in a stage
+constexpr int kWideBytes = 16;        // of a tensor map's strides
+constexpr int kReservedBytes = 1024;  // of each block
+constexpr int kMostStages = 12;
+constexpr std::size_t kMostBatches = 3;
+constexpr std::int64_t kMostExtent = std::int64_t{1} << 31;
+
+std::optional<atoms::MmaAtom> atom_of(DType a, DType b, DType sums, int n) {
+  for (const atoms::MmaAtom& atom : atoms::mma_atoms()) {
+    if (atom.family == atoms::MmaFamily::wgmma && atom.a == a && atom.b == b && atom.c == sums &&
+        atom.n == n && atom.a_source == atoms::ASource::shared) {
+      return atom;
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_too_long(const Dim& extent) {
+  return extent.is_known() && extent.value() >= kMostExtent;
+}
+
+/// As many stages as there is shared memory for.
+int stages_of(const MatmulWgmma& product, const Target& target) {
+  MatmulWgmma one = product;
+  one.tile.stages = 1;
+  const int sums = sums_bytes(product), each = shared_bytes(one) - sums;
+  const int all = device::device_of(target).shared_bytes - kReservedBytes;
+  return std::min(kMostStages, (all - sums) / each);
+}
+
+/// The space of the product has no elements, or none along K.
+bool is_empty(const Plan& plan, const Matmul& product) {
+  return product.k.is(0) || std::ranges::any_of(plan.extents, [](const Dim& d) { return d.is(0); });
+}
+
+bool fits(const Plan& plan, const Matmul& product, const Tuning& tuning) {
+  if (!has_wgmma(plan.target, product)) return false;
+  if (tuning.splits.value_or(1) != 1 || is_empty(plan, product)) return false;
+  return std::ranges::none_of(plan.extents, is_too_long) && !is_too_long(product.k) &&
+         fault_of_source(product.a).empty() && fault_of_source(product.b).empty();
+}
+
+bool is_pinned(const Tuning& tuning, const WgmmaTile& tile, bool along_m) {
+  if (tuning.cluster && *tuning.cluster != tile.cluster) return false;
+  if (!tuning.tile) return true;
+  const std::array<int, 2> sides =
+      along_m ? std::array{tile.m, tile.n} : std::array{tile.n, tile.m};
+  return sides == *tuning.tile;
+}
+
+/// Whether all rows of the product have the same elements of an operand of the formula.
+bool is_alike_in_rows(const Operand& operand) {
+  return std::ranges::all_of(operand.modes[1], [](const Mode& leaf) { return leaf.stride.is(0); });
+}
+
+/// The outputs that the formula can make of pairs in registers (MatmulWgmma::words).
+int words_of(const Plan& plan, const Matmul& product) {
+  constexpr int kStored = 8, kMost = 2;
+  if (product.along_m || product.accumulator != f32) return 0;
+  if (plan.vector != kStored || plan.ragged || plan.peeled) return 0;
+  int words = 0;
+  for (const Operand& operand : plan.operands) {
+    if (operand.reach == Reach::strided || operand.shifted) return 0;
+    if (operand.written) {
+      ++words;
+      if (operand.read || operand.per_row || size_bytes(operand.dtype) != 2) return 0;
+      if (operand.reach != Reach::contiguous) return 0;
+    }
+  }
+  return words <= kMost ? words : 0;
+}
+
+MatmulWgmma made(const Plan& plan, const Matmul& product, const WgmmaTile& tile) {
+  MatmulWgmma made;
+  static_cast<Matmul&>(made) = product;
+  if (tile.swapped) {
+    std::swap(made.a, made.b);
+    made.along_m = !made.along_m;
+  }
+  made.swapped = tile.swapped;
+  made.takes_turns = tile.takes_turns;
+  made.atom = *atom_of(made.a.dtype, made.b.dtype, made.accumulator, tile.n);
+  made.cluster = tile.cluster;
+  made.tile = {.m = tile.m,
+               .n = tile.n,
+               .k = kRowBytes / size_bytes(made.a.dtype),
+               .warps_m = 4 * tile.consumers};
+  made.splits = 1;
+  made.passes = 1;
+  const bool narrow = made.along_m || tile.consumers == 3 || tile.n <= 32;
+  made.panel = narrow ? 32 : 64;
+  made.words = words_of(plan, made);
+  made.alike = std::ranges::all_of(plan.operands, [](const Operand& operand) {
+    return operand.written || operand.tensor < 2 || is_alike_in_rows(operand);
+  });
+  made.tile.stages = stages_of(made, plan.target);
+  return made;
+}
+
+}  // namespace
+
+bool has_wgmma(const Target& target, const Matmul& product) {
+  if (target.number() != 90 || target.feature != 'a') return false;
+  // Sums of 8-bit floats keep 14 bits there, which is fewer than formulas promise.
+  if (is_floating(product.a.dtype) && size_bytes(product.a.dtype) == 1) return false;
+  return atom_of(product.a.dtype, product.b.dtype, product.accumulator, 64).has_value();
+}
+
+std::string fault_of_source(const OperandSource& source) {
+  if (source.is_computed() || source.stored != source.dtype) return "is computed on its way";
+  if (source.outer.size() != 1 || source.inner.size() != 1)
+    return "has modes of modes, or repeats along a mode";
+  if (source.run * size_bytes(source.dtype) != kWideBytes)
+    return "is not aligned to 16 bytes in every row";
+  if (source.major == atoms::Major::mn && size_bytes(source.dtype) != 2)
+    return "does not lie along K, as wgmma reads elements that have not 16 bits";
+  std::size_t batches = 0;
+  for (const std::vector<Mode>& leaves : source.batch) {
+    if (leaves.size() > 1) return "has modes of modes";
+    batches += leaves.size();
+  }
+  if (batches > kMostBatches) return "has more batches than a tensor map";
+  const auto repeats = [](const std::vector<Mode>& leaves) {
+    return !leaves.empty() && leaves.front().stride.is(0);
+  };
+  if (repeats(source.outer) || repeats(source.inner) || std::ranges::any_of(source.batch, repeats))
+    return "repeats along a mode";
+  return {};
+}
+
+WgmmaProblem problem_of(const Plan& plan, const Matmul& product) {
+  const auto known = [](const Dim& dim) {
+    return dim.is_known() ? std::optional(dim.value()) : std::nullopt;
+  };
+  Dim batch = 1;
+  for (std::size_t m = 2; m < plan.extents.size(); ++m) batch = batch * plan.extents[m];
+  const Dim &m = plan.extents[product.along_m ? 0 : 1], &n = plan.extents[product.along_m ? 1 : 0];
+  int output_bytes = 0;
+  for (const Operand& operand : plan.operands) {
+    if (operand.written) output_bytes += size_bytes(operand.dtype);
+  }
+  return {.size = {known(m), known(n), known(product.k), known(batch)},
+          .element_bytes = size_bytes(product.a.dtype),
+          .output_bytes = output_bytes,
+          .a = product.a.major,
+          .b = product.b.major,
+          .integer = product.accumulator == i32,
+          .multiple = std::max(8, plan.vector),
+          .along_m = product.along_m,
+          .through_vectors = words_of(plan, product) == 0,
+          .target = plan.target};
+}
+
+std::optional<WgmmaChoice> choose_wgmma(const Plan& plan, const Matmul& product,
+                                        const Tuning& tuning) {
+  if (!fits(plan, product, tuning)) return std::nullopt;
+  for (const WgmmaTile& tile : ranked_tiles(problem_of(plan, product))) {
+    const bool along_m = product.along_m != tile.swapped;
+    if (!is_pinned(tuning, tile, along_m)) continue;
+    WgmmaChoice choice{made(plan, product, tile), tile.clocks};
+    if (choice.product.tile.stages >= 2) return choice;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tilejit::plan

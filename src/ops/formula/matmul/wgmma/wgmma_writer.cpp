@@ -1,0 +1,175 @@
+#include "wgmma/wgmma_writer.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "atoms/emit_mma.hpp"
+
+namespace tilejit::render {
+namespace {
+
+constexpr int kRowsOfInstruction = 64;
+constexpr int kTilesOfGroup = 16;  // rows of tiles that are taken column by column
+constexpr std::int64_t kShortFormula =
+    12;  // expr::emitted_weight; else there is one copy of its code
+constexpr std::int64_t kLongFormula = 64;  // longer ones take one vector after another
+
+}  // namespace
+
+std::vector<std::string_view> MatmulWgmmaWriter::own_headers() const {
+  return {"contiguous", "wide", "warpgroup_matmul",
+          wgmma_.words > 0 ? "sums_by_words" : "sums_by_vectors"};
+}
+
+void MatmulWgmmaWriter::write_constants() {
+  write_block();
+  line(fmt::format("constexpr int kCluster = {};  // blocks\n", wgmma_.cluster));
+}
+
+int MatmulWgmmaWriter::group_of_tiles() const {
+  return kTilesOfGroup / wgmma_.cluster;
+}
+
+void MatmulWgmmaWriter::write_behind_formula() {
+  write_tiles();
+  write_boxes('A', atoms::Operand::a);
+  write_boxes('B', atoms::Operand::b);
+  if (wgmma_.words > 0) {
+    write_pair();
+    write_stored();
+  } else {
+    write_vector();
+  }
+  write_work();
+}
+
+void MatmulWgmmaWriter::write_pair() {
+  const Code loads = this->loads(), places = this->places(asked_by_formula());
+  const std::string_view sum = expr::compute_type(wgmma_.accumulator);
+  line("// Two neighbours along mode 0, of every operand.");
+  line("struct ResultPair {");
+  write_inputs();
+  line("\n  TILE_DEVICE void load(const Params& p, const ResultPlace& at) {");
+  out_ += coordinates(loads) + loads.text;
+  line("  }\n");
+  line(
+      fmt::format("  TILE_DEVICE void map(const Params& p, const ResultPlace& at, const {0} "
+                  "(&sums)[kVector],\n                       u32 (&words)[{1}]) const {{",
+                  sum, wgmma_.words));
+  line(fmt::format("    const Contiguous<{}, kVector> sum = {{{{sums[0], sums[1]}}}};", sum));
+  write_outputs();
+  out_ += coordinates(places) + places.text;
+  write_groups();
+  int word = 0;
+  for (const plan::Operand& operand : plan_.operands) {
+    if (!operand.written) continue;
+    line(fmt::format("    words[{}] = out{}.word[0];", word++, operand.tensor));
+  }
+  line("  }\n};\n");
+}
+
+void MatmulWgmmaWriter::write_stored() {
+  line("// 8 neighbours of an output.");
+  line("struct ResultStored {");
+  line("  template <int kOutput>");
+  line(
+      "  static TILE_DEVICE void store(const Params& p, const ResultPlace& at, const u32 "
+      "(&words)[4]) {");
+  int word = 0;
+  for (const plan::Operand& operand : plan_.operands) {
+    if (!operand.written) continue;
+    const Code address = destination_of(operand);
+    line(fmt::format("    if constexpr (kOutput == {}) {{", word++));
+    out_ += indented(coordinates(address), 2);
+    line(fmt::format(
+        "      const Packed<{}, 8> out = {{{{words[0], words[1], words[2], words[3]}}}};",
+        expr::storage_type(operand.dtype)));
+    line(fmt::format("      store_wide({}, out);\n    }}", address.text));
+  }
+  line("  }\n};\n");
+}
+
+void MatmulWgmmaWriter::write_finish() {
+  const std::int64_t weight = expr::emitted_weight(plan_.program, formula());
+  line("  using Place = ResultPlace;");
+  if (wgmma_.words > 0) {
+    line(fmt::format("  static constexpr int kOutputs = {}, kTurns = {};", wgmma_.words,
+                     plan::panels_of_words(wgmma_)));
+    line(fmt::format("  static constexpr bool kRolled = {}, kAlike = {};", weight > kShortFormula,
+                     wgmma_.alike));
+    line("  using Vector = ResultPair;\n  using Stored = ResultStored;");
+    return line("  using Finish = SumsByWords<Work>;\n");
+  }
+  const int vectors = 16 * wgmma_.panel / plan_.vector / 32;  // of a lane and a panel
+  line(fmt::format("  static constexpr int kVector = {}, kPanel = {}, kUnroll = {};", plan_.vector,
+                   wgmma_.panel, weight > kLongFormula ? 1 : std::clamp(vectors, 1, 4)));
+  line(fmt::format("  static constexpr bool kAlongM = {};", wgmma_.along_m));
+  line("  using Vector = ResultVector;\n  using Finish = SumsByVectors<Work>;\n");
+}
+
+void MatmulWgmmaWriter::write_tiles() {
+  out_ += without_namespace(
+      atoms::emit(wgmma_.atom, "Mma", {.a = wgmma_.a.major, .b = wgmma_.b.major}));
+  out_ += without_namespace(atoms::emit(plan::shared_tile(wgmma_, atoms::Operand::a), "TileA",
+                                        kRowsOfInstruction, wgmma_.atom.k));
+  const atoms::SharedTile right = plan::shared_tile(wgmma_, atoms::Operand::b);
+  out_ += without_namespace(atoms::emit(right, "TileB", right.mn, wgmma_.atom.k));
+  write_places();
+}
+
+void MatmulWgmmaWriter::write_boxes(char letter, atoms::Operand operand) {
+  const bool left = operand == atoms::Operand::a;
+  const plan::OperandSource& source = left ? wgmma_.a : wgmma_.b;
+  const plan::BoxesOfTile boxes = plan::boxes_of(wgmma_, operand);
+  const int along_k = wgmma_.tile.k / boxes.depth;  // boxes
+  const std::string row =
+      fmt::format("i32(tile.{}) + number{} * {}", left ? 'm' : 'n',
+                  along_k == 1 ? "" : fmt::format(" / {}", along_k), boxes.extent);
+  const std::string k =
+      along_k == 1 ? "k" : fmt::format("k + number % {} * {}", along_k, boxes.depth);
+  std::string at = source.major == atoms::Major::k ? k + ", " + row : row + ", " + k;
+  std::size_t rank = 2;
+  for (std::size_t i = source.batch.size(); i-- > 0;) {
+    if (source.batch[i].empty()) continue;
+    at += fmt::format(", i32(tile.c{})", 1 + source.batch.size() - i);
+    ++rank;
+  }
+  line(fmt::format("struct Source{} {{", letter));
+  line(fmt::format("  static constexpr int kBoxes = {}, kBoxBytes = {};", boxes.count,
+                   boxes.extent * boxes.depth * size_bytes(source.dtype)));
+  line("  static TILE_DEVICE const TensorMap& map(const Params& p) {");
+  line(fmt::format("    return p.map_{};\n  }}", left ? 'a' : 'b'));
+  line(fmt::format("  static TILE_DEVICE Box<{}> box(const Tile& tile, i32 number, i32 k) {{",
+                   rank));
+  line(fmt::format("    return {{{{{}}}}};\n  }}\n}};\n", at));
+}
+
+void MatmulWgmmaWriter::write_work() {
+  const plan::TileShape& tile = wgmma_.tile;
+  line("// What tile/warpgroup_matmul.cuh does.");
+  line("struct Work {");
+  line(fmt::format("  static constexpr int kM = {}, kN = {}, kK = {}, kStages = {};", tile.m,
+                   tile.n, tile.k, tile.stages));
+  line(fmt::format("  static constexpr int kConsumers = {}, kCluster = {};", wgmma_.consumers(),
+                   wgmma_.cluster));
+  line(fmt::format("  static constexpr bool kTakeTurns = {}, kMayBeEmpty = {};", wgmma_.takes_turns,
+                   !wgmma_.k.is_known()));
+  line("  using Product = Mma;\n  using SharedA = TileA;\n  using SharedB = TileB;");
+  line("  using BoxesA = SourceA;\n  using BoxesB = SourceB;");
+  write_finish();
+  line("  static TILE_DEVICE i64 extent_k(const Params& p) {");
+  line(fmt::format("    return {};\n  }}", value_of(wgmma_.k)));
+  line("  static TILE_DEVICE u32 count(const Params& p) {");
+  std::string count = fmt::format("u32(({} + {}) / {}) * u32(({} + {}) / {})", value_of(extent_m()),
+                                  tile.m * wgmma_.cluster - 1, tile.m * wgmma_.cluster,
+                                  value_of(extent_n()), tile.n - 1, tile.n);
+  for (std::size_t m = 2; m < plan_.extents.size(); ++m) {
+    count += fmt::format(" * u32({})", value_of(plan_.extents[m]));
+  }
+  line(fmt::format("    return {};\n  }}", count));
+  line("  static TILE_DEVICE Tile tile_at(const Params& p, u32 number, u32 rank) {");
+  line("    return find_tile(p, number, rank);\n  }\n};");
+}
+
+}  // namespace tilejit::render

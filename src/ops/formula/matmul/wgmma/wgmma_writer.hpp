@@ -1,0 +1,34 @@
+#pragma once
+
+#include "matmul/matmul_writer.hpp"
+#include "wgmma/family.hpp"
+
+namespace tilejit::render {
+
+/// Writes the header for matmul_wgmma.cu: the struct Work that tile/warpgroup_matmul.cuh asks for.
+class MatmulWgmmaWriter final : public MatmulWriter {
+ public:
+  MatmulWgmmaWriter(const plan::Plan& plan, const plan::MatmulWgmma& product, Budget& budget)
+      : MatmulWriter(plan, product, budget), wgmma_(product) {}
+
+ private:
+  [[nodiscard]] std::vector<std::string_view> own_headers() const override;
+  void write_constants() override;
+  void write_behind_formula() override;
+  [[nodiscard]] int cluster() const override { return wgmma_.cluster; }
+  [[nodiscard]] bool takes_rank() const override { return true; }
+  [[nodiscard]] int group_of_tiles() const override;
+
+  void write_tiles() override;
+  /// struct SourceA or SourceB: the boxes of a tile.
+  void write_boxes(char letter, atoms::Operand operand);
+  /// The formula on pairs of sums in registers, and where results are stored 16 bytes at a time.
+  void write_pair();
+  void write_stored();
+  void write_finish();
+  void write_work();
+
+  const plan::MatmulWgmma& wgmma_;
+};
+
+}  // namespace tilejit::render
