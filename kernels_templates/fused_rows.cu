@@ -44,7 +44,7 @@ constexpr int kUnrolledTurns = kCluster > 1 ? 5 : 1;
 constexpr int kResults = kGroups * kAcross;  // per block
 constexpr int kWarpsOfRow = kRowThreads / kThreadsInWarp<kGroups>;
 constexpr int kBytesOfWarps = (kPassBytes * kWarpsOfRow * kResults + 15) / 16 * 16;
-constexpr int kSlotBytes = kAlong                         ? kPassBytes * (kThreads / 32)
+constexpr int kSlotBytes = kAlong                        ? kPassBytes * (kThreads / 32)
                            : kRowThreads * kCluster == 1 ? 0
                                                          : kBytesOfWarps + kPassBytes * kResults;
 struct Shared {

@@ -92,7 +92,7 @@ struct TileCopy {
   std::string as = {};                    ///< what the copy is called; empty: `name`
   TilePad pad = TilePad::none;            ///< of a load
   std::vector<int> order = {};  ///< axis i, of tile and place, is the tensor's axis order[i]
-  std::optional<TileExpression> mask = {};  ///< elements to load or store, over the tile
+  std::optional<TileExpression> mask = {};    ///< elements to load or store, over the tile
   std::optional<ThreadValueLayouts> tv = {};  ///< of integers and constants
   bool operator==(const TileCopy&) const = default;
 };

@@ -73,8 +73,8 @@ class Runtime {
   void make_current() const;
   /// Waits for everything on the device that the Runtime's context has been given, on whatever
   /// streams (as cudaDeviceSynchronize does). Throws Error{driver_call}, also for a kernel's fault;
-  /// not while a stream is captured. Throws Error{invalid_argument} if an `Assert` of a tile program
-  /// did not hold since this Runtime last waited (docs/tile-programs.md, "Kernels").
+  /// not while a stream is captured. Throws Error{invalid_argument} if an `Assert` of a tile
+  /// program did not hold since this Runtime last waited (docs/tile-programs.md, "Kernels").
   void synchronize() const;
 
  private:
