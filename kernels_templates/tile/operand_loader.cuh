@@ -86,7 +86,8 @@ struct OperandLoader {
   static constexpr int kAtOnce = kThreads / kPerLine;  // lines that the block takes
   static constexpr int kCopies = kLines / kAtOnce;     // of a thread
   // Runs of other elements that lie side by side there: they are stored at once.
-  static constexpr bool kWideStores = kRun > 1 && int(sizeof(Shared)) * kRun <= 16 &&
+  static constexpr int kRunBytes = int(sizeof(Shared)) * kRun;
+  static constexpr bool kWideStores = kRun > 1 && kRunBytes <= 16 &&
                                       has_runs<Layout, Source::kAlong>(kExtent, kLines, kRun);
   // A thread's elements that are computed stay in registers while others are multiplied.
   static constexpr bool kHolds = !Entry::kKeepsZero && kCopies * kRun <= 16;

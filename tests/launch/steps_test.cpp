@@ -156,7 +156,7 @@ TEST_F(SeveralKernels, ComputeWhatReducesToOneOfNothing) {
   Fused op{.name = "nothing",
            .tensors = {{.name = "x", .dtype = f32, .layout = "(0,8):(8,1)"},
                        {.name = "y", .dtype = f32, .layout = "1:0"}},
-           .formula = "y = sum(sum(x, axis=0), axis=1)"};
+           .formula = "y = sum(abs(sum(x, axis=0)), axis=1)"};
   load(op).launch(kStream, {on_device(0x10000), on_device(0x20000)});
   EXPECT_EQ(fake.launches.size(), 2U);
 }

@@ -197,9 +197,7 @@ Figures figures_of(const Plan& plan, const SymbolValues& symbols) {
     figures.blocks = std::min(*figures.blocks, at_once);
   }
   predict(plan, symbols, figures);
-  const bool multiplies = std::holds_alternative<plan::MatmulMma>(plan.family) ||
-                          std::holds_alternative<plan::MatmulSimt>(plan.family);
-  if (!multiplies) figures.demand = demand_of(plan, figures, symbols);
+  if (plan::matmul_of(plan) == nullptr) figures.demand = demand_of(plan, figures, symbols);
   if (!figures.demand) return figures;
   for (const device::Device& device : device::devices_of(plan.target)) {
     const Prediction prediction = predict_launch(*figures.demand, device, *figures.bytes_moved);
