@@ -1,6 +1,8 @@
 // Plans of operations whose analysis has steps: a product each, or a formula in one space.
+#include <algorithm>
 #include <utility>
 
+#include "attention/attention_plan.hpp"
 #include "formula/product.hpp"
 #include "matmul/product_plan.hpp"
 #include "plan/params.hpp"
@@ -75,6 +77,26 @@ class PartList {
     }
   }
 
+  void add(AttentionPlan attention) {
+    add(std::move(*attention.plan), std::move(attention.tensors), std::move(attention.analysis));
+  }
+
+  /// Leaves out results that no part has.
+  void drop_unused() {
+    const std::size_t tensors = plan_.operands.size();
+    for (std::size_t t = several_.temporaries.size(); t-- > 0;) {
+      const int number = static_cast<int>(tensors + t);
+      const auto has = [&](const Plan& part) {
+        return std::ranges::find(part.tensors, number) != part.tensors.end();
+      };
+      if (std::ranges::any_of(several_.parts, has)) continue;
+      several_.temporaries.erase(several_.temporaries.begin() + static_cast<std::ptrdiff_t>(t));
+      for (Plan& part : several_.parts) {
+        for (int& one : part.tensors) one -= one > number;
+      }
+    }
+  }
+
  private:
   void add(Plan part, std::vector<int> tensors, formula::Analysis analysis) {
     part.kernel_name = plan_.kernel_name + "_part" + std::to_string(several_.parts.size());
@@ -96,7 +118,24 @@ Plan plan_steps(const Fused& op, const formula::Analysis& analysis, const Target
   if (!is_one) check_tuning_of_several(op.tuning);
   Plan plan = outline(op, analysis, target);
   PartList list(analysis, plan, of_parts);
-  for (const formula::Step& step : analysis.steps) list.add(step, is_one ? op.tuning : Tuning());
+  std::vector<std::optional<AttentionPlan>> attentions(analysis.steps.size());
+  std::vector<bool> is_part(analysis.steps.size());  // of an attention
+  for (std::size_t s = 0; s < analysis.steps.size(); ++s) {
+    const formula::AttentionSearch search = formula::find_attention(analysis, s);
+    if (!search.found) continue;
+    attentions[s] = plan_attention(analysis, *search.found, target);
+    is_part[search.found->scores] = attentions[s]->plan.has_value();
+    is_part[search.found->weights] = attentions[s]->plan.has_value();
+  }
+  for (std::size_t s = 0; s < analysis.steps.size(); ++s) {
+    if (is_part[s]) continue;
+    if (attentions[s] && attentions[s]->plan) {
+      list.add(std::move(*attentions[s]));
+    } else {
+      list.add(analysis.steps[s], is_one ? op.tuning : Tuning());
+    }
+  }
+  list.drop_unused();
   return plan;
 }
 
