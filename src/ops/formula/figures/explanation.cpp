@@ -7,6 +7,7 @@
 #include <array>
 #include <iterator>
 
+#include "attention/attention_plan.hpp"
 #include "core/integer.hpp"
 #include "figures/of_families.hpp"
 #include "figures/operations.hpp"
@@ -266,7 +267,7 @@ std::string text_of(const std::vector<Dim>& shape) {
 }
 
 /// What of a formula with products is a step of its own, and why.
-Sentences why_steps(const formula::Analysis& analysis) {
+Sentences why_steps(const formula::Analysis& analysis, const Target& target) {
   Sentences sentences = {
       fmt::format("fused_parts: the formula has products of matrices, and takes {}, "
                   "with {} in memory between them.",
@@ -279,6 +280,12 @@ Sentences why_steps(const formula::Analysis& analysis) {
     sentences.push_back(fmt::format("{} {} of {} goes through memory: {}.", result.name,
                                     text_of(step.analysis.shape), to_string(result.dtype),
                                     step.why));
+  }
+  for (std::size_t s = 0; s < analysis.steps.size(); ++s) {
+    const std::string why_not = plan::why_no_attention(analysis, s, target);
+    if (why_not.empty()) continue;
+    sentences.push_back(fmt::format(
+        "The softmax between two products would be one kernel with them, but {}.", why_not));
   }
   return sentences;
 }
@@ -302,7 +309,8 @@ Explanation explain_parts(const Plan& plan, const Origin& origin, const SymbolVa
   Explanation result{.operations =
                          count_operations(plan.signature.tensors, origin.analysis, symbols)};
   const bool in_steps = !origin.analysis.steps.empty();
-  result.topics.push_back({"template", in_steps ? why_steps(origin.analysis) : why_template(plan)});
+  result.topics.push_back(
+      {"template", in_steps ? why_steps(origin.analysis, plan.target) : why_template(plan)});
   if (in_steps) advise_on_products(origin.analysis, result.advice);
   const std::span<const Plan> parts = plan::parts_of(plan);
   for (std::size_t i = 0; i < parts.size(); ++i) {
