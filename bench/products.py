@@ -4,15 +4,22 @@
     cmake --preset release && cmake --build --preset release
     bench/products.py --build build/release
     bench/products.py --build build/release --only bf16
+    bench/products.py --build build/release --random 60 --start 20 --count 20 --json products.jsonl
 
-Needs a GPU and PyTorch. Values are random normal ones. Ours and PyTorch's take turns, each a CUDA graph of
-4 ms or more; the table has the medians of the rounds. TF32 is off for f32, and on for tf32. Results are checked
-against products in f64 of the first and the last rows.
+Needs a GPU and PyTorch. Values are random normal ones. Ours and PyTorch's take turns in random order, each a
+CUDA graph of 4 ms or more after a replay that is not timed; the table has the medians of the rounds. TF32 is off
+for f32, and on for tf32. Results are checked against products in f64 of the first and the last rows.
+--random takes that many random products of bf16 instead, of which half have sides that are multiples of 64, and
+half of 8, and adds the geometric mean, the 5th percentile and the least of the ratios. --start and --count take
+a part of the rows, for machines that end a command after some time; --json appends a line per row.
 """
 
 import argparse
 import ctypes
+import json
+import math
 import pathlib
+import random
 
 import script
 import torch_timing
@@ -23,6 +30,12 @@ CHECKED_ROWS = 128  # at either end
 ROWS = (
     ("bf16", "bf16", 4096, 4096, 4096, "d = a @ b"),
     ("bf16", "bf16", 4096, 4096, 4096, "d = a @ b.T"),
+    ("bf16", "bf16", 8192, 8192, 8192, "d = a @ b"),
+    ("bf16", "bf16", 16384, 8192, 4096, "d = a @ b"),
+    ("bf16", "bf16", 3072, 3072, 3072, "d = a @ b"),
+    ("bf16", "bf16", 5000, 3000, 1000, "d = a @ b"),
+    ("bf16", "bf16", 4096, 2112, 7168, "d = a @ b"),
+    ("bf16", "bf16", 512, 8192, 8192, "d = a @ b"),
     ("bf16", "bf16", 8192, 1024, 1024, "d = a @ b"),
     ("bf16", "bf16", 8192, 8192, 512, "d = a @ b"),
     ("bf16", "bf16", 2048, 2048, 2048, "d = a @ b"),
@@ -34,6 +47,7 @@ ROWS = (
     ("bf16", "bf16", 1001, 1003, 1005, "d = a @ b"),
     ("f16", "f16", 4096, 4096, 4096, "d = a @ b"),
     ("tf32", "f32", 4096, 4096, 4096, "d = a @ b"),
+    ("tf32", "f32", 4096, 4096, 4096, "d = a @ b.T"),
     ("f32", "f32", 4096, 4096, 4096, "d = a @ b"),
     ("f32", "f32", 4096, 4096, 4096, "d = a @ b.T"),
     ("f32", "f32", 1000, 1000, 1000, "d = a @ b"),
@@ -117,7 +131,24 @@ class Case:
         return f"{self.dtype} {self.m} x {self.n} x {self.k}, {self.formula}"
 
 
-def measure(torch, runtime, row):
+def random_rows(count):
+    """Products of bf16 with sides from 64 to 8192, at even distances of their logarithms."""
+    order = random.Random(24)
+    rows = []
+    for i in range(count):
+        step = 64 if i % 2 == 0 else 8
+        m, n, k = (max(step, round(2 ** order.uniform(6, 13) / step) * step) for _ in range(3))
+        rows.append(("bf16", "bf16", m, n, k, order.choice(("d = a @ b", "d = a @ b.T"))))
+    return rows
+
+
+def print_summary(ratios):
+    ratios = sorted(ratios)
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    print(f"{len(ratios)} ratios: geometric mean {mean:.3f}, 5th percentile {ratios[len(ratios) // 20]:.3f}, least {ratios[0]:.3f}")
+
+
+def measure(torch, runtime, row, file):
     case = Case(torch, row)
     torch.backends.cuda.matmul.allow_tf32 = case.dtype == "tf32"
     kernel = runtime.compile(case.spec())
@@ -133,25 +164,38 @@ def measure(torch, runtime, row):
     runs = {"ours": ours}
     if peer := case.peer():
         runs["peer"] = peer
-    us = torch_timing.medians(torch, runs)
+    graphs = {name: torch_timing.timed_graph(torch, run) for name, run in runs.items()}
+    us = torch_timing.in_turns(torch, graphs, order=random.Random(case.m))
     speed = {name: f"{case.flop() / time / 1e6:.1f}" for name, time in us.items()}
     ratio = f"{us['peer'] / us['ours']:.3f}" if "peer" in us else ""
     print(f"| {case.name()} | {speed['ours']} | {speed.get('peer', '')} | {ratio} | {'yes' if right else '**no**'} |", flush=True)
-    return right
+    if file:
+        with open(file, "a") as out:
+            out.write(json.dumps({"product": case.name(), "us": us, "right": right}) + "\n")
+    return right, us["peer"] / us["ours"] if "peer" in us else None
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="folder of a build")
     parser.add_argument("--only", default="", help="rows whose name has this text")
+    parser.add_argument("--random", type=script.count, help="that many random products instead")
+    parser.add_argument("--start", type=int, default=0, help="the first row, from 0")
+    parser.add_argument("--count", type=script.count, help="how many rows")
+    parser.add_argument("--json", type=pathlib.Path, help="file to which a line per row is appended")
     options = parser.parse_args()
     import torch
 
     tilejit = script.tilejit_of(options.build)
     runtime = tilejit.Runtime({"device": 0, "tuning_file": None})
     print("| product | TFLOP/s | PyTorch | ratio | right |\n|---|---|---|---|---|")
-    rows = [row for row in ROWS if options.only in f"{row[0]} {row[2]} x {row[3]} x {row[4]}, {row[5]}"]
-    return 0 if all([measure(torch, runtime, row) for row in rows]) else 1
+    rows = random_rows(options.random) if options.random else ROWS
+    rows = [row for row in rows if options.only in f"{row[0]} {row[2]} x {row[3]} x {row[4]}, {row[5]}"]
+    rows = rows[options.start :][: options.count]
+    results = [measure(torch, runtime, row, options.json) for row in rows]
+    if options.random:
+        print_summary([ratio for _, ratio in results if ratio])
+    return 0 if all(right for right, _ in results) else 1
 
 
 if __name__ == "__main__":

@@ -48,13 +48,17 @@ def timed_graph(torch, run, sets=1):
     return graph_of(torch, run, launches, sets), launches
 
 
-def in_turns(torch, graphs, rounds=ROUNDS):
+def in_turns(torch, graphs, rounds=ROUNDS, order=None):
     """Median microseconds per launch, by the names of `graphs`, which come from timed_graph. Graphs are
-    replayed in turns, so that clocks affect all alike. Each is replayed once untimed before it is timed, so
-    that the L2 cache holds what its own launches leave there."""
+    replayed in turns, so that clocks affect all alike; `order`, a random.Random, shuffles the turns of each
+    round. Each is replayed once untimed before it is timed, so that the L2 cache holds what its own launches
+    leave there."""
     times = {name: [] for name in graphs}
     for _ in range(rounds):
-        for name, (graph, launches) in graphs.items():
+        turns = list(graphs.items())
+        if order:
+            order.shuffle(turns)
+        for name, (graph, launches) in turns:
             graph.replay()
             times[name].append(replay_us(torch, graph) / launches)
     return {name: statistics.median(samples) for name, samples in times.items()}

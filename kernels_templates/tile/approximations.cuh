@@ -1,4 +1,5 @@
-// Approximations for values of at most 16 bits, with errors of a few units of 2^-22 of the result.
+// Approximations for values of at most 16 bits. Errors are a few units of 2^-22 of the result; of
+// tanh, 2^-11 of it; of gelu and gelu_tanh, 2^-11 of x.
 #pragma once
 
 #include "tile/types.cuh"
@@ -23,6 +24,20 @@ TILE_DEVICE float fast_sigmoid(float x) {
 }
 TILE_DEVICE float fast_silu(float x) {
   return fast_div(x, 1 + fast_exp(-x));
+}
+TILE_DEVICE float fast_tanh(float x) {
+  float y;
+  asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+// erf(x) is close to tanh(x * (1.1296707 + 0.0998173 * x * x)).
+TILE_DEVICE float fast_gelu(float x) {
+  const float half = 0.5f * x;
+  return half + half * fast_tanh(x * (0.79879780f + 0.03529075f * x * x));
+}
+TILE_DEVICE float fast_gelu_tanh(float x) {
+  const float half = 0.5f * x;
+  return half + half * fast_tanh(x * (0.79788456f + 0.035677408f * x * x));
 }
 
 }  // namespace tile::math

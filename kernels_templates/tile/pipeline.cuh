@@ -26,6 +26,11 @@ struct PipelineState {
       phase ^= 1;
     }
   }
+  TILE_DEVICE void advance(u32 stages) {
+    stage += stages;
+    phase ^= stage / kStages % 2;
+    stage %= kStages;
+  }
 };
 
 template <int kStages>

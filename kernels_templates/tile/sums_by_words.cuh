@@ -8,9 +8,10 @@
 
 namespace tile {
 
-// Work has kN, of a tile, and Product; kOutputs, kTurns, kRolled; Place; and
-//   Vector   the formula's operands for a pair, alike in all rows: load(p, at), and
-//            map(p, at, sums, words) for a word of each output
+// Work has kN, of a tile, and Product; kOutputs, kTurns, kRolled; kAlike if the formula's operands
+// are alike in all rows; Place; and
+//   Vector   the formula's operands for a pair: load(p, at), and map(p, at, sums, words) for a word
+//            of each output
 //   Stored   store<kOutput>(p, at, words): 8 neighbours
 template <class Work>
 struct SumsByWords {
@@ -58,27 +59,34 @@ struct SumsByWords {
   template <int kCount, class Params, class Tile>
   static TILE_DEVICE void finish_panel(const Params& p, const Tile& tile, const Sum (&d)[kCount],
                                        int first, u32 panel, i32 row, i32 column, i32 lane) {
+    const auto place = [&](int n, int below) {
+      return typename Work::Place(tile, row + lane / 4 + 8 * below, column + 8 * n + lane % 4 * 2);
+    };
+    // All operands are on their way before the first one is used.
+    constexpr int kRows = Work::kAlike ? 1 : 2;
+    typename Work::Vector vector[kPanel / 8][kRows];
+#pragma unroll
+    for (int n = 0; n < kPanel / 8; ++n) {
+#pragma unroll
+      for (int below = 0; below < kRows; ++below) {
+        const auto at = place(n, below);
+        const bool exists = Work::kAlike ? at.is_in_row(p) : at.exists(p);
+        if (is_inside(column + 8 * n) && exists) vector[n][below].load(p, at);
+      }
+    }
     // Two instructions' columns at a time: four words, of rows lane / 4 and 8 below.
 #pragma unroll
     for (int j = 0; j < kPanel / 16; ++j) {
       u32 words[Work::kOutputs][4];
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int of = first + 8 * j + 4 * half;
+      for (int i = 0; i < 4; ++i) {
+        const int n = 2 * j + i / 2, of = first + 4 * n + i % 2 * 2;
         if (of >= kCount) break;
-        const i32 at_column = column + 16 * j + 8 * half + lane % 4 * 2;
-        const typename Work::Place at(tile, row + lane / 4, at_column);
-        const typename Work::Place below(tile, row + lane / 4 + 8, at_column);
-        typename Work::Vector vector;
-        if (is_inside(at_column) && at.is_in_row(p)) vector.load(p, at);
+        const Sum pair[2] = {d[of], d[of + 1]};
         u32 made[Work::kOutputs];
-        const Sum upper[2] = {d[of], d[of + 1]}, lower[2] = {d[of + 2], d[of + 3]};
-        vector.map(p, at, upper, made);
+        vector[n][i % 2 % kRows].map(p, place(n, i % 2), pair, made);
 #pragma unroll
-        for (int o = 0; o < Work::kOutputs; ++o) words[o][2 * half] = made[o];
-        vector.map(p, below, lower, made);
-#pragma unroll
-        for (int o = 0; o < Work::kOutputs; ++o) words[o][2 * half + 1] = made[o];
+        for (int o = 0; o < Work::kOutputs; ++o) words[o][i] = made[o];
       }
 #pragma unroll
       for (int o = 0; o < Work::kOutputs; ++o) {

@@ -3,6 +3,8 @@
 //
 //   kM, kN, kK                        of a tile
 //   kStages, kConsumers, kCluster     of the ring; warpgroups that multiply; blocks of a cluster
+//   kTakeTurns                        each warpgroup has a tile of its own, and finishes it while
+//                                     the next one multiplies; else all have a part of one tile
 //   kMayBeEmpty                       K may be 0
 //   Product, SharedA, SharedB         the instruction, and its operands in shared memory
 //   BoxesA, BoxesB                    where boxes of the operands lie (load_operand)
@@ -41,8 +43,9 @@ struct WarpgroupMatmul {
   using Sum = typename Mma::C;
   using Ring = Pipeline<Work::kStages>;
   using State = typename Ring::State;
-  static constexpr int kHeight = Work::kM / (64 * Work::kConsumers);  // instructions, one below
-  static constexpr int kSteps = Work::kK / Mma::kK;                   // the other; along K
+  static constexpr int kTogether = Work::kTakeTurns ? 1 : Work::kConsumers;  // on one tile
+  static constexpr int kHeight = Work::kM / (64 * kTogether);  // instructions, one below the other
+  static constexpr int kSteps = Work::kK / Mma::kK;            // and along K
   static constexpr int kStages = Work::kStages, kCluster = Work::kCluster;
   using Finish = typename Work::Finish;
 
@@ -113,10 +116,10 @@ struct WarpgroupMatmul {
   // All steps of a tile. The first one clears, so that this is a constant everywhere. One batch
   // stays in flight: its stage is released after the next one has been issued.
   static TILE_DEVICE void multiply_tile(Sum (&d)[kHeight][Mma::kC], u32 memory, Ring ring,
-                                        State& at, i32 blocks, u32 consumer, u32 thread) {
+                                        State& at, i32 blocks, u32 part, u32 thread) {
     const auto a = [&](State state) {
       return TileA::descriptor(memory + state.stage * TileA::kBytes) +
-             TileA::step(1, 0) * (kHeight * consumer);
+             TileA::step(1, 0) * (kHeight * part);
     };
     const auto b = [&](State state) {
       return TileB::descriptor(memory + kOfB + state.stage * TileB::kBytes);
@@ -139,9 +142,6 @@ struct WarpgroupMatmul {
       wgmma_wait<1>();
       release(before);
       before = at;
-      if constexpr (Work::kStagger) {
-        if (consumer == 0 && k == kStages - 1) named_barrier_arrive<1, 256>();
-      }
     }
     wgmma_wait<0>();
     release(before);
@@ -149,29 +149,54 @@ struct WarpgroupMatmul {
     for (int i = 0; i < kHeight; ++i) pin(d[i]);
   }
 
+  // A stage's parity says which of two phases has ended, so that a warpgroup waits for its stages
+  // only when the other one has had all stages before them.
+  static TILE_DEVICE void wait_for_turn(u32 number) {
+    if (number == 0) {
+      named_barrier_sync<1, 256>();
+    } else {
+      named_barrier_sync<2, 256>();
+    }
+  }
+  static TILE_DEVICE void end_turn(u32 number) {
+    if (number == 0) {
+      named_barrier_arrive<2, 256>();
+    } else {
+      named_barrier_arrive<1, 256>();
+    }
+  }
+
   template <class Params>
   static TILE_DEVICE void consume(const Params& p, u32 memory, unsigned char* sums, Ring ring,
                                   u32 rank, i32 blocks, u32 consumer) {
     const u32 thread = threadIdx.x % 128, warp = warp_index() % 4;
+    const u32 part = consumer % kTogether;  // of a tile
     unsigned char* const own = sums + (consumer * 4 + warp) * Finish::kBytes;
-    const i32 first_row = (consumer * kHeight * 4 + warp) * 16;
+    const i32 first_row = (part * kHeight * 4 + warp) * 16;
+    constexpr u32 turns = Work::kConsumers / kTogether;
+    const u32 step = gridDim.x / kCluster, first = consumer / kTogether;
     State at;
+    if constexpr (Work::kTakeTurns) {
+      static_assert(Work::kConsumers == 2, "two take turns");
+      at.advance(first * u32(blocks));
+      if (first == 1) named_barrier_arrive<1, 256>();  // the first one begins
+    }
     const u32 count = Work::count(p);
 #pragma unroll 1
-    for (u32 t = blockIdx.x / kCluster; t < count; t += gridDim.x / kCluster) {
+    for (u32 t = blockIdx.x / kCluster + first * step; t < count; t += turns * step) {
       Sum d[kHeight][Mma::kC];
       if (Work::kMayBeEmpty && blocks == 0) {
 #pragma unroll
         for (int i = 0; i < kHeight; ++i) clear(d[i]);
       } else {
-        // The second warpgroup is a ring behind the first one, whose epilogue then runs under its
-        // products, and the other way round.
-        if constexpr (Work::kStagger) {
-          if (consumer == 1 && blocks >= kStages) named_barrier_sync<1, 256>();
+        if constexpr (Work::kTakeTurns) wait_for_turn(first);
+        multiply_tile(d, memory, ring, at, blocks, part, thread);
+        if constexpr (Work::kTakeTurns) {
+          if (t + step < count) end_turn(first);
         }
-        multiply_tile(d, memory, ring, at, blocks, consumer, thread);
       }
       Finish::finish(p, Work::tile_at(p, t, rank), d, own, first_row, thread % 32);
+      if constexpr (Work::kTakeTurns) at.advance((turns - 1) * u32(blocks));
     }
   }
 };
@@ -182,7 +207,7 @@ TILE_DEVICE void multiply_by_warpgroups(const Params& p, unsigned char* memory) 
   const u32 start = shared_address(memory), warp = warp_index();
   const typename Matmul::Ring ring{start + Matmul::kOfBarriers};
   if (warp == 0 && elect_one()) {
-    ring.init(1, Work::kConsumers * Work::kCluster);
+    ring.init(1, Matmul::kTogether * Work::kCluster);
     prefetch_tensor_map(Work::BoxesA::map(p));
     prefetch_tensor_map(Work::BoxesB::map(p));
   }
@@ -192,7 +217,8 @@ TILE_DEVICE void multiply_by_warpgroups(const Params& p, unsigned char* memory) 
     __syncthreads();
   } else {
     asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-    cluster_sync();
+    cluster_arrive();  // the barriers' own fence publishes them
+    cluster_wait();
   }
   const i32 blocks = i32((Work::extent_k(p) + Work::kK - 1) / Work::kK);
   using Registers = RegistersOf<Work::kConsumers>;

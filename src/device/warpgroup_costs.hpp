@@ -9,13 +9,18 @@ struct WarpgroupCosts {
   double sums_in_clock = 32;        ///< of a tile and 128 bytes of K: rows times columns per clock
   double beside_products = 1.01;    ///< what is lost between products
   double alone = 38;                ///< more per instruction if one warpgroup multiplies
-  double around_tile = 2600;        ///< of 128 by 256 sums: the start of the ring, and the formula
-  double turned_around = 3;         ///< times that, if vectors of the result lie along M
+  double of_two = 1.05;             ///< times that, if a warpgroup has 128 rows
+  double before_tile = 2000;        ///< the start of the ring
+  double of_sums = 600;             ///< the formula, of 128 by 256 sums
+  double through_vectors = 3;       ///< times that, if sums go through shared memory
+  double turned = 4;                ///< and that, if vectors of the result lie along M
   double bytes_in_clock = 1500;     ///< that all multiprocessors read from memory
   double beside_memory = 1.0 / 16;  ///< of the products' clocks, if memory takes longer
   /// Power: more clocks for each element that is brought to shared memory per multiplication.
   double of_traffic = 16;
-  double clocks_of_family = 9000;  ///< of a launch of other kernels, where this has `launch`
+  // Of products by the tensor cores of warps, to compare with.
+  double launch_of_warps = 9000;
+  double memory_of_warps = 1.5;  ///< times the clocks that memory takes
 };
 
 }  // namespace tilejit::device

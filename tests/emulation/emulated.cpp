@@ -55,6 +55,7 @@ constexpr std::pair<const char*, const char*> kReplaced[] = {
 /// Instructions in the remaining headers.
 constexpr std::pair<std::string_view, std::string_view> kInstructions[] = {
     {"asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x))", "y = exp2f(x)"},
+    {"asm(\"tanh.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x))", "y = tanhf(x)"},
     {"asm volatile(\"shfl.sync.up.b32 %0, %1, %2, 0, -1;\" : \"=r\"(y) : \"r\"(x), "
      "\"r\"(distance))",
      "y = __shfl_up_sync(0xffffffffu, x, distance)"},

@@ -36,6 +36,7 @@ constexpr std::pair<const char*, const char*> kHostHeaders[] = {
 /// Instructions in the remaining headers.
 constexpr std::pair<std::string_view, std::string_view> kHostInstructions[] = {
     {"asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x))", "y = exp2f(x)"},
+    {"asm(\"tanh.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x))", "y = tanhf(x)"},
     {"asm volatile(\"shfl.sync.up.b32 %0, %1, %2, 0, -1;\" : \"=r\"(y) : \"r\"(x), "
      "\"r\"(distance))",
      "y = __shfl_up_sync(0xffffffffu, x, distance)"},

@@ -8,10 +8,11 @@
 namespace tilejit::plan {
 namespace {
 
-constexpr Target kHopper = {.major = 9, .minor = 0, .feature = 'a'};
+// Products here are those of warps: sm_90 has no wgmma.
+constexpr Target kWarps = {.major = 9, .minor = 0, .feature = 0};
 
 Plan plan_of(const std::vector<Tensor>& tensors, const Tuning& tuning = {},
-             const Target& target = kHopper) {
+             const Target& target = kWarps) {
   const Fused op{.tensors = tensors, .formula = "d = a @ b", .tuning = tuning};
   Plan plan = make_plan(op, formula::analyze(op), target);
   EXPECT_EQ(parts_of(plan).size(), 1u);
@@ -19,7 +20,7 @@ Plan plan_of(const std::vector<Tensor>& tensors, const Tuning& tuning = {},
 }
 
 Plan plan_of_size(DType type, int m, int n, int k, const Tuning& tuning = {},
-                  const Target& target = kHopper) {
+                  const Target& target = kWarps) {
   const auto matrix = [&](int rows, int columns) {
     return Layout(IntTuple{rows, columns}, IntTuple{columns, 1});
   };

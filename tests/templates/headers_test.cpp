@@ -50,7 +50,8 @@ __global__ void uses(tile::u8* p, const tile::u8* end, tile::u32 exists) {
 bool exists(const templates::Template& header, const std::string& target) {
   static const std::set<std::string_view> kOfHopper = {"tile/mbarrier.cuh", "tile/pipeline.cuh",
                                                        "tile/roles.cuh", "tile/tensor_map.cuh"};
-  if (header.name == "tile/wgmma.cuh") return target == "sm_90a";
+  if (header.name == "tile/wgmma.cuh" || header.name == "tile/warpgroup_matmul.cuh")
+    return target == "sm_90a";
   return target.back() == 'a' || !kOfHopper.contains(header.name);  // sm_90a and later
 }
 

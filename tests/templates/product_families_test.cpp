@@ -38,6 +38,7 @@ constexpr Layouts kOtherLayouts[] = {
     {"columns by columns", "(4000,328):(1,4000)", "(328,3080):(1,328)", "(4000,3080):(1,4000)"},
     {"odd", "(3333,131):(131,1)", "(131,2555):(2555,1)", "(3333,2555):(2555,1)"},
     {"symbols", "(M,K):(K,1)", "(K,N):(N,1)", "(M,N):(N,1)"},
+    {"rows by columns", "(4096,1024):(1024,1)", "(1024,4096):(1,1024)", "(4096,4096):(4096,1)"},
     {"nested", "((4,64),64):((1,256),4)", "(64,(8,32)):(8,(1,512))", "(256,256):(256,1)"},
 };
 
@@ -53,8 +54,10 @@ const plan::Plan& product_of(const plan::Plan& plan) {
   return plan::parts_of(plan).empty() ? plan : plan::parts_of(plan).front();
 }
 
-/// "m16n8k16", or "simt".
+/// "wgmma m64k16", "m16n8k16", or "simt".
 std::string family_of(const plan::Plan& plan) {
+  if (const auto* const wgmma = std::get_if<plan::MatmulWgmma>(&product_of(plan).family))
+    return "wgmma m64k" + std::to_string(wgmma->atom.k);
   const auto* const mma = std::get_if<plan::MatmulMma>(&product_of(plan).family);
   if (mma == nullptr) return "simt";
   return "m" + std::to_string(mma->atom.m) + "n" + std::to_string(mma->atom.n) + "k" +
@@ -63,7 +66,7 @@ std::string family_of(const plan::Plan& plan) {
 
 void expect_clean(const plan::Plan& plan, const char* target) {
   static const std::regex kSpills("[1-9]\\d* bytes spill");
-  static const std::regex kTensor(R"(\b[HIDQ]MMA\b)"), kForbidden(R"(\b(MEMBAR|LDL|STL)\b)");
+  static const std::regex kTensor(R"(\b[HIDQ]G?MMA\b)"), kForbidden(R"(\b(MEMBAR|LDL|STL)\b)");
   const operation::Source source = render::render(plan);
   const compile::Compiled compiled =
       test::nvrtc().compile({.source = {source.name, source.text, source.headers},

@@ -89,6 +89,16 @@ Trial trial(double milliseconds, std::string failure = {}) {
   return {.tuning = {}, .milliseconds = milliseconds, .failure = std::move(failure)};
 }
 
+TEST(Candidates, OfProductsByWarpgroupsAreTheNextTiles) {
+  const Fused op = test::make_op(
+      bf16, {{"a", "(3000,3000)"}, {"b", "(3000,3000)"}, {"d", "(3000,3000)"}}, "d = a @ b");
+  const std::vector<Tuning> candidates = tuning_candidates(op, kHopper, 6);
+  ASSERT_EQ(candidates.size(), 7U);
+  std::size_t tiles = 0;
+  for (const Tuning& tuning : candidates) tiles += tuning.tile && tuning.cluster;
+  EXPECT_GE(tiles, 3U);
+}
+
 TEST(Trials, AreMeasuredInTurn) {
   const Fused op = operations().front();
   const std::vector<Tuning> candidates = tuning_candidates(op, kHopper, 4);

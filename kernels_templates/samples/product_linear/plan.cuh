@@ -5,117 +5,100 @@
 #include "tile/packed.cuh"
 #include "tile/contiguous.cuh"
 #include "tile/wide.cuh"
-#include "tile/dependent.cuh"
-#include "tile/matmul.cuh"
-#include "tile/block_product.cuh"
+#include "tile/warpgroup_matmul.cuh"
+#include "tile/sums_by_words.cuh"
 #include "tile/bf16.cuh"
-#include "tile/activations.cuh"
+#include "tile/approximations.cuh"
 
 using namespace tile;
 
 #define KERNEL_NAME tilejit_product_linear_bf16_part0
 
-constexpr int kThreads = 256;  // a block
-constexpr int kVector = 8;  // elements a thread takes at once
-constexpr int kBlocks = 1;  // on a multiprocessor, at least
+constexpr int kThreads = 384;  // a block
+constexpr int kVector = 2;  // elements a thread takes at once
+constexpr int kCluster = 2;  // blocks
 
 struct Params {
   const bf16* t0;
   const bf16* t1;
   const bf16* t2;
   bf16* t3;
+  TensorMap map_a;
+  TensorMap map_b;
 };
-static_assert(sizeof(Params) == 32, "the host packs the same bytes");
+static_assert(sizeof(Params) == 320, "the host packs the same bytes");
 
 TILE_DEVICE void formula(const Params& p, float sum, float t2, float& y3) {
   const float v2 = sum;
   const float v3 = t2;
   const float v4 = v2 + v3;
-  const float v5 = math::gelu(v4);
+  const float v5 = math::fast_gelu(v4);
   y3 = v5;
 }
 
-// mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
+// wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16
 struct Mma {
-  static constexpr int kM = 16, kN = 8, kK = 16, kThreads = 32;
-  static constexpr int kA = 4, kB = 2, kC = 4;
-  using A = u32;
-  using B = u32;
+  static constexpr int kM = 64, kN = 256, kK = 16, kThreads = 128;
+  static constexpr int kA = 1, kB = 1, kC = 128;
+  using A = u64;
+  using B = u64;
   using C = f32;
-  static TILE_DEVICE constexpr i32 row_a(i32 thread, i32 value) {
-    return (thread >> 2) + ((value >> 1) & 1) * 8;
-  }
-  static TILE_DEVICE constexpr i32 column_a(i32 thread, i32 value) {
-    return (thread & 3) * 2 + (value & 1) + (value >> 2) * 8;
-  }
-  static TILE_DEVICE constexpr i32 row_b(i32 thread, i32 value) {
-    return (thread >> 2);
-  }
-  static TILE_DEVICE constexpr i32 column_b(i32 thread, i32 value) {
-    return (thread & 3) * 2 + (value & 1) + (value >> 1) * 8;
-  }
   static TILE_DEVICE constexpr i32 row_c(i32 thread, i32 value) {
-    return (thread >> 2) + (value >> 1) * 8;
+    return ((thread >> 2) & 7) + (thread >> 5) * 16 + ((value >> 1) & 1) * 8;
   }
   static TILE_DEVICE constexpr i32 column_c(i32 thread, i32 value) {
-    return (thread & 3) * 2 + (value & 1);
+    return (thread & 3) * 2 + (value & 1) + (value >> 2) * 8;
   }
-  static TILE_DEVICE void fma(C (&d)[kC], const A (&a)[kA], const B (&b)[kB], const C (&c)[kC]) {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
-                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]));
+  template <bool kClear>
+  static TILE_DEVICE void fma(C (&d)[kC], u64 a, u64 b) {
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %130, 0; wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}, %128, %129, p, 1, 1, 0, 0; }"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]), "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]), "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79]), "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]), "+f"(d[88]), "+f"(d[89]), "+f"(d[90]), "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95]), "+f"(d[96]), "+f"(d[97]), "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]), "+f"(d[102]), "+f"(d[103]), "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107]), "+f"(d[108]), "+f"(d[109]), "+f"(d[110]), "+f"(d[111]), "+f"(d[112]), "+f"(d[113]), "+f"(d[114]), "+f"(d[115]), "+f"(d[116]), "+f"(d[117]), "+f"(d[118]), "+f"(d[119]), "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), "+f"(d[123]), "+f"(d[124]), "+f"(d[125]), "+f"(d[126]), "+f"(d[127])
+                 : "l"(a), "l"(b), "n"(kClear ? 0 : 1)
+                 : "memory");
   }
 };
-struct LayoutA {  // Sw<3,3,3> o 0 o (128,64):(64,1)
+// Sw<3,3,3> o 0 o ((8,16),(64,1)):((64,512),(1,0)), in elements of 2 bytes
+struct TileA {
+  static constexpr u32 kBytes = 16384, kAlign = 1024;
+struct Starts {  // (2,4):(4096,16)
   static constexpr int rank = 2;
-  static constexpr i32 size = 8192;
-  static constexpr i32 cosize = 8192;
-  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 128 : 64; }
+  static constexpr i32 size = 8;
+  static constexpr i32 cosize = 4145;
+  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 2 : 4; }
   __device__ constexpr i32 operator()(i32 c0) const {
-    const i32 index = (c0 & 127) * 64 + (c0 >> 7);
-    return index ^ ((index & 448) >> 3);
+    return (c0 & 1) * 4096 + (c0 >> 1) * 16;
   }
   __device__ constexpr i32 operator()(i32 c0, i32 c1) const {
-    const i32 index = c0 * 64 + c1;
-    return index ^ ((index & 448) >> 3);
+    return c0 * 4096 + c1 * 16;
   }
 };
-struct LayoutB {  // Sw<3,3,3> o 0 o (256,64):(64,1)
+  static TILE_DEVICE u64 descriptor(u32 tile) {
+    return 0x4000004000010000ull | ((tile & 0x3ffffu) >> 4);
+  }
+  static TILE_DEVICE constexpr u64 step(int mn, int k) {
+    return u64(Starts{}(mn, k)) * 2 / 16;
+  }
+};
+// Sw<3,3,3> o 0 o ((8,32),(64,1)):((64,512),(1,0)), in elements of 2 bytes
+struct TileB {
+  static constexpr u32 kBytes = 32768, kAlign = 1024;
+struct Starts {  // (1,4):(0,16)
   static constexpr int rank = 2;
-  static constexpr i32 size = 16384;
-  static constexpr i32 cosize = 16384;
-  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 256 : 64; }
+  static constexpr i32 size = 4;
+  static constexpr i32 cosize = 49;
+  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 1 : 4; }
   __device__ constexpr i32 operator()(i32 c0) const {
-    const i32 index = (c0 & 255) * 64 + (c0 >> 8);
-    return index ^ ((index & 448) >> 3);
+    return c0 * 16;
   }
-  __device__ constexpr i32 operator()(i32 c0, i32 c1) const {
-    const i32 index = c0 * 64 + c1;
-    return index ^ ((index & 448) >> 3);
+  __device__ constexpr i32 operator()(i32, i32 c1) const {
+    return c1 * 16;
   }
 };
-struct SourceA {
-  using Element = bf16;
-  static constexpr int kRun = 8;
-  static constexpr Along kAlong = Along::columns;
-  static constexpr bool kLinear = true, kWholeRows = true, kWholeK = true;
-  static TILE_DEVICE i64 row_stride(const Params& p) {
-    return 1024ll;
+  static TILE_DEVICE u64 descriptor(u32 tile) {
+    return 0x4000004000010000ull | ((tile & 0x3ffffu) >> 4);
   }
-  static TILE_DEVICE i64 column_stride(const Params& p) {
-    return 1ll;
-  }
-};
-struct SourceB {
-  using Element = bf16;
-  static constexpr int kRun = 8;
-  static constexpr Along kAlong = Along::columns;
-  static constexpr bool kLinear = true, kWholeRows = true, kWholeK = true;
-  static TILE_DEVICE i64 row_stride(const Params& p) {
-    return 1024ll;
-  }
-  static TILE_DEVICE i64 column_stride(const Params& p) {
-    return 1ll;
+  static TILE_DEVICE constexpr u64 step(int mn, int k) {
+    return u64(Starts{}(mn, k)) * 2 / 16;
   }
 };
 
@@ -125,13 +108,13 @@ struct Tile {
   i64 c0;
   i64 c1;
 };
-TILE_DEVICE Tile find_tile(const Params& p, u32 t) {
+TILE_DEVICE Tile find_tile(const Params& p, u32 t, u32 rank) {
   Tile tile;
-  const u32 tiles_m = u32((4096ll + 127) / 128);
+  const u32 tiles_m = u32((4096ll + 255) / 256);
   const u32 tiles_n = u32((4096ll + 255) / 256);
   const u32 batch = t / (tiles_m * tiles_n);
   const GridTile at = grid_tile<8>(t - batch * (tiles_m * tiles_n), tiles_m, tiles_n);
-  tile.m = i64(at.m) * 128;
+  tile.m = i64(at.m * 2 + rank) * 128;
   tile.n = i64(at.n) * 256;
   tile.c0 = tile.n;
   tile.c1 = tile.m;
@@ -150,10 +133,33 @@ struct ResultPlace {
   TILE_DEVICE bool exists(const Params& p) const {
     return true;
   }
+  TILE_DEVICE bool is_in_row(const Params& p) const {
+    return true;
+  }
 };
 
-// kVector neighbours along mode 0, of every operand, and of the sums in shared memory.
-struct ResultVector {
+struct SourceA {
+  static constexpr int kBoxes = 1, kBoxBytes = 16384;
+  static TILE_DEVICE const TensorMap& map(const Params& p) {
+    return p.map_a;
+  }
+  static TILE_DEVICE Box<2> box(const Tile& tile, i32 number, i32 k) {
+    return {{k, i32(tile.m) + number * 128}};
+  }
+};
+
+struct SourceB {
+  static constexpr int kBoxes = 2, kBoxBytes = 16384;
+  static TILE_DEVICE const TensorMap& map(const Params& p) {
+    return p.map_b;
+  }
+  static TILE_DEVICE Box<2> box(const Tile& tile, i32 number, i32 k) {
+    return {{k, i32(tile.n) + number * 128}};
+  }
+};
+
+// Two neighbours along mode 0, of every operand.
+struct ResultPair {
   Packed<bf16, kVector> in2;
 
   TILE_DEVICE void load(const Params& p, const ResultPlace& at) {
@@ -161,12 +167,10 @@ struct ResultVector {
     in2.load(p.t2 + c0);
   }
 
-  TILE_DEVICE void map(const Params& p, const ResultPlace& at, const float* sums) const {
-    Contiguous<float, kVector> sum;
-    sum.load(sums);
+  TILE_DEVICE void map(const Params& p, const ResultPlace& at, const float (&sums)[kVector],
+                       u32 (&words)[1]) const {
+    const Contiguous<float, kVector> sum = {{sums[0], sums[1]}};
     Packed<bf16, kVector> out3;
-    const i64 c0 = at.c0;
-    const i64 c1 = at.c1;
 #pragma unroll
     for (int e = 0; e < kVector; e += 2) {
       float x2[2];
@@ -176,39 +180,47 @@ struct ResultVector {
       formula(p, sum.element[e + 1], x2[1], z3[1]);
       pack_word<bf16>(out3.word[e / 2], z3);
     }
-    store_wide(p.t3 + c0 + c1 * 4096ll, out3);
+    words[0] = out3.word[0];
   }
 };
 
-// What tile/matmul.cuh does.
-struct Work {
-  static constexpr int kM = 128, kN = 256, kK = 64, kStages = 3;
-  static constexpr int kSplits = 1, kPasses = 1, kVector = 8;
-  static constexpr bool kAlongM = false;
-  using SharedA = LayoutA;
-  using SharedB = LayoutB;
-  using Product = BlockProduct<Mma, LayoutA, LayoutB, kM, kN, kK, 2, 4>;
-  using LoaderA = OperandLoader<SourceA, Unchanged<bf16>, LayoutA, kM, kK, kThreads>;
-  using LoaderB = OperandLoader<SourceB, Unchanged<bf16>, LayoutB, kN, kK, kThreads>;
-  using Place = ResultPlace;
-  using Vector = ResultVector;
+// 8 neighbours of an output.
+struct ResultStored {
+  template <int kOutput>
+  static TILE_DEVICE void store(const Params& p, const ResultPlace& at, const u32 (&words)[4]) {
+    if constexpr (kOutput == 0) {
+      const i64 c0 = at.c0;
+      const i64 c1 = at.c1;
+      const Packed<bf16, 8> out = {{words[0], words[1], words[2], words[3]}};
+      store_wide(p.t3 + c0 + c1 * 4096ll, out);
+    }
+  }
+};
 
-  static TILE_DEVICE i64 extent_m(const Params& p) {
-    return 4096ll;
-  }
-  static TILE_DEVICE i64 extent_n(const Params& p) {
-    return 4096ll;
-  }
+// What tile/warpgroup_matmul.cuh does.
+struct Work {
+  static constexpr int kM = 128, kN = 256, kK = 64, kStages = 4;
+  static constexpr int kConsumers = 2, kCluster = 2;
+  static constexpr bool kTakeTurns = false, kMayBeEmpty = false;
+  using Product = Mma;
+  using SharedA = TileA;
+  using SharedB = TileB;
+  using BoxesA = SourceA;
+  using BoxesB = SourceB;
+  using Place = ResultPlace;
+  static constexpr int kOutputs = 1, kTurns = 2;
+  static constexpr bool kRolled = true, kAlike = true;
+  using Vector = ResultPair;
+  using Stored = ResultStored;
+  using Finish = SumsByWords<Work>;
+
   static TILE_DEVICE i64 extent_k(const Params& p) {
     return 1024ll;
   }
-  static TILE_DEVICE Tile tile_at(const Params& p, u32 number) {
-    return find_tile(p, number);
+  static TILE_DEVICE u32 count(const Params& p) {
+    return u32((4096ll + 255) / 256) * u32((4096ll + 255) / 256);
   }
-  static TILE_DEVICE const SourceA::Element* matrix_a(const Params& p, const Tile& tile) {
-    return p.t0;
-  }
-  static TILE_DEVICE const SourceB::Element* matrix_b(const Params& p, const Tile& tile) {
-    return p.t1;
+  static TILE_DEVICE Tile tile_at(const Params& p, u32 number, u32 rank) {
+    return find_tile(p, number, rank);
   }
 };

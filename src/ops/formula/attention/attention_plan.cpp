@@ -139,6 +139,7 @@ class AttentionPlanner {
       family_.words = words_of(plan_, family_);
       if (family_.words > 0) plan_.vector = 2;
     }
+    family_.alike = is_alike_in_rows(plan_);
     const DType type = family_.a.dtype;
     family_.atom = atom_of(type, family_.tile.n, atoms::ASource::registers);
     family_.score_atom = atom_of(type, kKeys, atoms::ASource::shared);

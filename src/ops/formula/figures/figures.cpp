@@ -166,7 +166,10 @@ Figures figures_of(const Plan& plan, const SymbolValues& symbols) {
   figures.elements = count_elements(plan, symbols);
   figures.resident_threads = resident_threads(plan, *figures.device, figures.blocks);
   const plan::Rows* const rows = plan::rows_of(plan);
-  if (figures.blocks && rows != nullptr && rows->ahead) {  // each block takes row after row
+  const bool persists = (rows != nullptr && rows->ahead) ||
+                        std::holds_alternative<plan::MatmulWgmma>(plan.family) ||
+                        std::holds_alternative<plan::AttentionWgmma>(plan.family);
+  if (figures.blocks && persists) {  // each block takes one row, or tile, after another
     const std::int64_t at_once =
         std::int64_t{figures.device->multiprocessors} * figures.resident_threads / plan.threads;
     figures.blocks = std::min(*figures.blocks, at_once);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "figures/of_families.hpp"
+#include "wgmma/wgmma_plan.hpp"
 
 namespace tilejit::figures {
 namespace {
@@ -30,13 +31,30 @@ std::string reads_text(const Matmul& product) {
   return reads_text('A', product.a) + ", " + reads_text('B', product.b) + ".";
 }
 
+/// Why warpgroups do not multiply, on a target that has them; empty if they would take longer.
+std::string not_by_warpgroups(const Plan& plan, const plan::MatmulMma& product) {
+  if (!plan::has_wgmma(plan.target, product)) return {};
+  for (const auto& [name, source] : {std::pair('A', &product.a), std::pair('B', &product.b)}) {
+    const std::string fault = plan::fault_of_source(*source);
+    if (!fault.empty()) {
+      return fmt::format(
+          "Warpgroups do not multiply, since they read through tensor maps, and {} {}.", name,
+          fault);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
-Sentences why(const Plan&, const plan::MatmulMma& product) {
-  return {
+Sentences why(const Plan& plan, const plan::MatmulMma& product) {
+  Sentences sentences = {
       fmt::format("tensor cores multiply matrices of {} and {} by {}.", to_string(product.a.dtype),
                   to_string(product.b.dtype), atoms::instruction(product.atom)),
       tile_text(product), reads_text(product)};
+  if (std::string reason = not_by_warpgroups(plan, product); !reason.empty())
+    sentences.push_back(std::move(reason));
+  return sentences;
 }
 
 Sentences why(const Plan& plan, const plan::MatmulSimt& product) {

@@ -165,7 +165,8 @@ class ProductPlanner {
     if (tried.empty() || op_.tuning.cluster) return false;
     const double multiplying = choose_tile(tried, size(), op_.tuning.splits).clocks;
     const double memory = memory_clocks(problem_of(plan_, operands()));
-    return device::WarpgroupCosts().clocks_of_family + std::max(multiplying, memory) < clocks;
+    const device::WarpgroupCosts costs;
+    return costs.launch_of_warps + std::max(multiplying, memory * costs.memory_of_warps) < clocks;
   }
 
   [[nodiscard]] Matmul common(std::span<const ShapeOfClass> shapes, bool by_tensor_cores) const {

@@ -184,6 +184,8 @@ double min_max_bound(const Approx& a, const Approx& b) noexcept {
   return std::max(a.bound, b.bound);
 }
 
+constexpr double kOfFastTanh = 0x1p-11;  // PTX ISA, "tanh"
+
 double clamp_bound(const Approxes& args) noexcept {
   const auto& [x, lo, hi] = args;
   return is_certain_nan(x) ? 0 : std::max(x.bound, min_max_bound(lo, hi));
@@ -202,6 +204,8 @@ double inner_error(Op op, const Arithmetic& m, const Approx& a, double result) n
       case Op::exp2: return m.min_normal;
       case Op::sigmoid: return of_exponent + m.min_normal;
       case Op::silu: return of_exponent + std::fabs(x) * m.min_normal;
+      case Op::gelu:
+      case Op::gelu_tanh: return kOfFastTanh * std::fabs(x);
       default: break;
     }
   }

@@ -36,9 +36,9 @@ std::int64_t MatmulWgmma::unit_extent(const Plan&, std::size_t m) const noexcept
 
 void MatmulWgmma::write_json(core::JsonLine& line) const {
   line.member("atom", to_string(atom)).member("cluster", cluster).member("panel", panel);
-  line.member("words", words);
+  line.member("words", words).key("alike").raw(alike ? "true" : "false");
+  line.key("takes_turns").raw(takes_turns ? "true" : "false");
   line.key("swapped").raw(swapped ? "true" : "false");
-  line.key("staggered").raw(staggered ? "true" : "false");
   Matmul::write_json(line);
 }
 

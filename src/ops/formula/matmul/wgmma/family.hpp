@@ -18,8 +18,10 @@ struct MatmulWgmma : Matmul {
   /// Outputs of 16 bits, made from pairs of sums as they lie in registers; only results then go
   /// through shared memory. 0: sums do, and the formula takes whole vectors.
   int words = 0;
-  bool swapped = false;    ///< `a` is the right operand, transposed, and `b` the left one
-  bool staggered = false;  ///< the second warpgroup follows the first one by a ring of stages
+  bool alike = true;  ///< operands of the formula are alike in all rows; of `words` only
+  /// Each warpgroup has a tile of its own, and finishes it while the other one multiplies.
+  bool takes_turns = false;
+  bool swapped = false;  ///< `a` is the right operand, transposed, and `b` the left one
   bool operator==(const MatmulWgmma&) const = default;
 
   void choose_launch(Plan& plan, const Tuning& tuning);

@@ -1,5 +1,3 @@
-#include <numeric>
-
 #include <fmt/format.h>
 
 #include "figures/of_families.hpp"
@@ -10,22 +8,22 @@ namespace {
 using plan::MatmulWgmma;
 using plan::Plan;
 
-constexpr int kLanes = 32, kRowsOfWarp = 16, kWarps = 4;
-
 }  // namespace
 
-Sentences why(const Plan& plan, const MatmulWgmma& product) {
+Sentences why(const Plan&, const MatmulWgmma& product) {
   const plan::TileShape& tile = product.tile;
   Sentences sentences = {fmt::format(
       "warpgroups multiply matrices of {} and {} by {}, and tensor maps bring both to shared "
       "memory.",
       to_string(product.a.dtype), to_string(product.b.dtype), atoms::instruction(product.atom))};
   sentences.push_back(
-      fmt::format("{} {} a tile of {} by {}, 64 bytes of K at a time, and {} stages of {} bytes "
-                  "are on their way.",
+      fmt::format("{} {} a tile of {} by {}, in steps of {} along K and {} stages of {} KB; blocks "
+                  "take one tile after another.",
                   count_text(product.consumers(), "warpgroup"),
-                  product.consumers() == 1 ? "computes" : "compute", tile.m, tile.n, tile.stages,
-                  plan::stage_bytes(product)));
+                  product.consumers() == 1 ? "computes"
+                  : product.takes_turns    ? "in turn compute"
+                                           : "compute",
+                  tile.m, tile.n, tile.k, tile.stages, plan::stage_bytes(product) / 1024));
   if (product.cluster > 1) {
     sentences.push_back(
         fmt::format("{} blocks of a cluster share the columns of the right operand, of which each "
@@ -36,7 +34,10 @@ Sentences why(const Plan& plan, const MatmulWgmma& product) {
     sentences.push_back(
         "Left and right operand are exchanged, since tiles then fill the device better.");
   }
-  (void)plan;
+  sentences.push_back(
+      product.words > 0
+          ? "The formula takes sums as they lie in registers, and results go through shared memory."
+          : "Sums go through shared memory to the formula, which takes whole vectors.");
   return sentences;
 }
 

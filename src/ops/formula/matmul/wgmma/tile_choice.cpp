@@ -13,9 +13,11 @@ constexpr std::int64_t kLarge = 8192;  // elements, of an extent that is a symbo
 constexpr int kBytesOfStep = 128;      // of K
 constexpr int kStepsOfStage = 4;       // instructions along K
 
-/// Rows of a tile, by warpgroups of 64 or 128 rows, and the most columns for which registers last.
+/// Rows of a tile, the warpgroups of a block, each with 64 or 128 rows, and the most columns for
+/// which registers last.
 struct Rows {
   int m = 0, consumers = 1, most_columns = 256;
+  bool takes_turns = false;
 };
 constexpr Rows kRows[] = {{64, 1, 256}, {128, 2, 256}, {192, 3, 192}, {256, 2, 160}};
 
@@ -53,8 +55,12 @@ class Ranking {
     if (problem_.integer && n > 32 && n % 16 != 0) return;
     const std::int64_t tiles_m = core::ceil_div(swapped ? size_.n : size_.m, rows.m);
     if (cluster > tiles_m) return;
-    WgmmaTile tile{
-        .m = rows.m, .n = n, .consumers = rows.consumers, .cluster = cluster, .swapped = swapped};
+    WgmmaTile tile{.m = rows.m,
+                   .n = n,
+                   .consumers = rows.consumers,
+                   .cluster = cluster,
+                   .swapped = swapped,
+                   .takes_turns = rows.takes_turns};
     tile.clocks = clocks(tile, tiles_m);
     tiles_.push_back(tile);
   }
@@ -66,10 +72,16 @@ class Ranking {
     const auto steps =
         static_cast<double>(core::ceil_div(size_.k * problem_.element_bytes, kBytesOfStep));
     const double sums = static_cast<double>(tile.m) * tile.n;
-    const double around = costs_.around_tile * sums / (128 * 256) *
-                          (problem_.along_m != tile.swapped ? costs_.turned_around : 1);
+    const double of_sums = problem_.along_m != tile.swapped ? costs_.turned
+                           : problem_.through_vectors       ? costs_.through_vectors
+                                                            : 1;
+    const double formula = costs_.of_sums * of_sums * sums / (128 * 256);
     const double product = steps * clocks_of_step(tile) * (1 + costs_.of_traffic * traffic(tile));
-    const double all = static_cast<double>(waves) * (product + around);
+    // Warpgroups that take turns hide all but the last formula, if products take longer.
+    const double all =
+        tile.takes_turns
+            ? static_cast<double>(waves) * std::max(product, formula) + costs_.before_tile + formula
+            : static_cast<double>(waves) * (product + costs_.before_tile + formula);
     return costs_.launch + std::max(all, memory_clocks(problem_) + all * costs_.beside_memory);
   }
 
@@ -77,7 +89,9 @@ class Ranking {
     const double instructions = tile.m / 64.0 * kStepsOfStage;
     const double of_one = tile.n / 2.0, of_memory = 16 + tile.n / 4.0;
     if (tile.consumers == 1) return instructions * (std::max(of_one, of_memory) + costs_.alone);
-    return instructions * std::max(of_one * costs_.beside_products, of_memory);
+    const bool two = tile.m / (tile.takes_turns ? 1 : tile.consumers) > 64;  // of a warpgroup
+    return instructions * std::max(of_one * costs_.beside_products, of_memory) *
+           (two ? costs_.of_two : 1);
   }
 
   /// Elements that a multiplication-addition brings from the second-level cache.

@@ -13,6 +13,7 @@ struct WgmmaTile {
   int consumers = 1;
   int cluster = 1;
   bool swapped = false;
+  bool takes_turns = false;  ///< each warpgroup has a tile of its own
   double clocks = 0;
 };
 
@@ -22,9 +23,10 @@ struct WgmmaProblem {
   int element_bytes = 2;
   int output_bytes = 2;
   atoms::Major a = atoms::Major::k, b = atoms::Major::k;
-  bool integer = false;  ///< sums are i32, which limits the columns of an instruction
-  int multiple = 8;      ///< of a tile's columns, for whole vectors
-  bool along_m = false;  ///< vectors of the result lie along M
+  bool integer = false;          ///< sums are i32, which limits the columns of an instruction
+  int multiple = 8;              ///< of a tile's columns, for whole vectors
+  bool along_m = false;          ///< vectors of the result lie along M
+  bool through_vectors = false;  ///< sums go through shared memory, as of 32-bit outputs
   Target target;
 };
 

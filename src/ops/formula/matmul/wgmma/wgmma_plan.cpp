@@ -1,7 +1,6 @@
 #include "wgmma/wgmma_plan.hpp"
 
 #include <algorithm>
-#include <cstdlib>  // XXX
 
 #include "device/device.hpp"
 #include "plan/plan.hpp"
@@ -45,11 +44,8 @@ bool is_empty(const Plan& plan, const Matmul& product) {
 }
 
 bool fits(const Plan& plan, const Matmul& product, const Tuning& tuning) {
-  if (plan.target.number() != 90 || plan.target.feature != 'a') return false;
+  if (!has_wgmma(plan.target, product)) return false;
   if (tuning.splits.value_or(1) != 1 || is_empty(plan, product)) return false;
-  // Sums of 8-bit floats keep 14 bits there, which is fewer than formulas promise.
-  if (is_floating(product.a.dtype) && size_bytes(product.a.dtype) == 1) return false;
-  if (!atom_of(product.a.dtype, product.b.dtype, product.accumulator, 64)) return false;
   return std::ranges::none_of(plan.extents, is_too_long) && !is_too_long(product.k) &&
          fault_of_source(product.a).empty() && fault_of_source(product.b).empty();
 }
@@ -69,7 +65,7 @@ bool is_alike_in_rows(const Operand& operand) {
 
 }  // namespace
 
-int words_of(const Plan& plan, const MatmulWgmma& product) {
+int words_of(const Plan& plan, const Matmul& product) {
   constexpr int kStored = 8, kMost = 2;
   if (product.along_m || product.accumulator != f32) return 0;
   if (plan.vector != kStored || plan.ragged || plan.peeled) return 0;
@@ -80,11 +76,15 @@ int words_of(const Plan& plan, const MatmulWgmma& product) {
       ++words;
       if (operand.read || operand.per_row || size_bytes(operand.dtype) != 2) return 0;
       if (operand.reach != Reach::contiguous) return 0;
-    } else if (operand.tensor > 1 && !is_alike_in_rows(operand)) {
-      return 0;
     }
   }
   return words <= kMost ? words : 0;
+}
+
+bool is_alike_in_rows(const Plan& plan) {
+  return std::ranges::all_of(plan.operands, [](const Operand& operand) {
+    return operand.written || operand.tensor < 2 || is_alike_in_rows(operand);
+  });
 }
 
 namespace {
@@ -97,6 +97,7 @@ MatmulWgmma made(const Plan& plan, const Matmul& product, const WgmmaTile& tile)
     made.along_m = !made.along_m;
   }
   made.swapped = tile.swapped;
+  made.takes_turns = tile.takes_turns;
   made.atom = *atom_of(made.a.dtype, made.b.dtype, made.accumulator, tile.n);
   made.cluster = tile.cluster;
   made.tile = {.m = tile.m,
@@ -107,19 +108,20 @@ MatmulWgmma made(const Plan& plan, const Matmul& product, const WgmmaTile& tile)
   made.passes = 1;
   const bool narrow = made.along_m || tile.consumers == 3 || tile.n <= 32;
   made.panel = narrow ? 32 : 64;
-  made.staggered = tile.consumers == 2;
-  if (const char* e = getenv("H_STAGGER"))
-    made.staggered = *e == '1' && tile.consumers == 2;               // XXX
-  if (const char* e = getenv("H_PANEL")) made.panel = std::atoi(e);  // XXX
   made.words = words_of(plan, made);
-  if (getenv("H_VECTORS")) made.words = 0;  // XXX
+  made.alike = is_alike_in_rows(plan);
   made.tile.stages = stages_of(made, plan.target);
-  if (const char* e = getenv("H_STAGES"))
-    made.tile.stages = std::min(made.tile.stages, std::atoi(e));  // XXX
   return made;
 }
 
 }  // namespace
+
+bool has_wgmma(const Target& target, const Matmul& product) {
+  if (target.number() != 90 || target.feature != 'a') return false;
+  // Sums of 8-bit floats keep 14 bits there, which is fewer than formulas promise.
+  if (is_floating(product.a.dtype) && size_bytes(product.a.dtype) == 1) return false;
+  return atom_of(product.a.dtype, product.b.dtype, product.accumulator, 64).has_value();
+}
 
 std::string fault_of_source(const OperandSource& source) {
   if (source.outer.size() != 1 || source.inner.size() != 1)
@@ -161,6 +163,7 @@ WgmmaProblem problem_of(const Plan& plan, const Matmul& product) {
           .integer = product.accumulator == i32,
           .multiple = std::max(8, plan.vector),
           .along_m = product.along_m,
+          .through_vectors = words_of(plan, product) == 0,
           .target = plan.target};
 }
 

@@ -20,13 +20,19 @@ struct WgmmaChoice {
                                                       const Tuning& tuning);
 
 /// The outputs that the formula can make of pairs in registers (MatmulWgmma::words).
-[[nodiscard]] int words_of(const Plan& plan, const MatmulWgmma& product);
+[[nodiscard]] int words_of(const Plan& plan, const Matmul& product);
+
+/// Whether all rows of the product have the same elements of the formula's operands.
+[[nodiscard]] bool is_alike_in_rows(const Plan& plan);
 
 /// What the tiles of `product` are chosen for.
 [[nodiscard]] WgmmaProblem problem_of(const Plan& plan, const Matmul& product);
 
-/// Why tensor maps cannot show an operand: "has rows that are not 16 bytes apart"; empty if they
-/// can.
+/// Whether the target has wgmma for operands and sums of these types.
+[[nodiscard]] bool has_wgmma(const Target& target, const Matmul& product);
+
+/// Why tensor maps cannot show an operand as wgmma reads it: "is not aligned to 16 bytes in every
+/// row"; empty if they can.
 [[nodiscard]] std::string fault_of_source(const OperandSource& source);
 
 }  // namespace tilejit::plan

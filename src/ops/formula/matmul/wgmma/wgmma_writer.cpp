@@ -47,7 +47,7 @@ void MatmulWgmmaWriter::write_behind_formula() {
 void MatmulWgmmaWriter::write_pair() {
   const Code loads = this->loads(), places = this->places(asked_by_formula());
   const std::string_view sum = expr::compute_type(wgmma_.accumulator);
-  line("// Two neighbours along mode 0, of every operand, which is alike in all rows.");
+  line("// Two neighbours along mode 0, of every operand.");
   line("struct ResultPair {");
   write_inputs();
   line("\n  TILE_DEVICE void load(const Params& p, const ResultPlace& at) {");
@@ -96,7 +96,8 @@ void MatmulWgmmaWriter::write_finish() {
   if (wgmma_.words > 0) {
     line(fmt::format("  static constexpr int kOutputs = {}, kTurns = {};", wgmma_.words,
                      plan::panels_of_words(wgmma_)));
-    line(fmt::format("  static constexpr bool kRolled = {};", weight > kShortFormula));
+    line(fmt::format("  static constexpr bool kRolled = {}, kAlike = {};", weight > kShortFormula,
+                     wgmma_.alike));
     line("  using Vector = ResultPair;\n  using Stored = ResultStored;");
     return line("  using Finish = SumsByWords<Work>;\n");
   }
@@ -152,7 +153,7 @@ void MatmulWgmmaWriter::write_work() {
                    tile.n, tile.k, tile.stages));
   line(fmt::format("  static constexpr int kConsumers = {}, kCluster = {};", wgmma_.consumers(),
                    wgmma_.cluster));
-  line(fmt::format("  static constexpr bool kStagger = {}, kMayBeEmpty = {};", wgmma_.staggered,
+  line(fmt::format("  static constexpr bool kTakeTurns = {}, kMayBeEmpty = {};", wgmma_.takes_turns,
                    !wgmma_.k.is_known()));
   line("  using Product = Mma;\n  using SharedA = TileA;\n  using SharedB = TileB;");
   line("  using BoxesA = SourceA;\n  using BoxesB = SourceB;");

@@ -19,7 +19,7 @@ class MatmulWgmmaWriter : public MatmulWriter {
   [[nodiscard]] bool takes_rank() const override { return true; }
   [[nodiscard]] int group_of_tiles() const override;
 
-  void write_tiles();
+  void write_tiles() override;
   /// struct SourceA or SourceB: the boxes of a tile.
   void write_boxes(char letter, atoms::Operand operand);
   /// The formula on pairs of sums in registers, and where results are stored 16 bytes at a time.

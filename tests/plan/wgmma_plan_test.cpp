@@ -1,0 +1,167 @@
+// Plans of products by warpgroups: for which operands, with which tiles, and what tensor maps show.
+#include "wgmma/wgmma_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "plans.hpp"
+#include "tilejit/error.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+constexpr int kBytesOfBlock = 227 * 1024;
+
+Plan part_of(const std::vector<Tensor>& tensors, const Tuning& tuning = {},
+             const Target& target = kHopper, const std::string& formula = "d = a @ b") {
+  return parts_of(plan_of({.tensors = tensors, .formula = formula, .tuning = tuning}, target))
+      .front();
+}
+
+/// Of row-major a and column-major b.
+Plan part_of_size(int m, int n, int k, DType type = bf16, const Tuning& tuning = {},
+                  const Target& target = kHopper) {
+  const DType d = type == tf32 ? f32 : type == i8 ? i32 : type;
+  return part_of({{"a", type, Layout(IntTuple{m, k}, IntTuple{k, 1})},
+                  {"b", type, Layout(IntTuple{k, n}, IntTuple{1, k})},
+                  {"d", d, Layout(IntTuple{m, n}, IntTuple{n, 1})}},
+                 tuning, target);
+}
+
+const MatmulWgmma* wgmma_of(const Plan& plan) {
+  return std::get_if<MatmulWgmma>(&plan.family);
+}
+
+TEST(WgmmaPlan, IsForOperandsThatTensorMapsCanShow) {
+  struct Case {
+    const char *what, *a, *b;
+    DType type;
+    int align;
+    bool taken;
+  };
+  constexpr Case kCases[] = {
+      {"both along K", "(2048,2048):(2048,1)", "(2048,2048):(1,2048)", bf16, 16, true},
+      {"neither along K", "(2048,2048):(1,2048)", "(2048,2048):(2048,1)", f16, 16, true},
+      {"rows apart", "(2048,2048):(2056,1)", "(2048,2048):(1,2048)", f16, 16, true},
+      {"symbols", "(M,2048):(2048,1)", "(2048,N):(1,2048)", bf16, 16, true},
+      {"batches", "(3,2048,2048):(4194304,2048,1)", "(2048,2048):(1,2048)", bf16, 16, true},
+      {"tf32", "(2048,2048):(2048,1)", "(2048,2048):(1,2048)", tf32, 16, true},
+      {"bytes", "(2048,2048):(2048,1)", "(2048,2048):(1,2048)", i8, 16, true},
+      {"odd rows", "(2048,2048):(2049,1)", "(2048,2048):(1,2048)", bf16, 16, false},
+      {"an odd address", "(2048,2048):(2048,1)", "(2048,2048):(1,2048)", bf16, 8, false},
+      {"32 bits along M", "(2048,2048):(1,2048)", "(2048,2048):(1,2048)", tf32, 16, false},
+      {"nested", "((4,512),2048):((1,8192),4)", "(2048,2048):(1,2048)", bf16, 16, false},
+      {"repeated rows", "(2048,2048):(0,1)", "(2048,2048):(1,2048)", bf16, 16, false},
+      {"fewer bits in sums than promised", "(2048,2048):(2048,1)", "(2048,2048):(1,2048)", f8e4m3,
+       16, false},
+      {"no tensor cores", "(2048,2048):(2048,1)", "(2048,2048):(1,2048)", f32, 16, false},
+  };
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.what);
+    Tensor a{"a", c.type, c.a};
+    a.align = c.align;
+    const std::string d = c.what == std::string("symbols")   ? "(M,N):(N,1)"
+                          : c.what == std::string("batches") ? "(3,2048,2048)"
+                                                             : "(2048,2048)";
+    const DType type = c.type == i8 ? i32 : c.type == tf32 ? f32 : c.type == f8e4m3 ? bf16 : c.type;
+    const Plan part = part_of({a, {"b", c.type, c.b}, {"d", type, d.c_str()}});
+    EXPECT_EQ(wgmma_of(part) != nullptr, c.taken) << template_name(part);
+  }
+  EXPECT_NE(wgmma_of(part_of_size(2048, 2048, 2048)), nullptr);
+  for (const char* target : {"sm_80", "sm_90", "sm_100a", "sm_120a"}) {
+    EXPECT_EQ(wgmma_of(part_of_size(2048, 2048, 2048, bf16, {}, parse_target(target))), nullptr)
+        << target;
+  }
+}
+
+TEST(WgmmaPlan, FillsTheDeviceWithTiles) {
+  struct Case {
+    int m, n, k, tile_m, tile_n;
+  };
+  constexpr Case kCases[] = {
+      {4096, 4096, 4096, 128, 256}, {2048, 2048, 2048, 128, 256}, {3000, 3000, 3000, 192, 192},
+      {3072, 3072, 3072, 192, 192}, {4096, 2112, 7168, 192, 176}, {512, 8192, 8192, 128, 256},
+  };
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(std::to_string(c.m) + " x " + std::to_string(c.n) + " x " + std::to_string(c.k));
+    const Plan part = part_of_size(c.m, c.n, c.k);
+    ASSERT_NE(wgmma_of(part), nullptr);
+    EXPECT_EQ(wgmma_of(part)->tile.m, c.tile_m);
+    EXPECT_EQ(wgmma_of(part)->tile.n, c.tile_n);
+    EXPECT_EQ(wgmma_of(part)->cluster, 2);
+  }
+}
+
+/// What a launch would hand to the driver is right, and a stage is what the boxes bring.
+void expect_boxes(const Plan& part) {
+  const MatmulWgmma& product = *wgmma_of(part);
+  operation::check_tensor_maps(part.signature, launch_plan(part));
+  EXPECT_LE(dynamic_shared_bytes(part), kBytesOfBlock);
+  EXPECT_GE(product.tile.stages, 2);
+  int bytes = 0;
+  for (const atoms::Operand operand : {atoms::Operand::a, atoms::Operand::b}) {
+    const BoxesOfTile boxes = boxes_of(product, operand);
+    const operation::TensorMap map = tensor_map(part, product, operand);
+    EXPECT_EQ(map.modes[0].box * map.modes[1].box, boxes.extent * boxes.depth);
+    bytes += boxes.count * boxes.extent * boxes.depth * size_bytes(map.dtype);
+  }
+  EXPECT_EQ(bytes, stage_bytes(product));
+}
+
+TEST(WgmmaPlan, HasTensorMapsThatTheDriverTakes) {
+  for (const char* a : {"(4,520,328):(170560,328,1)", "(4,520,328):(170560,1,520)"}) {
+    for (const char* b : {"(328,776):(776,1)", "(4,328,776):(254528,1,328)"}) {
+      for (const int n : {256, 192, 152, 64}) {
+        SCOPED_TRACE(std::string(a) + " " + b + " " + std::to_string(n));
+        const Plan part = part_of({{"a", bf16, a}, {"b", bf16, b}, {"d", bf16, "(4,520,776)"}},
+                                  {.tile = {{n, 128}}});
+        ASSERT_NE(wgmma_of(part), nullptr);
+        expect_boxes(part);
+      }
+    }
+  }
+}
+
+TEST(WgmmaPlan, HasSharedMemoryForEveryTile) {
+  for (const DType type : {bf16, tf32, i8}) {
+    const Plan part = part_of_size(4096, 4096, 4096, type);
+    ASSERT_NE(wgmma_of(part), nullptr);
+    const auto tiles = ranked_tiles(problem_of(part, *wgmma_of(part)));
+    EXPECT_GT(tiles.size(), 100U);
+    for (std::size_t i = 0; i < tiles.size(); i += 7) {
+      SCOPED_TRACE(std::to_string(tiles[i].m) + " by " + std::to_string(tiles[i].n));
+      const Plan pinned =
+          part_of_size(4096, 4096, 4096, type, {.tile = {{tiles[i].n, tiles[i].m}}, .cluster = 1});
+      ASSERT_NE(wgmma_of(pinned), nullptr);
+      expect_boxes(pinned);
+    }
+  }
+}
+
+TEST(WgmmaPlan, GoesBackToWarpsForTuningThatOnlyTheyHave) {
+  EXPECT_EQ(wgmma_of(part_of_size(4096, 4096, 4096, bf16, {.splits = 3})), nullptr);
+  EXPECT_EQ(wgmma_of(part_of_size(4096, 4096, 4096, bf16, {.cluster = 1}))->cluster, 1);
+  try {
+    (void)part_of_size(4096, 4096, 4096, bf16, {.tile = {{24, 40}}});
+    ADD_FAILURE() << "planned";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.where(), "/tuning/tile");
+  }
+}
+
+TEST(WgmmaPlan, TakesPairsOfSumsForOutputsOf16Bits) {
+  const auto words = [](const char* formula, const char* c, DType type) {
+    const Plan part = part_of({{"a", bf16, "(1024,1024)"},
+                               {"b", bf16, "(1024,1024)"},
+                               {"c", bf16, c},
+                               {"d", type, "(1024,1024)"}},
+                              {}, kHopper, formula);
+    EXPECT_EQ(wgmma_of(part)->alike, std::string(c) == "1024");
+    return wgmma_of(part)->words;
+  };
+  EXPECT_EQ(words("d = gelu(a @ b + c)", "1024", bf16), 1);
+  EXPECT_EQ(words("d = gelu(a @ b + c)", "(1024,1024)", bf16), 1) << "a residual";
+  EXPECT_EQ(words("d = a @ b + c", "1024", f32), 0) << "32 bits";
+}
+
+}  // namespace
+}  // namespace tilejit::plan
