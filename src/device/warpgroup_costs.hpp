@@ -14,6 +14,8 @@ struct WarpgroupCosts {
   double of_sums = 600;             ///< the formula, of 128 by 256 sums
   double through_vectors = 3;       ///< times that, if sums go through shared memory
   double turned = 4;                ///< and that, if vectors of the result lie along M
+  double of_split = 1200;           ///< that blocks of a cluster add their sums
+  double gathered_in_clock = 24;    ///< bytes of sums that come from other blocks
   double bytes_in_clock = 1500;     ///< that all multiprocessors read from memory
   double beside_memory = 1.0 / 16;  ///< of the products' clocks, if memory takes longer
   /// Power: more clocks for each element that is brought to shared memory per multiplication.

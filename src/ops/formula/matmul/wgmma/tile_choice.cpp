@@ -9,9 +9,12 @@
 namespace tilejit::plan {
 namespace {
 
-constexpr std::int64_t kLarge = 8192;  // elements, of an extent that is a symbol
-constexpr int kBytesOfStep = 128;      // of K
-constexpr int kStepsOfStage = 4;       // instructions along K
+constexpr std::int64_t kLarge = 8192;    // elements, of an extent that is a symbol
+constexpr int kBytesOfStep = 128;        // of K
+constexpr int kStepsOfStage = 4;         // instructions along K
+constexpr int kMostOfCluster = 8;        // blocks
+constexpr std::int64_t kLeastSteps = 2;  // of a part of K
+constexpr int kTogether = 16;            // multiprocessors of which clusters are formed
 
 /// Rows of a tile, the warpgroups of a block, each with 64 or 128 rows, and the most columns for
 /// which registers last.
@@ -38,6 +41,7 @@ class Ranking {
       for (const Rows& rows : kRows) {
         for (int n = 16; n <= rows.most_columns; n += 8) {
           for (const int cluster : {1, 2}) add(rows, n, cluster, swapped);
+          if (may_split()) add_splits(rows, n, swapped);
         }
       }
     }
@@ -49,7 +53,20 @@ class Ranking {
   }
 
  private:
-  void add(const Rows& rows, int n, int cluster, bool swapped) {
+  [[nodiscard]] bool may_split() const {
+    const ProductSize& size = problem_.size;
+    return size.m && size.n && size.k && size.batch;
+  }
+  void add_splits(const Rows& rows, int n, bool swapped) {
+    for (const int cluster : {1, 2}) {
+      for (int splits = 2; splits * cluster <= kMostOfCluster; ++splits) {
+        if (steps() < splits * kLeastSteps) break;
+        add(rows, n, cluster, swapped, splits);
+      }
+    }
+  }
+
+  void add(const Rows& rows, int n, int cluster, bool swapped, int splits = 1) {
     const int step = is_along_k(swapped) ? 8 * cluster : 8;  // whole rows of the swizzle
     if (n % step != 0 || n % problem_.multiple != 0) return;
     if (problem_.integer && n > 32 && n % 16 != 0) return;
@@ -59,6 +76,7 @@ class Ranking {
                    .n = n,
                    .consumers = rows.consumers,
                    .cluster = cluster,
+                   .splits = splits,
                    .swapped = swapped,
                    .takes_turns = rows.takes_turns};
     tile.clocks = clocks(tile, tiles_m);
@@ -68,21 +86,35 @@ class Ranking {
   [[nodiscard]] double clocks(const WgmmaTile& tile, std::int64_t tiles_m) const {
     const std::int64_t tiles_n = core::ceil_div(swapped_n(tile), tile.n);
     const std::int64_t groups = core::ceil_div(tiles_m, tile.cluster) * tiles_n * size_.batch;
-    const std::int64_t waves = core::ceil_div(groups, multiprocessors_ / tile.cluster);
-    const auto steps =
-        static_cast<double>(core::ceil_div(size_.k * problem_.element_bytes, kBytesOfStep));
+    const std::int64_t waves = core::ceil_div(groups, clusters_of(tile.cluster * tile.splits));
+    const auto steps = static_cast<double>(core::ceil_div(this->steps(), tile.splits));
     const double sums = static_cast<double>(tile.m) * tile.n;
     const double of_sums = problem_.along_m != tile.swapped ? costs_.turned
                            : problem_.through_vectors       ? costs_.through_vectors
                                                             : 1;
-    const double formula = costs_.of_sums * of_sums * sums / (128 * 256);
+    const int warps = 4 * tile.consumers, adding = (warps + tile.splits - 1) / tile.splits;
+    const double formula = costs_.of_sums * of_sums * sums / (128 * 256) * adding / warps;
+    const double gathered = adding * (tile.splits - 1) * sums / warps * 4;  // bytes
+    const double split =
+        tile.splits == 1 ? 0 : costs_.of_split + gathered / costs_.gathered_in_clock;
     const double product = steps * clocks_of_step(tile) * (1 + costs_.of_traffic * traffic(tile));
     // Warpgroups that take turns hide all but the last formula, if products take longer.
     const double all =
         tile.takes_turns
             ? static_cast<double>(waves) * std::max(product, formula) + costs_.before_tile + formula
-            : static_cast<double>(waves) * (product + costs_.before_tile + formula);
+            : static_cast<double>(waves) * (product + costs_.before_tile + formula + split);
     return costs_.launch + std::max(all, memory_clocks(problem_) + all * costs_.beside_memory);
+  }
+
+  /// Of the whole of K.
+  [[nodiscard]] std::int64_t steps() const {
+    return core::ceil_div(size_.k * problem_.element_bytes, kBytesOfStep);
+  }
+  /// How many clusters of that many blocks there are at once. Blocks of a cluster are on
+  /// multiprocessors that belong together.
+  [[nodiscard]] int clusters_of(int blocks) const {
+    if (blocks <= 2) return multiprocessors_ / blocks;
+    return multiprocessors_ / kTogether * (kTogether / blocks);
   }
 
   [[nodiscard]] double clocks_of_step(const WgmmaTile& tile) const {

@@ -12,6 +12,7 @@ struct WgmmaTile {
   int m = 0, n = 0;
   int consumers = 1;
   int cluster = 1;
+  int splits = 1;  ///< parts of K
   bool swapped = false;
   bool takes_turns = false;  ///< each warpgroup has a tile of its own
   double clocks = 0;

@@ -43,15 +43,22 @@ bool is_empty(const Plan& plan, const Matmul& product) {
   return product.k.is(0) || std::ranges::any_of(plan.extents, [](const Dim& d) { return d.is(0); });
 }
 
-bool fits(const Plan& plan, const Matmul& product, const Tuning& tuning) {
+bool fits(const Plan& plan, const Matmul& product) {
   if (!has_wgmma(plan.target, product)) return false;
-  if (tuning.splits.value_or(1) != 1 || is_empty(plan, product)) return false;
+  if (is_empty(plan, product)) return false;
   return std::ranges::none_of(plan.extents, is_too_long) && !is_too_long(product.k) &&
          fault_of_source(product.a).empty() && fault_of_source(product.b).empty();
 }
 
+/// Whether there is shared memory for two stages, and for sums of other blocks.
+bool is_possible(const MatmulWgmma& product) {
+  const int stages = product.tile.stages;
+  return stages >= 2 && split_bytes(product) <= stages * stage_bytes(product);
+}
+
 bool is_pinned(const Tuning& tuning, const WgmmaTile& tile, bool along_m) {
   if (tuning.cluster && *tuning.cluster != tile.cluster) return false;
+  if (tuning.splits && *tuning.splits != tile.splits) return false;
   if (!tuning.tile) return true;
   const std::array<int, 2> sides =
       along_m ? std::array{tile.m, tile.n} : std::array{tile.n, tile.m};
@@ -95,7 +102,7 @@ MatmulWgmma made(const Plan& plan, const Matmul& product, const WgmmaTile& tile)
                .n = tile.n,
                .k = kRowBytes / size_bytes(made.a.dtype),
                .warps_m = 4 * tile.consumers};
-  made.splits = 1;
+  made.splits = tile.splits;
   made.passes = 1;
   const bool narrow = made.along_m || tile.consumers == 3 || tile.n <= 32;
   made.panel = narrow ? 32 : 64;
@@ -163,12 +170,12 @@ WgmmaProblem problem_of(const Plan& plan, const Matmul& product) {
 
 std::optional<WgmmaChoice> choose_wgmma(const Plan& plan, const Matmul& product,
                                         const Tuning& tuning) {
-  if (!fits(plan, product, tuning)) return std::nullopt;
+  if (!fits(plan, product)) return std::nullopt;
   for (const WgmmaTile& tile : ranked_tiles(problem_of(plan, product))) {
     const bool along_m = product.along_m != tile.swapped;
     if (!is_pinned(tuning, tile, along_m)) continue;
     WgmmaChoice choice{made(plan, product, tile), tile.clocks};
-    if (choice.product.tile.stages >= 2) return choice;
+    if (is_possible(choice.product)) return choice;
   }
   return std::nullopt;
 }

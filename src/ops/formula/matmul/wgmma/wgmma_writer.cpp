@@ -24,7 +24,8 @@ std::vector<std::string_view> MatmulWgmmaWriter::own_headers() const {
 
 void MatmulWgmmaWriter::write_constants() {
   write_block();
-  line(fmt::format("constexpr int kCluster = {};  // blocks\n", wgmma_.cluster));
+  line(fmt::format("constexpr int kCluster = {}, kSplits = {};  // blocks\n", wgmma_.cluster,
+                   wgmma_.splits));
 }
 
 int MatmulWgmmaWriter::group_of_tiles() const {
@@ -151,8 +152,8 @@ void MatmulWgmmaWriter::write_work() {
   line("struct Work {");
   line(fmt::format("  static constexpr int kM = {}, kN = {}, kK = {}, kStages = {};", tile.m,
                    tile.n, tile.k, tile.stages));
-  line(fmt::format("  static constexpr int kConsumers = {}, kCluster = {};", wgmma_.consumers(),
-                   wgmma_.cluster));
+  line(fmt::format("  static constexpr int kConsumers = {}, kCluster = {}, kSplits = {};",
+                   wgmma_.consumers(), wgmma_.cluster, wgmma_.splits));
   line(fmt::format("  static constexpr bool kTakeTurns = {}, kMayBeEmpty = {};", wgmma_.takes_turns,
                    !wgmma_.k.is_known()));
   line("  using Product = Mma;\n  using SharedA = TileA;\n  using SharedB = TileB;");
