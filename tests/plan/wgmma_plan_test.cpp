@@ -137,8 +137,40 @@ TEST(WgmmaPlan, HasSharedMemoryForEveryTile) {
   }
 }
 
+TEST(WgmmaPlan, SplitsKIfTilesAreFew) {
+  struct Case {
+    int m, n, k;
+    bool splits;
+  };
+  constexpr Case kCases[] = {{3200, 256, 5632, true},   {288, 208, 1160, true},
+                             {64, 64, 8192, true},      {4096, 4096, 4096, false},
+                             {8192, 1024, 1024, false}, {2048, 2048, 128, false}};
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(std::to_string(c.m) + " x " + std::to_string(c.n) + " x " + std::to_string(c.k));
+    const Plan part = part_of_size(c.m, c.n, c.k);
+    ASSERT_NE(wgmma_of(part), nullptr);
+    EXPECT_EQ(wgmma_of(part)->splits > 1, c.splits);
+    expect_boxes(part);
+  }
+}
+
+TEST(WgmmaPlan, AddsSplitSumsInAClusterWithoutMemory) {
+  const Plan part =
+      part_of_size(256, 512, 4096, bf16, {.tile = {{64, 128}}, .cluster = 2, .splits = 4});
+  ASSERT_NE(wgmma_of(part), nullptr);
+  EXPECT_LE(split_bytes(*wgmma_of(part)),
+            wgmma_of(part)->tile.stages * stage_bytes(*wgmma_of(part)));
+  const operation::LaunchPlan launch = launch_plan(part);
+  EXPECT_TRUE(launch.workspaces.empty());
+  ASSERT_EQ(launch.steps.size(), 1U);
+  EXPECT_EQ(launch.steps[0].cluster, 8);
+  EXPECT_FALSE(launch.steps[0].grid.resident) << "a block has one tile";
+  EXPECT_EQ(launch.steps[0].grid.blocks_per_unit, 8);
+}
+
 TEST(WgmmaPlan, GoesBackToWarpsForTuningThatOnlyTheyHave) {
-  EXPECT_EQ(wgmma_of(part_of_size(4096, 4096, 4096, bf16, {.splits = 3})), nullptr);
+  EXPECT_EQ(wgmma_of(part_of_size(4096, 4096, 4096, bf16, {.splits = 9})), nullptr);
+  EXPECT_EQ(wgmma_of(part_of_size(4096, 4096, 4096, bf16, {.splits = 3}))->splits, 3);
   EXPECT_EQ(wgmma_of(part_of_size(4096, 4096, 4096, bf16, {.cluster = 1}))->cluster, 1);
   try {
     (void)part_of_size(4096, 4096, 4096, bf16, {.tile = {{24, 40}}});
