@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "device/device.hpp"
+#include "expr/traits.hpp"
 #include "plan/plan.hpp"
 
 namespace tilejit::plan {
@@ -145,6 +146,25 @@ std::string fault_of_source(const OperandSource& source) {
   return {};
 }
 
+namespace {
+
+/// Whether rows do not begin at multiples of 128 bytes.
+bool has_split_rows(const OperandSource& source) {
+  const std::vector<Mode>& across = source.major == atoms::Major::k ? source.outer : source.inner;
+  const auto splits = [&](const Mode& leaf) {
+    return leaf.stride.is_known() &&
+           leaf.stride.value() * size_bytes(source.dtype) % kRowBytes != 0;
+  };
+  return std::ranges::any_of(across, splits);
+}
+
+/// Whether the formula computes the node from others.
+bool is_computed(const expr::Node& node) {
+  return node.op != expr::Op::matmul && node.args[0] != expr::kNoNode;
+}
+
+}  // namespace
+
 WgmmaProblem problem_of(const Plan& plan, const Matmul& product) {
   const auto known = [](const Dim& dim) {
     return dim.is_known() ? std::optional(dim.value()) : std::nullopt;
@@ -152,6 +172,10 @@ WgmmaProblem problem_of(const Plan& plan, const Matmul& product) {
   Dim batch = 1;
   for (std::size_t m = 2; m < plan.extents.size(); ++m) batch = batch * plan.extents[m];
   const Dim &m = plan.extents[product.along_m ? 0 : 1], &n = plan.extents[product.along_m ? 1 : 0];
+  std::int64_t formula = 0;
+  for (const expr::Node& node : plan.program.nodes) {
+    if (is_computed(node)) formula += expr::traits(node.op).weight;
+  }
   int output_bytes = 0;
   for (const Operand& operand : plan.operands) {
     if (operand.written) output_bytes += size_bytes(operand.dtype);
@@ -161,6 +185,9 @@ WgmmaProblem problem_of(const Plan& plan, const Matmul& product) {
           .output_bytes = output_bytes,
           .a = product.a.major,
           .b = product.b.major,
+          .a_split = has_split_rows(product.a),
+          .b_split = has_split_rows(product.b),
+          .formula = formula,
           .integer = product.accumulator == i32,
           .multiple = std::max(8, plan.vector),
           .along_m = product.along_m,
