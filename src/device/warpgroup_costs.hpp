@@ -29,7 +29,7 @@ struct WarpgroupCosts {
   double large = 8e6;               ///< bytes of an operand of which half of that counts
   // Of products by the tensor cores of warps, to compare with.
   double launch_of_warps = 3000;
-  double launch_of_copy = 3500;  ///< of an operand, before the product
+  double launch_of_copy = 4500;  ///< of an operand, before the product
   double split_of_warps = 1.5;   ///< times the clocks of tiles that several blocks share
   double memory_of_warps = 1.5;  ///< times the clocks that memory takes
 };

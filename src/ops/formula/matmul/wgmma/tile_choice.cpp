@@ -105,10 +105,10 @@ class Ranking {
     const auto steps = static_cast<double>(core::ceil_div(this->steps(), tile.splits));
     const double product = steps * clocks_of_step(tile, grid.blocks), formula = of_sums(tile);
     // Warpgroups that take turns hide most of the formula, if products take longer.
-    const double compute =
-        tile.takes_turns
-            ? waves * std::max(product + costs_.not_hidden * formula, formula) + formula
-            : waves * (product + costs_.before_tile + formula + of_split(tile));
+    const double compute = tile.takes_turns
+                               ? waves * std::max(product + costs_.not_hidden * formula, formula) +
+                                     costs_.before_tile + formula
+                               : waves * (product + costs_.before_tile + formula + of_split(tile));
     const double memory = of_memory(tile, grid);
     return costs_.launch + std::max(compute, memory) +
            costs_.beside_memory * std::min(compute, memory);
