@@ -3,6 +3,7 @@
 //
 //   kM, kN, kK                        of a tile
 //   kStages, kConsumers, kCluster     of the ring; warpgroups that multiply; blocks of a cluster
+//   kProducts                         2: a pair, whose tiles of B lie side by side, kN columns each
 //   kTakeTurns                        each warpgroup has a tile of its own, and finishes it while
 //                                     the next one multiplies; else all have a part of one tile
 //   kMayBeEmpty                       K may be 0
@@ -56,7 +57,8 @@ struct WarpgroupMatmul {
   // Starts the copies of one operand's tile at step k. A block of a cluster that shares the tile
   // brings its part of the boxes to all blocks.
   //
-  // Source has kBoxes of kBoxBytes each, one after another; map(p); and box(tile, number, k).
+  // Source has kBoxes of kBoxBytes each, one after another; map(p, number); and box(tile, number,
+  // k).
   template <class Source, int kSharing, class Params, class Tile>
   static TILE_DEVICE void load_operand(const Params& p, const Tile& tile, i32 k, u32 to,
                                        u32 barrier, u32 rank) {
@@ -65,10 +67,10 @@ struct WarpgroupMatmul {
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
       if constexpr (kSharing == 1) {
-        load_box(to + i * Source::kBoxBytes, Source::map(p), Source::box(tile, i, k), barrier);
+        load_box(to + i * Source::kBoxBytes, Source::map(p, i), Source::box(tile, i, k), barrier);
       } else {
         const i32 number = i32(rank) * kOwn + i;
-        load_box_multicast(to + number * Source::kBoxBytes, Source::map(p),
+        load_box_multicast(to + number * Source::kBoxBytes, Source::map(p, number),
                            Source::box(tile, number, k), barrier, (1 << kSharing) - 1);
       }
     }
@@ -208,8 +210,10 @@ TILE_DEVICE void multiply_by_warpgroups(const Params& p, unsigned char* memory) 
   const typename Matmul::Ring ring{start + Matmul::kOfBarriers};
   if (warp == 0 && elect_one()) {
     ring.init(1, Matmul::kTogether * Work::kCluster);
-    prefetch_tensor_map(Work::BoxesA::map(p));
-    prefetch_tensor_map(Work::BoxesB::map(p));
+    prefetch_tensor_map(Work::BoxesA::map(p, 0));
+    prefetch_tensor_map(Work::BoxesB::map(p, 0));
+    if constexpr (Work::kProducts > 1)
+      prefetch_tensor_map(Work::BoxesB::map(p, Work::BoxesB::kBoxes - 1));
   }
   follow_previous_kernel();
   u32 rank = 0;
