@@ -15,12 +15,13 @@ constexpr int kStepsOfStage = 4;       // instructions along K
 constexpr int kPanel = 64;             // columns of a box of 16-bit elements that lie along N
 
 /// Rows of a tile, the warpgroups of a block, each with 64 or 128 rows, and the most columns for
-/// which registers last.
+/// which registers last; those of a pair also hold two sums for each place of a panel.
 struct Rows {
-  int m = 0, consumers = 1, most_columns = 256;
+  int m = 0, consumers = 1, most_columns = 256, most_of_pair = 256;
   bool takes_turns = false;
 };
-constexpr Rows kRows[] = {{64, 1, 256}, {128, 2, 256}, {192, 3, 192}, {256, 2, 160}};
+constexpr Rows kRows[] = {
+    {64, 1, 256, 256}, {128, 2, 256, 256}, {192, 3, 192, 128}, {256, 2, 160, 128}};
 
 struct Size {
   std::int64_t m, n, k, batch;
@@ -38,7 +39,8 @@ class Ranking {
     for (const bool swapped : {false, true}) {
       if (problem_.swapped.value_or(swapped) != swapped) continue;
       for (const Rows& rows : kRows) {
-        for (int n = 16; n <= rows.most_columns; n += 8) {
+        const int most = problem_.products == 1 ? rows.most_columns : rows.most_of_pair;
+        for (int n = 16; n <= most; n += 8) {
           for (const int cluster : {1, 2}) add(rows, n, cluster, swapped);
         }
       }
