@@ -5,6 +5,7 @@
 //   kStages, kConsumers               of the ring; warpgroups that multiply
 //   kCluster, kSplits                 blocks with tiles below each other, which share columns of B;
 //                                     and blocks with the same tile and a part of K each
+//   kProducts                         2: a pair, whose tiles of B lie side by side, kN columns each
 //   kTakeTurns                        each warpgroup has a tile of its own, and finishes it while
 //                                     the next one multiplies; else all have a part of one tile
 //   kMayBeEmpty                       K may be 0
@@ -78,7 +79,8 @@ struct WarpgroupMatmul {
   // Starts the copies of one operand's tile at element k. A block of a cluster that shares the tile
   // brings its part of the boxes to all blocks.
   //
-  // Source has kBoxes of kBoxBytes each, one after another; map(p); and box(tile, number, k).
+  // Source has kBoxes of kBoxBytes each, one after another; map(p, number); and box(tile, number,
+  // k).
   template <class Source, int kSharing, class Params, class Tile>
   static TILE_DEVICE void load_operand(const Params& p, const Tile& tile, i32 k, u32 to,
                                        u32 barrier, const Role& role) {
@@ -87,10 +89,10 @@ struct WarpgroupMatmul {
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
       if constexpr (kSharing == 1) {
-        load_box(to + i * Source::kBoxBytes, Source::map(p), Source::box(tile, i, k), barrier);
+        load_box(to + i * Source::kBoxBytes, Source::map(p, i), Source::box(tile, i, k), barrier);
       } else {
         const i32 number = i32(role.row) * kOwn + i;
-        load_box_multicast(to + number * Source::kBoxBytes, Source::map(p),
+        load_box_multicast(to + number * Source::kBoxBytes, Source::map(p, number),
                            Source::box(tile, number, k), barrier,
                            u16(((1 << kSharing) - 1) << (role.part * kSharing)));
       }
@@ -244,8 +246,10 @@ TILE_DEVICE void multiply_by_warpgroups(const Params& p, unsigned char* memory) 
     if constexpr (Matmul::kSplits > 1) {
       Matmul::Splits::init(start + Matmul::kOfBarriers + Matmul::Ring::kBytes, role.part);
     }
-    prefetch_tensor_map(Work::BoxesA::map(p));
-    prefetch_tensor_map(Work::BoxesB::map(p));
+    prefetch_tensor_map(Work::BoxesA::map(p, 0));
+    prefetch_tensor_map(Work::BoxesB::map(p, 0));
+    if constexpr (Work::kProducts > 1)
+      prefetch_tensor_map(Work::BoxesB::map(p, Work::BoxesB::kBoxes - 1));
   }
   follow_previous_kernel();
   if constexpr (Matmul::kBlocks == 1) {

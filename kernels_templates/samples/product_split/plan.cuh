@@ -137,7 +137,7 @@ struct ResultPlace {
 
 struct SourceA {
   static constexpr int kBoxes = 1, kBoxBytes = 16384;
-  static TILE_DEVICE const TensorMap& map(const Params& p) {
+  static TILE_DEVICE const TensorMap& map(const Params& p, i32 number) {
     return p.map_a;
   }
   static TILE_DEVICE Box<2> box(const Tile& tile, i32 number, i32 k) {
@@ -147,7 +147,7 @@ struct SourceA {
 
 struct SourceB {
   static constexpr int kBoxes = 2, kBoxBytes = 4096;
-  static TILE_DEVICE const TensorMap& map(const Params& p) {
+  static TILE_DEVICE const TensorMap& map(const Params& p, i32 number) {
     return p.map_b;
   }
   static TILE_DEVICE Box<2> box(const Tile& tile, i32 number, i32 k) {
@@ -161,7 +161,7 @@ struct ResultPair {
   TILE_DEVICE void load(const Params& p, const ResultPlace& at) {
   }
 
-  TILE_DEVICE void map(const Params& p, const ResultPlace& at, const float (&sums)[kVector],
+  TILE_DEVICE void map(const Params& p, const ResultPlace& at, const float (&sums)[2],
                        u32 (&words)[1]) const {
     const Contiguous<float, kVector> sum = {{sums[0], sums[1]}};
     Packed<bf16, kVector> out2;
@@ -193,6 +193,7 @@ struct ResultStored {
 struct Work {
   static constexpr int kM = 128, kN = 64, kK = 64, kStages = 8;
   static constexpr int kConsumers = 2, kCluster = 2, kSplits = 4;
+  static constexpr int kProducts = 1;
   static constexpr bool kTakeTurns = false, kMayBeEmpty = false;
   using Product = Mma;
   using SharedA = TileA;

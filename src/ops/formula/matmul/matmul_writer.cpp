@@ -44,7 +44,7 @@ void MatmulWriter::write_constants() {
 }
 
 bool MatmulWriter::is_loaded(const Operand& operand) const {
-  return operand.read && operand.tensor > 1;
+  return operand.read && !product_.multiplies(operand.tensor);
 }
 
 /// The product's operands, and what they are computed from, are no values of an element.
@@ -57,15 +57,27 @@ expr::Slice MatmulWriter::formula() const {
 }
 
 std::string MatmulWriter::given(expr::NodeId id) const {
-  return id == product_.node ? "sum" : HeaderWriter::given(id);
+  if (id == product_.node) return "sum";
+  return product_.second && id == product_.second->node ? "sum1" : HeaderWriter::given(id);
+}
+
+std::vector<std::string> MatmulWriter::sums() const {
+  std::vector<std::string> names = {"sum"};
+  if (product_.second) names.emplace_back("sum1");
+  return names;
 }
 
 std::string MatmulWriter::own_parameters(bool) const {
-  return fmt::format(", {} sum", expr::compute_type(product_.accumulator));
+  std::string text;
+  for (const std::string& sum : sums())
+    text += fmt::format(", {} {}", expr::compute_type(product_.accumulator), sum);
+  return text;
 }
 
 std::string MatmulWriter::own_arguments(int i) const {
-  return fmt::format(", sum.element[e + {}]", i);
+  std::string text;
+  for (const std::string& sum : sums()) text += fmt::format(", {}.element[e + {}]", sum, i);
+  return text;
 }
 
 std::string MatmulWriter::warps() const {
@@ -227,6 +239,10 @@ void MatmulWriter::write_vector() {
       "  TILE_DEVICE void map(const Params& p, const ResultPlace& at, const {}* sums) const {{",
       sum));
   line(fmt::format("    Contiguous<{}, kVector> sum;\n    sum.load(sums);", sum));
+  if (product_.second) {
+    line(fmt::format("    Contiguous<{}, kVector> sum1;\n    sum1.load(sums + {});", sum,
+                     sums_of_panel()));
+  }
   write_outputs();
   out_ += coordinates(places + stores) + places.text;
   write_groups();

@@ -70,7 +70,7 @@ class ProductPlanner {
     const auto atom = atom_for(plan_.target, product_.a.dtype, product_.b.dtype);
     const auto wgmma = choose_wgmma(plan_, operands(), op_.tuning);
     if (op_.tuning.cluster && !wgmma) refuse("cluster");
-    if (wgmma && !(atom && warps_are_faster(*atom, wgmma->clocks))) {
+    if (wgmma && (product_.second || !(atom && warps_are_faster(*atom, wgmma->clocks)))) {
       plan_.family = wgmma->product;
       if (wgmma->product.words > 0) plan_.vector = 2;
     } else if (atom) {
@@ -88,6 +88,23 @@ class ProductPlanner {
     if (wgmma) return atom ? std::min(wgmma->clocks, clocks_of_warps(*atom)) : wgmma->clocks;
     if (atom) return clocks_of_warps(*atom, slower_by_short_runs());
     return choose_tile(simt_shapes(product_.accumulator), size(), op_.tuning.splits).clocks;
+  }
+
+  bool pays_as_pair() {
+    begin();
+    const Matmul pair = operands();
+    const auto wgmma = choose_wgmma(plan_, pair, op_.tuning);
+    if (!wgmma) return false;
+    if (op_.tuning.tile || op_.tuning.cluster) return true;
+    Matmul one = pair;
+    one.second.reset();
+    const auto alone = choose_wgmma(plan_, one, op_.tuning);
+    if (!alone) return true;
+    // The sums of one product go through memory and back.
+    WgmmaProblem sums = problem_of(plan_, one);
+    sums.size.k = 0;
+    sums.output_bytes = 2 * size_bytes(pair.accumulator);
+    return wgmma->clocks < 2 * alone->clocks + memory_clocks(sums);
   }
 
   std::optional<Plan> run_light() {
@@ -126,6 +143,10 @@ class ProductPlanner {
       operand->reach = Reach::product;
       operand->access_bytes = source->run * size_bytes(source->stored);
     }
+    if (!product.second) return;
+    Operand& own = plan_.operands[static_cast<std::size_t>(product.second->tensor)];
+    own.reach = Reach::product;
+    own.access_bytes = product.second->source.run * size_bytes(product.second->source.stored);
   }
 
   /// Vectors lie along N, or along M if the first output is contiguous there.
@@ -179,7 +200,16 @@ class ProductPlanner {
             .k = product_.k,
             .accumulator = product_.accumulator,
             .node = product_.node,
-            .along_m = along_m_};
+            .along_m = along_m_,
+            .second = second()};
+  }
+  [[nodiscard]] std::optional<SecondSource> second() const {
+    if (!product_.second) return std::nullopt;
+    const formula::SecondProduct& own = *product_.second;
+    return SecondSource{.source = source(own.operand),
+                        .tensor = own.operand.tensor,
+                        .left = own.left,
+                        .node = own.node};
   }
 
   [[nodiscard]] Matmul light() const {
@@ -313,6 +343,10 @@ Plan plan_product(const Fused& op, const formula::Analysis& analysis, const Targ
 
 double product_clocks(const Fused& op, const formula::Analysis& analysis, const Target& target) {
   return ProductPlanner(op, analysis, target).clocks();
+}
+
+bool pays_as_pair(const Fused& op, const formula::Analysis& analysis, const Target& target) {
+  return ProductPlanner(op, analysis, target).pays_as_pair();
 }
 
 std::optional<Plan> plan_light_product(const Fused& op, const formula::Analysis& analysis,

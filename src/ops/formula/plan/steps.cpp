@@ -6,6 +6,7 @@
 
 #include "formula/product.hpp"
 #include "matmul/product_plan.hpp"
+#include "plan/pairs.hpp"
 #include "plan/params.hpp"
 #include "plan/parts.hpp"
 #include "plan/prologues.hpp"
@@ -50,7 +51,7 @@ class PartList {
     for (const formula::StepResult& result : analysis.results) {
       Dim elements = 1;
       for (const Dim& extent : result.shape) elements = elements * extent;
-      if (!is_used(steps, number++)) elements = 0;  // by a prologue's step, which is left out
+      if (!is_used(steps, number++)) elements = 0;  // by a step that became a part of another one
       several_.temporaries.push_back({.dtype = result.dtype, .elements = elements});
     }
     several_.temporaries.insert(several_.temporaries.end(), copies.begin(), copies.end());
@@ -125,7 +126,8 @@ class PartList {
 
 Plan plan_steps(const Fused& op, const formula::Analysis& analysis, const Target& target,
                 std::vector<formula::Analysis>* of_parts) {
-  CopiedSteps made{.steps = with_prologues(op, analysis), .temporaries = {}};
+  CopiedSteps made{.steps = with_pairs(op.tuning, target, with_prologues(op, analysis)),
+                   .temporaries = {}};
   const bool is_one = made.steps.size() == 1;
   if (!is_one) check_tuning_of_several(op.tuning);
   if (op.tuning == Tuning()) {

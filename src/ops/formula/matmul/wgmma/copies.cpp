@@ -64,7 +64,7 @@ class Copies {
     const Matmul types{.a = {.dtype = product.a.dtype},
                        .b = {.dtype = product.b.dtype},
                        .accumulator = product.accumulator};
-    return has_wgmma(target_, types) && product.k.is_known() &&
+    return !product.second && has_wgmma(target_, types) && product.k.is_known() &&
            std::ranges::all_of(step.analysis.shape, &Dim::is_known);
   }
 

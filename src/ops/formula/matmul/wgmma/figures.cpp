@@ -24,6 +24,11 @@ Sentences why(const Plan&, const MatmulWgmma& product) {
                   : product.takes_turns    ? "in turn compute"
                                            : "compute",
                   tile.m, tile.n, tile.k, tile.stages, plan::stage_bytes(product) / 1024));
+  if (product.second) {
+    sentences.emplace_back(
+        "Two products share an operand, which is read once: a tile has both of them, and the "
+        "formula takes their sums together.");
+  }
   if (product.cluster > 1) {
     sentences.push_back(
         fmt::format("{} blocks of a cluster share the columns of the right operand, of which each "
@@ -37,8 +42,10 @@ Sentences why(const Plan&, const MatmulWgmma& product) {
         product.splits));
   }
   if (product.swapped) {
-    sentences.push_back(
-        "Left and right operand are exchanged, since tiles then fill the device better.");
+    sentences.emplace_back(
+        product.second
+            ? "Left and right operand are exchanged, since the right one is shared."
+            : "Left and right operand are exchanged, since tiles then fill the device better.");
   }
   sentences.push_back(
       product.words > 0

@@ -44,11 +44,19 @@ bool is_empty(const Plan& plan, const Matmul& product) {
   return product.k.is(0) || std::ranges::any_of(plan.extents, [](const Dim& d) { return d.is(0); });
 }
 
+/// Whether the operand that is not shared can lie beside the other product's in shared memory.
+bool is_alike(const Matmul& product) {
+  const OperandSource &one = product.second->left ? product.a : product.b,
+                      &other = product.second->source;
+  return one.dtype == other.dtype && one.major == other.major && fault_of_source(other).empty();
+}
+
 bool fits(const Plan& plan, const Matmul& product) {
   if (!has_wgmma(plan.target, product)) return false;
   if (is_empty(plan, product)) return false;
   return std::ranges::none_of(plan.extents, is_too_long) && !is_too_long(product.k) &&
-         fault_of_source(product.a).empty() && fault_of_source(product.b).empty();
+         fault_of_source(product.a).empty() && fault_of_source(product.b).empty() &&
+         (!product.second || is_alike(product));
 }
 
 /// Whether there is shared memory for two stages, and for sums of other blocks.
@@ -95,9 +103,10 @@ MatmulWgmma made(const Plan& plan, const Matmul& product, const WgmmaTile& tile)
     std::swap(made.a, made.b);
     made.along_m = !made.along_m;
   }
+  if (made.second) made.second->left = false;  // it stands beside the kernel's B
   made.swapped = tile.swapped;
   made.takes_turns = tile.takes_turns;
-  made.atom = *atom_of(made.a.dtype, made.b.dtype, made.accumulator, tile.n);
+  made.atom = *atom_of(made.a.dtype, made.b.dtype, made.accumulator, tile.n * made.products());
   made.cluster = tile.cluster;
   made.tile = {.m = tile.m,
                .n = tile.n,
@@ -105,11 +114,11 @@ MatmulWgmma made(const Plan& plan, const Matmul& product, const WgmmaTile& tile)
                .warps_m = 4 * tile.consumers};
   made.splits = tile.splits;
   made.passes = 1;
-  const bool narrow = made.along_m || tile.consumers == 3 || tile.n <= 32;
+  const bool narrow = made.along_m || tile.consumers == 3 || tile.n <= 32 || made.second;
   made.panel = narrow ? 32 : 64;
   made.words = words_of(plan, made);
-  made.alike = std::ranges::all_of(plan.operands, [](const Operand& operand) {
-    return operand.written || operand.tensor < 2 || is_alike_in_rows(operand);
+  made.alike = std::ranges::all_of(plan.operands, [&](const Operand& operand) {
+    return operand.written || made.multiplies(operand.tensor) || is_alike_in_rows(operand);
   });
   made.tile.stages = stages_of(made, plan.target);
   return made;
@@ -192,6 +201,8 @@ WgmmaProblem problem_of(const Plan& plan, const Matmul& product) {
           .multiple = std::max(8, plan.vector),
           .along_m = product.along_m,
           .through_vectors = words_of(plan, product) == 0,
+          .products = product.products(),
+          .swapped = product.second ? std::optional(product.second->left) : std::nullopt,
           .target = plan.target};
 }
 

@@ -56,9 +56,14 @@ void MatmulWgmmaWriter::write_pair() {
   line("  }\n");
   line(
       fmt::format("  TILE_DEVICE void map(const Params& p, const ResultPlace& at, const {0} "
-                  "(&sums)[kVector],\n                       u32 (&words)[{1}]) const {{",
-                  sum, wgmma_.words));
-  line(fmt::format("    const Contiguous<{}, kVector> sum = {{{{sums[0], sums[1]}}}};", sum));
+                  "(&sums)[{2}],\n                       u32 (&words)[{1}]) const {{",
+                  sum, wgmma_.words, plan_.vector * wgmma_.products()));
+  int number = 0;
+  for (const std::string& name : sums()) {
+    line(fmt::format("    const Contiguous<{}, kVector> {} = {{{{sums[{}], sums[{}]}}}};", sum,
+                     name, number, number + 1));
+    number += 2;
+  }
   write_outputs();
   out_ += coordinates(places) + places.text;
   write_groups();
@@ -124,8 +129,11 @@ void MatmulWgmmaWriter::write_boxes(char letter, atoms::Operand operand) {
   const plan::OperandSource& source = left ? wgmma_.a : wgmma_.b;
   const plan::BoxesOfTile boxes = plan::boxes_of(wgmma_, operand);
   const int along_k = wgmma_.tile.k / boxes.depth;  // boxes
+  const bool pair = !left && wgmma_.second;
+  const int of_one = boxes.count / wgmma_.products();  // product
+  const std::string own = pair ? fmt::format("number % {}", of_one) : "number";
   const std::string row =
-      fmt::format("i32(tile.{}) + number{} * {}", left ? 'm' : 'n',
+      fmt::format("i32(tile.{}) + {}{} * {}", left ? 'm' : 'n', own,
                   along_k == 1 ? "" : fmt::format(" / {}", along_k), boxes.extent);
   const std::string k =
       along_k == 1 ? "k" : fmt::format("k + number % {} * {}", along_k, boxes.depth);
@@ -139,8 +147,9 @@ void MatmulWgmmaWriter::write_boxes(char letter, atoms::Operand operand) {
   line(fmt::format("struct Source{} {{", letter));
   line(fmt::format("  static constexpr int kBoxes = {}, kBoxBytes = {};", boxes.count,
                    boxes.extent * boxes.depth * size_bytes(source.dtype)));
-  line("  static TILE_DEVICE const TensorMap& map(const Params& p) {");
-  line(fmt::format("    return p.map_{};\n  }}", left ? 'a' : 'b'));
+  line("  static TILE_DEVICE const TensorMap& map(const Params& p, i32 number) {");
+  line(fmt::format("    return {}p.map_{};\n  }}",
+                   pair ? fmt::format("number >= {} ? p.map_c : ", of_one) : "", left ? 'a' : 'b'));
   line(fmt::format("  static TILE_DEVICE Box<{}> box(const Tile& tile, i32 number, i32 k) {{",
                    rank));
   line(fmt::format("    return {{{{{}}}}};\n  }}\n}};\n", at));
@@ -154,6 +163,7 @@ void MatmulWgmmaWriter::write_work() {
                    tile.n, tile.k, tile.stages));
   line(fmt::format("  static constexpr int kConsumers = {}, kCluster = {}, kSplits = {};",
                    wgmma_.consumers(), wgmma_.cluster, wgmma_.splits));
+  line(fmt::format("  static constexpr int kProducts = {};", wgmma_.products()));
   line(fmt::format("  static constexpr bool kTakeTurns = {}, kMayBeEmpty = {};", wgmma_.takes_turns,
                    !wgmma_.k.is_known()));
   line("  using Product = Mma;\n  using SharedA = TileA;\n  using SharedB = TileB;");

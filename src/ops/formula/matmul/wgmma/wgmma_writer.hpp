@@ -18,6 +18,7 @@ class MatmulWgmmaWriter final : public MatmulWriter {
   [[nodiscard]] int cluster() const override { return wgmma_.cluster; }
   [[nodiscard]] bool takes_rank() const override { return true; }
   [[nodiscard]] int group_of_tiles() const override;
+  [[nodiscard]] int sums_of_panel() const override { return plan::sums_of_panel(wgmma_); }
 
   void write_tiles() override;
   /// struct SourceA or SourceB: the boxes of a tile.
