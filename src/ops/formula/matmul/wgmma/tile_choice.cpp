@@ -16,7 +16,7 @@ constexpr int kPanel = 64;               // columns of a box of 16-bit elements 
 constexpr int kMostOfCluster = 8;        // blocks
 constexpr std::int64_t kLeastSteps = 2;  // of a part of K
 /// Percent of the multiprocessors that have blocks of clusters of that many, measured on an H200.
-constexpr int kPartInClusters[] = {0, 100, 100, 88, 91, 84, 82, 80, 91};
+constexpr int kPartInClusters[] = {0, 100, 100, 89, 91, 84, 78, 80, 91};
 
 /// Rows of a tile, the warpgroups of a block, each with 64 or 128 rows, and the most columns for
 /// which registers last; those of a pair also hold two sums for each place of a panel.
