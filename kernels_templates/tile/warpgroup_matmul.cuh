@@ -4,6 +4,8 @@
 //   kM, kN, kK                        of a tile
 //   kStages, kConsumers, kCluster     of the ring; warpgroups that multiply; blocks of a cluster
 //   kProducts                         2: a pair, whose tiles of B lie side by side, kN columns each
+//   kStatistic                        something is reduced along the rows of A
+//                                     (tile/row_statistics.cuh), and the formula takes it
 //   kTakeTurns                        each warpgroup has a tile of its own, and finishes it while
 //                                     the next one multiplies; else all have a part of one tile
 //   kMayBeEmpty                       K may be 0
@@ -24,6 +26,7 @@
 #include "tile/named_barrier.cuh"
 #include "tile/pipeline.cuh"
 #include "tile/roles.cuh"
+#include "tile/row_statistics.cuh"
 #include "tile/tensor_map.cuh"
 #include "tile/wgmma.cuh"
 
@@ -48,6 +51,7 @@ struct WarpgroupMatmul {
   static constexpr int kHeight = Work::kM / (64 * kTogether);  // instructions, one below the other
   static constexpr int kSteps = Work::kK / Mma::kK;            // and along K
   static constexpr int kStages = Work::kStages, kCluster = Work::kCluster;
+  using Rows = RowStatistics<Work, kHeight>;
   using Finish = typename Work::Finish;
 
   static constexpr u32 kOfB = kStages * TileA::kBytes;
@@ -117,8 +121,11 @@ struct WarpgroupMatmul {
 
   // All steps of a tile. The first one clears, so that this is a constant everywhere. One batch
   // stays in flight: its stage is released after the next one has been issued.
-  static TILE_DEVICE void multiply_tile(Sum (&d)[kHeight][Mma::kC], u32 memory, Ring ring,
-                                        State& at, i32 blocks, u32 part, u32 thread) {
+  template <class Params>
+  static TILE_DEVICE void multiply_tile(const Params& p, Sum (&d)[kHeight][Mma::kC], Rows& rows,
+                                        u32 memory, Ring ring, State& at, i32 blocks, u32 part,
+                                        u32 thread) {
+    const u32 own = memory + kHeight * part * (64 * 128);  // rows of the first stage
     const auto a = [&](State state) {
       return TileA::descriptor(memory + state.stage * TileA::kBytes) +
              TileA::step(1, 0) * (kHeight * part);
@@ -135,12 +142,14 @@ struct WarpgroupMatmul {
     };
     ring.wait(at);
     multiply_stage<true>(d, a(at), b(at));
+    rows.add(p, own + at.stage * TileA::kBytes, thread);
     State before = at;
     at.advance();
 #pragma unroll 1
     for (i32 k = 1; k < blocks; ++k, at.advance()) {
       ring.wait(at);
       multiply_stage<false>(d, a(at), b(at));
+      rows.add(p, own + at.stage * TileA::kBytes, thread);
       wgmma_wait<1>();
       release(before);
       before = at;
@@ -187,17 +196,19 @@ struct WarpgroupMatmul {
 #pragma unroll 1
     for (u32 t = blockIdx.x / kCluster + first * step; t < count; t += turns * step) {
       Sum d[kHeight][Mma::kC];
+      Rows rows;
       if (Work::kMayBeEmpty && blocks == 0) {
 #pragma unroll
         for (int i = 0; i < kHeight; ++i) clear(d[i]);
       } else {
         if constexpr (Work::kTakeTurns) wait_for_turn(first);
-        multiply_tile(d, memory, ring, at, blocks, part, thread);
+        multiply_tile(p, d, rows, memory, ring, at, blocks, part, thread);
         if constexpr (Work::kTakeTurns) {
           if (t + step < count) end_turn(first);
         }
       }
-      Finish::finish(p, Work::tile_at(p, t, rank), d, own, first_row, thread % 32);
+      rows.finish();
+      Finish::finish(p, Work::tile_at(p, t, rank), d, rows, own, first_row, thread % 32);
       if constexpr (Work::kTakeTurns) at.advance((turns - 1) * u32(blocks));
     }
   }

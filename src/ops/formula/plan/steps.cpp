@@ -10,6 +10,7 @@
 #include "plan/params.hpp"
 #include "plan/parts.hpp"
 #include "plan/prologues.hpp"
+#include "plan/statistics.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -125,7 +126,7 @@ class PartList {
 Plan plan_steps(const Fused& op, const formula::Analysis& analysis, const Target& target,
                 std::vector<formula::Analysis>* of_parts) {
   const std::vector<formula::Step> steps =
-      with_pairs(op.tuning, target, with_prologues(op, analysis));
+      with_statistics(op, target, with_pairs(op, target, with_prologues(op, analysis)));
   const bool is_one = steps.size() == 1;
   if (!is_one) check_tuning_of_several(op.tuning);
   Plan plan = outline(op, analysis, target);
