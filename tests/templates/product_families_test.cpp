@@ -164,7 +164,7 @@ TEST(ProductStatistics, CompileClean) {
   for (const char* formula : {"y = (x * rsqrt(mean(x * x) + 1)) @ u + v",
                               "h = x * rsqrt(mean(x * x) + 1); y = silu(h @ u) * (h @ v)",
                               "y = (x / (1 + max(abs(x)))) @ v + gelu(u)"}) {
-    for (const std::array<int, 2> tile : {std::array{128, 128}, {64, 192}, {128, 64}, {64, 256}}) {
+    for (const std::array<int, 2> tile : {std::array{128, 128}, {64, 192}}) {
       SCOPED_TRACE(formula + (" " + std::to_string(tile[0])) + " by " + std::to_string(tile[1]));
       const Fused op{.name = "norm",
                      .tensors = {{"x", bf16, "(4096,4096)"},
