@@ -79,26 +79,28 @@ class Statistics {
   }
 
  private:
-  /// Whether step `s` became a part of the one that reads its result.
+  /// Whether step `s` became a part of all those that read its result.
   bool join(std::size_t s) {
     const std::optional<Rows> rows = rows_of(steps_[s]);
     if (!rows) return false;
     const int number = steps_[s].tensors[rows->result];
     if (number < static_cast<int>(op_.tensors.size())) return false;  // an output
-    std::optional<std::size_t> user;
+    std::vector<std::pair<std::size_t, Step>> users;
     for (std::size_t u = 0; u < steps_.size(); ++u) {
       if (u == s || std::ranges::count(steps_[u].tensors, number) == 0) continue;
-      if (user) return false;
-      user = u;
+      if (u < s || is_replaced(steps_[s].tensors[rows->input], s, u)) return false;
+      std::optional<Step> whole = joined(steps_[s], *rows, steps_[u]);
+      if (!whole || !pays(*whole)) return false;
+      users.emplace_back(u, *std::move(whole));
     }
-    if (!user || *user < s || is_replaced(steps_[s].tensors[rows->input], s, *user)) return false;
-    const std::optional<Step> whole = joined(steps_[s], *rows, steps_[*user]);
-    if (!whole) return false;
-    Fused op = whole->op;
+    for (auto& [u, whole] : users) steps_[u] = std::move(whole);
+    return !users.empty();
+  }
+
+  [[nodiscard]] bool pays(const Step& whole) const {
+    Fused op = whole.op;
     if (steps_.size() == 2) op.tuning = op_.tuning;
-    if (!pays_with_statistic(op, whole->analysis, target_)) return false;
-    steps_[*user] = *whole;
-    return true;
+    return pays_with_statistic(op, whole.analysis, target_);
   }
 
   [[nodiscard]] bool is_replaced(int number, std::size_t after, std::size_t last) const {
