@@ -16,9 +16,9 @@ struct SumsByVectors {
   static constexpr int kPanels = (Work::kN + Work::kPanel - 1) / Work::kPanel;
 
   // The sums of kHeight instructions, one 64 rows below the other, from `first_row` of the tile on.
-  template <class Params, class Tile, int kHeight, int kCount>
+  template <class Params, class Tile, class Rows, int kHeight, int kCount>
   static TILE_DEVICE void finish(const Params& p, const Tile& tile, const Sum (&d)[kHeight][kCount],
-                                 unsigned char* memory, i32 first_row, i32 lane) {
+                                 const Rows&, unsigned char* memory, i32 first_row, i32 lane) {
     constexpr int kUnroll = Work::kUnroll;
     Sum* const panel = reinterpret_cast<Sum*>(memory);
 #pragma unroll 1

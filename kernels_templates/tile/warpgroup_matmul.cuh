@@ -6,6 +6,8 @@
 //   kCluster, kSplits                 blocks with tiles below each other, which share columns of B;
 //                                     and blocks with the same tile and a part of K each
 //   kProducts                         2: a pair, whose tiles of B lie side by side, kN columns each
+//   kStatistic                        something is reduced along the rows of A
+//                                     (tile/row_statistics.cuh), and the formula takes it
 //   kTakeTurns                        each warpgroup has a tile of its own, and finishes it while
 //                                     the next one multiplies; else all have a part of one tile
 //   kMayBeEmpty                       K may be 0
@@ -28,6 +30,7 @@
 #include "tile/named_barrier.cuh"
 #include "tile/pipeline.cuh"
 #include "tile/roles.cuh"
+#include "tile/row_statistics.cuh"
 #include "tile/split_sums.cuh"
 #include "tile/tensor_map.cuh"
 #include "tile/wgmma.cuh"
@@ -55,6 +58,7 @@ struct WarpgroupMatmul {
   static constexpr int kStages = Work::kStages, kCluster = Work::kCluster;
   static constexpr int kSplits = Work::kSplits, kBlocks = kCluster * kSplits;  // of a cluster
   using Splits = SplitSums<Sum, kHeight * Mma::kC, 4 * Work::kConsumers, kSplits>;
+  using Rows = RowStatistics<Work, kHeight>;
   using Finish = typename Work::Finish;
 
   static constexpr u32 kOfB = kStages * TileA::kBytes;
@@ -141,8 +145,11 @@ struct WarpgroupMatmul {
 
   // All steps of a tile. The first one clears, so that this is a constant everywhere. One batch
   // stays in flight: its stage is released after the next one has been issued.
-  static TILE_DEVICE void multiply_tile(Sum (&d)[kHeight][Mma::kC], u32 memory, Ring ring,
-                                        State& at, const Role& role, u32 part, u32 thread) {
+  template <class Params>
+  static TILE_DEVICE void multiply_tile(const Params& p, Sum (&d)[kHeight][Mma::kC], Rows& rows,
+                                        u32 memory, Ring ring, State& at, const Role& role,
+                                        u32 part, u32 thread) {
+    const u32 own = memory + kHeight * part * (64 * 128);  // rows of the first stage
     const auto a = [&](State state) {
       return TileA::descriptor(memory + state.stage * TileA::kBytes) +
              TileA::step(1, 0) * (kHeight * part);
@@ -159,12 +166,14 @@ struct WarpgroupMatmul {
     };
     ring.wait(at);
     multiply_stage<true>(d, a(at), b(at));
+    rows.add(p, own + at.stage * TileA::kBytes, thread);
     State before = at;
     at.advance();
 #pragma unroll 1
     for (i32 k = 1; k < role.steps; ++k, at.advance()) {
       ring.wait(at);
       multiply_stage<false>(d, a(at), b(at));
+      rows.add(p, own + at.stage * TileA::kBytes, thread);
       wgmma_wait<1>();
       release(before);
       before = at;
@@ -211,12 +220,13 @@ struct WarpgroupMatmul {
 #pragma unroll 1
     for (u32 t = blockIdx.x / kBlocks + first * step; t < count; t += turns * step) {
       Sum d[kHeight][Mma::kC];
+      Rows rows;
       if (Work::kMayBeEmpty && role.steps == 0) {
 #pragma unroll
         for (int i = 0; i < kHeight; ++i) clear(d[i]);
       } else {
         if constexpr (Work::kTakeTurns) wait_for_turn(first);
-        multiply_tile(d, memory, ring, at, role, part, thread);
+        multiply_tile(p, d, rows, memory, ring, at, role, part, thread);
         if constexpr (Work::kTakeTurns) {
           if (t + step < count) end_turn(first);
         }
@@ -227,7 +237,8 @@ struct WarpgroupMatmul {
           return;
         }
       }
-      Finish::finish(p, Work::tile_at(p, t, role.row), d, own, first_row, thread % 32);
+      rows.finish();
+      Finish::finish(p, Work::tile_at(p, t, role.row), d, rows, own, first_row, thread % 32);
       if constexpr (Work::kTakeTurns) at.advance((turns - 1) * u32(role.steps));
     }
   }

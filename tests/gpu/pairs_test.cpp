@@ -34,7 +34,8 @@ struct Shapes {
 };
 
 Shapes shapes(Random& random) {
-  return {extent(random, 700), extent(random, 900), extent(random, 600)};
+  const int k = extent(random, 600);
+  return {extent(random, 700), extent(random, 900), random() % 2 == 0 ? k : (k + 63) / 64 * 64};
 }
 
 /// Two products with the left operand in common, or the right one.
@@ -75,7 +76,8 @@ Fused pair(Random& random) {
   return op;
 }
 
-/// Factors of either operand: reduced from whole rows, tensors, scalars.
+/// Factors of either operand, or of both operands that a pair shares: reduced from whole rows,
+/// tensors, scalars.
 Fused with_factors(Random& random) {
   constexpr std::array kLefts = {
       "x * rsqrt(mean(x * x) + 1)",
@@ -84,7 +86,8 @@ Fused with_factors(Random& random) {
       "x / (1 + max(abs(x)))",
   };
   constexpr std::array kRights = {"w", "w * c", "w / (1 + max(abs(w), axis=0))"};
-  constexpr std::array kFormulas = {"d = ({}) @ ({})", "d = gelu(({}) @ ({}) + c)"};
+  constexpr std::array kFormulas = {"d = ({}) @ ({})", "d = gelu(({}) @ ({}) + c)",
+                                    "h = {}; d = silu(h @ w) * (h @ ({}))"};
   const auto [m, n, k] = shapes(random);
   Fused op{.name = "factors",
            .tensors = {matrix(random, "x", bf16, m, k), matrix(random, "w", bf16, k, n),

@@ -161,6 +161,26 @@ TEST(ProductPairs, CompileClean) {
   }
 }
 
+TEST(ProductStatistics, CompileClean) {
+  for (const char* formula : {"y = (x * rsqrt(mean(x * x) + 1)) @ u + v",
+                              "h = x * rsqrt(mean(x * x) + 1); y = silu(h @ u) * (h @ v)",
+                              "y = (x / (1 + max(abs(x)))) @ v + gelu(u)"}) {
+    for (const std::array<int, 2> tile : {std::array{128, 128}, {64, 192}}) {
+      SCOPED_TRACE(formula + (" " + std::to_string(tile[0])) + " by " + std::to_string(tile[1]));
+      const Fused op{.name = "norm",
+                     .tensors = {{"x", bf16, "(4096,4096)"},
+                                 {"u", bf16, "(4096,4096)"},
+                                 {"v", bf16, "(4096,4096)"},
+                                 {"y", bf16, "(4096,4096)"}},
+                     .formula = formula,
+                     .tuning = {.tile = tile}};
+      const plan::Plan plan = plan::make_plan(op, formula::analyze(op), parse_target("sm_90a"));
+      ASSERT_NE(plan::matmul_of(product_of(plan))->statistic, expr::kNoNode);
+      expect_clean(plan, "sm_90a");
+    }
+  }
+}
+
 TEST_P(ProductFamilies, LightPlansCompileClean) {
   for (const Operands& types :
        {Operands{bf16, bf16, bf16}, Operands{f32, f32, f32}, Operands{f64, f64, f64},

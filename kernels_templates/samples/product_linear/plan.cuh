@@ -202,6 +202,7 @@ struct Work {
   static constexpr int kM = 128, kN = 256, kK = 64, kStages = 4;
   static constexpr int kConsumers = 2, kCluster = 2, kSplits = 1;
   static constexpr int kProducts = 1;
+  static constexpr bool kStatistic = false;
   static constexpr bool kTakeTurns = false, kMayBeEmpty = false;
   using Product = Mma;
   using SharedA = TileA;

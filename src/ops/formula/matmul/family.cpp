@@ -67,6 +67,7 @@ void Matmul::write_json(core::JsonLine& line) const {
   write(line, a);
   line.key("b");
   write(line, b);
+  if (statistic != expr::kNoNode) line.key("statistic").raw("true");
   if (!second) return;
   line.member("second_tensor", second->tensor).key("second_is_left");
   line.raw(second->left ? "true" : "false").key("second");

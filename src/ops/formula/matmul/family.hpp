@@ -35,6 +35,7 @@ struct Matmul {
   int passes = 1;  ///< in which the sums of a tile go through shared memory
   bool along_m = false;
   std::optional<SecondSource> second = {};
+  expr::NodeId statistic = expr::kNoNode;  ///< formula::Product::statistic
   bool operator==(const Matmul&) const = default;
 
   // What plan::IsFamily says, but for the template.

@@ -16,21 +16,21 @@ std::string_view truth(bool value) {
   return value ? "true" : "false";
 }
 
-/// The nodes from which `roots` are computed, as far as products are given.
-std::vector<bool> values_behind(const expr::Program& program,
-                                const std::vector<expr::NodeId>& roots) {
+}  // namespace
+
+std::vector<bool> MatmulWriter::values_behind(const expr::Program& program,
+                                              const std::vector<expr::NodeId>& roots) {
   std::vector<bool> nodes(program.nodes.size(), false);
   for (const expr::NodeId root : roots) nodes[static_cast<std::size_t>(root)] = true;
   for (std::size_t i = nodes.size(); i-- > 0;) {
-    if (!nodes[i] || program.nodes[i].op == expr::Op::matmul) continue;
+    const expr::Op op = program.nodes[i].op;
+    if (!nodes[i] || op == expr::Op::matmul || expr::is_reduction(op)) continue;
     for (const expr::NodeId arg : program.nodes[i].args) {
       if (arg != expr::kNoNode) nodes[static_cast<std::size_t>(arg)] = true;
     }
   }
   return nodes;
 }
-
-}  // namespace
 
 std::string MatmulWriter::without_namespace(const std::string& text) {
   const std::size_t begin = text.find('\n') + 1, end = text.rfind("}  // namespace");
@@ -58,6 +58,7 @@ expr::Slice MatmulWriter::formula() const {
 
 std::string MatmulWriter::given(expr::NodeId id) const {
   if (id == product_.node) return "sum";
+  if (id == product_.statistic) return "row";
   return product_.second && id == product_.second->node ? "sum1" : HeaderWriter::given(id);
 }
 
@@ -71,13 +72,13 @@ std::string MatmulWriter::own_parameters(bool) const {
   std::string text;
   for (const std::string& sum : sums())
     text += fmt::format(", {} {}", expr::compute_type(product_.accumulator), sum);
-  return text;
+  return text + (product_.statistic != expr::kNoNode ? ", float row" : "");
 }
 
 std::string MatmulWriter::own_arguments(int i) const {
   std::string text;
   for (const std::string& sum : sums()) text += fmt::format(", {}.element[e + {}]", sum, i);
-  return text;
+  return text + (product_.statistic != expr::kNoNode ? ", row" : "");
 }
 
 std::string MatmulWriter::warps() const {

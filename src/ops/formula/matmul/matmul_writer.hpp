@@ -38,6 +38,9 @@ class MatmulWriter : public TilesWriter {
   [[nodiscard]] std::vector<std::string> sums() const;
   [[nodiscard]] const Dim& extent_m() const { return plan_.extents[product_.along_m ? 0 : 1]; }
   [[nodiscard]] const Dim& extent_n() const { return plan_.extents[product_.along_m ? 1 : 0]; }
+  /// The nodes from which `roots` are computed, as far as products and reductions are given.
+  [[nodiscard]] static std::vector<bool> values_behind(const expr::Program& program,
+                                                       const std::vector<expr::NodeId>& roots);
   /// Without the namespace around it: parts of a kernel have namespaces of their own.
   [[nodiscard]] static std::string without_namespace(const std::string& text);
 

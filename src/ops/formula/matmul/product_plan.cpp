@@ -70,7 +70,8 @@ class ProductPlanner {
     const auto atom = atom_for(plan_.target, product_.a.dtype, product_.b.dtype);
     const auto wgmma = choose_wgmma(plan_, operands(), op_.tuning);
     if (op_.tuning.cluster && !wgmma) refuse("cluster");
-    if (wgmma && (product_.second || !(atom && warps_are_faster(*atom, wgmma->clocks)))) {
+    const bool by_warpgroups_only = product_.second || product_.statistic != expr::kNoNode;
+    if (wgmma && (by_warpgroups_only || !(atom && warps_are_faster(*atom, wgmma->clocks)))) {
       plan_.family = wgmma->product;
       if (wgmma->product.words > 0) plan_.vector = 2;
     } else if (atom) {
@@ -105,6 +106,21 @@ class ProductPlanner {
     sums.size.k = 0;
     sums.output_bytes = 2 * size_bytes(pair.accumulator);
     return wgmma->clocks < 2 * alone->clocks + memory_clocks(sums);
+  }
+
+  bool pays_with_statistic() {
+    begin();
+    const Matmul whole = operands();
+    const auto wgmma = choose_wgmma(plan_, whole, op_.tuning);
+    if (!wgmma) return false;
+    if (op_.tuning.tile || op_.tuning.cluster) return true;
+    Matmul without = whole;
+    without.statistic = expr::kNoNode;
+    const auto alone = choose_wgmma(plan_, without, op_.tuning);
+    // A kernel of its own reads the rows from memory.
+    WgmmaProblem rows = problem_of(plan_, without);
+    rows.size.n = 0;
+    return wgmma->clocks < alone->clocks + device::WarpgroupCosts().launch + memory_clocks(rows);
   }
 
   std::optional<Plan> run_light() {
@@ -201,7 +217,8 @@ class ProductPlanner {
             .accumulator = product_.accumulator,
             .node = product_.node,
             .along_m = along_m_,
-            .second = second()};
+            .second = second(),
+            .statistic = product_.statistic};
   }
   [[nodiscard]] std::optional<SecondSource> second() const {
     if (!product_.second) return std::nullopt;
@@ -343,6 +360,10 @@ Plan plan_product(const Fused& op, const formula::Analysis& analysis, const Targ
 
 double product_clocks(const Fused& op, const formula::Analysis& analysis, const Target& target) {
   return ProductPlanner(op, analysis, target).clocks();
+}
+
+bool pays_with_statistic(const Fused& op, const formula::Analysis& analysis, const Target& target) {
+  return ProductPlanner(op, analysis, target).pays_with_statistic();
 }
 
 bool pays_as_pair(const Fused& op, const formula::Analysis& analysis, const Target& target) {

@@ -31,8 +31,8 @@ bool loads_both(const formula::Product& product) {
 
 class Pairs {
  public:
-  Pairs(const Tuning& tuning, const Target& target, std::vector<Step> steps)
-      : tuning_(tuning), target_(target), steps_(std::move(steps)) {}
+  Pairs(const Fused& op, const Target& target, std::vector<Step> steps)
+      : op_(op), target_(target), steps_(std::move(steps)) {}
 
   std::vector<Step> run() {
     std::vector<bool> left_out(steps_.size(), false);
@@ -50,6 +50,7 @@ class Pairs {
     const Step& step = steps_[s];
     if (!is_bare(step)) return false;
     const int number = step.tensors[index_of(step.analysis.program.stores[0].tensor)];
+    if (number < static_cast<int>(op_.tensors.size())) return false;  // an output
     std::optional<std::size_t> user;
     for (std::size_t u = 0; u < steps_.size(); ++u) {
       if (u == s || std::ranges::count(steps_[u].tensors, number) == 0) continue;
@@ -60,7 +61,7 @@ class Pairs {
     const std::optional<Step> pair = paired(step, steps_[*user], number);
     if (!pair) return false;
     Fused op = pair->op;
-    if (steps_.size() == 2) op.tuning = tuning_;
+    if (steps_.size() == 2) op.tuning = op_.tuning;
     if (!pays_as_pair(op, pair->analysis, target_)) return false;
     steps_[*user] = *pair;
     return true;
@@ -141,16 +142,16 @@ class Pairs {
     return whole;
   }
 
-  const Tuning& tuning_;
+  const Fused& op_;
   const Target& target_;
   std::vector<Step> steps_;
 };
 
 }  // namespace
 
-std::vector<formula::Step> with_pairs(const Tuning& tuning, const Target& target,
+std::vector<formula::Step> with_pairs(const Fused& op, const Target& target,
                                       std::vector<formula::Step> steps) {
-  return Pairs(tuning, target, std::move(steps)).run();
+  return Pairs(op, target, std::move(steps)).run();
 }
 
 }  // namespace tilejit::plan

@@ -13,7 +13,7 @@ namespace tilejit::plan {
 /// product's sums then do not go through memory: a pair (formula/product.hpp) is the step that
 /// reads them, and the one that would have written them is left out. Both products have equal
 /// shapes and types, and only the epilogue of the second one reads the first.
-[[nodiscard]] std::vector<formula::Step> with_pairs(const Tuning& tuning, const Target& target,
+[[nodiscard]] std::vector<formula::Step> with_pairs(const Fused& op, const Target& target,
                                                     std::vector<formula::Step> steps);
 
 }  // namespace tilejit::plan

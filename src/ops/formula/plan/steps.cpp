@@ -10,6 +10,7 @@
 #include "plan/params.hpp"
 #include "plan/parts.hpp"
 #include "plan/prologues.hpp"
+#include "plan/statistics.hpp"
 #include "wgmma/copies.hpp"
 
 namespace tilejit::plan {
@@ -126,8 +127,9 @@ class PartList {
 
 Plan plan_steps(const Fused& op, const formula::Analysis& analysis, const Target& target,
                 std::vector<formula::Analysis>* of_parts) {
-  CopiedSteps made{.steps = with_pairs(op.tuning, target, with_prologues(op, analysis)),
-                   .temporaries = {}};
+  CopiedSteps made{
+      .steps = with_statistics(op, target, with_pairs(op, target, with_prologues(op, analysis))),
+      .temporaries = {}};
   const bool is_one = made.steps.size() == 1;
   if (!is_one) check_tuning_of_several(op.tuning);
   if (op.tuning == Tuning()) {

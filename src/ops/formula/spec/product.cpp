@@ -84,6 +84,10 @@ Product product_of(const Fused& op, const Analysis& analysis) {
   const DType type = found->type;
   product.accumulator = is_floating(type) && type != f64 ? f32 : type;
   product.second = second_of(op, analysis.program, product.node, batches);
+  const auto reduction = std::ranges::find_if(
+      analysis.program.nodes, [](const expr::Node& node) { return expr::is_reduction(node.op); });
+  if (reduction != analysis.program.nodes.end())
+    product.statistic = static_cast<expr::NodeId>(reduction - analysis.program.nodes.begin());
   return product;
 }
 

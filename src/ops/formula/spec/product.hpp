@@ -41,6 +41,9 @@ struct Product {
   /// The type in which products are added up: f32 (also for f16, bf16, tf32 and f8), f64, or i32.
   DType accumulator = f32;
   std::optional<SecondProduct> second = {};
+  /// A reduction of an elementwise function of tensor 0 along K, which the epilogue reads for each
+  /// row (plan/statistics.hpp).
+  expr::NodeId statistic = expr::kNoNode;
 };
 
 /// True if the program has a product of matrices.
@@ -56,8 +59,9 @@ struct Product {
 ///
 /// Everything else is elementwise in the product's space, Analysis::shape, which is (batch..., M,
 /// N): the epilogue has loads that broadcast, scalars, Op::index, Op::extent, casts, functions and
-/// one or more stores, but no reductions and scans. Every store spans the whole space. A tensor
-/// may be read and written, element by element. Any extent may have symbols.
+/// one or more stores, but no scans, and no reductions but Product::statistic. Every store spans
+/// the whole space. A tensor may be read and written, element by element. Any extent may have
+/// symbols.
 ///
 /// A *pair* is a product step with two Op::matmul, equal in all but one operand's elements
 /// (plan/pairs.hpp): they share tensor 0 or tensor 1, and the other operand of the second one, a

@@ -29,6 +29,11 @@ Sentences why(const Plan&, const MatmulWgmma& product) {
         "Two products share an operand, which is read once: a tile has both of them, and the "
         "formula takes their sums together.");
   }
+  if (product.statistic != expr::kNoNode) {
+    sentences.emplace_back(
+        "What the formula reduces along the rows of A, warpgroups reduce in shared memory, while "
+        "their products are on the way.");
+  }
   if (product.cluster > 1) {
     sentences.push_back(
         fmt::format("{} blocks of a cluster share the columns of the right operand, of which each "

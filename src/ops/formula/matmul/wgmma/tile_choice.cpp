@@ -46,6 +46,7 @@ class Ranking {
     for (const bool swapped : {false, true}) {
       if (problem_.swapped.value_or(swapped) != swapped) continue;
       for (const Rows& rows : kRows) {
+        if (rows.takes_turns && problem_.statistic) continue;
         const int most = problem_.products == 1 ? rows.most_columns : rows.most_of_pair;
         for (int n = 16; n <= most; n += 8) {
           for (const int cluster : {1, 2}) add(rows, n, cluster, swapped);
@@ -63,7 +64,8 @@ class Ranking {
  private:
   [[nodiscard]] bool may_split() const {
     const ProductSize& size = problem_.size;
-    return size.m && size.n && size.k && size.batch && problem_.products == 1;
+    return size.m && size.n && size.k && size.batch && problem_.products == 1 &&
+           !problem_.statistic;
   }
   void add_splits(const Rows& rows, int n, bool swapped) {
     for (const int cluster : {1, 2}) {

@@ -33,6 +33,7 @@ struct WgmmaProblem {
   bool along_m = false;          ///< vectors of the result lie along M
   bool through_vectors = false;  ///< sums go through shared memory, as of 32-bit outputs
   int products = 1;              ///< 2: a pair
+  bool statistic = false;        ///< warpgroups reduce whole rows of their operand beside it
   /// Whether operands are exchanged, if there is no choice: a pair shares what becomes the left
   /// one.
   std::optional<bool> swapped = {};

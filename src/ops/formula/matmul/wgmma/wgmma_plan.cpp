@@ -51,14 +51,6 @@ bool is_alike(const Matmul& product) {
   return one.dtype == other.dtype && one.major == other.major && fault_of_source(other).empty();
 }
 
-bool fits(const Plan& plan, const Matmul& product) {
-  if (!has_wgmma(plan.target, product)) return false;
-  if (is_empty(plan, product)) return false;
-  return std::ranges::none_of(plan.extents, is_too_long) && !is_too_long(product.k) &&
-         fault_of_source(product.a).empty() && fault_of_source(product.b).empty() &&
-         (!product.second || is_alike(product));
-}
-
 /// Whether there is shared memory for two stages, and for sums of other blocks.
 bool is_possible(const MatmulWgmma& product) {
   const int stages = product.tile.stages;
@@ -94,6 +86,24 @@ int words_of(const Plan& plan, const Matmul& product) {
     }
   }
   return words <= kMost ? words : 0;
+}
+
+/// Whether warpgroups can reduce rows of A beside the product (tile/row_statistics.cuh): whole
+/// rows of 16-bit elements, in short chains of sums.
+bool reads_rows(const Plan& plan, const Matmul& product) {
+  constexpr std::int64_t kPerStage = 64, kMost = 200 * kPerStage;
+  return product.a.major == atoms::Major::k && size_bytes(product.a.dtype) == 2 &&
+         product.k.is_known() && product.k.value() % kPerStage == 0 && product.k.value() <= kMost &&
+         words_of(plan, product) > 0 && !(product.second && product.second->left);
+}
+
+bool fits(const Plan& plan, const Matmul& product) {
+  if (!has_wgmma(plan.target, product)) return false;
+  if (is_empty(plan, product)) return false;
+  return std::ranges::none_of(plan.extents, is_too_long) && !is_too_long(product.k) &&
+         fault_of_source(product.a).empty() && fault_of_source(product.b).empty() &&
+         (!product.second || is_alike(product)) &&
+         (product.statistic == expr::kNoNode || reads_rows(plan, product));
 }
 
 MatmulWgmma made(const Plan& plan, const Matmul& product, const WgmmaTile& tile) {
@@ -172,6 +182,12 @@ bool is_computed(const expr::Node& node) {
   return node.op != expr::Op::matmul && node.args[0] != expr::kNoNode;
 }
 
+/// Pairs share the kernel's A, and statistics are of its rows.
+std::optional<bool> swapped_of(const Matmul& product) {
+  if (product.second) return product.second->left;
+  return product.statistic != expr::kNoNode ? std::optional(false) : std::nullopt;
+}
+
 }  // namespace
 
 WgmmaProblem problem_of(const Plan& plan, const Matmul& product) {
@@ -202,7 +218,8 @@ WgmmaProblem problem_of(const Plan& plan, const Matmul& product) {
           .along_m = product.along_m,
           .through_vectors = words_of(plan, product) == 0,
           .products = product.products(),
-          .swapped = product.second ? std::optional(product.second->left) : std::nullopt,
+          .statistic = product.statistic != expr::kNoNode,
+          .swapped = swapped_of(product),
           .target = plan.target};
 }
 

@@ -25,6 +25,8 @@ class MatmulWgmmaWriter final : public MatmulWriter {
   void write_boxes(char letter, atoms::Operand operand);
   /// The formula on pairs of sums in registers, and where results are stored 16 bytes at a time.
   void write_pair();
+  /// What is reduced along the rows of A.
+  void write_statistic();
   void write_stored();
   void write_finish();
   void write_work();
