@@ -12,21 +12,23 @@
 // because parsing it takes a twentieth of the compile time.
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the passes, Scans, Vector
 
-constexpr int kGroups = kThreads / kRowThreads;  // groups of threads in a block
-constexpr int kSteps = kRegisterVectors > 0 ? kRegisterVectors : kBatch;
-constexpr int kChunk = kRowThreads * kSteps;  // vectors
-constexpr int kParts = kAlong ? kSteps : 1;   // of a chunk, consecutive in a thread
+enum : int { kGroups = kThreads / kRowThreads };  // groups of threads in a block
+enum : int { kSteps = kRegisterVectors > 0 ? kRegisterVectors : kBatch };
+enum : int { kChunk = kRowThreads * kSteps };  // vectors
+enum : int { kParts = kAlong ? kSteps : 1 };   // of a chunk, consecutive in a thread
 // Reductions fold chains of 64 elements separately.
-constexpr int kChain = 64 / kVector > kSteps ? 64 / kVector : kSteps;
+enum : int { kChain = 64 / kVector > kSteps ? 64 / kVector : kSteps };
 
-constexpr int kThreadStride = kAlong ? 1 : kGroups;  // from one thread of a group to the next
-constexpr int kRowThreadsOfWarp = !kAlong            ? kThreadsInWarp<kGroups>
-                                  : kRowThreads < 32 ? kRowThreads
-                                                     : 32;
-constexpr int kWarps = kRowThreads / kRowThreadsOfWarp;  // that share a row
-constexpr int kMostBytes = int(sizeof(Scans)) > kPassBytes ? int(sizeof(Scans)) : kPassBytes;
-constexpr int kSlotBytes = kMostBytes > 4 ? (kMostBytes + 7) / 8 * 8 : 4;
-constexpr int kSlots = kParts * kWarps * kAcross * kGroups;  // that warps exchange
+enum : int { kThreadStride = kAlong ? 1 : kGroups };  // from one thread of a group to the next
+enum : int {
+  kRowThreadsOfWarp = !kAlong            ? kThreadsInWarp<kGroups>
+                      : kRowThreads < 32 ? kRowThreads
+                                         : 32
+};
+enum : int { kWarps = kRowThreads / kRowThreadsOfWarp };  // that share a row
+enum : int { kMostBytes = int(sizeof(Scans)) > kPassBytes ? int(sizeof(Scans)) : kPassBytes };
+enum : int { kSlotBytes = kMostBytes > 4 ? (kMostBytes + 7) / 8 * 8 : 4 };
+enum : int { kSlots = kParts * kWarps * kAcross * kGroups };  // that warps exchange
 
 #if !ROWS_IN_REGISTERS
 template <class T>
@@ -344,7 +346,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #if SPLITS_ROWS
 // 768 threads have registers for two chunks of a row. By itself, ptxas 13.0 assumes 1024 threads,
 // for which it spills.
-constexpr int kBlocksAtOnce = kAlong && kCombineThreads < 768 ? 768 / kCombineThreads : 1;
+enum : int { kBlocksAtOnce = kAlong && kCombineThreads < 768 ? 768 / kCombineThreads : 1 };
 extern "C" __global__ void __launch_bounds__(kCombineThreads, kBlocksAtOnce)
     KERNEL_NAME_COMBINE(const __grid_constant__ Params p) {
   __shared__ Shared shared;
