@@ -18,6 +18,12 @@ TILE_DEVICE u32 word_xor(u32 x, int mask) {
   return y;
 }
 
+TILE_DEVICE u32 word_from(u32 x, int lane) {
+  u32 y;
+  asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, -1;" : "=r"(y) : "r"(x), "r"(lane));
+  return y;
+}
+
 // The largest or smallest of the warp's values, ignoring nan; nan if all are nan. Uses instructions
 // of sm_80 and later. They compare integers, so the bits of negative values are flipped.
 TILE_DEVICE i32 turned(i32 bits) {
@@ -49,6 +55,17 @@ TILE_DEVICE T shuffle_up(T x, int distance) {
     for (int i = 2; i < int(sizeof(T) / 4); ++i) word[i] = word_up(word[i], distance);
   }
   return x;
+}
+
+// The value of the thread of that lane.
+template <class T>
+TILE_DEVICE T shuffle_from(const T& x, int lane) {
+  static_assert(sizeof(T) % 4 == 0);
+  T y;
+#pragma unroll
+  for (int i = 0; i < int(sizeof(T) / 4); ++i)
+    reinterpret_cast<u32*>(&y)[i] = word_from(reinterpret_cast<const u32*>(&x)[i], lane);
+  return y;
 }
 
 // The value of the thread whose lane number differs from this one's in the bits of `mask`.

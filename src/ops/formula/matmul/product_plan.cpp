@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "device/warpgroup_costs.hpp"
 #include "matmul/shared_layout.hpp"
@@ -16,6 +17,7 @@ namespace tilejit::plan {
 namespace {
 
 constexpr int kWideBytes = 16;
+constexpr double kOfSingleElements = 2.5, kOfShortRuns = 1.2;  // times as many clocks
 constexpr double kMostOfLight = 0x1p40;  // multiply-adds: below a second without tensor cores
 
 /// The instruction for operands of these types, if the target multiplies them on tensor cores.
@@ -68,7 +70,8 @@ class ProductPlanner {
     const auto atom = atom_for(plan_.target, product_.a.dtype, product_.b.dtype);
     const auto wgmma = choose_wgmma(plan_, operands(), op_.tuning);
     if (op_.tuning.cluster && !wgmma) refuse("cluster");
-    if (wgmma && !(atom && warps_are_faster(*atom, wgmma->clocks))) {
+    const bool by_warpgroups_only = product_.second || product_.statistic != expr::kNoNode;
+    if (wgmma && (by_warpgroups_only || !(atom && warps_are_faster(*atom, wgmma->clocks)))) {
       plan_.family = wgmma->product;
       if (wgmma->product.words > 0) plan_.vector = 2;
     } else if (atom) {
@@ -77,6 +80,47 @@ class ProductPlanner {
       plan_.family = MatmulSimt{common(simt_shapes(product_.accumulator), false)};
     }
     return finish();
+  }
+
+  double clocks() {
+    begin();
+    const auto atom = atom_for(plan_.target, product_.a.dtype, product_.b.dtype);
+    const auto wgmma = choose_wgmma(plan_, operands(), op_.tuning);
+    if (wgmma) return atom ? std::min(wgmma->clocks, clocks_of_warps(*atom)) : wgmma->clocks;
+    if (atom) return clocks_of_warps(*atom, slower_by_short_runs());
+    return choose_tile(simt_shapes(product_.accumulator), size(), op_.tuning.splits).clocks;
+  }
+
+  bool pays_as_pair() {
+    begin();
+    const Matmul pair = operands();
+    const auto wgmma = choose_wgmma(plan_, pair, op_.tuning);
+    if (!wgmma) return false;
+    if (op_.tuning.tile || op_.tuning.cluster) return true;
+    Matmul one = pair;
+    one.second.reset();
+    const auto alone = choose_wgmma(plan_, one, op_.tuning);
+    if (!alone) return true;
+    // The sums of one product go through memory and back.
+    WgmmaProblem sums = problem_of(plan_, one);
+    sums.size.k = 0;
+    sums.output_bytes = 2 * size_bytes(pair.accumulator);
+    return wgmma->clocks < 2 * alone->clocks + memory_clocks(sums);
+  }
+
+  bool pays_with_statistic() {
+    begin();
+    const Matmul whole = operands();
+    const auto wgmma = choose_wgmma(plan_, whole, op_.tuning);
+    if (!wgmma) return false;
+    if (op_.tuning.tile || op_.tuning.cluster) return true;
+    Matmul without = whole;
+    without.statistic = expr::kNoNode;
+    const auto alone = choose_wgmma(plan_, without, op_.tuning);
+    // A kernel of its own reads the rows from memory.
+    WgmmaProblem rows = problem_of(plan_, without);
+    rows.size.n = 0;
+    return wgmma->clocks < alone->clocks + device::WarpgroupCosts().launch + memory_clocks(rows);
   }
 
   std::optional<Plan> run_light() {
@@ -115,6 +159,10 @@ class ProductPlanner {
       operand->reach = Reach::product;
       operand->access_bytes = source->run * size_bytes(source->stored);
     }
+    if (!product.second) return;
+    Operand& own = plan_.operands[static_cast<std::size_t>(product.second->tensor)];
+    own.reach = Reach::product;
+    own.access_bytes = product.second->source.run * size_bytes(product.second->source.stored);
   }
 
   /// Vectors lie along N, or along M if the first output is contiguous there.
@@ -168,7 +216,17 @@ class ProductPlanner {
             .k = product_.k,
             .accumulator = product_.accumulator,
             .node = product_.node,
-            .along_m = along_m_};
+            .along_m = along_m_,
+            .second = second(),
+            .statistic = product_.statistic};
+  }
+  [[nodiscard]] std::optional<SecondSource> second() const {
+    if (!product_.second) return std::nullopt;
+    const formula::SecondProduct& own = *product_.second;
+    return SecondSource{.source = source(own.operand),
+                        .tensor = own.operand.tensor,
+                        .left = own.left,
+                        .node = own.node};
   }
 
   [[nodiscard]] Matmul light() const {
@@ -190,12 +248,26 @@ class ProductPlanner {
 
   /// Whether the tensor cores of warps take fewer clocks than those.
   [[nodiscard]] bool warps_are_faster(const atoms::MmaAtom& atom, double clocks) const {
+    return !op_.tuning.cluster && clocks_of_warps(atom) < clocks;
+  }
+  /// Infinite if they have no such tile. Products take `slower` times as long as at their best.
+  [[nodiscard]] double clocks_of_warps(const atoms::MmaAtom& atom, double slower = 1) const {
     const std::vector<ShapeOfClass> tried = tried_of(tensor_core_shapes(atom, plan_.target));
-    if (tried.empty() || op_.tuning.cluster) return false;
-    const double multiplying = choose_tile(tried, size(), op_.tuning.splits).clocks;
+    if (tried.empty()) return std::numeric_limits<double>::infinity();
+    const TileChoice tile = choose_tile(tried, size(), op_.tuning.splits);
     const double memory = memory_clocks(problem_of(plan_, operands()));
     const device::WarpgroupCosts costs;
-    return costs.launch_of_warps + std::max(multiplying, memory * costs.memory_of_warps) < clocks;
+    const double multiplying = tile.clocks * slower * (tile.splits > 1 ? costs.split_of_warps : 1);
+    return costs.launch_of_warps + std::max(multiplying, memory * costs.memory_of_warps);
+  }
+  /// What copies of few bytes cost the tensor cores of warps (docs/performance.md).
+  [[nodiscard]] double slower_by_short_runs() const {
+    const Matmul product = operands();
+    const auto bytes = [](const OperandSource& source) {
+      return source.run * size_bytes(source.stored);
+    };
+    const int least = std::min(bytes(product.a), bytes(product.b));
+    return least < 4 ? kOfSingleElements : least < kWideBytes ? kOfShortRuns : 1;
   }
 
   [[nodiscard]] Matmul common(std::span<const ShapeOfClass> shapes, bool by_tensor_cores) const {
@@ -284,6 +356,18 @@ class ProductPlanner {
 
 Plan plan_product(const Fused& op, const formula::Analysis& analysis, const Target& target) {
   return ProductPlanner(op, analysis, target).run();
+}
+
+double product_clocks(const Fused& op, const formula::Analysis& analysis, const Target& target) {
+  return ProductPlanner(op, analysis, target).clocks();
+}
+
+bool pays_with_statistic(const Fused& op, const formula::Analysis& analysis, const Target& target) {
+  return ProductPlanner(op, analysis, target).pays_with_statistic();
+}
+
+bool pays_as_pair(const Fused& op, const formula::Analysis& analysis, const Target& target) {
+  return ProductPlanner(op, analysis, target).pays_as_pair();
 }
 
 std::optional<Plan> plan_light_product(const Fused& op, const formula::Analysis& analysis,

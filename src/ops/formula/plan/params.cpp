@@ -97,7 +97,7 @@ std::vector<Param> params_of(const Fused& op, const Plan& plan) {
     list.add({.kind = Param::Kind::total, .name = "total"});
   }
   const Matmul* const product = matmul_of(plan);
-  if ((rows != nullptr && rows->splits > 1) || (product != nullptr && product->splits > 1)) {
+  if ((rows != nullptr && rows->splits > 1) || leaves_partials(plan)) {
     list.add({.kind = Param::Kind::workspace, .index = 0, .name = "partials"});
   }
   add_dims(plan, list);
@@ -113,6 +113,8 @@ std::vector<Param> params_of(const Fused& op, const Plan& plan) {
                  tensor_map(plan, *wgmma, atoms::Operand::a));
     list.add_map("map_b", tensor_of(*wgmma, atoms::Operand::b),
                  tensor_map(plan, *wgmma, atoms::Operand::b));
+    if (wgmma->second)
+      list.add_map("map_c", wgmma->second->tensor, second_tensor_map(plan, *wgmma));
   }
   return list.take();
 }
