@@ -11,6 +11,7 @@
 #include "plan/parts.hpp"
 #include "plan/prologues.hpp"
 #include "plan/statistics.hpp"
+#include "wgmma/copies.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -44,7 +45,7 @@ Plan outline(const Fused& op, const formula::Analysis& analysis, const Target& t
 class PartList {
  public:
   PartList(const formula::Analysis& analysis, std::span<const formula::Step> steps, Plan& plan,
-           std::vector<formula::Analysis>* of_parts)
+           std::vector<formula::Analysis>* of_parts, std::span<const Temporary> copies = {})
       : plan_(plan), several_(plan.family.emplace<Several>()), of_parts_(of_parts) {
     several_.apart = true;
     auto number = static_cast<int>(plan.operands.size());
@@ -54,6 +55,7 @@ class PartList {
       if (!is_used(steps, number++)) elements = 0;  // by a step that became a part of another one
       several_.temporaries.push_back({.dtype = result.dtype, .elements = elements});
     }
+    several_.temporaries.insert(several_.temporaries.end(), copies.begin(), copies.end());
   }
 
   void add(const formula::Step& step, const Tuning& tuning) {
@@ -125,13 +127,18 @@ class PartList {
 
 Plan plan_steps(const Fused& op, const formula::Analysis& analysis, const Target& target,
                 std::vector<formula::Analysis>* of_parts) {
-  const std::vector<formula::Step> steps =
-      with_statistics(op, target, with_pairs(op, target, with_prologues(op, analysis)));
-  const bool is_one = steps.size() == 1;
+  CopiedSteps made{
+      .steps = with_statistics(op, target, with_pairs(op, target, with_prologues(op, analysis))),
+      .temporaries = {}};
+  const bool is_one = made.steps.size() == 1;
   if (!is_one) check_tuning_of_several(op.tuning);
+  if (op.tuning == Tuning()) {
+    const auto results = op.tensors.size() + analysis.results.size();
+    made = with_copied_operands(std::move(made.steps), static_cast<int>(results), target);
+  }
   Plan plan = outline(op, analysis, target);
-  PartList list(analysis, steps, plan, of_parts);
-  for (const formula::Step& step : steps) list.add(step, is_one ? op.tuning : Tuning());
+  PartList list(analysis, made.steps, plan, of_parts, made.temporaries);
+  for (const formula::Step& step : made.steps) list.add(step, is_one ? op.tuning : Tuning());
   return plan;
 }
 
