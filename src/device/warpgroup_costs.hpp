@@ -6,6 +6,7 @@ namespace tilejit::device {
 /// an H200 (bench/tile_choice.py), of all tiles that there are. docs/planning.md has the formula.
 struct WarpgroupCosts {
   double launch = 2900;                ///< of a launch, whatever it multiplies
+  double of_sharing = 200;             ///< if blocks share columns; twice that beside splits
   double before_product = 12;          ///< of an instruction whose operands shared memory delays
   double of_two = 1.03;                ///< times the products' clocks, if a warpgroup has 128 rows
   double of_turns = 1.02;              ///< times that, if warpgroups take turns

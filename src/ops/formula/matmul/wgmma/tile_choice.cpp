@@ -124,7 +124,8 @@ class Ranking {
                                      costs_.before_tile + formula
                                : waves * (product + costs_.before_tile + formula + of_split(tile));
     const double memory = of_memory(tile, grid);
-    return costs_.launch + std::max(compute, memory) +
+    const double sharing = tile.cluster == 1 ? 0 : costs_.of_sharing * (tile.splits > 1 ? 2 : 1);
+    return costs_.launch + sharing + std::max(compute, memory) +
            costs_.beside_memory * std::min(compute, memory);
   }
 
