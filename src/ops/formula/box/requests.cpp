@@ -83,7 +83,13 @@ using Coordinates = std::vector<std::int64_t>;
 std::int64_t offset_of(const Operand& operand, const Coordinates& at) {
   std::int64_t offset = 0;
   for (std::size_t m = 0; m < at.size(); ++m) {
-    offset += at[m] * operand.modes[m][0].stride.value();
+    const OperandMode& leaves = operand.modes[m];
+    std::int64_t rest = at[m];
+    for (std::size_t i = 0; i + 1 < leaves.size(); ++i) {
+      offset += rest % leaves[i].extent.value() * leaves[i].stride.value();
+      rest /= leaves[i].extent.value();
+    }
+    offset += rest * leaves.back().stride.value();
   }
   return offset * size_bytes(operand.dtype);
 }
@@ -103,7 +109,8 @@ std::int64_t lines_of_vectors(const Operand& operand, std::int64_t vector, std::
                               const std::vector<Dim>& extents, Place place) {
   const std::int64_t bytes = size_bytes(operand.dtype);
   const std::int64_t stride = operand.modes[along][0].stride.value();
-  const bool one = stride <= 1;  // request for the whole vector
+  const bool whole = operand.modes[along].size() == 1;
+  const bool one = whole && stride <= 1;  // request for the whole vector
   std::int64_t lines = 0;
   for (std::int64_t i = 0; i < (one ? 1 : vector); ++i) {
     Request request;
@@ -112,7 +119,7 @@ std::int64_t lines_of_vectors(const Operand& operand, std::int64_t vector, std::
       if (!at) continue;
       (*at)[along] += i;
       if ((*at)[along] < extents[along].value()) {
-        request.add(offset_of(operand, *at), stride == 1 ? vector * bytes : bytes);
+        request.add(offset_of(operand, *at), one && stride == 1 ? vector * bytes : bytes);
       }
     }
     lines += std::max<std::int64_t>(1, request.lines());

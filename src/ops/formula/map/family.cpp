@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/json_line.hpp"
 #include "device/scale.hpp"
 #include "expr/traits.hpp"
 #include "plan/launch_shape.hpp"
@@ -23,6 +24,16 @@ bool fills_large_blocks(const Plan& plan) {
          std::ranges::all_of(plan.program.nodes, is_light_node);
 }
 
+/// Loads of a thread that its formula and registers allow, fewer if threads would then be so few
+/// that some find room on the device which have nothing to do.
+int unroll_of(const Plan& plan) {
+  int unroll = vectors_in_flight(plan);
+  if (!std::ranges::all_of(plan.extents, &Dim::is_known)) return unroll;
+  const std::int64_t vectors = total_units(plan, {});
+  while (unroll > 1 && vectors <= unroll / 2 * 2 * device::kThreadsAtOnce) unroll /= 2;
+  return unroll;
+}
+
 }  // namespace
 
 std::string_view to_string(IndexWidth width) noexcept {
@@ -36,7 +47,7 @@ std::string_view to_string(IndexWidth width) noexcept {
 
 void Map::choose_launch(Plan& plan, const Tuning& tuning) {
   if (light) return;
-  plan.unroll = tuning.unroll.value_or(vectors_in_flight(plan));
+  plan.unroll = tuning.unroll.value_or(unroll_of(plan));
   plan.threads = tuning.threads.value_or(fills_large_blocks(plan) ? 1024 : 256);
 }
 
@@ -57,6 +68,8 @@ bool Map::has_light(const Plan&) const {
   return false;
 }
 
-void Map::write_json(core::JsonLine&) const {}
+void Map::write_json(core::JsonLine& line) const {
+  if (flat) line.key("flat").raw("true");
+}
 
 }  // namespace tilejit::plan

@@ -18,6 +18,8 @@ constexpr int kLeastVectorsOfRow = 16;     // of rows that are peeled or shifted
 constexpr std::int64_t kShortColumn = 16;  // a thread has all of it
 constexpr int kMostShifted = 8;            // elements of a vector of a tile: registers hold squares
 constexpr int kLargeElement = 4;           // bytes
+constexpr int kShortSide = 32;             // vectors of a tile's mode, of which the last counts
+constexpr double kFewSquares = 4096;
 constexpr std::int64_t kMostOfRow = std::int64_t{1} << 30;
 
 bool is_wide(const Operand& operand) {
@@ -149,9 +151,12 @@ class Chooser {
     return neighbours_have_strides() && std::ranges::all_of(plan_.operands, can_be);
   }
 
-  /// Whether neighbours along the innermost mode have a common stride in every operand and place.
+  /// Whether neighbours along the innermost mode have a common stride in every operand and place,
+  /// except in inputs of flat maps.
   [[nodiscard]] bool neighbours_have_strides() const {
     const auto has_stride = [](const auto& value) { return value.modes.front().size() == 1; };
+    const auto* const map = std::get_if<Map>(&plan_.family);
+    if (map != nullptr && map->flat) return true;
     return std::ranges::all_of(plan_.operands, has_stride) &&
            std::ranges::all_of(plan_.places, has_stride);
   }
@@ -180,7 +185,28 @@ class Chooser {
                            most_of_small_rows(plan_), most_of_held_columns(plan_)});
     const auto* const tv = std::get_if<ThreadValue>(&plan_.family);
     if (tv != nullptr) vector = std::min(vector, tv->run);
+    if (transposed_mode_) vector = most_of_tile(vector);
     return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget(plan_)));
+  }
+
+  /// Squares at the end of a mode that vectors do not divide go by elements, so vectors divide the
+  /// short modes of a tile if they can. With few squares, smaller ones have more threads.
+  [[nodiscard]] int most_of_tile(int vector) const {
+    const Dim &columns = plan_.extents.front(), &rows = plan_.extents[*transposed_mode_];
+    if (!std::ranges::all_of(plan_.extents, &Dim::is_known)) return vector;
+    int widest = 1;
+    double elements = 1;
+    for (const Operand& operand : plan_.operands)
+      widest = std::max(widest, size_bytes(operand.dtype));
+    for (const Dim& extent : plan_.extents) elements *= static_cast<double>(extent.value());
+    while (vector > 2 && elements < kFewSquares * vector * vector) vector /= 2;
+    const auto cuts = [&](const Dim& extent, int by) {
+      return extent.value() % by != 0 && extent.value() < std::int64_t{kShortSide} * by;
+    };
+    int whole = vector;
+    while (whole * widest > kLargeElement && (cuts(columns, whole) || cuts(rows, whole)))
+      whole /= 2;
+    return cuts(columns, whole) || cuts(rows, whole) ? vector : whole;
   }
 
   /// The most elements, at most `vector`, that keep every access of 16 bytes or less aligned.

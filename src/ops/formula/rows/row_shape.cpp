@@ -85,6 +85,16 @@ bool is_small(const Plan& plan, const Rows& rows, int each) {
          (*count == 0 || *length <= each * kFewThreads / *count);
 }
 
+/// Threads that share a row so that the device is full of threads, if rows are few.
+int threads_of_few(const Plan& plan, const Rows& rows, std::int64_t vectors) {
+  const auto count = vectors_across_rows(plan, rows);
+  int threads = 1;
+  while (count && threads < std::min<std::int64_t>(vectors, kRowThreadsOfSmall) &&
+         2 * threads * *count <= device::kThreadsAtOnce)
+    threads *= 2;
+  return threads;
+}
+
 /// Bytes of the narrowest access to a row's inputs.
 int least_access(const Plan& plan, const Rows& rows) {
   int bytes = kWidestAccess;
@@ -142,7 +152,8 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
       holds_one ? 1 : std::clamp(kRegistersOfThread / registers, 1, kVectorsOfThread);
   const int bytes = kBytesOfThread / least_access(plan, rows);
   rows.row_threads = holds_one ? power_of_two_from(*vectors)
-                               : busy_threads(*vectors, std::max(register_vectors, bytes));
+                               : std::max(busy_threads(*vectors, std::max(register_vectors, bytes)),
+                                          threads_of_few(plan, rows, *vectors));
   const auto holds = [&](int row_threads, int cluster, int most) {
     const std::int64_t steps =
         std::max<std::int64_t>(1, ceil_div(*vectors, std::int64_t{row_threads} * cluster));
@@ -224,12 +235,19 @@ int most_of_small_rows(const Plan& plan) {
   if (rows == nullptr) return kAnyNumber;
   const auto length = elements_in_row(plan, *rows);
   if (!length || *length > kAnyNumber * kRowThreadsOfSmall) return kAnyNumber;
+  const auto count = vectors_across_rows(plan, *rows);
+  // With so many elements a thread, threads fill the device.
+  int each = kAnyNumber;
+  while (count && each > 1 && *length * *count < each * device::kThreadsAtOnce) each /= 2;
+  while (each < kAnyNumber && each > 1 && plan.extents[0].value() % each != 0) each /= 2;
+  const int least = power_of_two_from(ceil_div(*length, std::int64_t{kRowThreadsOfSmall}));
   const std::int64_t light = kWeightOfSmallThread / expr::weight(plan.program);
   const int vector =
       std::max(static_cast<int>(
                    std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, light)))),
-               power_of_two_from(ceil_div(*length, std::int64_t{kRowThreadsOfSmall})));
-  return is_small(plan, *rows, vector) ? vector : kAnyNumber;
+               least);
+  const int most = is_small(plan, *rows, vector) ? vector : kAnyNumber;
+  return rows->along() ? std::min(most, std::max(each, least)) : most;
 }
 
 int batch_of_rows(const Plan& plan) {
