@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::int64_t kLanes = 32, kLineBytes = 128, kBanks = 32, kBankBytes = 4;
 constexpr std::int64_t kWarpsOfMap = 8, kWarpsOfWalk = 6;  // that are looked at
+constexpr std::int64_t kSectorBytes = 32;
+constexpr double kCyclesOfPart = 4;     // to write a sector in parts
 constexpr double kCyclesOfWarp = 8;     // to start a warp and to number what it takes
 constexpr double kCyclesOfBlock = 200;  // between the starts of two blocks
 
@@ -150,6 +152,20 @@ double cycles_of(const Plan& plan, const Map&) {
          (kCyclesOfWarp + kCyclesOfBlock * kLanes / plan.threads) / (elements * plan.unroll);
 }
 
+/// Cycles per element in which an output's sectors are written in parts, by several tiles: its runs
+/// in a tile are short, and what follows them in memory is of other tiles.
+double cycles_of_parts(const Plan& plan, const Tile& tile, const Operand& operand) {
+  if (!operand.written) return 0;
+  const bool transposed = operand.reach == Reach::transposed;
+  const std::size_t along = transposed ? tile.mode : 0, other = transposed ? 0 : tile.mode;
+  const std::int64_t side = transposed ? tile.rows : tile.columns;
+  const std::int64_t extent = plan.extents[along].value();
+  const std::int64_t bytes = std::min(side, extent) * size_bytes(operand.dtype);
+  const bool follows = side >= extent && operand.modes[other][0].stride.is(extent);
+  if (bytes >= kSectorBytes || follows) return 0;
+  return kCyclesOfPart / static_cast<double>(std::min(side, extent));
+}
+
 double cycles_of(const Plan& plan, const Tile& tile) {
   const std::int64_t vector = plan.vector;
   const std::int64_t across = tile.columns / vector, down = tile.rows / vector;
@@ -163,7 +179,9 @@ double cycles_of(const Plan& plan, const Tile& tile) {
   };
   // What a warp touches of `vector` vectors a thread, and cycles of shared memory for these.
   double lines = 0;
+  double parts = 0;
   for (const Operand& operand : plan.operands) {
+    parts += cycles_of_parts(plan, tile, operand);
     if (operand.reach != Reach::transposed) {
       lines += static_cast<double>(
           vector * lines_of_vectors(operand, vector, 0, plan.extents, [&](std::int64_t lane) {
@@ -189,7 +207,8 @@ double cycles_of(const Plan& plan, const Tile& tile) {
   const auto warps = static_cast<double>(plan.threads) / kLanes;
   return (lines * slots / static_cast<double>(kLanes * vector * vector) + warps * kCyclesOfWarp +
           kCyclesOfBlock) /
-         elements;
+             elements +
+         parts;
 }
 
 double cycles_of(const Plan& plan, const Box& box) {

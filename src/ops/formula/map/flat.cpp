@@ -8,6 +8,7 @@
 namespace tilejit::plan {
 namespace {
 
+constexpr std::int64_t kLeastRepeats = 4;
 constexpr int kNarrowAccess = 8;                               // bytes
 constexpr std::int64_t kMostElements = std::int64_t{1} << 31;  // numbered by 32 bits
 
@@ -55,7 +56,18 @@ OperandMode merged(const Operand& operand, std::size_t count, const std::vector<
   return leaves;
 }
 
-/// The plan with its first `count` modes as one; nothing if an output does not go on.
+/// Whether the operand is so much smaller than the space that the L1 cache has what neighbours
+/// read.
+bool repeats(const Operand& operand, const std::vector<Dim>& extents) {
+  std::int64_t times = 1;
+  for (std::size_t m = 0; m < extents.size(); ++m) {
+    if (operand.modes[m][0].stride.is(0)) times *= extents[m].value();
+  }
+  return times >= kLeastRepeats;
+}
+
+/// The plan with its first `count` modes as one; nothing if an output does not go on, or an input
+/// that does not is large.
 std::optional<Plan> with_merged(const Plan& plan, std::size_t count) {
   Plan flat = plan;
   std::get<Map>(flat.family).flat = true;
@@ -65,11 +77,12 @@ std::optional<Plan> with_merged(const Plan& plan, std::size_t count) {
   }
   const auto merged_end = static_cast<std::ptrdiff_t>(count);
   flat.extents.erase(flat.extents.begin() + 1, flat.extents.begin() + merged_end);
-  for (Operand& operand : flat.operands) {
+  for (std::size_t k = 0; k < flat.operands.size(); ++k) {
+    Operand& operand = flat.operands[k];
     operand.modes.front() = merged(operand, count, plan.extents);
     operand.modes.erase(operand.modes.begin() + 1, operand.modes.begin() + merged_end);
     if (operand.modes.front().size() == 1) continue;
-    if (operand.written) return std::nullopt;
+    if (operand.written || !repeats(plan.operands[k], plan.extents)) return std::nullopt;
     operand.reach = Reach::strided;
   }
   return flat;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device/scale.hpp"
 #include "plan/launch_shape.hpp"
 #include "rows/row_shape.hpp"
 #include "rows/rows.hpp"
@@ -20,6 +21,9 @@ constexpr int kMostShifted = 8;            // elements of a vector of a tile: re
 constexpr int kLargeElement = 4;           // bytes
 constexpr int kShortSide = 32;             // vectors of a tile's mode, of which the last counts
 constexpr double kFewSquares = 4096;
+constexpr double kFewElements = 1 << 19;  // of rows: to peel them takes longer than it saves
+constexpr double kThreadsOfFew = device::kThreadsAtOnce;  // of maps: shorter vectors have as many
+constexpr double kUnknownExtent = 1e15;
 constexpr std::int64_t kMostOfRow = std::int64_t{1} << 30;
 
 bool is_wide(const Operand& operand) {
@@ -47,8 +51,13 @@ class Chooser {
     const int wanted = light_ ? 1 : op_.tuning.vector.value_or(default_vector());
     if (const auto* tv = std::get_if<ThreadValue>(&plan_.family)) check_run(*tv, wanted);
     int vector = std::ranges::any_of(plan_.operands, is_wide) ? 1 : wanted;
+    const auto decides = [](const Operand& operand) {
+      return is_wide(operand) && !operand.every_row;
+    };
+    const bool any = std::ranges::any_of(plan_.operands, decides);
     for (const Operand& operand : plan_.operands) {
-      if (is_wide(operand)) vector = std::max(vector, widest_access(operand, wanted));
+      if (any ? decides(operand) : is_wide(operand))
+        vector = std::max(vector, widest_access(operand, wanted));
     }
     if (!neighbours_have_strides()) vector = 1;
     for (const Operand& operand : plan_.operands) {
@@ -120,6 +129,7 @@ class Chooser {
     const bool along = rows != nullptr && rows->along();
     const bool map = std::holds_alternative<Map>(plan_.family) && !transposed_mode_;
     if (light_ || !(along || map) || plan_.extents.size() == 1) return false;
+    if (along && elements() < kFewElements) return false;
     // Rows that are held between passes are loaded as fast by accesses of 4 bytes.
     const bool held = along && !direction_of(plan_) && !is_one_pass(plan_);
     if (!is_narrow(vector, held ? kLargeElement : kNarrowAccess)) return false;
@@ -186,7 +196,19 @@ class Chooser {
     const auto* const tv = std::get_if<ThreadValue>(&plan_.family);
     if (tv != nullptr) vector = std::min(vector, tv->run);
     if (transposed_mode_) vector = most_of_tile(vector);
+    if (std::holds_alternative<Map>(plan_.family) && !transposed_mode_) {
+      while (vector > 1 && elements() < vector * kThreadsOfFew) vector /= 2;
+    }
     return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget(plan_)));
+  }
+
+  /// Elements of the space; very many if extents are not known.
+  [[nodiscard]] double elements() const {
+    double elements = 1;
+    for (const Dim& extent : plan_.extents) {
+      elements *= extent.is_known() ? static_cast<double>(extent.value()) : kUnknownExtent;
+    }
+    return elements;
   }
 
   /// Squares at the end of a mode that vectors do not divide go by elements, so vectors divide the
@@ -195,11 +217,9 @@ class Chooser {
     const Dim &columns = plan_.extents.front(), &rows = plan_.extents[*transposed_mode_];
     if (!std::ranges::all_of(plan_.extents, &Dim::is_known)) return vector;
     int widest = 1;
-    double elements = 1;
     for (const Operand& operand : plan_.operands)
       widest = std::max(widest, size_bytes(operand.dtype));
-    for (const Dim& extent : plan_.extents) elements *= static_cast<double>(extent.value());
-    while (vector > 2 && elements < kFewSquares * vector * vector) vector /= 2;
+    while (vector > 2 && elements() < kFewSquares * vector * vector) vector /= 2;
     const auto cuts = [&](const Dim& extent, int by) {
       return extent.value() % by != 0 && extent.value() < std::int64_t{kShortSide} * by;
     };

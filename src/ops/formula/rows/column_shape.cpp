@@ -193,7 +193,8 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
 std::optional<RowShape> shape_whole(const Plan& plan, Rows rows, std::int64_t most_held) {
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
   if (!length || !count || *length < 2 || *length > kMostOfWhole || *count < kFewThreads ||
-      !is_one_pass(plan) || *length > most_of_thread(plan, rows, most_held))
+      !is_one_pass(plan) || *length > most_of_thread(plan, rows, most_held) ||
+      *length * registers_of_held(plan, rows) > kRegistersHeld)
     return std::nullopt;
   rows.row_threads = 1;
   rows.register_vectors = static_cast<int>(*length);
