@@ -23,6 +23,7 @@ constexpr int kShortSide = 32;             // vectors of a tile's mode, of which
 constexpr double kFewSquares = 4096;
 constexpr double kFewElements = 1 << 19;  // of rows: to peel them takes longer than it saves
 constexpr double kThreadsOfFew = device::kThreadsAtOnce;  // of maps: shorter vectors have as many
+constexpr std::int64_t kWeightOfFew = 32;  // expr::weight of a vector that is as fast whole
 constexpr double kUnknownExtent = 1e15;
 constexpr std::int64_t kMostOfRow = std::int64_t{1} << 30;
 
@@ -197,7 +198,9 @@ class Chooser {
     if (tv != nullptr) vector = std::min(vector, tv->run);
     if (transposed_mode_) vector = most_of_tile(vector);
     if (std::holds_alternative<Map>(plan_.family) && !transposed_mode_) {
-      while (vector > 1 && elements() < vector * kThreadsOfFew) vector /= 2;
+      const std::int64_t weight = expr::weight(plan_.program);
+      while (vector > 1 && vector * weight > kWeightOfFew && elements() < vector * kThreadsOfFew)
+        vector /= 2;
     }
     return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget(plan_)));
   }

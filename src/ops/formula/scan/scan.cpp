@@ -102,7 +102,8 @@ class Chooser {
     if (length_ && !fits() && (reduces_ || fills_few_blocks())) rows_.row_threads = kManyThreads;
     threads_ = std::max(rows_.row_threads, kFewThreads);
     // Multiprocessors take small blocks more slowly than these run.
-    if (count_ && *count_ * rows_.row_threads >= 2 * device::kWantedBlocks * threads_)
+    if (rows_.row_threads <= kWarp && count_ &&
+        *count_ * rows_.row_threads >= 2 * device::kWantedBlocks * threads_)
       threads_ = std::max(threads_, kThreads);
   }
 
