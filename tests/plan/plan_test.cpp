@@ -57,8 +57,8 @@ TEST(Plan, CoalescesAndVectorises) {
        false,
        {kC, kB, kC}},
       {"transposed operand",
-       {{"a", "(64,128):(1,64)"}, {"y", "(64,128):(128,1)"}},
-       "128 64",
+       {{"a", "(256,1024):(1,256)"}, {"y", "(256,1024):(1024,1)"}},
+       "1024 256",
        8,
        false,
        {kX, kC}},
@@ -277,12 +277,13 @@ TEST(Plan, VisitsTheSameElementsAsTheLayouts) {
 TEST(Plan, HeavyFormulasTakeFewElementsAThread) {
   std::string formula = "y = a";
   for (int i = 0; i < 10; ++i) formula += " + tan(a * " + std::to_string(i) + ".5)";
-  const Plan ten = plan_of(test::make_op(f16, {{"a", "(1024):(1)"}, {"y", "(1024):(1)"}}, formula));
+  const std::vector<std::pair<std::string, std::string>> tensors = {{"a", "(1048576):(1)"},
+                                                                    {"y", "(1048576):(1)"}};
+  const Plan ten = plan_of(test::make_op(f16, tensors, formula));
   EXPECT_EQ(ten.vector, 2);
   EXPECT_EQ(ten.unroll, 1);
   for (int i = 10; i < 50; ++i) formula += " + tan(a * " + std::to_string(i) + ".5)";
-  const Plan fifty =
-      plan_of(test::make_op(f16, {{"a", "(1024):(1)"}, {"y", "(1024):(1)"}}, formula));
+  const Plan fifty = plan_of(test::make_op(f16, tensors, formula));
   EXPECT_EQ(fifty.vector, 1);
 }
 

@@ -26,13 +26,19 @@ bool fills_large_blocks(const Plan& plan) {
          std::ranges::all_of(plan.program.nodes, is_light_node);
 }
 
+bool repeats(const Operand& operand) {
+  return std::ranges::any_of(operand.modes, [](const OperandMode& leaves) {
+    return std::ranges::any_of(leaves, [](const Mode& leaf) { return leaf.stride.is(0); });
+  });
+}
+
 /// Vectors of a thread: as many as its formula and registers allow, until a block moves enough
 /// bytes; fewer if there is room on the device for more threads.
 int unroll_of(const Plan& plan) {
   int bytes = 0;
   for (const Operand& operand : plan.operands) {
     const int times = (operand.read ? 1 : 0) + (operand.written ? 1 : 0);
-    if (operand.reach == Reach::contiguous)
+    if (operand.reach == Reach::contiguous && !repeats(operand))
       bytes += times * plan.vector * size_bytes(operand.dtype);
   }
   int unroll = vectors_in_flight(plan);

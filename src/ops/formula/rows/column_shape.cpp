@@ -192,8 +192,9 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
 /// Short columns that are read once: a thread loads all of a column at once.
 std::optional<RowShape> shape_whole(const Plan& plan, Rows rows, std::int64_t most_held) {
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
-  if (!length || !count || *length < 2 || *length > kMostOfWhole || *count < kFewThreads ||
-      !is_one_pass(plan) || *length > most_of_thread(plan, rows, most_held) ||
+  if (!length || !count || *length < kStepsOfThread || *length > kMostOfWhole ||
+      *count < kFewThreads || !is_one_pass(plan) ||
+      *length > most_of_thread(plan, rows, most_held) ||
       *length * registers_of_held(plan, rows) > kRegistersHeld)
     return std::nullopt;
   rows.row_threads = 1;

@@ -23,6 +23,7 @@ constexpr int kRegistersOfThread = 8;  // the same limit if a vector has several
 constexpr std::int64_t kFewThreads = device::kThreadsAtOnce / 4;
 constexpr int kRowThreadsOfSmall = 256;
 constexpr int kManyVectorsOfThread = 5;
+constexpr std::int64_t kManyBlocks = 16 * device::kWantedBlocks;
 constexpr std::int64_t kBytesOfBlock = 6 * 1024;  // multiprocessors load as much between two starts
 constexpr std::int64_t kWeightOfSmallThread = 320;  // expr::weight of its elements
 constexpr int kFewRowThreads = 128;                 // the fewest threads of a block
@@ -115,7 +116,7 @@ int threads_of_block(const Plan& plan, const Rows& rows, std::int64_t vectors) {
   const auto count = vectors_across_rows(plan, rows);
   const auto groups = [&] { return threads / rows.row_threads; };
   while (count && threads < kMaxThreads / 2 && rows.cluster * rows.splits == 1 &&
-         is_one_pass(plan) && *count >= 4 * device::kWantedBlocks * groups() &&
+         is_one_pass(plan) && *count >= kManyBlocks * groups() &&
          groups() * bytes_of_row(plan, rows, vectors) < kBytesOfBlock)
     threads *= 2;
   return threads;
@@ -267,8 +268,11 @@ int most_of_small_rows(const Plan& plan) {
                                   static_cast<std::uint64_t>(std::max<std::int64_t>(1, light)))),
                               least);
   if (!is_small(plan, *rows, vector)) return kAnyNumber;
+  // More threads combine as often as there are reductions.
+  const auto reductions = std::ranges::count_if(
+      plan.program.nodes, [](const expr::Node& node) { return expr::is_reduction(node.op); });
   int few = vector;
-  while (few > least && is_small(plan, *rows, few / 2)) few /= 2;
+  while (reductions == 1 && few > least && is_small(plan, *rows, few / 2)) few /= 2;
   return few;
 }
 
