@@ -4,7 +4,6 @@
 
 #include "core/json_line.hpp"
 #include "device/scale.hpp"
-#include "expr/traits.hpp"
 #include "plan/launch_shape.hpp"
 
 namespace tilejit::plan {
@@ -12,20 +11,8 @@ namespace {
 
 constexpr int kThreads = 256;            // per block
 constexpr int kBytesOfBlock = 8 * 1024;  // that it reads and writes: more gain no more
-/// Blocks of 1024 threads stream up to 0.6 % faster (same sweep). They need many vectors and at
-/// most 64 registers per thread. Only a light formula fits in these registers without spills.
-bool fills_large_blocks(const Plan& plan) {
-  if (!std::ranges::all_of(plan.extents, &Dim::is_known)) return false;
-  if (total_units(plan, {}) < device::kManyVectors) return false;
-  int bytes = 0;  // of a thread's values in the types that compute them
-  for (const Operand& operand : plan.operands) {
-    bytes += plan.unroll * plan.vector * std::max(4, size_bytes(operand.dtype));
-  }
-  const auto is_light_node = [](const expr::Node& node) { return expr::traits(node.op).light; };
-  return bytes <= 128 && plan.program.nodes.size() <= 16 &&
-         std::ranges::all_of(plan.program.nodes, is_light_node);
-}
 
+/// Whether the operand is the same for several coordinates, so that caches have most of it.
 bool repeats(const Operand& operand) {
   return std::ranges::any_of(operand.modes, [](const OperandMode& leaves) {
     return std::ranges::any_of(leaves, [](const Mode& leaf) { return leaf.stride.is(0); });
@@ -42,8 +29,8 @@ int unroll_of(const Plan& plan) {
       bytes += times * plan.vector * size_bytes(operand.dtype);
   }
   int unroll = vectors_in_flight(plan);
-  if (!std::ranges::all_of(plan.extents, &Dim::is_known)) return unroll;
   while (unroll > 1 && unroll / 2 * bytes * kThreads >= kBytesOfBlock) unroll /= 2;
+  if (!std::ranges::all_of(plan.extents, &Dim::is_known)) return unroll;
   const std::int64_t vectors = total_units(plan, {});
   while (unroll > 1 && vectors <= unroll / 2 * 2 * device::kThreadsAtOnce) unroll /= 2;
   return unroll;
@@ -63,7 +50,7 @@ std::string_view to_string(IndexWidth width) noexcept {
 void Map::choose_launch(Plan& plan, const Tuning& tuning) {
   if (light) return;
   plan.unroll = tuning.unroll.value_or(unroll_of(plan));
-  plan.threads = tuning.threads.value_or(fills_large_blocks(plan) ? 1024 : kThreads);
+  plan.threads = tuning.threads.value_or(kThreads);
 }
 
 std::int64_t Map::unit_extent(const Plan& plan, std::size_t m) const noexcept {
