@@ -47,6 +47,7 @@ double rate_of(const Plan& plan, const plan::Matmul& product, const device::Devi
 
 /// Whether the tile's rows are the operand's.
 bool is_left(const Plan& plan, const Operand& operand) {
+  if (operand.tensor > 1) return false;  // of a pair
   const auto* wgmma = std::get_if<plan::MatmulWgmma>(&plan.family);
   return (operand.tensor == 0) != (wgmma != nullptr && wgmma->swapped);
 }
@@ -61,7 +62,8 @@ void times_leaves(Product& count, const std::vector<Mode>& leaves, const SymbolV
 
 const OperandSource* source_of(const Plan& plan, const Operand& operand) noexcept {
   const plan::Matmul* const product = plan::matmul_of(plan);
-  if (product == nullptr || operand.tensor > 1) return nullptr;
+  if (product == nullptr || !product->multiplies(operand.tensor)) return nullptr;
+  if (operand.tensor > 1) return &product->second->source;
   return is_left(plan, operand) ? &product->a : &product->b;
 }
 
@@ -103,6 +105,7 @@ std::optional<double> product_ms(const Plan& plan, const device::Device& device,
   const auto k = value_of(product->k, symbols);
   if (!k) return std::nullopt;
   const double per_ms = device.multiprocessors * device.gigahertz * 1e6;
+  count *= product->products();
   return count * static_cast<double>(*k) / (per_ms * rate_of(plan, *product, device));
 }
 

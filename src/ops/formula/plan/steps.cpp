@@ -6,9 +6,11 @@
 
 #include "formula/product.hpp"
 #include "matmul/product_plan.hpp"
+#include "plan/pairs.hpp"
 #include "plan/params.hpp"
 #include "plan/parts.hpp"
 #include "plan/prologues.hpp"
+#include "plan/statistics.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -49,7 +51,7 @@ class PartList {
     for (const formula::StepResult& result : analysis.results) {
       Dim elements = 1;
       for (const Dim& extent : result.shape) elements = elements * extent;
-      if (!is_used(steps, number++)) elements = 0;  // by a prologue's step, which is left out
+      if (!is_used(steps, number++)) elements = 0;  // by a step that became a part of another one
       several_.temporaries.push_back({.dtype = result.dtype, .elements = elements});
     }
   }
@@ -123,7 +125,8 @@ class PartList {
 
 Plan plan_steps(const Fused& op, const formula::Analysis& analysis, const Target& target,
                 std::vector<formula::Analysis>* of_parts) {
-  const std::vector<formula::Step> steps = with_prologues(op, analysis);
+  const std::vector<formula::Step> steps =
+      with_statistics(op, target, with_pairs(op, target, with_prologues(op, analysis)));
   const bool is_one = steps.size() == 1;
   if (!is_one) check_tuning_of_several(op.tuning);
   Plan plan = outline(op, analysis, target);
