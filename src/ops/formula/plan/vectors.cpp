@@ -52,8 +52,9 @@ class Chooser {
     const int wanted = light_ ? 1 : op_.tuning.vector.value_or(default_vector());
     if (const auto* tv = std::get_if<ThreadValue>(&plan_.family)) check_run(*tv, wanted);
     int vector = std::ranges::any_of(plan_.operands, is_wide) ? 1 : wanted;
+    // What all rows share, or has one element per row, is too little to decide.
     const auto decides = [](const Operand& operand) {
-      return is_wide(operand) && !operand.every_row;
+      return takes_vectors(operand) && !operand.every_row;
     };
     const bool any = std::ranges::any_of(plan_.operands, decides);
     for (const Operand& operand : plan_.operands) {
