@@ -11,6 +11,7 @@ struct WarpgroupCosts {
   double of_two = 1.03;                ///< times the products' clocks, if a warpgroup has 128 rows
   double of_turns = 1.02;              ///< times that, if warpgroups take turns
   double alone = 7;                    ///< more of an instruction, if one warpgroup multiplies
+  double of_statistic = 250;           ///< to reduce 64 rows of a step beside the product
   double of_traffic = 10;              ///< more clocks for each element loaded per multiplication
   double level2_in_clock = 7100;       ///< bytes that all multiprocessors get of the L2 cache
   double loaded_in_clock = 120;        ///< bytes that one of them gets
