@@ -13,7 +13,7 @@ constexpr std::int64_t kLarge = 8192;  // elements, of an extent that is a symbo
 constexpr int kBytesOfStep = 128;      // of K
 constexpr int kStepsOfStage = 4;       // instructions along K
 constexpr int kPanel = 64;             // columns of a box of 16-bit elements that lie along N
-constexpr double kManyWaves = 4;
+constexpr double kManyWaves = 4, kLeftFree = 0.3;
 constexpr int kMostOfCluster = 8;        // blocks
 constexpr std::int64_t kLeastSteps = 2;  // of a part of K
 /// Percent of the multiprocessors that have blocks of clusters of that many, measured on an H200.
@@ -113,9 +113,9 @@ class Ranking {
     const std::int64_t waves = core::ceil_div(groups, clusters_of(each));
     const double part = static_cast<double>(groups) / clusters_of(each);  // of a wave, and more
     // What the last one of many waves leaves free makes the others faster: power is limited.
-    const double taken =
-        part > kManyWaves ? (static_cast<double>(waves) + part) / 2 : double(waves);
-    return {tiles_m, tiles_n, taken, static_cast<double>(groups) / double(waves) * each};
+    const auto all = static_cast<double>(waves);
+    const double taken = part > kManyWaves ? all - kLeftFree * (all - part) : all;
+    return {tiles_m, tiles_n, taken, static_cast<double>(groups) / all * each};
   }
 
   [[nodiscard]] double clocks(const WgmmaTile& tile, std::int64_t tiles_m) const {
