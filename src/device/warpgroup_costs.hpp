@@ -6,10 +6,12 @@ namespace tilejit::device {
 /// an H200 (bench/tile_choice.py), of all tiles that there are. docs/planning.md has the formula.
 struct WarpgroupCosts {
   double launch = 2900;                ///< of a launch, whatever it multiplies
+  double of_sharing = 200;             ///< if blocks share columns; twice that beside splits
   double before_product = 12;          ///< of an instruction whose operands shared memory delays
   double of_two = 1.03;                ///< times the products' clocks, if a warpgroup has 128 rows
   double of_turns = 1.02;              ///< times that, if warpgroups take turns
   double alone = 7;                    ///< more of an instruction, if one warpgroup multiplies
+  double of_statistic = 250;           ///< to reduce 64 rows of a step beside the product
   double of_traffic = 10;              ///< more clocks for each element loaded per multiplication
   double level2_in_clock = 7100;       ///< bytes that all multiprocessors get of the L2 cache
   double loaded_in_clock = 120;        ///< bytes that one of them gets

@@ -4,7 +4,7 @@
 #include "tile/types.cuh"
 #include "tile/contiguous.cuh"
 #include "tile/packed.cuh"
-#include "tile/split.cuh"
+#include "tile/shifted.cuh"
 #include "tile/wide.cuh"
 #include "tile/reduce.cuh"
 #include "tile/dependent.cuh"
@@ -103,17 +103,17 @@ TILE_DEVICE void formula(const Params& p, const Results& r) {
 
 // kVector neighbours along mode 0, of every operand.
 struct Vector {
-  Packed<f16, kVector> in0;
+  Shifted<Packed<f16, kVector>> raw0;
 
   TILE_DEVICE void load(const Params& p, const Row& row, Index v, bool wanted = true) {
     if (!wanted) return;
     const i64 c0 = row.c0;
     const Index c1 = v;
-    const int valid = row.valid;
-    load_split<2>(in0, row.from0 + i64(c1) * 3850ll, valid);
+    raw0.load<0>(row.from0 + i64(c1) * 3850ll, p.t0 + 3850000ll);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
                         const Results (&r)[kAcross], Pass0 (&a)[kAcross]) const {
+    const Packed<f16, kVector> in0 = raw0.get();
 #pragma unroll
     for (int e = 0; e < kVector; e += 2) {
       float x0[2];

@@ -120,7 +120,8 @@ class ProductPlanner {
     // A kernel of its own reads the rows from memory.
     WgmmaProblem rows = problem_of(plan_, without);
     rows.size.n = 0;
-    return wgmma->clocks < alone->clocks + device::WarpgroupCosts().launch + memory_clocks(rows);
+    return wgmma->clocks <
+           alone->clocks + device::WarpgroupCosts().launch_of_copy + memory_clocks(rows);
   }
 
   std::optional<Plan> run_light() {

@@ -124,7 +124,8 @@ class Ranking {
                                      costs_.before_tile + formula
                                : waves * (product + costs_.before_tile + formula + of_split(tile));
     const double memory = of_memory(tile, grid);
-    return costs_.launch + std::max(compute, memory) +
+    const double sharing = tile.cluster == 1 ? 0 : costs_.of_sharing * (tile.splits > 1 ? 2 : 1);
+    return costs_.launch + sharing + std::max(compute, memory) +
            costs_.beside_memory * std::min(compute, memory);
   }
 
@@ -179,8 +180,9 @@ class Ranking {
     const double n = columns(tile);                                          // of an instruction
     const double instruction =
         std::max(n / 2, costs_.before_product + n / 4) + (tile.consumers == 1 ? costs_.alone : 0);
-    const double product = instructions * instruction * (two ? costs_.of_two : 1) *
-                           (tile.takes_turns ? costs_.of_turns : 1);
+    const double multiplying = instructions * instruction * (two ? costs_.of_two : 1) *
+                               (tile.takes_turns ? costs_.of_turns : 1);
+    const double product = beside_statistic(tile, multiplying);
     const double own = kBytesOfStep * double(tile.m), shared = kBytesOfStep * loaded(tile);
     const bool own_split = is_split(!tile.swapped, tile.m);
     const bool shared_split = is_split(tile.swapped, columns(tile));
@@ -192,6 +194,13 @@ class Ranking {
     const double traffic = 1 / n + loaded(tile) / n / (tile.m * tile.cluster);
     return std::max({product * (1 + costs_.of_traffic * traffic),
                      blocks * asked / costs_.level2_in_clock, arrived / costs_.loaded_in_clock});
+  }
+
+  /// Tensor cores have nothing to do while the only warpgroup reduces its rows.
+  [[nodiscard]] double beside_statistic(const WgmmaTile& tile, double product) const {
+    if (!problem_.statistic) return product;
+    const double statistic = costs_.of_statistic * tile.m / (64.0 * tile.consumers);
+    return tile.consumers == 1 ? product + statistic : std::max(product, statistic);
   }
 
   /// Of an instruction.
