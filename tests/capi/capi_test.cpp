@@ -10,11 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "capi/guard.hpp"
-#include "capi/handles.hpp"
+#include "capi/capi_values.hpp"
 #include "fake/expect_error.hpp"
-#include "fake/fake_runtime.hpp"
-#include "interop/dlpack_abi.hpp"
 
 namespace tilejit {
 namespace {
@@ -25,47 +22,6 @@ constexpr const char* kScale = R"json({"name": "scale",
   "tensors": {"x": {"dtype": "f32", "layout": "(M,4):(4,1)"},
               "y": {"dtype": "f32", "layout": "(M,4):(4,1)"}},
   "scalars": {"alpha": "f32"}, "formula": "y = x * alpha"})json";
-
-/// A text that the interface returned.
-std::string take(char* text) {
-  std::string copy = text;
-  tj_free(text);
-  return copy;
-}
-
-void expect_failure(tj_status status, tj_status want, const char* text) {
-  EXPECT_STREQ(tj_status_name(status), tj_status_name(want)) << tj_last_error();
-  EXPECT_THAT(tj_last_error(), HasSubstr(text));
-}
-
-tj_argument tensor(void* data, const std::vector<std::int64_t>& shape,
-                   const std::vector<std::int64_t>& strides = {}) {
-  tj_argument argument = {};
-  argument.struct_size = sizeof argument;
-  argument.kind = TJ_TENSOR;
-  argument.dtype = TJ_F32;
-  argument.ndim = static_cast<std::int32_t>(shape.size());
-  argument.data = data;
-  argument.shape = shape.data();
-  argument.strides = strides.empty() ? nullptr : strides.data();
-  return argument;
-}
-
-tj_argument number(double value) {
-  tj_argument argument = {};
-  argument.struct_size = sizeof argument;
-  argument.kind = TJ_FLOATING;
-  argument.floating = value;
-  return argument;
-}
-
-/// A runtime on a fake driver, and a kernel of a hand-made plan.
-struct Handles {
-  FakeDriver fake;
-  tj_runtime runtime{
-      std::make_shared<Runtime>(launch::Internals::make_runtime(kInMemory, fake.table))};
-  tj_kernel kernel{load(*runtime.runtime, hand_plan())};
-};
 
 TEST(CApi, NamesItsVersionsAndStatuses) {
   EXPECT_EQ(tj_abi_version(), TJ_ABI_VERSION);
@@ -344,60 +300,6 @@ TEST(CApi, DescribesKernels) {
   EXPECT_EQ(std::memcmp(tj_artifact_cubin(artifact, &bytes), "cubin", 5), 0);
   EXPECT_EQ(bytes, 5U);
   tj_artifact_destroy(artifact);
-}
-
-TEST(CApi, HandsTensorsToAndFro) {
-  Handles h;
-  tj_buffer* buffer = nullptr;
-  ASSERT_EQ(tj_buffer_create(&h.runtime, 24, &buffer), TJ_OK);
-  const std::vector<std::int64_t> shape = {2, 3};
-  const tj_argument view = tensor(nullptr, shape);
-  for (const int versioned : {0, 1}) {
-    void* managed = nullptr;
-    ASSERT_EQ(tj_buffer_to_dlpack(buffer, &view, versioned, &managed), TJ_OK) << tj_last_error();
-    tj_tensor* tensor = nullptr;
-    ASSERT_EQ(tj_tensor_from_dlpack(managed, versioned, &tensor), TJ_OK) << tj_last_error();
-    tj_argument argument = {};
-    argument.struct_size = sizeof argument;
-    ASSERT_EQ(tj_tensor_argument(tensor, &h.runtime, 1, &argument), TJ_OK) << tj_last_error();
-    EXPECT_EQ(argument.data, tj_buffer_data(buffer));
-    EXPECT_EQ(argument.strides[0], 3);
-    std::int32_t type = 0, id = -1;
-    EXPECT_EQ(tj_tensor_device(tensor, &type, &id), TJ_OK);
-    EXPECT_EQ(type, 2);
-    EXPECT_EQ(id, 0);
-    expect_failure(tj_tensor_argument(tensor, nullptr, 0, &argument), TJ_INVALID_ARGUMENT,
-                   "in device memory");
-    char* text = nullptr;
-    ASSERT_EQ(tj_runtime_print_tensor(&h.runtime, kStream, &argument, nullptr, &text), TJ_OK);
-    EXPECT_THAT(take(text), HasSubstr("gmem, align<4>) o (2,3):(3,1)"));
-    tj_tensor_destroy(tensor);
-  }
-  void* managed = nullptr;
-  tj_argument plain = view;
-  plain.kind = TJ_POINTER;
-  expect_failure(tj_buffer_to_dlpack(buffer, &plain, 1, &managed), TJ_INVALID_ARGUMENT,
-                 "TJ_TENSOR");
-  ASSERT_EQ(tj_buffer_to_dlpack(buffer, &view, 1, &managed), TJ_OK);
-  tj_buffer_destroy(buffer);  // the tensor still owns the memory
-  EXPECT_EQ(h.fake.buffers, 1);
-  auto* const given = static_cast<DLManagedTensorVersioned*>(managed);
-  given->deleter(given);
-  EXPECT_EQ(h.fake.buffers, 0);
-}
-
-TEST(CApi, PrintsTensors) {
-  const std::array<float, 8> data = {0, 1, 2, 3, 4, 5, 6, 7};
-  const std::vector<std::int64_t> shape = {8};
-  const tj_argument view = tensor(const_cast<float*>(data.data()), shape);
-  char* text = nullptr;
-  ASSERT_EQ(tj_print_tensor(&view, nullptr, &text), TJ_OK);
-  EXPECT_THAT(take(text), HasSubstr("       ...\n"));
-  tj_print_options options = {sizeof options, 1, 0};
-  ASSERT_EQ(tj_print_tensor(&view, &options, &text), TJ_OK);
-  EXPECT_THAT(take(text), HasSubstr("\t(7)= 7.000000\n)"));
-  options.edge_items = -1;
-  expect_failure(tj_print_tensor(&view, &options, &text), TJ_INVALID_ARGUMENT, "edge_items is -1");
 }
 
 }  // namespace
