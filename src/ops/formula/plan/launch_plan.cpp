@@ -22,7 +22,8 @@ GridRule grid_of(const Plan& plan) {
                 .blocks_per_unit = blocks_per_unit(plan),
                 .units_in_32_bits = rows_of(plan) != nullptr,
                 .resident = (rows_of(plan) != nullptr && dynamic_shared_bytes(plan) > 0) ||
-                            std::holds_alternative<MatmulWgmma>(plan.family)};
+                            std::holds_alternative<MatmulWgmma>(plan.family) ||
+                            std::holds_alternative<AttentionWgmma>(plan.family)};
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {
     if (const std::int64_t per = unit_extent(plan, m); per != 0) {
       grid.units.push_back({counted_extent(plan, m), per});

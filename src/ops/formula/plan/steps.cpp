@@ -1,9 +1,9 @@
 // Plans of operations whose analysis has steps: a product each, or a formula in one space.
 #include <algorithm>
-#include <span>
 #include <utility>
 #include <vector>
 
+#include "attention/attention_plan.hpp"
 #include "formula/product.hpp"
 #include "matmul/product_plan.hpp"
 #include "plan/params.hpp"
@@ -38,10 +38,40 @@ Plan outline(const Fused& op, const formula::Analysis& analysis, const Target& t
   return plan;
 }
 
+/// What kernels compute, in the order of the steps of an analysis.
+struct Kernels {
+  std::vector<std::optional<AttentionPlan>> attentions;  ///< by the last of their steps
+  std::vector<std::optional<formula::Step>> steps;       ///< all others
+};
+
+template <class T>
+bool is_there(const std::optional<T>& one) {
+  return one.has_value();
+}
+
+Kernels kernels_of(const Fused& op, const formula::Analysis& analysis, const Target& target) {
+  Kernels kernels;
+  kernels.attentions.resize(analysis.steps.size());
+  std::vector<bool> is_part(analysis.steps.size());  // of an attention
+  for (std::size_t s = 0; s < analysis.steps.size(); ++s) {
+    const formula::AttentionSearch search = formula::find_attention(analysis, s);
+    if (!search.found) continue;
+    AttentionPlan planned = plan_attention(analysis, *search.found, target);
+    if (!planned.plan) continue;
+    kernels.attentions[s] = std::move(planned);
+    is_part[search.found->scores] = is_part[search.found->weights] = is_part[s] = true;
+  }
+  kernels.steps = with_prologues(op, analysis, is_part);
+  for (std::size_t s = 0; s < is_part.size(); ++s) {
+    if (is_part[s]) kernels.steps[s].reset();
+  }
+  return kernels;
+}
+
 /// Adds the plans of steps to those of an operation.
 class PartList {
  public:
-  PartList(const formula::Analysis& analysis, std::span<const formula::Step> steps, Plan& plan,
+  PartList(const formula::Analysis& analysis, const Kernels& kernels, Plan& plan,
            std::vector<formula::Analysis>* of_parts)
       : plan_(plan), several_(plan.family.emplace<Several>()), of_parts_(of_parts) {
     several_.apart = true;
@@ -49,7 +79,7 @@ class PartList {
     for (const formula::StepResult& result : analysis.results) {
       Dim elements = 1;
       for (const Dim& extent : result.shape) elements = elements * extent;
-      if (!is_used(steps, number++)) elements = 0;  // by a prologue's step, which is left out
+      if (!is_used(kernels, number++)) elements = 0;  // by a step which is left out
       several_.temporaries.push_back({.dtype = result.dtype, .elements = elements});
     }
   }
@@ -63,6 +93,10 @@ class PartList {
     }
     std::vector<formula::Analysis> parts;
     add(make_plan(op, step.analysis, plan_.target, &parts), step, parts);
+  }
+
+  void add(AttentionPlan attention) {
+    add(std::move(*attention.plan), std::move(attention.tensors), std::move(attention.analysis));
   }
 
   /// The light plan if there is one, else the full one. Returns false if nothing is as light.
@@ -80,10 +114,12 @@ class PartList {
   }
 
  private:
-  static bool is_used(std::span<const formula::Step> steps, int number) {
-    return std::ranges::any_of(steps, [&](const formula::Step& step) {
-      return std::ranges::count(step.tensors, number) != 0;
-    });
+  static bool is_used(const Kernels& kernels, int number) {
+    const auto uses = [&](const auto& one) {
+      return one && std::ranges::count(one->tensors, number) != 0;
+    };
+    return std::ranges::any_of(kernels.steps, uses) ||
+           std::ranges::any_of(kernels.attentions, uses);
   }
 
   /// The plan of a step that is no product, which may have parts.
@@ -123,24 +159,30 @@ class PartList {
 
 Plan plan_steps(const Fused& op, const formula::Analysis& analysis, const Target& target,
                 std::vector<formula::Analysis>* of_parts) {
-  const std::vector<formula::Step> steps = with_prologues(op, analysis);
-  const bool is_one = steps.size() == 1;
+  Kernels kernels = kernels_of(op, analysis, target);
+  const bool is_one = std::ranges::count_if(kernels.steps, is_there<formula::Step>) == 1 &&
+                      std::ranges::none_of(kernels.attentions, is_there<AttentionPlan>);
   if (!is_one) check_tuning_of_several(op.tuning);
   Plan plan = outline(op, analysis, target);
-  PartList list(analysis, steps, plan, of_parts);
-  for (const formula::Step& step : steps) list.add(step, is_one ? op.tuning : Tuning());
+  PartList list(analysis, kernels, plan, of_parts);
+  for (std::size_t s = 0; s < kernels.steps.size(); ++s) {
+    if (kernels.attentions[s]) list.add(std::move(*kernels.attentions[s]));
+    if (kernels.steps[s]) list.add(*kernels.steps[s], is_one ? op.tuning : Tuning());
+  }
   return plan;
 }
 
 std::optional<Plan> plan_light_steps(const Fused& op, const formula::Analysis& analysis,
                                      const Target& target) {
+  const Kernels kernels = kernels_of(op, analysis, target);
+  if (std::ranges::any_of(kernels.attentions, is_there<AttentionPlan>)) return std::nullopt;
   Plan plan = outline(op, analysis, target);
-  const std::vector<formula::Step> steps = with_prologues(op, analysis);
-  PartList list(analysis, steps, plan, nullptr);
+  PartList list(analysis, kernels, plan, nullptr);
   bool has_products = false;
-  for (const formula::Step& step : steps) {
-    if (!list.add_light(step)) return std::nullopt;
-    has_products = has_products || formula::has_product(step.analysis.program);
+  for (const std::optional<formula::Step>& step : kernels.steps) {
+    if (!step) continue;
+    if (!list.add_light(*step)) return std::nullopt;
+    has_products = has_products || formula::has_product(step->analysis.program);
   }
   return has_products ? std::optional(std::move(plan)) : std::nullopt;
 }
