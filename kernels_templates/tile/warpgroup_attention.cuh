@@ -241,9 +241,12 @@ struct WarpgroupAttention {
     const i32 first_row = i32(consumer * 64 + warp * 16);
     const float factor = Formula::scale(p);
     const bool is_folded = factor > 0;
-    const Place place = {first_row + i32(lane / 4), i32(lane % 4 * 2),
-                         consumer,                  thread == 0,
-                         factor,                    (is_folded ? factor : 1.f) * Work::kBase,
+    const Place place = {first_row + i32(lane / 4),
+                         i32(lane % 4 * 2),
+                         consumer,
+                         thread == 0,
+                         factor,
+                         (is_folded ? factor : 1.f) * Work::kBase,
                          is_folded};
     State k, v;
     StateOfQ of_q;

@@ -82,8 +82,7 @@ class AttentionPlanner {
   }
 
   [[nodiscard]] std::string refusal() const {
-    if (target_.number() != 90 || target_.feature != 'a')
-      return "only sm_90a has a kernel for it";
+    if (target_.number() != 90 || target_.feature != 'a') return "only sm_90a has a kernel for it";
     const DType type = family_.a.dtype;
     const bool alike = family_.keys.dtype == type && family_.b.dtype == type &&
                        values_.op.tensors[0].dtype == type;
@@ -95,9 +94,9 @@ class AttentionPlanner {
       if (extent.is_known() && (extent.value() >= kMostExtent || extent.value() == 0))
         return "there are no elements, or 2^31 of them along an axis";
     }
-    for (const auto& fault : {fault_of("q", family_.a, atoms::Major::k),
-                              fault_of("k", family_.keys, atoms::Major::k),
-                              fault_of("v", family_.b, atoms::Major::mn)}) {
+    for (const auto& fault :
+         {fault_of("q", family_.a, atoms::Major::k), fault_of("k", family_.keys, atoms::Major::k),
+          fault_of("v", family_.b, atoms::Major::mn)}) {
       if (!fault.empty()) return fault;
     }
     if (replaces_input()) return "an output replaces an input";

@@ -143,8 +143,9 @@ std::string AttentionWriter::element_of(const plan::ScoreTensor& tensor) const {
   const std::size_t rank = tensor.modes.size();
   std::string at;
   for (std::size_t m = 0; m < rank; ++m) {
-    const std::string coordinate =
-        m == 0 ? "i64(key)" : m == 1 ? "i64(query)" : fmt::format("tile.c{}", m);
+    const std::string coordinate = m == 0   ? "i64(key)"
+                                   : m == 1 ? "i64(query)"
+                                            : fmt::format("tile.c{}", m);
     const std::string share = index_of(tensor.modes[m], coordinate);
     if (share != "0") at += " + " + share;
   }
@@ -182,8 +183,7 @@ void AttentionWriter::write_scores() {
   NodeId plain = of.score;
   while (score_node(plain).op == Op::cast && score_node(plain).type == f32)
     plain = score_node(plain).args[0];
-  const bool is_plain =
-      score_node(plain).op == Op::load && score_node(plain).source == of.products;
+  const bool is_plain = score_node(plain).op == Op::load && score_node(plain).source == of.products;
   line(fmt::format("  static constexpr bool kPlain = {};", is_plain));
   line("  static TILE_DEVICE float score(const Params& p, const Tile& tile, i32 query, i32 key,");
   line(fmt::format("                                 float t{}) {{", of.products));
@@ -194,7 +194,9 @@ void AttentionWriter::write_scores() {
   } else {
     out_ += body_of({of.scale}, (of.divides ? "1.f / " : "") + value_name(of.scale));
   }
-  line("  }\n  static TILE_DEVICE bool sees(const Params& p, const Tile& tile, i32 query, i32 key) {");
+  line(
+      "  }\n  static TILE_DEVICE bool sees(const Params& p, const Tile& tile, i32 query, i32 key) "
+      "{");
   std::vector<NodeId> conditions;
   std::string all;
   for (const formula::ScoreMask& mask : of.masks) {
@@ -223,9 +225,10 @@ void AttentionWriter::write_mask() {
   if (of.masks.empty()) return line("  return {true, false};\n}\n");
   line(fmt::format("  const i64 end = {};", value_of(extent_m())));
   line("  const Interval keys = interval(first, last);");
-  line(fmt::format("  const Interval queries = interval(tile.m, (tile.m + {0} < end ? tile.m + {0} "
-                   ": end) - 1);",
-                   attention_.tile.m));
+  line(
+      fmt::format("  const Interval queries = interval(tile.m, (tile.m + {0} < end ? tile.m + {0} "
+                  ": end) - 1);",
+                  attention_.tile.m));
   line("  Truth all = {true, false};");
   for (const formula::ScoreMask& mask : of.masks) {
     line("  {");
@@ -257,9 +260,10 @@ void AttentionWriter::write_attention_work() {
   write_finish();
   line(fmt::format("  static TILE_DEVICE i64 extent_k(const Params& p) {{\n    return {};\n  }}",
                    value_of(attention_.k)));
-  line(fmt::format("  static TILE_DEVICE u32 rows(const Params& p) {{\n    return u32(({} + {}) / "
-                   "{});\n  }}",
-                   value_of(extent_m()), tile.m - 1, tile.m));
+  line(
+      fmt::format("  static TILE_DEVICE u32 rows(const Params& p) {{\n    return u32(({} + {}) / "
+                  "{});\n  }}",
+                  value_of(extent_m()), tile.m - 1, tile.m));
   line(fmt::format("  static TILE_DEVICE u32 heads(const Params& p) {{\n    return {};\n  }}",
                    heads));
   line("  static TILE_DEVICE u32 count(const Params& p) {\n    return rows(p) * heads(p);\n  }");

@@ -98,11 +98,10 @@ TensorMap rows_map(const OperandSource& source, const Dim& extent, const Dim& ro
                    int rows_of_box) {
   const bool along_k = source.major == atoms::Major::k;
   const std::vector<Mode>& across = along_k ? source.outer : source.inner;
-  TensorMap map{
-      .dtype = source.dtype,
-      .modes = {{.extent = extent, .stride = 1, .box = kColumnsOfBox},
-                {.extent = rows, .stride = across.front().stride, .box = rows_of_box}},
-      .swizzle = TensorMap::Swizzle::bytes_128};
+  TensorMap map{.dtype = source.dtype,
+                .modes = {{.extent = extent, .stride = 1, .box = kColumnsOfBox},
+                          {.extent = rows, .stride = across.front().stride, .box = rows_of_box}},
+                .swizzle = TensorMap::Swizzle::bytes_128};
   for (std::size_t i = source.batch.size(); i-- > 0;) {
     for (const Mode& leaf : source.batch[i]) {
       if (!leaf.stride.is(0)) map.modes.push_back({.extent = leaf.extent, .stride = leaf.stride});

@@ -12,8 +12,8 @@ namespace tilejit::plan {
 /// A tensor that scores or masks read: where its elements lie, per axis of the space of scores, the
 /// keys first.
 struct ScoreTensor {
-  int tensor = -1;    ///< of the plan
-  int source = -1;    ///< as loads of Scores::program name it
+  int tensor = -1;  ///< of the plan
+  int source = -1;  ///< as loads of Scores::program name it
   std::vector<std::vector<Mode>> modes = {};
   bool operator==(const ScoreTensor&) const = default;
 };

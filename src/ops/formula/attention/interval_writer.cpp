@@ -33,9 +33,8 @@ constexpr std::array<Named, 6> kComparisons = {{{Op::lt, "truth_lt"},
                                                 {Op::ne, "truth_ne"},
                                                 {Op::ge, "truth_ge"},
                                                 {Op::gt, "truth_gt"}}};
-constexpr std::array<Named, 3> kOfConditions = {{{Op::logical_not, "truth_not"},
-                                                 {Op::logical_and, "truth_and"},
-                                                 {Op::logical_or, "truth_or"}}};
+constexpr std::array<Named, 3> kOfConditions = {
+    {{Op::logical_not, "truth_not"}, {Op::logical_and, "truth_and"}, {Op::logical_or, "truth_or"}}};
 
 template <std::size_t kCount>
 std::string_view function_of(const std::array<Named, kCount>& table, Op op) {

@@ -39,8 +39,7 @@ using Sentences = std::vector<std::string>;
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::ThreadValue& tv);
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Matmul& product);
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::MatmulWgmma& product);
-[[nodiscard]] ThreadValues values_of(const plan::Plan& plan,
-                                     const plan::AttentionWgmma& attention);
+[[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::AttentionWgmma& attention);
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Several& several);
 
 /// The layout in which a block loads or stores an operand that crosses shared memory.

@@ -165,10 +165,8 @@ AttentionSearch find_attention(const Analysis& analysis, std::size_t values) {
     if (number < tensors || middle.analysis.access[t] != Access::in) continue;
     const auto scores = maker_of(analysis, number, *weights);
     if (!scores || !is_raw_product(analysis.steps[*scores])) continue;
-    Attention attention{.scores = *scores,
-                        .weights = *weights,
-                        .values = values,
-                        .products = static_cast<int>(t)};
+    Attention attention{
+        .scores = *scores, .weights = *weights, .values = values, .products = static_cast<int>(t)};
     const auto& shape = analysis.steps[*scores].analysis.shape;
     const auto& space = last.analysis.shape;
     const bool alike = shape == middle.analysis.shape && shape.size() == space.size() &&
