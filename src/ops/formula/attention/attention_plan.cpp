@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "attention/score_program.hpp"
 #include "formula/product.hpp"
 #include "matmul/product_plan.hpp"
 #include "plan/iteration.hpp"
@@ -186,6 +187,7 @@ class AttentionPlanner {
       for (const IterationMode& mode : modes) tensor.modes.push_back(mode.operands[t]);
       family_.scores.tensors.push_back(std::move(tensor));
     }
+    simplify(family_.scores);
     for (const auto& [name, divisor] : weights_.analysis.symbols)
       analysis_.symbols.emplace(name, divisor);
   }

@@ -17,6 +17,7 @@ using expr::NodeId;
 using expr::Op;
 
 constexpr int kColumnsOfBox = 64;
+constexpr std::string_view kTanh = " tanhf(", kShortTanh = " math::score_tanh(";
 
 std::string value_name(NodeId id) {
   return fmt::format("v{}", id);
@@ -25,8 +26,9 @@ std::string value_name(NodeId id) {
 }  // namespace
 
 std::vector<std::string_view> AttentionWriter::own_headers() const {
-  return {"contiguous", "wide", "warpgroup_attention", "attention_order",
-          wgmma_.words > 0 ? "sums_by_words" : "sums_by_vectors"};
+  return {"contiguous",          "wide",
+          "warpgroup_attention", "attention_order",
+          "score_functions",     wgmma_.words > 0 ? "sums_by_words" : "sums_by_vectors"};
 }
 
 bool AttentionWriter::is_loaded(const plan::Operand& operand) const {
@@ -97,8 +99,8 @@ void AttentionWriter::write_source(char letter, const plan::OperandSource& sourc
 
 std::string AttentionWriter::coordinate_of(std::size_t axis) const {
   const std::size_t rank = attention_.scores.shape.size();
-  if (axis + 1 == rank) return "i64(key)";
-  return axis + 2 == rank ? "i64(query)" : fmt::format("tile.c{}", rank - 1 - axis);
+  if (axis + 1 == rank) return "key";
+  return axis + 2 == rank ? "query" : fmt::format("tile.c{}", rank - 1 - axis);
 }
 
 std::string AttentionWriter::extent_of(const Node& node) const {
@@ -116,7 +118,8 @@ std::string AttentionWriter::given_score(NodeId id) const {
     return fmt::format("static_cast<{}>({})", expr::compute_type(node.type), extent_of(node));
   if (node.op != Op::index) return {};
   for (std::size_t i = 0; i < attention_.scores.shape.size(); ++i) {
-    if (expr::has_axis(node.axes, i)) return coordinate_of(i);
+    if (expr::has_axis(node.axes, i))
+      return fmt::format("{}({})", expr::compute_type(node.type), coordinate_of(i));
   }
   return "i64(0)";
 }
@@ -173,7 +176,10 @@ std::string AttentionWriter::body_of(const std::vector<NodeId>& roots,
                         last_query, last_key) +
             loads;
   }
-  return loads + indented(expr::emit_cuda(program, slice), 4) + "    return " + result + ";\n";
+  std::string values = indented(expr::emit_cuda(program, slice), 4);
+  for (std::size_t at = 0; (at = values.find(kTanh, at)) != std::string::npos;)
+    values.replace(at, kTanh.size(), kShortTanh);
+  return loads + values + "    return " + result + ";\n";
 }
 
 void AttentionWriter::write_scores() {
