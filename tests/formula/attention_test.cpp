@@ -51,6 +51,7 @@ struct Spelling {
 TEST(Attention, IsFoundInItsSpellings) {
   const Spelling rows[] = {
       {"s = q @ k.T; e = exp(s - max(s)); y = (e / sum(e)) @ v", "0 masks"},
+      {"s = q @ k.T; e = exp(s - max(s)); y = (e * (1 / sum(e))) @ v", "0 masks"},
       {"s = (q @ k.T) * 0.125; e = exp(s - max(s)); y = (e / sum(e)) @ v", "0 masks, scaled"},
       {"s = 0.125 * (q @ k.T); e = exp(s - max(s)); y = (e / sum(e)) @ v", "0 masks, scaled"},
       {"s = (q @ k.T) / sqrt(f32(extent(-1))); e = exp2(s - max(s)); y = (e / sum(e)) @ v",

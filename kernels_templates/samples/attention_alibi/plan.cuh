@@ -8,7 +8,8 @@
 #include "tile/wide.cuh"
 #include "tile/warpgroup_attention.cuh"
 #include "tile/attention_order.cuh"
-#include "tile/sums_by_vectors.cuh"
+#include "tile/score_functions.cuh"
+#include "tile/sums_by_words.cuh"
 #include "tile/f16.cuh"
 #include "tile/math.cuh"
 #include "tile/integers.cuh"
@@ -18,7 +19,7 @@ using namespace tile;
 #define KERNEL_NAME tilejit_attention_f16_part0
 
 constexpr int kThreads = 384;  // a block
-constexpr int kVector = 8;  // elements a thread takes at once
+constexpr int kVector = 2;  // elements a thread takes at once
 constexpr int kCluster = 1;  // blocks
 
 struct Params {
@@ -237,8 +238,8 @@ struct SourceV {
   }
 };
 
-// kVector neighbours along mode 0, of every operand, and of the sums in shared memory.
-struct ResultVector {
+// Two neighbours along mode 0, of every operand.
+struct ResultPair {
   Packed<f16, kVector> in2;
 
   TILE_DEVICE void load(const Params& p, const ResultPlace& at) {
@@ -250,15 +251,10 @@ struct ResultVector {
     in2.load(p.t2 + c0 + c1 * 64ll + c2 * 32000ll + c3 * 96000ll + c4 * 384000ll);
   }
 
-  TILE_DEVICE void map(const Params& p, const ResultPlace& at, const float* sums) const {
-    Contiguous<float, kVector> sum;
-    sum.load(sums);
+  TILE_DEVICE void map(const Params& p, const ResultPlace& at, const float (&sums)[kVector],
+                       u32 (&words)[1]) const {
+    const Contiguous<float, kVector> sum = {{sums[0], sums[1]}};
     Packed<f16, kVector> out3;
-    const i64 c0 = at.c0;
-    const i64 c1 = at.c1;
-    const i64 c2 = at.c2;
-    const i64 c3 = at.c3;
-    const i64 c4 = at.c4;
 #pragma unroll
     for (int e = 0; e < kVector; e += 2) {
       float x2[2];
@@ -268,7 +264,23 @@ struct ResultVector {
       formula(p, sum.element[e + 1], x2[1], z3[1]);
       pack_word<f16>(out3.word[e / 2], z3);
     }
-    store_wide(p.t3 + c0 + c1 * 64ll + c2 * 32000ll + c3 * 96000ll + c4 * 384000ll, out3);
+    words[0] = out3.word[0];
+  }
+};
+
+// 8 neighbours of an output.
+struct ResultStored {
+  template <int kOutput>
+  static TILE_DEVICE void store(const Params& p, const ResultPlace& at, const u32 (&words)[4]) {
+    if constexpr (kOutput == 0) {
+      const i64 c0 = at.c0;
+      const i64 c1 = at.c1;
+      const i64 c2 = at.c2;
+      const i64 c3 = at.c3;
+      const i64 c4 = at.c4;
+      const Packed<f16, 8> out = {{words[0], words[1], words[2], words[3]}};
+      store_wide(p.t3 + c0 + c1 * 64ll + c2 * 32000ll + c3 * 96000ll + c4 * 384000ll, out);
+    }
   }
 };
 
@@ -346,10 +358,11 @@ struct Work {
   using BoxesK = SourceK;
   using BoxesV = SourceV;
   using Place = ResultPlace;
-  static constexpr int kVector = 8, kPanel = 64, kUnroll = 4;
-  static constexpr bool kAlongM = false;
-  using Vector = ResultVector;
-  using Finish = SumsByVectors<Work>;
+  static constexpr int kOutputs = 1, kTurns = 2;
+  static constexpr bool kRolled = false, kAlike = false;
+  using Vector = ResultPair;
+  using Stored = ResultStored;
+  using Finish = SumsByWords<Work>;
 
   static TILE_DEVICE i64 extent_k(const Params& p) {
     return 700ll;

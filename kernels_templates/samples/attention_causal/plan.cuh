@@ -7,6 +7,7 @@
 #include "tile/wide.cuh"
 #include "tile/warpgroup_attention.cuh"
 #include "tile/attention_order.cuh"
+#include "tile/score_functions.cuh"
 #include "tile/sums_by_words.cuh"
 #include "tile/bf16.cuh"
 #include "tile/math.cuh"
@@ -237,7 +238,7 @@ struct SourceV {
   }
 };
 
-// Two neighbours along mode 0, of every operand, which is alike in all rows.
+// Two neighbours along mode 0, of every operand.
 struct ResultPair {
 
   TILE_DEVICE void load(const Params& p, const ResultPlace& at) {
@@ -333,7 +334,7 @@ struct Work {
   using BoxesV = SourceV;
   using Place = ResultPlace;
   static constexpr int kOutputs = 1, kTurns = 2;
-  static constexpr bool kRolled = false;
+  static constexpr bool kRolled = false, kAlike = true;
   using Vector = ResultPair;
   using Stored = ResultStored;
   using Finish = SumsByWords<Work>;

@@ -40,8 +40,8 @@ class Reader {
     if (program_.stores.size() != 1) return "the weights' step has other outputs";
     NodeId weight = program_.stores.front().value;
     while (at(weight).op == Op::cast) weight = at(weight).args[0];
-    if (at(weight).op != Op::div) return "the weights are not exponentials divided by their sum";
-    const NodeId term = at(weight).args[0], sum = at(weight).args[1];
+    const auto [term, sum] = quotient(at(weight));
+    if (term == kNoNode) return "the weights are not exponentials divided by their sum";
     const bool is_softmax = (at(term).op == Op::exp || at(term).op == Op::exp2) &&
                             at(sum).op == Op::reduce_sum && at(sum).args[0] == term;
     if (!is_softmax) return "the weights are not exponentials divided by their sum";
@@ -62,6 +62,23 @@ class Reader {
  private:
   [[nodiscard]] static std::size_t index(NodeId id) { return static_cast<std::size_t>(id); }
   [[nodiscard]] const Node& at(NodeId id) const { return program_.nodes[index(id)]; }
+
+  /// x and y of x / y, of x * (1 / y) or of (1 / y) * x.
+  [[nodiscard]] std::pair<NodeId, NodeId> quotient(const Node& node) const {
+    if (node.op == Op::div) return {node.args[0], node.args[1]};
+    if (node.op != Op::mul) return {kNoNode, kNoNode};
+    for (const std::size_t side : {0, 1}) {
+      const Node& inverse = at(node.args[side]);
+      if (inverse.op == Op::div && is_one(at(inverse.args[0])))
+        return {node.args[1 - side], inverse.args[1]};
+    }
+    return {kNoNode, kNoNode};
+  }
+  [[nodiscard]] static bool is_one(const Node& node) {
+    const double* const value =
+        node.op == Op::constant ? std::get_if<double>(&node.constant) : nullptr;
+    return value != nullptr && *value == 1;
+  }
 
   /// Whether the value is made of reductions or scans.
   [[nodiscard]] bool combines(NodeId root) const {

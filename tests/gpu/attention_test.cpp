@@ -1,0 +1,70 @@
+// Attention as one kernel, against the reference, which takes it step by step; and equal bits
+// twice.
+#include <string>
+#include <vector>
+
+#include "gpu/gpu_fixture.hpp"
+#include "support/product_case.hpp"
+
+namespace tilejit::test {
+namespace {
+
+class Attention : public Gpu {};
+
+struct AttentionCase {
+  const char* what;
+  const char* query;  // the layout of q; of k and v; of y
+  const char* keys;
+  const char* values;
+  const char* output;
+  const char* score;  // t of s
+  DType dtype = bf16;
+};
+
+constexpr const char* kCausal = "where(iota(-1) <= iota(-2) + (extent(-1) - extent(-2)), s, -inf)";
+
+const AttentionCase kCases[] = {
+    {"plain", "(2,3,256,128)", "(2,3,384,128)", "(2,3,384,128)", "(2,3,256,128)", "s"},
+    {"ragged", "(2,3,77,64)", "(2,3,301,64)", "(2,3,301,64)", "(2,3,77,64)", "s"},
+    {"causal", "(3,520,64)", "(3,520,64)", "(3,520,64)", "(3,520,64)", kCausal},
+    {"causal, more keys", "(3,200,128)", "(3,500,128)", "(3,500,128)", "(3,200,128)", kCausal},
+    {"window", "(2,640,64)", "(2,640,64)", "(2,640,64)", "(2,640,64)",
+     "where(abs(iota(-1) - iota(-2)) < 100, s, -inf)"},
+    {"chunks", "(2,640,64)", "(2,640,64)", "(2,640,64)", "(2,640,64)",
+     "where(iota(-1) // 200 == iota(-2) // 200, s, -inf)"},
+    {"soft cap, f16", "(2,256,128)", "(2,256,128)", "(2,256,128)", "(2,256,128)",
+     "20 * tanh(s / 20)", f16},
+    {"shared heads", "(2,2,4,130,64)", "(2,2,1,260,64)", "(2,2,1,260,64)", "(2,2,4,130,64)",
+     kCausal},
+    {"narrow values", "(2,150,96)", "(2,260,96)", "(2,260,80)", "(2,150,80)", "s"},
+};
+
+RandomCase case_of(const AttentionCase& c) {
+  const std::string type = to_string(c.dtype);
+  return {.op = {.name = "attention",
+                 .tensors = {{"q", c.dtype, c.query},
+                             {"k", c.dtype, c.keys},
+                             {"v", c.dtype, c.values},
+                             {"y", c.dtype, c.output}},
+                 .formula = std::string("s = (q @ k.T) * 0.125; t = ") + c.score +
+                            "; e = exp(t - max(t)); y = " + type + "(e / sum(e)) @ v"},
+          .symbols = {},
+          .scalars = {}};
+}
+
+TEST_F(Attention, AgreesWithTheReferenceAndHasEqualBitsTwice) {
+  for (const AttentionCase& c : kCases) {
+    SCOPED_TRACE(c.what);
+    const RandomCase one = case_of(c);
+    const auto run = [&] {
+      Random random(7);
+      std::uniform_real_distribution<double> real(-2.0, 2.0);
+      return run_and_verify(one, [&] { return real(random); });
+    };
+    std::vector<GuardedTensor> runs[] = {run(), run()};
+    EXPECT_EQ(runs[0][3].bytes(), runs[1][3].bytes());
+  }
+}
+
+}  // namespace
+}  // namespace tilejit::test
