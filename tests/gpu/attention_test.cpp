@@ -40,7 +40,7 @@ const AttentionCase kCases[] = {
 };
 
 RandomCase case_of(const AttentionCase& c) {
-  const std::string type = to_string(c.dtype);
+  const std::string type(to_string(c.dtype));
   return {.op = {.name = "attention",
                  .tensors = {{"q", c.dtype, c.query},
                              {"k", c.dtype, c.keys},
