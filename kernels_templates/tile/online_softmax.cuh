@@ -30,7 +30,8 @@ struct SoftmaxRows {
       most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
       most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
       const float shift = most == -math::inf_f32() ? 0.f : most * scale;
-      factor[e] = math::fast_exp2(maximum[e] * scale - shift);
+      // The product is rounded as `shift` was, so that factors of blocks multiply to that of all.
+      factor[e] = math::fast_exp2(__fmul_rn(maximum[e], scale) - shift);
       maximum[e] = most;
       float own = 0;
 #pragma unroll

@@ -1,10 +1,11 @@
 // Attention as one kernel, against the reference, which takes it step by step; and equal bits
-// twice.
+// twice. TILEJIT_TEST_CASES sets how many random ones, TILEJIT_TEST_SEED the first seed.
 #include <string>
 #include <vector>
 
 #include "gpu/gpu_fixture.hpp"
-#include "support/product_case.hpp"
+#include "gpu/number_from_env.hpp"
+#include "support/attention_case.hpp"
 
 namespace tilejit::test {
 namespace {
@@ -63,6 +64,24 @@ TEST_F(Attention, AgreesWithTheReferenceAndHasEqualBitsTwice) {
     };
     std::vector<GuardedTensor> runs[] = {run(), run()};
     EXPECT_EQ(runs[0][3].bytes(), runs[1][3].bytes());
+  }
+}
+
+TEST_F(Attention, OfRandomScoresAgreesWithTheReferenceAndHasEqualBitsTwice) {
+  const std::uint64_t first = number_from_env("TILEJIT_TEST_SEED", 1);
+  const std::uint64_t count = number_from_env("TILEJIT_TEST_CASES", 20);
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    Random shape(seed);
+    const RandomCase one = random_attention(shape);
+    SCOPED_TRACE("seed " + std::to_string(seed) + ": " + to_json(one.op));
+    const double size = seed % 8 == 0 ? 40 : 2;  // some scores are around 10^4
+    const auto run = [&] {
+      Random random(seed);
+      std::uniform_real_distribution<double> real(-size, size);
+      return run_and_verify(one, [&] { return real(random); });
+    };
+    std::vector<GuardedTensor> runs[] = {run(), run()};
+    EXPECT_EQ(runs[0].back().bytes(), runs[1].back().bytes());
   }
 }
 

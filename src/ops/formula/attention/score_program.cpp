@@ -99,6 +99,10 @@ class Narrowing {
       }
       case Op::index: return fitting(0, extent().high - (extent().high > 0 ? 1 : 0));
       case Op::extent: return has_one_axis(node) ? fitting(0, extent().high) : std::nullopt;
+      case Op::cast: {
+        const bool is_narrow = scores_.program.nodes[index(node.args[0])].type == i32;
+        return is_narrow ? fitting(-kEnd, kEnd - 1) : std::nullopt;
+      }
       case Op::neg: return of(0) ? fitting(-of(0)->high, -of(0)->low) : std::nullopt;
       case Op::abs: return of(0) ? fitting(0, std::max(-of(0)->low, of(0)->high)) : std::nullopt;
       case Op::add:

@@ -53,6 +53,16 @@ struct ProductProblem {
   std::int64_t m = 0, n = 0, k = 0;
   bool sampled = false;  ///< only a part of its elements is computed (multiply.hpp)
   const MultiplyReals* multiply = nullptr;  ///< computes its sums, if not null
+  /// An element of the left operand that is surely 0 contributes nothing, whatever it is multiplied
+  /// by: the weight of a key that attention excludes.
+  bool skips_zeros = false;
+};
+
+/// What the device's value of a node may deviate by, beyond what its operation gives, if it is
+/// finite and not surely 0.
+struct OwnError {
+  double relative = 0, absolute = 0;
+  expr::NodeId overflows = expr::kNoNode;  ///< nothing is known where this node is infinite
 };
 
 /// An operation in which everything is known: no symbols, and no public types to look things up in.
@@ -63,6 +73,7 @@ struct Problem {
   std::vector<TensorView> tensors;
   std::vector<Number> scalars;  ///< each fits the dtype of its nodes
   std::optional<ProductProblem> product = {};
+  std::vector<OwnError> errors = {};  ///< by node of the program; empty: none
 };
 
 /// The product of extents.

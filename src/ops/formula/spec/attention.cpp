@@ -53,7 +53,9 @@ class Reader {
     NodeId score = at(term).args[0];
     if (maximum != kNoNode) score = at(score).args[0];
     if (combines(score)) return "a score depends on several keys";
-    attention.score = score;
+    attention.weight = weight;
+    attention.sum = sum;
+    attention.exponent = attention.score = score;
     take_masks(attention);
     take_scale(attention);
     return {};

@@ -24,9 +24,12 @@ struct Attention {
   std::size_t scores = 0, weights = 0, values = 0;  ///< the steps, by number
   int products = -1;  ///< the tensor of the step `weights` that has the sums of q @ k
   // Nodes of the program of the step `weights`:
-  expr::NodeId score = expr::kNoNode;  ///< without masks and scale
-  expr::NodeId scale = expr::kNoNode;  ///< alike for all elements; kNoNode: 1
-  bool divides = false;                ///< by the scale
+  expr::NodeId weight = expr::kNoNode;    ///< e / sum(e), before casts
+  expr::NodeId sum = expr::kNoNode;       ///< sum(e)
+  expr::NodeId exponent = expr::kNoNode;  ///< of e, before the maximum is subtracted
+  expr::NodeId score = expr::kNoNode;     ///< without masks and scale
+  expr::NodeId scale = expr::kNoNode;     ///< alike for all elements; kNoNode: 1
+  bool divides = false;                   ///< by the scale
   std::vector<ScoreMask> masks = {};
   bool base_two = false;
   bool operator==(const Attention&) const = default;
