@@ -6,23 +6,31 @@
 
 namespace tile {
 
-// Work has kKeys, the keys of a block; extent_k(p), the number of keys; and mask(p, tile, first,
-// last): whether these keys may be seen, and may be masked, by the tile's rows. All lanes of a warp
-// call these functions together.
+// Work has kKeys, the keys of a block; extent_k(p), the number of keys; MaskTensors, what integers
+// that the mask reads may be, by the functions below: of a tile's rows after rows(p, tile), of the
+// blocks up to `top`, one per lane, after keys(p, tile, top); and mask(p, tile, tensors, first,
+// last): whether these keys may be seen, and may be masked, by the tile's rows. A tile that sees
+// nothing has one block, all of which is masked. All lanes of a warp call these functions together,
+// with the same arguments.
 template <class Work, class Params, class Tile>
 class KeyWalk {
  public:
-  TILE_DEVICE KeyWalk(const Params& p, const Tile& tile) : p_(p), tile_(tile) {
+  // At the tile's first block.
+  TILE_DEVICE KeyWalk(const Params& p, const Tile& tile) {
+    tensors_.rows(p, tile);
     top_ = i32((Work::extent_k(p) + Work::kKeys - 1) / Work::kKeys) - 1;
-    look();
+    look(p, tile);
+    if (next(p, tile)) return;
+    block_ = 0;
+    masked_ = true;
   }
 
   // Goes to the next block; false if there is none.
-  TILE_DEVICE bool next() {
+  TILE_DEVICE bool next(const Params& p, const Tile& tile) {
     while (seen_ == 0) {
+      if (top_ < 32) return false;
       top_ -= 32;
-      if (top_ < 0) return false;
-      look();
+      look(p, tile);
     }
     const int bit = __ffs(int(seen_)) - 1;
     seen_ &= seen_ - 1;
@@ -36,24 +44,57 @@ class KeyWalk {
   TILE_DEVICE bool is_masked() const { return masked_; }
 
  private:
-  TILE_DEVICE void look() {
+  TILE_DEVICE void look(const Params& p, const Tile& tile) {
+    tensors_.keys(p, tile, top_);
     const i32 block = top_ - i32(threadIdx.x % 32);
     Truth of = {false, false};
     if (block >= 0) {
-      const i64 first = i64(block) * Work::kKeys, end = Work::extent_k(p_);
+      const i64 first = i64(block) * Work::kKeys, end = Work::extent_k(p);
       const bool cut = first + Work::kKeys > end;
-      of = Work::mask(p_, tile_, first, (cut ? end : first + Work::kKeys) - 1);
+      of = Work::mask(p, tile, tensors_, first, (cut ? end : first + Work::kKeys) - 1);
       of.may_fail = of.may_fail || cut;
     }
     seen_ = __ballot_sync(0xffffffffu, of.may_hold);
     masked_bits_ = __ballot_sync(0xffffffffu, of.may_fail);
   }
 
-  const Params& p_;
-  const Tile& tile_;
-  i32 top_, block_ = 0;
+  typename Work::MaskTensors tensors_;
+  i32 top_ = 0, block_ = 0;
   u32 seen_ = 0, masked_bits_ = 0;
   bool masked_ = false;
 };
+
+// The least and the greatest of value(i) for i from `first` to `last`.
+template <class Value>
+TILE_DEVICE Interval interval_of(i64 first, i64 last, const Value& value) {
+  i64 low = kUnbounded, high = -kUnbounded;
+#pragma unroll 4
+  for (i64 i = first + threadIdx.x % 32; i <= last; i += 32) {
+    const i64 x = i64(value(i));
+    low = x < low ? x : low;
+    high = x > high ? x : high;
+  }
+#pragma unroll
+  for (int lanes = 16; lanes > 0; lanes /= 2) {
+    const i64 other_low = __shfl_xor_sync(0xffffffffu, low, lanes),
+              other_high = __shfl_xor_sync(0xffffffffu, high, lanes);
+    low = other_low < low ? other_low : low;
+    high = other_high > high ? other_high : high;
+  }
+  return interval(low, high);
+}
+
+// The same of block `top` of `keys` keys for lane 0, of the one before for lane 1, ...
+template <class Value>
+TILE_DEVICE Interval interval_of_block(i32 top, i64 keys, i64 end, const Value& value) {
+  Interval own;
+#pragma unroll 1
+  for (i32 i = 0; i < 32 && i <= top; ++i) {
+    const i64 first = (top - i) * keys;
+    const Interval one = interval_of(first, (first + keys < end ? first + keys : end) - 1, value);
+    if (threadIdx.x % 32 == u32(i)) own = one;
+  }
+  return own;
+}
 
 }  // namespace tile

@@ -16,7 +16,7 @@ Fused operation(const char* formula) {
   const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   std::string tensors;
   for (const std::string tensor :
-       {"q (M,K)", "k (N,K)", "v (N,L)", "b (M,N)", "z (M,N)", "y (M,L)"}) {
+       {"q (M,K)", "k (N,K)", "v (N,L)", "b (M,N)", "z (M,N)", "y (M,L)", "r (M,1)"}) {
     bool is_named = false;
     for (std::size_t at = 0; (at = text.find(tensor[0], at + 1)) != std::string::npos;)
       is_named = is_named || (!is_part(text[at - 1]) && !is_part(text[at + 1]));
@@ -69,6 +69,12 @@ TEST(Attention, IsFoundInItsSpellings) {
        "2 masks"},
       {"s = 50 * tanh((q @ k.T) / 50) + b; e = exp(s - max(s)); y = (e / sum(e)) @ v * 2",
        "0 masks"},
+      {"s = q @ k.T; m = max(s); e = exp(s - m); y = (e / (sum(e) + exp(0.5 - m))) @ v", "0 masks"},
+      {"s = q @ k.T; m = max(s); e = exp(s - where(m > -inf, m, 0)); y = (e / max(sum(e), 1e-30)) "
+       "@ v",
+       "0 masks"},
+      {"s = q @ k.T; m = max(s); e = exp(s - m); y = (e / sum(e)) @ v; r = m + log(sum(e))",
+       "0 masks"},
       {"s = where(q @ k.T > 0, 1, -inf); e = exp(s - max(s)); y = (e / sum(e)) @ v", "0 masks"},
   };
   for (const Spelling& row : rows) {
@@ -86,6 +92,9 @@ TEST(Attention, IsNotFoundInOthers) {
       {"s = q @ k.T; e = exp(s - min(s)); y = (e / sum(e)) @ v", "a score depends on several keys"},
       {"s = q @ k.T; e = exp(s - max(s)); y = (e / sum(e, axis=0)) @ v",
        "the sum of the exponentials is not over the keys"},
+      {"s = q @ k.T; e = exp(s - max(s)); y = (e / (sum(e) + b)) @ v",
+       "the weights are not exponentials divided by their sum"},
+      {"e = exp(q @ k.T); y = (e / (sum(e) + 1)) @ v", "sums without a maximum have other uses"},
       {"s = q @ k.T; z = s + 1; e = exp(s - max(s)); y = (e / sum(e)) @ v",
        "the weights are not made of one product that nothing else reads"},
       {"e = exp(b - max(b)); y = (e / sum(e)) @ v",

@@ -1,5 +1,7 @@
 // Attention as one kernel, against the reference, which takes it step by step; and equal bits
 // twice. TILEJIT_TEST_CASES sets how many random ones, TILEJIT_TEST_SEED the first seed.
+#include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,12 @@ struct AttentionCase {
   const char* score;  // t of s
   DType dtype = bf16;
 };
+
+bool is_seen(const std::string& mask, std::int64_t key) {
+  if (mask == "iota(-1) < 150") return key < 150;
+  if (mask == "iota(-1) % 2 == 0") return key % 2 == 0;
+  return mask == "keep != 0" ? key < 30 || key >= 170 : key >= 100 || key < 20;
+}
 
 constexpr const char* kCausal = "where(iota(-1) <= iota(-2) + (extent(-1) - extent(-2)), s, -inf)";
 
@@ -65,6 +73,62 @@ TEST_F(Attention, AgreesWithTheReferenceAndHasEqualBitsTwice) {
     std::vector<GuardedTensor> runs[] = {run(), run()};
     EXPECT_EQ(runs[0][3].bytes(), runs[1][3].bytes());
   }
+}
+
+/// Values that no row sees may be anything: outputs are the same bits.
+TEST_F(Attention, LeavesOutValuesOfExcludedKeys) {
+  const char* const masks[] = {"iota(-1) < 150", "iota(-1) % 2 == 0",
+                               "iota(-1) >= 100 or iota(-1) < 20", "keep != 0"};
+  for (const char* const mask : masks) {
+    for (const DType type : {bf16, f16}) {
+      const std::string name(to_string(type));
+      SCOPED_TRACE(mask + (" of " + name));
+      RandomCase one{.op = {.name = "attention",
+                            .tensors = {{"q", type, "(2,200,64)"},
+                                        {"k", type, "(2,290,64)"},
+                                        {"v", type, "(2,290,72)"},
+                                        {"y", type, "(2,200,72)"}},
+                            .formula = "t = where(" + std::string(mask) +
+                                       ", (q @ k.T) * 0.125, -inf); e = exp(t - max(t)); y = " +
+                                       name + "(e / sum(e)) @ v"},
+                     .symbols = {},
+                     .scalars = {}};
+      const bool has_tensor = std::string(mask).starts_with("keep");
+      if (has_tensor) one.op.tensors.insert(one.op.tensors.begin(), {"keep", i32, "(1,290)"});
+      const auto run = [&](double odd) {
+        std::int64_t drawn = 0;
+        Random random(7);
+        std::uniform_real_distribution<double> real(-2.0, 2.0);
+        const std::int64_t before = has_tensor ? 290 + 2 * (200 + 290) * 64 : 2 * (200 + 290) * 64;
+        return run_and_verify(one, [&]() -> double {
+          const std::int64_t at = drawn++;
+          if (has_tensor && at < 290) return at >= 30 && at < 170 ? 0 : 1;
+          const double x = real(random);
+          if (at < before) return x;
+          const std::int64_t key = (at - before) / 72 % 290;
+          return is_seen(mask, key) ? x : odd;
+        });
+      };
+      const std::vector<GuardedTensor> clean = run(0);
+      for (const double odd : {std::nan(""), std::numeric_limits<double>::infinity()})
+        EXPECT_EQ(run(odd).back().bytes(), clean.back().bytes()) << odd;
+    }
+  }
+}
+
+/// Values of keys that some rows see reach these rows only.
+TEST_F(Attention, PassesOddValuesToRowsThatSeeThem) {
+  RandomCase one = case_of(kCases[2]);
+  std::int64_t drawn = 0;
+  Random random(7);
+  std::uniform_real_distribution<double> real(-2.0, 2.0);
+  constexpr std::int64_t kElements = std::int64_t{3} * 520 * 64;
+  (void)run_and_verify(one, [&]() -> double {
+    const std::int64_t at = drawn++ - 2 * kElements;
+    const double x = real(random);
+    if (at == 7 * 64 + 3 || at == 300 * 64 + 40) return std::nan("");
+    return at == 400 * 64 + 5 ? std::numeric_limits<double>::infinity() : x;
+  });
 }
 
 TEST_F(Attention, OfRandomScoresAgreesWithTheReferenceAndHasEqualBitsTwice) {

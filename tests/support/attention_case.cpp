@@ -32,9 +32,16 @@ class AttentionGenerator {
     const std::string type(to_string(type_));
     const std::string base = chance(25) ? "exp2" : "exp";
     case_.op.formula = "s = q @ k.T; t = " + score + "; u = " + masked + "; ";
-    case_.op.formula += chance(85) ? "e = " + base + "(u - max(u)); " : "e = " + base + "(u); ";
+    const bool has_maximum = chance(85);
     case_.op.formula +=
-        "y = " + type + (chance(80) ? "(e / sum(e))" : "(e * (1 / sum(e)))") + " @ v" + after();
+        has_maximum ? "m = max(u); e = " + base + "(u - m); " : "e = " + base + "(u); ";
+    std::string weights = chance(80) ? "(e / sum(e))" : "(e * (1 / sum(e)))";
+    if (has_maximum && chance(25)) weights = with_sink(base);
+    case_.op.formula += "y = " + type + weights + " @ v" + after();
+    if (has_maximum && chance(25)) {
+      case_.op.formula += "; r = m + log(sum(e))";
+      tensor("r", f32, batch_, {queries_, 1});
+    }
     tensor("y", chance(20) ? f32 : type_, batch_, {queries_, columns});
     case_.op.name = "attention";
     return std::move(case_);
@@ -43,7 +50,7 @@ class AttentionGenerator {
  private:
   int pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
   bool chance(int percent) { return pick(1, 100) <= percent; }
-  std::string name(const char* start) { return start + std::to_string(case_.op.tensors.size()); }
+  std::string name(const char* start) { return start + std::to_string(names_++); }
 
   Dim length(const char* symbol) {
     const int extent = chance(30) ? 128 * pick(1, 4) : chance(20) ? pick(1, 20) : pick(1, 420);
@@ -130,6 +137,11 @@ class AttentionGenerator {
     return "where(iota(-1) == 0 or " + condition + ", " + score + ", -inf)";
   }
 
+  std::string with_sink(const std::string& base) {
+    if (chance(50)) return "(e / max(sum(e), 1e-20))";
+    return "(e / (sum(e) + " + base + "(" + beside(f32, chance(30), false) + " - m)))";
+  }
+
   std::string after() {
     switch (pick(1, 5)) {
       case 1: return " * 2";
@@ -145,6 +157,7 @@ class AttentionGenerator {
   Random& random_;
   RandomCase case_;
   DType type_ = bf16;
+  int names_ = 0;
   std::vector<Dim> batch_;
   Dim queries_ = 1, keys_ = 1;
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "attention/score_program.hpp"
+#include "device/device.hpp"
 #include "formula/product.hpp"
 #include "matmul/product_plan.hpp"
 #include "plan/iteration.hpp"
@@ -14,7 +15,8 @@
 namespace tilejit::plan {
 namespace {
 
-constexpr int kRows = 128, kKeys = 128, kStages = 2, kWarps = 8;
+constexpr int kRows = 128, kKeys = 128, kStages = 2, kMostStages = 3, kWarps = 8,
+              kReservedBytes = 1024;
 constexpr std::int64_t kMostColumns = 128, kMostExtent = std::int64_t{1} << 31;
 constexpr std::size_t kMostBatches = 3;
 
@@ -49,12 +51,12 @@ bool is_short(const Dim& extent, std::int64_t most) {
 
 class AttentionPlanner {
  public:
-  AttentionPlanner(const formula::Analysis& analysis, const formula::Attention& attention,
+  AttentionPlanner(const formula::Analysis& analysis, const formula::AttentionSearch& search,
                    const Target& target)
-      : attention_(attention),
-        scores_(analysis.steps[attention.scores]),
-        weights_(analysis.steps[attention.weights]),
-        values_(analysis.steps[attention.values]),
+      : attention_(*search.found),
+        scores_(analysis.steps[attention_.scores]),
+        weights_(search.weights),
+        values_(analysis.steps[attention_.values]),
         of_scores_(formula::product_of(scores_.op, scores_.analysis)),
         of_values_(formula::product_of(values_.op, values_.analysis)),
         target_(target) {}
@@ -111,13 +113,18 @@ class AttentionPlanner {
       }
       return false;
     };
-    for (std::size_t t = 0; t < values_.tensors.size(); ++t) {
-      if (values_.analysis.access[t] == Access::in) continue;
-      const int number = values_.tensors[t];
-      if (reads(scores_, number) || reads(weights_, number) || number == values_.tensors[1])
-        return true;
-    }
-    return false;
+    const auto writes_what_is_read = [&](const formula::Step& step) {
+      for (std::size_t t = 0; t < step.tensors.size(); ++t) {
+        const int number = step.tensors[t];
+        if (step.analysis.access[t] == Access::in || number == values_.tensors[0]) continue;
+        const bool is_own = &step == &values_ && number != values_.tensors[1];
+        if (reads(scores_, number) || reads(weights_, number) ||
+            (reads(values_, number) && !is_own))
+          return true;
+      }
+      return false;
+    };
+    return writes_what_is_read(values_) || writes_what_is_read(weights_);
   }
 
   /// The tile, instructions and rings; the plan is that of the product of weights and values.
@@ -144,6 +151,13 @@ class AttentionPlanner {
     family_.score_atom = atom_of(type, kKeys, atoms::ASource::shared);
     family_.depth = of_scores_.k;
     family_.columns = (static_cast<int>(family_.depth.value()) + 63) / 64 * 64;
+    const int bytes = device::device_of(target_).shared_bytes - kReservedBytes;
+    const auto take = [&](int& stages, int most) {
+      while (stages < most && attention_shared_bytes(family_) <= bytes) ++stages;
+      if (attention_shared_bytes(family_) > bytes) --stages;
+    };
+    take(family_.stages_of_q, 2);
+    take(family_.tile.stages, kMostStages);
   }
 
   /// The operation of the kernel: the last step's, with q in place of the weights, and with k and
@@ -155,35 +169,39 @@ class AttentionPlanner {
     op_.tensors[0] = scores_.op.tensors[0];
     made.tensors[0] = scores_.tensors[0];
     plan_.operands[0].dtype = family_.a.dtype;
-    const auto add = [&](const Tensor& tensor, int number, Reach reach) {
+    const auto add = [&](const Tensor& tensor, int number, Reach reach, Access access) {
       op_.tensors.push_back(tensor);
       made.tensors.push_back(number);
       analysis_.axes.emplace_back();
-      analysis_.access.push_back(Access::in);
+      analysis_.access.push_back(access);
       Operand operand{.tensor = static_cast<int>(op_.tensors.size()) - 1,
                       .dtype = tensor.dtype,
-                      .read = true,
+                      .read = access == Access::in,
+                      .written = access == Access::out,
+                      .per_row = access == Access::out,
                       .reach = reach,
                       .access_bytes = reach == Reach::product ? 16 : size_bytes(tensor.dtype),
                       .modes = plan_.operands[0].modes};
       plan_.operands.push_back(std::move(operand));
       return plan_.operands.back().tensor;
     };
-    family_.key_tensor = add(scores_.op.tensors[1], scores_.tensors[1], Reach::product);
+    family_.key_tensor = add(scores_.op.tensors[1], scores_.tensors[1], Reach::product, Access::in);
     family_.scores = {.program = weights_.analysis.program,
                       .attention = attention_,
                       .shape = weights_.analysis.shape};
     family_.scores.attention.scores = 0;
     family_.scores.attention.weights = 1;
     family_.scores.attention.values = 2;
+    family_.scores.attention.rows.reset();
     std::vector<std::size_t> axes(weights_.analysis.shape.size());
     for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = axes.size() - 1 - i;
     const auto modes = iterate_by_axis(weights_.op, weights_.analysis, axes);
     for (std::size_t t = 0; t < weights_.op.tensors.size(); ++t) {
-      const bool is_read = weights_.analysis.access[t] == Access::in;
-      if (!is_read || static_cast<int>(t) == attention_.products) continue;
-      ScoreTensor tensor{.source = static_cast<int>(t)};
-      tensor.tensor = add(weights_.op.tensors[t], weights_.tensors[t], Reach::strided);
+      const Access access = weights_.analysis.access[t];
+      const int source = static_cast<int>(t);
+      if (source == attention_.products || source == attention_.result) continue;
+      ScoreTensor tensor{.source = source, .written = access == Access::out};
+      tensor.tensor = add(weights_.op.tensors[t], weights_.tensors[t], Reach::strided, access);
       for (const IterationMode& mode : modes) tensor.modes.push_back(mode.operands[t]);
       family_.scores.tensors.push_back(std::move(tensor));
     }
@@ -216,16 +234,16 @@ class AttentionPlanner {
 
 }  // namespace
 
-AttentionPlan plan_attention(const formula::Analysis& analysis, const formula::Attention& attention,
-                             const Target& target) {
-  return AttentionPlanner(analysis, attention, target).run();
+AttentionPlan plan_attention(const formula::Analysis& analysis,
+                             const formula::AttentionSearch& search, const Target& target) {
+  return AttentionPlanner(analysis, search, target).run();
 }
 
 std::string why_no_attention(const formula::Analysis& analysis, std::size_t step,
                              const Target& target) {
   const formula::AttentionSearch search = formula::find_attention(analysis, step);
   if (!search.found) return search.why_not;
-  return plan_attention(analysis, *search.found, target).why_not;
+  return plan_attention(analysis, search, target).why_not;
 }
 
 }  // namespace tilejit::plan

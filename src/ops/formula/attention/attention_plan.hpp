@@ -16,8 +16,9 @@ struct AttentionPlan {
   std::vector<int> tensors = {};    ///< as formula::Step::tensors
   std::string why_not = {};         ///< "the target has no wgmma"
 };
+/// `search` has found one.
 [[nodiscard]] AttentionPlan plan_attention(const formula::Analysis& analysis,
-                                           const formula::Attention& attention,
+                                           const formula::AttentionSearch& search,
                                            const Target& target);
 
 /// Why a step that looks like attention is not one kernel; empty if it is, or does not.

@@ -49,19 +49,22 @@ void AttentionWgmma::write_json(core::JsonLine& line) const {
   MatmulWgmma::write_json(line);
   line.member("score_atom", to_string(score_atom)).member("depth", to_string(depth));
   line.member("key_tensor", key_tensor).member("columns", columns);
+  line.member("stages_of_q", stages_of_q);
   const formula::Attention& of = scores.attention;
   line.key("scores").open('[');
   for (const int number : {of.products, static_cast<int>(of.score), static_cast<int>(of.scale),
                            of.divides ? 1 : 0, of.base_two ? 1 : 0}) {
     line.raw(std::to_string(number));
   }
+  line.close(']').key("row").open('[');
+  for (const expr::NodeId id : {of.sum, of.divisor, of.exponent}) line.raw(std::to_string(id));
   line.close(']').key("masks").open('[');
   for (const formula::ScoreMask& mask : of.masks)
     line.raw(std::to_string(mask.keeps ? mask.condition : -1 - mask.condition));
   line.close(']').key("score_tensors").open('[');
   for (const ScoreTensor& tensor : scores.tensors) {
     line.raw(std::to_string(tensor.tensor));
-    line.raw(std::to_string(tensor.source));
+    line.raw(std::to_string(tensor.written ? -1 - tensor.source : tensor.source));
     for (const std::vector<Mode>& leaves : tensor.modes) {
       std::string text;
       for (const Mode& leaf : leaves)
@@ -123,10 +126,12 @@ TensorMap value_map(const Plan& plan, const AttentionWgmma& attention) {
 }
 
 int attention_shared_bytes(const AttentionWgmma& attention) {
-  constexpr int kBarriersOfStage = 16;
-  const int of_stage =
-      bytes_of(key_tile(attention)) + bytes_of(value_tile(attention)) + 2 * kBarriersOfStage;
-  return bytes_of(query_tile(attention)) + kBarriersOfStage + attention.tile.stages * of_stage +
+  constexpr int kBarriersOfStage = 16, kNotesOfStage = 8, kChecks = 2;
+  const int of_query = bytes_of(query_tile(attention)) + kBarriersOfStage;
+  const int of_stage = bytes_of(key_tile(attention)) + bytes_of(value_tile(attention)) +
+                       2 * kBarriersOfStage + kNotesOfStage;
+  const int of_check = kBarriersOfStage + attention.tile.k / 8;
+  return attention.stages_of_q * of_query + attention.tile.stages * of_stage + kChecks * of_check +
          sums_bytes(attention);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -9,12 +10,18 @@
 
 namespace tilejit::plan {
 
-/// A tensor that scores or masks read: where its elements lie, per axis of the space of scores, the
-/// keys first.
+/// A tensor that scores or masks read, or that gets a value of each row: where its elements lie,
+/// per axis of the space of scores, the keys first.
 struct ScoreTensor {
   int tensor = -1;  ///< of the plan
-  int source = -1;  ///< as loads of Scores::program name it
+  int source = -1;  ///< as loads and stores of Scores::program name it
+  bool written = false;
   std::vector<std::vector<Mode>> modes = {};
+
+  /// Whether elements differ along that axis.
+  [[nodiscard]] bool varies(std::size_t axis) const {
+    return std::ranges::any_of(modes[axis], [](const Mode& leaf) { return !leaf.stride.is(0); });
+  }
   bool operator==(const ScoreTensor&) const = default;
 };
 
@@ -38,6 +45,7 @@ struct AttentionWgmma : MatmulWgmma {
   int key_tensor = -1;
   Dim depth = 1;    ///< of the product q @ k
   int columns = 0;  ///< of q and k in shared memory
+  int stages_of_q = 1;
   Scores scores;
   bool operator==(const AttentionWgmma&) const = default;
 

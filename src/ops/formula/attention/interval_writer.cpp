@@ -97,8 +97,10 @@ class IntervalWriter {
       case Op::constant:
         return fmt::format("interval({}ll)", std::get<std::int64_t>(node.constant));
       case Op::scalar: return fmt::format("interval(i64(p.s{}))", node.source);
+      case Op::load:
       case Op::index:
       case Op::extent: return leaf_(node);
+
       case Op::where: return call("interval_where", node);
       case Op::cast:
         return is_counted(type_of(node.args[0])) ? fmt::format("i{}", node.args[0]) : "Interval{}";

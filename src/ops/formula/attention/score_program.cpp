@@ -1,7 +1,6 @@
 #include "attention/score_program.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -19,41 +18,133 @@ std::size_t index(NodeId id) {
   return static_cast<std::size_t>(id);
 }
 
-/// 1 / x for a constant x of f32, if it is a normal number.
-std::optional<double> reciprocal(const Node& node) {
-  const double* const value =
-      node.op == Op::constant && node.type == f32 ? std::get_if<double>(&node.constant) : nullptr;
-  if (value == nullptr || !std::isfinite(*value) || std::fabs(*value) < 1e-30 ||
-      std::fabs(*value) > 1e30) {
-    return std::nullopt;
-  }
-  return static_cast<double>(1.0F / static_cast<float>(*value));
-}
-
-void multiply_instead_of_divide(Scores& scores) {
-  std::vector<Node> nodes;
-  std::vector<NodeId> ids;
-  for (Node node : scores.program.nodes) {
-    for (NodeId& arg : node.args) {
-      if (arg != kNoNode) arg = ids[index(arg)];
-    }
-    if (node.op == Op::div && node.type == f32) {
-      if (const auto factor = reciprocal(nodes[index(node.args[1])])) {
-        node.op = Op::mul;
-        node.args[1] = static_cast<NodeId>(nodes.size());
-        nodes.push_back({.op = Op::constant, .type = f32, .constant = *factor});
-      }
-    }
-    ids.push_back(static_cast<NodeId>(nodes.size()));
-    nodes.push_back(node);
-  }
-  scores.program.nodes = std::move(nodes);
+/// After the program's nodes have got other numbers.
+void renumber(Scores& scores, const std::vector<NodeId>& ids) {
   for (expr::Store& store : scores.program.stores) store.value = ids[index(store.value)];
   formula::Attention& of = scores.attention;
-  of.score = ids[index(of.score)];
-  if (of.scale != kNoNode) of.scale = ids[index(of.scale)];
+  for (NodeId* const id :
+       {&of.weight, &of.term, &of.sum, &of.divisor, &of.exponent, &of.score, &of.scale}) {
+    if (*id != kNoNode) *id = ids[index(*id)];
+  }
   for (formula::ScoreMask& mask : of.masks) mask.condition = ids[index(mask.condition)];
 }
+
+/// Division by what is the same for all scores becomes multiplication by its reciprocal, and
+/// factors of that kind become one.
+class UniformFactors {
+ public:
+  explicit UniformFactors(Scores& scores) : scores_(scores), nodes_(scores.program.nodes) {}
+
+  void run() {
+    const std::vector<bool> uniform = formula::uniform_nodes(scores_.program);
+    const std::vector<Node> before = std::exchange(nodes_, {});
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      Node node = before[i];
+      for (NodeId& arg : node.args) {
+        if (arg != kNoNode) arg = ids_[index(arg)];
+      }
+      ids_.push_back(uniform[i] ? add(node, true) : made(node));
+    }
+    renumber(scores_, ids_);
+  }
+
+ private:
+  NodeId add(const Node& node, bool uniform) {
+    nodes_.push_back(node);
+    uniform_.push_back(uniform);
+    return static_cast<NodeId>(nodes_.size() - 1);
+  }
+
+  NodeId made(Node node) {
+    if (node.type != f32 || (node.op != Op::div && node.op != Op::mul)) return add(node, false);
+    if (node.op == Op::div) {
+      if (!uniform_[index(node.args[1])]) return add(node, false);
+      node.op = Op::mul;
+      node.args[1] = reciprocal(node.args[1]);
+    }
+    if (uniform_[index(node.args[0])]) std::swap(node.args[0], node.args[1]);
+    const Node inner = nodes_[index(node.args[0])];
+    const bool chains = uniform_[index(node.args[1])] && inner.op == Op::mul && inner.type == f32 &&
+                        uniform_[index(inner.args[1])];
+    if (!chains) return add(node, false);
+    const NodeId factor =
+        add({.op = Op::mul, .type = f32, .args = {inner.args[1], node.args[1], kNoNode}}, true);
+    return add({.op = Op::mul, .type = f32, .args = {inner.args[0], factor, kNoNode}}, false);
+  }
+
+  NodeId reciprocal(NodeId id) {
+    const NodeId one = add({.op = Op::constant, .type = f32, .constant = 1.0}, true);
+    return add({.op = Op::div, .type = f32, .args = {one, id, kNoNode}}, true);
+  }
+
+  Scores& scores_;
+  std::vector<Node>& nodes_;
+  std::vector<NodeId> ids_;
+  std::vector<bool> uniform_;
+};
+
+/// tanh is the hardware's, as for results of 16 bits.
+void shorten_tanh(Scores& scores) {
+  for (Node& node : scores.program.nodes) {
+    if (node.op == Op::tanh && node.type == f32) node.type = bf16;
+  }
+}
+
+/// Differences of coordinates become differences of floats, since conversions are slow. All are
+/// whole numbers below 2^24, and exact.
+class FloatCoordinates {
+ public:
+  explicit FloatCoordinates(Scores& scores) : scores_(scores), nodes_(scores.program.nodes) {}
+
+  void run() {
+    const std::vector<Node> before = std::exchange(nodes_, {});
+    for (const Node& node : before) {
+      Node copy = node;
+      for (NodeId& arg : copy.args) {
+        if (arg != kNoNode) arg = ids_[index(arg)];
+      }
+      const bool converts = copy.op == Op::cast && copy.type == f32;
+      const NodeId made = converts ? as_float(copy.args[0]) : kNoNode;
+      ids_.push_back(made == kNoNode ? add(copy) : made);
+    }
+    renumber(scores_, ids_);
+  }
+
+ private:
+  NodeId add(const Node& node) {
+    nodes_.push_back(node);
+    return static_cast<NodeId>(nodes_.size() - 1);
+  }
+
+  /// The same number as f32, if it is a coordinate, or a difference of two.
+  NodeId as_float(NodeId id) {
+    const Node node = nodes_[index(id)];
+    if (node.type != i64 && node.type != i32) return kNoNode;
+    if (node.op == Op::index && is_short(node))
+      return add({.op = Op::cast, .type = f32, .args = {id, kNoNode, kNoNode}});
+    if (node.op != Op::sub) return kNoNode;
+    const auto is_coordinate = [&](NodeId arg) {
+      return nodes_[index(arg)].op == Op::index && is_short(nodes_[index(arg)]);
+    };
+    if (!is_coordinate(node.args[0]) || !is_coordinate(node.args[1])) return kNoNode;
+    const NodeId a = as_float(node.args[0]), b = as_float(node.args[1]);
+    return add({.op = Op::sub, .type = f32, .args = {a, b, kNoNode}});
+  }
+
+  [[nodiscard]] bool is_short(const Node& node) const {
+    constexpr std::int64_t kExact = std::int64_t{1} << 24;
+    for (std::size_t i = 0; i < scores_.shape.size(); ++i) {
+      const Dim& extent = scores_.shape[i];
+      if (expr::has_axis(node.axes, i) && !(extent.is_known() && extent.value() <= kExact))
+        return false;
+    }
+    return true;
+  }
+
+  Scores& scores_;
+  std::vector<Node>& nodes_;
+  std::vector<NodeId> ids_;
+};
 
 /// Which integers fit in 32 bits, and are used by nothing that takes 64.
 class Narrowing {
@@ -157,7 +248,9 @@ class Narrowing {
 }  // namespace
 
 void simplify(Scores& scores) {
-  multiply_instead_of_divide(scores);
+  UniformFactors(scores).run();
+  shorten_tanh(scores);
+  FloatCoordinates(scores).run();
   Narrowing(scores).run();
 }
 

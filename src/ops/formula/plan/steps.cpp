@@ -56,10 +56,11 @@ Kernels kernels_of(const Fused& op, const formula::Analysis& analysis, const Tar
   for (std::size_t s = 0; s < analysis.steps.size(); ++s) {
     const formula::AttentionSearch search = formula::find_attention(analysis, s);
     if (!search.found) continue;
-    AttentionPlan planned = plan_attention(analysis, *search.found, target);
+    AttentionPlan planned = plan_attention(analysis, search, target);
     if (!planned.plan) continue;
     kernels.attentions[s] = std::move(planned);
     is_part[search.found->scores] = is_part[search.found->weights] = is_part[s] = true;
+    if (search.found->rows) is_part[*search.found->rows] = true;
   }
   kernels.steps = with_prologues(op, analysis, is_part);
   for (std::size_t s = 0; s < is_part.size(); ++s) {

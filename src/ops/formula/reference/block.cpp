@@ -316,10 +316,7 @@ void Block::add_own_error(NodeId id) {
   for (std::size_t i = 0; i < count_; ++i) {
     if (error.overflows != kNoNode && std::isinf(reals(error.overflows)[i]))
       bounds_of(id)[i] = kInfinity;
-    const double value = std::fabs(reals(id)[i]);
-    double& bound = bounds_of(id)[i];
-    if (!std::isfinite(value) || (value == 0 && bound == 0)) continue;
-    bound += error.relative * (value + bound) + error.absolute;
+    bounds_of(id)[i] = with_error(error, approx(id, i));
   }
 }
 

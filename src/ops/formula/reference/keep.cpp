@@ -34,7 +34,8 @@ void keep(const Problem& problem, const Block& block, const expr::Store& store) 
     const double rounded = cast_real(from, to, value);
     kept.reals[offset] = rounded;
     if (kept.bounds.empty()) continue;
-    kept.bounds[offset] = cast_bound(from, to, {value, block.bounds(store.value)[i]}, rounded);
+    const double bound = cast_bound(from, to, {value, block.bounds(store.value)[i]}, rounded);
+    kept.bounds[offset] = with_error(tensor.error, {rounded, bound});
   }
 }
 

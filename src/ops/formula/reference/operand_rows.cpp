@@ -60,12 +60,13 @@ ProductSum sum_without_zeros(const OperandRows& a, const OperandRows& b, std::in
   ProductSum sum;
   bool is_nan = false, is_known = true;
   a.visit(batch, row, [&](std::int64_t k, const Approx& weight) {
-    if (weight.value == 0 && weight.bound == 0) return;
+    if (is_excluded(weight)) return;
     const Approx& factor = factors[static_cast<std::size_t>(k)];
     is_nan = is_nan || (std::isnan(weight.value) && weight.bound == 0) ||
              (std::isnan(factor.value) && factor.bound == 0);
     const bool has_sign = std::fabs(weight.value) > weight.bound;
-    is_known = is_known && (std::isfinite(factor.value) || (factor.bound == 0 && has_sign));
+    is_known = is_known && std::isfinite(weight.value) &&
+               (std::isfinite(factor.value) || (factor.bound == 0 && has_sign));
     sum.value += weight.value * factor.value;
     sum.magnitude += std::fabs(weight.value * factor.value);
     sum.largest +=

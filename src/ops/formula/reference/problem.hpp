@@ -9,6 +9,7 @@
 
 #include "expr/program.hpp"
 #include "formula/analysis.hpp"
+#include "reference/bounds.hpp"
 #include "tilejit/reference.hpp"
 
 namespace tilejit::reference {
@@ -38,6 +39,7 @@ struct TensorView {
   std::vector<int> axes = {};  ///< the iteration mode of each of the tensor's modes; for messages
   const KeptValues* kept = nullptr;  ///< read instead of `data`; null: nothing is
   KeptValues* keeps = nullptr;       ///< gets what is stored, besides `data` or instead of it
+  OwnError error = {};               ///< of what is kept
 };
 
 /// One operand of a product: the leaves of its modes, as in TensorView::modes.
@@ -56,13 +58,6 @@ struct ProductProblem {
   /// An element of the left operand that is surely 0 contributes nothing, whatever it is multiplied
   /// by: the weight of a key that attention excludes.
   bool skips_zeros = false;
-};
-
-/// What the device's value of a node may deviate by, beyond what its operation gives, if it is
-/// finite and not surely 0.
-struct OwnError {
-  double relative = 0, absolute = 0;
-  expr::NodeId overflows = expr::kNoNode;  ///< nothing is known where this node is infinite
 };
 
 /// An operation in which everything is known: no symbols, and no public types to look things up in.

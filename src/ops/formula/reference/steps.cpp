@@ -31,10 +31,13 @@ class StepRunner {
         with_bounds_(with_bounds),
         multiply_(multiply),
         kept_(op.tensors.size() + analysis.results.size()),
-        attentions_(analysis.steps.size()) {
+        attentions_(analysis.steps.size()),
+        is_of_rows_(analysis.steps.size()) {
     for (std::size_t s = 0; s < analysis.steps.size(); ++s) {
       const std::optional<formula::Attention> found = formula::find_attention(analysis, s).found;
-      if (found) attentions_[s] = attentions_[found->weights] = found;
+      if (!found) continue;
+      attentions_[s] = attentions_[found->weights] = found;
+      if (found->rows) is_of_rows_[*found->rows] = true;
     }
   }
 
@@ -95,8 +98,11 @@ class StepRunner {
         problem.product->skips_zeros = true;
       } else {
         problem.errors = attention_errors(step, *attention, problem.shape.back());
+        TensorView& weights = problem.tensors[static_cast<std::size_t>(attention->result)];
+        weights.error = error_of_kept_weights(weights.dtype);
       }
     }
+    if (is_of_rows_[s]) problem.errors = errors_of_rows(step, problem.shape.back());
     return problem;
   }
 
@@ -142,6 +148,7 @@ class StepRunner {
   const MultiplyReals& multiply_;
   std::vector<std::shared_ptr<KeptValues>> kept_;  // by number; null: in the memory of `args`
   std::vector<std::optional<formula::Attention>> attentions_;  // by step with weights or values
+  std::vector<bool> is_of_rows_;                               // by step: Attention::rows
 };
 
 }  // namespace

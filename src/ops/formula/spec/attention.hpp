@@ -19,13 +19,19 @@ struct ScoreMask {
 
 /// Three steps that are softmax(score(q @ k)) @ v: a product, its weights, and the product of these
 /// with v. The score of each key is `score * scale`, or `score / scale`, unless a mask excludes it,
-/// and its weight is e / sum(e) of e = exp(score - maximum), or of exp2.
+/// and its weight is e / sum(e) of e = exp(score - maximum), or of exp2. Instead of the sum there
+/// may be a value of the row that is made of it, such as sum(e) + exp(sink - maximum). Other stores
+/// of the step `weights` are values of rows, too.
 struct Attention {
   std::size_t scores = 0, weights = 0, values = 0;  ///< the steps, by number
+  std::optional<std::size_t> rows = {};             ///< a further one, with values of rows
   int products = -1;  ///< the tensor of the step `weights` that has the sums of q @ k
+  int result = -1;    ///< that which has the weights
   // Nodes of the program of the step `weights`:
-  expr::NodeId weight = expr::kNoNode;    ///< e / sum(e), before casts
+  expr::NodeId weight = expr::kNoNode;    ///< e / divisor, before casts
+  expr::NodeId term = expr::kNoNode;      ///< e
   expr::NodeId sum = expr::kNoNode;       ///< sum(e)
+  expr::NodeId divisor = expr::kNoNode;   ///< sum(e), or of it, the maximum and values of the row
   expr::NodeId exponent = expr::kNoNode;  ///< of e, before the maximum is subtracted
   expr::NodeId score = expr::kNoNode;     ///< without masks and scale
   expr::NodeId scale = expr::kNoNode;     ///< alike for all elements; kNoNode: 1
@@ -39,6 +45,7 @@ struct Attention {
 /// operands looks like it.
 struct AttentionSearch {
   std::optional<Attention> found = {};
+  Step weights = {};  ///< the step of that name, with what the step `rows` stores
   std::string why_not = {};
 };
 [[nodiscard]] AttentionSearch find_attention(const Analysis& analysis, std::size_t values);
