@@ -96,7 +96,7 @@ TEST(Attention, IsNotFoundInOthers) {
        "the weights are not exponentials divided by their sum"},
       {"e = exp(q @ k.T); y = (e / (sum(e) + 1)) @ v", "sums without a maximum have other uses"},
       {"s = q @ k.T; z = s + 1; e = exp(s - max(s)); y = (e / sum(e)) @ v",
-       "the weights are not made of one product that nothing else reads"},
+       "the weights' step has an output that is not of the sums of rows"},
       {"e = exp(b - max(b)); y = (e / sum(e)) @ v",
        "the weights are not made of one product that nothing else reads"},
   };

@@ -109,7 +109,7 @@ TEST_F(Attention, LeavesOutValuesOfExcludedKeys) {
           return is_seen(mask, key) ? x : odd;
         });
       };
-      const std::vector<GuardedTensor> clean = run(0);
+      std::vector<GuardedTensor> clean = run(0);
       for (const double odd : {std::nan(""), std::numeric_limits<double>::infinity()})
         EXPECT_EQ(run(odd).back().bytes(), clean.back().bytes()) << odd;
     }
