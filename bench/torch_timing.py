@@ -38,13 +38,13 @@ def launches_of(least_us, sets, at_least_us=AT_LEAST_US):
     return math.ceil(max(at_least_us / least_us, min(sets, 10 * at_least_us / least_us)))
 
 
-def timed_graph(torch, run, sets=1):
+def timed_graph(torch, run, sets=1, at_least_us=AT_LEAST_US):
     """A graph that runs long enough to be timed, and its number of launches."""
     few = max(2, min(sets, 20))
     once = graph_of(torch, run, few, sets)
     least = min(replay_us(torch, once) for _ in range(3)) / few
     del once
-    launches = launches_of(max(least, 0.5), sets)
+    launches = launches_of(max(least, 0.5), sets, at_least_us)
     return graph_of(torch, run, launches, sets), launches
 
 

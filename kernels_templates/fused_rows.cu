@@ -100,11 +100,14 @@ struct Thread {
 
   // Loads the vectors of the row that the thread holds in registers, if the row is wanted.
   TILE_DEVICE void load(Vector* vectors, bool wanted = true) const {
+#if ROWS_IN_REGISTERS
+    int s = 0;
 #pragma unroll
-    for (int s = 0; s < kRegisterVectors; ++s) {
+    do {
       const Index v = begin + rank + s * kClusterRowThreads;
       vectors[s].load(p, row, v, wanted && (kStepsAreWhole || v < end));
-    }
+    } while (kRegisterVectors > 1 && ++s < kRegisterVectors);
+#endif
   }
 
 #if !ROWS_IN_REGISTERS
@@ -139,19 +142,21 @@ struct Thread {
                         Accumulators<Pass, kAcross>& total) const {
 #if ROWS_IN_REGISTERS
     if constexpr (kParts == 1) {
+      int s = 0;
 #pragma unroll
-      for (int s = 0; s < kRegisterVectors; ++s) {
+      do {
         const Index v = begin + rank + s * kClusterRowThreads;
         if (kComputesAlways || kStepsAreWhole || v < end) vectors[s].fold(p, row, v, r, total.of);
-      }
+      } while (kRegisterVectors > 1 && ++s < kRegisterVectors);
     } else {
       Accumulators<Pass, kAcross> part[kParts];
+      int s = 0;
 #pragma unroll
-      for (int s = 0; s < kRegisterVectors; ++s) {
+      do {
         const Index v = begin + rank + s * kClusterRowThreads;
         if (kComputesAlways || kStepsAreWhole || v < end)
           vectors[s].fold(p, row, v, r, part[s % kParts].of);
-      }
+      } while (kRegisterVectors > 1 && ++s < kRegisterVectors);
       combine_parts(part);
       total = part[0];
     }
@@ -198,8 +203,11 @@ struct Thread {
     if (n == 0) cluster_wait();  // all blocks have begun, and their barriers are ready
 #endif
     combine_threads(total.of, rank % kRowThreads, group, shared, n);
+    int e = 0;
 #pragma unroll
-    for (int e = 0; e < kAcross; ++e) total.of[e].finish(p, r[e]);
+    do {
+      total.of[e].finish(p, r[e]);
+    } while (kAcross > 1 && ++e < kAcross);
   }
 
   // All reductions of a row. The first is the kernel's reduction n.
@@ -226,11 +234,12 @@ struct Thread {
 
   TILE_DEVICE void map(const Vector* vectors, const Results (&r)[kAcross]) const {
 #if ROWS_IN_REGISTERS
+    int s = 0;
 #pragma unroll
-    for (int s = 0; s < kRegisterVectors; ++s) {
+    do {
       const Index v = rank + s * kClusterRowThreads;
       if (kStepsAreWhole || v < end) vectors[s].map(p, row, v, r);
-    }
+    } while (kRegisterVectors > 1 && ++s < kRegisterVectors);
 #else
     for (Index v = rank; v < end; v += kBatch * kClusterRowThreads) {
       Vector x[kBatch];
@@ -370,8 +379,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     finish_row(self, vectors, shared, n);
     if (i >= total) break;
     self.row = next.row;
+    int s = 0;
 #pragma unroll
-    for (int s = 0; s < kRegisterVectors; ++s) vectors[s] = ahead[s];
+    do {
+      vectors[s] = ahead[s];
+    } while (kRegisterVectors > 1 && ++s < kRegisterVectors);
   }
 #else
   finish_row(self, vectors, shared, 0);

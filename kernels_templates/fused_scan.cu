@@ -87,14 +87,15 @@ struct Thread {
 
   TILE_DEVICE void load(Vector (&x)[kSteps], Index first, Index end) const {
     if (kChunksAreWhole && first >= end) return;
+    int s = 0;
 #pragma unroll
-    for (int s = 0; s < kSteps; ++s) {
+    do {
       if (kComputesAlways) {
         x[s].load(p, row, vector(place(first, s)), has(first, s, end));
       } else if (has(first, s, end)) {
         x[s].load(p, row, vector(place(first, s)));
       }
-    }
+    } while (kSteps > 1 && ++s < kSteps);
   }
 
   // Folds the thread's part of its rows. `Loaded` is a parameter since only some vectors have the
@@ -103,11 +104,12 @@ struct Thread {
   TILE_DEVICE void fold(const Vector (&vectors)[kSteps], const Results (&r)[kAcross],
                         Pass (&total)[kAcross]) const {
 #if ROWS_IN_REGISTERS
+    int s = 0;
 #pragma unroll
-    for (int s = 0; s < kSteps; ++s) {
+    do {
       if (kComputesAlways || has(0, s, count))
         vectors[s].fold(p, row, vector(place(0, s)), r, total);
-    }
+    } while (kSteps > 1 && ++s < kSteps);
 #else
     constexpr int kVectors = Pass::kRescales ? kSteps : kChain;  // per maximum, or per chain
     Running<Pass> running;
@@ -117,18 +119,20 @@ struct Thread {
       for (int n = 0; n < kVectors && first < count; n += kSteps, first += kChunk) {
         Loaded x[kSteps];
         load(x, first, count);
+        int s = 0;
 #pragma unroll
-        for (int s = 0; s < kSteps; ++s) {
+        do {
           if (kComputesAlways || has(first, s, count))
             x[s].fold(p, row, vector(place(first, s)), r, part);
-        }
+        } while (kSteps > 1 && ++s < kSteps);
         if constexpr (Pass::kRescales) {
+          int s = 0;
 #pragma unroll
-          for (int s = 0; s < kSteps; ++s) {
+          do {
             if (kComputesAlways || has(first, s, count)) {
               x[s].fold(p, row, vector(place(first, s)), r, part, Below());
             }
-          }
+          } while (kSteps > 1 && ++s < kSteps);
         }
       }
       running.add(part, chain);
@@ -142,8 +146,11 @@ struct Thread {
     Pass total[kAcross] = {Pass()};
     fold(vectors, r, total);
     reduce_group<kRowThreadsOfWarp, kThreadStride>(total, rank, next_slots());
+    int e = 0;
 #pragma unroll
-    for (int e = 0; e < kAcross; ++e) total[e].finish(p, r[e]);
+    do {
+      total[e].finish(p, r[e]);
+    } while (kAcross > 1 && ++e < kAcross);
   }
   template <class... Passes>
   TILE_DEVICE void reduce_all(List<Passes...>, const Vector (&vectors)[kSteps],
@@ -154,12 +161,13 @@ struct Thread {
   // Adds up the totals of the thread's vectors in a chunk, by parts.
   TILE_DEVICE void add_up(const Vector (&x)[kSteps], Index first, Index end,
                           const Results (&r)[kAcross], Scans (&a)[kParts][kAcross]) const {
+    int s = 0;
 #pragma unroll
-    for (int s = 0; s < kSteps; ++s) {
+    do {
       if (kComputesAlways || has(first, s, end)) {
         x[s].fold(p, row, vector(place(first, s)), r, a[kAlong ? s : 0]);
       }
-    }
+    } while (kSteps > 1 && ++s < kSteps);
   }
 
   // Scans the chunk with number `chunk`; the first has number 0.
@@ -171,33 +179,41 @@ struct Thread {
     add_up(x, first, end, r, a);
     scan_group<kRowThreadsOfWarp, kThreadStride>(a, all, rank, next_slots());
 #if SCANS_GIVE_RESULTS
+    int e = 0;
 #pragma unroll
-    for (int e = 0; e < kAcross; ++e) all[e].finish(p, r[e]);
+    do {
+      all[e].finish(p, r[e]);
+    } while (kAcross > 1 && ++e < kAcross);
 #endif
 #if !ROWS_IN_REGISTERS
     Carried& carried = carried_of(shared, group);
+    int n = 0;
 #pragma unroll
-    for (int n = 0; n < kParts * kAcross; ++n) {
+    do {
       Scans& x = a[n / kAcross][n % kAcross];
       x = joined(carried.value[chunk % 2][n % kAcross], x);
-    }
+    } while (kParts * kAcross > 1 && ++n < kParts * kAcross);
     if (rank == 0) {
       Scans(&after)[kAcross] = carried.value[(chunk + 1) % 2];
       if constexpr (kLevels > 1) {
         carried.running.add(all, chunk);
         carried.running.get(after);
       } else {
+        int e = 0;
 #pragma unroll
-        for (int e = 0; e < kAcross; ++e) after[e] = joined(carried.value[chunk % 2][e], all[e]);
+        do {
+          after[e] = joined(carried.value[chunk % 2][e], all[e]);
+        } while (kAcross > 1 && ++e < kAcross);
       }
     }
 #endif
+    int s = 0;
 #pragma unroll
-    for (int s = 0; s < kSteps; ++s) {
+    do {
       if (active && has(first, s, end)) {
         x[s].map(p, row, vector(place(first, s)), r, a[kAlong ? s : 0]);
       }
-    }
+    } while (kSteps > 1 && ++s < kSteps);
   }
 
 #if !ROWS_IN_REGISTERS
@@ -207,11 +223,12 @@ struct Thread {
     if (rank == 0) {  // the others see it after the threads' barrier
       Carried& carried = carried_of(shared, group);
       if constexpr (kLevels > 1) carried.running = Running<Scans>();
+      int e = 0;
 #pragma unroll
-      for (int e = 0; e < kAcross; ++e) {
+      do {
         if constexpr (kLevels > 1) carried.running.part[kLevels - 1][e] = before[e];
         carried.value[0][e] = before[e];
-      }
+      } while (kAcross > 1 && ++e < kAcross);
     }
     // Each turn loads a chunk and scans the previous one.
     Index chunk = 0;
@@ -219,8 +236,11 @@ struct Thread {
       Vector next[kSteps];
       load(next, first, end);
       if (chunk > 0) scan_chunk(x, chunk - 1, first - kChunk, end, r);
+      int s = 0;
 #pragma unroll
-      for (int s = 0; s < kSteps; ++s) x[s] = next[s];
+      do {
+        x[s] = next[s];
+      } while (kSteps > 1 && ++s < kSteps);
     }
   }
 #endif
@@ -237,11 +257,12 @@ struct Thread {
       Vector x[kSteps];
       load(x, first, end);
       Scans part[kAcross];
+      int s = 0;
 #pragma unroll
-      for (int s = 0; s < kSteps; ++s) {
+      do {
         if (kComputesAlways || has(first, s, end))
           x[s].fold(p, row, vector(place(first, s)), none, part);
-      }
+      } while (kSteps > 1 && ++s < kSteps);
       running.add(part, chunk);
     }
     Scans total[1][kAcross], all[kAcross];
@@ -255,8 +276,11 @@ struct Thread {
   TILE_DEVICE void total_before(u32 row_index, int split, Scans (&all)[kAcross]) {
     Scans total[1][kAcross];
     for (int i = rank; i < split; i += kRowThreads) {
+      int e = 0;
 #pragma unroll
-      for (int e = 0; e < kAcross; ++e) total[0][e].combine(partial(p, row_index, e, i));
+      do {
+        total[0][e].combine(partial(p, row_index, e, i));
+      } while (kAcross > 1 && ++e < kAcross);
     }
     scan_group<kRowThreadsOfWarp, kThreadStride>(total, all, rank, next_slots());
   }

@@ -3,6 +3,9 @@
 // are neighbours (reduce_along), or as far apart as there are groups (reduce_across). A value is of
 // a type with a member `combine`, which takes another value, and a size that is a multiple of 4
 // bytes. The order in which values are combined depends on nothing but the template arguments.
+//
+// Loops that often have one turn end with `while (kRows > 1 && ++e < kRows)`. With one row, there
+// is no loop. A loop of one turn takes the compiler 0.01 to 0.02 of the time of an empty kernel.
 #pragma once
 
 #include "tile/shuffle.cuh"
@@ -15,8 +18,11 @@ struct Accumulators {
   T of[kRows];
 
   TILE_DEVICE void combine(const Accumulators& other) {
+    int e = 0;
 #pragma unroll
-    for (int e = 0; e < kRows; ++e) of[e].combine(other.of[e]);
+    do {
+      of[e].combine(other.of[e]);
+    } while (kRows > 1 && ++e < kRows);
   }
 };
 
@@ -55,8 +61,11 @@ template <int kGroups, class T, int kRows>
 TILE_DEVICE void reduce_across_warp(T (&x)[kRows]) {
 #pragma unroll 1
   for (int offset = kThreadsInWarp<kGroups> / 2; offset > 0; offset /= 2) {
+    int e = 0;
 #pragma unroll
-    for (int e = 0; e < kRows; ++e) x[e].combine(shuffle_xor(x[e], offset * kGroups));
+    do {
+      x[e].combine(shuffle_xor(x[e], offset * kGroups));
+    } while (kRows > 1 && ++e < kRows);
   }
 }
 

@@ -1,5 +1,6 @@
 // Exchanges values of any type between all threads of a warp. Uses instructions, because each call
-// of CUDA's functions takes the compiler a thirtieth of the time of an empty kernel.
+// of CUDA's functions takes the compiler a thirtieth of the time of an empty kernel. Two words are
+// no loop for the same reason.
 #pragma once
 
 #include "tile/types.cuh"
@@ -14,6 +15,12 @@ TILE_DEVICE u32 word_up(u32 x, int distance) {
 TILE_DEVICE u32 word_xor(u32 x, int mask) {
   u32 y;
   asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, -1;" : "=r"(y) : "r"(x), "r"(mask));
+  return y;
+}
+
+TILE_DEVICE u32 word_from(u32 x, int lane) {
+  u32 y;
+  asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, -1;" : "=r"(y) : "r"(x), "r"(lane));
   return y;
 }
 
@@ -38,24 +45,41 @@ TILE_DEVICE float warp_min(float x) {
 // The value of the thread `distance` before this one; the thread's own value if the warp has no
 // such thread.
 template <class T>
-TILE_DEVICE T shuffle_up(const T& x, int distance) {
+TILE_DEVICE T shuffle_up(T x, int distance) {
+  static_assert(sizeof(T) % 4 == 0);
+  u32* const word = reinterpret_cast<u32*>(&x);
+  word[0] = word_up(word[0], distance);
+  if constexpr (sizeof(T) > 4) word[1] = word_up(word[1], distance);
+  if constexpr (sizeof(T) > 8) {
+#pragma unroll
+    for (int i = 2; i < int(sizeof(T) / 4); ++i) word[i] = word_up(word[i], distance);
+  }
+  return x;
+}
+
+// The value of the thread of that lane.
+template <class T>
+TILE_DEVICE T shuffle_from(const T& x, int lane) {
   static_assert(sizeof(T) % 4 == 0);
   T y;
 #pragma unroll
   for (int i = 0; i < int(sizeof(T) / 4); ++i)
-    reinterpret_cast<u32*>(&y)[i] = word_up(reinterpret_cast<const u32*>(&x)[i], distance);
+    reinterpret_cast<u32*>(&y)[i] = word_from(reinterpret_cast<const u32*>(&x)[i], lane);
   return y;
 }
 
 // The value of the thread whose lane number differs from this one's in the bits of `mask`.
 template <class T>
-TILE_DEVICE T shuffle_xor(const T& x, int mask) {
+TILE_DEVICE T shuffle_xor(T x, int mask) {
   static_assert(sizeof(T) % 4 == 0);
-  T y;
+  u32* const word = reinterpret_cast<u32*>(&x);
+  word[0] = word_xor(word[0], mask);
+  if constexpr (sizeof(T) > 4) word[1] = word_xor(word[1], mask);
+  if constexpr (sizeof(T) > 8) {
 #pragma unroll
-  for (int i = 0; i < int(sizeof(T) / 4); ++i)
-    reinterpret_cast<u32*>(&y)[i] = word_xor(reinterpret_cast<const u32*>(&x)[i], mask);
-  return y;
+    for (int i = 2; i < int(sizeof(T) / 4); ++i) word[i] = word_xor(word[i], mask);
+  }
+  return x;
 }
 
 // Combines the values of kCount neighbours; each of them gets the result. `kWholeWarp`: all threads

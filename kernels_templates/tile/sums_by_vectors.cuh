@@ -6,18 +6,19 @@
 
 namespace tile {
 
-// Work has kN, of a tile, and Product; kPanel, kVector, kAlongM, kUnroll; Place and Vector.
+// Work has kN, of a tile, kProducts, and Product; kPanel, kVector, kAlongM, kUnroll; Place and
+// Vector. The panels of both products of a pair lie one behind the other.
 template <class Work>
 struct SumsByVectors {
   using Sum = typename Work::Product::C;
   using Panel = SumPanel<Sum, Work::kPanel, Work::kVector, Work::kAlongM>;
-  static constexpr u32 kBytes = Panel::kBytes;  // of shared memory for a warp
+  static constexpr u32 kBytes = Work::kProducts * Panel::kBytes;  // of shared memory for a warp
   static constexpr int kPanels = (Work::kN + Work::kPanel - 1) / Work::kPanel;
 
   // The sums of kHeight instructions, one 64 rows below the other, from `first_row` of the tile on.
-  template <class Params, class Tile, int kHeight, int kCount>
+  template <class Params, class Tile, class Rows, int kHeight, int kCount>
   static TILE_DEVICE void finish(const Params& p, const Tile& tile, const Sum (&d)[kHeight][kCount],
-                                 unsigned char* memory, i32 first_row, i32 lane) {
+                                 const Rows&, unsigned char* memory, i32 first_row, i32 lane) {
     constexpr int kUnroll = Work::kUnroll;
     Sum* const panel = reinterpret_cast<Sum*>(memory);
 #pragma unroll 1
@@ -25,7 +26,11 @@ struct SumsByVectors {
 #pragma unroll
       for (int i = 0; i < kHeight * kPanels; ++i) {  // the sums are registers
         if (part == i) {
-          Panel::put(panel, d[i / kPanels], i % kPanels * Work::kPanel / 2, lane);
+#pragma unroll
+          for (int q = 0; q < Work::kProducts; ++q) {
+            Panel::put(panel + q * (Panel::kBytes / sizeof(Sum)), d[i / kPanels],
+                       q * (kCount / Work::kProducts) + i % kPanels * Work::kPanel / 2, lane);
+          }
         }
       }
       __syncwarp();

@@ -8,10 +8,11 @@
 
 namespace tile {
 
-// Work has kN, of a tile, and Product; kOutputs, kTurns, kRolled; kAlike if the formula's operands
+// Work has kN, of a tile, kProducts, and Product; kOutputs, kTurns, kRolled; kAlike if the formula's operands
 // are alike in all rows; Place; and
 //   Vector   the formula's operands for a pair: load(p, at), and map(p, at, sums, words) for a word
-//            of each output
+//            of each output; sums are a pair of each product, and if kStatistic there is a row's
+//            before `words`
 //   Stored   store<kOutput>(p, at, words): 8 neighbours
 template <class Work>
 struct SumsByWords {
@@ -22,32 +23,37 @@ struct SumsByWords {
   static constexpr u32 kOfTurn = Work::kOutputs * kPanelBytes;
   static constexpr u32 kBytes = Work::kTurns * kOfTurn;  // of shared memory for a warp
 
-  template <class Params, class Tile, int kHeight, int kCount>
+  template <class Params, class Tile, class Rows, int kHeight, int kCount>
   static TILE_DEVICE void finish(const Params& p, const Tile& tile, const Sum (&d)[kHeight][kCount],
-                                 unsigned char* memory, i32 first_row, i32 lane) {
+                                 const Rows& rows, unsigned char* memory, i32 first_row, i32 lane) {
     const u32 start = shared_address(memory);
+    constexpr int kOfOne = kCount / Work::kProducts;
     if constexpr (Work::kRolled) {
       // One copy of the formula, to which each panel's sums go in the same registers.
 #pragma unroll 1
       for (int part = 0; part < kHeight * kPanels; ++part) {
-        Sum sums[kWords];
+        Sum sums[Work::kProducts * kWords];
+        float own[2];  // of the rows
 #pragma unroll
         for (int i = 0; i < kHeight * kPanels; ++i) {
           if (part == i) {
+            own[0] = rows.of(i / kPanels, 0);
+            own[1] = rows.of(i / kPanels, 1);
 #pragma unroll
-            for (int j = 0; j < kWords; ++j) {
-              sums[j] = d[i / kPanels][i % kPanels * kWords + j < kCount ? i % kPanels * kWords + j
-                                                                         : kCount - 1];
+            for (int j = 0; j < Work::kProducts * kWords; ++j) {
+              const int of = i % kPanels * kWords + j % kWords;
+              sums[j] = d[i / kPanels][j / kWords * kOfOne + (of < kOfOne ? of : kOfOne - 1)];
             }
           }
         }
-        finish_panel<kWords>(p, tile, sums, 0, start + part % Work::kTurns * kOfTurn,
+        finish_panel<kWords>(p, tile, sums, own, 0, start + part % Work::kTurns * kOfTurn,
                              first_row + part / kPanels * 64, part % kPanels * kPanel, lane);
       }
     } else {
 #pragma unroll
       for (int part = 0; part < kHeight * kPanels; ++part) {
-        finish_panel<kCount>(p, tile, d[part / kPanels], part % kPanels * kWords,
+        const float own[2] = {rows.of(part / kPanels, 0), rows.of(part / kPanels, 1)};
+        finish_panel<kOfOne>(p, tile, d[part / kPanels], own, part % kPanels * kWords,
                              start + part % Work::kTurns * kOfTurn, first_row + part / kPanels * 64,
                              part % kPanels * kPanel, lane);
       }
@@ -57,8 +63,10 @@ struct SumsByWords {
 
  private:
   template <int kCount, class Params, class Tile>
-  static TILE_DEVICE void finish_panel(const Params& p, const Tile& tile, const Sum (&d)[kCount],
-                                       int first, u32 panel, i32 row, i32 column, i32 lane) {
+  static TILE_DEVICE void finish_panel(const Params& p, const Tile& tile,
+                                       const Sum (&d)[Work::kProducts * kCount],
+                                       const float (&own)[2], int first, u32 panel, i32 row,
+                                       i32 column, i32 lane) {
     const auto place = [&](int n, int below) {
       return typename Work::Place(tile, row + lane / 4 + 8 * below, column + 8 * n + lane % 4 * 2);
     };
@@ -82,9 +90,15 @@ struct SumsByWords {
       for (int i = 0; i < 4; ++i) {
         const int n = 2 * j + i / 2, of = first + 4 * n + i % 2 * 2;
         if (of >= kCount) break;
-        const Sum pair[2] = {d[of], d[of + 1]};
+        Sum pair[2 * Work::kProducts];
+#pragma unroll
+        for (int q = 0; q < 2 * Work::kProducts; ++q) pair[q] = d[q / 2 * kCount + of + q % 2];
         u32 made[Work::kOutputs];
-        vector[n][i % 2 % kRows].map(p, place(n, i % 2), pair, made);
+        if constexpr (Work::kStatistic) {
+          vector[n][i % 2 % kRows].map(p, place(n, i % 2), pair, own[i % 2], made);
+        } else {
+          vector[n][i % 2 % kRows].map(p, place(n, i % 2), pair, made);
+        }
 #pragma unroll
         for (int o = 0; o < Work::kOutputs; ++o) words[o][i] = made[o];
       }

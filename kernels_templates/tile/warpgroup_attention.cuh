@@ -37,6 +37,7 @@
 #include "tile/online_softmax.cuh"
 #include "tile/packed.cuh"
 #include "tile/roles.cuh"
+#include "tile/row_statistics.cuh"
 #include "tile/tensor_map.cuh"
 #include "tile/wgmma.cuh"
 
@@ -268,8 +269,9 @@ struct WarpgroupAttention {
     }
 #pragma unroll
     for (int i = 0; i < kOutputs; ++i) o[0][i] *= inverse[i / 2 % 2];
-    Finish::finish(p, tile, o, sums + (Place::thread() / 32) * Finish::kBytes,
-                   i32(Place::thread() / 32 * 16), place.lane());
+    Finish::finish(p, tile, o, RowStatistics<Work, 1>(),
+                   sums + (Place::thread() / 32) * Finish::kBytes, i32(Place::thread() / 32 * 16),
+                   place.lane());
   }
 
   // The values that the checkers took out of the block before, of keys that rows see.

@@ -3,6 +3,9 @@
 //
 //   kM, kN, kK                        of a tile
 //   kStages, kConsumers, kCluster     of the ring; warpgroups that multiply; blocks of a cluster
+//   kProducts                         2: a pair, whose tiles of B lie side by side, kN columns each
+//   kStatistic                        something is reduced along the rows of A
+//                                     (tile/row_statistics.cuh), and the formula takes it
 //   kTakeTurns                        each warpgroup has a tile of its own, and finishes it while
 //                                     the next one multiplies; else all have a part of one tile
 //   kMayBeEmpty                       K may be 0
@@ -23,6 +26,7 @@
 #include "tile/named_barrier.cuh"
 #include "tile/pipeline.cuh"
 #include "tile/roles.cuh"
+#include "tile/row_statistics.cuh"
 #include "tile/tensor_map.cuh"
 #include "tile/wgmma.cuh"
 
@@ -47,6 +51,7 @@ struct WarpgroupMatmul {
   static constexpr int kHeight = Work::kM / (64 * kTogether);  // instructions, one below the other
   static constexpr int kSteps = Work::kK / Mma::kK;            // and along K
   static constexpr int kStages = Work::kStages, kCluster = Work::kCluster;
+  using Rows = RowStatistics<Work, kHeight>;
   using Finish = typename Work::Finish;
 
   static constexpr u32 kOfB = kStages * TileA::kBytes;
@@ -56,7 +61,8 @@ struct WarpgroupMatmul {
   // Starts the copies of one operand's tile at step k. A block of a cluster that shares the tile
   // brings its part of the boxes to all blocks.
   //
-  // Source has kBoxes of kBoxBytes each, one after another; map(p); and box(tile, number, k).
+  // Source has kBoxes of kBoxBytes each, one after another; map(p, number); and box(tile, number,
+  // k).
   template <class Source, int kSharing, class Params, class Tile>
   static TILE_DEVICE void load_operand(const Params& p, const Tile& tile, i32 k, u32 to,
                                        u32 barrier, u32 rank) {
@@ -65,10 +71,10 @@ struct WarpgroupMatmul {
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
       if constexpr (kSharing == 1) {
-        load_box(to + i * Source::kBoxBytes, Source::map(p), Source::box(tile, i, k), barrier);
+        load_box(to + i * Source::kBoxBytes, Source::map(p, i), Source::box(tile, i, k), barrier);
       } else {
         const i32 number = i32(rank) * kOwn + i;
-        load_box_multicast(to + number * Source::kBoxBytes, Source::map(p),
+        load_box_multicast(to + number * Source::kBoxBytes, Source::map(p, number),
                            Source::box(tile, number, k), barrier, (1 << kSharing) - 1);
       }
     }
@@ -115,8 +121,11 @@ struct WarpgroupMatmul {
 
   // All steps of a tile. The first one clears, so that this is a constant everywhere. One batch
   // stays in flight: its stage is released after the next one has been issued.
-  static TILE_DEVICE void multiply_tile(Sum (&d)[kHeight][Mma::kC], u32 memory, Ring ring,
-                                        State& at, i32 blocks, u32 part, u32 thread) {
+  template <class Params>
+  static TILE_DEVICE void multiply_tile(const Params& p, Sum (&d)[kHeight][Mma::kC], Rows& rows,
+                                        u32 memory, Ring ring, State& at, i32 blocks, u32 part,
+                                        u32 thread) {
+    const u32 own = memory + kHeight * part * (64 * 128);  // rows of the first stage
     const auto a = [&](State state) {
       return TileA::descriptor(memory + state.stage * TileA::kBytes) +
              TileA::step(1, 0) * (kHeight * part);
@@ -133,12 +142,14 @@ struct WarpgroupMatmul {
     };
     ring.wait(at);
     multiply_stage<true>(d, a(at), b(at));
+    rows.add(p, own + at.stage * TileA::kBytes, thread);
     State before = at;
     at.advance();
 #pragma unroll 1
     for (i32 k = 1; k < blocks; ++k, at.advance()) {
       ring.wait(at);
       multiply_stage<false>(d, a(at), b(at));
+      rows.add(p, own + at.stage * TileA::kBytes, thread);
       wgmma_wait<1>();
       release(before);
       before = at;
@@ -185,17 +196,19 @@ struct WarpgroupMatmul {
 #pragma unroll 1
     for (u32 t = blockIdx.x / kCluster + first * step; t < count; t += turns * step) {
       Sum d[kHeight][Mma::kC];
+      Rows rows;
       if (Work::kMayBeEmpty && blocks == 0) {
 #pragma unroll
         for (int i = 0; i < kHeight; ++i) clear(d[i]);
       } else {
         if constexpr (Work::kTakeTurns) wait_for_turn(first);
-        multiply_tile(d, memory, ring, at, blocks, part, thread);
+        multiply_tile(p, d, rows, memory, ring, at, blocks, part, thread);
         if constexpr (Work::kTakeTurns) {
           if (t + step < count) end_turn(first);
         }
       }
-      Finish::finish(p, Work::tile_at(p, t, rank), d, own, first_row, thread % 32);
+      rows.finish();
+      Finish::finish(p, Work::tile_at(p, t, rank), d, rows, own, first_row, thread % 32);
       if constexpr (Work::kTakeTurns) at.advance((turns - 1) * u32(blocks));
     }
   }
@@ -208,8 +221,10 @@ TILE_DEVICE void multiply_by_warpgroups(const Params& p, unsigned char* memory) 
   const typename Matmul::Ring ring{start + Matmul::kOfBarriers};
   if (warp == 0 && elect_one()) {
     ring.init(1, Matmul::kTogether * Work::kCluster);
-    prefetch_tensor_map(Work::BoxesA::map(p));
-    prefetch_tensor_map(Work::BoxesB::map(p));
+    prefetch_tensor_map(Work::BoxesA::map(p, 0));
+    prefetch_tensor_map(Work::BoxesB::map(p, 0));
+    if constexpr (Work::kProducts > 1)
+      prefetch_tensor_map(Work::BoxesB::map(p, Work::BoxesB::kBoxes - 1));
   }
   follow_previous_kernel();
   u32 rank = 0;

@@ -40,13 +40,32 @@ def attention(t):
     return {"y": stored(e / np.sum(e, axis=-1, keepdims=True), "bf16") @ t.v}
 
 
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def linear(activation):
+    return lambda t: {"y": activation(t.x @ t.w + t.bias)}
+
+
+def gelu_tanh(x):
+    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
 # The formulas again. `t` has the inputs and the scalars, as arrays of the tensors' shapes.
 FORMULAS = {
     "attention": attention,
     "batched": lambda t: {"d": t.a @ turned(t.b)},
-    "linear_gelu": lambda t: {"y": gelu(t.x @ t.w + t.bias)},
+    "gated_mlp": lambda t: {"y": (t.x @ t.gate) * sigmoid(t.x @ t.gate) * (t.x @ t.up)},
+    "linear_gelu": linear(gelu),
+    "linear_gelu_tanh": linear(gelu_tanh),
+    "linear_relu": linear(lambda x: np.maximum(x, 0)),
+    "linear_sigmoid": linear(sigmoid),
+    "linear_silu": linear(lambda x: x * sigmoid(x)),
+    "linear_tanh": linear(np.tanh),
     "low_rank": lambda t: {"y": t.x @ t.w + stored(t.x @ t.a, "bf16") @ t.b},
     "qkv": qkv,
+    "rmsnorm_linear": lambda t: {"y": (t.x / np.sqrt(np.mean(t.x * t.x, axis=-1, keepdims=True) + t.eps)) @ t.w},
     "symbolic": lambda t: {"y": np.maximum(t.x @ t.w, 0)},
     "tiled": lambda t: {"c": t.a @ t.b},
     "triangular": triangular,

@@ -101,9 +101,9 @@ TEST(Steps, AreSeveralWhereAKernelCannot) {
        "copy0 f32 (M,M) from x; x f32 (M,M) from x, copy0; y f32 (M,M) from x @ w"},
       {"a (M,K); b (K,N); x (M,K); y (M,N); s (M,K); m M", "y = a @ b; s = x * 2; m = max(x)",
        "y f32 (M,N) from a @ b; s f32, m f32 (M,K) from x"},
-      {"x (M,K); u (K,N); v (K,N); q (M,N); k (M,N)", "q = (x / sum(x)) @ u; k = (x / sum(x)) @ v",
+      {"x (M,K); u (K,N); v (K,N); q (M,N); k (M,N)", "q = (x - sum(x)) @ u; k = (x - sum(x)) @ v",
        "operand0 f32 (M,K) from x; q f32 (M,N) from operand0 @ u; k f32 (M,N) from operand0 @ v"},
-      {"x (M,K); u (K,N); q (M,N); k (M,N)", "q = (x / sum(x)) @ u; k = (x / sum(x)) @ u * 2",
+      {"x (M,K); u (K,N); q (M,N); k (M,N)", "q = (x - sum(x)) @ u; k = (x - sum(x)) @ u * 2",
        "operand0 f32 (M,K) from x; product1 f32 (M,N) from operand0 @ u; q f32 (M,N) from "
        "product1; "
        "k f32 (M,N) from product1"},
@@ -123,6 +123,56 @@ TEST(Steps, AreSeveralWhereAKernelCannot) {
       EXPECT_STREQ(row.steps, "") << error.what();
     }
   }
+}
+
+// What is the same along K multiplies sums, and the operand is the tensor.
+TEST(Steps, MoveFactorsBehindProducts) {
+  const StepRow rows[] = {
+      {"x (M,K); w (K,N); y (M,N)", "y = (x * rsqrt(mean(x * x) + 1)) @ w",
+       "factor0 f32 (M,K) from x; y f32 (M,N) from x @ w, factor0"},
+      {"x (M,K); w (K,N); y (M,N)", "h = x / sum(x); y = relu(h @ w + 1) * 2",
+       "factor0 f32 (M,K) from x; y f32 (M,N) from x @ w, factor0"},
+      {"x (M,K); u (K,N); v (K,L); y (M,N); z (M,L)", "h = 2 * x / sum(x); y = h @ u; z = h @ v",
+       "factor0 f32 (M,K) from x; y f32 (M,N) from x @ u, factor0; z f32 (M,L) from x @ v, "
+       "factor0"},
+      {"x (M,K); w (K,N); y (M,N)", "y = x @ (w / sum(w, axis=0))",
+       "factor0 f32 (K,N) from w; y f32 (M,N) from x @ w, factor0"},
+      {"x (M,K); r (M,1); w (K,N); c N; y (M,N)", "y = (x * r) @ (w * c * 2)",
+       "y f32 (M,N) from x @ w, r, c"},
+      {"x (B,M,K); r (B,1,1); w (K,N); y (B,M,N)", "y = (x * exp(r)) @ w",
+       "y f32 (B,M,N) from x @ w, r"},
+      // These differ along K, or are made of more than the row.
+      {"x (M,K); g K; w (K,N); y (M,N)", "y = (x * g) @ w",
+       "operand0 f32 (M,K) from x, g; y f32 (M,N) from operand0 @ w"},
+      {"x (M,K); w (K,N); y (M,N)", "y = (x / sum(x, axis=0)) @ w",
+       "operand0 f32 (M,K) from x; y f32 (M,N) from operand0 @ w"},
+      {"x (M,K); w (K,N); y (M,N)", "y = (x / sum(x, axis=(0,1))) @ w",
+       "operand0 f32 (M,K) from x; y f32 (M,N) from operand0 @ w"},
+      {"x (M,K); w (K,N); y (M,N)", "y = (x * f32(iota(0))) @ w",
+       "operand0 f32 (M,K) from x; y f32 (M,N) from operand0 @ w"},
+      {"x (M,K); w (K,N); y (M,N)", "y = (2 / x) @ w",
+       "operand0 f32 (M,K) from x; y f32 (M,N) from operand0 @ w"},
+      {"x (M,K); w (K,N); y (M,N)", "y = bf16(x * 2) @ bf16(w)",
+       "operand0 bf16 (M,K) from x; operand1 bf16 (K,N) from w; y f32 (M,N) from operand0 @ "
+       "operand1"},
+      {"x (M,K) inout; w (K,N); y (M,N)", "x = x + 1; y = (x * 2) @ w",
+       "x f32 (M,K) from x; operand0 f32 (M,K) from x; y f32 (M,N) from operand0 @ w"},
+  };
+  for (const StepRow& row : rows) {
+    SCOPED_TRACE(row.formula);
+    EXPECT_EQ(steps_text(analyze(test::operation(row.tensors, row.formula))), row.steps);
+  }
+}
+
+// A cast of the whole operand says the type in which it is multiplied.
+TEST(Steps, MoveFactorsOutOfTheCastOfAnOperand) {
+  Fused op = test::operation("x (M,K); w (K,N); y (M,N)",
+                             "h = x * rsqrt(mean(f32(x) * f32(x)) + 0.5); y = bf16(h) @ w");
+  op.tensors[0].dtype = op.tensors[1].dtype = bf16;
+  EXPECT_EQ(steps_text(analyze(op)), "factor0 f32 (M,K) from x; y f32 (M,N) from x @ w, factor0");
+  op.formula = "h = bf16(x * 1.5) * 1.25; y = bf16(h) @ w";
+  EXPECT_EQ(steps_text(analyze(op)), "operand0 bf16 (M,K) from x; y f32 (M,N) from operand0 @ w")
+      << "a cast within it rounds";
 }
 
 TEST(Steps, SayWhyTheyAreTheirOwn) {

@@ -131,6 +131,55 @@ TEST_P(ProductFamilies, ComputedOperandsCompileClean) {
   }
 }
 
+// One kernel on sm_90a, with every way to hand sums to a formula.
+TEST(ProductPairs, CompileClean) {
+  struct Case {
+    const char *u, *y;
+    DType type;
+    std::array<int, 2> tile;
+  };
+  constexpr const char *kByRows = "(1024,4096):(4096,1)", *kByColumns = "(1024,4096):(1,1024)";
+  constexpr const char* kRows = "(4096,4096):(4096,1)";
+  for (const Case& c :
+       {Case{kByRows, kRows, bf16, {128, 128}}, Case{kByRows, kRows, f32, {128, 128}},
+        Case{kByColumns, kRows, bf16, {128, 128}}, Case{kByColumns, kRows, bf16, {64, 192}},
+        Case{kByColumns, kRows, bf16, {64, 256}},
+        Case{kByColumns, "(4096,4096):(1,4096)", bf16, {128, 120}}}) {
+    SCOPED_TRACE(std::string(c.u) + " " + c.y + " " + std::to_string(c.tile[0]));
+    const Fused op{.name = "pair",
+                   .tensors = {{"x", bf16, "(4096,1024)"},
+                               {"u", bf16, c.u},
+                               {"v", bf16, c.u},
+                               {"rest", c.type, c.y},
+                               {"y", c.type, c.y}},
+                   .formula = "y = silu(x @ u) * (x @ v) + rest",
+                   .tuning = {.tile = c.tile}};
+    const plan::Plan plan = plan::make_plan(op, formula::analyze(op), parse_target("sm_90a"));
+    ASSERT_TRUE(plan::matmul_of(product_of(plan))->second);
+    expect_clean(plan, "sm_90a");
+  }
+}
+
+TEST(ProductStatistics, CompileClean) {
+  for (const char* formula : {"y = (x * rsqrt(mean(x * x) + 1)) @ u + v",
+                              "h = x * rsqrt(mean(x * x) + 1); y = silu(h @ u) * (h @ v)",
+                              "y = (x / (1 + max(abs(x)))) @ v + gelu(u)"}) {
+    for (const std::array<int, 2> tile : {std::array{128, 128}, {64, 192}}) {
+      SCOPED_TRACE(formula + (" " + std::to_string(tile[0])) + " by " + std::to_string(tile[1]));
+      const Fused op{.name = "norm",
+                     .tensors = {{"x", bf16, "(4096,4096)"},
+                                 {"u", bf16, "(4096,4096)"},
+                                 {"v", bf16, "(4096,4096)"},
+                                 {"y", bf16, "(4096,4096)"}},
+                     .formula = formula,
+                     .tuning = {.tile = tile}};
+      const plan::Plan plan = plan::make_plan(op, formula::analyze(op), parse_target("sm_90a"));
+      ASSERT_NE(plan::matmul_of(product_of(plan))->statistic, expr::kNoNode);
+      expect_clean(plan, "sm_90a");
+    }
+  }
+}
+
 TEST_P(ProductFamilies, LightPlansCompileClean) {
   for (const Operands& types :
        {Operands{bf16, bf16, bf16}, Operands{f32, f32, f32}, Operands{f64, f64, f64},

@@ -140,7 +140,7 @@ struct ResultPlace {
 
 struct SourceA {
   static constexpr int kBoxes = 1, kBoxBytes = 16384;
-  static TILE_DEVICE const TensorMap& map(const Params& p) {
+  static TILE_DEVICE const TensorMap& map(const Params& p, i32 number) {
     return p.map_a;
   }
   static TILE_DEVICE Box<2> box(const Tile& tile, i32 number, i32 k) {
@@ -150,7 +150,7 @@ struct SourceA {
 
 struct SourceB {
   static constexpr int kBoxes = 2, kBoxBytes = 16384;
-  static TILE_DEVICE const TensorMap& map(const Params& p) {
+  static TILE_DEVICE const TensorMap& map(const Params& p, i32 number) {
     return p.map_b;
   }
   static TILE_DEVICE Box<2> box(const Tile& tile, i32 number, i32 k) {
@@ -167,7 +167,7 @@ struct ResultPair {
     in2.load(p.t2 + c0);
   }
 
-  TILE_DEVICE void map(const Params& p, const ResultPlace& at, const float (&sums)[kVector],
+  TILE_DEVICE void map(const Params& p, const ResultPlace& at, const float (&sums)[2],
                        u32 (&words)[1]) const {
     const Contiguous<float, kVector> sum = {{sums[0], sums[1]}};
     Packed<bf16, kVector> out3;
@@ -201,6 +201,8 @@ struct ResultStored {
 struct Work {
   static constexpr int kM = 128, kN = 256, kK = 64, kStages = 4;
   static constexpr int kConsumers = 2, kCluster = 2;
+  static constexpr int kProducts = 1;
+  static constexpr bool kStatistic = false;
   static constexpr bool kTakeTurns = false, kMayBeEmpty = false;
   using Product = Mma;
   using SharedA = TileA;

@@ -122,6 +122,7 @@ void AttentionWriter::write_attention_work() {
                    tile.n, tile.k, attention_.columns));
   line(fmt::format("  static constexpr int kStagesOfQ = {}, kStages = {}, kConsumers = {};",
                    attention_.stages_of_q, tile.stages, wgmma_.consumers()));
+  line("  static constexpr int kProducts = 1;\n  static constexpr bool kStatistic = false;");
   line(fmt::format("  static constexpr Checks kChecks = Checks::{};", checks()));
   line(fmt::format("  static constexpr u32 kExponents = {};",
                    attention_.a.dtype == bf16 ? "0x7f807f80u" : "0x7c007c00u"));

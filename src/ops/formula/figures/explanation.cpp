@@ -294,9 +294,11 @@ Sentences why_steps(const Plan& plan, const formula::Analysis& analysis) {
     if (step.why.empty() || !in_memory(step)) continue;
     const Tensor& result =
         step.op.tensors[static_cast<std::size_t>(step.analysis.program.stores.front().tensor)];
+    std::vector<Dim> shape;
+    for (std::size_t i = 0; i < rank(result.layout); ++i)
+      shape.push_back(size(mode(result.layout, i)));
     sentences.push_back(fmt::format("{} {} of {} goes through memory: {}.", result.name,
-                                    text_of(step.analysis.shape), to_string(result.dtype),
-                                    step.why));
+                                    text_of(shape), to_string(result.dtype), step.why));
   }
   for (std::size_t s = 0; s < analysis.steps.size(); ++s) {
     const std::string why_not = plan::why_no_attention(analysis, s, plan.target);

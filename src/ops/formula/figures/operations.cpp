@@ -79,7 +79,9 @@ std::optional<std::int64_t> count_in_space(const std::vector<Tensor>& tensors,
   Product products;
   products.times(2);
   for (const Dim& extent : analysis.shape) products.times(value_of(extent, symbols));
-  products.times(value_of(formula::product_of({.tensors = tensors}, analysis).k, symbols));
+  const formula::Product product = formula::product_of({.tensors = tensors}, analysis);
+  products.times(value_of(product.k, symbols));
+  if (product.second) products.times(2);
   const auto count = products.value();
   if (!count || __builtin_add_overflow(*total, *count, &*total)) return std::nullopt;
   return total;

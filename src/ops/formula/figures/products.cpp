@@ -47,6 +47,7 @@ double rate_of(const Plan& plan, const plan::Matmul& product, const device::Devi
 
 /// Whether the tile's rows are the operand's.
 bool is_left(const Plan& plan, const Operand& operand) {
+  if (operand.tensor > 1) return false;  // of a pair
   const auto* wgmma = std::get_if<plan::MatmulWgmma>(&plan.family);
   return (operand.tensor == 0) != (wgmma != nullptr && wgmma->swapped);
 }
@@ -63,7 +64,8 @@ const OperandSource* source_of(const Plan& plan, const Operand& operand) noexcep
   const plan::Matmul* const product = plan::matmul_of(plan);
   const auto* const attention = std::get_if<plan::AttentionWgmma>(&plan.family);
   if (attention != nullptr && operand.tensor == attention->key_tensor) return &attention->keys;
-  if (product == nullptr || operand.tensor > 1) return nullptr;
+  if (product == nullptr || !product->multiplies(operand.tensor)) return nullptr;
+  if (operand.tensor > 1) return &product->second->source;
   return is_left(plan, operand) ? &product->a : &product->b;
 }
 
@@ -109,6 +111,7 @@ std::optional<double> product_ms(const Plan& plan, const device::Device& device,
     count *= 1 + static_cast<double>(attention->depth.value()) / attention->tile.n;
   }
   const double per_ms = device.multiprocessors * device.gigahertz * 1e6;
+  count *= product->products();
   return count * static_cast<double>(*k) / (per_ms * rate_of(plan, *product, device));
 }
 

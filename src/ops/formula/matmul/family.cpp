@@ -47,7 +47,9 @@ std::int64_t Matmul::unit_extent(const Plan&, std::size_t m) const noexcept {
 std::vector<Dim> Matmul::compared_extents(const Plan& plan) const {
   std::vector<Dim> extents = plan.extents;
   extents.push_back(k);
-  for (const OperandSource* source : {&a, &b}) {
+  std::vector<const OperandSource*> sources = {&a, &b};
+  if (second) sources.push_back(&second->source);
+  for (const OperandSource* source : sources) {
     for (const Dim& dim : source->dims()) extents.push_back(dim);
   }
   return extents;
@@ -65,6 +67,11 @@ void Matmul::write_json(core::JsonLine& line) const {
   write(line, a);
   line.key("b");
   write(line, b);
+  if (statistic != expr::kNoNode) line.key("statistic").raw("true");
+  if (!second) return;
+  line.member("second_tensor", second->tensor).key("second_is_left");
+  line.raw(second->left ? "true" : "false").key("second");
+  write(line, second->source);
 }
 
 void MatmulMma::write_json(core::JsonLine& line) const {

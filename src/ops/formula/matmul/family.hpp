@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -10,9 +11,19 @@
 
 namespace tilejit::plan {
 
-/// One product of matrices, and the formula around it. A block computes a tile of the product's
-/// last two axes, or a part of its sum. The plan's mode 0 is the axis along which vectors of the
-/// result lie, N or M; mode 1 is the other one, and then come batch axes, the last one first.
+/// The other product of a pair, which has `a` or `b` in common with the first one.
+struct SecondSource {
+  OperandSource source;  ///< instead of `b`, or of `a` if `left`
+  int tensor = 0;
+  bool left = false;
+  expr::NodeId node = expr::kNoNode;
+  bool operator==(const SecondSource&) const = default;
+};
+
+/// One product of matrices, or a pair of them, and the formula around it. A block computes a tile
+/// of the product's last two axes, or a part of its sum. The plan's mode 0 is the axis along which
+/// vectors of the result lie, N or M; mode 1 is the other one, and then come batch axes, the last
+/// one first.
 struct Matmul {
   static constexpr bool kCountsUnits = false;
   OperandSource a, b;
@@ -23,6 +34,8 @@ struct Matmul {
   int splits = 1;  ///< blocks that share a tile, each with a part of K
   int passes = 1;  ///< in which the sums of a tile go through shared memory
   bool along_m = false;
+  std::optional<SecondSource> second = {};
+  expr::NodeId statistic = expr::kNoNode;  ///< formula::Product::statistic
   bool operator==(const Matmul&) const = default;
 
   // What plan::IsFamily says, but for the template.
@@ -32,6 +45,12 @@ struct Matmul {
   [[nodiscard]] std::vector<Dim> compared_extents(const Plan& plan) const;
   [[nodiscard]] bool has_light(const Plan&) const { return false; }
   void write_json(core::JsonLine& line) const;
+
+  [[nodiscard]] int products() const noexcept { return second ? 2 : 1; }
+  /// Whether the tensor is an operand of a product, not of the formula.
+  [[nodiscard]] bool multiplies(int tensor) const noexcept {
+    return tensor < 2 || (second && second->tensor == tensor);
+  }
 };
 
 /// By the tensor cores of warps.

@@ -16,21 +16,21 @@ std::string_view truth(bool value) {
   return value ? "true" : "false";
 }
 
-/// The nodes from which `roots` are computed, as far as products are given.
-std::vector<bool> values_behind(const expr::Program& program,
-                                const std::vector<expr::NodeId>& roots) {
+}  // namespace
+
+std::vector<bool> MatmulWriter::values_behind(const expr::Program& program,
+                                              const std::vector<expr::NodeId>& roots) {
   std::vector<bool> nodes(program.nodes.size(), false);
   for (const expr::NodeId root : roots) nodes[static_cast<std::size_t>(root)] = true;
   for (std::size_t i = nodes.size(); i-- > 0;) {
-    if (!nodes[i] || program.nodes[i].op == expr::Op::matmul) continue;
+    const expr::Op op = program.nodes[i].op;
+    if (!nodes[i] || op == expr::Op::matmul || expr::is_reduction(op)) continue;
     for (const expr::NodeId arg : program.nodes[i].args) {
       if (arg != expr::kNoNode) nodes[static_cast<std::size_t>(arg)] = true;
     }
   }
   return nodes;
 }
-
-}  // namespace
 
 std::string MatmulWriter::without_namespace(const std::string& text) {
   const std::size_t begin = text.find('\n') + 1, end = text.rfind("}  // namespace");
@@ -44,7 +44,7 @@ void MatmulWriter::write_constants() {
 }
 
 bool MatmulWriter::is_loaded(const Operand& operand) const {
-  return operand.read && operand.tensor > 1;
+  return operand.read && !product_.multiplies(operand.tensor);
 }
 
 /// The product's operands, and what they are computed from, are no values of an element.
@@ -57,15 +57,28 @@ expr::Slice MatmulWriter::formula() const {
 }
 
 std::string MatmulWriter::given(expr::NodeId id) const {
-  return id == product_.node ? "sum" : HeaderWriter::given(id);
+  if (id == product_.node) return "sum";
+  if (id == product_.statistic) return "row";
+  return product_.second && id == product_.second->node ? "sum1" : HeaderWriter::given(id);
+}
+
+std::vector<std::string> MatmulWriter::sums() const {
+  std::vector<std::string> names = {"sum"};
+  if (product_.second) names.emplace_back("sum1");
+  return names;
 }
 
 std::string MatmulWriter::own_parameters(bool) const {
-  return fmt::format(", {} sum", expr::compute_type(product_.accumulator));
+  std::string text;
+  for (const std::string& sum : sums())
+    text += fmt::format(", {} {}", expr::compute_type(product_.accumulator), sum);
+  return text + (product_.statistic != expr::kNoNode ? ", float row" : "");
 }
 
 std::string MatmulWriter::own_arguments(int i) const {
-  return fmt::format(", sum.element[e + {}]", i);
+  std::string text;
+  for (const std::string& sum : sums()) text += fmt::format(", {}.element[e + {}]", sum, i);
+  return text + (product_.statistic != expr::kNoNode ? ", row" : "");
 }
 
 std::string MatmulWriter::warps() const {
@@ -227,6 +240,10 @@ void MatmulWriter::write_vector() {
       "  TILE_DEVICE void map(const Params& p, const ResultPlace& at, const {}* sums) const {{",
       sum));
   line(fmt::format("    Contiguous<{}, kVector> sum;\n    sum.load(sums);", sum));
+  if (product_.second) {
+    line(fmt::format("    Contiguous<{}, kVector> sum1;\n    sum1.load(sums + {});", sum,
+                     sums_of_panel()));
+  }
   write_outputs();
   out_ += coordinates(places + stores) + places.text;
   write_groups();

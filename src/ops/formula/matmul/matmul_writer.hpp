@@ -28,12 +28,19 @@ class MatmulWriter : public TilesWriter {
   [[nodiscard]] virtual int cluster() const { return 1; }
   [[nodiscard]] virtual bool takes_rank() const { return false; }
   [[nodiscard]] virtual int group_of_tiles() const { return 8; }
+  /// Sums of one product in shared memory, after which those of the second one lie.
+  [[nodiscard]] virtual int sums_of_panel() const { return 0; }
   /// Where a block's tile lies, and where a vector of the result lies in it.
   void write_places();
   void write_vector();
   [[nodiscard]] std::string coordinates(const Code& accesses) const;
+  /// The sums of an element that the formula takes: "sum", and "sum1" of the second product.
+  [[nodiscard]] std::vector<std::string> sums() const;
   [[nodiscard]] const Dim& extent_m() const { return plan_.extents[product_.along_m ? 0 : 1]; }
   [[nodiscard]] const Dim& extent_n() const { return plan_.extents[product_.along_m ? 1 : 0]; }
+  /// The nodes from which `roots` are computed, as far as products and reductions are given.
+  [[nodiscard]] static std::vector<bool> values_behind(const expr::Program& program,
+                                                       const std::vector<expr::NodeId>& roots);
   /// Without the namespace around it: parts of a kernel have namespaces of their own.
   [[nodiscard]] static std::string without_namespace(const std::string& text);
 

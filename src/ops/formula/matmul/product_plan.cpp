@@ -68,7 +68,8 @@ class ProductPlanner {
     const auto atom = atom_for(plan_.target, product_.a.dtype, product_.b.dtype);
     const auto wgmma = choose_wgmma(plan_, operands(), op_.tuning);
     if (op_.tuning.cluster && !wgmma) refuse("cluster");
-    if (wgmma && !(atom && warps_are_faster(*atom, wgmma->clocks))) {
+    const bool by_warpgroups_only = product_.second || product_.statistic != expr::kNoNode;
+    if (wgmma && (by_warpgroups_only || !(atom && warps_are_faster(*atom, wgmma->clocks)))) {
       plan_.family = wgmma->product;
       if (wgmma->product.words > 0) plan_.vector = 2;
     } else if (atom) {
@@ -77,6 +78,38 @@ class ProductPlanner {
       plan_.family = MatmulSimt{common(simt_shapes(product_.accumulator), false)};
     }
     return finish();
+  }
+
+  bool pays_as_pair() {
+    begin();
+    const Matmul pair = operands();
+    const auto wgmma = choose_wgmma(plan_, pair, op_.tuning);
+    if (!wgmma) return false;
+    if (op_.tuning.tile || op_.tuning.cluster) return true;
+    Matmul one = pair;
+    one.second.reset();
+    const auto alone = choose_wgmma(plan_, one, op_.tuning);
+    if (!alone) return true;
+    // The sums of one product go through memory and back.
+    WgmmaProblem sums = problem_of(plan_, one);
+    sums.size.k = 0;
+    sums.output_bytes = 2 * size_bytes(pair.accumulator);
+    return wgmma->clocks < 2 * alone->clocks + memory_clocks(sums);
+  }
+
+  bool pays_with_statistic() {
+    begin();
+    const Matmul whole = operands();
+    const auto wgmma = choose_wgmma(plan_, whole, op_.tuning);
+    if (!wgmma) return false;
+    if (op_.tuning.tile || op_.tuning.cluster) return true;
+    Matmul without = whole;
+    without.statistic = expr::kNoNode;
+    const auto alone = choose_wgmma(plan_, without, op_.tuning);
+    // A kernel of its own reads the rows from memory.
+    WgmmaProblem rows = problem_of(plan_, without);
+    rows.size.n = 0;
+    return wgmma->clocks < alone->clocks + device::WarpgroupCosts().launch + memory_clocks(rows);
   }
 
   std::optional<Plan> run_light() {
@@ -115,6 +148,10 @@ class ProductPlanner {
       operand->reach = Reach::product;
       operand->access_bytes = source->run * size_bytes(source->stored);
     }
+    if (!product.second) return;
+    Operand& own = plan_.operands[static_cast<std::size_t>(product.second->tensor)];
+    own.reach = Reach::product;
+    own.access_bytes = product.second->source.run * size_bytes(product.second->source.stored);
   }
 
   /// Vectors lie along N, or along M if the first output is contiguous there.
@@ -168,7 +205,17 @@ class ProductPlanner {
             .k = product_.k,
             .accumulator = product_.accumulator,
             .node = product_.node,
-            .along_m = along_m_};
+            .along_m = along_m_,
+            .second = second(),
+            .statistic = product_.statistic};
+  }
+  [[nodiscard]] std::optional<SecondSource> second() const {
+    if (!product_.second) return std::nullopt;
+    const formula::SecondProduct& own = *product_.second;
+    return SecondSource{.source = source(own.operand),
+                        .tensor = own.operand.tensor,
+                        .left = own.left,
+                        .node = own.node};
   }
 
   [[nodiscard]] Matmul light() const {
@@ -284,6 +331,14 @@ class ProductPlanner {
 
 Plan plan_product(const Fused& op, const formula::Analysis& analysis, const Target& target) {
   return ProductPlanner(op, analysis, target).run();
+}
+
+bool pays_with_statistic(const Fused& op, const formula::Analysis& analysis, const Target& target) {
+  return ProductPlanner(op, analysis, target).pays_with_statistic();
+}
+
+bool pays_as_pair(const Fused& op, const formula::Analysis& analysis, const Target& target) {
+  return ProductPlanner(op, analysis, target).pays_as_pair();
 }
 
 std::optional<Plan> plan_light_product(const Fused& op, const formula::Analysis& analysis,

@@ -10,6 +10,14 @@ namespace tilejit::plan {
 /// that cannot be honoured.
 [[nodiscard]] Plan plan_product(const Fused& op, const formula::Analysis& analysis,
                                 const Target& target);
+/// Whether one kernel for a pair (formula/product.hpp) is there, and takes less time than one for
+/// each of its products.
+[[nodiscard]] bool pays_as_pair(const Fused& op, const formula::Analysis& analysis,
+                                const Target& target);
+/// Whether one kernel for a product step and its statistic (formula/product.hpp) is there, and
+/// takes less time than one for each.
+[[nodiscard]] bool pays_with_statistic(const Fused& op, const formula::Analysis& analysis,
+                                       const Target& target);
 /// The plan of the same step that compiles fastest: without tensor cores, by small tiles. It
 /// ignores tuning. Nothing if a launch would take longer than the compiler does.
 [[nodiscard]] std::optional<Plan> plan_light_product(const Fused& op,

@@ -113,6 +113,8 @@ std::vector<Param> params_of(const Fused& op, const Plan& plan) {
                  tensor_map(plan, *wgmma, atoms::Operand::a));
     list.add_map("map_b", tensor_of(*wgmma, atoms::Operand::b),
                  tensor_map(plan, *wgmma, atoms::Operand::b));
+    if (wgmma->second)
+      list.add_map("map_c", wgmma->second->tensor, second_tensor_map(plan, *wgmma));
   }
   if (const auto* attention = std::get_if<AttentionWgmma>(&plan.family)) {
     list.add_map("map_q", 0, query_map(plan, *attention));

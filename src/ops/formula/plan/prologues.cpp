@@ -147,6 +147,15 @@ class Prologues {
 
 }  // namespace
 
+std::vector<formula::Step> with_prologues(const Fused& op, const formula::Analysis& analysis) {
+  std::vector<formula::Step> steps;
+  for (std::optional<Step>& step :
+       with_prologues(op, analysis, std::vector<bool>(analysis.steps.size()))) {
+    if (step) steps.push_back(*std::move(step));
+  }
+  return steps;
+}
+
 std::vector<std::optional<Step>> with_prologues(const Fused& op, const formula::Analysis& analysis,
                                                 const std::vector<bool>& fixed) {
   return Prologues(op, analysis, fixed).run();

@@ -6,9 +6,11 @@
 #include "attention/attention_plan.hpp"
 #include "formula/product.hpp"
 #include "matmul/product_plan.hpp"
+#include "plan/pairs.hpp"
 #include "plan/params.hpp"
 #include "plan/parts.hpp"
 #include "plan/prologues.hpp"
+#include "plan/statistics.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -38,33 +40,42 @@ Plan outline(const Fused& op, const formula::Analysis& analysis, const Target& t
   return plan;
 }
 
-/// What kernels compute, in the order of the steps of an analysis.
-struct Kernels {
-  std::vector<std::optional<AttentionPlan>> attentions;  ///< by the last of their steps
-  std::vector<std::optional<formula::Step>> steps;       ///< all others
+/// What a kernel computes: a step, or an attention.
+struct Kernel {
+  formula::Step step = {};
+  std::optional<AttentionPlan> attention = {};
+
+  [[nodiscard]] const std::vector<int>& tensors() const {
+    return attention ? attention->tensors : step.tensors;
+  }
 };
 
-template <class T>
-bool is_there(const std::optional<T>& one) {
-  return one.has_value();
+std::vector<Kernel> kernels_of(std::vector<formula::Step> steps) {
+  std::vector<Kernel> kernels;
+  for (formula::Step& step : steps) kernels.push_back({.step = std::move(step)});
+  return kernels;
 }
 
-Kernels kernels_of(const Fused& op, const formula::Analysis& analysis, const Target& target) {
-  Kernels kernels;
-  kernels.attentions.resize(analysis.steps.size());
+/// The kernels if some of them are attentions, else none.
+std::vector<Kernel> with_attentions(const Fused& op, const formula::Analysis& analysis,
+                                    const Target& target) {
+  std::vector<std::optional<AttentionPlan>> attentions(analysis.steps.size());
   std::vector<bool> is_part(analysis.steps.size());  // of an attention
   for (std::size_t s = 0; s < analysis.steps.size(); ++s) {
     const formula::AttentionSearch search = formula::find_attention(analysis, s);
     if (!search.found) continue;
     AttentionPlan planned = plan_attention(analysis, search, target);
     if (!planned.plan) continue;
-    kernels.attentions[s] = std::move(planned);
+    attentions[s] = std::move(planned);
     is_part[search.found->scores] = is_part[search.found->weights] = is_part[s] = true;
     if (search.found->rows) is_part[*search.found->rows] = true;
   }
-  kernels.steps = with_prologues(op, analysis, is_part);
-  for (std::size_t s = 0; s < is_part.size(); ++s) {
-    if (is_part[s]) kernels.steps[s].reset();
+  if (std::ranges::count(is_part, true) == 0) return {};
+  std::vector<std::optional<formula::Step>> steps = with_prologues(op, analysis, is_part);
+  std::vector<Kernel> kernels;
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    if (attentions[s]) kernels.push_back({.attention = std::move(attentions[s])});
+    if (steps[s] && !is_part[s]) kernels.push_back({.step = *std::move(steps[s])});
   }
   return kernels;
 }
@@ -72,7 +83,7 @@ Kernels kernels_of(const Fused& op, const formula::Analysis& analysis, const Tar
 /// Adds the plans of steps to those of an operation.
 class PartList {
  public:
-  PartList(const formula::Analysis& analysis, const Kernels& kernels, Plan& plan,
+  PartList(const formula::Analysis& analysis, const std::vector<Kernel>& kernels, Plan& plan,
            std::vector<formula::Analysis>* of_parts)
       : plan_(plan), several_(plan.family.emplace<Several>()), of_parts_(of_parts) {
     several_.apart = true;
@@ -80,7 +91,7 @@ class PartList {
     for (const formula::StepResult& result : analysis.results) {
       Dim elements = 1;
       for (const Dim& extent : result.shape) elements = elements * extent;
-      if (!is_used(kernels, number++)) elements = 0;  // by a step which is left out
+      if (!is_used(kernels, number++)) elements = 0;  // by a step that became a part of another one
       several_.temporaries.push_back({.dtype = result.dtype, .elements = elements});
     }
   }
@@ -115,12 +126,10 @@ class PartList {
   }
 
  private:
-  static bool is_used(const Kernels& kernels, int number) {
-    const auto uses = [&](const auto& one) {
-      return one && std::ranges::count(one->tensors, number) != 0;
-    };
-    return std::ranges::any_of(kernels.steps, uses) ||
-           std::ranges::any_of(kernels.attentions, uses);
+  static bool is_used(const std::vector<Kernel>& kernels, int number) {
+    return std::ranges::any_of(kernels, [&](const Kernel& kernel) {
+      return std::ranges::count(kernel.tensors(), number) != 0;
+    });
   }
 
   /// The plan of a step that is no product, which may have parts.
@@ -160,30 +169,35 @@ class PartList {
 
 Plan plan_steps(const Fused& op, const formula::Analysis& analysis, const Target& target,
                 std::vector<formula::Analysis>* of_parts) {
-  Kernels kernels = kernels_of(op, analysis, target);
-  const bool is_one = std::ranges::count_if(kernels.steps, is_there<formula::Step>) == 1 &&
-                      std::ranges::none_of(kernels.attentions, is_there<AttentionPlan>);
+  std::vector<Kernel> kernels = with_attentions(op, analysis, target);
+  if (kernels.empty()) {
+    kernels = kernels_of(
+        with_statistics(op, target, with_pairs(op, target, with_prologues(op, analysis))));
+  }
+  const bool is_one = kernels.size() == 1 && !kernels[0].attention;
   if (!is_one) check_tuning_of_several(op.tuning);
   Plan plan = outline(op, analysis, target);
   PartList list(analysis, kernels, plan, of_parts);
-  for (std::size_t s = 0; s < kernels.steps.size(); ++s) {
-    if (kernels.attentions[s]) list.add(std::move(*kernels.attentions[s]));
-    if (kernels.steps[s]) list.add(*kernels.steps[s], is_one ? op.tuning : Tuning());
+  for (Kernel& kernel : kernels) {
+    if (kernel.attention) {
+      list.add(*std::move(kernel.attention));
+    } else {
+      list.add(kernel.step, is_one ? op.tuning : Tuning());
+    }
   }
   return plan;
 }
 
 std::optional<Plan> plan_light_steps(const Fused& op, const formula::Analysis& analysis,
                                      const Target& target) {
-  const Kernels kernels = kernels_of(op, analysis, target);
-  if (std::ranges::any_of(kernels.attentions, is_there<AttentionPlan>)) return std::nullopt;
+  if (!with_attentions(op, analysis, target).empty()) return std::nullopt;
+  const std::vector<Kernel> kernels = kernels_of(with_prologues(op, analysis));
   Plan plan = outline(op, analysis, target);
   PartList list(analysis, kernels, plan, nullptr);
   bool has_products = false;
-  for (const std::optional<formula::Step>& step : kernels.steps) {
-    if (!step) continue;
-    if (!list.add_light(*step)) return std::nullopt;
-    has_products = has_products || formula::has_product(step->analysis.program);
+  for (const Kernel& kernel : kernels) {
+    if (!list.add_light(kernel.step)) return std::nullopt;
+    has_products = has_products || formula::has_product(kernel.step.analysis.program);
   }
   return has_products ? std::optional(std::move(plan)) : std::nullopt;
 }

@@ -19,7 +19,10 @@ DType unrounded(DType type) {
 
 }  // namespace
 
-Drafts::Drafts(const Fused& op, expr::Tree& tree) : op_(op), tree_(tree), spaces_(op, tree) {}
+Drafts::Drafts(const Fused& op, expr::Tree& tree, std::map<NodeId, Factor> factors)
+    : op_(op), tree_(tree), spaces_(op, tree), factors_(std::move(factors)) {
+  for (const auto& [leaf, factor] : factors_) spaces_.set_shape(leaf, factor.shape);
+}
 
 void Drafts::make() {
   group_outputs();
@@ -40,6 +43,10 @@ int Drafts::add_result(const std::string& kind, DType dtype, const Extents& shap
 Source Drafts::source_of(NodeId leaf) {
   if (node(leaf).op == Op::matmul) {
     const int memory = product_in_memory(leaf);
+    return {.memory = memory, .assigned = true, .dtype = unrounded(node(leaf).type)};
+  }
+  if (const auto factor = factors_.find(leaf); factor != factors_.end()) {
+    const int memory = factor_in_memory(leaf, factor->second);
     return {.memory = memory, .assigned = true, .dtype = unrounded(node(leaf).type)};
   }
   const TensorRead& read = tree_.reads[static_cast<std::size_t>(node(leaf).source)].what;
@@ -73,16 +80,34 @@ Source Drafts::operand(NodeId id, const char* side) {
   draft.why = std::string("the ") + side + " operand of a product is computed, in " +
               std::string(to_string(type)) +
               "; a product computes on its way only functions of one tensor that few tiles read";
-  const auto [same, is_new] = texts_.emplace(text_of(draft), memory_count());
-  if (!is_new) {
-    operands_.emplace(id, same->second);
-    return {.memory = same->second, .assigned = true, .dtype = type};
-  }
-  const int memory = add_result("operand", type, draft.shape);
-  draft.stores[0].tensor = memory;
-  drafts_.push_back(std::move(draft));
+  const Extents shape = draft.shape;
+  const int memory = add_once(std::move(draft), "operand", type, shape);
   operands_.emplace(id, memory);
   return {.memory = memory, .assigned = true, .dtype = type};
+}
+
+int Drafts::factor_in_memory(NodeId leaf, const Factor& factor) {
+  if (const auto known = operands_.find(leaf); known != operands_.end()) return known->second;
+  Draft draft{.stores = {{-1, factor.value}}, .shape = factor.space};
+  for (const NodeId own : spaces_.leaves_of(spaces_.slice_of(factor.value)))
+    draft.leaves.emplace(own, source_of(own));
+  draft.why =
+      "a factor of an operand is reduced from whole rows, and multiplies the product's sums";
+  const int memory = add_once(std::move(draft), "factor", unrounded(node(leaf).type), factor.shape);
+  operands_.emplace(leaf, memory);
+  return memory;
+}
+
+/// The memory of the one value that `draft` stores, which an equal draft may store already.
+int Drafts::add_once(Draft draft, const std::string& kind, DType dtype, const Extents& shape) {
+  const std::string text =
+      kind + " " + std::string(to_string(dtype)) + formula::text_of(shape) + text_of(draft);
+  const auto [same, is_new] = texts_.emplace(text, memory_count());
+  if (!is_new) return same->second;
+  const int memory = add_result(kind, dtype, shape);
+  draft.stores[0].tensor = memory;
+  drafts_.push_back(std::move(draft));
+  return memory;
 }
 
 /// What a draft computes, and where from. Equal values that are written twice have equal texts.

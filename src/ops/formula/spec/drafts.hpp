@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "formula/analysis.hpp"
+#include "formula/factors.hpp"
 #include "formula/spaces.hpp"
 
 namespace tilejit::formula {
@@ -38,7 +39,8 @@ struct Draft {
 /// share a space.
 class Drafts {
  public:
-  Drafts(const Fused& op, expr::Tree& tree);
+  /// `factors` are the leaves of `move_factors`, which has been called for `tree`.
+  Drafts(const Fused& op, expr::Tree& tree, std::map<expr::NodeId, Factor> factors);
 
   /// Makes all drafts, in an order in which each comes after what it reads. Throws Error with a
   /// caret for shapes that do not meet.
@@ -67,6 +69,8 @@ class Drafts {
   [[nodiscard]] Source operand(expr::NodeId id, const char* side);
   [[nodiscard]] std::optional<Source> in_memory(expr::NodeId id) const;
   int product_in_memory(expr::NodeId id);
+  int factor_in_memory(expr::NodeId leaf, const Factor& factor);
+  int add_once(Draft draft, const std::string& kind, DType dtype, const Extents& shape);
   [[nodiscard]] std::string text_of(const Draft& draft) const;
   int add_result(const std::string& kind, DType dtype, const Extents& shape);
 
@@ -93,8 +97,9 @@ class Drafts {
   std::vector<StepResult> results_;
   std::vector<Group> groups_;
   std::map<expr::NodeId, int> products_;              // in memory
-  std::map<expr::NodeId, int> operands_;              // in memory
-  std::map<std::string, int> texts_;                  // of operands
+  std::map<expr::NodeId, int> operands_;              // in memory, and factors
+  std::map<expr::NodeId, Factor> factors_;            // by leaf
+  std::map<std::string, int> texts_;                  // of operands and factors
   std::map<std::pair<Source, Source>, int> sources_;  // of products
 };
 

@@ -36,6 +36,23 @@ ProductOperand operand_of(const Fused& op, int tensor, std::size_t batches, std:
   return operand;
 }
 
+/// The product after `first` in the order of the nodes, if there is one: a pair.
+std::optional<SecondProduct> second_of(const Fused& op, const expr::Program& program,
+                                       expr::NodeId first, std::size_t batches) {
+  const auto from = program.nodes.begin() + first + 1;
+  const auto found = std::find_if(from, program.nodes.end(),
+                                  [](const expr::Node& n) { return n.op == expr::Op::matmul; });
+  if (found == program.nodes.end()) return std::nullopt;
+  const auto tensor_of = [&](int side) {
+    const expr::NodeId id = found->args[static_cast<std::size_t>(side)];
+    return program.nodes[static_cast<std::size_t>(id)].source;
+  };
+  const bool left = tensor_of(1) == 1;
+  return SecondProduct{.node = static_cast<expr::NodeId>(found - program.nodes.begin()),
+                       .left = left,
+                       .operand = operand_of(op, tensor_of(left ? 0 : 1), batches, left ? 1 : 2)};
+}
+
 }  // namespace
 
 bool has_product(const expr::Program& program) noexcept {
@@ -66,6 +83,11 @@ Product product_of(const Fused& op, const Analysis& analysis) {
   }
   const DType type = found->type;
   product.accumulator = is_floating(type) && type != f64 ? f32 : type;
+  product.second = second_of(op, analysis.program, product.node, batches);
+  const auto reduction = std::ranges::find_if(
+      analysis.program.nodes, [](const expr::Node& node) { return expr::is_reduction(node.op); });
+  if (reduction != analysis.program.nodes.end())
+    product.statistic = static_cast<expr::NodeId>(reduction - analysis.program.nodes.begin());
   return product;
 }
 

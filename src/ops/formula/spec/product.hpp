@@ -24,6 +24,13 @@ struct ProductOperand {
   bool operator==(const ProductOperand&) const = default;
 };
 
+/// The other product of a pair: its node, and the operand that it does not share.
+struct SecondProduct {
+  expr::NodeId node = expr::kNoNode;
+  bool left = false;  ///< the operand is the left one, and the pair shares the right one
+  ProductOperand operand;
+};
+
 /// The product of a product step: D(batch..., m, n) = sum over k of a(batch..., m, k) * b(batch...,
 /// k, n). With K = 0 the sums are 0.
 struct Product {
@@ -33,6 +40,10 @@ struct Product {
   Dim m = 1, n = 1, k = 1;
   /// The type in which products are added up: f32 (also for f16, bf16, tf32 and f8), f64, or i32.
   DType accumulator = f32;
+  std::optional<SecondProduct> second = {};
+  /// A reduction of an elementwise function of tensor 0 along K, which the epilogue reads for each
+  /// row (plan/statistics.hpp).
+  expr::NodeId statistic = expr::kNoNode;
 };
 
 /// True if the program has a product of matrices.
@@ -48,8 +59,13 @@ struct Product {
 ///
 /// Everything else is elementwise in the product's space, Analysis::shape, which is (batch..., M,
 /// N): the epilogue has loads that broadcast, scalars, Op::index, Op::extent, casts, functions and
-/// one or more stores, but no reductions and scans. Every store spans the whole space. A tensor
-/// may be read and written, element by element. Any extent may have symbols.
+/// one or more stores, but no scans, and no reductions but Product::statistic. Every store spans
+/// the whole space. A tensor may be read and written, element by element. Any extent may have
+/// symbols.
+///
+/// A *pair* is a product step with two Op::matmul, equal in all but one operand's elements
+/// (plan/pairs.hpp): they share tensor 0 or tensor 1, and the other operand of the second one, a
+/// load as well, is any later tensor, with the extents that tensor 1 or 0 has.
 ///
 /// Operands of type tf32 are f32 in memory with any bits: the product rounds them (to nearest, ties
 /// away from zero). The value of Op::matmul is the unrounded sum in the compute type of its

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "expr/tree.hpp"
@@ -34,6 +35,8 @@ class Spaces {
   [[nodiscard]] expr::TreeSlice slice_of(expr::NodeId root) const;
   /// The shape of a load or a product.
   [[nodiscard]] const Extents& shape_of(expr::NodeId leaf);
+  /// Says the shape of a leaf that reads no tensor of the operation.
+  void set_shape(expr::NodeId leaf, Extents shape) { shapes_[leaf] = std::move(shape); }
   /// The broadcast shape of leaves, and of `also`; nothing if they do not broadcast.
   [[nodiscard]] std::optional<Extents> meet(const std::vector<expr::NodeId>& leaves,
                                             const Extents& also = {});

@@ -181,7 +181,8 @@ class StepMaker {
 }  // namespace
 
 void make_steps(const Fused& op, expr::Tree& tree, Analysis& analysis) {
-  Drafts drafts(op, tree);
+  std::map<expr::NodeId, Factor> factors = move_factors(op, tree);
+  Drafts drafts(op, tree, std::move(factors));
   drafts.make();
   StepMaker(op, tree, drafts, analysis).run();
 }

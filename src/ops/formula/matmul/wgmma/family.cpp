@@ -1,5 +1,7 @@
 #include "wgmma/family.hpp"
 
+#include <algorithm>
+
 #include "core/json_line.hpp"
 #include "plan/plan.hpp"
 
@@ -17,7 +19,7 @@ const OperandSource& source_of(const MatmulWgmma& product, atoms::Operand operan
 /// In shared memory: whole rows of the swizzle, of which the instruction may read a part.
 int rows_of_tile(const MatmulWgmma& product, atoms::Operand operand) {
   const OperandSource& source = source_of(product, operand);
-  const int rows = operand == atoms::Operand::a ? product.tile.m : product.tile.n;
+  const int rows = operand == atoms::Operand::a ? product.tile.m : product.columns();
   if (source.major == atoms::Major::k) return rows;
   const int wide = kRowBytes / size_bytes(source.dtype);
   return (rows + wide - 1) / wide * wide;
@@ -56,16 +58,21 @@ atoms::SharedTile shared_tile(const MatmulWgmma& product, atoms::Operand operand
 BoxesOfTile boxes_of(const MatmulWgmma& product, atoms::Operand operand) {
   const OperandSource& source = source_of(product, operand);
   const int rows = rows_of_tile(product, operand);
-  const int sharing = operand == atoms::Operand::b ? product.cluster : 1;
+  const bool right = operand == atoms::Operand::b;
+  const int sharing = right ? product.cluster : 1;
   const int depth = product.tile.k;
-  if (source.major == atoms::Major::k)
-    return {.count = sharing, .extent = rows / sharing, .depth = depth};
+  if (source.major == atoms::Major::k) {
+    const int count = right ? std::max(sharing, product.products()) : sharing;
+    return {.count = count, .extent = rows / count, .depth = depth};
+  }
   const int wide = kRowBytes / size_bytes(source.dtype);
   return {.count = rows / wide * sharing, .extent = wide, .depth = depth / sharing};
 }
 
-TensorMap tensor_map(const Plan& plan, const MatmulWgmma& product, atoms::Operand operand) {
-  const OperandSource& source = source_of(product, operand);
+namespace {
+
+TensorMap map_of(const Plan& plan, const MatmulWgmma& product, atoms::Operand operand,
+                 const OperandSource& source) {
   const bool along_k = source.major == atoms::Major::k;
   const Dim& rows = plan.extents[(operand == atoms::Operand::a) == product.along_m ? 0 : 1];
   const BoxesOfTile boxes = boxes_of(product, operand);
@@ -84,6 +91,16 @@ TensorMap tensor_map(const Plan& plan, const MatmulWgmma& product, atoms::Operan
   return map;
 }
 
+}  // namespace
+
+TensorMap tensor_map(const Plan& plan, const MatmulWgmma& product, atoms::Operand operand) {
+  return map_of(plan, product, operand, source_of(product, operand));
+}
+
+TensorMap second_tensor_map(const Plan& plan, const MatmulWgmma& product) {
+  return map_of(plan, product, atoms::Operand::b, product.second->source);
+}
+
 int stage_bytes(const MatmulWgmma& product) noexcept {
   const int rows =
       rows_of_tile(product, atoms::Operand::a) + rows_of_tile(product, atoms::Operand::b);
@@ -99,9 +116,13 @@ int sums_bytes(const MatmulWgmma& product) noexcept {
   if (product.words > 0) {
     return product.tile.warps_m * product.words * panels_of_words(product) * kWordPanel;
   }
-  constexpr int kRows = 16, kApart = 4;  // tile/sum_panel.cuh
-  const int of_warp = product.panel * (product.along_m ? kRows + kApart : kRows);
-  return product.tile.warps_m * of_warp * size_bytes(product.accumulator);
+  return product.tile.warps_m * product.products() * sums_of_panel(product) *
+         size_bytes(product.accumulator);
+}
+
+int sums_of_panel(const MatmulWgmma& product) noexcept {
+  constexpr int kRows = 16, kApart = 4;
+  return product.panel * (product.along_m ? kRows + kApart : kRows);
 }
 
 int shared_bytes(const MatmulWgmma& product) noexcept {

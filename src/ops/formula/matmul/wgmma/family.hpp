@@ -10,6 +10,9 @@ namespace tilejit::plan {
 /// By warpgroups of sm_90a, which read both operands from shared memory, where tensor maps bring
 /// them. `tile.stages` are those of the ring; `tile.warps_m` are the warps that multiply, beside
 /// which a block has four for the copies. Blocks of a cluster have tiles below each other.
+///
+/// A pair shares `a`. Its tiles of B lie in a stage one behind the other, and an instruction
+/// multiplies both: `tile.n` columns of the result are `columns()` of the instruction.
 struct MatmulWgmma : Matmul {
   static constexpr std::string_view kTemplate = "matmul_wgmma";
   atoms::MmaAtom atom;
@@ -30,6 +33,7 @@ struct MatmulWgmma : Matmul {
 
   [[nodiscard]] int consumers() const noexcept { return tile.warps_m / 4; }
   [[nodiscard]] int threads() const noexcept { return 128 * (consumers() + 1); }
+  [[nodiscard]] int columns() const noexcept { return tile.n * products(); }
 };
 
 /// How an operand's tile lies in shared memory.
@@ -41,9 +45,11 @@ struct BoxesOfTile {
   int extent = 0, depth = 0;
 };
 [[nodiscard]] BoxesOfTile boxes_of(const MatmulWgmma& product, atoms::Operand operand);
-/// The operand's matrices, contiguous mode first, then the other one, then batches.
+/// The matrices of an operand, contiguous mode first, then the other one, then batches; and those
+/// of the second product's own operand.
 [[nodiscard]] operation::TensorMap tensor_map(const Plan& plan, const MatmulWgmma& product,
                                               atoms::Operand operand);
+[[nodiscard]] operation::TensorMap second_tensor_map(const Plan& plan, const MatmulWgmma& product);
 /// The index of the operand's tensor.
 [[nodiscard]] inline int tensor_of(const MatmulWgmma& product, atoms::Operand operand) noexcept {
   return (operand == atoms::Operand::a) == product.swapped ? 1 : 0;
@@ -53,6 +59,8 @@ struct BoxesOfTile {
 /// How many panels of results take turns.
 [[nodiscard]] int panels_of_words(const MatmulWgmma& product) noexcept;
 [[nodiscard]] int sums_bytes(const MatmulWgmma& product) noexcept;
+/// Sums of one product in a warp's panel (tile/sum_panel.cuh).
+[[nodiscard]] int sums_of_panel(const MatmulWgmma& product) noexcept;
 [[nodiscard]] int shared_bytes(const MatmulWgmma& product) noexcept;
 
 }  // namespace tilejit::plan

@@ -24,6 +24,16 @@ Sentences why(const Plan&, const MatmulWgmma& product) {
                   : product.takes_turns    ? "in turn compute"
                                            : "compute",
                   tile.m, tile.n, tile.k, tile.stages, plan::stage_bytes(product) / 1024));
+  if (product.second) {
+    sentences.emplace_back(
+        "Two products share an operand, which is read once: a tile has both of them, and the "
+        "formula takes their sums together.");
+  }
+  if (product.statistic != expr::kNoNode) {
+    sentences.emplace_back(
+        "What the formula reduces along the rows of A, warpgroups reduce in shared memory, while "
+        "their products are on the way.");
+  }
   if (product.cluster > 1) {
     sentences.push_back(
         fmt::format("{} blocks of a cluster share the columns of the right operand, of which each "
@@ -31,8 +41,10 @@ Sentences why(const Plan&, const MatmulWgmma& product) {
                     product.cluster));
   }
   if (product.swapped) {
-    sentences.push_back(
-        "Left and right operand are exchanged, since tiles then fill the device better.");
+    sentences.emplace_back(
+        product.second
+            ? "Left and right operand are exchanged, since the right one is shared."
+            : "Left and right operand are exchanged, since tiles then fill the device better.");
   }
   sentences.push_back(
       product.words > 0

@@ -12,14 +12,16 @@ namespace {
 constexpr std::int64_t kLarge = 8192;  // elements, of an extent that is a symbol
 constexpr int kBytesOfStep = 128;      // of K
 constexpr int kStepsOfStage = 4;       // instructions along K
+constexpr int kPanel = 64;             // columns of a box of 16-bit elements that lie along N
 
 /// Rows of a tile, the warpgroups of a block, each with 64 or 128 rows, and the most columns for
-/// which registers last.
+/// which registers last; those of a pair also hold two sums for each place of a panel.
 struct Rows {
-  int m = 0, consumers = 1, most_columns = 256;
+  int m = 0, consumers = 1, most_columns = 256, most_of_pair = 256;
   bool takes_turns = false;
 };
-constexpr Rows kRows[] = {{64, 1, 256}, {128, 2, 256}, {192, 3, 192}, {256, 2, 160}};
+constexpr Rows kRows[] = {
+    {64, 1, 256, 256}, {128, 2, 256, 256}, {192, 3, 192, 128}, {256, 2, 160, 128}};
 
 struct Size {
   std::int64_t m, n, k, batch;
@@ -35,8 +37,10 @@ class Ranking {
 
   std::vector<WgmmaTile> run() {
     for (const bool swapped : {false, true}) {
+      if (problem_.swapped.value_or(swapped) != swapped) continue;
       for (const Rows& rows : kRows) {
-        for (int n = 16; n <= rows.most_columns; n += 8) {
+        const int most = problem_.products == 1 ? rows.most_columns : rows.most_of_pair;
+        for (int n = 16; n <= most; n += 8) {
           for (const int cluster : {1, 2}) add(rows, n, cluster, swapped);
         }
       }
@@ -49,10 +53,10 @@ class Ranking {
   }
 
  private:
-  void add(const Rows& rows, int n, int cluster, bool swapped) {
-    const int step = is_along_k(swapped) ? 8 * cluster : 8;  // whole rows of the swizzle
-    if (n % step != 0 || n % problem_.multiple != 0) return;
-    if (problem_.integer && n > 32 && n % 16 != 0) return;
+  void add(const Rows& rows, int columns, int cluster, bool swapped) {
+    const int products = problem_.products, n = columns / products;
+    if (columns % step_of(cluster, swapped) != 0 || n % problem_.multiple != 0) return;
+    if (problem_.integer && columns > 32 && columns % 16 != 0) return;
     const std::int64_t tiles_m = core::ceil_div(swapped ? size_.n : size_.m, rows.m);
     if (cluster > tiles_m) return;
     WgmmaTile tile{.m = rows.m,
@@ -65,13 +69,20 @@ class Ranking {
     tiles_.push_back(tile);
   }
 
+  /// Of columns: whole rows of the swizzle come from each block and for each product; and what
+  /// lies along N comes in panels, of which products share none.
+  [[nodiscard]] int step_of(int cluster, bool swapped) const {
+    if (is_along_k(swapped)) return 8 * std::max(cluster, problem_.products);
+    return problem_.products == 1 ? 8 : kPanel * problem_.products;
+  }
+
   [[nodiscard]] double clocks(const WgmmaTile& tile, std::int64_t tiles_m) const {
     const std::int64_t tiles_n = core::ceil_div(swapped_n(tile), tile.n);
     const std::int64_t groups = core::ceil_div(tiles_m, tile.cluster) * tiles_n * size_.batch;
     const std::int64_t waves = core::ceil_div(groups, multiprocessors_ / tile.cluster);
     const auto steps =
         static_cast<double>(core::ceil_div(size_.k * problem_.element_bytes, kBytesOfStep));
-    const double sums = static_cast<double>(tile.m) * tile.n;
+    const double sums = static_cast<double>(tile.m) * columns(tile);
     const double of_sums = problem_.along_m != tile.swapped ? costs_.turned
                            : problem_.through_vectors       ? costs_.through_vectors
                                                             : 1;
@@ -87,7 +98,7 @@ class Ranking {
 
   [[nodiscard]] double clocks_of_step(const WgmmaTile& tile) const {
     const double instructions = tile.m / 64.0 * kStepsOfStage;
-    const double of_one = tile.n / 2.0, of_memory = 16 + tile.n / 4.0;
+    const double of_one = columns(tile) / 2.0, of_memory = 16 + columns(tile) / 4.0;
     if (tile.consumers == 1) return instructions * (std::max(of_one, of_memory) + costs_.alone);
     const bool two = tile.m / (tile.takes_turns ? 1 : tile.consumers) > 64;  // of a warpgroup
     return instructions * std::max(of_one * costs_.beside_products, of_memory) *
@@ -96,9 +107,12 @@ class Ranking {
 
   /// Elements that a multiplication-addition brings from the second-level cache.
   [[nodiscard]] double traffic(const WgmmaTile& tile) const {
-    const double loaded = is_along_k(tile.swapped) ? tile.n : (tile.n + 63) / 64 * 64;
-    return 1.0 / tile.n + loaded / tile.n / (tile.m * tile.cluster);
+    const int n = columns(tile);
+    const double loaded = is_along_k(tile.swapped) ? n : (n + kPanel - 1) / kPanel * kPanel;
+    return 1.0 / n + loaded / n / (tile.m * tile.cluster);
   }
+  /// Of an instruction.
+  [[nodiscard]] int columns(const WgmmaTile& tile) const { return tile.n * problem_.products; }
   /// Of the operand that has the tile's columns; else whole panels of 64 are loaded.
   [[nodiscard]] bool is_along_k(bool swapped) const {
     return (swapped ? problem_.a : problem_.b) == atoms::Major::k;
@@ -121,7 +135,10 @@ double memory_clocks(const WgmmaProblem& problem) {
     return static_cast<double>(extent.value_or(kLarge));
   };
   const double m = number(problem.size.m), n = number(problem.size.n), k = number(problem.size.k);
-  const double bytes = (m + n) * k * problem.element_bytes + m * n * problem.output_bytes;
+  // Of a pair, one operand is read once.
+  const double shared = problem.swapped.value_or(false) ? n : m;
+  const double elements = (m + n) * problem.products - shared * (problem.products - 1);
+  const double bytes = elements * k * problem.element_bytes + m * n * problem.output_bytes;
   return bytes * static_cast<double>(problem.size.batch.value_or(1)) /
          device::WarpgroupCosts().bytes_in_clock;
 }

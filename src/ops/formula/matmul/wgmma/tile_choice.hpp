@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "matmul/tile_shape.hpp"
@@ -7,7 +8,8 @@
 
 namespace tilejit::plan {
 
-/// A tile of warpgroups, and what a launch with it takes.
+/// A tile of warpgroups, and what a launch with it takes. Of a pair, it has `n` columns of each
+/// product.
 struct WgmmaTile {
   int m = 0, n = 0;
   int consumers = 1;
@@ -27,6 +29,10 @@ struct WgmmaProblem {
   int multiple = 8;              ///< of a tile's columns, for whole vectors
   bool along_m = false;          ///< vectors of the result lie along M
   bool through_vectors = false;  ///< sums go through shared memory, as of 32-bit outputs
+  int products = 1;              ///< 2: a pair
+  /// Whether operands are exchanged, if there is no choice: a pair shares what becomes the left
+  /// one.
+  std::optional<bool> swapped = {};
   Target target;
 };
 

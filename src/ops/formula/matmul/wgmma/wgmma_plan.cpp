@@ -43,11 +43,11 @@ bool is_empty(const Plan& plan, const Matmul& product) {
   return product.k.is(0) || std::ranges::any_of(plan.extents, [](const Dim& d) { return d.is(0); });
 }
 
-bool fits(const Plan& plan, const Matmul& product, const Tuning& tuning) {
-  if (!has_wgmma(plan.target, product)) return false;
-  if (tuning.splits.value_or(1) != 1 || is_empty(plan, product)) return false;
-  return std::ranges::none_of(plan.extents, is_too_long) && !is_too_long(product.k) &&
-         fault_of_source(product.a).empty() && fault_of_source(product.b).empty();
+/// Whether the operand that is not shared can lie beside the other product's in shared memory.
+bool is_alike(const Matmul& product) {
+  const OperandSource &one = product.second->left ? product.a : product.b,
+                      &other = product.second->source;
+  return one.dtype == other.dtype && one.major == other.major && fault_of_source(other).empty();
 }
 
 bool is_pinned(const Tuning& tuning, const WgmmaTile& tile, bool along_m) {
@@ -83,6 +83,24 @@ int words_of(const Plan& plan, const Matmul& product) {
 
 namespace {
 
+/// Whether warpgroups can reduce rows of A beside the product (tile/row_statistics.cuh): whole
+/// rows of 16-bit elements, in short chains of sums.
+bool reads_rows(const Plan& plan, const Matmul& product) {
+  constexpr std::int64_t kPerStage = 64, kMost = 200 * kPerStage;
+  return product.a.major == atoms::Major::k && size_bytes(product.a.dtype) == 2 &&
+         product.k.is_known() && product.k.value() % kPerStage == 0 && product.k.value() <= kMost &&
+         words_of(plan, product) > 0 && !(product.second && product.second->left);
+}
+
+bool fits(const Plan& plan, const Matmul& product, const Tuning& tuning) {
+  if (!has_wgmma(plan.target, product)) return false;
+  if (tuning.splits.value_or(1) != 1 || is_empty(plan, product)) return false;
+  return std::ranges::none_of(plan.extents, is_too_long) && !is_too_long(product.k) &&
+         fault_of_source(product.a).empty() && fault_of_source(product.b).empty() &&
+         (!product.second || is_alike(product)) &&
+         (product.statistic == expr::kNoNode || reads_rows(plan, product));
+}
+
 MatmulWgmma made(const Plan& plan, const Matmul& product, const WgmmaTile& tile) {
   MatmulWgmma made;
   static_cast<Matmul&>(made) = product;
@@ -90,9 +108,10 @@ MatmulWgmma made(const Plan& plan, const Matmul& product, const WgmmaTile& tile)
     std::swap(made.a, made.b);
     made.along_m = !made.along_m;
   }
+  if (made.second) made.second->left = false;  // it stands beside the kernel's B
   made.swapped = tile.swapped;
   made.takes_turns = tile.takes_turns;
-  made.atom = *atom_of(made.a.dtype, made.b.dtype, made.accumulator, tile.n);
+  made.atom = *atom_of(made.a.dtype, made.b.dtype, made.accumulator, tile.n * made.products());
   made.cluster = tile.cluster;
   made.tile = {.m = tile.m,
                .n = tile.n,
@@ -100,11 +119,11 @@ MatmulWgmma made(const Plan& plan, const Matmul& product, const WgmmaTile& tile)
                .warps_m = 4 * tile.consumers};
   made.splits = 1;
   made.passes = 1;
-  const bool narrow = made.along_m || tile.consumers == 3 || tile.n <= 32;
+  const bool narrow = made.along_m || tile.consumers == 3 || tile.n <= 32 || made.second;
   made.panel = narrow ? 32 : 64;
   made.words = words_of(plan, made);
-  made.alike = std::ranges::all_of(plan.operands, [](const Operand& operand) {
-    return operand.written || operand.tensor < 2 || is_alike_in_rows(operand);
+  made.alike = std::ranges::all_of(plan.operands, [&](const Operand& operand) {
+    return operand.written || made.multiplies(operand.tensor) || is_alike_in_rows(operand);
   });
   made.tile.stages = stages_of(made, plan.target);
   return made;
@@ -141,6 +160,16 @@ std::string fault_of_source(const OperandSource& source) {
   return {};
 }
 
+namespace {
+
+/// Pairs share the kernel's A, and statistics are of its rows.
+std::optional<bool> swapped_of(const Matmul& product) {
+  if (product.second) return product.second->left;
+  return product.statistic != expr::kNoNode ? std::optional(false) : std::nullopt;
+}
+
+}  // namespace
+
 WgmmaProblem problem_of(const Plan& plan, const Matmul& product) {
   const auto known = [](const Dim& dim) {
     return dim.is_known() ? std::optional(dim.value()) : std::nullopt;
@@ -161,6 +190,8 @@ WgmmaProblem problem_of(const Plan& plan, const Matmul& product) {
           .multiple = std::max(8, plan.vector),
           .along_m = product.along_m,
           .through_vectors = words_of(plan, product) == 0,
+          .products = product.products(),
+          .swapped = swapped_of(product),
           .target = plan.target};
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "atoms/emit_mma.hpp"
+#include "render/combination.hpp"
 
 namespace tilejit::render {
 namespace {
@@ -31,8 +32,27 @@ int MatmulWgmmaWriter::group_of_tiles() const {
   return kTilesOfGroup / wgmma_.cluster;
 }
 
+void MatmulWgmmaWriter::write_statistic() {
+  const expr::Node& node = plan_.program.nodes[static_cast<std::size_t>(wgmma_.statistic)];
+  const bool adds = node.op == expr::Op::reduce_sum;
+  const std::string_view function = node.op == expr::Op::reduce_max ? "fmaxf" : "fminf";
+  line("// Reduced along the rows of A.");
+  line(fmt::format("struct RowStatistic {{\n  using Element = {};",
+                   expr::storage_type(wgmma_.a.dtype)));
+  line(fmt::format("  static TILE_DEVICE float start() {{\n    return {};\n  }}", identity(node)));
+  line(fmt::format("  static TILE_DEVICE float combine(float a, float b) {{\n    return {};\n  }}",
+                   adds ? "a + b" : fmt::format("{}(a, b)", function)));
+  line("  static TILE_DEVICE float combine(const Params& p, float all, float t0) {\n    float y0;");
+  write_values({.nodes = values_behind(plan_.program, {node.args[0]}),
+                .stores = {{.tensor = 0, .value = node.args[0]}},
+                .given = [this](expr::NodeId id) { return HeaderWriter::given(id); }},
+               4);
+  line("    return combine(all, y0);\n  }\n};\n");
+}
+
 void MatmulWgmmaWriter::write_behind_formula() {
   write_tiles();
+  if (wgmma_.statistic != expr::kNoNode) write_statistic();
   write_boxes('A', atoms::Operand::a);
   write_boxes('B', atoms::Operand::b);
   if (wgmma_.words > 0) {
@@ -55,9 +75,15 @@ void MatmulWgmmaWriter::write_pair() {
   line("  }\n");
   line(
       fmt::format("  TILE_DEVICE void map(const Params& p, const ResultPlace& at, const {0} "
-                  "(&sums)[kVector],\n                       u32 (&words)[{1}]) const {{",
-                  sum, wgmma_.words));
-  line(fmt::format("    const Contiguous<{}, kVector> sum = {{{{sums[0], sums[1]}}}};", sum));
+                  "(&sums)[{2}],\n                       {3}u32 (&words)[{1}]) const {{",
+                  sum, wgmma_.words, plan_.vector * wgmma_.products(),
+                  wgmma_.statistic != expr::kNoNode ? "float row, " : ""));
+  int number = 0;
+  for (const std::string& name : sums()) {
+    line(fmt::format("    const Contiguous<{}, kVector> {} = {{{{sums[{}], sums[{}]}}}};", sum,
+                     name, number, number + 1));
+    number += 2;
+  }
   write_outputs();
   out_ += coordinates(places) + places.text;
   write_groups();
@@ -123,8 +149,11 @@ void MatmulWgmmaWriter::write_boxes(char letter, atoms::Operand operand) {
   const plan::OperandSource& source = left ? wgmma_.a : wgmma_.b;
   const plan::BoxesOfTile boxes = plan::boxes_of(wgmma_, operand);
   const int along_k = wgmma_.tile.k / boxes.depth;  // boxes
+  const bool pair = !left && wgmma_.second;
+  const int of_one = boxes.count / wgmma_.products();  // product
+  const std::string own = pair ? fmt::format("number % {}", of_one) : "number";
   const std::string row =
-      fmt::format("i32(tile.{}) + number{} * {}", left ? 'm' : 'n',
+      fmt::format("i32(tile.{}) + {}{} * {}", left ? 'm' : 'n', own,
                   along_k == 1 ? "" : fmt::format(" / {}", along_k), boxes.extent);
   const std::string k =
       along_k == 1 ? "k" : fmt::format("k + number % {} * {}", along_k, boxes.depth);
@@ -138,8 +167,9 @@ void MatmulWgmmaWriter::write_boxes(char letter, atoms::Operand operand) {
   line(fmt::format("struct Source{} {{", letter));
   line(fmt::format("  static constexpr int kBoxes = {}, kBoxBytes = {};", boxes.count,
                    boxes.extent * boxes.depth * size_bytes(source.dtype)));
-  line("  static TILE_DEVICE const TensorMap& map(const Params& p) {");
-  line(fmt::format("    return p.map_{};\n  }}", left ? 'a' : 'b'));
+  line("  static TILE_DEVICE const TensorMap& map(const Params& p, i32 number) {");
+  line(fmt::format("    return {}p.map_{};\n  }}",
+                   pair ? fmt::format("number >= {} ? p.map_c : ", of_one) : "", left ? 'a' : 'b'));
   line(fmt::format("  static TILE_DEVICE Box<{}> box(const Tile& tile, i32 number, i32 k) {{",
                    rank));
   line(fmt::format("    return {{{{{}}}}};\n  }}\n}};\n", at));
@@ -153,6 +183,10 @@ void MatmulWgmmaWriter::write_work() {
                    tile.n, tile.k, tile.stages));
   line(fmt::format("  static constexpr int kConsumers = {}, kCluster = {};", wgmma_.consumers(),
                    wgmma_.cluster));
+  const bool statistic = wgmma_.statistic != expr::kNoNode;
+  line(fmt::format("  static constexpr int kProducts = {};", wgmma_.products()));
+  line(fmt::format("  static constexpr bool kStatistic = {};", statistic));
+  if (statistic) line("  using Statistic = RowStatistic;");
   line(fmt::format("  static constexpr bool kTakeTurns = {}, kMayBeEmpty = {};", wgmma_.takes_turns,
                    !wgmma_.k.is_known()));
   line("  using Product = Mma;\n  using SharedA = TileA;\n  using SharedB = TileB;");

@@ -18,12 +18,15 @@ class MatmulWgmmaWriter : public MatmulWriter {
   [[nodiscard]] int cluster() const override { return wgmma_.cluster; }
   [[nodiscard]] bool takes_rank() const override { return true; }
   [[nodiscard]] int group_of_tiles() const override;
+  [[nodiscard]] int sums_of_panel() const override { return plan::sums_of_panel(wgmma_); }
 
   void write_tiles() override;
   /// struct SourceA or SourceB: the boxes of a tile.
   void write_boxes(char letter, atoms::Operand operand);
   /// The formula on pairs of sums in registers, and where results are stored 16 bytes at a time.
   void write_pair();
+  /// What is reduced along the rows of A.
+  void write_statistic();
   void write_stored();
   void write_finish();
   void write_work();
