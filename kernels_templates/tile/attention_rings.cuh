@@ -19,8 +19,9 @@ struct AttentionRings {
   using Odd = OddValues<Work>;
   static constexpr bool kHasChecks = Work::kChecks != Checks::none;
   static constexpr int kCheckers = 3;  // warps
-  // What a stage has: the first key, a multiple of 32, and these bits; or the end.
-  static constexpr i32 kMasked = 1, kBegins = 2, kEnd = -1;
+  // What a stage has: the first key, a multiple of 32, and these bits (kLast: of the tile); or the
+  // end.
+  static constexpr i32 kMasked = 1, kLast = 2, kEnd = -1;
 
   RingOfQ q;
   Ring k, v;

@@ -84,15 +84,43 @@ TILE_DEVICE Interval interval_of(i64 first, i64 last, const Value& value) {
   return interval(low, high);
 }
 
-// The same of block `top` of `keys` keys for lane 0, of the one before for lane 1, ...
-template <class Value>
-TILE_DEVICE Interval interval_of_block(i32 top, i64 keys, i64 end, const Value& value) {
+// The same of block `top` of kKeys keys for lane 0, of the one before for lane 1, ...
+template <int kKeys, class Value>
+TILE_DEVICE Interval interval_of_block(i32 top, i64 end, const Value& value) {
   Interval own;
+  if constexpr (sizeof(value(i64(0))) > 4) {
 #pragma unroll 1
-  for (i32 i = 0; i < 32 && i <= top; ++i) {
-    const i64 first = (top - i) * keys;
-    const Interval one = interval_of(first, (first + keys < end ? first + keys : end) - 1, value);
-    if (threadIdx.x % 32 == u32(i)) own = one;
+    for (i32 i = 0; i < 32 && i <= top; ++i) {
+      const i64 first = i64(top - i) * kKeys;
+      const Interval one =
+          interval_of(first, (first + kKeys < end ? first + kKeys : end) - 1, value);
+      if (threadIdx.x % 32 == u32(i)) own = one;
+    }
+  } else {  // some blocks at once, so that loads overlap
+    constexpr int kAtOnce = 4;
+#pragma unroll 1
+    for (i32 i = 0; i < 32 && i <= top; i += kAtOnce) {
+      i32 low[kAtOnce], high[kAtOnce];
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) {
+        low[j] = 0x7fffffff;
+        high[j] = -0x7fffffff - 1;
+        const i64 first = i64(top - i - j) * kKeys + threadIdx.x % 32;
+#pragma unroll
+        for (int k = 0; k < kKeys; k += 32) {
+          if (first < 0 || first + k >= end) continue;
+          const i32 x = i32(value(first + k));
+          low[j] = x < low[j] ? x : low[j];
+          high[j] = x > high[j] ? x : high[j];
+        }
+      }
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) {
+        const i32 least = __reduce_min_sync(0xffffffffu, low[j]),
+                  greatest = __reduce_max_sync(0xffffffffu, high[j]);
+        if (threadIdx.x % 32 == u32(i + j)) own = interval(least, greatest);
+      }
+    }
   }
   return own;
 }

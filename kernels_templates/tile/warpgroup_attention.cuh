@@ -23,9 +23,8 @@
 //   shared memory:  Q[kStagesOfQ] | K[kStages] | V[kStages] | outputs of each warp on their way |
 //                   barriers | keys with odd values | what each stage has
 //
-// Three overlaps keep the tensor cores busy during softmax: the warpgroups take turns to issue
-// products; the scores of a block are issued before the previous block's weights * V; and so are
-// those of a tile's first block before the last weights * V of the tile before.
+// Two overlaps keep the tensor cores busy during softmax: the warpgroups take turns to issue
+// products, and the scores of a block are issued before the previous block's weights * V.
 #pragma once
 
 #include "tile/attention_rings.cuh"
@@ -65,7 +64,7 @@ struct WarpgroupAttention {
   static constexpr int kSteps = Work::kKeys / 16;                    // of weights * V
   static constexpr int kDepthSteps = Work::kColumns / 16;            // of Q * K
   static constexpr bool kHasChecks = Rings::kHasChecks;
-  static constexpr i32 kMasked = Rings::kMasked, kBegins = Rings::kBegins, kEnd = Rings::kEnd;
+  static constexpr i32 kMasked = Rings::kMasked, kLast = Rings::kLast, kEnd = Rings::kEnd;
 
   static constexpr u32 kOfK = Work::kStagesOfQ * TileQ::kBytes;
   static constexpr u32 kOfV = kOfK + Work::kStages * TileK::kBytes;
@@ -101,13 +100,14 @@ struct WarpgroupAttention {
                                     rings.q.full(at.q));
       }
       Walk walk(p, tile);
-      i32 begins = kBegins;
+      bool is_last = false;
 #pragma unroll 1
-      do {
-        if (leads) bring(p, tile, walk, begins, memory, rings, at.k);
-        begins = 0;
+      while (!is_last) {
+        const i32 block = walk.first_key() | (walk.is_masked() ? kMasked : 0);
+        is_last = !walk.next(p, tile);
+        if (leads) bring(p, tile, is_last ? block | kLast : block, memory, rings, at.k);
         at.k.advance();
-      } while (walk.next(p, tile));
+      }
     }
     if (!leads) return;
     rings.k.acquire(at.k);
@@ -118,9 +118,9 @@ struct WarpgroupAttention {
     rings.v.commit(at.k);
   }
 
-  static TILE_DEVICE void bring(const Params& p, const Tile& tile, const Walk& walk, i32 begins,
-                                u32 memory, const Rings& rings, typename Ring::State at) {
-    const i32 first = walk.first_key(), what = first | begins | (walk.is_masked() ? kMasked : 0);
+  static TILE_DEVICE void bring(const Params& p, const Tile& tile, i32 what, u32 memory,
+                                const Rings& rings, typename Ring::State at) {
+    const i32 first = what & -32;
     rings.k.acquire(at);
     Rings::note(rings.notes_of_k(), at, what);
     rings.k.expect(at, TileK::kBytes);
@@ -174,24 +174,20 @@ struct WarpgroupAttention {
     named_barrier_arrive<4 + (kConsumer + 1) % Work::kConsumers, 256>();
   }
 
-  // A thread's place, which it asks for again instead of keeping it in registers.
+  // What a thread knows of its place.
   struct Place {
+    u32 thread;    // of those that multiply
     float factor;  // of all scores
 
     // The scale is a part of the exponent if it is positive.
     TILE_DEVICE bool is_folded() const { return factor > 0; }
     TILE_DEVICE float scale() const { return (is_folded() ? factor : 1.f) * Work::kBase; }
-    static TILE_DEVICE u32 thread() {
-      u32 number;
-      asm volatile("mov.u32 %0, %%tid.x;" : "=r"(number));
-      return number - 128;
-    }
-    static TILE_DEVICE u32 lane() { return thread() % 32; }
+    TILE_DEVICE u32 lane() const { return thread % 32; }
     // The thread that releases stages for its warpgroup.
-    static TILE_DEVICE bool releases() { return thread() % 128 == 0; }
+    TILE_DEVICE bool releases() const { return thread % 128 == 0; }
     // Of the thread's first element, in the tile and in a block.
-    static TILE_DEVICE i32 row() { return i32(thread() / 32 * 16 + thread() % 32 / 4); }
-    static TILE_DEVICE i32 column() { return i32(thread() % 4 * 2); }
+    TILE_DEVICE i32 row() const { return i32(thread / 32 * 16 + thread % 32 / 4); }
+    TILE_DEVICE i32 column() const { return i32(thread % 4 * 2); }
   };
 
   static TILE_DEVICE void issue_scores(float (&s)[kScores], u64 q, u64 k) {
@@ -270,7 +266,7 @@ struct WarpgroupAttention {
 #pragma unroll
     for (int i = 0; i < kOutputs; ++i) o[0][i] *= inverse[i / 2 % 2];
     Finish::finish(p, tile, o, RowStatistics<Work, 1>(),
-                   sums + (Place::thread() / 32) * Finish::kBytes, i32(Place::thread() / 32 * 16),
+                   sums + (place.thread / 32) * Finish::kBytes, i32(place.thread / 32 * 16),
                    place.lane());
   }
 
@@ -286,93 +282,109 @@ struct WarpgroupAttention {
     at.advance();
   }
 
-  // One step issues the scores of a block, then weights * V of the block before, which may be of
-  // another tile. The first step has no block before: what it multiplies is dropped. The last one
-  // has no block: its scores are dropped. So there is one copy of everything.
-  static TILE_DEVICE void consume(const Params& p, u32 memory, unsigned char* sums,
-                                  const Rings& rings, const Place& place, u32 consumer) {
-    float s[kScores], factor[2], o[1][kOutputs];
-    u32 w[kSteps][4];
-    SoftmaxRows rows;
-    States at;
-    Tile tile = Work::tile_at(p, blockIdx.x);
-    Terms terms[2];
-    u32 t = blockIdx.x;
-    i32 before = 0;  // what the block before is
-    bool has_block = true, has_before = false;
-    clear(o[0]);
-    rows.clear();
-#pragma unroll
-    for (int j = 0; j < kSteps; ++j) {
-#pragma unroll
-      for (u32& word : w[j]) word = 0;
+  // Waits for the values of a block, and that they have been checked.
+  static TILE_DEVICE void wait_for_values(const Rings& rings, const States& at, i32 what) {
+    rings.v.wait(at.v);
+    if constexpr (kHasChecks) {
+      if (is_checked(what)) rings.checks.wait(at.checks);
     }
-    if (consumer == 0) named_barrier_arrive<4, 256>();  // the first turn
-#pragma unroll 1
-    do {
-      rings.k.wait(at.k);
-      const i32 what = Rings::noted(rings.notes_of_k(), at.k);
-      has_block = what != kEnd;
-      const bool begins = !has_block || (what & kBegins) != 0;
-      u32 next = t;
-      if (begins) {
-        if (has_before) {
-          if (place.releases()) rings.q.release(at.q);
-          at.q.advance();
-          next += gridDim.x;
-        }
-        if (has_block) {
-          tile = Work::tile_at(p, next);
+  }
+  // After the product with them.
+  static TILE_DEVICE void leave_values(const Params& p, u32 number, i32 what, const Place& place,
+                                       const Rings& rings, States& at, float (&o)[kOutputs]) {
+    if (place.releases()) rings.v.release(at.v);
+    at.v.advance();
+    if constexpr (kHasChecks) {
+      if (is_checked(what)) add_odd_values(p, number, what, place, rings, at.checks, o);
+    }
+  }
+
+  // All blocks of keys that tile `number` sees: o is the sum of weights * V, rows have what to
+  // divide by. `what` is its first block.
+  static TILE_DEVICE void attend(const Params& p, u32 number, i32 what, u32 memory,
+                                 const Rings& rings, const Place& place, u32 consumer, States& at,
+                                 float (&o)[kOutputs], SoftmaxRows& rows) {
+    float s[kScores], factor[2];
+    u32 w[kSteps][4];
+    const Tile tile = Work::tile_at(p, number);
+    Terms terms[2];
 #pragma unroll
-          for (int e = 0; e < 2; ++e) terms[e].load(p, tile, i32(tile.m) + place.row() + 8 * e);
-          rings.q.wait(at.q);
-        }
-      }
-      if (has_before) {
-        rings.v.wait(at.v);
-        if constexpr (kHasChecks) {
-          if (is_checked(before)) rings.checks.wait(at.checks);
-        }
-      }
-      const u64 q =
-          TileQ::descriptor(memory + at.q.stage * TileQ::kBytes) + TileQ::step(1, 0) * consumer;
+    for (int e = 0; e < 2; ++e) terms[e].load(p, tile, i32(tile.m) + place.row() + 8 * e);
+    clear(o);
+    rows.clear();
+    rings.q.wait(at.q);
+    const u64 q =
+        TileQ::descriptor(memory + at.q.stage * TileQ::kBytes) + TileQ::step(1, 0) * consumer;
+    const auto keys = [&] { return TileK::descriptor(memory + kOfK + at.k.stage * TileK::kBytes); };
+    const auto values = [&] {
+      return TileV::descriptor(memory + kOfV + at.v.stage * TileV::kBytes);
+    };
+    issue_scores(s, q, keys());
+    wgmma_wait<0>();
+    pin(s);
+    if (place.releases()) rings.k.release(at.k);
+    at.k.advance();
+    score(p, tile, terms, place, what, s);
+    rows.take(s, factor, place.scale());
+    pack(w, s);
+    i32 next = 0;
+    if ((what & kLast) == 0) {
+      rings.k.wait(at.k);
+      next = Rings::noted(rings.notes_of_k(), at.k);
+    }
+#pragma unroll 1
+    while ((what & kLast) == 0) {
+      const i32 before = what;
+      what = next;
       take_turn(consumer);
-      issue_scores(s, q, TileK::descriptor(memory + kOfK + at.k.stage * TileK::kBytes));
-      issue_values(o[0], w, TileV::descriptor(memory + kOfV + at.v.stage * TileV::kBytes));
+      issue_scores(s, q, keys());
+      wait_for_values(rings, at, before);
+      issue_values(o, w, values());
       pass_turn(consumer);
+      typename Ring::State ahead = at.k;
+      ahead.advance();
+      if ((what & kLast) == 0) {  // what comes next is known before it is needed
+        rings.k.wait(ahead);
+        next = Rings::noted(rings.notes_of_k(), ahead);
+      }
       wgmma_wait<1>();  // the scores are there, the values still run
       pin(s);
-      const SoftmaxRows done = rows;
-      if (has_block) {
-        if (place.releases()) rings.k.release(at.k);
-        at.k.advance();
-        if (begins) rows.clear();
-        score(p, tile, terms, place, what, s);
-        rows.take(s, factor, place.scale());
-      }
+      if (place.releases()) rings.k.release(at.k);
+      at.k = ahead;
+      score(p, tile, terms, place, what, s);
+      rows.take(s, factor, place.scale());
       wgmma_wait<0>();
-      pin(o[0]);
+      pin(o);
 #pragma unroll
       for (int j = 0; j < kSteps; ++j) pin(w[j]);
       pack(w, s);
-      if (has_before) {
-        if (place.releases()) rings.v.release(at.v);
-        at.v.advance();
-        if constexpr (kHasChecks) {
-          if (is_checked(before)) add_odd_values(p, t, before, place, rings, at.checks, o[0]);
-        }
-      }
-      if (begins) {
-        if (has_before) finish(p, t, place, done, o, sums);
-        clear(o[0]);
-      } else {
+      leave_values(p, number, before, place, rings, at, o);
 #pragma unroll
-        for (int i = 0; i < kOutputs; ++i) o[0][i] *= factor[i / 2 % 2];
-      }
-      t = next;
-      before = what;
-      has_before = true;
-    } while (has_block);
+      for (int i = 0; i < kOutputs; ++i) o[i] *= factor[i / 2 % 2];
+    }
+    if (place.releases()) rings.q.release(at.q);
+    at.q.advance();
+    wait_for_values(rings, at, what);
+    issue_values(o, w, values());
+    wgmma_wait<0>();
+    pin(o);
+    leave_values(p, number, what, place, rings, at, o);
+  }
+
+  static TILE_DEVICE void consume(const Params& p, u32 memory, unsigned char* sums,
+                                  const Rings& rings, const Place& place, u32 consumer) {
+    States at;
+    if (consumer == 0) named_barrier_arrive<4, 256>();  // the first turn
+#pragma unroll 1
+    for (u32 t = blockIdx.x;; t += gridDim.x) {
+      rings.k.wait(at.k);
+      const i32 what = Rings::noted(rings.notes_of_k(), at.k);
+      if (what == kEnd) return;
+      float o[1][kOutputs];
+      SoftmaxRows rows;
+      attend(p, t, what, memory, rings, place, consumer, at, o[0], rows);
+      finish(p, t, place, rows, o, sums);
+    }
   }
 };
 
@@ -399,7 +411,7 @@ TILE_DEVICE void attend_by_warpgroups(const Params& p, unsigned char* memory) {
     }
   } else {
     take_registers<kRegisters>();
-    const typename Attention::Place place = {Work::ScoreFormula::scale(p)};
+    const typename Attention::Place place = {threadIdx.x - 128, Work::ScoreFormula::scale(p)};
     Attention::consume(p, start, memory + Attention::kOfSums, rings, place, warp / 4 - 1);
   }
 }
