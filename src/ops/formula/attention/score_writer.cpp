@@ -199,7 +199,6 @@ void AttentionWriter::write_mask_tensors(const std::vector<const ScoreTensor*>& 
                     along_keys ? element_of(*tensor, "i", "0") : element_of(*tensor, "0", "i"));
     if (along_keys) {
       keys += fmt::format("    x{} = interval_of_block<{}>(top, {}, {});\n", tensor->source,
-                          attention_.tile.k, value_of(attention_.k), value);\n", tensor->source,
                           attention_.tile.k, value_of(attention_.k), value);
     } else {
       rows += fmt::format("    x{} = interval_of(tile.m, {}, {});\n", tensor->source,
