@@ -8,7 +8,6 @@
 #include "tile/wide.cuh"
 #include "tile/warpgroup_attention.cuh"
 #include "tile/attention_order.cuh"
-#include "tile/score_functions.cuh"
 #include "tile/sums_by_words.cuh"
 #include "tile/f16.cuh"
 #include "tile/math.cuh"
@@ -251,7 +250,7 @@ struct ResultPair {
     in2.load(p.t2 + c0 + c1 * 64ll + c2 * 32000ll + c3 * 96000ll + c4 * 384000ll);
   }
 
-  TILE_DEVICE void map(const Params& p, const ResultPlace& at, const float (&sums)[kVector],
+  TILE_DEVICE void map(const Params& p, const ResultPlace& at, const float (&sums)[2],
                        u32 (&words)[1]) const {
     const Contiguous<float, kVector> sum = {{sums[0], sums[1]}};
     Packed<f16, kVector> out3;
@@ -286,56 +285,71 @@ struct ResultStored {
 
 // From a sum of products to its score, and what all scores are multiplied by.
 struct Scores {
+  // What is the same for all keys of a row.
+  struct Terms {
+    float x1;
+    TILE_DEVICE void load(const Params& p, const Tile& tile, i32 query) {
+      query = min(query, i32(500ll - 1));
+      x1 = to_compute(p.t5[tile.c2 + tile.c3 * 3ll]);
+    }
+  };
   static constexpr bool kPlain = false;
-  static TILE_DEVICE float score(const Params& p, const Tile& tile, i32 query, i32 key,
-                                 float t0) {
-    query = min(query, i32(500ll - 1));
-    key = min(key, i32(700ll - 1));
-    const float t1 = to_compute(p.t5[tile.c2 + tile.c3 * 3ll]);
-    const i64 v0 = i64(query);
-    const i64 v1 = i64(key);
-    const i64 v2 = math::sub(v0, v1);
+  static TILE_DEVICE float score(const Params& p, const Tile& tile, const Terms& terms,
+                                 const ScorePlace& at, float t0) {
+    const float t1 = terms.x1;
     const float v9 = t0;
     const float v10 = 0x1p-3f;
     const float v11 = v9 * v10;
     const float v12 = t1;
-    const float v13 = static_cast<float>(v2);
-    const float v14 = v12 * v13;
-    const float v15 = v11;
-    const float v16 = v15 - v14;
-    return v16;
+    const float v13 = at.query_value;
+    const float v14 = at.key_value;
+    const float v15 = v13 - v14;
+    const float v16 = v12 * v15;
+    const float v17 = v11;
+    const float v18 = v17 - v16;
+    return v18;
   }
   static TILE_DEVICE float scale(const Params& p) {
     return 1.f;
   }
-  static TILE_DEVICE bool sees(const Params& p, const Tile& tile, i32 query, i32 key) {
-    const i64 v0 = i64(query);
-    const i64 v1 = i64(key);
-    const i64 v2 = math::sub(v0, v1);
-    const i64 v3 = 0ll;
+  static TILE_DEVICE bool sees(const Params& p, const Tile& tile, const Terms& terms,
+                               const ScorePlace& at) {
+    const i32 v0 = i32(at.query);
+    const i32 v1 = i32(at.key);
+    const i32 v2 = math::sub(v0, v1);
+    const i32 v3 = 0;
     const bool v4 = v2 >= v3;
     const i32 v5 = p.s0;
-    const i64 v6 = static_cast<i64>(v5);
+    const i32 v6 = static_cast<i32>(v5);
     const bool v7 = v2 < v6;
     const bool v8 = v4 && v7;
     return v8;
   }
 };
 
+// What the integers are that masks read: of a tile's rows, and of blocks of keys.
+struct Tensors {
+  TILE_DEVICE void rows(const Params& p, const Tile& tile) {
+  }
+  TILE_DEVICE void keys(const Params& p, const Tile& tile, i32 top) {
+  }
+};
+
 // Whether the mask may leave, and may exclude, some of these keys for the tile's rows.
-TILE_DEVICE Truth mask_of(const Params& p, const Tile& tile, i64 first, i64 last) {
+TILE_DEVICE Truth mask_of(const Params& p, const Tile& tile, const Tensors& tensors,
+                          i64 first, i64 last) {
   const i64 end = 500ll;
   const Interval keys = interval(first, last);
   const Interval queries = interval(tile.m, (tile.m + 128 < end ? tile.m + 128 : end) - 1);
   Truth all = {true, false};
   {
-    const Interval i0 = queries;
-    const Interval i1 = keys;
-    const Interval i2 = interval_sub(i0, i1);
-    const Interval i3 = interval(0ll);
+    const Interval i0 = interval_i32(queries);
+    const Interval i1 = interval_i32(keys);
+    const Interval i2 = interval_i32(interval_sub(i0, i1));
+    const Interval i3 = interval_i32(interval(0ll));
     const Truth i4 = truth_ge(i2, i3);
     const Interval i5 = interval_i32(interval(i64(p.s0)));
-    const Interval i6 = i5;
+    const Interval i6 = interval_i32(i5);
     const Truth i7 = truth_lt(i2, i6);
     const Truth i8 = truth_and(i4, i7);
     all = truth_and(all, i8);
@@ -343,10 +357,26 @@ TILE_DEVICE Truth mask_of(const Params& p, const Tile& tile, i64 first, i64 last
   return all;
 }
 
+// What a row's outputs are divided by, and what else becomes of it.
+struct Rows {
+  static constexpr bool kPlain = true;
+  static TILE_DEVICE float divisor(const Params& p, const Tile& tile,
+      const Scores::Terms& terms, i32 query, float maximum, float sum) {
+    return sum;
+  }
+  static TILE_DEVICE void store(const Params& p, const Tile& tile,
+      const Scores::Terms& terms, i32 query, float maximum, float sum) {
+  }
+};
+
 // What tile/warpgroup_attention.cuh does.
 struct Work {
   static constexpr int kM = 128, kN = 64, kKeys = 128, kColumns = 64;
-  static constexpr int kStages = 2, kConsumers = 2;
+  static constexpr int kStagesOfQ = 2, kStages = 3, kConsumers = 2;
+  static constexpr int kProducts = 1;
+  static constexpr bool kStatistic = false;
+  static constexpr Checks kChecks = Checks::masked;
+  static constexpr u32 kExponents = 0x7c007c00u;
   static constexpr float kBase = 1.44269504f;
   using Element = f16;
   using MmaScores = MmaOfScores;
@@ -359,13 +389,22 @@ struct Work {
   using BoxesV = SourceV;
   using Place = ResultPlace;
   static constexpr int kOutputs = 1, kTurns = 2;
-  static constexpr bool kRolled = false, kAlike = false;
+  static constexpr bool kRolled = false, kAlike = true;
   using Vector = ResultPair;
   using Stored = ResultStored;
   using Finish = SumsByWords<Work>;
 
+  static TILE_DEVICE i64 extent_m(const Params& p) {
+    return 500ll;
+  }
+  static TILE_DEVICE i64 extent_n(const Params& p) {
+    return 64ll;
+  }
   static TILE_DEVICE i64 extent_k(const Params& p) {
     return 700ll;
+  }
+  static TILE_DEVICE float value(const Params& p, const Tile& tile, i32 key, i32 column) {
+    return to_compute(p.t1[i64(column) + i64(key) * 64ll + tile.c4 * 179200ll + tile.c3 * 44800ll]);
   }
   static TILE_DEVICE u32 rows(const Params& p) {
     return u32((500ll + 127) / 128);
@@ -381,8 +420,11 @@ struct Work {
     const AttentionTile at = attention_tile(number, rows(p), heads(p), group);
     return find_tile(p, at.head * rows(p) + at.row, 0);
   }
-  static TILE_DEVICE Truth mask(const Params& p, const Tile& tile, i64 first, i64 last) {
-    return mask_of(p, tile, first, last);
+  using MaskTensors = Tensors;
+  static TILE_DEVICE Truth mask(const Params& p, const Tile& tile, const Tensors& tensors,
+                                i64 first, i64 last) {
+    return mask_of(p, tile, tensors, first, last);
   }
   using ScoreFormula = Scores;
+  using RowFormula = Rows;
 };

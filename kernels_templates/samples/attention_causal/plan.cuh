@@ -7,7 +7,6 @@
 #include "tile/wide.cuh"
 #include "tile/warpgroup_attention.cuh"
 #include "tile/attention_order.cuh"
-#include "tile/score_functions.cuh"
 #include "tile/sums_by_words.cuh"
 #include "tile/bf16.cuh"
 #include "tile/math.cuh"
@@ -244,7 +243,7 @@ struct ResultPair {
   TILE_DEVICE void load(const Params& p, const ResultPlace& at) {
   }
 
-  TILE_DEVICE void map(const Params& p, const ResultPlace& at, const float (&sums)[kVector],
+  TILE_DEVICE void map(const Params& p, const ResultPlace& at, const float (&sums)[2],
                        u32 (&words)[1]) const {
     const Contiguous<float, kVector> sum = {{sums[0], sums[1]}};
     Packed<bf16, kVector> out2;
@@ -276,9 +275,14 @@ struct ResultStored {
 
 // From a sum of products to its score, and what all scores are multiplied by.
 struct Scores {
+  // What is the same for all keys of a row.
+  struct Terms {
+    TILE_DEVICE void load(const Params& p, const Tile& tile, i32 query) {
+    }
+  };
   static constexpr bool kPlain = true;
-  static TILE_DEVICE float score(const Params& p, const Tile& tile, i32 query, i32 key,
-                                 float t0) {
+  static TILE_DEVICE float score(const Params& p, const Tile& tile, const Terms& terms,
+                                 const ScorePlace& at, float t0) {
     const float v0 = t0;
     const float v2 = v0;
     return v2;
@@ -287,9 +291,10 @@ struct Scores {
     const float v1 = p.s0;
     return v1;
   }
-  static TILE_DEVICE bool sees(const Params& p, const Tile& tile, i32 query, i32 key) {
-    const i64 v4 = i64(key);
-    const i64 v5 = i64(query);
+  static TILE_DEVICE bool sees(const Params& p, const Tile& tile, const Terms& terms,
+                               const ScorePlace& at) {
+    const i64 v4 = i64(at.key);
+    const i64 v5 = i64(at.query);
     const i64 v6 = static_cast<i64>(p.d3);
     const i64 v7 = static_cast<i64>(p.d0);
     const i64 v8 = math::sub(v6, v7);
@@ -299,8 +304,17 @@ struct Scores {
   }
 };
 
+// What the integers are that masks read: of a tile's rows, and of blocks of keys.
+struct Tensors {
+  TILE_DEVICE void rows(const Params& p, const Tile& tile) {
+  }
+  TILE_DEVICE void keys(const Params& p, const Tile& tile, i32 top) {
+  }
+};
+
 // Whether the mask may leave, and may exclude, some of these keys for the tile's rows.
-TILE_DEVICE Truth mask_of(const Params& p, const Tile& tile, i64 first, i64 last) {
+TILE_DEVICE Truth mask_of(const Params& p, const Tile& tile, const Tensors& tensors,
+                          i64 first, i64 last) {
   const i64 end = p.d0;
   const Interval keys = interval(first, last);
   const Interval queries = interval(tile.m, (tile.m + 128 < end ? tile.m + 128 : end) - 1);
@@ -318,10 +332,26 @@ TILE_DEVICE Truth mask_of(const Params& p, const Tile& tile, i64 first, i64 last
   return all;
 }
 
+// What a row's outputs are divided by, and what else becomes of it.
+struct Rows {
+  static constexpr bool kPlain = true;
+  static TILE_DEVICE float divisor(const Params& p, const Tile& tile,
+      const Scores::Terms& terms, i32 query, float maximum, float sum) {
+    return sum;
+  }
+  static TILE_DEVICE void store(const Params& p, const Tile& tile,
+      const Scores::Terms& terms, i32 query, float maximum, float sum) {
+  }
+};
+
 // What tile/warpgroup_attention.cuh does.
 struct Work {
   static constexpr int kM = 128, kN = 128, kKeys = 128, kColumns = 128;
-  static constexpr int kStages = 2, kConsumers = 2;
+  static constexpr int kStagesOfQ = 2, kStages = 2, kConsumers = 2;
+  static constexpr int kProducts = 1;
+  static constexpr bool kStatistic = false;
+  static constexpr Checks kChecks = Checks::masked;
+  static constexpr u32 kExponents = 0x7f807f80u;
   static constexpr float kBase = 1.44269504f;
   using Element = bf16;
   using MmaScores = MmaOfScores;
@@ -339,8 +369,17 @@ struct Work {
   using Stored = ResultStored;
   using Finish = SumsByWords<Work>;
 
+  static TILE_DEVICE i64 extent_m(const Params& p) {
+    return p.d0;
+  }
+  static TILE_DEVICE i64 extent_n(const Params& p) {
+    return 128ll;
+  }
   static TILE_DEVICE i64 extent_k(const Params& p) {
     return p.d3;
+  }
+  static TILE_DEVICE float value(const Params& p, const Tile& tile, i32 key, i32 column) {
+    return to_compute(p.t1[i64(column) + i64(key) * 128ll + tile.c3 * p.d6 + tile.c2 * p.d7]);
   }
   static TILE_DEVICE u32 rows(const Params& p) {
     return u32((p.d0 + 127) / 128);
@@ -356,8 +395,11 @@ struct Work {
     const AttentionTile at = attention_tile(number, rows(p), heads(p), group);
     return find_tile(p, at.head * rows(p) + at.row, 0);
   }
-  static TILE_DEVICE Truth mask(const Params& p, const Tile& tile, i64 first, i64 last) {
-    return mask_of(p, tile, first, last);
+  using MaskTensors = Tensors;
+  static TILE_DEVICE Truth mask(const Params& p, const Tile& tile, const Tensors& tensors,
+                                i64 first, i64 last) {
+    return mask_of(p, tile, tensors, first, last);
   }
   using ScoreFormula = Scores;
+  using RowFormula = Rows;
 };
