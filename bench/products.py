@@ -10,7 +10,7 @@ Needs a GPU and PyTorch. Values are random normal ones. Ours and PyTorch's take 
 CUDA graph of 4 ms or more after a replay that is not timed; the table has the medians of the rounds. TF32 is off
 for f32, and on for tf32. Results are checked against products in f64 of the first and the last rows.
 --random takes that many random products of bf16 instead, of which half have sides that are multiples of 64, and
-half of 8, and adds the geometric mean, the 5th percentile and the least of the ratios. --start and --count take
+half of 8, of --seed, and adds the geometric mean, the 5th percentile and the least of the ratios. --start and --count take
 a part of the rows, for machines that end a command after some time; --json appends a line per row.
 """
 
@@ -26,6 +26,7 @@ import torch_timing
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 CHECKED_ROWS = 128  # at either end
+SEED = 24  # of random products
 # Operands, output, M, N, K, formula. "a.T" and "b.T" of the layouts: that operand lies along the other axis.
 ROWS = (
     ("bf16", "bf16", 4096, 4096, 4096, "d = a @ b"),
@@ -72,6 +73,19 @@ def matrix(torch, dtype, rows, columns):
     return torch.randn(rows, columns, device="cuda", dtype=wide).to(torch_type(torch, dtype))
 
 
+def spec_of(dtype, output, m, n, k, formula):
+    b = f"({n},{k}):({k},1)" if "b.T" in formula else f"({k},{n}):({n},1)"
+    return {
+        "name": "product",
+        "tensors": {
+            "a": {"dtype": dtype, "layout": f"({m},{k}):({k},1)"},
+            "b": {"dtype": dtype, "layout": b},
+            "d": {"dtype": output, "layout": f"({m},{n}):({n},1)"},
+        },
+        "formula": formula,
+    }
+
+
 class Case:
     """One row of the table."""
 
@@ -85,16 +99,7 @@ class Case:
         self.d = torch.empty(self.m, self.n, device="cuda", dtype=torch_type(torch, self.output))
 
     def spec(self):
-        b = f"({self.n},{self.k}):({self.k},1)" if "b.T" in self.formula else f"({self.k},{self.n}):({self.n},1)"
-        return {
-            "name": "product",
-            "tensors": {
-                "a": {"dtype": self.dtype, "layout": f"({self.m},{self.k}):({self.k},1)"},
-                "b": {"dtype": self.dtype, "layout": b},
-                "d": {"dtype": self.output, "layout": f"({self.m},{self.n}):({self.n},1)"},
-            },
-            "formula": self.formula,
-        }
+        return spec_of(*self.row)
 
     def peer(self):
         """PyTorch's function, or None if it has none that is alike."""
@@ -131,9 +136,9 @@ class Case:
         return f"{self.dtype} {self.m} x {self.n} x {self.k}, {self.formula}"
 
 
-def random_rows(count):
+def random_rows(count, seed=SEED):
     """Products of bf16 with sides from 64 to 8192, at even distances of their logarithms."""
-    order = random.Random(24)
+    order = random.Random(seed)
     rows = []
     for i in range(count):
         step = 64 if i % 2 == 0 else 8
@@ -180,6 +185,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="folder of a build")
     parser.add_argument("--only", default="", help="rows whose name has this text")
     parser.add_argument("--random", type=script.count, help="that many random products instead")
+    parser.add_argument("--seed", type=int, default=SEED, help="of the random products")
     parser.add_argument("--start", type=int, default=0, help="the first row, from 0")
     parser.add_argument("--count", type=script.count, help="how many rows")
     parser.add_argument("--json", type=pathlib.Path, help="file to which a line per row is appended")
@@ -189,7 +195,7 @@ def main():
     tilejit = script.tilejit_of(options.build)
     runtime = tilejit.Runtime({"device": 0, "tuning_file": None})
     print("| product | TFLOP/s | PyTorch | ratio | right |\n|---|---|---|---|---|")
-    rows = random_rows(options.random) if options.random else ROWS
+    rows = random_rows(options.random, options.seed) if options.random else ROWS
     rows = [row for row in rows if options.only in f"{row[0]} {row[2]} x {row[3]} x {row[4]}, {row[5]}"]
     rows = rows[options.start :][: options.count]
     results = [measure(torch, runtime, row, options.json) for row in rows]

@@ -7,8 +7,8 @@
 // elements.
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the passes, Vector, Passes
 
-constexpr int kGroups = kThreads / kRowThreads;  // groups of threads in a block
-constexpr int kStride = kAlong ? 1 : kGroups;    // from one thread of a group to the next
+enum : int { kGroups = kThreads / kRowThreads };  // groups of threads in a block
+enum : int { kStride = kAlong ? 1 : kGroups };    // from one thread of a group to the next
 
 static_assert(kThreads * sizeof(Passes) <= 48 * 1024, "the host counts them");
 struct alignas(16) Shared {

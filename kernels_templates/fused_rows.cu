@@ -14,39 +14,41 @@
 // is removed with #if, because parsing it takes a twentieth of the compile time.
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the passes, Vector
 
-constexpr int kGroups = kThreads / kRowThreads;  // groups of threads in a block
-constexpr int kBlocksOfRow = kCluster * kSplits;
-constexpr int kClusterRowThreads = kRowThreads * kCluster;  // per row, or per split of a row
-constexpr int kRegisterVectorsOrOne = kRegisterVectors > 0 ? kRegisterVectors : 1;
+enum : int { kGroups = kThreads / kRowThreads };  // groups of threads in a block
+enum : int { kBlocksOfRow = kCluster * kSplits };
+enum : int { kClusterRowThreads = kRowThreads * kCluster };  // per row, or per split of a row
+enum : int { kRegisterVectorsOrOne = kRegisterVectors > 0 ? kRegisterVectors : 1 };
 // If vectors lie across rows, each run of kChain vectors (128 elements) is summed separately, so
 // that errors do not grow with the row's length.
-constexpr int kChain = 128 / kVector > kBatch ? 128 / kVector : kBatch;
+enum : int { kChain = 128 / kVector > kBatch ? 128 / kVector : kBatch };
 // Along the row, the sums of a thread's batches are added in groups of four, these sums again in
 // groups of four, and so on, over kLevels levels. Errors then grow with the logarithm of the row's
 // length (pairwise summation; Higham, "The accuracy of floating point summation", 1993), for one
 // more addition per batch. Rescaled sums are excluded, because each of their combinations has the
 // error of an exponential.
-constexpr int kLevels = 5;
+enum : int { kLevels = 5 };
 // A thread's vectors go to this many accumulators in turn: chains are shorter, and additions do not
 // wait for each other.
-constexpr int kVectorsAtOnce = kRegisterVectors > 0 ? kRegisterVectors : kBatch;
-constexpr int kParts = !kAlong ? 1 : kVectorsAtOnce < 4 ? kVectorsAtOnce : 4;
+enum : int { kVectorsAtOnce = kRegisterVectors > 0 ? kRegisterVectors : kBatch };
+enum : int { kParts = !kAlong ? 1 : kVectorsAtOnce < 4 ? kVectorsAtOnce : 4 };
 
 // Loops over threads are not unrolled, which halves the code to compile, except if blocks wait for
 // each other.
-constexpr int kUnrolledTurns = kCluster > 1 ? 5 : 1;
+enum : int { kUnrolledTurns = kCluster > 1 ? 5 : 1 };
 
 // What the threads and blocks of a row exchange. Reduction n of a kernel uses buffer n % 2: a
 // thread that is done with it knows that all threads are done with reduction n - 1. If vectors lie
 // across rows, there is one buffer: the warps' accumulators come first, then the results. The
 // results may still be read while the next reduction, whose accumulators may be larger, writes its
 // warps' accumulators.
-constexpr int kResults = kGroups * kAcross;  // per block
-constexpr int kWarpsOfRow = kRowThreads / kThreadsInWarp<kGroups>;
-constexpr int kBytesOfWarps = (kPassBytes * kWarpsOfRow * kResults + 15) / 16 * 16;
-constexpr int kSlotBytes = kAlong                        ? kPassBytes * (kThreads / 32)
-                           : kRowThreads * kCluster == 1 ? 0
-                                                         : kBytesOfWarps + kPassBytes * kResults;
+enum : int { kResults = kGroups * kAcross };  // per block
+enum : int { kWarpsOfRow = kRowThreads / kThreadsInWarp<kGroups> };
+enum : int { kBytesOfWarps = (kPassBytes * kWarpsOfRow * kResults + 15) / 16 * 16 };
+enum : int {
+  kSlotBytes = kAlong                        ? kPassBytes * (kThreads / 32)
+               : kRowThreads * kCluster == 1 ? 0
+                                             : kBytesOfWarps + kPassBytes * kResults
+};
 struct Shared {
   alignas(16) unsigned char slots[kAlong ? 2 : 1][kSlotBytes > 0 ? kSlotBytes : 16];
 #if USES_CLUSTER

@@ -12,21 +12,23 @@
 // because parsing it takes a twentieth of the compile time.
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the passes, Scans, Vector
 
-constexpr int kGroups = kThreads / kRowThreads;  // groups of threads in a block
-constexpr int kSteps = kRegisterVectors > 0 ? kRegisterVectors : kBatch;
-constexpr int kChunk = kRowThreads * kSteps;  // vectors
-constexpr int kParts = kAlong ? kSteps : 1;   // of a chunk, consecutive in a thread
+enum : int { kGroups = kThreads / kRowThreads };  // groups of threads in a block
+enum : int { kSteps = kRegisterVectors > 0 ? kRegisterVectors : kBatch };
+enum : int { kChunk = kRowThreads * kSteps };  // vectors
+enum : int { kParts = kAlong ? kSteps : 1 };   // of a chunk, consecutive in a thread
 // Reductions fold chains of 64 elements separately.
-constexpr int kChain = 64 / kVector > kSteps ? 64 / kVector : kSteps;
+enum : int { kChain = 64 / kVector > kSteps ? 64 / kVector : kSteps };
 
-constexpr int kThreadStride = kAlong ? 1 : kGroups;  // from one thread of a group to the next
-constexpr int kRowThreadsOfWarp = !kAlong            ? kThreadsInWarp<kGroups>
-                                  : kRowThreads < 32 ? kRowThreads
-                                                     : 32;
-constexpr int kWarps = kRowThreads / kRowThreadsOfWarp;  // that share a row
-constexpr int kMostBytes = int(sizeof(Scans)) > kPassBytes ? int(sizeof(Scans)) : kPassBytes;
-constexpr int kSlotBytes = kMostBytes > 4 ? (kMostBytes + 7) / 8 * 8 : 4;
-constexpr int kSlots = kParts * kWarps * kAcross * kGroups;  // that warps exchange
+enum : int { kThreadStride = kAlong ? 1 : kGroups };  // from one thread of a group to the next
+enum : int {
+  kRowThreadsOfWarp = !kAlong            ? kThreadsInWarp<kGroups>
+                      : kRowThreads < 32 ? kRowThreads
+                                         : 32
+};
+enum : int { kWarps = kRowThreads / kRowThreadsOfWarp };  // that share a row
+enum : int { kMostBytes = int(sizeof(Scans)) > kPassBytes ? int(sizeof(Scans)) : kPassBytes };
+enum : int { kSlotBytes = kMostBytes > 4 ? (kMostBytes + 7) / 8 * 8 : 4 };
+enum : int { kSlots = kParts * kWarps * kAcross * kGroups };  // that warps exchange
 
 #if !ROWS_IN_REGISTERS
 template <class T>
@@ -87,15 +89,14 @@ struct Thread {
 
   TILE_DEVICE void load(Vector (&x)[kSteps], Index first, Index end) const {
     if (kChunksAreWhole && first >= end) return;
-    int s = 0;
 #pragma unroll
-    do {
+    for (int s = 0; s < kSteps; ++s) {
       if (kComputesAlways) {
         x[s].load(p, row, vector(place(first, s)), has(first, s, end));
       } else if (has(first, s, end)) {
         x[s].load(p, row, vector(place(first, s)));
       }
-    } while (kSteps > 1 && ++s < kSteps);
+    }
   }
 
   // Folds the thread's part of its rows. `Loaded` is a parameter since only some vectors have the
@@ -104,12 +105,11 @@ struct Thread {
   TILE_DEVICE void fold(const Vector (&vectors)[kSteps], const Results (&r)[kAcross],
                         Pass (&total)[kAcross]) const {
 #if ROWS_IN_REGISTERS
-    int s = 0;
 #pragma unroll
-    do {
+    for (int s = 0; s < kSteps; ++s) {
       if (kComputesAlways || has(0, s, count))
         vectors[s].fold(p, row, vector(place(0, s)), r, total);
-    } while (kSteps > 1 && ++s < kSteps);
+    }
 #else
     constexpr int kVectors = Pass::kRescales ? kSteps : kChain;  // per maximum, or per chain
     Running<Pass> running;
@@ -119,20 +119,18 @@ struct Thread {
       for (int n = 0; n < kVectors && first < count; n += kSteps, first += kChunk) {
         Loaded x[kSteps];
         load(x, first, count);
-        int s = 0;
 #pragma unroll
-        do {
+        for (int s = 0; s < kSteps; ++s) {
           if (kComputesAlways || has(first, s, count))
             x[s].fold(p, row, vector(place(first, s)), r, part);
-        } while (kSteps > 1 && ++s < kSteps);
+        }
         if constexpr (Pass::kRescales) {
-          int s = 0;
 #pragma unroll
-          do {
+          for (int s = 0; s < kSteps; ++s) {
             if (kComputesAlways || has(first, s, count)) {
               x[s].fold(p, row, vector(place(first, s)), r, part, Below());
             }
-          } while (kSteps > 1 && ++s < kSteps);
+          }
         }
       }
       running.add(part, chain);
@@ -146,11 +144,8 @@ struct Thread {
     Pass total[kAcross] = {Pass()};
     fold(vectors, r, total);
     reduce_group<kRowThreadsOfWarp, kThreadStride>(total, rank, next_slots());
-    int e = 0;
 #pragma unroll
-    do {
-      total[e].finish(p, r[e]);
-    } while (kAcross > 1 && ++e < kAcross);
+    for (int e = 0; e < kAcross; ++e) total[e].finish(p, r[e]);
   }
   template <class... Passes>
   TILE_DEVICE void reduce_all(List<Passes...>, const Vector (&vectors)[kSteps],
@@ -161,13 +156,12 @@ struct Thread {
   // Adds up the totals of the thread's vectors in a chunk, by parts.
   TILE_DEVICE void add_up(const Vector (&x)[kSteps], Index first, Index end,
                           const Results (&r)[kAcross], Scans (&a)[kParts][kAcross]) const {
-    int s = 0;
 #pragma unroll
-    do {
+    for (int s = 0; s < kSteps; ++s) {
       if (kComputesAlways || has(first, s, end)) {
         x[s].fold(p, row, vector(place(first, s)), r, a[kAlong ? s : 0]);
       }
-    } while (kSteps > 1 && ++s < kSteps);
+    }
   }
 
   // Scans the chunk with number `chunk`; the first has number 0.
@@ -179,41 +173,33 @@ struct Thread {
     add_up(x, first, end, r, a);
     scan_group<kRowThreadsOfWarp, kThreadStride>(a, all, rank, next_slots());
 #if SCANS_GIVE_RESULTS
-    int e = 0;
 #pragma unroll
-    do {
-      all[e].finish(p, r[e]);
-    } while (kAcross > 1 && ++e < kAcross);
+    for (int e = 0; e < kAcross; ++e) all[e].finish(p, r[e]);
 #endif
 #if !ROWS_IN_REGISTERS
     Carried& carried = carried_of(shared, group);
-    int n = 0;
 #pragma unroll
-    do {
+    for (int n = 0; n < kParts * kAcross; ++n) {
       Scans& x = a[n / kAcross][n % kAcross];
       x = joined(carried.value[chunk % 2][n % kAcross], x);
-    } while (kParts * kAcross > 1 && ++n < kParts * kAcross);
+    }
     if (rank == 0) {
       Scans(&after)[kAcross] = carried.value[(chunk + 1) % 2];
       if constexpr (kLevels > 1) {
         carried.running.add(all, chunk);
         carried.running.get(after);
       } else {
-        int e = 0;
 #pragma unroll
-        do {
-          after[e] = joined(carried.value[chunk % 2][e], all[e]);
-        } while (kAcross > 1 && ++e < kAcross);
+        for (int e = 0; e < kAcross; ++e) after[e] = joined(carried.value[chunk % 2][e], all[e]);
       }
     }
 #endif
-    int s = 0;
 #pragma unroll
-    do {
+    for (int s = 0; s < kSteps; ++s) {
       if (active && has(first, s, end)) {
         x[s].map(p, row, vector(place(first, s)), r, a[kAlong ? s : 0]);
       }
-    } while (kSteps > 1 && ++s < kSteps);
+    }
   }
 
 #if !ROWS_IN_REGISTERS
@@ -223,12 +209,11 @@ struct Thread {
     if (rank == 0) {  // the others see it after the threads' barrier
       Carried& carried = carried_of(shared, group);
       if constexpr (kLevels > 1) carried.running = Running<Scans>();
-      int e = 0;
 #pragma unroll
-      do {
+      for (int e = 0; e < kAcross; ++e) {
         if constexpr (kLevels > 1) carried.running.part[kLevels - 1][e] = before[e];
         carried.value[0][e] = before[e];
-      } while (kAcross > 1 && ++e < kAcross);
+      }
     }
     // Each turn loads a chunk and scans the previous one.
     Index chunk = 0;
@@ -236,11 +221,8 @@ struct Thread {
       Vector next[kSteps];
       load(next, first, end);
       if (chunk > 0) scan_chunk(x, chunk - 1, first - kChunk, end, r);
-      int s = 0;
 #pragma unroll
-      do {
-        x[s] = next[s];
-      } while (kSteps > 1 && ++s < kSteps);
+      for (int s = 0; s < kSteps; ++s) x[s] = next[s];
     }
   }
 #endif
@@ -257,12 +239,11 @@ struct Thread {
       Vector x[kSteps];
       load(x, first, end);
       Scans part[kAcross];
-      int s = 0;
 #pragma unroll
-      do {
+      for (int s = 0; s < kSteps; ++s) {
         if (kComputesAlways || has(first, s, end))
           x[s].fold(p, row, vector(place(first, s)), none, part);
-      } while (kSteps > 1 && ++s < kSteps);
+      }
       running.add(part, chunk);
     }
     Scans total[1][kAcross], all[kAcross];
@@ -276,11 +257,8 @@ struct Thread {
   TILE_DEVICE void total_before(u32 row_index, int split, Scans (&all)[kAcross]) {
     Scans total[1][kAcross];
     for (int i = rank; i < split; i += kRowThreads) {
-      int e = 0;
 #pragma unroll
-      do {
-        total[0][e].combine(partial(p, row_index, e, i));
-      } while (kAcross > 1 && ++e < kAcross);
+      for (int e = 0; e < kAcross; ++e) total[0][e].combine(partial(p, row_index, e, i));
     }
     scan_group<kRowThreadsOfWarp, kThreadStride>(total, all, rank, next_slots());
   }
@@ -344,7 +322,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #if SPLITS_ROWS
 // 768 threads have registers for two chunks of a row. By itself, ptxas 13.0 assumes 1024 threads,
 // for which it spills.
-constexpr int kBlocksAtOnce = kAlong && kCombineThreads < 768 ? 768 / kCombineThreads : 1;
+enum : int { kBlocksAtOnce = kAlong && kCombineThreads < 768 ? 768 / kCombineThreads : 1 };
 extern "C" __global__ void __launch_bounds__(kCombineThreads, kBlocksAtOnce)
     KERNEL_NAME_COMBINE(const __grid_constant__ Params p) {
   __shared__ Shared shared;

@@ -7,9 +7,9 @@
 // accumulators are combined, so the result has the same bits in every run.
 #include "plan.cuh"  // generated: constants, Params, Row, Results, the passes, Vector, the copies
 
-constexpr int kGroups = kThreads / kRowThreads;  // groups of threads in a block
+enum : int { kGroups = kThreads / kRowThreads };  // groups of threads in a block
 // A thread's vectors go to this many accumulators in turn: additions do not wait for each other.
-constexpr int kParts = kRegisterVectors < 4 ? kRegisterVectors : 4;
+enum : int { kParts = kRegisterVectors < 4 ? kRegisterVectors : 4 };
 
 static_assert(kAlong && kBlockRows % kGroups == 0 && kBlockRows % 16 == 0, "runs are aligned");
 

@@ -22,6 +22,12 @@ TILE_DEVICE void cluster_wait() {
   asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
 }
 
+// The address of shared memory that another block of the cluster has at the same place.
+TILE_DEVICE u32 address_in_block(u32 own, u32 rank) {
+  u32 address;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(own), "r"(rank));
+  return address;
+}
 TILE_DEVICE u32 address_in_block(const void* own, int rank) {
   u32 address = shared_address(own);
   asm("mapa.shared::cluster.u32 %0, %0, %1;" : "+r"(address) : "r"(rank));
@@ -40,6 +46,16 @@ TILE_DEVICE void send_to_block(int rank, T* to, const T& x, u64* barrier) {
                  "r"(reinterpret_cast<const u32*>(&x)[i]), "r"(counter)
                  : "memory");
   }
+}
+
+// Writes four words to shared memory of a block of the cluster, whose barrier counts the bytes;
+// both as address_in_block says.
+TILE_DEVICE void send_words(u32 to, const u32 (&words)[4], u32 barrier) {
+  asm volatile(
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, "
+      "[%5];" ::"r"(to),
+      "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]), "r"(barrier)
+      : "memory");
 }
 
 }  // namespace tile

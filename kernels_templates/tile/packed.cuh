@@ -64,7 +64,7 @@ TILE_DEVICE u32 min_words(u32 a, u32 b) {
 template <class T, int kCount>
 struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Packed {
   using Word = typename SizedWord<int(sizeof(T)) * kCount>::type;
-  static constexpr int kPerWord = int(sizeof(Word) / sizeof(T));
+  enum : int { kPerWord = int(sizeof(Word) / sizeof(T)) };
 
   Word word[kCount / kPerWord];
 

@@ -39,9 +39,10 @@ struct RowStatistics<Work, kHeight, true> {
 #pragma unroll
     for (int i = 0; i < kHeight; ++i) {
       const u32 line = tile + (i * kRows + thread / 2) * kRowBytes;
-      float part = Statistic::start();
+      float part[4];  // independent of each other, so that none waits
 #pragma unroll
       for (u32 j = 0; j < 4; ++j) {
+        part[j] = Statistic::start();
         Elements elements;
         asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
                      : "=r"(elements.word[0]), "=r"(elements.word[1]), "=r"(elements.word[2]),
@@ -51,11 +52,13 @@ struct RowStatistics<Work, kHeight, true> {
         for (int w = 0; w < 4; ++w) {
           float x[2];
           unpack_word<typename Statistic::Element>(elements.word[w], x);
-          part = Statistic::combine(p, part, x[0]);
-          part = Statistic::combine(p, part, x[1]);
+          part[j] = Statistic::combine(p, part[j], x[0]);
+          part[j] = Statistic::combine(p, part[j], x[1]);
         }
       }
-      sum[i] = Statistic::combine(sum[i], part);
+      const float left = Statistic::combine(part[0], part[1]),
+                  right = Statistic::combine(part[2], part[3]);
+      sum[i] = Statistic::combine(sum[i], Statistic::combine(left, right));
     }
   }
 

@@ -34,29 +34,20 @@ struct RunningTotal {
       if (++count % kTurns != 0) return;
       count = count / kTurns - 1;
       join(part[level], part[level - 1]);
-      int e = 0;
 #pragma unroll
-      do {
-        part[level - 1][e] = T();
-      } while (kRows > 1 && ++e < kRows);
+      for (int e = 0; e < kRows; ++e) part[level - 1][e] = T();
     }
   }
   TILE_DEVICE void get(T (&total)[kRows]) const {
-    int e = 0;
 #pragma unroll
-    do {
-      total[e] = part[kLevels - 1][e];
-    } while (kRows > 1 && ++e < kRows);
+    for (int e = 0; e < kRows; ++e) total[e] = part[kLevels - 1][e];
 #pragma unroll
     for (int level = kLevels - 2; level >= 0; --level) join(total, part[level]);
   }
 
   static TILE_DEVICE void join(T (&before)[kRows], const T (&behind)[kRows]) {
-    int e = 0;
 #pragma unroll
-    do {
-      before[e].combine(behind[e]);
-    } while (kRows > 1 && ++e < kRows);
+    for (int e = 0; e < kRows; ++e) before[e].combine(behind[e]);
   }
 };
 
@@ -87,28 +78,24 @@ TILE_DEVICE void scan_group(T (&a)[kParts][kRows], T (&all)[kRows], int rank,
   const int in_warp = rank % kInWarp, warp = rank / kInWarp;
 #pragma unroll 1
   for (int offset = 1; offset < kInWarp; offset *= 2) {
-    int n = 0;
 #pragma unroll
-    do {
+    for (int n = 0; n < kParts * kRows; ++n) {
       T& x = a[n / kRows][n % kRows];
       const T both = joined(shuffle_up(x, offset * kStride), x);
       if (in_warp >= offset) x = both;
-    } while (kParts * kRows > 1 && ++n < kParts * kRows);
+    }
   }
   if (in_warp == kInWarp - 1) {
-    int n = 0;
 #pragma unroll
-    do {
+    for (int n = 0; n < kParts * kRows; ++n)
       slots.template at<T>(n, warp) = a[n / kRows][n % kRows];
-    } while (kParts * kRows > 1 && ++n < kParts * kRows);
   }
-  int n = 0;
 #pragma unroll
-  do {
+  for (int n = 0; n < kParts * kRows; ++n) {
     T& x = a[n / kRows][n % kRows];
     const T before = shuffle_up(x, kInWarp > 1 ? kStride : 0);
     x = in_warp > 0 ? before : T();
-  } while (kParts * kRows > 1 && ++n < kParts * kRows);
+  }
   if constexpr (kWarps > 1) {
     __syncthreads();
   } else {
@@ -117,25 +104,23 @@ TILE_DEVICE void scan_group(T (&a)[kParts][kRows], T (&all)[kRows], int rank,
   Parts<T, kParts, kRows> part;
 #pragma unroll 1
   for (int w = 0; w < kWarps; ++w) {
-    int n = 0;
 #pragma unroll
-    do {
+    for (int n = 0; n < kParts * kRows; ++n) {
       T& before = part.at[n / kRows][n % kRows];
       T& x = a[n / kRows][n % kRows];
       if (w == warp) x = joined(before, x);
       before.combine(slots.template at<T>(n, w));
-    } while (kParts * kRows > 1 && ++n < kParts * kRows);
+    }
   }
-  int e = 0;
 #pragma unroll
-  do {
+  for (int e = 0; e < kRows; ++e) {
     all[e] = part.at[0][e];
 #pragma unroll
     for (int i = 1; i < kParts; ++i) {
       a[i][e] = joined(all[e], a[i][e]);
       all[e].combine(part.at[i][e]);
     }
-  } while (kRows > 1 && ++e < kRows);
+  }
 }
 
 // Combines the values of each group; every thread gets the results of its group.
@@ -147,28 +132,21 @@ TILE_DEVICE void reduce_group(T (&a)[kRows], int rank, WarpSlots<kGroups, kWarps
     reduce_across_warp<kGroups>(a);
   }
   if constexpr (kWarps > 1) {
-    int e = 0;
 #pragma unroll
-    do {
+    for (int e = 0; e < kRows; ++e) {
       if (rank % kInWarp == 0) slots.template at<T>(e, rank / kInWarp) = a[e];
-    } while (kRows > 1 && ++e < kRows);
+    }
     __syncthreads();
     if constexpr (kStride == 1) {
       a[0] = slots.template at<T>(0, rank % kWarps);
       combine_neighbours<kWarps, true, 1>(a[0]);
     } else {
-      int e = 0;
 #pragma unroll
-      do {
-        a[e] = slots.template at<T>(e, 0);
-      } while (kRows > 1 && ++e < kRows);
+      for (int e = 0; e < kRows; ++e) a[e] = slots.template at<T>(e, 0);
 #pragma unroll 1
       for (int w = 1; w < kWarps; ++w) {
-        int e = 0;
 #pragma unroll
-        do {
-          a[e].combine(slots.template at<T>(e, w));
-        } while (kRows > 1 && ++e < kRows);
+        for (int e = 0; e < kRows; ++e) a[e].combine(slots.template at<T>(e, w));
       }
     }
   }

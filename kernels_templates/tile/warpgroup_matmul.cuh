@@ -2,7 +2,9 @@
 // which the library writes, has
 //
 //   kM, kN, kK                        of a tile
-//   kStages, kConsumers, kCluster     of the ring; warpgroups that multiply; blocks of a cluster
+//   kStages, kConsumers               of the ring; warpgroups that multiply
+//   kCluster, kSplits                 blocks with tiles below each other, which share columns of B;
+//                                     and blocks with the same tile and a part of K each
 //   kProducts                         2: a pair, whose tiles of B lie side by side, kN columns each
 //   kStatistic                        something is reduced along the rows of A
 //                                     (tile/row_statistics.cuh), and the formula takes it
@@ -15,9 +17,11 @@
 //   tile_at(p, number, rank)          Tile: where a block's tile lies
 //   Finish                            what becomes of sums (tile/sums_by_words.cuh, .._by_vectors)
 //
-//   shared memory:  A[kStages] | B[kStages] | sums of each warp on their way | barriers
+//   shared memory:  A[kStages] | B[kStages] | sums of each warp on their way | barriers of the
+//                   ring | barrier of sums that come from other blocks
 //
-// The blocks of a cluster have tiles below each other, which share their columns of B.
+// A cluster has kCluster * kSplits blocks: those with the first part of K, then those with the next
+// one. If blocks share a tile, each has one tile, and sums meet in the memory of its ring.
 #pragma once
 
 #include "tile/cluster.cuh"
@@ -27,6 +31,7 @@
 #include "tile/pipeline.cuh"
 #include "tile/roles.cuh"
 #include "tile/row_statistics.cuh"
+#include "tile/split_sums.cuh"
 #include "tile/tensor_map.cuh"
 #include "tile/wgmma.cuh"
 
@@ -51,21 +56,38 @@ struct WarpgroupMatmul {
   static constexpr int kHeight = Work::kM / (64 * kTogether);  // instructions, one below the other
   static constexpr int kSteps = Work::kK / Mma::kK;            // and along K
   static constexpr int kStages = Work::kStages, kCluster = Work::kCluster;
+  static constexpr int kSplits = Work::kSplits, kBlocks = kCluster * kSplits;  // of a cluster
+  using Splits = SplitSums<Sum, kHeight * Mma::kC, 4 * Work::kConsumers, kSplits>;
   using Rows = RowStatistics<Work, kHeight>;
   using Finish = typename Work::Finish;
 
   static constexpr u32 kOfB = kStages * TileA::kBytes;
   static constexpr u32 kOfSums = kOfB + kStages * TileB::kBytes;
+  static_assert(Splits::kBytes <= kOfSums, "sums of other blocks lie where the ring was");
   static constexpr u32 kOfBarriers = kOfSums + Work::kConsumers * 4 * Finish::kBytes;
 
-  // Starts the copies of one operand's tile at step k. A block of a cluster that shares the tile
+  // Where a block is: its tile in the cluster, and its part of K, which begins at step `first`.
+  struct Role {
+    u32 row, part;
+    i32 first, steps;
+  };
+  template <class Params>
+  static TILE_DEVICE Role role_of(const Params& p, u32 rank) {
+    const i32 steps = i32((Work::extent_k(p) + Work::kK - 1) / Work::kK);
+    if constexpr (kSplits == 1) return {rank, 0, 0, steps};
+    const u32 part = rank / kCluster;
+    const i32 first = i32(u32(steps) * part / kSplits);
+    return {rank % kCluster, part, first, i32(u32(steps) * (part + 1) / kSplits) - first};
+  }
+
+  // Starts the copies of one operand's tile at element k. A block of a cluster that shares the tile
   // brings its part of the boxes to all blocks.
   //
   // Source has kBoxes of kBoxBytes each, one after another; map(p, number); and box(tile, number,
   // k).
   template <class Source, int kSharing, class Params, class Tile>
   static TILE_DEVICE void load_operand(const Params& p, const Tile& tile, i32 k, u32 to,
-                                       u32 barrier, u32 rank) {
+                                       u32 barrier, const Role& role) {
     constexpr int kOwn = Source::kBoxes / kSharing;
     static_assert(kOwn * kSharing == Source::kBoxes, "each block loads as many boxes");
 #pragma unroll
@@ -73,29 +95,31 @@ struct WarpgroupMatmul {
       if constexpr (kSharing == 1) {
         load_box(to + i * Source::kBoxBytes, Source::map(p, i), Source::box(tile, i, k), barrier);
       } else {
-        const i32 number = i32(rank) * kOwn + i;
+        const i32 number = i32(role.row) * kOwn + i;
         load_box_multicast(to + number * Source::kBoxBytes, Source::map(p, number),
-                           Source::box(tile, number, k), barrier, (1 << kSharing) - 1);
+                           Source::box(tile, number, k), barrier,
+                           u16(((1 << kSharing) - 1) << (role.part * kSharing)));
       }
     }
   }
 
   // The one thread that fills the ring.
   template <class Params>
-  static TILE_DEVICE void produce(const Params& p, u32 memory, Ring ring, u32 rank, i32 blocks) {
+  static TILE_DEVICE void produce(const Params& p, u32 memory, Ring ring, const Role& role) {
     State at;
     const u32 count = Work::count(p);
-    for (u32 t = blockIdx.x / kCluster; t < count; t += gridDim.x / kCluster) {
-      const auto tile = Work::tile_at(p, t, rank);
+    for (u32 t = blockIdx.x / kBlocks; t < count; t += gridDim.x / kBlocks) {
+      const auto tile = Work::tile_at(p, t, role.row);
 #pragma unroll 1
-      for (i32 k = 0; k < blocks; ++k, at.advance()) {
+      for (i32 step = 0; step < role.steps; ++step, at.advance()) {
+        const i32 k = (role.first + step) * Work::kK;
         ring.acquire(at);
         // Whole boxes count, whatever an edge cuts off, and those that other blocks bring.
         ring.expect(at, TileA::kBytes + TileB::kBytes);
-        load_operand<typename Work::BoxesA, 1>(
-            p, tile, k * Work::kK, memory + at.stage * TileA::kBytes, ring.full(at), rank);
+        load_operand<typename Work::BoxesA, 1>(p, tile, k, memory + at.stage * TileA::kBytes,
+                                               ring.full(at), role);
         load_operand<typename Work::BoxesB, kCluster>(
-            p, tile, k * Work::kK, memory + kOfB + at.stage * TileB::kBytes, ring.full(at), rank);
+            p, tile, k, memory + kOfB + at.stage * TileB::kBytes, ring.full(at), role);
       }
     }
     ring.drain(at);
@@ -123,8 +147,8 @@ struct WarpgroupMatmul {
   // stays in flight: its stage is released after the next one has been issued.
   template <class Params>
   static TILE_DEVICE void multiply_tile(const Params& p, Sum (&d)[kHeight][Mma::kC], Rows& rows,
-                                        u32 memory, Ring ring, State& at, i32 blocks, u32 part,
-                                        u32 thread) {
+                                        u32 memory, Ring ring, State& at, const Role& role,
+                                        u32 part, u32 thread) {
     const u32 own = memory + kHeight * part * (64 * 128);  // rows of the first stage
     const auto a = [&](State state) {
       return TileA::descriptor(memory + state.stage * TileA::kBytes) +
@@ -137,7 +161,7 @@ struct WarpgroupMatmul {
       if constexpr (kCluster == 1) {
         if (thread == 0) ring.release(state);
       } else {
-        if (thread < kCluster) ring.release_in_block(state, thread);
+        if (thread < kCluster) ring.release_in_block(state, role.part * kCluster + thread);
       }
     };
     ring.wait(at);
@@ -146,7 +170,7 @@ struct WarpgroupMatmul {
     State before = at;
     at.advance();
 #pragma unroll 1
-    for (i32 k = 1; k < blocks; ++k, at.advance()) {
+    for (i32 k = 1; k < role.steps; ++k, at.advance()) {
       ring.wait(at);
       multiply_stage<false>(d, a(at), b(at));
       rows.add(p, own + at.stage * TileA::kBytes, thread);
@@ -179,37 +203,43 @@ struct WarpgroupMatmul {
 
   template <class Params>
   static TILE_DEVICE void consume(const Params& p, u32 memory, unsigned char* sums, Ring ring,
-                                  u32 rank, i32 blocks, u32 consumer) {
+                                  const Role& role, u32 consumer) {
     const u32 thread = threadIdx.x % 128, warp = warp_index() % 4;
     const u32 part = consumer % kTogether;  // of a tile
     unsigned char* const own = sums + (consumer * 4 + warp) * Finish::kBytes;
     const i32 first_row = (part * kHeight * 4 + warp) * 16;
     constexpr u32 turns = Work::kConsumers / kTogether;
-    const u32 step = gridDim.x / kCluster, first = consumer / kTogether;
+    const u32 step = gridDim.x / kBlocks, first = consumer / kTogether;
     State at;
     if constexpr (Work::kTakeTurns) {
       static_assert(Work::kConsumers == 2, "two take turns");
-      at.advance(first * u32(blocks));
+      at.advance(first * u32(role.steps));
       if (first == 1) named_barrier_arrive<1, 256>();  // the first one begins
     }
     const u32 count = Work::count(p);
 #pragma unroll 1
-    for (u32 t = blockIdx.x / kCluster + first * step; t < count; t += turns * step) {
+    for (u32 t = blockIdx.x / kBlocks + first * step; t < count; t += turns * step) {
       Sum d[kHeight][Mma::kC];
       Rows rows;
-      if (Work::kMayBeEmpty && blocks == 0) {
+      if (Work::kMayBeEmpty && role.steps == 0) {
 #pragma unroll
         for (int i = 0; i < kHeight; ++i) clear(d[i]);
       } else {
         if constexpr (Work::kTakeTurns) wait_for_turn(first);
-        multiply_tile(p, d, rows, memory, ring, at, blocks, part, thread);
+        multiply_tile(p, d, rows, memory, ring, at, role, part, thread);
         if constexpr (Work::kTakeTurns) {
           if (t + step < count) end_turn(first);
         }
       }
+      if constexpr (kSplits > 1) {
+        if (!Splits::add(d, memory, ring.barriers + Ring::kBytes, consumer * 4 + warp, role.part,
+                         role.row, kCluster, thread % 32)) {
+          return;
+        }
+      }
       rows.finish();
-      Finish::finish(p, Work::tile_at(p, t, rank), d, rows, own, first_row, thread % 32);
-      if constexpr (Work::kTakeTurns) at.advance((turns - 1) * u32(blocks));
+      Finish::finish(p, Work::tile_at(p, t, role.row), d, rows, own, first_row, thread % 32);
+      if constexpr (Work::kTakeTurns) at.advance((turns - 1) * u32(role.steps));
     }
   }
 };
@@ -219,30 +249,33 @@ TILE_DEVICE void multiply_by_warpgroups(const Params& p, unsigned char* memory) 
   using Matmul = WarpgroupMatmul<Work>;
   const u32 start = shared_address(memory), warp = warp_index();
   const typename Matmul::Ring ring{start + Matmul::kOfBarriers};
+  u32 rank = 0;
+  if constexpr (Matmul::kBlocks > 1) asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  const auto role = Matmul::role_of(p, rank);
   if (warp == 0 && elect_one()) {
-    ring.init(1, Matmul::kTogether * Work::kCluster);
+    ring.init(1, Matmul::kTogether * Matmul::kCluster);
+    if constexpr (Matmul::kSplits > 1) {
+      Matmul::Splits::init(start + Matmul::kOfBarriers + Matmul::Ring::kBytes, role.part);
+    }
     prefetch_tensor_map(Work::BoxesA::map(p, 0));
     prefetch_tensor_map(Work::BoxesB::map(p, 0));
     if constexpr (Work::kProducts > 1)
       prefetch_tensor_map(Work::BoxesB::map(p, Work::BoxesB::kBoxes - 1));
   }
   follow_previous_kernel();
-  u32 rank = 0;
-  if constexpr (Work::kCluster == 1) {
+  if constexpr (Matmul::kBlocks == 1) {
     __syncthreads();
   } else {
-    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
     cluster_arrive();  // the barriers' own fence publishes them
     cluster_wait();
   }
-  const i32 blocks = i32((Work::extent_k(p) + Work::kK - 1) / Work::kK);
   using Registers = RegistersOf<Work::kConsumers>;
   if (warp < 4) {
     release_registers<Registers::kProducer>();
-    if (warp == 0 && elect_one()) Matmul::produce(p, start, ring, rank, blocks);
+    if (warp == 0 && elect_one()) Matmul::produce(p, start, ring, role);
   } else {
     take_registers<Registers::kConsumer>();
-    Matmul::consume(p, start, memory + Matmul::kOfSums, ring, rank, blocks, warp / 4 - 1);
+    Matmul::consume(p, start, memory + Matmul::kOfSums, ring, role, warp / 4 - 1);
   }
 }
 

@@ -12,8 +12,6 @@ inline constexpr std::int64_t kWantedBlocks = 528;  ///< four per multiprocessor
 inline constexpr std::int64_t kManyTiles = 512;     ///< a few on every multiprocessor
 /// Approximate number of threads that are resident at once.
 inline constexpr std::int64_t kThreadsAtOnce = std::int64_t{1} << 17;
-/// Vectors, one per thread, that keep 132 multiprocessors busy with 15 rounds of blocks of 1024.
-inline constexpr std::int64_t kManyVectors = std::int64_t{1} << 22;
 /// Shared memory that a block gets without asking for it, in bytes.
 inline constexpr std::int64_t kStaticSharedBytes = 48 * 1024;
 

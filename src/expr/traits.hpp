@@ -43,7 +43,6 @@ struct Traits {
   int weight = 1;
   Cost cost = {};
   bool counted = true;  ///< counts in DeclaredWork::operations
-  bool light = false;   ///< one or two instructions for numbers of every dtype
   // The CUDA spelling. If all are empty, the device library has a function of this name.
   std::string_view infix = {};    ///< between two operands
   std::string_view builtin = {};  ///< CUDA's function for double; that for float adds an f

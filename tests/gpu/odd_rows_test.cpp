@@ -43,6 +43,26 @@ TEST_F(OddRows, AgreeWithTheReference) {
           matrix("y", dtype, "(5,7,515):(3605,515,1)")},
          "y = relu(x + b)",
          {}});
+    cases.push_back({"shorter than a vector or a few, and a column that they repeat",
+                     {matrix("x", dtype, "(5003,53):(53,1)"), matrix("b", dtype, "(5003,1):(1,0)"),
+                      matrix("y", dtype, "(5003,53):(53,1)")},
+                     "y = relu(x * b)",
+                     {}});
+    cases.push_back({"of three elements, in place, and inputs that repeat in two modes",
+                     {matrix("y", dtype, "(691,197,3):(591,3,1)", Access::inout),
+                      matrix("b", f32, "(1,197,1):(0,1,0)"), matrix("g", dtype, "(1,1,3):(0,0,1)")},
+                     "y = y * g + b",
+                     {}});
+    cases.push_back({"of short columns",
+                     {matrix("x", dtype, "(4001,13,11):(143,11,1)"),
+                      matrix("y", dtype, "(4001,1,11):(11,11,1)")},
+                     "y = sum(x)"});
+    cases.push_back(
+        {"few, and of few vectors",
+         {matrix("x", dtype, "(1229,17,5):(85,5,1)"), matrix("b", dtype, "(1,1,5):(0,0,1)"),
+          matrix("y", dtype, "(1229,1,1):(1,0,0)")},
+         "y = max(x * b) + log(sum(exp(x * b - max(x * b))))",
+         {1, 2}});
     cases.push_back(
         {"transposed, both ways",
          {matrix("x", dtype, "(1003,131):(1,1003)"), matrix("z", dtype, "(1003,131):(131,1)"),

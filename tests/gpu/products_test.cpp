@@ -113,6 +113,50 @@ TEST_F(Products, LargerThanTheCpuComputesAreComparedWhole) {
   EXPECT_EQ(verify(*runtime(), c.op, inputs, actual).mismatches, 1);
 }
 
+/// A product whose blocks share tiles, twice: right, and with the same bits.
+struct SplitCase {
+  std::vector<Tensor> tensors;
+  const char* formula;
+  Tuning tuning;
+};
+
+TEST_F(Products, OfSplitSumsAreRightAndAlikeEveryTime) {
+  const SplitCase cases[] = {
+      {{{"a", bf16, "(200,2000)"}, {"b", bf16, "(2000,136)"}, {"d", bf16, "(200,136)"}},
+       "d = gelu(a @ b)",
+       {.tile = {{64, 128}}, .cluster = 2, .splits = 4}},
+      {{{"a", f16, "(2000,200):(1,2000)"}, {"b", f16, "(200,72):(1,200)"}, {"d", f16, "(2000,72)"}},
+       "d = a @ b",
+       {.tile = {{72, 256}}, .cluster = 1, .splits = 2}},
+      {{{"a", bf16, "(3,320,1096)"}, {"b", bf16, "(3,1096,192)"}, {"d", f32, "(3,320,192)"}},
+       "d = a @ b - 1",
+       {.tile = {{192, 192}}, .cluster = 1, .splits = 5}},
+      {{{"a", bf16, "(64,1600)"}, {"b", bf16, "(1600,56):(1,1600)"}, {"d", bf16, "(64,56)"}},
+       "d = a @ b",
+       {.tile = {{16, 64}}, .cluster = 1, .splits = 8}},
+      {{{"a", i8, "(130,1600)"}, {"b", i8, "(1600,64):(1,1600)"}, {"d", i32, "(130,64)"}},
+       "d = a @ b",
+       {.tile = {{64, 128}}, .cluster = 2, .splits = 3}},
+      {{{"a", tf32, "(100,1000)"}, {"b", tf32, "(1000,120):(1,1000)"}, {"d", f32, "(100,120)"}},
+       "d = a @ b",
+       {.tile = {{120, 128}}, .cluster = 1, .splits = 7}},
+  };
+  for (const SplitCase& c : cases) {
+    const RandomCase product{
+        .op = {.name = "split", .tensors = c.tensors, .formula = c.formula, .tuning = c.tuning},
+        .symbols = {},
+        .scalars = {}};
+    SCOPED_TRACE(to_json(product.op));
+    Random first(7), second(7);
+    const auto run = [&](Random& random) {
+      std::uniform_real_distribution<double> real(-2.0, 2.0);
+      return run_and_verify(product, [&] { return real(random); });
+    };
+    std::vector<GuardedTensor> once = run(first), again = run(second);
+    EXPECT_EQ(once.back().bytes(), again.back().bytes());
+  }
+}
+
 // Functions that make something else of the zeros behind an edge, infinities among them.
 TEST_F(Products, OfOperandsThatAreComputedOnTheirWayAgreeWithTheReference) {
   struct Case {

@@ -57,8 +57,8 @@ TEST(Plan, CoalescesAndVectorises) {
        false,
        {kC, kB, kC}},
       {"transposed operand",
-       {{"a", "(64,128):(1,64)"}, {"y", "(64,128):(128,1)"}},
-       "128 64",
+       {{"a", "(256,1024):(1,256)"}, {"y", "(256,1024):(1024,1)"}},
+       "1024 256",
        8,
        false,
        {kX, kC}},
@@ -277,35 +277,39 @@ TEST(Plan, VisitsTheSameElementsAsTheLayouts) {
 TEST(Plan, HeavyFormulasTakeFewElementsAThread) {
   std::string formula = "y = a";
   for (int i = 0; i < 10; ++i) formula += " + tan(a * " + std::to_string(i) + ".5)";
-  const Plan ten = plan_of(test::make_op(f16, {{"a", "(1024):(1)"}, {"y", "(1024):(1)"}}, formula));
+  const std::vector<std::pair<std::string, std::string>> tensors = {{"a", "(1048576):(1)"},
+                                                                    {"y", "(1048576):(1)"}};
+  const Plan ten = plan_of(test::make_op(f16, tensors, formula));
   EXPECT_EQ(ten.vector, 2);
   EXPECT_EQ(ten.unroll, 1);
   for (int i = 10; i < 50; ++i) formula += " + tan(a * " + std::to_string(i) + ".5)";
-  const Plan fifty =
-      plan_of(test::make_op(f16, {{"a", "(1024):(1)"}, {"y", "(1024):(1)"}}, formula));
+  const Plan fifty = plan_of(test::make_op(f16, tensors, formula));
   EXPECT_EQ(fifty.vector, 1);
 }
 
-TEST(Plan, LargeBlocksForLightFormulasOverManyVectors) {
+TEST(Plan, ThreadsOfMapsTakeVectorsUntilBlocksMoveEnough) {
   const struct {
     const char* name;
-    DType dtype;
+    DType in, out;
     const char* layout;
     const char* formula;
-    int threads;
+    int vector, unroll;
   } cases[] = {
-      {"streams", f16, "(33554432):(1)", "y = a + b", 1024},
-      {"wide values", f64, "(16777216):(1)", "y = where(a < b, a, -b)", 1024},
-      {"few vectors", f16, "(33554424):(1)", "y = a + b", 256},
-      {"symbolic", f16, "(N):(1)", "y = a + b", 256},
-      {"a heavy function", f16, "(33554432):(1)", "y = gelu(a) + b", 256},
-      {"many registers", i8, "(134217728):(1)", "y = a + b", 256},
+      {"8 KB a block", f32, f32, "(33554432):(1)", "y = gelu(a)", 4, 1},
+      {"6 KB", f32, bf16, "(33554432):(1)", "y = a", 4, 2},
+      {"few: as many threads as there is room for", f32, bf16, "(1048576):(1)", "y = a", 4, 1},
+      {"few, of a heavy formula", f32, f32, "(262144):(1)", "y = gelu(a) / (a * a + 2)", 2, 1},
+      {"few, of a light formula", f32, f32, "(262144):(1)", "y = relu(a)", 4, 1},
+      {"symbolic", f32, f32, "(N):(1)", "y = a", 4, 1},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
-    const Fused op =
-        test::make_op(c.dtype, {{"a", c.layout}, {"b", c.layout}, {"y", c.layout}}, c.formula);
-    EXPECT_EQ(plan_of(op).threads, c.threads);
+    Fused op = test::make_op(c.in, {{"a", c.layout}, {"y", c.layout}}, c.formula);
+    op.tensors[1].dtype = c.out;
+    const Plan plan = plan_of(op);
+    EXPECT_EQ(plan.threads, 256);
+    EXPECT_EQ(plan.vector, c.vector);
+    EXPECT_EQ(plan.unroll, c.unroll);
   }
 }
 

@@ -15,8 +15,8 @@ Plan plan_of(const std::vector<Tensor>& tensors, const Tuning& tuning = {},
              const Target& target = kWarps) {
   const Fused op{.tensors = tensors, .formula = "d = a @ b", .tuning = tuning};
   Plan plan = make_plan(op, formula::analyze(op), target);
-  EXPECT_EQ(parts_of(plan).size(), 1u);
-  return parts_of(plan).front();
+  EXPECT_LE(parts_of(plan).size(), 2u) << "an operand is copied, at most";
+  return parts_of(plan).back();
 }
 
 Plan plan_of_size(DType type, int m, int n, int k, const Tuning& tuning = {},

@@ -134,6 +134,31 @@ TEST(Rows, FewAndLongOnesOfSeveralPassesAreKernelsOfOnePassEach) {
   EXPECT_NE(rows_of(plan_of(pinned)), nullptr) << "knobs are of one kernel";
 }
 
+TEST(Rows, ThatAreOnlyReadHaveLargeBlocksIfTheyAreMany) {
+  EXPECT_EQ(plan_of(sum("(500000,128):(128,1)", "500000:1", {1})).threads, 256);
+  EXPECT_EQ(plan_of(sum("(5000,128):(128,1)", "5000:1", {1})).threads, 128);
+  EXPECT_EQ(plan_of(softmax("(500000,128):(128,1)")).threads, 128);
+}
+
+TEST(Rows, OfShortColumnsAreLoadedAtOnce) {
+  struct Row {
+    const char *x, *y;
+    int row_threads, register_vectors;
+  };
+  constexpr Row kRows[] = {
+      {"(61,513,16,9):(73872,144,9,1)", "(61,513,9):(4617,9,1)", 1, 16},
+      {"(61,51,16,9):(7344,144,9,1)", "(61,51,9):(459,9,1)", 4, 0},      // few
+      {"(61,513,17,9):(78489,153,9,1)", "(61,513,9):(4617,9,1)", 8, 0},  // long
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.x);
+    const Plan plan = plan_of(sum(row.x, row.y, {2}));
+    ASSERT_FALSE(rows_of(plan)->along());
+    EXPECT_EQ(rows_of(plan)->row_threads, row.row_threads);
+    EXPECT_EQ(rows_of(plan)->register_vectors, row.register_vectors);
+  }
+}
+
 TEST(Rows, OfShortRunsAreAccessedByWholeSectors) {
   Fused columns = test::make_op(
       f16, {{"x", "(2,128,8192,4):(4194304,32768,4,1)"}, {"y", "(2,128,1,4):(512,4,4,1)"}},
@@ -162,7 +187,7 @@ TEST(Rows, HaveAsManyThreadsAsStayBusy) {
   };
   const Row kRows[] = {
       {"(4000,62):(62,1)", f16, 8, 4},        {"(4000,33):(33,1)", f32, 8, 5},
-      {"(2000,127):(127,1)", bf16, 16, 8},    {"(100000,301):(301,1)", f32, 64, 5},
+      {"(2000,127):(127,1)", bf16, 32, 4},    {"(100000,301):(301,1)", f32, 64, 5},
       {"(30000,1001):(1001,1)", f32, 256, 4}, {"(200000,330):(330,1)", bf16, 32, 6},
       {"(30000,635):(635,1)", f32, 128, 5},   {"(300000,256):(256,1)", f16, 16, 2},
       {"(300000,120):(120,1)", bf16, 8, 2},   {"(1000000,32):(32,1)", f16, 2, 2},

@@ -16,7 +16,7 @@ TEST(StepPlans, AreOnePartForOneProduct) {
   EXPECT_EQ(template_name(plan), "fused_parts");
   ASSERT_EQ(parts_of(plan).size(), 1U);
   const Plan& part = parts_of(plan)[0];
-  EXPECT_EQ(template_name(part), "matmul_mma");
+  EXPECT_EQ(template_name(part), "matmul_wgmma");
   EXPECT_EQ(part.kernel_name, "tilejit_test_bf16_part0");
   EXPECT_EQ(part.tensors, (std::vector{0, 1, 2, 3}));
   EXPECT_TRUE(std::get<Several>(plan.family).temporaries.empty());

@@ -37,6 +37,7 @@ TEST(WgmmaPlan, IsForOperandsThatTensorMapsCanShow) {
     DType type;
     int align;
     bool taken;
+    bool copied = false;
   };
   constexpr Case kCases[] = {
       {"both along K", "(2048,2048):(2048,1)", "(2048,2048):(1,2048)", bf16, 16, true},
@@ -46,10 +47,10 @@ TEST(WgmmaPlan, IsForOperandsThatTensorMapsCanShow) {
       {"batches", "(3,2048,2048):(4194304,2048,1)", "(2048,2048):(1,2048)", bf16, 16, true},
       {"tf32", "(2048,2048):(2048,1)", "(2048,2048):(1,2048)", tf32, 16, true},
       {"bytes", "(2048,2048):(2048,1)", "(2048,2048):(1,2048)", i8, 16, true},
-      {"odd rows", "(2048,2048):(2049,1)", "(2048,2048):(1,2048)", bf16, 16, false},
-      {"an odd address", "(2048,2048):(2048,1)", "(2048,2048):(1,2048)", bf16, 8, false},
-      {"32 bits along M", "(2048,2048):(1,2048)", "(2048,2048):(1,2048)", tf32, 16, false},
-      {"nested", "((4,512),2048):((1,8192),4)", "(2048,2048):(1,2048)", bf16, 16, false},
+      {"odd rows", "(2048,2048):(2049,1)", "(2048,2048):(1,2048)", bf16, 16, true, true},
+      {"an odd address", "(2048,2048):(2048,1)", "(2048,2048):(1,2048)", bf16, 8, true, true},
+      {"32 bits along M", "(2048,2048):(1,2048)", "(2048,2048):(1,2048)", tf32, 16, true, true},
+      {"nested", "((4,512),2048):((1,8192),4)", "(2048,2048):(1,2048)", bf16, 16, true, true},
       {"repeated rows", "(2048,2048):(0,1)", "(2048,2048):(1,2048)", bf16, 16, false},
       {"fewer bits in sums than promised", "(2048,2048):(2048,1)", "(2048,2048):(1,2048)", f8e4m3,
        16, false},
@@ -63,14 +64,28 @@ TEST(WgmmaPlan, IsForOperandsThatTensorMapsCanShow) {
                           : c.what == std::string("batches") ? "(3,2048,2048)"
                                                              : "(2048,2048)";
     const DType type = c.type == i8 ? i32 : c.type == tf32 ? f32 : c.type == f8e4m3 ? bf16 : c.type;
-    const Plan part = part_of({a, {"b", c.type, c.b}, {"d", type, d.c_str()}});
+    const Plan plan = plan_of(
+        {.tensors = {a, {"b", c.type, c.b}, {"d", type, d.c_str()}}, .formula = "d = a @ b"},
+        kHopper);
+    const Plan& part = parts_of(plan).back();
     EXPECT_EQ(wgmma_of(part) != nullptr, c.taken) << template_name(part);
+    EXPECT_EQ(parts_of(plan).size(), c.copied ? 2U : 1U);
+    if (c.copied) operation::check_tensor_maps(plan.signature, launch_plan(plan));
   }
   EXPECT_NE(wgmma_of(part_of_size(2048, 2048, 2048)), nullptr);
   for (const char* target : {"sm_80", "sm_90", "sm_100a", "sm_120a"}) {
     EXPECT_EQ(wgmma_of(part_of_size(2048, 2048, 2048, bf16, {}, parse_target(target))), nullptr)
         << target;
   }
+}
+
+// A small product with odd rows is multiplied before copies would have been started.
+TEST(WgmmaPlan, CopiesNoOperandsIfThatTakesLonger) {
+  const Plan plan =
+      plan_of({.tensors = {{"a", bf16, "(65,67)"}, {"b", bf16, "(67,69)"}, {"d", bf16, "(65,69)"}},
+               .formula = "d = a @ b"},
+              kHopper);
+  EXPECT_EQ(parts_of(plan).size(), 1U);
 }
 
 TEST(WgmmaPlan, FillsTheDeviceWithTiles) {
@@ -137,8 +152,40 @@ TEST(WgmmaPlan, HasSharedMemoryForEveryTile) {
   }
 }
 
+TEST(WgmmaPlan, SplitsKIfTilesAreFew) {
+  struct Case {
+    int m, n, k;
+    bool splits;
+  };
+  constexpr Case kCases[] = {{3200, 256, 5632, true},   {288, 208, 1160, true},
+                             {64, 64, 8192, true},      {4096, 4096, 4096, false},
+                             {8192, 1024, 1024, false}, {2048, 2048, 128, false}};
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(std::to_string(c.m) + " x " + std::to_string(c.n) + " x " + std::to_string(c.k));
+    const Plan part = part_of_size(c.m, c.n, c.k);
+    ASSERT_NE(wgmma_of(part), nullptr);
+    EXPECT_EQ(wgmma_of(part)->splits > 1, c.splits);
+    expect_boxes(part);
+  }
+}
+
+TEST(WgmmaPlan, AddsSplitSumsInAClusterWithoutMemory) {
+  const Plan part =
+      part_of_size(256, 512, 4096, bf16, {.tile = {{64, 128}}, .cluster = 2, .splits = 4});
+  ASSERT_NE(wgmma_of(part), nullptr);
+  EXPECT_LE(split_bytes(*wgmma_of(part)),
+            wgmma_of(part)->tile.stages * stage_bytes(*wgmma_of(part)));
+  const operation::LaunchPlan launch = launch_plan(part);
+  EXPECT_TRUE(launch.workspaces.empty());
+  ASSERT_EQ(launch.steps.size(), 1U);
+  EXPECT_EQ(launch.steps[0].cluster, 8);
+  EXPECT_FALSE(launch.steps[0].grid.resident) << "a block has one tile";
+  EXPECT_EQ(launch.steps[0].grid.blocks_per_unit, 8);
+}
+
 TEST(WgmmaPlan, GoesBackToWarpsForTuningThatOnlyTheyHave) {
-  EXPECT_EQ(wgmma_of(part_of_size(4096, 4096, 4096, bf16, {.splits = 3})), nullptr);
+  EXPECT_EQ(wgmma_of(part_of_size(4096, 4096, 4096, bf16, {.splits = 9})), nullptr);
+  EXPECT_EQ(wgmma_of(part_of_size(4096, 4096, 4096, bf16, {.splits = 3}))->splits, 3);
   EXPECT_EQ(wgmma_of(part_of_size(4096, 4096, 4096, bf16, {.cluster = 1}))->cluster, 1);
   try {
     (void)part_of_size(4096, 4096, 4096, bf16, {.tile = {{24, 40}}});

@@ -5,78 +5,11 @@
 #include <cmath>
 #include <random>
 
-#include "support/product_case.hpp"
+#include "reference/case_in_memory.hpp"
 #include "tilejit/error.hpp"
-#include "tilejit/reference.hpp"
 
 namespace tilejit {
 namespace {
-
-using test::GuardedTensor;
-
-/// An operation with memory of its own.
-class Case {
- public:
-  explicit Case(Fused op, SymbolValues symbols = {}, std::vector<Number> scalars = {})
-      : op_(std::move(op)), symbols_(std::move(symbols)), scalars_(std::move(scalars)) {
-    for (const Tensor& tensor : op_.tensors) memory_.emplace_back(tensor, symbols_);
-  }
-
-  /// Small integers, whose products and sums every type holds.
-  void fill_integers(test::Random& random) {
-    for (std::size_t t = 0; t < memory_.size(); ++t) {
-      const int least = category(op_.tensors[t].dtype) == Category::unsigned_integer ? 0 : -4;
-      std::uniform_int_distribution<int> next(least, 4);
-      memory_[t].fill([&] { return next(random); });
-    }
-  }
-  void fill_reals(test::Random& random) {
-    for (GuardedTensor& one : memory_) one.fill(random);
-  }
-
-  void evaluate() {
-    before_ = memory_;
-    tilejit::evaluate(Operation(op_), arguments(memory_));
-  }
-  [[nodiscard]] Verification verify() {
-    std::vector<const void*> actual;
-    for (GuardedTensor& one : memory_) actual.push_back(one.data());
-    return tilejit::verify(Operation(op_), arguments(before_.empty() ? memory_ : before_), actual);
-  }
-
-  /// The element of tensor `t` at a coordinate along its top-level modes; mode extents are 1 where
-  /// the coordinate repeats.
-  [[nodiscard]] double at(std::size_t t, std::vector<std::int64_t> coordinate) {
-    return decode(op_.tensors[t].dtype, element(t, std::move(coordinate)));
-  }
-  void set(std::size_t t, std::vector<std::int64_t> coordinate, double value) {
-    encode(op_.tensors[t].dtype, value, element(t, std::move(coordinate)));
-  }
-  [[nodiscard]] GuardedTensor& memory(std::size_t t) { return memory_[t]; }
-
- private:
-  [[nodiscard]] HostArguments arguments(std::vector<GuardedTensor>& memory) const {
-    HostArguments args{.tensors = {}, .scalars = scalars_, .symbols = symbols_};
-    for (GuardedTensor& one : memory) args.tensors.push_back(one.data());
-    return args;
-  }
-  unsigned char* element(std::size_t t, std::vector<std::int64_t> coordinate) {
-    const Layout layout = substitute(op_.tensors[t].layout, symbols_);
-    const std::size_t extra = coordinate.size() - rank(layout);
-    std::int64_t index = 0;
-    for (std::size_t i = 0; i < rank(layout); ++i) {
-      const Layout own = mode(layout, i);
-      const std::int64_t extent = size(own).value();
-      index += own(extent == 1 ? 0 : coordinate[extra + i]);
-    }
-    return memory_[t].data() + index * size_bytes(op_.tensors[t].dtype);
-  }
-
-  Fused op_;
-  SymbolValues symbols_;
-  std::vector<Number> scalars_;
-  std::vector<GuardedTensor> memory_, before_;
-};
 
 struct ProductCase {
   const char* name;
@@ -126,9 +59,10 @@ TEST(Products, AreTheSumsOfProducts) {
   for (const ProductCase& c : kProducts) {
     SCOPED_TRACE(c.name);
     const std::string formula = c.formula;
-    Case test({.tensors = {{"a", c.a_type, c.a}, {"b", c.b_type, c.b}, {"d", c.d_type, c.d}},
-               .formula = formula},
-              {{"M", c.m}, {"N", c.n}, {"K", c.k}});
+    CaseInMemory test(
+        {.tensors = {{"a", c.a_type, c.a}, {"b", c.b_type, c.b}, {"d", c.d_type, c.d}},
+         .formula = formula},
+        {{"M", c.m}, {"N", c.n}, {"K", c.k}});
     test.fill_integers(random);
     test.evaluate();
     const bool a_turned = formula.find("a.T") != std::string::npos;
@@ -172,7 +106,7 @@ TEST(Products, AreRoundedWhereTheyAreStored) {
                              {"e", bf16, "(1,1)"},
                              {"f", f32, "(1,1)"}},
                  .formula = "p = a @ b; d = p; e = p; f = bf16(p)"};
-  Case test(op);
+  CaseInMemory test(op);
   test.set(0, {0, 0}, 1);
   test.set(0, {0, 1}, 0x1p-9);
   test.set(1, {0, 0}, 1);
@@ -197,10 +131,10 @@ struct StepCase {
   std::vector<Tensor> tensors;
   const char* formula;
   std::vector<std::int64_t> shape;  ///< of the output that is checked, the last tensor
-  double (*want)(Case& test, std::int64_t i, std::int64_t j);
+  double (*want)(CaseInMemory& test, std::int64_t i, std::int64_t j);
 };
 
-double dot(Case& test, std::size_t a, std::size_t b, std::int64_t i, std::int64_t j,
+double dot(CaseInMemory& test, std::size_t a, std::size_t b, std::int64_t i, std::int64_t j,
            std::int64_t count) {
   double sum = 0;
   for (std::int64_t k = 0; k < count; ++k) sum += test.at(a, {i, k}) * test.at(b, {k, j});
@@ -213,7 +147,7 @@ TEST(Products, StandBesideEverythingElse) {
        {{"a", f64, "(4,6)"}, {"b", f64, "(6,5)"}, {"bias", f64, "5"}, {"d", f64, "(4,5)"}},
        "d = gelu(a @ b + bias)",
        {4, 5},
-       [](Case& t, std::int64_t i, std::int64_t j) {
+       [](CaseInMemory& t, std::int64_t i, std::int64_t j) {
          const double x = dot(t, 0, 1, i, j, 6) + t.at(2, {i, j});
          return 0.5 * x * (1 + std::erf(x / std::sqrt(2)));
        }},
@@ -221,7 +155,7 @@ TEST(Products, StandBesideEverythingElse) {
        {{"x", f64, "(4,6)"}, {"g", f64, "6"}, {"w", f64, "(6,6)"}, {"y", f64, "(4,6)"}},
        "h = x * rsqrt(mean(x * x) + 1) * g; y = h @ w + x",
        {4, 6},
-       [](Case& t, std::int64_t i, std::int64_t j) {
+       [](CaseInMemory& t, std::int64_t i, std::int64_t j) {
          double squares = 0, sum = 0;
          for (std::int64_t k = 0; k < 6; ++k) squares += t.at(0, {i, k}) * t.at(0, {i, k});
          const double scale = 1 / std::sqrt(squares / 6 + 1);
@@ -237,7 +171,7 @@ TEST(Products, StandBesideEverythingElse) {
         {"y", f64, "(4,5)"}},
        "y = x @ w + (x @ a) @ b",
        {4, 5},
-       [](Case& t, std::int64_t i, std::int64_t j) {
+       [](CaseInMemory& t, std::int64_t i, std::int64_t j) {
          double sum = dot(t, 0, 1, i, j, 6);
          for (std::int64_t r = 0; r < 2; ++r) sum += dot(t, 0, 2, i, r, 6) * t.at(3, {r, j});
          return sum;
@@ -246,7 +180,7 @@ TEST(Products, StandBesideEverythingElse) {
        {{"q", f64, "(4,3)"}, {"k", f64, "(6,3)"}, {"v", f64, "(6,5)"}, {"y", f64, "(4,5)"}},
        "s = q @ k.T; e = exp(s - max(s)); y = (e / sum(e)) @ v",
        {4, 5},
-       [](Case& t, std::int64_t i, std::int64_t j) {
+       [](CaseInMemory& t, std::int64_t i, std::int64_t j) {
          double total = 0, sum = 0;
          for (std::int64_t l = 0; l < 6; ++l) {
            double score = 0;
@@ -264,7 +198,7 @@ TEST(Products, StandBesideEverythingElse) {
         {"y", f64, "(4,3)"}},
        "h = relu(a @ b); y = h @ c",
        {4, 3},
-       [](Case& t, std::int64_t i, std::int64_t j) {
+       [](CaseInMemory& t, std::int64_t i, std::int64_t j) {
          double sum = 0;
          for (std::int64_t k = 0; k < 5; ++k)
            sum += std::max(dot(t, 0, 1, i, k, 6), 0.0) * t.at(2, {k, j});
@@ -274,7 +208,7 @@ TEST(Products, StandBesideEverythingElse) {
        {{"a", f64, "(4,6)"}, {"b", f64, "(6,5)"}, {"y", f64, "4"}},
        "y = sum(a @ b)",
        {1, 4},
-       [](Case& t, std::int64_t, std::int64_t j) {
+       [](CaseInMemory& t, std::int64_t, std::int64_t j) {
          double sum = 0;
          for (std::int64_t n = 0; n < 5; ++n) sum += dot(t, 0, 1, j, n, 6);
          return sum;
@@ -283,12 +217,14 @@ TEST(Products, StandBesideEverythingElse) {
        {{"a", f64, "(5,6)"}, {"b", f64, "(6,5)"}, {"y", f64, "(5,5)"}},
        "y = where(iota(0) >= iota(1), a @ b, 0)",
        {5, 5},
-       [](Case& t, std::int64_t i, std::int64_t j) { return i >= j ? dot(t, 0, 1, i, j, 6) : 0; }},
+       [](CaseInMemory& t, std::int64_t i, std::int64_t j) {
+         return i >= j ? dot(t, 0, 1, i, j, 6) : 0;
+       }},
       {"one tensor twice",
        {{"x", f64, "(5,4)"}, {"y", f64, "(4,4)"}},
        "y = x.T @ x",
        {4, 4},
-       [](Case& t, std::int64_t i, std::int64_t j) {
+       [](CaseInMemory& t, std::int64_t i, std::int64_t j) {
          double sum = 0;
          for (std::int64_t k = 0; k < 5; ++k) sum += t.at(0, {k, i}) * t.at(0, {k, j});
          return sum;
@@ -297,21 +233,21 @@ TEST(Products, StandBesideEverythingElse) {
        {{"a", f64, "(1,6)"}, {"b", f64, "(6,5)"}, {"c", f64, "(4,5)"}, {"y", f64, "(4,5)"}},
        "y = a @ b + c",
        {4, 5},
-       [](Case& t, std::int64_t i, std::int64_t j) {
+       [](CaseInMemory& t, std::int64_t i, std::int64_t j) {
          return dot(t, 0, 1, 0, j, 6) + t.at(2, {i, j});
        }},
       {"a transposed tensor without a product",
        {{"x", f64, "(4,4)"}, {"y", f64, "(4,4)"}},
        "y = x + x.T",
        {4, 4},
-       [](Case& t, std::int64_t i, std::int64_t j) {
+       [](CaseInMemory& t, std::int64_t i, std::int64_t j) {
          return t.at(0, {i, j}) + t.at(0, {j, i});
        }},
   };
   test::Random random(2);
   for (const StepCase& c : cases) {
     SCOPED_TRACE(c.name);
-    Case test({.tensors = c.tensors, .formula = c.formula});
+    CaseInMemory test({.tensors = c.tensors, .formula = c.formula});
     test.fill_reals(random);
     test.evaluate();
     const Verification verified = test.verify();
@@ -328,26 +264,27 @@ TEST(Products, StandBesideEverythingElse) {
 TEST(Products, ReadOldValuesBeforeTheyAreReplaced) {
   struct Row {
     const char* formula;
-    double (*want)(Case& before, std::int64_t i, std::int64_t j);
+    double (*want)(CaseInMemory& before, std::int64_t i, std::int64_t j);
   };
   const Row rows[] = {
-      {"x = x @ w", [](Case& t, std::int64_t i, std::int64_t j) { return dot(t, 0, 1, i, j, 4); }},
+      {"x = x @ w",
+       [](CaseInMemory& t, std::int64_t i, std::int64_t j) { return dot(t, 0, 1, i, j, 4); }},
       {"t = x * 2; x = relu(x); y = x @ w + t",
-       [](Case& t, std::int64_t i, std::int64_t j) {
+       [](CaseInMemory& t, std::int64_t i, std::int64_t j) {
          return std::max(t.at(0, {i, j}), 0.0);
        }},
       {"t = x + 1; x = t @ w + x; y = t @ x",
-       [](Case& t, std::int64_t i, std::int64_t j) {
+       [](CaseInMemory& t, std::int64_t i, std::int64_t j) {
          double sum = t.at(0, {i, j});
          for (std::int64_t k = 0; k < 4; ++k) sum += (t.at(0, {i, k}) + 1) * t.at(1, {k, j});
          return sum;
        }},
       {"x = x + x.T; y = x @ w",
-       [](Case& t, std::int64_t i, std::int64_t j) {
+       [](CaseInMemory& t, std::int64_t i, std::int64_t j) {
          return t.at(0, {i, j}) + t.at(0, {j, i});
        }},
       {"x = w.T @ x + x.T",
-       [](Case& t, std::int64_t i, std::int64_t j) {
+       [](CaseInMemory& t, std::int64_t i, std::int64_t j) {
          double sum = t.at(0, {j, i});
          for (std::int64_t k = 0; k < 4; ++k) sum += t.at(1, {k, i}) * t.at(0, {k, j});
          return sum;
@@ -361,9 +298,9 @@ TEST(Products, ReadOldValuesBeforeTheyAreReplaced) {
              .formula = row.formula};
     const bool has_y = op.formula.find("y = ") != std::string::npos;
     if (has_y) op.tensors.push_back({"y", f64, "(4,4)"});
-    Case test(op);
+    CaseInMemory test(op);
     test.fill_reals(random);
-    Case before = test;
+    CaseInMemory before = test;
     test.evaluate();
     for (std::int64_t i = 0; i < 4; ++i) {
       for (std::int64_t j = 0; j < 4; ++j)
@@ -372,98 +309,6 @@ TEST(Products, ReadOldValuesBeforeTheyAreReplaced) {
     const Verification verified = test.verify();
     EXPECT_TRUE(verified.passed) << verified.first_mismatch;
   }
-}
-
-// The second product reads y as it is stored: what it should be, not what is in memory.
-TEST(Products, AreVerifiedStepByStep) {
-  Case test({.tensors = {{"a", f32, "(3,4)"},
-                         {"b", f32, "(4,5)"},
-                         {"c", f32, "(5,2)"},
-                         {"y", bf16, "(3,5)"},
-                         {"z", f32, "(3,2)"}},
-             .formula = "y = a @ b; z = f32(y) @ c"});
-  test::Random random(4);
-  test.fill_reals(random);
-  test.evaluate();
-  EXPECT_TRUE(test.verify().passed);
-  test.set(3, {1, 2}, test.at(3, {1, 2}) + 1);
-  const Verification verified = test.verify();
-  EXPECT_EQ(verified.mismatches, 1);
-  EXPECT_THAT(verified.first_mismatch, testing::StartsWith("y(1,2)"));
-}
-
-TEST(Products, HaveBoundsForSumsInAnyOrder) {
-  constexpr std::int64_t kSize = 300;
-  Case test({.tensors = {{"a", f32, "(2,300)"}, {"b", f32, "(300,2)"}, {"d", f32, "(2,2)"}},
-             .formula = "d = a @ b"});
-  test::Random random(5);
-  test.fill_reals(random);
-  test.evaluate();
-  float backwards = 0;
-  for (std::int64_t k = kSize; k-- > 0;)
-    backwards += static_cast<float>(test.at(0, {0, k})) * static_cast<float>(test.at(1, {k, 0}));
-  const double exact = test.at(2, {0, 0});
-  test.set(2, {0, 0}, backwards);
-  EXPECT_TRUE(test.verify().passed);
-  test.set(2, {0, 0}, exact + 1e-3 * kSize);
-  EXPECT_FALSE(test.verify().passed);
-}
-
-// Of more than 2^32 products, some rows and columns are compared, and a part of the rest.
-TEST(Products, OfLargeSizesAreSampled) {
-  const Fused op{.tensors = {{"a", f32, "(2048,1030):(0,1)"},
-                             {"b", f32, "(1030,2048):(0,0)"},
-                             {"d", f32, "(2048,2048)"}},
-                 .formula = "d = a @ b"};
-  std::vector<float> a(1030, 1), b(1, 1), d(std::size_t{1} << 22, 1030);
-  const HostArguments args{.tensors = {a.data(), b.data(), nullptr}};
-  const std::vector<const void*> actual = {nullptr, nullptr, d.data()};
-  const Verification right = verify(op, args, actual);
-  EXPECT_TRUE(right.passed) << right.first_mismatch;
-  EXPECT_GT(right.elements, 16 * 2048 * 2 - 16 * 16);
-  EXPECT_LT(right.elements, 1 << 18);
-  for (std::size_t row = 64; row < 128; ++row) {
-    for (std::size_t column = 1024; column < 1088; ++column) d[row * 2048 + column] = 0;
-  }
-  EXPECT_FALSE(verify(op, args, actual).passed) << "a tile is missing";
-  std::ranges::fill(d, 1030.0f);
-  d[1000 * 2048 + 1001] = NAN;
-  const Verification wrong = verify(op, args, actual);
-  EXPECT_EQ(wrong.mismatches, 1);
-  EXPECT_THAT(wrong.first_mismatch, testing::StartsWith("d row 1000, its sum with random signs"));
-  d[1000 * 2048 + 1001] = 4096;
-  EXPECT_FALSE(verify(op, args, actual).passed) << "one element of 2^22";
-}
-
-// What evaluating gives is within the bounds of verifying, for any formula.
-TEST(Products, OfRandomFormulasAreWithinTheirBounds) {
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    test::Random random(seed);
-    const test::RandomCase c = test::random_product(random);
-    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + to_json(c.op));
-    Case test(c.op, c.symbols, c.scalars);
-    test.fill_reals(random);
-    test.evaluate();
-    const Verification verified = test.verify();
-    EXPECT_TRUE(verified.passed) << verified.first_mismatch;
-  }
-}
-
-TEST(Products, TakeWhatIsNotFinite) {
-  Case test({.tensors = {{"a", f32, "(3,2)"}, {"b", f32, "(2,1)"}, {"d", f32, "(3,1)"}},
-             .formula = "d = a @ b"});
-  test::Random random(6);
-  test.fill_integers(random);
-  test.set(0, {0, 0}, INFINITY);
-  test.set(0, {1, 1}, NAN);
-  test.set(1, {0, 0}, 2);
-  test.evaluate();
-  EXPECT_EQ(test.at(2, {0, 0}), INFINITY);
-  EXPECT_TRUE(std::isnan(test.at(2, {1, 0})));
-  EXPECT_TRUE(std::isfinite(test.at(2, {2, 0})));
-  EXPECT_TRUE(test.verify().passed);
-  test.set(2, {1, 0}, 1);
-  EXPECT_EQ(test.verify().mismatches, 1);
 }
 
 }  // namespace

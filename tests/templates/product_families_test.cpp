@@ -55,8 +55,9 @@ plan::Plan plan_of(const Operands& types, const Layouts& layouts, const char* ta
   return plan::make_plan(op, formula::analyze(op), parse_target(target));
 }
 
+/// After copies of operands, if there are any.
 const plan::Plan& product_of(const plan::Plan& plan) {
-  return plan::parts_of(plan).empty() ? plan : plan::parts_of(plan).front();
+  return plan::parts_of(plan).empty() ? plan : plan::parts_of(plan).back();
 }
 
 /// "wgmma m64k16", "m16n8k16", or "simt".

@@ -13,7 +13,7 @@ using namespace tile;
 #define INDEX_NARROW 1
 #define INDEX_WIDE 0
 
-constexpr int kThreads = 1024;  // a block
+constexpr int kThreads = 256;  // a block
 constexpr int kVector = 8;  // elements along the innermost mode
 constexpr int kUnroll = 1;  // vectors a thread
 

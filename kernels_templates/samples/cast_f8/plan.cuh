@@ -16,7 +16,7 @@ using namespace tile;
 
 constexpr int kThreads = 256;  // a block
 constexpr int kVector = 4;  // elements along the innermost mode
-constexpr int kUnroll = 2;  // vectors a thread
+constexpr int kUnroll = 1;  // vectors a thread
 
 struct Params {
   const f32* t0;

@@ -16,7 +16,7 @@ using namespace tile;
 
 constexpr int kThreads = 384;  // a block
 constexpr int kVector = 2;  // elements a thread takes at once
-constexpr int kCluster = 2;  // blocks
+constexpr int kCluster = 2, kSplits = 1;  // blocks
 
 struct Params {
   const bf16* t0;
@@ -197,7 +197,7 @@ struct ResultStored {
 // What tile/warpgroup_matmul.cuh does.
 struct Work {
   static constexpr int kM = 128, kN = 128, kK = 64, kStages = 4;
-  static constexpr int kConsumers = 2, kCluster = 2;
+  static constexpr int kConsumers = 2, kCluster = 2, kSplits = 1;
   static constexpr int kProducts = 2;
   static constexpr bool kStatistic = false;
   static constexpr bool kTakeTurns = false, kMayBeEmpty = false;

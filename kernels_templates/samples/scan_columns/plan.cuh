@@ -25,20 +25,20 @@ struct Params {
 static_assert(sizeof(Params) == 16, "the host packs the same bytes");
 
 using Index = u32;  // of the vectors of a row
-constexpr bool kAlong = false;
-constexpr int kAcross = 2;  // rows of a thread
-constexpr int kRowThreads = 64;  // threads of a block that share a row
+enum : bool { kAlong = false };
+enum : int { kAcross = 2 };  // rows of a thread
+enum : int { kRowThreads = 64 };  // threads of a block that share a row
 #define SPLITS_ROWS 0
-constexpr int kSplits = 1;  // blocks a row that meet in memory
-constexpr int kRegisterVectors = 0;  // per thread
+enum : int { kSplits = 1 };  // blocks a row that meet in memory
+enum : int { kRegisterVectors = 0 };  // per thread
 #define ROWS_IN_REGISTERS 0
-constexpr bool kBlocksAreWhole = false;  // all have as many rows
-constexpr bool kComputesAlways = false;  // also what does not exist
-constexpr bool kChunksAreWhole = false;  // rows end with one
-constexpr int kBatch = 4;  // loads in flight
-constexpr bool kFullOutputs = true;
-constexpr bool kRowOutputs = false;
-constexpr bool kRowsInPlace = false;
+enum : bool { kBlocksAreWhole = false };  // all have as many rows
+enum : bool { kComputesAlways = false };  // also what does not exist
+enum : bool { kChunksAreWhole = false };  // rows end with one
+enum : int { kBatch = 4 };  // loads in flight
+enum : bool { kFullOutputs = true };
+enum : bool { kRowOutputs = false };
+enum : bool { kRowsInPlace = false };
 
 TILE_DEVICE unsigned char* partials_of(const Params& p) {
   return nullptr;
@@ -65,8 +65,8 @@ struct Results {
 
 struct Pass0 {
   float a2 = 0;
-  static constexpr bool kRescales = false;
-  static constexpr bool kExtremum = false;
+  enum : bool { kRescales = false };
+  enum : bool { kExtremum = false };
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
@@ -84,11 +84,11 @@ template <class... T>
 struct List {};
 struct Below {};  // asks for the sums below a maximum
 using PassList = List<Pass0>;
-constexpr int kPassBytes = (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4);
+enum : int { kPassBytes = (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4) };
 
-constexpr bool kReverse = false;
-constexpr int kTurns = 64;  // totals that a part of a running total has
-constexpr int kLevels = 1;  // its parts
+enum : bool { kReverse = false };
+enum : int { kTurns = 64 };  // totals that a part of a running total has
+enum : int { kLevels = 1 };  // its parts
 
 struct Scans {
   float a1 = 0;

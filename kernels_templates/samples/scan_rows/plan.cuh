@@ -23,20 +23,20 @@ struct Params {
 static_assert(sizeof(Params) == 16, "the host packs the same bytes");
 
 using Index = u32;  // of the vectors of a row
-constexpr bool kAlong = true;
-constexpr int kAcross = 1;  // rows of a thread
-constexpr int kRowThreads = 128;  // threads of a block that share a row
+enum : bool { kAlong = true };
+enum : int { kAcross = 1 };  // rows of a thread
+enum : int { kRowThreads = 128 };  // threads of a block that share a row
 #define SPLITS_ROWS 0
-constexpr int kSplits = 1;  // blocks a row that meet in memory
-constexpr int kRegisterVectors = 4;  // per thread
+enum : int { kSplits = 1 };  // blocks a row that meet in memory
+enum : int { kRegisterVectors = 4 };  // per thread
 #define ROWS_IN_REGISTERS 1
-constexpr bool kBlocksAreWhole = true;  // all have as many rows
-constexpr bool kComputesAlways = false;  // also what does not exist
-constexpr bool kChunksAreWhole = true;  // rows end with one
-constexpr int kBatch = 4;  // loads in flight
-constexpr bool kFullOutputs = true;
-constexpr bool kRowOutputs = false;
-constexpr bool kRowsInPlace = false;
+enum : bool { kBlocksAreWhole = true };  // all have as many rows
+enum : bool { kComputesAlways = false };  // also what does not exist
+enum : bool { kChunksAreWhole = true };  // rows end with one
+enum : int { kBatch = 4 };  // loads in flight
+enum : bool { kFullOutputs = true };
+enum : bool { kRowOutputs = false };
+enum : bool { kRowsInPlace = false };
 
 TILE_DEVICE unsigned char* partials_of(const Params& p) {
   return nullptr;
@@ -64,11 +64,11 @@ template <class... T>
 struct List {};
 struct Below {};  // asks for the sums below a maximum
 using PassList = List<>;
-constexpr int kPassBytes = 4;
+enum : int { kPassBytes = 4 };
 
-constexpr bool kReverse = false;
-constexpr int kTurns = 64;  // totals that a part of a running total has
-constexpr int kLevels = 1;  // its parts
+enum : bool { kReverse = false };
+enum : int { kTurns = 64 };  // totals that a part of a running total has
+enum : int { kLevels = 1 };  // its parts
 
 struct Scans {
   float a1 = 0;

@@ -23,22 +23,22 @@ struct Params {
 static_assert(sizeof(Params) == 24, "the host packs the same bytes");
 
 using Index = u32;  // of the vectors of a row
-constexpr bool kAlong = true;
-constexpr int kAcross = 1;  // rows of a thread
-constexpr int kRowThreads = 256;  // threads of a block that share a row
+enum : bool { kAlong = true };
+enum : int { kAcross = 1 };  // rows of a thread
+enum : int { kRowThreads = 256 };  // threads of a block that share a row
 #define SPLITS_ROWS 1
 #define KERNEL_NAME_COMBINE tilejit_scan_shared_f32_combine
-constexpr int kCombineThreads = 256;  // a block that combines what is left
-constexpr int kSplits = 528;  // blocks a row that meet in memory
-constexpr int kRegisterVectors = 0;  // per thread
+enum : int { kCombineThreads = 256 };  // a block that combines what is left
+enum : int { kSplits = 528 };  // blocks a row that meet in memory
+enum : int { kRegisterVectors = 0 };  // per thread
 #define ROWS_IN_REGISTERS 0
-constexpr bool kBlocksAreWhole = true;  // all have as many rows
-constexpr bool kComputesAlways = false;  // also what does not exist
-constexpr bool kChunksAreWhole = false;  // rows end with one
-constexpr int kBatch = 4;  // loads in flight
-constexpr bool kFullOutputs = true;
-constexpr bool kRowOutputs = false;
-constexpr bool kRowsInPlace = false;
+enum : bool { kBlocksAreWhole = true };  // all have as many rows
+enum : bool { kComputesAlways = false };  // also what does not exist
+enum : bool { kChunksAreWhole = false };  // rows end with one
+enum : int { kBatch = 4 };  // loads in flight
+enum : bool { kFullOutputs = true };
+enum : bool { kRowOutputs = false };
+enum : bool { kRowsInPlace = false };
 
 TILE_DEVICE unsigned char* partials_of(const Params& p) {
   return p.partials;
@@ -64,11 +64,11 @@ template <class... T>
 struct List {};
 struct Below {};  // asks for the sums below a maximum
 using PassList = List<>;
-constexpr int kPassBytes = 4;
+enum : int { kPassBytes = 4 };
 
-constexpr bool kReverse = true;
-constexpr int kTurns = 64;  // totals that a part of a running total has
-constexpr int kLevels = 1;  // its parts
+enum : bool { kReverse = true };
+enum : int { kTurns = 64 };  // totals that a part of a running total has
+enum : int { kLevels = 1 };  // its parts
 
 struct Scans {
   float a1 = 0;

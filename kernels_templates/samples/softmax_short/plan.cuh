@@ -26,17 +26,17 @@ struct Params {
 static_assert(sizeof(Params) == 24, "the host packs the same bytes");
 
 using Index = u32;  // of the vectors of a row
-constexpr bool kAlong = true;
-constexpr int kAcross = 1;  // rows of a thread
-constexpr int kRowThreads = 1;  // threads of a block that share a row
-constexpr int kBlockRows = 128;  // rows of a block
-constexpr int kRegisterVectors = 21;  // per thread
-constexpr bool kStepsAreWhole = true;  // all threads hold as many
+enum : bool { kAlong = true };
+enum : int { kAcross = 1 };  // rows of a thread
+enum : int { kRowThreads = 1 };  // threads of a block that share a row
+enum : int { kBlockRows = 128 };  // rows of a block
+enum : int { kRegisterVectors = 21 };  // per thread
+enum : bool { kStepsAreWhole = true };  // all threads hold as many
 #define SCANS_ROWS 0
 alignas(16) __shared__ unsigned char staging[16640];
-constexpr bool kFullOutputs = true;
-constexpr bool kRowOutputs = false;
-constexpr bool kRowsInPlace = false;
+enum : bool { kFullOutputs = true };
+enum : bool { kRowOutputs = false };
+enum : bool { kRowsInPlace = false };
 
 TILE_DEVICE unsigned char* partials_of(const Params& p) {
   return nullptr;
@@ -65,8 +65,8 @@ struct Results {
 
 struct Pass0 {
   float a4 = math::nan_f32();
-  static constexpr bool kRescales = false;
-  static constexpr bool kExtremum = true;
+  enum : bool { kRescales = false };
+  enum : bool { kExtremum = true };
 
   TILE_DEVICE void combine_warp() {
     a4 = warp_max(a4);
@@ -89,8 +89,8 @@ struct Pass0 {
 
 struct Pass1 {
   float a7 = 0;
-  static constexpr bool kRescales = false;
-  static constexpr bool kExtremum = false;
+  enum : bool { kRescales = false };
+  enum : bool { kExtremum = false };
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0, float t1) {
     const float v0 = t0;
@@ -114,7 +114,7 @@ template <class... T>
 struct List {};
 struct Below {};  // asks for the sums below a maximum
 using PassList = List<Pass0, Pass1>;
-constexpr int kPassBytes = (sizeof(Pass1) > (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4) ? int(sizeof(Pass1)) : (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4));
+enum : int { kPassBytes = (sizeof(Pass1) > (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4) ? int(sizeof(Pass1)) : (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4)) };
 
 TILE_DEVICE void formula(const Params& p, const Results& r, float t0, float t1, float& y2) {
   const float v0 = t0;

@@ -31,25 +31,25 @@ struct Params {
 static_assert(sizeof(Params) == 72, "the host packs the same bytes");
 
 using Index = u64;  // of the vectors of a row
-constexpr bool kAlong = true;
-constexpr int kAcross = 1;  // rows of a thread
-constexpr int kRowThreads = 256;  // threads of a block that share a row
+enum : bool { kAlong = true };
+enum : int { kAcross = 1 };  // rows of a thread
+enum : int { kRowThreads = 256 };  // threads of a block that share a row
 #define SPLITS_ROWS 0
-constexpr int kSplits = 1;  // blocks a row that meet in memory
-constexpr int kRegisterVectors = 0;  // per thread
+enum : int { kSplits = 1 };  // blocks a row that meet in memory
+enum : int { kRegisterVectors = 0 };  // per thread
 #define ROWS_IN_REGISTERS 0
-constexpr bool kBlocksAreWhole = false;  // all have as many rows
-constexpr bool kStepsAreWhole = false;  // all threads hold as many
-constexpr bool kComputesAlways = false;  // also what does not exist
-constexpr int kReductions = 2;  // one after another
-constexpr int kCluster = 1;  // blocks a row
+enum : bool { kBlocksAreWhole = false };  // all have as many rows
+enum : bool { kStepsAreWhole = false };  // all threads hold as many
+enum : bool { kComputesAlways = false };  // also what does not exist
+enum : int { kReductions = 2 };  // one after another
+enum : int { kCluster = 1 };  // blocks a row
 #define USES_CLUSTER 0
 #define TAKES_ROW_AFTER_ROW 0
 #define KEEPS_INPUTS 0
-constexpr int kBatch = 4;  // loads in flight
-constexpr bool kFullOutputs = true;
-constexpr bool kRowOutputs = true;
-constexpr bool kRowsInPlace = false;
+enum : int { kBatch = 4 };  // loads in flight
+enum : bool { kFullOutputs = true };
+enum : bool { kRowOutputs = true };
+enum : bool { kRowsInPlace = false };
 
 TILE_DEVICE unsigned char* partials_of(const Params& p) {
   return nullptr;
@@ -87,8 +87,8 @@ struct Results {
 struct Pass0 {
   float a1 = 0;
   float a15 = math::nan_f32();
-  static constexpr bool kRescales = false;
-  static constexpr bool kExtremum = false;
+  enum : bool { kRescales = false };
+  enum : bool { kExtremum = false };
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
@@ -112,8 +112,8 @@ struct Pass0 {
 struct Pass1 {
   float a6 = 0;
   float a7 = 0;
-  static constexpr bool kRescales = false;
-  static constexpr bool kExtremum = false;
+  enum : bool { kRescales = false };
+  enum : bool { kExtremum = false };
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
@@ -160,7 +160,7 @@ template <class... T>
 struct List {};
 struct Below {};  // asks for the sums below a maximum
 using PassList = List<Pass0, Pass1>;
-constexpr int kPassBytes = (sizeof(Pass1) > (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4) ? int(sizeof(Pass1)) : (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4));
+enum : int { kPassBytes = (sizeof(Pass1) > (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4) ? int(sizeof(Pass1)) : (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4)) };
 
 TILE_DEVICE void formula(const Params& p, const Results& r, float t0, float& y3) {
   const float v0 = t0;

@@ -24,29 +24,29 @@ struct Params {
 static_assert(sizeof(Params) == 24, "the host packs the same bytes");
 
 using Index = u32;  // of the vectors of a row
-constexpr bool kAlong = true;
-constexpr int kAcross = 1;  // rows of a thread
-constexpr int kRowThreads = 256;  // threads of a block that share a row
+enum : bool { kAlong = true };
+enum : int { kAcross = 1 };  // rows of a thread
+enum : int { kRowThreads = 256 };  // threads of a block that share a row
 #define SPLITS_ROWS 1
 #define COUNTS_BLOCKS 0
 #define KERNEL_NAME_COMBINE tilejit_sum_all_f32_combine
-constexpr int kCombineThreads = 512;  // a block that combines what is left
-constexpr int kCombiners = 512;  // threads of it that have a row
-constexpr int kSplits = 8192;  // blocks a row that meet in memory
-constexpr int kRegisterVectors = 4;  // per thread
+enum : int { kCombineThreads = 512 };  // a block that combines what is left
+enum : int { kCombiners = 512 };  // threads of it that have a row
+enum : int { kSplits = 8192 };  // blocks a row that meet in memory
+enum : int { kRegisterVectors = 4 };  // per thread
 #define ROWS_IN_REGISTERS 1
-constexpr bool kBlocksAreWhole = true;  // all have as many rows
-constexpr bool kStepsAreWhole = true;  // all threads hold as many
-constexpr bool kComputesAlways = false;  // also what does not exist
-constexpr int kReductions = 1;  // one after another
-constexpr int kCluster = 1;  // blocks a row
+enum : bool { kBlocksAreWhole = true };  // all have as many rows
+enum : bool { kStepsAreWhole = true };  // all threads hold as many
+enum : bool { kComputesAlways = false };  // also what does not exist
+enum : int { kReductions = 1 };  // one after another
+enum : int { kCluster = 1 };  // blocks a row
 #define USES_CLUSTER 0
 #define TAKES_ROW_AFTER_ROW 0
 #define KEEPS_INPUTS 0
-constexpr int kBatch = 4;  // loads in flight
-constexpr bool kFullOutputs = false;
-constexpr bool kRowOutputs = true;
-constexpr bool kRowsInPlace = false;
+enum : int { kBatch = 4 };  // loads in flight
+enum : bool { kFullOutputs = false };
+enum : bool { kRowOutputs = true };
+enum : bool { kRowsInPlace = false };
 
 TILE_DEVICE unsigned char* partials_of(const Params& p) {
   return p.partials;
@@ -71,8 +71,8 @@ struct Results {
 
 struct Pass0 {
   float a1 = 0;
-  static constexpr bool kRescales = false;
-  static constexpr bool kExtremum = false;
+  enum : bool { kRescales = false };
+  enum : bool { kExtremum = false };
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
@@ -90,7 +90,7 @@ template <class... T>
 struct List {};
 struct Below {};  // asks for the sums below a maximum
 using PassList = List<Pass0>;
-constexpr int kPassBytes = (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4);
+enum : int { kPassBytes = (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4) };
 static_assert(kPassBytes == 4, "the host makes room");
 
 TILE_DEVICE void formula(const Params& p, const Results& r) {

@@ -4,7 +4,7 @@
 #include "tile/types.cuh"
 #include "tile/contiguous.cuh"
 #include "tile/packed.cuh"
-#include "tile/split.cuh"
+#include "tile/shifted.cuh"
 #include "tile/wide.cuh"
 #include "tile/reduce.cuh"
 #include "tile/dependent.cuh"
@@ -25,25 +25,25 @@ struct Params {
 static_assert(sizeof(Params) == 16, "the host packs the same bytes");
 
 using Index = u32;  // of the vectors of a row
-constexpr bool kAlong = false;
-constexpr int kAcross = 4;  // rows of a thread
-constexpr int kRowThreads = 128;  // threads of a block that share a row
+enum : bool { kAlong = false };
+enum : int { kAcross = 4 };  // rows of a thread
+enum : int { kRowThreads = 128 };  // threads of a block that share a row
 #define SPLITS_ROWS 0
-constexpr int kSplits = 1;  // blocks a row that meet in memory
-constexpr int kRegisterVectors = 0;  // per thread
+enum : int { kSplits = 1 };  // blocks a row that meet in memory
+enum : int { kRegisterVectors = 0 };  // per thread
 #define ROWS_IN_REGISTERS 0
-constexpr bool kBlocksAreWhole = false;  // all have as many rows
-constexpr bool kStepsAreWhole = false;  // all threads hold as many
-constexpr bool kComputesAlways = false;  // also what does not exist
-constexpr int kReductions = 1;  // one after another
-constexpr int kCluster = 1;  // blocks a row
+enum : bool { kBlocksAreWhole = false };  // all have as many rows
+enum : bool { kStepsAreWhole = false };  // all threads hold as many
+enum : bool { kComputesAlways = false };  // also what does not exist
+enum : int { kReductions = 1 };  // one after another
+enum : int { kCluster = 1 };  // blocks a row
 #define USES_CLUSTER 0
 #define TAKES_ROW_AFTER_ROW 0
 #define KEEPS_INPUTS 0
-constexpr int kBatch = 4;  // loads in flight
-constexpr bool kFullOutputs = false;
-constexpr bool kRowOutputs = true;
-constexpr bool kRowsInPlace = false;
+enum : int { kBatch = 4 };  // loads in flight
+enum : bool { kFullOutputs = false };
+enum : bool { kRowOutputs = true };
+enum : bool { kRowsInPlace = false };
 
 TILE_DEVICE unsigned char* partials_of(const Params& p) {
   return nullptr;
@@ -77,8 +77,8 @@ struct Results {
 
 struct Pass0 {
   float a1 = 0;
-  static constexpr bool kRescales = false;
-  static constexpr bool kExtremum = false;
+  enum : bool { kRescales = false };
+  enum : bool { kExtremum = false };
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
@@ -96,24 +96,24 @@ template <class... T>
 struct List {};
 struct Below {};  // asks for the sums below a maximum
 using PassList = List<Pass0>;
-constexpr int kPassBytes = (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4);
+enum : int { kPassBytes = (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4) };
 
 TILE_DEVICE void formula(const Params& p, const Results& r) {
 }
 
 // kVector neighbours along mode 0, of every operand.
 struct Vector {
-  Packed<f16, kVector> in0;
+  Shifted<Packed<f16, kVector>> raw0;
 
   TILE_DEVICE void load(const Params& p, const Row& row, Index v, bool wanted = true) {
     if (!wanted) return;
     const i64 c0 = row.c0;
     const Index c1 = v;
-    const int valid = row.valid;
-    load_split<2>(in0, row.from0 + i64(c1) * 3850ll, valid);
+    raw0.load<0>(row.from0 + i64(c1) * 3850ll, p.t0 + 3850000ll);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
                         const Results (&r)[kAcross], Pass0 (&a)[kAcross]) const {
+    const Packed<f16, kVector> in0 = raw0.get();
 #pragma unroll
     for (int e = 0; e < kVector; e += 2) {
       float x0[2];

@@ -21,17 +21,17 @@ struct Params {
 static_assert(sizeof(Params) == 16, "the host packs the same bytes");
 
 using Index = u32;  // of the vectors of a row
-constexpr bool kAlong = true;
-constexpr int kAcross = 1;  // rows of a thread
-constexpr int kRowThreads = 256;  // threads of a block that share a row
-constexpr int kReductions = 0;  // passes that reduce
-constexpr bool kScans = true;
-constexpr int kFolds = kReductions + kScans;
-constexpr int kPasses = kFolds + 1;
-constexpr int kChain = 0;  // elements added up by themselves; 0: all
-constexpr bool kFullOutputs = true;
-constexpr bool kRowOutputs = false;
-constexpr bool kRowsInPlace = false;
+enum : bool { kAlong = true };
+enum : int { kAcross = 1 };  // rows of a thread
+enum : int { kRowThreads = 256 };  // threads of a block that share a row
+enum : int { kReductions = 0 };  // passes that reduce
+enum : bool { kScans = true };
+enum : int { kFolds = kReductions + kScans };
+enum : int { kPasses = kFolds + 1 };
+enum : int { kChain = 0 };  // elements added up by themselves; 0: all
+enum : bool { kFullOutputs = true };
+enum : bool { kRowOutputs = false };
+enum : bool { kRowsInPlace = false };
 
 struct Row {
   i64 c1;
@@ -51,9 +51,9 @@ TILE_DEVICE Index row_length(const Params& p) {
 struct Results {
 };
 
-constexpr bool kReverse = false;
-constexpr int kTurns = 64;  // totals that a part of a running total has
-constexpr int kLevels = 1;  // its parts
+enum : bool { kReverse = false };
+enum : int { kTurns = 64 };  // totals that a part of a running total has
+enum : int { kLevels = 1 };  // its parts
 
 struct Scans {
   float a1 = 0;

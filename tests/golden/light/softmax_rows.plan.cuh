@@ -23,18 +23,18 @@ struct Params {
 static_assert(sizeof(Params) == 16, "the host packs the same bytes");
 
 using Index = u32;  // of the vectors of a row
-constexpr bool kAlong = true;
-constexpr int kAcross = 1;  // rows of a thread
-constexpr int kRowThreads = 256;  // threads of a block that share a row
-constexpr int kReductions = 2;  // passes that reduce
-constexpr bool kScans = false;
-constexpr bool kReverse = false;
-constexpr int kFolds = kReductions + kScans;
-constexpr int kPasses = kFolds + 1;
-constexpr int kChain = 0;  // elements added up by themselves; 0: all
-constexpr bool kFullOutputs = true;
-constexpr bool kRowOutputs = false;
-constexpr bool kRowsInPlace = false;
+enum : bool { kAlong = true };
+enum : int { kAcross = 1 };  // rows of a thread
+enum : int { kRowThreads = 256 };  // threads of a block that share a row
+enum : int { kReductions = 2 };  // passes that reduce
+enum : bool { kScans = false };
+enum : bool { kReverse = false };
+enum : int { kFolds = kReductions + kScans };
+enum : int { kPasses = kFolds + 1 };
+enum : int { kChain = 0 };  // elements added up by themselves; 0: all
+enum : bool { kFullOutputs = true };
+enum : bool { kRowOutputs = false };
+enum : bool { kRowsInPlace = false };
 
 struct Row {
   i64 c1;
@@ -58,7 +58,7 @@ struct Results {
 
 struct Pass0 {
   float a1 = math::nan_f32();
-  static constexpr bool kRescales = false;
+  enum : bool { kRescales = false };
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
@@ -74,7 +74,7 @@ struct Pass0 {
 
 struct Pass1 {
   float a4 = 0;
-  static constexpr bool kRescales = false;
+  enum : bool { kRescales = false };
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;

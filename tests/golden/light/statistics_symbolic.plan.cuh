@@ -29,18 +29,18 @@ struct Params {
 static_assert(sizeof(Params) == 72, "the host packs the same bytes");
 
 using Index = u64;  // of the vectors of a row
-constexpr bool kAlong = true;
-constexpr int kAcross = 1;  // rows of a thread
-constexpr int kRowThreads = 256;  // threads of a block that share a row
-constexpr int kReductions = 2;  // passes that reduce
-constexpr bool kScans = false;
-constexpr bool kReverse = false;
-constexpr int kFolds = kReductions + kScans;
-constexpr int kPasses = kFolds + 1;
-constexpr int kChain = 128;  // elements added up by themselves; 0: all
-constexpr bool kFullOutputs = true;
-constexpr bool kRowOutputs = true;
-constexpr bool kRowsInPlace = false;
+enum : bool { kAlong = true };
+enum : int { kAcross = 1 };  // rows of a thread
+enum : int { kRowThreads = 256 };  // threads of a block that share a row
+enum : int { kReductions = 2 };  // passes that reduce
+enum : bool { kScans = false };
+enum : bool { kReverse = false };
+enum : int { kFolds = kReductions + kScans };
+enum : int { kPasses = kFolds + 1 };
+enum : int { kChain = 128 };  // elements added up by themselves; 0: all
+enum : bool { kFullOutputs = true };
+enum : bool { kRowOutputs = true };
+enum : bool { kRowsInPlace = false };
 
 struct Row {
   i64 c1;
@@ -70,7 +70,7 @@ struct Results {
 struct Pass0 {
   float a1 = 0;
   float a15 = math::nan_f32();
-  static constexpr bool kRescales = false;
+  enum : bool { kRescales = false };
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;
@@ -94,7 +94,7 @@ struct Pass0 {
 struct Pass1 {
   float a6 = 0;
   float a7 = 0;
-  static constexpr bool kRescales = false;
+  enum : bool { kRescales = false };
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;

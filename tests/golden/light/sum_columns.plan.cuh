@@ -21,18 +21,18 @@ struct Params {
 static_assert(sizeof(Params) == 16, "the host packs the same bytes");
 
 using Index = u32;  // of the vectors of a row
-constexpr bool kAlong = false;
-constexpr int kAcross = 1;  // rows of a thread
-constexpr int kRowThreads = 32;  // threads of a block that share a row
-constexpr int kReductions = 1;  // passes that reduce
-constexpr bool kScans = false;
-constexpr bool kReverse = false;
-constexpr int kFolds = kReductions + kScans;
-constexpr int kPasses = kFolds + 0;
-constexpr int kChain = 0;  // elements added up by themselves; 0: all
-constexpr bool kFullOutputs = false;
-constexpr bool kRowOutputs = true;
-constexpr bool kRowsInPlace = false;
+enum : bool { kAlong = false };
+enum : int { kAcross = 1 };  // rows of a thread
+enum : int { kRowThreads = 32 };  // threads of a block that share a row
+enum : int { kReductions = 1 };  // passes that reduce
+enum : bool { kScans = false };
+enum : bool { kReverse = false };
+enum : int { kFolds = kReductions + kScans };
+enum : int { kPasses = kFolds + 0 };
+enum : int { kChain = 0 };  // elements added up by themselves; 0: all
+enum : bool { kFullOutputs = false };
+enum : bool { kRowOutputs = true };
+enum : bool { kRowsInPlace = false };
 
 struct Row {
   i64 c0;
@@ -55,7 +55,7 @@ struct Results {
 
 struct Pass0 {
   float a1 = 0;
-  static constexpr bool kRescales = false;
+  enum : bool { kRescales = false };
 
   TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
     const float v0 = t0;

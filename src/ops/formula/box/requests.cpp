@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::int64_t kLanes = 32, kLineBytes = 128, kBanks = 32, kBankBytes = 4;
 constexpr std::int64_t kWarpsOfMap = 8, kWarpsOfWalk = 6;  // that are looked at
+constexpr std::int64_t kSectorBytes = 32;
+constexpr double kCyclesOfPart = 4;     // to write a sector in parts
 constexpr double kCyclesOfWarp = 8;     // to start a warp and to number what it takes
 constexpr double kCyclesOfBlock = 200;  // between the starts of two blocks
 
@@ -83,7 +85,13 @@ using Coordinates = std::vector<std::int64_t>;
 std::int64_t offset_of(const Operand& operand, const Coordinates& at) {
   std::int64_t offset = 0;
   for (std::size_t m = 0; m < at.size(); ++m) {
-    offset += at[m] * operand.modes[m][0].stride.value();
+    const OperandMode& leaves = operand.modes[m];
+    std::int64_t rest = at[m];
+    for (std::size_t i = 0; i + 1 < leaves.size(); ++i) {
+      offset += rest % leaves[i].extent.value() * leaves[i].stride.value();
+      rest /= leaves[i].extent.value();
+    }
+    offset += rest * leaves.back().stride.value();
   }
   return offset * size_bytes(operand.dtype);
 }
@@ -103,7 +111,8 @@ std::int64_t lines_of_vectors(const Operand& operand, std::int64_t vector, std::
                               const std::vector<Dim>& extents, Place place) {
   const std::int64_t bytes = size_bytes(operand.dtype);
   const std::int64_t stride = operand.modes[along][0].stride.value();
-  const bool one = stride <= 1;  // request for the whole vector
+  const bool whole = operand.modes[along].size() == 1;
+  const bool one = whole && stride <= 1;  // request for the whole vector
   std::int64_t lines = 0;
   for (std::int64_t i = 0; i < (one ? 1 : vector); ++i) {
     Request request;
@@ -112,7 +121,7 @@ std::int64_t lines_of_vectors(const Operand& operand, std::int64_t vector, std::
       if (!at) continue;
       (*at)[along] += i;
       if ((*at)[along] < extents[along].value()) {
-        request.add(offset_of(operand, *at), stride == 1 ? vector * bytes : bytes);
+        request.add(offset_of(operand, *at), one && stride == 1 ? vector * bytes : bytes);
       }
     }
     lines += std::max<std::int64_t>(1, request.lines());
@@ -143,6 +152,20 @@ double cycles_of(const Plan& plan, const Map&) {
          (kCyclesOfWarp + kCyclesOfBlock * kLanes / plan.threads) / (elements * plan.unroll);
 }
 
+/// Cycles per element in which an output's sectors are written in parts, by several tiles: its runs
+/// in a tile are short, and what follows them in memory is of other tiles.
+double cycles_of_parts(const Plan& plan, const Tile& tile, const Operand& operand) {
+  if (!operand.written) return 0;
+  const bool transposed = operand.reach == Reach::transposed;
+  const std::size_t along = transposed ? tile.mode : 0, other = transposed ? 0 : tile.mode;
+  const std::int64_t side = transposed ? tile.rows : tile.columns;
+  const std::int64_t extent = plan.extents[along].value();
+  const std::int64_t bytes = std::min(side, extent) * size_bytes(operand.dtype);
+  const bool follows = side >= extent && operand.modes[other][0].stride.is(extent);
+  if (bytes >= kSectorBytes || follows) return 0;
+  return kCyclesOfPart / static_cast<double>(std::min(side, extent));
+}
+
 double cycles_of(const Plan& plan, const Tile& tile) {
   const std::int64_t vector = plan.vector;
   const std::int64_t across = tile.columns / vector, down = tile.rows / vector;
@@ -156,7 +179,9 @@ double cycles_of(const Plan& plan, const Tile& tile) {
   };
   // What a warp touches of `vector` vectors a thread, and cycles of shared memory for these.
   double lines = 0;
+  double parts = 0;
   for (const Operand& operand : plan.operands) {
+    parts += cycles_of_parts(plan, tile, operand);
     if (operand.reach != Reach::transposed) {
       lines += static_cast<double>(
           vector * lines_of_vectors(operand, vector, 0, plan.extents, [&](std::int64_t lane) {
@@ -182,7 +207,8 @@ double cycles_of(const Plan& plan, const Tile& tile) {
   const auto warps = static_cast<double>(plan.threads) / kLanes;
   return (lines * slots / static_cast<double>(kLanes * vector * vector) + warps * kCyclesOfWarp +
           kCyclesOfBlock) /
-         elements;
+             elements +
+         parts;
 }
 
 double cycles_of(const Plan& plan, const Box& box) {

@@ -8,7 +8,7 @@ namespace tilejit::plan {
 /// of the space: a request of a warp takes one for each 128-byte line that it touches, and one for
 /// each word that it finds in the busiest bank. The plan is that of fused_map.cu, fused_tile.cu or
 /// fused_box.cu, and its launch is chosen; extents and strides are known, and operands have one
-/// leaf a mode.
+/// leaf a mode, except in maps.
 [[nodiscard]] double cycles_per_element(const Plan& plan);
 
 /// The same of one operand alone if the threads of a block go through `box` in the order of `walk`.

@@ -275,6 +275,18 @@ std::string text_of(const std::vector<Dim>& shape) {
   return "(" + text + ")";
 }
 
+/// Operands that are copied, since tensor maps cannot show them as they are (wgmma/copies.hpp).
+void add_copies(const Plan& plan, const formula::Analysis& analysis, Sentences& sentences) {
+  const auto known = static_cast<int>(plan.operands.size() + analysis.results.size());
+  for (const Plan& part : plan::parts_of(plan)) {
+    const std::string& name = part.signature.tensors.back().name;
+    if (part.tensors.back() < known || !name.ends_with("_copy")) continue;
+    sentences.push_back(fmt::format(
+        "{} is copied first, with rows of whole 16 bytes along which warpgroups can read it.",
+        part.signature.tensors.front().name));
+  }
+}
+
 /// What of a formula with products is a step of its own, and why. Steps that products do on their
 /// way are left out.
 Sentences why_steps(const Plan& plan, const formula::Analysis& analysis) {
@@ -306,6 +318,7 @@ Sentences why_steps(const Plan& plan, const formula::Analysis& analysis) {
     sentences.push_back(fmt::format(
         "The softmax between two products would be one kernel with them, but {}.", why_not));
   }
+  add_copies(plan, analysis, sentences);
   return sentences;
 }
 

@@ -189,8 +189,9 @@ Figures figures_of(const Plan& plan, const SymbolValues& symbols) {
   figures.elements = count_elements(plan, symbols);
   figures.resident_threads = resident_threads(plan, *figures.device, figures.blocks);
   const plan::Rows* const rows = plan::rows_of(plan);
+  const auto* const wgmma = std::get_if<plan::MatmulWgmma>(&plan.family);
   const bool persists =
-      (rows != nullptr && rows->ahead) || std::holds_alternative<plan::MatmulWgmma>(plan.family);
+      (rows != nullptr && rows->ahead) || (wgmma != nullptr && wgmma->splits == 1);
   if (figures.blocks && persists) {  // each block takes one row, or tile, after another
     const std::int64_t at_once =
         std::int64_t{figures.device->multiprocessors} * figures.resident_threads / plan.threads;

@@ -13,12 +13,12 @@ void LightWriter::write_behind_formula() {
 }
 
 void LightWriter::write_sharing() {
-  line(fmt::format("constexpr int kReductions = {};  // passes that reduce", passes_.count));
-  line(fmt::format("constexpr bool kScans = {};", direction_.has_value()));
-  if (!direction_) line("constexpr bool kReverse = false;");
-  line("constexpr int kFolds = kReductions + kScans;");
-  line(fmt::format("constexpr int kPasses = kFolds + {};", has_outputs(false) ? 1 : 0));
-  line(fmt::format("constexpr int kChain = {};  // elements added up by themselves; 0: all",
+  line(fmt::format("enum : int {{ kReductions = {} }};  // passes that reduce", passes_.count));
+  line(fmt::format("enum : bool {{ kScans = {} }};", direction_.has_value()));
+  if (!direction_) line("enum : bool { kReverse = false };");
+  line("enum : int { kFolds = kReductions + kScans };");
+  line(fmt::format("enum : int {{ kPasses = kFolds + {} }};", has_outputs(false) ? 1 : 0));
+  line(fmt::format("enum : int {{ kChain = {} }};  // elements added up by themselves; 0: all",
                    plan::light_chain(plan_)));
 }
 

@@ -2,25 +2,38 @@
 
 #include <algorithm>
 
+#include "core/json_line.hpp"
 #include "device/scale.hpp"
-#include "expr/traits.hpp"
 #include "plan/launch_shape.hpp"
 
 namespace tilejit::plan {
 namespace {
 
-/// Blocks of 1024 threads stream up to 0.6 % faster (same sweep). They need many vectors and at
-/// most 64 registers per thread. Only a light formula fits in these registers without spills.
-bool fills_large_blocks(const Plan& plan) {
-  if (!std::ranges::all_of(plan.extents, &Dim::is_known)) return false;
-  if (total_units(plan, {}) < device::kManyVectors) return false;
-  int bytes = 0;  // of a thread's values in the types that compute them
+constexpr int kThreads = 256;            // per block
+constexpr int kBytesOfBlock = 8 * 1024;  // that it reads and writes: more gain no more
+
+/// Whether the operand is the same for several coordinates, so that caches have most of it.
+bool repeats(const Operand& operand) {
+  return std::ranges::any_of(operand.modes, [](const OperandMode& leaves) {
+    return std::ranges::any_of(leaves, [](const Mode& leaf) { return leaf.stride.is(0); });
+  });
+}
+
+/// Vectors of a thread: as many as its formula and registers allow, until a block moves enough
+/// bytes; fewer if there is room on the device for more threads.
+int unroll_of(const Plan& plan) {
+  int bytes = 0;
   for (const Operand& operand : plan.operands) {
-    bytes += plan.unroll * plan.vector * std::max(4, size_bytes(operand.dtype));
+    const int times = (operand.read ? 1 : 0) + (operand.written ? 1 : 0);
+    if (operand.reach == Reach::contiguous && !repeats(operand))
+      bytes += times * plan.vector * size_bytes(operand.dtype);
   }
-  const auto is_light_node = [](const expr::Node& node) { return expr::traits(node.op).light; };
-  return bytes <= 128 && plan.program.nodes.size() <= 16 &&
-         std::ranges::all_of(plan.program.nodes, is_light_node);
+  int unroll = vectors_in_flight(plan);
+  while (unroll > 1 && unroll / 2 * bytes * kThreads >= kBytesOfBlock) unroll /= 2;
+  if (!std::ranges::all_of(plan.extents, &Dim::is_known)) return unroll;
+  const std::int64_t vectors = total_units(plan, {});
+  while (unroll > 1 && vectors <= unroll / 2 * 2 * device::kThreadsAtOnce) unroll /= 2;
+  return unroll;
 }
 
 }  // namespace
@@ -36,8 +49,8 @@ std::string_view to_string(IndexWidth width) noexcept {
 
 void Map::choose_launch(Plan& plan, const Tuning& tuning) {
   if (light) return;
-  plan.unroll = tuning.unroll.value_or(vectors_in_flight(plan));
-  plan.threads = tuning.threads.value_or(fills_large_blocks(plan) ? 1024 : 256);
+  plan.unroll = tuning.unroll.value_or(unroll_of(plan));
+  plan.threads = tuning.threads.value_or(kThreads);
 }
 
 std::int64_t Map::unit_extent(const Plan& plan, std::size_t m) const noexcept {
@@ -57,6 +70,8 @@ bool Map::has_light(const Plan&) const {
   return false;
 }
 
-void Map::write_json(core::JsonLine&) const {}
+void Map::write_json(core::JsonLine& line) const {
+  if (flat) line.key("flat").raw("true");
+}
 
 }  // namespace tilejit::plan

@@ -16,6 +16,9 @@ struct Map {
   static constexpr bool kCountsUnits = true;
   IndexWidth index = IndexWidth::narrow;
   bool light = false;  ///< vectors of one element; the full plan has tiles
+  /// Vectors go on from one row to the next. Inputs that do not, whose first mode has several
+  /// leaves, are read element by element.
+  bool flat = false;
   bool operator==(const Map&) const = default;
 
   // What plan::IsFamily says.

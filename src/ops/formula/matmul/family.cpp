@@ -86,6 +86,12 @@ const Matmul* matmul_of(const Plan& plan) noexcept {
   return std::get_if<MatmulSimt>(&plan.family);
 }
 
+bool leaves_partials(const Plan& plan) noexcept {
+  const Matmul* const product = matmul_of(plan);
+  return product != nullptr && product->splits > 1 &&
+         !std::holds_alternative<MatmulWgmma>(plan.family);
+}
+
 int shared_bytes(const Matmul& product, bool by_tensor_cores) noexcept {
   return std::max(product.tile.stages * stage_bytes(product, by_tensor_cores),
                   exchange_bytes(product));

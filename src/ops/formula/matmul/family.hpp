@@ -69,6 +69,8 @@ struct MatmulSimt : Matmul {
 
 /// The product of the plan; null if its kernel multiplies no matrices.
 [[nodiscard]] const Matmul* matmul_of(const Plan& plan) noexcept;
+/// Whether blocks that share a tile leave sums in memory for each other.
+[[nodiscard]] bool leaves_partials(const Plan& plan) noexcept;
 /// Shared memory of a block, all of it dynamic, in bytes.
 [[nodiscard]] int shared_bytes(const Matmul& product, bool by_tensor_cores) noexcept;
 /// The bytes of counters, and of counters and partial sums, that blocks leave for each other; the

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "device/warpgroup_costs.hpp"
 #include "matmul/shared_layout.hpp"
@@ -16,6 +17,7 @@ namespace tilejit::plan {
 namespace {
 
 constexpr int kWideBytes = 16;
+constexpr double kOfSingleElements = 2.5, kOfShortRuns = 1.2;  // times as many clocks
 constexpr double kMostOfLight = 0x1p40;  // multiply-adds: below a second without tensor cores
 
 /// The instruction for operands of these types, if the target multiplies them on tensor cores.
@@ -80,6 +82,15 @@ class ProductPlanner {
     return finish();
   }
 
+  double clocks() {
+    begin();
+    const auto atom = atom_for(plan_.target, product_.a.dtype, product_.b.dtype);
+    const auto wgmma = choose_wgmma(plan_, operands(), op_.tuning);
+    if (wgmma) return atom ? std::min(wgmma->clocks, clocks_of_warps(*atom)) : wgmma->clocks;
+    if (atom) return clocks_of_warps(*atom, slower_by_short_runs());
+    return choose_tile(simt_shapes(product_.accumulator), size(), op_.tuning.splits).clocks;
+  }
+
   bool pays_as_pair() {
     begin();
     const Matmul pair = operands();
@@ -109,7 +120,8 @@ class ProductPlanner {
     // A kernel of its own reads the rows from memory.
     WgmmaProblem rows = problem_of(plan_, without);
     rows.size.n = 0;
-    return wgmma->clocks < alone->clocks + device::WarpgroupCosts().launch + memory_clocks(rows);
+    return wgmma->clocks <
+           alone->clocks + device::WarpgroupCosts().launch_of_copy + memory_clocks(rows);
   }
 
   std::optional<Plan> run_light() {
@@ -237,12 +249,26 @@ class ProductPlanner {
 
   /// Whether the tensor cores of warps take fewer clocks than those.
   [[nodiscard]] bool warps_are_faster(const atoms::MmaAtom& atom, double clocks) const {
+    return !op_.tuning.cluster && clocks_of_warps(atom) < clocks;
+  }
+  /// Infinite if they have no such tile. Products take `slower` times as long as at their best.
+  [[nodiscard]] double clocks_of_warps(const atoms::MmaAtom& atom, double slower = 1) const {
     const std::vector<ShapeOfClass> tried = tried_of(tensor_core_shapes(atom, plan_.target));
-    if (tried.empty() || op_.tuning.cluster) return false;
-    const double multiplying = choose_tile(tried, size(), op_.tuning.splits).clocks;
+    if (tried.empty()) return std::numeric_limits<double>::infinity();
+    const TileChoice tile = choose_tile(tried, size(), op_.tuning.splits);
     const double memory = memory_clocks(problem_of(plan_, operands()));
     const device::WarpgroupCosts costs;
-    return costs.launch_of_warps + std::max(multiplying, memory * costs.memory_of_warps) < clocks;
+    const double multiplying = tile.clocks * slower * (tile.splits > 1 ? costs.split_of_warps : 1);
+    return costs.launch_of_warps + std::max(multiplying, memory * costs.memory_of_warps);
+  }
+  /// What copies of few bytes cost the tensor cores of warps (docs/performance.md).
+  [[nodiscard]] double slower_by_short_runs() const {
+    const Matmul product = operands();
+    const auto bytes = [](const OperandSource& source) {
+      return source.run * size_bytes(source.stored);
+    };
+    const int least = std::min(bytes(product.a), bytes(product.b));
+    return least < 4 ? kOfSingleElements : least < kWideBytes ? kOfShortRuns : 1;
   }
 
   [[nodiscard]] Matmul common(std::span<const ShapeOfClass> shapes, bool by_tensor_cores) const {
@@ -331,6 +357,10 @@ class ProductPlanner {
 
 Plan plan_product(const Fused& op, const formula::Analysis& analysis, const Target& target) {
   return ProductPlanner(op, analysis, target).run();
+}
+
+double product_clocks(const Fused& op, const formula::Analysis& analysis, const Target& target) {
+  return ProductPlanner(op, analysis, target).clocks();
 }
 
 bool pays_with_statistic(const Fused& op, const formula::Analysis& analysis, const Target& target) {

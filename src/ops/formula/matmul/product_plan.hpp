@@ -10,6 +10,9 @@ namespace tilejit::plan {
 /// that cannot be honoured.
 [[nodiscard]] Plan plan_product(const Fused& op, const formula::Analysis& analysis,
                                 const Target& target);
+/// The clocks that such a plan's launch is expected to take; the extents are known.
+[[nodiscard]] double product_clocks(const Fused& op, const formula::Analysis& analysis,
+                                    const Target& target);
 /// Whether one kernel for a pair (formula/product.hpp) is there, and takes less time than one for
 /// each of its products.
 [[nodiscard]] bool pays_as_pair(const Fused& op, const formula::Analysis& analysis,

@@ -17,13 +17,18 @@ bool can_overlap(const Plan& plan) noexcept {
   return plan.target.major >= 9;
 }
 
+/// Whether each block takes one unit after another.
+bool is_resident(const Plan& plan) {
+  if (const auto* wgmma = std::get_if<MatmulWgmma>(&plan.family)) return wgmma->splits == 1;
+  return std::holds_alternative<AttentionWgmma>(plan.family) ||
+         (rows_of(plan) != nullptr && dynamic_shared_bytes(plan) > 0);
+}
+
 GridRule grid_of(const Plan& plan) {
   GridRule grid{.units_per_block = units_per_block(plan),
                 .blocks_per_unit = blocks_per_unit(plan),
                 .units_in_32_bits = rows_of(plan) != nullptr,
-                .resident = (rows_of(plan) != nullptr && dynamic_shared_bytes(plan) > 0) ||
-                            std::holds_alternative<MatmulWgmma>(plan.family) ||
-                            std::holds_alternative<AttentionWgmma>(plan.family)};
+                .resident = is_resident(plan)};
   for (std::size_t m = 0; m < plan.extents.size(); ++m) {
     if (const std::int64_t per = unit_extent(plan, m); per != 0) {
       grid.units.push_back({counted_extent(plan, m), per});
@@ -33,7 +38,7 @@ GridRule grid_of(const Plan& plan) {
 }
 
 int cluster_of(const Plan& plan) {
-  if (const auto* wgmma = std::get_if<MatmulWgmma>(&plan.family)) return wgmma->cluster;
+  if (const auto* wgmma = std::get_if<MatmulWgmma>(&plan.family)) return wgmma->blocks_of_cluster();
   const Rows* const rows = rows_of(plan);
   return rows != nullptr ? rows->cluster : 1;
 }
@@ -61,9 +66,9 @@ Step combining_step(const Plan& plan) {
 
 void add_kernels(const Plan& plan, LaunchPlan& launch) {
   launch.steps.push_back(kernel_step(plan));
-  if (const Matmul* const product = matmul_of(plan); product != nullptr && product->splits > 1) {
+  if (leaves_partials(plan)) {
     launch.workspaces.push_back(
-        {.bytes = partials_bytes(plan, *product), .zeroed = true, .kept = true});
+        {.bytes = partials_bytes(plan, *matmul_of(plan)), .zeroed = true, .kept = true});
   }
   const Rows* const rows = rows_of(plan);
   if (rows == nullptr || rows->splits == 1) return;

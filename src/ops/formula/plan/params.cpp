@@ -97,7 +97,7 @@ std::vector<Param> params_of(const Fused& op, const Plan& plan) {
     list.add({.kind = Param::Kind::total, .name = "total"});
   }
   const Matmul* const product = matmul_of(plan);
-  if ((rows != nullptr && rows->splits > 1) || (product != nullptr && product->splits > 1)) {
+  if ((rows != nullptr && rows->splits > 1) || leaves_partials(plan)) {
     list.add({.kind = Param::Kind::workspace, .index = 0, .name = "partials"});
   }
   add_dims(plan, list);

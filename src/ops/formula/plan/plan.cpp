@@ -7,6 +7,7 @@
 
 #include "box/boxing.hpp"
 #include "device/scale.hpp"
+#include "map/flat.hpp"
 #include "plan/iteration.hpp"
 #include "plan/launch_shape.hpp"
 #include "plan/params.hpp"
@@ -53,6 +54,7 @@ class Planner {
     if (suits_staging(plan_, op_.tuning)) plan_.family = StagedRows{*rows_of(plan_), 1, direction_};
     choose_launch(plan_, op_.tuning);
     set_box();
+    if (!light_) flatten();
     choose_index();
     plan_.params = params_of(op_, plan_);
     plan_.params_bytes = operation::struct_bytes(plan_.params);
@@ -237,6 +239,10 @@ class Planner {
   void set_box() {
     if (light_ || op_.tuning != Tuning{}) return;
     if (std::optional<Plan> boxed = plan_by_boxes(plan_)) plan_ = std::move(*boxed);
+  }
+
+  void flatten() {
+    if (std::optional<Plan> flat = flattened(op_, analysis_, plan_)) plan_ = std::move(*flat);
   }
 
   /// Only maps have a choice: tiles and boxes have fewer than 2^31 blocks, and for rows the launch

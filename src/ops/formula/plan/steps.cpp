@@ -1,5 +1,6 @@
 // Plans of operations whose analysis has steps: a product each, or a formula in one space.
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "plan/parts.hpp"
 #include "plan/prologues.hpp"
 #include "plan/statistics.hpp"
+#include "wgmma/copies.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -84,7 +86,7 @@ std::vector<Kernel> with_attentions(const Fused& op, const formula::Analysis& an
 class PartList {
  public:
   PartList(const formula::Analysis& analysis, const std::vector<Kernel>& kernels, Plan& plan,
-           std::vector<formula::Analysis>* of_parts)
+           std::vector<formula::Analysis>* of_parts, std::span<const Temporary> copies = {})
       : plan_(plan), several_(plan.family.emplace<Several>()), of_parts_(of_parts) {
     several_.apart = true;
     auto number = static_cast<int>(plan.operands.size());
@@ -94,6 +96,7 @@ class PartList {
       if (!is_used(kernels, number++)) elements = 0;  // by a step that became a part of another one
       several_.temporaries.push_back({.dtype = result.dtype, .elements = elements});
     }
+    several_.temporaries.insert(several_.temporaries.end(), copies.begin(), copies.end());
   }
 
   void add(const formula::Step& step, const Tuning& tuning) {
@@ -170,14 +173,18 @@ class PartList {
 Plan plan_steps(const Fused& op, const formula::Analysis& analysis, const Target& target,
                 std::vector<formula::Analysis>* of_parts) {
   std::vector<Kernel> kernels = with_attentions(op, analysis, target);
-  if (kernels.empty()) {
-    kernels = kernels_of(
-        with_statistics(op, target, with_pairs(op, target, with_prologues(op, analysis))));
-  }
-  const bool is_one = kernels.size() == 1 && !kernels[0].attention;
+  CopiedSteps made;
+  if (kernels.empty())
+    made.steps = with_statistics(op, target, with_pairs(op, target, with_prologues(op, analysis)));
+  const bool is_one = kernels.empty() && made.steps.size() == 1;
   if (!is_one) check_tuning_of_several(op.tuning);
+  if (kernels.empty() && op.tuning == Tuning()) {
+    const auto results = op.tensors.size() + analysis.results.size();
+    made = with_copied_operands(std::move(made.steps), static_cast<int>(results), target);
+  }
   Plan plan = outline(op, analysis, target);
-  PartList list(analysis, kernels, plan, of_parts);
+  if (kernels.empty()) kernels = kernels_of(std::move(made.steps));
+  PartList list(analysis, kernels, plan, of_parts, made.temporaries);
   for (Kernel& kernel : kernels) {
     if (kernel.attention) {
       list.add(*std::move(kernel.attention));

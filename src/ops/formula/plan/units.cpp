@@ -67,7 +67,7 @@ std::int64_t units_per_block(const Plan& plan) noexcept {
 }
 
 std::int64_t blocks_per_unit(const Plan& plan) noexcept {
-  if (const auto* wgmma = std::get_if<MatmulWgmma>(&plan.family)) return wgmma->cluster;
+  if (const auto* wgmma = std::get_if<MatmulWgmma>(&plan.family)) return wgmma->blocks_of_cluster();
   if (const Matmul* const product = matmul_of(plan)) return product->splits;
   const Rows* const rows = rows_of(plan);
   return rows == nullptr ? 1 : std::int64_t{rows->cluster} * rows->splits;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device/scale.hpp"
 #include "plan/launch_shape.hpp"
 #include "rows/row_shape.hpp"
 #include "rows/rows.hpp"
@@ -18,6 +19,12 @@ constexpr int kLeastVectorsOfRow = 16;     // of rows that are peeled or shifted
 constexpr std::int64_t kShortColumn = 16;  // a thread has all of it
 constexpr int kMostShifted = 8;            // elements of a vector of a tile: registers hold squares
 constexpr int kLargeElement = 4;           // bytes
+constexpr int kShortSide = 32;             // vectors of a tile's mode, of which the last counts
+constexpr double kFewSquares = 4096;
+constexpr double kFewElements = 1 << 19;  // of rows: to peel them takes longer than it saves
+constexpr double kThreadsOfFew = device::kThreadsAtOnce;  // of maps: shorter vectors have as many
+constexpr std::int64_t kWeightOfFew = 32;  // expr::weight of a vector that is as fast whole
+constexpr double kUnknownExtent = 1e15;
 constexpr std::int64_t kMostOfRow = std::int64_t{1} << 30;
 
 bool is_wide(const Operand& operand) {
@@ -45,8 +52,14 @@ class Chooser {
     const int wanted = light_ ? 1 : op_.tuning.vector.value_or(default_vector());
     if (const auto* tv = std::get_if<ThreadValue>(&plan_.family)) check_run(*tv, wanted);
     int vector = std::ranges::any_of(plan_.operands, is_wide) ? 1 : wanted;
+    // What all rows share, or has one element per row, is too little to decide.
+    const auto decides = [](const Operand& operand) {
+      return takes_vectors(operand) && !operand.every_row;
+    };
+    const bool any = std::ranges::any_of(plan_.operands, decides);
     for (const Operand& operand : plan_.operands) {
-      if (is_wide(operand)) vector = std::max(vector, widest_access(operand, wanted));
+      if (any ? decides(operand) : is_wide(operand))
+        vector = std::max(vector, widest_access(operand, wanted));
     }
     if (!neighbours_have_strides()) vector = 1;
     for (const Operand& operand : plan_.operands) {
@@ -118,6 +131,7 @@ class Chooser {
     const bool along = rows != nullptr && rows->along();
     const bool map = std::holds_alternative<Map>(plan_.family) && !transposed_mode_;
     if (light_ || !(along || map) || plan_.extents.size() == 1) return false;
+    if (along && elements() < kFewElements) return false;
     // Rows that are held between passes are loaded as fast by accesses of 4 bytes.
     const bool held = along && !direction_of(plan_) && !is_one_pass(plan_);
     if (!is_narrow(vector, held ? kLargeElement : kNarrowAccess)) return false;
@@ -149,9 +163,12 @@ class Chooser {
     return neighbours_have_strides() && std::ranges::all_of(plan_.operands, can_be);
   }
 
-  /// Whether neighbours along the innermost mode have a common stride in every operand and place.
+  /// Whether neighbours along the innermost mode have a common stride in every operand and place,
+  /// except in inputs of flat maps.
   [[nodiscard]] bool neighbours_have_strides() const {
     const auto has_stride = [](const auto& value) { return value.modes.front().size() == 1; };
+    const auto* const map = std::get_if<Map>(&plan_.family);
+    if (map != nullptr && map->flat) return true;
     return std::ranges::all_of(plan_.operands, has_stride) &&
            std::ranges::all_of(plan_.places, has_stride);
   }
@@ -180,7 +197,40 @@ class Chooser {
                            most_of_small_rows(plan_), most_of_held_columns(plan_)});
     const auto* const tv = std::get_if<ThreadValue>(&plan_.family);
     if (tv != nullptr) vector = std::min(vector, tv->run);
+    if (transposed_mode_) vector = most_of_tile(vector);
+    if (std::holds_alternative<Map>(plan_.family) && !transposed_mode_) {
+      const std::int64_t weight = expr::weight(plan_.program);
+      while (vector > 1 && vector * weight > kWeightOfFew && elements() < vector * kThreadsOfFew)
+        vector /= 2;
+    }
     return static_cast<int>(std::min<std::int64_t>(vector, elements_within_budget(plan_)));
+  }
+
+  /// Elements of the space; very many if extents are not known.
+  [[nodiscard]] double elements() const {
+    double elements = 1;
+    for (const Dim& extent : plan_.extents) {
+      elements *= extent.is_known() ? static_cast<double>(extent.value()) : kUnknownExtent;
+    }
+    return elements;
+  }
+
+  /// Squares at the end of a mode that vectors do not divide go by elements, so vectors divide the
+  /// short modes of a tile if they can. With few squares, smaller ones have more threads.
+  [[nodiscard]] int most_of_tile(int vector) const {
+    const Dim &columns = plan_.extents.front(), &rows = plan_.extents[*transposed_mode_];
+    if (!std::ranges::all_of(plan_.extents, &Dim::is_known)) return vector;
+    int widest = 1;
+    for (const Operand& operand : plan_.operands)
+      widest = std::max(widest, size_bytes(operand.dtype));
+    while (vector > 2 && elements() < kFewSquares * vector * vector) vector /= 2;
+    const auto cuts = [&](const Dim& extent, int by) {
+      return extent.value() % by != 0 && extent.value() < std::int64_t{kShortSide} * by;
+    };
+    int whole = vector;
+    while (whole * widest > kLargeElement && (cuts(columns, whole) || cuts(rows, whole)))
+      whole /= 2;
+    return cuts(columns, whole) || cuts(rows, whole) ? vector : whole;
   }
 
   /// The most elements, at most `vector`, that keep every access of 16 bytes or less aligned.

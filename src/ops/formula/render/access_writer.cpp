@@ -244,12 +244,30 @@ Code HeaderWriter::load_of(const Operand& operand) const {
     code.text = fmt::format("    load_split<{}>({}, {}, {});\n",
                             operand.access_bytes / size_bytes(operand.dtype), variable, code.text,
                             code.valid ? "valid" : "kVector");
+  } else if (operand.modes.front().size() > 1 && plan_.vector > 1) {
+    return gather_of(operand);
   } else {
     const Code rest = access_arguments(operand);
     code.valid = rest.valid;
     code.text = fmt::format("    {}.load({}{});\n", variable, code.text, rest.text);
   }
   return code;
+}
+
+Code HeaderWriter::gather_of(const Operand& operand) const {
+  Code offset = share_of(operand.modes.front(), 0, "i");
+  for (std::size_t m = 1; m < operand.modes.size(); ++m) offset += share_of(operand.modes[m], m);
+  const std::string address = fmt::format("p.t{}{}", operand.tensor, offset.text);
+  offset.text = fmt::format(
+      "#pragma unroll\n"
+      "    for (int e = 0; e < kVector; ++e) {{\n"
+      "      const Index i = c0 * kVector + e;\n"
+      "      if (e < valid) {}.element[e] = *({});\n"
+      "    }}\n",
+      variable_of(operand, true), address);
+  offset.coordinates.insert(0);
+  offset.valid = true;
+  return offset;
 }
 
 std::string HeaderWriter::end_of(const Operand& operand) const {

@@ -62,7 +62,7 @@ void CombiningWriter::write_pass_members(int pass) {
       line(fmt::format("  {} a{} = {};", accumulator_type(node), id, identity(node)));
     }
   }
-  line(fmt::format("  static constexpr bool kRescales = {};",
+  line(fmt::format("  enum : bool {{ kRescales = {} }};",
                    !passes_.rescaled(plan_.program, pass).empty()));
 }
 

@@ -87,15 +87,15 @@ void CombiningWriter::write_row() {
       plan_.operands, [](const Operand& operand) { return operand.per_row && operand.read; });
   line(fmt::format("using Index = {};  // of the vectors of a row",
                    plan::has_short_rows(plan_) ? "u32" : "u64"));
-  line(fmt::format("constexpr bool kAlong = {};", rows_.along()));
-  line(fmt::format("constexpr int kAcross = {};  // rows of a thread",
+  line(fmt::format("enum : bool {{ kAlong = {} }};", rows_.along()));
+  line(fmt::format("enum : int {{ kAcross = {} }};  // rows of a thread",
                    rows_.along() ? 1 : plan_.vector));
-  line(fmt::format("constexpr int kRowThreads = {};  // threads of a block that share a row",
+  line(fmt::format("enum : int {{ kRowThreads = {} }};  // threads of a block that share a row",
                    rows_.row_threads));
   write_sharing();
-  line(fmt::format("constexpr bool kFullOutputs = {};", has_outputs(false)));
-  line(fmt::format("constexpr bool kRowOutputs = {};", has_outputs(true)));
-  line(fmt::format("constexpr bool kRowsInPlace = {};\n", in_place));
+  line(fmt::format("enum : bool {{ kFullOutputs = {} }};", has_outputs(false)));
+  line(fmt::format("enum : bool {{ kRowOutputs = {} }};", has_outputs(true)));
+  line(fmt::format("enum : bool {{ kRowsInPlace = {} }};\n", in_place));
   write_partials();
   write_row_struct();
   write_row_length();

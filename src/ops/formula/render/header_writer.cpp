@@ -180,12 +180,16 @@ std::string HeaderWriter::coordinate(std::size_t m) const {
 }
 
 Code HeaderWriter::share_of(const OperandMode& leaves, std::size_t m) const {
+  const std::string coord = coordinate(m);
+  return share_of(leaves, m, leaves.size() == 1 ? coord : fmt::format("i64({})", coord));
+}
+
+Code HeaderWriter::share_of(const OperandMode& leaves, std::size_t m,
+                            const std::string& coordinate) const {
   const layout::IndexStyle style{.dim = [this](const Dim& dim) { return value_of(dim); },
                                  .shifts = false,
                                  .leaf_by_leaf = true};
-  const std::string coord = coordinate(m);
-  const std::string share =
-      layout::emit(leaves, leaves.size() == 1 ? coord : fmt::format("i64({})", coord), style);
+  const std::string share = layout::emit(leaves, coordinate, style);
   return share.empty() ? Code{} : Code{.text = " + " + share, .coordinates = {m}};
 }
 

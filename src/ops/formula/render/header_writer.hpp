@@ -133,6 +133,8 @@ class HeaderWriter {
                                const std::string& type) const;
   /// " + " and what mode `m` adds to an offset; empty if that is 0.
   [[nodiscard]] Code share_of(const plan::OperandMode& leaves, std::size_t m) const;
+  [[nodiscard]] Code share_of(const plan::OperandMode& leaves, std::size_t m,
+                              const std::string& coordinate) const;
   /// The offset, in elements, at the coordinates c0, c1, ...
   [[nodiscard]] Code offset_of(const std::vector<plan::OperandMode>& modes) const;
   /// If rows are peeled, declares `shift`: the elements of a row's first vector that lie before the
@@ -160,6 +162,8 @@ class HeaderWriter {
   [[nodiscard]] int per_word(const plan::Operand& operand) const;
   /// Whether an operand's vectors are loaded in pieces because its address is aligned to less.
   [[nodiscard]] bool is_split(const plan::Operand& operand) const;
+  /// Loads the elements of a vector one by one, since they have no common stride.
+  [[nodiscard]] Code gather_of(const plan::Operand& operand) const;
   /// The arguments of a load or store after the address: distance of neighbours and number of
   /// elements.
   [[nodiscard]] Code access_arguments(const plan::Operand& operand) const;

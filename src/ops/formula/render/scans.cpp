@@ -46,9 +46,9 @@ void CombiningWriter::write_scans() {
     const std::string own = fmt::format("a{}", id);
     return fmt::format("    {} = {};", own, expr::emit_combination(node_of(id), own, value));
   };
-  line(fmt::format("constexpr bool kReverse = {};", *direction_ == plan::Direction::backward));
-  line("constexpr int kTurns = 64;  // totals that a part of a running total has");
-  line(fmt::format("constexpr int kLevels = {};  // its parts\n", levels(plan_)));
+  line(fmt::format("enum : bool {{ kReverse = {} }};", *direction_ == plan::Direction::backward));
+  line("enum : int { kTurns = 64 };  // totals that a part of a running total has");
+  line(fmt::format("enum : int {{ kLevels = {} }};  // its parts\n", levels(plan_)));
   line("struct Scans {");
   for (const NodeId id : scans) {
     line(fmt::format("  {} a{} = {};", accumulator_type(node_of(id)), id, identity(node_of(id))));

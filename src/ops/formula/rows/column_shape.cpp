@@ -189,6 +189,20 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
   return RowShape{rows, threads};
 }
 
+/// Short columns that are read once: a thread loads all of a column at once.
+std::optional<RowShape> shape_whole(const Plan& plan, Rows rows, std::int64_t most_held) {
+  const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
+  if (!length || !count || *length < kStepsOfThread || *length > kMostOfWhole ||
+      *count < kFewThreads || !is_one_pass(plan) ||
+      *length > most_of_thread(plan, rows, most_held) ||
+      *length * registers_of_held(plan, rows) > kRegistersHeld)
+    return std::nullopt;
+  rows.row_threads = 1;
+  rows.register_vectors = static_cast<int>(*length);
+  const bool many = *count >= kThreadsOfShort * 2 * device::kWantedBlocks;
+  return RowShape{rows, many ? kThreadsOfStrip : kThreadsOfShort};
+}
+
 }  // namespace
 
 std::int64_t held_shared_bytes(const Plan& plan, const Rows& rows, int threads) {
@@ -222,6 +236,7 @@ int most_of_held_columns(const Plan& plan) {
 
 RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
   if (const auto shape = shape_held(plan, rows, most_held)) return *shape;
+  if (const auto shape = shape_whole(plan, rows, most_held)) return *shape;
   const auto length = vectors_in_row(plan, rows);
   const auto count = vectors_across_rows(plan, rows);
   int groups = kWarp;

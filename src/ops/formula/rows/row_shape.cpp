@@ -22,6 +22,9 @@ constexpr int kRegistersOfThread = 8;  // the same limit if a vector has several
 // With at most this many threads, rows of twice as many still find room on the device.
 constexpr std::int64_t kFewThreads = device::kThreadsAtOnce / 4;
 constexpr int kRowThreadsOfSmall = 256;
+constexpr int kManyVectorsOfThread = 5;
+constexpr std::int64_t kManyBlocks = 16 * device::kWantedBlocks;
+constexpr std::int64_t kBytesOfBlock = 6 * 1024;  // multiprocessors load as much between two starts
 constexpr std::int64_t kWeightOfSmallThread = 320;  // expr::weight of its elements
 constexpr int kFewRowThreads = 128;                 // the fewest threads of a block
 constexpr int kMaxCluster = 8;                      // every device with clusters supports it
@@ -85,6 +88,40 @@ bool is_small(const Plan& plan, const Rows& rows, int each) {
          (*count == 0 || *length <= each * kFewThreads / *count);
 }
 
+/// Threads of a warp that share a row if rows are so few that the device would not be full of
+/// threads, and threads would have many vectors each.
+int threads_of_few(const Plan& plan, const Rows& rows, std::int64_t vectors) {
+  const auto count = vectors_across_rows(plan, rows);
+  int threads = 1;
+  while (count && threads < kWarp && vectors > kManyVectorsOfThread * threads &&
+         2 * threads * *count <= device::kThreadsAtOnce)
+    threads *= 2;
+  return threads;
+}
+
+/// Bytes of a row's inputs.
+std::int64_t bytes_of_row(const Plan& plan, const Rows& rows, std::int64_t vectors) {
+  std::int64_t bytes = 0;
+  for (const Operand& operand : plan.operands) {
+    if (operand.read && !operand.every_row && varies_in_row(operand, rows))
+      bytes += vectors * plan.vector * size_bytes(operand.dtype);
+  }
+  return bytes;
+}
+
+/// Threads of a block. Multiprocessors take small blocks more slowly than these run if each row is
+/// only read.
+int threads_of_block(const Plan& plan, const Rows& rows, std::int64_t vectors) {
+  int threads = std::max(rows.row_threads, kFewRowThreads);
+  const auto count = vectors_across_rows(plan, rows);
+  const auto groups = [&] { return threads / rows.row_threads; };
+  while (count && threads < kMaxThreads / 2 && rows.cluster * rows.splits == 1 &&
+         is_one_pass(plan) && *count >= kManyBlocks * groups() &&
+         groups() * bytes_of_row(plan, rows, vectors) < kBytesOfBlock)
+    threads *= 2;
+  return threads;
+}
+
 /// Bytes of the narrowest access to a row's inputs.
 int least_access(const Plan& plan, const Rows& rows) {
   int bytes = kWidestAccess;
@@ -142,7 +179,8 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
       holds_one ? 1 : std::clamp(kRegistersOfThread / registers, 1, kVectorsOfThread);
   const int bytes = kBytesOfThread / least_access(plan, rows);
   rows.row_threads = holds_one ? power_of_two_from(*vectors)
-                               : busy_threads(*vectors, std::max(register_vectors, bytes));
+                               : std::max(busy_threads(*vectors, std::max(register_vectors, bytes)),
+                                          threads_of_few(plan, rows, *vectors));
   const auto holds = [&](int row_threads, int cluster, int most) {
     const std::int64_t steps =
         std::max<std::int64_t>(1, ceil_div(*vectors, std::int64_t{row_threads} * cluster));
@@ -191,7 +229,7 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   if (is_one_pass_if_held(plan) && rows.splits == 1 && rows.register_vectors > kVectorsOfThread)
     rows.register_vectors = 0;
   rows.ahead = loads_ahead(plan, rows);
-  return {rows, std::max(rows.row_threads, kFewRowThreads)};
+  return {rows, threads_of_block(plan, rows, *vectors)};
 }
 
 }  // namespace
@@ -224,12 +262,18 @@ int most_of_small_rows(const Plan& plan) {
   if (rows == nullptr) return kAnyNumber;
   const auto length = elements_in_row(plan, *rows);
   if (!length || *length > kAnyNumber * kRowThreadsOfSmall) return kAnyNumber;
+  const int least = power_of_two_from(ceil_div(*length, std::int64_t{kRowThreadsOfSmall}));
   const std::int64_t light = kWeightOfSmallThread / expr::weight(plan.program);
-  const int vector =
-      std::max(static_cast<int>(
-                   std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, light)))),
-               power_of_two_from(ceil_div(*length, std::int64_t{kRowThreadsOfSmall})));
-  return is_small(plan, *rows, vector) ? vector : kAnyNumber;
+  const int vector = std::max(static_cast<int>(std::bit_floor(
+                                  static_cast<std::uint64_t>(std::max<std::int64_t>(1, light)))),
+                              least);
+  if (!is_small(plan, *rows, vector)) return kAnyNumber;
+  // More threads combine as often as there are reductions.
+  const auto reductions = std::ranges::count_if(
+      plan.program.nodes, [](const expr::Node& node) { return expr::is_reduction(node.op); });
+  int few = vector;
+  while (reductions == 1 && few > least && is_small(plan, *rows, few / 2)) few /= 2;
+  return few;
 }
 
 int batch_of_rows(const Plan& plan) {

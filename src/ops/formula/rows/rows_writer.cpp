@@ -32,38 +32,39 @@ void RowsWriter::write_sharing() {
   const bool splits = rows_.splits > 1;
   line(fmt::format("#define SPLITS_ROWS {:d}", splits));
   if (splits) write_combining();
-  line(fmt::format("constexpr int kSplits = {};  // blocks a row that meet in memory",
+  line(fmt::format("enum : int {{ kSplits = {} }};  // blocks a row that meet in memory",
                    rows_.splits));
-  line(fmt::format("constexpr int kRegisterVectors = {};  // per thread", rows_.register_vectors));
+  line(fmt::format("enum : int {{ kRegisterVectors = {} }};  // per thread",
+                   rows_.register_vectors));
   line(fmt::format("#define ROWS_IN_REGISTERS {:d}", rows_.register_vectors > 0));
   const auto rows = plan::vectors_across_rows(plan_, rows_);
   const bool whole = rows && *rows > 0 && *rows % (plan_.threads / rows_.row_threads) == 0;
-  line(fmt::format("constexpr bool kBlocksAreWhole = {};  // all have as many rows", whole));
+  line(fmt::format("enum : bool {{ kBlocksAreWhole = {} }};  // all have as many rows", whole));
   write_steps();
-  line(fmt::format("constexpr int kBatch = {};  // loads in flight", plan_.unroll));
+  line(fmt::format("enum : int {{ kBatch = {} }};  // loads in flight", plan_.unroll));
 }
 
 void RowsWriter::write_combining() {
   line(fmt::format("#define COUNTS_BLOCKS {:d}", rows_.atomics));
   write_combining_block();
-  line(fmt::format("constexpr int kCombiners = {};  // threads of it that have a row",
+  line(fmt::format("enum : int {{ kCombiners = {} }};  // threads of it that have a row",
                    plan::combiners(plan_)));
 }
 
 void RowsWriter::write_combining_block() {
   line(fmt::format("#define KERNEL_NAME_COMBINE {}_combine", plan_.kernel_name));
-  line(fmt::format("constexpr int kCombineThreads = {};  // a block that combines what is left",
+  line(fmt::format("enum : int {{ kCombineThreads = {} }};  // a block that combines what is left",
                    plan::combining_threads(plan_)));
 }
 
 void RowsWriter::write_steps() {
   const bool whole =
       plan::vectors_in_row(plan_, rows_) == plan::threads_of_row(rows_) * rows_.register_vectors;
-  line(fmt::format("constexpr bool kStepsAreWhole = {};  // all threads hold as many", whole));
-  line(fmt::format("constexpr bool kComputesAlways = {};  // also what does not exist",
+  line(fmt::format("enum : bool {{ kStepsAreWhole = {} }};  // all threads hold as many", whole));
+  line(fmt::format("enum : bool {{ kComputesAlways = {} }};  // also what does not exist",
                    computes_always_));
-  line(fmt::format("constexpr int kReductions = {};  // one after another", passes_.count));
-  line(fmt::format("constexpr int kCluster = {};  // blocks a row", rows_.cluster));
+  line(fmt::format("enum : int {{ kReductions = {} }};  // one after another", passes_.count));
+  line(fmt::format("enum : int {{ kCluster = {} }};  // blocks a row", rows_.cluster));
   line(fmt::format("#define USES_CLUSTER {:d}", rows_.cluster > 1));
   line(fmt::format("#define TAKES_ROW_AFTER_ROW {:d}", rows_.ahead));
   line(fmt::format("#define KEEPS_INPUTS {:d}", keeps_inputs()));
@@ -84,13 +85,14 @@ void RowsWriter::write_pass_list() {
     list += (list.empty() ? "" : ", ") + name;
     bytes = fmt::format("(sizeof({0}) > {1} ? int(sizeof({0})) : {1})", name, bytes);
   }
-  if (leaves_passes()) {
-    bytes += fmt::format(";\nstatic_assert(kPassBytes == {}, \"the host makes room\")",
-                         plan::accumulator_bytes(plan_));
-  }
   line("template <class... T>\nstruct List {};");
   line("struct Below {};  // asks for the sums below a maximum");
-  line(fmt::format("using PassList = List<{}>;\nconstexpr int kPassBytes = {};\n", list, bytes));
+  line(fmt::format("using PassList = List<{}>;\nenum : int {{ kPassBytes = {} }};", list, bytes));
+  if (leaves_passes()) {
+    line(fmt::format("static_assert(kPassBytes == {}, \"the host makes room\");",
+                     plan::accumulator_bytes(plan_)));
+  }
+  line("");
 }
 
 /// A single extremum in single precision takes one instruction for all lanes of a warp.
@@ -99,7 +101,7 @@ void RowsWriter::write_warp_combination(const std::vector<NodeId>& reductions) {
   const Node& node = node_of(id);
   const bool has_instruction = reductions.size() == 1 && plan_.target.major >= 8 &&
                                is_extremum(node.op) && accumulator_type(node) == "float";
-  line(fmt::format("  static constexpr bool kExtremum = {};", has_instruction));
+  line(fmt::format("  enum : bool {{ kExtremum = {} }};", has_instruction));
   if (!has_instruction) return;
   line(fmt::format("\n  TILE_DEVICE void combine_warp() {{\n    a{0} = warp_{1}(a{0});\n  }}", id,
                    node.op == Op::reduce_max ? "max" : "min"));

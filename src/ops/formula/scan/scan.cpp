@@ -28,6 +28,8 @@ constexpr int kBytesSideBySide = 64;  // of a thread's accumulators
 // With fewer blocks, so many multiprocessors are idle that sharing rows pays, although shared rows
 // are read twice.
 constexpr std::int64_t kFewBlocks = 88;
+constexpr std::int64_t kManyBlocks = 2 * device::kWantedBlocks;
+constexpr std::int64_t kBytesOfBlock = 4 * 1024;  // multiprocessors start larger blocks in time
 // With fewer chunks per row, sharing does not pay for the microseconds of a second kernel.
 constexpr std::int64_t kFewChunks = 16;
 
@@ -101,6 +103,21 @@ class Chooser {
     }
     if (length_ && !fits() && (reduces_ || fills_few_blocks())) rows_.row_threads = kManyThreads;
     threads_ = std::max(rows_.row_threads, kFewThreads);
+    // Multiprocessors take small blocks more slowly than these run.
+    const std::int64_t bytes = bytes_of_row() * (threads_ / rows_.row_threads);
+    if (count_ && *count_ * rows_.row_threads >= kManyBlocks * threads_ && bytes < kBytesOfBlock)
+      threads_ = std::max(threads_, kThreads);
+  }
+
+  /// Bytes of a row that are read and written.
+  [[nodiscard]] std::int64_t bytes_of_row() const {
+    std::int64_t bytes = 0;
+    for (const Operand& operand : plan_.operands) {
+      const int times = (operand.read ? 1 : 0) + (operand.written ? 1 : 0);
+      if (!operand.every_row && !operand.per_row && varies_in_row(operand, rows_))
+        bytes += times * length_.value_or(kThreads) * plan_.vector * size_bytes(operand.dtype);
+    }
+    return bytes;
   }
 
   /// Whether rows are few but are better not shared.

@@ -9,9 +9,9 @@ namespace tilejit::render {
 void ScanWriter::write_steps() {
   const auto vectors = plan::vectors_in_row(plan_, rows_);
   const bool whole = vectors && *vectors > 0 && *vectors % (rows_.row_threads * plan_.unroll) == 0;
-  line(fmt::format("constexpr bool kComputesAlways = {};  // also what does not exist",
+  line(fmt::format("enum : bool {{ kComputesAlways = {} }};  // also what does not exist",
                    computes_always_));
-  line(fmt::format("constexpr bool kChunksAreWhole = {};  // rows end with one", whole));
+  line(fmt::format("enum : bool {{ kChunksAreWhole = {} }};  // rows end with one", whole));
 }
 
 }  // namespace tilejit::render

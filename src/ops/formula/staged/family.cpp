@@ -196,8 +196,8 @@ bool suits_staging(const Plan& plan, const Tuning& tuning) {
     return false;
   }
   const auto count = vectors_across_rows(plan, *rows);
-  if (count && *count * length < (bytes < kWord ? kLeastElements : kLeastElementsOfWords))
-    return false;
+  const bool narrow = bytes < kWord || direction_of(plan);
+  if (count && *count * length < (narrow ? kLeastElements : kLeastElementsOfWords)) return false;
   return share_rows(plan, *rows, tuning.row_threads).register_vectors > 0;
 }
 

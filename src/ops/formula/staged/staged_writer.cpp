@@ -13,12 +13,13 @@ std::vector<std::string_view> StagedWriter::own_headers() const {
 }
 
 void StagedWriter::write_sharing() {
-  line(fmt::format("constexpr int kBlockRows = {};  // rows of a block",
+  line(fmt::format("enum : int {{ kBlockRows = {} }};  // rows of a block",
                    staged_.units_per_block(plan_)));
-  line(fmt::format("constexpr int kRegisterVectors = {};  // per thread", rows_.register_vectors));
+  line(fmt::format("enum : int {{ kRegisterVectors = {} }};  // per thread",
+                   rows_.register_vectors));
   const bool whole = plan::vectors_in_row(plan_, rows_) ==
                      std::int64_t{rows_.row_threads} * rows_.register_vectors;
-  line(fmt::format("constexpr bool kStepsAreWhole = {};  // all threads hold as many", whole));
+  line(fmt::format("enum : bool {{ kStepsAreWhole = {} }};  // all threads hold as many", whole));
   line(fmt::format("#define SCANS_ROWS {:d}", direction_.has_value()));
   line(fmt::format("alignas(16) __shared__ unsigned char staging[{}];",
                    plan::staged_bytes(plan_, staged_)));

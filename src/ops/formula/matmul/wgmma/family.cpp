@@ -125,9 +125,16 @@ int sums_of_panel(const MatmulWgmma& product) noexcept {
   return product.panel * (product.along_m ? kRows + kApart : kRows);
 }
 
+int split_bytes(const MatmulWgmma& product) noexcept {
+  const int of_warp = product.tile.m * product.tile.n / product.tile.warps_m;      // sums
+  const int warps = (product.tile.warps_m + product.splits - 1) / product.splits;  // that add
+  return warps * (product.splits - 1) * of_warp * size_bytes(product.accumulator);
+}
+
 int shared_bytes(const MatmulWgmma& product) noexcept {
-  constexpr int kBarriers = 16;  // bytes of a stage
-  return product.tile.stages * (stage_bytes(product) + kBarriers) + sums_bytes(product);
+  constexpr int kBarriers = 16;  // bytes of a stage, and of a split
+  const int split = product.splits > 1 ? kBarriers : 0;
+  return product.tile.stages * (stage_bytes(product) + kBarriers) + sums_bytes(product) + split;
 }
 
 }  // namespace tilejit::plan

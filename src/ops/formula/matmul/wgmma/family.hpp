@@ -9,14 +9,15 @@ namespace tilejit::plan {
 
 /// By warpgroups of sm_90a, which read both operands from shared memory, where tensor maps bring
 /// them. `tile.stages` are those of the ring; `tile.warps_m` are the warps that multiply, beside
-/// which a block has four for the copies. Blocks of a cluster have tiles below each other.
+/// which a block has four for the copies. Blocks of a cluster have tiles below each other, or the
+/// same tile and a part of K each.
 ///
 /// A pair shares `a`. Its tiles of B lie in a stage one behind the other, and an instruction
 /// multiplies both: `tile.n` columns of the result are `columns()` of the instruction.
 struct MatmulWgmma : Matmul {
   static constexpr std::string_view kTemplate = "matmul_wgmma";
   atoms::MmaAtom atom;
-  int cluster = 1;  ///< blocks that share the columns of B
+  int cluster = 1;  ///< blocks that share the columns of B, for each part of K (`splits`)
   int panel = 64;   ///< columns of sums that a warp hands to the formula at once
   /// Outputs of 16 bits, made from pairs of sums as they lie in registers; only results then go
   /// through shared memory. 0: sums do, and the formula takes whole vectors.
@@ -33,6 +34,7 @@ struct MatmulWgmma : Matmul {
 
   [[nodiscard]] int consumers() const noexcept { return tile.warps_m / 4; }
   [[nodiscard]] int threads() const noexcept { return 128 * (consumers() + 1); }
+  [[nodiscard]] int blocks_of_cluster() const noexcept { return cluster * splits; }
   [[nodiscard]] int columns() const noexcept { return tile.n * products(); }
 };
 
@@ -59,6 +61,8 @@ struct BoxesOfTile {
 /// How many panels of results take turns.
 [[nodiscard]] int panels_of_words(const MatmulWgmma& product) noexcept;
 [[nodiscard]] int sums_bytes(const MatmulWgmma& product) noexcept;
+/// Bytes of sums that a block gets from those that share its tile, in the memory of its ring.
+[[nodiscard]] int split_bytes(const MatmulWgmma& product) noexcept;
 /// Sums of one product in a warp's panel (tile/sum_panel.cuh).
 [[nodiscard]] int sums_of_panel(const MatmulWgmma& product) noexcept;
 [[nodiscard]] int shared_bytes(const MatmulWgmma& product) noexcept;

@@ -40,6 +40,12 @@ Sentences why(const Plan&, const MatmulWgmma& product) {
                     "loads a part for all.",
                     product.cluster));
   }
+  if (product.splits > 1) {
+    sentences.push_back(fmt::format(
+        "{} blocks of a cluster share a tile, each with a part of K, and add their sums in each "
+        "other's shared memory.",
+        product.splits));
+  }
   if (product.swapped) {
     sentences.emplace_back(
         product.second

@@ -9,10 +9,14 @@
 namespace tilejit::plan {
 namespace {
 
-constexpr std::int64_t kLarge = 8192;  // elements, of an extent that is a symbol
-constexpr int kBytesOfStep = 128;      // of K
-constexpr int kStepsOfStage = 4;       // instructions along K
-constexpr int kPanel = 64;             // columns of a box of 16-bit elements that lie along N
+constexpr std::int64_t kLarge = 8192;    // elements, of an extent that is a symbol
+constexpr int kBytesOfStep = 128;        // of K
+constexpr int kStepsOfStage = 4;         // instructions along K
+constexpr int kPanel = 64;               // columns of a box of 16-bit elements that lie along N
+constexpr int kMostOfCluster = 8;        // blocks
+constexpr std::int64_t kLeastSteps = 2;  // of a part of K
+/// Percent of the multiprocessors that have blocks of clusters of that many, measured on an H200.
+constexpr int kPartInClusters[] = {0, 100, 100, 89, 91, 84, 78, 80, 91};
 
 /// Rows of a tile, the warpgroups of a block, each with 64 or 128 rows, and the most columns for
 /// which registers last; those of a pair also hold two sums for each place of a panel.
@@ -20,8 +24,11 @@ struct Rows {
   int m = 0, consumers = 1, most_columns = 256, most_of_pair = 256;
   bool takes_turns = false;
 };
-constexpr Rows kRows[] = {
-    {64, 1, 256, 256}, {128, 2, 256, 256}, {192, 3, 192, 128}, {256, 2, 160, 128}};
+constexpr Rows kRows[] = {{64, 1, 256, 256},
+                          {128, 2, 256, 256},
+                          {192, 3, 192, 128},
+                          {256, 2, 160, 128},
+                          {128, 2, 128, 0, true}};
 
 struct Size {
   std::int64_t m, n, k, batch;
@@ -39,9 +46,11 @@ class Ranking {
     for (const bool swapped : {false, true}) {
       if (problem_.swapped.value_or(swapped) != swapped) continue;
       for (const Rows& rows : kRows) {
+        if (rows.takes_turns && problem_.statistic) continue;
         const int most = problem_.products == 1 ? rows.most_columns : rows.most_of_pair;
         for (int n = 16; n <= most; n += 8) {
           for (const int cluster : {1, 2}) add(rows, n, cluster, swapped);
+          if (may_split() && !rows.takes_turns) add_splits(rows, n, swapped);
         }
       }
     }
@@ -53,16 +62,31 @@ class Ranking {
   }
 
  private:
-  void add(const Rows& rows, int columns, int cluster, bool swapped) {
+  [[nodiscard]] bool may_split() const {
+    const ProductSize& size = problem_.size;
+    return size.m && size.n && size.k && size.batch && problem_.products == 1 &&
+           !problem_.statistic;
+  }
+  void add_splits(const Rows& rows, int n, bool swapped) {
+    for (const int cluster : {1, 2}) {
+      for (int splits = 2; splits * cluster <= kMostOfCluster; ++splits) {
+        if (steps() < splits * kLeastSteps) break;
+        add(rows, n, cluster, swapped, splits);
+      }
+    }
+  }
+
+  void add(const Rows& rows, int columns, int cluster, bool swapped, int splits = 1) {
     const int products = problem_.products, n = columns / products;
     if (columns % step_of(cluster, swapped) != 0 || n % problem_.multiple != 0) return;
     if (problem_.integer && columns > 32 && columns % 16 != 0) return;
-    const std::int64_t tiles_m = core::ceil_div(swapped ? size_.n : size_.m, rows.m);
+    const std::int64_t tiles_m = core::ceil_div(extent_m(swapped), rows.m);
     if (cluster > tiles_m) return;
     WgmmaTile tile{.m = rows.m,
                    .n = n,
                    .consumers = rows.consumers,
                    .cluster = cluster,
+                   .splits = splits,
                    .swapped = swapped,
                    .takes_turns = rows.takes_turns};
     tile.clocks = clocks(tile, tiles_m);
@@ -72,54 +96,129 @@ class Ranking {
   /// Of columns: whole rows of the swizzle come from each block and for each product; and what
   /// lies along N comes in panels, of which products share none.
   [[nodiscard]] int step_of(int cluster, bool swapped) const {
-    if (is_along_k(swapped)) return 8 * std::max(cluster, problem_.products);
+    if (major(swapped) == atoms::Major::k) return 8 * std::max(cluster, problem_.products);
     return problem_.products == 1 ? 8 : kPanel * problem_.products;
   }
 
-  [[nodiscard]] double clocks(const WgmmaTile& tile, std::int64_t tiles_m) const {
-    const std::int64_t tiles_n = core::ceil_div(swapped_n(tile), tile.n);
+  /// How many tiles there are, and how many blocks have one at once.
+  struct Grid {
+    std::int64_t tiles_m, tiles_n, waves;
+    double blocks;
+  };
+  [[nodiscard]] Grid grid_of(const WgmmaTile& tile, std::int64_t tiles_m) const {
+    const std::int64_t tiles_n = core::ceil_div(extent_n(tile.swapped), tile.n);
     const std::int64_t groups = core::ceil_div(tiles_m, tile.cluster) * tiles_n * size_.batch;
-    const std::int64_t waves = core::ceil_div(groups, multiprocessors_ / tile.cluster);
-    const auto steps =
-        static_cast<double>(core::ceil_div(size_.k * problem_.element_bytes, kBytesOfStep));
-    const double sums = static_cast<double>(tile.m) * columns(tile);
-    const double of_sums = problem_.along_m != tile.swapped ? costs_.turned
+    const int each = tile.cluster * tile.splits;
+    const std::int64_t waves = core::ceil_div(groups, clusters_of(each));
+    return {tiles_m, tiles_n, waves, static_cast<double>(groups) / double(waves) * each};
+  }
+
+  [[nodiscard]] double clocks(const WgmmaTile& tile, std::int64_t tiles_m) const {
+    const Grid grid = grid_of(tile, tiles_m);
+    const auto waves = static_cast<double>(grid.waves);
+    const auto steps = static_cast<double>(core::ceil_div(this->steps(), tile.splits));
+    const double product = steps * clocks_of_step(tile, grid.blocks), formula = of_sums(tile);
+    // Warpgroups that take turns hide most of the formula, if products take longer.
+    const double compute = tile.takes_turns
+                               ? waves * std::max(product + costs_.not_hidden * formula, formula) +
+                                     costs_.before_tile + formula
+                               : waves * (product + costs_.before_tile + formula + of_split(tile));
+    const double memory = of_memory(tile, grid);
+    const double sharing = tile.cluster == 1 ? 0 : costs_.of_sharing * (tile.splits > 1 ? 2 : 1);
+    return costs_.launch + sharing + std::max(compute, memory) +
+           costs_.beside_memory * std::min(compute, memory);
+  }
+
+  /// The formula, in the warps of a block that have sums.
+  [[nodiscard]] double of_sums(const WgmmaTile& tile) const {
+    const double of_path = problem_.along_m != tile.swapped ? costs_.turned
                            : problem_.through_vectors       ? costs_.through_vectors
                                                             : 1;
-    const double formula = costs_.of_sums * of_sums * sums / (128 * 256);
-    const double product = steps * clocks_of_step(tile) * (1 + costs_.of_traffic * traffic(tile));
-    // Warpgroups that take turns hide all but the last formula, if products take longer.
-    const double all =
-        tile.takes_turns
-            ? static_cast<double>(waves) * std::max(product, formula) + costs_.before_tile + formula
-            : static_cast<double>(waves) * (product + costs_.before_tile + formula);
-    return costs_.launch + std::max(all, memory_clocks(problem_) + all * costs_.beside_memory);
+    const double each = costs_.of_sums + costs_.of_formula * static_cast<double>(problem_.formula);
+    return each * of_path * tile.m * columns(tile) / (128 * 256) * adding(tile) / warps(tile);
+  }
+  [[nodiscard]] double of_split(const WgmmaTile& tile) const {
+    if (tile.splits == 1) return 0;
+    const double bytes =
+        4.0 * tile.m * columns(tile) * adding(tile) / warps(tile) * (tile.splits - 1);
+    return costs_.of_split + bytes / costs_.gathered_in_clock;
+  }
+  static int warps(const WgmmaTile& tile) { return 4 * tile.consumers; }
+  /// Those that add the sums of all parts of K.
+  static int adding(const WgmmaTile& tile) { return (warps(tile) + tile.splits - 1) / tile.splits; }
+
+  /// Operands once, a part of that again for each time that tiles read them, and the result.
+  [[nodiscard]] double of_memory(const WgmmaTile& tile, const Grid& grid) const {
+    constexpr double kMostTimes = 4;
+    const auto times = [&](double bytes, std::int64_t tiles) {
+      const double again = std::min(static_cast<double>(tiles), kMostTimes) - 1;
+      return again * costs_.read_again * bytes / (bytes + costs_.large) * bytes;
+    };
+    const auto k = static_cast<double>(size_.k) * problem_.element_bytes;
+    const double of_m = static_cast<double>(extent_m(tile.swapped)) * k,
+                 of_n = static_cast<double>(extent_n(tile.swapped)) * k;
+    const std::int64_t groups_m = core::ceil_div(grid.tiles_m, tile.cluster);
+    const double again = times(of_m, grid.tiles_n) + times(of_n, groups_m);
+    return memory_clocks(problem_) +
+           again * static_cast<double>(size_.batch) / costs_.bytes_in_clock;
   }
 
-  [[nodiscard]] double clocks_of_step(const WgmmaTile& tile) const {
+  /// Of the whole of K.
+  [[nodiscard]] std::int64_t steps() const {
+    return core::ceil_div(size_.k * problem_.element_bytes, kBytesOfStep);
+  }
+  /// How many clusters of that many blocks there are at once: blocks of a cluster are on
+  /// multiprocessors of one group, and not all groups have as many.
+  [[nodiscard]] int clusters_of(int blocks) const {
+    return multiprocessors_ * kPartInClusters[blocks] / (100 * blocks);
+  }
+
+  /// The slowest of products, of the second-level cache, and of what arrives in shared memory.
+  [[nodiscard]] double clocks_of_step(const WgmmaTile& tile, double blocks) const {
     const double instructions = tile.m / 64.0 * kStepsOfStage;
-    const double of_one = columns(tile) / 2.0, of_memory = 16 + columns(tile) / 4.0;
-    if (tile.consumers == 1) return instructions * (std::max(of_one, of_memory) + costs_.alone);
     const bool two = tile.m / (tile.takes_turns ? 1 : tile.consumers) > 64;  // of a warpgroup
-    return instructions * std::max(of_one * costs_.beside_products, of_memory) *
-           (two ? costs_.of_two : 1);
+    const double n = columns(tile);                                          // of an instruction
+    const double instruction =
+        std::max(n / 2, costs_.before_product + n / 4) + (tile.consumers == 1 ? costs_.alone : 0);
+    const double multiplying = instructions * instruction * (two ? costs_.of_two : 1) *
+                               (tile.takes_turns ? costs_.of_turns : 1);
+    const double product = beside_statistic(tile, multiplying);
+    const double own = kBytesOfStep * double(tile.m), shared = kBytesOfStep * loaded(tile);
+    const bool own_split = is_split(!tile.swapped, tile.m);
+    const bool shared_split = is_split(tile.swapped, columns(tile));
+    const auto times = [](bool split, double by) { return split ? by : 1; };
+    const double asked = own * times(own_split, costs_.level2_of_split_rows) +
+                         shared / tile.cluster * times(shared_split, costs_.level2_of_split_rows);
+    const double arrived = own * times(own_split, costs_.loaded_of_split_rows) +
+                           shared * times(shared_split, costs_.loaded_of_split_rows);
+    const double traffic = 1 / n + loaded(tile) / n / (tile.m * tile.cluster);
+    return std::max({product * (1 + costs_.of_traffic * traffic),
+                     blocks * asked / costs_.level2_in_clock, arrived / costs_.loaded_in_clock});
   }
 
-  /// Elements that a multiplication-addition brings from the second-level cache.
-  [[nodiscard]] double traffic(const WgmmaTile& tile) const {
-    const int n = columns(tile);
-    const double loaded = is_along_k(tile.swapped) ? n : (n + kPanel - 1) / kPanel * kPanel;
-    return 1.0 / n + loaded / n / (tile.m * tile.cluster);
+  /// Tensor cores have nothing to do while the only warpgroup reduces its rows.
+  [[nodiscard]] double beside_statistic(const WgmmaTile& tile, double product) const {
+    if (!problem_.statistic) return product;
+    const double statistic = costs_.of_statistic * tile.m / (64.0 * tile.consumers);
+    return tile.consumers == 1 ? product + statistic : std::max(product, statistic);
   }
+
   /// Of an instruction.
   [[nodiscard]] int columns(const WgmmaTile& tile) const { return tile.n * problem_.products; }
-  /// Of the operand that has the tile's columns; else whole panels of 64 are loaded.
-  [[nodiscard]] bool is_along_k(bool swapped) const {
-    return (swapped ? problem_.a : problem_.b) == atoms::Major::k;
+  /// Columns that a step brings: whole panels, unless they lie along K.
+  [[nodiscard]] double loaded(const WgmmaTile& tile) const {
+    const int n = columns(tile);
+    return major(tile.swapped) == atoms::Major::k ? n : (n + kPanel - 1) / kPanel * kPanel;
   }
-  [[nodiscard]] std::int64_t swapped_n(const WgmmaTile& tile) const {
-    return tile.swapped ? size_.m : size_.n;
+  /// Whether rows of 128 bytes that a tile reads lie in two lines of a cache each.
+  [[nodiscard]] bool is_split(bool left, int extent) const {
+    const bool rows = left ? problem_.a_split : problem_.b_split;
+    const bool along_k = major(left) == atoms::Major::k;
+    return rows || (!along_k && extent * problem_.element_bytes % kBytesOfStep != 0);
   }
+  [[nodiscard]] atoms::Major major(bool left) const { return left ? problem_.a : problem_.b; }
+  [[nodiscard]] std::int64_t extent_m(bool swapped) const { return swapped ? size_.n : size_.m; }
+  [[nodiscard]] std::int64_t extent_n(bool swapped) const { return swapped ? size_.m : size_.n; }
 
   const WgmmaProblem& problem_;
   const Size size_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "device/device.hpp"
+#include "expr/traits.hpp"
 #include "plan/plan.hpp"
 
 namespace tilejit::plan {
@@ -50,8 +51,15 @@ bool is_alike(const Matmul& product) {
   return one.dtype == other.dtype && one.major == other.major && fault_of_source(other).empty();
 }
 
+/// Whether there is shared memory for two stages, and for sums of other blocks.
+bool is_possible(const MatmulWgmma& product) {
+  const int stages = product.tile.stages;
+  return stages >= 2 && split_bytes(product) <= stages * stage_bytes(product);
+}
+
 bool is_pinned(const Tuning& tuning, const WgmmaTile& tile, bool along_m) {
   if (tuning.cluster && *tuning.cluster != tile.cluster) return false;
+  if (tuning.splits && *tuning.splits != tile.splits) return false;
   if (!tuning.tile) return true;
   const std::array<int, 2> sides =
       along_m ? std::array{tile.m, tile.n} : std::array{tile.n, tile.m};
@@ -92,9 +100,9 @@ bool reads_rows(const Plan& plan, const Matmul& product) {
          words_of(plan, product) > 0 && !(product.second && product.second->left);
 }
 
-bool fits(const Plan& plan, const Matmul& product, const Tuning& tuning) {
+bool fits(const Plan& plan, const Matmul& product) {
   if (!has_wgmma(plan.target, product)) return false;
-  if (tuning.splits.value_or(1) != 1 || is_empty(plan, product)) return false;
+  if (is_empty(plan, product)) return false;
   return std::ranges::none_of(plan.extents, is_too_long) && !is_too_long(product.k) &&
          fault_of_source(product.a).empty() && fault_of_source(product.b).empty() &&
          (!product.second || is_alike(product)) &&
@@ -117,7 +125,7 @@ MatmulWgmma made(const Plan& plan, const Matmul& product, const WgmmaTile& tile)
                .n = tile.n,
                .k = kRowBytes / size_bytes(made.a.dtype),
                .warps_m = 4 * tile.consumers};
-  made.splits = 1;
+  made.splits = tile.splits;
   made.passes = 1;
   const bool narrow = made.along_m || tile.consumers == 3 || tile.n <= 32 || made.second;
   made.panel = narrow ? 32 : 64;
@@ -162,6 +170,21 @@ std::string fault_of_source(const OperandSource& source) {
 
 namespace {
 
+/// Whether rows do not begin at multiples of 128 bytes.
+bool has_split_rows(const OperandSource& source) {
+  const std::vector<Mode>& across = source.major == atoms::Major::k ? source.outer : source.inner;
+  const auto splits = [&](const Mode& leaf) {
+    return leaf.stride.is_known() &&
+           leaf.stride.value() * size_bytes(source.dtype) % kRowBytes != 0;
+  };
+  return std::ranges::any_of(across, splits);
+}
+
+/// Whether the formula computes the node from others.
+bool is_computed(const expr::Node& node) {
+  return node.op != expr::Op::matmul && node.args[0] != expr::kNoNode;
+}
+
 /// Pairs share the kernel's A, and statistics are of its rows.
 std::optional<bool> swapped_of(const Matmul& product) {
   if (product.second) return product.second->left;
@@ -177,6 +200,10 @@ WgmmaProblem problem_of(const Plan& plan, const Matmul& product) {
   Dim batch = 1;
   for (std::size_t m = 2; m < plan.extents.size(); ++m) batch = batch * plan.extents[m];
   const Dim &m = plan.extents[product.along_m ? 0 : 1], &n = plan.extents[product.along_m ? 1 : 0];
+  std::int64_t formula = 0;
+  for (const expr::Node& node : plan.program.nodes) {
+    if (is_computed(node)) formula += expr::traits(node.op).weight;
+  }
   int output_bytes = 0;
   for (const Operand& operand : plan.operands) {
     if (operand.written) output_bytes += size_bytes(operand.dtype);
@@ -186,23 +213,27 @@ WgmmaProblem problem_of(const Plan& plan, const Matmul& product) {
           .output_bytes = output_bytes,
           .a = product.a.major,
           .b = product.b.major,
+          .a_split = has_split_rows(product.a),
+          .b_split = has_split_rows(product.b),
+          .formula = formula,
           .integer = product.accumulator == i32,
           .multiple = std::max(8, plan.vector),
           .along_m = product.along_m,
           .through_vectors = words_of(plan, product) == 0,
           .products = product.products(),
+          .statistic = product.statistic != expr::kNoNode,
           .swapped = swapped_of(product),
           .target = plan.target};
 }
 
 std::optional<WgmmaChoice> choose_wgmma(const Plan& plan, const Matmul& product,
                                         const Tuning& tuning) {
-  if (!fits(plan, product, tuning)) return std::nullopt;
+  if (!fits(plan, product)) return std::nullopt;
   for (const WgmmaTile& tile : ranked_tiles(problem_of(plan, product))) {
     const bool along_m = product.along_m != tile.swapped;
     if (!is_pinned(tuning, tile, along_m)) continue;
     WgmmaChoice choice{made(plan, product, tile), tile.clocks};
-    if (choice.product.tile.stages >= 2) return choice;
+    if (is_possible(choice.product)) return choice;
   }
   return std::nullopt;
 }

@@ -25,7 +25,8 @@ std::vector<std::string_view> MatmulWgmmaWriter::own_headers() const {
 
 void MatmulWgmmaWriter::write_constants() {
   write_block();
-  line(fmt::format("constexpr int kCluster = {};  // blocks\n", wgmma_.cluster));
+  line(fmt::format("constexpr int kCluster = {}, kSplits = {};  // blocks\n", wgmma_.cluster,
+                   wgmma_.splits));
 }
 
 int MatmulWgmmaWriter::group_of_tiles() const {
@@ -181,8 +182,8 @@ void MatmulWgmmaWriter::write_work() {
   line("struct Work {");
   line(fmt::format("  static constexpr int kM = {}, kN = {}, kK = {}, kStages = {};", tile.m,
                    tile.n, tile.k, tile.stages));
-  line(fmt::format("  static constexpr int kConsumers = {}, kCluster = {};", wgmma_.consumers(),
-                   wgmma_.cluster));
+  line(fmt::format("  static constexpr int kConsumers = {}, kCluster = {}, kSplits = {};",
+                   wgmma_.consumers(), wgmma_.cluster, wgmma_.splits));
   const bool statistic = wgmma_.statistic != expr::kNoNode;
   line(fmt::format("  static constexpr int kProducts = {};", wgmma_.products()));
   line(fmt::format("  static constexpr bool kStatistic = {};", statistic));

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <optional>
+
+#include "formula/analysis.hpp"
+#include "plan/plan.hpp"
+#include "tilejit/fused.hpp"
+
+namespace tilejit::plan {
+
+/// The plan of a map whose vectors go on from one row to the next (Map::flat), if these are wider
+/// and take fewer cycles of the L1 cache; else nothing. Inputs that do not go on, such as a column
+/// that rows repeat, are then read element by element. `plan` is that of a map whose launch is
+/// chosen.
+[[nodiscard]] std::optional<Plan> flattened(const Fused& op, const formula::Analysis& analysis,
+                                            const Plan& plan);
+
+}  // namespace tilejit::plan

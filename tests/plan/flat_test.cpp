@@ -1,0 +1,63 @@
+// Maps whose vectors go on from one row to the next.
+#include "map/flat.hpp"
+
+#include <gtest/gtest.h>
+
+#include "plan/plans.hpp"
+#include "support/specs.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+TEST(Flat, AreMapsOfShortRowsBesideInputsThatRepeat) {
+  struct Row {
+    const char* what;
+    const char *x, *w, *y;
+    bool flat;
+    int vector;
+    const char* extents;  // innermost first
+  };
+  constexpr Row kRows[] = {
+      {"a column that rows repeat", "(200000,53):(53,1)", "(200000,1):(1,0)", "(200000,53):(53,1)",
+       true, 8, "10600000"},
+      {"a mode in the middle", "(6910,197,3):(591,3,1)", "(1,197,1):(0,1,0)",
+       "(6910,197,3):(591,3,1)", true, 8, "4083810"},
+      {"as many modes as align vectors", "(400,512,53):(27136,53,1)", "(1,512,1):(0,1,0)",
+       "(400,512,53):(27136,53,1)", true, 8, "27136 400"},
+      {"rows of whole vectors", "(200000,48):(48,1)", "(200000,1):(1,0)", "(200000,48):(48,1)",
+       false, 8, "48 200000"},
+      {"rows long enough to be peeled", "(20000,531):(531,1)", "(20000,1):(1,0)",
+       "(20000,531):(531,1)", false, 8, "531 20000"},
+      {"rows with gaps", "(200000,53):(53,1)", "(200000,1):(1,0)", "(200000,53):(55,1)", false, 1,
+       "53 200000"},
+      {"an input as large as the output", "(200000,53):(53,1)", "(200000,53):(55,1)",
+       "(200000,53):(53,1)", false, 1, "53 200000"},
+      {"rows of unknown length", "(M,N):(N,1)", "(M,1):(1,0)", "(M,N):(N,1)", false, 1, "N M"},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.what);
+    const Plan plan =
+        plan_of(test::make_op(bf16, {{"x", row.x}, {"w", row.w}, {"y", row.y}}, "y = x * w"));
+    const Map& map = std::get<Map>(plan.family);
+    EXPECT_EQ(map.flat, row.flat);
+    EXPECT_EQ(plan.vector, row.vector);
+    EXPECT_EQ(extents_of(plan), row.extents);
+    EXPECT_EQ(plan.operands[1].modes.front().size() > 1, row.flat);
+  }
+}
+
+TEST(Flat, PinnedVectorsAreThoseOfRows) {
+  Fused op = test::make_op(
+      bf16, {{"x", "(200000,53):(53,1)"}, {"w", "(200000,1):(1,0)"}, {"y", "(200000,53):(53,1)"}},
+      "y = x * w");
+  op.tuning.vector = 1;
+  EXPECT_FALSE(std::get<Map>(plan_of(op).family).flat);
+  op.tuning = {.threads = 128, .unroll = 2};
+  const Plan plan = plan_of(op);
+  EXPECT_TRUE(std::get<Map>(plan.family).flat);
+  EXPECT_EQ(plan.threads, 128);
+  EXPECT_EQ(plan.unroll, 2);
+}
+
+}  // namespace
+}  // namespace tilejit::plan
