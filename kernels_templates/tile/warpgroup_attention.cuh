@@ -341,18 +341,16 @@ struct WarpgroupAttention {
       wait_for_values(rings, at, before);
       issue_values(o, w, values());
       pass_turn(consumer);
-      typename Ring::State ahead = at.k;
-      ahead.advance();
-      if ((what & kLast) == 0) {  // what comes next is known before it is needed
-        rings.k.wait(ahead);
-        next = Rings::noted(rings.notes_of_k(), ahead);
-      }
       wgmma_wait<1>();  // the scores are there, the values still run
       pin(s);
       if (place.releases()) rings.k.release(at.k);
-      at.k = ahead;
+      at.k.advance();
       score(p, tile, terms, place, what, s);
       rows.take(s, factor, place.scale());
+      if ((what & kLast) == 0) {  // what comes next is known before it is needed
+        rings.k.wait(at.k);
+        next = Rings::noted(rings.notes_of_k(), at.k);
+      }
       wgmma_wait<0>();
       pin(o);
 #pragma unroll
