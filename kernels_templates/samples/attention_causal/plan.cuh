@@ -19,7 +19,7 @@ using namespace tile;
 
 constexpr int kThreads = 384;  // a block
 constexpr int kVector = 2;  // elements a thread takes at once
-constexpr int kCluster = 1;  // blocks
+constexpr int kCluster = 1, kSplits = 1;  // blocks
 
 struct Params {
   const bf16* t0;
