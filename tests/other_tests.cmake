@@ -11,7 +11,7 @@ endif()
 
 # The command as its users meet it: arguments, exit codes, messages, files.
 if(TARGET tilejit_command)
-  foreach(suite usage cuda help output gallery documents bad_input files run print catalogue compile worker cache generator programs tune warm bench explain layout
+  foreach(suite usage attention cuda help output gallery documents bad_input files run print catalogue compile worker cache generator programs tune warm bench explain layout
       layout_batch layout_documents layout_page)
     add_test(NAME command.${suite}
       COMMAND ${TILEJIT_PYTHON} -m unittest -v test_${suite}

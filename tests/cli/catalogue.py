@@ -12,6 +12,7 @@ except ImportError:
 STORED = {
     "bool": "?",
     "i8": "i1",
+    "i32": "<i4",
     "i64": "<i8",
     "f16": "<f2",
     "bf16": "<u2",

@@ -7,6 +7,7 @@
 #include <array>
 #include <iterator>
 
+#include "attention/attention_plan.hpp"
 #include "core/integer.hpp"
 #include "figures/of_families.hpp"
 #include "figures/operations.hpp"
@@ -310,6 +311,12 @@ Sentences why_steps(const Plan& plan, const formula::Analysis& analysis) {
       shape.push_back(size(mode(result.layout, i)));
     sentences.push_back(fmt::format("{} {} of {} goes through memory: {}.", result.name,
                                     text_of(shape), to_string(result.dtype), step.why));
+  }
+  for (std::size_t s = 0; s < analysis.steps.size(); ++s) {
+    const std::string why_not = plan::why_no_attention(analysis, s, plan.target);
+    if (why_not.empty()) continue;
+    sentences.push_back(fmt::format(
+        "The softmax between two products would be one kernel with them, but {}.", why_not));
   }
   add_copies(plan, analysis, sentences);
   return sentences;

@@ -44,14 +44,16 @@ class MatmulWriter : public TilesWriter {
   /// Without the namespace around it: parts of a kernel have namespaces of their own.
   [[nodiscard]] static std::string without_namespace(const std::string& text);
 
-  const plan::Matmul& product_;
-
- private:
+  /// The index that the leaves give at the coordinate of that text; "0" if it is always 0.
+  [[nodiscard]] std::string index_of(const std::vector<Mode>& leaves, const std::string& at) const;
   [[nodiscard]] bool is_loaded(const plan::Operand& operand) const override;
   [[nodiscard]] std::string given(expr::NodeId id) const override;
   [[nodiscard]] std::string own_parameters(bool outputs) const override;
   [[nodiscard]] std::string own_arguments(int i) const override;
 
+  const plan::Matmul& product_;
+
+ private:
   /// How an operand's elements are computed, if they are: struct EntryA or EntryB.
   void write_entry(char letter, int tensor, const plan::OperandSource& source);
   [[nodiscard]] std::string entry_of(char letter, const plan::OperandSource& source) const;
@@ -59,8 +61,6 @@ class MatmulWriter : public TilesWriter {
   void write_source(char letter, const plan::OperandSource& source, const Dim& rows, int tile_rows);
   void write_work();
   void write_matrix(char letter, int tensor, const plan::OperandSource& source);
-  /// The index that the leaves give at the coordinate of that text; "0" if it is always 0.
-  [[nodiscard]] std::string index_of(const std::vector<Mode>& leaves, const std::string& at) const;
 };
 
 class MatmulMmaWriter final : public MatmulWriter {

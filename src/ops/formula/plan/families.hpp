@@ -3,6 +3,7 @@
 #include <variant>
 #include <vector>
 
+#include "attention/family.hpp"
 #include "box/family.hpp"
 #include "light/family.hpp"
 #include "map/family.hpp"
@@ -45,7 +46,7 @@ struct Several {
 };
 
 using Family = std::variant<Map, Tile, Box, Rows, StagedRows, Scan, Light, ThreadValue, MatmulMma,
-                            MatmulSimt, MatmulWgmma, Several>;
+                            MatmulSimt, MatmulWgmma, AttentionWgmma, Several>;
 
 template <class>
 inline constexpr bool kAreFamilies = false;

@@ -116,6 +116,11 @@ std::vector<Param> params_of(const Fused& op, const Plan& plan) {
     if (wgmma->second)
       list.add_map("map_c", wgmma->second->tensor, second_tensor_map(plan, *wgmma));
   }
+  if (const auto* attention = std::get_if<AttentionWgmma>(&plan.family)) {
+    list.add_map("map_q", 0, query_map(plan, *attention));
+    list.add_map("map_k", attention->key_tensor, key_map(*attention));
+    list.add_map("map_v", 1, value_map(plan, *attention));
+  }
   return list.take();
 }
 

@@ -39,15 +39,15 @@ bool is_elementwise(const Node& node) {
 
 class Prologues {
  public:
-  Prologues(const Fused& op, const formula::Analysis& analysis)
-      : op_(op), analysis_(analysis), steps_(analysis.steps) {}
+  Prologues(const Fused& op, const formula::Analysis& analysis, const std::vector<bool>& fixed)
+      : op_(op), analysis_(analysis), fixed_(fixed), steps_(analysis.steps) {}
 
-  std::vector<Step> run() {
+  std::vector<std::optional<Step>> run() {
     std::vector<bool> left_out(steps_.size(), false);
     for (std::size_t s = 0; s < steps_.size(); ++s) left_out[s] = fuse(s);
-    std::vector<Step> kept;
+    std::vector<std::optional<Step>> kept(steps_.size());
     for (std::size_t s = 0; s < steps_.size(); ++s) {
-      if (!left_out[s]) kept.push_back(std::move(steps_[s]));
+      if (!left_out[s]) kept[s] = std::move(steps_[s]);
     }
     return kept;
   }
@@ -55,6 +55,7 @@ class Prologues {
  private:
   /// Whether step `s` became a part of the product that reads its result.
   bool fuse(std::size_t s) {
+    if (fixed_[s]) return false;
     const std::optional<std::size_t> input = only_input(steps_[s]);
     if (!input) return false;
     const auto result = static_cast<std::size_t>(steps_[s].analysis.program.stores[0].tensor);
@@ -68,7 +69,7 @@ class Prologues {
       const bool reads_it = formula::has_product(user.analysis.program) && operand < 2 &&
                             user.op.tensors[static_cast<std::size_t>(operand)].layout ==
                                 steps_[s].op.tensors[result].layout;
-      if (!reads_it || !is_cheap(user, operand)) return false;
+      if (fixed_[u] || !reads_it || !is_cheap(user, operand)) return false;
       join(steps_[s], *input, user, operand);
       return true;
     }
@@ -140,13 +141,24 @@ class Prologues {
 
   const Fused& op_;
   const formula::Analysis& analysis_;
+  const std::vector<bool>& fixed_;
   std::vector<Step> steps_;
 };
 
 }  // namespace
 
 std::vector<formula::Step> with_prologues(const Fused& op, const formula::Analysis& analysis) {
-  return Prologues(op, analysis).run();
+  std::vector<formula::Step> steps;
+  for (std::optional<Step>& step :
+       with_prologues(op, analysis, std::vector<bool>(analysis.steps.size()))) {
+    if (step) steps.push_back(*std::move(step));
+  }
+  return steps;
+}
+
+std::vector<std::optional<Step>> with_prologues(const Fused& op, const formula::Analysis& analysis,
+                                                const std::vector<bool>& fixed) {
+  return Prologues(op, analysis, fixed).run();
 }
 
 }  // namespace tilejit::plan

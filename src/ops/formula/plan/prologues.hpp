@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "formula/analysis.hpp"
@@ -14,5 +15,9 @@ namespace tilejit::plan {
 /// step that would have computed the operand is left out.
 [[nodiscard]] std::vector<formula::Step> with_prologues(const Fused& op,
                                                         const formula::Analysis& analysis);
+/// The same by number of a step, empty if it is left out. Steps that are `fixed` remain as they
+/// are.
+[[nodiscard]] std::vector<std::optional<formula::Step>> with_prologues(
+    const Fused& op, const formula::Analysis& analysis, const std::vector<bool>& fixed);
 
 }  // namespace tilejit::plan

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "attention/attention_plan.hpp"
 #include "formula/product.hpp"
 #include "matmul/product_plan.hpp"
 #include "plan/pairs.hpp"
@@ -41,10 +42,50 @@ Plan outline(const Fused& op, const formula::Analysis& analysis, const Target& t
   return plan;
 }
 
+/// What a kernel computes: a step, or an attention.
+struct Kernel {
+  formula::Step step = {};
+  std::optional<AttentionPlan> attention = {};
+
+  [[nodiscard]] const std::vector<int>& tensors() const {
+    return attention ? attention->tensors : step.tensors;
+  }
+};
+
+std::vector<Kernel> kernels_of(std::vector<formula::Step> steps) {
+  std::vector<Kernel> kernels;
+  for (formula::Step& step : steps) kernels.push_back({.step = std::move(step)});
+  return kernels;
+}
+
+/// The kernels if some of them are attentions, else none.
+std::vector<Kernel> with_attentions(const Fused& op, const formula::Analysis& analysis,
+                                    const Target& target) {
+  std::vector<std::optional<AttentionPlan>> attentions(analysis.steps.size());
+  std::vector<bool> is_part(analysis.steps.size());  // of an attention
+  for (std::size_t s = 0; s < analysis.steps.size(); ++s) {
+    const formula::AttentionSearch search = formula::find_attention(analysis, s);
+    if (!search.found) continue;
+    AttentionPlan planned = plan_attention(analysis, search, target);
+    if (!planned.plan) continue;
+    attentions[s] = std::move(planned);
+    is_part[search.found->scores] = is_part[search.found->weights] = is_part[s] = true;
+    if (search.found->rows) is_part[*search.found->rows] = true;
+  }
+  if (std::ranges::count(is_part, true) == 0) return {};
+  std::vector<std::optional<formula::Step>> steps = with_prologues(op, analysis, is_part);
+  std::vector<Kernel> kernels;
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    if (attentions[s]) kernels.push_back({.attention = std::move(attentions[s])});
+    if (steps[s] && !is_part[s]) kernels.push_back({.step = *std::move(steps[s])});
+  }
+  return kernels;
+}
+
 /// Adds the plans of steps to those of an operation.
 class PartList {
  public:
-  PartList(const formula::Analysis& analysis, std::span<const formula::Step> steps, Plan& plan,
+  PartList(const formula::Analysis& analysis, const std::vector<Kernel>& kernels, Plan& plan,
            std::vector<formula::Analysis>* of_parts, std::span<const Temporary> copies = {})
       : plan_(plan), several_(plan.family.emplace<Several>()), of_parts_(of_parts) {
     several_.apart = true;
@@ -52,7 +93,7 @@ class PartList {
     for (const formula::StepResult& result : analysis.results) {
       Dim elements = 1;
       for (const Dim& extent : result.shape) elements = elements * extent;
-      if (!is_used(steps, number++)) elements = 0;  // by a step that became a part of another one
+      if (!is_used(kernels, number++)) elements = 0;  // by a step that became a part of another one
       several_.temporaries.push_back({.dtype = result.dtype, .elements = elements});
     }
     several_.temporaries.insert(several_.temporaries.end(), copies.begin(), copies.end());
@@ -67,6 +108,10 @@ class PartList {
     }
     std::vector<formula::Analysis> parts;
     add(make_plan(op, step.analysis, plan_.target, &parts), step, parts);
+  }
+
+  void add(AttentionPlan attention) {
+    add(std::move(*attention.plan), std::move(attention.tensors), std::move(attention.analysis));
   }
 
   /// The light plan if there is one, else the full one. Returns false if nothing is as light.
@@ -84,9 +129,9 @@ class PartList {
   }
 
  private:
-  static bool is_used(std::span<const formula::Step> steps, int number) {
-    return std::ranges::any_of(steps, [&](const formula::Step& step) {
-      return std::ranges::count(step.tensors, number) != 0;
+  static bool is_used(const std::vector<Kernel>& kernels, int number) {
+    return std::ranges::any_of(kernels, [&](const Kernel& kernel) {
+      return std::ranges::count(kernel.tensors(), number) != 0;
     });
   }
 
@@ -127,30 +172,39 @@ class PartList {
 
 Plan plan_steps(const Fused& op, const formula::Analysis& analysis, const Target& target,
                 std::vector<formula::Analysis>* of_parts) {
-  CopiedSteps made{
-      .steps = with_statistics(op, target, with_pairs(op, target, with_prologues(op, analysis))),
-      .temporaries = {}};
-  const bool is_one = made.steps.size() == 1;
+  std::vector<Kernel> kernels = with_attentions(op, analysis, target);
+  CopiedSteps made;
+  if (kernels.empty())
+    made.steps = with_statistics(op, target, with_pairs(op, target, with_prologues(op, analysis)));
+  const bool is_one = kernels.empty() && made.steps.size() == 1;
   if (!is_one) check_tuning_of_several(op.tuning);
-  if (op.tuning == Tuning()) {
+  if (kernels.empty() && op.tuning == Tuning()) {
     const auto results = op.tensors.size() + analysis.results.size();
     made = with_copied_operands(std::move(made.steps), static_cast<int>(results), target);
   }
   Plan plan = outline(op, analysis, target);
-  PartList list(analysis, made.steps, plan, of_parts, made.temporaries);
-  for (const formula::Step& step : made.steps) list.add(step, is_one ? op.tuning : Tuning());
+  if (kernels.empty()) kernels = kernels_of(std::move(made.steps));
+  PartList list(analysis, kernels, plan, of_parts, made.temporaries);
+  for (Kernel& kernel : kernels) {
+    if (kernel.attention) {
+      list.add(*std::move(kernel.attention));
+    } else {
+      list.add(kernel.step, is_one ? op.tuning : Tuning());
+    }
+  }
   return plan;
 }
 
 std::optional<Plan> plan_light_steps(const Fused& op, const formula::Analysis& analysis,
                                      const Target& target) {
+  if (!with_attentions(op, analysis, target).empty()) return std::nullopt;
+  const std::vector<Kernel> kernels = kernels_of(with_prologues(op, analysis));
   Plan plan = outline(op, analysis, target);
-  const std::vector<formula::Step> steps = with_prologues(op, analysis);
-  PartList list(analysis, steps, plan, nullptr);
+  PartList list(analysis, kernels, plan, nullptr);
   bool has_products = false;
-  for (const formula::Step& step : steps) {
-    if (!list.add_light(step)) return std::nullopt;
-    has_products = has_products || formula::has_product(step.analysis.program);
+  for (const Kernel& kernel : kernels) {
+    if (!list.add_light(kernel.step)) return std::nullopt;
+    has_products = has_products || formula::has_product(kernel.step.analysis.program);
   }
   return has_products ? std::optional(std::move(plan)) : std::nullopt;
 }

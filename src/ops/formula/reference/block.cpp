@@ -90,6 +90,7 @@ void Block::run(std::int64_t first, std::size_t count) {
       read_result(node, id, first);
     } else {
       compute(id);
+      if (with_bounds_ && !problem_.errors.empty()) add_own_error(id);
     }
   }
 }
@@ -306,6 +307,16 @@ void Block::tighten(NodeId id) {
     const double bound =
         of_mean ? corrected_mean_bound(type(id), row) : corrected_squares_bound(type(id), row);
     bounds_of(id)[i] = std::min(bounds_of(id)[i], bound);
+  }
+}
+
+void Block::add_own_error(NodeId id) {
+  const OwnError& error = problem_.errors[static_cast<std::size_t>(id)];
+  if ((error.relative == 0 && error.absolute == 0) || !is_floating(type(id))) return;
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (error.overflows != kNoNode && std::isinf(reals(error.overflows)[i]))
+      bounds_of(id)[i] = kInfinity;
+    bounds_of(id)[i] = with_error(error, approx(id, i));
   }
 }
 

@@ -53,6 +53,7 @@ class Block {
   void select(const expr::Node& node, expr::NodeId id);
   void limit(const expr::Node& node, expr::NodeId id);
   void tighten(expr::NodeId id);
+  void add_own_error(expr::NodeId id);
 
   [[nodiscard]] DType type(expr::NodeId id) const { return problem_.program.nodes[id].type; }
   [[nodiscard]] Approx approx(expr::NodeId id, std::size_t i) const;

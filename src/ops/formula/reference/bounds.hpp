@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 #include "arithmetic/format.hpp"
@@ -21,6 +22,22 @@ struct Approx {
   double value = 0;
   double bound = 0;
 };
+/// Whether it is the weight of a key that a mask excludes, exp(-inf) / sum, and not one that is
+/// merely small: those have bounds of at least 2^-126 / sum (attention_errors.hpp).
+[[nodiscard]] constexpr bool is_excluded(const Approx& weight) noexcept {
+  return weight.value == 0 && weight.bound < 0x1p-145;
+}
+/// What the device's value may deviate by, beyond what its operation gives, if it is finite and not
+/// excluded.
+struct OwnError {
+  double relative = 0, absolute = 0;
+  expr::NodeId overflows = expr::kNoNode;  ///< nothing is known where this node is infinite
+};
+/// The bound with that error.
+[[nodiscard]] inline double with_error(const OwnError& error, const Approx& x) noexcept {
+  if (!std::isfinite(x.value) || is_excluded(x)) return x.bound;
+  return x.bound + error.relative * (std::fabs(x.value) + x.bound) + error.absolute;
+}
 using Approxes = std::array<Approx, 3>;
 
 /// Covers what first-order terms and the arithmetic of the bounds themselves leave out.

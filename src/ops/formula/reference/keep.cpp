@@ -1,6 +1,7 @@
 #include "reference/keep.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "arithmetic/cast.hpp"
 #include "arithmetic/convert.hpp"
@@ -34,7 +35,11 @@ void keep(const Problem& problem, const Block& block, const expr::Store& store) 
     const double rounded = cast_real(from, to, value);
     kept.reals[offset] = rounded;
     if (kept.bounds.empty()) continue;
-    kept.bounds[offset] = cast_bound(from, to, {value, block.bounds(store.value)[i]}, rounded);
+    const Approx exact = {value, block.bounds(store.value)[i]};
+    double& bound = kept.bounds[offset];
+    bound = cast_bound(from, to, exact, rounded);
+    if (!is_excluded(exact))
+      bound += tensor.error.relative * (std::fabs(rounded) + bound) + tensor.error.absolute;
   }
 }
 

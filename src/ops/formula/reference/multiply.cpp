@@ -139,6 +139,8 @@ class Multiplier {
           sum.largest = exact_ ? sum.magnitude : largest[at];
           sum.grain = a.grain[i] * b.grain[j];
         }
+        if (product_.skips_zeros && !std::isfinite(sum.value))
+          sum = sum_without_zeros(a_, b_, task.batch, task.rows[i], task.columns[j]);
         result_.write((task.batch * product_.m + task.rows[i]) * product_.n + task.columns[j], sum);
       }
     }

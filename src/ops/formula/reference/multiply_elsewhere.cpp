@@ -236,6 +236,9 @@ class Elsewhere {
           sum.grain = a[static_cast<std::size_t>(number)] *
                       b[static_cast<std::size_t>(batch * block.columns + n)];
         }
+        if (product_.skips_zeros && !std::isfinite(sum.value))
+          sum = sum_without_zeros(a_, b_, block.batch + batch, block.m + number % block.rows,
+                                  block.n + n);
         result_.write(row * product_.n + block.n + n, sum);
       }
     });

@@ -80,6 +80,30 @@ bool OperandRows::has_ties() const {
   return found;
 }
 
+ProductSum sum_without_zeros(const OperandRows& a, const OperandRows& b, std::int64_t batch,
+                             std::int64_t row, std::int64_t column) {
+  std::vector<Approx> factors;
+  b.visit(batch, column, [&](std::int64_t, const Approx& factor) { factors.push_back(factor); });
+  ProductSum sum;
+  bool is_nan = false, is_known = true;
+  a.visit(batch, row, [&](std::int64_t k, const Approx& weight) {
+    if (is_excluded(weight)) return;
+    const Approx& factor = factors[static_cast<std::size_t>(k)];
+    is_nan = is_nan || (std::isnan(weight.value) && weight.bound == 0) ||
+             (std::isnan(factor.value) && factor.bound == 0);
+    const bool has_sign = std::fabs(weight.value) > weight.bound;
+    is_known = is_known && std::isfinite(weight.value) &&
+               (std::isfinite(factor.value) || (factor.bound == 0 && has_sign));
+    sum.value += weight.value * factor.value;
+    sum.magnitude += std::fabs(weight.value * factor.value);
+    sum.largest +=
+        (std::fabs(weight.value) + weight.bound) * (std::fabs(factor.value) + factor.bound);
+  });
+  if (is_nan) sum.value = kNan;
+  sum.certain = is_nan || (is_known && !std::isfinite(sum.value));
+  return sum;
+}
+
 std::int64_t OperandRows::offset_of(std::int64_t batch) const {
   const std::span batch_shape = std::span(problem_.shape).first(problem_.shape.size() - 2);
   const std::vector<std::int64_t> at = coordinate(batch_shape, batch);

@@ -5,6 +5,7 @@
 
 #include "reference/bounds.hpp"
 #include "reference/problem.hpp"
+#include "reference/product_result.hpp"
 
 namespace tilejit::reference {
 
@@ -47,5 +48,11 @@ class OperandRows {
   const TensorView& tensor_;
   std::vector<std::int64_t> inner_;  // offsets along K
 };
+
+/// An element of the product, without the elements of `a` that are surely 0
+/// (ProductProblem::skips_zeros).
+[[nodiscard]] ProductSum sum_without_zeros(const OperandRows& a, const OperandRows& b,
+                                           std::int64_t batch, std::int64_t row,
+                                           std::int64_t column);
 
 }  // namespace tilejit::reference

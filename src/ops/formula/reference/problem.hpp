@@ -9,6 +9,7 @@
 
 #include "expr/program.hpp"
 #include "formula/analysis.hpp"
+#include "reference/bounds.hpp"
 #include "tilejit/reference.hpp"
 
 namespace tilejit::reference {
@@ -38,6 +39,7 @@ struct TensorView {
   std::vector<int> axes = {};  ///< the iteration mode of each of the tensor's modes; for messages
   const KeptValues* kept = nullptr;  ///< read instead of `data`; null: nothing is
   KeptValues* keeps = nullptr;       ///< gets what is stored, besides `data` or instead of it
+  OwnError error = {};               ///< of what is kept
 };
 
 /// One operand of a product: the leaves of its modes, as in TensorView::modes.
@@ -53,6 +55,9 @@ struct ProductProblem {
   std::int64_t m = 0, n = 0, k = 0;
   bool sampled = false;  ///< only a part of its elements is computed (multiply.hpp)
   const MultiplyReals* multiply = nullptr;  ///< computes its sums, if not null
+  /// An element of the left operand that is surely 0 contributes nothing, whatever it is multiplied
+  /// by: the weight of a key that attention excludes.
+  bool skips_zeros = false;
 };
 
 /// An operation in which everything is known: no symbols, and no public types to look things up in.
@@ -63,6 +68,7 @@ struct Problem {
   std::vector<TensorView> tensors;
   std::vector<Number> scalars;  ///< each fits the dtype of its nodes
   std::optional<ProductProblem> product = {};
+  std::vector<OwnError> errors = {};  ///< by node of the program; empty: none
 };
 
 /// The product of extents.

@@ -39,6 +39,7 @@ void ProductResult::write(std::int64_t index, const ProductSum& sum) noexcept {
 // Every partial sum loses at most the last bit of the sum of magnitudes, and so do products where
 // they are rounded; the double sums here lose theirs.
 double ProductResult::bound(const Arithmetic& m, const ProductSum& sum) const noexcept {
+  if (sum.certain) return 0;
   if (std::isnan(sum.value)) return exact_ ? 0 : kInfinity;
   if (!std::isfinite(sum.value) || !std::isfinite(sum.largest)) return kInfinity;
   const double carried = sum.largest - sum.magnitude;

@@ -14,6 +14,7 @@ struct ProductSum {
   double magnitude = 0;  ///< sum of the magnitudes of the products
   double largest = 0;    ///< the same, of the largest that the device may have
   double grain = 0;      ///< divides every product
+  bool certain = false;  ///< the device has the same value, which is not finite
 };
 
 /// The result of the problem's product, element by element, with bounds that cover sums in any

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "formula/attention.hpp"
+#include "reference/attention_errors.hpp"
 #include "reference/execute.hpp"
 #include "reference/keep.hpp"
 #include "reference/problem.hpp"
@@ -27,7 +30,16 @@ class StepRunner {
         args_(args),
         with_bounds_(with_bounds),
         multiply_(multiply),
-        kept_(op.tensors.size() + analysis.results.size()) {}
+        kept_(op.tensors.size() + analysis.results.size()),
+        attentions_(analysis.steps.size()),
+        is_of_rows_(analysis.steps.size()) {
+    for (std::size_t s = 0; s < analysis.steps.size(); ++s) {
+      const std::optional<formula::Attention> found = formula::find_attention(analysis, s).found;
+      if (!found) continue;
+      attentions_[s] = attentions_[found->weights] = found;
+      if (found->rows) is_of_rows_[*found->rows] = true;
+    }
+  }
 
   /// Calls work(problem) for each step and keeps what later steps read.
   template <class Work>
@@ -81,6 +93,16 @@ class StepRunner {
     for (std::size_t i = 0; i < step.tensors.size(); ++i)
       problem.tensors[i].kept = kept_[static_cast<std::size_t>(step.tensors[i])].get();
     if (problem.product) choose_way(s, problem, *problem.product);
+    if (const auto& attention = attentions_[s]) {
+      if (problem.product) {
+        problem.product->skips_zeros = true;
+      } else {
+        problem.errors = attention_errors(step, *attention, problem.shape.back());
+        TensorView& weights = problem.tensors[static_cast<std::size_t>(attention->result)];
+        weights.error = error_of_kept_weights(weights.dtype);
+      }
+    }
+    if (is_of_rows_[s]) problem.errors = errors_of_rows(step, problem.shape.back());
     return problem;
   }
 
@@ -125,6 +147,8 @@ class StepRunner {
   WithBounds with_bounds_;
   const MultiplyReals& multiply_;
   std::vector<std::shared_ptr<KeptValues>> kept_;  // by number; null: in the memory of `args`
+  std::vector<std::optional<formula::Attention>> attentions_;  // by step with weights or values
+  std::vector<bool> is_of_rows_;                               // by step: Attention::rows
 };
 
 }  // namespace

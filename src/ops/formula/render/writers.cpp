@@ -1,5 +1,6 @@
 #include "render/writers.hpp"
 
+#include "attention/attention_writer.hpp"
 #include "box/box_writer.hpp"
 #include "light/light_writer.hpp"
 #include "map/map_writer.hpp"
@@ -48,6 +49,9 @@ std::string header_of(const Plan& plan, const plan::MatmulSimt& family, Budget& 
 }
 std::string header_of(const Plan& plan, const plan::MatmulWgmma& family, Budget& budget) {
   return MatmulWgmmaWriter(plan, family, budget).write();
+}
+std::string header_of(const Plan& plan, const plan::AttentionWgmma& family, Budget& budget) {
+  return AttentionWriter(plan, family, budget).write();
 }
 std::string header_of(const Plan&, const plan::Several& several, Budget& budget) {
   std::string text;

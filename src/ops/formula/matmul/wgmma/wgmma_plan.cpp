@@ -71,7 +71,8 @@ bool is_alike_in_rows(const Operand& operand) {
   return std::ranges::all_of(operand.modes[1], [](const Mode& leaf) { return leaf.stride.is(0); });
 }
 
-/// The outputs that the formula can make of pairs in registers (MatmulWgmma::words).
+}  // namespace
+
 int words_of(const Plan& plan, const Matmul& product) {
   constexpr int kStored = 8, kMost = 2;
   if (product.along_m || product.accumulator != f32) return 0;
@@ -87,6 +88,8 @@ int words_of(const Plan& plan, const Matmul& product) {
   }
   return words <= kMost ? words : 0;
 }
+
+namespace {
 
 /// Whether warpgroups can reduce rows of A beside the product (tile/row_statistics.cuh): whole
 /// rows of 16-bit elements, in short chains of sums.

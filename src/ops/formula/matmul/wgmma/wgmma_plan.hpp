@@ -19,6 +19,9 @@ struct WgmmaChoice {
 [[nodiscard]] std::optional<WgmmaChoice> choose_wgmma(const Plan& plan, const Matmul& product,
                                                       const Tuning& tuning);
 
+/// The outputs that the formula can make of pairs in registers (MatmulWgmma::words).
+[[nodiscard]] int words_of(const Plan& plan, const Matmul& product);
+
 /// What the tiles of `product` are chosen for.
 [[nodiscard]] WgmmaProblem problem_of(const Plan& plan, const Matmul& product);
 

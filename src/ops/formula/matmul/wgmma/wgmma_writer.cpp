@@ -90,7 +90,7 @@ void MatmulWgmmaWriter::write_pair() {
   write_groups();
   int word = 0;
   for (const plan::Operand& operand : plan_.operands) {
-    if (!operand.written) continue;
+    if (!operand.written || operand.per_row) continue;
     line(fmt::format("    words[{}] = out{}.word[0];", word++, operand.tensor));
   }
   line("  }\n};\n");
@@ -105,7 +105,7 @@ void MatmulWgmmaWriter::write_stored() {
       "(&words)[4]) {");
   int word = 0;
   for (const plan::Operand& operand : plan_.operands) {
-    if (!operand.written) continue;
+    if (!operand.written || operand.per_row) continue;
     const Code address = destination_of(operand);
     line(fmt::format("    if constexpr (kOutput == {}) {{", word++));
     out_ += indented(coordinates(address), 2);

@@ -6,12 +6,12 @@
 namespace tilejit::render {
 
 /// Writes the header for matmul_wgmma.cu: the struct Work that tile/warpgroup_matmul.cuh asks for.
-class MatmulWgmmaWriter final : public MatmulWriter {
+class MatmulWgmmaWriter : public MatmulWriter {
  public:
   MatmulWgmmaWriter(const plan::Plan& plan, const plan::MatmulWgmma& product, Budget& budget)
       : MatmulWriter(plan, product, budget), wgmma_(product) {}
 
- private:
+ protected:
   [[nodiscard]] std::vector<std::string_view> own_headers() const override;
   void write_constants() override;
   void write_behind_formula() override;

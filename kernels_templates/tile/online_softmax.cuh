@@ -1,0 +1,59 @@
+// Softmax of rows of which a warpgroup sees one block of columns after another, with the sums of
+// earlier blocks rescaled when a row's maximum grows (M. Milakov, N. Gimelshein, "Online normalizer
+// calculation for softmax", 2018). A thread has two rows, lane / 4 and 8 below, in the order of
+// wgmma's sums; each row lies in four lanes.
+#pragma once
+
+#include "tile/approximations.cuh"
+#include "tile/math.cuh"
+
+namespace tile {
+
+struct SoftmaxRows {
+  float maximum[2], sum[2];  // of scores; of this lane's columns only, until `finish`
+
+  TILE_DEVICE void clear() {
+    maximum[0] = maximum[1] = -math::inf_f32();
+    sum[0] = sum[1] = 0;
+  }
+
+  // s becomes exp2(scale * (s - maximum)); what was summed up so far for row e is to be multiplied
+  // by factor[e]. scale > 0. Rows that are -infinity so far get 0.
+  template <int kCount>
+  TILE_DEVICE void take(float (&s)[kCount], float (&factor)[2], float scale) {
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      float most = maximum[e];
+#pragma unroll
+      for (int i = 0; i < kCount / 4; ++i)
+        most = fmaxf(most, fmaxf(s[4 * i + 2 * e], s[4 * i + 2 * e + 1]));
+      most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
+      most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
+      const float shift = most == -math::inf_f32() ? 0.f : most * scale;
+      // The product is rounded as `shift` was, so that factors of blocks multiply to that of all.
+      factor[e] = math::fast_exp2(__fmul_rn(maximum[e], scale) - shift);
+      maximum[e] = most;
+      float own = 0;
+#pragma unroll
+      for (int i = 0; i < kCount / 4; ++i) {
+        const float x = math::fast_exp2(s[4 * i + 2 * e] * scale - shift);
+        const float y = math::fast_exp2(s[4 * i + 2 * e + 1] * scale - shift);
+        s[4 * i + 2 * e] = x;
+        s[4 * i + 2 * e + 1] = y;
+        own += x + y;
+      }
+      sum[e] = sum[e] * factor[e] + own;
+    }
+  }
+
+  // The sum of each whole row.
+  TILE_DEVICE void finish() {
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      sum[e] += __shfl_xor_sync(0xffffffffu, sum[e], 1);
+      sum[e] += __shfl_xor_sync(0xffffffffu, sum[e], 2);
+    }
+  }
+};
+
+}  // namespace tile
