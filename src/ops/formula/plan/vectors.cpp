@@ -131,7 +131,7 @@ class Chooser {
     const bool along = rows != nullptr && rows->along();
     const bool map = std::holds_alternative<Map>(plan_.family) && !transposed_mode_;
     if (light_ || !(along || map) || plan_.extents.size() == 1) return false;
-    if (along && elements() < kFewElements) return false;
+    if (along && elements() < kFewElements && !op_.tuning.vector) return false;
     // Rows that are held between passes are loaded as fast by accesses of 4 bytes.
     const bool held = along && !direction_of(plan_) && !is_one_pass(plan_);
     if (!is_narrow(vector, held ? kLargeElement : kNarrowAccess)) return false;
