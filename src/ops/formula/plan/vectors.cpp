@@ -155,6 +155,8 @@ class Chooser {
                          (direction_of(plan_) || is_one_pass(plan_) ||
                           vectors_in_row(plan_, *rows).value_or(kMostOfRow) <= kShortColumn);
     if (light_ || !(transposed_mode_ || columns) || !is_narrow(vector, kNarrowAccess)) return false;
+    // A scan shifts its vectors twice.
+    if (direction_of(plan_) && vector > 1 && !is_narrow(vector, kLargeElement)) return false;
     const auto can_be = [&](const Operand& operand) {
       const bool gains = columns || size_bytes(operand.dtype) < kLargeElement;
       return !takes_vectors(operand) || is_aligned(operand, wanted) ||
