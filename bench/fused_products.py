@@ -27,9 +27,15 @@ ROWS = (
     ("gated", 8192, 14336, 4096, False),
     ("gated", 8192, 14336, 4096, True),
     ("gated", 4096, 4096, 4096, False),
+    ("gated", 1024, 4096, 4096, False),
     ("gated", 512, 14336, 4096, False),
+    ("gated", 128, 14336, 4096, False),
+    ("gated", 16, 14336, 4096, False),
     ("norm_linear", 8192, 4096, 4096, False),
     ("norm_linear", 8192, 4096, 4096, True),
+    ("norm_linear", 1024, 4096, 4096, False),
+    ("norm_linear", 128, 4096, 4096, False),
+    ("norm_linear", 16, 4096, 4096, False),
     ("norm_weight_linear", 8192, 4096, 4096, False),
     ("norm_gated", 8192, 14336, 4096, False),
 )
@@ -111,6 +117,7 @@ def measure(torch, runtime, row, file):
     ours(0)
     torch.cuda.synchronize()
     error = case.error()
+    torch._dynamo.reset()  # it would stop compiling after some shapes
     compiled = torch.compile(case.value, dynamic=False)
     runs = {"ours": ours, "compiled": lambda _: compiled(case.x, case.right), "bare": lambda _: case.bare()}
     for run in runs.values():

@@ -126,6 +126,27 @@ TEST(Products, RoundOperandsOfTf32) {
   EXPECT_EQ(d[0], 1 + 0x1p-10f);
 }
 
+// Tensor maps round ties of tf32 to even; nothing else may be one unit off.
+TEST(Products, MayRoundTiesOfTf32EitherWay) {
+  const Fused op{.tensors = {{"a", tf32, "(1,1)"}, {"b", tf32, "(1,1)"}, {"d", f32, "(1,1)"}},
+                 .formula = "d = a @ b"};
+  struct Case {
+    float a, d;
+    bool right;
+  };
+  constexpr Case kCases[] = {{1 + 0x1p-11f, 1 + 0x1p-10f, true},
+                             {1 + 0x1p-11f, 1, true},
+                             {1 + 0x1p-11f, 1 + 0x1p-8f, false},
+                             {1 + 0x1.002p-11f, 1 + 0x1p-10f, true},
+                             {1 + 0x1.002p-11f, 1, false}};
+  for (Case c : kCases) {
+    float one = 1;
+    const std::vector<const void*> actual = {nullptr, nullptr, &c.d};
+    const Verification verified = verify(op, {.tensors = {&c.a, &one, nullptr}}, actual);
+    EXPECT_EQ(verified.passed, c.right) << c.a << " " << c.d;
+  }
+}
+
 struct StepCase {
   const char* name;
   std::vector<Tensor> tensors;

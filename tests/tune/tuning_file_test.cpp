@@ -162,7 +162,7 @@ TEST(OperationClasses, OfProductsHaveTheirSizes) {
   EXPECT_NE(base, of("(512,1032)", "(1032,256)")) << "longer sums";
   EXPECT_NE(base, of("(512,1000)", "(1000,256):(1,1000)")) << "another order";
   EXPECT_NE(base, of("(512,1000):(1001,1)", "(1000,256)")) << "unaligned rows";
-  EXPECT_THAT(base, HasSubstr("matmul_mma"));
+  EXPECT_THAT(base, HasSubstr("matmul_wgmma"));
 }
 
 TEST(OperationClasses, DoNotDependOnPinnedKnobs) {

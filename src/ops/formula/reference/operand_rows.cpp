@@ -10,6 +10,16 @@
 #include "tilejit/reference.hpp"
 
 namespace tilejit::reference {
+namespace {
+
+/// Whether a value lies in the middle between two of tf32.
+bool is_tie(double value) noexcept {
+  constexpr std::uint32_t kRounded = (1u << 13) - 1, kHalf = 1u << 12;
+  const auto single = static_cast<float>(value);
+  return single == value && (std::bit_cast<std::uint32_t>(single) & kRounded) == kHalf;
+}
+
+}  // namespace
 
 Approx operand_element(const TensorView& tensor, std::int64_t offset) {
   const auto at = static_cast<std::size_t>(offset);
@@ -26,6 +36,8 @@ Approx operand_element(const TensorView& tensor, std::int64_t offset) {
   if (tensor.dtype != tf32) return element;
   const double rounded = round_to(tf32, element.value);
   if (element.bound != 0) element.bound += 2 * 0x1p-11 * (std::fabs(rounded) + element.bound);
+  // Tensor maps round ties to even.
+  if (is_tie(element.value)) element.bound += 2 * std::fabs(rounded - element.value);
   element.value = rounded;
   return element;
 }
@@ -49,8 +61,23 @@ OperandRows::OperandRows(const Problem& problem, const Factor& factor)
 }
 
 bool OperandRows::is_bounded() const {
-  return tensor_.kept != nullptr &&
-         std::ranges::any_of(tensor_.kept->bounds, [](double bound) { return bound != 0; });
+  const bool kept = tensor_.kept != nullptr &&
+                    std::ranges::any_of(tensor_.kept->bounds, [](double b) { return b != 0; });
+  return kept || (tensor_.dtype == tf32 && has_ties());
+}
+
+bool OperandRows::has_ties() const {
+  const std::span shape(problem_.shape);
+  const std::int64_t batches = count_elements(shape.first(shape.size() - 2));
+  std::int64_t rows = 1;
+  for (const auto& leaf : factor_.outer) rows *= leaf.extent;
+  bool found = false;
+  for (std::int64_t batch = 0; batch < batches && !found; ++batch) {
+    for (std::int64_t row = 0; row < rows && !found; ++row) {
+      visit(batch, row, [&](std::int64_t, const Approx& x) { found = found || x.bound != 0; });
+    }
+  }
+  return found;
 }
 
 std::int64_t OperandRows::offset_of(std::int64_t batch) const {

@@ -8,7 +8,8 @@
 
 namespace tilejit::reference {
 
-/// An element of an operand of a product at an offset, rounded to the operand's type.
+/// An element of an operand of a product at an offset, rounded to the operand's type. Its bound
+/// says that ties of tf32 may go either way.
 [[nodiscard]] Approx operand_element(const TensorView& tensor, std::int64_t offset);
 
 /// A power of two that divides all values that were added; 0 if all are 0 or not finite.
@@ -38,6 +39,7 @@ class OperandRows {
   }
 
  private:
+  [[nodiscard]] bool has_ties() const;
   [[nodiscard]] std::int64_t offset_of(std::int64_t batch) const;
 
   const Problem& problem_;

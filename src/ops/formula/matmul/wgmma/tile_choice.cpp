@@ -9,10 +9,11 @@
 namespace tilejit::plan {
 namespace {
 
-constexpr std::int64_t kLarge = 8192;    // elements, of an extent that is a symbol
-constexpr int kBytesOfStep = 128;        // of K
-constexpr int kStepsOfStage = 4;         // instructions along K
-constexpr int kPanel = 64;               // columns of a box of 16-bit elements that lie along N
+constexpr std::int64_t kLarge = 8192;  // elements, of an extent that is a symbol
+constexpr int kBytesOfStep = 128;      // of K
+constexpr int kStepsOfStage = 4;       // instructions along K
+constexpr int kPanel = 64;             // columns of a box of 16-bit elements that lie along N
+constexpr double kManyWaves = 4, kLeftFree = 0.3;
 constexpr int kMostOfCluster = 8;        // blocks
 constexpr std::int64_t kLeastSteps = 2;  // of a part of K
 /// Percent of the multiprocessors that have blocks of clusters of that many, measured on an H200.
@@ -102,20 +103,24 @@ class Ranking {
 
   /// How many tiles there are, and how many blocks have one at once.
   struct Grid {
-    std::int64_t tiles_m, tiles_n, waves;
-    double blocks;
+    std::int64_t tiles_m, tiles_n;
+    double waves, blocks;
   };
   [[nodiscard]] Grid grid_of(const WgmmaTile& tile, std::int64_t tiles_m) const {
     const std::int64_t tiles_n = core::ceil_div(extent_n(tile.swapped), tile.n);
     const std::int64_t groups = core::ceil_div(tiles_m, tile.cluster) * tiles_n * size_.batch;
     const int each = tile.cluster * tile.splits;
     const std::int64_t waves = core::ceil_div(groups, clusters_of(each));
-    return {tiles_m, tiles_n, waves, static_cast<double>(groups) / double(waves) * each};
+    const double part = static_cast<double>(groups) / clusters_of(each);  // of a wave, and more
+    // What the last one of many waves leaves free makes the others faster: power is limited.
+    const auto all = static_cast<double>(waves);
+    const double taken = part > kManyWaves ? all - kLeftFree * (all - part) : all;
+    return {tiles_m, tiles_n, taken, static_cast<double>(groups) / all * each};
   }
 
   [[nodiscard]] double clocks(const WgmmaTile& tile, std::int64_t tiles_m) const {
     const Grid grid = grid_of(tile, tiles_m);
-    const auto waves = static_cast<double>(grid.waves);
+    const double waves = grid.waves;
     const auto steps = static_cast<double>(core::ceil_div(this->steps(), tile.splits));
     const double product = steps * clocks_of_step(tile, grid.blocks), formula = of_sums(tile);
     // Warpgroups that take turns hide most of the formula, if products take longer.
@@ -135,7 +140,9 @@ class Ranking {
                            : problem_.through_vectors       ? costs_.through_vectors
                                                             : 1;
     const double each = costs_.of_sums + costs_.of_formula * static_cast<double>(problem_.formula);
-    return each * of_path * tile.m * columns(tile) / (128 * 256) * adding(tile) / warps(tile);
+    const bool whole = of_path == 1;  // panels of 64 columns (tile/sums_by_words.cuh)
+    const int columns = whole ? in_panels(this->columns(tile)) : this->columns(tile);
+    return each * of_path * tile.m * columns / (128 * 256) * adding(tile) / warps(tile);
   }
   [[nodiscard]] double of_split(const WgmmaTile& tile) const {
     if (tile.splits == 1) return 0;
@@ -207,9 +214,9 @@ class Ranking {
   [[nodiscard]] int columns(const WgmmaTile& tile) const { return tile.n * problem_.products; }
   /// Columns that a step brings: whole panels, unless they lie along K.
   [[nodiscard]] double loaded(const WgmmaTile& tile) const {
-    const int n = columns(tile);
-    return major(tile.swapped) == atoms::Major::k ? n : (n + kPanel - 1) / kPanel * kPanel;
+    return major(tile.swapped) == atoms::Major::k ? columns(tile) : in_panels(columns(tile));
   }
+  static int in_panels(int columns) { return (columns + kPanel - 1) / kPanel * kPanel; }
   /// Whether rows of 128 bytes that a tile reads lie in two lines of a cache each.
   [[nodiscard]] bool is_split(bool left, int extent) const {
     const bool rows = left ? problem_.a_split : problem_.b_split;
