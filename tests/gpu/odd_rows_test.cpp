@@ -1,6 +1,9 @@
 // Rows that begin at unaligned addresses: vectors that are peeled at the ends of rows, or shifted
 // in registers, in each family that has them.
+#include <optional>
+
 #include "gpu/gpu_fixture.hpp"
+#include "plan/plan.hpp"
 #include "support/specs.hpp"
 
 namespace tilejit::test {
@@ -18,6 +21,18 @@ struct Case {
 Tensor matrix(const char* name, DType dtype, const char* layout,
               Access access = Access::automatic) {
   return {name, dtype, layout, access};
+}
+
+/// The operation with vectors of 16 bytes of the first tensor, if its rows are then peeled: the
+/// planner takes them only for many elements.
+std::optional<Fused> with_peeled_vectors(Fused op) {
+  op.tuning.vector = 16 / size_bytes(op.tensors[0].dtype);
+  try {
+    const plan::Plan plan = plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0});
+    return plan.peeled ? std::optional(op) : std::nullopt;
+  } catch (const Error&) {  // vectors are not aligned, and rows are not peeled
+    return std::nullopt;
+  }
 }
 
 TEST_F(OddRows, AgreeWithTheReference) {
@@ -82,11 +97,16 @@ TEST_F(OddRows, AgreeWithTheReference) {
                    "y = x * 2",
                    {}});
   Random random(20261123);
+  int peeled = 0;
   for (const Case& c : cases) {
     SCOPED_TRACE(std::string(c.what) + " " + std::string(to_string(c.tensors[0].dtype)));
     const Fused op{.tensors = c.tensors, .formula = c.formula, .axis = c.axis};
     run_and_verify({.op = op, .symbols = {}, .scalars = {}}, random);
+    const std::optional<Fused> whole = with_peeled_vectors(op);
+    if (whole) run_and_verify({.op = *whole, .symbols = {}, .scalars = {}}, random);
+    peeled += whole.has_value();
   }
+  EXPECT_GT(peeled, 0);
 }
 
 }  // namespace

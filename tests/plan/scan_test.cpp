@@ -68,6 +68,16 @@ TEST(Scan, RowsAreSharedByThreadsOrBlocks) {
   }
 }
 
+TEST(Scan, ColumnsAreShiftedOnlyIfNoVectorsOfAWordAreAligned) {
+  EXPECT_EQ(plan_of(scan("(4097,9632):(9632,1)", f16, kAcross)).vector, 8);
+  const Plan even = plan_of(scan("(4097,9630):(9630,1)", f16, kAcross));
+  EXPECT_EQ(even.vector, 2);
+  EXPECT_FALSE(even.operands[0].shifted);
+  const Plan odd = plan_of(scan("(4097,9631):(9631,1)", f16, kAcross));
+  EXPECT_EQ(odd.vector, 8);
+  EXPECT_TRUE(odd.operands[0].shifted);
+}
+
 TEST(Scan, TheSecondKernelHasTheBlocksOfTheFirst) {
   const Plan plan = plan_of(scan("(1000000,64):(64,1)", bf16, kAcross));
   EXPECT_EQ(units_per_block(plan), 8);

@@ -5,7 +5,12 @@ namespace tilejit::figures {
 using plan::Operand;
 using plan::Plan;
 
-Sentences why(const Plan&, const plan::Map&) {
+Sentences why(const Plan&, const plan::Map& map) {
+  if (map.flat) {
+    return {
+        "rows of the outputs go on from one to the next, so a block takes vectors in turn, and "
+        "inputs that repeat element by element."};
+  }
   return {"all operands agree about the contiguous mode, so a block takes vectors in turn."};
 }
 

@@ -131,7 +131,7 @@ class Chooser {
     const bool along = rows != nullptr && rows->along();
     const bool map = std::holds_alternative<Map>(plan_.family) && !transposed_mode_;
     if (light_ || !(along || map) || plan_.extents.size() == 1) return false;
-    if (along && elements() < kFewElements) return false;
+    if (along && elements() < kFewElements && !op_.tuning.vector) return false;
     // Rows that are held between passes are loaded as fast by accesses of 4 bytes.
     const bool held = along && !direction_of(plan_) && !is_one_pass(plan_);
     if (!is_narrow(vector, held ? kLargeElement : kNarrowAccess)) return false;
@@ -155,6 +155,8 @@ class Chooser {
                          (direction_of(plan_) || is_one_pass(plan_) ||
                           vectors_in_row(plan_, *rows).value_or(kMostOfRow) <= kShortColumn);
     if (light_ || !(transposed_mode_ || columns) || !is_narrow(vector, kNarrowAccess)) return false;
+    // A scan shifts its vectors twice.
+    if (direction_of(plan_) && vector > 1 && !is_narrow(vector, kLargeElement)) return false;
     const auto can_be = [&](const Operand& operand) {
       const bool gains = columns || size_bytes(operand.dtype) < kLargeElement;
       return !takes_vectors(operand) || is_aligned(operand, wanted) ||
