@@ -24,8 +24,8 @@ struct RowStatistics<Work, kHeight, true> {
   using Elements = Packed<typename Statistic::Element, 8>;
   static constexpr int kRowBytes = 128, kRows = 64;
 
-  float sum[kHeight];       // of this thread's half
-  float row[kHeight][2];    // after finish: of the rows lane / 4 and 8 below
+  float sum[kHeight];     // of this thread's half
+  float row[kHeight][2];  // after finish: of the rows lane / 4 and 8 below
 
   TILE_DEVICE RowStatistics() {
 #pragma unroll
@@ -63,7 +63,9 @@ struct RowStatistics<Work, kHeight, true> {
   }
 
   // That of instruction `i`'s row lane / 4, or 8 below; after finish.
-  TILE_DEVICE float of(int i, int below) const { return row[i][below]; }
+  TILE_DEVICE float of(int i, int below) const {
+    return row[i][below];
+  }
 
   // Two neighbours have a row, and the warp's first lanes its first rows.
   TILE_DEVICE void finish() {

@@ -8,8 +8,8 @@
 
 namespace tile {
 
-// Work has kN, of a tile, kProducts, and Product; kOutputs, kTurns, kRolled; kAlike if the formula's operands
-// are alike in all rows; Place; and
+// Work has kN, of a tile, kProducts, and Product; kOutputs, kTurns, kRolled; kAlike if the
+// formula's operands are alike in all rows; Place; and
 //   Vector   the formula's operands for a pair: load(p, at), and map(p, at, sums, words) for a word
 //            of each output; sums are a pair of each product, and if kStatistic there is a row's
 //            before `words`
