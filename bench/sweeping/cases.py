@@ -125,14 +125,16 @@ class Case:
         tensors = {tensor.name: tensor.spec() for tensor in self.tensors}
         return {"name": self.name, "tensors": tensors, "formula": self.formula()}
 
-    def torch_source(self, wide=""):
+    def torch_source(self, wide="", off=False):
         """A function `case` of the inputs that returns a tuple. With `wide`, floats are of that dtype
         throughout, and a dict of the values is returned that `wanted` names: what results are
-        compared with."""
+        compared with. With `off`, functions are off by what the library's approximations may be."""
         dtypes = {name: TORCH[wide] if wide and name in FLOATS else text for name, text in TORCH.items()}
         lines = [f"def case({', '.join(tensor.name for tensor in self.inputs)}):"]
         for number, statement in enumerate(self.statements):
-            lines.append(f"    {statement.name} = {statement.text(OPS[statement.op].torch, dtypes)}")
+            op = OPS[statement.op]
+            more = f" + {statement.text(op.may_add)}" if off and op.may_add else ""
+            lines.append(f"    {statement.name} = {statement.text(op.torch, dtypes)}{more}")
             if wide:
                 lines += [f"    del {name}" for name in self._last_used_in(number)]
         if wide:
@@ -143,8 +145,16 @@ class Case:
             text = f"{output.value}.to({TORCH[output.tensor.dtype]})"
             if output.order != tuple(sorted(output.order)):
                 text += f".permute{output.order}"
-            stored.append(text + ".contiguous()")
+            # An input that is an output, too, has to be copied by PyTorch as well.
+            is_input = output.value in {tensor.name for tensor in self.inputs}
+            stored.append(text + (".clone(memory_format=torch.contiguous_format)" if is_input else ".contiguous()"))
         return "\n".join([*lines, f"    return {', '.join(stored)},", ""])
+
+    @property
+    def is_approximate(self):
+        """Whether the library computes with approximations for 16 bits that are off by more than rounding."""
+        narrow = any(tensor.dtype in ("f16", "bf16") for tensor in self.inputs)
+        return narrow and any(OPS[statement.op].may_add for statement in self.statements)
 
     @property
     def wanted(self):

@@ -12,8 +12,8 @@ TIMES_ROUGH = 8  # of the largest error that PyTorch or NumPy make in f32
 APART = 0.01  # part of rounded whole numbers that may be the other neighbour
 
 
-def excess_of_floats(dtype, got, wide, rough_error):
-    allowed = TIMES_ROUGH * rough_error + OF_LARGEST * float(abs(wide).max()) + SMALLEST.get(dtype, 1e-30)
+def excess_of_floats(dtype, got, wide, rough_error, off=0):
+    allowed = TIMES_ROUGH * rough_error + OF_LARGEST * float(abs(wide).max()) + SMALLEST.get(dtype, 1e-30) + off
     return float((abs(got - wide) / (UNIT[dtype] * abs(wide) + allowed)).max())
 
 
@@ -26,10 +26,11 @@ def excess_of_integers(got, wide, exact):
     return float(error.sum()) / (1 + APART * math.prod(error.shape))
 
 
-def excess(output, got, wide, rough, double, take):
+def excess(output, got, double, take, wide, rough, approximate=None):
     """The largest error of an output as a multiple of what is allowed; above 1, or NaN, it is wrong.
     `got` is the output with its axes in the space's order, and with extent 1 those that were reduced.
-    `wide` and `rough` have every value of the case, computed in f64 and in f32. Arrays are NumPy's or
+    `wide` and `rough` have every value of the case, computed in f64 and in f32; `approximate`, too, in
+    f64 with functions that are off by what the library's approximations may be. Arrays are NumPy's or
     PyTorch's: `double` converts them to f64, `take` is take_along_axis."""
 
     def rough_error(value):
@@ -43,5 +44,6 @@ def excess(output, got, wide, rough, double, take):
         return excess_of_floats("f32", found, best, rough_error(output.place_of))
     want = double(wide[output.value])
     if output.tensor.dtype in FLOATS:
-        return excess_of_floats(output.tensor.dtype, double(got), want, rough_error(output.value))
+        off = abs(double(approximate[output.value]) - want) if approximate else 0
+        return excess_of_floats(output.tensor.dtype, double(got), want, rough_error(output.value), off)
     return excess_of_integers(double(got), want, exact="float" not in str(wide[output.value].dtype))

@@ -18,11 +18,14 @@ class Op:
     bound: Callable = lambda *bounds: max(bounds)
     result: str = "same"  # dtype: "same" as the arguments' common one, "wide" for sums, or a dtype
     keeps: bool = True  # whether the result still varies along {axes}
+    may_add: str = ""  # to the PyTorch expression: what the result may be off by where floats have 16 bits
 
 
 def _at_most(limit):
     return lambda *_: limit
 
+
+OF_ARGUMENT = "2**-11 * torch.abs({0})"  # docs/formulas.md, "Functions"
 
 UNARY = {
     "relu": Op("relu({0})", "F.relu({0})"),
@@ -33,8 +36,8 @@ UNARY = {
     "erf": Op("erf({0})", "torch.erf({0})", _at_most(1)),
     "sin": Op("sin({0})", "torch.sin({0})", _at_most(1)),
     "silu": Op("silu({0})", "F.silu({0})"),
-    "gelu": Op("gelu({0})", "F.gelu({0})"),
-    "gelu_tanh": Op("gelu_tanh({0})", "F.gelu({0}, approximate='tanh')"),
+    "gelu": Op("gelu({0})", "F.gelu({0})", may_add=OF_ARGUMENT),
+    "gelu_tanh": Op("gelu_tanh({0})", "F.gelu({0}, approximate='tanh')", may_add=OF_ARGUMENT),
     "exp": Op("exp({0})", "torch.exp({0})", lambda b: math.exp(min(b, 50))),
     "log": Op("log(abs({0}) + 1)", "torch.log(torch.abs({0}) + 1)"),
     "sqrt": Op("sqrt(abs({0}) + 0.5)", "torch.sqrt(torch.abs({0}) + 0.5)", lambda b: math.sqrt(b + 0.5)),

@@ -11,11 +11,11 @@ MOST_SETS = 101
 CHECKED = 1 << 24  # elements of the space that are computed in f64, about
 
 
-def function_of(torch, case, wide=""):
-    """The PyTorch function of the case; `wide` as of Case.torch_source."""
+def function_of(torch, case, wide="", off=False):
+    """The PyTorch function of the case; `wide` and `off` as of Case.torch_source."""
     scope = {"torch": torch, "F": torch.nn.functional}
     name = f"<{case.name}{'_' + wide if wide else ''}>"
-    exec(compile(case.torch_source(wide), name, "exec"), scope)
+    exec(compile(case.torch_source(wide, off), name, "exec"), scope)
     return scope["case"]
 
 
@@ -97,17 +97,19 @@ class Problem:
     def excess(self):
         """The largest excess of the outputs of the first set (check.py); above 1, a result is wrong."""
         torch, case = self.torch, self.case
-        wide, rough = (function_of(torch, case, real) for real in ("f64", "f32"))
+        functions = [(torch.float64, function_of(torch, case, "f64")), (torch.float32, function_of(torch, case, "f32"))]
+        if case.is_approximate:
+            functions.append((torch.float64, function_of(torch, case, "f64", off=True)))
         space = tuple(range(len(case.extents)))
         worst = 0.0
         for piece in self.pieces():
             values = []
-            for real, function in ((torch.float64, wide), (torch.float32, rough)):
+            for real, function in functions:
                 views = [self.narrowed(view, tensor.axes, piece) for tensor, view in zip(case.inputs, self.views[0])]
                 values.append(function(*(v.to(real) if v.is_floating_point() else v for v in views)))
             for number, output in enumerate(case.outputs):
                 got = self.narrowed(self.in_space(number), space, piece)
-                found = excess(output, got, *values, torch.Tensor.double, torch.take_along_dim)
+                found = excess(output, got, torch.Tensor.double, torch.take_along_dim, *values)
                 worst = found if math.isnan(found) else max(worst, found)
                 if math.isnan(worst):
                     return worst

@@ -16,6 +16,7 @@ except ImportError:
 
 import sweep  # noqa: E402
 import tilejit_ctypes as tilejit  # noqa: E402
+from sweeping.cases import Output, Tensor  # noqa: E402
 from sweeping.check import excess  # noqa: E402
 from sweeping.recipes import RECIPES, case_of  # noqa: E402
 
@@ -72,7 +73,7 @@ class Values(unittest.TestCase):
             wide, rough = (numpy_case.values_of(case, inputs, real) for real in (numpy.float64, numpy.float32))
         for output, got in zip(case.outputs, results):
             change(got)
-            yield case, excess(output, got, wide, rough, numpy.float64, numpy.take_along_axis)
+            yield case, excess(output, got, numpy.float64, numpy.take_along_axis, wide, rough)
 
     def test_of_the_reference_are_numpys(self):
         for index in range(COUNT):
@@ -82,11 +83,37 @@ class Values(unittest.TestCase):
     def test_that_are_wrong_are_found(self):
         def spoil(got):
             middle = got.size // 2
-            got.flat[middle] = ~got.flat[middle] if got.dtype == bool else abs(got).max() * 1.1 + 3
+            far = numpy.float64(float(abs(got).max()) * 1.1 + 3).astype(got.dtype)  # bits of bf16 may wrap
+            got.flat[middle] = ~got.flat[middle] if got.dtype == bool else far
 
         for index in range(COUNT):
             for case, worst in self.excesses(index, spoil):
                 self.assertFalse(worst <= 1, case.title)
+
+    def test_of_16_bits_may_be_off_by_what_approximations_are(self):
+        x = numpy.linspace(-8, 8, 1001)
+        tensor = Tensor("y", "f16", (0,), x.shape, (1,), 0, x.size)
+        output = Output(tensor, "v", (0,))
+        wide = {"v": numpy_case.FUNCTIONS["gelu"](x, ())}
+        off = {"v": wide["v"] + 2.0**-11 * abs(x)}
+
+        def found(got, *approximate):
+            rough = {"v": wide["v"].astype(numpy.float32)}
+            return excess(output, got, numpy.float64, numpy.take_along_axis, wide, rough, *approximate)
+
+        self.assertLessEqual(found(off["v"], off), 1)
+        self.assertGreater(found(off["v"]), 1)
+        self.assertGreater(found(wide["v"] + 2.0**-9 * abs(x), off), 1)
+
+    def test_are_copied_by_pytorch_where_they_are_inputs_too(self):
+        cases = [case for case in map(lambda index: case_of(SEED, index), range(COUNT)) if stores_an_input(case)]
+        self.assertTrue(cases)
+        for case in cases:
+            self.assertIn(".clone(", case.torch_source(), case.title)
+
+
+def stores_an_input(case):
+    return bool({output.value for output in case.outputs} & {tensor.name for tensor in case.inputs})
 
 
 if __name__ == "__main__":
