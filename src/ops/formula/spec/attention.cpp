@@ -112,14 +112,22 @@ class Reader {
   /// Whether the value is the same for all keys, and made of the sum, the maximum of exponents, and
   /// what has no reductions.
   [[nodiscard]] bool is_of_row(NodeId root, const Attention& attention) const {
-    const Node& node = at(root);
-    if (root == attention.sum) return true;
-    if (node.op == Op::reduce_max) return node.args[0] == attention.exponent;
-    if (expr::combines_elements(node.op)) return false;
-    if (node.op == Op::index) return !expr::has_axis(node.axes, rank_ - 1);
-    if (node.op == Op::load) return !along_keys_[static_cast<std::size_t>(node.source)];
-    return std::ranges::all_of(
-        node.args, [&](NodeId arg) { return arg == kNoNode || is_of_row(arg, attention); });
+    std::vector<NodeId> open = {root};
+    std::vector<bool> seen(program_.nodes.size());
+    while (!open.empty()) {
+      const NodeId id = open.back();
+      open.pop_back();
+      if (id == kNoNode || id == attention.sum || seen[index(id)]) continue;
+      seen[index(id)] = true;
+      const Node& node = at(id);
+      const bool is_maximum = node.op == Op::reduce_max && node.args[0] == attention.exponent;
+      if (is_maximum) continue;
+      if (expr::combines_elements(node.op)) return false;
+      if (node.op == Op::index && expr::has_axis(node.axes, rank_ - 1)) return false;
+      if (node.op == Op::load && along_keys_[static_cast<std::size_t>(node.source)]) return false;
+      open.insert(open.end(), node.args.begin(), node.args.end());
+    }
+    return true;
   }
 
   /// Whether the value is made of reductions or scans.
