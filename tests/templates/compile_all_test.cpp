@@ -66,8 +66,11 @@ TEST_P(ForTarget, GoldenSpecsCompileWithoutSpills) {
     const std::string name = entry.path().filename();
     if (!name.ends_with(".spec.json")) continue;
     SCOPED_TRACE(name);
-    const compile::Compiled compiled =
-        compile_op(golden(name.substr(0, name.size() - 10)), GetParam());
+    Fused op = golden(name.substr(0, name.size() - 10));
+    // Clusters and splits of products are pinned for warpgroups alone.
+    const bool is_product = op.formula.find('@') != std::string::npos;
+    if (is_product && std::string_view(GetParam()) != "sm_90a") op.tuning = {};
+    const compile::Compiled compiled = compile_op(op, GetParam());
     EXPECT_TRUE(
         compiled.cubin.starts_with("\x7f"
                                    "ELF"));
