@@ -1,4 +1,5 @@
-// The rings of stages between the warps of an attention, and what each stage has.
+// Shared memory of an attention: where things lie, the rings of stages between its warps, and what
+// each stage has.
 #pragma once
 
 #include "tile/odd_values.cuh"
@@ -9,7 +10,17 @@ namespace tile {
 // Blocks in which values of masked keys are replaced: none, those with masked keys, or all.
 enum class Checks { none, masked, all };
 
-// Work as in tile/warpgroup_attention.cuh. In shared memory: the barriers of Q, K, V and checks;
+// Where things lie, in bytes: Q, K and V, outputs of each warp on their way, and what the rings
+// need. Work as in tile/warpgroup_attention.cuh.
+template <class Work>
+struct AttentionMemory {
+  static constexpr u32 kOfK = Work::kStagesOfQ * Work::SharedQ::kBytes;
+  static constexpr u32 kOfV = kOfK + Work::kStages * Work::SharedK::kBytes;
+  static constexpr u32 kOfSums = kOfV + Work::kStages * Work::SharedV::kBytes;
+  static constexpr u32 kOfBarriers = kOfSums + Work::kConsumers * 4 * Work::Finish::kBytes;
+};
+
+// In shared memory: the barriers of Q, K, V and checks;
 // the keys with odd values of each check; what the stages of K have, then those of V.
 template <class Work>
 struct AttentionRings {
@@ -22,6 +33,12 @@ struct AttentionRings {
   // What a stage has: the first key, a multiple of 32, and these bits (kLast: of the tile); or the
   // end.
   static constexpr i32 kMasked = 1, kLast = 2, kEnd = -1;
+
+  struct States {
+    typename RingOfQ::State q;
+    typename Ring::State k, v;
+    typename RingOfChecks::State checks;
+  };
 
   RingOfQ q;
   Ring k, v;
@@ -50,6 +67,10 @@ struct AttentionRings {
     i32 what;
     asm volatile("ld.shared.b32 %0, [%1];" : "=r"(what) : "r"(notes + 4 * state.stage) : "memory");
     return __shfl_sync(0xffffffffu, what, 0);
+  }
+  // Whether values of a block with that note are checked.
+  static TILE_DEVICE bool is_checked(i32 what) {
+    return Work::kChecks == Checks::all || (kHasChecks && (what & kMasked) != 0);
   }
   TILE_DEVICE u32 notes_of_k() const { return notes; }
   TILE_DEVICE u32 notes_of_v() const { return notes + 4 * Work::kStages; }

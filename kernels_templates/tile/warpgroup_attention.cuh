@@ -27,11 +27,11 @@
 // products, and the scores of a block are issued before the previous block's weights * V.
 #pragma once
 
+#include "tile/attention_producer.cuh"
 #include "tile/attention_rings.cuh"
 #include "tile/barrier.cuh"
 #include "tile/dependent.cuh"
 #include "tile/grid_tile.cuh"
-#include "tile/key_walk.cuh"
 #include "tile/named_barrier.cuh"
 #include "tile/online_softmax.cuh"
 #include "tile/packed.cuh"
@@ -54,108 +54,16 @@ struct WarpgroupAttention {
   using TileV = typename Work::SharedV;
   using Tile = decltype(Work::tile_at(*static_cast<const Params*>(nullptr), 0u));
   using Finish = typename Work::Finish;
-  using Walk = KeyWalk<Work, Params, Tile>;
   using Odd = OddValues<Work>;
   using Rings = AttentionRings<Work>;
-  using RingOfQ = typename Rings::RingOfQ;
-  using Ring = typename Rings::Ring;
   using RingOfChecks = typename Rings::RingOfChecks;
+  using States = typename Rings::States;
+  using Memory = AttentionMemory<Work>;
   static constexpr int kScores = Scores::kC, kOutputs = Values::kC;  // registers of a thread
   static constexpr int kSteps = Work::kKeys / 16;                    // of weights * V
   static constexpr int kDepthSteps = Work::kColumns / 16;            // of Q * K
   static constexpr bool kHasChecks = Rings::kHasChecks;
   static constexpr i32 kMasked = Rings::kMasked, kLast = Rings::kLast, kEnd = Rings::kEnd;
-
-  static constexpr u32 kOfK = Work::kStagesOfQ * TileQ::kBytes;
-  static constexpr u32 kOfV = kOfK + Work::kStages * TileK::kBytes;
-  static constexpr u32 kOfSums = kOfV + Work::kStages * TileV::kBytes;
-  static constexpr u32 kOfBarriers = kOfSums + Work::kConsumers * 4 * Finish::kBytes;
-
-  struct States {
-    typename RingOfQ::State q;
-    typename Ring::State k, v;
-    typename RingOfChecks::State checks;
-  };
-
-  template <class Source>
-  static TILE_DEVICE void load(const Params& p, const Tile& tile, i32 first, u32 to, u32 barrier) {
-#pragma unroll
-    for (int i = 0; i < Source::kBoxes; ++i) {
-      load_box(to + i * Source::kBoxBytes, Source::map(p), Source::box(tile, i, first), barrier);
-    }
-  }
-
-  // The warp that fills the rings, by its first lane.
-  static TILE_DEVICE void produce(const Params& p, u32 memory, const Rings& rings) {
-    const bool leads = threadIdx.x == 0;
-    States at;
-    const u32 count = Work::count(p);
-#pragma unroll 1
-    for (u32 t = blockIdx.x; t < count; t += gridDim.x, at.q.advance()) {
-      const Tile tile = Work::tile_at(p, t);
-      if (leads) {
-        rings.q.acquire(at.q);
-        rings.q.expect(at.q, TileQ::kBytes);
-        load<typename Work::BoxesQ>(p, tile, 0, memory + at.q.stage * TileQ::kBytes,
-                                    rings.q.full(at.q));
-      }
-      Walk walk(p, tile);
-      bool is_last = false;
-#pragma unroll 1
-      while (!is_last) {
-        const i32 block = walk.first_key() | (walk.is_masked() ? kMasked : 0);
-        is_last = !walk.next(p, tile);
-        if (leads) bring(p, tile, is_last ? block | kLast : block, memory, rings, at.k);
-        at.k.advance();
-      }
-    }
-    if (!leads) return;
-    rings.k.acquire(at.k);
-    Rings::note(rings.notes_of_k(), at.k, kEnd);
-    rings.k.commit(at.k);
-    rings.v.acquire(at.k);
-    Rings::note(rings.notes_of_v(), at.k, kEnd);
-    rings.v.commit(at.k);
-  }
-
-  static TILE_DEVICE void bring(const Params& p, const Tile& tile, i32 what, u32 memory,
-                                const Rings& rings, typename Ring::State at) {
-    const i32 first = what & -32;
-    rings.k.acquire(at);
-    Rings::note(rings.notes_of_k(), at, what);
-    rings.k.expect(at, TileK::kBytes);
-    load<typename Work::BoxesK>(p, tile, first, memory + kOfK + at.stage * TileK::kBytes,
-                                rings.k.full(at));
-    rings.v.acquire(at);
-    Rings::note(rings.notes_of_v(), at, what);
-    rings.v.expect(at, TileV::kBytes);
-    load<typename Work::BoxesV>(p, tile, first, memory + kOfV + at.stage * TileV::kBytes,
-                                rings.v.full(at));
-  }
-
-  static TILE_DEVICE bool is_checked(i32 what) {
-    return Work::kChecks == Checks::all || (kHasChecks && (what & kMasked) != 0);
-  }
-
-  // The warps beside it, which replace odd values.
-  static TILE_DEVICE void check(u32 memory, const Rings& rings) {
-    States at;
-    const u32 thread = threadIdx.x - 32;
-#pragma unroll 1
-    for (;; at.v.advance()) {
-      rings.v.wait(at.v);
-      const i32 what = Rings::noted(rings.notes_of_v(), at.v);
-      if (what == kEnd) return;
-      if (is_checked(what)) {
-        rings.checks.acquire(at.checks);
-        Odd::find(memory + kOfV + at.v.stage * TileV::kBytes,
-                  rings.odd_keys + at.checks.stage * Odd::kBytes, thread);
-        rings.checks.commit(at.checks);
-        at.checks.advance();
-      }
-      if (thread % 32 == 0) rings.v.release(at.v);
-    }
-  }
 
   // The turn to issue goes round the consumers. Numbers of barriers are constants, so that only
   // these are reserved.
@@ -286,7 +194,7 @@ struct WarpgroupAttention {
   static TILE_DEVICE void wait_for_values(const Rings& rings, const States& at, i32 what) {
     rings.v.wait(at.v);
     if constexpr (kHasChecks) {
-      if (is_checked(what)) rings.checks.wait(at.checks);
+      if (Rings::is_checked(what)) rings.checks.wait(at.checks);
     }
   }
   // After the product with them.
@@ -295,7 +203,7 @@ struct WarpgroupAttention {
     if (place.releases()) rings.v.release(at.v);
     at.v.advance();
     if constexpr (kHasChecks) {
-      if (is_checked(what)) add_odd_values(p, number, what, place, rings, at.checks, o);
+      if (Rings::is_checked(what)) add_odd_values(p, number, what, place, rings, at.checks, o);
     }
   }
 
@@ -315,9 +223,11 @@ struct WarpgroupAttention {
     rings.q.wait(at.q);
     const u64 q =
         TileQ::descriptor(memory + at.q.stage * TileQ::kBytes) + TileQ::step(1, 0) * consumer;
-    const auto keys = [&] { return TileK::descriptor(memory + kOfK + at.k.stage * TileK::kBytes); };
+    const auto keys = [&] {
+      return TileK::descriptor(memory + Memory::kOfK + at.k.stage * TileK::kBytes);
+    };
     const auto values = [&] {
-      return TileV::descriptor(memory + kOfV + at.v.stage * TileV::kBytes);
+      return TileV::descriptor(memory + Memory::kOfV + at.v.stage * TileV::kBytes);
     };
     issue_scores(s, q, keys());
     wgmma_wait<0>();
@@ -391,7 +301,7 @@ TILE_DEVICE void attend_by_warpgroups(const Params& p, unsigned char* memory) {
   using Attention = WarpgroupAttention<Work, Params>;
   constexpr int kRegisters = Work::kConsumers == 2 ? 232 : 160;
   const u32 start = shared_address(memory), warp = warp_index();
-  const typename Attention::Rings rings(start + Attention::kOfBarriers);
+  const typename Attention::Rings rings(start + Attention::Memory::kOfBarriers);
   if (threadIdx.x == 0) {
     rings.init();
     prefetch_tensor_map(Work::BoxesQ::map(p));
@@ -403,14 +313,14 @@ TILE_DEVICE void attend_by_warpgroups(const Params& p, unsigned char* memory) {
   if (warp < 4) {
     release_registers<Work::kConsumers == 2 ? 40 : 32>();
     if (warp == 0) {
-      Attention::produce(p, start, rings);
+      AttentionProducer<Work, Params>::produce(p, start, rings);
     } else if (Attention::kHasChecks) {
-      Attention::check(start, rings);
+      AttentionProducer<Work, Params>::check(start, rings);
     }
   } else {
     take_registers<kRegisters>();
     const typename Attention::Place place = {threadIdx.x - 128, Work::ScoreFormula::scale(p)};
-    Attention::consume(p, start, memory + Attention::kOfSums, rings, place, warp / 4 - 1);
+    Attention::consume(p, start, memory + Attention::Memory::kOfSums, rings, place, warp / 4 - 1);
   }
 }
 
