@@ -42,9 +42,8 @@ std::optional<std::int64_t> known(const Dim& dim) {
   return dim.is_known() ? std::optional(dim.value()) : std::nullopt;
 }
 
-void refuse(const char* knob) {
-  throw Error(ErrorCode::invalid_spec,
-              std::string(knob) + " says nothing of products of matrices; remove it",
+void refuse(const char* knob, const std::string& of = "products of matrices") {
+  throw Error(ErrorCode::invalid_spec, std::string(knob) + " says nothing of " + of + "; remove it",
               std::string("/tuning/") + knob);
 }
 
@@ -69,7 +68,10 @@ class ProductPlanner {
     begin();
     const auto atom = atom_for(plan_.target, product_.a.dtype, product_.b.dtype);
     const auto wgmma = choose_wgmma(plan_, operands(), op_.tuning);
-    if (op_.tuning.cluster && !wgmma) refuse("cluster");
+    if (op_.tuning.cluster && !wgmma) {
+      refuse("cluster",
+             "products that single warps multiply, as this one for " + to_string(plan_.target));
+    }
     const bool by_warpgroups_only = product_.second || product_.statistic != expr::kNoNode;
     if (wgmma && (by_warpgroups_only || !(atom && warps_are_faster(*atom, wgmma->clocks)))) {
       plan_.family = wgmma->product;
