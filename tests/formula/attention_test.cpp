@@ -62,6 +62,7 @@ TEST(Attention, IsFoundInItsSpellings) {
       {"s = where(iota(-1) <= iota(-2), (q @ k.T) * 0.1, -inf); e = exp(s - max(s)); y = bf16(e / "
        "sum(e)) @ bf16(v)",
        "1 masks, scaled"},
+      {"s = q @ k.T; e = exp(s - max(s)); y = bf16(f32(e / sum(e))) @ bf16(v)", "0 masks"},
       {"s = where(iota(-1) > iota(-2), -inf, q @ k.T); e = exp(s - max(s)); y = (e / sum(e)) @ v",
        "1 masks, one of what to drop"},
       {"s = where(iota(-1) < 9, where(iota(-1) <= iota(-2), q @ k.T, -inf), -inf); e = exp(s - "
@@ -88,6 +89,8 @@ TEST(Attention, IsNotFoundInOthers) {
       {"s = q @ k.T; y = (s / sum(s)) @ v",
        "the weights are not exponentials divided by their sum"},
       {"s = q @ k.T; e = exp(s - max(s)); y = e @ v",
+       "the weights are not exponentials divided by their sum"},
+      {"s = q @ k.T; e = exp(s - max(s)); y = bf16(i32(e / sum(e))) @ bf16(v)",
        "the weights are not exponentials divided by their sum"},
       {"s = q @ k.T; e = exp(s - min(s)); y = (e / sum(e)) @ v", "a score depends on several keys"},
       {"s = q @ k.T; e = exp(s - max(s)); y = (e / sum(e, axis=0)) @ v",

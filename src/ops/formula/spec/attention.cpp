@@ -48,7 +48,7 @@ class Reader {
     for (const expr::Store& store : program_.stores) {
       if (store.tensor == attention.result) weight = store.value;
     }
-    while (at(weight).op == Op::cast) weight = at(weight).args[0];
+    weight = before_rounding(weight);
     const auto [term, divisor] = quotient(at(weight));
     const NodeId sum = term == kNoNode ? kNoNode : sum_of(term);
     if (sum == kNoNode || (at(term).op != Op::exp && at(term).op != Op::exp2))
@@ -82,6 +82,14 @@ class Reader {
  private:
   [[nodiscard]] static std::size_t index(NodeId id) { return static_cast<std::size_t>(id); }
   [[nodiscard]] const Node& at(NodeId id) const { return program_.nodes[index(id)]; }
+
+  /// The value whose rounding to its own type that is: through f32 at most.
+  [[nodiscard]] NodeId before_rounding(NodeId id) const {
+    const DType type = at(id).type;
+    while (at(id).op == Op::cast && (at(id).type == type || at(id).type == f32))
+      id = at(id).args[0];
+    return id;
+  }
 
   /// x and y of x / y, of x * (1 / y) or of (1 / y) * x.
   [[nodiscard]] std::pair<NodeId, NodeId> quotient(const Node& node) const {
