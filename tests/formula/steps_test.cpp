@@ -175,6 +175,20 @@ TEST(Steps, MoveFactorsOutOfTheCastOfAnOperand) {
       << "a cast within it rounds";
 }
 
+// Each of its values is read twice: paths are many, values are few.
+TEST(Steps, MoveFactorsThatAreMadeOfManyValues) {
+  std::string formula = "a0 = r + r; m0 = mean(x)";
+  for (int i = 1; i < 60; ++i) {
+    const std::string one = std::to_string(i), before = std::to_string(i - 1);
+    for (const std::string name : {"a", "m"})
+      formula += "; " + name + one + " = " + name + before + " + " + name + before;
+  }
+  formula += "; y = (x * a59 * m59) @ w";
+  EXPECT_EQ(
+      steps_text(analyze(test::operation("x (M,K); r (M,1); w (K,N); y (M,N)", formula.c_str()))),
+      "factor0 f32 (M,K) from x; y f32 (M,N) from x @ w, r, factor0");
+}
+
 TEST(Steps, SayWhyTheyAreTheirOwn) {
   const Analysis analysis =
       analyze(test::operation("x (M,K); w (K,N); y M", "y = sum((x + 1) @ w)"));

@@ -1,7 +1,9 @@
 #include "formula/factors.hpp"
 
 #include <optional>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 namespace tilejit::formula {
 namespace {
@@ -34,7 +36,8 @@ bool meet(DType one, DType other) {
 
 class Mover {
  public:
-  Mover(const Fused& op, const expr::Tree& tree) : op_(op), tree_(tree), spaces_(op, tree) {}
+  Mover(const Fused& op, const expr::Tree& tree)
+      : op_(op), tree_(tree), spaces_(op, tree), has_axes_(with_axes(tree)) {}
 
   void run() {
     for (std::size_t i = 0; i < tree_.nodes.size(); ++i) {
@@ -117,8 +120,15 @@ class Mover {
     return moved;
   }
 
-  /// Whether a value may differ along K, or cannot be moved.
+  /// Whether a value may differ along K, or cannot be moved. Values that are used often are looked
+  /// at once.
   bool varies(NodeId id, const Side& side) {
+    const auto [known, is_new] =
+        varies_.emplace(std::tuple(id, side.along_k, side.space.size()), false);
+    if (is_new) known->second = look_whether_varies(id, side);
+    return known->second;
+  }
+  bool look_whether_varies(NodeId id, const Side& side) {
     const Node& own = node(id);
     const std::size_t rank = side.space.size(), k = rank - side.along_k;
     if (own.op == Op::load) {
@@ -136,19 +146,22 @@ class Mover {
     return false;
   }
 
-  /// Whether a value depends on the space in which it stands.
-  [[nodiscard]] bool has_axes(NodeId id) const {
-    if (node(id).axes != 0) return true;
-    for (const NodeId arg : node(id).args) {
-      if (arg != kNoNode && has_axes(arg)) return true;
+  /// For each value whether it depends on the space in which it stands.
+  [[nodiscard]] static std::vector<bool> with_axes(const expr::Tree& tree) {
+    std::vector<bool> has_axes;
+    for (const Node& node : tree.nodes) {
+      bool has = node.axes != 0;
+      for (const NodeId arg : node.args)
+        has = has || (arg != kNoNode && has_axes[static_cast<std::size_t>(arg)]);
+      has_axes.push_back(has);
     }
-    return false;
+    return has_axes;
   }
 
   /// The new node for a factor behind the product. A leaf has the number of the operand's read,
   /// which is no output's.
   NodeId place(NodeId factor, const Side& side, int read) {
-    if (!has_axes(factor)) return ids_[static_cast<std::size_t>(factor)];
+    if (!has_axes_[static_cast<std::size_t>(factor)]) return ids_[static_cast<std::size_t>(factor)];
     const auto [leaf, is_new] = leaves_.emplace(std::pair(factor, side.along_k), kNoNode);
     if (!is_new) return leaf->second;
     const NodeId value = ids_[static_cast<std::size_t>(factor)];
@@ -165,6 +178,8 @@ class Mover {
   const Fused& op_;
   const expr::Tree& tree_;
   Spaces spaces_;
+  std::vector<bool> has_axes_;
+  std::map<std::tuple<NodeId, std::size_t, std::size_t>, bool> varies_;  // of K's place, and a rank
   std::vector<Node> nodes_;
   std::vector<NodeId> ids_;  // of the tree's nodes among the new ones
   std::map<std::pair<NodeId, std::size_t>, NodeId> leaves_;
