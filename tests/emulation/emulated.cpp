@@ -130,7 +130,9 @@ std::vector<std::byte> pack(const plan::Plan& plan, const RandomCase& c,
       case Kind::dim: put(param, param.dim.evaluate(c.symbols)); break;
       case Kind::divisor: {
         const std::int64_t dim = param.dim.evaluate(c.symbols);
-        put(param, operation::make_divisor(dim / param.per + (dim % param.per != 0)));
+        // Rows without elements divide nothing (launch/binder_sizes.cpp).
+        const std::int64_t units = dim / param.per + (dim % param.per != 0);
+        put(param, operation::make_divisor(std::max<std::int64_t>(1, units)));
         break;
       }
       case Kind::workspace: put(param, partials.data()); break;
