@@ -7,6 +7,7 @@
 #include "figures/figures.hpp"
 #include "matmul/family.hpp"
 #include "plan/plan.hpp"
+#include "tilejit/matrix_types.hpp"
 
 namespace tilejit::figures {
 
