@@ -20,9 +20,10 @@ constexpr int kThreadsOfShort = 128;  // the fewest threads of a block
 constexpr int kLeastGroups = 4;       // 64 bytes side by side with vectors of 16 bytes
 constexpr int kLineBytes = 128, kSectorBytes = 32;
 constexpr std::int64_t kNearBytes = 4 * kLineBytes;
-constexpr std::int64_t kManyOfNear = 8;  // times the threads that are resident
-constexpr int kGroupsOfLine = 8;         // 128 bytes
-constexpr int kMaxCluster = 8;           // every device with clusters supports it
+constexpr std::int64_t kFewOfThread = 8;  // vectors of a column
+constexpr std::int64_t kManyOfNear = 8;   // times the threads that are resident
+constexpr int kGroupsOfLine = 8;          // 128 bytes
+constexpr int kMaxCluster = 8;            // every device with clusters supports it
 // Registers that hold a thread's part of a column, if it is a part or all of it, and those that
 // hold it and what is made of it.
 constexpr int kRegistersHeld = 32;
@@ -145,7 +146,8 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
   const bool is_near = plan.extents[0].value() * length * bytes / plan.vector <= kNearBytes;
   const int wanted = turned ? kThreadsOfShort : side < widest && !is_near ? kWarp : 1;
   while (sharing < length && chosen.threads() < wanted) sharing *= 2;
-  while (2 * sharing < length && 2 * chosen.threads() <= kThreadsAcross * blocks &&
+  const auto has_many = [&] { return is_near || ceil_div(length, sharing) > kFewOfThread; };
+  while (2 * sharing < length && 2 * chosen.threads() <= kThreadsAcross * blocks && has_many() &&
          count * sharing < (is_near ? kManyOfNear : 1) * device::kThreadsAtOnce)
     sharing *= 2;
   const auto is_too_wide = [&] {
@@ -190,8 +192,7 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
   // Of strips that begin within sectors, wide ones share fewer of these with their neighbours.
   const bool are_odd = bytes_of_vector(plan, rows) < kNarrowestAccess ||
                        (plan.vector == 1 && plan.extents[0].value() % 2 != 0);
-  if (are_odd && ceil_div(*count * rows.row_threads, kThreadsAcross) >= device::kManyTiles)
-    groups = std::max(groups, kThreadsAcross / rows.row_threads);
+  if (are_odd && rows.cluster > 1) groups = std::max(groups, kThreadsAcross / rows.row_threads);
   const int threads = groups * rows.row_threads;
   if (threads < kWarp || held_shared_bytes(plan, rows, threads) > kMaxAccumulatorBytes)
     return std::nullopt;

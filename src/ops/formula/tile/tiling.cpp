@@ -126,7 +126,8 @@ Tile choose_tile(const std::vector<Operand>& operands, const std::vector<Dim>& e
   const bool long_columns = extents.front().is_known() && extents.front().value() >= 4 * side;
   if (vector == 1 && tile.columns == side && tile.rows > kMinSide && long_columns &&
       std::ranges::none_of(operands, is_turned)) {
-    tile.columns *= 2;
+    // With several inputs, a thread has enough under way with half as many squares.
+    if (std::ranges::count(operands, true, &Operand::read) == 1) tile.columns *= 2;
     tile.rows /= 2;
   }
   const int line = std::max(vector, kLineBytes / narrowest);
@@ -135,7 +136,7 @@ Tile choose_tile(const std::vector<Operand>& operands, const std::vector<Dim>& e
     const int squares = tile.columns / vector * (tile.rows / vector);
     const std::int64_t count = count_tiles(extents, tile);
     return shared_bytes(operands, tile) > device::kStaticSharedBytes ||
-           (longer > line && count < device::kManyTiles) ||
+           (longer > line && count <= device::kManyTiles) ||
            (longer > std::max(kMinSide, vector) &&
             (count < kFewestTiles ||
              (squares > kFewSquares * kMaxTileThreads && count < kManyLargeTiles)));
@@ -143,7 +144,12 @@ Tile choose_tile(const std::vector<Operand>& operands, const std::vector<Dim>& e
   while (is_too_large()) (tile.rows > tile.columns ? tile.rows : tile.columns) /= 2;
   while (tile.columns > kMinSide && is_mostly_empty(extents.front(), tile.columns))
     tile.columns /= 2;
-  while (tile.rows > kMinSide && is_mostly_empty(extents[mode], tile.rows)) tile.rows /= 2;
+  const Dim& down = extents[mode];
+  if (down.is_known() && down.value() <= 2 * tile.rows && is_mostly_empty(down, tile.rows) &&
+      tile.columns > kMinSide) {  // all of the mode
+    tile.rows *= 2;
+    tile.columns /= 2;
+  }
   while (tile.columns / vector * (tile.rows / vector) < kWarp) {
     (tile.columns > tile.rows ? tile.rows : tile.columns) *= 2;
   }
