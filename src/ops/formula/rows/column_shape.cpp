@@ -33,9 +33,9 @@ constexpr std::int64_t kMostHeld = 64;         // elements of a column that a th
 constexpr std::int64_t kFewHeld = 32;          // the same in large blocks of a cluster
 constexpr int kMostAcross = 8;                 // elements of a vector, which accumulate apart
 constexpr std::int64_t kMostAccumulated = 48;  // bytes of these accumulators
-constexpr int kMostElements = 4;   // of a vector: each has accumulators and results of its own
-constexpr int kMostOfWhole = 16;   // longer columns have several threads anyway
-constexpr int kWidestAccess = 16;  // bytes
+constexpr int kMostElements = 4;  // of a vector: each has accumulators and results of its own
+constexpr int kFewestOfWhole = 2, kMostOfWhole = 16;  // longer columns have several threads anyway
+constexpr int kWidestAccess = 16;                     // bytes
 constexpr int kNarrowestAccess = 4;
 constexpr int kHeldByMany = 4;  // vectors of a thread, if there are enough for all threads
 // With fewer threads than this, columns of twice as many still find room on the device.
@@ -214,15 +214,17 @@ int most_of_read_columns(const Plan& plan, const Rows& rows) {
 /// Short columns that are read once: a thread loads all of a column at once.
 std::optional<RowShape> shape_whole(const Plan& plan, Rows rows, std::int64_t most_held) {
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
-  if (!length || !count || *length < kStepsOfThread || *length > kMostOfWhole ||
+  if (!length || !count || *length < kFewestOfWhole || *length > kMostOfWhole ||
       *count < kFewThreads || !is_one_pass(plan) ||
       *length > most_of_thread(plan, rows, most_held) ||
       *length * registers_of_held(plan, rows) > kRegistersHeld)
     return std::nullopt;
   rows.row_threads = 1;
   rows.register_vectors = static_cast<int>(*length);
+  const std::int64_t bytes = *length * 4 * registers_of_held(plan, rows);  // of a thread
   const bool many = *count >= kThreadsOfShort * 2 * device::kWantedBlocks;
-  return RowShape{rows, many ? kThreadsOfStrip : kThreadsOfShort};
+  const bool small = many && kThreadsOfStrip * bytes < kBytesOfBlock;
+  return RowShape{rows, small ? kThreadsAcross : many ? kThreadsOfStrip : kThreadsOfShort};
 }
 
 }  // namespace
