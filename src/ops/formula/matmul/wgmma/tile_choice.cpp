@@ -136,7 +136,8 @@ class Ranking {
     const Grid grid = grid_of(tile, tiles_m);
     const double waves = grid.waves;
     const auto steps = static_cast<double>(core::ceil_div(this->steps(), tile.splits));
-    const double product = steps * clocks_of_step(tile, grid.blocks), formula = of_sums(tile);
+    const double product = steps * clocks_of_step(tile, grid.blocks) * of_many_waves(tile, waves),
+                 formula = of_sums(tile);
     // Warpgroups that take turns hide most of the formula, if products take longer.
     const double compute = tile.takes_turns
                                ? waves * std::max(product + costs_.not_hidden * formula, formula) +
@@ -148,6 +149,14 @@ class Ranking {
         alone ? 0 : costs_.of_sharing * (tile.splits > 1 ? costs_.sharing_beside_splits : 1);
     return costs_.launch + sharing + std::max(compute, memory) +
            costs_.beside_memory * std::min(compute, memory);
+  }
+
+  /// Clusters of many blocks leave some multiprocessors out. In many waves they pay only if rows
+  /// of operands are split.
+  [[nodiscard]] double of_many_waves(const WgmmaTile& tile, double waves) const {
+    const bool split = problem_.a_split || problem_.b_split;
+    return tile.cluster * tile.beside > 2 && waves > kManyWaves && !split ? costs_.of_many_waves
+                                                                          : 1;
   }
 
   /// The formula, in the warps of a block that have sums.
