@@ -7,7 +7,6 @@
 #include "tile/contiguous.cuh"
 #include "tile/wide.cuh"
 #include "tile/warpgroup_attention.cuh"
-#include "tile/attention_order.cuh"
 #include "tile/sums_by_words.cuh"
 #include "tile/f16.cuh"
 #include "tile/math.cuh"
@@ -17,7 +16,7 @@ using namespace tile;
 
 #define KERNEL_NAME tilejit_attention_f16_part0
 
-constexpr int kThreads = 384;  // a block
+constexpr int kThreads = 512;  // a block
 constexpr int kVector = 2;  // elements a thread takes at once
 constexpr int kCluster = 1, kSplits = 1;  // blocks
 
@@ -29,6 +28,7 @@ struct Params {
   const f16* t4;
   const f32* t5;
   i32 s0;
+  unsigned char* tickets;
   TensorMap map_q;
   TensorMap map_k;
   TensorMap map_v;
@@ -90,16 +90,16 @@ struct Mma {
                  : "memory");
   }
 };
-// Sw<3,3,3> o 0 o ((8,16),(64,1)):((64,512),(1,0)), in elements of 2 bytes
+// Sw<3,3,3> o 0 o ((8,24),(64,1)):((64,512),(1,0)), in elements of 2 bytes
 struct TileQ {
-  static constexpr u32 kBytes = 16384, kAlign = 1024;
-struct Starts {  // (2,4):(4096,16)
+  static constexpr u32 kBytes = 24576, kAlign = 1024;
+struct Starts {  // (3,4):(4096,16)
   static constexpr int rank = 2;
-  static constexpr i32 size = 8;
-  static constexpr i32 cosize = 4145;
-  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 2 : 4; }
+  static constexpr i32 size = 12;
+  static constexpr i32 cosize = 8241;
+  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 3 : 4; }
   __device__ constexpr i32 operator()(i32 c0) const {
-    return (c0 & 1) * 4096 + (c0 >> 1) * 16;
+    return c0 % 3 * 4096 + c0 / 3 * 16;
   }
   __device__ constexpr i32 operator()(i32 c0, i32 c1) const {
     return c0 * 4096 + c1 * 16;
@@ -168,11 +168,11 @@ struct Tile {
 };
 TILE_DEVICE Tile find_tile(const Params& p, u32 t, u32 rank) {
   Tile tile;
-  const u32 tiles_m = u32((500ll + 127) / 128);
+  const u32 tiles_m = u32((500ll + 191) / 192);
   const u32 tiles_n = u32((64ll + 63) / 64);
   const u32 batch = t / (tiles_m * tiles_n);
   const GridTile at = grid_tile<16>(t - batch * (tiles_m * tiles_n), tiles_m, tiles_n);
-  tile.m = i64(at.m) * 128;
+  tile.m = i64(at.m) * 192;
   tile.n = i64(at.n) * 64;
   tile.c0 = tile.n;
   tile.c1 = tile.m;
@@ -208,7 +208,7 @@ struct ResultPlace {
 };
 
 struct SourceQ {
-  static constexpr int kBoxes = 1, kBoxBytes = 16384;
+  static constexpr int kBoxes = 1, kBoxBytes = 24576;
   static TILE_DEVICE const TensorMap& map(const Params& p) {
     return p.map_q;
   }
@@ -329,9 +329,10 @@ struct Scores {
 
 // What the integers are that masks read: of a tile's rows, and of blocks of keys.
 struct Tensors {
+  static constexpr bool kReadsKeys = false;
   TILE_DEVICE void rows(const Params& p, const Tile& tile) {
   }
-  TILE_DEVICE void keys(const Params& p, const Tile& tile, i32 top) {
+  TILE_DEVICE void keys(const Params& p, const Tile& tile, i32 top, u32 wanted) {
   }
 };
 
@@ -340,7 +341,7 @@ TILE_DEVICE Truth mask_of(const Params& p, const Tile& tile, const Tensors& tens
                           i64 first, i64 last) {
   const i64 end = 500ll;
   const Interval keys = interval(first, last);
-  const Interval queries = interval(tile.m, (tile.m + 128 < end ? tile.m + 128 : end) - 1);
+  const Interval queries = interval(tile.m, (tile.m + 192 < end ? tile.m + 192 : end) - 1);
   Truth all = {true, false};
   {
     const Interval i0 = interval_i32(queries);
@@ -371,11 +372,12 @@ struct Rows {
 
 // What tile/warpgroup_attention.cuh does.
 struct Work {
-  static constexpr int kM = 128, kN = 64, kKeys = 128, kColumns = 64;
-  static constexpr int kStagesOfQ = 2, kStages = 3, kConsumers = 2;
+  static constexpr int kM = 192, kN = 64, kKeys = 128, kColumns = 64;
+  static constexpr int kStagesOfQ = 2, kStages = 3, kConsumers = 3;
   static constexpr int kProducts = 1;
   static constexpr bool kStatistic = false;
   static constexpr Checks kChecks = Checks::masked;
+  static constexpr bool kHasMask = true;
   static constexpr u32 kExponents = 0x7c007c00u;
   static constexpr float kBase = 1.44269504f;
   using Element = f16;
@@ -388,7 +390,7 @@ struct Work {
   using BoxesK = SourceK;
   using BoxesV = SourceV;
   using Place = ResultPlace;
-  static constexpr int kOutputs = 1, kTurns = 2;
+  static constexpr int kOutputs = 1, kTurns = 1;
   static constexpr bool kRolled = false, kAlike = true;
   using Vector = ResultPair;
   using Stored = ResultStored;
@@ -407,18 +409,19 @@ struct Work {
     return to_compute(p.t1[i64(column) + i64(key) * 64ll + tile.c4 * 179200ll + tile.c3 * 44800ll]);
   }
   static TILE_DEVICE u32 rows(const Params& p) {
-    return u32((500ll + 127) / 128);
+    return u32((500ll + 191) / 192);
   }
   static TILE_DEVICE u32 heads(const Params& p) {
     return 1 * u32(3ll) * u32(4ll) * u32(2ll);
   }
-  static TILE_DEVICE u32 count(const Params& p) {
-    return rows(p) * heads(p);
+  static TILE_DEVICE i64 bytes_of_head(const Params& p) {
+    return extent_k(p) * 256;
   }
   static TILE_DEVICE Tile tile_at(const Params& p, u32 number) {
-    const u32 group = heads_of_group(extent_k(p) * 256);
-    const AttentionTile at = attention_tile(number, rows(p), heads(p), group);
-    return find_tile(p, at.head * rows(p) + at.row, 0);
+    return find_tile(p, number, 0);
+  }
+  static TILE_DEVICE u32* tickets(const Params& p) {
+    return reinterpret_cast<u32*>(p.tickets);
   }
   using MaskTensors = Tensors;
   static TILE_DEVICE Truth mask(const Params& p, const Tile& tile, const Tensors& tensors,
