@@ -43,6 +43,7 @@ def main():
     parser.add_argument("--max-time", type=script.count, default=300, help="milliseconds of a benchmark (300)")
     parser.add_argument("--error", type=float, default=0.2, help="per cent, at which a benchmark ends (0.2)")
     options = parser.parse_args()
+    options.old, options.new = options.old.resolve(), options.new.resolve()
     ratios = []
     print("| kernel | old, us | new, us | new / old |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
