@@ -16,7 +16,7 @@ using namespace tile;
 
 #define KERNEL_NAME tilejit_attention_f16_part0
 
-constexpr int kThreads = 512;  // a block
+constexpr int kThreads = 384;  // a block
 constexpr int kVector = 2;  // elements a thread takes at once
 constexpr int kCluster = 1, kSplits = 1;  // blocks
 
@@ -90,16 +90,16 @@ struct Mma {
                  : "memory");
   }
 };
-// Sw<3,3,3> o 0 o ((8,24),(64,1)):((64,512),(1,0)), in elements of 2 bytes
+// Sw<3,3,3> o 0 o ((8,16),(64,1)):((64,512),(1,0)), in elements of 2 bytes
 struct TileQ {
-  static constexpr u32 kBytes = 24576, kAlign = 1024;
-struct Starts {  // (3,4):(4096,16)
+  static constexpr u32 kBytes = 16384, kAlign = 1024;
+struct Starts {  // (2,4):(4096,16)
   static constexpr int rank = 2;
-  static constexpr i32 size = 12;
-  static constexpr i32 cosize = 8241;
-  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 3 : 4; }
+  static constexpr i32 size = 8;
+  static constexpr i32 cosize = 4145;
+  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 2 : 4; }
   __device__ constexpr i32 operator()(i32 c0) const {
-    return c0 % 3 * 4096 + c0 / 3 * 16;
+    return (c0 & 1) * 4096 + (c0 >> 1) * 16;
   }
   __device__ constexpr i32 operator()(i32 c0, i32 c1) const {
     return c0 * 4096 + c1 * 16;
@@ -168,11 +168,11 @@ struct Tile {
 };
 TILE_DEVICE Tile find_tile(const Params& p, u32 t, u32 rank) {
   Tile tile;
-  const u32 tiles_m = u32((500ll + 191) / 192);
+  const u32 tiles_m = u32((500ll + 127) / 128);
   const u32 tiles_n = u32((64ll + 63) / 64);
   const u32 batch = t / (tiles_m * tiles_n);
   const GridTile at = grid_tile<16>(t - batch * (tiles_m * tiles_n), tiles_m, tiles_n);
-  tile.m = i64(at.m) * 192;
+  tile.m = i64(at.m) * 128;
   tile.n = i64(at.n) * 64;
   tile.c0 = tile.n;
   tile.c1 = tile.m;
@@ -208,7 +208,7 @@ struct ResultPlace {
 };
 
 struct SourceQ {
-  static constexpr int kBoxes = 1, kBoxBytes = 24576;
+  static constexpr int kBoxes = 1, kBoxBytes = 16384;
   static TILE_DEVICE const TensorMap& map(const Params& p) {
     return p.map_q;
   }
@@ -341,7 +341,7 @@ TILE_DEVICE Truth mask_of(const Params& p, const Tile& tile, const Tensors& tens
                           i64 first, i64 last) {
   const i64 end = 500ll;
   const Interval keys = interval(first, last);
-  const Interval queries = interval(tile.m, (tile.m + 192 < end ? tile.m + 192 : end) - 1);
+  const Interval queries = interval(tile.m, (tile.m + 128 < end ? tile.m + 128 : end) - 1);
   Truth all = {true, false};
   {
     const Interval i0 = interval_i32(queries);
@@ -372,12 +372,12 @@ struct Rows {
 
 // What tile/warpgroup_attention.cuh does.
 struct Work {
-  static constexpr int kM = 192, kN = 64, kKeys = 128, kColumns = 64;
-  static constexpr int kStagesOfQ = 2, kStages = 3, kConsumers = 3;
+  static constexpr int kM = 128, kN = 64, kKeys = 128, kColumns = 64;
+  static constexpr int kStagesOfQ = 2, kStages = 3, kConsumers = 2;
   static constexpr int kProducts = 1;
   static constexpr bool kStatistic = false;
   static constexpr Checks kChecks = Checks::masked;
-  static constexpr bool kHasMask = true;
+  static constexpr bool kHasMask = true, kMayBeCut = true;
   static constexpr u32 kExponents = 0x7c007c00u;
   static constexpr float kBase = 1.44269504f;
   using Element = f16;
@@ -390,7 +390,7 @@ struct Work {
   using BoxesK = SourceK;
   using BoxesV = SourceV;
   using Place = ResultPlace;
-  static constexpr int kOutputs = 1, kTurns = 1;
+  static constexpr int kOutputs = 1, kTurns = 2;
   static constexpr bool kRolled = false, kAlike = true;
   using Vector = ResultPair;
   using Stored = ResultStored;
@@ -409,7 +409,7 @@ struct Work {
     return to_compute(p.t1[i64(column) + i64(key) * 64ll + tile.c4 * 179200ll + tile.c3 * 44800ll]);
   }
   static TILE_DEVICE u32 rows(const Params& p) {
-    return u32((500ll + 191) / 192);
+    return u32((500ll + 127) / 128);
   }
   static TILE_DEVICE u32 heads(const Params& p) {
     return 1 * u32(3ll) * u32(4ll) * u32(2ll);

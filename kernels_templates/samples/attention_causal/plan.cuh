@@ -352,7 +352,7 @@ struct Work {
   static constexpr int kProducts = 1;
   static constexpr bool kStatistic = false;
   static constexpr Checks kChecks = Checks::masked;
-  static constexpr bool kHasMask = true;
+  static constexpr bool kHasMask = true, kMayBeCut = true;
   static constexpr u32 kExponents = 0x7f807f80u;
   static constexpr float kBase = 1.44269504f;
   using Element = bf16;
