@@ -18,7 +18,7 @@ using namespace tile;
 
 constexpr int kThreads = 384;  // a block
 constexpr int kVector = 2;  // elements a thread takes at once
-constexpr int kCluster = 1, kSplits = 1;  // blocks
+constexpr int kBlocks = 1;  // of a cluster
 
 struct Params {
   const f16* t0;
@@ -166,7 +166,7 @@ struct Tile {
   i64 c3;
   i64 c4;
 };
-TILE_DEVICE Tile find_tile(const Params& p, u32 t, u32 rank) {
+TILE_DEVICE Tile find_tile(const Params& p, u32 t, u32 row, u32 column = 0) {
   Tile tile;
   const u32 tiles_m = u32((500ll + 127) / 128);
   const u32 tiles_n = u32((64ll + 63) / 64);
@@ -392,6 +392,7 @@ struct Work {
   using Place = ResultPlace;
   static constexpr int kOutputs = 1, kTurns = 2;
   static constexpr bool kRolled = false, kAlike = true;
+  static constexpr bool kAlongM = false, kPanelTogether = false;
   using Vector = ResultPair;
   using Stored = ResultStored;
   using Finish = SumsByWords<Work>;

@@ -173,7 +173,7 @@ class AttentionPlanner {
     if (by_warpgroups != nullptr && by_warpgroups->words > 0 && !is_swapped) {
       family_.words = by_warpgroups->words;
     } else {
-      family_.words = words_of(plan_, family_);
+      family_.words = family_.along_m ? 0 : words_of(plan_, family_, false);
       if (family_.words > 0) plan_.vector = 2;
     }
     const DType type = family_.a.dtype;
