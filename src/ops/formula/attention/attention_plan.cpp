@@ -15,8 +15,10 @@
 namespace tilejit::plan {
 namespace {
 
-constexpr int kRows = 128, kKeys = 128, kStages = 2, kMostStages = 3, kWarps = 8,
-              kReservedBytes = 1024;
+constexpr int kRows = 64, kKeys = 128, kStages = 2, kMostStages = 3, kReservedBytes = 1024;
+/// Up to so many columns three warpgroups multiply instead of two, if they have registers for it:
+/// exponentials take as long as products.
+constexpr std::int64_t kFewColumns = 64;
 constexpr std::int64_t kMostColumns = 128, kMostExtent = std::int64_t{1} << 31;
 constexpr std::size_t kMostBatches = 3;
 
@@ -127,6 +129,27 @@ class AttentionPlanner {
     return writes_what_is_read(values_) || writes_what_is_read(weights_);
   }
 
+  /// Whether scores read tensors along the keys, or rows have other results: these take registers.
+  [[nodiscard]] bool has_tensors_of_keys() const {
+    const auto modes = modes_of_scores();
+    for (std::size_t t = 0; t < weights_.op.tensors.size(); ++t) {
+      const int source = static_cast<int>(t);
+      if (source == attention_.products || source == attention_.result) continue;
+      if (weights_.analysis.access[t] == Access::out) return true;
+      for (const Mode& leaf : modes.front().operands[t]) {
+        if (!leaf.stride.is(0)) return true;
+      }
+    }
+    return false;
+  }
+
+  /// The space of scores, the keys first.
+  [[nodiscard]] std::vector<IterationMode> modes_of_scores() const {
+    std::vector<std::size_t> axes(weights_.analysis.shape.size());
+    for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = axes.size() - 1 - i;
+    return iterate_by_axis(weights_.op, weights_.analysis, axes);
+  }
+
   /// The tile, instructions and rings; the plan is that of the product of weights and values.
   void choose() {
     const Matmul& product = *matmul_of(plan_);
@@ -137,13 +160,20 @@ class AttentionPlanner {
     family_.node = product.node;
     family_.along_m = product.along_m != is_swapped;
     const int columns = static_cast<int>(of_values_.n.value());
-    family_.tile = {.m = kRows, .n = (columns + 7) / 8 * 8, .k = kKeys, .warps_m = kWarps};
+    const Dim& queries = plan_.extents[family_.along_m ? 0 : 1];
+    const bool is_narrow = columns <= kFewColumns && of_scores_.k.value() <= kFewColumns;
+    const bool is_short = queries.is_known() && queries.value() <= 2 * kRows;
+    const bool is_ragged = family_.k.is_known() && family_.k.value() % kKeys != 0;
+    const bool has_room = !is_ragged && !has_tensors_of_keys();  // in registers
+    const int consumers = is_narrow && !is_short && has_room ? 3 : 2;
+    family_.tile = {
+        .m = kRows * consumers, .n = (columns + 7) / 8 * 8, .k = kKeys, .warps_m = 4 * consumers};
     family_.tile.stages = kStages;
     family_.panel = family_.along_m || family_.tile.n <= 32 ? 32 : 64;
     if (by_warpgroups != nullptr && by_warpgroups->words > 0 && !is_swapped) {
       family_.words = by_warpgroups->words;
     } else {
-      family_.words = words_of(plan_, family_);
+      family_.words = family_.along_m ? 0 : words_of(plan_, family_, false);
       if (family_.words > 0) plan_.vector = 2;
     }
     const DType type = family_.a.dtype;
@@ -193,9 +223,7 @@ class AttentionPlanner {
     family_.scores.attention.weights = 1;
     family_.scores.attention.values = 2;
     family_.scores.attention.rows.reset();
-    std::vector<std::size_t> axes(weights_.analysis.shape.size());
-    for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = axes.size() - 1 - i;
-    const auto modes = iterate_by_axis(weights_.op, weights_.analysis, axes);
+    const auto modes = modes_of_scores();
     for (std::size_t t = 0; t < weights_.op.tensors.size(); ++t) {
       const Access access = weights_.analysis.access[t];
       const int source = static_cast<int>(t);

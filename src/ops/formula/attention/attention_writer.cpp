@@ -16,7 +16,7 @@ constexpr int kColumnsOfBox = 64;
 }  // namespace
 
 std::vector<std::string_view> AttentionWriter::own_headers() const {
-  return {"contiguous", "wide", "warpgroup_attention", "attention_order",
+  return {"contiguous", "wide", "warpgroup_attention",
           wgmma_.words > 0 ? "sums_by_words" : "sums_by_vectors"};
 }
 
@@ -124,6 +124,9 @@ void AttentionWriter::write_attention_work() {
                    attention_.stages_of_q, tile.stages, wgmma_.consumers()));
   line("  static constexpr int kProducts = 1;\n  static constexpr bool kStatistic = false;");
   line(fmt::format("  static constexpr Checks kChecks = Checks::{};", checks()));
+  const bool may_be_cut = !attention_.k.is_known() || attention_.k.value() % tile.k != 0;
+  line(fmt::format("  static constexpr bool kHasMask = {}, kMayBeCut = {};", attention_.has_mask(),
+                   may_be_cut));
   line(fmt::format("  static constexpr u32 kExponents = {};",
                    attention_.a.dtype == bf16 ? "0x7f807f80u" : "0x7c007c00u"));
   line(fmt::format("  static constexpr float kBase = {};",
@@ -146,12 +149,15 @@ void AttentionWriter::write_attention_work() {
                   value_of(extent_m()), tile.m - 1, tile.m));
   line(fmt::format("  static TILE_DEVICE u32 heads(const Params& p) {{\n    return {};\n  }}",
                    heads));
-  line("  static TILE_DEVICE u32 count(const Params& p) {\n    return rows(p) * heads(p);\n  }");
-  line("  static TILE_DEVICE Tile tile_at(const Params& p, u32 number) {");
-  line(fmt::format("    const u32 group = heads_of_group(extent_k(p) * {});",
+  line("  static TILE_DEVICE i64 bytes_of_head(const Params& p) {");
+  line(fmt::format("    return extent_k(p) * {};\n  }}",
                    (attention_.columns + tile.n) * size_bytes(attention_.a.dtype)));
-  line("    const AttentionTile at = attention_tile(number, rows(p), heads(p), group);");
-  line("    return find_tile(p, at.head * rows(p) + at.row, 0);\n  }");
+  line("  static TILE_DEVICE Tile tile_at(const Params& p, u32 number) {");
+  line("    return find_tile(p, number, 0);\n  }");
+  if (attention_.has_mask()) {
+    line("  static TILE_DEVICE u32* tickets(const Params& p) {");
+    line("    return reinterpret_cast<u32*>(p.tickets);\n  }");
+  }
   line("  using MaskTensors = Tensors;");
   line(
       "  static TILE_DEVICE Truth mask(const Params& p, const Tile& tile, const Tensors& tensors,");

@@ -49,10 +49,15 @@ struct AttentionWgmma : MatmulWgmma {
   Scores scores;
   bool operator==(const AttentionWgmma&) const = default;
 
+  [[nodiscard]] bool has_mask() const { return !scores.attention.masks.empty(); }
+
   [[nodiscard]] std::vector<Dim> compared_extents(const Plan& plan) const;
   void write_json(core::JsonLine& line) const;
 };
 
+/// Whether blocks take the next tile as they become free, by a counter in memory, since a mask
+/// makes tiles differ.
+[[nodiscard]] bool counts_tiles(const Plan& plan) noexcept;
 /// Tiles in shared memory, each made of boxes of 64 columns.
 [[nodiscard]] atoms::SharedTile query_tile(const AttentionWgmma& attention);
 [[nodiscard]] atoms::SharedTile key_tile(const AttentionWgmma& attention);

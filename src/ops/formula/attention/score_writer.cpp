@@ -198,7 +198,7 @@ void AttentionWriter::write_mask_tensors(const std::vector<const ScoreTensor*>& 
         fmt::format("[&](i64 i) {{ return {}; }}",
                     along_keys ? element_of(*tensor, "i", "0") : element_of(*tensor, "0", "i"));
     if (along_keys) {
-      keys += fmt::format("    x{} = interval_of_block<{}>(top, {}, {});\n", tensor->source,
+      keys += fmt::format("    x{} = interval_of_block<{}>(top, {}, wanted, {});\n", tensor->source,
                           attention_.tile.k, value_of(attention_.k), value);
     } else {
       rows += fmt::format("    x{} = interval_of(tile.m, {}, {});\n", tensor->source,
@@ -207,6 +207,7 @@ void AttentionWriter::write_mask_tensors(const std::vector<const ScoreTensor*>& 
   }
   line("// What the integers are that masks read: of a tile's rows, and of blocks of keys.");
   line("struct Tensors {");
+  line(fmt::format("  static constexpr bool kReadsKeys = {};", !keys.empty()));
   out_ += members;
   line("  TILE_DEVICE void rows(const Params& p, const Tile& tile) {");
   if (!rows.empty()) {
@@ -215,7 +216,8 @@ void AttentionWriter::write_mask_tensors(const std::vector<const ScoreTensor*>& 
                     "1;",
                     value_of(extent_m()), attention_.tile.m));
   }
-  line(rows + "  }\n  TILE_DEVICE void keys(const Params& p, const Tile& tile, i32 top) {");
+  line(rows +
+       "  }\n  TILE_DEVICE void keys(const Params& p, const Tile& tile, i32 top, u32 wanted) {");
   line(keys + "  }\n};\n");
 }
 
