@@ -84,6 +84,40 @@ TEST(AttentionReference, AllowsToDivideAfterTheSecondProduct) {
   EXPECT_FALSE(op.check().passed);
 }
 
+// A sink makes all weights so small that f16 has none of them, but a kernel rounds exponentials.
+TEST(AttentionReference, AllowsWeightsThatTheirTypeRoundsToZero) {
+  HostOperation op({.tensors = {{"q", f16, "(9,4):(4,1)"},
+                                {"k", f16, "(70,4):(4,1)"},
+                                {"v", f16, "(70,3):(3,1)"},
+                                {"y", f32, "(9,3):(3,1)"}},
+                    .formula = "s = q @ k.T; m = max(s); e = exp(s - m); "
+                               "y = f16(e / (sum(e) + exp(24 - m))) @ v"});
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal;
+  for (std::size_t i = 0; i < kQueries * kDepth; ++i) op.set(0, i, 0.25 * normal(random));
+  for (std::size_t i = 0; i < kKeys * kDepth; ++i) op.set(1, i, 0.25 * normal(random));
+  for (std::size_t i = 0; i < kKeys * kColumns; ++i) op.set(2, i, normal(random));
+  op.run();
+  for (const double value : op.last()) EXPECT_EQ(value, 0);
+  for (std::size_t query = 0; query < kQueries; ++query) {
+    double outputs[kColumns] = {};
+    for (std::size_t key = 0; key < kKeys; ++key) {
+      double score = -24;
+      for (std::size_t d = 0; d < kDepth; ++d)
+        score += op.get(0, query * kDepth + d) * op.get(1, key * kDepth + d);
+      for (std::size_t c = 0; c < kColumns; ++c)
+        outputs[c] += std::exp(score) * op.get(2, key * kColumns + c);
+    }
+    for (std::size_t c = 0; c < kColumns; ++c) {
+      EXPECT_NE(outputs[c], 0);
+      op.set(3, query * kColumns + c, outputs[c]);
+    }
+  }
+  EXPECT_TRUE(op.check().passed) << op.check().first_mismatch;
+  op.set(3, 1, 1e-4);
+  EXPECT_FALSE(op.check().passed);
+}
+
 TEST(AttentionReference, LeavesOutKeysThatTheMaskExcludes) {
   HostOperation op = operation_with(kCausal);
   op.run();

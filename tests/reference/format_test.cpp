@@ -11,6 +11,10 @@
 namespace tilejit::reference {
 namespace {
 
+using arithmetic::half_ulp;
+using arithmetic::kInfinity;
+using arithmetic::kNan;
+
 // The values of codes 0x00 .. 0x7f; facts of the formats, taken from ml_dtypes 0.6.
 constexpr double kE4m3Values[] = {
     0,        0x1p-9,   0x1p-8,   0x1.8p-8, 0x1p-7,   0x1.4p-7, 0x1.8p-7, 0x1.cp-7, 0x1p-6,

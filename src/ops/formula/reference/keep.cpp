@@ -19,10 +19,23 @@ KeptValues make_kept(DType dtype, std::int64_t elements, WithBounds with_bounds)
   return kept;
 }
 
+namespace {
+
+/// What is stored, before it was cast to the tensor's type: a cast to f16 makes 0 of what is merely
+/// small.
+expr::NodeId before_cast(const expr::Program& program, expr::NodeId stored) {
+  const expr::Node& node = program.nodes[stored];
+  if (node.op != expr::Op::cast || !is_floating(program.nodes[node.args[0]].type)) return stored;
+  return node.args[0];
+}
+
+}  // namespace
+
 void keep(const Problem& problem, const Block& block, const expr::Store& store) {
   const TensorView& tensor = problem.tensors[store.tensor];
   KeptValues& kept = *tensor.keeps;
   const DType to = tensor.dtype, from = problem.program.nodes[store.value].type;
+  const expr::NodeId uncast = before_cast(problem.program, store.value);
   const std::span<const std::int64_t> at = block.offsets(store.tensor);
   for (std::size_t i = 0; i < at.size(); ++i) {
     const auto offset = static_cast<std::size_t>(at[i]);
@@ -38,7 +51,7 @@ void keep(const Problem& problem, const Block& block, const expr::Store& store) 
     const Approx exact = {value, block.bounds(store.value)[i]};
     double& bound = kept.bounds[offset];
     bound = cast_bound(from, to, exact, rounded);
-    if (!is_excluded(exact))
+    if (!is_excluded({block.reals(uncast)[i], block.bounds(uncast)[i]}))
       bound += tensor.error.relative * (std::fabs(rounded) + bound) + tensor.error.absolute;
   }
 }
