@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formula/analysis.hpp"
+#include "formula/json.hpp"
 #include "support/tensor_list.hpp"
 #include "tilejit/error.hpp"
 
