@@ -24,6 +24,7 @@ import script
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FLOATING = ("f32", "f16", "bf16")
 ALL = (*FLOATING, "u8")
+ROUNDS = 2
 LONG, COLUMNS, SQUARE, INNER = (50257, 50256), (4095, 4096), ((8191, 8193), (8192, 8192)), (511, 512)
 
 
@@ -94,17 +95,22 @@ def pairs():
                 ]
 
 
-def measure(command, specs):
-    """Returns GB/s for each spec."""
+def measure(command, specs, rounds):
+    """Returns the median of so many rounds' GB/s for each spec. All are compiled first, in parallel."""
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump({"kernels": specs}, file)
         file.flush()
-        done = subprocess.run(
-            [command, "bench", file.name, "--json", "--no-tuning", "--max-time", "200"],
-            capture_output=True,
-            check=True,
-        )
-    return [row["gigabytes_per_second"] for row in json.loads(done.stdout)["rows"]]
+
+        def run(*arguments):
+            done = subprocess.run([command, arguments[0], file.name, *arguments[1:]], capture_output=True, check=True)
+            return json.loads(done.stdout)
+
+        run("warm", "--no-tuning", "--json")
+        runs = [run("bench", "--json", "--no-tuning", "--max-time", "150") for _ in range(rounds)]
+    return [
+        statistics.median(row["gigabytes_per_second"] for row in rows)
+        for rows in zip(*(one["rows"] for one in runs), strict=True)
+    ]
 
 
 def main():
@@ -121,10 +127,11 @@ def main():
         for spec in (spec for _, specs in rows for spec in specs):
             (options.specs / f"{spec['name']}.json").write_text(json.dumps(spec))
     print(f"{datetime.date.today()}; `bench/odd.py --build {options.build}`\n")
+    speeds = iter(measure(command, [spec for _, specs in rows for spec in specs], ROUNDS))
     print("| kernel | odd, GB/s | aligned, GB/s | ratio |\n|---|---|---|---|")
     ratios = {}
-    for title, specs in rows:
-        odd, aligned = (statistics.median(both) for both in zip(*(measure(command, specs) for _ in range(2)), strict=True))
+    for title, _ in rows:
+        odd, aligned = next(speeds), next(speeds)
         ratios[title] = odd / aligned
         print(f"| {title} | {odd:.0f} | {aligned:.0f} | {odd / aligned:.2f} |", flush=True)
     low = [title for title, ratio in ratios.items() if ratio < options.least]

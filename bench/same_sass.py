@@ -155,6 +155,7 @@ def main():
     parser.add_argument("-j", type=script.count, default=os.cpu_count(), help="processes")
     options = parser.parse_args()
     options.disassembler = find_disassembler()
+    catalogue_nvrtc.load_nvrtc()  # here, since the pool replaces workers that cannot start, without end
     for command in (options.old, options.new):
         if not os.access(command, os.X_OK):
             raise RuntimeError(f"{command} cannot be run; build the target tilejit_command")

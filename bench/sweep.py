@@ -192,7 +192,7 @@ def whole_number(text):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "portable")
-    parser.add_argument("--seed", type=whole_number, default=1)
+    parser.add_argument("--seed", type=whole_number, nargs="+", default=[1], help="one or more; each has --count cases (1)")
     parser.add_argument("--start", type=whole_number, default=0, help="number of the first case (0)")
     parser.add_argument("--count", type=script.count, default=100, help="cases (100)")
     parser.add_argument("--out", type=pathlib.Path, help="file to append records to, JSON lines")
@@ -217,7 +217,7 @@ def main():
 
         serve(gpu.answer)
         return
-    keys = [(options.seed, options.start + i) for i in range(options.count)]
+    keys = [(seed, options.start + i) for seed in options.seed for i in range(options.count)]
     if options.list:
         list_cases(keys)
         return

@@ -90,8 +90,13 @@ TILE_DEVICE void combine_neighbours(T& a) {
   if constexpr (T::kExtremum && kWholeWarp) {
     a.combine_warp();
   } else {
+    int offset = kCount / 2;
+    bool more = kCount > 1;  // asked before the offset is halved, so that no turn waits for it
 #pragma unroll kUnrolled
-    for (int offset = kCount / 2; offset > 0; offset /= 2) a.combine(shuffle_xor(a, offset));
+    for (; more; offset /= 2) {
+      a.combine(shuffle_xor(a, offset));
+      more = offset > 1;
+    }
   }
 }
 

@@ -256,7 +256,7 @@ TEST(FiguresAsText, NameWhatDecides) {
   const plan::Plan plan = plan::plan_of(op);
   const std::string text = to_text(figures_of_op(op), plan);
   for (const char* part : {"fused_tile for sm_90a", "(2048,1000), innermost mode first",
-                           "in f16 transposed, 16 bytes an access", "limited by memory",
+                           "in f16 transposed, 8 bytes an access", "limited by memory",
                            "us on H100 SXM 80GB", "transposed tv"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }

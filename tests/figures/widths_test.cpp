@@ -38,7 +38,7 @@ TEST(Widths, HaveTheirReasons) {
       {"odd output of short rows", "(64,48):(48,1)", "(64,48):(49,1)", Kind::vector,
        "stores are not split and y is aligned for no more", Kind::stride,
        "its stride of 49 elements is a multiple of 1 only"},
-      {"odd output", "(64,96):(96,1)", "(64,96):(97,1)", Kind::widest, "shifted in registers",
+      {"odd output", "(4096,96):(96,1)", "(4096,96):(97,1)", Kind::widest, "shifted in registers",
        Kind::widest, "vectors begin where memory is aligned"},
   };
   for (const WidthCase& row : cases) {

@@ -84,6 +84,33 @@ TEST_F(OddRows, AgreeWithTheReference) {
           matrix("y", dtype, "(1003,131):(131,1)"), matrix("w", dtype, "(1003,131):(1,1003)")},
          "y = x + z; w = x - z",
          {}});
+    for (const char* const layout : {"(17,3,1001):(3003,1001,1)", "(2,1030,131):(134930,131,1)"}) {
+      const char* const row =
+          layout[1] == '1' ? "(17,1,1001):(1001,1001,1)" : "(2,1,131):(131,131,1)";
+      cases.push_back({"columns, read once",
+                       {matrix("x", dtype, layout), matrix("y", dtype, row)},
+                       "y = sum(x)"});
+      cases.push_back({"columns, and their places",
+                       {matrix("x", dtype, layout), matrix("y", i64, row)},
+                       "y = argmin(x)"});
+    }
+    cases.push_back(
+        {"columns beside each other in few lines",
+         {matrix("x", dtype, "(20011,8,5):(40,5,1)"), matrix("y", dtype, "(20011,8,5):(40,5,1)")},
+         "y = (x - mean(x)) * rsqrt(var(x) + 1e-5)"});
+    cases.push_back({"columns whose results lie in another order",
+                     {matrix("x", dtype, "(96,64,33):(1,3168,96)"),
+                      matrix("y", dtype, "(96,64,33):(2112,33,1)")},
+                     "e = exp(x - max(x)); y = e / sum(e)"});
+    cases.push_back({"even ones with weights of wider elements",
+                     {matrix("x", dtype, "(131,2048):(2048,1)"), matrix("g", f32, "(1,2048):(0,1)"),
+                      matrix("y", dtype, "(131,2048):(2048,1)")},
+                     "y = x * rsqrt(mean(x * x) + 1e-5) * g"});
+    cases.push_back({"the same without a reduction",
+                     {matrix("x", dtype, "(131,2048):(2048,1)"), matrix("g", f32, "(1,2048):(0,1)"),
+                      matrix("y", dtype, "(131,2048):(2048,1)")},
+                     "y = relu(x * g)",
+                     {}});
     cases.push_back({"columns, scanned",
                      {matrix("x", dtype, "(3,513,129):(66177,129,1)"),
                       matrix("y", dtype, "(3,513,129):(66177,129,1)")},

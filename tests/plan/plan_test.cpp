@@ -57,9 +57,15 @@ TEST(Plan, CoalescesAndVectorises) {
        false,
        {kC, kB, kC}},
       {"transposed operand",
+       {{"a", "(4096,8192):(1,4096)"}, {"y", "(4096,8192):(8192,1)"}},
+       "8192 4096",
+       8,
+       false,
+       {kX, kC}},
+      {"transposed operand of few elements",
        {{"a", "(256,1024):(1,256)"}, {"y", "(256,1024):(1024,1)"}},
        "1024 256",
-       8,
+       2,
        false,
        {kX, kC}},
       {"transposed operand of few rows",
@@ -170,6 +176,33 @@ TEST(Plan, WidthsFollowDtypesAndPromises) {
   rows.symbols = {{.name = "N", .divisible_by = 8}};
   EXPECT_EQ(plan_of(rows).vector, 8);
   EXPECT_FALSE(plan_of(rows).ragged);
+}
+
+TEST(Plan, WeightsOfWideElementsDoNotHalveVectors) {
+  Fused op = test::make_op(bf16, {{"x", "(4096,6048):(6048,1)"}, {"y", "(4096,6048):(6048,1)"}},
+                           "y = x * w");
+  op.tensors.push_back({.name = "w", .dtype = f32, .layout = "(1,6048):(0,1)"});
+  EXPECT_EQ(plan_of(op).vector, 8);
+  op.formula = "y = x * w * rsqrt(mean(x * x))";
+  op.axis = {1};
+  EXPECT_EQ(plan_of(op).vector, 8);
+  op.tensors[0].layout = op.tensors[1].layout = "(4096,6047):(6047,1)";
+  op.tensors[2].layout = "(1,6047):(0,1)";
+  EXPECT_EQ(plan_of(op).vector, 4) << "peeled: shifted weights have at most 16 bytes";
+}
+
+TEST(Plan, RowsArePeeledIfTheyAreManyOrHeld) {
+  const auto plan = [](const char* layout, const char* formula) {
+    Fused op = test::make_op(f16, {{"x", layout}, {"y", layout}}, formula);
+    if (std::string_view(formula).find('(') != std::string_view::npos) op.axis = {1};
+    return plan_of(op);
+  };
+  EXPECT_TRUE(plan("(601,4095):(4097,1)", "y = x * x").peeled);
+  EXPECT_FALSE(plan("(35,2835):(2837,1)", "y = x * x").peeled);
+  EXPECT_TRUE(plan("(139,393):(393,1)", "y = x * rsqrt(mean(x * x))").peeled);
+  EXPECT_FALSE(plan("(139,129):(129,1)", "y = x * rsqrt(mean(x * x))").peeled);
+  EXPECT_TRUE(plan("(49,6969):(6969,1)", "y = cumsum(x)").peeled);
+  EXPECT_FALSE(plan("(139,393):(393,1)", "y = cumsum(x)").peeled);
 }
 
 TEST(Plan, ChoosesIndexWidth) {

@@ -140,6 +140,18 @@ TEST(Rows, ThatAreOnlyReadHaveLargeBlocksIfTheyAreMany) {
   EXPECT_EQ(plan_of(softmax("(500000,128):(128,1)")).threads, 128);
 }
 
+TEST(Rows, HaveBlocksThatMoveEnoughIfTheyAreMany) {
+  EXPECT_EQ(plan_of(softmax("(480120,2):(2,1)", f32)).threads, 256);
+  EXPECT_EQ(plan_of(softmax("(1000000,64):(64,1)", f32)).threads, 128);
+}
+
+TEST(Rows, ThatFitAClusterTakeNoSecondKernel) {
+  const Plan plan = plan_of(sum("71904:1", "1:0", {0}));
+  EXPECT_EQ(rows_of(plan)->cluster, 8);
+  EXPECT_EQ(rows_of(plan)->splits, 1);
+  EXPECT_GT(rows_of(plan_of(sum("719040:1", "1:0", {0})))->splits, 1);
+}
+
 TEST(Rows, OfShortColumnsAreLoadedAtOnce) {
   struct Row {
     const char *x, *y;
@@ -210,13 +222,15 @@ TEST(Rows, LieAlongOrAcrossTheContiguousMode) {
     std::vector<int> axis;
     std::size_t first, count;
     const char* extents;  // innermost first
+    int vector = 8;       // fewer elements where columns are few
   };
   const Row kRows[] = {
       {"rows", "(64,128):(128,1)", "64:1", {1}, 0, 1, "128 64"},
-      {"columns", "(64,128):(128,1)", "128:1", {0}, 1, 1, "128 64"},
-      {"rows of a transposed matrix", "(64,128):(1,64)", "64:1", {1}, 1, 1, "64 128"},
+      {"columns", "(64,128):(128,1)", "128:1", {0}, 1, 1, "128 64", 1},
+      {"rows of a transposed matrix", "(64,128):(1,64)", "64:1", {1}, 1, 1, "64 128", 1},
+      {"many columns", "(4096,8192):(8192,1)", "8192:1", {0}, 1, 1, "8192 4096"},
       {"everything", "(64,128):(128,1)", "1:0", {0, 1}, 0, 1, "8192"},
-      {"the middle", "(4,64,128):(8192,128,1)", "(4,128):(128,1)", {1}, 2, 1, "128 4 64"},
+      {"the middle", "(4,64,128):(8192,128,1)", "(4,128):(128,1)", {1}, 2, 1, "128 4 64", 1},
       {"all but the middle", "(4,64,128):(8192,128,1)", "64:1", {0, 2}, 0, 2, "128 4 64"},
       {"two at the end", "(4,64,128):(8192,128,1)", "4:1", {1, 2}, 0, 1, "8192 4"},
   };
@@ -227,7 +241,7 @@ TEST(Rows, LieAlongOrAcrossTheContiguousMode) {
     EXPECT_EQ(rows_of(plan)->first, row.first);
     EXPECT_EQ(rows_of(plan)->count, row.count);
     EXPECT_TRUE(plan.operands[1].per_row);
-    EXPECT_EQ(plan.vector, 8);
+    EXPECT_EQ(plan.vector, row.vector);
     EXPECT_EQ(extents_of(plan), row.extents);
   }
 }

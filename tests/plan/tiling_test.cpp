@@ -32,20 +32,24 @@ TEST(Tiling, SidesFollowDtypesAndExtents) {
       {"2 bytes", f16, kX, kY, 8, 128, 128, 256, 1, false, false},
       {"4 bytes", f32, kX, kY, 4, 64, 64, 256, 1, false, false},
       {"8 bytes", f64, kX, kY, 2, 32, 32, 256, 1, false, false},
-      {"few tiles: smaller ones", f16, "(512,512):(1,512)", "(512,512):(512,1)", 8, 64, 64, 64, 1,
+      {"few tiles: smaller ones", f16, "(512,512):(1,512)", "(512,512):(512,1)", 2, 32, 32, 256, 1,
        false, false},
+      {"tiles that would be half empty", bf16, "(133100,70):(1,133100)", "(133100,70):(70,1)", 2,
+       32, 64, 256, 2, false, false},
+      {"elements that come one by one", f32, "(159357,80):(1,159357)", "(159357,80):(80,1)", 1, 32,
+       64, 256, 8, false, false},
       {"a short mode", f32, "(1048576,16):(16,1)", "(1048576,16):(1,1048576)", 4, 256, 16, 256, 1,
        false, false},
       {"a short mode that smaller vectors divide", f16, "(400000,36):(36,1)",
        "(400000,36):(1,400000)", 4, 256, 64, 256, 4, false, false},
-      {"few squares", f16, "(256,384):(1,256)", "(256,384):(384,1)", 4, 64, 64, 256, 1, false,
+      {"few squares", f16, "(256,384):(1,256)", "(256,384):(384,1)", 2, 32, 32, 256, 1, false,
        false},
       {"ragged", f32, "(9000,7002):(1,9000)", "(9000,7002):(7004,1)", 4, 64, 64, 256, 1, true,
        false},
       {"odd rows of the output, shifted", f16, "(8191,8193):(1,8191)", "(8191,8193):(8193,1)", 8,
        128, 128, 256, 1, true, true},
-      {"odd rows of large elements", f32, "(8191,8193):(1,8191)", "(8191,8193):(8193,1)", 1, 64, 64,
-       256, 16, false, false},
+      {"odd rows of large elements", f32, "(8191,8193):(1,8191)", "(8191,8193):(8193,1)", 1, 128,
+       32, 256, 16, false, false},
       {"symbolic", f32, "(M,N):(1,M)", "(M,N):(N,1)", 1, 64, 64, 256, 16, false, false},
   };
   for (const Row& row : kRows) {
@@ -91,7 +95,7 @@ TEST(Tiling, ManyCrossedOperandsShareTheMemory) {
 }
 
 TEST(Tiling, HonoursTuning) {
-  Fused op = transpose(f16, "(1024,1024):(1,1024)", "(1024,1024):(1024,1)");
+  Fused op = transpose(f16, "(4096,4096):(1,4096)", "(4096,4096):(4096,1)");
   op.tuning.tile = {128, 64};
   EXPECT_EQ(std::get<Tile>(plan_of(op).family).columns, 128);
   EXPECT_EQ(std::get<Tile>(plan_of(op).family).rows, 64);

@@ -109,6 +109,22 @@ std::string header_of(const std::string& formula) {
       plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'}));
 }
 
+/// A warp has several runs of 197 elements, but only a part of a run of 4099.
+TEST(Render, RowsOfShortRunsHaveNoBranchesAroundTheirEnds) {
+  const auto computes_always = [](const char* run, const char* layout) {
+    Fused op{
+        .tensors = {{"x", f16, layout}, {"w", f16, std::string(run) + ":1"}, {"y", f16, "33:1"}},
+        .formula = "y = var(max(x, w))",
+        .axis = {0, 2}};
+    op.tensors[2].layout = "(1,33,1):(33,1,1)";
+    const std::string header = render::render_header(
+        plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'}));
+    return header.find("kComputesAlways = true") != std::string::npos;
+  };
+  EXPECT_TRUE(computes_always("197", "(2618,33,197):(6501,197,1)"));
+  EXPECT_FALSE(computes_always("4099", "(2618,33,4099):(135267,4099,1)"));
+}
+
 TEST(Render, TotalsOfScansHaveNoPassOfTheirOwn) {
   const auto has = [](const std::string& header, const char* text) {
     return header.find(text) != std::string::npos;

@@ -12,9 +12,9 @@ using namespace tile;
 
 #define KERNEL_NAME tilejit_add_t_f16
 
-constexpr int kThreads = 64;  // a block
-constexpr int kVector = 8;  // elements a thread takes at once
-constexpr int kColumns = 64;  // of a tile, along mode 0
+constexpr int kThreads = 256;  // a block
+constexpr int kVector = 2;  // elements a thread takes at once
+constexpr int kColumns = 32;  // of a tile, along mode 0
 constexpr int kRows = 64;  // of a tile, along mode 1
 
 struct Params {
@@ -32,25 +32,25 @@ TILE_DEVICE void formula(const Params& p, float t0, float t1, float& y2) {
 }
 
 constexpr bool kAhead = true;  // vectors are loaded before the squares are there
-constexpr int kCopies = 8;  // of a vector's code
+constexpr int kCopies = 4;  // of a vector's code
 constexpr bool kWhole = true;  // every tile
 constexpr bool kRaggedColumns = false;
 constexpr bool kRagged = false;
 constexpr bool kTransposedOutputs = false;
 
 // Where the vector in a column of vectors and a row of elements lies.
-struct VectorLayout {  // Sw<3,0,6> o 0 o (8,64):(1,8)
+struct VectorLayout {  // Sw<4,0,5> o 0 o (16,64):(1,16)
   static constexpr int rank = 2;
-  static constexpr i32 size = 512;
-  static constexpr i32 cosize = 512;
-  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 8 : 64; }
+  static constexpr i32 size = 1024;
+  static constexpr i32 cosize = 1024;
+  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 16 : 64; }
   __device__ constexpr i32 operator()(i32 c0) const {
     const i32 index = c0;
-    return index ^ ((index & 448) >> 6);
+    return index ^ ((index & 480) >> 5);
   }
   __device__ constexpr i32 operator()(i32 c0, i32 c1) const {
-    const i32 index = c0 + c1 * 8;
-    return index ^ ((index & 448) >> 6);
+    const i32 index = c0 + c1 * 16;
+    return index ^ ((index & 480) >> 5);
   }
 };
 
@@ -67,8 +67,8 @@ struct Tile {
 
 TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
   Tile tile;
-  const u32 rest1 = t / u32(8ull);
-  tile.c0 = i64(t - rest1 * u32(8ull)) * 64;  // 512
+  const u32 rest1 = t / u32(16ull);
+  tile.c0 = i64(t - rest1 * u32(16ull)) * 32;  // 512
   tile.c1 = i64(rest1) * 64;
   tile.columns = kColumns;
   tile.rows = kRows;

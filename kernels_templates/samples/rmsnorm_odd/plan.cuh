@@ -33,13 +33,13 @@ enum : int { kAcross = 1 };  // rows of a thread
 enum : int { kRowThreads = 512 };  // threads of a block that share a row
 #define SPLITS_ROWS 0
 enum : int { kSplits = 1 };  // blocks a row that meet in memory
-enum : int { kRegisterVectors = 4 };  // per thread
+enum : int { kRegisterVectors = 7 };  // per thread
 #define ROWS_IN_REGISTERS 1
 enum : bool { kBlocksAreWhole = true };  // all have as many rows
 enum : bool { kStepsAreWhole = false };  // all threads hold as many
 enum : bool { kComputesAlways = false };  // also what does not exist
 enum : int { kReductions = 1 };  // one after another
-enum : int { kCluster = 4 };  // blocks a row
+enum : int { kCluster = 2 };  // blocks a row
 #define USES_CLUSTER 1
 #define TAKES_ROW_AFTER_ROW 1
 #define KEEPS_INPUTS 1

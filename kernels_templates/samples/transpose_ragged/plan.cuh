@@ -13,8 +13,8 @@ using namespace tile;
 
 constexpr int kThreads = 256;  // a block
 constexpr int kVector = 1;  // elements a thread takes at once
-constexpr int kColumns = 64;  // of a tile, along mode 0
-constexpr int kRows = 64;  // of a tile, along mode 1
+constexpr int kColumns = 128;  // of a tile, along mode 0
+constexpr int kRows = 32;  // of a tile, along mode 1
 
 struct Params {
   const f32* t0;
@@ -35,18 +35,18 @@ constexpr bool kRagged = false;
 constexpr bool kTransposedOutputs = false;
 
 // Where the vector in a column of vectors and a row of elements lies.
-struct VectorLayout {  // Sw<6,0,6> o 0 o (64,64):(1,64)
+struct VectorLayout {  // Sw<7,0,7> o 0 o (128,32):(1,128)
   static constexpr int rank = 2;
   static constexpr i32 size = 4096;
   static constexpr i32 cosize = 4096;
-  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 64 : 64; }
+  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 128 : 32; }
   __device__ constexpr i32 operator()(i32 c0) const {
     const i32 index = c0;
-    return index ^ ((index & 4032) >> 6);
+    return index ^ ((index & 16256) >> 7);
   }
   __device__ constexpr i32 operator()(i32 c0, i32 c1) const {
-    const i32 index = c0 + c1 * 64;
-    return index ^ ((index & 4032) >> 6);
+    const i32 index = c0 + c1 * 128;
+    return index ^ ((index & 16256) >> 7);
   }
 };
 
@@ -63,9 +63,9 @@ struct Tile {
 
 TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
   Tile tile;
-  const u32 rest1 = t / u32(129ull);
-  tile.c0 = i64(t - rest1 * u32(129ull)) * 64;  // 8193
-  tile.c1 = i64(rest1) * 64;
+  const u32 rest1 = t / u32(65ull);
+  tile.c0 = i64(t - rest1 * u32(65ull)) * 128;  // 8193
+  tile.c1 = i64(rest1) * 32;
   const i64 columns_left = 8193ll - tile.c0;
   tile.columns = columns_left < kColumns ? int(columns_left) : kColumns;
   const i64 rows_left = 8191ll - tile.c1;

@@ -30,7 +30,7 @@ TILE_DEVICE void formula(const Params& p, float t0, float t1, float& y2) {
 }
 
 constexpr int kVectors = 4;  // a thread
-constexpr int kUnroll = 2;  // vectors in flight
+constexpr int kUnroll = 4;  // vectors in flight
 
 // Elements of the tile, (4,512), from its first one on.
 struct Place {

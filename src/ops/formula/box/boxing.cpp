@@ -306,7 +306,7 @@ std::int64_t most_elements(const Plan& plan) {
   const std::int64_t most =
       std::min({kBoxBytes / narrowest, kMostElements,
                 kMostThreads * kMostHeld / std::max<std::int64_t>(1, inputs)});
-  return std::clamp(elements / (device::kManyTiles / 2), kFewElements, most);
+  return std::clamp(elements / device::kManyTiles, kFewElements, most);
 }
 
 }  // namespace

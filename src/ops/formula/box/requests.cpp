@@ -104,24 +104,27 @@ void begin_of(const Walk& walk, std::int64_t t, Coordinates& at) {
   }
 }
 
-/// Requests of a vector for each lane. `place(lane)` says where the lane's vector begins, if it
-/// exists, and vectors lie along mode `along`.
+/// Requests of a vector for each lane: one for each of its accesses. `place(lane)` says where the
+/// lane's vector begins, if it exists, and vectors lie along mode `along`.
 template <class Place>
 std::int64_t lines_of_vectors(const Operand& operand, std::int64_t vector, std::size_t along,
                               const std::vector<Dim>& extents, Place place) {
   const std::int64_t bytes = size_bytes(operand.dtype);
   const std::int64_t stride = operand.modes[along][0].stride.value();
   const bool whole = operand.modes[along].size() == 1;
-  const bool one = whole && stride <= 1;  // request for the whole vector
+  const std::int64_t all = operand.shifted ? vector : operand.access_bytes / bytes;
+  const std::int64_t access = !whole || stride > 1 ? 1
+                              : stride == 0        ? vector
+                                                   : std::min(all, vector);
   std::int64_t lines = 0;
-  for (std::int64_t i = 0; i < (one ? 1 : vector); ++i) {
+  for (std::int64_t i = 0; i < vector; i += access) {
     Request request;
     for (std::int64_t lane = 0; lane < kLanes; ++lane) {
       std::optional<Coordinates> at = place(lane);
       if (!at) continue;
       (*at)[along] += i;
       if ((*at)[along] < extents[along].value()) {
-        request.add(offset_of(operand, *at), one && stride == 1 ? vector * bytes : bytes);
+        request.add(offset_of(operand, *at), stride == 1 ? access * bytes : bytes);
       }
     }
     lines += std::max<std::int64_t>(1, request.lines());

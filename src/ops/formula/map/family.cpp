@@ -12,13 +12,6 @@ namespace {
 constexpr int kThreads = 256;            // per block
 constexpr int kBytesOfBlock = 8 * 1024;  // that it reads and writes: more gain no more
 
-/// Whether the operand is the same for several coordinates, so that caches have most of it.
-bool repeats(const Operand& operand) {
-  return std::ranges::any_of(operand.modes, [](const OperandMode& leaves) {
-    return std::ranges::any_of(leaves, [](const Mode& leaf) { return leaf.stride.is(0); });
-  });
-}
-
 /// Vectors of a thread: as many as its formula and registers allow, until a block moves enough
 /// bytes; fewer if there is room on the device for more threads.
 int unroll_of(const Plan& plan) {

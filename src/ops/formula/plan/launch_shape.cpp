@@ -39,10 +39,17 @@ std::int64_t elements_within_budget(const Plan& plan) {
       std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, budget))));
 }
 
+bool repeats(const Operand& operand) {
+  return std::ranges::any_of(operand.modes, [](const OperandMode& leaves) {
+    return std::ranges::any_of(leaves, [](const Mode& leaf) { return leaf.stride.is(0); });
+  });
+}
+
 int vectors_in_flight(const Plan& plan) {
   int bytes = 0;
   for (const Operand& operand : plan.operands) {
     if (!operand.read || operand.reach == Reach::broadcast) continue;
+    if (repeats(operand) && !operand.shifted) continue;
     bytes += plan.vector * size_bytes(operand.dtype);
   }
   int unroll = 1;

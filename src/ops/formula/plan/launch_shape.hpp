@@ -10,9 +10,12 @@ namespace tilejit::plan {
 /// element, and a heavy formula does not wait for memory anyway.
 [[nodiscard]] std::int64_t elements_within_budget(const Plan& plan);
 
-/// Enough vectors per thread that each thread has about 32 bytes of loads in flight. If every
-/// multiprocessor is full of threads, this covers the latency of memory (docs/performance.md has
-/// the sweep).
+/// Whether the operand is the same for several coordinates, so that caches have most of it.
+[[nodiscard]] bool repeats(const Operand& operand);
+
+/// Enough vectors per thread that each thread has about 32 bytes of loads in flight, of what does
+/// not repeat. If every multiprocessor is full of threads, this covers the latency of memory
+/// (docs/performance.md has the sweep).
 [[nodiscard]] int vectors_in_flight(const Plan& plan);
 
 /// Chooses the threads of `plan`, the vectors that each thread has in flight, and how threads share

@@ -85,6 +85,12 @@ class Planner {
       set_rows(iterate_together(op, analysis, reduced,
                                 direction_ ? std::nullopt : std::optional(widest)),
                iterate_together(op, analysis, kept, widest), widest);
+      if (const auto output = output_in_another_order()) {
+        auto by_output = iterate_together(op, analysis, kept, *output);
+        if (is_contiguous(by_output.front(), *output)) {
+          set_rows(iterate_together(op, analysis, reduced, widest), std::move(by_output), *output);
+        }
+      }
     }
     for (std::size_t i = 0; i < plan_.places.size(); ++i) {
       for (const IterationMode& mode : modes_) {
@@ -143,14 +149,27 @@ class Planner {
     return widest;
   }
 
+  /// A full output that lies in another order than the widest input, which columns follow: sectors
+  /// that are written in parts take longer than sectors that are read in parts.
+  [[nodiscard]] std::optional<std::size_t> output_in_another_order() const {
+    if (light_ || direction_ || rows_of(plan_)->along()) return std::nullopt;
+    for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
+      if (analysis_.access[t] != Access::out || !spans_row(t)) continue;
+      if (!is_contiguous(modes_.front(), t)) return t;
+    }
+    return std::nullopt;
+  }
+
+  static bool is_contiguous(const IterationMode& mode, std::size_t t) {
+    const OperandMode& leaves = mode.operands[t];
+    return leaves.size() == 1 && leaves[0].stride.is(1) && !mode.extent.is(1);
+  }
+
   /// Vectors lie along the modes in which the widest input is contiguous.
   void set_rows(std::vector<IterationMode> reduced, std::vector<IterationMode> kept,
                 std::size_t widest) {
-    const auto is_contiguous = [&](const IterationMode& mode) {
-      const OperandMode& leaves = mode.operands[widest];
-      return leaves.size() == 1 && leaves[0].stride.is(1) && !mode.extent.is(1);
-    };
-    const bool across = is_contiguous(kept.front()) && !is_contiguous(reduced.front());
+    const bool across =
+        is_contiguous(kept.front(), widest) && !is_contiguous(reduced.front(), widest);
     if (kept.size() == 1 && kept.front().extent.is(1)) kept.clear();
     const std::size_t before = across ? kept.size() : 0;
     plan_.family = family_of({.first = before, .count = reduced.size()});

@@ -14,14 +14,17 @@ namespace tilejit::plan {
 namespace {
 
 constexpr int kMaxAccessBytes = 16;
-constexpr int kNarrowAccess = 8;           // bytes
-constexpr int kLeastVectorsOfRow = 16;     // of rows that are peeled or shifted
-constexpr std::int64_t kShortColumn = 16;  // a thread has all of it
-constexpr int kMostShifted = 8;            // elements of a vector of a tile: registers hold squares
-constexpr int kLargeElement = 4;           // bytes
-constexpr int kShortSide = 32;             // vectors of a tile's mode, of which the last counts
-constexpr double kFewSquares = 4096;
-constexpr double kFewElements = 1 << 19;  // of rows: to peel them takes longer than it saves
+constexpr int kNarrowAccess = 8;        // bytes
+constexpr int kLeastVectorsOfRow = 16;  // of rows that are peeled or shifted
+constexpr std::int64_t kLongColumn = 1024;
+constexpr int kMostShifted = 8;   // elements of a vector of a tile: registers hold squares
+constexpr int kLargeElement = 4;  // bytes
+constexpr int kShortSide = 32;    // vectors of a tile's mode, of which the last counts
+constexpr double kFewSquares = device::kThreadsAtOnce / 2.0;
+// To peel fewer elements takes longer than it saves: of rows that are read once, and of maps.
+constexpr double kFewElements = 1 << 19, kFewElementsOfMap = 1 << 18;
+constexpr std::int64_t kVectorsOfFew = 32;                // of these rows, if they are held
+constexpr std::int64_t kLongRow = 4096;                   // elements
 constexpr double kThreadsOfFew = device::kThreadsAtOnce;  // of maps: shorter vectors have as many
 constexpr std::int64_t kWeightOfFew = 32;  // expr::weight of a vector that is as fast whole
 constexpr double kUnknownExtent = 1e15;
@@ -49,7 +52,7 @@ class Chooser {
   /// The most elements per vector that keep every wide store and at least one load aligned. The
   /// other loads are split, and the L1 cache makes up for that. Stores are never split.
   void choose() {
-    const int wanted = light_ ? 1 : op_.tuning.vector.value_or(default_vector());
+    const int wanted = wanted_vector();
     if (const auto* tv = std::get_if<ThreadValue>(&plan_.family)) check_run(*tv, wanted);
     int vector = std::ranges::any_of(plan_.operands, is_wide) ? 1 : wanted;
     // What all rows share, or has one element per row, is too little to decide.
@@ -80,6 +83,9 @@ class Chooser {
         operand.shifted = takes_vectors(operand) && !is_aligned(operand, vector);
       }
     }
+    if (transposed_mode_ && !op_.tuning.vector && !has_shifted()) {
+      vector = std::min(vector, widest_of_transposed(vector));
+    }
     if (op_.tuning.vector && vector != wanted) {
       throw Error(ErrorCode::invalid_spec,
                   "vectors of " + std::to_string(wanted) +
@@ -99,6 +105,22 @@ class Chooser {
   }
 
  private:
+  [[nodiscard]] bool has_shifted() const {
+    return std::ranges::count(plan_.operands, true, &Operand::shifted) != 0;
+  }
+
+  /// The widest aligned access to an operand that is transposed. Squares of large elements that
+  /// come by narrower ones take as many requests as elements.
+  [[nodiscard]] int widest_of_transposed(int vector) const {
+    int widest = 1;
+    for (const Operand& operand : plan_.operands) {
+      if (operand.reach != Reach::transposed) continue;
+      const bool large = size_bytes(operand.dtype) >= kLargeElement;
+      widest = std::max(widest, large ? widest_access(operand, vector) : vector);
+    }
+    return widest;
+  }
+
   /// Whether the rows of both operands begin as many elements behind an aligned address.
   static bool lies_with(const Operand& operand, const Operand& leader, int vector) {
     for (std::size_t m = 1; m < operand.modes.size(); ++m) {
@@ -118,7 +140,8 @@ class Chooser {
   [[nodiscard]] bool is_narrow(int vector, int bytes) const {
     int widest = 0;
     for (const Operand& operand : plan_.operands) {
-      if (takes_vectors(operand)) widest = std::max(widest, vector * size_bytes(operand.dtype));
+      if (takes_vectors(operand) && !operand.every_row)
+        widest = std::max(widest, vector * size_bytes(operand.dtype));
     }
     return widest > 0 && (widest < bytes || op_.tuning.vector);
   }
@@ -131,10 +154,17 @@ class Chooser {
     const bool along = rows != nullptr && rows->along();
     const bool map = std::holds_alternative<Map>(plan_.family) && !transposed_mode_;
     if (light_ || !(along || map) || plan_.extents.size() == 1) return false;
-    if (along && elements() < kFewElements && !op_.tuning.vector) return false;
-    // Rows that are held between passes are loaded as fast by accesses of 4 bytes.
     const bool held = along && !direction_of(plan_) && !is_one_pass(plan_);
-    if (!is_narrow(vector, held ? kLargeElement : kNarrowAccess)) return false;
+    const bool few = elements() < (map ? kFewElementsOfMap : kFewElements);
+    const Dim& row = plan_.extents.front();
+    const bool waits = direction_of(plan_) && row.is_known() && row.value() >= kLongRow;
+    const bool gains = held && (!row.is_known() || row.value() >= kVectorsOfFew * wanted);
+    if (few && !gains && !waits && !op_.tuning.vector) return false;
+    // Many rows that are held between passes are loaded as fast by accesses of 4 bytes, unless long
+    // weights double these.
+    const bool weighted = row.is_known() && row.value() >= kLongRow &&
+                          std::ranges::any_of(plan_.operands, &Operand::every_row);
+    if (!is_narrow(vector, held && !few && !weighted ? kLargeElement : kNarrowAccess)) return false;
     const Operand* const leader = vector_leader(plan_);
     if (leader == nullptr || is_aligned(*leader, wanted)) return false;
     for (const Operand& operand : plan_.operands) {
@@ -146,14 +176,12 @@ class Chooser {
   }
 
   /// Whether vectors of `wanted` elements may be shifted in registers where rows of a tile's
-  /// operands, or of columns that are scanned or read once, are not aligned to them, and gain by
-  /// it. Columns that are held are faster by elements, which leave room for more threads, and so
-  /// are tiles of large elements.
+  /// operands, or of columns, are not aligned to them, and gain by it. Most columns are faster by
+  /// elements, which leave room for more threads, and so are tiles of large elements.
   [[nodiscard]] bool shifts(int vector, int wanted) const {
     const Rows* const rows = rows_of(plan_);
     const bool columns = rows != nullptr && !rows->along() &&
-                         (direction_of(plan_) || is_one_pass(plan_) ||
-                          vectors_in_row(plan_, *rows).value_or(kMostOfRow) <= kShortColumn);
+                         (direction_of(plan_) || op_.tuning.vector || suits_shifts(*rows));
     if (light_ || !(transposed_mode_ || columns) || !is_narrow(vector, kNarrowAccess)) return false;
     // A scan shifts its vectors twice.
     if (direction_of(plan_) && vector > 1 && !is_narrow(vector, kLargeElement)) return false;
@@ -163,6 +191,17 @@ class Chooser {
              (gains && has_long_aligned_rows(operand, wanted));
     };
     return neighbours_have_strides() && std::ranges::all_of(plan_.operands, can_be);
+  }
+
+  /// Whether columns are read once, and so long that what threads do beside their loads
+  /// counts more than the registers that shifts take from other threads.
+  [[nodiscard]] bool suits_shifts(const Rows& rows) const {
+    int widest = 0;
+    for (const Operand& operand : plan_.operands) {
+      if (takes_vectors(operand)) widest = std::max(widest, size_bytes(operand.dtype));
+    }
+    return is_one_pass(plan_) && widest <= kLargeElement &&
+           vectors_in_row(plan_, rows).value_or(kMostOfRow) >= kLongColumn;
   }
 
   /// Whether neighbours along the innermost mode have a common stride in every operand and place,
@@ -188,15 +227,32 @@ class Chooser {
            extent.value() < kMostOfRow;
   }
 
-  /// As many elements as make 16 bytes of the widest contiguous type. Narrower types then take 8, 4
-  /// or 2 bytes per thread, which still fill whole sectors across a warp.
-  [[nodiscard]] int default_vector() const {
+  /// Weights and the like do not decide if all is aligned: those of wide elements would halve the
+  /// accesses to narrow ones.
+  [[nodiscard]] int wanted_vector() const {
+    if (light_) return 1;
+    if (op_.tuning.vector) return *op_.tuning.vector;
+    const bool map = std::holds_alternative<Map>(plan_.family) && !transposed_mode_;
+    const int most = default_vector([&](const Operand& operand) {
+      return operand.written || !(map ? repeats(operand) : operand.every_row);
+    });
+    const bool aligned = std::ranges::all_of(plan_.operands, [&](const Operand& operand) {
+      return !takes_vectors(operand) || is_aligned(operand, most);
+    });
+    return aligned ? most : default_vector([](const Operand&) { return true; });
+  }
+
+  /// As many elements as make 16 bytes of the widest contiguous type of those that decide. Narrower
+  /// types then take 8, 4 or 2 bytes per thread, which still fill whole sectors across a warp.
+  template <class Decides>
+  [[nodiscard]] int default_vector(Decides decides) const {
     int widest = 0;
     for (const Operand& operand : plan_.operands) {
-      if (is_wide(operand)) widest = std::max(widest, size_bytes(operand.dtype));
+      if (takes_vectors(operand) && decides(operand))
+        widest = std::max(widest, size_bytes(operand.dtype));
     }
     int vector = std::min({widest == 0 ? 1 : kMaxAccessBytes / widest, most_scanned_at_once(plan_),
-                           most_of_small_rows(plan_), most_of_held_columns(plan_)});
+                           most_of_small_rows(plan_), most_of_columns(plan_)});
     const auto* const tv = std::get_if<ThreadValue>(&plan_.family);
     if (tv != nullptr) vector = std::min(vector, tv->run);
     if (transposed_mode_) vector = most_of_tile(vector);

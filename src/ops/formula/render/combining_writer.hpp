@@ -18,7 +18,7 @@ class CombiningWriter : public HeaderWriter {
         rows_(rows),
         direction_(direction),
         passes_(find_passes(plan)),
-        computes_always_(shares_heavy_values(plan, rows, passes_)) {}
+        computes_always_(computes_always(plan, rows, passes_)) {}
 
   void write_constants() final;
   void write_before_formula() override;

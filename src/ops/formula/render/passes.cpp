@@ -112,7 +112,19 @@ Passes find_passes(const plan::Plan& plan) {
   return passes;
 }
 
-bool shares_heavy_values(const plan::Plan& plan, const plan::Rows& rows, const Passes& passes) {
+namespace {
+
+/// Whether most warps have the end of a run, so that branches around what does not exist are taken
+/// both ways.
+bool has_ends_in_warps(const plan::Plan& plan, const plan::Rows& rows) {
+  const Dim& run = plan.extents.front();
+  return plan.peeled && rows.count > 1 && run.is_known() &&
+         run.value() < std::int64_t{2} * plan::kWarp * plan.vector;
+}
+
+}  // namespace
+
+bool computes_always(const plan::Plan& plan, const plan::Rows& rows, const Passes& passes) {
   const bool scans = std::holds_alternative<plan::Scan>(plan.family);
   if (!scans && !std::holds_alternative<plan::Rows>(plan.family)) return false;
   // Before a row that is gone through backwards, a vector may lie before its tensor.
@@ -120,6 +132,7 @@ bool shares_heavy_values(const plan::Plan& plan, const plan::Rows& rows, const P
   const bool whole =
       plan::vectors_in_row(plan, rows) == plan::threads_of_row(rows) * rows.register_vectors;
   if (whole && !(rows.along() && plan.ragged)) return false;  // nothing is conditional
+  if (has_ends_in_warps(plan, rows)) return true;
   const std::vector<Node>& nodes = plan.program.nodes;
   std::vector<int> passes_of(nodes.size(), 0);  // that need each node
   bool rescales = false;

@@ -48,9 +48,10 @@ struct Passes {
 
 [[nodiscard]] Passes find_passes(const plan::Plan& plan);
 
-/// Whether several passes of a thread over vectors that it holds need the same values, which take
-/// many instructions, of elements that may not exist.
-[[nodiscard]] bool shares_heavy_values(const plan::Plan& plan, const plan::Rows& rows,
-                                       const Passes& passes);
+/// Whether threads compute values of elements that may not exist, too, and drop them: if several
+/// passes over vectors that a thread holds need the same values, which take many instructions, or
+/// if warps would branch both ways.
+[[nodiscard]] bool computes_always(const plan::Plan& plan, const plan::Rows& rows,
+                                   const Passes& passes);
 
 }  // namespace tilejit::render

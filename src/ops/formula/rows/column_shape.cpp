@@ -19,19 +19,23 @@ constexpr int kThreadsOfStrip = 256;
 constexpr int kThreadsOfShort = 128;  // the fewest threads of a block
 constexpr int kLeastGroups = 4;       // 64 bytes side by side with vectors of 16 bytes
 constexpr int kLineBytes = 128, kSectorBytes = 32;
-constexpr int kGroupsOfLine = 8;  // 128 bytes
-constexpr int kMaxCluster = 8;    // every device with clusters supports it
+constexpr std::int64_t kNearBytes = 4 * kLineBytes;
+constexpr std::int64_t kFewOfThread = 8;  // vectors of a column
+constexpr std::int64_t kManyOfNear = 8;   // times the threads that are resident
+constexpr int kGroupsOfLine = 8;          // 128 bytes
+constexpr int kMaxCluster = 8;            // every device with clusters supports it
 // Registers that hold a thread's part of a column, if it is a part or all of it, and those that
 // hold it and what is made of it.
 constexpr int kRegistersHeld = 32;
 constexpr int kRegistersOfWhole = 64;
 constexpr int kRegistersOfThread = 96;
-constexpr std::int64_t kMostHeld = 64;  // elements of a column that a thread holds, at most
-constexpr std::int64_t kFewHeld = 32;   // the same in large blocks of a cluster
-constexpr int kMostAcross = 8;          // elements of a vector, which accumulate apart
-constexpr int kMostElements = 4;        // of a vector: each has accumulators and results of its own
-constexpr int kMostOfWhole = 16;        // longer columns have several threads anyway
-constexpr int kWidestAccess = 16;       // bytes
+constexpr std::int64_t kMostHeld = 64;         // elements of a column that a thread holds, at most
+constexpr std::int64_t kFewHeld = 32;          // the same in large blocks of a cluster
+constexpr int kMostAcross = 8;                 // elements of a vector, which accumulate apart
+constexpr std::int64_t kMostAccumulated = 48;  // bytes of these accumulators
+constexpr int kMostElements = 4;  // of a vector: each has accumulators and results of its own
+constexpr int kFewestOfWhole = 2, kMostOfWhole = 16;  // longer columns have several threads anyway
+constexpr int kWidestAccess = 16;                     // bytes
 constexpr int kNarrowestAccess = 4;
 constexpr int kHeldByMany = 4;  // vectors of a thread, if there are enough for all threads
 // With fewer threads than this, columns of twice as many still find room on the device.
@@ -138,16 +142,18 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
   const int widest = vectors_of(turned ? kSectorBytes : kLineBytes);
   Sharing chosen{power_of_two_from(ceil_div(length, most)), std::min(side, widest)};
   auto& [sharing, strip] = chosen;
-  // A warp then has neighbours along the row.
-  const int wanted = turned ? kThreadsOfShort : side < widest ? kWarp : 1;
+  // A warp then has neighbours along the row, unless few lines have all that it reads.
+  const bool is_near = plan.extents[0].value() * length * bytes / plan.vector <= kNearBytes;
+  const int wanted = turned ? kThreadsOfShort : side < widest && !is_near ? kWarp : 1;
   while (sharing < length && chosen.threads() < wanted) sharing *= 2;
-  while (2 * sharing < length && 2 * chosen.threads() <= kThreadsAcross * blocks &&
-         count * sharing < kFewThreads)
+  const auto has_many = [&] { return is_near || ceil_div(length, sharing) > kFewOfThread; };
+  while (2 * sharing < length && 2 * chosen.threads() <= kThreadsAcross * blocks && has_many() &&
+         count * sharing < (is_near ? kManyOfNear : 1) * device::kThreadsAtOnce)
     sharing *= 2;
   const auto is_too_wide = [&] {
     const std::int64_t threads = chosen.threads();
     return threads > kThreadsAcross * blocks ||
-           (threads > kThreadsAcross && count * chosen.sharing < 2 * kFewThreads) ||
+           (threads > kThreadsAcross && count * chosen.sharing < 2 * device::kThreadsAtOnce) ||
            (threads > kThreadsOfStrip * blocks && length > few * chosen.sharing);
   };
   const int least = vectors_of(count * sharing < 8 * kFewThreads ? kSectorBytes : kLineBytes / 2);
@@ -183,24 +189,42 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
   while (groups > least && groups * rows.row_threads > 2 * kWarp && rows.cluster == 1 &&
          ceil_div(*count, groups) < device::kManyBlocks)
     groups /= 2;
+  // Of strips that begin within sectors, wide ones share fewer of these with their neighbours.
+  const bool are_odd = bytes_of_vector(plan, rows) < kNarrowestAccess ||
+                       (plan.vector == 1 && plan.extents[0].value() % 2 != 0);
+  if (are_odd && rows.cluster > 1) groups = std::max(groups, kThreadsAcross / rows.row_threads);
   const int threads = groups * rows.row_threads;
   if (threads < kWarp || held_shared_bytes(plan, rows, threads) > kMaxAccumulatorBytes)
     return std::nullopt;
   return RowShape{rows, threads};
 }
 
+/// The most elements of a vector of columns that are read once: fewer if they would have large
+/// accumulators, or if the device would have room for more threads.
+int most_of_read_columns(const Plan& plan, const Rows& rows) {
+  int vector = kMostAcross;
+  while (vector > 1 && vector * accumulator_bytes(plan) > kMostAccumulated) vector /= 2;
+  const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
+  if (!length || !count) return vector;
+  const std::int64_t sharing = *length <= kMostOfWhole ? 1 : ceil_div(*length, kStepsOfThread);
+  while (vector > 1 && *count * sharing < vector * device::kThreadsAtOnce) vector /= 2;
+  return vector;
+}
+
 /// Short columns that are read once: a thread loads all of a column at once.
 std::optional<RowShape> shape_whole(const Plan& plan, Rows rows, std::int64_t most_held) {
   const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
-  if (!length || !count || *length < kStepsOfThread || *length > kMostOfWhole ||
+  if (!length || !count || *length < kFewestOfWhole || *length > kMostOfWhole ||
       *count < kFewThreads || !is_one_pass(plan) ||
       *length > most_of_thread(plan, rows, most_held) ||
       *length * registers_of_held(plan, rows) > kRegistersHeld)
     return std::nullopt;
   rows.row_threads = 1;
   rows.register_vectors = static_cast<int>(*length);
+  const std::int64_t bytes = *length * 4 * registers_of_held(plan, rows);  // of a thread
   const bool many = *count >= kThreadsOfShort * 2 * device::kWantedBlocks;
-  return RowShape{rows, many ? kThreadsOfStrip : kThreadsOfShort};
+  const bool small = many && kThreadsOfStrip * bytes < kBytesOfBlock;
+  return RowShape{rows, small ? kThreadsAcross : many ? kThreadsOfStrip : kThreadsOfShort};
 }
 
 }  // namespace
@@ -211,11 +235,11 @@ std::int64_t held_shared_bytes(const Plan& plan, const Rows& rows, int threads) 
          plan.vector;
 }
 
-int most_of_held_columns(const Plan& plan) {
+int most_of_columns(const Plan& plan) {
   constexpr int kAnyNumber = 16;
   const auto* const rows = std::get_if<Rows>(&plan.family);
   if (rows == nullptr || rows->along()) return kAnyNumber;
-  if (is_one_pass(plan)) return kMostAcross;
+  if (is_one_pass(plan)) return most_of_read_columns(plan, *rows);
   const auto length = vectors_in_row(plan, *rows), count = vectors_across_rows(plan, *rows);
   const std::int64_t longest =
       kMostHeld / kMostElements * kThreadsAcross / kLeastGroups * kMaxCluster;
@@ -229,7 +253,7 @@ int most_of_held_columns(const Plan& plan) {
     const bool shifted = plan.extents.front().value() % vector != 0;
     for (Operand& operand : wider.operands) operand.shifted = shifted;
     const bool whole = *length > kMostOfWhole || *length <= most_of_thread(wider, *rows, *length);
-    if (whole && *length * *count >= kHeldByMany * vector * kFewThreads) return vector;
+    if (whole && *length * *count >= kHeldByMany * vector * device::kThreadsAtOnce) return vector;
   }
   return std::max(1, kNarrowestAccess / widest);
 }
@@ -260,12 +284,18 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
         std::min(rows.row_threads, power_of_two_from(ceil_div(*length, kStepsOfThread)));
   }
   if (count && length) {
-    share_among_blocks(plan, ceil_div(*count, groups), *length / rows.row_threads, rows);
+    share_among_blocks(plan, ceil_div(*count, groups), rows.row_threads * groups,
+                       *length / rows.row_threads, rows);
   }
   threads = std::max(kWarp, rows.row_threads * groups);
   groups = threads / rows.row_threads;
   // Multiprocessors take small blocks more slowly than these run.
-  while (threads < kThreadsOfShort && count &&
+  const auto is_small = [&] {
+    const std::int64_t bytes = groups * length.value_or(kThreadsAcross) * 4 *
+                               std::int64_t{registers_of_vector(plan, rows)};
+    return threads < kThreadsOfShort || (threads < kThreadsAcross && bytes < kBytesOfBlock);
+  };
+  while (is_small() && rows.cluster * rows.splits == 1 && count &&
          ceil_div(*count, 2 * groups) >= device::kWantedBlocks &&
          shared_accumulator_bytes(plan, 2 * threads, 2 * groups) <= kMaxAccumulatorBytes) {
     threads *= 2;

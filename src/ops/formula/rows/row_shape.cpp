@@ -23,8 +23,7 @@ constexpr int kRegistersOfThread = 8;  // the same limit if a vector has several
 constexpr std::int64_t kFewThreads = device::kThreadsAtOnce / 4;
 constexpr int kRowThreadsOfSmall = 256;
 constexpr int kManyVectorsOfThread = 5;
-constexpr std::int64_t kManyBlocks = 16 * device::kWantedBlocks;
-constexpr std::int64_t kBytesOfBlock = 6 * 1024;  // multiprocessors load as much between two starts
+constexpr std::int64_t kManyBlocks = 4 * device::kWantedBlocks;
 constexpr std::int64_t kWeightOfSmallThread = 320;  // expr::weight of its elements
 constexpr int kFewRowThreads = 128;                 // the fewest threads of a block
 constexpr int kMaxCluster = 8;                      // every device with clusters supports it
@@ -57,13 +56,23 @@ bool leaves_results(const Plan& plan, std::int64_t blocks) {
   return few && is_one_pass(plan);
 }
 
+/// Whether the blocks of a cluster have a few vectors per thread of a row.
+bool fits_cluster(const Plan& plan, std::int64_t vectors) {
+  return plan.target.major >= 9 && vectors <= kStepsOfThread * kMaxCluster * kMaxThreads / 2;
+}
+
 /// Shares contiguous rows that are long enough among very many blocks, each of which holds its part
 /// of a row. Multiprocessors take one block after another, so none works alone for long at the
 /// end.
 bool share_held(const Plan& plan, std::int64_t count, std::int64_t vectors, std::int64_t most_held,
                 Rows& rows) {
   if (!leaves_results(plan, count) || !is_one_pass_if_held(plan)) return false;
-  if (rows.atomics) return false;  // so many blocks would wait for each other to count
+  if (rows.atomics) return false;     // so many blocks would wait for each other to count
+  if (fits_cluster(plan, vectors)) {  // a second kernel would take longer
+    rows.row_threads = kMaxThreads / 2;
+    rows.cluster = kMaxCluster;
+    return true;
+  }
   const std::int64_t splits =
       std::min(ceil_div(vectors, std::int64_t{kStepsOfThread} * kRowThreadsOfSplit), kMostSplits);
   if (splits < kLeastSplits) return false;
@@ -99,24 +108,24 @@ int threads_of_few(const Plan& plan, const Rows& rows, std::int64_t vectors) {
   return threads;
 }
 
-/// Bytes of a row's inputs.
+/// Bytes of a row that are read and written.
 std::int64_t bytes_of_row(const Plan& plan, const Rows& rows, std::int64_t vectors) {
   std::int64_t bytes = 0;
   for (const Operand& operand : plan.operands) {
-    if (operand.read && !operand.every_row && varies_in_row(operand, rows))
-      bytes += vectors * plan.vector * size_bytes(operand.dtype);
+    const int times = (operand.read ? 1 : 0) + (operand.written ? 1 : 0);
+    if (!operand.every_row && !operand.per_row && varies_in_row(operand, rows))
+      bytes += times * vectors * plan.vector * size_bytes(operand.dtype);
   }
   return bytes;
 }
 
-/// Threads of a block. Multiprocessors take small blocks more slowly than these run if each row is
-/// only read.
+/// Threads of a block. Multiprocessors take small blocks more slowly than these run.
 int threads_of_block(const Plan& plan, const Rows& rows, std::int64_t vectors) {
   int threads = std::max(rows.row_threads, kFewRowThreads);
   const auto count = vectors_across_rows(plan, rows);
   const auto groups = [&] { return threads / rows.row_threads; };
   while (count && threads < kMaxThreads / 2 && rows.cluster * rows.splits == 1 &&
-         is_one_pass(plan) && *count >= kManyBlocks * groups() &&
+         *count >= kManyBlocks * groups() &&
          groups() * bytes_of_row(plan, rows, vectors) < kBytesOfBlock)
     threads *= 2;
   return threads;
@@ -174,7 +183,7 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   }
   const int registers = registers_of_vector(plan, rows);
   // More threads would cost more when their warps combine results than they gain.
-  const bool holds_one = is_small(plan, rows, 1) && *vectors <= kRowThreadsOfSmall;
+  const bool holds_one = is_small(plan, rows, 2) && *vectors <= kRowThreadsOfSmall;
   const int register_vectors =
       holds_one ? 1 : std::clamp(kRegistersOfThread / registers, 1, kVectorsOfThread);
   const int bytes = kBytesOfThread / least_access(plan, rows);
@@ -214,7 +223,7 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
     if (by_block()) return true;
     if (is_one_pass(plan)) return false;
     return (has_large_elements && by_cluster(kMaxThreads, kFewestRegistersOfCluster)) ||
-           by_cluster(threads_of_cluster, kFewRegistersOfCluster) ||
+           (!plan.peeled && by_cluster(threads_of_cluster, kFewRegistersOfCluster)) ||
            by_cluster(half, kFewRegisters) || holds(kMaxThreads, 1, kFewestRegisters) ||
            by_cluster(half, kManyRegisters);
   };
@@ -222,7 +231,7 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
     rows.row_threads = is_one_pass(plan) ? kMaxThreads / 2 : kMaxThreads;
     const auto count = vectors_across_rows(plan, rows);
     if (count && !share_held(plan, *count, *vectors, most_held, rows))
-      share_among_blocks(plan, *count, *vectors / rows.row_threads, rows);
+      share_among_blocks(plan, *count, rows.row_threads, *vectors / rows.row_threads, rows);
   }
   // One pass reads nothing twice, so a loop is as fast as holding rows. Sums below a maximum take
   // two passes over rows that are held, but these scale nothing.
@@ -234,15 +243,20 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
 
 }  // namespace
 
-void share_among_blocks(const Plan& plan, std::int64_t blocks, std::int64_t steps, Rows& rows) {
+void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std::int64_t steps,
+                        Rows& rows) {
   if (leaves_results(plan, blocks)) {
     const std::int64_t most = std::min(device::kWantedBlocks / std::max<std::int64_t>(blocks, 1),
                                        steps / (2 * kStepsOfThread));
     rows.splits = static_cast<int>(std::max<std::int64_t>(1, most));
     return;
   }
-  while (plan.target.major >= 9 && rows.cluster < kMaxCluster &&
-         rows.cluster * blocks < device::kManyBlocks &&
+  const std::int64_t bytes_of_block =
+      std::int64_t{threads} * kStepsOfThread * 4 * registers_of_vector(plan, rows);
+  const auto are_few = [&](std::int64_t all) {
+    return all < device::kManyBlocks || all * bytes_of_block < device::kBytesUnderWay;
+  };
+  while (plan.target.major >= 9 && rows.cluster < kMaxCluster && are_few(rows.cluster * blocks) &&
          steps / rows.cluster >= 2 * kStepsOfThread) {
     rows.cluster *= 2;
   }

@@ -13,6 +13,9 @@ inline constexpr int kManyRegisters = 64;
 /// than these.
 inline constexpr int kStepsOfThread = 4;
 
+/// Bytes of a block: multiprocessors load as much between the starts of two blocks.
+inline constexpr std::int64_t kBytesOfBlock = 6 * 1024;
+
 /// Threads of a block, and how they share rows.
 struct RowShape {
   Rows rows;
@@ -24,9 +27,11 @@ struct RowShape {
 /// its extents, operands and vector; `rows` says which modes are reduced.
 [[nodiscard]] RowShape choose_row_shape(const Plan& plan, Rows rows, std::int64_t most_held);
 
-/// Shares long rows among blocks if one block per row would leave multiprocessors idle. Without
-/// sharing, `blocks` blocks have rows to reduce, and each thread has `steps` vectors of a row.
-void share_among_blocks(const Plan& plan, std::int64_t blocks, std::int64_t steps, Rows& rows);
+/// Shares long rows among blocks if one block per row would leave multiprocessors idle, or too few
+/// bytes under way. Without sharing, `blocks` blocks of `threads` threads have rows to reduce, and
+/// each thread has `steps` vectors of a row.
+void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std::int64_t steps,
+                        Rows& rows);
 
 /// The shape of rows whose vectors lie across: part of choose_row_shape.
 [[nodiscard]] RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held);
@@ -41,9 +46,9 @@ void share_among_blocks(const Plan& plan, std::int64_t blocks, std::int64_t step
 /// element.
 [[nodiscard]] int most_of_small_rows(const Plan& plan);
 
-/// The same for columns that are read more than once: so few that a thread holds a short column
-/// whole, or that there are threads enough to load all columns at once.
-[[nodiscard]] int most_of_held_columns(const Plan& plan);
+/// The same for columns: so few that there are threads enough to load all columns at once, that a
+/// thread holds a short column whole if it is read more than once, and that accumulators are small.
+[[nodiscard]] int most_of_columns(const Plan& plan);
 
 /// Bytes of shared memory for accumulators of a block that holds columns.
 [[nodiscard]] std::int64_t held_shared_bytes(const Plan& plan, const Rows& rows, int threads);

@@ -16,6 +16,10 @@ constexpr int kMinSide = 32;
 constexpr std::int64_t kMinExtent = 4;
 constexpr int kWarp = 32;
 constexpr int kMaxAccesses = 16;
+constexpr std::int64_t kManyLargeTiles = 4 * device::kManyTiles;  // of many squares a thread
+constexpr std::int64_t kFewestTiles = device::kManyTiles / 2;     // two on every multiprocessor
+constexpr int kFewSquares = 4;                                    // a thread
+constexpr double kMostEmpty = 1.25;  // slots of a tile's side, per slot of half the side
 
 /// Whether neither mode 0 nor `m` is split among several leaves, and `m` is the contiguous one.
 bool crosses(const Operand& operand, std::size_t m) {
@@ -39,12 +43,21 @@ int side_of(const Dim& extent, int most) {
 std::int64_t count_tiles(const std::vector<Dim>& extents, const Tile& tile) {
   std::int64_t count = 1;
   for (std::size_t m = 0; m < extents.size(); ++m) {
-    if (!extents[m].is_known()) return device::kManyTiles;
+    if (!extents[m].is_known()) return kManyLargeTiles;
     const std::int64_t unit = m == 0 ? tile.columns : m == tile.mode ? tile.rows : 1;
-    count *= std::min(device::kManyTiles, core::ceil_div(extents[m].value(), unit));
-    count = std::min(count, device::kManyTiles);
+    count *= std::min(kManyLargeTiles, core::ceil_div(extents[m].value(), unit));
+    count = std::min(count, kManyLargeTiles);
   }
   return count;
+}
+
+/// Whether tiles of half the side leave much fewer slots empty at the end of the mode.
+bool is_mostly_empty(const Dim& extent, int side) {
+  if (!extent.is_known()) return false;
+  const auto slots = [&](int of) {
+    return static_cast<double>(core::ceil_div(extent.value(), std::int64_t{of}) * of);
+  };
+  return slots(side) > kMostEmpty * slots(side / 2);
 }
 
 }  // namespace
@@ -104,13 +117,39 @@ Tile choose_tile(const std::vector<Operand>& operands, const std::vector<Dim>& e
   } else if (tile.columns == side) {
     tile.rows = side;
   }
+  const auto is_shifted = [](const Operand& operand) { return operand.read && operand.shifted; };
+  if (std::ranges::count_if(operands, is_shifted) > 1 && tile.rows > kMinSide) tile.rows /= 2;
+  // Stores that begin within sectors share fewer of these with their neighbours if they are long.
+  const auto is_turned = [](const Operand& operand) {
+    return operand.written && operand.reach == Reach::transposed;
+  };
+  const bool long_columns = extents.front().is_known() && extents.front().value() >= 4 * side;
+  if (vector == 1 && tile.columns == side && tile.rows > kMinSide && long_columns &&
+      std::ranges::none_of(operands, is_turned)) {
+    // With several inputs, a thread has enough under way with half as many squares.
+    if (std::ranges::count(operands, true, &Operand::read) == 1) tile.columns *= 2;
+    tile.rows /= 2;
+  }
   const int line = std::max(vector, kLineBytes / narrowest);
   const auto is_too_large = [&] {
+    const int longer = std::max(tile.columns, tile.rows);
+    const int squares = tile.columns / vector * (tile.rows / vector);
+    const std::int64_t count = count_tiles(extents, tile);
     return shared_bytes(operands, tile) > device::kStaticSharedBytes ||
-           (std::max(tile.columns, tile.rows) > line &&
-            count_tiles(extents, tile) < device::kManyTiles);
+           (longer > line && count <= device::kManyTiles) ||
+           (longer > std::max(kMinSide, vector) &&
+            (count < kFewestTiles ||
+             (squares > kFewSquares * kMaxTileThreads && count < kManyLargeTiles)));
   };
   while (is_too_large()) (tile.rows > tile.columns ? tile.rows : tile.columns) /= 2;
+  while (tile.columns > kMinSide && is_mostly_empty(extents.front(), tile.columns))
+    tile.columns /= 2;
+  const Dim& down = extents[mode];
+  if (down.is_known() && down.value() <= 2 * tile.rows && is_mostly_empty(down, tile.rows) &&
+      tile.columns > kMinSide) {  // all of the mode
+    tile.rows *= 2;
+    tile.columns /= 2;
+  }
   while (tile.columns / vector * (tile.rows / vector) < kWarp) {
     (tile.columns > tile.rows ? tile.rows : tile.columns) *= 2;
   }

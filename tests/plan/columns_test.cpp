@@ -1,0 +1,82 @@
+// How columns are planned: rows whose vectors lie across, so that each element is another row's.
+#include <gtest/gtest.h>
+
+#include "plan/plans.hpp"
+#include "rows/rows.hpp"
+#include "support/specs.hpp"
+
+namespace tilejit::plan {
+namespace {
+
+Fused over_middle(DType dtype, const std::string& x, const std::string& y, const char* formula) {
+  Fused op = test::make_op(dtype, {{"x", x}, {"y", y}}, formula);
+  op.axis = {1};
+  return op;
+}
+
+Plan sum(DType dtype, const std::string& x, const std::string& y) {
+  return plan_of(over_middle(dtype, x, y, "y = sum(x)"));
+}
+
+Plan softmax(DType dtype, const std::string& x, const std::string& y) {
+  return plan_of(over_middle(dtype, x, y, "e = exp(x - max(x)); y = e / sum(e)"));
+}
+
+bool is_shifted(const Plan& plan) {
+  return plan.operands[0].shifted;
+}
+
+TEST(Columns, HaveVectorsThatLeaveRoomForThreads) {
+  EXPECT_EQ(sum(bf16, "(16,2048,4096):(8388608,4096,1)", "(16,1,4096):(4096,4096,1)").vector, 8);
+  EXPECT_EQ(sum(f16, "(48,128,64):(8192,64,1)", "(48,1,64):(64,64,1)").vector, 1);
+  EXPECT_EQ(sum(f32, "(32915,6,12):(72,12,1)", "(32915,1,12):(12,12,1)").vector, 2);
+  EXPECT_EQ(softmax(bf16, "(120,20,640):(12800,640,1)", "(120,20,640):(12800,640,1)").vector, 2);
+}
+
+TEST(Columns, OfWideAccumulatorsHaveNarrowVectors) {
+  Fused places = test::make_op(bf16, {{"x", "(1,19080,4096):(78151680,4096,1)"}}, "y = argmin(x)");
+  places.axis = {1};
+  places.tensors.push_back({.name = "y", .dtype = i64, .layout = "(1,1,4096):(4096,4096,1)"});
+  EXPECT_EQ(plan_of(places).vector, 4) << "the results' eight bytes do not decide";
+}
+
+TEST(Columns, OddOnesAreShiftedIfTheyAreReadOnceAndLong) {
+  const Plan long_ones = sum(f16, "(16,2048,4095):(8386560,4095,1)", "(16,1,4095):(4095,4095,1)");
+  EXPECT_TRUE(is_shifted(long_ones));
+  const Plan short_ones = sum(f16, "(608,3,5559):(16677,5559,1)", "(608,1,5559):(5559,5559,1)");
+  EXPECT_FALSE(is_shifted(short_ones));
+  EXPECT_EQ(short_ones.vector, 1);
+  EXPECT_GE(short_ones.threads, 512) << "blocks of few bytes start too slowly";
+  EXPECT_FALSE(is_shifted(
+      softmax(bf16, "(1,7,171403):(1199821,171403,1)", "(1,7,171403):(1199821,171403,1)")));
+}
+
+TEST(Columns, AreSharedByClustersUntilEnoughBytesAreUnderWay) {
+  const Plan few = sum(u8, "(1,333,33696):(11220768,33696,1)", "(1,1,33696):(33696,33696,1)");
+  const Plan many = sum(bf16, "(1,18256,8192):(149553152,8192,1)", "(1,1,8192):(8192,8192,1)");
+  EXPECT_EQ(rows_of(few)->cluster, 2);
+  EXPECT_EQ(rows_of(many)->cluster, 1);
+}
+
+TEST(Columns, BesideEachOtherInFewLinesHaveFewThreads) {
+  const Plan near = softmax(f16, "(141792,8,5):(40,5,1)", "(141792,8,5):(40,5,1)");
+  EXPECT_EQ(rows_of(near)->row_threads, 2);
+  EXPECT_EQ(rows_of(near)->register_vectors, 4);
+}
+
+TEST(Columns, FollowTheOutputIfItLiesInAnotherOrder) {
+  const Plan plan = softmax(bf16, "(320,64,33):(1,10560,320)", "(320,64,33):(2112,33,1)");
+  EXPECT_EQ(plan.extents.front(), Dim(33));
+  EXPECT_EQ(plan.operands[0].reach, Reach::strided);
+  EXPECT_EQ(plan.operands[1].reach, Reach::contiguous);
+}
+
+TEST(Columns, ThatBeginWithinSectorsHaveWideStrips) {
+  const std::string odd = "(16,2048,4095):(8386560,4095,1)";
+  const Plan plan = softmax(f32, odd, odd);
+  EXPECT_EQ(plan.threads, 512);
+  EXPECT_GE(plan.threads / rows_of(plan)->row_threads, 64);
+}
+
+}  // namespace
+}  // namespace tilejit::plan
