@@ -18,8 +18,8 @@ struct RowPanels {
   // Lanes that copy a row.
   static constexpr int kLanes = kChunks > 8 ? 16 : kChunks > 4 ? 8 : kChunks > 2 ? 4 : 2;
 
-  // Calls use(row, below, chunk, place) for each chunk that a thread of kThreads copies: of the row
-  // `below` a first one, where `below` is a constant, at `place`.
+  // Calls use(row, below, chunk, place) for each chunk that a thread of kThreads copies, which lies
+  // at `place`: of the row `below` the first one, a constant if the loop is unrolled.
   template <int kThreads, int kUnroll, class Use>
   static TILE_DEVICE void for_own_chunks(const Use& use) {
     constexpr int kAtOnce = kThreads / kLanes;  // rows

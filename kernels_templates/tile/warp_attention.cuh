@@ -124,7 +124,14 @@ struct WarpAttention {
 
   // The ring of slots. While one of them is used, the one before is filled.
   struct Ring {
-    u32 start, used = 0;
+    unsigned char* memory;  // Q, and then the slots
+    u32 used = 0;
+
+    TILE_DEVICE u32 start() const { return shared_address(memory); }
+    TILE_DEVICE unsigned char* slots() const { return memory + TileQ::kBytes; }
+    TILE_DEVICE u32 queries(const Place& place) const {
+      return start() + u32(place.first_row) * 128;
+    }
 
     // Load number `kNumber`, of K and V of the blocks by turns, counted from `block`. Loads and
     // groups are counted alike, so that a group may be empty.
@@ -133,7 +140,7 @@ struct WarpAttention {
       const i32 what = shared.what[(block + kNumber / 2) % kNotes];
       if (what != kNone) {
         const i32 first = what & -32, exist = i32(Work::extent_k(p)) - first;
-        const u32 to = start + slot * kSlotBytes;
+        const u32 to = start() + TileQ::kBytes + slot * kSlotBytes;
         if constexpr (kNumber % 2 == 0) {
           TileK::template copy<Work::kDepth, kThreads>(to, Work::keys(p, shared.tile),
                                                        Work::stride_of_keys(p), first, exist);
@@ -151,7 +158,7 @@ struct WarpAttention {
     }
     // Waits until this thread's part of the slot that is used next is there.
     static TILE_DEVICE void wait() { async_copy_wait<kSlots - 2>(); }
-    TILE_DEVICE u32 slot() const { return start + used * kSlotBytes; }
+    TILE_DEVICE u32 slot() const { return start() + TileQ::kBytes + used * kSlotBytes; }
     TILE_DEVICE u32 before() const { return used == 0 ? kSlots - 1 : used - 1; }
     TILE_DEVICE void leave() { used = used + 1 == kSlots ? 0 : used + 1; }
   };
@@ -271,10 +278,10 @@ struct WarpAttention {
       if (!is_checked(walk.is_masked() ? kMasked : 0)) continue;
 #pragma unroll
       for (int h = 0; h < kHeight; ++h) {
-        const typename Odd::template Rows<Params, Tile> rows(
+        const typename Odd::template Rows<Params, Tile> seen(
             p, tile, i32(tile.m) + place.row() + 16 * h, place.column());
 #pragma unroll 1
-        for (int i = 0; i < Work::kKeys; ++i) rows.add(p, tile, walk.first_key() + i, o[h]);
+        for (int i = 0; i < Work::kKeys; ++i) seen.add(p, tile, walk.first_key() + i, o[h]);
       }
     } while (walk.next(p, tile));
   }
@@ -306,36 +313,58 @@ struct WarpAttention {
                    i32(place.lane));
   }
 
-  // What a turn of the main loop does with a block: rows and o take its keys in.
+  // A thread's rows: what their scores read, sums of exponentials, and of weights * V.
+  struct Rows {
+    Terms terms[kHeight][2];
+    SoftmaxRows softmax[kHeight];
+    float o[kHeight][kOutputs];
+
+    TILE_DEVICE Rows(const Params& p, const Tile& tile, const Place& place) {
+#pragma unroll
+      for (int h = 0; h < kHeight; ++h) {
+        clear(o[h]);
+        softmax[h].clear();
+#pragma unroll
+        for (int e = 0; e < 2; ++e)
+          terms[h][e].load(p, tile, i32(tile.m) + place.row() + 16 * h + 8 * e);
+      }
+    }
+
+    // From sums of products of a block to weights; what was added up so far is rescaled.
+    TILE_DEVICE void weigh(const Params& p, const Tile& tile, const Place& place, i32 what,
+                           float (&s)[kHeight][kScores], u32 (&w)[kSteps][kHeight][4]) {
+#pragma unroll
+      for (int h = 0; h < kHeight; ++h) {
+        float factor[2];
+        score(p, tile, terms[h], place, 16 * h, what, s[h]);
+        softmax[h].take(s[h], factor, place.scale());
+#pragma unroll
+        for (int i = 0; i < kScores / 2; ++i)
+          pack_word<typename Work::Element>(w[i / 4][h][i % 4], s[h] + 2 * i);
+        // Most blocks have no score above those before.
+        if (__any_sync(0xffffffffu, factor[0] != 1 || factor[1] != 1)) {
+#pragma unroll
+          for (int i = 0; i < kOutputs; ++i) o[h][i] *= factor[i / 2 % 2];
+        }
+      }
+    }
+  };
+
+  // Takes a block in. Returns whether odd values were taken out of it.
   static TILE_DEVICE bool take_block(const Params& p, Shared& shared, u32 block, const Place& place,
-                                     u32 q, unsigned char* slots, Ring& ring,
-                                     const Terms (&terms)[kHeight][2], SoftmaxRows (&rows)[kHeight],
-                                     float (&o)[kHeight][kOutputs]) {
+                                     Ring& ring, Rows& rows) {
     float s[kHeight][kScores];
     u32 w[kSteps][kHeight][4];
     ring.wait();
     __syncthreads();  // the keys are there for all, and the slot before is free
     ring.template load<kSlots - 1>(p, shared, block, ring.before());
-    multiply_keys(s, q, ring.slot(), place);
+    multiply_keys(s, ring.queries(place), ring.slot(), place);
     ring.leave();
     const i32 what = shared.what[block % kNotes];
-#pragma unroll
-    for (int h = 0; h < kHeight; ++h) {
-      float factor[2];
-      score(p, shared.tile, terms[h], place, 16 * h, what, s[h]);
-      rows[h].take(s[h], factor, place.scale());
-#pragma unroll
-      for (int i = 0; i < kScores / 2; ++i)
-        pack_word<typename Work::Element>(w[i / 4][h][i % 4], s[h] + 2 * i);
-      // Most blocks have no score above those before.
-      if (__any_sync(0xffffffffu, factor[0] != 1 || factor[1] != 1)) {
-#pragma unroll
-        for (int i = 0; i < kOutputs; ++i) o[h][i] *= factor[i / 2 % 2];
-      }
-    }
-    const bool has_odd = wait_for_values(what, slots + ring.used * kSlotBytes);
+    rows.weigh(p, shared.tile, place, what, s, w);
+    const bool has_odd = wait_for_values(what, ring.slots() + ring.used * kSlotBytes);
     ring.template load<kSlots>(p, shared, block, ring.before());
-    multiply_values(o, w, ring.slot(), place);
+    multiply_values(rows.o, w, ring.slot(), place);
     ring.leave();
     shared.note(p, block + kAhead + 1);
     return has_odd;
@@ -345,46 +374,33 @@ struct WarpAttention {
     __align__(16) __shared__ unsigned char bytes[sizeof(Shared)];
     Shared& shared = *reinterpret_cast<Shared*>(bytes);
     const Place place(Formula::scale(p));
-    unsigned char* const slots = memory + TileQ::kBytes;
-    const u32 start = shared_address(memory), q = start + u32(place.first_row) * 128;
-    float o[kHeight][kOutputs];
-    SoftmaxRows rows[kHeight];
-    Terms terms[kHeight][2];
-    {
-      const Tile tile = Work::tile_at(p, blockIdx.x);
-      TileQ::template copy<Work::kDepth, kThreads>(start, Work::queries(p, tile),
-                                                   Work::stride_of_queries(p), i32(tile.m),
-                                                   i32(Work::extent_m(p) - tile.m));
-      shared.begin(p, tile);
-#pragma unroll
-      for (int h = 0; h < kHeight; ++h) {
-        clear(o[h]);
-        rows[h].clear();
-#pragma unroll
-        for (int e = 0; e < 2; ++e)
-          terms[h][e].load(p, tile, i32(tile.m) + place.row() + 16 * h + 8 * e);
-      }
-    }
+    Ring ring{memory};
+    const Tile own = Work::tile_at(p, blockIdx.x);
+    TileQ::template copy<Work::kDepth, kThreads>(ring.start(), Work::queries(p, own),
+                                                 Work::stride_of_queries(p), i32(own.m),
+                                                 i32(Work::extent_m(p) - own.m));
+    shared.begin(p, own);
+    Rows rows(p, own, place);
     __syncthreads();  // what is shared is there
-    Ring ring{start + TileQ::kBytes};
     ring.template load_first<0>(p, shared);
     [[maybe_unused]] bool has_odd = false;
     u32 block = 0;
 #pragma unroll 1
     do {
-      has_odd = take_block(p, shared, block, place, q, slots, ring, terms, rows, o) || has_odd;
+      has_odd = take_block(p, shared, block, place, ring, rows) || has_odd;
       ++block;
     } while (shared.what[block % kNotes] != kNone);
 
     const Tile tile = shared.tile;
     if constexpr (Work::kChecks != Checks::none) {
-      if (has_odd) add_odd(p, tile, place, o);
+      if (has_odd) add_odd(p, tile, place, rows.o);
     }
     async_copy_wait<0>();
     __syncthreads();  // the slots are free
-    unsigned char* const sums = slots + threadIdx.x / 32 * Finish::kBytes;
+    unsigned char* const sums = ring.slots() + threadIdx.x / 32 * Finish::kBytes;
 #pragma unroll
-    for (int h = 0; h < kHeight; ++h) finish(p, tile, place, 16 * h, rows[h], o[h], sums);
+    for (int h = 0; h < kHeight; ++h)
+      finish(p, tile, place, 16 * h, rows.softmax[h], rows.o[h], sums);
   }
 };
 
