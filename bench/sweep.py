@@ -217,7 +217,7 @@ def main():
 
         serve(gpu.answer)
         return
-    keys = [(seed, options.start + i) for seed in options.seed for i in range(options.count)]
+    keys = [(seed, options.start + i) for i in range(options.count) for seed in options.seed]
     if options.list:
         list_cases(keys)
         return

@@ -9,7 +9,7 @@
 // Blocks of a cluster that share a tile, each with a part of K, add their sums first.
 #include "plan.cuh"  // generated: constants, Params, Work, with the formula
 
-extern "C" __global__ void __cluster_dims__(kCluster* kSplits, 1, 1) __launch_bounds__(kThreads, 1)
+extern "C" __global__ void __cluster_dims__(kBlocks, 1, 1) __launch_bounds__(kThreads, 1)
     KERNEL_NAME(const __grid_constant__ Params p) {
   extern __shared__ __align__(1024) unsigned char memory[];
   multiply_by_warpgroups<Work>(p, memory);

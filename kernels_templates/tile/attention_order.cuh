@@ -5,21 +5,25 @@
 
 namespace tile {
 
-// Tile `number` of `rows` tiles below each other, for each of `heads`. Groups of heads are taken
-// one after another, as many as share L2. In a group, heads take turns, from the last row of tiles
-// to the first: with a causal mask the longest tiles come first.
-struct AttentionTile {
-  u32 row, head;
-};
-TILE_DEVICE AttentionTile attention_tile(u32 number, u32 rows, u32 heads, u32 group) {
-  const u32 first = number / (rows * group) * group, rest = number % (rows * group);
+// The number of the tile that is taken as number `turn`; ~0 after the last one. There are
+// Work::rows(p) tiles below each other for each of Work::heads(p). As many heads as blocks can have
+// at once are taken together, so that keys and values come from memory once. Among these, heads
+// take turns, from the last row of tiles to the first: with a causal mask the longest come first.
+// With a mask the first rows, likely short ones, are left to the end for all heads, so that blocks
+// end together.
+template <class Work, class Params>
+TILE_DEVICE u32 attention_tile(const Params& p, u32 turn) {
+  const u32 rows = Work::rows(p), heads = Work::heads(p);
+  const u32 late = Work::kHasMask ? rows / 4 : 0, early = rows - late;
+  if (turn >= rows * heads) return ~0u;
+  if (turn >= early * heads) {
+    const u32 rest = turn - early * heads;
+    return rest % heads * rows + late - 1 - rest / heads;
+  }
+  const u32 group = (gridDim.x + rows - 1) / rows;
+  const u32 first = turn / (early * group) * group, rest = turn % (early * group);
   const u32 width = heads - first < group ? heads - first : group;
-  return {rows - 1 - rest / width, first + rest % width};
-}
-// Heads whose keys and values, of `bytes` each, have room in L2 beside others.
-TILE_DEVICE u32 heads_of_group(i64 bytes) {
-  const i64 most = (i64(24) << 20) / (bytes < 1 ? 1 : bytes);
-  return most < 1 ? 1 : most > 4096 ? 4096 : u32(most);
+  return (first + rest % width) * rows + rows - 1 - rest / width;
 }
 
 }  // namespace tile

@@ -51,14 +51,17 @@ struct OddKeys {
       const bool seen[2] = {is_seen(p, tile, terms[0], query, key),
                             is_seen(p, tile, terms[1], query + 8, key)};
       if (!seen[0] && !seen[1]) return;
-#pragma unroll
+        // Few values are odd: the loop is short code instead of fast code.
+#pragma unroll 1
       for (int j = 0; j < kCount / 2; ++j) {
         const i32 at = column + j / 2 * 8 + j % 2;
         if (at >= i32(Work::extent_n(p))) continue;
         const float x = Work::value(p, tile, key, at);
         if (fabsf(x) < math::inf_f32()) continue;
-        if (seen[0]) o[j / 2 * 4 + j % 2] += x;
-        if (seen[1]) o[j / 2 * 4 + j % 2 + 2] += x;
+#pragma unroll
+        for (int i = 0; i < kCount; ++i) {
+          if (i / 4 * 2 + i % 2 == j && seen[i / 2 % 2]) o[i] += x;
+        }
       }
     }
   };

@@ -16,31 +16,27 @@ struct OddValues {
   using Keys = OddKeys<Work>;
   static constexpr int kWords = Work::kKeys / 32;
   static constexpr u32 kBytes = 4 * kWords;  // of shared memory: a bit per key, set if it is odd
-  static constexpr int kFinders = 96;        // threads
+  static constexpr int kFinders = 64;        // threads
 
   // Replaces them in `values`, and sets the bits of their keys. Called by kFinders threads.
   static TILE_DEVICE void find(u32 values, u32 bits, u32 thread) {
     if (thread < kWords)
       asm volatile("st.shared.b32 [%0], %1;" ::"r"(bits + 4 * thread), "r"(0) : "memory");
     named_barrier_sync<3, kFinders>();
+    constexpr u32 kAtOnce = 4;
+    static_assert(Work::SharedV::kBytes % (16 * kFinders * kAtOnce) == 0, "whole turns");
 #pragma unroll 1
-    for (u32 i = thread; i < Work::SharedV::kBytes / 16; i += kFinders) {
-      u32 words[4], odd = 0;
-      asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
-                   : "r"(values + 16 * i)
-                   : "memory");
+    for (u32 i = thread; i < Work::SharedV::kBytes / 16; i += kFinders * kAtOnce) {
+      u32 words[kAtOnce][4], odd = 0;
 #pragma unroll
-      for (u32 word : words) odd |= Keys::odd_halves(word);
+      for (u32 j = 0; j < kAtOnce; ++j) load(values + 16 * (i + j * kFinders), words[j]);
+#pragma unroll
+      for (u32 j = 0; j < kAtOnce; ++j) {
+        for (u32 word : words[j]) odd |= Keys::odd_halves(word);
+      }
       if (odd == 0) continue;
-#pragma unroll
-      for (u32& word : words) word = Keys::without_odd(word);
-      asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(values + 16 * i), "r"(words[0]),
-                   "r"(words[1]), "r"(words[2]), "r"(words[3])
-                   : "memory");
-      const u32 key = i / 8 % Work::kKeys;
-      asm volatile("red.shared.or.b32 [%0], %1;" ::"r"(bits + key / 32 * 4), "r"(1u << key % 32)
-                   : "memory");
+#pragma unroll 1
+      for (u32 j = 0; j < kAtOnce; ++j) replace(values, bits, i + j * kFinders);
     }
     fence_async_proxy();
   }
@@ -66,6 +62,28 @@ struct OddValues {
   }
 
  private:
+  static TILE_DEVICE void load(u32 from, u32 (&words)[4]) {
+    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                 : "r"(from)
+                 : "memory");
+  }
+  // In the 16 bytes number i.
+  static TILE_DEVICE void replace(u32 values, u32 bits, u32 i) {
+    u32 words[4], odd = 0;
+    load(values + 16 * i, words);
+#pragma unroll
+    for (u32 word : words) odd |= Keys::odd_halves(word);
+    if (odd == 0) return;
+#pragma unroll
+    for (u32& word : words) word = Keys::without_odd(word);
+    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(values + 16 * i), "r"(words[0]),
+                 "r"(words[1]), "r"(words[2]), "r"(words[3])
+                 : "memory");
+    const u32 key = i / 8 % Work::kKeys;
+    asm volatile("red.shared.or.b32 [%0], %1;" ::"r"(bits + key / 32 * 4), "r"(1u << key % 32)
+                 : "memory");
+  }
   static TILE_DEVICE u32 word(u32 bits, int number) {
     u32 word;
     asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"(bits + 4 * number) : "memory");

@@ -21,6 +21,13 @@ struct SoftmaxRows {
   // by factor[e]. scale > 0. Rows that are -infinity so far get 0.
   template <int kCount>
   TILE_DEVICE void take(float (&s)[kCount], float (&factor)[2], float scale) {
+    grow(s, factor, scale);
+    weigh(s, factor, scale);
+  }
+
+  // The two halves of it: the maximum, and the exponentials.
+  template <int kCount>
+  TILE_DEVICE void grow(const float (&s)[kCount], float (&factor)[2], float scale) {
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
       float most = maximum[e];
@@ -29,10 +36,16 @@ struct SoftmaxRows {
         most = fmaxf(most, fmaxf(s[4 * i + 2 * e], s[4 * i + 2 * e + 1]));
       most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
       most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
-      const float shift = most == -math::inf_f32() ? 0.f : most * scale;
       // The product is rounded as `shift` was, so that factors of blocks multiply to that of all.
-      factor[e] = math::fast_exp2(__fmul_rn(maximum[e], scale) - shift);
+      factor[e] = math::fast_exp2(__fmul_rn(maximum[e], scale) - shift_of(most, scale));
       maximum[e] = most;
+    }
+  }
+  template <int kCount>
+  TILE_DEVICE void weigh(float (&s)[kCount], const float (&factor)[2], float scale) {
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      const float shift = shift_of(maximum[e], scale);
       float own = 0;
 #pragma unroll
       for (int i = 0; i < kCount / 4; ++i) {
@@ -53,6 +66,11 @@ struct SoftmaxRows {
       sum[e] += __shfl_xor_sync(0xffffffffu, sum[e], 1);
       sum[e] += __shfl_xor_sync(0xffffffffu, sum[e], 2);
     }
+  }
+
+ private:
+  static TILE_DEVICE float shift_of(float maximum, float scale) {
+    return maximum == -math::inf_f32() ? 0.f : maximum * scale;
   }
 };
 

@@ -5,11 +5,13 @@
 
 #include "tile/barrier.cuh"
 #include "tile/ldmatrix.cuh"
+#include "tile/panel_along_m.cuh"
 
 namespace tile {
 
-// Work has kN, of a tile, kProducts, and Product; kOutputs, kTurns, kRolled; kAlike if the
-// formula's operands are alike in all rows; Place; and
+// Work has kN, of a tile, kProducts, and Product; kOutputs, kTurns, kRolled; kAlongM if the 8
+// neighbours that are stored lie along m, and kPanelTogether if all warps of a warpgroup then have
+// sums; kAlike if the formula's operands are alike in all rows; Place; and
 //   Vector   the formula's operands for a pair: load(p, at), and map(p, at, sums, words) for a word
 //            of each output; sums are a pair of each product, and if kStatistic there is a row's
 //            before `words`
@@ -20,13 +22,16 @@ struct SumsByWords {
   static constexpr int kPanel = 64, kWords = 32 * kPanel / 64;  // columns; sums of a thread
   static constexpr int kPanels = (Work::kN + kPanel - 1) / kPanel;
   static constexpr u32 kPanelBytes = 16 * kPanel * 2;
-  static constexpr u32 kOfTurn = Work::kOutputs * kPanelBytes;
-  static constexpr u32 kBytes = Work::kTurns * kOfTurn;  // of shared memory for a warp
+  static constexpr u32 kBytes = Work::kTurns * Work::kOutputs * kPanelBytes;  // of a warp
+  static constexpr bool kAlongM = Work::kAlongM, kTogether = Work::kPanelTogether;
+  using AlongM = PanelAlongM<kTogether ? 4 : 1>;
+  static constexpr u32 kOfOutput = kTogether ? 4 * kPanelBytes : kPanelBytes;
+  static constexpr u32 kOfTurn = Work::kOutputs * kOfOutput;
 
   template <class Params, class Tile, class Rows, int kHeight, int kCount>
   static TILE_DEVICE void finish(const Params& p, const Tile& tile, const Sum (&d)[kHeight][kCount],
                                  const Rows& rows, unsigned char* memory, i32 first_row, i32 lane) {
-    const u32 start = shared_address(memory);
+    const u32 start = shared_address(memory) - (kTogether ? AlongM::warp() * kBytes : 0);
     constexpr int kOfOne = kCount / Work::kProducts;
     if constexpr (Work::kRolled) {
       // One copy of the formula, to which each panel's sums go in the same registers.
@@ -58,10 +63,19 @@ struct SumsByWords {
                              part % kPanels * kPanel, lane);
       }
     }
-    if constexpr (Work::kTurns > 1) __syncwarp();  // the panels are free
+    if constexpr (Work::kTurns > 1) wait();  // the panels are free
   }
 
  private:
+  // For those that have a panel together.
+  static TILE_DEVICE void wait() {
+    if constexpr (kTogether) {
+      AlongM::wait();
+    } else {
+      __syncwarp();
+    }
+  }
+
   template <int kCount, class Params, class Tile>
   static TILE_DEVICE void finish_panel(const Params& p, const Tile& tile,
                                        const Sum (&d)[Work::kProducts * kCount],
@@ -104,13 +118,18 @@ struct SumsByWords {
       }
 #pragma unroll
       for (int o = 0; o < Work::kOutputs; ++o) {
-        store_matrices(panel + o * kPanelBytes + swizzled_chunk<128>(lane % 16, 2 * j + lane / 16),
-                       words[o]);
+        const u32 to = panel + o * kOfOutput;
+        if constexpr (kAlongM) {
+          const u32 column = 16 * j + lane / 16 * 8 + lane % 8;
+          store_matrices<4, true>(to + AlongM::written(column, lane / 8 % 2), words[o]);
+        } else {
+          store_matrices(to + swizzled_chunk<128>(lane % 16, 2 * j + lane / 16), words[o]);
+        }
       }
     }
-    __syncwarp();
+    wait();
     store_panel<0>(p, tile, panel, row, column, lane);
-    if constexpr (Work::kTurns == 1) __syncwarp();  // the panel is free
+    if constexpr (Work::kTurns == 1) wait();  // the panel is free
   }
 
   template <int kOutput, class Params, class Tile>
@@ -119,8 +138,9 @@ struct SumsByWords {
     u32 words[4][4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const u32 from =
-          panel + kOutput * kPanelBytes + swizzled_chunk<128>(4 * i + lane / 8, lane % 8);
+      const u32 chunk =
+          kAlongM ? AlongM::chunk(i, lane) : swizzled_chunk<128>(4 * i + lane / 8, lane % 8);
+      const u32 from = panel + kOutput * kOfOutput + chunk;
       asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
                    : "=r"(words[i][0]), "=r"(words[i][1]), "=r"(words[i][2]), "=r"(words[i][3])
                    : "r"(from)
@@ -128,8 +148,9 @@ struct SumsByWords {
     }
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const i32 at_column = column + lane % 8 * 8;
-      const typename Work::Place at(tile, row + 4 * i + lane / 8, at_column);
+      const i32 at_column = column + (kAlongM ? AlongM::column(i, lane) : lane % 8 * 8);
+      const i32 at_row = row + (kAlongM ? AlongM::row(lane) : 4 * i + lane / 8);
+      const typename Work::Place at(tile, at_row, at_column);
       if (is_inside(at_column) && at.exists(p))
         Work::Stored::template store<kOutput>(p, at, words[i]);
     }

@@ -7,9 +7,12 @@
 //   MmaScores, Product                 the instructions of Q * K and of weights * V
 //   SharedQ, SharedK, SharedV          the operands in shared memory
 //   BoxesQ, BoxesK, BoxesV             where their boxes lie, as in tile/warpgroup_matmul.cuh
-//   extent_k(p), count(p)              the number of keys, and of tiles
-//   tile_at(p, number)                 Tile: where a tile lies
-//   mask(..), MaskTensors              see tile/key_walk.cuh
+//   extent_k(p)                        the number of keys
+//   rows(p), heads(p)                  tiles below each other, and how many times
+//   tile_at(p, number)                 Tile: where tile row + rows(p) * head lies
+//   kMayBeCut                          whether the last block of keys may have fewer than others
+//   kHasMask, mask(..), MaskTensors    see tile/key_walk.cuh
+//   tickets(p)                         with a mask, a counter in memory (tile/key_blocks.cuh)
 //   kChecks                            which blocks may have masked keys with any values (checks)
 //   kBase                              log2 of the base of the exponential
 //   ScoreFormula                       kPlain; Terms, what it reads of a row: load(p, tile, query);
@@ -21,7 +24,7 @@
 //   Finish                             what becomes of the output (tile/sums_by_words.cuh, ..)
 //
 //   shared memory:  Q[kStagesOfQ] | K[kStages] | V[kStages] | outputs of each warp on their way |
-//                   barriers | keys with odd values | what each stage has
+//                   windows of the mask | barriers | keys with odd values
 //
 // Two overlaps keep the tensor cores busy during softmax: the warpgroups take turns to issue
 // products, and the scores of a block are issued before the previous block's weights * V.
@@ -63,7 +66,7 @@ struct WarpgroupAttention {
   static constexpr int kSteps = Work::kKeys / 16;                    // of weights * V
   static constexpr int kDepthSteps = Work::kColumns / 16;            // of Q * K
   static constexpr bool kHasChecks = Rings::kHasChecks;
-  static constexpr i32 kMasked = Rings::kMasked, kLast = Rings::kLast, kEnd = Rings::kEnd;
+  using Blocks = KeyBlocks<Work, Params>;
 
   // The turn to issue goes round the consumers. Numbers of barriers are constants, so that only
   // these are reserved.
@@ -115,33 +118,45 @@ struct WarpgroupAttention {
     wgmma_commit();
   }
 
-  // From sums of products to scores: the formula, then the mask.
+  static TILE_DEVICE ScorePlace place_of(const Tile& tile, const Place& place, i32 first_key,
+                                         int i) {
+    const i32 query = i32(tile.m) + place.row(), key = first_key + place.column();
+    const i32 below = i / 2 % 2 * 8, beside = i / 4 * 8 + i % 2;
+    return {query + below, key + beside, float(query) + float(below), float(key) + float(beside)};
+  }
+
+  // From sums of products to scores: the formula, then what few blocks need.
+  template <bool kMayBeMasked>
   static TILE_DEVICE void score(const Params& p, const Tile& tile, const Terms (&terms)[2],
-                                const Place& place, i32 what, float (&s)[kScores]) {
-    const i32 query = i32(tile.m) + place.row(), key = (what & -32) + place.column();
-    const float query_value = float(query), key_value = float(key);
-    const auto place_of = [&](int i) {
-      const i32 below = i / 2 % 2 * 8, beside = i / 4 * 8 + i % 2;
-      return ScorePlace{query + below, key + beside, query_value + float(below),
-                        key_value + float(beside)};
-    };
+                                const Place& place, const KeyBlock& block, float (&s)[kScores]) {
     if constexpr (!Formula::kPlain) {
 #pragma unroll
-      for (int i = 0; i < kScores; ++i)
-        s[i] = Formula::score(p, tile, terms[i / 2 % 2], place_of(i), s[i]);
+      for (int i = 0; i < kScores; ++i) {
+        s[i] = Formula::score(p, tile, terms[i / 2 % 2], place_of(tile, place, block.first_key, i),
+                              s[i]);
+      }
     }
+    const bool is_masked = kMayBeMasked && block.is_masked;
+    if (!is_masked && place.is_folded()) return;
     if (!place.is_folded()) {
 #pragma unroll
       for (int i = 0; i < kScores; ++i) s[i] *= place.factor;
     }
-    if (what & kMasked) {
-      const i32 end = i32(Work::extent_k(p));
+    if (!is_masked) return;
+    const i32 end = i32(Work::extent_k(p));
 #pragma unroll
-      for (int i = 0; i < kScores; ++i) {
-        const ScorePlace at = place_of(i);
-        if (at.key >= end || !Formula::sees(p, tile, terms[i / 2 % 2], at)) s[i] = -math::inf_f32();
-      }
+    for (int i = 0; i < kScores; ++i) {
+      const ScorePlace at = place_of(tile, place, block.first_key, i);
+      // Both sides are evaluated: a branch for each score would cost more.
+      const bool is_seen =
+          (!Work::kMayBeCut || at.key < end) & Formula::sees(p, tile, terms[i / 2 % 2], at);
+      s[i] = is_seen ? s[i] : -math::inf_f32();
     }
+  }
+
+  static TILE_DEVICE void rescale(float (&o)[kOutputs], const float (&factor)[2]) {
+#pragma unroll
+    for (int i = 0; i < kOutputs; ++i) o[i] *= factor[i / 2 % 2];
   }
 
   static TILE_DEVICE void pack(u32 (&w)[kSteps][4], const float (&s)[kScores]) {
@@ -179,120 +194,161 @@ struct WarpgroupAttention {
   }
 
   // The values that the checkers took out of the block before, of keys that rows see.
-  static TILE_DEVICE void add_odd_values(const Params& p, u32 number, i32 what, const Place& place,
+  static TILE_DEVICE void add_odd_values(const Params& p, const KeyBlock& block, const Place& place,
                                          const Rings& rings, typename RingOfChecks::State& at,
                                          float (&o)[kOutputs]) {
+    if (!kHasChecks || !Rings::is_checked(block)) return;
     const u32 bits = rings.odd_keys + at.stage * Odd::kBytes;
     if (Odd::any(bits))
-      Odd::add(p, Work::tile_at(p, number), bits, what & -32, place.row(), place.column(), o);
+      Odd::add(p, Work::tile_at(p, block.tile), bits, block.first_key, place.row(), place.column(),
+               o);
     __syncwarp();
     if (place.lane() == 0) rings.checks.release(at);
     at.advance();
   }
 
   // Waits for the values of a block, and that they have been checked.
-  static TILE_DEVICE void wait_for_values(const Rings& rings, const States& at, i32 what) {
+  static TILE_DEVICE void wait_for_values(const Rings& rings, const States& at,
+                                          const KeyBlock& block) {
     rings.v.wait(at.v);
     if constexpr (kHasChecks) {
-      if (Rings::is_checked(what)) rings.checks.wait(at.checks);
+      if (Rings::is_checked(block)) rings.checks.wait(at.checks);
     }
   }
-  // After the product with them.
-  static TILE_DEVICE void leave_values(const Params& p, u32 number, i32 what, const Place& place,
-                                       const Rings& rings, States& at, float (&o)[kOutputs]) {
-    if (place.releases()) rings.v.release(at.v);
-    at.v.advance();
-    if constexpr (kHasChecks) {
-      if (Rings::is_checked(what)) add_odd_values(p, number, what, place, rings, at.checks, o);
-    }
-  }
+  // Where the operands lie of the products that are issued next. They are known before a warpgroup
+  // gets its turn, since the tensor cores wait from then on.
+  struct Operands {
+    u32 memory, q, k, v;  // the lower words of descriptors
 
-  // All blocks of keys that tile `number` sees: o is the sum of weights * V, rows have what to
-  // divide by. `what` is its first block.
-  static TILE_DEVICE void attend(const Params& p, u32 number, i32 what, u32 memory,
-                                 const Rings& rings, const Place& place, u32 consumer, States& at,
-                                 float (&o)[kOutputs], SoftmaxRows& rows) {
-    float s[kScores], factor[2];
-    u32 w[kSteps][4];
-    const Tile tile = Work::tile_at(p, number);
-    Terms terms[2];
+    TILE_DEVICE explicit Operands(u32 memory) : memory(memory) {
+      k = u32(TileK::descriptor(memory + Memory::kOfK));
+      v = u32(TileV::descriptor(memory + Memory::kOfV));
+    }
+    TILE_DEVICE void set_q(const States& at, u32 consumer) {
+      q = u32(TileQ::descriptor(memory + at.q.stage * TileQ::kBytes) +
+              TileQ::step(1, 0) * consumer);
+      asm volatile("" : "+r"(q));  // so that it is not computed again for each block
+    }
+    TILE_DEVICE void advance_k(States& at) {
+      at.k.advance();
+      k = at.k.stage == 0 ? u32(TileK::descriptor(memory + Memory::kOfK)) : k + TileK::kBytes / 16;
+    }
+    TILE_DEVICE void advance_v(States& at) {
+      at.v.advance();
+      v = at.v.stage == 0 ? u32(TileV::descriptor(memory + Memory::kOfV)) : v + TileV::kBytes / 16;
+    }
+    template <class Shared>
+    static TILE_DEVICE u64 whole(u32 low) {
+      return (Shared::descriptor(0) >> 32 << 32) | low;
+    }
+  };
+  static TILE_DEVICE void load_terms(const Params& p, u32 number, const Place& place, Tile& tile,
+                                     Terms (&terms)[2]) {
+    tile = Work::tile_at(p, number);
 #pragma unroll
     for (int e = 0; e < 2; ++e) terms[e].load(p, tile, i32(tile.m) + place.row() + 8 * e);
-    clear(o);
-    rows.clear();
-    rings.q.wait(at.q);
-    const u64 q =
-        TileQ::descriptor(memory + at.q.stage * TileQ::kBytes) + TileQ::step(1, 0) * consumer;
-    const auto keys = [&] {
-      return TileK::descriptor(memory + Memory::kOfK + at.k.stage * TileK::kBytes);
-    };
-    const auto values = [&] {
-      return TileV::descriptor(memory + Memory::kOfV + at.v.stage * TileV::kBytes);
-    };
-    issue_scores(s, q, keys());
-    wgmma_wait<0>();
+  }
+  // From the scores of a block to its weights. Between the maximum and the exponentials it calls
+  // `wait`.
+  template <bool kMayBeMasked, class Wait>
+  static TILE_DEVICE void weigh(const Params& p, const Tile& tile, const Terms (&terms)[2],
+                                const Place& place, const KeyBlock& block, const Rings& rings,
+                                States& at, Operands& operands, SoftmaxRows& rows,
+                                float (&s)[kScores], u32 (&w)[kSteps][4], float (&factor)[2],
+                                const Wait& wait) {
     pin(s);
     if (place.releases()) rings.k.release(at.k);
-    at.k.advance();
-    score(p, tile, terms, place, what, s);
-    rows.take(s, factor, place.scale());
+    operands.advance_k(at);
+    score<kMayBeMasked>(p, tile, terms, place, block, s);
+    rows.grow(s, factor, place.scale());
+    wait();
+    rows.weigh(s, factor, place.scale());
     pack(w, s);
-    i32 next = 0;
-    if ((what & kLast) == 0) {
-      rings.k.wait(at.k);
-      next = Rings::noted(rings.notes_of_k(), at.k);
-    }
-#pragma unroll 1
-    while ((what & kLast) == 0) {
-      const i32 before = what;
-      what = next;
-      take_turn(consumer);
-      issue_scores(s, q, keys());
-      wait_for_values(rings, at, before);
-      issue_values(o, w, values());
-      pass_turn(consumer);
-      wgmma_wait<1>();  // the scores are there, the values still run
-      pin(s);
-      if (place.releases()) rings.k.release(at.k);
-      at.k.advance();
-      score(p, tile, terms, place, what, s);
-      rows.take(s, factor, place.scale());
-      if ((what & kLast) == 0) {  // what comes next is known before it is needed
-        rings.k.wait(at.k);
-        next = Rings::noted(rings.notes_of_k(), at.k);
-      }
-      wgmma_wait<0>();
-      pin(o);
-#pragma unroll
-      for (int j = 0; j < kSteps; ++j) pin(w[j]);
-      pack(w, s);
-      leave_values(p, number, before, place, rings, at, o);
-#pragma unroll
-      for (int i = 0; i < kOutputs; ++i) o[i] *= factor[i / 2 % 2];
-    }
-    if (place.releases()) rings.q.release(at.q);
-    at.q.advance();
-    wait_for_values(rings, at, what);
-    issue_values(o, w, values());
-    wgmma_wait<0>();
-    pin(o);
-    leave_values(p, number, what, place, rings, at, o);
   }
 
+  // All tiles, one block of keys after another. The first scores of a tile are issued with the last
+  // values of the tile before.
   static TILE_DEVICE void consume(const Params& p, u32 memory, unsigned char* sums,
                                   const Rings& rings, const Place& place, u32 consumer) {
+    Blocks blocks(p, rings.windows);
+    if (blocks.has_ended()) return;
     States at;
+    Operands operands(memory);
+    operands.set_q(at, consumer);
+    float s[kScores], factor[2], o[1][kOutputs];
+    u32 w[kSteps][4];
+    SoftmaxRows rows;
+    Terms terms[2];
+    Tile tile;
+    KeyBlock block = blocks.block();
+    // Scores of `block`, then values of `before`, in turn. Before the first block there are none,
+    // and what is added to the outputs is thrown away.
+    const auto issue = [&](const KeyBlock& before, bool has_values) {
+      rings.k.wait(at.k);
+      take_turn(consumer);
+      issue_scores(s, Operands::template whole<TileQ>(operands.q),
+                   Operands::template whole<TileK>(operands.k));
+      if (has_values) wait_for_values(rings, at, before);
+      issue_values(o[0], w, Operands::template whole<TileV>(operands.v));
+      pass_turn(consumer);
+    };
+    // Values are released early: the next ones are already wanted.
+    const auto wait = [&](bool has_values) {
+      wgmma_wait<0>();
+      pin(o[0]);
+#pragma unroll
+      for (int j = 0; j < kSteps; ++j) pin(w[j]);
+      if (!has_values) return;
+      if (place.releases()) rings.v.release(at.v);
+      operands.advance_v(at);
+    };
+    clear(o[0]);
+#pragma unroll
+    for (int j = 0; j < kSteps; ++j) clear(w[j]);
+    rows.clear();
+    bool has_values = false;
     if (consumer == 0) named_barrier_arrive<4, 256>();  // the first turn
 #pragma unroll 1
-    for (u32 t = blockIdx.x;; t += gridDim.x) {
-      rings.k.wait(at.k);
-      const i32 what = Rings::noted(rings.notes_of_k(), at.k);
-      if (what == kEnd) return;
-      float o[1][kOutputs];
-      SoftmaxRows rows;
-      attend(p, t, what, memory, rings, place, consumer, at, o[0], rows);
-      finish(p, t, place, rows, o, sums);
+    while (true) {
+      KeyBlock before = block;
+      const SoftmaxRows ended = rows;
+      block = blocks.block();
+      rings.q.wait(at.q);
+      issue(before, has_values);
+      blocks.next(p);
+      rows.clear();
+      load_terms(p, block.tile, place, tile, terms);
+      wgmma_wait<1>();  // the scores are there, the values still run
+      weigh<true>(p, tile, terms, place, block, rings, at, operands, rows, s, w, factor,
+                  [&] { wait(has_values); });
+      if (has_values) {
+        add_odd_values(p, before, place, rings, at.checks, o[0]);
+        finish(p, before.tile, place, ended, o, sums);
+      }
+      clear(o[0]);
+      has_values = true;
+#pragma unroll 1
+      while (!blocks.is_first()) {
+        before = block;
+        block = blocks.block();
+        issue(before, true);
+        blocks.next(p);
+        wgmma_wait<1>();
+        weigh<Work::kHasMask>(p, tile, terms, place, block, rings, at, operands, rows, s, w, factor,
+                              [&] { wait(true); });
+        add_odd_values(p, before, place, rings, at.checks, o[0]);
+        rescale(o[0], factor);
+      }
+      if (place.releases()) rings.q.release(at.q);
+      at.q.advance();
+      operands.set_q(at, consumer);
+      if (blocks.has_ended()) break;
     }
+    wait_for_values(rings, at, block);
+    issue_values(o[0], w, Operands::template whole<TileV>(operands.v));
+    wait(true);
+    add_odd_values(p, block, place, rings, at.checks, o[0]);
+    finish(p, block.tile, place, rows, o, sums);
   }
 };
 
@@ -301,7 +357,7 @@ TILE_DEVICE void attend_by_warpgroups(const Params& p, unsigned char* memory) {
   using Attention = WarpgroupAttention<Work, Params>;
   constexpr int kRegisters = Work::kConsumers == 2 ? 232 : 160;
   const u32 start = shared_address(memory), warp = warp_index();
-  const typename Attention::Rings rings(start + Attention::Memory::kOfBarriers);
+  const typename Attention::Rings rings(start + Attention::Memory::kOfWindows);
   if (threadIdx.x == 0) {
     rings.init();
     prefetch_tensor_map(Work::BoxesQ::map(p));
@@ -314,8 +370,10 @@ TILE_DEVICE void attend_by_warpgroups(const Params& p, unsigned char* memory) {
     release_registers<Work::kConsumers == 2 ? 40 : 32>();
     if (warp == 0) {
       AttentionProducer<Work, Params>::produce(p, start, rings);
+    } else if (warp == 1) {
+      if constexpr (Work::kHasMask) look_for_blocks<Work>(p, rings.windows, Work::tickets(p));
     } else if (Attention::kHasChecks) {
-      AttentionProducer<Work, Params>::check(start, rings);
+      AttentionProducer<Work, Params>::check(p, start, rings, threadIdx.x - 64);
     }
   } else {
     take_registers<kRegisters>();

@@ -3,8 +3,9 @@
 //
 //   kM, kN, kK                        of a tile
 //   kStages, kConsumers               of the ring; warpgroups that multiply
-//   kCluster, kSplits                 blocks with tiles below each other, which share columns of B;
-//                                     and blocks with the same tile and a part of K each
+//   kCluster, kBeside                 blocks with tiles below each other, which share columns of B,
+//                                     and beside each other, which share rows of A
+//   kSplits                           blocks with the same tile and a part of K each
 //   kProducts                         2: a pair, whose tiles of B lie side by side, kN columns each
 //   kStatistic                        something is reduced along the rows of A
 //                                     (tile/row_statistics.cuh), and the formula takes it
@@ -12,27 +13,28 @@
 //                                     the next one multiplies; else all have a part of one tile
 //   kMayBeEmpty                       K may be 0
 //   Product, SharedA, SharedB         the instruction, and its operands in shared memory
+//   kLoadsA                           A goes through registers (tile/operand_along_m.cuh)
 //   BoxesA, BoxesB                    where boxes of the operands lie (load_operand)
 //   extent_k(p), count(p)             count: groups of tiles, one tile per block of a cluster
-//   tile_at(p, number, rank)          Tile: where a block's tile lies
+//   tile_at(p, number, row, column)   Tile: where a block's tile lies, of those of its cluster
 //   Finish                            what becomes of sums (tile/sums_by_words.cuh, .._by_vectors)
 //
 //   shared memory:  A[kStages] | B[kStages] | sums of each warp on their way | barriers of the
 //                   ring | barrier of sums that come from other blocks
 //
-// A cluster has kCluster * kSplits blocks: those with the first part of K, then those with the next
-// one. If blocks share a tile, each has one tile, and sums meet in the memory of its ring.
+// A cluster has kCluster * kBeside * kSplits blocks (tile/warpgroup_producer.cuh). If blocks share
+// a tile, each has one tile, and sums meet in the memory of its ring.
 #pragma once
 
 #include "tile/cluster.cuh"
 #include "tile/dependent.cuh"
 #include "tile/grid_tile.cuh"
 #include "tile/named_barrier.cuh"
-#include "tile/pipeline.cuh"
+#include "tile/operand_along_m.cuh"
 #include "tile/roles.cuh"
 #include "tile/row_statistics.cuh"
 #include "tile/split_sums.cuh"
-#include "tile/tensor_map.cuh"
+#include "tile/warpgroup_producer.cuh"
 #include "tile/wgmma.cuh"
 
 namespace tile {
@@ -50,80 +52,26 @@ struct WarpgroupMatmul {
   using TileA = typename Work::SharedA;
   using TileB = typename Work::SharedB;
   using Sum = typename Mma::C;
-  using Ring = Pipeline<Work::kStages>;
+  using Producer = WarpgroupProducer<Work>;
+  using Role = typename Producer::Role;
+  using Ring = typename Producer::Ring;
   using State = typename Ring::State;
   static constexpr int kTogether = Work::kTakeTurns ? 1 : Work::kConsumers;  // on one tile
   static constexpr int kHeight = Work::kM / (64 * kTogether);  // instructions, one below the other
   static constexpr int kSteps = Work::kK / Mma::kK;            // and along K
-  static constexpr int kStages = Work::kStages, kCluster = Work::kCluster;
-  static constexpr int kSplits = Work::kSplits, kBlocks = kCluster * kSplits;  // of a cluster
+  static constexpr int kCluster = Work::kCluster, kBeside = Work::kBeside;
+  static constexpr int kSplits = Work::kSplits;
+  static constexpr int kOfPart = Producer::kOfPart, kBlocks = Producer::kBlocks;
   using Splits = SplitSums<Sum, kHeight * Mma::kC, 4 * Work::kConsumers, kSplits>;
   using Rows = RowStatistics<Work, kHeight>;
   using Finish = typename Work::Finish;
 
-  static constexpr u32 kOfB = kStages * TileA::kBytes;
-  static constexpr u32 kOfSums = kOfB + kStages * TileB::kBytes;
+  static constexpr u32 kOfB = Producer::kOfB, kOfSums = kOfB + Work::kStages * TileB::kBytes;
   static_assert(Splits::kBytes <= kOfSums, "sums of other blocks lie where the ring was");
+  static_assert(!Work::kLoadsA || kHeight == 1, "registers of one instruction's rows");
+  // Warps that read a stage by themselves release it by themselves.
+  static constexpr int kReleases = Work::kLoadsA ? 4 : 1;
   static constexpr u32 kOfBarriers = kOfSums + Work::kConsumers * 4 * Finish::kBytes;
-
-  // Where a block is: its tile in the cluster, and its part of K, which begins at step `first`.
-  struct Role {
-    u32 row, part;
-    i32 first, steps;
-  };
-  template <class Params>
-  static TILE_DEVICE Role role_of(const Params& p, u32 rank) {
-    const i32 steps = i32((Work::extent_k(p) + Work::kK - 1) / Work::kK);
-    if constexpr (kSplits == 1) return {rank, 0, 0, steps};
-    const u32 part = rank / kCluster;
-    const i32 first = i32(u32(steps) * part / kSplits);
-    return {rank % kCluster, part, first, i32(u32(steps) * (part + 1) / kSplits) - first};
-  }
-
-  // Starts the copies of one operand's tile at element k. A block of a cluster that shares the tile
-  // brings its part of the boxes to all blocks.
-  //
-  // Source has kBoxes of kBoxBytes each, one after another; map(p, number); and box(tile, number,
-  // k).
-  template <class Source, int kSharing, class Params, class Tile>
-  static TILE_DEVICE void load_operand(const Params& p, const Tile& tile, i32 k, u32 to,
-                                       u32 barrier, const Role& role) {
-    constexpr int kOwn = Source::kBoxes / kSharing;
-    static_assert(kOwn * kSharing == Source::kBoxes, "each block loads as many boxes");
-#pragma unroll
-    for (int i = 0; i < kOwn; ++i) {
-      if constexpr (kSharing == 1) {
-        load_box(to + i * Source::kBoxBytes, Source::map(p, i), Source::box(tile, i, k), barrier);
-      } else {
-        const i32 number = i32(role.row) * kOwn + i;
-        load_box_multicast(to + number * Source::kBoxBytes, Source::map(p, number),
-                           Source::box(tile, number, k), barrier,
-                           u16(((1 << kSharing) - 1) << (role.part * kSharing)));
-      }
-    }
-  }
-
-  // The one thread that fills the ring.
-  template <class Params>
-  static TILE_DEVICE void produce(const Params& p, u32 memory, Ring ring, const Role& role) {
-    State at;
-    const u32 count = Work::count(p);
-    for (u32 t = blockIdx.x / kBlocks; t < count; t += gridDim.x / kBlocks) {
-      const auto tile = Work::tile_at(p, t, role.row);
-#pragma unroll 1
-      for (i32 step = 0; step < role.steps; ++step, at.advance()) {
-        const i32 k = (role.first + step) * Work::kK;
-        ring.acquire(at);
-        // Whole boxes count, whatever an edge cuts off, and those that other blocks bring.
-        ring.expect(at, TileA::kBytes + TileB::kBytes);
-        load_operand<typename Work::BoxesA, 1>(p, tile, k, memory + at.stage * TileA::kBytes,
-                                               ring.full(at), role);
-        load_operand<typename Work::BoxesB, kCluster>(
-            p, tile, k, memory + kOfB + at.stage * TileB::kBytes, ring.full(at), role);
-      }
-    }
-    ring.drain(at);
-  }
 
   // One batch of products: the operands of a stage.
   template <bool kClear>
@@ -143,6 +91,67 @@ struct WarpgroupMatmul {
     wgmma_commit();
   }
 
+  // The same with A in registers.
+  template <bool kClear, class Fragments>
+  static TILE_DEVICE void multiply_fragments(Sum (&d)[Mma::kC], const Fragments& a, u64 b) {
+    wgmma_fence();
+#pragma unroll
+    for (int k = 0; k < kSteps; ++k) {
+      if (kClear && k == 0) {
+        Mma::template fma<true>(d, a[k], b + TileB::step(0, k));
+      } else {
+        Mma::template fma<false>(d, a[k], b + TileB::step(0, k));
+      }
+    }
+    wgmma_commit();
+  }
+
+  // One arrival for each block that brings a part of the stage: those of the same row or column.
+  static constexpr int kBringing = kCluster + kBeside - 1;
+  static TILE_DEVICE void release(Ring ring, State state, const Role& role, u32 thread) {
+    if constexpr (kOfPart == 1) {
+      if (thread == 0) ring.release(state);
+    } else {
+      const bool brings = kCluster == 1 || kBeside == 1 || thread % kCluster == role.row ||
+                          thread / kCluster == role.column;
+      if (thread < kOfPart && brings) ring.release_in_block(state, role.part * kOfPart + thread);
+    }
+  }
+
+  // multiply_tile with A in registers: two batches take turns at these.
+  static TILE_DEVICE void multiply_loaded_tile(Sum (&d)[Mma::kC], u32 memory, Ring ring, State& at,
+                                               const Role& role, u32 part, u32 thread) {
+    const u32 place = TileA::place((part * 4 + thread / 32) * 16, thread % 32);
+    typename TileA::Fragments a[2];
+    const auto load = [&](typename TileA::Fragments& own) {
+      ring.wait(at);
+      TileA::load(own, memory + at.stage * TileA::kBytes, place);
+    };
+    const auto b = [&] { return TileB::descriptor(memory + kOfB + at.stage * TileB::kBytes); };
+    load(a[0]);
+    multiply_fragments<true>(d, a[0], b());
+    State before = at;
+    at.advance();
+    const auto next = [&](typename TileA::Fragments& own) {
+      load(own);
+      multiply_fragments<false>(d, own, b());
+      wgmma_wait<1>();
+      release(ring, before, role, thread % 32);
+      before = at;
+      at.advance();
+    };
+    i32 k = 1;
+#pragma unroll 1
+    for (; k + 1 < role.steps; k += 2) {
+      next(a[1]);
+      next(a[0]);
+    }
+    if (k < role.steps) next(a[1]);
+    wgmma_wait<0>();
+    release(ring, before, role, thread % 32);
+    pin(d);
+  }
+
   // All steps of a tile. The first one clears, so that this is a constant everywhere. One batch
   // stays in flight: its stage is released after the next one has been issued.
   template <class Params>
@@ -157,13 +166,6 @@ struct WarpgroupMatmul {
     const auto b = [&](State state) {
       return TileB::descriptor(memory + kOfB + state.stage * TileB::kBytes);
     };
-    const auto release = [&](State state) {
-      if constexpr (kCluster == 1) {
-        if (thread == 0) ring.release(state);
-      } else {
-        if (thread < kCluster) ring.release_in_block(state, role.part * kCluster + thread);
-      }
-    };
     ring.wait(at);
     multiply_stage<true>(d, a(at), b(at));
     rows.add(p, own + at.stage * TileA::kBytes, thread);
@@ -175,11 +177,11 @@ struct WarpgroupMatmul {
       multiply_stage<false>(d, a(at), b(at));
       rows.add(p, own + at.stage * TileA::kBytes, thread);
       wgmma_wait<1>();
-      release(before);
+      release(ring, before, role, thread);
       before = at;
     }
     wgmma_wait<0>();
-    release(before);
+    release(ring, before, role, thread);
 #pragma unroll
     for (int i = 0; i < kHeight; ++i) pin(d[i]);
   }
@@ -226,19 +228,24 @@ struct WarpgroupMatmul {
         for (int i = 0; i < kHeight; ++i) clear(d[i]);
       } else {
         if constexpr (Work::kTakeTurns) wait_for_turn(first);
-        multiply_tile(p, d, rows, memory, ring, at, role, part, thread);
+        if constexpr (Work::kLoadsA) {
+          multiply_loaded_tile(d[0], memory, ring, at, role, part, thread);
+        } else {
+          multiply_tile(p, d, rows, memory, ring, at, role, part, thread);
+        }
         if constexpr (Work::kTakeTurns) {
           if (t + step < count) end_turn(first);
         }
       }
       if constexpr (kSplits > 1) {
         if (!Splits::add(d, memory, ring.barriers + Ring::kBytes, consumer * 4 + warp, role.part,
-                         role.row, kCluster, thread % 32)) {
+                         role.column * kCluster + role.row, kOfPart, thread % 32)) {
           return;
         }
       }
       rows.finish();
-      Finish::finish(p, Work::tile_at(p, t, role.row), d, rows, own, first_row, thread % 32);
+      Finish::finish(p, Work::tile_at(p, t, role.row, role.column), d, rows, own, first_row,
+                     thread % 32);
       if constexpr (Work::kTakeTurns) at.advance((turns - 1) * u32(role.steps));
     }
   }
@@ -251,16 +258,16 @@ TILE_DEVICE void multiply_by_warpgroups(const Params& p, unsigned char* memory) 
   const typename Matmul::Ring ring{start + Matmul::kOfBarriers};
   u32 rank = 0;
   if constexpr (Matmul::kBlocks > 1) asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-  const auto role = Matmul::role_of(p, rank);
+  const auto role = Matmul::Producer::role_of(p, rank);
   if (warp == 0 && elect_one()) {
-    ring.init(1, Matmul::kTogether * Matmul::kCluster);
+    ring.init(1, Matmul::kTogether * Matmul::kBringing * Matmul::kReleases);
     if constexpr (Matmul::kSplits > 1) {
       Matmul::Splits::init(start + Matmul::kOfBarriers + Matmul::Ring::kBytes, role.part);
     }
-    prefetch_tensor_map(Work::BoxesA::map(p, 0));
-    prefetch_tensor_map(Work::BoxesB::map(p, 0));
+    prefetch_tensor_map(Work::BoxesA::map(p, 0, 0));
+    prefetch_tensor_map(Work::BoxesB::map(p, 0, 0));
     if constexpr (Work::kProducts > 1)
-      prefetch_tensor_map(Work::BoxesB::map(p, Work::BoxesB::kBoxes - 1));
+      prefetch_tensor_map(Work::BoxesB::map(p, Work::BoxesB::kBoxes - 1, 0));
   }
   follow_previous_kernel();
   if constexpr (Matmul::kBlocks == 1) {
@@ -272,7 +279,7 @@ TILE_DEVICE void multiply_by_warpgroups(const Params& p, unsigned char* memory) 
   using Registers = RegistersOf<Work::kConsumers>;
   if (warp < 4) {
     release_registers<Registers::kProducer>();
-    if (warp == 0 && elect_one()) Matmul::produce(p, start, ring, role);
+    if (warp == 0 && elect_one()) Matmul::Producer::produce(p, start, ring, role);
   } else {
     take_registers<Registers::kConsumer>();
     Matmul::consume(p, start, memory + Matmul::kOfSums, ring, role, warp / 4 - 1);

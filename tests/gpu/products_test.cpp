@@ -9,6 +9,12 @@
 namespace tilejit::test {
 namespace {
 
+struct TunedCase {
+  std::vector<Tensor> tensors;
+  const char* formula;
+  Tuning tuning;
+};
+
 class Products : public Gpu {
  protected:
   /// Makes a case from a seed, runs and verifies it; returns at how many sizes.
@@ -34,6 +40,22 @@ class Products : public Gpu {
       ASSERT_LT(failing, 8) << "stopped after eight failing seeds";
     }
     testing::Test::RecordProperty("kernels", std::to_string(seed - first));
+  }
+
+  /// Twice: right, and with the same bits.
+  static void run_tuned_twice(const TunedCase& c) {
+    const RandomCase product{
+        .op = {.name = "tuned", .tensors = c.tensors, .formula = c.formula, .tuning = c.tuning},
+        .symbols = {},
+        .scalars = {}};
+    SCOPED_TRACE(to_json(product.op));
+    Random first(7), second(7);
+    const auto run = [&](Random& random) {
+      std::uniform_real_distribution<double> real(-2.0, 2.0);
+      return run_and_verify(product, [&] { return real(random); });
+    };
+    std::vector<GuardedTensor> once = run(first), again = run(second);
+    EXPECT_EQ(once.back().bytes(), again.back().bytes());
   }
 };
 
@@ -113,15 +135,38 @@ TEST_F(Products, LargerThanTheCpuComputesAreComparedWhole) {
   EXPECT_EQ(verify(*runtime(), c.op, inputs, actual).mismatches, 1);
 }
 
-/// A product whose blocks share tiles, twice: right, and with the same bits.
-struct SplitCase {
-  std::vector<Tensor> tensors;
-  const char* formula;
-  Tuning tuning;
-};
+// Blocks that share rows and columns, with tiles that no other block has beside or below.
+TEST_F(Products, OfClustersAreRightAndAlikeEveryTime) {
+  const TunedCase cases[] = {
+      {{{"a", bf16, "(400,328)"}, {"b", bf16, "(328,400)"}, {"d", bf16, "(400,400)"}},
+       "d = gelu(a @ b)",
+       {.tile = {{128, 128}}, .cluster = 4}},
+      {{{"a", bf16, "(200,1000)"}, {"b", bf16, "(1000,136):(1,1000)"}, {"d", bf16, "(200,136)"}},
+       "d = a @ b",
+       {.tile = {{48, 64}}, .cluster = 4, .splits = 2}},
+      {{{"a", f16, "(520,328):(1,520)"}, {"b", f16, "(328,776):(1,328)"}, {"d", f16, "(520,776)"}},
+       "d = a @ b",
+       {.tile = {{192, 192}}, .cluster = 4}},
+      {{{"a", bf16, "(3,520,136)"}, {"b", bf16, "(136,776)"}, {"d", f32, "(3,520,776)"}},
+       "d = a @ b - 1",
+       {.tile = {{256, 128}}, .cluster = 4}},
+      {{{"a", tf32, "(300,1000)"}, {"b", tf32, "(1000,264)"}, {"d", f32, "(300,264)"}},
+       "d = a @ b",
+       {.tile = {{128, 64}}, .cluster = 4}},
+      {{{"a", tf32, "(300,1000)"}, {"b", tf32, "(1000,264)"}, {"d", f32, "(300,264)"}},
+       "d = relu(a @ b)",
+       {.tile = {{192, 96}}, .cluster = 2, .splits = 3}},
+      {{{"a", tf32, "(2,132,72):(9504,1,132)"},
+        {"b", tf32, "(72,96):(1,72)"},
+        {"d", f32, "(2,132,96)"}},
+       "d = a @ b",
+       {.tile = {{56, 64}}, .cluster = 1}},
+  };
+  for (const TunedCase& c : cases) run_tuned_twice(c);
+}
 
 TEST_F(Products, OfSplitSumsAreRightAndAlikeEveryTime) {
-  const SplitCase cases[] = {
+  const TunedCase cases[] = {
       {{{"a", bf16, "(200,2000)"}, {"b", bf16, "(2000,136)"}, {"d", bf16, "(200,136)"}},
        "d = gelu(a @ b)",
        {.tile = {{64, 128}}, .cluster = 2, .splits = 4}},
@@ -141,20 +186,7 @@ TEST_F(Products, OfSplitSumsAreRightAndAlikeEveryTime) {
        "d = a @ b",
        {.tile = {{120, 128}}, .cluster = 1, .splits = 7}},
   };
-  for (const SplitCase& c : cases) {
-    const RandomCase product{
-        .op = {.name = "split", .tensors = c.tensors, .formula = c.formula, .tuning = c.tuning},
-        .symbols = {},
-        .scalars = {}};
-    SCOPED_TRACE(to_json(product.op));
-    Random first(7), second(7);
-    const auto run = [&](Random& random) {
-      std::uniform_real_distribution<double> real(-2.0, 2.0);
-      return run_and_verify(product, [&] { return real(random); });
-    };
-    std::vector<GuardedTensor> once = run(first), again = run(second);
-    EXPECT_EQ(once.back().bytes(), again.back().bytes());
-  }
+  for (const TunedCase& c : cases) run_tuned_twice(c);
 }
 
 // Functions that make something else of the zeros behind an edge, infinities among them.

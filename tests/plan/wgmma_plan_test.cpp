@@ -49,7 +49,10 @@ TEST(WgmmaPlan, IsForOperandsThatTensorMapsCanShow) {
       {"bytes", "(2048,2048):(2048,1)", "(2048,2048):(1,2048)", i8, 16, true},
       {"odd rows", "(2048,2048):(2049,1)", "(2048,2048):(1,2048)", bf16, 16, true, true},
       {"an odd address", "(2048,2048):(2048,1)", "(2048,2048):(1,2048)", bf16, 8, true, true},
-      {"32 bits along M", "(2048,2048):(1,2048)", "(2048,2048):(1,2048)", tf32, 16, true, true},
+      {"32 bits along M", "(2048,2048):(1,2048)", "(2048,2048):(1,2048)", tf32, 16, true},
+      {"32 bits along N", "(2048,2048):(2048,1)", "(2048,2048):(2048,1)", tf32, 16, true},
+      {"32 bits along both", "(2048,2048):(1,2048)", "(2048,2048):(2048,1)", tf32, 16, true, true},
+      {"bytes along M", "(2048,2048):(1,2048)", "(2048,2048):(1,2048)", i8, 16, true, true},
       {"nested", "((4,512),2048):((1,8192),4)", "(2048,2048):(1,2048)", bf16, 16, true, true},
       {"repeated rows", "(2048,2048):(0,1)", "(2048,2048):(1,2048)", bf16, 16, false},
       {"fewer bits in sums than promised", "(2048,2048):(2048,1)", "(2048,2048):(1,2048)", f8e4m3,
@@ -93,7 +96,7 @@ TEST(WgmmaPlan, FillsTheDeviceWithTiles) {
     int m, n, k, tile_m, tile_n;
   };
   constexpr Case kCases[] = {
-      {4096, 4096, 4096, 128, 256}, {2048, 2048, 2048, 128, 256}, {3000, 3000, 3000, 192, 192},
+      {4096, 4096, 4096, 128, 256}, {2048, 2048, 2048, 128, 256}, {3000, 3000, 3000, 128, 152},
       {3072, 3072, 3072, 192, 192}, {4096, 2112, 7168, 192, 176}, {512, 8192, 8192, 128, 256},
   };
   for (const Case& c : kCases) {
@@ -102,7 +105,7 @@ TEST(WgmmaPlan, FillsTheDeviceWithTiles) {
     ASSERT_NE(wgmma_of(part), nullptr);
     EXPECT_EQ(wgmma_of(part)->tile.m, c.tile_m);
     EXPECT_EQ(wgmma_of(part)->tile.n, c.tile_n);
-    EXPECT_EQ(wgmma_of(part)->cluster, 2);
+    EXPECT_GT(wgmma_of(part)->blocks_of_cluster(), 1);
   }
 }
 
@@ -116,7 +119,9 @@ void expect_boxes(const Plan& part) {
   for (const atoms::Operand operand : {atoms::Operand::a, atoms::Operand::b}) {
     const BoxesOfTile boxes = boxes_of(product, operand);
     const operation::TensorMap map = tensor_map(part, product, operand);
-    EXPECT_EQ(map.modes[0].box * map.modes[1].box, boxes.extent * boxes.depth);
+    int elements = 1;
+    for (const operation::TensorMap::Mode& mode : map.modes) elements *= mode.box;
+    EXPECT_EQ(elements, boxes.extent * boxes.depth);
     bytes += boxes.count * boxes.extent * boxes.depth * size_bytes(map.dtype);
   }
   EXPECT_EQ(bytes, stage_bytes(product));
@@ -134,6 +139,26 @@ TEST(WgmmaPlan, HasTensorMapsThatTheDriverTakes) {
       }
     }
   }
+}
+
+// wgmma reads 32-bit elements that do not lie along K from registers, and hence as A.
+TEST(WgmmaPlan, TakesOperandsAlongMOf32BitsThroughRegisters) {
+  for (const bool right : {false, true}) {
+    const Plan part = part_of({{"a", tf32, right ? "(4,520,328)" : "(4,520,328):(170560,1,520)"},
+                               {"b", tf32, right ? "(4,328,776)" : "(4,328,776):(254528,1,328)"},
+                               {"d", f32, "(4,520,776)"}});
+    ASSERT_NE(wgmma_of(part), nullptr);
+    const MatmulWgmma& product = *wgmma_of(part);
+    EXPECT_EQ(product.swapped, right);
+    EXPECT_TRUE(product.loads_a());
+    EXPECT_EQ(product.a.major, atoms::Major::mn);
+    EXPECT_EQ(tensor_map(part, product, atoms::Operand::a).modes.size(), 5U);
+    expect_boxes(part);
+  }
+  const Plan odd = part_of({{"a", tf32, "(520,332):(1,520)"},
+                            {"b", tf32, "(332,776):(1,332)"},
+                            {"d", f32, "(520,776)"}});
+  EXPECT_EQ(wgmma_of(odd), nullptr) << "K is no multiple of 8";
 }
 
 TEST(WgmmaPlan, HasSharedMemoryForEveryTile) {

@@ -51,7 +51,7 @@ bool exists(const templates::Template& header, const std::string& target) {
   static const std::set<std::string_view> kOfHopper = {
       "tile/attention_producer.cuh", "tile/attention_rings.cuh", "tile/odd_values.cuh",
       "tile/mbarrier.cuh",           "tile/pipeline.cuh",        "tile/roles.cuh",
-      "tile/split_sums.cuh",         "tile/tensor_map.cuh"};
+      "tile/split_sums.cuh",         "tile/tensor_map.cuh",      "tile/warpgroup_producer.cuh"};
   if (header.name == "tile/wgmma.cuh" || header.name == "tile/warpgroup_matmul.cuh" ||
       header.name == "tile/warpgroup_attention.cuh")
     return target == "sm_90a";

@@ -6,7 +6,6 @@
 #include "tile/contiguous.cuh"
 #include "tile/wide.cuh"
 #include "tile/warpgroup_attention.cuh"
-#include "tile/attention_order.cuh"
 #include "tile/sums_by_words.cuh"
 #include "tile/bf16.cuh"
 #include "tile/math.cuh"
@@ -19,7 +18,7 @@ using namespace tile;
 
 constexpr int kThreads = 384;  // a block
 constexpr int kVector = 2;  // elements a thread takes at once
-constexpr int kCluster = 1, kSplits = 1;  // blocks
+constexpr int kBlocks = 1;  // of a cluster
 
 struct Params {
   const bf16* t0;
@@ -27,6 +26,7 @@ struct Params {
   bf16* t2;
   const bf16* t3;
   float s0;
+  unsigned char* tickets;
   i64 d0;  // Q
   i64 d1;  // H
   i64 d2;  // B
@@ -170,7 +170,7 @@ struct Tile {
   i64 c2;
   i64 c3;
 };
-TILE_DEVICE Tile find_tile(const Params& p, u32 t, u32 rank) {
+TILE_DEVICE Tile find_tile(const Params& p, u32 t, u32 row, u32 column = 0) {
   Tile tile;
   const u32 tiles_m = u32((p.d0 + 127) / 128);
   const u32 tiles_n = u32((128ll + 127) / 128);
@@ -306,9 +306,10 @@ struct Scores {
 
 // What the integers are that masks read: of a tile's rows, and of blocks of keys.
 struct Tensors {
+  static constexpr bool kReadsKeys = false;
   TILE_DEVICE void rows(const Params& p, const Tile& tile) {
   }
-  TILE_DEVICE void keys(const Params& p, const Tile& tile, i32 top) {
+  TILE_DEVICE void keys(const Params& p, const Tile& tile, i32 top, u32 wanted) {
   }
 };
 
@@ -354,6 +355,7 @@ struct Work {
   static constexpr u32 kExponents = 0x7f807f80u;
   static constexpr float kBase = 1.44269504f;
   using Element = bf16;
+  static constexpr bool kHasMask = true, kMayBeCut = true;
   using MmaScores = MmaOfScores;
   using Product = Mma;
   using SharedQ = TileQ;
@@ -365,6 +367,7 @@ struct Work {
   using Place = ResultPlace;
   static constexpr int kOutputs = 1, kTurns = 2;
   static constexpr bool kRolled = false, kAlike = true;
+  static constexpr bool kAlongM = false, kPanelTogether = false;
   using Vector = ResultPair;
   using Stored = ResultStored;
   using Finish = SumsByWords<Work>;
@@ -387,13 +390,8 @@ struct Work {
   static TILE_DEVICE u32 heads(const Params& p) {
     return 1 * u32(p.d1) * u32(p.d2);
   }
-  static TILE_DEVICE u32 count(const Params& p) {
-    return rows(p) * heads(p);
-  }
-  static TILE_DEVICE Tile tile_at(const Params& p, u32 number) {
-    const u32 group = heads_of_group(extent_k(p) * 512);
-    const AttentionTile at = attention_tile(number, rows(p), heads(p), group);
-    return find_tile(p, at.head * rows(p) + at.row, 0);
+  static TILE_DEVICE i64 bytes_of_head(const Params& p) {
+    return extent_k(p) * 512;
   }
   using MaskTensors = Tensors;
   static TILE_DEVICE Truth mask(const Params& p, const Tile& tile, const Tensors& tensors,
@@ -402,4 +400,10 @@ struct Work {
   }
   using ScoreFormula = Scores;
   using RowFormula = Rows;
+  static TILE_DEVICE Tile tile_at(const Params& p, u32 number) {
+    return find_tile(p, number, 0);
+  }
+  static TILE_DEVICE u32* tickets(const Params& p) {
+    return reinterpret_cast<u32*>(p.tickets);
+  }
 };

@@ -8,7 +8,7 @@
 #include "tile/wide.cuh"
 #include "tile/dependent.cuh"
 #include "tile/warp_attention.cuh"
-#include "tile/attention_order.cuh"
+#include "tile/head_groups.cuh"
 #include "tile/grid_tile.cuh"
 #include "tile/sums_by_vectors.cuh"
 #include "tile/bf16.cuh"
@@ -193,9 +193,10 @@ struct Scores {
 
 // What the integers are that masks read: of a tile's rows, and of blocks of keys.
 struct Tensors {
+  static constexpr bool kReadsKeys = false;
   TILE_DEVICE void rows(const Params& p, const Tile& tile) {
   }
-  TILE_DEVICE void keys(const Params& p, const Tile& tile, i32 top) {
+  TILE_DEVICE void keys(const Params& p, const Tile& tile, i32 top, u32 wanted) {
   }
 };
 
@@ -302,13 +303,8 @@ struct Work {
   static TILE_DEVICE u32 heads(const Params& p) {
     return 1 * u32(4ll) * u32(8ll) * u32(p.d1);
   }
-  static TILE_DEVICE u32 count(const Params& p) {
-    return rows(p) * heads(p);
-  }
-  static TILE_DEVICE Tile tile_at(const Params& p, u32 number) {
-    const u32 group = heads_of_group(extent_k(p) * 512);
-    const AttentionTile at = attention_tile(number, rows(p), heads(p), group);
-    return find_tile(p, at.head * rows(p) + at.row);
+  static TILE_DEVICE i64 bytes_of_head(const Params& p) {
+    return extent_k(p) * 512;
   }
   using MaskTensors = Tensors;
   static TILE_DEVICE Truth mask(const Params& p, const Tile& tile, const Tensors& tensors,
@@ -317,4 +313,9 @@ struct Work {
   }
   using ScoreFormula = Scores;
   using RowFormula = Rows;
+  static TILE_DEVICE Tile tile_at(const Params& p, u32 number) {
+    const u32 group = heads_of_group(bytes_of_head(p));
+    const TileOfHead at = tile_of_heads(number, rows(p), heads(p), group);
+    return find_tile(p, at.head * rows(p) + at.row);
+  }
 };

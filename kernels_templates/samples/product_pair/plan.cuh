@@ -16,7 +16,7 @@ using namespace tile;
 
 constexpr int kThreads = 384;  // a block
 constexpr int kVector = 2;  // elements a thread takes at once
-constexpr int kCluster = 2, kSplits = 1;  // blocks
+constexpr int kBlocks = 2;  // of a cluster
 
 struct Params {
   const bf16* t0;
@@ -109,13 +109,13 @@ struct Tile {
   i64 c0;
   i64 c1;
 };
-TILE_DEVICE Tile find_tile(const Params& p, u32 t, u32 rank) {
+TILE_DEVICE Tile find_tile(const Params& p, u32 t, u32 row, u32 column = 0) {
   Tile tile;
   const u32 tiles_m = u32((2000ll + 255) / 256);
   const u32 tiles_n = u32((3072ll + 127) / 128);
   const u32 batch = t / (tiles_m * tiles_n);
   const GridTile at = grid_tile<8>(t - batch * (tiles_m * tiles_n), tiles_m, tiles_n);
-  tile.m = i64(at.m * 2 + rank) * 128;
+  tile.m = i64(at.m * 2 + row) * 128;
   tile.n = i64(at.n) * 128;
   tile.c0 = tile.n;
   tile.c1 = tile.m;
@@ -141,21 +141,27 @@ struct ResultPlace {
 
 struct SourceA {
   static constexpr int kBoxes = 1, kBoxBytes = 16384;
-  static TILE_DEVICE const TensorMap& map(const Params& p, i32 number) {
+  static TILE_DEVICE const TensorMap& map(const Params& p, i32 turn, u32 own) {
     return p.map_a;
   }
-  static TILE_DEVICE Box<2> box(const Tile& tile, i32 number, i32 k) {
-    return {{k, i32(tile.m) + number * 128}};
+  static TILE_DEVICE i32 inside(const Params& p, const Tile& tile) {
+    return boxes_inside<kBoxes, 128, 1>(2000ll - tile.m);
+  }
+  static TILE_DEVICE Box<2> box(const Tile& tile, i32 turn, u32 own, i32 k) {
+    return {{k, i32(tile.m) + turn * 128}};
   }
 };
 
 struct SourceB {
   static constexpr int kBoxes = 8, kBoxBytes = 4096;
-  static TILE_DEVICE const TensorMap& map(const Params& p, i32 number) {
-    return number >= 4 ? p.map_c : p.map_b;
+  static TILE_DEVICE const TensorMap& map(const Params& p, i32 turn, u32 own) {
+    return turn >= 2 ? p.map_c : p.map_b;
   }
-  static TILE_DEVICE Box<2> box(const Tile& tile, i32 number, i32 k) {
-    return {{i32(tile.n) + number % 4 / 2 * 64, k + number % 2 * 32}};
+  static TILE_DEVICE i32 inside(const Params& p, const Tile& tile) {
+    return kBoxes;
+  }
+  static TILE_DEVICE Box<2> box(const Tile& tile, i32 turn, u32 own, i32 k) {
+    return {{i32(tile.n) + turn % 2 * 64, k + i32(own) * 32}};
   }
 };
 
@@ -197,9 +203,9 @@ struct ResultStored {
 // What tile/warpgroup_matmul.cuh does.
 struct Work {
   static constexpr int kM = 128, kN = 128, kK = 64, kStages = 4;
-  static constexpr int kConsumers = 2, kCluster = 2, kSplits = 1;
-  static constexpr int kProducts = 2;
-  static constexpr bool kStatistic = false;
+  static constexpr int kConsumers = 2, kCluster = 2, kBeside = 1;
+  static constexpr int kSplits = 1, kProducts = 2;
+  static constexpr bool kStatistic = false, kLoadsA = false;
   static constexpr bool kTakeTurns = false, kMayBeEmpty = false;
   using Product = Mma;
   using SharedA = TileA;
@@ -209,6 +215,7 @@ struct Work {
   using Place = ResultPlace;
   static constexpr int kOutputs = 1, kTurns = 2;
   static constexpr bool kRolled = true, kAlike = true;
+  static constexpr bool kAlongM = false, kPanelTogether = false;
   using Vector = ResultPair;
   using Stored = ResultStored;
   using Finish = SumsByWords<Work>;
@@ -219,7 +226,7 @@ struct Work {
   static TILE_DEVICE u32 count(const Params& p) {
     return u32((2000ll + 255) / 256) * u32((3072ll + 127) / 128);
   }
-  static TILE_DEVICE Tile tile_at(const Params& p, u32 number, u32 rank) {
-    return find_tile(p, number, rank);
+  static TILE_DEVICE Tile tile_at(const Params& p, u32 number, u32 row, u32 column) {
+    return find_tile(p, number, row, column);
   }
 };

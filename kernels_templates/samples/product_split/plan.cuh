@@ -14,9 +14,9 @@ using namespace tile;
 
 #define KERNEL_NAME tilejit_product_split_bf16_part0
 
-constexpr int kThreads = 384;  // a block
+constexpr int kThreads = 256;  // a block
 constexpr int kVector = 2;  // elements a thread takes at once
-constexpr int kCluster = 2, kSplits = 4;  // blocks
+constexpr int kBlocks = 8;  // of a cluster
 
 struct Params {
   const bf16* t0;
@@ -33,10 +33,10 @@ TILE_DEVICE void formula(const Params& p, float sum, float& y2) {
   y2 = v3;
 }
 
-// wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
+// wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16
 struct Mma {
-  static constexpr int kM = 64, kN = 64, kK = 16, kThreads = 128;
-  static constexpr int kA = 1, kB = 1, kC = 32;
+  static constexpr int kM = 64, kN = 128, kK = 16, kThreads = 128;
+  static constexpr int kA = 1, kB = 1, kC = 64;
   using A = u64;
   using B = u64;
   using C = f32;
@@ -48,36 +48,14 @@ struct Mma {
   }
   template <bool kClear>
   static TILE_DEVICE void fma(C (&d)[kC], u64 a, u64 b) {
-    asm volatile("{ .reg .pred p; setp.ne.b32 p, %34, 0; wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, %32, %33, p, 1, 1, 0, 1; }"
-                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %66, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, %64, %65, p, 1, 1, 1, 0; }"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
                  : "l"(a), "l"(b), "n"(kClear ? 0 : 1)
                  : "memory");
   }
 };
-// Sw<3,3,3> o 0 o ((8,16),(64,1)):((64,512),(1,0)), in elements of 2 bytes
-struct TileA {
-  static constexpr u32 kBytes = 16384, kAlign = 1024;
-struct Starts {  // (2,4):(4096,16)
-  static constexpr int rank = 2;
-  static constexpr i32 size = 8;
-  static constexpr i32 cosize = 4145;
-  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 2 : 4; }
-  __device__ constexpr i32 operator()(i32 c0) const {
-    return (c0 & 1) * 4096 + (c0 >> 1) * 16;
-  }
-  __device__ constexpr i32 operator()(i32 c0, i32 c1) const {
-    return c0 * 4096 + c1 * 16;
-  }
-};
-  static TILE_DEVICE u64 descriptor(u32 tile) {
-    return 0x4000004000010000ull | ((tile & 0x3ffffu) >> 4);
-  }
-  static TILE_DEVICE constexpr u64 step(int mn, int k) {
-    return u64(Starts{}(mn, k)) * 2 / 16;
-  }
-};
 // Sw<3,3,3> o 0 o ((64,1),(8,8)):((1,0),(64,512)), in elements of 2 bytes
-struct TileB {
+struct TileA {
   static constexpr u32 kBytes = 8192, kAlign = 1024;
 struct Starts {  // (1,4):(0,1024)
   static constexpr int rank = 2;
@@ -98,6 +76,28 @@ struct Starts {  // (1,4):(0,1024)
     return u64(Starts{}(mn, k)) * 2 / 16;
   }
 };
+// Sw<3,3,3> o 0 o ((8,16),(64,1)):((64,512),(1,0)), in elements of 2 bytes
+struct TileB {
+  static constexpr u32 kBytes = 16384, kAlign = 1024;
+struct Starts {  // (1,4):(0,16)
+  static constexpr int rank = 2;
+  static constexpr i32 size = 4;
+  static constexpr i32 cosize = 49;
+  __device__ constexpr i32 extent(int mode) const { return mode == 0 ? 1 : 4; }
+  __device__ constexpr i32 operator()(i32 c0) const {
+    return c0 * 16;
+  }
+  __device__ constexpr i32 operator()(i32, i32 c1) const {
+    return c1 * 16;
+  }
+};
+  static TILE_DEVICE u64 descriptor(u32 tile) {
+    return 0x4000004000010000ull | ((tile & 0x3ffffu) >> 4);
+  }
+  static TILE_DEVICE constexpr u64 step(int mn, int k) {
+    return u64(Starts{}(mn, k)) * 2 / 16;
+  }
+};
 
 // Where a tile's first element lies.
 struct Tile {
@@ -105,16 +105,16 @@ struct Tile {
   i64 c0;
   i64 c1;
 };
-TILE_DEVICE Tile find_tile(const Params& p, u32 t, u32 rank) {
+TILE_DEVICE Tile find_tile(const Params& p, u32 t, u32 row, u32 column = 0) {
   Tile tile;
-  const u32 tiles_m = u32((256ll + 255) / 256);
-  const u32 tiles_n = u32((512ll + 63) / 64);
+  const u32 tiles_m = u32((512ll + 127) / 128);
+  const u32 tiles_n = u32((256ll + 127) / 128);
   const u32 batch = t / (tiles_m * tiles_n);
   const GridTile at = grid_tile<8>(t - batch * (tiles_m * tiles_n), tiles_m, tiles_n);
-  tile.m = i64(at.m * 2 + rank) * 128;
-  tile.n = i64(at.n) * 64;
-  tile.c0 = tile.n;
-  tile.c1 = tile.m;
+  tile.m = i64(at.m * 2 + row) * 64;
+  tile.n = i64(at.n) * 128;
+  tile.c0 = tile.m;
+  tile.c1 = tile.n;
   return tile;
 }
 
@@ -124,8 +124,8 @@ struct ResultPlace {
   i64 c1;
 
   TILE_DEVICE ResultPlace(const Tile& tile, i32 row, i32 column) {
-    c0 = tile.c0 + column;
-    c1 = tile.c1 + row;
+    c0 = tile.c0 + row;
+    c1 = tile.c1 + column;
   }
   TILE_DEVICE bool exists(const Params& p) const {
     return true;
@@ -136,22 +136,28 @@ struct ResultPlace {
 };
 
 struct SourceA {
-  static constexpr int kBoxes = 1, kBoxBytes = 16384;
-  static TILE_DEVICE const TensorMap& map(const Params& p, i32 number) {
+  static constexpr int kBoxes = 1, kBoxBytes = 8192;
+  static TILE_DEVICE const TensorMap& map(const Params& p, i32 turn, u32 own) {
     return p.map_a;
   }
-  static TILE_DEVICE Box<2> box(const Tile& tile, i32 number, i32 k) {
-    return {{k, i32(tile.m) + number * 128}};
+  static TILE_DEVICE i32 inside(const Params& p, const Tile& tile) {
+    return kBoxes;
+  }
+  static TILE_DEVICE Box<2> box(const Tile& tile, i32 turn, u32 own, i32 k) {
+    return {{i32(tile.m) + turn * 64, k}};
   }
 };
 
 struct SourceB {
-  static constexpr int kBoxes = 2, kBoxBytes = 4096;
-  static TILE_DEVICE const TensorMap& map(const Params& p, i32 number) {
+  static constexpr int kBoxes = 2, kBoxBytes = 8192;
+  static TILE_DEVICE const TensorMap& map(const Params& p, i32 turn, u32 own) {
     return p.map_b;
   }
-  static TILE_DEVICE Box<2> box(const Tile& tile, i32 number, i32 k) {
-    return {{i32(tile.n) + number / 2 * 64, k + number % 2 * 32}};
+  static TILE_DEVICE i32 inside(const Params& p, const Tile& tile) {
+    return kBoxes;
+  }
+  static TILE_DEVICE Box<2> box(const Tile& tile, i32 turn, u32 own, i32 k) {
+    return {{k, i32(tile.n) + (turn * 2 + i32(own)) * 64}};
   }
 };
 
@@ -191,10 +197,10 @@ struct ResultStored {
 
 // What tile/warpgroup_matmul.cuh does.
 struct Work {
-  static constexpr int kM = 128, kN = 64, kK = 64, kStages = 8;
-  static constexpr int kConsumers = 2, kCluster = 2, kSplits = 4;
-  static constexpr int kProducts = 1;
-  static constexpr bool kStatistic = false;
+  static constexpr int kM = 64, kN = 128, kK = 64, kStages = 8;
+  static constexpr int kConsumers = 1, kCluster = 2, kBeside = 1;
+  static constexpr int kSplits = 4, kProducts = 1;
+  static constexpr bool kStatistic = false, kLoadsA = false;
   static constexpr bool kTakeTurns = false, kMayBeEmpty = false;
   using Product = Mma;
   using SharedA = TileA;
@@ -204,6 +210,7 @@ struct Work {
   using Place = ResultPlace;
   static constexpr int kOutputs = 1, kTurns = 2;
   static constexpr bool kRolled = true, kAlike = true;
+  static constexpr bool kAlongM = true, kPanelTogether = false;
   using Vector = ResultPair;
   using Stored = ResultStored;
   using Finish = SumsByWords<Work>;
@@ -212,9 +219,9 @@ struct Work {
     return 4096ll;
   }
   static TILE_DEVICE u32 count(const Params& p) {
-    return u32((256ll + 255) / 256) * u32((512ll + 63) / 64);
+    return u32((512ll + 127) / 128) * u32((256ll + 127) / 128);
   }
-  static TILE_DEVICE Tile tile_at(const Params& p, u32 number, u32 rank) {
-    return find_tile(p, number, rank);
+  static TILE_DEVICE Tile tile_at(const Params& p, u32 number, u32 row, u32 column) {
+    return find_tile(p, number, row, column);
   }
 };

@@ -18,11 +18,13 @@
 namespace tilejit::plan {
 namespace {
 
-constexpr int kRows = 128, kKeys = 128, kStages = 2, kMostStages = 3, kWarps = 8,
-              kReservedBytes = 1024;
+constexpr int kRows = 64, kKeys = 128, kStages = 2, kMostStages = 3, kReservedBytes = 1024;
+/// Up to so many columns three warpgroups multiply instead of two, if they have registers for it:
+/// exponentials take as long as products.
+constexpr std::int64_t kFewColumns = 64;
 constexpr std::int64_t kMostColumns = 128, kMostExtent = std::int64_t{1} << 31;
 constexpr std::size_t kMostBatches = 3;
-constexpr int kThreadsOfWarpgroups = 384, kOfWords = 8;
+constexpr int kOfWords = 8;
 
 atoms::MmaAtom wgmma_of(DType type, int n, atoms::ASource source) {
   return {.family = atoms::MmaFamily::wgmma,
@@ -157,13 +159,47 @@ class AttentionPlanner {
     product_.along_m = product.along_m != is_swapped;
     if (by_warpgroups != nullptr && by_warpgroups->words > 0) plan_.vector = kOfWords;
     of_weights_.depth = of_scores_.k;
+    of_weights_.scores.attention = attention_;
+  }
+
+  /// Whether scores read tensors along the keys, or rows have other results: these take registers.
+  [[nodiscard]] bool has_tensors_of_keys() const {
+    const auto modes = modes_of_scores();
+    for (std::size_t t = 0; t < weights_.op.tensors.size(); ++t) {
+      const int source = static_cast<int>(t);
+      if (source == attention_.products || source == attention_.result) continue;
+      if (weights_.analysis.access[t] == Access::out) return true;
+      for (const Mode& leaf : modes.front().operands[t]) {
+        if (!leaf.stride.is(0)) return true;
+      }
+    }
+    return false;
+  }
+
+  /// The space of scores, the keys first.
+  [[nodiscard]] std::vector<IterationMode> modes_of_scores() const {
+    std::vector<std::size_t> axes(weights_.analysis.shape.size());
+    for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = axes.size() - 1 - i;
+    return iterate_by_axis(weights_.op, weights_.analysis, axes);
+  }
+
+  /// Warpgroups that multiply.
+  [[nodiscard]] int consumers() const {
+    const Dim& queries = plan_.extents[product_.along_m ? 0 : 1];
+    const bool is_narrow =
+        of_values_.n.value() <= kFewColumns && of_scores_.k.value() <= kFewColumns;
+    const bool is_short = queries.is_known() && queries.value() <= 2 * kRows;
+    const bool is_ragged = product_.k.is_known() && product_.k.value() % kKeys != 0;
+    const bool has_room = !is_ragged && !has_tensors_of_keys();  // in registers
+    return is_narrow && !is_short && has_room ? 3 : 2;
   }
 
   /// Whether tensor maps show the operands, and the caller does not ask for the other family.
   [[nodiscard]] bool by_warpgroups() const {
     if (target_.number() != 90 || target_.feature != 'a') return false;
-    if (tuning_.threads && *tuning_.threads != kThreadsOfWarpgroups) return false;
-    if (tuning_.tile && (*tuning_.tile)[product_.along_m ? 0 : 1] != kRows) return false;
+    if (tuning_.threads && *tuning_.threads != 128 * (consumers() + 1)) return false;
+    if (tuning_.tile && (*tuning_.tile)[product_.along_m ? 0 : 1] != kRows * consumers())
+      return false;
     return has_few_batches(product_.a) && has_few_batches(of_weights_.keys) &&
            has_few_batches(product_.b);
   }
@@ -173,10 +209,13 @@ class AttentionPlanner {
     static_cast<Matmul&>(family) = product_;
     static_cast<Weights&>(family) = of_weights_;
     const int columns = static_cast<int>(of_values_.n.value());
-    family.tile = {.m = kRows, .n = (columns + 7) / 8 * 8, .k = kKeys, .warps_m = kWarps};
+    family.tile = {.m = kRows * consumers(),
+                   .n = (columns + 7) / 8 * 8,
+                   .k = kKeys,
+                   .warps_m = 4 * consumers()};
     family.tile.stages = kStages;
     family.panel = family.along_m || family.tile.n <= 32 ? 32 : 64;
-    family.words = words_of(plan_, family);
+    family.words = family.along_m ? 0 : words_of(plan_, family, false);
     if (family.words > 0) plan_.vector = 2;
     const DType type = family.a.dtype;
     family.atom = wgmma_of(type, family.tile.n, atoms::ASource::registers);
@@ -268,9 +307,7 @@ class AttentionPlanner {
     scores.attention.weights = 1;
     scores.attention.values = 2;
     scores.attention.rows.reset();
-    std::vector<std::size_t> axes(weights_.analysis.shape.size());
-    for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = axes.size() - 1 - i;
-    const auto modes = iterate_by_axis(weights_.op, weights_.analysis, axes);
+    const auto modes = modes_of_scores();
     for (std::size_t t = 0; t < weights_.op.tensors.size(); ++t) {
       const Access access = weights_.analysis.access[t];
       const int source = static_cast<int>(t);

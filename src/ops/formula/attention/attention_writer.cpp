@@ -13,7 +13,7 @@ constexpr int kColumnsOfBox = 64;
 }  // namespace
 
 std::vector<std::string_view> AttentionWriter::own_headers() const {
-  return {"contiguous", "wide", "warpgroup_attention", "attention_order",
+  return {"contiguous", "wide", "warpgroup_attention",
           wgmma_.words > 0 ? "sums_by_words" : "sums_by_vectors"};
 }
 
@@ -88,7 +88,6 @@ void AttentionWriter::write_attention_work() {
                            .product = attention_,
                            .weights = attention_,
                            .checks = scores_.checks(),
-                           .rank = ", 0",
                            .value_of = [this](const Dim& dim) { return value_of(dim); }};
   line("// What tile/warpgroup_attention.cuh does.");
   line("struct Work {");
@@ -97,11 +96,21 @@ void AttentionWriter::write_attention_work() {
   line(fmt::format("  static constexpr int kStagesOfQ = {}, kStages = {}, kConsumers = {};",
                    attention_.stages_of_q, tile.stages, wgmma_.consumers()));
   out_ += work.constants();
+  const bool may_be_cut = !attention_.k.is_known() || attention_.k.value() % tile.k != 0;
+  line(fmt::format("  static constexpr bool kHasMask = {}, kMayBeCut = {};", attention_.has_mask(),
+                   may_be_cut));
   line("  using MmaScores = MmaOfScores;\n  using Product = Mma;");
   line("  using SharedQ = TileQ;\n  using SharedK = TileK;\n  using SharedV = TileV;");
   line("  using BoxesQ = SourceQ;\n  using BoxesK = SourceK;\n  using BoxesV = SourceV;");
   write_finish();
   out_ += work.functions();
+  line("  static TILE_DEVICE Tile tile_at(const Params& p, u32 number) {");
+  line("    return find_tile(p, number, 0);\n  }");
+  if (attention_.has_mask()) {
+    line("  static TILE_DEVICE u32* tickets(const Params& p) {");
+    line("    return reinterpret_cast<u32*>(p.tickets);\n  }");
+  }
+  line("};");
 }
 
 }  // namespace tilejit::render

@@ -120,6 +120,11 @@ void AttentionWgmma::write_json(core::JsonLine& line) const {
   Weights::write_json(line);
 }
 
+bool counts_tiles(const Plan& plan) noexcept {
+  const auto* const attention = std::get_if<AttentionWgmma>(&plan.family);
+  return attention != nullptr && attention->has_mask();
+}
+
 atoms::SharedTile query_tile(const AttentionWgmma& attention) {
   return tile_of(atoms::Major::k, attention.tile.m, attention.padded_depth);
 }
@@ -160,12 +165,13 @@ TensorMap value_map(const Plan& plan, const AttentionWgmma& attention) {
 }
 
 int attention_shared_bytes(const AttentionWgmma& attention) {
-  constexpr int kBarriersOfStage = 16, kNotesOfStage = 8, kChecks = 2;
+  constexpr int kBarriersOfStage = 16, kChecks = 2, kWindows = 4, kWindow = 16;
   const int of_query = bytes_of(query_tile(attention)) + kBarriersOfStage;
-  const int of_stage = bytes_of(key_tile(attention)) + bytes_of(value_tile(attention)) +
-                       2 * kBarriersOfStage + kNotesOfStage;
+  const int of_stage =
+      bytes_of(key_tile(attention)) + bytes_of(value_tile(attention)) + 2 * kBarriersOfStage;
   const int of_check = kBarriersOfStage + attention.tile.k / 8;
   return attention.stages_of_q * of_query + attention.tile.stages * of_stage + kChecks * of_check +
+         (attention.has_mask() ? kWindows * (kWindow + kBarriersOfStage) : 0) +
          sums_bytes(attention);
 }
 

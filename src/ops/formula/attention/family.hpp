@@ -45,6 +45,7 @@ struct Weights {
   Scores scores;
   bool operator==(const Weights&) const = default;
 
+  [[nodiscard]] bool has_mask() const { return !scores.attention.masks.empty(); }
   [[nodiscard]] std::vector<Dim> compared_extents() const;
   void write_json(core::JsonLine& line) const;
 };
@@ -78,6 +79,9 @@ struct AttentionMma : MatmulMma, Weights {
 /// The plan's weights if its kernel is an attention, else null.
 [[nodiscard]] const Weights* weights_of(const Plan& plan) noexcept;
 
+/// Whether blocks take the next tile as they become free, by a counter in memory, since a mask
+/// makes tiles differ.
+[[nodiscard]] bool counts_tiles(const Plan& plan) noexcept;
 /// Tiles in shared memory of AttentionWgmma, each made of boxes of 64 columns.
 [[nodiscard]] atoms::SharedTile query_tile(const AttentionWgmma& attention);
 [[nodiscard]] atoms::SharedTile key_tile(const AttentionWgmma& attention);

@@ -213,8 +213,8 @@ void ScoreWriter::write_mask_tensors(const std::vector<const ScoreTensor*>& tens
         fmt::format("[&](i64 i) {{ return {}; }}",
                     along_keys ? element_of(*tensor, "i", "0") : element_of(*tensor, "0", "i"));
     if (along_keys) {
-      keys += fmt::format("    x{} = interval_of_block<{}>(top, {}, {});\n", tensor->source, keys_,
-                          value_of_(key_count()), value);
+      keys += fmt::format("    x{} = interval_of_block<{}>(top, {}, wanted, {});\n", tensor->source,
+                          keys_, value_of_(key_count()), value);
     } else {
       rows += fmt::format("    x{} = interval_of(tile.m, {}, {});\n", tensor->source,
                           along_queries ? "last" : "tile.m", value);
@@ -222,6 +222,7 @@ void ScoreWriter::write_mask_tensors(const std::vector<const ScoreTensor*>& tens
   }
   line("// What the integers are that masks read: of a tile's rows, and of blocks of keys.");
   line("struct Tensors {");
+  line(fmt::format("  static constexpr bool kReadsKeys = {};", !keys.empty()));
   out_ += members;
   line("  TILE_DEVICE void rows(const Params& p, const Tile& tile) {");
   if (!rows.empty()) {
@@ -230,7 +231,8 @@ void ScoreWriter::write_mask_tensors(const std::vector<const ScoreTensor*>& tens
                     "1;",
                     value_of_(query_count()), rows_));
   }
-  line(rows + "  }\n  TILE_DEVICE void keys(const Params& p, const Tile& tile, i32 top) {");
+  line(rows +
+       "  }\n  TILE_DEVICE void keys(const Params& p, const Tile& tile, i32 top, u32 wanted) {");
   line(keys + "  }\n};\n");
 }
 

@@ -10,8 +10,8 @@
 namespace tilejit::render {
 
 std::vector<std::string_view> WarpAttentionWriter::own_headers() const {
-  return {"contiguous",      "wide",      "dependent",      "warp_attention",
-          "attention_order", "grid_tile", "sums_by_vectors"};
+  return {"contiguous",  "wide",      "dependent",      "warp_attention",
+          "head_groups", "grid_tile", "sums_by_vectors"};
 }
 
 bool WarpAttentionWriter::is_loaded(const plan::Operand& operand) const {
@@ -83,6 +83,10 @@ void WarpAttentionWriter::write_attention_work() {
   write_matrix("keys", attention_.key_tensor, attention_.keys);
   write_matrix("values", 1, attention_.b);
   out_ += work.functions();
+  line("  static TILE_DEVICE Tile tile_at(const Params& p, u32 number) {");
+  line("    const u32 group = heads_of_group(bytes_of_head(p));");
+  line("    const TileOfHead at = tile_of_heads(number, rows(p), heads(p), group);");
+  line("    return find_tile(p, at.head * rows(p) + at.row);\n  }\n};");
 }
 
 }  // namespace tilejit::render

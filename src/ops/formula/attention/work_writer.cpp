@@ -47,17 +47,14 @@ std::string AttentionWork::functions() const {
          function_text("u32", "rows(const Params& p)",
                        fmt::format("u32(({} + {}) / {})", m, product.tile.m - 1, product.tile.m)) +
          function_text("u32", "heads(const Params& p)", heads) +
-         function_text("u32", "count(const Params& p)", "rows(p) * heads(p)") +
-         "  static TILE_DEVICE Tile tile_at(const Params& p, u32 number) {\n" +
-         fmt::format("    const u32 group = heads_of_group(extent_k(p) * {});\n", bytes) +
-         "    const AttentionTile at = attention_tile(number, rows(p), heads(p), group);\n" +
-         fmt::format("    return find_tile(p, at.head * rows(p) + at.row{});\n  }}\n", rank) +
+         function_text("i64", "bytes_of_head(const Params& p)",
+                       fmt::format("extent_k(p) * {}", bytes)) +
          "  using MaskTensors = Tensors;\n"
          "  static TILE_DEVICE Truth mask(const Params& p, const Tile& tile, const Tensors& "
          "tensors,\n"
          "                                i64 first, i64 last) {\n"
          "    return mask_of(p, tile, tensors, first, last);\n  }\n"
-         "  using ScoreFormula = Scores;\n  using RowFormula = Rows;\n};\n";
+         "  using ScoreFormula = Scores;\n  using RowFormula = Rows;\n";
 }
 
 }  // namespace tilejit::render

@@ -9,13 +9,12 @@
 namespace tilejit::render {
 
 /// The members of Work that all kernels of attentions have: what differs in numbers, where tiles
-/// and elements lie, masks and formulas. `rank` is what find_tile takes behind a tile's number.
+/// and elements lie, masks and formulas.
 struct AttentionWork {
   const plan::Plan& plan;
   const plan::Matmul& product;
   const plan::Weights& weights;
   std::string_view checks;
-  std::string_view rank = {};
   ScoreWriter::DimText value_of = {};
 
   [[nodiscard]] std::string constants() const;

@@ -165,11 +165,11 @@ void MatmulWriter::write_places() {
   line("struct Tile {");
   line("  i64 m, n;");
   write_members();
-  const bool clusters = cluster() > 1;
   line(fmt::format("}};\nTILE_DEVICE Tile find_tile(const Params& p, u32 t{}) {{\n  Tile tile;",
-                   takes_rank() ? ", u32 rank" : ""));
-  for (const auto& [name, extent, per] : {std::tuple("m", extent_m(), product_.tile.m * cluster()),
-                                          std::tuple("n", extent_n(), product_.tile.n)}) {
+                   takes_rank() ? ", u32 row, u32 column = 0" : ""));
+  const int rows = cluster(), columns = beside();
+  for (const auto& [name, extent, per] : {std::tuple("m", extent_m(), product_.tile.m * rows),
+                                          std::tuple("n", extent_n(), product_.tile.n * columns)}) {
     line(fmt::format("  const u32 tiles_{} = u32(({} + {}) / {});", name, value_of(extent), per - 1,
                      per));
   }
@@ -177,9 +177,10 @@ void MatmulWriter::write_places() {
   line(fmt::format(
       "  const GridTile at = grid_tile<{}>(t - batch * (tiles_m * tiles_n), tiles_m, tiles_n);",
       group_of_tiles()));
-  const std::string row = clusters ? fmt::format("at.m * {} + rank", cluster()) : "at.m";
-  line(fmt::format("  tile.m = i64({}) * {};\n  tile.n = i64(at.n) * {};", row, product_.tile.m,
-                   product_.tile.n));
+  const std::string row = rows > 1 ? fmt::format("at.m * {} + row", rows) : "at.m";
+  const std::string column = columns > 1 ? fmt::format("at.n * {} + column", columns) : "at.n";
+  line(fmt::format("  tile.m = i64({}) * {};\n  tile.n = i64({}) * {};", row, product_.tile.m,
+                   column, product_.tile.n));
   line(product_.along_m ? "  tile.c0 = tile.m;\n  tile.c1 = tile.n;"
                         : "  tile.c0 = tile.n;\n  tile.c1 = tile.m;");
   std::string from = "batch";

@@ -32,8 +32,10 @@ class MatmulWriter : public TilesWriter {
   void write_constants() override;
   void write_behind_formula() override;
   [[nodiscard]] expr::Slice formula() const override;
-  /// Blocks whose tiles lie below each other, and rows of tiles that are taken column by column.
+  /// Blocks of a cluster whose tiles lie below each other, and beside each other; and rows of tiles
+  /// that are taken column by column.
   [[nodiscard]] virtual int cluster() const { return 1; }
+  [[nodiscard]] virtual int beside() const { return 1; }
   [[nodiscard]] virtual bool takes_rank() const { return false; }
   [[nodiscard]] virtual int group_of_tiles() const { return 8; }
   /// Sums of one product in shared memory, after which those of the second one lie.

@@ -64,11 +64,16 @@ Step combining_step(const Plan& plan) {
           .overlaps_previous = can_overlap(plan)};
 }
 
+constexpr std::int64_t kBytesOfCounter = 4;
+
 void add_kernels(const Plan& plan, LaunchPlan& launch) {
   launch.steps.push_back(kernel_step(plan));
   if (leaves_partials(plan)) {
     launch.workspaces.push_back(
         {.bytes = partials_bytes(plan, *matmul_of(plan)), .zeroed = true, .kept = true});
+  }
+  if (counts_tiles(plan)) {
+    launch.workspaces.push_back({.bytes = kBytesOfCounter, .zeroed = true, .kept = true});
   }
   const Rows* const rows = rows_of(plan);
   if (rows == nullptr || rows->splits == 1) return;

@@ -100,6 +100,9 @@ std::vector<Param> params_of(const Fused& op, const Plan& plan) {
   if ((rows != nullptr && rows->splits > 1) || leaves_partials(plan)) {
     list.add({.kind = Param::Kind::workspace, .index = 0, .name = "partials"});
   }
+  if (counts_tiles(plan)) {
+    list.add({.kind = Param::Kind::workspace, .index = 0, .name = "tickets"});
+  }
   add_dims(plan, list);
   const std::size_t rank = plan.extents.size();
   for (std::size_t m = 0; m + 1 < rank; ++m) {

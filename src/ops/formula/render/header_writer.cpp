@@ -138,7 +138,7 @@ void HeaderWriter::write_params() {
       case Param::Kind::dim:
         line(fmt::format("  i64 {};  // {}", param.name, to_string(param.dim)));
         break;
-      case Param::Kind::workspace: line("  unsigned char* partials;"); break;
+      case Param::Kind::workspace: line(fmt::format("  unsigned char* {};", param.name)); break;
       case Param::Kind::divisor:
         line(fmt::format("  FastDivisor {};  // {}{}", param.name, to_string(param.dim),
                          param.per == 1 ? "" : fmt::format(" in units of {}", param.per)));

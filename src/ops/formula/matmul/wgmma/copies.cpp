@@ -92,6 +92,16 @@ class Copies {
     step = std::move(user);
   }
 
+  /// Whether both operands would have to go through registers.
+  static bool both_along_m(const Step& user) {
+    const formula::Product product = formula::product_of(user.op, user.analysis);
+    const auto source = [&](const formula::ProductOperand& operand, std::size_t i) {
+      return source_of(operand, user.op.tensors[i].align, user.analysis.symbols);
+    };
+    return goes_through_registers(source(product.a, 0)) &&
+           goes_through_registers(source(product.b, 1));
+  }
+
   /// The step that copies an operand, of which `user` then reads the copy; nothing if it need not,
   /// or cannot, be copied.
   std::optional<Step> copy_of(Step& user, std::size_t operand) const {
@@ -100,7 +110,8 @@ class Copies {
     const OperandSource source =
         source_of(operand == 0 ? product.a : product.b, tensor.align, user.analysis.symbols);
     const auto shape = shape_of(tensor.layout);
-    if (source.is_computed() || fault_of_source(source).empty() || !shape) return std::nullopt;
+    if (source.is_computed() || !shape || (fault_of_source(source).empty() && !both_along_m(user)))
+      return std::nullopt;
     const std::size_t last = shape->size() - 1, along_k = operand == 0 ? last : last - 1;
     const int bytes = size_bytes(tensor.dtype);
     const bool as_it_is = source.major == atoms::Major::k || bytes != 2;

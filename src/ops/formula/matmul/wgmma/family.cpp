@@ -33,11 +33,12 @@ void MatmulWgmma::choose_launch(Plan& plan, const Tuning&) {
 
 std::int64_t MatmulWgmma::unit_extent(const Plan&, std::size_t m) const noexcept {
   if (m > 1) return 1;
-  return (m == 0) == along_m ? std::int64_t{tile.m} * cluster : tile.n;
+  return (m == 0) == along_m ? std::int64_t{tile.m} * cluster : std::int64_t{tile.n} * beside;
 }
 
 void MatmulWgmma::write_json(core::JsonLine& line) const {
-  line.member("atom", to_string(atom)).member("cluster", cluster).member("panel", panel);
+  line.member("atom", to_string(atom)).member("cluster", cluster).member("beside", beside);
+  line.member("box_rows_a", box_rows_a).member("box_rows_b", box_rows_b).member("panel", panel);
   line.member("words", words).key("alike").raw(alike ? "true" : "false");
   line.key("takes_turns").raw(takes_turns ? "true" : "false");
   line.key("swapped").raw(swapped ? "true" : "false");
@@ -59,17 +60,26 @@ BoxesOfTile boxes_of(const MatmulWgmma& product, atoms::Operand operand) {
   const OperandSource& source = source_of(product, operand);
   const int rows = rows_of_tile(product, operand);
   const bool right = operand == atoms::Operand::b;
-  const int sharing = right ? product.cluster : 1;
+  const int sharing = right ? product.cluster : product.beside;
   const int depth = product.tile.k;
   if (source.major == atoms::Major::k) {
-    const int count = right ? std::max(sharing, product.products()) : sharing;
-    return {.count = count, .extent = rows / count, .depth = depth};
+    const int least = right ? std::max(sharing, product.products()) : sharing;  // boxes
+    const int given = right ? product.box_rows_b : product.box_rows_a;
+    const int extent = given == 0 ? rows / least : given;
+    return {.count = rows / extent, .extent = extent, .depth = depth};
   }
   const int wide = kRowBytes / size_bytes(source.dtype);
   return {.count = rows / wide * sharing, .extent = wide, .depth = depth / sharing};
 }
 
 namespace {
+
+/// K in the order of tile/operand_along_m.cuh: 0 4 1 5 2 6 3 7 of each 8.
+std::vector<TensorMap::Mode> groups_of(const TensorMap::Mode& k) {
+  return {{.extent = 2, .stride = k.stride * 4, .box = 2},
+          {.extent = 4, .stride = k.stride, .box = 4},
+          {.extent = Dim(k.extent.value() / 8), .stride = k.stride * 8, .box = k.box / 8}};
+}
 
 TensorMap map_of(const Plan& plan, const MatmulWgmma& product, atoms::Operand operand,
                  const OperandSource& source) {
@@ -83,6 +93,10 @@ TensorMap map_of(const Plan& plan, const MatmulWgmma& product, atoms::Operand op
   TensorMap map{.dtype = source.dtype,
                 .modes = {along_k ? inner : outer, along_k ? outer : inner},
                 .swizzle = TensorMap::Swizzle::bytes_128};
+  if (operand == atoms::Operand::a && product.loads_a()) {
+    map.modes.pop_back();
+    for (const TensorMap::Mode& mode : groups_of(inner)) map.modes.push_back(mode);
+  }
   for (std::size_t i = source.batch.size(); i-- > 0;) {
     for (const Mode& leaf : source.batch[i]) {
       map.modes.push_back({.extent = leaf.extent, .stride = leaf.stride});

@@ -9,8 +9,8 @@ namespace tilejit::plan {
 
 /// By warpgroups of sm_90a, which read both operands from shared memory, where tensor maps bring
 /// them. `tile.stages` are those of the ring; `tile.warps_m` are the warps that multiply, beside
-/// which a block has four for the copies. Blocks of a cluster have tiles below each other, or the
-/// same tile and a part of K each.
+/// which a block has four for the copies. Blocks of a cluster have tiles below and beside each
+/// other, or the same tile and a part of K each.
 ///
 /// A pair shares `a`. Its tiles of B lie in a stage one behind the other, and an instruction
 /// multiplies both: `tile.n` columns of the result are `columns()` of the instruction.
@@ -18,6 +18,7 @@ struct MatmulWgmma : Matmul {
   static constexpr std::string_view kTemplate = "matmul_wgmma";
   atoms::MmaAtom atom;
   int cluster = 1;  ///< blocks that share the columns of B, for each part of K (`splits`)
+  int beside = 1;   ///< blocks that share the rows of A
   int panel = 64;   ///< columns of sums that a warp hands to the formula at once
   /// Outputs of 16 bits, made from pairs of sums as they lie in registers; only results then go
   /// through shared memory. 0: sums do, and the formula takes whole vectors.
@@ -26,6 +27,8 @@ struct MatmulWgmma : Matmul {
   /// Each warpgroup has a tile of its own, and finishes it while the other one multiplies.
   bool takes_turns = false;
   bool swapped = false;  ///< `a` is the right operand, transposed, and `b` the left one
+  /// Rows of an operand's boxes, if it lies along K; 0: all that a block brings.
+  int box_rows_a = 0, box_rows_b = 0;
   bool operator==(const MatmulWgmma&) const = default;
 
   void choose_launch(Plan& plan, const Tuning& tuning);
@@ -34,8 +37,10 @@ struct MatmulWgmma : Matmul {
 
   [[nodiscard]] int consumers() const noexcept { return tile.warps_m / 4; }
   [[nodiscard]] int threads() const noexcept { return 128 * (consumers() + 1); }
-  [[nodiscard]] int blocks_of_cluster() const noexcept { return cluster * splits; }
+  [[nodiscard]] int blocks_of_cluster() const noexcept { return cluster * beside * splits; }
   [[nodiscard]] int columns() const noexcept { return tile.n * products(); }
+  /// Whether warps load A into registers (tile/operand_along_m.cuh).
+  [[nodiscard]] bool loads_a() const noexcept { return atom.a_source == atoms::ASource::registers; }
 };
 
 /// How an operand's tile lies in shared memory.

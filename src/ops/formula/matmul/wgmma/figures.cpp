@@ -24,6 +24,11 @@ Sentences why(const Plan&, const MatmulWgmma& product) {
                   : product.takes_turns    ? "in turn compute"
                                            : "compute",
                   tile.m, tile.n, tile.k, tile.stages, plan::stage_bytes(product) / 1024));
+  if (product.loads_a()) {
+    sentences.push_back(
+        fmt::format("{} does not lie along K, so its elements go through registers.",
+                    product.swapped ? "The right operand, which stands on the left," : "A"));
+  }
   if (product.second) {
     sentences.emplace_back(
         "Two products share an operand, which is read once: a tile has both of them, and the "
@@ -39,6 +44,12 @@ Sentences why(const Plan&, const MatmulWgmma& product) {
         fmt::format("{} blocks of a cluster share the columns of the right operand, of which each "
                     "loads a part for all.",
                     product.cluster));
+  }
+  if (product.beside > 1) {
+    sentences.push_back(fmt::format(
+        "{} blocks of a cluster share the rows of the left operand, of which each loads "
+        "a part for all.",
+        product.beside));
   }
   if (product.splits > 1) {
     sentences.push_back(fmt::format(

@@ -1,6 +1,8 @@
 #include "wgmma/tile_choice.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <initializer_list>
 
 #include "core/integer.hpp"
 #include "device/device.hpp"
@@ -31,6 +33,12 @@ constexpr Rows kRows[] = {{64, 1, 256, 256},
                           {256, 2, 160, 128},
                           {128, 2, 128, 0, true}};
 
+/// Blocks below each other, which share columns, and beside each other, which share rows.
+struct Sharing {
+  int cluster, beside;
+};
+constexpr Sharing kSharings[] = {{1, 1}, {2, 1}, {1, 2}, {2, 2}, {4, 1}, {1, 4}, {4, 2}, {2, 4}};
+
 struct Size {
   std::int64_t m, n, k, batch;
 };
@@ -48,10 +56,13 @@ class Ranking {
       if (problem_.swapped.value_or(swapped) != swapped) continue;
       for (const Rows& rows : kRows) {
         if (rows.takes_turns && problem_.statistic) continue;
+        if (problem_.loads_a && (rows.takes_turns || rows.m > 64 * rows.consumers)) continue;
         const int most = problem_.products == 1 ? rows.most_columns : rows.most_of_pair;
         for (int n = 16; n <= most; n += 8) {
-          for (const int cluster : {1, 2}) add(rows, n, cluster, swapped);
-          if (may_split() && !rows.takes_turns) add_splits(rows, n, swapped);
+          for (const Sharing& sharing : kSharings) {
+            add(rows, n, sharing, swapped);
+            if (may_split() && !rows.takes_turns) add_splits(rows, n, sharing, swapped);
+          }
         }
       }
     }
@@ -68,25 +79,25 @@ class Ranking {
     return size.m && size.n && size.k && size.batch && problem_.products == 1 &&
            !problem_.statistic;
   }
-  void add_splits(const Rows& rows, int n, bool swapped) {
-    for (const int cluster : {1, 2}) {
-      for (int splits = 2; splits * cluster <= kMostOfCluster; ++splits) {
-        if (steps() < splits * kLeastSteps) break;
-        add(rows, n, cluster, swapped, splits);
-      }
+  void add_splits(const Rows& rows, int n, const Sharing& sharing, bool swapped) {
+    for (int splits = 2; splits * sharing.cluster * sharing.beside <= kMostOfCluster; ++splits) {
+      if (steps() < splits * kLeastSteps) break;
+      add(rows, n, sharing, swapped, splits);
     }
   }
 
-  void add(const Rows& rows, int columns, int cluster, bool swapped, int splits = 1) {
-    const int products = problem_.products, n = columns / products;
+  void add(const Rows& rows, int columns, const Sharing& sharing, bool swapped, int splits = 1) {
+    const int products = problem_.products, n = columns / products, cluster = sharing.cluster;
     if (columns % step_of(cluster, swapped) != 0 || n % problem_.multiple != 0) return;
     if (problem_.integer && columns > 32 && columns % 16 != 0) return;
     const std::int64_t tiles_m = core::ceil_div(extent_m(swapped), rows.m);
-    if (cluster > tiles_m) return;
+    const std::int64_t tiles_n = core::ceil_div(extent_n(swapped), n);
+    if (cluster > tiles_m || sharing.beside > tiles_n) return;
     WgmmaTile tile{.m = rows.m,
                    .n = n,
                    .consumers = rows.consumers,
                    .cluster = cluster,
+                   .beside = sharing.beside,
                    .splits = splits,
                    .swapped = swapped,
                    .takes_turns = rows.takes_turns};
@@ -97,7 +108,9 @@ class Ranking {
   /// Of columns: whole rows of the swizzle come from each block and for each product; and what
   /// lies along N comes in panels, of which products share none.
   [[nodiscard]] int step_of(int cluster, bool swapped) const {
-    if (major(swapped) == atoms::Major::k) return 8 * std::max(cluster, problem_.products);
+    if (major(swapped) == atoms::Major::k) {
+      return problem_.products == 1 ? 8 : 8 * std::max(cluster, problem_.products);
+    }
     return problem_.products == 1 ? 8 : kPanel * problem_.products;
   }
 
@@ -108,8 +121,9 @@ class Ranking {
   };
   [[nodiscard]] Grid grid_of(const WgmmaTile& tile, std::int64_t tiles_m) const {
     const std::int64_t tiles_n = core::ceil_div(extent_n(tile.swapped), tile.n);
-    const std::int64_t groups = core::ceil_div(tiles_m, tile.cluster) * tiles_n * size_.batch;
-    const int each = tile.cluster * tile.splits;
+    const std::int64_t groups =
+        core::ceil_div(tiles_m, tile.cluster) * core::ceil_div(tiles_n, tile.beside) * size_.batch;
+    const int each = tile.cluster * tile.beside * tile.splits;
     const std::int64_t waves = core::ceil_div(groups, clusters_of(each));
     const double part = static_cast<double>(groups) / clusters_of(each);  // of a wave, and more
     // What the last one of many waves leaves free makes the others faster: power is limited.
@@ -129,20 +143,24 @@ class Ranking {
                                      costs_.before_tile + formula
                                : waves * (product + costs_.before_tile + formula + of_split(tile));
     const double memory = of_memory(tile, grid);
-    const double sharing = tile.cluster == 1 ? 0 : costs_.of_sharing * (tile.splits > 1 ? 2 : 1);
+    const bool alone = tile.cluster * tile.beside == 1;
+    const double sharing =
+        alone ? 0 : costs_.of_sharing * (tile.splits > 1 ? costs_.sharing_beside_splits : 1);
     return costs_.launch + sharing + std::max(compute, memory) +
            costs_.beside_memory * std::min(compute, memory);
   }
 
   /// The formula, in the warps of a block that have sums.
   [[nodiscard]] double of_sums(const WgmmaTile& tile) const {
-    const double of_path = problem_.along_m != tile.swapped ? costs_.turned
-                           : problem_.through_vectors       ? costs_.through_vectors
-                                                            : 1;
-    const double each = costs_.of_sums + costs_.of_formula * static_cast<double>(problem_.formula);
-    const bool whole = of_path == 1;  // panels of 64 columns (tile/sums_by_words.cuh)
-    const int columns = whole ? in_panels(this->columns(tile)) : this->columns(tile);
-    return each * of_path * tile.m * columns / (128 * 256) * adding(tile) / warps(tile);
+    const bool turned = problem_.along_m != tile.swapped;
+    const bool vectors = turned ? problem_.turned_through_vectors : problem_.through_vectors;
+    const double of_path = !vectors ? costs_.of_sums * (turned ? costs_.turned_words : 1)
+                           : turned ? costs_.turned
+                                    : costs_.through_vectors;
+    const double each = of_path + costs_.of_formula * static_cast<double>(problem_.formula);
+    // Panels of 64 columns (tile/sums_by_words.cuh).
+    const int columns = vectors ? this->columns(tile) : in_panels(this->columns(tile));
+    return each * tile.m * columns / (128 * 256) * adding(tile) / warps(tile);
   }
   [[nodiscard]] double of_split(const WgmmaTile& tile) const {
     if (tile.splits == 1) return 0;
@@ -164,8 +182,9 @@ class Ranking {
     const auto k = static_cast<double>(size_.k) * problem_.element_bytes;
     const double of_m = static_cast<double>(extent_m(tile.swapped)) * k,
                  of_n = static_cast<double>(extent_n(tile.swapped)) * k;
-    const std::int64_t groups_m = core::ceil_div(grid.tiles_m, tile.cluster);
-    const double again = times(of_m, grid.tiles_n) + times(of_n, groups_m);
+    const std::int64_t groups_m = core::ceil_div(grid.tiles_m, tile.cluster),
+                       groups_n = core::ceil_div(grid.tiles_n, tile.beside);
+    const double again = times(of_m, groups_n) + times(of_n, groups_m);
     return memory_clocks(problem_) +
            again * static_cast<double>(size_.batch) / costs_.bytes_in_clock;
   }
@@ -180,7 +199,8 @@ class Ranking {
     return multiprocessors_ * kPartInClusters[blocks] / (100 * blocks);
   }
 
-  /// The slowest of products, of the second-level cache, and of what arrives in shared memory.
+  /// Little more than the slowest of products, of the second-level cache, of the rows that a block
+  /// asks for, and of what arrives in its shared memory.
   [[nodiscard]] double clocks_of_step(const WgmmaTile& tile, double blocks) const {
     const double instructions = tile.m / 64.0 * kStepsOfStage;
     const bool two = tile.m / (tile.takes_turns ? 1 : tile.consumers) > 64;  // of a warpgroup
@@ -190,17 +210,26 @@ class Ranking {
     const double multiplying = instructions * instruction * (two ? costs_.of_two : 1) *
                                (tile.takes_turns ? costs_.of_turns : 1);
     const double product = beside_statistic(tile, multiplying);
-    const double own = kBytesOfStep * double(tile.m), shared = kBytesOfStep * loaded(tile);
+    const double own = tile.m, shared = loaded(tile);  // rows
+    const double own_asked = own / tile.beside, shared_asked = shared / tile.cluster;
     const bool own_split = is_split(!tile.swapped, tile.m);
     const bool shared_split = is_split(tile.swapped, columns(tile));
     const auto times = [](bool split, double by) { return split ? by : 1; };
-    const double asked = own * times(own_split, costs_.level2_of_split_rows) +
-                         shared / tile.cluster * times(shared_split, costs_.level2_of_split_rows);
-    const double arrived = own * times(own_split, costs_.loaded_of_split_rows) +
-                           shared * times(shared_split, costs_.loaded_of_split_rows);
-    const double traffic = 1 / n + loaded(tile) / n / (tile.m * tile.cluster);
-    return std::max({product * (1 + costs_.of_traffic * traffic),
-                     blocks * asked / costs_.level2_in_clock, arrived / costs_.loaded_in_clock});
+    const double asked = own_asked * times(own_split, costs_.level2_of_split_rows) +
+                         shared_asked * times(shared_split, costs_.level2_of_split_rows);
+    const double issued = own_asked * times(own_split, costs_.asked_of_split_rows) +
+                          shared_asked * times(shared_split, costs_.asked_of_split_rows);
+    const double traffic = 1 / n / tile.beside + shared / n / (tile.m * tile.cluster);
+    return together({product * (1 + costs_.of_traffic * traffic),
+                     blocks * kBytesOfStep * asked / costs_.level2_in_clock,
+                     issued / costs_.asked_in_clock,
+                     kBytesOfStep * (own + shared) / costs_.loaded_in_clock});
+  }
+  /// What takes these clocks side by side.
+  static double together(std::initializer_list<double> all) {
+    double sum = 0;
+    for (const double clocks : all) sum += clocks * clocks * clocks;
+    return std::cbrt(sum);
   }
 
   /// Tensor cores have nothing to do while the only warpgroup reduces its rows.

@@ -13,8 +13,8 @@ namespace tilejit::plan {
 struct WgmmaTile {
   int m = 0, n = 0;
   int consumers = 1;
-  int cluster = 1;
-  int splits = 1;  ///< parts of K
+  int cluster = 1, beside = 1;  ///< as of MatmulWgmma
+  int splits = 1;               ///< parts of K
   bool swapped = false;
   bool takes_turns = false;  ///< each warpgroup has a tile of its own
   double clocks = 0;
@@ -32,8 +32,10 @@ struct WgmmaProblem {
   int multiple = 8;              ///< of a tile's columns, for whole vectors
   bool along_m = false;          ///< vectors of the result lie along M
   bool through_vectors = false;  ///< sums go through shared memory, as of 32-bit outputs
-  int products = 1;              ///< 2: a pair
-  bool statistic = false;        ///< warpgroups reduce whole rows of their operand beside it
+  bool turned_through_vectors = false;  ///< and if vectors lie along a tile's rows
+  int products = 1;                     ///< 2: a pair
+  bool statistic = false;               ///< warpgroups reduce whole rows of their operand beside it
+  bool loads_a = false;  ///< the kernel's A goes through registers (tile/operand_along_m.cuh)
   /// Whether operands are exchanged, if there is no choice: a pair shares what becomes the left
   /// one.
   std::optional<bool> swapped = {};

@@ -1,6 +1,8 @@
 #include "wgmma/wgmma_plan.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <tuple>
 
 #include "device/device.hpp"
 #include "expr/traits.hpp"
@@ -14,12 +16,14 @@ constexpr int kWideBytes = 16;        // of a tensor map's strides
 constexpr int kReservedBytes = 1024;  // of each block
 constexpr int kMostStages = 12;
 constexpr std::size_t kMostBatches = 3;
+constexpr std::int64_t kStepsOfGroup = 8;  // of K: tile/operand_along_m.cuh
 constexpr std::int64_t kMostExtent = std::int64_t{1} << 31;
 
-std::optional<atoms::MmaAtom> atom_of(DType a, DType b, DType sums, int n) {
+std::optional<atoms::MmaAtom> atom_of(DType a, DType b, DType sums, int n,
+                                      atoms::ASource source = atoms::ASource::shared) {
   for (const atoms::MmaAtom& atom : atoms::mma_atoms()) {
     if (atom.family == atoms::MmaFamily::wgmma && atom.a == a && atom.b == b && atom.c == sums &&
-        atom.n == n && atom.a_source == atoms::ASource::shared) {
+        atom.n == n && atom.a_source == source) {
       return atom;
     }
   }
@@ -58,7 +62,7 @@ bool is_possible(const MatmulWgmma& product) {
 }
 
 bool is_pinned(const Tuning& tuning, const WgmmaTile& tile, bool along_m) {
-  if (tuning.cluster && *tuning.cluster != tile.cluster) return false;
+  if (tuning.cluster && *tuning.cluster != tile.cluster * tile.beside) return false;
   if (tuning.splits && *tuning.splits != tile.splits) return false;
   if (!tuning.tile) return true;
   const std::array<int, 2> sides =
@@ -73,9 +77,22 @@ bool is_alike_in_rows(const Operand& operand) {
 
 }  // namespace
 
-int words_of(const Plan& plan, const Matmul& product) {
+namespace {
+
+/// Whether the formula takes the sums of one product, and nothing that depends on their place.
+bool takes_sums_alone(const Plan& plan, const Matmul& product) {
+  const auto is_loaded = [&](const Operand& operand) {
+    return operand.read && !product.multiplies(operand.tensor);
+  };
+  return !product.second && product.statistic == expr::kNoNode && plan.places.empty() &&
+         std::ranges::none_of(plan.operands, is_loaded);
+}
+
+}  // namespace
+
+int words_of(const Plan& plan, const Matmul& product, bool along_m) {
   constexpr int kStored = 8, kMost = 2;
-  if (product.along_m || product.accumulator != f32) return 0;
+  if (product.accumulator != f32 || (along_m && !takes_sums_alone(plan, product))) return 0;
   if (plan.vector != kStored || plan.ragged || plan.peeled) return 0;
   int words = 0;
   for (const Operand& operand : plan.operands) {
@@ -97,16 +114,47 @@ bool reads_rows(const Plan& plan, const Matmul& product) {
   constexpr std::int64_t kPerStage = 64, kMost = 200 * kPerStage;
   return product.a.major == atoms::Major::k && size_bytes(product.a.dtype) == 2 &&
          product.k.is_known() && product.k.value() % kPerStage == 0 && product.k.value() <= kMost &&
-         words_of(plan, product) > 0 && !(product.second && product.second->left);
+         !product.along_m && words_of(plan, product, false) > 0 &&
+         !(product.second && product.second->left);
+}
+
+/// Pairs share the kernel's A, statistics are of its rows, and it may go through registers.
+std::optional<bool> swapped_of(const Matmul& product) {
+  if (product.second) return product.second->left;
+  if (product.statistic != expr::kNoNode) return false;
+  if (goes_through_registers(product.b)) return true;
+  return goes_through_registers(product.a) ? std::optional(false) : std::nullopt;
 }
 
 bool fits(const Plan& plan, const Matmul& product) {
+  const OperandSource& right = swapped_of(product).value_or(false) ? product.a : product.b;
+  if (goes_through_registers(right)) return false;
   if (!has_wgmma(plan.target, product)) return false;
   if (is_empty(plan, product)) return false;
   return std::ranges::none_of(plan.extents, is_too_long) && !is_too_long(product.k) &&
          fault_of_source(product.a).empty() && fault_of_source(product.b).empty() &&
          (!product.second || is_alike(product)) &&
          (product.statistic == expr::kNoNode || reads_rows(plan, product));
+}
+
+/// Rows of the boxes in which blocks that share a tile's rows bring these. Boxes outside are not
+/// asked for, and rows outside of one that is not take longer than those inside. But boxes take
+/// time, too, and a block may bring one more than the next.
+int box_rows(const OperandSource& source, const Dim& extent, int tile, int sharing) {
+  constexpr std::int64_t kOfRowOutside = 4, kOfBox = 8;  // clocks, about
+  constexpr int kStep = 8;                               // rows of a swizzle's pattern
+  if (source.major != atoms::Major::k) return 0;
+  const std::int64_t last = extent.is_known() ? extent.value() % tile : 0;  // of the last tile
+  int best = kStep;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (int rows = tile; rows >= kStep; rows -= kStep) {
+    if (tile % rows != 0) continue;
+    const int own = (tile / rows + sharing - 1) / sharing;  // boxes
+    const std::int64_t outside = (rows - last % rows) % rows;
+    const std::int64_t clocks = kOfRowOutside * outside + kOfBox * own + own * rows;
+    if (clocks < least) std::tie(least, best) = std::pair(clocks, rows);
+  }
+  return best;
 }
 
 MatmulWgmma made(const Plan& plan, const Matmul& product, const WgmmaTile& tile) {
@@ -119,8 +167,11 @@ MatmulWgmma made(const Plan& plan, const Matmul& product, const WgmmaTile& tile)
   if (made.second) made.second->left = false;  // it stands beside the kernel's B
   made.swapped = tile.swapped;
   made.takes_turns = tile.takes_turns;
-  made.atom = *atom_of(made.a.dtype, made.b.dtype, made.accumulator, tile.n * made.products());
+  made.atom =
+      *atom_of(made.a.dtype, made.b.dtype, made.accumulator, tile.n * made.products(),
+               goes_through_registers(made.a) ? atoms::ASource::registers : atoms::ASource::shared);
   made.cluster = tile.cluster;
+  made.beside = tile.beside;
   made.tile = {.m = tile.m,
                .n = tile.n,
                .k = kRowBytes / size_bytes(made.a.dtype),
@@ -129,10 +180,15 @@ MatmulWgmma made(const Plan& plan, const Matmul& product, const WgmmaTile& tile)
   made.passes = 1;
   const bool narrow = made.along_m || tile.consumers == 3 || tile.n <= 32 || made.second;
   made.panel = narrow ? 32 : 64;
-  made.words = words_of(plan, made);
+  made.words = words_of(plan, made, made.along_m);
   made.alike = std::ranges::all_of(plan.operands, [&](const Operand& operand) {
     return operand.written || made.multiplies(operand.tensor) || is_alike_in_rows(operand);
   });
+  if (!made.second) {
+    const Dim &m = plan.extents[made.along_m ? 0 : 1], &n = plan.extents[made.along_m ? 1 : 0];
+    made.box_rows_a = box_rows(made.a, m, tile.m, tile.beside);
+    made.box_rows_b = box_rows(made.b, n, tile.n, tile.cluster);
+  }
   made.tile.stages = stages_of(made, plan.target);
   return made;
 }
@@ -146,20 +202,28 @@ bool has_wgmma(const Target& target, const Matmul& product) {
   return atom_of(product.a.dtype, product.b.dtype, product.accumulator, 64).has_value();
 }
 
+bool goes_through_registers(const OperandSource& source) noexcept {
+  return source.major == atoms::Major::mn && size_bytes(source.dtype) == 4;
+}
+
 std::string fault_of_source(const OperandSource& source) {
+  const bool along_m = goes_through_registers(source);
   if (source.is_computed() || source.stored != source.dtype) return "is computed on its way";
   if (source.outer.size() != 1 || source.inner.size() != 1)
     return "has modes of modes, or repeats along a mode";
   if (source.run * size_bytes(source.dtype) != kWideBytes)
     return "is not aligned to 16 bytes in every row";
-  if (source.major == atoms::Major::mn && size_bytes(source.dtype) != 2)
-    return "does not lie along K, as wgmma reads elements that have not 16 bits";
+  if (source.major == atoms::Major::mn && size_bytes(source.dtype) == 1)
+    return "does not lie along K, as wgmma reads elements of 8 bits";
+  if (along_m && (!source.inner.front().extent.is_known() ||
+                  source.inner.front().extent.value() % kStepsOfGroup != 0))
+    return "does not lie along K, whose extent is not known to be a multiple of 8";
   std::size_t batches = 0;
   for (const std::vector<Mode>& leaves : source.batch) {
     if (leaves.size() > 1) return "has modes of modes";
     batches += leaves.size();
   }
-  if (batches > kMostBatches) return "has more batches than a tensor map";
+  if (batches > (along_m ? 1 : kMostBatches)) return "has more batches than a tensor map";
   const auto repeats = [](const std::vector<Mode>& leaves) {
     return !leaves.empty() && leaves.front().stride.is(0);
   };
@@ -183,12 +247,6 @@ bool has_split_rows(const OperandSource& source) {
 /// Whether the formula computes the node from others.
 bool is_computed(const expr::Node& node) {
   return node.op != expr::Op::matmul && node.args[0] != expr::kNoNode;
-}
-
-/// Pairs share the kernel's A, and statistics are of its rows.
-std::optional<bool> swapped_of(const Matmul& product) {
-  if (product.second) return product.second->left;
-  return product.statistic != expr::kNoNode ? std::optional(false) : std::nullopt;
 }
 
 }  // namespace
@@ -219,9 +277,11 @@ WgmmaProblem problem_of(const Plan& plan, const Matmul& product) {
           .integer = product.accumulator == i32,
           .multiple = std::max(8, plan.vector),
           .along_m = product.along_m,
-          .through_vectors = words_of(plan, product) == 0,
+          .through_vectors = words_of(plan, product, false) == 0,
+          .turned_through_vectors = words_of(plan, product, true) == 0,
           .products = product.products(),
           .statistic = product.statistic != expr::kNoNode,
+          .loads_a = goes_through_registers(product.a) || goes_through_registers(product.b),
           .swapped = swapped_of(product),
           .target = plan.target};
 }

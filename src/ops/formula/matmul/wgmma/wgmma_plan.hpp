@@ -19,8 +19,9 @@ struct WgmmaChoice {
 [[nodiscard]] std::optional<WgmmaChoice> choose_wgmma(const Plan& plan, const Matmul& product,
                                                       const Tuning& tuning);
 
-/// The outputs that the formula can make of pairs in registers (MatmulWgmma::words).
-[[nodiscard]] int words_of(const Plan& plan, const Matmul& product);
+/// The outputs that the formula can make of pairs in registers (MatmulWgmma::words), if vectors of
+/// the result lie along M, or else along N.
+[[nodiscard]] int words_of(const Plan& plan, const Matmul& product, bool along_m);
 
 /// What the tiles of `product` are chosen for.
 [[nodiscard]] WgmmaProblem problem_of(const Plan& plan, const Matmul& product);
@@ -31,5 +32,9 @@ struct WgmmaChoice {
 /// Why tensor maps cannot show an operand as wgmma reads it: "is not aligned to 16 bytes in every
 /// row"; empty if they can.
 [[nodiscard]] std::string fault_of_source(const OperandSource& source);
+
+/// Whether wgmma reads the operand from registers only, and hence as its A: elements of 32 bits
+/// that do not lie along K.
+[[nodiscard]] bool goes_through_registers(const OperandSource& source) noexcept;
 
 }  // namespace tilejit::plan

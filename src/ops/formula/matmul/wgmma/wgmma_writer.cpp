@@ -25,8 +25,7 @@ std::vector<std::string_view> MatmulWgmmaWriter::own_headers() const {
 
 void MatmulWgmmaWriter::write_constants() {
   write_block();
-  line(fmt::format("constexpr int kCluster = {}, kSplits = {};  // blocks\n", wgmma_.cluster,
-                   wgmma_.splits));
+  line(fmt::format("constexpr int kBlocks = {};  // of a cluster\n", wgmma_.blocks_of_cluster()));
 }
 
 int MatmulWgmmaWriter::group_of_tiles() const {
@@ -125,6 +124,8 @@ void MatmulWgmmaWriter::write_finish() {
                      plan::panels_of_words(wgmma_)));
     line(fmt::format("  static constexpr bool kRolled = {}, kAlike = {};", weight > kShortFormula,
                      wgmma_.alike));
+    line(fmt::format("  static constexpr bool kAlongM = {}, kPanelTogether = {};", wgmma_.along_m,
+                     wgmma_.along_m && wgmma_.splits == 1));
     line("  using Vector = ResultPair;\n  using Stored = ResultStored;");
     return line("  using Finish = SumsByWords<Work>;\n");
   }
@@ -136,13 +137,31 @@ void MatmulWgmmaWriter::write_finish() {
 }
 
 void MatmulWgmmaWriter::write_tiles() {
-  out_ += without_namespace(
-      atoms::emit(wgmma_.atom, "Mma", {.a = wgmma_.a.major, .b = wgmma_.b.major}));
-  out_ += without_namespace(atoms::emit(plan::shared_tile(wgmma_, atoms::Operand::a), "TileA",
-                                        kRowsOfInstruction, wgmma_.atom.k));
+  const bool loads_a = wgmma_.loads_a();
+  const atoms::Majors majors{.a = loads_a ? atoms::Major::k : wgmma_.a.major, .b = wgmma_.b.major};
+  out_ += without_namespace(atoms::emit(wgmma_.atom, "Mma", majors));
+  if (loads_a) {
+    line(fmt::format("using TileA = OperandAlongM<{}, {}>;", wgmma_.tile.m, wgmma_.tile.k));
+  } else {
+    out_ += without_namespace(atoms::emit(plan::shared_tile(wgmma_, atoms::Operand::a), "TileA",
+                                          kRowsOfInstruction, wgmma_.atom.k));
+  }
   const atoms::SharedTile right = plan::shared_tile(wgmma_, atoms::Operand::b);
   out_ += without_namespace(atoms::emit(right, "TileB", right.mn, wgmma_.atom.k));
   write_places();
+}
+
+void MatmulWgmmaWriter::write_inside(bool left, const plan::BoxesOfTile& boxes, int along_k) {
+  const Dim& extent = left ? extent_m() : extent_n();
+  const int rows = left ? wgmma_.tile.m * wgmma_.cluster : wgmma_.tile.n * wgmma_.beside;
+  const bool whole = extent.is_known() && extent.value() % rows == 0;
+  const std::string inside =
+      whole || (!left && wgmma_.second)
+          ? "kBoxes"
+          : fmt::format("boxes_inside<kBoxes, {}, {}>({} - tile.{})", boxes.extent, along_k,
+                        value_of(extent), left ? 'm' : 'n');
+  line("  static TILE_DEVICE i32 inside(const Params& p, const Tile& tile) {");
+  line(fmt::format("    return {};\n  }}", inside));
 }
 
 void MatmulWgmmaWriter::write_boxes(char letter, atoms::Operand operand) {
@@ -151,15 +170,20 @@ void MatmulWgmmaWriter::write_boxes(char letter, atoms::Operand operand) {
   const plan::BoxesOfTile boxes = plan::boxes_of(wgmma_, operand);
   const int along_k = wgmma_.tile.k / boxes.depth;  // boxes
   const bool pair = !left && wgmma_.second;
-  const int of_one = boxes.count / wgmma_.products();  // product
-  const std::string own = pair ? fmt::format("number % {}", of_one) : "number";
-  const std::string row =
-      fmt::format("i32(tile.{}) + {}{} * {}", left ? 'm' : 'n', own,
-                  along_k == 1 ? "" : fmt::format(" / {}", along_k), boxes.extent);
-  const std::string k =
-      along_k == 1 ? "k" : fmt::format("k + number % {} * {}", along_k, boxes.depth);
-  std::string at = source.major == atoms::Major::k ? k + ", " + row : row + ", " + k;
-  std::size_t rank = 2;
+  const int sharing = left ? wgmma_.beside : wgmma_.cluster;
+  // Blocks take parts along K of one panel after another, or one piece of the rows after another.
+  const int of_one = boxes.count / along_k / wgmma_.products();  // product
+  const std::string number = along_k > 1   ? "turn"
+                             : sharing > 1 ? fmt::format("(turn * {} + i32(own))", sharing)
+                                           : "turn";
+  const std::string row = fmt::format("i32(tile.{}) + {}{} * {}", left ? 'm' : 'n', number,
+                                      pair ? fmt::format(" % {}", of_one) : "", boxes.extent);
+  const std::string k = along_k == 1 ? "k" : fmt::format("k + i32(own) * {}", boxes.depth);
+  const bool in_groups = left && wgmma_.loads_a();
+  std::string at = source.major == atoms::Major::k ? k + ", " + row
+                   : in_groups                     ? row + ", 0, 0, (" + k + ") / 8"
+                                                   : row + ", " + k;
+  std::size_t rank = in_groups ? 4 : 2;
   for (std::size_t i = source.batch.size(); i-- > 0;) {
     if (source.batch[i].empty()) continue;
     at += fmt::format(", i32(tile.c{})", 1 + source.batch.size() - i);
@@ -168,11 +192,13 @@ void MatmulWgmmaWriter::write_boxes(char letter, atoms::Operand operand) {
   line(fmt::format("struct Source{} {{", letter));
   line(fmt::format("  static constexpr int kBoxes = {}, kBoxBytes = {};", boxes.count,
                    boxes.extent * boxes.depth * size_bytes(source.dtype)));
-  line("  static TILE_DEVICE const TensorMap& map(const Params& p, i32 number) {");
+  line("  static TILE_DEVICE const TensorMap& map(const Params& p, i32 turn, u32 own) {");
   line(fmt::format("    return {}p.map_{};\n  }}",
-                   pair ? fmt::format("number >= {} ? p.map_c : ", of_one) : "", left ? 'a' : 'b'));
-  line(fmt::format("  static TILE_DEVICE Box<{}> box(const Tile& tile, i32 number, i32 k) {{",
-                   rank));
+                   pair ? fmt::format("{} >= {} ? p.map_c : ", number, of_one) : "",
+                   left ? 'a' : 'b'));
+  write_inside(left, boxes, along_k);
+  line(fmt::format(
+      "  static TILE_DEVICE Box<{}> box(const Tile& tile, i32 turn, u32 own, i32 k) {{", rank));
   line(fmt::format("    return {{{{{}}}}};\n  }}\n}};\n", at));
 }
 
@@ -182,11 +208,13 @@ void MatmulWgmmaWriter::write_work() {
   line("struct Work {");
   line(fmt::format("  static constexpr int kM = {}, kN = {}, kK = {}, kStages = {};", tile.m,
                    tile.n, tile.k, tile.stages));
-  line(fmt::format("  static constexpr int kConsumers = {}, kCluster = {}, kSplits = {};",
-                   wgmma_.consumers(), wgmma_.cluster, wgmma_.splits));
+  line(fmt::format("  static constexpr int kConsumers = {}, kCluster = {}, kBeside = {};",
+                   wgmma_.consumers(), wgmma_.cluster, wgmma_.beside));
   const bool statistic = wgmma_.statistic != expr::kNoNode;
-  line(fmt::format("  static constexpr int kProducts = {};", wgmma_.products()));
-  line(fmt::format("  static constexpr bool kStatistic = {};", statistic));
+  line(fmt::format("  static constexpr int kSplits = {}, kProducts = {};", wgmma_.splits,
+                   wgmma_.products()));
+  line(fmt::format("  static constexpr bool kStatistic = {}, kLoadsA = {};", statistic,
+                   wgmma_.loads_a()));
   if (statistic) line("  using Statistic = RowStatistic;");
   line(fmt::format("  static constexpr bool kTakeTurns = {}, kMayBeEmpty = {};", wgmma_.takes_turns,
                    !wgmma_.k.is_known()));
@@ -196,15 +224,15 @@ void MatmulWgmmaWriter::write_work() {
   line("  static TILE_DEVICE i64 extent_k(const Params& p) {");
   line(fmt::format("    return {};\n  }}", value_of(wgmma_.k)));
   line("  static TILE_DEVICE u32 count(const Params& p) {");
+  const int rows = tile.m * wgmma_.cluster, columns = tile.n * wgmma_.beside;  // of a cluster
   std::string count = fmt::format("u32(({} + {}) / {}) * u32(({} + {}) / {})", value_of(extent_m()),
-                                  tile.m * wgmma_.cluster - 1, tile.m * wgmma_.cluster,
-                                  value_of(extent_n()), tile.n - 1, tile.n);
+                                  rows - 1, rows, value_of(extent_n()), columns - 1, columns);
   for (std::size_t m = 2; m < plan_.extents.size(); ++m) {
     count += fmt::format(" * u32({})", value_of(plan_.extents[m]));
   }
   line(fmt::format("    return {};\n  }}", count));
-  line("  static TILE_DEVICE Tile tile_at(const Params& p, u32 number, u32 rank) {");
-  line("    return find_tile(p, number, rank);\n  }\n};");
+  line("  static TILE_DEVICE Tile tile_at(const Params& p, u32 number, u32 row, u32 column) {");
+  line("    return find_tile(p, number, row, column);\n  }\n};");
 }
 
 }  // namespace tilejit::render

@@ -16,6 +16,7 @@ class MatmulWgmmaWriter : public MatmulWriter {
   void write_constants() override;
   void write_behind_formula() override;
   [[nodiscard]] int cluster() const override { return wgmma_.cluster; }
+  [[nodiscard]] int beside() const override { return wgmma_.beside; }
   [[nodiscard]] bool takes_rank() const override { return true; }
   [[nodiscard]] int group_of_tiles() const override;
   [[nodiscard]] int sums_of_panel() const override { return plan::sums_of_panel(wgmma_); }
@@ -23,6 +24,7 @@ class MatmulWgmmaWriter : public MatmulWriter {
   void write_tiles() override;
   /// struct SourceA or SourceB: the boxes of a tile.
   void write_boxes(char letter, atoms::Operand operand);
+  void write_inside(bool left, const plan::BoxesOfTile& boxes, int along_k);
   /// The formula on pairs of sums in registers, and where results are stored 16 bytes at a time.
   void write_pair();
   /// What is reduced along the rows of A.
