@@ -7,9 +7,6 @@
 
 namespace tile {
 
-// Blocks in which values of masked keys are replaced: none, those with masked keys, or all.
-enum class Checks { none, masked, all };
-
 // Where things lie, in bytes: Q, K and V, outputs of each warp on their way, and what the rings
 // need. Work as in tile/warpgroup_attention.cuh.
 template <class Work>

@@ -101,9 +101,13 @@ class Attention(CommandTest):
     def test_every_spec_is_one_kernel(self):
         for name in FORMULAS:
             with self.subTest(spec=name):
-                text = self.assert_ok("render", ATTENTION / f"{name}.json", "--plan", "--target", "sm_90a")
-                parts = json.loads(text)["parts"]
-                self.assertEqual([part["template"] for part in parts], ["attention_wgmma"])
+                self.assertEqual(self.templates(name, "sm_90a"), ["attention_wgmma"])
+                for target in ("sm_80", "sm_89", "sm_90", "sm_100a", "sm_120a"):
+                    self.assertEqual(self.templates(name, target), ["attention_mma"])
+
+    def templates(self, name, target):
+        text = self.assert_ok("render", ATTENTION / f"{name}.json", "--plan", "--target", target)
+        return [part["template"] for part in json.loads(text)["parts"]]
 
     @unittest.skipIf(np is None, "python3-numpy is not installed")
     def test_random_numbers(self):

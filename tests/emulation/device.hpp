@@ -114,6 +114,21 @@ template <class T>
 T __shfl_xor_sync(unsigned, T x, int mask) {
   return exchange(x, emulation::Block::current_block->current() ^ static_cast<std::size_t>(mask));
 }
+template <class T>
+T __shfl_sync(unsigned, T x, int lane) {
+  const std::size_t self = emulation::Block::current_block->current();
+  return exchange(x, self / emulation::kWarp * emulation::kWarp + static_cast<std::size_t>(lane));
+}
+inline unsigned __ballot_sync(unsigned mask, bool x) {
+  const std::size_t lane = emulation::Block::current_block->current() % emulation::kWarp;
+  unsigned bits = x ? 1u << lane : 0u;
+  for (int bit = 1; bit < static_cast<int>(emulation::kWarp); bit *= 2)
+    bits |= __shfl_xor_sync(mask, bits, bit);
+  return bits;
+}
+inline bool __any_sync(unsigned mask, bool x) {
+  return __ballot_sync(mask, x) != 0;
+}
 
 inline int __reduce_max_sync(unsigned mask, int x) {
   for (int bit = 1; bit < static_cast<int>(emulation::kWarp); bit *= 2)
@@ -146,6 +161,9 @@ inline unsigned __float_as_uint(float x) {
 inline double __longlong_as_double(long long x) {
   return bits_as<double>(x);
 }
+inline int min(int a, int b) {
+  return a < b ? a : b;
+}
 inline int __ffs(int x) {
   return __builtin_ffs(x);
 }
@@ -171,6 +189,10 @@ inline float __fmaf_rn(float a, float b, float c) {
 }
 inline double __fma_rn(double a, double b, double c) {
   return fma(a, b, c);
+}
+inline float __fmul_rn(float a, float b) {
+  const volatile float product = a * b;
+  return product;
 }
 inline float rsqrtf(float x) {
   return 1 / sqrtf(x);

@@ -40,7 +40,7 @@ constexpr std::pair<const char*, const char*> kReplaced[] = {
      "template <int kBytes>\nvoid async_copy(u32 to, const void* from) {\n"
      "  async_copy_or_zero<kBytes>(to, from, kBytes);\n}\n}\n"},
     {"tile/ldmatrix.cuh",
-     "namespace tile {\ntemplate <int kMatrices, bool kTransposed>\n"
+     "namespace tile {\ntemplate <int kMatrices, bool kTransposed = false>\n"
      "void load_matrices(u32 (&r)[kMatrices], u32 row) {\n"
      "  emulation::load_matrices<kMatrices, kTransposed>(r, row);\n}\n}\n"},
 };
@@ -199,6 +199,14 @@ bool EmulatedKernels::can_run(const Fused& op) {
     const plan::Rows* const rows = plan::rows_of(kernel);
     return rows == nullptr || rows->cluster == 1;
   });
+}
+
+std::string EmulatedKernels::templates_of(const Fused& op) {
+  const plan::Plan plan = plan::make_plan(op, formula::analyze(op), kTarget);
+  std::string names;
+  for (const plan::Plan& kernel : kernels_of(plan))
+    names += std::string(plan::template_name(kernel)) + " ";
+  return names;
 }
 
 void EmulatedKernels::add(const std::string& what, RandomCase c) {

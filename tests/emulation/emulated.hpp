@@ -27,6 +27,8 @@ class EmulatedKernels {
   /// The same with its light plan. Returns false if it has none.
   bool add_light(const std::string& what, RandomCase c);
   [[nodiscard]] static bool can_run(const Fused& op);
+  /// The templates of the operation's kernels, each followed by a space.
+  [[nodiscard]] static std::string templates_of(const Fused& op);
   /// Compiles everything that was added. Returns false if the compiler failed; its message is
   /// shown.
   [[nodiscard]] bool compile();

@@ -29,7 +29,7 @@ constexpr std::pair<const char*, const char*> kHostHeaders[] = {
      "  async_copy_or_zero<kBytes>(to, from, kBytes);\n}\n}\n"},
     {"tile/ldmatrix.cuh",
      "#pragma once\n#include \"tile/types.cuh\"\n"
-     "namespace tile {\ntemplate <int kMatrices, bool kTransposed>\n"
+     "namespace tile {\ntemplate <int kMatrices, bool kTransposed = false>\n"
      "void load_matrices(u32 (&r)[kMatrices], u32 row) {\n"
      "  emulation::load_matrices<kMatrices, kTransposed>(r, row);\n}\n}\n"},
 };

@@ -352,10 +352,10 @@ struct Work {
   static constexpr int kProducts = 1;
   static constexpr bool kStatistic = false;
   static constexpr Checks kChecks = Checks::masked;
-  static constexpr bool kHasMask = true, kMayBeCut = true;
   static constexpr u32 kExponents = 0x7f807f80u;
   static constexpr float kBase = 1.44269504f;
   using Element = bf16;
+  static constexpr bool kHasMask = true, kMayBeCut = true;
   using MmaScores = MmaOfScores;
   using Product = Mma;
   using SharedQ = TileQ;
@@ -393,12 +393,6 @@ struct Work {
   static TILE_DEVICE i64 bytes_of_head(const Params& p) {
     return extent_k(p) * 512;
   }
-  static TILE_DEVICE Tile tile_at(const Params& p, u32 number) {
-    return find_tile(p, number, 0);
-  }
-  static TILE_DEVICE u32* tickets(const Params& p) {
-    return reinterpret_cast<u32*>(p.tickets);
-  }
   using MaskTensors = Tensors;
   static TILE_DEVICE Truth mask(const Params& p, const Tile& tile, const Tensors& tensors,
                                 i64 first, i64 last) {
@@ -406,4 +400,10 @@ struct Work {
   }
   using ScoreFormula = Scores;
   using RowFormula = Rows;
+  static TILE_DEVICE Tile tile_at(const Params& p, u32 number) {
+    return find_tile(p, number, 0);
+  }
+  static TILE_DEVICE u32* tickets(const Params& p) {
+    return reinterpret_cast<u32*>(p.tickets);
+  }
 };

@@ -1,12 +1,9 @@
 #include "attention/attention_writer.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "atoms/emit_mma.hpp"
-#include "attention/interval_writer.hpp"
-#include "layout/emit.hpp"
+#include "attention/work_writer.hpp"
 
 namespace tilejit::render {
 namespace {
@@ -36,9 +33,7 @@ void AttentionWriter::write_behind_formula() {
   } else {
     write_vector();
   }
-  write_scores();
-  write_mask();
-  write_rows();
+  out_ += scores_.write();
   write_attention_work();
 }
 
@@ -53,8 +48,8 @@ void AttentionWriter::write_operands() {
   out_ += without_namespace(atoms::emit(keys, "TileK", keys.mn, kDepth));
   out_ += without_namespace(atoms::emit(values, "TileV", values.mn, kDepth));
   write_places();
-  write_source('Q', attention_.a, attention_.columns, attention_.tile.m, "i32(tile.m)");
-  write_source('K', attention_.keys, attention_.columns, attention_.tile.k, "first");
+  write_source('Q', attention_.a, attention_.padded_depth, attention_.tile.m, "i32(tile.m)");
+  write_source('K', attention_.keys, attention_.padded_depth, attention_.tile.k, "first");
   write_source('V', attention_.b, values.mn, attention_.tile.k, "first");
 }
 
@@ -87,83 +82,35 @@ void AttentionWriter::write_source(char letter, const plan::OperandSource& sourc
   line(fmt::format("    return {{{{{}}}}};\n  }}\n}};\n", at));
 }
 
-/// What a masked key needs that its values are checked. A tensor may have -infinity for some keys.
-std::string_view AttentionWriter::checks() const {
-  const formula::Attention& of = attention_.scores.attention;
-  for (const plan::ScoreTensor* const tensor : tensors_of({of.score})) {
-    const DType dtype = plan_.operands[static_cast<std::size_t>(tensor->tensor)].dtype;
-    if (tensor->varies(0) && is_floating(dtype)) return "all";
-  }
-  return of.masks.empty() ? "none" : "masked";
-}
-
-void AttentionWriter::write_value() {
-  const plan::OperandSource& values = attention_.b;
-  std::string at =
-      index_of(values.outer, "i64(column)") + " + " + index_of(values.inner, "i64(key)");
-  for (std::size_t i = 0; i < values.batch.size(); ++i) {
-    const std::string coordinate = fmt::format("tile.c{}", 1 + values.batch.size() - i);
-    const std::string index = index_of(values.batch[i], coordinate);
-    if (index != "0") at += " + " + index;
-  }
-  line(
-      "  static TILE_DEVICE float value(const Params& p, const Tile& tile, i32 key, i32 column) {");
-  line(fmt::format("    return to_compute(p.t1[{}]);\n  }}", at));
-}
-
 void AttentionWriter::write_attention_work() {
   const plan::TileShape& tile = attention_.tile;
-  std::string heads = "1";
-  for (std::size_t m = 2; m < plan_.extents.size(); ++m)
-    heads += fmt::format(" * u32({})", value_of(plan_.extents[m]));
+  const AttentionWork work{.plan = plan_,
+                           .product = attention_,
+                           .weights = attention_,
+                           .checks = scores_.checks(),
+                           .value_of = [this](const Dim& dim) { return value_of(dim); }};
   line("// What tile/warpgroup_attention.cuh does.");
   line("struct Work {");
   line(fmt::format("  static constexpr int kM = {}, kN = {}, kKeys = {}, kColumns = {};", tile.m,
-                   tile.n, tile.k, attention_.columns));
+                   tile.n, tile.k, attention_.padded_depth));
   line(fmt::format("  static constexpr int kStagesOfQ = {}, kStages = {}, kConsumers = {};",
                    attention_.stages_of_q, tile.stages, wgmma_.consumers()));
-  line("  static constexpr int kProducts = 1;\n  static constexpr bool kStatistic = false;");
-  line(fmt::format("  static constexpr Checks kChecks = Checks::{};", checks()));
+  out_ += work.constants();
   const bool may_be_cut = !attention_.k.is_known() || attention_.k.value() % tile.k != 0;
   line(fmt::format("  static constexpr bool kHasMask = {}, kMayBeCut = {};", attention_.has_mask(),
                    may_be_cut));
-  line(fmt::format("  static constexpr u32 kExponents = {};",
-                   attention_.a.dtype == bf16 ? "0x7f807f80u" : "0x7c007c00u"));
-  line(fmt::format("  static constexpr float kBase = {};",
-                   attention_.scores.attention.base_two ? "1.f" : "1.44269504f"));
-  line(fmt::format("  using Element = {};", expr::storage_type(attention_.a.dtype)));
   line("  using MmaScores = MmaOfScores;\n  using Product = Mma;");
   line("  using SharedQ = TileQ;\n  using SharedK = TileK;\n  using SharedV = TileV;");
   line("  using BoxesQ = SourceQ;\n  using BoxesK = SourceK;\n  using BoxesV = SourceV;");
   write_finish();
-  for (const auto& [name, extent] :
-       {std::pair("extent_m", extent_m()), std::pair("extent_n", extent_n()),
-        std::pair("extent_k", attention_.k)}) {
-    line(fmt::format("  static TILE_DEVICE i64 {}(const Params& p) {{\n    return {};\n  }}", name,
-                     value_of(extent)));
-  }
-  write_value();
-  line(
-      fmt::format("  static TILE_DEVICE u32 rows(const Params& p) {{\n    return u32(({} + {}) / "
-                  "{});\n  }}",
-                  value_of(extent_m()), tile.m - 1, tile.m));
-  line(fmt::format("  static TILE_DEVICE u32 heads(const Params& p) {{\n    return {};\n  }}",
-                   heads));
-  line("  static TILE_DEVICE i64 bytes_of_head(const Params& p) {");
-  line(fmt::format("    return extent_k(p) * {};\n  }}",
-                   (attention_.columns + tile.n) * size_bytes(attention_.a.dtype)));
+  out_ += work.functions();
   line("  static TILE_DEVICE Tile tile_at(const Params& p, u32 number) {");
   line("    return find_tile(p, number, 0);\n  }");
   if (attention_.has_mask()) {
     line("  static TILE_DEVICE u32* tickets(const Params& p) {");
     line("    return reinterpret_cast<u32*>(p.tickets);\n  }");
   }
-  line("  using MaskTensors = Tensors;");
-  line(
-      "  static TILE_DEVICE Truth mask(const Params& p, const Tile& tile, const Tensors& tensors,");
-  line("                                i64 first, i64 last) {");
-  line("    return mask_of(p, tile, tensors, first, last);\n  }");
-  line("  using ScoreFormula = Scores;\n  using RowFormula = Rows;\n};");
+  line("};");
 }
 
 }  // namespace tilejit::render

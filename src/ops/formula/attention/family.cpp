@@ -1,5 +1,7 @@
 #include "attention/family.hpp"
 
+#include <algorithm>
+
 #include "core/json_line.hpp"
 #include "plan/plan.hpp"
 
@@ -20,15 +22,28 @@ atoms::SharedTile tile_of(atoms::Major major, int mn, int k) {
           .order = along_k ? atoms::BlockOrder::mn_first : atoms::BlockOrder::k_first};
 }
 
+std::vector<Dim> joined(std::vector<Dim> extents, const std::vector<Dim>& more) {
+  extents.insert(extents.end(), more.begin(), more.end());
+  return extents;
+}
+
 int bytes_of(const atoms::SharedTile& tile) {
   return tile.mn * tile.k * tile.element_bytes;
 }
 
 }  // namespace
 
-std::vector<Dim> AttentionWgmma::compared_extents(const Plan& plan) const {
-  std::vector<Dim> extents = Matmul::compared_extents(plan);
-  for (const Dim& dim : keys.dims()) extents.push_back(dim);
+bool Scores::is_plain() const {
+  const auto node = [&](expr::NodeId id) -> const expr::Node& {
+    return program.nodes[static_cast<std::size_t>(id)];
+  };
+  expr::NodeId plain = attention.score;
+  while (node(plain).op == expr::Op::cast && node(plain).type == f32) plain = node(plain).args[0];
+  return node(plain).op == expr::Op::load && node(plain).source == attention.products;
+}
+
+std::vector<Dim> Weights::compared_extents() const {
+  std::vector<Dim> extents = keys.dims();
   extents.push_back(depth);
   for (const Dim& dim : scores.shape) extents.push_back(dim);
   for (const std::vector<Mode>& leaves : keys.batch) {
@@ -45,11 +60,15 @@ std::vector<Dim> AttentionWgmma::compared_extents(const Plan& plan) const {
   return extents;
 }
 
-void AttentionWgmma::write_json(core::JsonLine& line) const {
-  MatmulWgmma::write_json(line);
-  line.member("score_atom", to_string(score_atom)).member("depth", to_string(depth));
-  line.member("key_tensor", key_tensor).member("columns", columns);
-  line.member("stages_of_q", stages_of_q);
+void Weights::write_json(core::JsonLine& line) const {
+  const auto text_of = [](const std::vector<Mode>& leaves) {
+    std::string text;
+    for (const Mode& leaf : leaves)
+      text += to_string(leaf.extent) + ":" + to_string(leaf.stride) + " ";
+    return text;
+  };
+  line.member("depth", to_string(depth));
+  line.member("key_tensor", key_tensor).member("columns", padded_depth);
   const formula::Attention& of = scores.attention;
   line.key("scores").open('[');
   for (const int number : {of.products, static_cast<int>(of.score), static_cast<int>(of.scale),
@@ -65,25 +84,40 @@ void AttentionWgmma::write_json(core::JsonLine& line) const {
   for (const ScoreTensor& tensor : scores.tensors) {
     line.raw(std::to_string(tensor.tensor));
     line.raw(std::to_string(tensor.written ? -1 - tensor.source : tensor.source));
-    for (const std::vector<Mode>& leaves : tensor.modes) {
-      std::string text;
-      for (const Mode& leaf : leaves)
-        text += to_string(leaf.extent) + ":" + to_string(leaf.stride) + " ";
-      line.value(text);
-    }
+    for (const std::vector<Mode>& leaves : tensor.modes) line.value(text_of(leaves));
   }
   line.close(']').key("score_shape").open('[');
   for (const Dim& dim : scores.shape) line.value(to_string(dim));
   line.close(']').key("key_batch").open('[');
-  for (const std::vector<Mode>& leaves : keys.batch) {
-    std::string text;
-    for (const Mode& leaf : leaves)
-      text += to_string(leaf.extent) + ":" + to_string(leaf.stride) + " ";
-    line.value(text);
-  }
+  for (const std::vector<Mode>& leaves : keys.batch) line.value(text_of(leaves));
   line.close(']').key("score_program").open('[');
   for (const std::string& text : expr::to_lines(scores.program)) line.value(text);
   line.close(']');
+}
+
+const Weights* weights_of(const Plan& plan) noexcept {
+  if (const auto* mma = std::get_if<AttentionMma>(&plan.family)) return mma;
+  return std::get_if<AttentionWgmma>(&plan.family);
+}
+
+std::vector<Dim> AttentionWgmma::compared_extents(const Plan& plan) const {
+  return joined(Matmul::compared_extents(plan), Weights::compared_extents());
+}
+
+std::vector<Dim> AttentionMma::compared_extents(const Plan& plan) const {
+  return joined(Matmul::compared_extents(plan), Weights::compared_extents());
+}
+
+void AttentionMma::write_json(core::JsonLine& line) const {
+  MatmulMma::write_json(line);
+  line.member("panel", panel);
+  Weights::write_json(line);
+}
+
+void AttentionWgmma::write_json(core::JsonLine& line) const {
+  MatmulWgmma::write_json(line);
+  line.member("score_atom", to_string(score_atom)).member("stages_of_q", stages_of_q);
+  Weights::write_json(line);
 }
 
 bool counts_tiles(const Plan& plan) noexcept {
@@ -92,10 +126,10 @@ bool counts_tiles(const Plan& plan) noexcept {
 }
 
 atoms::SharedTile query_tile(const AttentionWgmma& attention) {
-  return tile_of(atoms::Major::k, attention.tile.m, attention.columns);
+  return tile_of(atoms::Major::k, attention.tile.m, attention.padded_depth);
 }
 atoms::SharedTile key_tile(const AttentionWgmma& attention) {
-  return tile_of(atoms::Major::k, attention.tile.k, attention.columns);
+  return tile_of(atoms::Major::k, attention.tile.k, attention.padded_depth);
 }
 atoms::SharedTile value_tile(const AttentionWgmma& attention) {
   const int columns = (attention.tile.n + kColumnsOfBox - 1) / kColumnsOfBox * kColumnsOfBox;
@@ -139,6 +173,20 @@ int attention_shared_bytes(const AttentionWgmma& attention) {
   return attention.stages_of_q * of_query + attention.tile.stages * of_stage + kChecks * of_check +
          (attention.has_mask() ? kWindows * (kWindow + kBarriersOfStage) : 0) +
          sums_bytes(attention);
+}
+
+/// Rows lie in panels of 64 columns (tile/row_panels.cuh).
+int attention_shared_bytes(const AttentionMma& attention) {
+  const auto bytes_of = [](int rows, int columns) {
+    return (columns + kColumnsOfBox - 1) / kColumnsOfBox * rows * 2 * kColumnsOfBox;
+  };
+  const int slot = std::max(bytes_of(attention.tile.k, attention.padded_depth),
+                            bytes_of(attention.tile.k, attention.tile.n));
+  constexpr int kRows = 16, kApart = 4;  // tile/sum_panel.cuh
+  const int sums = attention.tile.warps_m * attention.panel *
+                   (attention.along_m ? kRows + kApart : kRows) * size_bytes(attention.accumulator);
+  return bytes_of(attention.tile.m, attention.padded_depth) +
+         std::max(attention.tile.stages * slot, sums);
 }
 
 }  // namespace tilejit::plan

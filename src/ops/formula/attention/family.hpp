@@ -31,34 +31,58 @@ struct Scores {
   formula::Attention attention;  ///< nodes of it
   std::vector<Dim> shape;        ///< (batch..., queries, keys)
   std::vector<ScoreTensor> tensors = {};
+  /// Whether a score is the product itself, but for its scale and masks.
+  [[nodiscard]] bool is_plain() const;
   bool operator==(const Scores&) const = default;
+};
+
+/// What an attention has beside the product of weights and values.
+struct Weights {
+  OperandSource keys;
+  int key_tensor = -1;
+  Dim depth = 1;         ///< of the product q @ k
+  int padded_depth = 0;  ///< columns of q and k in shared memory
+  Scores scores;
+  bool operator==(const Weights&) const = default;
+
+  [[nodiscard]] bool has_mask() const { return !scores.attention.masks.empty(); }
+  [[nodiscard]] std::vector<Dim> compared_extents() const;
+  void write_json(core::JsonLine& line) const;
 };
 
 /// softmax(score(q @ k)) @ v by warpgroups of sm_90a, without weights in memory. As a product, `a`
 /// is q, `b` is v, K are the keys, and the instruction takes weights from registers. `tile.k` are
 /// the keys of a block. The plan's tensors are q, v, those of the output's formula, then k and
 /// those of scores.
-struct AttentionWgmma : MatmulWgmma {
+struct AttentionWgmma : MatmulWgmma, Weights {
   static constexpr std::string_view kTemplate = "attention_wgmma";
   atoms::MmaAtom score_atom;
-  OperandSource keys;
-  int key_tensor = -1;
-  Dim depth = 1;    ///< of the product q @ k
-  int columns = 0;  ///< of q and k in shared memory
   int stages_of_q = 1;
-  Scores scores;
   bool operator==(const AttentionWgmma&) const = default;
-
-  [[nodiscard]] bool has_mask() const { return !scores.attention.masks.empty(); }
 
   [[nodiscard]] std::vector<Dim> compared_extents(const Plan& plan) const;
   void write_json(core::JsonLine& line) const;
 };
 
+/// The same by the tensor cores of warps, from sm_80 on. `tile.k` are the keys of a block, and
+/// `tile.stages` the blocks of keys or of values in shared memory; `atom` multiplies both. Depth
+/// and columns are padded to multiples of 16.
+struct AttentionMma : MatmulMma, Weights {
+  static constexpr std::string_view kTemplate = "attention_mma";
+  int panel = 64;  ///< columns of sums that a warp hands to the formula at once
+  bool operator==(const AttentionMma&) const = default;
+
+  [[nodiscard]] std::vector<Dim> compared_extents(const Plan& plan) const;
+  void write_json(core::JsonLine& line) const;
+};
+
+/// The plan's weights if its kernel is an attention, else null.
+[[nodiscard]] const Weights* weights_of(const Plan& plan) noexcept;
+
 /// Whether blocks take the next tile as they become free, by a counter in memory, since a mask
 /// makes tiles differ.
 [[nodiscard]] bool counts_tiles(const Plan& plan) noexcept;
-/// Tiles in shared memory, each made of boxes of 64 columns.
+/// Tiles in shared memory of AttentionWgmma, each made of boxes of 64 columns.
 [[nodiscard]] atoms::SharedTile query_tile(const AttentionWgmma& attention);
 [[nodiscard]] atoms::SharedTile key_tile(const AttentionWgmma& attention);
 [[nodiscard]] atoms::SharedTile value_tile(const AttentionWgmma& attention);
@@ -69,5 +93,6 @@ struct AttentionWgmma : MatmulWgmma {
 [[nodiscard]] operation::TensorMap key_map(const AttentionWgmma& attention);
 [[nodiscard]] operation::TensorMap value_map(const Plan& plan, const AttentionWgmma& attention);
 [[nodiscard]] int attention_shared_bytes(const AttentionWgmma& attention);
+[[nodiscard]] int attention_shared_bytes(const AttentionMma& attention);
 
 }  // namespace tilejit::plan

@@ -1,11 +1,14 @@
+#include "attention/score_writer.hpp"
+
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "attention/attention_writer.hpp"
 #include "attention/interval_writer.hpp"
+#include "matmul/matmul_writer.hpp"
 
 namespace tilejit::render {
 namespace {
@@ -24,8 +27,24 @@ std::string value_name(NodeId id) {
 
 }  // namespace
 
-std::string AttentionWriter::coordinate_of(const Node& node) const {
-  const std::size_t rank = attention_.scores.shape.size();
+std::string ScoreWriter::write() {
+  write_scores();
+  write_mask();
+  write_rows();
+  return std::move(out_);
+}
+
+/// A tensor may have -infinity for some keys.
+std::string_view ScoreWriter::checks() const {
+  const formula::Attention& of = weights_.scores.attention;
+  for (const ScoreTensor* const tensor : tensors_of({of.score})) {
+    if (tensor->varies(kKeys) && is_floating(dtype_of(*tensor))) return "all";
+  }
+  return of.masks.empty() ? "none" : "masked";
+}
+
+std::string ScoreWriter::coordinate_of(const Node& node) const {
+  const std::size_t rank = weights_.scores.shape.size();
   for (std::size_t i = 0; i < rank; ++i) {
     if (!expr::has_axis(node.axes, i)) continue;
     if (i + 1 == rank) return "at.key";
@@ -34,17 +53,17 @@ std::string AttentionWriter::coordinate_of(const Node& node) const {
   return "0";
 }
 
-std::string AttentionWriter::extent_of(const Node& node) const {
+std::string ScoreWriter::extent_of(const Node& node) const {
   std::string product;
-  for (std::size_t i = 0; i < attention_.scores.shape.size(); ++i) {
+  for (std::size_t i = 0; i < weights_.scores.shape.size(); ++i) {
     if (!expr::has_axis(node.axes, i)) continue;
-    product += (product.empty() ? "" : " * ") + value_of(attention_.scores.shape[i]);
+    product += (product.empty() ? "" : " * ") + value_of_(weights_.scores.shape[i]);
   }
   return product;
 }
 
-std::string AttentionWriter::given_score(NodeId id) const {
-  const formula::Attention& of = attention_.scores.attention;
+std::string ScoreWriter::given_score(NodeId id) const {
+  const formula::Attention& of = weights_.scores.attention;
   const Node& node = score_node(id);
   if (id == of.sum) return "sum";
   if (node.op == Op::reduce_max) return "maximum";
@@ -58,8 +77,8 @@ std::string AttentionWriter::given_score(NodeId id) const {
   return {};
 }
 
-expr::Slice AttentionWriter::slice_of(const std::vector<NodeId>& roots) const {
-  const auto& nodes = attention_.scores.program.nodes;
+expr::Slice ScoreWriter::slice_of(const std::vector<NodeId>& roots) const {
+  const auto& nodes = weights_.scores.program.nodes;
   expr::Slice slice{.nodes = std::vector<bool>(nodes.size()),
                     .stores = {},
                     .given = [this](NodeId id) { return given_score(id); }};
@@ -76,12 +95,11 @@ expr::Slice AttentionWriter::slice_of(const std::vector<NodeId>& roots) const {
   return slice;
 }
 
-std::vector<const ScoreTensor*> AttentionWriter::tensors_of(
-    const std::vector<NodeId>& roots) const {
-  const auto& nodes = attention_.scores.program.nodes;
+std::vector<const ScoreTensor*> ScoreWriter::tensors_of(const std::vector<NodeId>& roots) const {
+  const auto& nodes = weights_.scores.program.nodes;
   const expr::Slice slice = slice_of(roots);
   std::vector<const ScoreTensor*> tensors;
-  for (const ScoreTensor& tensor : attention_.scores.tensors) {
+  for (const ScoreTensor& tensor : weights_.scores.tensors) {
     bool is_read = false;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       is_read = is_read ||
@@ -92,78 +110,75 @@ std::vector<const ScoreTensor*> AttentionWriter::tensors_of(
   return tensors;
 }
 
-std::string AttentionWriter::place_of(const ScoreTensor& tensor, const std::string& key,
-                                      const std::string& query) const {
+std::string ScoreWriter::place_of(const ScoreTensor& tensor, const std::string& key,
+                                  const std::string& query) const {
   std::string at;
   for (std::size_t m = 0; m < tensor.modes.size(); ++m) {
     const std::string coordinate = m == kKeys      ? key
                                    : m == kQueries ? query
                                                    : fmt::format("tile.c{}", m);
-    const std::string share = index_of(tensor.modes[m], coordinate);
+    const std::string share = index_text(tensor.modes[m], coordinate, value_of_);
     if (share != "0") at += " + " + share;
   }
   return at.empty() ? "0" : at.substr(3);
 }
 
-std::string AttentionWriter::element_of(const ScoreTensor& tensor, const std::string& key,
-                                        const std::string& query) const {
+std::string ScoreWriter::element_of(const ScoreTensor& tensor, const std::string& key,
+                                    const std::string& query) const {
   return fmt::format("to_compute(p.t{}[{}])", tensor.tensor, place_of(tensor, key, query));
 }
 
-std::string AttentionWriter::values_of(const std::vector<NodeId>& roots) const {
+std::string ScoreWriter::values_of(const std::vector<NodeId>& roots) const {
   std::string text;
   bool has_place = false;
   for (const ScoreTensor* const tensor : tensors_of(roots)) {
-    const DType dtype = plan_.operands[static_cast<std::size_t>(tensor->tensor)].dtype;
+    const DType dtype = dtype_of(*tensor);
     std::string element = fmt::format("terms.x{}", tensor->source);
     if (tensor->varies(kKeys)) {
       element = element_of(*tensor, "i64(key)", "i64(query)");
       if (!has_place) {  // an edge has coordinates that do not exist
         text += fmt::format(
             "    const i32 query = min(at.query, i32({} - 1)), key = min(at.key, i32({} - 1));\n",
-            value_of(extent_m()), value_of(attention_.k));
+            value_of_(query_count()), value_of_(key_count()));
       }
       has_place = true;
     }
     text +=
         fmt::format("    const {} t{} = {};\n", expr::compute_type(dtype), tensor->source, element);
   }
-  return text + indented(expr::emit_cuda(attention_.scores.program, slice_of(roots)), 4);
+  return text +
+         HeaderWriter::indented(expr::emit_cuda(weights_.scores.program, slice_of(roots)), 4);
 }
 
-std::vector<NodeId> AttentionWriter::conditions() const {
+std::vector<NodeId> ScoreWriter::conditions() const {
   std::vector<NodeId> ids;
-  for (const formula::ScoreMask& mask : attention_.scores.attention.masks)
+  for (const formula::ScoreMask& mask : weights_.scores.attention.masks)
     ids.push_back(mask.condition);
   return ids;
 }
 
-void AttentionWriter::write_terms() {
+void ScoreWriter::write_terms() {
   line("  // What is the same for all keys of a row.\n  struct Terms {");
   std::string loads;
-  for (const ScoreTensor& tensor : attention_.scores.tensors) {
+  for (const ScoreTensor& tensor : weights_.scores.tensors) {
     if (tensor.written || tensor.varies(kKeys)) continue;
-    const DType dtype = plan_.operands[static_cast<std::size_t>(tensor.tensor)].dtype;
+    const DType dtype = dtype_of(tensor);
     line(fmt::format("    {} x{};", expr::compute_type(dtype), tensor.source));
     loads += fmt::format("      x{} = {};\n", tensor.source, element_of(tensor, "0", "i64(query)"));
   }
   line("    TILE_DEVICE void load(const Params& p, const Tile& tile, i32 query) {");
   if (!loads.empty())
-    line(fmt::format("      query = min(query, i32({} - 1));", value_of(extent_m())));
+    line(fmt::format("      query = min(query, i32({} - 1));", value_of_(query_count())));
   out_ += loads;
   line("    }\n  };");
 }
 
-void AttentionWriter::write_scores() {
-  const formula::Attention& of = attention_.scores.attention;
+void ScoreWriter::write_scores() {
+  const formula::Attention& of = weights_.scores.attention;
   line("// From a sum of products to its score, and what all scores are multiplied by.");
   line("struct Scores {");
   write_terms();
-  NodeId plain = of.score;
-  while (score_node(plain).op == Op::cast && score_node(plain).type == f32)
-    plain = score_node(plain).args[0];
-  const bool is_plain = score_node(plain).op == Op::load && score_node(plain).source == of.products;
-  line(fmt::format("  static constexpr bool kPlain = {};", is_plain));
+  line(fmt::format("  static constexpr bool kPlain = {};", weights_.scores.is_plain()));
   line("  static TILE_DEVICE float score(const Params& p, const Tile& tile, const Terms& terms,");
   line(fmt::format("                                 const ScorePlace& at, float t{}) {{",
                    of.products));
@@ -188,7 +203,7 @@ void AttentionWriter::write_scores() {
   line(fmt::format("    return {};\n  }}\n}};\n", all.empty() ? "true" : all));
 }
 
-void AttentionWriter::write_mask_tensors(const std::vector<const ScoreTensor*>& tensors) {
+void ScoreWriter::write_mask_tensors(const std::vector<const ScoreTensor*>& tensors) {
   std::string members, rows, keys;
   for (const ScoreTensor* const tensor : tensors) {
     const bool along_keys = tensor->varies(kKeys), along_queries = tensor->varies(kQueries);
@@ -199,7 +214,7 @@ void AttentionWriter::write_mask_tensors(const std::vector<const ScoreTensor*>& 
                     along_keys ? element_of(*tensor, "i", "0") : element_of(*tensor, "0", "i"));
     if (along_keys) {
       keys += fmt::format("    x{} = interval_of_block<{}>(top, {}, wanted, {});\n", tensor->source,
-                          attention_.tile.k, value_of(attention_.k), value);
+                          keys_, value_of_(key_count()), value);
     } else {
       rows += fmt::format("    x{} = interval_of(tile.m, {}, {});\n", tensor->source,
                           along_queries ? "last" : "tile.m", value);
@@ -214,16 +229,16 @@ void AttentionWriter::write_mask_tensors(const std::vector<const ScoreTensor*>& 
     line(
         fmt::format("    const i64 end = {0}, last = (tile.m + {1} < end ? tile.m + {1} : end) - "
                     "1;",
-                    value_of(extent_m()), attention_.tile.m));
+                    value_of_(query_count()), rows_));
   }
   line(rows +
        "  }\n  TILE_DEVICE void keys(const Params& p, const Tile& tile, i32 top, u32 wanted) {");
   line(keys + "  }\n};\n");
 }
 
-void AttentionWriter::write_mask() {
-  const formula::Attention& of = attention_.scores.attention;
-  const std::size_t rank = attention_.scores.shape.size();
+void ScoreWriter::write_mask() {
+  const formula::Attention& of = weights_.scores.attention;
+  const std::size_t rank = weights_.scores.shape.size();
   const std::vector<const ScoreTensor*> tensors =
       of.masks.empty() ? std::vector<const ScoreTensor*>() : tensors_of(conditions());
   const IntervalLeaf leaf = [&](const Node& node) {
@@ -244,16 +259,16 @@ void AttentionWriter::write_mask() {
   line("TILE_DEVICE Truth mask_of(const Params& p, const Tile& tile, const Tensors& tensors,");
   line("                          i64 first, i64 last) {");
   if (of.masks.empty()) return line("  return {true, false};\n}\n");
-  line(fmt::format("  const i64 end = {};", value_of(extent_m())));
+  line(fmt::format("  const i64 end = {};", value_of_(query_count())));
   line("  const Interval keys = interval(first, last);");
   line(
       fmt::format("  const Interval queries = interval(tile.m, (tile.m + {0} < end ? tile.m + {0} "
                   ": end) - 1);",
-                  attention_.tile.m));
+                  rows_));
   line("  Truth all = {true, false};");
   for (const formula::ScoreMask& mask : of.masks) {
     line("  {");
-    out_ += interval_text(attention_.scores.program, mask.condition, leaf);
+    out_ += interval_text(weights_.scores.program, mask.condition, leaf);
     const std::string of_mask = fmt::format("i{}", mask.condition);
     line(fmt::format("    all = truth_and(all, {});\n  }}",
                      mask.keeps ? of_mask : "truth_not(" + of_mask + ")"));
@@ -261,14 +276,14 @@ void AttentionWriter::write_mask() {
   line("  return all;\n}\n");
 }
 
-void AttentionWriter::write_rows() {
-  const formula::Attention& of = attention_.scores.attention;
+void ScoreWriter::write_rows() {
+  const formula::Attention& of = weights_.scores.attention;
   const auto function = [&](std::string_view type, std::string_view name) {
     line(fmt::format("  static TILE_DEVICE {} {}(const Params& p, const Tile& tile,", type, name));
     line("      const Scores::Terms& terms, i32 query, float maximum, float sum) {");
   };
   std::vector<const ScoreTensor*> outputs;
-  for (const ScoreTensor& tensor : attention_.scores.tensors) {
+  for (const ScoreTensor& tensor : weights_.scores.tensors) {
     if (tensor.written) outputs.push_back(&tensor);
   }
   line("// What a row's outputs are divided by, and what else becomes of it.\nstruct Rows {");
@@ -285,8 +300,8 @@ void AttentionWriter::write_rows() {
   if (!outputs.empty()) line(kPlace);
   for (const ScoreTensor* const tensor : outputs) {
     const auto store =
-        std::ranges::find(attention_.scores.program.stores, tensor->source, &expr::Store::tensor);
-    const DType dtype = plan_.operands[static_cast<std::size_t>(tensor->tensor)].dtype;
+        std::ranges::find(weights_.scores.program.stores, tensor->source, &expr::Store::tensor);
+    const DType dtype = dtype_of(*tensor);
     line("    {");
     out_ += values_of({store->value});
     line(fmt::format("    p.t{}[{}] = store_as<{}>({});\n    }}", tensor->tensor,

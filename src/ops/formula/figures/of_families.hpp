@@ -26,6 +26,7 @@ using Sentences = std::vector<std::string>;
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::MatmulSimt& product);
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::MatmulWgmma& product);
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::AttentionWgmma& attention);
+[[nodiscard]] Sentences why(const plan::Plan& plan, const plan::AttentionMma& attention);
 [[nodiscard]] Sentences why(const plan::Plan& plan, const plan::Several& several);
 
 /// The layout of a block's unit.
@@ -40,6 +41,7 @@ using Sentences = std::vector<std::string>;
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Matmul& product);
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::MatmulWgmma& product);
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::AttentionWgmma& attention);
+[[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::AttentionMma& attention);
 [[nodiscard]] ThreadValues values_of(const plan::Plan& plan, const plan::Several& several);
 
 /// The layout in which a block loads or stores an operand that crosses shared memory.

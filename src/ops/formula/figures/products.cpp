@@ -62,8 +62,8 @@ void times_leaves(Product& count, const std::vector<Mode>& leaves, const SymbolV
 
 const OperandSource* source_of(const Plan& plan, const Operand& operand) noexcept {
   const plan::Matmul* const product = plan::matmul_of(plan);
-  const auto* const attention = std::get_if<plan::AttentionWgmma>(&plan.family);
-  if (attention != nullptr && operand.tensor == attention->key_tensor) return &attention->keys;
+  const plan::Weights* const weights = plan::weights_of(plan);
+  if (weights != nullptr && operand.tensor == weights->key_tensor) return &weights->keys;
   if (product == nullptr || !product->multiplies(operand.tensor)) return nullptr;
   if (operand.tensor > 1) return &product->second->source;
   return is_left(plan, operand) ? &product->a : &product->b;
@@ -106,9 +106,9 @@ std::optional<double> product_ms(const Plan& plan, const device::Device& device,
   }
   const auto k = value_of(product->k, symbols);
   if (!k) return std::nullopt;
-  const auto* const attention = std::get_if<plan::AttentionWgmma>(&plan.family);
-  if (attention != nullptr) {  // and the scores
-    count *= 1 + static_cast<double>(attention->depth.value()) / attention->tile.n;
+  const plan::Weights* const weights = plan::weights_of(plan);
+  if (weights != nullptr) {  // and the scores
+    count *= 1 + static_cast<double>(weights->depth.value()) / product->tile.n;
   }
   const double per_ms = device.multiprocessors * device.gigahertz * 1e6;
   count *= product->products();

@@ -46,6 +46,7 @@ void add_knobs(const plan::MatmulMma& product, Knobs& knobs);
 void add_knobs(const plan::MatmulSimt& product, Knobs& knobs);
 void add_knobs(const plan::MatmulWgmma& product, Knobs& knobs);
 void add_knobs(const plan::AttentionWgmma& attention, Knobs& knobs);
+void add_knobs(const plan::AttentionMma& attention, Knobs& knobs);
 /// Of one product of matrices; several kernels have none.
 void add_knobs(const plan::Several& several, Knobs& knobs);
 

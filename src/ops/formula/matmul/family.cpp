@@ -83,6 +83,7 @@ const Matmul* matmul_of(const Plan& plan) noexcept {
   if (const auto* mma = std::get_if<MatmulMma>(&plan.family)) return mma;
   if (const auto* wgmma = std::get_if<MatmulWgmma>(&plan.family)) return wgmma;
   if (const auto* attention = std::get_if<AttentionWgmma>(&plan.family)) return attention;
+  if (const auto* attention = std::get_if<AttentionMma>(&plan.family)) return attention;
   return std::get_if<MatmulSimt>(&plan.family);
 }
 

@@ -18,6 +18,13 @@ std::string_view truth(bool value) {
 
 }  // namespace
 
+std::string index_text(const std::vector<Mode>& leaves, const std::string& at,
+                       const std::function<std::string(const Dim&)>& value_of) {
+  const layout::IndexStyle style{.dim = value_of, .shifts = false, .leaf_by_leaf = true};
+  const std::string index = layout::emit(leaves, at, style);
+  return index.empty() ? "0" : index;
+}
+
 std::vector<bool> MatmulWriter::values_behind(const expr::Program& program,
                                               const std::vector<expr::NodeId>& roots) {
   std::vector<bool> nodes(program.nodes.size(), false);
@@ -97,11 +104,7 @@ void MatmulWriter::write_behind_formula() {
 }
 
 std::string MatmulWriter::index_of(const std::vector<Mode>& leaves, const std::string& at) const {
-  const layout::IndexStyle style{.dim = [this](const Dim& dim) { return value_of(dim); },
-                                 .shifts = false,
-                                 .leaf_by_leaf = true};
-  const std::string index = layout::emit(leaves, at, style);
-  return index.empty() ? "0" : index;
+  return index_text(leaves, at, [this](const Dim& dim) { return value_of(dim); });
 }
 
 void MatmulWriter::write_entry(char letter, int tensor, const OperandSource& source) {

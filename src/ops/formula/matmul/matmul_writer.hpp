@@ -1,9 +1,17 @@
 #pragma once
 
+#include <functional>
+#include <string>
+#include <vector>
+
 #include "matmul/family.hpp"
 #include "render/tiles_writer.hpp"
 
 namespace tilejit::render {
+
+/// The index that the leaves give at the coordinate of that text; "0" if it is always 0.
+[[nodiscard]] std::string index_text(const std::vector<Mode>& leaves, const std::string& at,
+                                     const std::function<std::string(const Dim&)>& value_of);
 
 /// Writes the headers for matmul_mma.cu and matmul_simt.cu: the struct Work that tile/matmul.cuh
 /// asks for, and what differs between the two, which are `product` and its shared layouts.
@@ -46,7 +54,6 @@ class MatmulWriter : public TilesWriter {
   /// Without the namespace around it: parts of a kernel have namespaces of their own.
   [[nodiscard]] static std::string without_namespace(const std::string& text);
 
-  /// The index that the leaves give at the coordinate of that text; "0" if it is always 0.
   [[nodiscard]] std::string index_of(const std::vector<Mode>& leaves, const std::string& at) const;
   [[nodiscard]] bool is_loaded(const plan::Operand& operand) const override;
   [[nodiscard]] std::string given(expr::NodeId id) const override;

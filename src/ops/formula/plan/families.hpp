@@ -46,7 +46,7 @@ struct Several {
 };
 
 using Family = std::variant<Map, Tile, Box, Rows, StagedRows, Scan, Light, ThreadValue, MatmulMma,
-                            MatmulSimt, MatmulWgmma, AttentionWgmma, Several>;
+                            MatmulSimt, MatmulWgmma, AttentionWgmma, AttentionMma, Several>;
 
 template <class>
 inline constexpr bool kAreFamilies = false;

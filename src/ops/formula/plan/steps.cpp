@@ -66,7 +66,7 @@ std::vector<Kernel> with_attentions(const Fused& op, const formula::Analysis& an
   for (std::size_t s = 0; s < analysis.steps.size(); ++s) {
     const formula::AttentionSearch search = formula::find_attention(analysis, s);
     if (!search.found) continue;
-    AttentionPlan planned = plan_attention(analysis, search, target);
+    AttentionPlan planned = plan_attention(analysis, search, target, op.tuning);
     if (!planned.plan) continue;
     attentions[s] = std::move(planned);
     is_part[search.found->scores] = is_part[search.found->weights] = is_part[s] = true;
@@ -176,7 +176,7 @@ Plan plan_steps(const Fused& op, const formula::Analysis& analysis, const Target
   CopiedSteps made;
   if (kernels.empty())
     made.steps = with_statistics(op, target, with_pairs(op, target, with_prologues(op, analysis)));
-  const bool is_one = kernels.empty() && made.steps.size() == 1;
+  const bool is_one = kernels.empty() ? made.steps.size() == 1 : kernels.size() == 1;
   if (!is_one) check_tuning_of_several(op.tuning);
   if (kernels.empty() && op.tuning == Tuning()) {
     const auto results = op.tensors.size() + analysis.results.size();

@@ -77,6 +77,8 @@ int dynamic_shared_bytes(const Plan& plan) {
   if (const auto* wgmma = std::get_if<MatmulWgmma>(&plan.family)) return shared_bytes(*wgmma);
   if (const auto* attention = std::get_if<AttentionWgmma>(&plan.family))
     return attention_shared_bytes(*attention);
+  if (const auto* attention = std::get_if<AttentionMma>(&plan.family))
+    return attention_shared_bytes(*attention);
   if (const Matmul* const product = matmul_of(plan)) {
     return shared_bytes(*product, std::holds_alternative<MatmulMma>(plan.family));
   }

@@ -21,6 +21,8 @@ class HeaderWriter {
   virtual ~HeaderWriter() = default;
   /// Returns the header. Call it only once. Throws Error{unsupported} beyond the budget.
   [[nodiscard]] std::string write();
+  /// `text` with every line indented by `spaces`.
+  [[nodiscard]] static std::string indented(std::string_view text, int spaces);
 
  protected:
   /// How a thread holds its vector of an operand.
@@ -73,8 +75,6 @@ class HeaderWriter {
 
   // Text, for all families.
   void line(std::string_view text) { (out_ += text) += '\n'; }
-  /// `text` with every line indented by `spaces`.
-  [[nodiscard]] static std::string indented(std::string_view text, int spaces);
   /// A known dimension as a literal, a symbolic one as the parameter that holds it.
   [[nodiscard]] std::string value_of(const Dim& dim) const;
   /// Writes kThreads and kVector for families whose blocks take a unit together.

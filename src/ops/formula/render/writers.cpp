@@ -1,6 +1,7 @@
 #include "render/writers.hpp"
 
 #include "attention/attention_writer.hpp"
+#include "attention/warp_attention_writer.hpp"
 #include "box/box_writer.hpp"
 #include "light/light_writer.hpp"
 #include "map/map_writer.hpp"
@@ -52,6 +53,9 @@ std::string header_of(const Plan& plan, const plan::MatmulWgmma& family, Budget&
 }
 std::string header_of(const Plan& plan, const plan::AttentionWgmma& family, Budget& budget) {
   return AttentionWriter(plan, family, budget).write();
+}
+std::string header_of(const Plan& plan, const plan::AttentionMma& family, Budget& budget) {
+  return WarpAttentionWriter(plan, family, budget).write();
 }
 std::string header_of(const Plan&, const plan::Several& several, Budget& budget) {
   std::string text;

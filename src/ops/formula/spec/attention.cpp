@@ -165,9 +165,11 @@ class Reader {
     }
   }
 
+  /// Values of 16 bits are computed as f32, too.
   void take_scale(Attention& attention) const {
     const Node& last = at(attention.score);
-    if (last.type != f32 || (last.op != Op::mul && last.op != Op::div)) return;
+    const bool is_float = last.type == f32 || last.type == f16 || last.type == bf16;
+    if (!is_float || (last.op != Op::mul && last.op != Op::div)) return;
     if (uniform_[index(last.args[1])]) {
       attention.scale = last.args[1];
       attention.divides = last.op == Op::div;

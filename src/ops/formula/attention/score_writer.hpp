@@ -1,0 +1,71 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attention/family.hpp"
+#include "plan/plan.hpp"
+
+namespace tilejit::render {
+
+/// Writes what the kernels of attentions make of scores, masks and rows: the structs Scores,
+/// Tensors and Rows, and the function mask_of.
+class ScoreWriter {
+ public:
+  /// How a kernel spells a dimension.
+  using DimText = std::function<std::string(const Dim&)>;
+  ScoreWriter(const plan::Plan& plan, const plan::Matmul& product, const plan::Weights& weights,
+              DimText value_of)
+      : plan_(plan),
+        weights_(weights),
+        rows_(product.tile.m),
+        keys_(product.tile.k),
+        value_of_(std::move(value_of)) {}
+
+  [[nodiscard]] std::string write();
+  /// The Checks of tile/odd_keys.cuh: what a masked key needs that its values are checked.
+  [[nodiscard]] std::string_view checks() const;
+
+ private:
+  void write_scores();
+  void write_terms();
+  void write_mask();
+  void write_mask_tensors(const std::vector<const plan::ScoreTensor*>& tensors);
+  void write_rows();
+  [[nodiscard]] std::vector<expr::NodeId> conditions() const;
+  /// What `roots` are made of.
+  [[nodiscard]] expr::Slice slice_of(const std::vector<expr::NodeId>& roots) const;
+  [[nodiscard]] std::vector<const plan::ScoreTensor*> tensors_of(
+      const std::vector<expr::NodeId>& roots) const;
+  /// Lines that make v<root> of each, from an element of each tensor and what given_score says.
+  [[nodiscard]] std::string values_of(const std::vector<expr::NodeId>& roots) const;
+  /// Where an element of the tensor lies, for the texts of the key's and the query's coordinates.
+  [[nodiscard]] std::string place_of(const plan::ScoreTensor& tensor, const std::string& key,
+                                     const std::string& query) const;
+  [[nodiscard]] std::string element_of(const plan::ScoreTensor& tensor, const std::string& key,
+                                       const std::string& query) const;
+  /// A coordinate, an extent, the sum or the maximum of a row, or none.
+  [[nodiscard]] std::string given_score(expr::NodeId id) const;
+  [[nodiscard]] std::string coordinate_of(const expr::Node& node) const;
+  [[nodiscard]] std::string extent_of(const expr::Node& node) const;
+  [[nodiscard]] const expr::Node& score_node(expr::NodeId id) const {
+    return weights_.scores.program.nodes[static_cast<std::size_t>(id)];
+  }
+  [[nodiscard]] DType dtype_of(const plan::ScoreTensor& tensor) const {
+    return plan_.operands[static_cast<std::size_t>(tensor.tensor)].dtype;
+  }
+  [[nodiscard]] const Dim& query_count() const { return *(weights_.scores.shape.end() - 2); }
+  [[nodiscard]] const Dim& key_count() const { return weights_.scores.shape.back(); }
+  void line(std::string_view text) { (out_ += text) += '\n'; }
+
+  const plan::Plan& plan_;
+  const plan::Weights& weights_;
+  int rows_, keys_;  // of a tile, of a block
+  DimText value_of_;
+  std::string out_;
+};
+
+}  // namespace tilejit::render
