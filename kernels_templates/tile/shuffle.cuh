@@ -90,10 +90,9 @@ TILE_DEVICE void combine_neighbours(T& a) {
   if constexpr (T::kExtremum && kWholeWarp) {
     a.combine_warp();
   } else {
-    int offset = kCount / 2;
-    bool more = kCount > 1;  // asked before the offset is halved, so that no turn waits for it
+    // Another turn is asked for before the offset is halved, so that no turn waits for it.
 #pragma unroll kUnrolled
-    for (; more; offset /= 2) {
+    for (int offset = kCount / 2, more = offset; more != 0; offset /= 2) {
       a.combine(shuffle_xor(a, offset));
       more = offset > 1;
     }
