@@ -129,7 +129,8 @@ TILE_DEVICE Interval interval_of_block(i32 top, i64 end, u32 wanted, const Value
         const i32 first = (top - i - j) * kKeys + i32(threadIdx.x % 32), last = i32(end) - 1;
 #pragma unroll
         for (int k = 0; k < kKeys; k += 32) {
-          const i32 x = i32(value(i64(max(min(first + k, last), 0))));
+          const i32 inside = first + k < last ? first + k : last;
+          const i32 x = i32(value(i64(inside < 0 ? 0 : inside)));
           low[j] = k == 0 || x < low[j] ? x : low[j];
           high[j] = k == 0 || x > high[j] ? x : high[j];
         }

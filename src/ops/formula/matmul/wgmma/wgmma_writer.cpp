@@ -122,8 +122,10 @@ void MatmulWgmmaWriter::write_finish() {
   if (wgmma_.words > 0) {
     line(fmt::format("  static constexpr int kOutputs = {}, kTurns = {};", wgmma_.words,
                      plan::panels_of_words(wgmma_)));
-    line(fmt::format("  static constexpr bool kRolled = {}, kAlike = {};", weight > kShortFormula,
-                     wgmma_.alike));
+    // Beside the sums of a pair, a copy of a panel's leaves too few registers for operands.
+    const bool has_room = wgmma_.products() == 1 || wgmma_.alike;
+    line(fmt::format("  static constexpr bool kRolled = {}, kAlike = {};",
+                     weight > kShortFormula && has_room, wgmma_.alike));
     line(fmt::format("  static constexpr bool kAlongM = {}, kPanelTogether = {};", wgmma_.along_m,
                      wgmma_.along_m && wgmma_.splits == 1));
     line("  using Vector = ResultPair;\n  using Stored = ResultStored;");
