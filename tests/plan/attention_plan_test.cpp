@@ -43,13 +43,14 @@ TEST(AttentionPlan, ChoosesTilesBySharedMemoryAndByFormulas) {
     int queries, keys, slots;
   };
   constexpr Case kCases[] = {
-      {"much memory", "(4,16,4096,128)", "sm_90", "s", 128, 64, 4},
+      {"much memory", "(4,16,4096,128)", "sm_100a", "s", 128, 64, 4},
+      {"a compiler that takes registers", "(4,16,4096,128)", "sm_90", "s", 128, 32, 4},
       {"less", "(4,16,4096,128)", "sm_80", "s", 128, 64, 3},
       {"little", "(4,16,4096,128)", "sm_86", "s", 128, 32, 2},
       {"narrow", "(4,16,4096,64)", "sm_120a", "s", 128, 64, 4},
-      {"a formula that takes registers", "(4,16,4096,128)", "sm_90", "20 * tanh(s)", 128, 32, 4},
+      {"a formula that takes registers", "(4,16,4096,128)", "sm_100a", "20 * tanh(s)", 128, 32, 4},
       {"few tiles", "(2,3,256,128)", "sm_90", "s", 64, 64, 4},
-      {"symbols", "(B,16,S,128)", "sm_90", "s", 128, 64, 4},
+      {"symbols", "(B,16,S,128)", "sm_100a", "s", 128, 64, 4},
   };
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.what);

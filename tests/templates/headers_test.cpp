@@ -48,10 +48,16 @@ __global__ void uses(tile::u8* p, const tile::u8* end, tile::u32 exists) {
 
 /// Whether the target has what the header is for; others get an error that says so.
 bool exists(const templates::Template& header, const std::string& target) {
-  static const std::set<std::string_view> kOfHopper = {
-      "tile/attention_producer.cuh", "tile/attention_rings.cuh", "tile/odd_values.cuh",
-      "tile/mbarrier.cuh",           "tile/pipeline.cuh",        "tile/roles.cuh",
-      "tile/split_sums.cuh",         "tile/tensor_map.cuh",      "tile/warpgroup_producer.cuh"};
+  static const std::set<std::string_view> kOfHopper = {"tile/attention_producer.cuh",
+                                                       "tile/attention_rings.cuh",
+                                                       "tile/odd_values.cuh",
+                                                       "tile/key_blocks.cuh",
+                                                       "tile/mbarrier.cuh",
+                                                       "tile/pipeline.cuh",
+                                                       "tile/roles.cuh",
+                                                       "tile/split_sums.cuh",
+                                                       "tile/tensor_map.cuh",
+                                                       "tile/warpgroup_producer.cuh"};
   if (header.name == "tile/wgmma.cuh" || header.name == "tile/warpgroup_matmul.cuh" ||
       header.name == "tile/warpgroup_attention.cuh")
     return target == "sm_90a";

@@ -50,8 +50,11 @@ void choose_warps(const Plan& plan, const Tuning& tuning, AttentionMma& attentio
   tile.warps_m = kWarps;
   tile.blocks = kBlocks;
   const int bytes = device::device_of(plan.target).shared_bytes / kBlocks - kReservedBytes;
-  // A warp has 32 rows then; more keys of them would not leave registers for a formula.
-  const bool has_few_registers = tile.m == kManyRows && tile.n > 64 && !is_light(attention);
+  // A warp has 32 rows then; more keys of them would not leave registers for a formula. For sm_90,
+  // not for sm_90a, the compiler needs some more.
+  const bool wants_some = plan.target.major == 9 && plan.target.feature == 0;
+  const bool has_few_registers =
+      tile.m == kManyRows && tile.n > 64 && (wants_some || !is_light(attention));
   for (tile.k = has_few_registers ? 32 : 64;; tile.k /= 2) {
     for (tile.stages = kMostSlots; tile.stages >= 2; --tile.stages) {
       if (attention_shared_bytes(attention) <= bytes) return;
