@@ -44,6 +44,9 @@ def main():
     parser.add_argument("--error", type=float, default=0.2, help="per cent, at which a benchmark ends (0.2)")
     options = parser.parse_args()
     options.old, options.new = options.old.resolve(), options.new.resolve()
+    for command in (options.old, options.new):
+        if not os.access(command, os.X_OK):
+            raise RuntimeError(f"{command} cannot be run; build the target tilejit_command")
     ratios = []
     print("| kernel | old, us | new, us | new / old |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:

@@ -56,6 +56,7 @@ class Scripts(unittest.TestCase):
             "layout_peers.py": ["--build", "/nowhere", "--cutlass", "/nowhere"],
             "peers.py": ["--first", "cupy"],
             "same_sass.py": ["/nowhere", "/nowhere"],
+            "same_speed.py": ["/nowhere", "/nowhere", "spec.json"],
             "versus.py": ["/nowhere", "/nowhere"],
         }
         for path in self.scripts():
