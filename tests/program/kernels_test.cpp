@@ -15,6 +15,7 @@
 #include "support/program_case.hpp"
 #include "support/source_dir.hpp"
 #include "tilejit/compiler.hpp"
+#include "tilejit/tune.hpp"
 #include "tilejit/tv.hpp"
 
 namespace tilejit::program {
