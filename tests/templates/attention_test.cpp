@@ -38,7 +38,9 @@ void expect_one_kernel(const Fused& op, const std::string& target, std::string_v
                                .options = {"--ptxas-options=-v"},
                                .want_ptx = false});
     static const std::regex kSpills("[1-9]\\d* bytes spill");
-    if (name == kOfWarps) EXPECT_FALSE(std::regex_search(compiled.log, kSpills)) << compiled.log;
+    if (name == kOfWarps) {
+      EXPECT_FALSE(std::regex_search(compiled.log, kSpills)) << compiled.log;
+    }
   } catch (const Error& error) {
     ADD_FAILURE() << error.what() << "\n" << error.log();
   }
