@@ -149,7 +149,8 @@ TEST(Rows, ThatFitAClusterTakeNoSecondKernel) {
   const Plan plan = plan_of(sum("71904:1", "1:0", {0}));
   EXPECT_EQ(rows_of(plan)->cluster, 8);
   EXPECT_EQ(rows_of(plan)->splits, 1);
-  EXPECT_GT(rows_of(plan_of(sum("719040:1", "1:0", {0})))->splits, 1);
+  EXPECT_EQ(rows_of(plan_of(sum("98304:1", "1:0", {0})))->cluster, 8);
+  EXPECT_GT(rows_of(plan_of(sum("98312:1", "1:0", {0})))->splits, 1);
 }
 
 TEST(Rows, OfShortColumnsAreLoadedAtOnce) {
