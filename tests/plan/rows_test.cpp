@@ -10,8 +10,6 @@
 namespace tilejit::plan {
 namespace {
 
-constexpr Target kAmpere = {.major = 8, .minor = 0};
-
 Fused softmax(const std::string& layout, DType dtype = bf16) {
   return test::make_op(dtype, {{"x", layout}, {"y", layout}},
                        "e = exp(x - max(x))\ny = e / sum(e)");
