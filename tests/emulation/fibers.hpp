@@ -10,6 +10,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -99,8 +100,12 @@ class Cluster {
   [[nodiscard]] std::size_t warps() const { return ready_.size(); }
   /// Whether all threads of a block have ended.
   [[nodiscard]] bool has_ended(std::size_t rank) const { return ended_[rank] == threads_; }
-  /// Called when a block has ended.
-  std::function<void(std::size_t rank)> on_end = [](std::size_t) {};
+  /// Called by each thread that ends.
+  std::function<void()> on_end = [] {};
+  /// How many threads have ended.
+  [[nodiscard]] std::size_t ended() const {
+    return std::accumulate(ended_.begin(), ended_.end(), std::size_t{0});
+  }
   [[nodiscard]] std::mt19937& random() { return random_; }
 
   void meet() {
@@ -160,7 +165,8 @@ class Cluster {
     running->end();
   }
   void end() {
-    if (++ended_[rank()] == threads_) on_end(rank());
+    ++ended_[rank()];
+    on_end();
     wait(State::done);
   }
   void set(std::size_t i, State state) {

@@ -5,8 +5,9 @@
 
 namespace emulation {
 
-/// What a cluster begins without. A header that keeps something of a cluster adds a function here.
-inline std::vector<std::function<void()>> forgetting;
+/// A header that keeps something of a cluster adds what forgets it before the next one; and what is
+/// done when a thread has ended.
+inline std::vector<std::function<void()>> forgetting, ending;
 
 /// In random order. Shared memory begins with values that mean nothing, and a block's is lost when
 /// the block ends. Throws what is wrong with a kernel.
@@ -26,8 +27,10 @@ inline void launch(const std::function<void()>& kernel, const Shape& shape) {
     }
     for (const auto& forget : forgetting) forget();
     Cluster cluster(shape.cluster, shape.block.x * shape.block.y * shape.block.z, random, kernel);
-    cluster.on_end = [&](std::size_t rank) {
-      std::memset(shared_memory[rank], kUnknown, shape.shared_bytes);
+    cluster.on_end = [&] {
+      const std::size_t rank = cluster.rank();
+      if (cluster.has_ended(rank)) std::memset(shared_memory[rank], kUnknown, shape.shared_bytes);
+      for (const auto& end : ending) end();
     };
     cluster.run();
     for (std::size_t rank = 0; rank < shape.cluster; ++rank) {

@@ -93,15 +93,21 @@ struct ClusterBarrier {
 };
 inline ClusterBarrier cluster_barrier;
 
+/// Threads that have ended do not count.
+inline void end_cluster_round() {
+  Cluster& cluster = *Cluster::running;
+  if (cluster_barrier.arrived + cluster.ended() < cluster.threads()) return;
+  cluster_barrier.arrived = 0;
+  ++cluster_barrier.round;
+  cluster.wake(&cluster_barrier);
+}
 inline void cluster_arrive() {
   Cluster& cluster = *Cluster::running;
   if (!cluster_barrier.rounds.emplace(cluster.self(), cluster_barrier.round).second) {
     fail("a thread arrives twice at the barrier of its cluster");
   }
-  if (++cluster_barrier.arrived < cluster.threads()) return;
-  cluster_barrier.arrived = 0;
-  ++cluster_barrier.round;
-  cluster.wake(&cluster_barrier);
+  ++cluster_barrier.arrived;
+  end_cluster_round();
 }
 inline void cluster_wait() {
   Cluster& cluster = *Cluster::running;
@@ -119,6 +125,7 @@ inline const bool forgets_barriers = [] {
     std::memset(named_barriers, 0, sizeof named_barriers);
     cluster_barrier = {};
   });
+  ending.push_back(end_cluster_round);
   return true;
 }();
 
