@@ -39,7 +39,7 @@ int random_cases(int usual) {
 
 bool EmulatedKernels::can_run(const Fused& op, Target target) {
   const auto of_device = [](DType dtype) {
-    return dtype == f16 || dtype == f8e4m3 || dtype == f8e5m2 || dtype == tf32;
+    return dtype == f8e4m3 || dtype == f8e5m2;
   };
   if (std::ranges::any_of(op.tensors, of_device, &Tensor::dtype) ||
       std::ranges::any_of(op.scalars, of_device, &Scalar::dtype)) {
