@@ -38,7 +38,7 @@ TEST(GemmEmulation, AgreesWithAPlainProduct) {
   for (unsigned block = 0; block < 4; ++block) {
     emulation::Block::block.x = block;
     std::memset(memory, 0xff, sizeof memory);
-    emulation::Block(kThreads, random, [&] {
+    emulation::Cluster(1, kThreads, random, [&] {
       gemm(a.data(), b.data(), d.data(), kM, kN, kK);
     }).run();
     host_copies.clear();

@@ -3,14 +3,19 @@
 // usually finds a kernel that reads a value before another thread has written it.
 #pragma once
 
+#include <math.h>
+#include <stdarg.h>
+
+#include <limits>
+
 #include "fibers.hpp"  // found beside this file: kernels include it by its path
+#include "half.hpp"
 
 #define threadIdx emulation::Block::thread
 #define blockIdx emulation::Block::block
 #define gridDim emulation::Block::grid
 #define blockDim emulation::Block::extents
 #define __device__
-#define printf ::emulation::print
 #define __global__
 #define __forceinline__ inline
 #define __noinline__
@@ -20,23 +25,38 @@
 #define __shared__ static
 #define __align__(bytes) alignas(bytes)
 
+namespace emulation {
+
+inline std::string printed;  // by kernels, whose `printf` this is
+[[gnu::format(printf, 1, 2)]] inline void print(const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  char text[2048];
+  std::vsnprintf(text, sizeof text, format, values);
+  va_end(values);
+  printed += text;
+}
+
+}  // namespace emulation
+#define printf ::emulation::print
+
 inline void __syncthreads() {
-  emulation::Block::current_block->meet();
+  emulation::Cluster::running->meet();
 }
 inline void __syncwarp() {
-  emulation::Block::current_block->meet_warp();
+  emulation::Cluster::running->meet_warp();
 }
 
 inline int __syncthreads_or(int x) {
-  static int any = 0;
-  emulation::Block& block = *emulation::Block::current_block;
-  if (x != 0) any = 1;
-  block.meet();
-  const int all = any;
-  block.meet();
-  any = 0;
-  block.meet();
-  return all;
+  emulation::Cluster& cluster = *emulation::Cluster::running;
+  cluster.slot(cluster.current())[0] = x != 0;
+  cluster.meet();
+  int any = 0;
+  for (std::size_t i = 0; i < cluster.threads() / cluster.blocks(); ++i) {
+    any |= cluster.slot(i)[0];
+  }
+  cluster.meet();
+  return any;
 }
 
 // Threads change places only where they meet.
@@ -97,30 +117,30 @@ inline unsigned atomicInc(unsigned* at, unsigned most) {
 /// The value of thread `from` of the block, which belongs to the warp.
 template <class T>
 T exchange(T x, std::size_t from) {
-  emulation::Block& block = *emulation::Block::current_block;
-  std::memcpy(block.slot(block.current()), &x, sizeof x);
-  block.meet_warp();
-  std::memcpy(&x, block.slot(from), sizeof x);
-  block.meet_warp();
+  emulation::Cluster& cluster = *emulation::Cluster::running;
+  std::memcpy(cluster.slot(cluster.current()), &x, sizeof x);
+  cluster.meet_warp();
+  std::memcpy(&x, cluster.slot(from), sizeof x);
+  cluster.meet_warp();
   return x;
 }
 template <class T>
 T __shfl_up_sync(unsigned, T x, int distance) {
-  const std::size_t self = emulation::Block::current_block->current();
+  const std::size_t self = emulation::Cluster::running->current();
   const bool inside = static_cast<int>(self % emulation::kWarp) >= distance;
   return exchange(x, inside ? self - static_cast<std::size_t>(distance) : self);
 }
 template <class T>
 T __shfl_xor_sync(unsigned, T x, int mask) {
-  return exchange(x, emulation::Block::current_block->current() ^ static_cast<std::size_t>(mask));
+  return exchange(x, emulation::Cluster::running->current() ^ static_cast<std::size_t>(mask));
 }
 template <class T>
 T __shfl_sync(unsigned, T x, int lane) {
-  const std::size_t self = emulation::Block::current_block->current();
+  const std::size_t self = emulation::Cluster::running->current();
   return exchange(x, self / emulation::kWarp * emulation::kWarp + static_cast<std::size_t>(lane));
 }
 inline unsigned __ballot_sync(unsigned mask, bool x) {
-  const std::size_t lane = emulation::Block::current_block->current() % emulation::kWarp;
+  const std::size_t lane = emulation::Cluster::running->current() % emulation::kWarp;
   unsigned bits = x ? 1u << lane : 0u;
   for (int bit = 1; bit < static_cast<int>(emulation::kWarp); bit *= 2)
     bits |= __shfl_xor_sync(mask, bits, bit);

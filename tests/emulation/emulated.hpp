@@ -2,14 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "emulation/emulation_library.hpp"
+#include "emulation/emulated_launch.hpp"
 #include "plan/plan.hpp"
 #include "support/random_case.hpp"
 
@@ -18,22 +18,32 @@ namespace tilejit::test {
 /// The number of random operations in a test: `usual`, or TILEJIT_TEST_CASES if set.
 [[nodiscard]] int random_cases(int usual);
 
+/// Hopper without what only sm_90a has, and with it.
+inline constexpr Target kPlainHopper = {.major = 9, .minor = 0, .feature = 0};
+inline constexpr Target kHopper = {.major = 9, .minor = 0, .feature = 'a'};
+
 /// Kernels of operations, compiled for the CPU by the compiler that builds the tests.
 class EmulatedKernels {
  public:
-  /// Plans and renders `c` for sm_90a, without clusters. Operations with f16, f8 or tf32 cannot
-  /// run: their conversions are instructions of the device.
+  explicit EmulatedKernels(Target target = kPlainHopper) : target_(target) {}
+
+  /// Plans and renders `c`. Operations with f8 cannot run: their conversions are instructions of
+  /// the device.
   void add(const std::string& what, RandomCase c);
   /// The same with its light plan. Returns false if it has none.
   bool add_light(const std::string& what, RandomCase c);
-  [[nodiscard]] static bool can_run(const Fused& op);
+  /// Replaces the first `from` in the text of the last one, to see that it then goes wrong.
+  void change(const std::string& from, const std::string& to);
+  [[nodiscard]] static bool can_run(const Fused& op, Target target = kPlainHopper);
   /// The templates of the operation's kernels, each followed by a space.
-  [[nodiscard]] static std::string templates_of(const Fused& op);
+  [[nodiscard]] static std::string templates_of(const Fused& op, Target target = kPlainHopper);
   /// Compiles everything that was added. Returns false if the compiler failed; its message is
   /// shown.
   [[nodiscard]] bool compile();
-  /// Runs every kernel on random inputs, twice with different thread orders, and checks that the
-  /// results agree with the reference, and bit for bit with each other.
+  /// Runs kernel `i` on random inputs, twice with different thread orders, and returns what is
+  /// wrong: with the kernel, with its results, or between the two. Empty if nothing is.
+  [[nodiscard]] std::string wrong(std::size_t i, Random& random) const;
+  /// Expects that nothing is wrong with any.
   void verify_all(Random& random);
   /// The same for kernel `i` with inputs from `next`. Returns its tensors after the first run.
   std::vector<GuardedTensor> verify(std::size_t i, const std::function<double()>& next);
@@ -43,19 +53,16 @@ class EmulatedKernels {
     std::string what;
     RandomCase c;
     plan::Plan plan;
+    std::vector<std::pair<std::string, std::string>> changes;
   };
-  /// One launch of one kernel of a case.
-  struct Run {
-    std::array<std::size_t, 2> entry;  ///< numbers of the case and of its kernel
-    const plan::Plan& plan;
-    const SymbolValues& symbols;
-    unsigned seed;
-  };
-  void run(const Run& what, const std::vector<std::byte>& params) const;
   using Fill = std::function<void(GuardedTensor&)>;
-  std::vector<GuardedTensor> verify_filled(std::size_t i, const Fill& fill) const;
   [[nodiscard]] std::string source_of(std::size_t i) const;
+  [[nodiscard]] std::string run(std::size_t i, std::vector<GuardedTensor>& tensors,
+                                EmulatedWorkspaces& workspaces, unsigned seed) const;
+  [[nodiscard]] std::string run_filled(std::size_t i, const Fill& fill,
+                                       std::vector<GuardedTensor>& result) const;
 
+  Target target_;
   std::vector<Emulated> kernels_;
   std::unique_ptr<const HostLibrary> library_;
 };

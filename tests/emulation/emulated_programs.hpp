@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "emulation/emulation_library.hpp"
+#include "emulation/emulated_launch.hpp"
 #include "operation/plan.hpp"
 #include "support/program_case.hpp"
 

@@ -1,98 +1,180 @@
 #include "emulation/instructions.hpp"
 
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
 #include <regex>
-#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
+
+#include "support/source_dir.hpp"
 
 namespace tilejit::test {
 namespace {
 
-/// Headers that are written in the device's instructions.
-constexpr std::pair<const char*, const char*> kHostHeaders[] = {
-    {"tile/f16.cuh",
-     "#pragma once\n#include \"tile/packed.cuh\"\nnamespace tile {\n"
-     "struct f16 {\n  u16 bits;\n};\n"
-     "TILE_DEVICE void assign_bits(f16& x, u32 bits) {\n  x.bits = u16(bits);\n}\n"
-     "TILE_DEVICE u32 bits_of(f16 x) {\n  return x.bits;\n}\n"
-     "TILE_DEVICE float to_compute(f16 x) {\n  return emulation::half_value(x.bits);\n}\n"
-     "template <>\nTILE_DEVICE f16 store_as<f16>(float x) {\n"
-     "  return {u16(emulation::half_bits(x))};\n}\n}\n"},
-    {"tile/barrier.cuh",
-     "#pragma once\n#include \"tile/types.cuh\"\n"
-     "namespace tile {\nusing emulation::shared_address;\n}\n"},
-    {"tile/async_copy.cuh",
-     "#pragma once\n#include \"tile/types.cuh\"\n"
-     "namespace tile {\nusing emulation::async_copy_commit;\nusing emulation::async_copy_wait;\n"
-     "using emulation::async_copy_or_zero;\n"
-     "template <int kBytes>\nvoid async_copy(u32 to, const void* from) {\n"
-     "  async_copy_or_zero<kBytes>(to, from, kBytes);\n}\n}\n"},
-    {"tile/ldmatrix.cuh",
-     "#pragma once\n#include \"tile/types.cuh\"\n"
-     "namespace tile {\ntemplate <int kMatrices, bool kTransposed = false>\n"
-     "void load_matrices(u32 (&r)[kMatrices], u32 row) {\n"
-     "  emulation::load_matrices<kMatrices, kTransposed>(r, row);\n}\n}\n"},
-};
-/// Instructions in the remaining headers.
-constexpr std::pair<std::string_view, std::string_view> kHostInstructions[] = {
-    {"asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x))", "y = exp2f(x)"},
-    {"asm(\"tanh.approx.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x))", "y = tanhf(x)"},
-    {"asm volatile(\"shfl.sync.up.b32 %0, %1, %2, 0, -1;\" : \"=r\"(y) : \"r\"(x), "
-     "\"r\"(distance))",
-     "y = __shfl_up_sync(0xffffffffu, x, distance)"},
-    {"asm volatile(\"shfl.sync.bfly.b32 %0, %1, %2, 31, -1;\" : \"=r\"(y) : \"r\"(x), \"r\"(mask))",
-     "y = __shfl_xor_sync(0xffffffffu, x, mask)"},
-    {"asm volatile(\"redux.sync.max.s32 %0, %1, -1;\" : \"=r\"(most) : \"r\"(key))",
-     "most = __reduce_max_sync(0xffffffffu, key)"},
-    {"asm volatile(\"redux.sync.min.s32 %0, %1, -1;\" : \"=r\"(least) : \"r\"(key))",
-     "least = __reduce_min_sync(0xffffffffu, key)"},
-    {"asm(\"div.full.f32 %0, %1, %2;\" : \"=f\"(y) : \"f\"(a), \"f\"(b))", "y = a / b"},
+/// An asm statement: its template, and the expressions of its operands.
+struct Statement {
+  std::string text;
+  std::vector<std::string> operands;
+  std::size_t end = 0;  ///< behind the closing parenthesis
 };
 
-/// What an instruction takes elements of registers for.
+/// Reads a statement whose opening parenthesis has been read.
+class StatementReader {
+ public:
+  StatementReader(std::string_view text, std::size_t at) : text_(text), at_(at) {}
+
+  Statement read() {
+    Statement statement;
+    while (peek() == '"') statement.text += string();
+    int section = 0;  // outputs, inputs, clobbers
+    while (peek() != ')') {
+      if (text_[at_] == ':') {
+        ++section;
+        ++at_;
+      } else if (text_[at_] == ',') {
+        ++at_;
+      } else {
+        (void)string();
+        if (section < 3 && peek() == '(') statement.operands.push_back(parenthesized());
+      }
+    }
+    statement.end = at_ + 1;
+    return statement;
+  }
+
+ private:
+  char peek() {
+    while (std::isspace(static_cast<unsigned char>(text_.at(at_))) != 0) ++at_;
+    return text_[at_];
+  }
+  /// A string literal, without its escapes of line ends.
+  std::string string() {
+    std::string value;
+    for (++at_; text_.at(at_) != '"'; ++at_) {
+      if (text_[at_] == '\\') {
+        ++at_;
+        value += ' ';
+      } else {
+        value += text_[at_];
+      }
+    }
+    ++at_;
+    return value;
+  }
+  std::string parenthesized() {
+    const std::size_t first = ++at_;
+    for (int depth = 1; depth != 0; ++at_) {
+      if (text_.at(at_) == '(') ++depth;
+      if (text_[at_] == ')') --depth;
+    }
+    return std::string(text_.substr(first, at_ - 1 - first));
+  }
+
+  std::string_view text_;
+  std::size_t at_;
+};
+
+/// What an instruction takes elements of registers or of memory for.
 std::string element_of(const std::string& type) {
   if (type == "bf16") return "emulation::Bf16";
   if (type == "f16") return "emulation::F16";
-  if (type == "tf32") return "float";
   if (type == "f64") return "double";
   return type == "s8" ? "signed char" : "unsigned char";
 }
 
-/// Products of tensor cores.
-std::string without_products(std::string text) {
-  static const std::regex kProduct(
-      R"re(asm volatile\("mma\.sync\.aligned\.m\d+n\d+k\d+\.row\.col\.\w+\.(\w+)\.(\w+)\.[^;]*;"[^;]*;)re");
+/// The struct that the end of `before` stands in, of those that atoms::emit writes.
+std::string struct_of(const std::string& before) {
   static const std::regex kName(R"(struct (\w+) \{\s+static constexpr int kM)");
-  std::smatch found;
-  while (std::regex_search(text, found, kProduct)) {
-    // The struct that the instruction stands in.
-    std::string name;
-    const std::string before = found.prefix();
-    for (auto i = std::sregex_iterator(before.begin(), before.end(), kName);
-         i != std::sregex_iterator(); ++i) {
-      name = (*i)[1];
-    }
-    const std::string product = "emulation::multiply<" + name + ", " + element_of(found[1]) + ", " +
-                                element_of(found[2]) + ">(d, a, b, c);";
-    text.replace(static_cast<std::size_t>(found.position()),
-                 static_cast<std::size_t>(found.length()), product);
+  std::string name;
+  for (auto i = std::sregex_iterator(before.begin(), before.end(), kName);
+       i != std::sregex_iterator(); ++i) {
+    name = (*i)[1];
   }
-  return text;
+  return name;
+}
+
+/// A product of tensor cores, whose wrapper has the operands d, a, b and c.
+std::optional<std::string> product(const Statement& statement, const std::string& before) {
+  static const std::regex kMma(
+      R"re(mma\.sync\.aligned\.m\d+n\d+k\d+\.row\.col\.\w+\.(\w+)\.(\w+)\..*)re");
+  static const std::regex kWgmma(
+      R"re(.*wgmma\.mma_async\.sync\.aligned\.m\d+n\d+k\d+\.\w+\.(\w+)\.(\w+) (.*), p(, 1, 1)?(, [01])?(, [01])?; \})re");
+  std::smatch found;
+  if (std::regex_match(statement.text, found, kMma)) {
+    const auto element = [](const std::string& type) {
+      return type == "tf32" ? "float" : element_of(type);
+    };
+    return "emulation::multiply<" + struct_of(before) + ", " + element(found[1]) + ", " +
+           element(found[2]) + ">(d, a, b, c)";
+  }
+  if (!std::regex_match(statement.text, found, kWgmma)) return std::nullopt;
+  const auto element = [](const std::string& type) {
+    return type == "tf32" ? "emulation::Tf32" : element_of(type);
+  };
+  const auto major = [](const std::string& transposed) {
+    return std::string("emulation::Major::") + (transposed == ", 1" ? "mn" : "k");
+  };
+  // A in registers has no major.
+  const bool two = found[6].matched;
+  return "emulation::multiply_async<" + struct_of(before) + ", " + element(found[1]) + ", " +
+         element(found[2]) + ", " + major(two ? found[5] : std::string()) + ", " +
+         major(found[two ? 6 : 5]) + ">(d, a, b, kClear)";
+}
+
+/// "ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];" as "emulation::ptx::ld_shared_v4_b32(a, b, c, d, e)"
+std::string call_of(const Statement& statement) {
+  static const std::regex kName(R"([\w.:]+)"), kOperand(R"(%%?\w+|-?\w+)");
+  std::smatch name;
+  if (!std::regex_search(statement.text, name, kName)) return "(void)0";
+  std::string call = "emulation::ptx::" + std::regex_replace(name.str(), std::regex("[.:]+"), "_");
+  const std::string rest = name.suffix();
+  char separator = '(';
+  for (auto i = std::sregex_iterator(rest.begin(), rest.end(), kOperand);
+       i != std::sregex_iterator(); ++i) {
+    const std::string operand = i->str();
+    call += std::exchange(separator, ',');
+    if (operand.starts_with("%%")) {
+      call += "emulation::ptx::" + operand.substr(2) + "()";
+    } else if (operand.starts_with('%')) {
+      call += statement.operands.at(std::stoul(operand.substr(1)));
+    } else {
+      call += operand;
+    }
+  }
+  return call + ')';
+}
+
+std::string without_instructions(const std::string& text) {
+  static const std::regex kAsm(R"(\basm( volatile)?\()");
+  std::string out;
+  std::size_t done = 0;
+  for (auto i = std::sregex_iterator(text.begin(), text.end(), kAsm); i != std::sregex_iterator();
+       ++i) {
+    const auto first = static_cast<std::size_t>(i->position());
+    if (first < done) continue;
+    const Statement statement =
+        StatementReader(text, first + static_cast<std::size_t>(i->length())).read();
+    out += text.substr(done, first - done);
+    out += product(statement, out).value_or(call_of(statement));
+    done = statement.end;
+  }
+  return out + text.substr(done);
 }
 
 }  // namespace
 
-void emulate_instructions(operation::Source& source) {
-  source.text = without_products(std::move(source.text));
+std::string text_for_cpu(operation::Source source) {
   for (auto& [name, text] : source.headers) {
-    for (const auto& [replaced, by] : kHostHeaders) {
-      if (name == replaced) text = by;
-    }
-    for (const auto& [instruction, by] : kHostInstructions) {
-      const std::size_t at = text.find(instruction);
-      if (at != std::string::npos) text.replace(at, instruction.size(), by);
-    }
+    std::ifstream own(source_dir() / "tests/emulation" / name);
+    if (own) text.assign(std::istreambuf_iterator<char>(own), {});
   }
+  static const std::regex kMemory(R"(extern __shared__ __align__\(\d+\) unsigned char (\w+)\[\];)");
+  return std::regex_replace(without_instructions(flatten(source)), kMemory,
+                            "unsigned char* const $1 = emulation::block_memory();");
 }
 
 }  // namespace tilejit::test

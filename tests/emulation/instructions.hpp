@@ -1,10 +1,13 @@
 #pragma once
 
+#include <string>
+
 #include "operation/source.hpp"
 
 namespace tilejit::test {
 
-/// Replaces the device's instructions in the headers of `source` by text for the CPU.
-void emulate_instructions(operation::Source& source);
+/// `source` as one text for the CPU, behind the headers of tests/emulation: headers of the device
+/// library that tests/emulation/tile has are replaced, and instructions become calls of functions.
+[[nodiscard]] std::string text_for_cpu(operation::Source source);
 
 }  // namespace tilejit::test

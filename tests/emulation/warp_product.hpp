@@ -1,23 +1,17 @@
-// The instructions of matrix products, for the CPU: asynchronous copies that happen when their
-// thread has waited for them, no earlier; loads of 8 x 8 matrices; and mma.sync, whose lanes put
-// their registers together. Included by the texts of emulated kernels, behind device.hpp.
+// The instructions of matrix products by warps, for the CPU: asynchronous copies that happen when
+// their thread has waited for them, no earlier; loads and stores of 8 x 8 matrices; and mma.sync,
+// whose lanes put their registers together. Included by the texts of emulated kernels.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <map>
-#include <vector>
+
+#include "elements.hpp"
+#include "launch.hpp"
 
 namespace emulation {
-
-/// The block's dynamic shared memory.
-alignas(1024) inline unsigned char memory[232448];
-
-inline unsigned shared_address(const void* p) {
-  return static_cast<unsigned>(static_cast<const unsigned char*>(p) - memory);
-}
 
 struct Copy {
   unsigned to;
@@ -28,13 +22,13 @@ struct Copy {
 inline std::map<std::size_t, std::deque<std::vector<Copy>>> copies;
 
 inline std::deque<std::vector<Copy>>& own_copies() {
-  auto& groups = copies[Block::current_block->current()];
+  auto& groups = copies[Cluster::running->self()];
   if (groups.empty()) groups.emplace_back();
   return groups;
 }
 template <int kBytes>
 void async_copy_or_zero(unsigned to, const void* from, unsigned valid) {
-  std::memset(memory + to, 0xee, kBytes);  // nothing is known of it until then
+  std::memset(at_shared(to, kBytes), kUnknown, kBytes);
   own_copies().back().push_back({to, from, kBytes, valid});
 }
 inline void async_copy_commit() {
@@ -45,37 +39,53 @@ void async_copy_wait() {
   auto& groups = own_copies();
   while (groups.size() > kPending + 1) {
     for (const Copy& copy : groups.front()) {
-      std::memset(memory + copy.to, 0, copy.bytes);
-      std::memcpy(memory + copy.to, copy.from, copy.valid);
+      std::memset(at_shared(copy.to, copy.bytes), 0, copy.bytes);
+      std::memcpy(at_shared(copy.to), copy.from, copy.valid);
     }
     groups.pop_front();
   }
 }
 
-template <int kMatrices, bool kTransposed>
-void load_matrices(unsigned (&r)[kMatrices], unsigned row) {
-  static std::array<unsigned, 1024> rows;
-  Block& block = *Block::current_block;
-  const std::size_t thread = block.current(), first = thread / 32 * 32, lane = thread % 32;
+inline const bool forgets_copies = [] {
+  forgetting.push_back([] { copies.clear(); });
+  return true;
+}();
+
+/// Calls visit(matrix, half of a register, shared address) for a lane's elements of 16 bits. Lane l
+/// has given the address of row l % 8 of matrix l / 8.
+template <int kMatrices, bool kTransposed, class Visit>
+void visit_matrices(unsigned row, const Visit& visit) {
+  static std::array<unsigned, kMostBlocks * 1024> rows;
+  Cluster& cluster = *Cluster::running;
+  const std::size_t thread = cluster.self(), lane = cluster.current() % kWarp;
+  if (lane / 8 < kMatrices && row % 16 != 0)
+    fail("a row of a matrix that is not aligned in shared memory");
   rows[thread] = row;
-  block.meet_warp();
+  cluster.meet_warp();
   for (std::size_t j = 0; j < kMatrices; ++j) {
-    std::array<std::uint16_t, 2> pair;
     for (std::size_t i = 0; i < 2; ++i) {
       const std::size_t along = lane % 4 * 2 + i, across = lane / 4;
       const std::size_t of_row = kTransposed ? along : across,
                         column = kTransposed ? across : along;
-      std::memcpy(&pair[i], memory + rows[first + 8 * j + of_row] + 2 * column, 2);
+      visit(j, i, rows[thread - lane + 8 * j + of_row] + 2 * static_cast<unsigned>(column));
     }
-    std::memcpy(&r[j], pair.data(), 4);
   }
-  block.meet_warp();
+  cluster.meet_warp();
 }
-
-struct Bf16 {
-  std::uint16_t bits;
-  operator float() const { return bits_as<float>(static_cast<unsigned>(bits) << 16); }
-};
+template <int kMatrices, bool kTransposed>
+void load_matrices(unsigned (&r)[kMatrices], unsigned row) {
+  unsigned loaded[kMatrices] = {};
+  visit_matrices<kMatrices, kTransposed>(row, [&](std::size_t j, std::size_t i, unsigned from) {
+    loaded[j] |= unsigned{from_shared<std::uint16_t>(from)} << 16 * i;
+  });
+  std::memcpy(r, loaded, sizeof r);
+}
+template <int kMatrices, bool kTransposed>
+void store_matrices(unsigned row, const unsigned (&r)[kMatrices]) {
+  visit_matrices<kMatrices, kTransposed>(row, [&](std::size_t j, std::size_t i, unsigned to) {
+    to_shared(to, static_cast<std::uint16_t>(r[j] >> 16 * i));
+  });
+}
 
 /// Elements of a lane's registers, put where the instruction's layout says.
 template <class Element, std::size_t kSize, class Register, std::size_t kRegisters, class Place>
@@ -95,14 +105,14 @@ void multiply(typename Mma::C (&d)[Mma::kC], const typename Mma::A (&a)[Mma::kA]
     std::array<double, Mma::kN * Mma::kK> b;
   };
   static std::array<Operands, 32> of_warps;
-  Block& block = *Block::current_block;
-  const int lane = static_cast<int>(block.current() % 32);
-  auto& [all_a, all_b] = of_warps[block.current() / 32];
+  Cluster& cluster = *Cluster::running;
+  const int lane = static_cast<int>(cluster.current() % kWarp);
+  auto& [all_a, all_b] = of_warps[cluster.warp()];
   put<ElementA>(all_a, a,
                 [&](int v) { return Mma::row_a(lane, v) * Mma::kK + Mma::column_a(lane, v); });
   put<ElementB>(all_b, b,
                 [&](int v) { return Mma::row_b(lane, v) * Mma::kK + Mma::column_b(lane, v); });
-  block.meet_warp();
+  cluster.meet_warp();
   for (int i = 0; i < Mma::kC; ++i) {
     const int row = Mma::row_c(lane, i), column = Mma::column_c(lane, i);
     typename Mma::C sum = c[i];
@@ -112,7 +122,7 @@ void multiply(typename Mma::C (&d)[Mma::kC], const typename Mma::A (&a)[Mma::kA]
     }
     d[i] = sum;
   }
-  block.meet_warp();
+  cluster.meet_warp();
 }
 
 }  // namespace emulation

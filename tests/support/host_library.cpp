@@ -11,6 +11,18 @@ namespace tilejit::test {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// Libraries of one process share nothing: g++ would give the variables of their inline functions,
+// such as arrays whose sizes depend on a kernel, to all that have one of that name.
+#ifdef __clang__
+constexpr const char* kOwnVariables = "";
+#else
+constexpr const char* kOwnVariables = " -fno-gnu-unique";
+#endif
+
+}  // namespace
+
 HostLibrary::HostLibrary(const std::string& text, const std::string& options) {
   std::string folder = (fs::temp_directory_path() / "tilejit_host_XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
@@ -18,7 +30,7 @@ HostLibrary::HostLibrary(const std::string& text, const std::string& options) {
   const std::string source = (inside / "text.cpp").string(),
                     library = (inside / "text.so").string();
   std::ofstream(source) << text;
-  const std::string command = std::string(TILEJIT_HOST_COMPILER) + " " + options +
+  const std::string command = std::string(TILEJIT_HOST_COMPILER) + " " + options + kOwnVariables +
                               " -O1 -w -fno-strict-aliasing -shared -fPIC -o " + library + " " +
                               source;
   const bool compiles = std::system(command.c_str()) == 0;

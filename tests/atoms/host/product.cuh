@@ -19,12 +19,12 @@ struct Mma {
       std::array<float, kN * kK> b;
     };
     static std::array<Operands, 32> of_warps;
-    emulation::Block& block = *emulation::Block::current_block;
-    const auto lane = static_cast<std::int64_t>(block.current() % 32);
-    auto& [all_a, all_b] = of_warps[block.current() / 32];
+    emulation::Cluster& cluster = *emulation::Cluster::running;
+    const auto lane = static_cast<std::int64_t>(cluster.current() % 32);
+    auto& [all_a, all_b] = of_warps[cluster.current() / 32];
     put(all_a, layouts().a, lane, a);
     put(all_b, layouts().b, lane, b);
-    block.meet_warp();
+    cluster.meet_warp();
     for (int i = 0; i < kC; ++i) {
       const auto row = static_cast<std::size_t>(row_c(static_cast<int>(lane), i)),
                  column = static_cast<std::size_t>(column_c(static_cast<int>(lane), i));
@@ -32,7 +32,7 @@ struct Mma {
       for (std::size_t k = 0; k < kK; ++k) sum += all_a[row + kM * k] * all_b[column + kN * k];
       d[i] = sum;
     }
-    block.meet_warp();
+    cluster.meet_warp();
   }
   static int row_c(int lane, int value) { return static_cast<int>(layouts().c.row({lane, value})); }
   static int column_c(int lane, int value) {

@@ -20,7 +20,7 @@ struct HostCopy {
 inline std::map<std::size_t, std::deque<std::vector<HostCopy>>> host_copies;
 
 inline std::deque<std::vector<HostCopy>>& own_copies() {
-  auto& groups = host_copies[emulation::Block::current_block->current()];
+  auto& groups = host_copies[emulation::Cluster::running->current()];
   if (groups.empty()) groups.emplace_back();
   return groups;
 }

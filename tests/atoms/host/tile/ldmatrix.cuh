@@ -13,10 +13,10 @@ namespace tile {
 template <int kMatrices, bool kTransposed = false>
 void load_matrices(u32 (&r)[kMatrices], u32 row) {
   static std::array<u32, 1024> rows;
-  emulation::Block& block = *emulation::Block::current_block;
-  const std::size_t thread = block.current(), first = thread / 32 * 32, lane = thread % 32;
+  emulation::Cluster& cluster = *emulation::Cluster::running;
+  const std::size_t thread = cluster.current(), first = thread / 32 * 32, lane = thread % 32;
   rows[thread] = row;
-  block.meet_warp();
+  cluster.meet_warp();
   for (std::size_t j = 0; j < kMatrices; ++j) {
     std::array<u16, 2> pair;
     for (std::size_t i = 0; i < 2; ++i) {
@@ -27,7 +27,7 @@ void load_matrices(u32 (&r)[kMatrices], u32 row) {
     }
     std::memcpy(&r[j], pair.data(), 4);
   }
-  block.meet_warp();
+  cluster.meet_warp();
 }
 
 }  // namespace tile
