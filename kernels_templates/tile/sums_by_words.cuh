@@ -6,6 +6,7 @@
 #include "tile/barrier.cuh"
 #include "tile/ldmatrix.cuh"
 #include "tile/panel_along_m.cuh"
+#include "tile/row_reductions.cuh"
 
 namespace tile {
 
@@ -16,6 +17,8 @@ namespace tile {
 //            of each output; sums are a pair of each product, and if kStatistic there is a row's
 //            before `words`
 //   Stored   store<kOutput>(p, at, words): 8 neighbours
+// If there are kReductions (tile/row_reductions.cuh), Vector has reduce(p, at, sums, all), which
+// adds a pair to what is reduced along n; and kOutputs may be 0.
 template <class Work>
 struct SumsByWords {
   using Sum = typename Work::Product::C;
@@ -24,6 +27,8 @@ struct SumsByWords {
   static constexpr u32 kPanelBytes = 16 * kPanel * 2;
   static constexpr u32 kBytes = Work::kTurns * Work::kOutputs * kPanelBytes;  // of a warp
   static constexpr bool kAlongM = Work::kAlongM, kTogether = Work::kPanelTogether;
+  static constexpr int kOutputs = Work::kOutputs > 0 ? Work::kOutputs : 1;
+  using Reductions = RowReductions<Work>;
   using AlongM = PanelAlongM<kTogether ? 4 : 1>;
   static constexpr u32 kOfOutput = kTogether ? 4 * kPanelBytes : kPanelBytes;
   static constexpr u32 kOfTurn = Work::kOutputs * kOfOutput;
@@ -33,10 +38,12 @@ struct SumsByWords {
                                  const Rows& rows, unsigned char* memory, i32 first_row, i32 lane) {
     const u32 start = shared_address(memory) - (kTogether ? AlongM::warp() * kBytes : 0);
     constexpr int kOfOne = kCount / Work::kProducts;
+    Reductions reduced;
     if constexpr (Work::kRolled) {
       // One copy of the formula, to which each panel's sums go in the same registers.
 #pragma unroll 1
       for (int part = 0; part < kHeight * kPanels; ++part) {
+        if (part % kPanels == 0) reduced.start();
         Sum sums[Work::kProducts * kWords];
         float own[2];  // of the rows
 #pragma unroll
@@ -51,19 +58,24 @@ struct SumsByWords {
             }
           }
         }
-        finish_panel<kWords>(p, tile, sums, own, 0, start + part % Work::kTurns * kOfTurn,
+        finish_panel<kWords>(p, tile, sums, own, reduced, 0, start + part % Work::kTurns * kOfTurn,
                              first_row + part / kPanels * 64, part % kPanels * kPanel, lane);
+        if (part % kPanels == kPanels - 1)
+          reduced.finish(p, tile, first_row + part / kPanels * 64, lane);
       }
     } else {
 #pragma unroll
       for (int part = 0; part < kHeight * kPanels; ++part) {
+        if (part % kPanels == 0) reduced.start();
         const float own[2] = {rows.of(part / kPanels, 0), rows.of(part / kPanels, 1)};
-        finish_panel<kOfOne>(p, tile, d[part / kPanels], own, part % kPanels * kWords,
+        finish_panel<kOfOne>(p, tile, d[part / kPanels], own, reduced, part % kPanels * kWords,
                              start + part % Work::kTurns * kOfTurn, first_row + part / kPanels * 64,
                              part % kPanels * kPanel, lane);
+        if (part % kPanels == kPanels - 1)
+          reduced.finish(p, tile, first_row + part / kPanels * 64, lane);
       }
     }
-    if constexpr (Work::kTurns > 1) wait();  // the panels are free
+    if constexpr (Work::kTurns > 1 && Work::kOutputs > 0) wait();  // the panels are free
   }
 
  private:
@@ -79,8 +91,8 @@ struct SumsByWords {
   template <int kCount, class Params, class Tile>
   static TILE_DEVICE void finish_panel(const Params& p, const Tile& tile,
                                        const Sum (&d)[Work::kProducts * kCount],
-                                       const float (&own)[2], int first, u32 panel, i32 row,
-                                       i32 column, i32 lane) {
+                                       const float (&own)[2], Reductions& reduced, int first,
+                                       u32 panel, i32 row, i32 column, i32 lane) {
     const auto place = [&](int n, int below) {
       return typename Work::Place(tile, row + lane / 4 + 8 * below, column + 8 * n + lane % 4 * 2);
     };
@@ -99,7 +111,7 @@ struct SumsByWords {
     // Two instructions' columns at a time: four words, of rows lane / 4 and 8 below.
 #pragma unroll
     for (int j = 0; j < kPanel / 16; ++j) {
-      u32 words[Work::kOutputs][4];
+      u32 words[kOutputs][4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const int n = 2 * j + i / 2, of = first + 4 * n + i % 2 * 2;
@@ -107,14 +119,22 @@ struct SumsByWords {
         Sum pair[2 * Work::kProducts];
 #pragma unroll
         for (int q = 0; q < 2 * Work::kProducts; ++q) pair[q] = d[q / 2 * kCount + of + q % 2];
-        u32 made[Work::kOutputs];
-        if constexpr (Work::kStatistic) {
-          vector[n][i % 2 % kRows].map(p, place(n, i % 2), pair, own[i % 2], made);
-        } else {
-          vector[n][i % 2 % kRows].map(p, place(n, i % 2), pair, made);
+        const typename Work::Vector& operands = vector[n][i % 2 % kRows];
+        const auto at = place(n, i % 2);
+        if constexpr (Work::kReductions > 0) {
+          if (is_inside(column + 8 * n) && at.is_in_row(p))
+            reduce(p, at, operands, pair, own[i % 2], reduced.all[i % 2]);
         }
+        if constexpr (Work::kOutputs > 0) {
+          u32 made[Work::kOutputs];
+          if constexpr (Work::kStatistic) {
+            operands.map(p, at, pair, own[i % 2], made);
+          } else {
+            operands.map(p, at, pair, made);
+          }
 #pragma unroll
-        for (int o = 0; o < Work::kOutputs; ++o) words[o][i] = made[o];
+          for (int o = 0; o < Work::kOutputs; ++o) words[o][i] = made[o];
+        }
       }
 #pragma unroll
       for (int o = 0; o < Work::kOutputs; ++o) {
@@ -127,9 +147,21 @@ struct SumsByWords {
         }
       }
     }
-    wait();
-    store_panel<0>(p, tile, panel, row, column, lane);
-    if constexpr (Work::kTurns == 1) wait();  // the panel is free
+    if constexpr (Work::kOutputs > 0) {
+      wait();
+      store_panel<0>(p, tile, panel, row, column, lane);
+      if constexpr (Work::kTurns == 1) wait();  // the panel is free
+    }
+  }
+
+  template <class Params, class Place, class Vector, class Pair, class All>
+  static TILE_DEVICE void reduce(const Params& p, const Place& at, const Vector& operands,
+                                 const Pair& pair, float own, All& all) {
+    if constexpr (Work::kStatistic) {
+      operands.reduce(p, at, pair, own, all);
+    } else {
+      operands.reduce(p, at, pair, all);
+    }
   }
 
   template <int kOutput, class Params, class Tile>

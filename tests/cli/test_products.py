@@ -48,6 +48,11 @@ def linear(activation):
     return lambda t: {"y": activation(t.x @ t.w + t.bias)}
 
 
+def linear_amax(t):
+    p = gelu(t.x @ t.w + t.bias)
+    return {"y": p, "m": np.max(np.abs(p), axis=-1, keepdims=True)}
+
+
 def gelu_tanh(x):
     return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
@@ -57,6 +62,7 @@ FORMULAS = {
     "attention": attention,
     "batched": lambda t: {"d": t.a @ turned(t.b)},
     "gated_mlp": lambda t: {"y": (t.x @ t.gate) * sigmoid(t.x @ t.gate) * (t.x @ t.up)},
+    "linear_amax": linear_amax,
     "linear_gelu": linear(gelu),
     "linear_gelu_tanh": linear(gelu_tanh),
     "linear_relu": linear(lambda x: np.maximum(x, 0)),

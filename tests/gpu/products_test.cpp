@@ -5,6 +5,7 @@
 #include "gpu/gpu_fixture.hpp"
 #include "gpu/number_from_env.hpp"
 #include "support/product_case.hpp"
+#include "support/reduction_case.hpp"
 
 namespace tilejit::test {
 namespace {
@@ -115,6 +116,16 @@ INSTANTIATE_TEST_SUITE_P(Types, ProductsOf,
                          });
 
 // All elements of a product are compared that the CPU would only sample.
+TEST_F(Products, WithReductionsAlongNAgreeWithTheReference) {
+  run_seeds([](std::uint64_t seed) {
+    Random random(seed);
+    const RandomCase c = random_reduction(random, 1600);
+    SCOPED_TRACE(to_json(c.op));
+    run_and_verify(c, random);
+    return std::uint64_t{1};
+  });
+}
+
 TEST_F(Products, LargerThanTheCpuComputesAreComparedWhole) {
   const RandomCase c{.op = {.name = "large",
                             .tensors = {{"a", bf16, "(2048,1536)"},

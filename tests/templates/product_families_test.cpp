@@ -1,6 +1,6 @@
-// Which family of kernels multiplies what on which target: docs/planning-rules.md has the table, and each
-// entry of it is compiled. Its machine code holds tensor instructions where the table says so, and
-// nothing that ruins a main loop.
+// Which family of kernels multiplies what on which target: docs/planning-rules.md has the table,
+// and each entry of it is compiled. Its machine code holds tensor instructions where the table says
+// so, and nothing that ruins a main loop.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -55,9 +55,13 @@ plan::Plan plan_of(const Operands& types, const Layouts& layouts, const char* ta
   return plan::make_plan(op, formula::analyze(op), parse_target(target));
 }
 
-/// After copies of operands, if there are any.
+/// After copies of operands, if there are any, and before reductions of its partial results.
 const plan::Plan& product_of(const plan::Plan& plan) {
-  return plan::parts_of(plan).empty() ? plan : plan::parts_of(plan).back();
+  const plan::Plan* product = &plan;
+  for (const plan::Plan& part : plan::parts_of(plan)) {
+    if (plan::matmul_of(part) != nullptr) product = &part;
+  }
+  return *product;
 }
 
 /// "wgmma m64k16", "m16n8k16", or "simt".
@@ -181,6 +185,38 @@ TEST(ProductStatistics, CompileClean) {
   }
 }
 
+// A product that reduces along N, and the kernel that follows. Sizes decide about tiles.
+TEST(ProductReductions, CompileClean) {
+  struct Size {
+    int m, n, k;
+  };
+  constexpr Size kSizes[] = {{4096, 4096, 1024}, {64, 32768, 1024}};
+  for (const char* formula : {"m = max(x @ w)", "s = log(sum(exp(x @ w + bias)))",
+                              "y = gelu(x @ w + bias); m = max(abs(y)); s = sum(y * y)",
+                              "p = x @ w; y = p + rest; m = max(p) - min(p * rest); s = mean(p)"}) {
+    for (const Size& size : kSizes) {
+      SCOPED_TRACE(formula + (" " + std::to_string(size.m)) + " by " + std::to_string(size.n));
+      Fused op{.name = "reduced",
+               .tensors = {{"x", bf16, Layout(IntTuple{size.m, size.k}, IntTuple{size.k, 1})},
+                           {"w", bf16, Layout(IntTuple{size.k, size.n}, IntTuple{size.n, 1})},
+                           {"bias", bf16, Layout(size.n, 1)},
+                           {"rest", bf16, Layout(IntTuple{size.m, size.n}, IntTuple{size.n, 1})},
+                           {"y", bf16, Layout(IntTuple{size.m, size.n}, IntTuple{size.n, 1})},
+                           {"m", f32, Layout(size.m, 1)},
+                           {"s", f32, Layout(size.m, 1)}},
+               .formula = formula};
+      std::erase_if(op.tensors, [&](const Tensor& tensor) {
+        if (tensor.name.size() > 1) return op.formula.find(tensor.name) == std::string::npos;
+        return tensor.name != "x" && tensor.name != "w" &&
+               op.formula.find(tensor.name + " =") == std::string::npos;
+      });
+      const plan::Plan plan = plan::make_plan(op, formula::analyze(op), parse_target("sm_90a"));
+      EXPECT_FALSE(plan::matmul_of(product_of(plan))->reductions.empty());
+      expect_clean(plan, "sm_90a");
+    }
+  }
+}
+
 TEST_P(ProductFamilies, LightPlansCompileClean) {
   for (const Operands& types :
        {Operands{bf16, bf16, bf16}, Operands{f32, f32, f32}, Operands{f64, f64, f64},
@@ -212,7 +248,8 @@ TEST(ProductFamiliesPage, HasTheTable) {
   std::ifstream file(test::source_dir() / "docs/planning-rules.md");
   std::ostringstream page;
   page << file.rdbuf();
-  EXPECT_NE(page.str().find(table), std::string::npos) << "docs/planning-rules.md should have\n" << table;
+  EXPECT_NE(page.str().find(table), std::string::npos) << "docs/planning-rules.md should have\n"
+                                                       << table;
 }
 
 }  // namespace

@@ -211,6 +211,7 @@ struct Work {
   static constexpr int kOutputs = 1, kTurns = 2;
   static constexpr bool kRolled = true, kAlike = true;
   static constexpr bool kAlongM = true, kPanelTogether = false;
+  static constexpr int kReductions = 0;
   using Vector = ResultPair;
   using Stored = ResultStored;
   using Finish = SumsByWords<Work>;

@@ -296,12 +296,18 @@ Sentences why_steps(const Plan& plan, const formula::Analysis& analysis) {
       return std::ranges::count(part.tensors, step.tensors[own]) != 0;
     });
   };
-  const std::ptrdiff_t steps = std::ranges::count_if(analysis.steps, in_memory);
-  Sentences sentences = {fmt::format(
-      "fused_parts: the formula has products of matrices, and takes {}, "
-      "with {} in memory between them.",
-      count_text(steps, "step"),
-      count_text(std::ssize(analysis.results) - std::ssize(analysis.steps) + steps, "result"))};
+  std::ptrdiff_t steps = std::ranges::count_if(analysis.steps, in_memory);
+  std::ptrdiff_t results = std::ssize(analysis.results) - std::ssize(analysis.steps) + steps;
+  for (const Plan& part : plan::parts_of(plan)) {
+    const plan::Matmul* const product = plan::matmul_of(part);
+    if (product == nullptr || product->reductions.empty()) continue;
+    ++steps;  // which reduces the partial results
+    results += std::ssize(product->reductions);
+  }
+  Sentences sentences = {
+      fmt::format("fused_parts: the formula has products of matrices, and takes {}, "
+                  "with {} in memory between them.",
+                  count_text(steps, "step"), count_text(results, "result"))};
   for (const formula::Step& step : analysis.steps) {
     if (step.why.empty() || !in_memory(step)) continue;
     const Tensor& result =

@@ -68,6 +68,11 @@ void Matmul::write_json(core::JsonLine& line) const {
   line.key("b");
   write(line, b);
   if (statistic != expr::kNoNode) line.key("statistic").raw("true");
+  if (!reductions.empty()) {
+    line.key("reduced_tensors").open('[');
+    for (const formula::RowReduction& one : reductions) line.raw(std::to_string(one.tensor));
+    line.close(']');
+  }
   if (!second) return;
   line.member("second_tensor", second->tensor).key("second_is_left");
   line.raw(second->left ? "true" : "false").key("second");

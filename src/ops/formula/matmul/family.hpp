@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "atoms/mma_atom.hpp"
+#include "formula/product.hpp"
 #include "matmul/operand_source.hpp"
 #include "matmul/tile_shape.hpp"
 #include "plan/family.hpp"
@@ -35,7 +37,8 @@ struct Matmul {
   int passes = 1;  ///< in which the sums of a tile go through shared memory
   bool along_m = false;
   std::optional<SecondSource> second = {};
-  expr::NodeId statistic = expr::kNoNode;  ///< formula::Product::statistic
+  expr::NodeId statistic = expr::kNoNode;              ///< formula::Product::statistic
+  std::vector<formula::RowReduction> reductions = {};  ///< formula::Product::reductions
   bool operator==(const Matmul&) const = default;
 
   // What plan::IsFamily says, but for the template.
@@ -47,6 +50,10 @@ struct Matmul {
   void write_json(core::JsonLine& line) const;
 
   [[nodiscard]] int products() const noexcept { return second ? 2 : 1; }
+  /// Whether partial results of a reduction go to the tensor.
+  [[nodiscard]] bool reduces_to(int tensor) const noexcept {
+    return std::ranges::count(reductions, tensor, &formula::RowReduction::tensor) != 0;
+  }
   /// Whether the tensor is an operand of a product, not of the formula.
   [[nodiscard]] bool multiplies(int tensor) const noexcept {
     return tensor < 2 || (second && second->tensor == tensor);

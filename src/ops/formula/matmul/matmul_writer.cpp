@@ -57,6 +57,8 @@ bool MatmulWriter::is_loaded(const Operand& operand) const {
 /// The product's operands, and what they are computed from, are no values of an element.
 expr::Slice MatmulWriter::formula() const {
   expr::Slice slice = HeaderWriter::formula();
+  std::erase_if(slice.stores,
+                [&](const expr::Store& store) { return product_.reduces_to(store.tensor); });
   std::vector<expr::NodeId> roots;
   for (const expr::Store& store : slice.stores) roots.push_back(store.value);
   slice.nodes = values_behind(plan_.program, roots);

@@ -72,10 +72,11 @@ class ProductPlanner {
       refuse("cluster",
              "products that single warps multiply, as this one for " + to_string(plan_.target));
     }
-    const bool by_warpgroups_only = product_.second || product_.statistic != expr::kNoNode;
+    const bool by_warpgroups_only =
+        product_.second || product_.statistic != expr::kNoNode || !product_.reductions.empty();
     if (wgmma && (by_warpgroups_only || !(atom && warps_are_faster(*atom, wgmma->clocks)))) {
       plan_.family = wgmma->product;
-      if (wgmma->product.words > 0) plan_.vector = 2;
+      if (wgmma->product.by_words()) plan_.vector = 2;
     } else if (atom) {
       plan_.family = MatmulMma{common(tensor_core_shapes(*atom, plan_.target), true), *atom};
     } else {
@@ -126,6 +127,13 @@ class ProductPlanner {
            alone->clocks + device::WarpgroupCosts().launch_of_copy + memory_clocks(rows);
   }
 
+  std::optional<ReducedProduct> reduced() {
+    begin();
+    const auto wgmma = choose_wgmma(plan_, operands(), op_.tuning);
+    if (!wgmma) return std::nullopt;
+    return ReducedProduct{.columns = wgmma->product.tile.n, .clocks = wgmma->clocks};
+  }
+
   std::optional<Plan> run_light() {
     const ProductSize size = this->size();
     const double products =
@@ -145,6 +153,19 @@ class ProductPlanner {
     set_space();
     plan_.family = MatmulSimt{};  // vectors are those of tiles
     choose_vector(op_, analysis_, std::nullopt, false, plan_);
+    if (!product_.reductions.empty()) set_vector_of_reductions();
+  }
+
+  /// Partial results decide nothing. Without other outputs, sums are taken as if there were one.
+  void set_vector_of_reductions() {
+    constexpr int kStored = 8;
+    for (const formula::RowReduction& one : product_.reductions)
+      plan_.operands[static_cast<std::size_t>(one.tensor)].per_row = true;
+    const bool others = std::ranges::any_of(
+        plan_.operands, [](const Operand& o) { return o.written && !o.per_row; });
+    if (others) return;
+    plan_.vector = kStored;
+    plan_.ragged = formula::divisor(plan_.extents.front(), analysis_.symbols) % kStored != 0;
   }
 
   Plan finish() {
@@ -221,7 +242,8 @@ class ProductPlanner {
             .node = product_.node,
             .along_m = along_m_,
             .second = second(),
-            .statistic = product_.statistic};
+            .statistic = product_.statistic,
+            .reductions = product_.reductions};
   }
   [[nodiscard]] std::optional<SecondSource> second() const {
     if (!product_.second) return std::nullopt;
@@ -371,6 +393,11 @@ bool pays_with_statistic(const Fused& op, const formula::Analysis& analysis, con
 
 bool pays_as_pair(const Fused& op, const formula::Analysis& analysis, const Target& target) {
   return ProductPlanner(op, analysis, target).pays_as_pair();
+}
+
+std::optional<ReducedProduct> reduced_product(const Fused& op, const formula::Analysis& analysis,
+                                              const Target& target) {
+  return ProductPlanner(op, analysis, target).reduced();
 }
 
 std::optional<Plan> plan_light_product(const Fused& op, const formula::Analysis& analysis,

@@ -11,6 +11,7 @@
 #include "plan/params.hpp"
 #include "plan/parts.hpp"
 #include "plan/prologues.hpp"
+#include "plan/row_reductions.hpp"
 #include "plan/statistics.hpp"
 #include "wgmma/copies.hpp"
 
@@ -168,19 +169,30 @@ class PartList {
   std::vector<formula::Analysis>* of_parts_;
 };
 
+/// `steps` with reductions in products, and copies of operands: tensors from number `first` on.
+StepList with_memory(std::vector<formula::Step> steps, int first, const Fused& op,
+                     const Target& target) {
+  StepList reduced = with_row_reductions(op, target, std::move(steps), first);
+  const int next = first + static_cast<int>(reduced.temporaries.size());
+  StepList copied = with_copied_operands(std::move(reduced.steps), next, target);
+  copied.temporaries.insert(copied.temporaries.begin(), reduced.temporaries.begin(),
+                            reduced.temporaries.end());
+  return copied;
+}
+
 }  // namespace
 
 Plan plan_steps(const Fused& op, const formula::Analysis& analysis, const Target& target,
                 std::vector<formula::Analysis>* of_parts) {
   std::vector<Kernel> kernels = with_attentions(op, analysis, target);
-  CopiedSteps made;
+  StepList made;
   if (kernels.empty())
     made.steps = with_statistics(op, target, with_pairs(op, target, with_prologues(op, analysis)));
   const bool is_one = kernels.empty() ? made.steps.size() == 1 : kernels.size() == 1;
   if (!is_one) check_tuning_of_several(op.tuning);
   if (kernels.empty() && op.tuning == Tuning()) {
-    const auto results = op.tensors.size() + analysis.results.size();
-    made = with_copied_operands(std::move(made.steps), static_cast<int>(results), target);
+    made = with_memory(std::move(made.steps),
+                       static_cast<int>(op.tensors.size() + analysis.results.size()), op, target);
   }
   Plan plan = outline(op, analysis, target);
   if (kernels.empty()) kernels = kernels_of(std::move(made.steps));

@@ -84,10 +84,15 @@ Product product_of(const Fused& op, const Analysis& analysis) {
   const DType type = found->type;
   product.accumulator = is_floating(type) && type != f64 ? f32 : type;
   product.second = second_of(op, analysis.program, product.node, batches);
-  const auto reduction = std::ranges::find_if(
-      analysis.program.nodes, [](const expr::Node& node) { return expr::is_reduction(node.op); });
-  if (reduction != analysis.program.nodes.end())
-    product.statistic = static_cast<expr::NodeId>(reduction - analysis.program.nodes.begin());
+  for (const expr::Store& store : analysis.program.stores) {
+    if (expr::is_reduction(analysis.program.nodes[static_cast<std::size_t>(store.value)].op))
+      product.reductions.push_back({.node = store.value, .tensor = store.tensor});
+  }
+  for (std::size_t i = 0; i < analysis.program.nodes.size(); ++i) {
+    const auto id = static_cast<expr::NodeId>(i);
+    const bool is_stored = std::ranges::count(product.reductions, id, &RowReduction::node) != 0;
+    if (expr::is_reduction(analysis.program.nodes[i].op) && !is_stored) product.statistic = id;
+  }
   return product;
 }
 

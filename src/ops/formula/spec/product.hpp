@@ -31,6 +31,13 @@ struct SecondProduct {
   ProductOperand operand;
 };
 
+/// A reduction along N of a value of the epilogue, and the tensor that its partial results go to.
+struct RowReduction {
+  expr::NodeId node = expr::kNoNode;
+  int tensor = 0;
+  bool operator==(const RowReduction&) const = default;
+};
+
 /// The product of a product step: D(batch..., m, n) = sum over k of a(batch..., m, k) * b(batch...,
 /// k, n). With K = 0 the sums are 0.
 struct Product {
@@ -44,6 +51,7 @@ struct Product {
   /// A reduction of an elementwise function of tensor 0 along K, which the epilogue reads for each
   /// row (plan/statistics.hpp).
   expr::NodeId statistic = expr::kNoNode;
+  std::vector<RowReduction> reductions = {};
 };
 
 /// True if the program has a product of matrices.
@@ -59,9 +67,11 @@ struct Product {
 ///
 /// Everything else is elementwise in the product's space, Analysis::shape, which is (batch..., M,
 /// N): the epilogue has loads that broadcast, scalars, Op::index, Op::extent, casts, functions and
-/// one or more stores, but no scans, and no reductions but Product::statistic. Every store spans
-/// the whole space. A tensor may be read and written, element by element. Any extent may have
-/// symbols.
+/// one or more stores, but no scans, and no reductions but Product::statistic and
+/// Product::reductions. Every store spans the whole space, except that those of
+/// Product::reductions go to tensors without axes, of the shape (batch..., M, tiles), that have a
+/// partial result for each tile along N (plan/row_reductions.hpp). A tensor may be read and
+/// written, element by element. Any extent may have symbols.
 ///
 /// A *pair* is a product step with two Op::matmul, equal in all but one operand's elements
 /// (plan/pairs.hpp): they share tensor 0 or tensor 1, and the other operand of the second one, a

@@ -56,7 +56,7 @@ class Copies {
     if (formula::has_product(step.analysis.program) && may_copy(step)) copy(step);
     made_.steps.push_back(std::move(step));
   }
-  CopiedSteps take() { return std::move(made_); }
+  StepList take() { return std::move(made_); }
 
  private:
   [[nodiscard]] bool may_copy(const Step& step) const {
@@ -146,12 +146,12 @@ class Copies {
 
   int number_;
   const Target target_;
-  CopiedSteps made_;
+  StepList made_;
 };
 
 }  // namespace
 
-CopiedSteps with_copied_operands(std::vector<Step> steps, int first, const Target& target) {
+StepList with_copied_operands(std::vector<Step> steps, int first, const Target& target) {
   Copies copies(first, target);
   for (Step& step : steps) copies.add(std::move(step));
   return copies.take();

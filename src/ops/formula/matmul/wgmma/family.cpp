@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/integer.hpp"
 #include "core/json_line.hpp"
 #include "plan/plan.hpp"
 
@@ -127,11 +128,15 @@ int panels_of_words(const MatmulWgmma& product) noexcept {
 
 int sums_bytes(const MatmulWgmma& product) noexcept {
   constexpr int kWordPanel = 16 * 64 * 2;  // tile/sums_by_words.cuh
-  if (product.words > 0) {
+  if (product.by_words()) {
     return product.tile.warps_m * product.words * panels_of_words(product) * kWordPanel;
   }
   return product.tile.warps_m * product.products() * sums_of_panel(product) *
          size_bytes(product.accumulator);
+}
+
+std::int64_t tiles_along_n(const Plan& plan, const MatmulWgmma& product) {
+  return core::ceil_div(plan.extents.front().value(), std::int64_t{product.tile.n});
 }
 
 int sums_of_panel(const MatmulWgmma& product) noexcept {

@@ -21,7 +21,8 @@ struct MatmulWgmma : Matmul {
   int beside = 1;   ///< blocks that share the rows of A
   int panel = 64;   ///< columns of sums that a warp hands to the formula at once
   /// Outputs of 16 bits, made from pairs of sums as they lie in registers; only results then go
-  /// through shared memory. 0: sums do, and the formula takes whole vectors.
+  /// through shared memory. 0: sums do, and the formula takes whole vectors; or there are only
+  /// reductions.
   int words = 0;
   bool alike = true;  ///< operands of the formula are alike in all rows; of `words` only
   /// Each warpgroup has a tile of its own, and finishes it while the other one multiplies.
@@ -39,6 +40,8 @@ struct MatmulWgmma : Matmul {
   [[nodiscard]] int threads() const noexcept { return 128 * (consumers() + 1); }
   [[nodiscard]] int blocks_of_cluster() const noexcept { return cluster * beside * splits; }
   [[nodiscard]] int columns() const noexcept { return tile.n * products(); }
+  /// Whether the formula takes pairs of sums as they lie in registers.
+  [[nodiscard]] bool by_words() const noexcept { return words > 0 || !reductions.empty(); }
   /// Whether warps load A into registers (tile/operand_along_m.cuh).
   [[nodiscard]] bool loads_a() const noexcept { return atom.a_source == atoms::ASource::registers; }
 };
@@ -68,6 +71,8 @@ struct BoxesOfTile {
 [[nodiscard]] int sums_bytes(const MatmulWgmma& product) noexcept;
 /// Bytes of sums that a block gets from those that share its tile, in the memory of its ring.
 [[nodiscard]] int split_bytes(const MatmulWgmma& product) noexcept;
+/// Tiles beside each other, for each of which a row has a partial result.
+[[nodiscard]] std::int64_t tiles_along_n(const Plan& plan, const MatmulWgmma& product);
 /// Sums of one product in a warp's panel (tile/sum_panel.cuh).
 [[nodiscard]] int sums_of_panel(const MatmulWgmma& product) noexcept;
 [[nodiscard]] int shared_bytes(const MatmulWgmma& product) noexcept;

@@ -39,6 +39,11 @@ Sentences why(const Plan&, const MatmulWgmma& product) {
         "What the formula reduces along the rows of A, warpgroups reduce in shared memory, while "
         "their products are on the way.");
   }
+  if (!product.reductions.empty()) {
+    sentences.emplace_back(
+        "What is reduced along N, warpgroups reduce tile by tile, from sums in registers; a kernel "
+        "that follows reduces what they leave for each tile.");
+  }
   if (product.cluster > 1) {
     sentences.push_back(
         fmt::format("{} blocks of a cluster share the columns of the right operand, of which each "
@@ -63,8 +68,9 @@ Sentences why(const Plan&, const MatmulWgmma& product) {
             ? "Left and right operand are exchanged, since the right one is shared."
             : "Left and right operand are exchanged, since tiles then fill the device better.");
   }
+  if (product.by_words() && product.words == 0) return sentences;
   sentences.push_back(
-      product.words > 0
+      product.by_words()
           ? "The formula takes sums as they lie in registers, and results go through shared memory."
           : "Sums go through shared memory to the formula, which takes whole vectors.");
   return sentences;

@@ -90,23 +90,41 @@ bool takes_sums_alone(const Plan& plan, const Matmul& product) {
 
 }  // namespace
 
-int words_of(const Plan& plan, const Matmul& product, bool along_m) {
+namespace {
+
+/// The outputs that go by words; nothing if sums have to go through vectors.
+std::optional<int> outputs_by_words(const Plan& plan, const Matmul& product, bool along_m) {
   constexpr int kStored = 8, kMost = 2;
-  if (product.accumulator != f32 || (along_m && !takes_sums_alone(plan, product))) return 0;
-  if (plan.vector != kStored || plan.ragged || plan.peeled) return 0;
+  if (product.accumulator != f32 || (along_m && !takes_sums_alone(plan, product)))
+    return std::nullopt;
+  if (plan.vector != kStored || plan.ragged || plan.peeled) return std::nullopt;
   int words = 0;
   for (const Operand& operand : plan.operands) {
-    if (operand.reach == Reach::strided || operand.shifted) return 0;
+    if (product.reduces_to(operand.tensor)) continue;
+    if (operand.reach == Reach::strided || operand.shifted) return std::nullopt;
     if (operand.written) {
       ++words;
-      if (operand.read || operand.per_row || size_bytes(operand.dtype) != 2) return 0;
-      if (operand.reach != Reach::contiguous) return 0;
+      if (operand.read || operand.per_row || size_bytes(operand.dtype) != 2) return std::nullopt;
+      if (operand.reach != Reach::contiguous) return std::nullopt;
     }
   }
-  return words <= kMost ? words : 0;
+  return words <= kMost ? std::optional(words) : std::nullopt;
+}
+
+}  // namespace
+
+int words_of(const Plan& plan, const Matmul& product, bool along_m) {
+  return outputs_by_words(plan, product, along_m).value_or(0);
 }
 
 namespace {
+
+/// Whether results can be reduced along N: from sums as they lie in registers, where a warp has
+/// whole rows of a tile.
+bool reduces_rows(const Plan& plan, const Matmul& product) {
+  return !product.along_m && outputs_by_words(plan, product, false) &&
+         plan.extents.front().is_known();
+}
 
 /// Whether warpgroups can reduce rows of A beside the product (tile/row_statistics.cuh): whole
 /// rows of 16-bit elements, in short chains of sums.
@@ -118,10 +136,11 @@ bool reads_rows(const Plan& plan, const Matmul& product) {
          !(product.second && product.second->left);
 }
 
-/// Pairs share the kernel's A, statistics are of its rows, and it may go through registers.
+/// Pairs share the kernel's A, statistics are of its rows, whose results may be reduced, and it may
+/// go through registers.
 std::optional<bool> swapped_of(const Matmul& product) {
   if (product.second) return product.second->left;
-  if (product.statistic != expr::kNoNode) return false;
+  if (product.statistic != expr::kNoNode || !product.reductions.empty()) return false;
   if (goes_through_registers(product.b)) return true;
   return goes_through_registers(product.a) ? std::optional(false) : std::nullopt;
 }
@@ -134,7 +153,8 @@ bool fits(const Plan& plan, const Matmul& product) {
   return std::ranges::none_of(plan.extents, is_too_long) && !is_too_long(product.k) &&
          fault_of_source(product.a).empty() && fault_of_source(product.b).empty() &&
          (!product.second || is_alike(product)) &&
-         (product.statistic == expr::kNoNode || reads_rows(plan, product));
+         (product.statistic == expr::kNoNode || reads_rows(plan, product)) &&
+         (product.reductions.empty() || reduces_rows(plan, product));
 }
 
 /// Rows of the boxes in which blocks that share a tile's rows bring these. Boxes outside are not
@@ -264,7 +284,8 @@ WgmmaProblem problem_of(const Plan& plan, const Matmul& product) {
   }
   int output_bytes = 0;
   for (const Operand& operand : plan.operands) {
-    if (operand.written) output_bytes += size_bytes(operand.dtype);
+    const bool is_partial = product.reduces_to(operand.tensor);
+    if (operand.written && !is_partial) output_bytes += size_bytes(operand.dtype);
   }
   return {.size = {known(m), known(n), known(product.k), known(batch)},
           .element_bytes = size_bytes(product.a.dtype),
@@ -277,8 +298,8 @@ WgmmaProblem problem_of(const Plan& plan, const Matmul& product) {
           .integer = product.accumulator == i32,
           .multiple = std::max(8, plan.vector),
           .along_m = product.along_m,
-          .through_vectors = words_of(plan, product, false) == 0,
-          .turned_through_vectors = words_of(plan, product, true) == 0,
+          .through_vectors = !outputs_by_words(plan, product, false),
+          .turned_through_vectors = !outputs_by_words(plan, product, true),
           .products = product.products(),
           .statistic = product.statistic != expr::kNoNode,
           .loads_a = goes_through_registers(product.a) || goes_through_registers(product.b),

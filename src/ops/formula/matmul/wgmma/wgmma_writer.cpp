@@ -20,7 +20,7 @@ constexpr std::int64_t kLongFormula = 64;  // longer ones take one vector after 
 
 std::vector<std::string_view> MatmulWgmmaWriter::own_headers() const {
   return {"contiguous", "wide", "warpgroup_matmul",
-          wgmma_.words > 0 ? "sums_by_words" : "sums_by_vectors"};
+          wgmma_.by_words() ? "sums_by_words" : "sums_by_vectors"};
 }
 
 void MatmulWgmmaWriter::write_constants() {
@@ -50,14 +50,96 @@ void MatmulWgmmaWriter::write_statistic() {
   line("    return combine(all, y0);\n  }\n};\n");
 }
 
+/// What is reduced along N: a function that adds an element, and a struct of what all tiles do.
+void MatmulWgmmaWriter::write_reductions() {
+  const auto count = wgmma_.reductions.size();
+  expr::Slice slice{
+      .nodes = {}, .stores = {}, .given = [this](expr::NodeId id) { return given(id); }};
+  for (std::size_t r = 0; r < count; ++r)
+    slice.stores.push_back({.tensor = static_cast<int>(r), .value = reduced(r).args[0]});
+  slice.nodes = nodes_of_reductions();
+  line("// Adds an element to what is reduced along n.");
+  line(fmt::format("TILE_DEVICE void reduce_element(float (&all)[{}], {}) {{", count,
+                   element_parameters(asked_by(slice.nodes), false)));
+  for (std::size_t r = 0; r < count; ++r) line(fmt::format("  float y{};", r));
+  write_values(slice, 2);
+  const auto combine = [&](const std::string& other, const std::string& indent) {
+    for (std::size_t r = 0; r < count; ++r) {
+      line(fmt::format("{}all[{}] = {};", indent, r,
+                       expr::emit_combination(reduced(r), fmt::format("all[{}]", r),
+                                              fmt::format(fmt::runtime(other), r))));
+    }
+  };
+  combine("y{}", "  ");
+  line("}\n");
+  line("// Partial results of a row of a tile.");
+  line("struct ResultReduced {");
+  line(fmt::format("  static TILE_DEVICE void start(float (&all)[{}]) {{", count));
+  for (std::size_t r = 0; r < count; ++r)
+    line(fmt::format("    all[{}] = {};", r, identity(reduced(r))));
+  line(
+      fmt::format("  }}\n  static TILE_DEVICE void combine(float (&all)[{0}], const float "
+                  "(&other)[{0}]) {{",
+                  count));
+  combine("other[{}]", "    ");
+  line("  }");
+  line(
+      fmt::format("  static TILE_DEVICE void store(const Params& p, const Tile& tile, i32 row, "
+                  "const float (&all)[{}]) {{",
+                  count));
+  line("    const ResultPlace at(tile, row, 0);");
+  // Clusters may have tiles beyond the last one.
+  line("    if (!at.exists(p)) return;");
+  std::string rows;
+  for (std::size_t m = plan_.extents.size(); m-- > 1;) {
+    rows = rows.empty() ? fmt::format("at.c{}", m)
+                        : fmt::format("({} * {} + at.c{})", rows, value_of(plan_.extents[m]), m);
+  }
+  const std::int64_t tiles = plan::tiles_along_n(plan_, wgmma_);
+  line(fmt::format("    const i64 place = {} * {} + at.c0 / {};", rows, tiles, wgmma_.tile.n));
+  for (std::size_t r = 0; r < count; ++r)
+    line(fmt::format("    p.t{}[place] = all[{}];", wgmma_.reductions[r].tensor, r));
+  line("  }\n};\n");
+}
+
+const expr::Node& MatmulWgmmaWriter::reduced(std::size_t r) const {
+  return plan_.program.nodes[static_cast<std::size_t>(wgmma_.reductions[r].node)];
+}
+
+std::vector<bool> MatmulWgmmaWriter::nodes_of_reductions() const {
+  std::vector<expr::NodeId> roots;
+  for (std::size_t r = 0; r < wgmma_.reductions.size(); ++r) roots.push_back(reduced(r).args[0]);
+  return values_behind(plan_.program, roots);
+}
+
+void MatmulWgmmaWriter::write_pair_reduction() {
+  const Asked asked = asked_by(nodes_of_reductions());
+  const Code places = this->places(asked);
+  line(fmt::format(
+      "\n  TILE_DEVICE void reduce(const Params& p, const ResultPlace& at, const float "
+      "(&sums)[{}],\n                          {}float (&all)[{}]) const {{",
+      plan_.vector * wgmma_.products(), wgmma_.statistic != expr::kNoNode ? "float row, " : "",
+      wgmma_.reductions.size()));
+  write_sums("float");
+  out_ += coordinates(places) + places.text;
+  line("#pragma unroll");
+  line(fmt::format("    for (int e = 0; e < kVector; e += {}) {{", group()));
+  for (const plan::Operand& operand : plan_.operands) write_unpacking(operand, asked, false);
+  for (int i = 0; i < group(); ++i)
+    write_call(i, "reduce_element", "all, p" + own_arguments(i), asked, false);
+  line("    }");
+  line("  }");
+}
+
 void MatmulWgmmaWriter::write_behind_formula() {
   write_tiles();
+  if (!wgmma_.reductions.empty()) write_reductions();
   if (wgmma_.statistic != expr::kNoNode) write_statistic();
   write_boxes('A', atoms::Operand::a);
   write_boxes('B', atoms::Operand::b);
-  if (wgmma_.words > 0) {
+  if (wgmma_.by_words()) {
     write_pair();
-    write_stored();
+    if (wgmma_.words > 0) write_stored();
   } else {
     write_vector();
   }
@@ -65,25 +147,36 @@ void MatmulWgmmaWriter::write_behind_formula() {
 }
 
 void MatmulWgmmaWriter::write_pair() {
-  const Code loads = this->loads(), places = this->places(asked_by_formula());
-  const std::string_view sum = expr::compute_type(wgmma_.accumulator);
+  const Code loads = this->loads();
   line("// Two neighbours along mode 0, of every operand.");
   line("struct ResultPair {");
   write_inputs();
   line("\n  TILE_DEVICE void load(const Params& p, const ResultPlace& at) {");
   out_ += coordinates(loads) + loads.text;
-  line("  }\n");
-  line(
-      fmt::format("  TILE_DEVICE void map(const Params& p, const ResultPlace& at, const {0} "
-                  "(&sums)[{2}],\n                       {3}u32 (&words)[{1}]) const {{",
-                  sum, wgmma_.words, plan_.vector * wgmma_.products(),
-                  wgmma_.statistic != expr::kNoNode ? "float row, " : ""));
+  line("  }");
+  if (wgmma_.words > 0) write_pair_map();
+  if (!wgmma_.reductions.empty()) write_pair_reduction();
+  line("};\n");
+}
+
+void MatmulWgmmaWriter::write_sums(std::string_view sum) {
   int number = 0;
   for (const std::string& name : sums()) {
     line(fmt::format("    const Contiguous<{}, kVector> {} = {{{{sums[{}], sums[{}]}}}};", sum,
                      name, number, number + 1));
     number += 2;
   }
+}
+
+void MatmulWgmmaWriter::write_pair_map() {
+  const Code places = this->places(asked_by_formula());
+  const std::string_view sum = expr::compute_type(wgmma_.accumulator);
+  line(
+      fmt::format("\n  TILE_DEVICE void map(const Params& p, const ResultPlace& at, const {0} "
+                  "(&sums)[{2}],\n                       {3}u32 (&words)[{1}]) const {{",
+                  sum, wgmma_.words, plan_.vector * wgmma_.products(),
+                  wgmma_.statistic != expr::kNoNode ? "float row, " : ""));
+  write_sums(sum);
   write_outputs();
   out_ += coordinates(places) + places.text;
   write_groups();
@@ -92,7 +185,7 @@ void MatmulWgmmaWriter::write_pair() {
     if (!operand.written || operand.per_row) continue;
     line(fmt::format("    words[{}] = out{}.word[0];", word++, operand.tensor));
   }
-  line("  }\n};\n");
+  line("  }");
 }
 
 void MatmulWgmmaWriter::write_stored() {
@@ -117,9 +210,15 @@ void MatmulWgmmaWriter::write_stored() {
 }
 
 void MatmulWgmmaWriter::write_finish() {
-  const std::int64_t weight = expr::emitted_weight(plan_.program, formula());
+  std::int64_t weight = expr::emitted_weight(plan_.program, formula());
+  if (!wgmma_.reductions.empty()) {
+    weight += expr::emitted_weight(plan_.program,
+                                   {.nodes = nodes_of_reductions(),
+                                    .stores = {},
+                                    .given = [this](expr::NodeId id) { return given(id); }});
+  }
   line("  using Place = ResultPlace;");
-  if (wgmma_.words > 0) {
+  if (wgmma_.by_words()) {
     line(fmt::format("  static constexpr int kOutputs = {}, kTurns = {};", wgmma_.words,
                      plan::panels_of_words(wgmma_)));
     // Beside the sums of a pair, a copy of a panel's leaves too few registers for operands.
@@ -128,7 +227,10 @@ void MatmulWgmmaWriter::write_finish() {
                      weight > kShortFormula && has_room, wgmma_.alike));
     line(fmt::format("  static constexpr bool kAlongM = {}, kPanelTogether = {};", wgmma_.along_m,
                      wgmma_.along_m && wgmma_.splits == 1));
-    line("  using Vector = ResultPair;\n  using Stored = ResultStored;");
+    line(fmt::format("  static constexpr int kReductions = {};", wgmma_.reductions.size()));
+    line("  using Vector = ResultPair;");
+    if (wgmma_.words > 0) line("  using Stored = ResultStored;");
+    if (!wgmma_.reductions.empty()) line("  using Reduced = ResultReduced;");
     return line("  using Finish = SumsByWords<Work>;\n");
   }
   const int vectors = 16 * wgmma_.panel / plan_.vector / 32;  // of a lane and a panel

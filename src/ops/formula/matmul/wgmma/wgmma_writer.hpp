@@ -29,7 +29,14 @@ class MatmulWgmmaWriter : public MatmulWriter {
   void write_pair();
   /// What is reduced along the rows of A.
   void write_statistic();
+  void write_pair_map();
+  void write_pair_reduction();
+  void write_sums(std::string_view sum);
   void write_stored();
+  /// What is reduced along N, and the node of reduction `r`.
+  void write_reductions();
+  [[nodiscard]] const expr::Node& reduced(std::size_t r) const;
+  [[nodiscard]] std::vector<bool> nodes_of_reductions() const;
   void write_finish();
   void write_work();
 
