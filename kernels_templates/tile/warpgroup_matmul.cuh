@@ -14,6 +14,7 @@
 //   kMayBeEmpty                       K may be 0
 //   Product, SharedA, SharedB         the instruction, and its operands in shared memory
 //   kLoadsA                           A goes through registers (tile/operand_along_m.cuh)
+//   kStepsTogether                    then, Product has the instructions of a stage as one
 //   BoxesA, BoxesB                    where boxes of the operands lie (load_operand)
 //   extent_k(p), count(p)             count: groups of tiles, one tile per block of a cluster
 //   tile_at(p, number, row, column)   Tile: where a block's tile lies, of those of its cluster
@@ -95,12 +96,18 @@ struct WarpgroupMatmul {
   template <bool kClear, class Fragments>
   static TILE_DEVICE void multiply_fragments(Sum (&d)[Mma::kC], const Fragments& a, u64 b) {
     wgmma_fence();
+    if constexpr (Work::kStepsTogether) {
+      const u64 steps_b[] = {b + TileB::step(0, 0), b + TileB::step(0, 1), b + TileB::step(0, 2),
+                             b + TileB::step(0, 3)};
+      Mma::template fma_steps<kClear>(d, a, steps_b);
+    } else {
 #pragma unroll
-    for (int k = 0; k < kSteps; ++k) {
-      if (kClear && k == 0) {
-        Mma::template fma<true>(d, a[k], b + TileB::step(0, k));
-      } else {
-        Mma::template fma<false>(d, a[k], b + TileB::step(0, k));
+      for (int k = 0; k < kSteps; ++k) {
+        if (kClear && k == 0) {
+          Mma::template fma<true>(d, a[k], b + TileB::step(0, k));
+        } else {
+          Mma::template fma<false>(d, a[k], b + TileB::step(0, k));
+        }
       }
     }
     wgmma_commit();

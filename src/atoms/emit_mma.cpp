@@ -42,10 +42,10 @@ std::string placeholders(int first, int count) {
 }
 
 /// `"r"(a[0]), "r"(a[1])`
-std::string arguments(std::string_view constraint, char name, int count) {
+std::string arguments(std::string_view constraint, std::string_view name, int count) {
   std::string text;
   for (int i = 0; i < count; ++i) {
-    text += (i == 0 ? "\"" : ", \"") + std::string(constraint) + "\"(" + name + '[' +
+    text += (i == 0 ? "\"" : ", \"") + std::string(constraint) + "\"(" + std::string(name) + '[' +
             std::to_string(i) + "])";
   }
   return text;
@@ -53,7 +53,8 @@ std::string arguments(std::string_view constraint, char name, int count) {
 
 class AtomWriter {
  public:
-  AtomWriter(const MmaAtom& atom, const Majors& majors) : atom_(atom), majors_(majors) {}
+  AtomWriter(const MmaAtom& atom, const Majors& majors, int steps)
+      : atom_(atom), majors_(majors), steps_(steps) {}
 
   std::string write(std::string_view name) {
     out_ = "namespace tile {\n// " + instruction(atom_) + "\nstruct " + std::string(name) + " {\n";
@@ -74,7 +75,11 @@ class AtomWriter {
       write_coordinate("column_", operand, of.column);
     }
     if (atom_.family == MmaFamily::wgmma) {
-      write_wgmma();
+      if (steps_ > 1) {
+        write_wgmma_steps();
+      } else {
+        write_wgmma();
+      }
     } else {
       write_mma_sync();
     }
@@ -100,10 +105,10 @@ class AtomWriter {
         "const C (&c)[kC]) {\n    asm volatile(\"" +
         instruction(atom_) + ' ' + placeholders(0, c) + ", " + placeholders(c, a) + ", " +
         placeholders(c + a, b) + ", " + placeholders(c + a + b, c) +
-        ";\"\n                 : " + arguments(constraint(Operand::c, "="), 'd', c) +
-        "\n                 : " + arguments(constraint(Operand::a), 'a', a) + ", " +
-        arguments(constraint(Operand::b), 'b', b) + ", " +
-        arguments(constraint(Operand::c), 'c', c) + ");\n  }\n";
+        ";\"\n                 : " + arguments(constraint(Operand::c, "="), "d", c) +
+        "\n                 : " + arguments(constraint(Operand::a), "a", a) + ", " +
+        arguments(constraint(Operand::b), "b", b) + ", " +
+        arguments(constraint(Operand::c), "c", c) + ");\n  }\n";
   }
 
   /// Scale-d is a constant: in a register it would cost a predicate at each step.
@@ -118,9 +123,38 @@ class AtomWriter {
                        ", p" + immediates() + "; }";
     out_ += std::string("  template <bool kClear>\n  static TILE_DEVICE void fma(C (&d)[kC], ") +
             (rs ? "const A (&a)[kA]" : "u64 a") + ", u64 b) {\n    asm volatile(\"" + text +
-            "\"\n                 : " + arguments(constraint(Operand::c, "+"), 'd', c) +
-            "\n                 : " + (rs ? arguments("r", 'a', a) : "\"l\"(a)") +
+            "\"\n                 : " + arguments(constraint(Operand::c, "+"), "d", c) +
+            "\n                 : " + (rs ? arguments("r", "a", a) : "\"l\"(a)") +
             ", \"l\"(b), \"n\"(kClear ? 0 : 1)\n                 : \"memory\");\n  }\n";
+  }
+
+  /// Several instructions along K as one text. NVRTC's optimizer takes time for each text with all
+  /// registers of the sums.
+  void write_wgmma_steps() {
+    const bool rs = atom_.a_source == ASource::registers;
+    const int c = count(Operand::c), each = rs ? count(Operand::a) : 1;
+    const int first_b = c + steps_ * each;
+    std::string text = "{ .reg .pred p, q; setp.ne.b32 p, %" + std::to_string(first_b + steps_) +
+                       ", 0; setp.eq.b32 q, 0, 0;";
+    std::string a, b;
+    for (int k = 0; k < steps_; ++k) {
+      const int own = c + k * each;
+      const std::string number = '[' + std::to_string(k) + ']';
+      text += ' ' + instruction(atom_) + ' ' + placeholders(0, c) + ", " +
+              (rs ? placeholders(own, each) : '%' + std::to_string(own)) + ", %" +
+              std::to_string(first_b + k) + (k == 0 ? ", p" : ", q") + immediates() + ';';
+      a += (k == 0 ? "" : ", ") +
+           (rs ? arguments("r", "a" + number, each) : "\"l\"(a" + number + ')');
+      b += ", \"l\"(b" + number + ')';
+    }
+    const std::string count_of_steps = '[' + std::to_string(steps_) + ']';
+    out_ +=
+        std::string("  template <bool kClear>\n  static TILE_DEVICE void fma_steps(C (&d)[kC], ") +
+        (rs ? "const A (&a)" + count_of_steps + "[kA]" : "const u64 (&a)" + count_of_steps) +
+        ", const u64 (&b)" + count_of_steps + ") {\n    asm volatile(\"" + text +
+        " }\"\n                 : " + arguments(constraint(Operand::c, "+"), "d", c) +
+        "\n                 : " + a + b +
+        ", \"n\"(kClear ? 0 : 1)\n                 : \"memory\");\n  }\n";
   }
 
   /// The factors of A and B, then whether they are MN-major.
@@ -135,6 +169,7 @@ class AtomWriter {
 
   const MmaAtom& atom_;
   const Majors& majors_;
+  const int steps_;
   std::string out_;
 };
 
@@ -165,10 +200,10 @@ void check_majors(const MmaAtom& atom, const Majors& majors) {
 
 }  // namespace
 
-std::string emit(const MmaAtom& atom, std::string_view name, const Majors& majors) {
+std::string emit(const MmaAtom& atom, std::string_view name, const Majors& majors, int steps) {
   check_name(name);
   check_majors(atom, majors);
-  return AtomWriter(atom, majors).write(name);
+  return AtomWriter(atom, majors, steps).write(name);
 }
 
 std::string emit(const SharedTile& tile, std::string_view name, int rows, int depth) {

@@ -30,12 +30,13 @@ struct Majors {
 ///
 /// mma.sync has the `fma` above, d = a * b + c. wgmma's is `template <bool kClear> fma(d, a, b)`: d
 /// = a * b if kClear, else d += a * b, where operands in shared memory are given by their
-/// descriptors. A text has 1 to 6 KB.
+/// descriptors. With several `steps`, wgmma has instead `template <bool kClear> fma_steps(d, a, b)`
+/// for as many instructions one after another, of arrays of operands. A text has 1 to 6 KB.
 ///
 /// Throws Error{invalid_argument} if `name` is not an identifier, or for majors that the
 /// instruction does not have.
 [[nodiscard]] std::string emit(const MmaAtom& atom, std::string_view name,
-                               const Majors& majors = {});
+                               const Majors& majors = {}, int steps = 1);
 
 /// An operand of wgmma in shared memory as a struct of CUDA text in namespace `tile`:
 ///

@@ -247,6 +247,50 @@ extern "C" __global__ void k(float* p) {
   EXPECT_THAT(compiled.log, testing::Not(testing::HasSubstr("C75")));
 }
 
+/// Four products along K, of registers or of shared memory.
+std::string kernel_of_steps(const MmaAtom& atom, bool together) {
+  const bool rs = atom.a_source == ASource::registers;
+  std::string text = "#include \"tile/wgmma.cuh\"\n" + emit(atom, "Mma", {}, together ? 4 : 1);
+  text += R"(using namespace tile;
+extern "C" __global__ void k(Mma::C* p, const u32* r) {
+  Mma::C d[Mma::kC];
+  u64 a[4];
+  u64 b[4];
+  u32 f[4][4];
+  for (int k = 0; k < 4; ++k) {
+    a[k] = r[k];
+    b[k] = r[k] + 1;
+    for (int i = 0; i < 4; ++i) f[k][i] = r[4 * k + i];
+  }
+  wgmma_fence();
+)";
+  for (int k = 0; k < (together ? 1 : 4); ++k) {
+    const std::string at = together ? "" : "[" + std::to_string(k) + "]";
+    text += std::string("  Mma::") + (together ? "fma_steps" : "fma") +
+            (k == 0 ? "<true>(d, " : "<false>(d, ") + (rs ? "f" : "a") + at + ", b" + at + ");\n";
+  }
+  return text + R"(  wgmma_commit();
+  wgmma_wait<0>();
+  for (int i = 0; i < Mma::kC; ++i) p[threadIdx.x * Mma::kC + i] = d[i];
+})";
+}
+
+TEST(Emitted, StepsInOneTextAreTheSameInstructions) {
+  if (!test::has_disassembler()) GTEST_SKIP() << test::kNoDisassembler;
+  for (const char* name : {"wgmma_m64n64k16_f32_bf16_bf16", "wgmma_m64n32k32_i32_i8_i8",
+                           "wgmma_m64n128k8_f32_tf32_tf32_rs"}) {
+    SCOPED_TRACE(name);
+    std::array<std::vector<std::string>, 2> code;
+    for (const bool together : {false, true}) {
+      const compile::Compiled compiled =
+          compile_text(kernel_of_steps(parse_mma_atom(name), together), "sm_90a");
+      code[together ? 1 : 0] = tensor_instructions(test::sass_of(compiled.cubin).at("k"));
+    }
+    EXPECT_EQ(code[0].size(), 4U);
+    EXPECT_EQ(code[0], code[1]);
+  }
+}
+
 std::string kernel_of(const Facility& facility) {
   return std::string("extern \"C\" __global__ void __launch_bounds__(256, 1) k_") + facility.name +
          "(const __grid_constant__ Maps maps, u64* p) {\n  const u32 s = "

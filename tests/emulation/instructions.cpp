@@ -102,7 +102,7 @@ std::optional<std::string> product(const Statement& statement, const std::string
   static const std::regex kMma(
       R"re(mma\.sync\.aligned\.m\d+n\d+k\d+\.row\.col\.\w+\.(\w+)\.(\w+)\..*)re");
   static const std::regex kWgmma(
-      R"re(.*wgmma\.mma_async\.sync\.aligned\.m\d+n\d+k\d+\.\w+\.(\w+)\.(\w+) (.*), p(, 1, 1)?(, [01])?(, [01])?; \})re");
+      R"re(.*?wgmma\.mma_async\.sync\.aligned\.m\d+n\d+k\d+\.\w+\.(\w+)\.(\w+) ([^;]*), p(, 1, 1)?(, [01])?(, [01])?;(.*) \})re");
   std::smatch found;
   if (std::regex_match(statement.text, found, kMma)) {
     const auto element = [](const std::string& type) {
@@ -120,9 +120,14 @@ std::optional<std::string> product(const Statement& statement, const std::string
   };
   // A in registers has no major.
   const bool two = found[6].matched;
-  return "emulation::multiply_async<" + struct_of(before) + ", " + element(found[1]) + ", " +
-         element(found[2]) + ", " + major(two ? found[5] : std::string()) + ", " +
-         major(found[two ? 6 : 5]) + ">(d, a, b, kClear)";
+  const std::string one = "emulation::multiply_async<" + struct_of(before) + ", " +
+                          element(found[1]) + ", " + element(found[2]) + ", " +
+                          major(two ? found[5] : std::string()) + ", " + major(found[two ? 6 : 5]) +
+                          ">";
+  const std::string rest = found[7];  // more of them, one after another
+  if (rest.find("wgmma") == std::string::npos) return one + "(d, a, b, kClear)";
+  return "for (int k = 0; k < int(sizeof(b) / sizeof(*b)); ++k) " + one +
+         "(d, a[k], b[k], kClear && k == 0)";
 }
 
 /// "ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];" as "emulation::ptx::ld_shared_v4_b32(a, b, c, d, e)"

@@ -32,6 +32,13 @@ int MatmulWgmmaWriter::group_of_tiles() const {
   return kTilesOfGroup / wgmma_.cluster;
 }
 
+/// Products are in the source three times if A goes through registers, where NVRTC takes long for
+/// many sums.
+bool MatmulWgmmaWriter::takes_steps_together() const {
+  constexpr int kFewColumns = 128;
+  return wgmma_.loads_a() && wgmma_.tile.n > kFewColumns;
+}
+
 void MatmulWgmmaWriter::write_statistic() {
   const expr::Node& node = plan_.program.nodes[static_cast<std::size_t>(wgmma_.statistic)];
   const bool adds = node.op == expr::Op::reduce_sum;
@@ -243,7 +250,8 @@ void MatmulWgmmaWriter::write_finish() {
 void MatmulWgmmaWriter::write_tiles() {
   const bool loads_a = wgmma_.loads_a();
   const atoms::Majors majors{.a = loads_a ? atoms::Major::k : wgmma_.a.major, .b = wgmma_.b.major};
-  out_ += without_namespace(atoms::emit(wgmma_.atom, "Mma", majors));
+  const int steps = takes_steps_together() ? wgmma_.tile.k / wgmma_.atom.k : 1;
+  out_ += without_namespace(atoms::emit(wgmma_.atom, "Mma", majors, steps));
   if (loads_a) {
     line(fmt::format("using TileA = OperandAlongM<{}, {}>;", wgmma_.tile.m, wgmma_.tile.k));
   } else {
@@ -317,8 +325,8 @@ void MatmulWgmmaWriter::write_work() {
   const bool statistic = wgmma_.statistic != expr::kNoNode;
   line(fmt::format("  static constexpr int kSplits = {}, kProducts = {};", wgmma_.splits,
                    wgmma_.products()));
-  line(fmt::format("  static constexpr bool kStatistic = {}, kLoadsA = {};", statistic,
-                   wgmma_.loads_a()));
+  line(fmt::format("  static constexpr bool kStatistic = {}, kLoadsA = {}, kStepsTogether = {};",
+                   statistic, wgmma_.loads_a(), takes_steps_together()));
   if (statistic) line("  using Statistic = RowStatistic;");
   line(fmt::format("  static constexpr bool kTakeTurns = {}, kMayBeEmpty = {};", wgmma_.takes_turns,
                    !wgmma_.k.is_known()));
