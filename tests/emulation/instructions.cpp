@@ -165,6 +165,35 @@ std::string without_instructions(const std::string& text) {
   return out + text.substr(done);
 }
 
+/// Declarations of shared memory as references; of names outside functions, as macros.
+std::string with_shared_memory(const std::string& text) {
+  static const std::regex kDeclaration(
+      R"(\n( *)(extern )?(?:alignas\(\d+\) |__align__\(\d+\) )?__shared__ (?:__align__\(\d+\) )?)"
+      R"(([^;\n]*?) (\w+)((?:\[[^\]]*\])*);)");
+  std::string out, macros;
+  std::size_t done = 0;
+  int number = 0;
+  for (auto i = std::sregex_iterator(text.begin(), text.end(), kDeclaration);
+       i != std::sregex_iterator(); ++i) {
+    const std::smatch& found = *i;
+    const std::string name = found[4], type = name + "_type";
+    const bool is_dynamic = found[2].matched;
+    const std::string memory =
+        is_dynamic ? "emulation::block_memory()"
+                   : "emulation::declared<" + type + ", " + std::to_string(number++) + ">()";
+    out += text.substr(done, static_cast<std::size_t>(found.position()) - done) + '\n';
+    if (!is_dynamic) out += "typedef " + found[3].str() + ' ' + type + found[5].str() + ";\n";
+    if (found[1].length() == 0) {
+      out += "#undef " + name + "\n#define " + name + ' ' + memory;
+      macros += "\n#undef " + name;
+    } else {
+      out += (is_dynamic ? "unsigned char* const " : type + "& ") + name + " = " + memory + ';';
+    }
+    done = static_cast<std::size_t>(found.position() + found.length());
+  }
+  return out + text.substr(done) + macros + '\n';
+}
+
 }  // namespace
 
 std::string text_for_cpu(operation::Source source) {
@@ -172,9 +201,7 @@ std::string text_for_cpu(operation::Source source) {
     std::ifstream own(source_dir() / "tests/emulation" / name);
     if (own) text.assign(std::istreambuf_iterator<char>(own), {});
   }
-  static const std::regex kMemory(R"(extern __shared__ __align__\(\d+\) unsigned char (\w+)\[\];)");
-  return std::regex_replace(without_instructions(flatten(source)), kMemory,
-                            "unsigned char* const $1 = emulation::block_memory();");
+  return with_shared_memory(without_instructions(flatten(source)));
 }
 
 }  // namespace tilejit::test
