@@ -82,6 +82,7 @@ class StatementReader {
 std::string element_of(const std::string& type) {
   if (type == "bf16") return "emulation::Bf16";
   if (type == "f16") return "emulation::F16";
+  if (type == "tf32") return "emulation::Tf32";
   if (type == "f64") return "double";
   return type == "s8" ? "signed char" : "unsigned char";
 }
@@ -105,23 +106,17 @@ std::optional<std::string> product(const Statement& statement, const std::string
       R"re(.*wgmma\.mma_async\.sync\.aligned\.m\d+n\d+k\d+\.\w+\.(\w+)\.(\w+) (.*), p(, 1, 1)?(, [01])?(, [01])?; \})re");
   std::smatch found;
   if (std::regex_match(statement.text, found, kMma)) {
-    const auto element = [](const std::string& type) {
-      return type == "tf32" ? "float" : element_of(type);
-    };
-    return "emulation::multiply<" + struct_of(before) + ", " + element(found[1]) + ", " +
-           element(found[2]) + ">(d, a, b, c)";
+    return "emulation::multiply<" + struct_of(before) + ", " + element_of(found[1]) + ", " +
+           element_of(found[2]) + ">(d, a, b, c)";
   }
   if (!std::regex_match(statement.text, found, kWgmma)) return std::nullopt;
-  const auto element = [](const std::string& type) {
-    return type == "tf32" ? "emulation::Tf32" : element_of(type);
-  };
   const auto major = [](const std::string& transposed) {
     return std::string("emulation::Major::") + (transposed == ", 1" ? "mn" : "k");
   };
   // A in registers has no major.
   const bool two = found[6].matched;
-  return "emulation::multiply_async<" + struct_of(before) + ", " + element(found[1]) + ", " +
-         element(found[2]) + ", " + major(two ? found[5] : std::string()) + ", " +
+  return "emulation::multiply_async<" + struct_of(before) + ", " + element_of(found[1]) + ", " +
+         element_of(found[2]) + ", " + major(two ? found[5] : std::string()) + ", " +
          major(found[two ? 6 : 5]) + ">(d, a, b, kClear)";
 }
 
