@@ -8,7 +8,7 @@
 #include "gpu/number_from_env.hpp"
 #include "support/product_case.hpp"
 
-namespace tilejit::test {
+namespace tilejit::test::hopper {
 namespace {
 
 struct ProductCase {
@@ -222,4 +222,4 @@ TEST(HopperProducts, ThatDoNotWaitGoWrong) {
 }
 
 }  // namespace
-}  // namespace tilejit::test
+}  // namespace tilejit::test::hopper
