@@ -79,10 +79,10 @@ struct WarpgroupProducer {
   // again, before one that brings nothing to it has been released by others.
   template <class Source, int kSharing, class Params, class Tile>
   static TILE_DEVICE i32 boxes_of(const Params& p, const Tile& tile) {
-    constexpr i32 kLeast = kCluster > 1 && kBeside > 1 ? kSharing : 0;
-    static_assert(kLeast <= Source::kBoxes, "each block has a box to bring");
     const i32 inside = Source::inside(p, tile);
-    return inside < kLeast ? kLeast : inside;
+    if constexpr (kCluster == 1 || kBeside == 1) return inside;
+    static_assert(kSharing <= Source::kBoxes, "each block has a box to bring");
+    return inside < kSharing ? kSharing : inside;
   }
 
   // The one thread that fills the ring.
