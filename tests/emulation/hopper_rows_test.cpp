@@ -5,7 +5,7 @@
 
 #include "emulation/emulated.hpp"
 
-namespace tilejit::test {
+namespace tilejit::test::hopper {
 namespace {
 
 struct RowsCase {
@@ -83,4 +83,4 @@ TEST(HopperRows, ThatDoNotWaitGoWrong) {
 }
 
 }  // namespace
-}  // namespace tilejit::test
+}  // namespace tilejit::test::hopper
