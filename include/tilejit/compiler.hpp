@@ -17,7 +17,7 @@ namespace tilejit {
 
 /// The plan of `op` for `target` as JSON: iteration space, access and vector width of each operand,
 /// launch shape, typed program; and under "figures" what follows from it: thread-value layouts,
-/// bytes in flight and moved, the predicted limit (docs/planning.md). Sizes take symbols' examples.
+/// bytes in flight and moved, the predicted limit (docs/figures.md). Sizes take symbols' examples.
 /// If `op` gives a thread-value layout, "without_tv" has the figures of the library's own plan.
 /// Pure and deterministic. Throws what `validate` throws.
 [[nodiscard]] std::string render_plan(const Operation& op, const Target& target);

@@ -63,7 +63,7 @@ struct Options {
   std::chrono::seconds cache_max_age = {};
   /// What is kept of kernels compiled from now on, in `cache_folder`.
   CacheKeep cache_keep = {};
-  /// File of tuned knobs that compiles consult (docs/planning.md, "Tuning files"); a missing file
+  /// File of tuned knobs that compiles consult (docs/tuning.md, "Tuning files"); a missing file
   /// is empty, a damaged one is ignored, with one warning. Empty optional: none.
   std::optional<std::filesystem::path> tuning_file = {};
   /// NVRTC's library file or its folder; empty: searched for.

@@ -61,7 +61,7 @@ struct TunedEntry {
   bool operator==(const TunedEntry&) const = default;
 };
 
-/// A tuning file: JSON lines, one entry each (docs/planning.md, "Tuning files"). A value; const
+/// A tuning file: JSON lines, one entry each (docs/tuning.md, "Tuning files"). A value; const
 /// member functions are thread-safe.
 class TuningFile {
  public:

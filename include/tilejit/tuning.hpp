@@ -30,7 +30,7 @@ struct Tuning {
   /// Instead of a plan of the library's own, for formulas without reductions: `threads` and `tile`
   /// follow from it.
   std::optional<ThreadValueLayouts> tv = {};
-  // If the formula reduces (docs/planning.md, "Rows"):
+  // If the formula reduces (docs/planning-rules.md, "Rows"):
   std::optional<int> row_threads = {};  ///< threads of a block that share a row: a power of two
   std::optional<int> cluster = {};      ///< blocks of a cluster that share a row: 1, 2, 4 or 8
   std::optional<int> splits = {};       ///< blocks that share a row through memory: 1..8192

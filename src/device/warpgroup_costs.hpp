@@ -3,7 +3,7 @@
 namespace tilejit::device {
 
 /// What products of warpgroups (wgmma) cost, in clocks of a multiprocessor: fitted to launches on
-/// an H100 (bench/tile_choice.py) so that the tiles they rank first are fast ones. docs/planning.md
+/// an H100 (bench/tile_choice.py) so that the tiles they rank first are fast ones. docs/planning-rules.md
 /// has the formula.
 struct WarpgroupCosts {
   double launch = 3250;                ///< of a launch, whatever it multiplies

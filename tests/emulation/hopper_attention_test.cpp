@@ -11,7 +11,7 @@
 #include "gpu/number_from_env.hpp"
 #include "support/attention_case.hpp"
 
-namespace tilejit::test {
+namespace tilejit::test::hopper {
 namespace {
 
 struct AttentionCase {
@@ -195,4 +195,4 @@ TEST(HopperAttention, ThatDoesNotWaitGoesWrong) {
 }
 
 }  // namespace
-}  // namespace tilejit::test
+}  // namespace tilejit::test::hopper

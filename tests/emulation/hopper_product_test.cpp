@@ -4,7 +4,7 @@
 
 #include "emulation/emulated.hpp"
 
-namespace tilejit::test {
+namespace tilejit::test::hopper {
 namespace {
 
 struct ProductCase {
@@ -176,4 +176,4 @@ TEST(HopperProducts, ThatDoNotWaitGoWrong) {
 }
 
 }  // namespace
-}  // namespace tilejit::test
+}  // namespace tilejit::test::hopper

@@ -17,7 +17,7 @@ namespace {
 class Attention : public Gpu {};
 
 /// What chooses each family: by warpgroups where the device has them, and by warps.
-const Tuning kFamilies[] = {{}, {.threads = 128}};
+const Tuning kKernels[] = {{}, {.threads = 128}};
 
 struct AttentionCase {
   const char* what;
@@ -77,7 +77,7 @@ TEST_F(Attention, AgreesWithTheReferenceAndHasEqualBitsTwice) {
   for (std::size_t i = 0; i < 2 * std::size(kCases); ++i) {
     const AttentionCase& c = kCases[i / 2];
     SCOPED_TRACE(std::string(c.what) + (i % 2 == 0 ? "" : ", by warps"));
-    const RandomCase one = case_of(c, kFamilies[i % 2]);
+    const RandomCase one = case_of(c, kKernels[i % 2]);
     const auto run = [&] {
       Random random(7);
       std::uniform_real_distribution<double> real(-2.0, 2.0);
@@ -105,7 +105,7 @@ TEST_F(Attention, LeavesOutValuesOfExcludedKeys) {
                             .formula = "t = where(" + std::string(mask) +
                                        ", (q @ k.T) * 0.125, -inf); e = exp(t - max(t)); y = " +
                                        name + "(e / sum(e)) @ v",
-                            .tuning = kFamilies[kind / 2]},
+                            .tuning = kKernels[kind / 2]},
                      .symbols = {},
                      .scalars = {}};
       const bool has_tensor = std::string(mask).starts_with("keep");
@@ -133,7 +133,7 @@ TEST_F(Attention, LeavesOutValuesOfExcludedKeys) {
 
 /// Values of keys that some rows see reach these rows only.
 TEST_F(Attention, PassesOddValuesToRowsThatSeeThem) {
-  for (const Tuning& tuning : kFamilies) {
+  for (const Tuning& tuning : kKernels) {
     const RandomCase one = case_of(kCases[2], tuning);
     std::int64_t drawn = 0;
     Random random(7);
@@ -165,7 +165,7 @@ TEST_P(RandomAttention, AgreesWithTheReferenceAndHasEqualBitsTwice) {
     Random shape(seed);
     RandomCase one = random_attention(shape);
     if (GetParam() == std::string("by_warps") && is_one_kernel(one.op))
-      one.op.tuning = kFamilies[1];
+      one.op.tuning = kKernels[1];
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + to_json(one.op));
     const double size = seed % 8 == 0 ? 40 : 2;  // some scores are around 10^4
     const auto run = [&] {

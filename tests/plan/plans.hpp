@@ -6,6 +6,7 @@
 
 namespace tilejit::plan {
 
+inline constexpr Target kAmpere = {.major = 8, .minor = 0, .feature = '\0'};
 inline constexpr Target kHopper = {.major = 9, .minor = 0, .feature = 'a'};
 
 inline Plan plan_of(const Fused& op, const Target& target = kHopper) {

@@ -11,8 +11,8 @@ namespace {
 // Products here are those of warps: sm_90 has no wgmma.
 constexpr Target kWarps = {.major = 9, .minor = 0, .feature = 0};
 
-Plan plan_of(const std::vector<Tensor>& tensors, const Tuning& tuning = {},
-             const Target& target = kWarps) {
+Plan plan_of_product(const std::vector<Tensor>& tensors, const Tuning& tuning = {},
+                     const Target& target = kWarps) {
   const Fused op{.tensors = tensors, .formula = "d = a @ b", .tuning = tuning};
   Plan plan = make_plan(op, formula::analyze(op), target);
   EXPECT_LE(parts_of(plan).size(), 2u) << "an operand is copied, at most";
@@ -24,8 +24,9 @@ Plan plan_of_size(DType type, int m, int n, int k, const Tuning& tuning = {},
   const auto matrix = [&](int rows, int columns) {
     return Layout(IntTuple{rows, columns}, IntTuple{columns, 1});
   };
-  return plan_of({{"a", type, matrix(m, k)}, {"b", type, matrix(k, n)}, {"d", type, matrix(m, n)}},
-                 tuning, target);
+  return plan_of_product(
+      {{"a", type, matrix(m, k)}, {"b", type, matrix(k, n)}, {"d", type, matrix(m, n)}}, tuning,
+      target);
 }
 
 struct SourceCase {
@@ -56,7 +57,7 @@ TEST(ProductPlan, OperandsAreReadByTheLongestRunsThatTheirLayoutsAllow) {
     SCOPED_TRACE(std::string(c.a) + " " + std::string(to_string(c.type)));
     Tensor a{"a", c.type, c.a};
     a.align = c.align;
-    const Plan plan = plan_of(
+    const Plan plan = plan_of_product(
         {a, {"b", c.type, "(512,512):(512,1)"}, {"d", c.type == i8 ? i32 : c.type, "(512,512)"}});
     const Matmul* const product = matmul_of(plan);
     ASSERT_NE(product, nullptr);
@@ -99,8 +100,8 @@ TEST(ProductPlan, OfEveryTargetFitsItsSharedMemory) {
       for (const int size : {64, 512, 4096}) {
         const DType d = type == tf32 ? f32 : type;
         const Layout square(IntTuple{size, size}, IntTuple{size, 1});
-        const Plan plan = plan_of({{"a", type, square}, {"b", type, square}, {"d", d, square}}, {},
-                                  parse_target(target));
+        const Plan plan = plan_of_product(
+            {{"a", type, square}, {"b", type, square}, {"d", d, square}}, {}, parse_target(target));
         EXPECT_LE(dynamic_shared_bytes(plan), kilobytes * 1024);
         EXPECT_GE(matmul_of(plan)->tile.stages, 2);
       }
@@ -132,8 +133,8 @@ TEST(ProductPlan, RefusesTuningThatSaysNothingOfProducts) {
     }
   }
   try {
-    (void)plan_of({{"a", bf16, "(M,512)"}, {"b", bf16, "(512,512)"}, {"d", bf16, "(M,512)"}},
-                  {.splits = 2});
+    (void)plan_of_product(
+        {{"a", bf16, "(M,512)"}, {"b", bf16, "(512,512)"}, {"d", bf16, "(M,512)"}}, {.splits = 2});
     ADD_FAILURE() << "splits tiles of unknown number";
   } catch (const Error& error) {
     EXPECT_EQ(error.where(), "/tuning/splits");

@@ -8,9 +8,7 @@
 namespace tilejit::plan {
 namespace {
 
-constexpr Target kAmpere = {.major = 8, .minor = 0, .feature = '\0'};
-
-Fused softmax(const std::string& layout = "(8192,4096):(4096,1)") {
+Fused wide_softmax(const std::string& layout = "(8192,4096):(4096,1)") {
   return test::make_op(f16, {{"x", layout}, {"y", layout}}, "e = exp(x - max(x))\ny = e / sum(e)");
 }
 
@@ -43,49 +41,49 @@ TEST(RowTuning, ChangesWhatIsPinnedAndWhatFollows) {
     Rows rows;  // first and count do not matter
   };
   const Case cases[] = {
-      {"as planned", softmax(), {}, 256, {.row_threads = 256, .register_vectors = 2}},
+      {"as planned", wide_softmax(), {}, 256, {.row_threads = 256, .register_vectors = 2}},
       {"more threads",
-       softmax(),
+       wide_softmax(),
        {.row_threads = 512},
        512,
        {.row_threads = 512, .register_vectors = 1}},
       {"fewer threads",
-       softmax(),
+       wide_softmax(),
        {.row_threads = 64},
        256,
        {.row_threads = 64, .register_vectors = 8}},
       {"too few threads to hold",
-       softmax(),
+       wide_softmax(),
        {.row_threads = 8},
        256,
        {.row_threads = 8, .register_vectors = 0}},
       {"more threads",
-       softmax(),
+       wide_softmax(),
        {.threads = 512},
        512,
        {.row_threads = 256, .register_vectors = 2}},
       {"read again",
-       softmax(),
+       wide_softmax(),
        {.register_vectors = 0},
        256,
        {.row_threads = 256, .register_vectors = 0}},
       {"a cluster",
-       softmax(),
+       wide_softmax(),
        {.cluster = 2},
        256,
        {.row_threads = 256, .cluster = 2, .register_vectors = 1, .ahead = true}},
       {"a cluster of few threads",
-       softmax(),
+       wide_softmax(),
        {.row_threads = 32, .cluster = 4},
        32,
        {.row_threads = 32, .cluster = 4, .register_vectors = 4, .ahead = true}},
       {"a cluster that reads again",
-       softmax(),
+       wide_softmax(),
        {.cluster = 2, .register_vectors = 0},
        256,
        {.row_threads = 256, .cluster = 2}},
       {"a cluster that holds more than there is",
-       softmax(),
+       wide_softmax(),
        {.cluster = 2, .register_vectors = 3},
        256,
        {.row_threads = 256, .cluster = 2, .register_vectors = 3}},
@@ -132,7 +130,7 @@ TEST(RowTuning, AtomicsCountTheBlocksThatShareRows) {
   EXPECT_EQ(partials_bytes(one), partials_bytes(two) + 32);
   EXPECT_TRUE(rows_of(pinned(sum_of_columns(), {.atomics = true}, kAmpere))->atomics);
   // No rows are shared through memory here.
-  EXPECT_EQ(pinned(softmax(), {.atomics = true}), pinned(softmax(), {}));
+  EXPECT_EQ(pinned(wide_softmax(), {.atomics = true}), pinned(wide_softmax(), {}));
   EXPECT_EQ(pinned(sum_of_rows(), {.splits = 5, .atomics = false}), two);
 }
 
@@ -145,10 +143,14 @@ TEST(RowTuning, RefusesWhatTheTemplateCannotDo) {
     const char* where;
   };
   const Case cases[] = {
-      {"threads in no groups", softmax(), {.threads = 64}, kHopper, "/tuning/threads"},
-      {"clusters before Hopper", softmax(), {.cluster = 2}, kAmpere, "/tuning/cluster"},
-      {"two rows a cluster", softmax(), {.threads = 512, .cluster = 2}, kHopper, "/tuning/cluster"},
-      {"shares of two passes", softmax(), {.splits = 2}, kHopper, "/tuning/splits"},
+      {"threads in no groups", wide_softmax(), {.threads = 64}, kHopper, "/tuning/threads"},
+      {"clusters before Hopper", wide_softmax(), {.cluster = 2}, kAmpere, "/tuning/cluster"},
+      {"two rows a cluster",
+       wide_softmax(),
+       {.threads = 512, .cluster = 2},
+       kHopper,
+       "/tuning/cluster"},
+      {"shares of two passes", wide_softmax(), {.splits = 2}, kHopper, "/tuning/splits"},
       {"shares of unknown rows",
        test::make_op(f16, {{"x", "(M,N):(N,1)"}, {"y", "(M):(1)"}}, "y = sum(x)"),
        {.splits = 2},
@@ -160,12 +162,12 @@ TEST(RowTuning, RefusesWhatTheTemplateCannotDo) {
        kHopper,
        "/tuning/splits"},
       {"less held than there is",
-       softmax(),
+       wide_softmax(),
        {.register_vectors = 1},
        kHopper,
        "/tuning/register_vectors"},
       {"more held than registers",
-       softmax(),
+       wide_softmax(),
        {.row_threads = 8, .register_vectors = 64},
        kHopper,
        "/tuning/register_vectors"},
@@ -185,7 +187,7 @@ TEST(RowTuning, RefusesWhatTheTemplateCannotDo) {
        kHopper,
        "/tuning/register_vectors"},
       {"held of unknown length",
-       softmax("(M,N):(N,1)"),
+       wide_softmax("(M,N):(N,1)"),
        {.register_vectors = 8},
        kHopper,
        "/tuning/register_vectors"},

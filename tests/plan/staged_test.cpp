@@ -12,15 +12,15 @@
 namespace tilejit::plan {
 namespace {
 
-Fused softmax(const std::string& x, const std::string& y, DType in, DType out) {
+Fused short_softmax(const std::string& x, const std::string& y, DType in, DType out) {
   Fused op = test::make_op(in, {{"x", x}, {"y", y}}, "e = exp(x - max(x))\ny = e / sum(e)");
   op.tensors[1].dtype = out;
   op.axis = {1};
   return op;
 }
 
-Fused softmax(const std::string& layout, DType dtype) {
-  return softmax(layout, layout, dtype, dtype);
+Fused short_softmax(const std::string& layout, DType dtype) {
+  return short_softmax(layout, layout, dtype, dtype);
 }
 
 const StagedRows* staged_of(const Plan& plan) {
@@ -36,25 +36,25 @@ TEST(Staged, AreShortRowsOfNarrowAccesses) {
   Fused scan = test::make_op(bf16, {{"x", "(2000000,4):(4,1)"}, {"y", "(2000000,4):(4,1)"}},
                              "y = cumsum(x)");
   scan.axis = {1};
-  Fused unaligned = softmax("(1000000,9):(9,1)", f16);
+  Fused unaligned = short_softmax("(1000000,9):(9,1)", f16);
   unaligned.tensors[0].align = 2;
   unaligned.tensors[1].align = 2;
-  Fused pinned = softmax("(1000000,9):(9,1)", f16);
+  Fused pinned = short_softmax("(1000000,9):(9,1)", f16);
   pinned.tuning.register_vectors = 0;
   const Row rows[] = {
-      {"odd rows", softmax("(1000000,9):(9,1)", f16), true},
-      {"their number known at launch", softmax("(n,9):(9,1)", f16), true},
-      {"vectors of two", softmax("(1000000,10):(10,1)", f32), true},
+      {"odd rows", short_softmax("(1000000,9):(9,1)", f16), true},
+      {"their number known at launch", short_softmax("(n,9):(9,1)", f16), true},
+      {"vectors of two", short_softmax("(1000000,10):(10,1)", f32), true},
       {"scanned rows", scan, true},
-      {"vectors of 16 bytes", softmax("(1000000,8):(8,1)", f16), false},
+      {"vectors of 16 bytes", short_softmax("(1000000,8):(8,1)", f16), false},
       {"vectors of 16 bytes of the output",
-       softmax("(1000000,12):(12,1)", "(1000000,12):(12,1)", f16, f32), false},
-      {"long rows", softmax("(100000,515):(515,1)", f32), false},
-      {"few rows", softmax("(1000,9):(9,1)", f16), false},
-      {"not enough rows of words", softmax("(20000,33):(33,1)", f32), false},
-      {"padded rows", softmax("(1000000,9):(10,1)", "(1000000,9):(11,1)", f16, f16), false},
-      {"columns", softmax("(1000000,9):(1,1000000)", f16), false},
-      {"length known at launch", softmax("(1000000,n):(n,1)", f16), false},
+       short_softmax("(1000000,12):(12,1)", "(1000000,12):(12,1)", f16, f32), false},
+      {"long rows", short_softmax("(100000,515):(515,1)", f32), false},
+      {"few rows", short_softmax("(1000,9):(9,1)", f16), false},
+      {"not enough rows of words", short_softmax("(20000,33):(33,1)", f32), false},
+      {"padded rows", short_softmax("(1000000,9):(10,1)", "(1000000,9):(11,1)", f16, f16), false},
+      {"columns", short_softmax("(1000000,9):(1,1000000)", f16), false},
+      {"length known at launch", short_softmax("(1000000,n):(n,1)", f16), false},
       {"addresses that are not aligned", unaligned, false},
       {"a knob of fused_rows.cu", pinned, false},
   };
@@ -77,7 +77,7 @@ TEST(Staged, HaveFewThreadsARow) {
   };
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.layout);
-    const Plan plan = plan_of(softmax(row.layout, row.dtype));
+    const Plan plan = plan_of(short_softmax(row.layout, row.dtype));
     const StagedRows* const staged = staged_of(plan);
     ASSERT_NE(staged, nullptr);
     EXPECT_EQ(staged->row_threads, row.row_threads);
@@ -123,7 +123,7 @@ TEST(Staged, RefuseKnobsOfReductionsInScans) {
   scan.axis = {1};
   scan.tuning.row_threads = 2;
   EXPECT_THROW((void)plan_of(scan), Error);
-  Fused reduced = softmax("(2000000,63):(63,1)", bf16);
+  Fused reduced = short_softmax("(2000000,63):(63,1)", bf16);
   reduced.tuning.row_threads = 4;
   const Plan plan = plan_of(reduced);
   ASSERT_NE(staged_of(plan), nullptr);

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxStatements = 8;
 constexpr std::int64_t kSymbolValue = 5;
 
 /// dtypes that can be combined without casts.
-const std::vector<std::vector<DType>> kFamilies = {
+const std::vector<std::vector<DType>> kAxesFamilies = {
     {f32}, {f16, f32, f64}, {bf16}, {i8, i32, i64}, {u8, u64}, {b8, i32, f32}, {f64, u8, b8}};
 
 class Maker {
@@ -28,7 +28,7 @@ class Maker {
   Fused run() {
     op_.name = "axes";
     make_space();
-    family_ = of(kFamilies);
+    family_ = of(kAxesFamilies);
     const std::size_t inputs = 1 + choose(4);
     for (std::size_t i = 0; i < inputs; ++i) add_input("x" + std::to_string(i));
     if (choose(4) == 0) add_scalar();

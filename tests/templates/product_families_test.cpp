@@ -1,4 +1,4 @@
-// Which family of kernels multiplies what on which target: docs/planning.md has the table, and each
+// Which family of kernels multiplies what on which target: docs/planning-rules.md has the table, and each
 // entry of it is compiled. Its machine code holds tensor instructions where the table says so, and
 // nothing that ruins a main loop.
 #include <gtest/gtest.h>
@@ -209,10 +209,10 @@ TEST(ProductFamiliesPage, HasTheTable) {
     }
     table += "\n";
   }
-  std::ifstream file(test::source_dir() / "docs/planning.md");
+  std::ifstream file(test::source_dir() / "docs/planning-rules.md");
   std::ostringstream page;
   page << file.rdbuf();
-  EXPECT_NE(page.str().find(table), std::string::npos) << "docs/planning.md should have\n" << table;
+  EXPECT_NE(page.str().find(table), std::string::npos) << "docs/planning-rules.md should have\n" << table;
 }
 
 }  // namespace
