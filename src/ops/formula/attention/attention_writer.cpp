@@ -87,7 +87,7 @@ void AttentionWriter::write_attention_work() {
   const AttentionWork work = scores_.work();
   line("// What tile/warpgroup_attention.cuh does.");
   line("struct Work {");
-  out_ += work.constants();
+  out_ += work.constants(!attention_.k.is_known() || attention_.k.value() % attention_.tile.k != 0);
   line(fmt::format("  static constexpr int kStagesOfQ = {}, kStages = {}, kConsumers = {};",
                    attention_.stages_of_q, attention_.tile.stages, wgmma_.consumers()));
   line("  using MmaScores = MmaOfScores;\n  using Product = Mma;");

@@ -54,7 +54,9 @@ void WarpAttentionWriter::write_attention_work() {
   const AttentionWork work = scores_.work();
   line("// What tile/warp_attention.cuh does.");
   line("struct Work {");
-  out_ += work.constants();
+  // Also if it is never cut: where the test of masked blocks is left out, ptxas spills a register.
+  constexpr bool kMayBeCut = true;
+  out_ += work.constants(kMayBeCut);
   line(fmt::format("  static constexpr int kDepth = {}, kWidth = {}, kWarps = {}, kSlots = {};",
                    attention_.depth.value(), extent_n().value(), tile.warps_m, tile.stages));
   line("  using Product = Mma;\n  using Place = ResultPlace;");

@@ -13,7 +13,7 @@ std::string function_text(std::string_view type, std::string_view head, const st
 
 }  // namespace
 
-std::string AttentionWork::constants() const {
+std::string AttentionWork::constants(bool may_be_cut) const {
   return fmt::format("  static constexpr int kM = {}, kN = {}, kKeys = {}, kColumns = {};\n",
                      product.tile.m, product.tile.n, product.tile.k, weights.padded_depth) +
          "  static constexpr int kProducts = 1;\n"
@@ -24,7 +24,7 @@ std::string AttentionWork::constants() const {
          fmt::format("  static constexpr float kBase = {};\n",
                      weights.scores.attention.base_two ? "1.f" : "1.44269504f") +
          fmt::format("  static constexpr bool kHasMask = {}, kMayBeCut = {};\n", weights.has_mask(),
-                     !product.k.is_known() || product.k.value() % product.tile.k != 0) +
+                     may_be_cut) +
          fmt::format("  using Element = {};\n", expr::storage_type(product.a.dtype));
 }
 

@@ -18,7 +18,8 @@ struct AttentionWork {
   std::string_view checks;
   std::function<std::string(const Dim&)> value_of = {};  ///< how a kernel spells a dimension
 
-  [[nodiscard]] std::string constants() const;
+  /// `may_be_cut`: whether the last block of keys may have fewer than others.
+  [[nodiscard]] std::string constants(bool may_be_cut) const;
   [[nodiscard]] std::string functions() const;
 };
 
