@@ -42,10 +42,10 @@ std::string placeholders(int first, int count) {
 }
 
 /// `"r"(a[0]), "r"(a[1])`
-std::string arguments(std::string_view constraint, char name, int count) {
+std::string arguments(std::string_view constraint, std::string_view name, int count) {
   std::string text;
   for (int i = 0; i < count; ++i) {
-    text += (i == 0 ? "\"" : ", \"") + std::string(constraint) + "\"(" + name + '[' +
+    text += (i == 0 ? "\"" : ", \"") + std::string(constraint) + "\"(" + std::string(name) + '[' +
             std::to_string(i) + "])";
   }
   return text;
@@ -53,7 +53,8 @@ std::string arguments(std::string_view constraint, char name, int count) {
 
 class AtomWriter {
  public:
-  AtomWriter(const MmaAtom& atom, const Majors& majors) : atom_(atom), majors_(majors) {}
+  AtomWriter(const MmaAtom& atom, const Majors& majors, int steps)
+      : atom_(atom), majors_(majors), steps_(steps) {}
 
   std::string write(std::string_view name) {
     out_ = "namespace tile {\n// " + instruction(atom_) + "\nstruct " + std::string(name) + " {\n";
@@ -73,7 +74,9 @@ class AtomWriter {
       write_coordinate("row_", operand, of.row);
       write_coordinate("column_", operand, of.column);
     }
-    if (atom_.family == MmaFamily::wgmma) {
+    if (atom_.family == MmaFamily::wgmma && steps_ > 0) {
+      write_wgmma_steps();
+    } else if (atom_.family == MmaFamily::wgmma) {
       write_wgmma();
     } else {
       write_mma_sync();
@@ -100,27 +103,54 @@ class AtomWriter {
         "const C (&c)[kC]) {\n    asm volatile(\"" +
         instruction(atom_) + ' ' + placeholders(0, c) + ", " + placeholders(c, a) + ", " +
         placeholders(c + a, b) + ", " + placeholders(c + a + b, c) +
-        ";\"\n                 : " + arguments(constraint(Operand::c, "="), 'd', c) +
-        "\n                 : " + arguments(constraint(Operand::a), 'a', a) + ", " +
-        arguments(constraint(Operand::b), 'b', b) + ", " +
-        arguments(constraint(Operand::c), 'c', c) + ");\n  }\n";
+        ";\"\n                 : " + arguments(constraint(Operand::c, "="), "d", c) +
+        "\n                 : " + arguments(constraint(Operand::a), "a", a) + ", " +
+        arguments(constraint(Operand::b), "b", b) + ", " +
+        arguments(constraint(Operand::c), "c", c) + ");\n  }\n";
+  }
+
+  [[nodiscard]] bool from_registers() const { return atom_.a_source == ASource::registers; }
+
+  /// d, and a predicate, whether it is added to: "wgmma... {%0, %1}, %2, %3, p, 1, 1;"
+  [[nodiscard]] std::string async_product(int a, int b) const {
+    return instruction(atom_) + ' ' + placeholders(0, count(Operand::c)) + ", " +
+           (from_registers() ? placeholders(a, count(Operand::a)) : '%' + std::to_string(a)) +
+           ", %" + std::to_string(b) + ", p" + immediates() + "; ";
+  }
+
+  void write_async(const std::string& head, const std::string& products, int scale,
+                   const std::string& inputs) {
+    out_ += "  " + head + " {\n    asm volatile(\"{ .reg .pred p; setp.ne.b32 p, %" +
+            std::to_string(scale) + ", 0; " + products + "}\"\n                 : " +
+            arguments(constraint(Operand::c, "+"), "d", count(Operand::c)) +
+            "\n                 : " + inputs + "\n                 : \"memory\");\n  }\n";
   }
 
   /// Scale-d is a constant: in a register it would cost a predicate at each step.
   void write_wgmma() {
-    const bool rs = atom_.a_source == ASource::registers;
-    const int c = count(Operand::c), a = rs ? count(Operand::a) : 1;
-    const std::string descriptor_b = '%' + std::to_string(c + a);
-    const std::string scale = '%' + std::to_string(c + a + 1);
-    std::string text = "{ .reg .pred p; setp.ne.b32 p, " + scale + ", 0; " + instruction(atom_) +
-                       ' ' + placeholders(0, c) + ", " +
-                       (rs ? placeholders(c, a) : '%' + std::to_string(c)) + ", " + descriptor_b +
-                       ", p" + immediates() + "; }";
-    out_ += std::string("  template <bool kClear>\n  static TILE_DEVICE void fma(C (&d)[kC], ") +
-            (rs ? "const A (&a)[kA]" : "u64 a") + ", u64 b) {\n    asm volatile(\"" + text +
-            "\"\n                 : " + arguments(constraint(Operand::c, "+"), 'd', c) +
-            "\n                 : " + (rs ? arguments("r", 'a', a) : "\"l\"(a)") +
-            ", \"l\"(b), \"n\"(kClear ? 0 : 1)\n                 : \"memory\");\n  }\n";
+    const int a = count(Operand::c), b = a + (from_registers() ? count(Operand::a) : 1);
+    write_async(std::string("template <bool kClear>\n  static TILE_DEVICE void fma(C (&d)[kC], ") +
+                    (from_registers() ? "const A (&a)[kA]" : "u64 a") + ", u64 b)",
+                async_product(a, b), b + 1,
+                (from_registers() ? arguments("r", "a", count(Operand::a)) : "\"l\"(a)") +
+                    ", \"l\"(b), \"n\"(kClear ? 0 : 1)");
+  }
+
+  void write_wgmma_steps() {
+    const int words = from_registers() ? count(Operand::a) : 1;
+    const int a = count(Operand::c), b = a + words * steps_;
+    std::string products, inputs;
+    for (int j = 0; j < steps_; ++j) {
+      if (j == 1) products += "setp.eq.b32 p, 0, 0; ";
+      products += async_product(a + j * words, b + j);
+      if (from_registers()) inputs += arguments("r", "a[" + std::to_string(j) + ']', words) + ", ";
+    }
+    if (!from_registers()) inputs = arguments("l", "a", steps_) + ", ";
+    out_ += "  static constexpr int kSteps = " + std::to_string(steps_) + ";\n";
+    write_async(std::string("static TILE_DEVICE void multiply(C (&d)[kC], ") +
+                    (from_registers() ? "const A (&a)[kSteps][kA]" : "const u64 (&a)[kSteps]") +
+                    ", const u64 (&b)[kSteps], bool adds)",
+                products, b + steps_, inputs + arguments("l", "b", steps_) + ", \"r\"(int(adds))");
   }
 
   /// The factors of A and B, then whether they are MN-major.
@@ -135,6 +165,7 @@ class AtomWriter {
 
   const MmaAtom& atom_;
   const Majors& majors_;
+  int steps_;
   std::string out_;
 };
 
@@ -165,10 +196,10 @@ void check_majors(const MmaAtom& atom, const Majors& majors) {
 
 }  // namespace
 
-std::string emit(const MmaAtom& atom, std::string_view name, const Majors& majors) {
+std::string emit(const MmaAtom& atom, std::string_view name, const Majors& majors, int steps) {
   check_name(name);
   check_majors(atom, majors);
-  return AtomWriter(atom, majors).write(name);
+  return AtomWriter(atom, majors, steps).write(name);
 }
 
 std::string emit(const SharedTile& tile, std::string_view name, int rows, int depth) {

@@ -115,9 +115,12 @@ std::optional<std::string> product(const Statement& statement, const std::string
   };
   // A in registers has no major.
   const bool two = found[6].matched;
-  return "emulation::multiply_async<" + struct_of(before) + ", " + element_of(found[1]) + ", " +
-         element_of(found[2]) + ", " + major(two ? found[5] : std::string()) + ", " +
-         major(found[two ? 6 : 5]) + ">(d, a, b, kClear)";
+  const std::string call = "emulation::multiply_async<" + struct_of(before) + ", " +
+                           element_of(found[1]) + ", " + element_of(found[2]) + ", " +
+                           major(two ? found[5] : std::string()) + ", " +
+                           major(found[two ? 6 : 5]) + ">(d, ";
+  if (statement.operands.back() != "int(adds)") return call + "a, b, kClear)";
+  return "for (int j = 0; j < kSteps; ++j) " + call + "a[j], b[j], j == 0 && !adds)";
 }
 
 /// "ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];" as "emulation::ptx::ld_shared_v4_b32(a, b, c, d, e)"

@@ -14,7 +14,6 @@ constexpr int kRowsOfInstruction = 64;
 constexpr int kTilesOfGroup = 16;  // rows of tiles that are taken column by column
 constexpr std::int64_t kShortFormula =
     12;  // expr::emitted_weight; else there is one copy of its code
-constexpr std::int64_t kLongFormula = 64;  // longer ones take one vector after another
 
 }  // namespace
 
@@ -117,9 +116,9 @@ void MatmulWgmmaWriter::write_stored() {
 }
 
 void MatmulWgmmaWriter::write_finish() {
-  const std::int64_t weight = expr::emitted_weight(plan_.program, formula());
   line("  using Place = ResultPlace;");
   if (wgmma_.words > 0) {
+    const std::int64_t weight = expr::emitted_weight(plan_.program, formula());
     line(fmt::format("  static constexpr int kOutputs = {}, kTurns = {};", wgmma_.words,
                      plan::panels_of_words(wgmma_)));
     // Beside the sums of a pair, a copy of a panel's leaves too few registers for operands.
@@ -131,11 +130,7 @@ void MatmulWgmmaWriter::write_finish() {
     line("  using Vector = ResultPair;\n  using Stored = ResultStored;");
     return line("  using Finish = SumsByWords<Work>;\n");
   }
-  const int vectors = 16 * wgmma_.panel / plan_.vector / 32;  // of a lane and a panel
-  line(fmt::format("  static constexpr int kVector = {}, kPanel = {}, kUnroll = {};", plan_.vector,
-                   wgmma_.panel, weight > kLongFormula ? 1 : std::clamp(vectors, 1, 4)));
-  line(fmt::format("  static constexpr bool kAlongM = {};", wgmma_.along_m));
-  line("  using Vector = ResultVector;\n  using Finish = SumsByVectors<Work>;\n");
+  write_sums_by_vectors(wgmma_.panel, wgmma_.along_m);
 }
 
 void MatmulWgmmaWriter::write_tiles() {
