@@ -13,20 +13,17 @@ heads are checked against softmax in f32. NVRTC is the compiler's time, without 
 part of the rows, for machines that end a command after some time; --json appends a line per row.
 """
 
-import argparse
 import ctypes
 import dataclasses
-import json
 import math
 import os
-import pathlib
 import random
 import time
 
+import rows as table
 import script
 import torch_timing
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 AT_LEAST_US = 8000
 CAP, WIDTH, DOCUMENTS, SEED = 20.0, 1024, 12, 28
 TOLERANCE = 2.0**-6  # of outputs, which are averages of normal values
@@ -168,7 +165,7 @@ class Case:
         )
 
 
-def measure(torch, runtime, row, file):
+def measure(torch, runtime, row, options):
     case = Case(torch, row)
 
     def made(kind):
@@ -191,30 +188,19 @@ def measure(torch, runtime, row, file):
     best = min(us[name] for name in us if name not in ("ours", "own"))
     peers = ", ".join(f"{name} {us[name]:.0f}" for name in us if name not in ("ours", "own"))
     own = f"{us['own'] / us['ours']:.3f} of {row.own}, {row.own_must}" if row.own else ""
-    cells = (row.name(), f"{us['ours']:.1f}", peers, f"{best / us['ours']:.3f}", row.must, own, f"{seconds:.2f}", "yes" if right else "**no**")
-    print("| " + " | ".join(map(str, cells)) + " |", flush=True)
-    if file:
-        with open(file, "a") as out:
-            out.write(json.dumps({"attention": row.name(), "us": us, "compile_s": seconds, "right": right}) + "\n")
+    cells = (row.name(), f"{us['ours']:.1f}", peers, f"{best / us['ours']:.3f}", row.must, own, f"{seconds:.2f}")
+    table.print_row(options, cells, right, {"attention": row.name(), "us": us, "compile_s": seconds})
     return right
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="folder of a build")
-    parser.add_argument("--only", default="", help="rows whose name has this text")
-    parser.add_argument("--start", type=int, default=0, help="the first row, from 0")
-    parser.add_argument("--count", type=script.count, help="how many rows")
-    parser.add_argument("--json", type=pathlib.Path, help="file to which a line per row is appended")
-    options = parser.parse_args()
+    options = table.parser_of(__doc__).parse_args()
     os.environ["TILEJIT_CACHE_DIR"] = "off"  # so that each kernel is compiled
     import torch
 
-    tilejit = script.tilejit_of(options.build)
-    runtime = tilejit.Runtime({"device": 0, "tuning_file": None})
-    print("| B x H x tokens, columns | us | peers, us | ratio | must | own | compile, s | right |\n|---|---|---|---|---|---|---|---|")
-    rows = [row for row in ROWS if options.only in row.name()]
-    results = [measure(torch, runtime, row, options.json) for row in rows[options.start :][: options.count]]
+    runtime = table.runtime_of(options)
+    table.print_head("B x H x tokens, columns", "us", "peers, us", "ratio", "must", "own", "compile, s", "right")
+    results = [measure(torch, runtime, row, options) for row in table.chosen(ROWS, options, Row.name)]
     return 0 if all(results) else 1
 
 

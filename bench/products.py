@@ -14,17 +14,14 @@ half of 8, of --seed, and adds the geometric mean, the 5th percentile and the le
 a part of the rows, for machines that end a command after some time; --json appends a line per row.
 """
 
-import argparse
 import ctypes
-import json
 import math
-import pathlib
 import random
 
+import rows as table
 import script
 import torch_timing
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 CHECKED_ROWS = 128  # at either end
 SEED = 24  # of random products
 # Operands, output, M, N, K, formula. "a.T" and "b.T" of the layouts: that operand lies along the other axis.
@@ -153,7 +150,7 @@ def print_summary(ratios):
     print(f"{len(ratios)} ratios: geometric mean {mean:.3f}, 5th percentile {ratios[len(ratios) // 20]:.3f}, least {ratios[0]:.3f}")
 
 
-def measure(torch, runtime, row, file):
+def measure(torch, runtime, row, options):
     case = Case(torch, row)
     torch.backends.cuda.matmul.allow_tf32 = case.dtype == "tf32"
     kernel = runtime.compile(case.spec())
@@ -173,32 +170,23 @@ def measure(torch, runtime, row, file):
     us = torch_timing.in_turns(torch, graphs, order=random.Random(case.m))
     speed = {name: f"{case.flop() / time / 1e6:.1f}" for name, time in us.items()}
     ratio = f"{us['peer'] / us['ours']:.3f}" if "peer" in us else ""
-    print(f"| {case.name()} | {speed['ours']} | {speed.get('peer', '')} | {ratio} | {'yes' if right else '**no**'} |", flush=True)
-    if file:
-        with open(file, "a") as out:
-            out.write(json.dumps({"product": case.name(), "us": us, "right": right}) + "\n")
+    cells = (case.name(), speed["ours"], speed.get("peer", ""), ratio)
+    table.print_row(options, cells, right, {"product": case.name(), "us": us})
     return right, us["peer"] / us["ours"] if "peer" in us else None
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="folder of a build")
-    parser.add_argument("--only", default="", help="rows whose name has this text")
+    parser = table.parser_of(__doc__)
     parser.add_argument("--random", type=script.count, help="that many random products instead")
     parser.add_argument("--seed", type=int, default=SEED, help="of the random products")
-    parser.add_argument("--start", type=int, default=0, help="the first row, from 0")
-    parser.add_argument("--count", type=script.count, help="how many rows")
-    parser.add_argument("--json", type=pathlib.Path, help="file to which a line per row is appended")
     options = parser.parse_args()
     import torch
 
-    tilejit = script.tilejit_of(options.build)
-    runtime = tilejit.Runtime({"device": 0, "tuning_file": None})
-    print("| product | TFLOP/s | PyTorch | ratio | right |\n|---|---|---|---|---|")
+    runtime = table.runtime_of(options)
+    table.print_head("product", "TFLOP/s", "PyTorch", "ratio", "right")
     rows = random_rows(options.random, options.seed) if options.random else ROWS
-    rows = [row for row in rows if options.only in f"{row[0]} {row[2]} x {row[3]} x {row[4]}, {row[5]}"]
-    rows = rows[options.start :][: options.count]
-    results = [measure(torch, runtime, row, options.json) for row in rows]
+    rows = table.chosen(rows, options, lambda row: f"{row[0]} {row[2]} x {row[3]} x {row[4]}, {row[5]}")
+    results = [measure(torch, runtime, row, options) for row in rows]
     if options.random:
         print_summary([ratio for _, ratio in results if ratio])
     return 0 if all(right for right, _ in results) else 1

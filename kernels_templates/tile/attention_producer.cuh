@@ -33,8 +33,11 @@ struct AttentionProducer {
     const bool leads = threadIdx.x == 0;
     typename Rings::States at;
     Tile tile;
+    Blocks blocks(p, rings.windows);
 #pragma unroll 1
-    for (Blocks blocks(p, rings.windows); !blocks.has_ended(); blocks.next(p), at.k.advance()) {
+    for (;; at.k.advance()) {
+      blocks.next(p);
+      if (blocks.has_ended()) return;
       const KeyBlock block = blocks.block();
       if (blocks.is_first()) {
         tile = Work::tile_at(p, block.tile);
@@ -65,8 +68,11 @@ struct AttentionProducer {
   // The last warps, which replace odd values. `thread` is a number among them.
   static TILE_DEVICE void check(const Params& p, u32 memory, const Rings& rings, u32 thread) {
     typename Rings::States at;
+    Blocks blocks(p, rings.windows);
 #pragma unroll 1
-    for (Blocks blocks(p, rings.windows); !blocks.has_ended(); blocks.next(p), at.v.advance()) {
+    for (;; at.v.advance()) {
+      blocks.next(p);
+      if (blocks.has_ended()) return;
       rings.v.wait(at.v);
       if (Rings::is_checked(blocks.block())) {
         rings.checks.acquire(at.checks);

@@ -59,18 +59,16 @@ struct WindowRing {
 
 // The blocks of all tiles of a block of threads, in the order in which they are attended to. Work
 // has kHasMask; rows(p), heads(p), bytes_of_head(p) for the order of tiles; and what key_walk.cuh
-// asks for. All lanes of a warp call these functions together.
+// asks for. All lanes of a warp call these functions together, `next` first of all.
 // Without a mask: all blocks, last one first.
 template <class Work, class Params>
 class AllKeyBlocks {
  public:
   TILE_DEVICE AllKeyBlocks(const Params& p, WindowRing)
-      : turn_(blockIdx.x),
+      : turn_(blockIdx.x - gridDim.x),
         count_(Work::rows(p) * Work::heads(p)),
         last_(last_block_of_keys<Work>(p)),
-        is_cut_(Work::extent_k(p) != i64(last_ + 1) * Work::kKeys) {
-    begin(p);
-  }
+        is_cut_(Work::extent_k(p) != i64(last_ + 1) * Work::kKeys) {}
   TILE_DEVICE bool has_ended() const { return turn_ >= count_; }
   TILE_DEVICE bool is_first() const { return block_ == last_; }
   TILE_DEVICE bool is_masked() const { return is_first() && is_cut_; }
@@ -78,17 +76,13 @@ class AllKeyBlocks {
   TILE_DEVICE void next(const Params& p) {
     if (--block_ >= 0) return;
     turn_ += gridDim.x;
-    begin(p);
-  }
-
- private:
-  TILE_DEVICE void begin(const Params& p) {
     tile_ = attention_tile<Work>(p, turn_);
     block_ = last_;
   }
 
+ private:
   u32 turn_, count_, tile_;
-  i32 last_, block_;
+  i32 last_, block_ = 0;
   bool is_cut_;
 };
 
@@ -96,7 +90,7 @@ class AllKeyBlocks {
 template <class Work, class Params>
 class SeenKeyBlocks {
  public:
-  TILE_DEVICE SeenKeyBlocks(const Params& p, WindowRing windows) : windows_(windows) { next(p); }
+  TILE_DEVICE SeenKeyBlocks(const Params&, WindowRing windows) : windows_(windows) {}
   TILE_DEVICE bool has_ended() const { return window_.tile == KeyWindow::kNoTile; }
   // Whether the block is the first one of its tile; so it is after the last tile.
   TILE_DEVICE bool is_first() const { return is_first_; }

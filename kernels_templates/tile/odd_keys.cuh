@@ -32,35 +32,37 @@ struct OddKeys {
     return word & ~(odd_halves(word) / 0x8000u * 0xffffu);
   }
 
-  // What the keys are added to: rows `query` and 8 below, columns from `column` on, in the order of
-  // sums of tensor cores.
-  template <class Params, class Tile>
-  struct Rows {
-    typename Formula::Terms terms[2];
+  // Sums in the order of tensor cores, of rows from `query` on, 8 apart, and columns from `column`
+  // on, while odd values are added. That is rare, so its code is short instead of fast: they lie in
+  // memory, where an index may be a variable. (As a struct: the compiler would take the place of a
+  // mere array for others of its type, too, and put these into memory.)
+  template <int kHeight, int kCount>
+  struct Sums {
+    float of[kHeight][kCount];
     i32 query, column;
 
-    TILE_DEVICE Rows(const Params& p, const Tile& tile, i32 first_query, i32 first_column)
-        : query(first_query), column(first_column) {
+    TILE_DEVICE Sums(const float (&o)[kHeight][kCount], i32 query, i32 column)
+        : query(query), column(column) {
 #pragma unroll
-      for (int e = 0; e < 2; ++e) terms[e].load(p, tile, query + 8 * e);
+      for (int i = 0; i < kHeight * kCount; ++i)
+        of[i / kCount][i % kCount] = o[i / kCount][i % kCount];
     }
-
-    // Adds the odd values of a key.
-    template <int kCount>
-    TILE_DEVICE void add(const Params& p, const Tile& tile, i32 key, float (&o)[kCount]) const {
-      const bool seen[2] = {is_seen(p, tile, terms[0], query, key),
-                            is_seen(p, tile, terms[1], query + 8, key)};
-      if (!seen[0] && !seen[1]) return;
-        // Few values are odd: the loop is short code instead of fast code.
-#pragma unroll 1
-      for (int j = 0; j < kCount / 2; ++j) {
-        const i32 at = column + j / 2 * 8 + j % 2;
-        if (at >= i32(Work::extent_n(p))) continue;
-        const float x = Work::value(p, tile, key, at);
-        if (fabsf(x) < math::inf_f32()) continue;
+    TILE_DEVICE void store(float (&o)[kHeight][kCount]) const {
 #pragma unroll
-        for (int i = 0; i < kCount; ++i) {
-          if (i / 4 * 2 + i % 2 == j && seen[i / 2 % 2]) o[i] += x;
+      for (int i = 0; i < kHeight * kCount; ++i)
+        o[i / kCount][i % kCount] = of[i / kCount][i % kCount];
+    }
+    template <class Params, class Tile>
+    TILE_DEVICE void add(const Params& p, const Tile& tile, i32 key) {
+#pragma unroll 1
+      for (int e = 0; e < 2 * kHeight; ++e) {
+        if (!is_seen(p, tile, query + 8 * e, key)) continue;
+#pragma unroll 1
+        for (int j = 0; j < kCount / 2; ++j) {
+          const i32 at = column + j / 2 * 8 + j % 2;
+          if (at >= i32(Work::extent_n(p))) continue;
+          const float x = Work::value(p, tile, key, at);
+          if (!(fabsf(x) < math::inf_f32())) of[e / 2][j / 2 * 4 + e % 2 * 2 + j % 2] += x;
         }
       }
     }
@@ -69,8 +71,9 @@ struct OddKeys {
  private:
   // A score that is -infinity without the product of query and key is one of a mask, too.
   template <class Params, class Tile>
-  static TILE_DEVICE bool is_seen(const Params& p, const Tile& tile,
-                                  const typename Formula::Terms& terms, i32 query, i32 key) {
+  static TILE_DEVICE bool is_seen(const Params& p, const Tile& tile, i32 query, i32 key) {
+    typename Formula::Terms terms;
+    terms.load(p, tile, query);
     const ScorePlace at = {query, key, float(query), float(key)};
     return key < i32(Work::extent_k(p)) && Formula::sees(p, tile, terms, at) &&
            Formula::score(p, tile, terms, at, 0.f) != -math::inf_f32();

@@ -53,12 +53,13 @@ struct OddValues {
   // below, and of columns from `column` on, for keys from `first` on.
   template <class Params, class Tile, int kCount>
   static TILE_DEVICE void add(const Params& p, const Tile& tile, u32 bits, i32 first, i32 row,
-                              i32 column, float (&o)[kCount]) {
-    const typename Keys::template Rows<Params, Tile> rows(p, tile, i32(tile.m) + row, column);
+                              i32 column, float (&o)[1][kCount]) {
+    typename Keys::template Sums<1, kCount> sums(o, i32(tile.m) + row, column);
 #pragma unroll 1
     for (int i = 0; i < Work::kKeys; ++i) {
-      if ((word(bits, i / 32) >> i % 32 & 1) != 0) rows.add(p, tile, first + i, o);
+      if ((word(bits, i / 32) >> i % 32 & 1) != 0) sums.add(p, tile, first + i);
     }
+    sums.store(o);
   }
 
  private:

@@ -5,17 +5,12 @@
 //                                      columns of Q and K; all but kM padded to multiples of 16
 //   kDepth, kWidth                     the columns that Q and K have, and those that V has
 //   kWarps, kSlots                     of a block; blocks of K or V in shared memory
-//   Element, Product                   of the operands; the instruction of both products
+//   Product                            the instruction of both products
 //   queries(p, tile), keys(..), values(..)
 //                                      where the matrices of a tile's head begin
 //   stride_of_queries(p), stride_of_keys(p), stride_of_values(p)
 //                                      how far apart their rows are, in elements
-//   extent_m(p), extent_k(p)           the number of queries and of keys
-//   tile_at(p, number)                 Tile: where a tile lies
-//   mask(..), MaskTensors              see tile/key_walk.cuh
-//   kChecks                            which blocks may have masked keys with any values (Checks)
-//   kBase, ScoreFormula, RowFormula    as in tile/warpgroup_attention.cuh
-//   Finish                             what becomes of the output (tile/sums_by_vectors.cuh)
+//   and what tile/attention_rows.cuh asks for
 //
 //   shared memory:  Q | slots, or outputs of each warp on their way
 //
@@ -23,12 +18,11 @@
 // of them is multiplied, kSlots - 1 are on their way.
 #pragma once
 
+#include "tile/attention_rows.cuh"
 #include "tile/barrier.cuh"
 #include "tile/key_walk.cuh"
 #include "tile/ldmatrix.cuh"
 #include "tile/mma.cuh"
-#include "tile/odd_keys.cuh"
-#include "tile/online_softmax.cuh"
 #include "tile/packed.cuh"
 #include "tile/row_panels.cuh"
 #include "tile/row_statistics.cuh"
@@ -38,9 +32,8 @@ namespace tile {
 template <class Work, class Params>
 struct WarpAttention {
   using Mma = typename Work::Product;
-  using Formula = typename Work::ScoreFormula;
-  using OfRow = typename Work::RowFormula;
-  using Terms = typename Formula::Terms;
+  using Formulas = AttentionRows<Work>;
+  using Terms = typename Formulas::Terms;
   using Tile = decltype(Work::tile_at(*static_cast<const Params*>(nullptr), 0u));
   using Walk = KeyWalk<Work, Params, Tile>;
   using Finish = typename Work::Finish;
@@ -70,18 +63,15 @@ struct WarpAttention {
   struct Place {
     u32 lane;
     i32 first_row;  // of the warp, in the tile
-    float factor;   // of all scores
-    u32 q, k, v;    // what it adds to addresses for its rows of matrices
+    Formulas formulas;
+    u32 q, k, v;  // what it adds to addresses for its rows of matrices
 
     TILE_DEVICE explicit Place(float scale)
-        : lane(threadIdx.x % 32), first_row(i32(threadIdx.x / 32) * kRows), factor(scale) {
+        : lane(threadIdx.x % 32), first_row(i32(threadIdx.x / 32) * kRows), formulas{scale} {
       q = TileQ::place_of(matrix_row_of_a(lane));
       k = TileK::place_of(matrix_row_of_b(lane));
       v = TileV::place_of(matrix_row_of_b_transposed(lane));
     }
-    // The scale is a part of the exponent if it is positive.
-    TILE_DEVICE bool is_folded() const { return factor > 0; }
-    TILE_DEVICE float scale() const { return (is_folded() ? factor : 1.f) * Work::kBase; }
     // Of the thread's first element, in the tile and in a block.
     TILE_DEVICE i32 row() const { return first_row + i32(lane / 4); }
     TILE_DEVICE i32 column() const { return i32(lane % 4 * 2); }
@@ -206,34 +196,6 @@ struct WarpAttention {
     }
   }
 
-  // From sums of products to scores, for 16 rows: the formula, then the mask.
-  static TILE_DEVICE void score(const Params& p, const Tile& tile, const Terms (&terms)[2],
-                                const Place& place, i32 below, i32 what, float (&s)[kScores]) {
-    const i32 query = i32(tile.m) + place.row() + below, key = (what & -32) + place.column();
-    const float query_value = float(query), key_value = float(key);
-    const auto place_of = [&](int i) {
-      const i32 down = i / 2 % 2 * 8, beside = i / 4 * 8 + i % 2;
-      return ScorePlace{query + down, key + beside, query_value + float(down),
-                        key_value + float(beside)};
-    };
-    if constexpr (!Formula::kPlain) {
-#pragma unroll
-      for (int i = 0; i < kScores; ++i)
-        s[i] = Formula::score(p, tile, terms[i / 2 % 2], place_of(i), s[i]);
-    }
-    if (!place.is_folded()) {
-#pragma unroll
-      for (int i = 0; i < kScores; ++i) s[i] *= place.factor;
-    }
-    if ((what & kMasked) == 0) return;
-    const i32 end = i32(Work::extent_k(p));
-#pragma unroll
-    for (int i = 0; i < kScores; ++i) {
-      const ScorePlace at = place_of(i);
-      if (at.key >= end || !Formula::sees(p, tile, terms[i / 2 % 2], at)) s[i] = -math::inf_f32();
-    }
-  }
-
   // Whether values of a block are checked.
   static TILE_DEVICE bool is_checked(i32 what) {
     return Work::kChecks == Checks::all ||
@@ -272,40 +234,23 @@ struct WarpAttention {
   // Adds what was taken out of the tile's blocks to the rows that see it.
   static TILE_DEVICE void add_odd(const Params& p, const Tile& tile, const Place& place,
                                   float (&o)[kHeight][kOutputs]) {
+    typename Odd::template Sums<kHeight, kOutputs> sums(o, i32(tile.m) + place.row(),
+                                                        place.column());
     Walk walk(p, tile);
 #pragma unroll 1
     do {
       if (!is_checked(walk.is_masked() ? kMasked : 0)) continue;
-#pragma unroll
-      for (int h = 0; h < kHeight; ++h) {
-        const typename Odd::template Rows<Params, Tile> seen(
-            p, tile, i32(tile.m) + place.row() + 16 * h, place.column());
 #pragma unroll 1
-        for (int i = 0; i < Work::kKeys; ++i) seen.add(p, tile, walk.first_key() + i, o[h]);
-      }
+      for (int i = 0; i < Work::kKeys; ++i) sums.add(p, tile, walk.first_key() + i);
     } while (walk.next(p, tile));
+    sums.store(o);
   }
 
   // What becomes of 16 rows that are complete.
   static TILE_DEVICE void finish(const Params& p, const Tile& tile, const Place& place, i32 below,
                                  SoftmaxRows rows, float (&o)[kOutputs], unsigned char* sums) {
-    rows.finish();
     float inverse[2];
-#pragma unroll
-    for (int e = 0; e < 2; ++e) {
-      float divisor = rows.sum[e];
-      if constexpr (!OfRow::kPlain) {
-        const i32 query = i32(tile.m) + place.row() + below + 8 * e;
-        const float maximum = rows.maximum[e] * (place.is_folded() ? place.factor : 1.f);
-        Terms terms;
-        terms.load(p, tile, query);
-        divisor = OfRow::divisor(p, tile, terms, query, maximum, rows.sum[e]);
-        if (place.lane % 4 == 0 && query < i32(Work::extent_m(p)))
-          OfRow::store(p, tile, terms, query, maximum, rows.sum[e]);
-      }
-      // Without keys there is nothing to add up, and the output is 0.
-      inverse[e] = Work::extent_k(p) == 0 ? 0.f : 1.f / divisor;
-    }
+    place.formulas.end(p, tile, i32(tile.m) + place.row() + below, rows, inverse);
     float outputs[1][kOutputs];
 #pragma unroll
     for (int i = 0; i < kOutputs; ++i) outputs[0][i] = o[i] * inverse[i / 2 % 2];
@@ -336,8 +281,9 @@ struct WarpAttention {
 #pragma unroll
       for (int h = 0; h < kHeight; ++h) {
         float factor[2];
-        score(p, tile, terms[h], place, 16 * h, what, s[h]);
-        softmax[h].take(s[h], factor, place.scale());
+        place.formulas.score(p, tile, terms[h], i32(tile.m) + place.row() + 16 * h,
+                             (what & -32) + place.column(), (what & kMasked) != 0, s[h]);
+        softmax[h].take(s[h], factor, place.formulas.scale());
 #pragma unroll
         for (int i = 0; i < kScores / 2; ++i)
           pack_word<typename Work::Element>(w[i / 4][h][i % 4], s[h] + 2 * i);
@@ -373,7 +319,7 @@ struct WarpAttention {
   static TILE_DEVICE void attend(const Params& p, unsigned char* memory) {
     __align__(16) __shared__ unsigned char bytes[sizeof(Shared)];
     Shared& shared = *reinterpret_cast<Shared*>(bytes);
-    const Place place(Formula::scale(p));
+    const Place place(Work::ScoreFormula::scale(p));
     Ring ring{memory};
     const Tile own = Work::tile_at(p, blockIdx.x);
     TileQ::template copy<Work::kDepth, kThreads>(ring.start(), Work::queries(p, own),

@@ -3,25 +3,14 @@
 //
 //   kM, kN, kKeys                      queries of a tile, columns of the output, keys of a block
 //   kStagesOfQ, kStages, kConsumers    of Q, of the rings of K and V; warpgroups that multiply
-//   Element                            of the operands; bf16 or f16
 //   MmaScores, Product                 the instructions of Q * K and of weights * V
 //   SharedQ, SharedK, SharedV          the operands in shared memory
 //   BoxesQ, BoxesK, BoxesV             where their boxes lie, as in tile/warpgroup_matmul.cuh
-//   extent_k(p)                        the number of keys
-//   rows(p), heads(p)                  tiles below each other, and how many times
-//   tile_at(p, number)                 Tile: where tile row + rows(p) * head lies
-//   kMayBeCut                          whether the last block of keys may have fewer than others
-//   kHasMask, mask(..), MaskTensors    see tile/key_walk.cuh
-//   tickets(p)                         with a mask, a counter in memory (tile/key_blocks.cuh)
-//   kChecks                            which blocks may have masked keys with any values (checks)
-//   kBase                              log2 of the base of the exponential
-//   ScoreFormula                       kPlain; Terms, what it reads of a row: load(p, tile, query);
-//                                      score(p, tile, terms, place, sum), without the scale;
-//                                      scale(p) of all scores; and sees(p, tile, terms, place),
-//                                      whether the mask leaves the key
-//   RowFormula                         kPlain; divisor(p, tile, terms, query, maximum, sum) of a
-//                                      row's outputs; and store(..), what else becomes of a row
-//   Finish                             what becomes of the output (tile/sums_by_words.cuh, ..)
+//   rows(p), heads(p)                  tiles below each other, and how many times; tile row +
+//                                      rows(p) * head is at tile_at(p, ..)
+//   kHasMask                           whether there is a mask; then tickets(p), a counter in
+//                                      memory (tile/key_blocks.cuh)
+//   and what tile/attention_rows.cuh asks for
 //
 //   shared memory:  Q[kStagesOfQ] | K[kStages] | V[kStages] | outputs of each warp on their way |
 //                   windows of the mask | barriers | keys with odd values
@@ -32,11 +21,11 @@
 
 #include "tile/attention_producer.cuh"
 #include "tile/attention_rings.cuh"
+#include "tile/attention_rows.cuh"
 #include "tile/barrier.cuh"
 #include "tile/dependent.cuh"
 #include "tile/grid_tile.cuh"
 #include "tile/named_barrier.cuh"
-#include "tile/online_softmax.cuh"
 #include "tile/packed.cuh"
 #include "tile/roles.cuh"
 #include "tile/row_statistics.cuh"
@@ -48,9 +37,8 @@ namespace tile {
 template <class Work, class Params>
 struct WarpgroupAttention {
   using Scores = typename Work::MmaScores;
-  using Formula = typename Work::ScoreFormula;
-  using OfRow = typename Work::RowFormula;
-  using Terms = typename Formula::Terms;
+  using Formulas = AttentionRows<Work>;
+  using Terms = typename Formulas::Terms;
   using Values = typename Work::Product;
   using TileQ = typename Work::SharedQ;
   using TileK = typename Work::SharedK;
@@ -87,12 +75,9 @@ struct WarpgroupAttention {
 
   // What a thread knows of its place.
   struct Place {
-    u32 thread;    // of those that multiply
-    float factor;  // of all scores
+    u32 thread;  // of those that multiply
+    Formulas formulas;
 
-    // The scale is a part of the exponent if it is positive.
-    TILE_DEVICE bool is_folded() const { return factor > 0; }
-    TILE_DEVICE float scale() const { return (is_folded() ? factor : 1.f) * Work::kBase; }
     TILE_DEVICE u32 lane() const { return thread % 32; }
     // The thread that releases stages for its warpgroup.
     TILE_DEVICE bool releases() const { return thread % 128 == 0; }
@@ -102,56 +87,27 @@ struct WarpgroupAttention {
   };
 
   static TILE_DEVICE void issue_scores(float (&s)[kScores], u64 q, u64 k) {
-    wgmma_fence();
-    Scores::template fma<true>(s, q, k);
+    u64 a[kDepthSteps], b[kDepthSteps];
 #pragma unroll
-    for (int j = 1; j < kDepthSteps; ++j)
-      Scores::template fma<false>(s, q + TileQ::step(0, j), k + TileK::step(0, j));
+    for (int j = 0; j < kDepthSteps; ++j) {
+      a[j] = q + TileQ::step(0, j);
+      b[j] = k + TileK::step(0, j);
+    }
+    wgmma_fence();
+    Scores::multiply(s, a, b, false);
     wgmma_commit();
   }
 
-  static TILE_DEVICE void issue_values(float (&o)[kOutputs], const u32 (&w)[kSteps][4], u64 v) {
+  // o = w * v, and what it was before if `adds`.
+  static TILE_DEVICE void issue_values(float (&o)[kOutputs], const u32 (&w)[kSteps][4], u64 v,
+                                       bool adds) {
+    u64 b[kSteps];
+#pragma unroll
+    for (int j = 0; j < kSteps; ++j) b[j] = v + TileV::step(0, j);
     pin(o);
     wgmma_fence();
-#pragma unroll
-    for (int j = 0; j < kSteps; ++j) Values::template fma<false>(o, w[j], v + TileV::step(0, j));
+    Values::multiply(o, w, b, adds);
     wgmma_commit();
-  }
-
-  static TILE_DEVICE ScorePlace place_of(const Tile& tile, const Place& place, i32 first_key,
-                                         int i) {
-    const i32 query = i32(tile.m) + place.row(), key = first_key + place.column();
-    const i32 below = i / 2 % 2 * 8, beside = i / 4 * 8 + i % 2;
-    return {query + below, key + beside, float(query) + float(below), float(key) + float(beside)};
-  }
-
-  // From sums of products to scores: the formula, then what few blocks need.
-  template <bool kMayBeMasked>
-  static TILE_DEVICE void score(const Params& p, const Tile& tile, const Terms (&terms)[2],
-                                const Place& place, const KeyBlock& block, float (&s)[kScores]) {
-    if constexpr (!Formula::kPlain) {
-#pragma unroll
-      for (int i = 0; i < kScores; ++i) {
-        s[i] = Formula::score(p, tile, terms[i / 2 % 2], place_of(tile, place, block.first_key, i),
-                              s[i]);
-      }
-    }
-    const bool is_masked = kMayBeMasked && block.is_masked;
-    if (!is_masked && place.is_folded()) return;
-    if (!place.is_folded()) {
-#pragma unroll
-      for (int i = 0; i < kScores; ++i) s[i] *= place.factor;
-    }
-    if (!is_masked) return;
-    const i32 end = i32(Work::extent_k(p));
-#pragma unroll
-    for (int i = 0; i < kScores; ++i) {
-      const ScorePlace at = place_of(tile, place, block.first_key, i);
-      // Both sides are evaluated: a branch for each score would cost more.
-      const bool is_seen =
-          (!Work::kMayBeCut || at.key < end) & Formula::sees(p, tile, terms[i / 2 % 2], at);
-      s[i] = is_seen ? s[i] : -math::inf_f32();
-    }
   }
 
   static TILE_DEVICE void rescale(float (&o)[kOutputs], const float (&factor)[2]) {
@@ -165,30 +121,9 @@ struct WarpgroupAttention {
       pack_word<typename Work::Element>(w[i / 4][i % 4], s + 2 * i);
   }
 
-  // What becomes of a tile whose rows are complete.
-  static TILE_DEVICE void finish(const Params& p, u32 number, const Place& place, SoftmaxRows rows,
-                                 float (&o)[1][kOutputs], unsigned char* sums) {
-    const Tile tile = Work::tile_at(p, number);
-    rows.finish();
-    float inverse[2];
-#pragma unroll
-    for (int e = 0; e < 2; ++e) {
-      float divisor = rows.sum[e];
-      if constexpr (!OfRow::kPlain) {
-        const i32 query = i32(tile.m) + place.row() + 8 * e;
-        const float maximum = rows.maximum[e] * (place.is_folded() ? place.factor : 1.f);
-        Terms terms;
-        terms.load(p, tile, query);
-        divisor = OfRow::divisor(p, tile, terms, query, maximum, rows.sum[e]);
-        if (place.lane() % 4 == 0 && query < i32(Work::extent_m(p)))
-          OfRow::store(p, tile, terms, query, maximum, rows.sum[e]);
-      }
-      // Without keys there is nothing to add up, and the output is 0.
-      inverse[e] = Work::extent_k(p) == 0 ? 0.f : 1.f / divisor;
-    }
-#pragma unroll
-    for (int i = 0; i < kOutputs; ++i) o[0][i] *= inverse[i / 2 % 2];
-    Finish::finish(p, tile, o, RowStatistics<Work, 1>(),
+  static TILE_DEVICE void store(const Params& p, u32 number, const Place& place,
+                                const float (&o)[1][kOutputs], unsigned char* sums) {
+    Finish::finish(p, Work::tile_at(p, number), o, RowStatistics<Work, 1>(),
                    sums + (place.thread / 32) * Finish::kBytes, i32(place.thread / 32 * 16),
                    place.lane());
   }
@@ -196,7 +131,7 @@ struct WarpgroupAttention {
   // The values that the checkers took out of the block before, of keys that rows see.
   static TILE_DEVICE void add_odd_values(const Params& p, const KeyBlock& block, const Place& place,
                                          const Rings& rings, typename RingOfChecks::State& at,
-                                         float (&o)[kOutputs]) {
+                                         float (&o)[1][kOutputs]) {
     if (!kHasChecks || !Rings::is_checked(block)) return;
     const u32 bits = rings.odd_keys + at.stage * Odd::kBytes;
     if (Odd::any(bits))
@@ -248,21 +183,20 @@ struct WarpgroupAttention {
 #pragma unroll
     for (int e = 0; e < 2; ++e) terms[e].load(p, tile, i32(tile.m) + place.row() + 8 * e);
   }
-  // From the scores of a block to its weights. Between the maximum and the exponentials it calls
-  // `wait`.
-  template <bool kMayBeMasked, class Wait>
-  static TILE_DEVICE void weigh(const Params& p, const Tile& tile, const Terms (&terms)[2],
-                                const Place& place, const KeyBlock& block, const Rings& rings,
-                                States& at, Operands& operands, SoftmaxRows& rows,
-                                float (&s)[kScores], u32 (&w)[kSteps][4], float (&factor)[2],
-                                const Wait& wait) {
-    pin(s);
+  // From the scores of a block to its weights, in two halves: the maximum, and the exponentials.
+  static TILE_DEVICE void grow(const Params& p, const Tile& tile, const Terms (&terms)[2],
+                               const Place& place, const KeyBlock& block, const Rings& rings,
+                               States& at, Operands& operands, SoftmaxRows& rows,
+                               float (&s)[kScores], float (&factor)[2]) {
     if (place.releases()) rings.k.release(at.k);
     operands.advance_k(at);
-    score<kMayBeMasked>(p, tile, terms, place, block, s);
-    rows.grow(s, factor, place.scale());
-    wait();
-    rows.weigh(s, factor, place.scale());
+    place.formulas.score(p, tile, terms, i32(tile.m) + place.row(),
+                         block.first_key + place.column(), block.is_masked, s);
+    rows.grow(s, factor, place.formulas.scale());
+  }
+  static TILE_DEVICE void weigh(const Place& place, SoftmaxRows& rows, float (&s)[kScores],
+                                u32 (&w)[kSteps][4], const float (&factor)[2]) {
+    rows.weigh(s, factor, place.formulas.scale());
     pack(w, s);
   }
 
@@ -271,25 +205,25 @@ struct WarpgroupAttention {
   static TILE_DEVICE void consume(const Params& p, u32 memory, unsigned char* sums,
                                   const Rings& rings, const Place& place, u32 consumer) {
     Blocks blocks(p, rings.windows);
+    blocks.next(p);
     if (blocks.has_ended()) return;
     States at;
     Operands operands(memory);
     operands.set_q(at, consumer);
-    float s[kScores], factor[2], o[1][kOutputs];
+    float s[kScores], factor[2], inverse[2], o[1][kOutputs];
     u32 w[kSteps][4];
     SoftmaxRows rows;
     Terms terms[2];
     Tile tile;
     KeyBlock block = blocks.block();
     // Scores of `block`, then values of `before`, in turn. Before the first block there are none,
-    // and what is added to the outputs is thrown away.
-    const auto issue = [&](const KeyBlock& before, bool has_values) {
-      rings.k.wait(at.k);
+    // and what is added to the outputs is thrown away; so are scores after the last one.
+    const auto issue = [&](const KeyBlock& before, bool has_values, bool adds) {
       take_turn(consumer);
       issue_scores(s, Operands::template whole<TileQ>(operands.q),
                    Operands::template whole<TileK>(operands.k));
       if (has_values) wait_for_values(rings, at, before);
-      issue_values(o[0], w, Operands::template whole<TileV>(operands.v));
+      issue_values(o[0], w, Operands::template whole<TileV>(operands.v), adds);
       pass_turn(consumer);
     };
     // Values are released early: the next ones are already wanted.
@@ -306,49 +240,47 @@ struct WarpgroupAttention {
 #pragma unroll
     for (int j = 0; j < kSteps; ++j) clear(w[j]);
     rows.clear();
-    bool has_values = false;
+    bool has_values = false, adds = false;
     if (consumer == 0) named_barrier_arrive<4, 256>();  // the first turn
 #pragma unroll 1
     while (true) {
-      KeyBlock before = block;
-      const SoftmaxRows ended = rows;
-      block = blocks.block();
-      rings.q.wait(at.q);
-      issue(before, has_values);
-      blocks.next(p);
-      rows.clear();
-      load_terms(p, block.tile, place, tile, terms);
-      wgmma_wait<1>();  // the scores are there, the values still run
-      weigh<true>(p, tile, terms, place, block, rings, at, operands, rows, s, w, factor,
-                  [&] { wait(has_values); });
-      if (has_values) {
-        add_odd_values(p, before, place, rings, at.checks, o[0]);
-        finish(p, before.tile, place, ended, o, sums);
-      }
-      clear(o[0]);
-      has_values = true;
-#pragma unroll 1
-      while (!blocks.is_first()) {
-        before = block;
+      const KeyBlock before = block;
+      const bool begins = blocks.is_first(), ends = blocks.has_ended();
+      if (!ends) {
         block = blocks.block();
-        issue(before, true);
-        blocks.next(p);
-        wgmma_wait<1>();
-        weigh<Work::kHasMask>(p, tile, terms, place, block, rings, at, operands, rows, s, w, factor,
-                              [&] { wait(true); });
-        add_odd_values(p, before, place, rings, at.checks, o[0]);
-        rescale(o[0], factor);
+        if (begins) rings.q.wait(at.q);
+        rings.k.wait(at.k);
       }
-      if (place.releases()) rings.q.release(at.q);
-      at.q.advance();
-      operands.set_q(at, consumer);
-      if (blocks.has_ended()) break;
+      issue(before, has_values, adds);
+      if (begins) {
+        if (has_values) {
+          const Tile ended = Work::tile_at(p, before.tile);
+          place.formulas.end(p, ended, i32(ended.m) + place.row(), rows, inverse);
+        }
+        if (!ends) load_terms(p, block.tile, place, tile, terms);
+        rows.clear();
+      }
+      if (!ends) blocks.next(p);
+      wgmma_wait<1>();  // the scores are there, the values still run
+      pin(s);
+      grow(p, tile, terms, place, block, rings, at, operands, rows, s, factor);
+      wait(has_values);
+      weigh(place, rows, s, w, factor);
+      if (has_values) add_odd_values(p, before, place, rings, at.checks, o);
+      const float by[2] = {begins ? inverse[0] : factor[0], begins ? inverse[1] : factor[1]};
+      rescale(o[0], by);
+      if (begins) {
+        if (has_values) store(p, before.tile, place, o, sums);
+        if (ends) return;
+        has_values = true;
+      }
+      adds = !begins;
+      if (blocks.is_first()) {
+        if (place.releases()) rings.q.release(at.q);
+        at.q.advance();
+        operands.set_q(at, consumer);
+      }
     }
-    wait_for_values(rings, at, block);
-    issue_values(o[0], w, Operands::template whole<TileV>(operands.v));
-    wait(true);
-    add_odd_values(p, block, place, rings, at.checks, o[0]);
-    finish(p, block.tile, place, rows, o, sums);
   }
 };
 
@@ -377,7 +309,7 @@ TILE_DEVICE void attend_by_warpgroups(const Params& p, unsigned char* memory) {
     }
   } else {
     take_registers<kRegisters>();
-    const typename Attention::Place place = {threadIdx.x - 128, Work::ScoreFormula::scale(p)};
+    const typename Attention::Place place = {threadIdx.x - 128, {Work::ScoreFormula::scale(p)}};
     Attention::consume(p, start, memory + Attention::Memory::kOfSums, rings, place, warp / 4 - 1);
   }
 }

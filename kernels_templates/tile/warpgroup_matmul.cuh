@@ -99,7 +99,7 @@ struct WarpgroupMatmul {
     if constexpr (Work::kStepsTogether) {
       const u64 steps_b[] = {b + TileB::step(0, 0), b + TileB::step(0, 1), b + TileB::step(0, 2),
                              b + TileB::step(0, 3)};
-      Mma::template fma_steps<kClear>(d, a, steps_b);
+      Mma::multiply(d, a, steps_b, !kClear);
     } else {
 #pragma unroll
       for (int k = 0; k < kSteps; ++k) {

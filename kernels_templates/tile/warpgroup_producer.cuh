@@ -74,6 +74,17 @@ struct WarpgroupProducer {
     }
   }
 
+  // How many boxes of a tile the blocks that share it bring. If blocks share rows and columns, each
+  // of them brings some, even from outside: else a block could have the next stage, and release it
+  // again, before one that brings nothing to it has been released by others.
+  template <class Source, int kSharing, class Params, class Tile>
+  static TILE_DEVICE i32 boxes_of(const Params& p, const Tile& tile) {
+    const i32 inside = Source::inside(p, tile);
+    if constexpr (kCluster == 1 || kBeside == 1) return inside;
+    static_assert(kSharing <= Source::kBoxes, "each block has a box to bring");
+    return inside < kSharing ? kSharing : inside;
+  }
+
   // The one thread that fills the ring.
   template <class Params>
   static TILE_DEVICE void produce(const Params& p, u32 memory, Ring ring, const Role& role) {
@@ -85,7 +96,8 @@ struct WarpgroupProducer {
     for (u32 t = blockIdx.x / kBlocks; t < count; t += gridDim.x / kBlocks) {
       const auto tile = Work::tile_at(p, t, role.row, role.column);
       // Whole boxes count, whatever an edge cuts off, and those that other blocks bring.
-      const i32 boxes_a = Work::BoxesA::inside(p, tile), boxes_b = Work::BoxesB::inside(p, tile);
+      const i32 boxes_a = boxes_of<typename Work::BoxesA, kBeside>(p, tile),
+                boxes_b = boxes_of<typename Work::BoxesB, kCluster>(p, tile);
       const u32 bytes = u32(boxes_a * Work::BoxesA::kBoxBytes + boxes_b * Work::BoxesB::kBoxBytes);
 #pragma unroll 1
       for (i32 step = 0; step < role.steps; ++step, at.advance()) {

@@ -74,12 +74,10 @@ class AtomWriter {
       write_coordinate("row_", operand, of.row);
       write_coordinate("column_", operand, of.column);
     }
-    if (atom_.family == MmaFamily::wgmma) {
-      if (steps_ > 1) {
-        write_wgmma_steps();
-      } else {
-        write_wgmma();
-      }
+    if (atom_.family == MmaFamily::wgmma && steps_ > 0) {
+      write_wgmma_steps();
+    } else if (atom_.family == MmaFamily::wgmma) {
+      write_wgmma();
     } else {
       write_mma_sync();
     }
@@ -111,50 +109,48 @@ class AtomWriter {
         arguments(constraint(Operand::c), "c", c) + ");\n  }\n";
   }
 
-  /// Scale-d is a constant: in a register it would cost a predicate at each step.
-  void write_wgmma() {
-    const bool rs = atom_.a_source == ASource::registers;
-    const int c = count(Operand::c), a = rs ? count(Operand::a) : 1;
-    const std::string descriptor_b = '%' + std::to_string(c + a);
-    const std::string scale = '%' + std::to_string(c + a + 1);
-    std::string text = "{ .reg .pred p; setp.ne.b32 p, " + scale + ", 0; " + instruction(atom_) +
-                       ' ' + placeholders(0, c) + ", " +
-                       (rs ? placeholders(c, a) : '%' + std::to_string(c)) + ", " + descriptor_b +
-                       ", p" + immediates() + "; }";
-    out_ += std::string("  template <bool kClear>\n  static TILE_DEVICE void fma(C (&d)[kC], ") +
-            (rs ? "const A (&a)[kA]" : "u64 a") + ", u64 b) {\n    asm volatile(\"" + text +
-            "\"\n                 : " + arguments(constraint(Operand::c, "+"), "d", c) +
-            "\n                 : " + (rs ? arguments("r", "a", a) : "\"l\"(a)") +
-            ", \"l\"(b), \"n\"(kClear ? 0 : 1)\n                 : \"memory\");\n  }\n";
+  [[nodiscard]] bool from_registers() const { return atom_.a_source == ASource::registers; }
+
+  /// d, and a predicate, whether it is added to: "wgmma... {%0, %1}, %2, %3, p, 1, 1;"
+  [[nodiscard]] std::string async_product(int a, int b) const {
+    return instruction(atom_) + ' ' + placeholders(0, count(Operand::c)) + ", " +
+           (from_registers() ? placeholders(a, count(Operand::a)) : '%' + std::to_string(a)) +
+           ", %" + std::to_string(b) + ", p" + immediates() + "; ";
   }
 
-  /// Several instructions along K as one text. NVRTC's optimizer takes time for each text with all
-  /// registers of the sums.
+  void write_async(const std::string& head, const std::string& products, int scale,
+                   const std::string& inputs) {
+    out_ += "  " + head + " {\n    asm volatile(\"{ .reg .pred p; setp.ne.b32 p, %" +
+            std::to_string(scale) + ", 0; " + products + "}\"\n                 : " +
+            arguments(constraint(Operand::c, "+"), "d", count(Operand::c)) +
+            "\n                 : " + inputs + "\n                 : \"memory\");\n  }\n";
+  }
+
+  /// Scale-d is a constant: in a register it would cost a predicate at each step.
+  void write_wgmma() {
+    const int a = count(Operand::c), b = a + (from_registers() ? count(Operand::a) : 1);
+    write_async(std::string("template <bool kClear>\n  static TILE_DEVICE void fma(C (&d)[kC], ") +
+                    (from_registers() ? "const A (&a)[kA]" : "u64 a") + ", u64 b)",
+                async_product(a, b), b + 1,
+                (from_registers() ? arguments("r", "a", count(Operand::a)) : "\"l\"(a)") +
+                    ", \"l\"(b), \"n\"(kClear ? 0 : 1)");
+  }
+
   void write_wgmma_steps() {
-    const bool rs = atom_.a_source == ASource::registers;
-    const int c = count(Operand::c), each = rs ? count(Operand::a) : 1;
-    const int first_b = c + steps_ * each;
-    std::string text = "{ .reg .pred p, q; setp.ne.b32 p, %" + std::to_string(first_b + steps_) +
-                       ", 0; setp.eq.b32 q, 0, 0;";
-    std::string a, b;
-    for (int k = 0; k < steps_; ++k) {
-      const int own = c + k * each;
-      const std::string number = '[' + std::to_string(k) + ']';
-      text += ' ' + instruction(atom_) + ' ' + placeholders(0, c) + ", " +
-              (rs ? placeholders(own, each) : '%' + std::to_string(own)) + ", %" +
-              std::to_string(first_b + k) + (k == 0 ? ", p" : ", q") + immediates() + ';';
-      a += (k == 0 ? "" : ", ") +
-           (rs ? arguments("r", "a" + number, each) : "\"l\"(a" + number + ')');
-      b += ", \"l\"(b" + number + ')';
+    const int words = from_registers() ? count(Operand::a) : 1;
+    const int a = count(Operand::c), b = a + words * steps_;
+    std::string products, inputs;
+    for (int j = 0; j < steps_; ++j) {
+      if (j == 1) products += "setp.eq.b32 p, 0, 0; ";
+      products += async_product(a + j * words, b + j);
+      if (from_registers()) inputs += arguments("r", "a[" + std::to_string(j) + ']', words) + ", ";
     }
-    const std::string count_of_steps = '[' + std::to_string(steps_) + ']';
-    out_ +=
-        std::string("  template <bool kClear>\n  static TILE_DEVICE void fma_steps(C (&d)[kC], ") +
-        (rs ? "const A (&a)" + count_of_steps + "[kA]" : "const u64 (&a)" + count_of_steps) +
-        ", const u64 (&b)" + count_of_steps + ") {\n    asm volatile(\"" + text +
-        " }\"\n                 : " + arguments(constraint(Operand::c, "+"), "d", c) +
-        "\n                 : " + a + b +
-        ", \"n\"(kClear ? 0 : 1)\n                 : \"memory\");\n  }\n";
+    if (!from_registers()) inputs = arguments("l", "a", steps_) + ", ";
+    out_ += "  static constexpr int kSteps = " + std::to_string(steps_) + ";\n";
+    write_async(std::string("static TILE_DEVICE void multiply(C (&d)[kC], ") +
+                    (from_registers() ? "const A (&a)[kSteps][kA]" : "const u64 (&a)[kSteps]") +
+                    ", const u64 (&b)[kSteps], bool adds)",
+                products, b + steps_, inputs + arguments("l", "b", steps_) + ", \"r\"(int(adds))");
   }
 
   /// The factors of A and B, then whether they are MN-major.
@@ -169,7 +165,7 @@ class AtomWriter {
 
   const MmaAtom& atom_;
   const Majors& majors_;
-  const int steps_;
+  int steps_;
   std::string out_;
 };
 

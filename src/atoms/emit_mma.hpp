@@ -30,13 +30,16 @@ struct Majors {
 ///
 /// mma.sync has the `fma` above, d = a * b + c. wgmma's is `template <bool kClear> fma(d, a, b)`: d
 /// = a * b if kClear, else d += a * b, where operands in shared memory are given by their
-/// descriptors. With several `steps`, wgmma has instead `template <bool kClear> fma_steps(d, a, b)`
-/// for as many instructions one after another, of arrays of operands. A text has 1 to 6 KB.
+/// descriptors. A text has 1 to 6 KB, with steps up to 12.
+///
+/// With `steps`, wgmma has in its place as many products along K in one statement, which compiles
+/// much faster than one statement each: `kSteps` and `multiply(C (&d)[kC], a, b, bool adds)` with
+/// arrays of kSteps operands a and b; d is the sum of products, and what it was before if `adds`.
 ///
 /// Throws Error{invalid_argument} if `name` is not an identifier, or for majors that the
 /// instruction does not have.
 [[nodiscard]] std::string emit(const MmaAtom& atom, std::string_view name,
-                               const Majors& majors = {}, int steps = 1);
+                               const Majors& majors = {}, int steps = 0);
 
 /// An operand of wgmma in shared memory as a struct of CUDA text in namespace `tile`:
 ///

@@ -250,7 +250,7 @@ extern "C" __global__ void k(float* p) {
 /// Four products along K, of registers or of shared memory.
 std::string kernel_of_steps(const MmaAtom& atom, bool together) {
   const bool rs = atom.a_source == ASource::registers;
-  std::string text = "#include \"tile/wgmma.cuh\"\n" + emit(atom, "Mma", {}, together ? 4 : 1);
+  std::string text = "#include \"tile/wgmma.cuh\"\n" + emit(atom, "Mma", {}, together ? 4 : 0);
   text += R"(using namespace tile;
 extern "C" __global__ void k(Mma::C* p, const u32* r) {
   Mma::C d[Mma::kC];
@@ -264,10 +264,12 @@ extern "C" __global__ void k(Mma::C* p, const u32* r) {
   }
   wgmma_fence();
 )";
-  for (int k = 0; k < (together ? 1 : 4); ++k) {
-    const std::string at = together ? "" : "[" + std::to_string(k) + "]";
-    text += std::string("  Mma::") + (together ? "fma_steps" : "fma") +
-            (k == 0 ? "<true>(d, " : "<false>(d, ") + (rs ? "f" : "a") + at + ", b" + at + ");\n";
+  const std::string first = rs ? "f" : "a";
+  if (together) text += "  Mma::multiply(d, " + first + ", b, false);\n";
+  for (int k = 0; k < (together ? 0 : 4); ++k) {
+    const std::string at = "[" + std::to_string(k) + "]";
+    text += std::string("  Mma::fma<") + (k == 0 ? "true" : "false") + ">(d, " + first + at +
+            ", b" + at + ");\n";
   }
   return text + R"(  wgmma_commit();
   wgmma_wait<0>();

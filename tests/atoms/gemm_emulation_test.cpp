@@ -1,9 +1,7 @@
 // gemm_ampere.cu on the CPU: its own text, the library's arithmetic of rows and swizzles, and the
 // table's layouts, over copies and matrix loads that behave as the device's.
 #include "emulation/device.hpp"
-#undef __shared__
 #define __shared__
-#undef __align__
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
 #include "atoms/gemm_ampere.cu"

@@ -9,7 +9,7 @@ import unittest
 from support import ROOT, CommandTest
 
 BENCH = ROOT / "bench"
-MODULES = {"script.py", "torch_timing.py", "triton_kernels.py"}  # imported by the scripts
+MODULES = {"rows.py", "script.py", "torch_timing.py", "triton_kernels.py"}  # imported by the scripts
 
 
 class SpecPage(CommandTest):

@@ -22,8 +22,6 @@
 #define __cluster_dims__(...)
 #define __grid_constant__
 #define __launch_bounds__(...)
-#define __shared__ static
-#define __align__(bytes) alignas(bytes)
 
 namespace emulation {
 

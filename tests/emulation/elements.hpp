@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 #include "half.hpp"
 
@@ -20,6 +21,13 @@ struct F16 {
 struct Tf32 {
   std::uint32_t bits;
   operator float() const { return std::bit_cast<float>(bits & 0xffffe000u); }
+  /// Of the f32 at `from`; ties go to even.
+  static Tf32 nearest(const void* from) {
+    std::uint32_t bits;
+    std::memcpy(&bits, from, sizeof bits);
+    if ((~bits & 0x7f800000u) == 0) return {bits};  // infinite or nan
+    return {(bits + 0xfffu + (bits >> 13 & 1)) & 0xffffe000u};
+  }
 };
 
 }  // namespace emulation

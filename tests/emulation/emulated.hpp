@@ -34,7 +34,7 @@ class EmulatedKernels {
   bool add_light(const std::string& what, RandomCase c);
   /// Replaces the first `from` in the text of the last one, to see that it then goes wrong.
   void change(const std::string& from, const std::string& to);
-  [[nodiscard]] static bool can_run(const Fused& op, Target target = kPlainHopper);
+  [[nodiscard]] static bool can_run(const Fused& op);
   /// The templates of the operation's kernels, each followed by a space.
   [[nodiscard]] static std::string templates_of(const Fused& op, Target target = kPlainHopper);
   /// Compiles everything that was added. Returns false if the compiler failed; its message is

@@ -50,6 +50,7 @@ emulation::TensorMap encode(const operation::TensorMap& map, std::byte* address,
   }
   encoded.modes = static_cast<std::uint8_t>(map.modes.size());
   encoded.element_bytes = static_cast<std::uint8_t>(bytes);
+  encoded.to_tf32 = map.dtype == tf32;
   encoded.swizzle_bytes = static_cast<std::uint8_t>(operation::swizzle_bytes(map.swizzle));
   const int row = map.modes[0].box * bytes;
   EXPECT_TRUE(encoded.swizzle_bytes == 0 || encoded.swizzle_bytes == row) << "not emulated";

@@ -67,15 +67,14 @@ class Cluster {
   }
 
   /// A warp runs for a while before another one does, so that warps are at different places. What
-  /// is to happen later does so in between, in any order, or when no thread can run.
+  /// is to happen later does so in between, in any order, or only when no thread can run. For some
+  /// time a warp or a block is late: it runs only when no other one can.
   void run() {
     std::vector<std::size_t> warps;
-    for (;;) {
-      warps.clear();
-      for (std::size_t w = 0; w < ready_.size(); ++w) {
-        if (ready_[w] != 0) warps.push_back(w);
-      }
-      if (!effects_.empty() && (warps.empty() || random_() % 8 == 0)) {
+    for (std::size_t turns = 0;; ++turns) {
+      if (turns % 256 == 0) draw_manners();
+      find_ready(warps);
+      if (!effects_.empty() && (warps.empty() || (!lazy_ && random_() % 8 == 0))) {
         happen();
         continue;
       }
@@ -196,6 +195,26 @@ class Cluster {
     set(current_, state);
     if (_setjmp(fibers_[current_].jump) == 0) _longjmp(scheduler_, 1);
   }
+  void draw_manners() {
+    lazy_ = random_() % 2 == 0;
+    late_first_ = late_last_ = 0;
+    if (random_() % 4 == 0) return;
+    const bool is_block = blocks() > 1 && random_() % 2 == 0;
+    const std::size_t size = is_block ? warps_of_block_ : 1;
+    late_first_ = random_() % (ready_.size() / size) * size;
+    late_last_ = late_first_ + size;
+  }
+  /// The warps that may run now.
+  void find_ready(std::vector<std::size_t>& warps) const {
+    warps.clear();
+    for (std::size_t w = 0; w < ready_.size(); ++w) {
+      const bool is_late = w >= late_first_ && w < late_last_;
+      if (ready_[w] != 0 && !is_late) warps.push_back(w);
+    }
+    for (std::size_t w = late_first_; w < late_last_ && warps.size() == 0; ++w) {
+      if (ready_[w] != 0) warps.push_back(w);
+    }
+  }
   /// Runs its threads until they wait or end. False if none could run.
   bool run_warp(std::size_t warp) {
     const std::size_t in_block = warp % warps_of_block_ * kWarp;
@@ -265,6 +284,8 @@ class Cluster {
   std::vector<std::function<void()>> effects_;
   jmp_buf scheduler_;
   std::size_t current_ = 0;
+  std::size_t late_first_ = 0, late_last_ = 0;  // warps
+  bool lazy_ = false;                           // effects wait until no thread can run
   bool in_fiber_ = false;
   std::string failure_;
 };

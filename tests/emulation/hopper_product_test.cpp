@@ -1,8 +1,12 @@
 // Products of matrices by the warpgroups of sm_90a, run on the CPU against the reference.
+// TILEJIT_TEST_CASES sets how many random ones, TILEJIT_TEST_SEED the first seed.
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include "emulation/emulated.hpp"
+#include "gpu/number_from_env.hpp"
+#include "support/product_case.hpp"
 
 namespace tilejit::test::hopper {
 namespace {
@@ -144,6 +148,48 @@ TEST(HopperProducts, OfAnyTilesAndClusters) {
       {"splits", wide, "d = a @ b", {}, pinned(128, 128, 1, 3)},
       {"splits of clusters", wide, "d = a @ b", {}, pinned(128, 128, 2, 4)},
   });
+}
+
+/// Blocks of a cluster with rows and columns of tiles that lie outside the matrix had nothing to
+/// bring to others, who then were ahead of them by a round of the ring and released stages twice.
+TEST(HopperProducts, WithBlocksOfAClusterOutside) {
+  const auto tensors = [](int batches, int columns) {
+    const std::string b = std::to_string(batches), n = std::to_string(columns);
+    return std::vector<Tensor>{
+        {"a", bf16, "(" + b + ",136,320)"},
+        {"b", bf16, "(" + b + ",320," + n + "):(" + std::to_string(320 * columns) + ",1,320)"},
+        {"d", bf16, "(" + b + ",136," + n + ")"}};
+  };
+  expect_products({
+      {"two by two",
+       tensors(4, 152),
+       "d = a @ b",
+       {},
+       {.tile = {{64, 64}}, .cluster = 4, .splits = 1}},
+      {"two by four", tensors(2, 72), "d = a @ b", {}, {.cluster = 8, .splits = 1}},
+      {"swapped",
+       tensors(4, 152),
+       "d = a @ b",
+       {},
+       {.tile = {{64, 32}}, .cluster = 8, .splits = 1}},
+  });
+}
+
+TEST(HopperProducts, OfRandomFormulasAgreeWithTheReference) {
+  std::uint64_t seed = number_from_env("TILEJIT_TEST_SEED", 1);
+  EmulatedKernels kernels(kHopper);
+  for (int left = random_cases(8); left > 0; ++seed) {
+    Random random(seed);
+    RandomCase c = seed % 2 == 0 ? random_product(random) : random_epilogue(random);
+    if (!EmulatedKernels::can_run(c.op)) continue;
+    if (EmulatedKernels::templates_of(c.op, kHopper).find("matmul_wgmma ") == std::string::npos)
+      continue;
+    kernels.add("seed " + std::to_string(seed), std::move(c));
+    --left;
+  }
+  ASSERT_TRUE(kernels.compile());
+  Random random(seed);
+  kernels.verify_all(random);
 }
 
 /// What the emulation is for: a kernel that does not wait as it should is found.

@@ -82,6 +82,7 @@ class StatementReader {
 std::string element_of(const std::string& type) {
   if (type == "bf16") return "emulation::Bf16";
   if (type == "f16") return "emulation::F16";
+  if (type == "tf32") return "emulation::Tf32";
   if (type == "f64") return "double";
   return type == "s8" ? "signed char" : "unsigned char";
 }
@@ -102,32 +103,24 @@ std::optional<std::string> product(const Statement& statement, const std::string
   static const std::regex kMma(
       R"re(mma\.sync\.aligned\.m\d+n\d+k\d+\.row\.col\.\w+\.(\w+)\.(\w+)\..*)re");
   static const std::regex kWgmma(
-      R"re(.*?wgmma\.mma_async\.sync\.aligned\.m\d+n\d+k\d+\.\w+\.(\w+)\.(\w+) ([^;]*), p(, 1, 1)?(, [01])?(, [01])?;(.*) \})re");
+      R"re(.*wgmma\.mma_async\.sync\.aligned\.m\d+n\d+k\d+\.\w+\.(\w+)\.(\w+) (.*), p(, 1, 1)?(, [01])?(, [01])?; \})re");
   std::smatch found;
   if (std::regex_match(statement.text, found, kMma)) {
-    const auto element = [](const std::string& type) {
-      return type == "tf32" ? "float" : element_of(type);
-    };
-    return "emulation::multiply<" + struct_of(before) + ", " + element(found[1]) + ", " +
-           element(found[2]) + ">(d, a, b, c)";
+    return "emulation::multiply<" + struct_of(before) + ", " + element_of(found[1]) + ", " +
+           element_of(found[2]) + ">(d, a, b, c)";
   }
   if (!std::regex_match(statement.text, found, kWgmma)) return std::nullopt;
-  const auto element = [](const std::string& type) {
-    return type == "tf32" ? "emulation::Tf32" : element_of(type);
-  };
   const auto major = [](const std::string& transposed) {
     return std::string("emulation::Major::") + (transposed == ", 1" ? "mn" : "k");
   };
   // A in registers has no major.
   const bool two = found[6].matched;
-  const std::string one = "emulation::multiply_async<" + struct_of(before) + ", " +
-                          element(found[1]) + ", " + element(found[2]) + ", " +
-                          major(two ? found[5] : std::string()) + ", " + major(found[two ? 6 : 5]) +
-                          ">";
-  const std::string rest = found[7];  // more of them, one after another
-  if (rest.find("wgmma") == std::string::npos) return one + "(d, a, b, kClear)";
-  return "for (int k = 0; k < int(sizeof(b) / sizeof(*b)); ++k) " + one +
-         "(d, a[k], b[k], kClear && k == 0)";
+  const std::string call = "emulation::multiply_async<" + struct_of(before) + ", " +
+                           element_of(found[1]) + ", " + element_of(found[2]) + ", " +
+                           major(two ? found[5] : std::string()) + ", " +
+                           major(found[two ? 6 : 5]) + ">(d, ";
+  if (statement.operands.back() != "int(adds)") return call + "a, b, kClear)";
+  return "for (int j = 0; j < kSteps; ++j) " + call + "a[j], b[j], j == 0 && !adds)";
 }
 
 /// "ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];" as "emulation::ptx::ld_shared_v4_b32(a, b, c, d, e)"
@@ -170,6 +163,35 @@ std::string without_instructions(const std::string& text) {
   return out + text.substr(done);
 }
 
+/// Declarations of shared memory as references; of names outside functions, as macros.
+std::string with_shared_memory(const std::string& text) {
+  static const std::regex kDeclaration(
+      R"(\n( *)(extern )?(?:alignas\(\d+\) |__align__\(\d+\) )?__shared__ (?:__align__\(\d+\) )?)"
+      R"(([^;\n]*?) (\w+)((?:\[[^\]]*\])*);)");
+  std::string out, macros;
+  std::size_t done = 0;
+  int number = 0;
+  for (auto i = std::sregex_iterator(text.begin(), text.end(), kDeclaration);
+       i != std::sregex_iterator(); ++i) {
+    const std::smatch& found = *i;
+    const std::string name = found[4], type = name + "_type";
+    const bool is_dynamic = found[2].matched;
+    const std::string memory =
+        is_dynamic ? "emulation::block_memory()"
+                   : "emulation::declared<" + type + ", " + std::to_string(number++) + ">()";
+    out += text.substr(done, static_cast<std::size_t>(found.position()) - done) + '\n';
+    if (!is_dynamic) out += "typedef " + found[3].str() + ' ' + type + found[5].str() + ";\n";
+    if (found[1].length() == 0) {
+      out += "#undef " + name + "\n#define " + name + ' ' + memory;
+      macros += "\n#undef " + name;
+    } else {
+      out += (is_dynamic ? "unsigned char* const " : type + "& ") + name + " = " + memory + ';';
+    }
+    done = static_cast<std::size_t>(found.position() + found.length());
+  }
+  return out + text.substr(done) + macros + '\n';
+}
+
 }  // namespace
 
 std::string text_for_cpu(operation::Source source) {
@@ -177,9 +199,7 @@ std::string text_for_cpu(operation::Source source) {
     std::ifstream own(source_dir() / "tests/emulation" / name);
     if (own) text.assign(std::istreambuf_iterator<char>(own), {});
   }
-  static const std::regex kMemory(R"(extern __shared__ __align__\(\d+\) unsigned char (\w+)\[\];)");
-  return std::regex_replace(without_instructions(flatten(source)), kMemory,
-                            "unsigned char* const $1 = emulation::block_memory();");
+  return with_shared_memory(without_instructions(flatten(source)));
 }
 
 }  // namespace tilejit::test

@@ -17,6 +17,8 @@ inline void launch(const std::function<void()>& kernel, const Shape& shape) {
   std::vector<std::size_t> order(grid.x / shape.cluster * grid.y * grid.z);
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i * shape.cluster;
   std::shuffle(order.begin(), order.end(), random);
+  ++launches;
+  declared_end = kDeclared;
   Block::grid = grid;
   Block::extents = shape.block;
   for (const std::size_t first : order) {
@@ -24,6 +26,7 @@ inline void launch(const std::function<void()>& kernel, const Shape& shape) {
     Block::block = {number % grid.x, number / grid.x % grid.y, number / grid.x / grid.y};
     for (std::size_t rank = 0; rank < shape.cluster; ++rank) {
       std::memset(shared_memory[rank], 0xff, shape.shared_bytes + kGuard);
+      std::memset(shared_memory[rank] + kDeclared, 0xff, kAllBytes - kDeclared);
     }
     for (const auto& forget : forgetting) forget();
     Cluster cluster(shape.cluster, shape.block.x * shape.block.y * shape.block.z, random, kernel);

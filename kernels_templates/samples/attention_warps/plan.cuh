@@ -253,18 +253,19 @@ struct Rows {
 // What tile/warp_attention.cuh does.
 struct Work {
   static constexpr int kM = 128, kN = 128, kKeys = 32, kColumns = 128;
-  static constexpr int kDepth = 128, kWidth = 128, kWarps = 4, kSlots = 4;
   static constexpr int kProducts = 1;
   static constexpr bool kStatistic = false;
   static constexpr Checks kChecks = Checks::masked;
   static constexpr u32 kExponents = 0x7f807f80u;
   static constexpr float kBase = 1.44269504f;
+  static constexpr bool kHasMask = true, kMayBeCut = true;
   using Element = bf16;
+  static constexpr int kDepth = 128, kWidth = 128, kWarps = 4, kSlots = 4;
   using Product = Mma;
   using Place = ResultPlace;
-  using Vector = ResultVector;
   static constexpr int kVector = 8, kPanel = 64, kUnroll = 4;
   static constexpr bool kAlongM = false;
+  using Vector = ResultVector;
   using Finish = SumsByVectors<Work>;
 
   static TILE_DEVICE const Element* queries(const Params& p, const Tile& tile) {

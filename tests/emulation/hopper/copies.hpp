@@ -4,6 +4,7 @@
 
 #include <deque>
 
+#include "../elements.hpp"
 #include "barriers.hpp"
 #include "tensor_map.hpp"
 
@@ -77,6 +78,8 @@ struct BoxCopy {
     each(shared, [&](unsigned to, const unsigned char* from) {
       if (from == nullptr) {
         std::memset(at_shared(to), 0, map.element_bytes);
+      } else if (map.to_tf32) {
+        to_shared(to, Tf32::nearest(from));
       } else {
         std::memcpy(at_shared(to), from, map.element_bytes);
       }

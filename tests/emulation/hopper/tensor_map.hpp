@@ -15,6 +15,7 @@ struct alignas(64) TensorMap {
   std::array<std::uint16_t, kMostModes> boxes = {};   // elements
   std::uint8_t modes = 0, element_bytes = 0;
   std::uint8_t swizzle_bytes = 0;  // of a row of the pattern, 32 to 128; 0 for none
+  bool to_tf32 = false;            // loads round f32 to tf32
 };
 static_assert(sizeof(TensorMap) == 128);
 

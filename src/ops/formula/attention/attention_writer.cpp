@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "atoms/emit_mma.hpp"
-#include "attention/work_writer.hpp"
 
 namespace tilejit::render {
 namespace {
@@ -39,9 +38,11 @@ void AttentionWriter::write_behind_formula() {
 
 void AttentionWriter::write_operands() {
   constexpr int kRowsOfInstruction = 64, kDepth = 16;
-  out_ += without_namespace(atoms::emit(attention_.score_atom, "MmaOfScores"));
   out_ += without_namespace(
-      atoms::emit(attention_.atom, "Mma", {.a = atoms::Major::k, .b = atoms::Major::mn}));
+      atoms::emit(attention_.score_atom, "MmaOfScores", {}, attention_.padded_depth / kDepth));
+  out_ += without_namespace(atoms::emit(attention_.atom, "Mma",
+                                        {.a = atoms::Major::k, .b = atoms::Major::mn},
+                                        attention_.tile.k / kDepth));
   const atoms::SharedTile keys = plan::key_tile(attention_), values = plan::value_tile(attention_);
   out_ += without_namespace(
       atoms::emit(plan::query_tile(attention_), "TileQ", kRowsOfInstruction, kDepth));
@@ -83,22 +84,12 @@ void AttentionWriter::write_source(char letter, const plan::OperandSource& sourc
 }
 
 void AttentionWriter::write_attention_work() {
-  const plan::TileShape& tile = attention_.tile;
-  const AttentionWork work{.plan = plan_,
-                           .product = attention_,
-                           .weights = attention_,
-                           .checks = scores_.checks(),
-                           .value_of = [this](const Dim& dim) { return value_of(dim); }};
+  const AttentionWork work = scores_.work();
   line("// What tile/warpgroup_attention.cuh does.");
   line("struct Work {");
-  line(fmt::format("  static constexpr int kM = {}, kN = {}, kKeys = {}, kColumns = {};", tile.m,
-                   tile.n, tile.k, attention_.padded_depth));
+  out_ += work.constants(!attention_.k.is_known() || attention_.k.value() % attention_.tile.k != 0);
   line(fmt::format("  static constexpr int kStagesOfQ = {}, kStages = {}, kConsumers = {};",
-                   attention_.stages_of_q, tile.stages, wgmma_.consumers()));
-  out_ += work.constants();
-  const bool may_be_cut = !attention_.k.is_known() || attention_.k.value() % tile.k != 0;
-  line(fmt::format("  static constexpr bool kHasMask = {}, kMayBeCut = {};", attention_.has_mask(),
-                   may_be_cut));
+                   attention_.stages_of_q, attention_.tile.stages, wgmma_.consumers()));
   line("  using MmaScores = MmaOfScores;\n  using Product = Mma;");
   line("  using SharedQ = TileQ;\n  using SharedK = TileK;\n  using SharedV = TileV;");
   line("  using BoxesQ = SourceQ;\n  using BoxesK = SourceK;\n  using BoxesV = SourceV;");

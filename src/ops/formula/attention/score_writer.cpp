@@ -214,7 +214,7 @@ void ScoreWriter::write_mask_tensors(const std::vector<const ScoreTensor*>& tens
                     along_keys ? element_of(*tensor, "i", "0") : element_of(*tensor, "0", "i"));
     if (along_keys) {
       keys += fmt::format("    x{} = interval_of_block<{}>(top, {}, wanted, {});\n", tensor->source,
-                          keys_, value_of_(key_count()), value);
+                          product_.tile.k, value_of_(key_count()), value);
     } else {
       rows += fmt::format("    x{} = interval_of(tile.m, {}, {});\n", tensor->source,
                           along_queries ? "last" : "tile.m", value);
@@ -229,7 +229,7 @@ void ScoreWriter::write_mask_tensors(const std::vector<const ScoreTensor*>& tens
     line(
         fmt::format("    const i64 end = {0}, last = (tile.m + {1} < end ? tile.m + {1} : end) - "
                     "1;",
-                    value_of_(query_count()), rows_));
+                    value_of_(query_count()), product_.tile.m));
   }
   line(rows +
        "  }\n  TILE_DEVICE void keys(const Params& p, const Tile& tile, i32 top, u32 wanted) {");
@@ -264,7 +264,7 @@ void ScoreWriter::write_mask() {
   line(
       fmt::format("  const Interval queries = interval(tile.m, (tile.m + {0} < end ? tile.m + {0} "
                   ": end) - 1);",
-                  rows_));
+                  product_.tile.m));
   line("  Truth all = {true, false};");
   for (const formula::ScoreMask& mask : of.masks) {
     line("  {");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attention/family.hpp"
+#include "attention/work_writer.hpp"
 #include "plan/plan.hpp"
 
 namespace tilejit::render {
@@ -19,17 +20,16 @@ class ScoreWriter {
   using DimText = std::function<std::string(const Dim&)>;
   ScoreWriter(const plan::Plan& plan, const plan::Matmul& product, const plan::Weights& weights,
               DimText value_of)
-      : plan_(plan),
-        weights_(weights),
-        rows_(product.tile.m),
-        keys_(product.tile.k),
-        value_of_(std::move(value_of)) {}
+      : plan_(plan), product_(product), weights_(weights), value_of_(std::move(value_of)) {}
 
   [[nodiscard]] std::string write();
-  /// The Checks of tile/odd_keys.cuh: what a masked key needs that its values are checked.
-  [[nodiscard]] std::string_view checks() const;
+  [[nodiscard]] AttentionWork work() const {
+    return {plan_, product_, weights_, checks(), value_of_};
+  }
 
  private:
+  /// The Checks of tile/odd_keys.cuh: what a masked key needs that its values are checked.
+  [[nodiscard]] std::string_view checks() const;
   void write_scores();
   void write_terms();
   void write_mask();
@@ -62,8 +62,8 @@ class ScoreWriter {
   void line(std::string_view text) { (out_ += text) += '\n'; }
 
   const plan::Plan& plan_;
+  const plan::Matmul& product_;
   const plan::Weights& weights_;
-  int rows_, keys_;  // of a tile, of a block
   DimText value_of_;
   std::string out_;
 };

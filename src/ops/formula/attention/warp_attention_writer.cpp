@@ -1,11 +1,8 @@
 #include "attention/warp_attention_writer.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "atoms/emit_mma.hpp"
-#include "attention/work_writer.hpp"
 
 namespace tilejit::render {
 
@@ -52,33 +49,18 @@ void WarpAttentionWriter::write_matrix(const std::string& name, int tensor,
                   name, value_of(across.front().stride)));
 }
 
-void WarpAttentionWriter::write_finish() {
-  constexpr std::int64_t kLongFormula = 64;                       // expr::emitted_weight
-  const int vectors = 16 * attention_.panel / plan_.vector / 32;  // of a lane and a panel
-  const bool is_long = expr::emitted_weight(plan_.program, formula()) > kLongFormula;
-  line("  using Place = ResultPlace;\n  using Vector = ResultVector;");
-  line(fmt::format("  static constexpr int kVector = {}, kPanel = {}, kUnroll = {};", plan_.vector,
-                   attention_.panel, is_long ? 1 : std::clamp(vectors, 1, 4)));
-  line(fmt::format("  static constexpr bool kAlongM = {};", attention_.along_m));
-  line("  using Finish = SumsByVectors<Work>;\n");
-}
-
 void WarpAttentionWriter::write_attention_work() {
   const plan::TileShape& tile = attention_.tile;
-  const AttentionWork work{.plan = plan_,
-                           .product = attention_,
-                           .weights = attention_,
-                           .checks = scores_.checks(),
-                           .value_of = [this](const Dim& dim) { return value_of(dim); }};
+  const AttentionWork work = scores_.work();
   line("// What tile/warp_attention.cuh does.");
   line("struct Work {");
-  line(fmt::format("  static constexpr int kM = {}, kN = {}, kKeys = {}, kColumns = {};", tile.m,
-                   tile.n, tile.k, attention_.padded_depth));
+  // Also if it is never cut: where the test of masked blocks is left out, ptxas spills a register.
+  constexpr bool kMayBeCut = true;
+  out_ += work.constants(kMayBeCut);
   line(fmt::format("  static constexpr int kDepth = {}, kWidth = {}, kWarps = {}, kSlots = {};",
                    attention_.depth.value(), extent_n().value(), tile.warps_m, tile.stages));
-  out_ += work.constants();
-  line("  using Product = Mma;");
-  write_finish();
+  line("  using Product = Mma;\n  using Place = ResultPlace;");
+  write_sums_by_vectors(attention_.panel, attention_.along_m);
   write_matrix("queries", 0, attention_.a);
   write_matrix("keys", attention_.key_tensor, attention_.keys);
   write_matrix("values", 1, attention_.b);

@@ -23,7 +23,6 @@ class WarpAttentionWriter final : public MatmulWriter {
 
   /// Where the rows of a head's matrix begin, and how far apart they are.
   void write_matrix(const std::string& name, int tensor, const plan::OperandSource& source);
-  void write_finish();
   void write_attention_work();
 
   const plan::AttentionMma& attention_;

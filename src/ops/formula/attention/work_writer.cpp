@@ -13,14 +13,18 @@ std::string function_text(std::string_view type, std::string_view head, const st
 
 }  // namespace
 
-std::string AttentionWork::constants() const {
-  return fmt::format("  static constexpr int kProducts = 1;\n") +
+std::string AttentionWork::constants(bool may_be_cut) const {
+  return fmt::format("  static constexpr int kM = {}, kN = {}, kKeys = {}, kColumns = {};\n",
+                     product.tile.m, product.tile.n, product.tile.k, weights.padded_depth) +
+         "  static constexpr int kProducts = 1;\n"
          "  static constexpr bool kStatistic = false;\n" +
          fmt::format("  static constexpr Checks kChecks = Checks::{};\n", checks) +
          fmt::format("  static constexpr u32 kExponents = {};\n",
                      product.a.dtype == bf16 ? "0x7f807f80u" : "0x7c007c00u") +
          fmt::format("  static constexpr float kBase = {};\n",
                      weights.scores.attention.base_two ? "1.f" : "1.44269504f") +
+         fmt::format("  static constexpr bool kHasMask = {}, kMayBeCut = {};\n", weights.has_mask(),
+                     may_be_cut) +
          fmt::format("  using Element = {};\n", expr::storage_type(product.a.dtype));
 }
 

@@ -1,10 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
-#include "attention/score_writer.hpp"
-#include "matmul/family.hpp"
+#include "attention/family.hpp"
+#include "plan/plan.hpp"
 
 namespace tilejit::render {
 
@@ -15,9 +16,10 @@ struct AttentionWork {
   const plan::Matmul& product;
   const plan::Weights& weights;
   std::string_view checks;
-  ScoreWriter::DimText value_of = {};
+  std::function<std::string(const Dim&)> value_of = {};  ///< how a kernel spells a dimension
 
-  [[nodiscard]] std::string constants() const;
+  /// `may_be_cut`: whether the last block of keys may have fewer than others.
+  [[nodiscard]] std::string constants(bool may_be_cut) const;
   [[nodiscard]] std::string functions() const;
 };
 

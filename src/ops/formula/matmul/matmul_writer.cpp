@@ -1,5 +1,7 @@
 #include "matmul/matmul_writer.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "atoms/emit_mma.hpp"
@@ -230,6 +232,16 @@ std::string MatmulWriter::coordinates(const Code& accesses) const {
   if (!plan_.ragged) return text + "    constexpr int valid = kVector;\n";
   text += fmt::format("    const i64 rest = {} - at.c0;\n", value_of(plan_.extents.front()));
   return text + "    const int valid = rest < kVector ? int(rest) : kVector;\n";
+}
+
+void MatmulWriter::write_sums_by_vectors(int panel, bool along_m) {
+  constexpr std::int64_t kLongFormula = 64;            // longer ones take one vector after another
+  const int vectors = 16 * panel / plan_.vector / 32;  // of a lane and a panel
+  const bool is_long = expr::emitted_weight(plan_.program, formula()) > kLongFormula;
+  line(fmt::format("  static constexpr int kVector = {}, kPanel = {}, kUnroll = {};", plan_.vector,
+                   panel, is_long ? 1 : std::clamp(vectors, 1, 4)));
+  line(fmt::format("  static constexpr bool kAlongM = {};", along_m));
+  line("  using Vector = ResultVector;\n  using Finish = SumsByVectors<Work>;\n");
 }
 
 void MatmulWriter::write_vector() {

@@ -43,6 +43,8 @@ class MatmulWriter : public TilesWriter {
   /// Where a block's tile lies, and where a vector of the result lies in it.
   void write_places();
   void write_vector();
+  /// What Work has for tile/sums_by_vectors.cuh, with panels of that many columns.
+  void write_sums_by_vectors(int panel, bool along_m);
   [[nodiscard]] std::string coordinates(const Code& accesses) const;
   /// The sums of an element that the formula takes: "sum", and "sum1" of the second product.
   [[nodiscard]] std::vector<std::string> sums() const;

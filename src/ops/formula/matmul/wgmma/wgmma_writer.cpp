@@ -14,7 +14,6 @@ constexpr int kRowsOfInstruction = 64;
 constexpr int kTilesOfGroup = 16;  // rows of tiles that are taken column by column
 constexpr std::int64_t kShortFormula =
     12;  // expr::emitted_weight; else there is one copy of its code
-constexpr std::int64_t kLongFormula = 64;  // longer ones take one vector after another
 
 }  // namespace
 
@@ -217,15 +216,15 @@ void MatmulWgmmaWriter::write_stored() {
 }
 
 void MatmulWgmmaWriter::write_finish() {
-  std::int64_t weight = expr::emitted_weight(plan_.program, formula());
-  if (!wgmma_.reductions.empty()) {
-    weight += expr::emitted_weight(plan_.program,
-                                   {.nodes = nodes_of_reductions(),
-                                    .stores = {},
-                                    .given = [this](expr::NodeId id) { return given(id); }});
-  }
   line("  using Place = ResultPlace;");
   if (wgmma_.by_words()) {
+    std::int64_t weight = expr::emitted_weight(plan_.program, formula());
+    if (!wgmma_.reductions.empty()) {
+      weight += expr::emitted_weight(plan_.program,
+                                     {.nodes = nodes_of_reductions(),
+                                      .stores = {},
+                                      .given = [this](expr::NodeId id) { return given(id); }});
+    }
     line(fmt::format("  static constexpr int kOutputs = {}, kTurns = {};", wgmma_.words,
                      plan::panels_of_words(wgmma_)));
     // Beside the sums of a pair, a copy of a panel's leaves too few registers for operands.
@@ -240,17 +239,13 @@ void MatmulWgmmaWriter::write_finish() {
     if (!wgmma_.reductions.empty()) line("  using Reduced = ResultReduced;");
     return line("  using Finish = SumsByWords<Work>;\n");
   }
-  const int vectors = 16 * wgmma_.panel / plan_.vector / 32;  // of a lane and a panel
-  line(fmt::format("  static constexpr int kVector = {}, kPanel = {}, kUnroll = {};", plan_.vector,
-                   wgmma_.panel, weight > kLongFormula ? 1 : std::clamp(vectors, 1, 4)));
-  line(fmt::format("  static constexpr bool kAlongM = {};", wgmma_.along_m));
-  line("  using Vector = ResultVector;\n  using Finish = SumsByVectors<Work>;\n");
+  write_sums_by_vectors(wgmma_.panel, wgmma_.along_m);
 }
 
 void MatmulWgmmaWriter::write_tiles() {
   const bool loads_a = wgmma_.loads_a();
   const atoms::Majors majors{.a = loads_a ? atoms::Major::k : wgmma_.a.major, .b = wgmma_.b.major};
-  const int steps = takes_steps_together() ? wgmma_.tile.k / wgmma_.atom.k : 1;
+  const int steps = takes_steps_together() ? wgmma_.tile.k / wgmma_.atom.k : 0;
   out_ += without_namespace(atoms::emit(wgmma_.atom, "Mma", majors, steps));
   if (loads_a) {
     line(fmt::format("using TileA = OperandAlongM<{}, {}>;", wgmma_.tile.m, wgmma_.tile.k));
