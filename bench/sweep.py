@@ -6,6 +6,7 @@ nobody tuned.
     bench/sweep.py --build build/portable --seed 1 --start 0 --count 100 --out sweep.jsonl
     bench/sweep.py --build build/portable --again sweep.jsonl --below 0.92
     bench/sweep.py --sum sweep.jsonl --worst worst/
+    bench/sweep.py --build build/portable --case 201/10 112/21
     bench/sweep.py --seed 1 --count 5 --list             # the cases, without a GPU
 
 Needs a GPU and PyTorch. A seed and an index determine a case: a spec, and the same computation as PyTorch
@@ -189,12 +190,19 @@ def whole_number(text):
     return int(text)
 
 
+def seed_and_index(text):
+    """A type for argparse: the two numbers of a case, as the output has them."""
+    seed, _, index = text.partition("/")
+    return whole_number(seed), whole_number(index)
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "portable")
     parser.add_argument("--seed", type=whole_number, nargs="+", default=[1], help="one or more; each has --count cases (1)")
     parser.add_argument("--start", type=whole_number, default=0, help="number of the first case (0)")
     parser.add_argument("--count", type=script.count, default=100, help="cases (100)")
+    parser.add_argument("--case", type=seed_and_index, nargs="+", metavar="SEED/INDEX", help="these cases instead")
     parser.add_argument("--out", type=pathlib.Path, help="file to append records to, JSON lines")
     parser.add_argument("--jobs", type=script.count, default=max(1, (os.cpu_count() or 2) - 2), help="processes that compile ahead")
     parser.add_argument("--minutes", type=float, help="start no measurement after so many")
@@ -217,7 +225,7 @@ def main():
 
         serve(gpu.answer)
         return
-    keys = [(seed, options.start + i) for i in range(options.count) for seed in options.seed]
+    keys = options.case or [(seed, options.start + i) for i in range(options.count) for seed in options.seed]
     if options.list:
         list_cases(keys)
         return
