@@ -194,6 +194,22 @@ TEST(WgmmaPlan, SplitsKIfTilesAreFew) {
   }
 }
 
+TEST(WgmmaPlan, GivesEachBlockOfRowsAndColumnsABox) {
+  for (const int columns : {64, 96, 152, 320}) {
+    for (int n = 16; n <= 128; n += 8) {
+      for (const int cluster : {4, 8}) {
+        const Tuning tuning{.tile = {{64, n}}, .cluster = cluster, .splits = 1};
+        const Plan part = part_of_size(1000, 640 + columns, 512, bf16, tuning);
+        const MatmulWgmma* const made = wgmma_of(part);
+        ASSERT_NE(made, nullptr);
+        if (made->cluster == 1 || made->beside == 1) continue;
+        EXPECT_GE(boxes_of(*made, atoms::Operand::a).count, made->beside) << n;
+        EXPECT_GE(boxes_of(*made, atoms::Operand::b).count, made->cluster) << n;
+      }
+    }
+  }
+}
+
 TEST(WgmmaPlan, AddsSplitSumsInAClusterWithoutMemory) {
   const Plan part =
       part_of_size(256, 512, 4096, bf16, {.tile = {{64, 128}}, .cluster = 2, .splits = 4});

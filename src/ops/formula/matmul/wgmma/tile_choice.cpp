@@ -15,6 +15,7 @@ constexpr std::int64_t kLarge = 8192;  // elements, of an extent that is a symbo
 constexpr int kBytesOfStep = 128;      // of K
 constexpr int kStepsOfStage = 4;       // instructions along K
 constexpr int kPanel = 64;             // columns of a box of 16-bit elements that lie along N
+constexpr int kLeastRowsOfBox = 8;
 constexpr double kManyWaves = 4, kLeftFree = 0.3;
 constexpr int kMostOfCluster = 8;        // blocks
 constexpr std::int64_t kLeastSteps = 2;  // of a part of K
@@ -93,6 +94,9 @@ class Ranking {
     const std::int64_t tiles_m = core::ceil_div(extent_m(swapped), rows.m);
     const std::int64_t tiles_n = core::ceil_div(extent_n(swapped), n);
     if (cluster > tiles_m || sharing.beside > tiles_n) return;
+    // In a cluster of rows and columns each block has a box (tile/warpgroup_producer.cuh).
+    const bool along_k = major(swapped) == atoms::Major::k;
+    if (along_k && sharing.beside > 1 && cluster > 1 && columns < kLeastRowsOfBox * cluster) return;
     WgmmaTile tile{.m = rows.m,
                    .n = n,
                    .consumers = rows.consumers,

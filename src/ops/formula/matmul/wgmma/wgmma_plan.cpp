@@ -159,8 +159,10 @@ bool fits(const Plan& plan, const Matmul& product) {
 
 /// Rows of the boxes in which blocks that share a tile's rows bring these. Boxes outside are not
 /// asked for, and rows outside of one that is not take longer than those inside. But boxes take
-/// time, too, and a block may bring one more than the next.
-int box_rows(const OperandSource& source, const Dim& extent, int tile, int sharing) {
+/// time, too, and a block may bring one more than the next; in a cluster of rows and columns, each
+/// brings one at least (tile/warpgroup_producer.cuh).
+int box_rows(const OperandSource& source, const Dim& extent, int tile, int sharing,
+             int least_boxes) {
   constexpr std::int64_t kOfRowOutside = 4, kOfBox = 8;  // clocks, about
   constexpr int kStep = 8;                               // rows of a swizzle's pattern
   if (source.major != atoms::Major::k) return 0;
@@ -168,7 +170,7 @@ int box_rows(const OperandSource& source, const Dim& extent, int tile, int shari
   int best = kStep;
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (int rows = tile; rows >= kStep; rows -= kStep) {
-    if (tile % rows != 0) continue;
+    if (tile % rows != 0 || tile / rows < least_boxes) continue;
     const int own = (tile / rows + sharing - 1) / sharing;  // boxes
     const std::int64_t outside = (rows - last % rows) % rows;
     const std::int64_t clocks = kOfRowOutside * outside + kOfBox * own + own * rows;
@@ -206,8 +208,9 @@ MatmulWgmma made(const Plan& plan, const Matmul& product, const WgmmaTile& tile)
   });
   if (!made.second) {
     const Dim &m = plan.extents[made.along_m ? 0 : 1], &n = plan.extents[made.along_m ? 1 : 0];
-    made.box_rows_a = box_rows(made.a, m, tile.m, tile.beside);
-    made.box_rows_b = box_rows(made.b, n, tile.n, tile.cluster);
+    const bool both = tile.cluster > 1 && tile.beside > 1;
+    made.box_rows_a = box_rows(made.a, m, tile.m, tile.beside, both ? tile.beside : 1);
+    made.box_rows_b = box_rows(made.b, n, tile.n, tile.cluster, both ? tile.cluster : 1);
   }
   made.tile.stages = stages_of(made, plan.target);
   return made;
