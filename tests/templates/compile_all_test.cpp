@@ -8,6 +8,7 @@
 #include <optional>
 #include <regex>
 #include <sstream>
+#include <vector>
 
 #include "plan/plan.hpp"
 #include "render/render.hpp"
@@ -278,12 +279,16 @@ TEST(CompileTime, VectorAddCostsAtMostHalfMoreThanAnEmptyKernel) {
   operation::Source empty;
   empty.name = "empty.cu";
   empty.text = "extern \"C\" __global__ void k() {}";
-  double best_empty = 1e9, best_add = 1e9;  // minima: other work on the machine can only add time
-  for (int i = 0; i < 100 && (i < 20 || best_add > 1.5 * best_empty); ++i) {
-    best_empty = std::min(best_empty, compile_milliseconds(empty));
-    best_add = std::min(best_add, compile_milliseconds(add));
+  // Ratios of neighbours in time, since the speed of shared machines changes within seconds.
+  std::vector<double> ratios;
+  double median = 0;
+  for (int i = 0; i < 100 && (i < 20 || median > 1.5); ++i) {
+    const double of_empty = compile_milliseconds(empty);
+    ratios.push_back(compile_milliseconds(add) / of_empty);
+    std::ranges::sort(ratios);
+    median = ratios[ratios.size() / 2];
   }
-  EXPECT_LE(best_add, 1.5 * best_empty) << best_add << " ms against " << best_empty << " ms";
+  EXPECT_LE(median, 1.5);
 }
 
 }  // namespace
