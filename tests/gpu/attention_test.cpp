@@ -164,8 +164,7 @@ TEST_P(RandomAttention, AgreesWithTheReferenceAndHasEqualBitsTwice) {
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     Random shape(seed);
     RandomCase one = random_attention(shape);
-    if (GetParam() == std::string("by_warps") && is_one_kernel(one.op))
-      one.op.tuning = kKernels[1];
+    if (GetParam() == std::string("by_warps") && is_one_kernel(one.op)) one.op.tuning = kKernels[1];
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + to_json(one.op));
     const double size = seed % 8 == 0 ? 40 : 2;  // some scores are around 10^4
     const auto run = [&] {
