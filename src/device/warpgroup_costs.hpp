@@ -3,8 +3,8 @@
 namespace tilejit::device {
 
 /// What products of warpgroups (wgmma) cost, in clocks of a multiprocessor: fitted to launches on
-/// an H100 (bench/tile_choice.py) so that the tiles they rank first are fast ones. docs/planning-rules.md
-/// has the formula.
+/// an H100 (bench/tile_choice.py) so that the tiles they rank first are fast ones.
+/// docs/planning-rules.md has the formula.
 struct WarpgroupCosts {
   double launch = 3250;                ///< of a launch, whatever it multiplies
   double of_sharing = 51;              ///< if blocks of a cluster share operands

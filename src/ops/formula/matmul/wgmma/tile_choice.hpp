@@ -45,8 +45,8 @@ struct WgmmaProblem {
 /// What memory takes to give the operands once, and to take the result.
 [[nodiscard]] double memory_clocks(const WgmmaProblem& problem);
 
-/// All tiles, cheapest first, by the formula of docs/planning-rules.md (device/warpgroup_costs.hpp). Of
-/// tiles that cost the same, the larger one is first.
+/// All tiles, cheapest first, by the formula of docs/planning-rules.md
+/// (device/warpgroup_costs.hpp). Of tiles that cost the same, the larger one is first.
 [[nodiscard]] std::vector<WgmmaTile> ranked_tiles(const WgmmaProblem& problem);
 
 }  // namespace tilejit::plan
