@@ -146,7 +146,7 @@ std::optional<Sharing> share_held(const Plan& plan, const Rows& rows, std::int64
   const bool is_near = plan.extents[0].value() * length * bytes / plan.vector <= kNearBytes;
   const int wanted = turned ? kThreadsOfShort : side < widest && !is_near ? kWarp : 1;
   while (sharing < length && chosen.threads() < wanted) sharing *= 2;
-  const auto has_many = [&] { return is_near || ceil_div(length, sharing) > kFewOfThread; };
+  const auto has_many = [&] { return is_near || ceil_div(length, chosen.sharing) > kFewOfThread; };
   while (2 * sharing < length && 2 * chosen.threads() <= kThreadsAcross * blocks && has_many() &&
          count * sharing < (is_near ? kManyOfNear : 1) * device::kThreadsAtOnce)
     sharing *= 2;
