@@ -1,12 +1,10 @@
 // Attention by the tensor cores of warps, run on the CPU against the reference. TILEJIT_TEST_CASES
 // sets how many random ones, TILEJIT_TEST_SEED the first seed.
-#include <cmath>
-#include <limits>
-#include <random>
 #include <string>
 #include <variant>
 
 #include "emulation/emulated.hpp"
+#include "emulation/odd_values.hpp"
 #include "gpu/number_from_env.hpp"
 #include "support/attention_case.hpp"
 
@@ -90,24 +88,7 @@ TEST(EmulatedAttention, PassesOddValuesToRowsThatSeeThem) {
   biased.op.tensors.insert(biased.op.tensors.begin(), {"b", f32, "(1,150)"});
   kernels.add("bias", biased);
   ASSERT_TRUE(kernels.compile());
-  const auto infinity = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < 3; ++i) {
-    for (const double odd : {std::nan(""), infinity, -infinity}) {
-      Random random(7);
-      std::uniform_real_distribution<double> real(-2.0, 2.0);
-      const std::int64_t of_bias = i == 2 ? 150 : 0, queries = i == 0 ? 150 : 70;
-      const std::int64_t before = of_bias + (queries + 150) * 64;
-      std::int64_t drawn = 0;
-      (void)kernels.verify(i, [&]() -> double {
-        const std::int64_t at = drawn++, key = (at - before) / 64;
-        const double x = real(random);
-        if (at < of_bias) return at >= 100 ? -infinity : x;
-        if (at < before) return x;
-        if (i == 0) return at - before == 70 * 64 + 3 || at - before == 149 * 64 + 40 ? odd : x;
-        return key >= 100 ? odd : x;
-      });
-    }
-  }
+  verify_with_odd_values(kernels);
 }
 
 }  // namespace

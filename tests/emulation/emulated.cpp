@@ -108,6 +108,12 @@ void EmulatedKernels::verify_all(Random& random) {
   }
 }
 
+void EmulatedKernels::expect_all_wrong(Random& random) const {
+  for (std::size_t i = 0; i < kernels_.size(); ++i) {
+    EXPECT_NE(wrong(i, random), "") << kernels_[i].what;
+  }
+}
+
 std::vector<GuardedTensor> EmulatedKernels::verify(std::size_t i,
                                                    const std::function<double()>& next) {
   std::vector<GuardedTensor> result;

@@ -1,28 +1,18 @@
 // Products of matrices by the warpgroups of sm_90a, run on the CPU against the reference.
 // TILEJIT_TEST_CASES sets how many random ones, TILEJIT_TEST_SEED the first seed.
-#include <iterator>
 #include <string>
 #include <utility>
 
 #include "emulation/emulated.hpp"
+#include "emulation/emulated_product.hpp"
 #include "gpu/number_from_env.hpp"
 #include "support/product_case.hpp"
 
 namespace tilejit::test::hopper {
 namespace {
 
-struct ProductCase {
-  const char* what;
-  std::vector<Tensor> tensors;
-  const char* formula = "d = a @ b";
-  SymbolValues symbols = {};
-  Tuning tuning = {};
-};
-
 void add_product(EmulatedKernels& kernels, const ProductCase& c) {
-  const RandomCase one{.op = {.tensors = c.tensors, .formula = c.formula, .tuning = c.tuning},
-                       .symbols = c.symbols,
-                       .scalars = {}};
+  const RandomCase one = c.random_case();
   SCOPED_TRACE(c.what);
   EXPECT_EQ(EmulatedKernels::templates_of(one.op, kHopper), "matmul_wgmma ");
   kernels.add(c.what, one);
@@ -221,9 +211,7 @@ TEST(HopperProducts, ThatDoNotWaitGoWrong) {
   }
   ASSERT_TRUE(kernels.compile());
   Random random(3);
-  for (std::size_t i = 0; i < std::size(changes); ++i) {
-    EXPECT_NE(kernels.wrong(i, random), "") << changes[i].first;
-  }
+  kernels.expect_all_wrong(random);
 }
 
 }  // namespace

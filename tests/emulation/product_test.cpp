@@ -1,30 +1,20 @@
 // Products of matrices, run on the CPU against the reference: the kernels' own text over copies,
 // loads of matrices and products that behave as the device's.
 #include "emulation/emulated.hpp"
+#include "emulation/emulated_product.hpp"
 
 namespace tilejit::test {
 namespace {
-
-struct ProductCase {
-  const char* what;
-  std::vector<Tensor> tensors;
-  const char* formula = "d = a @ b";
-  SymbolValues symbols = {};
-  Tuning tuning = {};
-};
 
 enum class Plans : std::uint8_t { full, light };
 
 void expect_products(const std::vector<ProductCase>& cases, Plans plans = Plans::full) {
   EmulatedKernels kernels;
   for (const ProductCase& c : cases) {
-    const RandomCase one{.op = {.tensors = c.tensors, .formula = c.formula, .tuning = c.tuning},
-                         .symbols = c.symbols,
-                         .scalars = {}};
     if (plans == Plans::full) {
-      kernels.add(c.what, one);
+      kernels.add(c.what, c.random_case());
     } else {
-      EXPECT_TRUE(kernels.add_light(c.what, one)) << c.what;
+      EXPECT_TRUE(kernels.add_light(c.what, c.random_case())) << c.what;
     }
   }
   ASSERT_TRUE(kernels.compile());
