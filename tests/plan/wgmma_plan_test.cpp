@@ -98,6 +98,7 @@ TEST(WgmmaPlan, FillsTheDeviceWithTiles) {
   constexpr Case kCases[] = {
       {4096, 4096, 4096, 128, 256}, {2048, 2048, 2048, 128, 256}, {3000, 3000, 3000, 128, 152},
       {3072, 3072, 3072, 192, 192}, {4096, 2112, 7168, 192, 176}, {512, 8192, 8192, 128, 256},
+      {1024, 1024, 1024, 64, 152},
   };
   for (const Case& c : kCases) {
     SCOPED_TRACE(std::to_string(c.m) + " x " + std::to_string(c.n) + " x " + std::to_string(c.k));
