@@ -110,6 +110,18 @@ TEST(WgmmaPlan, FillsTheDeviceWithTiles) {
   }
 }
 
+TEST(WgmmaPlan, TakesTurnsIfFormulasTakeLongBesideProducts) {
+  for (const int k : {1024, 4096}) {
+    const Plan part = part_of({{"a", bf16, Layout(IntTuple{8192, k}, IntTuple{k, 1})},
+                               {"b", bf16, Layout(IntTuple{k, 8192}, IntTuple{1, k})},
+                               {"c", bf16, "8192:1"},
+                               {"d", bf16, "(8192,8192)"}},
+                              {}, kHopper, "d = gelu(a @ b + c)");
+    ASSERT_NE(wgmma_of(part), nullptr);
+    EXPECT_EQ(wgmma_of(part)->takes_turns, k == 1024);
+  }
+}
+
 /// What a launch would hand to the driver is right, and a stage is what the boxes bring.
 void expect_boxes(const Plan& part) {
   const MatmulWgmma& product = *wgmma_of(part);

@@ -151,7 +151,7 @@ class Ranking {
     const bool alone = tile.cluster * tile.beside == 1;
     const double sharing =
         alone ? 0 : costs_.of_sharing * (tile.splits > 1 ? costs_.sharing_beside_splits : 1);
-    const double waiting = waves * this->waiting(tile, grid.blocks, steps, step);
+    const double waiting = waves > 1 ? 0 : this->waiting(tile, grid.blocks, steps, step);
     return costs_.launch + sharing + std::max(compute + waiting, memory) +
            costs_.beside_memory * std::min(compute, memory);
   }
@@ -240,8 +240,9 @@ class Ranking {
                      kBytesOfStep * (own + shared) / costs_.loaded_in_clock});
   }
 
-  /// Clocks for which a tile's products wait, if clusters ask for the same rows at once and the
-  /// second-level cache gives fewer than they take. What the ring holds has been asked for ahead.
+  /// Clocks for which products wait in one wave, in which clusters ask for the same rows at once,
+  /// if the second-level cache gives fewer than they take. What the ring holds has been asked for
+  /// ahead.
   [[nodiscard]] double waiting(const WgmmaTile& tile, double blocks, double steps,
                                double step) const {
     if (tile.cluster * tile.beside == 1 || tile.splits > 1) return 0;
