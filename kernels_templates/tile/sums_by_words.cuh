@@ -6,8 +6,8 @@
 #include "tile/barrier.cuh"
 #include "tile/ldmatrix.cuh"
 #include "tile/panel_along_m.cuh"
+#include "tile/pin.cuh"
 #include "tile/row_reductions.cuh"
-#include "tile/wgmma.cuh"
 
 namespace tile {
 
