@@ -15,7 +15,6 @@ struct OperandAlongM {
   static constexpr u32 kLine = 128, kStep = 8 * kLine, kBox = kDepth * kLine;  // bytes
   static constexpr u32 kBytes = kRows * kDepth * 4;
   static_assert(kRows % kBoxRows == 0 && kDepth % 8 == 0, "whole boxes and instructions");
-  using Fragments = u32[kSteps][4];
 
   // Where a lane's first element lies in the tile, if the warp's 16 rows begin at first_row.
   static TILE_DEVICE u32 place(u32 first_row, u32 lane) {
@@ -24,17 +23,14 @@ struct OperandAlongM {
     return row / kBoxRows * kBox + line * kLine + chunk * 16 + row % 4 * 4;
   }
 
-  // All of a stage: registers 1 and 3 have rows 8 below, 2 and 3 have k + 4.
-  static TILE_DEVICE void load(Fragments& a, u32 tile, u32 place) {
+  // Instruction `step` of a stage: registers 1 and 3 have rows 8 below, 2 and 3 have k + 4.
+  static TILE_DEVICE void load(u32 (&a)[4], u32 tile, u32 place, int step) {
 #pragma unroll
-    for (int step = 0; step < kSteps; ++step) {
-#pragma unroll
-      for (u32 i = 0; i < 4; ++i) {
-        const u32 below = i % 2, later = i / 2;
-        const u32 own = place ^ (below * 32) ^ (later * 16);  // of two chunks on, and of the next
-        const u32 from = tile + own + later * kLine + step * kStep;
-        asm volatile("ld.shared.b32 %0, [%1];" : "=r"(a[step][i]) : "r"(from) : "memory");
-      }
+    for (u32 i = 0; i < 4; ++i) {
+      const u32 below = i % 2, later = i / 2;
+      const u32 own = place ^ (below * 32) ^ (later * 16);  // of two chunks on, and of the next
+      const u32 from = tile + own + later * kLine + step * kStep;
+      asm volatile("ld.shared.b32 %0, [%1];" : "=r"(a[i]) : "r"(from) : "memory");
     }
   }
 };

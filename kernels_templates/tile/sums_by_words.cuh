@@ -6,6 +6,7 @@
 #include "tile/barrier.cuh"
 #include "tile/ldmatrix.cuh"
 #include "tile/panel_along_m.cuh"
+#include "tile/pin.cuh"
 #include "tile/row_reductions.cuh"
 
 namespace tile {
@@ -56,6 +57,7 @@ struct SumsByWords {
               const int of = i % kPanels * kWords + j % kWords;
               sums[j] = d[i / kPanels][j / kWords * kOfOne + (of < kOfOne ? of : kOfOne - 1)];
             }
+            pin(sums);  // a branch, instead of a select of each sum for every panel
           }
         }
         finish_panel<kWords>(p, tile, sums, own, reduced, 0, start + part % Work::kTurns * kOfTurn,

@@ -14,7 +14,7 @@
 //   kMayBeEmpty                       K may be 0
 //   Product, SharedA, SharedB         the instruction, and its operands in shared memory
 //   kLoadsA                           A goes through registers (tile/operand_along_m.cuh)
-//   kStepsTogether                    then, Product has the instructions of a stage as one
+//                                     and Product has half the instructions of a stage as one
 //   BoxesA, BoxesB                    where boxes of the operands lie (load_operand)
 //   extent_k(p), count(p)             count: groups of tiles, one tile per block of a cluster
 //   tile_at(p, number, row, column)   Tile: where a block's tile lies, of those of its cluster
@@ -72,6 +72,7 @@ struct WarpgroupMatmul {
   static_assert(!Work::kLoadsA || kHeight == 1, "registers of one instruction's rows");
   // Warps that read a stage by themselves release it by themselves.
   static constexpr int kReleases = Work::kLoadsA ? 4 : 1;
+  static constexpr int kOfBatch = kSteps / 2;  // instructions, of A in registers
   static constexpr u32 kOfBarriers = kOfSums + Work::kConsumers * 4 * Finish::kBytes;
 
   // One batch of products: the operands of a stage.
@@ -92,27 +93,6 @@ struct WarpgroupMatmul {
     wgmma_commit();
   }
 
-  // The same with A in registers.
-  template <bool kClear, class Fragments>
-  static TILE_DEVICE void multiply_fragments(Sum (&d)[Mma::kC], const Fragments& a, u64 b) {
-    wgmma_fence();
-    if constexpr (Work::kStepsTogether) {
-      const u64 steps_b[] = {b + TileB::step(0, 0), b + TileB::step(0, 1), b + TileB::step(0, 2),
-                             b + TileB::step(0, 3)};
-      Mma::multiply(d, a, steps_b, !kClear);
-    } else {
-#pragma unroll
-      for (int k = 0; k < kSteps; ++k) {
-        if (kClear && k == 0) {
-          Mma::template fma<true>(d, a[k], b + TileB::step(0, k));
-        } else {
-          Mma::template fma<false>(d, a[k], b + TileB::step(0, k));
-        }
-      }
-    }
-    wgmma_commit();
-  }
-
   // One arrival for each block that brings a part of the stage: those of the same row or column.
   static constexpr int kBringing = kCluster + kBeside - 1;
   static TILE_DEVICE void release(Ring ring, State state, const Role& role, u32 thread) {
@@ -125,35 +105,53 @@ struct WarpgroupMatmul {
     }
   }
 
-  // multiply_tile with A in registers: two batches take turns at these.
+  // multiply_tile with A in registers. A batch is half a stage, and a stage's registers are loaded
+  // under the products of the stage before it: ptxas would wait for each product by itself if they
+  // were written later than the start of the batch that is in flight when their own one starts.
   static TILE_DEVICE void multiply_loaded_tile(Sum (&d)[Mma::kC], u32 memory, Ring ring, State& at,
                                                const Role& role, u32 part, u32 thread) {
+    using Batch = u32[kOfBatch][4];
     const u32 place = TileA::place((part * 4 + thread / 32) * 16, thread % 32);
-    typename TileA::Fragments a[2];
-    const auto load = [&](typename TileA::Fragments& own) {
-      ring.wait(at);
-      TileA::load(own, memory + at.stage * TileA::kBytes, place);
+    const auto load = [&](Batch& a, State from, int half) {
+#pragma unroll
+      for (int i = 0; i < kOfBatch; ++i)
+        TileA::load(a[i], memory + from.stage * TileA::kBytes, place, half * kOfBatch + i);
     };
-    const auto b = [&] { return TileB::descriptor(memory + kOfB + at.stage * TileB::kBytes); };
-    load(a[0]);
-    multiply_fragments<true>(d, a[0], b());
-    State before = at;
-    at.advance();
-    const auto next = [&](typename TileA::Fragments& own) {
-      load(own);
-      multiply_fragments<false>(d, own, b());
+    const auto multiply = [&](const Batch& a, int half, bool adds) {
+      const u64 b = TileB::descriptor(memory + kOfB + at.stage * TileB::kBytes);
+      u64 steps_b[kOfBatch];
+#pragma unroll
+      for (int i = 0; i < kOfBatch; ++i) steps_b[i] = b + TileB::step(0, half * kOfBatch + i);
+      wgmma_fence();
+      Mma::multiply(d, a, steps_b, adds);
+      wgmma_commit();
       wgmma_wait<1>();
-      release(ring, before, role, thread % 32);
-      before = at;
-      at.advance();
     };
-    i32 k = 1;
+    Batch a[2][2];
+    ring.wait(at);
+    load(a[0][0], at, 0);
+    load(a[0][1], at, 1);
+    State before = at;
+    i32 k = 0;
+    const auto step = [&](Batch(&own)[2], Batch(&next)[2]) {
+      State ahead = at;
+      ahead.advance();
+      multiply(own[0], 0, k > 0);
+      if (k > 0) release(ring, before, role, thread % 32);
+      if (k + 1 < role.steps) ring.wait(ahead);  // else nothing that is used is loaded
+      load(next[0], ahead, 0);
+      multiply(own[1], 1, true);
+      load(next[1], ahead, 1);
+      before = at;
+      at = ahead;
+    };
 #pragma unroll 1
-    for (; k + 1 < role.steps; k += 2) {
-      next(a[1]);
-      next(a[0]);
+    for (;;) {
+      step(a[0], a[1]);
+      if (++k == role.steps) break;
+      step(a[1], a[0]);
+      if (++k == role.steps) break;
     }
-    if (k < role.steps) next(a[1]);
     wgmma_wait<0>();
     release(ring, before, role, thread % 32);
     pin(d);

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "tile/mma.cuh"
+#include "tile/pin.cuh"
 
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #error "tile/wgmma.cuh needs sm_90a: no other target has wgmma"
@@ -29,23 +30,6 @@ TILE_DEVICE void wgmma_commit() {
 template <int kPending>
 TILE_DEVICE void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
-}
-
-// Keeps ordinary uses of registers on their side of a fence or a wait. They cost nothing.
-template <int kCount>
-TILE_DEVICE void pin(float (&r)[kCount]) {
-#pragma unroll
-  for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(r[i])::"memory");
-}
-template <int kCount>
-TILE_DEVICE void pin(u32 (&r)[kCount]) {
-#pragma unroll
-  for (int i = 0; i < kCount; ++i) asm volatile("" : "+r"(r[i])::"memory");
-}
-template <int kCount>
-TILE_DEVICE void pin(i32 (&r)[kCount]) {
-#pragma unroll
-  for (int i = 0; i < kCount; ++i) asm volatile("" : "+r"(r[i])::"memory");
 }
 
 }  // namespace tile

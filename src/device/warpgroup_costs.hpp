@@ -16,9 +16,11 @@ struct WarpgroupCosts {
   double alone = 3.1;          ///< more of an instruction, if one warpgroup multiplies
   double of_statistic = 250;   ///< to reduce 64 rows of a step beside the product
   double of_traffic = 0.28;    ///< more clocks for each element loaded per multiplication
-  double level2_in_clock = 7700;       ///< bytes that all multiprocessors get of the L2 cache
-  double loaded_in_clock = 103;        ///< bytes that one of them gets
-  double asked_in_clock = 1.84;        ///< rows of 128 bytes for which a multiprocessor asks
+  double level2_in_clock = 7700;  ///< bytes that all multiprocessors get of the L2 cache
+  double level2_of_clusters_in_clock = 4600;  ///< if clusters ask for the same at once
+  double ring = 200e3;                        ///< bytes of stages in shared memory
+  double loaded_in_clock = 103;               ///< bytes that one of them gets
+  double asked_in_clock = 1.84;               ///< rows of 128 bytes for which a multiprocessor asks
   double level2_of_split_rows = 1.45;  ///< times the bytes, if rows do not begin at 128 bytes
   double asked_of_split_rows = 4.66;   ///< times the clocks of these
   double before_tile = 210;            ///< the start of the ring

@@ -98,6 +98,7 @@ TEST(WgmmaPlan, FillsTheDeviceWithTiles) {
   constexpr Case kCases[] = {
       {4096, 4096, 4096, 128, 256}, {2048, 2048, 2048, 128, 256}, {3000, 3000, 3000, 128, 152},
       {3072, 3072, 3072, 192, 192}, {4096, 2112, 7168, 192, 176}, {512, 8192, 8192, 128, 256},
+      {1024, 1024, 1024, 64, 152},
   };
   for (const Case& c : kCases) {
     SCOPED_TRACE(std::to_string(c.m) + " x " + std::to_string(c.n) + " x " + std::to_string(c.k));
@@ -106,6 +107,18 @@ TEST(WgmmaPlan, FillsTheDeviceWithTiles) {
     EXPECT_EQ(wgmma_of(part)->tile.m, c.tile_m);
     EXPECT_EQ(wgmma_of(part)->tile.n, c.tile_n);
     EXPECT_GT(wgmma_of(part)->blocks_of_cluster(), 1);
+  }
+}
+
+TEST(WgmmaPlan, TakesTurnsIfFormulasTakeLongBesideProducts) {
+  for (const int k : {1024, 4096}) {
+    const Plan part = part_of({{"a", bf16, Layout(IntTuple{8192, k}, IntTuple{k, 1})},
+                               {"b", bf16, Layout(IntTuple{k, 8192}, IntTuple{1, k})},
+                               {"c", bf16, "8192:1"},
+                               {"d", bf16, "(8192,8192)"}},
+                              {}, kHopper, "d = gelu(a @ b + c)");
+    ASSERT_NE(wgmma_of(part), nullptr);
+    EXPECT_EQ(wgmma_of(part)->takes_turns, k == 1024);
   }
 }
 

@@ -208,7 +208,7 @@ struct Work {
   static constexpr int kM = 128, kN = 256, kK = 64, kStages = 4;
   static constexpr int kConsumers = 2, kCluster = 2, kBeside = 1;
   static constexpr int kSplits = 1, kProducts = 1;
-  static constexpr bool kStatistic = false, kLoadsA = false, kStepsTogether = false;
+  static constexpr bool kStatistic = false, kLoadsA = false;
   static constexpr bool kTakeTurns = false, kMayBeEmpty = false;
   using Product = Mma;
   using SharedA = TileA;

@@ -200,7 +200,7 @@ struct Work {
   static constexpr int kM = 64, kN = 128, kK = 64, kStages = 8;
   static constexpr int kConsumers = 1, kCluster = 2, kBeside = 1;
   static constexpr int kSplits = 4, kProducts = 1;
-  static constexpr bool kStatistic = false, kLoadsA = false, kStepsTogether = false;
+  static constexpr bool kStatistic = false, kLoadsA = false;
   static constexpr bool kTakeTurns = false, kMayBeEmpty = false;
   using Product = Mma;
   using SharedA = TileA;

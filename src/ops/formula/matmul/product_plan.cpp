@@ -1,12 +1,11 @@
 #include "matmul/product_plan.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 #include "device/warpgroup_costs.hpp"
+#include "matmul/product_space.hpp"
 #include "matmul/shared_layout.hpp"
-#include "plan/iteration.hpp"
 #include "plan/params.hpp"
 #include "plan/parts.hpp"
 #include "plan/vectors.hpp"
@@ -150,7 +149,7 @@ class ProductPlanner {
     leader_ = static_cast<std::size_t>(analysis_.program.stores.front().tensor);
     plan_.kernel_name = kernel_name_of(op_, leader_);
     plan_.signature = signature_of(op_, analysis_);
-    set_space();
+    along_m_ = set_space_of_product(op_, analysis_, leader_, plan_);
     plan_.family = MatmulSimt{};  // vectors are those of tiles
     choose_vector(op_, analysis_, std::nullopt, false, plan_);
     if (!product_.reductions.empty()) set_vector_of_reductions();
@@ -187,46 +186,6 @@ class ProductPlanner {
     Operand& own = plan_.operands[static_cast<std::size_t>(product.second->tensor)];
     own.reach = Reach::product;
     own.access_bytes = product.second->source.run * size_bytes(product.second->source.stored);
-  }
-
-  /// Vectors lie along N, or along M if the first output is contiguous there.
-  void set_space() {
-    const std::size_t rank = analysis_.shape.size();
-    std::vector<std::size_t> axes = {rank - 1, rank - 2};
-    const auto is_contiguous = [&](std::size_t axis) {
-      const auto modes = iterate_by_axis(op_, analysis_, {axis});
-      const OperandMode& leaves = modes.front().operands[leader_];
-      return leaves.size() == 1 && leaves.front().stride.is(1) && !analysis_.shape[axis].is(1);
-    };
-    along_m_ = !is_contiguous(rank - 1) && is_contiguous(rank - 2);
-    if (along_m_) std::swap(axes[0], axes[1]);
-    for (std::size_t i = rank - 2; i-- > 0;) axes.push_back(i);
-    const std::vector<IterationMode> modes = iterate_by_axis(op_, analysis_, axes);
-    for (const IterationMode& mode : modes) plan_.extents.push_back(mode.extent);
-    for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
-      plan_.operands.push_back(make_operand(op_, analysis_, modes, t));
-    }
-    set_places(axes);
-  }
-
-  /// Row-major numbers along the axes of which the program asks.
-  void set_places(const std::vector<std::size_t>& axes) {
-    for (const expr::Node& node : analysis_.program.nodes) {
-      if (node.op == expr::Op::extent) plan_.shape = analysis_.shape;
-      if (node.op != expr::Op::index ||
-          std::ranges::count(plan_.places, node.axes, &Place::axes) != 0) {
-        continue;
-      }
-      Place place{.axes = node.axes};
-      for (const std::size_t axis : axes) {
-        Dim stride = expr::has_axis(node.axes, axis) ? 1 : 0;
-        for (std::size_t later = axis + 1; later < analysis_.shape.size(); ++later) {
-          if (expr::has_axis(node.axes, later)) stride = stride * analysis_.shape[later];
-        }
-        place.modes.push_back({{analysis_.shape[axis], stride}});
-      }
-      plan_.places.push_back(std::move(place));
-    }
   }
 
   [[nodiscard]] bool is_swapped() const {

@@ -140,8 +140,8 @@ class Ranking {
     const Grid grid = grid_of(tile, tiles_m);
     const double waves = grid.waves;
     const auto steps = static_cast<double>(core::ceil_div(this->steps(), tile.splits));
-    const double product = steps * clocks_of_step(tile, grid.blocks) * of_many_waves(tile, waves),
-                 formula = of_sums(tile);
+    const double step = clocks_of_step(tile, grid.blocks);
+    const double product = steps * step * of_many_waves(tile, waves), formula = of_sums(tile);
     // Warpgroups that take turns hide most of the formula, if products take longer.
     const double compute = tile.takes_turns
                                ? waves * std::max(product + costs_.not_hidden * formula, formula) +
@@ -151,7 +151,8 @@ class Ranking {
     const bool alone = tile.cluster * tile.beside == 1;
     const double sharing =
         alone ? 0 : costs_.of_sharing * (tile.splits > 1 ? costs_.sharing_beside_splits : 1);
-    return costs_.launch + sharing + std::max(compute, memory) +
+    const double waiting = waves > 1 ? 0 : this->waiting(tile, grid.blocks, steps, step);
+    return costs_.launch + sharing + std::max(compute + waiting, memory) +
            costs_.beside_memory * std::min(compute, memory);
   }
 
@@ -238,6 +239,20 @@ class Ranking {
                      issued / costs_.asked_in_clock,
                      kBytesOfStep * (own + shared) / costs_.loaded_in_clock});
   }
+
+  /// Clocks for which products wait in one wave, in which clusters ask for the same rows at once,
+  /// if the second-level cache gives fewer than they take. What the ring holds has been asked for
+  /// ahead.
+  [[nodiscard]] double waiting(const WgmmaTile& tile, double blocks, double steps,
+                               double step) const {
+    if (tile.cluster * tile.beside == 1 || tile.splits > 1) return 0;
+    const double rows = tile.m + loaded(tile);
+    const double asked = static_cast<double>(tile.m) / tile.beside + loaded(tile) / tile.cluster;
+    const double beyond_ring = steps - costs_.ring / (rows * kBytesOfStep);
+    const double least = blocks * kBytesOfStep * asked / costs_.level2_of_clusters_in_clock;
+    return std::max(beyond_ring, 0.0) * std::max(least - step, 0.0);
+  }
+
   /// What takes these clocks side by side.
   static double together(std::initializer_list<double> all) {
     double sum = 0;

@@ -11,7 +11,8 @@ namespace tilejit::render {
 namespace {
 
 constexpr int kRowsOfInstruction = 64;
-constexpr int kTilesOfGroup = 16;  // rows of tiles that are taken column by column
+constexpr int kBatchesOfStage = 2;  // if A goes through registers
+constexpr int kTilesOfGroup = 16;   // rows of tiles that are taken column by column
 constexpr std::int64_t kShortFormula =
     12;  // expr::emitted_weight; else there is one copy of its code
 
@@ -29,13 +30,6 @@ void MatmulWgmmaWriter::write_constants() {
 
 int MatmulWgmmaWriter::group_of_tiles() const {
   return kTilesOfGroup / wgmma_.cluster;
-}
-
-/// Products are in the source three times if A goes through registers, where NVRTC takes long for
-/// many sums.
-bool MatmulWgmmaWriter::takes_steps_together() const {
-  constexpr int kFewColumns = 128;
-  return wgmma_.loads_a() && wgmma_.tile.n > kFewColumns;
 }
 
 void MatmulWgmmaWriter::write_statistic() {
@@ -245,7 +239,7 @@ void MatmulWgmmaWriter::write_finish() {
 void MatmulWgmmaWriter::write_tiles() {
   const bool loads_a = wgmma_.loads_a();
   const atoms::Majors majors{.a = loads_a ? atoms::Major::k : wgmma_.a.major, .b = wgmma_.b.major};
-  const int steps = takes_steps_together() ? wgmma_.tile.k / wgmma_.atom.k : 0;
+  const int steps = loads_a ? wgmma_.tile.k / wgmma_.atom.k / kBatchesOfStage : 0;
   out_ += without_namespace(atoms::emit(wgmma_.atom, "Mma", majors, steps));
   if (loads_a) {
     line(fmt::format("using TileA = OperandAlongM<{}, {}>;", wgmma_.tile.m, wgmma_.tile.k));
@@ -320,8 +314,8 @@ void MatmulWgmmaWriter::write_work() {
   const bool statistic = wgmma_.statistic != expr::kNoNode;
   line(fmt::format("  static constexpr int kSplits = {}, kProducts = {};", wgmma_.splits,
                    wgmma_.products()));
-  line(fmt::format("  static constexpr bool kStatistic = {}, kLoadsA = {}, kStepsTogether = {};",
-                   statistic, wgmma_.loads_a(), takes_steps_together()));
+  line(fmt::format("  static constexpr bool kStatistic = {}, kLoadsA = {};", statistic,
+                   wgmma_.loads_a()));
   if (statistic) line("  using Statistic = RowStatistic;");
   line(fmt::format("  static constexpr bool kTakeTurns = {}, kMayBeEmpty = {};", wgmma_.takes_turns,
                    !wgmma_.k.is_known()));

@@ -22,8 +22,6 @@ class MatmulWgmmaWriter : public MatmulWriter {
   [[nodiscard]] int sums_of_panel() const override { return plan::sums_of_panel(wgmma_); }
 
   void write_tiles() override;
-  /// Whether the instructions of a stage are one text (atoms::emit).
-  [[nodiscard]] bool takes_steps_together() const;
   /// struct SourceA or SourceB: the boxes of a tile.
   void write_boxes(char letter, atoms::Operand operand);
   void write_inside(bool left, const plan::BoxesOfTile& boxes, int along_k);
