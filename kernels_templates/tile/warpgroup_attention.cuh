@@ -54,6 +54,8 @@ struct WarpgroupAttention {
   static constexpr int kSteps = Work::kKeys / 16;                    // of weights * V
   static constexpr int kDepthSteps = Work::kColumns / 16;            // of Q * K
   static constexpr bool kHasChecks = Rings::kHasChecks;
+  // Scores that read a tensor leave no registers to anything else before the values' wait.
+  static constexpr bool kReadsTensor = Work::kChecks == Checks::all;
   using Blocks = KeyBlocks<Work, Params>;
 
   // The turn to issue goes round the consumers. Numbers of barriers are constants, so that only
@@ -98,13 +100,15 @@ struct WarpgroupAttention {
     wgmma_commit();
   }
 
-  static TILE_DEVICE void issue_values(float (&o)[kOutputs], const u32 (&w)[kSteps][4], u64 v) {
+  // o = w * v, and what it was before if `adds`.
+  static TILE_DEVICE void issue_values(float (&o)[kOutputs], const u32 (&w)[kSteps][4], u64 v,
+                                       bool adds) {
     u64 b[kSteps];
 #pragma unroll
     for (int j = 0; j < kSteps; ++j) b[j] = v + TileV::step(0, j);
     pin(o);
     wgmma_fence();
-    Values::multiply(o, w, b, true);
+    Values::multiply(o, w, b, adds);
     wgmma_commit();
   }
 
@@ -198,7 +202,7 @@ struct WarpgroupAttention {
     operands.set_v(at);
     float s[kScores], factor[2], inverse[2], o[1][kOutputs];
     u32 w[kSteps][4];
-    SoftmaxRows<8> rows;
+    SoftmaxRows<kReadsTensor ? 0 : 8> rows;
     Terms terms[2];
     Tile tile;
     KeyBlock block = blocks.block();
@@ -206,12 +210,12 @@ struct WarpgroupAttention {
     const auto first_key = [&] { return block.first_key + place.column(); };
     // Scores of `block`, then values of `before`, in turn. Before the first block there are none,
     // and what is added to the outputs is thrown away; so are scores after the last one.
-    const auto issue = [&](const KeyBlock& before, bool has_values) {
+    const auto issue = [&](const KeyBlock& before, bool has_values, bool adds) {
       take_turn(consumer);
       issue_scores(s, Operands::template whole<TileQ>(operands.q),
                    Operands::template whole<TileK>(operands.k));
       if (has_values) wait_for_values(rings, at, before);
-      issue_values(o[0], w, Operands::template whole<TileV>(operands.v));
+      issue_values(o[0], w, Operands::template whole<TileV>(operands.v), adds);
       pass_turn(consumer);
     };
     // From the scores of a block to its weights. Values are waited for behind the maxima, and
@@ -220,7 +224,9 @@ struct WarpgroupAttention {
       rows.grow(s, factor, scale);
       // ptxas moves a wait up to where its basic block begins, so that there has to be a branch
       // between. It is never taken.
-      if (__any_sync(0xffffffffu, factor[0] > 2.f)) __trap();
+      if constexpr (!kReadsTensor) {
+        if (__any_sync(0xffffffffu, factor[0] > 2.f)) __trap();
+      }
       wgmma_wait<0>();
       pin(o[0]);
 #pragma unroll
@@ -237,7 +243,7 @@ struct WarpgroupAttention {
 #pragma unroll
     for (int j = 0; j < kSteps; ++j) clear(w[j]);
     rows.clear();
-    bool has_values = false;
+    bool has_values = false, adds = false;
     if (consumer == 0) named_barrier_arrive<4, 256>();  // the first turn
 #pragma unroll 1
     while (true) {
@@ -248,7 +254,7 @@ struct WarpgroupAttention {
         if (begins) rings.q.wait(at.q);
         rings.k.wait(at.k);
       }
-      issue(before, has_values);
+      issue(before, has_values, adds);
       if (begins) {
         if (has_values) {
           const Tile ended = Work::tile_at(p, before.tile);
@@ -271,8 +277,8 @@ struct WarpgroupAttention {
         if (has_values) store(p, before.tile, place, o, sums);
         if (ends) return;
         has_values = true;
-        clear(o[0]);
       }
+      adds = !begins;
       // Most blocks are neither the first one of their tile nor masked. Each branch that they do
       // not have makes them faster.
 #pragma unroll 1
@@ -280,7 +286,8 @@ struct WarpgroupAttention {
              !Rings::is_checked(block)) {
         block = blocks.block();
         rings.k.wait(at.k);
-        issue(block, true);
+        issue(block, true, adds);
+        adds = true;
         blocks.next(p);
         wgmma_wait<1>();
         pin(s);
