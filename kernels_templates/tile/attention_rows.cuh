@@ -35,22 +35,28 @@ struct AttentionRows {
   TILE_DEVICE bool is_folded() const { return factor > 0; }
   TILE_DEVICE float scale() const { return (is_folded() ? factor : 1.f) * Work::kBase; }
 
-  // From sums of products to scores of a block, for the thread's columns from `key` on: the
-  // formula, then what few blocks need.
+  // Of element i, if the first one's is `query` and `key`.
+  static TILE_DEVICE ScorePlace place_of(i32 query, i32 key, int i) {
+    const i32 below = i / 2 % 2 * 8, beside = i / 4 * 8 + i % 2;
+    return {query + below, key + beside, float(query) + float(below), float(key) + float(beside),
+            float(query - key) + float(below - beside)};
+  }
+
+  // From sums of products to scores of a block, for the thread's columns from `key` on.
   template <class Params, class Tile, int kCount>
-  TILE_DEVICE void score(const Params& p, const Tile& tile, const Terms (&terms)[2], i32 query,
-                         i32 key, bool is_masked, float (&s)[kCount]) const {
-    const float query_value = float(query), key_value = float(key);
-    const auto place_of = [&](int i) {
-      const i32 below = i / 2 % 2 * 8, beside = i / 4 * 8 + i % 2;
-      return ScorePlace{query + below, key + beside, query_value + float(below),
-                        key_value + float(beside)};
-    };
+  static TILE_DEVICE void score(const Params& p, const Tile& tile, const Terms (&terms)[2],
+                                i32 query, i32 key, float (&s)[kCount]) {
     if constexpr (!Formula::kPlain) {
 #pragma unroll
       for (int i = 0; i < kCount; ++i)
-        s[i] = Formula::score(p, tile, terms[i / 2 % 2], place_of(i), s[i]);
+        s[i] = Formula::score(p, tile, terms[i / 2 % 2], place_of(query, key, i), s[i]);
     }
+  }
+
+  // What few blocks need: a scale that is not positive, and the mask.
+  template <class Params, class Tile, int kCount>
+  TILE_DEVICE void mask(const Params& p, const Tile& tile, const Terms (&terms)[2], i32 query,
+                        i32 key, bool is_masked, float (&s)[kCount]) const {
     if (!is_folded()) {
 #pragma unroll
       for (int i = 0; i < kCount; ++i) s[i] *= factor;
@@ -59,7 +65,7 @@ struct AttentionRows {
     const i32 end = i32(Work::extent_k(p));
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      const ScorePlace at = place_of(i);
+      const ScorePlace at = place_of(query, key, i);
       // Both sides are evaluated: a branch for each score would cost more.
       const bool is_seen =
           (!Work::kMayBeCut || at.key < end) & Formula::sees(p, tile, terms[i / 2 % 2], at);
@@ -68,24 +74,26 @@ struct AttentionRows {
   }
 
   // What becomes of rows that are complete. Returns what their outputs are multiplied by.
-  template <class Params, class Tile>
-  TILE_DEVICE void end(const Params& p, const Tile& tile, i32 first_query, SoftmaxRows rows,
-                       float (&inverse)[2]) const {
+  template <class Params, class Tile, int kMostGrowth>
+  TILE_DEVICE void end(const Params& p, const Tile& tile, i32 first_query,
+                       SoftmaxRows<kMostGrowth> rows, float (&inverse)[2]) const {
     rows.finish();
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
-      float divisor = rows.sum[e];
+      float dividend = 1, divisor = rows.sum[e];
       if constexpr (!OfRow::kPlain) {
         const i32 query = first_query + 8 * e;
         const float maximum = rows.maximum[e] * (is_folded() ? factor : 1.f);
         Terms terms;
         terms.load(p, tile, query);
-        divisor = OfRow::divisor(p, tile, terms, query, maximum, rows.sum[e]);
+        dividend = rows.below_maximum(e, scale());
+        const float sum = rows.sum[e] * dividend;
+        divisor = OfRow::divisor(p, tile, terms, query, maximum, sum);
         if (threadIdx.x % 4 == 0 && query < i32(Work::extent_m(p)))
-          OfRow::store(p, tile, terms, query, maximum, rows.sum[e]);
+          OfRow::store(p, tile, terms, query, maximum, sum);
       }
       // Without keys there is nothing to add up, and the output is 0.
-      inverse[e] = Work::extent_k(p) == 0 ? 0.f : 1.f / divisor;
+      inverse[e] = Work::extent_k(p) == 0 ? 0.f : dividend / divisor;
     }
   }
 };

@@ -14,6 +14,7 @@ enum class Checks { none, masked, all };
 struct ScorePlace {
   i32 query, key;
   float query_value, key_value;  // the same as numbers
+  float distance;                // query_value - key_value
 };
 
 // Work has kExponents, the exponents of two elements in a word; extent_k(p), extent_n(p), the keys
@@ -74,7 +75,7 @@ struct OddKeys {
   static TILE_DEVICE bool is_seen(const Params& p, const Tile& tile, i32 query, i32 key) {
     typename Formula::Terms terms;
     terms.load(p, tile, query);
-    const ScorePlace at = {query, key, float(query), float(key)};
+    const ScorePlace at = {query, key, float(query), float(key), float(query - key)};
     return key < i32(Work::extent_k(p)) && Formula::sees(p, tile, terms, at) &&
            Formula::score(p, tile, terms, at, 0.f) != -math::inf_f32();
   }

@@ -9,16 +9,20 @@
 
 namespace tile {
 
+// Weights are relative to a score, which remains a maximum of earlier blocks as long as no weight
+// is above 2^kMostGrowth. So what was summed up is rarely rescaled.
+template <int kMostGrowth>
 struct SoftmaxRows {
-  float maximum[2], sum[2];  // of scores; of this lane's columns only, until `finish`
+  float maximum[2], reference[2];  // of scores
+  float sum[2];                    // of this lane's columns only, until `finish`
 
   TILE_DEVICE void clear() {
-    maximum[0] = maximum[1] = -math::inf_f32();
+    maximum[0] = maximum[1] = reference[0] = reference[1] = -math::inf_f32();
     sum[0] = sum[1] = 0;
   }
 
-  // s becomes exp2(scale * (s - maximum)); what was summed up so far for row e is to be multiplied
-  // by factor[e]. scale > 0. Rows that are -infinity so far get 0.
+  // s becomes exp2(scale * (s - reference)); what was summed up so far for row e is to be
+  // multiplied by factor[e]. scale > 0. Rows that are -infinity so far get 0.
   template <int kCount>
   TILE_DEVICE void take(float (&s)[kCount], float (&factor)[2], float scale) {
     grow(s, factor, scale);
@@ -36,16 +40,18 @@ struct SoftmaxRows {
         most = fmaxf(most, fmaxf(s[4 * i + 2 * e], s[4 * i + 2 * e + 1]));
       most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
       most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
-      // The product is rounded as `shift` was, so that factors of blocks multiply to that of all.
-      factor[e] = math::fast_exp2(__fmul_rn(maximum[e], scale) - shift_of(most, scale));
       maximum[e] = most;
+      const float below = exponent_below_maximum(e, scale);
+      const bool stays = kMostGrowth > 0 && below >= -kMostGrowth;
+      factor[e] = stays ? 1.f : math::fast_exp2(below);
+      if (!stays) reference[e] = most;
     }
   }
   template <int kCount>
   TILE_DEVICE void weigh(float (&s)[kCount], const float (&factor)[2], float scale) {
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
-      const float shift = shift_of(maximum[e], scale);
+      const float shift = shift_of(reference[e], scale);
       float own = 0;
 #pragma unroll
       for (int i = 0; i < kCount / 4; ++i) {
@@ -59,6 +65,11 @@ struct SoftmaxRows {
     }
   }
 
+  // What row e's weights are to be multiplied by to be relative to its maximum.
+  TILE_DEVICE float below_maximum(int e, float scale) const {
+    return kMostGrowth == 0 ? 1.f : math::fast_exp2(exponent_below_maximum(e, scale));
+  }
+
   // The sum of each whole row.
   TILE_DEVICE void finish() {
 #pragma unroll
@@ -69,6 +80,10 @@ struct SoftmaxRows {
   }
 
  private:
+  // The product is rounded as `shift` is, so that factors of blocks multiply to that of all.
+  TILE_DEVICE float exponent_below_maximum(int e, float scale) const {
+    return __fmul_rn(reference[e], scale) - shift_of(maximum[e], scale);
+  }
   static TILE_DEVICE float shift_of(float maximum, float scale) {
     return maximum == -math::inf_f32() ? 0.f : maximum * scale;
   }

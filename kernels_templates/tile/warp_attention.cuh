@@ -248,7 +248,7 @@ struct WarpAttention {
 
   // What becomes of 16 rows that are complete.
   static TILE_DEVICE void finish(const Params& p, const Tile& tile, const Place& place, i32 below,
-                                 SoftmaxRows rows, float (&o)[kOutputs], unsigned char* sums) {
+                                 SoftmaxRows<0> rows, float (&o)[kOutputs], unsigned char* sums) {
     float inverse[2];
     place.formulas.end(p, tile, i32(tile.m) + place.row() + below, rows, inverse);
     float outputs[1][kOutputs];
@@ -261,7 +261,7 @@ struct WarpAttention {
   // A thread's rows: what their scores read, sums of exponentials, and of weights * V.
   struct Rows {
     Terms terms[kHeight][2];
-    SoftmaxRows softmax[kHeight];
+    SoftmaxRows<0> softmax[kHeight];
     float o[kHeight][kOutputs];
 
     TILE_DEVICE Rows(const Params& p, const Tile& tile, const Place& place) {
@@ -281,8 +281,9 @@ struct WarpAttention {
 #pragma unroll
       for (int h = 0; h < kHeight; ++h) {
         float factor[2];
-        place.formulas.score(p, tile, terms[h], i32(tile.m) + place.row() + 16 * h,
-                             (what & -32) + place.column(), (what & kMasked) != 0, s[h]);
+        const i32 query = i32(tile.m) + place.row() + 16 * h, key = (what & -32) + place.column();
+        place.formulas.score(p, tile, terms[h], query, key, s[h]);
+        place.formulas.mask(p, tile, terms[h], query, key, (what & kMasked) != 0, s[h]);
         softmax[h].take(s[h], factor, place.formulas.scale());
 #pragma unroll
         for (int i = 0; i < kScores / 2; ++i)

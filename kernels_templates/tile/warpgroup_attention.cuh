@@ -98,19 +98,19 @@ struct WarpgroupAttention {
     wgmma_commit();
   }
 
-  // o = w * v, and what it was before if `adds`.
-  static TILE_DEVICE void issue_values(float (&o)[kOutputs], const u32 (&w)[kSteps][4], u64 v,
-                                       bool adds) {
+  static TILE_DEVICE void issue_values(float (&o)[kOutputs], const u32 (&w)[kSteps][4], u64 v) {
     u64 b[kSteps];
 #pragma unroll
     for (int j = 0; j < kSteps; ++j) b[j] = v + TileV::step(0, j);
     pin(o);
     wgmma_fence();
-    Values::multiply(o, w, b, adds);
+    Values::multiply(o, w, b, true);
     wgmma_commit();
   }
 
+  // Often nothing is to be changed.
   static TILE_DEVICE void rescale(float (&o)[kOutputs], const float (&factor)[2]) {
+    if (!__any_sync(0xffffffffu, factor[0] != 1 || factor[1] != 1)) return;
 #pragma unroll
     for (int i = 0; i < kOutputs; ++i) o[i] *= factor[i / 2 % 2];
   }
@@ -150,27 +150,21 @@ struct WarpgroupAttention {
       if (Rings::is_checked(block)) rings.checks.wait(at.checks);
     }
   }
-  // Where the operands lie of the products that are issued next. They are known before a warpgroup
-  // gets its turn, since the tensor cores wait from then on.
+  // Where the operands lie of the products that are issued next, as the lower words of descriptors.
+  // They are known before a warpgroup gets its turn, since the tensor cores wait from then on.
   struct Operands {
-    u32 memory, q, k, v;  // the lower words of descriptors
+    u32 memory, q, k, v;
 
-    TILE_DEVICE explicit Operands(u32 memory) : memory(memory) {
-      k = u32(TileK::descriptor(memory + Memory::kOfK));
-      v = u32(TileV::descriptor(memory + Memory::kOfV));
-    }
     TILE_DEVICE void set_q(const States& at, u32 consumer) {
       q = u32(TileQ::descriptor(memory + at.q.stage * TileQ::kBytes) +
               TileQ::step(1, 0) * consumer);
       asm volatile("" : "+r"(q));  // so that it is not computed again for each block
     }
-    TILE_DEVICE void advance_k(States& at) {
-      at.k.advance();
-      k = at.k.stage == 0 ? u32(TileK::descriptor(memory + Memory::kOfK)) : k + TileK::kBytes / 16;
+    TILE_DEVICE void set_k(const States& at) {
+      k = u32(TileK::descriptor(memory + Memory::kOfK)) + at.k.stage * (TileK::kBytes / 16);
     }
-    TILE_DEVICE void advance_v(States& at) {
-      at.v.advance();
-      v = at.v.stage == 0 ? u32(TileV::descriptor(memory + Memory::kOfV)) : v + TileV::kBytes / 16;
+    TILE_DEVICE void set_v(const States& at) {
+      v = u32(TileV::descriptor(memory + Memory::kOfV)) + at.v.stage * (TileV::kBytes / 16);
     }
     template <class Shared>
     static TILE_DEVICE u64 whole(u32 low) {
@@ -183,21 +177,11 @@ struct WarpgroupAttention {
 #pragma unroll
     for (int e = 0; e < 2; ++e) terms[e].load(p, tile, i32(tile.m) + place.row() + 8 * e);
   }
-  // From the scores of a block to its weights, in two halves: the maximum, and the exponentials.
-  static TILE_DEVICE void grow(const Params& p, const Tile& tile, const Terms (&terms)[2],
-                               const Place& place, const KeyBlock& block, const Rings& rings,
-                               States& at, Operands& operands, SoftmaxRows& rows,
-                               float (&s)[kScores], float (&factor)[2]) {
+  static TILE_DEVICE void release_keys(const Place& place, const Rings& rings, States& at,
+                                       Operands& operands) {
     if (place.releases()) rings.k.release(at.k);
-    operands.advance_k(at);
-    place.formulas.score(p, tile, terms, i32(tile.m) + place.row(),
-                         block.first_key + place.column(), block.is_masked, s);
-    rows.grow(s, factor, place.formulas.scale());
-  }
-  static TILE_DEVICE void weigh(const Place& place, SoftmaxRows& rows, float (&s)[kScores],
-                                u32 (&w)[kSteps][4], const float (&factor)[2]) {
-    rows.weigh(s, factor, place.formulas.scale());
-    pack(w, s);
+    at.k.advance();
+    operands.set_k(at);
   }
 
   // All tiles, one block of keys after another. The first scores of a tile are issued with the last
@@ -208,39 +192,52 @@ struct WarpgroupAttention {
     blocks.next(p);
     if (blocks.has_ended()) return;
     States at;
-    Operands operands(memory);
+    Operands operands = {memory};
     operands.set_q(at, consumer);
+    operands.set_k(at);
+    operands.set_v(at);
     float s[kScores], factor[2], inverse[2], o[1][kOutputs];
     u32 w[kSteps][4];
-    SoftmaxRows rows;
+    SoftmaxRows<8> rows;
     Terms terms[2];
     Tile tile;
     KeyBlock block = blocks.block();
+    const auto first_query = [&] { return i32(tile.m) + place.row(); };
+    const auto first_key = [&] { return block.first_key + place.column(); };
     // Scores of `block`, then values of `before`, in turn. Before the first block there are none,
     // and what is added to the outputs is thrown away; so are scores after the last one.
-    const auto issue = [&](const KeyBlock& before, bool has_values, bool adds) {
+    const auto issue = [&](const KeyBlock& before, bool has_values) {
       take_turn(consumer);
       issue_scores(s, Operands::template whole<TileQ>(operands.q),
                    Operands::template whole<TileK>(operands.k));
       if (has_values) wait_for_values(rings, at, before);
-      issue_values(o[0], w, Operands::template whole<TileV>(operands.v), adds);
+      issue_values(o[0], w, Operands::template whole<TileV>(operands.v));
       pass_turn(consumer);
     };
-    // Values are released early: the next ones are already wanted.
-    const auto wait = [&](bool has_values) {
+    // From the scores of a block to its weights. Values are waited for behind the maxima, and
+    // released early: the next ones are already wanted.
+    const auto weigh = [&](float scale, bool has_values) {
+      rows.grow(s, factor, scale);
+      // ptxas moves a wait up to where its basic block begins, so that there has to be a branch
+      // between. It is never taken.
+      if (__any_sync(0xffffffffu, factor[0] > 2.f)) __trap();
       wgmma_wait<0>();
       pin(o[0]);
 #pragma unroll
       for (int j = 0; j < kSteps; ++j) pin(w[j]);
-      if (!has_values) return;
-      if (place.releases()) rings.v.release(at.v);
-      operands.advance_v(at);
+      if (has_values) {
+        if (place.releases()) rings.v.release(at.v);
+        at.v.advance();
+        operands.set_v(at);
+      }
+      rows.weigh(s, factor, scale);
+      pack(w, s);
     };
     clear(o[0]);
 #pragma unroll
     for (int j = 0; j < kSteps; ++j) clear(w[j]);
     rows.clear();
-    bool has_values = false, adds = false;
+    bool has_values = false;
     if (consumer == 0) named_barrier_arrive<4, 256>();  // the first turn
 #pragma unroll 1
     while (true) {
@@ -251,7 +248,7 @@ struct WarpgroupAttention {
         if (begins) rings.q.wait(at.q);
         rings.k.wait(at.k);
       }
-      issue(before, has_values, adds);
+      issue(before, has_values);
       if (begins) {
         if (has_values) {
           const Tile ended = Work::tile_at(p, before.tile);
@@ -263,9 +260,10 @@ struct WarpgroupAttention {
       if (!ends) blocks.next(p);
       wgmma_wait<1>();  // the scores are there, the values still run
       pin(s);
-      grow(p, tile, terms, place, block, rings, at, operands, rows, s, factor);
-      wait(has_values);
-      weigh(place, rows, s, w, factor);
+      release_keys(place, rings, at, operands);
+      place.formulas.score(p, tile, terms, first_query(), first_key(), s);
+      place.formulas.mask(p, tile, terms, first_query(), first_key(), block.is_masked, s);
+      weigh(place.formulas.scale(), has_values);
       if (has_values) add_odd_values(p, before, place, rings, at.checks, o);
       const float by[2] = {begins ? inverse[0] : factor[0], begins ? inverse[1] : factor[1]};
       rescale(o[0], by);
@@ -273,8 +271,24 @@ struct WarpgroupAttention {
         if (has_values) store(p, before.tile, place, o, sums);
         if (ends) return;
         has_values = true;
+        clear(o[0]);
       }
-      adds = !begins;
+      // Most blocks are neither the first one of their tile nor masked. Each branch that they do
+      // not have makes them faster.
+#pragma unroll 1
+      while (place.formulas.is_folded() && !blocks.is_first() && !blocks.is_masked() &&
+             !Rings::is_checked(block)) {
+        block = blocks.block();
+        rings.k.wait(at.k);
+        issue(block, true);
+        blocks.next(p);
+        wgmma_wait<1>();
+        pin(s);
+        release_keys(place, rings, at, operands);
+        place.formulas.score(p, tile, terms, first_query(), first_key(), s);
+        weigh(place.formulas.factor * Work::kBase, true);
+        rescale(o[0], factor);
+      }
       if (blocks.is_first()) {
         if (place.releases()) rings.q.release(at.q);
         at.q.advance();

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 
 #include <limits>
 
@@ -146,6 +147,10 @@ inline unsigned __ballot_sync(unsigned mask, bool x) {
 }
 inline bool __any_sync(unsigned mask, bool x) {
   return __ballot_sync(mask, x) != 0;
+}
+
+[[noreturn]] inline void __trap() {
+  abort();
 }
 
 inline int __reduce_max_sync(unsigned mask, int x) {

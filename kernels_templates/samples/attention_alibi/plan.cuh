@@ -301,9 +301,7 @@ struct Scores {
     const float v10 = 0x1p-3f;
     const float v11 = v9 * v10;
     const float v12 = t1;
-    const float v13 = at.query_value;
-    const float v14 = at.key_value;
-    const float v15 = v13 - v14;
+    const float v15 = at.distance;
     const float v16 = v12 * v15;
     const float v17 = v11;
     const float v18 = v17 - v16;

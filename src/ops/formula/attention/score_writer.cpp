@@ -74,6 +74,11 @@ std::string ScoreWriter::given_score(NodeId id) const {
     const std::string at = coordinate_of(score_node(node.args[0]));
     if (at.starts_with("at.")) return at + "_value";
   }
+  if (node.op == Op::sub && node.type == f32) {
+    const std::string from = given_score(node.args[0]), to = given_score(node.args[1]);
+    if (from == "at.query_value" && to == "at.key_value") return "at.distance";
+    if (from == "at.key_value" && to == "at.query_value") return "-at.distance";
+  }
   return {};
 }
 
@@ -290,7 +295,8 @@ void ScoreWriter::write_rows() {
   line(
       fmt::format("  static constexpr bool kPlain = {};", of.divisor == of.sum && outputs.empty()));
   function("float", "divisor");
-  constexpr std::string_view kPlace = "    const ScorePlace at = {query, 0, float(query), 0.f};";
+  constexpr std::string_view kPlace =
+      "    const ScorePlace at = {query, 0, float(query), 0.f, float(query)};";
   if (of.divisor != of.sum) {
     line(kPlace);
     out_ += values_of({of.divisor});
