@@ -114,9 +114,14 @@ TILE_DEVICE u32 word_of_right(u32 x, u32 lanes) {
 
 // The thread that has a chunk's end stores it, together with the part that the thread before it
 // has. Chunks that no neighbour in the warp completes are stored element by element. Threads that
-// are not converged here, however the compiler made them diverge, do not count as neighbours.
-template <class T, class Vector>
-TILE_DEVICE void store_shifted(T* p, const Vector& x) {
+// are not converged here, however the compiler made them diverge, do not count as neighbours. Only
+// what `part` has, in bytes from p on, is stored.
+struct Everywhere {
+  TILE_DEVICE bool has(i32, i32) const { return true; }
+};
+
+template <class T, class Vector, class Part = Everywhere>
+TILE_DEVICE void store_shifted(T* p, const Vector& x, const Part& part = Part()) {
   constexpr int kBytes = int(sizeof(Vector)), kWords = kBytes / 4;
   constexpr int kCount = kBytes / int(sizeof(T));
   const u32 bytes = bytes_before<T, Vector>(p);
@@ -141,7 +146,7 @@ TILE_DEVICE void store_shifted(T* p, const Vector& x) {
   } else {
     shift_down<int(sizeof(T)), kWords>(word, kBytes - bytes);
   }
-  if (whole || has_left) {
+  if ((whole || has_left) && part.has(-i32(bytes), kBytes)) {
     Vector chunk;
 #pragma unroll
     for (int i = 0; i < kWords; ++i) reinterpret_cast<u32*>(&chunk)[i] = word[i];
@@ -151,16 +156,17 @@ TILE_DEVICE void store_shifted(T* p, const Vector& x) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
     const bool in_first = i * int(sizeof(T)) < kBytes - int(bytes);
-    if (in_first ? !has_left : !has_right) store_element(x, p, i);
+    const bool alone = in_first ? !has_left : !has_right;
+    if (alone && part.has(i * int(sizeof(T)), int(sizeof(T)))) store_element(x, p, i);
   }
 }
-template <class T, class Vector>
-TILE_DEVICE void store_shifted(T* p, const Vector& x, int valid) {
+template <class T, class Vector, class Part = Everywhere>
+TILE_DEVICE void store_shifted(T* p, const Vector& x, int valid, const Part& part = Part()) {
   constexpr int kCount = int(sizeof(Vector) / sizeof(T));
-  if (valid == kCount) return store_shifted(p, x);
+  if (valid == kCount) return store_shifted(p, x, part);
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
-    if (i < valid) store_element(x, p, i);
+    if (i < valid && part.has(i * int(sizeof(T)), int(sizeof(T)))) store_element(x, p, i);
   }
 }
 

@@ -112,7 +112,7 @@ TEST(Rows, FewAndLongOnesOfSeveralPassesAreKernelsOfOnePassEach) {
   Fused columns = softmax("(1000000,12):(12,1)");
   columns.axis = {0};
   const std::pair<Fused, std::size_t> kOps[] = {
-      {softmax("(3,4194304):(4194304,1)"), 2}, {norm, 3}, {columns, 2}};
+      {softmax("(3,4194304):(4194304,1)"), 2}, {norm, 2}, {columns, 2}};
   for (const auto& [op, parts] : kOps) {
     SCOPED_TRACE(op.formula);
     const Plan plan = plan_of(op);
@@ -130,6 +130,20 @@ TEST(Rows, FewAndLongOnesOfSeveralPassesAreKernelsOfOnePassEach) {
   Fused pinned = norm;
   pinned.tuning.row_threads = 512;
   EXPECT_NE(rows_of(plan_of(pinned)), nullptr) << "knobs are of one kernel";
+}
+
+TEST(Rows, ThatNoBlockHoldsAreReadOnceForTheirVariance) {
+  Fused variance = sum("(3,4194304):(4194304,1)", "3:1", {1});
+  variance.formula = "y = var(x)";
+  const Plan long_rows = plan_of(variance);
+  EXPECT_TRUE(is_one_pass(long_rows));
+  EXPECT_EQ(rows_of(long_rows)->splits, 44) << "a block at once on each multiprocessor";
+  Fused columns = sum("(4194304,12):(12,1)", "12:1", {0});
+  columns.formula = variance.formula;
+  EXPECT_FALSE(is_one_pass(plan_of(columns))) << "a thread adds up too many elements of a column";
+  Fused held = sum("(1000,4096):(4096,1)", "1000:1", {1});
+  held.formula = variance.formula;
+  EXPECT_FALSE(is_one_pass(plan_of(held)));
 }
 
 TEST(Rows, ThatAreOnlyReadHaveLargeBlocksIfTheyAreMany) {

@@ -249,9 +249,14 @@ class Planner {
     if (!transposed_mode_) return;
     auto& tile = plan_.family.emplace<Tile>(
         choose_tile(plan_.operands, plan_.extents, *transposed_mode_, plan_.vector));
-    if (op_.tuning.tile) set_sides(*op_.tuning.tile, tile);
+    if (op_.tuning.tile) {
+      set_sides(*op_.tuning.tile, tile);
+    } else {
+      widen_for_overlap(plan_, tile);
+    }
     const Dim& extent = plan_.extents[*transposed_mode_];
     tile.ragged = formula::divisor(extent, analysis_.symbols) % plan_.vector != 0;
+    tile.overlap = overlap_of(plan_, tile);
   }
 
   /// Boxes have no knobs: what is pinned is of another family.
@@ -324,10 +329,12 @@ Plan make_plan_in_space(const Fused& op, const formula::Analysis& analysis, cons
 Plan make_plan(const Fused& op, const formula::Analysis& analysis, const Target& target,
                std::vector<formula::Analysis>* of_parts) {
   if (!analysis.steps.empty()) return plan_steps(op, analysis, target, of_parts);
-  if (!is_one_kernel(analysis.program)) return plan_parts(op, analysis, target, false, of_parts);
+  if (!is_one_kernel(analysis.program))
+    return plan_parts(op, analysis, target, split(op, analysis), of_parts);
   Plan plan = make_plan_in_space(op, analysis, target, analysis.shape);
   if (op.tuning == Tuning{.atomics = op.tuning.atomics} && leaves_device_idle(plan))
-    return plan_parts(op, analysis, target, true, of_parts);
+    return plan_parts(op, analysis, target, split_by_passes(op, analysis, joined_sums(plan)),
+                      of_parts);
   return plan;
 }
 

@@ -23,6 +23,7 @@ constexpr std::int64_t kNearBytes = 4 * kLineBytes;
 constexpr std::int64_t kFewOfThread = 8;  // vectors of a column
 constexpr std::int64_t kManyOfNear = 8;   // times the threads that are resident
 constexpr int kGroupsOfLine = 8;          // 128 bytes
+constexpr double kGainOfFull = 1.2;       // of blocks half as wide
 constexpr int kMaxCluster = 8;            // every device with clusters supports it
 // Registers that hold a thread's part of a column, if it is a part or all of it, and those that
 // hold it and what is made of it.
@@ -227,12 +228,31 @@ std::optional<RowShape> shape_whole(const Plan& plan, Rows rows, std::int64_t mo
   return RowShape{rows, small ? kThreadsAcross : many ? kThreadsOfStrip : kThreadsOfShort};
 }
 
+/// How much of the device is busy on average, if all blocks run at once or a few times as many do:
+/// multiprocessors with one block more than others keep these waiting.
+double fullness(std::int64_t count, int groups) {
+  constexpr std::int64_t kMultiprocessors = device::kWantedBlocks / 4;
+  const std::int64_t blocks = ceil_div(count, groups);
+  if (blocks == 0 || blocks > 2 * device::kWantedBlocks) return 1;
+  return static_cast<double>(blocks) /
+         static_cast<double>(ceil_div(blocks, kMultiprocessors) * kMultiprocessors);
+}
+
 }  // namespace
 
 std::int64_t held_shared_bytes(const Plan& plan, const Rows& rows, int threads) {
   if (threads_of_row(rows) == 1) return 0;
   return slots_across(threads, threads / rows.row_threads, rows.cluster) * accumulator_bytes(plan) *
          plan.vector;
+}
+
+int blocks_at_once(const Plan& plan) {
+  const auto* const rows = std::get_if<Rows>(&plan.family);
+  if (rows == nullptr || rows->along() || rows->cluster == 1 || plan.threads != kThreadsAcross ||
+      plan.vector != 1)
+    return 1;
+  // While the blocks of one cluster wait for each other, those of another one load.
+  return rows->register_vectors * registers_of_held(plan, *rows) <= kRegistersHeld ? 2 : 1;
 }
 
 int most_of_columns(const Plan& plan) {
@@ -268,6 +288,9 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
     groups = most;
   } else if (count) {
     while (groups > kLeastGroups && ceil_div(*count, groups) < device::kManyBlocks) groups /= 2;
+    while (groups > kGroupsOfLine &&
+           kGainOfFull * fullness(*count, groups) < fullness(*count, groups / 2))
+      groups /= 2;
   }
   if (RowShape shape{rows}; count && length && groups >= kLeastGroups && groups < kGroupsOfLine &&
                             share_strips(plan, *count, *length, shape)) {

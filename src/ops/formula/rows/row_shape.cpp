@@ -50,6 +50,13 @@ constexpr int kThreadsOfRuns = 256;
 // NVRTC takes 3.4 times as long as for an empty kernel, and 2.7 times for both kernels.
 constexpr int kMostOfClusterThread = 3;
 
+/// Whether passes fold sums about centres: a thread then has twice as many registers, which leave
+/// room for 512 threads of a multiprocessor.
+bool has_centres(const Plan& plan) {
+  return std::ranges::any_of(joined_sums(plan),
+                             [](const expr::JoinedSum& sum) { return sum.total != expr::kNoNode; });
+}
+
 /// Whether `blocks`, those that have rows to reduce, are so few that other blocks should share the
 /// rows through memory. A second kernel costs a microsecond, so a cluster is better if it is large
 /// enough.
@@ -232,7 +239,7 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
            by_cluster(half, kManyRegisters);
   };
   if (!is_held()) {
-    rows.row_threads = is_one_pass(plan) ? kMaxThreads / 2 : kMaxThreads;
+    rows.row_threads = is_one_pass(plan) || has_centres(plan) ? kMaxThreads / 2 : kMaxThreads;
     const auto count = vectors_across_rows(plan, rows);
     if (count && !share_held(plan, *count, *vectors, most_held, rows))
       share_among_blocks(plan, *count, rows.row_threads, *vectors / rows.row_threads, rows);
@@ -250,8 +257,12 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
 void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std::int64_t steps,
                         Rows& rows) {
   if (leaves_results(plan, blocks)) {
-    const std::int64_t most = std::min(device::kWantedBlocks / std::max<std::int64_t>(blocks, 1),
-                                       steps / (2 * kStepsOfThread));
+    // Sums about centres take so many registers that a multiprocessor has one block at once.
+    const bool centres = std::ranges::any_of(
+        joined_sums(plan), [](const expr::JoinedSum& sum) { return sum.total != expr::kNoNode; });
+    const std::int64_t wanted = centres ? device::kWantedBlocks / 4 : device::kWantedBlocks;
+    const std::int64_t most =
+        std::min(wanted / std::max<std::int64_t>(blocks, 1), steps / (2 * kStepsOfThread));
     rows.splits = static_cast<int>(std::max<std::int64_t>(1, most));
     return;
   }
