@@ -84,7 +84,8 @@ Kernels* all_kernels() {
       const std::string what = family.what;
       all->add(family, f32, false);
       if (what != "parts") all->add(family, f32, true);
-      if (what != "held by a block" && what != "columns" && what != "everything") continue;
+      const auto has_all = {"held by a block", "read again", "columns", "everything"};
+      if (std::ranges::find(has_all, what) == has_all.end()) continue;
       for (const DType dtype : {bf16, f64}) all->add(family, dtype, false);
     }
     return all->kernels.compile() ? std::move(all) : nullptr;

@@ -66,13 +66,13 @@ TEST(EmulatedTiles, OverlapWhereRowsAreOdd) {
        {{"x", bf16, "(3003,4213):(1,3003)"}, {"y", bf16, "(3003,4213):(4213,1)", Access::inout}},
        "y = y - x",
        16,
-       {.threads = 256}},
+       {.threads = 128}},
       {"aligned vectors, two outputs of two types",
-       {{"x", f64, "(512,6402):(1,512)"},
-        {"y", f64, "(512,6402):(6402,1)"},
-        {"z", f32, "(512,6402):(6402,1)"}},
+       {{"x", f32, "(1024,6404):(1,1024)"},
+        {"y", f32, "(1024,6404):(6404,1)"},
+        {"z", bf16, "(1024,6404):(6404,1)"}},
        "y = x; z = x + 1.0",
-       8},
+       16},
   };
   EmulatedKernels kernels;
   for (const Case& c : cases) {

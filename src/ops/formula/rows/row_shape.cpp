@@ -257,10 +257,8 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
 void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std::int64_t steps,
                         Rows& rows) {
   if (leaves_results(plan, blocks)) {
-    // Sums about centres take so many registers that a multiprocessor has one block at once.
-    const bool centres = std::ranges::any_of(
-        joined_sums(plan), [](const expr::JoinedSum& sum) { return sum.total != expr::kNoNode; });
-    const std::int64_t wanted = centres ? device::kWantedBlocks / 4 : device::kWantedBlocks;
+    const std::int64_t wanted =
+        has_centres(plan) ? device::kWantedBlocks / 4 : device::kWantedBlocks;
     const std::int64_t most =
         std::min(wanted / std::max<std::int64_t>(blocks, 1), steps / (2 * kStepsOfThread));
     rows.splits = static_cast<int>(std::max<std::int64_t>(1, most));
