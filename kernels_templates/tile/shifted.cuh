@@ -117,7 +117,10 @@ TILE_DEVICE u32 word_of_right(u32 x, u32 lanes) {
 // are not converged here, however the compiler made them diverge, do not count as neighbours. Only
 // what `part` has, in bytes from p on, is stored.
 struct Everywhere {
+  enum : bool { kHasAll = true };
   TILE_DEVICE bool has(i32, i32) const { return true; }
+  TILE_DEVICE int first_of(int i, int) const { return i; }
+  TILE_DEVICE int end_of(int i, int) const { return i; }
 };
 
 template <class T, class Vector, class Part = Everywhere>
@@ -153,11 +156,18 @@ TILE_DEVICE void store_shifted(T* p, const Vector& x, const Part& part = Part())
     store_wide(reinterpret_cast<T*>(reinterpret_cast<char*>(p) - bytes), chunk);
   }
   if (whole || (has_left && has_right)) return;
+  if constexpr (Part::kHasAll) {
 #pragma unroll
-  for (int i = 0; i < kCount; ++i) {
-    const bool in_first = i * int(sizeof(T)) < kBytes - int(bytes);
-    const bool alone = in_first ? !has_left : !has_right;
-    if (alone && part.has(i * int(sizeof(T)), int(sizeof(T)))) store_element(x, p, i);
+    for (int i = 0; i < kCount; ++i) {
+      const bool in_first = i * int(sizeof(T)) < kBytes - int(bytes);
+      if (in_first ? !has_left : !has_right) store_element(x, p, i);
+    }
+  } else {  // few have elements here: unrolled, the loop would take more registers
+    const int of_first = (kBytes - int(bytes)) / int(sizeof(T));
+    const int end = part.end_of(has_right ? of_first : kCount, int(sizeof(T)));
+#pragma unroll 1
+    for (int i = part.first_of(has_left ? of_first : 0, int(sizeof(T))); i < end; ++i)
+      store_element(x, p, i);
   }
 }
 template <class T, class Vector, class Part = Everywhere>

@@ -16,8 +16,14 @@ enum : u32 { kSectorBytes = 32 };
 // The bytes that a strip stores, counted from an address in it. They begin and end where sectors
 // do, but at the ends of a row.
 struct Window {
+  enum : bool { kHasAll = false };
   i32 from, to;
   TILE_DEVICE bool has(i32 first, i32 bytes) const { return first >= from && first + bytes <= to; }
+  // Of elements of `size` bytes from number i on, or before it, those that the strip stores.
+  TILE_DEVICE int first_of(int i, int size) const {
+    return i * size >= from ? i : (from + size - 1) / size;
+  }
+  TILE_DEVICE int end_of(int i, int size) const { return i * size <= to ? i : to / size; }
 };
 
 // Element `at` of a strip, which may be the first or the last of its row.
