@@ -146,6 +146,22 @@ TEST(Rows, ThatNoBlockHoldsAreReadOnceForTheirVariance) {
   EXPECT_FALSE(is_one_pass(plan_of(held)));
 }
 
+// Such rows were read by clusters of blocks with few threads each, in twice the time.
+TEST(Rows, ThatClustersHoldTakeTwoPassesForTheirVariance) {
+  const Plan plan = plan_of(test::make_op(
+      f32, {{"x", "(43,33759):(33759,1)"}, {"y", "(43,1):(1,0)"}}, "y = var(x, axis=1)"));
+  EXPECT_FALSE(is_one_pass(plan));
+  EXPECT_FALSE(plan.peeled);
+  EXPECT_EQ(rows_of(plan)->cluster, 8);
+  EXPECT_GT(rows_of(plan)->register_vectors, 0);
+}
+
+TEST(Rows, WithCentresOccupyAllMultiprocessors) {
+  const Fused variance =
+      test::make_op(f32, {{"x", "905057:1"}, {"y", "1:1"}}, "y = var(x, axis=0)");
+  EXPECT_EQ(rows_of(plan_of(variance))->splits, 110);
+}
+
 TEST(Rows, ThatAreOnlyReadHaveLargeBlocksIfTheyAreMany) {
   EXPECT_EQ(plan_of(sum("(500000,128):(128,1)", "500000:1", {1})).threads, 256);
   EXPECT_EQ(plan_of(sum("(5000,128):(128,1)", "5000:1", {1})).threads, 128);

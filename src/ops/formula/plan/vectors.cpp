@@ -27,6 +27,7 @@ constexpr std::int64_t kVectorsOfFew = 32;                // of these rows, if t
 constexpr std::int64_t kLongRow = 4096;                   // elements
 constexpr double kThreadsOfFew = device::kThreadsAtOnce;  // of maps: shorter vectors have as many
 constexpr std::int64_t kWeightOfFew = 32;  // expr::weight of a vector that is as fast whole
+constexpr std::int64_t kHeldByCluster = std::int64_t{8} * 512 * 32;  // registers
 constexpr double kUnknownExtent = 1e15;
 constexpr std::int64_t kMostOfRow = std::int64_t{1} << 30;
 
@@ -154,7 +155,7 @@ class Chooser {
     const bool along = rows != nullptr && rows->along();
     const bool map = std::holds_alternative<Map>(plan_.family) && !transposed_mode_;
     if (light_ || !(along || map) || plan_.extents.size() == 1) return false;
-    const bool held = along && !direction_of(plan_) && !is_one_pass(plan_);
+    const bool held = along && !direction_of(plan_) && reads_again(*rows);
     const bool few = elements() < (map ? kFewElementsOfMap : kFewElements);
     const Dim& row = plan_.extents.front();
     const bool waits = direction_of(plan_) && row.is_known() && row.value() >= kLongRow;
@@ -173,6 +174,14 @@ class Chooser {
       if (!lies_with(operand, *leader, wanted) && operand.written) return false;
     }
     return lies_with(*leader, *leader, wanted) && neighbours_have_strides();
+  }
+
+  /// Whether rows are read more than once, or would be if clusters did not hold them.
+  [[nodiscard]] bool reads_again(const Rows& rows) const {
+    if (!is_one_pass(plan_)) return true;
+    const auto length = elements_in_row(plan_, rows);
+    return has_centres(plan_) && plan_.target.major >= 9 && length &&
+           *length * registers_of_vector(plan_, rows) <= kHeldByCluster;
   }
 
   /// Whether vectors of `wanted` elements may be shifted in registers where rows of a tile's

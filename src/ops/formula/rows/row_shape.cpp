@@ -50,13 +50,6 @@ constexpr int kThreadsOfRuns = 256;
 // NVRTC takes 3.4 times as long as for an empty kernel, and 2.7 times for both kernels.
 constexpr int kMostOfClusterThread = 3;
 
-/// Whether passes fold sums about centres: a thread then has twice as many registers, which leave
-/// room for 512 threads of a multiprocessor.
-bool has_centres(const Plan& plan) {
-  return std::ranges::any_of(joined_sums(plan),
-                             [](const expr::JoinedSum& sum) { return sum.total != expr::kNoNode; });
-}
-
 /// Whether `blocks`, those that have rows to reduce, are so few that other blocks should share the
 /// rows through memory. A second kernel costs a microsecond, so a cluster is better if it is large
 /// enough.
@@ -232,7 +225,7 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   };
   const auto is_held = [&] {
     if (by_block()) return true;
-    if (is_one_pass(plan)) return false;
+    if (is_one_pass(plan) && !has_centres(plan)) return false;
     return (has_large_elements && by_cluster(kMaxThreads, kFewestRegistersOfCluster)) ||
            (!plan.peeled && by_cluster(threads_of_cluster, kFewRegistersOfCluster)) ||
            by_cluster(half, kFewRegisters) || holds(kMaxThreads, 1, kFewestRegisters) ||
@@ -257,10 +250,11 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
 void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std::int64_t steps,
                         Rows& rows) {
   if (leaves_results(plan, blocks)) {
-    const std::int64_t wanted =
-        has_centres(plan) ? device::kWantedBlocks / 4 : device::kWantedBlocks;
-    const std::int64_t most =
-        std::min(wanted / std::max<std::int64_t>(blocks, 1), steps / (2 * kStepsOfThread));
+    // Registers of centres leave room for one block on each multiprocessor.
+    const bool centres = has_centres(plan);
+    const std::int64_t wanted = centres ? device::kWantedBlocks / 4 : device::kWantedBlocks;
+    const std::int64_t most = std::min(wanted / std::max<std::int64_t>(blocks, 1),
+                                       steps / ((centres ? 1 : 2) * kStepsOfThread));
     rows.splits = static_cast<int>(std::max<std::int64_t>(1, most));
     return;
   }

@@ -171,6 +171,11 @@ std::vector<expr::JoinedSum> joined_sums(const Plan& plan) {
   return centres ? expr::joined_sums(plan.program) : expr::rescaled_sums(plan.program);
 }
 
+bool has_centres(const Plan& plan) {
+  return std::ranges::any_of(joined_sums(plan),
+                             [](const expr::JoinedSum& sum) { return sum.total != expr::kNoNode; });
+}
+
 bool is_one_pass(const Plan& plan) {
   return takes_one_pass(plan, joined_sums(plan));
 }
