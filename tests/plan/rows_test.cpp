@@ -132,36 +132,6 @@ TEST(Rows, FewAndLongOnesOfSeveralPassesAreKernelsOfOnePassEach) {
   EXPECT_NE(rows_of(plan_of(pinned)), nullptr) << "knobs are of one kernel";
 }
 
-TEST(Rows, ThatNoBlockHoldsAreReadOnceForTheirVariance) {
-  Fused variance = sum("(3,4194304):(4194304,1)", "3:1", {1});
-  variance.formula = "y = var(x)";
-  const Plan long_rows = plan_of(variance);
-  EXPECT_TRUE(is_one_pass(long_rows));
-  EXPECT_EQ(rows_of(long_rows)->splits, 44) << "a block at once on each multiprocessor";
-  Fused columns = sum("(4194304,12):(12,1)", "12:1", {0});
-  columns.formula = variance.formula;
-  EXPECT_FALSE(is_one_pass(plan_of(columns))) << "a thread adds up too many elements of a column";
-  Fused held = sum("(1000,4096):(4096,1)", "1000:1", {1});
-  held.formula = variance.formula;
-  EXPECT_FALSE(is_one_pass(plan_of(held)));
-}
-
-// Such rows were read by clusters of blocks with few threads each, in twice the time.
-TEST(Rows, ThatClustersHoldTakeTwoPassesForTheirVariance) {
-  const Plan plan = plan_of(test::make_op(
-      f32, {{"x", "(43,33759):(33759,1)"}, {"y", "(43,1):(1,0)"}}, "y = var(x, axis=1)"));
-  EXPECT_FALSE(is_one_pass(plan));
-  EXPECT_FALSE(plan.peeled);
-  EXPECT_EQ(rows_of(plan)->cluster, 8);
-  EXPECT_GT(rows_of(plan)->register_vectors, 0);
-}
-
-TEST(Rows, WithCentresOccupyAllMultiprocessors) {
-  const Fused variance =
-      test::make_op(f32, {{"x", "905057:1"}, {"y", "1:1"}}, "y = var(x, axis=0)");
-  EXPECT_EQ(rows_of(plan_of(variance))->splits, 110);
-}
-
 TEST(Rows, ThatAreOnlyReadHaveLargeBlocksIfTheyAreMany) {
   EXPECT_EQ(plan_of(sum("(500000,128):(128,1)", "500000:1", {1})).threads, 256);
   EXPECT_EQ(plan_of(sum("(5000,128):(128,1)", "5000:1", {1})).threads, 128);
