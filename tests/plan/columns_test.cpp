@@ -51,11 +51,24 @@ TEST(Columns, OddOnesAreShiftedIfTheyAreReadOnceAndLong) {
       softmax(bf16, "(1,7,171403):(1199821,171403,1)", "(1,7,171403):(1199821,171403,1)")));
 }
 
-TEST(Columns, AreSharedByClustersUntilEnoughBytesAreUnderWay) {
-  const Plan few = sum(u8, "(1,333,33696):(11220768,33696,1)", "(1,1,33696):(33696,33696,1)");
-  const Plan many = sum(bf16, "(1,18256,8192):(149553152,8192,1)", "(1,1,8192):(8192,8192,1)");
+TEST(Columns, AreSharedByClustersIfFewBlocksHaveFewBytesUnderWay) {
+  const Plan few = sum(f16, "(1,1000,2050):(2050000,2050,1)", "(1,1,2050):(2050,2050,1)");
+  const Plan many = sum(f16, "(1,1000,3850):(3850000,3850,1)", "(1,1,3850):(3850,3850,1)");
   EXPECT_EQ(rows_of(few)->cluster, 2);
-  EXPECT_EQ(rows_of(many)->cluster, 1);
+  EXPECT_EQ(rows_of(many)->cluster, 1) << "two blocks a multiprocessor";
+}
+
+// In pieces of 4 bytes; vectors of two elements took 1.06 times as long.
+TEST(Columns, OfTwoByteElementsWithEvenRowsHaveSplitLoads) {
+  const Plan plan = sum(f16, "(1,1000,3850):(3850000,3850,1)", "(1,1,3850):(3850,3850,1)");
+  EXPECT_EQ(plan.vector, 4);
+  EXPECT_EQ(plan.operands[0].access_bytes, 4);
+  EXPECT_FALSE(is_shifted(plan));
+}
+
+// 128 threads a block, of 800 bytes, would start in 520 us.
+TEST(Columns, ThatAreShortAndManyHaveLargeBlocks) {
+  EXPECT_EQ(softmax(bf16, "(7600000,3,7):(21,7,1)", "(7600000,3,7):(21,7,1)").threads, 512);
 }
 
 TEST(Columns, BesideEachOtherInFewLinesHaveFewThreads) {

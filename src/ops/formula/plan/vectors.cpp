@@ -84,6 +84,7 @@ class Chooser {
         operand.shifted = takes_vectors(operand) && !is_aligned(operand, vector);
       }
     }
+    if (vector < wanted && splits(vector)) vector = wanted;
     if (transposed_mode_ && !op_.tuning.vector && !has_shifted()) {
       vector = std::min(vector, widest_of_transposed(vector));
     }
@@ -200,6 +201,14 @@ class Chooser {
              (gains && has_long_aligned_rows(operand, wanted));
     };
     return neighbours_have_strides() && std::ranges::all_of(plan_.operands, can_be);
+  }
+
+  /// Whether columns that are read once are loaded in pieces of 4 bytes.
+  [[nodiscard]] bool splits(int vector) const {
+    const Rows* const rows = rows_of(plan_);
+    return !light_ && rows != nullptr && !rows->along() && !direction_of(plan_) &&
+           is_one_pass(plan_) && !has_shifted() && vector > 1 && is_narrow(vector, kNarrowAccess) &&
+           !is_narrow(vector, kLargeElement) && neighbours_have_strides();
   }
 
   /// Whether columns are read once, and so long that what threads do beside their loads

@@ -190,6 +190,12 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
   while (groups > least && groups * rows.row_threads > 2 * kWarp && rows.cluster == 1 &&
          ceil_div(*count, groups) < device::kManyBlocks)
     groups /= 2;
+  // Multiprocessors take small blocks more slowly than these run.
+  const std::int64_t bytes = *length * 4 * registers_of_held(plan, rows);  // of a column
+  while (rows.cluster == 1 && 2 * groups * rows.row_threads <= kThreadsAcross &&
+         ceil_div(*count, 2 * groups) >= 2 * device::kWantedBlocks &&
+         groups * bytes < kBytesOfBlock)
+    groups *= 2;
   // Of strips that begin within sectors, wide ones share fewer of these with their neighbours.
   const bool are_odd = bytes_of_vector(plan, rows) < kNarrowestAccess ||
                        (plan.vector == 1 && plan.extents[0].value() % 2 != 0);

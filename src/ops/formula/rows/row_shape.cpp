@@ -261,7 +261,8 @@ void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std:
   const std::int64_t bytes_of_block =
       std::int64_t{threads} * kStepsOfThread * 4 * registers_of_vector(plan, rows);
   const auto are_few = [&](std::int64_t all) {
-    return all < device::kManyBlocks || all * bytes_of_block < device::kBytesUnderWay;
+    if (all < device::kManyBlocks) return true;
+    return 2 * all < 3 * device::kManyBlocks && all * bytes_of_block < device::kBytesUnderWay;
   };
   while (plan.target.major >= 9 && rows.cluster < kMaxCluster && are_few(rows.cluster * blocks) &&
          steps / rows.cluster >= 2 * kStepsOfThread) {
