@@ -114,17 +114,9 @@ TILE_DEVICE u32 word_of_right(u32 x, u32 lanes) {
 
 // The thread that has a chunk's end stores it, together with the part that the thread before it
 // has. Chunks that no neighbour in the warp completes are stored element by element. Threads that
-// are not converged here, however the compiler made them diverge, do not count as neighbours. Only
-// what `part` has, in bytes from p on, is stored.
-struct Everywhere {
-  enum : bool { kHasAll = true };
-  TILE_DEVICE bool has(i32, i32) const { return true; }
-  TILE_DEVICE int first_of(int i, int) const { return i; }
-  TILE_DEVICE int end_of(int i, int) const { return i; }
-};
-
-template <class T, class Vector, class Part = Everywhere>
-TILE_DEVICE void store_shifted(T* p, const Vector& x, const Part& part = Part()) {
+// are not converged here, however the compiler made them diverge, do not count as neighbours.
+template <class T, class Vector>
+TILE_DEVICE void store_shifted(T* p, const Vector& x) {
   constexpr int kBytes = int(sizeof(Vector)), kWords = kBytes / 4;
   constexpr int kCount = kBytes / int(sizeof(T));
   const u32 bytes = bytes_before<T, Vector>(p);
@@ -149,34 +141,26 @@ TILE_DEVICE void store_shifted(T* p, const Vector& x, const Part& part = Part())
   } else {
     shift_down<int(sizeof(T)), kWords>(word, kBytes - bytes);
   }
-  if ((whole || has_left) && part.has(-i32(bytes), kBytes)) {
+  if (whole || has_left) {
     Vector chunk;
 #pragma unroll
     for (int i = 0; i < kWords; ++i) reinterpret_cast<u32*>(&chunk)[i] = word[i];
     store_wide(reinterpret_cast<T*>(reinterpret_cast<char*>(p) - bytes), chunk);
   }
   if (whole || (has_left && has_right)) return;
-  if constexpr (Part::kHasAll) {
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) {
-      const bool in_first = i * int(sizeof(T)) < kBytes - int(bytes);
-      if (in_first ? !has_left : !has_right) store_element(x, p, i);
-    }
-  } else {  // few have elements here: unrolled, the loop would take more registers
-    const int of_first = (kBytes - int(bytes)) / int(sizeof(T));
-    const int end = part.end_of(has_right ? of_first : kCount, int(sizeof(T)));
-#pragma unroll 1
-    for (int i = part.first_of(has_left ? of_first : 0, int(sizeof(T))); i < end; ++i)
-      store_element(x, p, i);
-  }
-}
-template <class T, class Vector, class Part = Everywhere>
-TILE_DEVICE void store_shifted(T* p, const Vector& x, int valid, const Part& part = Part()) {
-  constexpr int kCount = int(sizeof(Vector) / sizeof(T));
-  if (valid == kCount) return store_shifted(p, x, part);
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
-    if (i < valid && part.has(i * int(sizeof(T)), int(sizeof(T)))) store_element(x, p, i);
+    const bool in_first = i * int(sizeof(T)) < kBytes - int(bytes);
+    if (in_first ? !has_left : !has_right) store_element(x, p, i);
+  }
+}
+template <class T, class Vector>
+TILE_DEVICE void store_shifted(T* p, const Vector& x, int valid) {
+  constexpr int kCount = int(sizeof(Vector) / sizeof(T));
+  if (valid == kCount) return store_shifted(p, x);
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    if (i < valid) store_element(x, p, i);
   }
 }
 

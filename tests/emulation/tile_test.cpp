@@ -54,46 +54,5 @@ TEST(EmulatedTiles, AgreeWithTheReference) {
   kernels.verify_all(random);
 }
 
-// Outputs are so large that it matters whether their sectors are written whole.
-TEST(EmulatedTiles, OverlapWhereRowsAreOdd) {
-  struct Case {
-    const char* what;
-    std::vector<Tensor> tensors;
-    const char* formula;
-    int overlap;
-    Tuning tuning = {};
-  };
-  const Case cases[] = {
-      {"elements",
-       {{"x", f64, "(1001,3149):(1,1001)"}, {"y", f64, "(1001,3149):(3149,1)"}},
-       "y = x",
-       4},
-      {"shifted pairs, in place",
-       {{"x", bf16, "(3003,4213):(1,3003)"}, {"y", bf16, "(3003,4213):(4213,1)", Access::inout}},
-       "y = y - x",
-       16,
-       {.threads = 128}},
-      {"aligned vectors, two outputs of two types",
-       {{"x", f32, "(1024,6404):(1,1024)"},
-        {"y", f32, "(1024,6404):(6404,1)"},
-        {"z", bf16, "(1024,6404):(6404,1)"}},
-       "y = x; z = x + 1.0",
-       16},
-  };
-  EmulatedKernels kernels;
-  for (const Case& c : cases) {
-    const Fused op{.tensors = c.tensors, .formula = c.formula, .tuning = c.tuning};
-    const plan::Plan plan =
-        plan::make_plan(op, formula::analyze(op), {.major = 9, .minor = 0, .feature = 'a'});
-    const auto* const tile = std::get_if<plan::Tile>(&plan.family);
-    ASSERT_NE(tile, nullptr) << c.what;
-    EXPECT_EQ(tile->overlap, c.overlap) << c.what;
-    kernels.add(c.what, {.op = op, .symbols = {}, .scalars = {}});
-  }
-  ASSERT_TRUE(kernels.compile());
-  Random random(16);
-  kernels.verify_all(random);
-}
-
 }  // namespace
 }  // namespace tilejit::test

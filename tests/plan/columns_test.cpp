@@ -66,9 +66,14 @@ TEST(Columns, OfTwoByteElementsWithEvenRowsHaveSplitLoads) {
   EXPECT_FALSE(is_shifted(plan));
 }
 
-// 128 threads a block, of 800 bytes, would start in 520 us.
+// Of 128 threads, the device would start all blocks in 500 us.
 TEST(Columns, ThatAreShortAndManyHaveLargeBlocks) {
-  EXPECT_EQ(softmax(bf16, "(7600000,3,7):(21,7,1)", "(7600000,3,7):(21,7,1)").threads, 512);
+  EXPECT_EQ(softmax(bf16, "(7600000,3,7):(21,7,1)", "(7600000,3,7):(21,7,1)").threads, 256);
+}
+
+TEST(Columns, OfBytesThatAreLongHaveVectorsOfSixteen) {
+  EXPECT_EQ(sum(u8, "(16,2048,4095):(8386560,4095,1)", "(16,1,4095):(4095,4095,1)").vector, 16);
+  EXPECT_EQ(sum(f16, "(16,2048,4095):(8386560,4095,1)", "(16,1,4095):(4095,4095,1)").vector, 8);
 }
 
 TEST(Columns, BesideEachOtherInFewLinesHaveFewThreads) {
@@ -87,7 +92,8 @@ TEST(Columns, FollowTheOutputIfItLiesInAnotherOrder) {
 TEST(Columns, ThatBeginWithinSectorsHaveWideStrips) {
   const std::string odd = "(16,2048,4095):(8386560,4095,1)";
   const Plan plan = softmax(f32, odd, odd);
-  EXPECT_EQ(plan.threads, 512);
+  EXPECT_EQ(plan.threads, 1024);
+  EXPECT_EQ(softmax(f16, odd, odd).threads, 512);
   EXPECT_GE(plan.threads / rows_of(plan)->row_threads, 64);
 }
 

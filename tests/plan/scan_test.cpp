@@ -76,8 +76,9 @@ TEST(Scan, ColumnsAreShiftedOnlyIfNoVectorsOfAWordAreAligned) {
   EXPECT_EQ(even.vector, 2);
   EXPECT_FALSE(even.operands[0].shifted);
   const Plan odd = plan_of(scan("(4097,9631):(9631,1)", f16, kAcross));
-  EXPECT_EQ(odd.vector, 8);
+  EXPECT_EQ(odd.vector, 2) << "few columns: wider vectors would leave few blocks";
   EXPECT_TRUE(odd.operands[0].shifted);
+  EXPECT_EQ(plan_of(scan("(4097,65521):(65521,1)", f16, kAcross)).vector, 8);
 }
 
 TEST(Scan, TheSecondKernelHasTheBlocksOfTheFirst) {

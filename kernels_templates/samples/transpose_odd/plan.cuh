@@ -5,7 +5,7 @@
 #include "tile/packed.cuh"
 #include "tile/shifted.cuh"
 #include "tile/shared_tile.cuh"
-#include "tile/strip.cuh"
+#include "tile/wide.cuh"
 #include "tile/dependent.cuh"
 #include "tile/bf16.cuh"
 
@@ -67,8 +67,8 @@ struct Tile {
 
 TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
   Tile tile;
-  const u32 rest1 = t / u32(74ull);
-  tile.c0 = i64(t - rest1 * u32(74ull)) * 112;  // 8193
+  const u32 rest1 = t / u32(65ull);
+  tile.c0 = i64(t - rest1 * u32(65ull)) * 128;  // 8193
   tile.c1 = i64(rest1) * 128;
   const i64 columns_left = 8193ll - tile.c0;
   tile.columns = columns_left < kColumns ? int(columns_left) : kColumns;
@@ -118,7 +118,7 @@ struct Vector {
       formula(p, x0[1], z1[1]);
       pack_word<bf16>(out1.word[e / 2], z1);
     }
-    store_shifted(p.t1 + c0 + c1 * 8193ll, out1, valid, PlaceInStrip<kColumns, 16>{column * kVector, tile.c0 == 0, tile.c0 + kColumns >= 8193ll}.window(p.t1 + c0 + c1 * 8193ll));
+    store_shifted(p.t1 + c0 + c1 * 8193ll, out1, valid);
   }
 };
 

@@ -4,7 +4,7 @@
 #include "tile/types.cuh"
 #include "tile/contiguous.cuh"
 #include "tile/shared_tile.cuh"
-#include "tile/strip.cuh"
+#include "tile/wide.cuh"
 #include "tile/dependent.cuh"
 
 using namespace tile;
@@ -63,8 +63,8 @@ struct Tile {
 
 TILE_DEVICE Tile tile_at(const Params& p, u32 t) {
   Tile tile;
-  const u32 rest1 = t / u32(69ull);
-  tile.c0 = i64(t - rest1 * u32(69ull)) * 120;  // 8193
+  const u32 rest1 = t / u32(65ull);
+  tile.c0 = i64(t - rest1 * u32(65ull)) * 128;  // 8193
   tile.c1 = i64(rest1) * 32;
   const i64 columns_left = 8193ll - tile.c0;
   tile.columns = columns_left < kColumns ? int(columns_left) : kColumns;
@@ -106,7 +106,7 @@ struct Vector {
     for (int e = 0; e < kVector; e += 1) {
       formula(p, in0.element[e], out1.element[e]);
     }
-    store_in_strip(p.t1 + c0 + c1 * 8193ll, out1, kVector, PlaceInStrip<kColumns, 8>{column * kVector, tile.c0 == 0, tile.c0 + kColumns >= 8193ll});
+    store_wide(p.t1 + c0 + c1 * 8193ll, out1);
   }
 };
 

@@ -6,7 +6,6 @@
 #include <span>
 
 #include "core/integer.hpp"
-#include "plan/sectors.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -14,7 +13,6 @@ namespace {
 constexpr std::int64_t kLanes = 32, kLineBytes = 128, kBanks = 32, kBankBytes = 4;
 constexpr std::int64_t kWarpsOfMap = 8, kWarpsOfWalk = 6;  // that are looked at
 constexpr std::int64_t kSectorBytes = 32;
-constexpr double kCyclesOfCut = 9;      // to complete a sector that two blocks write in parts
 constexpr double kCyclesOfPart = 4;     // to write a sector in parts
 constexpr double kCyclesOfWarp = 8;     // to start a warp and to number what it takes
 constexpr double kCyclesOfBlock = 200;  // between the starts of two blocks
@@ -158,7 +156,7 @@ double cycles_of(const Plan& plan, const Map&) {
 }
 
 /// Cycles per element in which an output's sectors are written in parts, by several tiles: its runs
-/// in a tile are short, or cut sectors, and what follows them in memory is of other tiles.
+/// in a tile are short, and what follows them in memory is of other tiles.
 double cycles_of_parts(const Plan& plan, const Tile& tile, const Operand& operand) {
   if (!operand.written) return 0;
   const bool transposed = operand.reach == Reach::transposed;
@@ -167,11 +165,8 @@ double cycles_of_parts(const Plan& plan, const Tile& tile, const Operand& operan
   const std::int64_t extent = plan.extents[along].value();
   const std::int64_t bytes = std::min(side, extent) * size_bytes(operand.dtype);
   const bool follows = side >= extent && operand.modes[other][0].stride.is(extent);
-  if (follows) return 0;
-  const bool cuts =
-      !transposed && side < extent && tile.overlap == 0 && cuts_sectors(plan, operand);
-  if (bytes >= kSectorBytes && !cuts) return 0;
-  return (cuts ? kCyclesOfCut : kCyclesOfPart) / static_cast<double>(std::min(side, extent));
+  if (bytes >= kSectorBytes || follows) return 0;
+  return kCyclesOfPart / static_cast<double>(std::min(side, extent));
 }
 
 double cycles_of(const Plan& plan, const Tile& tile) {
@@ -219,19 +214,10 @@ double cycles_of(const Plan& plan, const Tile& tile) {
          parts;
 }
 
-/// The same of boxes, which have runs of the output along mode 0.
-double cycles_of_parts(const Plan& plan, const Box& box, const Operand& operand) {
-  const std::int64_t run = box.extents.front();
-  const bool cuts = operand.written && operand.modes.front()[0].stride.is(1) &&
-                    run < plan.extents.front().value() && cuts_sectors(plan, operand);
-  return cuts ? kCyclesOfCut / static_cast<double>(run) : 0;
-}
-
 double cycles_of(const Plan& plan, const Box& box) {
   double cycles = 0, elements = 1;
   for (const std::int64_t extent : box.extents) elements *= static_cast<double>(extent);
   for (const Operand& operand : plan.operands) {
-    cycles += cycles_of_parts(plan, box, operand);
     const auto transposed = std::ranges::find(box.transposed, operand.tensor, &Transposed::tensor);
     if (transposed == box.transposed.end()) {
       cycles += cycles_of_walk(box, box.direct, operand);

@@ -275,14 +275,9 @@ class Planner {
     if (!transposed_mode_) return;
     auto& tile = plan_.family.emplace<Tile>(
         choose_tile(plan_.operands, plan_.extents, *transposed_mode_, plan_.vector));
-    if (op_.tuning.tile) {
-      set_sides(*op_.tuning.tile, tile);
-    } else {
-      widen_for_overlap(plan_, tile);
-    }
+    if (op_.tuning.tile) set_sides(*op_.tuning.tile, tile);
     const Dim& extent = plan_.extents[*transposed_mode_];
     tile.ragged = formula::divisor(extent, analysis_.symbols) % plan_.vector != 0;
-    tile.overlap = overlap_of(plan_, tile);
   }
 
   /// Boxes have no knobs: what is pinned is of another family.

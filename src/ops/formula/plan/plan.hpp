@@ -117,8 +117,8 @@ struct Plan {
 /// accessed by vectors, else the widest such input that is not the same in every row. Null if there
 /// is none.
 [[nodiscard]] const Operand* vector_leader(const Plan& plan);
-/// The extent of mode `m` by which units are counted: with room for the partial first vector of
-/// rows that are peeled, without what the last of overlapping units has in common with another.
+/// The extent of mode `m` by which vectors are counted: with room for the partial first vector of
+/// rows that are peeled.
 [[nodiscard]] Dim counted_extent(const Plan& plan, std::size_t m);
 
 /// Whether the kernel takes the number of units as Params::total.

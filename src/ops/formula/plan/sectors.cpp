@@ -23,8 +23,7 @@ bool cuts_sectors(const Plan& plan, const Operand& operand) {
 }
 
 std::int64_t strip_of(const Plan& plan) {
-  if (const auto* const tile = std::get_if<Tile>(&plan.family))
-    return tile->overlap > 0 ? 0 : tile->columns;
+  if (const auto* const tile = std::get_if<Tile>(&plan.family)) return tile->columns;
   if (const auto* const box = std::get_if<Box>(&plan.family)) return box->extents.front();
   const Rows* const rows = rows_of(plan);
   if (rows == nullptr || rows->along() || is_light(plan)) return 0;

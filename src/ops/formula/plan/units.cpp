@@ -50,10 +50,7 @@ std::string_view template_name(const Plan& plan) noexcept {
 }
 
 Dim counted_extent(const Plan& plan, std::size_t m) {
-  if (m != 0 || plan.extents[0].is(0)) return plan.extents[m];
-  if (const auto* const tile = std::get_if<Tile>(&plan.family); tile && tile->overlap > 0)
-    return plan.extents[0].value() - tile->overlap;
-  if (!plan.peeled) return plan.extents[0];
+  if (m != 0 || !plan.peeled || plan.extents[0].is(0)) return plan.extents[m];
   return plan.extents[0].value() + plan.vector - 1;
 }
 

@@ -162,6 +162,9 @@ class Chooser {
     const bool waits = direction_of(plan_) && row.is_known() && row.value() >= kLongRow;
     const bool gains = held && (!row.is_known() || row.value() >= kVectorsOfFew * wanted);
     if (few && !gains && !waits && !op_.tuning.vector) return false;
+    // Places are numbered element by element, which conditions at the ends of rows make dearer.
+    const bool is_long = !row.is_known() || row.value() >= kLongRow;
+    if (held && !plan_.places.empty() && !is_long && !op_.tuning.vector) return false;
     // Many rows that are held between passes are loaded as fast by accesses of 4 bytes, unless long
     // weights double these.
     const bool weighted = row.is_known() && row.value() >= kLongRow &&

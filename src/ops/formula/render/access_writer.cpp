@@ -207,16 +207,6 @@ Code HeaderWriter::store_of(const Operand& operand) const {
   const Code rest = access_arguments(operand);
   Code code = destination_of(operand);
   const std::string address = std::move(code.text);
-  code.valid = rest.valid;
-  if (const Code place = place_in_strip(); !place.text.empty()) {
-    const char* const valid = rest.valid ? "valid" : "kVector";
-    code += {.coordinates = place.coordinates};
-    code.text = operand.shifted ? fmt::format("    store_shifted({}, {}, {}, {}.window({}));\n",
-                                              address, variable, valid, place.text, address)
-                                : fmt::format("    store_in_strip({}, {}, {}, {});\n", address,
-                                              variable, valid, place.text);
-    return code;
-  }
   const char* const function = plan_.peeled      ? "store_peeled"
                                : operand.shifted ? "store_shifted"
                                : stores_wide(operand) && operand.reach != Reach::strided
@@ -225,6 +215,7 @@ Code HeaderWriter::store_of(const Operand& operand) const {
   code.text = function != nullptr
                   ? fmt::format("    {}({}, {}{});\n", function, address, variable, rest.text)
                   : fmt::format("    {}.store({}{});\n", variable, address, rest.text);
+  code.valid = rest.valid;
   return code;
 }
 

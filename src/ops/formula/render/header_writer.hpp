@@ -62,9 +62,6 @@ class HeaderWriter {
   [[nodiscard]] virtual Code destination_of(const plan::Operand& operand) const {
     return address_of(operand);
   }
-  /// If blocks store parts of rows that overlap: a vector's place in such a part, a PlaceInStrip of
-  /// tile/strip.cuh. Else no text.
-  [[nodiscard]] virtual Code place_in_strip() const { return {}; }
   /// Whether only some of a vector's elements may exist.
   [[nodiscard]] virtual bool may_be_partial(const plan::Operand&) const { return plan_.ragged; }
   /// What the function of an element computes.

@@ -9,7 +9,7 @@ std::string TilesWriter::coordinate(std::size_t m) const {
 }
 
 bool TilesWriter::is_whole(std::size_t m) const {
-  const Dim extent = plan::counted_extent(plan_, m);
+  const Dim& extent = plan_.extents[m];
   return extent.is_known() && extent.value() % plan::unit_extent(plan_, m) == 0;
 }
 

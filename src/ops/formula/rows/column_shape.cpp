@@ -16,8 +16,9 @@ using core::power_of_two_from;
 
 constexpr int kThreadsAcross = 512;
 constexpr int kThreadsOfStrip = 256;
-constexpr int kThreadsOfShort = 128;  // the fewest threads of a block
-constexpr int kLeastGroups = 4;       // 64 bytes side by side with vectors of 16 bytes
+constexpr int kThreadsOfWidest = 1024;  // of strips of large elements that begin within sectors
+constexpr int kThreadsOfShort = 128;    // the fewest threads of a block
+constexpr int kLeastGroups = 4;         // 64 bytes side by side with vectors of 16 bytes
 constexpr int kLineBytes = 128, kSectorBytes = 32;
 constexpr std::int64_t kNearBytes = 4 * kLineBytes;
 constexpr std::int64_t kFewOfThread = 8;  // vectors of a column
@@ -30,9 +31,11 @@ constexpr int kMaxCluster = 8;            // every device with clusters supports
 constexpr int kRegistersHeld = 32;
 constexpr int kRegistersOfWhole = 64;
 constexpr int kRegistersOfThread = 96;
-constexpr std::int64_t kMostHeld = 64;         // elements of a column that a thread holds, at most
-constexpr std::int64_t kFewHeld = 32;          // the same in large blocks of a cluster
-constexpr int kMostAcross = 8;                 // elements of a vector, which accumulate apart
+constexpr std::int64_t kMostHeld = 64;  // elements of a column that a thread holds, at most
+constexpr std::int64_t kFewHeld = 32;   // the same in large blocks of a cluster
+constexpr int kMostAcross = 8;          // elements of a vector, which accumulate apart
+constexpr int kMostOfBytes = 16;        // the same of elements of one byte
+constexpr std::int64_t kLongColumnOfBytes = 1024;
 constexpr std::int64_t kMostAccumulated = 48;  // bytes of these accumulators
 constexpr int kMostElements = 4;  // of a vector: each has accumulators and results of its own
 constexpr int kFewestOfWhole = 2, kMostOfWhole = 16;  // longer columns have several threads anyway
@@ -194,12 +197,15 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
   const std::int64_t bytes = *length * 4 * registers_of_held(plan, rows);  // of a column
   while (rows.cluster == 1 && 2 * groups * rows.row_threads <= kThreadsAcross &&
          ceil_div(*count, 2 * groups) >= 2 * device::kWantedBlocks &&
-         groups * bytes < kBytesOfBlock)
+         groups * bytes < kBytesOfBlock / 2)
     groups *= 2;
   // Of strips that begin within sectors, wide ones share fewer of these with their neighbours.
   const bool are_odd = bytes_of_vector(plan, rows) < kNarrowestAccess ||
                        (plan.vector == 1 && plan.extents[0].value() % 2 != 0);
-  if (are_odd && rows.cluster > 1) groups = std::max(groups, kThreadsAcross / rows.row_threads);
+  const int widest = plan.vector == 1 && bytes_of_vector(plan, rows) >= kNarrowestAccess
+                         ? kThreadsOfWidest
+                         : kThreadsAcross;
+  if (are_odd && rows.cluster > 1) groups = std::max(groups, widest / rows.row_threads);
   const int threads = groups * rows.row_threads;
   if (threads < kWarp || held_shared_bytes(plan, rows, threads) > kMaxAccumulatorBytes)
     return std::nullopt;
@@ -209,9 +215,15 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
 /// The most elements of a vector of columns that are read once: fewer if they would have large
 /// accumulators, or if the device would have room for more threads.
 int most_of_read_columns(const Plan& plan, const Rows& rows) {
+  const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
+  const bool of_bytes = std::ranges::all_of(plan.operands, [&](const Operand& operand) {
+    return !varies_in_row(operand, rows) || size_bytes(operand.dtype) == 1;
+  });
   int vector = kMostAcross;
   while (vector > 1 && vector * accumulator_bytes(plan) > kMostAccumulated) vector /= 2;
-  const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
+  // Of elements of one byte, several come in a word, and shifts are of whole vectors.
+  if (of_bytes && accumulator_bytes(plan) <= 8 && length.value_or(0) >= kLongColumnOfBytes)
+    vector = kMostOfBytes;
   if (!length || !count) return vector;
   const std::int64_t sharing = *length <= kMostOfWhole ? 1 : ceil_div(*length, kStepsOfThread);
   while (vector > 1 && *count * sharing < vector * device::kThreadsAtOnce) vector /= 2;

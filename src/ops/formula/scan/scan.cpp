@@ -30,6 +30,7 @@ constexpr std::int64_t kLanesOfRow = 5;     // one of six is idle
 constexpr std::int64_t kVectorsOfMany = 4;  // a thread that is resident
 constexpr int kLargeElement = 4;            // bytes
 constexpr int kBytesSideBySide = 64;        // of a thread's accumulators
+constexpr std::int64_t kColumnsOfElement = 4096;  // of a vector, if columns are odd
 // With fewer blocks, so many multiprocessors are idle that sharing rows pays, although shared rows
 // are read twice.
 constexpr std::int64_t kFewBlocks = 88;
@@ -244,9 +245,12 @@ int most_scanned_at_once(const Plan& plan) {
   if (scan == nullptr || scan->along()) return kAnyNumber;
   const auto most =
       static_cast<std::uint64_t>(kBytesSideBySide / accumulator_bytes(plan, expr::is_scan));
-  const int vector = static_cast<int>(std::bit_floor(std::max<std::uint64_t>(1, most)));
-  // A few columns are better spread over many blocks than read by wide accesses.
+  int vector = static_cast<int>(std::bit_floor(std::max<std::uint64_t>(1, most)));
   const auto columns = vectors_across_rows(plan, *scan);  // vectors have one element here
+  // A few columns are better spread over many blocks than read by wide accesses.
+  const Dim& side_by_side = plan.extents.front();
+  const bool odd = side_by_side.is_known() && side_by_side.value() % 2 != 0;
+  while (odd && columns && vector > 2 && *columns < vector * kColumnsOfElement) vector /= 2;
   const bool few = columns && *columns < device::kManyBlocks * kLeastGroups;
   return few && is_small(plan, kMostSteps) ? 1 : vector;
 }

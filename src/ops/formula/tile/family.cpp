@@ -29,7 +29,7 @@ void Tile::choose_launch(Plan& plan, const Tuning& tuning) {
 }
 
 std::int64_t Tile::unit_extent(const Plan&, std::size_t m) const noexcept {
-  if (m == 0) return columns - overlap;
+  if (m == 0) return columns;
   return m == mode ? rows : 1;
 }
 
@@ -53,9 +53,8 @@ void Tile::write_json(core::JsonLine& line) const {
       .member("rows", rows)
       .key("ragged")
       .raw(ragged ? "true" : "false")
-      .member("copies", copies);
-  if (overlap > 0) line.member("overlap", overlap);
-  line.close('}');
+      .member("copies", copies)
+      .close('}');
 }
 
 }  // namespace tilejit::plan

@@ -12,11 +12,8 @@ struct Tile {
   std::size_t mode = 1;  ///< the mode along which the transposed operands are contiguous
   int columns = 1;       ///< elements along mode 0, a power of two
   int rows = 1;          ///< elements along `mode`, a power of two
-  /// Columns that the next tile has, too, so that no sector of an output is written in parts by two
-  /// tiles (tile/strip.cuh).
-  int overlap = 0;
-  bool ragged = true;  ///< the last vector along `mode` may be partial
-  int copies = 1;      ///< vectors of a thread that are unrolled; if all are, they are loaded ahead
+  bool ragged = true;    ///< the last vector along `mode` may be partial
+  int copies = 1;  ///< vectors of a thread that are unrolled; if all are, they are loaded ahead
   bool operator==(const Tile&) const = default;
 
   // What plan::IsFamily says.

@@ -18,11 +18,6 @@ bool is_transposed(const plan::Operand& operand) {
 
 using plan::Operand;
 
-std::vector<std::string_view> TileWriter::own_headers() const {
-  if (tile_.overlap > 0) return {"shared_tile", "strip", "dependent"};
-  return {"shared_tile", "wide", "dependent"};
-}
-
 void TileWriter::write_constants() {
   write_block();
   line(fmt::format("constexpr int kColumns = {};  // of a tile, along mode 0", tile_.columns));
@@ -61,13 +56,6 @@ std::string TileWriter::variable_of(const Operand& operand, bool loads) const {
 
 bool TileWriter::may_be_partial(const Operand& operand) const {
   return plan_.ragged && !is_transposed(operand);  // squares are whole
-}
-
-Code TileWriter::place_in_strip() const {
-  if (tile_.overlap == 0) return {};
-  return {.text = fmt::format("PlaceInStrip<kColumns, {}>{{column * kVector, tile.c0 == 0, "
-                              "tile.c0 + kColumns >= {}}}",
-                              tile_.overlap, value_of(plan_.extents.front()))};
 }
 
 Code TileWriter::transposed_accesses(Way way) const {

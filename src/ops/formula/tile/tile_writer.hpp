@@ -16,7 +16,9 @@ class TileWriter final : public TilesWriter {
   enum class Way : std::uint8_t { load, store };
   enum class Of : std::uint8_t { vector, square };
 
-  [[nodiscard]] std::vector<std::string_view> own_headers() const override;
+  [[nodiscard]] std::vector<std::string_view> own_headers() const override {
+    return {"shared_tile", "wide", "dependent"};
+  }
   void write_constants() override;
   void write_behind_formula() override;
   [[nodiscard]] bool is_loaded(const plan::Operand& operand) const override;
@@ -24,7 +26,6 @@ class TileWriter final : public TilesWriter {
   /// For transposed operands: line i of a square.
   [[nodiscard]] std::string variable_of(const plan::Operand& operand, bool loads) const override;
   [[nodiscard]] bool may_be_partial(const plan::Operand& operand) const override;
-  [[nodiscard]] Code place_in_strip() const override;
 
   void write_shared();
   void write_tile();

@@ -5,7 +5,6 @@
 
 #include "core/integer.hpp"
 #include "device/scale.hpp"
-#include "plan/sectors.hpp"
 
 namespace tilejit::plan {
 namespace {
@@ -20,8 +19,6 @@ constexpr int kMaxAccesses = 16;
 constexpr std::int64_t kManyLargeTiles = 4 * device::kManyTiles;  // of many squares a thread
 constexpr std::int64_t kFewestTiles = device::kManyTiles / 2;     // two on every multiprocessor
 constexpr int kFewSquares = 4;                                    // a thread
-constexpr std::int64_t kSectorBytes = 32;
-constexpr int kMostOverlap = 4;      // parts of a tile
 constexpr double kMostEmpty = 1.25;  // slots of a tile's side, per slot of half the side
 
 /// Whether neither mode 0 nor `m` is split among several leaves, and `m` is the contiguous one.
@@ -64,31 +61,6 @@ bool is_mostly_empty(const Dim& extent, int side) {
 }
 
 }  // namespace
-
-int overlap_of(const Plan& plan, const Tile& tile) {
-  int narrowest = kMaxAccesses;
-  bool cuts = false;
-  for (const Operand& operand : plan.operands) {
-    if (!operand.written) continue;
-    if (operand.reach != Reach::contiguous) return 0;
-    narrowest = std::min(narrowest, size_bytes(operand.dtype));
-    cuts |= cuts_sectors(plan, operand);
-  }
-  const int overlap = static_cast<int>(kSectorBytes) / narrowest;
-  if (!cuts || tile.columns < kMostOverlap * overlap) return 0;
-  const std::int64_t extent = plan.extents.front().value();
-  const std::int64_t before = core::ceil_div(extent, std::int64_t{tile.columns});
-  const std::int64_t with = core::ceil_div(extent - overlap, std::int64_t{tile.columns - overlap});
-  return before > 1 && kMostOverlap * (with - before) <= before ? overlap : 0;
-}
-
-void widen_for_overlap(const Plan& plan, Tile& tile) {
-  Tile wider = tile;
-  wider.columns *= 2;
-  wider.rows /= 2;
-  if (wider.rows >= kMinSide && overlap_of(plan, tile) == 0 && overlap_of(plan, wider) > 0)
-    tile = wider;
-}
 
 std::optional<std::size_t> find_transposed_mode(const std::vector<Operand>& operands,
                                                 const std::vector<Dim>& extents) {

@@ -22,14 +22,6 @@ inline constexpr int kMaxTileThreads = 256;
 [[nodiscard]] Tile choose_tile(const std::vector<Operand>& operands,
                                const std::vector<Dim>& extents, std::size_t mode, int vector);
 
-/// The columns that tiles should have in common (Tile::overlap): a sector of the narrowest output,
-/// if the ends of tiles would cut sectors of large outputs. An output may replace an input: of what
-/// two tiles load, only the one that stores an element uses it.
-[[nodiscard]] int overlap_of(const Plan& plan, const Tile& tile);
-
-/// Makes the tile twice as wide if only then overlapping is worth what it repeats.
-void widen_for_overlap(const Plan& plan, Tile& tile);
-
 /// Bytes of shared memory that the transposed operands take.
 [[nodiscard]] std::int64_t shared_bytes(const std::vector<Operand>& operands, const Tile& tile);
 
