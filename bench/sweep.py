@@ -4,7 +4,7 @@ nobody tuned.
 
     cmake --preset portable && cmake --build --preset portable
     bench/sweep.py --build build/portable --seed 1 --start 0 --count 100 --out sweep.jsonl
-    bench/sweep.py --build build/portable --again sweep.jsonl --below 0.92
+    bench/sweep.py --build build/portable --again sweep.jsonl --below 0.92     # or --repeat with the first
     bench/sweep.py --sum sweep.jsonl --worst worst/
     bench/sweep.py --build build/portable --case 201/10 112/21
     bench/sweep.py --seed 1 --count 5 --list             # the cases, without a GPU
@@ -152,19 +152,29 @@ class Sweep:
         if not keys:
             return
         self.prepare(keys)
-        pairs = [(key, repeat) for repeat in repeats for key in keys]
+        self.measure_all([(key, repeat) for repeat in repeats for key in keys])
+        if self.options.repeat:
+            low = [(record["seed"], record["index"]) for record in slow(self.records, self.options.below)]
+            self.measure_all([(key, repeat) for repeat in range(1, REPEATS + 1) for key in low])
+        self.measuring.stop()
+
+    def measure_all(self, pairs):
         for done, (key, repeat) in enumerate(pairs):
             if self.options.minutes and self.seconds() > 60 * self.options.minutes:
                 print(f"--minutes are over after {done} of {len(pairs)} measurements", file=sys.stderr)
                 break
             self.measure(key, repeat)
-        self.measuring.stop()
+
+
+def slow(records, below):
+    """The first records of the cases whose ratio to torch.compile is below that."""
+    return [case.first for case in report.measured(records) if (report.ratio(case.first) or 9) < below]
 
 
 def again(options):
     """Measures the cases below a ratio three more times, and appends the results to their file."""
     records = report.load([options.again])
-    low = [case.first for case in report.measured(records) if (report.ratio(case.first) or 9) < options.below]
+    low = slow(records, options.below)
     for record in low:
         if case_of(record["seed"], record["index"]).spec() != record["spec"]:
             raise RuntimeError(
@@ -209,6 +219,7 @@ def parse():
     parser.add_argument("--alone", action="store_true", help="check and time our kernels only, for the error of predictions")
     parser.add_argument("--cache", type=pathlib.Path, help="folder for what is compiled; else one below the temporary folder")
     parser.add_argument("--again", type=pathlib.Path, metavar="FILE", help="measure its cases below --below three times more")
+    parser.add_argument("--repeat", action="store_true", help="measure cases below --below three times more at the end")
     parser.add_argument("--below", type=float, default=0.92, help="torch.compile's time / ours (0.92)")
     parser.add_argument("--sum", type=pathlib.Path, nargs="+", metavar="FILE", help="only print what these files say")
     parser.add_argument("--worst", type=pathlib.Path, metavar="DIR", help="write the slowest cases as spec files")

@@ -331,7 +331,11 @@ TILE_DEVICE void combine_rows_if_last(const Params& p) {
 #endif
 #endif
 
+#ifdef BLOCKS_AT_ONCE
+extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS_AT_ONCE)
+#else
 extern "C" __global__ void __launch_bounds__(kThreads)
+#endif
 #if USES_CLUSTER
     __cluster_dims__(kCluster, 1, 1)
 #endif

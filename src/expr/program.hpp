@@ -219,19 +219,26 @@ struct ValueAxes {
 [[nodiscard]] int weight(const Node& node) noexcept;
 [[nodiscard]] std::int64_t weight(const Program& program) noexcept;
 
-/// A sum of exp(x - max(x)), or of exp2, that can be computed in the same pass as the maximum: when
-/// the maximum of some elements grows, their partial sum only has to be multiplied by a factor (M.
-/// Milakov, N. Gimelshein, "Online normalizer calculation for softmax", 2018).
-struct RescaledSum {
-  NodeId maximum = kNoNode;  ///< kNoNode: the node is no such sum
+/// A sum that can be computed in the same pass as the reduction that its terms are relative to.
+/// Of exp(x - max(x)), or of exp2: when the maximum of some elements grows, their partial sum only
+/// has to be multiplied by a factor (M. Milakov, N. Gimelshein, "Online normalizer calculation for
+/// softmax", 2018). Of x - mean(x), or of its square: partial sums about one centre give those
+/// about another (tile/centred.cuh).
+struct JoinedSum {
+  NodeId maximum = kNoNode;  ///< max(x); kNoNode: the node is no sum of exponentials
   bool guarded = false;      ///< subtracts a finite constant if the maximum is -infinity
+  NodeId total = kNoNode;    ///< sum(x); kNoNode: the node is no sum of distances or of squares
+  NodeId mean = kNoNode;     ///< sum(x) / extent
+  bool squares = false;
+  [[nodiscard]] bool joins() const noexcept { return maximum != kNoNode || total != kNoNode; }
 };
-/// The RescaledSum of each node.
-[[nodiscard]] std::vector<RescaledSum> rescaled_sums(const Program& program);
+/// The JoinedSum of each node: only those of exponentials, or also those about a mean.
+[[nodiscard]] std::vector<JoinedSum> rescaled_sums(const Program& program);
+[[nodiscard]] std::vector<JoinedSum> joined_sums(const Program& program);
 /// For each node, the passes over elements that it needs: one for each reduction of another
-/// reduction's result. Those in `sums` share the pass of their maxima.
+/// reduction's result. Those in `sums` share the pass of what they are relative to.
 [[nodiscard]] std::vector<int> passes_before(const Program& program,
-                                             const std::vector<RescaledSum>& sums);
+                                             const std::vector<JoinedSum>& sums);
 
 /// Device functions that `emit_cuda` calls. In programs of more than 4096 in weight each heavy
 /// function is emitted once, as a function that is not inlined: inlined everywhere it would keep

@@ -28,6 +28,11 @@ const Family kFamilies[] = {
      "2:1",
      {1},
      {.row_threads = 32, .cluster = 1, .register_vectors = 0}},
+    {"read again, peeled",
+     "(2,9003):(9003,1)",
+     "2:1",
+     {1},
+     {.vector = 4, .row_threads = 64, .cluster = 1, .register_vectors = 0}},
     {"columns", "(1013,72):(72,1)", "72:1", {0}, {.cluster = 1}},
     {"everything", "(99,101):(101,1)", "1:0", {0, 1}, {.cluster = 1}},
     {"a scan", "(3,3001):(3001,1)", "3:1", {1}, {}, "cumsum((x - m) * rsqrt(v + 1))"},
@@ -79,7 +84,8 @@ Kernels* all_kernels() {
       const std::string what = family.what;
       all->add(family, f32, false);
       if (what != "parts") all->add(family, f32, true);
-      if (what != "held by a block" && what != "columns" && what != "everything") continue;
+      const auto has_all = {"held by a block", "read again", "columns", "everything"};
+      if (std::ranges::find(has_all, what) == has_all.end()) continue;
       for (const DType dtype : {bf16, f64}) all->add(family, dtype, false);
     }
     return all->kernels.compile() ? std::move(all) : nullptr;

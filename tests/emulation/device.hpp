@@ -217,6 +217,13 @@ inline float __fmul_rn(float a, float b) {
   const volatile float product = a * b;
   return product;
 }
+inline double __dmul_rn(double a, double b) {
+  const volatile double product = a * b;
+  return product;
+}
+inline float __fdividef(float a, float b) {
+  return a / b;
+}
 inline float rsqrtf(float x) {
   return 1 / sqrtf(x);
 }

@@ -205,6 +205,17 @@ TEST(Plan, RowsArePeeledIfTheyAreManyOrHeld) {
   EXPECT_FALSE(plan("(139,393):(393,1)", "y = cumsum(x)").peeled);
 }
 
+TEST(Plan, ShortRowsWhosePlacesCountAreNotPeeled) {
+  const auto is_peeled = [](const std::string& masked) {
+    Fused op = test::make_op(bf16, {{"x", "(170163,417):(417,1)"}, {"y", "(170163,417):(417,1)"}},
+                             "m = " + masked + "; e = exp(m - max(m)); y = e / sum(e)");
+    op.axis = {1};
+    return plan_of(op).peeled;
+  };
+  EXPECT_TRUE(is_peeled("x"));
+  EXPECT_FALSE(is_peeled("where(iota(0) >= iota(1), x, -30)"));
+}
+
 TEST(Plan, ChoosesIndexWidth) {
   struct Row {
     const char *a, *y;
@@ -344,6 +355,18 @@ TEST(Plan, ThreadsOfMapsTakeVectorsUntilBlocksMoveEnough) {
     EXPECT_EQ(plan.vector, c.vector);
     EXPECT_EQ(plan.unroll, c.unroll);
   }
+}
+
+TEST(Plan, HeavyMapsTakeSeveralVectorsOnlyIfTheyAreMany) {
+  const auto unroll_of = [](const std::string& rows, const std::string& formula) {
+    const std::string x = "(" + rows + ",3,77,17):(3927,1309,17,1)",
+                      w = "(" + rows + ",1,77,1):(77,0,1,0)";
+    return plan_of(test::make_op(f32, {{"x", x}, {"w", w}, {"y", x}}, formula)).unroll;
+  };
+  const std::string heavy = "y = log(1 + exp(rsqrt(x * x + 0.5) / (abs(w) + 1)))";
+  EXPECT_EQ(unroll_of("238", heavy), 1);
+  EXPECT_EQ(unroll_of("2380", heavy), 4);
+  EXPECT_EQ(unroll_of("238", "y = x + w"), 4);
 }
 
 TEST(Plan, HonoursTuning) {

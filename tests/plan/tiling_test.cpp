@@ -82,6 +82,22 @@ TEST(Tiling, CrossesTheModeOfMostBytes) {
   EXPECT_TRUE(plan.extents[std::get<Tile>(plan.family).mode].is(64));
 }
 
+// The first output decided alone, so that three operands were transposed in place of one.
+TEST(Tiling, FollowsTheOutputsInWhoseOrderMostBytesLie) {
+  const auto reach_of_first = [](const std::string& order_of_second) {
+    return plan_of(test::make_op(f32,
+                                 {{"a", "(999,295):(1,999)"},
+                                  {"b", "(999,295):(1,999)"},
+                                  {"y", "(999,295):(295,1)"},
+                                  {"z", "(999,295):" + order_of_second}},
+                                 "y = a + b; z = a - b"))
+        .operands[2]
+        .reach;
+  };
+  EXPECT_EQ(reach_of_first("(1,999)"), Reach::transposed);
+  EXPECT_EQ(reach_of_first("(295,1)"), Reach::contiguous);
+}
+
 TEST(Tiling, ManyCrossedOperandsShareTheMemory) {
   Fused op = test::make_op(f32, {}, "y = ");
   for (int i = 0; i < 20; ++i) {

@@ -6,6 +6,7 @@
 #include "tile/strided.cuh"
 #include "tile/wide.cuh"
 #include "tile/reduce.cuh"
+#include "tile/centred.cuh"
 #include "tile/dependent.cuh"
 #include "tile/b8.cuh"
 #include "tile/math.cuh"
@@ -41,7 +42,7 @@ enum : int { kRegisterVectors = 0 };  // per thread
 enum : bool { kBlocksAreWhole = false };  // all have as many rows
 enum : bool { kStepsAreWhole = false };  // all threads hold as many
 enum : bool { kComputesAlways = false };  // also what does not exist
-enum : int { kReductions = 2 };  // one after another
+enum : int { kReductions = 1 };  // one after another
 enum : int { kCluster = 1 };  // blocks a row
 #define USES_CLUSTER 0
 #define TAKES_ROW_AFTER_ROW 0
@@ -87,6 +88,7 @@ struct Results {
 struct Pass0 {
   float a1 = 0;
   float a15 = math::nan_f32();
+  Centred<float> centred1;
   enum : bool { kRescales = false };
   enum : bool { kExtremum = false };
 
@@ -94,44 +96,21 @@ struct Pass0 {
     const float v0 = t0;
     a1 = a1 + float(v0);
     a15 = fminf(a15, float(v0));
+    centred1.fold(v0);
   }
   TILE_DEVICE void combine(const Pass0& other) {
     a1 = a1 + other.a1;
     a15 = fminf(a15, other.a15);
+    centred1.combine(other.centred1);
   }
   TILE_DEVICE void finish(const Params& p, Results& r) const {
     r.v1 = a1;
     r.v15 = row_length(p) == 0 ? math::inf_f32() : a15;
+    r.v6 = centred1.distances_to(r.v1 / static_cast<float>(p.d2 * p.d3));
+    r.v7 = centred1.squares_about(r.v1 / static_cast<float>(p.d2 * p.d3));
     const float v1 = r.v1;
     const float v2 = static_cast<float>(p.d2 * p.d3);
     const float v3 = v1 / v2;
-    r.v3 = v3;
-  }
-};
-
-struct Pass1 {
-  float a6 = 0;
-  float a7 = 0;
-  enum : bool { kRescales = false };
-  enum : bool { kExtremum = false };
-
-  TILE_DEVICE void fold(const Params& p, const Results& r, float t0) {
-    const float v0 = t0;
-    const float v3 = r.v3;
-    const float v4 = v0 - v3;
-    const float v5 = v4 * v4;
-    a6 = a6 + float(v4);
-    a7 = a7 + float(v5);
-  }
-  TILE_DEVICE void combine(const Pass1& other) {
-    a6 = a6 + other.a6;
-    a7 = a7 + other.a7;
-  }
-  TILE_DEVICE void finish(const Params& p, Results& r) const {
-    r.v6 = a6;
-    r.v7 = a7;
-    const float v2 = static_cast<float>(p.d2 * p.d3);
-    const float v3 = r.v3;
     const float v6 = r.v6;
     const float v7 = r.v7;
     const float v8 = v6 / v2;
@@ -151,6 +130,7 @@ struct Pass1 {
     const float v24 = 0x1.4f8b58p-17f;
     const float v25 = v23 + v24;
     const float v26 = rsqrtf(v25);
+    r.v3 = v3;
     r.v14 = v14;
     r.v26 = v26;
   }
@@ -159,8 +139,8 @@ struct Pass1 {
 template <class... T>
 struct List {};
 struct Below {};  // asks for the sums below a maximum
-using PassList = List<Pass0, Pass1>;
-enum : int { kPassBytes = (sizeof(Pass1) > (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4) ? int(sizeof(Pass1)) : (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4)) };
+using PassList = List<Pass0>;
+enum : int { kPassBytes = (sizeof(Pass0) > 4 ? int(sizeof(Pass0)) : 4) };
 
 TILE_DEVICE void formula(const Params& p, const Results& r, float t0, float& y3) {
   const float v0 = t0;
@@ -183,13 +163,6 @@ struct Vector {
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
                         const Results (&r)[kAcross], Pass0 (&a)[kAcross]) const {
-#pragma unroll
-    for (int e = 0; e < kVector; e += 1) {
-      a[0].fold(p, r[0], in0.element[e]);
-    }
-  }
-  TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
-                        const Results (&r)[kAcross], Pass1 (&a)[kAcross]) const {
 #pragma unroll
     for (int e = 0; e < kVector; e += 1) {
       a[0].fold(p, r[0], in0.element[e]);

@@ -4,9 +4,9 @@
 #include "tile/types.cuh"
 #include "tile/contiguous.cuh"
 #include "tile/packed.cuh"
+#include "tile/split.cuh"
 #include "tile/wide.cuh"
 #include "tile/reduce.cuh"
-#include "tile/cluster_reduce.cuh"
 #include "tile/dependent.cuh"
 #include "tile/f16.cuh"
 
@@ -15,19 +15,19 @@ using namespace tile;
 #define KERNEL_NAME tilejit_sum_columns_f32
 
 constexpr int kThreads = 512;  // a block
-constexpr int kVector = 2;  // elements a thread takes at once
+constexpr int kVector = 4;  // elements a thread takes at once
 
 struct Params {
   const f16* t0;
   f32* t1;
-  static constexpr i64 total = 1925;  // vectors
+  static constexpr i64 total = 963;  // vectors
 };
 static_assert(sizeof(Params) == 16, "the host packs the same bytes");
 
 using Index = u32;  // of the vectors of a row
 enum : bool { kAlong = false };
-enum : int { kAcross = 2 };  // rows of a thread
-enum : int { kRowThreads = 64 };  // threads of a block that share a row
+enum : int { kAcross = 4 };  // rows of a thread
+enum : int { kRowThreads = 128 };  // threads of a block that share a row
 #define SPLITS_ROWS 0
 enum : int { kSplits = 1 };  // blocks a row that meet in memory
 enum : int { kRegisterVectors = 0 };  // per thread
@@ -36,8 +36,8 @@ enum : bool { kBlocksAreWhole = false };  // all have as many rows
 enum : bool { kStepsAreWhole = false };  // all threads hold as many
 enum : bool { kComputesAlways = false };  // also what does not exist
 enum : int { kReductions = 1 };  // one after another
-enum : int { kCluster = 2 };  // blocks a row
-#define USES_CLUSTER 1
+enum : int { kCluster = 1 };  // blocks a row
+#define USES_CLUSTER 0
 #define TAKES_ROW_AFTER_ROW 0
 #define KEEPS_INPUTS 0
 enum : int { kBatch = 4 };  // loads in flight
@@ -51,12 +51,15 @@ TILE_DEVICE unsigned char* partials_of(const Params& p) {
 
 struct Row {
   i64 c0;
+  int valid;
   const f16* from0;
 };
 
 TILE_DEVICE Row row_at(const Params& p, u32 index) {
   Row row;
   row.c0 = index;
+  const i64 rest = 3850ll - row.c0 * kVector;
+  row.valid = rest < kVector ? int(rest) : kVector;
   const i64 c0 = row.c0;
   row.from0 = p.t0 + i64(c0) * kVector;
   asm("" : "+l"(row.from0));  // here, not before each load
@@ -106,7 +109,8 @@ struct Vector {
     if (!wanted) return;
     const i64 c0 = row.c0;
     const Index c1 = v;
-    in0.load(row.from0 + i64(c1) * 3850ll);
+    const int valid = row.valid;
+    load_split<2>(in0, row.from0 + i64(c1) * 3850ll, valid);
   }
   TILE_DEVICE void fold(const Params& p, const Row& row, Index v,
                         const Results (&r)[kAcross], Pass0 (&a)[kAcross]) const {
@@ -126,6 +130,7 @@ struct Vector {
 TILE_DEVICE void store_row(const Params& p, const Row& row,
                            const Results (&results)[kAcross]) {
   for (int e = 0; e < kAcross; ++e) {
+    if (e >= row.valid) break;
     const Results& r = results[e];
     const i64 c0 = row.c0;
     float y1;

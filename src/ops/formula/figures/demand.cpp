@@ -7,6 +7,7 @@
 #include "core/integer.hpp"
 #include "expr/traits.hpp"
 #include "figures/value.hpp"
+#include "plan/sectors.hpp"
 #include "rows/rows.hpp"
 
 namespace tilejit::figures {
@@ -20,6 +21,7 @@ using plan::Plan;
 using plan::Reach;
 
 constexpr double kSector = 32, kWord = 4;
+constexpr double kBytesOfCut = 120;         // that memory moves to complete a sector
 constexpr double kLessByApproximation = 5;  // instructions of a function for 16-bit results
 constexpr int kPlaceInstructions = 4;       // to compare a value, and to keep its place
 constexpr int kScanInstructions = 6;        // in a vector, and with what lies before it
@@ -68,8 +70,8 @@ class Instructions {
         varies_(nodes_.size(), false) {
     const bool rescales = rows != nullptr && !held_ && !plan::is_light(plan);
     level_ =
-        expr::passes_before(plan.program, rescales ? expr::rescaled_sums(plan.program)
-                                                   : std::vector<expr::RescaledSum>(nodes_.size()));
+        expr::passes_before(plan.program, rescales ? plan::joined_sums(plan)
+                                                   : std::vector<expr::JoinedSum>(nodes_.size()));
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       bool of_element = nodes_[i].op == expr::Op::load || nodes_[i].op == expr::Op::index;
       for (const NodeId arg : nodes_[i].args)
@@ -130,6 +132,17 @@ class Instructions {
   std::vector<bool> varies_;
   int passes_ = 0;
 };
+
+/// Sectors of an output that two blocks write in parts.
+double cut_sectors(const Plan& plan, const Operand& operand, double elements) {
+  const std::int64_t strip = plan::strip_of(plan);
+  if (!operand.written || operand.per_row || strip == 0 || !plan::cuts_sectors(plan, operand) ||
+      !operand.modes.front()[0].stride.is(1))
+    return 0;
+  const std::int64_t extent = plan.extents.front().value();
+  return elements / static_cast<double>(extent) *
+         static_cast<double>(core::ceil_div(extent, strip) - 1);
+}
 
 bool has_full_outputs(const Plan& plan) {
   return std::ranges::any_of(plan.operands,
@@ -206,7 +219,7 @@ std::optional<Demand> demand_of(const Plan& plan, const Figures& figures,
     const Operand& operand = plan.operands[i];
     const double bytes = bytes_by_sectors(operand, plan, symbols);
     if (operand.read) demand.bytes += bytes;
-    if (operand.written) demand.bytes += bytes;
+    if (operand.written) demand.bytes += bytes + kBytesOfCut * cut_sectors(plan, operand, elements);
     if (operand.read && !held && !scans) demand.again += (times - 1) * bytes;
     if (scans && rows->splits > 1 && operand.read) demand.again += bytes;
     if (operand.per_row) continue;

@@ -70,10 +70,9 @@ void check_tuning_of_several(const Tuning& tuning) {
 }
 
 Plan plan_parts(const Fused& op, const formula::Analysis& analysis, const Target& target,
-                bool one_pass_each, std::vector<formula::Analysis>* of_parts) {
+                Split parts, std::vector<formula::Analysis>* of_parts) {
   check_tuning_of_several(op.tuning);
   Plan plan = outline(op, analysis, target);
-  Split parts = split(op, analysis, one_pass_each);
   auto& several = plan.family.emplace<Several>();
   for (Part& part : parts.parts) {
     if (only_reduces(part.analysis.program)) part.op.tuning.atomics = op.tuning.atomics;

@@ -2,14 +2,15 @@
 
 #include "plan/iteration.hpp"
 #include "plan/plan.hpp"
+#include "plan/split.hpp"
 
 namespace tilejit::plan {
 
 /// The plan, a Several, of an operation that is not one kernel (is_one_kernel), or should not be.
 /// Throws Error{invalid_spec} for pinned knobs other than atomics, because knobs are for one
-/// kernel, and throws what `split` throws.
+/// kernel.
 [[nodiscard]] Plan plan_parts(const Fused& op, const formula::Analysis& analysis,
-                              const Target& target, bool one_pass_each,
+                              const Target& target, Split parts,
                               std::vector<formula::Analysis>* of_parts);
 
 /// The plan, a Several, of an operation whose analysis has steps. Throws what `make_plan` and

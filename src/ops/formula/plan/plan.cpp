@@ -24,6 +24,8 @@ namespace tilejit::plan {
 namespace {
 
 constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
+constexpr std::int64_t kLeastExtent =
+    32;  // along which vectors lie, if the first output decides otherwise
 
 Reach reach_of(const Operand& operand) {
   const OperandMode& innermost = operand.modes.front();
@@ -79,6 +81,8 @@ class Planner {
     } else if (axes_ == 0) {
       plan_.family = Map{.light = light_};
       modes_ = iterate_together(op, analysis, kept, leader_);
+      if (const auto other = output_of_most_bytes(); other && !light_)
+        modes_ = iterate_together(op, analysis, kept, *other);
     } else {
       const std::size_t widest = widest_input();
       // A scan takes its axis in the order of the coordinates.
@@ -158,6 +162,28 @@ class Planner {
       if (!is_contiguous(modes_.front(), t)) return t;
     }
     return std::nullopt;
+  }
+
+  /// An output in whose order more bytes lie than in that of the first one, if there is such an
+  /// output: a tile then transposes fewer of them.
+  [[nodiscard]] std::optional<std::size_t> output_of_most_bytes() const {
+    const auto bytes_along = [&](const IterationMode& mode) {
+      int bytes = 0;
+      for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
+        if (is_contiguous(mode, t)) bytes += size_bytes(op_.tensors[t].dtype);
+      }
+      return bytes;
+    };
+    std::optional<std::size_t> best;
+    int most = bytes_along(modes_.front());
+    for (const IterationMode& mode : modes_) {
+      if (mode.extent.is_known() && mode.extent.value() < kLeastExtent) continue;
+      for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
+        if (analysis_.access[t] == Access::in || !is_contiguous(mode, t)) continue;
+        if (bytes_along(mode) > most) best = t, most = bytes_along(mode);
+      }
+    }
+    return best;
   }
 
   static bool is_contiguous(const IterationMode& mode, std::size_t t) {
@@ -324,10 +350,12 @@ Plan make_plan_in_space(const Fused& op, const formula::Analysis& analysis, cons
 Plan make_plan(const Fused& op, const formula::Analysis& analysis, const Target& target,
                std::vector<formula::Analysis>* of_parts) {
   if (!analysis.steps.empty()) return plan_steps(op, analysis, target, of_parts);
-  if (!is_one_kernel(analysis.program)) return plan_parts(op, analysis, target, false, of_parts);
+  if (!is_one_kernel(analysis.program))
+    return plan_parts(op, analysis, target, split(op, analysis), of_parts);
   Plan plan = make_plan_in_space(op, analysis, target, analysis.shape);
   if (op.tuning == Tuning{.atomics = op.tuning.atomics} && leaves_device_idle(plan))
-    return plan_parts(op, analysis, target, true, of_parts);
+    return plan_parts(op, analysis, target, split_by_passes(op, analysis, joined_sums(plan)),
+                      of_parts);
   return plan;
 }
 

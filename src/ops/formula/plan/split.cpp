@@ -40,11 +40,9 @@ std::size_t index_of(int number) {
 
 class Splitter {
  public:
-  Splitter(const Fused& op, const formula::Analysis& analysis, bool one_pass_each)
-      : op_(op), analysis_(analysis), nodes_(analysis.program.nodes) {
-    if (one_pass_each) {
-      passes_ = expr::passes_before(analysis.program, expr::rescaled_sums(analysis.program));
-    }
+  /// `passes`: those that each node needs, if parts take one each; else empty.
+  Splitter(const Fused& op, const formula::Analysis& analysis, std::vector<int> passes)
+      : op_(op), analysis_(analysis), nodes_(analysis.program.nodes), passes_(std::move(passes)) {
     for (std::size_t axis = 0; axis < analysis.shape.size(); ++axis) {
       if (!analysis.shape[axis].is(1)) all_ |= Axes{1} << axis;
     }
@@ -390,8 +388,13 @@ class Splitter {
 
 }  // namespace
 
-Split split(const Fused& op, const formula::Analysis& analysis, bool one_pass_each) {
-  return Splitter(op, analysis, one_pass_each).run();
+Split split(const Fused& op, const formula::Analysis& analysis) {
+  return Splitter(op, analysis, {}).run();
+}
+
+Split split_by_passes(const Fused& op, const formula::Analysis& analysis,
+                      const std::vector<expr::JoinedSum>& joined) {
+  return Splitter(op, analysis, expr::passes_before(analysis.program, joined)).run();
 }
 
 }  // namespace tilejit::plan

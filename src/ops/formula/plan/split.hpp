@@ -26,9 +26,12 @@ struct Split {
 /// Splits an operation into several kernels. Only results of reductions and scans go through
 /// memory; a later part computes anything else it needs again. The first part that can write an
 /// output does so, unless a later part still reads what the output may replace. Throws
-/// Error{unsupported} for more than 32 parts that reduce or scan. If `one_pass_each`, no part goes
-/// over its rows twice: a reduction of another one's result has a part of its own, and so have
-/// outputs with more than one element per row.
-[[nodiscard]] Split split(const Fused& op, const formula::Analysis& analysis, bool one_pass_each);
+/// Error{unsupported} for more than 32 parts that reduce or scan.
+[[nodiscard]] Split split(const Fused& op, const formula::Analysis& analysis);
+/// The same for parts that do not go over their rows twice: a reduction of another one's result has
+/// a part of its own, unless it is among the `joined` sums, and so have outputs with more than one
+/// element per row.
+[[nodiscard]] Split split_by_passes(const Fused& op, const formula::Analysis& analysis,
+                                    const std::vector<expr::JoinedSum>& joined);
 
 }  // namespace tilejit::plan

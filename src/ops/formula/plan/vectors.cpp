@@ -27,6 +27,7 @@ constexpr std::int64_t kVectorsOfFew = 32;                // of these rows, if t
 constexpr std::int64_t kLongRow = 4096;                   // elements
 constexpr double kThreadsOfFew = device::kThreadsAtOnce;  // of maps: shorter vectors have as many
 constexpr std::int64_t kWeightOfFew = 32;  // expr::weight of a vector that is as fast whole
+constexpr std::int64_t kHeldByCluster = std::int64_t{8} * 512 * 32;  // registers
 constexpr double kUnknownExtent = 1e15;
 constexpr std::int64_t kMostOfRow = std::int64_t{1} << 30;
 
@@ -83,6 +84,7 @@ class Chooser {
         operand.shifted = takes_vectors(operand) && !is_aligned(operand, vector);
       }
     }
+    if (vector < wanted && splits(vector)) vector = wanted;
     if (transposed_mode_ && !op_.tuning.vector && !has_shifted()) {
       vector = std::min(vector, widest_of_transposed(vector));
     }
@@ -154,12 +156,15 @@ class Chooser {
     const bool along = rows != nullptr && rows->along();
     const bool map = std::holds_alternative<Map>(plan_.family) && !transposed_mode_;
     if (light_ || !(along || map) || plan_.extents.size() == 1) return false;
-    const bool held = along && !direction_of(plan_) && !is_one_pass(plan_);
+    const bool held = along && !direction_of(plan_) && reads_again(*rows);
     const bool few = elements() < (map ? kFewElementsOfMap : kFewElements);
     const Dim& row = plan_.extents.front();
     const bool waits = direction_of(plan_) && row.is_known() && row.value() >= kLongRow;
     const bool gains = held && (!row.is_known() || row.value() >= kVectorsOfFew * wanted);
     if (few && !gains && !waits && !op_.tuning.vector) return false;
+    // Places are numbered element by element, which conditions at the ends of rows make dearer.
+    const bool is_long = !row.is_known() || row.value() >= kLongRow;
+    if (held && !plan_.places.empty() && !is_long && !op_.tuning.vector) return false;
     // Many rows that are held between passes are loaded as fast by accesses of 4 bytes, unless long
     // weights double these.
     const bool weighted = row.is_known() && row.value() >= kLongRow &&
@@ -173,6 +178,14 @@ class Chooser {
       if (!lies_with(operand, *leader, wanted) && operand.written) return false;
     }
     return lies_with(*leader, *leader, wanted) && neighbours_have_strides();
+  }
+
+  /// Whether rows are read more than once, or would be if clusters did not hold them.
+  [[nodiscard]] bool reads_again(const Rows& rows) const {
+    if (!is_one_pass(plan_)) return true;
+    const auto length = elements_in_row(plan_, rows);
+    return has_centres(plan_) && plan_.target.major >= 9 && length &&
+           *length * registers_of_vector(plan_, rows) <= kHeldByCluster;
   }
 
   /// Whether vectors of `wanted` elements may be shifted in registers where rows of a tile's
@@ -191,6 +204,14 @@ class Chooser {
              (gains && has_long_aligned_rows(operand, wanted));
     };
     return neighbours_have_strides() && std::ranges::all_of(plan_.operands, can_be);
+  }
+
+  /// Whether columns that are read once are loaded in pieces of 4 bytes.
+  [[nodiscard]] bool splits(int vector) const {
+    const Rows* const rows = rows_of(plan_);
+    return !light_ && rows != nullptr && !rows->along() && !direction_of(plan_) &&
+           is_one_pass(plan_) && !has_shifted() && vector > 1 && is_narrow(vector, kNarrowAccess) &&
+           !is_narrow(vector, kLargeElement) && neighbours_have_strides();
   }
 
   /// Whether columns are read once, and so long that what threads do beside their loads

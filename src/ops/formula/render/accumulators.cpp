@@ -55,6 +55,7 @@ void CombiningWriter::write_pass(int pass) {
 void CombiningWriter::write_pass_members(int pass) {
   for (const NodeId id : passes_.reductions(plan_.program, pass)) {
     const Node& node = node_of(id);
+    if (passes_.is_centred(id)) continue;
     if (expr::finds_place(node.op)) {
       line(fmt::format("  {} a{} = 0;", accumulator_type(node_of(node.args[0])), id));
       line(fmt::format("  {} b{} = -1;  // its place", place_type(), id));
@@ -62,6 +63,8 @@ void CombiningWriter::write_pass_members(int pass) {
       line(fmt::format("  {} a{} = {};", accumulator_type(node), id, identity(node)));
     }
   }
+  for (const NodeId total : passes_.centres(plan_.program, pass))
+    line(fmt::format("  Centred<{}> centred{};", accumulator_type(node_of(total)), total));
   line(fmt::format("  enum : bool {{ kRescales = {} }};",
                    !passes_.rescaled(plan_.program, pass).empty()));
 }
@@ -94,6 +97,8 @@ void CombiningWriter::write_element_fold(int pass) {
     const std::string value = fmt::format("{}(v{})", accumulator_type(node), node.args[0]);
     line(fmt::format("    {} = {};", own, expr::emit_combination(node, own, value)));
   }
+  for (const NodeId total : passes_.centres(plan_.program, pass))
+    line(fmt::format("    centred{}.fold(v{});", total, node_of(total).args[0]));
   line("  }");
 }
 
@@ -121,6 +126,8 @@ void CombiningWriter::write_combine(int pass) {
       line(fmt::format("    {} = {};", own, expr::emit_combination(node, own, value)));
     }
   }
+  for (const NodeId total : passes_.centres(plan_.program, pass))
+    line(fmt::format("    centred{0}.combine(other.centred{0});", total));
   line("  }");
 }
 
@@ -130,6 +137,7 @@ void CombiningWriter::write_finish(int pass) {
       plan_.extents, [](const Dim& extent) { return !extent.is_known() || extent.is(0); });
   for (const NodeId id : passes_.reductions(plan_.program, pass)) {
     const Node& node = node_of(id);
+    if (passes_.is_centred(id)) continue;
     std::string value = fmt::format(
         "a{}", passes_.is_total(id) ? passes_.totals[static_cast<std::size_t>(id)] : id);
     if (expr::finds_place(node.op)) {
@@ -143,6 +151,12 @@ void CombiningWriter::write_finish(int pass) {
                               : fmt::format("{}({})", expr::compute_type(node.type), value);
     }
     line(fmt::format("    r.v{} = {};", id, value));
+  }
+  for (const NodeId id : passes_.centred(plan_.program, pass)) {
+    const expr::JoinedSum& found = passes_.sums[static_cast<std::size_t>(id)];
+    line(fmt::format("    r.v{0} = centred{1}.{2}(r.v{1} / {3});", id, found.total,
+                     found.squares ? "squares_about" : "distances_to",
+                     given(node_of(found.mean).args[1])));
   }
   const std::vector<NodeId> hoisted = passes_.hoisted_at(pass);
   std::vector<bool> nodes = passes_.needed_for(plan_.program, hoisted);
@@ -182,7 +196,7 @@ void CombiningWriter::write_rescaled_fold(int pass) {
 
 /// A sum below -infinity is nan, like exp(x - x).
 std::string CombiningWriter::rescaled_result(NodeId sum) const {
-  const expr::RescaledSum& found = passes_.sums[static_cast<std::size_t>(sum)];
+  const expr::JoinedSum& found = passes_.sums[static_cast<std::size_t>(sum)];
   if (found.guarded) return fmt::format("a{}", sum);
   const Node& maximum = node_of(found.maximum);
   return fmt::format("a{} == {} ? {} : a{}", found.maximum, infinity(maximum), nan_of(maximum),

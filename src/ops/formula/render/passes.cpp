@@ -81,8 +81,7 @@ Passes find_passes(const plan::Plan& plan) {
   // Reading a row that is held in registers twice costs nothing, and with two passes its
   // exponentials are computed only once.
   const bool rescales = rows->register_vectors == 0 && !plan::is_light(plan);
-  passes.sums =
-      rescales ? expr::rescaled_sums(plan.program) : std::vector<expr::RescaledSum>(nodes.size());
+  passes.sums = rescales ? plan::joined_sums(plan) : std::vector<expr::JoinedSum>(nodes.size());
   passes.level = expr::passes_before(plan.program, passes.sums);
   passes.count = std::ranges::max(passes.level);
   passes.hoisted.resize(nodes.size(), false);
@@ -176,13 +175,28 @@ std::vector<NodeId> Passes::reductions(const expr::Program& program, int pass) c
 
 std::vector<NodeId> Passes::folded(const expr::Program& program, int pass) const {
   std::vector<NodeId> found = reductions(program, pass);
-  std::erase_if(found, [&](NodeId id) { return is_rescaled(id); });
+  std::erase_if(found, [&](NodeId id) { return is_rescaled(id) || is_centred(id); });
   return found;
 }
 
 std::vector<NodeId> Passes::rescaled(const expr::Program& program, int pass) const {
   std::vector<NodeId> found = reductions(program, pass);
   std::erase_if(found, [&](NodeId id) { return !is_rescaled(id); });
+  return found;
+}
+
+std::vector<NodeId> Passes::centred(const expr::Program& program, int pass) const {
+  std::vector<NodeId> found = reductions(program, pass);
+  std::erase_if(found, [&](NodeId id) { return !is_centred(id); });
+  return found;
+}
+
+std::vector<NodeId> Passes::centres(const expr::Program& program, int pass) const {
+  std::vector<NodeId> found;
+  for (const NodeId id : centred(program, pass)) {
+    const NodeId total = sums[static_cast<std::size_t>(id)].total;
+    if (std::ranges::count(found, total) == 0) found.push_back(total);
+  }
   return found;
 }
 

@@ -16,21 +16,27 @@ struct Passes {
   /// is computed once per row, together with the last result of which it is made.
   std::vector<bool> hoisted;
 
-  std::vector<expr::RescaledSum> sums;  ///< per node: the maximum in whose pass it is folded
+  std::vector<expr::JoinedSum> sums;  ///< per node: the reduction in whose pass it is folded
   /// Per node: the scan whose total it is. Such reductions have no pass of their own; all other
   /// functions find them at pass `count`.
   std::vector<expr::NodeId> totals;
 
-  /// `folded` returns the reductions of pass `pass` that take each element by itself, and
-  /// `rescaled` those that need a maximum of the same pass.
+  /// `folded` returns the reductions of pass `pass` that take each element by itself, `rescaled`
+  /// those that need a maximum of the same pass, and `centred` those that need a mean of it.
   [[nodiscard]] std::vector<expr::NodeId> folded(const expr::Program& program, int pass) const;
   [[nodiscard]] std::vector<expr::NodeId> rescaled(const expr::Program& program, int pass) const;
+  [[nodiscard]] std::vector<expr::NodeId> centred(const expr::Program& program, int pass) const;
+  /// The sums of pass `pass` whose distances to their mean are folded together with them.
+  [[nodiscard]] std::vector<expr::NodeId> centres(const expr::Program& program, int pass) const;
   /// All reductions that pass `pass` folds, and the hoisted nodes that are known after it.
   [[nodiscard]] std::vector<expr::NodeId> reductions(const expr::Program& program, int pass) const;
   [[nodiscard]] std::vector<expr::NodeId> hoisted_at(int pass) const;
   [[nodiscard]] static std::vector<expr::NodeId> scans(const expr::Program& program);
   [[nodiscard]] bool is_rescaled(expr::NodeId id) const {
     return sums[static_cast<std::size_t>(id)].maximum != expr::kNoNode;
+  }
+  [[nodiscard]] bool is_centred(expr::NodeId id) const {
+    return sums[static_cast<std::size_t>(id)].total != expr::kNoNode;
   }
   [[nodiscard]] bool is_total(expr::NodeId id) const {
     return totals[static_cast<std::size_t>(id)] != expr::kNoNode;

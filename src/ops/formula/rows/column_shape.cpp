@@ -16,22 +16,26 @@ using core::power_of_two_from;
 
 constexpr int kThreadsAcross = 512;
 constexpr int kThreadsOfStrip = 256;
-constexpr int kThreadsOfShort = 128;  // the fewest threads of a block
-constexpr int kLeastGroups = 4;       // 64 bytes side by side with vectors of 16 bytes
+constexpr int kThreadsOfWidest = 1024;  // of strips of large elements that begin within sectors
+constexpr int kThreadsOfShort = 128;    // the fewest threads of a block
+constexpr int kLeastGroups = 4;         // 64 bytes side by side with vectors of 16 bytes
 constexpr int kLineBytes = 128, kSectorBytes = 32;
 constexpr std::int64_t kNearBytes = 4 * kLineBytes;
 constexpr std::int64_t kFewOfThread = 8;  // vectors of a column
 constexpr std::int64_t kManyOfNear = 8;   // times the threads that are resident
 constexpr int kGroupsOfLine = 8;          // 128 bytes
+constexpr double kGainOfFull = 1.2;       // of blocks half as wide
 constexpr int kMaxCluster = 8;            // every device with clusters supports it
 // Registers that hold a thread's part of a column, if it is a part or all of it, and those that
 // hold it and what is made of it.
 constexpr int kRegistersHeld = 32;
 constexpr int kRegistersOfWhole = 64;
 constexpr int kRegistersOfThread = 96;
-constexpr std::int64_t kMostHeld = 64;         // elements of a column that a thread holds, at most
-constexpr std::int64_t kFewHeld = 32;          // the same in large blocks of a cluster
-constexpr int kMostAcross = 8;                 // elements of a vector, which accumulate apart
+constexpr std::int64_t kMostHeld = 64;  // elements of a column that a thread holds, at most
+constexpr std::int64_t kFewHeld = 32;   // the same in large blocks of a cluster
+constexpr int kMostAcross = 8;          // elements of a vector, which accumulate apart
+constexpr int kMostOfBytes = 16;        // the same of elements of one byte
+constexpr std::int64_t kLongColumnOfBytes = 1024;
 constexpr std::int64_t kMostAccumulated = 48;  // bytes of these accumulators
 constexpr int kMostElements = 4;  // of a vector: each has accumulators and results of its own
 constexpr int kFewestOfWhole = 2, kMostOfWhole = 16;  // longer columns have several threads anyway
@@ -189,10 +193,19 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
   while (groups > least && groups * rows.row_threads > 2 * kWarp && rows.cluster == 1 &&
          ceil_div(*count, groups) < device::kManyBlocks)
     groups /= 2;
+  // Multiprocessors take small blocks more slowly than these run.
+  const std::int64_t bytes = *length * 4 * registers_of_held(plan, rows);  // of a column
+  while (rows.cluster == 1 && 2 * groups * rows.row_threads <= kThreadsAcross &&
+         ceil_div(*count, 2 * groups) >= 2 * device::kWantedBlocks &&
+         groups * bytes < kBytesOfBlock / 2)
+    groups *= 2;
   // Of strips that begin within sectors, wide ones share fewer of these with their neighbours.
   const bool are_odd = bytes_of_vector(plan, rows) < kNarrowestAccess ||
                        (plan.vector == 1 && plan.extents[0].value() % 2 != 0);
-  if (are_odd && rows.cluster > 1) groups = std::max(groups, kThreadsAcross / rows.row_threads);
+  const int widest = plan.vector == 1 && bytes_of_vector(plan, rows) >= kNarrowestAccess
+                         ? kThreadsOfWidest
+                         : kThreadsAcross;
+  if (are_odd && rows.cluster > 1) groups = std::max(groups, widest / rows.row_threads);
   const int threads = groups * rows.row_threads;
   if (threads < kWarp || held_shared_bytes(plan, rows, threads) > kMaxAccumulatorBytes)
     return std::nullopt;
@@ -202,9 +215,15 @@ std::optional<RowShape> shape_held(const Plan& plan, Rows rows, std::int64_t mos
 /// The most elements of a vector of columns that are read once: fewer if they would have large
 /// accumulators, or if the device would have room for more threads.
 int most_of_read_columns(const Plan& plan, const Rows& rows) {
+  const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
+  const bool of_bytes = std::ranges::all_of(plan.operands, [&](const Operand& operand) {
+    return !varies_in_row(operand, rows) || size_bytes(operand.dtype) == 1;
+  });
   int vector = kMostAcross;
   while (vector > 1 && vector * accumulator_bytes(plan) > kMostAccumulated) vector /= 2;
-  const auto length = vectors_in_row(plan, rows), count = vectors_across_rows(plan, rows);
+  // Of elements of one byte, several come in a word, and shifts are of whole vectors.
+  if (of_bytes && accumulator_bytes(plan) <= 8 && length.value_or(0) >= kLongColumnOfBytes)
+    vector = kMostOfBytes;
   if (!length || !count) return vector;
   const std::int64_t sharing = *length <= kMostOfWhole ? 1 : ceil_div(*length, kStepsOfThread);
   while (vector > 1 && *count * sharing < vector * device::kThreadsAtOnce) vector /= 2;
@@ -227,12 +246,31 @@ std::optional<RowShape> shape_whole(const Plan& plan, Rows rows, std::int64_t mo
   return RowShape{rows, small ? kThreadsAcross : many ? kThreadsOfStrip : kThreadsOfShort};
 }
 
+/// How much of the device is busy on average, if all blocks run at once or a few times as many do:
+/// multiprocessors with one block more than others keep these waiting.
+double fullness(std::int64_t count, int groups) {
+  constexpr std::int64_t kMultiprocessors = device::kWantedBlocks / 4;
+  const std::int64_t blocks = ceil_div(count, groups);
+  if (blocks == 0 || blocks > 2 * device::kWantedBlocks) return 1;
+  return static_cast<double>(blocks) /
+         static_cast<double>(ceil_div(blocks, kMultiprocessors) * kMultiprocessors);
+}
+
 }  // namespace
 
 std::int64_t held_shared_bytes(const Plan& plan, const Rows& rows, int threads) {
   if (threads_of_row(rows) == 1) return 0;
   return slots_across(threads, threads / rows.row_threads, rows.cluster) * accumulator_bytes(plan) *
          plan.vector;
+}
+
+int blocks_at_once(const Plan& plan) {
+  const auto* const rows = std::get_if<Rows>(&plan.family);
+  if (rows == nullptr || rows->along() || rows->cluster == 1 || plan.threads != kThreadsAcross ||
+      plan.vector != 1)
+    return 1;
+  // While the blocks of one cluster wait for each other, those of another one load.
+  return rows->register_vectors * registers_of_held(plan, *rows) <= kRegistersHeld ? 2 : 1;
 }
 
 int most_of_columns(const Plan& plan) {
@@ -268,6 +306,9 @@ RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held) {
     groups = most;
   } else if (count) {
     while (groups > kLeastGroups && ceil_div(*count, groups) < device::kManyBlocks) groups /= 2;
+    while (groups > kGroupsOfLine &&
+           kGainOfFull * fullness(*count, groups) < fullness(*count, groups / 2))
+      groups /= 2;
   }
   if (RowShape shape{rows}; count && length && groups >= kLeastGroups && groups < kGroupsOfLine &&
                             share_strips(plan, *count, *length, shape)) {

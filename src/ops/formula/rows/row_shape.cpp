@@ -225,14 +225,14 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
   };
   const auto is_held = [&] {
     if (by_block()) return true;
-    if (is_one_pass(plan)) return false;
+    if (is_one_pass(plan) && !has_centres(plan)) return false;
     return (has_large_elements && by_cluster(kMaxThreads, kFewestRegistersOfCluster)) ||
            (!plan.peeled && by_cluster(threads_of_cluster, kFewRegistersOfCluster)) ||
            by_cluster(half, kFewRegisters) || holds(kMaxThreads, 1, kFewestRegisters) ||
            by_cluster(half, kManyRegisters);
   };
   if (!is_held()) {
-    rows.row_threads = is_one_pass(plan) ? kMaxThreads / 2 : kMaxThreads;
+    rows.row_threads = is_one_pass(plan) || has_centres(plan) ? kMaxThreads / 2 : kMaxThreads;
     const auto count = vectors_across_rows(plan, rows);
     if (count && !share_held(plan, *count, *vectors, most_held, rows))
       share_among_blocks(plan, *count, rows.row_threads, *vectors / rows.row_threads, rows);
@@ -250,15 +250,19 @@ RowShape shape_along(const Plan& plan, Rows rows, std::int64_t most_held) {
 void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std::int64_t steps,
                         Rows& rows) {
   if (leaves_results(plan, blocks)) {
-    const std::int64_t most = std::min(device::kWantedBlocks / std::max<std::int64_t>(blocks, 1),
-                                       steps / (2 * kStepsOfThread));
+    // Registers of centres leave room for one block on each multiprocessor.
+    const bool centres = has_centres(plan);
+    const std::int64_t wanted = centres ? device::kWantedBlocks / 4 : device::kWantedBlocks;
+    const std::int64_t most = std::min(wanted / std::max<std::int64_t>(blocks, 1),
+                                       steps / ((centres ? 1 : 2) * kStepsOfThread));
     rows.splits = static_cast<int>(std::max<std::int64_t>(1, most));
     return;
   }
   const std::int64_t bytes_of_block =
       std::int64_t{threads} * kStepsOfThread * 4 * registers_of_vector(plan, rows);
   const auto are_few = [&](std::int64_t all) {
-    return all < device::kManyBlocks || all * bytes_of_block < device::kBytesUnderWay;
+    if (all < device::kManyBlocks) return true;
+    return 2 * all < 3 * device::kManyBlocks && all * bytes_of_block < device::kBytesUnderWay;
   };
   while (plan.target.major >= 9 && rows.cluster < kMaxCluster && are_few(rows.cluster * blocks) &&
          steps / rows.cluster >= 2 * kStepsOfThread) {

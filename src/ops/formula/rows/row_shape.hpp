@@ -36,6 +36,10 @@ void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std:
 /// The shape of rows whose vectors lie across: part of choose_row_shape.
 [[nodiscard]] RowShape shape_across(const Plan& plan, Rows rows, std::int64_t most_held);
 
+/// Blocks that a multiprocessor should have at once, for which the compiler then saves registers; 1
+/// if it may take as many as it likes.
+[[nodiscard]] int blocks_at_once(const Plan& plan);
+
 /// Loads that a thread has in flight if rows are not held. There are more of them if rows are
 /// columns and leave a multiprocessor with few threads. `plan` must have its rows and threads.
 [[nodiscard]] int batch_of_rows(const Plan& plan);

@@ -11,6 +11,7 @@ namespace {
 
 using core::ceil_div;
 
+constexpr int kFieldsOfCentred = 4;  // tile/centred.cuh
 constexpr int kBulkAlignment = 16;
 constexpr int kSharedBytesOfRest = 12 * 1024;  // per block, besides inputs kept for all rows
 // In microseconds and bytes per microsecond: what a kernel costs that follows another one, what one
@@ -47,7 +48,7 @@ bool can_be_kept(const Plan& plan, const Operand& operand, const Rows& rows) {
          operand.access_bytes == kBulkAlignment && operand.shifted == plan.peeled;
 }
 
-bool takes_one_pass(const Plan& plan, const std::vector<expr::RescaledSum>& sums) {
+bool takes_one_pass(const Plan& plan, const std::vector<expr::JoinedSum>& sums) {
   const auto passes = expr::passes_before(plan.program, sums);
   return std::ranges::max(passes) == 1 && std::ranges::all_of(plan.operands, [](const Operand& o) {
            return !o.written || o.per_row;
@@ -126,13 +127,24 @@ std::int64_t accumulator_bytes(const Plan& plan, bool (*among)(expr::Op) noexcep
     end = (end + bytes - 1) / bytes * bytes + bytes;
     widest = std::max(widest, bytes);
   };
-  for (const expr::Node& node : plan.program.nodes) {
+  const std::vector<expr::JoinedSum> joined = joined_sums(plan);
+  std::vector<expr::NodeId> centred;  // sums whose distances share a centre
+  for (std::size_t i = 0; i < plan.program.nodes.size(); ++i) {
+    const expr::Node& node = plan.program.nodes[i];
     if (!among(node.op)) continue;
+    if (const expr::NodeId total = joined[i].total; total != expr::kNoNode) {
+      if (std::ranges::count(centred, total) == 0) centred.push_back(total);
+      continue;
+    }
     const bool place = expr::finds_place(node.op);
     const DType type =
         place ? plan.program.nodes[static_cast<std::size_t>(node.args[0])].type : node.type;
     add_field(type == f64 || type == i64 || type == u64 ? 8 : 4);
     if (place) add_field(has_short_rows(plan) ? 4 : 8);
+  }
+  for (const expr::NodeId total : centred) {
+    const DType type = plan.program.nodes[static_cast<std::size_t>(total)].type;
+    for (int field = 0; field < kFieldsOfCentred; ++field) add_field(type == f64 ? 8 : 4);
   }
   return (end + widest - 1) / widest * widest;
 }
@@ -153,12 +165,23 @@ int combiners(const Plan& plan) noexcept {
   return rows_of(plan)->splits > kWarp ? combining_threads(plan) : kWarp;
 }
 
+std::vector<expr::JoinedSum> joined_sums(const Plan& plan) {
+  const auto* const rows = std::get_if<Rows>(&plan.family);
+  const bool centres = rows != nullptr && rows->along() && rows->register_vectors == 0;
+  return centres ? expr::joined_sums(plan.program) : expr::rescaled_sums(plan.program);
+}
+
+bool has_centres(const Plan& plan) {
+  return std::ranges::any_of(joined_sums(plan),
+                             [](const expr::JoinedSum& sum) { return sum.total != expr::kNoNode; });
+}
+
 bool is_one_pass(const Plan& plan) {
-  return takes_one_pass(plan, expr::rescaled_sums(plan.program));
+  return takes_one_pass(plan, joined_sums(plan));
 }
 
 bool is_one_pass_if_held(const Plan& plan) {
-  return takes_one_pass(plan, std::vector<expr::RescaledSum>(plan.program.nodes.size()));
+  return takes_one_pass(plan, std::vector<expr::JoinedSum>(plan.program.nodes.size()));
 }
 
 bool leaves_device_idle(const Plan& plan) {

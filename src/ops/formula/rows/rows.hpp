@@ -63,6 +63,14 @@ inline constexpr std::int64_t kMaxAccumulatorBytes = 48 * 1024;
 /// threads at most one of them, otherwise a block.
 [[nodiscard]] int combiners(const Plan& plan) noexcept;
 
+/// The sums that passes over rows that are not held fold together with what they are relative to.
+/// Distances to a mean need parts of few elements, as rows along vectors have.
+[[nodiscard]] std::vector<expr::JoinedSum> joined_sums(const Plan& plan);
+
+/// Whether some of these are about a mean. A thread then has twice as many registers, which leave
+/// room for 512 threads of a multiprocessor.
+[[nodiscard]] bool has_centres(const Plan& plan);
+
 /// Whether one pass over the elements gives all reductions, and only results of rows are stored.
 /// `is_one_pass` is for rows that are not held in registers. `is_one_pass_if_held` is for rows that
 /// are; these fold sums below a maximum in a pass of their own.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "render/combination.hpp"
+#include "rows/row_shape.hpp"
 #include "rows/rows.hpp"
 
 namespace tilejit::render {
@@ -17,6 +18,8 @@ using plan::Operand;
 std::vector<std::string_view> RowsWriter::own_headers() const {
   std::vector<std::string_view> headers = {"wide", direction_ ? "scan" : "reduce"};
   if (rows_.cluster > 1) headers.emplace_back("cluster_reduce");
+  const auto is_centred = [](const expr::JoinedSum& sum) { return sum.total != expr::kNoNode; };
+  if (std::ranges::any_of(passes_.sums, is_centred)) headers.emplace_back("centred");
   headers.emplace_back("dependent");
   if (keeps_inputs()) headers.emplace_back(plan_.peeled ? "kept" : "bulk");
   return headers;
@@ -66,6 +69,8 @@ void RowsWriter::write_steps() {
   line(fmt::format("enum : int {{ kReductions = {} }};  // one after another", passes_.count));
   line(fmt::format("enum : int {{ kCluster = {} }};  // blocks a row", rows_.cluster));
   line(fmt::format("#define USES_CLUSTER {:d}", rows_.cluster > 1));
+  if (const int blocks = plan::blocks_at_once(plan_); blocks > 1)
+    line(fmt::format("#define BLOCKS_AT_ONCE {}  // of a multiprocessor", blocks));
   line(fmt::format("#define TAKES_ROW_AFTER_ROW {:d}", rows_.ahead));
   line(fmt::format("#define KEEPS_INPUTS {:d}", keeps_inputs()));
 }

@@ -6,6 +6,7 @@
 
 #include "core/integer.hpp"
 #include "device/scale.hpp"
+#include "plan/sectors.hpp"
 #include "rows/rows.hpp"
 #include "tilejit/error.hpp"
 
@@ -24,7 +25,12 @@ constexpr int kMostOfChunk = 32;       // elements of these along a row: they ar
 constexpr int kRegistersOfChunk = 16;  // the next chunk takes as many again
 constexpr int kMostGroups = 16;        // rows side by side: 256 bytes with vectors of 16 bytes
 constexpr int kLeastGroups = 4;
-constexpr int kBytesSideBySide = 64;  // of a thread's accumulators
+constexpr int kStepsOfShifted = 2;          // of vectors of large elements: shifts take registers
+constexpr std::int64_t kLanesOfRow = 5;     // one of six is idle
+constexpr std::int64_t kVectorsOfMany = 4;  // a thread that is resident
+constexpr int kLargeElement = 4;            // bytes
+constexpr int kBytesSideBySide = 64;        // of a thread's accumulators
+constexpr std::int64_t kColumnsOfElement = 4096;  // of a vector, if columns are odd
 // With fewer blocks, so many multiprocessors are idle that sharing rows pays, although shared rows
 // are read twice.
 constexpr std::int64_t kFewBlocks = 88;
@@ -60,7 +66,10 @@ class Chooser {
     const int most = rows_.along() ? kMostOfChunk / plan.vector : kMostOfChunk;
     const bool one = rows_.along() && length_ && *length_ <= kThreads && is_small(plan, 1);
     const std::int64_t fitting =
-        std::min<std::int64_t>({one ? 1 : kMostSteps, most, 2 * most_elements / plan.vector,
+        std::min<std::int64_t>({one            ? 1
+                                : is_shifted() ? kStepsOfShifted
+                                               : kMostSteps,
+                                most, 2 * most_elements / plan.vector,
                                 kRegistersOfChunk / registers_of_vector(plan, rows_)});
     steps_ = tuning.unroll.value_or(static_cast<int>(std::max<std::int64_t>(1, fitting)));
     if (steps_ <= most) return;
@@ -98,7 +107,7 @@ class Chooser {
     if (length_) {
       rows_.row_threads =
           *length_ <= kWarp
-              ? power_of_two_from(*length_)
+              ? power_of_two_from(leaves_lanes_idle() ? ceil_div(*length_, steps_) : *length_)
               : std::clamp(power_of_two_from(ceil_div(*length_, steps_)), kWarp, kThreads);
     }
     if (length_ && !fits() && (reduces_ || fills_few_blocks())) rows_.row_threads = kManyThreads;
@@ -107,6 +116,13 @@ class Chooser {
     const std::int64_t bytes = bytes_of_row() * (threads_ / rows_.row_threads);
     if (count_ && *count_ * rows_.row_threads >= kManyBlocks * threads_ && bytes < kBytesOfBlock)
       threads_ = std::max(threads_, kThreads);
+  }
+
+  /// Whether a vector a thread would leave many lanes of many rows idle: with several vectors,
+  /// threads of more rows share what a warp does for a row.
+  [[nodiscard]] bool leaves_lanes_idle() const {
+    return kLanesOfRow * power_of_two_from(*length_) > *length_ * (kLanesOfRow + 1) && count_ &&
+           *count_ * *length_ >= kVectorsOfMany * device::kThreadsAtOnce;
   }
 
   /// Bytes of a row that are read and written.
@@ -142,11 +158,24 @@ class Chooser {
           std::min(rows_.row_threads, power_of_two_from(ceil_div(*length_, steps_)));
   }
 
+  /// Whether columns of large elements are shifted.
+  [[nodiscard]] bool is_shifted() const {
+    return std::ranges::any_of(plan_.operands, [](const Operand& operand) {
+      return operand.shifted && operand.written && size_bytes(operand.dtype) >= kLargeElement;
+    });
+  }
+
   /// Neighbours along the innermost of several kept modes: the next mode's columns are far away.
+  /// Wide strips cut fewer sectors of large outputs.
   [[nodiscard]] int most_side_by_side() const {
-    if (rows_.first < 2 || !plan_.extents[0].is_known()) return kMostGroups;
+    const bool cuts = std::ranges::any_of(plan_.operands, [&](const Operand& operand) {
+      return operand.written && operand.shifted && cuts_sectors(plan_, operand);
+    });
+    const bool many = count_ && *count_ / (2 * kMostGroups) >= 3 * device::kManyBlocks;
+    const int most = cuts && many ? 2 * kMostGroups : kMostGroups;
+    if (rows_.first < 2 || !plan_.extents[0].is_known()) return most;
     const std::int64_t vectors = ceil_div(plan_.extents[0].value(), plan_.vector);
-    return vectors < kLeastGroups ? power_of_two_from(vectors) : kMostGroups;
+    return vectors < kLeastGroups ? power_of_two_from(vectors) : most;
   }
 
   /// Bytes of shared memory for what the warps of a row tell each other, in two buffers, and for
@@ -216,9 +245,12 @@ int most_scanned_at_once(const Plan& plan) {
   if (scan == nullptr || scan->along()) return kAnyNumber;
   const auto most =
       static_cast<std::uint64_t>(kBytesSideBySide / accumulator_bytes(plan, expr::is_scan));
-  const int vector = static_cast<int>(std::bit_floor(std::max<std::uint64_t>(1, most)));
-  // A few columns are better spread over many blocks than read by wide accesses.
+  int vector = static_cast<int>(std::bit_floor(std::max<std::uint64_t>(1, most)));
   const auto columns = vectors_across_rows(plan, *scan);  // vectors have one element here
+  // A few columns are better spread over many blocks than read by wide accesses.
+  const Dim& side_by_side = plan.extents.front();
+  const bool odd = side_by_side.is_known() && side_by_side.value() % 2 != 0;
+  while (odd && columns && vector > 2 && *columns < vector * kColumnsOfElement) vector /= 2;
   const bool few = columns && *columns < device::kManyBlocks * kLeastGroups;
   return few && is_small(plan, kMostSteps) ? 1 : vector;
 }

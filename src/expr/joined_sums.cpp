@@ -1,4 +1,4 @@
-// Finds the sums that can be computed together with the maximum that their terms are relative to.
+// Finds the sums that can be computed together with the reduction that their terms are relative to.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -12,7 +12,7 @@ class Finder {
  public:
   explicit Finder(const Program& program) : nodes_(program.nodes) {}
 
-  [[nodiscard]] RescaledSum find(const Node& node) const {
+  [[nodiscard]] JoinedSum find(const Node& node) const {
     if (node.op != Op::reduce_sum || !is_floating(node.type)) return {};
     const Node& term = at(node.args[0]);
     if (term.op != Op::exp && term.op != Op::exp2) return {};
@@ -23,7 +23,23 @@ class Finder {
     const Node& found = at(maximum);
     const bool same =
         found.op == Op::reduce_max && found.axes == node.axes && found.args[0] == below.args[0];
-    return same ? RescaledSum{maximum, guarded != kNoNode} : RescaledSum{};
+    return same ? JoinedSum{.maximum = maximum, .guarded = guarded != kNoNode} : JoinedSum{};
+  }
+
+  /// A sum of x - mean(x), or of its squares.
+  [[nodiscard]] JoinedSum find_about_mean(const Node& node) const {
+    if (node.op != Op::reduce_sum || !is_floating(node.type)) return {};
+    const Node& term = at(node.args[0]);
+    const bool squares = term.op == Op::mul && term.args[0] == term.args[1];
+    const Node& distance = squares ? at(term.args[0]) : term;
+    if (distance.op != Op::sub) return {};
+    const NodeId value = distance.args[0], mean = distance.args[1];
+    if (at(mean).op != Op::div) return {};
+    const NodeId total = at(mean).args[0];
+    const Node &sum = at(total), &count = at(at(mean).args[1]);
+    const bool same = sum.op == Op::reduce_sum && sum.axes == node.axes && sum.args[0] == value &&
+                      sum.type == node.type && count.op == Op::extent && count.axes == node.axes;
+    return same ? JoinedSum{.total = total, .mean = mean, .squares = squares} : JoinedSum{};
   }
 
  private:
@@ -60,14 +76,23 @@ class Finder {
 
 }  // namespace
 
-std::vector<RescaledSum> rescaled_sums(const Program& program) {
+std::vector<JoinedSum> rescaled_sums(const Program& program) {
   const Finder finder(program);
-  std::vector<RescaledSum> found;
+  std::vector<JoinedSum> found;
   for (const Node& node : program.nodes) found.push_back(finder.find(node));
   return found;
 }
 
-std::vector<int> passes_before(const Program& program, const std::vector<RescaledSum>& sums) {
+std::vector<JoinedSum> joined_sums(const Program& program) {
+  const Finder finder(program);
+  std::vector<JoinedSum> found = rescaled_sums(program);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (!found[i].joins()) found[i] = finder.find_about_mean(program.nodes[i]);
+  }
+  return found;
+}
+
+std::vector<int> passes_before(const Program& program, const std::vector<JoinedSum>& sums) {
   std::vector<int> passes;
   for (std::size_t i = 0; i < program.nodes.size(); ++i) {
     const Node& node = program.nodes[i];
@@ -75,7 +100,7 @@ std::vector<int> passes_before(const Program& program, const std::vector<Rescale
     for (const NodeId arg : node.args) {
       if (arg != kNoNode) most = std::max(most, passes[static_cast<std::size_t>(arg)]);
     }
-    passes.push_back(most + (is_reduction(node.op) && sums[i].maximum == kNoNode ? 1 : 0));
+    passes.push_back(most + (is_reduction(node.op) && !sums[i].joins() ? 1 : 0));
   }
   return passes;
 }
