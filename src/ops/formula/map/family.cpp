@@ -12,8 +12,8 @@ namespace {
 constexpr int kThreads = 256;            // per block
 constexpr int kBytesOfBlock = 8 * 1024;  // that it reads and writes: more gain no more
 // Threads that a heavy formula should have before each takes several vectors, if there are so many.
-constexpr std::int64_t kThreadsOfFew = 4 * device::kThreadsAtOnce;
-constexpr std::int64_t kWeightOfFew = 32;
+constexpr std::int64_t kThreadsOfHeavy = 4 * device::kThreadsAtOnce;
+constexpr std::int64_t kHeavyWeight = 32;
 
 /// Vectors of a thread: as many as its formula and registers allow, until a block moves enough
 /// bytes; fewer if there is room on the device for more threads.
@@ -29,14 +29,19 @@ int unroll_of(const Plan& plan) {
   if (!std::ranges::all_of(plan.extents, &Dim::is_known)) return unroll;
   const std::int64_t vectors = total_units(plan, {});
   while (unroll > 1 && vectors <= unroll / 2 * 2 * device::kThreadsAtOnce) unroll /= 2;
-  const std::int64_t weight = plan.vector * expr::weight(plan.program);
-  while (unroll > 1 && unroll * weight > kWeightOfFew && vectors >= kThreadsOfFew &&
-         vectors < unroll * kThreadsOfFew)
-    unroll /= 2;
   return unroll;
 }
 
 }  // namespace
+
+void spread_heavy(Plan& plan) {
+  if (!std::ranges::all_of(plan.extents, &Dim::is_known)) return;
+  const std::int64_t vectors = total_units(plan, {}),
+                     weight = plan.vector * expr::weight(plan.program);
+  while (plan.unroll > 1 && plan.unroll * weight > kHeavyWeight && vectors >= kThreadsOfHeavy &&
+         vectors < plan.unroll * kThreadsOfHeavy)
+    plan.unroll /= 2;
+}
 
 std::string_view to_string(IndexWidth width) noexcept {
   switch (width) {

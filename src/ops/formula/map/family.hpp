@@ -30,4 +30,9 @@ struct Map {
   void write_json(core::JsonLine& line) const;
 };
 
+/// Leaves the threads of a map whose formula is heavy fewer vectors, if it then has threads enough
+/// for several times what a device holds. `plan` must be finished otherwise: threads do not wait
+/// for starts then, so this does not count in the choice of a family.
+void spread_heavy(Plan& plan);
+
 }  // namespace tilejit::plan

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "box/requests.hpp"
-#include "plan/launch_shape.hpp"
 #include "plan/vectors.hpp"
 
 namespace tilejit::plan {
@@ -103,11 +102,7 @@ std::optional<Plan> flattened(const Fused& op, const formula::Analysis& analysis
   }
   if (!best) return std::nullopt;
   std::get<Map>(best->family).choose_launch(*best, op.tuning);
-  // That few elements have fewer vectors a thread is no reason: threads do not wait for starts
-  // then.
-  Plan many = plan;
-  many.unroll = std::max(plan.unroll, vectors_in_flight(plan));
-  if (cycles_per_element(*best) < cycles_per_element(many)) return best;
+  if (cycles_per_element(*best) < cycles_per_element(plan)) return best;
   return std::nullopt;
 }
 

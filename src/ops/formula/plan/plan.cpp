@@ -57,6 +57,8 @@ class Planner {
     choose_launch(plan_, op_.tuning);
     set_box();
     if (!light_) flatten();
+    if (std::holds_alternative<Map>(plan_.family) && !light_ && !op_.tuning.unroll)
+      spread_heavy(plan_);
     choose_index();
     plan_.params = params_of(op_, plan_);
     plan_.params_bytes = operation::struct_bytes(plan_.params);
