@@ -80,9 +80,12 @@ struct WarpgroupProducer {
   template <class Source, int kSharing, class Params, class Tile>
   static TILE_DEVICE i32 boxes_of(const Params& p, const Tile& tile) {
     const i32 inside = Source::inside(p, tile);
-    if constexpr (kCluster == 1 || kBeside == 1) return inside;
-    static_assert(kSharing <= Source::kBoxes, "each block has a box to bring");
-    return inside < kSharing ? kSharing : inside;
+    if constexpr (kCluster == 1 || kBeside == 1) {
+      return inside;
+    } else {
+      static_assert(kSharing <= Source::kBoxes, "each block has a box to bring");
+      return inside < kSharing ? kSharing : inside;
+    }
   }
 
   // The one thread that fills the ring.

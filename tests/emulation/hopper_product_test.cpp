@@ -137,6 +137,11 @@ TEST(HopperProducts, OfAnyTilesAndClusters) {
       {"three consumers", wide, "d = a @ b", {}, pinned(192, 192, 1, 1)},
       {"clusters of four", wide, "d = a @ b", {}, pinned(64, 128, 4, 1)},
       {"clusters of four, turned", turned, "d = a @ b", {}, pinned(64, 128, 4, 1)},
+      {"clusters of four, which share three boxes",
+       {{"a", bf16, "(137,320)"}, {"b", bf16, "(320,264)"}, {"d", bf16, "(137,264)"}},
+       "d = a @ b",
+       {},
+       pinned(64, 144, 4, 1)},
       {"splits", wide, "d = a @ b", {}, pinned(128, 128, 1, 3)},
       {"splits of clusters", wide, "d = a @ b", {}, pinned(128, 128, 2, 4)},
   });
