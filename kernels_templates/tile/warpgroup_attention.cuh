@@ -266,7 +266,7 @@ struct WarpgroupAttention {
       if (!ends) blocks.next(p);
       wgmma_wait<1>();  // the scores are there, the values still run
       pin(s);
-      release_keys(place, rings, at, operands);
+      if (!ends) release_keys(place, rings, at, operands);
       place.formulas.score(p, tile, terms, first_query(), first_key(), s);
       place.formulas.mask(p, tile, terms, first_query(), first_key(), block.is_masked, s);
       weigh(place.formulas.scale(), has_values);

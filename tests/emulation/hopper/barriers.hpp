@@ -13,7 +13,8 @@ namespace emulation {
 /// A barrier in shared memory, whose 8 bytes there say that they are one.
 struct Mbarrier {
   unsigned count = 0, pending = 0, phase = 0;
-  long bytes = 0;  // promised, and not there
+  long bytes = 0;              // promised, and not there
+  bool was_waited_for = true;  // its last phase
 
   static constexpr std::uint64_t kMark = 0x6261727269657221;  // what its 8 bytes hold
 };
@@ -32,6 +33,8 @@ inline Mbarrier& mbarrier_at(unsigned address) {
 }
 inline void end_phase(Mbarrier& barrier) {
   if (barrier.pending != 0 || barrier.bytes != 0) return;
+  if (!barrier.was_waited_for) fail("an mbarrier ended two phases while nobody waited");
+  barrier.was_waited_for = false;
   barrier.pending = barrier.count;
   ++barrier.phase;
   Cluster::running->wake(&barrier);
@@ -54,10 +57,11 @@ inline void mbarrier_complete(unsigned address, unsigned bytes) {
 }
 inline void mbarrier_wait(unsigned address, unsigned parity) {
   if (parity > 1) fail("a parity is 0 or 1");
-  const Mbarrier& barrier = mbarrier_at(address);
+  Mbarrier& barrier = mbarrier_at(address);
   while (barrier.phase % 2 == parity) {
     Cluster::running->sleep(&barrier, {"an mbarrier at %u, parity %u", {address, parity}});
   }
+  barrier.was_waited_for = true;
 }
 
 struct NamedBarrier {
