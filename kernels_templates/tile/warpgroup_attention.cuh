@@ -181,9 +181,9 @@ struct WarpgroupAttention {
 #pragma unroll
     for (int e = 0; e < 2; ++e) terms[e].load(p, tile, i32(tile.m) + place.row() + 8 * e);
   }
-  static TILE_DEVICE void release_keys(const Place& place, const Rings& rings, States& at,
+  static TILE_DEVICE void release_keys(bool releases, const Rings& rings, States& at,
                                        Operands& operands) {
-    if (place.releases()) rings.k.release(at.k);
+    if (releases) rings.k.release(at.k);
     at.k.advance();
     operands.set_k(at);
   }
@@ -266,7 +266,7 @@ struct WarpgroupAttention {
       if (!ends) blocks.next(p);
       wgmma_wait<1>();  // the scores are there, the values still run
       pin(s);
-      if (!ends) release_keys(place, rings, at, operands);
+      release_keys(place.releases() && !ends, rings, at, operands);
       place.formulas.score(p, tile, terms, first_query(), first_key(), s);
       place.formulas.mask(p, tile, terms, first_query(), first_key(), block.is_masked, s);
       weigh(place.formulas.scale(), has_values);
@@ -291,7 +291,7 @@ struct WarpgroupAttention {
         blocks.next(p);
         wgmma_wait<1>();
         pin(s);
-        release_keys(place, rings, at, operands);
+        release_keys(place.releases(), rings, at, operands);
         place.formulas.score(p, tile, terms, first_query(), first_key(), s);
         weigh(place.formulas.factor * Work::kBase, true);
         rescale(o[0], factor);
