@@ -12,9 +12,12 @@ inline HandPlan shared_rows(bool atomics = false) {
   plan.plan.family = plan::Rows{.first = 0, .row_threads = 128, .splits = 4, .atomics = atomics};
   plan.plan.threads = 128;
   plan.param({.kind = plan::Param::Kind::workspace, .index = 0});
-  expr::Node sum;
+  expr::Node element, sum;
+  element.op = expr::Op::load;
+  element.source = 0;
   sum.op = expr::Op::reduce_sum;
-  plan.plan.program.nodes = {sum};
+  sum.args[0] = 0;
+  plan.plan.program.nodes = {element, sum};
   return plan;
 }
 
