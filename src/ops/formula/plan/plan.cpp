@@ -24,8 +24,8 @@ namespace tilejit::plan {
 namespace {
 
 constexpr std::int64_t kNarrowLimit = std::int64_t{1} << 31;
-constexpr std::int64_t kLeastExtent =
-    32;  // along which vectors lie, if the first output decides otherwise
+// Along which vectors lie, if another output than the first one decides.
+constexpr std::int64_t kLeastExtent = 32;
 
 Reach reach_of(const Operand& operand) {
   const OperandMode& innermost = operand.modes.front();
