@@ -7,9 +7,10 @@ namespace tilejit::device {
 // The scale of the devices that planners assume: an H100, whose tables are in docs/performance.md.
 // The numbers are the same for every target, so that a plan does not depend on one device.
 
-inline constexpr std::int64_t kManyBlocks = 128;    ///< about one per multiprocessor
-inline constexpr std::int64_t kWantedBlocks = 528;  ///< four per multiprocessor of 132
-inline constexpr std::int64_t kManyTiles = 512;     ///< a few on every multiprocessor
+inline constexpr std::int64_t kMultiprocessors = 132;
+inline constexpr std::int64_t kManyBlocks = 128;  ///< about one per multiprocessor
+inline constexpr std::int64_t kWantedBlocks = 4 * kMultiprocessors;
+inline constexpr std::int64_t kManyTiles = 512;  ///< a few on every multiprocessor
 /// Approximate number of threads that are resident at once.
 inline constexpr std::int64_t kThreadsAtOnce = std::int64_t{1} << 17;
 /// Bytes of loads under way at once that keep the memory busy.

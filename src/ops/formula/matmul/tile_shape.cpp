@@ -30,7 +30,6 @@ constexpr ShapeOfClass kSingle[] = {{{128, 128, 16, 2, 4, 3, 2}, 210},
                                     {{64, 64, 16, 2, 2, 3, 4}, 195}};
 constexpr ShapeOfClass kDouble[] = {{{64, 64, 16, 2, 2, 3, 2}, 100}};
 
-constexpr std::int64_t kMultiprocessors = device::kWantedBlocks / 4;
 constexpr int kManyWarps = 8;                  // that keep a multiprocessor's tensor cores busy
 constexpr double kOfFewWarps = 0.85;           // the rate of fewer
 constexpr double kClocksOfStart = 1500;        // until the first product
@@ -49,7 +48,7 @@ double clocks(const ShapeOfClass& one, const Grid& size, int splits) {
   const std::int64_t tiles =
       core::ceil_div(size.m, shape.m) * core::ceil_div(size.n, shape.n) * size.batch;
   const std::int64_t steps = core::ceil_div(core::ceil_div(size.k, shape.k), splits);
-  const std::int64_t each = core::ceil_div(tiles * splits, kMultiprocessors);
+  const std::int64_t each = core::ceil_div(tiles * splits, device::kMultiprocessors);
   const std::int64_t at_once = std::min<std::int64_t>(each, shape.blocks);
   const double sums = static_cast<double>(shape.m) * shape.n;
   const double rate =

@@ -249,11 +249,10 @@ std::optional<RowShape> shape_whole(const Plan& plan, Rows rows, std::int64_t mo
 /// How much of the device is busy on average, if all blocks run at once or a few times as many do:
 /// multiprocessors with one block more than others keep these waiting.
 double fullness(std::int64_t count, int groups) {
-  constexpr std::int64_t kMultiprocessors = device::kWantedBlocks / 4;
   const std::int64_t blocks = ceil_div(count, groups);
   if (blocks == 0 || blocks > 2 * device::kWantedBlocks) return 1;
   return static_cast<double>(blocks) /
-         static_cast<double>(ceil_div(blocks, kMultiprocessors) * kMultiprocessors);
+         static_cast<double>(ceil_div(blocks, device::kMultiprocessors) * device::kMultiprocessors);
 }
 
 }  // namespace

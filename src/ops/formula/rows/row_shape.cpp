@@ -252,7 +252,7 @@ void share_among_blocks(const Plan& plan, std::int64_t blocks, int threads, std:
   if (leaves_results(plan, blocks)) {
     // Registers of centres leave room for one block on each multiprocessor.
     const bool centres = has_centres(plan);
-    const std::int64_t wanted = centres ? device::kWantedBlocks / 4 : device::kWantedBlocks;
+    const std::int64_t wanted = centres ? device::kMultiprocessors : device::kWantedBlocks;
     const std::int64_t most = std::min(wanted / std::max<std::int64_t>(blocks, 1),
                                        steps / ((centres ? 1 : 2) * kStepsOfThread));
     rows.splits = static_cast<int>(std::max<std::int64_t>(1, most));
