@@ -73,6 +73,13 @@ struct WarpgroupMatmul {
   // Warps that read a stage by themselves release it by themselves.
   static constexpr int kReleases = Work::kLoadsA ? 4 : 1;
   static constexpr int kOfBatch = kSteps / 2;  // instructions, of A in registers
+  // Operands of the formula are loaded ahead, the first ones under the products, if registers last
+  // for those of two panels beside the sums and what else there is.
+  using Operands = typename Finish::Operands;
+  static constexpr int kOfPanels = 2 * int(sizeof(Operands) / 4), kElse = 40;  // registers
+  static constexpr bool kAhead =
+      Finish::kMayLoadAhead && !Work::kLoadsA && !Work::kStatistic &&
+      kHeight * Mma::kC + kOfPanels + kElse <= RegistersOf<Work::kConsumers>::kConsumer;
   static constexpr u32 kOfBarriers = kOfSums + Work::kConsumers * 4 * Finish::kBytes;
 
   // One batch of products: the operands of a stage.
@@ -228,6 +235,9 @@ struct WarpgroupMatmul {
     for (u32 t = blockIdx.x / kBlocks + first * step; t < count; t += turns * step) {
       Sum d[kHeight][Mma::kC];
       Rows rows;
+      Operands operands;
+      if constexpr (kAhead)
+        operands.load(p, Work::tile_at(p, t, role.row, role.column), first_row, 0, thread % 32);
       if (Work::kMayBeEmpty && role.steps == 0) {
 #pragma unroll
         for (int i = 0; i < kHeight; ++i) clear(d[i]);
@@ -249,8 +259,12 @@ struct WarpgroupMatmul {
         }
       }
       rows.finish();
-      Finish::finish(p, Work::tile_at(p, t, role.row, role.column), d, rows, own, first_row,
-                     thread % 32);
+      const auto tile = Work::tile_at(p, t, role.row, role.column);
+      if constexpr (kAhead) {
+        Finish::template finish_with<true>(p, tile, d, rows, operands, own, first_row, thread % 32);
+      } else {
+        Finish::finish(p, tile, d, rows, own, first_row, thread % 32);
+      }
       if constexpr (Work::kTakeTurns) at.advance((turns - 1) * u32(role.steps));
     }
   }

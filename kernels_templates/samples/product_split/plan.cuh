@@ -209,9 +209,8 @@ struct Work {
   using BoxesB = SourceB;
   using Place = ResultPlace;
   static constexpr int kOutputs = 1, kTurns = 2;
-  static constexpr bool kRolled = true, kAlike = true;
-  static constexpr bool kAlongM = true, kPanelTogether = false;
-  static constexpr int kReductions = 0;
+  static constexpr bool kAlike = true, kAlongM = true, kPanelTogether = false;
+  static constexpr int kWeight = 16, kReductions = 0;
   using Vector = ResultPair;
   using Stored = ResultStored;
   using Finish = SumsByWords<Work>;
