@@ -12,9 +12,10 @@
 //   kTakeTurns                        each warpgroup has a tile of its own, and finishes it while
 //                                     the next one multiplies; else all have a part of one tile
 //   kMayBeEmpty                       K may be 0
-//   Product, SharedA, SharedB         the instruction, and its operands in shared memory
+//   Product, SharedA, SharedB         the instructions of a stage as one statement, which costs
+//                                     compilers less, or of half a stage if kLoadsA; and their
+//                                     operands in shared memory
 //   kLoadsA                           A goes through registers (tile/operand_along_m.cuh)
-//                                     and Product has half the instructions of a stage as one
 //   BoxesA, BoxesB                    where boxes of the operands lie (load_operand)
 //   extent_k(p), count(p)             count: groups of tiles, one tile per block of a cluster
 //   tile_at(p, number, row, column)   Tile: where a block's tile lies, of those of its cluster
@@ -85,17 +86,16 @@ struct WarpgroupMatmul {
   // One batch of products: the operands of a stage.
   template <bool kClear>
   static TILE_DEVICE void multiply_stage(Sum (&d)[kHeight][Mma::kC], u64 a, u64 b) {
+    u64 steps_b[kSteps];
+#pragma unroll
+    for (int k = 0; k < kSteps; ++k) steps_b[k] = b + TileB::step(0, k);
     wgmma_fence();
 #pragma unroll
-    for (int k = 0; k < kSteps; ++k) {
+    for (int i = 0; i < kHeight; ++i) {
+      u64 steps_a[kSteps];
 #pragma unroll
-      for (int i = 0; i < kHeight; ++i) {
-        if (kClear && k == 0) {
-          Mma::template fma<true>(d[i], a + TileA::step(i, k), b + TileB::step(0, k));
-        } else {
-          Mma::template fma<false>(d[i], a + TileA::step(i, k), b + TileB::step(0, k));
-        }
-      }
+      for (int k = 0; k < kSteps; ++k) steps_a[k] = a + TileA::step(i, k);
+      Mma::multiply(d[i], steps_a, steps_b, !kClear);
     }
     wgmma_commit();
   }

@@ -232,7 +232,7 @@ TEST(HopperProducts, ThatDoNotWaitGoWrong) {
       {"wgmma_wait<0>();\n    release(ring, before, role, thread);\n#pragma",
        "release(ring, before, role, thread);\n#pragma"},
       {"ring.expect(at, bytes);", "ring.expect(at, bytes - 128);"},
-      {"wgmma_fence();\n#pragma unroll\n    for (int k", "for (int k"},
+      {"wgmma_fence();\n#pragma unroll\n    for (int i", "for (int i"},
   };
   EmulatedKernels kernels(kHopper);
   for (const auto& [from, to] : changes) {

@@ -260,11 +260,10 @@ class Ranking {
     return std::cbrt(sum);
   }
 
-  /// Tensor cores have nothing to do while the only warpgroup reduces its rows.
+  /// All warps of a multiprocessor reduce rows while it multiplies.
   [[nodiscard]] double beside_statistic(const WgmmaTile& tile, double product) const {
     if (!problem_.statistic) return product;
-    const double statistic = costs_.of_statistic * tile.m / (64.0 * tile.consumers);
-    return tile.consumers == 1 ? product + statistic : std::max(product, statistic);
+    return std::max(product, costs_.of_statistic * tile.m / 64.0);
   }
 
   /// Of an instruction.

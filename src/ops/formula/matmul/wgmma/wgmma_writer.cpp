@@ -234,7 +234,7 @@ void MatmulWgmmaWriter::write_finish() {
 void MatmulWgmmaWriter::write_tiles() {
   const bool loads_a = wgmma_.loads_a();
   const atoms::Majors majors{.a = loads_a ? atoms::Major::k : wgmma_.a.major, .b = wgmma_.b.major};
-  const int steps = loads_a ? wgmma_.tile.k / wgmma_.atom.k / kBatchesOfStage : 0;
+  const int steps = wgmma_.tile.k / wgmma_.atom.k / (loads_a ? kBatchesOfStage : 1);
   out_ += without_namespace(atoms::emit(wgmma_.atom, "Mma", majors, steps));
   if (loads_a) {
     line(fmt::format("using TileA = OperandAlongM<{}, {}>;", wgmma_.tile.m, wgmma_.tile.k));
