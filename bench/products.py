@@ -9,8 +9,9 @@
 
 Needs a GPU and PyTorch. Values are random normal ones. Ours and PyTorch's take turns in random order, each a
 CUDA graph of 8 ms or more after a replay that is not timed; the table has the medians of the rounds, and the median of
-the rounds' ratios with its interval of 95 %. --without-pause adds the ratio of both repeated for that many seconds each,
-twice. TF32 is off for f32, and on for tf32. Results are checked against products in f64 of the first and the last rows.
+the rounds' ratios with its interval of 95 %. --without-pause adds the ratio of medians of four runs of that many seconds
+each, without a pause between launches. TF32 is off for f32, and on for tf32. Results are checked against products in
+f64 of the first and the last rows.
 --random takes that many random products of bf16 instead, of which half have sides that are multiples of 64, and
 half of 8, of --seed, and adds the geometric mean, the 5th percentile and the least of the ratios. --start and --count take
 a part of the rows, for machines that end a command after some time; --json appends a line per row.
@@ -186,19 +187,21 @@ def measure(torch, runtime, row, options):
     if peer:
         record["ratio"], between = torch_timing.ratio_in_rounds(times["peer"], times["ours"])
         cells[3:] = f"{record['ratio']:.3f}", f"{between[0]:.3f} to {between[1]:.3f}"
-    if options.without_pause:
-        cells.append(f"{without_pause(torch, graphs, options.without_pause):.3f}" if peer else "")
+    if options.without_pause and not peer:
+        cells.append("")
+    elif options.without_pause:
+        long = record["without_pause_us"] = without_pause(torch, graphs, options.without_pause)
+        cells.append(f"{statistics.median(long['peer']) / statistics.median(long['ours']):.3f}")
     table.print_row(options, cells, right, record)
     return right, record.get("ratio")
 
 
 def without_pause(torch, graphs, seconds):
-    """PyTorch's time over ours, each of them for that long, twice."""
-    total = {name: 0 for name in graphs}
-    for _ in range(2):
-        for name, graph in graphs.items():
-            total[name] += torch_timing.without_pause_us(torch, *graph, seconds)
-    return total["peer"] / total["ours"]
+    """Microseconds of each run of that many seconds, in the order ours, PyTorch's, PyTorch's, ours, twice."""
+    us = {name: [] for name in graphs}
+    for name in 2 * (*graphs, *reversed(graphs)):
+        us[name].append(torch_timing.without_pause_us(torch, *graphs[name], seconds))
+    return us
 
 
 def main():
