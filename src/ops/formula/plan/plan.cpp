@@ -54,6 +54,7 @@ class Planner {
     choose_vector(op_, analysis_, transposed_mode_, light_, plan_);
     set_tile();
     if (suits_staging(plan_, op_.tuning)) plan_.family = StagedRows{*rows_of(plan_), 1, direction_};
+    set_slabs();
     choose_launch(plan_, op_.tuning);
     set_box();
     if (!light_) flatten();
@@ -280,6 +281,12 @@ class Planner {
     if (op_.tuning.tile) set_sides(*op_.tuning.tile, tile);
     const Dim& extent = plan_.extents[*transposed_mode_];
     tile.ragged = formula::divisor(extent, analysis_.symbols) % plan_.vector != 0;
+  }
+
+  /// Slabs have no knobs, like boxes.
+  void set_slabs() {
+    if (light_ || op_.tuning != Tuning{}) return;
+    if (std::optional<Plan> slabs = plan_by_slabs(plan_)) plan_ = std::move(*slabs);
   }
 
   /// Boxes have no knobs: what is pinned is of another family.
