@@ -20,7 +20,11 @@ enum : int { kClusterRowThreads = kRowThreads * kCluster };  // per row, or per 
 enum : int { kRegisterVectorsOrOne = kRegisterVectors > 0 ? kRegisterVectors : 1 };
 // If vectors lie across rows, each run of kChain vectors (128 elements) is summed separately, so
 // that errors do not grow with the row's length.
+#ifdef PARTS_HAVE_CENTRES
+enum : int { kChain = kBatch };
+#else
 enum : int { kChain = 128 / kVector > kBatch ? 128 / kVector : kBatch };
+#endif
 // Along the row, the sums of a thread's batches are added in groups of four, these sums again in
 // groups of four, and so on, over kLevels levels. Errors then grow with the logarithm of the row's
 // length (pairwise summation; Higham, "The accuracy of floating point summation", 1993), for one
